@@ -1,0 +1,64 @@
+import {setTimeout as sleep} from 'node:timers/promises';
+import {benchCpuMs, machineCpuMs} from './process-stats.js';
+
+/** Cores that others may use during a slice before it counts as disturbed. */
+export const DISTURBED = 0.35;
+const QUIET = 0.3;
+const PROBE_MS = 250;
+const LONGEST_WAIT_MS = 10_000;
+
+/** The machine may be shared: this waits for calm, within a budget, and repeats a slice that others disturbed. */
+export class Noise {
+	readonly #folder: string;
+	readonly #retries: number;
+	#budgetMs: number;
+
+	constructor(folder: string, retries: number, budgetMs: number) {
+		this.#folder = folder;
+		this.#retries = retries;
+		this.#budgetMs = budgetMs;
+	}
+
+	/** Return when the machine is idle, or when waiting has lasted long enough. */
+	async quiet(): Promise<void> {
+		const giveUp = performance.now() + Math.min(LONGEST_WAIT_MS, this.#budgetMs);
+		while (performance.now() < giveUp) {
+			const before = machineCpuMs();
+			const start = performance.now();
+			await sleep(PROBE_MS);
+			const spent = performance.now() - start;
+			if ((machineCpuMs() - before) / spent <= QUIET) {
+				return;
+			}
+			this.#budgetMs -= spent;
+		}
+	}
+
+	/** Run a slice, again while others use the machine, and keep the calmest run. `after` is outside the measurement. */
+	async calmest<T>(
+		run: () => Promise<T>,
+		after: (value: T) => Promise<void> = async () => undefined,
+	): Promise<{value: T; foreign: number}> {
+		let best = await this.#once(run, after);
+		for (let retry = 0; retry < this.#retries && best.foreign > DISTURBED; retry++) {
+			await this.quiet();
+			const next = await this.#once(run, after);
+			best = next.foreign < best.foreign ? next : best;
+		}
+		return best;
+	}
+
+	async #once<T>(
+		run: () => Promise<T>,
+		after: (value: T) => Promise<void>,
+	): Promise<{value: T; foreign: number}> {
+		const machine = machineCpuMs();
+		const ours = benchCpuMs(this.#folder);
+		const start = performance.now();
+		const value = await run();
+		const spent = performance.now() - start;
+		const foreign = (machineCpuMs() - machine - (benchCpuMs(this.#folder) - ours)) / spent;
+		await after(value);
+		return {value, foreign: Math.max(0, foreign)};
+	}
+}

@@ -1,0 +1,44 @@
+import {spawnSync} from 'node:child_process';
+import {existsSync, readFileSync} from 'node:fs';
+import {join} from 'node:path';
+import {benchFolder} from './paths.js';
+
+interface Manifest {
+	version?: string;
+	bin?: string | Record<string, string>;
+	dependencies?: Record<string, string>;
+}
+
+const readManifest = (folder: string): Manifest | undefined => {
+	const file = join(folder, 'package.json');
+	return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Manifest) : undefined;
+};
+const packageFolder = (name: string): string => join(benchFolder, 'node_modules', name);
+
+/** The peers have a package of their own, installed the first time somebody runs the bench. */
+export const installPeers = (say: (line: string) => void): void => {
+	const wanted = Object.entries(readManifest(benchFolder)?.dependencies ?? {});
+	const missing = wanted.filter(([name, version]) => readManifest(packageFolder(name))?.version !== version);
+	if (missing.length === 0) {
+		return;
+	}
+	say(`installing the peers once: npm ci in bench/ (${missing.map(([name]) => name).join(', ')})`);
+	const npm = spawnSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], {
+		cwd: benchFolder,
+		stdio: ['ignore', 'ignore', 'inherit'],
+		timeout: 300_000,
+	});
+	if (npm.status !== 0) {
+		say('npm ci in bench/ failed: peers that are missing are not measured');
+	}
+};
+
+/** The file behind a peer's command and its version; undefined when the peer is not installed. */
+export const findPeer = (name: string): {program: string; version: string} | undefined => {
+	const manifest = readManifest(packageFolder(name));
+	if (manifest === undefined) {
+		return undefined;
+	}
+	const bin = typeof manifest.bin === 'string' ? manifest.bin : (manifest.bin?.[name] ?? '');
+	return {program: join(packageFolder(name), bin), version: manifest.version ?? 'unknown'};
+};

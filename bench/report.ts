@@ -1,0 +1,154 @@
+import {cpus} from 'node:os';
+import {addedP50, COMPARED, judgeGoals, judgeLeads, type Lead, type Verdict} from './goals.js';
+import type {Growth} from './growth.js';
+import type {Options} from './options.js';
+import {FIGURE_NAMES, FIGURES, type Figure, type Results} from './results.js';
+import type {Target} from './targets.js';
+import type {LogCheck} from './traffic-log.js';
+
+interface Described {
+	name: string;
+	role: Target['role'];
+	version: string | undefined;
+	problem: string | undefined;
+	/** Medians over rounds. */
+	figures: Partial<Record<Figure, number | undefined>>;
+	addedP50: number | undefined;
+	foreignCores: number | undefined;
+	leftovers: number | undefined;
+	log: LogCheck | undefined;
+}
+
+export interface Report {
+	node: string;
+	cores: number;
+	rounds: number;
+	quick: boolean;
+	targets: Described[];
+	goals: Verdict[];
+	peers: Lead[];
+	growth: Growth[];
+}
+
+const short = (value: number | undefined): string => {
+	if (value === undefined || !Number.isFinite(value)) {
+		return '–';
+	}
+	return Math.abs(value) >= 100 ? value.toFixed(0) : value.toPrecision(3);
+};
+// JSON with three significant digits or whole numbers: more would only look exact.
+const rounded = (_key: string, value: unknown): unknown =>
+	typeof value === 'number' && !Number.isInteger(value) ? Number(short(value)) : value;
+export const toJson = (report: Report): string => `${JSON.stringify(report, rounded)}\n`;
+
+const describe = (results: Results, target: Target): Described => ({
+	name: target.name,
+	role: target.role,
+	version: target.version,
+	problem: target.absent ? 'not installed, so not measured' : results.problems.get(target.name),
+	figures: Object.fromEntries(FIGURE_NAMES.map(figure => [figure, results.middle(target.name, figure)])),
+	addedP50: target.role === 'direct' ? undefined : addedP50(results, target.name),
+	foreignCores: results.foreign(target.name),
+	leftovers: results.leftovers.get(target.name),
+	log: results.logs.get(target.name),
+});
+
+export const makeReport = (
+	options: Options,
+	targets: Target[],
+	results: Results,
+	growth: Growth[],
+): Report => ({
+	node: process.version,
+	cores: cpus().length,
+	rounds: options.rounds,
+	quick: options.quick,
+	targets: targets.map(target => describe(results, target)),
+	goals: judgeGoals(results, growth),
+	peers: judgeLeads(results, targets),
+	growth,
+});
+
+const table = (rows: string[][]): string => {
+	const columns = rows[0]?.length ?? 0;
+	const widths = Array.from({length: columns}, (_, column) =>
+		Math.max(...rows.map(row => [...(row[column] ?? '')].length)),
+	);
+	const line = (row: string[]): string =>
+		row
+			.map((cell, column) => {
+				const padding = ' '.repeat((widths[column] ?? 0) - [...cell].length);
+				return column === 0 ? cell + padding : padding + cell;
+			})
+			.join('  ');
+	return rows.map(line).join('\n');
+};
+
+const mediansTable = (report: Report): string =>
+	table([
+		['target', ...FIGURE_NAMES.map(name => FIGURES[name].title), 'added p50 µs'],
+		...report.targets.map(({name, figures, addedP50: added}) => [
+			name,
+			...FIGURE_NAMES.map(figure => short(figures[figure])),
+			short(added),
+		]),
+	]);
+
+const goalsTable = (report: Report): string =>
+	table([
+		['ratio', 'median', 'least', 'most', 'goal', ''],
+		...report.goals.map(({name, value, least, most, goal, state}) => [
+			name,
+			short(value),
+			short(least),
+			short(most),
+			goal,
+			state,
+		]),
+	]);
+
+const leadsTable = (report: Report): string =>
+	table([
+		['bridge is ahead of', ...COMPARED.map(figure => FIGURES[figure].title), ''],
+		...report.peers.map(({peer, figures, behind, state}) => [
+			peer,
+			...COMPARED.map(figure => `${short(figures[figure])}${behind.includes(figure) ? ' !' : ''}`),
+			state,
+		]),
+	]);
+
+// What makes a number less trustworthy than it looks is said beside the numbers.
+const remarks = (report: Report): string[] =>
+	report.targets.flatMap(({name, problem, foreignCores, leftovers, log}) => [
+		...(problem ? [`${name}: ${problem}`] : []),
+		...(leftovers
+			? [`${name}: left ${leftovers} processes behind when its client went away (ended by the bench)`]
+			: []),
+		...((foreignCores ?? 0) > 0.35
+			? [`${name}: others used ${short(foreignCores)} cores during its slices`]
+			: []),
+		...(log
+			? [
+					`${name}: ${log.messages} of ${log.expected} messages are in the log, ${log.gaps} gaps, ` +
+						`at most ${short(log.longestDrainMs)} ms behind` +
+						(log.gaps > 0 || log.messages < log.expected ? ': INCOMPLETE, so its ratios do not count' : ''),
+				]
+			: []),
+	]);
+
+export const toText = (report: Report): string =>
+	[
+		`\nMedians of ${report.rounds} rounds, Node ${report.node}, ${report.cores} cores`,
+		mediansTable(report),
+		'\nGoals (ratios inside a round, median over rounds)',
+		goalsTable(report),
+		'\nbridge against its peers (times better; «!» is behind)',
+		leadsTable(report),
+		...report.growth.map(
+			({target, calls, tenths}) =>
+				`\nCPU µs per call in each tenth of ${calls} calls, ${target}: ${tenths.map(short).join(' ')}`,
+		),
+		'',
+		...remarks(report),
+		'',
+	].join('\n');

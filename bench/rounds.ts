@@ -1,0 +1,132 @@
+import {type Instance, startInstance, stopInstance} from './instance.js';
+import type {Noise} from './noise.js';
+import type {Limits} from './options.js';
+import {proxyUsage} from './process-stats.js';
+import type {Results} from './results.js';
+import {
+	bigEchoSlice,
+	bigResultSlice,
+	concurrentSlice,
+	type Slice,
+	sequentialSlice,
+	warmUp,
+} from './slices.js';
+import type {Target} from './targets.js';
+
+export interface Bench {
+	limits: Limits;
+	noise: Noise;
+	results: Results;
+	say(line: string): void;
+}
+
+const SLICES: Slice[] = [sequentialSlice, concurrentSlice, bigResultSlice, bigEchoSlice];
+
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+// Each round begins with another target, so that none always follows the same one.
+const rotate = <T>(list: T[], by: number): T[] => {
+	const at = list.length === 0 ? 0 : by % list.length;
+	return [...list.slice(at), ...list.slice(0, at)];
+};
+
+/** Fresh starts of every target, alternating. */
+export const measureStarts = async (bench: Bench, targets: Target[]): Promise<void> => {
+	for (let round = 0; round < bench.limits.starts; round++) {
+		for (const target of rotate(targets, round)) {
+			await measureStart(bench, target, round);
+		}
+	}
+};
+
+const measureStart = async ({noise, results, say}: Bench, target: Target, round: number): Promise<void> => {
+	if (results.problems.has(target.name)) {
+		return;
+	}
+	try {
+		const {value, foreign} = await noise.calmest(
+			() => startInstance(target),
+			async instance => results.addLeftovers(target.name, await stopInstance(instance)),
+		);
+		results.add(target.name, round, foreign, {startMs: value.startMs, readyMs: value.readyMs});
+	} catch (error) {
+		results.problems.set(target.name, messageOf(error));
+		say(`${target.name} does not start: ${messageOf(error)}`);
+	}
+};
+
+/** One warm instance of every target that works; they all live through the rounds and are idle most of the time. */
+export const startAll = async (bench: Bench, targets: Target[]): Promise<Instance[]> => {
+	const instances: Instance[] = [];
+	for (const target of targets.filter(({name}) => !bench.results.problems.has(name))) {
+		try {
+			const instance = await startInstance(target);
+			instances.push(instance);
+			await warmUp(instance, bench.limits);
+		} catch (error) {
+			bench.results.problems.set(target.name, messageOf(error));
+			bench.say(`${target.name} failed in the warm-up: ${messageOf(error)}`);
+		}
+	}
+	return instances;
+};
+
+// Kind by kind and not target by target, in short turns: what is compared then lies a second apart, not minutes.
+// Direct is first and last, as every added latency is a difference to it; pipe and ours stay neighbours, as the
+// goals compare them. Peers are far from any goal's edge and have one turn in a round.
+const orderFor = (instances: Instance[], turn: number, withPeers: boolean): Instance[] => {
+	const direct = instances.filter(({target}) => target.role === 'direct');
+	const close = instances.filter(({target}) => target.role === 'limit' || target.role === 'ours');
+	const peers = withPeers ? instances.filter(({target}) => target.role === 'peer') : [];
+	const neighbours = rotate(close, turn);
+	const others = rotate(peers, turn);
+	return [
+		...direct,
+		...(turn % 2 === 0 ? [...neighbours, ...others] : [...others, ...neighbours]),
+		...direct,
+	];
+};
+
+export const measureRound = async (bench: Bench, instances: Instance[], round: number): Promise<void> => {
+	const {passes} = bench.limits;
+	for (const slice of SLICES) {
+		await bench.noise.quiet();
+		for (let pass = 0; pass < passes; pass++) {
+			for (const instance of orderFor(instances, round * passes + pass, pass === 0)) {
+				await measureSlice(bench, instance, slice, round);
+			}
+		}
+	}
+};
+
+const measureSlice = async (bench: Bench, instance: Instance, slice: Slice, round: number): Promise<void> => {
+	const {name, role} = instance.target;
+	if (bench.results.problems.has(name)) {
+		return;
+	}
+	try {
+		const {value, foreign} = await bench.noise.calmest(() => slice(instance, bench.limits));
+		// Direct has no proxy: the CPU figures of it would be zero and mean nothing.
+		const kept = Object.entries(value).filter(([figure]) => role !== 'direct' || !figure.startsWith('cpu'));
+		bench.results.add(name, round, foreign, Object.fromEntries(kept));
+	} catch (error) {
+		bench.results.problems.set(name, messageOf(error));
+		bench.say(`${name} failed in round ${round + 1}: ${messageOf(error)}`);
+	}
+};
+
+/** Memory after the rounds, then the end of every instance. */
+export const finishAll = async ({results}: Bench, instances: Instance[]): Promise<void> => {
+	for (const instance of instances) {
+		const {name, role} = instance.target;
+		if (role !== 'direct' && !results.problems.has(name)) {
+			results.add(name, 0, 0, {rss: proxyUsage(instance.pid, instance.folder).rssMegabytes});
+		}
+		if (instance.log !== undefined) {
+			results.logs.set(name, instance.log.check);
+		}
+	}
+	for (const instance of instances) {
+		results.addLeftovers(instance.target.name, await stopInstance(instance));
+	}
+};

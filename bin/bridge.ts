@@ -1,0 +1,65 @@
+#!/usr/bin/env node
+import {readFileSync, writeSync} from 'node:fs';
+import process from 'node:process';
+import {BridgeError} from '../lib/errors.js';
+import {readInvocation, splitAtDashes} from './flags.js';
+import {help} from './help.js';
+import {listenForStop, type Stop} from './signals.js';
+
+/** Arguments → command → exit code. */
+async function main(argv: readonly string[], stop: Stop): Promise<number> {
+	const {server, words, flags} = await readInvocation(argv);
+	if (flags.help) return print(1, help, 0);
+	if (flags.version) return print(1, `${version()}\n`, 0);
+	if (words[0] !== undefined) throw unknownCommand(words);
+	if (server) {
+		if (server.length === 0) throw nothingToRun();
+		const {runWrap} = await import('./wrap.js');
+		return runWrap(server, flags, stop);
+	}
+	if (process.stdin.isTTY) return print(2, help, 2);
+	const {runFilter} = await import('./filter.js');
+	return runFilter(flags, stop);
+}
+
+function print(fd: number, text: string, exitCode: number): number {
+	try {
+		writeSync(fd, text);
+		return exitCode;
+	} catch {
+		// Nobody can be told.
+		return 1;
+	}
+}
+
+const version = (): string =>
+	JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version;
+
+const unknownCommand = (words: readonly string[]): BridgeError =>
+	new BridgeError(
+		'ERR_CONFIG_INVALID',
+		`There is no command ${words[0]}.`,
+		`To put bridge in front of a server, write: bridge -- ${words.join(' ')}`,
+	);
+
+const nothingToRun = (): BridgeError =>
+	new BridgeError(
+		'ERR_CONFIG_INVALID',
+		'Nothing follows the --.',
+		'Name the server to run: bridge -- npx some-server',
+	);
+
+/** What is not foreseen is a bug: it is told briefly, and with its stack to those who debug. */
+function report(error: unknown): number {
+	const [own = []] = splitAtDashes(process.argv.slice(2));
+	const isDebug = own.includes('--debug');
+	const {message, stack} = error instanceof Error ? error : new Error(String(error));
+	const text = error instanceof BridgeError ? error.sentence : `This is a bug in bridge: ${message}`;
+	print(2, `bridge: ${text}\n${isDebug ? `${stack}\n` : ''}`, 0);
+	return error instanceof BridgeError ? error.exitCode : 1;
+}
+
+const exit = (code: number): void => process.exit(code);
+process.on('uncaughtException', error => exit(report(error)));
+const stop = listenForStop(exit);
+exit(await main(process.argv.slice(2), stop).catch(report));

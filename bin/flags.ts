@@ -1,0 +1,171 @@
+import {BridgeError} from '../lib/errors.js';
+import {type Level, levels} from '../lib/log.js';
+import {checkFormat} from '../lib/store/file-name.js';
+import type {Destination} from '../lib/store/traffic-log.js';
+import type {Environment} from '../lib/transports/environment.js';
+import {nearest} from './nearest.js';
+import {bytes, millis} from './units.js';
+
+/** What was typed, understood. */
+export type Invocation = {
+	/** The server to run: what follows `--`. */
+	readonly server: readonly string[] | undefined;
+	/** What stands before `--` and is no flag. */
+	readonly words: readonly string[];
+	readonly flags: Flags;
+};
+
+export type Flags = {
+	readonly help: boolean;
+	readonly version: boolean;
+	readonly debug: boolean;
+	readonly logLevel: Level;
+	readonly log: Destination | undefined;
+	readonly logSecrets: boolean;
+	readonly flushMs: number;
+	readonly maxBufferBytes: number;
+	readonly onFull: 'gap' | 'wait';
+	/** Undefined where it was not given. */
+	readonly timeoutMs: number | undefined;
+	readonly env: Environment;
+};
+
+const switches = ['help', 'version', 'debug', 'log-secrets'] as const;
+const options = [
+	...['log', 'log-level', 'timeout', 'env'],
+	...['filename-format', 'flush-millis', 'max-buffer', 'on-full'],
+] as const;
+const known: readonly string[] = [...switches, ...options];
+
+const DEFAULT_FORMAT = 'rawprox_%Y-%m-%d-%H.ndjson';
+
+/** What the flags are when none is given. */
+const noFlags: Flags = {
+	help: false,
+	version: false,
+	debug: false,
+	logLevel: 'info',
+	log: undefined,
+	logSecrets: false,
+	flushMs: 2000,
+	maxBufferBytes: 256 * 2 ** 20,
+	onFull: 'gap',
+	timeoutMs: undefined,
+	env: {},
+};
+
+/** What is for bridge, and what is the server's, if there is one. */
+export function splitAtDashes(argv: readonly string[]): Array<readonly string[]> {
+	const at = argv.indexOf('--');
+	return at === -1 ? [argv] : [argv.slice(0, at), argv.slice(at + 1)];
+}
+
+export async function readInvocation(argv: readonly string[]): Promise<Invocation> {
+	const [own = [], server] = splitAtDashes(argv);
+	// The common case, `bridge -- server`, has nothing for meow to read and starts sooner without it.
+	if (own.length === 0) return {server, words: [], flags: noFlags};
+	const words = own.flatMap((word, at) => (isValue(own, at) ? [] : [withValue(word, own[at + 1])]));
+	const {default: meow} = await import('meow');
+	const {input, flags} = meow('', {
+		importMeta: import.meta,
+		// meow names the process after it.
+		pkg: {name: 'bridge'},
+		argv: words,
+		autoHelp: false,
+		autoVersion: false,
+		flags: {
+			...Object.fromEntries(switches.map(name => [camel(name), {type: 'boolean'}])),
+			...Object.fromEntries(options.map(name => [camel(name), {type: 'string', isMultiple: true}])),
+		},
+	});
+	return {server, words: input, flags: understood(new Map(Object.entries(flags)))};
+}
+
+const camel = (name: string): string => name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+
+const isOption = (word: string | undefined): boolean => options.some(name => word === `--${name}`);
+
+/** Whether the word at this position is the value of the option before it. */
+const isValue = (words: readonly string[], at: number): boolean =>
+	isOption(words[at - 1]) && !words[at]?.startsWith('--') && !isValue(words, at - 1);
+
+/** A word with its value, if it is an option, in one. What it is not allowed to be is told here. */
+function withValue(word: string, next: string | undefined): string {
+	const [, name, value] = /^--?([^=]*)(=.*)?$/s.exec(word) ?? [];
+	if (name === undefined) return word;
+	const flag = word.slice(0, word.length - (value ?? '').length);
+	if (!known.includes(name) || flag !== `--${name}`)
+		throw invalid(`There is no flag ${flag}.`, `${nearest(name, known, '--')} bridge --help lists all.`);
+	if (!isOption(flag)) {
+		if (value !== undefined) throw invalid(`${flag} takes no value.`, `Write ${flag} alone.`);
+		return word;
+	}
+	const given = value?.slice(1) ?? (next?.startsWith('--') ? undefined : next);
+	if (given === undefined || given === '') throw invalid(`${flag} has no value.`, `Write ${flag} VALUE.`);
+	return `${flag}=${given}`;
+}
+
+function understood(given: ReadonlyMap<string, unknown>): Flags {
+	const one = (name: string): string | undefined => {
+		const values = given.get(camel(name)) as string[] | undefined;
+		if (values === undefined || values.length === 0) return;
+		if (values.length > 1) throw invalid(`--${name} is given ${values.length} times.`, 'Give it once.');
+		return values[0];
+	};
+	const among = <T extends string>(name: string, choices: readonly T[]): T | undefined => {
+		const value = one(name);
+		const choice = choices.find(known => known === value);
+		if (value !== undefined && choice === undefined)
+			throw invalid(`--${name} ${value} is not known.`, `It is one of ${choices.join(', ')}.`);
+		return choice;
+	};
+	const debug = given.get('debug') === true;
+	return {
+		help: given.get('help') === true,
+		version: given.get('version') === true,
+		debug,
+		logLevel: among('log-level', levels) ?? (debug ? 'debug' : noFlags.logLevel),
+		log: destination(one('log'), one('filename-format')),
+		logSecrets: given.get('logSecrets') === true,
+		flushMs: millis('flush-millis', one('flush-millis'), 1) ?? noFlags.flushMs,
+		maxBufferBytes: bytes('max-buffer', one('max-buffer')) ?? noFlags.maxBufferBytes,
+		onFull: among('on-full', ['gap', 'wait']) ?? noFlags.onFull,
+		timeoutMs: millis('timeout', one('timeout'), 1000),
+		env: environment((given.get('env') as string[] | undefined) ?? []),
+	};
+}
+
+function destination(log: string | undefined, format: string | undefined): Destination | undefined {
+	if (format !== undefined && !log?.startsWith('@'))
+		throw invalid('--filename-format needs a folder to name files in.', 'Add --log @DIR.');
+	if (log === undefined) return;
+	if (log === '-')
+		throw invalid(
+			'--log - would write to stdout, which carries MCP here.',
+			'Name a file, or a folder as @DIR.',
+		);
+	if (!log.startsWith('@')) return {file: log};
+	checkFormat(format ?? DEFAULT_FORMAT);
+	return {folder: log.slice(1) || '.', format: format ?? DEFAULT_FORMAT};
+}
+
+/** `NAME=VALUE` sets a variable, `NAME` alone passes on the one that bridge has. */
+function environment(given: readonly string[]): Environment {
+	const environment: Record<string, string> = {};
+	for (const word of given) {
+		const [name = ''] = word.split('=', 1);
+		const value = word.includes('=') ? word.slice(name.length + 1) : process.env[name];
+		if (name === '')
+			throw invalid('--env has a value without a name.', 'Write --env NAME=VALUE, or --env NAME.');
+		if (value === undefined)
+			throw invalid(
+				`--env ${name}: there is no such variable to pass on.`,
+				`Set it, or write --env ${name}=VALUE.`,
+			);
+		environment[name] = value;
+	}
+	return environment;
+}
+
+const invalid = (message: string, remedy: string): BridgeError =>
+	new BridgeError('ERR_CONFIG_INVALID', message, remedy);

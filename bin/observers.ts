@@ -1,0 +1,74 @@
+import {mkdirSync} from 'node:fs';
+import {join} from 'node:path';
+import process from 'node:process';
+import {BridgeError} from '../lib/errors.js';
+import {createLog, type Log} from '../lib/log.js';
+import {record, type Taps} from '../lib/operators/record.js';
+import type {TraceOptions} from '../lib/operators/trace.js';
+import {openToAppend} from '../lib/store/append.js';
+import {microseconds} from '../lib/store/clock.js';
+import {fileName} from '../lib/store/file-name.js';
+import {TrafficLog} from '../lib/store/traffic-log.js';
+import {ownStderr, type Stderr} from '../lib/transports/own-stderr.js';
+import type {OwnStdio} from '../lib/transports/own-stdio.js';
+import type {Flags} from './flags.js';
+
+/** All that looks on while messages pass, and writes down what it sees. */
+export type Observers = {
+	readonly stderr: Stderr;
+	readonly log: Log;
+	readonly trace: TraceOptions | undefined;
+	/** Taps for a conversation between these two. */
+	taps(client: string, upstream: string): Taps | undefined;
+	/** Writes everything out. */
+	close(): Promise<void>;
+};
+
+export function observers(flags: Flags): Observers {
+	const stderr = ownStderr();
+	const hasColour = stderr.isTerminal && !process.env.NO_COLOR;
+	const write = (line: string): void => stderr.write(line);
+	const log = createLog({level: flags.logLevel, write, isPretty: stderr.isTerminal});
+	const traffic = flags.log && new TrafficLog({...trafficOptions(flags, log), destination: flags.log});
+	return {
+		stderr,
+		log,
+		trace: flags.debug ? {write, hasColour} : undefined,
+		taps: (client, upstream) =>
+			traffic && record({log: traffic, client, upstream, withSecrets: flags.logSecrets}),
+		async close() {
+			const lost = (await traffic?.close()) ?? 0;
+			if (lost > 0)
+				log.error('log.lost', `${lost} bytes of the traffic log could not be written.`, {bytes: lost});
+			await log.flush();
+			await stderr.close();
+		},
+	};
+}
+
+const trafficOptions = (flags: Flags, log: Log) => ({
+	flushMs: flags.flushMs,
+	maxBytes: flags.maxBufferBytes,
+	onFull: flags.onFull,
+	onTrouble: (sentence: string) => log.error('log.trouble', sentence),
+});
+
+/** Finds out before any traffic whether the traffic log can be written where it is wanted. */
+export async function checkLog({log}: Flags): Promise<void> {
+	if (!log) return;
+	try {
+		if ('folder' in log) mkdirSync(log.folder, {recursive: true, mode: 0o700});
+		const file = 'folder' in log ? join(log.folder, fileName(log.format, microseconds())) : log.file;
+		await (await openToAppend(file)).close();
+	} catch (error) {
+		const message = `The traffic log cannot be written: ${(error as Error).message}.`;
+		throw new BridgeError('ERR_CONFIG_INVALID', message, 'Name a file in a folder that exists, or @DIR.');
+	}
+}
+
+/** Whether stdin or stdout failed by something else than that the client is gone, which is told then. */
+export function failed(stdio: OwnStdio, log: Log): boolean {
+	const failure = stdio.failure();
+	if (failure) log.error('stdio.failed', `stdin or stdout cannot be used any more: ${failure.message}.`);
+	return failure !== undefined;
+}

@@ -1,0 +1,113 @@
+import type {BridgeError} from './errors.js';
+import {Valve} from './valve.js';
+import type {Oversized} from './wire/oversized.js';
+import {flawed, type Head, scan} from './wire/scan.js';
+
+/** A JSON-RPC message as a plain value. Never changed in place: see {@link Envelope.with}. */
+export type Body = {readonly [key: string]: unknown};
+
+/** Who a message came from. */
+export type Origin = {
+	readonly name: string;
+	/** Shut by whoever cannot take the message, which stops this origin from sending more. */
+	readonly valve: Valve;
+};
+
+/** The origin of messages that bridge makes of its own accord. Nothing reads, so nothing is stopped. */
+export const local: Origin = {name: 'bridge', valve: new Valve()};
+
+const LF = 0x0a;
+
+/**
+ * One message on its way through a pipeline.
+ *
+ * It keeps the line it was received as and leaves as that line, so a message nobody changes is never parsed and never
+ * written out anew. Reading `head` walks over the bytes once; reading `body` parses them, once.
+ */
+export class Envelope {
+	readonly origin: Origin;
+	/** What the message was before stages changed it: itself, if none has. */
+	readonly original: Envelope;
+	/** Whether it came from a peer, rather than being made or changed here. */
+	readonly isReceived: boolean;
+	#line: Buffer | undefined;
+	#head: Head | undefined;
+	#body: Body | undefined;
+
+	private constructor(origin: Origin, from: Envelope | 'peer' | 'bridge', line?: Buffer, body?: Body) {
+		this.origin = origin;
+		this.original = typeof from === 'string' ? this : from.original;
+		this.isReceived = from === 'peer';
+		this.#line = line;
+		this.#body = body;
+	}
+
+	/** A message from a peer: a line with its line feed. */
+	static received(line: Buffer, origin: Origin): Envelope {
+		return new Envelope(origin, 'peer', line);
+	}
+
+	/** What is left of a message over the limit: its first bytes, its id where that was seen, and whether it is an answer. */
+	static tooLarge(start: Buffer, {id, isAnswer}: Oversized, origin: Origin): Envelope {
+		const envelope = new Envelope(origin, 'peer', start);
+		envelope.#head = flawed('too large', id, isAnswer);
+		return envelope;
+	}
+
+	/** A message that bridge makes, because of one from `origin`: what it causes stops whoever caused it. */
+	static of(body: Body, origin: Origin = local): Envelope {
+		return new Envelope(origin, 'bridge', undefined, body);
+	}
+
+	/** The same, given as JSON: for ids, which only their own text tells apart. */
+	static fromText(json: string, origin: Origin = local): Envelope {
+		return new Envelope(origin, 'bridge', Buffer.from(`${json}\n`));
+	}
+
+	/** The answer to a request whose id is this text. */
+	static failure(id: string | undefined, error: BridgeError, origin: Origin = local): Envelope {
+		const rpc = JSON.stringify(error.toRpc());
+		return Envelope.fromText(`{"jsonrpc":"2.0","id":${id ?? 'null'},"error":${rpc}}`, origin);
+	}
+
+	/** The message as one line, line feed included. */
+	get line(): Buffer {
+		this.#line ??= Buffer.from(`${JSON.stringify(this.#body)}\n`);
+		return this.#line;
+	}
+
+	/** The message alone. */
+	get bytes(): Buffer {
+		return this.line.subarray(0, this.size);
+	}
+
+	get size(): number {
+		const {line} = this;
+		return line[line.length - 1] === LF ? line.length - 1 : line.length;
+	}
+
+	/** What the message is about, and whether it is one. Never throws. */
+	get head(): Head {
+		this.#head ??= scan(this.line, this.size);
+		return this.#head;
+	}
+
+	/** The message as a value. Only to be asked for when `head` has no flaw. */
+	get body(): Body {
+		this.#body ??= JSON.parse(this.line.toString()) as Body;
+		return this.#body;
+	}
+
+	/** The same message with another body. */
+	with(body: Body): Envelope {
+		return new Envelope(this.origin, this, undefined, body);
+	}
+
+	/** The same message, byte for byte, under another id. */
+	withId(id: string): Envelope {
+		const {idAt, id: old = ''} = this.head;
+		const {line} = this;
+		const rest = line.subarray(idAt + Buffer.byteLength(old));
+		return new Envelope(this.origin, this, Buffer.concat([line.subarray(0, idAt), Buffer.from(id), rest]));
+	}
+}

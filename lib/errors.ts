@@ -1,0 +1,49 @@
+/** Every way bridge can fail that is not a bug: what each is to a JSON-RPC peer, in `data.kind`, and to a shell. */
+export const failures = {
+	ERR_CONFIG_INVALID: {rpc: -32600, kind: 'invalid_request', exit: 2},
+	ERR_COMMAND_UNUSABLE: {rpc: -31001, kind: 'upstream_unavailable', exit: 2},
+	ERR_UPSTREAM_UNREACHABLE: {rpc: -31001, kind: 'upstream_unavailable', exit: 1},
+	ERR_UPSTREAM_INVALID: {rpc: -31001, kind: 'upstream_unavailable', exit: 1},
+	ERR_UPSTREAM_TIMEOUT: {rpc: -31002, kind: 'timeout', exit: 1},
+	ERR_SESSION_BUSY: {rpc: -31003, kind: 'overloaded', exit: 1},
+	ERR_CHILD_EXITED: {rpc: -31004, kind: 'child_exited', exit: 1},
+	ERR_SESSION_CLOSED: {rpc: -31005, kind: 'closed', exit: 1},
+	ERR_MESSAGE_TOO_LARGE: {rpc: -31007, kind: 'too_large', exit: 1},
+	ERR_MESSAGE_MALFORMED: {rpc: -32700, kind: 'parse_error', exit: 1},
+	ERR_MESSAGE_INVALID: {rpc: -32600, kind: 'invalid_request', exit: 1},
+} as const;
+
+export type FailureCode = keyof typeof failures;
+
+/** Facts for programs, beside the sentence for people. */
+export type Details = {readonly [key: string]: string | number | boolean | null};
+
+/** What went wrong, and what the reader can do about it. */
+export class BridgeError extends Error {
+	override readonly name = 'BridgeError';
+	readonly code: FailureCode;
+	readonly remedy: string;
+	readonly details: Details;
+
+	constructor(code: FailureCode, message: string, remedy: string, details: Details = {}) {
+		super(message);
+		this.code = code;
+		this.remedy = remedy;
+		this.details = details;
+	}
+
+	/** What a person reads. */
+	get sentence(): string {
+		return `${this.message} ${this.remedy}`;
+	}
+
+	get exitCode(): number {
+		return failures[this.code].exit;
+	}
+
+	/** The `error` member of a JSON-RPC answer. */
+	toRpc(): {code: number; message: string; data: Details} {
+		const {rpc, kind} = failures[this.code];
+		return {code: rpc, message: this.sentence, data: {source: 'bridge', kind, ...this.details}};
+	}
+}

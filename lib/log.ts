@@ -1,0 +1,78 @@
+import type {Logger} from 'pino';
+import {printable} from './printable.js';
+
+export const levels = ['error', 'warn', 'info', 'debug', 'trace'] as const;
+export type Level = (typeof levels)[number];
+
+/** One entry: a name that stays the same for programs, a sentence for people, and the facts. */
+export type Entry = (event: string, sentence: string, fields?: {readonly [key: string]: unknown}) => void;
+
+/** The structured log on stderr. */
+export type Log = {readonly [level in Level]: Entry} & {
+	/** Resolves when every entry so far is handed to `write`. */
+	flush(): Promise<void>;
+};
+
+export type LogOptions = {
+	readonly level: Level;
+	/** Takes one line, line feed included. */
+	readonly write: (line: string) => void;
+	/** Lines for people instead of JSON. */
+	readonly isPretty: boolean;
+};
+
+/**
+ * A log whose pino is loaded with the first entry: most conversations have nothing to log, and start sooner without.
+ * Entries made meanwhile keep their order; there are few, since loading takes some milliseconds.
+ */
+export function createLog({level, write, isPretty}: LogOptions): Log {
+	let logger: Logger | undefined;
+	let loading: Promise<void> | undefined;
+	const early: Array<(logger: Logger) => void> = [];
+	const load = async (): Promise<void> => {
+		const {default: pino} = await import('pino');
+		const stream = {write: isPretty ? (line: string) => write(pretty(line)) : write};
+		logger = pino({level, base: {name: 'bridge'}, timestamp: pino.stdTimeFunctions.isoTime}, stream);
+		for (const log of early.splice(0)) log(logger);
+	};
+	const entry =
+		(at: Level): Entry =>
+		(event, sentence, fields) => {
+			if (levels.indexOf(at) > levels.indexOf(level)) return;
+			if (logger) {
+				logger[at]({event, ...fields}, sentence);
+				return;
+			}
+			early.push(loaded => loaded[at]({event, ...fields}, sentence));
+			loading ??= load();
+		};
+	return {
+		error: entry('error'),
+		warn: entry('warn'),
+		info: entry('info'),
+		debug: entry('debug'),
+		trace: entry('trace'),
+		flush: async () => loading,
+	};
+}
+
+const names = new Map([
+	[50, 'error'],
+	[40, 'warn'],
+	[30, 'info'],
+	[20, 'debug'],
+	[10, 'trace'],
+]);
+
+/** One JSON line of pino's, as a person reads it. What the fields hold stays quoted, so no text can forge a line. */
+function pretty(line: string): string {
+	const {level, time, msg, event, name: _name, ...fields} = JSON.parse(line);
+	const facts = Object.entries(fields).map(([key, value]) => ` ${key}=${JSON.stringify(value)}`);
+	return `${printable(`${String(time).slice(11, 23)} ${names.get(level)} ${event}: ${msg}${facts.join('')}`)}\n`;
+}
+
+/** Tells of something that nobody has foreseen, with all that helps to find it. */
+export function logBug(log: Log, error: unknown): void {
+	const {message, stack} = error instanceof Error ? error : new Error(String(error));
+	log.error('bug', `This is a bug in bridge: ${message}`, {stack});
+}

@@ -1,0 +1,118 @@
+import {Observable, tap} from 'rxjs';
+import type {Envelope} from '../envelope.js';
+import type {Operator, Stage} from '../stage.js';
+import {connId} from '../store/conn-id.js';
+import {toPercentText} from '../store/percent.js';
+import {redactMessage, redactText} from '../store/redact.js';
+import type {TrafficLog} from '../store/traffic-log.js';
+
+export type RecordOptions = {
+	readonly log: TrafficLog;
+	readonly client: string;
+	readonly upstream: string;
+	/** Whether secrets are logged as they are. */
+	readonly withSecrets: boolean;
+};
+
+/** How much is logged of something that is no message. */
+const EXCERPT = 64 * 1024;
+
+const none = Buffer.alloc(0);
+
+/** A tap at either end of a pipeline. */
+export type Taps = {
+	readonly client: Stage;
+	readonly upstream: Stage;
+	/** To be called when the conversation is over, with who ended it. */
+	closed(by: 'client' | 'upstream'): void;
+};
+
+/**
+ * Writes what passes into the traffic log. Each message is logged as the client sees it, and as the upstream does where
+ * that is something else: because a stage changed it, made it, or let it go no further.
+ */
+export function record({log, client, upstream, withSecrets}: RecordOptions): Taps {
+	const prefix = `","ConnID":"${connId()}",`;
+	const ends = (from: string, to: string): string => `"from":${ascii(from)},"to":${ascii(to)}`;
+	const [fromClient, fromUpstream] = [ends(client, upstream), ends(upstream, client)];
+	const tails = {
+		client: {
+			toUpstream: tail(fromClient, 'client'),
+			toClient: tail(fromUpstream, 'client'),
+			byBridge: tail(ends('bridge', client), 'client'),
+		},
+		upstream: {
+			toUpstream: tail(fromClient, 'upstream'),
+			toClient: tail(fromUpstream, 'upstream'),
+			byBridge: tail(ends('bridge', upstream), 'upstream'),
+		},
+	};
+	const messageHead = Buffer.from(`${prefix}"message":`);
+	/** The last message from the upstream that is in the log already. */
+	let logged: Envelope | undefined;
+
+	const event = (name: string, who: string): void =>
+		log.add(Buffer.from(`${prefix}"event":"${name}",${who}}\n`), none, none);
+	const write = (envelope: Envelope, end: Buffer): void => {
+		const {flaw} = envelope.head;
+		const {bytes, origin} = envelope;
+		if (flaw === undefined) log.add(messageHead, withSecrets ? bytes : redactMessage(bytes), end, origin);
+		else log.add(Buffer.from(`${prefix}${excerpt(envelope, withSecrets)}`), none, end, origin);
+	};
+	event('open', fromClient);
+	return {
+		client: {
+			toUpstream: tap(envelope => write(envelope, tails.client.toUpstream)),
+			toClient: tap(envelope => {
+				const {original} = envelope;
+				if (original !== envelope) write(original, tails.upstream.toClient);
+				logged = original;
+				write(envelope, original.isReceived ? tails.client.toClient : tails.client.byBridge);
+			}),
+		},
+		upstream: {
+			toUpstream: tap(envelope => {
+				if (envelope.isReceived) return;
+				write(envelope, envelope.original.isReceived ? tails.upstream.toUpstream : tails.upstream.byBridge);
+			}),
+			toClient: followed(envelope => {
+				if (logged !== envelope) write(envelope, tails.upstream.toClient);
+			}),
+		},
+		closed: by => event('close', by === 'client' ? fromClient : fromUpstream),
+	};
+}
+
+const tail = (ends: string, side: 'client' | 'upstream'): Buffer =>
+	Buffer.from(`,${ends},"side":"${side}"}\n`);
+
+/** Something that is no message, as raw bytes are logged. */
+function excerpt({bytes, size, head: {flaw}}: Envelope, withSecrets: boolean): string {
+	const start = bytes.subarray(0, EXCERPT);
+	const text = toPercentText(withSecrets ? start : redactMessage(start));
+	const data = JSON.stringify(withSecrets ? text : redactText(text));
+	const isCut = flaw === 'too large' || size > EXCERPT;
+	return `"data":${data}${isCut ? ',"truncated":true' : ''}`;
+}
+
+/** Looks at a message after it went its way, when the stages ahead have done with it what they do. */
+const followed =
+	(look: (envelope: Envelope) => void): Operator =>
+	source =>
+		new Observable(subscriber =>
+			source.subscribe({
+				next(envelope) {
+					subscriber.next(envelope);
+					look(envelope);
+				},
+				error: error => subscriber.error(error),
+				complete: () => subscriber.complete(),
+			}),
+		);
+
+/** A JSON string that is ASCII. */
+const ascii = (text: string): string =>
+	JSON.stringify(text).replace(
+		/[\u0080-\uffff]/g,
+		char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+	);

@@ -1,0 +1,47 @@
+import {constants, type FileHandle, open, stat} from 'node:fs/promises';
+
+/** Few enough that one system call takes them all. */
+const MAX_BUFFERS = 512;
+
+/** Opens a file, made for its owner alone if it is not there. A pipe that nobody reads is refused, not waited for. */
+export const openToAppend = (file: string): Promise<FileHandle> =>
+	open(file, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NONBLOCK, 0o600);
+
+/**
+ * Appends buffers to a file, which is made for its owner alone if it is not there. What is written is taken from the
+ * list, so that after an error the rest is still in it, and the next attempt goes on in the middle of a line.
+ */
+export async function appendAll(file: string, buffers: Buffer[]): Promise<void> {
+	const handle = await openToAppend(file);
+	try {
+		while (buffers.length > 0) {
+			const {bytesWritten} = await handle.writev(buffers.slice(0, MAX_BUFFERS));
+			drop(buffers, bytesWritten);
+		}
+	} finally {
+		await handle.close();
+	}
+}
+
+/** Gives a line that an earlier crash left without an end one, so that no new line is lost with it. */
+export async function endLastLine(file: string): Promise<void> {
+	const found = await stat(file).catch(() => undefined);
+	if (!found?.isFile() || found.size === 0) return;
+	const handle = await open(file, 'a+');
+	try {
+		const last = Buffer.alloc(1);
+		await handle.read(last, 0, 1, found.size - 1);
+		if (last[0] !== 0x0a) await handle.write('\n');
+	} finally {
+		await handle.close();
+	}
+}
+
+/** Takes the first bytes off a list of buffers. */
+function drop(buffers: Buffer[], bytes: number): void {
+	let count = 0;
+	while (count < buffers.length && bytes >= (buffers[count] as Buffer).length)
+		bytes -= (buffers[count++] as Buffer).length;
+	buffers.splice(0, count);
+	if (bytes > 0) buffers[0] = (buffers[0] as Buffer).subarray(bytes);
+}

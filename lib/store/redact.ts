@@ -1,0 +1,86 @@
+import {afterColon, BAD, endOfString, endOfValue, type Notes, newNotes, textOf} from '../wire/json.js';
+
+const QUOTE = 0x22;
+
+/** What stands in a log for what must not. */
+export const REDACTED = '[redacted]';
+
+/** The names, whole, whose values are secrets. Case does not matter, nor which separator there is, if there is one. */
+const names = [
+	...['authorization', 'token', 'access_token', 'refresh_token', 'id_token', 'password', 'passwd'],
+	...['secret', 'client_secret', 'api_key', 'cookie', 'set_cookie'],
+];
+const bare = (name: string): string => name.toLowerCase().replace(/[-_]/g, '');
+const secrets = new Set(names.map(bare));
+
+/** Which lengths, first and last letters such a name has. */
+const suspects = new Uint8Array(32 * 1024);
+const suspect = (length: number, first = 0, last = 0): number =>
+	(length << 10) | ((first & 31) << 5) | (last & 31);
+for (const name of [...names, ...secrets])
+	suspects[suspect(name.length, name.charCodeAt(0), name.charCodeAt(name.length - 1))] = 1;
+
+const MAX_PLAIN = 31;
+/** The longest of them, each of its letters escaped, with its quotes. */
+const MAX_ESCAPED = 6 * 'authorization'.length + 2;
+
+/** Whether the last string, from `start` to `end`, is the key of a secret: of nearly all, two bytes tell that it is not. */
+function isSecretKey(message: Buffer, start: number, end: number, {hasEscape}: Notes): boolean {
+	if (end - start > (hasEscape ? MAX_ESCAPED : MAX_PLAIN)) return false;
+	if (!hasEscape && suspects[suspect(end - start - 2, message[start + 1], message[end - 2])] !== 1)
+		return false;
+	return secrets.has(bare(textOf(message, start, end)));
+}
+
+/** A message without the values of secret keys; itself, where it has none. All else stays byte for byte. */
+export function redactMessage(message: Buffer): Buffer {
+	const notes = newNotes();
+	const parts: Buffer[] = [];
+	let done = 0;
+	let at = nextQuote(message, 0);
+	while (at < message.length) {
+		const end = endOfString(message, at, message.length, notes);
+		if (end === BAD) break;
+		const start = isSecretKey(message, at, end, notes) ? afterColon(message, end) : BAD;
+		if (start === BAD) {
+			at = nextQuote(message, end);
+			continue;
+		}
+		const valueEnd = endOfValue(message, start, message.length, 0, notes);
+		// What has no end may be secret up to where it is cut off.
+		const close = valueEnd === BAD ? message.length : valueEnd;
+		parts.push(message.subarray(done, start), Buffer.from(`"${REDACTED}"`));
+		done = close;
+		at = nextQuote(message, close);
+	}
+	return parts.length === 0 ? message : Buffer.concat([...parts, message.subarray(done)]);
+}
+
+/** Between strings there are but a few bytes, so a native search would not pay. */
+function nextQuote(message: Buffer, at: number): number {
+	while (at < message.length && message[at] !== QUOTE) at++;
+	return at;
+}
+
+/** A header with all that is on its line. */
+const header = /(?<![a-z])((?:proxy-)?authorization|(?:set-)?cookie)(["']?\s*[:=]\s*)[^\r\n]+/gi;
+
+/** Names as they stand in assignments, options and quoted keys, but not at the end of other words: not progressToken. */
+const assignment =
+	/(?<![a-z])((?:(?:(?:access|refresh|id)[-_]?)?token|passw(?:or)?d|(?:client[-_]?)?secret|api[-_]?key)(?:["']?\s*[:=]\s*|\s+(?=[^\s:=])))("[^"]*"?|'[^']*'?|\[[^\]]*\]?|\S+)/gi;
+
+/** The user in an address. */
+const user = /(:\/\/)[^\s/@]+@/g;
+
+/** Free text, a server's stderr say, without what looks like a secret in it. */
+export const redactText = (text: string): string =>
+	text
+		.replace(header, `$1$2${REDACTED}`)
+		.replace(assignment, (whole, name: string, value: string) =>
+			isProse(name, value) ? whole : `${name}${REDACTED}`,
+		)
+		.replace(user, `$1${REDACTED}@`);
+
+/** Whether a name is only followed by the next word of a sentence: "the token expired". */
+const isProse = (name: string, value: string): boolean =>
+	/\s$/.test(name) && !/[:=]\s*$/.test(name) && /^[a-z]{1,12}[.,;!?]?$/.test(value);

@@ -1,0 +1,158 @@
+import type {Socket} from 'node:net';
+import type {Readable, Writable} from 'node:stream';
+import spawn from 'cross-spawn';
+import {Observable, type Subscriber} from 'rxjs';
+import type {Envelope, Origin} from '../envelope.js';
+import {BridgeError} from '../errors.js';
+import {frame, MESSAGE_LIMIT} from '../operators/frame.js';
+import {pause} from '../pause.js';
+import type {Endpoint} from '../stage.js';
+import {redactText} from '../store/redact.js';
+import {Valve} from '../valve.js';
+import {childEnvironment, type Environment} from './environment.js';
+import {type Exit, Lifetime} from './lifetime.js';
+import {MARK, marksWith, newMark} from './process-tree.js';
+import {fromReadable, toWritable} from './streams.js';
+
+export type ChildOptions = {
+	readonly name: string;
+	readonly command: string;
+	readonly args?: readonly string[];
+	/** Variables beyond the allow-list. */
+	readonly env?: Environment;
+	/** Takes what the child writes to stderr, as it comes. No more comes until the result resolves, if there is one. */
+	readonly onStderr: (chunk: Buffer) => Promise<void> | undefined | void;
+	readonly maxBytes?: number;
+	/** How long the child may take to end by itself, and again after SIGTERM. */
+	readonly graceMs?: number;
+};
+
+export type Child = Endpoint & {
+	/** Resolves when the child has ended; fails with a BridgeError when it could not be started. */
+	readonly exited: Promise<Exit>;
+	/** Waits for it to end, now that its input does, and makes it end if it does not. */
+	finish(): Promise<void>;
+	/** Ends it and all that it started at once. */
+	kill(): void;
+};
+
+/** How much of stderr is kept for the error that says why the child died. */
+const LAST_WORDS = 1000;
+/** How long stdout may stay open, silent, after its writer has ended. */
+const HELD_MS = 500;
+
+/** A server that runs as a child process and speaks on its stdin and stdout. All that it starts in turn ends with it. */
+export function child(options: ChildOptions): Child {
+	const {name, command, args = [], env = {}, onStderr, maxBytes = MESSAGE_LIMIT, graceMs = 2000} = options;
+	const mark = newMark();
+	const server = spawn(command, [...args], {
+		stdio: ['pipe', 'pipe', 'pipe'],
+		// A group, and on POSIX systems a session, of its own: it can be ended whole, and hears no Ctrl-C meant for bridge.
+		detached: true,
+		windowsHide: true,
+		env: {...childEnvironment(env), [MARK]: marksWith(mark)},
+	});
+	const life = new Lifetime(server, mark);
+	const [stdin, stdout, stderr] = server.stdio as unknown as [Writable, Socket, Socket];
+	const origin: Origin = {name, valve: new Valve()};
+	const words = lastWords(stderr, onStderr);
+	stdin.on('error', () => life.halfClosed());
+	stdout.once('end', () => life.halfClosed());
+	const exited = life.exited.catch(error => {
+		throw couldNotStart(command, error);
+	});
+	const drained = exited.then(
+		async () => {
+			await Promise.all([letGo(stdout, origin.valve), letGo(stderr)]);
+		},
+		() => {},
+	);
+	/** Whether whoever listens has been told of the end. */
+	let told: Promise<unknown> = Promise.resolve();
+	const settle = async (): Promise<void> => {
+		await drained;
+		await told;
+	};
+	return {
+		name,
+		exited,
+		gone: drained,
+		incoming: new Observable(subscriber => {
+			const messages = fromReadable(stdout, origin.valve).pipe(frame(origin, {maxBytes}));
+			// How the child ended, and what it last said of it, is known only after its output ended.
+			told = Promise.all([passOn(messages, subscriber), drained])
+				.then(() => exited)
+				.then(
+					exit => endWith(subscriber, exit.cause === 'asked' ? undefined : died(name, exit, words())),
+					error => endWith(subscriber, error),
+				);
+		}),
+		outgoing: toWritable(stdin),
+		kill: () => life.kill(),
+		finish: () => life.end(graceMs).then(settle),
+		async close() {
+			stdin.end();
+			await life.end(graceMs).then(settle);
+		},
+	};
+}
+
+/** Passes all messages on, but not the end. Resolves when that has come. */
+const passOn = (messages: Observable<Envelope>, subscriber: Subscriber<Envelope>): Promise<void> =>
+	new Promise(resolve => {
+		const end = {error: () => resolve(), complete: resolve};
+		subscriber.add(messages.subscribe({next: envelope => subscriber.next(envelope), ...end}));
+	});
+
+const endWith = (subscriber: Subscriber<Envelope>, error?: unknown): void =>
+	error === undefined ? subscriber.complete() : subscriber.error(error);
+
+/** Lets go of an output that somebody else holds open. What is on its way still arrives, however slow its reader is. */
+async function letGo(output: Socket, valve?: Valve): Promise<void> {
+	const closed = new Promise(resolve => output.once('close', resolve));
+	for (let seen = -1; !output.readableEnded && !output.destroyed; ) {
+		if (valve?.isOpen !== false && seen === output.bytesRead) output.destroy();
+		seen = output.bytesRead;
+		await Promise.race([closed, pause(HELD_MS)]);
+	}
+}
+
+/** Passes stderr on, and remembers the end of it. */
+function lastWords(stderr: Readable, pass: ChildOptions['onStderr']): () => string {
+	let kept: Buffer = Buffer.alloc(0);
+	stderr.on('data', (chunk: Buffer) => {
+		const room = pass(chunk);
+		if (room) {
+			stderr.pause();
+			void room.then(() => stderr.resume());
+		}
+		kept = chunk.length >= LAST_WORDS ? chunk : Buffer.concat([kept, chunk]);
+		kept = kept.subarray(-LAST_WORDS);
+	});
+	return () => redactText(kept.toString().trim());
+}
+
+function died(name: string, {code, signal, cause}: Exit, words: string): BridgeError {
+	const how = signal === null ? `exited with code ${code}` : `was ended by ${signal}`;
+	const what = cause === 'half-closed' ? `${name} closed a pipe to bridge and was ended` : `${name} ${how}`;
+	const reason = words === '' ? 'It wrote nothing to stderr.' : `The last it wrote to stderr: ${words}`;
+	const remedy = `Start bridge again once it is clear why. ${reason}`;
+	return new BridgeError('ERR_CHILD_EXITED', `${what}, so it answers no more.`, remedy, {
+		exitCode: code,
+		signal,
+	});
+}
+
+function couldNotStart(command: string, error: NodeJS.ErrnoException): BridgeError {
+	const reasons: {[code: string]: string} = {
+		ENOENT: 'there is no such command',
+		EACCES: 'it may not be executed',
+	};
+	const reason = reasons[error.code ?? ''];
+	return new BridgeError(
+		reason ? 'ERR_COMMAND_UNUSABLE' : 'ERR_UPSTREAM_UNREACHABLE',
+		`${command} could not be started: ${reason ?? error.message}.`,
+		'Check how it is spelled and that it is on the PATH; it is run as it stands, without a shell.',
+		{command},
+	);
+}

@@ -1,0 +1,104 @@
+import type {ChildProcess} from 'node:child_process';
+import process from 'node:process';
+import {setTimeout as sleep} from 'node:timers/promises';
+import {pause} from '../pause.js';
+import {isTreeAlive, signalTree} from './process-tree.js';
+
+/** How a child ended. */
+export type Exit = {
+	readonly code: number | null;
+	readonly signal: NodeJS.Signals | null;
+	/** Whether it ended by itself, was asked to by bridge, or was ended since it had closed a pipe and lived on. */
+	readonly cause: 'itself' | 'asked' | 'half-closed';
+};
+
+/** A child that closed one of its pipes may be about to end. It is taken for dead when it has not by then. */
+const HALF_CLOSED_MS = 500;
+/** How long what a child leaves behind has to end by itself. */
+const REST_MS = 500;
+const POLL_MS = 20;
+/** Who is not gone after so many is not to be had: a process in the midst of a system call that never ends, say. */
+const MAX_KILLS = 50;
+
+/** The children that must not outlive this process, however it ends, with their marks. */
+const leaders = new Map<number, string>();
+process.on('exit', () => {
+	for (const [leader, mark] of leaders) signalTree(leader, mark, 'SIGKILL');
+});
+
+/** The life of a child, which leads a process group, and of all that it starts. */
+export class Lifetime {
+	/** Resolves when the child itself has ended, what it left behind too; fails when it could not be started. */
+	readonly exited: Promise<Exit>;
+	readonly #pid: number | undefined;
+	readonly #mark: string;
+	#cause: Exit['cause'] = 'itself';
+	/** Whether it has been told to end, and may close its pipes on the way. */
+	#isAsked = false;
+
+	constructor(server: ChildProcess, mark: string) {
+		this.#pid = server.pid;
+		this.#mark = mark;
+		if (server.pid !== undefined) leaders.set(server.pid, mark);
+		this.exited = new Promise<Exit>((resolve, reject) => {
+			server.once('error', reject);
+			server.once('exit', (code, signal) => {
+				const exit = {code, signal, cause: this.#cause};
+				void this.#endRest().then(() => resolve(exit));
+			});
+		});
+		// Whoever cares asks for it; nobody has to.
+		this.exited.catch(() => {});
+	}
+
+	/** To be told when the child closed a pipe. */
+	async halfClosed(): Promise<void> {
+		if ((await this.#endsWithin(HALF_CLOSED_MS)) || this.#isAsked) return;
+		this.#signal('SIGTERM', 'half-closed');
+		if (!(await this.#endsWithin(HALF_CLOSED_MS))) this.#signal('SIGKILL', 'half-closed');
+	}
+
+	/** Waits for a child that was told to end by closing its input, and makes it end if it does not. */
+	async end(graceMs: number): Promise<void> {
+		this.#isAsked = true;
+		if (await this.#endsWithin(graceMs)) return;
+		this.#signal('SIGTERM', 'asked');
+		if (await this.#endsWithin(graceMs)) return;
+		this.kill();
+		await this.#endsWithin(graceMs);
+	}
+
+	/** Ends it, and all that it started, at once. */
+	kill(): void {
+		this.#signal('SIGKILL', 'asked');
+	}
+
+	#signal(signal: NodeJS.Signals, cause: Exit['cause']): void {
+		if (this.#pid === undefined) return;
+		this.#cause = cause;
+		signalTree(this.#pid, this.#mark, signal);
+	}
+
+	async #endsWithin(ms: number): Promise<boolean> {
+		const ended = this.exited.then(
+			() => true,
+			() => true,
+		);
+		return Promise.race([ended, pause(ms).then(() => false)]);
+	}
+
+	/** What a wrapper leaves behind, the real server for one, ends with the wrapper. */
+	async #endRest(): Promise<void> {
+		if (this.#pid === undefined) return;
+		const started = performance.now();
+		if (isTreeAlive(this.#pid, this.#mark)) signalTree(this.#pid, this.#mark, 'SIGTERM');
+		// Counted, not timed: on a busy machine all the time may be over before the first look.
+		for (let kills = 0; kills < MAX_KILLS && isTreeAlive(this.#pid, this.#mark); ) {
+			await sleep(POLL_MS);
+			if (performance.now() - started < REST_MS) continue;
+			signalTree(this.#pid, this.#mark, 'SIGKILL');
+			kills++;
+		}
+		leaders.delete(this.#pid);
+	}
+}

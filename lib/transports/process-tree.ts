@@ -1,0 +1,104 @@
+import {readdirSync, readFileSync, readlinkSync, statSync} from 'node:fs';
+import process from 'node:process';
+
+/**
+ * The variable that marks all that a bridge starts, with the bridge that did. It is handed down from parent to child, so
+ * a process is known by it even when it left its group, and when the bridge that started it was killed.
+ */
+export const MARK = 'BRIDGE_OWNER';
+
+/** A mark of this process for one child: which process, in which namespace, since when, and which child of its. */
+export const newMark = (): string => `${self()}:${Math.random().toString(36).slice(2)}`;
+
+/** The marks that a child gets: its own after those of this process, which may itself be the child of a bridge. */
+export const marksWith = (mark: string): string => [process.env[MARK], mark].filter(Boolean).join(' ');
+
+const self = (): string => `${namespace()}:${process.pid}:${lookUp(process.pid)?.start ?? 0}`;
+
+/** Process numbers mean something in one namespace only: a container's bridge must not be taken for a dead one. */
+function namespace(): string {
+	try {
+		return readlinkSync('/proc/self/ns/pid').replace(/\D/g, '');
+	} catch {
+		return '0';
+	}
+}
+
+/** Sends a signal to a child, its group, and whatever else has its mark. */
+export function signalTree(leader: number, mark: string, signal: NodeJS.Signals): void {
+	send(-leader, signal);
+	for (const {pid, group} of living()) if (group !== leader && marksOf(pid).includes(mark)) send(pid, signal);
+}
+
+/** Whether somebody is left of a child's group, or of whatever else has its mark. */
+export const isTreeAlive = (leader: number, mark: string): boolean =>
+	// Where the system tells of each process, the dead do not count that nobody has taken note of.
+	process.platform === 'linux'
+		? living().some(({pid, group}) => group === leader || marksOf(pid).includes(mark))
+		: send(-leader, 0);
+
+/** The processes that a bridge started which is no more. */
+export function orphans(): number[] {
+	const here = `${namespace()}:`;
+	return living()
+		.map(({pid}) => pid)
+		.filter(pid => {
+			const mark = marksOf(pid).at(-1);
+			return mark?.startsWith(here) && !isOwnerAlive(mark);
+		});
+}
+
+function isOwnerAlive(mark: string): boolean {
+	const [, pid, start] = mark.split(':');
+	return lookUp(Number(pid))?.start === start;
+}
+
+/** Sends a signal to one process, or with a negative number to a group. Returns whether there was somebody. */
+export function send(pid: number, signal: NodeJS.Signals | 0): boolean {
+	try {
+		return process.kill(pid, signal);
+	} catch (error) {
+		return (error as NodeJS.ErrnoException).code === 'EPERM';
+	}
+}
+
+/** A process: its number, its group, and when it started, which tells it from a later one with the same number. */
+type Process = {readonly pid: number; readonly group: number; readonly start: string | undefined};
+
+/** Every other process that is not dead. None where the system does not tell, as only Linux does. */
+function living(): Process[] {
+	let names: string[] = [];
+	try {
+		names = readdirSync('/proc');
+	} catch {}
+	return names
+		.map(Number)
+		.filter(pid => pid > 0 && pid !== process.pid)
+		.map(lookUp)
+		.filter(found => found !== undefined);
+}
+
+function lookUp(pid: number): Process | undefined {
+	try {
+		const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+		// Behind the name, which may hold anything: state, parent, group, …, and the start as the twentieth.
+		const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+		return fields[0] === 'Z' ? undefined : {pid, group: Number(fields[2]), start: fields[19]};
+	} catch {
+		return;
+	}
+}
+
+/** The marks of a process of this user's, the one of whoever started it last. */
+function marksOf(pid: number): string[] {
+	try {
+		if (statSync(`/proc/${pid}`).uid !== process.getuid?.()) return [];
+		const environment = `\0${readFileSync(`/proc/${pid}/environ`, 'latin1')}`;
+		const at = environment.indexOf(`\0${MARK}=`);
+		if (at === -1) return [];
+		const start = at + MARK.length + 2;
+		return environment.slice(start, environment.indexOf('\0', start)).split(' ');
+	} catch {
+		return [];
+	}
+}

@@ -1,0 +1,35 @@
+import {setTimeout as sleep} from 'node:timers/promises';
+import type {Log} from '../log.js';
+import {orphans, send} from './process-tree.js';
+
+const DELAY_MS = 500;
+const GRACE_MS = 1000;
+const POLL_MS = 20;
+
+/**
+ * Ends what a killed bridge left running: servers that ignore the end of their input. It waits a little, so as not to be
+ * in the way of the first messages; the result makes sure that it was done.
+ */
+export function sweepOrphans(log: Log): () => Promise<void> {
+	let done: Promise<void> | undefined;
+	const start = (): Promise<void> => {
+		done ??= endOrphans(log);
+		return done;
+	};
+	const timer = setTimeout(start, DELAY_MS).unref();
+	return () => {
+		clearTimeout(timer);
+		return start();
+	};
+}
+
+async function endOrphans(log: Log): Promise<void> {
+	const found = orphans();
+	if (found.length === 0) return;
+	const sentence = 'A bridge that was killed had left these processes running; they are ended now.';
+	log.warn('child.orphans', sentence, {pids: found});
+	for (const pid of found) send(pid, 'SIGTERM');
+	for (const started = performance.now(); performance.now() - started < GRACE_MS; await sleep(POLL_MS))
+		if (orphans().length === 0) return;
+	for (const pid of orphans()) send(pid, 'SIGKILL');
+}

@@ -1,0 +1,126 @@
+import {randomUUID} from 'node:crypto';
+import {BridgeError} from './errors.js';
+import {canonicalId} from './wire/id.js';
+
+/** Requests that may wait for their answers at a time. */
+const MAX_WAITING = 65_536;
+
+const MAX_GIVEN_UP = 10_000;
+
+/** A request without an answer yet. */
+export type Waiting = {
+	/** Its id as the client wrote it. */
+	readonly id: string;
+	/** Its id as the upstream knows it. */
+	readonly told: string;
+	isCancelled: boolean;
+};
+
+/** The requests of one client that wait for an answer, by all that an answer may call them. */
+export class WaitingRequests {
+	/** By what is the same for all spellings of the id that the upstream was told. */
+	readonly #byKey = new Map<string, Waiting>();
+	/** Those that the upstream knows under another id. */
+	readonly #renamed = new Set<Waiting>();
+	/** Keys that the upstream has not answered, and nobody waits for any more. The oldest is forgotten for the next. */
+	readonly #givenUp = new Set<string>();
+	/** Makes those ids such that nobody else would think of them. */
+	readonly #prefix = randomUUID();
+	#names = 0;
+
+	/** Takes a request in, whose id has this key. Returns the id to tell the upstream, or refuses it. */
+	add(id: string, key: string): string {
+		const isKnown = this.#byKey.has(key) || this.#givenUp.has(key);
+		const isPlain = !isKnown && this.#renamed.size === 0 && this.#byKey.size < MAX_WAITING;
+		if (!isPlain) return this.#addUnusual(id, key);
+		this.#byKey.set(key, {id, told: id, isCancelled: false});
+		return id;
+	}
+
+	#addUnusual(id: string, key: string): string {
+		const same = this.#find(id);
+		if (same && !same.isCancelled) throw inFlight(id);
+		// A request that was cancelled may never be answered, and its id be used again.
+		if (same) this.#giveUp(same);
+		if (this.#byKey.size >= MAX_WAITING) this.#makeRoom();
+		if (!this.#byKey.has(key) && !this.#givenUp.has(key)) {
+			this.#byKey.set(key, {id, told: id, isCancelled: false});
+			return id;
+		}
+		// Another spelling of a number that is in flight, or an id that an answer may still come for: the upstream gets
+		// another id, for the answers could not be told apart.
+		const entry = {id, told: `"${this.#prefix}-${++this.#names}"`, isCancelled: false};
+		this.#byKey.set(entry.told, entry);
+		this.#renamed.add(entry);
+		return entry.told;
+	}
+
+	/** The client gave a request up, which may be answered all the same. */
+	cancel(id: string): Waiting | undefined {
+		const found = this.#find(id);
+		if (found) found.isCancelled = true;
+		return found;
+	}
+
+	/** The request that is answered by something with this key, which no longer waits then. */
+	take(key: string): Waiting | undefined {
+		const found = this.#byKey.get(key);
+		this.#byKey.delete(key);
+		if (found && this.#renamed.size > 0) this.#renamed.delete(found);
+		if (!found && this.#givenUp.size > 0) this.#givenUp.delete(key);
+		return found;
+	}
+
+	/** The same, where it was not the upstream that answered: it may do so yet. */
+	takeUnanswered(key: string): Waiting | undefined {
+		const found = this.#byKey.get(key);
+		if (found) this.#giveUp(found);
+		return found;
+	}
+
+	/** The ids of all that somebody still waits for; none of them waits any longer. */
+	takeAll(): string[] {
+		const left = [...this.#byKey.values()].filter(({isCancelled}) => !isCancelled);
+		this.#byKey.clear();
+		this.#renamed.clear();
+		return left.map(({id}) => id);
+	}
+
+	/** The request with an id that is written just so, or is a string that reads the same. */
+	#find(id: string): Waiting | undefined {
+		const found = this.#byKey.get(canonicalId(id));
+		if (found && (found.id === id || id.startsWith('"'))) return found;
+		for (const entry of this.#renamed) if (entry.id === id) return entry;
+		return;
+	}
+
+	/** Lets go of a request that an answer may still come for. */
+	#giveUp(entry: Waiting): void {
+		const key = canonicalId(entry.told);
+		this.#byKey.delete(key);
+		this.#renamed.delete(entry);
+		this.#givenUp.add(key);
+		const [oldest] = this.#givenUp;
+		if (this.#givenUp.size > MAX_GIVEN_UP && oldest !== undefined) this.#givenUp.delete(oldest);
+	}
+
+	/** Forgets a request that was cancelled. Without one there is no room. */
+	#makeRoom(): void {
+		for (const entry of this.#byKey.values())
+			if (entry.isCancelled) {
+				this.#giveUp(entry);
+				return;
+			}
+		const message = `${MAX_WAITING} requests wait for an answer already.`;
+		throw new BridgeError('ERR_SESSION_BUSY', message, 'Wait for some of them before you send more.', {
+			limit: MAX_WAITING,
+		});
+	}
+}
+
+const inFlight = (id: string): BridgeError =>
+	new BridgeError(
+		'ERR_MESSAGE_INVALID',
+		`The id ${id} is in flight already.`,
+		'Give each request an id of its own; the first one goes on.',
+	);

@@ -1,0 +1,67 @@
+import {isSpaceUpTo} from './json.js';
+import {KEPT, Pieces} from './pieces.js';
+
+const LF = 0x0a;
+const CR = 0x0d;
+
+/** What some programs begin their output with. It belongs to no message. */
+export const BOM = Buffer.from('\ufeff');
+
+/** Where a cutter puts what it cuts. */
+export type Cuts = {
+	/** One message, as a line with its line feed. */
+	message(line: Buffer): void;
+	/** A message over the limit, of which only the first and the last bytes were kept. */
+	tooLarge(start: Buffer, end: Buffer): void;
+};
+
+/** Cuts a stream of bytes into messages. */
+export type Cutter = {
+	push(chunk: Buffer): void;
+	/** The stream is over: what is left of it is a message, too. */
+	end(): void;
+};
+
+/**
+ * One message a line. Each byte is searched once and copied at most once, and a line that came in one piece is not
+ * copied at all. A carriage return before the line feed belongs to the line's end; lines of white space are no messages.
+ */
+export function lines(maxBytes: number, cuts: Cuts): Cutter {
+	const pieces = new Pieces(maxBytes + '\r\n'.length);
+	let isFirst = true;
+
+	const emit = (line: Buffer): void => {
+		if (isFirst) {
+			isFirst = false;
+			if (line.subarray(0, BOM.length).equals(BOM)) line = line.subarray(BOM.length);
+		}
+		let end = line.length - 1;
+		if (line[end - 1] === CR) {
+			line[--end] = LF;
+			line = line.subarray(0, end + 1);
+		}
+		if (end > maxBytes) cuts.tooLarge(Buffer.from(line.subarray(0, KEPT)), Buffer.from(line.subarray(-KEPT)));
+		else if (!isSpaceUpTo(line, 0, end)) cuts.message(line);
+	};
+	const finish = (last: Buffer): void => {
+		pieces.add(last);
+		if (pieces.isTooLarge) cuts.tooLarge(pieces.start, pieces.end);
+		else emit(pieces.joined());
+		pieces.clear();
+	};
+	return {
+		push(chunk) {
+			let start = 0;
+			for (let at = chunk.indexOf(LF); at !== -1; at = chunk.indexOf(LF, start)) {
+				const line = chunk.subarray(start, at + 1);
+				if (pieces.isEmpty) emit(line);
+				else finish(line);
+				start = at + 1;
+			}
+			if (start < chunk.length) pieces.add(chunk.subarray(start));
+		},
+		end() {
+			if (!pieces.isEmpty) finish(Buffer.from('\n'));
+		},
+	};
+}

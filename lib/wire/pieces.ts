@@ -1,0 +1,113 @@
+/** How much of a message over the limit is kept of each end: enough to find its id in most of them. */
+export const KEPT = 4096;
+
+/** Past so many parts small ones are copied together: else a message in single bytes costs a buffer object a byte. */
+const MANY = 32;
+const SMALL = 16 * 1024;
+const BLOCK = 64 * 1024;
+
+const none: Buffer = Buffer.alloc(0);
+
+/** The parts of one message that have come so far. Of more than `maxBytes` only the two ends are kept. */
+export class Pieces {
+	readonly #maxBytes: number;
+	#parts: Buffer[] = [];
+	#size = 0;
+	/** The last part, where it is a block of our own, and how much of it is used. */
+	#block: Buffer | undefined;
+	#used = 0;
+	#start: Buffer = none;
+	#end: Buffer = none;
+
+	constructor(maxBytes: number) {
+		this.#maxBytes = maxBytes;
+	}
+
+	get size(): number {
+		return this.#size;
+	}
+
+	get isEmpty(): boolean {
+		return this.#size === 0;
+	}
+
+	get isTooLarge(): boolean {
+		return this.#size > this.#maxBytes;
+	}
+
+	/** The first bytes of a message that is too large. */
+	get start(): Buffer {
+		return this.#start;
+	}
+
+	/** The last bytes of a message that is too large. */
+	get end(): Buffer {
+		return this.#end;
+	}
+
+	add(part: Buffer): void {
+		const wasTooLarge = this.isTooLarge;
+		this.#size += part.length;
+		if (!this.isTooLarge) {
+			this.#keep(part);
+			return;
+		}
+		const parts = wasTooLarge ? [this.#end, part] : [...this.#seal(), part];
+		if (!wasTooLarge) this.#start = firstBytes(parts);
+		this.#end = lastBytes(parts);
+		this.#parts = [];
+	}
+
+	joined(): Buffer {
+		const parts = this.#seal();
+		return parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts, this.#size);
+	}
+
+	clear(): void {
+		this.#parts = [];
+		this.#size = 0;
+		this.#block = undefined;
+		this.#used = 0;
+		this.#start = none;
+		this.#end = none;
+	}
+
+	#keep(part: Buffer): void {
+		if (part.length >= SMALL || this.#parts.length < MANY) {
+			this.#seal().push(part);
+			return;
+		}
+		if (!this.#block || this.#used + part.length > BLOCK) {
+			this.#seal();
+			this.#block = Buffer.allocUnsafe(BLOCK);
+		}
+		this.#used += part.copy(this.#block, this.#used);
+	}
+
+	/** The parts, with the block that is being filled, if there is one, as the last of them. */
+	#seal(): Buffer[] {
+		if (this.#block) this.#parts.push(this.#block.subarray(0, this.#used));
+		this.#block = undefined;
+		this.#used = 0;
+		return this.#parts;
+	}
+}
+
+/** Copies, so that a few bytes do not keep a whole message in memory. */
+function firstBytes(parts: readonly Buffer[]): Buffer {
+	const start = Buffer.alloc(KEPT);
+	let used = 0;
+	for (const part of parts) used += part.copy(start, used);
+	return start.subarray(0, used);
+}
+
+function lastBytes(parts: readonly Buffer[]): Buffer {
+	const end: Buffer[] = [];
+	let missing = KEPT;
+	for (let index = parts.length - 1; index >= 0 && missing > 0; index--) {
+		const last = (parts[index] as Buffer).subarray(-missing);
+		end.unshift(last);
+		missing -= last.length;
+	}
+	return Buffer.concat(end);
+}

@@ -1,0 +1,22 @@
+import type {Log} from '../lib/log.js';
+import {parse} from '../lib/operators/parse.js';
+import type {Taps} from '../lib/operators/record.js';
+import {trace} from '../lib/operators/trace.js';
+import type {Stage} from '../lib/stage.js';
+
+export type FilterOptions = {
+	readonly log: Log;
+	/** Shows each message to people. */
+	readonly trace?: Parameters<typeof trace>[0] | undefined;
+	/** The traffic log. */
+	readonly taps?: Taps | undefined;
+};
+
+/** What one side said, on its way through a shell's pipe. There is no way back, so nothing is answered. */
+export function filter({log, trace: show, taps}: FilterOptions): Stage[] {
+	return [
+		show ? trace({...show, isOneWay: true}) : {}, // what passes, for people
+		taps?.client ?? {}, //                           the traffic log
+		parse({log, from: 'client', isOneWay: true}), // what is no message goes no further
+	];
+}

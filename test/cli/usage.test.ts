@@ -1,0 +1,133 @@
+import {spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {readFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import process from 'node:process';
+import test, {type ExecutionContext} from 'ava';
+import {newFolder} from '../faults/support.js';
+import {bridgeBin, runBridge, server} from '../helpers/bridge.js';
+
+const puppet = server('puppet');
+
+test('--help prints help with an example on stdout, and ends with 0', async t => {
+	const {code, stdout, stderr} = await runBridge(['--help']);
+	t.is(code, 0);
+	t.is(stderr, '');
+	const text = stdout.join('\n');
+	for (const word of [
+		'bridge [flags] -- COMMAND',
+		'--log',
+		'--timeout',
+		'--env',
+		'Examples',
+		'bridge --debug -- npx',
+	])
+		t.true(text.includes(word), word);
+});
+
+test('--version prints the version alone', async t => {
+	const {code, stdout, stderr} = await runBridge(['--version']);
+	t.is(code, 0);
+	t.is(stderr, '');
+	t.is(stdout.length, 1);
+	t.regex(stdout[0] ?? '', /^\d+\.\d+\.\d+(-[\w.]+)?$/);
+});
+
+test('--help and --version behind the -- belong to the server', async t => {
+	const {code, stdout} = await runBridge(
+		['--', ...puppet, '--help', '--version'],
+		'{"jsonrpc":"2.0","id":1,"method":"argv"}\n',
+	);
+	t.is(code, 0);
+	t.deepEqual(stdout, ['{"jsonrpc":"2.0","id":1,"result":{"argv":["--help","--version"]}}']);
+});
+
+/** What is used wrongly, and what the error has to name. */
+const wrong: ReadonlyArray<readonly [args: readonly string[], ...says: RegExp[]]> = [
+	[['--debgu', '--', ...puppet], /--debgu/, /--debug\b/],
+	[['--tiemout=5', '--', ...puppet], /--tiemout/, /--timeout\b/],
+	[['--lgo', 'x', '--', ...puppet], /--lgo/, /--log\b/],
+	[['--max-bufer=1', '--', ...puppet], /--max-bufer/, /--max-buffer/],
+	[['--zzzzzzzzzzzz', '--', ...puppet], /--zzzzzzzzzzzz/],
+	[['-x', '--', ...puppet], /-x/],
+	[['gatewya'], /gatewya/],
+	[['some', 'server'], /some/, /bridge -- some server/],
+	[['--'], /--/],
+	[['--timeout', 'soon', '--', ...puppet], /--timeout/, /soon/],
+	[['--timeout=-1', '--', ...puppet], /--timeout/, /-1/],
+	[['--timeout', '1e9', '--', ...puppet], /--timeout/, /1e9/],
+	[['--timeout', '99999999999', '--', ...puppet], /--timeout/, /99999999999/],
+	[['--timeout', '--', ...puppet], /--timeout/],
+	[['--timeout', '1', '--timeout', '2', '--', ...puppet], /--timeout/],
+	[['--max-buffer', 'lots', '--log', 'x', '--', ...puppet], /--max-buffer/, /lots/],
+	[['--max-buffer', '5 bananas', '--log', 'x', '--', ...puppet], /--max-buffer/, /bananas/],
+	[['--on-full', 'panic', '--log', 'x', '--', ...puppet], /--on-full/, /panic/, /gap/, /wait/],
+	[['--flush-millis', 'often', '--log', 'x', '--', ...puppet], /--flush-millis/, /often/],
+	[['--log-level', 'loud', '--', ...puppet], /--log-level/, /loud/, /debug/],
+	[['--env', '=VALUE', '--', ...puppet], /--env/],
+	[['--env', 'NO_SUCH_VARIABLE_HERE', '--', ...puppet], /--env/, /NO_SUCH_VARIABLE_HERE/],
+	[['--env', '--', ...puppet], /--env/],
+	[['--log', '-', '--', ...puppet], /--log -/, /stdout/],
+	[['--log', '--', ...puppet], /--log/],
+	[['--log', 'no-such-folder/traffic.ndjson', '--', ...puppet], /no-such-folder/],
+	[['--filename-format', '%Y', '--', ...puppet], /--filename-format/, /--log @DIR/],
+	[['--log', '@.', '--filename-format', '../%Y', '--', ...puppet], /--filename-format/],
+	[['--log', '-'], /--log -/, /stdout/],
+	[['--timeout', '5'], /--timeout/, /no way back|filter/],
+	[['--cache-tools'], /--cache-tools/],
+];
+
+for (const [args, ...says] of wrong)
+	test(`bridge ${args.filter(arg => !puppet.includes(arg)).join(' ')} is an error that says why, with exit code 2`, async t => {
+		const {code, stdout, stderr} = await runBridge(args, '{"jsonrpc":"2.0","id":1,"method":"pid"}\n', {
+			cwd: await newFolder(t),
+		});
+		t.is(code, 2, stderr);
+		t.deepEqual(stdout, []);
+		for (const pattern of says) t.regex(stderr, pattern);
+		t.notRegex(stderr, /\n {4}at /);
+		t.is(stderr.trimEnd().split('\n').length, 1);
+	});
+
+/** Runs a script on a terminal. Resolves to its exit code and what came out on the terminal. */
+async function onTerminal(t: ExecutionContext, script: string, env = process.env): Promise<[number, string]> {
+	const terminal = spawn('script', ['-qec', script, '/dev/null'], {stdio: 'pipe', env});
+	t.teardown(() => terminal.kill('SIGKILL'));
+	let text = '';
+	terminal.stdout.setEncoding('utf8').on('data', (part: string) => {
+		text += part;
+	});
+	const [code] = await once(terminal, 'close');
+	return [code, text];
+}
+
+test('bridge on a terminal with nothing to do prints its help on stderr, and ends with 2', async t => {
+	const folder = await newFolder(t);
+	const file = join(folder, 'stderr');
+	const [code, stdout] = await onTerminal(t, `'${process.execPath}' '${bridgeBin}' 2> '${file}'`);
+	t.is(code, 2);
+	t.is(stdout, '');
+	t.regex(await readFile(file, 'utf8'), /bridge \[flags\] -- COMMAND/);
+});
+
+const colour = '\u001b[';
+
+for (const [title, noColor, hasColour] of [
+	['in colour', undefined, true],
+	['without colour where NO_COLOR is set', '1', false],
+	['in colour where NO_COLOR is empty', '', true],
+] as const)
+	test(`--debug shows its trace on a terminal ${title}`, async t => {
+		const file = join(await newFolder(t), 'stdout');
+		const {NO_COLOR: _, FORCE_COLOR: __, ...rest} = process.env;
+		const env = noColor === undefined ? rest : {...rest, NO_COLOR: noColor};
+		const bridge = [process.execPath, bridgeBin, '--debug', '--', ...puppet]
+			.map(word => `'${word}'`)
+			.join(' ');
+		const call = '{"jsonrpc":"2.0","id":1,"method":"echo"}';
+		const [code, text] = await onTerminal(t, `echo '${call}' | ${bridge} > '${file}'`, env);
+		t.is(code, 0);
+		t.regex(text, /echo/);
+		t.is(text.includes(colour), hasColour, text);
+		t.is(await readFile(file, 'utf8'), '{"jsonrpc":"2.0","id":1,"result":{}}\n');
+	});

@@ -1,0 +1,159 @@
+import {type ChildProcess, type StdioOptions, spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {openSync} from 'node:fs';
+import process from 'node:process';
+import type {Readable, Writable} from 'node:stream';
+import {fileURLToPath} from 'node:url';
+
+/** The built program, as it is shipped. */
+export const bridgeBin = fileURLToPath(new URL('../../bin/bridge.js', import.meta.url));
+
+/** The path of a program under fixtures/, to be run by Node. */
+export const fixture = (name: string): string =>
+	fileURLToPath(new URL(`../../fixtures/servers/${name}.js`, import.meta.url));
+
+/** `node fixtures/servers/NAME.js ARGS`, as words. */
+export const server = (name: string, ...args: string[]): string[] => [
+	process.execPath,
+	fixture(name),
+	...args,
+];
+
+export type Message = {readonly [key: string]: unknown};
+
+/** A running bridge, with its stdio in the caller's hands. */
+export class Running {
+	readonly child: ChildProcess;
+	readonly stdin: Writable;
+	/** Every line of stdout so far, without its line feed. */
+	readonly lines: string[] = [];
+	#stderr = '';
+	readonly exited: Promise<{code: number | null; signal: NodeJS.Signals | null}>;
+	#rest = '';
+	#isOver = false;
+	readonly #waiting = new Set<() => void>();
+
+	constructor(child: ChildProcess) {
+		this.child = child;
+		const [stdin, stdout, stderr] = child.stdio as unknown as [Writable, Readable | null, Readable];
+		this.stdin = stdin;
+		// A bridge that is gone is for the test to notice by other means.
+		stdin.on('error', () => {});
+		stdout?.setEncoding('utf8').on('data', (text: string) => this.#read(text));
+		stdout?.on('end', () => this.#wake(true));
+		stderr.setEncoding('utf8').on('data', (text: string) => {
+			this.#stderr += text;
+			this.#wake();
+		});
+		this.exited = once(child, 'close').then(([code, signal]) => {
+			this.#wake(true);
+			return {code, signal};
+		});
+	}
+
+	/** What it wrote to stderr, without what it says of processes that other tests have left to be found. */
+	get stderr(): string {
+		return this.#stderr.replace(/^.*"event":"child\.orphans".*\n/gm, '');
+	}
+
+	get pid(): number {
+		return this.child.pid ?? 0;
+	}
+
+	/** Sends a message as one line. */
+	send(message: Message): void {
+		this.sendText(`${JSON.stringify({jsonrpc: '2.0', ...message})}\n`);
+	}
+
+	/** Sends bytes as they are. */
+	sendText(text: string | Uint8Array): void {
+		this.stdin.write(text);
+	}
+
+	/** The first message on stdout that fits, be it there already or yet to come. */
+	async message(fits: (message: Message) => boolean): Promise<Message> {
+		return this.#find(() => this.lines.map(line => JSON.parse(line) as Message).find(fits), 'such a message');
+	}
+
+	/** The answer with this id. */
+	answer(id: unknown): Promise<Message> {
+		return this.message(message => message.id === id && !('method' in message));
+	}
+
+	/** Sends a request and resolves to its answer. */
+	request(id: string | number, method: string, params?: Message): Promise<Message> {
+		this.send(params === undefined ? {id, method} : {id, method, params});
+		return this.answer(id);
+	}
+
+	/** Waits until stderr has this in it. */
+	async says(pattern: RegExp): Promise<RegExpMatchArray> {
+		return this.#find(() => this.stderr.match(pattern) ?? undefined, String(pattern));
+	}
+
+	/** Waits until there are so many lines on stdout. */
+	async hasLines(count: number): Promise<string[]> {
+		return this.#find(() => (this.lines.length >= count ? this.lines : undefined), `${count} lines`);
+	}
+
+	/** Closes stdin, and resolves to the exit code. */
+	async end(): Promise<number | null> {
+		this.stdin.end();
+		return (await this.exited).code;
+	}
+
+	#read(text: string): void {
+		const lines = (this.#rest + text).split('\n');
+		this.#rest = lines.pop() ?? '';
+		this.lines.push(...lines);
+		this.#wake();
+	}
+
+	#wake(isOver = false): void {
+		this.#isOver ||= isOver;
+		for (const check of [...this.#waiting]) check();
+	}
+
+	#find<T>(look: () => T | undefined, what: string): Promise<T> {
+		return new Promise((resolve, reject) => {
+			const check = (): void => {
+				const found = look();
+				if (found === undefined && !this.#isOver) return;
+				this.#waiting.delete(check);
+				if (found !== undefined) resolve(found);
+				else reject(new Error(`bridge ended without ${what}; stderr: ${this.stderr.slice(-2000)}`));
+			};
+			this.#waiting.add(check);
+			check();
+		});
+	}
+}
+
+export type StartOptions = {
+	readonly env?: NodeJS.ProcessEnv;
+	readonly cwd?: string;
+	readonly node?: string;
+	readonly nodeArgs?: readonly string[];
+	/** A file to write stdout to. */
+	readonly stdout?: string;
+};
+
+/** Starts `bridge ARGS`. */
+export function startBridge(args: readonly string[], options: StartOptions = {}): Running {
+	const {env = process.env, cwd, node = process.execPath, nodeArgs = [], stdout} = options;
+	const output = stdout === undefined ? 'pipe' : openSync(stdout, 'a');
+	const stdio: StdioOptions = ['pipe', output, 'pipe'];
+	return new Running(spawn(node, [...nodeArgs, bridgeBin, ...args], {stdio, env, ...(cwd ? {cwd} : {})}));
+}
+
+/** Runs `bridge ARGS` to its end, with all of stdin given at once. */
+export async function runBridge(
+	args: readonly string[],
+	input: string | Uint8Array = '',
+	options: StartOptions = {},
+): Promise<{code: number | null; stdout: string[]; stderr: string}> {
+	const running = startBridge(args, options);
+	running.stdin.end(input);
+	const {code} = await running.exited;
+	return {code, stdout: running.lines, stderr: running.stderr};
+}

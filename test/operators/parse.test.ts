@@ -1,0 +1,200 @@
+import test from 'ava';
+import {Envelope} from '../../lib/envelope.js';
+import {parse} from '../../lib/operators/parse.js';
+import {converse, readableLog} from './support.js';
+
+const start = (maxBytes = 1000) => {
+	const {log, entries} = readableLog();
+	return {
+		...converse(parse({log, maxBytes, from: 'client'}), parse({log, maxBytes, from: 'upstream'})),
+		entries,
+	};
+};
+
+const nested = (levels: number): string =>
+	`{"jsonrpc":"2.0","id":1,"method":"m","params":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
+
+for (const [what, text] of [
+	['odd white space', ' {"jsonrpc" : "2.0",\t"id":1 , "method":"m"} '],
+	['a carriage return as white space', '{"jsonrpc":"2.0",\r"method":"m"}'],
+	[
+		'numbers that JavaScript would round',
+		'{"jsonrpc":"2.0","id":9007199254740993,"method":"m","params":[1.0,1e3,-0]}',
+	],
+	['escapes of half a surrogate pair', String.raw`{"jsonrpc":"2.0","id":"\ud800","method":"m"}`],
+	[
+		'line separators and an escaped NUL',
+		'{"jsonrpc":"2.0","method":"m","params":["\u2028\u2029","\\u0000"]}',
+	],
+	['keys that differ in case', '{"jsonrpc":"2.0","id":1,"method":"m","Method":"n","ID":2}'],
+	['a key twice below the top level', '{"jsonrpc":"2.0","id":1,"method":"m","params":{"x":{"a":1,"a":2}}}'],
+	['1,000 levels', nested(1000)],
+	['an answer', '{"jsonrpc":"2.0","id":1,"result":{}}'],
+	['an error without an id', '{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"?"}}'],
+] as const)
+	test(`lets ${what} pass byte for byte, either way`, t => {
+		const {client, upstream} = start();
+		client.sayText(text);
+		upstream.sayText(text);
+		t.deepEqual(upstream.heardTexts, [text]);
+		t.deepEqual(client.heardTexts, [text]);
+	});
+
+for (const [what, text, code, id] of [
+	['plain text', 'hello', -32_700, null],
+	['half a message', '{"jsonrpc":"2.0","id":1', -32_700, null],
+	['two messages in a line', '{"jsonrpc":"2.0","id":1,"method":"m"}{}', -32_700, null],
+	['a line feed in a string, as it were', '{"jsonrpc":"2.0","id":1,"method":"a\tb"}', -32_700, null],
+	['a batch', '[{"jsonrpc":"2.0","id":1,"method":"m"}]', -32_600, null],
+	['an empty batch', '[]', -32_600, null],
+	['a string', '"hello"', -32_600, null],
+	['null', 'null', -32_600, null],
+	['no version', '{"id":5,"method":"m"}', -32_600, 5],
+	['another version', '{"jsonrpc":"1.0","id":5,"method":"m"}', -32_600, 5],
+	['a version that is a number', '{"jsonrpc":2.0,"id":5,"method":"m"}', -32_600, 5],
+	['neither method nor result', '{"jsonrpc":"2.0","id":5}', -32_600, 5],
+	['a method that is a number', '{"jsonrpc":"2.0","id":5,"method":5}', -32_600, 5],
+	['two methods', '{"jsonrpc":"2.0","id":5,"method":"a","method":"b"}', -32_600, 5],
+	[
+		'two methods, one in escapes',
+		String.raw`{"jsonrpc":"2.0","id":5,"method":"a","\u006dethod":"b"}`,
+		-32_600,
+		5,
+	],
+	['params twice', '{"jsonrpc":"2.0","id":5,"method":"a","params":{},"params":{}}', -32_600, 5],
+	[
+		'two names in params',
+		'{"jsonrpc":"2.0","id":5,"method":"a","params":{"name":"x","name":"y"}}',
+		-32_600,
+		5,
+	],
+	['an id of null', '{"jsonrpc":"2.0","id":null,"method":"m"}', -32_600, null],
+	['an id that is true', '{"jsonrpc":"2.0","id":true,"method":"m"}', -32_600, null],
+	['an id that is an object', '{"jsonrpc":"2.0","id":{"a":1},"method":"m"}', -32_600, null],
+	['an id that is an array', '{"jsonrpc":"2.0","id":[1],"method":"m"}', -32_600, null],
+	['1,001 levels', nested(1001), -32_600, 1],
+	['100,000 levels', nested(100_000), -32_600, 1],
+] as const)
+	test(`refuses ${what} with ${code} and goes on`, t => {
+		const {client, upstream} = start();
+		client.sayText(text);
+		client.say({id: 6, method: 'next'});
+		t.is(client.heard.length, 1);
+		t.like(client.heard[0], {jsonrpc: '2.0', id, error: {code, data: {source: 'bridge'}}});
+		t.deepEqual(upstream.heard, [{jsonrpc: '2.0', id: 6, method: 'next'}]);
+	});
+
+test('answers two ids in one message once', t => {
+	const {client, upstream} = start();
+	client.sayText('{"jsonrpc":"2.0","id":5,"id":6,"method":"a"}');
+	t.like(client.heard, [{error: {code: -32_600}}]);
+	t.is(client.heard.length, 1);
+	t.deepEqual(upstream.heard, []);
+});
+
+test('refuses bytes that are no UTF-8, and replaces none of them', t => {
+	const {client, upstream} = start();
+	client.sayBytes(Buffer.from('{"jsonrpc":"2.0","id":1,"method":"m\xff"}\n', 'latin1'));
+	t.like(client.heard[0], {id: null, error: {code: -32_700, data: {kind: 'parse_error'}}});
+	t.deepEqual(upstream.heard, []);
+});
+
+test('answers under the id as it was written', t => {
+	const {client} = start();
+	client.sayText('{"id":12345678901234567890,"method":"m"}');
+	t.regex(client.heardTexts[0] ?? '', /"id":12345678901234567890,/);
+});
+
+test('refuses a message over the limit with a number that names it', t => {
+	const {client, upstream} = start(1000);
+	client.sayEnvelope(
+		Envelope.tooLarge(Buffer.from('{"id":"a"'), {id: '"a"', isAnswer: false}, client.origin),
+	);
+	t.like(client.heard[0], {id: 'a', error: {code: -31_007, data: {kind: 'too_large', limit: 1000}}});
+	t.regex(client.heardTexts[0] ?? '', /more than 1000 bytes \(limits\.message\)/);
+	t.deepEqual(upstream.heard, []);
+});
+
+for (const [what, text] of [
+	['an answer of another version', '{"jsonrpc":"1.0","id":1,"result":{}}'],
+	['an answer with both result and error', '{"jsonrpc":"2.0","id":1,"result":{},"error":{}}'],
+] as const)
+	test(`neither passes nor answers ${what}`, async t => {
+		const {client, upstream, entries} = start();
+		client.sayText(text);
+		t.deepEqual(client.heard, []);
+		t.deepEqual(upstream.heard, []);
+		t.like(await entries(), [{event: 'client.message.refused', side: 'client'}]);
+	});
+
+test('has its answer stop whoever caused it', t => {
+	const {client, link} = start();
+	link.unsubscribe();
+	const {log} = readableLog();
+	const other = converse(parse({log, from: 'client'}), {
+		toClient: source => {
+			source.subscribe(envelope => t.is(envelope.origin, other.client.origin));
+			return source;
+		},
+	});
+	t.plan(1);
+	other.client.sayText('hello');
+	t.deepEqual(client.heard, []);
+});
+
+test('drops what an upstream prints between its messages, and logs how it begins', async t => {
+	const {client, upstream, entries} = start();
+	upstream.sayText(`Server listening on \u001b[1m80${'.'.repeat(500)}`);
+	upstream.say({id: 1, result: {}});
+	t.deepEqual(client.heard, [{jsonrpc: '2.0', id: 1, result: {}}]);
+	const [entry, ...rest] = await entries();
+	t.like(entry, {event: 'child.stdout.garbage', side: 'files', level: 40});
+	t.is(String(entry?.start).length, 200);
+	t.deepEqual(rest, []);
+});
+
+test('fails the call whose answer is over the limit, rather than let it wait', async t => {
+	const {client, upstream, entries} = start(1000);
+	upstream.sayEnvelope(Envelope.tooLarge(Buffer.from('{"id":3'), {id: '3', isAnswer: true}, upstream.origin));
+	t.like(client.heard[0], {id: 3, error: {code: -31_007, data: {limit: 1000}}});
+	t.like(await entries(), [{event: 'frame.too_large', side: 'files'}]);
+});
+
+test('drops a message over the limit that nobody waits for', async t => {
+	const {client, upstream, entries} = start();
+	upstream.sayEnvelope(
+		Envelope.tooLarge(Buffer.from('{"method"'), {id: undefined, isAnswer: false}, upstream.origin),
+	);
+	t.deepEqual(client.heard, []);
+	t.like(await entries(), [{event: 'frame.too_large'}]);
+});
+
+test('answers a request that has a result as well', t => {
+	const {client} = start();
+	client.sayText('{"jsonrpc":"2.0","id":1,"method":"ping","result":{}}');
+	t.like(client.heard, [{id: 1, error: {code: -32_600}}]);
+});
+
+test('does not answer an answer over the limit', t => {
+	const {client} = start();
+	client.sayEnvelope(Envelope.tooLarge(Buffer.from('{"id":1'), {id: '1', isAnswer: true}, client.origin));
+	t.deepEqual(client.heard, []);
+});
+
+test('fails no call for a question over the limit, or for a line of a log, under the same id', t => {
+	const {client, upstream} = start();
+	upstream.sayEnvelope(
+		Envelope.tooLarge(Buffer.from('{"id":1'), {id: '1', isAnswer: false}, upstream.origin),
+	);
+	upstream.sayText('{"level":30,"id":1,"msg":"handling"}');
+	t.deepEqual(client.heard, []);
+});
+
+test('logs no secret of what it refuses', async t => {
+	const {client, upstream, entries} = start();
+	client.sayText('{"id":1,"method":"login","params":{"password":"hunter2"}}');
+	client.sayText('{"jsonrpc":"2.0","params":{"access_token":"hunter2');
+	upstream.sayText('Authorization: Bearer hunter2');
+	t.is((await entries()).length, 3);
+	t.false(JSON.stringify(await entries()).includes('hunter2'));
+});

@@ -1,0 +1,83 @@
+import {appendFileSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync} from 'node:fs';
+import {join} from 'node:path';
+import test from 'ava';
+import {appendAll, endLastLine} from '../../lib/store/append.js';
+import {tempFolder} from './temp-folder.js';
+
+const lines = (...texts: string[]): Buffer[] => texts.map(text => Buffer.from(`${text}\n`));
+
+test('makes a file for its owner alone', async t => {
+	const file = join(tempFolder(t), 'log');
+	await appendAll(file, lines('a'));
+	t.is(statSync(file).mode & 0o777, 0o600);
+	t.is(readFileSync(file, 'utf8'), 'a\n');
+});
+
+test('adds to what is there', async t => {
+	const file = join(tempFolder(t), 'log');
+	writeFileSync(file, 'old\n', {mode: 0o640});
+	await appendAll(file, lines('a', 'b'));
+	t.is(readFileSync(file, 'utf8'), 'old\na\nb\n');
+	t.is(statSync(file).mode & 0o777, 0o640);
+});
+
+test('ends a line that an earlier crash left torn', async t => {
+	const file = join(tempFolder(t), 'log');
+	writeFileSync(file, 'old\n{"torn');
+	await endLastLine(file);
+	await appendAll(file, lines('a'));
+	t.is(readFileSync(file, 'utf8'), 'old\n{"torn\na\n');
+});
+
+test('goes on in the middle of a line', async t => {
+	const file = join(tempFolder(t), 'log');
+	writeFileSync(file, 'half');
+	await appendAll(file, lines(' and half'));
+	t.is(readFileSync(file, 'utf8'), 'half and half\n');
+});
+
+test('takes from the list what it has written', async t => {
+	const buffers = lines('a', 'b');
+	await appendAll(join(tempFolder(t), 'log'), buffers);
+	t.deepEqual(buffers, []);
+});
+
+test('leaves in the list what it could not write', async t => {
+	const folder = join(tempFolder(t), 'gone');
+	const buffers = lines('a', 'b');
+	await t.throwsAsync(appendAll(join(folder, 'log'), buffers), {code: 'ENOENT'});
+	t.deepEqual(buffers, lines('a', 'b'));
+	mkdirSync(folder);
+	await appendAll(join(folder, 'log'), buffers);
+	t.is(readFileSync(join(folder, 'log'), 'utf8'), 'a\nb\n');
+});
+
+test('writes more buffers than one system call takes', async t => {
+	const file = join(tempFolder(t), 'log');
+	const many = Array.from({length: 3000}, (_, index) => `line ${index}`);
+	await appendAll(file, lines(...many));
+	t.is(readFileSync(file, 'utf8'), `${many.join('\n')}\n`);
+});
+
+test('writes to something that is no file without looking for its last line', async t => {
+	const buffers = lines('a');
+	await endLastLine('/dev/null');
+	await appendAll('/dev/null', buffers);
+	t.deepEqual(buffers, []);
+});
+
+test('makes a file anew that was taken away', async t => {
+	const file = join(tempFolder(t), 'log');
+	await appendAll(file, lines('a'));
+	rmSync(file);
+	await appendAll(file, lines('b'));
+	appendFileSync(file, 'c\n');
+	t.is(readFileSync(file, 'utf8'), 'b\nc\n');
+});
+
+test('leaves a last line alone that has its end', async t => {
+	const file = join(tempFolder(t), 'log');
+	writeFileSync(file, 'old\n');
+	await endLastLine(file);
+	t.is(readFileSync(file, 'utf8'), 'old\n');
+});

@@ -1,0 +1,50 @@
+import test from 'ava';
+import {checkFormat, fileName} from '../../lib/store/file-name.js';
+
+const at = Date.UTC(2026, 0, 2, 3, 4, 5) * 1000 + 999_999;
+
+for (const [format, name] of [
+	['rawprox_%Y-%m-%d-%H.ndjson', 'rawprox_2026-01-02-03.ndjson'],
+	['%Y%m%d%H%M%S', '20260102030405'],
+	['100%%', '100%'],
+	['%%Y', '%Y'],
+	['%x%y', 'xy'],
+	['end%', 'end%'],
+	['plain', 'plain'],
+	['%Y%Y', '20262026'],
+] as const)
+	test(`writes ${format} as ${name}`, t => {
+		t.is(fileName(format, at), name);
+	});
+
+test('goes by UTC, at the end of a year too', t => {
+	t.is(
+		fileName('%Y-%m-%d %H:%M:%S', Date.UTC(2026, 11, 31, 23, 59, 59) * 1000 + 999_999),
+		'2026-12-31 23:59:59',
+	);
+});
+
+for (const format of [
+	'',
+	'.',
+	'..',
+	'a/b',
+	'../x',
+	'/etc/x',
+	'a\\b',
+	'a\0b',
+	'%/',
+	'%.',
+	'.%.',
+	'%.%.',
+	'%Y/%m',
+])
+	test(`refuses ${JSON.stringify(format)}, which names no file in the folder`, t => {
+		const error = t.throws(() => checkFormat(format), {code: 'ERR_CONFIG_INVALID'});
+		t.true(error?.message.includes(JSON.stringify(format)));
+	});
+
+for (const format of ['%Y', '..x', 'a b', '%%', '.hidden', 'ü'])
+	test(`takes ${JSON.stringify(format)}`, t => {
+		t.notThrows(() => checkFormat(format));
+	});

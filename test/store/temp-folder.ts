@@ -1,0 +1,41 @@
+import {mkdtempSync, readFileSync, rmSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import type {ExecutionContext} from 'ava';
+import type {Origin} from '../../lib/envelope.js';
+import type {TrafficLog} from '../../lib/store/traffic-log.js';
+
+/** A folder of its own for a test, which is gone after it. */
+export function tempFolder(t: ExecutionContext): string {
+	const folder = mkdtempSync(join(tmpdir(), 'bridge-test-'));
+	t.teardown(() => rmSync(folder, {recursive: true, force: true}));
+	return folder;
+}
+
+export type LogLine = {readonly time: string; readonly [key: string]: unknown};
+
+/** The lines of a traffic log. Fails where one of them is no JSON or the last one is torn. */
+export function readLog(file: string): LogLine[] {
+	const lines = readFileSync(file, 'utf8').split('\n');
+	if (lines.pop() !== '') throw new Error(`${file} does not end with a line feed`);
+	return lines.map(line => JSON.parse(line) as LogLine);
+}
+
+/** How many lines are in a file so far, which may be being written, or not be there. */
+export function lineCount(file: string): number {
+	try {
+		return readFileSync(file, 'latin1').split('\n').length - 1;
+	} catch {
+		return 0;
+	}
+}
+
+/** Adds a line with one member beside its time: large values as a message's body, small ones as part of its frame. */
+export function addLine(log: TrafficLog, key: string, value: unknown, origin?: Origin): void {
+	log.add(Buffer.from(`","${key}":`), Buffer.from(JSON.stringify(value)), Buffer.from('}\n'), origin);
+}
+
+/** Adds a line as it is done for what is no message: all of it is frame. */
+export function addFrame(log: TrafficLog, key: string, value: unknown): void {
+	log.add(Buffer.from(`","${key}":${JSON.stringify(value)}`), Buffer.alloc(0), Buffer.from('}\n'));
+}

@@ -1,0 +1,60 @@
+import {existsSync, statSync} from 'node:fs';
+import {join} from 'node:path';
+import process from 'node:process';
+import test, {type ExecutionContext} from 'ava';
+import {startBridge} from '../helpers/bridge.js';
+import {until} from '../operators/support.js';
+import {readLog, tempFolder} from '../store/temp-folder.js';
+import {chat, echoServer, FAILS, need, timesSaid, WORKS} from './tools.js';
+
+/** Has system calls on the traffic log fail, as if the disk did. */
+const start = (t: ExecutionContext, inject: string) => {
+	need('strace');
+	const folder = tempFolder(t);
+	const file = join(folder, 'log.ndjson');
+	const bridge = startBridge(['--log', file, '--flush-millis', '50', '--', ...echoServer], {
+		node: 'strace',
+		nodeArgs: ['-f', '-qq', '-o', join(folder, 'strace'), '-P', file, '-e', inject, process.execPath],
+		// What is to fail is counted thread by thread.
+		env: {...process.env, UV_THREADPOOL_SIZE: '1'},
+	});
+	t.teardown(() => bridge.child.kill('SIGKILL'));
+	return {bridge, file};
+};
+
+for (const [what, inject, name] of [
+	['has no room at the first write', 'inject=write,writev,pwritev:error=ENOSPC:when=1', 'ENOSPC'],
+	['breaks at the first three writes', 'inject=write,writev,pwritev:error=EIO:when=1..3', 'EIO'],
+	['breaks at the second write', 'inject=write,writev,pwritev:error=EIO:when=2', 'EIO'],
+	[
+		'is over its quota at the second and third write',
+		'inject=write,writev,pwritev:error=EDQUOT:when=2..3',
+		'EDQUOT|-122',
+	],
+] as const)
+	test(`a disk that ${what} costs neither traffic nor lines`, async t => {
+		const {bridge, file} = start(t, inject);
+		await chat(bridge, 0, 3);
+		await until(() => FAILS.test(bridge.stderr) || (existsSync(file) && statSync(file).size > 20_000));
+		await chat(bridge, 3, 3);
+		await bridge.says(FAILS);
+		await bridge.says(WORKS);
+		await chat(bridge, 6, 1);
+		t.is(await bridge.end(), 0);
+		t.regex(bridge.stderr, new RegExp(name));
+		t.is(timesSaid(bridge, FAILS), 1);
+		const lines = readLog(file);
+		t.is(lines.filter(({message}) => message !== undefined).length, 14);
+		t.like(lines.at(-1), {event: 'close'});
+	});
+
+test('a disk that cannot be opened for a while costs neither traffic nor lines', async t => {
+	// The first two are bridge's own look at whether the log can be written.
+	const {bridge, file} = start(t, 'inject=openat:error=EMFILE:when=2..4');
+	await chat(bridge, 0, 3);
+	await bridge.says(FAILS);
+	await chat(bridge, 3, 3);
+	await bridge.says(WORKS);
+	t.is(await bridge.end(), 0);
+	t.is(readLog(file).filter(({message}) => message !== undefined).length, 12);
+});

@@ -1,0 +1,94 @@
+import {renameSync, writeFileSync} from 'node:fs';
+import {join} from 'node:path';
+import process from 'node:process';
+import test, {type ExecutionContext} from 'ava';
+import {startBridge} from '../helpers/bridge.js';
+import {until} from '../operators/support.js';
+import {readLog, tempFolder} from '../store/temp-folder.js';
+import {echoServer, need, run} from './tools.js';
+
+const DAY = 86_400_000;
+
+/** A bridge whose clock on the wall the test sets, while time itself goes on as it does. */
+const start = async (t: ExecutionContext, ...flags: string[]) => {
+	need('faketime');
+	const folder = tempFolder(t);
+	const rc = join(folder, 'faketime');
+	const setClock = (days: number): void => {
+		writeFileSync(`${rc}.new`, `${days < 0 ? '' : '+'}${days}d\n`);
+		renameSync(`${rc}.new`, rc);
+	};
+	setClock(0);
+	const bridge = startBridge([...flags, '--', ...echoServer], {
+		env: {
+			...process.env,
+			LD_PRELOAD: run('faketime', '-f', '+0', 'printenv', 'LD_PRELOAD'),
+			FAKETIME_TIMESTAMP_FILE: rc,
+			FAKETIME_NO_CACHE: '1',
+			FAKETIME_DONT_FAKE_MONOTONIC: '1',
+			DONT_FAKE_MONOTONIC: '1',
+		},
+	});
+	t.teardown(() => bridge.child.kill('SIGKILL'));
+	// The clock is set while bridge runs, not before.
+	t.like(await bridge.request('first', 'echo'), {result: {}});
+	const dayOf = (days: number): string => new Date(Date.now() + days * DAY).toISOString().slice(0, 10);
+	/** Sets the clock, and waits until bridge says something under that day. */
+	const jump = async (days: number): Promise<void> => {
+		setClock(days);
+		const before = bridge.stderr.length;
+		bridge.sendText('no message\n');
+		const pattern = new RegExp(`"time":"(?:${dayOf(days)}|${dayOf(days - 1 / 24)}|${dayOf(days + 1 / 24)})T`);
+		await until(() => pattern.test(bridge.stderr.slice(before)));
+	};
+	return {bridge, jump, setClock, folder, dayOf};
+};
+
+test('a call does not run out of time when the clock is set ahead, or back', async t => {
+	const {bridge, jump} = await start(t, '--timeout', '50');
+	bridge.send({id: 1, method: 'hold'});
+	for (const days of [1, -1, 400, -400, 0]) await jump(days);
+	bridge.send({method: 'release'});
+	t.like(await bridge.answer(1), {result: {}});
+	t.is(await bridge.end(), 0);
+});
+
+for (const days of [-1, 1])
+	test(`a call runs out of time when it is time, though the clock is ${days} day off`, async t => {
+		const {bridge, jump} = await start(t, '--timeout', '5');
+		const asked = performance.now();
+		bridge.send({id: 1, method: 'hold'});
+		await jump(days);
+		t.like(await bridge.answer(1), {error: {code: -31_002}});
+		const took = performance.now() - asked;
+		t.true(took > 4900 && took < 20_000, `${took} ms`);
+		await bridge.end();
+	});
+
+test('calls go on being answered and limited after the clock was set', async t => {
+	const {bridge, jump} = await start(t, '--timeout', '5');
+	await jump(-30);
+	t.like(await bridge.request(1, 'echo'), {result: {}});
+	t.like(await bridge.request(2, 'hold'), {error: {code: -31_002}});
+	await jump(30);
+	t.like(await bridge.request(3, 'echo'), {result: {}});
+	t.is(await bridge.end(), 0);
+});
+
+test('bridge ends in time though the clock is set back meanwhile', async t => {
+	const {bridge, jump, setClock} = await start(t);
+	await jump(1);
+	bridge.stdin.end();
+	setClock(-1);
+	t.is((await bridge.exited).code, 0);
+});
+
+test('the traffic log tells the time of the clock, after it was set too', async t => {
+	const log = join(tempFolder(t), 'log.ndjson');
+	const {bridge, jump, dayOf} = await start(t, '--log', log);
+	await jump(2);
+	await bridge.request(1, 'echo');
+	await bridge.end();
+	const line = readLog(log).findLast(({message}) => (message as {id?: unknown} | undefined)?.id === 1);
+	t.true([dayOf(2), dayOf(2 - 1 / 24)].includes(line?.time.slice(0, 10) ?? ''), line?.time);
+});

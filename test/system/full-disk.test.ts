@@ -1,0 +1,115 @@
+import {writeFileSync} from 'node:fs';
+import {join} from 'node:path';
+import test, {type ExecutionContext} from 'ava';
+import {startBridge} from '../helpers/bridge.js';
+import {until} from '../operators/support.js';
+import {type LogLine, lineCount, readLog} from '../store/temp-folder.js';
+import {ask, chat, echoServer, FAILS, smallDisk, timesSaid, WORKS} from './tools.js';
+
+const start = (t: ExecutionContext, {free, flags}: {free: number; flags: readonly string[]}) => {
+	const {folder, remount} = smallDisk(t, '128k');
+	writeFileSync(join(folder, 'ballast'), Buffer.alloc((128 - free) * 1024));
+	const file = join(folder, 'log.ndjson');
+	const bridge = startBridge(['--log', file, ...flags, '--', ...echoServer]);
+	t.teardown(() => bridge.child.kill('SIGKILL'));
+	return {bridge, file, remount};
+};
+
+/** The ids of the requests and of the answers that are in a log. */
+function idsIn(lines: readonly LogLine[]): {asked: unknown[]; answered: unknown[]} {
+	const messages = lines.map(({message}) => message as {id?: unknown; method?: string} | undefined);
+	return {
+		asked: messages.filter(message => message?.method !== undefined).map(message => message?.id),
+		answered: messages.filter(message => message && message.method === undefined).map(message => message?.id),
+	};
+}
+
+const upTo = (count: number): number[] => Array.from({length: count}, (_, index) => index);
+
+test('traffic goes on, trouble is told once, and the log goes on where it stopped', async t => {
+	const {bridge, file, remount} = start(t, {free: 32, flags: ['--flush-millis', '20']});
+	await chat(bridge, 0, 2);
+	await until(() => lineCount(file) >= 5);
+	await chat(bridge, 2, 10);
+	await bridge.says(FAILS);
+	await chat(bridge, 12, 10);
+	remount('size=16m');
+	await bridge.says(WORKS);
+	await chat(bridge, 22, 2);
+	t.is(await bridge.end(), 0);
+	t.is(timesSaid(bridge, FAILS), 1);
+	t.is(timesSaid(bridge, WORKS), 1);
+	t.regex(bridge.stderr, /ENOSPC/);
+	t.deepEqual(idsIn(readLog(file)), {asked: upTo(24), answered: upTo(24)});
+});
+
+test('no line is torn where the very first ones do not fit', async t => {
+	const {bridge, file, remount} = start(t, {free: 8, flags: ['--flush-millis', '400']});
+	await chat(bridge, 0, 10);
+	await bridge.says(FAILS);
+	remount('size=16m');
+	await bridge.says(WORKS);
+	t.is(await bridge.end(), 0);
+	t.deepEqual(idsIn(readLog(file)), {asked: upTo(10), answered: upTo(10)});
+});
+
+test('what finds no room in memory either is counted, and the count is in the log', async t => {
+	const {bridge, file, remount} = start(t, {
+		free: 0,
+		flags: ['--flush-millis', '20', '--max-buffer', '64KiB'],
+	});
+	await chat(bridge, 0, 100);
+	await bridge.says(FAILS);
+	remount('size=16m');
+	await bridge.says(WORKS);
+	await chat(bridge, 100, 1);
+	t.is(await bridge.end(), 0);
+	const lines = readLog(file);
+	const lost = lines
+		.filter(({event}) => event === 'gap')
+		.reduce((sum, {lines: count}) => sum + Number(count), 0);
+	t.true(lost > 100, `${lost} lines`);
+	t.is(lines.filter(({message}) => message !== undefined).length + lost, 202);
+});
+
+test('traffic waits where the log has to be complete, and goes on when there is room', async t => {
+	const flags = ['--flush-millis', '20', '--max-buffer', '64KiB', '--on-full', 'wait'];
+	const {bridge, file, remount} = start(t, {free: 0, flags});
+	const count = 200;
+	ask(bridge, 0, count);
+	await bridge.says(FAILS);
+	let seen = -1;
+	for (let since = performance.now(); performance.now() - since < 300; ) {
+		if (bridge.lines.length !== seen) since = performance.now();
+		seen = bridge.lines.length;
+		await new Promise(setImmediate);
+	}
+	t.true(seen < count, `${seen} answers came through`);
+	remount('size=16m');
+	for (const id of upTo(count)) await bridge.answer(id);
+	t.is(await bridge.end(), 0);
+	t.deepEqual(idsIn(readLog(file)), {asked: upTo(count), answered: upTo(count)});
+});
+
+test('what is lost to the end is told with its size', async t => {
+	const {bridge} = start(t, {free: 0, flags: ['--flush-millis', '20']});
+	await chat(bridge, 0, 3);
+	await bridge.says(FAILS);
+	t.is(await bridge.end(), 0);
+	t.regex(bridge.stderr, /\d{5} bytes of the traffic log could not be written/);
+	t.is(timesSaid(bridge, FAILS), 1);
+});
+
+test('a disk that becomes read-only for a while is waited for', async t => {
+	const {bridge, file, remount} = start(t, {free: 128, flags: ['--flush-millis', '20']});
+	await chat(bridge, 0, 1);
+	await until(() => lineCount(file) >= 3);
+	remount('ro');
+	await chat(bridge, 1, 3);
+	await bridge.says(FAILS);
+	t.regex(bridge.stderr, /EROFS/);
+	remount('rw');
+	await bridge.says(WORKS);
+	t.is(await bridge.end(), 0);
+	t.deepEqual(idsIn(readLog(file)), {asked: upTo(4), answered: upTo(4)});
+});

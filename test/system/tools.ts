@@ -1,0 +1,67 @@
+import {spawnSync} from 'node:child_process';
+import {mkdtempSync, rmdirSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import process from 'node:process';
+import type {ExecutionContext} from 'ava';
+import type {Running} from '../helpers/bridge.js';
+
+/** Runs a program of the system, and fails with what it said. */
+export function run(command: string, ...args: string[]): string {
+	const {status, stdout, stderr, error} = spawnSync(command, args, {encoding: 'utf8'});
+	if (error) throw new Error(`${command} could not be run: ${error.message}`);
+	if (status !== 0) throw new Error(`${command} ${args.join(' ')} failed: ${stderr}`);
+	return stdout.trim();
+}
+
+/** These tests prove nothing without their tools, so they fail where one is missing. */
+export function need(tool: string, debianPackage = tool): void {
+	const {error} = spawnSync(tool, ['--version'], {stdio: 'ignore'});
+	if (error) throw new Error(`${tool} is missing. Install it first: apt-get install ${debianPackage}`);
+}
+
+/** A small disk of its own for a test. Only root can mount one. */
+export function smallDisk(
+	t: ExecutionContext,
+	size: string,
+): {folder: string; remount(options: string): void} {
+	if (process.getuid?.() !== 0) throw new Error('This test mounts a small disk, which only root may do.');
+	need('mount', 'mount');
+	const folder = mkdtempSync(join(tmpdir(), 'bridge-disk-'));
+	t.teardown(() => rmdirSync(folder));
+	run('mount', '-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', folder);
+	t.teardown(() => run('umount', '-l', folder));
+	return {folder, remount: options => void run('mount', '-o', `remount,${options}`, folder)};
+}
+
+const program = `const held = [];
+	const say = (id, result) => process.stdout.write(JSON.stringify({jsonrpc: '2.0', id, result}) + '\\n');
+	require('node:readline').createInterface({input: process.stdin}).on('line', line => {
+		const {id, method, params} = JSON.parse(line);
+		if (method === 'hold') held.push(id);
+		else if (method === 'release') for (const each of held.splice(0)) say(each, {});
+		else if (id !== undefined) say(id, params ?? {});
+	});`;
+
+/** A server that gives back what it gets, except that it keeps `hold` until it hears `release`. */
+export const echoServer: readonly string[] = [process.execPath, '-e', program];
+
+const payload = {text: 'x'.repeat(4000)};
+
+/** Sends so many requests of some 4 kB, and resolves when each has its answer. */
+export async function chat(bridge: Running, first: number, count: number): Promise<void> {
+	ask(bridge, first, count);
+	for (let id = first; id < first + count; id++) await bridge.answer(id);
+}
+
+/** The same without waiting. */
+export function ask(bridge: Running, first: number, count: number): void {
+	for (let id = first; id < first + count; id++) bridge.send({id, method: 'echo', params: payload});
+}
+
+/** How often stderr has this in it. */
+export const timesSaid = ({stderr}: Running, pattern: RegExp): number =>
+	stderr.match(new RegExp(pattern, 'g'))?.length ?? 0;
+
+export const FAILS = /The traffic log cannot be written/;
+export const WORKS = /The traffic log is being written again/;

@@ -1,0 +1,68 @@
+import {spawn} from 'node:child_process';
+import process from 'node:process';
+import test, {type ExecutionContext} from 'ava';
+import {Lifetime} from '../../lib/transports/lifetime.js';
+import {MARK, newMark} from '../../lib/transports/process-tree.js';
+import {until} from '../operators/support.js';
+import {DEAF, isRunning, program, READY, STAYS} from './programs.js';
+
+/** A process and its life, once it runs. */
+const start = async (t: ExecutionContext, source: string) => {
+	const mark = newMark();
+	const {command, args} = program(source);
+	const server = spawn(command, args, {
+		detached: true,
+		stdio: ['pipe', 'pipe', 'ignore'],
+		env: {...process.env, [MARK]: mark},
+	});
+	const life = new Lifetime(server, mark);
+	t.teardown(() => life.kill());
+	let said = '';
+	server.stdout.on('data', chunk => {
+		said += chunk;
+	});
+	await until(() => said !== '');
+	return {life, server, said};
+};
+
+test('leaves a child alone that ends in time', async t => {
+	const {life, server} = await start(t, `${READY} process.stdin.resume().on('end', () => process.exit(7))`);
+	server.stdin.end();
+	await life.end(10_000);
+	t.deepEqual(await life.exited, {code: 7, signal: null, cause: 'itself'});
+});
+
+test('asks first, and then insists', async t => {
+	const {life} = await start(t, `${DEAF} ${READY} ${STAYS}`);
+	await life.end(50);
+	t.deepEqual(await life.exited, {code: null, signal: 'SIGKILL', cause: 'asked'});
+});
+
+test('gives a child that closed a pipe a moment to end by itself', async t => {
+	const {life} = await start(t, `${READY} setTimeout(() => process.exit(4), 50)`);
+	await life.halfClosed();
+	t.deepEqual(await life.exited, {code: 4, signal: null, cause: 'itself'});
+});
+
+test('ends a child that closed a pipe and stays, however deaf', async t => {
+	const {life} = await start(t, `${DEAF} ${READY} ${STAYS}`);
+	await life.halfClosed();
+	t.deepEqual(await life.exited, {code: null, signal: 'SIGKILL', cause: 'half-closed'});
+});
+
+test('is over when what the child left behind is over', async t => {
+	const source = `const {spawn} = require('node:child_process');
+		const {pid} = spawn(process.execPath, ['-e', ${JSON.stringify(`${DEAF} ${STAYS}`)}], {stdio: 'ignore', detached: true});
+		process.stdout.write(pid + '\\n', () => process.exit(0));`;
+	const {life, said} = await start(t, source);
+	t.deepEqual(await life.exited, {code: 0, signal: null, cause: 'itself'});
+	t.false(isRunning(Number(said)));
+});
+
+test('fails where nothing could be started', async t => {
+	const server = spawn('no-such-program-here', [], {stdio: 'ignore'});
+	const life = new Lifetime(server, newMark());
+	await t.throwsAsync(life.exited, {code: 'ENOENT'});
+	await life.end(10);
+	life.kill();
+});

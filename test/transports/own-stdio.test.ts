@@ -1,0 +1,87 @@
+import {PassThrough} from 'node:stream';
+import test from 'ava';
+import {Envelope} from '../../lib/envelope.js';
+import {ownStdio} from '../../lib/transports/own-stdio.js';
+import {until} from '../operators/support.js';
+
+const start = (maxBytes = 1000) => {
+	const [input, output] = [new PassThrough(), new PassThrough()];
+	const stdio = ownStdio({name: 'client', maxBytes, input, output});
+	const heard: Envelope[] = [];
+	stdio.incoming.subscribe({next: envelope => heard.push(envelope), error: () => {}});
+	return {stdio, input, output, heard};
+};
+
+test('reads messages from its input', async t => {
+	const {input, heard} = start();
+	input.write('{"id":1}\n{"id"');
+	input.write(':2}\n');
+	await until(() => heard.length === 2);
+	t.deepEqual(
+		heard.map(({bytes, origin}) => [bytes.toString(), origin.name]),
+		[
+			['{"id":1}', 'client'],
+			['{"id":2}', 'client'],
+		],
+	);
+});
+
+test('answers lines with lines', async t => {
+	const {stdio, input, output, heard} = start();
+	input.write('{"id":1}\n');
+	await until(() => heard.length === 1);
+	stdio.outgoing.next(Envelope.of({id: 1}));
+	await until(() => output.readableLength > 0);
+	t.is(String(output.read()), '{"id":1}\n');
+});
+
+test('answers Content-Length frames with such', async t => {
+	const {stdio, input, output, heard} = start();
+	input.write('Content-Length: 8\r\n\r\n{"id":1}');
+	await until(() => heard.length === 1);
+	stdio.outgoing.next(Envelope.of({id: 1}));
+	await until(() => output.readableLength > 0);
+	t.is(String(output.read()), 'Content-Length: 8\r\n\r\n{"id":1}');
+});
+
+test('speaks in lines to a client that has not said anything', async t => {
+	const {stdio, output} = start();
+	stdio.outgoing.next(Envelope.of({id: 1}));
+	await until(() => output.readableLength > 0);
+	t.is(String(output.read()), '{"id":1}\n');
+});
+
+test('goes on after a message over the limit', async t => {
+	const {input, heard} = start(10);
+	input.write(`{"id":"${'x'.repeat(100)}"}\n{"id":2}\n`);
+	await until(() => heard.length === 2);
+	t.is(heard[0]?.head.flaw, 'too large');
+	t.is(heard[1]?.bytes.toString(), '{"id":2}');
+});
+
+test('has ended when its input does, also while nothing is taken from it', async t => {
+	const {stdio, input} = start();
+	stdio.incoming.subscribe(({origin}) => void origin.valve.shut());
+	input.write('{}\n');
+	input.write('{}\n'.repeat(1000));
+	input.end();
+	await stdio.ended;
+	t.pass();
+});
+
+test('is gone when its output breaks', async t => {
+	const {stdio, output} = start();
+	output.destroy(Object.assign(new Error('write EPIPE'), {code: 'EPIPE'}));
+	await stdio.gone;
+	t.pass();
+});
+
+test('is closed when all is written', async t => {
+	const {stdio, output} = start();
+	stdio.outgoing.next(Envelope.of({id: 1}));
+	await until(() => output.readableLength > 0);
+	const text = output.toArray();
+	await stdio.close();
+	output.end();
+	t.is((await text).map(String).join(''), '{"id":1}\n');
+});

@@ -1,0 +1,238 @@
+import {isUtf8} from 'node:buffer';
+import test from 'ava';
+import fc from 'fast-check';
+import {BAD, endOfValue, isSpaceUpTo, MAX_DEPTH, type Notes, skipSpace} from '../../lib/wire/json.js';
+import {jsonText, space} from './arbitraries.js';
+
+const newNotes = (): Notes => ({
+	hasHighBytes: false,
+	hasEscape: false,
+	isTooDeep: false,
+	watch: undefined,
+	watched: 0,
+});
+
+/** Where the one value of a text ends. */
+const endOf = (bytes: Buffer, notes = newNotes()): number =>
+	endOfValue(bytes, skipSpace(bytes, 0), bytes.length, 0, notes);
+
+const accepts = (bytes: Buffer): boolean => {
+	const end = endOf(bytes);
+	return end !== BAD && isSpaceUpTo(bytes, end, bytes.length);
+};
+
+const parses = (bytes: Buffer): boolean => {
+	try {
+		JSON.parse(bytes.toString());
+		return true;
+	} catch {
+		return false;
+	}
+};
+
+/** A text with some bytes changed, put in or taken out. */
+const mutated = fc
+	.tuple(
+		fc.oneof(jsonText(space), fc.json({stringUnit: 'binary'})),
+		fc.array(
+			fc.record({
+				at: fc.nat({max: 400}),
+				taken: fc.nat({max: 2}),
+				put: fc.oneof(
+					fc.constantFrom(...'{}[]",:\\-+.eEtfnu019 \n\t'),
+					fc.constant(''),
+					fc.string({maxLength: 2}),
+				),
+			}),
+			{minLength: 1, maxLength: 3},
+		),
+	)
+	.map(([text, changes]) => {
+		let bytes = Buffer.from(text);
+		for (const {at, taken, put} of changes) {
+			const from = at % (bytes.length + 1);
+			bytes = Buffer.concat([bytes.subarray(0, from), Buffer.from(put), bytes.subarray(from + taken)]);
+		}
+		return bytes;
+	});
+
+test('every JSON text is accepted, however it is spelled', t => {
+	const text = fc.oneof(
+		fc.json({stringUnit: 'binary'}),
+		fc.jsonValue({stringUnit: 'binary'}).map(value => JSON.stringify(value, undefined, '\t')),
+		fc.tuple(space, jsonText(space), space).map(parts => parts.join('')),
+	);
+	fc.assert(
+		fc.property(text, json => accepts(Buffer.from(json))),
+		{numRuns: 3000},
+	);
+	t.pass();
+});
+
+test('the position returned is the one after the value, whatever follows it', t => {
+	const tail = fc.constantFrom('', ',', ' ', '}', ']', '\n"', ',"a":1');
+	fc.assert(
+		fc.property(jsonText(space), tail, (json, rest) => {
+			const bytes = Buffer.from(json + rest);
+			return endOf(bytes) === Buffer.byteLength(json);
+		}),
+		{numRuns: 1000},
+	);
+	t.pass();
+});
+
+test('a text with bytes changed, put in or taken out is accepted exactly when JSON.parse takes it', t => {
+	let refused = 0;
+	fc.assert(
+		fc.property(mutated, bytes => {
+			fc.pre(isUtf8(bytes));
+			const isJson = parses(bytes);
+			if (!isJson) refused++;
+			return accepts(bytes) === isJson;
+		}),
+		{numRuns: 5000},
+	);
+	t.true(refused > 500);
+});
+
+test('the start of a text is accepted exactly when JSON.parse takes it', t => {
+	fc.assert(
+		fc.property(jsonText(space), json => {
+			const bytes = Buffer.from(json);
+			for (let end = 0; end < bytes.length; end++) {
+				const part = bytes.subarray(0, end);
+				if (isUtf8(part) && accepts(part) !== parses(part)) return false;
+			}
+			return true;
+		}),
+		{numRuns: 200},
+	);
+	t.pass();
+});
+
+test('a value that goes on behind the end it was given is none', t => {
+	fc.assert(
+		fc.property(jsonText(space), fc.nat(), (json, at) => {
+			const bytes = Buffer.from(json);
+			const end = at % bytes.length;
+			const close = endOfValue(bytes, 0, end, 0, newNotes());
+			return close === BAD || (close <= end && parses(bytes.subarray(0, close)));
+		}),
+		{numRuns: 2000},
+	);
+	t.pass();
+});
+
+test('arbitrary bytes are walked over once, to a position inside of them or to none', t => {
+	const bytes = fc.oneof(
+		fc.uint8Array({maxLength: 200}),
+		fc.array(fc.constantFrom(...Buffer.from('{}[]",:\\u0-.e \xff', 'latin1')), {maxLength: 200}),
+	);
+	fc.assert(
+		fc.property(bytes, content => {
+			const text = Buffer.from(content);
+			const end = endOf(text);
+			return end === BAD || (end > 0 && end <= text.length);
+		}),
+		{numRuns: 5000},
+	);
+	t.pass();
+});
+
+test('bytes beyond ASCII in a string are noted, for the caller to check', t => {
+	const notes = newNotes();
+	endOf(Buffer.from('{"a":["plain"]}'), notes);
+	t.false(notes.hasHighBytes);
+	endOf(Buffer.from('{"a":["é"]}'), notes);
+	t.true(notes.hasHighBytes);
+});
+
+/** Where a long string is looked at by other means than before: after 256 bytes, then window by window. */
+const borders = [256, 4096, 4 * 4096, 16 * 4096, 16 * 4096].map((_, index, sizes) =>
+	sizes.slice(0, index + 1).reduce((sum, size) => sum + size, 0),
+);
+
+/** Puts a word at each place near a border of a long string, and tells where the string ends then. */
+function* nearBorders(word: string, length = 180_000): Generator<{at: number; end: number; size: number}> {
+	const string = Buffer.alloc(length, 'a');
+	string[0] = string[length - 1] = 0x22;
+	for (const border of borders)
+		for (let at = border - 12; at <= border + 6; at++) {
+			string.write(word, at);
+			yield {at, end: endOf(string), size: length};
+			string.fill('a', at, at + Buffer.byteLength(word));
+		}
+}
+
+for (const word of [
+	'\\n',
+	'\\"',
+	'\\\\',
+	'\\u00e9',
+	'\\\\\\"',
+	'\\\\\\u005c\\n',
+	'é',
+	'😀',
+	'\u2028',
+	'\x7f',
+])
+	test(`a long string with ${JSON.stringify(word)} anywhere near the border of a window is walked over`, t => {
+		const wrong = [...nearBorders(word)].filter(({end, size}) => end !== size);
+		t.deepEqual(wrong, []);
+	});
+
+for (const word of ['\\q', '\\u12g4', '\\u123_', '\x1f', '\n', '\0', '\\\n', '\\é'])
+	test(`a long string with ${JSON.stringify(word)} anywhere near the border of a window is none`, t => {
+		const wrong = [...nearBorders(word)].filter(({end}) => end !== BAD);
+		t.deepEqual(wrong, []);
+	});
+
+test('a long string ends at its first quote that is no escape, also near the border of a window', t => {
+	const wrong = [...nearBorders('"')].filter(({at, end}) => end !== at + 1);
+	t.deepEqual(wrong, []);
+});
+
+test('a long string of escapes alone is walked over, at whatever place its escapes begin', t => {
+	fc.assert(
+		fc.property(fc.nat({max: 20}), fc.constantFrom('\\\\', '\\"', '\\ud800', '\\/'), (lead, word) => {
+			const text = Buffer.from(`"${'x'.repeat(lead)}${word.repeat(20_000)}"`);
+			return endOf(text) === text.length;
+		}),
+		{numRuns: 60},
+	);
+	t.pass();
+});
+
+test('a long string without an end is none', t => {
+	for (const length of [255, 256, 257, 258, 4352, 4353, 100_000])
+		for (const last of ['a', '\\', '\\"', '\\u00'])
+			t.is(endOf(Buffer.from(`"${'a'.repeat(length - last.length)}${last}`)), BAD, `${length} ${last}`);
+});
+
+const arrays = (depth: number, inside: string): string => '['.repeat(depth) + inside + ']'.repeat(depth);
+const objects = (depth: number, inside: string): string => '{"a":'.repeat(depth) + inside + '}'.repeat(depth);
+
+for (const [kind, nested] of Object.entries({arrays, objects}))
+	for (const inside of ['1', kind === 'arrays' ? '[]' : '{}']) {
+		const more = inside === '1' ? 0 : 1;
+		test(`A4 ${MAX_DEPTH} ${kind} around ${inside} are not too deep`, t => {
+			const notes = newNotes();
+			const text = Buffer.from(nested(MAX_DEPTH - more, inside));
+			t.is(endOf(text, notes), text.length);
+			t.false(notes.isTooDeep);
+		});
+
+		test(`A4 ${MAX_DEPTH + 1} ${kind} around ${inside} are too deep, and walked over all the same`, t => {
+			const notes = newNotes();
+			const text = Buffer.from(nested(MAX_DEPTH + 1 - more, inside));
+			t.is(endOf(text, notes), text.length);
+			t.true(notes.isTooDeep);
+		});
+	}
+
+test('A4 a hundred thousand levels are walked over without an error', t => {
+	const notes = newNotes();
+	const text = Buffer.from(arrays(100_000, '"]"'));
+	t.is(endOf(text, notes), text.length);
+	t.true(notes.isTooDeep);
+});

@@ -1,0 +1,237 @@
+import test from 'ava';
+import {type Flaw, flawed, type Head, scan} from '../../lib/wire/scan.js';
+
+const scanText = (text: string): Head => scan(Buffer.from(text));
+
+/** A message with these members, in this order. */
+const message = (members: string): string => `{"jsonrpc":"2.0",${members}}`;
+
+const blankHead: Head = {
+	id: undefined,
+	key: undefined,
+	idAt: 0,
+	method: undefined,
+	hasResult: false,
+	hasError: false,
+	flaw: undefined,
+};
+
+test('a request has an id and a method', t => {
+	const head = scanText(message('"id":7,"method":"tools/call","params":{"name":"echo"}'));
+	t.deepEqual(head, {...blankHead, id: '7', key: '7', idAt: 22, method: 'tools/call'});
+});
+
+test('a notification has a method alone', t => {
+	t.deepEqual(scanText(message('"method":"a/b"')), {...blankHead, method: 'a/b'});
+});
+
+test('an answer has an id and a result', t => {
+	const head = scanText(message('"id":"x","result":{}'));
+	t.deepEqual(head, {...blankHead, id: '"x"', key: '"x"', idAt: 22, hasResult: true});
+});
+
+test('a refusal has an id and an error', t => {
+	const head = scanText(message('"id":7,"error":{"code":1,"message":"no"}'));
+	t.deepEqual(head, {...blankHead, id: '7', key: '7', idAt: 22, hasError: true});
+});
+
+for (const id of ['"id":null,', ''])
+	test(`an error may lack the id of what it answers (${id || 'no id'})`, t => {
+		const {flaw, id: found} = scanText(message(`${id}"error":{"code":-32700,"message":"no"}`));
+		t.deepEqual([flaw, found], [undefined, undefined]);
+	});
+
+test('a method spelled with escapes is the text that it stands for', t => {
+	t.is(scanText(message('"method":"tools\\u002fcall"')).method, 'tools/call');
+});
+
+test('a flaw is told with the id, where one is known', t => {
+	t.deepEqual(flawed('too large', '1.0'), {...blankHead, id: '1.0', key: '1', flaw: 'too large'});
+	t.deepEqual(flawed('not JSON'), {...blankHead, flaw: 'not JSON'});
+});
+
+test('what goes on in the buffer behind the end is not looked at', t => {
+	const text = message('"id":1,"method":"a"');
+	t.is(scan(Buffer.from(`${text}garbage`), text.length).flaw, undefined);
+});
+
+for (const text of ['{}', '{"a":1}', message('"method":"a"'), '[1]', '"text"', '{"a":{"b":{}}} '])
+	test(`${text} cut short by its end is not JSON, though the buffer goes on behind it`, t => {
+		const bytes = Buffer.from(text);
+		for (let end = 0; end < text.trimEnd().length; end++) t.is(scan(bytes, end).flaw, 'not JSON', `${end}`);
+	});
+
+const bad: ReadonlyArray<readonly [Flaw, readonly string[]]> = [
+	[
+		'not JSON',
+		['', '{', '}', 'Listening on 80', '{"a":1}{"b":2}', "{'a':1}", '{"a":1,}', '{a:1}', '\ufeff{}', '{}x'],
+	],
+	['not an object', ['1', '"a"', 'null', 'true', '[]', '[{"jsonrpc":"2.0","method":"a"}]', ' [1, 2] ']],
+	['neither request nor answer', [message('"a":1'), message('"id":1'), message('"id":1,"params":{}')]],
+	[
+		'neither request nor answer',
+		[message('"id":1,"method":5'), message('"method":null'), message('"result":1')],
+	],
+];
+
+for (const [flaw, texts] of bad)
+	for (const text of texts)
+		test(`${JSON.stringify(text)} is ${flaw}`, t => {
+			t.is(scanText(text).flaw, flaw);
+		});
+
+const nested = (depth: number, inside: string): string => '['.repeat(depth) + inside + ']'.repeat(depth);
+
+test('A4 a thousand levels, the message included, may pass', t => {
+	t.is(scanText(message(`"id":1,"method":"a","params":${nested(999, '')}`)).flaw, undefined);
+	t.is(scanText(message(`"id":1,"method":"a","params":${nested(999, '1')}`)).flaw, undefined);
+});
+
+for (const inside of ['', '1'])
+	test(`A4 a level more is too deep, with the id still seen (inside: ${inside || 'nothing'})`, t => {
+		const {flaw, id} = scanText(message(`"method":"a","params":${nested(1000, inside)},"id":5`));
+		t.deepEqual([flaw, id], ['nested too deep', '5']);
+	});
+
+test('A4 a hundred thousand levels are too deep, and no error', t => {
+	t.is(scanText(message(`"id":1,"method":"a","params":${nested(100_000, '')}`)).flaw, 'nested too deep');
+});
+
+const invalidUtf8 = ['ff', 'c3', 'c328', 'eda080', 'f8888080', 'c080', 'e282', 'f09f98', '80'];
+
+for (const hex of invalidUtf8)
+	for (const padding of [0, 300])
+		test(`A6 the bytes ${hex} in a string ${padding ? 'of some length ' : ''}are not JSON`, t => {
+			const [start, end] = [message('"id":1,"method":"@"').split('@')[0], '"}'] as const;
+			const parts = [`${start}${'a'.repeat(padding)}`, Buffer.from(hex, 'hex'), end].map(part =>
+				Buffer.from(part ?? ''),
+			);
+			t.deepEqual(scan(Buffer.concat(parts)), flawed('not JSON'));
+		});
+
+test('A6 invalid UTF-8 is found in keys, params, results and after the method too', t => {
+	for (const members of ['"@":1', '"params":["@"]', '"params":{"@":1}', '"params":{"a":{"b":"@"}}']) {
+		const [start = '', end = ''] = message(`"id":1,"method":"a",${members}`).split('@');
+		t.is(
+			scan(Buffer.concat([Buffer.from(start), Buffer.from([0xff]), Buffer.from(end)])).flaw,
+			'not JSON',
+			members,
+		);
+	}
+});
+
+for (const [name, text] of Object.entries({
+	'escaped lone surrogates': '"\\ud800 \\udfff"',
+	'U+2028 and U+2029': '"\u2028\u2029"',
+	'an escaped NUL': '"\\u0000"',
+	'a character of four bytes': '"😀"',
+	'a carriage return as white space': '[1,\r2]',
+}))
+	test(`A7 ${name} may pass`, t => {
+		t.is(scanText(message(`"id":1,"method":"a","params":{"x":${text}}`)).flaw, undefined);
+	});
+
+test('A7 a NUL that is not escaped is not JSON', t => {
+	t.is(scanText(message('"id":1,"method":"a\0"')).flaw, 'not JSON');
+});
+
+const ids = [
+	'0',
+	'1',
+	'-1',
+	'""',
+	'"1"',
+	'"a b"',
+	'1.0',
+	'1e3',
+	'9007199254740993',
+	'12345678901234567890',
+	'"\\u0031"',
+];
+
+for (const id of ids)
+	test(`A8 the id ${id} is kept as it is written`, t => {
+		const text = message(`"method":"a","id" : ${id}`);
+		const head = scanText(text);
+		t.is(head.flaw, undefined);
+		t.is(head.id, id);
+		t.is(text.slice(head.idAt, head.idAt + id.length), id);
+	});
+
+test('A8 a number and the string that looks like it are two ids', t => {
+	t.not(scanText(message('"method":"a","id":1')).key, scanText(message('"method":"a","id":"1"')).key);
+});
+
+for (const id of ['null', 'true', 'false', '{}', '{"a":1}', '[]', '[1]'])
+	for (const rest of ['"method":"a"', '"result":1'])
+		test(`A9 the id ${id} is of the wrong type in ${rest}, and not told as an id`, t => {
+			const head = scanText(message(`"id":${id},${rest}`));
+			t.deepEqual([head.flaw, head.id, head.key], ['an id of the wrong type', undefined, undefined]);
+		});
+
+const spellings = {id: '"\\u0069d":1', method: '"m\\u0065thod":"b"', params: '"param\\u0073":{}'};
+
+for (const [name, escaped] of Object.entries(spellings)) {
+	const plain = JSON.stringify({id: 1, method: 'b', params: {}}[name]);
+	for (const again of [`"${name}":${plain}`, escaped])
+		test(`A14 a repeated ${name} is refused, also when one of them is written with escapes: ${again}`, t => {
+			const members = '"id":1,"method":"tools/list","params":{}';
+			t.is(scanText(message(`${members},${again}`)).flaw, 'a repeated key');
+			t.is(scanText(message(`${again},${members}`)).flaw, 'a repeated key');
+		});
+}
+
+for (const name of ['"name"', '"n\\u0061me"'])
+	test(`A14 a second ${name} in params is refused`, t => {
+		const params = `{"name":"read","arguments":{},${name}:"write"}`;
+		t.is(scanText(message(`"id":1,"method":"tools/call","params":${params}`)).flaw, 'a repeated key');
+	});
+
+test('A14 names that are deeper than in params may repeat, as data may', t => {
+	for (const params of [
+		'{"arguments":{"name":1,"name":2}}',
+		'[{"name":1,"name":2}]',
+		'{"name":1,"a":{"name":2}}',
+	])
+		t.is(scanText(message(`"id":1,"method":"a","params":${params}`)).flaw, undefined, params);
+});
+
+test('A14 a key in other letters is another key', t => {
+	const head = scanText(
+		message('"id":1,"method":"tools/list","Method":"tools/call","ID":2,"params":{"name":1,"Name":2}'),
+	);
+	t.deepEqual([head.flaw, head.method, head.id], [undefined, 'tools/list', '1']);
+	t.is(scanText(message('"id":1,"Method":"tools/call"')).flaw, 'neither request nor answer');
+});
+
+test('A14 a key is not taken for another that it begins with or that begins with it', t => {
+	const head = scanText(message('"i":1,"idx":2,"methods":"a","metho":"b","id":3,"method":"c"'));
+	t.deepEqual([head.flaw, head.method, head.id], [undefined, 'c', '3']);
+});
+
+for (const version of [
+	'"1.0"',
+	'"2"',
+	'"2.00"',
+	'"3.0"',
+	'2.0',
+	'2',
+	'null',
+	'["2"]',
+	'12.03',
+	'-2.05',
+	'{"2.0":1}',
+])
+	test(`A17 the version ${version} is not 2.0`, t => {
+		t.is(scanText(`{"jsonrpc":${version},"id":1,"method":"a"}`).flaw, 'not JSON-RPC 2.0');
+	});
+
+test('A17 a message without a version is refused, with its id seen', t => {
+	const {flaw, id} = scanText('{"id":1,"method":"a"}');
+	t.deepEqual([flaw, id], ['not JSON-RPC 2.0', '1']);
+});
+
+for (const members of ['"result":1,"error":{}', '"method":"a","result":1', '"method":"a","error":{}'])
+	test(`A17 ${members} in one message is neither request nor answer`, t => {
+		t.is(scanText(message(`"id":1,${members}`)).flaw, 'neither request nor answer');
+	});
