@@ -45,7 +45,7 @@ export async function runWrap(server: readonly string[], flags: Flags, stop: Sto
 		]);
 		const by = isDead ? 'upstream' : 'client';
 		// A client that closed its end is still listened to, as to what it said before.
-		const delivered = (hasEnded ? upstream.finish() : upstream.close()).then(() => client.close());
+		const delivered = (hasEnded ? upstream.finish(stop.asked) : upstream.close()).then(() => client.close());
 		// After a signal nobody is waited for longer than a child may take; after a second one, nobody at all.
 		const enough = stop.asked.then(() => sleep(SHUTDOWN_MS, undefined, {ref: false}));
 		await Promise.race([delivered, enough, stop.urged]);

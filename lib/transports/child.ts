@@ -23,19 +23,23 @@ export type ChildOptions = {
 	/** Takes what the child writes to stderr, as it comes. No more comes until the result resolves, if there is one. */
 	readonly onStderr: (chunk: Buffer) => Promise<void> | undefined | void;
 	readonly maxBytes?: number;
-	/** How long the child may take to end by itself, and again after SIGTERM. */
+	/** How long the child may take to end by itself once its input has ended, with what it still has to answer. */
 	readonly graceMs?: number;
 };
 
 export type Child = Endpoint & {
 	/** Resolves when the child has ended; fails with a BridgeError when it could not be started. */
 	readonly exited: Promise<Exit>;
-	/** Waits for it to end, now that its input does, and makes it end if it does not. */
-	finish(): Promise<void>;
+	/** Waits for it to end, now that its input does, and makes it end if it does not by the time `hurry` resolves. */
+	finish(hurry?: Promise<unknown>): Promise<void>;
 	/** Ends it and all that it started at once. */
 	kill(): void;
 };
 
+/** With what comes after it, a client that closed its end sees everything gone within 5 s. */
+const GRACE_MS = 3000;
+/** Whoever closes a child in the midst of a conversation has no time for what it still has to say. */
+const CLOSE_MS = 1000;
 /** How much of stderr is kept for the error that says why the child died. */
 const LAST_WORDS = 1000;
 /** How long stdout may stay open, silent, after its writer has ended. */
@@ -43,15 +47,17 @@ const HELD_MS = 500;
 
 /** A server that runs as a child process and speaks on its stdin and stdout. All that it starts in turn ends with it. */
 export function child(options: ChildOptions): Child {
-	const {name, command, args = [], env = {}, onStderr, maxBytes = MESSAGE_LIMIT, graceMs = 2000} = options;
+	const {
+		name,
+		command,
+		args = [],
+		env = {},
+		onStderr,
+		maxBytes = MESSAGE_LIMIT,
+		graceMs = GRACE_MS,
+	} = options;
 	const mark = newMark();
-	const server = spawn(command, [...args], {
-		stdio: ['pipe', 'pipe', 'pipe'],
-		// A group, and on POSIX systems a session, of its own: it can be ended whole, and hears no Ctrl-C meant for bridge.
-		detached: true,
-		windowsHide: true,
-		env: {...childEnvironment(env), [MARK]: marksWith(mark)},
-	});
+	const server = spawnMarked(command, args, env, mark);
 	const life = new Lifetime(server, mark);
 	const [stdin, stdout, stderr] = server.stdio as unknown as [Writable, Socket, Socket];
 	const origin: Origin = {name, valve: new Valve()};
@@ -89,13 +95,22 @@ export function child(options: ChildOptions): Child {
 		}),
 		outgoing: toWritable(stdin),
 		kill: () => life.kill(),
-		finish: () => life.end(graceMs).then(settle),
+		finish: hurry => life.end(graceMs, hurry).then(settle),
 		async close() {
 			stdin.end();
-			await life.end(graceMs).then(settle);
+			await life.end(Math.min(graceMs, CLOSE_MS)).then(settle);
 		},
 	};
 }
+
+const spawnMarked = (command: string, args: readonly string[], env: Environment, mark: string) =>
+	spawn(command, [...args], {
+		stdio: ['pipe', 'pipe', 'pipe'],
+		// A group, and on POSIX systems a session, of its own: it can be ended whole, and hears no Ctrl-C meant for bridge.
+		detached: true,
+		windowsHide: true,
+		env: {...childEnvironment(env), [MARK]: marksWith(mark)},
+	});
 
 /** Passes all messages on, but not the end. Resolves when that has come. */
 const passOn = (messages: Observable<Envelope>, subscriber: Subscriber<Envelope>): Promise<void> =>

@@ -17,6 +17,8 @@ const HALF_CLOSED_MS = 500;
 /** How long what a child leaves behind has to end by itself. */
 const REST_MS = 500;
 const POLL_MS = 20;
+/** How long a child that was told by SIGTERM has to put things in order. */
+const TERM_MS = 1000;
 /** Who is not gone after so many is not to be had: a process in the midst of a system call that never ends, say. */
 const MAX_KILLS = 50;
 
@@ -58,14 +60,18 @@ export class Lifetime {
 		if (!(await this.#endsWithin(HALF_CLOSED_MS))) this.#signal('SIGKILL', 'half-closed');
 	}
 
-	/** Waits for a child that was told to end by closing its input, and makes it end if it does not. */
-	async end(graceMs: number): Promise<void> {
+	/**
+	 * Waits for a child that was told to end by closing its input, and makes it end if it does not in time. `hurry`
+	 * resolves when there is no more time.
+	 */
+	async end(graceMs: number, hurry: Promise<unknown> = new Promise(() => {})): Promise<void> {
 		this.#isAsked = true;
-		if (await this.#endsWithin(graceMs)) return;
+		const isLate = hurry.then(() => false);
+		if (await Promise.race([this.#endsWithin(graceMs), isLate])) return;
 		this.#signal('SIGTERM', 'asked');
-		if (await this.#endsWithin(graceMs)) return;
+		if (await this.#endsWithin(TERM_MS)) return;
 		this.kill();
-		await this.#endsWithin(graceMs);
+		await this.#endsWithin(TERM_MS);
 	}
 
 	/** Ends it, and all that it started, at once. */

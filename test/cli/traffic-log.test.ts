@@ -13,10 +13,14 @@ const linesOf = async (file: string): Promise<string[]> =>
 const entriesOf = async (file: string): Promise<Message[]> =>
 	(await linesOf(file)).map(line => JSON.parse(line) as Message);
 
+/** Runs bridge in front of a puppet on this input, until so many answers are there. */
+const talk = (flags: readonly string[], input: string | Uint8Array, answers = 1) =>
+	runBridge([...flags, '--', ...server('puppet')], input, {answers});
+
 test('--log FILE has an open, each message with its side, and a close, in the order of keys of the format', async t => {
 	const file = join(await newFolder(t), 'traffic.ndjson');
 	const call = echo(1, '{"n":9007199254740993,"text":"é"}');
-	const {code} = await runBridge(['--log', file, '--', ...server('puppet')], `${call}\n`);
+	const {code} = await talk(['--log', file], `${call}\n`);
 	t.is(code, 0);
 	const lines = await linesOf(file);
 	const [open, asked, answered, close] = lines.map(line => JSON.parse(line) as Message);
@@ -38,7 +42,7 @@ test('--log FILE has an open, each message with its side, and a close, in the or
 
 test('what is no message is in the log as data, escaped, and so is the answer of bridge', async t => {
 	const file = join(await newFolder(t), 'traffic.ndjson');
-	await runBridge(['--log', file, '--', ...server('puppet')], Buffer.from('100% \xff\t"no"\n', 'latin1'));
+	await talk(['--log', file], Buffer.from('100% \xff\t"no"\n', 'latin1'));
 	const data = (await entriesOf(file)).find(entry => 'data' in entry);
 	t.like(data, {data: '100%25 %FF\t"no"', from: 'client', to: 'puppet', side: 'client'});
 	const answer = (await entriesOf(file)).find(entry => 'message' in entry);
@@ -60,7 +64,7 @@ test('K4 values of secret keys are redacted in the log, and reach the server as 
 	const more = ['client_secret', 'Api-Key', 'apiKey', 'cookie', 'Set-Cookie', 's\\u0065t_cookie'];
 	const members = [...secret, ...more].map((key, index) => `"${key}":"canary-${index}"`);
 	const params = `{${members.join()},"list":[{"token":{"a":"canary-x"}}],"progressToken":"kept","tokens":"kept too"}`;
-	const {stdout} = await runBridge(['--log', file, '--', ...server('puppet')], `${echo(1, params)}\n`);
+	const {stdout} = await talk(['--log', file], `${echo(1, params)}\n`);
 	t.is(stdout[0]?.match(/canary-\w+/g)?.length, 15);
 	const text = await readFile(file, 'utf8');
 	t.notRegex(text, /canary/);
@@ -79,16 +83,13 @@ test('K4 values of secret keys are redacted in the log, and reach the server as 
 test('--log-secrets keeps secrets in the log', async t => {
 	const file = join(await newFolder(t), 'traffic.ndjson');
 	const call = echo(1, '{"password":"canary"}');
-	await runBridge(['--log', file, '--log-secrets', '--', ...server('puppet')], `${call}\n`);
+	await talk(['--log', file, '--log-secrets'], `${call}\n`);
 	t.true((await readFile(file, 'utf8')).includes(call));
 });
 
 test('K4 a secret in what is no message is redacted in the log', async t => {
 	const file = join(await newFolder(t), 'traffic.ndjson');
-	await runBridge(
-		['--log', file, '--', ...server('puppet')],
-		'{"password":"canary-1", Authorization: Bearer canary-2\n',
-	);
+	await talk(['--log', file], '{"password":"canary-1", Authorization: Bearer canary-2\n');
 	t.notRegex(await readFile(file, 'utf8'), /canary/);
 });
 
@@ -97,7 +98,7 @@ test('a message that bridge changed is in the log as either side saw it', async 
 	const calls = ['9007199254740992', '9007199254740993'].map(
 		id => `{"jsonrpc":"2.0","id":${id},"method":"slow","params":{"ms":200}}\n`,
 	);
-	await runBridge(['--log', file, '--', ...server('puppet')], calls.join(''));
+	await talk(['--log', file], calls.join(''), 2);
 	const lines = (await linesOf(file)).filter(line => line.includes('"message"'));
 	const under = (id: string): string[] =>
 		lines.filter(line => line.includes(`"id":${id},`)).map(line => /"side":"(\w+)"/.exec(line)?.[1] ?? '');
@@ -107,7 +108,7 @@ test('a message that bridge changed is in the log as either side saw it', async 
 
 test('a second run appends to the log, and a torn last line is ended first', async t => {
 	const file = join(await newFolder(t), 'traffic.ndjson');
-	const run = () => runBridge(['--log', file, '--', ...server('puppet')], `${echo(1, '{}')}\n`);
+	const run = () => talk(['--log', file], `${echo(1, '{}')}\n`);
 	await run();
 	const before = await readFile(file, 'utf8');
 	await appendFile(file, '{"time":"torn');
@@ -121,7 +122,7 @@ test('a second run appends to the log, and a torn last line is ended first', asy
 test('--log @DIR makes the folder, for its owner alone, and names files by --filename-format', async t => {
 	const folder = join(await newFolder(t), 'logs');
 	const flags = ['--log', `@${folder}`, '--filename-format', 'x-%Y%%.ndjson'];
-	const {code} = await runBridge([...flags, '--', ...server('puppet')], `${echo(1, '{}')}\n`);
+	const {code} = await talk(flags, `${echo(1, '{}')}\n`);
 	t.is(code, 0);
 	const name = `x-${new Date().getUTCFullYear()}%.ndjson`;
 	t.deepEqual(await readdir(folder), [name]);
@@ -132,13 +133,13 @@ test('--log @DIR makes the folder, for its owner alone, and names files by --fil
 
 test('--log @DIR names files by the hour of UTC where no format is given', async t => {
 	const folder = join(await newFolder(t), 'logs');
-	await runBridge(['--log', `@${folder}`, '--', ...server('puppet')], `${echo(1, '{}')}\n`);
+	await talk(['--log', `@${folder}`], `${echo(1, '{}')}\n`);
 	t.regex((await readdir(folder)).join(), /^rawprox_\d{4}-\d\d-\d\d-\d\d\.ndjson$/);
 });
 
 test('I5 traffic goes on when the log cannot be written, with an error, and what is lost is counted', async t => {
-	const {code, stdout, stderr} = await runBridge(
-		['--log', '/dev/full', '--flush-millis', '50', '--', ...server('puppet')],
+	const {code, stdout, stderr} = await talk(
+		['--log', '/dev/full', '--flush-millis', '50'],
 		`${echo(1, '{}')}\n`,
 	);
 	t.is(code, 0);
@@ -188,7 +189,7 @@ test('--max-buffer that is full leaves lines out and says how many, and traffic 
 	await writeFile(file, '');
 	const flags = ['--log', file, '--max-buffer', '200'];
 	const calls = Array.from({length: 50}, (_, id) => echo(id, '{"text":"0123456789"}')).join('\n');
-	const {stdout} = await runBridge([...flags, '--', ...server('puppet')], `${calls}\n`);
+	const {stdout} = await talk(flags, `${calls}\n`, 50);
 	t.is(stdout.length, 50);
 	const entries = await entriesOf(file);
 	const gaps = entries.filter(({event}) => event === 'gap');
@@ -201,7 +202,7 @@ test('--on-full wait loses nothing, however small the buffer', async t => {
 	const file = join(await newFolder(t), 'traffic.ndjson');
 	const flags = ['--log', file, '--max-buffer', '1kB', '--on-full', 'wait', '--flush-millis', '20'];
 	const calls = Array.from({length: 500}, (_, id) => echo(id, '{"text":"0123456789"}')).join('\n');
-	const {stdout} = await runBridge([...flags, '--', ...server('puppet')], `${calls}\n`);
+	const {stdout} = await talk(flags, `${calls}\n`, 500);
 	t.is(stdout.length, 500);
 	t.is((await entriesOf(file)).length, 1002);
 });

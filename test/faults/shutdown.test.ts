@@ -2,7 +2,7 @@ import {readFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
 import test from 'ava';
-import {type Message, runBridge, server} from '../helpers/bridge.js';
+import {type Message, server} from '../helpers/bridge.js';
 import {
 	answersTo,
 	bytesRead,
@@ -57,10 +57,11 @@ test('L1 2000 calls and the end of stdin at once: every answer is delivered befo
 	const calls = Array.from({length: 2000}, (_, id) =>
 		JSON.stringify({jsonrpc: '2.0', id, method: 'big', params: {bytes: 1000}}),
 	);
-	const {code, stdout} = await runBridge(['--', ...server('puppet')], calls.join('\n'));
-	t.is(code, 0);
+	const {bridge} = await startPuppet(t);
+	bridge.stdin.end(calls.join('\n'));
+	t.deepEqual(await bridge.exited, {code: 0, signal: null});
 	t.deepEqual(
-		stdout.map(line => (JSON.parse(line) as Message).id),
+		bridge.lines.slice(1).map(line => (JSON.parse(line) as Message).id),
 		[...calls.keys()],
 	);
 });

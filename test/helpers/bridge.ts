@@ -138,6 +138,11 @@ export type StartOptions = {
 	readonly stdout?: string;
 };
 
+export type RunOptions = StartOptions & {
+	/** How many lines are to come before stdin ends, so that a server is not ended before it has begun. */
+	readonly answers?: number;
+};
+
 /** Starts `bridge ARGS`. */
 export function startBridge(args: readonly string[], options: StartOptions = {}): Running {
 	const {env = process.env, cwd, node = process.execPath, nodeArgs = [], stdout} = options;
@@ -146,14 +151,16 @@ export function startBridge(args: readonly string[], options: StartOptions = {})
 	return new Running(spawn(node, [...nodeArgs, bridgeBin, ...args], {stdio, env, ...(cwd ? {cwd} : {})}));
 }
 
-/** Runs `bridge ARGS` to its end, with all of stdin given at once. */
+/** Runs `bridge ARGS` to its end, on this input. */
 export async function runBridge(
 	args: readonly string[],
 	input: string | Uint8Array = '',
-	options: StartOptions = {},
+	options: RunOptions = {},
 ): Promise<{code: number | null; stdout: string[]; stderr: string}> {
 	const running = startBridge(args, options);
-	running.stdin.end(input);
+	running.stdin.write(input);
+	if (options.answers !== undefined) await running.hasLines(options.answers);
+	running.stdin.end();
 	const {code} = await running.exited;
 	return {code, stdout: running.lines, stderr: running.stderr};
 }
