@@ -187,11 +187,11 @@ async function converse(t: ExecutionContext, framing: Framing, input: Buffer): P
 	t.is(code, 0);
 }
 
-test('A13 ten thousand lines each way, cut at random places, arrive byte for byte', async t => {
+test.serial('A13 ten thousand lines each way, cut at random places, arrive byte for byte', async t => {
 	await converse(t, 'lines', Buffer.from(toServer.map(line => `${line}\n`).join('')));
 });
 
-test('A13 ten thousand frames each way, cut at random places, arrive byte for byte', async t => {
+test.serial('A13 ten thousand frames each way, cut at random places, arrive byte for byte', async t => {
 	const frames = toServer.map(body => `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
 	await converse(t, 'content-length', Buffer.from(frames.join('')));
 });

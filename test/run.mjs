@@ -42,7 +42,7 @@ if (option === '--node24' && !existsSync(`${root}/${node24}`)) {
 	process.stderr.write(`There is no Node 24 for this system at ${node24}.\n`);
 	process.exit(2);
 }
-const {code, text} = await run(node, ['node_modules/ava/entrypoints/cli.mjs', '--concurrency', '3', ...patterns]);
+const {code, text} = await run(node, ['node_modules/ava/entrypoints/cli.mjs', '--concurrency', '4', ...patterns]);
 
 /** What ava says at its end: `12 tests passed`, `1 test skipped`, … */
 const count = what => Number(new RegExp(`(\\d+) (?:known |unexpected )?[a-z ]*?${what}`).exec(text)?.[1] ?? 0);

@@ -17,30 +17,33 @@ const entriesOf = async (file: string): Promise<Message[]> =>
 const talk = (flags: readonly string[], input: string | Uint8Array, answers = 1) =>
 	runBridge([...flags, '--', ...server('puppet')], input, {answers});
 
-test('--log FILE has an open, each message with its side, and a close, in the order of keys of the format', async t => {
-	const file = join(await newFolder(t), 'traffic.ndjson');
-	const call = echo(1, '{"n":9007199254740993,"text":"é"}');
-	const {code} = await talk(['--log', file], `${call}\n`);
-	t.is(code, 0);
-	const lines = await linesOf(file);
-	const [open, asked, answered, close] = lines.map(line => JSON.parse(line) as Message);
-	t.is(lines.length, 4);
-	t.deepEqual(Object.keys(open ?? {}), ['time', 'ConnID', 'event', 'from', 'to']);
-	t.like(open, {event: 'open', from: 'client', to: 'puppet'});
-	t.deepEqual(Object.keys(asked ?? {}), ['time', 'ConnID', 'message', 'from', 'to', 'side']);
-	t.like(asked, {from: 'client', to: 'puppet', side: 'client'});
-	t.true(lines[1]?.includes(`"message":${call},`));
-	t.like(answered, {message: {id: 1}, from: 'puppet', to: 'client', side: 'client'});
-	t.like(close, {event: 'close'});
-	for (const entry of [open, asked, answered, close]) {
-		t.regex(String(entry?.time), TIME);
-		t.regex(String(entry?.ConnID), /^[0-9A-Za-z]{8}$/);
-		t.is(entry?.ConnID, open?.ConnID);
-	}
-	t.is((await stat(file)).mode & 0o777, 0o600);
-});
+test.serial(
+	'--log FILE has an open, each message with its side, and a close, in the order of keys of the format',
+	async t => {
+		const file = join(await newFolder(t), 'traffic.ndjson');
+		const call = echo(1, '{"n":9007199254740993,"text":"é"}');
+		const {code} = await talk(['--log', file], `${call}\n`);
+		t.is(code, 0);
+		const lines = await linesOf(file);
+		const [open, asked, answered, close] = lines.map(line => JSON.parse(line) as Message);
+		t.is(lines.length, 4);
+		t.deepEqual(Object.keys(open ?? {}), ['time', 'ConnID', 'event', 'from', 'to']);
+		t.like(open, {event: 'open', from: 'client', to: 'puppet'});
+		t.deepEqual(Object.keys(asked ?? {}), ['time', 'ConnID', 'message', 'from', 'to', 'side']);
+		t.like(asked, {from: 'client', to: 'puppet', side: 'client'});
+		t.true(lines[1]?.includes(`"message":${call},`));
+		t.like(answered, {message: {id: 1}, from: 'puppet', to: 'client', side: 'client'});
+		t.like(close, {event: 'close'});
+		for (const entry of [open, asked, answered, close]) {
+			t.regex(String(entry?.time), TIME);
+			t.regex(String(entry?.ConnID), /^[0-9A-Za-z]{8}$/);
+			t.is(entry?.ConnID, open?.ConnID);
+		}
+		t.is((await stat(file)).mode & 0o777, 0o600);
+	},
+);
 
-test('what is no message is in the log as data, escaped, and so is the answer of bridge', async t => {
+test.serial('what is no message is in the log as data, escaped, and so is the answer of bridge', async t => {
 	const file = join(await newFolder(t), 'traffic.ndjson');
 	await talk(['--log', file], Buffer.from('100% \xff\t"no"\n', 'latin1'));
 	const data = (await entriesOf(file)).find(entry => 'data' in entry);
@@ -49,7 +52,7 @@ test('what is no message is in the log as data, escaped, and so is the answer of
 	t.like(answer, {message: {id: null, error: {code: -32700}}, to: 'client', side: 'client'});
 });
 
-test('K4 values of secret keys are redacted in the log, and reach the server as they are', async t => {
+test.serial('K4 values of secret keys are redacted in the log, and reach the server as they are', async t => {
 	const file = join(await newFolder(t), 'traffic.ndjson');
 	const secret = [
 		'Authorization',
@@ -80,20 +83,20 @@ test('K4 values of secret keys are redacted in the log, and reach the server as 
 	t.is((await stat(file)).mode & 0o777, 0o600);
 });
 
-test('--log-secrets keeps secrets in the log', async t => {
+test.serial('--log-secrets keeps secrets in the log', async t => {
 	const file = join(await newFolder(t), 'traffic.ndjson');
 	const call = echo(1, '{"password":"canary"}');
 	await talk(['--log', file, '--log-secrets'], `${call}\n`);
 	t.true((await readFile(file, 'utf8')).includes(call));
 });
 
-test('K4 a secret in what is no message is redacted in the log', async t => {
+test.serial('K4 a secret in what is no message is redacted in the log', async t => {
 	const file = join(await newFolder(t), 'traffic.ndjson');
 	await talk(['--log', file], '{"password":"canary-1", Authorization: Bearer canary-2\n');
 	t.notRegex(await readFile(file, 'utf8'), /canary/);
 });
 
-test('a message that bridge changed is in the log as either side saw it', async t => {
+test.serial('a message that bridge changed is in the log as either side saw it', async t => {
 	const file = join(await newFolder(t), 'traffic.ndjson');
 	const calls = ['9007199254740992', '9007199254740993'].map(
 		id => `{"jsonrpc":"2.0","id":${id},"method":"slow","params":{"ms":200}}\n`,
@@ -106,7 +109,7 @@ test('a message that bridge changed is in the log as either side saw it', async 
 	t.is(lines.filter(line => line.includes('"side":"upstream"')).length, 2);
 });
 
-test('a second run appends to the log, and a torn last line is ended first', async t => {
+test.serial('a second run appends to the log, and a torn last line is ended first', async t => {
 	const file = join(await newFolder(t), 'traffic.ndjson');
 	const run = () => talk(['--log', file], `${echo(1, '{}')}\n`);
 	await run();
@@ -119,51 +122,60 @@ test('a second run appends to the log, and a torn last line is ended first', asy
 	t.true(text.endsWith('\n'));
 });
 
-test('--log @DIR makes the folder, for its owner alone, and names files by --filename-format', async t => {
-	const folder = join(await newFolder(t), 'logs');
-	const flags = ['--log', `@${folder}`, '--filename-format', 'x-%Y%%.ndjson'];
-	const {code} = await talk(flags, `${echo(1, '{}')}\n`);
-	t.is(code, 0);
-	const name = `x-${new Date().getUTCFullYear()}%.ndjson`;
-	t.deepEqual(await readdir(folder), [name]);
-	t.is((await entriesOf(join(folder, name))).length, 4);
-	t.is((await stat(folder)).mode & 0o777, 0o700);
-	t.is((await stat(join(folder, name))).mode & 0o777, 0o600);
-});
+test.serial(
+	'--log @DIR makes the folder, for its owner alone, and names files by --filename-format',
+	async t => {
+		const folder = join(await newFolder(t), 'logs');
+		const flags = ['--log', `@${folder}`, '--filename-format', 'x-%Y%%.ndjson'];
+		const {code} = await talk(flags, `${echo(1, '{}')}\n`);
+		t.is(code, 0);
+		const name = `x-${new Date().getUTCFullYear()}%.ndjson`;
+		t.deepEqual(await readdir(folder), [name]);
+		t.is((await entriesOf(join(folder, name))).length, 4);
+		t.is((await stat(folder)).mode & 0o777, 0o700);
+		t.is((await stat(join(folder, name))).mode & 0o777, 0o600);
+	},
+);
 
-test('--log @DIR names files by the hour of UTC where no format is given', async t => {
+test.serial('--log @DIR names files by the hour of UTC where no format is given', async t => {
 	const folder = join(await newFolder(t), 'logs');
 	await talk(['--log', `@${folder}`], `${echo(1, '{}')}\n`);
 	t.regex((await readdir(folder)).join(), /^rawprox_\d{4}-\d\d-\d\d-\d\d\.ndjson$/);
 });
 
-test('I5 traffic goes on when the log cannot be written, with an error, and what is lost is counted', async t => {
-	const {code, stdout, stderr} = await talk(
-		['--log', '/dev/full', '--flush-millis', '50'],
-		`${echo(1, '{}')}\n`,
-	);
-	t.is(code, 0);
-	t.is(stdout.length, 1);
-	t.regex(stderr, /ENOSPC/);
-	t.regex(stderr, /\d+ bytes of the traffic log could not be written/);
-});
+test.serial(
+	'I5 traffic goes on when the log cannot be written, with an error, and what is lost is counted',
+	async t => {
+		const {code, stdout, stderr} = await talk(
+			['--log', '/dev/full', '--flush-millis', '50'],
+			`${echo(1, '{}')}\n`,
+		);
+		t.is(code, 0);
+		t.is(stdout.length, 1);
+		t.regex(stderr, /ENOSPC/);
+		t.regex(stderr, /\d+ bytes of the traffic log could not be written/);
+	},
+);
 
-test('I5 when the folder of the log is removed traffic goes on, and the log resumes when it is back', async t => {
-	const folder = join(await newFolder(t), 'logs');
-	const file = join(folder, 'traffic.ndjson');
-	await mkdir(folder);
-	const {bridge} = await startPuppet(t, [], ['--log', file, '--flush-millis', '20']);
-	await rm(folder, {recursive: true});
-	await bridge.request(1, 'echo');
-	await bridge.says(/log\.trouble/);
-	t.like(await bridge.request(2, 'echo', {still: 'served'}), {result: {still: 'served'}});
-	await mkdir(folder);
-	await bridge.says(/written again/);
-	t.is(await bridge.end(), 0);
-	t.true((await readFile(file, 'utf8')).includes('"still":"served"'));
-});
+test.serial(
+	'I5 when the folder of the log is removed traffic goes on, and the log resumes when it is back',
+	async t => {
+		const folder = join(await newFolder(t), 'logs');
+		const file = join(folder, 'traffic.ndjson');
+		await mkdir(folder);
+		const {bridge} = await startPuppet(t, [], ['--log', file, '--flush-millis', '20']);
+		await rm(folder, {recursive: true});
+		await bridge.request(1, 'echo');
+		await bridge.says(/log\.trouble/);
+		t.like(await bridge.request(2, 'echo', {still: 'served'}), {result: {still: 'served'}});
+		await mkdir(folder);
+		await bridge.says(/written again/);
+		t.is(await bridge.end(), 0);
+		t.true((await readFile(file, 'utf8')).includes('"still":"served"'));
+	},
+);
 
-test('G10 a log that was moved away is made anew', async t => {
+test.serial('G10 a log that was moved away is made anew', async t => {
 	const folder = await newFolder(t);
 	const file = join(folder, 'traffic.ndjson');
 	const {bridge} = await startPuppet(t, [], ['--log', file, '--flush-millis', '20']);
@@ -184,7 +196,7 @@ test('G10 a log that was moved away is made anew', async t => {
 	t.regex(await readFile(file, 'utf8'), /"after":"it"/);
 });
 
-test('--max-buffer that is full leaves lines out and says how many, and traffic passes', async t => {
+test.serial('--max-buffer that is full leaves lines out and says how many, and traffic passes', async t => {
 	const file = join(await newFolder(t), 'traffic.ndjson');
 	await writeFile(file, '');
 	const flags = ['--log', file, '--max-buffer', '200'];
@@ -198,7 +210,7 @@ test('--max-buffer that is full leaves lines out and says how many, and traffic 
 	t.is(entries.length - gaps.length + missing, 102);
 });
 
-test('--on-full wait loses nothing, however small the buffer', async t => {
+test.serial('--on-full wait loses nothing, however small the buffer', async t => {
 	const file = join(await newFolder(t), 'traffic.ndjson');
 	const flags = ['--log', file, '--max-buffer', '1kB', '--on-full', 'wait', '--flush-millis', '20'];
 	const calls = Array.from({length: 500}, (_, id) => echo(id, '{"text":"0123456789"}')).join('\n');
@@ -207,7 +219,7 @@ test('--on-full wait loses nothing, however small the buffer', async t => {
 	t.is((await entriesOf(file)).length, 1002);
 });
 
-test('the filter has a log, too', async t => {
+test.serial('the filter has a log, too', async t => {
 	const file = join(await newFolder(t), 'traffic.ndjson');
 	const {code} = await runBridge(['--log', file], `${echo(1, '{"token":"canary"}')}\nno message\n`);
 	t.is(code, 0);

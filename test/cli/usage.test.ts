@@ -9,7 +9,7 @@ import {bridgeBin, runBridge, server} from '../helpers/bridge.js';
 
 const puppet = server('puppet');
 
-test('--help prints help with an example on stdout, and ends with 0', async t => {
+test.serial('--help prints help with an example on stdout, and ends with 0', async t => {
 	const {code, stdout, stderr} = await runBridge(['--help']);
 	t.is(code, 0);
 	t.is(stderr, '');
@@ -25,7 +25,7 @@ test('--help prints help with an example on stdout, and ends with 0', async t =>
 		t.true(text.includes(word), word);
 });
 
-test('--version prints the version alone', async t => {
+test.serial('--version prints the version alone', async t => {
 	const {code, stdout, stderr} = await runBridge(['--version']);
 	t.is(code, 0);
 	t.is(stderr, '');
@@ -33,7 +33,7 @@ test('--version prints the version alone', async t => {
 	t.regex(stdout[0] ?? '', /^\d+\.\d+\.\d+(-[\w.]+)?$/);
 });
 
-test('--help and --version behind the -- belong to the server', async t => {
+test.serial('--help and --version behind the -- belong to the server', async t => {
 	const {code, stdout} = await runBridge(
 		['--', ...puppet, '--help', '--version'],
 		'{"jsonrpc":"2.0","id":1,"method":"argv"}\n',
@@ -79,16 +79,19 @@ const wrong: ReadonlyArray<readonly [args: readonly string[], ...says: RegExp[]]
 ];
 
 for (const [args, ...says] of wrong)
-	test(`bridge ${args.filter(arg => !puppet.includes(arg)).join(' ')} is an error that says why, with exit code 2`, async t => {
-		const {code, stdout, stderr} = await runBridge(args, '{"jsonrpc":"2.0","id":1,"method":"pid"}\n', {
-			cwd: await newFolder(t),
-		});
-		t.is(code, 2, stderr);
-		t.deepEqual(stdout, []);
-		for (const pattern of says) t.regex(stderr, pattern);
-		t.notRegex(stderr, /\n {4}at /);
-		t.is(stderr.trimEnd().split('\n').length, 1);
-	});
+	test.serial(
+		`bridge ${args.filter(arg => !puppet.includes(arg)).join(' ')} is an error that says why, with exit code 2`,
+		async t => {
+			const {code, stdout, stderr} = await runBridge(args, '{"jsonrpc":"2.0","id":1,"method":"pid"}\n', {
+				cwd: await newFolder(t),
+			});
+			t.is(code, 2, stderr);
+			t.deepEqual(stdout, []);
+			for (const pattern of says) t.regex(stderr, pattern);
+			t.notRegex(stderr, /\n {4}at /);
+			t.is(stderr.trimEnd().split('\n').length, 1);
+		},
+	);
 
 /** Runs a script on a terminal. Resolves to its exit code and what came out on the terminal. */
 async function onTerminal(t: ExecutionContext, script: string, env = process.env): Promise<[number, string]> {
@@ -102,7 +105,7 @@ async function onTerminal(t: ExecutionContext, script: string, env = process.env
 	return [code, text];
 }
 
-test('bridge on a terminal with nothing to do prints its help on stderr, and ends with 2', async t => {
+test.serial('bridge on a terminal with nothing to do prints its help on stderr, and ends with 2', async t => {
 	const folder = await newFolder(t);
 	const file = join(folder, 'stderr');
 	const [code, stdout] = await onTerminal(t, `'${process.execPath}' '${bridgeBin}' 2> '${file}'`);
@@ -118,7 +121,7 @@ for (const [title, noColor, hasColour] of [
 	['without colour where NO_COLOR is set', '1', false],
 	['in colour where NO_COLOR is empty', '', true],
 ] as const)
-	test(`--debug shows its trace on a terminal ${title}`, async t => {
+	test.serial(`--debug shows its trace on a terminal ${title}`, async t => {
 		const file = join(await newFolder(t), 'stdout');
 		const {NO_COLOR: _, FORCE_COLOR: __, ...rest} = process.env;
 		const env = noColor === undefined ? rest : {...rest, NO_COLOR: noColor};

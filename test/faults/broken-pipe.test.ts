@@ -34,22 +34,25 @@ function shell(t: ExecutionContext, script: string): Shell {
 /** A script whose bridge writes down its exit code. */
 const withCode = (command: string, file: string): string => `{ ${command}; echo $? > '${file}'; }`;
 
-test('L4 bridge -- server | head -1 ends in order after one line, with its input at an end', async t => {
-	const [marker, folder] = [newMarker(t), await newFolder(t)];
-	const file = join(folder, 'code');
-	const {child, ended} = shell(
-		t,
-		`${withCode(bridge('--', ...server('puppet', marker)), file)} | head -1 | cut -c 1-30`,
-	);
-	child.stdin?.end(call(1) + call(2) + call(3));
-	const {stdout, stderr} = await ended;
-	t.is(stdout, '{"jsonrpc":"2.0","id":1,"resul\n');
-	t.notRegex(stderr, BUG);
-	await until(() => processesWith(marker).length === 0);
-	t.is((await readFile(file, 'utf8')).trim(), '0');
-});
+test.serial(
+	'L4 bridge -- server | head -1 ends in order after one line, with its input at an end',
+	async t => {
+		const [marker, folder] = [newMarker(t), await newFolder(t)];
+		const file = join(folder, 'code');
+		const {child, ended} = shell(
+			t,
+			`${withCode(bridge('--', ...server('puppet', marker)), file)} | head -1 | cut -c 1-30`,
+		);
+		child.stdin?.end(call(1) + call(2) + call(3));
+		const {stdout, stderr} = await ended;
+		t.is(stdout, '{"jsonrpc":"2.0","id":1,"resul\n');
+		t.notRegex(stderr, BUG);
+		await until(() => processesWith(marker).length === 0);
+		t.is((await readFile(file, 'utf8')).trim(), '0');
+	},
+);
 
-test('L4 bridge -- server | head -1 ends in order although its input stays open', async t => {
+test.serial('L4 bridge -- server | head -1 ends in order although its input stays open', async t => {
 	const [marker, folder] = [newMarker(t), await newFolder(t)];
 	const file = join(folder, 'code');
 	const {child, ended} = shell(
@@ -64,7 +67,7 @@ test('L4 bridge -- server | head -1 ends in order although its input stays open'
 	await until(() => processesWith(marker).length === 0);
 });
 
-test('L4 a flooding server behind bridge | head -1 is ended', async t => {
+test.serial('L4 a flooding server behind bridge | head -1 is ended', async t => {
 	t.timeout(20_000);
 	const [marker, folder] = [newMarker(t), await newFolder(t)];
 	const file = join(folder, 'code');
@@ -77,7 +80,7 @@ test('L4 a flooding server behind bridge | head -1 is ended', async t => {
 	await until(() => processesWith(marker).length === 0);
 });
 
-test('L4 the filter with an endless input and | head -1 ends in order', async t => {
+test.serial('L4 the filter with an endless input and | head -1 ends in order', async t => {
 	const file = join(await newFolder(t), 'code');
 	const message = '{"jsonrpc":"2.0","method":"x"}';
 	const {ended} = shell(t, `yes '${message}' | ${withCode(bridge(), file)} | head -1`);
@@ -87,7 +90,7 @@ test('L4 the filter with an endless input and | head -1 ends in order', async t 
 	t.is((await readFile(file, 'utf8')).trim(), '0');
 });
 
-test('L4 the filter whose output is closed from the start ends in order', async t => {
+test.serial('L4 the filter whose output is closed from the start ends in order', async t => {
 	const file = join(await newFolder(t), 'code');
 	const {ended} = shell(t, `yes '{"jsonrpc":"2.0","method":"x"}' | ${withCode(bridge(), file)} | true`);
 	const {stderr} = await ended;
@@ -95,7 +98,7 @@ test('L4 the filter whose output is closed from the start ends in order', async 
 	t.is((await readFile(file, 'utf8')).trim(), '0');
 });
 
-test('L4 a traffic log is complete although the output of bridge was closed', async t => {
+test.serial('L4 a traffic log is complete although the output of bridge was closed', async t => {
 	const folder = await newFolder(t);
 	const log = join(folder, 'traffic.ndjson');
 	const {child, ended} = shell(

@@ -10,7 +10,7 @@ const FLOOD = 100 * 2 ** 20;
 /** Without bridge's own remarks, on what other tests have left behind say. */
 const quiet = ['--log-level', 'error'];
 
-test('E9 a flood of 100 MB on stderr that nobody reads holds no call up, and no memory', async t => {
+test.serial('E9 a flood of 100 MB on stderr that nobody reads holds no call up, and no memory', async t => {
 	t.timeout(60_000);
 	const stdio = ['pipe', 'pipe', 'pipe'] as const;
 	// Nobody ever looks at the stderr of this bridge.
@@ -34,7 +34,7 @@ test('E9 a flood of 100 MB on stderr that nobody reads holds no call up, and no 
 	t.is(code, 0);
 });
 
-test('E9 stderr is passed on byte for byte to whoever reads it, whatever is in it', async t => {
+test.serial('E9 stderr is passed on byte for byte to whoever reads it, whatever is in it', async t => {
 	t.timeout(60_000);
 	const bridge = spawn(process.execPath, [bridgeBin, ...quiet, '--', ...server('puppet')], {stdio: 'pipe'});
 	t.teardown(() => bridge.kill('SIGKILL'));
@@ -53,25 +53,28 @@ test('E9 stderr is passed on byte for byte to whoever reads it, whatever is in i
 	t.true(Buffer.concat(parts).equals(Buffer.concat(sent)));
 });
 
-test('E9 what is left out of a flood that nobody read in time is counted where it is missing', async t => {
-	t.timeout(60_000);
-	const bridge = spawn(process.execPath, [bridgeBin, ...quiet, '--', ...server('puppet')], {stdio: 'pipe'});
-	t.teardown(() => bridge.kill('SIGKILL'));
-	bridge.stdin.write(`{"jsonrpc":"2.0","id":1,"method":"flood-stderr","params":{"bytes":${FLOOD}}}\n`);
-	await once(bridge.stdout, 'data');
-	let seen = '';
-	bridge.stderr.setEncoding('utf8').on('data', (text: string) => {
-		seen += text;
-	});
-	bridge.stdin.end();
-	await once(bridge, 'close');
-	const missing = [...seen.matchAll(/stderr was not read in time: (\d+) bytes were left out here\n/g)];
-	t.true(missing.length > 0);
-	const passed = [...seen].filter(letter => letter === 'x').length;
-	t.is(passed + missing.reduce((sum, [, bytes]) => sum + Number(bytes), 0), FLOOD);
-});
+test.serial(
+	'E9 what is left out of a flood that nobody read in time is counted where it is missing',
+	async t => {
+		t.timeout(60_000);
+		const bridge = spawn(process.execPath, [bridgeBin, ...quiet, '--', ...server('puppet')], {stdio: 'pipe'});
+		t.teardown(() => bridge.kill('SIGKILL'));
+		bridge.stdin.write(`{"jsonrpc":"2.0","id":1,"method":"flood-stderr","params":{"bytes":${FLOOD}}}\n`);
+		await once(bridge.stdout, 'data');
+		let seen = '';
+		bridge.stderr.setEncoding('utf8').on('data', (text: string) => {
+			seen += text;
+		});
+		bridge.stdin.end();
+		await once(bridge, 'close');
+		const missing = [...seen.matchAll(/stderr was not read in time: (\d+) bytes were left out here\n/g)];
+		t.true(missing.length > 0);
+		const passed = [...seen].filter(letter => letter === 'x').length;
+		t.is(passed + missing.reduce((sum, [, bytes]) => sum + Number(bytes), 0), FLOOD);
+	},
+);
 
-test('E9 a stderr that is closed holds nothing up', async t => {
+test.serial('E9 a stderr that is closed holds nothing up', async t => {
 	const {bridge} = await startPuppet(t);
 	bridge.child.stderr?.destroy();
 	t.like(await bridge.request(1, 'flood-stderr', {bytes: 2 ** 22}), {result: {}});

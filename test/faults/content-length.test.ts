@@ -40,7 +40,7 @@ async function talk(
 
 const wrapped = ['--', ...server('puppet')];
 
-test('A1 a client that sends Content-Length frames is answered in such frames', async t => {
+test.serial('A1 a client that sends Content-Length frames is answered in such frames', async t => {
 	const input = [framed(call(1, {text: 'é\u2028'})), framed(call('two', {text: 'line\nline'}))];
 	const answers = await talk(t, wrapped, input);
 	t.deepEqual(answers, [
@@ -49,21 +49,27 @@ test('A1 a client that sends Content-Length frames is answered in such frames', 
 	]);
 });
 
-test('A1 frames with other headers, other case and line ends inside reach the server as one line each', async t => {
-	const body = '{\n\t"jsonrpc": "2.0",\r\n\t"id": 1,\n\t"method": "echo", "params": {"a": 1}\n}\n';
-	const header = `content-length:${body.length}\r\nContent-Type: application/vscode-jsonrpc; charset=utf-8\r\n\r\n`;
-	const single = Array.from(Buffer.from(header + body), byte => Uint8Array.of(byte));
-	t.deepEqual(await talk(t, wrapped, single), [{jsonrpc: '2.0', id: 1, result: {a: 1}}]);
-});
+test.serial(
+	'A1 frames with other headers, other case and line ends inside reach the server as one line each',
+	async t => {
+		const body = '{\n\t"jsonrpc": "2.0",\r\n\t"id": 1,\n\t"method": "echo", "params": {"a": 1}\n}\n';
+		const header = `content-length:${body.length}\r\nContent-Type: application/vscode-jsonrpc; charset=utf-8\r\n\r\n`;
+		const single = Array.from(Buffer.from(header + body), byte => Uint8Array.of(byte));
+		t.deepEqual(await talk(t, wrapped, single), [{jsonrpc: '2.0', id: 1, result: {a: 1}}]);
+	},
+);
 
-test('A2 a frame that is no JSON is answered with -32700 in a frame, and the next one works', async t => {
-	const answers = await talk(t, wrapped, [framed('no JSON'), framed(call(2, {ok: true}))]);
-	t.like(answers[0], {id: null, error: {code: -32700}});
-	t.like(answers[1], {id: 2, result: {ok: true}});
-	t.is(answers.length, 2);
-});
+test.serial(
+	'A2 a frame that is no JSON is answered with -32700 in a frame, and the next one works',
+	async t => {
+		const answers = await talk(t, wrapped, [framed('no JSON'), framed(call(2, {ok: true}))]);
+		t.like(answers[0], {id: null, error: {code: -32700}});
+		t.like(answers[1], {id: 2, result: {ok: true}});
+		t.is(answers.length, 2);
+	},
+);
 
-test('A2 a frame over 64 MiB is skipped and refused with -31007, and the next one works', async t => {
+test.serial('A2 a frame over 64 MiB is skipped and refused with -31007, and the next one works', async t => {
 	const large = Buffer.alloc(64 * 2 ** 20 + 1, 'x');
 	large.write('{"jsonrpc":"2.0","id":1,"method":"echo","params":"');
 	const answers = await talk(t, wrapped, [framed(large), framed(call(2, {ok: true}))]);
@@ -78,13 +84,16 @@ test('A2 a frame over 64 MiB is skipped and refused with -31007, and the next on
 	t.is(answers.length, 2);
 });
 
-test('E1 a client that sends Content-Length frames hears of the death of its child in such frames', async t => {
-	const exit = '{"jsonrpc":"2.0","id":1,"method":"exit","params":{"code":3}}';
-	const answers = await talk(t, wrapped, [framed(exit)]);
-	t.like(answers, [{id: 1, error: {code: -31004, data: {exitCode: 3}}}]);
-});
+test.serial(
+	'E1 a client that sends Content-Length frames hears of the death of its child in such frames',
+	async t => {
+		const exit = '{"jsonrpc":"2.0","id":1,"method":"exit","params":{"code":3}}';
+		const answers = await talk(t, wrapped, [framed(exit)]);
+		t.like(answers, [{id: 1, error: {code: -31004, data: {exitCode: 3}}}]);
+	},
+);
 
-test('A1 the filter passes Content-Length frames on as such frames', async t => {
+test.serial('A1 the filter passes Content-Length frames on as such frames', async t => {
 	const answers = await talk(t, [], [framed(call(1, {a: 1})), framed('no JSON'), framed(call(2, {a: 2}))]);
 	t.deepEqual(
 		answers.map(({id}) => id),

@@ -15,7 +15,7 @@ import {
 
 const notice = `${JSON.stringify({jsonrpc: '2.0', method: 'notifications/x', params: {pad: 'x'.repeat(100)}})}\n`;
 
-test('E4 a client that closes its end is seen though the child does not read', async t => {
+test.serial('E4 a client that closes its end is seen though the child does not read', async t => {
 	const marker = newMarker(t);
 	const bridge = start(t, ['--', 'sh', '-c', `sleep 900 # ${marker}`]);
 	bridge.sendText(notice.repeat(5000));
@@ -23,17 +23,20 @@ test('E4 a client that closes its end is seen though the child does not read', a
 	t.deepEqual(processesWith(marker), []);
 });
 
-test('E4 a client that died in the middle of writing is seen though the child does not read', async t => {
-	const marker = newMarker(t);
-	const bridge = start(t, ['--', 'sh', '-c', `sleep 900 # ${marker}`]);
-	bridge.sendText(notice.repeat(30_000));
-	await until(() => processesWith(marker).length > 1);
-	bridge.stdin.destroy();
-	t.is((await bridge.exited).code, 0);
-	t.deepEqual(processesWith(marker), []);
-});
+test.serial(
+	'E4 a client that died in the middle of writing is seen though the child does not read',
+	async t => {
+		const marker = newMarker(t);
+		const bridge = start(t, ['--', 'sh', '-c', `sleep 900 # ${marker}`]);
+		bridge.sendText(notice.repeat(30_000));
+		await until(() => processesWith(marker).length > 1);
+		bridge.stdin.destroy();
+		t.is((await bridge.exited).code, 0);
+		t.deepEqual(processesWith(marker), []);
+	},
+);
 
-test('E4 a server behind two bridges, deaf to everything, is gone with them', async t => {
+test.serial('E4 a server behind two bridges, deaf to everything, is gone with them', async t => {
 	const marker = newMarker(t);
 	const deaf = `trap "" TERM; while :; do sleep 900; done # ${marker}`;
 	const bridge = start(t, ['--', process.execPath, bridgeBin, '--', 'sh', '-c', deaf]);
@@ -42,7 +45,7 @@ test('E4 a server behind two bridges, deaf to everything, is gone with them', as
 	await until(() => processesWith(marker).length === 0);
 });
 
-test('E7 a child that closes its output on the way to its end has the time to get there', async t => {
+test.serial('E7 a child that closes its output on the way to its end has the time to get there', async t => {
 	const source = `process.stdin.resume().on('end', () => {
 		require('node:fs').closeSync(1);
 		setTimeout(() => process.exit(7), 1200);
@@ -50,7 +53,7 @@ test('E7 a child that closes its output on the way to its end has the time to ge
 	t.is((await runBridge(['--', process.execPath, '-e', source], notice)).code, 7);
 });
 
-test('A5 a line of a log with the id of a call in it does not fail that call', async t => {
+test.serial('A5 a line of a log with the id of a call in it does not fail that call', async t => {
 	const {bridge} = await startPuppet(t);
 	bridge.send({id: 1, method: 'slow', params: {ms: 300}});
 	const line = Buffer.from('{"level":30,"id":1,"msg":"handling"}\n').toString('base64');
@@ -59,17 +62,20 @@ test('A5 a line of a log with the id of a call in it does not fail that call', a
 	t.is(logged(bridge, 'child.stdout.garbage').length, 1);
 });
 
-test('E6 an id that is used again after its time gets no answer that was meant for another', async t => {
-	const {bridge} = await startPuppet(t, [], ['--timeout', '1']);
-	t.like(await bridge.request(1, 'slow', {ms: 1500}), {error: {code: -31_002}});
-	bridge.send({id: 1, method: 'echo', params: {second: true}});
-	await until(() => answersTo(bridge, 1).length === 2);
-	t.like(answersTo(bridge, 1)[1], {result: {second: true}});
-	await bridge.says(/rpc\.orphan_response/);
-	t.is(answersTo(bridge, 1).length, 2);
-});
+test.serial(
+	'E6 an id that is used again after its time gets no answer that was meant for another',
+	async t => {
+		const {bridge} = await startPuppet(t, [], ['--timeout', '1']);
+		t.like(await bridge.request(1, 'slow', {ms: 1500}), {error: {code: -31_002}});
+		bridge.send({id: 1, method: 'echo', params: {second: true}});
+		await until(() => answersTo(bridge, 1).length === 2);
+		t.like(answersTo(bridge, 1)[1], {result: {second: true}});
+		await bridge.says(/rpc\.orphan_response/);
+		t.is(answersTo(bridge, 1).length, 2);
+	},
+);
 
-test('the traffic log says who ended the conversation', async t => {
+test.serial('the traffic log says who ended the conversation', async t => {
 	const log = join(await newFolder(t), 'log');
 	const {bridge, pid} = await startPuppet(t, [], ['--log', log]);
 	process.kill(pid, 'SIGKILL');
@@ -78,7 +84,7 @@ test('the traffic log says who ended the conversation', async t => {
 	t.regex(await readFile(log, 'utf8'), /"event":"close","from":"puppet","to":"client"\}\n$/);
 });
 
-test('G2 an output that cannot be written is told, and is no success', async t => {
+test.serial('G2 an output that cannot be written is told, and is no success', async t => {
 	const {code, stderr} = await runBridge(['--log-level', 'error'], notice, {stdout: '/dev/full'});
 	t.is(code, 1);
 	t.regex(stderr, /stdio\.failed.*ENOSPC/);

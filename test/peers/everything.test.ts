@@ -4,10 +4,13 @@ import {everything} from './peers.js';
 import {newMarker} from './processes.js';
 import {compare} from './session.js';
 
-test('A whole SDK session with server-everything is the same through bridge, and no process survives it', async t => {
-	t.timeout(60_000);
-	await compare(t, async () => {
-		const marker = newMarker(t);
-		return {server: everything(marker), script: everythingScript(), marker};
-	});
-});
+test.serial(
+	'A whole SDK session with server-everything is the same through bridge, and no process survives it',
+	async t => {
+		t.timeout(60_000);
+		await compare(t, async () => {
+			const marker = newMarker(t);
+			return {server: everything(marker), script: everythingScript(), marker};
+		});
+	},
+);

@@ -77,12 +77,15 @@ function script(folder: string): Script {
 	};
 }
 
-test('A whole SDK session with server-filesystem is the same through bridge, and no process survives it', async t => {
-	t.timeout(60_000);
-	await compare(t, async () => {
-		const folder = await temporaryFolder(t);
-		await fill(folder);
-		const server = {command: process.execPath, args: [serverFile('filesystem'), folder]};
-		return {server, script: script(folder), marker: folder};
-	});
-});
+test.serial(
+	'A whole SDK session with server-filesystem is the same through bridge, and no process survives it',
+	async t => {
+		t.timeout(60_000);
+		await compare(t, async () => {
+			const folder = await temporaryFolder(t);
+			await fill(folder);
+			const server = {command: process.execPath, args: [serverFile('filesystem'), folder]};
+			return {server, script: script(folder), marker: folder};
+		});
+	},
+);

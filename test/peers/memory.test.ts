@@ -52,12 +52,15 @@ const script: Script = {
 	},
 };
 
-test('A whole SDK session with server-memory is the same through bridge, and no process survives it', async t => {
-	t.timeout(60_000);
-	await compare(t, async () => {
-		const marker = await temporaryFolder(t);
-		// A variable that bridge does not pass on by itself: it reaches the server by `--env`.
-		const env = {MEMORY_FILE_PATH: join(marker, 'memory.jsonl')};
-		return {server: {command: process.execPath, args: [serverFile('memory')], env}, script, marker};
-	});
-});
+test.serial(
+	'A whole SDK session with server-memory is the same through bridge, and no process survives it',
+	async t => {
+		t.timeout(60_000);
+		await compare(t, async () => {
+			const marker = await temporaryFolder(t);
+			// A variable that bridge does not pass on by itself: it reaches the server by `--env`.
+			const env = {MEMORY_FILE_PATH: join(marker, 'memory.jsonl')};
+			return {server: {command: process.execPath, args: [serverFile('memory')], env}, script, marker};
+		});
+	},
+);

@@ -49,10 +49,17 @@ async function sameBytes(
 	t.deepEqual(await survivorsOf(marker), []);
 }
 
-test('Every answer of server-everything comes through bridge byte for byte', sameBytes, oneByOne);
+test.serial('Every answer of server-everything comes through bridge byte for byte', sameBytes, oneByOne);
 
-test('Requests cut at any place are answered byte for byte as without bridge', sameBytes, (t, command) =>
-	inPieces(t, command, 1021),
+test.serial(
+	'Requests cut at any place are answered byte for byte as without bridge',
+	sameBytes,
+	(t, command) => inPieces(t, command, 1021),
 );
 
-test('The answers are the same bytes when bridge and server run on Node 24', sameBytes, oneByOne, node24);
+test.serial(
+	'The answers are the same bytes when bridge and server run on Node 24',
+	sameBytes,
+	oneByOne,
+	node24,
+);

@@ -44,7 +44,7 @@ const start = async (t: ExecutionContext, ...flags: string[]) => {
 	return {bridge, jump, setClock, folder, dayOf};
 };
 
-test('a call does not run out of time when the clock is set ahead, or back', async t => {
+test.serial('a call does not run out of time when the clock is set ahead, or back', async t => {
 	const {bridge, jump} = await start(t, '--timeout', '50');
 	bridge.send({id: 1, method: 'hold'});
 	for (const days of [1, -1, 400, -400, 0]) await jump(days);
@@ -54,7 +54,7 @@ test('a call does not run out of time when the clock is set ahead, or back', asy
 });
 
 for (const days of [-1, 1])
-	test(`a call runs out of time when it is time, though the clock is ${days} day off`, async t => {
+	test.serial(`a call runs out of time when it is time, though the clock is ${days} day off`, async t => {
 		const {bridge, jump} = await start(t, '--timeout', '5');
 		const asked = performance.now();
 		bridge.send({id: 1, method: 'hold'});
@@ -65,7 +65,7 @@ for (const days of [-1, 1])
 		await bridge.end();
 	});
 
-test('calls go on being answered and limited after the clock was set', async t => {
+test.serial('calls go on being answered and limited after the clock was set', async t => {
 	const {bridge, jump} = await start(t, '--timeout', '5');
 	await jump(-30);
 	t.like(await bridge.request(1, 'echo'), {result: {}});
@@ -75,7 +75,7 @@ test('calls go on being answered and limited after the clock was set', async t =
 	t.is(await bridge.end(), 0);
 });
 
-test('bridge ends in time though the clock is set back meanwhile', async t => {
+test.serial('bridge ends in time though the clock is set back meanwhile', async t => {
 	const {bridge, jump, setClock} = await start(t);
 	await jump(1);
 	bridge.stdin.end();
@@ -83,7 +83,7 @@ test('bridge ends in time though the clock is set back meanwhile', async t => {
 	t.is((await bridge.exited).code, 0);
 });
 
-test('the traffic log tells the time of the clock, after it was set too', async t => {
+test.serial('the traffic log tells the time of the clock, after it was set too', async t => {
 	const log = join(tempFolder(t), 'log.ndjson');
 	const {bridge, jump, dayOf} = await start(t, '--log', log);
 	await jump(2);

@@ -26,7 +26,7 @@ function idsIn(lines: readonly LogLine[]): {asked: unknown[]; answered: unknown[
 
 const upTo = (count: number): number[] => Array.from({length: count}, (_, index) => index);
 
-test('traffic goes on, trouble is told once, and the log goes on where it stopped', async t => {
+test.serial('traffic goes on, trouble is told once, and the log goes on where it stopped', async t => {
 	const {bridge, file, remount} = start(t, {free: 32, flags: ['--flush-millis', '20']});
 	await chat(bridge, 0, 2);
 	await until(() => lineCount(file) >= 5);
@@ -43,7 +43,7 @@ test('traffic goes on, trouble is told once, and the log goes on where it stoppe
 	t.deepEqual(idsIn(readLog(file)), {asked: upTo(24), answered: upTo(24)});
 });
 
-test('no line is torn where the very first ones do not fit', async t => {
+test.serial('no line is torn where the very first ones do not fit', async t => {
 	const {bridge, file, remount} = start(t, {free: 8, flags: ['--flush-millis', '400']});
 	await chat(bridge, 0, 10);
 	await bridge.says(FAILS);
@@ -53,7 +53,7 @@ test('no line is torn where the very first ones do not fit', async t => {
 	t.deepEqual(idsIn(readLog(file)), {asked: upTo(10), answered: upTo(10)});
 });
 
-test('what finds no room in memory either is counted, and the count is in the log', async t => {
+test.serial('what finds no room in memory either is counted, and the count is in the log', async t => {
 	const {bridge, file, remount} = start(t, {
 		free: 0,
 		flags: ['--flush-millis', '20', '--max-buffer', '64KiB'],
@@ -72,7 +72,7 @@ test('what finds no room in memory either is counted, and the count is in the lo
 	t.is(lines.filter(({message}) => message !== undefined).length + lost, 202);
 });
 
-test('traffic waits where the log has to be complete, and goes on when there is room', async t => {
+test.serial('traffic waits where the log has to be complete, and goes on when there is room', async t => {
 	const flags = ['--flush-millis', '20', '--max-buffer', '64KiB', '--on-full', 'wait'];
 	const {bridge, file, remount} = start(t, {free: 0, flags});
 	const count = 200;
@@ -91,7 +91,7 @@ test('traffic waits where the log has to be complete, and goes on when there is 
 	t.deepEqual(idsIn(readLog(file)), {asked: upTo(count), answered: upTo(count)});
 });
 
-test('what is lost to the end is told with its size', async t => {
+test.serial('what is lost to the end is told with its size', async t => {
 	const {bridge} = start(t, {free: 0, flags: ['--flush-millis', '20']});
 	await chat(bridge, 0, 3);
 	await bridge.says(FAILS);
@@ -100,7 +100,7 @@ test('what is lost to the end is told with its size', async t => {
 	t.is(timesSaid(bridge, FAILS), 1);
 });
 
-test('a disk that becomes read-only for a while is waited for', async t => {
+test.serial('a disk that becomes read-only for a while is waited for', async t => {
 	const {bridge, file, remount} = start(t, {free: 128, flags: ['--flush-millis', '20']});
 	await chat(bridge, 0, 1);
 	await until(() => lineCount(file) >= 3);

@@ -12,7 +12,7 @@ const parentOf = (source: string, options: string): string =>
 	const started = spawn(${node}, ["-e", ${JSON.stringify(source)}], ${options});
 	process.stdout.write(started.pid + "\\n"); ${STAYS}`;
 
-test('asks a child to end that does not when its input does', async t => {
+test.serial('asks a child to end that does not when its input does', async t => {
 	const started = startChild(t, `${READY} ${STAYS}`, {graceMs: 50});
 	const heard = listen(started);
 	await until(() => heard.texts.length > 0);
@@ -21,7 +21,7 @@ test('asks a child to end that does not when its input does', async t => {
 	t.is(await heard.ended, undefined);
 });
 
-test('makes a child end that is deaf to that, too', async t => {
+test.serial('makes a child end that is deaf to that, too', async t => {
 	const started = startChild(t, `${DEAF} ${READY} ${STAYS}`, {graceMs: 50});
 	const heard = listen(started);
 	await until(() => heard.texts.length > 0);
@@ -29,7 +29,7 @@ test('makes a child end that is deaf to that, too', async t => {
 	t.deepEqual(await started.exited, {code: null, signal: 'SIGKILL', cause: 'asked'});
 });
 
-test('ends a child at once when it is told to', async t => {
+test.serial('ends a child at once when it is told to', async t => {
 	const started = startChild(t, `${DEAF} ${READY} ${STAYS}`);
 	const heard = listen(started);
 	await until(() => heard.texts.length > 0);
@@ -42,7 +42,7 @@ for (const [what, options] of [
 	['a program that left the group of its parent', '{stdio: "ignore", detached: true}'],
 	['a program that holds the output of its parent', '{stdio: "inherit"}'],
 ] as const) {
-	test(`ends ${what} together with it`, async t => {
+	test.serial(`ends ${what} together with it`, async t => {
 		const started = startChild(t, parentOf(`${DEAF} ${STAYS}`, options), {graceMs: 50});
 		const heard = listen(started);
 		await until(() => heard.texts.length > 0);
@@ -52,7 +52,7 @@ for (const [what, options] of [
 		t.false(isRunning(grandchild));
 	});
 
-	test(`ends ${what}, when the child died by itself`, async t => {
+	test.serial(`ends ${what}, when the child died by itself`, async t => {
 		const source = parentOf(`${DEAF} ${STAYS}`, options);
 		const started = startChild(t, `${source} setTimeout(() => process.exit(3), 50)`);
 		const heard = listen(started);
@@ -61,7 +61,7 @@ for (const [what, options] of [
 	});
 }
 
-test('takes a child for dead that closed its output and lives on', async t => {
+test.serial('takes a child for dead that closed its output and lives on', async t => {
 	const started = startChild(t, `${STAYS} require("node:fs").closeSync(1)`);
 	const error = await listen(started).ended;
 	t.like(error, {code: 'ERR_CHILD_EXITED'});
@@ -69,7 +69,7 @@ test('takes a child for dead that closed its output and lives on', async t => {
 	t.like(await started.exited, {cause: 'half-closed'});
 });
 
-test('takes a child for dead that closed its input and lives on', async t => {
+test.serial('takes a child for dead that closed its input and lives on', async t => {
 	const started = startChild(t, `require("node:fs").closeSync(0); ${READY} ${STAYS}`);
 	const heard = listen(started);
 	await until(() => heard.texts.length > 0);
@@ -79,7 +79,7 @@ test('takes a child for dead that closed its input and lives on', async t => {
 	t.like(await started.exited, {cause: 'half-closed'});
 });
 
-test('ends in time though a stranger holds its output open', async t => {
+test.serial('ends in time though a stranger holds its output open', async t => {
 	const source = `const {spawn} = require("node:child_process");
 		const stranger = spawn(${node}, ["-e", ${JSON.stringify(STAYS)}], {stdio: ["ignore", "inherit", "ignore"], detached: true, env: {}});
 		process.stdout.write(stranger.pid + "\\n", () => process.exit(3));`;
@@ -91,7 +91,7 @@ test('ends in time though a stranger holds its output open', async t => {
 	t.true(isRunning(stranger));
 });
 
-test('does no harm when it is told to end after its end', async t => {
+test.serial('does no harm when it is told to end after its end', async t => {
 	const started = startChild(t, READY);
 	await listen(started).ended;
 	await started.exited;
@@ -101,7 +101,7 @@ test('does no harm when it is told to end after its end', async t => {
 	t.like(await started.exited, {code: 0, cause: 'itself'});
 });
 
-test('is gone once all is over', async t => {
+test.serial('is gone once all is over', async t => {
 	const started = startChild(t, READY);
 	listen(started);
 	await started.gone;

@@ -11,7 +11,7 @@ import {listen, READY, STAYS, startChild} from './programs.js';
 
 const ECHO = 'process.stdin.pipe(process.stdout);';
 
-test('carries messages to a program and back', async t => {
+test.serial('carries messages to a program and back', async t => {
 	const echo = startChild(t, ECHO);
 	const heard = listen(echo);
 	echo.outgoing.next(Envelope.of({id: 1, text: 'grüß dich'}));
@@ -20,14 +20,14 @@ test('carries messages to a program and back', async t => {
 	t.deepEqual(heard.texts, ['{"id":1,"text":"grüß dich"}', '{"id":2}']);
 });
 
-test('says of each message that it came from the child', async t => {
+test.serial('says of each message that it came from the child', async t => {
 	const names: string[] = [];
 	const heard = listen(startChild(t, READY), ({origin}) => names.push(origin.name));
 	await heard.ended;
 	t.deepEqual(names, ['files']);
 });
 
-test('hands arguments over as they are, without a shell', async t => {
+test.serial('hands arguments over as they are, without a shell', async t => {
 	const args = ['; touch x', '$HOME', '`id`', '*', '-x', '', 'a b"c'];
 	const source = 'process.stdout.write(JSON.stringify(process.argv.slice(1)) + "\\n")';
 	const heard = listen(startChild(t, {command: process.execPath, args: ['-e', source, '--', ...args]}));
@@ -35,7 +35,7 @@ test('hands arguments over as they are, without a shell', async t => {
 	t.deepEqual(JSON.parse(heard.texts[0] ?? ''), args);
 });
 
-test('shows a child no more of the environment than is allowed or configured', async t => {
+test.serial('shows a child no more of the environment than is allowed or configured', async t => {
 	process.env.SOME_API_KEY = 'hunter2';
 	process.env.NODE_OPTIONS = '';
 	const source = 'process.stdout.write(JSON.stringify(process.env) + "\\n")';
@@ -47,7 +47,7 @@ test('shows a child no more of the environment than is allowed or configured', a
 	t.is(env.NODE_OPTIONS, undefined);
 });
 
-test('passes on what a child writes to stderr', async t => {
+test.serial('passes on what a child writes to stderr', async t => {
 	const chunks: Buffer[] = [];
 	const source =
 		'process.stderr.write("one\\n"); process.stderr.write(Buffer.of(0xff, 10)); process.exitCode = 1';
@@ -57,7 +57,7 @@ test('passes on what a child writes to stderr', async t => {
 	t.deepEqual(Buffer.concat(chunks), Buffer.from('one\n\xff\n', 'latin1'));
 });
 
-test('ends without an error when it is closed, with the code of the child', async t => {
+test.serial('ends without an error when it is closed, with the code of the child', async t => {
 	const started = startChild(t, `${READY} process.stdin.resume().on("end", () => process.exit(3))`);
 	const heard = listen(started);
 	await until(() => heard.texts.length > 0);
@@ -65,7 +65,7 @@ test('ends without an error when it is closed, with the code of the child', asyn
 	t.deepEqual(await started.exited, {code: 3, signal: null, cause: 'itself'});
 });
 
-test('fails with the exit code and the last words of a child that crashed', async t => {
+test.serial('fails with the exit code and the last words of a child that crashed', async t => {
 	const source = 'process.stderr.write("x".repeat(5000) + "disk on fire\\n"); process.exitCode = 3;';
 	const started = startChild(t, source);
 	const error = await listen(started).ended;
@@ -78,20 +78,20 @@ test('fails with the exit code and the last words of a child that crashed', asyn
 	t.like(await started.exited, {code: 3, signal: null, cause: 'itself'});
 });
 
-test('hides secrets in the last words of a child', async t => {
+test.serial('hides secrets in the last words of a child', async t => {
 	const started = startChild(t, 'process.stderr.write("bad token: hunter2"); process.exitCode = 1');
 	const {sentence} = (await listen(started).ended) as BridgeError;
 	t.regex(sentence, /bad token: \[redacted\]/);
 });
 
-test('names the signal that ended a child', async t => {
+test.serial('names the signal that ended a child', async t => {
 	const started = startChild(t, 'process.kill(process.pid, "SIGKILL")');
 	const error = await listen(started).ended;
 	t.like(error, {code: 'ERR_CHILD_EXITED', details: {exitCode: null, signal: 'SIGKILL'}});
 	t.regex(error?.message ?? '', /was ended by SIGKILL/);
 });
 
-test('passes all on that a child said before it died', async t => {
+test.serial('passes all on that a child said before it died', async t => {
 	const source =
 		'let text = ""; for (let i = 0; i < 20_000; i++) text += i + "\\n"; process.stdout.write(text); process.exitCode = 1';
 	const heard = listen(startChild(t, source));
@@ -100,7 +100,7 @@ test('passes all on that a child said before it died', async t => {
 	t.is(heard.texts.at(-1), '19999');
 });
 
-test('fails to start what does not exist, and says so', async t => {
+test.serial('fails to start what does not exist, and says so', async t => {
 	const started = startChild(t, {command: 'no-such-program-here', args: []});
 	const heard = listen(started);
 	const error = await t.throwsAsync(started.exited, {code: 'ERR_COMMAND_UNUSABLE'});
@@ -109,7 +109,7 @@ test('fails to start what does not exist, and says so', async t => {
 	await started.close();
 });
 
-test('fails to start what may not be executed, and says so', async t => {
+test.serial('fails to start what may not be executed, and says so', async t => {
 	const command = join(tempFolder(t), 'plain');
 	writeFileSync(command, '#!/bin/sh\n', {mode: 0o644});
 	const started = startChild(t, {command, args: []});
@@ -118,7 +118,7 @@ test('fails to start what may not be executed, and says so', async t => {
 	t.regex(error?.message ?? '', /may not be executed/);
 });
 
-test('stops reading a child while its messages are held, and loses none of them', async t => {
+test.serial('stops reading a child while its messages are held, and loses none of them', async t => {
 	const count = 20_000;
 	const source = `const line = "x".repeat(1000) + "\\n"; let left = ${count};
 		const go = () => { while (left > 0) { left--; if (!process.stdout.write(line)) return process.stdout.once("drain", go); } process.stderr.write("all"); }; go();`;
@@ -143,20 +143,23 @@ test('stops reading a child while its messages are held, and loses none of them'
 	t.is(heard.texts.length, count);
 });
 
-test('shuts the valve of a sender whose messages the child does not take, until the child is gone', async t => {
-	const started = startChild(t, `${READY} ${STAYS}`);
-	const heard = listen(started);
-	await until(() => heard.texts.length > 0);
-	const sender: Origin = {name: 'client', valve: new Valve()};
-	for (let count = 0; count < 10; count++)
-		started.outgoing.next(Envelope.of({text: 'x'.repeat(100_000)}, sender));
-	await until(() => !sender.valve.isOpen);
-	started.kill();
-	await until(() => sender.valve.isOpen);
-	t.pass();
-});
+test.serial(
+	'shuts the valve of a sender whose messages the child does not take, until the child is gone',
+	async t => {
+		const started = startChild(t, `${READY} ${STAYS}`);
+		const heard = listen(started);
+		await until(() => heard.texts.length > 0);
+		const sender: Origin = {name: 'client', valve: new Valve()};
+		for (let count = 0; count < 10; count++)
+			started.outgoing.next(Envelope.of({text: 'x'.repeat(100_000)}, sender));
+		await until(() => !sender.valve.isOpen);
+		started.kill();
+		await until(() => sender.valve.isOpen);
+		t.pass();
+	},
+);
 
-test('warns of no leak while a slow reader keeps the last words of a dead child', async t => {
+test.serial('warns of no leak while a slow reader keeps the last words of a dead child', async t => {
 	const warnings: Error[] = [];
 	const onWarning = (warning: Error) => void warnings.push(warning);
 	process.on('warning', onWarning);

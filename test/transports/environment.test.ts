@@ -1,7 +1,7 @@
 import test from 'ava';
 import {childEnvironment} from '../../lib/transports/environment.js';
 
-test('lets pass what programs need to run', t => {
+test.serial('lets pass what programs need to run', t => {
 	const own = {
 		PATH: '/bin',
 		HOME: '/root',
@@ -14,7 +14,7 @@ test('lets pass what programs need to run', t => {
 	t.deepEqual(childEnvironment({}, own), own);
 });
 
-test('keeps all else to itself', t => {
+test.serial('keeps all else to itself', t => {
 	const own = {
 		AWS_SECRET_ACCESS_KEY: 'a',
 		OPENAI_API_KEY: 'b',
@@ -28,23 +28,23 @@ test('keeps all else to itself', t => {
 	t.deepEqual(childEnvironment({}, own), {});
 });
 
-test('adds what is configured, which counts more', t => {
+test.serial('adds what is configured, which counts more', t => {
 	t.deepEqual(childEnvironment({PATH: '/opt', KEY: 'k'}, {PATH: '/bin', KEY: 'own'}), {
 		PATH: '/opt',
 		KEY: 'k',
 	});
 });
 
-test('knows the names of Windows in any case', t => {
+test.serial('knows the names of Windows in any case', t => {
 	const own = {Path: 'C:\\', SystemRoot: 'C:\\Windows', ComSpec: 'cmd.exe'};
 	t.deepEqual(childEnvironment({}, own), own);
 });
 
-test('leaves out what is not set', t => {
+test.serial('leaves out what is not set', t => {
 	t.deepEqual(childEnvironment({}, {PATH: undefined}), {});
 });
 
-test('changes neither of the two', t => {
+test.serial('changes neither of the two', t => {
 	const own = Object.freeze({PATH: '/bin'});
 	const configured = Object.freeze({A: '1'});
 	t.notThrows(() => childEnvironment(configured, own));

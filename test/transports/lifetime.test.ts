@@ -25,32 +25,32 @@ const start = async (t: ExecutionContext, source: string) => {
 	return {life, server, said};
 };
 
-test('leaves a child alone that ends in time', async t => {
+test.serial('leaves a child alone that ends in time', async t => {
 	const {life, server} = await start(t, `${READY} process.stdin.resume().on('end', () => process.exit(7))`);
 	server.stdin.end();
 	await life.end(10_000);
 	t.deepEqual(await life.exited, {code: 7, signal: null, cause: 'itself'});
 });
 
-test('asks first, and then insists', async t => {
+test.serial('asks first, and then insists', async t => {
 	const {life} = await start(t, `${DEAF} ${READY} ${STAYS}`);
 	await life.end(50);
 	t.deepEqual(await life.exited, {code: null, signal: 'SIGKILL', cause: 'asked'});
 });
 
-test('gives a child that closed a pipe a moment to end by itself', async t => {
+test.serial('gives a child that closed a pipe a moment to end by itself', async t => {
 	const {life} = await start(t, `${READY} setTimeout(() => process.exit(4), 50)`);
 	await life.halfClosed();
 	t.deepEqual(await life.exited, {code: 4, signal: null, cause: 'itself'});
 });
 
-test('ends a child that closed a pipe and stays, however deaf', async t => {
+test.serial('ends a child that closed a pipe and stays, however deaf', async t => {
 	const {life} = await start(t, `${DEAF} ${READY} ${STAYS}`);
 	await life.halfClosed();
 	t.deepEqual(await life.exited, {code: null, signal: 'SIGKILL', cause: 'half-closed'});
 });
 
-test('is over when what the child left behind is over', async t => {
+test.serial('is over when what the child left behind is over', async t => {
 	const source = `const {spawn} = require('node:child_process');
 		const {pid} = spawn(process.execPath, ['-e', ${JSON.stringify(`${DEAF} ${STAYS}`)}], {stdio: 'ignore', detached: true});
 		process.stdout.write(pid + '\\n', () => process.exit(0));`;
@@ -59,7 +59,7 @@ test('is over when what the child left behind is over', async t => {
 	t.false(isRunning(Number(said)));
 });
 
-test('fails where nothing could be started', async t => {
+test.serial('fails where nothing could be started', async t => {
 	const server = spawn('no-such-program-here', [], {stdio: 'ignore'});
 	const life = new Lifetime(server, newMark());
 	await t.throwsAsync(life.exited, {code: 'ENOENT'});

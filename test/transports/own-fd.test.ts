@@ -20,7 +20,7 @@ const start = (t: ExecutionContext, source: string, stdout: 'pipe' | number) => 
 	return started;
 };
 
-test('does not keep a program waiting for a reader of its pipe', async t => {
+test.serial('does not keep a program waiting for a reader of its pipe', async t => {
 	const source = `const out = nonBlocking(1); out.write('x'.repeat(10_000_000));
 		setTimeout(() => process.stderr.write('still here'), 10);`;
 	const {stdout, stderr} = start(t, source, 'pipe');
@@ -33,14 +33,14 @@ test('does not keep a program waiting for a reader of its pipe', async t => {
 	t.pass();
 });
 
-test('writes all to a reader that is slow, before the program ends', async t => {
+test.serial('writes all to a reader that is slow, before the program ends', async t => {
 	const source = `const out = nonBlocking(1); out.write('x'.repeat(10_000_000)); await flushed(out); process.exit(0);`;
 	const {stdout} = start(t, source, 'pipe');
 	const chunks = (await stdout?.toArray()) as Buffer[];
 	t.is(Buffer.concat(chunks).length, 10_000_000);
 });
 
-test('writes to a file in order', async t => {
+test.serial('writes to a file in order', async t => {
 	const file = join(tempFolder(t), 'out');
 	const source = `const out = nonBlocking(1); for (let i = 0; i < 1000; i++) out.write(i + '\\n'); await flushed(out); process.exit(0);`;
 	const started = start(t, source, openSync(file, 'w'));
@@ -48,7 +48,7 @@ test('writes to a file in order', async t => {
 	t.is(readFileSync(file, 'utf8'), Array.from({length: 1000}, (_, index) => `${index}\n`).join(''));
 });
 
-test('is flushed at once where nothing waits, and where nobody can take it', async t => {
+test.serial('is flushed at once where nothing waits, and where nobody can take it', async t => {
 	await flushed(new PassThrough());
 	const broken = new Writable({write: () => {}});
 	broken.write('x');
@@ -57,7 +57,7 @@ test('is flushed at once where nothing waits, and where nobody can take it', asy
 	t.pass();
 });
 
-test('is flushed once the last byte was taken', async t => {
+test.serial('is flushed once the last byte was taken', async t => {
 	let take = (): void => {};
 	const stream = new Writable({
 		write(_chunk, _encoding, done) {
@@ -76,7 +76,7 @@ test('is flushed once the last byte was taken', async t => {
 	t.is(stream.writableLength, 0);
 });
 
-test('is flushed when the reader goes away', async t => {
+test.serial('is flushed when the reader goes away', async t => {
 	const stream = new Writable({write: () => {}});
 	stream.on('error', () => {});
 	stream.write('a');

@@ -23,7 +23,7 @@ function reader(): {stream: Writable; read: string[]; take(): void; takeAll(): v
 	return {stream, read, take, takeAll};
 }
 
-test('writes text and bytes in order', async t => {
+test.serial('writes text and bytes in order', async t => {
 	const {stream, read, takeAll} = reader();
 	const stderr = ownStderr(stream);
 	stderr.write('one\n');
@@ -33,14 +33,14 @@ test('writes text and bytes in order', async t => {
 	t.is(read.join(''), 'one\ntwo\n');
 });
 
-test('keeps no more than its limit for a reader that does not read', t => {
+test.serial('keeps no more than its limit for a reader that does not read', t => {
 	const {stream} = reader();
 	const stderr = ownStderr(stream);
 	for (let count = 0; count < 1000; count++) stderr.write('x'.repeat(10_000));
 	t.true(stream.writableLength <= 2 ** 20 + 10_000, `${stream.writableLength} bytes`);
 });
 
-test('tells how much it left out as soon as there is room', async t => {
+test.serial('tells how much it left out as soon as there is room', async t => {
 	const {stream, read, takeAll} = reader();
 	const stderr = ownStderr(stream);
 	for (let count = 0; count < 200; count++) stderr.write('ü'.repeat(5000));
@@ -53,7 +53,7 @@ test('tells how much it left out as soon as there is room', async t => {
 	t.is(read.at(-1), 'and on\n');
 });
 
-test('tells at its close what it left out', async t => {
+test.serial('tells at its close what it left out', async t => {
 	const {stream, read, takeAll} = reader();
 	const stderr = ownStderr(stream);
 	for (let count = 0; count < 3; count++) stderr.write('x'.repeat(2 ** 20 + 1));
@@ -63,7 +63,7 @@ test('tells at its close what it left out', async t => {
 	t.is(read.filter(text => text.includes('left out')).length, 1);
 });
 
-test('writes to nobody without complaint', async t => {
+test.serial('writes to nobody without complaint', async t => {
 	const {stream} = reader();
 	const stderr = ownStderr(stream);
 	stderr.write('x');
@@ -73,7 +73,7 @@ test('writes to nobody without complaint', async t => {
 	t.pass();
 });
 
-test('does not wait for ever for a reader that takes nothing', async t => {
+test.serial('does not wait for ever for a reader that takes nothing', async t => {
 	const {stream} = reader();
 	const stderr = ownStderr(stream);
 	stderr.write('x');
@@ -85,6 +85,6 @@ test('does not wait for ever for a reader that takes nothing', async t => {
 	t.is(stream.writableLength, 1);
 });
 
-test('is no terminal where this process has none', t => {
+test.serial('is no terminal where this process has none', t => {
 	t.is(ownStderr(reader().stream).isTerminal, process.stderr.isTTY === true);
 });

@@ -12,7 +12,7 @@ const start = (maxBytes = 1000) => {
 	return {stdio, input, output, heard};
 };
 
-test('reads messages from its input', async t => {
+test.serial('reads messages from its input', async t => {
 	const {input, heard} = start();
 	input.write('{"id":1}\n{"id"');
 	input.write(':2}\n');
@@ -26,7 +26,7 @@ test('reads messages from its input', async t => {
 	);
 });
 
-test('answers lines with lines', async t => {
+test.serial('answers lines with lines', async t => {
 	const {stdio, input, output, heard} = start();
 	input.write('{"id":1}\n');
 	await until(() => heard.length === 1);
@@ -35,7 +35,7 @@ test('answers lines with lines', async t => {
 	t.is(String(output.read()), '{"id":1}\n');
 });
 
-test('answers Content-Length frames with such', async t => {
+test.serial('answers Content-Length frames with such', async t => {
 	const {stdio, input, output, heard} = start();
 	input.write('Content-Length: 8\r\n\r\n{"id":1}');
 	await until(() => heard.length === 1);
@@ -44,14 +44,14 @@ test('answers Content-Length frames with such', async t => {
 	t.is(String(output.read()), 'Content-Length: 8\r\n\r\n{"id":1}');
 });
 
-test('speaks in lines to a client that has not said anything', async t => {
+test.serial('speaks in lines to a client that has not said anything', async t => {
 	const {stdio, output} = start();
 	stdio.outgoing.next(Envelope.of({id: 1}));
 	await until(() => output.readableLength > 0);
 	t.is(String(output.read()), '{"id":1}\n');
 });
 
-test('goes on after a message over the limit', async t => {
+test.serial('goes on after a message over the limit', async t => {
 	const {input, heard} = start(10);
 	input.write(`{"id":"${'x'.repeat(100)}"}\n{"id":2}\n`);
 	await until(() => heard.length === 2);
@@ -59,7 +59,7 @@ test('goes on after a message over the limit', async t => {
 	t.is(heard[1]?.bytes.toString(), '{"id":2}');
 });
 
-test('has ended when its input does, also while nothing is taken from it', async t => {
+test.serial('has ended when its input does, also while nothing is taken from it', async t => {
 	const {stdio, input} = start();
 	stdio.incoming.subscribe(({origin}) => void origin.valve.shut());
 	input.write('{}\n');
@@ -69,14 +69,14 @@ test('has ended when its input does, also while nothing is taken from it', async
 	t.pass();
 });
 
-test('is gone when its output breaks', async t => {
+test.serial('is gone when its output breaks', async t => {
 	const {stdio, output} = start();
 	output.destroy(Object.assign(new Error('write EPIPE'), {code: 'EPIPE'}));
 	await stdio.gone;
 	t.pass();
 });
 
-test('is closed when all is written', async t => {
+test.serial('is closed when all is written', async t => {
 	const {stdio, output} = start();
 	stdio.outgoing.next(Envelope.of({id: 1}));
 	await until(() => output.readableLength > 0);

@@ -11,11 +11,11 @@ const url = new URL('../../lib/transports/process-tree.js', import.meta.url);
 /** The mark of a bridge that is no more: this namespace, but no process started when it says. */
 const deadMark = (): string => newMark().replace(/:\d+:\d+:(?=\w+$)/, ':1:never:');
 
-test('marks each child with a mark of its own', t => {
+test.serial('marks each child with a mark of its own', t => {
 	t.is(new Set([newMark(), newMark(), newMark()]).size, 3);
 });
 
-test('gives children of two threads two marks', async t => {
+test.serial('gives children of two threads two marks', async t => {
 	const source = `import('${url}').then(({newMark}) => require('node:worker_threads').parentPort.postMessage(newMark()))`;
 	const marks = [new Worker(source, {eval: true}), new Worker(source, {eval: true})].map(async worker => {
 		const [mark] = await once(worker, 'message');
@@ -25,7 +25,7 @@ test('gives children of two threads two marks', async t => {
 	t.not(one, other);
 });
 
-test('knows a marked process, until it has ended', async t => {
+test.serial('knows a marked process, until it has ended', async t => {
 	const mark = newMark();
 	const {pid = 0, ...started} = startProcess(t, STAYS, {[MARK]: mark});
 	t.true(isTreeAlive(pid, mark));
@@ -35,7 +35,7 @@ test('knows a marked process, until it has ended', async t => {
 	t.truthy(started);
 });
 
-test('signals all that has the mark, whoever started it, and nobody else', async t => {
+test.serial('signals all that has the mark, whoever started it, and nobody else', async t => {
 	const mark = newMark();
 	const [one, other, stranger] = [mark, mark, newMark()].map(own => startProcess(t, STAYS, {[MARK]: own}));
 	signalTree(one?.pid ?? 0, mark, 'SIGTERM');
@@ -43,7 +43,7 @@ test('signals all that has the mark, whoever started it, and nobody else', async
 	t.true(isRunning(stranger?.pid ?? 0));
 });
 
-test('signals the group, though nobody in it has the mark', async t => {
+test.serial('signals the group, though nobody in it has the mark', async t => {
 	const source = `const {spawn} = require('node:child_process');
 		const {pid} = spawn(process.execPath, ['-e', ${JSON.stringify(STAYS)}], {stdio: 'ignore', env: {}}); process.stdout.write(pid + '\\n'); ${STAYS}`;
 	const leader = startProcess(t, source);
@@ -53,28 +53,28 @@ test('signals the group, though nobody in it has the mark', async t => {
 	t.pass();
 });
 
-test('names what a bridge left behind that is no more', t => {
+test.serial('names what a bridge left behind that is no more', t => {
 	const {pid = 0} = startProcess(t, STAYS, {[MARK]: deadMark()});
 	t.true(orphans().includes(pid));
 });
 
-test('takes nobody for left behind whose bridge lives', t => {
+test.serial('takes nobody for left behind whose bridge lives', t => {
 	const {pid = 0} = startProcess(t, STAYS, {[MARK]: newMark()});
 	t.false(orphans().includes(pid));
 });
 
-test('takes nobody for left behind that another container started', t => {
+test.serial('takes nobody for left behind that another container started', t => {
 	const {pid = 0} = startProcess(t, STAYS, {[MARK]: deadMark().replace(/^\d+/, '1')});
 	t.false(orphans().includes(pid));
 });
 
-test('takes a later process with the number of a dead bridge for another', t => {
+test.serial('takes a later process with the number of a dead bridge for another', t => {
 	const stale = newMark().replace(/:\d+:(?=\w+$)/, ':never:');
 	const {pid = 0} = startProcess(t, STAYS, {[MARK]: stale});
 	t.true(orphans().includes(pid));
 });
 
-test('says whether there was somebody to signal', async t => {
+test.serial('says whether there was somebody to signal', async t => {
 	const started = startProcess(t, `${READY} ${STAYS}`);
 	t.true(send(started.pid ?? 0, 0));
 	started.kill('SIGKILL');

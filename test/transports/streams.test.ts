@@ -29,28 +29,28 @@ function slow(highWaterMark: number): {stream: Writable; writes: string[]; take(
 	return {stream, writes, take: () => waiting.shift()?.()};
 }
 
-test('reads a stream to its end', async t => {
+test.serial('reads a stream to its end', async t => {
 	const chunks = await lastValueFrom(
 		fromReadable(Readable.from([Buffer.from('a'), Buffer.from('b')]), new Valve()).pipe(toArray()),
 	);
 	t.is(Buffer.concat(chunks).toString(), 'ab');
 });
 
-test('ends when its stream is closed without an end', async t => {
+test.serial('ends when its stream is closed without an end', async t => {
 	const stream = new PassThrough();
 	const ended = lastValueFrom(fromReadable(stream, new Valve()).pipe(toArray()));
 	stream.destroy();
 	t.deepEqual(await ended, []);
 });
 
-test('fails when its stream does', async t => {
+test.serial('fails when its stream does', async t => {
 	const stream = new PassThrough();
 	const ended = lastValueFrom(fromReadable(stream, new Valve()).pipe(toArray()));
 	stream.destroy(new Error('broken'));
 	await t.throwsAsync(ended, {message: 'broken'});
 });
 
-test('leaves its stream unread while the valve is shut', async t => {
+test.serial('leaves its stream unread while the valve is shut', async t => {
 	const stream = new PassThrough({highWaterMark: 1});
 	const valve = new Valve();
 	const seen: string[] = [];
@@ -69,7 +69,7 @@ test('leaves its stream unread while the valve is shut', async t => {
 	t.deepEqual(seen, ['a', 'b']);
 });
 
-test('does not read on for nobody when the valve opens after the end of a conversation', async t => {
+test.serial('does not read on for nobody when the valve opens after the end of a conversation', async t => {
 	const stream = new PassThrough();
 	const valve = new Valve();
 	let open = (): void => {};
@@ -83,7 +83,7 @@ test('does not read on for nobody when the valve opens after the end of a conver
 	t.true(stream.isPaused());
 });
 
-test('writes a message a line', async t => {
+test.serial('writes a message a line', async t => {
 	const stream = new PassThrough();
 	const out = toWritable(stream);
 	out.next(message(1));
@@ -92,7 +92,7 @@ test('writes a message a line', async t => {
 	t.is((await stream.toArray()).map(String).join(''), '{"id":1}\n{"id":2}\n');
 });
 
-test('writes messages behind headers where the peer does', async t => {
+test.serial('writes messages behind headers where the peer does', async t => {
 	const stream = new PassThrough();
 	const out = toWritable(stream, () => 'content-length');
 	out.next(Envelope.of({text: 'ü'}));
@@ -104,7 +104,7 @@ test('writes messages behind headers where the peer does', async t => {
 	);
 });
 
-test('shuts the origins of what fills the stream, until the stream drains', async t => {
+test.serial('shuts the origins of what fills the stream, until the stream drains', async t => {
 	const {stream, take} = slow(10);
 	const [one, other, third] = [origin(), origin(), origin()];
 	const out = toWritable(stream);
@@ -118,7 +118,7 @@ test('shuts the origins of what fills the stream, until the stream drains', asyn
 	t.true(other.valve.isOpen);
 });
 
-test('leaves origins open while there is room', async t => {
+test.serial('leaves origins open while there is room', async t => {
 	const {stream, writes} = slow(1000);
 	const from = origin();
 	toWritable(stream).next(message(1, from));
@@ -126,7 +126,7 @@ test('leaves origins open while there is room', async t => {
 	t.true(from.valve.isOpen);
 });
 
-test('opens what it shut when its stream is closed', async t => {
+test.serial('opens what it shut when its stream is closed', async t => {
 	const {stream} = slow(1);
 	const from = origin();
 	toWritable(stream).next(message(1, from));
@@ -136,7 +136,7 @@ test('opens what it shut when its stream is closed', async t => {
 	t.pass();
 });
 
-test('lets messages go that nobody can hear any more', async t => {
+test.serial('lets messages go that nobody can hear any more', async t => {
 	const {stream, writes} = slow(1);
 	const out = toWritable(stream);
 	stream.destroy();
@@ -148,7 +148,7 @@ test('lets messages go that nobody can hear any more', async t => {
 	t.deepEqual(writes, []);
 });
 
-test('writes before it ends what it was given in the same moment', async t => {
+test.serial('writes before it ends what it was given in the same moment', async t => {
 	const stream = new PassThrough();
 	const out = toWritable(stream);
 	out.next(message(1));
@@ -156,7 +156,7 @@ test('writes before it ends what it was given in the same moment', async t => {
 	t.is((await stream.toArray()).map(String).join(''), '{"id":1}\n');
 });
 
-test('writes the lines of one chunk as one piece', async t => {
+test.serial('writes the lines of one chunk as one piece', async t => {
 	const text = '{"a":1}\n{"b":2}\n{"c":3}\n';
 	const {stream, writes} = slow(1000);
 	const from = origin();
@@ -167,7 +167,7 @@ test('writes the lines of one chunk as one piece', async t => {
 	t.deepEqual(writes, [text]);
 });
 
-test('writes at once what a chunk brings, though some of it was changed on its way', async t => {
+test.serial('writes at once what a chunk brings, though some of it was changed on its way', async t => {
 	const {stream, writes} = slow(1000);
 	const from = origin();
 	fromReadable(Readable.from([Buffer.from('{"a":1}\n{"b":2}\n{"c":3}\n')], {objectMode: false}), from.valve)
@@ -180,7 +180,7 @@ test('writes at once what a chunk brings, though some of it was changed on its w
 	t.deepEqual(writes, ['{"a":1}\n{"b":5}\n{"c":3}\n']);
 });
 
-test('writes in order what comes from chunks and what comes of its own accord', async t => {
+test.serial('writes in order what comes from chunks and what comes of its own accord', async t => {
 	const {stream, writes, take} = slow(100_000);
 	const out = toWritable(stream);
 	const source = new PassThrough();

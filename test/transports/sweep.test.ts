@@ -8,7 +8,7 @@ import {DEAF, isRunning, READY, STAYS, startProcess} from './programs.js';
 /** The mark of a bridge that is no more. */
 const deadMark = (): string => newMark().replace(/:\d+:\d+:(?=\w+$)/, ':1:never:');
 
-test('ends what a killed bridge left running, however deaf', async t => {
+test.serial('ends what a killed bridge left running, however deaf', async t => {
 	const sources = [`${READY} ${STAYS}`, `${DEAF} ${READY} ${STAYS}`];
 	const left = sources.map(source => startProcess(t, source, {[MARK]: deadMark()}));
 	const exits = left.map(started => once(started, 'exit'));
@@ -18,7 +18,7 @@ test('ends what a killed bridge left running, however deaf', async t => {
 	for (const {pid = 0} of left) t.false(isRunning(pid));
 });
 
-test('leaves the children of a living bridge alone', async t => {
+test.serial('leaves the children of a living bridge alone', async t => {
 	const started = startProcess(t, STAYS, {[MARK]: newMark()});
 	const {log, entries} = readableLog();
 	await sweepOrphans(log)();
@@ -26,7 +26,7 @@ test('leaves the children of a living bridge alone', async t => {
 	for (const {pids} of await entries()) t.false((pids as number[]).includes(started.pid ?? 0));
 });
 
-test('is done once, however often it is asked for', async t => {
+test.serial('is done once, however often it is asked for', async t => {
 	const {log} = readableLog();
 	const sweep = sweepOrphans(log);
 	t.is(sweep(), sweep());
