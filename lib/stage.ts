@@ -43,19 +43,37 @@ export function connect(
 	const link = new Subscription();
 	const toClient = stages.map(stage => stage.toClient).reverse();
 	const toUpstream = stages.map(stage => stage.toUpstream);
-	link.add(through(upstream.incoming, toClient).subscribe(telling(onBug, client.outgoing)));
-	link.add(through(client.incoming, toUpstream).subscribe(telling(onBug, upstream.outgoing)));
+	link.add(through(upstream.incoming, toClient).subscribe(new Delivery(client.outgoing, onBug)));
+	link.add(through(client.incoming, toUpstream).subscribe(new Delivery(upstream.outgoing, onBug)));
 	return link;
 }
 
-const telling = (onBug: (error: unknown) => void, output: Observer<Envelope>): Observer<Envelope> => ({
-	next: envelope => output.next(envelope),
-	error(error) {
-		if (!(error instanceof BridgeError)) onBug(error);
-		output.error(error);
-	},
-	complete: () => output.complete(),
-});
+/** Hands messages to an endpoint, and tells of what is a bug. */
+class Delivery extends Subscriber<Envelope> {
+	readonly #output: Observer<Envelope>;
+	readonly #onBug: (error: unknown) => void;
+
+	constructor(output: Observer<Envelope>, onBug: (error: unknown) => void) {
+		super();
+		this.#output = output;
+		this.#onBug = onBug;
+	}
+
+	protected override _next(envelope: Envelope): void {
+		this.#output.next(envelope);
+	}
+
+	protected override _error(error: unknown): void {
+		if (!(error instanceof BridgeError)) this.#onBug(error);
+		this.#output.error(error);
+		this.unsubscribe();
+	}
+
+	protected override _complete(): void {
+		this.#output.complete();
+		this.unsubscribe();
+	}
+}
 
 const through = (source: Observable<Envelope>, operators: ReadonlyArray<Operator | undefined>) =>
 	operators.reduce((stream, operator) => operator?.(stream) ?? stream, source);
@@ -114,10 +132,8 @@ type Ends = {
 	readonly staysOpen?: boolean | undefined;
 };
 
-const pass: Step = envelope => envelope;
-
 function direction(
-	step: Step = pass,
+	step: Step | undefined,
 	ahead: Subject<Envelope>,
 	back: Subject<Envelope>,
 	ends: Ends,
@@ -127,18 +143,19 @@ function direction(
 		new Observable(subscriber => {
 			subscriber.add(ahead.subscribe(envelope => subscriber.next(envelope)));
 			if (ends.stopped) subscriber.add(ends.stopped);
-			return source.subscribe(new StepSubscriber(subscriber, step, answer, ends));
+			const isPassive = !step && !ends.gone && !ends.staysOpen;
+			return source.subscribe(isPassive ? subscriber : new StepSubscriber(subscriber, step, answer, ends));
 		});
 }
 
 /** Carries a step out. A class of RxJS's own kind, since an observer in its place costs three more calls a message. */
 class StepSubscriber extends Subscriber<Envelope> {
-	readonly #step: Step;
+	readonly #step: Step | undefined;
 	readonly #answer: Answer;
 	readonly #ends: Ends;
 	readonly #next: Subscriber<Envelope>;
 
-	constructor(next: Subscriber<Envelope>, step: Step, answer: Answer, ends: Ends) {
+	constructor(next: Subscriber<Envelope>, step: Step | undefined, answer: Answer, ends: Ends) {
 		super(next);
 		this.#next = next;
 		this.#step = step;
@@ -148,7 +165,7 @@ class StepSubscriber extends Subscriber<Envelope> {
 
 	protected override _next(envelope: Envelope): void {
 		try {
-			const onward = this.#step(envelope, this.#answer);
+			const onward = this.#step ? this.#step(envelope, this.#answer) : envelope;
 			if (onward) this.#next.next(onward);
 		} catch (error) {
 			if (error instanceof BridgeError) refuse(envelope, error, this.#answer);

@@ -91,24 +91,27 @@ export function fromReadable(readable: Readable, valve: Valve, lookAheadBytes = 
 export function toWritable(writable: Writable, framing: () => Framing = () => 'lines'): Observer<Envelope> {
 	const batch = new Batch();
 	const shut = new Map<Valve, () => void>();
-	/** Where the messages of the batch came from. */
-	const origins: Valve[] = [];
+	/** Where the messages of the batch came from: from one, mostly. */
+	let origin: Valve | undefined;
+	const others = new Set<Valve>();
 	const release = (): void => {
 		for (const open of shut.values()) open();
 		shut.clear();
 	};
 	const flush = (): void => {
-		if (!batch.writeTo(writable))
-			for (const valve of origins) if (!shut.has(valve)) shut.set(valve, valve.shut());
-		origins.length = 0;
+		const isFull = !batch.writeTo(writable);
+		if (isFull && origin)
+			for (const valve of others.add(origin)) if (!shut.has(valve)) shut.set(valve, valve.shut());
+		origin = undefined;
+		if (others.size > 0) others.clear();
 	};
 	writable.on('drain', release).on('close', release);
 	return {
 		next(envelope) {
-			if (!writable.writable) return;
 			if (batch.isEmpty) writeSoon(flush);
 			const {valve} = envelope.origin;
-			if (origins.at(-1) !== valve) origins.push(valve);
+			origin ??= valve;
+			if (origin !== valve) others.add(valve);
 			if (framing() === 'content-length') {
 				batch.add(Buffer.from(`Content-Length: ${envelope.size}\r\n\r\n`));
 				batch.add(envelope.bytes);

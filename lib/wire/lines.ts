@@ -51,14 +51,16 @@ export function lines(maxBytes: number, cuts: Cuts): Cutter {
 	};
 	return {
 		push(chunk) {
-			let start = 0;
-			for (let at = chunk.indexOf(LF); at !== -1; at = chunk.indexOf(LF, start)) {
-				const line = chunk.subarray(start, at + 1);
-				if (pieces.isEmpty) emit(line);
-				else finish(line);
-				start = at + 1;
+			for (let start = 0; start < chunk.length; ) {
+				const end = chunk.indexOf(LF, start) + 1;
+				// One line a chunk is the common case, and to cut it out costs more than to find its end.
+				const isWhole = start === 0 && (end === chunk.length || end === 0);
+				const part = isWhole ? chunk : chunk.subarray(start, end || chunk.length);
+				if (end === 0) pieces.add(part);
+				else if (pieces.isEmpty) emit(part);
+				else finish(part);
+				start += part.length;
 			}
-			if (start < chunk.length) pieces.add(chunk.subarray(start));
 		},
 		end() {
 			if (!pieces.isEmpty) finish(Buffer.from('\n'));
