@@ -1,4 +1,6 @@
 import {randomUUID} from 'node:crypto';
+import {performance} from 'node:perf_hooks';
+import type {Envelope, Origin} from './envelope.js';
 import {BridgeError} from './errors.js';
 import {canonicalId} from './wire/id.js';
 
@@ -13,11 +15,16 @@ export type Waiting = {
 	readonly id: string;
 	/** Its id as the upstream knows it. */
 	readonly told: string;
+	readonly method: string;
+	readonly origin: Origin;
+	/** When it was asked. */
+	readonly at: number;
 	isCancelled: boolean;
 };
 
-/** The requests of one client that wait for an answer, by all that an answer may call them. */
+/** The requests of one client that wait for an answer, by all that an answer may call them, the oldest first. */
 export class WaitingRequests {
+	readonly #now: () => number;
 	/** By what is the same for all spellings of the id that the upstream was told. */
 	readonly #byKey = new Map<string, Waiting>();
 	/** Those that the upstream knows under another id. */
@@ -28,28 +35,38 @@ export class WaitingRequests {
 	readonly #prefix = randomUUID();
 	#names = 0;
 
-	/** Takes a request in, whose id has this key. Returns the id to tell the upstream, or refuses it. */
-	add(id: string, key: string): string {
-		const isKnown = this.#byKey.has(key) || this.#givenUp.has(key);
+	/** `now` is monotonic, in milliseconds: the clock on the wall may be set while a request waits. */
+	constructor(now = () => performance.now()) {
+		this.#now = now;
+	}
+
+	/** Takes a request in. Returns the id to tell the upstream, or refuses it. */
+	add(request: Envelope): string {
+		const {id = '', key = ''} = request.head;
+		const isKnown = this.#byKey.has(key) || (this.#givenUp.size > 0 && this.#givenUp.has(key));
 		const isPlain = !isKnown && this.#renamed.size === 0 && this.#byKey.size < MAX_WAITING;
-		if (!isPlain) return this.#addUnusual(id, key);
-		this.#byKey.set(key, {id, told: id, isCancelled: false});
+		if (!isPlain) return this.#addUnusual(request, id, key);
+		this.#byKey.set(key, this.#entry(request, id, id));
 		return id;
 	}
 
-	#addUnusual(id: string, key: string): string {
+	#entry({head: {method = ''}, origin}: Envelope, id: string, told: string): Waiting {
+		return {id, told, method, origin, at: this.#now(), isCancelled: false};
+	}
+
+	#addUnusual(request: Envelope, id: string, key: string): string {
 		const same = this.#find(id);
 		if (same && !same.isCancelled) throw inFlight(id);
 		// A request that was cancelled may never be answered, and its id be used again.
 		if (same) this.#giveUp(same);
 		if (this.#byKey.size >= MAX_WAITING) this.#makeRoom();
 		if (!this.#byKey.has(key) && !this.#givenUp.has(key)) {
-			this.#byKey.set(key, {id, told: id, isCancelled: false});
+			this.#byKey.set(key, this.#entry(request, id, id));
 			return id;
 		}
 		// Another spelling of a number that is in flight, or an id that an answer may still come for: the upstream gets
 		// another id, for the answers could not be told apart.
-		const entry = {id, told: `"${this.#prefix}-${++this.#names}"`, isCancelled: false};
+		const entry = this.#entry(request, id, `"${this.#prefix}-${++this.#names}"`);
 		this.#byKey.set(entry.told, entry);
 		this.#renamed.add(entry);
 		return entry.told;
@@ -57,7 +74,7 @@ export class WaitingRequests {
 
 	/** The client gave a request up, which may be answered all the same. */
 	cancel(id: string): Waiting | undefined {
-		const found = this.#find(id);
+		const found = this.#find(id) ?? this.#byKey.get(canonicalId(id));
 		if (found) found.isCancelled = true;
 		return found;
 	}
@@ -76,6 +93,11 @@ export class WaitingRequests {
 		const found = this.#byKey.get(key);
 		if (found) this.#giveUp(found);
 		return found;
+	}
+
+	/** Those that somebody still waits for, the oldest first, with how long it has. */
+	*byAge(): Generator<readonly [request: Waiting, waitedMs: number]> {
+		for (const entry of this.#byKey.values()) if (!entry.isCancelled) yield [entry, this.#now() - entry.at];
 	}
 
 	/** The ids of all that somebody still waits for; none of them waits any longer. */

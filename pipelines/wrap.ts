@@ -5,6 +5,7 @@ import type {Taps} from '../lib/operators/record.js';
 import {timeLimit} from '../lib/operators/time-limit.js';
 import {trace} from '../lib/operators/trace.js';
 import type {Stage} from '../lib/stage.js';
+import {WaitingRequests} from '../lib/waiting-requests.js';
 
 export type WrapOptions = {
 	readonly log: Log;
@@ -19,12 +20,13 @@ export type WrapOptions = {
 
 /** A client in front of one server. Read it down as a request flows, and up as its answer does. */
 export function wrap({log, upstream, timeoutMs, trace: show, taps}: WrapOptions): Stage[] {
+	const waiting = new WaitingRequests();
 	return [
 		show ? trace(show) : {}, //                what passes, for people
 		taps?.client ?? {}, //                     what the client says and hears, for the traffic log
 		parse({log, from: 'client'}), //           what is no message goes no further
-		matchAnswers({log, upstream}), //          one answer a request, also when the server died
-		timeLimit({timeoutMs, upstream}), //       an error in time, rather than no answer
+		matchAnswers({log, upstream, waiting}), // one answer a request, also when the server died
+		timeLimit({timeoutMs, upstream, waiting}), // an error in time, rather than no answer
 		parse({log, from: 'upstream'}), //         what is no message goes no further
 		taps?.upstream ?? {}, //                   what the server hears and says, where that differs
 	];

@@ -6,24 +6,30 @@ import {type Stage, stage} from '../stage.js';
 import {WaitingRequests} from '../waiting-requests.js';
 import {memberText} from '../wire/member.js';
 
+export type MatchAnswersOptions = {
+	readonly log: Log;
+	readonly upstream: string;
+	/** Where requests are kept until they are answered. */
+	readonly waiting?: WaitingRequests;
+};
+
 /**
  * Gives every request of the client one answer, under the id that it was asked with, character for character.
  *
  * An id that is in flight already is refused. An answer that nobody waits for is dropped. When the upstream is gone,
  * whatever waits is answered with the reason, and so is all that is asked later.
  */
-export function matchAnswers({log, upstream}: {log: Log; upstream: string}): Stage {
-	const waiting = new WaitingRequests();
+export function matchAnswers({log, upstream, waiting = new WaitingRequests()}: MatchAnswersOptions): Stage {
 	let gone: BridgeError | undefined;
-	const request = (envelope: Envelope, id: string, key: string): Envelope => {
+	const request = (envelope: Envelope): Envelope => {
 		if (gone) throw gone;
-		const told = waiting.add(id, key);
-		return told === id ? envelope : envelope.withId(told);
+		const told = waiting.add(envelope);
+		return told === envelope.head.id ? envelope : envelope.withId(told);
 	};
 	return stage(out => ({
 		toUpstream(envelope) {
-			const {id, key, method} = envelope.head;
-			if (id !== undefined && key !== undefined && method !== undefined) return request(envelope, id, key);
+			const {key, method} = envelope.head;
+			if (key !== undefined && method !== undefined) return request(envelope);
 			if (gone) return;
 			return method === 'notifications/cancelled' ? cancellation(envelope, waiting) : envelope;
 		},

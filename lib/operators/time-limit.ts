@@ -1,16 +1,13 @@
-import {Envelope, type Origin} from '../envelope.js';
+import {Envelope} from '../envelope.js';
 import {BridgeError} from '../errors.js';
 import {type Stage, stage} from '../stage.js';
-import {canonicalId} from '../wire/id.js';
-import {memberText} from '../wire/member.js';
-
-type Deadline = {readonly id: string; readonly method: string; readonly origin: Origin; readonly at: number};
+import type {Waiting, WaitingRequests} from '../waiting-requests.js';
 
 export type TimeLimitOptions = {
 	readonly timeoutMs: number;
 	readonly upstream: string;
-	/** Monotonic, in milliseconds: the clock on the wall may be set while a request waits. */
-	readonly now?: () => number;
+	/** The requests that wait, kept by the stage in front, which matches answers. */
+	readonly waiting: WaitingRequests;
 };
 
 /**
@@ -18,61 +15,43 @@ export type TimeLimitOptions = {
  *
  * All requests have the same time, so the oldest is always the next to run out, and one timer does for all.
  */
-export function timeLimit({timeoutMs, upstream, now = () => performance.now()}: TimeLimitOptions): Stage {
+export function timeLimit({timeoutMs, upstream, waiting}: TimeLimitOptions): Stage {
 	if (timeoutMs === 0) return {};
-	const deadlines = new Map<string, Deadline>();
 	let timer: NodeJS.Timeout | undefined;
 	const stop = (): void => {
 		clearTimeout(timer);
 		timer = undefined;
-		deadlines.clear();
 	};
 	return stage(out => {
-		const expire = ({id, method, origin}: Deadline): void => {
-			if (mayBeCancelled(method)) out.toUpstream(cancelled(id, timeoutMs));
-			out.toClient(Envelope.failure(id, tooSlow(upstream, method, timeoutMs), origin));
+		const expire = ({told, method, origin}: Waiting): void => {
+			if (mayBeCancelled(method)) out.toUpstream(cancelled(told, timeoutMs));
+			out.toClient(Envelope.failure(told, tooSlow(upstream, method, timeoutMs), origin));
+		};
+		const arm = (ms: number): void => {
+			// Answers that have come while this process was kept from running are read first.
+			timer = setTimeout(() => setImmediate(check), Math.max(1, ms)).unref();
 		};
 		const check = (): void => {
 			if (!timer) return;
 			timer = undefined;
-			for (const [key, deadline] of deadlines) {
-				if (deadline.at > now()) break;
-				deadlines.delete(key);
-				expire(deadline);
+			for (const [request, waitedMs] of waiting.byAge()) {
+				if (waitedMs < timeoutMs) {
+					arm(timeoutMs - waitedMs);
+					return;
+				}
+				expire(request);
 			}
-			arm();
-		};
-		const arm = (): void => {
-			const next = deadlines.values().next().value;
-			// Answers that have come while this process was kept from running are read first.
-			if (next && !timer) timer = setTimeout(() => setImmediate(check), Math.max(1, next.at - now())).unref();
 		};
 		return {
 			toUpstream(envelope) {
-				const {id, key, method} = envelope.head;
-				if (id === undefined || key === undefined || method === undefined) {
-					if (method === 'notifications/cancelled') forget(deadlines, envelope);
-					return envelope;
-				}
-				deadlines.set(key, {id, method, origin: envelope.origin, at: now() + timeoutMs});
-				if (!timer) arm();
-				return envelope;
-			},
-			toClient(envelope) {
 				const {key, method} = envelope.head;
-				if (key !== undefined && method === undefined) deadlines.delete(key);
+				if (!timer && key !== undefined && method !== undefined) arm(timeoutMs);
 				return envelope;
 			},
 			upstreamGone: stop,
 			stopped: stop,
 		};
 	});
-}
-
-/** The client gave a request up: nobody is to be told that it took too long. */
-function forget(deadlines: Map<string, Deadline>, {bytes}: Envelope): void {
-	const id = memberText(bytes, 'params', 'requestId');
-	if (id !== undefined) deadlines.delete(canonicalId(id));
 }
 
 const cancelled = (id: string, timeoutMs: number): Envelope =>

@@ -2,13 +2,19 @@ import {createHook} from 'node:async_hooks';
 import test from 'ava';
 import {matchAnswers} from '../../lib/operators/match-answers.js';
 import {timeLimit} from '../../lib/operators/time-limit.js';
+import {WaitingRequests} from '../../lib/waiting-requests.js';
 import {converse, readableLog, until} from './support.js';
 
 /** A conversation with a limit of 20 ms, by a clock that only the test moves. */
 const start = () => {
 	const clock = {ms: 0};
-	const stage = timeLimit({timeoutMs: 20, upstream: 'files', now: () => clock.ms});
-	return {...converse(stage), clock};
+	const waiting = new WaitingRequests(() => clock.ms);
+	const {log, entries} = readableLog();
+	const stages = [
+		matchAnswers({log, upstream: 'files', waiting}),
+		timeLimit({timeoutMs: 20, upstream: 'files', waiting}),
+	];
+	return {...converse(...stages), clock, entries};
 };
 
 test('answers a request that takes too long with an error', async t => {
@@ -128,7 +134,7 @@ test('does not count the requests of the upstream', async t => {
 });
 
 test('is no stage at all where the limit is 0', t => {
-	t.deepEqual(timeLimit({timeoutMs: 0, upstream: 'files'}), {});
+	t.deepEqual(timeLimit({timeoutMs: 0, upstream: 'files', waiting: new WaitingRequests()}), {});
 });
 
 test('needs one timer for all that waits', t => {
@@ -152,18 +158,13 @@ test('tells nobody anything once the upstream is gone', async t => {
 	clock.ms = 20;
 	const started = performance.now();
 	await until(() => performance.now() - started > 40);
-	t.deepEqual(client.heard, []);
+	t.like(client.heard, [{id: 1, error: {code: -31_005}}]);
 });
 
 test('has a late answer dropped by the stage in front of it', async t => {
-	const {log, entries} = readableLog();
-	const clock = {ms: 0};
-	const {client, upstream} = converse(
-		matchAnswers({log, upstream: 'files'}),
-		timeLimit({timeoutMs: 5, upstream: 'files', now: () => clock.ms}),
-	);
+	const {client, upstream, clock, entries} = start();
 	client.say({id: 1, method: 'a'});
-	clock.ms = 5;
+	clock.ms = 20;
 	await until(() => client.heard.length > 0);
 	upstream.say({id: 1, result: {}});
 	t.is(client.heard.length, 1);
