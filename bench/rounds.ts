@@ -1,5 +1,6 @@
-import {type Instance, startInstance, stopInstance} from './instance.js';
+import {type Instance, runFolder, startInstance, stopInstance} from './instance.js';
 import type {Noise} from './noise.js';
+import {onOneCore} from './one-core.js';
 import type {Limits} from './options.js';
 import {proxyUsage} from './process-stats.js';
 import type {Results} from './results.js';
@@ -19,8 +20,6 @@ export interface Bench {
 	results: Results;
 	say(line: string): void;
 }
-
-const SLICES: Slice[] = [sequentialSlice, concurrentSlice, bigResultSlice, bigEchoSlice];
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
@@ -88,13 +87,23 @@ const orderFor = (instances: Instance[], turn: number, withPeers: boolean): Inst
 };
 
 export const measureRound = async (bench: Bench, instances: Instance[], round: number): Promise<void> => {
+	await onOneCore(runFolder, () => measureKind(bench, instances, sequentialSlice, round));
+	for (const slice of [concurrentSlice, bigResultSlice, bigEchoSlice]) {
+		await measureKind(bench, instances, slice, round);
+	}
+};
+
+const measureKind = async (
+	bench: Bench,
+	instances: Instance[],
+	slice: Slice,
+	round: number,
+): Promise<void> => {
 	const {passes} = bench.limits;
-	for (const slice of SLICES) {
-		await bench.noise.quiet();
-		for (let pass = 0; pass < passes; pass++) {
-			for (const instance of orderFor(instances, round * passes + pass, pass === 0)) {
-				await measureSlice(bench, instance, slice, round);
-			}
+	await bench.noise.quiet();
+	for (let pass = 0; pass < passes; pass++) {
+		for (const instance of orderFor(instances, round * passes + pass, pass === 0)) {
+			await measureSlice(bench, instance, slice, round);
 		}
 	}
 };
