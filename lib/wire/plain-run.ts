@@ -33,19 +33,22 @@ const and = [0x71];
 const sixteenAt = (offset: number): number[] => [0xfd, 0x00, 0, (offset & 0x7f) | 0x80, offset >> 7];
 const sixteenTimes = (byte: number): number[] => [...number(byte), 0xfd, 0x0f];
 const areEqual = [0xfd, 0x23];
-const areLess = [0xfd, 0x26];
+const areAtMost = [0xfd, 0x2a];
 const either = [0xfd, 0x50];
 const bits = [0xfd, 0x64];
 
-const [at, found, text] = [0, 1, 2];
+const [at, found, text, quote, backslash, control] = [0, 1, 2, 3, 4, 5];
 
 const body = [
-	...[2, 1, 0x7f, 1, 0x7b], // locals: found is a number, text is sixteen bytes
+	...[2, 1, 0x7f, 4, 0x7b], // locals: found is a number, the others are sixteen bytes
+	...[...sixteenTimes(0x22), ...set(quote)],
+	...[...sixteenTimes(0x5c), ...set(backslash)],
+	...[...sixteenTimes(0x1f), ...set(control)],
 	...loop,
 	...[...get(at), ...sixteenAt(TEXT_AT), ...set(text)],
-	...[...get(text), ...sixteenTimes(0x22), ...areEqual],
-	...[...get(text), ...sixteenTimes(0x5c), ...areEqual, ...either],
-	...[...get(text), ...sixteenTimes(0x20), ...areLess, ...either],
+	...[...get(text), ...get(quote), ...areEqual],
+	...[...get(text), ...get(backslash), ...areEqual, ...either],
+	...[...get(text), ...get(control), ...areAtMost, ...either],
 	...[...bits, ...keep(found), ...isZero],
 	...[...then, ...get(at), ...number(16), ...plus, ...set(at), ...again(1), ...end],
 	...[...get(at), ...get(found), ...firstBit, ...plus, ...set(at)],
