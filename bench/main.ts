@@ -4,11 +4,20 @@ import {writeFileSync} from 'node:fs';
 import {type Growth, measureGrowth} from './growth.js';
 import {runFolder, stopEverything} from './instance.js';
 import {Noise} from './noise.js';
+import {onOneCore} from './one-core.js';
 import {HELP, type Options, readOptions} from './options.js';
 import {installPeers} from './peers.js';
 import {makeReport, toJson, toText} from './report.js';
 import {Results} from './results.js';
-import {type Bench, finishAll, measureRound, measureStarts, messageOf, startAll} from './rounds.js';
+import {
+	type Bench,
+	finishAll,
+	measureLatency,
+	measureRound,
+	measureStarts,
+	messageOf,
+	startAll,
+} from './rounds.js';
 import {chooseTargets, type Target} from './targets.js';
 
 const say = (line: string): void => {
@@ -24,6 +33,13 @@ const measure = async (bench: Bench, targets: Target[], rounds: number): Promise
 		say(`round ${round + 1} of ${rounds}`);
 		await measureRound(bench, instances, round);
 	}
+	// Last, since where processes have been is where the system keeps them for a while.
+	await onOneCore(runFolder, async () => {
+		for (let round = 0; round < rounds; round++) {
+			say(`latency, round ${round + 1} of ${rounds}`);
+			await measureLatency(bench, instances, round);
+		}
+	});
 	await finishAll(bench, instances);
 	return measureGrowths(bench, targets);
 };

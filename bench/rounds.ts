@@ -1,6 +1,5 @@
-import {type Instance, runFolder, startInstance, stopInstance} from './instance.js';
+import {type Instance, startInstance, stopInstance} from './instance.js';
 import type {Noise} from './noise.js';
-import {onOneCore} from './one-core.js';
 import type {Limits} from './options.js';
 import {proxyUsage} from './process-stats.js';
 import type {Results} from './results.js';
@@ -87,11 +86,14 @@ const orderFor = (instances: Instance[], turn: number, withPeers: boolean): Inst
 };
 
 export const measureRound = async (bench: Bench, instances: Instance[], round: number): Promise<void> => {
-	await onOneCore(runFolder, () => measureKind(bench, instances, sequentialSlice, round));
 	for (const slice of [concurrentSlice, bigResultSlice, bigEchoSlice]) {
 		await measureKind(bench, instances, slice, round);
 	}
 };
+
+/** Calls that come alone. */
+export const measureLatency = (bench: Bench, instances: Instance[], round: number): Promise<void> =>
+	measureKind(bench, instances, sequentialSlice, round);
 
 const measureKind = async (
 	bench: Bench,

@@ -22,12 +22,12 @@ export type WrapOptions = {
 export function wrap({log, upstream, timeoutMs, trace: show, taps}: WrapOptions): Stage[] {
 	const waiting = new WaitingRequests();
 	return [
-		show ? trace(show) : {}, //                what passes, for people
-		taps?.client ?? {}, //                     what the client says and hears, for the traffic log
-		parse({log, from: 'client'}), //           what is no message goes no further
-		matchAnswers({log, upstream, waiting}), // one answer a request, also when the server died
-		timeLimit({timeoutMs, upstream, waiting}), // an error in time, rather than no answer
-		parse({log, from: 'upstream'}), //         what is no message goes no further
-		taps?.upstream ?? {}, //                   what the server hears and says, where that differs
+		show ? trace(show) : {}, //                    what passes, for people
+		taps?.client ?? {}, //                         what the client says and hears, for the traffic log
+		parse({log, from: 'client'}), //               what is no message goes no further
+		matchAnswers({log, upstream, waiting}), //     one answer a request, also when the server died
+		timeLimit({timeoutMs, upstream, waiting}), //  an error in time, rather than no answer
+		parse({log, from: 'upstream'}), //             what is no message goes no further
+		taps?.upstream ?? {}, //                       what the server hears and says, where that differs
 	];
 }
