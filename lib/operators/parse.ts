@@ -3,8 +3,8 @@ import {BridgeError} from '../errors.js';
 import type {Log} from '../log.js';
 import {perMessage, type Stage} from '../stage.js';
 import {redactText} from '../store/redact.js';
-import {MAX_DEPTH} from '../wire/json.js';
 import type {Flaw} from '../wire/scan.js';
+import {MAX_DEPTH} from '../wire/walk.js';
 import {MESSAGE_LIMIT} from './frame.js';
 
 /** How much of something that is no message is shown in the log. */

@@ -1,4 +1,4 @@
-import {afterColon, BAD, endOfString, endOfValue, type Notes, newNotes, textOf} from '../wire/json.js';
+import {BAD, textOf, walkFor} from '../wire/walk.js';
 
 const QUOTE = 0x22;
 
@@ -25,7 +25,7 @@ const MAX_PLAIN = 31;
 const MAX_ESCAPED = 6 * 'authorization'.length + 2;
 
 /** Whether the last string, from `start` to `end`, is the key of a secret: of nearly all, two bytes tell that it is not. */
-function isSecretKey(message: Buffer, start: number, end: number, {hasEscape}: Notes): boolean {
+function isSecretKey(message: Buffer, start: number, end: number, hasEscape: boolean): boolean {
 	if (end - start > (hasEscape ? MAX_ESCAPED : MAX_PLAIN)) return false;
 	if (!hasEscape && suspects[suspect(end - start - 2, message[start + 1], message[end - 2])] !== 1)
 		return false;
@@ -34,19 +34,20 @@ function isSecretKey(message: Buffer, start: number, end: number, {hasEscape}: N
 
 /** A message without the values of secret keys; itself, where it has none. All else stays byte for byte. */
 export function redactMessage(message: Buffer): Buffer {
-	const notes = newNotes();
+	const walk = walkFor(message.length);
+	walk.take(message);
 	const parts: Buffer[] = [];
 	let done = 0;
 	let at = nextQuote(message, 0);
 	while (at < message.length) {
-		const end = endOfString(message, at, message.length, notes);
+		const end = walk.endOfString(at);
 		if (end === BAD) break;
-		const start = isSecretKey(message, at, end, notes) ? afterColon(message, end) : BAD;
+		const start = isSecretKey(message, at, end, walk.hasEscape) ? walk.afterColon(end) : BAD;
 		if (start === BAD) {
 			at = nextQuote(message, end);
 			continue;
 		}
-		const valueEnd = endOfValue(message, start, message.length, 0, notes);
+		const valueEnd = walk.endOfValue(start);
 		// What has no end may be secret up to where it is cut off.
 		const close = valueEnd === BAD ? message.length : valueEnd;
 		parts.push(message.subarray(done, start), Buffer.from(`"${REDACTED}"`));

@@ -1,6 +1,6 @@
 import {contentLength} from './content-length.js';
-import {skipSpace} from './json.js';
 import {BOM, type Cuts, type Cutter, lines} from './lines.js';
+import {skipSpace} from './space.js';
 
 /** The two ways to tell where a message ends. */
 export type Framing = 'lines' | 'content-length';

@@ -1,4 +1,4 @@
-import {textOf} from './json.js';
+import {textOf} from './walk.js';
 
 const SLOTS = 128;
 /** Longer texts are not kept. */

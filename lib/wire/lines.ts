@@ -1,5 +1,5 @@
-import {isSpaceUpTo} from './json.js';
 import {KEPT, Pieces} from './pieces.js';
+import {isSpaceUpTo} from './space.js';
 
 const LF = 0x0a;
 const CR = 0x0d;

@@ -1,19 +1,7 @@
 import {isUtf8} from 'node:buffer';
 import {FrequentTexts} from './frequent-texts.js';
 import {canonicalId} from './id.js';
-import {
-	afterColon,
-	BAD,
-	endOfString,
-	endOfValue,
-	isKey,
-	isSpaceUpTo,
-	type Key,
-	key,
-	type Notes,
-	newNotes,
-	skipSpace,
-} from './json.js';
+import {ERROR, ID, JSONRPC, METHOD, RESULT, type Walk, walkFor} from './walk.js';
 
 /** Why something that arrived is no message that may pass. */
 export type Flaw =
@@ -41,20 +29,6 @@ export type Head = {
 	readonly flaw: Flaw | undefined;
 };
 
-const keys = ['jsonrpc', 'id', 'method', 'params', 'result', 'error'].map(key);
-const NAME = key('name');
-const [JSONRPC, ID, METHOD, PARAMS, RESULT, ERROR, OTHER] = [0, 1, 2, 3, 4, 5, 6] as const;
-
-const candidates = new Uint8Array(512).fill(OTHER);
-for (const [index, {bytes}] of keys.entries())
-	candidates[(bytes.length + 2) * 32 + ((bytes[0] as number) & 31)] = index;
-
-/** Where the values of those keys start and end in the message that is being read; 0 where there is none. */
-const starts = new Int32Array(OTHER);
-const ends = new Int32Array(OTHER);
-/** Whether one of them is in it twice. */
-let hasRepeatedKey = false;
-
 /** The head of something of which no more is known than what is wrong with it. */
 export const flawed = (flaw: Flaw, id?: string, hasResult = false): Head => ({
 	id,
@@ -73,77 +47,21 @@ export const flawed = (flaw: Flaw, id?: string, hasResult = false): Head => ({
  * and another to its receiver. `end` is the end of the message in `bytes`, which may go on behind it.
  */
 export function scan(bytes: Buffer, end = bytes.length): Head {
-	const notes = newNotes();
-	const open = skipSpace(bytes, 0);
-	if (bytes[open] !== 0x7b) return otherValue(bytes, open, end, notes);
-	// Not by fill(), a call out of optimised code and dearer than six stores.
-	for (let which = 0; which < OTHER; which++) starts[which] = 0;
-	hasRepeatedKey = false;
-	if (!members(bytes, open + 1, end, notes) || !isText(bytes, end, notes)) return flawed('not JSON');
-	return head(bytes, notes);
+	const walk = walkFor(bytes.length);
+	const kind = walk.scan(bytes, end);
+	if (kind < 0 || (walk.hasHighBytes && !isUtf8(bytes.subarray(0, end)))) return flawed('not JSON');
+	return kind === 0 ? flawed('not an object') : head(bytes, walk);
 }
 
-function otherValue(bytes: Buffer, at: number, end: number, notes: Notes): Head {
-	const close = endOfValue(bytes, at, end, 0, notes);
-	const isJson = close !== BAD && isSpaceUpTo(bytes, close, end) && isText(bytes, end, notes);
-	return flawed(isJson ? 'not an object' : 'not JSON');
-}
-
-const isText = (bytes: Buffer, end: number, notes: Notes): boolean =>
-	!notes.hasHighBytes || isUtf8(bytes.subarray(0, end));
-
-/** Walks over all members. Returns whether it is JSON. */
-function members(bytes: Buffer, inside: number, end: number, notes: Notes): boolean {
-	let at = skipSpace(bytes, inside);
-	if (bytes[at] === 0x7d) return isSpaceUpTo(bytes, at + 1, end);
-	for (;;) {
-		const close = member(bytes, at, end, notes);
-		if (close === BAD) return false;
-		at = skipSpace(bytes, close);
-		if (bytes[at] === 0x7d) return isSpaceUpTo(bytes, at + 1, end);
-		if (bytes[at] !== 0x2c) return false;
-		at = skipSpace(bytes, at + 1);
-	}
-}
-
-/** Walks over one member, and notes where its value is if it matters. Returns the position after it. */
-function member(bytes: Buffer, at: number, end: number, notes: Notes): number {
-	const keyEnd = bytes[at] === 0x22 ? endOfString(bytes, at, end, notes) : BAD;
-	if (keyEnd === BAD) return BAD;
-	const which = keyOf(bytes, at, keyEnd, notes);
-	const start = afterColon(bytes, keyEnd);
-	if (start === BAD) return BAD;
-	notes.watch = which === PARAMS ? NAME : undefined;
-	const close = endOfValue(bytes, start, end, 1, notes);
-	if (which !== OTHER) {
-		if (starts[which] !== 0) hasRepeatedKey = true;
-		starts[which] = start;
-		ends[which] = close;
-	}
-	return close;
-}
-
-/** Which of the keys that matter is the last string, which is written between two positions. */
-function keyOf(bytes: Buffer, start: number, end: number, notes: Notes): number {
-	if (notes.hasEscape) {
-		const index = keys.findIndex(known => isKey(bytes, start, end, known, notes));
-		return index === -1 ? OTHER : index;
-	}
-	// By length and first letter there is at most one to compare with.
-	const candidate = candidates[(end - start) * 32 + ((bytes[start + 1] as number) & 31)] ?? OTHER;
-	return candidate !== OTHER && isKey(bytes, start, end, keys[candidate] as Key, notes) ? candidate : OTHER;
-}
-
-function head(bytes: Buffer, notes: Notes): Head {
-	const idAt = starts[ID] as number;
-	const hasId = idAt !== 0 && isIdStart(bytes[idAt]);
-	const id = hasId ? idText(bytes, idAt, ends[ID] as number) : undefined;
-	const methodAt = starts[METHOD] as number;
+function head(bytes: Buffer, walk: Walk): Head {
+	const idAt = walk.startOf(ID);
+	const id = idAt !== 0 && isIdStart(bytes[idAt]) ? idText(bytes, idAt, walk.endOf(ID)) : undefined;
+	const methodAt = walk.startOf(METHOD);
 	const hasMethod = methodAt !== 0 && bytes[methodAt] === 0x22;
-	const method = hasMethod ? methods.text(bytes, methodAt, ends[METHOD] as number) : undefined;
-	const hasResult = starts[RESULT] !== 0;
-	const hasError = starts[ERROR] !== 0;
-	const flaw = flawOf(bytes, notes, hasMethod);
+	const method = hasMethod ? methods.text(bytes, methodAt, walk.endOf(METHOD)) : undefined;
+	const hasResult = walk.startOf(RESULT) !== 0;
+	const hasError = walk.startOf(ERROR) !== 0;
+	const flaw = flawOf(bytes, walk, hasMethod);
 	const key = id === undefined ? undefined : canonicalId(id);
 	return {id, key, idAt, method, hasResult, hasError, flaw};
 }
@@ -162,18 +80,18 @@ function idText(bytes: Buffer, start: number, end: number): string {
 	return String(value);
 }
 
-function flawOf(bytes: Buffer, notes: Notes, hasMethod: boolean): Flaw | undefined {
-	if (notes.isTooDeep) return 'nested too deep';
-	if (hasRepeatedKey || notes.watched > 1) return 'a repeated key';
-	const idAt = starts[ID] as number;
-	const hasResult = starts[RESULT] !== 0;
-	const hasError = starts[ERROR] !== 0;
+function flawOf(bytes: Buffer, walk: Walk, hasMethod: boolean): Flaw | undefined {
+	if (walk.isTooDeep) return 'nested too deep';
+	if (walk.hasRepeatedKey) return 'a repeated key';
+	const idAt = walk.startOf(ID);
+	const hasResult = walk.startOf(RESULT) !== 0;
+	const hasError = walk.startOf(ERROR) !== 0;
 	// An error may say that it could not tell the id of what it answers.
 	const mayLackId = hasError && !hasMethod && (idAt === 0 || bytes[idAt] === 0x6e);
 	if (idAt !== 0 && !isIdStart(bytes[idAt]) && !mayLackId) return 'an id of the wrong type';
-	if (!isVersion2(bytes)) return 'not JSON-RPC 2.0';
+	if (!isVersion2(bytes, walk.startOf(JSONRPC), walk.endOf(JSONRPC))) return 'not JSON-RPC 2.0';
 	const isRequest = hasMethod && !hasResult && !hasError;
-	const isAnswer = starts[METHOD] === 0 && hasResult !== hasError && (idAt !== 0 || mayLackId);
+	const isAnswer = walk.startOf(METHOD) === 0 && hasResult !== hasError && (idAt !== 0 || mayLackId);
 	return isRequest || isAnswer ? undefined : 'neither request nor answer';
 }
 
@@ -181,15 +99,11 @@ function flawOf(bytes: Buffer, notes: Notes, hasMethod: boolean): Flaw | undefin
 const isIdStart = (byte: number | undefined): boolean =>
 	byte === 0x22 || byte === 0x2d || (byte !== undefined && byte >= 0x30 && byte <= 0x39);
 
-/** Whether `jsonrpc` is "2.0", which nobody has a reason to spell with escapes. */
-function isVersion2(bytes: Buffer): boolean {
-	const at = starts[JSONRPC] as number;
-	return (
-		at !== 0 &&
-		ends[JSONRPC] === at + 5 &&
-		bytes[at] === 0x22 &&
-		bytes[at + 1] === 0x32 &&
-		bytes[at + 2] === 0x2e &&
-		bytes[at + 3] === 0x30
-	);
-}
+/** Whether a value is "2.0", which nobody has a reason to spell with escapes. */
+const isVersion2 = (bytes: Buffer, at: number, end: number): boolean =>
+	at !== 0 &&
+	end === at + 5 &&
+	bytes[at] === 0x22 &&
+	bytes[at + 1] === 0x32 &&
+	bytes[at + 2] === 0x2e &&
+	bytes[at + 3] === 0x30;

@@ -1,20 +1,17 @@
 import {isUtf8} from 'node:buffer';
 import test from 'ava';
 import fc from 'fast-check';
-import {BAD, endOfValue, isSpaceUpTo, MAX_DEPTH, type Notes, skipSpace} from '../../lib/wire/json.js';
+import {isSpaceUpTo} from '../../lib/wire/space.js';
+import {BAD, MAX_DEPTH, Walk} from '../../lib/wire/walk.js';
 import {jsonText, space} from './arbitraries.js';
 
-const newNotes = (): Notes => ({
-	hasHighBytes: false,
-	hasEscape: false,
-	isTooDeep: false,
-	watch: undefined,
-	watched: 0,
-});
+const walk = new Walk();
 
 /** Where the one value of a text ends. */
-const endOf = (bytes: Buffer, notes = newNotes()): number =>
-	endOfValue(bytes, skipSpace(bytes, 0), bytes.length, 0, notes);
+const endOf = (bytes: Buffer): number => {
+	walk.take(bytes);
+	return walk.endOfValue(walk.skipSpace(0));
+};
 
 const accepts = (bytes: Buffer): boolean => {
 	const end = endOf(bytes);
@@ -115,7 +112,7 @@ test('a value that goes on behind the end it was given is none', t => {
 		fc.property(jsonText(space), fc.nat(), (json, at) => {
 			const bytes = Buffer.from(json);
 			const end = at % bytes.length;
-			const close = endOfValue(bytes, 0, end, 0, newNotes());
+			const close = endOf(bytes.subarray(0, end));
 			return close === BAD || (close <= end && parses(bytes.subarray(0, close)));
 		}),
 		{numRuns: 2000},
@@ -140,17 +137,18 @@ test('arbitrary bytes are walked over once, to a position inside of them or to n
 });
 
 test('bytes beyond ASCII in a string are noted, for the caller to check', t => {
-	const notes = newNotes();
-	endOf(Buffer.from('{"a":["plain"]}'), notes);
-	t.false(notes.hasHighBytes);
-	endOf(Buffer.from('{"a":["é"]}'), notes);
-	t.true(notes.hasHighBytes);
+	endOf(Buffer.from('{"a":["plain"]}'));
+	t.false(walk.hasHighBytes);
+	endOf(Buffer.from('{"a":["é"]}'));
+	t.true(walk.hasHighBytes);
+	endOf(Buffer.from('{"é":["plain"],"a":"b"}'));
+	t.true(walk.hasHighBytes);
+	endOf(Buffer.from(`["${'a'.repeat(100)}\\n${'b'.repeat(15)}"]`));
+	t.false(walk.hasHighBytes);
 });
 
-/** Where a long string is looked at by other means than before: after 256 bytes, then window by window. */
-const borders = [256, 4096, 4 * 4096, 16 * 4096, 16 * 4096].map((_, index, sizes) =>
-	sizes.slice(0, index + 1).reduce((sum, size) => sum + size, 0),
-);
+/** Strings are looked at sixteen bytes at a time, in memory that comes in pages. */
+const borders = [32, 64, 256, 65_536 - 2048, 65_536];
 
 /** Puts a word at each place near a border of a long string, and tells where the string ends then. */
 function* nearBorders(word: string, length = 180_000): Generator<{at: number; end: number; size: number}> {
@@ -176,18 +174,18 @@ for (const word of [
 	'\u2028',
 	'\x7f',
 ])
-	test(`a long string with ${JSON.stringify(word)} anywhere near the border of a window is walked over`, t => {
+	test(`a long string with ${JSON.stringify(word)} anywhere near a border is walked over`, t => {
 		const wrong = [...nearBorders(word)].filter(({end, size}) => end !== size);
 		t.deepEqual(wrong, []);
 	});
 
 for (const word of ['\\q', '\\u12g4', '\\u123_', '\x1f', '\n', '\0', '\\\n', '\\é'])
-	test(`a long string with ${JSON.stringify(word)} anywhere near the border of a window is none`, t => {
+	test(`a long string with ${JSON.stringify(word)} anywhere near a border is none`, t => {
 		const wrong = [...nearBorders(word)].filter(({end}) => end !== BAD);
 		t.deepEqual(wrong, []);
 	});
 
-test('a long string ends at its first quote that is no escape, also near the border of a window', t => {
+test('a long string ends at its first quote that is no escape, also near a border', t => {
 	const wrong = [...nearBorders('"')].filter(({at, end}) => end !== at + 1);
 	t.deepEqual(wrong, []);
 });
@@ -216,23 +214,20 @@ for (const [kind, nested] of Object.entries({arrays, objects}))
 	for (const inside of ['1', kind === 'arrays' ? '[]' : '{}']) {
 		const more = inside === '1' ? 0 : 1;
 		test(`A4 ${MAX_DEPTH} ${kind} around ${inside} are not too deep`, t => {
-			const notes = newNotes();
 			const text = Buffer.from(nested(MAX_DEPTH - more, inside));
-			t.is(endOf(text, notes), text.length);
-			t.false(notes.isTooDeep);
+			t.is(endOf(text), text.length);
+			t.false(walk.isTooDeep);
 		});
 
 		test(`A4 ${MAX_DEPTH + 1} ${kind} around ${inside} are too deep, and walked over all the same`, t => {
-			const notes = newNotes();
 			const text = Buffer.from(nested(MAX_DEPTH + 1 - more, inside));
-			t.is(endOf(text, notes), text.length);
-			t.true(notes.isTooDeep);
+			t.is(endOf(text), text.length);
+			t.true(walk.isTooDeep);
 		});
 	}
 
 test('A4 a hundred thousand levels are walked over without an error', t => {
-	const notes = newNotes();
 	const text = Buffer.from(arrays(100_000, '"]"'));
-	t.is(endOf(text, notes), text.length);
-	t.true(notes.isTooDeep);
+	t.is(endOf(text), text.length);
+	t.true(walk.isTooDeep);
 });

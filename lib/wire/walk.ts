@@ -1,0 +1,147 @@
+import {wasm} from './walk/wasm.js';
+
+/** Arrays and objects may be nested this deep, the message itself included: more overflows the stack of many a parser. */
+export const MAX_DEPTH = 1000;
+
+/** What a walk hands back instead of a position where the text is not JSON. */
+export const BAD = -1;
+
+/** The keys of a message that matter, in the order of their numbers in {@link Notes}. */
+export const [JSONRPC, ID, METHOD, PARAMS, RESULT, ERROR] = [0, 1, 2, 3, 4, 5] as const;
+
+/** Where walk/message.as.ts has what it notes, in words, and the text, in bytes. */
+const [HAS_HIGH_BYTES, HAS_ESCAPE, IS_TOO_DEEP, NAMES, IS_REPEATED, STARTS, ENDS] = [
+	0, 1, 2, 3, 4, 5, 11,
+] as const;
+const TEXT_AT = 2048;
+/** A walk looks so far behind the text. */
+const SLACK = 32;
+const PAGE = 65_536;
+/** More memory than this is given back when it is no longer needed. */
+const KEPT_BYTES = 4 * 2 ** 20;
+
+/** As much of WebAssembly's interface as is used: the compiler knows it only together with a browser's. */
+declare const WebAssembly: {
+	readonly Module: new (bytes: Uint8Array) => object;
+	readonly Instance: new (module: object) => {readonly exports: unknown};
+};
+
+/** What walk/message.as.ts exports. */
+type Exports = {
+	readonly memory: {readonly buffer: ArrayBuffer; grow(pages: number): void};
+	seal(end: number): void;
+	scan(end: number): number;
+	value(at: number, depth: number): number;
+	string(at: number): number;
+	colon(at: number): number;
+	space(at: number): number;
+};
+
+let program: object | undefined;
+
+/** A walk over one text at a time. All of it happens in WebAssembly: see walk/message.as.ts. */
+export class Walk {
+	readonly #exports: Exports;
+	#text = new Uint8Array(0);
+	#notes = new Int32Array(0);
+
+	constructor() {
+		program ??= new WebAssembly.Module(Buffer.from(wasm, 'base64'));
+		this.#exports = new WebAssembly.Instance(program).exports as Exports;
+		this.#look();
+	}
+
+	get isLarge(): boolean {
+		return this.#text.length > KEPT_BYTES;
+	}
+
+	/** Takes a message that ends at `end` and walks over it. Returns 1 for an object, 0 for other JSON, -1 for what is none. */
+	scan(message: Uint8Array, end: number): number {
+		this.#lay(message);
+		return this.#exports.scan(end);
+	}
+
+	/** Takes a text, to be walked over in steps. */
+	take(text: Uint8Array): void {
+		this.#lay(text);
+		this.#exports.seal(text.length);
+	}
+
+	/** The position after the value that starts at `at`. */
+	endOfValue(at: number): number {
+		return this.#exports.value(at, 0);
+	}
+
+	/** The position after the string that opens at `at`. */
+	endOfString(at: number): number {
+		return this.#exports.string(at);
+	}
+
+	/** From the end of a key to the start of its value. */
+	afterColon(at: number): number {
+		return this.#exports.colon(at);
+	}
+
+	/** The first position from `at` on that holds no white space. */
+	skipSpace(at: number): number {
+		return this.#exports.space(at);
+	}
+
+	/** Whether a string has bytes beyond ASCII, of which it is not known then whether they are UTF-8. */
+	get hasHighBytes(): boolean {
+		return this.#notes[HAS_HIGH_BYTES] !== 0;
+	}
+
+	/** Whether the last string has an escape, and so may be another text than it looks like. */
+	get hasEscape(): boolean {
+		return this.#notes[HAS_ESCAPE] !== 0;
+	}
+
+	get isTooDeep(): boolean {
+		return this.#notes[IS_TOO_DEEP] !== 0;
+	}
+
+	/** Whether a key that matters is there twice: one of the message's own, or a name in its params. */
+	get hasRepeatedKey(): boolean {
+		return this.#notes[IS_REPEATED] !== 0 || (this.#notes[NAMES] as number) > 1;
+	}
+
+	/** Where the value of a key is in the message that was scanned; 0 where there is none. */
+	startOf(key: number): number {
+		return this.#notes[STARTS + key] as number;
+	}
+
+	endOf(key: number): number {
+		return this.#notes[ENDS + key] as number;
+	}
+
+	#lay(text: Uint8Array): void {
+		const missing = text.length + SLACK - this.#text.length;
+		if (missing > 0) {
+			this.#exports.memory.grow(Math.ceil(missing / PAGE));
+			this.#look();
+		}
+		this.#text.set(text);
+	}
+
+	/** The memory is another one after it grew. */
+	#look(): void {
+		const {buffer} = this.#exports.memory;
+		this.#text = new Uint8Array(buffer, TEXT_AT);
+		this.#notes = new Int32Array(buffer, 0, ENDS + 6);
+	}
+}
+
+let walk: Walk | undefined;
+
+/** The walk for a text of this length: one for all, as they come one after the other. Made when it is first needed. */
+export function walkFor(length: number): Walk {
+	if (!walk || (walk.isLarge && length < KEPT_BYTES)) walk = new Walk();
+	return walk;
+}
+
+/** The text of the string between two positions that include its quotes. */
+export function textOf(bytes: Buffer, start: number, end: number): string {
+	const raw = bytes.toString('utf8', start + 1, end - 1);
+	return raw.includes('\\') ? JSON.parse(`"${raw}"`) : raw;
+}

@@ -1,0 +1,105 @@
+import {isName} from './keys.as';
+import {BAD, byte, IS_TOO_DEEP, NAMES, OPEN, TEXT} from './memory.as';
+import {string} from './strings.as';
+
+const MAX_DEPTH: usize = 1000;
+
+/** The position after the value that starts at `at`, inside of some containers. Counts the names directly in it, if told to. */
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: one loop without recursion, so that no message can exhaust the stack
+export function walk(at: usize, outside: usize, countsNames: bool): usize {
+	let depth = outside;
+	while (true) {
+		const first = byte(at);
+		if (first === 0x22) at = string(at);
+		else if (first === 0x7b || first === 0x5b) {
+			const inside = space(at + 1);
+			if (depth === MAX_DEPTH) at = tooDeep(at);
+			else if (byte(inside) === first + 2) at = inside + 1;
+			else {
+				depth++;
+				store<u8>(OPEN + depth, <u8>first);
+				at = first === 0x7b ? afterKey(inside, countsNames && depth === outside + 1) : inside;
+				if (at === BAD) return BAD;
+				continue;
+			}
+		} else at = word(at, first);
+		if (at === BAD) return BAD;
+		while (true) {
+			if (depth === outside) return at;
+			at = space(at);
+			const next = byte(at);
+			const opened: u32 = load<u8>(OPEN + depth);
+			if (next === 0x2c) {
+				at = space(at + 1);
+				if (opened === 0x7b) at = afterKey(at, countsNames && depth === outside + 1);
+				if (at === BAD) return BAD;
+				break;
+			}
+			if (next !== opened + 2) return BAD;
+			depth--;
+			at++;
+		}
+	}
+	// biome-ignore lint/correctness/noUnreachable: AssemblyScript does not see that it is
+	return BAD;
+}
+
+/** From the start of a key to the start of its value. */
+function afterKey(at: usize, countsNames: bool): usize {
+	if (byte(at) !== 0x22) return BAD;
+	const end = string(at);
+	if (end === BAD) return BAD;
+	if (countsNames && isName(at, end)) store<i32>(NAMES, load<i32>(NAMES) + 1);
+	return colon(end);
+}
+
+/** From the end of a key to the start of its value. */
+export function colon(at: usize): usize {
+	at = space(at);
+	return byte(at) === 0x3a ? space(at + 1) : BAD;
+}
+
+/** The first position from `at` on that holds no white space. */
+export function space(at: usize): usize {
+	let next = byte(at);
+	while (next === 0x20 || next === 0x0a || next === 0x0d || next === 0x09) next = byte(++at);
+	return at;
+}
+
+function word(at: usize, first: u32): usize {
+	if (first === 0x74) return load<u32>(TEXT + at) === 0x65757274 ? at + 4 : BAD;
+	if (first === 0x6e) return load<u32>(TEXT + at) === 0x6c6c756e ? at + 4 : BAD;
+	if (first === 0x66) return load<u32>(TEXT + at + 1) === 0x65736c61 ? at + 5 : BAD;
+	return number(at);
+}
+
+function number(at: usize): usize {
+	if (byte(at) === 0x2d) at++;
+	at = byte(at) === 0x30 ? at + 1 : digits(at);
+	if (at !== BAD && byte(at) === 0x2e) at = digits(at + 1);
+	if (at === BAD || (byte(at) | 0x20) !== 0x65) return at;
+	const sign = byte(at + 1);
+	return digits(sign === 0x2b || sign === 0x2d ? at + 2 : at + 1);
+}
+
+/** The position after one digit or more. */
+function digits(start: usize): usize {
+	let at = start;
+	while (byte(at) - 0x30 < 10) at++;
+	return at > start ? at : BAD;
+}
+
+/** Steps over what is nested too deep, so that the rest of the message, its id perhaps, is still seen. */
+function tooDeep(at: usize): usize {
+	store<i32>(IS_TOO_DEEP, 1);
+	for (let depth = 0; byte(at) !== 0; at++) {
+		const next = byte(at);
+		if (next === 0x22) {
+			at = string(at);
+			if (at === BAD) return BAD;
+			at--;
+		} else if (next === 0x7b || next === 0x5b) depth++;
+		else if ((next === 0x7d || next === 0x5d) && --depth === 0) return at + 1;
+	}
+	return BAD;
+}

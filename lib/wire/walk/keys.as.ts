@@ -1,0 +1,66 @@
+import {byte, HAS_ESCAPE, KEY, TEXT} from './memory.as';
+import {hexDigit, unescaped} from './strings.as';
+
+/** How many keys of a message matter: jsonrpc, id, method, params, result and error, in the order of their numbers. */
+export const KEYS: i32 = 6;
+export const PARAMS: i32 = 3;
+const LONGEST_KEY: usize = 7;
+
+let keyAt: usize = 0;
+let keyLength: usize = 0;
+
+/** Which of them is the last string, which is written between two positions that include its quotes; KEYS for none. */
+export function knownKey(start: usize, end: usize): i32 {
+	readKey(start, end);
+	if (keyLength === 2) return load<u16>(keyAt) === 0x6469 ? 1 : KEYS;
+	switch (load<u32>(keyAt)) {
+		case 0x6e6f736a:
+			return endsWith(0x6370726e, 7) ? 0 : KEYS;
+		case 0x6874656d:
+			return endsWith(0x646f6874, 6) ? 2 : KEYS;
+		case 0x61726170:
+			return endsWith(0x736d6172, 6) ? PARAMS : KEYS;
+		case 0x75736572:
+			return endsWith(0x746c7573, 6) ? 4 : KEYS;
+		case 0x6f727265:
+			return endsWith(0x726f7272, 5) ? 5 : KEYS;
+		default:
+			return KEYS;
+	}
+}
+
+/** Whether the last string is `name`. */
+export function isName(start: usize, end: usize): bool {
+	readKey(start, end);
+	return keyLength === 4 && load<u32>(keyAt) === 0x656d616e;
+}
+
+/** Whether the last key has this length, and these as its last four letters. */
+function endsWith(letters: u32, length: usize): bool {
+	return keyLength === length && load<u32>(keyAt + length - 4) === letters;
+}
+
+/** Finds the text of the last string, which stands where it is written, unless it has escapes. */
+function readKey(start: usize, end: usize): void {
+	keyAt = TEXT + start + 1;
+	keyLength = end - start - 2;
+	if (load<i32>(HAS_ESCAPE) !== 0) decodeKey(start + 1, end - 1);
+}
+
+/** Writes the text of a key out, as far as it can be a key that matters: those are short, and ASCII. */
+function decodeKey(at: usize, end: usize): void {
+	keyAt = KEY;
+	for (keyLength = 0; at < end && keyLength <= LONGEST_KEY; keyLength++) {
+		let letter = byte(at);
+		if (letter !== 0x5c) at++;
+		else if (byte(at + 1) !== 0x75) {
+			letter = unescaped(byte(at + 1));
+			at += 2;
+		} else {
+			letter = 0;
+			for (let digit = at + 2; digit < at + 6; digit++) letter = (letter << 4) | hexDigit(byte(digit));
+			at += 6;
+		}
+		store<u8>(KEY + keyLength, <u8>min<u32>(letter, 0xff));
+	}
+}

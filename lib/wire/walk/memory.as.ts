@@ -1,0 +1,24 @@
+// Where things are in the memory of the module, in bytes.
+
+/** What a walk hands back instead of a position where the text is not JSON. */
+export const BAD: usize = <usize>-1;
+
+// Notes, a word each. walk.ts reads them.
+export const HAS_HIGH_BYTES: usize = 0;
+export const HAS_ESCAPE: usize = 4;
+export const IS_TOO_DEEP: usize = 8;
+export const NAMES: usize = 12;
+export const IS_REPEATED: usize = 16;
+export const STARTS: usize = 20;
+export const ENDS: usize = 44;
+
+/** The last key, where it had to be decoded. */
+export const KEY: usize = 128;
+/** The opening bytes of the containers that the walk is in. */
+export const OPEN: usize = 256;
+/** The text. Positions count from here. */
+export const TEXT: usize = 2048;
+
+export function byte(at: usize): u32 {
+	return load<u8>(TEXT + at);
+}

@@ -1,0 +1,95 @@
+import test from 'ava';
+import fc from 'fast-check';
+import {BAD, Walk} from '../../lib/wire/walk.js';
+
+const SIMPLE = '"\\\\/bfnrt'.replace('\\\\', '\\');
+
+/** The end of a string, found byte by byte. */
+function slowEnd(text: Uint8Array): number {
+	for (let at = 1; at < text.length; ) {
+		const byte = text[at] as number;
+		if (byte === 0x22) return at + 1;
+		if (byte < 0x20) return BAD;
+		if (byte !== 0x5c) {
+			at++;
+			continue;
+		}
+		const rest = Buffer.from(text).toString('latin1', at + 1, at + 6);
+		if (SIMPLE.includes(rest.charAt(0)) && rest !== '') at += 2;
+		else if (/^u[0-9a-fA-F]{4}/.test(rest)) at += 6;
+		else return BAD;
+	}
+	return BAD;
+}
+
+const walk = new Walk();
+
+const endOf = (text: Uint8Array): number => {
+	walk.take(text);
+	return walk.endOfString(0);
+};
+
+const piece = fc.oneof(
+	{arbitrary: fc.string({unit: fc.constantFrom(...'abcxyz/u'), maxLength: 40}), weight: 4},
+	fc.constantFrom(...['\\n', '\\"', '\\\\', '\\/', '\\b', '\\f', '\\r', '\\t', '\\u00e9', '\\uD834']),
+	fc.constantFrom(...['\\', '\\q', '\\u12', '"', '\0', '\x1f', '\x7f', 'é']),
+);
+
+test('a string ends where a walk byte by byte ends it, for any text', t => {
+	const text = fc.array(piece, {maxLength: 30}).map(pieces => Buffer.from(`"${pieces.join('')}"`));
+	fc.assert(
+		fc.property(text, bytes => endOf(bytes) === slowEnd(bytes)),
+		{numRuns: 5000},
+	);
+	t.pass();
+});
+
+test('a string ends where a walk byte by byte ends it, for any bytes', t => {
+	fc.assert(
+		fc.property(fc.uint8Array({maxLength: 300}), bytes => {
+			const text = Buffer.concat([Buffer.from('"'), bytes]);
+			return endOf(text) === slowEnd(text);
+		}),
+		{numRuns: 2000},
+	);
+	t.pass();
+});
+
+for (const [what, lead] of [
+	['every single byte', ''],
+	['every letter behind a backslash', '\\'],
+	['every first digit of an escape', '\\u'],
+	['every last digit of an escape', '\\u00e'],
+] as const)
+	test(`${what} is told apart, at every place of sixteen`, t => {
+		const wrong: Array<{byte: number; at: number}> = [];
+		const text = Buffer.alloc(64);
+		for (let byte = 0; byte < 256; byte++)
+			for (let at = 1; at < 33; at++) {
+				text.fill('a');
+				text[0] = text[63] = 0x22;
+				text.write(lead, at);
+				text[at + lead.length] = byte;
+				if (endOf(text) !== slowEnd(text)) wrong.push({byte, at});
+			}
+		t.deepEqual(wrong, []);
+	});
+
+test('what is left of a longer text is not taken for the rest of this one', t => {
+	for (const longer of ['n', '"', '0', 'a']) {
+		walk.take(Buffer.alloc(1000, longer));
+		for (const text of ['"abc\\', '"abc', '"', '"\\u12', `"${'a'.repeat(40)}`])
+			t.is(endOf(Buffer.from(text)), BAD, text);
+	}
+});
+
+test('memory that a large text took is used again, and a larger one has more', t => {
+	const fresh = new Walk();
+	for (const length of [10, 70_000, 10, 300_000, 5_000_000, 10]) {
+		const text = Buffer.alloc(length, 'a');
+		text[0] = text[length - 1] = 0x22;
+		fresh.take(text);
+		t.is(fresh.endOfString(0), length);
+	}
+	t.true(fresh.isLarge);
+});
