@@ -9,7 +9,7 @@ export interface LogCheck {
 }
 
 const POLL_MS = 20;
-const STILL_POLLS = 3;
+const STILL_POLLS = 10;
 const LONGEST_DRAIN_MS = 15_000;
 const CHUNK = 1 << 20;
 const NEWLINE = 10;

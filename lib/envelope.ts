@@ -1,7 +1,7 @@
 import type {BridgeError} from './errors.js';
 import {Valve} from './valve.js';
 import type {Oversized} from './wire/oversized.js';
-import {flawed, type Head, scan} from './wire/scan.js';
+import {flawed, type Head, scan, scanParts} from './wire/scan.js';
 
 /** A JSON-RPC message as a plain value. Never changed in place: see {@link Envelope.with}. */
 export type Body = {readonly [key: string]: unknown};
@@ -31,6 +31,8 @@ export class Envelope {
 	/** Whether it came from a peer, rather than being made or changed here. */
 	readonly isReceived: boolean;
 	#line: Buffer | undefined;
+	/** The parts of the line, as long as nobody needs it in one. */
+	#parts: readonly Buffer[] | undefined;
 	#head: Head | undefined;
 	#body: Body | undefined;
 
@@ -45,6 +47,13 @@ export class Envelope {
 	/** A message from a peer: a line with its line feed. */
 	static received(line: Buffer, origin: Origin): Envelope {
 		return new Envelope(origin, 'peer', line);
+	}
+
+	/** The same, given as the parts of that line. */
+	static receivedInParts(parts: readonly Buffer[], origin: Origin): Envelope {
+		const envelope = new Envelope(origin, 'peer');
+		envelope.#parts = parts;
+		return envelope;
 	}
 
 	/** What is left of a message over the limit: its first bytes, its id where that was seen, and whether it is an answer. */
@@ -72,8 +81,14 @@ export class Envelope {
 
 	/** The message as one line, line feed included. */
 	get line(): Buffer {
-		this.#line ??= Buffer.from(`${JSON.stringify(this.#body)}\n`);
+		this.#line ??= this.#parts ? Buffer.concat(this.#parts) : Buffer.from(`${JSON.stringify(this.#body)}\n`);
+		this.#parts = undefined;
 		return this.#line;
+	}
+
+	/** The line in parts, where it came in parts and nobody has asked for it as one. */
+	get parts(): readonly Buffer[] | undefined {
+		return this.#parts;
 	}
 
 	/** The message alone. */
@@ -82,13 +97,14 @@ export class Envelope {
 	}
 
 	get size(): number {
+		if (this.#parts) return this.#parts.reduce((sum, part) => sum + part.length, 0) - 1;
 		const {line} = this;
 		return line[line.length - 1] === LF ? line.length - 1 : line.length;
 	}
 
 	/** What the message is about, and whether it is one. Never throws. */
 	get head(): Head {
-		this.#head ??= scan(this.line, this.size);
+		this.#head ??= this.#parts ? scanParts(this.#parts, this.size) : scan(this.line, this.size);
 		return this.#head;
 	}
 

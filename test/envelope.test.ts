@@ -4,6 +4,7 @@ import {Envelope, local, type Origin} from '../lib/envelope.js';
 import {BridgeError} from '../lib/errors.js';
 import {Valve} from '../lib/valve.js';
 import {blank, jsonText, numberText, stringText} from './wire/arbitraries.js';
+import {piecesOf} from './wire/cutting.js';
 
 const origin: Origin = {name: 'client', valve: new Valve()};
 const received = (text: string): Envelope => Envelope.received(Buffer.from(text), origin);
@@ -111,6 +112,26 @@ test('another body makes another message of the same origin, and leaves the firs
 	t.is(second.original, first);
 	t.false(second.isReceived);
 	t.is(first.line.toString(), '{"jsonrpc":"2.0","id": 1.0,"method":"a"}\n');
+});
+
+test('a message in parts is what it is in one, and stays in parts until somebody needs it in one', t => {
+	const text = '{"jsonrpc":"2.0","id":"ä","method":"tools/call","params":{"name":"a","text":"\\u00e9 😀"}}\n';
+	const whole = received(text);
+	fc.assert(
+		fc.property(fc.array(fc.nat({max: Buffer.byteLength(text)}), {maxLength: 5}), places => {
+			const cuts = places.sort((one, other) => one - other);
+			const parts = piecesOf(Buffer.from(text), cuts);
+			const envelope = Envelope.receivedInParts(parts, origin);
+			t.is(envelope.size, whole.size);
+			t.deepEqual(envelope.head, whole.head);
+			t.is(envelope.parts, parts);
+			t.is(envelope.line.toString(), text);
+			t.is(envelope.parts, undefined);
+			t.is(envelope.size, whole.size);
+			t.deepEqual(envelope.body, whole.body);
+		}),
+		{numRuns: 200},
+	);
 });
 
 test('a message changed twice still knows what it was at first', t => {

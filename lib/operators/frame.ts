@@ -22,6 +22,7 @@ export function frame(
 		new Observable(subscriber => {
 			const cuts: Cuts = {
 				message: line => subscriber.next(Envelope.received(line, origin)),
+				parts: line => subscriber.next(Envelope.receivedInParts(line, origin)),
 				tooLarge: (start, end) =>
 					subscriber.next(Envelope.tooLarge(start, describeOversized(start, end), origin)),
 			};

@@ -115,7 +115,8 @@ export function toWritable(writable: Writable, framing: () => Framing = () => 'l
 			if (framing() === 'content-length') {
 				batch.add(Buffer.from(`Content-Length: ${envelope.size}\r\n\r\n`));
 				batch.add(envelope.bytes);
-			} else batch.add(envelope.line);
+			} else if (envelope.parts) for (const part of envelope.parts) batch.add(part);
+			else batch.add(envelope.line);
 		},
 		error: error => {
 			flush();

@@ -4,6 +4,11 @@ import {isSpaceUpTo} from './space.js';
 const LF = 0x0a;
 const CR = 0x0d;
 
+const BRACE = 0x7b;
+
+/** A line of this length stays in the parts that it came in: to join them costs more than all else done with it. */
+const LONG = 256 * 1024;
+
 /** What some programs begin their output with. It belongs to no message. */
 export const BOM = Buffer.from('\ufeff');
 
@@ -11,6 +16,8 @@ export const BOM = Buffer.from('\ufeff');
 export type Cuts = {
 	/** One message, as a line with its line feed. */
 	message(line: Buffer): void;
+	/** A long one, as the parts of that line. */
+	parts(line: Buffer[]): void;
 	/** A message over the limit, of which only the first and the last bytes were kept. */
 	tooLarge(start: Buffer, end: Buffer): void;
 };
@@ -43,9 +50,18 @@ export function lines(maxBytes: number, cuts: Cuts): Cutter {
 		if (end > maxBytes) cuts.tooLarge(Buffer.from(line.subarray(0, KEPT)), Buffer.from(line.subarray(-KEPT)));
 		else if (!isSpaceUpTo(line, 0, end)) cuts.message(line);
 	};
+	/** Whether it is long, and there is nothing to be done about its first and last bytes. */
+	const staysInParts = (): boolean => {
+		if (isFirst || pieces.size < LONG || pieces.size > maxBytes) return false;
+		const parts = pieces.parts();
+		const last = parts.at(-1);
+		const beforeLast = last?.at(-2) ?? parts.at(-2)?.at(-1);
+		return parts[0]?.[0] === BRACE && beforeLast !== CR;
+	};
 	const finish = (last: Buffer): void => {
 		pieces.add(last);
 		if (pieces.isTooLarge) cuts.tooLarge(pieces.start, pieces.end);
+		else if (staysInParts()) cuts.parts(pieces.parts());
 		else emit(pieces.joined());
 		pieces.clear();
 	};

@@ -58,6 +58,11 @@ export class Pieces {
 		this.#parts = [];
 	}
 
+	/** What has come, in parts that are not to be changed. */
+	parts(): Buffer[] {
+		return this.#seal();
+	}
+
 	joined(): Buffer {
 		const parts = this.#seal();
 		return parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts, this.#size);

@@ -47,13 +47,27 @@ export const flawed = (flaw: Flaw, id?: string, hasResult = false): Head => ({
  * and another to its receiver. `end` is the end of the message in `bytes`, which may go on behind it.
  */
 export function scan(bytes: Buffer, end = bytes.length): Head {
-	const walk = walkFor(bytes.length);
-	const kind = walk.scan(bytes, end);
-	if (kind < 0 || (walk.hasHighBytes && !isUtf8(bytes.subarray(0, end)))) return flawed('not JSON');
-	return kind === 0 ? flawed('not an object') : head(bytes, walk);
+	const walk = walkFor(end);
+	walk.lay(bytes, 0);
+	return judged(walk, end);
 }
 
-function head(bytes: Buffer, walk: Walk): Head {
+/** The same for a message that lies in parts. */
+export function scanParts(parts: readonly Buffer[], end: number): Head {
+	const walk = walkFor(end);
+	let at = 0;
+	for (const part of parts) at = walk.lay(part, at);
+	return judged(walk, end);
+}
+
+function judged(walk: Walk, end: number): Head {
+	const kind = walk.scan(end);
+	if (kind < 0 || (walk.hasHighBytes && !isUtf8(walk.text.subarray(0, end)))) return flawed('not JSON');
+	return kind === 0 ? flawed('not an object') : head(walk);
+}
+
+function head(walk: Walk): Head {
+	const bytes = walk.text;
 	const idAt = walk.startOf(ID);
 	const id = idAt !== 0 && isIdStart(bytes[idAt]) ? idText(bytes, idAt, walk.endOf(ID)) : undefined;
 	const methodAt = walk.startOf(METHOD);

@@ -42,7 +42,8 @@ let program: object | undefined;
 /** A walk over one text at a time. All of it happens in WebAssembly: see walk/message.as.ts. */
 export class Walk {
 	readonly #exports: Exports;
-	#text = new Uint8Array(0);
+	/** The text, and whatever is left behind it. */
+	#text: Buffer = Buffer.alloc(0);
 	#notes = new Int32Array(0);
 
 	constructor() {
@@ -55,16 +56,31 @@ export class Walk {
 		return this.#text.length > KEPT_BYTES;
 	}
 
-	/** Takes a message that ends at `end` and walks over it. Returns 1 for an object, 0 for other JSON, -1 for what is none. */
-	scan(message: Uint8Array, end: number): number {
-		this.#lay(message);
+	/** The text, good until the next one is taken. Whatever is behind its end is not part of it. */
+	get text(): Buffer {
+		return this.#text;
+	}
+
+	/** Puts a part of a text where it belongs. Returns where the next one does. */
+	lay(part: Buffer, at: number): number {
+		const end = at + part.length;
+		const missing = end + SLACK - this.#text.length;
+		if (missing > 0) {
+			this.#exports.memory.grow(Math.ceil(missing / PAGE));
+			this.#look();
+		}
+		this.#text.set(part, at);
+		return end;
+	}
+
+	/** Walks over the text as a message that ends at `end`. Returns 1 for an object, 0 for other JSON, -1 for what is none. */
+	scan(end: number): number {
 		return this.#exports.scan(end);
 	}
 
-	/** Takes a text, to be walked over in steps. */
-	take(text: Uint8Array): void {
-		this.#lay(text);
-		this.#exports.seal(text.length);
+	/** Takes a whole text, to be walked over in steps. */
+	take(text: Buffer): void {
+		this.#exports.seal(this.lay(text, 0));
 	}
 
 	/** The position after the value that starts at `at`. */
@@ -115,19 +131,10 @@ export class Walk {
 		return this.#notes[ENDS + key] as number;
 	}
 
-	#lay(text: Uint8Array): void {
-		const missing = text.length + SLACK - this.#text.length;
-		if (missing > 0) {
-			this.#exports.memory.grow(Math.ceil(missing / PAGE));
-			this.#look();
-		}
-		this.#text.set(text);
-	}
-
 	/** The memory is another one after it grew. */
 	#look(): void {
 		const {buffer} = this.#exports.memory;
-		this.#text = new Uint8Array(buffer, TEXT_AT);
+		this.#text = Buffer.from(buffer, TEXT_AT);
 		this.#notes = new Int32Array(buffer, 0, ENDS + 6);
 	}
 }

@@ -147,6 +147,7 @@ test('A2 a message of a length beyond all measure is not held', async t => {
 	const found: unknown[] = [];
 	const cutter = contentLength(1e6, {
 		message: line => found.push(line),
+		parts: () => t.fail(),
 		tooLarge: () => found.push('too large'),
 	});
 	cutter.push(Buffer.from('Content-Length: 999999999999999\r\n\r\n'));

@@ -25,6 +25,7 @@ export function cut(make: (cuts: Cuts) => Cutter, pieces: readonly (Buffer | str
 	const all: Array<Buffer | readonly [Buffer, Buffer]> = [];
 	const cutter = make({
 		message: line => all.push(line),
+		parts: line => all.push(Buffer.concat(line)),
 		tooLarge: (start, end) => all.push([start, end]),
 	});
 	// Each piece in memory of its own, since a cutter may write into what it is given.

@@ -66,7 +66,11 @@ test('a framing once told is kept', t => {
 
 test('the framing is told before the first message, so that its answer is framed likewise', t => {
 	const told: string[] = [];
-	const cuts = {message: () => void told.push('message'), tooLarge: () => void told.push('too large')};
+	const cuts = {
+		message: () => void told.push('message'),
+		parts: () => {},
+		tooLarge: () => void told.push('too large'),
+	};
 	detectFraming(1e6, cuts, framing => told.push(framing)).push(Buffer.from(frame('{}')));
 	t.deepEqual(told, ['content-length', 'message']);
 });
@@ -115,7 +119,11 @@ test('A1 a stream of lines is the same with detection as it was sent, wherever i
 
 test('A2 white space without end before the first message is not held', async t => {
 	const found: string[] = [];
-	const cutter = detectFraming(1000, {message: line => found.push(String(line)), tooLarge: () => {}});
+	const cutter = detectFraming(1000, {
+		message: line => found.push(String(line)),
+		parts: () => {},
+		tooLarge: () => {},
+	});
 	const chunk = Buffer.alloc(2 ** 20, ' ');
 	const before = heldBytes();
 	for (let count = 0; count < 16; count++) cutter.push(chunk);

@@ -65,7 +65,11 @@ test('A1 bytes that are not UTF-8 go on as they are, cut at line feeds alone', t
 	fc.assert(
 		fc.property(bytes, ([array, cuts]) => {
 			const found: Buffer[] = [];
-			const cutter = lines(1000, {message: line => found.push(line), tooLarge: () => t.fail()});
+			const cutter = lines(1000, {
+				message: line => found.push(line),
+				parts: () => t.fail(),
+				tooLarge: () => t.fail(),
+			});
 			for (const piece of piecesOf(Buffer.from(array), cuts)) cutter.push(Buffer.from(piece));
 			cutter.end();
 			const expected = Buffer.from(array)
@@ -85,7 +89,9 @@ test('A1 bytes that are not UTF-8 go on as they are, cut at line feeds alone', t
 test('a line that came in one piece is not copied', t => {
 	const chunk = Buffer.from('{"a":1}\n{"b":2}\n');
 	const found: Buffer[] = [];
-	lines(LIMIT, {message: line => found.push(line), tooLarge: () => t.fail()}).push(chunk);
+	lines(LIMIT, {message: line => found.push(line), parts: () => t.fail(), tooLarge: () => t.fail()}).push(
+		chunk,
+	);
 	t.deepEqual(
 		found.map(line => line.byteOffset - chunk.byteOffset),
 		[0, 8],
@@ -168,7 +174,11 @@ test('A2 the id of one message over the limit is never that of another', t => {
 test('A2 a message without end is not held, and the next one is fine', async t => {
 	let isOver = false;
 	const found: string[] = [];
-	const cutter = lines(1e6, {message: line => found.push(String(line)), tooLarge: () => (isOver = true)});
+	const cutter = lines(1e6, {
+		message: line => found.push(String(line)),
+		parts: () => t.fail(),
+		tooLarge: () => (isOver = true),
+	});
 	const before = heldBytes();
 	// Chunks of their own, as they come from a stream: one that is held costs memory.
 	for (let count = 0; count < 4096; count++) cutter.push(Buffer.alloc(2 ** 16, 'x'));

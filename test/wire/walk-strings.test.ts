@@ -5,7 +5,7 @@ import {BAD, Walk} from '../../lib/wire/walk.js';
 const SIMPLE = '"\\\\/bfnrt'.replace('\\\\', '\\');
 
 /** The end of a string, found byte by byte. */
-function slowEnd(text: Uint8Array): number {
+function slowEnd(text: Buffer): number {
 	for (let at = 1; at < text.length; ) {
 		const byte = text[at] as number;
 		if (byte === 0x22) return at + 1;
@@ -24,7 +24,7 @@ function slowEnd(text: Uint8Array): number {
 
 const walk = new Walk();
 
-const endOf = (text: Uint8Array): number => {
+const endOf = (text: Buffer): number => {
 	walk.take(text);
 	return walk.endOfString(0);
 };
