@@ -134,6 +134,7 @@ export const finishAll = async ({results}: Bench, instances: Instance[]): Promis
 			results.add(name, 0, 0, {rss: proxyUsage(instance.pid, instance.folder).rssMegabytes});
 		}
 		if (instance.log !== undefined) {
+			await instance.log.finish();
 			results.logs.set(name, instance.log.check);
 		}
 	}

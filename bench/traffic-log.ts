@@ -9,7 +9,9 @@ export interface LogCheck {
 }
 
 const POLL_MS = 20;
-const STILL_POLLS = 10;
+const STILL_POLLS = 3;
+// Longer than a few lines wait in bridge for more to be written with them.
+const LAST_LINES_MS = 2500;
 const LONGEST_DRAIN_MS = 15_000;
 const CHUNK = 1 << 20;
 const NEWLINE = 10;
@@ -61,6 +63,12 @@ export class TrafficLog {
 		}
 		this.#end = size;
 		truncateSync(this.#file, 0);
+	}
+
+	/** Count what comes when there is no more traffic. */
+	async finish(): Promise<void> {
+		await sleep(LAST_LINES_MS);
+		this.collect(0);
 	}
 
 	/** Empty the file without counting: what was logged before the first slice is not part of the check. */
