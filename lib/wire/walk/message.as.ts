@@ -28,7 +28,9 @@ export function seal(end: usize): void {
  */
 export function scan(end: usize): i32 {
 	seal(end);
-	memory.fill(IS_REPEATED, 0, 4 + 4 * KEYS);
+	// Stores, since memory.fill is a call out of WebAssembly and costs more than they do.
+	store<i32>(IS_REPEATED, 0);
+	for (let word: usize = 0; word < 4 * KEYS; word += 8) store<i64>(STARTS + word, 0);
 	let at = space(0);
 	if (byte(at) !== 0x7b) {
 		at = value(at, 0);
