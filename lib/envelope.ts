@@ -96,6 +96,12 @@ export class Envelope {
 		return this.line.subarray(0, this.size);
 	}
 
+	/** The same in parts, where it came in parts and nobody has asked for it as one. */
+	get bytesInParts(): readonly Buffer[] {
+		const last = this.#parts?.at(-1);
+		return this.#parts && last ? [...this.#parts.slice(0, -1), last.subarray(0, -1)] : [this.bytes];
+	}
+
 	get size(): number {
 		if (this.#parts) return this.#parts.reduce((sum, part) => sum + part.length, 0) - 1;
 		const {line} = this;

@@ -3,7 +3,7 @@ import type {Envelope} from '../envelope.js';
 import type {Operator, Stage} from '../stage.js';
 import {connId} from '../store/conn-id.js';
 import {toPercentText} from '../store/percent.js';
-import {redactMessage, redactText} from '../store/redact.js';
+import {redactMessage, redactParts, redactText} from '../store/redact.js';
 import type {TrafficLog} from '../store/traffic-log.js';
 
 export type RecordOptions = {
@@ -16,8 +16,6 @@ export type RecordOptions = {
 
 /** How much is logged of something that is no message. */
 const EXCERPT = 64 * 1024;
-
-const none = Buffer.alloc(0);
 
 /** A tap at either end of a pipeline. */
 export type Taps = {
@@ -52,12 +50,11 @@ export function record({log, client, upstream, withSecrets}: RecordOptions): Tap
 	let logged: Envelope | undefined;
 
 	const event = (name: string, who: string): void =>
-		log.add(Buffer.from(`${prefix}"event":"${name}",${who}}\n`), none, none);
+		log.add([Buffer.from(`${prefix}"event":"${name}",${who}}\n`)]);
 	const write = (envelope: Envelope, end: Buffer): void => {
-		const {flaw} = envelope.head;
-		const {bytes, origin} = envelope;
-		if (flaw === undefined) log.add(messageHead, withSecrets ? bytes : redactMessage(bytes), end, origin);
-		else log.add(Buffer.from(`${prefix}${excerpt(envelope, withSecrets)}`), none, end, origin);
+		const {head, origin} = envelope;
+		if (head.flaw === undefined) log.add([messageHead, ...content(envelope, withSecrets), end], origin);
+		else log.add([Buffer.from(`${prefix}${excerpt(envelope, withSecrets)}`), end], origin);
 	};
 	event('open', fromClient);
 	return {
@@ -85,6 +82,12 @@ export function record({log, client, upstream, withSecrets}: RecordOptions): Tap
 
 const tail = (ends: string, side: 'client' | 'upstream'): Buffer =>
 	Buffer.from(`,${ends},"side":"${side}"}\n`);
+
+/** A message, as it may stand in the log. */
+function content(envelope: Envelope, withSecrets: boolean): readonly Buffer[] {
+	if (!envelope.parts) return [withSecrets ? envelope.bytes : redactMessage(envelope.bytes)];
+	return withSecrets ? envelope.bytesInParts : redactParts(envelope.bytesInParts);
+}
 
 /** Something that is no message, as raw bytes are logged. */
 function excerpt({bytes, size, head: {flaw}}: Envelope, withSecrets: boolean): string {

@@ -1,4 +1,4 @@
-import {BAD, textOf, walkFor} from '../wire/walk.js';
+import {BAD, textOf, type Walk, walkFor} from '../wire/walk.js';
 
 const QUOTE = 0x22;
 
@@ -35,7 +35,21 @@ function isSecretKey(message: Buffer, start: number, end: number, hasEscape: boo
 /** A message without the values of secret keys; itself, where it has none. All else stays byte for byte. */
 export function redactMessage(message: Buffer): Buffer {
 	const walk = walkFor(message.length);
-	walk.take(message);
+	walk.seal(walk.lay(message, 0));
+	return redacted(message, walk);
+}
+
+/** The same for a message in parts. */
+export function redactParts(parts: readonly Buffer[]): readonly Buffer[] {
+	const walk = walkFor(parts.reduce((sum, {length}) => sum + length, 0));
+	const end = walk.layAll(parts);
+	walk.seal(end);
+	const message = walk.text.subarray(0, end);
+	const without = redacted(message, walk);
+	return without === message ? parts : [without];
+}
+
+function redacted(message: Buffer, walk: Walk): Buffer {
 	const parts: Buffer[] = [];
 	let done = 0;
 	let at = nextQuote(message, 0);

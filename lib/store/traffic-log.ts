@@ -25,7 +25,6 @@ const EARLY_FLUSH = 8 * 2 ** 20;
 
 const OPENING = Buffer.from('{"time":"');
 const STAMP_BYTES = OPENING.length + stamp(0).length;
-const none = Buffer.alloc(0);
 
 /** An NDJSON log in RawProx's format. Traffic never waits for it, unless it is told to be complete at that price. */
 export class TrafficLog {
@@ -54,9 +53,9 @@ export class TrafficLog {
 	 * Adds a line: `{"time":"…` and these parts as they are, from the quote that ends the time to the line feed.
 	 * `origin` is who waits where traffic waits for a log that is full.
 	 */
-	add(head: Buffer, body: Buffer, tail: Buffer, origin?: Origin): void {
+	add(parts: readonly Buffer[], origin?: Origin): void {
 		const {maxBytes, onFull} = this.#options;
-		const size = head.length + body.length + tail.length;
+		const size = bytesOf(parts);
 		const isFull = this.#waitingBytes + size + STAMP_BYTES > maxBytes;
 		if (isFull && onFull === 'gap') {
 			this.#gap = {lines: this.#gap.lines + 1, bytes: this.#gap.bytes + size};
@@ -66,7 +65,7 @@ export class TrafficLog {
 		}
 		if (isFull && origin) this.#held.push(origin.valve.shut());
 		this.#writeGap();
-		this.#write(head, body, tail);
+		this.#write(parts);
 		const isUrgent = isFull || this.#waitingBytes > EARLY_FLUSH;
 		if (isUrgent && !this.#hasTrouble) void this.flush();
 		else this.#flushLater();
@@ -99,15 +98,13 @@ export class TrafficLog {
 		return this.#waitingBytes === 0 ? 0 : this.#waitingBytes + this.#leftOutBytes;
 	}
 
-	#write(head: Buffer, body: Buffer, tail: Buffer): void {
+	#write(parts: readonly Buffer[]): void {
 		const at = microseconds();
 		const {lines} = this.#section(at);
 		const before = lines.size;
 		lines.add(OPENING);
 		lines.add(stamp(at));
-		lines.add(head);
-		lines.add(body);
-		lines.add(tail);
+		for (const part of parts) lines.add(part);
 		this.#waitingBytes += lines.size - before;
 	}
 
@@ -117,7 +114,7 @@ export class TrafficLog {
 		if (lines === 0) return;
 		this.#gap = {lines: 0, bytes: 0};
 		const gap = Buffer.from(`","event":"gap","lines":${lines},"bytes":${bytes}}\n`);
-		this.#write(gap, none, none);
+		this.#write([gap]);
 	}
 
 	#section(at: number): {readonly lines: Buffers} {

@@ -7,7 +7,7 @@ import {BAD, textOf, type Walk, walkFor} from './walk.js';
  */
 export function memberText(message: Buffer, ...path: readonly string[]): string | undefined {
 	const walk = walkFor(message.length);
-	walk.take(message);
+	walk.seal(walk.lay(message, 0));
 	let at = walk.skipSpace(0);
 	let end = message.length;
 	for (const name of path) {

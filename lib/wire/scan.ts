@@ -55,8 +55,7 @@ export function scan(bytes: Buffer, end = bytes.length): Head {
 /** The same for a message that lies in parts. */
 export function scanParts(parts: readonly Buffer[], end: number): Head {
 	const walk = walkFor(end);
-	let at = 0;
-	for (const part of parts) at = walk.lay(part, at);
+	walk.layAll(parts);
 	return judged(walk, end);
 }
 

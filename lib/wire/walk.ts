@@ -78,9 +78,16 @@ export class Walk {
 		return this.#exports.scan(end);
 	}
 
-	/** Takes a whole text, to be walked over in steps. */
-	take(text: Buffer): void {
-		this.#exports.seal(this.lay(text, 0));
+	/** Puts a text that came in parts together. Returns its length. */
+	layAll(parts: readonly Buffer[]): number {
+		let at = 0;
+		for (const part of parts) at = this.lay(part, at);
+		return at;
+	}
+
+	/** Ends the text here: it can be walked over in steps then. */
+	seal(end: number): void {
+		this.#exports.seal(end);
 	}
 
 	/** The position after the value that starts at `at`. */

@@ -1,3 +1,4 @@
+import {readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import {Envelope} from '../../lib/envelope.js';
@@ -6,6 +7,7 @@ import {record} from '../../lib/operators/record.js';
 import {perMessage, type Stage} from '../../lib/stage.js';
 import {TrafficLog} from '../../lib/store/traffic-log.js';
 import {readLog, tempFolder} from '../store/temp-folder.js';
+import {piecesOf} from '../wire/cutting.js';
 import {converse, readableLog} from './support.js';
 
 /** A conversation with a tap at either end of these stages, and what is in its log afterwards. */
@@ -48,6 +50,17 @@ for (const [by, from, to] of [
 		const {taps, lines} = start(t);
 		taps.closed(by);
 		t.like(await lines(), [{event: 'close', from, to}]);
+	});
+
+for (const withSecrets of [false, true])
+	test(`logs a message that came in parts ${withSecrets ? 'as it is' : 'without its secrets'}`, async t => {
+		const {client, file, log} = start(t, [], withSecrets);
+		const text = '{"jsonrpc":"2.0","method":"a","params":{"token":"canary","text":"é"}}';
+		const cuts = [2, 40, Buffer.byteLength(text)];
+		client.sayEnvelope(Envelope.receivedInParts(piecesOf(Buffer.from(`${text}\n`), cuts), client.origin));
+		await log.close();
+		const expected = withSecrets ? text : text.replace('canary', '[redacted]');
+		t.true(readFileSync(file, 'utf8').includes(`"message":${expected},"from":"client"`));
 	});
 
 test('logs what nobody changed once, as the client sees it', async t => {

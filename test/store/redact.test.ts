@@ -1,6 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
-import {REDACTED, redactMessage, redactText} from '../../lib/store/redact.js';
+import {REDACTED, redactMessage, redactParts, redactText} from '../../lib/store/redact.js';
+import {piecesOf} from '../wire/cutting.js';
 
 const redacted = (text: string): string => redactMessage(Buffer.from(text)).toString();
 
@@ -80,6 +81,17 @@ test('takes only keys for keys', t => {
 test('hands the very message back where there is nothing to hide', t => {
 	const message = Buffer.from('{"a":1}');
 	t.is(redactMessage(message), message);
+});
+
+test('K4 hides the same in a message that came in parts, wherever it was cut', t => {
+	const message = Buffer.from('{"a":"ä","token":"canary","b":[{"Api-Key":{"c":1}},"\\u00e9"]}');
+	const expected = redactMessage(message).toString();
+	t.false(expected.includes('canary'));
+	for (let first = 0; first <= message.length; first++)
+		for (let second = first; second <= message.length; second += 7)
+			t.is(Buffer.concat(redactParts(piecesOf(message, [first, second]))).toString(), expected);
+	const plain = piecesOf(Buffer.from('{"a":"b"}'), [3]);
+	t.is(redactParts(plain), plain);
 });
 
 /** A document as its text with odd white space, and as the value that is left of it. */

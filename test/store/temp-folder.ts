@@ -32,10 +32,10 @@ export function lineCount(file: string): number {
 
 /** Adds a line with one member beside its time: large values as a message's body, small ones as part of its frame. */
 export function addLine(log: TrafficLog, key: string, value: unknown, origin?: Origin): void {
-	log.add(Buffer.from(`","${key}":`), Buffer.from(JSON.stringify(value)), Buffer.from('}\n'), origin);
+	log.add([Buffer.from(`","${key}":`), Buffer.from(JSON.stringify(value)), Buffer.from('}\n')], origin);
 }
 
 /** Adds a line as it is done for what is no message: all of it is frame. */
 export function addFrame(log: TrafficLog, key: string, value: unknown): void {
-	log.add(Buffer.from(`","${key}":${JSON.stringify(value)}`), Buffer.alloc(0), Buffer.from('}\n'));
+	log.add([Buffer.from(`","${key}":${JSON.stringify(value)}}\n`)]);
 }

@@ -9,7 +9,7 @@ const walk = new Walk();
 
 /** Where the one value of a text ends. */
 const endOf = (bytes: Buffer): number => {
-	walk.take(bytes);
+	walk.seal(walk.lay(bytes, 0));
 	return walk.endOfValue(walk.skipSpace(0));
 };
 
