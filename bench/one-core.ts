@@ -19,7 +19,8 @@ const place = (list: string, folder: string): void => {
  */
 export const onOneCore = async (folder: string, work: () => Promise<void>): Promise<void> => {
 	const all = cpus(process.pid);
-	const [one] = /^\d+/.exec(all) ?? [];
+	// The last one: it is the first that is busy with interrupts, mostly.
+	const [one] = /\d+$/.exec(all) ?? [];
 	if (one === undefined) {
 		await work();
 		return;

@@ -15,6 +15,8 @@ export interface Limits {
 	starts: number;
 	/** Turns that each target has in a round: short and often, so that what is compared lies close together. */
 	passes: number;
+	/** The same for calls that come alone, whose times differ most from turn to turn. */
+	latencyPasses: number;
 	warmUpCalls: number;
 	sequentialCalls: number;
 	sequentialMs: number;
@@ -47,8 +49,9 @@ Exit code 1: bridge could not be measured. A missed goal does not change the exi
 const FULL: Limits = {
 	starts: 7,
 	passes: 4,
+	latencyPasses: 20,
 	warmUpCalls: 3000,
-	sequentialCalls: 500,
+	sequentialCalls: 250,
 	sequentialMs: 1500,
 	concurrentMs: 400,
 	bigCalls: 20,
@@ -61,6 +64,7 @@ const FULL: Limits = {
 const QUICK: Limits = {
 	starts: 3,
 	passes: 3,
+	latencyPasses: 6,
 	warmUpCalls: 1000,
 	sequentialCalls: 300,
 	sequentialMs: 1000,

@@ -87,21 +87,21 @@ const orderFor = (instances: Instance[], turn: number, withPeers: boolean): Inst
 
 export const measureRound = async (bench: Bench, instances: Instance[], round: number): Promise<void> => {
 	for (const slice of [concurrentSlice, bigResultSlice, bigEchoSlice]) {
-		await measureKind(bench, instances, slice, round);
+		await measureKind(bench, instances, slice, round, bench.limits.passes);
 	}
 };
 
 /** Calls that come alone. */
 export const measureLatency = (bench: Bench, instances: Instance[], round: number): Promise<void> =>
-	measureKind(bench, instances, sequentialSlice, round);
+	measureKind(bench, instances, sequentialSlice, round, bench.limits.latencyPasses);
 
 const measureKind = async (
 	bench: Bench,
 	instances: Instance[],
 	slice: Slice,
 	round: number,
+	passes: number,
 ): Promise<void> => {
-	const {passes} = bench.limits;
 	await bench.noise.quiet();
 	for (let pass = 0; pass < passes; pass++) {
 		for (const instance of orderFor(instances, round * passes + pass, pass === 0)) {
