@@ -59,8 +59,8 @@ class Delivery extends Subscriber<Envelope> {
 		this.#onBug = onBug;
 	}
 
-	protected override _next(envelope: Envelope): void {
-		this.#output.next(envelope);
+	override next(envelope: Envelope): void {
+		if (!this.isStopped) this.#output.next(envelope);
 	}
 
 	protected override _error(error: unknown): void {
@@ -163,7 +163,8 @@ class StepSubscriber extends Subscriber<Envelope> {
 		this.#ends = ends;
 	}
 
-	protected override _next(envelope: Envelope): void {
+	override next(envelope: Envelope): void {
+		if (this.isStopped) return;
 		try {
 			const onward = this.#step ? this.#step(envelope, this.#answer) : envelope;
 			if (onward) this.#next.next(onward);

@@ -42,8 +42,8 @@ class Cutting extends Subscriber<Buffer> {
 		this.#cutter = cutter;
 	}
 
-	protected override _next(chunk: Buffer): void {
-		this.#cutter.push(chunk);
+	override next(chunk: Buffer): void {
+		if (!this.isStopped) this.#cutter.push(chunk);
 	}
 
 	protected override _error(error: unknown): void {
