@@ -1,7 +1,6 @@
 import {type Instance, startInstance, stopInstance} from './instance.js';
 import type {Noise} from './noise.js';
 import type {Limits} from './options.js';
-import {proxyUsage} from './process-stats.js';
 import type {Results} from './results.js';
 import {
 	bigEchoSlice,
@@ -117,8 +116,8 @@ const measureSlice = async (bench: Bench, instance: Instance, slice: Slice, roun
 	}
 	try {
 		const {value, foreign} = await bench.noise.calmest(() => slice(instance, bench.limits));
-		// Direct has no proxy: the CPU figures of it would be zero and mean nothing.
-		const kept = Object.entries(value).filter(([figure]) => role !== 'direct' || !figure.startsWith('cpu'));
+		// Direct has no proxy: its CPU and memory would be zero and mean nothing.
+		const kept = Object.entries(value).filter(([figure]) => role !== 'direct' || !/^cpu|^rss/.test(figure));
 		bench.results.add(name, round, foreign, Object.fromEntries(kept));
 	} catch (error) {
 		bench.results.problems.set(name, messageOf(error));
@@ -126,13 +125,10 @@ const measureSlice = async (bench: Bench, instance: Instance, slice: Slice, roun
 	}
 };
 
-/** Memory after the rounds, then the end of every instance. */
+/** The last lines of logs, then the end of every instance. */
 export const finishAll = async ({results}: Bench, instances: Instance[]): Promise<void> => {
 	for (const instance of instances) {
-		const {name, role} = instance.target;
-		if (role !== 'direct' && !results.problems.has(name)) {
-			results.add(name, 0, 0, {rss: proxyUsage(instance.pid, instance.folder).rssMegabytes});
-		}
+		const {name} = instance.target;
 		if (instance.log !== undefined) {
 			await instance.log.finish();
 			results.logs.set(name, instance.log.check);

@@ -128,7 +128,8 @@ export const bigResultSlice: Slice = async (instance, limits) => {
 
 export const bigEchoSlice: Slice = async (instance, limits) => {
 	const cost = await bigSlice(instance, limits, instance.tools.echo, BIG);
-	return {echoRate: cost.calls / cost.seconds};
+	// Right after the work that needs most of it: an idle process gives memory back, sooner or later.
+	return {echoRate: cost.calls / cost.seconds, rss: proxyUsage(instance.pid, instance.folder).rssMegabytes};
 };
 
 /** Code that has not run often is slow in Node: everything is called often enough before it is measured. */
