@@ -2,7 +2,7 @@ import type {ChildProcess} from 'node:child_process';
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {pause} from '../pause.js';
-import {isTreeAlive, signalTree} from './process-tree.js';
+import {isSomebodyStarting, isTreeAlive, signalTree} from './process-tree.js';
 
 /** How a child ended. */
 export type Exit = {
@@ -21,6 +21,8 @@ const POLL_MS = 20;
 const TERM_MS = 1000;
 /** Who is not gone after so many is not to be had: a process in the midst of a system call that never ends, say. */
 const MAX_KILLS = 50;
+/** So often it is looked again whose a process is that is being started. One without any environment never tells. */
+const MAX_DOUBTS = 10;
 
 /** The children that must not outlive this process, however it ends, with their marks. */
 const leaders = new Map<number, string>();
@@ -99,7 +101,10 @@ export class Lifetime {
 		const started = performance.now();
 		if (isTreeAlive(this.#pid, this.#mark)) signalTree(this.#pid, this.#mark, 'SIGTERM');
 		// Counted, not timed: on a busy machine all the time may be over before the first look.
-		for (let kills = 0; kills < MAX_KILLS && isTreeAlive(this.#pid, this.#mark); ) {
+		for (let kills = 0, doubts = 0; kills < MAX_KILLS && doubts < MAX_DOUBTS; ) {
+			const isAlive = isTreeAlive(this.#pid, this.#mark);
+			if (!isAlive && !isSomebodyStarting()) break;
+			if (!isAlive) doubts++;
 			await sleep(POLL_MS);
 			if (performance.now() - started < REST_MS) continue;
 			signalTree(this.#pid, this.#mark, 'SIGKILL');

@@ -37,6 +37,17 @@ export const isTreeAlive = (leader: number, mark: string): boolean =>
 		? living().some(({pid, group}) => group === leader || marksOf(pid).includes(mark))
 		: send(-leader, 0);
 
+/**
+ * Whether some process is just being started. While a new program is loaded into it, it has no environment yet, and
+ * nobody can tell whose it is.
+ */
+export function isSomebodyStarting(): boolean {
+	const since = Number(lookUp(process.pid)?.start ?? 0);
+	return living().some(
+		({pid, start, isKernels}) => !isKernels && Number(start) >= since && hasNoEnvironment(pid),
+	);
+}
+
 /** The processes that a bridge started which is no more. */
 export function orphans(): number[] {
 	const here = `${namespace()}:`;
@@ -63,7 +74,15 @@ export function send(pid: number, signal: NodeJS.Signals | 0): boolean {
 }
 
 /** A process: its number, its group, and when it started, which tells it from a later one with the same number. */
-type Process = {readonly pid: number; readonly group: number; readonly start: string | undefined};
+type Process = {
+	readonly pid: number;
+	readonly group: number;
+	readonly start: string | undefined;
+	/** Whether it is a thread of the kernel's. */
+	readonly isKernels: boolean;
+};
+
+const KERNEL_THREAD = 0x200000;
 
 /** Every other process that is not dead. None where the system does not tell, as only Linux does. */
 function living(): Process[] {
@@ -81,11 +100,22 @@ function living(): Process[] {
 function lookUp(pid: number): Process | undefined {
 	try {
 		const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-		// Behind the name, which may hold anything: state, parent, group, …, and the start as the twentieth.
+		// Behind the name, which may hold anything: state, parent, group, …, flags, …, and the start as the twentieth.
 		const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-		return fields[0] === 'Z' ? undefined : {pid, group: Number(fields[2]), start: fields[19]};
+		if (fields[0] === 'Z') return;
+		const isKernels = (Number(fields[6]) & KERNEL_THREAD) !== 0;
+		return {pid, group: Number(fields[2]), start: fields[19], isKernels};
 	} catch {
 		return;
+	}
+}
+
+function hasNoEnvironment(pid: number): boolean {
+	try {
+		return readFileSync(`/proc/${pid}/environ`, 'latin1') === '';
+	} catch {
+		// It is somebody else's, or it is gone.
+		return false;
 	}
 }
 

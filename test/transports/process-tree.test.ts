@@ -1,8 +1,17 @@
+import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import process from 'node:process';
 import {Worker} from 'node:worker_threads';
 import test from 'ava';
-import {isTreeAlive, MARK, newMark, orphans, send, signalTree} from '../../lib/transports/process-tree.js';
+import {
+	isSomebodyStarting,
+	isTreeAlive,
+	MARK,
+	newMark,
+	orphans,
+	send,
+	signalTree,
+} from '../../lib/transports/process-tree.js';
 import {until} from '../operators/support.js';
 import {isRunning, READY, STAYS, startProcess} from './programs.js';
 
@@ -41,6 +50,17 @@ test.serial('signals all that has the mark, whoever started it, and nobody else'
 	signalTree(one?.pid ?? 0, mark, 'SIGTERM');
 	await until(() => !isRunning(one?.pid ?? 0) && !isRunning(other?.pid ?? 0));
 	t.true(isRunning(stranger?.pid ?? 0));
+});
+
+test.serial('knows that somebody is about to start by that it has no environment yet', async t => {
+	const started = spawn('env', ['-i', process.execPath, '-e', `${READY} ${STAYS}`], {
+		stdio: ['ignore', 'pipe', 'ignore'],
+	});
+	t.teardown(() => started.kill('SIGKILL'));
+	await once(started.stdout, 'data');
+	t.true(isSomebodyStarting());
+	started.kill('SIGKILL');
+	await until(() => !isSomebodyStarting());
 });
 
 test.serial('signals the group, though nobody in it has the mark', async t => {
