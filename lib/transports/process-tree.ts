@@ -38,10 +38,10 @@ export const isTreeAlive = (leader: number, mark: string): boolean =>
 		: send(-leader, 0);
 
 /**
- * Whether some process is just being started. While a new program is loaded into it, it has no environment yet, and
- * nobody can tell whose it is.
+ * Whether there is a process of which nobody can tell whose it is. While a program is loaded into it, and again when it
+ * is on its way out, a process has no environment.
  */
-export function isSomebodyStarting(): boolean {
+export function isAnybodyUnknown(): boolean {
 	const since = Number(lookUp(process.pid)?.start ?? 0);
 	return living().some(
 		({pid, start, isKernels}) => !isKernels && Number(start) >= since && hasNoEnvironment(pid),

@@ -4,7 +4,7 @@ import process from 'node:process';
 import {Worker} from 'node:worker_threads';
 import test from 'ava';
 import {
-	isSomebodyStarting,
+	isAnybodyUnknown,
 	isTreeAlive,
 	MARK,
 	newMark,
@@ -52,15 +52,15 @@ test.serial('signals all that has the mark, whoever started it, and nobody else'
 	t.true(isRunning(stranger?.pid ?? 0));
 });
 
-test.serial('knows that somebody is about to start by that it has no environment yet', async t => {
+test.serial('knows that there is somebody who does not tell whose it is, having no environment', async t => {
 	const started = spawn('env', ['-i', process.execPath, '-e', `${READY} ${STAYS}`], {
 		stdio: ['ignore', 'pipe', 'ignore'],
 	});
 	t.teardown(() => started.kill('SIGKILL'));
 	await once(started.stdout, 'data');
-	t.true(isSomebodyStarting());
+	t.true(isAnybodyUnknown());
 	started.kill('SIGKILL');
-	await until(() => !isSomebodyStarting());
+	await until(() => !isAnybodyUnknown());
 });
 
 test.serial('signals the group, though nobody in it has the mark', async t => {
