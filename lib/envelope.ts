@@ -96,7 +96,7 @@ export class Envelope {
 		return this.line.subarray(0, this.size);
 	}
 
-	/** The same in parts, where it came in parts and nobody has asked for it as one. */
+	/** The same, in the parts that it came in unless somebody has asked for it as one. */
 	get bytesInParts(): readonly Buffer[] {
 		const last = this.#parts?.at(-1);
 		return this.#parts && last ? [...this.#parts.slice(0, -1), last.subarray(0, -1)] : [this.bytes];

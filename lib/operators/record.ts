@@ -84,10 +84,8 @@ const tail = (ends: string, side: 'client' | 'upstream'): Buffer =>
 	Buffer.from(`,${ends},"side":"${side}"}\n`);
 
 /** A message, as it may stand in the log. */
-function content(envelope: Envelope, withSecrets: boolean): readonly Buffer[] {
-	if (!envelope.parts) return [withSecrets ? envelope.bytes : redactMessage(envelope.bytes)];
-	return withSecrets ? envelope.bytesInParts : redactParts(envelope.bytesInParts);
-}
+const content = ({bytesInParts}: Envelope, withSecrets: boolean): readonly Buffer[] =>
+	withSecrets ? bytesInParts : redactParts(bytesInParts);
 
 /** Something that is no message, as raw bytes are logged. */
 function excerpt({bytes, size, head: {flaw}}: Envelope, withSecrets: boolean): string {
