@@ -1,5 +1,6 @@
 import {BridgeError} from '../lib/errors.js';
 import {type Level, levels} from '../lib/log.js';
+import {type HandshakeVersion, handshakeVersions, type Version, versions} from '../lib/protocol/version.js';
 import {checkFormat} from '../lib/store/file-name.js';
 import type {Destination} from '../lib/store/traffic-log.js';
 import type {Environment} from '../lib/transports/environment.js';
@@ -28,11 +29,13 @@ export type Flags = {
 	/** Undefined where it was not given. */
 	readonly timeoutMs: number | undefined;
 	readonly env: Environment;
+	readonly clientVersion: HandshakeVersion | undefined;
+	readonly targetVersion: Version | undefined;
 };
 
 const switches = ['help', 'version', 'debug', 'log-secrets'] as const;
 const options = [
-	...['log', 'log-level', 'timeout', 'env'],
+	...['log', 'log-level', 'timeout', 'env', 'client-version', 'target-version'],
 	...['filename-format', 'flush-millis', 'max-buffer', 'on-full'],
 ] as const;
 const known: readonly string[] = [...switches, ...options];
@@ -52,6 +55,8 @@ const noFlags: Flags = {
 	onFull: 'gap',
 	timeoutMs: undefined,
 	env: {},
+	clientVersion: undefined,
+	targetVersion: undefined,
 };
 
 /** What is for bridge, and what is the server's, if there is one. */
@@ -131,6 +136,8 @@ function understood(given: ReadonlyMap<string, unknown>): Flags {
 		maxBufferBytes: bytes('max-buffer', one('max-buffer')) ?? noFlags.maxBufferBytes,
 		onFull: among('on-full', ['gap', 'wait']) ?? noFlags.onFull,
 		timeoutMs: millis('timeout', one('timeout'), 1000),
+		clientVersion: among('client-version', handshakeVersions),
+		targetVersion: among('target-version', versions),
 		env: environment((given.get('env') as string[] | undefined) ?? []),
 	};
 }

@@ -29,7 +29,9 @@ export async function runWrap(server: readonly string[], flags: Flags, stop: Sto
 	const client = ownStdio();
 	const taps = tapsFor(client.name, name);
 	const timeoutMs = flags.timeoutMs ?? TIMEOUT_MS;
-	connect(client, wrap({log, upstream: name, timeoutMs, trace, taps}), upstream, error => logBug(log, error));
+	const {clientVersion, targetVersion} = flags;
+	const options = {log, upstream: name, transport: 'stdio', timeoutMs, trace, taps, clientVersion, targetVersion};
+	connect(client, wrap(options), upstream, error => logBug(log, error));
 	log.debug('child.started', `${name} was started.`, {server: name, command, args: args.length});
 	const swept = sweepOrphans(log);
 	let isDead = false;

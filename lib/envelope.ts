@@ -17,6 +17,7 @@ export type Origin = {
 export const local: Origin = {name: 'bridge', valve: new Valve()};
 
 const LF = 0x0a;
+const NEWLINE = Buffer.from([LF]);
 
 /**
  * One message on its way through a pipeline.
@@ -73,6 +74,11 @@ export class Envelope {
 		return new Envelope(origin, 'bridge', Buffer.from(`${json}\n`));
 	}
 
+	/** The answer to the request with this id, as text: a result or an error. */
+	static answer(id: string, member: 'result' | 'error', value: unknown, origin: Origin = local): Envelope {
+		return Envelope.fromText(`{"jsonrpc":"2.0","id":${id},"${member}":${JSON.stringify(value)}}`, origin);
+	}
+
 	/** The answer to a request whose id is this text. */
 	static failure(id: string | undefined, error: BridgeError, origin: Origin = local): Envelope {
 		const rpc = JSON.stringify(error.toRpc());
@@ -123,6 +129,16 @@ export class Envelope {
 	/** The same message with another body. */
 	with(body: Body): Envelope {
 		return new Envelope(this.origin, this, undefined, body);
+	}
+
+	/** One message of this one, which is a batch. */
+	part(text: Buffer): Envelope {
+		return new Envelope(this.origin, this, Buffer.concat([text, NEWLINE]));
+	}
+
+	/** The same message as another text. */
+	withText(json: string): Envelope {
+		return new Envelope(this.origin, this, Buffer.from(`${json}\n`));
 	}
 
 	/** The same message, byte for byte, under another id. */

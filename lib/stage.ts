@@ -78,6 +78,71 @@ class Delivery extends Subscriber<Envelope> {
 const through = (source: Observable<Envelope>, operators: ReadonlyArray<Operator | undefined>) =>
 	operators.reduce((stream, operator) => operator?.(stream) ?? stream, source);
 
+/** Stages that stand in the way of messages until `isPlain` says that there is nothing left for them to do. */
+export const unless = (isPlain: () => boolean, stages: readonly Stage[]): Stage => ({
+	toUpstream: around(isPlain, stages.map(stage => stage.toUpstream)),
+	toClient: around(isPlain, stages.map(stage => stage.toClient).reverse()),
+});
+
+const around =
+	(isPlain: () => boolean, operators: ReadonlyArray<Operator | undefined>): Operator =>
+	source =>
+		new Observable(subscriber => {
+			const inner = new Subject<Envelope>();
+			subscriber.add(through(inner, operators).subscribe(new Relay(subscriber)));
+			return source.subscribe(new Fork(subscriber, inner, isPlain));
+		});
+
+/** Hands on all that comes, without being the one that it is handed to: its end is its own. */
+class Relay extends Subscriber<Envelope> {
+	readonly #next: Subscriber<Envelope>;
+
+	constructor(next: Subscriber<Envelope>) {
+		super();
+		this.#next = next;
+	}
+
+	override next(envelope: Envelope): void {
+		this.#next.next(envelope);
+	}
+
+	protected override _error(error: unknown): void {
+		this.#next.error(error);
+	}
+
+	protected override _complete(): void {
+		this.#next.complete();
+	}
+}
+
+/** Sends messages on their way, or around it. The end always goes the long way, since stages wait for it. */
+class Fork extends Subscriber<Envelope> {
+	readonly #next: Subscriber<Envelope>;
+	readonly #inner: Subject<Envelope>;
+	readonly #isPlain: () => boolean;
+
+	constructor(next: Subscriber<Envelope>, inner: Subject<Envelope>, isPlain: () => boolean) {
+		super();
+		this.#next = next;
+		this.#inner = inner;
+		this.#isPlain = isPlain;
+	}
+
+	override next(envelope: Envelope): void {
+		if (this.isStopped) return;
+		if (this.#isPlain()) this.#next.next(envelope);
+		else this.#inner.next(envelope);
+	}
+
+	protected override _error(error: unknown): void {
+		this.#inner.error(error);
+	}
+
+	protected override _complete(): void {
+		this.#inner.complete();
+	}
+}
+
 /** Sends a message back the way the present one came, to the side that caused it. */
 export type Answer = (envelope: Envelope) => void;
 
@@ -91,6 +156,8 @@ export type Steps = {
 	readonly upstreamGone?: (error: unknown) => void;
 	/** Whether the client's side goes on without an upstream, with this stage to answer for it. */
 	readonly outlivesUpstream?: boolean;
+	/** The client will say no more. What the stage still holds for the upstream has to go out before `done` is called. */
+	readonly clientDone?: (done: () => void) => void;
 	/** The conversation is over: timers stop here. */
 	readonly stopped?: () => void;
 };
@@ -118,7 +185,10 @@ export function stage(build: (out: Outlets) => Steps): Stage {
 		toClient: envelope => toClient.next(envelope),
 	});
 	return {
-		toUpstream: direction(steps.toUpstream, toUpstream, toClient, {stopped: steps.stopped}),
+		toUpstream: direction(steps.toUpstream, toUpstream, toClient, {
+			done: steps.clientDone,
+			stopped: steps.stopped,
+		}),
 		toClient: direction(steps.toClient, toClient, toUpstream, {
 			gone: steps.upstreamGone,
 			staysOpen: steps.outlivesUpstream,
@@ -128,6 +198,7 @@ export function stage(build: (out: Outlets) => Steps): Stage {
 
 type Ends = {
 	readonly gone?: ((error: unknown) => void) | undefined;
+	readonly done?: ((done: () => void) => void) | undefined;
 	readonly stopped?: (() => void) | undefined;
 	readonly staysOpen?: boolean | undefined;
 };
@@ -143,7 +214,7 @@ function direction(
 		new Observable(subscriber => {
 			subscriber.add(ahead.subscribe(envelope => subscriber.next(envelope)));
 			if (ends.stopped) subscriber.add(ends.stopped);
-			const isPassive = !step && !ends.gone && !ends.staysOpen;
+			const isPassive = !step && !ends.gone && !ends.staysOpen && !ends.done;
 			return source.subscribe(isPassive ? subscriber : new StepSubscriber(subscriber, step, answer, ends));
 		});
 }
@@ -181,7 +252,9 @@ class StepSubscriber extends Subscriber<Envelope> {
 
 	protected override _complete(): void {
 		this.#ends.gone?.(undefined);
-		if (!this.#ends.staysOpen) this.#next.complete();
+		if (this.#ends.staysOpen) return;
+		if (this.#ends.done) this.#ends.done(() => this.#next.complete());
+		else this.#next.complete();
 	}
 }
 

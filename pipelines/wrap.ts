@@ -1,16 +1,24 @@
 import type {Log} from '../lib/log.js';
+import {holdUntilReady} from '../lib/operators/hold-until-ready.js';
 import {matchAnswers} from '../lib/operators/match-answers.js';
+import {modernClient} from '../lib/operators/modern-client.js';
+import {modernUpstream} from '../lib/operators/modern-upstream.js';
 import {parse} from '../lib/operators/parse.js';
+import {pollTasks} from '../lib/operators/poll-tasks.js';
 import type {Taps} from '../lib/operators/record.js';
+import {rewriteVersion} from '../lib/operators/rewrite-version.js';
+import {splitBatches} from '../lib/operators/split-batches.js';
 import {timeLimit} from '../lib/operators/time-limit.js';
 import {trace} from '../lib/operators/trace.js';
-import type {Stage} from '../lib/stage.js';
+import {translateVersion} from '../lib/operators/translate-version.js';
+import {Session, type SessionOptions} from '../lib/protocol/session.js';
+import {type Stage, unless} from '../lib/stage.js';
 import {WaitingRequests} from '../lib/waiting-requests.js';
 
-export type WrapOptions = {
+export type WrapOptions = SessionOptions & {
 	readonly log: Log;
-	/** The server's name, for people. */
-	readonly upstream: string;
+	/** How the server is reached, for people. */
+	readonly transport: string;
 	readonly timeoutMs: number;
 	/** Shows each message to people. */
 	readonly trace?: Parameters<typeof trace>[0] | undefined;
@@ -19,14 +27,26 @@ export type WrapOptions = {
 };
 
 /** A client in front of one server. Read it down as a request flows, and up as its answer does. */
-export function wrap({log, upstream, timeoutMs, trace: show, taps}: WrapOptions): Stage[] {
+export function wrap({log, transport, timeoutMs, trace: show, taps, ...options}: WrapOptions): Stage[] {
+	const {upstream} = options;
+	const session = new Session(options);
 	const waiting = new WaitingRequests();
 	return [
 		show ? trace(show) : {}, //                    what passes, for people
 		taps?.client ?? {}, //                         what the client says and hears, for the traffic log
+		splitBatches(session), //                      a batch is the messages in it
 		parse({log, from: 'client'}), //               what is no message goes no further
 		matchAnswers({log, upstream, waiting}), //     one answer a request, also when the server died
 		timeLimit({timeoutMs, upstream, waiting}), //  an error in time, rather than no answer
+		// Between equal versions that have shaken hands, nothing of this is in the way.
+		unless(() => session.isPlain, [
+			holdUntilReady({session, log, transport}), //  nothing before the handshake
+			modernClient(session), //                      a client without one looks like one with
+			translateVersion({session, log}), //           each side hears messages of its own version
+			rewriteVersion({session, log}), //             each side hears its own version in the handshake
+			pollTasks(session), //                         tools that run as tasks only, for clients without
+			modernUpstream({session, log}), //             a server without handshake looks like one with
+		]),
 		parse({log, from: 'upstream'}), //             what is no message goes no further
 		taps?.upstream ?? {}, //                       what the server hears and says, where that differs
 	];

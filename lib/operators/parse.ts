@@ -1,8 +1,9 @@
 import {Envelope} from '../envelope.js';
 import {BridgeError} from '../errors.js';
 import type {Log} from '../log.js';
-import {perMessage, type Stage} from '../stage.js';
+import {perMessage, type Stage, stage} from '../stage.js';
 import {redactText} from '../store/redact.js';
+import {elements} from '../wire/batch.js';
 import type {Flaw} from '../wire/scan.js';
 import {MAX_DEPTH} from '../wire/walk.js';
 import {MESSAGE_LIMIT} from './frame.js';
@@ -49,8 +50,8 @@ function parseClient({log, maxBytes = MESSAGE_LIMIT, isOneWay = false}: Options)
 }
 
 const parseUpstream = ({log, maxBytes = MESSAGE_LIMIT}: Options): Stage =>
-	perMessage({
-		toClient(envelope) {
+	stage(out => {
+		const judge = (envelope: Envelope): Envelope | undefined => {
 			const {flaw, id} = envelope.head;
 			if (flaw === undefined) return envelope;
 			warn(log, flaw === 'too large' ? 'frame.too_large' : 'child.stdout.garbage', envelope, flaw);
@@ -59,7 +60,20 @@ const parseUpstream = ({log, maxBytes = MESSAGE_LIMIT}: Options): Stage =>
 			const {name} = envelope.origin;
 			const error = flaw === 'too large' ? problem(flaw, name, maxBytes) : uselessAnswer(flaw, name);
 			return Envelope.failure(id, error, envelope.origin);
-		},
+		};
+		return {
+			toClient(envelope) {
+				if (envelope.head.flaw !== 'a batch') return judge(envelope);
+				const texts = elements(envelope.bytes);
+				if (!texts) return judge(envelope);
+				// No client reads an array but as the answer to one of its own.
+				for (const text of texts) {
+					const part = judge(envelope.part(text));
+					if (part) out.toClient(part);
+				}
+				return;
+			},
+		};
 	});
 
 const isAnswer = ({head: {method, hasResult, hasError}}: Envelope): boolean =>

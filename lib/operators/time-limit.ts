@@ -10,6 +10,9 @@ export type TimeLimitOptions = {
 	readonly waiting: WaitingRequests;
 };
 
+/** A request that is not answered before there is nothing more to tell. */
+const STREAM = 'subscriptions/listen';
+
 /**
  * Answers a request with an error when the upstream has not in time, and tells the upstream to stop.
  *
@@ -35,6 +38,7 @@ export function timeLimit({timeoutMs, upstream, waiting}: TimeLimitOptions): Sta
 			if (!timer) return;
 			timer = undefined;
 			for (const [request, waitedMs] of waiting.byAge()) {
+				if (request.method === STREAM) continue;
 				if (waitedMs < timeoutMs) {
 					arm(timeoutMs - waitedMs);
 					return;

@@ -1,4 +1,5 @@
 import {isUtf8} from 'node:buffer';
+import {isBatch} from './batch.js';
 import {FrequentTexts} from './frequent-texts.js';
 import {canonicalId} from './id.js';
 import {ERROR, ID, JSONRPC, METHOD, RESULT, type Walk, walkFor} from './walk.js';
@@ -7,6 +8,7 @@ import {ERROR, ID, JSONRPC, METHOD, RESULT, type Walk, walkFor} from './walk.js'
 export type Flaw =
 	| 'not JSON'
 	| 'not an object'
+	| 'a batch'
 	| 'nested too deep'
 	| 'a repeated key'
 	| 'an id of the wrong type'
@@ -62,7 +64,8 @@ export function scanParts(parts: readonly Buffer[], end: number): Head {
 function judged(walk: Walk, end: number): Head {
 	const kind = walk.scan(end);
 	if (kind < 0 || (walk.hasHighBytes && !isUtf8(walk.text.subarray(0, end)))) return flawed('not JSON');
-	return kind === 0 ? flawed('not an object') : head(walk);
+	if (kind === 0) return flawed(isBatch(walk.text.subarray(0, end)) ? 'a batch' : 'not an object');
+	return head(walk);
 }
 
 function head(walk: Walk): Head {

@@ -1,0 +1,24 @@
+import type {Body, Envelope} from './envelope.js';
+import {ExactNumbers} from './wire/exact-numbers.js';
+
+/** A message open to be changed: its body, and the way to make another message of it. */
+export type Draft = {
+	readonly body: Body;
+	/** The same message with another body, numbers and id as they were written. */
+	with(body: Body): Envelope;
+};
+
+export function draft(envelope: Envelope): Draft {
+	const exact = new ExactNumbers(envelope.line.toString());
+	const body = JSON.parse(exact.json) as Body;
+	return {
+		body,
+		with: changed => (changed === body ? envelope : envelope.withText(exact.write(changed))),
+	};
+}
+
+/** The message with what `change` makes of its body; the message itself if that is the same. */
+export function change(envelope: Envelope, edit: (body: Body) => Body): Envelope {
+	const open = draft(envelope);
+	return open.with(edit(open.body));
+}

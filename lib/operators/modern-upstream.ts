@@ -1,0 +1,200 @@
+import {BoundedMap} from '../bounded-map.js';
+import {change} from '../change.js';
+import {Envelope} from '../envelope.js';
+import type {Log} from '../log.js';
+import {isObject, type JsonObject, listOf, objectOf} from '../protocol/json.js';
+import type {Session} from '../protocol/session.js';
+import {
+	type Caller,
+	handshakeNotification,
+	handshakeResult,
+	initialized,
+	isWrapped,
+	withEnvelope,
+	wrapOutput,
+	wrapSchemas,
+} from '../protocol/v2026-07-28.js';
+import {MODERN} from '../protocol/version.js';
+import {type Answer, type Outlets, type Stage, type Steps, stage} from '../stage.js';
+import {memberText} from '../wire/member.js';
+import {type Call, InputRounds} from './modern-input.js';
+import {ListenStream} from './modern-stream.js';
+
+export type ModernUpstreamOptions = {readonly session: Session; readonly log: Log};
+
+/** Requests that may be under way at a time; the oldest is forgotten for the next. */
+const MAX_CALLS = 65_536;
+/** Tools whose output is wrapped that are remembered. */
+const MAX_TOOLS = 65_536;
+
+/** Makes a server of the era without handshake look like one of 2025-11-25. */
+export function modernUpstream(options: ModernUpstreamOptions): Stage {
+	return stage(out => new ModernUpstream(options, out));
+}
+
+class ModernUpstream implements Steps {
+	readonly #session: Session;
+	readonly #log: Log;
+	readonly #out: Outlets;
+	readonly #input: InputRounds;
+	readonly #stream: ListenStream;
+	/** By the key that the upstream knows each by. */
+	readonly #calls = new BoundedMap<string, Call>(MAX_CALLS);
+	readonly #wrapped = new BoundedMap<unknown, true>(MAX_TOOLS);
+	/** The `initialize` without an answer, and what was asked in its stead. */
+	#initialize: Envelope | undefined;
+	#discover: {readonly key: string; readonly refusal: Envelope | undefined} | undefined;
+	#logLevel: string | undefined;
+
+	constructor({session, log}: ModernUpstreamOptions, out: Outlets) {
+		this.#session = session;
+		this.#log = log;
+		this.#out = out;
+		this.#input = new InputRounds(session, out, call => this.#send(call));
+		this.#stream = new ListenStream(session, out, params => withEnvelope(params, this.#caller));
+	}
+
+	get #caller(): Caller {
+		const {clientInfo: info, clientCapabilities: capabilities} = this.#session;
+		return {info, capabilities, logLevel: this.#logLevel};
+	}
+
+	readonly toUpstream = (envelope: Envelope, answer: Answer): Envelope | undefined => {
+		const {id, method} = envelope.head;
+		if (method === 'initialize' && id !== undefined) return this.#begin(envelope);
+		if (this.#session.upstream !== MODERN) return envelope;
+		if (method === undefined) return void this.#input.answered(envelope);
+		if (id === undefined) return this.#notification(envelope, method);
+		return this.#request(envelope, id, method, answer);
+	};
+
+	readonly toClient = (envelope: Envelope): Envelope | undefined => {
+		const {key, method} = envelope.head;
+		if (method === undefined && key !== undefined) {
+			if (key === this.#discover?.key) return this.#discovered(envelope);
+			if (key === this.#initialize?.head.key) return this.#refused(envelope);
+		}
+		if (this.#session.upstream !== MODERN) return envelope;
+		if (method !== undefined) return this.#notified(envelope, method);
+		return key === undefined ? envelope : this.#answered(envelope, key);
+	};
+
+	/** A server that is to be spoken to in the modern version is never asked to initialize. */
+	#begin(envelope: Envelope): Envelope | undefined {
+		this.#initialize = envelope;
+		if (this.#session.options.targetVersion !== MODERN) return envelope;
+		this.#ask(undefined);
+		return;
+	}
+
+	#ask(refusal: Envelope | undefined): void {
+		const id = this.#session.ownId();
+		this.#discover = {key: JSON.stringify(id), refusal};
+		const params = withEnvelope({}, this.#caller);
+		this.#out.toUpstream(Envelope.of({jsonrpc: '2.0', id, method: 'server/discover', params}));
+	}
+
+	/** A server that knows no handshake says so; others have answered, or refused for another reason. */
+	#refused(envelope: Envelope): Envelope | undefined {
+		if (envelope.head.hasError && isModern(objectOf(envelope.body.error)) && !this.#discover) {
+			this.#ask(envelope);
+			return;
+		}
+		this.#initialize = undefined;
+		return envelope;
+	}
+
+	#discovered(envelope: Envelope): Envelope | undefined {
+		const {id = 'null'} = this.#initialize?.head ?? {};
+		const refusal = this.#discover?.refusal;
+		const result = objectOf(envelope.body.result);
+		this.#discover = undefined;
+		this.#initialize = undefined;
+		if (!listOf(result.supportedVersions).includes(MODERN))
+			return refusal ?? envelope.withId(id);
+		this.#session.upstream = MODERN;
+		if (this.#session.client !== MODERN) this.#stream.offer(objectOf(result.capabilities));
+		return Envelope.answer(id, 'result', initialized(result, this.#session.clientCapabilities), envelope.origin);
+	}
+
+	#request(envelope: Envelope, id: string, method: string, answer: Answer): Envelope | undefined {
+		const params = objectOf(envelope.body.params);
+		const reply = (member: 'result' | 'error', value: JsonObject): undefined =>
+			void answer(Envelope.answer(id, member, value, envelope.origin));
+		switch (method) {
+			case 'ping':
+				return reply('result', {});
+			case 'logging/setLevel':
+				this.#logLevel = String(params.level);
+				return reply('result', {});
+			case 'resources/subscribe':
+				return this.#stream.add(String(params.uri), reply);
+			case 'resources/unsubscribe':
+				return this.#stream.remove(String(params.uri), reply);
+			default:
+				break;
+		}
+		if (method.startsWith('tasks/'))
+			return reply('error', {code: -32601, message: `Method not found: ${method} (the server speaks protocol ${MODERN})`});
+		const call = {id, method, params, told: id, round: 0, origin: envelope.origin};
+		this.#calls.set(envelope.head.key ?? '', call);
+		return change(envelope, body => ({...body, params: withEnvelope(objectOf(body.params), this.#caller)}));
+	}
+
+	/** Asks again, with what the client has answered. */
+	#send(call: Call): void {
+		this.#calls.set(call.told, call);
+		const params = withEnvelope(call.params, this.#caller);
+		const request = {jsonrpc: '2.0', id: JSON.parse(call.told), method: call.method, params};
+		this.#out.toUpstream(Envelope.of(request, call.origin));
+	}
+
+	#notification(envelope: Envelope, method: string): Envelope | undefined {
+		if (method === 'notifications/initialized') {
+			this.#stream.open();
+			return;
+		}
+		if (method !== 'notifications/cancelled') return method === 'notifications/roots/list_changed' ? undefined : envelope;
+		const id = memberText(envelope.bytes, 'params', 'requestId') ?? '';
+		if (this.#input.cancel(id)) return;
+		const call = [...this.#calls.values()].find(call => call.id === id);
+		if (!call || call.told === id) return envelope;
+		return change(envelope, body => ({...body, params: {...objectOf(body.params), requestId: JSON.parse(call.told)}}));
+	}
+
+	#notified(envelope: Envelope, method: string): Envelope | undefined {
+		if (method !== 'notifications/subscriptions/acknowledged') return change(envelope, handshakeNotification);
+		this.#stream.acknowledged(objectOf(envelope.body.params));
+		return;
+	}
+
+	#answered(envelope: Envelope, key: string): Envelope | undefined {
+		if (this.#stream.ended(key)) {
+			this.#log.debug('proxy.listen.ended', `${this.#session.options.upstream} ended the stream of its notifications.`);
+			return;
+		}
+		const call = this.#calls.take(key);
+		if (!call) return envelope;
+		const {result} = envelope.body;
+		if (objectOf(result).resultType === 'input_required') {
+			this.#input.begin(call, objectOf(result));
+			return;
+		}
+		const plain = isObject(result) ? change(envelope, body => this.#plain(body, call)) : envelope;
+		return plain.head.id === call.id ? plain : plain.withId(call.id);
+	}
+
+	#plain(body: JsonObject, {method, params}: Call): JsonObject {
+		const result = handshakeResult(objectOf(body.result));
+		if (method === 'tools/call') return {...body, result: wrapOutput(result, this.#wrapped.has(params.name))};
+		if (method !== 'tools/list') return {...body, result};
+		for (const tool of listOf(result.tools).map(objectOf)) if (isWrapped(tool)) this.#wrapped.set(tool.name, true);
+		return {...body, result: wrapSchemas(result)};
+	}
+}
+
+/** Whether a refusal of `initialize` is one of a server that knows no handshake. */
+function isModern({code, data}: JsonObject): boolean {
+	const named = listOf(objectOf(data).supported);
+	return named.includes(MODERN) || (code === -32022 && named.length === 0) || code === -32601;
+}

@@ -1,0 +1,138 @@
+import {BoundedMap} from '../bounded-map.js';
+import {change} from '../change.js';
+import {Envelope} from '../envelope.js';
+import {type JsonObject, listOf, objectOf} from '../protocol/json.js';
+import type {Session} from '../protocol/session.js';
+import {type Outlets, type Stage, type Steps, stage} from '../stage.js';
+import {canonicalId} from '../wire/id.js';
+import {memberText} from '../wire/member.js';
+
+const MAX_REMEMBERED = 65_536;
+/** How long a server is to keep the result of a task. */
+const TTL_MS = 300_000;
+/** How often a task is asked after, where the server does not say. */
+const POLL_MS = 1000;
+const MIN_POLL_MS = 50;
+
+/** A call that runs as a task, of which its client knows nothing. */
+type Job = {readonly id: string; taskId: unknown; pollMs: number; timer: NodeJS.Timeout | undefined};
+
+/** States in which there is a result to fetch, or a question that comes with fetching it. */
+const fetchable: readonly unknown[] = ['completed', 'failed', 'cancelled', 'input_required'];
+
+/**
+ * Lets clients from before there were tasks call tools that only run as one: the task is made, asked after and its
+ * result fetched here, and the client sees one call with one answer.
+ */
+export function pollTasks(session: Session): Stage {
+	return stage(out => new TaskPoller(session, out));
+}
+
+class TaskPoller implements Steps {
+	readonly #session: Session;
+	readonly #out: Outlets;
+	/** Tools that run as a task or not at all. */
+	readonly #required = new BoundedMap<unknown, true>(MAX_REMEMBERED);
+	/** Keys of requests for the list of tools, and of `initialize`. */
+	readonly #lists = new BoundedMap<string, string>(MAX_REMEMBERED);
+	/** Calls by the keys of whatever the server is to answer next for them. */
+	readonly #jobs = new BoundedMap<string, Job>(MAX_REMEMBERED);
+	/** Keys of requests whose answers are for nobody. */
+	readonly #ignored = new BoundedMap<string, true>(MAX_REMEMBERED);
+	readonly #timers = new Set<NodeJS.Timeout>();
+	#isOffered = false;
+
+	constructor(session: Session, out: Outlets) {
+		this.#session = session;
+		this.#out = out;
+	}
+
+	readonly toUpstream = (envelope: Envelope): Envelope | undefined => {
+		const {id, key, method} = envelope.head;
+		if (method === 'notifications/cancelled') return this.#cancelled(envelope);
+		if (id === undefined || key === undefined) return envelope;
+		if (method === 'initialize' || method === 'tools/list') this.#lists.set(key, method);
+		if (method !== 'tools/call' || !this.#isOffered || !this.#isNeeded) return envelope;
+		if (!this.#required.has(objectOf(envelope.body.params).name)) return envelope;
+		this.#jobs.set(key, {id, taskId: undefined, pollMs: POLL_MS, timer: undefined});
+		return change(envelope, body => ({...body, params: {...objectOf(body.params), task: {ttl: TTL_MS}}}));
+	};
+
+	readonly toClient = (envelope: Envelope): Envelope | undefined => {
+		const {key, method} = envelope.head;
+		if (method !== undefined || key === undefined) return envelope;
+		if (this.#ignored.take(key)) return;
+		const list = this.#lists.take(key);
+		if (list !== undefined) this.#learn(list, objectOf(envelope.body.result));
+		const job = this.#jobs.take(key);
+		return job ? this.#proceed(job, envelope) : envelope;
+	};
+
+	readonly upstreamGone = (): void => this.#stop();
+	readonly stopped = (): void => this.#stop();
+
+	/** Whether the client has no word for tasks, though the server has. */
+	get #isNeeded(): boolean {
+		const {clientFace, upstreamFace} = this.#session;
+		return (clientFace ?? '') < '2025-11-25' && (upstreamFace ?? '') >= '2025-11-25';
+	}
+
+	#learn(list: string, result: JsonObject): void {
+		if (list === 'initialize') {
+			const {tasks} = objectOf(result.capabilities);
+			this.#isOffered = 'call' in objectOf(objectOf(objectOf(tasks).requests).tools);
+			return;
+		}
+		for (const {name, execution} of listOf(result.tools).map(objectOf))
+			if (objectOf(execution).taskSupport === 'required') this.#required.set(name, true);
+	}
+
+	#proceed(job: Job, envelope: Envelope): Envelope | undefined {
+		const result = objectOf(envelope.body.result);
+		const isCreated = job.taskId === undefined && 'task' in result;
+		const task = isCreated ? objectOf(result.task) : result;
+		const isState = 'taskId' in task && 'status' in task;
+		if (!isState) return envelope.head.id === job.id ? envelope : envelope.withId(job.id);
+		job.taskId = task.taskId;
+		if (typeof task.pollInterval === 'number') job.pollMs = Math.max(MIN_POLL_MS, task.pollInterval);
+		if (!isCreated && fetchable.includes(task.status)) this.#ask(job, 'tasks/result');
+		else this.#later(job);
+		return;
+	}
+
+	#later(job: Job): void {
+		const timer = setTimeout(() => {
+			this.#timers.delete(timer);
+			this.#ask(job, 'tasks/get');
+		}, job.pollMs).unref();
+		job.timer = timer;
+		this.#timers.add(timer);
+		this.#jobs.set(job.id, job);
+	}
+
+	#ask(job: Job, method: string): void {
+		const id = this.#session.ownId();
+		this.#jobs.delete(job.id);
+		this.#jobs.set(JSON.stringify(id), job);
+		this.#out.toUpstream(Envelope.of({jsonrpc: '2.0', id, method, params: {taskId: job.taskId}}));
+	}
+
+	/** The client gives a call up: the task behind it is stopped, if it is there yet. */
+	#cancelled(envelope: Envelope): Envelope | undefined {
+		const id = canonicalId(memberText(envelope.bytes, 'params', 'requestId') ?? '""');
+		const [key, job] = [...this.#jobs].find(([, job]) => canonicalId(job.id) === id) ?? [];
+		if (key === undefined || job?.taskId === undefined) return envelope;
+		this.#jobs.delete(key);
+		clearTimeout(job.timer);
+		if (job.timer) this.#timers.delete(job.timer);
+		const stop = this.#session.ownId();
+		this.#ignored.set(JSON.stringify(stop), true);
+		this.#out.toUpstream(Envelope.of({jsonrpc: '2.0', id: stop, method: 'tasks/cancel', params: {taskId: job.taskId}}));
+		return;
+	}
+
+	#stop(): void {
+		for (const timer of this.#timers) clearTimeout(timer);
+		this.#timers.clear();
+	}
+}

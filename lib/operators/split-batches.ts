@@ -1,0 +1,116 @@
+import {Envelope, type Origin} from '../envelope.js';
+import type {Session} from '../protocol/session.js';
+import {type Outlets, type Stage, type Steps, stage} from '../stage.js';
+import {elements, MAX_BATCH} from '../wire/batch.js';
+
+/** The one version that has batches. */
+const BATCHES = '2025-03-26';
+/** Batches that may wait for their answers at a time. */
+const MAX_OPEN = 100;
+
+/**
+ * Takes a client's batch apart, so that each message goes its way, and puts the answers together again.
+ *
+ * Nobody else needs to know of batches, least of all servers: hardly any reads them, even of the version that has them.
+ */
+export function splitBatches(session: Session): Stage {
+	return stage(out => new Splitter(session, out));
+}
+
+/** A batch whose requests are not all answered. */
+type Batch = {
+	/** How many answers are missing, by the keys of the requests. */
+	readonly missing: Map<string, number>;
+	readonly answers: string[];
+	readonly origin: Origin;
+};
+
+class Splitter implements Steps {
+	readonly #session: Session;
+	readonly #out: Outlets;
+	readonly #open = new Set<Batch>();
+	/** The batch whose messages are being sent on their way. */
+	#current: Batch | undefined;
+
+	constructor(session: Session, out: Outlets) {
+		this.#session = session;
+		this.#out = out;
+	}
+
+	readonly toUpstream = (envelope: Envelope): Envelope | undefined => {
+		if (envelope.head.flaw !== 'a batch') return envelope;
+		const texts = elements(envelope.bytes);
+		const parts = texts?.map(text => envelope.part(text));
+		const refusal = this.#refusal(parts);
+		if (refusal !== undefined) this.#out.toClient(Envelope.fromText(refusal, envelope.origin));
+		else if (parts) this.#send(parts, envelope.origin);
+		return;
+	};
+
+	readonly toClient = (envelope: Envelope): Envelope | undefined => {
+		if (this.#open.size === 0) return envelope;
+		const {key, method} = envelope.head;
+		const batch = method === undefined ? this.#batchOf(key) : undefined;
+		if (!batch) return envelope;
+		batch.answers.push(envelope.bytes.toString());
+		if (key !== undefined) settle(batch.missing, key);
+		this.#finish(batch);
+		return;
+	};
+
+	/** Why a batch is not taken, as the answer to it. */
+	#refusal(parts: readonly Envelope[] | undefined): string | undefined {
+		const {client} = this.#session;
+		if (!parts) return error('null', `a batch may hold at most ${MAX_BATCH} messages`);
+		if (parts.length === 0) return error('null', 'a batch must not be empty');
+		const hasInitialize = parts.some(({head}) => head.method === 'initialize');
+		if (hasInitialize || client === undefined) return notInitialized(parts);
+		if (client !== BATCHES) return error('null', `JSON-RPC batches are not part of protocol ${client}`);
+		if (this.#open.size >= MAX_OPEN) return error('null', `${MAX_OPEN} batches wait for their answers already`);
+		return;
+	}
+
+	#send(parts: readonly Envelope[], origin: Origin): void {
+		const batch: Batch = {missing: new Map(), answers: [], origin};
+		for (const {head} of parts)
+			if (head.key !== undefined && head.method !== undefined)
+				batch.missing.set(head.key, (batch.missing.get(head.key) ?? 0) + 1);
+		this.#open.add(batch);
+		this.#current = batch;
+		for (const part of parts) this.#out.toUpstream(part);
+		this.#current = undefined;
+		this.#finish(batch);
+	}
+
+	/** What is answered without an id, while a batch is sent, can only be meant for that. */
+	#batchOf(key: string | undefined): Batch | undefined {
+		if (key === undefined) return this.#current;
+		for (const batch of this.#open) if (batch.missing.has(key)) return batch;
+		return;
+	}
+
+	#finish(batch: Batch): void {
+		if (batch.missing.size > 0 || batch === this.#current) return;
+		this.#open.delete(batch);
+		if (batch.answers.length === 0) return;
+		this.#out.toClient(Envelope.fromText(`[${batch.answers.join(',')}]`, batch.origin));
+	}
+}
+
+function settle(missing: Map<string, number>, key: string): void {
+	const left = (missing.get(key) ?? 1) - 1;
+	if (left > 0) missing.set(key, left);
+	else missing.delete(key);
+}
+
+const error = (id: string, message: string): string =>
+	`{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify({code: -32600, message: `Invalid Request: ${message}`})}}`;
+
+/** The handshake is no matter of batches, and nothing else may come before it. */
+function notInitialized(parts: readonly Envelope[]): string {
+	const requests = parts.filter(({head}) => head.id !== undefined && head.method !== undefined);
+	const errors = requests.map(({head: {id = 'null', method}}) =>
+		error(id, method === 'initialize' ? 'initialize must not be part of a batch' : 'not initialized'),
+	);
+	return errors.length > 0 ? `[${errors.join(',')}]` : error('null', 'not initialized');
+}

@@ -1,0 +1,51 @@
+import {changed, eachObject, isObject, type JsonObject} from './json.js';
+import type {Context} from './step.js';
+import type {Version} from './version.js';
+
+/** Kinds of content, with the version that brought each. */
+const kinds = new Map<unknown, Version>([
+	['text', '2024-11-05'],
+	['image', '2024-11-05'],
+	['resource', '2024-11-05'],
+	['audio', '2025-03-26'],
+	['resource_link', '2025-06-18'],
+]);
+
+/** Whether a peer of this version can take content of this kind. */
+export function isKnownTo(version: Version, type: unknown): boolean {
+	const since = kinds.get(type);
+	return since !== undefined && since <= version;
+}
+
+/** Changes one block of content, which stands at this place of the message. */
+export type BlockChange = (block: JsonObject, pointer: string, context: Context, index: number) => JsonObject;
+
+/** Changes all blocks of a tool's result. */
+export const inToolResult =
+	(change: BlockChange) =>
+	(result: JsonObject, context: Context): JsonObject =>
+		changed(result, 'content', content =>
+			eachObject(content, (block, index) => change(block, `/content/${index}`, context, index)),
+		);
+
+/** Changes the content of all messages: those of a prompt, or of a request for sampling. */
+export const inMessages =
+	(change: BlockChange) =>
+	(value: JsonObject, context: Context): JsonObject =>
+		changed(value, 'messages', messages =>
+			eachObject(messages, (message, index) =>
+				changed(message, 'content', content => {
+					if (isObject(content)) return change(content, `/messages/${index}/content`, context, index);
+					return eachObject(content, (block, at) =>
+						change(block, `/messages/${index}/content/${at}`, context, index),
+					);
+				}),
+			),
+		);
+
+export const text = (words: string, {annotations}: JsonObject = {}): JsonObject =>
+	annotations === undefined ? {type: 'text', text: words} : {type: 'text', text: words, annotations};
+
+/** How many bytes a text in base64 stands for. */
+export const decodedLength = (base64: unknown): number =>
+	typeof base64 === 'string' ? Buffer.byteLength(base64, 'base64') : 0;

@@ -1,0 +1,77 @@
+import {type BlockChange, inMessages, inToolResult, isKnownTo, text} from './content.js';
+import {changed, eachObject, isObject, type JsonObject} from './json.js';
+import {type Context, ifMentions, type Rule} from './step.js';
+import {MODERN} from './version.js';
+
+/**
+ * Faults of servers that every client of a kind throws a whole answer away for. Repaired where an answer is touched
+ * anyway, whatever the versions are.
+ */
+export const repairs: {readonly [method: string]: readonly Rule[]} = {
+	'tools/list': [{apply: giveInputSchemas}],
+	'tools/call': [
+		{apply: inToolResult(unknownToText), mayApply: hasUnknownType},
+		ifMentions(['"lastModified"'], inToolResult(checkLastModified)),
+	],
+	'prompts/get': [
+		{apply: inMessages(unknownToText), mayApply: hasUnknownType},
+		ifMentions(['"lastModified"'], inMessages(checkLastModified)),
+	],
+	'resources/list': [ifMentions(['"lastModified"'], checkItems('resources'))],
+	'resources/templates/list': [ifMentions(['"lastModified"'], checkItems('resourceTemplates'))],
+};
+
+/** One tool without the type of its input makes clients throw all tools away. */
+function giveInputSchemas(result: JsonObject): JsonObject {
+	return changed(result, 'tools', tools =>
+		eachObject(tools, tool => {
+			const schema = tool.inputSchema;
+			if (isObject(schema) && schema.type === 'object') return tool;
+			return {...tool, inputSchema: isObject(schema) ? {...schema, type: 'object'} : {type: 'object'}};
+		}),
+	);
+}
+
+/** How much of a block of an unknown kind is shown. */
+const MAX_SHOWN = 16 * 1024;
+
+function unknownToText(...[block, , context]: Parameters<BlockChange>): JsonObject {
+	if (isKnownTo(context.to, block.type)) return block;
+	context.lost('content of unknown types');
+	const json = JSON.stringify(block);
+	const shown = json.length <= MAX_SHOWN ? json : `${json.slice(0, MAX_SHOWN)}… (${json.length} characters in all)`;
+	return text(`[content of type "${block.type}", not known to protocol ${context.to}] ${shown}`);
+}
+
+const TYPE = '"type"';
+
+/** Whether some value called type is no kind of content, as far as bytes can tell. Quotes in text are escaped. */
+function hasUnknownType(line: Buffer): boolean {
+	for (let at = line.indexOf(TYPE); at !== -1; at = line.indexOf(TYPE, at)) {
+		at += TYPE.length;
+		while (line[at] === 0x20 || line[at] === 0x3a) at++;
+		const end = line[at] === 0x22 ? line.indexOf(0x22, at + 1) : -1;
+		if (end === -1 || !isKnownTo(MODERN, line.toString('latin1', at + 1, end))) return true;
+	}
+	return false;
+}
+
+const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/;
+
+/** Clients that know the member want a full date with time, and throw the answer away otherwise. */
+function checkLastModified(item: JsonObject, pointer: string, context: Context): JsonObject {
+	const {annotations} = item;
+	if (!isObject(annotations) || annotations.lastModified === undefined) return item;
+	const {lastModified, ...rest} = annotations;
+	if (typeof lastModified === 'string' && ISO.test(lastModified)) return item;
+	context.keep(`${pointer}/annotations/lastModified`, lastModified);
+	return {...item, annotations: rest};
+}
+
+
+function checkItems(member: string) {
+	return (result: JsonObject, context: Context): JsonObject =>
+		changed(result, member, items =>
+			eachObject(items, (item, index) => checkLastModified(item, `/${member}/${index}`, context)),
+		);
+}

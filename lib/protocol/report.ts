@@ -1,0 +1,36 @@
+import type {Log} from '../log.js';
+import {objectOf} from './json.js';
+import type {Session} from './session.js';
+import {MODERN} from './version.js';
+
+/** Features that the modern version gives up, with the capability that shows that they are used. */
+const deprecated = ['logging', 'sampling', 'roots'] as const;
+
+/** How long what a server speaks will be spoken, for people. There is no end date for any version, only for features. */
+export function outlook(session: Session): string | undefined {
+	const {upstream, initializeResult, clientCapabilities} = session;
+	if (upstream === undefined || upstream === MODERN) return;
+	const used = {...clientCapabilities, ...objectOf(objectOf(initializeResult).capabilities)};
+	const features = deprecated.filter(feature => feature in used);
+	const version = `${upstream} is superseded by ${MODERN}, with no end date`;
+	if (features.length === 0) return `${version}.`;
+	return `${version}; ${features.join(', ')} may go in the first version on or after 2027-07-28.`;
+}
+
+/** Tells that a server is there, what it speaks and for how long. */
+export function tellOfConnection(session: Session, log: Log, transport: string): void {
+	const {client, upstream: version, initializeResult} = session;
+	const {upstream: server} = session.options;
+	const {name, version: release} = objectOf(objectOf(initializeResult).serverInfo);
+	log.info('proxy.connect', `${server} speaks ${version}, the client ${client}.`, {
+		server,
+		transport,
+		version,
+		era: version === MODERN ? 'modern' : 'handshake',
+		clientVersion: client,
+		serverName: name,
+		serverVersion: release,
+	});
+	const notice = outlook(session);
+	if (notice !== undefined) log.info('proxy.outlook', `${server}: ${notice}`, {server, version});
+}

@@ -1,0 +1,89 @@
+import type {JsonObject} from './json.js';
+import type {Version} from './version.js';
+
+export type Direction = 'toUpstream' | 'toClient';
+
+/** An error instead of an answer. */
+export class Refusal {
+	readonly code: number;
+	readonly message: string;
+
+	constructor(code: number, message: string) {
+		this.code = code;
+		this.message = message;
+	}
+}
+
+/** A result that is made up here. */
+export class Reply {
+	readonly result: JsonObject;
+
+	constructor(result: JsonObject) {
+		this.result = result;
+	}
+}
+
+/** Nothing goes on. */
+export const DROPPED = Symbol('dropped');
+
+/** What becomes of a message: the same value if it passes as it is, another one, or none. */
+export type Verdict = JsonObject | Refusal | Reply | typeof DROPPED;
+
+/** What a rule knows of the message and of the conversation that it belongs to. */
+export type Context = {
+	readonly direction: Direction;
+	/** The version of the receiver. */
+	readonly to: Version;
+	/** The id of the message, as text. */
+	readonly id: string;
+	/** What the client said that it can do. */
+	readonly clientCapabilities: JsonObject;
+	/** Whether bridge speaks for several clients, and so has offered more than each of them can do. */
+	readonly isShared: boolean;
+	readonly memory: Memory;
+	/** Something cannot be carried. */
+	lost(feature: string): void;
+	/** Keeps what stood at this place of the message, in the message itself. */
+	keep(pointer: string, original: unknown): void;
+};
+
+/** What has to be remembered of one message for another. */
+export type Memory = {
+	/** Whether the client was told of completions that the upstream never declared. */
+	completionsSynthesized: boolean;
+	/** Forms that were shown as another form, by the id of the request, with how to read the answers. */
+	readonly forms: Map<string, (content: JsonObject) => JsonObject>;
+};
+
+/** Judges `params`, `result` or `error` of a message. */
+export type Rule = {
+	readonly apply: (value: JsonObject, context: Context) => Verdict;
+	/** Whether a message may need the rule, by its bytes: what need not be parsed is not. */
+	readonly mayApply?: (line: Buffer) => boolean;
+};
+
+/** Rules by method: of the message, or of the request that it answers. */
+export type Rules = {
+	readonly requests?: {readonly [method: string]: Rule};
+	readonly notifications?: {readonly [method: string]: Rule};
+	readonly results?: {readonly [method: string]: Rule};
+	/** Under `*`, for the errors of every method. */
+	readonly errors?: {readonly [method: string]: Rule};
+};
+
+/** What one version brought, and what that means to those who do not know it. */
+export type Step = {
+	readonly version: Version;
+	/** For messages to a peer of an earlier version. */
+	readonly down: Rules;
+	/** For messages from a peer of an earlier version. */
+	readonly up: Rules;
+	/** Members that it added, by the kind of object: those that a strict translation removes. */
+	readonly members: {readonly [kind: string]: readonly string[]};
+};
+
+/** A rule for messages that mention one of these words. They are looked for as bytes, so quotes count. */
+export const ifMentions = (words: readonly string[], apply: Rule['apply']): Rule => ({
+	apply,
+	mayApply: line => words.some(word => line.includes(word)),
+});

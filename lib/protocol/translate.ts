@@ -1,0 +1,163 @@
+import {isKnownTo} from './content.js';
+import {isObject, type JsonObject, objectOf} from './json.js';
+import {ORIGINAL, restored, withOriginals} from './original.js';
+import {repairs} from './repairs.js';
+import {
+	type Context,
+	type Direction,
+	DROPPED,
+	ifMentions,
+	type Memory,
+	Refusal,
+	Reply,
+	type Rule,
+	type Rules,
+	type Step,
+	type Verdict,
+} from './step.js';
+import {strictRules} from './strict.js';
+import {v20250326} from './v2025-03-26.js';
+import {v20250618} from './v2025-06-18.js';
+import {v20251125} from './v2025-11-25.js';
+import type {HandshakeVersion} from './version.js';
+
+/** The steps from version to version, the oldest first. */
+const steps: readonly Step[] = [v20250326, v20250618, v20251125];
+
+export type Kind = 'request' | 'notification' | 'result' | 'error';
+
+/** The member of a message that its rules judge. */
+const judged = {request: 'params', notification: 'params', result: 'result', error: 'error'} as const;
+
+export type TranslatorOptions = {
+	readonly client: HandshakeVersion;
+	readonly upstream: HandshakeVersion;
+	/** Whether members that the receiver's version does not have are removed. */
+	readonly isStrict?: boolean;
+	readonly clientCapabilities?: JsonObject;
+	readonly isShared?: boolean;
+	/** Told of each thing that cannot be carried. */
+	readonly onLoss?: (feature: string) => void;
+};
+
+/** What becomes of a message: it goes on as another one, goes back as an answer, or goes nowhere. */
+export type Outcome = {readonly on?: JsonObject; readonly back?: JsonObject};
+
+/** Says what each message between two versions becomes: the chain of the steps between them. */
+export class Translator {
+	readonly #options: TranslatorOptions;
+	readonly #plans: {readonly [direction in Direction]: ReadonlyMap<string, readonly Rule[]>};
+	readonly #memory: Memory = {completionsSynthesized: false, forms: new Map()};
+
+	constructor(options: TranslatorOptions) {
+		const {client, upstream, isStrict = false} = options;
+		this.#options = options;
+		this.#plans = {
+			toUpstream: plan(rulesBetween(client, upstream, isStrict)),
+			toClient: plan([...rulesBetween(upstream, client, isStrict), ...repairRules()]),
+		};
+	}
+
+	/** Whether messages of this kind may change at all. The method of an answer is that of its request. */
+	concerns(direction: Direction, kind: Kind, method: string): boolean {
+		return this.#rules(direction, kind, method).length > 0;
+	}
+
+	/** Whether this one may, by its bytes. */
+	mayChange(direction: Direction, kind: Kind, method: string, line: Buffer): boolean {
+		return this.#rules(direction, kind, method).some(rule => rule.mayApply?.(line) ?? true);
+	}
+
+	/** What becomes of a message with this id; nothing, if it passes as it is. */
+	translate(
+		direction: Direction,
+		kind: Kind,
+		method: string,
+		body: JsonObject,
+		id: string,
+	): Outcome | undefined {
+		const originals = new Map<string, unknown>();
+		const context = this.#context(direction, id, originals);
+		const given = objectOf(body[judged[kind]]);
+		let value = given;
+		for (const {apply} of this.#rules(direction, kind, method)) {
+			const verdict = apply(value, context);
+			if (isFinal(verdict)) return final(verdict, kind, body);
+			value = verdict;
+		}
+		if (originals.size > 0) value = withOriginals(value, originals);
+		return value === given ? undefined : {on: {...body, [judged[kind]]: value}};
+	}
+
+	#rules(direction: Direction, kind: Kind, method: string): readonly Rule[] {
+		const rules = this.#plans[direction];
+		return rules.get(`${kind} ${method}`) ?? (kind === 'error' ? rules.get('error *') : undefined) ?? [];
+	}
+
+	#context(direction: Direction, id: string, originals: Map<string, unknown>): Context {
+		const {client, upstream, clientCapabilities = {}, isShared = false, onLoss = () => {}} = this.#options;
+		return {
+			direction,
+			to: direction === 'toClient' ? client : upstream,
+			id,
+			clientCapabilities,
+			isShared,
+			memory: this.#memory,
+			lost: onLoss,
+			keep: (pointer, original) => originals.set(pointer, original),
+		};
+	}
+}
+
+/** The rules of the steps on the way, in the order in which they are taken. */
+function rulesBetween(from: HandshakeVersion, to: HandshakeVersion, isStrict: boolean): Rules[] {
+	const isOnTheWay = ({version}: Step): boolean =>
+		from < to ? version > from && version <= to : version > to && version <= from;
+	const way = steps.filter(isOnTheWay);
+	if (from < to) return [...way.map(({up}) => up), restoring(to)];
+	// What is unknown may also come from a peer that says it is older.
+	const unknown = steps.filter(({version}) => version > to);
+	return [...way.toReversed().map(({down}) => down), ...(isStrict ? [strictRules(unknown)] : [])];
+}
+
+/** Puts back what another bridge had to take out. */
+function restoring(to: HandshakeVersion): Rules {
+	const isWelcome = (original: unknown): boolean =>
+		Array.isArray(original) ? to >= '2025-11-25' : isObject(original) && isKnownTo(to, original.type);
+	const rule = ifMentions([ORIGINAL], value => restored(value, isWelcome));
+	return {results: {'tools/call': rule, 'prompts/get': rule, 'sampling/createMessage': rule}};
+}
+
+const repairRules = (): Rules[] =>
+	Object.entries(repairs).flatMap(([method, rules]) => rules.map(rule => ({results: {[method]: rule}})));
+
+/** All rules by kind and method. */
+function plan(list: readonly Rules[]): Map<string, Rule[]> {
+	const rules = new Map<string, Rule[]>();
+	const add = (kind: Kind, byMethod: {readonly [method: string]: Rule} = {}): void => {
+		for (const [method, rule] of Object.entries(byMethod))
+			rules.set(`${kind} ${method}`, [...(rules.get(`${kind} ${method}`) ?? []), rule]);
+	};
+	for (const {requests, notifications, results, errors} of list) {
+		add('request', requests);
+		add('notification', notifications);
+		add('result', results);
+		add('error', errors);
+	}
+	return rules;
+}
+
+type Final = Exclude<Verdict, JsonObject> | Refusal | Reply;
+
+const isFinal = (verdict: Verdict): verdict is Final =>
+	verdict === DROPPED || verdict instanceof Refusal || verdict instanceof Reply;
+
+/** A request is answered by what is decided here; an answer is replaced by it. */
+function final(verdict: Final, kind: Kind, {jsonrpc, id}: JsonObject): Outcome {
+	if (verdict === DROPPED) return {};
+	const answer =
+		verdict instanceof Refusal
+			? {jsonrpc, id, error: {code: verdict.code, message: verdict.message}}
+			: {jsonrpc, id, result: verdict.result};
+	return kind === 'request' ? {back: answer} : {on: answer};
+}

@@ -1,0 +1,86 @@
+import {type BlockChange, decodedLength, inMessages, inToolResult, text} from './content.js';
+import {changed, isObject, type JsonObject, objectOf} from './json.js';
+import {type Context, ifMentions, Reply, type Step, type Verdict} from './step.js';
+
+/** The scheme of resources that are pieces of a message in another form. */
+const CONTENT = 'bridge://content/';
+
+/**
+ * 2025-03-26 brought audio, annotations of tools, messages on progress, a capability for completions, and batches,
+ * which are the matter of a stage of their own.
+ */
+export const v20250326: Step = {
+	version: '2025-03-26',
+	down: {
+		results: {
+			'tools/call': ifMentions(['"audio"'], inToolResult(audioToBlob)),
+			'prompts/get': ifMentions(['"audio"'], inMessages(audioToBlob)),
+			'sampling/createMessage': ifMentions(['"audio"'], sampledAudioToText),
+		},
+		requests: {
+			'sampling/createMessage': ifMentions(['"audio"'], inMessages(audioToText)),
+		},
+	},
+	up: {
+		results: {
+			initialize: {apply: addCompletions},
+			'tools/call': ifMentions([CONTENT], inToolResult(blobToAudio)),
+			'prompts/get': ifMentions([CONTENT], inMessages(blobToAudio)),
+		},
+		errors: {
+			'completion/complete': {apply: noCompletions},
+		},
+	},
+	members: {
+		tool: ['annotations'],
+		progress: ['message'],
+	},
+};
+
+/** An embedded resource carries the same bytes under the same type, and its uri tells where they came from. */
+function audioToBlob(block: JsonObject, _pointer: string, {id}: Context, index: number): JsonObject {
+	if (block.type !== 'audio') return block;
+	const {type: _type, data, mimeType, ...rest} = block;
+	const resource = {uri: `${CONTENT}${encodeURIComponent(id)}/${index}`, mimeType, blob: data};
+	return {type: 'resource', resource, ...rest};
+}
+
+function blobToAudio(block: JsonObject): JsonObject {
+	const {type, resource, ...rest} = block;
+	if (type !== 'resource' || !isObject(resource)) return block;
+	const {uri, mimeType, blob} = resource;
+	if (typeof uri !== 'string' || !uri.startsWith(CONTENT)) return block;
+	return {type: 'audio', data: blob, mimeType, ...rest};
+}
+
+/** Sampling has no resource to hide the bytes in. */
+function audioToText(...[block, , context]: Parameters<BlockChange>): JsonObject {
+	if (block.type !== 'audio') return block;
+	context.lost('audio in sampling');
+	const {mimeType, data} = block;
+	return text(
+		`[${mimeType}, ${decodedLength(data)} bytes, not supported by protocol ${context.to}]`,
+		block,
+	);
+}
+
+function sampledAudioToText(result: JsonObject, context: Context): JsonObject {
+	return changed(result, 'content', content =>
+		isObject(content) ? audioToText(content, '/content', context, 0) : content,
+	);
+}
+
+/** Completions were there before their capability, without which newer clients do not ask for them. */
+function addCompletions(result: JsonObject, {memory}: Context): JsonObject {
+	const capabilities = objectOf(result.capabilities);
+	const canComplete = 'prompts' in capabilities || 'resources' in capabilities;
+	if (!canComplete || 'completions' in capabilities) return result;
+	memory.completionsSynthesized = true;
+	return {...result, capabilities: {...capabilities, completions: {}}};
+}
+
+/** A server that was never asked whether it completes has nothing to suggest. */
+function noCompletions(error: JsonObject, {memory}: Context): Verdict {
+	const isMissing = memory.completionsSynthesized && error.code === -32601;
+	return isMissing ? new Reply({completion: {values: []}}) : error;
+}

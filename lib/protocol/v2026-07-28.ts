@@ -1,0 +1,195 @@
+import {text} from './content.js';
+import {changed, eachObject, isObject, type JsonObject, listOf, objectOf, without} from './json.js';
+import {MODERN, NEWEST_HANDSHAKE} from './version.js';
+
+/*
+ * 2026-07-28 took the handshake away, and with it sessions, requests of the server, ping, subscribe and setLevel.
+ * Every request says who asks and what they can do, in its `_meta`; a server that needs input answers that it does.
+ *
+ * Here is what becomes of single messages. What takes several of them is in operators/modern-client.ts and
+ * operators/modern-upstream.ts, which make either side look like one of 2025-11-25.
+ */
+
+const PREFIX = 'io.modelcontextprotocol/';
+export const PROTOCOL_VERSION = `${PREFIX}protocolVersion`;
+export const CLIENT_INFO = `${PREFIX}clientInfo`;
+export const CLIENT_CAPABILITIES = `${PREFIX}clientCapabilities`;
+export const LOG_LEVEL = `${PREFIX}logLevel`;
+export const SERVER_INFO = `${PREFIX}serverInfo`;
+export const SUBSCRIPTION_ID = `${PREFIX}subscriptionId`;
+
+/** What a request says of whoever asks. */
+export type Caller = {
+	readonly info: JsonObject;
+	readonly capabilities: JsonObject;
+	readonly logLevel?: string | undefined;
+};
+
+/** Whether a request is of the modern era: whatever mentions the version in `_meta` is. */
+export const isModernRequest = (method: string | undefined, params: unknown): boolean =>
+	method === 'server/discover' ||
+	[PROTOCOL_VERSION, CLIENT_CAPABILITIES].some(key => key in objectOf(objectOf(params)._meta));
+
+/** What is wrong with the envelope of a modern request, as an error to answer with. */
+export function envelopeProblem(params: unknown): JsonObject | undefined {
+	const meta = objectOf(objectOf(params)._meta);
+	const missing = [PROTOCOL_VERSION, CLIENT_CAPABILITIES].find(key => meta[key] === undefined);
+	if (missing !== undefined)
+		return {code: -32602, message: `Invalid params: _meta[${JSON.stringify(missing)}] is missing`};
+	const requested = meta[PROTOCOL_VERSION];
+	if (requested === MODERN) return;
+	return {
+		code: -32022,
+		message: `Unsupported protocol version: ${requested}`,
+		data: {requested, supported: [MODERN]},
+	};
+}
+
+export function callerOf(params: unknown): Caller {
+	const meta = objectOf(objectOf(params)._meta);
+	const level = meta[LOG_LEVEL];
+	return {
+		info: isObject(meta[CLIENT_INFO]) ? meta[CLIENT_INFO] : {name: 'unknown', version: '0'},
+		capabilities: objectOf(meta[CLIENT_CAPABILITIES]),
+		logLevel: typeof level === 'string' ? level : undefined,
+	};
+}
+
+/** The object less some members of its `_meta`, and less that if nothing is left of it. */
+function withoutMeta(object: JsonObject, ...keys: readonly string[]): JsonObject {
+	if (!isObject(object._meta)) return object;
+	const meta = without(object._meta, ...keys);
+	if (meta === object._meta) return object;
+	return Object.keys(meta).length > 0 ? {...object, _meta: meta} : without(object, '_meta');
+}
+
+/** Params of a request as a handshake server expects them. */
+export const withoutEnvelope = (params: JsonObject): JsonObject =>
+	withoutMeta(params, PROTOCOL_VERSION, CLIENT_INFO, CLIENT_CAPABILITIES, LOG_LEVEL);
+
+/** Params of a request as a modern server expects them. */
+export function withEnvelope(params: JsonObject, {info, capabilities, logLevel}: Caller): JsonObject {
+	const envelope = {
+		...objectOf(params._meta),
+		[PROTOCOL_VERSION]: MODERN,
+		[CLIENT_INFO]: info,
+		[CLIENT_CAPABILITIES]: modernCapabilities(capabilities),
+	};
+	return {
+		...without(params, 'task'),
+		_meta: logLevel === undefined ? envelope : {...envelope, [LOG_LEVEL]: logLevel},
+	};
+}
+
+/** What a client can do, less what there is no word for any more. */
+const modernCapabilities = (capabilities: JsonObject): JsonObject =>
+	changed(without(capabilities, 'tasks'), 'roots', roots =>
+		isObject(roots) ? without(roots, 'listChanged') : roots,
+	);
+
+/** Answers that a client may keep for a while. */
+const cacheable = new Set([
+	...['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list', 'resources/read'],
+	'server/discover',
+]);
+
+/** A handshake server's result as a modern client expects it. To keep nothing for long is always right. */
+export function modernResult(method: string, result: JsonObject, serverInfo: unknown): JsonObject {
+	const meta = objectOf(result._meta);
+	const caching = cacheable.has(method) ? {ttlMs: 0, cacheScope: 'private'} : {};
+	const info = isObject(serverInfo) ? {[SERVER_INFO]: serverInfo} : {};
+	return {resultType: 'complete', ...result, ...caching, _meta: {...meta, ...info}};
+}
+
+/** A modern server's result as a handshake client expects it. */
+export const handshakeResult = (result: JsonObject): JsonObject =>
+	withoutMeta(without(result, 'resultType', 'ttlMs', 'cacheScope'), SERVER_INFO);
+
+/** A notification as a handshake client expects it. */
+export function handshakeNotification(body: JsonObject): JsonObject {
+	const params = objectOf(body.params);
+	const plain = withoutMeta(params, SUBSCRIPTION_ID);
+	if (plain === params) return body;
+	return Object.keys(plain).length > 0 ? {...body, params: plain} : without(body, 'params');
+}
+
+/** A code that must not be sent any more, as the one that took its place. */
+export const modernError = (error: JsonObject): JsonObject =>
+	error.code === -32002 ? {...error, code: -32602} : error;
+
+/** What `server/discover` is answered, for a server that was asked to initialize. */
+export const discovered = (initialized: JsonObject): JsonObject =>
+	modernResult(
+		'server/discover',
+		{
+			supportedVersions: [MODERN],
+			capabilities: without(objectOf(initialized.capabilities), 'tasks'),
+			...(initialized.instructions === undefined ? {} : {instructions: initialized.instructions}),
+		},
+		initialized.serverInfo,
+	);
+
+/** What `initialize` is answered, for a server that was asked what it can do. */
+export function initialized(discovered: JsonObject, clientCapabilities: JsonObject): JsonObject {
+	const {capabilities, instructions, _meta} = discovered;
+	const serverInfo = objectOf(_meta)[SERVER_INFO];
+	const known = 'extensions' in clientCapabilities ? objectOf(capabilities) : without(objectOf(capabilities), 'extensions');
+	return {
+		protocolVersion: NEWEST_HANDSHAKE,
+		capabilities: known,
+		serverInfo: isObject(serverInfo) ? serverInfo : {name: 'unknown', version: '0'},
+		...(instructions === undefined ? {} : {instructions}),
+	};
+}
+
+/** A server's request for input, in the form that a modern client is asked in. */
+export function inputRequest(method: string, params: unknown): JsonObject {
+	const plain = without(objectOf(params), '_meta', 'task', 'elicitationId');
+	return Object.keys(plain).length > 0 ? {method, params: plain} : {method};
+}
+
+/** Params of an input request as a request of a handshake server. Elicitation by URL has to have an id there. */
+export function inputParams(params: unknown, id: string): JsonObject {
+	const given = objectOf(params);
+	return given.mode === 'url' ? {...given, elicitationId: id} : given;
+}
+
+/** Whether a tool's output is not an object, which handshake clients throw the whole list of tools away for. */
+export const isWrapped = ({outputSchema}: JsonObject): boolean =>
+	outputSchema !== undefined && objectOf(outputSchema).type !== 'object';
+
+/** A list of tools with each output an object: what is none becomes its only member. */
+export const wrapSchemas = (result: JsonObject): JsonObject =>
+	changed(result, 'tools', tools =>
+		eachObject(tools, tool => {
+			if (!isWrapped(tool)) return tool;
+			const schema = moveReferences(tool.outputSchema);
+			return {...tool, outputSchema: {type: 'object', properties: {result: schema}, required: ['result']}};
+		}),
+	);
+
+/** A result whose structured content is an object, and stands as text, too. */
+export function wrapOutput(result: JsonObject, isWrappedTool: boolean): JsonObject {
+	const {structuredContent} = result;
+	if (structuredContent === undefined || (!isWrappedTool && isObject(structuredContent))) return result;
+	const content = listOf(result.content);
+	const hasText = content.some(block => objectOf(block).type === 'text');
+	return {
+		...result,
+		content: hasText ? content : [...content, text(JSON.stringify(structuredContent))],
+		structuredContent: {result: structuredContent},
+	};
+}
+
+/** A schema that stands a level deeper than it was written for. */
+function moveReferences(schema: unknown): unknown {
+	if (Array.isArray(schema)) return schema.map(moveReferences);
+	if (!isObject(schema)) return schema;
+	return Object.fromEntries(
+		Object.entries(schema).map(([name, value]) => {
+			const isLocal = name === '$ref' && typeof value === 'string' && value.startsWith('#');
+			if (isLocal && (value === '#' || value.startsWith('#/'))) return [name, `#/properties/result${value.slice(1)}`];
+			return [name, moveReferences(value)];
+		}),
+	);
+}

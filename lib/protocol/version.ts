@@ -1,0 +1,58 @@
+/** Versions whose conversations begin with a handshake, the oldest first. */
+export const handshakeVersions = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'] as const;
+
+/** The version without a handshake: every request says for itself what it needs. */
+export const MODERN = '2026-07-28';
+
+/** All versions that bridge speaks. They are dates, so comparing them as text puts them in order. */
+export const versions = [...handshakeVersions, MODERN] as const;
+
+export type HandshakeVersion = (typeof handshakeVersions)[number];
+export type Version = (typeof versions)[number];
+
+export const NEWEST_HANDSHAKE: HandshakeVersion = '2025-11-25';
+export const OLDEST: HandshakeVersion = '2024-11-05';
+
+export const isVersion = (text: unknown): text is Version => versions.some(version => version === text);
+
+export const isHandshakeVersion = (text: unknown): text is HandshakeVersion =>
+	handshakeVersions.some(version => version === text);
+
+/** What an upstream is taken to speak, by what it answered to `initialize`. */
+export type Spoken = {
+	readonly version: HandshakeVersion;
+	/** What was wrong with its answer, for people. */
+	readonly problem?: string;
+};
+
+/**
+ * Judges the version in an upstream's answer. Without one it is given the smallest vocabulary; an unknown one from
+ * before the modern era is taken for the newest handshake. Nothing is spoken with what is newer than all we know.
+ */
+export function spokenBy(answered: unknown): Spoken | undefined {
+	if (isHandshakeVersion(answered)) return {version: answered};
+	// In the lists of early SDKs, but never published: its messages are those of the first version.
+	if (answered === '2024-10-07') return {version: OLDEST};
+	if (typeof answered !== 'string' || answered === '')
+		return {version: OLDEST, problem: `no protocol version, so it is spoken to in ${OLDEST}`};
+	if (answered >= MODERN) return;
+	const problem = `the unknown protocol version ${answered}, so it is spoken to in ${NEWEST_HANDSHAKE}`;
+	return {version: NEWEST_HANDSHAKE, problem};
+}
+
+/** The version that a client is told, by the one that it asked for. */
+export const toldTo = (asked: unknown, fixed?: HandshakeVersion): HandshakeVersion =>
+	fixed ?? (isHandshakeVersion(asked) ? asked : asked === '2024-10-07' ? OLDEST : NEWEST_HANDSHAKE);
+
+const DATE = /\b20\d\d-\d\d-\d\d\b/g;
+
+/**
+ * What to ask for next, when an upstream refused a version instead of naming another: first what its error names, then
+ * down the ladder. Undefined when all has been tried.
+ */
+export function nextToAsk(refusal: unknown, tried: readonly string[]): HandshakeVersion | undefined {
+	const named: readonly string[] = JSON.stringify(refusal).match(DATE) ?? [];
+	const newestFirst = handshakeVersions.toReversed();
+	const candidates = [...newestFirst.filter(version => named.includes(version)), ...newestFirst];
+	return candidates.find(version => !tried.includes(version));
+}

@@ -1,0 +1,29 @@
+import {walkFor} from './walk.js';
+
+/** More messages in one batch than anybody sends. */
+export const MAX_BATCH = 1000;
+
+const [COMMA, OPEN, CLOSE] = [0x2c, 0x5b, 0x5d];
+
+/** Whether what a line holds is an array, if it is JSON. */
+export function isBatch(line: Buffer): boolean {
+	let at = 0;
+	while (line[at] === 0x20 || line[at] === 0x09 || line[at] === 0x0d) at++;
+	return line[at] === OPEN;
+}
+
+/** The texts of the values in an array that is known to be JSON; nothing, if there are more than a batch may have. */
+export function elements(array: Buffer): Buffer[] | undefined {
+	const walk = walkFor(array.length);
+	walk.seal(walk.lay(array, 0));
+	const found: Buffer[] = [];
+	let at = walk.skipSpace(walk.skipSpace(0) + 1);
+	while (at < array.length && array[at] !== CLOSE) {
+		if (found.length === MAX_BATCH) return;
+		const end = walk.endOfValue(at);
+		found.push(array.subarray(at, end));
+		at = walk.skipSpace(end);
+		if (array[at] === COMMA) at = walk.skipSpace(at + 1);
+	}
+	return found;
+}
