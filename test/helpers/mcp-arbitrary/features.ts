@@ -46,14 +46,18 @@ const anySchema: Values = fc.oneof(
 	}),
 );
 
+/** Until 2026-07-28 every property had to be described by an object; true and false are schemas too. */
+const newInputSchemas: Values[] = [
+	fc.constant({type: 'object', anyOf: [{required: ['a']}, {$ref: '#/$defs/b'}], $defs: {b: {}}}),
+	fc.constant({type: 'object', properties: {any: true, none: false}}),
+];
+
 const inputSchema = (version: McpVersion): Values =>
 	fc.oneof(
 		objectSchema(property, schemaDialect(version)),
 		fc.constant({type: 'object'}),
 		fc.constant({type: 'object', additionalProperties: false, description: 'nothing'}),
-		...(since(version, '2026-07-28')
-			? [fc.constant({type: 'object', anyOf: [{required: ['a']}, {$ref: '#/$defs/b'}], $defs: {b: {}}})]
-			: []),
+		...(since(version, '2026-07-28') ? newInputSchemas : []),
 	);
 
 const outputSchema = (version: McpVersion): Values => {
