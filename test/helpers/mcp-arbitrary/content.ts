@@ -1,0 +1,138 @@
+import fc from 'fast-check';
+import type {McpVersion} from '../mcp-schema.js';
+import {
+	base64,
+	dateTime,
+	fraction,
+	icons,
+	itemMeta,
+	json,
+	listOf,
+	mimeType,
+	name,
+	objectOf,
+	since,
+	size,
+	text,
+	title,
+	uri,
+	uriTemplate,
+	type Values,
+	type ValuesByName,
+	when,
+} from './values.js';
+
+export const role = fc.constantFrom('user', 'assistant');
+
+export const annotations = (version: McpVersion): ValuesByName => ({
+	annotations: objectOf(
+		{},
+		{
+			audience: fc.subarray(['user', 'assistant']),
+			priority: fraction,
+			...when(since(version, '2025-06-18'), {lastModified: dateTime}),
+		},
+	),
+});
+
+const block = (
+	version: McpVersion,
+	type: string,
+	required: ValuesByName,
+	optional: ValuesByName = {},
+): Values =>
+	objectOf(
+		{type: fc.constant(type), ...required},
+		{...optional, ...annotations(version), ...itemMeta(version)},
+	);
+
+/** What a resource holds, as text or as bytes. */
+export const resourceContents = (version: McpVersion): Values =>
+	fc.oneof(
+		objectOf({uri, text}, {mimeType, ...itemMeta(version)}),
+		objectOf({uri, blob: base64}, {mimeType, ...itemMeta(version)}),
+	);
+
+const resourceMembers = (version: McpVersion): ValuesByName => ({
+	description: text,
+	mimeType,
+	size,
+	...title(version),
+	...icons(version),
+});
+
+export const resource = (version: McpVersion): Values =>
+	objectOf({uri, name}, {...resourceMembers(version), ...annotations(version), ...itemMeta(version)});
+
+export const resourceTemplate = (version: McpVersion): Values =>
+	objectOf(
+		{uriTemplate, name},
+		{
+			description: text,
+			mimeType,
+			...title(version),
+			...icons(version),
+			...annotations(version),
+			...itemMeta(version),
+		},
+	);
+
+/** The blocks that need no resource: those of sampling. */
+const mediaBlocks = (version: McpVersion): Values[] => [
+	block(version, 'text', {text}),
+	block(version, 'image', {data: base64, mimeType: fc.constantFrom('image/png', 'image/svg+xml')}),
+	...(since(version, '2025-03-26')
+		? [block(version, 'audio', {data: base64, mimeType: fc.constantFrom('audio/wav', 'audio/mpeg')})]
+		: []),
+];
+
+/** A block in the result of a tool or in a prompt. */
+export const contentBlock = (version: McpVersion): Values =>
+	fc.oneof(
+		...mediaBlocks(version),
+		block(version, 'resource', {resource: resourceContents(version)}),
+		...(since(version, '2025-06-18')
+			? [block(version, 'resource_link', {uri, name}, resourceMembers(version))]
+			: []),
+	);
+
+/** What a tool gives besides its content. */
+export const structuredContent = (version: McpVersion): ValuesByName =>
+	when(since(version, '2025-06-18'), {
+		structuredContent: since(version, '2026-07-28') ? json.value : json.object,
+	});
+
+const toolUse = (version: McpVersion): Values =>
+	objectOf({type: fc.constant('tool_use'), id: text, name, input: json.object}, itemMeta(version));
+
+const toolResult = (version: McpVersion): Values =>
+	objectOf(
+		{type: fc.constant('tool_result'), toolUseId: text, content: listOf(contentBlock(version))},
+		{isError: fc.boolean(), ...structuredContent(version), ...itemMeta(version)},
+	);
+
+/** One block or, where the version has that, a list. */
+const oneOrMore = (version: McpVersion, blocks: Values): fc.Arbitrary<unknown> =>
+	since(version, '2025-11-25') ? fc.oneof(blocks, listOf(blocks)) : blocks;
+
+/** What the model says: with calls of tools, where the version has them. */
+export const modelContent = (version: McpVersion): fc.Arbitrary<unknown> => {
+	const media = mediaBlocks(version);
+	return oneOrMore(
+		version,
+		since(version, '2025-11-25') ? fc.oneof(...media, toolUse(version)) : fc.oneof(...media),
+	);
+};
+
+/** A message of a conversation. Results of tools stand alone, in a message of the user. */
+export const samplingMessage = (version: McpVersion): Values => {
+	const own = when(since(version, '2025-11-25'), itemMeta(version));
+	const said = objectOf({role: fc.constant('assistant'), content: modelContent(version)}, own);
+	const asked = objectOf(
+		{role: fc.constant('user'), content: oneOrMore(version, fc.oneof(...mediaBlocks(version)))},
+		own,
+	);
+	if (!since(version, '2025-11-25')) return fc.oneof(said, asked);
+	const answered = oneOrMore(version, toolResult(version));
+	return fc.oneof(said, asked, objectOf({role: fc.constant('user'), content: answered}, own));
+};

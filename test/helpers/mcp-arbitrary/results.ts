@@ -1,0 +1,141 @@
+import fc from 'fast-check';
+import type {McpVersion} from '../mcp-schema.js';
+import {
+	contentBlock,
+	modelContent,
+	resource,
+	resourceContents,
+	resourceTemplate,
+	structuredContent,
+} from './content.js';
+import {elicitResult} from './elicitation.js';
+import {implementation, prompt, promptMessage, serverCapabilities, task, tool} from './features.js';
+import {
+	cursor,
+	itemMeta,
+	listOf,
+	meta,
+	objectOf,
+	since,
+	size,
+	text,
+	uri,
+	type Values,
+	type ValuesByName,
+	when,
+} from './values.js';
+
+export type ResultsByMethod = {readonly [method: string]: Values};
+
+/** What the model of the client has said. */
+export const modelResult = (version: McpVersion, common: ValuesByName): Values =>
+	objectOf(
+		{role: fc.constant('assistant'), model: text, content: modelContent(version)},
+		{stopReason: fc.constantFrom('endTurn', 'stopSequence', 'maxTokens', 'toolUse', 'other'), ...common},
+	);
+
+export const rootsResult = (version: McpVersion, common: ValuesByName): Values =>
+	objectOf({roots: listOf(objectOf({uri}, {name: text, ...itemMeta(version)}))}, common);
+
+const legacyMeta = (version: McpVersion): ValuesByName => ({_meta: meta(version)});
+
+/** A result with what every result of the version has. */
+export const resultOf = (version: McpVersion, required: ValuesByName, optional: ValuesByName = {}): Values =>
+	since(version, '2026-07-28')
+		? objectOf({resultType: fc.constant('complete'), ...required}, {...optional, _meta: modernMeta(version)})
+		: objectOf(required, {...optional, ...legacyMeta(version)});
+
+export const modernMeta = (version: McpVersion, required: ValuesByName = {}): Values =>
+	meta(version, required, {'io.modelcontextprotocol/serverInfo': implementation(version)});
+
+/** A result that may be kept for a while, since 2026-07-28. */
+const lastingResult = (version: McpVersion, required: ValuesByName, optional: ValuesByName = {}): Values =>
+	resultOf(
+		version,
+		{
+			...required,
+			...when(since(version, '2026-07-28'), {ttlMs: size, cacheScope: fc.constantFrom('public', 'private')}),
+		},
+		optional,
+	);
+
+const completion = objectOf({values: listOf(text)}, {total: fc.nat(), hasMore: fc.boolean()});
+
+const pageOf = (version: McpVersion, key: string, items: Values): Values =>
+	lastingResult(version, {[key]: listOf(items)}, {nextCursor: cursor});
+
+const toolResult = (version: McpVersion): Values =>
+	resultOf(
+		version,
+		{content: listOf(contentBlock(version))},
+		{isError: fc.boolean(), ...structuredContent(version)},
+	);
+
+const lastingResults = (version: McpVersion): ResultsByMethod => ({
+	'tools/list': pageOf(version, 'tools', tool(version)),
+	'tools/call': toolResult(version),
+	'resources/list': pageOf(version, 'resources', resource(version)),
+	'resources/templates/list': pageOf(version, 'resourceTemplates', resourceTemplate(version)),
+	'resources/read': lastingResult(version, {contents: listOf(resourceContents(version))}),
+	'prompts/list': pageOf(version, 'prompts', prompt(version)),
+	'prompts/get': resultOf(version, {messages: listOf(promptMessage(version))}, {description: text}),
+	'completion/complete': resultOf(version, {completion}),
+});
+
+/** Answers about tasks; a finished one gives what the request itself would have given. */
+const taskResults = (version: McpVersion, finished: Values): ResultsByMethod => {
+	if (version !== '2025-11-25') return {};
+	const own = legacyMeta(version);
+	return {
+		'tasks/get': task(own),
+		'tasks/cancel': task(own),
+		'tasks/list': objectOf({tasks: listOf(task())}, {nextCursor: cursor, ...own}),
+		'tasks/result': finished,
+	};
+};
+
+export function serverResults(version: McpVersion): ResultsByMethod {
+	const capabilities = serverCapabilities(version);
+	if (since(version, '2026-07-28'))
+		return {
+			...lastingResults(version),
+			'server/discover': lastingResult(
+				version,
+				{capabilities, supportedVersions: fc.constantFrom([version], ['2025-11-25', version])},
+				{instructions: text},
+			),
+			'subscriptions/listen': resultOf(version, {}),
+		};
+	const empty = resultOf(version, {});
+	return {
+		...lastingResults(version),
+		...taskResults(version, toolResult(version)),
+		initialize: resultOf(
+			version,
+			{protocolVersion: fc.constant(version), capabilities, serverInfo: implementation(version)},
+			{instructions: text},
+		),
+		ping: empty,
+		'resources/subscribe': empty,
+		'resources/unsubscribe': empty,
+		'logging/setLevel': empty,
+	};
+}
+
+/** No client answers anything since 2026-07-28. */
+export function clientResults(version: McpVersion): ResultsByMethod {
+	if (since(version, '2026-07-28')) return {};
+	const own = legacyMeta(version);
+	const model = modelResult(version, own);
+	const elicited = elicitResult(version, own);
+	return {
+		ping: resultOf(version, {}),
+		'roots/list': rootsResult(version, own),
+		'sampling/createMessage': model,
+		...(since(version, '2025-06-18') ? {'elicitation/create': elicited} : {}),
+		...taskResults(version, fc.oneof(model, elicited)),
+	};
+}
+
+/** The first answer to a request that is done as a task. */
+export const taskCreated = (version: McpVersion): Values => objectOf({task: task()}, legacyMeta(version));

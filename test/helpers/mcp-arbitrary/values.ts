@@ -1,0 +1,179 @@
+import fc from 'fast-check';
+import type {McpVersion} from '../mcp-schema.js';
+
+/** A JSON object, whatever is in it. */
+export type Members = {[name: string]: unknown};
+export type Values = fc.Arbitrary<Members>;
+export type ValuesByName = {readonly [name: string]: fc.Arbitrary<unknown>};
+
+/** Whether a version has what came with that one. */
+export const since = (version: McpVersion, first: McpVersion): boolean => version >= first;
+
+/** These members where the version has them, none where it has not. */
+export const when = (isThere: boolean, members: ValuesByName): ValuesByName => (isThere ? members : {});
+
+/** An object that has all the first members, and any of the second. */
+export const objectOf = (required: ValuesByName, optional: ValuesByName = {}): Values =>
+	fc.record(
+		{...required, ...optional},
+		{requiredKeys: Object.keys(required), noNullPrototype: true},
+	) as Values;
+
+export const listOf = <T>(items: fc.Arbitrary<T>, maxLength = 3): fc.Arbitrary<T[]> =>
+	fc.array(items, {maxLength});
+
+/** Text that looks like what somebody might search the bytes of a message for, and text that is hard to copy. */
+const trickyTexts = [
+	'{"type":"video"}',
+	'"resource_link"',
+	'{"type":"resource_link","uri":"file:///a","name":"a"}',
+	'"type":"audio","data":""',
+	'\\"structuredContent\\":{}',
+	'{"jsonrpc":"2.0","id":1,"result":{"content":[]}}',
+	'"method":"tools/call"',
+	'input_required',
+	'[{"jsonrpc":"2.0"}]',
+	'null',
+	'',
+	' ',
+	'two\nlines\r\n',
+	'\u2028\u2029\u0000\u007f',
+	'Grüße, 世界, 👩‍👩‍👧',
+	'\\',
+	'"',
+];
+
+export const text = fc.oneof(
+	fc.string({unit: 'grapheme', maxLength: 12}),
+	fc.constantFrom(...trickyTexts),
+	fc.lorem({maxCount: 4}),
+);
+
+export const name = fc.oneof(
+	fc.constantFrom(
+		'echo',
+		'get_weather',
+		'files/read',
+		'admin.tools.list',
+		'audio',
+		'resource_link',
+		'größe',
+		'type',
+	),
+	fc.string({unit: 'grapheme-ascii', minLength: 1, maxLength: 10}).filter(key => key !== '__proto__'),
+);
+
+/** Never null: no version has such an id. */
+export const id = fc.oneof(
+	fc.nat({max: 100}),
+	fc.maxSafeInteger(),
+	fc.constantFrom<string | number>(0, -1, '0', '1', '', 'null', '{"id":1}', 'größe'),
+	fc.uuid(),
+);
+
+export const progressToken = id;
+export const fraction = fc.nat({max: 8}).map(eighths => eighths / 8);
+export const number = fc.integer({min: -1_000_000, max: 1_000_000}).map(eighths => eighths / 8);
+export const size = fc.nat({max: 2 ** 40});
+export const base64 = fc.uint8Array({maxLength: 12}).map(bytes => Buffer.from(bytes).toString('base64'));
+export const cursor = fc.oneof(base64, text);
+
+const absoluteUri = fc.constantFrom(
+	'file:///p/main.rs',
+	'file:///home/a%20b/%C3%BC.txt',
+	'https://example.com/a?b=c&d=%22resource_link%22#e',
+	'urn:isbn:0451450523',
+	'test://static/resource/1',
+	'bridge://content/x',
+);
+
+export const uri = fc.oneof(
+	absoluteUri,
+	fc
+		.webUrl({withQueryParameters: true, withFragments: true})
+		.filter(each => /^[\w:/?#@!$&()*+,;=.~%-]*$/.test(each)),
+);
+
+export const uriTemplate = fc.oneof(
+	absoluteUri,
+	fc.constantFrom('file:///{path}', 'test://{+path}{?q,limit}', 'db://{schema}/{table*}'),
+);
+
+/** A page that a browser may be sent to. */
+export const webUri = fc.constantFrom(
+	'https://example.com/connect?state=%7B%7D',
+	'http://localhost:8080/a#%22type%22:%22audio%22',
+);
+
+export const mimeType = fc.constantFrom(
+	'text/plain',
+	'text/x-rust',
+	'image/png',
+	'audio/wav',
+	'application/json',
+	'a/b; c="d"',
+);
+
+const instant = fc.date({min: new Date(0), max: new Date('2100-01-01T00:00:00Z'), noInvalidDate: true});
+
+/** A full date and time, in each way of writing one that every reader takes. */
+export const dateTime = fc
+	.tuple(instant, fc.constantFrom('.000Z', 'Z', '.123456Z', '+02:00', '.5-11:30'))
+	.map(([when, end]) => `${when.toISOString().slice(0, 19)}${end}`);
+
+/** Objects with any names, whose members are of one kind. */
+export const mapOf = (values: fc.Arbitrary<unknown>): Values =>
+	fc.dictionary(name, values, {maxKeys: 3, noNullPrototype: true});
+
+const nested = (leaf: fc.Arbitrary<unknown>): {value: fc.Arbitrary<unknown>; object: Values} => {
+	const {value, object} = fc.letrec<{value: unknown; object: Members}>(tie => ({
+		value: fc.oneof({maxDepth: 2}, leaf, listOf(tie('value')), tie('object')),
+		object: mapOf(tie('value')),
+	}));
+	return {value, object};
+};
+
+/** Any JSON. */
+export const json = nested(fc.oneof(text, number, fc.integer(), fc.boolean(), fc.constant(null)));
+
+/** JSON as the schema of 2026-07-28 has it: its generator has left out null and numbers with a fraction. */
+export const plainJson = nested(fc.oneof(text, fc.integer(), fc.boolean()));
+
+/** An object of no defined content, as the version has it. */
+export const openObject = (version: McpVersion): Values =>
+	since(version, '2026-07-28') ? plainJson.object : json.object;
+
+const foreignMeta: ValuesByName = {
+	'com.example/trace': json.value,
+	'example.org/resource_link': text,
+	traceparent: fc.constant('00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01'),
+	'io.bridge.test/nested': json.object,
+	plain: fc.boolean(),
+};
+
+export const taskId = fc.oneof(fc.uuid(), text);
+
+const relatedTask = (version: McpVersion): ValuesByName =>
+	when(version === '2025-11-25', {'io.modelcontextprotocol/related-task': objectOf({taskId})});
+
+/** A `_meta` with keys of others, and with those required by the caller. */
+export const meta = (version: McpVersion, required: ValuesByName = {}, optional: ValuesByName = {}): Values =>
+	objectOf(required, {...foreignMeta, ...relatedTask(version), ...optional});
+
+/** `_meta` in what is not a message of its own. */
+export const itemMeta = (version: McpVersion): ValuesByName =>
+	when(since(version, '2025-06-18'), {_meta: objectOf({}, foreignMeta)});
+
+export const title = (version: McpVersion): ValuesByName => when(since(version, '2025-06-18'), {title: text});
+
+const icon = objectOf(
+	{src: fc.constantFrom('https://example.com/icon.png', 'data:image/png;base64,AA==')},
+	{
+		mimeType,
+		sizes: listOf(fc.constantFrom('48x48', 'any')),
+		theme: fc.constantFrom('light', 'dark'),
+	},
+);
+
+export const icons = (version: McpVersion): ValuesByName =>
+	when(since(version, '2025-11-25'), {icons: listOf(icon, 2)});
