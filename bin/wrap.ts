@@ -30,7 +30,16 @@ export async function runWrap(server: readonly string[], flags: Flags, stop: Sto
 	const taps = tapsFor(client.name, name);
 	const timeoutMs = flags.timeoutMs ?? TIMEOUT_MS;
 	const {clientVersion, targetVersion} = flags;
-	const options = {log, upstream: name, transport: 'stdio', timeoutMs, trace, taps, clientVersion, targetVersion};
+	const options = {
+		log,
+		upstream: name,
+		transport: 'stdio',
+		timeoutMs,
+		trace,
+		taps,
+		clientVersion,
+		targetVersion,
+	};
 	connect(client, wrap(options), upstream, error => logBug(log, error));
 	log.debug('child.started', `${name} was started.`, {server: name, command, args: args.length});
 	const swept = sweepOrphans(log);

@@ -75,73 +75,11 @@ class Delivery extends Subscriber<Envelope> {
 	}
 }
 
-const through = (source: Observable<Envelope>, operators: ReadonlyArray<Operator | undefined>) =>
-	operators.reduce((stream, operator) => operator?.(stream) ?? stream, source);
-
-/** Stages that stand in the way of messages until `isPlain` says that there is nothing left for them to do. */
-export const unless = (isPlain: () => boolean, stages: readonly Stage[]): Stage => ({
-	toUpstream: around(isPlain, stages.map(stage => stage.toUpstream)),
-	toClient: around(isPlain, stages.map(stage => stage.toClient).reverse()),
-});
-
-const around =
-	(isPlain: () => boolean, operators: ReadonlyArray<Operator | undefined>): Operator =>
-	source =>
-		new Observable(subscriber => {
-			const inner = new Subject<Envelope>();
-			subscriber.add(through(inner, operators).subscribe(new Relay(subscriber)));
-			return source.subscribe(new Fork(subscriber, inner, isPlain));
-		});
-
-/** Hands on all that comes, without being the one that it is handed to: its end is its own. */
-class Relay extends Subscriber<Envelope> {
-	readonly #next: Subscriber<Envelope>;
-
-	constructor(next: Subscriber<Envelope>) {
-		super();
-		this.#next = next;
-	}
-
-	override next(envelope: Envelope): void {
-		this.#next.next(envelope);
-	}
-
-	protected override _error(error: unknown): void {
-		this.#next.error(error);
-	}
-
-	protected override _complete(): void {
-		this.#next.complete();
-	}
-}
-
-/** Sends messages on their way, or around it. The end always goes the long way, since stages wait for it. */
-class Fork extends Subscriber<Envelope> {
-	readonly #next: Subscriber<Envelope>;
-	readonly #inner: Subject<Envelope>;
-	readonly #isPlain: () => boolean;
-
-	constructor(next: Subscriber<Envelope>, inner: Subject<Envelope>, isPlain: () => boolean) {
-		super();
-		this.#next = next;
-		this.#inner = inner;
-		this.#isPlain = isPlain;
-	}
-
-	override next(envelope: Envelope): void {
-		if (this.isStopped) return;
-		if (this.#isPlain()) this.#next.next(envelope);
-		else this.#inner.next(envelope);
-	}
-
-	protected override _error(error: unknown): void {
-		this.#inner.error(error);
-	}
-
-	protected override _complete(): void {
-		this.#inner.complete();
-	}
-}
+/** The stream that comes out of operators, one after the other. A missing one changes nothing. */
+export const through = (
+	source: Observable<Envelope>,
+	operators: ReadonlyArray<Operator | undefined>,
+): Observable<Envelope> => operators.reduce((stream, operator) => operator?.(stream) ?? stream, source);
 
 /** Sends a message back the way the present one came, to the side that caused it. */
 export type Answer = (envelope: Envelope) => void;

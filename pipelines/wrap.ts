@@ -12,7 +12,8 @@ import {timeLimit} from '../lib/operators/time-limit.js';
 import {trace} from '../lib/operators/trace.js';
 import {translateVersion} from '../lib/operators/translate-version.js';
 import {Session, type SessionOptions} from '../lib/protocol/session.js';
-import {type Stage, unless} from '../lib/stage.js';
+import type {Stage} from '../lib/stage.js';
+import {unless} from '../lib/unless.js';
 import {WaitingRequests} from '../lib/waiting-requests.js';
 
 export type WrapOptions = SessionOptions & {
@@ -39,14 +40,17 @@ export function wrap({log, transport, timeoutMs, trace: show, taps, ...options}:
 		matchAnswers({log, upstream, waiting}), //     one answer a request, also when the server died
 		timeLimit({timeoutMs, upstream, waiting}), //  an error in time, rather than no answer
 		// Between equal versions that have shaken hands, nothing of this is in the way.
-		unless(() => session.isPlain, [
-			holdUntilReady({session, log, transport}), //  nothing before the handshake
-			modernClient(session), //                      a client without one looks like one with
-			translateVersion({session, log}), //           each side hears messages of its own version
-			rewriteVersion({session, log}), //             each side hears its own version in the handshake
-			pollTasks(session), //                         tools that run as tasks only, for clients without
-			modernUpstream({session, log}), //             a server without handshake looks like one with
-		]),
+		unless(
+			() => session.isPlain,
+			[
+				holdUntilReady({session, log, transport}), //  nothing before the handshake
+				modernClient(session), //                      a client without one looks like one with
+				translateVersion({session, log}), //           each side hears messages of its own version
+				rewriteVersion({session, log}), //             each side hears its own version in the handshake
+				pollTasks(session), //                         tools that run as tasks only, for clients without
+				modernUpstream({session, log}), //             a server without handshake looks like one with
+			],
+		),
 		parse({log, from: 'upstream'}), //             what is no message goes no further
 		taps?.upstream ?? {}, //                       what the server hears and says, where that differs
 	];

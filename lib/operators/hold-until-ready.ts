@@ -1,7 +1,7 @@
 import {Envelope} from '../envelope.js';
 import {BridgeError} from '../errors.js';
+import {HeldMessages} from '../held-messages.js';
 import type {Log} from '../log.js';
-import {HeldMessages} from '../protocol/held-messages.js';
 import {objectOf} from '../protocol/json.js';
 import {tellOfConnection} from '../protocol/report.js';
 import type {Session} from '../protocol/session.js';
@@ -144,18 +144,10 @@ class Gate implements Steps {
 			answer(Envelope.answer(id, 'error', problem, envelope.origin));
 			return;
 		}
-		if (!this.#held.add(envelope)) this.#overflow(envelope);
+		this.#held.add(envelope);
 		if (this.#asked || this.#grace) return;
 		if (isModern) this.#introduceModern(envelope);
 		else if (isRequest) this.#grace = setTimeout(() => this.#shakeHands(), this.#graceMs);
-	}
-
-	#overflow(envelope: Envelope): void {
-		const {upstream} = this.#session.options;
-		const message = `${upstream} is not ready, and ${HeldMessages.LIMITS} wait for it already.`;
-		if (envelope.head.id !== undefined)
-			throw new BridgeError('ERR_SESSION_BUSY', message, 'Wait for an answer before you send more.');
-		this.#log.warn('proxy.held.dropped', `${message} ${envelope.head.method} was dropped.`, {server: upstream});
 	}
 
 	#introduceModern(envelope: Envelope): void {

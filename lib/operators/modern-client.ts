@@ -16,37 +16,13 @@ import {
 } from '../protocol/v2026-07-28.js';
 import {MODERN} from '../protocol/version.js';
 import {type Answer, type Outlets, type Stage, type Steps, stage} from '../stage.js';
-import {canonicalId} from '../wire/id.js';
+import {canonicalId, idWord} from '../wire/id.js';
 import {memberText} from '../wire/member.js';
+import {askable, type Call, isRepeat, newCall, resumable} from './modern-call.js';
 import {Listeners} from './modern-listeners.js';
 
 /** Calls of a client that may be under way at a time; the oldest is forgotten for the next. */
 const MAX_CALLS = 65_536;
-
-/** A request of the client's that the upstream has been asked. */
-type Call = {
-	/** Its id, as the client waits for the answer: another one after each round of input. */
-	id: string;
-	readonly told: string;
-	readonly method: string;
-	readonly capabilities: JsonObject;
-	readonly logLevel: string | undefined;
-	/** Under what it is parked, while the client is to answer what the server asked. */
-	parked: string | undefined;
-	/** The answer, if it came while the call was parked. */
-	answer: Envelope | undefined;
-	/** What the server asks, by the key of the request. */
-	readonly questions: Map<string, {readonly id: string; readonly method: string; readonly params: unknown}>;
-};
-
-/** Requests whose answers may ask for input. */
-const resumable: readonly unknown[] = ['tools/call', 'prompts/get', 'resources/read'];
-/** What a server may ask, with the capability that the client has to have for it. */
-const askable = new Map([
-	['roots/list', 'roots'],
-	['sampling/createMessage', 'sampling'],
-	['elicitation/create', 'elicitation'],
-]);
 
 /** Makes a client of the era without handshake look like one of 2025-11-25 that has shaken hands. */
 export function modernClient(session: Session): Stage {
@@ -77,7 +53,8 @@ class ModernClient implements Steps {
 	readonly toUpstream = (envelope: Envelope, answer: Answer): Envelope | undefined => {
 		const {id, method} = envelope.head;
 		if (!this.#isInPlace || method === undefined) return envelope;
-		if (id !== undefined) return method === 'initialize' ? envelope : this.#request(envelope, id, method, answer);
+		if (id !== undefined)
+			return method === 'initialize' ? envelope : this.#request(envelope, id, method, answer);
 		return method === 'notifications/cancelled' ? this.#cancelled(envelope) : envelope;
 	};
 
@@ -94,7 +71,8 @@ class ModernClient implements Steps {
 		const reply = (member: 'result' | 'error', value: JsonObject): undefined =>
 			void answer(Envelope.answer(id, member, value, envelope.origin));
 		if (problem) return reply('error', problem);
-		if (method === 'server/discover') return reply('result', discovered(this.#session.initializeResult ?? {}));
+		if (method === 'server/discover')
+			return reply('result', discovered(this.#session.initializeResult ?? {}));
 		if (method === 'subscriptions/listen') return this.#listeners.open(id, objectOf(params.notifications));
 		if (typeof params.requestState === 'string') {
 			const call = this.#parked.take(params.requestState);
@@ -132,7 +110,7 @@ class ModernClient implements Steps {
 		call.id = id;
 		call.parked = undefined;
 		for (const [key, question] of call.questions) {
-			const result = responses[nameOf(question.id)];
+			const result = responses[idWord(question.id)];
 			if (result === undefined) continue;
 			call.questions.delete(key);
 			this.#out.toUpstream(Envelope.answer(question.id, 'result', result));
@@ -144,7 +122,7 @@ class ModernClient implements Steps {
 	#park(call: Call): void {
 		call.parked = this.#parked.add(call);
 		const requests = [...call.questions.values()].map(({id, method, params}) => [
-			nameOf(id),
+			idWord(id),
 			inputRequest(method, params),
 		]);
 		this.#needInput(call.id, Object.fromEntries(requests), call.parked);
@@ -194,12 +172,17 @@ class ModernClient implements Steps {
 	#asked(envelope: Envelope, id: string, method: string): undefined {
 		const refuse = (code: number, message: string): undefined =>
 			void this.#out.toUpstream(Envelope.answer(id, 'error', {code, message}, envelope.origin));
-		if (method === 'ping') return void this.#out.toUpstream(Envelope.answer(id, 'result', {}, envelope.origin));
+		if (method === 'ping')
+			return void this.#out.toUpstream(Envelope.answer(id, 'result', {}, envelope.origin));
 		const capability = askable.get(method);
-		if (capability === undefined) return refuse(-32601, `Method not found: ${method} (the client speaks ${MODERN})`);
+		if (capability === undefined)
+			return refuse(-32601, `Method not found: ${method} (the client speaks ${MODERN})`);
 		const call = this.#latestWith(capability);
 		if (!call)
-			return refuse(-32601, `Method not found: no request is under way that can carry ${method} to the client`);
+			return refuse(
+				-32601,
+				`Method not found: no request is under way that can carry ${method} to the client`,
+			);
 		call.questions.set(canonicalId(id), {id, method, params: envelope.body.params});
 		if (call.parked === undefined) this.#park(call);
 	}
@@ -242,16 +225,3 @@ class ModernClient implements Steps {
 		}));
 	}
 }
-
-const newCall = (call: Omit<Call, 'parked' | 'answer' | 'questions'>): Call => ({
-	...call,
-	parked: undefined,
-	answer: undefined,
-	questions: new Map(),
-});
-
-/** Whether a call is over upstream, and has to be made anew. */
-const isRepeat = ({told}: Call): boolean => told === '';
-
-/** An id as the name of a member. */
-const nameOf = (id: string): string => (id.startsWith('"') ? String(JSON.parse(id)) : id);

@@ -4,6 +4,7 @@ import {type JsonObject, objectOf, without} from '../protocol/json.js';
 import type {Session} from '../protocol/session.js';
 import {inputParams} from '../protocol/v2026-07-28.js';
 import type {Outlets} from '../stage.js';
+import {idWord} from '../wire/id.js';
 
 /** A request that a modern server has been asked. */
 export type Call = {
@@ -78,7 +79,7 @@ export class InputRounds {
 
 	#again({call, state, responses}: Round): void {
 		const round = call.round + 1;
-		const told = JSON.stringify(`${plain(call.id)}.r${round}`);
+		const told = JSON.stringify(`${idWord(call.id)}.r${round}`);
 		const params = {
 			...without(call.params, 'inputResponses', 'requestState'),
 			...(Object.keys(responses).length > 0 ? {inputResponses: responses} : {}),
@@ -122,5 +123,3 @@ export class InputRounds {
 		}
 	}
 }
-
-const plain = (id: string): string => (id.startsWith('"') ? String(JSON.parse(id)) : id);

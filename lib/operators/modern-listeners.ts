@@ -1,5 +1,5 @@
-import {change} from '../change.js';
 import {BoundedMap} from '../bounded-map.js';
+import {change} from '../change.js';
 import {Envelope} from '../envelope.js';
 import {type JsonObject, listOf, objectOf} from '../protocol/json.js';
 import type {Session} from '../protocol/session.js';
@@ -44,11 +44,19 @@ export class Listeners {
 	open(id: string, wanted: JsonObject): undefined {
 		const capabilities = objectOf(this.#session.initializeResult?.capabilities);
 		const offered = lists.filter(
-			({member, capability}) => wanted[member] === true && objectOf(capabilities[capability]).listChanged === true,
+			({member, capability}) =>
+				wanted[member] === true && objectOf(capabilities[capability]).listChanged === true,
 		);
 		const canSubscribe = objectOf(capabilities.resources).subscribe === true;
-		const uris = canSubscribe ? listOf(wanted.resourceSubscriptions).filter(uri => typeof uri === 'string') : [];
-		const listener = {id, methods: offered.map(({method}) => method), uris: new Set(uris), waiting: uris.length};
+		const uris = canSubscribe
+			? listOf(wanted.resourceSubscriptions).filter(uri => typeof uri === 'string')
+			: [];
+		const listener = {
+			id,
+			methods: offered.map(({method}) => method),
+			uris: new Set(uris),
+			waiting: uris.length,
+		};
 		this.#listeners.set(id, listener);
 		for (const uri of uris) this.#subscribe(listener, uri);
 		if (uris.length === 0) this.#acknowledge(listener);
@@ -106,8 +114,7 @@ export class Listeners {
 		const listener = this.#listeners.take(id);
 		if (!listener) return false;
 		const others = [...this.#listeners.values()];
-		for (const uri of listener.uris)
-			if (!others.some(({uris}) => uris.has(uri))) this.#unsubscribe(uri);
+		for (const uri of listener.uris) if (!others.some(({uris}) => uris.has(uri))) this.#unsubscribe(uri);
 		return true;
 	}
 

@@ -33,7 +33,9 @@ export class ListenStream {
 	/** What the server has to tell of. */
 	offer({tools, prompts, resources}: JsonObject): void {
 		const changing = {toolsListChanged: tools, promptsListChanged: prompts, resourcesListChanged: resources};
-		const offered = Object.entries(changing).filter(([, capability]) => objectOf(capability).listChanged === true);
+		const offered = Object.entries(changing).filter(
+			([, capability]) => objectOf(capability).listChanged === true,
+		);
 		this.#lists = Object.fromEntries(offered.map(([name]) => [name, true]));
 	}
 

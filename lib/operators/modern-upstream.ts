@@ -110,11 +110,15 @@ class ModernUpstream implements Steps {
 		const result = objectOf(envelope.body.result);
 		this.#discover = undefined;
 		this.#initialize = undefined;
-		if (!listOf(result.supportedVersions).includes(MODERN))
-			return refusal ?? envelope.withId(id);
+		if (!listOf(result.supportedVersions).includes(MODERN)) return refusal ?? envelope.withId(id);
 		this.#session.upstream = MODERN;
 		if (this.#session.client !== MODERN) this.#stream.offer(objectOf(result.capabilities));
-		return Envelope.answer(id, 'result', initialized(result, this.#session.clientCapabilities), envelope.origin);
+		return Envelope.answer(
+			id,
+			'result',
+			initialized(result, this.#session.clientCapabilities),
+			envelope.origin,
+		);
 	}
 
 	#request(envelope: Envelope, id: string, method: string, answer: Answer): Envelope | undefined {
@@ -135,7 +139,10 @@ class ModernUpstream implements Steps {
 				break;
 		}
 		if (method.startsWith('tasks/'))
-			return reply('error', {code: -32601, message: `Method not found: ${method} (the server speaks protocol ${MODERN})`});
+			return reply('error', {
+				code: -32601,
+				message: `Method not found: ${method} (the server speaks protocol ${MODERN})`,
+			});
 		const call = {id, method, params, told: id, round: 0, origin: envelope.origin};
 		this.#calls.set(envelope.head.key ?? '', call);
 		return change(envelope, body => ({...body, params: withEnvelope(objectOf(body.params), this.#caller)}));
@@ -154,12 +161,16 @@ class ModernUpstream implements Steps {
 			this.#stream.open();
 			return;
 		}
-		if (method !== 'notifications/cancelled') return method === 'notifications/roots/list_changed' ? undefined : envelope;
+		if (method !== 'notifications/cancelled')
+			return method === 'notifications/roots/list_changed' ? undefined : envelope;
 		const id = memberText(envelope.bytes, 'params', 'requestId') ?? '';
 		if (this.#input.cancel(id)) return;
 		const call = [...this.#calls.values()].find(call => call.id === id);
 		if (!call || call.told === id) return envelope;
-		return change(envelope, body => ({...body, params: {...objectOf(body.params), requestId: JSON.parse(call.told)}}));
+		return change(envelope, body => ({
+			...body,
+			params: {...objectOf(body.params), requestId: JSON.parse(call.told)},
+		}));
 	}
 
 	#notified(envelope: Envelope, method: string): Envelope | undefined {
@@ -170,7 +181,10 @@ class ModernUpstream implements Steps {
 
 	#answered(envelope: Envelope, key: string): Envelope | undefined {
 		if (this.#stream.ended(key)) {
-			this.#log.debug('proxy.listen.ended', `${this.#session.options.upstream} ended the stream of its notifications.`);
+			this.#log.debug(
+				'proxy.listen.ended',
+				`${this.#session.options.upstream} ended the stream of its notifications.`,
+			);
 			return;
 		}
 		const call = this.#calls.take(key);
@@ -188,7 +202,8 @@ class ModernUpstream implements Steps {
 		const result = handshakeResult(objectOf(body.result));
 		if (method === 'tools/call') return {...body, result: wrapOutput(result, this.#wrapped.has(params.name))};
 		if (method !== 'tools/list') return {...body, result};
-		for (const tool of listOf(result.tools).map(objectOf)) if (isWrapped(tool)) this.#wrapped.set(tool.name, true);
+		for (const tool of listOf(result.tools).map(objectOf))
+			if (isWrapped(tool)) this.#wrapped.set(tool.name, true);
 		return {...body, result: wrapSchemas(result)};
 	}
 }

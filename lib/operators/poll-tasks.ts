@@ -127,7 +127,9 @@ class TaskPoller implements Steps {
 		if (job.timer) this.#timers.delete(job.timer);
 		const stop = this.#session.ownId();
 		this.#ignored.set(JSON.stringify(stop), true);
-		this.#out.toUpstream(Envelope.of({jsonrpc: '2.0', id: stop, method: 'tasks/cancel', params: {taskId: job.taskId}}));
+		this.#out.toUpstream(
+			Envelope.of({jsonrpc: '2.0', id: stop, method: 'tasks/cancel', params: {taskId: job.taskId}}),
+		);
 		return;
 	}
 

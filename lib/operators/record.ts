@@ -53,7 +53,8 @@ export function record({log, client, upstream, withSecrets}: RecordOptions): Tap
 		log.add([Buffer.from(`${prefix}"event":"${name}",${who}}\n`)]);
 	const write = (envelope: Envelope, end: Buffer): void => {
 		const {head, origin} = envelope;
-		if (head.flaw === undefined || head.flaw === 'a batch') log.add([messageHead, ...content(envelope, withSecrets), end], origin);
+		if (head.flaw === undefined || head.flaw === 'a batch')
+			log.add([messageHead, ...content(envelope, withSecrets), end], origin);
 		else log.add([Buffer.from(`${prefix}${excerpt(envelope, withSecrets)}`), end], origin);
 	};
 	event('open', fromClient);

@@ -2,10 +2,10 @@ import {change} from '../change.js';
 import {Envelope} from '../envelope.js';
 import {BridgeError} from '../errors.js';
 import type {Log} from '../log.js';
-import {isObject, type JsonObject, objectOf} from '../protocol/json.js';
+import {changed, isObject, type JsonObject, objectOf} from '../protocol/json.js';
 import type {Session} from '../protocol/session.js';
 import {isHandshakeVersion, NEWEST_HANDSHAKE, nextToAsk, spokenBy, toldTo} from '../protocol/version.js';
-import {type Stage, stage} from '../stage.js';
+import {type Answer, type Outlets, type Stage, type Steps, stage} from '../stage.js';
 
 export type RewriteVersionOptions = {
 	readonly session: Session;
@@ -25,75 +25,96 @@ const REFUSALS: readonly unknown[] = [-32600, -32602, -32603, -32000, -32022];
  * Lets each side hear its own protocol version in `initialize`: the upstream is asked for one that it may know, and
  * again for an older one where it refuses, and the client is told the one that it asked for.
  */
-export function rewriteVersion({session, log, attemptMs = ATTEMPT_MS}: RewriteVersionOptions): Stage {
-	const {upstream, targetVersion, clientVersion} = session.options;
+export function rewriteVersion(options: RewriteVersionOptions): Stage {
+	return stage(out => new Negotiation(options, out));
+}
+
+class Negotiation implements Steps {
+	readonly #session: Session;
+	readonly #log: Log;
+	readonly #attemptMs: number;
+	readonly #out: Outlets;
 	/** The `initialize` without an answer, and what has been asked for in its name. */
-	let request: Envelope | undefined;
-	let tried: string[] = [];
-	let timers: NodeJS.Timeout[] = [];
-	const stop = (): void => {
-		for (const timer of timers) clearTimeout(timer);
-		timers = [];
+	#request: Envelope | undefined;
+	#tried: string[] = [];
+	#timers: NodeJS.Timeout[] = [];
+
+	constructor({session, log, attemptMs = ATTEMPT_MS}: RewriteVersionOptions, out: Outlets) {
+		this.#session = session;
+		this.#log = log;
+		this.#attemptMs = attemptMs;
+		this.#out = out;
+	}
+
+	readonly toUpstream = (envelope: Envelope, answer: Answer): Envelope | undefined => {
+		const {id, method} = envelope.head;
+		if (method !== 'initialize' || id === undefined) return envelope;
+		const {protocolVersion} = objectOf(envelope.body.params);
+		if (typeof protocolVersion === 'string') return this.#begin(envelope, protocolVersion);
+		const message = 'Invalid params: initialize needs params.protocolVersion (a string)';
+		answer(Envelope.answer(id, 'error', {code: -32602, message}, envelope.origin));
+		return;
 	};
-	return stage(out => {
-		const attempt = (envelope: Envelope, version: string): Envelope => {
-			tried.push(version);
-			stop();
-			timers = [
-				setTimeout(() => giveUp(envelope), attemptMs).unref(),
-				setInterval(() => tellOfWaiting(log, upstream), PROGRESS_MS).unref(),
-			];
-			return withVersion(envelope, version);
-		};
-		const giveUp = (envelope: Envelope): void => {
-			stop();
-			request = undefined;
-			out.toClient(Envelope.failure(envelope.head.id, tooSlow(upstream, attemptMs), envelope.origin));
-		};
-		const begin = (envelope: Envelope): Envelope => {
-			const {protocolVersion} = objectOf(envelope.body.params);
-			request = envelope;
-			tried = [];
-			session.upstream = undefined;
-			session.client ??= toldTo(protocolVersion, clientVersion);
-			return attempt(envelope, isHandshakeVersion(targetVersion) ? targetVersion : NEWEST_HANDSHAKE);
-		};
-		const failed = (envelope: Envelope, asked: Envelope): Envelope | undefined => {
-			const {error} = envelope.body;
-			const next = isRefusal(error) && targetVersion === undefined ? nextToAsk(error, tried) : undefined;
-			if (next === undefined) {
-				request = undefined;
-				return envelope;
-			}
-			const sentence = `${upstream} refused protocol ${tried.at(-1)}; it is asked for ${next}.`;
-			log.info('proxy.version.refused', sentence, {server: upstream, tried, next});
-			out.toUpstream(attempt(asked, next));
-			return;
-		};
-		return {
-			toUpstream(envelope, answer) {
-				const {id, method} = envelope.head;
-				if (method !== 'initialize' || id === undefined) return envelope;
-				if (typeof objectOf(envelope.body.params).protocolVersion === 'string') return begin(envelope);
-				const message = 'Invalid params: initialize needs params.protocolVersion (a string)';
-				answer(Envelope.answer(id, 'error', {code: -32602, message}, envelope.origin));
-				return;
-			},
-			toClient(envelope) {
-				const {key, method, hasError} = envelope.head;
-				if (!request || method !== undefined || key !== request.head.key) return envelope;
-				stop();
-				if (hasError) return failed(envelope, request);
-				const {id} = request.head;
-				request = undefined;
-				const error = judge(session, objectOf(envelope.body.result).protocolVersion, log);
-				if (error) return Envelope.failure(id, error, envelope.origin);
-				return change(envelope, body => ({...body, result: told(objectOf(body.result), session)}));
-			},
-			upstreamGone: stop,
-			stopped: stop,
-		};
-	});
+
+	readonly toClient = (envelope: Envelope): Envelope | undefined => {
+		const {key, method, hasError} = envelope.head;
+		const request = this.#request;
+		if (!request || method !== undefined || key !== request.head.key) return envelope;
+		this.#stop();
+		this.#request = undefined;
+		if (hasError) return this.#failed(envelope, request);
+		const error = judge(this.#session, objectOf(envelope.body.result).protocolVersion, this.#log);
+		if (error) return Envelope.failure(request.head.id, error, envelope.origin);
+		return change(envelope, body => changed(body, 'result', result => told(objectOf(result), this.#session)));
+	};
+
+	readonly upstreamGone = (): void => this.#stop();
+	readonly stopped = (): void => this.#stop();
+
+	#begin(envelope: Envelope, asked: string): Envelope {
+		const {targetVersion, clientVersion} = this.#session.options;
+		this.#tried = [];
+		this.#session.upstream = undefined;
+		this.#session.client ??= toldTo(asked, clientVersion);
+		return this.#attempt(envelope, isHandshakeVersion(targetVersion) ? targetVersion : NEWEST_HANDSHAKE);
+	}
+
+	#attempt(envelope: Envelope, version: string): Envelope {
+		const {upstream} = this.#session.options;
+		this.#request = envelope;
+		this.#tried.push(version);
+		this.#timers = [
+			setTimeout(() => this.#giveUp(envelope), this.#attemptMs).unref(),
+			setInterval(() => tellOfWaiting(this.#log, upstream), PROGRESS_MS).unref(),
+		];
+		return withVersion(envelope, version);
+	}
+
+	#giveUp({head: {id}, origin}: Envelope): void {
+		this.#stop();
+		this.#request = undefined;
+		this.#out.toClient(
+			Envelope.failure(id, tooSlow(this.#session.options.upstream, this.#attemptMs), origin),
+		);
+	}
+
+	/** Some servers refuse a version that they do not know, rather than to name one that they do. */
+	#failed(envelope: Envelope, request: Envelope): Envelope | undefined {
+		const {upstream, targetVersion} = this.#session.options;
+		const {error} = envelope.body;
+		const tried = this.#tried;
+		const next = isRefusal(error) && targetVersion === undefined ? nextToAsk(error, tried) : undefined;
+		if (next === undefined) return envelope;
+		const sentence = `${upstream} refused protocol ${tried.at(-1)}; it is asked for ${next}.`;
+		this.#log.info('proxy.version.refused', sentence, {server: upstream, tried, next});
+		this.#out.toUpstream(this.#attempt(request, next));
+		return;
+	}
+
+	#stop(): void {
+		for (const timer of this.#timers) clearTimeout(timer);
+		this.#timers = [];
+	}
 }
 
 function withVersion(envelope: Envelope, version: string): Envelope {

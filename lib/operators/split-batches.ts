@@ -66,7 +66,8 @@ class Splitter implements Steps {
 		const hasInitialize = parts.some(({head}) => head.method === 'initialize');
 		if (hasInitialize || client === undefined) return notInitialized(parts);
 		if (client !== BATCHES) return error('null', `JSON-RPC batches are not part of protocol ${client}`);
-		if (this.#open.size >= MAX_OPEN) return error('null', `${MAX_OPEN} batches wait for their answers already`);
+		if (this.#open.size >= MAX_OPEN)
+			return error('null', `${MAX_OPEN} batches wait for their answers already`);
 		return;
 	}
 

@@ -6,7 +6,8 @@ import {printable} from '../printable.js';
 import type {Session} from '../protocol/session.js';
 import type {Direction} from '../protocol/step.js';
 import {type Kind, Translator} from '../protocol/translate.js';
-import {type Answer, perMessage, type Stage} from '../stage.js';
+import {type Answer, type Stage, type Step, type Steps, stage} from '../stage.js';
+import {idWord} from '../wire/id.js';
 
 export type TranslateVersionOptions = {readonly session: Session; readonly log: Log};
 
@@ -16,46 +17,64 @@ const MAX_ASKED = 65_536;
 const opposite = {toUpstream: 'toClient', toClient: 'toUpstream'} as const;
 
 /** Lets each side hear messages of its own version. Messages that need no change pass as the bytes that they are. */
-export function translateVersion({session, log}: TranslateVersionOptions): Stage {
-	let current: {readonly pair: string; readonly translator: Translator} | undefined;
+export function translateVersion(options: TranslateVersionOptions): Stage {
+	return stage(() => new Translation(options));
+}
+
+class Translation implements Steps {
+	readonly #session: Session;
+	readonly #log: Log;
+	#current: {readonly pair: string; readonly translator: Translator} | undefined;
 	/** The methods of requests, by the direction that they went and by their ids. */
-	const asked = {
+	readonly #asked = {
 		toUpstream: new BoundedMap<string, string>(MAX_ASKED),
 		toClient: new BoundedMap<string, string>(MAX_ASKED),
 	};
-	const translator = (): Translator | undefined => {
-		const {clientFace: client, upstreamFace: upstream, clientCapabilities} = session;
-		if (client === undefined || upstream === undefined) return;
-		const isStrict = session.options.isStrict ?? false;
-		if (client === upstream && !isStrict) return;
-		if (current?.pair !== `${client} ${upstream}`) {
-			const onLoss = (feature: string): void => tellOfLoss(session, log, feature);
-			const options = {client, upstream, isStrict, clientCapabilities, onLoss};
-			current = {pair: `${client} ${upstream}`, translator: new Translator(options)};
-		}
-		return current.translator;
-	};
-	const step = (envelope: Envelope, direction: Direction, answer: Answer): Envelope | undefined => {
-		const {key, method, hasError} = envelope.head;
-		if (key !== undefined && method !== undefined) asked[direction].set(key, method);
+
+	constructor({session, log}: TranslateVersionOptions) {
+		this.#session = session;
+		this.#log = log;
+	}
+
+	readonly toUpstream: Step = (envelope, answer) => this.#step(envelope, 'toUpstream', answer);
+	readonly toClient: Step = (envelope, answer) => this.#step(envelope, 'toClient', answer);
+
+	#step(envelope: Envelope, direction: Direction, answer: Answer): Envelope | undefined {
+		const about = this.#subject(envelope, direction);
+		const translator = this.#translator();
+		if (!translator || about === undefined) return envelope;
 		const kind = kindOf(envelope);
-		const about = method ?? (key === undefined ? '' : asked[opposite[direction]].take(key));
-		const rules = translator();
-		if (!rules || about === undefined) return envelope;
-		if (!rules.concerns(direction, kind, about)) return envelope;
-		if (!rules.mayChange(direction, kind, about, envelope.line)) return envelope;
-		const open = draft(envelope);
-		const outcome = rules.translate(direction, kind, about, open.body, idOf(envelope));
+		const isConcerned = translator.concerns(direction, kind, about);
+		if (!isConcerned || !translator.mayChange(direction, kind, about, envelope.line)) return envelope;
+		const {body, with: as} = draft(envelope);
+		const outcome = translator.translate(direction, kind, about, body, idWord(envelope.head.id ?? ''));
 		if (!outcome) return envelope;
-		if (outcome.back) answer(backTo(envelope, outcome.back));
-		if (outcome.on) return open.with(outcome.on);
-		if (hasError) log.warn('rpc.error.dropped', `An error without an id was not passed on.`, {error: open.body.error});
-		return;
-	};
-	return perMessage({
-		toUpstream: (envelope, answer) => step(envelope, 'toUpstream', answer),
-		toClient: (envelope, answer) => step(envelope, 'toClient', answer),
-	});
+		const {on, back} = outcome;
+		if (back) answer(backTo(envelope, back));
+		else if (!on)
+			this.#log.debug('rpc.dropped', `${about || 'An error without an id'} was not passed on.`, {body});
+		return on && as(on);
+	}
+
+	/** The method of a message, or of the request that it answers; none if that is not known. */
+	#subject({head: {key, method}}: Envelope, direction: Direction): string | undefined {
+		if (method === undefined) return key === undefined ? '' : this.#asked[opposite[direction]].take(key);
+		if (key !== undefined) this.#asked[direction].set(key, method);
+		return method;
+	}
+
+	/** The translator between the versions that are spoken; none as long as that is not known, or needs none. */
+	#translator(): Translator | undefined {
+		const {clientFace: client, upstreamFace: upstream, clientCapabilities} = this.#session;
+		const isStrict = this.#session.options.isStrict ?? false;
+		if (client === undefined || upstream === undefined || (client === upstream && !isStrict)) return;
+		if (this.#current?.pair !== `${client} ${upstream}`) {
+			const onLoss = (feature: string): void => tellOfLoss(this.#session, this.#log, feature);
+			const translator = new Translator({client, upstream, isStrict, clientCapabilities, onLoss});
+			this.#current = {pair: `${client} ${upstream}`, translator};
+		}
+		return this.#current.translator;
+	}
 }
 
 function kindOf({head: {key, method, hasError}}: Envelope): Kind {
@@ -63,16 +82,20 @@ function kindOf({head: {key, method, hasError}}: Envelope): Kind {
 	return hasError ? 'error' : 'result';
 }
 
-/** The id as rules show it: a text without its quotes. */
-const idOf = ({head: {id = ''}}: Envelope): string => (id.startsWith('"') ? String(JSON.parse(id)) : id);
-
-const backTo = ({head: {id = 'null'}, origin}: Envelope, {result, error}: {[key: string]: unknown}): Envelope =>
+const backTo = (
+	{head: {id = 'null'}, origin}: Envelope,
+	{result, error}: {[key: string]: unknown},
+): Envelope =>
 	error === undefined
 		? Envelope.answer(id, 'result', result, origin)
 		: Envelope.answer(id, 'error', error, origin);
 
 /** Counts what could not be carried, and tells people the first time. */
-function tellOfLoss({losses, options: {upstream}, client, upstream: version}: Session, log: Log, feature: string): void {
+function tellOfLoss(
+	{losses, options: {upstream}, client, upstream: version}: Session,
+	log: Log,
+	feature: string,
+): void {
 	const count = losses.get(feature) ?? 0;
 	losses.set(feature, count + 1);
 	if (count > 0) return;

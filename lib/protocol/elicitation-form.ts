@@ -19,8 +19,11 @@ export function olderForm(schema: JsonObject): OlderForm {
 		if (!isObject(field)) properties[name] = field;
 		else if (field.type === 'array') choices.push(addBoxes(properties, name, field));
 		else properties[name] = Array.isArray(field.oneOf) ? namedOptions(field) : field;
-	const unchanged = Object.entries(properties).every(([name, field]) => objectOf(schema.properties)[name] === field);
-	if (choices.length === 0) return {schema: unchanged ? schema : {...schema, properties}, hasLostLimits: false};
+	const unchanged = Object.entries(properties).every(
+		([name, field]) => objectOf(schema.properties)[name] === field,
+	);
+	if (choices.length === 0)
+		return {schema: unchanged ? schema : {...schema, properties}, hasLostLimits: false};
 	const shown: JsonObject = {...schema, properties};
 	const isShown = (name: unknown): boolean => typeof name === 'string' && name in properties;
 	const required = schema.required === undefined ? {} : {required: listOf(schema.required).filter(isShown)};

@@ -16,11 +16,7 @@ export function without(object: JsonObject, ...names: readonly string[]): JsonOb
 }
 
 /** The object with one member changed; the same object if the change is none. */
-export function changed(
-	object: JsonObject,
-	name: string,
-	change: (value: unknown) => unknown,
-): JsonObject {
+export function changed(object: JsonObject, name: string, change: (value: unknown) => unknown): JsonObject {
 	const value = object[name];
 	const result = change(value);
 	return result === value ? object : {...object, [name]: result};

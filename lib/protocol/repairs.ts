@@ -39,7 +39,8 @@ function unknownToText(...[block, , context]: Parameters<BlockChange>): JsonObje
 	if (isKnownTo(context.to, block.type)) return block;
 	context.lost('content of unknown types');
 	const json = JSON.stringify(block);
-	const shown = json.length <= MAX_SHOWN ? json : `${json.slice(0, MAX_SHOWN)}… (${json.length} characters in all)`;
+	const shown =
+		json.length <= MAX_SHOWN ? json : `${json.slice(0, MAX_SHOWN)}… (${json.length} characters in all)`;
 	return text(`[content of type "${block.type}", not known to protocol ${context.to}] ${shown}`);
 }
 
@@ -67,7 +68,6 @@ function checkLastModified(item: JsonObject, pointer: string, context: Context):
 	context.keep(`${pointer}/annotations/lastModified`, lastModified);
 	return {...item, annotations: rest};
 }
-
 
 function checkItems(member: string) {
 	return (result: JsonObject, context: Context): JsonObject =>

@@ -40,9 +40,7 @@ export function strictRules(steps: readonly Step[]): Rules {
 		},
 		requests: {
 			initialize: one('clientInfo', less('implementation')),
-			'completion/complete': whole(params =>
-				one('ref', less('reference')).apply(less('completion')(params)),
-			),
+			'completion/complete': whole(params => one('ref', less('reference')).apply(less('completion')(params))),
 		},
 		notifications: {
 			'notifications/progress': whole(less('progress')),

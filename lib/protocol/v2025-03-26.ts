@@ -58,10 +58,7 @@ function audioToText(...[block, , context]: Parameters<BlockChange>): JsonObject
 	if (block.type !== 'audio') return block;
 	context.lost('audio in sampling');
 	const {mimeType, data} = block;
-	return text(
-		`[${mimeType}, ${decodedLength(data)} bytes, not supported by protocol ${context.to}]`,
-		block,
-	);
+	return text(`[${mimeType}, ${decodedLength(data)} bytes, not supported by protocol ${context.to}]`, block);
 }
 
 function sampledAudioToText(result: JsonObject, context: Context): JsonObject {

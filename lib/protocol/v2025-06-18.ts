@@ -52,9 +52,14 @@ function linkToText(block: JsonObject, pointer: string, context: Context): JsonO
 	context.lost('links to resources');
 	context.keep(pointer, block);
 	const {uri, name, title, description, mimeType, size} = block;
-	const facts = [mimeType, size === undefined ? undefined : `${size} bytes`].filter(fact => fact !== undefined);
+	const facts = [mimeType, size === undefined ? undefined : `${size} bytes`].filter(
+		fact => fact !== undefined,
+	);
 	const about = facts.length > 0 ? ` ${facts.join(', ')}` : '';
-	return text(`[${title ?? name}](${uri})${about}${description === undefined ? '' : `: ${description}`}`, block);
+	return text(
+		`[${title ?? name}](${uri})${about}${description === undefined ? '' : `: ${description}`}`,
+		block,
+	);
 }
 
 /** Old clients read `content` alone, and the oldest throw the result away when there is none. */

@@ -133,7 +133,10 @@ export const discovered = (initialized: JsonObject): JsonObject =>
 export function initialized(discovered: JsonObject, clientCapabilities: JsonObject): JsonObject {
 	const {capabilities, instructions, _meta} = discovered;
 	const serverInfo = objectOf(_meta)[SERVER_INFO];
-	const known = 'extensions' in clientCapabilities ? objectOf(capabilities) : without(objectOf(capabilities), 'extensions');
+	const known =
+		'extensions' in clientCapabilities
+			? objectOf(capabilities)
+			: without(objectOf(capabilities), 'extensions');
 	return {
 		protocolVersion: NEWEST_HANDSHAKE,
 		capabilities: known,
@@ -188,7 +191,8 @@ function moveReferences(schema: unknown): unknown {
 	return Object.fromEntries(
 		Object.entries(schema).map(([name, value]) => {
 			const isLocal = name === '$ref' && typeof value === 'string' && value.startsWith('#');
-			if (isLocal && (value === '#' || value.startsWith('#/'))) return [name, `#/properties/result${value.slice(1)}`];
+			if (isLocal && (value === '#' || value.startsWith('#/')))
+				return [name, `#/properties/result${value.slice(1)}`];
 			return [name, moveReferences(value)];
 		}),
 	);

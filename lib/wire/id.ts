@@ -11,6 +11,9 @@ export function canonicalId(id: string): string {
 	return isPlainInteger(id) ? id : String(Number(id));
 }
 
+/** An id as a word: a string without its quotes. */
+export const idWord = (id: string): string => (id.startsWith('"') ? String(JSON.parse(id)) : id);
+
 /** Whether JSON's number is written as everybody would write it: the common case, so no regular expression. */
 function isPlainInteger(id: string): boolean {
 	if (id.length > SAFE_DIGITS) return false;

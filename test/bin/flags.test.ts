@@ -18,6 +18,8 @@ const defaults: Flags = {
 	onFull: 'gap',
 	timeoutMs: undefined,
 	env: {},
+	clientVersion: undefined,
+	targetVersion: undefined,
 };
 
 test('has defaults for all that is not given', async t => {

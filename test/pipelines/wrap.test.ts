@@ -18,7 +18,7 @@ const start = (t: ExecutionContext, timeoutMs = 60_000) => {
 		await traffic.close();
 		return readLog(file);
 	};
-	return {...converse(...wrap({log, upstream: 'files', timeoutMs, trace, taps})), shown, entries, logged};
+	return {...converse(...wrap({log, upstream: 'files', transport: 'stdio', timeoutMs, trace, taps})), shown, entries, logged};
 };
 
 test('carries a whole conversation byte for byte, shown and logged once', async t => {
@@ -106,7 +106,7 @@ test('drops the noise of a server and goes on', async t => {
 
 test('works without anybody looking on', t => {
 	const {log} = readableLog();
-	const {client, upstream} = converse(...wrap({log, upstream: 'files', timeoutMs: 0}));
+	const {client, upstream} = converse(...wrap({log, upstream: 'files', transport: 'stdio', timeoutMs: 0}));
 	client.say({id: 1, method: 'a'});
 	upstream.say({id: 1, result: {}});
 	t.like(client.heard, [{id: 1, result: {}}]);
@@ -114,7 +114,7 @@ test('works without anybody looking on', t => {
 
 test('ends the conversation towards the server when the client is gone', t => {
 	const {log} = readableLog();
-	const {client, upstream} = converse(...wrap({log, upstream: 'files', timeoutMs: 0}));
+	const {client, upstream} = converse(...wrap({log, upstream: 'files', transport: 'stdio', timeoutMs: 0}));
 	let isOver = false;
 	(upstream.outgoing as unknown as {subscribe(observer: {complete(): void}): void}).subscribe({
 		complete() {
