@@ -8,11 +8,11 @@ import {
 	type Caller,
 	handshakeNotification,
 	handshakeResult,
+	handshakeTools,
 	initialized,
 	isWrapped,
 	withEnvelope,
 	wrapOutput,
-	wrapSchemas,
 } from '../protocol/v2026-07-28.js';
 import {MODERN} from '../protocol/version.js';
 import {type Answer, type Outlets, type Stage, type Steps, stage} from '../stage.js';
@@ -204,7 +204,7 @@ class ModernUpstream implements Steps {
 		if (method !== 'tools/list') return {...body, result};
 		for (const tool of listOf(result.tools).map(objectOf))
 			if (isWrapped(tool)) this.#wrapped.set(tool.name, true);
-		return {...body, result: wrapSchemas(result)};
+		return {...body, result: handshakeTools(result)};
 	}
 }
 

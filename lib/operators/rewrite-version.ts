@@ -141,6 +141,7 @@ function judge(session: Session, answered: unknown, log: Log): BridgeError | und
 			answered: typeof answered === 'string' ? answered : null,
 			version: spoken.version,
 		});
+	session.isUnsure = spoken.problem !== undefined;
 	session.upstream ??= spoken.version;
 	return;
 }

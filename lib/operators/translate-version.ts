@@ -66,11 +66,11 @@ class Translation implements Steps {
 	/** The translator between the versions that are spoken; none as long as that is not known, or needs none. */
 	#translator(): Translator | undefined {
 		const {clientFace: client, upstreamFace: upstream, clientCapabilities} = this.#session;
-		const isStrict = this.#session.options.isStrict ?? false;
-		if (client === undefined || upstream === undefined || (client === upstream && !isStrict)) return;
+		const {isStrict = false, isShared = false} = this.#session.options;
+		if (client === undefined || upstream === undefined || !this.#session.needsTranslation) return;
 		if (this.#current?.pair !== `${client} ${upstream}`) {
 			const onLoss = (feature: string): void => tellOfLoss(this.#session, this.#log, feature);
-			const translator = new Translator({client, upstream, isStrict, clientCapabilities, onLoss});
+			const translator = new Translator({client, upstream, isStrict, isShared, clientCapabilities, onLoss});
 			this.#current = {pair: `${client} ${upstream}`, translator};
 		}
 		return this.#current.translator;

@@ -11,6 +11,8 @@ export type SessionOptions = {
 	readonly clientVersion?: HandshakeVersion | undefined;
 	/** Whether members that a receiver's version does not have are removed. */
 	readonly isStrict?: boolean;
+	/** Whether the upstream serves several clients, and so was promised more than each of them can do. */
+	readonly isShared?: boolean;
 };
 
 /** What is known of one conversation: who speaks which version, and what they said of themselves. A new connection is a new one. */
@@ -24,6 +26,8 @@ export class Session {
 	clientCapabilities: JsonObject = {};
 	/** What the upstream answered to `initialize`, as this client may be told. */
 	initializeResult: JsonObject | undefined;
+	/** Whether the upstream speaks something that it is only taken to speak. */
+	isUnsure = false;
 	/** Whether the handshake with the upstream is complete. */
 	isReady = false;
 	/** Whether nothing of all this is in the way of a message any more. */
@@ -46,6 +50,12 @@ export class Session {
 		return this.upstream === MODERN ? NEWEST_HANDSHAKE : this.upstream;
 	}
 
+	/** Whether what one side says may not be what the other understands. */
+	get needsTranslation(): boolean {
+		const {isStrict = false} = this.options;
+		return this.client === undefined || this.client !== this.upstream || this.isUnsure || isStrict;
+	}
+
 	/** An id for a request of bridge's own. */
 	ownId(): string {
 		return `${this.#prefix}-${++this.#ids}`;
@@ -53,6 +63,6 @@ export class Session {
 
 	/** From here on, all that equal versions have to say to each other passes as it is. */
 	settle(): void {
-		this.isPlain = this.isReady && this.client !== undefined && this.client === this.upstream;
+		this.isPlain = this.isReady && !this.needsTranslation;
 	}
 }

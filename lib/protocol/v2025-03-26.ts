@@ -4,6 +4,7 @@ import {type Context, ifMentions, Reply, type Step, type Verdict} from './step.j
 
 /** The scheme of resources that are pieces of a message in another form. */
 const CONTENT = 'bridge://content/';
+const PIECE = /^bridge:\/\/content\/[^/]+\/\d+$/;
 
 /**
  * 2025-03-26 brought audio, annotations of tools, messages on progress, a capability for completions, and batches,
@@ -49,7 +50,10 @@ function blobToAudio(block: JsonObject): JsonObject {
 	const {type, resource, ...rest} = block;
 	if (type !== 'resource' || !isObject(resource)) return block;
 	const {uri, mimeType, blob} = resource;
-	if (typeof uri !== 'string' || !uri.startsWith(CONTENT)) return block;
+	if (typeof uri !== 'string' || !PIECE.test(uri)) return block;
+	// Somebody else's, with a name like ours.
+	if (typeof blob !== 'string' || typeof mimeType !== 'string' || !mimeType.startsWith('audio/'))
+		return block;
 	return {type: 'audio', data: blob, mimeType, ...rest};
 }
 

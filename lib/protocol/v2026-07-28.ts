@@ -162,14 +162,42 @@ export const isWrapped = ({outputSchema}: JsonObject): boolean =>
 	outputSchema !== undefined && objectOf(outputSchema).type !== 'object';
 
 /** A list of tools with each output an object: what is none becomes its only member. */
-export const wrapSchemas = (result: JsonObject): JsonObject =>
+export const handshakeTools = (result: JsonObject): JsonObject =>
 	changed(result, 'tools', tools =>
 		eachObject(tools, tool => {
-			if (!isWrapped(tool)) return tool;
-			const schema = moveReferences(tool.outputSchema);
-			return {...tool, outputSchema: {type: 'object', properties: {result: schema}, required: ['result']}};
+			const {inputSchema, outputSchema} = tool;
+			const input = withoutBooleans(inputSchema);
+			const output = isWrapped(tool) ? wrappedSchema(outputSchema) : withoutBooleans(outputSchema);
+			return changed(
+				changed(tool, 'inputSchema', () => input),
+				'outputSchema',
+				() => output,
+			);
 		}),
 	);
+
+const wrappedSchema = (schema: unknown): JsonObject => ({
+	type: 'object',
+	properties: {result: moveReferences(schema)},
+	required: ['result'],
+});
+
+/** A schema whose properties are objects: what allows everything or nothing can be said so, too. */
+const withoutBooleans = (schema: unknown): unknown =>
+	isObject(schema) && isObject(schema.properties)
+		? changed(schema, 'properties', properties => {
+				const entries = Object.entries(objectOf(properties));
+				if (!entries.some(([, property]) => typeof property === 'boolean')) return properties;
+				return Object.fromEntries(
+					entries.map(([name, property]) => [
+						name,
+						typeof property === 'boolean' ? anyOrNone(property) : property,
+					]),
+				);
+			})
+		: schema;
+
+const anyOrNone = (isAny: boolean): JsonObject => (isAny ? {} : {not: {}});
 
 /** A result whose structured content is an object, and stands as text, too. */
 export function wrapOutput(result: JsonObject, isWrappedTool: boolean): JsonObject {

@@ -47,3 +47,6 @@ export async function until(isSo: () => boolean): Promise<void> {
 	for (const started = performance.now(); !isSo(); await sleep(2))
 		if (performance.now() - started > 10_000) throw new Error(`It never was so: ${isSo}`);
 }
+
+/** Resolves when all that is under way has had its turn. */
+export const settled = (): Promise<void> => new Promise(resolve => setImmediate(() => setImmediate(resolve)));

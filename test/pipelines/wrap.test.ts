@@ -18,7 +18,12 @@ const start = (t: ExecutionContext, timeoutMs = 60_000) => {
 		await traffic.close();
 		return readLog(file);
 	};
-	return {...converse(...wrap({log, upstream: 'files', transport: 'stdio', timeoutMs, trace, taps})), shown, entries, logged};
+	return {
+		...converse(...wrap({log, upstream: 'files', transport: 'stdio', timeoutMs, trace, taps})),
+		shown,
+		entries,
+		logged,
+	};
 };
 
 test('carries a whole conversation byte for byte, shown and logged once', async t => {

@@ -1,0 +1,30 @@
+import {BoundedMap} from '../bounded-map.js';
+
+/** Tokens that may be under way at a time; the oldest is forgotten for the next. */
+const MAX_TOKENS = 65_536;
+
+/**
+ * Progress tokens of clients that share an upstream. Each of them counts as it likes, so the upstream is told tokens of
+ * bridge's own, and progress that nobody waits for is nobody's.
+ */
+export class ProgressTokens<Owner> {
+	readonly #owners = new BoundedMap<unknown, {readonly owner: Owner; readonly token: unknown}>(MAX_TOKENS);
+	#count = 0;
+
+	/** The token to tell the upstream in place of a client's own, which may be 0. */
+	rename(owner: Owner, token: unknown): string {
+		const told = `b${++this.#count}`;
+		this.#owners.set(told, {owner, token});
+		return told;
+	}
+
+	/** Whose progress it is, with the token that they know; nothing, if nobody waits for it. */
+	ownerOf(told: unknown): {readonly owner: Owner; readonly token: unknown} | undefined {
+		return this.#owners.get(told);
+	}
+
+	/** The request is answered. */
+	forget(told: string): void {
+		this.#owners.delete(told);
+	}
+}

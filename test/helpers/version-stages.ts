@@ -1,0 +1,94 @@
+import {holdUntilReady} from '../../lib/operators/hold-until-ready.js';
+import {matchAnswers} from '../../lib/operators/match-answers.js';
+import {modernClient} from '../../lib/operators/modern-client.js';
+import {modernUpstream} from '../../lib/operators/modern-upstream.js';
+import {parse} from '../../lib/operators/parse.js';
+import {pollTasks} from '../../lib/operators/poll-tasks.js';
+import {rewriteVersion} from '../../lib/operators/rewrite-version.js';
+import {splitBatches} from '../../lib/operators/split-batches.js';
+import {translateVersion} from '../../lib/operators/translate-version.js';
+import {Session, type SessionOptions} from '../../lib/protocol/session.js';
+import {converse, readableLog} from '../operators/support.js';
+
+type Json = {readonly [key: string]: unknown};
+
+/** A client and a server with all stages between them that have to do with versions, and nothing around them. */
+export function versioned(options: Partial<SessionOptions> = {}) {
+	const {log, entries} = readableLog();
+	const session = new Session({upstream: 'files', ...options});
+	const pair = converse(
+		splitBatches(session),
+		parse({log, from: 'client'}),
+		matchAnswers({log, upstream: 'files'}),
+		holdUntilReady({session, log, transport: 'stdio', graceMs: 1}),
+		modernClient(session),
+		translateVersion({session, log}),
+		rewriteVersion({session, log}),
+		pollTasks(session),
+		modernUpstream({session, log}),
+		parse({log, from: 'upstream'}),
+	);
+	return {...pair, session, entries};
+}
+
+export type Pair = ReturnType<typeof versioned>;
+
+export const clientInfo = {name: 'ExampleClient', version: '1.0.0'};
+export const serverInfo = {name: 'ExampleServer', version: '1.0.0'};
+const META = 'io.modelcontextprotocol/';
+
+/** The `_meta` of a modern request. */
+export const envelope = (capabilities: Json = {}, more: Json = {}): Json => ({
+	[`${META}protocolVersion`]: '2026-07-28',
+	[`${META}clientInfo`]: clientInfo,
+	[`${META}clientCapabilities`]: capabilities,
+	...more,
+});
+
+/** The last message that a side has heard. */
+export const lastOf = ({heard}: {readonly heard: readonly unknown[]}): Json => (heard.at(-1) ?? {}) as Json;
+
+export type Setting = {
+	/** What the two speak; a client that speaks the modern version shakes no hands. */
+	readonly client: string;
+	readonly server: string;
+	readonly clientCapabilities?: Json;
+	readonly serverCapabilities?: Json;
+	readonly isInitialized?: boolean;
+};
+
+/** Does all that is to be done before the two can talk. */
+export function shakeHands(pair: Pair, setting: Setting): void {
+	const {client, server, clientCapabilities = {}, isInitialized = true} = setting;
+	if (client === '2026-07-28')
+		pair.client.say({id: 'pre', method: 'server/discover', params: {_meta: envelope(clientCapabilities)}});
+	else
+		pair.client.say({
+			id: 'pre',
+			method: 'initialize',
+			params: {protocolVersion: client, capabilities: clientCapabilities, clientInfo},
+		});
+	answerHandshake(pair, server, setting.serverCapabilities);
+	if (client !== '2026-07-28' && isInitialized) pair.client.say({method: 'notifications/initialized'});
+}
+
+/** The server's part: a modern one knows no handshake. */
+export function answerHandshake({upstream}: Pair, server: string, capabilities: Json = {tools: {}}): void {
+	const {id} = lastOf(upstream);
+	if (server !== '2026-07-28') {
+		upstream.say({id, result: {protocolVersion: server, capabilities, serverInfo, instructions: 'Use it.'}});
+		return;
+	}
+	const data = {requested: '2025-11-25', supported: ['2026-07-28']};
+	upstream.say({id, error: {code: -32022, message: 'Unsupported protocol version', data}});
+	const result = {
+		resultType: 'complete',
+		supportedVersions: ['2026-07-28'],
+		capabilities,
+		instructions: 'hi',
+		ttlMs: 0,
+		cacheScope: 'private',
+		_meta: {[`${META}serverInfo`]: serverInfo},
+	};
+	upstream.say({id: lastOf(upstream).id, result});
+}

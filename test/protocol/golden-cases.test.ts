@@ -1,0 +1,80 @@
+import test, {type ExecutionContext} from 'ava';
+import {type Case, cases, isMcpVersion, problemsIn} from '../helpers/translation-cases.js';
+import {type Pair, type Setting, shakeHands, versioned} from '../helpers/version-stages.js';
+import {settled, until} from '../operators/support.js';
+import {handshakeCases} from './golden-handshake.js';
+import {httpCases} from './golden-http.js';
+import {modernCases} from './golden-modern.js';
+
+type Json = {readonly [key: string]: unknown};
+
+/** Cases that take more than one message to get to. */
+const special = {...handshakeCases, ...modernCases, ...httpCases};
+
+/** Names that bridge makes up are others each time. */
+const named = (value: unknown): unknown =>
+	JSON.parse(
+		JSON.stringify(value)
+			.replaceAll(/"bridge-[0-9a-f]{8}-\d+"|"bridge-\d+"/g, '"BRIDGE"')
+			.replaceAll(/"bridge\.v1\.[^"]*"/g, '"STATE"'),
+	);
+
+const isAnswer = (message: Json): boolean => !('method' in message);
+
+/** What the case says of the two, and what is the same for all that say nothing. */
+function settingOf(each: Case): Setting {
+	const {direction, from, to, state = {}} = each;
+	const [client, server] = direction === 'client->server' ? [from, to] : [to, from];
+	const spoken = (version: string): string => (isMcpVersion(version) ? version : '2026-01-01');
+	return {
+		client: spoken(client),
+		server: spoken(server),
+		...(state.clientCapabilities === undefined ? {} : {clientCapabilities: state.clientCapabilities as Json}),
+		...(state.capabilities === undefined ? {} : {serverCapabilities: state.capabilities as Json}),
+	};
+}
+
+/** An answer needs a question: the other side asks it first. */
+function askFirst(each: Case, receiver: Pair['client']): void {
+	const messages = (Array.isArray(each.before) ? each.before : [each.before]) as Json[];
+	for (const {id} of messages.filter(message => isAnswer(message) && 'id' in message)) {
+		const method = each.methods?.[String(id)] ?? each.method ?? 'ping';
+		receiver.say({id, method, params: {name: 'x'}});
+	}
+}
+
+async function play(t: ExecutionContext, each: Case): Promise<void> {
+	const setting = settingOf(each);
+	const pair = versioned({isStrict: each.mode === 'strict'});
+	const isUp = each.direction === 'client->server';
+	const [sender, receiver] = isUp ? [pair.client, pair.upstream] : [pair.upstream, pair.client];
+	shakeHands(pair, setting);
+	askFirst(each, receiver);
+	const hearer = each.afterTo === 'sender' ? sender : receiver;
+	const before = hearer.heard.length;
+	sender.sayText(JSON.stringify(each.before));
+	const expected = each.after === null ? [] : each.afterSequence ? (each.after as unknown[]) : [each.after];
+	await (expected.length > 0 ? until(() => hearer.heard.length >= before + expected.length) : settled());
+	const heard = hearer.heard.slice(before);
+	t.deepEqual(named(heard), named(expected));
+	const after = each.after === null ? null : each.afterSequence ? heard : heard[0];
+	t.deepEqual(problemsIn(after, each), []);
+}
+
+for (const each of cases)
+	test(`${each.rule} ${each.name}`, async t => {
+		const own = special[each.name];
+		if (!own) return play(t, each);
+		const after = await own(each);
+		t.deepEqual(named(after), named(each.after));
+		t.deepEqual(problemsIn(after, each), []);
+		return;
+	});
+
+test('all cases are there', t => {
+	t.is(cases.length, 76);
+	t.deepEqual(
+		Object.keys(special).filter(name => !cases.some(each => each.name === name)),
+		[],
+	);
+});

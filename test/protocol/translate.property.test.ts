@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import test from 'ava';
+import fc from 'fast-check';
+import {type Outcome, Translator} from '../../lib/protocol/translate.js';
+import {type HandshakeVersion, handshakeVersions} from '../../lib/protocol/version.js';
+import {messagesOf, type Sample} from '../helpers/mcp-arbitrary.js';
+import {type Answered, type McpVersion, methodsOf, problemsOf, type Sender} from '../helpers/mcp-schema.js';
+
+type Json = {readonly [key: string]: unknown};
+
+const RUNS = 300;
+
+/** What a message of one side becomes for the other. */
+function translated(
+	sample: Sample,
+	from: HandshakeVersion,
+	to: HandshakeVersion,
+): {outcome: Outcome | undefined; losses: string[]} {
+	const direction = sample.sender === 'client' ? 'toUpstream' : 'toClient';
+	const [client, upstream] = sample.sender === 'client' ? [from, to] : [to, from];
+	const losses: string[] = [];
+	const translator = new Translator({client, upstream, onLoss: feature => losses.push(feature)});
+	const outcome = translator.translate(direction, sample.kind, subject(sample), sample.message as Json, 'i');
+	return {outcome, losses};
+}
+
+/** An error without an id is about nothing. */
+const subject = ({kind, method, message}: Sample): string =>
+	kind === 'error' && !('id' in message) ? '' : method;
+
+/** Errors have a definition of their own only in the version that brought them; to all others they are errors. */
+const answered = ({method, kind, definition}: Sample): Answered =>
+	definition === undefined || kind === 'error' ? {method} : {method, definition};
+
+/** Whether the receiver has a word for the message at all. */
+const isKnown = ({method, kind, sender}: Sample, to: McpVersion): boolean => {
+	const asker: Sender = kind === 'request' || kind === 'notification' ? sender : opposite(sender);
+	const {requests, notifications} = methodsOf(to, asker);
+	return [...requests, ...notifications].includes(method);
+};
+
+const opposite = (side: Sender): Sender => (side === 'client' ? 'server' : 'client');
+
+/** What goes on to the receiver, if anything does, and if the receiver has a word for it. */
+function onward(sample: Sample, outcome: Outcome | undefined, to: HandshakeVersion): Json | undefined {
+	const isStopped = outcome !== undefined && outcome.on === undefined;
+	// What the receiver has no word for is ignored or refused by every peer by itself.
+	return isStopped || !isKnown(sample, to) ? undefined : (outcome?.on ?? (sample.message as Json));
+}
+
+/** Nobody is answered with a task or with a choice of several who has not asked for one, and older peers cannot. */
+const isUnasked = ({method, kind, definition, message}: Sample): boolean =>
+	definition === 'CreateTaskResult' ||
+	(method === 'elicitation/create' && kind === 'result' && JSON.stringify(message).includes('['));
+
+function staysValid(sample: Sample, from: HandshakeVersion, to: HandshakeVersion): void {
+	if (to < '2025-11-25' && isUnasked(sample)) return;
+	const {outcome} = translated(sample, from, to);
+	if (outcome?.back) assert.deepEqual(problemsOf(from, outcome.back, {method: sample.method}), []);
+	const sent = onward(sample, outcome, to);
+	if (sent) assert.deepEqual(problemsOf(to, sent, answered(sample)), [], JSON.stringify(sent));
+}
+
+/** Whether all of a value is in another one, which may have more. */
+function isIn(value: unknown, other: unknown): boolean {
+	if (Array.isArray(value)) return Array.isArray(other) && value.every((item, at) => isIn(item, other[at]));
+	// The message of an error may have a link added.
+	if (typeof value === 'string' && typeof other === 'string')
+		return other === value || other.startsWith(`${value} Open: `);
+	if (typeof value !== 'object' || value === null) return Object.is(value, other);
+	if (typeof other !== 'object' || other === null) return false;
+	return Object.entries(value).every(([key, item]) => isIn(item, (other as Json)[key]));
+}
+
+/** Questions to a client are put in another form; it is their answers that come back. */
+const oneWay: readonly string[] = ['elicitation/create', 'sampling/createMessage'];
+/** What is lost, but not from the message. */
+const restored: readonly string[] = ['links to resources', 'lists of content in sampling'];
+
+function comesBack(sample: Sample, from: HandshakeVersion, to: HandshakeVersion): void {
+	if (oneWay.includes(sample.method) && sample.kind === 'request') return;
+	// What only another bridge would have written is taken for that.
+	if (from < to && JSON.stringify(sample.message).includes('bridge://content/')) return;
+	const {outcome, losses} = translated(sample, from, to);
+	const sent = onward(sample, outcome, to);
+	if (!sent || losses.some(loss => !restored.includes(loss))) return;
+	const back = translated({...sample, message: sent}, to, from).outcome;
+	const result = (back ? back.on : sent) ?? {};
+	const isWhole = isIn(sample.message, result) || !JSON.stringify(sent).includes('io.bridge/original');
+	assert.ok(isWhole && (losses.length > 0 || isIn(sample.message, result)), JSON.stringify({sent, result}));
+	if (losses.length === 0) assert.ok(!JSON.stringify(result).includes('io.bridge/original'));
+}
+
+const properties = [
+	['is valid there', staysValid],
+	['comes back whole from there, unless that is impossible', comesBack],
+] as const;
+
+for (const [title, holds] of properties)
+	for (const from of handshakeVersions)
+		for (const to of handshakeVersions)
+			for (const sender of ['client', 'server'] as const) {
+				if (from === to) continue;
+				test(`any valid message of a ${from} ${sender}, translated to ${to}, ${title}`, t => {
+					const property = fc.property(messagesOf(from, sender), sample => holds(sample, from, to));
+					t.notThrows(() => fc.assert(property, {numRuns: RUNS}));
+				});
+			}
