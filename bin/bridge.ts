@@ -11,9 +11,14 @@ async function main(argv: readonly string[], stop: Stop): Promise<number> {
 	const {server, words, flags} = await readInvocation(argv);
 	if (flags.help) return print(1, help, 0);
 	if (flags.version) return print(1, `${version()}\n`, 0);
-	if (words[0] !== undefined) throw unknownCommand(words);
+	if (words.length > 0 && words[0] !== 'versions') throw unknownCommand(words);
+	if (server?.length === 0) throw nothingToRun();
+	if (words[0] === 'versions') {
+		if (!server || words.length > 1) throw noServer(words);
+		const {runVersions} = await import('./versions.js');
+		return runVersions(server, flags, stop);
+	}
 	if (server) {
-		if (server.length === 0) throw nothingToRun();
 		const {runWrap} = await import('./wrap.js');
 		return runWrap(server, flags, stop);
 	}
@@ -34,6 +39,13 @@ function print(fd: number, text: string, exitCode: number): number {
 
 const version = (): string =>
 	JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version;
+
+const noServer = ([, ...words]: readonly string[]): BridgeError =>
+	new BridgeError(
+		'ERR_CONFIG_INVALID',
+		'versions has to know which server to ask.',
+		`Write: bridge versions -- ${words.length > 0 ? words.join(' ') : 'npx some-server'}`,
+	);
 
 const unknownCommand = (words: readonly string[]): BridgeError =>
 	new BridgeError(

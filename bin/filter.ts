@@ -1,5 +1,6 @@
 import {NEVER} from 'rxjs';
 import {BridgeError} from '../lib/errors.js';
+import {MODERN} from '../lib/protocol/version.js';
 import {connect} from '../lib/stage.js';
 import {ownStdio} from '../lib/transports/own-stdio.js';
 import {filter} from '../pipelines/filter.js';
@@ -21,6 +22,12 @@ export async function runFilter(flags: Flags, stop: Stop): Promise<number> {
 			'--env has no meaning in a filter: no server is started.',
 			'Leave it out, or wrap the server: bridge --env NAME=VALUE -- COMMAND.',
 		);
+	if (flags.targetVersion === MODERN)
+		throw new BridgeError(
+			'ERR_CONFIG_INVALID',
+			`--target-version ${MODERN} has no meaning in a filter: that version has no initialize to rewrite.`,
+			'Leave it out, or wrap the server: bridge --target-version VERSION -- COMMAND.',
+		);
 	await checkLog(flags);
 	const {log, trace, taps: tapsFor, close} = observers(flags);
 	const stdio = ownStdio({name: 'stdin'});
@@ -30,7 +37,8 @@ export async function runFilter(flags: Flags, stop: Stop): Promise<number> {
 	const passed = new Promise<void>(resolve => {
 		const end = {error: () => resolve(), complete: () => resolve()};
 		const output = {next: outgoing.next.bind(outgoing), ...end};
-		connect({...stdio, outgoing: nobody}, filter({log, trace, taps}), {
+		const {clientVersion, targetVersion} = flags;
+		connect({...stdio, outgoing: nobody}, filter({log, trace, taps, clientVersion, targetVersion}), {
 			...stdio,
 			incoming: NEVER,
 			outgoing: output,

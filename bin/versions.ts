@@ -1,0 +1,108 @@
+import {writeSync} from 'node:fs';
+import {BridgeError} from '../lib/errors.js';
+import {printable} from '../lib/printable.js';
+import {knownOf, lossesOf} from '../lib/protocol/features.js';
+import {type JsonObject, objectOf} from '../lib/protocol/json.js';
+import {identityOf, type Offer, offerOf, type Spoken, survey} from '../lib/protocol/survey.js';
+import {handshakeVersions, isVersion, MODERN, type Version} from '../lib/protocol/version.js';
+import {type Child, child} from '../lib/transports/child.js';
+import {sweepOrphans} from '../lib/transports/sweep.js';
+import type {Flags} from './flags.js';
+import {observers} from './observers.js';
+import {serverName} from './server-name.js';
+import type {Stop} from './signals.js';
+
+const TIMEOUT_MS = 60_000;
+
+/** `bridge versions -- COMMAND`: what a server speaks, and what each client would lose. */
+export async function runVersions(server: readonly string[], flags: Flags, stop: Stop): Promise<number> {
+	const {log, stderr, close} = observers(flags);
+	const [command = '', ...args] = server;
+	const name = serverName(server);
+	const running = new Set<Child>();
+	const start = (): Child => {
+		const started = child({name, command, args, env: flags.env, onStderr: chunk => void stderr.write(chunk)});
+		running.add(started);
+		// A server that cannot be started is told of by whoever asks it something.
+		started.exited.catch(() => {});
+		return started;
+	};
+	const timeoutMs = flags.timeoutMs || TIMEOUT_MS;
+	const swept = sweepOrphans(log);
+	try {
+		const asked = stop.asked.then(() => undefined);
+		const text = await Promise.race([report(name, start, timeoutMs), asked]);
+		if (text === undefined) return 1;
+		writeSync(1, text);
+		return 0;
+	} finally {
+		for (const one of running) one.kill();
+		await swept();
+		await close();
+	}
+}
+
+async function report(name: string, start: () => Child, timeoutMs: number): Promise<string> {
+	const spoken = await survey(start, timeoutMs);
+	const version = chosen(spoken);
+	if (version === undefined) throw unreachable(name, spoken);
+	const result = spoken.find(({answered}) => answered === version)?.result ?? {};
+	const offer = await offerOf(start(), version, timeoutMs);
+	return [
+		heading(name, result),
+		'',
+		...speech(spoken),
+		offers(result, offer),
+		'',
+		...losses(version, result, offer),
+		'',
+	].join('\n');
+}
+
+/** What bridge would speak with it: the newest with a handshake, and the modern version where there is none. */
+const chosen = (spoken: readonly Spoken[]): Version | undefined =>
+	[...handshakeVersions.toReversed(), MODERN].find(
+		(version): version is Version => isVersion(version) && spoken.some(({answered}) => answered === version),
+	);
+
+function heading(name: string, result: JsonObject): string {
+	const {name: own, version} = identityOf(result);
+	return printable(`${name}: ${own ?? 'a server without a name'} ${version ?? ''}`.trimEnd());
+}
+
+function speech(spoken: readonly Spoken[]): string[] {
+	const isEqual = ({asked, answered}: Spoken): boolean => asked === answered;
+	const others = spoken.filter(one => !isEqual(one)).map(other);
+	const speaks = spoken.filter(isEqual).map(({asked}) => asked);
+	return [row('speaks', speaks.join(', ') || 'no version that bridge knows'), ...others];
+}
+
+const other = ({asked, answered, reason}: Spoken): string =>
+	row(
+		'',
+		printable(answered === undefined ? `not ${asked}: ${reason}` : `${answered} when asked for ${asked}`),
+	);
+
+function offers(result: JsonObject, offer: Offer): string {
+	const capabilities = Object.keys(objectOf(result.capabilities));
+	const counts = Object.entries(offer).map(([what, items]) => `${items.length} ${what}`);
+	return row('offers', printable(`${counts.join(', ')}; capabilities: ${capabilities.join(', ') || 'none'}`));
+}
+
+function losses(version: Version, result: JsonObject, {tools}: Offer): string[] {
+	const rows = lossesOf(version, knownOf(result, tools)).map(([client, lost]) =>
+		row(client, lost.length === 0 ? 'nothing' : lost.join('; ')),
+	);
+	return [`Through bridge, which speaks ${version} with it, clients lose or get otherwise:`, ...rows];
+}
+
+const row = (name: string, text: string): string => `  ${name.padEnd(11)} ${text}`;
+
+const unreachable = (name: string, spoken: readonly Spoken[]): BridgeError => {
+	const reasons = new Set(spoken.map(({reason, answered}) => reason ?? `it answered ${answered}`));
+	return new BridgeError(
+		'ERR_UPSTREAM_UNREACHABLE',
+		`${name} speaks no version that bridge knows: ${[...reasons].join('; ')}`,
+		'Check that it is an MCP server and starts as it stands.',
+	);
+};

@@ -1,0 +1,66 @@
+import {type JsonObject, listOf, objectOf} from './json.js';
+import {isWrapped} from './v2026-07-28.js';
+import {type Version, versions} from './version.js';
+
+/** What is known of a server: its answer to `initialize`, and its tools. */
+export type Known = {readonly capabilities: JsonObject; readonly tools: readonly JsonObject[]};
+
+/** Something that a version brought, and what becomes of it where one side is older. */
+type Feature = {
+	readonly since: Version;
+	readonly name: string;
+	/** For a client that is older than the server. */
+	readonly olderClient?: string;
+	/** For a server that is older than the client. */
+	readonly olderServer?: string;
+	/** Whether a server has it at all; what cannot be told beforehand it may have. */
+	readonly isThere?: (server: Known) => boolean;
+};
+
+const features: readonly Feature[] = [
+	{since: '2025-03-26', name: 'audio', olderClient: 'arrives as an embedded resource'},
+	{since: '2025-03-26', name: 'audio in sampling', olderClient: 'is named in a line of text'},
+	{since: '2025-06-18', name: 'links to resources', olderClient: 'arrive as text'},
+	{since: '2025-06-18', name: 'elicitation', olderClient: 'is refused'},
+	{
+		since: '2025-06-18',
+		name: 'structured output',
+		olderClient: 'arrives as text beside it',
+		isThere: ({tools}) => tools.some(tool => 'outputSchema' in tool),
+	},
+	{since: '2025-11-25', name: 'elicitation by URL', olderClient: 'is refused'},
+	{since: '2025-11-25', name: 'choices of several in forms', olderClient: 'become a box for each option'},
+	{since: '2025-11-25', name: 'tools in sampling', olderClient: 'are refused'},
+	{
+		since: '2025-11-25',
+		name: 'tasks',
+		olderClient: 'are waited for here',
+		olderServer: 'are calls that answer when they are done',
+		isThere: ({capabilities}) => 'tasks' in capabilities,
+	},
+	{
+		since: '2026-07-28',
+		name: 'output that is no object',
+		olderClient: 'is the only member of one',
+		isThere: ({tools}) => tools.some(isWrapped),
+	},
+	{since: '2026-07-28', name: 'tasks', olderServer: 'are not there any more'},
+];
+
+/** What a client of one version does not get, or gets otherwise, of a server of another. */
+export function lossesBetween(client: Version, upstream: Version, server: Known): string[] {
+	const isBetween = ({since}: Feature): boolean => client < since !== upstream < since;
+	return features.filter(isBetween).flatMap(({name, olderClient, olderServer, isThere}) => {
+		const fate = client < upstream ? olderClient : olderServer;
+		return fate === undefined || isThere?.(server) === false ? [] : [`${name} ${fate}`];
+	});
+}
+
+/** The same for all client versions. */
+export const lossesOf = (upstream: Version, server: Known): Array<readonly [client: Version, string[]]> =>
+	versions.map(client => [client, lossesBetween(client, upstream, server)]);
+
+export const knownOf = (initialized: JsonObject, tools: unknown): Known => ({
+	capabilities: objectOf(initialized.capabilities),
+	tools: listOf(tools).map(objectOf),
+});

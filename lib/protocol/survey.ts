@@ -1,0 +1,77 @@
+import {Asker} from '../asker.js';
+import type {Child} from '../transports/child.js';
+import {type JsonObject, listOf, objectOf} from './json.js';
+import {SERVER_INFO, withEnvelope} from './v2026-07-28.js';
+import {handshakeVersions, isHandshakeVersion, MODERN, type Version} from './version.js';
+
+const clientInfo = {name: 'bridge', version: '0'};
+
+/** What a server answers when it is asked to speak a version. */
+export type Spoken = {
+	readonly asked: Version;
+	/** What it answered, if it did. */
+	readonly answered?: string;
+	readonly result?: JsonObject;
+	/** Why it did not. */
+	readonly reason?: string;
+};
+
+/** What a server has to offer. */
+export type Offer = {
+	readonly tools: readonly unknown[];
+	readonly prompts: readonly unknown[];
+	readonly resources: readonly unknown[];
+	readonly templates: readonly unknown[];
+};
+
+/** Asks a server of its own for each version, so that no answer depends on what was asked before. */
+export const survey = (start: () => Child, timeoutMs: number): Promise<Spoken[]> =>
+	Promise.all([...handshakeVersions, MODERN].map(version => askOne(start(), version as Version, timeoutMs)));
+
+async function askOne(server: Child, asked: Version, timeoutMs: number): Promise<Spoken> {
+	const asker = new Asker(server, timeoutMs);
+	try {
+		const {result, error} = await (asked === MODERN ? discover(asker) : initialize(asker, asked));
+		if (error !== undefined) return {asked, reason: String(objectOf(error).message)};
+		return {asked, answered: answeredVersion(objectOf(result), asked), result: objectOf(result)};
+	} catch (error) {
+		return {asked, reason: error instanceof Error ? error.message : String(error)};
+	} finally {
+		await server.close();
+	}
+}
+
+const answeredVersion = ({supportedVersions, protocolVersion}: JsonObject, asked: Version): string =>
+	asked === MODERN && listOf(supportedVersions).includes(MODERN)
+		? MODERN
+		: String(protocolVersion ?? 'no version');
+
+const initialize = (asker: Asker, protocolVersion: string) =>
+	asker.ask('initialize', {protocolVersion, capabilities: {}, clientInfo});
+
+const discover = (asker: Asker) =>
+	asker.ask('server/discover', withEnvelope({}, {info: clientInfo, capabilities: {}}));
+
+/** What a server offers to whom speaks this version. */
+export async function offerOf(server: Child, version: Version, timeoutMs: number): Promise<Offer> {
+	const asker = new Asker(server, timeoutMs);
+	try {
+		const params = version === MODERN ? withEnvelope({}, {info: clientInfo, capabilities: {}}) : {};
+		if (isHandshakeVersion(version)) {
+			await initialize(asker, version);
+			asker.tell('notifications/initialized');
+		}
+		return {
+			tools: await asker.list('tools/list', 'tools', params),
+			prompts: await asker.list('prompts/list', 'prompts', params),
+			resources: await asker.list('resources/list', 'resources', params),
+			templates: await asker.list('resources/templates/list', 'resourceTemplates', params),
+		};
+	} finally {
+		await server.close();
+	}
+}
+
+/** Who a server says it is. */
+export const identityOf = (result: JsonObject): JsonObject =>
+	objectOf(result.serverInfo ?? objectOf(result._meta)[SERVER_INFO]);
