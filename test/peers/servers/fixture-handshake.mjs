@@ -3,7 +3,7 @@
 //   FIXTURE_ECHO=1                           answers initialize with whatever version it is asked for
 //   FIXTURE_REFUSE=1                         answers initialize with -32602 unless it accepts the version
 //   FIXTURE_INIT_DELAY_MS=30000              slow to initialize
-//   FIXTURE_STRICT=1                         ends at a request before `notifications/initialized`, as Python servers do
+//   FIXTURE_STRICT=1                         ends at a request before the handshake is complete, as Python servers do
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {Server} from '@modelcontextprotocol/sdk/server/index.js';
@@ -135,21 +135,9 @@ server.setRequestHandler(sdk.InitializeRequestSchema, async request => {
 	const known = versions.includes(asked) || process.env.FIXTURE_ECHO;
 	return {...result, protocolVersion: known ? asked : versions[0]};
 });
-let ready = false;
-server.oninitialized = () => {
-	ready = true;
-};
 
-/** Every request but initialize and ping passes here. */
 function answer(schema, handler) {
-	server.setRequestHandler(schema, (request, extra) => {
-		if (process.env.FIXTURE_STRICT && !ready) {
-			process.stderr.write('Received request before initialization was complete\n');
-			process.exit(1);
-		}
-
-		return handler(request.params ?? {}, extra);
-	});
+	server.setRequestHandler(schema, (request, extra) => handler(request.params ?? {}, extra));
 }
 
 answer(sdk.ListToolsRequestSchema, () => ({tools: listed(described, version)}));
@@ -189,4 +177,30 @@ answer(sdk.SetLevelRequestSchema, params => {
 	return {};
 });
 
-await server.connect(new StdioServerTransport());
+/** Looks at every message as it arrives, before the SDK puts its work off to a later turn. */
+function endAtHaste(transport) {
+	const {onmessage} = transport;
+	const send = transport.send.bind(transport);
+	let initializeId;
+	let answered = false;
+	let ready = false;
+	transport.send = message => {
+		answered ||= initializeId !== undefined && message.id === initializeId;
+		return send(message);
+	};
+	transport.onmessage = (message, extra) => {
+		const {method, id} = message;
+		if (method === 'initialize') initializeId = id;
+		if (method === 'notifications/initialized') ready = answered;
+		if (id !== undefined && method !== undefined && !['initialize', 'ping'].includes(method) && !ready) {
+			process.stderr.write('Received request before initialization was complete\n');
+			process.exit(1);
+		}
+
+		onmessage(message, extra);
+	};
+}
+
+const transport = new StdioServerTransport();
+await server.connect(transport);
+if (process.env.FIXTURE_STRICT) endAtHaste(transport);
