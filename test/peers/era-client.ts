@@ -70,8 +70,13 @@ export interface EraClient {
 	callTool(name: string, given?: object, options?: CallOptions): Promise<CallResult>;
 	/** From now on the server shall tell what is at least as severe. */
 	setLevel(level: string): Promise<void>;
-	/** All messages of that method that have come so far. */
+	/** Asks the server to tell when its tools or that resource change. */
+	subscribe(uri: string): Promise<void>;
+	/** Everything that has come so far; `received` has what is of one method. */
+	readonly messages: readonly WireMessage[];
 	received(method: string): readonly WireMessage[];
+	/** Resolves when a message of that method has come. */
+	seen(method: string): Promise<void>;
 	/** The methods that this client was asked to answer, in order. */
 	readonly asked: readonly string[];
 }
@@ -88,11 +93,11 @@ function correctCancellation(transport: Transport): void {
 		send(message.method === 'cancelled' ? {...message, method: 'notifications/cancelled'} : message, ...more);
 }
 
-/** A transport of an SDK's own that starts the server; what comes from it is also noted in `messages`. */
+/** A transport of an SDK's own that starts the server; `noteMessage` hears all that comes from it. */
 export function tapped(
 	StdioClientTransport: new (parameters: object) => Transport,
 	{command, args, env}: Command,
-	messages: WireMessage[],
+	noteMessage: (message: WireMessage) => void,
 ): Transport {
 	// Old releases take the environment as it is given, newer ones add to it.
 	const parameters = {command, args: [...args], env: {...process.env, ...env}, stderr: 'ignore'};
@@ -104,7 +109,7 @@ export function tapped(
 		get: () => handler,
 		set(inner: typeof handler) {
 			handler = (message, ...more) => {
-				messages.push(message);
+				noteMessage(message);
 				inner?.(message, ...more);
 			};
 		},

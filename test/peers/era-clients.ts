@@ -1,3 +1,4 @@
+import {EventEmitter, once} from 'node:events';
 import type {ExecutionContext} from 'ava';
 import {answersOf, capabilitiesOf} from './era-answers.js';
 import {type CommonClient, type EraClient, type Transport, tapped, type WireMessage} from './era-client.js';
@@ -10,9 +11,12 @@ interface SdkClient extends CommonClient {
 	connect(transport: Transport): Promise<void>;
 	setRequestHandler(what: unknown, handler: (request: {readonly params?: unknown}) => object): void;
 	callTool(...given: readonly unknown[]): ReturnType<EraClient['callTool']>;
-	/* These two only the handshake era has, and only some of its releases the third. */
+	/* Only the handshake era has these two. */
 	setLoggingLevel(level: string): Promise<unknown>;
+	subscribeResource(resource: {uri: string}): Promise<unknown>;
+	/* Only SDK v2 has these two. */
 	getNegotiatedProtocolVersion?(): unknown;
+	listen?(filter: object): Promise<unknown>;
 }
 
 interface SdkModules {
@@ -51,9 +55,31 @@ const requestSchemas: Readonly<Record<string, string>> = {
 	'elicitation/create': 'ElicitRequestSchema',
 };
 
+/** What has come over the wire. It emits the method of each message as it comes. */
+class Wire extends EventEmitter {
+	readonly messages: WireMessage[] = [];
+
+	note(message: WireMessage): void {
+		this.messages.push(message);
+		if (message.method !== undefined) {
+			this.emit(message.method);
+		}
+	}
+
+	received(method: string): WireMessage[] {
+		return this.messages.filter(message => message.method === method);
+	}
+
+	async seen(method: string): Promise<void> {
+		if (this.received(method).length === 0) {
+			await once(this, method);
+		}
+	}
+}
+
 interface Connection {
 	readonly client: SdkClient;
-	readonly messages: readonly WireMessage[];
+	readonly wire: Wire;
 	readonly asked: readonly string[];
 }
 
@@ -71,31 +97,41 @@ async function open(t: ExecutionContext, version: Version, command: Command): Pr
 		});
 	}
 
-	const messages: WireMessage[] = [];
+	const wire = new Wire();
 	t.teardown(() => client.close());
-	await client.connect(tapped(sdk.StdioClientTransport, command, messages));
-	return {client, messages, asked};
+	await client.connect(tapped(sdk.StdioClientTransport, command, message => wire.note(message)));
+	return {client, wire, asked};
 }
 
 const logLevelKey = 'io.modelcontextprotocol/logLevel';
 
 /** A client of this version, connected to what the command starts. */
 export async function connect(t: ExecutionContext, version: Version, command: Command): Promise<EraClient> {
-	const {client, messages, asked} = await open(t, version, command);
+	const {client, wire, asked} = await open(t, version, command);
 	const modern = isModern(version);
 	let level: object = {};
 	return {
 		version,
 		sdk: client,
 		asked,
-		received: method => messages.filter(message => message.method === method),
+		messages: wire.messages,
+		received: method => wire.received(method),
+		seen: method => wire.seen(method),
 		negotiated: () =>
 			modern
 				? client.getNegotiatedProtocolVersion?.()
-				: messages.find(message => message.result?.protocolVersion)?.result?.protocolVersion,
+				: wire.messages.find(message => message.result?.protocolVersion)?.result?.protocolVersion,
 		callTool(name, given = {}, options = {}) {
 			const call = {name, arguments: given, ...level};
 			return modern ? client.callTool(call, options) : client.callTool(call, undefined, options);
+		},
+		async subscribe(uri) {
+			if (modern) {
+				await client.listen?.({toolsListChanged: true, resourceSubscriptions: [uri]});
+			} else {
+				// Of changed lists a server tells without being asked.
+				await client.subscribeResource({uri});
+			}
 		},
 		async setLevel(wanted) {
 			if (modern) {

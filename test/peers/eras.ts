@@ -54,6 +54,7 @@ const tools: readonly Feature[] = [
 	{name: 'bridge_echo', since: always},
 	{name: 'bridge_slow', since: always},
 	{name: 'bridge_cancelled', since: always},
+	{name: 'bridge_change', since: always},
 	{name: 'test_sampling', since: always, era: 'handshake'},
 	{name: 'bridge_roots', since: always, era: 'handshake'},
 	{name: 'test_elicitation', since: '2025-06-18', era: 'handshake'},

@@ -1,3 +1,4 @@
+import {isModern} from './eras.js';
 import {errorCode, type Pair, textOf} from './pair.js';
 
 /* What comes and goes while a call runs: progress, log messages, cancellation. */
@@ -21,6 +22,12 @@ export async function checkProgress({t, client}: Pair): Promise<void> {
 }
 
 export async function checkLogging({t, client}: Pair): Promise<void> {
+	if (isModern(client.version)) {
+		// Who does not say a level does not want to hear anything.
+		await client.callTool('test_tool_with_logging');
+		t.deepEqual(client.received('notifications/message'), []);
+	}
+
 	await client.setLevel('info');
 	await client.callTool('test_tool_with_logging');
 	const said = () => client.received('notifications/message').map(({params}) => params?.data);
@@ -42,4 +49,17 @@ export async function checkCancellation({t, client}: Pair): Promise<void> {
 	// Answered only when the server has stopped the other call.
 	t.is(textOf(await client.callTool('bridge_cancelled')), 'cancelled: 1');
 	t.is(await errorCode(client.callTool('no_such_tool')), -32602);
+}
+
+export async function checkChanges({t, client}: Pair): Promise<void> {
+	const [tools, resource] = ['notifications/tools/list_changed', 'notifications/resources/updated'];
+	await client.subscribe('test://static-text');
+	t.is(textOf(await client.callTool('bridge_change')), 'changed');
+	// They need not come before the answer.
+	await Promise.all([tools, resource].map(method => client.seen(method)));
+	t.deepEqual(
+		client.received(resource).map(({params}) => params?.uri),
+		['test://static-text'],
+	);
+	t.is(client.received(tools).length, 1);
 }

@@ -1,7 +1,7 @@
 import type {ExecutionContext} from 'ava';
 import type {CallResult, EraClient} from './era-client.js';
 import {connect} from './era-clients.js';
-import {serverOf, type Version} from './eras.js';
+import {isModern, serverOf, type Version} from './eras.js';
 import {throughBridge} from './peers.js';
 import {newMarker} from './processes.js';
 
@@ -19,6 +19,18 @@ export async function startPair(t: ExecutionContext, client: Version, server: Ve
 	t.timeout(60_000);
 	const command = serverOf(server, newMarker(t));
 	return {t, client: await connect(t, client, direct ? command : throughBridge(command)), server};
+}
+
+/** Every result says whether it is complete in the stateless era, and never before. No modern client is sent a request. */
+export function checkMessages({t, client}: Pair): void {
+	const modern = isModern(client.version);
+	for (const message of client.messages) {
+		if (message.result) {
+			t.is(message.result.resultType !== undefined, modern, JSON.stringify(message).slice(0, 300));
+		}
+
+		t.false(modern && message.method !== undefined && message.id !== undefined, message.method);
+	}
 }
 
 /** The text of a result that is one block of text. */

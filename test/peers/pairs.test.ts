@@ -1,8 +1,8 @@
 import test from 'ava';
 import {type Version, versions} from './eras.js';
-import {direct, startPair} from './pair.js';
+import {checkMessages, direct, startPair} from './pair.js';
 import {checkToolResults} from './pair-content.js';
-import {checkCancellation, checkLogging, checkProgress} from './pair-notices.js';
+import {checkCancellation, checkChanges, checkLogging, checkProgress} from './pair-notices.js';
 import {checkCompletion, checkGreeting, checkPrompts, checkResources, checkToolList} from './pair-offers.js';
 import {checkChoices, checkElicitation, checkRoots, checkRounds, checkSampling} from './pair-questions.js';
 
@@ -16,10 +16,13 @@ function testPair(client: Version, server: Version): void {
 		await checkResources(pair);
 		await checkPrompts(pair);
 		await checkCompletion(pair);
+		checkMessages(pair);
 	});
 
 	test.serial(`${title}: results of tools`, async t => {
-		await checkToolResults(await startPair(t, client, server));
+		const pair = await startPair(t, client, server);
+		await checkToolResults(pair);
+		checkMessages(pair);
 	});
 
 	test.serial(`${title}: progress, log messages, cancellation`, async t => {
@@ -27,6 +30,11 @@ function testPair(client: Version, server: Version): void {
 		await checkProgress(pair);
 		await checkLogging(pair);
 		await checkCancellation(pair);
+		checkMessages(pair);
+	});
+
+	test.serial(`${title}: changed lists and resources`, async t => {
+		await checkChanges(await startPair(t, client, server));
 	});
 
 	test.serial(`${title}: elicitation, sampling, roots`, async t => {
@@ -36,6 +44,7 @@ function testPair(client: Version, server: Version): void {
 		await checkSampling(pair);
 		await checkRoots(pair);
 		await checkRounds(pair);
+		checkMessages(pair);
 	});
 }
 

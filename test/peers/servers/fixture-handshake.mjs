@@ -27,6 +27,7 @@ const versions = (process.env.FIXTURE_VERSIONS || sdk.SUPPORTED_PROTOCOL_VERSION
 const version = versions.toSorted().at(-1);
 const levels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'];
 const cancellations = new Cancellations();
+const subscribed = new Set();
 let level = 'debug';
 
 async function log(data, {sendNotification}) {
@@ -100,6 +101,12 @@ const tools = {
 		await cancellations.sleep(ms, extra.signal);
 		return say('slept');
 	},
+	/** Tells of a change, and only of the resource that the client has subscribed to. */
+	async bridge_change() {
+		await server.sendToolListChanged();
+		for (const uri of subscribed) await server.sendResourceUpdated({uri});
+		return say('changed');
+	},
 	bridge_cancelled: async () => say(`cancelled: ${await cancellations.first()}`),
 };
 const described = Object.fromEntries(
@@ -160,8 +167,14 @@ answer(sdk.ReadResourceRequestSchema, ({uri}) => {
 	if (contents === undefined) throw new sdk.McpError(-32002, 'Resource not found', {uri});
 	return {contents};
 });
-answer(sdk.SubscribeRequestSchema, () => ({}));
-answer(sdk.UnsubscribeRequestSchema, () => ({}));
+answer(sdk.SubscribeRequestSchema, ({uri}) => {
+	subscribed.add(uri);
+	return {};
+});
+answer(sdk.UnsubscribeRequestSchema, ({uri}) => {
+	subscribed.delete(uri);
+	return {};
+});
 answer(sdk.ListPromptsRequestSchema, () => ({prompts: listedPrompts(version)}));
 answer(sdk.GetPromptRequestSchema, ({name, arguments: given}) => {
 	const messages = promptMessages(name, given);

@@ -117,6 +117,12 @@ const tools = {
 		await cancellations.sleep(ms, context.mcpReq.signal);
 		return say('slept');
 	},
+	/** Tells of a change; who has a subscription that asks for it hears of it. */
+	async bridge_change(_given, {server}) {
+		await server.sendToolListChanged();
+		for (const {uri} of resources) await server.sendResourceUpdated({uri});
+		return say('changed');
+	},
 	bridge_cancelled: async () => say(`cancelled: ${await cancellations.first()}`),
 };
 const described = Object.fromEntries(
@@ -159,7 +165,7 @@ function build() {
 	server.setRequestHandler('tools/call', async ({params: {name, arguments: given}}, context) => {
 		const tool = described[name];
 		if (tool === undefined) throw new ProtocolError(-32602, `Unknown tool: ${name}`);
-		return tool.run(given ?? {}, context);
+		return tool.run(given ?? {}, {...context, server});
 	});
 	serveContent(server);
 	return server;
