@@ -37,6 +37,8 @@ export interface CallOptions {
 /** The part of an SDK's Client that is the same in all releases. */
 export interface CommonClient {
 	close(): Promise<void>;
+	/** Only SDK v2 has it. When it connects it asks on a connection of its own; this asks on the one in use. */
+	discover?(): Promise<{readonly supportedVersions: readonly string[]}>;
 	getServerVersion(): unknown;
 	getServerCapabilities(): Readonly<Record<string, unknown>> | undefined;
 	listTools(): Promise<{readonly tools: readonly Tool[]}>;

@@ -5,7 +5,7 @@ import {sameAudio, sameLink} from './pair-content.js';
 
 /* What a server offers, as a client of any version sees it: greeting, lists, resources, prompts, completion. */
 
-export function checkGreeting({t, client, server}: Pair): void {
+export async function checkGreeting({t, client, server}: Pair): Promise<void> {
 	t.is(client.negotiated(), client.version);
 	const name = isModern(server) ? 'bridge-fixture-modern' : 'bridge-fixture';
 	t.like(client.sdk.getServerVersion(), {name, version: '1.0.0'});
@@ -16,6 +16,9 @@ export function checkGreeting({t, client, server}: Pair): void {
 
 	// It became a capability with 2025-03-26: from then on clients look for it before they complete.
 	t.true(client.version < '2025-03-26' || capabilities?.completions !== undefined, 'completions');
+	if (isModern(client.version)) {
+		t.true((await client.sdk.discover?.())?.supportedVersions.includes(client.version));
+	}
 }
 
 export async function checkToolList({t, client, server}: Pair): Promise<void> {

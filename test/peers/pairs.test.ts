@@ -11,7 +11,7 @@ function testPair(client: Version, server: Version): void {
 
 	test.serial(`${title}: greeting, lists, resources, prompts, completion`, async t => {
 		const pair = await startPair(t, client, server);
-		checkGreeting(pair);
+		await checkGreeting(pair);
 		await checkToolList(pair);
 		await checkResources(pair);
 		await checkPrompts(pair);
