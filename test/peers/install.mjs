@@ -1,7 +1,7 @@
 // Installs the peers on first need. Plain Node without dependencies: it runs before anything is installed.
 import {spawnSync} from 'node:child_process';
 import {createHash} from 'node:crypto';
-import {existsSync, readFileSync, writeFileSync} from 'node:fs';
+import {existsSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
 
 const folder = fileURLToPath(new URL('.', import.meta.url));
@@ -25,9 +25,26 @@ function reasonToInstall() {
 	return readFileSync(stamp, 'utf8') === wanted ? undefined : 'package-lock.json or .npmrc changed';
 }
 
+/** Some packages bring a program for each system there is. What this one cannot run is a good part of the disk space. */
+function removeForeignPrograms() {
+	const arch = {x64: 'amd64', ia32: '386'}[process.arch] ?? process.arch;
+	const os = {win32: 'windows'}[process.platform] ?? process.platform;
+	keepOnly('@negokaz/excel-mcp-server/dist/', /^excel-mcp-server_/, `excel-mcp-server_${os}_${arch}_`);
+	keepOnly('sqlite3/prebuilds/', /^/, `${process.platform}-${process.arch}`);
+}
+
+function keepOnly(path, candidates, wantedStart) {
+	const folderUrl = new URL(path, modules);
+	for (const name of existsSync(folderUrl) ? readdirSync(folderUrl) : []) {
+		if (candidates.test(name) && !name.startsWith(wantedStart)) {
+			rmSync(new URL(`${name}/`, folderUrl), {recursive: true, force: true});
+		}
+	}
+}
+
 const reason = reasonToInstall();
 if (reason !== undefined) {
-	process.stderr.write(`Installing the test peers (npm ci in test/peers, about 500 MB on disk): ${reason}.\n`);
+	process.stderr.write(`Installing the test peers (npm ci in test/peers, about 670 MB on disk): ${reason}.\n`);
 	// What `npm test` was given (--omit, --prefix, …) reaches its scripts as npm_config_*; it is not meant for this npm.
 	const outer = /^npm_(?:package_|lifecycle_|config_(?:local_prefix|prefix|omit|include|dry_run)$)/i;
 	const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !outer.test(name)));
@@ -44,6 +61,7 @@ if (reason !== undefined) {
 	}
 
 	if (npm.status === 0) {
+		removeForeignPrograms();
 		writeFileSync(stamp, wanted);
 	}
 

@@ -1,0 +1,154 @@
+import test, {type ExecutionContext} from 'ava';
+import {type Outcome, visitAll} from './acceptance-set.js';
+import {handshakeServer, serverOf, toolsOf, type Version} from './eras.js';
+import {initialize, initialized, JsonClient, listTools, toolNames} from './json-client.js';
+import {throughBridge} from './peers.js';
+import {newMarker} from './processes.js';
+
+const newest: Version = '2025-11-25';
+const complaint = 'Received request before initialization was complete';
+let outcomes: Promise<Outcome[]> | undefined;
+
+/** The eight servers are started once; what they did is looked at from several sides. */
+function realServers(t: ExecutionContext): Promise<Outcome[]> {
+	t.timeout(120_000);
+	outcomes ??= visitAll(t, newest);
+	return outcomes;
+}
+
+/** A fixture behind bridge; `env` says how it behaves. */
+function startFixture(t: ExecutionContext, env: Readonly<Record<string, string>>): JsonClient {
+	t.timeout(120_000);
+	return new JsonClient(t, throughBridge(handshakeServer(newMarker(t), env)));
+}
+
+test.serial('SC-001 eight real servers started at once serve their tools and end in peace', async t => {
+	const all = await realServers(t);
+	t.is(all.length, 8);
+	for (const {member, ending} of all) {
+		t.deepEqual([ending.code, ending.signal, ending.noise], [0, null, []], member.name);
+	}
+});
+
+test.serial('SC-002 all 53 tools of the eight servers are there', async t => {
+	const all = await realServers(t);
+	t.deepEqual(
+		all.map(({member, lists}) => [member.name, lists[0]]),
+		all.map(({member}) => [member.name, member.tools]),
+	);
+	t.is(
+		all.reduce((sum, {lists}) => sum + (lists[0] ?? 0), 0),
+		53,
+	);
+});
+
+test.serial('SC-003 servers of four versions work side by side, and the client hears its own', async t => {
+	const all = await realServers(t);
+	t.deepEqual(
+		all.map(({member, spoken}) => [member.name, spoken]),
+		all.map(({member}) => [member.name, member.version]),
+	);
+	t.is(new Set(all.map(({spoken}) => spoken)).size, 4);
+	t.deepEqual([...new Set(all.map(({told}) => told))], [newest]);
+});
+
+test.serial('SC-004 a server never gets a request before it is initialized: all in one burst', async t => {
+	const client = startFixture(t, {FIXTURE_STRICT: '1', FIXTURE_INIT_DELAY_MS: '300'});
+	client.send(initialize(1, newest), initialized, listTools(2));
+	t.deepEqual(toolNames(await client.answer(2)), toolsOf(newest));
+	const {code, stderr} = await client.close();
+	t.false(stderr.includes(complaint));
+	t.is(code, 0);
+});
+
+test.serial(
+	'SC-004 a server never gets a request before it is initialized: the list is asked for too early',
+	async t => {
+		const client = startFixture(t, {FIXTURE_STRICT: '1', FIXTURE_INIT_DELAY_MS: '300'});
+		client.send(initialize(1, newest), listTools(2));
+		t.is((await client.answer(1)).result?.protocolVersion, newest);
+		client.send(initialized);
+		t.deepEqual(toolNames(await client.answer(2)), toolsOf(newest));
+		const {code, stderr} = await client.close();
+		t.false(stderr.includes(complaint));
+		t.is(code, 0);
+	},
+);
+
+test.serial(
+	'SC-004 a server never gets a request before it is initialized: the list is asked for before initialize',
+	async t => {
+		const client = startFixture(t, {FIXTURE_STRICT: '1'});
+		client.send(listTools(1), initialize(2, newest), initialized);
+		t.is((await client.answer(2)).result?.protocolVersion, newest);
+		t.deepEqual(toolNames(await client.answer(1)), toolsOf(newest));
+		const {code, stderr} = await client.close();
+		t.false(stderr.includes(complaint));
+		t.is(code, 0);
+	},
+);
+
+test.serial('SC-005 a server that takes 30 seconds to initialize is waited for', async t => {
+	const client = startFixture(t, {FIXTURE_STRICT: '1', FIXTURE_INIT_DELAY_MS: '30000'});
+	client.send(initialize(1, newest), initialized, listTools(2));
+	t.is((await client.answer(1)).result?.protocolVersion, newest);
+	t.deepEqual(toolNames(await client.answer(2)), toolsOf(newest));
+	t.is((await client.close()).code, 0);
+});
+
+test.serial('SC-006 every request for the tools of an initialized server is answered with them', async t => {
+	for (const {member, lists} of await realServers(t)) {
+		t.deepEqual(lists, [member.tools, member.tools, member.tools, member.tools], member.name);
+	}
+});
+
+test.serial('SC-007 five servers that end at a request too early all serve their tools', async t => {
+	const servers: readonly Version[] = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', '2025-06-18'];
+	const clients = servers.map(version =>
+		startFixture(t, {FIXTURE_STRICT: '1', FIXTURE_INIT_DELAY_MS: '200', FIXTURE_VERSIONS: version}),
+	);
+	for (const client of clients) {
+		client.send(initialize(1, newest), initialized, listTools(2), listTools(3));
+	}
+
+	for (const [index, client] of clients.entries()) {
+		t.deepEqual(toolNames(await client.answer(3)), toolsOf(servers[index] ?? newest));
+		t.is((await client.close()).code, 0);
+	}
+});
+
+for (const client of ['2025-11-25', '2025-06-18'] as const) {
+	for (const server of ['2024-11-05', '2025-03-26', '2025-06-18'] as const) {
+		test.serial(`SC-008 a client that speaks ${client} uses a server that speaks ${server}`, async t => {
+			t.timeout(60_000);
+			const peer = new JsonClient(t, throughBridge(serverOf(server, newMarker(t))));
+			peer.send(initialize(1, client));
+			t.is((await peer.answer(1)).result?.protocolVersion, client);
+			peer.send(initialized, listTools(2));
+			t.deepEqual(toolNames(await peer.answer(2)), toolsOf(server));
+			peer.send({id: 3, method: 'tools/call', params: {name: 'test_simple_text', arguments: {}}});
+			const content = [{type: 'text', text: 'This is a simple text response for testing.'}];
+			t.deepEqual((await peer.answer(3)).result?.content, content);
+			t.is((await peer.close()).code, 0);
+		});
+	}
+}
+
+test.serial('SC-008 a server that says yes to every version is taken at its word', async t => {
+	const client = startFixture(t, {FIXTURE_ECHO: '1'});
+	// A version that nobody knows: bridge answers with the newest that has a handshake.
+	client.send(initialize(1, '1999-01-01'), initialized, listTools(2));
+	t.is((await client.answer(1)).result?.protocolVersion, newest);
+	t.deepEqual(toolNames(await client.answer(2)), toolsOf(newest));
+	t.is((await client.close()).code, 0);
+});
+
+for (const server of ['2025-06-18', '2025-03-26', '2024-11-05'] as const) {
+	test.serial(`SC-008 a server that refuses all versions but ${server} is asked for that one`, async t => {
+		const client = startFixture(t, {FIXTURE_REFUSE: '1', FIXTURE_VERSIONS: server});
+		client.send(initialize(1, newest), initialized, listTools(2));
+		t.is((await client.answer(1)).result?.protocolVersion, newest);
+		t.deepEqual(toolNames(await client.answer(2)), toolsOf(server));
+		t.is((await client.close()).code, 0);
+	});
+}

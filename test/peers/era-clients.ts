@@ -1,0 +1,145 @@
+import {EventEmitter, once} from 'node:events';
+import type {ExecutionContext} from 'ava';
+import {answersOf, capabilitiesOf} from './era-answers.js';
+import {type CommonClient, type EraClient, type Transport, tapped, type WireMessage} from './era-client.js';
+import {isModern, type Version} from './eras.js';
+import {type Command, peerUrl} from './peers.js';
+
+/* A client for each version, made with a real SDK of its time. The project does not depend on any, so they are typed here. */
+
+interface SdkClient extends CommonClient {
+	connect(transport: Transport): Promise<void>;
+	setRequestHandler(what: unknown, handler: (request: {readonly params?: unknown}) => object): void;
+	callTool(...given: readonly unknown[]): ReturnType<EraClient['callTool']>;
+	/* Only the handshake era has these two. */
+	setLoggingLevel(level: string): Promise<unknown>;
+	subscribeResource(resource: {uri: string}): Promise<unknown>;
+	/* Only SDK v2 has these two. */
+	getNegotiatedProtocolVersion?(): unknown;
+	listen?(filter: object): Promise<unknown>;
+}
+
+interface SdkModules {
+	readonly Client: new (info: object, options: object) => SdkClient;
+	readonly StdioClientTransport: new (parameters: object) => Transport;
+}
+
+const info = {name: 'bridge-pair-tests', version: '1.0.0'};
+
+const folders: Readonly<Record<Version, string>> = {
+	'2024-11-05': 'sdk-2024-11-05/dist',
+	'2025-03-26': 'sdk-2025-03-26/dist/esm',
+	'2025-06-18': 'sdk-2025-06-18/dist/esm',
+	'2025-11-25': 'sdk-2025-11-25/dist/esm',
+	'2026-07-28': '@modelcontextprotocol/client/dist',
+};
+
+function hasClasses(modules: object): modules is SdkModules {
+	return ['Client', 'StdioClientTransport'].every(name => typeof Reflect.get(modules, name) === 'function');
+}
+
+async function load(version: Version, files: readonly string[]): Promise<SdkModules & object> {
+	const urls = files.map(file => peerUrl(`${folders[version]}/${file}`).href);
+	const modules: object = Object.assign({}, ...(await Promise.all(urls.map(url => import(url)))));
+	if (!hasClasses(modules)) {
+		throw new TypeError(`The SDK for ${version} has no Client or no StdioClientTransport`);
+	}
+
+	return modules;
+}
+
+/** The names of the SDK's zod schemas: in v1 a handler is set for a schema, in v2 for a method. */
+const requestSchemas: Readonly<Record<string, string>> = {
+	'roots/list': 'ListRootsRequestSchema',
+	'sampling/createMessage': 'CreateMessageRequestSchema',
+	'elicitation/create': 'ElicitRequestSchema',
+};
+
+/** What has come over the wire. It emits the method of each message as it comes. */
+class Wire extends EventEmitter {
+	readonly messages: WireMessage[] = [];
+
+	note(message: WireMessage): void {
+		this.messages.push(message);
+		if (message.method !== undefined) {
+			this.emit(message.method);
+		}
+	}
+
+	received(method: string): WireMessage[] {
+		return this.messages.filter(message => message.method === method);
+	}
+
+	async seen(method: string): Promise<void> {
+		if (this.received(method).length === 0) {
+			await once(this, method);
+		}
+	}
+}
+
+interface Connection {
+	readonly client: SdkClient;
+	readonly wire: Wire;
+	readonly asked: readonly string[];
+}
+
+async function open(t: ExecutionContext, version: Version, command: Command): Promise<Connection> {
+	const modern = isModern(version);
+	const files = modern ? ['index.mjs', 'stdio.mjs'] : ['client/index.js', 'client/stdio.js', 'types.js'];
+	const sdk = await load(version, files);
+	const versionNegotiation = modern ? {versionNegotiation: {mode: {pin: version}}} : {};
+	const client = new sdk.Client(info, {capabilities: capabilitiesOf(version), ...versionNegotiation});
+	const asked: string[] = [];
+	for (const [method, answer] of Object.entries(answersOf(version))) {
+		client.setRequestHandler(modern ? method : Reflect.get(sdk, requestSchemas[method] ?? ''), ({params}) => {
+			asked.push(method);
+			return answer(params);
+		});
+	}
+
+	const wire = new Wire();
+	t.teardown(() => client.close());
+	await client.connect(tapped(sdk.StdioClientTransport, command, message => wire.note(message)));
+	return {client, wire, asked};
+}
+
+const logLevelKey = 'io.modelcontextprotocol/logLevel';
+
+/** A client of this version, connected to what the command starts. */
+export async function connect(t: ExecutionContext, version: Version, command: Command): Promise<EraClient> {
+	const {client, wire, asked} = await open(t, version, command);
+	const modern = isModern(version);
+	let level: object = {};
+	return {
+		version,
+		sdk: client,
+		asked,
+		messages: wire.messages,
+		received: method => wire.received(method),
+		seen: method => wire.seen(method),
+		negotiated: () =>
+			modern
+				? client.getNegotiatedProtocolVersion?.()
+				: wire.messages.find(message => message.result?.protocolVersion)?.result?.protocolVersion,
+		callTool(name, given = {}, options = {}) {
+			const call = {name, arguments: given, ...level};
+			return modern ? client.callTool(call, options) : client.callTool(call, undefined, options);
+		},
+		async subscribe(uri) {
+			if (modern) {
+				await client.listen?.({toolsListChanged: true, resourceSubscriptions: [uri]});
+			} else {
+				// Of changed lists a server tells without being asked.
+				await client.subscribeResource({uri});
+			}
+		},
+		async setLevel(wanted) {
+			if (modern) {
+				// There is no session that could keep it: every request says it anew.
+				level = {_meta: {[logLevelKey]: wanted}};
+			} else {
+				await client.setLoggingLevel(wanted);
+			}
+		},
+	};
+}

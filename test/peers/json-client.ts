@@ -1,0 +1,119 @@
+import {type ChildProcessByStdio, spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {createInterface} from 'node:readline';
+import type {Readable, Writable} from 'node:stream';
+import type {ExecutionContext} from 'ava';
+import type {Command} from './peers.js';
+
+export interface Answer {
+	readonly id: unknown;
+	readonly result?: Readonly<Record<string, unknown>>;
+	readonly error?: {readonly code: number; readonly message: string};
+}
+
+export interface JsonEnding {
+	readonly code: number | null;
+	readonly signal: string | null;
+	readonly stderr: string;
+	/** Lines on stdout that are no JSON. */
+	readonly noise: readonly string[];
+}
+
+/** A client that keeps no rule of the protocol by itself: it sends what it is told, when it is told. */
+export class JsonClient {
+	readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
+	readonly #closed: Promise<unknown>;
+	readonly #answers = new Map<unknown, Answer>();
+	readonly #noise: string[] = [];
+	#stderr = '';
+
+	constructor(t: ExecutionContext, {command, args, env}: Command) {
+		this.#child = spawn(command, args, {stdio: 'pipe', env: {...process.env, ...env}});
+		this.#closed = once(this.#child, 'close');
+		this.#child.stderr.on('data', chunk => {
+			this.#stderr += String(chunk);
+		});
+		createInterface({input: this.#child.stdout}).on('line', line => this.#take(line));
+		// A server may be gone before the client has said all: the answer that is missing tells it better than this error.
+		this.#child.stdin.on('error', () => undefined);
+		// Only a test that failed half-way leaves it running.
+		t.teardown(() => this.#child.kill('SIGKILL'));
+	}
+
+	#take(line: string): void {
+		try {
+			const message: Answer & {method?: string} = JSON.parse(line);
+			if (message.method === undefined) {
+				this.#answers.set(message.id, message);
+				this.#child.emit('answer');
+			}
+		} catch {
+			this.#noise.push(line);
+		}
+	}
+
+	/** Sends the messages in one write. */
+	send(
+		...messages: ReadonlyArray<{readonly method: string; readonly id?: number; readonly params?: object}>
+	) {
+		const lines = messages.map(message => `${JSON.stringify({jsonrpc: '2.0', ...message})}\n`);
+		this.#child.stdin.write(lines.join(''));
+	}
+
+	/** The answer to the request with that id, when it has come. */
+	async answer(id: number): Promise<Answer> {
+		for (;;) {
+			const answer = this.#answers.get(id);
+			if (answer) {
+				return answer;
+			}
+
+			const ended = await Promise.race([
+				once(this.#child, 'answer').then(() => false),
+				this.#closed.then(() => true),
+			]);
+			if (ended && !this.#answers.has(id)) {
+				throw new Error(`It ended without an answer to ${id}: ${this.#stderr}`);
+			}
+		}
+	}
+
+	/** Ends the process, which may be one that does not end when its stdin does. */
+	async kill(): Promise<void> {
+		this.#child.kill('SIGKILL');
+		await this.#closed;
+	}
+
+	/** Closes stdin and waits for the end. */
+	async close(): Promise<JsonEnding> {
+		this.#child.stdin.end();
+		await this.#closed;
+		return {
+			code: this.#child.exitCode,
+			signal: this.#child.signalCode,
+			stderr: this.#stderr,
+			noise: this.#noise,
+		};
+	}
+}
+
+export const initialized = {method: 'notifications/initialized'};
+
+export function initialize(id: number, protocolVersion: string) {
+	const clientInfo = {name: 'acceptance', version: '0'};
+	return {id, method: 'initialize', params: {protocolVersion, capabilities: {}, clientInfo}};
+}
+
+export function listTools(id: number) {
+	return {id, method: 'tools/list'};
+}
+
+/** The names of the tools in an answer to tools/list, sorted. */
+export function toolNames({result, error}: Answer): string[] {
+	const tools = result?.tools;
+	if (!Array.isArray(tools)) {
+		throw new TypeError(`There are no tools: ${JSON.stringify(error)}`);
+	}
+
+	return tools.map(tool => String(Reflect.get(Object(tool), 'name'))).sort();
+}

@@ -1,0 +1,65 @@
+import {isModern} from './eras.js';
+import {errorCode, type Pair, textOf} from './pair.js';
+
+/* What comes and goes while a call runs: progress, log messages, cancellation. */
+
+export async function checkProgress({t, client}: Pair): Promise<void> {
+	// Asking for it is enough: releases of the SDK drop a progress that they read together with the answer, so what the
+	// callback sees differs from run to run.
+	const onprogress = () => undefined;
+	const result = await client.callTool('test_tool_with_progress', {}, {onprogress});
+	t.is(textOf(result), 'Tool with progress executed successfully');
+	const params = client.received('notifications/progress').map(message => message.params ?? {});
+	t.deepEqual(
+		params.map(({progress, total}) => [progress, total]),
+		[
+			[0, 100],
+			[50, 100],
+			[100, 100],
+		],
+	);
+	t.is(new Set(params.map(({progressToken}) => progressToken)).size, 1);
+}
+
+export async function checkLogging({t, client}: Pair): Promise<void> {
+	if (isModern(client.version)) {
+		// Who does not say a level does not want to hear anything.
+		await client.callTool('test_tool_with_logging');
+		t.deepEqual(client.received('notifications/message'), []);
+	}
+
+	await client.setLevel('info');
+	await client.callTool('test_tool_with_logging');
+	const said = () => client.received('notifications/message').map(({params}) => params?.data);
+	const expected = ['started', 'processing', 'completed'].map(what => `Tool execution ${what}`);
+	t.deepEqual(said(), expected);
+	await client.setLevel('error');
+	await client.callTool('test_tool_with_logging');
+	// Messages keep their order: what this call caused has come before its answer.
+	t.deepEqual(said(), expected);
+}
+
+export async function checkCancellation({t, client}: Pair): Promise<void> {
+	const cancelling = new AbortController();
+	// The first progress says that the server is at work.
+	const onprogress = () => cancelling.abort('changed my mind');
+	const call = client.callTool('bridge_slow', {ms: 600_000}, {signal: cancelling.signal, onprogress});
+	// Each SDK has a code of its own for that; it must not be a result.
+	await t.throwsAsync(call, {any: true});
+	// Answered only when the server has stopped the other call.
+	t.is(textOf(await client.callTool('bridge_cancelled')), 'cancelled: 1');
+	t.is(await errorCode(client.callTool('no_such_tool')), -32602);
+}
+
+export async function checkChanges({t, client}: Pair): Promise<void> {
+	const [tools, resource] = ['notifications/tools/list_changed', 'notifications/resources/updated'];
+	await client.subscribe('test://static-text');
+	t.is(textOf(await client.callTool('bridge_change')), 'changed');
+	// They need not come before the answer.
+	await Promise.all([tools, resource].map(method => client.seen(method)));
+	t.deepEqual(
+		client.received(resource).map(({params}) => params?.uri),
+		['test://static-text'],
+	);
+	t.is(client.received(tools).length, 1);
+}

@@ -1,0 +1,58 @@
+import test from 'ava';
+import {type Version, versions} from './eras.js';
+import {checkMessages, direct, startPair} from './pair.js';
+import {checkToolResults} from './pair-content.js';
+import {checkCancellation, checkChanges, checkLogging, checkProgress} from './pair-notices.js';
+import {checkCompletion, checkGreeting, checkPrompts, checkResources, checkToolList} from './pair-offers.js';
+import {checkChoices, checkElicitation, checkRoots, checkRounds, checkSampling} from './pair-questions.js';
+
+function testPair(client: Version, server: Version): void {
+	const title = `pair ${client} client ⇄ ${server} server`;
+
+	test.serial(`${title}: greeting, lists, resources, prompts, completion`, async t => {
+		const pair = await startPair(t, client, server);
+		await checkGreeting(pair);
+		await checkToolList(pair);
+		await checkResources(pair);
+		await checkPrompts(pair);
+		await checkCompletion(pair);
+		checkMessages(pair);
+	});
+
+	test.serial(`${title}: results of tools`, async t => {
+		const pair = await startPair(t, client, server);
+		await checkToolResults(pair);
+		checkMessages(pair);
+	});
+
+	test.serial(`${title}: progress, log messages, cancellation`, async t => {
+		const pair = await startPair(t, client, server);
+		await checkProgress(pair);
+		await checkLogging(pair);
+		await checkCancellation(pair);
+		checkMessages(pair);
+	});
+
+	test.serial(`${title}: changed lists and resources`, async t => {
+		await checkChanges(await startPair(t, client, server));
+	});
+
+	test.serial(`${title}: elicitation, sampling, roots`, async t => {
+		const pair = await startPair(t, client, server);
+		await checkElicitation(pair);
+		await checkChoices(pair);
+		await checkSampling(pair);
+		await checkRoots(pair);
+		await checkRounds(pair);
+		checkMessages(pair);
+	});
+}
+
+for (const client of versions) {
+	for (const server of versions) {
+		// Without bridge only those understand each other who speak the same.
+		if (!direct || client === server) {
+			testPair(client, server);
+		}
+	}
+}
