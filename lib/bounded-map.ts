@@ -9,11 +9,15 @@ export class BoundedMap<Key, Value> extends Map<Key, Value> {
 
 	override set(key: Key, value: Value): this {
 		super.set(key, value);
-		for (const oldest of this.keys()) {
-			if (this.size <= this.#limit) break;
-			this.delete(oldest);
-		}
+		if (this.size > this.#limit) this.#forgetOldest();
 		return this;
+	}
+
+	#forgetOldest(): void {
+		for (const oldest of this.keys()) {
+			this.delete(oldest);
+			return;
+		}
 	}
 
 	/** The entry, which is gone then. */

@@ -39,13 +39,17 @@ export function wrap({log, transport, timeoutMs, trace: show, taps, ...options}:
 		parse({log, from: 'client'}), //               what is no message goes no further
 		matchAnswers({log, upstream, waiting}), //     one answer a request, also when the server died
 		timeLimit({timeoutMs, upstream, waiting}), //  an error in time, rather than no answer
-		// Between equal versions that have shaken hands, nothing of this is in the way.
 		unless(
-			() => session.isPlain,
+			() => session.isSettled,
 			[
 				holdUntilReady({session, log, transport}), //  nothing before the handshake
 				modernClient(session), //                      a client without one looks like one with
-				translateVersion({session, log}), //           each side hears messages of its own version
+			],
+		),
+		translateVersion({session, log}), //           each side hears messages of its own version
+		unless(
+			() => session.isSettled,
+			[
 				rewriteVersion({session, log}), //             each side hears its own version in the handshake
 				pollTasks(session), //                         tools that run as tasks only, for clients without
 				modernUpstream({session, log}), //             a server without handshake looks like one with

@@ -6,6 +6,7 @@ import {printable} from '../printable.js';
 import type {Session} from '../protocol/session.js';
 import type {Direction} from '../protocol/step.js';
 import {type Kind, Translator} from '../protocol/translate.js';
+import type {Version} from '../protocol/version.js';
 import {type Answer, type Stage, type Step, type Steps, stage} from '../stage.js';
 import {idWord} from '../wire/id.js';
 
@@ -24,7 +25,13 @@ export function translateVersion(options: TranslateVersionOptions): Stage {
 class Translation implements Steps {
 	readonly #session: Session;
 	readonly #log: Log;
-	#current: {readonly pair: string; readonly translator: Translator} | undefined;
+	#current:
+		| {
+				readonly client: Version | undefined;
+				readonly upstream: Version | undefined;
+				readonly translator: Translator;
+		  }
+		| undefined;
 	/** The methods of requests, by the direction that they went and by their ids. */
 	readonly #asked = {
 		toUpstream: new BoundedMap<string, string>(MAX_ASKED),
@@ -40,12 +47,13 @@ class Translation implements Steps {
 	readonly toClient: Step = (envelope, answer) => this.#step(envelope, 'toClient', answer);
 
 	#step(envelope: Envelope, direction: Direction, answer: Answer): Envelope | undefined {
+		if (this.#session.isPlain) return envelope;
 		const about = this.#subject(envelope, direction);
 		const translator = this.#translator();
 		if (!translator || about === undefined) return envelope;
 		const kind = kindOf(envelope);
-		const isConcerned = translator.concerns(direction, kind, about);
-		if (!isConcerned || !translator.mayChange(direction, kind, about, envelope.line)) return envelope;
+		const plan = translator.planFor(direction, kind, about);
+		if (!plan?.mayChange(envelope.line)) return envelope;
 		const {body, with: as} = draft(envelope);
 		const outcome = translator.translate(direction, kind, about, body, idWord(envelope.head.id ?? ''));
 		if (!outcome) return envelope;
@@ -65,15 +73,22 @@ class Translation implements Steps {
 
 	/** The translator between the versions that are spoken; none as long as that is not known, or needs none. */
 	#translator(): Translator | undefined {
-		const {clientFace: client, upstreamFace: upstream, clientCapabilities} = this.#session;
-		const {isStrict = false, isShared = false} = this.#session.options;
-		if (client === undefined || upstream === undefined || !this.#session.needsTranslation) return;
-		if (this.#current?.pair !== `${client} ${upstream}`) {
-			const onLoss = (feature: string): void => tellOfLoss(this.#session, this.#log, feature);
-			const translator = new Translator({client, upstream, isStrict, isShared, clientCapabilities, onLoss});
-			this.#current = {pair: `${client} ${upstream}`, translator};
-		}
-		return this.#current.translator;
+		const {client, upstream} = this.#session;
+		const current = this.#current;
+		return current && current.client === client && current.upstream === upstream
+			? current.translator
+			: this.#installed(client, upstream);
+	}
+
+	#installed(client: Version | undefined, upstream: Version | undefined): Translator | undefined {
+		const {clientFace, upstreamFace, clientCapabilities, needsTranslation, options} = this.#session;
+		if (clientFace === undefined || upstreamFace === undefined || !needsTranslation) return;
+		const {isStrict = false, isShared = false} = options;
+		const onLoss = (feature: string): void => tellOfLoss(this.#session, this.#log, feature);
+		const versions = {client: clientFace, upstream: upstreamFace};
+		const translator = new Translator({...versions, isStrict, isShared, clientCapabilities, onLoss});
+		this.#current = {client, upstream, translator};
+		return translator;
 	}
 }
 

@@ -1,7 +1,6 @@
 import {type BlockChange, inMessages, inToolResult, isKnownTo, text} from './content.js';
 import {changed, eachObject, isObject, type JsonObject} from './json.js';
 import {type Context, ifMentions, type Rule} from './step.js';
-import {MODERN} from './version.js';
 
 /**
  * Faults of servers that every client of a kind throws a whole answer away for. Repaired where an answer is touched
@@ -10,11 +9,11 @@ import {MODERN} from './version.js';
 export const repairs: {readonly [method: string]: readonly Rule[]} = {
 	'tools/list': [{apply: giveInputSchemas}],
 	'tools/call': [
-		{apply: inToolResult(unknownToText), mayApply: hasUnknownType},
+		{apply: inToolResult(unknownToText), isForUnknownTypes: true},
 		ifMentions(['"lastModified"'], inToolResult(checkLastModified)),
 	],
 	'prompts/get': [
-		{apply: inMessages(unknownToText), mayApply: hasUnknownType},
+		{apply: inMessages(unknownToText), isForUnknownTypes: true},
 		ifMentions(['"lastModified"'], inMessages(checkLastModified)),
 	],
 	'resources/list': [ifMentions(['"lastModified"'], checkItems('resources'))],
@@ -42,19 +41,6 @@ function unknownToText(...[block, , context]: Parameters<BlockChange>): JsonObje
 	const shown =
 		json.length <= MAX_SHOWN ? json : `${json.slice(0, MAX_SHOWN)}… (${json.length} characters in all)`;
 	return text(`[content of type "${block.type}", not known to protocol ${context.to}] ${shown}`);
-}
-
-const TYPE = '"type"';
-
-/** Whether some value called type is no kind of content, as far as bytes can tell. Quotes in text are escaped. */
-function hasUnknownType(line: Buffer): boolean {
-	for (let at = line.indexOf(TYPE); at !== -1; at = line.indexOf(TYPE, at)) {
-		at += TYPE.length;
-		while (line[at] === 0x20 || line[at] === 0x3a) at++;
-		const end = line[at] === 0x22 ? line.indexOf(0x22, at + 1) : -1;
-		if (end === -1 || !isKnownTo(MODERN, line.toString('latin1', at + 1, end))) return true;
-	}
-	return false;
 }
 
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/;

@@ -30,7 +30,11 @@ export class Session {
 	isUnsure = false;
 	/** Whether the handshake with the upstream is complete. */
 	isReady = false;
-	/** Whether nothing of all this is in the way of a message any more. */
+	/** Whether the client has no word for tasks that the upstream may want to work in. */
+	needsPolling = false;
+	/** Whether there is nothing left to do but to translate: both have shaken hands, or neither wants to. */
+	isSettled = false;
+	/** Whether there is not even that. */
 	isPlain = false;
 	/** What could not be carried, and how often. */
 	readonly losses = new Map<string, number>();
@@ -61,8 +65,10 @@ export class Session {
 		return `${this.#prefix}-${++this.#ids}`;
 	}
 
-	/** From here on, all that equal versions have to say to each other passes as it is. */
+	/** To be called when the handshake is over, and nobody will come back to it. */
 	settle(): void {
-		this.isPlain = this.isReady && !this.needsTranslation;
+		const isOneEra = (this.client === MODERN) === (this.upstream === MODERN);
+		this.isSettled = this.isReady && isOneEra && !this.needsPolling;
+		this.isPlain = this.isSettled && !this.needsTranslation;
 	}
 }

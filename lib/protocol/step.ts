@@ -58,8 +58,10 @@ export type Memory = {
 /** Judges `params`, `result` or `error` of a message. */
 export type Rule = {
 	readonly apply: (value: JsonObject, context: Context) => Verdict;
-	/** Whether a message may need the rule, by its bytes: what need not be parsed is not. */
-	readonly mayApply?: (line: Buffer) => boolean;
+	/** Words one of which a message has to hold to need the rule, quotes and all: what need not be parsed is not. */
+	readonly words?: readonly string[];
+	/** Whether the rule is for values called type that are no kind of content. */
+	readonly isForUnknownTypes?: boolean;
 };
 
 /** Rules by method: of the message, or of the request that it answers. */
@@ -82,8 +84,5 @@ export type Step = {
 	readonly members: {readonly [kind: string]: readonly string[]};
 };
 
-/** A rule for messages that mention one of these words. They are looked for as bytes, so quotes count. */
-export const ifMentions = (words: readonly string[], apply: Rule['apply']): Rule => ({
-	apply,
-	mayApply: line => words.some(word => line.includes(word)),
-});
+/** A rule for messages that hold one of these words. */
+export const ifMentions = (words: readonly string[], apply: Rule['apply']): Rule => ({apply, words});

@@ -1,6 +1,7 @@
 import {isKnownTo} from './content.js';
 import {isObject, type JsonObject, objectOf} from './json.js';
 import {ORIGINAL, restored, withOriginals} from './original.js';
+import {Plan} from './plan.js';
 import {repairs} from './repairs.js';
 import {
 	type Context,
@@ -43,29 +44,28 @@ export type TranslatorOptions = {
 /** What becomes of a message: it goes on as another one, goes back as an answer, or goes nowhere. */
 export type Outcome = {readonly on?: JsonObject; readonly back?: JsonObject};
 
+/** Rules by kind and method of a message. */
+type Plans = {readonly [kind in Kind]: ReadonlyMap<string, Plan>};
+
 /** Says what each message between two versions becomes: the chain of the steps between them. */
 export class Translator {
 	readonly #options: TranslatorOptions;
-	readonly #plans: {readonly [direction in Direction]: ReadonlyMap<string, readonly Rule[]>};
+	readonly #plans: {readonly [direction in Direction]: Plans};
 	readonly #memory: Memory = {completionsSynthesized: false, forms: new Map()};
 
 	constructor(options: TranslatorOptions) {
 		const {client, upstream, isStrict = false} = options;
 		this.#options = options;
 		this.#plans = {
-			toUpstream: plan(rulesBetween(client, upstream, isStrict)),
-			toClient: plan([...rulesBetween(upstream, client, isStrict), ...repairRules()]),
+			toUpstream: plansOf(rulesBetween(client, upstream, isStrict)),
+			toClient: plansOf([...rulesBetween(upstream, client, isStrict), ...repairRules()]),
 		};
 	}
 
-	/** Whether messages of this kind may change at all. The method of an answer is that of its request. */
-	concerns(direction: Direction, kind: Kind, method: string): boolean {
-		return this.#rules(direction, kind, method).length > 0;
-	}
-
-	/** Whether this one may, by its bytes. */
-	mayChange(direction: Direction, kind: Kind, method: string, line: Buffer): boolean {
-		return this.#rules(direction, kind, method).some(rule => rule.mayApply?.(line) ?? true);
+	/** The rules for such messages, if there are any. The method of an answer is that of its request. */
+	planFor(direction: Direction, kind: Kind, method: string): Plan | undefined {
+		const plans = this.#plans[direction][kind];
+		return plans.get(method) ?? (kind === 'error' ? plans.get('*') : undefined);
 	}
 
 	/** What becomes of a message with this id; nothing, if it passes as it is. */
@@ -80,18 +80,13 @@ export class Translator {
 		const context = this.#context(direction, id, originals);
 		const given = objectOf(body[judged[kind]]);
 		let value = given;
-		for (const {apply} of this.#rules(direction, kind, method)) {
+		for (const {apply} of this.planFor(direction, kind, method)?.rules ?? []) {
 			const verdict = apply(value, context);
 			if (isFinal(verdict)) return final(verdict, kind, body);
 			value = verdict;
 		}
 		if (originals.size > 0) value = withOriginals(value, originals);
 		return value === given ? undefined : {on: {...body, [judged[kind]]: value}};
-	}
-
-	#rules(direction: Direction, kind: Kind, method: string): readonly Rule[] {
-		const rules = this.#plans[direction];
-		return rules.get(`${kind} ${method}`) ?? (kind === 'error' ? rules.get('error *') : undefined) ?? [];
 	}
 
 	#context(direction: Direction, id: string, originals: Map<string, unknown>): Context {
@@ -131,20 +126,19 @@ function restoring(to: HandshakeVersion): Rules {
 const repairRules = (): Rules[] =>
 	Object.entries(repairs).flatMap(([method, rules]) => rules.map(rule => ({results: {[method]: rule}})));
 
-/** All rules by kind and method. */
-function plan(list: readonly Rules[]): Map<string, Rule[]> {
-	const rules = new Map<string, Rule[]>();
-	const add = (kind: Kind, byMethod: {readonly [method: string]: Rule} = {}): void => {
-		for (const [method, rule] of Object.entries(byMethod))
-			rules.set(`${kind} ${method}`, [...(rules.get(`${kind} ${method}`) ?? []), rule]);
+function plansOf(list: readonly Rules[]): Plans {
+	const collect = (member: keyof Rules): Map<string, Plan> => {
+		const rules = new Map<string, Rule[]>();
+		for (const [method, rule] of list.flatMap(each => Object.entries(each[member] ?? {})))
+			rules.set(method, [...(rules.get(method) ?? []), rule]);
+		return new Map([...rules].map(([method, each]) => [method, new Plan(each)]));
 	};
-	for (const {requests, notifications, results, errors} of list) {
-		add('request', requests);
-		add('notification', notifications);
-		add('result', results);
-		add('error', errors);
-	}
-	return rules;
+	return {
+		request: collect('requests'),
+		notification: collect('notifications'),
+		result: collect('results'),
+		error: collect('errors'),
+	};
 }
 
 type Final = Exclude<Verdict, JsonObject> | Refusal | Reply;

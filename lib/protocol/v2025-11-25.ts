@@ -1,7 +1,7 @@
 import {text} from './content.js';
 import {olderForm} from './elicitation-form.js';
 import {isObject, type JsonObject, listOf, objectOf, without} from './json.js';
-import {type Context, DROPPED, Refusal, type Step, type Verdict} from './step.js';
+import {type Context, DROPPED, ifMentions, Refusal, type Step, type Verdict} from './step.js';
 
 /** How many forms may wait for their answers, each with how to read it. */
 const MAX_FORMS = 1000;
@@ -18,7 +18,7 @@ export const v20251125: Step = {
 			'sampling/createMessage': {apply: listToOne},
 		},
 		requests: {
-			'tools/call': {apply: withoutTask, mayApply: line => line.includes('"task"')},
+			'tools/call': ifMentions(['"task"'], withoutTask),
 			'elicitation/create': {apply: olderElicitation},
 			'sampling/createMessage': {apply: olderSampling},
 			'tasks/get': {apply: refuseMethod('tasks/get')},
@@ -34,7 +34,7 @@ export const v20251125: Step = {
 		errors: {
 			// Without an id it answers nothing, and the versions before have no such message.
 			'': {apply: () => DROPPED},
-			'*': {apply: linkInMessage, mayApply: line => line.includes('-32042')},
+			'*': ifMentions(['-32042'], linkInMessage),
 		},
 	},
 	up: {
