@@ -31,6 +31,8 @@ export class Envelope {
 	readonly original: Envelope;
 	/** Whether it came from a peer, rather than being made or changed here. */
 	readonly isReceived: boolean;
+	/** Whether it is an answer of bridge's own to something that the upstream was never asked, or has done with. */
+	isConclusive = false;
 	#line: Buffer | undefined;
 	/** The parts of the line, as long as nobody needs it in one. */
 	#parts: readonly Buffer[] | undefined;
@@ -74,9 +76,12 @@ export class Envelope {
 		return new Envelope(origin, 'bridge', Buffer.from(`${json}\n`));
 	}
 
-	/** The answer to the request with this id, as text: a result or an error. */
+	/** The answer to the request with this id, as text: a result or an error. The upstream will not give another. */
 	static answer(id: string, member: 'result' | 'error', value: unknown, origin: Origin = local): Envelope {
-		return Envelope.fromText(`{"jsonrpc":"2.0","id":${id},"${member}":${JSON.stringify(value)}}`, origin);
+		const json = `{"jsonrpc":"2.0","id":${id},"${member}":${JSON.stringify(value)}}`;
+		const envelope = Envelope.fromText(json, origin);
+		envelope.isConclusive = true;
+		return envelope;
 	}
 
 	/** The answer to a request whose id is this text. */

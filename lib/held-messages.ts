@@ -22,10 +22,10 @@ export class HeldMessages {
 	add(envelope: Envelope): void {
 		this.#messages.push(envelope);
 		this.#bytes += envelope.size;
-		if (this.#isFull) this.#release ??= envelope.origin.valve.shut();
+		if (this.isFull) this.#release ??= envelope.origin.valve.shut();
 	}
 
-	get #isFull(): boolean {
+	get isFull(): boolean {
 		return this.#messages.length >= MAX_MESSAGES || this.#bytes >= MAX_BYTES;
 	}
 
@@ -35,7 +35,7 @@ export class HeldMessages {
 		const at = this.#messages.findIndex(({head}) => head.key === key && head.method !== undefined);
 		const [removed] = at === -1 ? [] : this.#messages.splice(at, 1);
 		this.#bytes -= removed?.size ?? 0;
-		if (!this.#isFull) this.#letGo();
+		if (!this.isFull) this.#letGo();
 	}
 
 	takeAll(): Envelope[] {

@@ -35,7 +35,7 @@ export function wrap({log, transport, timeoutMs, trace: show, taps, ...options}:
 	return [
 		show ? trace(show) : {}, //                    what passes, for people
 		taps?.client ?? {}, //                         what the client says and hears, for the traffic log
-		splitBatches(session), //                      a batch is the messages in it
+		splitBatches({session, log}), //               a batch is the messages in it
 		parse({log, from: 'client'}), //               what is no message goes no further
 		matchAnswers({log, upstream, waiting}), //     one answer a request, also when the server died
 		timeLimit({timeoutMs, upstream, waiting}), //  an error in time, rather than no answer

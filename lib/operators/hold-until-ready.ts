@@ -45,6 +45,8 @@ class Gate implements Steps {
 	#asked: {readonly key: string; readonly isOwn: boolean} | undefined;
 	/** Whether `notifications/initialized` may still come from the client, which must not reach the upstream twice. */
 	#mayComeTwice = true;
+	/** The client's `notifications/initialized`, if it came before there was an answer. */
+	#early: Envelope | undefined;
 	#grace: NodeJS.Timeout | undefined;
 	#done: (() => void) | undefined;
 
@@ -122,7 +124,10 @@ class Gate implements Steps {
 			this.#session.settle();
 			return;
 		}
-		if (this.#session.initializeResult === undefined) return;
+		if (this.#session.initializeResult === undefined) {
+			this.#early = envelope;
+			return;
+		}
 		this.#mayComeTwice = false;
 		this.#ready();
 		return envelope;
@@ -147,6 +152,8 @@ class Gate implements Steps {
 		this.#held.add(envelope);
 		if (this.#asked || this.#grace) return;
 		if (isModern) this.#introduceModern(envelope);
+		// A client that is held back will not be heard when it initializes.
+		else if (this.#held.isFull) this.#shakeHands();
 		else if (isRequest) this.#grace = setTimeout(() => this.#shakeHands(), this.#graceMs);
 	}
 
@@ -172,8 +179,9 @@ class Gate implements Steps {
 	#answered(result: {readonly [key: string]: unknown}, isOwn: boolean): void {
 		this.#session.initializeResult = result;
 		tellOfConnection(this.#session, this.#log, this.#transport);
-		if (!isOwn && this.#held.isEmpty) return;
-		this.#out.toUpstream(Envelope.fromText(INITIALIZED));
+		if (!isOwn && this.#held.isEmpty && !this.#early) return;
+		this.#mayComeTwice = this.#early === undefined;
+		this.#out.toUpstream(this.#early ?? Envelope.fromText(INITIALIZED));
 		this.#ready();
 	}
 

@@ -36,7 +36,8 @@ export function matchAnswers({log, upstream, waiting = new WaitingRequests()}: M
 		toClient(envelope) {
 			const {id, key, method} = envelope.head;
 			if (method !== undefined || key === undefined) return envelope;
-			const found = envelope.original.isReceived ? waiting.take(key) : waiting.takeUnanswered(key);
+			const isLast = envelope.original.isReceived || envelope.isConclusive;
+			const found = isLast ? waiting.take(key) : waiting.takeUnanswered(key);
 			if (found) return found.id === id ? envelope : envelope.withId(found.id);
 			const sentence = `${upstream} answered a request that nobody waits for; the answer was dropped.`;
 			log.warn('rpc.orphan_response', sentence, {id: shortened(key), server: upstream});

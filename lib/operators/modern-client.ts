@@ -132,7 +132,8 @@ class ModernClient implements Steps {
 		const {serverInfo} = this.#session.initializeResult ?? {};
 		const result = {resultType: 'input_required', inputRequests, requestState};
 		const whole = {...modernResult('', {}, serverInfo), ...result};
-		this.#out.toClient(Envelope.answer(id, 'result', whole));
+		// The call goes on under its id, which the client must not use for another meanwhile.
+		this.#out.toClient(Envelope.of({jsonrpc: '2.0', id: JSON.parse(id), result: whole}));
 	}
 
 	#answered(envelope: Envelope, key: string): Envelope | undefined {

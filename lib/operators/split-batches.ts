@@ -1,7 +1,13 @@
 import {Envelope, type Origin} from '../envelope.js';
+import type {Log} from '../log.js';
 import type {Session} from '../protocol/session.js';
 import {type Outlets, type Stage, type Steps, stage} from '../stage.js';
 import {elements, MAX_BATCH} from '../wire/batch.js';
+import {canonicalId} from '../wire/id.js';
+import {memberText} from '../wire/member.js';
+import type {Head} from '../wire/scan.js';
+
+export type SplitBatchesOptions = {readonly session: Session; readonly log: Log};
 
 /** The one version that has batches. */
 const BATCHES = '2025-03-26';
@@ -13,8 +19,8 @@ const MAX_OPEN = 100;
  *
  * Nobody else needs to know of batches, least of all servers: hardly any reads them, even of the version that has them.
  */
-export function splitBatches(session: Session): Stage {
-	return stage(out => new Splitter(session, out));
+export function splitBatches(options: SplitBatchesOptions): Stage {
+	return stage(out => new Splitter(options, out));
 }
 
 /** A batch whose requests are not all answered. */
@@ -27,23 +33,31 @@ type Batch = {
 
 class Splitter implements Steps {
 	readonly #session: Session;
+	readonly #log: Log;
 	readonly #out: Outlets;
 	readonly #open = new Set<Batch>();
 	/** The batch whose messages are being sent on their way. */
 	#current: Batch | undefined;
 
-	constructor(session: Session, out: Outlets) {
+	constructor({session, log}: SplitBatchesOptions, out: Outlets) {
 		this.#session = session;
+		this.#log = log;
 		this.#out = out;
 	}
 
 	readonly toUpstream = (envelope: Envelope): Envelope | undefined => {
-		if (envelope.head.flaw !== 'a batch') return envelope;
+		const {flaw, method} = envelope.head;
+		if (method === 'notifications/cancelled' && this.#open.size > 0) this.#cancelled(envelope);
+		if (flaw !== 'a batch') return envelope;
 		const texts = elements(envelope.bytes);
 		const parts = texts?.map(text => envelope.part(text));
 		const refusal = this.#refusal(parts);
-		if (refusal !== undefined) this.#out.toClient(Envelope.fromText(refusal, envelope.origin));
-		else if (parts) this.#send(parts, envelope.origin);
+		if (refusal !== undefined) {
+			this.#log.warn('client.message.refused', `${envelope.origin.name} sent a batch that was not taken.`, {
+				refusal,
+			});
+			this.#out.toClient(Envelope.fromText(refusal, envelope.origin));
+		} else if (parts) this.#send(parts, envelope.origin);
 		return;
 	};
 
@@ -57,6 +71,15 @@ class Splitter implements Steps {
 		this.#finish(batch);
 		return;
 	};
+
+	/** What the client gives up is not answered, and what else was asked with it does not wait for it. */
+	#cancelled(envelope: Envelope): void {
+		const key = canonicalId(memberText(envelope.bytes, 'params', 'requestId') ?? '""');
+		const batch = this.#batchOf(key);
+		if (!batch) return;
+		settle(batch.missing, key);
+		this.#finish(batch);
+	}
 
 	/** Why a batch is not taken, as the answer to it. */
 	#refusal(parts: readonly Envelope[] | undefined): string | undefined {
@@ -74,7 +97,7 @@ class Splitter implements Steps {
 	#send(parts: readonly Envelope[], origin: Origin): void {
 		const batch: Batch = {missing: new Map(), answers: [], origin};
 		for (const {head} of parts)
-			if (head.key !== undefined && head.method !== undefined)
+			if (head.key !== undefined && !isAnswer(head))
 				batch.missing.set(head.key, (batch.missing.get(head.key) ?? 0) + 1);
 		this.#open.add(batch);
 		this.#current = batch;
@@ -97,6 +120,10 @@ class Splitter implements Steps {
 		this.#out.toClient(Envelope.fromText(`[${batch.answers.join(',')}]`, batch.origin));
 	}
 }
+
+/** Answers are not answered, however wrong they are. */
+const isAnswer = ({method, hasResult, hasError}: Head): boolean =>
+	method === undefined && (hasResult || hasError);
 
 function settle(missing: Map<string, number>, key: string): void {
 	const left = (missing.get(key) ?? 1) - 1;

@@ -13,14 +13,14 @@ test.serial(
 		bridge.send({method: 'notifications/initialized'});
 		await bridge.request('two', 'tools/call', {name: 'weather'});
 		t.is(await bridge.end(), 0);
-		const [, , ask, answer, note, call, error] = traced(bridge.stderr);
+		const [, , , ask, answer, note, call, error] = traced(bridge.stderr);
 		t.regex(ask ?? '', / → slow +#1 +\d+ B$/);
 		t.regex(answer ?? '', / ← slow +#1 +\d+ B +\d+\.\d ms$/);
 		t.true(Number(/([\d.]+) ms/.exec(answer ?? '')?.[1]) >= 40);
 		t.regex(note ?? '', / → notifications\/initialized +\d+ B$/);
 		t.regex(call ?? '', / → tools\/call weather +#"two" +\d+ B$/);
 		t.regex(error ?? '', / ← tools\/call weather +#"two" +\d+ B +\d+\.\d ms error -32601: /);
-		t.is(traced(bridge.stderr).length, 7);
+		t.is(traced(bridge.stderr).length, 8);
 		t.false(bridge.stderr.includes('\u001b'));
 	},
 );

@@ -13,9 +13,12 @@ const linesOf = async (file: string): Promise<string[]> =>
 const entriesOf = async (file: string): Promise<Message[]> =>
 	(await linesOf(file)).map(line => JSON.parse(line) as Message);
 
-/** Runs bridge in front of a puppet on this input, until so many answers are there. */
+/** How many lines of a log are about the handshake: initialize, its answer, and that it is done. */
+const HANDSHAKE = 3;
+
+/** Runs bridge in front of a puppet on this input, which comes after a handshake, until so many answers are there. */
 const talk = (flags: readonly string[], input: string | Uint8Array, answers = 1) =>
-	runBridge([...flags, '--', ...server('puppet')], input, {answers});
+	runBridge([...flags, '--', ...server('puppet')], input, {answers, isReady: true});
 
 test.serial(
 	'--log FILE has an open, each message with its side, and a close, in the order of keys of the format',
@@ -25,16 +28,22 @@ test.serial(
 		const {code} = await talk(['--log', file], `${call}\n`);
 		t.is(code, 0);
 		const lines = await linesOf(file);
-		const [open, asked, answered, close] = lines.map(line => JSON.parse(line) as Message);
-		t.is(lines.length, 4);
+		const [open, ...rest] = lines.map(line => JSON.parse(line) as Message);
+		const [asked, answered, close] = rest.slice(HANDSHAKE);
+		t.is(lines.length, 4 + HANDSHAKE);
+		t.like(rest.slice(0, HANDSHAKE), [
+			{message: {id: 'first', method: 'initialize'}, from: 'client', side: 'client'},
+			{message: {id: 'first', result: {protocolVersion: '2025-11-25'}}, from: 'puppet', side: 'client'},
+			{message: {method: 'notifications/initialized'}, from: 'client', side: 'client'},
+		]);
 		t.deepEqual(Object.keys(open ?? {}), ['time', 'ConnID', 'event', 'from', 'to']);
 		t.like(open, {event: 'open', from: 'client', to: 'puppet'});
 		t.deepEqual(Object.keys(asked ?? {}), ['time', 'ConnID', 'message', 'from', 'to', 'side']);
 		t.like(asked, {from: 'client', to: 'puppet', side: 'client'});
-		t.true(lines[1]?.includes(`"message":${call},`));
+		t.true(lines[1 + HANDSHAKE]?.includes(`"message":${call},`));
 		t.like(answered, {message: {id: 1}, from: 'puppet', to: 'client', side: 'client'});
 		t.like(close, {event: 'close'});
-		for (const entry of [open, asked, answered, close]) {
+		for (const entry of [open, ...rest]) {
 			t.regex(String(entry?.time), TIME);
 			t.regex(String(entry?.ConnID), /^[0-9A-Za-z]{8}$/);
 			t.is(entry?.ConnID, open?.ConnID);
@@ -48,7 +57,7 @@ test.serial('what is no message is in the log as data, escaped, and so is the an
 	await talk(['--log', file], Buffer.from('100% \xff\t"no"\n', 'latin1'));
 	const data = (await entriesOf(file)).find(entry => 'data' in entry);
 	t.like(data, {data: '100%25 %FF\t"no"', from: 'client', to: 'puppet', side: 'client'});
-	const answer = (await entriesOf(file)).find(entry => 'message' in entry);
+	const answer = (await entriesOf(file)).findLast(entry => 'message' in entry);
 	t.like(answer, {message: {id: null, error: {code: -32700}}, to: 'client', side: 'client'});
 });
 
@@ -71,7 +80,7 @@ test.serial('K4 values of secret keys are redacted in the log, and reach the ser
 	t.is(stdout[0]?.match(/canary-\w+/g)?.length, 15);
 	const text = await readFile(file, 'utf8');
 	t.notRegex(text, /canary/);
-	const {message} = (await entriesOf(file))[1] ?? {};
+	const {message} = (await entriesOf(file))[1 + HANDSHAKE] ?? {};
 	const {params: logged} = message as {params: Message};
 	t.like(logged, {
 		Authorization: '[redacted]',
@@ -118,7 +127,7 @@ test.serial('a second run appends to the log, and a torn last line is ended firs
 	await run();
 	const text = await readFile(file, 'utf8');
 	t.true(text.startsWith(`${before}{"time":"torn\n{"time":"`));
-	t.is((await linesOf(file)).length, 9);
+	t.is((await linesOf(file)).length, 9 + 2 * HANDSHAKE);
 	t.true(text.endsWith('\n'));
 });
 
@@ -131,7 +140,7 @@ test.serial(
 		t.is(code, 0);
 		const name = `x-${new Date().getUTCFullYear()}%.ndjson`;
 		t.deepEqual(await readdir(folder), [name]);
-		t.is((await entriesOf(join(folder, name))).length, 4);
+		t.is((await entriesOf(join(folder, name))).length, 4 + HANDSHAKE);
 		t.is((await stat(folder)).mode & 0o777, 0o700);
 		t.is((await stat(join(folder, name))).mode & 0o777, 0o600);
 	},
@@ -207,7 +216,7 @@ test.serial('--max-buffer that is full leaves lines out and says how many, and t
 	const gaps = entries.filter(({event}) => event === 'gap');
 	t.true(gaps.length > 0);
 	const missing = gaps.reduce((sum, {lines}) => sum + Number(lines), 0);
-	t.is(entries.length - gaps.length + missing, 102);
+	t.is(entries.length - gaps.length + missing, 102 + HANDSHAKE);
 });
 
 test.serial('--on-full wait loses nothing, however small the buffer', async t => {
@@ -216,7 +225,7 @@ test.serial('--on-full wait loses nothing, however small the buffer', async t =>
 	const calls = Array.from({length: 500}, (_, id) => echo(id, '{"text":"0123456789"}')).join('\n');
 	const {stdout} = await talk(flags, `${calls}\n`, 500);
 	t.is(stdout.length, 500);
-	t.is((await entriesOf(file)).length, 1002);
+	t.is((await entriesOf(file)).length, 1002 + HANDSHAKE);
 });
 
 test.serial('the filter has a log, too', async t => {

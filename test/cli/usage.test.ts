@@ -37,7 +37,7 @@ test.serial('--help and --version behind the -- belong to the server', async t =
 	const {code, stdout} = await runBridge(
 		['--', ...puppet, '--help', '--version'],
 		'{"jsonrpc":"2.0","id":1,"method":"argv"}\n',
-		{answers: 1},
+		{answers: 1, isReady: true},
 	);
 	t.is(code, 0);
 	t.deepEqual(stdout, ['{"jsonrpc":"2.0","id":1,"result":{"argv":["--help","--version"]}}']);

@@ -1,5 +1,5 @@
 import test from 'ava';
-import {server} from '../helpers/bridge.js';
+import {opening, server} from '../helpers/bridge.js';
 import {answersTo, isAllRpc, logged, sharePuppet, start, startPuppet, until} from './support.js';
 
 const deep = (levels: number): string =>
@@ -16,7 +16,6 @@ const garbage: ReadonlyArray<readonly [title: string, base64: string]> = [
 	['colours', base64('\u001b[32mready\u001b[0m')],
 	['an invalid byte', base64('{"jsonrpc":"2.0","method":"x","params":"\xff"}', 'latin1')],
 	['an object of no meaning', base64('{"level":30,"msg":"hello"}')],
-	['a batch', base64('[{"jsonrpc":"2.0","method":"x"}]')],
 	['no version', base64('{"id":1,"result":{}}')],
 	[
 		'an answer with result and error',
@@ -76,7 +75,7 @@ for (const [title, answer] of [
 test.serial('A5 a banner before the first message is skipped with a warning that shows it', async t => {
 	const banner = `Welcome to the server!\n${'='.repeat(5000)}\n`;
 	const running = start(t, ['--', ...server('puppet', `--say=${banner}`)]);
-	t.true('result' in (await running.request(1, 'initialize')));
+	t.true('result' in (await running.request(1, 'initialize', opening)));
 	t.is(await running.end(), 0);
 	t.is(running.lines.length, 1);
 	const [first, second] = logged(running, 'child.stdout.garbage');

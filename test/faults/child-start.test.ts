@@ -1,10 +1,11 @@
 import {access, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import test from 'ava';
-import {runBridge, server} from '../helpers/bridge.js';
-import {errorOf, newFolder, newMarker, processesWith, start, startPuppet} from './support.js';
+import {handshake, opening, runBridge, server} from '../helpers/bridge.js';
+import {errorOf, newFolder, newMarker, processesWith, start, startPuppet, startReady} from './support.js';
 
-const initialize = '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}\n';
+const [line] = handshake;
+const initialize = `${line}\n`;
 
 test.serial('E2 a command that does not exist is a clear error, exit 2, and nothing on stdout', async t => {
 	const {code, stdout, stderr} = await runBridge(['--', 'no-such-command-anywhere'], initialize);
@@ -57,7 +58,7 @@ test.serial(
 			'--',
 			...server('puppet', '--words=There is no file config.toml here.\n', '--exit=7'),
 		]);
-		const {code, message, data} = errorOf(await running.request(1, 'initialize'));
+		const {code, message, data} = errorOf(await running.request(1, 'initialize', opening));
 		t.is(code, -31004);
 		t.is(data.exitCode, 7);
 		t.regex(message, /There is no file config\.toml here\./);
@@ -69,7 +70,7 @@ test.serial(
 test.serial('K4 a secret among the last words of a child does not get into the error', async t => {
 	const words = '--words=refused: api_key=canary-1 password: "canary-2" Authorization: Bearer canary-3\n';
 	const running = start(t, ['--', ...server('puppet', words, '--exit=1')]);
-	const answer = await running.request(1, 'initialize');
+	const answer = await running.request(1, 'initialize', opening);
 	t.regex(errorOf(answer).message, /refused/);
 	t.notRegex(JSON.stringify(answer), /canary/);
 	t.is(await running.end(), 1);
@@ -92,7 +93,7 @@ test.serial('E3 arguments reach the child as they are, and no shell sees them', 
 		'%PATH%',
 		'!x',
 	];
-	const running = start(t, ['--', ...server('puppet', ...args, ...more)], {cwd: folder});
+	const running = await startReady(t, ['--', ...server('puppet', ...args, ...more)], {cwd: folder});
 	const {result} = await running.request(1, 'argv');
 	t.deepEqual(result, {argv: [...args, ...more]});
 	t.is(await running.end(), 0);
@@ -158,7 +159,7 @@ test.serial(
 	async t => {
 		const marker = newMarker(t);
 		const running = start(t, ['--timeout', '0.3', '--', ...server('late-reader', marker)]);
-		t.like(await running.request(1, 'initialize'), {error: {code: -31002, data: {kind: 'timeout'}}});
+		t.like(await running.request(1, 'initialize', opening), {error: {code: -31002, data: {kind: 'timeout'}}});
 		t.is(await running.end(), 0);
 		t.deepEqual(processesWith(marker), []);
 	},

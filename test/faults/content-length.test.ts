@@ -1,8 +1,9 @@
 import {Buffer} from 'node:buffer';
 import {spawn} from 'node:child_process';
+import {once} from 'node:events';
 import process from 'node:process';
 import test, {type ExecutionContext} from 'ava';
-import {bridgeBin, type Message, server} from '../helpers/bridge.js';
+import {bridgeBin, handshake, type Message, server} from '../helpers/bridge.js';
 
 const framed = (body: string | Uint8Array): Buffer =>
 	Buffer.concat([Buffer.from(`Content-Length: ${Buffer.byteLength(body)}\r\n\r\n`), Buffer.from(body)]);
@@ -24,6 +25,7 @@ function unframed(output: Buffer): Message[] {
 	return messages;
 }
 
+/** Runs bridge to its end on this input, which comes after a handshake in frames if there is a server. */
 async function talk(
 	t: ExecutionContext,
 	args: readonly string[],
@@ -31,11 +33,19 @@ async function talk(
 ): Promise<Message[]> {
 	const bridge = spawn(process.execPath, [bridgeBin, ...args], {stdio: ['pipe', 'pipe', 'ignore']});
 	t.teardown(() => bridge.kill('SIGKILL'));
+	const chunks: Buffer[] = [];
+	if (args.includes('--')) {
+		const [initialize, initialized] = handshake;
+		bridge.stdin.write(framed(initialize));
+		await once(bridge.stdout, 'readable');
+		chunks.push(bridge.stdout.read());
+		bridge.stdin.write(framed(initialized));
+	}
 	for (const part of input) bridge.stdin.write(part);
 	bridge.stdin.end();
-	const chunks: Buffer[] = [];
 	for await (const chunk of bridge.stdout) chunks.push(chunk);
-	return unframed(Buffer.concat(chunks));
+	const messages = unframed(Buffer.concat(chunks));
+	return messages.filter(({id}) => id !== 'first');
 }
 
 const wrapped = ['--', ...server('puppet')];

@@ -3,14 +3,14 @@ import {once} from 'node:events';
 import process from 'node:process';
 import test from 'ava';
 import {server} from '../helpers/bridge.js';
-import {bytesRead, newMarker, peakMiB, start, startPuppet, untilStill} from './support.js';
+import {bytesRead, newMarker, peakMiB, startPuppet, startReady, untilStill} from './support.js';
 
 const GB = 1e9;
 const MAX_MIB = 150;
 
 test.serial('F2 1 GB to a child that does not read for a while: nothing lost, memory flat', async t => {
 	t.timeout(100_000);
-	const bridge = start(t, ['--', ...server('late-reader', newMarker(t))]);
+	const bridge = await startReady(t, ['--', ...server('late-reader', '--ready', newMarker(t))]);
 	const {params} = await bridge.message(({method}) => method === 'started');
 	const message = Buffer.from(
 		`{"jsonrpc":"2.0","method":"notifications/message","params":"${'x'.repeat(9_900)}"}\n`,

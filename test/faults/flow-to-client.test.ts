@@ -4,7 +4,7 @@ import {once} from 'node:events';
 import process from 'node:process';
 import type {Readable, Writable} from 'node:stream';
 import test, {type ExecutionContext} from 'ava';
-import {bridgeBin, server} from '../helpers/bridge.js';
+import {bridgeBin, server, shakeHandsRaw} from '../helpers/bridge.js';
 import {bytesRead, peakMiB, untilStill} from './support.js';
 
 type Bridge = ChildProcessByStdio<Writable, Readable, Readable>;
@@ -12,13 +12,14 @@ type Bridge = ChildProcessByStdio<Writable, Readable, Readable>;
 const GB = 1e9;
 const MAX_MIB = 150;
 
-function startRaw(t: ExecutionContext, command: readonly string[]): Bridge {
+async function startRaw(t: ExecutionContext, command: readonly string[]): Promise<Bridge> {
 	// Warnings are not what is looked at here, and other tests may cause some.
 	const flags = ['--log-level', 'error'];
 	const bridge = spawn(process.execPath, [bridgeBin, ...flags, '--', ...command], {
 		stdio: ['pipe', 'pipe', 'pipe'],
 	});
 	t.teardown(() => bridge.kill('SIGKILL'));
+	await shakeHandsRaw(bridge);
 	return bridge;
 }
 
@@ -37,7 +38,7 @@ function sumOf(stream: Readable, isLast: (count: number) => boolean): Promise<st
 
 const flood = async (t: ExecutionContext, bytes: number, size: number): Promise<void> => {
 	t.timeout(100_000);
-	const bridge = startRaw(t, server('flood', String(bytes), String(size)));
+	const bridge = await startRaw(t, server('flood', String(bytes), String(size), '--ready'));
 	const {pid = 0, stdin, stdout, stderr} = bridge;
 	const said = once(stderr.setEncoding('utf8'), 'data');
 	await once(stdout, 'readable');
@@ -74,7 +75,7 @@ test.serial(
 	'F1 a client that asks fast and reads slowly gets all its answers, and memory stays flat',
 	async t => {
 		t.timeout(100_000);
-		const {pid = 0, stdin, stdout} = startRaw(t, server('puppet'));
+		const {pid = 0, stdin, stdout} = await startRaw(t, server('puppet'));
 		const [calls, size] = [6000, 50_000];
 		let sent = 0;
 		const ask = (): void => {
@@ -105,7 +106,7 @@ test.serial(
 
 test.serial('F1 a client that sends garbage fast and reads no answer makes no memory grow', async t => {
 	t.timeout(100_000);
-	const bridge = startRaw(t, server('puppet'));
+	const bridge = await startRaw(t, server('puppet'));
 	const {pid = 0, stdin, stdout, stderr} = bridge;
 	stderr.resume();
 	const garbage = Buffer.from(`${'no message '.repeat(9)}\n`.repeat(1000));

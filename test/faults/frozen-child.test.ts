@@ -1,6 +1,16 @@
 import process from 'node:process';
 import test from 'ava';
-import {answersTo, errorOf, heardBy, logged, startPuppet} from './support.js';
+import {opening, server} from '../helpers/bridge.js';
+import {
+	answersTo,
+	errorOf,
+	heardBy,
+	logged,
+	newMarker,
+	processesWith,
+	start,
+	startPuppet,
+} from './support.js';
 
 test.serial(
 	'E6 calls to a frozen child are answered with -31002, and it is told of each once it goes on',
@@ -28,13 +38,17 @@ test.serial(
 );
 
 test.serial('E6 an initialize that takes too long is answered with -31002, and not cancelled', async t => {
-	const puppet = await startPuppet(t, [], ['--timeout', '1.5']);
-	const {bridge, pid} = puppet;
+	const marker = newMarker(t);
+	const say = '--say={"jsonrpc":"2.0","method":"notifications/started"}\n';
+	const bridge = start(t, ['--timeout', '1.5', '--', ...server('puppet', say, marker)]);
+	await bridge.message(({method}) => method === 'notifications/started');
+	const pid = processesWith(marker).find(other => other !== bridge.pid) ?? 0;
 	process.kill(pid, 'SIGSTOP');
-	t.is(errorOf(await bridge.request(1, 'initialize')).code, -31002);
+	t.is(errorOf(await bridge.request(1, 'initialize', opening)).code, -31002);
 	process.kill(pid, 'SIGCONT');
-	const heard = await heardBy(puppet);
-	t.true(heard.some(line => line.includes('initialize')));
+	const heard = await heardBy({bridge, pid, marker});
+	t.true(heard[0]?.includes('"method":"initialize"'));
+	t.is(heard.filter(line => line.includes('"method":"initialize"')).length, 1);
 	t.false(heard.some(line => line.includes('cancelled')));
 	t.is(await bridge.end(), 0);
 });

@@ -3,7 +3,7 @@ import {once} from 'node:events';
 import process from 'node:process';
 import type {Writable} from 'node:stream';
 import test from 'ava';
-import {bridgeBin, server} from '../helpers/bridge.js';
+import {bridgeBin, server, shakeHandsRaw} from '../helpers/bridge.js';
 import {errorOf, isAllRpc, logged, peakMiB, startPuppet} from './support.js';
 
 const GB = 1e9;
@@ -101,6 +101,7 @@ test.serial('A2 an answer of 64 MiB passes, and one byte more fails its call', a
 		stdio: ['pipe', 'pipe', 'ignore'],
 	});
 	t.teardown(() => bridge.kill('SIGKILL'));
+	await shakeHandsRaw(bridge);
 	bridge.stdin.write(`${call(1, size)}\n${call(2, size + 1)}\n`);
 	const chunks: Buffer[] = [];
 	let lines = 0;

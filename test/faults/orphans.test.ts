@@ -3,7 +3,7 @@ import {once} from 'node:events';
 import process from 'node:process';
 import test, {type ExecutionContext} from 'ava';
 import {bridgeBin, fixture, type Running, server} from '../helpers/bridge.js';
-import {errorOf, newMarker, processesWith, start, startPuppet, until} from './support.js';
+import {errorOf, newMarker, pidOf, processesWith, start, startPuppet, until} from './support.js';
 
 /** What a shell needs to hand its own stdin to a program in the background, which else gets /dev/null. */
 const inBackground = (command: string): string => `exec 3<&0; ${command} <&3 & wait`;
@@ -18,8 +18,7 @@ async function startScript(
 ): Promise<{bridge: Running; marker: string; pid: number}> {
 	const marker = newMarker(t);
 	const bridge = start(t, ['--', 'sh', '-c', script(quoted(server('puppet', ...puppetArgs, marker)))]);
-	const {result} = await bridge.request('first', 'pid');
-	return {bridge, marker, pid: (result as {pid: number}).pid};
+	return {bridge, marker, pid: await pidOf(bridge)};
 }
 
 test.serial(

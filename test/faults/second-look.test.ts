@@ -1,7 +1,7 @@
 import {readFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import test from 'ava';
-import {bridgeBin, runBridge} from '../helpers/bridge.js';
+import test, {type ExecutionContext} from 'ava';
+import {bridgeBin, type Running, runBridge, shellHandshake, welcome} from '../helpers/bridge.js';
 import {
 	answersTo,
 	logged,
@@ -10,31 +10,40 @@ import {
 	processesWith,
 	start,
 	startPuppet,
+	startReady,
 	until,
 } from './support.js';
 
 const notice = `${JSON.stringify({jsonrpc: '2.0', method: 'notifications/x', params: {pad: 'x'.repeat(100)}})}\n`;
 
-test.serial('E4 a client that closes its end is seen though the child does not read', async t => {
-	const marker = newMarker(t);
-	const bridge = start(t, ['--', 'sh', '-c', `sleep 900 # ${marker}`]);
-	bridge.sendText(notice.repeat(5000));
-	t.is(await bridge.end(), 0);
-	t.deepEqual(processesWith(marker), []);
-});
+/** A child that reads nothing, or nothing after the handshake. */
+for (const [what, isReady] of [
+	['does not read', true],
+	['never answers a handshake', false],
+] as const) {
+	const startDeaf = (t: ExecutionContext, marker: string): Running | Promise<Running> =>
+		isReady
+			? startReady(t, ['--', 'sh', '-c', `${shellHandshake} sleep 900 # ${marker}`])
+			: start(t, ['--', 'sh', '-c', `sleep 900 # ${marker}`]);
 
-test.serial(
-	'E4 a client that died in the middle of writing is seen though the child does not read',
-	async t => {
+	test.serial(`E4 a client that closes its end is seen though the child ${what}`, async t => {
 		const marker = newMarker(t);
-		const bridge = start(t, ['--', 'sh', '-c', `sleep 900 # ${marker}`]);
+		const bridge = await startDeaf(t, marker);
+		bridge.sendText(notice.repeat(5000));
+		t.is(await bridge.end(), 0);
+		t.deepEqual(processesWith(marker), []);
+	});
+
+	test.serial(`E4 a client that died in the middle of writing is seen though the child ${what}`, async t => {
+		const marker = newMarker(t);
+		const bridge = await startDeaf(t, marker);
 		bridge.sendText(notice.repeat(30_000));
 		await until(() => processesWith(marker).length > 1);
 		bridge.stdin.destroy();
 		t.is((await bridge.exited).code, 0);
 		t.deepEqual(processesWith(marker), []);
-	},
-);
+	});
+}
 
 test.serial('E4 a server behind two bridges, deaf to everything, is gone with them', async t => {
 	const marker = newMarker(t);
@@ -46,11 +55,11 @@ test.serial('E4 a server behind two bridges, deaf to everything, is gone with th
 });
 
 test.serial('E7 a child that closes its output on the way to its end has the time to get there', async t => {
-	const source = `process.stdin.resume().on('end', () => {
+	const source = `process.stdin.once('data', () => console.log(${JSON.stringify(welcome)})).on('end', () => {
 		require('node:fs').closeSync(1);
 		setTimeout(() => process.exit(7), 1200);
 	})`;
-	t.is((await runBridge(['--', process.execPath, '-e', source], notice)).code, 7);
+	t.is((await runBridge(['--', process.execPath, '-e', source], notice, {isReady: true})).code, 7);
 });
 
 test.serial('A5 a line of a log with the id of a call in it does not fail that call', async t => {

@@ -2,7 +2,7 @@ import {readFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
 import test from 'ava';
-import {type Message, server} from '../helpers/bridge.js';
+import {type Message, server, shellHandshake} from '../helpers/bridge.js';
 import {
 	answersTo,
 	bytesRead,
@@ -14,6 +14,7 @@ import {
 	signal,
 	start,
 	startPuppet,
+	startReady,
 	until,
 	untilStill,
 } from './support.js';
@@ -42,7 +43,8 @@ test.serial(
 	'L1 a child that ends with a code of its own when its input ends gives bridge that code',
 	async t => {
 		const marker = newMarker(t);
-		const bridge = start(t, ['--', 'sh', '-c', `read line; read line; exit 9 # ${marker}`]);
+		const script = `${shellHandshake} read line; read line; exit 9 # ${marker}`;
+		const bridge = await startReady(t, ['--', 'sh', '-c', script]);
 		bridge.send({method: 'x'});
 		t.is(await bridge.end(), 9);
 		t.deepEqual(processesWith(marker), []);

@@ -78,7 +78,24 @@ export function start(t: ExecutionContext, args: readonly string[], options?: St
 
 export type Puppet = {readonly bridge: Running; readonly pid: number; readonly marker: string};
 
-/** Starts bridge in front of a puppet server, with a marker of its own, and waits until both work. */
+/** The same, after a handshake. Its answer is the first line on stdout. */
+export async function startReady(
+	t: ExecutionContext,
+	args: readonly string[],
+	options?: StartOptions,
+): Promise<Running> {
+	const running = start(t, args, options);
+	await running.shakeHands();
+	return running;
+}
+
+/** Has a client and a puppet shake hands, by which the puppet tells its process id. */
+export async function pidOf(bridge: Running): Promise<number> {
+	const {result} = await bridge.shakeHands();
+	return (result as {_meta: {pid: number}})._meta.pid;
+}
+
+/** Starts bridge in front of a puppet server, with a marker of its own, and waits until all have shaken hands. */
 export async function startPuppet(
 	t: ExecutionContext,
 	puppetArgs: readonly string[] = [],
@@ -87,8 +104,7 @@ export async function startPuppet(
 ): Promise<Puppet> {
 	const marker = newMarker(t);
 	const bridge = start(t, [...bridgeArgs, '--', ...server('puppet', ...puppetArgs, marker)], options);
-	const {result} = await bridge.request('first', 'pid');
-	return {bridge, pid: (result as {pid: number}).pid, marker};
+	return {bridge, pid: await pidOf(bridge), marker};
 }
 
 /** One puppet behind one bridge for all tests of a file that asks for it, to be used by one after the other. */
@@ -98,8 +114,7 @@ export function sharePuppet(): () => Puppet {
 	test.serial.before(async () => {
 		const bridge = startBridge(['--', ...server('puppet', marker)]);
 		shared = {bridge, pid: 0, marker};
-		const {result} = await bridge.request('first', 'pid');
-		shared = {bridge, pid: (result as {pid: number}).pid, marker};
+		shared = {bridge, pid: await pidOf(bridge), marker};
 	});
 	test.after.always(() => {
 		for (const pid of processesWith(marker)) signal(pid, 'SIGKILL');

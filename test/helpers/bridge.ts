@@ -21,6 +21,39 @@ export const server = (name: string, ...args: string[]): string[] => [
 
 export type Message = {readonly [key: string]: unknown};
 
+/** What bridge asks servers for, so that it has nothing to translate for a client that asks for the same. */
+export const VERSION = '2025-11-25';
+
+const clientInfo = {name: 'test', version: '1'};
+
+/** What a client says first. */
+export const opening = {protocolVersion: VERSION, capabilities: {}, clientInfo};
+
+/** The two messages of a client's handshake, as lines without their ends. */
+export const handshake = [
+	JSON.stringify({jsonrpc: '2.0', id: 'first', method: 'initialize', params: opening}),
+	'{"jsonrpc":"2.0","method":"notifications/initialized"}',
+] as const;
+
+/** What a server answers to the first of them, as a line without its end. */
+export const welcome = JSON.stringify({
+	...{jsonrpc: '2.0', id: 'first'},
+	result: {protocolVersion: VERSION, capabilities: {}, serverInfo: {name: 'server', version: '1'}},
+});
+
+/** What a script of a shell has to begin with to be a server, as far as the handshake goes. */
+export const shellHandshake = `read line; echo '${welcome}'; read line; `;
+
+/** Does the handshake with a bridge whose stdio nobody has touched yet, and takes the answer out of its way. */
+export async function shakeHandsRaw({stdin, stdout}: {stdin: Writable; stdout: Readable}): Promise<string> {
+	const [initialize, initialized] = handshake;
+	stdin.write(`${initialize}\n`);
+	await once(stdout, 'readable');
+	const answer = String(stdout.read());
+	stdin.write(`${initialized}\n`);
+	return answer;
+}
+
 /** A running bridge, with its stdio in the caller's hands. */
 export class Running {
 	readonly child: ChildProcess;
@@ -86,6 +119,15 @@ export class Running {
 		return this.answer(id);
 	}
 
+	/** Does what every conversation begins with, and resolves to the server's answer. */
+	async shakeHands(): Promise<Message> {
+		const [initialize, initialized] = handshake;
+		this.sendText(`${initialize}\n`);
+		const answer = await this.answer('first');
+		this.sendText(`${initialized}\n`);
+		return answer;
+	}
+
 	/** Waits until stderr has this in it. */
 	async says(pattern: RegExp): Promise<RegExpMatchArray> {
 		return this.#find(() => this.stderr.match(pattern) ?? undefined, String(pattern));
@@ -141,6 +183,8 @@ export type StartOptions = {
 export type RunOptions = StartOptions & {
 	/** How many lines are to come before stdin ends, so that a server is not ended before it has begun. */
 	readonly answers?: number;
+	/** Whether a handshake comes before the input. Its answer is none of the lines. */
+	readonly isReady?: boolean;
 };
 
 /** Starts `bridge ARGS`. */
@@ -151,16 +195,25 @@ export function startBridge(args: readonly string[], options: StartOptions = {})
 	return new Running(spawn(node, [...nodeArgs, bridgeBin, ...args], {stdio, env, ...(cwd ? {cwd} : {})}));
 }
 
+/** Starts `bridge ARGS` and has client and server shake hands. The server's answer is the first line on stdout. */
+export async function startReady(args: readonly string[], options?: StartOptions): Promise<Running> {
+	const running = startBridge(args, options);
+	await running.shakeHands();
+	return running;
+}
+
 /** Runs `bridge ARGS` to its end, on this input. */
 export async function runBridge(
 	args: readonly string[],
 	input: string | Uint8Array = '',
 	options: RunOptions = {},
 ): Promise<{code: number | null; stdout: string[]; stderr: string}> {
-	const running = startBridge(args, options);
+	const {answers, isReady = false} = options;
+	const running = isReady ? await startReady(args, options) : startBridge(args, options);
+	const {length: skipped} = running.lines;
 	running.stdin.write(input);
-	if (options.answers !== undefined) await running.hasLines(options.answers);
+	if (answers !== undefined) await running.hasLines(skipped + answers);
 	running.stdin.end();
 	const {code} = await running.exited;
-	return {code, stdout: running.lines, stderr: running.stderr};
+	return {code, stdout: running.lines.slice(skipped), stderr: running.stderr};
 }

@@ -17,7 +17,7 @@ export function versioned(options: Partial<SessionOptions> = {}) {
 	const {log, entries} = readableLog();
 	const session = new Session({upstream: 'files', ...options});
 	const pair = converse(
-		splitBatches(session),
+		splitBatches({session, log}),
 		parse({log, from: 'client'}),
 		matchAnswers({log, upstream: 'files'}),
 		holdUntilReady({session, log, transport: 'stdio', graceMs: 1}),

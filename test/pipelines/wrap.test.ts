@@ -4,6 +4,7 @@ import {BridgeError} from '../../lib/errors.js';
 import {record} from '../../lib/operators/record.js';
 import {TrafficLog} from '../../lib/store/traffic-log.js';
 import {wrap} from '../../pipelines/wrap.js';
+import {type Message, opening, VERSION} from '../helpers/bridge.js';
 import {converse, readableLog, until} from '../operators/support.js';
 import {readLog, tempFolder} from '../store/temp-folder.js';
 
@@ -18,19 +19,31 @@ const start = (t: ExecutionContext, timeoutMs = 60_000) => {
 		await traffic.close();
 		return readLog(file);
 	};
-	return {
-		...converse(...wrap({log, upstream: 'files', transport: 'stdio', timeoutMs, trace, taps})),
-		shown,
-		entries,
-		logged,
-	};
+	const ends = converse(...wrap({log, upstream: 'files', transport: 'stdio', timeoutMs, trace, taps}));
+	return {...ends, shown, entries, logged};
 };
+
+/** Has both sides shake hands, in versions of their own, and forgets what they heard. */
+function shakeHands(
+	{client, upstream}: ReturnType<typeof converse>,
+	asked = VERSION,
+	spoken = VERSION,
+): void {
+	client.say({id: 'first', method: 'initialize', params: {...opening, protocolVersion: asked}});
+	const result = {protocolVersion: spoken, capabilities: {}, serverInfo: {name: 'files', version: '1'}};
+	upstream.say({id: 'first', result});
+	client.say({method: 'notifications/initialized'});
+	for (const {heard, heardTexts} of [client, upstream]) heardTexts.length = heard.length = 0;
+}
 
 test('carries a whole conversation byte for byte, shown and logged once', async t => {
 	const {client, upstream, shown, logged, entries} = start(t);
 	const said: Array<[from: 'client' | 'upstream', text: string]> = [
 		['client', '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}'],
-		['upstream', '{"result":{"protocolVersion":"2025-11-25"},"jsonrpc":"2.0","id":0}'],
+		[
+			'upstream',
+			'{"result":{"capabilities":{},"serverInfo":{"name":"f", "version":"1"},"protocolVersion":"2025-11-25"},"jsonrpc":"2.0","id":0}',
+		],
 		['client', '{"jsonrpc":"2.0","method":"notifications/initialized"}'],
 		[
 			'client',
@@ -52,7 +65,10 @@ test('carries a whole conversation byte for byte, shown and logged once', async 
 		said.map(([, text]) => JSON.parse(text)),
 	);
 	t.true(lines.every(({side}) => side === 'client'));
-	t.deepEqual(await entries(), []);
+	t.deepEqual(
+		(await entries()).map(({event}) => event),
+		['proxy.connect', 'proxy.outlook'],
+	);
 });
 
 test('answers what is no message, shows it and logs it, and lets the server hear nothing of it', async t => {
@@ -70,20 +86,25 @@ test('answers what is no message, shows it and logs it, and lets the server hear
 });
 
 test('fails what the server does not answer in time, tells it, and drops what comes late', async t => {
-	const {client, upstream, logged, entries} = start(t, 5);
+	const ends = start(t, 5);
+	const {client, upstream, logged, entries} = ends;
+	shakeHands(ends);
 	client.say({id: 1, method: 'slow'});
 	await until(() => client.heard.length > 0);
 	upstream.say({id: 1, result: {}});
 	t.like(client.heard, [{id: 1, error: {code: -31_002}}]);
 	t.is(client.heard.length, 1);
 	t.like(upstream.heard[1], {method: 'notifications/cancelled', params: {requestId: 1}});
-	t.like((await entries())[0], {event: 'rpc.orphan_response'});
-	const sides = (await logged()).slice(1).map(({from, side}) => `${from} ${side}`);
+	t.like((await entries()).at(-1), {event: 'rpc.orphan_response'});
+	// Behind the open and the handshake.
+	const sides = (await logged()).slice(4).map(({from, side}) => `${from} ${side}`);
 	t.deepEqual(sides.toSorted(), ['bridge client', 'bridge upstream', 'client client', 'files upstream']);
 });
 
 test('answers all requests, those in flight and later ones, when the server died', t => {
-	const {client, upstream} = start(t);
+	const ends = start(t);
+	const {client, upstream} = ends;
+	shakeHands(ends);
 	client.say({id: 1, method: 'a'});
 	client.say({id: 2, method: 'b'});
 	upstream.end(
@@ -101,20 +122,57 @@ test('answers all requests, those in flight and later ones, when the server died
 });
 
 test('drops the noise of a server and goes on', async t => {
-	const {client, upstream, entries} = start(t);
+	const ends = start(t);
+	const {client, upstream, entries} = ends;
+	shakeHands(ends);
 	client.say({id: 1, method: 'a'});
 	upstream.sayText('Debugger attached.');
 	upstream.say({id: 1, result: {}});
 	t.like(client.heard, [{id: 1, result: {}}]);
-	t.like(await entries(), [{event: 'child.stdout.garbage'}]);
+	t.like((await entries()).slice(2), [{event: 'child.stdout.garbage'}]);
+	t.is((await entries()).length, 3);
 });
 
 test('works without anybody looking on', t => {
 	const {log} = readableLog();
-	const {client, upstream} = converse(...wrap({log, upstream: 'files', transport: 'stdio', timeoutMs: 0}));
+	const ends = converse(...wrap({log, upstream: 'files', transport: 'stdio', timeoutMs: 0}));
+	const {client, upstream} = ends;
+	shakeHands(ends);
 	client.say({id: 1, method: 'a'});
 	upstream.say({id: 1, result: {}});
 	t.like(client.heard, [{id: 1, result: {}}]);
+});
+
+test('a batch of the server is split for every client, and each message of it goes its way', t => {
+	for (const version of ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28']) {
+		const ends = start(t);
+		const {client, upstream} = ends;
+		shakeHands(ends, version);
+		client.say({id: 1, method: 'a'});
+		client.say({id: 2, method: 'b'});
+		const texts = [
+			'{"jsonrpc":"2.0","id":2,"result":{}}',
+			'{"jsonrpc":"2.0","method":"n", "params":{"x":1.0}}',
+		];
+		upstream.sayText(`[ ${texts.join(' , ')}, 7, {"jsonrpc":"2.0","id":1,"result":{}} ]`);
+		t.deepEqual(client.heardTexts, [...texts, '{"jsonrpc":"2.0","id":1,"result":{}}'], version);
+	}
+});
+
+test('a batch of a client of 2025-03-26 is answered as one, also when the server died meanwhile', t => {
+	const ends = start(t);
+	const {client, upstream} = ends;
+	shakeHands(ends, '2025-03-26');
+	client.sayText('[{"jsonrpc":"2.0","id":1,"method":"a"},7,{"jsonrpc":"2.0","id":2,"method":"b"}]');
+	upstream.say({id: 2, result: {}});
+	t.deepEqual(client.heard, []);
+	upstream.end(new BridgeError('ERR_CHILD_EXITED', 'files exited.', 'Start it again.'));
+	const [answers = []] = client.heard as unknown as Message[][];
+	t.like(answers[0], {id: null, error: {code: -32_600}});
+	t.like(answers[1], {id: 2, result: {}});
+	t.like(answers[2], {id: 1, error: {code: -31_004}});
+	t.is(answers.length, 3);
+	t.is(client.heard.length, 1);
 });
 
 test('ends the conversation towards the server when the client is gone', t => {

@@ -5,10 +5,10 @@ import test, {type ExecutionContext} from 'ava';
 import {startBridge} from '../helpers/bridge.js';
 import {until} from '../operators/support.js';
 import {readLog, tempFolder} from '../store/temp-folder.js';
-import {chat, echoServer, FAILS, need, timesSaid, WORKS} from './tools.js';
+import {chat, echoServer, FAILS, HANDSHAKE, need, timesSaid, WORKS} from './tools.js';
 
 /** Has system calls on the traffic log fail, as if the disk did. */
-const start = (t: ExecutionContext, inject: string) => {
+const start = async (t: ExecutionContext, inject: string) => {
 	need('strace');
 	const folder = tempFolder(t);
 	const file = join(folder, 'log.ndjson');
@@ -19,6 +19,7 @@ const start = (t: ExecutionContext, inject: string) => {
 		env: {...process.env, UV_THREADPOOL_SIZE: '1'},
 	});
 	t.teardown(() => bridge.child.kill('SIGKILL'));
+	await bridge.shakeHands();
 	return {bridge, file};
 };
 
@@ -33,7 +34,7 @@ for (const [what, inject, name] of [
 	],
 ] as const)
 	test.serial(`a disk that ${what} costs neither traffic nor lines`, async t => {
-		const {bridge, file} = start(t, inject);
+		const {bridge, file} = await start(t, inject);
 		await chat(bridge, 0, 3);
 		await until(() => FAILS.test(bridge.stderr) || (existsSync(file) && statSync(file).size > 20_000));
 		await chat(bridge, 3, 3);
@@ -44,17 +45,17 @@ for (const [what, inject, name] of [
 		t.regex(bridge.stderr, new RegExp(name));
 		t.is(timesSaid(bridge, FAILS), 1);
 		const lines = readLog(file);
-		t.is(lines.filter(({message}) => message !== undefined).length, 14);
+		t.is(lines.filter(({message}) => message !== undefined).length, 14 + HANDSHAKE);
 		t.like(lines.at(-1), {event: 'close'});
 	});
 
 test.serial('a disk that cannot be opened for a while costs neither traffic nor lines', async t => {
 	// The first two are bridge's own look at whether the log can be written.
-	const {bridge, file} = start(t, 'inject=openat:error=EMFILE:when=2..4');
+	const {bridge, file} = await start(t, 'inject=openat:error=EMFILE:when=2..4');
 	await chat(bridge, 0, 3);
 	await bridge.says(FAILS);
 	await chat(bridge, 3, 3);
 	await bridge.says(WORKS);
 	t.is(await bridge.end(), 0);
-	t.is(readLog(file).filter(({message}) => message !== undefined).length, 12);
+	t.is(readLog(file).filter(({message}) => message !== undefined).length, 12 + HANDSHAKE);
 });

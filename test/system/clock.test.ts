@@ -31,7 +31,7 @@ const start = async (t: ExecutionContext, ...flags: string[]) => {
 	});
 	t.teardown(() => bridge.child.kill('SIGKILL'));
 	// The clock is set while bridge runs, not before.
-	t.like(await bridge.request('first', 'echo'), {result: {}});
+	t.like(await bridge.shakeHands(), {result: {serverInfo: {name: 'echo'}}});
 	const dayOf = (days: number): string => new Date(Date.now() + days * DAY).toISOString().slice(0, 10);
 	/** Sets the clock, and waits until bridge says something under that day. */
 	const jump = async (days: number): Promise<void> => {

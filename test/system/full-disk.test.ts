@@ -4,32 +4,36 @@ import test, {type ExecutionContext} from 'ava';
 import {startBridge} from '../helpers/bridge.js';
 import {until} from '../operators/support.js';
 import {type LogLine, lineCount, readLog} from '../store/temp-folder.js';
-import {ask, chat, echoServer, FAILS, smallDisk, timesSaid, WORKS} from './tools.js';
+import {ask, chat, echoServer, FAILS, HANDSHAKE, smallDisk, timesSaid, WORKS} from './tools.js';
 
-const start = (t: ExecutionContext, {free, flags}: {free: number; flags: readonly string[]}) => {
+const start = async (t: ExecutionContext, {free, flags}: {free: number; flags: readonly string[]}) => {
 	const {folder, remount} = smallDisk(t, '128k');
 	writeFileSync(join(folder, 'ballast'), Buffer.alloc((128 - free) * 1024));
 	const file = join(folder, 'log.ndjson');
 	const bridge = startBridge(['--log', file, ...flags, '--', ...echoServer]);
 	t.teardown(() => bridge.child.kill('SIGKILL'));
+	await bridge.shakeHands();
 	return {bridge, file, remount};
 };
 
-/** The ids of the requests and of the answers that are in a log. */
+/** The ids of the requests and of the answers that are in a log, behind those of the handshake. */
 function idsIn(lines: readonly LogLine[]): {asked: unknown[]; answered: unknown[]} {
-	const messages = lines.map(({message}) => message as {id?: unknown; method?: string} | undefined);
+	const messages = lines
+		.filter(({message}) => message !== undefined)
+		.slice(HANDSHAKE)
+		.map(({message}) => message as {id?: unknown; method?: string});
 	return {
-		asked: messages.filter(message => message?.method !== undefined).map(message => message?.id),
-		answered: messages.filter(message => message && message.method === undefined).map(message => message?.id),
+		asked: messages.filter(({method}) => method !== undefined).map(({id}) => id),
+		answered: messages.filter(({method}) => method === undefined).map(({id}) => id),
 	};
 }
 
 const upTo = (count: number): number[] => Array.from({length: count}, (_, index) => index);
 
 test.serial('traffic goes on, trouble is told once, and the log goes on where it stopped', async t => {
-	const {bridge, file, remount} = start(t, {free: 32, flags: ['--flush-millis', '20']});
+	const {bridge, file, remount} = await start(t, {free: 32, flags: ['--flush-millis', '20']});
 	await chat(bridge, 0, 2);
-	await until(() => lineCount(file) >= 5);
+	await until(() => lineCount(file) >= 5 + HANDSHAKE);
 	await chat(bridge, 2, 10);
 	await bridge.says(FAILS);
 	await chat(bridge, 12, 10);
@@ -44,7 +48,7 @@ test.serial('traffic goes on, trouble is told once, and the log goes on where it
 });
 
 test.serial('no line is torn where the very first ones do not fit', async t => {
-	const {bridge, file, remount} = start(t, {free: 8, flags: ['--flush-millis', '400']});
+	const {bridge, file, remount} = await start(t, {free: 8, flags: ['--flush-millis', '400']});
 	await chat(bridge, 0, 10);
 	await bridge.says(FAILS);
 	remount('size=16m');
@@ -54,7 +58,7 @@ test.serial('no line is torn where the very first ones do not fit', async t => {
 });
 
 test.serial('what finds no room in memory either is counted, and the count is in the log', async t => {
-	const {bridge, file, remount} = start(t, {
+	const {bridge, file, remount} = await start(t, {
 		free: 0,
 		flags: ['--flush-millis', '20', '--max-buffer', '64KiB'],
 	});
@@ -69,12 +73,12 @@ test.serial('what finds no room in memory either is counted, and the count is in
 		.filter(({event}) => event === 'gap')
 		.reduce((sum, {lines: count}) => sum + Number(count), 0);
 	t.true(lost > 100, `${lost} lines`);
-	t.is(lines.filter(({message}) => message !== undefined).length + lost, 202);
+	t.is(lines.filter(({message}) => message !== undefined).length + lost, 202 + HANDSHAKE);
 });
 
 test.serial('traffic waits where the log has to be complete, and goes on when there is room', async t => {
 	const flags = ['--flush-millis', '20', '--max-buffer', '64KiB', '--on-full', 'wait'];
-	const {bridge, file, remount} = start(t, {free: 0, flags});
+	const {bridge, file, remount} = await start(t, {free: 0, flags});
 	const count = 200;
 	ask(bridge, 0, count);
 	await bridge.says(FAILS);
@@ -92,7 +96,7 @@ test.serial('traffic waits where the log has to be complete, and goes on when th
 });
 
 test.serial('what is lost to the end is told with its size', async t => {
-	const {bridge} = start(t, {free: 0, flags: ['--flush-millis', '20']});
+	const {bridge} = await start(t, {free: 0, flags: ['--flush-millis', '20']});
 	await chat(bridge, 0, 3);
 	await bridge.says(FAILS);
 	t.is(await bridge.end(), 0);
@@ -101,9 +105,9 @@ test.serial('what is lost to the end is told with its size', async t => {
 });
 
 test.serial('a disk that becomes read-only for a while is waited for', async t => {
-	const {bridge, file, remount} = start(t, {free: 128, flags: ['--flush-millis', '20']});
+	const {bridge, file, remount} = await start(t, {free: 128, flags: ['--flush-millis', '20']});
 	await chat(bridge, 0, 1);
-	await until(() => lineCount(file) >= 3);
+	await until(() => lineCount(file) >= 3 + HANDSHAKE);
 	remount('ro');
 	await chat(bridge, 1, 3);
 	await bridge.says(FAILS);

@@ -38,7 +38,8 @@ const program = `const held = [];
 	const say = (id, result) => process.stdout.write(JSON.stringify({jsonrpc: '2.0', id, result}) + '\\n');
 	require('node:readline').createInterface({input: process.stdin}).on('line', line => {
 		const {id, method, params} = JSON.parse(line);
-		if (method === 'hold') held.push(id);
+		if (method === 'initialize') say(id, {...params, serverInfo: {name: 'echo', version: '1'}});
+		else if (method === 'hold') held.push(id);
 		else if (method === 'release') for (const each of held.splice(0)) say(each, {});
 		else if (id !== undefined) say(id, params ?? {});
 	});`;
@@ -47,6 +48,9 @@ const program = `const held = [];
 export const echoServer: readonly string[] = [process.execPath, '-e', program];
 
 const payload = {text: 'x'.repeat(4000)};
+
+/** How many messages in a log are about the handshake. */
+export const HANDSHAKE = 3;
 
 /** Sends so many requests of some 4 kB, and resolves when each has its answer. */
 export async function chat(bridge: Running, first: number, count: number): Promise<void> {

@@ -66,7 +66,8 @@ const bad: ReadonlyArray<readonly [Flaw, readonly string[]]> = [
 		'not JSON',
 		['', '{', '}', 'Listening on 80', '{"a":1}{"b":2}', "{'a':1}", '{"a":1,}', '{a:1}', '\ufeff{}', '{}x'],
 	],
-	['not an object', ['1', '"a"', 'null', 'true', '[]', '[{"jsonrpc":"2.0","method":"a"}]', ' [1, 2] ']],
+	['not an object', ['1', '"a"', 'null', 'true', ' -1.5e3 ']],
+	['a batch', ['[]', '[{"jsonrpc":"2.0","method":"a"}]', ' [1, 2] ', '\t\r[null]', '[[]]']],
 	['neither request nor answer', [message('"a":1'), message('"id":1'), message('"id":1,"params":{}')]],
 	[
 		'neither request nor answer',

@@ -1,0 +1,221 @@
+import test from 'ava';
+import {matchAnswers} from '../../lib/operators/match-answers.js';
+import {parse} from '../../lib/operators/parse.js';
+import {splitBatches} from '../../lib/operators/split-batches.js';
+import {Session} from '../../lib/protocol/session.js';
+import type {Version} from '../../lib/protocol/version.js';
+import type {Message} from '../helpers/bridge.js';
+import {converse, readableLog} from './support.js';
+
+/** A client that speaks this version, in front of what a pipeline does with messages. */
+const start = (version: Version | undefined = '2025-03-26') => {
+	const session = new Session({upstream: 'files'});
+	session.client = version;
+	const {log, entries} = readableLog();
+	const stages = [
+		splitBatches({session, log}),
+		parse({log, from: 'client'}),
+		matchAnswers({log, upstream: 'files'}),
+	];
+	return {...converse(...stages, parse({log, from: 'upstream'})), entries};
+};
+
+const call = (id: unknown, method = 'a'): string => JSON.stringify({jsonrpc: '2.0', id, method});
+const answer = (id: unknown, result: unknown = {}): string => JSON.stringify({jsonrpc: '2.0', id, result});
+const refusal = (id: unknown, message: string): Message => ({
+	jsonrpc: '2.0',
+	id,
+	error: {code: -32_600, message: `Invalid Request: ${message}`},
+});
+
+test('each message of a batch goes to the server by itself, in order and byte for byte', t => {
+	const {client, upstream} = start();
+	const texts = [
+		'{"jsonrpc":"2.0", "id":1.0,"method":"a","params":{"n":1e400}}',
+		'{"method":"notifications/x","jsonrpc":"2.0"}',
+		'{"jsonrpc":"2.0","id":"[,]","method":"b","params":["]"]}',
+	];
+	client.sayText(` [\t${texts.join(' , ')}\r] `);
+	t.deepEqual(upstream.heardTexts, texts);
+	t.deepEqual(client.heard, []);
+});
+
+test('a batch is answered with one array, in the order of finishing, byte for byte', t => {
+	const {client, upstream} = start();
+	client.sayText(`[${call(1)},${call('two')},${call(3)}]`);
+	const answers = [answer(3, [1]), '{"id" : 1,"jsonrpc":"2.0","result":1.0}', answer('two', 'x')];
+	for (const text of answers) {
+		t.deepEqual(client.heard, []);
+		upstream.sayText(text);
+	}
+	t.deepEqual(client.heardTexts, [`[${answers.join()}]`]);
+});
+
+test('an error of the server is an answer like others', t => {
+	const {client, upstream} = start();
+	client.sayText(`[${call(1)},${call(2)}]`);
+	upstream.say({id: 2, error: {code: -32_601, message: 'no'}});
+	upstream.say({id: 1, result: {}});
+	t.like(client.heard[0], [
+		{id: 2, error: {code: -32_601}},
+		{id: 1, result: {}},
+	]);
+});
+
+test('a batch of notifications and answers alone is passed on, and not answered', t => {
+	const {client, upstream} = start();
+	const texts = ['{"jsonrpc":"2.0","method":"n"}', answer('s1')];
+	client.sayText(`[${texts.join()}]`);
+	t.deepEqual(upstream.heardTexts, texts);
+	t.deepEqual(client.heard, []);
+	client.sayText(call(1));
+	upstream.sayText(answer(1));
+	t.deepEqual(client.heardTexts, [answer(1)]);
+});
+
+test('what the server says beside the answers passes while a batch waits', t => {
+	const {client, upstream} = start();
+	client.sayText(`[${call(1)}]`);
+	client.sayText(call(2));
+	const others = ['{"jsonrpc":"2.0","method":"n"}', call(1, 'roots/list'), answer(2)];
+	for (const text of others) upstream.sayText(text);
+	t.deepEqual(client.heardTexts, others);
+	upstream.sayText(answer(1));
+	t.deepEqual(client.heardTexts, [...others, `[${answer(1)}]`]);
+});
+
+test('what is no message in a batch is answered inside of the array, and the others go on', t => {
+	const {client, upstream} = start();
+	client.sayText(`[7,${call(1)},{"jsonrpc":"2.0"},[],{"jsonrpc":"1.0","id":3,"method":"a"}]`);
+	t.deepEqual(upstream.heardTexts, [call(1)]);
+	t.deepEqual(client.heard, []);
+	upstream.sayText(answer(1));
+	const [answers = []] = client.heard as unknown as Message[][];
+	t.deepEqual(
+		answers.map(({id, error}) => [id, (error as Message | undefined)?.code]),
+		[
+			[null, -32_600],
+			[null, -32_600],
+			[null, -32_600],
+			[3, -32_600],
+			[1, undefined],
+		],
+	);
+	t.is(client.heard.length, 1);
+});
+
+test('what has an id but no method is answered inside of the array, too', t => {
+	const {client, upstream} = start();
+	client.sayText(`[{"jsonrpc":"2.0","id":2},${call(1)}]`);
+	upstream.sayText(answer(1));
+	t.is(client.heard.length, 1);
+	t.like(client.heard[0], [
+		{id: 2, error: {code: -32_600}},
+		{id: 1, result: {}},
+	]);
+});
+
+test('a batch with nothing in it that is a message is answered at once, with an array', t => {
+	const {client, upstream} = start();
+	client.sayText('[1,2]');
+	t.like(client.heard[0], [
+		{id: null, error: {code: -32_600}},
+		{id: null, error: {code: -32_600}},
+	]);
+	t.deepEqual(upstream.heard, []);
+});
+
+test('an id that is in a batch twice is answered twice, in the one array', t => {
+	const {client, upstream} = start();
+	client.sayText(`[${call(1)},${call(1)}]`);
+	t.is(upstream.heard.length, 1);
+	upstream.sayText(answer(1));
+	t.like(client.heard, [
+		[
+			{id: 1, error: {code: -32_600}},
+			{id: 1, result: {}},
+		],
+	]);
+});
+
+test('two batches that wait at a time get their own answers', t => {
+	const {client, upstream} = start();
+	client.sayText(`[${call(1)},${call(2)}]`);
+	client.sayText(`[${call(3)},${call(4)}]`);
+	for (const id of [4, 1, 3, 2]) upstream.sayText(answer(id));
+	t.deepEqual(client.heardTexts, [`[${answer(4)},${answer(3)}]`, `[${answer(1)},${answer(2)}]`]);
+});
+
+for (const version of ['2024-11-05', '2025-06-18', '2025-11-25', '2026-07-28'] as const)
+	test(`a batch of a client of ${version} is refused, and nothing of it reaches the server`, t => {
+		const {client, upstream} = start(version);
+		client.sayText(`[${call(1)},${call(2)}]`);
+		t.deepEqual(client.heard, [refusal(null, `JSON-RPC batches are not part of protocol ${version}`)]);
+		t.deepEqual(upstream.heard, []);
+	});
+
+test('an empty batch is refused, whatever the client speaks', t => {
+	for (const version of ['2025-03-26', '2025-11-25', undefined] as const) {
+		const {client, upstream} = start(version);
+		client.sayText(' [ ] ');
+		t.deepEqual(client.heard, [refusal(null, 'a batch must not be empty')]);
+		t.deepEqual(upstream.heard, []);
+	}
+});
+
+/** A client that has not said what it speaks. */
+const startEarly = () => {
+	const session = new Session({upstream: 'files'});
+	return converse(splitBatches({session, log: readableLog().log}));
+};
+
+test('before the handshake each request of a batch is refused, and notifications are not answered', t => {
+	const {client, upstream} = startEarly();
+	client.sayText(`[${call(1)},{"jsonrpc":"2.0","method":"n"},${call('two', 'initialize')}]`);
+	t.deepEqual(client.heard, [
+		[refusal(1, 'not initialized'), refusal('two', 'initialize must not be part of a batch')],
+	] as unknown as Message[]);
+	client.sayText('[{"jsonrpc":"2.0","method":"n"}]');
+	t.deepEqual(client.heard[1], refusal(null, 'not initialized'));
+	t.deepEqual(upstream.heard, []);
+});
+
+test('a batch with initialize in it is refused after the handshake, too', t => {
+	const {client, upstream} = start();
+	client.sayText(`[${call(1, 'initialize')},${call(2)}]`);
+	t.like(client.heard[0], [
+		{id: 1, error: {code: -32_600}},
+		{id: 2, error: {code: -32_600}},
+	]);
+	t.deepEqual(upstream.heard, []);
+});
+
+test('a thousand messages may be in a batch, and no more', t => {
+	const calls = Array.from({length: 1000}, (_, id) => call(id));
+	const {client, upstream} = start();
+	client.sayText(`[${calls.join()},${call(1000)}]`);
+	t.deepEqual(client.heard, [refusal(null, 'a batch may hold at most 1000 messages')]);
+	t.deepEqual(upstream.heard, []);
+	client.sayText(`[${calls.join()}]`);
+	t.deepEqual(upstream.heardTexts, calls);
+	for (const id of calls.keys()) upstream.sayText(answer(id));
+	t.is((client.heard[1] as unknown as Message[]).length, 1000);
+});
+
+test('a hundred batches may wait at a time, and one more is refused', t => {
+	const {client, upstream} = start();
+	for (let id = 0; id <= 100; id++) client.sayText(`[${call(id)}]`);
+	t.deepEqual(client.heard, [refusal(null, '100 batches wait for their answers already')]);
+	t.is(upstream.heard.length, 100);
+	upstream.sayText(answer(0));
+	client.sayText(`[${call('again')}]`);
+	t.is(upstream.heard.length, 101);
+});
+
+test('a cancelled request is not waited for by its batch', t => {
+	const {client, upstream} = start();
+	client.sayText(`[${call(1)},${call(2)}]`);
+	client.say({method: 'notifications/cancelled', params: {requestId: 1}});
+	upstream.sayText(answer(2));
+	t.deepEqual(client.heardTexts, [`[${answer(2)}]`]);
+});
