@@ -86,9 +86,9 @@ export class StdioClient {
 		return this.#child.pid;
 	}
 
-	async initialize(ms: number): Promise<void> {
+	async initialize(protocolVersion: string, ms: number): Promise<void> {
 		const params = {
-			protocolVersion: '2025-06-18',
+			protocolVersion,
 			capabilities: {},
 			clientInfo: {name: 'bridge-bench', version: '1.0.0'},
 		};

@@ -91,7 +91,7 @@ export const addedP50 = (results: Results, target: string): number | undefined =
 	);
 };
 
-export const judgeGoals = (results: Results, growths: Growth[]): Verdict[] => {
+export const judgeGoals = (results: Results, growths: Growth[], lists: number[]): Verdict[] => {
 	const against = (figure: Figure, over: string, under: string, bound: Bound): Verdict =>
 		judge(
 			`${FIGURES[figure].title}: ${over} ÷ ${under}`,
@@ -110,6 +110,9 @@ export const judgeGoals = (results: Results, growths: Growth[]): Verdict[] => {
 		against('resultRate', 'bridge', 'pipe', {atLeast: 0.8}),
 		against('callsPerSecond', 'bridge+log', 'bridge', {atLeast: 0.7}),
 		against('resultRate', 'bridge+log', 'bridge', {atLeast: 0.7}),
+		against('cpuSequential', 'bridge+versions', 'bridge', {atMost: 1.05}),
+		against('cpuConcurrent', 'bridge+versions', 'bridge', {atMost: 1.05}),
+		judge('CPU of 100 tools translated ÷ parsed and written', lists, {atMost: 2}),
 		growth('bridge', {atMost: GROWTH_LIMIT}),
 		growth('pipe', {}),
 		against('echoRate', 'bridge', 'pipe', {}),

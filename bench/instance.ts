@@ -62,7 +62,7 @@ export const startInstance = async (target: Target): Promise<Instance> => {
 	const client = new StdioClient(target.command(server, folder), folder, env);
 	running.set(client, folder);
 	try {
-		await client.initialize(START_LIMIT_MS);
+		await client.initialize(target.clientVersion ?? '2025-11-25', START_LIMIT_MS);
 		const startMs = performance.now() - client.startedAt;
 		const tools = await findTools(client);
 		const first = await withTimeout(client.call(tools.echo, '{"payload":"first"}'), START_LIMIT_MS, 'a call');

@@ -19,6 +19,7 @@ import {
 	startAll,
 } from './rounds.js';
 import {chooseTargets, type Target} from './targets.js';
+import {measureListTranslation} from './translation.js';
 
 const say = (line: string): void => {
 	process.stderr.write(`${line}\n`);
@@ -75,7 +76,7 @@ const run = async (options: Options): Promise<void> => {
 	const bench: Bench = {limits: options.limits, noise, results: new Results(), say};
 	const present = targets.filter(target => !target.absent);
 	const growths = await measure(bench, present, options.rounds);
-	const report = makeReport(options, targets, bench.results, growths);
+	const report = makeReport(options, targets, bench.results, growths, measureListTranslation());
 	say(toText(report));
 	if (options.json === undefined) {
 		process.stdout.write(toJson(report));

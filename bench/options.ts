@@ -42,7 +42,7 @@ stdio client → proxy → stdio server, alternating, medians over rounds. Takes
   --help              this text
 
 Progress and tables go to stderr, one JSON object to stdout (npm run -s bench 2>/dev/null | jq .).
-Targets: direct, pipe, sdk-proxy, mcpmon, reloaderoo, mcporter, bridge, bridge+log.
+Targets: direct, pipe, sdk-proxy, mcpmon, reloaderoo, mcporter, bridge, bridge+versions, bridge+log.
 Exit code 1: bridge could not be measured. A missed goal does not change the exit code.
 `;
 

@@ -58,13 +58,14 @@ export const makeReport = (
 	targets: Target[],
 	results: Results,
 	growth: Growth[],
+	lists: number[],
 ): Report => ({
 	node: process.version,
 	cores: cpus().length,
 	rounds: options.rounds,
 	quick: options.quick,
 	targets: targets.map(target => describe(results, target)),
-	goals: judgeGoals(results, growth),
+	goals: judgeGoals(results, growth, lists),
 	peers: judgeLeads(results, targets),
 	growth,
 });

@@ -15,6 +15,8 @@ export interface Target {
 	command(server: string[], folder: string): string[];
 	/** Files written into the folder before the start, by name. */
 	files?(server: string[]): Record<string, unknown>;
+	/** What its client asks for, where that is not what the server speaks. */
+	clientVersion?: string;
 	/** Its home is the temporary folder, so that it neither reads nor leaves settings of the user. */
 	ownHome?: true;
 }
@@ -70,6 +72,12 @@ export const chooseTargets = (options: Options): Target[] => {
 		reloaderoo(),
 		mcporter(),
 		{name: 'bridge', role: 'ours', command: server => [...bridge, '--', ...server]},
+		{
+			name: 'bridge+versions',
+			role: 'ours',
+			clientVersion: '2025-06-18',
+			command: server => [...bridge, '--', ...server],
+		},
 		{
 			name: 'bridge+log',
 			role: 'ours',

@@ -72,6 +72,11 @@ export class WaitingRequests {
 		return entry.told;
 	}
 
+	/** The method of the request that an answer with this key is for. */
+	methodOf(key: string): string | undefined {
+		return this.#byKey.get(key)?.method;
+	}
+
 	/** The client gave a request up, which may be answered all the same. */
 	cancel(id: string): Waiting | undefined {
 		const found = this.#find(id) ?? this.#byKey.get(canonicalId(id));

@@ -46,7 +46,7 @@ export function wrap({log, transport, timeoutMs, trace: show, taps, ...options}:
 				modernClient(session), //                      a client without one looks like one with
 			],
 		),
-		translateVersion({session, log}), //           each side hears messages of its own version
+		translateVersion({session, log, waiting}), //  each side hears messages of its own version
 		unless(
 			() => session.isSettled,
 			[

@@ -2,20 +2,23 @@ import {BoundedMap} from '../bounded-map.js';
 import {draft} from '../change.js';
 import {Envelope} from '../envelope.js';
 import type {Log} from '../log.js';
-import {printable} from '../printable.js';
 import type {Session} from '../protocol/session.js';
 import type {Direction} from '../protocol/step.js';
 import {type Kind, Translator} from '../protocol/translate.js';
 import type {Version} from '../protocol/version.js';
-import {type Answer, type Stage, type Step, type Steps, stage} from '../stage.js';
+import {type Answer, type Stage, type Steps, stage} from '../stage.js';
+import type {WaitingRequests} from '../waiting-requests.js';
 import {idWord} from '../wire/id.js';
 
-export type TranslateVersionOptions = {readonly session: Session; readonly log: Log};
+export type TranslateVersionOptions = {
+	readonly session: Session;
+	readonly log: Log;
+	/** The requests of the client that wait for an answer. */
+	readonly waiting: WaitingRequests;
+};
 
 /** Requests of either side whose answers may have to be translated. */
 const MAX_ASKED = 65_536;
-
-const opposite = {toUpstream: 'toClient', toClient: 'toUpstream'} as const;
 
 /** Lets each side hear messages of its own version. Messages that need no change pass as the bytes that they are. */
 export function translateVersion(options: TranslateVersionOptions): Stage {
@@ -25,35 +28,75 @@ export function translateVersion(options: TranslateVersionOptions): Stage {
 class Translation implements Steps {
 	readonly #session: Session;
 	readonly #log: Log;
-	#current:
-		| {
-				readonly client: Version | undefined;
-				readonly upstream: Version | undefined;
-				readonly translator: Translator;
-		  }
-		| undefined;
-	/** The methods of requests, by the direction that they went and by their ids. */
-	readonly #asked = {
-		toUpstream: new BoundedMap<string, string>(MAX_ASKED),
-		toClient: new BoundedMap<string, string>(MAX_ASKED),
+	readonly #waiting: WaitingRequests;
+	#translator: Translator | undefined;
+	/** Whom it translates between. */
+	#client: Version | undefined;
+	#upstream: Version | undefined;
+	/** The methods of requests by who asked them and by their ids. */
+	readonly #askedBy = {
+		client: new BoundedMap<string | undefined, string>(MAX_ASKED),
+		upstream: new BoundedMap<string | undefined, string>(MAX_ASKED),
 	};
 
-	constructor({session, log}: TranslateVersionOptions) {
+	constructor({session, log, waiting}: TranslateVersionOptions) {
 		this.#session = session;
 		this.#log = log;
+		this.#waiting = waiting;
 	}
 
-	readonly toUpstream: Step = (envelope, answer) => this.#step(envelope, 'toUpstream', answer);
-	readonly toClient: Step = (envelope, answer) => this.#step(envelope, 'toClient', answer);
-
-	#step(envelope: Envelope, direction: Direction, answer: Answer): Envelope | undefined {
+	readonly toUpstream = (envelope: Envelope, answer: Answer): Envelope | undefined => {
 		if (this.#session.isPlain) return envelope;
-		const about = this.#subject(envelope, direction);
-		const translator = this.#translator();
-		if (!translator || about === undefined) return envelope;
-		const kind = kindOf(envelope);
-		const plan = translator.planFor(direction, kind, about);
-		if (!plan?.mayChange(envelope.line)) return envelope;
+		const {key, method} = envelope.head;
+		if (method === undefined) return this.#answer(envelope, 'toUpstream', this.#askedBy.upstream.take(key));
+		// When all is settled, the client's requests are found where they wait.
+		if (key !== undefined && !this.#session.isSettled) this.#askedBy.client.set(key, method);
+		return this.#step(envelope, 'toUpstream', key === undefined ? 'notification' : 'request', method, answer);
+	};
+
+	readonly toClient = (envelope: Envelope, answer: Answer): Envelope | undefined => {
+		if (this.#session.isPlain) return envelope;
+		const {key, method} = envelope.head;
+		if (method === undefined) return this.#answer(envelope, 'toClient', this.#methodOf(key));
+		if (key !== undefined) this.#askedBy.upstream.set(key, method);
+		return this.#step(envelope, 'toClient', key === undefined ? 'notification' : 'request', method, answer);
+	};
+
+	/** Counts are for those who come later, and only then are they known. */
+	readonly stopped = (): void => {
+		const {losses, options} = this.#session;
+		if (losses.size === 0) return;
+		const features = Object.fromEntries(losses);
+		this.#log.debug('proxy.features.lost', `What could not be carried to or from ${options.upstream}.`, {
+			features,
+		});
+	};
+
+	/** The method of the client's request that an answer is for. */
+	#methodOf(key: string | undefined): string | undefined {
+		if (key === undefined) return;
+		const {client} = this.#askedBy;
+		return (client.size > 0 ? client.take(key) : undefined) ?? this.#waiting.methodOf(key);
+	}
+
+	/** An answer to a request of this method. One without an id is about nothing. */
+	#answer(envelope: Envelope, direction: Direction, method: string | undefined): Envelope | undefined {
+		const {key, hasError} = envelope.head;
+		const about = key === undefined ? '' : method;
+		if (about === undefined) return envelope;
+		return this.#step(envelope, direction, hasError ? 'error' : 'result', about, () => {});
+	}
+
+	#step(
+		envelope: Envelope,
+		direction: Direction,
+		kind: Kind,
+		about: string,
+		answer: Answer,
+	): Envelope | undefined {
+		const translator = this.#installed();
+		const plan = translator?.planFor(direction, kind, about);
+		if (!translator || !plan?.mayChange(envelope.line)) return envelope;
 		const {body, with: as} = draft(envelope);
 		const outcome = translator.translate(direction, kind, about, body, idWord(envelope.head.id ?? ''));
 		if (!outcome) return envelope;
@@ -64,56 +107,40 @@ class Translation implements Steps {
 		return on && as(on);
 	}
 
-	/** The method of a message, or of the request that it answers; none if that is not known. */
-	#subject({head: {key, method}}: Envelope, direction: Direction): string | undefined {
-		if (method === undefined) return key === undefined ? '' : this.#asked[opposite[direction]].take(key);
-		if (key !== undefined) this.#asked[direction].set(key, method);
-		return method;
-	}
-
 	/** The translator between the versions that are spoken; none as long as that is not known, or needs none. */
-	#translator(): Translator | undefined {
+	#installed(): Translator | undefined {
 		const {client, upstream} = this.#session;
-		const current = this.#current;
-		return current && current.client === client && current.upstream === upstream
-			? current.translator
-			: this.#installed(client, upstream);
+		if (this.#client !== client || this.#upstream !== upstream) this.#install();
+		return this.#translator;
 	}
 
-	#installed(client: Version | undefined, upstream: Version | undefined): Translator | undefined {
-		const {clientFace, upstreamFace, clientCapabilities, needsTranslation, options} = this.#session;
-		if (clientFace === undefined || upstreamFace === undefined || !needsTranslation) return;
+	#install(): void {
+		const {client, upstream, clientFace, upstreamFace, clientCapabilities, options} = this.#session;
+		this.#client = client;
+		this.#upstream = upstream;
+		this.#translator = undefined;
+		if (clientFace === undefined || upstreamFace === undefined || !this.#session.needsTranslation) return;
 		const {isStrict = false, isShared = false} = options;
 		const onLoss = (feature: string): void => tellOfLoss(this.#session, this.#log, feature);
-		const versions = {client: clientFace, upstream: upstreamFace};
-		const translator = new Translator({...versions, isStrict, isShared, clientCapabilities, onLoss});
-		this.#current = {client, upstream, translator};
-		return translator;
+		const faces = {client: clientFace, upstream: upstreamFace};
+		this.#translator = new Translator({...faces, isStrict, isShared, clientCapabilities, onLoss});
 	}
-}
-
-function kindOf({head: {key, method, hasError}}: Envelope): Kind {
-	if (method !== undefined) return key === undefined ? 'notification' : 'request';
-	return hasError ? 'error' : 'result';
 }
 
 const backTo = (
 	{head: {id = 'null'}, origin}: Envelope,
-	{result, error}: {[key: string]: unknown},
+	{result, error}: {readonly [key: string]: unknown},
 ): Envelope =>
 	error === undefined
 		? Envelope.answer(id, 'result', result, origin)
 		: Envelope.answer(id, 'error', error, origin);
 
 /** Counts what could not be carried, and tells people the first time. */
-function tellOfLoss(
-	{losses, options: {upstream}, client, upstream: version}: Session,
-	log: Log,
-	feature: string,
-): void {
+function tellOfLoss({losses, options, client, upstream}: Session, log: Log, feature: string): void {
+	const {upstream: server} = options;
 	const count = losses.get(feature) ?? 0;
 	losses.set(feature, count + 1);
 	if (count > 0) return;
-	const sentence = `${printable(feature)}: ${upstream} speaks ${version}, the client ${client}, and one of them does not have this; what could be carried was.`;
-	log.warn('proxy.feature.lost', sentence, {server: upstream, feature, version, clientVersion: client});
+	const sentence = `${feature}: ${server} speaks ${upstream}, the client ${client}, and one of them does not have this; what could be carried was.`;
+	log.warn('proxy.feature.lost', sentence, {server, feature, version: upstream, clientVersion: client});
 }

@@ -8,6 +8,7 @@ import {rewriteVersion} from '../../lib/operators/rewrite-version.js';
 import {splitBatches} from '../../lib/operators/split-batches.js';
 import {translateVersion} from '../../lib/operators/translate-version.js';
 import {Session, type SessionOptions} from '../../lib/protocol/session.js';
+import {WaitingRequests} from '../../lib/waiting-requests.js';
 import {converse, readableLog} from '../operators/support.js';
 
 type Json = {readonly [key: string]: unknown};
@@ -16,13 +17,14 @@ type Json = {readonly [key: string]: unknown};
 export function versioned(options: Partial<SessionOptions> = {}) {
 	const {log, entries} = readableLog();
 	const session = new Session({upstream: 'files', ...options});
+	const waiting = new WaitingRequests();
 	const pair = converse(
 		splitBatches({session, log}),
 		parse({log, from: 'client'}),
-		matchAnswers({log, upstream: 'files'}),
+		matchAnswers({log, upstream: 'files', waiting}),
 		holdUntilReady({session, log, transport: 'stdio', graceMs: 1}),
 		modernClient(session),
-		translateVersion({session, log}),
+		translateVersion({session, log, waiting}),
 		rewriteVersion({session, log}),
 		pollTasks(session),
 		modernUpstream({session, log}),
