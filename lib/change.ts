@@ -1,5 +1,6 @@
 import type {Body, Envelope} from './envelope.js';
 import {ExactNumbers} from './wire/exact-numbers.js';
+import {marks} from './wire/marks.js';
 
 /** A message open to be changed: its body, and the way to make another message of it. */
 export type Draft = {
@@ -9,6 +10,12 @@ export type Draft = {
 };
 
 export function draft(envelope: Envelope): Draft {
+	if ((envelope.head.marks & marks.inexactNumber) !== 0) return exactDraft(envelope);
+	const {body} = envelope;
+	return {body, with: changed => (changed === body ? envelope : envelope.with(changed))};
+}
+
+function exactDraft(envelope: Envelope): Draft {
 	const exact = new ExactNumbers(envelope.line.toString());
 	const body = JSON.parse(exact.json) as Body;
 	return {

@@ -96,7 +96,7 @@ class Translation implements Steps {
 	): Envelope | undefined {
 		const translator = this.#installed();
 		const plan = translator?.planFor(direction, kind, about);
-		if (!translator || !plan?.mayChange(envelope.line)) return envelope;
+		if (!translator || !plan?.mayChange(envelope)) return envelope;
 		const {body, with: as} = draft(envelope);
 		const outcome = translator.translate(direction, kind, about, body, idWord(envelope.head.id ?? ''));
 		if (!outcome) return envelope;

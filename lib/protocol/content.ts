@@ -11,9 +11,6 @@ const kinds = new Map<unknown, Version>([
 	['resource_link', '2025-06-18'],
 ]);
 
-/** All kinds of content that there are. */
-export const contentTypes: readonly unknown[] = [...kinds.keys()];
-
 /** Whether a peer of this version can take content of this kind. */
 export function isKnownTo(version: Version, type: unknown): boolean {
 	const since = kinds.get(type);

@@ -1,6 +1,7 @@
+import {marks} from '../wire/marks.js';
 import {type BlockChange, inMessages, inToolResult, isKnownTo, text} from './content.js';
 import {changed, eachObject, isObject, type JsonObject} from './json.js';
-import {type Context, ifMentions, type Rule} from './step.js';
+import {type Context, ifMarked, type Rule} from './step.js';
 
 /**
  * Faults of servers that every client of a kind throws a whole answer away for. Repaired where an answer is touched
@@ -9,15 +10,15 @@ import {type Context, ifMentions, type Rule} from './step.js';
 export const repairs: {readonly [method: string]: readonly Rule[]} = {
 	'tools/list': [{apply: giveInputSchemas}],
 	'tools/call': [
-		{apply: inToolResult(unknownToText), isForUnknownTypes: true},
-		ifMentions(['"lastModified"'], inToolResult(checkLastModified)),
+		ifMarked(marks.otherType, inToolResult(unknownToText)),
+		ifMarked(marks.lastModified, inToolResult(checkLastModified)),
 	],
 	'prompts/get': [
-		{apply: inMessages(unknownToText), isForUnknownTypes: true},
-		ifMentions(['"lastModified"'], inMessages(checkLastModified)),
+		ifMarked(marks.otherType, inMessages(unknownToText)),
+		ifMarked(marks.lastModified, inMessages(checkLastModified)),
 	],
-	'resources/list': [ifMentions(['"lastModified"'], checkItems('resources'))],
-	'resources/templates/list': [ifMentions(['"lastModified"'], checkItems('resourceTemplates'))],
+	'resources/list': [ifMarked(marks.lastModified, checkItems('resources'))],
+	'resources/templates/list': [ifMarked(marks.lastModified, checkItems('resourceTemplates'))],
 };
 
 /** One tool without the type of its input makes clients throw all tools away. */

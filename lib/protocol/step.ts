@@ -58,10 +58,10 @@ export type Memory = {
 /** Judges `params`, `result` or `error` of a message. */
 export type Rule = {
 	readonly apply: (value: JsonObject, context: Context) => Verdict;
-	/** Words one of which a message has to hold to need the rule, quotes and all: what need not be parsed is not. */
+	/** What a message has to have inside to need the rule, as bits of marks: what need not be parsed is not. */
+	readonly marks?: number;
+	/** Words one of which it has to hold, where there is no mark for it: for messages that are rare. */
 	readonly words?: readonly string[];
-	/** Whether the rule is for values called type that are no kind of content. */
-	readonly isForUnknownTypes?: boolean;
 };
 
 /** Rules by method: of the message, or of the request that it answers. */
@@ -83,6 +83,9 @@ export type Step = {
 	/** Members that it added, by the kind of object: those that a strict translation removes. */
 	readonly members: {readonly [kind: string]: readonly string[]};
 };
+
+/** A rule for messages that have one of these marks. */
+export const ifMarked = (bits: number, apply: Rule['apply']): Rule => ({apply, marks: bits});
 
 /** A rule for messages that hold one of these words. */
 export const ifMentions = (words: readonly string[], apply: Rule['apply']): Rule => ({apply, words});

@@ -1,13 +1,14 @@
+import {marks} from '../wire/marks.js';
 import {isKnownTo} from './content.js';
 import {isObject, type JsonObject, objectOf} from './json.js';
-import {ORIGINAL, restored, withOriginals} from './original.js';
+import {restored, withOriginals} from './original.js';
 import {Plan} from './plan.js';
 import {repairs} from './repairs.js';
 import {
 	type Context,
 	type Direction,
 	DROPPED,
-	ifMentions,
+	ifMarked,
 	type Memory,
 	Refusal,
 	Reply,
@@ -119,7 +120,7 @@ function rulesBetween(from: HandshakeVersion, to: HandshakeVersion, isStrict: bo
 function restoring(to: HandshakeVersion): Rules {
 	const isWelcome = (original: unknown): boolean =>
 		Array.isArray(original) ? to >= '2025-11-25' : isObject(original) && isKnownTo(to, original.type);
-	const rule = ifMentions([ORIGINAL], value => restored(value, isWelcome));
+	const rule = ifMarked(marks.original, value => restored(value, isWelcome));
 	return {results: {'tools/call': rule, 'prompts/get': rule, 'sampling/createMessage': rule}};
 }
 

@@ -1,6 +1,7 @@
+import {marks} from '../wire/marks.js';
 import {type BlockChange, decodedLength, inMessages, inToolResult, text} from './content.js';
 import {changed, isObject, type JsonObject, objectOf} from './json.js';
-import {type Context, ifMentions, Reply, type Step, type Verdict} from './step.js';
+import {type Context, ifMarked, ifMentions, Reply, type Step, type Verdict} from './step.js';
 
 /** The scheme of resources that are pieces of a message in another form. */
 const CONTENT = 'bridge://content/';
@@ -14,12 +15,12 @@ export const v20250326: Step = {
 	version: '2025-03-26',
 	down: {
 		results: {
-			'tools/call': ifMentions(['"audio"'], inToolResult(audioToBlob)),
-			'prompts/get': ifMentions(['"audio"'], inMessages(audioToBlob)),
-			'sampling/createMessage': ifMentions(['"audio"'], sampledAudioToText),
+			'tools/call': ifMarked(marks.audio, inToolResult(audioToBlob)),
+			'prompts/get': ifMarked(marks.audio, inMessages(audioToBlob)),
+			'sampling/createMessage': ifMarked(marks.audio, sampledAudioToText),
 		},
 		requests: {
-			'sampling/createMessage': ifMentions(['"audio"'], inMessages(audioToText)),
+			'sampling/createMessage': ifMarked(marks.audio, inMessages(audioToText)),
 		},
 	},
 	up: {

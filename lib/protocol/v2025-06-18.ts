@@ -1,6 +1,7 @@
+import {marks} from '../wire/marks.js';
 import {inMessages, inToolResult, text} from './content.js';
 import {changed, eachObject, isObject, type JsonObject, listOf, objectOf} from './json.js';
-import {type Context, ifMentions, Refusal, Reply, type Step, type Verdict} from './step.js';
+import {type Context, ifMarked, ifMentions, Refusal, Reply, type Step, type Verdict} from './step.js';
 
 /** 2025-06-18 brought links to resources, structured output, elicitation and titles, and took batches away. */
 export const v20250618: Step = {
@@ -8,10 +9,10 @@ export const v20250618: Step = {
 	down: {
 		results: {
 			'tools/list': ifMentions(['"title"'], titleAsAnnotation),
-			'tools/call': ifMentions(['"resource_link"', '"structuredContent"'], (result, context) =>
+			'tools/call': ifMarked(marks.resourceLink | marks.structuredContent, (result, context) =>
 				structureAsText(inToolResult(linkToText)(result, context)),
 			),
-			'prompts/get': ifMentions(['"resource_link"'], inMessages(linkToText)),
+			'prompts/get': ifMarked(marks.resourceLink, inMessages(linkToText)),
 		},
 		requests: {
 			'elicitation/create': {apply: withoutElicitation},

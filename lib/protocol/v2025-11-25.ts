@@ -1,7 +1,8 @@
+import {marks} from '../wire/marks.js';
 import {text} from './content.js';
 import {olderForm} from './elicitation-form.js';
 import {isObject, type JsonObject, listOf, objectOf, without} from './json.js';
-import {type Context, DROPPED, ifMentions, Refusal, type Step, type Verdict} from './step.js';
+import {type Context, DROPPED, ifMarked, ifMentions, Refusal, type Step, type Verdict} from './step.js';
 
 /** How many forms may wait for their answers, each with how to read it. */
 const MAX_FORMS = 1000;
@@ -18,7 +19,7 @@ export const v20251125: Step = {
 			'sampling/createMessage': {apply: listToOne},
 		},
 		requests: {
-			'tools/call': ifMentions(['"task"'], withoutTask),
+			'tools/call': ifMarked(marks.task, withoutTask),
 			'elicitation/create': {apply: olderElicitation},
 			'sampling/createMessage': {apply: olderSampling},
 			'tasks/get': {apply: refuseMethod('tasks/get')},

@@ -2,6 +2,7 @@ import {isUtf8} from 'node:buffer';
 import {isBatch} from './batch.js';
 import {FrequentTexts} from './frequent-texts.js';
 import {canonicalId} from './id.js';
+import {ALL_MARKS} from './marks.js';
 import {ERROR, ID, JSONRPC, METHOD, RESULT, type Walk, walkFor} from './walk.js';
 
 /** Why something that arrived is no message that may pass. */
@@ -27,6 +28,8 @@ export type Head = {
 	readonly method: string | undefined;
 	readonly hasResult: boolean;
 	readonly hasError: boolean;
+	/** What there is inside of it, as far as anybody wants to know: see marks.ts. */
+	readonly marks: number;
 	/** What is wrong with it; undefined for every message that may pass. */
 	readonly flaw: Flaw | undefined;
 };
@@ -39,6 +42,7 @@ export const flawed = (flaw: Flaw, id?: string, hasResult = false): Head => ({
 	method: undefined,
 	hasResult,
 	hasError: false,
+	marks: ALL_MARKS,
 	flaw,
 });
 
@@ -79,7 +83,7 @@ function head(walk: Walk): Head {
 	const hasError = walk.startOf(ERROR) !== 0;
 	const flaw = flawOf(bytes, walk, hasMethod);
 	const key = id === undefined ? undefined : canonicalId(id);
-	return {id, key, idAt, method, hasResult, hasError, flaw};
+	return {id, key, idAt, method, hasResult, hasError, marks: walk.marks, flaw};
 }
 
 const methods = new FrequentTexts();

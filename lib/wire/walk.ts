@@ -10,8 +10,8 @@ export const BAD = -1;
 export const [JSONRPC, ID, METHOD, PARAMS, RESULT, ERROR] = [0, 1, 2, 3, 4, 5] as const;
 
 /** Where walk/message.as.ts has what it notes, in words, and the text, in bytes. */
-const [HAS_HIGH_BYTES, HAS_ESCAPE, IS_TOO_DEEP, NAMES, IS_REPEATED, STARTS, ENDS] = [
-	0, 1, 2, 3, 4, 5, 11,
+const [HAS_HIGH_BYTES, HAS_ESCAPE, IS_TOO_DEEP, NAMES, IS_REPEATED, STARTS, ENDS, MARKS] = [
+	0, 1, 2, 3, 4, 5, 11, 17,
 ] as const;
 const TEXT_AT = 2048;
 /** A walk looks so far behind the text. */
@@ -129,6 +129,11 @@ export class Walk {
 		return this.#notes[IS_REPEATED] !== 0 || (this.#notes[NAMES] as number) > 1;
 	}
 
+	/** What there is inside of the message that was scanned: see marks.ts. */
+	get marks(): number {
+		return this.#notes[MARKS] as number;
+	}
+
 	/** Where the value of a key is in the message that was scanned; 0 where there is none. */
 	startOf(key: number): number {
 		return this.#notes[STARTS + key] as number;
@@ -142,7 +147,7 @@ export class Walk {
 	#look(): void {
 		const {buffer} = this.#exports.memory;
 		this.#text = Buffer.from(buffer, TEXT_AT);
-		this.#notes = new Int32Array(buffer, 0, ENDS + 6);
+		this.#notes = new Int32Array(buffer, 0, MARKS + 1);
 	}
 }
 

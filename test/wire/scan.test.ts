@@ -13,6 +13,7 @@ const blankHead: Head = {
 	method: undefined,
 	hasResult: false,
 	hasError: false,
+	marks: 0,
 	flaw: undefined,
 };
 
@@ -46,8 +47,8 @@ test('a method spelled with escapes is the text that it stands for', t => {
 });
 
 test('a flaw is told with the id, where one is known', t => {
-	t.deepEqual(flawed('too large', '1.0'), {...blankHead, id: '1.0', key: '1', flaw: 'too large'});
-	t.deepEqual(flawed('not JSON'), {...blankHead, flaw: 'not JSON'});
+	t.deepEqual(flawed('too large', '1.0'), {...blankHead, id: '1.0', key: '1', marks: 255, flaw: 'too large'});
+	t.deepEqual(flawed('not JSON'), {...blankHead, marks: 255, flaw: 'not JSON'});
 });
 
 test('what goes on in the buffer behind the end is not looked at', t => {

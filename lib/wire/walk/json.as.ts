@@ -1,4 +1,5 @@
 import {isName} from './keys.as';
+import {mark, markNumber} from './marks.as';
 import {BAD, byte, IS_TOO_DEEP, NAMES, OPEN, TEXT} from './memory.as';
 import {string} from './strings.as';
 
@@ -50,7 +51,9 @@ function afterKey(at: usize, countsNames: bool): usize {
 	const end = string(at);
 	if (end === BAD) return BAD;
 	if (countsNames && isName(at, end)) store<i32>(NAMES, load<i32>(NAMES) + 1);
-	return colon(end);
+	const value = colon(end);
+	if (value !== BAD) mark(at, end, value);
+	return value;
 }
 
 /** From the end of a key to the start of its value. */
@@ -73,13 +76,20 @@ function word(at: usize, first: u32): usize {
 	return number(at);
 }
 
-function number(at: usize): usize {
-	if (byte(at) === 0x2d) at++;
+function number(start: usize): usize {
+	let at = byte(start) === 0x2d ? start + 1 : start;
 	at = byte(at) === 0x30 ? at + 1 : digits(at);
-	if (at !== BAD && byte(at) === 0x2e) at = digits(at + 1);
-	if (at === BAD || (byte(at) | 0x20) !== 0x65) return at;
-	const sign = byte(at + 1);
-	return digits(sign === 0x2b || sign === 0x2d ? at + 2 : at + 1);
+	const hasFraction = at !== BAD && byte(at) === 0x2e;
+	if (hasFraction) at = digits(at + 1);
+	if (at === BAD) return BAD;
+	const hasExponent = (byte(at) | 0x20) === 0x65;
+	if (hasExponent) {
+		const sign = byte(at + 1);
+		at = digits(sign === 0x2b || sign === 0x2d ? at + 2 : at + 1);
+		if (at === BAD) return BAD;
+	}
+	markNumber(start, at, hasFraction, hasExponent);
+	return at;
 }
 
 /** The position after one digit or more. */

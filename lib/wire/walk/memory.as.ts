@@ -11,6 +11,7 @@ export const NAMES: usize = 12;
 export const IS_REPEATED: usize = 16;
 export const STARTS: usize = 20;
 export const ENDS: usize = 44;
+export const MARKS: usize = 68;
 
 /** The last key, where it had to be decoded. */
 export const KEY: usize = 128;

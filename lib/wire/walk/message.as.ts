@@ -8,7 +8,7 @@
 
 import {colon, space, walk} from './json.as';
 import {KEYS, knownKey, PARAMS} from './keys.as';
-import {BAD, byte, ENDS, HAS_HIGH_BYTES, IS_REPEATED, IS_TOO_DEEP, STARTS, TEXT} from './memory.as';
+import {BAD, byte, ENDS, HAS_HIGH_BYTES, IS_REPEATED, IS_TOO_DEEP, MARKS, STARTS, TEXT} from './memory.as';
 import {string} from './strings.as';
 
 export {colon, space, string};
@@ -30,6 +30,7 @@ export function scan(end: usize): i32 {
 	seal(end);
 	// Stores, since memory.fill is a call out of WebAssembly and costs more than they do.
 	store<i32>(IS_REPEATED, 0);
+	store<i32>(MARKS, 0);
 	for (let word: usize = 0; word < 4 * KEYS; word += 8) store<i64>(STARTS + word, 0);
 	let at = space(0);
 	if (byte(at) !== 0x7b) {
