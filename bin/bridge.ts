@@ -3,13 +3,16 @@ import {readFileSync, writeSync} from 'node:fs';
 import process from 'node:process';
 import {BridgeError} from '../lib/errors.js';
 import {readInvocation, splitAtDashes} from './flags.js';
-import {help} from './help.js';
+import {help, versionsHelp} from './help.js';
+import {nearest} from './nearest.js';
 import {listenForStop, type Stop} from './signals.js';
+
+const commands = ['versions'] as const;
 
 /** Arguments → command → exit code. */
 async function main(argv: readonly string[], stop: Stop): Promise<number> {
 	const {server, words, flags} = await readInvocation(argv);
-	if (flags.help) return print(1, help, 0);
+	if (flags.help) return print(1, words[0] === 'versions' ? versionsHelp : help, 0);
 	if (flags.version) return print(1, `${version()}\n`, 0);
 	if (words.length > 0 && words[0] !== 'versions') throw unknownCommand(words);
 	if (server?.length === 0) throw nothingToRun();
@@ -51,7 +54,7 @@ const unknownCommand = (words: readonly string[]): BridgeError =>
 	new BridgeError(
 		'ERR_CONFIG_INVALID',
 		`There is no command ${words[0]}.`,
-		`To put bridge in front of a server, write: bridge -- ${words.join(' ')}`,
+		`${nearest(words[0] ?? '', commands)} To put bridge in front of a server, write: bridge -- ${words.join(' ')}`.trim(),
 	);
 
 const nothingToRun = (): BridgeError =>

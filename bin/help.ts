@@ -4,11 +4,15 @@ export const help = `bridge: a pipeline for MCP traffic, between a client and it
 Usage
   bridge [flags] -- COMMAND [ARGS…]    wraps a stdio MCP server: put this where the command was
   … | bridge [flags]                   a filter: messages from stdin, checked, to stdout
+  bridge versions -- COMMAND [ARGS…]   what a server speaks, and what each client would lose with it
 
 Flags
   --debug                  shows each message on stderr: time, direction, method, id, size, latency
   --log FILE               writes all traffic to FILE as NDJSON; --log @DIR for a new file each hour
   --timeout SECONDS        time for one request [60]; 0 for no limit
+  --client-version V       protocol version that the client is told [the one that it asks for]
+  --target-version V       protocol version that the server is asked for [2025-11-25]: 2024-11-05, 2025-03-26,
+                           2025-06-18, 2025-11-25, or 2026-07-28, which has no handshake
   --env NAME=VALUE         gives the server a variable; --env NAME passes on your own. May be repeated:
                            beyond PATH, HOME and the like a server sees nothing of your environment
   --log-level LEVEL        error, warn, info, debug or trace, for bridge's own log on stderr [info]
@@ -21,8 +25,26 @@ Flags
 
 Examples
   bridge --debug -- npx -y @modelcontextprotocol/server-everything
+  bridge --target-version 2024-11-05 -- npx -y @modelcontextprotocol/server-memory
+  bridge versions -- npx -y @modelcontextprotocol/server-everything
   codex mcp-server | bridge --log traffic.ndjson | head -1
 
 Exit codes
   0 fine, 1 it ran and failed, 2 it was used wrongly; after \`--\`, the server's own
+`;
+
+/** What `bridge versions --help` prints. */
+export const versionsHelp = `bridge versions: what a server speaks, and what each client would lose with it
+
+Usage
+  bridge versions [--timeout SECONDS] [--env NAME=VALUE] -- COMMAND [ARGS…]
+
+The server is started once for each protocol version and asked for that, and once more for what it offers. Nothing of it
+is called. All of it is ended before bridge ends.
+
+Example
+  bridge versions -- npx -y @modelcontextprotocol/server-everything
+
+Exit codes
+  0 it speaks a version that bridge knows, 1 it does not or could not be reached, 2 it was used wrongly
 `;

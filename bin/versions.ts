@@ -90,8 +90,8 @@ function offers(result: JsonObject, offer: Offer): string {
 }
 
 function losses(version: Version, result: JsonObject, {tools}: Offer): string[] {
-	const rows = lossesOf(version, knownOf(result, tools)).map(([client, lost]) =>
-		row(client, lost.length === 0 ? 'nothing' : lost.join('; ')),
+	const rows = lossesOf(version, knownOf(result, tools)).flatMap(([client, lost]) =>
+		(lost.length === 0 ? ['nothing'] : lost).map((text, at) => row(at === 0 ? client : '', text)),
 	);
 	return [`Through bridge, which speaks ${version} with it, clients lose or get otherwise:`, ...rows];
 }

@@ -63,7 +63,7 @@ class Translation implements Steps {
 	};
 
 	/** Counts are for those who come later, and only then are they known. */
-	readonly stopped = (): void => {
+	readonly upstreamGone = (): void => {
 		const {losses, options} = this.#session;
 		if (losses.size === 0) return;
 		const features = Object.fromEntries(losses);
