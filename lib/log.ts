@@ -21,19 +21,27 @@ export type LogOptions = {
 	readonly isPretty: boolean;
 };
 
+/** How long what is not urgent may wait, so that the first messages of a conversation do not wait for the log. */
+const LEISURE_MS = 50;
+
 /**
- * A log whose pino is loaded with the first entry: most conversations have nothing to log, and start sooner without.
- * Entries made meanwhile keep their order; there are few, since loading takes some milliseconds.
+ * A log whose pino is loaded with the first entry, and that not at once unless something is wrong: conversations start
+ * sooner without. Entries made meanwhile keep their order; there are few.
  */
 export function createLog({level, write, isPretty}: LogOptions): Log {
 	let logger: Logger | undefined;
 	let loading: Promise<void> | undefined;
+	let later: NodeJS.Timeout | undefined;
 	const early: Array<(logger: Logger) => void> = [];
 	const load = async (): Promise<void> => {
 		const {default: pino} = await import('pino');
 		const stream = {write: isPretty ? (line: string) => write(pretty(line)) : write};
 		logger = pino({level, base: {name: 'bridge'}, timestamp: pino.stdTimeFunctions.isoTime}, stream);
 		for (const log of early.splice(0)) log(logger);
+	};
+	const begin = (): void => {
+		clearTimeout(later);
+		loading ??= load();
 	};
 	const entry =
 		(at: Level): Entry =>
@@ -44,7 +52,8 @@ export function createLog({level, write, isPretty}: LogOptions): Log {
 				return;
 			}
 			early.push(loaded => loaded[at]({event, ...fields}, sentence));
-			loading ??= load();
+			if (at === 'error' || at === 'warn') begin();
+			else later ??= setTimeout(begin, LEISURE_MS).unref();
 		};
 	return {
 		error: entry('error'),
@@ -52,7 +61,10 @@ export function createLog({level, write, isPretty}: LogOptions): Log {
 		info: entry('info'),
 		debug: entry('debug'),
 		trace: entry('trace'),
-		flush: async () => loading,
+		async flush() {
+			if (early.length > 0) begin();
+			await loading;
+		},
 	};
 }
 

@@ -2,7 +2,7 @@ import {randomUUID} from 'node:crypto';
 import {performance} from 'node:perf_hooks';
 import type {Envelope, Origin} from './envelope.js';
 import {BridgeError} from './errors.js';
-import {canonicalId} from './wire/id.js';
+import {canonicalId, isCommonId} from './wire/id.js';
 
 /** Requests that may wait for their answers at a time. */
 const MAX_WAITING = 65_536;
@@ -31,6 +31,8 @@ export class WaitingRequests {
 	readonly #renamed = new Set<Waiting>();
 	/** Keys that the upstream has not answered, and nobody waits for any more. The oldest is forgotten for the next. */
 	readonly #givenUp = new Set<string>();
+	/** Whether ids that many servers do not answer under are told as they are. Not where messages are changed anyway. */
+	tellsUncommonIds = true;
 	/** Makes those ids such that nobody else would think of them. */
 	readonly #prefix = randomUUID();
 	#names = 0;
@@ -44,10 +46,15 @@ export class WaitingRequests {
 	add(request: Envelope): string {
 		const {id = '', key = ''} = request.head;
 		const isKnown = this.#byKey.has(key) || (this.#givenUp.size > 0 && this.#givenUp.has(key));
-		const isPlain = !isKnown && this.#renamed.size === 0 && this.#byKey.size < MAX_WAITING;
+		const isPlain =
+			!isKnown && this.#renamed.size === 0 && this.#byKey.size < MAX_WAITING && this.#mayTell(key);
 		if (!isPlain) return this.#addUnusual(request, id, key);
 		this.#byKey.set(key, this.#entry(request, id, id));
 		return id;
+	}
+
+	#mayTell(key: string): boolean {
+		return this.tellsUncommonIds || isCommonId(key);
 	}
 
 	#entry({head: {method = ''}, origin}: Envelope, id: string, told: string): Waiting {
@@ -60,12 +67,12 @@ export class WaitingRequests {
 		// A request that was cancelled may never be answered, and its id be used again.
 		if (same) this.#giveUp(same);
 		if (this.#byKey.size >= MAX_WAITING) this.#makeRoom();
-		if (!this.#byKey.has(key) && !this.#givenUp.has(key)) {
+		if (!this.#byKey.has(key) && !this.#givenUp.has(key) && this.#mayTell(key)) {
 			this.#byKey.set(key, this.#entry(request, id, id));
 			return id;
 		}
-		// Another spelling of a number that is in flight, or an id that an answer may still come for: the upstream gets
-		// another id, for the answers could not be told apart.
+		// Another spelling of a number that is in flight, an id that an answer may still come for, or one that many servers
+		// do not answer at all: the upstream gets another id, so that there is an answer and it can be told apart.
 		const entry = this.#entry(request, id, `"${this.#prefix}-${++this.#names}"`);
 		this.#byKey.set(entry.told, entry);
 		this.#renamed.add(entry);

@@ -122,6 +122,7 @@ class Translation implements Steps {
 		if (clientFace === undefined || upstreamFace === undefined || !this.#session.needsTranslation) return;
 		const {isStrict = false, isShared = false} = options;
 		const onLoss = (feature: string): void => tellOfLoss(this.#session, this.#log, feature);
+		this.#waiting.tellsUncommonIds = false;
 		const faces = {client: clientFace, upstream: upstreamFace};
 		this.#translator = new Translator({...faces, isStrict, isShared, clientCapabilities, onLoss});
 	}

@@ -6,15 +6,18 @@ import {MODERN} from './version.js';
 /** Features that the modern version gives up, with the capability that shows that they are used. */
 const deprecated = ['logging', 'sampling', 'roots'] as const;
 
+/** The transport that came before streamable HTTP. */
+const OLD_TRANSPORT = 'HTTP+SSE may be removed from the specification since 2026-09-03';
+
 /** How long what a server speaks will be spoken, for people. There is no end date for any version, only for features. */
-export function outlook(session: Session): string | undefined {
+export function outlook(session: Session, transport: string): string | undefined {
 	const {upstream, initializeResult, clientCapabilities} = session;
 	if (upstream === undefined || upstream === MODERN) return;
 	const used = {...clientCapabilities, ...objectOf(objectOf(initializeResult).capabilities)};
 	const features = deprecated.filter(feature => feature in used);
 	const version = `${upstream} is superseded by ${MODERN}, with no end date`;
-	if (features.length === 0) return `${version}.`;
-	return `${version}; ${features.join(', ')} may go in the first version on or after 2027-07-28.`;
+	const going = `${features.join(', ')} may go in the first version on or after 2027-07-28`;
+	return `${[version, ...(features.length > 0 ? [going] : []), ...(transport === 'sse' ? [OLD_TRANSPORT] : [])].join('; ')}.`;
 }
 
 /** Tells that a server is there, what it speaks and for how long. */
@@ -31,6 +34,6 @@ export function tellOfConnection(session: Session, log: Log, transport: string):
 		serverName: name,
 		serverVersion: release,
 	});
-	const notice = outlook(session);
+	const notice = outlook(session, transport);
 	if (notice !== undefined) log.info('proxy.outlook', `${server}: ${notice}`, {server, version});
 }

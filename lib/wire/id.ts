@@ -11,6 +11,10 @@ export function canonicalId(id: string): string {
 	return isPlainInteger(id) ? id : String(Number(id));
 }
 
+/** Whether every server answers under this id, given as its key: many drop fractions, or round what is above 2^53. */
+export const isCommonId = (key: string): boolean =>
+	key.charCodeAt(0) === 0x22 || isPlainInteger(key) || Number.isSafeInteger(Number(key));
+
 /** An id as a word: a string without its quotes. */
 export const idWord = (id: string): string => (id.startsWith('"') ? String(JSON.parse(id)) : id);
 

@@ -164,3 +164,14 @@ test('Specification 000, rewrite initialize response: the client receives the cl
 	answer({protocolVersion: '2024-11-05'});
 	t.like(lastOf(client), {result: {protocolVersion: '2025-03-26'}});
 });
+
+for (const id of ['1.5', '9007199254740993', '12345678901234567890'])
+	test(`B6 the id ${id}, which many servers do not answer, is another one upstream, and the client's own again`, t => {
+		const {ready, client, upstream} = wrapped();
+		ready('2025-06-18', '2025-11-25');
+		client.sayText(`{"jsonrpc":"2.0","id":${id},"method":"tools/list"}`);
+		const {id: told} = lastOf(upstream);
+		t.is(typeof told, 'string');
+		upstream.say({id: told, result: {tools: []}});
+		t.is(client.heardTexts.at(-1), `{"jsonrpc":"2.0","id":${id},"result":{"tools":[]}}`);
+	});
