@@ -16,8 +16,8 @@ export function draft(envelope: Envelope): Draft {
 }
 
 function exactDraft(envelope: Envelope): Draft {
-	const exact = new ExactNumbers(envelope.line.toString());
-	const body = JSON.parse(exact.json) as Body;
+	const exact = new ExactNumbers();
+	const body = exact.parse(envelope.line.toString()) as Body;
 	return {
 		body,
 		with: changed => (changed === body ? envelope : envelope.withText(exact.write(changed))),

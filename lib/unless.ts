@@ -2,8 +2,11 @@ import {Observable, Subject, Subscriber} from 'rxjs';
 import type {Envelope} from './envelope.js';
 import {type Operator, type Stage, through} from './stage.js';
 
-/** Stages that stand in the way of messages until `isPlain` says that there is nothing left for them to do. */
-export const unless = (isPlain: () => boolean, stages: readonly Stage[]): Stage => ({
+/** Tells that there is nothing left to do for a message. */
+type IsPlain = (envelope: Envelope) => boolean;
+
+/** Stages that stand in the way of messages unless `isPlain` says that there is nothing left for them to do. */
+export const unless = (isPlain: IsPlain, stages: readonly Stage[]): Stage => ({
 	toUpstream: around(
 		isPlain,
 		stages.map(stage => stage.toUpstream),
@@ -12,7 +15,7 @@ export const unless = (isPlain: () => boolean, stages: readonly Stage[]): Stage 
 });
 
 const around =
-	(isPlain: () => boolean, operators: ReadonlyArray<Operator | undefined>): Operator =>
+	(isPlain: IsPlain, operators: ReadonlyArray<Operator | undefined>): Operator =>
 	source =>
 		new Observable(subscriber => {
 			const inner = new Subject<Envelope>();
@@ -46,9 +49,9 @@ class Relay extends Subscriber<Envelope> {
 class Fork extends Subscriber<Envelope> {
 	readonly #next: Subscriber<Envelope>;
 	readonly #inner: Subject<Envelope>;
-	readonly #isPlain: () => boolean;
+	readonly #isPlain: IsPlain;
 
-	constructor(next: Subscriber<Envelope>, inner: Subject<Envelope>, isPlain: () => boolean) {
+	constructor(next: Subscriber<Envelope>, inner: Subject<Envelope>, isPlain: IsPlain) {
 		super();
 		this.#next = next;
 		this.#inner = inner;
@@ -57,7 +60,7 @@ class Fork extends Subscriber<Envelope> {
 
 	override next(envelope: Envelope): void {
 		if (this.isStopped) return;
-		if (this.#isPlain()) this.#next.next(envelope);
+		if (this.#isPlain(envelope)) this.#next.next(envelope);
 		else this.#inner.next(envelope);
 	}
 

@@ -152,7 +152,8 @@ export class WaitingRequests {
 	}
 }
 
-const inFlight = (id: string): BridgeError =>
+/** Of two requests with one id the second is refused. */
+export const inFlight = (id: string): BridgeError =>
 	new BridgeError(
 		'ERR_MESSAGE_INVALID',
 		`The id ${id} is in flight already.`,

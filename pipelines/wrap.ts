@@ -11,7 +11,7 @@ import {splitBatches} from '../lib/operators/split-batches.js';
 import {timeLimit} from '../lib/operators/time-limit.js';
 import {trace} from '../lib/operators/trace.js';
 import {translateVersion} from '../lib/operators/translate-version.js';
-import {Session, type SessionOptions} from '../lib/protocol/session.js';
+import {isSettledFor, Session, type SessionOptions} from '../lib/protocol/session.js';
 import type {Stage} from '../lib/stage.js';
 import {unless} from '../lib/unless.js';
 import {WaitingRequests} from '../lib/waiting-requests.js';
@@ -39,23 +39,32 @@ export function wrap({log, transport, timeoutMs, trace: show, taps, ...options}:
 		parse({log, from: 'client'}), //               what is no message goes no further
 		matchAnswers({log, upstream, waiting}), //     one answer a request, also when the server died
 		timeLimit({timeoutMs, upstream, waiting}), //  an error in time, rather than no answer
-		unless(
-			() => session.isSettled,
-			[
-				holdUntilReady({session, log, transport}), //  nothing before the handshake
-				modernClient(session), //                      a client without one looks like one with
-			],
-		),
-		translateVersion({session, log, waiting}), //  each side hears messages of its own version
-		unless(
-			() => session.isSettled,
-			[
-				rewriteVersion({session, log}), //             each side hears its own version in the handshake
-				pollTasks(session), //                         tools that run as tasks only, for clients without
-				modernUpstream({session, log}), //             a server without handshake looks like one with
-			],
-		),
+		...speakVersions({session, log, transport, waiting}),
 		parse({log, from: 'upstream'}), //             what is no message goes no further
 		taps?.upstream ?? {}, //                       what the server hears and says, where that differs
+	];
+}
+
+type SpeakVersionsOptions = Pick<WrapOptions, 'log' | 'transport'> & {
+	readonly session: Session;
+	readonly waiting: WaitingRequests;
+};
+
+/** All that lets the two speak different versions. Once they have shaken hands, only the translation is in the way. */
+export function speakVersions({session, log, transport, waiting}: SpeakVersionsOptions): Stage[] {
+	const isSettled = isSettledFor(session);
+	const greeting = [
+		holdUntilReady({session, log, transport}), //  nothing before the handshake
+		modernClient(session), //                      a client without one looks like one with
+	];
+	const negotiation = [
+		rewriteVersion({session, log}), //             each side hears its own version in the handshake
+		pollTasks(session), //                         tools that run as tasks only, for clients without
+		modernUpstream({session, log}), //             a server without handshake looks like one with
+	];
+	return [
+		unless(isSettled, greeting),
+		translateVersion({session, log, waiting}), //  each side hears messages of its own version
+		unless(isSettled, negotiation),
 	];
 }

@@ -2,7 +2,7 @@ import {Envelope} from '../envelope.js';
 import {BridgeError} from '../errors.js';
 import {HeldMessages} from '../held-messages.js';
 import type {Log} from '../log.js';
-import {objectOf} from '../protocol/json.js';
+import {objectOf, worded} from '../protocol/json.js';
 import {tellOfConnection} from '../protocol/report.js';
 import type {Session} from '../protocol/session.js';
 import {callerOf, envelopeProblem, isModernRequest} from '../protocol/v2026-07-28.js';
@@ -43,8 +43,6 @@ class Gate implements Steps {
 	readonly #held = new HeldMessages();
 	/** The key of the `initialize` that is on its way, and whether it is bridge's own. */
 	#asked: {readonly key: string; readonly isOwn: boolean} | undefined;
-	/** Whether `notifications/initialized` may still come from the client, which must not reach the upstream twice. */
-	#mayComeTwice = true;
 	/** The client's `notifications/initialized`, if it came before there was an answer. */
 	#early: Envelope | undefined;
 	#grace: NodeJS.Timeout | undefined;
@@ -61,7 +59,7 @@ class Gate implements Steps {
 	readonly toUpstream = (envelope: Envelope, answer: Answer): Envelope | undefined => {
 		const {id, method} = envelope.head;
 		if (method === undefined) return envelope;
-		if (method === 'initialize' && id !== undefined) return this.#initialize(envelope, id, answer);
+		if (method === 'initialize' && id !== undefined) return this.#initialize(envelope, answer);
 		if (method === 'notifications/initialized') return this.#initialized(envelope);
 		if (this.#session.isReady) return envelope;
 		if (method === 'ping' && id !== undefined) answer(Envelope.answer(id, 'result', {}, envelope.origin));
@@ -75,9 +73,11 @@ class Gate implements Steps {
 		const asked = this.#asked;
 		if (!asked || method !== undefined || key !== asked.key) return envelope;
 		this.#asked = undefined;
+		// The client hears of it before it hears of anything that waited for it.
+		if (!asked.isOwn) this.#out.toClient(envelope);
 		if (hasError) this.#failed(envelope);
 		else this.#answered(objectOf(envelope.body.result), asked.isOwn);
-		return asked.isOwn ? undefined : envelope;
+		return;
 	};
 
 	readonly upstreamGone = (): void => this.#stop();
@@ -85,7 +85,7 @@ class Gate implements Steps {
 
 	/** A client that says no more has still to be heard, as to what it said. */
 	readonly clientDone = (done: () => void): void => {
-		if (this.#held.isEmpty) {
+		if (this.#held.isEmpty && !this.#asked) {
 			done();
 			return;
 		}
@@ -94,42 +94,30 @@ class Gate implements Steps {
 		if (!this.#asked) this.#shakeHands();
 	};
 
-	#initialize(envelope: Envelope, id: string, answer: Answer): Envelope | undefined {
-		const {initializeResult: result} = this.#session;
+	/** An upstream that has been initialized is not asked again: the stage that has its answer gives that once more. */
+	#initialize(envelope: Envelope, answer: Answer): Envelope | undefined {
 		if (this.#asked) return this.#hold(envelope, answer);
-		if (result === undefined) {
-			this.#grace = void clearTimeout(this.#grace);
-			this.#introduce(envelope);
-			this.#asked = {key: envelope.head.key ?? '', isOwn: false};
-			return envelope;
-		}
-		// Bridge has done it already: the upstream must not be asked twice.
-		this.#introduce(envelope);
-		const told = toldTo(objectOf(envelope.body.params).protocolVersion, this.#session.options.clientVersion);
-		this.#session.client = told;
-		answer(Envelope.answer(id, 'result', {...result, protocolVersion: told}, envelope.origin));
-		return;
-	}
-
-	#introduce({body: {params}}: Envelope): void {
-		const {clientInfo, capabilities} = objectOf(params);
-		this.#session.clientInfo = objectOf(clientInfo);
-		this.#session.clientCapabilities = objectOf(capabilities);
+		const {protocolVersion, clientInfo, capabilities} = objectOf(envelope.body.params);
+		const {clientVersion} = this.#session.options;
+		const introduction = {info: objectOf(clientInfo), capabilities: objectOf(capabilities)};
+		this.#session.clientBecame(toldTo(protocolVersion, clientVersion), introduction);
+		if (this.#session.initializeResult !== undefined) return envelope;
+		this.#grace = void clearTimeout(this.#grace);
+		this.#asked = {key: envelope.head.key ?? '', isOwn: false};
+		return envelope;
 	}
 
 	/** The client's own is passed on, where bridge has not had to send one before it. */
 	#initialized(envelope: Envelope): Envelope | undefined {
 		if (this.#session.isReady) {
-			this.#mayComeTwice = false;
-			this.#session.settle();
+			this.#session.ready(true);
 			return;
 		}
 		if (this.#session.initializeResult === undefined) {
 			this.#early = envelope;
 			return;
 		}
-		this.#mayComeTwice = false;
-		this.#ready();
+		this.#ready(true);
 		return envelope;
 	}
 
@@ -139,7 +127,7 @@ class Gate implements Steps {
 		if (this.#session.initializeResult !== undefined) {
 			// The client goes on as if it had said that it is initialized.
 			this.#out.toUpstream(Envelope.fromText(INITIALIZED));
-			this.#ready();
+			this.#ready(false);
 			this.#out.toUpstream(envelope);
 			return;
 		}
@@ -158,18 +146,15 @@ class Gate implements Steps {
 	}
 
 	#introduceModern(envelope: Envelope): void {
-		const {info, capabilities} = callerOf(envelope.body.params);
-		this.#session.client = MODERN;
-		this.#session.clientInfo = info;
-		this.#session.clientCapabilities = capabilities;
+		this.#session.clientBecame(MODERN, callerOf(envelope.body.params));
 		this.#shakeHands();
 	}
 
 	/** Bridge initializes the upstream in the name of the client. */
 	#shakeHands(): void {
-		const {clientInfo, clientCapabilities: capabilities} = this.#session;
 		this.#grace = undefined;
-		this.#session.client ??= NEWEST_HANDSHAKE;
+		if (this.#session.client === undefined) this.#session.clientBecame(NEWEST_HANDSHAKE);
+		const {clientInfo, clientCapabilities: capabilities} = this.#session;
 		const id = this.#session.ownId();
 		this.#asked = {key: JSON.stringify(id), isOwn: true};
 		const params = {protocolVersion: NEWEST_HANDSHAKE, capabilities, clientInfo};
@@ -179,20 +164,17 @@ class Gate implements Steps {
 	#answered(result: {readonly [key: string]: unknown}, isOwn: boolean): void {
 		this.#session.initializeResult = result;
 		tellOfConnection(this.#session, this.#log, this.#transport);
-		if (!isOwn && this.#held.isEmpty && !this.#early) return;
-		this.#mayComeTwice = this.#early === undefined;
-		this.#out.toUpstream(this.#early ?? Envelope.fromText(INITIALIZED));
-		this.#ready();
+		if (isOwn || !this.#held.isEmpty || this.#early) {
+			this.#out.toUpstream(this.#early ?? Envelope.fromText(INITIALIZED));
+			// As long as the client may say that it is initialized, somebody has to be there to hear it.
+			this.#ready(this.#early !== undefined || this.#session.client === MODERN);
+		}
+		this.#letGo();
 	}
 
-	#ready(): void {
-		const {client} = this.#session;
-		this.#session.isReady = true;
-		// As long as the client may say that it is initialized, somebody has to be there to hear it.
-		if (!this.#mayComeTwice || client === MODERN) this.#session.settle();
+	#ready(isOver: boolean): void {
+		this.#session.ready(isOver);
 		for (const envelope of this.#held.takeAll()) this.#release(envelope);
-		this.#done?.();
-		this.#done = undefined;
 	}
 
 	#release(envelope: Envelope): void {
@@ -203,17 +185,23 @@ class Gate implements Steps {
 	/** What waited cannot be served; whoever asks next may try again. */
 	#failed({body: {error}}: Envelope): void {
 		const {upstream} = this.#session.options;
-		const reason = String(objectOf(error).message);
+		const reason = worded(objectOf(error).message);
 		const problem = new BridgeError(
 			'ERR_UPSTREAM_UNREACHABLE',
 			`${upstream} could not be initialized: ${reason}.`,
-			'Correct that, and initialize again.',
+			'See what it says on stderr, correct that, and try again.',
 		);
 		this.#log.warn('proxy.handshake.failed', problem.message, {server: upstream});
-		this.#session.client = undefined;
+		this.#session.clientBecame(undefined);
 		for (const {head, origin} of this.#held.takeAll())
 			if (head.id !== undefined) this.#out.toClient(Envelope.failure(head.id, problem, origin));
+		this.#letGo();
+	}
+
+	/** All that the client said is on its way. */
+	#letGo(): void {
 		this.#done?.();
+		this.#done = undefined;
 	}
 
 	/** What nobody waits for any more is not asked. To cancel an `initialize` is forbidden. */
@@ -225,5 +213,6 @@ class Gate implements Steps {
 	#stop(): void {
 		clearTimeout(this.#grace);
 		this.#held.takeAll();
+		this.#letGo();
 	}
 }

@@ -111,8 +111,8 @@ class ModernUpstream implements Steps {
 		this.#discover = undefined;
 		this.#initialize = undefined;
 		if (!listOf(result.supportedVersions).includes(MODERN)) return refusal ?? envelope.withId(id);
-		this.#session.upstream = MODERN;
-		if (this.#session.client !== MODERN) this.#stream.offer(objectOf(result.capabilities));
+		this.#session.upstreamBecame(MODERN);
+		this.#stream.offer(objectOf(result.capabilities));
 		return Envelope.answer(
 			id,
 			'result',

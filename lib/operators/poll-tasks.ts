@@ -81,7 +81,7 @@ class TaskPoller implements Steps {
 		if (list === 'initialize') {
 			const {tasks} = objectOf(result.capabilities);
 			this.#isOffered = 'call' in objectOf(objectOf(objectOf(tasks).requests).tools);
-			this.#session.needsPolling = this.#isOffered && (this.#session.clientFace ?? '') < '2025-11-25';
+			this.#session.tasksOffered(this.#isOffered);
 			return;
 		}
 		for (const {name, execution} of listOf(result.tools).map(objectOf))

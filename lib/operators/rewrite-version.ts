@@ -2,9 +2,9 @@ import {change} from '../change.js';
 import {Envelope} from '../envelope.js';
 import {BridgeError} from '../errors.js';
 import type {Log} from '../log.js';
-import {changed, isObject, type JsonObject, objectOf} from '../protocol/json.js';
+import {changed, isObject, type JsonObject, objectOf, worded} from '../protocol/json.js';
 import type {Session} from '../protocol/session.js';
-import {isHandshakeVersion, NEWEST_HANDSHAKE, nextToAsk, spokenBy, toldTo} from '../protocol/version.js';
+import {isHandshakeVersion, NEWEST_HANDSHAKE, nextToAsk, spokenBy} from '../protocol/version.js';
 import {type Answer, type Outlets, type Stage, type Steps, stage} from '../stage.js';
 
 export type RewriteVersionOptions = {
@@ -37,6 +37,8 @@ class Negotiation implements Steps {
 	/** The `initialize` without an answer, and what has been asked for in its name. */
 	#request: Envelope | undefined;
 	#tried: string[] = [];
+	/** What the upstream answered in the end. */
+	#result: JsonObject | undefined;
 	#timers: NodeJS.Timeout[] = [];
 
 	constructor({session, log, attemptMs = ATTEMPT_MS}: RewriteVersionOptions, out: Outlets) {
@@ -50,7 +52,7 @@ class Negotiation implements Steps {
 		const {id, method} = envelope.head;
 		if (method !== 'initialize' || id === undefined) return envelope;
 		const {protocolVersion} = objectOf(envelope.body.params);
-		if (typeof protocolVersion === 'string') return this.#begin(envelope, protocolVersion);
+		if (typeof protocolVersion === 'string') return this.#begin(envelope, id, answer);
 		const message = 'Invalid params: initialize needs params.protocolVersion (a string)';
 		answer(Envelope.answer(id, 'error', {code: -32602, message}, envelope.origin));
 		return;
@@ -63,19 +65,25 @@ class Negotiation implements Steps {
 		this.#stop();
 		this.#request = undefined;
 		if (hasError) return this.#failed(envelope, request);
-		const error = judge(this.#session, objectOf(envelope.body.result).protocolVersion, this.#log);
+		const {result} = envelope.body;
+		const error = judge(this.#session, result, this.#log);
 		if (error) return Envelope.failure(request.head.id, error, envelope.origin);
-		return change(envelope, body => changed(body, 'result', result => told(objectOf(result), this.#session)));
+		this.#result = objectOf(result);
+		return change(envelope, body => changed(body, 'result', given => told(objectOf(given), this.#session)));
 	};
 
 	readonly upstreamGone = (): void => this.#stop();
 	readonly stopped = (): void => this.#stop();
 
-	#begin(envelope: Envelope, asked: string): Envelope {
-		const {targetVersion, clientVersion} = this.#session.options;
+	#begin(envelope: Envelope, id: string, answer: Answer): Envelope | undefined {
+		const {targetVersion} = this.#session.options;
+		if (this.#result) {
+			// What is known already is not asked for twice.
+			answer(Envelope.answer(id, 'result', told(this.#result, this.#session), envelope.origin));
+			return;
+		}
 		this.#tried = [];
-		this.#session.upstream = undefined;
-		this.#session.client ??= toldTo(asked, clientVersion);
+		this.#session.upstreamBecame(undefined);
 		return this.#attempt(envelope, isHandshakeVersion(targetVersion) ? targetVersion : NEWEST_HANDSHAKE);
 	}
 
@@ -106,7 +114,12 @@ class Negotiation implements Steps {
 		const next = isRefusal(error) && targetVersion === undefined ? nextToAsk(error, tried) : undefined;
 		if (next === undefined) return envelope;
 		const sentence = `${upstream} refused protocol ${tried.at(-1)}; it is asked for ${next}.`;
-		this.#log.info('proxy.version.refused', sentence, {server: upstream, tried, next});
+		this.#log.info('proxy.version.refused', sentence, {
+			server: upstream,
+			tried: [...tried],
+			next,
+			reason: worded(objectOf(error).message),
+		});
 		this.#out.toUpstream(this.#attempt(request, next));
 		return;
 	}
@@ -126,13 +139,20 @@ function withVersion(envelope: Envelope, version: string): Envelope {
 }
 
 /** Settles what the upstream speaks, by its answer. */
-function judge(session: Session, answered: unknown, log: Log): BridgeError | undefined {
+function judge(session: Session, result: unknown, log: Log): BridgeError | undefined {
 	const {upstream} = session.options;
+	if (!isObject(result))
+		return new BridgeError(
+			'ERR_UPSTREAM_INVALID',
+			`${upstream} answered initialize with something that is no result.`,
+			'Tell whoever makes that server; --debug shows what it says.',
+		);
+	const {protocolVersion: answered} = result;
 	const spoken = spokenBy(answered);
 	if (!spoken)
 		return new BridgeError(
 			'ERR_UPSTREAM_INVALID',
-			`${upstream} answered initialize with protocol ${answered}, which has no handshake.`,
+			`${upstream} answered initialize with protocol ${worded(answered)}, which has no handshake.`,
 			'Ask it for a version that it knows, with --target-version VERSION.',
 		);
 	if (spoken.problem !== undefined)
@@ -141,8 +161,8 @@ function judge(session: Session, answered: unknown, log: Log): BridgeError | und
 			answered: typeof answered === 'string' ? answered : null,
 			version: spoken.version,
 		});
-	session.isUnsure = spoken.problem !== undefined;
-	session.upstream ??= spoken.version;
+	// A modern upstream has said so already; here it only looks like another.
+	if (session.upstream === undefined) session.upstreamBecame(spoken.version, spoken.problem !== undefined);
 	return;
 }
 

@@ -2,6 +2,7 @@ import {Envelope, type Origin} from '../envelope.js';
 import type {Log} from '../log.js';
 import type {Session} from '../protocol/session.js';
 import {type Outlets, type Stage, type Steps, stage} from '../stage.js';
+import {inFlight} from '../waiting-requests.js';
 import {elements, MAX_BATCH} from '../wire/batch.js';
 import {canonicalId} from '../wire/id.js';
 import {memberText} from '../wire/member.js';
@@ -46,9 +47,8 @@ class Splitter implements Steps {
 	}
 
 	readonly toUpstream = (envelope: Envelope): Envelope | undefined => {
-		const {flaw, method} = envelope.head;
-		if (method === 'notifications/cancelled' && this.#open.size > 0) this.#cancelled(envelope);
-		if (flaw !== 'a batch') return envelope;
+		if (this.#open.size > 0) this.#beside(envelope);
+		if (envelope.head.flaw !== 'a batch') return envelope;
 		const texts = elements(envelope.bytes);
 		const parts = texts?.map(text => envelope.part(text));
 		const refusal = this.#refusal(parts);
@@ -72,8 +72,17 @@ class Splitter implements Steps {
 		return;
 	};
 
+	/** A message beside a batch that is not answered yet. */
+	#beside(envelope: Envelope): void {
+		const {id, key} = envelope.head;
+		// It would be refused further on, where nobody can tell that the refusal is not for the batch.
+		if (id !== undefined && this.#batchOf(key)) throw inFlight(id);
+		this.#cancelled(envelope);
+	}
+
 	/** What the client gives up is not answered, and what else was asked with it does not wait for it. */
 	#cancelled(envelope: Envelope): void {
+		if (envelope.head.method !== 'notifications/cancelled') return;
 		const key = canonicalId(memberText(envelope.bytes, 'params', 'requestId') ?? '""');
 		const batch = this.#batchOf(key);
 		if (!batch) return;
@@ -101,7 +110,10 @@ class Splitter implements Steps {
 				batch.missing.set(head.key, (batch.missing.get(head.key) ?? 0) + 1);
 		this.#open.add(batch);
 		this.#current = batch;
-		for (const part of parts) this.#out.toUpstream(part);
+		for (const part of parts) {
+			this.#cancelled(part);
+			this.#out.toUpstream(part);
+		}
 		this.#current = undefined;
 		this.#finish(batch);
 	}

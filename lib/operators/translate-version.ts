@@ -1,11 +1,10 @@
 import {BoundedMap} from '../bounded-map.js';
 import {draft} from '../change.js';
 import {Envelope} from '../envelope.js';
-import type {Log} from '../log.js';
+import {type Log, logBug} from '../log.js';
 import type {Session} from '../protocol/session.js';
 import type {Direction} from '../protocol/step.js';
-import {type Kind, Translator} from '../protocol/translate.js';
-import type {Version} from '../protocol/version.js';
+import {type Kind, type Outcome, Translator} from '../protocol/translate.js';
 import {type Answer, type Stage, type Steps, stage} from '../stage.js';
 import type {WaitingRequests} from '../waiting-requests.js';
 import {idWord} from '../wire/id.js';
@@ -30,9 +29,8 @@ class Translation implements Steps {
 	readonly #log: Log;
 	readonly #waiting: WaitingRequests;
 	#translator: Translator | undefined;
-	/** Whom it translates between. */
-	#client: Version | undefined;
-	#upstream: Version | undefined;
+	/** Since when nobody has turned out to speak something else. */
+	#epoch = -1;
 	/** The methods of requests by who asked them and by their ids. */
 	readonly #askedBy = {
 		client: new BoundedMap<string | undefined, string>(MAX_ASKED),
@@ -98,26 +96,35 @@ class Translation implements Steps {
 		const plan = translator?.planFor(direction, kind, about);
 		if (!translator || !plan?.mayChange(envelope)) return envelope;
 		const {body, with: as} = draft(envelope);
-		const outcome = translator.translate(direction, kind, about, body, idWord(envelope.head.id ?? ''));
+		const outcome = this.#outcome(() =>
+			translator.translate(direction, kind, about, body, idWord(envelope.head.id ?? '')),
+		);
 		if (!outcome) return envelope;
 		const {on, back} = outcome;
 		if (back) answer(backTo(envelope, back));
-		else if (!on)
-			this.#log.debug('rpc.dropped', `${about || 'An error without an id'} was not passed on.`, {body});
+		else if (!on) this.#log.debug('rpc.dropped', `${about || 'An error without an id'} was not passed on.`);
 		return on && as(on);
+	}
+
+	/** A message that nobody has foreseen goes on as it is, and ends no conversation. */
+	#outcome(translate: () => Outcome | undefined): Outcome | undefined {
+		try {
+			return translate();
+		} catch (error) {
+			logBug(this.#log, error);
+			return;
+		}
 	}
 
 	/** The translator between the versions that are spoken; none as long as that is not known, or needs none. */
 	#installed(): Translator | undefined {
-		const {client, upstream} = this.#session;
-		if (this.#client !== client || this.#upstream !== upstream) this.#install();
+		if (this.#epoch !== this.#session.epoch) this.#install();
 		return this.#translator;
 	}
 
 	#install(): void {
-		const {client, upstream, clientFace, upstreamFace, clientCapabilities, options} = this.#session;
-		this.#client = client;
-		this.#upstream = upstream;
+		const {epoch, clientFace, upstreamFace, clientCapabilities, options} = this.#session;
+		this.#epoch = epoch;
 		this.#translator = undefined;
 		if (clientFace === undefined || upstreamFace === undefined || !this.#session.needsTranslation) return;
 		const {isStrict = false, isShared = false} = options;

@@ -1,4 +1,4 @@
-import {isObject, type JsonObject, listOf, objectOf} from './json.js';
+import {isObject, type JsonObject, listOf, objectOf, worded} from './json.js';
 
 /** A form of 2025-11-25 as earlier clients can show it, and the way back for what they answer. */
 export type OlderForm = {
@@ -13,7 +13,8 @@ export type OlderForm = {
 type Boxes = {readonly name: string; readonly options: readonly string[]};
 
 export function olderForm(schema: JsonObject): OlderForm {
-	const properties: Record<string, unknown> = {};
+	// Without a prototype, for a field may have any name.
+	const properties: Record<string, unknown> = Object.create(null);
 	const choices: Boxes[] = [];
 	for (const [name, field] of Object.entries(objectOf(schema.properties)))
 		if (!isObject(field)) properties[name] = field;
@@ -39,7 +40,7 @@ type Option = {readonly value: string; readonly title: string};
 const titled = (list: unknown): Option[] =>
 	listOf(list)
 		.map(objectOf)
-		.map(({const: value, title}) => ({value: String(value), title: String(title ?? value)}));
+		.map(({const: value, title}) => ({value: worded(value), title: worded(title ?? value)}));
 
 /** Options with names, as the versions before write them. */
 function namedOptions(field: JsonObject): JsonObject {
@@ -50,14 +51,14 @@ function namedOptions(field: JsonObject): JsonObject {
 
 function addBoxes(properties: Record<string, unknown>, name: string, field: JsonObject): Boxes {
 	const items = objectOf(field.items);
-	const plain = listOf(items.enum).map(value => ({value: String(value), title: String(value)}));
+	const plain = listOf(items.enum).map(value => ({value: worded(value), title: worded(value)}));
 	const options = Array.isArray(items.enum) ? plain : titled(items.anyOf ?? items.oneOf);
 	const heading = field.title ?? name;
 	const chosen = listOf(field.default);
 	for (const {value, title} of options)
 		properties[box(name, value)] = {
 			type: 'boolean',
-			title: `${heading}: ${title}`,
+			title: `${worded(heading)}: ${title}`,
 			...(field.description === undefined ? {} : {description: field.description}),
 			default: chosen.includes(value),
 		};

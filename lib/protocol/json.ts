@@ -28,3 +28,7 @@ export function eachObject(list: unknown, change: (item: JsonObject, index: numb
 	const result = list.map((item, index) => (isObject(item) ? change(item, index) : item));
 	return result.some((item, index) => item !== list[index]) ? result : list;
 }
+
+/** A value in a sentence. Values come from anywhere, and an object need not let itself be made a text. */
+export const worded = (value: unknown): string =>
+	typeof value === 'string' ? value : String(JSON.stringify(value));

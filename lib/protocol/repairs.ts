@@ -1,6 +1,6 @@
 import {marks} from '../wire/marks.js';
 import {type BlockChange, inMessages, inToolResult, isKnownTo, text} from './content.js';
-import {changed, eachObject, isObject, type JsonObject} from './json.js';
+import {changed, eachObject, isObject, type JsonObject, worded} from './json.js';
 import {type Context, ifMarked, type Rule} from './step.js';
 
 /**
@@ -41,7 +41,7 @@ function unknownToText(...[block, , context]: Parameters<BlockChange>): JsonObje
 	const json = JSON.stringify(block);
 	const shown =
 		json.length <= MAX_SHOWN ? json : `${json.slice(0, MAX_SHOWN)}… (${json.length} characters in all)`;
-	return text(`[content of type "${block.type}", not known to protocol ${context.to}] ${shown}`);
+	return text(`[content of type "${worded(block.type)}", not known to protocol ${context.to}] ${shown}`);
 }
 
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/;

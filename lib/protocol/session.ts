@@ -15,29 +15,33 @@ export type SessionOptions = {
 	readonly isShared?: boolean;
 };
 
-/** What is known of one conversation: who speaks which version, and what they said of themselves. A new connection is a new one. */
+/** Who a client is, and what it can do. */
+export type Introduction = {readonly info: JsonObject; readonly capabilities: JsonObject};
+
+/**
+ * What is known of one conversation: who speaks which version, and what they said of themselves. A new connection is a
+ * new one.
+ */
 export class Session {
 	readonly options: SessionOptions;
-	/** What the client speaks: what it was told, unless it is modern. */
-	client: Version | undefined;
-	/** What the upstream speaks. */
-	upstream: Version | undefined;
 	clientInfo: JsonObject = {name: 'bridge', version: '0'};
 	clientCapabilities: JsonObject = {};
 	/** What the upstream answered to `initialize`, as this client may be told. */
 	initializeResult: JsonObject | undefined;
-	/** Whether the upstream speaks something that it is only taken to speak. */
-	isUnsure = false;
-	/** Whether the handshake with the upstream is complete. */
-	isReady = false;
-	/** Whether the client has no word for tasks that the upstream may want to work in. */
-	needsPolling = false;
+	/** What could not be carried, and how often. */
+	readonly losses = new Map<string, number>();
+	/** Another one whenever somebody turns out to speak something else. */
+	epoch = 0;
 	/** Whether there is nothing left to do but to translate: both have shaken hands, or neither wants to. */
 	isSettled = false;
 	/** Whether there is not even that. */
 	isPlain = false;
-	/** What could not be carried, and how often. */
-	readonly losses = new Map<string, number>();
+	#client: Version | undefined;
+	#upstream: Version | undefined;
+	#isUnsure = false;
+	#offersTasks = false;
+	#isReady = false;
+	#isOver = false;
 	readonly #prefix = `bridge-${randomBytes(4).toString('hex')}`;
 	#ids = 0;
 
@@ -45,19 +49,69 @@ export class Session {
 		this.options = options;
 	}
 
+	/** What the client speaks: what it was told, unless it is modern. */
+	get client(): Version | undefined {
+		return this.#client;
+	}
+
+	/** What the upstream speaks. */
+	get upstream(): Version | undefined {
+		return this.#upstream;
+	}
+
+	/** Whether the handshake with the upstream is complete. */
+	get isReady(): boolean {
+		return this.#isReady;
+	}
+
 	/** The handshake version that the client is spoken to in: a modern one looks like the newest of them. */
 	get clientFace(): HandshakeVersion | undefined {
-		return this.client === MODERN ? NEWEST_HANDSHAKE : this.client;
+		return this.#client === MODERN ? NEWEST_HANDSHAKE : this.#client;
 	}
 
 	get upstreamFace(): HandshakeVersion | undefined {
-		return this.upstream === MODERN ? NEWEST_HANDSHAKE : this.upstream;
+		return this.#upstream === MODERN ? NEWEST_HANDSHAKE : this.#upstream;
 	}
 
 	/** Whether what one side says may not be what the other understands. */
 	get needsTranslation(): boolean {
 		const {isStrict = false} = this.options;
-		return this.client === undefined || this.client !== this.upstream || this.isUnsure || isStrict;
+		return this.#client === undefined || this.#client !== this.#upstream || this.#isUnsure || isStrict;
+	}
+
+	/** Whether the client has no word for tasks that the upstream may want to work in. */
+	get needsPolling(): boolean {
+		return this.#offersTasks && this.#client !== NEWEST_HANDSHAKE;
+	}
+
+	/** The client speaks this, or nobody knows any more. */
+	clientBecame(version: Version | undefined, {info, capabilities}: Partial<Introduction> = {}): void {
+		this.#client = version;
+		this.epoch++;
+		this.clientInfo = info ?? this.clientInfo;
+		this.clientCapabilities = capabilities ?? this.clientCapabilities;
+		this.#reckon();
+	}
+
+	/** The upstream speaks this, or is only taken to. */
+	upstreamBecame(version: Version | undefined, isUnsure = false): void {
+		this.#upstream = version;
+		this.epoch++;
+		this.#isUnsure = isUnsure;
+		this.#reckon();
+	}
+
+	/** The upstream has said whether it works in tasks. */
+	tasksOffered(isOffered: boolean): void {
+		this.#offersTasks = isOffered;
+		this.#reckon();
+	}
+
+	/** The handshake with the upstream is complete; and over, if the client will not come back to it. */
+	ready(isOver: boolean): void {
+		this.#isReady = true;
+		this.#isOver = isOver;
+		this.#reckon();
 	}
 
 	/** An id for a request of bridge's own. */
@@ -65,10 +119,15 @@ export class Session {
 		return `${this.#prefix}-${++this.#ids}`;
 	}
 
-	/** To be called when the handshake is over, and nobody will come back to it. */
-	settle(): void {
-		const isOneEra = (this.client === MODERN) === (this.upstream === MODERN);
-		this.isSettled = this.isReady && isOneEra && !this.needsPolling;
+	#reckon(): void {
+		const isOneEra = (this.#client === MODERN) === (this.#upstream === MODERN);
+		this.isSettled = this.#isReady && this.#isOver && isOneEra && !this.needsPolling;
 		this.isPlain = this.isSettled && !this.needsTranslation;
 	}
 }
+
+/** Whether a message needs no more than a translation. A new handshake always needs more. */
+export const isSettledFor =
+	(session: Session) =>
+	({head}: {readonly head: {readonly method: string | undefined}}): boolean =>
+		session.isSettled && head.method !== 'initialize';

@@ -1,6 +1,6 @@
 import {marks} from '../wire/marks.js';
 import {type BlockChange, decodedLength, inMessages, inToolResult, text} from './content.js';
-import {changed, isObject, type JsonObject, objectOf} from './json.js';
+import {changed, isObject, type JsonObject, objectOf, worded} from './json.js';
 import {type Context, ifMarked, ifMentions, Reply, type Step, type Verdict} from './step.js';
 
 /** The scheme of resources that are pieces of a message in another form. */
@@ -43,8 +43,13 @@ export const v20250326: Step = {
 function audioToBlob(block: JsonObject, _pointer: string, {id}: Context, index: number): JsonObject {
 	if (block.type !== 'audio') return block;
 	const {type: _type, data, mimeType, ...rest} = block;
-	const resource = {uri: `${CONTENT}${encodeURIComponent(id)}/${index}`, mimeType, blob: data};
+	const resource = {uri: `${CONTENT}${encodeURIComponent(wellFormed(id))}/${index}`, mimeType, blob: data};
 	return {type: 'resource', resource, ...rest};
+}
+
+/** Half a character has no place in a uri. */
+function wellFormed(id: string): string {
+	return Buffer.from(id).toString();
 }
 
 function blobToAudio(block: JsonObject): JsonObject {
@@ -63,7 +68,10 @@ function audioToText(...[block, , context]: Parameters<BlockChange>): JsonObject
 	if (block.type !== 'audio') return block;
 	context.lost('audio in sampling');
 	const {mimeType, data} = block;
-	return text(`[${mimeType}, ${decodedLength(data)} bytes, not supported by protocol ${context.to}]`, block);
+	return text(
+		`[${worded(mimeType)}, ${decodedLength(data)} bytes, not supported by protocol ${context.to}]`,
+		block,
+	);
 }
 
 function sampledAudioToText(result: JsonObject, context: Context): JsonObject {

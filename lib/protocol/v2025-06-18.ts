@@ -1,6 +1,6 @@
 import {marks} from '../wire/marks.js';
 import {inMessages, inToolResult, text} from './content.js';
-import {changed, eachObject, isObject, type JsonObject, listOf, objectOf} from './json.js';
+import {changed, eachObject, isObject, type JsonObject, listOf, objectOf, worded} from './json.js';
 import {type Context, ifMarked, ifMentions, Refusal, Reply, type Step, type Verdict} from './step.js';
 
 /** 2025-06-18 brought links to resources, structured output, elicitation and titles, and took batches away. */
@@ -53,14 +53,11 @@ function linkToText(block: JsonObject, pointer: string, context: Context): JsonO
 	context.lost('links to resources');
 	context.keep(pointer, block);
 	const {uri, name, title, description, mimeType, size} = block;
-	const facts = [mimeType, size === undefined ? undefined : `${size} bytes`].filter(
-		fact => fact !== undefined,
-	);
+	const length = size === undefined ? undefined : `${worded(size)} bytes`;
+	const facts = [mimeType, length].filter(fact => fact !== undefined).map(worded);
 	const about = facts.length > 0 ? ` ${facts.join(', ')}` : '';
-	return text(
-		`[${title ?? name}](${uri})${about}${description === undefined ? '' : `: ${description}`}`,
-		block,
-	);
+	const words = description === undefined ? '' : `: ${worded(description)}`;
+	return text(`[${worded(title ?? name)}](${worded(uri)})${about}${words}`, block);
 }
 
 /** Old clients read `content` alone, and the oldest throw the result away when there is none. */

@@ -1,7 +1,7 @@
 import {marks} from '../wire/marks.js';
 import {text} from './content.js';
 import {olderForm} from './elicitation-form.js';
-import {isObject, type JsonObject, listOf, objectOf, without} from './json.js';
+import {isObject, type JsonObject, listOf, objectOf, without, worded} from './json.js';
 import {type Context, DROPPED, ifMarked, ifMentions, Refusal, type Step, type Verdict} from './step.js';
 
 /** How many forms may wait for their answers, each with how to read it. */
@@ -133,7 +133,7 @@ function toolUseToText(block: JsonObject, context: Context): JsonObject {
 	return text(JSON.stringify(block));
 }
 
-/** One block for what was a list: the text of all, or the first that is none, with the others named. */
+/** One block for what was a list: the text of all, or the first that is none. The list itself is kept. */
 function listToOne(result: JsonObject, context: Context): JsonObject {
 	const {content} = result;
 	if (!Array.isArray(content)) {
@@ -153,6 +153,6 @@ function linkInMessage(error: JsonObject): JsonObject {
 	if (error.code !== -32042) return error;
 	const links = listOf(objectOf(error.data).elicitations)
 		.map(objectOf)
-		.map(({url, message}) => `Open: ${url}${message === undefined ? '' : ` (${message})`}`);
-	return links.length === 0 ? error : {...error, message: `${error.message} ${links.join(' ')}`};
+		.map(({url, message}) => `Open: ${worded(url)}${message === undefined ? '' : ` (${worded(message)})`}`);
+	return links.length === 0 ? error : {...error, message: `${worded(error.message)} ${links.join(' ')}`};
 }

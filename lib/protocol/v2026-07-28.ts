@@ -1,5 +1,5 @@
 import {text} from './content.js';
-import {changed, eachObject, isObject, type JsonObject, listOf, objectOf, without} from './json.js';
+import {changed, eachObject, isObject, type JsonObject, listOf, objectOf, without, worded} from './json.js';
 import {MODERN, NEWEST_HANDSHAKE} from './version.js';
 
 /*
@@ -40,7 +40,7 @@ export function envelopeProblem(params: unknown): JsonObject | undefined {
 	if (requested === MODERN) return;
 	return {
 		code: -32022,
-		message: `Unsupported protocol version: ${requested}`,
+		message: `Unsupported protocol version: ${worded(requested)}`,
 		data: {requested, supported: [MODERN]},
 	};
 }

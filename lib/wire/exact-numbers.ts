@@ -1,34 +1,42 @@
 /** Strings, to step over them, and numbers. */
 const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
-/** In front of the place of a number, in a string that is no message's own: messages with such strings have none. */
-const MARK = '\u0000number ';
-const PLACES = /"\\u0000number (\d+)"/g;
+/** How a hidden number reads in a string, in JSON text, and in JSON text within a string. */
+const hidden = (at: number): string => `\u0000N${at}\u0000`;
+const QUOTED = /"\\u0000N(\d+)\\u0000"/g;
+const NESTED = /\\"\\\\u0000N(\d+)\\\\u0000\\"/g;
+const BARE = /\\u0000N(\d+)\\u0000/g;
+/** Whether a message has such strings of its own: its numbers then are as a parser makes them. */
+const FORGED = '\\u0000N';
 
 /**
- * JSON whose numbers survive being parsed and written out anew: those that would not are hidden in strings.
- *
- * To be given text that is known to be JSON, and to have such numbers.
+ * JSON whose numbers survive being parsed and written out anew: those that would not are hidden in strings, and come out
+ * again wherever those strings went, be it into a text.
  */
 export class ExactNumbers {
-	readonly #numbers: string[] = [];
-	/** The JSON to parse. */
-	readonly json: string;
+	readonly #texts: string[] = [];
 
-	constructor(json: string) {
-		this.json = json.includes('\\u0000number ') ? json : json.replace(TOKENS, token => this.#hidden(token));
+	/** Parses text that is known to be JSON. */
+	parse(json: string): unknown {
+		return JSON.parse(json.includes(FORGED) ? json : json.replace(TOKENS, token => this.#hide(token)));
 	}
 
-	#hidden(token: string): string {
+	/** A value that is written as this text: for ids, which only their own text tells apart. */
+	raw(json: string): unknown {
+		this.#texts.push(json);
+		return hidden(this.#texts.length - 1);
+	}
+
+	#hide(token: string): string {
 		if (token.startsWith('"') || String(Number(token)) === token) return token;
-		this.#numbers.push(token);
-		return JSON.stringify(`${MARK}${this.#numbers.length - 1}`);
+		return JSON.stringify(this.raw(token));
 	}
 
-	/** JSON text of a value made from what was parsed, all numbers as they were. */
+	/** JSON text of a value made from what was parsed. */
 	write(value: unknown): string {
 		const json = JSON.stringify(value);
-		if (this.#numbers.length === 0) return json;
-		return json.replace(PLACES, (_, at: string) => this.#numbers[Number(at)] ?? 'null');
+		if (this.#texts.length === 0) return json;
+		const text = (_: string, at: string): string => this.#texts[Number(at)] ?? 'null';
+		return json.replace(NESTED, text).replace(QUOTED, text).replace(BARE, text);
 	}
 }

@@ -1,14 +1,9 @@
-import {holdUntilReady} from '../../lib/operators/hold-until-ready.js';
 import {matchAnswers} from '../../lib/operators/match-answers.js';
-import {modernClient} from '../../lib/operators/modern-client.js';
-import {modernUpstream} from '../../lib/operators/modern-upstream.js';
 import {parse} from '../../lib/operators/parse.js';
-import {pollTasks} from '../../lib/operators/poll-tasks.js';
-import {rewriteVersion} from '../../lib/operators/rewrite-version.js';
 import {splitBatches} from '../../lib/operators/split-batches.js';
-import {translateVersion} from '../../lib/operators/translate-version.js';
 import {Session, type SessionOptions} from '../../lib/protocol/session.js';
 import {WaitingRequests} from '../../lib/waiting-requests.js';
+import {speakVersions} from '../../pipelines/wrap.js';
 import {converse, readableLog} from '../operators/support.js';
 
 type Json = {readonly [key: string]: unknown};
@@ -22,12 +17,7 @@ export function versioned(options: Partial<SessionOptions> = {}) {
 		splitBatches({session, log}),
 		parse({log, from: 'client'}),
 		matchAnswers({log, upstream: 'files', waiting}),
-		holdUntilReady({session, log, transport: 'stdio', graceMs: 1}),
-		modernClient(session),
-		translateVersion({session, log, waiting}),
-		rewriteVersion({session, log}),
-		pollTasks(session),
-		modernUpstream({session, log}),
+		...speakVersions({session, log, transport: 'stdio', waiting}),
 		parse({log, from: 'upstream'}),
 	);
 	return {...pair, session, entries};

@@ -30,13 +30,20 @@ test('the end of the client while its own initialize is asked waits for that', t
 	t.true(ends.isOver());
 });
 
-test('the end of a client for which nothing waits is passed on at once', t => {
+test('the end of a client waits for the answer to its initialize, as it may take more than one question', t => {
 	const ends = start();
 	initialize(ends);
 	ends.client.end();
-	t.true(ends.isOver());
+	t.false(ends.isOver());
 	ends.upstream.say({id: 0, result});
 	t.like(ends.client.heard, [{id: 0, result}]);
+	t.true(ends.isOver());
+});
+
+test('the end of a client for which nothing waits is passed on at once', t => {
+	const ends = start();
+	ends.client.end();
+	t.true(ends.isOver());
 });
 
 test('when the server dies, what waits is answered with that, once, and nothing is sent', async t => {

@@ -10,7 +10,7 @@ import {converse, readableLog} from './support.js';
 /** A client that speaks this version, in front of what a pipeline does with messages. */
 const start = (version: Version | undefined = '2025-03-26') => {
 	const session = new Session({upstream: 'files'});
-	session.client = version;
+	session.clientBecame(version);
 	const {log, entries} = readableLog();
 	const stages = [
 		splitBatches({session, log}),

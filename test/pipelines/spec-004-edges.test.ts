@@ -70,10 +70,10 @@ test('edge case 4: an error that is no refusal of a version is the answer, and w
 	client.say({id: 1, method: 'tools/list'});
 	upstream.say({id: lastOf(upstream).id, error: {code: 401, message: 'Log in first'}});
 	t.like(client.heard, [
-		{id: 1, error: {code: -31_001}},
 		{id: 'i', error: {code: 401}},
+		{id: 1, error: {code: -31_001}},
 	]);
-	t.regex(JSON.stringify(client.heard[0]), /files.*Log in first/);
+	t.regex(JSON.stringify(client.heard[1]), /files.*Log in first/);
 	t.is((await logged('proxy.handshake.failed')).length, 1);
 });
 
