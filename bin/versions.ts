@@ -4,7 +4,13 @@ import {printable} from '../lib/printable.js';
 import {knownOf, lossesOf} from '../lib/protocol/features.js';
 import {type JsonObject, objectOf} from '../lib/protocol/json.js';
 import {identityOf, type Offer, offerOf, type Spoken, survey} from '../lib/protocol/survey.js';
-import {handshakeVersions, isVersion, MODERN, type Version} from '../lib/protocol/version.js';
+import {
+	handshakeVersions,
+	MODERN,
+	NEWEST_HANDSHAKE,
+	spokenBy,
+	type Version,
+} from '../lib/protocol/version.js';
 import {type Child, child} from '../lib/transports/child.js';
 import {sweepOrphans} from '../lib/transports/sweep.js';
 import type {Flags} from './flags.js';
@@ -46,7 +52,8 @@ async function report(name: string, start: () => Child, timeoutMs: number): Prom
 	const spoken = await survey(start, timeoutMs);
 	const version = chosen(spoken);
 	if (version === undefined) throw unreachable(name, spoken);
-	const result = spoken.find(({answered}) => answered === version)?.result ?? {};
+	const result =
+		(spoken.find(({answered}) => answered === version) ?? spoken.find(one => one.result))?.result ?? {};
 	const offer = await offerOf(start(), version, timeoutMs);
 	return [
 		heading(name, result),
@@ -59,11 +66,17 @@ async function report(name: string, start: () => Child, timeoutMs: number): Prom
 	].join('\n');
 }
 
-/** What bridge would speak with it: the newest with a handshake, and the modern version where there is none. */
-const chosen = (spoken: readonly Spoken[]): Version | undefined =>
-	[...handshakeVersions.toReversed(), MODERN].find(
-		(version): version is Version => isVersion(version) && spoken.some(({answered}) => answered === version),
+/** What bridge would speak with it: what it answers when it is asked for the newest handshake, else the modern version. */
+function chosen(spoken: readonly Spoken[]): Version | undefined {
+	const {answered} = spoken.find(({asked}) => asked === NEWEST_HANDSHAKE) ?? {};
+	const best = handshakeVersions.findLast(version => spoken.some(one => one.answered === version));
+	const isModern = spoken.some(one => one.answered === MODERN);
+	return (
+		best ??
+		(answered === undefined ? undefined : spokenBy(answered)?.version) ??
+		(isModern ? MODERN : undefined)
 	);
+}
 
 function heading(name: string, result: JsonObject): string {
 	const {name: own, version} = identityOf(result);

@@ -77,8 +77,14 @@ export class Envelope {
 	}
 
 	/** The answer to the request with this id, as text: a result or an error. The upstream will not give another. */
-	static answer(id: string, member: 'result' | 'error', value: unknown, origin: Origin = local): Envelope {
-		const json = `{"jsonrpc":"2.0","id":${id},"${member}":${JSON.stringify(value)}}`;
+	static answer(
+		id: string,
+		member: 'result' | 'error',
+		value: unknown,
+		origin: Origin = local,
+		write: (value: unknown) => string = JSON.stringify,
+	): Envelope {
+		const json = `{"jsonrpc":"2.0","id":${id},"${member}":${write(value)}}`;
 		const envelope = Envelope.fromText(json, origin);
 		envelope.isConclusive = true;
 		return envelope;

@@ -1,24 +1,35 @@
 import type {Envelope} from '../envelope.js';
-import type {JsonObject} from '../protocol/json.js';
+import {type JsonObject, objectOf} from '../protocol/json.js';
+import {callerOf} from '../protocol/v2026-07-28.js';
+import {idWord} from '../wire/id.js';
+import {memberText} from '../wire/member.js';
 
-/** A request of the client's that the upstream has been asked. */
-export type Call = {
+/** A question of a server that belongs to a call. */
+export type Question = {readonly id: string; readonly method: string; readonly request: Envelope};
+
+/** A request of a modern client that a handshake server has been asked. */
+export type ModernCall = {
 	/** Its id, as the client waits for the answer: another one after each round of input. */
 	id: string;
 	readonly told: string;
 	readonly method: string;
 	readonly capabilities: JsonObject;
 	readonly logLevel: string | undefined;
-	/** Under what it is parked, while the client is to answer what the server asked. */
-	parked: string | undefined;
+	/** The token of its progress as the client knows it, which changes with the id, and as the server does. */
+	token: string | undefined;
+	readonly toldToken: string | undefined;
+	/** Whether the client is away, to answer what the server asked. */
+	isParked: boolean;
+	/** Whether it is over for the server, and has to be made anew when the client is back. */
+	readonly isOver: boolean;
 	/** The answer, if it came while the call was parked. */
 	answer: Envelope | undefined;
-	/** What the server asks, by the key of the request. */
-	readonly questions: Map<string, {readonly id: string; readonly method: string; readonly params: unknown}>;
+	/** What the server asks, by the name that the client is told. */
+	readonly questions: Map<string, Question>;
 };
 
 /** Requests whose answers may ask for input. */
-export const resumable: readonly unknown[] = ['tools/call', 'prompts/get', 'resources/read'];
+const resumable: readonly unknown[] = ['tools/call', 'prompts/get', 'resources/read'];
 /** What a server may ask, with the capability that the client has to have for it. */
 export const askable = new Map([
 	['roots/list', 'roots'],
@@ -26,12 +37,23 @@ export const askable = new Map([
 	['elicitation/create', 'elicitation'],
 ]);
 
-export const newCall = (call: Omit<Call, 'parked' | 'answer' | 'questions'>): Call => ({
-	...call,
-	parked: undefined,
-	answer: undefined,
-	questions: new Map(),
-});
+export function newCall({head: {id = '', method = ''}, body, bytes}: Envelope, isOver = false): ModernCall {
+	const {capabilities, logLevel} = callerOf(objectOf(body.params));
+	const token = tokenOf(bytes);
+	return {
+		...{id, told: id, method, capabilities, logLevel, token, toldToken: token},
+		...{isParked: false, isOver, answer: undefined, questions: new Map()},
+	};
+}
 
-/** Whether a call is over upstream, and has to be made anew. */
-export const isRepeat = ({told}: Call): boolean => told === '';
+/** The token that a request wants its progress under, as text. */
+export const tokenOf = (request: Buffer): string | undefined =>
+	memberText(request, 'params', '_meta', 'progressToken');
+
+/** The name for a question: its id, unless another has it that only looks the same. */
+export const nameFor = (id: string, {questions}: ModernCall): string =>
+	questions.has(idWord(id)) ? id : idWord(id);
+
+/** The last call that can carry a question: what asks is not told, and the last is the likeliest. */
+export const latestWith = (capability: string, calls: Iterable<ModernCall>): ModernCall | undefined =>
+	[...calls].findLast(({method, capabilities}) => resumable.includes(method) && capability in capabilities);

@@ -1,7 +1,7 @@
 import {BoundedMap} from '../bounded-map.js';
 import {change} from '../change.js';
 import {Envelope} from '../envelope.js';
-import {type JsonObject, objectOf} from '../protocol/json.js';
+import {isObject, type JsonObject, listOf, objectOf, worded} from '../protocol/json.js';
 import {isAtLeast} from '../protocol/log-levels.js';
 import {ParkedCalls} from '../protocol/parked-calls.js';
 import type {Session} from '../protocol/session.js';
@@ -16,9 +16,10 @@ import {
 } from '../protocol/v2026-07-28.js';
 import {MODERN} from '../protocol/version.js';
 import {type Answer, type Outlets, type Stage, type Steps, stage} from '../stage.js';
-import {canonicalId, idWord} from '../wire/id.js';
+import {ExactNumbers} from '../wire/exact-numbers.js';
+import {canonicalId} from '../wire/id.js';
 import {memberText} from '../wire/member.js';
-import {askable, type Call, isRepeat, newCall, resumable} from './modern-call.js';
+import {askable, latestWith, type ModernCall, nameFor, newCall, tokenOf} from './modern-call.js';
 import {Listeners} from './modern-listeners.js';
 
 /** Calls of a client that may be under way at a time; the oldest is forgotten for the next. */
@@ -34,10 +35,10 @@ class ModernClient implements Steps {
 	readonly #out: Outlets;
 	readonly #listeners: Listeners;
 	/** By the key that the upstream knows the call by. */
-	readonly #calls = new BoundedMap<string, Call>(MAX_CALLS);
-	readonly #parked = new ParkedCalls<Call>();
+	readonly #calls = new BoundedMap<string, ModernCall>(MAX_CALLS);
+	readonly #parked = new ParkedCalls<ModernCall>();
 	/** Keys of requests that bridge made of its own accord, and whose answers are for nobody. */
-	readonly #own = new Set<string>();
+	readonly #own = new BoundedMap<string, true>(MAX_CALLS);
 	#logLevel: string | undefined;
 
 	constructor(session: Session, out: Outlets) {
@@ -65,6 +66,8 @@ class ModernClient implements Steps {
 		return id === undefined ? this.#notified(envelope, method) : this.#asked(envelope, id, method);
 	};
 
+	readonly stopped = (): void => this.#listeners.stop();
+
 	#request(envelope: Envelope, id: string, method: string, answer: Answer): Envelope | undefined {
 		const params = objectOf(envelope.body.params);
 		const problem = envelopeProblem(params);
@@ -73,21 +76,19 @@ class ModernClient implements Steps {
 		if (problem) return reply('error', problem);
 		if (method === 'server/discover')
 			return reply('result', discovered(this.#session.initializeResult ?? {}));
-		if (method === 'subscriptions/listen') return this.#listeners.open(id, objectOf(params.notifications));
+		if (method === 'subscriptions/listen') return this.#listeners.open(envelope, reply);
 		if (typeof params.requestState === 'string') {
 			const call = this.#parked.take(params.requestState);
 			const message = 'Invalid params: requestState is unknown, or too old';
 			if (!call) return reply('error', {code: -32602, message});
-			if (!isRepeat(call)) return this.#resume(call, id, objectOf(params.inputResponses));
+			if (!call.isOver) return this.#resume(call, id, envelope);
 		}
 		this.#setLogLevel(params);
-		return this.#forward(envelope, id, method, params);
+		return this.#forward(envelope);
 	}
 
-	#forward(envelope: Envelope, id: string, method: string, params: JsonObject): Envelope {
-		const {capabilities, logLevel} = callerOf(params);
-		const {key = ''} = envelope.head;
-		this.#calls.set(key, newCall({id, told: id, method, capabilities, logLevel}));
+	#forward(envelope: Envelope): Envelope {
+		this.#calls.set(envelope.head.key ?? '', newCall(envelope));
 		return change(envelope, body => {
 			const {inputResponses: _responses, requestState: _state, ...rest} = objectOf(body.params);
 			return {...body, params: withoutEnvelope(rest)};
@@ -101,55 +102,60 @@ class ModernClient implements Steps {
 		if (!hasLogging || level === undefined || level === this.#logLevel) return;
 		this.#logLevel = level;
 		const id = this.#session.ownId();
-		this.#own.add(JSON.stringify(id));
+		this.#own.set(JSON.stringify(id), true);
 		this.#out.toUpstream(Envelope.of({jsonrpc: '2.0', id, method: 'logging/setLevel', params: {level}}));
 	}
 
 	/** The client comes back with what the server asked for: it is no second call, but answers within the first. */
-	#resume(call: Call, id: string, responses: JsonObject): undefined {
+	#resume(call: ModernCall, id: string, retry: Envelope): undefined {
+		const exact = new ExactNumbers();
+		const {params} = objectOf(exact.parse(retry.line.toString()));
+		const responses = objectOf(objectOf(params).inputResponses);
 		call.id = id;
-		call.parked = undefined;
-		for (const [key, question] of call.questions) {
-			const result = responses[idWord(question.id)];
-			if (result === undefined) continue;
-			call.questions.delete(key);
-			this.#out.toUpstream(Envelope.answer(question.id, 'result', result));
+		call.token = tokenOf(retry.bytes);
+		call.isParked = false;
+		for (const [name, question] of [...call.questions]) {
+			if (!Object.hasOwn(responses, name)) continue;
+			call.questions.delete(name);
+			const write = (value: unknown): string => exact.write(value);
+			this.#out.toUpstream(Envelope.answer(question.id, 'result', responses[name], retry.origin, write));
 		}
 		if (call.answer) this.#finish(call, call.answer);
-		else if (call.questions.size > 0) this.#park(call);
+		else if (call.questions.size > 0 && !call.isParked) this.#park(call);
 	}
 
-	#park(call: Call): void {
-		call.parked = this.#parked.add(call);
-		const requests = [...call.questions.values()].map(({id, method, params}) => [
-			idWord(id),
-			inputRequest(method, params),
-		]);
-		this.#needInput(call.id, Object.fromEntries(requests), call.parked);
+	#park(call: ModernCall): void {
+		const exact = new ExactNumbers();
+		const requests = [...call.questions].map(([name, {method, request}]) => {
+			const {params} = objectOf(exact.parse(request.line.toString()));
+			return [name, inputRequest(method, params)];
+		});
+		call.isParked = true;
+		this.#needInput(call, Object.fromEntries(requests), this.#parked.add(call), exact);
 	}
 
-	#needInput(id: string, inputRequests: JsonObject, requestState: string): void {
+	#needInput({id}: ModernCall, inputRequests: JsonObject, requestState: string, exact: ExactNumbers): void {
 		const {serverInfo} = this.#session.initializeResult ?? {};
-		const result = {resultType: 'input_required', inputRequests, requestState};
-		const whole = {...modernResult('', {}, serverInfo), ...result};
-		// The call goes on under its id, which the client must not use for another meanwhile.
-		this.#out.toClient(Envelope.of({jsonrpc: '2.0', id: JSON.parse(id), result: whole}));
+		const needed = {resultType: 'input_required', inputRequests, requestState};
+		const result = exact.write({...modernResult('', {}, serverInfo), ...needed});
+		// The call goes on under its id, which the client must not use for another meanwhile: the answer is not its last.
+		this.#out.toClient(Envelope.fromText(`{"jsonrpc":"2.0","id":${id},"result":${result}}`));
 	}
 
 	#answered(envelope: Envelope, key: string): Envelope | undefined {
-		if (this.#own.delete(key) || this.#listeners.answered(envelope, key)) return;
+		if (this.#own.take(key) || this.#listeners.answered(envelope, key)) return;
 		const call = this.#calls.take(key);
 		if (!call) return envelope;
-		if (call.parked === undefined) return this.#finish(call, envelope);
+		if (!call.isParked) return this.#finish(call, envelope);
 		call.answer = envelope;
 		return;
 	}
 
 	/** Gives the client the answer to its call, under the id that it waits with now. */
-	#finish(call: Call, envelope: Envelope): undefined {
+	#finish(call: ModernCall, envelope: Envelope): undefined {
 		const {serverInfo} = this.#session.initializeResult ?? {};
 		const {error} = envelope.body;
-		if (objectOf(error).code === -32042) return this.#sendAway(call, objectOf(error));
+		if (objectOf(error).code === -32042) return this.#sendAway(call, envelope);
 		const modern = change(envelope, body =>
 			error === undefined
 				? {...body, result: modernResult(call.method, objectOf(body.result), serverInfo)}
@@ -159,56 +165,69 @@ class ModernClient implements Steps {
 	}
 
 	/** The server wants the client to go somewhere first, and to ask again then. */
-	#sendAway(call: Call, {data}: JsonObject): undefined {
-		const requests = (objectOf(data).elicitations as unknown[] | undefined)?.map(objectOf) ?? [];
-		const entries = requests.map(({elicitationId, ...params}) => [
-			String(elicitationId),
+	#sendAway(call: ModernCall, {body}: Envelope): undefined {
+		const elicitations = listOf(objectOf(objectOf(body.error).data).elicitations).filter(isObject);
+		const requests = elicitations.map(params => [
+			worded(params.elicitationId),
 			inputRequest('elicitation/create', params),
 		]);
-		const repeat = newCall({...call, told: ''});
-		this.#needInput(call.id, Object.fromEntries(entries), this.#parked.add(repeat));
+		const state = this.#parked.add({...call, isOver: true});
+		this.#needInput(call, Object.fromEntries(requests), state, new ExactNumbers());
 	}
 
 	/** The server asks something. The client can only be told so in the answer to something that it has asked. */
 	#asked(envelope: Envelope, id: string, method: string): undefined {
-		const refuse = (code: number, message: string): undefined =>
-			void this.#out.toUpstream(Envelope.answer(id, 'error', {code, message}, envelope.origin));
+		const refuse = (message: string): undefined =>
+			void this.#out.toUpstream(Envelope.answer(id, 'error', {code: -32601, message}, envelope.origin));
 		if (method === 'ping')
 			return void this.#out.toUpstream(Envelope.answer(id, 'result', {}, envelope.origin));
 		const capability = askable.get(method);
-		if (capability === undefined)
-			return refuse(-32601, `Method not found: ${method} (the client speaks ${MODERN})`);
-		const call = this.#latestWith(capability);
+		if (capability === undefined) return refuse(`Method not found: ${method} (the client speaks ${MODERN})`);
+		const call = latestWith(capability, this.#calls.values());
 		if (!call)
-			return refuse(
-				-32601,
-				`Method not found: no request is under way that can carry ${method} to the client`,
-			);
-		call.questions.set(canonicalId(id), {id, method, params: envelope.body.params});
-		if (call.parked === undefined) this.#park(call);
-	}
-
-	/** The last call that can carry a question: what asks is not told, and the last is the likeliest. */
-	#latestWith(capability: string): Call | undefined {
-		return [...this.#calls.values()].findLast(
-			({method, capabilities}) => resumable.includes(method) && capability in capabilities,
-		);
+			return refuse(`Method not found: no request is under way that can carry ${method} to the client`);
+		call.questions.set(nameFor(id, call), {id, method, request: envelope});
+		if (!call.isParked) this.#park(call);
 	}
 
 	#notified(envelope: Envelope, method: string): Envelope | undefined {
-		if (method === 'notifications/message') {
-			const {level} = objectOf(envelope.body.params);
-			return [...this.#calls.values()].some(call => isAtLeast(level, call.logLevel)) ? envelope : undefined;
+		switch (method) {
+			case 'notifications/message': {
+				const {level} = objectOf(envelope.body.params);
+				return [...this.#calls.values()].some(call => isAtLeast(level, call.logLevel)) ? envelope : undefined;
+			}
+			case 'notifications/progress':
+				return this.#progress(envelope);
+			case 'notifications/cancelled':
+				return this.#questionCancelled(envelope);
+			case 'notifications/tasks/status':
+			case 'notifications/elicitation/complete':
+				return;
+			default:
+				return this.#listeners.isConcernedWith(method) ? this.#listeners.tell(envelope, method) : envelope;
 		}
-		if (method === 'notifications/cancelled') return this.#questionCancelled(envelope);
-		if (method === 'notifications/tasks/status' || method === 'notifications/elicitation/complete') return;
-		return this.#listeners.isConcernedWith(method) ? this.#listeners.tell(envelope, method) : envelope;
+	}
+
+	/** Progress is told under the token that the client has now, and to nobody while it is away. */
+	#progress(envelope: Envelope): Envelope | undefined {
+		const told = memberText(envelope.bytes, 'params', 'progressToken');
+		const call = [...this.#calls.values()].find(
+			({toldToken}) => toldToken !== undefined && toldToken === told,
+		);
+		if (!call || call.token === told) return call?.isParked ? undefined : envelope;
+		const {token} = call;
+		if (call.isParked || token === undefined) return;
+		return change(envelope, body => ({
+			...body,
+			params: {...objectOf(body.params), progressToken: JSON.parse(token)},
+		}));
 	}
 
 	/** The server no longer wants to know. */
 	#questionCancelled(envelope: Envelope): undefined {
 		const key = canonicalId(memberText(envelope.bytes, 'params', 'requestId') ?? '""');
-		for (const call of this.#calls.values()) call.questions.delete(key);
+		for (const {questions} of this.#calls.values())
+			for (const [name, {id}] of questions) if (canonicalId(id) === key) questions.delete(name);
 	}
 
 	/** The client gives a request up, by the id that it has now. */
@@ -216,13 +235,11 @@ class ModernClient implements Steps {
 		const id = memberText(envelope.bytes, 'params', 'requestId');
 		if (id === undefined || this.#listeners.close(id)) return;
 		const [key, call] = [...this.#calls].find(([, call]) => call.id === id) ?? [];
-		if (key === undefined || call === undefined) return envelope;
 		// It may be answered no more, and then must not be taken for the one that a server asks for.
-		this.#calls.delete(key);
-		if (call.told === id) return envelope;
-		return change(envelope, body => ({
-			...body,
-			params: {...objectOf(body.params), requestId: JSON.parse(call.told)},
-		}));
+		if (key !== undefined) this.#calls.delete(key);
+		return change(envelope, body => {
+			const params = withoutEnvelope(objectOf(body.params));
+			return {...body, params: call ? {...params, requestId: JSON.parse(call.told)} : params};
+		});
 	}
 }

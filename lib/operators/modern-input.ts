@@ -1,22 +1,26 @@
 import {BoundedMap} from '../bounded-map.js';
-import {Envelope, type Origin} from '../envelope.js';
-import {type JsonObject, objectOf, without} from '../protocol/json.js';
+import {Envelope} from '../envelope.js';
+import {type JsonObject, objectOf, without, worded} from '../protocol/json.js';
 import type {Session} from '../protocol/session.js';
 import {inputParams} from '../protocol/v2026-07-28.js';
 import type {Outlets} from '../stage.js';
+import {ExactNumbers} from '../wire/exact-numbers.js';
 import {idWord} from '../wire/id.js';
 
-/** A request that a modern server has been asked. */
-export type Call = {
+/** A request of a handshake client that a modern server has been asked. */
+export type HandshakeCall = {
+	/** As the client sent it. */
+	readonly request: Envelope;
 	/** Its id as the client wrote it. */
 	readonly id: string;
 	/** Its id as the server knows it: another one in each round of input. */
 	readonly told: string;
 	readonly method: string;
-	readonly params: JsonObject;
 	readonly round: number;
-	readonly origin: Origin;
 };
+
+/** Sends a call once more, with these params. */
+export type Retry = (call: HandshakeCall, params: JsonObject, exact: ExactNumbers) => void;
 
 /** As often as a server may say that it needs more. */
 const MAX_ROUNDS = 10;
@@ -25,67 +29,79 @@ const MAX_QUESTIONS = 65_536;
 
 /** A call on hold while its client is asked. */
 type Round = {
-	readonly call: Call;
+	readonly call: HandshakeCall;
 	readonly state: unknown;
 	/** Names of what is asked, by the keys of the requests to the client. */
 	readonly open: Map<string, {readonly name: string; readonly method: string}>;
-	readonly responses: {[name: string]: unknown};
+	readonly responses: Map<string, unknown>;
+	/** Keeps the numbers of the request and of all answers. */
+	readonly exact: ExactNumbers;
 };
 
 /** Asks a handshake client for what a modern server needs, and the server again when all is there. */
 export class InputRounds {
 	readonly #session: Session;
 	readonly #out: Outlets;
-	readonly #retry: (call: Call) => void;
+	readonly #retry: Retry;
 	readonly #rounds = new BoundedMap<string, Round>(MAX_QUESTIONS);
 
-	constructor(session: Session, out: Outlets, retry: (call: Call) => void) {
+	constructor(session: Session, out: Outlets, retry: Retry) {
 		this.#session = session;
 		this.#out = out;
 		this.#retry = retry;
 	}
 
 	/** The server needs input: all questions are put at once. */
-	begin(call: Call, {inputRequests, requestState}: JsonObject): void {
+	begin(call: HandshakeCall, answer: Envelope): void {
 		if (call.round >= MAX_ROUNDS) {
 			this.#fail(call, `The server asked for input more than ${MAX_ROUNDS} times.`);
 			return;
 		}
-		const round: Round = {call, state: requestState, open: new Map(), responses: {}};
-		const requests = Object.entries(objectOf(inputRequests)).map(([name, request]) => {
+		const exact = new ExactNumbers();
+		const {inputRequests, requestState: state} = objectOf(
+			objectOf(exact.parse(answer.line.toString())).result,
+		);
+		const round: Round = {call, state, open: new Map(), responses: new Map(), exact: new ExactNumbers()};
+		const questions = Object.entries(objectOf(inputRequests)).map(([name, request]) => {
 			const {method, params} = objectOf(request);
 			const id = this.#session.ownId();
-			round.open.set(JSON.stringify(id), {name, method: String(method)});
-			return {jsonrpc: '2.0', id, method, params: inputParams(params, id)};
+			round.open.set(JSON.stringify(id), {name, method: worded(method)});
+			return exact.write({jsonrpc: '2.0', id, method: worded(method), params: inputParams(params, id)});
 		});
 		for (const key of round.open.keys()) this.#rounds.set(key, round);
-		if (requests.length === 0) this.#again(round);
-		for (const request of requests) this.#out.toClient(Envelope.of(request, call.origin));
+		if (questions.length === 0) this.#again(round);
+		// One that cannot be put ends the round, and the others are not put then.
+		for (const [at, key] of [...round.open.keys()].entries())
+			if (this.#rounds.has(key))
+				this.#out.toClient(Envelope.fromText(questions[at] ?? '', call.request.origin));
 	}
 
 	/** The client has answered one. */
-	answered({body, head: {key = ''}}: Envelope): void {
+	answered(envelope: Envelope): void {
+		const {key = '', hasError} = envelope.head;
 		const round = this.#rounds.take(key);
 		const question = round?.open.get(key);
 		if (!round || !question) return;
 		round.open.delete(key);
-		if (body.error !== undefined) {
-			this.#giveUp(round, question.method, objectOf(body.error));
+		if (hasError) {
+			this.#giveUp(round, question.method, objectOf(envelope.body.error));
 			return;
 		}
-		round.responses[question.name] = without(objectOf(body.result), '_meta');
+		const {result} = objectOf(round.exact.parse(envelope.line.toString()));
+		round.responses.set(question.name, without(objectOf(result), '_meta'));
 		if (round.open.size === 0) this.#again(round);
 	}
 
-	#again({call, state, responses}: Round): void {
+	#again({call, state, responses, exact}: Round): void {
+		const {params} = objectOf(exact.parse(call.request.line.toString()));
 		const round = call.round + 1;
 		const told = JSON.stringify(`${idWord(call.id)}.r${round}`);
-		const params = {
-			...without(call.params, 'inputResponses', 'requestState'),
-			...(Object.keys(responses).length > 0 ? {inputResponses: responses} : {}),
+		const whole = {
+			...without(objectOf(params), 'inputResponses', 'requestState'),
+			...(responses.size > 0 ? {inputResponses: Object.fromEntries(responses)} : {}),
 			...(state === undefined ? {} : {requestState: state}),
 		};
-		this.#retry({...call, told, params, round});
+		this.#retry({...call, told, round}, whole, exact);
 	}
 
 	/** One question without an answer is enough to end the call. */
@@ -94,12 +110,12 @@ export class InputRounds {
 		const isUnable = code === -32601 || code === -32602;
 		const reason = isUnable
 			? `needs input that this client cannot give: ${method} (protocol ${this.#session.client}).`
-			: `needs input that this client did not give: ${method} (${message}).`;
+			: `needs input that this client did not give: ${method} (${worded(message)}).`;
 		this.#fail(round.call, `The ${round.call.method === 'tools/call' ? 'tool' : 'server'} ${reason}`);
 	}
 
 	/** A model reads what is wrong with a tool; elsewhere there is nothing but the error. */
-	#fail({id, method, origin}: Call, text: string): void {
+	#fail({id, method, request: {origin}}: HandshakeCall, text: string): void {
 		const result = {isError: true, content: [{type: 'text', text}]};
 		const answer =
 			method === 'tools/call'
@@ -121,5 +137,6 @@ export class InputRounds {
 			const params = {requestId: JSON.parse(key), reason: 'no longer needed'};
 			this.#out.toClient(Envelope.of({jsonrpc: '2.0', method: 'notifications/cancelled', params}));
 		}
+		open.clear();
 	}
 }

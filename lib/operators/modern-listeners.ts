@@ -1,13 +1,17 @@
 import {BoundedMap} from '../bounded-map.js';
-import {change} from '../change.js';
-import {Envelope} from '../envelope.js';
+import {Envelope, type Origin} from '../envelope.js';
 import {type JsonObject, listOf, objectOf} from '../protocol/json.js';
 import type {Session} from '../protocol/session.js';
 import {SUBSCRIPTION_ID} from '../protocol/v2026-07-28.js';
 import type {Outlets} from '../stage.js';
+import {ExactNumbers} from '../wire/exact-numbers.js';
 
 /** Streams of notifications that a client may hold open at a time; the oldest is forgotten for the next. */
 const MAX_LISTENERS = 1000;
+/** Resources that one of them may be about. */
+const MAX_URIS = 1000;
+/** How long a server may take to subscribe before the stream is opened without what it has not answered. */
+const PATIENCE_MS = 10_000;
 
 /** What a client can listen to, with the notification and the capability that it comes from. */
 const lists = [
@@ -20,20 +24,27 @@ const UPDATED = 'notifications/resources/updated';
 type Listener = {
 	/** The id of the request that opened it, as text. */
 	readonly id: string;
+	readonly origin: Origin;
 	/** What it hears of. */
 	readonly methods: readonly string[];
 	readonly uris: Set<string>;
-	/** Subscriptions without an answer yet. */
-	waiting: number;
+	/** Resources whose subscription is not answered yet. */
+	readonly waiting: Set<string>;
+	isOpen: boolean;
+	patience: NodeJS.Timeout | undefined;
 };
+
+type Reply = (member: 'result' | 'error', value: JsonObject) => undefined;
 
 /** The streams of notifications that a modern client has opened, served from what a handshake server sends to all. */
 export class Listeners {
 	readonly #session: Session;
 	readonly #out: Outlets;
 	readonly #listeners = new BoundedMap<string, Listener>(MAX_LISTENERS);
-	/** Requests to subscribe that are under way, by their keys. */
-	readonly #subscribing = new BoundedMap<string, {readonly listener: Listener; readonly uri: string}>(65_536);
+	/** Requests to subscribe that are under way, by their keys; those to unsubscribe are nobody's. */
+	readonly #subscribing = new BoundedMap<string, {readonly listener?: Listener; readonly uri: string}>(
+		MAX_LISTENERS * MAX_URIS,
+	);
 
 	constructor(session: Session, out: Outlets) {
 		this.#session = session;
@@ -41,31 +52,41 @@ export class Listeners {
 	}
 
 	/** Opens a stream with what the server really offers of what is wanted. */
-	open(id: string, wanted: JsonObject): undefined {
+	open({head: {id = ''}, origin, body}: Envelope, reply: Reply): undefined {
+		const wanted = objectOf(objectOf(body.params).notifications);
 		const capabilities = objectOf(this.#session.initializeResult?.capabilities);
 		const offered = lists.filter(
 			({member, capability}) =>
 				wanted[member] === true && objectOf(capabilities[capability]).listChanged === true,
 		);
 		const canSubscribe = objectOf(capabilities.resources).subscribe === true;
-		const uris = canSubscribe
-			? listOf(wanted.resourceSubscriptions).filter(uri => typeof uri === 'string')
-			: [];
-		const listener = {
+		const named = listOf(wanted.resourceSubscriptions).filter(uri => typeof uri === 'string');
+		const uris = new Set(canSubscribe ? named : []);
+		if (uris.size > MAX_URIS)
+			return reply('error', {
+				code: -32602,
+				message: `Invalid params: more than ${MAX_URIS} resources in a stream`,
+			});
+		const methods = offered.map(({method}) => method);
+		const listener: Listener = {
 			id,
-			methods: offered.map(({method}) => method),
-			uris: new Set(uris),
-			waiting: uris.length,
+			origin,
+			methods,
+			uris,
+			waiting: new Set(uris),
+			isOpen: false,
+			patience: undefined,
 		};
 		this.#listeners.set(id, listener);
-		for (const uri of uris) this.#subscribe(listener, uri);
-		if (uris.length === 0) this.#acknowledge(listener);
+		for (const uri of uris) this.#ask('resources/subscribe', uri, origin, listener);
+		if (uris.size === 0) this.#acknowledge(listener);
+		else listener.patience = setTimeout(() => this.#acknowledge(listener), PATIENCE_MS).unref();
 	}
 
-	#subscribe(listener: Listener, uri: string): void {
+	#ask(method: string, uri: string, origin: Origin, listener?: Listener): void {
 		const id = this.#session.ownId();
-		this.#subscribing.set(JSON.stringify(id), {listener, uri});
-		this.#out.toUpstream(Envelope.of({jsonrpc: '2.0', id, method: 'resources/subscribe', params: {uri}}));
+		this.#subscribing.set(JSON.stringify(id), listener ? {listener, uri} : {uri});
+		this.#out.toUpstream(Envelope.of({jsonrpc: '2.0', id, method, params: {uri}}, origin));
 	}
 
 	/** Whether an answer is one to a subscription. */
@@ -73,21 +94,27 @@ export class Listeners {
 		const found = this.#subscribing.take(key);
 		if (!found) return false;
 		const {listener, uri} = found;
-		if (head.hasError) listener.uris.delete(uri);
-		listener.waiting--;
-		if (listener.waiting === 0) this.#acknowledge(listener);
+		if (head.hasError) listener?.uris.delete(uri);
+		listener?.waiting.delete(uri);
+		if (listener?.waiting.size === 0) this.#acknowledge(listener);
 		return true;
 	}
 
-	#acknowledge({id, methods, uris}: Listener): void {
+	#acknowledge(listener: Listener): void {
+		const {id, methods, uris, waiting, isOpen, origin} = listener;
+		if (isOpen || this.#listeners.get(id) !== listener) return;
+		listener.isOpen = true;
+		clearTimeout(listener.patience);
+		for (const uri of waiting) uris.delete(uri);
 		const granted = lists.filter(({method}) => methods.includes(method)).map(({member}) => [member, true]);
 		const notifications = {
 			...Object.fromEntries(granted),
 			...(uris.size > 0 ? {resourceSubscriptions: [...uris]} : {}),
 		};
-		const params = {_meta: {[SUBSCRIPTION_ID]: JSON.parse(id)}, notifications};
+		const exact = new ExactNumbers();
+		const params = {_meta: {[SUBSCRIPTION_ID]: exact.raw(id)}, notifications};
 		const method = 'notifications/subscriptions/acknowledged';
-		this.#out.toClient(Envelope.of({jsonrpc: '2.0', method, params}));
+		this.#out.toClient(Envelope.fromText(exact.write({jsonrpc: '2.0', method, params}), origin));
 	}
 
 	isConcernedWith(method: string): boolean {
@@ -96,16 +123,14 @@ export class Listeners {
 
 	/** Tells each stream that wants to know. */
 	tell(envelope: Envelope, method: string): undefined {
-		const {uri} = objectOf(envelope.body.params);
-		for (const {id, methods, uris, waiting} of this.#listeners.values()) {
-			const isWanted = method === UPDATED ? uris.has(String(uri)) : methods.includes(method);
-			if (!isWanted || waiting > 0) continue;
-			const named = change(envelope, body => {
-				const params = objectOf(body.params);
-				const _meta = {...objectOf(params._meta), [SUBSCRIPTION_ID]: JSON.parse(id)};
-				return {...body, params: {...params, _meta}};
-			});
-			this.#out.toClient(named);
+		const {body} = envelope;
+		const params = objectOf(body.params);
+		for (const {id, methods, uris, isOpen} of this.#listeners.values()) {
+			const isWanted = method === UPDATED ? uris.has(String(params.uri)) : methods.includes(method);
+			if (!isWanted || !isOpen) continue;
+			const exact = new ExactNumbers();
+			const _meta = {...objectOf(params._meta), [SUBSCRIPTION_ID]: exact.raw(id)};
+			this.#out.toClient(envelope.withText(exact.write({...body, params: {...params, _meta}})));
 		}
 	}
 
@@ -113,15 +138,14 @@ export class Listeners {
 	close(id: string): boolean {
 		const listener = this.#listeners.take(id);
 		if (!listener) return false;
+		clearTimeout(listener.patience);
 		const others = [...this.#listeners.values()];
-		for (const uri of listener.uris) if (!others.some(({uris}) => uris.has(uri))) this.#unsubscribe(uri);
+		for (const uri of listener.uris)
+			if (!others.some(({uris}) => uris.has(uri))) this.#ask('resources/unsubscribe', uri, listener.origin);
 		return true;
 	}
 
-	#unsubscribe(uri: string): void {
-		const id = this.#session.ownId();
-		const nobody = {id: '""', methods: [], uris: new Set<string>(), waiting: Number.POSITIVE_INFINITY};
-		this.#subscribing.set(JSON.stringify(id), {listener: nobody, uri});
-		this.#out.toUpstream(Envelope.of({jsonrpc: '2.0', id, method: 'resources/unsubscribe', params: {uri}}));
+	stop(): void {
+		for (const {patience} of this.#listeners.values()) clearTimeout(patience);
 	}
 }

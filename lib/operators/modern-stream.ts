@@ -1,4 +1,4 @@
-import {Envelope} from '../envelope.js';
+import {Envelope, type Origin} from '../envelope.js';
 import {type JsonObject, listOf, objectOf} from '../protocol/json.js';
 import type {Session} from '../protocol/session.js';
 import {SUBSCRIPTION_ID} from '../protocol/v2026-07-28.js';
@@ -6,23 +6,33 @@ import type {Outlets} from '../stage.js';
 
 /** Resources that a client may be subscribed to at a time. */
 const MAX_URIS = 10_000;
+/** How often a stream that the server has ended is opened anew. */
+const MAX_REOPENED = 10;
 
 type Reply = (member: 'result' | 'error', value: JsonObject) => undefined;
 
-/** A request to subscribe, or to no longer be, that is answered when the server has taken note. */
-type Waiting = {readonly uri: string; readonly reply: Reply};
+/** A request for notifications, with the resources that it names. */
+type Request = {readonly key: string; readonly uris: ReadonlySet<string>};
 
-/** The one stream of notifications that a modern server sends for a handshake client, opened anew when it is to carry more. */
+/**
+ * The one stream of notifications that a modern server sends for a handshake client. It is opened anew when it is to
+ * carry something else: one request at a time, so that many changes in a row cost two.
+ */
 export class ListenStream {
 	readonly #session: Session;
 	readonly #out: Outlets;
 	readonly #enveloped: (params: JsonObject) => JsonObject;
+	/** What the client is subscribed to, or wants to be. */
 	readonly #uris = new Set<string>();
+	/** Whom to answer when the server has taken note of a resource. */
+	readonly #waiting = new Map<string, Reply[]>();
 	#lists: JsonObject = {};
-	/** The keys of the request that is acknowledged and of the one that is not yet. */
-	#current: string | undefined;
-	#next: string | undefined;
-	#waiting: Waiting[] = [];
+	/** The request that is acknowledged, and the one that is not yet. */
+	#current: Request | undefined;
+	#next: Request | undefined;
+	/** Whether there is more to carry than the one that is not acknowledged says. */
+	#isStale = false;
+	#reopened = 0;
 
 	constructor(session: Session, out: Outlets, enveloped: (params: JsonObject) => JsonObject) {
 		this.#session = session;
@@ -40,69 +50,83 @@ export class ListenStream {
 	}
 
 	/** Opens the stream with all that is wanted by now. The one before it is closed when this one stands. */
-	open(): void {
-		const resources = this.#uris.size > 0 ? {resourceSubscriptions: [...this.#uris]} : {};
+	open(origin?: Origin): void {
+		if (this.#next) {
+			this.#isStale = true;
+			return;
+		}
+		const uris = new Set(this.#uris);
+		const resources = uris.size > 0 ? {resourceSubscriptions: [...uris]} : {};
 		const notifications = {...this.#lists, ...resources};
 		if (Object.keys(notifications).length === 0) {
 			this.#close();
 			return;
 		}
 		const id = this.#session.ownId();
-		if (this.#next !== undefined) this.#cancel(this.#next);
-		this.#next = JSON.stringify(id);
+		this.#next = {key: JSON.stringify(id), uris};
 		const params = this.#enveloped({notifications});
-		this.#out.toUpstream(Envelope.of({jsonrpc: '2.0', id, method: 'subscriptions/listen', params}));
+		this.#out.toUpstream(Envelope.of({jsonrpc: '2.0', id, method: 'subscriptions/listen', params}, origin));
 	}
 
-	add(uri: string, reply: Reply): undefined {
+	add(uri: string, origin: Origin, reply: Reply): undefined {
 		if (this.#uris.size >= MAX_URIS)
 			return reply('error', {code: -32602, message: `Invalid params: more than ${MAX_URIS} subscriptions`});
 		this.#uris.add(uri);
-		this.#waiting.push({uri, reply});
-		this.open();
+		this.#waiting.set(uri, [...(this.#waiting.get(uri) ?? []), reply]);
+		this.open(origin);
 	}
 
-	remove(uri: string, reply: Reply): undefined {
-		if (this.#uris.delete(uri)) this.open();
+	remove(uri: string, origin: Origin, reply: Reply): undefined {
+		if (this.#uris.delete(uri)) this.open(origin);
 		return reply('result', {});
 	}
 
 	/** The server tells what it will tell of. */
 	acknowledged({_meta, notifications}: JsonObject): void {
 		const key = JSON.stringify(objectOf(_meta)[SUBSCRIPTION_ID]);
-		if (key !== this.#next) return;
-		if (this.#current !== undefined) this.#cancel(this.#current);
-		this.#current = key;
+		const next = this.#next;
+		if (!next || key !== next.key) return;
+		this.#close();
+		this.#current = next;
 		this.#next = undefined;
-		const granted = listOf(objectOf(notifications).resourceSubscriptions);
-		for (const {uri, reply} of this.#waiting.splice(0)) {
-			if (granted.includes(uri)) reply('result', {});
-			else {
-				this.#uris.delete(uri);
-				reply('error', {code: -32602, message: `Invalid params: the server has no updates of ${uri}`});
-			}
+		this.#settle(next, new Set(listOf(objectOf(notifications).resourceSubscriptions)));
+		if (this.#isStale) {
+			this.#isStale = false;
+			this.open();
 		}
 	}
 
-	/** Whether an answer is the end of a stream. What waited for it is refused. */
-	ended(key: string): boolean {
-		if (key !== this.#current && key !== this.#next) return false;
-		if (key === this.#current) this.#current = undefined;
-		else this.#next = undefined;
-		for (const {uri, reply} of this.#waiting.splice(0)) {
-			this.#uris.delete(uri);
-			reply('error', {code: -32602, message: `Invalid params: the server has no updates of ${uri}`});
+	/** Whether something is the end of a stream, which is opened anew then, unless it never stood. */
+	ended(key: string | undefined): boolean {
+		if (key !== undefined && key === this.#current?.key) {
+			this.#current = undefined;
+			if (this.#reopened++ < MAX_REOPENED) this.open();
+			return true;
 		}
+		if (key === undefined || key !== this.#next?.key) return false;
+		const {uris} = this.#next;
+		this.#next = undefined;
+		this.#settle({key, uris}, new Set());
 		return true;
 	}
 
-	#close(): void {
-		if (this.#current !== undefined) this.#cancel(this.#current);
-		this.#current = undefined;
+	/** Answers those who asked for what a request named. */
+	#settle({uris}: Request, granted: ReadonlySet<unknown>): void {
+		for (const uri of uris) {
+			if (!granted.has(uri)) this.#uris.delete(uri);
+			const replies = this.#waiting.get(uri) ?? [];
+			this.#waiting.delete(uri);
+			const message = `Invalid params: the server has no updates of ${uri}`;
+			for (const reply of replies)
+				if (granted.has(uri)) reply('result', {});
+				else reply('error', {code: -32602, message});
+		}
 	}
 
-	#cancel(key: string): void {
-		const params = {requestId: JSON.parse(key)};
+	#close(): void {
+		if (!this.#current) return;
+		const params = {requestId: JSON.parse(this.#current.key)};
+		this.#current = undefined;
 		this.#out.toUpstream(Envelope.of({jsonrpc: '2.0', method: 'notifications/cancelled', params}));
 	}
 }

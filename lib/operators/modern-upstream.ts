@@ -1,6 +1,7 @@
 import {BoundedMap} from '../bounded-map.js';
 import {change} from '../change.js';
 import {Envelope} from '../envelope.js';
+import {BridgeError} from '../errors.js';
 import type {Log} from '../log.js';
 import {isObject, type JsonObject, listOf, objectOf} from '../protocol/json.js';
 import type {Session} from '../protocol/session.js';
@@ -16,8 +17,9 @@ import {
 } from '../protocol/v2026-07-28.js';
 import {MODERN} from '../protocol/version.js';
 import {type Answer, type Outlets, type Stage, type Steps, stage} from '../stage.js';
+import {canonicalId} from '../wire/id.js';
 import {memberText} from '../wire/member.js';
-import {type Call, InputRounds} from './modern-input.js';
+import {type HandshakeCall, InputRounds, type Retry} from './modern-input.js';
 import {ListenStream} from './modern-stream.js';
 
 export type ModernUpstreamOptions = {readonly session: Session; readonly log: Log};
@@ -39,7 +41,7 @@ class ModernUpstream implements Steps {
 	readonly #input: InputRounds;
 	readonly #stream: ListenStream;
 	/** By the key that the upstream knows each by. */
-	readonly #calls = new BoundedMap<string, Call>(MAX_CALLS);
+	readonly #calls = new BoundedMap<string, HandshakeCall>(MAX_CALLS);
 	readonly #wrapped = new BoundedMap<unknown, true>(MAX_TOOLS);
 	/** The `initialize` without an answer, and what was asked in its stead. */
 	#initialize: Envelope | undefined;
@@ -50,7 +52,7 @@ class ModernUpstream implements Steps {
 		this.#session = session;
 		this.#log = log;
 		this.#out = out;
-		this.#input = new InputRounds(session, out, call => this.#send(call));
+		this.#input = new InputRounds(session, out, (...retry) => this.#send(...retry));
 		this.#stream = new ListenStream(session, out, params => withEnvelope(params, this.#caller));
 	}
 
@@ -82,6 +84,7 @@ class ModernUpstream implements Steps {
 	/** A server that is to be spoken to in the modern version is never asked to initialize. */
 	#begin(envelope: Envelope): Envelope | undefined {
 		this.#initialize = envelope;
+		this.#discover = undefined;
 		if (this.#session.options.targetVersion !== MODERN) return envelope;
 		this.#ask(undefined);
 		return;
@@ -110,7 +113,8 @@ class ModernUpstream implements Steps {
 		const result = objectOf(envelope.body.result);
 		this.#discover = undefined;
 		this.#initialize = undefined;
-		if (!listOf(result.supportedVersions).includes(MODERN)) return refusal ?? envelope.withId(id);
+		if (!listOf(result.supportedVersions).includes(MODERN))
+			return refusal ?? Envelope.failure(id, notModern(this.#session.options.upstream), envelope.origin);
 		this.#session.upstreamBecame(MODERN);
 		this.#stream.offer(objectOf(result.capabilities));
 		return Envelope.answer(
@@ -132,9 +136,9 @@ class ModernUpstream implements Steps {
 				this.#logLevel = String(params.level);
 				return reply('result', {});
 			case 'resources/subscribe':
-				return this.#stream.add(String(params.uri), reply);
+				return this.#stream.add(String(params.uri), envelope.origin, reply);
 			case 'resources/unsubscribe':
-				return this.#stream.remove(String(params.uri), reply);
+				return this.#stream.remove(String(params.uri), envelope.origin, reply);
 			default:
 				break;
 		}
@@ -143,22 +147,28 @@ class ModernUpstream implements Steps {
 				code: -32601,
 				message: `Method not found: ${method} (the server speaks protocol ${MODERN})`,
 			});
-		const call = {id, method, params, told: id, round: 0, origin: envelope.origin};
-		this.#calls.set(envelope.head.key ?? '', call);
-		return change(envelope, body => ({...body, params: withEnvelope(objectOf(body.params), this.#caller)}));
+		// An id of the client's that reads like one of bridge's own gets another.
+		const told = this.#calls.has(envelope.head.key ?? '') ? JSON.stringify(this.#session.ownId()) : id;
+		this.#calls.set(canonicalId(told), {request: envelope, id, told, method, round: 0});
+		const modern = change(envelope, body => ({
+			...body,
+			params: withEnvelope(objectOf(body.params), this.#caller),
+		}));
+		return told === id ? modern : modern.withId(told);
 	}
 
 	/** Asks again, with what the client has answered. */
-	#send(call: Call): void {
-		this.#calls.set(call.told, call);
-		const params = withEnvelope(call.params, this.#caller);
-		const request = {jsonrpc: '2.0', id: JSON.parse(call.told), method: call.method, params};
-		this.#out.toUpstream(Envelope.of(request, call.origin));
+	#send(...[call, params, exact]: Parameters<Retry>): void {
+		const told = this.#calls.has(call.told) ? JSON.stringify(this.#session.ownId()) : call.told;
+		this.#calls.set(told, {...call, told});
+		const request = {jsonrpc: '2.0', id: exact.raw(told), method: call.method};
+		const whole = {...request, params: withEnvelope(params, this.#caller)};
+		this.#out.toUpstream(Envelope.fromText(exact.write(whole), call.request.origin));
 	}
 
 	#notification(envelope: Envelope, method: string): Envelope | undefined {
 		if (method === 'notifications/initialized') {
-			this.#stream.open();
+			if (this.#session.client !== MODERN) this.#stream.open();
 			return;
 		}
 		if (method !== 'notifications/cancelled')
@@ -174,39 +184,56 @@ class ModernUpstream implements Steps {
 	}
 
 	#notified(envelope: Envelope, method: string): Envelope | undefined {
-		if (method !== 'notifications/subscriptions/acknowledged') return change(envelope, handshakeNotification);
-		this.#stream.acknowledged(objectOf(envelope.body.params));
-		return;
+		if (method === 'notifications/subscriptions/acknowledged') {
+			this.#stream.acknowledged(objectOf(envelope.body.params));
+			return;
+		}
+		// That is how a server ends a stream, where there is but one connection.
+		if (
+			method === 'notifications/cancelled' &&
+			this.#streamEnded(memberText(envelope.bytes, 'params', 'requestId'))
+		)
+			return;
+		return change(envelope, handshakeNotification);
 	}
 
 	#answered(envelope: Envelope, key: string): Envelope | undefined {
-		if (this.#stream.ended(key)) {
-			this.#log.debug(
-				'proxy.listen.ended',
-				`${this.#session.options.upstream} ended the stream of its notifications.`,
-			);
-			return;
-		}
+		if (this.#streamEnded(key)) return;
 		const call = this.#calls.take(key);
 		if (!call) return envelope;
 		const {result} = envelope.body;
 		if (objectOf(result).resultType === 'input_required') {
-			this.#input.begin(call, objectOf(result));
+			this.#input.begin(call, envelope);
 			return;
 		}
 		const plain = isObject(result) ? change(envelope, body => this.#plain(body, call)) : envelope;
 		return plain.head.id === call.id ? plain : plain.withId(call.id);
 	}
 
-	#plain(body: JsonObject, {method, params}: Call): JsonObject {
+	#streamEnded(key: string | undefined): boolean {
+		const hasEnded = this.#stream.ended(key);
+		const {upstream} = this.#session.options;
+		if (hasEnded) this.#log.info('proxy.listen.ended', `${upstream} ended the stream of its notifications.`);
+		return hasEnded;
+	}
+
+	#plain(body: JsonObject, {method, request}: HandshakeCall): JsonObject {
 		const result = handshakeResult(objectOf(body.result));
-		if (method === 'tools/call') return {...body, result: wrapOutput(result, this.#wrapped.has(params.name))};
+		if (method === 'tools/call')
+			return {...body, result: wrapOutput(result, this.#wrapped.has(objectOf(request.body.params).name))};
 		if (method !== 'tools/list') return {...body, result};
 		for (const tool of listOf(result.tools).map(objectOf))
 			if (isWrapped(tool)) this.#wrapped.set(tool.name, true);
 		return {...body, result: handshakeTools(result)};
 	}
 }
+
+const notModern = (upstream: string): BridgeError =>
+	new BridgeError(
+		'ERR_UPSTREAM_INVALID',
+		`${upstream} does not speak ${MODERN}.`,
+		'Leave out --target-version, or ask for another version; bridge versions -- COMMAND tells which.',
+	);
 
 /** Whether a refusal of `initialize` is one of a server that knows no handshake. */
 function isModern({code, data}: JsonObject): boolean {

@@ -13,9 +13,17 @@ const TTL_MS = 300_000;
 /** How often a task is asked after, where the server does not say. */
 const POLL_MS = 1000;
 const MIN_POLL_MS = 50;
+const MAX_POLL_MS = 60_000;
 
 /** A call that runs as a task, of which its client knows nothing. */
-type Job = {readonly id: string; taskId: unknown; pollMs: number; timer: NodeJS.Timeout | undefined};
+type Job = {
+	readonly id: string;
+	taskId: unknown;
+	pollMs: number;
+	timer: NodeJS.Timeout | undefined;
+	/** Whether nobody waits for it any more, though the task was not there yet to be stopped. */
+	isCancelled: boolean;
+};
 
 /** States in which there is a result to fetch, or a question that comes with fetching it. */
 const fetchable: readonly unknown[] = ['completed', 'failed', 'cancelled', 'input_required'];
@@ -40,7 +48,7 @@ class TaskPoller implements Steps {
 	/** Keys of requests whose answers are for nobody. */
 	readonly #ignored = new BoundedMap<string, true>(MAX_REMEMBERED);
 	readonly #timers = new Set<NodeJS.Timeout>();
-	#isOffered = false;
+	#done: (() => void) | undefined;
 
 	constructor(session: Session, out: Outlets) {
 		this.#session = session;
@@ -52,9 +60,9 @@ class TaskPoller implements Steps {
 		if (method === 'notifications/cancelled') return this.#cancelled(envelope);
 		if (id === undefined || key === undefined) return envelope;
 		if (method === 'initialize' || method === 'tools/list') this.#lists.set(key, method);
-		if (method !== 'tools/call' || !this.#isOffered || !this.#isNeeded) return envelope;
+		if (method !== 'tools/call' || !this.#session.needsPolling) return envelope;
 		if (!this.#required.has(objectOf(envelope.body.params).name)) return envelope;
-		this.#jobs.set(key, {id, taskId: undefined, pollMs: POLL_MS, timer: undefined});
+		this.#jobs.set(key, {id, taskId: undefined, pollMs: POLL_MS, timer: undefined, isCancelled: false});
 		return change(envelope, body => ({...body, params: {...objectOf(body.params), task: {ttl: TTL_MS}}}));
 	};
 
@@ -65,23 +73,30 @@ class TaskPoller implements Steps {
 		const list = this.#lists.take(key);
 		if (list !== undefined) this.#learn(list, objectOf(envelope.body.result));
 		const job = this.#jobs.take(key);
-		return job ? this.#proceed(job, envelope) : envelope;
+		const onward = job ? this.#proceed(job, envelope) : envelope;
+		this.#letGo();
+		return onward;
 	};
 
 	readonly upstreamGone = (): void => this.#stop();
 	readonly stopped = (): void => this.#stop();
 
-	/** Whether the client has no word for tasks, though the server has. */
-	get #isNeeded(): boolean {
-		const {clientFace, upstreamFace} = this.#session;
-		return (clientFace ?? '') < '2025-11-25' && (upstreamFace ?? '') >= '2025-11-25';
+	/** A client that says no more may still wait for what it called. */
+	readonly clientDone = (done: () => void): void => {
+		this.#done = done;
+		this.#letGo();
+	};
+
+	#letGo(): void {
+		if (this.#jobs.size > 0) return;
+		this.#done?.();
+		this.#done = undefined;
 	}
 
 	#learn(list: string, result: JsonObject): void {
 		if (list === 'initialize') {
 			const {tasks} = objectOf(result.capabilities);
-			this.#isOffered = 'call' in objectOf(objectOf(objectOf(tasks).requests).tools);
-			this.#session.tasksOffered(this.#isOffered);
+			this.#session.tasksOffered('call' in objectOf(objectOf(objectOf(tasks).requests).tools));
 			return;
 		}
 		for (const {name, execution} of listOf(result.tools).map(objectOf))
@@ -95,8 +110,10 @@ class TaskPoller implements Steps {
 		const isState = 'taskId' in task && 'status' in task;
 		if (!isState) return envelope.head.id === job.id ? envelope : envelope.withId(job.id);
 		job.taskId = task.taskId;
-		if (typeof task.pollInterval === 'number') job.pollMs = Math.max(MIN_POLL_MS, task.pollInterval);
-		if (!isCreated && fetchable.includes(task.status)) this.#ask(job, 'tasks/result');
+		if (typeof task.pollInterval === 'number')
+			job.pollMs = Math.min(MAX_POLL_MS, Math.max(MIN_POLL_MS, task.pollInterval));
+		if (job.isCancelled) this.#stopTask(job);
+		else if (!isCreated && fetchable.includes(task.status)) this.#ask(job, 'tasks/result');
 		else this.#later(job);
 		return;
 	}
@@ -122,20 +139,26 @@ class TaskPoller implements Steps {
 	#cancelled(envelope: Envelope): Envelope | undefined {
 		const id = canonicalId(memberText(envelope.bytes, 'params', 'requestId') ?? '""');
 		const [key, job] = [...this.#jobs].find(([, job]) => canonicalId(job.id) === id) ?? [];
-		if (key === undefined || job?.taskId === undefined) return envelope;
+		if (key === undefined || !job) return envelope;
+		job.isCancelled = true;
+		if (job.taskId === undefined) return envelope;
 		this.#jobs.delete(key);
 		clearTimeout(job.timer);
 		if (job.timer) this.#timers.delete(job.timer);
-		const stop = this.#session.ownId();
-		this.#ignored.set(JSON.stringify(stop), true);
-		this.#out.toUpstream(
-			Envelope.of({jsonrpc: '2.0', id: stop, method: 'tasks/cancel', params: {taskId: job.taskId}}),
-		);
+		this.#stopTask(job);
 		return;
+	}
+
+	#stopTask({taskId}: Job): void {
+		const id = this.#session.ownId();
+		this.#ignored.set(JSON.stringify(id), true);
+		this.#out.toUpstream(Envelope.of({jsonrpc: '2.0', id, method: 'tasks/cancel', params: {taskId}}));
 	}
 
 	#stop(): void {
 		for (const timer of this.#timers) clearTimeout(timer);
 		this.#timers.clear();
+		this.#jobs.clear();
+		this.#letGo();
 	}
 }

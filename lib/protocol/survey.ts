@@ -1,4 +1,5 @@
 import {Asker} from '../asker.js';
+import {BridgeError} from '../errors.js';
 import type {Child} from '../transports/child.js';
 import {type JsonObject, listOf, objectOf} from './json.js';
 import {SERVER_INFO, withEnvelope} from './v2026-07-28.js';
@@ -35,6 +36,8 @@ async function askOne(server: Child, asked: Version, timeoutMs: number): Promise
 		if (error !== undefined) return {asked, reason: String(objectOf(error).message)};
 		return {asked, answered: answeredVersion(objectOf(result), asked), result: objectOf(result)};
 	} catch (error) {
+		// A command that cannot be run at all has nothing to do with versions.
+		if (error instanceof BridgeError && error.code === 'ERR_COMMAND_UNUSABLE') throw error;
 		return {asked, reason: error instanceof Error ? error.message : String(error)};
 	} finally {
 		await server.close();
