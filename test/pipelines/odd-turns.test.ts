@@ -1,0 +1,191 @@
+import test from 'ava';
+import {envelope, lastOf} from '../helpers/version-stages.js';
+import {wrapped} from '../helpers/wrapped.js';
+import {until} from '../operators/support.js';
+
+type Json = {readonly [key: string]: unknown};
+
+const discover = {id: 'd', method: 'server/discover', params: {_meta: envelope()}};
+const refusal = {code: -32022, message: 'no', data: {supported: ['2026-07-28']}};
+const offer = {
+	resultType: 'complete',
+	supportedVersions: ['2026-07-28'],
+	capabilities: {tools: {}},
+	_meta: {'io.modelcontextprotocol/serverInfo': {name: 'm', version: '1'}},
+};
+
+/** A modern server says no to initialize, and what it is. */
+function answerAsModern({upstream}: ReturnType<typeof wrapped>): void {
+	upstream.say({id: lastOf(upstream).id, error: refusal});
+	upstream.say({id: lastOf(upstream).id, result: offer});
+}
+
+test('numbers that a parser changes are numbers in texts that are made of them', t => {
+	const {ready, client, upstream} = wrapped();
+	ready('2025-03-26', '2025-06-18');
+	client.say({id: 1, method: 'tools/call', params: {name: 'x'}});
+	upstream.sayText(
+		'{"jsonrpc":"2.0","id":1,"result":{"content":[],"structuredContent":{"n":9007199254740993,"t":20.0}}}',
+	);
+	t.is(
+		client.heardTexts.at(-1),
+		'{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"{\\"n\\":9007199254740993,\\"t\\":20.0}"}],"structuredContent":{"n":9007199254740993,"t":20.0}}}',
+	);
+	client.say({id: 2, method: 'tools/call', params: {name: 'x'}});
+	upstream.sayText(
+		'{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"resource_link","uri":"a:b","name":"n","size":120.0}]}}',
+	);
+	t.regex(client.heardTexts.at(-1) ?? '', /"\[n\]\(a:b\) 120\.0 bytes"/);
+});
+
+test('a client that turns to a handshake while a modern server starts is served as one that shakes hands', t => {
+	const ends = wrapped();
+	ends.client.say(discover);
+	ends.initialize('2025-06-18');
+	answerAsModern(ends);
+	ends.initialized();
+	t.like(
+		ends.client.heard.find(message => message.id === 'i'),
+		{result: {protocolVersion: '2025-06-18', serverInfo: {name: 'm'}}},
+	);
+	ends.client.say({id: 1, method: 'tools/list'});
+	t.like(lastOf(ends.upstream), {method: 'tools/list', params: {_meta: envelope()}});
+});
+
+test('initialize after both were settled as modern is answered here, and what follows is translated', t => {
+	const ends = wrapped();
+	ends.client.say(discover);
+	answerAsModern(ends);
+	ends.upstream.say({id: 'd', result: offer});
+	ends.initialize('2025-11-25');
+	t.like(lastOf(ends.client), {id: 'i', result: {protocolVersion: '2025-11-25'}});
+	ends.client.say({id: 1, method: 'tools/list'});
+	t.like(lastOf(ends.upstream), {method: 'tools/list', params: {_meta: envelope()}});
+});
+
+test('a second initialize does not reach the server, and the client is told what it is to be told', t => {
+	const {ready, initialize, client, asked} = wrapped({
+		targetVersion: '2025-03-26',
+		clientVersion: '2025-06-18',
+	});
+	ready('2025-11-25', '2025-03-26');
+	initialize('2025-11-25');
+	t.like(lastOf(client), {id: 'i', result: {protocolVersion: '2025-06-18'}});
+	t.deepEqual(asked(), ['initialize', 'notifications/initialized']);
+});
+
+for (const [what, message] of [
+	['a type that is no text', {content: [{type: {toString: 1}}]}],
+	['a link of odd parts', {content: [{type: 'resource_link', uri: {toString: 1}, name: null, size: {}}]}],
+] as const)
+	test(`${what} fails nobody`, t => {
+		const {ready, client, upstream} = wrapped();
+		ready('2025-03-26', '2025-11-25');
+		client.say({id: 1, method: 'tools/call', params: {name: 'x'}});
+		upstream.say({id: 1, result: message});
+		t.like(lastOf(client), {id: 1, result: {content: [{type: 'text'}]}});
+		client.say({id: 2, method: 'ping'});
+		t.like(lastOf(upstream), {id: 2});
+	});
+
+test('half a character in an id fails nobody', t => {
+	const {ready, client, upstream} = wrapped();
+	ready('2024-11-05', '2025-11-25');
+	client.sayText('{"jsonrpc":"2.0","id":"\\ud800","method":"tools/call","params":{"name":"x"}}');
+	upstream.sayText(
+		'{"jsonrpc":"2.0","id":"\\ud800","result":{"content":[{"type":"audio","data":"AA==","mimeType":"audio/wav"}]}}',
+	);
+	t.like(lastOf(client), {result: {content: [{type: 'resource'}]}});
+});
+
+test('elicitations that are no list, and a version that is no text, fail nobody', t => {
+	const ends = wrapped();
+	ends.client.say({id: 1, method: 'tools/call', params: {name: 'x', _meta: envelope()}});
+	ends.answer();
+	ends.upstream.say({id: 1, error: {code: -32042, message: 'go', data: {elicitations: {}}}});
+	t.like(lastOf(ends.client), {id: 1, result: {resultType: 'input_required', inputRequests: {}}});
+	const odd = {'io.modelcontextprotocol/protocolVersion': {toString: 1}};
+	ends.client.say({id: 2, method: 'tools/list', params: {_meta: {...envelope(), ...odd}}});
+	t.like(lastOf(ends.client), {id: 2, error: {code: -32022}});
+});
+
+test('calls whose ids read alike get their own answers from a modern server', t => {
+	const ends = wrapped();
+	ends.initialize('2025-11-25', {elicitation: {}});
+	answerAsModern(ends);
+	ends.initialized();
+	const request = {method: 'elicitation/create', params: {message: 'm', requestedSchema: {type: 'object'}}};
+	for (const id of [1, '1']) {
+		ends.client.say({id, method: 'tools/call', params: {name: `tool ${typeof id}`}});
+		ends.upstream.say({id, result: {resultType: 'input_required', inputRequests: {q: request}}});
+		ends.client.say({id: lastOf(ends.client).id, result: {action: 'decline'}});
+	}
+	const retries = (ends.upstream.heard as Json[]).filter(({params}) => 'inputResponses' in (params as Json));
+	t.is(new Set(retries.map(({id}) => id)).size, 2);
+	for (const {id, params} of retries)
+		ends.upstream.say({id, result: {resultType: 'complete', content: [], of: (params as Json).name}});
+	t.like(ends.client.heard.slice(-2), [
+		{id: 1, result: {of: 'tool number'}},
+		{id: '1', result: {of: 'tool string'}},
+	]);
+});
+
+test('numbers survive the way through a round of input', t => {
+	const ends = wrapped();
+	ends.initialize('2025-11-25', {elicitation: {}});
+	answerAsModern(ends);
+	ends.initialized();
+	ends.client.sayText(
+		'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","arguments":{"account":9007199254740993}}}',
+	);
+	ends.upstream.sayText(
+		'{"jsonrpc":"2.0","id":1,"result":{"resultType":"input_required","inputRequests":{"q":{"method":"elicitation/create","params":{"message":"m","requestedSchema":{"type":"object","properties":{"n":{"type":"number","maximum":1e3}}}}}}}}',
+	);
+	t.regex(ends.client.heardTexts.at(-1) ?? '', /"maximum":1e3/);
+	const {id} = lastOf(ends.client);
+	ends.client.sayText(`{"jsonrpc":"2.0","id":"${id}","result":{"action":"accept","content":{"n":12.50}}}`);
+	t.regex(ends.upstream.heardTexts.at(-1) ?? '', /"account":9007199254740993.*"n":12\.50/);
+});
+
+test('a server that is asked for the modern version and does not speak it says so, with what to do', t => {
+	const ends = wrapped({targetVersion: '2026-07-28'});
+	ends.initialize();
+	t.like(lastOf(ends.upstream), {method: 'server/discover'});
+	ends.upstream.say({id: lastOf(ends.upstream).id, result: {...offer, supportedVersions: ['2027-01-01']}});
+	t.like(lastOf(ends.client), {id: 'i', error: {code: -31_001}});
+	t.regex(JSON.stringify(lastOf(ends.client)), /does not speak 2026-07-28.*--target-version/);
+});
+
+test('a task that is cancelled before it is there is stopped when it is', async t => {
+	const {initialize, answer, initialized, client, upstream, asked} = wrapped();
+	initialize('2025-06-18');
+	answer({capabilities: {tools: {}, tasks: {requests: {tools: {call: {}}}}}});
+	initialized();
+	client.say({id: 1, method: 'tools/list'});
+	const tool = {name: 'job', inputSchema: {type: 'object'}, execution: {taskSupport: 'required'}};
+	upstream.say({id: 1, result: {tools: [tool]}});
+	client.say({id: 2, method: 'tools/call', params: {name: 'job'}});
+	client.say({method: 'notifications/cancelled', params: {requestId: 2}});
+	upstream.say({id: 2, result: {task: {taskId: 'T', status: 'working', pollInterval: 1}}});
+	await until(() => asked().includes('tasks/cancel'));
+	t.false(asked().includes('tasks/get'));
+});
+
+test('what is dropped is not written to the log', async t => {
+	const {ready, upstream, logged} = wrapped();
+	ready('2025-06-18', '2025-11-25');
+	upstream.say({
+		method: 'notifications/tasks/status',
+		params: {api_key: 'sk-123', taskId: 't', status: 'working'},
+	});
+	const entries = await logged('rpc.dropped');
+	t.is(entries.length, 1);
+	t.false(JSON.stringify(entries).includes('sk-123'));
+});
+
+test('an answer to initialize that is no object is a failed handshake', t => {
+	const {initialize, client, upstream} = wrapped();
+	initialize();
+	upstream.sayText(`{"jsonrpc":"2.0","id":"i","result":null}`);
+	t.like(lastOf(client), {id: 'i', error: {code: -31_001}});
+});
