@@ -29,3 +29,10 @@ export function change(envelope: Envelope, edit: (body: Body) => Body): Envelope
 	const open = draft(envelope);
 	return open.with(edit(open.body));
 }
+
+/** The cancellation of a request, by the id that it is known by elsewhere. */
+export const cancellingAs = (cancellation: Envelope, id: string): Envelope =>
+	change(cancellation, body => ({
+		...body,
+		params: {...(body.params as object), requestId: JSON.parse(id)},
+	}));

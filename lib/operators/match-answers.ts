@@ -1,3 +1,4 @@
+import {cancellingAs} from '../change.js';
 import {Envelope} from '../envelope.js';
 import {BridgeError} from '../errors.js';
 import {type Log, logBug} from '../log.js';
@@ -57,8 +58,7 @@ function cancellation(envelope: Envelope, waiting: WaitingRequests): Envelope {
 	const id = memberText(envelope.bytes, 'params', 'requestId');
 	const found = id === undefined ? undefined : waiting.cancel(id);
 	if (!found || found.told === found.id) return envelope;
-	const params = {...(envelope.body.params as object), requestId: JSON.parse(found.told)};
-	return envelope.with({...envelope.body, params});
+	return cancellingAs(envelope, found.told);
 }
 
 const closed = (upstream: string): BridgeError =>

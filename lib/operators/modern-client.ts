@@ -1,5 +1,5 @@
 import {BoundedMap} from '../bounded-map.js';
-import {change} from '../change.js';
+import {cancellingAs, change} from '../change.js';
 import {Envelope} from '../envelope.js';
 import {isObject, type JsonObject, listOf, objectOf, worded} from '../protocol/json.js';
 import {isAtLeast} from '../protocol/log-levels.js';
@@ -237,9 +237,7 @@ class ModernClient implements Steps {
 		const [key, call] = [...this.#calls].find(([, call]) => call.id === id) ?? [];
 		// It may be answered no more, and then must not be taken for the one that a server asks for.
 		if (key !== undefined) this.#calls.delete(key);
-		return change(envelope, body => {
-			const params = withoutEnvelope(objectOf(body.params));
-			return {...body, params: call ? {...params, requestId: JSON.parse(call.told)} : params};
-		});
+		const plain = change(envelope, body => ({...body, params: withoutEnvelope(objectOf(body.params))}));
+		return call ? cancellingAs(plain, call.told) : plain;
 	}
 }

@@ -1,5 +1,5 @@
 import {BoundedMap} from '../bounded-map.js';
-import {change} from '../change.js';
+import {cancellingAs, change} from '../change.js';
 import {Envelope} from '../envelope.js';
 import {BridgeError} from '../errors.js';
 import type {Log} from '../log.js';
@@ -176,11 +176,7 @@ class ModernUpstream implements Steps {
 		const id = memberText(envelope.bytes, 'params', 'requestId') ?? '';
 		if (this.#input.cancel(id)) return;
 		const call = [...this.#calls.values()].find(call => call.id === id);
-		if (!call || call.told === id) return envelope;
-		return change(envelope, body => ({
-			...body,
-			params: {...objectOf(body.params), requestId: JSON.parse(call.told)},
-		}));
+		return !call || call.told === id ? envelope : cancellingAs(envelope, call.told);
 	}
 
 	#notified(envelope: Envelope, method: string): Envelope | undefined {

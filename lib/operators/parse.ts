@@ -4,7 +4,7 @@ import type {Log} from '../log.js';
 import {perMessage, type Stage, stage} from '../stage.js';
 import {redactText} from '../store/redact.js';
 import {elements} from '../wire/batch.js';
-import type {Flaw} from '../wire/scan.js';
+import {type Flaw, isAnswer} from '../wire/scan.js';
 import {MAX_DEPTH} from '../wire/walk.js';
 import {MESSAGE_LIMIT} from './frame.js';
 
@@ -39,7 +39,7 @@ function parseClient({log, maxBytes = MESSAGE_LIMIT, isOneWay = false}: Options)
 			if (flaw === undefined) return envelope;
 			warn(log, 'client.message.refused', envelope, flaw);
 			// An answer is not answered, however wrong it is.
-			if (isOneWay || isAnswer(envelope)) return;
+			if (isOneWay || isAnswer(envelope.head)) return;
 			// Made once: a flood of garbage must not cost an error with a stack each.
 			const error = problems.get(flaw) ?? problem(flaw, envelope.origin.name, maxBytes);
 			problems.set(flaw, error);
@@ -56,7 +56,7 @@ const parseUpstream = ({log, maxBytes = MESSAGE_LIMIT}: Options): Stage =>
 			if (flaw === undefined) return envelope;
 			warn(log, flaw === 'too large' ? 'frame.too_large' : 'child.stdout.garbage', envelope, flaw);
 			// What is not meant as an answer, a line of a log perhaps, fails nobody.
-			if (id === undefined || !isAnswer(envelope)) return;
+			if (id === undefined || !isAnswer(envelope.head)) return;
 			const {name} = envelope.origin;
 			const error = flaw === 'too large' ? problem(flaw, name, maxBytes) : uselessAnswer(flaw, name);
 			return Envelope.failure(id, error, envelope.origin);
@@ -75,9 +75,6 @@ const parseUpstream = ({log, maxBytes = MESSAGE_LIMIT}: Options): Stage =>
 			},
 		};
 	});
-
-const isAnswer = ({head: {method, hasResult, hasError}}: Envelope): boolean =>
-	method === undefined && (hasResult || hasError);
 
 /** Tells people of something that is no message: where it came from, what is wrong, how it begins. */
 function warn(log: Log, event: string, {origin, bytes}: Envelope, flaw: Flaw): void {

@@ -6,7 +6,7 @@ import {inFlight} from '../waiting-requests.js';
 import {elements, MAX_BATCH} from '../wire/batch.js';
 import {canonicalId} from '../wire/id.js';
 import {memberText} from '../wire/member.js';
-import type {Head} from '../wire/scan.js';
+import {isAnswer} from '../wire/scan.js';
 
 export type SplitBatchesOptions = {readonly session: Session; readonly log: Log};
 
@@ -132,10 +132,6 @@ class Splitter implements Steps {
 		this.#out.toClient(Envelope.fromText(`[${batch.answers.join(',')}]`, batch.origin));
 	}
 }
-
-/** Answers are not answered, however wrong they are. */
-const isAnswer = ({method, hasResult, hasError}: Head): boolean =>
-	method === undefined && (hasResult || hasError);
 
 function settle(missing: Map<string, number>, key: string): void {
 	const left = (missing.get(key) ?? 1) - 1;

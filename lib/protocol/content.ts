@@ -1,4 +1,4 @@
-import {changed, eachObject, isObject, type JsonObject} from './json.js';
+import {changed, eachObject, isObject, type JsonObject, listOf, objectOf} from './json.js';
 import type {Context} from './step.js';
 import type {Version} from './version.js';
 
@@ -49,3 +49,10 @@ export const text = (words: string, {annotations}: JsonObject = {}): JsonObject 
 /** How many bytes a text in base64 stands for. */
 export const decodedLength = (base64: unknown): number =>
 	typeof base64 === 'string' ? Buffer.byteLength(base64, 'base64') : 0;
+
+/** Content with a text block; the value as JSON is one where there is none. */
+export function withText(content: unknown, value: unknown): readonly unknown[] {
+	const blocks = listOf(content);
+	const hasText = blocks.some(block => objectOf(block).type === 'text');
+	return hasText ? blocks : [...blocks, text(JSON.stringify(value))];
+}

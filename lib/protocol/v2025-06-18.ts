@@ -1,6 +1,6 @@
 import {marks} from '../wire/marks.js';
-import {inMessages, inToolResult, text} from './content.js';
-import {changed, eachObject, isObject, type JsonObject, listOf, objectOf, worded} from './json.js';
+import {inMessages, inToolResult, text, withText} from './content.js';
+import {changed, eachObject, type JsonObject, objectOf, worded} from './json.js';
 import {type Context, ifMarked, ifMentions, Refusal, Reply, type Step, type Verdict} from './step.js';
 
 /** 2025-06-18 brought links to resources, structured output, elicitation and titles, and took batches away. */
@@ -62,10 +62,9 @@ function linkToText(block: JsonObject, pointer: string, context: Context): JsonO
 
 /** Old clients read `content` alone, and the oldest throw the result away when there is none. */
 function structureAsText(result: JsonObject): JsonObject {
-	if (result.structuredContent === undefined) return result;
-	const content = listOf(result.content);
-	if (content.some(block => isObject(block) && block.type === 'text')) return result;
-	return {...result, content: [...content, text(JSON.stringify(result.structuredContent))]};
+	const {structuredContent} = result;
+	if (structuredContent === undefined) return result;
+	return changed(result, 'content', content => withText(content, structuredContent));
 }
 
 /** A client that has declared it can, whatever version it was told, is asked. */

@@ -1,5 +1,5 @@
-import {text} from './content.js';
-import {changed, eachObject, isObject, type JsonObject, listOf, objectOf, without, worded} from './json.js';
+import {withText} from './content.js';
+import {changed, eachObject, isObject, type JsonObject, objectOf, without, worded} from './json.js';
 import {MODERN, NEWEST_HANDSHAKE} from './version.js';
 
 /*
@@ -203,13 +203,8 @@ const anyOrNone = (isAny: boolean): JsonObject => (isAny ? {} : {not: {}});
 export function wrapOutput(result: JsonObject, isWrappedTool: boolean): JsonObject {
 	const {structuredContent} = result;
 	if (structuredContent === undefined || (!isWrappedTool && isObject(structuredContent))) return result;
-	const content = listOf(result.content);
-	const hasText = content.some(block => objectOf(block).type === 'text');
-	return {
-		...result,
-		content: hasText ? content : [...content, text(JSON.stringify(structuredContent))],
-		structuredContent: {result: structuredContent},
-	};
+	const content = withText(result.content, structuredContent);
+	return {...result, content, structuredContent: {result: structuredContent}};
 }
 
 /** A schema that stands a level deeper than it was written for. */

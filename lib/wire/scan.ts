@@ -34,6 +34,10 @@ export type Head = {
 	readonly flaw: Flaw | undefined;
 };
 
+/** Whether a message is meant as an answer, however wrong it is. Answers are not answered. */
+export const isAnswer = ({method, hasResult, hasError}: Head): boolean =>
+	method === undefined && (hasResult || hasError);
+
 /** The head of something of which no more is known than what is wrong with it. */
 export const flawed = (flaw: Flaw, id?: string, hasResult = false): Head => ({
 	id,
