@@ -1,5 +1,6 @@
+import process from 'node:process';
 import test from 'ava';
-import {newMarker, processesWith, until} from '../faults/support.js';
+import {newMarker, processesWith, start, until} from '../faults/support.js';
 import {runBridge, server} from '../helpers/bridge.js';
 
 const versions = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'];
@@ -127,4 +128,14 @@ test.serial('nothing that was started is left', async t => {
 	t.is((await ask(server('speaker', ...versions, `--${marker}`))).code, 0);
 	await until(() => processesWith(marker).length === 0);
 	t.pass();
+});
+
+test.serial('a signal ends it with all that it has started, and nothing on stdout', async t => {
+	const marker = newMarker(t);
+	const running = start(t, ['versions', '--', process.execPath, '-e', 'setInterval(() => {}, 1e9)', marker]);
+	await until(() => processesWith(marker).length > 1);
+	running.child.kill('SIGTERM');
+	t.is((await running.exited).signal, null);
+	t.deepEqual(running.lines, []);
+	await until(() => processesWith(marker).length === 0);
 });
