@@ -1,0 +1,141 @@
+import process from 'node:process';
+import test from 'ava';
+import {newMarker, processesWith, start, until} from '../faults/support.js';
+import {runBridge, server} from '../helpers/bridge.js';
+
+const versions = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'];
+
+/** `bridge versions` of a server, with nothing left of it when it has ended. */
+const ask = (command: readonly string[], ...flags: string[]) =>
+	runBridge(['versions', ...flags, '--', ...command]);
+
+test.serial('tells what a server speaks and offers, and what each client version loses', async t => {
+	const {code, stdout, stderr} = await ask(server('speaker', ...versions));
+	t.is(code, 0);
+	t.is(stderr, '');
+	const text = stdout.join('\n');
+	t.regex(stdout[0] ?? '', /: speaker 3$/);
+	t.true(text.includes(`speaks      ${versions.join(', ')}\n`));
+	t.true(text.includes('not 2026-07-28: Method not found: server/discover'));
+	t.regex(text, /offers +2 tools, 0 prompts, 0 resources, 0 templates; capabilities: tools, resources\n/);
+	t.regex(text, /bridge, which speaks 2025-11-25 with it/);
+	t.regex(text, /2025-11-25 {2}nothing\n/);
+	t.regex(text, /2024-11-05 {2}.*audio arrives as an embedded resource.*; /);
+	t.regex(text, /2025-03-26 {2}.*structured output arrives as text/);
+});
+
+test.serial('tells what a server answers instead of what it was asked for', async t => {
+	const {code, stdout} = await ask(server('speaker', '2024-11-05'));
+	t.is(code, 0);
+	const text = stdout.join('\n');
+	t.regex(text, /speaks +2024-11-05\n/);
+	for (const version of versions.slice(1)) t.true(text.includes(`2024-11-05 when asked for ${version}`));
+	t.regex(text, /speaks 2024-11-05 with it/);
+});
+
+test.serial('tells which versions a server refuses, with its reason', async t => {
+	const {code, stdout} = await ask(server('speaker', '--refuse', '2025-03-26'));
+	t.is(code, 0);
+	const text = stdout.join('\n');
+	t.regex(text, /speaks +2025-03-26\n/);
+	t.true(text.includes('not 2025-11-25: I do not speak 2025-11-25'));
+	t.regex(text, /2025-06-18 {2}nothing\n/);
+});
+
+test.serial('a server without handshake is spoken to without one', async t => {
+	const {code, stdout} = await ask(server('speaker', '2026-07-28'));
+	t.is(code, 0);
+	const text = stdout.join('\n');
+	t.regex(stdout[0] ?? '', /: speaker 3$/);
+	t.regex(text, /speaks +2026-07-28\n/);
+	t.regex(text, /offers +2 tools/);
+	t.regex(text, /speaks 2026-07-28 with it/);
+	t.regex(text, /2025-11-25 {2}output that is no object is the only member of one\n/);
+});
+
+test.serial('a server of both eras is spoken to with a handshake', async t => {
+	const {stdout} = await ask(server('speaker', '2025-11-25', '2026-07-28'));
+	const text = stdout.join('\n');
+	t.regex(text, /speaks +2025-11-25, 2026-07-28\n/);
+	t.regex(text, /speaks 2025-11-25 with it/);
+});
+
+test.serial('a server that refuses everything is an error with its reasons, exit code 1', async t => {
+	const {code, stdout, stderr} = await ask(server('speaker'));
+	t.is(code, 1);
+	t.deepEqual(stdout, []);
+	t.regex(
+		stderr,
+		/speaks no version that bridge knows.*I do not speak 2024-11-05.*Method not found: server\/discover/s,
+	);
+});
+
+test.serial('a server that answers with a version nobody knows is an error that names it', async t => {
+	const {code, stderr} = await ask(server('speaker', '1999-01-01'));
+	t.is(code, 1);
+	t.regex(stderr, /it answered 1999-01-01/);
+});
+
+test.serial('a program that is no server is an error, exit code 1', async t => {
+	const {code, stdout, stderr} = await ask(['cat']);
+	t.is(code, 1);
+	t.deepEqual(stdout, []);
+	t.regex(stderr, /^bridge: cat speaks no version that bridge knows/m);
+});
+
+test.serial('a program that ends at once is an error with what it said, exit code 1', async t => {
+	const {code, stdout, stderr} = await ask(server('puppet', '--exit=3', '--words=no licence\n'));
+	t.is(code, 1);
+	t.deepEqual(stdout, []);
+	t.regex(stderr, /no licence/);
+});
+
+test.serial('a program that says nothing is given up after --timeout', async t => {
+	const {code, stderr} = await ask(['sleep', '1000'], '--timeout', '0.2');
+	t.is(code, 1);
+	t.regex(stderr, /did not answer initialize within 0\.2 s/);
+});
+
+test.serial.failing('a command that does not exist is used wrongly, exit code 2', async t => {
+	const {code, stdout, stderr} = await ask(['no-such-command-anywhere']);
+	t.deepEqual(stdout, []);
+	t.regex(stderr, /no-such-command-anywhere/);
+	t.is(code, 2);
+});
+
+for (const [what, args] of [
+	['no server named', ['versions']],
+	['a server without the --', ['versions', 'some-server']],
+	['nothing behind the --', ['versions', '--']],
+] as const)
+	test.serial(`${what} is used wrongly, exit code 2`, async t => {
+		const {code, stdout, stderr} = await runBridge(args);
+		t.is(code, 2);
+		t.deepEqual(stdout, []);
+		t.regex(stderr, what === 'nothing behind the --' ? /bridge -- / : /bridge versions -- /);
+	});
+
+test.serial('what a server calls itself cannot move the cursor', async t => {
+	const hostile = String.raw`{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"a\u001b[2J":{}},"serverInfo":{"name":"a\u001b[31m\nb"}}}`;
+	const script = `while read line; do echo '${hostile}'; done`;
+	const {stdout} = await ask(['sh', '-c', script]);
+	t.false(stdout.join('\n').includes('\u001b'));
+	t.false(stdout.includes('b'));
+});
+
+test.serial('nothing that was started is left', async t => {
+	const marker = newMarker(t);
+	t.is((await ask(server('speaker', ...versions, `--${marker}`))).code, 0);
+	await until(() => processesWith(marker).length === 0);
+	t.pass();
+});
+
+test.serial('a signal ends it with all that it has started, and nothing on stdout', async t => {
+	const marker = newMarker(t);
+	const running = start(t, ['versions', '--', process.execPath, '-e', 'setInterval(() => {}, 1e9)', marker]);
+	await until(() => processesWith(marker).length > 1);
+	running.child.kill('SIGTERM');
+	t.is((await running.exited).signal, null);
+	t.deepEqual(running.lines, []);
+	await until(() => processesWith(marker).length === 0);
+});

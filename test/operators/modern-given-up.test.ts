@@ -1,0 +1,72 @@
+import test from 'ava';
+import {objectOf} from '../../lib/protocol/json.js';
+import {lastOf} from '../helpers/version-stages.js';
+import {
+	ask,
+	asked,
+	modernClientPair,
+	modernServerPair,
+	needs,
+	news,
+	question,
+	retry,
+	textResult,
+} from './modern-support.js';
+
+/* Calls that a client gives up, in ways that are legal and rare. */
+
+test.failing('what still comes of a call that was given up comes in the words of the client', t => {
+	const pair = modernClientPair();
+	ask(pair, 1);
+	pair.client.say({method: 'notifications/cancelled', params: {requestId: 1}});
+	pair.upstream.say({id: 1, result: textResult('late')});
+	t.true(pair.client.heard.every(({result}) => objectOf(result).resultType === 'complete'));
+});
+
+test('what still comes of a call that was given up after a retry goes nowhere', t => {
+	const pair = modernClientPair();
+	ask(pair, 1);
+	pair.upstream.say(question('s'));
+	retry(pair, 2, asked(pair).state, {s: {action: 'cancel'}});
+	pair.client.say({method: 'notifications/cancelled', params: {requestId: 2}});
+	news(pair.client);
+	pair.upstream.say({id: 1, result: textResult('late')});
+	t.deepEqual(pair.client.heard, []);
+});
+
+test.failing('a modern client may spell the id that it gives up in another way', t => {
+	const pair = modernClientPair();
+	ask(pair, 'A');
+	pair.upstream.say(question('s'));
+	retry(pair, 'B', asked(pair).state, {s: {action: 'cancel'}});
+	pair.client.sayText(
+		String.raw`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"\u0042"}}`,
+	);
+	t.like(lastOf(pair.upstream), {method: 'notifications/cancelled', params: {requestId: 'A'}});
+});
+
+test.failing('a handshake client may spell the id that it gives up in another way', t => {
+	const pair = modernServerPair({clientCapabilities: {elicitation: {}}});
+	pair.client.say({id: 'A', method: 'tools/call', params: {name: 'x'}});
+	pair.upstream.say(needs('A', undefined, 's'));
+	const {id} = lastOf(pair.upstream);
+	pair.client.sayText(
+		String.raw`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"\u0041"}}`,
+	);
+	t.like(lastOf(pair.upstream), {method: 'notifications/cancelled', params: {requestId: id}});
+});
+
+test('a cancellation without an id, and one of nothing known, do no harm', t => {
+	for (const pair of [modernClientPair(), modernServerPair()]) {
+		pair.client.say({method: 'notifications/cancelled'});
+		pair.client.say({method: 'notifications/cancelled', params: {requestId: 99}});
+		pair.upstream.say({method: 'notifications/cancelled'});
+		t.true(news(pair.upstream).every(({id}) => id === undefined));
+		t.deepEqual(
+			news(pair.client).filter(({id}) => id !== undefined),
+			[],
+		);
+		pair.client.say({id: 1, method: 'ping'});
+		t.is(pair.client.heard.at(-1)?.id, 1);
+	}
+});

@@ -1,0 +1,165 @@
+import test from 'ava';
+import {
+	callerOf,
+	discovered,
+	envelopeProblem,
+	handshakeNotification,
+	handshakeResult,
+	handshakeTools,
+	initialized,
+	inputParams,
+	inputRequest,
+	isModernRequest,
+	isWrapped,
+	modernError,
+	modernResult,
+	withEnvelope,
+	withoutEnvelope,
+	wrapOutput,
+} from '../../lib/protocol/v2026-07-28.js';
+import {clientInfo, envelope, serverInfo} from '../helpers/version-stages.js';
+
+const META = 'io.modelcontextprotocol/';
+
+test('a request is modern by its method, or by what only modern requests say', t => {
+	t.true(isModernRequest('server/discover', undefined));
+	t.true(isModernRequest('tools/list', {_meta: {[`${META}protocolVersion`]: 5}}));
+	t.true(isModernRequest('tools/list', {_meta: {[`${META}clientCapabilities`]: undefined}}));
+});
+
+test('a request with anything else is not', t => {
+	for (const params of [undefined, null, [], 'x', {}, {_meta: null}, {_meta: {progressToken: 1}}])
+		t.false(isModernRequest('tools/list', params));
+	t.false(isModernRequest(undefined, {}));
+	t.false(isModernRequest('tools/list', {_meta: {[`${META}clientInfo`]: {}, [`${META}logLevel`]: 'info'}}));
+});
+
+test('an envelope needs a version that is known, and capabilities', t => {
+	t.is(envelopeProblem({_meta: envelope()}), undefined);
+	t.like(envelopeProblem({_meta: envelope({}, {[`${META}protocolVersion`]: undefined})}), {code: -32602});
+	t.like(envelopeProblem({_meta: {[`${META}protocolVersion`]: '2026-07-28'}}), {code: -32602});
+	t.like(envelopeProblem(null), {code: -32602});
+	t.deepEqual(envelopeProblem({_meta: envelope({}, {[`${META}protocolVersion`]: 7})}), {
+		code: -32022,
+		message: 'Unsupported protocol version: 7',
+		data: {requested: 7, supported: ['2026-07-28']},
+	});
+});
+
+test('a caller without a name has one, and one without a level has none', t => {
+	t.deepEqual(callerOf({_meta: {[`${META}clientInfo`]: 'x', [`${META}logLevel`]: 5}}), {
+		info: {name: 'unknown', version: '0'},
+		capabilities: {},
+		logLevel: undefined,
+	});
+	t.deepEqual(callerOf({_meta: envelope({roots: {}}, {[`${META}logLevel`]: 'info'})}), {
+		info: clientInfo,
+		capabilities: {roots: {}},
+		logLevel: 'info',
+	});
+});
+
+test('params with an envelope and without it again are the same', t => {
+	for (const params of [{}, {a: 1}, {a: 1, _meta: {progressToken: 1}}])
+		t.deepEqual(
+			withoutEnvelope(withEnvelope(params, {info: clientInfo, capabilities: {}, logLevel: 'info'})),
+			params,
+		);
+});
+
+test('params that have no envelope stay the very object', t => {
+	for (const params of [{a: 1}, {_meta: {x: 1}}, {_meta: 5}]) t.is(withoutEnvelope(params), params);
+});
+
+test('an envelope leaves out what modern servers have no word for', t => {
+	const capabilities = {tasks: {}, roots: {listChanged: true}, sampling: {}};
+	const params = withEnvelope({task: {}, a: 1}, {info: clientInfo, capabilities});
+	t.deepEqual(params, {a: 1, _meta: envelope({roots: {}, sampling: {}})});
+	t.like(withEnvelope({}, {info: clientInfo, capabilities: {roots: 5}}), {_meta: envelope({roots: 5})});
+});
+
+test('a result says who made it only if that is known, and keeps a type that it has', t => {
+	t.deepEqual(modernResult('tools/call', {a: 1}, undefined), {resultType: 'complete', a: 1, _meta: {}});
+	t.is(modernResult('x', {resultType: 'other'}, serverInfo).resultType, 'other');
+});
+
+test('a modern result becomes what a handshake server would have said', t => {
+	const result = {a: 1, _meta: {x: 1}};
+	t.deepEqual(handshakeResult({...modernResult('tools/list', result, serverInfo)}), result);
+	t.deepEqual(handshakeResult({...modernResult('tools/list', {}, serverInfo)}), {});
+	t.is(handshakeResult(result), result);
+});
+
+test('a notification without a subscription stays the very object', t => {
+	for (const body of [{method: 'a'}, {method: 'a', params: {}}, {method: 'a', params: {_meta: {x: 1}}}])
+		t.is(handshakeNotification(body), body);
+});
+
+test('only the code that took its place changes', t => {
+	const error = {code: -32602, message: 'a'};
+	t.is(modernError(error), error);
+	t.deepEqual(modernError({...error, code: -32002}), error);
+});
+
+test('what is discovered has no tasks, and instructions only if there are any', t => {
+	const answer = discovered({capabilities: {tasks: {}, tools: {}}});
+	t.deepEqual(answer.capabilities, {tools: {}});
+	t.false('instructions' in answer);
+	t.is(discovered({instructions: 'i'}).instructions, 'i');
+});
+
+test('extensions are told to clients that have declared some', t => {
+	const capabilities = {extensions: {x: {}}};
+	t.deepEqual(initialized({capabilities}, {}).capabilities, {});
+	t.deepEqual(initialized({capabilities}, {extensions: {}}).capabilities, capabilities);
+});
+
+test('a question without params has none', t => {
+	t.deepEqual(inputRequest('roots/list', {_meta: {}}), {method: 'roots/list'});
+	t.deepEqual(inputRequest('roots/list', undefined), {method: 'roots/list'});
+});
+
+test('only elicitation by URL gets an id', t => {
+	t.deepEqual(inputParams({mode: 'url'}, 'e'), {mode: 'url', elicitationId: 'e'});
+	t.deepEqual(inputParams({mode: 'form'}, 'e'), {mode: 'form'});
+	t.deepEqual(inputParams(undefined, 'e'), {});
+});
+
+test('output is wrapped where its schema is there and is no object', t => {
+	t.false(isWrapped({}));
+	t.false(isWrapped({outputSchema: {type: 'object'}}));
+	for (const outputSchema of [{}, {type: 'array'}, {type: ['object', 'null']}, true])
+		t.true(isWrapped({outputSchema}));
+});
+
+test('a list of tools that handshake clients take stays the very object', t => {
+	const result = {tools: [{name: 'x', inputSchema: {type: 'object', properties: {a: {}}}}, 5]};
+	t.is(handshakeTools(result), result);
+	const odd = {tools: 'none'};
+	t.is(handshakeTools(odd), odd);
+});
+
+test('references in lists move with the schema, and what only looks like one does not', t => {
+	const schema = {type: 'array', prefixItems: [{$ref: '#/$defs/a'}, {$ref: '#anchor'}, {$ref: 5}, 7]};
+	const [tool] = handshakeTools({tools: [{outputSchema: schema}]}).tools as [{outputSchema: unknown}];
+	t.deepEqual(tool.outputSchema, {
+		type: 'object',
+		properties: {
+			result: {
+				type: 'array',
+				prefixItems: [{$ref: '#/properties/result/$defs/a'}, {$ref: '#anchor'}, {$ref: 5}, 7],
+			},
+		},
+		required: ['result'],
+	});
+});
+
+test('output that is wrapped stands as text, unless there is some', t => {
+	t.deepEqual(wrapOutput({structuredContent: [1]}, false), {
+		content: [{type: 'text', text: '[1]'}],
+		structuredContent: {result: [1]},
+	});
+	const content = [{type: 'image'}, {type: 'text', text: 'a'}];
+	t.deepEqual(wrapOutput({content, structuredContent: 0}, true), {content, structuredContent: {result: 0}});
+	for (const result of [{content}, {structuredContent: {a: 1}}]) t.is(wrapOutput(result, false), result);
+});

@@ -1,0 +1,133 @@
+import test from 'ava';
+import {Subject} from 'rxjs';
+import {Envelope} from '../lib/envelope.js';
+import {BridgeError} from '../lib/errors.js';
+import {perMessage, type Stage, stage} from '../lib/stage.js';
+import {unless} from '../lib/unless.js';
+import {converse} from './operators/support.js';
+
+/** A stage that writes its name into all that passes it. */
+const named = (name: string): Stage =>
+	perMessage({
+		toUpstream: envelope => envelope.with({...envelope.body, way: `${envelope.body.way ?? ''}${name}`}),
+		toClient: envelope => envelope.with({...envelope.body, way: `${envelope.body.way ?? ''}${name}`}),
+	});
+
+test('messages go through the stages in order, and back in the other', t => {
+	const {client, upstream} = converse(unless(() => false, [named('a'), {}, named('b')]));
+	client.say({method: 'm'});
+	upstream.say({method: 'm'});
+	t.is(upstream.heard[0]?.way, 'ab');
+	t.is(client.heard[0]?.way, 'ba');
+});
+
+test('messages go around the stages as soon as there is nothing to do, both ways, and through them when there is', t => {
+	let isPlain = false;
+	const {client, upstream} = converse(
+		unless(() => isPlain, [named('a')]),
+		named('z'),
+	);
+	const ways = [false, true, false].map(plain => {
+		isPlain = plain;
+		client.say({method: 'm'});
+		upstream.say({method: 'm'});
+		return [upstream.heard.at(-1)?.way, client.heard.at(-1)?.way];
+	});
+	t.deepEqual(ways, [
+		['az', 'za'],
+		['z', 'z'],
+		['az', 'za'],
+	]);
+});
+
+test('what a message settles holds from the next one on, and not for itself', t => {
+	let isPlain = false;
+	const settling = perMessage({
+		toUpstream(envelope) {
+			isPlain = true;
+			return envelope;
+		},
+	});
+	const {client, upstream} = converse(unless(() => isPlain, [settling, named('a')]));
+	client.say({method: 'm'});
+	client.say({method: 'm'});
+	t.deepEqual(
+		upstream.heard.map(({way}) => way),
+		['a', undefined],
+	);
+});
+
+test('what stages say of their own accord is heard, also when messages go around them', t => {
+	let speak = (): void => {};
+	const talkative = stage(out => {
+		speak = () => {
+			for (const say of [out.toUpstream, out.toClient]) say(Envelope.of({method: 'own'}));
+		};
+		return {};
+	});
+	const {client, upstream} = converse(unless(() => true, [talkative]));
+	speak();
+	t.deepEqual(upstream.heard, [{method: 'own'}]);
+	t.deepEqual(client.heard, [{method: 'own'}]);
+});
+
+/** A stage that notes how the conversation ended for it. */
+function watching(): {stage: Stage; readonly seen: unknown[]} {
+	const seen: unknown[] = [];
+	const steps = {
+		upstreamGone: (error: unknown) => void seen.push(error),
+		clientDone: (done: () => void) => {
+			seen.push('done');
+			done();
+		},
+		stopped: () => void seen.push('stopped'),
+	};
+	return {stage: perMessage(steps), seen};
+}
+
+for (const isPlain of [true, false]) {
+	const way = isPlain ? 'around' : 'through';
+	test(`the stages hear that the client is done while messages go ${way} them, and so does the upstream`, t => {
+		const {stage: watcher, seen} = watching();
+		const {client, upstream} = converse(unless(() => isPlain, [watcher]));
+		let isOver = false;
+		(upstream.outgoing as Subject<Envelope>).subscribe({
+			complete() {
+				isOver = true;
+			},
+		});
+		client.end();
+		t.is(seen[0], 'done');
+		t.true(isOver);
+	});
+
+	test(`the stages hear what the upstream died of while messages go ${way} them, and so does who listens`, t => {
+		const {stage: watcher, seen} = watching();
+		const upstream = new Subject<Envelope>();
+		const error = new BridgeError('ERR_CHILD_EXITED', 'It died.', 'Look.');
+		let heard: unknown;
+		const {toClient} = unless(() => isPlain, [watcher]);
+		toClient?.(upstream).subscribe({
+			error(reason) {
+				heard = reason;
+			},
+		});
+		upstream.error(error);
+		t.deepEqual(seen, [error]);
+		t.is(heard, error);
+	});
+}
+
+test('the stages are stopped with the conversation', t => {
+	const {stage: watcher, seen} = watching();
+	const {link} = converse(unless(() => true, [watcher]));
+	link.unsubscribe();
+	t.deepEqual(seen, ['stopped']);
+});
+
+test('nothing is passed on after the end', t => {
+	const {client, upstream} = converse(unless(() => true, [named('a')]));
+	client.end();
+	client.say({method: 'm'});
+	t.deepEqual(upstream.heard, []);
+});
