@@ -217,7 +217,7 @@ test('a client that gives a request up is heard under the id that the server kno
 	]);
 });
 
-test.failing('what a client gives up is told to a handshake server without the envelope', t => {
+test('what a client gives up is told to a handshake server without the envelope', t => {
 	const pair = modernClientPair();
 	ask(pair, 1);
 	news(pair.upstream);

@@ -171,7 +171,7 @@ for (const [answered, taken, isWarned] of [
 		initialize(pair);
 		answer(pair, answered);
 		t.is(pair.session.upstream, taken);
-		t.is(pair.session.isUnsure, isWarned);
+		t.is(pair.session.needsTranslation, isWarned);
 		const warnings = (await pair.entries()).filter(({event}) => event === 'proxy.version.unknown');
 		t.is(warnings.length, isWarned ? 1 : 0);
 	});
