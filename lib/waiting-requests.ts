@@ -84,6 +84,11 @@ export class WaitingRequests {
 		return this.#byKey.get(key)?.method;
 	}
 
+	/** The id of that request, as the client wrote it. */
+	idOf(key: string): string | undefined {
+		return this.#byKey.get(key)?.id;
+	}
+
 	/** The client gave a request up, which may be answered all the same. */
 	cancel(id: string): Waiting | undefined {
 		const found = this.#find(id) ?? this.#byKey.get(canonicalId(id));

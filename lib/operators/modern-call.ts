@@ -1,3 +1,4 @@
+import {change} from '../change.js';
 import type {Envelope} from '../envelope.js';
 import {type JsonObject, objectOf} from '../protocol/json.js';
 import {callerOf} from '../protocol/v2026-07-28.js';
@@ -20,6 +21,8 @@ export type ModernCall = {
 	readonly toldToken: string | undefined;
 	/** Whether the client is away, to answer what the server asked. */
 	isParked: boolean;
+	/** Whether the client has given it up. It may be answered all the same, but carries no questions any more. */
+	isGivenUp: boolean;
 	/** Whether it is over for the server, and has to be made anew when the client is back. */
 	readonly isOver: boolean;
 	/** The answer, if it came while the call was parked. */
@@ -42,7 +45,7 @@ export function newCall({head: {id = '', method = ''}, body, bytes}: Envelope, i
 	const token = tokenOf(bytes);
 	return {
 		...{id, told: id, method, capabilities, logLevel, token, toldToken: token},
-		...{isParked: false, isOver, answer: undefined, questions: new Map()},
+		...{isParked: false, isGivenUp: false, isOver, answer: undefined, questions: new Map()},
 	};
 }
 
@@ -56,4 +59,21 @@ export const nameFor = (id: string, {questions}: ModernCall): string =>
 
 /** The last call that can carry a question: what asks is not told, and the last is the likeliest. */
 export const latestWith = (capability: string, calls: Iterable<ModernCall>): ModernCall | undefined =>
-	[...calls].findLast(({method, capabilities}) => resumable.includes(method) && capability in capabilities);
+	[...calls].findLast(
+		({method, capabilities, isGivenUp}) =>
+			!isGivenUp && resumable.includes(method) && capability in capabilities,
+	);
+
+/** Progress under the token that the client has now; nothing while the client is away. */
+export function progressFor(calls: Iterable<ModernCall>, envelope: Envelope): Envelope | undefined {
+	const told = memberText(envelope.bytes, 'params', 'progressToken');
+	const call = [...calls].find(({toldToken}) => toldToken !== undefined && toldToken === told);
+	if (!call) return envelope;
+	const {token, isParked} = call;
+	if (isParked || token === undefined) return;
+	if (token === told) return envelope;
+	return change(envelope, body => ({
+		...body,
+		params: {...objectOf(body.params), progressToken: JSON.parse(token)},
+	}));
+}

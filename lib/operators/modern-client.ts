@@ -16,18 +16,25 @@ import {
 } from '../protocol/v2026-07-28.js';
 import {MODERN} from '../protocol/version.js';
 import {type Answer, type Outlets, type Stage, type Steps, stage} from '../stage.js';
+import type {WaitingRequests} from '../waiting-requests.js';
 import {ExactNumbers} from '../wire/exact-numbers.js';
 import {canonicalId} from '../wire/id.js';
 import {memberText} from '../wire/member.js';
-import {askable, latestWith, type ModernCall, nameFor, newCall, tokenOf} from './modern-call.js';
+import {askable, latestWith, type ModernCall, nameFor, newCall, progressFor, tokenOf} from './modern-call.js';
 import {Listeners} from './modern-listeners.js';
+
+export type ModernClientOptions = {
+	readonly session: Session;
+	/** The requests of the client that wait for an answer. */
+	readonly waiting: WaitingRequests;
+};
 
 /** Calls of a client that may be under way at a time; the oldest is forgotten for the next. */
 const MAX_CALLS = 65_536;
 
 /** Makes a client of the era without handshake look like one of 2025-11-25 that has shaken hands. */
-export function modernClient(session: Session): Stage {
-	return stage(out => new ModernClient(session, out));
+export function modernClient(options: ModernClientOptions): Stage {
+	return stage(out => new ModernClient(options, out));
 }
 
 class ModernClient implements Steps {
@@ -41,10 +48,10 @@ class ModernClient implements Steps {
 	readonly #own = new BoundedMap<string, true>(MAX_CALLS);
 	#logLevel: string | undefined;
 
-	constructor(session: Session, out: Outlets) {
+	constructor({session, waiting}: ModernClientOptions, out: Outlets) {
 		this.#session = session;
 		this.#out = out;
-		this.#listeners = new Listeners(session, out);
+		this.#listeners = new Listeners(session, waiting, out);
 	}
 
 	get #isInPlace(): boolean {
@@ -171,6 +178,11 @@ class ModernClient implements Steps {
 			worded(params.elicitationId),
 			inputRequest('elicitation/create', params),
 		]);
+		if (requests.length === 0) {
+			// It does not say where to go, and the code means nothing to the client.
+			this.#out.toClient(Envelope.answer(call.id, 'error', {...objectOf(body.error), code: -32603}));
+			return;
+		}
 		const state = this.#parked.add({...call, isOver: true});
 		this.#needInput(call, Object.fromEntries(requests), state, new ExactNumbers());
 	}
@@ -197,7 +209,7 @@ class ModernClient implements Steps {
 				return [...this.#calls.values()].some(call => isAtLeast(level, call.logLevel)) ? envelope : undefined;
 			}
 			case 'notifications/progress':
-				return this.#progress(envelope);
+				return progressFor(this.#calls.values(), envelope);
 			case 'notifications/cancelled':
 				return this.#questionCancelled(envelope);
 			case 'notifications/tasks/status':
@@ -206,21 +218,6 @@ class ModernClient implements Steps {
 			default:
 				return this.#listeners.isConcernedWith(method) ? this.#listeners.tell(envelope, method) : envelope;
 		}
-	}
-
-	/** Progress is told under the token that the client has now, and to nobody while it is away. */
-	#progress(envelope: Envelope): Envelope | undefined {
-		const told = memberText(envelope.bytes, 'params', 'progressToken');
-		const call = [...this.#calls.values()].find(
-			({toldToken}) => toldToken !== undefined && toldToken === told,
-		);
-		if (!call || call.token === told) return call?.isParked ? undefined : envelope;
-		const {token} = call;
-		if (call.isParked || token === undefined) return;
-		return change(envelope, body => ({
-			...body,
-			params: {...objectOf(body.params), progressToken: JSON.parse(token)},
-		}));
 	}
 
 	/** The server no longer wants to know. */
@@ -234,9 +231,9 @@ class ModernClient implements Steps {
 	#cancelled(envelope: Envelope): Envelope | undefined {
 		const id = memberText(envelope.bytes, 'params', 'requestId');
 		if (id === undefined || this.#listeners.close(id)) return;
-		const [key, call] = [...this.#calls].find(([, call]) => call.id === id) ?? [];
-		// It may be answered no more, and then must not be taken for the one that a server asks for.
-		if (key !== undefined) this.#calls.delete(key);
+		const key = canonicalId(id);
+		const call = [...this.#calls.values()].find(call => canonicalId(call.id) === key);
+		if (call) call.isGivenUp = true;
 		const plain = change(envelope, body => ({...body, params: withoutEnvelope(objectOf(body.params))}));
 		return call ? cancellingAs(plain, call.told) : plain;
 	}

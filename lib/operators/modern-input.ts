@@ -5,7 +5,8 @@ import type {Session} from '../protocol/session.js';
 import {inputParams} from '../protocol/v2026-07-28.js';
 import type {Outlets} from '../stage.js';
 import {ExactNumbers} from '../wire/exact-numbers.js';
-import {idWord} from '../wire/id.js';
+import {canonicalId, idWord} from '../wire/id.js';
+import {askable} from './modern-call.js';
 
 /** A request of a handshake client that a modern server has been asked. */
 export type HandshakeCall = {
@@ -62,7 +63,13 @@ export class InputRounds {
 			objectOf(exact.parse(answer.line.toString())).result,
 		);
 		const round: Round = {call, state, open: new Map(), responses: new Map(), exact: new ExactNumbers()};
-		const questions = Object.entries(objectOf(inputRequests)).map(([name, request]) => {
+		const requests = Object.entries(objectOf(inputRequests));
+		const unknown = requests.find(([, request]) => !askable.has(String(objectOf(request).method)));
+		if (unknown) {
+			this.#fail(call, `The server asked for input that nobody knows how to give: ${unknown[0]}.`);
+			return;
+		}
+		const questions = requests.map(([name, request]) => {
 			const {method, params} = objectOf(request);
 			const id = this.#session.ownId();
 			round.open.set(JSON.stringify(id), {name, method: worded(method)});
@@ -126,7 +133,7 @@ export class InputRounds {
 
 	/** Whether a call that the client gives up is on hold here: it is over then, for the server has nothing to stop. */
 	cancel(id: string): boolean {
-		const round = [...this.#rounds.values()].find(({call}) => call.id === id);
+		const round = [...this.#rounds.values()].find(({call}) => canonicalId(call.id) === canonicalId(id));
 		if (round) this.#withdraw(round);
 		return round !== undefined;
 	}

@@ -4,6 +4,7 @@ import {type JsonObject, listOf, objectOf} from '../protocol/json.js';
 import type {Session} from '../protocol/session.js';
 import {SUBSCRIPTION_ID} from '../protocol/v2026-07-28.js';
 import type {Outlets} from '../stage.js';
+import type {WaitingRequests} from '../waiting-requests.js';
 import {ExactNumbers} from '../wire/exact-numbers.js';
 
 /** Streams of notifications that a client may hold open at a time; the oldest is forgotten for the next. */
@@ -22,8 +23,9 @@ const lists = [
 const UPDATED = 'notifications/resources/updated';
 
 type Listener = {
-	/** The id of the request that opened it, as text. */
+	/** The id of the request that opened it, as text, and as the client wrote it. */
 	readonly id: string;
+	readonly name: string;
 	readonly origin: Origin;
 	/** What it hears of. */
 	readonly methods: readonly string[];
@@ -39,6 +41,7 @@ type Reply = (member: 'result' | 'error', value: JsonObject) => undefined;
 /** The streams of notifications that a modern client has opened, served from what a handshake server sends to all. */
 export class Listeners {
 	readonly #session: Session;
+	readonly #requests: WaitingRequests;
 	readonly #out: Outlets;
 	readonly #listeners = new BoundedMap<string, Listener>(MAX_LISTENERS);
 	/** Requests to subscribe that are under way, by their keys; those to unsubscribe are nobody's. */
@@ -46,13 +49,14 @@ export class Listeners {
 		MAX_LISTENERS * MAX_URIS,
 	);
 
-	constructor(session: Session, out: Outlets) {
+	constructor(session: Session, waiting: WaitingRequests, out: Outlets) {
 		this.#session = session;
+		this.#requests = waiting;
 		this.#out = out;
 	}
 
 	/** Opens a stream with what the server really offers of what is wanted. */
-	open({head: {id = ''}, origin, body}: Envelope, reply: Reply): undefined {
+	open({head: {id = '', key = ''}, origin, body}: Envelope, reply: Reply): undefined {
 		const wanted = objectOf(objectOf(body.params).notifications);
 		const capabilities = objectOf(this.#session.initializeResult?.capabilities);
 		const offered = lists.filter(
@@ -70,6 +74,7 @@ export class Listeners {
 		const methods = offered.map(({method}) => method);
 		const listener: Listener = {
 			id,
+			name: this.#requests.idOf(key) ?? id,
 			origin,
 			methods,
 			uris,
@@ -101,7 +106,7 @@ export class Listeners {
 	}
 
 	#acknowledge(listener: Listener): void {
-		const {id, methods, uris, waiting, isOpen, origin} = listener;
+		const {id, name, methods, uris, waiting, isOpen, origin} = listener;
 		if (isOpen || this.#listeners.get(id) !== listener) return;
 		listener.isOpen = true;
 		clearTimeout(listener.patience);
@@ -112,7 +117,7 @@ export class Listeners {
 			...(uris.size > 0 ? {resourceSubscriptions: [...uris]} : {}),
 		};
 		const exact = new ExactNumbers();
-		const params = {_meta: {[SUBSCRIPTION_ID]: exact.raw(id)}, notifications};
+		const params = {_meta: {[SUBSCRIPTION_ID]: exact.raw(name)}, notifications};
 		const method = 'notifications/subscriptions/acknowledged';
 		this.#out.toClient(Envelope.fromText(exact.write({jsonrpc: '2.0', method, params}), origin));
 	}
@@ -125,11 +130,11 @@ export class Listeners {
 	tell(envelope: Envelope, method: string): undefined {
 		const {body} = envelope;
 		const params = objectOf(body.params);
-		for (const {id, methods, uris, isOpen} of this.#listeners.values()) {
+		for (const {name, methods, uris, isOpen} of this.#listeners.values()) {
 			const isWanted = method === UPDATED ? uris.has(String(params.uri)) : methods.includes(method);
 			if (!isWanted || !isOpen) continue;
 			const exact = new ExactNumbers();
-			const _meta = {...objectOf(params._meta), [SUBSCRIPTION_ID]: exact.raw(id)};
+			const _meta = {...objectOf(params._meta), [SUBSCRIPTION_ID]: exact.raw(name)};
 			this.#out.toClient(envelope.withText(exact.write({...body, params: {...params, _meta}})));
 		}
 	}

@@ -173,9 +173,9 @@ class ModernUpstream implements Steps {
 		}
 		if (method !== 'notifications/cancelled')
 			return method === 'notifications/roots/list_changed' ? undefined : envelope;
-		const id = memberText(envelope.bytes, 'params', 'requestId') ?? '';
+		const id = memberText(envelope.bytes, 'params', 'requestId') ?? '""';
 		if (this.#input.cancel(id)) return;
-		const call = [...this.#calls.values()].find(call => call.id === id);
+		const call = [...this.#calls.values()].find(call => canonicalId(call.id) === canonicalId(id));
 		return !call || call.told === id ? envelope : cancellingAs(envelope, call.told);
 	}
 
@@ -220,6 +220,7 @@ class ModernUpstream implements Steps {
 		if (method !== 'tools/list') return {...body, result};
 		for (const tool of listOf(result.tools).map(objectOf))
 			if (isWrapped(tool)) this.#wrapped.set(tool.name, true);
+			else this.#wrapped.delete(tool.name);
 		return {...body, result: handshakeTools(result)};
 	}
 }

@@ -101,6 +101,7 @@ class TaskPoller implements Steps {
 		}
 		for (const {name, execution} of listOf(result.tools).map(objectOf))
 			if (objectOf(execution).taskSupport === 'required') this.#required.set(name, true);
+			else this.#required.delete(name);
 	}
 
 	#proceed(job: Job, envelope: Envelope): Envelope | undefined {

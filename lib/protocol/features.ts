@@ -35,7 +35,6 @@ const features: readonly Feature[] = [
 		since: '2025-11-25',
 		name: 'tasks',
 		olderClient: 'are waited for here',
-		olderServer: 'are calls that answer when they are done',
 		isThere: ({capabilities}) => 'tasks' in capabilities,
 	},
 	{
@@ -44,7 +43,12 @@ const features: readonly Feature[] = [
 		olderClient: 'is the only member of one',
 		isThere: ({tools}) => tools.some(isWrapped),
 	},
-	{since: '2026-07-28', name: 'tasks', olderServer: 'are not there any more'},
+	{
+		since: '2026-07-28',
+		name: 'tasks',
+		olderServer: 'are waited for here',
+		isThere: ({capabilities}) => 'tasks' in capabilities,
+	},
 ];
 
 /** What a client of one version does not get, or gets otherwise, of a server of another. */

@@ -6,4 +6,4 @@ const levels: readonly unknown[] = [
 
 /** Whether somebody who wants this level gets a message of that one. Who wants none gets none. */
 export const isAtLeast = (level: unknown, wanted: string | undefined): boolean =>
-	wanted !== undefined && levels.indexOf(level) >= levels.indexOf(wanted);
+	levels.includes(wanted) && levels.indexOf(level) >= levels.indexOf(wanted);

@@ -17,7 +17,9 @@ export function withOriginals(value: JsonObject, originals: ReadonlyMap<string, 
 /** The value with what it lost put back where the receiver takes it. */
 export function restored(value: JsonObject, isWelcome: (original: unknown) => boolean): JsonObject {
 	const originals = objectOf(objectOf(value._meta)[ORIGINAL]);
-	const welcome = Object.entries(originals).filter(([, original]) => isWelcome(original));
+	const welcome = Object.entries(originals).filter(
+		([pointer, original]) => pointer.startsWith('/') && isWelcome(original),
+	);
 	if (welcome.length === 0) return value;
 	const filled = welcome.reduce<JsonObject>(
 		(result, [pointer, original]) => put(result, path(pointer), original) as JsonObject,
@@ -39,8 +41,8 @@ const path = (pointer: string): string[] =>
 function put(value: unknown, [name, ...rest]: readonly string[], original: unknown): unknown {
 	if (name === undefined) return original;
 	if (Array.isArray(value)) {
-		const index = Number(name);
-		if (!Number.isInteger(index) || index < 0 || index >= value.length) return value;
+		const index = /^(0|[1-9]\d*)$/.test(name) ? Number(name) : value.length;
+		if (index >= value.length) return value;
 		return value.with(index, put(value[index], rest, original));
 	}
 	if (!isObject(value) || (rest.length > 0 && !Object.hasOwn(value, name))) return value;

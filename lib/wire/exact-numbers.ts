@@ -1,13 +1,16 @@
+import {randomBytes} from 'node:crypto';
+
 /** Strings, to step over them, and numbers. */
 const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
+/** A word that no message has: nobody can guess it. */
+const WORD = randomBytes(6).toString('hex');
+
 /** How a hidden number reads in a string, in JSON text, and in JSON text within a string. */
-const hidden = (at: number): string => `\u0000N${at}\u0000`;
-const QUOTED = /"\\u0000N(\d+)\\u0000"/g;
-const NESTED = /\\"\\\\u0000N(\d+)\\\\u0000\\"/g;
-const BARE = /\\u0000N(\d+)\\u0000/g;
-/** Whether a message has such strings of its own: its numbers then are as a parser makes them. */
-const FORGED = '\\u0000N';
+const hidden = (at: number): string => `\u0000${WORD} ${at}\u0000`;
+const QUOTED = new RegExp(`"\\\\u0000${WORD} (\\d+)\\\\u0000"`, 'g');
+const NESTED = new RegExp(`\\\\"\\\\\\\\u0000${WORD} (\\d+)\\\\\\\\u0000\\\\"`, 'g');
+const BARE = new RegExp(`\\\\u0000${WORD} (\\d+)\\\\u0000`, 'g');
 
 /**
  * JSON whose numbers survive being parsed and written out anew: those that would not are hidden in strings, and come out
@@ -18,7 +21,7 @@ export class ExactNumbers {
 
 	/** Parses text that is known to be JSON. */
 	parse(json: string): unknown {
-		return JSON.parse(json.includes(FORGED) ? json : json.replace(TOKENS, token => this.#hide(token)));
+		return JSON.parse(json.replace(TOKENS, token => this.#hide(token)));
 	}
 
 	/** A value that is written as this text: for ids, which only their own text tells apart. */

@@ -19,6 +19,9 @@ import {
 
 const BIG = '9007199254740993';
 const numbers = `[1.0,${BIG},1e400,-0]`;
+/** The id that the server was told for the last request: one of bridge's own, where many would not answer. */
+const told = ({heard}: {readonly heard: ReadonlyArray<{readonly id?: unknown}>}): string =>
+	JSON.stringify(heard.at(-1)?.id);
 const meta = JSON.stringify(envelope({elicitation: {}, sampling: {}}));
 
 test('a request of a modern client keeps its numbers', t => {
@@ -27,7 +30,7 @@ test('a request of a modern client keeps its numbers', t => {
 		`{"jsonrpc":"2.0","id":${BIG},"method":"tools/call","params":{"_meta":${meta},"name":"x","arguments":${numbers}}}`,
 	);
 	t.deepEqual(upstream.heardTexts, [
-		`{"jsonrpc":"2.0","id":${BIG},"method":"tools/call","params":{"name":"x","arguments":${numbers}}}`,
+		`{"jsonrpc":"2.0","id":${told(upstream)},"method":"tools/call","params":{"name":"x","arguments":${numbers}}}`,
 	]);
 });
 
@@ -35,7 +38,7 @@ test('a result for a modern client keeps its numbers, and its id', t => {
 	const {client, upstream} = modernClientPair();
 	client.sayText(`{"jsonrpc":"2.0","id":${BIG},"method":"tools/call","params":{"_meta":${meta}}}`);
 	upstream.sayText(
-		`{"jsonrpc":"2.0","id":${BIG},"result":{"content":[],"structuredContent":{"n":${numbers}}}}`,
+		`{"jsonrpc":"2.0","id":${told(upstream)},"result":{"content":[],"structuredContent":{"n":${numbers}}}}`,
 	);
 	t.true(client.heardTexts[0]?.startsWith(`{"jsonrpc":"2.0","id":${BIG},"result":`));
 	t.true(client.heardTexts[0]?.includes(`"structuredContent":{"n":${numbers}}`));
@@ -60,14 +63,15 @@ test('a question with a big id is answered under it', t => {
 	t.deepEqual(pair.upstream.heardTexts, [`{"jsonrpc":"2.0","id":${BIG},"result":{"action":"decline"}}`]);
 });
 
-test('a call with a big id that is given up after a retry is given up under that id', t => {
+test('a call with a big id that is given up after a retry is given up under the id that the server knows', t => {
 	const pair = modernClientPair();
 	pair.client.sayText(`{"jsonrpc":"2.0","id":${BIG},"method":"tools/call","params":{"_meta":${meta}}}`);
+	const id = told(pair.upstream);
 	pair.upstream.say(question('s'));
 	retry(pair, 2, asked(pair).state, {s: {action: 'decline'}});
 	news(pair.upstream);
 	pair.client.say({method: 'notifications/cancelled', params: {requestId: 2}});
-	t.true(pair.upstream.heardTexts[0]?.includes(`"requestId":${BIG}`));
+	t.true(pair.upstream.heardTexts[0]?.includes(`"requestId":${id}`));
 });
 
 test('a question of a handshake server keeps its numbers', t => {
@@ -97,9 +101,8 @@ test('a request of a handshake client and its result keep their numbers', t => {
 		`{"jsonrpc":"2.0","id":${BIG},"method":"tools/call","params":{"name":"x","arguments":${numbers}}}`,
 	);
 	t.true(upstream.heardTexts[0]?.includes(`"arguments":${numbers}`));
-	t.true(upstream.heardTexts[0]?.includes(`"id":${BIG},`));
 	upstream.sayText(
-		`{"jsonrpc":"2.0","id":${BIG},"result":{"resultType":"complete","content":[],"structuredContent":{"n":${numbers}}}}`,
+		`{"jsonrpc":"2.0","id":${told(upstream)},"result":{"resultType":"complete","content":[],"structuredContent":{"n":${numbers}}}}`,
 	);
 	t.deepEqual(client.heardTexts, [
 		`{"jsonrpc":"2.0","id":${BIG},"result":{"content":[],"structuredContent":{"n":${numbers}}}}`,
@@ -139,7 +142,7 @@ test('output that is wrapped for a handshake client is the same as text', t => {
 test('the answer to a call that is made again comes under its id, character for character', t => {
 	const {client, upstream} = ready({client: '2025-11-25', server: MODERN});
 	client.sayText(`{"jsonrpc":"2.0","id":${BIG},"method":"tools/call","params":{"name":"x"}}`);
-	upstream.say(needs(Number(BIG), undefined, 'state'));
+	upstream.say(needs(upstream.heard.at(-1)?.id, undefined, 'state'));
 	upstream.say({id: upstream.heard.at(-1)?.id, result: {resultType: 'complete', ...textResult('a')}});
 	t.deepEqual(client.heardTexts, [
 		`{"jsonrpc":"2.0","id":${BIG},"result":{"content":[{"type":"text","text":"a"}]}}`,

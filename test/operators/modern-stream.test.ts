@@ -61,22 +61,24 @@ test('another subscription opens the stream anew with all, and closes the old on
 	t.like(news(pair.upstream), [{method: 'notifications/cancelled', params: {requestId: first}}]);
 });
 
-test('a stream that has not stood yet when the next is opened is closed at once', t => {
+test('while a stream does not stand yet, no other is opened; then one is, with all that came meanwhile', t => {
 	const pair = start(false);
 	subscribe(pair, 1, 'a:');
-	const {id: first} = lastOf(pair.upstream);
-	news(pair.upstream);
+	const [first] = news(pair.upstream);
 	subscribe(pair, 2, 'b:');
-	const [cancelled, listen] = news(pair.upstream);
-	t.like(cancelled, {method: 'notifications/cancelled', params: {requestId: first}});
-	t.deepEqual(wanted(listen), {resourceSubscriptions: ['a:', 'b:']});
-	acknowledge(pair, first, 'a:');
-	t.deepEqual(pair.client.heard, []);
-	acknowledge(pair, listen?.id, 'a:', 'b:');
+	subscribe(pair, 3, 'c:');
+	t.deepEqual(news(pair.upstream), []);
+	acknowledge(pair, first?.id, 'a:');
+	t.deepEqual(news(pair.client), [{jsonrpc: '2.0', id: 1, result: {}}]);
+	const [listen, ...others] = news(pair.upstream);
+	t.deepEqual(wanted(listen), {resourceSubscriptions: ['a:', 'b:', 'c:']});
+	t.deepEqual(others, []);
+	acknowledge(pair, listen?.id, 'a:', 'b:', 'c:');
 	t.deepEqual(news(pair.client), [
-		{jsonrpc: '2.0', id: 1, result: {}},
 		{jsonrpc: '2.0', id: 2, result: {}},
+		{jsonrpc: '2.0', id: 3, result: {}},
 	]);
+	t.like(news(pair.upstream), [{method: 'notifications/cancelled', params: {requestId: first?.id}}]);
 });
 
 test('a uri that is not granted is an error, and not asked for again', t => {
@@ -97,6 +99,7 @@ test('a stream that is refused refuses the subscription that it was opened for',
 
 test('an unsubscription opens the stream anew without it', t => {
 	const pair = start(true);
+	acknowledge(pair, lastOf(pair.upstream).id);
 	subscribe(pair, 1, 'a:');
 	acknowledge(pair, lastOf(pair.upstream).id, 'a:');
 	news(pair.client);
@@ -130,7 +133,7 @@ test('an acknowledgment of a stream that nobody has opened is for nobody', t => 
 	t.deepEqual(pair.client.heard, []);
 });
 
-test('a stream that the server ends is no answer to the client, and the next one has all that it had', async t => {
+test('a stream that the server ends is no answer to the client, and is opened anew with all that it had', async t => {
 	const pair = start(false);
 	subscribe(pair, 1, 'a:');
 	const {id} = lastOf(pair.upstream);
@@ -139,8 +142,7 @@ test('a stream that the server ends is no answer to the client, and the next one
 	pair.upstream.say({id, result: {resultType: 'complete'}});
 	t.deepEqual(pair.client.heard, []);
 	t.true((await pair.entries()).some(({event}) => event === 'proxy.listen.ended'));
-	subscribe(pair, 2, 'b:');
-	t.deepEqual(wanted(lastOf(pair.upstream)), {resourceSubscriptions: ['a:', 'b:']});
+	t.deepEqual(wanted(lastOf(pair.upstream)), {resourceSubscriptions: ['a:']});
 });
 
 test('a notification reaches the client without the name of the stream', t => {
@@ -169,11 +171,12 @@ test('the end of the old stream refuses nothing that waits for the next', t => {
 	t.deepEqual(news(pair.client), [{jsonrpc: '2.0', id: 1, result: {}}]);
 });
 
-test('an unsubscription before the stream stands closes it', t => {
+test('an unsubscription before the stream stands closes it when it does', t => {
 	const pair = start(false);
 	subscribe(pair, 1, 'a:');
 	const {id} = lastOf(pair.upstream);
 	news(pair.upstream);
 	subscribe(pair, 2, 'a:', 'resources/unsubscribe');
+	acknowledge(pair, id, 'a:');
 	t.like(news(pair.upstream), [{method: 'notifications/cancelled', params: {requestId: id}}]);
 });

@@ -94,13 +94,11 @@ for (const [what, answer] of [
 		]);
 	});
 
-test('with a target version, the client hears how discover failed', t => {
+test('with a target version, the client hears that the server does not have it, and what to do', t => {
 	const pair = versioned({targetVersion: MODERN});
 	initialize(pair);
 	refuse(pair, {code: -32601, message: 'Method not found: server/discover'});
-	t.deepEqual(news(pair.client), [
-		{jsonrpc: '2.0', id: 1, error: {code: -32601, message: 'Method not found: server/discover'}},
-	]);
+	t.like(news(pair.client), [{id: 1, error: {code: -31_001, data: {kind: 'upstream_unavailable'}}}]);
 });
 
 test('with a target version, a server that does not have it is an error', t => {

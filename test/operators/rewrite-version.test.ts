@@ -2,6 +2,7 @@ import test from 'ava';
 import {rewriteVersion} from '../../lib/operators/rewrite-version.js';
 import {type JsonObject, objectOf} from '../../lib/protocol/json.js';
 import {Session, type SessionOptions} from '../../lib/protocol/session.js';
+import {toldTo} from '../../lib/protocol/version.js';
 import {lastOf, serverInfo} from '../helpers/version-stages.js';
 import {fakeTimers} from './fake-timers.js';
 import {converse, readableLog} from './support.js';
@@ -15,8 +16,11 @@ function start(options: Partial<SessionOptions> = {}, attemptMs?: number) {
 
 type Pair = ReturnType<typeof start>;
 
-const initialize = ({client}: Pair, protocolVersion: unknown = '2025-06-18'): void =>
+/** As the stage before it does, the session is told first what the client is to be told. */
+const initialize = ({client, session}: Pair, protocolVersion: unknown = '2025-06-18'): void => {
+	session.clientBecame(toldTo(protocolVersion, session.options.clientVersion));
 	client.say({id: 1, method: 'initialize', params: {protocolVersion, capabilities: {}}});
+};
 
 const versionOf = ({heard}: Pair['client']): unknown => {
 	const {params, result} = lastOf({heard});
@@ -38,7 +42,8 @@ test('the upstream is asked for the newest version with a handshake, whatever th
 });
 
 test('an initialize that needs no other version is the same bytes, and so is its answer', t => {
-	const {client, upstream} = start();
+	const {client, upstream, session} = start();
+	session.clientBecame('2025-11-25');
 	const ask = '{"jsonrpc":"2.0", "id":1.0,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}';
 	client.sayText(ask);
 	t.deepEqual(upstream.heardTexts, [ask]);
@@ -168,7 +173,7 @@ for (const [answered, taken, isWarned] of [
 ] as const)
 	test(`an upstream that answers ${JSON.stringify(answered)} is taken to speak ${taken}`, async t => {
 		const pair = start();
-		initialize(pair);
+		initialize(pair, taken);
 		answer(pair, answered);
 		t.is(pair.session.upstream, taken);
 		t.is(pair.session.needsTranslation, isWarned);

@@ -5,6 +5,9 @@ import {lastOf, type Pair} from '../helpers/version-stages.js';
 import {news, ready} from './modern-support.js';
 
 const BIG = '9007199254740993';
+/** The id that the server was told for the last request: one of bridge's own, where many would not answer. */
+const told = ({heard}: {readonly heard: ReadonlyArray<{readonly id?: unknown}>}): string =>
+	JSON.stringify(heard.at(-1)?.id);
 const numbers = `[1.0,${BIG},1e400,-0,1E5]`;
 
 /** A client of the first version, and a server that is newer. */
@@ -44,12 +47,12 @@ test('numbers and the id survive a result that is translated', t => {
 	client.sayText(`{"jsonrpc":"2.0","id":${BIG},"method":"tools/call","params":{}}`);
 	const rest = `"structuredContent":{"n":${numbers}}`;
 	upstream.sayText(
-		`{"jsonrpc":"2.0","id":${BIG},"result":{"content":[{"type":"audio","data":"AA==","mimeType":"audio/wav"},{"type":"text","text":"a"}],${rest}}}`,
+		`{"jsonrpc":"2.0","id":${told(upstream)},"result":{"content":[{"type":"audio","data":"AA==","mimeType":"audio/wav"},{"type":"text","text":"a"}],${rest}}}`,
 	);
 	const [text = ''] = client.heardTexts;
 	t.true(text.startsWith(`{"jsonrpc":"2.0","id":${BIG},`));
 	t.true(text.includes(rest));
-	t.true(text.includes(`bridge://content/${BIG}/0`));
+	t.regex(text, /bridge:\/\/content\/[^/]+\/0/);
 });
 
 test('numbers and the id survive a request that is translated on its way up', t => {
@@ -58,7 +61,7 @@ test('numbers and the id survive a request that is translated on its way up', t 
 		`{"jsonrpc":"2.0","id":${BIG},"method":"tools/call","params":{"name":"x","task":{"ttl":1},"arguments":${numbers}}}`,
 	);
 	t.deepEqual(upstream.heardTexts, [
-		`{"jsonrpc":"2.0","id":${BIG},"method":"tools/call","params":{"name":"x","arguments":${numbers}}}`,
+		`{"jsonrpc":"2.0","id":${told(upstream)},"method":"tools/call","params":{"name":"x","arguments":${numbers}}}`,
 	]);
 });
 
@@ -99,7 +102,9 @@ test('a request of the client that is refused is answered here', t => {
 test('an error that becomes a result keeps its id', t => {
 	const pair = ready({client: '2025-11-25', server: '2024-11-05', serverCapabilities: {prompts: {}}});
 	pair.client.sayText(`{"jsonrpc":"2.0","id":${BIG},"method":"completion/complete","params":{}}`);
-	pair.upstream.sayText(`{"jsonrpc":"2.0","id":${BIG},"error":{"code":-32601,"message":"no"}}`);
+	pair.upstream.sayText(
+		`{"jsonrpc":"2.0","id":${told(pair.upstream)},"error":{"code":-32601,"message":"no"}}`,
+	);
 	t.deepEqual(pair.client.heardTexts, [
 		`{"jsonrpc":"2.0","id":${BIG},"result":{"completion":{"values":[]}}}`,
 	]);
@@ -153,7 +158,7 @@ test('people are told once of what cannot be carried, and how often at the end',
 		['links to resources', 'elicitation'],
 	);
 	t.like(warnings[0], {server: 'files', version: '2025-11-25', clientVersion: '2024-11-05'});
-	pair.client.end();
+	pair.upstream.end();
 	const [end] = (await pair.entries()).filter(({event}) => event === 'proxy.features.lost');
 	t.deepEqual(end?.features, {'links to resources': 6, elicitation: 1});
 });

@@ -103,7 +103,7 @@ test('elicitations that are no list, and a version that is no text, fail nobody'
 	ends.client.say({id: 1, method: 'tools/call', params: {name: 'x', _meta: envelope()}});
 	ends.answer();
 	ends.upstream.say({id: 1, error: {code: -32042, message: 'go', data: {elicitations: {}}}});
-	t.like(lastOf(ends.client), {id: 1, result: {resultType: 'input_required', inputRequests: {}}});
+	t.like(lastOf(ends.client), {id: 1, error: {code: -32603, message: 'go'}});
 	const odd = {'io.modelcontextprotocol/protocolVersion': {toString: 1}};
 	ends.client.say({id: 2, method: 'tools/list', params: {_meta: {...envelope(), ...odd}}});
 	t.like(lastOf(ends.client), {id: 2, error: {code: -32022}});

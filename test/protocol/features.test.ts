@@ -34,10 +34,9 @@ test('what a server is known to have or not to have decides', t => {
 });
 
 test('a newer client loses what an older server answers otherwise', t => {
-	t.deepEqual(lossesBetween('2025-11-25', '2025-06-18', all), [
-		'tasks are calls that answer when they are done',
-	]);
-	t.deepEqual(lossesBetween('2026-07-28', '2025-11-25', all), ['tasks are not there any more']);
+	t.deepEqual(lossesBetween('2025-11-25', '2025-06-18', all), []);
+	t.deepEqual(lossesBetween('2026-07-28', '2025-11-25', all), ['tasks are waited for here']);
+	t.deepEqual(lossesBetween('2026-07-28', '2025-11-25', nothing), []);
 });
 
 test('all client versions are told of, the oldest first', t => {

@@ -17,11 +17,6 @@ test('strings that look like numbers, or have escapes, stay what they are', t =>
 		t.is(throughParser(json), json);
 });
 
-test('a message that has such strings as hide numbers is left as a parser makes it', t => {
-	const json = '["\\u0000N0\\u0000",1.0]';
-	t.is(throughParser(json), '["\\u0000N0\\u0000",1]');
-});
-
 test('a number can be moved with what it stands in', t => {
 	const exact = new ExactNumbers();
 	const {a, b} = exact.parse('{"a":[1.0,2.50],"b":"x"}') as {a: unknown; b: unknown};
@@ -51,7 +46,7 @@ test('any JSON comes back with its numbers', t => {
 	const text = fc.string().map(value => JSON.stringify(value));
 	const property = fc.property(fc.array(fc.oneof(number, text)), items => {
 		const json = `[${items.join(',')}]`;
-		return throughParser(json) === json || json.includes('\\u0000N');
+		return throughParser(json) === json;
 	});
 	t.notThrows(() => fc.assert(property, {numRuns: 500}));
 });
