@@ -17,10 +17,11 @@ async function main(argv: readonly string[], stop: Stop): Promise<number> {
 	if (words.length > 0 && words[0] !== 'versions') throw unknownCommand(words);
 	if (server?.length === 0) throw nothingToRun();
 	if (words[0] === 'versions') {
-		if (!server || words.length > 1) throw noServer(words);
+		if ((!server && !flags.url) || words.length > 1) throw noServer(words);
 		const {runVersions} = await import('./versions.js');
 		return runVersions(server, flags, stop);
 	}
+	if (flags.url) throw onlyVersions();
 	if (server) {
 		const {runWrap} = await import('./wrap.js');
 		return runWrap(server, flags, stop);
@@ -48,6 +49,13 @@ const noServer = ([, ...words]: readonly string[]): BridgeError =>
 		'ERR_CONFIG_INVALID',
 		'versions has to know which server to ask.',
 		`Write: bridge versions -- ${words.length > 0 ? words.join(' ') : 'npx some-server'}`,
+	);
+
+const onlyVersions = (): BridgeError =>
+	new BridgeError(
+		'ERR_CONFIG_INVALID',
+		'--url has a meaning for bridge versions alone so far.',
+		'Put bridge in front of a command: bridge -- COMMAND',
 	);
 
 const unknownCommand = (words: readonly string[]): BridgeError =>

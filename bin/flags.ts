@@ -29,13 +29,14 @@ export type Flags = {
 	/** Undefined where it was not given. */
 	readonly timeoutMs: number | undefined;
 	readonly env: Environment;
+	readonly url: URL | undefined;
 	readonly clientVersion: HandshakeVersion | undefined;
 	readonly targetVersion: Version | undefined;
 };
 
 const switches = ['help', 'version', 'debug', 'log-secrets'] as const;
 const options = [
-	...['log', 'log-level', 'timeout', 'env', 'client-version', 'target-version'],
+	...['log', 'log-level', 'timeout', 'env', 'client-version', 'target-version', 'url'],
 	...['filename-format', 'flush-millis', 'max-buffer', 'on-full'],
 ] as const;
 const known: readonly string[] = [...switches, ...options];
@@ -55,6 +56,7 @@ const noFlags: Flags = {
 	onFull: 'gap',
 	timeoutMs: undefined,
 	env: {},
+	url: undefined,
 	clientVersion: undefined,
 	targetVersion: undefined,
 };
@@ -136,6 +138,7 @@ function understood(given: ReadonlyMap<string, unknown>): Flags {
 		maxBufferBytes: bytes('max-buffer', one('max-buffer')) ?? noFlags.maxBufferBytes,
 		onFull: among('on-full', ['gap', 'wait']) ?? noFlags.onFull,
 		timeoutMs: millis('timeout', one('timeout'), 1000),
+		url: address(one('url')),
 		clientVersion: among('client-version', handshakeVersions),
 		targetVersion: among('target-version', versions),
 		env: environment((given.get('env') as string[] | undefined) ?? []),
@@ -154,6 +157,19 @@ function destination(log: string | undefined, format: string | undefined): Desti
 	if (!log.startsWith('@')) return {file: log};
 	checkFormat(format ?? DEFAULT_FORMAT);
 	return {folder: log.slice(1) || '.', format: format ?? DEFAULT_FORMAT};
+}
+
+/** Where a server is. What goes beyond this machine is encrypted. */
+function address(text: string | undefined): URL | undefined {
+	if (text === undefined) return;
+	if (!URL.canParse(text))
+		throw invalid(`--url ${text} is no URL.`, 'Write it whole: --url https://example.com/mcp');
+	const url = new URL(text);
+	if (url.protocol !== 'http:' && url.protocol !== 'https:')
+		throw invalid(`--url ${text} is not http or https.`, 'Other transports are not spoken yet.');
+	const isHere = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);
+	if (url.protocol === 'http:' && !isHere) url.protocol = 'https:';
+	return url;
 }
 
 /** `NAME=VALUE` sets a variable, `NAME` alone passes on the one that bridge has. */

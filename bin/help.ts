@@ -4,7 +4,7 @@ export const help = `bridge: a pipeline for MCP traffic, between a client and it
 Usage
   bridge [flags] -- COMMAND [ARGS…]    wraps a stdio MCP server: put this where the command was
   … | bridge [flags]                   a filter: messages from stdin, checked, to stdout
-  bridge versions -- COMMAND [ARGS…]   what a server speaks, and what each client would lose with it
+  bridge versions -- COMMAND [ARGS…]   or --url URL: what a server speaks, and what each client would lose with it
 
 Flags
   --debug                  shows each message on stderr: time, direction, method, id, size, latency
@@ -38,9 +38,10 @@ export const versionsHelp = `bridge versions: what a server speaks, and what eac
 
 Usage
   bridge versions [--timeout SECONDS] [--env NAME=VALUE] -- COMMAND [ARGS…]
+  bridge versions [--timeout SECONDS] --url URL    a server behind streamable HTTP
 
-The server is started once for each protocol version and asked for that, and once more for what it offers. Nothing of it
-is called. All of it is ended before bridge ends.
+A server is started, or connected to, once for each protocol version and asked for that, and once more for what it
+offers. Nothing of it is called. All that was started is ended before bridge ends.
 
 Example
   bridge versions -- npx -y @modelcontextprotocol/server-everything

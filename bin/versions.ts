@@ -11,7 +11,9 @@ import {
 	spokenBy,
 	type Version,
 } from '../lib/protocol/version.js';
+import type {Endpoint} from '../lib/stage.js';
 import {type Child, child} from '../lib/transports/child.js';
+import {httpClient} from '../lib/transports/http-client.js';
 import {sweepOrphans} from '../lib/transports/sweep.js';
 import type {Flags} from './flags.js';
 import {observers} from './observers.js';
@@ -20,15 +22,21 @@ import type {Stop} from './signals.js';
 
 const TIMEOUT_MS = 60_000;
 
-/** `bridge versions -- COMMAND`: what a server speaks, and what each client would lose. */
-export async function runVersions(server: readonly string[], flags: Flags, stop: Stop): Promise<number> {
+/** `bridge versions -- COMMAND`, or `--url URL`: what a server speaks, and what each client would lose. */
+export async function runVersions(
+	server: readonly string[] | undefined,
+	flags: Flags,
+	stop: Stop,
+): Promise<number> {
+	if (server && flags.url) throw twoServers();
 	const {log, stderr, close} = observers(flags);
-	const [command = '', ...args] = server;
-	const name = serverName(server);
-	const running = new Set<Child>();
-	const start = (): Child => {
+	const name = flags.url?.host ?? serverName(server ?? []);
+	const children = new Set<Child>();
+	const start = (): Endpoint => {
+		if (flags.url) return httpClient({name, url: flags.url});
+		const [command = '', ...args] = server ?? [];
 		const started = child({name, command, args, env: flags.env, onStderr: chunk => void stderr.write(chunk)});
-		running.add(started);
+		children.add(started);
 		// A server that cannot be started is told of by whoever asks it something.
 		started.exited.catch(() => {});
 		return started;
@@ -42,13 +50,20 @@ export async function runVersions(server: readonly string[], flags: Flags, stop:
 		writeSync(1, text);
 		return 0;
 	} finally {
-		for (const one of running) one.kill();
+		for (const one of children) one.kill();
 		await swept();
 		await close();
 	}
 }
 
-async function report(name: string, start: () => Child, timeoutMs: number): Promise<string> {
+const twoServers = (): BridgeError =>
+	new BridgeError(
+		'ERR_CONFIG_INVALID',
+		'There is a --url and a command.',
+		'Name one server: --url URL, or -- COMMAND.',
+	);
+
+async function report(name: string, start: () => Endpoint, timeoutMs: number): Promise<string> {
 	const spoken = await survey(start, timeoutMs);
 	const version = chosen(spoken);
 	if (version === undefined) throw unreachable(name, spoken);

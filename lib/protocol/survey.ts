@@ -1,6 +1,6 @@
 import {Asker} from '../asker.js';
 import {BridgeError} from '../errors.js';
-import type {Child} from '../transports/child.js';
+import type {Endpoint} from '../stage.js';
 import {type JsonObject, listOf, objectOf} from './json.js';
 import {SERVER_INFO, withEnvelope} from './v2026-07-28.js';
 import {handshakeVersions, isHandshakeVersion, MODERN, type Version} from './version.js';
@@ -26,10 +26,10 @@ export type Offer = {
 };
 
 /** Asks a server of its own for each version, so that no answer depends on what was asked before. */
-export const survey = (start: () => Child, timeoutMs: number): Promise<Spoken[]> =>
+export const survey = (start: () => Endpoint, timeoutMs: number): Promise<Spoken[]> =>
 	Promise.all([...handshakeVersions, MODERN].map(version => askOne(start(), version as Version, timeoutMs)));
 
-async function askOne(server: Child, asked: Version, timeoutMs: number): Promise<Spoken> {
+async function askOne(server: Endpoint, asked: Version, timeoutMs: number): Promise<Spoken> {
 	const asker = new Asker(server, timeoutMs);
 	try {
 		const {result, error} = await (asked === MODERN ? discover(asker) : initialize(asker, asked));
@@ -56,7 +56,7 @@ const discover = (asker: Asker) =>
 	asker.ask('server/discover', withEnvelope({}, {info: clientInfo, capabilities: {}}));
 
 /** What a server offers to whom speaks this version. */
-export async function offerOf(server: Child, version: Version, timeoutMs: number): Promise<Offer> {
+export async function offerOf(server: Endpoint, version: Version, timeoutMs: number): Promise<Offer> {
 	const asker = new Asker(server, timeoutMs);
 	try {
 		const params = version === MODERN ? withEnvelope({}, {info: clientInfo, capabilities: {}}) : {};

@@ -18,6 +18,7 @@ const defaults: Flags = {
 	onFull: 'gap',
 	timeoutMs: undefined,
 	env: {},
+	url: undefined,
 	clientVersion: undefined,
 	targetVersion: undefined,
 };

@@ -145,3 +145,26 @@ test.serial('a signal ends it with all that it has started, and nothing on stdou
 	t.deepEqual(running.lines, []);
 	await until(() => processesWith(marker).length === 0);
 });
+
+test.serial(
+	'a URL that is none, a transport that is not spoken and two servers are used wrongly',
+	async t => {
+		for (const [args, reason] of [
+			[['versions', '--url', 'nowhere'], /is no URL/],
+			[['versions', '--url', 'ftp://example.com'], /not http or https/],
+			[['versions', '--url', 'http://127.0.0.1:1/', '--', 'cat'], /a --url and a command/],
+			[['--url', 'http://127.0.0.1:1/'], /bridge versions alone/],
+			[['versions'], /which server to ask/],
+		] as const) {
+			const {code, stderr} = await runBridge([...args]);
+			t.is(code, 2, args.join(' '));
+			t.regex(stderr, reason);
+		}
+	},
+);
+
+test.serial('a server that is not there is an error that says where, exit code 1', async t => {
+	const {code, stderr} = await runBridge(['versions', '--url', 'http://127.0.0.1:1/mcp']);
+	t.is(code, 1);
+	t.regex(stderr, /cannot be reached at http:\/\/127\.0\.0\.1:1\/mcp/);
+});

@@ -1,6 +1,10 @@
+import {spawn} from 'node:child_process';
+import {type AddressInfo, createServer} from 'node:net';
+import process from 'node:process';
 import test from 'ava';
 import {runBridge} from '../helpers/bridge.js';
 import {serverOf, versions} from './eras.js';
+import {serverFile} from './peers.js';
 import {newMarker} from './processes.js';
 
 /* `bridge versions` of real servers, each of which speaks one version. */
@@ -18,3 +22,31 @@ for (const version of versions)
 		t.regex(text, /offers +\d\d tools, \d prompts/);
 		t.regex(text, new RegExp(`${version} {2}nothing$`, 'm'));
 	});
+
+/** A port that nobody listens on. */
+const freePort = (): Promise<number> =>
+	new Promise(resolve => {
+		const server = createServer().listen(0, '127.0.0.1', () => {
+			const {port} = server.address() as AddressInfo;
+			server.close(() => resolve(port));
+		});
+	});
+
+test.serial('bridge versions --url asks a real server behind streamable HTTP', async t => {
+	t.timeout(60_000);
+	const port = await freePort();
+	const server = spawn(process.execPath, [serverFile('everything'), 'streamableHttp'], {
+		env: {...process.env, PORT: String(port)},
+		stdio: ['ignore', 'pipe', 'pipe'],
+	});
+	t.teardown(() => server.kill());
+	await new Promise<void>(resolve => {
+		for (const output of [server.stdout, server.stderr])
+			output.setEncoding('utf8').on('data', (text: string) => text.includes('listening') && resolve());
+	});
+	const {code, stdout} = await runBridge(['versions', '--url', `http://127.0.0.1:${port}/mcp`]);
+	t.is(code, 0);
+	const text = stdout.join('\n');
+	t.regex(text, /speaks +2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25\n/);
+	t.regex(text, /offers +13 tools/);
+});
