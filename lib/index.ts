@@ -2,11 +2,21 @@ export {type Body, Envelope, type Origin} from './envelope.js';
 export {BridgeError, type FailureCode, failures} from './errors.js';
 export {createLog, type Level, type Log} from './log.js';
 export {frame, MESSAGE_LIMIT} from './operators/frame.js';
+export {holdUntilReady} from './operators/hold-until-ready.js';
 export {matchAnswers} from './operators/match-answers.js';
+export {modernClient} from './operators/modern-client.js';
+export {modernUpstream} from './operators/modern-upstream.js';
 export {parse} from './operators/parse.js';
+export {pollTasks} from './operators/poll-tasks.js';
 export {record} from './operators/record.js';
+export {rewriteVersion} from './operators/rewrite-version.js';
+export {splitBatches} from './operators/split-batches.js';
 export {timeLimit} from './operators/time-limit.js';
 export {trace} from './operators/trace.js';
+export {translateVersion} from './operators/translate-version.js';
+export {Session, type SessionOptions} from './protocol/session.js';
+export {Translator, type TranslatorOptions} from './protocol/translate.js';
+export {type HandshakeVersion, type Version, versions} from './protocol/version.js';
 export {
 	connect,
 	type Endpoint,
@@ -22,5 +32,7 @@ export {TrafficLog} from './store/traffic-log.js';
 export {child} from './transports/child.js';
 export {memory} from './transports/memory.js';
 export {ownStdio} from './transports/own-stdio.js';
+export {unless} from './unless.js';
 export {Valve} from './valve.js';
+export {WaitingRequests} from './waiting-requests.js';
 export type {Flaw, Head} from './wire/scan.js';
