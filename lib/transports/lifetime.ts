@@ -2,7 +2,7 @@ import type {ChildProcess} from 'node:child_process';
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {pause} from '../pause.js';
-import {isAnybodyUnknown, isTreeAlive, signalTree} from './process-tree.js';
+import {isAnybodyUnknown, isTreeAlive, signalTree, ticks} from './process-tree.js';
 
 /** How a child ended. */
 export type Exit = {
@@ -21,8 +21,8 @@ const POLL_MS = 20;
 const TERM_MS = 1000;
 /** Who is not gone after so many is not to be had: a process in the midst of a system call that never ends, say. */
 const MAX_KILLS = 50;
-/** So often it is looked again whose a process is that does not tell. One that was given no environment never will. */
-const MAX_DOUBTS = 10;
+/** So often it is looked again whose a process is that does not tell. */
+const MAX_DOUBTS = 100;
 
 /** The children that must not outlive this process, however it ends, with their marks. */
 const leaders = new Map<number, string>();
@@ -100,10 +100,14 @@ export class Lifetime {
 		if (this.#pid === undefined) return;
 		const started = performance.now();
 		if (isTreeAlive(this.#pid, this.#mark)) signalTree(this.#pid, this.#mark, 'SIGTERM');
+		// Who is started later is started by somebody who is known by then.
+		const ended = ticks();
 		// Counted, not timed: on a busy machine all the time may be over before the first look.
-		for (let kills = 0, doubts = 0; kills < MAX_KILLS && doubts < MAX_DOUBTS; ) {
+		for (let kills = 0, doubts = 0, calm = 0; kills < MAX_KILLS && doubts < MAX_DOUBTS; ) {
 			const isAlive = isTreeAlive(this.#pid, this.#mark);
-			if (!isAlive && !isAnybodyUnknown()) break;
+			// Twice, as somebody may have become unknown after the one look, and known again before the other.
+			calm = isAlive || isAnybodyUnknown(ended) ? 0 : calm + 1;
+			if (calm === 2) break;
 			if (!isAlive) doubts++;
 			await sleep(POLL_MS);
 			if (performance.now() - started < REST_MS) continue;

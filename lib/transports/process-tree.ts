@@ -38,14 +38,25 @@ export const isTreeAlive = (leader: number, mark: string): boolean =>
 		: send(-leader, 0);
 
 /**
- * Whether there is a process of which nobody can tell whose it is. While a program is loaded into it, and again when it
- * is on its way out, a process has no environment.
+ * Whether there is a process, started in the time of this one and no later than `until`, of which nobody can tell whose
+ * it is. While a program is loaded into it, and again when it is on its way out, a process has neither environment nor
+ * arguments.
  */
-export function isAnybodyUnknown(): boolean {
+export function isAnybodyUnknown(until: number): boolean {
 	const since = Number(lookUp(process.pid)?.start ?? 0);
 	return living().some(
-		({pid, start, isKernels}) => !isKernels && Number(start) >= since && hasNoEnvironment(pid),
+		({pid, start, isKernels}) =>
+			!isKernels && Number(start) >= since && Number(start) <= until && isBare(pid),
 	);
+}
+
+/** The time by the clock that processes are told to have started by, in hundredths of a second. */
+export function ticks(): number {
+	try {
+		return Math.ceil(Number.parseFloat(readFileSync('/proc/uptime', 'latin1')) * 100);
+	} catch {
+		return 0;
+	}
 }
 
 /** The processes that a bridge started which is no more. */
@@ -110,9 +121,9 @@ function lookUp(pid: number): Process | undefined {
 	}
 }
 
-function hasNoEnvironment(pid: number): boolean {
+function isBare(pid: number): boolean {
 	try {
-		return readFileSync(`/proc/${pid}/environ`, 'latin1') === '';
+		return ['environ', 'cmdline'].every(file => readFileSync(`/proc/${pid}/${file}`, 'latin1') === '');
 	} catch {
 		// It is somebody else's, or it is gone.
 		return false;

@@ -18,10 +18,11 @@ export class SseParser {
 
 	/** The events that are complete with this text. */
 	push(text: string): SseEvent[] {
-		const lines = (this.#rest + text).split(LINE_END);
+		const whole = this.#rest + text;
+		const lines = whole.split(LINE_END);
 		this.#rest = lines.pop() ?? '';
 		// The end of a line may be cut in two, and its second half would be another line.
-		if (lines.length > 0 && text.endsWith('\r')) this.#rest = `${lines.pop() ?? ''}\r`;
+		if (whole.endsWith('\r')) this.#rest = `${lines.pop() ?? ''}\r`;
 		if (this.#length + this.#rest.length > this.#maxLength)
 			throw new RangeError(`An event of more than ${this.#maxLength} characters`);
 		return lines.flatMap(line => this.#line(line) ?? []);
