@@ -6,11 +6,23 @@ import {flawed, type Head, scan, scanParts} from './wire/scan.js';
 /** A JSON-RPC message as a plain value. Never changed in place: see {@link Envelope.with}. */
 export type Body = {readonly [key: string]: unknown};
 
+/** Headers of HTTP, with their names in lower case. */
+export type Headers = {readonly [name: string]: string};
+
+/** What an HTTP request was answered with, where that was no message. */
+export type Refusal = {readonly status: number; readonly headers: Headers; readonly body: Buffer};
+
 /** Who a message came from. */
 export type Origin = {
 	readonly name: string;
 	/** Shut by whoever cannot take the message, which stops this origin from sending more. */
 	readonly valve: Valve;
+	/** The headers that it came with, where its transport has headers. */
+	readonly headers?: Headers;
+	/** The id of the request that the other side said this in the course of, where the transport tells. */
+	readonly within?: string;
+	/** How the request was refused that this answers, where its transport did that. */
+	readonly refusal?: Refusal;
 };
 
 /** The origin of messages that bridge makes of its own accord. Nothing reads, so nothing is stopped. */
@@ -33,6 +45,8 @@ export class Envelope {
 	readonly isReceived: boolean;
 	/** Whether it is an answer of bridge's own to something that the upstream was never asked, or has done with. */
 	isConclusive = false;
+	/** What it is to leave with, where its transport has headers. Only the last stages set them: a changed copy has none. */
+	headers: Headers | undefined;
 	#line: Buffer | undefined;
 	/** The parts of the line, as long as nobody needs it in one. */
 	#parts: readonly Buffer[] | undefined;
