@@ -1,20 +1,42 @@
-import {handshakeVersions, isVersion, type Version} from './version.js';
+import type {Envelope, Headers} from '../envelope.js';
+import {memberText} from '../wire/member.js';
+import {handshakeVersions, isVersion, MODERN, type Version} from './version.js';
 
-/** Headers of HTTP that belong to one hop: the version that is spoken on it, and the session. */
-export type HopHeaders = {readonly [name: string]: string};
+/** Members of params that name what a request is about, which the modern era has in a header, too. */
+export const namedBy: ReadonlyMap<string, string> = new Map([
+	['tools/call', 'name'],
+	['prompts/get', 'name'],
+	['resources/read', 'uri'],
+]);
 
-/** The headers of a request on its way to an upstream: version and session are those of that hop. */
-export function toHop(
-	headers: HopHeaders,
-	hop: {readonly version?: Version; readonly session?: string},
-): HopHeaders {
-	const {'mcp-protocol-version': _version, 'mcp-session-id': _session, ...rest} = headers;
-	return {
-		...rest,
+/** The headers of a message that belong to the hop to an upstream that speaks this version, if that is known. */
+export function hopHeaders({head: {method}, bytes}: Envelope, version: Version | undefined): Headers {
+	const isModern = version === MODERN || method === 'server/discover';
+	if (!isModern) {
 		// None in a handshake, which is about just that.
-		...(hop.version === undefined ? {} : {'mcp-protocol-version': hop.version}),
-		...(hop.session === undefined ? {} : {'mcp-session-id': hop.session}),
+		return version === undefined || method === 'initialize' ? {} : {'mcp-protocol-version': version};
+	}
+	const name = namedBy.get(method ?? '');
+	const text = name === undefined ? undefined : memberText(bytes, 'params', name);
+	return {
+		'mcp-protocol-version': MODERN,
+		...(method === undefined ? {} : {'mcp-method': method}),
+		...(text?.startsWith('"') ? {'mcp-name': headerText(JSON.parse(text))} : {}),
 	};
+}
+
+const WRAPPED = /^=\?base64\?(.*)\?=$/s;
+/** What stands in a header as it is: neither spaces at its ends nor anything that is not visible. */
+const SOUND = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
+
+/** A text as it may stand in a header. */
+export const headerText = (text: string): string =>
+	SOUND.test(text) && !WRAPPED.test(text) ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`;
+
+/** The text that a header stands for. */
+export function textOfHeader(header: string): string {
+	const [, wrapped] = WRAPPED.exec(header) ?? [];
+	return wrapped === undefined ? header : Buffer.from(wrapped, 'base64').toString();
 }
 
 /** Why a request with this version is answered with status 400; undefined if it is not. */
@@ -25,4 +47,5 @@ export function versionProblem(version: string | undefined): string | undefined 
 }
 
 /** Whether a client takes an event without data, which only says where its stream can be taken up again. */
-export const takesPriming = (version: Version): boolean => version >= '2025-11-25';
+export const takesPriming = (version: Version | undefined): boolean =>
+	version !== undefined && version >= '2025-11-25' && version !== MODERN;

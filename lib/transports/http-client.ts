@@ -1,169 +1,180 @@
-import type {Readable} from 'node:stream';
 import {Subject} from 'rxjs';
-import {Envelope, type Origin} from '../envelope.js';
-import {BridgeError} from '../errors.js';
+import {Envelope, type Headers} from '../envelope.js';
+import {HeldMessages} from '../held-messages.js';
+import type {Log} from '../log.js';
 import {MESSAGE_LIMIT} from '../operators/frame.js';
-import {objectOf} from '../protocol/json.js';
-import {PROTOCOL_VERSION} from '../protocol/v2026-07-28.js';
 import type {Endpoint} from '../stage.js';
-import {Valve} from '../valve.js';
-import {SseParser} from '../wire/sse.js';
+import {canonicalId} from '../wire/id.js';
+import {memberText} from '../wire/member.js';
+import {HttpAnswer} from './http-answer.js';
+import {type Exchange, exchange, type Stop, streamHeaders} from './http-exchange.js';
+import {ListeningStream} from './listening-stream.js';
 
 export type HttpClientOptions = {
 	readonly name: string;
 	readonly url: URL;
+	readonly log: Log;
 	readonly maxBytes?: number;
+};
+
+export type HttpClient = Endpoint & {
+	/** Ends the session on the server's side, if there is one. Resolves with the status that the server answered. */
+	end(): Promise<number | undefined>;
 };
 
 /** How long the end of a session may take. */
 const GOODBYE_MS = 1000;
 
-/** Members of params that name what a request is about, for the modern era's headers. */
-const named: {readonly [method: string]: string} = {
-	'tools/call': 'name',
-	'prompts/get': 'name',
-	'resources/read': 'uri',
-};
-
-/** A server behind streamable HTTP: every message is a request of its own, and its answer comes as JSON or as events. */
-export function httpClient(options: HttpClientOptions): Endpoint {
-	const client = new HttpClient(options);
+/**
+ * A server behind streamable HTTP: every message is a request of its own, and its answer comes as JSON or as events.
+ *
+ * Messages leave with the headers that the stages have put on them. What the server says of its own accord comes on a
+ * stream that is opened once the handshake is complete.
+ */
+export function httpClient(options: HttpClientOptions): HttpClient {
+	const client = new Client(options);
 	return {
 		name: options.name,
 		incoming: client.incoming,
-		outgoing: {
-			next: envelope => void client.post(envelope),
-			error: () => {},
-			complete: () => {},
-		},
+		outgoing: {next: envelope => client.say(envelope), error: () => {}, complete: () => {}},
 		gone: new Promise(() => {}),
-		close: () => client.close(),
+		end: () => client.end(),
+		close: async () => {
+			await client.end();
+		},
 	};
 }
 
-class HttpClient {
+class Client {
 	readonly incoming = new Subject<Envelope>();
 	readonly #options: HttpClientOptions;
-	readonly #origin: Origin;
-	readonly #stop = new AbortController();
-	#session: string | undefined;
-	#version: string | undefined;
+	/** What is under way, by the key of the request that was made. */
+	readonly #open = new Map<string, HttpAnswer>();
+	/** What waits until the server has heard that the handshake is complete: on another connection it may come first. */
+	readonly #held = new HeldMessages();
+	#isCompleting = false;
+	/** The headers of the last message that the server took, for what is no message. */
+	#headers: Headers = {};
+	#listening: ListeningStream | undefined;
+	#isOver = false;
 
 	constructor(options: HttpClientOptions) {
 		this.#options = options;
-		this.#origin = {name: options.name, valve: new Valve()};
 	}
 
-	async post(envelope: Envelope): Promise<void> {
-		try {
-			const {request} = await import('undici');
-			const {statusCode, headers, body} = await request(this.#options.url, {
-				method: 'POST',
-				headers: this.#headers(envelope),
-				body: envelope.bytes,
-				signal: this.#stop.signal,
-				// A stream may be silent for as long as its request takes: that is limited elsewhere.
-				bodyTimeout: 0,
-				headersTimeout: 0,
-			});
-			const session = headers['mcp-session-id'];
-			if (typeof session === 'string') this.#session = session;
-			const type = String(headers['content-type'] ?? '');
-			if (type.startsWith('text/event-stream')) await this.#events(body);
-			else this.#whole(await textOf(body, this.#options.maxBytes), statusCode, envelope);
-		} catch (error) {
-			if (!this.#stop.signal.aborted)
-				this.#fail(envelope, error instanceof Error ? error.message : String(error));
-		}
+	say(envelope: Envelope): void {
+		if (this.#isOver) return;
+		if (this.#isCompleting) this.#held.add(envelope);
+		else this.#post(envelope);
 	}
 
-	#headers({head: {method}, body}: Envelope): Record<string, string> {
-		const params = objectOf(body.params);
-		const modern = objectOf(params._meta)[PROTOCOL_VERSION];
-		const version = typeof modern === 'string' ? modern : this.#version;
-		const name = named[method ?? ''];
-		const subject = name === undefined ? undefined : params[name];
-		return {
-			accept: 'application/json, text/event-stream',
-			'content-type': 'application/json',
-			...(this.#session === undefined ? {} : {'mcp-session-id': this.#session}),
-			...(version === undefined || method === 'initialize' ? {} : {'mcp-protocol-version': version}),
-			...(typeof modern === 'string' && method !== undefined ? {'mcp-method': method} : {}),
-			...(typeof modern === 'string' && typeof subject === 'string' ? {'mcp-name': subject} : {}),
-		};
+	#post(envelope: Envelope): void {
+		const {method, key} = envelope.head;
+		this.#headers = envelope.headers ?? {};
+		if (method === 'initialize') this.#stopListening();
+		if (method === 'notifications/initialized') this.#complete(envelope, 2);
+		else if (method === 'notifications/cancelled') this.#cancel(envelope);
+		else if (key !== undefined && method !== undefined) this.#ask(envelope, key);
+		else this.#tell(envelope);
 	}
 
-	async #events(body: Readable): Promise<void> {
-		const parser = new SseParser(this.#options.maxBytes ?? MESSAGE_LIMIT);
-		for await (const chunk of body.setEncoding('utf8'))
-			for (const {data} of parser.push(String(chunk))) if (data !== '') this.#hear(data);
+	#ask(envelope: Envelope, key: string): void {
+		const {name, log, url, maxBytes = MESSAGE_LIMIT} = this.#options;
+		const answer = new HttpAnswer({
+			...{name, url, log, maxBytes, request: envelope},
+			hear: heard => this.incoming.next(heard),
+			done: () => {
+				if (this.#open.get(key) === answer) this.#open.delete(key);
+			},
+		});
+		this.#open.set(key, answer);
+		answer.start();
 	}
 
-	/** An answer that is one piece; also one with a status that says it failed, if it says so in JSON-RPC, too. */
-	#whole(text: string, status: number, request: Envelope): void {
-		const isRefused = status >= 400;
-		if (text.trimStart().startsWith('{')) {
-			const {error} = objectOf(JSON.parse(text));
-			const {id} = request.head;
-			if (isRefused && error !== undefined && id !== undefined) {
-				this.incoming.next(Envelope.answer(id, 'error', error, this.#origin));
+	/** Says something that has no answer. */
+	#tell(envelope: Envelope, heard: (status: number | undefined) => void = () => {}): void {
+		const {name, log} = this.#options;
+		const ignore = {onData: () => {}, onEnd: () => {}};
+		this.#exchange({
+			method: 'POST',
+			headers: envelope.headers ?? {},
+			body: envelope.bytes,
+			onHead: status => {
+				if (status >= 300)
+					log.warn('http.not_taken', `${name} did not take ${envelope.head.method ?? 'an answer'}.`, {server: name, status});
+				heard(status);
+				return ignore;
+			},
+			onError: error => {
+				log.warn('http.not_taken', `${name} did not take ${envelope.head.method ?? 'an answer'}.`, {server: name, reason: error.message});
+				heard(undefined);
+			},
+		});
+	}
+
+	/** The server hears of nothing else until it knows that the handshake is complete; then what it says itself is listened to. */
+	#complete(envelope: Envelope, tries: number): void {
+		this.#isCompleting = true;
+		this.#tell(envelope, status => {
+			const isTaken = status !== undefined && status < 300;
+			if (!isTaken && tries > 1) {
+				this.#complete(envelope, tries - 1);
 				return;
 			}
-			if (!isRefused) {
-				this.#hear(text);
-				return;
-			}
-		}
-		if (isRefused) this.#fail(request, `it answered with status ${status}`);
+			this.#isCompleting = false;
+			if (this.#isOver) return;
+			this.#listen();
+			for (const held of this.#held.takeAll()) this.say(held);
+		});
 	}
 
-	#hear(text: string): void {
-		// A message is a line, and a line feed in JSON is nothing but white space.
-		const line = Buffer.from(`${text.replaceAll(/[\r\n]/g, ' ')}\n`);
-		const envelope = Envelope.received(line, this.#origin);
-		const {protocolVersion} = envelope.head.flaw === undefined ? objectOf(envelope.body.result) : {};
-		if (typeof protocolVersion === 'string') this.#version = protocolVersion;
-		this.incoming.next(envelope);
+	#listen(): void {
+		this.#stopListening();
+		const {name, url, log, maxBytes = MESSAGE_LIMIT} = this.#options;
+		const hear = (heard: Envelope): void => this.incoming.next(heard);
+		this.#listening = new ListeningStream({name, url, log, maxBytes, headers: streamHeaders(this.#headers), hear});
+		this.#listening.open();
 	}
 
-	#fail({head: {id, method}}: Envelope, reason: string): void {
-		if (id === undefined || method === undefined) return;
-		const {name, url} = this.#options;
-		const error = new BridgeError(
-			'ERR_UPSTREAM_UNREACHABLE',
-			`${name} cannot be reached at ${url.origin}${url.pathname}: ${reason}.`,
-			'Check the address, and that the server runs.',
-		);
-		this.incoming.next(Envelope.failure(id, error, this.#origin));
+	#stopListening(): void {
+		this.#listening?.stop();
+		this.#listening = undefined;
 	}
 
-	/** Ends the session, if there is one: a server that hears nothing of it is not waited for. */
-	async close(): Promise<void> {
-		this.#stop.abort();
+	/** Nobody waits for the answer any more. Without sessions, the end of the connection is how the server is told. */
+	#cancel(envelope: Envelope): void {
+		const id = memberText(envelope.bytes, 'params', 'requestId');
+		const key = id === undefined ? undefined : canonicalId(id);
+		const answer = key === undefined ? undefined : this.#open.get(key);
+		if (!envelope.headers?.['mcp-method']) this.#tell(envelope);
+		answer?.stop();
+	}
+
+	async end(): Promise<number | undefined> {
+		if (this.#isOver) return;
+		this.#isOver = true;
+		this.#stopListening();
+		for (const answer of this.#open.values()) answer.stop();
 		this.incoming.complete();
-		if (this.#session === undefined) return;
-		try {
-			const {request} = await import('undici');
-			const headers = {
-				'mcp-session-id': this.#session,
-				...(this.#version ? {'mcp-protocol-version': this.#version} : {}),
-			};
-			const signal = AbortSignal.timeout(GOODBYE_MS);
-			const {body} = await request(this.#options.url, {method: 'DELETE', headers, signal});
-			await body.dump();
-		} catch {
-			// It may have forgotten the session, or never have ended one.
-		}
+		if (this.#headers['mcp-session-id'] === undefined) return;
+		return new Promise(resolve => {
+			const stop = this.#exchange({
+				method: 'DELETE',
+				headers: streamHeaders(this.#headers),
+				onHead: status => {
+					resolve(status);
+					return {onData: () => {}, onEnd: () => {}};
+				},
+				onError: () => resolve(undefined),
+			});
+			setTimeout(() => {
+				stop();
+				resolve(undefined);
+			}, GOODBYE_MS).unref();
+		});
 	}
-}
 
-async function textOf(body: Readable, maxBytes = MESSAGE_LIMIT): Promise<string> {
-	const chunks: Buffer[] = [];
-	let length = 0;
-	for await (const chunk of body) {
-		chunks.push(chunk as Buffer);
-		length += (chunk as Buffer).length;
-		if (length > maxBytes) throw new RangeError(`an answer of more than ${maxBytes} bytes`);
+	#exchange(request: Omit<Exchange, 'url'>): Stop {
+		return exchange({url: this.#options.url, ...request});
 	}
-	return Buffer.concat(chunks).toString();
 }

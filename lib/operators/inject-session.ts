@@ -1,0 +1,149 @@
+import {Envelope, type Origin} from '../envelope.js';
+import {BridgeError} from '../errors.js';
+import {HeldMessages} from '../held-messages.js';
+import type {Log} from '../log.js';
+import {isObject, type JsonObject} from '../protocol/json.js';
+import {type Outlets, type Stage, type Steps, stage} from '../stage.js';
+import {canonicalId} from '../wire/id.js';
+
+export type InjectSessionOptions = {
+	readonly upstream: string;
+	readonly log: Log;
+	/** An id for a request of bridge's own. */
+	readonly ownId: () => string;
+	/** The server had lost the session, and this is what it answered to a new handshake. */
+	readonly onRenewed?: (result: JsonObject) => void;
+};
+
+const HEADER = 'mcp-session-id';
+/** What an id may be, so that it cannot be anything else in a header or a log. */
+const SOUND = /^[\x21-\x7e]{1,1024}$/;
+
+/** A request that the server has not answered. */
+type Asked = {readonly request: Envelope; readonly session: string | undefined; readonly isRepeated: boolean};
+
+/**
+ * Remembers the id that a server behind HTTP has given to the session, and puts it on all that follows.
+ *
+ * When the server has lost the session, it is shaken hands with again, once for all who noticed, and what it refused for
+ * that reason is asked again, once. It was not carried out: that is what the refusal says.
+ */
+export function injectSession(options: InjectSessionOptions): Stage {
+	return stage(out => new SessionKeeper(options, out));
+}
+
+class SessionKeeper implements Steps {
+	readonly #options: InjectSessionOptions;
+	readonly #out: Outlets;
+	readonly #asked = new Map<string, Asked>();
+	readonly #held = new HeldMessages();
+	#session: string | undefined;
+	#greeting: Envelope | undefined;
+	#completion: Envelope | undefined;
+	/** The key of the request by which hands are shaken again, while that is under way, and the refusals that it is for. */
+	#renewal: {readonly key: string; readonly lost: Array<{asked: Asked; refusal: Envelope}>} | undefined;
+
+	constructor(options: InjectSessionOptions, out: Outlets) {
+		this.#options = options;
+		this.#out = out;
+	}
+
+	readonly toUpstream = (envelope: Envelope): Envelope | undefined => {
+		const {method} = envelope.head;
+		if (method === 'initialize') {
+			this.#session = undefined;
+			this.#greeting = envelope;
+		} else if (method === 'notifications/initialized') this.#completion = envelope;
+		else if (this.#renewal) {
+			this.#held.add(envelope);
+			return;
+		}
+		return this.#withSession(envelope, false);
+	};
+
+	readonly toClient = (envelope: Envelope): Envelope | undefined => {
+		const {key, method} = envelope.head;
+		const isAnswer = method === undefined && key !== undefined;
+		const asked = isAnswer ? this.#asked.get(key) : undefined;
+		if (asked) this.#asked.delete(key ?? '');
+		const problem = this.#remember(envelope.origin, asked);
+		if (problem) return isAnswer ? Envelope.failure(envelope.head.id, problem, envelope.origin) : undefined;
+		if (isAnswer && key === this.#renewal?.key) return this.#renewed(envelope);
+		if (asked && this.#isLost(envelope, asked)) return this.#renew(asked, envelope);
+		return envelope;
+	};
+
+	#withSession(envelope: Envelope, isRepeated: boolean): Envelope {
+		const {key, method} = envelope.head;
+		const session = method === 'initialize' ? undefined : this.#session;
+		const {[HEADER]: _other, ...headers} = envelope.headers ?? {};
+		envelope.headers = session === undefined ? headers : {...headers, [HEADER]: session};
+		if (key !== undefined && method !== undefined) this.#asked.set(key, {request: envelope, session, isRepeated});
+		return envelope;
+	}
+
+	/** Takes note of the id that came with a message, if it is one. */
+	#remember({headers}: Origin, asked: Asked | undefined): BridgeError | undefined {
+		const session = headers?.[HEADER];
+		if (session === undefined || session === this.#session) return;
+		// An answer to what was asked in a session that is lost names that session.
+		if (asked && asked.request.head.method !== 'initialize') return;
+		if (SOUND.test(session)) {
+			this.#session = session;
+			return;
+		}
+		const {upstream, log} = this.#options;
+		log.warn('session.id.refused', `${upstream} gave an id to the session that cannot be one.`, {server: upstream, length: session.length});
+		return new BridgeError(
+			'ERR_UPSTREAM_INVALID',
+			`${upstream} gave an id to the session that cannot be one.`,
+			'Tell whoever makes that server: an id is 1 to 1024 visible characters of ASCII.',
+		);
+	}
+
+	#isLost({origin, body}: Envelope, {session}: Asked): boolean {
+		const {refusal} = origin;
+		if (!refusal || session === undefined || !this.#greeting) return false;
+		return refusal.status === 404 || (refusal.status === 400 && /session/i.test(JSON.stringify(body.error ?? '')));
+	}
+
+	/** The server does not know the session. */
+	#renew(asked: Asked, refusal: Envelope): Envelope | undefined {
+		if (asked.isRepeated) return refusal;
+		if (this.#renewal) {
+			this.#renewal.lost.push({asked, refusal});
+			return;
+		}
+		if (asked.session !== this.#session) {
+			this.#repeat(asked);
+			return;
+		}
+		const {upstream, log, ownId} = this.#options;
+		log.info('session.lost', `${upstream} has lost the session; hands are shaken again.`, {server: upstream});
+		const id = JSON.stringify(ownId());
+		this.#renewal = {key: canonicalId(id), lost: [{asked, refusal}]};
+		if (this.#greeting) {
+			const greeting = this.#greeting.withId(id);
+			greeting.headers = this.#greeting.headers;
+			this.#session = undefined;
+			this.#out.toUpstream(this.#withSession(greeting, true));
+		}
+	}
+
+	#repeat({request}: Asked): void {
+		this.#out.toUpstream(this.#withSession(request, true));
+	}
+
+	/** The server has answered the new handshake. */
+	#renewed(envelope: Envelope): undefined {
+		const {lost} = this.#renewal ?? {lost: []};
+		this.#renewal = undefined;
+		const {result} = envelope.body;
+		if (isObject(result)) {
+			if (this.#completion) this.#out.toUpstream(this.#withSession(this.#completion, true));
+			this.#options.onRenewed?.(result);
+			for (const {asked} of lost) this.#repeat(asked);
+		} else for (const {refusal} of lost) this.#out.toClient(refusal);
+		for (const held of this.#held.takeAll()) this.#out.toUpstream(this.#withSession(held, false));
+	}
+}

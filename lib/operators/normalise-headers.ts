@@ -1,0 +1,43 @@
+import type {Envelope, Headers} from '../envelope.js';
+import {hopHeaders} from '../protocol/http-hop.js';
+import type {Session} from '../protocol/session.js';
+import {perMessage, type Stage} from '../stage.js';
+
+export type NormaliseHeadersOptions = {
+	readonly session: Session;
+	/** Headers of the configuration, which come last. */
+	readonly headers?: Headers;
+	readonly accept?: string;
+	readonly contentType?: string;
+	/** Whether the client's Authorization goes on to the server. */
+	readonly passAuthorization?: boolean;
+};
+
+/** What streamable HTTP asks for. */
+export const ACCEPT = 'application/json, text/event-stream';
+export const CONTENT_TYPE = 'application/json';
+
+/**
+ * Says which headers a message leaves with: those that the protocol and the configuration want, and the client's
+ * Authorization as it is. Nothing else that a client sends reaches the server.
+ */
+export function normaliseHeaders(options: NormaliseHeadersOptions): Stage {
+	const {session, headers, accept = ACCEPT, contentType = CONTENT_TYPE, passAuthorization = true} = options;
+	/** Of the client, for what bridge says in its name. All that a client says in one conversation has the same. */
+	let authorization: string | undefined;
+	return perMessage({
+		toUpstream(envelope: Envelope) {
+			authorization = (passAuthorization ? envelope.origin.headers?.authorization : undefined) ?? authorization;
+			envelope.headers = {
+				accept,
+				'content-type': contentType,
+				// A body that is as long as it looks: nothing has to be unpacked, and nothing can swell.
+				'accept-encoding': 'identity',
+				...hopHeaders(envelope, session.upstream),
+				...(authorization === undefined ? {} : {authorization}),
+				...headers,
+			};
+			return envelope;
+		},
+	});
+}

@@ -1,0 +1,132 @@
+import type {IncomingHttpHeaders} from 'node:http';
+import type {Agent, Dispatcher} from 'undici';
+import type {Headers} from '../envelope.js';
+
+/** One HTTP request to an upstream, and what is to be done with its answer. */
+export type Exchange = {
+	readonly method: 'POST' | 'GET' | 'DELETE';
+	readonly url: URL;
+	readonly headers: Headers;
+	readonly body?: Buffer;
+	/** The answer begins. What it returns takes the body, chunk by chunk. */
+	readonly onHead: (status: number, headers: IncomingHttpHeaders) => Reader;
+	/** There is no answer, or not the whole of it. `wasBegun` tells whether it had begun. */
+	readonly onError: (error: Error, wasBegun: boolean) => void;
+};
+
+/** Takes the body of an answer. */
+export type Reader = {
+	readonly onData: (chunk: Buffer, flow: Flow) => void;
+	readonly onEnd: () => void;
+};
+
+/** What a reader may do to the stream that it reads. */
+export type Flow = {pause(): void; resume(): void; stop(): void};
+
+/** Ends an exchange, wherever it is. Nothing more is heard of it. */
+export type Stop = () => void;
+
+const CONNECT_MS = 10_000;
+/** Sockets to one upstream. Who wants one more waits for one of them. */
+const MAX_SOCKETS = 4096;
+const KEEP_ALIVE_MS = 60_000;
+
+let shared: Promise<Agent> | undefined;
+
+/** The connections of this process to all upstreams. They are made and kept for all who ask. */
+const agent = (): Promise<Agent> => {
+	shared ??= import('undici').then(
+		({Agent}) =>
+			new Agent({
+				connections: MAX_SOCKETS,
+				pipelining: 1,
+				keepAliveTimeout: KEEP_ALIVE_MS,
+				connect: {timeout: CONNECT_MS},
+				// A stream may be silent for as long as it likes, and a request take long: that is limited elsewhere.
+				headersTimeout: 0,
+				bodyTimeout: 0,
+			}),
+	);
+	return shared;
+};
+
+let ready: Agent | undefined;
+
+/** Makes an HTTP request. Redirects are not followed, and nothing is ever sent twice. */
+export function exchange(request: Exchange): Stop {
+	const handler = new Handler(request);
+	if (ready) ready.dispatch(handler.options, handler);
+	else
+		void agent().then(loaded => {
+			ready = loaded;
+			if (!handler.isOver) loaded.dispatch(handler.options, handler);
+		});
+	return () => handler.stop();
+}
+
+class Handler implements Dispatcher.DispatchHandler {
+	readonly #request: Exchange;
+	#controller: Dispatcher.DispatchController | undefined;
+	#reader: Reader | undefined;
+	#flow: Flow | undefined;
+	isOver = false;
+
+	constructor(request: Exchange) {
+		this.#request = request;
+	}
+
+	get options(): Dispatcher.DispatchOptions {
+		const {method, url, headers, body} = this.#request;
+		const path = `${url.pathname}${url.search}`;
+		return {origin: url.origin, path, method, headers: {...headers}, body: body ?? null};
+	}
+
+	stop(): void {
+		if (this.isOver) return;
+		this.isOver = true;
+		this.#controller?.abort(new Error('stopped'));
+	}
+
+	onRequestStart(controller: Dispatcher.DispatchController): void {
+		this.#controller = controller;
+		if (this.isOver) controller.abort(new Error('stopped'));
+	}
+
+	onResponseStart(_controller: unknown, status: number, headers: IncomingHttpHeaders): void {
+		if (!this.isOver && status >= 200) this.#reader = this.#request.onHead(status, headers);
+	}
+
+	onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+		if (this.isOver) return;
+		this.#flow ??= {
+			pause: () => controller.pause(),
+			resume: () => controller.resume(),
+			stop: () => this.stop(),
+		};
+		this.#reader?.onData(chunk, this.#flow);
+	}
+
+	onResponseEnd(): void {
+		if (this.isOver) return;
+		this.isOver = true;
+		this.#reader?.onEnd();
+	}
+
+	onResponseError(_controller: unknown, error: Error): void {
+		if (this.isOver) return;
+		this.isOver = true;
+		this.#request.onError(error, this.#reader !== undefined);
+	}
+}
+
+/** One value of a header that may be there several times. */
+export function headerOf(headers: IncomingHttpHeaders, name: string): string | undefined {
+	const value = headers[name];
+	return Array.isArray(value) ? value.join(', ') : value;
+}
+
+/** The headers of a request without a body. */
+export function streamHeaders(headers: Headers): Headers {
+	const {'content-type': _type, 'mcp-method': _method, 'mcp-name': _name, ...rest} = headers;
+	return rest;
+}

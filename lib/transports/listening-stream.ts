@@ -1,0 +1,86 @@
+import type {Envelope, Headers, Origin} from '../envelope.js';
+import type {Log} from '../log.js';
+import {Valve} from '../valve.js';
+import {EventReader} from './event-reader.js';
+import {exchange, headerOf, type Reader, type Stop} from './http-exchange.js';
+
+export type ListeningStreamOptions = {
+	readonly name: string;
+	readonly url: URL;
+	readonly log: Log;
+	readonly maxBytes: number;
+	readonly headers: Headers;
+	readonly hear: (envelope: Envelope) => void;
+};
+
+const MAX_WAIT_MS = 30_000;
+/** A stream that a server ends at once, whenever it is opened, is not opened any more often than that. */
+const MIN_WAIT_MS = 250;
+
+/** What a server says of its own accord, on a stream that is opened again whenever it ends. Not every server has one. */
+export class ListeningStream {
+	readonly #options: ListeningStreamOptions;
+	readonly #origin: Origin;
+	#stop: Stop = () => {};
+	#timer: NodeJS.Timeout | undefined;
+	#isOver = false;
+	#lastEventId: string | undefined;
+	#failures = 0;
+
+	constructor(options: ListeningStreamOptions) {
+		this.#options = options;
+		this.#origin = {name: options.name, valve: new Valve()};
+	}
+
+	open(): void {
+		if (this.#isOver) return;
+		const {url, headers} = this.#options;
+		this.#stop = exchange({
+			...{method: 'GET', url},
+			headers: {
+				...headers,
+				accept: 'text/event-stream',
+				...(this.#lastEventId === undefined ? {} : {'last-event-id': this.#lastEventId}),
+			},
+			onHead: (status, received) => this.#begun(status, headerOf(received, 'content-type') ?? ''),
+			onError: () => this.#again(undefined),
+		});
+	}
+
+	stop(): void {
+		this.#isOver = true;
+		clearTimeout(this.#timer);
+		this.#stop();
+	}
+
+	#begun(status: number, type: string): Reader {
+		const {name, log, maxBytes, hear} = this.#options;
+		if (status >= 500 || status === 429) {
+			this.#again(undefined);
+			return ignored;
+		}
+		if (status >= 300 || !type.startsWith('text/event-stream')) {
+			// It has none, which is its right; or it has lost the session, which the next request will find out.
+			log.debug('http.no_stream', `${name} has no stream for what it says of its own accord.`, {server: name, status});
+			this.#isOver = true;
+			this.#stop();
+			return ignored;
+		}
+		this.#failures = 0;
+		const reader: EventReader = new EventReader({
+			...{origin: this.#origin, maxBytes, hear},
+			onEnd: () => this.#again(reader),
+		});
+		return reader;
+	}
+
+	#again(reader: EventReader | undefined): void {
+		if (this.#isOver) return;
+		this.#lastEventId = reader?.lastEventId ?? this.#lastEventId;
+		const backOff = Math.min(MAX_WAIT_MS, 1000 * 2 ** this.#failures++);
+		const waitMs = reader ? Math.max(MIN_WAIT_MS, reader.retryMs) : backOff;
+		this.#timer = setTimeout(() => this.open(), waitMs).unref();
+	}
+}
+
+const ignored: Reader = {onData: () => {}, onEnd: () => {}};
