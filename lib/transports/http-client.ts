@@ -94,9 +94,13 @@ class HttpClient {
 	}
 
 	async #events(body: Readable): Promise<void> {
-		const parser = new SseParser(this.#options.maxBytes ?? MESSAGE_LIMIT);
-		for await (const chunk of body.setEncoding('utf8'))
-			for (const {data} of parser.push(String(chunk))) if (data !== '') this.#hear(data);
+		const parser = new SseParser(this.#options.maxBytes ?? MESSAGE_LIMIT, {
+			event: ({data}) => {
+				if (data.length > 0) this.#hear(data.toString());
+			},
+			tooLarge: (start, oversized) => this.incoming.next(Envelope.tooLarge(start, oversized, this.#origin)),
+		});
+		for await (const chunk of body) parser.push(chunk as Buffer);
 	}
 
 	/** An answer that is one piece; also one with a status that says it failed, if it says so in JSON-RPC, too. */
