@@ -1,44 +1,243 @@
 import test from 'ava';
+import {createParser} from 'eventsource-parser';
 import fc from 'fast-check';
-import {type SseEvent, SseParser} from '../../lib/wire/sse.js';
+import {SseParser, sseEvent} from '../../lib/wire/sse.js';
+import {cutsOf} from './arbitraries.js';
+import {bytesOf, piecesOf} from './cutting.js';
+import {heldBytes, holdsLess} from './heap.js';
 
-const eventsOf = (...texts: string[]): SseEvent[] => {
-	const parser = new SseParser(1000);
-	return texts.flatMap(text => parser.push(text));
+type Found = {
+	readonly data?: string | undefined;
+	readonly event?: string | undefined;
+	readonly id?: string | undefined;
+	readonly retryMs?: number | undefined;
+	/** The id of a message over the limit. */
+	readonly tooLarge?: string | undefined;
 };
 
-test('an event ends with an empty line', t => {
-	t.deepEqual(eventsOf('data: a\n'), []);
-	t.deepEqual(eventsOf('data: a\n\n'), [{data: 'a'}]);
-});
+/** What is defined of something. */
+const defined = <T extends object>(value: T): Partial<T> =>
+	Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as Partial<T>;
 
-test('lines of data are one text, one space behind the colon is none of it', t => {
-	t.deepEqual(eventsOf('data: a\ndata:b\ndata:  c\n\n'), [{data: 'a\nb\n c'}]);
-});
-
-test('an event has an id and a time to come back after', t => {
-	t.deepEqual(eventsOf('id: 7\nretry: 300\ndata:\n\n'), [{data: '', id: '7', retryMs: 300}]);
-});
-
-test('comments, other fields and empty events are passed over', t => {
-	t.deepEqual(eventsOf(': hello\n\nevent: message\nfoo\ndata: a\n\n\n'), [{data: 'a'}]);
-});
-
-test('lines end in any of three ways', t => {
-	t.deepEqual(eventsOf('data: a\r\n\r\ndata: b\r\rdata: c\n\n'), [{data: 'a'}, {data: 'b'}, {data: 'c'}]);
-});
-
-test('events are the same wherever the text is cut', t => {
-	const text = 'id: 1\r\ndata: {"a":1}\r\n\r\ndata: b\ndata: c\n\n';
-	const property = fc.property(fc.array(fc.nat(text.length)), cuts => {
-		const places = [0, ...cuts.sort((one, other) => one - other), text.length];
-		const parts = places.slice(1).map((end, at) => text.slice(places[at], end));
-		return JSON.stringify(eventsOf(...parts)) === JSON.stringify(eventsOf(text));
+/** Runs pieces through a parser. Data is read only at the very end, as a slow receiver does. */
+function parse(pieces: ReadonlyArray<Buffer | string>, limit = 1000): Found[] {
+	const found: Array<() => Found> = [];
+	const parser = new SseParser(limit, {
+		event: ({line, data, event, id, retryMs}) =>
+			found.push(() => {
+				if (line.at(-1) !== 0x0a || data.length !== line.length - 1) throw new Error('no line');
+				return defined({data: String(data), event, id, retryMs});
+			}),
+		tooLarge: (_start, {id}, fields) => found.push(() => ({tooLarge: id, ...defined(fields)})),
 	});
-	t.notThrows(() => fc.assert(property));
+	// Each piece in memory of its own, since the parser may write into what it is given.
+	for (const piece of pieces) parser.push(Buffer.from(piece));
+	return found.map(read => read());
+}
+
+test('an event ends with an empty line, and what has none at the end of the stream is none', t => {
+	t.deepEqual(parse(['data: a\n']), []);
+	t.deepEqual(parse(['data: a\n\n']), [{data: 'a'}]);
 });
 
-test('an event that is too long is refused, not kept', t => {
-	const parser = new SseParser(10);
-	t.throws(() => parser.push('data: 0123456789'), {instanceOf: RangeError});
+test('A18 lines of data are one text, one space behind the colon is none of it', t => {
+	t.deepEqual(parse(['data: a\ndata:b\ndata:  c\ndata\n\n']), [{data: 'a\nb\n c\n'}]);
+});
+
+test('A18 an event has a name, an id and a time to come back after', t => {
+	t.deepEqual(parse(['event: endpoint\nid: 7\nretry: 300\ndata:\n\ndata: x\n\n']), [
+		{event: 'endpoint', id: '7', retryMs: 300, data: ''},
+		{data: 'x'},
+	]);
+});
+
+test('A18 an id or a time is told without data, too, and a name is not', t => {
+	t.deepEqual(parse(['id: 7\n\nretry: 5\n\nevent: x\n\n']), [
+		{id: '7', data: ''},
+		{retryMs: 5, data: ''},
+	]);
+});
+
+test('A18 comments, other fields and empty events are passed over', t => {
+	t.deepEqual(parse([': hello\n\nfoo\ndatas: 1\ndat: 2\nDATA: 3\n:\ndata: a\n\n\n']), [{data: 'a'}]);
+});
+
+test('A18 an id with a NUL is passed over, and so is a time that is no number', t => {
+	t.deepEqual(parse(['id: 1\nid: 2\0\nretry: 1s\nretry: -1\ndata: a\n\n']), [{id: '1', data: 'a'}]);
+});
+
+test('A18 a time that no timer takes is the longest that one does', t => {
+	t.deepEqual(parse([`retry: ${'9'.repeat(400)}\n\n`]), [{retryMs: 2 ** 31 - 1, data: ''}]);
+});
+
+test('A18 lines end in any of three ways', t => {
+	t.deepEqual(parse(['data: a\r\n\r\ndata: b\r\rdata: c\n\n']), [{data: 'a'}, {data: 'b'}, {data: 'c'}]);
+});
+
+test('A18 an event is there with its last carriage return, whatever follows', t => {
+	t.deepEqual(parse(['data: a\r\r']), [{data: 'a'}]);
+	t.deepEqual(parse(['data: a\r', '\n\r', '\ndata: b\r\n\r\n']), [{data: 'a'}, {data: 'b'}]);
+});
+
+test('A18 a byte order mark at the start is passed over, wherever it is cut, and is part of a name elsewhere', t => {
+	const bytes = Buffer.from('\ufeffdata: a\n\n\ufeffdata: b\n\n');
+	for (let at = 0; at <= bytes.length; at++)
+		t.deepEqual(parse(piecesOf(bytes, [at])), [{data: 'a'}], `${at}`);
+	const half = Buffer.concat([bytes.subarray(0, 2), Buffer.from('data: a\ndata: b\n\n')]);
+	for (let at = 0; at <= half.length; at++) t.deepEqual(parse(piecesOf(half, [at])), [{data: 'b'}], `${at}`);
+});
+
+const ending = fc.constantFrom('\n', '\r', '\r\n', '\n\n', '\r\n\r\n', '\r\r');
+const field = fc.constantFrom('data: ', 'data:', 'data', 'id: ', 'event: ', 'retry: ', ': ', 'datas: ', '');
+const value = fc.constantFrom('', ' ', ':', '\0', 'é', '😀', '\u2028', '12', '{"a":1}', 'data', 'endpoint');
+const line = fc.tuple(field, value, value, ending).map(parts => parts.join(''));
+const piece = fc.oneof({arbitrary: line, weight: 3}, value, ending);
+const stream = fc
+	.array(piece, {maxLength: 20})
+	.map(pieces => Buffer.from(`${pieces.join('')}\n\n`))
+	.chain(bytes => fc.tuple(fc.constant(bytes), cutsOf(bytes.length)));
+
+/** What another parser finds in the same stream, as one text. */
+function reference(bytes: Buffer): {events: Found[]; retries: number[]} {
+	const events: Found[] = [];
+	const retries: number[] = [];
+	const parser = createParser({
+		onEvent: ({data, event, id}) => events.push(defined({data, event, id})),
+		onRetry: ms => retries.push(ms),
+	});
+	parser.feed(new TextDecoder().decode(bytes));
+	return {events, retries};
+}
+
+test('A18 events are those that eventsource-parser finds, wherever the stream is cut', t => {
+	let count = 0;
+	const property = fc.property(stream, ([bytes, cuts]) => {
+		const expected = reference(bytes);
+		const isOf = ({data}: Found): boolean => data !== '';
+		for (const pieces of [piecesOf(bytes, cuts), bytesOf(bytes)]) {
+			const found = parse(pieces).map(({retryMs, ...event}) => event);
+			t.deepEqual(found.filter(isOf), expected.events.filter(isOf));
+		}
+		count += expected.events.length;
+	});
+	fc.assert(property, {numRuns: 2000});
+	t.true(count > 500);
+});
+
+test('A18 times to come back after are those that eventsource-parser finds', t => {
+	const times = fc.array(fc.constantFrom('retry: 1\n', 'retry:20\r\n', 'retry: x\n', 'retry\n', ': c\n'), {
+		maxLength: 5,
+	});
+	fc.assert(
+		fc.property(times, lines => {
+			const bytes = Buffer.from(lines.map(line => `${line}\n`).join(''));
+			const found = parse(bytesOf(bytes)).flatMap(({retryMs}) => retryMs ?? []);
+			t.deepEqual(found, reference(bytes).retries);
+		}),
+	);
+});
+
+test('data that came in one piece is not copied', t => {
+	const chunk = Buffer.from('data: {"a":1}\n\ndata:{"b":2}\r\n\r\n');
+	const lines: Buffer[] = [];
+	new SseParser(1000, {event: ({line}) => lines.push(line), tooLarge: () => t.fail()}).push(chunk);
+	t.deepEqual(lines.map(String), ['{"a":1}\n', '{"b":2}\n']);
+	t.true(lines.every(line => line.buffer === chunk.buffer));
+});
+
+test('bytes that are not UTF-8 go on as they are', t => {
+	const data = Buffer.from([0xff, 0x22, 0xc3]);
+	const found: Buffer[] = [];
+	const parser = new SseParser(1000, {event: event => found.push(event.data), tooLarge: () => t.fail()});
+	for (const byte of bytesOf(Buffer.concat([Buffer.from('data: '), data, Buffer.from('\n\n')])))
+		parser.push(byte);
+	t.deepEqual(found, [data]);
+});
+
+const message = (size: number): string => {
+	const start = '{"jsonrpc":"2.0","id":"c 7","result":["';
+	return `${start}${'x'.repeat(size - start.length - 3)}"]}`;
+};
+
+test('A18 data at the limit passes, and one byte more is told with its id, wherever it is cut', t => {
+	const bytes = Buffer.from(
+		`id: 1\ndata: ${message(100)}\n\nid: 2\ndata: ${message(101)}\r\n\r\ndata: a\n\n`,
+	);
+	const expected = [{id: '1', data: message(100)}, {tooLarge: '"c 7"', id: '2'}, {data: 'a'}];
+	for (let at = 0; at <= bytes.length; at++)
+		t.deepEqual(parse(piecesOf(bytes, [at]), 100), expected, `${at}`);
+	t.deepEqual(parse(bytesOf(bytes), 100), expected);
+});
+
+test('A18 lines of data together are measured', t => {
+	t.deepEqual(parse([`data: 12345\ndata: 12345\n\ndata: 12345\ndata: 1234\n\n`], 10), [
+		{tooLarge: undefined},
+		{data: '12345\n1234'},
+	]);
+});
+
+for (const [what, start] of [
+	['data', 'data: '],
+	['comments', ': '],
+	['names of fields', ''],
+	['ids', 'id: '],
+] as const)
+	test(`A18 ${what} without end are not held, and the next event is fine`, async t => {
+		const found: string[] = [];
+		const parser = new SseParser(1e6, {event: ({data}) => found.push(String(data)), tooLarge: () => {}});
+		parser.push(Buffer.from(start));
+		const before = heldBytes();
+		for (let count = 0; count < 4096; count++) parser.push(Buffer.alloc(2 ** 16, 'x'));
+		t.true(await holdsLess(before, 16e6));
+		parser.push(Buffer.from('\n\ndata: a\n\n'));
+		t.deepEqual(found, ['a']);
+	});
+
+test('A18 a message of 64 MiB in chunks of a few bytes comes whole', t => {
+	const size = 64 * 2 ** 20;
+	const lines: Buffer[] = [];
+	const parser = new SseParser(size, {event: ({line}) => lines.push(line), tooLarge: () => t.fail()});
+	parser.push(Buffer.from('data:'));
+	for (let sent = 0; sent < size; sent += 1024) parser.push(Buffer.alloc(1024, 0x61 + ((sent / 1024) % 26)));
+	parser.push(Buffer.from('\n\n'));
+	t.is(lines[0]?.length, size + 1);
+	t.is(lines[0]?.[1024 * 27], 0x62);
+});
+
+test('A18 a chunk of a million lines is read in one go', t => {
+	let events = 0;
+	const parser = new SseParser(1000, {event: () => events++, tooLarge: () => t.fail()});
+	parser.push(Buffer.from(`${'data:\n\n'.repeat(500_000)}\r`));
+	t.is(events, 500_000);
+});
+
+test('an event is written with what it has', t => {
+	t.is(String(sseEvent({data: Buffer.from('{}')})), 'data: {}\n\n');
+	t.is(
+		String(sseEvent({event: 'message', id: '7', retryMs: 300, data: Buffer.alloc(0)})),
+		'event: message\nid: 7\nretry: 300\ndata: \n\n',
+	);
+});
+
+test('a name or an id cannot be more than a line', t => {
+	t.is(
+		String(sseEvent({event: 'a\nb', id: 'c\r\nd', data: Buffer.from('e')})),
+		'event: a b\nid: c  d\ndata: e\n\n',
+	);
+});
+
+test('whatever is written is read again, with line feeds for all ends of lines', t => {
+	const data = fc.array(fc.constantFrom('\r', '\n', '\r\n', ' ', 'a', 'é', '{"a":\n1}'), {maxLength: 8});
+	fc.assert(
+		fc.property(
+			data,
+			fc.option(fc.string({unit: fc.constantFrom('a', '-', '7'), minLength: 1})),
+			(parts, id) => {
+				const text = parts.join('');
+				const bytes = sseEvent({...(id === null ? {} : {id}), data: Buffer.from(text)});
+				const expected = {...(id === null ? {} : {id}), data: text.replaceAll(/\r\n?/g, '\n')};
+				t.deepEqual(parse([bytes]), [expected]);
+			},
+		),
+	);
 });
