@@ -2,9 +2,9 @@
 import {readFileSync, writeSync} from 'node:fs';
 import process from 'node:process';
 import {BridgeError} from '../lib/errors.js';
+import {nearest} from '../lib/nearest.js';
 import {readInvocation, splitAtDashes} from './flags.js';
 import {help, versionsHelp} from './help.js';
-import {nearest} from './nearest.js';
 import {listenForStop, type Stop} from './signals.js';
 
 const commands = ['versions'] as const;

@@ -1,10 +1,10 @@
 import {BridgeError} from '../lib/errors.js';
 import {type Level, levels} from '../lib/log.js';
+import {nearest} from '../lib/nearest.js';
 import {type HandshakeVersion, handshakeVersions, type Version, versions} from '../lib/protocol/version.js';
 import {checkFormat} from '../lib/store/file-name.js';
 import type {Destination} from '../lib/store/traffic-log.js';
 import type {Environment} from '../lib/transports/environment.js';
-import {nearest} from './nearest.js';
 import {bytes, millis} from './units.js';
 
 /** What was typed, understood. */

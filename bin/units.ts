@@ -1,26 +1,11 @@
 import {BridgeError} from '../lib/errors.js';
+import {MAX_TIMER_MS, sizeOf} from '../lib/units.js';
 
-const units = new Map<string, number>([
-	...([
-		['', 1],
-		['b', 1],
-		['kb', 1e3],
-		['mb', 1e6],
-		['gb', 1e9],
-	] as const),
-	...([
-		['kib', 2 ** 10],
-		['mib', 2 ** 20],
-		['gib', 2 ** 30],
-	] as const),
-]);
-
-/** A number of bytes: `1000`, `64KiB`, `256MiB`. */
+/** A number of bytes that a flag was given: `1000`, `64KiB`, `256MiB`. */
 export function bytes(flag: string, text: string | undefined): number | undefined {
 	if (text === undefined) return;
-	const [, number, unit = ''] = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i.exec(text) ?? [];
-	const factor = units.get(unit.toLowerCase());
-	if (number !== undefined && factor !== undefined) return Math.round(Number(number) * factor);
+	const size = sizeOf(text);
+	if (size !== undefined) return size;
 	throw unreadable(flag, text, 'a size, like 256MiB');
 }
 
@@ -28,8 +13,7 @@ export function bytes(flag: string, text: string | undefined): number | undefine
 export function millis(flag: string, text: string | undefined, factor: number): number | undefined {
 	if (text === undefined) return;
 	const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) * factor : Number.NaN;
-	// Node's timers hold no more than that.
-	if (value < 2 ** 31) return value;
+	if (value < MAX_TIMER_MS) return value;
 	throw unreadable(
 		flag,
 		text,

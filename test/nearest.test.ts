@@ -1,5 +1,5 @@
 import test from 'ava';
-import {nearest} from '../../bin/nearest.js';
+import {nearest} from '../lib/nearest.js';
 
 const known = ['debug', 'log', 'log-level', 'timeout'];
 

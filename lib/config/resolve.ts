@@ -1,0 +1,116 @@
+import {resolve as resolvePath} from 'node:path';
+import {isLoopback} from '../loopback.js';
+import {isObject, judge} from './judge.js';
+import {defaultListen, listenText} from './listen.js';
+import type {Mistake, Path} from './mistakes.js';
+import {type Config, fileShape, type GivenFile, knownKeys, type ServiceConfig} from './schema.js';
+import {resolveService} from './service.js';
+
+/** What a file means, and what is wrong with it or odd about it. */
+export type Resolved = {
+	/** Undefined where there are mistakes. */
+	readonly config: Config | undefined;
+	readonly mistakes: readonly Mistake[];
+	readonly warnings: readonly Mistake[];
+};
+
+/** Keys of other programs, beside their servers, that mean nothing here. */
+const foreign: ReadonlySet<string> = new Set(['inputs', 'globalShortcut', 'preferences', 'scale']);
+
+const NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/;
+
+/** Makes a configuration of what a file in this folder holds. */
+export function resolveConfig(given: unknown, folder: string): Resolved {
+	if (given !== null && given !== undefined && (!isObject(given) || Array.isArray(given)))
+		return {config: undefined, mistakes: [{text: 'Expected keys and values.'}], warnings: []};
+	const entries = Object.entries(given ?? {});
+	const warnings: Mistake[] = entries
+		.filter(([key]) => foreign.has(key))
+		.map(([key]) => ({path: [key], text: 'This key means nothing to bridge, and is left out.'}));
+	const isOwn = ([key]: [string, unknown]): boolean =>
+		!foreign.has(key) && key !== '$schema' && key !== 'servers' && key !== 'mcpServers';
+	const file = judge(fileShape, Object.fromEntries(entries.filter(isOwn)), {
+		path: [],
+		known: path => (path[0] === 'limits' ? knownKeys.limits : knownKeys.file),
+	});
+	const servers = resolveServers(new Map(entries), folder);
+	const mistakes = [...file.mistakes, ...servers.mistakes, ...exposed(file.value)];
+	warnings.push(...servers.warnings, ...weakSecret(file.value));
+	if (!file.value || mistakes.length > 0) return {config: undefined, mistakes, warnings};
+	return {config: {...wholeOf(file.value, folder), services: servers.services}, mistakes, warnings};
+}
+
+const wholeOf = ({limits, ...given}: GivenFile, folder: string): Omit<Config, 'services'> => ({
+	listen: given.listen ?? defaultListen,
+	tokens: given.tokens ?? [],
+	origins: given.origins ?? [],
+	expose: given.expose ?? 'run',
+	limits: {
+		messageBytes: limits?.message ?? 64 * 2 ** 20,
+		sessions: limits?.sessions ?? 1000,
+		idleMs: limits?.idle ?? 30 * 60_000,
+	},
+	packs: given.packs === undefined ? undefined : resolvePath(folder, given.packs),
+	secret: given.secret,
+	advertise: given.advertise,
+	store: given.store,
+});
+
+/** Whoever can reach a machine could use all its servers. */
+function exposed(file: GivenFile | undefined): Mistake[] {
+	if (!file?.listen || isLoopback(file.listen.host) || (file.tokens ?? []).length > 0) return [];
+	const {port} = file.listen;
+	const here = listenText({host: defaultListen.host, port});
+	const text = `${listenText(file.listen)} can be reached from other machines, and there are no tokens. Listen on ${here}, or set tokens: ["\${BRIDGE_TOKEN}"].`;
+	return [{path: ['listen'], text}];
+}
+
+const weakSecret = (file: GivenFile | undefined): Mistake[] =>
+	file?.secret !== undefined && file.secret.length < 16
+		? [{path: ['secret'], text: 'Fewer than 16 characters can be guessed.'}]
+		: [];
+
+type Servers = {
+	readonly services: ReadonlyMap<string, ServiceConfig>;
+	readonly mistakes: readonly Mistake[];
+	readonly warnings: readonly Mistake[];
+};
+
+function resolveServers(entries: ReadonlyMap<string, unknown>, folder: string): Servers {
+	const services = new Map<string, ServiceConfig>();
+	const mistakes: Mistake[] = [];
+	const warnings: Mistake[] = [];
+	const filled = ['servers', 'mcpServers'].filter(key => !isEmpty(entries.get(key)));
+	if (filled.length === 2)
+		mistakes.push({path: ['mcpServers'], text: 'This is another name of servers. Use one of the two.'});
+	for (const key of filled) {
+		const given = entries.get(key);
+		if (!isObject(given) || Array.isArray(given)) {
+			mistakes.push({path: [key], text: 'Expected names of servers, with what they are.'});
+			continue;
+		}
+		for (const [name, value] of Object.entries(given)) {
+			const path = [key, name];
+			if (!NAME.test(name)) mistakes.push(misnamed(path, name));
+			const {service, ...odd} = resolveService(name, value, {path, folder});
+			mistakes.push(...odd.mistakes);
+			warnings.push(...odd.warnings);
+			if (service) services.set(name, service);
+		}
+	}
+	return {services, mistakes, warnings};
+}
+
+const isEmpty = (given: unknown): boolean =>
+	given === undefined || given === null || (isObject(given) && Object.keys(given).length === 0);
+
+function misnamed(path: Path, name: string): Mistake {
+	const better = name
+		.toLowerCase()
+		.replace(/[^a-z0-9_-]+/g, '-')
+		.replace(/^[-_]+|-+$/g, '')
+		.slice(0, 64);
+	const idea = NAME.test(better) ? ` ${better} would do.` : '';
+	const text = `The name of a server is part of its URL: up to 64 of a-z, 0-9, _ and -, the first a letter or digit.`;
+	return {path, text: `${text}${idea}`};
+}

@@ -1,0 +1,202 @@
+import * as z from 'zod';
+import {
+	type HandshakeVersion,
+	handshakeVersions,
+	isHandshakeVersion,
+	isVersion,
+	type Version,
+	versions,
+} from '../protocol/version.js';
+import {durationOf, sizeOf} from '../units.js';
+import {isHeaderName, isHeaderValue, ownHeaders} from './headers.js';
+import {type Listen, listenOf} from './listen.js';
+
+/** How an upstream is spoken to. */
+export type Transport = 'http' | 'sse' | 'ws' | 'stdio';
+
+/** What the hub and `/mcp` show of many servers: one `run` tool, their tools, or both. */
+export type Expose = 'run' | 'tools' | 'both';
+
+/** Names and values, of headers or of variables. */
+export type Named = {readonly [name: string]: string};
+
+export type Limits = {
+	readonly messageBytes: number;
+	readonly sessions: number;
+	/** How long a session may be silent; 0 for ever. */
+	readonly idleMs: number;
+};
+
+/** The whole configuration, resolved: defaults filled in, variables expanded, paths absolute. */
+export type Config = {
+	readonly listen: Listen;
+	/** What clients have to show; nobody is asked when there are none. */
+	readonly tokens: readonly string[];
+	/** Browser origins that are allowed beyond those of this machine; `*` stands for any port or subdomain. */
+	readonly origins: readonly string[];
+	readonly expose: Expose;
+	readonly limits: Limits;
+	readonly packs: string | undefined;
+	readonly secret: string | undefined;
+	readonly advertise: URL | undefined;
+	readonly store: URL | undefined;
+	readonly services: ReadonlyMap<string, ServiceConfig>;
+};
+
+/** One upstream: `url` where the transport is http, sse or ws, and `command` where it is stdio. */
+export type ServiceConfig = {
+	readonly name: string;
+	readonly transport: Transport;
+	/** Nobody named a transport, so http may fall back to sse. */
+	readonly isTransportGuessed: boolean;
+	/** Encrypted, unless it is on this machine or `insecure`. */
+	readonly url: URL | undefined;
+	readonly command: string | undefined;
+	readonly args: readonly string[];
+	readonly env: Named;
+	readonly cwd: string | undefined;
+	readonly headers: Named;
+	readonly accept: string;
+	readonly contentType: string;
+	readonly targetVersion: Version | undefined;
+	readonly clientVersion: HandshakeVersion | undefined;
+	readonly cacheTools: boolean;
+	/** For one request; 0 for no limit. */
+	readonly timeoutMs: number;
+	readonly enabled: boolean;
+	readonly insecure: boolean;
+	readonly shared: boolean;
+	readonly strict: boolean;
+	readonly passAuthorization: boolean;
+};
+
+/** A value that `read` understands; what it does not is a mistake, which says what was expected. */
+const reads = <T>(expected: string, read: (given: unknown) => T | undefined) =>
+	z.unknown().transform((given, context): T => {
+		const value = read(given);
+		if (value !== undefined) return value;
+		context.addIssue({code: 'custom', message: expected});
+		return z.NEVER;
+	});
+
+const isText = (given: unknown): given is string => typeof given === 'string' && !given.includes('\0');
+const textThat = (expected: string, fits: (text: string) => boolean) =>
+	reads(expected, given => (isText(given) && fits(given) ? given : undefined));
+
+const word = textThat('text', text => text !== '');
+/** Whoever leaves out the quotes around 1.10 means that, and not 1.1. */
+const quoted = textThat('text; put quotes around numbers, true and false', () => true);
+const among = <const T extends string>(...choices: T[]) =>
+	reads(`one of ${choices.join(', ')}`, given => choices.find(choice => choice === given));
+
+/** Variables only hold text, so the text of a truth value or a number is as good as the value. */
+const truth = reads('true or false', given => new Map<unknown, boolean>(truths).get(given));
+const truths = [
+	[true, true],
+	['true', true],
+	[false, false],
+	['false', false],
+] as const;
+
+const asText = (given: unknown): string =>
+	typeof given === 'number' || typeof given === 'string' ? String(given) : '';
+const size = reads('a size of at least 1KiB and at most 1GiB, like 64MiB', given => {
+	const bytes = sizeOf(asText(given));
+	return bytes !== undefined && bytes >= 2 ** 10 && bytes <= 2 ** 30 ? bytes : undefined;
+});
+const duration = reads('a time of at most 24 days, like 90s or 30m; a number alone is seconds', given =>
+	durationOf(asText(given)),
+);
+const count = reads('a whole number from 1 to 1000000', given => {
+	const number = /^\d{1,7}$/.test(asText(given)) ? Number(given) : 0;
+	return number >= 1 && number <= 1e6 ? number : undefined;
+});
+
+const urlWith = (expected: string, ...protocols: string[]) =>
+	reads(expected, given => {
+		const url = isText(given) && URL.canParse(given) ? new URL(given) : undefined;
+		return url && protocols.includes(url.protocol) ? url : undefined;
+	});
+
+const headerName = textThat('the name of a header, which bridge does not set itself', name => {
+	return isHeaderName(name) && !ownHeaders.has(name.toLowerCase());
+});
+const headerValue = textThat('the value of a header: one line of Latin-1 text, in quotes', isHeaderValue);
+const variableName = textThat('the name of a variable', name => /^[^=]+$/.test(name));
+const list = <T extends z.ZodType>(item: T) => z.array(item, {error: 'a list'});
+
+const limitsShape = z.strictObject(
+	{message: size.optional(), sessions: count.optional(), idle: duration.optional()},
+	{error: 'message, sessions and idle'},
+);
+
+const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/(\*\.)?([a-z0-9._-]+|\[[0-9a-f:]+\])(:(\d{1,5}|\*))?$/i;
+
+/** What a file may hold beside its servers. */
+export const fileShape = z.strictObject({
+	listen: reads('an address and a port, like 127.0.0.1:7411 or [::1]:0', listenOf).optional(),
+	tokens: list(
+		textThat('a token: characters without spaces', token => /^[\x21-\x7e]+$/.test(token)),
+	).optional(),
+	origins: list(
+		textThat('an origin, like https://example.com or http://localhost:*', text => ORIGIN.test(text)),
+	).optional(),
+	expose: among('run', 'tools', 'both').optional(),
+	limits: limitsShape.optional(),
+	packs: word.optional(),
+	secret: word.optional(),
+	advertise: urlWith('a URL that begins with http:// or https://', 'http:', 'https:').optional(),
+	store: urlWith('a URL that begins with redis:// or rediss://', 'redis:', 'rediss:').optional(),
+});
+
+/** Other names of transports, in the files of other programs. */
+export const transportNames = new Map<unknown, Transport>([
+	['http', 'http'],
+	['streamable-http', 'http'],
+	['streamableHttp', 'http'],
+	['sse', 'sse'],
+	['ws', 'ws'],
+	['websocket', 'ws'],
+	['stdio', 'stdio'],
+]);
+
+/** What a server may be described with. */
+export const serviceShape = z.strictObject({
+	url: urlWith(
+		'a URL that begins with http://, https://, ws:// or wss://',
+		...['http:', 'https:', 'ws:', 'wss:'],
+	).optional(),
+	transport: among('http', 'sse', 'ws', 'stdio').optional(),
+	type: reads('one of stdio, http, streamable-http, sse, ws', given => transportNames.get(given)).optional(),
+	command: word.optional(),
+	args: list(quoted).optional(),
+	env: z.record(variableName, quoted, {error: 'names and values'}).optional(),
+	cwd: word.optional(),
+	headers: z.record(headerName, headerValue, {error: 'names and values'}).optional(),
+	accept: headerValue.optional(),
+	contentType: headerValue.optional(),
+	targetVersion: reads(`one of ${versions.join(', ')}`, given =>
+		isVersion(given) ? given : undefined,
+	).optional(),
+	clientVersion: reads(`one of ${handshakeVersions.join(', ')}`, given =>
+		isHandshakeVersion(given) ? given : undefined,
+	).optional(),
+	cacheTools: truth.optional(),
+	timeout: duration.optional(),
+	enabled: truth.optional(),
+	disabled: truth.optional(),
+	insecure: truth.optional(),
+	shared: truth.optional(),
+	strict: truth.optional(),
+	passAuthorization: truth.optional(),
+});
+
+export type GivenFile = z.output<typeof fileShape>;
+export type GivenService = z.output<typeof serviceShape>;
+
+/** The keys that are known beside each other, by the path of what they are in, without the servers' names. */
+export const knownKeys = {
+	file: [...Object.keys(fileShape.shape), 'servers', 'mcpServers'],
+	limits: Object.keys(limitsShape.shape),
+	service: Object.keys(serviceShape.shape),
+} as const;

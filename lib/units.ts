@@ -1,0 +1,44 @@
+const sizes = new Map<string, number>([
+	...([
+		['', 1],
+		['b', 1],
+		['kb', 1e3],
+		['mb', 1e6],
+		['gb', 1e9],
+	] as const),
+	...([
+		['kib', 2 ** 10],
+		['mib', 2 ** 20],
+		['gib', 2 ** 30],
+	] as const),
+]);
+
+const durations = new Map<string, number>([
+	['ms', 1],
+	['', 1000],
+	['s', 1000],
+	['m', 60_000],
+	['h', 3_600_000],
+	['d', 86_400_000],
+]);
+
+/** Node's timers hold less than this. */
+export const MAX_TIMER_MS = 2 ** 31;
+
+/** The number of bytes in `1000`, `64KiB`, `256MiB`. */
+export const sizeOf = (text: string): number | undefined => {
+	const value = measured(text, sizes);
+	return value === undefined ? undefined : Math.round(value);
+};
+
+/** The number of milliseconds in `90s`, `30m`, `1.5h`; what has no unit is seconds. */
+export const durationOf = (text: string): number | undefined => {
+	const value = measured(text, durations);
+	return value !== undefined && value < MAX_TIMER_MS ? value : undefined;
+};
+
+function measured(text: string, units: ReadonlyMap<string, number>): number | undefined {
+	const [, number, unit = ''] = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i.exec(text) ?? [];
+	const factor = units.get(unit.toLowerCase());
+	return number === undefined || factor === undefined ? undefined : Number(number) * factor;
+}
