@@ -1,0 +1,81 @@
+import {createHash, timingSafeEqual} from 'node:crypto';
+import type {IncomingMessage} from 'node:http';
+import type {Refused} from './refuse.js';
+
+export type GuardOptions = {
+	/** Names by which this server may be called, beyond those of this machine. `*` for any. */
+	readonly hosts: readonly string[];
+	/** Origins of browsers that may call it, beyond those of this machine; a port may be `*`. */
+	readonly origins: readonly string[];
+	/** What a caller has to know, if anything. */
+	readonly tokens: readonly string[];
+};
+
+/** Looks at the head of a request before anything of it is used. */
+export class Guard {
+	readonly #hosts: ReadonlySet<string>;
+	readonly #origins: readonly RegExp[];
+	readonly #tokens: readonly Buffer[];
+
+	constructor({hosts, origins, tokens}: GuardOptions) {
+		this.#hosts = new Set(hosts.map(host => host.toLowerCase()));
+		this.#origins = origins.map(pattern);
+		this.#tokens = tokens.map(digest);
+	}
+
+	get needsToken(): boolean {
+		return this.#tokens.length > 0;
+	}
+
+	/** Why a request goes no further, whatever it asks for. */
+	refusal(req: IncomingMessage): Refused | undefined {
+		if (!req.url?.startsWith('/') || req.url.startsWith('//'))
+			return {status: 400, message: 'Bad Request: the target has to be a path'};
+		if (count(req, 'host') !== 1) return {status: 400, message: 'Bad Request: one Host is needed'};
+		if (!this.#isHost(req.headers.host ?? '')) return {status: 403, message: 'Forbidden: unknown Host'};
+		if (count(req, 'origin') > 1 || !this.#isOrigin(req.headers.origin))
+			return {status: 403, message: 'Forbidden: this Origin may not call'};
+		return;
+	}
+
+	/** Whether a request brings what a caller has to know. `isAuthorizationOurs` tells that it may be in Authorization. */
+	knows(req: IncomingMessage, isAuthorizationOurs: boolean): boolean {
+		if (!this.needsToken) return true;
+		const {authorization = '', 'x-bridge-token': own} = req.headers;
+		const bearer = isAuthorizationOurs ? /^Bearer +(\S+)$/i.exec(authorization)?.[1] : undefined;
+		return [own, bearer].some(token => typeof token === 'string' && this.#isToken(token));
+	}
+
+	#isToken(token: string): boolean {
+		const given = digest(token);
+		// All are looked at, and each for as long as the others.
+		return this.#tokens.reduce((found, known) => timingSafeEqual(known, given) || found, false);
+	}
+
+	#isHost(host: string): boolean {
+		const [, name = ''] = /^(\[[\da-f:.]+\]|[\w.-]+)(?::\d{1,5})?$/i.exec(host) ?? [];
+		if (name === '') return false;
+		return isLoopback(name) || this.#hosts.has('*') || this.#hosts.has(name.toLowerCase());
+	}
+
+	#isOrigin(origin: string | undefined): boolean {
+		if (origin === undefined) return true;
+		const [, host = ''] = /^https?:\/\/(\[[\da-f:.]+\]|[\w.-]+)(?::\d{1,5})?$/i.exec(origin) ?? [];
+		return isLoopback(host) || this.#origins.some(allowed => allowed.test(origin));
+	}
+}
+
+/** Whether a name or an address is this machine's own, and nobody else's. */
+export const isLoopback = (host: string): boolean =>
+	/^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i.test(host);
+
+/** How often a header was sent: Node shows only one of several. */
+const count = ({rawHeaders}: IncomingMessage, name: string): number =>
+	rawHeaders.filter((text, at) => at % 2 === 0 && text.toLowerCase() === name).length;
+
+const digest = (token: string): Buffer => createHash('sha256').update(token).digest();
+
+function pattern(origin: string): RegExp {
+	const text = origin.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&').replace(/:\\\*$/, '(?::\\d{1,5})?');
+	return new RegExp(`^${text}$`, 'i');
+}

@@ -1,0 +1,56 @@
+import type {IncomingMessage} from 'node:http';
+import type {Refused} from './refuse.js';
+import {WholeBody} from './whole-body.js';
+
+/** Why the body of a request is not even read. */
+export function bodyProblem({headers, rawHeaders}: IncomingMessage, maxBytes: number): Refused | undefined {
+	const types = rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'content-type');
+	const isJson = /^application\/json *(?:; *charset="?utf-8"?)?$/i.test(headers['content-type'] ?? '');
+	if (types.length !== 1 || !isJson)
+		return {status: 415, message: 'Unsupported Media Type: Content-Type has to be application/json'};
+	const {'content-encoding': encoding = 'identity'} = headers;
+	if (encoding !== 'identity')
+		return {status: 415, message: 'Unsupported Media Type: a compressed body is not read'};
+	if (Number(headers['content-length'] ?? 0) > maxBytes) return tooLarge(maxBytes);
+	return;
+}
+
+/** Reads the body of a request. Calls `done` with it, followed by a line feed, or with why it was not read to its end. */
+export function readBody(
+	req: IncomingMessage,
+	maxBytes: number,
+	done: (line: Buffer | undefined, refused?: Refused) => void,
+): void {
+	const body = new WholeBody(maxBytes);
+	let isDone = false;
+	req.on('data', (chunk: Buffer) => {
+		if (isDone || body.add(chunk)) return;
+		isDone = true;
+		req.pause();
+		done(undefined, tooLarge(maxBytes));
+	});
+	req.on('end', () => {
+		if (isDone) return;
+		isDone = true;
+		done(body.line());
+	});
+}
+
+const tooLarge = (maxBytes: number): Refused => ({
+	status: 413,
+	code: -31007,
+	message: `The message is longer than the limit of ${maxBytes} bytes. Send less at a time, or raise limits.message.`,
+	facts: {source: 'bridge', kind: 'too_large', limit: maxBytes},
+	isLast: true,
+});
+
+/** Whether a client takes answers as JSON, and as a stream of events. */
+export function acceptedBy({headers: {accept}}: IncomingMessage): {json: boolean; events: boolean} {
+	if (accept === undefined) return {json: true, events: true};
+	const types = accept.toLowerCase().split(',').map(part => part.split(';', 1)[0]?.trim());
+	const has = (...names: string[]): boolean => names.some(name => types.includes(name));
+	return {
+		json: has('*/*', 'application/*', 'application/json'),
+		events: has('*/*', 'text/*', 'text/event-stream'),
+	};
+}

@@ -1,0 +1,55 @@
+import type {ServerResponse} from 'node:http';
+import {BridgeError, failures} from '../errors.js';
+
+/** An answer that says no: what a person or a program can do about it, and nothing of what is behind bridge. */
+export type Refused = {
+	readonly status: number;
+	readonly message: string;
+	/** The code of JSON-RPC; without it, a plain error. */
+	readonly code?: number;
+	readonly headers?: {readonly [name: string]: string};
+	/** Facts beside the sentence. */
+	readonly facts?: {readonly [name: string]: unknown};
+	/** The id of the request, as text. */
+	readonly id?: string | undefined;
+	/** Whether the connection is of no more use, for instance because the rest of a body was not read. */
+	readonly isLast?: boolean;
+};
+
+/** Answers an HTTP request that goes no further. */
+export function refuse(res: ServerResponse, refused: Refused): void {
+	const {status, message, code = -32000, headers, facts, id, isLast} = refused;
+	if (res.headersSent || res.destroyed) {
+		res.destroy();
+		return;
+	}
+	const error = JSON.stringify({code, message, ...(facts ? {data: facts} : {})});
+	// Without an id it answers nobody's message, and the SDK's client takes null for a malformed one.
+	const body = Buffer.from(`{"jsonrpc":"2.0",${id === undefined ? '' : `"id":${id},`}"error":${error}}`);
+	res.writeHead(status, {
+		'content-type': 'application/json',
+		'content-length': body.length,
+		...(isLast ? {connection: 'close'} : {}),
+		...headers,
+	});
+	res.end(body);
+}
+
+/** The status of HTTP that goes with an error of bridge's own. */
+export function statusOf(error: BridgeError): number {
+	return statuses[error.code] ?? 500;
+}
+
+const statuses: {readonly [code in keyof typeof failures]?: number} = {
+	ERR_CONFIG_INVALID: 400,
+	ERR_COMMAND_UNUSABLE: 503,
+	ERR_UPSTREAM_UNREACHABLE: 502,
+	ERR_UPSTREAM_INVALID: 502,
+	ERR_UPSTREAM_TIMEOUT: 504,
+	ERR_SESSION_BUSY: 503,
+	ERR_CHILD_EXITED: 502,
+	ERR_SESSION_CLOSED: 502,
+	ERR_MESSAGE_TOO_LARGE: 413,
+	ERR_MESSAGE_MALFORMED: 400,
+	ERR_MESSAGE_INVALID: 400,
+};

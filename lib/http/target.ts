@@ -1,0 +1,25 @@
+/** What a request is for. */
+export type Target =
+	| {readonly kind: 'mcp' | 'sse' | 'message'; readonly service: string; readonly query: URLSearchParams}
+	| {readonly kind: 'all' | 'status' | 'healthz' | 'readyz' | 'metrics' | 'none'};
+
+const service = /^\/mcp\/([a-z0-9][a-z0-9_-]{0,63})(?:\/(sse|message))?$/;
+const pages = {
+	'/mcp': 'all',
+	'/status': 'status',
+	'/healthz': 'healthz',
+	'/readyz': 'readyz',
+	'/metrics': 'metrics',
+} as const;
+const pageOf = new Map<string, (typeof pages)[keyof typeof pages]>(Object.entries(pages) as never);
+const nothing = new URLSearchParams();
+
+/** Reads the target of a request. Names are looked at as they are written: nothing is decoded, so nothing can be hidden. */
+export function targetOf(url: string): Target {
+	const at = url.indexOf('?');
+	const path = at === -1 ? url : url.slice(0, at);
+	const [, name, part] = service.exec(path) ?? [];
+	if (name === undefined) return {kind: pageOf.get(path) ?? 'none'};
+	const query = at === -1 ? nothing : new URLSearchParams(url.slice(at + 1));
+	return {kind: part === 'sse' || part === 'message' ? part : 'mcp', service: name, query};
+}

@@ -1,0 +1,71 @@
+import type {ServerResponse} from 'node:http';
+import type {Envelope, Headers} from '../envelope.js';
+import {type EventBuffer, eventId} from '../http/event-buffer.js';
+import {SseStream} from './sse-stream.js';
+
+export type EventStreamOptions = {
+	readonly number: number;
+	/** What was sent is kept there for a client that comes back; without it, a client that is gone has missed it. */
+	readonly buffer: EventBuffer | undefined;
+	readonly keepAliveMs?: number | undefined;
+	readonly onSlow: (unreadBytes: number) => void;
+};
+
+/** After how long a client that lost its stream is to come back for the rest of it. */
+const RETRY_MS = 1000;
+const EMPTY = Buffer.alloc(0);
+
+/** A stream of events to a client, which outlives the connection that carries it. */
+export class EventStream {
+	readonly number: number;
+	readonly #options: EventStreamOptions;
+	#carrier: SseStream | undefined;
+	#place = 0;
+	isOver = false;
+
+	constructor(options: EventStreamOptions) {
+		this.number = options.number;
+		this.#options = options;
+	}
+
+	get isCarried(): boolean {
+		return this.#carrier?.isOpen ?? false;
+	}
+
+	/** Goes on over this response. `isPrimed` tells that the client is to know at once where to take the stream up again. */
+	carryOn(response: ServerResponse, headers: Headers, isPrimed: boolean): SseStream {
+		const {keepAliveMs, onSlow} = this.#options;
+		const carrier = new SseStream(response, {
+			...{headers, onSlow},
+			...(keepAliveMs === undefined ? {} : {keepAliveMs}),
+		});
+		this.#carrier = carrier;
+		if (isPrimed) carrier.send({id: eventId(this.number, this.#place), retryMs: RETRY_MS, data: EMPTY});
+		return carrier;
+	}
+
+	send(envelope: Envelope): void {
+		const {number, buffer} = {number: this.number, buffer: this.#options.buffer};
+		const data = envelope.bytes;
+		const place = ++this.#place;
+		buffer?.add(number, place, data);
+		this.#carrier?.send(buffer ? {id: eventId(number, place), data} : {data}, envelope.origin.valve);
+	}
+
+	/** Sends again what the client has missed since it was at this place. Returns whether all of it was there still. */
+	replay(place: number): boolean {
+		const missed = this.#options.buffer?.since(this.number, place);
+		for (const {place: at, data} of missed ?? []) this.#carrier?.send({id: eventId(this.number, at), data});
+		return missed !== undefined;
+	}
+
+	end(): void {
+		this.isOver = true;
+		this.#carrier?.end();
+	}
+
+	/** Cuts the client off, which may come back. */
+	drop(): void {
+		this.#carrier?.destroy();
+	}
+}

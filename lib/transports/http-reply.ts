@@ -1,0 +1,88 @@
+import type {ServerResponse} from 'node:http';
+import type {Envelope, Headers} from '../envelope.js';
+import {EventStream, type EventStreamOptions} from './event-stream.js';
+
+export type HttpReplyOptions = EventStreamOptions & {
+	readonly response: ServerResponse;
+	readonly accepts: {readonly json: boolean; readonly events: boolean};
+	/** The message that came with the POST. */
+	readonly request: Envelope;
+	/** The headers for an answer: whether it is an error may tell which. */
+	readonly headers: (answer: Envelope | undefined) => Headers;
+	/** Whether the client takes an event that only says where it is. */
+	readonly takesPriming: () => boolean;
+	/** The status for an answer that bridge made itself. */
+	readonly statusOf: (answer: Envelope) => number;
+};
+
+/** So much may wait for a client that does not read its answer before whoever made it has to wait, too. */
+const MUCH = 2 ** 20;
+
+/**
+ * What a POST is answered with: the answer alone, as JSON, if that is all there is to say, and else a stream of events,
+ * which begins with the first thing that is said before the answer.
+ */
+export class HttpReply {
+	readonly request: Envelope;
+	readonly stream: EventStream;
+	readonly #options: HttpReplyOptions;
+	#isBegun = false;
+
+	constructor(options: HttpReplyOptions) {
+		this.#options = options;
+		this.request = options.request;
+		this.stream = new EventStream(options);
+	}
+
+	/** Whether something can be said before the answer. */
+	get canStream(): boolean {
+		return this.#options.accepts.events;
+	}
+
+	/** Starts the stream, which is what tells a client that waits long that somebody is there. */
+	begin(): void {
+		const {response, headers, takesPriming} = this.#options;
+		if (this.#isBegun) return;
+		this.#isBegun = true;
+		if (!response.destroyed) this.stream.carryOn(response, headers(undefined), takesPriming());
+	}
+
+	say(envelope: Envelope): void {
+		this.begin();
+		this.stream.send(envelope);
+	}
+
+	/** The last that is to be said. */
+	answer(envelope: Envelope): void {
+		const {accepts, statusOf, response, headers} = this.#options;
+		const isRefused = envelope.origin.refusal !== undefined;
+		const status = this.#isBegun || isRefused ? 200 : statusOf(envelope);
+		if (!this.#isBegun && (accepts.json || isRefused || status >= 400)) {
+			if (!response.destroyed) respond(response, envelope, status, headers(envelope));
+			this.stream.isOver = true;
+			return;
+		}
+		this.say(envelope);
+		this.stream.end();
+	}
+
+	/** There will be no answer. */
+	drop(): void {
+		this.stream.isOver = true;
+		this.#options.response.destroy();
+	}
+}
+
+/** Answers with one message, or as the server did that refused the request over HTTP. */
+function respond(response: ServerResponse, envelope: Envelope, status: number, headers: Headers): void {
+	const {refusal, valve} = envelope.origin;
+	const body = refusal ? [refusal.body] : envelope.bytesInParts;
+	const length = body.reduce((sum, part) => sum + part.length, 0);
+	const common = refusal ? refusal.headers : {'content-type': 'application/json'};
+	response.writeHead(refusal?.status ?? status, {...headers, ...common, 'content-length': length});
+	for (const part of body.slice(0, -1)) response.write(part);
+	response.end(body.at(-1));
+	if (length < MUCH || response.destroyed || response.writableFinished) return;
+	const release = valve.shut();
+	response.once('close', release);
+}
