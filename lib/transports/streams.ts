@@ -15,7 +15,7 @@ function writeAll(): void {
 }
 
 /** Has a write done when the present chunk is dealt with, or, where there is none, when this tick is over. */
-function writeSoon(write: () => void): void {
+export function writeSoon(write: () => void): void {
 	if (!isInChunk && unwritten.length === 0) process.nextTick(writeAll);
 	unwritten.push(write);
 }

@@ -1,0 +1,122 @@
+import type {ServerResponse} from 'node:http';
+import type {Headers} from '../envelope.js';
+import {MESSAGE_LIMIT} from '../operators/frame.js';
+import type {Valve} from '../valve.js';
+import {type SseMessage, sseEvent} from '../wire/sse.js';
+import {ShutValves} from './shut-valves.js';
+import {writeSoon} from './streams.js';
+
+export type SseStreamOptions = {
+	/** Headers beyond those that every such stream has. */
+	readonly headers?: Headers;
+	/** How long the stream may be silent: routers and clients take it for dead after a minute or so. */
+	readonly keepAliveMs?: number;
+	/** So much may wait for a client that does not read. It is cut off when there is more to come. */
+	readonly maxUnreadBytes?: number;
+	/** Told when that happens. */
+	readonly onSlow?: (unreadBytes: number) => void;
+};
+
+const KEEP_ALIVE_MS = 15_000;
+const COMMENT = Buffer.from(': keep-alive\n\n');
+const common: Headers = {
+	'content-type': 'text/event-stream',
+	'cache-control': 'no-cache, no-transform',
+	'x-accel-buffering': 'no',
+};
+
+/** One response that is a stream of server-sent events. */
+export class SseStream {
+	/** Resolves when the client is gone, or has been sent the last of it. */
+	readonly closed: Promise<void>;
+	readonly #response: ServerResponse;
+	readonly #options: SseStreamOptions;
+	readonly #keepAlive: NodeJS.Timeout;
+	readonly #shut = new ShutValves();
+	/** What the present chunk has brought so far, and whose messages those are. */
+	#batch: Buffer[] = [];
+	readonly #origins = new Set<Valve>();
+	#wasSilent = true;
+
+	constructor(response: ServerResponse, options: SseStreamOptions = {}) {
+		this.#response = response;
+		this.#options = options;
+		this.#keepAlive = setInterval(() => this.#breakSilence(), options.keepAliveMs ?? KEEP_ALIVE_MS).unref();
+		response.writeHead(200, {...common, ...options.headers}).flushHeaders();
+		// Errors are followed by the close, which is all that counts.
+		response.on('error', () => {}).on('drain', () => this.#shut.release());
+		this.closed = new Promise(resolve => {
+			const close = (): void => {
+				clearInterval(this.#keepAlive);
+				this.#shut.release();
+				resolve();
+			};
+			if (response.destroyed) close();
+			else response.once('close', close);
+		});
+	}
+
+	/** Whether events can be sent still. */
+	get isOpen(): boolean {
+		return this.#response.writable && !this.#response.destroyed;
+	}
+
+	/** How much waits for the client to read it. */
+	get unreadBytes(): number {
+		return this.#response.writableLength;
+	}
+
+	/**
+	 * Sends an event; what one chunk brings goes out together. `origin` is shut while the client takes no more. Returns
+	 * whether the event was taken: it is not when the client is gone.
+	 */
+	send(message: SseMessage, origin?: Valve): boolean {
+		if (!this.isOpen || this.#isTooSlow()) return false;
+		if (this.#batch.length === 0) writeSoon(() => this.#flush());
+		this.#batch.push(sseEvent(message));
+		if (origin) this.#origins.add(origin);
+		return true;
+	}
+
+	/** Ends the stream, with all that was sent. */
+	end(): void {
+		this.#flush();
+		clearInterval(this.#keepAlive);
+		this.#response.end();
+	}
+
+	/** Cuts the client off. */
+	destroy(): void {
+		this.#response.destroy();
+	}
+
+	#flush(): void {
+		const batch = this.#batch;
+		this.#batch = [];
+		if (batch.length > 0 && this.isOpen) {
+			this.#wasSilent = false;
+			this.#response.cork();
+			let hasRoom = true;
+			for (const event of batch) hasRoom = this.#response.write(event);
+			this.#response.uncork();
+			if (!hasRoom) for (const origin of this.#origins) this.#shut.shut(origin);
+		}
+		this.#origins.clear();
+	}
+
+	#isTooSlow(): boolean {
+		const {maxUnreadBytes = 2 * MESSAGE_LIMIT, onSlow} = this.#options;
+		const {unreadBytes} = this;
+		if (unreadBytes <= maxUnreadBytes) return false;
+		this.destroy();
+		onSlow?.(unreadBytes);
+		return true;
+	}
+
+	/** Says something that is nothing, unless the client has something to read. */
+	#breakSilence(): void {
+		const isSilent = this.#wasSilent && this.isOpen && !this.#response.writableNeedDrain;
+		if (isSilent) this.#response.write(COMMENT);
+		this.#wasSilent = true;
+	}
+}
