@@ -1,0 +1,19 @@
+import type {Envelope} from '../envelope.js';
+import {objectOf} from '../protocol/json.js';
+
+/** The status of HTTP that goes with an answer: 200 for all that comes from the server, whatever it says. */
+export function rpcStatus(answer: Envelope): number {
+	if (!answer.head.hasError || answer.original.isReceived) return 200;
+	return statuses.get(objectOf(answer.body.error).code) ?? 200;
+}
+
+const statuses = new Map<unknown, number>([
+	[-32700, 400],
+	[-32600, 400],
+	[-31001, 502],
+	[-31002, 504],
+	[-31003, 503],
+	[-31004, 502],
+	[-31005, 502],
+	[-31007, 413],
+]);

@@ -1,0 +1,36 @@
+import type {Envelope} from '../envelope.js';
+import type {Log} from '../log.js';
+
+const MAX_MESSAGES = 1000;
+const MAX_BYTES = 4 * 2 ** 20;
+
+/** What is to be said to a client that does not listen at the moment. The oldest goes when there is too much of it. */
+export class Backlog {
+	readonly #name: string;
+	readonly #log: Log;
+	#messages: Envelope[] = [];
+	#bytes = 0;
+
+	constructor(name: string, log: Log) {
+		this.#name = name;
+		this.#log = log;
+	}
+
+	add(envelope: Envelope): void {
+		this.#messages.push(envelope);
+		this.#bytes += envelope.size;
+		while (this.#messages.length > MAX_MESSAGES || this.#bytes > MAX_BYTES) {
+			const oldest = this.#messages.shift();
+			this.#bytes -= oldest?.size ?? 0;
+			const sentence = `${this.#name} does not listen; the oldest message for it was given up.`;
+			this.#log.warn('http.unheard', sentence, {method: oldest?.head.method});
+		}
+	}
+
+	takeAll(): Envelope[] {
+		const all = this.#messages;
+		this.#messages = [];
+		this.#bytes = 0;
+		return all;
+	}
+}

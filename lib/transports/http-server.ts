@@ -1,0 +1,241 @@
+import type {ServerResponse} from 'node:http';
+import {Subject} from 'rxjs';
+import {Envelope, type Headers, type Origin} from '../envelope.js';
+import {EventBuffer, placeOf} from '../http/event-buffer.js';
+import {refuse} from '../http/refuse.js';
+import type {Log} from '../log.js';
+import {takesPriming} from '../protocol/http-hop.js';
+import type {Version} from '../protocol/version.js';
+import type {Endpoint} from '../stage.js';
+import {Valve} from '../valve.js';
+import {elements} from '../wire/batch.js';
+import {scan} from '../wire/scan.js';
+import {EventStream} from './event-stream.js';
+import {Backlog} from './backlog.js';
+import {HttpReply} from './http-reply.js';
+import {rpcStatus} from '../http/rpc-status.js';
+import {streamFor} from './stream-choice.js';
+
+export type HttpSessionOptions = {
+	readonly name: string;
+	readonly log: Log;
+	/** The id that the client knows the session by. */
+	readonly id: string;
+	/** What the client speaks, once that is known. */
+	readonly version: () => Version | undefined;
+	/** The id of a client's request that the upstream knows by this key. */
+	readonly idOf: (key: string) => string | undefined;
+	/** How long a client may wait for its answer without a sign of life; without it, as long as it takes. */
+	readonly signAfterMs?: number | undefined;
+	readonly keepAliveMs?: number;
+};
+
+/** One POST. */
+export type Post = {
+	readonly line: Buffer;
+	readonly headers: Headers;
+	readonly accepts: {readonly json: boolean; readonly events: boolean};
+	readonly response: ServerResponse;
+};
+
+/** Streams of a session that may be open at a time, beside those that answer something. */
+const MAX_STREAMS = 16;
+
+/** A client's session over streamable HTTP: what it posts, and the streams on which it hears. */
+export class HttpSession implements Endpoint {
+	readonly name: string;
+	readonly incoming = new Subject<Envelope>();
+	readonly outgoing = {
+		next: (envelope: Envelope): void => this.#deliver(envelope),
+		error: (): void => this.#end(),
+		complete: (): void => this.#end(),
+	};
+	readonly gone: Promise<void>;
+	readonly #options: HttpSessionOptions;
+	readonly #valve = new Valve();
+	readonly #buffer = new EventBuffer();
+	readonly #backlog: Backlog;
+	/** Replies that are not complete, by what the request came with, and by its key. */
+	readonly #byOrigin = new Map<Origin, HttpReply>();
+	readonly #byKey = new Map<string, HttpReply>();
+	readonly #streams = new Map<number, EventStream>();
+	#streamCount = 0;
+	#isOver = false;
+	#isGone: () => void = () => {};
+
+	constructor(options: HttpSessionOptions) {
+		this.#options = options;
+		this.name = options.name;
+		this.#backlog = new Backlog(options.name, options.log);
+		this.gone = new Promise(resolve => {
+			this.#isGone = resolve;
+		});
+	}
+
+	/** Whether the upstream takes no more at the moment. */
+	get isHeldBack(): boolean {
+		return !this.#valve.isOpen;
+	}
+
+	/** Whether somebody waits for an answer, or listens. */
+	get isInUse(): boolean {
+		return this.#byOrigin.size > 0 || [...this.#streams.values()].some(stream => stream.isCarried);
+	}
+
+	get unanswered(): number {
+		return this.#byOrigin.size;
+	}
+
+	/** Takes a message that was posted. It is answered when there is an answer, and at once where there is none to come. */
+	post({line, headers, accepts, response}: Post): void {
+		const origin: Origin = {name: this.name, valve: this.#valve, headers};
+		const envelope = Envelope.received(line, origin);
+		if (!isAsking(envelope)) {
+			response.writeHead(202, {'content-length': 0}).end();
+			this.incoming.next(envelope);
+			return;
+		}
+		const reply = this.#newReply(envelope, accepts, response);
+		this.incoming.next(envelope);
+		// What is no message has no answer if it cannot be told whom to give it.
+		if (envelope.head.flaw !== undefined && envelope.head.flaw !== 'a batch' && this.#byOrigin.has(origin)) {
+			this.#forget(reply);
+			refuse(response, {status: 400, code: -32600, message: 'Invalid Request'});
+		}
+	}
+
+	#newReply(request: Envelope, accepts: Post['accepts'], response: ServerResponse): HttpReply {
+		const {signAfterMs, version} = this.#options;
+		const {key} = request.head;
+		const reply = new HttpReply({
+			...this.#streamOptions(),
+			...{response, accepts, request, statusOf: rpcStatus},
+			headers: answer => this.#headersFor(request, answer),
+			takesPriming: () => takesPriming(version()),
+		});
+		this.#byOrigin.set(request.origin, reply);
+		if (key !== undefined && !this.#byKey.has(key)) this.#byKey.set(key, reply);
+		if (signAfterMs !== undefined) {
+			const timer = setTimeout(() => {
+				if (this.#byOrigin.has(request.origin) && reply.canStream) reply.begin();
+			}, signAfterMs).unref();
+			response.once('close', () => clearTimeout(timer));
+		}
+		return reply;
+	}
+
+	/** The client learns the id of its session with the answer that begins it, unless that is a refusal. */
+	#headersFor({head: {method}}: Envelope, answer: Envelope | undefined): Headers {
+		return method === 'initialize' && !answer?.head.hasError ? {'mcp-session-id': this.#options.id} : {};
+	}
+
+	#streamOptions() {
+		const {log, name, keepAliveMs} = this.#options;
+		const onSlow = (unreadBytes: number): void =>
+			log.warn('sse.slow_client', `${name} does not read what it is sent; its stream was cut.`, {unreadBytes});
+		return {number: ++this.#streamCount, buffer: this.#buffer, keepAliveMs, onSlow};
+	}
+
+	/** Lets the client hear what is said to it of the server's accord, or the rest of a stream that it had lost. */
+	listen(response: ServerResponse, lastEventId: string | undefined): void {
+		const place = lastEventId === undefined ? undefined : placeOf(lastEventId);
+		const lost = place && this.#streamOf(place.stream);
+		if (place && lost) {
+			lost.carryOn(response, {}, false);
+			if (!lost.replay(place.place)) this.#tellOfLoss(place.stream);
+			if (lost.isOver) lost.end();
+			return;
+		}
+		if (place) this.#tellOfLoss(place.stream);
+		if ([...this.#streams.values()].filter(stream => stream.isCarried).length >= MAX_STREAMS) {
+			refuse(response, {status: 409, message: `Conflict: the session has ${MAX_STREAMS} streams already`});
+			return;
+		}
+		const stream = new EventStream(this.#streamOptions());
+		this.#streams.set(stream.number, stream);
+		const carrier = stream.carryOn(response, {}, takesPriming(this.#options.version()));
+		void carrier.closed.then(() => this.#trimStreams());
+		for (const envelope of this.#backlog.takeAll()) stream.send(envelope);
+	}
+
+	#streamOf(number: number): EventStream | undefined {
+		const reply = [...this.#byOrigin.values()].find(({stream}) => stream.number === number);
+		return reply?.stream ?? this.#streams.get(number) ?? this.#ended(number);
+	}
+
+	/** A stream that is complete, but that the client may not have seen the end of. */
+	#ended(number: number): EventStream | undefined {
+		if (number > this.#streamCount || !this.#buffer.since(number, 0)?.length) return;
+		const stream = new EventStream({...this.#streamOptions(), number});
+		stream.isOver = true;
+		return stream;
+	}
+
+	#tellOfLoss(stream: number): void {
+		const {log, name} = this.#options;
+		log.warn('sse.replay.lost', `${name} came back for a stream whose events are gone.`, {stream});
+	}
+
+	/** Streams that nobody carries are kept for the client to come back to, the oldest not for ever. */
+	#trimStreams(): void {
+		for (const [number, stream] of this.#streams)
+			if (this.#streams.size > MAX_STREAMS && !stream.isCarried) this.#streams.delete(number);
+	}
+
+	#deliver(envelope: Envelope): void {
+		const {method, key} = envelope.head;
+		if (method !== undefined) {
+			this.#say(envelope, method);
+			return;
+		}
+		const reply = this.#byOrigin.get(envelope.origin) ?? this.#byKey.get(key ?? '');
+		if (!reply) {
+			const sentence = `An answer to ${this.name} came when its request was gone.`;
+			this.#options.log.debug('http.answer.late', sentence);
+			return;
+		}
+		this.#forget(reply);
+		reply.answer(envelope);
+	}
+
+	#say(envelope: Envelope, method: string): void {
+		const replies = [...this.#byOrigin.values()].filter(reply => reply.canStream);
+		const reply = streamFor(envelope, method, replies, this.#options.idOf);
+		const open = [...this.#streams.values()].find(stream => stream.isCarried);
+		if (reply && (!open || reply.isCertain)) reply.reply.say(envelope);
+		else if (open) open.send(envelope);
+		else this.#backlog.add(envelope);
+	}
+
+	#forget(reply: HttpReply): void {
+		const {origin, head} = reply.request;
+		this.#byOrigin.delete(origin);
+		if (head.key !== undefined && this.#byKey.get(head.key) === reply) this.#byKey.delete(head.key);
+	}
+
+	/** The conversation is over: whoever still waits, waits for nothing. */
+	#end(): void {
+		if (this.#isOver) return;
+		this.#isOver = true;
+		for (const reply of this.#byOrigin.values()) reply.drop();
+		for (const stream of this.#streams.values()) stream.end();
+		this.#byOrigin.clear();
+		this.#byKey.clear();
+		this.#isGone();
+	}
+
+	async close(): Promise<void> {
+		this.incoming.complete();
+		this.#end();
+	}
+}
+
+/** Whether a message, or one of a batch, is to be answered. */
+function isAsking({head: {id, method, flaw}, bytes}: Envelope): boolean {
+	if (flaw !== 'a batch') return flaw !== undefined || (id !== undefined && method !== undefined);
+	const parts = elements(bytes);
+	return !parts || parts.length === 0 || parts.some(part => {
+		const head = scan(part, part.length);
+		return head.flaw !== undefined || (head.id !== undefined && head.method !== undefined);
+	});
+}
