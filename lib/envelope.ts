@@ -1,5 +1,7 @@
 import type {BridgeError} from './errors.js';
 import {Valve} from './valve.js';
+import {canonicalId} from './wire/id.js';
+import {marks} from './wire/marks.js';
 import type {Oversized} from './wire/oversized.js';
 import {flawed, type Head, scan, scanParts} from './wire/scan.js';
 
@@ -29,6 +31,7 @@ export type Origin = {
 export const local: Origin = {name: 'bridge', valve: new Valve()};
 
 const LF = 0x0a;
+const QUOTE = 0x22;
 const NEWLINE = Buffer.from([LF]);
 
 /**
@@ -169,8 +172,53 @@ export class Envelope {
 	/** The same message, byte for byte, under another id. */
 	withId(id: string): Envelope {
 		const {idAt, id: old = ''} = this.head;
-		const {line} = this;
-		const rest = line.subarray(idAt + Buffer.byteLength(old));
-		return new Envelope(this.origin, this, Buffer.concat([line.subarray(0, idAt), Buffer.from(id), rest]));
+		return this.replaced([idAt, idAt + Buffer.byteLength(old)], id);
 	}
+
+	/** The same message, byte for byte, with another text between two positions. */
+	replaced([start, end]: readonly [start: number, end: number], text: string): Envelope {
+		const {line} = this;
+		const parts = [line.subarray(0, start), Buffer.from(text), line.subarray(end)];
+		return new Envelope(this.origin, this, Buffer.concat(parts));
+	}
+
+	/**
+	 * The same message as a peer of another origin would have sent it, under another id if one is given: for who speaks to
+	 * many in the name of one. What is known of it stays known.
+	 */
+	relayed(origin: Origin, id = this.head.id): Envelope {
+		const {head} = this;
+		const relayed = new Envelope(origin, 'peer', this.#parts ? undefined : this.line);
+		relayed.#parts = this.#parts;
+		relayed.#head = head;
+		if (id === undefined || id === head.id) return relayed;
+		const range = [head.idAt, head.idAt + Buffer.byteLength(head.id ?? '')] as const;
+		const parts = replacedIn(this.#parts ?? [this.line], range, Buffer.from(id));
+		relayed.#head = {...head, id, key: canonicalId(id), marks: head.marks | numberMark(id)};
+		relayed.#parts = this.#parts ? parts : undefined;
+		relayed.#line = this.#parts ? undefined : Buffer.concat(parts);
+		return relayed;
+	}
+}
+
+/** What is to be noted of a message with this id. */
+const numberMark = (id: string): number =>
+	id.charCodeAt(0) === QUOTE || String(Number(id)) === id ? 0 : marks.inexactNumber;
+
+/** Bytes in parts, with other ones between two positions. Nothing is copied. */
+function replacedIn(
+	parts: readonly Buffer[],
+	[start, end]: readonly [start: number, end: number],
+	bytes: Buffer,
+): Buffer[] {
+	const result: Buffer[] = [];
+	let at = 0;
+	for (const part of parts) {
+		const [from, to] = [start - at, end - at];
+		if (from > 0) result.push(part.subarray(0, from));
+		if (from >= 0 && from < part.length) result.push(bytes);
+		if (to < part.length) result.push(part.subarray(Math.max(0, to)));
+		at += part.length;
+	}
+	return result;
 }

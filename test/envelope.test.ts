@@ -1,5 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
+import {draft} from '../lib/change.js';
 import {Envelope, local, type Origin} from '../lib/envelope.js';
 import {BridgeError} from '../lib/errors.js';
 import {Valve} from '../lib/valve.js';
@@ -165,4 +166,32 @@ test('A15 a key __proto__ is data like any other, and changes no prototype', t =
 	const changed = envelope.with({...envelope.body});
 	t.is(Reflect.get({}, 'polluted'), undefined);
 	t.is(changed.bytes.toString(), text);
+});
+
+test('a message is relayed under another id in the parts that it came in, and all that is known of it is so of the copy', t => {
+	const to: Origin = {name: 'other', valve: new Valve()};
+	const id = fc.oneof(numberText, stringText);
+	fc.assert(
+		fc.property(id, id, fc.nat(60), fc.nat(60), fc.boolean(), (old, next, one, two, isWhole) => {
+			const text = (token: string): string => `{"jsonrpc":"2.0","result":{"id":1},"id": ${token} ,"x":"ü"}\n`;
+			const bytes = Buffer.from(text(old));
+			const [first, second] = [Math.min(one, two), Math.max(one, two)]
+				.map(at => at % bytes.length)
+				.sort((a, b) => a - b);
+			const parts = [bytes.subarray(0, first), bytes.subarray(first, second), bytes.subarray(second)];
+			const envelope = isWhole ? received(text(old)) : Envelope.receivedInParts(parts, origin);
+			const relayed = envelope.relayed(to, next);
+			t.is(relayed.parts === undefined, isWhole);
+			const {marks: _marks, ...head} = received(text(next)).head;
+			t.like(relayed.head, head);
+			// Numbers keep their spelling when the message is changed further.
+			const changed = draft(relayed).with({...draft(relayed).body, y: 1});
+			if (!next.startsWith('"')) t.is(changed.head.id, next);
+			t.is(relayed.line.toString(), text(next));
+			t.is(relayed.origin, to);
+			t.true(relayed.isReceived && relayed.original === relayed);
+			t.is(envelope.relayed(to).line.toString(), text(old));
+		}),
+		{numRuns: 300},
+	);
 });

@@ -9,11 +9,17 @@ const MAX_TOKENS = 65_536;
  */
 export class ProgressTokens<Owner> {
 	readonly #owners = new BoundedMap<unknown, {readonly owner: Owner; readonly token: unknown}>(MAX_TOKENS);
+	readonly #prefix: string;
 	#count = 0;
+
+	/** What all tokens of bridge's own begin with: something that no client would think of, where clients are not trusted. */
+	constructor(prefix = 'b') {
+		this.#prefix = prefix;
+	}
 
 	/** The token to tell the upstream in place of a client's own, which may be 0. */
 	rename(owner: Owner, token: unknown): string {
-		const told = `b${++this.#count}`;
+		const told = `${this.#prefix}${++this.#count}`;
 		this.#owners.set(told, {owner, token});
 		return told;
 	}

@@ -6,6 +6,15 @@ import {BAD, textOf, type Walk, walkFor} from './walk.js';
  * For what a parser would change, numbers above all. The message has to be JSON; of repeated keys the last one counts.
  */
 export function memberText(message: Buffer, ...path: readonly string[]): string | undefined {
+	const range = memberRange(message, ...path);
+	return range && message.toString('utf8', ...range);
+}
+
+/** Where that value is in the message. */
+export function memberRange(
+	message: Buffer,
+	...path: readonly string[]
+): readonly [start: number, end: number] | undefined {
 	const walk = walkFor(message.length);
 	walk.seal(walk.lay(message, 0));
 	let at = walk.skipSpace(0);
@@ -15,7 +24,7 @@ export function memberText(message: Buffer, ...path: readonly string[]): string 
 		if (!range) return;
 		[at, end] = range;
 	}
-	return message.toString('utf8', at, end);
+	return [at, end];
 }
 
 /** Where the value of a member is in the object that opens at `at`. */

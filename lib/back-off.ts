@@ -1,0 +1,20 @@
+/** How long to wait before something that ended is started again. */
+export type BackOffLimits = {
+	readonly firstMs: number;
+	readonly maxMs: number;
+	/** What has been up for so long is taken to work, so its next end is a first one again. */
+	readonly steadyMs: number;
+};
+
+/** For servers that are started again: 0.25 s, doubled up to 30 s. */
+export const RESTART_LIMITS: BackOffLimits = {firstMs: 250, maxMs: 30_000, steadyMs: 30_000};
+
+/** The next pause, by the one before it, if there was one, and by how long the thing has been up since; 0 if it never was. */
+export function nextPauseMs(
+	lastMs: number | undefined,
+	upMs: number,
+	{firstMs, maxMs, steadyMs}: BackOffLimits = RESTART_LIMITS,
+): number {
+	if (lastMs === undefined || upMs >= steadyMs) return firstMs;
+	return Math.min(lastMs * 2, maxMs);
+}

@@ -1,0 +1,27 @@
+import test from 'ava';
+import {nextPauseMs} from '../lib/back-off.js';
+
+/** The pauses of something that never is up for long. */
+const pauses = (count: number): number[] => {
+	const all: number[] = [];
+	for (let at = 0; at < count; at++) all.push(nextPauseMs(all.at(-1), 100));
+	return all;
+};
+
+test('the pauses double, from a quarter of a second to half a minute', t => {
+	t.deepEqual(pauses(10), [250, 500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000]);
+});
+
+test('what was up for half a minute is started again soon', t => {
+	t.is(nextPauseMs(30_000, 29_999), 30_000);
+	t.is(nextPauseMs(30_000, 30_000), 250);
+});
+
+test('other limits are kept likewise', t => {
+	const limits = {firstMs: 1, maxMs: 3, steadyMs: 10};
+	t.deepEqual(
+		[undefined, 1, 2, 3].map(last => nextPauseMs(last, 0, limits)),
+		[1, 2, 3, 3],
+	);
+	t.is(nextPauseMs(3, 10, limits), 1);
+});
