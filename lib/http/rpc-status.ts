@@ -17,3 +17,15 @@ const statuses = new Map<unknown, number>([
 	[-31005, 502],
 	[-31007, 413],
 ]);
+
+/** The same for a client without sessions, for which some errors of the protocol are errors of HTTP, too. */
+export function modernStatus(method: string | undefined, answer: Envelope): number {
+	if (!answer.head.hasError) return 200;
+	const {code} = objectOf(answer.body.error);
+	if (code === -32601) return 404;
+	if (modernRefusals.includes(code)) return 400;
+	// A client that learns that a server is down takes it for no server at all, for good.
+	return method === 'server/discover' ? 400 : rpcStatus(answer);
+}
+
+const modernRefusals: readonly unknown[] = [-32020, -32021, -32022];

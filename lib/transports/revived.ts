@@ -1,0 +1,176 @@
+import {performance} from 'node:perf_hooks';
+import {Subject, type Subscription} from 'rxjs';
+import {nextPauseMs} from '../back-off.js';
+import {Envelope, type Origin} from '../envelope.js';
+import {BridgeError} from '../errors.js';
+import {HeldMessages} from '../held-messages.js';
+import type {Log} from '../log.js';
+import {isObject, type JsonObject} from '../protocol/json.js';
+import type {Endpoint} from '../stage.js';
+import {canonicalId} from '../wire/id.js';
+
+export type RevivedOptions = {
+	readonly name: string;
+	readonly log: Log;
+	/** Makes a new connection to the server, or starts it. */
+	readonly open: () => Endpoint;
+	/** An id for a request of bridge's own. */
+	readonly ownId: () => string;
+	/** The server is back, and this is what it answered to a new handshake. */
+	readonly onRevived: (result: JsonObject) => void;
+	/** The server is gone, for this reason. */
+	readonly onLoss: (error: BridgeError) => void;
+};
+
+/** How long a server may take to answer a new handshake. */
+const GREETING_MS = 60_000;
+
+/**
+ * A server that is started again whenever it ends, or connected to again, and shaken hands with as before.
+ *
+ * What it had not answered by then is answered with the reason: nobody knows how much of it was done. What is said to it
+ * meanwhile waits.
+ */
+export function revived(options: RevivedOptions): Endpoint {
+	const server = new Revived(options);
+	server.start();
+	return {
+		name: options.name,
+		incoming: server.incoming,
+		outgoing: {next: envelope => server.say(envelope), error: () => {}, complete: () => {}},
+		gone: new Promise(() => {}),
+		close: () => server.close(),
+	};
+}
+
+class Revived {
+	readonly incoming = new Subject<Envelope>();
+	readonly #options: RevivedOptions;
+	/** The requests that the server has not answered, by their keys. */
+	readonly #asked = new Map<string, {readonly id: string; readonly origin: Origin}>();
+	readonly #held = new HeldMessages();
+	#endpoint: Endpoint | undefined;
+	#heard: Subscription | undefined;
+	#timer: NodeJS.Timeout | undefined;
+	#greeting: Envelope | undefined;
+	#completion: Envelope | undefined;
+	/** The key of the handshake that is under way. */
+	#greetingKey: string | undefined;
+	#isReady = false;
+	#isOver = false;
+	/** Why it is not even tried again. */
+	#final: BridgeError | undefined;
+	#pauseMs: number | undefined;
+	#upSince = 0;
+
+	constructor(options: RevivedOptions) {
+		this.#options = options;
+	}
+
+	start(): void {
+		const endpoint = this.#options.open();
+		this.#endpoint = endpoint;
+		this.#upSince = performance.now();
+		this.#heard = endpoint.incoming.subscribe({
+			next: envelope => this.#hear(envelope),
+			error: error => this.#lost(endpoint, error),
+			complete: () => this.#lost(endpoint, undefined),
+		});
+		if (this.#greeting && !this.#isOver) this.#greet(this.#greeting);
+		else this.#ready();
+	}
+
+	say(envelope: Envelope): void {
+		const {id, method} = envelope.head;
+		if (this.#final && id !== undefined && method !== undefined)
+			this.incoming.next(Envelope.failure(id, this.#final, envelope.origin));
+		if (this.#isOver || this.#final) return;
+		if (method === 'initialize') this.#greeting = envelope;
+		else if (method === 'notifications/initialized') this.#completion = envelope;
+		if (this.#isReady) this.#pass(envelope);
+		else this.#held.add(envelope);
+	}
+
+	#pass(envelope: Envelope): void {
+		const {id, key, method} = envelope.head;
+		if (id !== undefined && method !== undefined) this.#asked.set(key ?? '', {id, origin: envelope.origin});
+		this.#endpoint?.outgoing.next(envelope);
+	}
+
+	#hear(envelope: Envelope): void {
+		const {key, method} = envelope.head;
+		if (method === undefined && key !== undefined) {
+			if (key === this.#greetingKey) {
+				this.#greeted(envelope);
+				return;
+			}
+			this.#asked.delete(key);
+		}
+		this.incoming.next(envelope);
+	}
+
+	#greet(greeting: Envelope): void {
+		const id = JSON.stringify(this.#options.ownId());
+		this.#greetingKey = canonicalId(id);
+		this.#endpoint?.outgoing.next(greeting.withId(id));
+		this.#timer = setTimeout(() => void this.#endpoint?.close(), GREETING_MS).unref();
+	}
+
+	#greeted({body: {result}}: Envelope): void {
+		clearTimeout(this.#timer);
+		this.#greetingKey = undefined;
+		if (!isObject(result)) {
+			void this.#endpoint?.close();
+			return;
+		}
+		if (this.#completion) this.#endpoint?.outgoing.next(this.#completion);
+		this.#options.onRevived(result);
+		this.#ready();
+	}
+
+	#ready(): void {
+		this.#isReady = true;
+		for (const held of this.#held.takeAll()) this.#pass(held);
+	}
+
+	#lost(endpoint: Endpoint, reason: unknown): void {
+		if (this.#isOver || endpoint !== this.#endpoint) return;
+		const {name, log, onLoss} = this.#options;
+		const error = reason instanceof BridgeError ? reason : ended(name);
+		clearTimeout(this.#timer);
+		this.#heard?.unsubscribe();
+		this.#endpoint = undefined;
+		this.#isReady = false;
+		this.#greetingKey = undefined;
+		onLoss(error);
+		if (error.code === 'ERR_COMMAND_UNUSABLE') this.#final = error;
+		this.#failAll(error);
+		if (this.#final) return;
+		const pauseMs = nextPauseMs(this.#pauseMs, performance.now() - this.#upSince);
+		this.#pauseMs = pauseMs;
+		log.warn('upstream.lost', `${error.message} It is tried again in ${pauseMs / 1000} s.`, {server: name, pauseMs});
+		this.#timer = setTimeout(() => this.start(), pauseMs).unref();
+	}
+
+	#failAll(error: BridgeError): void {
+		const asked = [...this.#asked.values()];
+		this.#asked.clear();
+		for (const {id, origin} of asked) this.incoming.next(Envelope.failure(id, error, origin));
+		if (!this.#final) return;
+		for (const {head, origin} of this.#held.takeAll())
+			if (head.id !== undefined && head.method !== undefined)
+				this.incoming.next(Envelope.failure(head.id, error, origin));
+	}
+
+	async close(): Promise<void> {
+		if (this.#isOver) return;
+		this.#isOver = true;
+		clearTimeout(this.#timer);
+		this.#heard?.unsubscribe();
+		this.incoming.complete();
+		await this.#endpoint?.close();
+	}
+}
+
+const ended = (name: string): BridgeError =>
+	new BridgeError('ERR_UPSTREAM_UNREACHABLE', `The connection to ${name} was closed.`, 'It is made again; ask again then.');
