@@ -16,6 +16,12 @@ export async function runFilter(flags: Flags, stop: Stop): Promise<number> {
 			'--timeout has no meaning in a filter: there is no way back for an answer.',
 			'Leave it out, or wrap the server: bridge --timeout SECONDS -- COMMAND.',
 		);
+	if (flags.cacheTools)
+		throw new BridgeError(
+			'ERR_CONFIG_INVALID',
+			'--cache-tools has no meaning in a filter: there is no server to ask, and no way back for an answer.',
+			'Leave it out, or wrap the server: bridge --cache-tools -- COMMAND.',
+		);
 	if (Object.keys(flags.env).length > 0)
 		throw new BridgeError(
 			'ERR_CONFIG_INVALID',

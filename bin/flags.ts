@@ -32,9 +32,10 @@ export type Flags = {
 	readonly url: URL | undefined;
 	readonly clientVersion: HandshakeVersion | undefined;
 	readonly targetVersion: Version | undefined;
+	readonly cacheTools: boolean;
 };
 
-const switches = ['help', 'version', 'debug', 'log-secrets'] as const;
+const switches = ['help', 'version', 'debug', 'log-secrets', 'cache-tools'] as const;
 const options = [
 	...['log', 'log-level', 'timeout', 'env', 'client-version', 'target-version', 'url'],
 	...['filename-format', 'flush-millis', 'max-buffer', 'on-full'],
@@ -59,6 +60,7 @@ const noFlags: Flags = {
 	url: undefined,
 	clientVersion: undefined,
 	targetVersion: undefined,
+	cacheTools: false,
 };
 
 /** What is for bridge, and what is the server's, if there is one. */
@@ -141,6 +143,7 @@ function understood(given: ReadonlyMap<string, unknown>): Flags {
 		url: address(one('url')),
 		clientVersion: among('client-version', handshakeVersions),
 		targetVersion: among('target-version', versions),
+		cacheTools: given.get('cacheTools') === true,
 		env: environment((given.get('env') as string[] | undefined) ?? []),
 	};
 }

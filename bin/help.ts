@@ -13,6 +13,7 @@ Flags
   --client-version V       protocol version that the client is told [the one that it asks for]
   --target-version V       protocol version that the server is asked for [2025-11-25]: 2024-11-05, 2025-03-26,
                            2025-06-18, 2025-11-25, or 2026-07-28, which has no handshake
+  --cache-tools            asks for the list of tools once, answers from it, and tells the client of real changes
   --env NAME=VALUE         gives the server a variable; --env NAME passes on your own. May be repeated:
                            beyond PATH, HOME and the like a server sees nothing of your environment
   --log-level LEVEL        error, warn, info, debug or trace, for bridge's own log on stderr [info]

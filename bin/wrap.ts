@@ -2,6 +2,7 @@ import {constants} from 'node:os';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {logBug} from '../lib/log.js';
 import {connect} from '../lib/stage.js';
+import {ToolsCache} from '../lib/tools-cache.js';
 import {child} from '../lib/transports/child.js';
 import type {Exit} from '../lib/transports/lifetime.js';
 import {ownStdio} from '../lib/transports/own-stdio.js';
@@ -39,6 +40,7 @@ export async function runWrap(server: readonly string[], flags: Flags, stop: Sto
 		taps,
 		clientVersion,
 		targetVersion,
+		cacheTools: flags.cacheTools ? new ToolsCache({server: name, log}) : undefined,
 	};
 	connect(client, wrap(options), upstream, error => logBug(log, error));
 	log.debug('child.started', `${name} was started.`, {server: name, command, args: args.length});

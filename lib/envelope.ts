@@ -46,8 +46,11 @@ export class Envelope {
 	readonly original: Envelope;
 	/** Whether it came from a peer, rather than being made or changed here. */
 	readonly isReceived: boolean;
-	/** Whether it is an answer of bridge's own to something that the upstream was never asked, or has done with. */
-	isConclusive = false;
+	/**
+	 * Whether it is an answer of bridge's own to something that the upstream was never asked, or has done with. It stays
+	 * that when stages change it.
+	 */
+	isConclusive: boolean;
 	/** What it is to leave with, where its transport has headers. Only the last stages set them: a changed copy has none. */
 	headers: Headers | undefined;
 	#line: Buffer | undefined;
@@ -60,6 +63,7 @@ export class Envelope {
 		this.origin = origin;
 		this.original = typeof from === 'string' ? this : from.original;
 		this.isReceived = from === 'peer';
+		this.isConclusive = typeof from !== 'string' && from.isConclusive;
 		this.#line = line;
 		this.#body = body;
 	}

@@ -1,6 +1,7 @@
 export {type Body, Envelope, type Origin} from './envelope.js';
 export {BridgeError, type FailureCode, failures} from './errors.js';
 export {createLog, type Level, type Log} from './log.js';
+export {type CacheToolsOptions, cacheTools} from './operators/cache-tools.js';
 export {frame, MESSAGE_LIMIT} from './operators/frame.js';
 export {holdUntilReady} from './operators/hold-until-ready.js';
 export {matchAnswers} from './operators/match-answers.js';
@@ -29,6 +30,7 @@ export {
 	stage,
 } from './stage.js';
 export {TrafficLog} from './store/traffic-log.js';
+export {ToolsCache, type ToolsCacheOptions} from './tools-cache.js';
 export {child} from './transports/child.js';
 export {memory} from './transports/memory.js';
 export {ownStdio} from './transports/own-stdio.js';

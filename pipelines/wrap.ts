@@ -1,4 +1,5 @@
 import type {Log} from '../lib/log.js';
+import {cacheTools} from '../lib/operators/cache-tools.js';
 import {holdUntilReady} from '../lib/operators/hold-until-ready.js';
 import {matchAnswers} from '../lib/operators/match-answers.js';
 import {modernClient} from '../lib/operators/modern-client.js';
@@ -13,6 +14,7 @@ import {trace} from '../lib/operators/trace.js';
 import {translateVersion} from '../lib/operators/translate-version.js';
 import {isSettledFor, Session, type SessionOptions} from '../lib/protocol/session.js';
 import type {Stage} from '../lib/stage.js';
+import type {ToolsCache} from '../lib/tools-cache.js';
 import {unless} from '../lib/unless.js';
 import {WaitingRequests} from '../lib/waiting-requests.js';
 
@@ -25,12 +27,15 @@ export type WrapOptions = SessionOptions & {
 	readonly trace?: Parameters<typeof trace>[0] | undefined;
 	/** The traffic log. */
 	readonly taps?: Taps | undefined;
+	/** Where the list of the server's tools is kept, if it is to be. */
+	readonly cacheTools?: ToolsCache | undefined;
 };
 
 /** A client in front of one server. Read it down as a request flows, and up as its answer does. */
-export function wrap({log, transport, timeoutMs, trace: show, taps, ...options}: WrapOptions): Stage[] {
-	const {upstream} = options;
-	const session = new Session(options);
+export function wrap(options: WrapOptions): Stage[] {
+	const {log, transport, timeoutMs, trace: show, taps, cacheTools: cache, ...who} = options;
+	const {upstream} = who;
+	const session = new Session(who);
 	const waiting = new WaitingRequests();
 	return [
 		show ? trace(show) : {}, //                    what passes, for people
@@ -40,6 +45,7 @@ export function wrap({log, transport, timeoutMs, trace: show, taps, ...options}:
 		matchAnswers({log, upstream, waiting}), //     one answer a request, also when the server died
 		timeLimit({timeoutMs, upstream, waiting}), //  an error in time, rather than no answer
 		...speakVersions({session, log, transport, waiting}),
+		cache ? cacheTools({session, cache, timeoutMs}) : {}, //  tools/list, in the server's own words
 		parse({log, from: 'upstream'}), //             what is no message goes no further
 		taps?.upstream ?? {}, //                       what the server hears and says, where that differs
 	];

@@ -63,7 +63,7 @@ export function record({log, client, upstream, withSecrets}: RecordOptions): Tap
 			toUpstream: tap(envelope => write(envelope, tails.client.toUpstream)),
 			toClient: tap(envelope => {
 				const {original} = envelope;
-				if (original !== envelope) write(original, tails.upstream.toClient);
+				if (original !== envelope && original.isReceived) write(original, tails.upstream.toClient);
 				logged = original;
 				write(envelope, original.isReceived ? tails.client.toClient : tails.client.byBridge);
 			}),

@@ -44,6 +44,8 @@ export class Session {
 	#isOver = false;
 	readonly #prefix = `bridge-${randomBytes(4).toString('hex')}`;
 	#ids = 0;
+	/** What is to be done when the handshake is complete: one thing a stage that waits for it. */
+	readonly #whenReady: Array<() => void> = [];
 
 	constructor(options: SessionOptions) {
 		this.options = options;
@@ -112,6 +114,13 @@ export class Session {
 		this.#isReady = true;
 		this.#isOver = isOver;
 		this.#reckon();
+		for (const proceed of this.#whenReady.splice(0)) proceed();
+	}
+
+	/** Runs `proceed` now when the handshake with the upstream is complete, else once it is. */
+	whenReady(proceed: () => void): void {
+		if (this.#isReady) proceed();
+		else this.#whenReady.push(proceed);
 	}
 
 	/** An id for a request of bridge's own. */

@@ -21,6 +21,7 @@ const defaults: Flags = {
 	url: undefined,
 	clientVersion: undefined,
 	targetVersion: undefined,
+	cacheTools: false,
 };
 
 test('has defaults for all that is not given', async t => {
