@@ -27,7 +27,8 @@ export type Endpoint = {
 	readonly outgoing: Observer<Envelope>;
 	/** Resolves when the peer will say no more, or hears no more. */
 	readonly gone: Promise<void>;
-	close(): Promise<void>;
+	/** Ends the connection. Resolves with what a peer behind HTTP answered to that, where it was asked. */
+	close(): Promise<number | undefined | void>;
 };
 
 /**

@@ -1,5 +1,6 @@
 import type {Log} from '../lib/log.js';
 import {cacheTools} from '../lib/operators/cache-tools.js';
+import {MESSAGE_LIMIT} from '../lib/operators/frame.js';
 import {holdUntilReady} from '../lib/operators/hold-until-ready.js';
 import {matchAnswers} from '../lib/operators/match-answers.js';
 import {modernClient} from '../lib/operators/modern-client.js';
@@ -29,24 +30,28 @@ export type WrapOptions = SessionOptions & {
 	readonly taps?: Taps | undefined;
 	/** Where the list of the server's tools is kept, if it is to be. */
 	readonly cacheTools?: ToolsCache | undefined;
+	/** What is known of the conversation, where somebody else wants to know it, too. */
+	readonly session?: Session;
+	/** The requests that wait for an answer, likewise. */
+	readonly waiting?: WaitingRequests;
+	/** How long a message may be. */
+	readonly maxBytes?: number;
 };
 
 /** A client in front of one server. Read it down as a request flows, and up as its answer does. */
 export function wrap(options: WrapOptions): Stage[] {
 	const {log, transport, timeoutMs, trace: show, taps, cacheTools: cache, ...who} = options;
-	const {upstream} = who;
-	const session = new Session(who);
-	const waiting = new WaitingRequests();
+	const {upstream, session = new Session(who), waiting = new WaitingRequests(), maxBytes = MESSAGE_LIMIT} = who;
 	return [
 		show ? trace(show) : {}, //                    what passes, for people
 		taps?.client ?? {}, //                         what the client says and hears, for the traffic log
 		splitBatches({session, log}), //               a batch is the messages in it
-		parse({log, from: 'client'}), //               what is no message goes no further
+		parse({log, from: 'client', maxBytes}), //     what is no message goes no further
 		matchAnswers({log, upstream, waiting}), //     one answer a request, also when the server died
 		timeLimit({timeoutMs, upstream, waiting}), //  an error in time, rather than no answer
 		...speakVersions({session, log, transport, waiting}),
 		cache ? cacheTools({session, cache, timeoutMs}) : {}, //  tools/list, in the server's own words
-		parse({log, from: 'upstream'}), //             what is no message goes no further
+		parse({log, from: 'upstream', maxBytes}), //   what is no message goes no further
 		taps?.upstream ?? {}, //                       what the server hears and says, where that differs
 	];
 }

@@ -149,6 +149,7 @@ function judge(session: Session, result: unknown, log: Log): BridgeError | undef
 		);
 	const {protocolVersion: answered} = result;
 	const spoken = spokenBy(answered);
+	session.answeredVersion = typeof answered === 'string' ? answered : undefined;
 	if (!spoken)
 		return new BridgeError(
 			'ERR_UPSTREAM_INVALID',

@@ -28,6 +28,8 @@ export class Session {
 	clientCapabilities: JsonObject = {};
 	/** What the upstream answered to `initialize`, as this client may be told. */
 	initializeResult: JsonObject | undefined;
+	/** What the upstream said that it speaks, which need not be a version that there is. */
+	answeredVersion: string | undefined;
 	/** What could not be carried, and how often. */
 	readonly losses = new Map<string, number>();
 	/** Another one whenever somebody turns out to speak something else. */

@@ -20,6 +20,8 @@ export type ChildOptions = {
 	readonly args?: readonly string[];
 	/** Variables beyond the allow-list. */
 	readonly env?: Environment;
+	/** The folder that it runs in; else this process's own. */
+	readonly cwd?: string | undefined;
 	/** Takes what the child writes to stderr, as it comes. No more comes until the result resolves, if there is one. */
 	readonly onStderr: (chunk: Buffer) => Promise<void> | undefined | void;
 	readonly maxBytes?: number;
@@ -52,12 +54,13 @@ export function child(options: ChildOptions): Child {
 		command,
 		args = [],
 		env = {},
+		cwd,
 		onStderr,
 		maxBytes = MESSAGE_LIMIT,
 		graceMs = GRACE_MS,
 	} = options;
 	const mark = newMark();
-	const server = spawnMarked(command, args, env, mark);
+	const server = spawnMarked(command, args, {env, cwd}, mark);
 	const life = new Lifetime(server, mark);
 	const [stdin, stdout, stderr] = server.stdio as unknown as [Writable, Socket, Socket];
 	const origin: Origin = {name, valve: new Valve()};
@@ -103,12 +106,18 @@ export function child(options: ChildOptions): Child {
 	};
 }
 
-const spawnMarked = (command: string, args: readonly string[], env: Environment, mark: string) =>
+const spawnMarked = (
+	command: string,
+	args: readonly string[],
+	{env, cwd}: {readonly env: Environment; readonly cwd: string | undefined},
+	mark: string,
+) =>
 	spawn(command, [...args], {
 		stdio: ['pipe', 'pipe', 'pipe'],
 		// A group, and on POSIX systems a session, of its own: it can be ended whole, and hears no Ctrl-C meant for bridge.
 		detached: true,
 		windowsHide: true,
+		...(cwd === undefined ? {} : {cwd}),
 		env: {...childEnvironment(env), [MARK]: marksWith(mark)},
 	});
 

@@ -17,11 +17,6 @@ export type HttpClientOptions = {
 	readonly maxBytes?: number;
 };
 
-export type HttpClient = Endpoint & {
-	/** Ends the session on the server's side, if there is one. Resolves with the status that the server answered. */
-	end(): Promise<number | undefined>;
-};
-
 /** How long the end of a session may take. */
 const GOODBYE_MS = 1000;
 
@@ -31,17 +26,14 @@ const GOODBYE_MS = 1000;
  * Messages leave with the headers that the stages have put on them. What the server says of its own accord comes on a
  * stream that is opened once the handshake is complete.
  */
-export function httpClient(options: HttpClientOptions): HttpClient {
+export function httpClient(options: HttpClientOptions): Endpoint {
 	const client = new Client(options);
 	return {
 		name: options.name,
 		incoming: client.incoming,
 		outgoing: {next: envelope => client.say(envelope), error: () => {}, complete: () => {}},
 		gone: new Promise(() => {}),
-		end: () => client.end(),
-		close: async () => {
-			await client.end();
-		},
+		close: () => client.end(),
 	};
 }
 

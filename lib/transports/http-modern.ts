@@ -67,9 +67,9 @@ export class ModernPosts implements Endpoint {
 		return this.#asked.size;
 	}
 
-	post({line, headers, accepts, response}: Post): void {
+	post({envelope, headers, accepts, response}: Post): void {
 		const origin: Origin = {name: this.name, valve: this.#valve, headers};
-		const received = Envelope.received(line, origin);
+		const received = envelope.relayed(origin);
 		const {id, method} = received.head;
 		if (id === undefined || method === undefined) {
 			response.writeHead(202, {'content-length': 0}).end();

@@ -1,6 +1,6 @@
 import type {ServerResponse} from 'node:http';
 import {Subject} from 'rxjs';
-import {Envelope, type Headers, type Origin} from '../envelope.js';
+import type {Envelope, Headers, Origin} from '../envelope.js';
 import {EventBuffer, placeOf} from '../http/event-buffer.js';
 import {refuse} from '../http/refuse.js';
 import type {Log} from '../log.js';
@@ -25,6 +25,8 @@ export type HttpSessionOptions = {
 	readonly version: () => Version | undefined;
 	/** The id of a client's request that the upstream knows by this key. */
 	readonly idOf: (key: string) => string | undefined;
+	/** The client has been told that its session is gone. */
+	readonly onRefused?: () => void;
 	/** How long a client may wait for its answer without a sign of life; without it, as long as it takes. */
 	readonly signAfterMs?: number | undefined;
 	readonly keepAliveMs?: number;
@@ -32,7 +34,8 @@ export type HttpSessionOptions = {
 
 /** One POST. */
 export type Post = {
-	readonly line: Buffer;
+	/** The message, of which no more is known than its head. */
+	readonly envelope: Envelope;
 	readonly headers: Headers;
 	readonly accepts: {readonly json: boolean; readonly events: boolean};
 	readonly response: ServerResponse;
@@ -87,9 +90,9 @@ export class HttpSession implements Endpoint {
 	}
 
 	/** Takes a message that was posted. It is answered when there is an answer, and at once where there is none to come. */
-	post({line, headers, accepts, response}: Post): void {
+	post({envelope: received, headers, accepts, response}: Post): void {
 		const origin: Origin = {name: this.name, valve: this.#valve, headers};
-		const envelope = Envelope.received(line, origin);
+		const envelope = received.relayed(origin);
 		if (!isAsking(envelope)) {
 			response.writeHead(202, {'content-length': 0}).end();
 			this.incoming.next(envelope);
@@ -196,6 +199,9 @@ export class HttpSession implements Endpoint {
 		}
 		this.#forget(reply);
 		reply.answer(envelope);
+		const isBegun = reply.request.head.method !== 'initialize' || !envelope.head.hasError;
+		// A client that hears 404 begins anew; one whose first word was refused has no session.
+		if (!isBegun || envelope.origin.refusal?.status === 404) this.#options.onRefused?.();
 	}
 
 	#say(envelope: Envelope, method: string): void {

@@ -18,7 +18,7 @@ export function received(text: Buffer, origin: Origin): Envelope[] {
 }
 
 /** A message is a line here. A line break in JSON is white space, or it is no JSON. */
-function inOneLine(text: Buffer): Buffer {
+export function inOneLine(text: Buffer): Buffer {
 	const end = text.length - 1;
 	if (text.indexOf(LF) === end && text.indexOf(CR) === -1) return text;
 	const line = Buffer.from(text);

@@ -1,0 +1,43 @@
+import {Session} from '../protocol/session.js';
+import type {Endpoint} from '../stage.js';
+import {WaitingRequests} from '../waiting-requests.js';
+import type {Service} from './service.js';
+
+/** Whose requests they are: what two callers must have in common for one to see anything of the other's. */
+export type Caller = {
+	/** The Authorization that goes on to the server, if it does. */
+	readonly authorization: string | undefined;
+	/** All that the caller has shown, in one text. It is a secret. */
+	readonly principal: string;
+};
+
+/** What a client and a server say to each other, from the first word to the last. */
+export class Conversation {
+	readonly service: Service;
+	readonly caller: Caller;
+	readonly session: Session;
+	readonly waiting = new WaitingRequests();
+	#end: () => Promise<number | undefined> = async () => undefined;
+
+	constructor(service: Service, caller: Caller) {
+		const {name, targetVersion, clientVersion, strict, shared} = service.config;
+		this.service = service;
+		this.caller = caller;
+		this.session = new Session({
+			...{upstream: name, targetVersion, clientVersion, isStrict: strict},
+			isShared: shared && service.config.transport === 'stdio',
+		});
+	}
+
+	begin(client: Endpoint, converse: Converse): void {
+		this.#end = converse(client, this);
+	}
+
+	/** Ends it. Resolves with the status that a server behind HTTP answered to that. */
+	end(): Promise<number | undefined> {
+		return this.#end();
+	}
+}
+
+/** Lets a client talk in a conversation. Returns what ends it. */
+export type Converse = (client: Endpoint, conversation: Conversation) => () => Promise<number | undefined>;

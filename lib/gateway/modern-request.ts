@@ -1,0 +1,42 @@
+import type {IncomingHttpHeaders} from 'node:http';
+import type {Envelope} from '../envelope.js';
+import type {Refused} from '../http/refuse.js';
+import {namedBy, textOfHeader} from '../protocol/http-hop.js';
+import {type JsonObject, objectOf, worded} from '../protocol/json.js';
+import {envelopeProblem, isModernRequest, PROTOCOL_VERSION} from '../protocol/v2026-07-28.js';
+import {MODERN} from '../protocol/version.js';
+
+/** Whether a message without a session is one of the era that has none. */
+export function isModernPost({head: {method, flaw}, body}: Envelope, headers: IncomingHttpHeaders): boolean {
+	if (method === undefined || flaw !== undefined || method === 'initialize') return false;
+	return headers['mcp-protocol-version'] === MODERN || isModernRequest(method, body.params);
+}
+
+/** Why a request of that era is refused: headers and message have to say the same, for those who only read headers. */
+export function modernProblem({head: {id, method = ''}, body}: Envelope, headers: IncomingHttpHeaders): Refused | undefined {
+	const params = objectOf(body.params);
+	const problem = id === undefined ? undefined : envelopeProblem(params);
+	if (problem) return refused(id, problem);
+	const version = objectOf(params._meta)[PROTOCOL_VERSION];
+	if (id !== undefined && headers['mcp-protocol-version'] !== version)
+		return mismatch(id, 'MCP-Protocol-Version', headers['mcp-protocol-version'], version);
+	if (headers['mcp-method'] !== method) return mismatch(id, 'Mcp-Method', headers['mcp-method'], method);
+	const name = namedBy.get(method);
+	if (name === undefined) return;
+	const given = headers['mcp-name'];
+	const isSame = typeof given === 'string' && textOfHeader(given) === params[name];
+	return isSame ? undefined : mismatch(id, 'Mcp-Name', given, params[name]);
+}
+
+function mismatch(id: string | undefined, header: string, given: unknown, wanted: unknown): Refused {
+	const what = given === undefined ? `${header} is missing` : `${header} is ${worded(given)}`;
+	return refused(id, {code: -32020, message: `Header mismatch: ${what}, and the message says ${worded(wanted)}`});
+}
+
+const refused = (id: string | undefined, {code, message, data}: JsonObject): Refused => ({
+	status: 400,
+	id,
+	code: Number(code),
+	message: String(message),
+	...(data === undefined ? {} : {facts: objectOf(data)}),
+});

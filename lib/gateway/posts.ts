@@ -1,0 +1,148 @@
+import type {IncomingMessage, ServerResponse} from 'node:http';
+import {Envelope, type Headers, local} from '../envelope.js';
+import {BridgeError} from '../errors.js';
+import {acceptedBy} from '../http/read-body.js';
+import {type Refused, refuse} from '../http/refuse.js';
+import type {Log} from '../log.js';
+import {versionProblem} from '../protocol/http-hop.js';
+import {callerOf} from '../protocol/v2026-07-28.js';
+import {ModernPosts} from '../transports/http-modern.js';
+import {HttpSession, type Post} from '../transports/http-server.js';
+import {inOneLine} from '../transports/received.js';
+import {type Caller, Conversation, type Converse} from './conversation.js';
+import {isModernPost, modernProblem} from './modern-request.js';
+import type {Service} from './service.js';
+import {type Held, newSessionId, type Sessions} from './sessions.js';
+
+/** The ends of conversations that are spoken by POST. */
+export type PostClient = HttpSession | ModernPosts;
+
+export type PostsOptions = {
+	readonly log: Log;
+	readonly sessions: Sessions<PostClient>;
+	readonly converse: Converse;
+};
+
+/** Requests of one session that may wait for an answer while its server takes no more. */
+const MAX_HELD_BACK = 256;
+/** Requests of one session that may wait for an answer. */
+const MAX_UNANSWERED = 1024;
+/** A server that may take longer than this is one whose clients are shown signs of life. */
+const PATIENCE_MS = 60_000;
+const SIGN_AFTER_MS = 25_000;
+
+/** Finds, or begins, the conversation that a posted message belongs to. */
+export class Posts {
+	readonly #options: PostsOptions;
+
+	constructor(options: PostsOptions) {
+		this.#options = options;
+	}
+
+	/** Takes the message in the body of a POST. */
+	take(req: IncomingMessage, response: ServerResponse, line: Buffer, service: Service, caller: Caller): void {
+		const envelope = Envelope.received(inOneLine(line), local);
+		const headers: Headers = caller.authorization === undefined ? {} : {authorization: caller.authorization};
+		const post: Post = {envelope, headers, accepts: acceptedBy(req), response};
+		try {
+			const found = this.#clientFor(req, envelope, service, caller);
+			if (found instanceof HttpSession || found instanceof ModernPosts) found.post(post);
+			else refuse(response, found);
+		} catch (error) {
+			if (!(error instanceof BridgeError)) throw error;
+			refuse(response, {...overloaded(error), id: envelope.head.id});
+		}
+	}
+
+	#clientFor(req: IncomingMessage, envelope: Envelope, service: Service, caller: Caller): PostClient | Refused {
+		const {id, method} = envelope.head;
+		const session = sessionIdOf(req);
+		if (session instanceof Error) return {status: 400, id, message: 'Bad Request: several session ids'};
+		if (session === undefined && isModernPost(envelope, req.headers)) {
+			const problem = modernProblem(envelope, req.headers);
+			return problem ?? this.#within(this.#modern(envelope, service, caller, placeOf(req)).client);
+		}
+		const problem = versionProblem(headerText(req, 'mcp-protocol-version'));
+		if (problem !== undefined) return {status: 400, id, code: -32600, message: problem};
+		if (method === 'initialize') return this.#begin(service, caller, placeOf(req)).client;
+		const {sessions} = this.#options;
+		const {name} = service.config;
+		if (session !== undefined) {
+			const held = sessions.find(session, name, caller.principal);
+			return held ? this.#within(held.client) : {status: 404, id, code: -32001, message: 'Session not found'};
+		}
+		const latest = sessions.latest(name, caller.principal, placeOf(req));
+		if (latest) return this.#within(latest.client);
+		return {status: 400, id, message: 'Bad Request: Server not initialized'};
+	}
+
+	/** A client that has asked more than it can be answered is told to come back. */
+	#within(client: PostClient): PostClient {
+		const limit = client.isHeldBack ? MAX_HELD_BACK : MAX_UNANSWERED;
+		if (client.unanswered < limit) return client;
+		throw new BridgeError(
+			'ERR_SESSION_BUSY',
+			`${client.unanswered} requests of this session wait for an answer.`,
+			'Wait for some of them before you send more.',
+			{limit},
+		);
+	}
+
+	#begin(service: Service, caller: Caller, place: string): Held<PostClient> {
+		const {log, sessions} = this.#options;
+		const conversation = new Conversation(service, caller);
+		const id = newSessionId();
+		const client: HttpSession = new HttpSession({
+			...{name: 'client', log, id, signAfterMs: signAfter(service)},
+			version: () => conversation.session.client,
+			idOf: key => conversation.waiting.idOf(key),
+			onRefused: () => void sessions.end(held),
+		});
+		const held: Held<PostClient> = sessions.add(id, client, conversation, place);
+		this.#start(held);
+		return held;
+	}
+
+	/** Who shows the same credentials and is the same program has one conversation, however many of its requests there are. */
+	#modern({body}: Envelope, service: Service, caller: Caller, place: string): Held<PostClient> {
+		const {log, sessions} = this.#options;
+		const {info, capabilities} = callerOf(body.params);
+		const id = `modern ${service.config.name} ${place} ${JSON.stringify([info, capabilities, caller.principal])}`;
+		const known = sessions.find(id, service.config.name, caller.principal);
+		if (known) return known;
+		const client = new ModernPosts({name: 'client', log, signAfterMs: signAfter(service)});
+		// No client that forgot its session is to be taken for one that has none.
+		const held = sessions.add(id, client, new Conversation(service, caller), `modern ${place}`);
+		this.#start(held);
+		return held;
+	}
+
+	#start({client, conversation}: Held<PostClient>): void {
+		conversation.begin(client, this.#options.converse);
+	}
+}
+
+const signAfter = ({config: {timeoutMs}}: Service): number | undefined =>
+	timeoutMs === 0 || timeoutMs > PATIENCE_MS ? SIGN_AFTER_MS : undefined;
+
+const headerText = ({headers}: IncomingMessage, name: string): string | undefined => {
+	const value = headers[name];
+	return Array.isArray(value) ? value.join(', ') : value;
+};
+
+/** The id of the session that a request names, if it does. Two of them are an error. */
+export function sessionIdOf(req: IncomingMessage): string | undefined | Error {
+	const id = headerText(req, 'mcp-session-id');
+	if (id === undefined || !id.includes(',')) return id;
+	const [first, ...others] = id.split(',').map(part => part.trim());
+	return others.every(other => other === first) ? first : new Error('several session ids');
+}
+
+/** Where a client is: its address, and what it calls itself. */
+const placeOf = ({socket, headers}: IncomingMessage): string =>
+	`${socket.remoteAddress ?? ''} ${headers['user-agent'] ?? ''}`;
+
+const overloaded = (error: BridgeError): Refused => {
+	const {code, message, data} = error.toRpc();
+	return {status: 503, code, message, facts: data, headers: {'retry-after': '1'}};
+};

@@ -1,0 +1,155 @@
+import type {ServiceConfig} from '../config/schema.js';
+import type {Headers} from '../envelope.js';
+import type {Log} from '../log.js';
+import type {JsonObject} from '../protocol/json.js';
+import {objectOf} from '../protocol/json.js';
+import type {Session} from '../protocol/session.js';
+import {isHandshakeVersion} from '../protocol/version.js';
+import {BoundedMap} from '../bounded-map.js';
+import type {Endpoint} from '../stage.js';
+import {ToolsCache} from '../tools-cache.js';
+import {child} from '../transports/child.js';
+import {httpClient} from '../transports/http-client.js';
+import {revived} from '../transports/revived.js';
+
+export type ServiceOptions = {
+	readonly log: Log;
+	readonly maxBytes: number;
+	readonly onStderr: (server: string, chunk: Buffer) => Promise<void> | undefined | void;
+};
+
+/** What has been seen of a service, for people. */
+export type Seen = {
+	toolCount: number | undefined;
+	restarts: number;
+	/** Whether it could not be reached when it was last tried. */
+	isFailed: boolean;
+	lastError: string | undefined;
+};
+
+/** Credentials whose lists of tools are kept at a time. The oldest is forgotten for the next. */
+const MAX_CACHES = 1000;
+
+/** A configured server: how to reach it, and what has been seen of it. */
+export class Service {
+	readonly config: ServiceConfig;
+	readonly seen: Seen = {toolCount: undefined, restarts: 0, isFailed: false, lastError: undefined};
+	readonly #options: ServiceOptions;
+	readonly #conversations = new Set<Session>();
+	/** Of conversations that are over. */
+	readonly #losses = new Map<string, number>();
+	lastSession: Session | undefined;
+	/** Child processes that run for it. */
+	children = 0;
+	readonly #caches = new BoundedMap<string, ToolsCache>(MAX_CACHES);
+
+	constructor(config: ServiceConfig, options: ServiceOptions) {
+		this.config = config;
+		this.#options = options;
+	}
+
+	get isHttp(): boolean {
+		return this.config.transport === 'http' || this.config.transport === 'sse';
+	}
+
+	get state(): 'disabled' | 'failed' | 'ready' | 'connecting' | 'idle' {
+		if (!this.config.enabled) return 'disabled';
+		if (this.seen.isFailed) return 'failed';
+		if (this.lastSession?.isReady) return 'ready';
+		return this.#conversations.size > 0 ? 'connecting' : 'idle';
+	}
+
+	/** What could not be carried, and how often. */
+	losses(): ReadonlyMap<string, number> {
+		const all = new Map(this.#losses);
+		for (const {losses} of this.#conversations) add(all, losses);
+		return all;
+	}
+
+	/** A conversation begins. To be told of its end. */
+	begun(session: Session): () => void {
+		this.#conversations.add(session);
+		return () => {
+			if (this.#conversations.delete(session)) add(this.#losses, session.losses);
+		};
+	}
+
+	/** Something was heard of it, so it is there. */
+	heard(session: Session): void {
+		this.seen.isFailed = false;
+		if (session.isReady) this.lastSession = session;
+	}
+
+	/** Where the tools are kept for callers with this credential. */
+	cacheFor(principal: string): ToolsCache | undefined {
+		if (!this.config.cacheTools) return;
+		const cache = this.#caches.get(principal) ?? new ToolsCache({server: this.config.name, log: this.#options.log});
+		this.#caches.set(principal, cache);
+		return cache;
+	}
+
+	/** How many requests for the tools were answered from what is kept, and how many were not. */
+	cacheCounts(): {readonly hits: number; readonly misses: number} {
+		const all = [...this.#caches.values()].map(({counts}) => counts);
+		return {
+			hits: all.reduce((sum, {hits}) => sum + hits, 0),
+			misses: all.reduce((sum, {misses}) => sum + misses, 0),
+		};
+	}
+
+	/** A connection for one conversation. */
+	open(session: Session, authorization: string | undefined): Endpoint {
+		const {name, url, transport} = this.config;
+		const {log, maxBytes} = this.#options;
+		if (transport === 'http' && url) return httpClient({name, url, log, maxBytes});
+		return revived({
+			...{name, log, ownId: () => session.ownId()},
+			open: () => this.#connect(this.#headers(authorization)),
+			onRevived: result => this.renewed(session, result),
+			onLoss: error => this.failed(error.message),
+		});
+	}
+
+	#connect(_headers: Headers): Endpoint {
+		const {name, command = '', args, env, cwd} = this.config;
+		const {maxBytes, onStderr} = this.#options;
+		const started = child({name, command, args, env, cwd, maxBytes, onStderr: chunk => onStderr(name, chunk)});
+		this.children++;
+		const ended = (): void => {
+			this.children--;
+		};
+		started.exited.then(ended, ended);
+		return started;
+	}
+
+	/** The headers of a connection that stays, as its server is to see them. */
+	#headers(authorization: string | undefined): Headers {
+		const {headers, passAuthorization} = this.config;
+		return {...(passAuthorization && authorization !== undefined ? {authorization} : {}), ...headers};
+	}
+
+	/** It has answered a new handshake, perhaps in another version. */
+	renewed(session: Session, result: JsonObject): void {
+		const {protocolVersion} = objectOf(result);
+		if (isHandshakeVersion(protocolVersion) && protocolVersion !== session.upstream)
+			session.upstreamBecame(protocolVersion);
+		this.seen.restarts++;
+		this.seen.isFailed = false;
+	}
+
+	async close(): Promise<void> {}
+
+	failed(reason: string): void {
+		this.seen.isFailed = true;
+		this.seen.lastError = reason;
+	}
+
+	/** A client was shown so many tools. */
+	showed(tools: number): void {
+		this.seen.toolCount = tools;
+	}
+}
+
+function add(to: Map<string, number>, losses: ReadonlyMap<string, number>): void {
+	for (const [feature, count] of losses) to.set(feature, (to.get(feature) ?? 0) + count);
+}

@@ -1,0 +1,137 @@
+import {randomBytes} from 'node:crypto';
+import {performance} from 'node:perf_hooks';
+import {BridgeError} from '../errors.js';
+import type {Log} from '../log.js';
+import type {Conversation} from './conversation.js';
+
+/** A client's end of a conversation, as the table of sessions sees it. */
+export type Held<Client> = {
+	readonly id: string;
+	readonly client: Client;
+	readonly conversation: Conversation;
+	/** Where the client is, which tells two of them apart that show the same credentials. */
+	readonly place: string;
+	usedAt: number;
+};
+
+export type SessionsOptions = {
+	readonly log: Log;
+	readonly limit: number;
+	/** How long a session may be silent; 0 for ever. */
+	readonly idleMs: number;
+	readonly onCount?: (count: number) => void;
+};
+
+type InUse = {readonly isInUse: boolean; close(): Promise<void>};
+
+/** An id that nobody can guess. */
+export const newSessionId = (): string => randomBytes(16).toString('hex');
+
+/** The sessions of clients, the one that was used last at the end. */
+export class Sessions<Client extends InUse> {
+	readonly #options: SessionsOptions;
+	readonly #byId = new Map<string, Held<Client>>();
+	readonly #sweep: NodeJS.Timeout | undefined;
+
+	constructor(options: SessionsOptions) {
+		this.#options = options;
+		const {idleMs} = options;
+		if (idleMs > 0) this.#sweep = setInterval(() => this.#endIdle(), Math.max(50, Math.min(idleMs / 4, 30_000))).unref();
+	}
+
+	get size(): number {
+		return this.#byId.size;
+	}
+
+	/** Takes a session in. Over the limit, the one that was used least lately ends, unless it is in use. */
+	add(id: string, client: Client, conversation: Conversation, place: string): Held<Client> {
+		if (this.#byId.size >= this.#options.limit) this.#makeRoom();
+		const held = {id, client, conversation, place, usedAt: performance.now()};
+		this.#byId.set(id, held);
+		this.#options.onCount?.(this.#byId.size);
+		return held;
+	}
+
+	/** The session with this id, for whoever it belongs to and nobody else. */
+	find(id: string, service: string, principal: string): Held<Client> | undefined {
+		const held = this.#byId.get(id);
+		if (held?.conversation.service.config.name !== service || held.conversation.caller.principal !== principal) return;
+		this.#touch(held);
+		return held;
+	}
+
+	/** The session that a client means which does not say: the one that it used last. */
+	latest(service: string, principal: string, place: string): Held<Client> | undefined {
+		const own = [...this.#byId.values()].filter(
+			held =>
+				held.place === place &&
+				held.conversation.service.config.name === service &&
+				held.conversation.caller.principal === principal,
+		);
+		const newest = own.at(-1);
+		if (own.length > 1)
+			this.#options.log.warn(
+				'session.inject.ambiguous',
+				`A client of ${service} does not name its session, and has ${own.length}; it gets the one it used last.`,
+				{service, sessions: own.length},
+			);
+		if (newest) this.#touch(newest);
+		return newest;
+	}
+
+	#touch(held: Held<Client>): void {
+		held.usedAt = performance.now();
+		this.#byId.delete(held.id);
+		this.#byId.set(held.id, held);
+	}
+
+	/** Ends a session. Resolves with the status that a server behind HTTP answered to that. */
+	async end(held: Held<Client>): Promise<number | undefined> {
+		if (!this.#byId.delete(held.id)) return;
+		this.#options.onCount?.(this.#byId.size);
+		const status = await held.conversation.end();
+		await held.client.close();
+		return status;
+	}
+
+	async endWhere(matches: (held: Held<Client>) => boolean): Promise<void> {
+		await Promise.all([...this.#byId.values()].filter(matches).map(held => this.end(held)));
+	}
+
+	async close(): Promise<void> {
+		clearInterval(this.#sweep);
+		await this.endWhere(() => true);
+	}
+
+	values(): Iterable<Held<Client>> {
+		return this.#byId.values();
+	}
+
+	#makeRoom(): void {
+		const {limit, log} = this.#options;
+		for (const held of this.#byId.values()) {
+			if (held.client.isInUse) continue;
+			const sentence = `There are ${limit} sessions; the one that was silent longest was ended.`;
+			log.warn('session.evicted', sentence, {service: held.conversation.service.config.name});
+			void this.end(held);
+			return;
+		}
+		throw new BridgeError(
+			'ERR_SESSION_BUSY',
+			`${limit} sessions are in use.`,
+			'Try again later, or raise limits.sessions.',
+			{limit},
+		);
+	}
+
+	#endIdle(): void {
+		const {idleMs, log} = this.#options;
+		const now = performance.now();
+		for (const held of this.#byId.values()) {
+			if (held.client.isInUse || now - held.usedAt < idleMs) continue;
+			const sentence = 'A session that was silent for too long was ended.';
+			log.info('session.idle', sentence, {service: held.conversation.service.config.name});
+			void this.end(held);
+		}
+	}
+}

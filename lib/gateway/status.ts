@@ -1,0 +1,27 @@
+import {outlook} from '../protocol/report.js';
+import type {Session} from '../protocol/session.js';
+import {MODERN} from '../protocol/version.js';
+import type {Service} from './service.js';
+
+/** What `/status` says of a service. */
+export function statusOf(service: Service, sessions: number): {readonly [key: string]: unknown} {
+	const {config, seen} = service;
+	const session = service.lastSession;
+	const version = session?.upstream;
+	return {
+		state: service.state,
+		transport: config.transport,
+		version: version ?? null,
+		answered: answeredVersion(session),
+		deprecated: version !== undefined && version !== MODERN,
+		outlook: (session && outlook(session, config.transport)) ?? null,
+		lost: Object.fromEntries(service.losses()),
+		tools: seen.toolCount ?? null,
+		sessions,
+		restarts: seen.restarts,
+		lastError: seen.lastError ?? null,
+	};
+}
+
+/** What the server itself said that it speaks, which need not be a version that there is. */
+const answeredVersion = (session: Session | undefined): unknown => session?.answeredVersion ?? null;

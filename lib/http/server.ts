@@ -1,0 +1,63 @@
+import {createServer, type RequestListener, type Server} from 'node:http';
+import {BridgeError} from '../errors.js';
+
+export type HttpServerOptions = {
+	readonly host: string;
+	readonly port: number;
+	readonly handle: RequestListener;
+	/** How long the head of a request may take, and the whole of it. */
+	readonly headMs?: number;
+	readonly bodyMs?: number;
+	readonly maxConnections?: number;
+};
+
+const HEAD_MS = 10_000;
+const BODY_MS = 60_000;
+const MAX_CONNECTIONS = 1024;
+const MAX_HEADER_BYTES = 16 * 1024;
+const MAX_HEADERS = 100;
+const KEEP_ALIVE_MS = 65_000;
+
+/** An HTTP server that listens, with limits for what a client may cost before it has said anything. */
+export async function listen(options: HttpServerOptions): Promise<Server> {
+	const {host, port, handle, headMs = HEAD_MS, bodyMs = BODY_MS, maxConnections = MAX_CONNECTIONS} = options;
+	const server = createServer(
+		{
+			maxHeaderSize: MAX_HEADER_BYTES,
+			headersTimeout: headMs,
+			requestTimeout: bodyMs,
+			connectionsCheckingInterval: Math.min(1000, headMs),
+			keepAliveTimeout: KEEP_ALIVE_MS,
+			noDelay: true,
+		},
+		handle,
+	);
+	server.maxHeadersCount = MAX_HEADERS;
+	server.maxConnections = maxConnections;
+	await new Promise<void>((resolve, reject) => {
+		server.once('error', (error: NodeJS.ErrnoException) => reject(couldNotListen(host, port, error)));
+		server.listen(port, host.replace(/^\[(.*)\]$/, '$1'), resolve);
+	});
+	return server;
+}
+
+/** The address that a server listens on, as it stands in a URL. */
+export function addressOf(server: Server): {readonly host: string; readonly port: number} {
+	const address = server.address();
+	if (address === null || typeof address === 'string') return {host: 'localhost', port: 0};
+	const {family, address: host, port} = address;
+	return {host: family === 'IPv6' ? `[${host}]` : host, port};
+}
+
+function couldNotListen(host: string, port: number, error: NodeJS.ErrnoException): BridgeError {
+	const reasons: {[code: string]: string} = {
+		EADDRINUSE: 'somebody else listens there already',
+		EACCES: 'this user may not use that port',
+		EADDRNOTAVAIL: 'this machine has no such address',
+	};
+	return new BridgeError(
+		'ERR_CONFIG_INVALID',
+		`bridge cannot listen on ${host}:${port}: ${reasons[error.code ?? ''] ?? error.message}.`,
+		'Name another address with listen: ADDRESS:PORT, or port 0 for any that is free.',
+	);
+}

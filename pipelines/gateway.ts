@@ -1,0 +1,52 @@
+import type {Conversation, Converse} from '../lib/gateway/conversation.js';
+import {type Log, logBug} from '../lib/log.js';
+import {injectSession} from '../lib/operators/inject-session.js';
+import {normaliseHeaders} from '../lib/operators/normalise-headers.js';
+import {noteState} from '../lib/operators/note-state.js';
+import {noteTools} from '../lib/operators/note-tools.js';
+import type {Taps} from '../lib/operators/record.js';
+import type {TraceOptions} from '../lib/operators/trace.js';
+import {connect, type Endpoint, type Stage} from '../lib/stage.js';
+import {wrap} from './wrap.js';
+
+export type GatewayOptions = {
+	readonly log: Log;
+	readonly maxBytes: number;
+	readonly trace?: TraceOptions | undefined;
+	/** The traffic log, for a conversation between these two. */
+	readonly taps: (client: string, upstream: string) => Taps | undefined;
+};
+
+/** A client of the gateway in front of its server. Read it down as a request flows, and up as its answer does. */
+export function gateway(conversation: Conversation, {log, maxBytes, trace}: GatewayOptions, taps?: Taps): Stage[] {
+	const {service, session, waiting, caller} = conversation;
+	const {name: upstream, transport, timeoutMs, headers, accept, contentType, passAuthorization} = service.config;
+	const cacheTools = service.cacheFor(caller.principal);
+	const ownId = (): string => session.ownId();
+	const isHttp = transport === 'http' || transport === 'sse';
+	return [
+		noteTools({onTools: count => service.showed(count)}), //  how many tools there are, for the status
+		...wrap({log, upstream, transport, timeoutMs, maxBytes, trace, taps, cacheTools, session, waiting}),
+		isHttp ? normaliseHeaders({session, headers, accept, contentType, passAuthorization}) : {},
+		isHttp ? injectSession({upstream, log, ownId, onRenewed: result => service.renewed(session, result)}) : {},
+		noteState({onHeard: () => service.heard(session), onFailure: reason => service.failed(reason)}),
+	];
+}
+
+/** Lets clients of the gateway talk to their servers. */
+export const converseThrough =
+	(options: GatewayOptions): Converse =>
+	(client: Endpoint, conversation: Conversation) => {
+		const {service, session, caller} = conversation;
+		const upstream = service.open(session, caller.authorization);
+		const ended = service.begun(session);
+		const taps = options.taps(client.name, service.config.name);
+		const link = connect(client, gateway(conversation, options, taps), upstream, error => logBug(options.log, error));
+		return async () => {
+			const status = await upstream.close();
+			link.unsubscribe();
+			ended();
+			taps?.closed('client');
+			return status ?? undefined;
+		};
+	};
