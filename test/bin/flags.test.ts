@@ -19,6 +19,8 @@ const defaults: Flags = {
 	timeoutMs: undefined,
 	env: {},
 	url: undefined,
+	config: undefined,
+	check: undefined,
 	clientVersion: undefined,
 	targetVersion: undefined,
 };
@@ -69,6 +71,8 @@ for (const [words, expected] of [
 	[['--timeout', '0'], {timeoutMs: 0}],
 	[['--timeout', '1.5'], {timeoutMs: 1500}],
 	[['--timeout=2'], {timeoutMs: 2000}],
+	[['--config', 'bridge.yaml'], {config: 'bridge.yaml'}],
+	[['--check=bridge.toml'], {check: 'bridge.toml'}],
 	[['--env', 'A=1', '--env', 'B=x=y', '--env=C='], {env: {A: '1', B: 'x=y', C: ''}}],
 	[['--env', 'A=1', '--env', 'A=2'], {env: {A: '2'}}],
 	[['--env', 'N=007'], {env: {N: '007'}}],
