@@ -3,32 +3,40 @@ import {readFileSync, writeSync} from 'node:fs';
 import process from 'node:process';
 import {BridgeError} from '../lib/errors.js';
 import {nearest} from '../lib/nearest.js';
-import {readInvocation, splitAtDashes} from './flags.js';
-import {help, versionsHelp} from './help.js';
+import {type Flags, type Invocation, readInvocation, splitAtDashes} from './flags.js';
+import {helpOf} from './help.js';
 import {listenForStop, type Stop} from './signals.js';
 
-const commands = ['versions'] as const;
+const commands = ['versions', 'config'] as const;
 
 /** Arguments → command → exit code. */
 async function main(argv: readonly string[], stop: Stop): Promise<number> {
 	const {server, words, flags} = await readInvocation(argv);
-	if (flags.help) return print(1, words[0] === 'versions' ? versionsHelp : help, 0);
+	const [command] = words;
+	if (flags.help) return print(1, helpOf(command), 0);
 	if (flags.version) return print(1, `${version()}\n`, 0);
-	if (words.length > 0 && words[0] !== 'versions') throw unknownCommand(words);
+	if (command !== undefined && !commands.some(known => known === command)) throw unknownCommand(words);
 	if (server?.length === 0) throw nothingToRun();
-	if (words[0] === 'versions') {
-		if ((!server && !flags.url) || words.length > 1) throw noServer(words);
-		const {runVersions} = await import('./versions.js');
-		return runVersions(server, flags, stop);
+	if (command === 'config') {
+		const {runConfig} = await import('./config.js');
+		return runConfig({words, server, flags});
 	}
+	if ((flags.config ?? flags.check) !== undefined) throw onlyConfig(flags);
+	if (command === 'versions') return askVersions({words, server, flags}, stop);
 	if (flags.url) throw onlyVersions();
 	if (server) {
 		const {runWrap} = await import('./wrap.js');
 		return runWrap(server, flags, stop);
 	}
-	if (process.stdin.isTTY) return print(2, help, 2);
+	if (process.stdin.isTTY) return print(2, helpOf(), 2);
 	const {runFilter} = await import('./filter.js');
 	return runFilter(flags, stop);
+}
+
+async function askVersions({words, server, flags}: Invocation, stop: Stop): Promise<number> {
+	if ((!server && !flags.url) || words.length > 1) throw noServer(words);
+	const {runVersions} = await import('./versions.js');
+	return runVersions(server, flags, stop);
 }
 
 function print(fd: number, text: string, exitCode: number): number {
@@ -56,6 +64,13 @@ const onlyVersions = (): BridgeError =>
 		'ERR_CONFIG_INVALID',
 		'--url has a meaning for bridge versions alone so far.',
 		'Put bridge in front of a command: bridge -- COMMAND',
+	);
+
+const onlyConfig = ({check}: Flags): BridgeError =>
+	new BridgeError(
+		'ERR_CONFIG_INVALID',
+		`${check === undefined ? '--config' : '--check'} has no meaning here: the flags say it all.`,
+		'Leave it out, or look at the file: bridge config --config FILE',
 	);
 
 const unknownCommand = (words: readonly string[]): BridgeError =>

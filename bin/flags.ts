@@ -1,5 +1,6 @@
 import {BridgeError} from '../lib/errors.js';
 import {type Level, levels} from '../lib/log.js';
+import {isLoopback} from '../lib/loopback.js';
 import {nearest} from '../lib/nearest.js';
 import {type HandshakeVersion, handshakeVersions, type Version, versions} from '../lib/protocol/version.js';
 import {checkFormat} from '../lib/store/file-name.js';
@@ -30,6 +31,10 @@ export type Flags = {
 	readonly timeoutMs: number | undefined;
 	readonly env: Environment;
 	readonly url: URL | undefined;
+	/** The configuration file to use. */
+	readonly config: string | undefined;
+	/** The configuration file to look at, and not to use. */
+	readonly check: string | undefined;
 	readonly clientVersion: HandshakeVersion | undefined;
 	readonly targetVersion: Version | undefined;
 	readonly cacheTools: boolean;
@@ -37,7 +42,7 @@ export type Flags = {
 
 const switches = ['help', 'version', 'debug', 'log-secrets', 'cache-tools'] as const;
 const options = [
-	...['log', 'log-level', 'timeout', 'env', 'client-version', 'target-version', 'url'],
+	...['log', 'log-level', 'timeout', 'env', 'client-version', 'target-version', 'url', 'config', 'check'],
 	...['filename-format', 'flush-millis', 'max-buffer', 'on-full'],
 ] as const;
 const known: readonly string[] = [...switches, ...options];
@@ -58,6 +63,8 @@ const noFlags: Flags = {
 	timeoutMs: undefined,
 	env: {},
 	url: undefined,
+	config: undefined,
+	check: undefined,
 	clientVersion: undefined,
 	targetVersion: undefined,
 	cacheTools: false,
@@ -141,6 +148,8 @@ function understood(given: ReadonlyMap<string, unknown>): Flags {
 		onFull: among('on-full', ['gap', 'wait']) ?? noFlags.onFull,
 		timeoutMs: millis('timeout', one('timeout'), 1000),
 		url: address(one('url')),
+		config: one('config'),
+		check: one('check'),
 		clientVersion: among('client-version', handshakeVersions),
 		targetVersion: among('target-version', versions),
 		cacheTools: given.get('cacheTools') === true,
@@ -170,8 +179,7 @@ function address(text: string | undefined): URL | undefined {
 	const url = new URL(text);
 	if (url.protocol !== 'http:' && url.protocol !== 'https:')
 		throw invalid(`--url ${text} is not http or https.`, 'Other transports are not spoken yet.');
-	const isHere = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);
-	if (url.protocol === 'http:' && !isHere) url.protocol = 'https:';
+	if (url.protocol === 'http:' && !isLoopback(url.hostname)) url.protocol = 'https:';
 	return url;
 }
 

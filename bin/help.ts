@@ -1,10 +1,11 @@
 /** What `bridge --help` prints. */
-export const help = `bridge: a pipeline for MCP traffic, between a client and its server
+const help = `bridge: a pipeline for MCP traffic, between a client and its server
 
 Usage
   bridge [flags] -- COMMAND [ARGS…]    wraps a stdio MCP server: put this where the command was
   … | bridge [flags]                   a filter: messages from stdin, checked, to stdout
   bridge versions -- COMMAND [ARGS…]   or --url URL: what a server speaks, and what each client would lose with it
+  bridge config [--check FILE]         the configuration that is in force, and where each value comes from
 
 Flags
   --debug                  shows each message on stderr: time, direction, method, id, size, latency
@@ -35,7 +36,7 @@ Exit codes
 `;
 
 /** What `bridge versions --help` prints. */
-export const versionsHelp = `bridge versions: what a server speaks, and what each client would lose with it
+const versionsHelp = `bridge versions: what a server speaks, and what each client would lose with it
 
 Usage
   bridge versions [--timeout SECONDS] [--env NAME=VALUE] -- COMMAND [ARGS…]
@@ -50,3 +51,38 @@ Example
 Exit codes
   0 it speaks a version that bridge knows, 1 it does not or could not be reached, 2 it was used wrongly
 `;
+
+/** What `bridge config --help` prints. */
+const configHelp = `bridge config: the configuration that is in force, and where each value comes from
+
+Usage
+  bridge config                  the file that is found: $BRIDGE_CONFIG, else bridge.yaml, .yml, .json or .toml
+                                 here, else in ~/.config/bridge/
+  bridge config --config FILE    this file
+  bridge config --check FILE     the same, to see whether a file is right before it is put to use
+
+Secrets are shown as [hidden]. All mistakes are told at once, on stderr, each with its line and key.
+
+Keys
+  listen tokens origins expose packs secret advertise store
+  limits: message sessions idle
+  servers (or mcpServers): for each name
+    url or command; args env cwd; headers accept contentType
+    transport (or type) targetVersion clientVersion cacheTools timeout enabled (or disabled)
+    insecure shared strict passAuthorization
+  \${NAME} and \${NAME:-default} in values are taken from the environment; $\${ is a plain \${
+
+Example
+  bridge config --check bridge.yaml
+
+Exit codes
+  0 all is well, 2 the file is wrong or missing
+`;
+
+const helps: ReadonlyMap<string | undefined, string> = new Map([
+	['versions', versionsHelp],
+	['config', configHelp],
+]);
+
+/** What is printed for `bridge COMMAND --help`, or without a command. */
+export const helpOf = (command?: string): string => helps.get(command) ?? help;

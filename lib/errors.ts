@@ -33,9 +33,9 @@ export class BridgeError extends Error {
 		this.details = details;
 	}
 
-	/** What a person reads. */
+	/** What a person reads. A message may be a list, with a line for each item. */
 	get sentence(): string {
-		return `${this.message} ${this.remedy}`;
+		return `${this.message}${this.message.endsWith('\n') ? '' : ' '}${this.remedy}`;
 	}
 
 	get exitCode(): number {

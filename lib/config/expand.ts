@@ -31,8 +31,8 @@ export function expand(given: unknown, environment: Variables): Expanded {
 	return {value: walk(given, []), variables, mistakes};
 }
 
-/** `$${` for a plain `${`, `${NAME}`, `${NAME:-default}`, and what only looks like one of them. */
-const REFERENCE = /\$\$\{|\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}|\$\{/g;
+/** `$${` for a plain `${`, `${NAME}`, `${NAME:-default}`, Cursor's `${env:NAME}`, and what only looks like one of them. */
+const REFERENCE = /\$\$\{|\$\{(?:env:)?([A-Za-z_]\w*)(?::-([^}]*))?\}|\$\{/g;
 
 function expandText(given: string, environment: Variables) {
 	const used: string[] = [];

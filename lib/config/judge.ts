@@ -29,8 +29,8 @@ function mistakesOf(issue: z.core.$ZodIssue, given: unknown, {path, known}: Plac
 			text: `This key is not known. ${nearest(key.slice(0, 100), known(inner))}`.trim(),
 		}));
 	if (issue.code === 'invalid_key') {
-		const [{message} = {message: 'another name'}] = issue.issues;
-		return [{path: whole, text: `The name has to be ${message}.`}];
+		const [{message} = {message: 'known'}] = issue.issues;
+		return [{path: whole, text: `The name is not ${message}.`}];
 	}
 	return [{path: whole, text: `Expected ${issue.message}${found(inner, given)}.`}];
 }
@@ -53,7 +53,8 @@ function found(path: Path, given: unknown): string {
 	if (Array.isArray(value)) return ', found a list';
 	if (isObject(value)) return ', found keys and values';
 	if (value === null || value === undefined || value === '') return ', found nothing';
-	if (typeof value === 'string' && path.some(key => delicate.has(String(key)))) return '';
+	if (path.some(key => delicate.has(String(key))))
+		return typeof value === 'string' ? '' : `, found a ${typeof value}`;
 	return `, found ${printable(shortened(JSON.stringify(value) ?? typeof value))}`;
 }
 

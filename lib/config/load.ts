@@ -1,4 +1,3 @@
-import {open} from 'node:fs/promises';
 import {homedir} from 'node:os';
 import {dirname, relative} from 'node:path';
 import process from 'node:process';
@@ -7,6 +6,7 @@ import {expand, type Variables} from './expand.js';
 import {findFile} from './find.js';
 import {invalidFile, type Mistake, type Path, pathKey, pathText} from './mistakes.js';
 import {type Ending, endings, parseText, withLine} from './parse.js';
+import {readText} from './read.js';
 import {resolveConfig} from './resolve.js';
 import type {Config} from './schema.js';
 import {literalSecret} from './secrets.js';
@@ -39,9 +39,6 @@ export type LoadOptions = {
 	readonly home?: string;
 };
 
-/** No configuration is longer. */
-const MAX_BYTES = 2 ** 20;
-
 /** Finds, reads and understands the configuration. All that is wrong with it is told in one error. */
 export async function loadConfig(options: LoadOptions = {}): Promise<Loaded> {
 	const {named, environment = process.env, cwd = process.cwd(), home = homedir()} = options;
@@ -58,7 +55,7 @@ export async function loadConfig(options: LoadOptions = {}): Promise<Loaded> {
 export async function loadFile(file: string, environment: Variables, cwd = process.cwd()): Promise<Loaded> {
 	const shown = shownAs(file, cwd);
 	const ending = endingOf(file, shown);
-	const {text, stamp, isOpenToOthers} = await read(file, shown);
+	const {text, stamp, isOpenToOthers} = await readText(file, shown);
 	const parsed = parseText(text, ending);
 	if (parsed.mistakes.length > 0) throw invalidFile(shown, parsed.mistakes);
 	const lined = (mistake: Mistake): Mistake => withLine(mistake, parsed.lines);
@@ -100,53 +97,9 @@ function shownAs(file: string, cwd: string): string {
 function endingOf(file: string, shown: string): Ending {
 	const ending = endings.find(known => file.toLowerCase().endsWith(known));
 	if (ending) return ending;
-	throw unusable(
+	throw new BridgeError(
+		'ERR_CONFIG_INVALID',
 		`${shown} does not say what it is written in.`,
 		`Its name has to end in ${endings.join(', ')}.`,
 	);
 }
-
-async function read(
-	file: string,
-	shown: string,
-): Promise<{readonly text: string; readonly stamp: string; readonly isOpenToOthers: boolean}> {
-	const handle = await open(file).catch((error: NodeJS.ErrnoException) => {
-		throw unusable(`${shown} cannot be read: ${reason(error)}.`, 'Name a file that is there with --config.');
-	});
-	try {
-		const stat = await handle.stat({bigint: true});
-		if (!stat.isFile()) throw unusable(`${shown} is no file.`, 'Name a file with --config.');
-		if (stat.size > MAX_BYTES)
-			throw unusable(`${shown} has ${stat.size} bytes.`, `A configuration has at most ${MAX_BYTES}.`);
-		const bytes = await handle.readFile();
-		const isOpenToOthers = process.platform !== 'win32' && (stat.mode & 0o044n) !== 0n;
-		return {text: decoded(bytes, shown), stamp: stampOf(stat), isOpenToOthers};
-	} finally {
-		await handle.close();
-	}
-}
-
-/** What changes when a file is written to, or replaced by another. */
-export const stampOf = (stat: {
-	readonly ino: bigint;
-	readonly size: bigint;
-	readonly mtimeNs: bigint;
-}): string => `${stat.ino} ${stat.size} ${stat.mtimeNs}`;
-
-function decoded(bytes: Uint8Array, shown: string): string {
-	try {
-		return new TextDecoder('utf-8', {fatal: true}).decode(bytes);
-	} catch {
-		throw unusable(`${shown} is not written in UTF-8.`, 'Save it in that encoding.');
-	}
-}
-
-const reason = ({code, message}: NodeJS.ErrnoException): string =>
-	new Map([
-		['ENOENT', 'there is no such file'],
-		['EACCES', 'it is not allowed'],
-		['EISDIR', 'it is a folder'],
-	]).get(code ?? '') ?? message;
-
-const unusable = (message: string, remedy: string): BridgeError =>
-	new BridgeError('ERR_CONFIG_INVALID', message, remedy);

@@ -30,16 +30,17 @@ export const pathKey = (path: Path): string => JSON.stringify(path);
 /** More than anybody mends in one go. */
 const MAX_TOLD = 20;
 
+const REMEDY = 'bridge config --help lists what may stand there.';
+
 /** All mistakes of a file in one error, in the order of its lines. */
 export function invalidFile(file: string, mistakes: readonly Mistake[]): BridgeError {
 	const sorted = mistakes.toSorted((one, other) => (one.line ?? 0) - (other.line ?? 0));
 	const told = sorted.slice(0, MAX_TOLD).map(mistake => mistakeText(file, mistake));
 	if (sorted.length > MAX_TOLD) told.push(`${file}: there are ${sorted.length - MAX_TOLD} more mistakes.`);
 	const details = {file, mistakes: sorted.length};
-	const check = `bridge config --check ${file} tells whether all is well then.`;
-	if (told.length === 1) return new BridgeError('ERR_CONFIG_INVALID', told.join(), check, details);
+	if (told.length === 1) return new BridgeError('ERR_CONFIG_INVALID', told.join(), REMEDY, details);
 	const message = [`${file} has ${sorted.length} mistakes:`, ...told, ''].join('\n');
-	return new BridgeError('ERR_CONFIG_INVALID', message, check, details);
+	return new BridgeError('ERR_CONFIG_INVALID', message, REMEDY, details);
 }
 
 function mistakeText(file: string, {path = [], line, column, text}: Mistake): string {

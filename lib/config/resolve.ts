@@ -1,7 +1,7 @@
 import {resolve as resolvePath} from 'node:path';
 import {isLoopback} from '../loopback.js';
 import {isObject, judge} from './judge.js';
-import {defaultListen, listenText} from './listen.js';
+import {defaultListen, listenOf, listenText} from './listen.js';
 import type {Mistake, Path} from './mistakes.js';
 import {type Config, fileShape, type GivenFile, knownKeys, type ServiceConfig} from './schema.js';
 import {resolveService} from './service.js';
@@ -34,7 +34,7 @@ export function resolveConfig(given: unknown, folder: string): Resolved {
 		known: path => (path[0] === 'limits' ? knownKeys.limits : knownKeys.file),
 	});
 	const servers = resolveServers(new Map(entries), folder);
-	const mistakes = [...file.mistakes, ...servers.mistakes, ...exposed(file.value)];
+	const mistakes = [...file.mistakes, ...servers.mistakes, ...exposed(new Map(entries))];
 	warnings.push(...servers.warnings, ...weakSecret(file.value));
 	if (!file.value || mistakes.length > 0) return {config: undefined, mistakes, warnings};
 	return {config: {...wholeOf(file.value, folder), services: servers.services}, mistakes, warnings};
@@ -56,12 +56,12 @@ const wholeOf = ({limits, ...given}: GivenFile, folder: string): Omit<Config, 's
 	store: given.store,
 });
 
-/** Whoever can reach a machine could use all its servers. */
-function exposed(file: GivenFile | undefined): Mistake[] {
-	if (!file?.listen || isLoopback(file.listen.host) || (file.tokens ?? []).length > 0) return [];
-	const {port} = file.listen;
-	const here = listenText({host: defaultListen.host, port});
-	const text = `${listenText(file.listen)} can be reached from other machines, and there are no tokens. Listen on ${here}, or set tokens: ["\${BRIDGE_TOKEN}"].`;
+/** Whoever can reach a machine could use all its servers. This is looked for whatever else is wrong. */
+function exposed(given: ReadonlyMap<string, unknown>): Mistake[] {
+	const [listen, tokens] = [listenOf(given.get('listen')), given.get('tokens')];
+	if (!listen || isLoopback(listen.host) || !isEmpty(tokens)) return [];
+	const here = listenText({...defaultListen, port: listen.port});
+	const text = `${listenText(listen)} can be reached from other machines, and there are no tokens. Listen on ${here}, or set tokens: ["$\{BRIDGE_TOKEN}"].`;
 	return [{path: ['listen'], text}];
 }
 

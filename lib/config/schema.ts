@@ -118,11 +118,11 @@ const urlWith = (expected: string, ...protocols: string[]) =>
 		return url && protocols.includes(url.protocol) ? url : undefined;
 	});
 
-const headerName = textThat('the name of a header, which bridge does not set itself', name => {
+const headerName = textThat('that of a header that can be set', name => {
 	return isHeaderName(name) && !ownHeaders.has(name.toLowerCase());
 });
 const headerValue = textThat('the value of a header: one line of Latin-1 text, in quotes', isHeaderValue);
-const variableName = textThat('the name of a variable', name => /^[^=]+$/.test(name));
+const variableName = textThat('that of a variable', name => /^[^=]+$/.test(name));
 const list = <T extends z.ZodType>(item: T) => z.array(item, {error: 'a list'});
 
 const limitsShape = z.strictObject(

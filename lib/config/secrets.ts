@@ -1,30 +1,33 @@
 import {isObject} from './judge.js';
 import type {Path} from './mistakes.js';
 
-/** Names of headers and variables whose values tend to be secret. */
-const SECRET_NAME = /auth|cookie|credential|key|passw|secret|token/i;
+/** Whether what has this name tends to be secret: a header, a variable, a flag. */
+export const isSecretName = (name: string): boolean =>
+	/auth|cookie|credential|key|passw|secret|token/i.test(name);
 
 /** The first value of a file that is secret and stands there itself, rather than as a variable. */
 export function literalSecret(given: unknown): Path | undefined {
-	return secretsIn(given).find(
-		([, value]) => typeof value === 'string' && value !== '' && !value.includes('${'),
-	)?.[0];
+	const isLiteral = (value: unknown): boolean =>
+		typeof value === 'string' && value !== '' && !value.includes('${');
+	return secretsIn(given).find(([, value]) => isLiteral(value))?.[0];
 }
 
 function secretsIn(given: unknown): Array<[path: Path, value: unknown]> {
-	const {tokens, secret, servers, mcpServers} = fields(given);
-	return [
-		...Object.entries(fields(tokens)).map(([at, token]): [Path, unknown] => [['tokens', Number(at)], token]),
-		[['secret'], secret],
-		...Object.entries(fields(servers)).flatMap(([name, server]) => named(['servers', name], server)),
-		...Object.entries(fields(mcpServers)).flatMap(([name, server]) => named(['mcpServers', name], server)),
-	];
+	const {tokens, secret} = fields(given);
+	const servers = ['servers', 'mcpServers'].flatMap(key =>
+		Object.entries(fields(fields(given)[key])).flatMap(([name, server]) => named([key, name], server)),
+	);
+	const listed = Object.entries(fields(tokens)).map(([at, token]): [Path, unknown] => [
+		['tokens', Number(at)],
+		token,
+	]);
+	return [...listed, [['secret'], secret], ...servers];
 }
 
 const named = (path: Path, server: unknown): Array<[Path, unknown]> =>
 	['headers', 'env'].flatMap(kind =>
 		Object.entries(fields(fields(server)[kind]))
-			.filter(([name]) => SECRET_NAME.test(name))
+			.filter(([name]) => isSecretName(name))
 			.map(([name, value]): [Path, unknown] => [[...path, kind, name], value]),
 	);
 

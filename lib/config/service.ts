@@ -1,5 +1,6 @@
 import {resolve as resolvePath} from 'node:path';
 import {isLoopback} from '../loopback.js';
+import {printable} from '../printable.js';
 import {isObject, judge} from './judge.js';
 import type {Mistake, Path} from './mistakes.js';
 import {
@@ -73,7 +74,16 @@ function contradictionsIn(given: Given): Wrong[] {
 		wrong.push(['command', 'There is a url as well. A server has one of the two.']);
 	if (enabled !== undefined && String(enabled) === String(disabled))
 		wrong.push(['disabled', 'This is the opposite of enabled, which says something else.']);
-	return wrong;
+	return [...wrong, ...repeatedHeaders(given.headers)];
+}
+
+/** Headers are the same in any case, so one would win, and nobody could say which. */
+function repeatedHeaders(headers: unknown): Wrong[] {
+	const names = isObject(headers) ? Object.keys(headers).map(name => name.toLowerCase()) : [];
+	const repeated = names.filter((name, at) => names.indexOf(name) !== at);
+	return repeated.length === 0
+		? []
+		: [['headers', `A header stands here twice: ${printable(repeated.join(', '))}.`]];
 }
 
 function transportContradictions({url, command, transport, type}: Given): Wrong[] {

@@ -1,0 +1,66 @@
+/** Programs that bridge can be connected to, and that have their own way to be told so. */
+export const clients = ['codex', 'claude', 'cursor', 'vscode'] as const;
+export type Client = (typeof clients)[number];
+
+export type Reach = {
+	/** Where the gateway is, without a path: `http://127.0.0.1:7411`. */
+	readonly base: URL;
+	readonly services: readonly string[];
+	/** Whether the gateway asks for a token. */
+	readonly hasToken: boolean;
+};
+
+/** The variable that snippets have a client read its token from, so that it stands in no file. */
+const TOKEN = 'BRIDGE_TOKEN';
+
+/** What to write into a client's configuration, and where, to use each service of a gateway. */
+export const clientSnippet = (client: Client, reach: Reach): string => snippets[client](reach);
+
+const urlOf = ({base}: Reach, service: string): string => new URL(`/mcp/${service}`, base).href;
+
+const snippets: {readonly [client in Client]: (reach: Reach) => string} = {
+	codex(reach) {
+		const tables = reach.services.map(service => {
+			const header = `env_http_headers = { "X-Bridge-Token" = "${TOKEN}" }\n`;
+			return `[mcp_servers.${service}]\nurl = "${urlOf(reach, service)}"\n${reach.hasToken ? header : ''}`;
+		});
+		return `${title('~/.codex/config.toml', reach)}\n${tables.join('\n')}`;
+	},
+	claude(reach) {
+		const header = reach.hasToken ? ` --header "X-Bridge-Token: $${TOKEN}"` : '';
+		const lines = reach.services.map(
+			service => `claude mcp add --transport http ${service} ${urlOf(reach, service)}${header}\n`,
+		);
+		const file = json({mcpServers: entries(reach, `$\{${TOKEN}}`)});
+		return `${title('.mcp.json of a project', reach)}\n${file}\n# or, for yourself alone:\n${lines.join('')}`;
+	},
+	cursor(reach) {
+		const servers = entries(reach, `$\{env:${TOKEN}}`);
+		const withoutType = Object.entries(servers).map(([name, {type: _type, ...rest}]) => [name, rest]);
+		return `${title('.cursor/mcp.json', reach)}\n${json({mcpServers: Object.fromEntries(withoutType)})}`;
+	},
+	vscode(reach) {
+		const password = {type: 'promptString', id: 'bridge-token', description: 'bridge token', password: true};
+		const servers = entries(reach, `$\{input:${password.id}}`);
+		const inputs = reach.hasToken ? {inputs: [password]} : {};
+		return `${title('.vscode/mcp.json', {...reach, hasToken: false})}\n${json({...inputs, servers})}`;
+	},
+};
+
+type Entry = {
+	readonly type: 'http';
+	readonly url: string;
+	readonly headers?: {readonly [name: string]: string};
+};
+
+function entries(reach: Reach, token: string): {readonly [service: string]: Entry} {
+	const headers = reach.hasToken ? {headers: {'X-Bridge-Token': token}} : {};
+	return Object.fromEntries(
+		reach.services.map(service => [service, {type: 'http', url: urlOf(reach, service), ...headers}]),
+	);
+}
+
+const json = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`;
+
+const title = (file: string, {hasToken}: Reach): string =>
+	`# ${file}${hasToken ? `; the token is read from the variable ${TOKEN}` : ''}`;

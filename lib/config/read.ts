@@ -1,0 +1,72 @@
+import {constants} from 'node:fs';
+import {type FileHandle, open, stat} from 'node:fs/promises';
+import process from 'node:process';
+import {BridgeError} from '../errors.js';
+
+/** No configuration is longer. */
+const MAX_BYTES = 2 ** 20;
+
+/** What a file holds, and what is known about it. */
+export type FileText = {
+	readonly text: string;
+	readonly stamp: string;
+	readonly isOpenToOthers: boolean;
+};
+
+/** Reads a file, but nothing that is longer than a configuration, and no pipe or device that might not end. */
+export async function readText(file: string, shown: string): Promise<FileText> {
+	const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+	const handle = await open(file, flags).catch((error: NodeJS.ErrnoException) => {
+		throw unusable(`${shown} cannot be read: ${reason(error)}.`, 'Name a file that can with --config.');
+	});
+	try {
+		const found = await handle.stat({bigint: true});
+		if (!found.isFile()) throw unusable(`${shown} is no file.`, 'Name a file with --config.');
+		const bytes = await readAll(handle);
+		if (bytes.length > MAX_BYTES)
+			throw unusable(`${shown} is too long.`, `A configuration has at most ${MAX_BYTES} bytes.`);
+		const isOpenToOthers = process.platform !== 'win32' && (found.mode & 0o044n) !== 0n;
+		return {text: decoded(bytes, shown), stamp: stampOf(found), isOpenToOthers};
+	} finally {
+		await handle.close();
+	}
+}
+
+/** What changes when a file is written to, replaced by another, or gone. */
+export async function stampNow(file: string): Promise<string> {
+	const found = await stat(file, {bigint: true}).catch(() => undefined);
+	return found ? stampOf(found) : 'gone';
+}
+
+type Facts = {readonly ino: bigint; readonly size: bigint; readonly mtimeNs: bigint};
+const stampOf = ({ino, size, mtimeNs}: Facts): string => `${ino} ${size} ${mtimeNs}`;
+
+/** All of a file, or enough of it to know that it is too long. */
+async function readAll(handle: FileHandle): Promise<Uint8Array> {
+	const buffer = Buffer.alloc(MAX_BYTES + 1);
+	let length = 0;
+	while (length < buffer.length) {
+		const {bytesRead} = await handle.read(buffer, length, buffer.length - length);
+		if (bytesRead === 0) break;
+		length += bytesRead;
+	}
+	return buffer.subarray(0, length);
+}
+
+function decoded(bytes: Uint8Array, shown: string): string {
+	try {
+		return new TextDecoder('utf-8', {fatal: true}).decode(bytes);
+	} catch {
+		throw unusable(`${shown} is not written in UTF-8.`, 'Save it in that encoding.');
+	}
+}
+
+const reason = ({code, message}: NodeJS.ErrnoException): string =>
+	new Map([
+		['ENOENT', 'there is no such file'],
+		['EACCES', 'it is not allowed'],
+		['EISDIR', 'it is a folder'],
+	]).get(code ?? '') ?? message;
+
+const unusable = (message: string, remedy: string): BridgeError =>
+	new BridgeError('ERR_CONFIG_INVALID', message, remedy);

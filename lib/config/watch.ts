@@ -1,0 +1,83 @@
+import {type FSWatcher, watch} from 'node:fs';
+import {basename, dirname} from 'node:path';
+import {BridgeError} from '../errors.js';
+import type {Loaded} from './load.js';
+import {stampNow} from './read.js';
+
+export type WatchOptions = {
+	/** What holds now. */
+	readonly loaded: Loaded;
+	/** Reads the file again. */
+	readonly reload: () => Promise<Loaded>;
+	readonly onLoaded: (loaded: Loaded) => void;
+	/** The file is broken or gone; what held before still does. */
+	readonly onError: (error: BridgeError) => void;
+	/** How often the file is looked at, since the system does not tell of every change. */
+	readonly pollMs?: number;
+	/** How long a file has to stay as it is before it is read: whoever writes it may not be done. */
+	readonly settleMs?: number;
+};
+
+/** Reads a configuration again whenever its file changes, be it written to or replaced, until it is closed. */
+export function watchConfig(options: WatchOptions): {close(): void} {
+	const {loaded, reload, onLoaded, onError, pollMs = 2000, settleMs = 100} = options;
+	const {file} = loaded;
+	if (file === undefined) return {close: () => {}};
+	let known = loaded.stamp;
+	let isClosed = false;
+	let isLooking = false;
+	let settling: NodeJS.Timeout | undefined;
+
+	const look = async (before?: string): Promise<void> => {
+		if (isClosed || isLooking) return;
+		isLooking = true;
+		const stamp = await stampNow(file);
+		isLooking = false;
+		if (isClosed || stamp === known) return;
+		if (stamp === before) await read(stamp);
+		else lookLater(stamp);
+	};
+	const lookLater = (stamp?: string): void => {
+		clearTimeout(settling);
+		settling = setTimeout(() => void look(stamp), settleMs).unref();
+	};
+	const read = async (stamp: string): Promise<void> => {
+		known = stamp;
+		try {
+			const next = await reload();
+			if (isClosed) return;
+			known = next.stamp;
+			onLoaded(next);
+		} catch (error) {
+			if (!(error instanceof BridgeError)) throw error;
+			if (!isClosed) onError(error);
+		}
+	};
+
+	const hints = hintsOf(file, () => lookLater());
+	const poll = setInterval(() => void look(), pollMs).unref();
+	return {
+		close() {
+			isClosed = true;
+			clearTimeout(settling);
+			clearInterval(poll);
+			hints?.close();
+		},
+	};
+}
+
+/**
+ * What the system tells of a file's folder, as most editors replace files rather than write to them. Where it cannot
+ * be had, the file is only looked at from time to time.
+ */
+function hintsOf(file: string, onHint: () => void): FSWatcher | undefined {
+	try {
+		const watcher = watch(dirname(file), {persistent: false}, (_, name) => {
+			if (name === null || name === basename(file)) onHint();
+		});
+		watcher.on('error', () => watcher.close());
+		return watcher;
+	} catch {
+		return;
+	}
+}
