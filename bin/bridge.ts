@@ -7,7 +7,7 @@ import {type Flags, type Invocation, readInvocation, splitAtDashes} from './flag
 import {helpOf} from './help.js';
 import {listenForStop, type Stop} from './signals.js';
 
-const commands = ['versions', 'config'] as const;
+const commands = ['gateway', 'versions', 'config'] as const;
 
 /** Arguments → command → exit code. */
 async function main(argv: readonly string[], stop: Stop): Promise<number> {
@@ -21,6 +21,7 @@ async function main(argv: readonly string[], stop: Stop): Promise<number> {
 		const {runConfig} = await import('./config.js');
 		return runConfig({words, server, flags});
 	}
+	if (command === 'gateway') return serveGateway({words, server, flags}, stop);
 	if ((flags.config ?? flags.check) !== undefined) throw onlyConfig(flags);
 	if (command === 'versions') return askVersions({words, server, flags}, stop);
 	if (flags.url) throw onlyVersions();
@@ -31,6 +32,12 @@ async function main(argv: readonly string[], stop: Stop): Promise<number> {
 	if (process.stdin.isTTY) return print(2, helpOf(), 2);
 	const {runFilter} = await import('./filter.js');
 	return runFilter(flags, stop);
+}
+
+async function serveGateway({words, server, flags}: Invocation, stop: Stop): Promise<number> {
+	if (server || words.length > 1) throw superfluous('gateway', server?.[0] ?? words[1] ?? '');
+	const {runGateway} = await import('./gateway.js');
+	return runGateway(flags, stop, new URL('./demo-server.js', import.meta.url));
 }
 
 async function askVersions({words, server, flags}: Invocation, stop: Stop): Promise<number> {
@@ -57,6 +64,13 @@ const noServer = ([, ...words]: readonly string[]): BridgeError =>
 		'ERR_CONFIG_INVALID',
 		'versions has to know which server to ask.',
 		`Write: bridge versions -- ${words.length > 0 ? words.join(' ') : 'npx some-server'}`,
+	);
+
+const superfluous = (command: string, word: string): BridgeError =>
+	new BridgeError(
+		'ERR_CONFIG_INVALID',
+		`bridge ${command} has no use for ${word}.`,
+		'Servers stand in its configuration: bridge gateway --config FILE',
 	);
 
 const onlyVersions = (): BridgeError =>

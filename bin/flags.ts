@@ -1,3 +1,4 @@
+import {type Client, clients} from '../lib/config/clients.js';
 import {BridgeError} from '../lib/errors.js';
 import {type Level, levels} from '../lib/log.js';
 import {isLoopback} from '../lib/loopback.js';
@@ -38,11 +39,24 @@ export type Flags = {
 	readonly clientVersion: HandshakeVersion | undefined;
 	readonly targetVersion: Version | undefined;
 	readonly cacheTools: boolean;
+	/** The program that a gateway's snippet is for. */
+	readonly printClient: Client | undefined;
 };
 
 const switches = ['help', 'version', 'debug', 'log-secrets', 'cache-tools'] as const;
 const options = [
-	...['log', 'log-level', 'timeout', 'env', 'client-version', 'target-version', 'url', 'config', 'check'],
+	...[
+		'log',
+		'log-level',
+		'timeout',
+		'env',
+		'client-version',
+		'target-version',
+		'url',
+		'config',
+		'check',
+		'print-client',
+	],
 	...['filename-format', 'flush-millis', 'max-buffer', 'on-full'],
 ] as const;
 const known: readonly string[] = [...switches, ...options];
@@ -68,6 +82,7 @@ const noFlags: Flags = {
 	clientVersion: undefined,
 	targetVersion: undefined,
 	cacheTools: false,
+	printClient: undefined,
 };
 
 /** What is for bridge, and what is the server's, if there is one. */
@@ -153,6 +168,7 @@ function understood(given: ReadonlyMap<string, unknown>): Flags {
 		clientVersion: among('client-version', handshakeVersions),
 		targetVersion: among('target-version', versions),
 		cacheTools: given.get('cacheTools') === true,
+		printClient: among('print-client', clients),
 		env: environment((given.get('env') as string[] | undefined) ?? []),
 	};
 }

@@ -27,8 +27,8 @@ export type Endpoint = {
 	readonly outgoing: Observer<Envelope>;
 	/** Resolves when the peer will say no more, or hears no more. */
 	readonly gone: Promise<void>;
-	/** Ends the connection. Resolves with what a peer behind HTTP answered to that, where it was asked. */
-	close(): Promise<number | undefined | void>;
+	/** Ends the connection. Resolves then, with the status that a peer behind HTTP answered to that, if it was asked. */
+	close(): Promise<unknown>;
 };
 
 /**
@@ -81,6 +81,17 @@ export const through = (
 	source: Observable<Envelope>,
 	operators: ReadonlyArray<Operator | undefined>,
 ): Observable<Envelope> => operators.reduce((stream, operator) => operator?.(stream) ?? stream, source);
+
+/** An endpoint with stages in front of it, listed from the client's end. */
+export function behind(stages: readonly Stage[], upstream: Endpoint): Endpoint {
+	const outgoing = new Subject<Envelope>();
+	through(
+		outgoing,
+		stages.map(stage => stage.toUpstream),
+	).subscribe(upstream.outgoing);
+	const toClient = stages.map(stage => stage.toClient).reverse();
+	return {...upstream, outgoing, incoming: through(upstream.incoming, toClient)};
+}
 
 /** Sends a message back the way the present one came, to the side that caused it. */
 export type Answer = (envelope: Envelope) => void;

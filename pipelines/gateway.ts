@@ -18,9 +18,21 @@ export type GatewayOptions = {
 };
 
 /** A client of the gateway in front of its server. Read it down as a request flows, and up as its answer does. */
-export function gateway(conversation: Conversation, {log, maxBytes, trace}: GatewayOptions, taps?: Taps): Stage[] {
+export function gateway(
+	conversation: Conversation,
+	{log, maxBytes, trace}: GatewayOptions,
+	taps?: Taps,
+): Stage[] {
 	const {service, session, waiting, caller} = conversation;
-	const {name: upstream, transport, timeoutMs, headers, accept, contentType, passAuthorization} = service.config;
+	const {
+		name: upstream,
+		transport,
+		timeoutMs,
+		headers,
+		accept,
+		contentType,
+		passAuthorization,
+	} = service.config;
 	const cacheTools = service.cacheFor(caller.principal);
 	const ownId = (): string => session.ownId();
 	const isHttp = transport === 'http' || transport === 'sse';
@@ -28,7 +40,9 @@ export function gateway(conversation: Conversation, {log, maxBytes, trace}: Gate
 		noteTools({onTools: count => service.showed(count)}), //  how many tools there are, for the status
 		...wrap({log, upstream, transport, timeoutMs, maxBytes, trace, taps, cacheTools, session, waiting}),
 		isHttp ? normaliseHeaders({session, headers, accept, contentType, passAuthorization}) : {},
-		isHttp ? injectSession({upstream, log, ownId, onRenewed: result => service.renewed(session, result)}) : {},
+		isHttp
+			? injectSession({upstream, log, ownId, onRenewed: result => service.renewed(session, result)})
+			: {},
 		noteState({onHeard: () => service.heard(session), onFailure: reason => service.failed(reason)}),
 	];
 }
@@ -41,12 +55,14 @@ export const converseThrough =
 		const upstream = service.open(session, caller.authorization);
 		const ended = service.begun(session);
 		const taps = options.taps(client.name, service.config.name);
-		const link = connect(client, gateway(conversation, options, taps), upstream, error => logBug(options.log, error));
+		const link = connect(client, gateway(conversation, options, taps), upstream, error =>
+			logBug(options.log, error),
+		);
 		return async () => {
 			const status = await upstream.close();
 			link.unsubscribe();
 			ended();
 			taps?.closed('client');
-			return status ?? undefined;
+			return typeof status === 'number' ? status : undefined;
 		};
 	};

@@ -41,7 +41,12 @@ export type WrapOptions = SessionOptions & {
 /** A client in front of one server. Read it down as a request flows, and up as its answer does. */
 export function wrap(options: WrapOptions): Stage[] {
 	const {log, transport, timeoutMs, trace: show, taps, cacheTools: cache, ...who} = options;
-	const {upstream, session = new Session(who), waiting = new WaitingRequests(), maxBytes = MESSAGE_LIMIT} = who;
+	const {
+		upstream,
+		session = new Session(who),
+		waiting = new WaitingRequests(),
+		maxBytes = MESSAGE_LIMIT,
+	} = who;
 	return [
 		show ? trace(show) : {}, //                    what passes, for people
 		taps?.client ?? {}, //                         what the client says and hears, for the traffic log

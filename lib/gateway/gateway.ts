@@ -9,6 +9,7 @@ import type {Log} from '../log.js';
 import type {Caller, Converse} from './conversation.js';
 import {Metrics} from './metrics.js';
 import {type PostClient, Posts, sessionIdOf} from './posts.js';
+import {ended, json, only} from './replies.js';
 import {Service, type ServiceOptions} from './service.js';
 import {Sessions} from './sessions.js';
 import {statusOf} from './status.js';
@@ -70,7 +71,12 @@ export class Gateway {
 	};
 
 	/** Where a request goes; or why it goes nowhere. */
-	#route(req: IncomingMessage, res: ServerResponse, target: Target, service: Service | undefined): Refused | undefined {
+	#route(
+		req: IncomingMessage,
+		res: ServerResponse,
+		target: Target,
+		service: Service | undefined,
+	): Refused | undefined {
 		const foreign = this.#guard.refusal(req);
 		if (foreign) {
 			const {host, origin} = req.headers;
@@ -87,7 +93,11 @@ export class Gateway {
 		return this.#page(req, res, target.kind);
 	}
 
-	#page(req: IncomingMessage, res: ServerResponse, kind: Exclude<Target['kind'], 'healthz'>): Refused | undefined {
+	#page(
+		req: IncomingMessage,
+		res: ServerResponse,
+		kind: Exclude<Target['kind'], 'healthz'>,
+	): Refused | undefined {
 		if (kind === 'none' || kind === 'all') return {status: 404, message: 'Not Found'};
 		const wrong = only(req, ['GET']);
 		if (wrong) return wrong;
@@ -117,7 +127,8 @@ export class Gateway {
 			void this.#sessions.end(held).then(status => ended(res, status));
 			return;
 		}
-		if (!acceptedBy(req).events) return {status: 406, message: 'Not Acceptable: a stream is text/event-stream'};
+		if (!acceptedBy(req).events)
+			return {status: 406, message: 'Not Acceptable: a stream is text/event-stream'};
 		if ('listen' in held.client) held.client.listen(res, headerOf(req, 'last-event-id'));
 		return;
 	}
@@ -157,7 +168,10 @@ export class Gateway {
 			const {name} = conversation.service.config;
 			counts.set(name, (counts.get(name) ?? 0) + 1);
 		}
-		const services = [...this.#services].map(([name, service]) => [name, statusOf(service, counts.get(name) ?? 0)]);
+		const services = [...this.#services].map(([name, service]) => [
+			name,
+			statusOf(service, counts.get(name) ?? 0),
+		]);
 		return {services: Object.fromEntries(services), sessions: this.#sessions.size};
 	}
 
@@ -209,11 +223,6 @@ const guardOf = ({listen, origins, tokens}: Config): Guard =>
 
 const isAnyAddress = (host: string): boolean => host === '0.0.0.0' || host === '::' || host === '[::]';
 
-function only({method = ''}: IncomingMessage, allowed: readonly string[]): Refused | undefined {
-	if (allowed.includes(method)) return;
-	return {status: 405, message: 'Method Not Allowed', headers: {allow: allowed.join(', ')}};
-}
-
 const unknownToken: Refused = {
 	status: 401,
 	message: 'Unauthorized: a token of this bridge is needed, in X-Bridge-Token',
@@ -232,14 +241,3 @@ const headerOf = ({headers}: IncomingMessage, name: string): string | undefined 
 	const value = headers[name];
 	return Array.isArray(value) ? value.join(', ') : value;
 };
-
-function json(res: ServerResponse, value: unknown): void {
-	const body = Buffer.from(`${JSON.stringify(value, undefined, 2)}\n`);
-	res.writeHead(200, {'content-type': 'application/json', 'content-length': body.length}).end(body);
-}
-
-/** A server that has no end of sessions says so, and so does bridge then. */
-function ended(res: ServerResponse, status: number | undefined): void {
-	if (status === 405) refuse(res, {status, message: 'Method Not Allowed', headers: {allow: 'GET, POST'}});
-	else res.writeHead(200, {'content-length': 0}).end();
-}

@@ -13,7 +13,10 @@ export function isModernPost({head: {method, flaw}, body}: Envelope, headers: In
 }
 
 /** Why a request of that era is refused: headers and message have to say the same, for those who only read headers. */
-export function modernProblem({head: {id, method = ''}, body}: Envelope, headers: IncomingHttpHeaders): Refused | undefined {
+export function modernProblem(
+	{head: {id, method = ''}, body}: Envelope,
+	headers: IncomingHttpHeaders,
+): Refused | undefined {
 	const params = objectOf(body.params);
 	const problem = id === undefined ? undefined : envelopeProblem(params);
 	if (problem) return refused(id, problem);
@@ -30,7 +33,10 @@ export function modernProblem({head: {id, method = ''}, body}: Envelope, headers
 
 function mismatch(id: string | undefined, header: string, given: unknown, wanted: unknown): Refused {
 	const what = given === undefined ? `${header} is missing` : `${header} is ${worded(given)}`;
-	return refused(id, {code: -32020, message: `Header mismatch: ${what}, and the message says ${worded(wanted)}`});
+	return refused(id, {
+		code: -32020,
+		message: `Header mismatch: ${what}, and the message says ${worded(wanted)}`,
+	});
 }
 
 const refused = (id: string | undefined, {code, message, data}: JsonObject): Refused => ({

@@ -54,7 +54,12 @@ export class Posts {
 		}
 	}
 
-	#clientFor(req: IncomingMessage, envelope: Envelope, service: Service, caller: Caller): PostClient | Refused {
+	#clientFor(
+		req: IncomingMessage,
+		envelope: Envelope,
+		service: Service,
+		caller: Caller,
+	): PostClient | Refused {
 		const {id, method} = envelope.head;
 		const session = sessionIdOf(req);
 		if (session instanceof Error) return {status: 400, id, message: 'Bad Request: several session ids'};

@@ -1,3 +1,4 @@
+import {BoundedMap} from '../bounded-map.js';
 import type {ServiceConfig} from '../config/schema.js';
 import type {Headers} from '../envelope.js';
 import type {Log} from '../log.js';
@@ -5,7 +6,6 @@ import type {JsonObject} from '../protocol/json.js';
 import {objectOf} from '../protocol/json.js';
 import type {Session} from '../protocol/session.js';
 import {isHandshakeVersion} from '../protocol/version.js';
-import {BoundedMap} from '../bounded-map.js';
 import type {Endpoint} from '../stage.js';
 import {ToolsCache} from '../tools-cache.js';
 import {child} from '../transports/child.js';
@@ -83,7 +83,8 @@ export class Service {
 	/** Where the tools are kept for callers with this credential. */
 	cacheFor(principal: string): ToolsCache | undefined {
 		if (!this.config.cacheTools) return;
-		const cache = this.#caches.get(principal) ?? new ToolsCache({server: this.config.name, log: this.#options.log});
+		const cache =
+			this.#caches.get(principal) ?? new ToolsCache({server: this.config.name, log: this.#options.log});
 		this.#caches.set(principal, cache);
 		return cache;
 	}
@@ -113,7 +114,15 @@ export class Service {
 	#connect(_headers: Headers): Endpoint {
 		const {name, command = '', args, env, cwd} = this.config;
 		const {maxBytes, onStderr} = this.#options;
-		const started = child({name, command, args, env, cwd, maxBytes, onStderr: chunk => onStderr(name, chunk)});
+		const started = child({
+			name,
+			command,
+			args,
+			env,
+			cwd,
+			maxBytes,
+			onStderr: chunk => onStderr(name, chunk),
+		});
 		this.children++;
 		const ended = (): void => {
 			this.children--;

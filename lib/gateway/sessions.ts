@@ -36,7 +36,8 @@ export class Sessions<Client extends InUse> {
 	constructor(options: SessionsOptions) {
 		this.#options = options;
 		const {idleMs} = options;
-		if (idleMs > 0) this.#sweep = setInterval(() => this.#endIdle(), Math.max(50, Math.min(idleMs / 4, 30_000))).unref();
+		if (idleMs > 0)
+			this.#sweep = setInterval(() => this.#endIdle(), Math.max(50, Math.min(idleMs / 4, 30_000))).unref();
 	}
 
 	get size(): number {
@@ -55,7 +56,11 @@ export class Sessions<Client extends InUse> {
 	/** The session with this id, for whoever it belongs to and nobody else. */
 	find(id: string, service: string, principal: string): Held<Client> | undefined {
 		const held = this.#byId.get(id);
-		if (held?.conversation.service.config.name !== service || held.conversation.caller.principal !== principal) return;
+		if (
+			held?.conversation.service.config.name !== service ||
+			held.conversation.caller.principal !== principal
+		)
+			return;
 		this.#touch(held);
 		return held;
 	}

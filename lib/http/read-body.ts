@@ -47,7 +47,10 @@ const tooLarge = (maxBytes: number): Refused => ({
 /** Whether a client takes answers as JSON, and as a stream of events. */
 export function acceptedBy({headers: {accept}}: IncomingMessage): {json: boolean; events: boolean} {
 	if (accept === undefined) return {json: true, events: true};
-	const types = accept.toLowerCase().split(',').map(part => part.split(';', 1)[0]?.trim());
+	const types = accept
+		.toLowerCase()
+		.split(',')
+		.map(part => part.split(';', 1)[0]?.trim());
 	const has = (...names: string[]): boolean => names.some(name => types.includes(name));
 	return {
 		json: has('*/*', 'application/*', 'application/json'),

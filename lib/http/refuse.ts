@@ -1,5 +1,5 @@
 import type {ServerResponse} from 'node:http';
-import {BridgeError, failures} from '../errors.js';
+import type {BridgeError, failures} from '../errors.js';
 
 /** An answer that says no: what a person or a program can do about it, and nothing of what is behind bridge. */
 export type Refused = {

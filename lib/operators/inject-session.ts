@@ -78,7 +78,8 @@ class SessionKeeper implements Steps {
 		const session = method === 'initialize' ? undefined : this.#session;
 		const {[HEADER]: _other, ...headers} = envelope.headers ?? {};
 		envelope.headers = session === undefined ? headers : {...headers, [HEADER]: session};
-		if (key !== undefined && method !== undefined) this.#asked.set(key, {request: envelope, session, isRepeated});
+		if (key !== undefined && method !== undefined)
+			this.#asked.set(key, {request: envelope, session, isRepeated});
 		return envelope;
 	}
 
@@ -93,7 +94,10 @@ class SessionKeeper implements Steps {
 			return;
 		}
 		const {upstream, log} = this.#options;
-		log.warn('session.id.refused', `${upstream} gave an id to the session that cannot be one.`, {server: upstream, length: session.length});
+		log.warn('session.id.refused', `${upstream} gave an id to the session that cannot be one.`, {
+			server: upstream,
+			length: session.length,
+		});
 		return new BridgeError(
 			'ERR_UPSTREAM_INVALID',
 			`${upstream} gave an id to the session that cannot be one.`,
@@ -104,7 +108,9 @@ class SessionKeeper implements Steps {
 	#isLost({origin, body}: Envelope, {session}: Asked): boolean {
 		const {refusal} = origin;
 		if (!refusal || session === undefined || !this.#greeting) return false;
-		return refusal.status === 404 || (refusal.status === 400 && /session/i.test(JSON.stringify(body.error ?? '')));
+		return (
+			refusal.status === 404 || (refusal.status === 400 && /session/i.test(JSON.stringify(body.error ?? '')))
+		);
 	}
 
 	/** The server does not know the session. */

@@ -27,7 +27,8 @@ export function normaliseHeaders(options: NormaliseHeadersOptions): Stage {
 	let authorization: string | undefined;
 	return perMessage({
 		toUpstream(envelope: Envelope) {
-			authorization = (passAuthorization ? envelope.origin.headers?.authorization : undefined) ?? authorization;
+			authorization =
+				(passAuthorization ? envelope.origin.headers?.authorization : undefined) ?? authorization;
 			envelope.headers = {
 				accept,
 				'content-type': contentType,

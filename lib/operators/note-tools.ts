@@ -16,7 +16,8 @@ export function noteTools({onTools}: NoteToolsOptions): Stage {
 		},
 		toClient(envelope) {
 			const {method, key = ''} = envelope.head;
-			if (asked.size === 0 || method !== undefined || !asked.delete(key) || envelope.head.hasError) return envelope;
+			if (asked.size === 0 || method !== undefined || !asked.delete(key) || envelope.head.hasError)
+				return envelope;
 			const result = objectOf(envelope.body.result);
 			if (result.nextCursor === undefined) onTools(listOf(result.tools).length);
 			return envelope;

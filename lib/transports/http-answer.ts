@@ -57,11 +57,14 @@ export class HttpAnswer {
 	}
 
 	#broken(error: Error, wasBegun: boolean): void {
-		if (this.#reader) return this.#interrupted();
+		if (this.#reader) {
+			this.#interrupted();
+			return;
+		}
 		const mayRepeat = !wasBegun && !this.#isRepeated && harmless.includes(this.#options.request.head.method);
-		if (!mayRepeat) return this.#fail(reasonOf(error));
 		this.#isRepeated = true;
-		this.start();
+		if (mayRepeat) this.start();
+		else this.#fail(reasonOf(error));
 	}
 
 	/** Nobody waits for it any more. */
@@ -96,7 +99,8 @@ export class HttpAnswer {
 				if (status >= 400) this.#refused(status, headers, body.bytes());
 				else if (status >= 300) this.#fail(redirected(status, headers));
 				else if (body.length === 0) this.#fail(`it answered with status ${status} and nothing else`);
-				else if (!type.startsWith('application/json')) this.#fail(`it answered with ${type || 'something that has no type'}`);
+				else if (!type.startsWith('application/json'))
+					this.#fail(`it answered with ${type || 'something that has no type'}`);
 				else this.#heard(body.line());
 			},
 		};
@@ -129,8 +133,8 @@ export class HttpAnswer {
 		if (this.#isOver) return;
 		const {lastEventId, retryMs} = this.#reader ?? {};
 		if (lastEventId === undefined || ++this.#resumptions > MAX_RESUMPTIONS)
-			return this.#fail('its stream ended before the answer');
-		this.#timer = setTimeout(() => this.#resume(lastEventId), retryMs);
+			this.#fail('its stream ended before the answer');
+		else this.#timer = setTimeout(() => this.#resume(lastEventId), retryMs);
 	}
 
 	#resume(lastEventId: string): void {
@@ -164,10 +168,16 @@ export class HttpAnswer {
 		const refusal = new BridgeError(
 			'ERR_UPSTREAM_UNREACHABLE',
 			`${name} answered with HTTP status ${status}.`,
-			status === 401 ? 'Give it the credentials that it asks for.' : 'See what its own log says of the request.',
+			status === 401
+				? 'Give it the credentials that it asks for.'
+				: 'See what its own log says of the request.',
 			{status},
 		);
-		hear(error === undefined ? Envelope.failure(id, refusal, origin) : Envelope.answer(id, 'error', error, origin));
+		hear(
+			error === undefined
+				? Envelope.failure(id, refusal, origin)
+				: Envelope.answer(id, 'error', error, origin),
+		);
 	}
 
 	#tooLarge(): void {
@@ -183,12 +193,12 @@ export class HttpAnswer {
 	}
 
 	#fail(reason: string): void {
-		const {name, url} = this.#options;
+		const {name} = this.#options;
 		this.#conclude(
 			new BridgeError(
 				'ERR_UPSTREAM_UNREACHABLE',
 				`${name} gave no answer: ${reason}.`,
-				`Check that a server runs at ${url.origin}, and that it is an MCP server.`,
+				'Check that it runs, that its address is right, and that it is an MCP server.',
 			),
 		);
 	}

@@ -1,5 +1,5 @@
 import {Subject} from 'rxjs';
-import {Envelope, type Headers} from '../envelope.js';
+import type {Envelope, Headers} from '../envelope.js';
 import {HeldMessages} from '../held-messages.js';
 import type {Log} from '../log.js';
 import {MESSAGE_LIMIT} from '../operators/frame.js';
@@ -93,12 +93,18 @@ class Client {
 			body: envelope.bytes,
 			onHead: status => {
 				if (status >= 300)
-					log.warn('http.not_taken', `${name} did not take ${envelope.head.method ?? 'an answer'}.`, {server: name, status});
+					log.warn('http.not_taken', `${name} did not take ${envelope.head.method ?? 'an answer'}.`, {
+						server: name,
+						status,
+					});
 				heard(status);
 				return ignore;
 			},
 			onError: error => {
-				log.warn('http.not_taken', `${name} did not take ${envelope.head.method ?? 'an answer'}.`, {server: name, reason: error.message});
+				log.warn('http.not_taken', `${name} did not take ${envelope.head.method ?? 'an answer'}.`, {
+					server: name,
+					reason: error.message,
+				});
 				heard(undefined);
 			},
 		});
@@ -124,7 +130,14 @@ class Client {
 		this.#stopListening();
 		const {name, url, log, maxBytes = MESSAGE_LIMIT} = this.#options;
 		const hear = (heard: Envelope): void => this.incoming.next(heard);
-		this.#listening = new ListeningStream({name, url, log, maxBytes, headers: streamHeaders(this.#headers), hear});
+		this.#listening = new ListeningStream({
+			name,
+			url,
+			log,
+			maxBytes,
+			headers: streamHeaders(this.#headers),
+			hear,
+		});
 		this.#listening.open();
 	}
 

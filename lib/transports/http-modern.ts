@@ -90,7 +90,9 @@ export class ModernPosts implements Endpoint {
 		const {log, name, signAfterMs, keepAliveMs} = this.#options;
 		const none: Headers = {};
 		const onSlow = (unreadBytes: number): void =>
-			log.warn('sse.slow_client', `${name} does not read what it is sent; its stream was cut.`, {unreadBytes});
+			log.warn('sse.slow_client', `${name} does not read what it is sent; its stream was cut.`, {
+				unreadBytes,
+			});
 		const reply = new HttpReply({
 			...{number: 0, buffer: undefined, keepAliveMs, onSlow, response, accepts, request},
 			...{headers: () => none, takesPriming: () => false},
@@ -122,15 +124,19 @@ export class ModernPosts implements Endpoint {
 		this.#asked.delete(key);
 		const refusal = envelope.origin.refusal;
 		// Whoever asks what there is must not take the state of a server for an answer about its era.
-		const isHidden = asked.reply.request.head.method === 'server/discover' && refusal && refusal.status !== 401;
-		asked.reply.answer(isHidden ? Envelope.answer(asked.id, 'error', envelope.body.error) : envelope.withId(asked.id));
+		const isHidden =
+			asked.reply.request.head.method === 'server/discover' && refusal && refusal.status !== 401;
+		asked.reply.answer(
+			isHidden ? Envelope.answer(asked.id, 'error', envelope.body.error) : envelope.withId(asked.id),
+		);
 	}
 
 	#say(envelope: Envelope, method: string): void {
 		if (method === 'notifications/progress') {
 			const token = memberText(envelope.bytes, 'params', 'progressToken');
 			const asked = [...this.#asked.values()].find(({told}) => told === token);
-			const range = asked?.token === undefined ? undefined : memberRange(envelope.bytes, 'params', 'progressToken');
+			const range =
+				asked?.token === undefined ? undefined : memberRange(envelope.bytes, 'params', 'progressToken');
 			if (asked?.token !== undefined && range) asked.reply.say(envelope.replaced(range, asked.token));
 			return;
 		}

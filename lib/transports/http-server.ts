@@ -3,6 +3,7 @@ import {Subject} from 'rxjs';
 import type {Envelope, Headers, Origin} from '../envelope.js';
 import {EventBuffer, placeOf} from '../http/event-buffer.js';
 import {refuse} from '../http/refuse.js';
+import {rpcStatus} from '../http/rpc-status.js';
 import type {Log} from '../log.js';
 import {takesPriming} from '../protocol/http-hop.js';
 import type {Version} from '../protocol/version.js';
@@ -10,10 +11,9 @@ import type {Endpoint} from '../stage.js';
 import {Valve} from '../valve.js';
 import {elements} from '../wire/batch.js';
 import {scan} from '../wire/scan.js';
-import {EventStream} from './event-stream.js';
 import {Backlog} from './backlog.js';
+import {EventStream} from './event-stream.js';
 import {HttpReply} from './http-reply.js';
-import {rpcStatus} from '../http/rpc-status.js';
 import {streamFor} from './stream-choice.js';
 
 export type HttpSessionOptions = {
@@ -135,7 +135,9 @@ export class HttpSession implements Endpoint {
 	#streamOptions() {
 		const {log, name, keepAliveMs} = this.#options;
 		const onSlow = (unreadBytes: number): void =>
-			log.warn('sse.slow_client', `${name} does not read what it is sent; its stream was cut.`, {unreadBytes});
+			log.warn('sse.slow_client', `${name} does not read what it is sent; its stream was cut.`, {
+				unreadBytes,
+			});
 		return {number: ++this.#streamCount, buffer: this.#buffer, keepAliveMs, onSlow};
 	}
 
@@ -240,8 +242,12 @@ export class HttpSession implements Endpoint {
 function isAsking({head: {id, method, flaw}, bytes}: Envelope): boolean {
 	if (flaw !== 'a batch') return flaw !== undefined || (id !== undefined && method !== undefined);
 	const parts = elements(bytes);
-	return !parts || parts.length === 0 || parts.some(part => {
-		const head = scan(part, part.length);
-		return head.flaw !== undefined || (head.id !== undefined && head.method !== undefined);
-	});
+	return (
+		!parts ||
+		parts.length === 0 ||
+		parts.some(part => {
+			const head = scan(part, part.length);
+			return head.flaw !== undefined || (head.id !== undefined && head.method !== undefined);
+		})
+	);
 }

@@ -61,7 +61,10 @@ export class ListeningStream {
 		}
 		if (status >= 300 || !type.startsWith('text/event-stream')) {
 			// It has none, which is its right; or it has lost the session, which the next request will find out.
-			log.debug('http.no_stream', `${name} has no stream for what it says of its own accord.`, {server: name, status});
+			log.debug('http.no_stream', `${name} has no stream for what it says of its own accord.`, {
+				server: name,
+				status,
+			});
 			this.#isOver = true;
 			this.#stop();
 			return ignored;

@@ -148,7 +148,10 @@ class Revived {
 		if (this.#final) return;
 		const pauseMs = nextPauseMs(this.#pauseMs, performance.now() - this.#upSince);
 		this.#pauseMs = pauseMs;
-		log.warn('upstream.lost', `${error.message} It is tried again in ${pauseMs / 1000} s.`, {server: name, pauseMs});
+		log.warn('upstream.lost', `${error.message} It is tried again in ${pauseMs / 1000} s.`, {
+			server: name,
+			pauseMs,
+		});
 		this.#timer = setTimeout(() => this.start(), pauseMs).unref();
 	}
 
@@ -173,4 +176,8 @@ class Revived {
 }
 
 const ended = (name: string): BridgeError =>
-	new BridgeError('ERR_UPSTREAM_UNREACHABLE', `The connection to ${name} was closed.`, 'It is made again; ask again then.');
+	new BridgeError(
+		'ERR_UPSTREAM_UNREACHABLE',
+		`The connection to ${name} was closed.`,
+		'It is made again; ask again then.',
+	);

@@ -23,7 +23,9 @@ export function streamFor(
 	if (told) return {reply: told, isCertain: true};
 	if (method === 'notifications/progress') {
 		const token = memberText(envelope.bytes, 'params', 'progressToken');
-		const found = replies.find(({request}) => memberText(request.bytes, 'params', '_meta', 'progressToken') === token);
+		const found = replies.find(
+			({request}) => memberText(request.bytes, 'params', '_meta', 'progressToken') === token,
+		);
 		return found && {reply: found, isCertain: true};
 	}
 	const latest = replies.at(-1);

@@ -24,6 +24,7 @@ const defaults: Flags = {
 	clientVersion: undefined,
 	targetVersion: undefined,
 	cacheTools: false,
+	printClient: undefined,
 };
 
 test('has defaults for all that is not given', async t => {

@@ -1,6 +1,16 @@
-import {takesPriming, toHop, versionProblem} from '../../lib/protocol/http-hop.js';
+import {Subject} from 'rxjs';
+import {Envelope, local} from '../../lib/envelope.js';
+import {createLog} from '../../lib/log.js';
+import {injectSession} from '../../lib/operators/inject-session.js';
+import {normaliseHeaders} from '../../lib/operators/normalise-headers.js';
+import {takesPriming, versionProblem} from '../../lib/protocol/http-hop.js';
+import {Session} from '../../lib/protocol/session.js';
 import type {HandshakeVersion} from '../../lib/protocol/version.js';
+import {connect} from '../../lib/stage.js';
+import {memory} from '../../lib/transports/memory.js';
 import type {Json, Play} from './golden-play.js';
+
+const quiet = createLog({level: 'error', write: () => {}, isPretty: false});
 
 type Http = {
 	readonly method: string;
@@ -8,11 +18,27 @@ type Http = {
 	readonly body: unknown;
 };
 
+/** A message of a client in a session of its own, to a server that has given another id to its session. */
 const httpHop: Play = each => {
 	const {http} = each.before as {http: Http};
-	const {'mcp-session-id': session} = http.headers;
-	const hop = {version: each.to as HandshakeVersion, ...(session === undefined ? {} : {session: 'up-9'})};
-	return {http: {...http, headers: toHop(http.headers, hop)}};
+	const session = new Session({upstream: 'server'});
+	const [client, server] = [memory('client'), memory('server')];
+	const heard: Envelope[] = [];
+	const stages = [
+		normaliseHeaders({session}),
+		injectSession({upstream: 'server', log: quiet, ownId: () => session.ownId()}),
+	];
+	const greeted = http.headers['mcp-session-id'] === undefined ? {} : {headers: {'mcp-session-id': 'up-9'}};
+	const outgoing = {next: (one: Envelope) => void heard.push(one), error: () => {}, complete: () => {}};
+	const answers = new Subject<Envelope>();
+	connect(client, stages, {...server, incoming: answers, outgoing});
+	client.sayText('{"jsonrpc":"2.0","id":0,"method":"initialize"}');
+	answers.next(Envelope.fromText('{"jsonrpc":"2.0","id":0,"result":{}}', {...local, ...greeted}));
+	session.upstreamBecame(each.to as HandshakeVersion);
+	client.sayText(JSON.stringify(http.body));
+	const [, sent] = heard;
+	const kept = Object.entries(sent?.headers ?? {}).filter(([name]) => name in http.headers);
+	return {http: {...http, headers: Object.fromEntries(kept), body: sent?.body}};
 };
 
 const httpRefused: Play = each => {

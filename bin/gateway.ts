@@ -1,0 +1,123 @@
+import {writeSync} from 'node:fs';
+import process from 'node:process';
+import {setTimeout as sleep} from 'node:timers/promises';
+import {fileURLToPath} from 'node:url';
+import {type Client, clientSnippet} from '../lib/config/clients.js';
+import {type Loaded, loadConfig} from '../lib/config/load.js';
+import {resolveConfig} from '../lib/config/resolve.js';
+import type {Config, ServiceConfig} from '../lib/config/schema.js';
+import {watchConfig} from '../lib/config/watch.js';
+import {Gateway} from '../lib/gateway/gateway.js';
+import {addressOf, listen} from '../lib/http/server.js';
+import {prefixed} from '../lib/prefixed.js';
+import {sweepOrphans} from '../lib/transports/sweep.js';
+import {converseThrough} from '../pipelines/gateway.js';
+import type {Flags} from './flags.js';
+import {checkLog, type Observers, observers} from './observers.js';
+import type {Stop} from './signals.js';
+
+/** How long what is under way may take when the gateway is asked to end. */
+const DRAIN_MS = 10_000;
+
+/** `bridge gateway`: each configured server at `/mcp/{service}`. Without any, a demo server is there to try. */
+export async function runGateway(flags: Flags, stop: Stop, demo: URL): Promise<number> {
+	const loaded = await loadConfig({named: flags.config});
+	const config = effective(loaded, flags, demo);
+	if (flags.printClient) {
+		writeSync(1, snippet(flags.printClient, config, baseOf(config.listen)));
+		return 0;
+	}
+	await checkLog(flags);
+	const watchers = observers(flags);
+	const {log} = watchers;
+	for (const warning of loaded.warnings) log.warn('config.warning', warning);
+	const gateway = newGateway(config, watchers);
+	const server = await listen({...config.listen, handle: gateway.handle});
+	const base = baseOf(addressOf(server));
+	announce(base, config, loaded.file);
+	const watch = watchConfig({
+		loaded,
+		reload: () => loadConfig({named: loaded.file}),
+		onLoaded: next => {
+			log.info('config.loaded', 'The configuration has changed, and is in force.', {
+				services: next.config.services.size,
+			});
+			void gateway.reload(effective(next, flags, demo));
+		},
+		onError: error => log.error('config.broken', `${error.sentence} What was in force still is.`),
+	});
+	const swept = sweepOrphans(log);
+	await stop.asked;
+	watch.close();
+	log.info('gateway.draining', 'bridge ends; what is under way may still be answered.');
+	server.close();
+	await gateway.close(Promise.race([sleep(DRAIN_MS, undefined, {ref: false}), stop.urged]));
+	server.closeAllConnections();
+	await swept();
+	await watchers.close();
+	return 0;
+}
+
+function newGateway(config: Config, {log, trace, taps, stderr}: Observers): Gateway {
+	const maxBytes = config.limits.messageBytes;
+	const show = prefixed(text => stderr.write(text));
+	return new Gateway({
+		...{config, log},
+		converse: converseThrough({log, maxBytes, trace, taps}),
+		onStderr: (server, chunk) => {
+			if (config.services.size > 1) show(server, chunk);
+			else stderr.write(chunk);
+			return stderr.room();
+		},
+		droppedLogLines: () => 0,
+	});
+}
+
+/** What is in force: the file, where flags say nothing else, and the demo where there is no server at all. */
+function effective({config}: Loaded, flags: Flags, demo: URL): Config {
+	const services = config.services.size > 0 ? config.services : demoServices(demo);
+	const given: Partial<ServiceConfig> = {
+		...(flags.timeoutMs === undefined ? {} : {timeoutMs: flags.timeoutMs}),
+		...(flags.clientVersion === undefined ? {} : {clientVersion: flags.clientVersion}),
+		...(flags.targetVersion === undefined ? {} : {targetVersion: flags.targetVersion}),
+		...(flags.cacheTools ? {cacheTools: true} : {}),
+	};
+	return {...config, services: new Map([...services].map(([name, one]) => [name, {...one, ...given}]))};
+}
+
+function demoServices(demo: URL): Config['services'] {
+	const servers = {demo: {command: process.execPath, args: [fileURLToPath(demo)]}};
+	return resolveConfig({servers}, process.cwd()).config?.services ?? new Map();
+}
+
+const baseOf = ({host, port}: {readonly host: string; readonly port: number}): URL => {
+	const name = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
+	return new URL(`http://${name}:${port}`);
+};
+
+const snippet = (client: Client, {services, tokens}: Config, base: URL): string =>
+	clientSnippet(client, {base, services: enabled(services), hasToken: tokens.length > 0});
+
+const enabled = (services: Config['services']): string[] =>
+	[...services.values()].filter(one => one.enabled).map(({name}) => name);
+
+/** Tells people where everything is, and how to use it. */
+function announce(base: URL, config: Config, file: string | undefined): void {
+	const names = [...config.services.keys()];
+	const width = Math.max(...names.map(name => name.length));
+	const rows = names.map(name => `  ${name.padEnd(width)}  ${new URL(`/mcp/${name}`, base).href}`);
+	const where = file === undefined ? 'without a configuration file: here is a demo' : `as ${file} says`;
+	const hints = ['codex', 'claude'] as const;
+	const text = [
+		`bridge gateway listens on ${base.origin}, ${where}.`,
+		...rows,
+		`  status: ${base.origin}/status`,
+		'',
+		...hints.map(client => `${snippet(client, config, base)}`),
+	].join('\n');
+	try {
+		writeSync(1, `${text}\n`);
+	} catch {
+		// Nobody looks.
+	}
+}
