@@ -1,12 +1,12 @@
 import {randomUUID} from 'node:crypto';
 import type {ServerResponse} from 'node:http';
-import {Observable, type Observer, type Subscriber} from 'rxjs';
+import type {Observable, Observer} from 'rxjs';
 import type {Envelope, Headers, Origin} from '../envelope.js';
-import {HeldMessages} from '../held-messages.js';
 import type {Log} from '../log.js';
 import {pause} from '../pause.js';
 import type {Endpoint} from '../stage.js';
 import {Valve} from '../valve.js';
+import {Inbox} from './inbox.js';
 import {SseStream} from './sse-stream.js';
 import {wholeMessage} from './whole-message.js';
 
@@ -38,9 +38,7 @@ export class SseServer implements Endpoint {
 	readonly valve = new Valve();
 	readonly #log: Log;
 	readonly #stream: SseStream;
-	/** What came before anybody listened. */
-	readonly #held = new HeldMessages();
-	#listener: Subscriber<Envelope> | undefined;
+	readonly #inbox = new Inbox();
 
 	/** Takes the answer to the GET, whose head is not written yet. */
 	constructor(response: ServerResponse, options: SseServerOptions) {
@@ -52,12 +50,8 @@ export class SseServer implements Endpoint {
 		const endpoint = `${path}${path.includes('?') ? '&' : '?'}sessionId=${encodeURIComponent(id)}`;
 		this.#stream.send({event: 'endpoint', data: Buffer.from(endpoint)});
 		this.gone = this.#stream.closed;
-		void this.gone.then(() => this.#listener?.complete());
-		this.incoming = new Observable(subscriber => {
-			this.#listener = subscriber;
-			for (const envelope of this.#held.takeAll()) subscriber.next(envelope);
-			if (!this.#stream.isOpen) subscriber.complete();
-		});
+		void this.gone.then(() => this.#inbox.end());
+		this.incoming = this.#inbox.messages;
 		this.outgoing = {
 			next: envelope => this.#send(envelope),
 			error: () => this.#stream.end(),
@@ -68,9 +62,7 @@ export class SseServer implements Endpoint {
 	/** Takes the body of a POST, with its headers. */
 	receive(body: Buffer, headers: Headers): void {
 		const origin: Origin = {name: this.name, valve: this.valve, headers};
-		const envelope = wholeMessage(body, origin);
-		if (this.#listener) this.#listener.next(envelope);
-		else this.#held.add(envelope);
+		this.#inbox.next(wholeMessage(body, origin));
 	}
 
 	async close(): Promise<void> {
