@@ -87,6 +87,13 @@ export class Envelope {
 		return envelope;
 	}
 
+	/** What came where a text was expected, and is none. */
+	static notText(bytes: Buffer, origin: Origin): Envelope {
+		const envelope = new Envelope(origin, 'peer', bytes);
+		envelope.#head = flawed('not JSON');
+		return envelope;
+	}
+
 	/** A message that bridge makes, because of one from `origin`: what it causes stops whoever caused it. */
 	static of(body: Body, origin: Origin = local): Envelope {
 		return new Envelope(origin, 'bridge', undefined, body);

@@ -58,7 +58,7 @@ export class SseStream {
 
 	/** Whether events can be sent still. */
 	get isOpen(): boolean {
-		return this.#response.writable && !this.#response.destroyed;
+		return !this.#response.writableEnded && !this.#response.destroyed;
 	}
 
 	/** How much waits for the client to read it. */

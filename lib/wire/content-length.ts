@@ -1,10 +1,8 @@
 import {BOM, type Cuts, type Cutter} from './lines.js';
+import {asLine} from './one-line.js';
 import {Pieces} from './pieces.js';
-import {scan} from './scan.js';
 
 const LF = 0x0a;
-const CR = 0x0d;
-const SPACE = 0x20;
 /** A line of a header is short: what has no end after so many bytes is none. */
 const MAX_HEADER_LINE = 8192;
 
@@ -93,18 +91,4 @@ class Header {
 		this.#other = undefined;
 		return length;
 	}
-}
-
-/**
- * The message as one line. Line ends inside of it are white space and become blanks, since they would cut it in two for
- * its receiver; in a text that is no JSON they stay, for inside a string they are the very mistake.
- */
-function asLine(message: Buffer): Buffer {
-	const line = Buffer.allocUnsafe(message.length + 1);
-	message.copy(line);
-	line[message.length] = LF;
-	const isOneLine = !message.includes(LF) && !message.includes(CR);
-	if (isOneLine || scan(message).flaw === 'not JSON') return line;
-	for (let at = 0; at < message.length; at++) if (line[at] === LF || line[at] === CR) line[at] = SPACE;
-	return line;
 }

@@ -22,7 +22,7 @@ export async function bodyOf(request: IncomingMessage): Promise<Buffer> {
 	return Buffer.concat(chunks);
 }
 
-/** A client that asks with a GET, and reads the raw bytes of the answer. */
+/** A client that asks with a GET, and reads the raw bytes of the answer, a character each. */
 export function get(t: ExecutionContext, server: Server, path = '/'): Socket & {text: () => string} {
 	const socket = createConnection(portOf(server), '127.0.0.1');
 	t.teardown(() => socket.destroy());
@@ -30,7 +30,7 @@ export function get(t: ExecutionContext, server: Server, path = '/'): Socket & {
 	socket.on('error', () => {});
 	socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
 	socket.on('data', chunk => chunks.push(chunk));
-	return Object.assign(socket, {text: () => Buffer.concat(chunks).toString()});
+	return Object.assign(socket, {text: () => Buffer.concat(chunks).toString('latin1')});
 }
 
 /** The body of an answer in chunks, as far as it has come. */
@@ -43,5 +43,5 @@ export function unchunked(text: string): string {
 		body += rest.slice(line.length, line.length + length);
 		rest = rest.slice(line.length + length + 2);
 	}
-	return body;
+	return Buffer.from(body, 'latin1').toString();
 }

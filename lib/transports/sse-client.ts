@@ -1,0 +1,250 @@
+import type {IncomingHttpHeaders} from 'node:http';
+import {Observable, type Subscriber} from 'rxjs';
+import {Envelope, type Headers, type Origin, type Refusal} from '../envelope.js';
+import {BridgeError} from '../errors.js';
+import {HeldMessages} from '../held-messages.js';
+import type {Log} from '../log.js';
+import {MESSAGE_LIMIT} from '../operators/frame.js';
+import type {Endpoint} from '../stage.js';
+import {Valve} from '../valve.js';
+import {type SseEvent, SseParser} from '../wire/sse.js';
+import {exchange, type Reader, type Stop} from './http-exchange.js';
+import {MAX_REFUSAL_BYTES, plainHeaders, refusalOf, refusedBy} from './refusal.js';
+import {wholeMessage} from './whole-message.js';
+
+export type SseClientOptions = {
+	readonly name: string;
+	readonly url: URL;
+	/** What every request to the server is sent with. */
+	readonly headers?: () => Headers;
+	readonly log: Log;
+	readonly maxBytes?: number;
+};
+
+/**
+ * A server that speaks HTTP+SSE of 2024-11-05: it says where messages are to be posted in the first event of a stream, and
+ * answers in those that follow. What is said before that waits.
+ */
+export function sseClient(options: SseClientOptions): Endpoint {
+	const client = new SseClient(options);
+	return {
+		name: options.name,
+		incoming: new Observable(subscriber => client.start(subscriber)),
+		outgoing: {next: envelope => client.say(envelope), error: () => {}, complete: () => {}},
+		gone: client.gone,
+		close: async () => client.close(),
+	};
+}
+
+class SseClient {
+	readonly gone: Promise<void>;
+	readonly #options: SseClientOptions;
+	readonly #origin: Origin;
+	readonly #parser: SseParser;
+	/** What has not been posted yet. One message is posted after the other, since they would overtake each other else. */
+	readonly #held = new HeldMessages();
+	/** The foremost of them. */
+	#foremost: Envelope[] = [];
+	#listener: Subscriber<Envelope> | undefined;
+	/** Where messages are posted, as soon as the server has said so. */
+	#target: URL | undefined;
+	#isPosting = false;
+	#isPaused = false;
+	#isOver = false;
+	#stopStream: Stop = () => {};
+	#stopPost: Stop = () => {};
+	#tellGone: () => void = () => {};
+
+	constructor(options: SseClientOptions) {
+		this.#options = options;
+		this.#origin = {name: options.name, valve: new Valve()};
+		this.#parser = new SseParser(options.maxBytes ?? MESSAGE_LIMIT, {
+			event: event => this.#heard(event),
+			tooLarge: (start, oversized) => this.#listener?.next(Envelope.tooLarge(start, oversized, this.#origin)),
+		});
+		this.gone = new Promise(resolve => {
+			this.#tellGone = resolve;
+		});
+	}
+
+	start(listener: Subscriber<Envelope>): () => void {
+		this.#listener = listener;
+		this.#stopStream = exchange({
+			method: 'GET',
+			url: this.#options.url,
+			headers: {...this.#headers(), accept: 'text/event-stream'},
+			onHead: (status, headers) => this.#begun(status, headers),
+			onError: error => this.#end(this.#lost(`the connection broke (${error.message})`)),
+		});
+		return () => this.close();
+	}
+
+	say(envelope: Envelope): void {
+		if (this.#isOver) return;
+		this.#held.add(envelope);
+		this.#postNext();
+	}
+
+	close(): void {
+		this.#end();
+	}
+
+	#headers(): Headers {
+		return {...this.#options.headers?.(), 'accept-encoding': 'identity'};
+	}
+
+	#begun(status: number, headers: IncomingHttpHeaders): Reader {
+		const type = String(headers['content-type'] ?? '');
+		if (status !== 200) return wholeRefusal(status, headers, refusal => this.#refused(refusal));
+		if (!type.startsWith('text/event-stream'))
+			this.#end(this.#lost(`it answered with ${type || 'nothing that has a type'} instead of events`));
+		return {
+			onData: (chunk, flow) => {
+				this.#parser.push(chunk);
+				const {valve} = this.#origin;
+				if (valve.isOpen || this.#isPaused) return;
+				this.#isPaused = true;
+				flow.pause();
+				valve.whenOpen(() => {
+					this.#isPaused = false;
+					flow.resume();
+				});
+			},
+			onEnd: () => this.#end(this.#lost('its stream of events ended')),
+		};
+	}
+
+	/** The stream was refused, and with it all that waits. */
+	#refused(refusal: Refusal): void {
+		const error = refusedBy(this.#options.name, refusal);
+		for (const envelope of this.#held.takeAll()) this.#answer(envelope, error, refusal);
+		this.#end(error);
+	}
+
+	#heard({event = 'message', line, data}: SseEvent): void {
+		if (event === 'endpoint') this.#found(String(data));
+		else if (event !== 'message') {
+			const sentence = `${this.#options.name} sent an event that is no message; it was dropped.`;
+			this.#options.log.debug('sse.other_event', sentence);
+		} else if (line.length > 1) this.#listener?.next(messageIn(line, data, this.#origin));
+	}
+
+	#found(address: string): void {
+		const {name, url, log} = this.#options;
+		if (this.#target) {
+			log.warn(
+				'sse.second_endpoint',
+				`${name} said again where messages are to be posted; that was ignored.`,
+			);
+			return;
+		}
+		const target = URL.canParse(address, url.href) ? new URL(address, url) : undefined;
+		if (target?.origin !== url.origin) {
+			this.#end(elsewhere(name));
+			return;
+		}
+		this.#target = target;
+		this.#postNext();
+	}
+
+	#postNext(): void {
+		if (this.#isPosting || this.#isOver || !this.#target) return;
+		if (this.#foremost.length === 0) this.#foremost = this.#held.takeAll();
+		const envelope = this.#foremost.shift();
+		if (envelope) this.#post(envelope, this.#target);
+	}
+
+	#post(envelope: Envelope, url: URL): void {
+		this.#isPosting = true;
+		let isTaken = false;
+		const done = (): void => {
+			this.#isPosting = false;
+			this.#postNext();
+		};
+		this.#stopPost = exchange({
+			...{method: 'POST', url, body: envelope.bytes},
+			headers: {...this.#headers(), ...envelope.headers, 'content-type': 'application/json'},
+			onHead: (status, headers) => {
+				isTaken = status < 300;
+				if (isTaken) return {onData: () => {}, onEnd: done};
+				return wholeRefusal(status, headers, refusal => {
+					this.#answer(envelope, refusedBy(this.#options.name, refusal), refusal);
+					done();
+				});
+			},
+			onError: error => {
+				if (!isTaken) this.#answer(envelope, this.#lost(`a message could not be posted (${error.message})`));
+				done();
+			},
+		});
+	}
+
+	/** Tells whoever sent a message that it did not arrive. */
+	#answer(envelope: Envelope, error: BridgeError, refusal?: Refusal): void {
+		const {name, log} = this.#options;
+		const answer = refusalOf(envelope, error, name, refusal);
+		if (answer) this.#listener?.next(answer);
+		else
+			log.warn(
+				'http.not_taken',
+				`${name} did not take ${envelope.head.method ?? 'an answer'}: ${error.message}`,
+			);
+	}
+
+	#end(error?: BridgeError): void {
+		if (this.#isOver) return;
+		this.#isOver = true;
+		this.#stopStream();
+		this.#stopPost();
+		this.#held.takeAll();
+		if (error) this.#listener?.error(error);
+		else this.#listener?.complete();
+		this.#tellGone();
+	}
+
+	#lost(reason: string): BridgeError {
+		const {name, url} = this.#options;
+		return new BridgeError(
+			'ERR_UPSTREAM_UNREACHABLE',
+			`${name} cannot be reached at ${url.origin}${url.pathname}: ${reason}.`,
+			'Check the address, and that the server runs.',
+		);
+	}
+}
+
+/** An event mostly is one line, which is what a message is. */
+const messageIn = (line: Buffer, data: Buffer, origin: Origin): Envelope =>
+	line.indexOf('\n') === data.length ? Envelope.received(line, origin) : wholeMessage(data, origin);
+
+const elsewhere = (name: string): BridgeError =>
+	new BridgeError(
+		'ERR_UPSTREAM_INVALID',
+		`${name} wants messages to be posted to another host than its own.`,
+		'That would tell them, and the credentials with them, to somebody else. Tell whoever makes that server.',
+	);
+
+/** Reads the body of a refusal, as much of it as is of use. */
+function wholeRefusal(
+	status: number,
+	headers: IncomingHttpHeaders,
+	done: (refusal: Refusal) => void,
+): Reader {
+	const chunks: Buffer[] = [];
+	let length = 0;
+	const finish = (): void =>
+		done({
+			status,
+			headers: plainHeaders(headers),
+			body: Buffer.concat(chunks).subarray(0, MAX_REFUSAL_BYTES),
+		});
+	return {
+		onData: (chunk, flow) => {
+			chunks.push(chunk);
+			length += chunk.length;
+			if (length < MAX_REFUSAL_BYTES) return;
+			flow.stop();
+			finish();
+		},
+		onEnd: finish,
+	};
+}

@@ -1,0 +1,84 @@
+import type {IncomingMessage} from 'node:http';
+import type {Duplex} from 'node:stream';
+import type {ExecutionContext} from 'ava';
+import {WebSocket} from 'ws';
+import {Envelope, type Origin} from '../../lib/envelope.js';
+import type {BridgeError} from '../../lib/errors.js';
+import type {Endpoint} from '../../lib/stage.js';
+import {acceptWebSocket, type WsEndpointOptions, wsEndpoint} from '../../lib/transports/websocket.js';
+import {type WsClientOptions, wsClient} from '../../lib/transports/websocket-client.js';
+import {until} from '../operators/support.js';
+import {portOf, serve} from './http-peers.js';
+
+/** An endpoint and what came from it so far. */
+export function listening(endpoint: Endpoint) {
+	const heard: Envelope[] = [];
+	let end: {readonly error: BridgeError | undefined} | undefined;
+	endpoint.incoming.subscribe({
+		next: envelope => heard.push(envelope),
+		error: error => {
+			end = {error: error as BridgeError};
+		},
+		complete: () => {
+			end = {error: undefined};
+		},
+	});
+	const ended = async (): Promise<BridgeError | undefined> => {
+		await until(() => end !== undefined);
+		return end?.error;
+	};
+	const texts = (): string[] => heard.map(({bytes}) => String(bytes));
+	const say = (text: string, origin?: Origin): void =>
+		endpoint.outgoing.next(Envelope.fromText(text, origin));
+	return {endpoint, heard, texts, ended, say, isOver: () => end !== undefined};
+}
+
+type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+
+/** A server that deals with upgrades as it is told. */
+export async function upgrading(t: ExecutionContext, onUpgrade: Upgrade): Promise<URL> {
+	const server = await serve(t);
+	server.on('upgrade', (request, socket, head) => {
+		socket.on('error', () => {});
+		t.teardown(() => socket.destroy());
+		onUpgrade(request, socket, head);
+	});
+	return new URL(`ws://127.0.0.1:${portOf(server)}/mcp?key=secret`);
+}
+
+/** A server of bridge's own kind: its endpoints, as they come. */
+export async function serving(t: ExecutionContext, options: Partial<WsEndpointOptions> = {}) {
+	const clients: Array<ReturnType<typeof listening>> = [];
+	const requests: IncomingMessage[] = [];
+	const url = await upgrading(t, (request, socket, head) => {
+		requests.push(request);
+		void acceptWebSocket(request, socket, head, options.maxBytes).then(accepted => {
+			if (accepted) clients.push(listening(wsEndpoint(accepted, {name: 'client', ...options})));
+		});
+	});
+	const first = async () => {
+		await until(() => clients.length > 0);
+		return clients[0] as ReturnType<typeof listening>;
+	};
+	return {url, clients, requests, first};
+}
+
+/** A client of bridge's own kind. */
+export function connecting(t: ExecutionContext, url: URL, options: Partial<WsClientOptions> = {}) {
+	const endpoint = wsClient({name: 'remote', url, ...options});
+	t.teardown(() => endpoint.close());
+	return listening(endpoint);
+}
+
+/** A client that is not of bridge's kind. */
+export async function plain(
+	t: ExecutionContext,
+	url: URL,
+	protocols: string[] = ['mcp'],
+): Promise<WebSocket> {
+	const socket = new WebSocket(url, protocols, {perMessageDeflate: true});
+	t.teardown(() => socket.terminate());
+	socket.on('error', () => {});
+	await new Promise(resolve => socket.once('open', resolve).once('close', resolve));
+	return socket;
+}
