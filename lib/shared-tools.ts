@@ -1,5 +1,6 @@
 import type {Log} from './log.js';
 import {NoToolList, resultText, type ToolList} from './protocol/tool-list.js';
+import {Rate} from './rate.js';
 
 /** One conversation with the server that a list is shared between. */
 export type Member = {
@@ -50,16 +51,18 @@ export class SharedTools {
 	#flight: {readonly by: Member; readonly generation: number} | undefined;
 	/** Who heard last of a change. */
 	#witness: Member | undefined;
-	/** When the server was asked because it said that its tools changed, the latest last. */
-	#refreshes: number[] = [];
+	/** How often the server is asked because it said that its tools changed. */
+	readonly #refreshes: Rate;
+	/** Has it asked when it may be again. */
+	#later: NodeJS.Timeout | undefined;
 	#hasFailed = false;
 	#hasServedStale = false;
 	/** Whether the list is too large to be kept, and nothing is done here any more. */
 	#isOff = false;
-	#isRestless = false;
 
 	constructor(options: SharedToolsOptions) {
 		this.#options = options;
+		this.#refreshes = new Rate(MAX_REFRESHES, WINDOW_MS, options.now);
 	}
 
 	/** How many tools there are, as far as is known. */
@@ -86,6 +89,7 @@ export class SharedTools {
 		}
 		this.#isFresh = false;
 		this.#isOff = false;
+		this.#later = void clearTimeout(this.#later);
 	}
 
 	/** The server told this member that its tools changed. Returns whether that is taken care of. */
@@ -94,9 +98,7 @@ export class SharedTools {
 		this.#generation++;
 		this.#isFresh = false;
 		this.#witness = member;
-		if (this.#flight) return true;
-		if (this.#mayRefresh()) this.#refresh(member);
-		else this.#tellUnseen();
+		if (!this.#flight) this.#lookAgain();
 		return true;
 	}
 
@@ -129,43 +131,38 @@ export class SharedTools {
 		by.fetch(this.#options.maxBytes, outcome => {
 			if (this.#flight !== flight) return;
 			this.#flight = undefined;
-			this.#landed(outcome, flight.generation, by);
+			this.#landed(outcome, flight.generation);
 		});
 	}
 
-	#landed(outcome: ToolList | NoToolList, generation: number, by: Member): void {
+	#landed(outcome: ToolList | NoToolList, generation: number): void {
 		if (generation === this.#generation) {
 			if (outcome instanceof NoToolList) this.#failed(outcome);
 			else this.#keep(outcome);
 			return;
 		}
 		// The tools changed since they were asked for, so nobody can tell whether this is from before or after.
-		if (this.#mayRefresh()) {
-			this.#refresh(this.#witness ?? by);
-			return;
+		if (!this.#lookAgain()) this.#failed(new NoToolList('changes them faster than it lists them'));
+	}
+
+	/** Has the server asked by who heard of the change, now or when it may be. Returns whether that is now. */
+	#lookAgain(): boolean {
+		const [anybody] = this.#members;
+		const by = this.#witness ?? anybody;
+		if (!by) return false;
+		if (this.#refreshes.take()) {
+			this.#refresh(by);
+			return true;
 		}
-		this.#tellUnseen();
-		this.#failed(new NoToolList('changes its tools faster than it lists them'));
-	}
-
-	#mayRefresh(): boolean {
-		const now = this.#options.now();
-		const [oldest = 0] = this.#refreshes;
-		if (this.#refreshes.length >= MAX_REFRESHES && now - oldest < WINDOW_MS) return false;
-		this.#refreshes = [...this.#refreshes, now].slice(-MAX_REFRESHES);
-		this.#isRestless = false;
-		return true;
-	}
-
-	/** Passes on what the server says, where it says so too often to have a look each time. */
-	#tellUnseen(): void {
+		if (this.#later) return false;
 		const {log, server} = this.#options;
-		if (!this.#isRestless) {
-			const sentence = `${server} says that its tools changed more than ${MAX_REFRESHES} times in ${WINDOW_MS / 1000} s; clients are told without a look at them.`;
-			log.warn('tools.restless', sentence, {server});
-		}
-		this.#isRestless = true;
-		this.#tell(this.#revision + 1);
+		const sentence = `${server} said more than ${MAX_REFRESHES} times in ${WINDOW_MS / 1000} s that its tools changed; it is asked for them later, or when a client asks.`;
+		log.warn('tools.restless', sentence, {server});
+		this.#later = setTimeout(() => {
+			this.#later = undefined;
+			if (!this.#isFresh && !this.#flight) this.#lookAgain();
+		}, this.#refreshes.waitMs).unref();
+		return false;
 	}
 
 	#tell(revision: number): void {

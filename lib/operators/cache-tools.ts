@@ -3,6 +3,7 @@ import {Envelope, local, type Origin} from '../envelope.js';
 import {changed, isObject, objectOf} from '../protocol/json.js';
 import type {Session} from '../protocol/session.js';
 import type {NoToolList, ToolList} from '../protocol/tool-list.js';
+import {envelopeProblem} from '../protocol/v2026-07-28.js';
 import {MODERN} from '../protocol/version.js';
 import type {Member, SharedTools} from '../shared-tools.js';
 import {type Answer, type Outlets, type Stage, type Steps, stage} from '../stage.js';
@@ -143,6 +144,8 @@ class ToolsKeeper implements Steps, Member {
 	#asked(request: Envelope, answer: Answer): Envelope | undefined {
 		const {key} = request.head;
 		if (!this.#tools || key === undefined || hasCursor(request)) return request;
+		// What a server would refuse is left to it.
+		if (this.#session.upstream === MODERN && envelopeProblem(request.body.params)) return request;
 		if (this.#waiting.size >= MAX_WAITING) return this.#missed(request);
 		this.#waiting.set(key, request);
 		const reading = this.#tools.read(this);

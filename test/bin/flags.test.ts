@@ -55,6 +55,7 @@ test('keeps words before --', async t => {
 for (const [words, expected] of [
 	[['--help'], {help: true}],
 	[['--version'], {version: true}],
+	[['--cache-tools'], {cacheTools: true}],
 	[['--debug'], {debug: true, logLevel: 'debug'}],
 	[['--debug', '--log-level', 'warn'], {debug: true, logLevel: 'warn'}],
 	[['--log-level', 'trace'], {logLevel: 'trace'}],

@@ -149,3 +149,10 @@ test('between two modern ones a change is told in each stream that is open, and 
 	give(page([add]));
 	t.deepEqual(streams(), ['A']);
 });
+
+test('between two modern ones a request without its envelope is left to the server', t => {
+	const {give, client, lists} = start(MODERN, MODERN);
+	give(page([echo]));
+	client.say({id: 1, method: 'tools/list'});
+	t.is(lists().at(-1)?.id, 1);
+});

@@ -128,6 +128,22 @@ test('logs what a stage made as coming from bridge', async t => {
 	t.is(log.length, 4);
 });
 
+test('logs what one stage made and another changed as coming from bridge, and not from the upstream', async t => {
+	const answering = perMessage({
+		toUpstream(_, answer) {
+			answer(Envelope.answer('1', 'result', {}));
+			return undefined;
+		},
+	});
+	const {client, lines} = start(t, [renaming, answering]);
+	client.say({id: 1, method: 'ping'});
+	t.like(await lines(), {
+		0: {side: 'client', from: 'client'},
+		1: {side: 'client', from: 'bridge', message: {result: 'changed'}},
+		length: 2,
+	});
+});
+
 test('logs what is no message as bytes, in percent notation', async t => {
 	const {client, lines} = start(t, refusing());
 	client.sayBytes(Buffer.from('50%\t"\xff"\n', 'latin1'));

@@ -21,6 +21,7 @@ export interface SdkClient {
 		options?: SdkOptions,
 	): Promise<unknown>;
 	setRequestHandler(schema: unknown, handler: (request: unknown) => unknown): void;
+	setNotificationHandler(schema: unknown, handler: (notification: unknown) => void): void;
 	getServerVersion(): unknown;
 	getServerCapabilities(): unknown;
 	getInstructions(): unknown;

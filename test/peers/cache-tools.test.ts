@@ -1,0 +1,63 @@
+import {join} from 'node:path';
+import test, {type ExecutionContext} from 'ava';
+import {objectOf} from '../../lib/protocol/json.js';
+import {readLog} from '../store/temp-folder.js';
+import {type Command, everything, temporaryFolder, throughBridge} from './peers.js';
+import {newMarker} from './processes.js';
+import {loadSdk, type SdkClient} from './sdk.js';
+
+/** A real client, and where it writes down what goes over the wire. */
+async function connected(t: ExecutionContext, server: Command, flags: readonly string[] = []) {
+	const sdk = await loadSdk();
+	const {command, args} = server;
+	const [program = '', ...rest] = args;
+	const transport = new sdk.StdioClientTransport({
+		command,
+		args: [program, ...flags, ...rest],
+		stderr: 'ignore',
+	});
+	const client = new sdk.Client({name: 'test', version: '1'}, {capabilities: {}});
+	/** Resolves with the first of these notifications. */
+	const told = new Promise<void>(resolve => {
+		client.setNotificationHandler(sdk.schema('ToolListChangedNotificationSchema'), () => resolve());
+	});
+	await client.connect(transport);
+	t.teardown(() => client.close());
+	return {client, told};
+}
+
+async function directList(t: ExecutionContext): Promise<unknown> {
+	const {client} = await connected(t, everything(newMarker(t)));
+	const list = await client.listTools();
+	await client.close();
+	return list;
+}
+
+const hasListChanged = (client: SdkClient): unknown =>
+	objectOf(objectOf(client.getServerCapabilities()).tools).listChanged;
+
+test.serial(
+	'Serve cached tools/list: a real client lists the tools of a real server twice, and that is asked by bridge alone',
+	async t => {
+		t.timeout(60_000);
+		const file = join(await temporaryFolder(t), 'traffic.ndjson');
+		const server = throughBridge(everything(newMarker(t)));
+		const {client, told} = await connected(t, server, ['--cache-tools', '--log', file]);
+		t.true(hasListChanged(client));
+		await told;
+		const [first, second] = [await client.listTools(), await client.listTools()];
+		t.deepEqual(first, second);
+		t.deepEqual(first, await directList(t));
+		await client.close();
+		const lists = readLog(file).filter(({message}) => objectOf(message).method === 'tools/list');
+		const count = (side: string, from: string): number =>
+			lists.filter(line => line.side === side && line.from === from).length;
+		t.is(count('client', 'client'), 2);
+		t.is(count('upstream', 'client'), 0);
+		t.true(count('upstream', 'bridge') >= 1);
+		const answers = readLog(file).filter(
+			({from, message}) => from === 'bridge' && 'result' in objectOf(message),
+		);
+		t.is(answers.length, 2);
+	},
+);
