@@ -7,6 +7,7 @@ import {type Loaded, loadConfig} from '../lib/config/load.js';
 import {resolveConfig} from '../lib/config/resolve.js';
 import type {Config, ServiceConfig} from '../lib/config/schema.js';
 import {watchConfig} from '../lib/config/watch.js';
+import {Entrance} from '../lib/gateway/entrance.js';
 import {Gateway} from '../lib/gateway/gateway.js';
 import {addressOf, listen} from '../lib/http/server.js';
 import {prefixed} from '../lib/prefixed.js';
@@ -32,7 +33,8 @@ export async function runGateway(flags: Flags, stop: Stop, demo: URL): Promise<n
 	const {log} = watchers;
 	for (const warning of loaded.warnings) log.warn('config.warning', warning);
 	const gateway = newGateway(config, watchers);
-	const server = await listen({...config.listen, handle: gateway.handle});
+	const {handle, upgrade} = new Entrance(gateway);
+	const server = await listen({...config.listen, handle, upgrade});
 	const base = baseOf(addressOf(server));
 	announce(base, config, loaded.file);
 	const watch = watchConfig({

@@ -42,6 +42,11 @@ export class WaitingRequests {
 		this.#now = now;
 	}
 
+	/** How many there are. */
+	get size(): number {
+		return this.#byKey.size;
+	}
+
 	/** Takes a request in. Returns the id to tell the upstream, or refuses it. */
 	add(request: Envelope): string {
 		const {id = '', key = ''} = request.head;

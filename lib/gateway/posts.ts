@@ -1,5 +1,5 @@
 import type {IncomingMessage, ServerResponse} from 'node:http';
-import {Envelope, type Headers, local} from '../envelope.js';
+import {type Envelope, type Headers, local} from '../envelope.js';
 import {BridgeError} from '../errors.js';
 import {acceptedBy} from '../http/read-body.js';
 import {type Refused, refuse} from '../http/refuse.js';
@@ -8,18 +8,18 @@ import {versionProblem} from '../protocol/http-hop.js';
 import {callerOf} from '../protocol/v2026-07-28.js';
 import {ModernPosts} from '../transports/http-modern.js';
 import {HttpSession, type Post} from '../transports/http-server.js';
-import {inOneLine} from '../transports/received.js';
+import {wholeMessage} from '../transports/whole-message.js';
 import {type Caller, Conversation, type Converse} from './conversation.js';
 import {isModernPost, modernProblem} from './modern-request.js';
 import type {Service} from './service.js';
-import {type Held, newSessionId, type Sessions} from './sessions.js';
+import {newSessionId, type Sessions} from './sessions.js';
 
 /** The ends of conversations that are spoken by POST. */
-export type PostClient = HttpSession | ModernPosts;
+type PostClient = HttpSession | ModernPosts;
 
 export type PostsOptions = {
 	readonly log: Log;
-	readonly sessions: Sessions<PostClient>;
+	readonly sessions: Sessions;
 	readonly converse: Converse;
 };
 
@@ -40,8 +40,8 @@ export class Posts {
 	}
 
 	/** Takes the message in the body of a POST. */
-	take(req: IncomingMessage, response: ServerResponse, line: Buffer, service: Service, caller: Caller): void {
-		const envelope = Envelope.received(inOneLine(line), local);
+	take(req: IncomingMessage, response: ServerResponse, body: Buffer, service: Service, caller: Caller): void {
+		const envelope = wholeMessage(body, local);
 		const headers: Headers = caller.authorization === undefined ? {} : {authorization: caller.authorization};
 		const post: Post = {envelope, headers, accepts: acceptedBy(req), response};
 		try {
@@ -65,19 +65,21 @@ export class Posts {
 		if (session instanceof Error) return {status: 400, id, message: 'Bad Request: several session ids'};
 		if (session === undefined && isModernPost(envelope, req.headers)) {
 			const problem = modernProblem(envelope, req.headers);
-			return problem ?? this.#within(this.#modern(envelope, service, caller, placeOf(req)).client);
+			return problem ?? this.#within(this.#modern(envelope, service, caller, placeOf(req)));
 		}
 		const problem = versionProblem(headerText(req, 'mcp-protocol-version'));
 		if (problem !== undefined) return {status: 400, id, code: -32600, message: problem};
-		if (method === 'initialize') return this.#begin(service, caller, placeOf(req)).client;
+		if (method === 'initialize') return this.#begin(service, caller, placeOf(req));
 		const {sessions} = this.#options;
 		const {name} = service.config;
 		if (session !== undefined) {
-			const held = sessions.find(session, name, caller.principal);
-			return held ? this.#within(held.client) : {status: 404, id, code: -32001, message: 'Session not found'};
+			const client = sessions.find(session, name, caller.principal)?.client;
+			return client instanceof HttpSession
+				? this.#within(client)
+				: {status: 404, id, code: -32001, message: 'Session not found'};
 		}
-		const latest = sessions.latest(name, caller.principal, placeOf(req));
-		if (latest) return this.#within(latest.client);
+		const latest = sessions.latest(name, caller.principal, placeOf(req))?.client;
+		if (latest instanceof HttpSession) return this.#within(latest);
 		return {status: 400, id, message: 'Bad Request: Server not initialized'};
 	}
 
@@ -93,8 +95,8 @@ export class Posts {
 		);
 	}
 
-	#begin(service: Service, caller: Caller, place: string): Held<PostClient> {
-		const {log, sessions} = this.#options;
+	#begin(service: Service, caller: Caller, place: string): HttpSession {
+		const {log, sessions, converse} = this.#options;
 		const conversation = new Conversation(service, caller);
 		const id = newSessionId();
 		const client: HttpSession = new HttpSession({
@@ -103,27 +105,24 @@ export class Posts {
 			idOf: key => conversation.waiting.idOf(key),
 			onRefused: () => void sessions.end(held),
 		});
-		const held: Held<PostClient> = sessions.add(id, client, conversation, place);
-		this.#start(held);
-		return held;
+		const held = sessions.add(id, client, conversation, place);
+		conversation.begin(client, converse);
+		return client;
 	}
 
 	/** Who shows the same credentials and is the same program has one conversation, however many of its requests there are. */
-	#modern({body}: Envelope, service: Service, caller: Caller, place: string): Held<PostClient> {
-		const {log, sessions} = this.#options;
+	#modern({body}: Envelope, service: Service, caller: Caller, place: string): ModernPosts {
+		const {log, sessions, converse} = this.#options;
 		const {info, capabilities} = callerOf(body.params);
 		const id = `modern ${service.config.name} ${place} ${JSON.stringify([info, capabilities, caller.principal])}`;
-		const known = sessions.find(id, service.config.name, caller.principal);
-		if (known) return known;
+		const known = sessions.find(id, service.config.name, caller.principal)?.client;
+		if (known instanceof ModernPosts) return known;
 		const client = new ModernPosts({name: 'client', log, signAfterMs: signAfter(service)});
 		// No client that forgot its session is to be taken for one that has none.
-		const held = sessions.add(id, client, new Conversation(service, caller), `modern ${place}`);
-		this.#start(held);
-		return held;
-	}
-
-	#start({client, conversation}: Held<PostClient>): void {
-		conversation.begin(client, this.#options.converse);
+		const conversation = new Conversation(service, caller);
+		sessions.add(id, client, conversation, `modern ${place}`);
+		conversation.begin(client, converse);
+		return client;
 	}
 }
 

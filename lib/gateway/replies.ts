@@ -1,4 +1,5 @@
-import type {IncomingMessage, ServerResponse} from 'node:http';
+import {type IncomingMessage, type ServerResponse, STATUS_CODES} from 'node:http';
+import type {Duplex} from 'node:stream';
 import {type Refused, refuse} from '../http/refuse.js';
 
 /** Why a request with this method goes no further. */
@@ -17,4 +18,16 @@ export function json(res: ServerResponse, value: unknown): void {
 export function ended(res: ServerResponse, status: number | undefined): void {
 	if (status === 405) refuse(res, {status, message: 'Method Not Allowed', headers: {allow: 'GET, POST'}});
 	else res.writeHead(200, {'content-length': 0}).end();
+}
+
+/** Answers a client that wanted to change to another protocol, and may not. */
+export function notUpgraded(socket: Duplex, {status, message}: Refused): void {
+	const head = [
+		`HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+		'Connection: close',
+		'Content-Type: text/plain',
+		`Content-Length: ${Buffer.byteLength(message)}`,
+	];
+	socket.on('error', () => {});
+	socket.end(`${head.join('\r\n')}\r\n\r\n${message}`);
 }

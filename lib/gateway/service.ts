@@ -1,6 +1,7 @@
 import {BoundedMap} from '../bounded-map.js';
-import type {ServiceConfig} from '../config/schema.js';
+import type {Config, ServiceConfig} from '../config/schema.js';
 import type {Headers} from '../envelope.js';
+import type {BridgeError} from '../errors.js';
 import type {Log} from '../log.js';
 import type {JsonObject} from '../protocol/json.js';
 import {objectOf} from '../protocol/json.js';
@@ -9,8 +10,9 @@ import {isHandshakeVersion} from '../protocol/version.js';
 import type {Endpoint} from '../stage.js';
 import {ToolsCache} from '../tools-cache.js';
 import {child} from '../transports/child.js';
-import {httpClient} from '../transports/http-client.js';
+import {remote} from '../transports/remote.js';
 import {revived} from '../transports/revived.js';
+import {SharedUpstream} from '../transports/shared.js';
 
 export type ServiceOptions = {
 	readonly log: Log;
@@ -35,6 +37,7 @@ export class Service {
 	readonly config: ServiceConfig;
 	readonly seen: Seen = {toolCount: undefined, restarts: 0, isFailed: false, lastError: undefined};
 	readonly #options: ServiceOptions;
+	readonly #shared: SharedUpstream | undefined;
 	readonly #conversations = new Set<Session>();
 	/** Of conversations that are over. */
 	readonly #losses = new Map<string, number>();
@@ -44,12 +47,23 @@ export class Service {
 	readonly #caches = new BoundedMap<string, ToolsCache>(MAX_CACHES);
 
 	constructor(config: ServiceConfig, options: ServiceOptions) {
+		const {name, targetVersion, shared, transport} = config;
 		this.config = config;
 		this.#options = options;
+		if (shared && transport === 'stdio')
+			this.#shared = new SharedUpstream({name, log: options.log, targetVersion, open: () => this.#start()});
 	}
 
 	get isHttp(): boolean {
 		return this.config.transport === 'http' || this.config.transport === 'sse';
+	}
+
+	get restarts(): number {
+		return this.seen.restarts + (this.#shared?.state.restarts ?? 0);
+	}
+
+	get lastError(): string | undefined {
+		return this.#shared?.state.lastError ?? this.seen.lastError;
 	}
 
 	get state(): 'disabled' | 'failed' | 'ready' | 'connecting' | 'idle' {
@@ -100,18 +114,26 @@ export class Service {
 
 	/** A connection for one conversation. */
 	open(session: Session, authorization: string | undefined): Endpoint {
-		const {name, url, transport} = this.config;
+		const {name, url, transport, isTransportGuessed: isGuessed} = this.config;
 		const {log, maxBytes} = this.#options;
-		if (transport === 'http' && url) return httpClient({name, url, log, maxBytes});
-		return revived({
+		if (this.#shared) return this.#shared.attach('client');
+		const common = {
 			...{name, log, ownId: () => session.ownId()},
-			open: () => this.#connect(this.#headers(authorization)),
-			onRevived: result => this.renewed(session, result),
-			onLoss: error => this.failed(error.message),
+			onRevived: (result: JsonObject) => this.renewed(session, result),
+			onLoss: (error: BridgeError) => this.failed(error.message),
+		};
+		if (transport === 'stdio' || !url) return revived({...common, open: () => this.#start()});
+		return remote({
+			...common,
+			url,
+			maxBytes,
+			transport,
+			isGuessed,
+			headers: () => this.#headers(authorization),
 		});
 	}
 
-	#connect(_headers: Headers): Endpoint {
+	#start(): Endpoint {
 		const {name, command = '', args, env, cwd} = this.config;
 		const {maxBytes, onStderr} = this.#options;
 		const started = child({
@@ -146,7 +168,10 @@ export class Service {
 		this.seen.isFailed = false;
 	}
 
-	async close(): Promise<void> {}
+	/** Ends what serves several clients. */
+	async close(): Promise<void> {
+		await this.#shared?.close();
+	}
 
 	failed(reason: string): void {
 		this.seen.isFailed = true;
@@ -161,4 +186,18 @@ export class Service {
 
 function add(to: Map<string, number>, losses: ReadonlyMap<string, number>): void {
 	for (const [feature, count] of losses) to.set(feature, (to.get(feature) ?? 0) + count);
+}
+
+/** The services of a configuration; those that are the same as before stay what they are. */
+export function servicesOf(
+	config: Config,
+	options: ServiceOptions,
+	old: ReadonlyMap<string, Service>,
+): Map<string, Service> {
+	const all = [...config.services].map(([name, one]): [string, Service] => {
+		const known = old.get(name);
+		const isSame = known !== undefined && JSON.stringify(known.config) === JSON.stringify(one);
+		return [name, isSame ? known : new Service(one, options)];
+	});
+	return new Map(all);
 }

@@ -4,8 +4,11 @@ import {BridgeError} from '../errors.js';
 import type {Log} from '../log.js';
 import type {Conversation} from './conversation.js';
 
-/** A client's end of a conversation, as the table of sessions sees it. */
-export type Held<Client> = {
+/** A client's end of a conversation. Whether it is in use tells whether it may be ended for another. */
+export type Client = {readonly isInUse: boolean; close(): Promise<void>};
+
+/** A session, as the table of sessions keeps it. */
+export type Held = {
 	readonly id: string;
 	readonly client: Client;
 	readonly conversation: Conversation;
@@ -22,15 +25,13 @@ export type SessionsOptions = {
 	readonly onCount?: (count: number) => void;
 };
 
-type InUse = {readonly isInUse: boolean; close(): Promise<void>};
-
 /** An id that nobody can guess. */
 export const newSessionId = (): string => randomBytes(16).toString('hex');
 
 /** The sessions of clients, the one that was used last at the end. */
-export class Sessions<Client extends InUse> {
+export class Sessions {
 	readonly #options: SessionsOptions;
-	readonly #byId = new Map<string, Held<Client>>();
+	readonly #byId = new Map<string, Held>();
 	readonly #sweep: NodeJS.Timeout | undefined;
 
 	constructor(options: SessionsOptions) {
@@ -45,7 +46,7 @@ export class Sessions<Client extends InUse> {
 	}
 
 	/** Takes a session in. Over the limit, the one that was used least lately ends, unless it is in use. */
-	add(id: string, client: Client, conversation: Conversation, place: string): Held<Client> {
+	add(id: string, client: Client, conversation: Conversation, place: string): Held {
 		if (this.#byId.size >= this.#options.limit) this.#makeRoom();
 		const held = {id, client, conversation, place, usedAt: performance.now()};
 		this.#byId.set(id, held);
@@ -54,7 +55,7 @@ export class Sessions<Client extends InUse> {
 	}
 
 	/** The session with this id, for whoever it belongs to and nobody else. */
-	find(id: string, service: string, principal: string): Held<Client> | undefined {
+	find(id: string, service: string, principal: string): Held | undefined {
 		const held = this.#byId.get(id);
 		if (
 			held?.conversation.service.config.name !== service ||
@@ -66,7 +67,7 @@ export class Sessions<Client extends InUse> {
 	}
 
 	/** The session that a client means which does not say: the one that it used last. */
-	latest(service: string, principal: string, place: string): Held<Client> | undefined {
+	latest(service: string, principal: string, place: string): Held | undefined {
 		const own = [...this.#byId.values()].filter(
 			held =>
 				held.place === place &&
@@ -84,14 +85,14 @@ export class Sessions<Client extends InUse> {
 		return newest;
 	}
 
-	#touch(held: Held<Client>): void {
+	#touch(held: Held): void {
 		held.usedAt = performance.now();
 		this.#byId.delete(held.id);
 		this.#byId.set(held.id, held);
 	}
 
 	/** Ends a session. Resolves with the status that a server behind HTTP answered to that. */
-	async end(held: Held<Client>): Promise<number | undefined> {
+	async end(held: Held): Promise<number | undefined> {
 		if (!this.#byId.delete(held.id)) return;
 		this.#options.onCount?.(this.#byId.size);
 		const status = await held.conversation.end();
@@ -99,7 +100,7 @@ export class Sessions<Client extends InUse> {
 		return status;
 	}
 
-	async endWhere(matches: (held: Held<Client>) => boolean): Promise<void> {
+	async endWhere(matches: (held: Held) => boolean): Promise<void> {
 		await Promise.all([...this.#byId.values()].filter(matches).map(held => this.end(held)));
 	}
 
@@ -108,7 +109,7 @@ export class Sessions<Client extends InUse> {
 		await this.endWhere(() => true);
 	}
 
-	values(): Iterable<Held<Client>> {
+	values(): Iterable<Held> {
 		return this.#byId.values();
 	}
 

@@ -18,8 +18,8 @@ export function statusOf(service: Service, sessions: number): {readonly [key: st
 		lost: Object.fromEntries(service.losses()),
 		tools: seen.toolCount ?? null,
 		sessions,
-		restarts: seen.restarts,
-		lastError: seen.lastError ?? null,
+		restarts: service.restarts,
+		lastError: service.lastError ?? null,
 	};
 }
 

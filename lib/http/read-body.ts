@@ -15,11 +15,11 @@ export function bodyProblem({headers, rawHeaders}: IncomingMessage, maxBytes: nu
 	return;
 }
 
-/** Reads the body of a request. Calls `done` with it, followed by a line feed, or with why it was not read to its end. */
+/** Reads the body of a request. Calls `done` with it, or with why it was not read to its end. */
 export function readBody(
 	req: IncomingMessage,
 	maxBytes: number,
-	done: (line: Buffer | undefined, refused?: Refused) => void,
+	done: (body: Buffer | undefined, refused?: Refused) => void,
 ): void {
 	const body = new WholeBody(maxBytes);
 	let isDone = false;
@@ -32,7 +32,7 @@ export function readBody(
 	req.on('end', () => {
 		if (isDone) return;
 		isDone = true;
-		done(body.line());
+		done(body.bytes());
 	});
 }
 

@@ -1,10 +1,13 @@
-import {createServer, type RequestListener, type Server} from 'node:http';
+import {createServer, type IncomingMessage, type RequestListener, type Server} from 'node:http';
+import type {Duplex} from 'node:stream';
 import {BridgeError} from '../errors.js';
 
 export type HttpServerOptions = {
 	readonly host: string;
 	readonly port: number;
 	readonly handle: RequestListener;
+	/** A client wants to change to another protocol. */
+	readonly upgrade?: (req: IncomingMessage, socket: Duplex, head: Buffer) => void;
 	/** How long the head of a request may take, and the whole of it. */
 	readonly headMs?: number;
 	readonly bodyMs?: number;
@@ -20,7 +23,15 @@ const KEEP_ALIVE_MS = 65_000;
 
 /** An HTTP server that listens, with limits for what a client may cost before it has said anything. */
 export async function listen(options: HttpServerOptions): Promise<Server> {
-	const {host, port, handle, headMs = HEAD_MS, bodyMs = BODY_MS, maxConnections = MAX_CONNECTIONS} = options;
+	const {
+		host,
+		port,
+		handle,
+		upgrade,
+		headMs = HEAD_MS,
+		bodyMs = BODY_MS,
+		maxConnections = MAX_CONNECTIONS,
+	} = options;
 	const server = createServer(
 		{
 			maxHeaderSize: MAX_HEADER_BYTES,
@@ -32,6 +43,7 @@ export async function listen(options: HttpServerOptions): Promise<Server> {
 		},
 		handle,
 	);
+	if (upgrade) server.on('upgrade', upgrade);
 	server.maxHeadersCount = MAX_HEADERS;
 	server.maxConnections = maxConnections;
 	await new Promise<void>((resolve, reject) => {

@@ -142,7 +142,10 @@ export class ModernPosts implements Endpoint {
 		}
 		const subscription = memberText(envelope.bytes, 'params', '_meta', SUBSCRIPTION_ID);
 		const listener = subscription === undefined ? undefined : this.#asked.get(canonicalId(subscription));
-		if (listener) return listener.reply.say(withSubscription(envelope, listener.id));
+		if (listener) {
+			listener.reply.say(withSubscription(envelope, listener.id));
+			return;
+		}
 		const {within} = envelope.origin;
 		const asked = within === undefined ? undefined : this.#asked.get(canonicalId(within));
 		const latest = [...this.#asked.values()].findLast(({reply}) => reply.request.head.method !== LISTEN);

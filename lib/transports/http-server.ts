@@ -9,8 +9,7 @@ import {takesPriming} from '../protocol/http-hop.js';
 import type {Version} from '../protocol/version.js';
 import type {Endpoint} from '../stage.js';
 import {Valve} from '../valve.js';
-import {elements} from '../wire/batch.js';
-import {scan} from '../wire/scan.js';
+import {isAsking} from '../wire/asking.js';
 import {Backlog} from './backlog.js';
 import {EventStream} from './event-stream.js';
 import {HttpReply} from './http-reply.js';
@@ -93,7 +92,7 @@ export class HttpSession implements Endpoint {
 	post({envelope: received, headers, accepts, response}: Post): void {
 		const origin: Origin = {name: this.name, valve: this.#valve, headers};
 		const envelope = received.relayed(origin);
-		if (!isAsking(envelope)) {
+		if (!isAsking(envelope.head, envelope.bytes)) {
 			response.writeHead(202, {'content-length': 0}).end();
 			this.incoming.next(envelope);
 			return;
@@ -236,18 +235,4 @@ export class HttpSession implements Endpoint {
 		this.incoming.complete();
 		this.#end();
 	}
-}
-
-/** Whether a message, or one of a batch, is to be answered. */
-function isAsking({head: {id, method, flaw}, bytes}: Envelope): boolean {
-	if (flaw !== 'a batch') return flaw !== undefined || (id !== undefined && method !== undefined);
-	const parts = elements(bytes);
-	return (
-		!parts ||
-		parts.length === 0 ||
-		parts.some(part => {
-			const head = scan(part, part.length);
-			return head.flaw !== undefined || (head.id !== undefined && head.method !== undefined);
-		})
-	);
 }

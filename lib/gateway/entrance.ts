@@ -1,0 +1,206 @@
+import type {IncomingMessage, ServerResponse} from 'node:http';
+import {performance} from 'node:perf_hooks';
+import type {Duplex} from 'node:stream';
+import type {Headers} from '../envelope.js';
+import {acceptedBy, bodyProblem, readBody} from '../http/read-body.js';
+import {type Refused, refuse} from '../http/refuse.js';
+import {type Target, targetOf} from '../http/target.js';
+import {HttpSession} from '../transports/http-server.js';
+import {SseServer} from '../transports/sse-server.js';
+import type {Caller} from './conversation.js';
+import type {Gateway} from './gateway.js';
+import {Posts, sessionIdOf} from './posts.js';
+import {disabled, disabledFor, notAStream, unknownToken} from './refusals.js';
+import {ended, json, notUpgraded, only} from './replies.js';
+import type {Service} from './service.js';
+import {Streams} from './streams.js';
+
+type Served = Extract<Target, {service: string}>;
+
+/** Where requests come in: who may ask, what for, and where it goes. */
+export class Entrance {
+	readonly #gateway: Gateway;
+	readonly #posts: Posts;
+	readonly #streams: Streams;
+
+	constructor(gateway: Gateway) {
+		const {log, converse, sessions} = gateway;
+		this.#gateway = gateway;
+		this.#posts = new Posts({log, converse, sessions});
+		this.#streams = new Streams({log, converse, sessions});
+	}
+
+	readonly handle = (req: IncomingMessage, res: ServerResponse): void => {
+		const target = targetOf(req.url ?? '');
+		const service = 'service' in target ? this.#gateway.services.get(target.service) : undefined;
+		const start = performance.now();
+		res.once('close', () => {
+			const seconds = (performance.now() - start) / 1000;
+			this.#gateway.metrics.count(service?.config.name, req.method ?? '', res.statusCode, seconds);
+		});
+		const refused = this.#route(req, res, target, service);
+		if (refused) refuse(res, refused);
+	};
+
+	/** Where a request goes; or why it goes nowhere. */
+	#route(
+		req: IncomingMessage,
+		res: ServerResponse,
+		target: Target,
+		service: Service | undefined,
+	): Refused | undefined {
+		const foreign = this.#gateway.guard.refusal(req);
+		if (foreign) {
+			const {host, origin} = req.headers;
+			const event = foreign.message.includes('Origin') ? 'http.origin_rejected' : 'http.host_rejected';
+			if (foreign.status === 403) this.#gateway.log.warn(event, `${foreign.message}.`, {host, origin});
+			return foreign;
+		}
+		if (target.kind === 'healthz') return only(req, ['GET']) ?? void json(res, {status: 'ok'});
+		if (!this.#gateway.guard.knows(req, service?.config.passAuthorization === false)) return unknownToken;
+		if ('service' in target) {
+			if (!service) return this.#noService();
+			return this.#serve(req, res, target, service);
+		}
+		return this.#page(req, res, target.kind);
+	}
+
+	#page(
+		req: IncomingMessage,
+		res: ServerResponse,
+		kind: Exclude<Target['kind'], 'healthz'>,
+	): Refused | undefined {
+		if (kind === 'none' || kind === 'all') return {status: 404, message: 'Not Found'};
+		const wrong = only(req, ['GET']);
+		if (wrong) return wrong;
+		if (kind === 'readyz')
+			return this.#gateway.isDraining
+				? {status: 503, message: 'Draining'}
+				: void json(res, {status: 'ready'});
+		if (kind === 'status') json(res, this.#gateway.status());
+		else
+			void this.#gateway.metrics.text().then(text => {
+				res.writeHead(200, {'content-type': this.#gateway.metrics.contentType}).end(text);
+			});
+		return;
+	}
+
+	#serve(req: IncomingMessage, res: ServerResponse, target: Served, service: Service): Refused | undefined {
+		const wrong = only(req, methods[target.kind]);
+		if (wrong) return wrong;
+		const {name, enabled} = service.config;
+		if (!enabled && req.method !== 'POST') return disabled(name);
+		const caller = this.#callerOf(req, service);
+		if (target.kind === 'sse') return this.#listen(req, res, service, caller);
+		if (target.kind === 'message') return this.#message(req, res, target, service, caller);
+		if (req.method === 'POST') return this.#post(req, res, service, caller);
+		const id = sessionIdOf(req);
+		if (id === undefined) return {status: 405, message: 'Method Not Allowed', headers: {allow: 'POST'}};
+		const held = typeof id === 'string' ? this.#gateway.sessions.find(id, name, caller.principal) : undefined;
+		if (!held) return {status: 404, code: -32001, message: 'Session not found'};
+		if (req.method === 'DELETE') {
+			void this.#gateway.sessions.end(held).then(status => ended(res, status));
+			return;
+		}
+		if (!acceptedBy(req).events)
+			return {status: 406, message: 'Not Acceptable: a stream is text/event-stream'};
+		if (held.client instanceof HttpSession) held.client.listen(res, headerOf(req, 'last-event-id'));
+		return;
+	}
+
+	#post(req: IncomingMessage, res: ServerResponse, service: Service, caller: Caller): Refused | undefined {
+		const {messageBytes} = this.#gateway.config.limits;
+		const accepts = acceptedBy(req);
+		if (!accepts.json && !accepts.events)
+			return {status: 406, message: 'Not Acceptable: an answer is application/json or text/event-stream'};
+		const problem = bodyProblem(req, messageBytes);
+		if (problem) return problem;
+		readBody(req, messageBytes, (line, refused) => {
+			if (!line) refuse(res, refused ?? {status: 400, message: 'Bad Request'});
+			else if (!service.config.enabled) refuse(res, disabledFor(service.config.name, line));
+			else this.#posts.take(req, res, line, service, caller);
+		});
+		return;
+	}
+
+	/** A client of 2024-11-05 begins. */
+	#listen(req: IncomingMessage, res: ServerResponse, service: Service, caller: Caller): Refused | undefined {
+		if (!acceptedBy(req).events) return notAStream;
+		this.#streams.listen(res, service, caller);
+		return;
+	}
+
+	/** Such a client says something. It is read when there is room for it. */
+	#message(
+		req: IncomingMessage,
+		res: ServerResponse,
+		{query}: Served,
+		service: Service,
+		caller: Caller,
+	): Refused | undefined {
+		const {messageBytes} = this.#gateway.config.limits;
+		const listener = this.#streams.listener(query.get('sessionId'), service, caller);
+		if (!(listener instanceof SseServer)) return listener;
+		const problem = bodyProblem(req, messageBytes);
+		if (problem) return problem;
+		const headers: Headers = caller.authorization === undefined ? {} : {authorization: caller.authorization};
+		listener.valve.whenOpen(() =>
+			readBody(req, messageBytes, (line, refused) => {
+				if (!line) return refuse(res, refused ?? {status: 400, message: 'Bad Request'});
+				res.writeHead(202, {'content-length': 0}).end();
+				listener.receive(line, headers);
+			}),
+		);
+		return;
+	}
+
+	/** A client wants to change to another protocol on its connection, of which WebSocket is the only one. */
+	readonly upgrade = (req: IncomingMessage, socket: Duplex, head: Buffer): void => {
+		const target = targetOf(req.url ?? '');
+		const service = target.kind === 'mcp' ? this.#gateway.services.get(target.service) : undefined;
+		const refused = this.#upgradeProblem(req, service);
+		if (!refused && service) {
+			const maxBytes = this.#gateway.config.limits.messageBytes;
+			void this.#streams.upgrade(req, socket, head, {
+				service,
+				caller: this.#callerOf(req, service),
+				maxBytes,
+			});
+			return;
+		}
+		notUpgraded(socket, refused ?? this.#noService());
+	};
+
+	#upgradeProblem(req: IncomingMessage, service: Service | undefined): Refused | undefined {
+		const foreign = this.#gateway.guard.refusal(req);
+		if (foreign) return foreign;
+		if (!this.#gateway.guard.knows(req, service?.config.passAuthorization === false)) return unknownToken;
+		if (req.headers.upgrade?.toLowerCase() !== 'websocket') return {status: 400, message: 'Bad Request'};
+		return service && !service.config.enabled ? disabled(service.config.name) : undefined;
+	}
+
+	#callerOf({headers}: IncomingMessage, {config}: Service): Caller {
+		const {authorization} = headers;
+		const token = headers['x-bridge-token'];
+		return {
+			authorization: config.passAuthorization ? authorization : undefined,
+			principal: JSON.stringify([authorization, token]),
+		};
+	}
+
+	#noService(): Refused {
+		const services = [...this.#gateway.services.keys()].sort();
+		return {status: 404, message: 'There is no such service.', facts: {services}};
+	}
+}
+
+const methods: {readonly [kind in Served['kind']]: readonly string[]} = {
+	mcp: ['GET', 'POST', 'DELETE'],
+	sse: ['GET'],
+	message: ['POST'],
+};
+
+const headerOf = ({headers}: IncomingMessage, name: string): string | undefined => {
+	const value = headers[name];
+	return Array.isArray(value) ? value.join(', ') : value;
+};

@@ -1,0 +1,83 @@
+import type {IncomingMessage, ServerResponse} from 'node:http';
+import type {Duplex} from 'node:stream';
+import type {Headers} from '../envelope.js';
+import type {Refused} from '../http/refuse.js';
+import type {Log} from '../log.js';
+import type {Endpoint} from '../stage.js';
+import {SseServer} from '../transports/sse-server.js';
+import {acceptWebSocket, wsEndpoint} from '../transports/websocket.js';
+import {type Caller, Conversation, type Converse} from './conversation.js';
+import type {Service} from './service.js';
+import {newSessionId, type Sessions} from './sessions.js';
+
+/** The end of a conversation whose client stays connected for all of it. */
+export class StreamClient {
+	readonly endpoint: Endpoint;
+
+	constructor(endpoint: Endpoint) {
+		this.endpoint = endpoint;
+	}
+
+	/** It is there as long as its connection is. */
+	readonly isInUse = true;
+
+	async close(): Promise<void> {
+		await this.endpoint.close();
+	}
+}
+
+export type StreamsOptions = {
+	readonly log: Log;
+	readonly sessions: Sessions;
+	readonly converse: Converse;
+};
+
+/** Clients that are spoken to over a connection that stays: HTTP+SSE of 2024-11-05, and WebSocket. */
+export class Streams {
+	readonly #options: StreamsOptions;
+
+	constructor(options: StreamsOptions) {
+		this.#options = options;
+	}
+
+	/** A client begins to listen. */
+	listen(res: ServerResponse, service: Service, caller: Caller): void {
+		const {log} = this.#options;
+		const id = newSessionId();
+		const path = `/mcp/${service.config.name}/message`;
+		this.#begin(id, new SseServer(res, {name: 'client', path, log, id}), service, caller);
+	}
+
+	/** The listener that a message is from. */
+	listener(id: string | null, service: Service, caller: Caller): SseServer | Refused {
+		const held = this.#options.sessions.find(id ?? '', service.config.name, caller.principal);
+		const endpoint = held?.client instanceof StreamClient ? held.client.endpoint : undefined;
+		if (endpoint instanceof SseServer) return endpoint;
+		return {status: 404, code: -32001, message: 'Session not found'};
+	}
+
+	/** A client changes to WebSocket. */
+	async upgrade(
+		req: IncomingMessage,
+		socket: Duplex,
+		head: Buffer,
+		{
+			service,
+			caller,
+			maxBytes,
+		}: {readonly service: Service; readonly caller: Caller; readonly maxBytes: number},
+	): Promise<void> {
+		const accepted = await acceptWebSocket(req, socket, head, maxBytes);
+		if (!accepted) return;
+		const headers: Headers = caller.authorization === undefined ? {} : {authorization: caller.authorization};
+		this.#begin(newSessionId(), wsEndpoint(accepted, {name: 'client', maxBytes, headers}), service, caller);
+	}
+
+	#begin(id: string, endpoint: Endpoint, service: Service, caller: Caller): void {
+		const {sessions, converse} = this.#options;
+		const conversation = new Conversation(service, caller);
+		const held = sessions.add(id, new StreamClient(endpoint), conversation, 'stream');
+		conversation.begin(endpoint, converse);
+		void endpoint.gone.then(() => sessions.end(held));
+	}
+}
