@@ -24,7 +24,11 @@ async function main(argv: readonly string[], stop: Stop): Promise<number> {
 	if (command === 'gateway') return serveGateway({words, server, flags}, stop);
 	if ((flags.config ?? flags.check) !== undefined) throw onlyConfig(flags);
 	if (command === 'versions') return askVersions({words, server, flags}, stop);
-	if (flags.url) throw onlyVersions();
+	if (flags.url && server) throw twoServers();
+	if (flags.url) {
+		const {runRemote} = await import('./remote.js');
+		return runRemote(flags.url, flags, stop);
+	}
 	if (server) {
 		const {runWrap} = await import('./wrap.js');
 		return runWrap(server, flags, stop);
@@ -73,11 +77,11 @@ const superfluous = (command: string, word: string): BridgeError =>
 		'Servers stand in its configuration: bridge gateway --config FILE',
 	);
 
-const onlyVersions = (): BridgeError =>
+const twoServers = (): BridgeError =>
 	new BridgeError(
 		'ERR_CONFIG_INVALID',
-		'--url has a meaning for bridge versions alone so far.',
-		'Put bridge in front of a command: bridge -- COMMAND',
+		'There is a --url and a command.',
+		'Name one server: --url URL, or -- COMMAND.',
 	);
 
 const onlyConfig = ({check}: Flags): BridgeError =>

@@ -1,4 +1,6 @@
 import {type Client, clients} from '../lib/config/clients.js';
+import {isHeaderName, isHeaderValue} from '../lib/config/headers.js';
+import type {Headers} from '../lib/envelope.js';
 import {BridgeError} from '../lib/errors.js';
 import {type Level, levels} from '../lib/log.js';
 import {isLoopback} from '../lib/loopback.js';
@@ -32,6 +34,8 @@ export type Flags = {
 	readonly timeoutMs: number | undefined;
 	readonly env: Environment;
 	readonly url: URL | undefined;
+	/** What requests to that URL have beyond what the protocol wants. */
+	readonly headers: Headers;
 	/** The configuration file to use. */
 	readonly config: string | undefined;
 	/** The configuration file to look at, and not to use. */
@@ -77,6 +81,7 @@ const noFlags: Flags = {
 	timeoutMs: undefined,
 	env: {},
 	url: undefined,
+	headers: {},
 	config: undefined,
 	check: undefined,
 	clientVersion: undefined,
@@ -163,6 +168,7 @@ function understood(given: ReadonlyMap<string, unknown>): Flags {
 		onFull: among('on-full', ['gap', 'wait']) ?? noFlags.onFull,
 		timeoutMs: millis('timeout', one('timeout'), 1000),
 		url: address(one('url')),
+		headers: headersOf((given.get('header') as string[] | undefined) ?? []),
 		config: one('config'),
 		check: one('check'),
 		clientVersion: among('client-version', handshakeVersions),
@@ -193,10 +199,22 @@ function address(text: string | undefined): URL | undefined {
 	if (!URL.canParse(text))
 		throw invalid(`--url ${text} is no URL.`, 'Write it whole: --url https://example.com/mcp');
 	const url = new URL(text);
-	if (url.protocol !== 'http:' && url.protocol !== 'https:')
-		throw invalid(`--url ${text} is not http or https.`, 'Other transports are not spoken yet.');
-	if (url.protocol === 'http:' && !isLoopback(url.hostname)) url.protocol = 'https:';
+	if (!['http:', 'https:', 'ws:', 'wss:'].includes(url.protocol))
+		throw invalid(`--url ${text} is not http, https, ws or wss.`, 'For a command, write: bridge -- COMMAND');
+	if (!isLoopback(url.hostname)) url.protocol = url.protocol.startsWith('ws') ? 'wss:' : 'https:';
 	return url;
+}
+
+/** `NAME: VALUE`, as curl takes it. */
+function headersOf(given: readonly string[]): Headers {
+	const headers: Record<string, string> = {};
+	for (const text of given) {
+		const [, name = '', value = ''] = /^([^:]+):\s*(.*)$/s.exec(text) ?? [];
+		if (!isHeaderName(name) || !isHeaderValue(value))
+			throw invalid(`--header ${name || text} is no header.`, 'Write --header "NAME: VALUE".');
+		headers[name.toLowerCase()] = value;
+	}
+	return headers;
 }
 
 /** `NAME=VALUE` sets a variable, `NAME` alone passes on the one that bridge has. */

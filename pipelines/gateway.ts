@@ -1,13 +1,12 @@
 import type {Conversation, Converse} from '../lib/gateway/conversation.js';
 import {type Log, logBug} from '../lib/log.js';
-import {injectSession} from '../lib/operators/inject-session.js';
-import {normaliseHeaders} from '../lib/operators/normalise-headers.js';
 import {noteState} from '../lib/operators/note-state.js';
 import {noteTools} from '../lib/operators/note-tools.js';
 import type {Taps} from '../lib/operators/record.js';
 import type {TraceOptions} from '../lib/operators/trace.js';
+import type {JsonObject} from '../lib/protocol/json.js';
 import {connect, type Endpoint, type Stage} from '../lib/stage.js';
-import {wrap} from './wrap.js';
+import {httpHop, wrap} from './wrap.js';
 
 export type GatewayOptions = {
 	readonly log: Log;
@@ -34,15 +33,14 @@ export function gateway(
 		passAuthorization,
 	} = service.config;
 	const cacheTools = service.cacheFor(caller.principal);
-	const ownId = (): string => session.ownId();
+	const onRenewed = (result: JsonObject): void => service.renewed(session, result);
 	const isHttp = transport === 'http' || transport === 'sse';
 	return [
 		noteTools({onTools: count => service.showed(count)}), //  how many tools there are, for the status
 		...wrap({log, upstream, transport, timeoutMs, maxBytes, trace, taps, cacheTools, session, waiting}),
-		isHttp ? normaliseHeaders({session, headers, accept, contentType, passAuthorization}) : {},
-		isHttp
-			? injectSession({upstream, log, ownId, onRenewed: result => service.renewed(session, result)})
-			: {},
+		...(isHttp
+			? httpHop({session, upstream, log, headers, accept, contentType, passAuthorization, onRenewed})
+			: []),
 		noteState({onHeard: () => service.heard(session), onFailure: reason => service.failed(reason)}),
 	];
 }

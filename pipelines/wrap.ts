@@ -2,9 +2,11 @@ import type {Log} from '../lib/log.js';
 import {cacheTools} from '../lib/operators/cache-tools.js';
 import {MESSAGE_LIMIT} from '../lib/operators/frame.js';
 import {holdUntilReady} from '../lib/operators/hold-until-ready.js';
+import {type InjectSessionOptions, injectSession} from '../lib/operators/inject-session.js';
 import {matchAnswers} from '../lib/operators/match-answers.js';
 import {modernClient} from '../lib/operators/modern-client.js';
 import {modernUpstream} from '../lib/operators/modern-upstream.js';
+import {type NormaliseHeadersOptions, normaliseHeaders} from '../lib/operators/normalise-headers.js';
 import {parse} from '../lib/operators/parse.js';
 import {pollTasks} from '../lib/operators/poll-tasks.js';
 import type {Taps} from '../lib/operators/record.js';
@@ -58,6 +60,17 @@ export function wrap(options: WrapOptions): Stage[] {
 		cache ? cacheTools({session, cache, timeoutMs}) : {}, //  tools/list, in the server's own words
 		parse({log, from: 'upstream', maxBytes}), //   what is no message goes no further
 		taps?.upstream ?? {}, //                       what the server hears and says, where that differs
+	];
+}
+
+export type HttpHopOptions = NormaliseHeadersOptions & Omit<InjectSessionOptions, 'ownId'>;
+
+/** What stands next to a server that is spoken to over HTTP. */
+export function httpHop({upstream, log, onRenewed, ...headers}: HttpHopOptions): Stage[] {
+	const {session} = headers;
+	return [
+		normaliseHeaders(headers), //                  what a request has to have, and nothing else
+		injectSession({upstream, log, ownId: () => session.ownId(), onRenewed}), //  the id of the server's session
 	];
 }
 

@@ -4,9 +4,7 @@ import type {Headers} from '../envelope.js';
 import type {BridgeError} from '../errors.js';
 import type {Log} from '../log.js';
 import type {JsonObject} from '../protocol/json.js';
-import {objectOf} from '../protocol/json.js';
 import type {Session} from '../protocol/session.js';
-import {isHandshakeVersion} from '../protocol/version.js';
 import type {Endpoint} from '../stage.js';
 import {ToolsCache} from '../tools-cache.js';
 import {child} from '../transports/child.js';
@@ -161,9 +159,7 @@ export class Service {
 
 	/** It has answered a new handshake, perhaps in another version. */
 	renewed(session: Session, result: JsonObject): void {
-		const {protocolVersion} = objectOf(result);
-		if (isHandshakeVersion(protocolVersion) && protocolVersion !== session.upstream)
-			session.upstreamBecame(protocolVersion);
+		session.renewed(result);
 		this.seen.restarts++;
 		this.seen.isFailed = false;
 	}

@@ -1,5 +1,6 @@
 import {createHash, timingSafeEqual} from 'node:crypto';
 import type {IncomingMessage} from 'node:http';
+import {isLoopback} from '../loopback.js';
 import type {Refused} from './refuse.js';
 
 export type GuardOptions = {
@@ -64,10 +65,6 @@ export class Guard {
 		return isLoopback(host) || this.#origins.some(allowed => allowed.test(origin));
 	}
 }
-
-/** Whether a name or an address is this machine's own, and nobody else's. */
-export const isLoopback = (host: string): boolean =>
-	/^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i.test(host);
 
 /** How often a header was sent: Node shows only one of several. */
 const count = ({rawHeaders}: IncomingMessage, name: string): number =>

@@ -12,7 +12,7 @@ export type InjectSessionOptions = {
 	/** An id for a request of bridge's own. */
 	readonly ownId: () => string;
 	/** The server had lost the session, and this is what it answered to a new handshake. */
-	readonly onRenewed?: (result: JsonObject) => void;
+	readonly onRenewed?: ((result: JsonObject) => void) | undefined;
 };
 
 const HEADER = 'mcp-session-id';

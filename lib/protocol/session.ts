@@ -1,6 +1,12 @@
 import {randomBytes} from 'node:crypto';
 import type {JsonObject} from './json.js';
-import {type HandshakeVersion, MODERN, NEWEST_HANDSHAKE, type Version} from './version.js';
+import {
+	type HandshakeVersion,
+	isHandshakeVersion,
+	MODERN,
+	NEWEST_HANDSHAKE,
+	type Version,
+} from './version.js';
 
 export type SessionOptions = {
 	/** The server's name, for people. */
@@ -123,6 +129,12 @@ export class Session {
 	whenReady(proceed: () => void): void {
 		if (this.#isReady) proceed();
 		else this.#whenReady.push(proceed);
+	}
+
+	/** The upstream has answered a new handshake, perhaps in another version. */
+	renewed({protocolVersion}: JsonObject): void {
+		if (isHandshakeVersion(protocolVersion) && protocolVersion !== this.#upstream)
+			this.upstreamBecame(protocolVersion);
 	}
 
 	/** An id for a request of bridge's own. */

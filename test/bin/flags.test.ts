@@ -19,6 +19,7 @@ const defaults: Flags = {
 	timeoutMs: undefined,
 	env: {},
 	url: undefined,
+	headers: {},
 	config: undefined,
 	check: undefined,
 	clientVersion: undefined,
