@@ -80,6 +80,12 @@ export async function codexExec({folder, env}: CodexHome, prompt: string): Promi
 	return (await running).stdout.trim();
 }
 
+/** The MCP servers as `codex mcp list` sees them: it looks whether they want a login. */
+export async function codexServers({folder, env}: CodexHome): Promise<unknown> {
+	const {stdout} = await promisify(execFile)(program, ['mcp', 'list', '--json'], {cwd: folder, env});
+	return JSON.parse(stdout);
+}
+
 interface Message {
 	readonly id?: number;
 	readonly method?: string;
