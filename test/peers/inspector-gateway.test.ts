@@ -58,7 +58,7 @@ for (const way of ['http', 'sse', 'bridge --url'] as const) {
 
 const toolsIn = ({stdout}: Inspection): string[] => {
 	const {tools} = JSON.parse(String(stdout)) as {tools: Array<{name: string}>};
-	return tools.map(({name}) => name).sort();
+	return tools.map(tool => String(tool.name)).sort();
 };
 
 for (const way of ['http', 'sse', 'bridge --url'] as const) {
