@@ -49,3 +49,23 @@ export async function startGateway(t: Owner, options: GatewayOptions): Promise<L
 export function serviceUrl({port}: Listening, service: string, rest = ''): string {
 	return `http://127.0.0.1:${port}/mcp/${service}${rest}`;
 }
+
+/** What `/status` says of a service, as far as tests look at it. */
+export interface ServiceStatus {
+	readonly state: string;
+	readonly transport: string;
+	readonly version: string | null;
+	readonly deprecated: boolean;
+	readonly outlook: string | null;
+	readonly lost: Readonly<Record<string, number>>;
+	readonly tools: number | null;
+	readonly sessions: number;
+	readonly restarts: number;
+	readonly lastError: string | null;
+}
+
+/** Reads `/status`. */
+export async function gatewayStatus({port}: Listening) {
+	const response = await fetch(`http://127.0.0.1:${port}/status`);
+	return (await response.json()) as {readonly services: Readonly<Record<string, ServiceStatus>>};
+}
