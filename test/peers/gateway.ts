@@ -37,12 +37,12 @@ export async function freePort(): Promise<number> {
 
 /** Starts `bridge gateway` with a configuration file and waits until it says where it serves. */
 export async function startGateway(t: Owner, options: GatewayOptions): Promise<Listening> {
-	const port = options.port ?? (await freePort());
-	const file = join(options.folder, `gateway-${port}.json`);
-	const configuration = {listen: `127.0.0.1:${port}`, ...options.settings, servers: options.services};
+	const file = join(options.folder, 'gateway.json');
+	const listen = `127.0.0.1:${options.port ?? 0}`;
+	const configuration = {listen, ...options.settings, servers: options.services};
 	await writeFile(file, JSON.stringify(configuration, undefined, '\t'));
 	const args = [bridgeFile, 'gateway', '--config', file];
-	return startListening(t, {command: process.execPath, args}, new RegExp(`127\\.0\\.0\\.1:(${port})\\b`));
+	return startListening(t, {command: process.execPath, args}, /listens on http:\/\/127\.0\.0\.1:(\d+)/);
 }
 
 /** Where a service of a gateway is. */

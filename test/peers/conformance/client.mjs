@@ -3,7 +3,6 @@
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {mkdtemp, rm, writeFile} from 'node:fs/promises';
-import {createServer} from 'node:net';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import process from 'node:process';
@@ -15,36 +14,27 @@ const version = process.env.MCP_CONFORMANCE_PROTOCOL_VERSION ?? '2025-11-25';
 const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{}');
 const isModern = version >= '2026-07-28';
 
-async function freePort() {
-	const server = createServer().listen(0, '127.0.0.1');
-	await once(server, 'listening');
-	const {port} = server.address();
-	server.close();
-	await once(server, 'close');
-	return port;
-}
-
 /** Puts a gateway in front of a server and returns where it is and how to end it. */
-async function startBridge(bridge, url) {
+async function startBridge(bridge, upstream) {
 	const folder = await mkdtemp(join(tmpdir(), 'bridge-conformance-client-'));
 	const file = join(folder, 'gateway.json');
-	const port = await freePort();
-	await writeFile(file, JSON.stringify({listen: `127.0.0.1:${port}`, servers: {up: {url}}}));
+	await writeFile(file, JSON.stringify({listen: '127.0.0.1:0', servers: {up: {url: upstream}}}));
 	const child = spawn(process.execPath, [bridge, 'gateway', '--config', file], {
 		stdio: ['ignore', 'pipe', 'pipe'],
 	});
-	await new Promise((resolve, reject) => {
+	const url = await new Promise((resolve, reject) => {
 		for (const input of [child.stdout, child.stderr]) {
 			createInterface({input}).on('line', line => {
 				process.stderr.write(`${line}\n`);
-				if (line.includes(`127.0.0.1:${port}`)) resolve();
+				const base = /listens on (http:\S+:\d+)/.exec(line)?.[1];
+				if (base !== undefined) resolve(`${base}/mcp/up`);
 			});
 		}
 
 		child.once('exit', code => reject(new Error(`bridge ended with ${code}`)));
 	});
 	return {
-		url: `http://127.0.0.1:${port}/mcp/up`,
+		url,
 		async end() {
 			const ended = once(child, 'exit');
 			child.kill('SIGTERM');
