@@ -12,7 +12,8 @@ export function isModern(version: Version): boolean {
 	return version >= '2026-07-28';
 }
 
-function fixtureFile(name: 'fixture-handshake' | 'fixture-modern'): string {
+/** A program in the folder `servers`. */
+export function fixtureFile(name: 'fixture-handshake' | 'fixture-modern'): string {
 	return fileURLToPath(new URL(`servers/${name}.mjs`, peersFolder));
 }
 

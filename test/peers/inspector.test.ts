@@ -1,41 +1,17 @@
-import {execFile} from 'node:child_process';
 import {writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {promisify} from 'node:util';
 import test, {type ExecutionContext} from 'ava';
-import {everything, inspectorFile, temporaryFolder, throughBridge} from './peers.js';
+import {inspect} from './inspector.js';
+import {everything, temporaryFolder, throughBridge} from './peers.js';
 import {newMarker, survivorsOf} from './processes.js';
 
-const run = promisify(execFile);
-
-interface Outcome {
-	readonly code: unknown;
-	readonly stdout: unknown;
-}
-
-/** Runs the Inspector's command line as a user does; a failure of the Inspector is an outcome too. */
-async function inspect(folder: string, server: string, method: readonly string[]): Promise<Outcome> {
-	// The Inspector swallows a `--` on its command line, so the server's command comes from a file.
-	const args = [
-		inspectorFile,
-		'--cli',
-		'--config',
-		join(folder, 'mcp.json'),
-		'--server',
-		server,
-		'--method',
-		...method,
-	];
-	// It keeps a catalog in the home directory, which must not be the user's.
-	const env = {...process.env, HOME: folder};
-	return run(process.execPath, args, {env, cwd: folder}).then(
-		({stdout}) => ({code: 0, stdout}),
-		(error: unknown) => ({
-			code: Reflect.get(Object(error), 'code'),
-			stdout: Reflect.get(Object(error), 'stdout'),
-		}),
-	);
-}
+/** The Inspector swallows a `--` on its command line, so the server's command comes from a file. */
+const listed = (folder: string, server: string): string[] => [
+	'--config',
+	join(folder, 'mcp.json'),
+	'--server',
+	server,
+];
 
 async function sameInspection(t: ExecutionContext, method: readonly string[], code: number, part: string) {
 	t.timeout(60_000);
@@ -44,8 +20,8 @@ async function sameInspection(t: ExecutionContext, method: readonly string[], co
 	const mcpServers = {direct: everything(marker), through: throughBridge(everything(marker))};
 	await writeFile(join(folder, 'mcp.json'), JSON.stringify({mcpServers}));
 	const [direct, through] = await Promise.all([
-		inspect(folder, 'direct', method),
-		inspect(folder, 'through', method),
+		inspect(folder, listed(folder, 'direct'), method),
+		inspect(folder, listed(folder, 'through'), method),
 	]);
 	t.deepEqual(through, direct);
 	t.is(through.code, code);

@@ -15,7 +15,9 @@ export interface Command {
 // This file runs as dist/test/peers/peers.js; the packages stay with the sources.
 export const peersFolder = new URL('../../../test/peers/', import.meta.url);
 
-const bridgeFile = process.env.BRIDGE_BIN ?? fileURLToPath(new URL('../../bin/bridge.js', import.meta.url));
+/** The program under test. */
+export const bridgeFile =
+	process.env.BRIDGE_BIN ?? fileURLToPath(new URL('../../bin/bridge.js', import.meta.url));
 
 /** A file of an installed peer, such as `@modelcontextprotocol/sdk/dist/esm/client/index.js`. */
 export function peerUrl(path: string): URL {

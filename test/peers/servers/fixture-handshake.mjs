@@ -1,5 +1,11 @@
-// A stdio server of the handshake era that plays any of its versions. SDK 1.32.2, low-level Server.
+// A server of the handshake era that plays any of its versions. SDK 1.32.2, low-level Server.
+//   node fixture-handshake.mjs [stdio]       the only one without a network
+//   node fixture-handshake.mjs http PORT     streamable HTTP at /mcp, with sessions and streams that can be resumed
+//   node fixture-handshake.mjs sse PORT      HTTP+SSE at /sse and /messages
+//   node fixture-handshake.mjs ws PORT       WebSocket, subprotocol mcp
+// Where it listens is the first line on stderr, also when PORT is 0. Further arguments are ignored.
 //   FIXTURE_VERSIONS=2025-03-26,2024-11-05   what it accepts; the first is its answer to any other. The newest says what it can do
+//   FIXTURE_SUITE=1                          has all that the official conformance suite asks for, whatever its version
 //   FIXTURE_ECHO=1                           answers initialize with whatever version it is asked for
 //   FIXTURE_REFUSE=1                         answers initialize with -32602 unless it accepts the version
 //   FIXTURE_INIT_DELAY_MS=30000              slow to initialize
@@ -7,7 +13,6 @@
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {Server} from '@modelcontextprotocol/sdk/server/index.js';
-import {StdioServerTransport} from '@modelcontextprotocol/sdk/server/stdio.js';
 import * as sdk from '@modelcontextprotocol/sdk/types.js';
 import {
 	Cancellations,
@@ -22,16 +27,17 @@ import {
 	say,
 	text,
 } from './fixture-content.mjs';
+import {suiteTools} from './fixture-suite.mjs';
+import {serve} from './fixture-transports.mjs';
 
 const versions = (process.env.FIXTURE_VERSIONS || sdk.SUPPORTED_PROTOCOL_VERSIONS.join(',')).split(',');
-const version = versions.toSorted().at(-1);
+// The suite's clients ask for everything there is. Fields and tools that its version does not know are no hindrance for a
+// real server either: it sends what its program has, and a proxy has to make something of it.
+const version = process.env.FIXTURE_SUITE ? '2025-11-25' : versions.toSorted().at(-1);
 const levels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'];
-const cancellations = new Cancellations();
-const subscribed = new Set();
-let level = 'debug';
 
-async function log(data, {sendNotification}) {
-	if (levels.indexOf('info') >= levels.indexOf(level)) {
+async function log(data, {session, sendNotification}) {
+	if (levels.indexOf('info') >= levels.indexOf(session.level)) {
 		const params = {level: 'info', logger: 'fixture', data};
 		await sendNotification({method: 'notifications/message', params});
 	}
@@ -98,57 +104,63 @@ const tools = {
 	async bridge_slow({ms = 1000}, extra) {
 		// Whoever wants to cancel it knows by this that it runs.
 		await progress(0, extra);
-		await cancellations.sleep(ms, extra.signal);
+		await extra.session.cancellations.sleep(ms, extra.signal);
 		return say('slept');
 	},
 	/** Tells of a change, and only of the resource that the client has subscribed to. */
-	async bridge_change() {
+	async bridge_change(_given, {session: {server, subscribed}}) {
 		await server.sendToolListChanged();
 		for (const uri of subscribed) await server.sendResourceUpdated({uri});
 		return say('changed');
 	},
-	bridge_cancelled: async () => say(`cancelled: ${await cancellations.first()}`),
+	bridge_cancelled: async (_given, {session}) => say(`cancelled: ${await session.cancellations.first()}`),
+	...(process.env.FIXTURE_SUITE ? suiteTools(elicit) : {}),
 };
 const described = Object.fromEntries(
 	Object.entries(tools).map(([name, tool]) => [name, typeof tool === 'function' ? {run: tool} : tool]),
 );
 
-const server = new Server(
-	{name: 'bridge-fixture', version: '1.0.0', ...(version >= '2025-06-18' ? {title: 'Bridge fixture'} : {})},
-	{
-		capabilities: {
-			tools: {listChanged: true},
-			resources: {subscribe: true, listChanged: true},
-			prompts: {listChanged: true},
-			logging: {},
-			completions: {},
+/** What one client has said to one server, and the server it was said to. */
+function startSession() {
+	const server = new Server(
+		{
+			name: 'bridge-fixture',
+			version: '1.0.0',
+			...(version >= '2025-06-18' ? {title: 'Bridge fixture'} : {}),
 		},
-		instructions: 'Fixture server for proxy tests.',
-	},
-);
-
-// Which version it answers is up to the environment, so that one SDK release can play all of them.
-const initialize = server._oninitialize.bind(server);
-server.setRequestHandler(sdk.InitializeRequestSchema, async request => {
-	await sleep(Number(process.env.FIXTURE_INIT_DELAY_MS ?? 0));
-	const asked = request.params.protocolVersion;
-	if (process.env.FIXTURE_REFUSE && !versions.includes(asked)) {
-		throw new sdk.McpError(-32602, `Unsupported protocol version: ${asked}`);
-	}
-
-	const result = await initialize(request);
-	// Before 2025-03-26 completion was no capability: every server might have it.
-	if (version < '2025-03-26') delete result.capabilities.completions;
-	const known = versions.includes(asked) || process.env.FIXTURE_ECHO;
-	return {...result, protocolVersion: known ? asked : versions[0]};
-});
-
-function answer(schema, handler) {
-	server.setRequestHandler(schema, (request, extra) => handler(request.params ?? {}, extra));
+		{
+			capabilities: {
+				tools: {listChanged: true},
+				resources: {subscribe: true, listChanged: true},
+				prompts: {listChanged: true},
+				logging: {},
+				completions: {},
+			},
+			instructions: 'Fixture server for proxy tests.',
+		},
+	);
+	return {server, subscribed: new Set(), cancellations: new Cancellations(), level: 'debug'};
 }
 
-answer(sdk.ListToolsRequestSchema, () => ({tools: listed(described, version)}));
-answer(sdk.CallToolRequestSchema, async ({name, arguments: given}, extra) => {
+// Which version it answers is up to the environment, so that one SDK release can play all of them.
+function answerInitialize(server) {
+	const initialize = server._oninitialize.bind(server);
+	server.setRequestHandler(sdk.InitializeRequestSchema, async request => {
+		await sleep(Number(process.env.FIXTURE_INIT_DELAY_MS ?? 0));
+		const asked = request.params.protocolVersion;
+		if (process.env.FIXTURE_REFUSE && !versions.includes(asked)) {
+			throw new sdk.McpError(-32602, `Unsupported protocol version: ${asked}`);
+		}
+
+		const result = await initialize(request);
+		// Before 2025-03-26 completion was no capability: every server might have it.
+		if (version < '2025-03-26') delete result.capabilities.completions;
+		const known = versions.includes(asked) || process.env.FIXTURE_ECHO;
+		return {...result, protocolVersion: known ? asked : versions[0]};
+	});
+}
+
+async function call({name, arguments: given}, extra) {
 	const tool = described[name];
 	if (tool === undefined || (tool.since ?? '') > version) {
 		throw new sdk.McpError(sdk.ErrorCode.InvalidParams, `Unknown tool: ${name}`);
@@ -159,36 +171,45 @@ answer(sdk.CallToolRequestSchema, async ({name, arguments: given}, extra) => {
 	} catch (error) {
 		return {isError: true, ...say(error.message)};
 	}
-});
-answer(sdk.ListResourcesRequestSchema, () => ({resources}));
-answer(sdk.ListResourceTemplatesRequestSchema, () => ({resourceTemplates}));
-answer(sdk.ReadResourceRequestSchema, ({uri}) => {
-	const contents = contentsOf(uri);
-	if (contents === undefined) throw new sdk.McpError(-32002, 'Resource not found', {uri});
-	return {contents};
-});
-answer(sdk.SubscribeRequestSchema, ({uri}) => {
-	subscribed.add(uri);
-	return {};
-});
-answer(sdk.UnsubscribeRequestSchema, ({uri}) => {
-	subscribed.delete(uri);
-	return {};
-});
-answer(sdk.ListPromptsRequestSchema, () => ({prompts: listedPrompts(version)}));
-answer(sdk.GetPromptRequestSchema, ({name, arguments: given}) => {
-	const messages = promptMessages(name, given);
-	if (messages === undefined) {
-		throw new sdk.McpError(sdk.ErrorCode.InvalidParams, `Unknown prompt: ${name}`);
+}
+
+function answerTheRest(session) {
+	function answer(schema, handler) {
+		session.server.setRequestHandler(schema, (request, extra) => handler(request.params ?? {}, extra));
 	}
 
-	return {messages};
-});
-answer(sdk.CompleteRequestSchema, completion);
-answer(sdk.SetLevelRequestSchema, params => {
-	level = params.level;
-	return {};
-});
+	answer(sdk.ListToolsRequestSchema, () => ({tools: listed(described, version)}));
+	answer(sdk.CallToolRequestSchema, (params, extra) => call(params, {...extra, session}));
+	answer(sdk.ListResourcesRequestSchema, () => ({resources}));
+	answer(sdk.ListResourceTemplatesRequestSchema, () => ({resourceTemplates}));
+	answer(sdk.ReadResourceRequestSchema, ({uri}) => {
+		const contents = contentsOf(uri);
+		if (contents === undefined) throw new sdk.McpError(-32002, 'Resource not found', {uri});
+		return {contents};
+	});
+	answer(sdk.SubscribeRequestSchema, ({uri}) => {
+		session.subscribed.add(uri);
+		return {};
+	});
+	answer(sdk.UnsubscribeRequestSchema, ({uri}) => {
+		session.subscribed.delete(uri);
+		return {};
+	});
+	answer(sdk.ListPromptsRequestSchema, () => ({prompts: listedPrompts(version)}));
+	answer(sdk.GetPromptRequestSchema, ({name, arguments: given}) => {
+		const messages = promptMessages(name, given);
+		if (messages === undefined) {
+			throw new sdk.McpError(sdk.ErrorCode.InvalidParams, `Unknown prompt: ${name}`);
+		}
+
+		return {messages};
+	});
+	answer(sdk.CompleteRequestSchema, completion);
+	answer(sdk.SetLevelRequestSchema, ({level}) => {
+		session.level = level;
+		return {};
+	});
+}
 
 /** Looks at every message as it arrives, before the SDK puts its work off to a later turn. */
 function endAtHaste(transport) {
@@ -197,9 +218,9 @@ function endAtHaste(transport) {
 	let initializeId;
 	let answered = false;
 	let ready = false;
-	transport.send = message => {
+	transport.send = (message, options) => {
 		answered ||= initializeId !== undefined && message.id === initializeId;
-		return send(message);
+		return send(message, options);
 	};
 	transport.onmessage = (message, extra) => {
 		const {method, id} = message;
@@ -214,6 +235,10 @@ function endAtHaste(transport) {
 	};
 }
 
-const transport = new StdioServerTransport();
-await server.connect(transport);
-if (process.env.FIXTURE_STRICT) endAtHaste(transport);
+await serve(process.argv.slice(2), async transport => {
+	const session = startSession();
+	answerInitialize(session.server);
+	answerTheRest(session);
+	await session.server.connect(transport);
+	if (process.env.FIXTURE_STRICT) endAtHaste(transport);
+});

@@ -1,8 +1,20 @@
-// A stdio server of the stateless era, 2026-07-28. SDK v2, low-level Server.
-//   node fixture-modern.mjs reject    speaks nothing but 2026-07-28
-//   node fixture-modern.mjs serve     also answers clients of the handshake era
+// A server of the stateless era, 2026-07-28. SDK v2, low-level Server.
+//   node fixture-modern.mjs reject              stdio; speaks nothing but 2026-07-28
+//   node fixture-modern.mjs serve               stdio; also answers clients of the handshake era
+//   node fixture-modern.mjs http PORT reject    the same over HTTP at /mcp, without reject for both eras
+// Where it listens is the first line on stderr, also when PORT is 0.
+//   FIXTURE_SUITE=1    has all that the official conformance suite asks for
 import process from 'node:process';
-import {createRequestStateCodec, inputRequired, ProtocolError, Server} from '@modelcontextprotocol/server';
+import {toNodeHandler} from '@modelcontextprotocol/node';
+import {
+	createMcpHandler,
+	createRequestStateCodec,
+	hostHeaderValidationResponse,
+	inputRequired,
+	originValidationResponse,
+	ProtocolError,
+	Server,
+} from '@modelcontextprotocol/server';
 import {serveStdio} from '@modelcontextprotocol/server/stdio';
 import {
 	Cancellations,
@@ -17,10 +29,15 @@ import {
 	say,
 	text,
 } from './fixture-content.mjs';
+import {suitePrompt, suiteTools} from './fixture-suite-modern.mjs';
+import {listen, loopback} from './fixture-transports.mjs';
 
 const version = '2026-07-28';
 const codec = createRequestStateCodec({key: new TextEncoder().encode('fixture-key-fixture-key-fixture!')});
 const cancellations = new Cancellations();
+const isForSuite = Boolean(process.env.FIXTURE_SUITE);
+// What changed while it ran, and who is to be told of it.
+const extras = {tool: false, prompt: false, notify: undefined};
 
 const form = (message, properties) =>
 	inputRequired.elicit({
@@ -124,6 +141,7 @@ const tools = {
 		return say('changed');
 	},
 	bridge_cancelled: async () => say(`cancelled: ${await cancellations.first()}`),
+	...(isForSuite ? suiteTools(codec, extras) : {}),
 };
 const described = Object.fromEntries(
 	Object.entries(tools).map(([name, tool]) => [name, typeof tool === 'function' ? {run: tool} : tool]),
@@ -137,8 +155,15 @@ function serveContent(server) {
 		if (contents === undefined) throw new ProtocolError(-32602, 'Resource not found', {uri});
 		return {contents};
 	});
-	server.setRequestHandler('prompts/list', () => ({prompts: listedPrompts(version)}));
-	server.setRequestHandler('prompts/get', ({params: {name, arguments: given}}) => {
+	server.setRequestHandler('prompts/list', () => ({
+		prompts: [
+			...listedPrompts(version),
+			...(isForSuite ? [{name: suitePrompt.name, description: 'Asks first'}] : []),
+			...(extras.prompt ? [{name: 'test_dynamic', description: 'Came later'}] : []),
+		],
+	}));
+	server.setRequestHandler('prompts/get', ({params: {name, arguments: given}}, context) => {
+		if (isForSuite && name === suitePrompt.name) return suitePrompt.get(context);
 		const messages = promptMessages(name, given);
 		if (messages === undefined) throw new ProtocolError(-32602, `Unknown prompt: ${name}`);
 		return {messages};
@@ -161,7 +186,9 @@ function build() {
 			requestState: {verify: codec.verify},
 		},
 	);
-	server.setRequestHandler('tools/list', () => ({tools: listed(described, version)}));
+	server.setRequestHandler('tools/list', () => ({
+		tools: listed(extras.tool ? {...described, test_dynamic: {}} : described, version),
+	}));
 	server.setRequestHandler('tools/call', async ({params: {name, arguments: given}}, context) => {
 		const tool = described[name];
 		if (tool === undefined) throw new ProtocolError(-32602, `Unknown tool: ${name}`);
@@ -171,4 +198,22 @@ function build() {
 	return server;
 }
 
-serveStdio(build, {legacy: process.argv[2] === 'reject' ? 'reject' : 'serve'});
+/** Serves over HTTP; a foreign Host or Origin is refused, since a browser may have been tricked into asking. */
+async function serveHttp(port, legacy) {
+	const handler = createMcpHandler(build, {legacy});
+	extras.notify = handler.notify;
+	const answer = toNodeHandler({
+		fetch: async (request, options) =>
+			hostHeaderValidationResponse(request, loopback) ??
+			originValidationResponse(request, loopback) ??
+			handler.fetch(request, options),
+	});
+	await listen((request, response) => {
+		if (request.url.split('?')[0] === '/mcp') answer(request, response);
+		else response.writeHead(404).end();
+	}, port);
+}
+
+const [mode, port = '0', legacy] = process.argv.slice(2);
+if (mode === 'http') await serveHttp(port, legacy === 'reject' ? 'reject' : 'stateless');
+else serveStdio(build, {legacy: mode === 'reject' ? 'reject' : 'serve'});

@@ -1,0 +1,125 @@
+import test, {type ExecutionContext} from 'ava';
+import {type Reachable, startMembers} from './acceptance-members.js';
+import {gatewayStatus, type ServiceStatus, serviceUrl, startGateway} from './gateway.js';
+import {toolNames} from './json-client.js';
+import {McpHttp} from './mcp-http.js';
+import {temporaryFolder} from './peers.js';
+
+/* Eleven real servers behind one gateway, over stdio, HTTP, SSE and WebSocket at once. */
+
+const newest = '2025-11-25';
+const asks = 4;
+
+interface Visit {
+	readonly member: Reachable;
+	readonly told: unknown;
+	/** How many tools each of several lists had, all asked for at once. */
+	readonly lists: readonly number[];
+	readonly status: ServiceStatus | undefined;
+}
+
+interface Visits {
+	readonly all: readonly Visit[];
+	readonly log: string;
+}
+
+const serviceName = ({name}: Reachable): string => name.replaceAll(/[ .]/g, '-');
+
+async function visit(client: McpHttp): Promise<Pick<Visit, 'told' | 'lists'>> {
+	const {result} = await client.connect(newest);
+	const answers = await Promise.all(Array.from({length: asks}, () => client.ask('tools/list')));
+	return {told: result?.protocolVersion, lists: answers.map(answer => toolNames(answer).length)};
+}
+
+async function visitAll(t: ExecutionContext): Promise<Visits> {
+	const folder = await temporaryFolder(t);
+	const members = await startMembers(t, folder);
+	const services = Object.fromEntries(members.map(member => [serviceName(member), member.service]));
+	const gateway = await startGateway(t, {folder, services});
+	const clients = members.map(member => new McpHttp(serviceUrl(gateway, serviceName(member))));
+	const visits = await Promise.all(clients.map(visit));
+	const status = await gatewayStatus(gateway);
+	await Promise.all(clients.map(client => client.close()));
+	await gateway.stop();
+	const all = members.flatMap((member, index) => {
+		const seen = visits[index];
+		return seen ? [{member, ...seen, status: status.services[serviceName(member)]}] : [];
+	});
+	return {all, log: gateway.stderr()};
+}
+
+let visits: Promise<Visits> | undefined;
+
+/** They are started once; what they did is looked at from several sides. */
+function elevenServers(t: ExecutionContext): Promise<Visits> {
+	t.timeout(180_000);
+	visits ??= visitAll(t);
+	return visits;
+}
+
+test.serial('SC-001 eleven real servers behind one gateway connect and serve their tools', async t => {
+	const {all} = await elevenServers(t);
+	t.is(all.length, 11);
+	t.deepEqual(
+		all.map(({member, status}) => [member.name, status?.state, status?.restarts, status?.lastError]),
+		all.map(({member}) => [member.name, 'ready', 0, null]),
+	);
+	t.deepEqual(
+		[...new Set(all.map(({status}) => status?.transport))].sort(),
+		['http', 'sse', 'stdio', 'ws'],
+		'over four transports at once',
+	);
+});
+
+test.serial('SC-002 all 80 tools of the eleven servers are there', async t => {
+	const {all} = await elevenServers(t);
+	t.deepEqual(
+		all.map(({member, lists}) => [member.name, lists[0]]),
+		all.map(({member}) => [member.name, member.tools]),
+	);
+	t.is(
+		all.reduce((sum, {lists}) => sum + (lists[0] ?? 0), 0),
+		80,
+	);
+	t.is(
+		all.reduce((sum, {status}) => sum + (status?.tools ?? 0), 0),
+		80,
+		'the status counts the same',
+	);
+});
+
+test.serial('SC-003 and US1.4 servers of four versions are spoken to at once, each in its own', async t => {
+	const {all} = await elevenServers(t);
+	t.deepEqual(
+		all.map(({member, status}) => [member.name, status?.version]),
+		all.map(({member}) => [member.name, member.version]),
+	);
+	t.is(new Set(all.map(({status}) => status?.version)).size, 4);
+	t.deepEqual([...new Set(all.map(({told}) => told))], [newest]);
+});
+
+test.serial(
+	'SC-004 none of the eleven servers complains about a request before it was initialized',
+	async t => {
+		t.false((await elevenServers(t)).log.includes('before initialization was complete'));
+	},
+);
+
+test.serial('SC-006 and US2.3 every list that the eleven servers are asked for comes', async t => {
+	for (const {member, lists} of (await elevenServers(t)).all) {
+		t.deepEqual(
+			lists,
+			Array.from({length: asks}, () => member.tools),
+			member.name,
+		);
+	}
+});
+
+test.serial(
+	'US4.1 the status shows which version each of the eleven servers speaks, and over what',
+	async t => {
+		for (const {member, status} of (await elevenServers(t)).all) {
+			t.like(status, {version: member.version, transport: member.service.transport ?? 'stdio'}, member.name);
+		}
+	},
+);

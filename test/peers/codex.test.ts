@@ -1,0 +1,122 @@
+import test, {type ExecutionContext} from 'ava';
+import {CodexAppServer, codexExec, codexHome, codexServers} from './codex.js';
+import {toolsOf} from './eras.js';
+import {fixtureCommand, fixtureUrl, type Mode, startFixture} from './fixtures.js';
+import {freePort, type Service, serviceUrl, startGateway} from './gateway.js';
+import {temporaryFolder} from './peers.js';
+import {newMarker, processesWith} from './processes.js';
+import {callTool, type ScriptedModel, startModel} from './scripted-model.js';
+
+/* Codex asks for 2025-06-18 and streamable HTTP. The servers here speak 2024-11-05, over whatever they have. */
+
+const version = '2024-11-05';
+const answer = 'This is a simple text response for testing.';
+const callIt = callTool('demo', 'test_simple_text');
+
+/** How the gateway reaches a server over that transport, after it was started. */
+async function serviceOver(t: ExecutionContext, mode: Mode): Promise<Service> {
+	if (mode === 'stdio') {
+		const {args, ...command} = fixtureCommand({mode, version});
+		return {...command, args: [...args, newMarker(t)]};
+	}
+
+	const {port} = await startFixture(t, {mode, version});
+	return {url: fixtureUrl(mode, port), transport: mode};
+}
+
+async function startDemo(t: ExecutionContext, service: Service) {
+	t.timeout(120_000);
+	const folder = await temporaryFolder(t);
+	return startGateway(t, {folder, services: {demo: service}});
+}
+
+/** A conversation in which a tool of the server was used once. */
+async function converse(t: ExecutionContext, model: ScriptedModel, url: string) {
+	const codex = await CodexAppServer.start(t, await codexHome(t, model, {demo: url}));
+	const thread = await codex.startThread();
+	const say = (text: string): Promise<string> => codex.turn(thread, text);
+	t.true((await say(callIt)).includes(answer), 'the tool is called before anything happens');
+	return {say, close: () => codex.close()};
+}
+
+test.serial(
+	'Codex lists and calls a tool of a server that is not behind the gateway: what these tests compare with',
+	async t => {
+		t.timeout(120_000);
+		const model = await startModel(t);
+		const {port} = await startFixture(t, {mode: 'http', version});
+		const home = await codexHome(t, model, {demo: fixtureUrl('http', port)});
+		t.true((await codexExec(home, callIt)).includes(answer));
+		t.deepEqual(model.toolsOf('demo'), toolsOf(version));
+	},
+);
+
+for (const mode of ['stdio', 'http', 'sse', 'ws'] as const) {
+	test.serial(`Codex lists and calls a tool of a ${version} server over ${mode} in a real turn`, async t => {
+		const gateway = await startDemo(t, await serviceOver(t, mode));
+		const model = await startModel(t);
+		const home = await codexHome(t, model, {demo: serviceUrl(gateway, 'demo')});
+		t.true((await codexExec(home, callIt)).includes(answer));
+		t.deepEqual(model.toolsOf('demo'), toolsOf(version));
+	});
+}
+
+for (const mode of ['http', 'sse', 'ws'] as const) {
+	test.serial(`Codex goes on with its conversation after the server over ${mode} was restarted`, async t => {
+		const options = {mode, version, port: await freePort()} as const;
+		const fixture = await startFixture(t, options);
+		const gateway = await startDemo(t, {url: fixtureUrl(mode, options.port), transport: mode});
+		const {say, close} = await converse(t, await startModel(t), serviceUrl(gateway, 'demo'));
+		await fixture.stop();
+		await startFixture(t, options);
+		t.true((await say(callIt)).includes(answer));
+		t.is(await close(), 0);
+	});
+}
+
+test.serial('Codex goes on with its conversation after the server over stdio was killed', async t => {
+	const marker = newMarker(t);
+	const {args, ...command} = fixtureCommand({mode: 'stdio', version});
+	const gateway = await startDemo(t, {...command, args: [...args, marker]});
+	const {say, close} = await converse(t, await startModel(t), serviceUrl(gateway, 'demo'));
+	const children = await processesWith(marker);
+	t.is(children.length, 1);
+	for (const pid of children) process.kill(Number(pid), 'SIGKILL');
+	t.true((await say(callIt)).includes(answer));
+	t.is(await close(), 0);
+});
+
+for (const mode of ['stdio', 'http'] as const) {
+	test.serial(
+		`Codex goes on with its conversation after the gateway was restarted, the server being over ${mode}`,
+		async t => {
+			const folder = await temporaryFolder(t);
+			const options = {folder, services: {demo: await serviceOver(t, mode)}, port: await freePort()};
+			t.timeout(120_000);
+			const gateway = await startGateway(t, options);
+			const {say, close} = await converse(t, await startModel(t), serviceUrl(gateway, 'demo'));
+			await gateway.stop();
+			await startGateway(t, options);
+			t.true((await say(callIt)).includes(answer));
+			t.is(await close(), 0);
+		},
+	);
+}
+
+test.serial('Codex is told of a server that is down, and can use it when it is back', async t => {
+	const options = {mode: 'http', version, port: await freePort()} as const;
+	const fixture = await startFixture(t, options);
+	const gateway = await startDemo(t, {url: fixtureUrl('http', options.port), transport: 'http'});
+	const {say, close} = await converse(t, await startModel(t), serviceUrl(gateway, 'demo'));
+	await fixture.stop();
+	t.regex(await say(callIt), /^completed: The tool said: .*/);
+	await startFixture(t, options);
+	t.true((await say(callIt)).includes(answer));
+	t.is(await close(), 0);
+});
+
+test.serial('Codex finds no login at the gateway when it looks for one', async t => {
+	const gateway = await startDemo(t, await serviceOver(t, 'http'));
+	const home = await codexHome(t, await startModel(t), {demo: serviceUrl(gateway, 'demo')});
+	t.like(await codexServers(home), [{name: 'demo', enabled: true, auth_status: 'unsupported'}]);
+});

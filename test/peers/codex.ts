@@ -1,0 +1,176 @@
+import {type ChildProcessByStdio, execFile, spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {createInterface} from 'node:readline';
+import type {Readable, Writable} from 'node:stream';
+import {fileURLToPath} from 'node:url';
+import {promisify} from 'node:util';
+import type {ExecutionContext} from 'ava';
+import {peerUrl, temporaryFolder} from './peers.js';
+import type {ScriptedModel} from './scripted-model.js';
+
+// The program itself: the launcher in front of it would be one more process that can leave another behind.
+const platform = {x64: 'x86_64-unknown-linux-musl', arm64: 'aarch64-unknown-linux-musl'}[
+	String(process.arch)
+];
+const program = fileURLToPath(peerUrl(`@openai/codex-linux-${process.arch}/vendor/${platform}/bin/codex`));
+
+/** A home of Codex: the scripted model is its only model, and the MCP servers are those named here. */
+export interface CodexHome {
+	readonly folder: string;
+	readonly env: Readonly<Record<string, string>>;
+}
+
+function configuration(model: ScriptedModel, servers: Readonly<Record<string, string>>): string {
+	const tables = Object.entries(servers).map(
+		([name, url]) =>
+			// Only then does the first turn wait for the tools, and is a tool called without a question to the user.
+			`[mcp_servers.${name}]\nurl = "${url}"\nrequired = true\ndefault_tools_approval_mode = "approve"\n`,
+	);
+	return `model = "scripted"
+model_provider = "scripted"
+model_context_window = 200000
+approval_policy = "never"
+sandbox_mode = "read-only"
+web_search = "disabled"
+check_for_update_on_startup = false
+cli_auth_credentials_store = "file"
+
+[model_providers.scripted]
+name = "scripted"
+base_url = "http://127.0.0.1:${model.port}/v1"
+wire_api = "responses"
+requires_openai_auth = false
+supports_websockets = false
+request_max_retries = 0
+stream_max_retries = 0
+
+[analytics]
+enabled = false
+
+[feedback]
+enabled = false
+
+[features]
+apps = false
+plugins = false
+
+${tables.join('\n')}`;
+}
+
+/** Writes a home for Codex with these MCP servers, name by URL. */
+export async function codexHome(
+	t: ExecutionContext,
+	model: ScriptedModel,
+	servers: Readonly<Record<string, string>>,
+): Promise<CodexHome> {
+	const folder = await temporaryFolder(t);
+	await writeFile(join(folder, 'config.toml'), configuration(model, servers));
+	// Nothing of the user's own environment: no key, no proxy.
+	return {folder, env: {PATH: process.env.PATH ?? '', HOME: folder, CODEX_HOME: folder}};
+}
+
+/** Runs one turn with `codex exec` and returns what the model said last. */
+export async function codexExec({folder, env}: CodexHome, prompt: string): Promise<string> {
+	const args = ['exec', '--strict-config', '--skip-git-repo-check', prompt];
+	const running = promisify(execFile)(program, args, {cwd: folder, env});
+	// It would wait for more of a prompt on its stdin.
+	running.child.stdin?.end();
+	return (await running).stdout.trim();
+}
+
+/** The MCP servers as `codex mcp list` sees them: it looks whether they want a login. */
+export async function codexServers({folder, env}: CodexHome): Promise<unknown> {
+	const {stdout} = await promisify(execFile)(program, ['mcp', 'list', '--json'], {cwd: folder, env});
+	return JSON.parse(stdout);
+}
+
+interface Message {
+	readonly id?: number;
+	readonly method?: string;
+	readonly params?: unknown;
+	readonly result?: unknown;
+	readonly error?: {readonly message: string};
+}
+
+interface Turn {
+	readonly status: string;
+	readonly items: ReadonlyArray<{readonly text?: string}>;
+}
+
+/** Codex as an IDE runs it: one process, in which a conversation has turn after turn. */
+export class CodexAppServer {
+	readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
+	readonly #waiting = new Set<(message: Message) => void>();
+	#lastId = 0;
+	#stderr = '';
+
+	private constructor(t: ExecutionContext, {folder, env}: CodexHome) {
+		this.#child = spawn(program, ['app-server', '--strict-config'], {cwd: folder, env, stdio: 'pipe'});
+		this.#child.stderr.on('data', chunk => {
+			this.#stderr = (this.#stderr + String(chunk)).slice(-10_000);
+		});
+		createInterface({input: this.#child.stdout}).on('line', line => {
+			const message = JSON.parse(line) as Message;
+			for (const look of this.#waiting) look(message);
+		});
+		t.teardown(() => this.#child.kill('SIGKILL'));
+	}
+
+	static async start(t: ExecutionContext, home: CodexHome): Promise<CodexAppServer> {
+		const codex = new CodexAppServer(t, home);
+		await codex.#ask('initialize', {clientInfo: {name: 'peers', version: '0'}, capabilities: null});
+		codex.#send({method: 'initialized'});
+		return codex;
+	}
+
+	/** Starts a conversation; all MCP servers are connected when this is done. */
+	async startThread(): Promise<string> {
+		const {thread} = (await this.#ask('thread/start', {})) as {thread: {id: string}};
+		return thread.id;
+	}
+
+	/** Says something in a conversation and returns what the model said last. */
+	async turn(threadId: string, text: string): Promise<string> {
+		const completed = this.#first(({method}) => method === 'turn/completed');
+		await this.#ask('turn/start', {threadId, input: [{type: 'text', text}]});
+		const {turn} = (await completed).params as {turn: Turn};
+		return `${turn.status}: ${turn.items.at(-1)?.text}`;
+	}
+
+	/** Ends it as an IDE does, and returns how it ended. */
+	async close(): Promise<unknown> {
+		const ended = once(this.#child, 'exit');
+		this.#child.stdin.end();
+		return (await ended)[0];
+	}
+
+	async #ask(method: string, params: object): Promise<unknown> {
+		this.#lastId += 1;
+		const id = this.#lastId;
+		const answer = this.#first(message => message.id === id && message.method === undefined);
+		this.#send({id, method, params});
+		const {result, error} = await answer;
+		if (error) throw new Error(`${method}: ${error.message}\n${this.#stderr}`);
+		return result;
+	}
+
+	#send(message: Message): void {
+		this.#child.stdin.write(`${JSON.stringify({jsonrpc: '2.0', ...message})}\n`);
+	}
+
+	#first(isWanted: (message: Message) => boolean): Promise<Message> {
+		return new Promise((resolve, reject) => {
+			const ended = (): void => reject(new Error(`Codex ended: ${this.#stderr}`));
+			const look = (message: Message): void => {
+				if (!isWanted(message)) return;
+				this.#waiting.delete(look);
+				this.#child.off('exit', ended);
+				resolve(message);
+			};
+			this.#waiting.add(look);
+			this.#child.once('exit', ended);
+		});
+	}
+}

@@ -1,0 +1,124 @@
+// The client that the conformance suite starts: it does what a scenario wants, with the real SDK v2.
+// The suite appends the URL of its server. With CONFORMANCE_BRIDGE (the file of the program) a gateway stands in between.
+import {spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {mkdtemp, rm, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import process from 'node:process';
+import {createInterface} from 'node:readline';
+import {Client, StreamableHTTPClientTransport} from '@modelcontextprotocol/client';
+
+const scenario = process.env.MCP_CONFORMANCE_SCENARIO ?? 'initialize';
+const version = process.env.MCP_CONFORMANCE_PROTOCOL_VERSION ?? '2025-11-25';
+const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{}');
+const isModern = version >= '2026-07-28';
+
+/** Puts a gateway in front of a server and returns where it is and how to end it. */
+async function startBridge(bridge, upstream) {
+	const folder = await mkdtemp(join(tmpdir(), 'bridge-conformance-client-'));
+	const file = join(folder, 'gateway.json');
+	await writeFile(file, JSON.stringify({listen: '127.0.0.1:0', servers: {up: {url: upstream}}}));
+	const child = spawn(process.execPath, [bridge, 'gateway', '--config', file], {
+		stdio: ['ignore', 'pipe', 'pipe'],
+	});
+	const url = await new Promise((resolve, reject) => {
+		for (const input of [child.stdout, child.stderr]) {
+			createInterface({input}).on('line', line => {
+				process.stderr.write(`${line}\n`);
+				const base = /listens on (http:\S+:\d+)/.exec(line)?.[1];
+				if (base !== undefined) resolve(`${base}/mcp/up`);
+			});
+		}
+
+		child.once('exit', code => reject(new Error(`bridge ended with ${code}`)));
+	});
+	return {
+		url,
+		async end() {
+			const ended = once(child, 'exit');
+			child.kill('SIGTERM');
+			await ended;
+			await rm(folder, {recursive: true, force: true});
+		},
+	};
+}
+
+/** A value that a schema takes. */
+function sample(schema) {
+	const simple = {boolean: true, integer: 1, number: 1, object: {}, array: []};
+	return schema.default ?? schema.const ?? schema.enum?.[0] ?? simple[schema.type] ?? 'x';
+}
+
+const samples = schema =>
+	Object.fromEntries(Object.entries(schema?.properties ?? {}).map(([name, member]) => [name, sample(member)]));
+
+function newClient() {
+	const capabilities = {elicitation: {form: {applyDefaults: true}}, sampling: {}, roots: {}};
+	const older = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'].filter(other => other !== version);
+	const client = new Client(
+		{name: 'bridge-conformance', version: '1.0.0'},
+		isModern
+			? {capabilities, versionNegotiation: {mode: {pin: version}}}
+			: {
+					capabilities,
+					versionNegotiation: {mode: 'legacy'},
+					supportedProtocolVersions: [version, ...older],
+				},
+	);
+	client.setRequestHandler('elicitation/create', ({params}) => ({
+		action: 'accept',
+		// The defaults are for the SDK to fill in.
+		content: scenario.includes('defaults') ? {} : samples(params.requestedSchema),
+	}));
+	client.setRequestHandler('sampling/createMessage', () => ({
+		role: 'assistant',
+		model: 'none',
+		content: {type: 'text', text: 'ok'},
+	}));
+	client.setRequestHandler('roots/list', () => ({roots: []}));
+	return client;
+}
+
+/** A scenario may want an error to be given back; what counts is what was sent. */
+async function attempt(work) {
+	await work.catch(error => process.stderr.write(`${error.message}\n`));
+}
+
+async function play(client) {
+	const {tools} = await client.listTools();
+	if (['initialize', 'json-schema-ref-no-deref'].includes(scenario)) return;
+	if (scenario === 'tools_call') {
+		await client.callTool({name: 'add_numbers', arguments: {a: 5, b: 3}});
+		return;
+	}
+
+	const calls = tools.map(({name, inputSchema}) => ({name, arguments: samples(inputSchema)}));
+	for (const call of context.toolCalls ?? calls) {
+		await attempt(client.callTool({name: call.name, arguments: call.arguments}));
+	}
+
+	if (scenario === 'http-standard-headers') {
+		for (const {uri} of (await client.listResources()).resources) await attempt(client.readResource({uri}));
+		for (const {name} of (await client.listPrompts()).prompts) {
+			await attempt(client.getPrompt({name, arguments: {}}));
+		}
+	}
+}
+
+const url = process.argv.at(-1);
+const bridge = process.env.CONFORMANCE_BRIDGE && (await startBridge(process.env.CONFORMANCE_BRIDGE, url));
+try {
+	const client = newClient();
+	await client.connect(new StreamableHTTPClientTransport(new URL(bridge ? bridge.url : url)));
+	await play(client);
+	await client.close();
+} catch (error) {
+	process.stderr.write(`${error.stack ?? error}\n`);
+	process.exitCode = 1;
+} finally {
+	await bridge?.end?.();
+}
+
+// The suite waits for the end of this program, and streams that are left open would put it off.
+setTimeout(() => process.exit(), 500).unref();

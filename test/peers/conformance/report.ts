@@ -1,0 +1,61 @@
+import type {Outcomes} from './suites.js';
+
+/** One run through the bridge beside the same run without it. */
+export interface Comparison {
+	/** What was run: `2024-11-05 over stdio, 0.1.16 all`. */
+	readonly name: string;
+	readonly direct: Outcomes;
+	readonly through: Outcomes;
+}
+
+/** A scenario that passes directly and fails through the bridge, and why. */
+export interface Loss {
+	readonly scenario: string;
+	readonly failures: readonly string[];
+}
+
+const passes = (outcomes: Outcomes, scenario: string): boolean =>
+	outcomes.get(scenario)?.failures.length === 0;
+
+/** What the bridge has spoilt. A scenario that left no result counts as failed. */
+export function lossesOf({direct, through}: Comparison): Loss[] {
+	return [...direct.keys()]
+		.filter(scenario => passes(direct, scenario) && !passes(through, scenario))
+		.map(scenario => ({
+			scenario,
+			failures: through.get(scenario)?.failures ?? ['It left no result.'],
+		}));
+}
+
+const countPassing = (outcomes: Outcomes): number =>
+	[...outcomes.keys()].filter(scenario => passes(outcomes, scenario)).length;
+
+const countChecks = (outcomes: Outcomes): number =>
+	[...outcomes.values()].reduce((sum, {passed}) => sum + passed, 0);
+
+/** A fault shows in many runs alike, so each is told once, with the runs that it shows in. */
+function describeLosses(comparisons: readonly Comparison[]): string[] {
+	const runs = new Map<string, string[]>();
+	for (const comparison of comparisons) {
+		for (const {scenario, failures} of lossesOf(comparison)) {
+			const fault = [`\n${scenario}`, ...failures.map(failure => `\t${failure}`)].join('\n');
+			runs.set(fault, [...(runs.get(fault) ?? []), comparison.name]);
+		}
+	}
+
+	return [...runs].map(([fault, names]) => [fault, ...names.map(name => `\tin: ${name}`)].join('\n'));
+}
+
+/** One line a run, then every loss with its reasons. */
+export function report(comparisons: readonly Comparison[]): string {
+	const width = Math.max(...comparisons.map(({name}) => name.length));
+	const lines = comparisons.map(comparison => {
+		const {name, direct, through} = comparison;
+		const losses = lossesOf(comparison);
+		const verdict = losses.length === 0 ? 'ok' : `${losses.length} LOST`;
+		const scenarios = `${countPassing(through)}/${direct.size} scenarios, directly ${countPassing(direct)}`;
+		const checks = `${countChecks(through)} checks, directly ${countChecks(direct)}`;
+		return `${name.padEnd(width)}  ${scenarios}; ${checks}  ${verdict}`;
+	});
+	return [...lines, ...describeLosses(comparisons), ''].join('\n');
+}

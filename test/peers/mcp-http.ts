@@ -1,0 +1,77 @@
+import type {Answer} from './json-client.js';
+
+/** What is sent, with the id that JSON-RPC wants left to the client below. */
+interface Outgoing {
+	readonly method: string;
+	readonly id?: number;
+	readonly params?: object;
+}
+
+function messagesIn(body: string, type: string): Answer[] {
+	if (type.startsWith('application/json')) return [JSON.parse(body) as Answer];
+	// Each event of these servers has one line of data; the first of a stream has none, or an empty one.
+	const lines = body.split('\n').filter(line => line.startsWith('data:'));
+	return lines.flatMap(line => {
+		const text = line.slice('data:'.length).trim();
+		return text === '' ? [] : [JSON.parse(text) as Answer];
+	});
+}
+
+/** A client over streamable HTTP that does only what it is told, so that a test can do it in any order. */
+export class McpHttp {
+	readonly #url: string;
+	readonly #headers: Record<string, string> = {};
+	#lastId = 0;
+
+	constructor(url: string, headers: Readonly<Record<string, string>> = {}) {
+		this.#url = url;
+		this.#headers = {...headers};
+	}
+
+	/** Says hello with that version and returns the server's answer. */
+	async connect(protocolVersion: string, capabilities: object = {}): Promise<Answer> {
+		const clientInfo = {name: 'acceptance', version: '0'};
+		const answer = await this.ask('initialize', {protocolVersion, capabilities, clientInfo});
+		this.#headers['mcp-protocol-version'] = String(answer.result?.protocolVersion);
+		await this.tell('notifications/initialized');
+		return answer;
+	}
+
+	/** Asks for something and waits for the answer. */
+	async ask(method: string, params: object = {}): Promise<Answer> {
+		this.#lastId += 1;
+		const id = this.#lastId;
+		const response = await this.#post({id, method, params});
+		const body = await response.text();
+		const messages = messagesIn(body, response.headers.get('content-type') ?? '');
+		const answer = messages.find(message => message.id === id);
+		if (answer === undefined) throw new Error(`HTTP ${response.status} without an answer: ${body}`);
+		return answer;
+	}
+
+	/** Sends a notification. */
+	async tell(method: string): Promise<void> {
+		const response = await this.#post({method});
+		if (response.status !== 202) throw new Error(`HTTP ${response.status}: ${await response.text()}`);
+	}
+
+	/** Ends the session. */
+	async close(): Promise<void> {
+		await fetch(this.#url, {method: 'DELETE', headers: this.#headers});
+	}
+
+	async #post(message: Outgoing): Promise<Response> {
+		const response = await fetch(this.#url, {
+			method: 'POST',
+			headers: {
+				...this.#headers,
+				accept: 'application/json, text/event-stream',
+				'content-type': 'application/json',
+			},
+			body: JSON.stringify({jsonrpc: '2.0', ...message}),
+		});
+		const session = response.headers.get('mcp-session-id');
+		if (session !== null) this.#headers['mcp-session-id'] = session;
+		return response;
+	}
+}

@@ -1,0 +1,113 @@
+import {once} from 'node:events';
+import {createServer, type IncomingMessage, type ServerResponse} from 'node:http';
+import type {AddressInfo} from 'node:net';
+import {json} from 'node:stream/consumers';
+import type {ExecutionContext} from 'ava';
+
+/** What Codex sends to its model, as far as these tests look at it. */
+interface ModelRequest {
+	readonly input: ReadonlyArray<{
+		readonly type?: string;
+		readonly role?: string;
+		readonly content?: string | ReadonlyArray<{readonly text?: string}>;
+		readonly output?: unknown;
+	}>;
+	readonly tools?: ReadonlyArray<{
+		readonly type: string;
+		readonly name?: string;
+		readonly tools?: ReadonlyArray<{readonly name: string}>;
+	}>;
+}
+
+/** A model on the loopback interface: it does what the last message of the user says, so that Codex runs without a network. */
+export interface ScriptedModel {
+	readonly port: number;
+	/** The names of the tools of that MCP server in the last request, sorted. */
+	toolsOf(server: string): string[];
+}
+
+/** What a user says to make the model call a tool of an MCP server; it then says what the tool answered. */
+export function callTool(server: string, tool: string, given: object = {}): string {
+	return `call ${server} ${tool} ${JSON.stringify(given)}`;
+}
+
+function lastUserText({input}: ModelRequest): string {
+	const content = input.findLast(item => item.role === 'user')?.content ?? '';
+	return typeof content === 'string' ? content : content.map(part => part.text ?? '').join('\n');
+}
+
+/** The next item of the conversation: the call of a tool, or something said. */
+function nextItem(request: ModelRequest, serial: number): object {
+	const last = request.input.at(-1);
+	const say = (text: string) => ({
+		type: 'message',
+		role: 'assistant',
+		id: `msg_${serial}`,
+		content: [{type: 'output_text', text}],
+	});
+	if (last?.type?.endsWith('_call_output')) {
+		return say(`The tool said: ${JSON.stringify(last.output)}`);
+	}
+
+	const text = lastUserText(request);
+	const call = /^call (\S+) (\S+) (.*)$/m.exec(text);
+	return call
+		? {
+				type: 'function_call',
+				id: `fc_${serial}`,
+				call_id: `call_${serial}`,
+				namespace: `mcp__${call[1]}`,
+				name: call[2],
+				arguments: call[3],
+			}
+		: say(`You said: ${text}`);
+}
+
+function stream(response: ServerResponse, item: object, serial: number): void {
+	const usage = {
+		input_tokens: 10,
+		input_tokens_details: {cached_tokens: 0},
+		output_tokens: 5,
+		output_tokens_details: {reasoning_tokens: 0},
+		total_tokens: 15,
+	};
+	const id = `resp_${serial}`;
+	const events = [
+		{type: 'response.created', response: {id}},
+		{type: 'response.output_item.done', item},
+		{type: 'response.completed', response: {id, usage}},
+	];
+	response.writeHead(200, {'content-type': 'text/event-stream'});
+	response.end(events.map(event => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join(''));
+}
+
+/** Starts the model; it ends with the test. */
+export async function startModel(t: ExecutionContext): Promise<ScriptedModel> {
+	const requests: ModelRequest[] = [];
+	const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+		if (request.method !== 'POST') {
+			response.end('{"models":[],"object":"list","data":[]}');
+			return;
+		}
+
+		const body = (await json(request)) as ModelRequest;
+		requests.push(body);
+		stream(response, nextItem(body, requests.length), requests.length);
+	};
+	const server = createServer((request, response) => {
+		answer(request, response).catch(() => response.destroy());
+	});
+	server.listen(0, '127.0.0.1');
+	await once(server, 'listening');
+	t.teardown(() => {
+		server.close();
+		server.closeAllConnections();
+	});
+	return {
+		port: (server.address() as AddressInfo).port,
+		toolsOf(name) {
+			const found = requests.at(-1)?.tools?.find(tool => tool.name === `mcp__${name}`);
+			return (found?.tools ?? []).map(tool => tool.name).sort();
+		},
+	};
+}
