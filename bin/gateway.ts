@@ -60,18 +60,19 @@ export async function runGateway(flags: Flags, stop: Stop, demo: URL): Promise<n
 	return 0;
 }
 
-function newGateway(config: Config, {log, trace, taps, stderr}: Observers): Gateway {
+function newGateway(config: Config, {log, trace, liveTaps, live, stderr, leftOutLines}: Observers): Gateway {
 	const maxBytes = config.limits.messageBytes;
 	const show = prefixed(text => stderr.write(text));
 	return new Gateway({
 		...{config, log},
-		converse: converseThrough({log, maxBytes, trace, taps}),
+		live,
+		converse: converseThrough({log, maxBytes, trace, taps: liveTaps}),
 		onStderr: (server, chunk) => {
 			if (config.services.size > 1) show(server, chunk);
 			else stderr.write(chunk);
 			return stderr.room();
 		},
-		droppedLogLines: () => 0,
+		droppedLogLines: leftOutLines,
 	});
 }
 

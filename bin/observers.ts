@@ -8,6 +8,7 @@ import type {TraceOptions} from '../lib/operators/trace.js';
 import {openToAppend} from '../lib/store/append.js';
 import {microseconds} from '../lib/store/clock.js';
 import {fileName} from '../lib/store/file-name.js';
+import {LiveTraffic} from '../lib/store/live-traffic.js';
 import {TrafficLog} from '../lib/store/traffic-log.js';
 import {ownStderr, type Stderr} from '../lib/transports/own-stderr.js';
 import type {OwnStdio} from '../lib/transports/own-stdio.js';
@@ -18,8 +19,14 @@ export type Observers = {
 	readonly stderr: Stderr;
 	readonly log: Log;
 	readonly trace: TraceOptions | undefined;
-	/** Taps for a conversation between these two. */
+	/** The traffic as it passes. */
+	readonly live: LiveTraffic;
+	/** Taps for a conversation between these two, for the log if there is one. */
 	taps(client: string, upstream: string): Taps | undefined;
+	/** The same, also for who looks on while it passes. */
+	liveTaps(client: string, upstream: string): Taps;
+	/** How many lines the traffic log had to leave out. */
+	leftOutLines(): number;
 	/** Writes everything out. */
 	close(): Promise<void>;
 };
@@ -29,13 +36,31 @@ export function observers(flags: Flags): Observers {
 	const hasColour = stderr.isTerminal && !process.env.NO_COLOR;
 	const write = (line: string): void => stderr.write(line);
 	const log = createLog({level: flags.logLevel, write, isPretty: stderr.isTerminal});
+	const live = new LiveTraffic();
 	const traffic = flags.log && new TrafficLog({...trafficOptions(flags, log), destination: flags.log});
 	return {
 		stderr,
 		log,
 		trace: flags.debug ? {write, hasColour} : undefined,
+		live,
 		taps: (client, upstream) =>
 			traffic && record({log: traffic, client, upstream, withSecrets: flags.logSecrets}),
+		liveTaps: (client, upstream) =>
+			record({
+				...{
+					client,
+					upstream,
+					withSecrets: flags.logSecrets,
+					isOn: () => traffic !== undefined || live.isHeard,
+				},
+				log: {
+					add(parts, origin) {
+						traffic?.add(parts, origin);
+						live.add(parts);
+					},
+				},
+			}),
+		leftOutLines: () => traffic?.leftOutLines ?? 0,
 		async close() {
 			const lost = (await traffic?.close()) ?? 0;
 			if (lost > 0)

@@ -7,13 +7,18 @@ import {type Refused, refuse} from '../http/refuse.js';
 import {type Target, targetOf} from '../http/target.js';
 import {HttpSession} from '../transports/http-server.js';
 import {SseServer} from '../transports/sse-server.js';
+import {SseStream} from '../transports/sse-stream.js';
 import type {Caller} from './conversation.js';
 import type {Gateway} from './gateway.js';
+import {firstPage, Login} from './login.js';
 import {Posts, sessionIdOf} from './posts.js';
 import {disabled, disabledFor, notAStream, unknownToken} from './refusals.js';
 import {ended, json, notUpgraded, only} from './replies.js';
 import type {Service} from './service.js';
 import {Streams} from './streams.js';
+
+/** How much may wait for somebody who looks at the traffic. */
+const MAX_UNSEEN = 4 * 2 ** 20;
 
 type Served = Extract<Target, {service: string}>;
 
@@ -22,12 +27,18 @@ export class Entrance {
 	readonly #gateway: Gateway;
 	readonly #posts: Posts;
 	readonly #streams: Streams;
+	readonly #login: Login;
 
 	constructor(gateway: Gateway) {
 		const {log, converse, sessions} = gateway;
 		this.#gateway = gateway;
 		this.#posts = new Posts({log, converse, sessions});
 		this.#streams = new Streams({log, converse, sessions});
+		this.#login = new Login({
+			isNeeded: () => gateway.guard.needsToken,
+			isToken: text => gateway.guard.isToken(text),
+			page: () => firstPage([...gateway.services.keys()]),
+		});
 	}
 
 	readonly handle = (req: IncomingMessage, res: ServerResponse): void => {
@@ -57,7 +68,9 @@ export class Entrance {
 			return foreign;
 		}
 		if (target.kind === 'healthz') return only(req, ['GET']) ?? void json(res, {status: 'ok'});
-		if (!this.#gateway.guard.knows(req, service?.config.passAuthorization === false)) return unknownToken;
+		if (target.kind === 'first') return this.#login.serve(req, res);
+		const isKnown = this.#gateway.guard.knows(req, service?.config.passAuthorization === false);
+		if (!isKnown && !this.#login.knows(req)) return unknownToken;
 		if ('service' in target) {
 			if (!service) return this.#noService();
 			return this.#serve(req, res, target, service);
@@ -68,7 +81,7 @@ export class Entrance {
 	#page(
 		req: IncomingMessage,
 		res: ServerResponse,
-		kind: Exclude<Target['kind'], 'healthz'>,
+		kind: Exclude<Target['kind'], 'healthz' | 'first'>,
 	): Refused | undefined {
 		if (kind === 'none' || kind === 'all') return {status: 404, message: 'Not Found'};
 		const wrong = only(req, ['GET']);
@@ -77,11 +90,24 @@ export class Entrance {
 			return this.#gateway.isDraining
 				? {status: 503, message: 'Draining'}
 				: void json(res, {status: 'ready'});
+		if (kind === 'traffic') return this.#traffic(req, res);
 		if (kind === 'status') json(res, this.#gateway.status());
 		else
 			void this.#gateway.metrics.text().then(text => {
 				res.writeHead(200, {'content-type': this.#gateway.metrics.contentType}).end(text);
 			});
+		return;
+	}
+
+	/** The lines of the traffic log as they would be written, for who looks on. */
+	#traffic(req: IncomingMessage, res: ServerResponse): Refused | undefined {
+		if (!acceptedBy(req).events) return notAStream;
+		const {log, live} = this.#gateway;
+		const onSlow = (): void =>
+			log.warn('traffic.slow_viewer', 'Who looked at the traffic could not keep up, and was cut off.');
+		const stream = new SseStream(res, {maxUnreadBytes: MAX_UNSEEN, onSlow});
+		const stop = live.listen(data => void stream.send({data}));
+		void stream.closed.then(stop);
 		return;
 	}
 

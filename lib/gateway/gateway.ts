@@ -1,6 +1,7 @@
 import type {Config} from '../config/schema.js';
 import {Guard} from '../http/guard.js';
 import type {Log} from '../log.js';
+import type {LiveTraffic} from '../store/live-traffic.js';
 import type {Converse} from './conversation.js';
 import {Metrics} from './metrics.js';
 import {type Service, type ServiceOptions, servicesOf} from './service.js';
@@ -11,6 +12,8 @@ export type GatewayOptions = {
 	readonly config: Config;
 	readonly log: Log;
 	readonly converse: Converse;
+	/** The traffic as it passes. */
+	readonly live: LiveTraffic;
 	readonly onStderr: ServiceOptions['onStderr'];
 	/** Lines that the traffic log left out. */
 	readonly droppedLogLines: () => number;
@@ -23,6 +26,7 @@ export class Gateway {
 	readonly metrics: Metrics;
 	readonly log: Log;
 	readonly converse: Converse;
+	readonly live: LiveTraffic;
 	config: Config;
 	guard: Guard;
 	services: ReadonlyMap<string, Service>;
@@ -35,6 +39,7 @@ export class Gateway {
 		this.#options = options;
 		this.log = log;
 		this.converse = converse;
+		this.live = options.live;
 		this.config = config;
 		this.guard = guardOf(config);
 		this.services = this.#servicesOf(config, new Map());

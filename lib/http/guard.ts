@@ -44,10 +44,11 @@ export class Guard {
 		if (!this.needsToken) return true;
 		const {authorization = '', 'x-bridge-token': own} = req.headers;
 		const bearer = isAuthorizationOurs ? /^Bearer +(\S+)$/i.exec(authorization)?.[1] : undefined;
-		return [own, bearer].some(token => typeof token === 'string' && this.#isToken(token));
+		return [own, bearer].some(token => typeof token === 'string' && this.isToken(token));
 	}
 
-	#isToken(token: string): boolean {
+	/** Whether a text is one of the tokens. */
+	isToken(token: string): boolean {
 		const given = digest(token);
 		// All are looked at, and each for as long as the others.
 		return this.#tokens.reduce((found, known) => timingSafeEqual(known, given) || found, false);

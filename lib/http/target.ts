@@ -1,11 +1,13 @@
 /** What a request is for. */
 export type Target =
 	| {readonly kind: 'mcp' | 'sse' | 'message'; readonly service: string; readonly query: URLSearchParams}
-	| {readonly kind: 'all' | 'status' | 'healthz' | 'readyz' | 'metrics' | 'none'};
+	| {readonly kind: 'all' | 'first' | 'traffic' | 'status' | 'healthz' | 'readyz' | 'metrics' | 'none'};
 
 const service = /^\/mcp\/([a-z0-9][a-z0-9_-]{0,63})(?:\/(sse|message))?$/;
 const pages = {
 	'/mcp': 'all',
+	'/': 'first',
+	'/traffic': 'traffic',
 	'/status': 'status',
 	'/healthz': 'healthz',
 	'/readyz': 'readyz',

@@ -2,12 +2,14 @@ import {Observable, tap} from 'rxjs';
 import type {Envelope} from '../envelope.js';
 import type {Operator, Stage} from '../stage.js';
 import {connId} from '../store/conn-id.js';
+import type {TrafficSink} from '../store/live-traffic.js';
 import {toPercentText} from '../store/percent.js';
 import {redactMessage, redactParts, redactText} from '../store/redact.js';
-import type {TrafficLog} from '../store/traffic-log.js';
 
 export type RecordOptions = {
-	readonly log: TrafficLog;
+	readonly log: TrafficSink;
+	/** Whether anybody wants to know, where that may change; else somebody does. */
+	readonly isOn?: () => boolean;
 	readonly client: string;
 	readonly upstream: string;
 	/** Whether secrets are logged as they are. */
@@ -29,7 +31,7 @@ export type Taps = {
  * Writes what passes into the traffic log. Each message is logged as the client sees it, and as the upstream does where
  * that is something else: because a stage changed it, made it, or let it go no further.
  */
-export function record({log, client, upstream, withSecrets}: RecordOptions): Taps {
+export function record({log, isOn = () => true, client, upstream, withSecrets}: RecordOptions): Taps {
 	const prefix = `","ConnID":"${connId()}",`;
 	const ends = (from: string, to: string): string => `"from":${ascii(from)},"to":${ascii(to)}`;
 	const [fromClient, fromUpstream] = [ends(client, upstream), ends(upstream, client)];
@@ -52,6 +54,7 @@ export function record({log, client, upstream, withSecrets}: RecordOptions): Tap
 	const event = (name: string, who: string): void =>
 		log.add([Buffer.from(`${prefix}"event":"${name}",${who}}\n`)]);
 	const write = (envelope: Envelope, end: Buffer): void => {
+		if (!isOn()) return;
 		const {head, origin} = envelope;
 		if (head.flaw === undefined || head.flaw === 'a batch')
 			log.add([messageHead, ...content(envelope, withSecrets), end], origin);

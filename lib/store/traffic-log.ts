@@ -36,6 +36,8 @@ export class TrafficLog {
 	#waitingBytes = 0;
 	#gap = {lines: 0, bytes: 0};
 	#leftOutBytes = 0;
+	/** How many lines could not be taken, since the beginning. */
+	leftOutLines = 0;
 	readonly #held: Array<() => void> = [];
 	#timer: NodeJS.Timeout | undefined;
 	#flushing: Promise<void> | undefined;
@@ -60,6 +62,7 @@ export class TrafficLog {
 		if (isFull && onFull === 'gap') {
 			this.#gap = {lines: this.#gap.lines + 1, bytes: this.#gap.bytes + size};
 			this.#leftOutBytes += size;
+			this.leftOutLines++;
 			if (!this.#hasTrouble) void this.flush();
 			return;
 		}
