@@ -169,9 +169,10 @@ class Revived {
 		if (this.#isOver) return;
 		this.#isOver = true;
 		clearTimeout(this.#timer);
-		this.#heard?.unsubscribe();
 		this.incoming.complete();
+		// It is listened to until it has ended: an output that nobody reads is held to be full, and its end is waited for.
 		await this.#endpoint?.close();
+		this.#heard?.unsubscribe();
 	}
 }
 
