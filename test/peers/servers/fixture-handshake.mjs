@@ -1,9 +1,10 @@
-// A stdio server of the handshake era that plays any of its versions. SDK 1.32.2, low-level Server.
+// A server of the handshake era that plays any of its versions. SDK 1.32.2, low-level Server.
 //   FIXTURE_VERSIONS=2025-03-26,2024-11-05   what it accepts; the first is its answer to any other. The newest says what it can do
 //   FIXTURE_ECHO=1                           answers initialize with whatever version it is asked for
 //   FIXTURE_REFUSE=1                         answers initialize with -32602 unless it accepts the version
 //   FIXTURE_INIT_DELAY_MS=30000              slow to initialize
 //   FIXTURE_STRICT=1                         ends at a request before the handshake is complete, as Python servers do
+//   FIXTURE_LISTEN=sse|ws                    over HTTP+SSE or WebSocket instead of stdio
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {Server} from '@modelcontextprotocol/sdk/server/index.js';
@@ -22,6 +23,7 @@ import {
 	say,
 	text,
 } from './fixture-content.mjs';
+import {listen} from './fixture-network.mjs';
 
 const versions = (process.env.FIXTURE_VERSIONS || sdk.SUPPORTED_PROTOCOL_VERSIONS.join(',')).split(',');
 const version = versions.toSorted().at(-1);
@@ -214,6 +216,11 @@ function endAtHaste(transport) {
 	};
 }
 
-const transport = new StdioServerTransport();
-await server.connect(transport);
-if (process.env.FIXTURE_STRICT) endAtHaste(transport);
+async function speakOnStdio() {
+	const transport = new StdioServerTransport();
+	await server.connect(transport);
+	if (process.env.FIXTURE_STRICT) endAtHaste(transport);
+}
+
+if (process.env.FIXTURE_LISTEN) listen(server, process.env.FIXTURE_LISTEN);
+else await speakOnStdio();
