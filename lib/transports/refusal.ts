@@ -1,21 +1,21 @@
 import type {IncomingHttpHeaders} from 'node:http';
-import {Envelope, type Headers, type Origin, type Refusal} from '../envelope.js';
+import {Envelope, type Origin, type Refusal} from '../envelope.js';
 import {BridgeError} from '../errors.js';
 
 /** How much of the body of a refusal is passed on. */
 export const MAX_REFUSAL_BYTES = 2 ** 16;
+/** The headers of a refusal that a client is told. */
+const told = ['content-type', 'www-authenticate', 'retry-after', 'allow'] as const;
 
-/** The headers of an answer, each as one text. */
-export const plainHeaders = (headers: IncomingHttpHeaders): Headers =>
-	Object.fromEntries(
-		Object.entries(headers).flatMap(([name, value]) =>
-			value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
-		),
-	);
+/** That an upstream answered with a status instead of taking what it was asked: what it said, and what is said of it. */
+export type Refused = {readonly refusal: Refusal; readonly error: BridgeError};
 
-/** What an upstream is to be told of that answered with a status instead of taking what it was asked. */
-export function refusedBy(name: string, {status, headers}: Refusal): BridgeError {
-	return new BridgeError(
+export function refused(name: string, status: number, headers: IncomingHttpHeaders, body: Buffer): Refused {
+	const kept = told.flatMap(header => {
+		const value = headers[header];
+		return value === undefined ? [] : [[header, String(value)] as const];
+	});
+	const error = new BridgeError(
 		'ERR_UPSTREAM_UNREACHABLE',
 		`${name} answered with HTTP status ${status}${whereTo(status, headers.location)}.`,
 		status === 401 || status === 403
@@ -23,6 +23,7 @@ export function refusedBy(name: string, {status, headers}: Refusal): BridgeError
 			: 'Check its address, and what its own log says.',
 		{status},
 	);
+	return {refusal: {status, headers: Object.fromEntries(kept), body}, error};
 }
 
 /** Redirects are not followed: a person has to. Only the host is told, since the rest may hold secrets. */
@@ -32,12 +33,11 @@ function whereTo(status: number, location: string | undefined): string {
 	return `, which points to ${host}, and redirects are not followed`;
 }
 
-/** The answer to a request that was refused. What it causes stops whoever asked. Nothing for what is no request. */
-export function refusalOf(
+/** The answer to a request that failed. What it causes stops whoever asked. There is none for what is no request. */
+export function failedRequest(
 	{head: {id, method}, origin}: Envelope,
-	error: BridgeError,
 	name: string,
-	refusal?: Refusal,
+	{error, refusal}: {readonly error: BridgeError; readonly refusal?: Refusal},
 ): Envelope | undefined {
 	if (id === undefined || method === undefined) return;
 	const from: Origin = {name, valve: origin.valve, ...(refusal ? {refusal} : {})};

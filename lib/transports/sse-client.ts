@@ -1,6 +1,6 @@
 import type {IncomingHttpHeaders} from 'node:http';
 import {Observable, type Subscriber} from 'rxjs';
-import {Envelope, type Headers, type Origin, type Refusal} from '../envelope.js';
+import {Envelope, type Headers, type Origin} from '../envelope.js';
 import {BridgeError} from '../errors.js';
 import {HeldMessages} from '../held-messages.js';
 import type {Log} from '../log.js';
@@ -9,7 +9,7 @@ import type {Endpoint} from '../stage.js';
 import {Valve} from '../valve.js';
 import {type SseEvent, SseParser} from '../wire/sse.js';
 import {exchange, type Reader, type Stop} from './http-exchange.js';
-import {MAX_REFUSAL_BYTES, plainHeaders, refusalOf, refusedBy} from './refusal.js';
+import {failedRequest, MAX_REFUSAL_BYTES, type Refused, refused} from './refusal.js';
 import {wholeMessage} from './whole-message.js';
 
 export type SseClientOptions = {
@@ -95,7 +95,7 @@ class SseClient {
 
 	#begun(status: number, headers: IncomingHttpHeaders): Reader {
 		const type = String(headers['content-type'] ?? '');
-		if (status !== 200) return wholeRefusal(status, headers, refusal => this.#refused(refusal));
+		if (status !== 200) return this.#refusal(status, headers, failure => this.#endRefused(failure));
 		if (!type.startsWith('text/event-stream'))
 			this.#end(this.#lost(`it answered with ${type || 'nothing that has a type'} instead of events`));
 		return {
@@ -115,10 +115,9 @@ class SseClient {
 	}
 
 	/** The stream was refused, and with it all that waits. */
-	#refused(refusal: Refusal): void {
-		const error = refusedBy(this.#options.name, refusal);
-		for (const envelope of this.#held.takeAll()) this.#answer(envelope, error, refusal);
-		this.#end(error);
+	#endRefused(failure: Refused): void {
+		for (const envelope of this.#held.takeAll()) this.#fail(envelope, failure);
+		this.#end(failure.error);
 	}
 
 	#heard({event = 'message', line, data}: SseEvent): void {
@@ -167,28 +166,49 @@ class SseClient {
 			onHead: (status, headers) => {
 				isTaken = status < 300;
 				if (isTaken) return {onData: () => {}, onEnd: done};
-				return wholeRefusal(status, headers, refusal => {
-					this.#answer(envelope, refusedBy(this.#options.name, refusal), refusal);
+				return this.#refusal(status, headers, failure => {
+					this.#fail(envelope, failure);
 					done();
 				});
 			},
 			onError: error => {
-				if (!isTaken) this.#answer(envelope, this.#lost(`a message could not be posted (${error.message})`));
+				if (!isTaken)
+					this.#fail(envelope, {error: this.#lost(`a message could not be posted (${error.message})`)});
 				done();
 			},
 		});
 	}
 
 	/** Tells whoever sent a message that it did not arrive. */
-	#answer(envelope: Envelope, error: BridgeError, refusal?: Refusal): void {
+	#fail(envelope: Envelope, failure: Pick<Refused, 'error'> & Partial<Refused>): void {
 		const {name, log} = this.#options;
-		const answer = refusalOf(envelope, error, name, refusal);
+		const answer = failedRequest(envelope, name, failure);
 		if (answer) this.#listener?.next(answer);
 		else
 			log.warn(
 				'http.not_taken',
-				`${name} did not take ${envelope.head.method ?? 'an answer'}: ${error.message}`,
+				`${name} did not take ${envelope.head.method ?? 'an answer'}: ${failure.error.message}`,
 			);
+	}
+
+	/** Reads the body of a refusal, as much of it as is of use. */
+	#refusal(status: number, headers: IncomingHttpHeaders, done: (failure: Refused) => void): Reader {
+		const chunks: Buffer[] = [];
+		let length = 0;
+		const finish = (): void => {
+			const body = Buffer.concat(chunks).subarray(0, MAX_REFUSAL_BYTES);
+			done(refused(this.#options.name, status, headers, body));
+		};
+		return {
+			onData: (chunk, flow) => {
+				chunks.push(chunk);
+				length += chunk.length;
+				if (length < MAX_REFUSAL_BYTES) return;
+				flow.stop();
+				finish();
+			},
+			onEnd: finish,
+		};
 	}
 
 	#end(error?: BridgeError): void {
@@ -222,29 +242,3 @@ const elsewhere = (name: string): BridgeError =>
 		`${name} wants messages to be posted to another host than its own.`,
 		'That would tell them, and the credentials with them, to somebody else. Tell whoever makes that server.',
 	);
-
-/** Reads the body of a refusal, as much of it as is of use. */
-function wholeRefusal(
-	status: number,
-	headers: IncomingHttpHeaders,
-	done: (refusal: Refusal) => void,
-): Reader {
-	const chunks: Buffer[] = [];
-	let length = 0;
-	const finish = (): void =>
-		done({
-			status,
-			headers: plainHeaders(headers),
-			body: Buffer.concat(chunks).subarray(0, MAX_REFUSAL_BYTES),
-		});
-	return {
-		onData: (chunk, flow) => {
-			chunks.push(chunk);
-			length += chunk.length;
-			if (length < MAX_REFUSAL_BYTES) return;
-			flow.stop();
-			finish();
-		},
-		onEnd: finish,
-	};
-}

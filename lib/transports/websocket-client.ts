@@ -1,9 +1,9 @@
 import type {IncomingMessage} from 'node:http';
 import {WebSocket} from 'ws';
-import type {Headers, Refusal} from '../envelope.js';
+import type {Headers} from '../envelope.js';
 import {MESSAGE_LIMIT} from '../operators/frame.js';
 import type {Endpoint} from '../stage.js';
-import {MAX_REFUSAL_BYTES, plainHeaders, refusalOf, refusedBy} from './refusal.js';
+import {failedRequest, MAX_REFUSAL_BYTES, type Refused, refused} from './refusal.js';
 import {SUBPROTOCOL, socketOptions, type WsPeer, wsEndpoint} from './websocket.js';
 
 export type WsClientOptions = {
@@ -33,8 +33,8 @@ export function wsClient(options: WsClientOptions): Endpoint {
 		...(pingMs === undefined ? {} : {pingMs}),
 	});
 	socket.on('unexpected-response', (_request, response) => {
-		readRefusal(response, refusal => {
-			refuse(peer, refusal);
+		void bodyOf(response).then(body => {
+			refuse(peer, refused(name, response.statusCode ?? 0, response.headers, body));
 			socket.terminate();
 		});
 	});
@@ -42,26 +42,26 @@ export function wsClient(options: WsClientOptions): Endpoint {
 }
 
 /** The server did not want to. All that waits for the connection gets to know how. */
-function refuse(peer: WsPeer, refusal: Refusal): void {
-	const error = refusedBy(peer.name, refusal);
+function refuse(peer: WsPeer, failure: Refused): void {
 	for (const envelope of peer.takeHeld()) {
-		const answer = refusalOf(envelope, error, peer.name, refusal);
+		const answer = failedRequest(envelope, peer.name, failure);
 		if (answer) peer.hear(answer);
 	}
-	peer.fail(error);
+	peer.fail(failure.error);
 }
 
-/** Reads as much of a refusal as is of use. */
-function readRefusal(response: IncomingMessage, done: (refusal: Refusal) => void): void {
-	const {statusCode: status = 0, headers} = response;
+/** As much of a body as is of use. */
+function bodyOf(response: IncomingMessage): Promise<Buffer> {
 	const chunks: Buffer[] = [];
 	let length = 0;
-	response
-		.on('data', (chunk: Buffer) => {
-			length += chunk.length;
-			if (length <= MAX_REFUSAL_BYTES) chunks.push(chunk);
-			else response.destroy();
-		})
-		.on('error', () => {})
-		.on('close', () => done({status, headers: plainHeaders(headers), body: Buffer.concat(chunks)}));
+	return new Promise(resolve => {
+		response
+			.on('data', (chunk: Buffer) => {
+				chunks.push(chunk);
+				length += chunk.length;
+				if (length >= MAX_REFUSAL_BYTES) response.destroy();
+			})
+			.on('error', () => {})
+			.on('close', () => resolve(Buffer.concat(chunks).subarray(0, MAX_REFUSAL_BYTES)));
+	});
 }

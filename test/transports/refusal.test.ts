@@ -1,0 +1,42 @@
+import test from 'ava';
+import {Envelope, type Origin} from '../../lib/envelope.js';
+import {failedRequest, refused} from '../../lib/transports/refusal.js';
+import {Valve} from '../../lib/valve.js';
+
+const body = Buffer.from('no');
+
+test('D5 a client is told status, body and the headers that are for it, and no other', t => {
+	const headers = {
+		...{'www-authenticate': 'Bearer', 'retry-after': '7', 'content-type': 'text/plain', allow: 'GET'},
+		...{'set-cookie': ['a=b'], connection: 'close', 'content-length': '2', location: '/x'},
+	};
+	t.deepEqual(refused('remote', 503, headers, body).refusal, {
+		status: 503,
+		headers: {'www-authenticate': 'Bearer', 'retry-after': '7', 'content-type': 'text/plain', allow: 'GET'},
+		body,
+	});
+});
+
+test('D5 who asks for credentials is said to', t => {
+	t.regex(refused('remote', 401, {}, body).error.sentence, /status 401\. Give it the credentials/);
+	t.regex(refused('remote', 500, {}, body).error.sentence, /status 500\. Check its address/);
+});
+
+test('D6 of the place that a redirect points to only the host is told', t => {
+	const {error} = refused('remote', 302, {location: 'https://user:secret@other.example/path?token=x'}, body);
+	t.regex(error.message, /points to other\.example, and redirects are not followed\.$/);
+	t.regex(refused('remote', 307, {location: '/secret'}, body).error.message, /points to another path,/);
+	t.notRegex(refused('remote', 201, {location: '/secret'}, body).error.message, /points/);
+});
+
+test('a request that failed is answered, and stops whoever asked; anything else is not answered', t => {
+	const origin: Origin = {name: 'client', valve: new Valve()};
+	const failure = refused('remote', 500, {}, body);
+	const request = Envelope.fromText('{"jsonrpc":"2.0","id":"a","method":"x"}', origin);
+	const answer = failedRequest(request, 'remote', failure);
+	t.like(answer?.body, {id: 'a', error: {code: -31_001, data: {status: 500}}});
+	t.is(answer?.origin.valve, origin.valve);
+	t.is(answer?.origin.refusal, failure.refusal);
+	t.is(failedRequest(Envelope.fromText('{"jsonrpc":"2.0","method":"x"}'), 'remote', failure), undefined);
+	t.is(failedRequest(Envelope.fromText('{"jsonrpc":"2.0","id":1,"result":1}'), 'remote', failure), undefined);
+});
