@@ -1,5 +1,5 @@
 import {type Observable, type Observer, Subject} from 'rxjs';
-import {Envelope, type Origin} from '../../envelope.js';
+import {Envelope, local, type Origin} from '../../envelope.js';
 import {BridgeError} from '../../errors.js';
 import {type Log, logBug} from '../../log.js';
 import type {JsonObject} from '../../protocol/json.js';
@@ -97,7 +97,7 @@ export class SharedClient implements Endpoint {
 
 	#say(envelope: Envelope): void {
 		if (this.#isGone) return;
-		this.#sender = envelope.origin;
+		if (envelope.origin !== local) this.#sender = envelope.origin;
 		try {
 			this.#options.say(this, envelope);
 		} catch (error) {
