@@ -131,8 +131,13 @@ test('who comes later and has not said what it wants gets what is usual', t => {
 	a.say({id: 1, method: 'logging/setLevel', params: {level: 'error'}});
 	t.like(told('logging/setLevel').params, {level: 'error'});
 	server().say({id: told('logging/setLevel').id, result: {}});
-	join().greet();
+	const late = join();
+	late.greet();
 	t.like(told('logging/setLevel').params, {level: 'info'});
+	late.say({id: 1, method: 'logging/setLevel', params: {level: 'debug'}});
+	server().say({id: told('logging/setLevel').id, result: {}});
+	void late.endpoint.close();
+	t.like(told('logging/setLevel').params, {level: 'error'}, 'until it leaves');
 });
 
 test('a level that the server refuses is not wanted, and one that is none is for the server to refuse', t => {
