@@ -34,6 +34,7 @@ export {ToolsCache, type ToolsCacheOptions} from './tools-cache.js';
 export {child} from './transports/child.js';
 export {memory} from './transports/memory.js';
 export {ownStdio} from './transports/own-stdio.js';
+export {type SharedState, SharedUpstream, type SharedUpstreamOptions} from './transports/shared.js';
 export {unless} from './unless.js';
 export {Valve} from './valve.js';
 export {WaitingRequests} from './waiting-requests.js';

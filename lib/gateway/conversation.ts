@@ -23,9 +23,11 @@ export class Conversation {
 		const {name, targetVersion, clientVersion, strict, shared} = service.config;
 		this.service = service;
 		this.caller = caller;
+		const isShared = shared && service.config.transport === 'stdio';
 		this.session = new Session({
-			...{upstream: name, targetVersion, clientVersion, isStrict: strict},
-			isShared: shared && service.config.transport === 'stdio',
+			...{upstream: name, clientVersion, isStrict: strict, isShared},
+			// A server that others use, too, has been asked already.
+			targetVersion: isShared ? undefined : targetVersion,
 		});
 	}
 

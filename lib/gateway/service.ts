@@ -114,7 +114,7 @@ export class Service {
 	open(session: Session, authorization: string | undefined): Endpoint {
 		const {name, url, transport, isTransportGuessed: isGuessed} = this.config;
 		const {log, maxBytes} = this.#options;
-		if (this.#shared) return this.#shared.attach('client');
+		if (this.#shared) return this.#shared.attach('client', result => session.renewed(result));
 		const common = {
 			...{name, log, ownId: () => session.ownId()},
 			onRevived: (result: JsonObject) => this.renewed(session, result),

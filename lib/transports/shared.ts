@@ -3,6 +3,7 @@ import {type BackOffLimits, nextPauseMs, RESTART_LIMITS} from '../back-off.js';
 import {Envelope} from '../envelope.js';
 import type {BridgeError} from '../errors.js';
 import {type Log, logBug} from '../log.js';
+import {type JsonObject, objectOf} from '../protocol/json.js';
 import type {Version} from '../protocol/version.js';
 import type {Endpoint} from '../stage.js';
 import {memberText} from '../wire/member.js';
@@ -86,14 +87,20 @@ export class SharedUpstream {
 		};
 	}
 
-	/** An endpoint that looks like a server of one client's own. Closing it leaves the server running for the others. */
-	attach(label: string): Endpoint {
+	/**
+	 * An endpoint that looks like a server of one client's own. Closing it leaves the server running for the others.
+	 *
+	 * `onRenewed` is told what the server says of itself when it was started again and speaks another version. Who does not
+	 * listen to that is ended then.
+	 */
+	attach(label: string, onRenewed?: (result: JsonObject) => void): Endpoint {
 		const {name, log, maxUnreadBytes = MAX_UNREAD_BYTES, graceMs = GRACE_MS} = this.#options;
 		if (this.#phase === 'closed') throw closing(name);
 		const client = new SharedClient({
 			server: name,
 			label,
 			log,
+			onRenewed,
 			say: (from, envelope) => this.#say(from, envelope),
 			isWaiting: one => this.#exchange.inFlight.has(one) || this.#held.has(one),
 			left: one => this.#left(one),
@@ -160,14 +167,14 @@ export class SharedUpstream {
 		const {name, log} = this.#options;
 		const exchange = this.#exchange;
 		const before = exchange.greeting;
-		const isAnother = this.#version !== undefined && this.#version !== version;
 		this.#phase = 'ready';
 		this.#version = version;
 		this.#readyAt = this.#now();
 		exchange.greeting = result;
 		log.info('shared.ready', `${name} is ready for all of its clients.`, {server: name, version});
-		for (const client of [...exchange.clients])
-			if (client.isGreeted && isAnother) client.end(speaksAnother(name, version));
+		if (speaksAnother(before, result))
+			for (const client of [...exchange.clients])
+				if (client.isGreeted) client.renew(objectOf(JSON.parse(result)));
 		for (const notice of listChanges(before, result)) exchange.tellAll(notice);
 		exchange.serverBack();
 		for (const {client, envelope} of this.#held.takeAll()) client.outgoing.next(envelope);

@@ -78,6 +78,17 @@ test.serial('clients of different versions share one child, and each hears its o
 	t.is(new Set(pids.map(({pid}) => pid)).size, 1);
 });
 
+test.serial('a child without a handshake is shared by clients with one', async t => {
+	const SPEAKER = fileURLToPath(new URL('../../fixtures/servers/speaker.js', import.meta.url));
+	const args = [SPEAKER, '2026-07-28'];
+	const {join, upstream} = house(t, {
+		open: () => child({name: 'files', command: process.execPath, args, onStderr: () => {}}),
+	});
+	const clients = ['2024-11-05', '2025-11-25'].map(version => join(version, version));
+	for (const client of clients) t.like(await ask(client, '1', 'tools/list'), {tools: [{name: 'say'}]});
+	t.is(upstream.state.version, '2026-07-28');
+});
+
 test.serial('the child hears one handshake, however many clients there are', async t => {
 	const {join} = house(t);
 	const [a, b] = [join('a'), join('b')];

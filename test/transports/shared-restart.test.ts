@@ -82,6 +82,21 @@ test('a server that speaks another version after a restart ends those that were 
 	t.like(late.heard, [{id: 1, result: {protocolVersion: '2025-06-18'}}]);
 });
 
+test('who listens to that is told of the new version, and stays', async t => {
+	const {upstream, join, server, servers, ready} = share(t);
+	const results: unknown[] = [];
+	const a = join('a', result => results.push(result));
+	ready();
+	a.greet();
+	for (const [at, version] of ['2025-06-18', '2025-06-18', '2025-11-25'].entries()) {
+		server().end();
+		await until(() => servers.length === at + 2);
+		ready(RESULT.replace('2025-11-25', version));
+	}
+	t.like(results, [{protocolVersion: '2025-06-18'}, {protocolVersion: '2025-11-25'}]);
+	t.is(upstream.state.clients, 1);
+});
+
 test('subscriptions and the log level are told again to a server that was started again', async t => {
 	const {a, server, servers, ready, told} = sharing(t, {});
 	a.say({id: 1, method: 'resources/subscribe', params: {uri: 'file:///x'}});

@@ -1,8 +1,8 @@
 import {type Observable, type Observer, Subject} from 'rxjs';
-import {Envelope, type Origin} from '../../envelope.js';
+import {Envelope, local, type Origin} from '../../envelope.js';
 import {BridgeError} from '../../errors.js';
 import {type Log, logBug} from '../../log.js';
-import type {JsonObject} from '../../protocol/json.js';
+import {type JsonObject, worded} from '../../protocol/json.js';
 import type {Endpoint} from '../../stage.js';
 import {Valve} from '../../valve.js';
 import {Outbox} from './outbox.js';
@@ -17,6 +17,8 @@ export type SharedClientOptions = {
 	/** Whether it still waits for an answer. */
 	readonly isWaiting: (client: SharedClient) => boolean;
 	readonly left: (client: SharedClient) => void;
+	/** The server speaks another version than it was told, and this is what it says of itself. */
+	readonly onRenewed: ((result: JsonObject) => void) | undefined;
 	readonly maxBytes: number;
 	readonly graceMs: number;
 };
@@ -80,6 +82,20 @@ export class SharedClient implements Endpoint {
 		if (this.#isDone) this.#finish();
 	}
 
+	/** The server speaks another version now. Whose messages cannot be made for that has to begin anew. */
+	renew(result: JsonObject): void {
+		const {onRenewed, server} = this.#options;
+		if (onRenewed) onRenewed(result);
+		else
+			this.end(
+				new BridgeError(
+					'ERR_SESSION_CLOSED',
+					`${server} was started again and now speaks ${worded(result.protocolVersion)}.`,
+					'Connect again to speak that with it.',
+				),
+			);
+	}
+
 	/** Ends it, by an error if one is given. */
 	end(error?: BridgeError): void {
 		if (this.#isGone) return;
@@ -97,7 +113,7 @@ export class SharedClient implements Endpoint {
 
 	#say(envelope: Envelope): void {
 		if (this.#isGone) return;
-		this.#sender = envelope.origin;
+		if (envelope.origin !== local) this.#sender = envelope.origin;
 		try {
 			this.#options.say(this, envelope);
 		} catch (error) {

@@ -1,5 +1,6 @@
 import {cancellingAs} from '../../change.js';
 import {Envelope} from '../../envelope.js';
+import {BridgeError} from '../../errors.js';
 import {shortened} from '../../printable.js';
 import {objectOf} from '../../protocol/json.js';
 import {isLevel} from '../../protocol/log-levels.js';
@@ -80,7 +81,13 @@ function subscribe(exchange: Exchange, client: SharedClient, envelope: Envelope,
 	const added = subscriptions.add(client, uriOf(envelope), answer =>
 		client.hear(answer?.relayed(client.origin, id) ?? Envelope.answer(id, 'result', {}, client.origin)),
 	);
-	if (added) ask(exchange, client, envelope, answer => subscriptions.settle(added, answer));
+	if (!added) return;
+	try {
+		ask(exchange, client, envelope, answer => subscriptions.settle(added, answer));
+	} catch (error) {
+		if (!(error instanceof BridgeError)) throw error;
+		subscriptions.settle(added, Envelope.failure(id, error));
+	}
 }
 
 /** The server is told what lets through all that any client wants. */
@@ -126,6 +133,7 @@ function notification(exchange: Exchange, client: SharedClient, envelope: Envelo
 	switch (method) {
 		case 'notifications/initialized':
 			client.isInitialized = true;
+			exchange.tellLevel();
 			return;
 		case 'notifications/cancelled': {
 			const id = memberText(envelope.bytes, 'params', 'requestId');

@@ -82,6 +82,10 @@ function question(exchange: Exchange, envelope: Envelope, id: string, method: st
 	}
 }
 
+/** Whether a server may have to ask before it can answer this; of the others, hardly any does. */
+const mayNeedInput = (method: string): boolean =>
+	!/^(ping|.*\/list|logging\/.*|resources\/(un)?subscribe|tasks\/(get|cancel))$/.test(method);
+
 const RELATED_TASK = 'io.modelcontextprotocol/related-task';
 
 /**
@@ -97,7 +101,8 @@ function addressee(exchange: Exchange, {origin, body}: Envelope, method: string)
 	if (owner) return !owner.isGone && canAnswer(owner) ? owner : undefined;
 	const within = inFlight.latest(asked => asked.told === origin.within || asked.origin === origin);
 	if (within.client) return canAnswer(within.client) ? within.client : undefined;
-	const {client, count} = inFlight.latest((_asked, client) => canAnswer(client));
+	const calls = inFlight.latest(({method: asked}, client) => mayNeedInput(asked) && canAnswer(client));
+	const {client, count} = calls.client ? calls : inFlight.latest((_asked, client) => canAnswer(client));
 	if (count > 1) {
 		const sentence = `${name} asks ${method} while ${count} clients that could be meant wait for it; the one that asked last is asked.`;
 		log.warn('shared.question.ambiguous', sentence, {server: name, method, clients: count});

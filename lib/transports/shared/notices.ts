@@ -1,7 +1,7 @@
 import {Envelope} from '../../envelope.js';
 import {BridgeError} from '../../errors.js';
 import {objectOf} from '../../protocol/json.js';
-import type {Version} from '../../protocol/version.js';
+import {memberText} from '../../wire/member.js';
 
 /** What clients are told when a server says other things of itself than before: its lists may be others, too. */
 export function listChanges(before: string, after: string): Envelope[] {
@@ -16,13 +16,9 @@ export function listChanges(before: string, after: string): Envelope[] {
 export const closing = (name: string): BridgeError =>
 	new BridgeError('ERR_SESSION_CLOSED', `${name} is being closed.`, 'Connect again when bridge runs again.');
 
-/** Why a client is ended whose messages were made for another version. */
-export const speaksAnother = (name: string, version: Version): BridgeError =>
-	new BridgeError(
-		'ERR_SESSION_CLOSED',
-		`${name} was started again and now speaks ${version}.`,
-		'Connect again to speak that with it.',
-	);
+/** Whether two results of `initialize` are of different versions. */
+export const speaksAnother = (before: string, after: string): boolean =>
+	memberText(Buffer.from(before), 'protocolVersion') !== memberText(Buffer.from(after), 'protocolVersion');
 
 /** Why a request has no answer. What the server wrote to stderr may be about other clients, and is for the log alone. */
 export const restarting = ({code, message, details}: BridgeError, pauseMs: number): BridgeError =>

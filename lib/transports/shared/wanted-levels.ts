@@ -18,9 +18,9 @@ export class WantedLevels<Client> {
 		this.#wanted.delete(client);
 	}
 
-	/** What lets all through that these clients want; nothing, if none of them has said. */
+	/** What lets all through that these clients want; nothing, as long as nobody has ever said. */
 	forAll(clients: Iterable<Client>): string | undefined {
-		if (this.#wanted.size === 0) return;
+		if (this.#wanted.size === 0 && this.told === undefined) return;
 		return mostVerbose([...clients].map(client => this.#wanted.get(client) ?? USUAL));
 	}
 

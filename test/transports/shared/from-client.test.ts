@@ -126,6 +126,20 @@ test('the server is told the level that lets through what anybody wants, and eac
 	t.is(toldAll('logging/setLevel').length, 2, 'what changes nothing is not told');
 });
 
+test('who comes later and has not said what it wants gets what is usual', t => {
+	const {a, server, told, join} = sharing(t, {});
+	a.say({id: 1, method: 'logging/setLevel', params: {level: 'error'}});
+	t.like(told('logging/setLevel').params, {level: 'error'});
+	server().say({id: told('logging/setLevel').id, result: {}});
+	const late = join();
+	late.greet();
+	t.like(told('logging/setLevel').params, {level: 'info'});
+	late.say({id: 1, method: 'logging/setLevel', params: {level: 'debug'}});
+	server().say({id: told('logging/setLevel').id, result: {}});
+	void late.endpoint.close();
+	t.like(told('logging/setLevel').params, {level: 'error'}, 'until it leaves');
+});
+
 test('a level that the server refuses is not wanted, and one that is none is for the server to refuse', t => {
 	const {a, server, told, toldAll} = sharing(t, {});
 	a.say({id: 1, method: 'logging/setLevel', params: {level: 'error'}});

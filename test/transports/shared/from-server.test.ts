@@ -59,6 +59,18 @@ test('D16 a call that is answered or cancelled is nobody to ask', t => {
 	t.is(a.heard[0]?.method, 'roots/list');
 });
 
+test('D16 who only asks for a list, or whether the server is there, is not asked while another one’s call is under way', t => {
+	const {a, b, server, told} = sharing(t, {roots: {}}, {roots: {}});
+	a.say({id: 1, method: 'tools/call', params: {}});
+	b.say({id: 1, method: 'ping'});
+	b.say({id: 2, method: 'tools/list'});
+	server().say({id: 'q1', method: 'roots/list'});
+	t.is(a.heard[0]?.method, 'roots/list');
+	server().say({id: told('tools/call').id, result: {}});
+	server().say({id: 'q2', method: 'roots/list'});
+	t.is(b.heard[0]?.method, 'roots/list', 'without any call, the list may be what it asks for');
+});
+
 test('D16 a question about a task is for who owns it', t => {
 	const {a, b, server, told} = sharing(t, {elicitation: {}}, {elicitation: {}});
 	a.say({id: 1, method: 'tools/call', params: {task: {}}});

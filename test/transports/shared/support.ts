@@ -23,8 +23,8 @@ export type Guest = {
 	greet(capabilities?: Json): void;
 };
 
-export function join(upstream: SharedUpstream, label = 'client'): Guest {
-	const endpoint = upstream.attach(label);
+export function join(upstream: SharedUpstream, label = 'client', onRenewed?: (result: Json) => void): Guest {
+	const endpoint = upstream.attach(label, onRenewed);
 	const origin: Origin = {name: label, valve: new Valve()};
 	const heard: Json[] = [];
 	const texts: string[] = [];
@@ -108,7 +108,7 @@ export function share(t: ExecutionContext, options: Partial<SharedUpstreamOption
 		told,
 		toldAll,
 		logged,
-		join: (label?: string) => join(upstream, label),
+		join: (label?: string, onRenewed?: (result: Json) => void) => join(upstream, label, onRenewed),
 	};
 }
 
