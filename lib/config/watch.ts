@@ -29,13 +29,17 @@ export function watchConfig(options: WatchOptions): {close(): void} {
 	let settling: NodeJS.Timeout | undefined;
 
 	const look = async (before?: string): Promise<void> => {
-		if (isClosed || isLooking) return;
+		if (isClosed) return;
+		if (isLooking) return lookLater();
 		isLooking = true;
-		const stamp = await stampNow(file);
-		isLooking = false;
-		if (isClosed || stamp === known) return;
-		if (stamp === before) await read(stamp);
-		else lookLater(stamp);
+		try {
+			const stamp = await stampNow(file);
+			if (isClosed || stamp === known) return;
+			if (stamp === before) await read(stamp);
+			else lookLater(stamp);
+		} finally {
+			isLooking = false;
+		}
 	};
 	const lookLater = (stamp?: string): void => {
 		clearTimeout(settling);
