@@ -1,9 +1,9 @@
 import test from 'ava';
-import {parse} from 'yaml';
+import {parse, stringify} from 'yaml';
 import {loadConfig, loadFile} from '../../lib/config/load.js';
 import {showConfig} from '../../lib/config/show.js';
 import {newFolder} from '../faults/support.js';
-import {configFixture, loaded} from './support.js';
+import {comparable, configFixture, loaded} from './support.js';
 
 const environment = {
 	BRIDGE_TOKEN: 'hunter2',
@@ -109,6 +109,9 @@ test('K4 shows no secret, wherever it stands', async t => {
 	t.like(servers.c, {url: '[hidden]'});
 });
 
+/** A value as text, its keys in order. */
+const sorted = (value: unknown): string => stringify(value, {sortMapEntries: true});
+
 test('what is shown, and holds no secret, means the same when it is read again', async t => {
 	const first = await loaded(
 		t,
@@ -122,10 +125,9 @@ test('what is shown, and holds no secret, means the same when it is read again',
 		].join('\n'),
 	);
 	const again = await loaded(t, showConfig(first));
-	const guessed = (given: typeof first.config) =>
-		[...given.services].map(([name, service]) => [name, {...service, isTransportGuessed: true}]);
-	t.deepEqual({...again.config, services: new Map()}, {...first.config, services: new Map()});
-	t.deepEqual(guessed(again.config), guessed(first.config));
+	// The transport is written out, so nobody has to guess it any more.
+	const text = JSON.stringify(comparable(first.config)).replaceAll('Guessed":true', 'Guessed":false');
+	t.is(sorted(comparable(again.config)), sorted(JSON.parse(text)));
 });
 
 test('K5 nothing in a file can write to a terminal', async t => {

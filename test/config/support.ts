@@ -46,3 +46,12 @@ export function serviceOf({services}: Config, name: string): ServiceConfig {
 	if (!service) throw new Error(`There is no service ${name}.`);
 	return service;
 }
+
+/** The same with URLs as text and maps as lists, since `t.deepEqual` takes any two URLs for equal. */
+export const comparable = (value: unknown): unknown => {
+	if (value instanceof URL) return value.href;
+	if (value instanceof Map) return [...value].map(comparable);
+	if (Array.isArray(value)) return value.map(comparable);
+	if (typeof value !== 'object' || value === null) return value;
+	return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, comparable(item)]));
+};

@@ -19,10 +19,9 @@ async function start(t: ExecutionContext, file: string, options: Partial<WatchOp
 		events.push(event);
 		wake();
 	};
-	const reload = (): Promise<Loaded> => loadFile(file, {});
-	const loaded = await reload();
+	const loaded = await loadFile(file, {});
 	const watching = watchConfig({
-		...{loaded, reload, onLoaded: tell, onError: tell, settleMs: 10, pollMs: 20},
+		...{loaded, environment: {}, onLoaded: tell, onError: tell, settleMs: 10, pollMs: 20},
 		...options,
 	});
 	// Watching alone does not keep a process from ending.
@@ -143,5 +142,5 @@ test('nothing is told after the end', async t => {
 test('where there is no file, there is nothing to watch', t => {
 	const loaded = {file: undefined, stamp: ''} as unknown as Loaded;
 	const never = (): never => t.fail() as never;
-	t.notThrows(() => watchConfig({loaded, reload: never, onLoaded: never, onError: never}).close());
+	t.notThrows(() => watchConfig({loaded, onLoaded: never, onError: never}).close());
 });
