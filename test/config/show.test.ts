@@ -70,7 +70,7 @@ test('K4 shows no secret, wherever it stands', async t => {
 			JSON.stringify({
 				tokens: ['hunter2'],
 				secret: 'hunter2hunter2hunter2',
-				store: 'redis://user:hunter2@store/0?password=hunter2',
+				store: 'redis://:hunter2@store/0?password=hunter2',
 				advertise: 'http://hunter2@bridge-1:7411',
 				servers: {
 					a: {

@@ -129,6 +129,15 @@ test('a change between reading the file and watching it is not missed', async t 
 	t.is(await port(), 66);
 });
 
+test('a file that has not changed is not read again', async t => {
+	const file = await newFile(t);
+	const {events} = await start(t, file);
+	// One that has reason to tell, and begins later, has told by the time that the first would have.
+	const other = await start(t, file, {loaded: {...(await loadFile(file, {})), stamp: 'another'}});
+	t.is(await other.port(), 1);
+	t.deepEqual(events, []);
+});
+
 test('nothing is told after the end', async t => {
 	const file = await newFile(t);
 	const first = await start(t, file);
