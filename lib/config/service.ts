@@ -50,7 +50,7 @@ export function resolveService(
 	const idle = service.transport === 'stdio' ? ofUrls : ofCommands;
 	const kind = service.transport === 'stdio' ? 'command' : 'url';
 	for (const key of idle)
-		if (value[key] !== undefined && !isEmpty(value[key]))
+		if (value[key] !== undefined && !isUsual(key, value[key]))
 			warnings.push(told(key, `This has no meaning for a server with a ${kind}.`));
 	if (service.url && service.url.protocol !== value.url?.protocol)
 		warnings.push(told('url', UPGRADED.replace('SCHEME', service.url.protocol)));
@@ -60,7 +60,9 @@ export function resolveService(
 const UPGRADED =
 	'It is used as SCHEME//, since what goes to another machine has to be encrypted. Write insecure: true to send it as it is.';
 
-const isEmpty = (value: unknown): boolean => isObject(value) && Object.keys(value).length === 0;
+/** Whether a value says what would be so without it. */
+const isUsual = (key: string, value: unknown): boolean =>
+	isObject(value) ? Object.keys(value).length === 0 : value === (key === 'passAuthorization');
 
 type Given = {readonly [key: string]: unknown};
 type Wrong = readonly [key: string, text: string];

@@ -81,8 +81,14 @@ const itemRow = (item: string, depth: number, {text: from, isSecret}: Origin): R
 	text: `- ${scalar(isSecret ? HIDDEN : item)}`,
 });
 
-/** A value as YAML writes it on one line. */
-const scalar = (value: Scalar): string => stringify(value, {lineWidth: 0, blockQuote: false}).trimEnd();
+const oneLine = {lineWidth: 0, blockQuote: false} as const;
+
+/** A value as YAML writes it on one line, without anything that a terminal would obey. */
+function scalar(value: Scalar): string {
+	const text = stringify(value, oneLine).trimEnd();
+	if (!/\p{Cc}/u.test(text)) return text;
+	return printable(stringify(value, {...oneLine, defaultStringType: 'QUOTE_DOUBLE'}).trimEnd());
+}
 
 const sizeText = (bytes: number): string => {
 	if (bytes % 2 ** 20 === 0) return `${bytes / 2 ** 20}MiB`;

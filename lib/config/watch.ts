@@ -1,14 +1,16 @@
 import {type FSWatcher, watch} from 'node:fs';
 import {basename, dirname} from 'node:path';
+import process from 'node:process';
 import {BridgeError} from '../errors.js';
-import type {Loaded} from './load.js';
+import type {Variables} from './expand.js';
+import {type Loaded, loadFile} from './load.js';
 import {stampNow} from './read.js';
 
 export type WatchOptions = {
 	/** What holds now. */
 	readonly loaded: Loaded;
-	/** Reads the file again. */
-	readonly reload: () => Promise<Loaded>;
+	/** What variables are taken from. */
+	readonly environment?: Variables;
 	readonly onLoaded: (loaded: Loaded) => void;
 	/** The file is broken or gone; what held before still does. */
 	readonly onError: (error: BridgeError) => void;
@@ -20,7 +22,7 @@ export type WatchOptions = {
 
 /** Reads a configuration again whenever its file changes, be it written to or replaced, until it is closed. */
 export function watchConfig(options: WatchOptions): {close(): void} {
-	const {loaded, reload, onLoaded, onError, pollMs = 2000, settleMs = 100} = options;
+	const {loaded, environment = process.env, onLoaded, onError, pollMs = 2000, settleMs = 100} = options;
 	const {file} = loaded;
 	if (file === undefined) return {close: () => {}};
 	let known = loaded.stamp;
@@ -29,13 +31,17 @@ export function watchConfig(options: WatchOptions): {close(): void} {
 	let settling: NodeJS.Timeout | undefined;
 
 	const look = async (before?: string): Promise<void> => {
-		if (isClosed || isLooking) return;
+		if (isClosed) return;
+		if (isLooking) return lookLater();
 		isLooking = true;
-		const stamp = await stampNow(file);
-		isLooking = false;
-		if (isClosed || stamp === known) return;
-		if (stamp === before) await read(stamp);
-		else lookLater(stamp);
+		try {
+			const stamp = await stampNow(file);
+			if (isClosed || stamp === known) return;
+			if (stamp === before) await read(stamp);
+			else lookLater(stamp);
+		} finally {
+			isLooking = false;
+		}
 	};
 	const lookLater = (stamp?: string): void => {
 		clearTimeout(settling);
@@ -44,7 +50,7 @@ export function watchConfig(options: WatchOptions): {close(): void} {
 	const read = async (stamp: string): Promise<void> => {
 		known = stamp;
 		try {
-			const next = await reload();
+			const next = await loadFile(file, environment);
 			if (isClosed) return;
 			known = next.stamp;
 			onLoaded(next);

@@ -1,0 +1,125 @@
+import test from 'ava';
+import {resolveConfig} from '../../lib/config/resolve.js';
+import type {Config} from '../../lib/config/schema.js';
+
+const folder = '/etc/bridge';
+
+function configOf(given: unknown): Config {
+	const {config, mistakes} = resolveConfig(given, folder);
+	if (!config) throw new Error(JSON.stringify(mistakes));
+	return config;
+}
+
+/** What is wrong, as `path: text`. */
+const wrongs = (given: unknown): string[] =>
+	resolveConfig(given, folder).mistakes.map(({path = [], text}) => `${path.join('.')}: ${text}`);
+
+for (const [given, host, port] of [
+	['127.0.0.1:7411', '127.0.0.1', 7411],
+	['localhost:0', 'localhost', 0],
+	['[::1]:65535', '::1', 65_535],
+	[8080, '127.0.0.1', 8080],
+	['8080', '127.0.0.1', 8080],
+] as const)
+	test(`listens at ${JSON.stringify(given)}`, t => {
+		t.deepEqual(configOf({listen: given}).listen, {host, port});
+	});
+
+for (const given of [
+	...['', ':7411', '127.0.0.1', '127.0.0.1:', 'a b:1', '127.0.0.1:65536', '::1:80', '[::1]', 'http://x:1'],
+	...[-1, 65_536, 1.5, true, null, {}, []],
+])
+	test(`does not listen at ${JSON.stringify(given)}`, t => {
+		t.regex(wrongs({listen: given})[0] ?? '', /^listen: Expected an address and a port/);
+	});
+
+for (const listen of ['0.0.0.0:1', '[::]:1', '192.168.1.1:1', 'example.com:1'])
+	test(`does not listen at ${listen} without tokens, and names both remedies`, t => {
+		const [wrong = ''] = wrongs({listen});
+		t.regex(wrong, /^listen: .*can be reached from other machines/);
+		t.regex(wrong, /Listen on 127\.0\.0\.1:1, or set tokens/);
+		t.deepEqual(wrongs({listen, tokens: []}).length, 1);
+		t.deepEqual(wrongs({listen, tokens: ['t']}), []);
+	});
+
+for (const [given, says] of [
+	[{tokens: ['']}, /^tokens\.0: Expected a token/],
+	[{tokens: ['a b']}, /^tokens\.0: Expected a token/],
+	[{tokens: ['a\r\nb']}, /^tokens\.0: Expected a token/],
+	[{origins: ['*']}, /^origins\.0: Expected an origin/],
+	[{origins: ['null']}, /^origins\.0: Expected an origin/],
+	[{origins: ['https://example.com/path']}, /^origins\.0: Expected an origin/],
+	[{expose: 'all'}, /^expose: Expected one of run, tools, both, found "all"/],
+	[{limits: {message: '0'}}, /^limits\.message: Expected a size/],
+	[{limits: {message: '2GiB'}}, /^limits\.message: Expected a size/],
+	[{limits: {sessions: 0}}, /^limits\.sessions: Expected a whole number/],
+	[{limits: {sessions: 1.5}}, /^limits\.sessions: Expected a whole number/],
+	[{limits: {idle: '90d'}}, /^limits\.idle: Expected a time/],
+	[{limits: []}, /^limits: Expected message, sessions and idle, found a list/],
+	[{secret: ''}, /^secret: Expected text, found nothing/],
+	[{advertise: 'bridge-1:7411'}, /^advertise: Expected a URL/],
+	[{store: 'http://x'}, /^store: Expected a URL that begins with redis/],
+	[{packs: 'a\0b'}, /^packs: Expected text/],
+	[{servers: []}, undefined],
+	[{servers: ['x']}, /^servers: Expected names of servers/],
+	[{servers: 'x'}, /^servers: Expected names of servers/],
+	[{Servers: {}}, /^Servers: This key is not known\. Did you mean servers\?/],
+	[{mcpservers: {}}, /^mcpservers: This key is not known\. Did you mean mcpServers\?/],
+] as const)
+	test(`${says ? 'refuses' : 'takes'} ${JSON.stringify(given)}`, t => {
+		const found = wrongs(given);
+		t.is(found.length, says ? 1 : 0);
+		if (says) t.regex(found[0] ?? '', says);
+	});
+
+test('takes what variables hold, which is always text', t => {
+	const {limits, services} = configOf({
+		limits: {sessions: '5', message: '2048', idle: '0'},
+		servers: {a: {command: 'x', enabled: 'false', cacheTools: 'true', timeout: '2.5'}},
+	});
+	t.deepEqual(limits, {sessions: 5, messageBytes: 2048, idleMs: 0});
+	t.like(services.get('a'), {enabled: false, cacheTools: true, timeoutMs: 2500});
+});
+
+test('mcpServers is another name of servers, and the other may be there when it is empty', t => {
+	const one = {a: {command: 'x'}};
+	for (const given of [{mcpServers: one}, {mcpServers: one, servers: {}}, {servers: one, mcpServers: null}])
+		t.deepEqual([...configOf(given).services.keys()], ['a']);
+	t.deepEqual(wrongs({servers: one, mcpServers: one}), [
+		'mcpServers: This is another name of servers. Use one of the two.',
+	]);
+});
+
+for (const name of ['a', '0', 'a_b-c', 'constructor', 'tostring', 'x'.repeat(64)])
+	test(`B12 a service may be called ${name}`, t => {
+		t.deepEqual([...configOf({servers: {[name]: {command: 'x'}}}).services.keys()], [name]);
+	});
+
+for (const name of [
+	...['', '-a', '_a', 'A', 'a b', 'a/b', '..', 'a.b', 'ä', 'а', 'a\n', '%2e', 'x'.repeat(65)],
+	...['toString', 'hasOwnProperty'],
+])
+	test(`B12 a service may not be called ${JSON.stringify(name)}`, t => {
+		const found = wrongs({servers: {[name]: {command: 'x'}}});
+		t.is(found.length, 1);
+		t.regex(found[0] ?? '', /The name of a server is part of its URL/);
+	});
+
+test('a name that is refused comes with one that would do', t => {
+	t.regex(wrongs({servers: {'My Server!': {command: 'x'}}})[0] ?? '', / my-server would do\.$/);
+});
+
+test('a short secret is warned of', t => {
+	const {warnings} = resolveConfig({secret: 'short'}, folder);
+	t.is(warnings.length, 1);
+	t.false(JSON.stringify(warnings).includes('short"'));
+});
+
+test('packs are looked for beside the file', t => {
+	t.is(configOf({packs: './packs'}).packs, '/etc/bridge/packs');
+	t.is(configOf({packs: '/abs'}).packs, '/abs');
+});
+
+test('$schema, which editors use, is passed over without a word', t => {
+	t.deepEqual(resolveConfig({$schema: 'https://x'}, folder).warnings, []);
+});
