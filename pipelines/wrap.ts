@@ -84,7 +84,7 @@ export function speakVersions({session, log, transport, waiting}: SpeakVersionsO
 	const isSettled = isSettledFor(session);
 	const greeting = [
 		holdUntilReady({session, log, transport}), //  nothing before the handshake
-		modernClient({session, waiting}), //           a client without one looks like one with
+		modernClient({session, log, waiting}), //      a client without one looks like one with
 	];
 	const negotiation = [
 		rewriteVersion({session, log}), //             each side hears its own version in the handshake

@@ -1,8 +1,9 @@
 import {change} from '../change.js';
 import type {Envelope} from '../envelope.js';
-import {type JsonObject, objectOf} from '../protocol/json.js';
-import {callerOf} from '../protocol/v2026-07-28.js';
-import {idWord} from '../wire/id.js';
+import {isObject, type JsonObject, listOf, objectOf, worded} from '../protocol/json.js';
+import {callerOf, inputRequest} from '../protocol/v2026-07-28.js';
+import type {ExactNumbers} from '../wire/exact-numbers.js';
+import {canonicalId, idWord} from '../wire/id.js';
 import {memberText} from '../wire/member.js';
 
 /** A question of a server that belongs to a call. */
@@ -56,6 +57,30 @@ export const tokenOf = (request: Buffer): string | undefined =>
 /** The name for a question: its id, unless another has it that only looks the same. */
 export const nameFor = (id: string, {questions}: ModernCall): string =>
 	questions.has(idWord(id)) ? id : idWord(id);
+
+/** What the server asks within a call, as the client is told, with numbers as they were written. */
+export const questionsOf = ({questions}: ModernCall, exact: ExactNumbers): JsonObject =>
+	Object.fromEntries(
+		[...questions].map(([name, {method, request}]) => {
+			const {params} = objectOf(exact.parse(request.line.toString()));
+			return [name, inputRequest(method, params)];
+		}),
+	);
+
+/** Where an error sends the client before it may ask again, as questions. */
+export const placesToGo = ({data}: JsonObject): JsonObject =>
+	Object.fromEntries(
+		listOf(objectOf(data).elicitations)
+			.filter(isObject)
+			.map(params => [worded(params.elicitationId), inputRequest('elicitation/create', params)]),
+	);
+
+/** The server no longer wants to know. */
+export function withdraw(calls: Iterable<ModernCall>, cancellation: Envelope): undefined {
+	const key = canonicalId(memberText(cancellation.bytes, 'params', 'requestId') ?? '""');
+	for (const {questions} of calls)
+		for (const [name, {id}] of questions) if (canonicalId(id) === key) questions.delete(name);
+}
 
 /** The last call that can carry a question: what asks is not told, and the last is the likeliest. */
 export const latestWith = (capability: string, calls: Iterable<ModernCall>): ModernCall | undefined =>

@@ -1,15 +1,18 @@
 import {BoundedMap} from '../bounded-map.js';
 import {cancellingAs, change} from '../change.js';
 import {Envelope} from '../envelope.js';
-import {isObject, type JsonObject, listOf, objectOf, worded} from '../protocol/json.js';
+import type {Log} from '../log.js';
+import {type JsonObject, objectOf} from '../protocol/json.js';
 import {isAtLeast} from '../protocol/log-levels.js';
 import {ParkedCalls} from '../protocol/parked-calls.js';
+import {tellOfLoss} from '../protocol/report.js';
 import type {Session} from '../protocol/session.js';
 import {
 	callerOf,
 	discovered,
 	envelopeProblem,
-	inputRequest,
+	FOREIGN_VALUES,
+	haveForeignValues,
 	modernError,
 	modernResult,
 	withoutEnvelope,
@@ -20,11 +23,23 @@ import type {WaitingRequests} from '../waiting-requests.js';
 import {ExactNumbers} from '../wire/exact-numbers.js';
 import {canonicalId} from '../wire/id.js';
 import {memberText} from '../wire/member.js';
-import {askable, latestWith, type ModernCall, nameFor, newCall, progressFor, tokenOf} from './modern-call.js';
+import {
+	askable,
+	latestWith,
+	type ModernCall,
+	nameFor,
+	newCall,
+	placesToGo,
+	progressFor,
+	questionsOf,
+	tokenOf,
+	withdraw,
+} from './modern-call.js';
 import {Listeners} from './modern-listeners.js';
 
 export type ModernClientOptions = {
 	readonly session: Session;
+	readonly log: Log;
 	/** The requests of the client that wait for an answer. */
 	readonly waiting: WaitingRequests;
 };
@@ -39,6 +54,7 @@ export function modernClient(options: ModernClientOptions): Stage {
 
 class ModernClient implements Steps {
 	readonly #session: Session;
+	readonly #log: Log;
 	readonly #out: Outlets;
 	readonly #listeners: Listeners;
 	/** By the key that the upstream knows the call by. */
@@ -48,8 +64,9 @@ class ModernClient implements Steps {
 	readonly #own = new BoundedMap<string, true>(MAX_CALLS);
 	#logLevel: string | undefined;
 
-	constructor({session, waiting}: ModernClientOptions, out: Outlets) {
+	constructor({session, log, waiting}: ModernClientOptions, out: Outlets) {
 		this.#session = session;
+		this.#log = log;
 		this.#out = out;
 		this.#listeners = new Listeners(session, waiting, out);
 	}
@@ -81,8 +98,7 @@ class ModernClient implements Steps {
 		const reply = (member: 'result' | 'error', value: JsonObject): undefined =>
 			void answer(Envelope.answer(id, member, value, envelope.origin));
 		if (problem) return reply('error', problem);
-		if (method === 'server/discover')
-			return reply('result', discovered(this.#session.initializeResult ?? {}));
+		if (method === 'server/discover') return reply('result', this.#discovered());
 		if (method === 'subscriptions/listen') return this.#listeners.open(envelope, reply);
 		if (typeof params.requestState === 'string') {
 			const call = this.#parked.take(params.requestState);
@@ -92,6 +108,13 @@ class ModernClient implements Steps {
 		}
 		this.#setLogLevel(params);
 		return this.#forward(envelope);
+	}
+
+	#discovered(): JsonObject {
+		const {initializeResult = {}} = this.#session;
+		if (haveForeignValues(initializeResult.capabilities))
+			tellOfLoss(this.#session, this.#log, FOREIGN_VALUES);
+		return discovered(initializeResult);
 	}
 
 	#forward(envelope: Envelope): Envelope {
@@ -133,12 +156,8 @@ class ModernClient implements Steps {
 
 	#park(call: ModernCall): void {
 		const exact = new ExactNumbers();
-		const requests = [...call.questions].map(([name, {method, request}]) => {
-			const {params} = objectOf(exact.parse(request.line.toString()));
-			return [name, inputRequest(method, params)];
-		});
 		call.isParked = true;
-		this.#needInput(call, Object.fromEntries(requests), this.#parked.add(call), exact);
+		this.#needInput(call, questionsOf(call, exact), this.#parked.add(call), exact);
 	}
 
 	#needInput({id}: ModernCall, inputRequests: JsonObject, requestState: string, exact: ExactNumbers): void {
@@ -173,18 +192,14 @@ class ModernClient implements Steps {
 
 	/** The server wants the client to go somewhere first, and to ask again then. */
 	#sendAway(call: ModernCall, {body}: Envelope): undefined {
-		const elicitations = listOf(objectOf(objectOf(body.error).data).elicitations).filter(isObject);
-		const requests = elicitations.map(params => [
-			worded(params.elicitationId),
-			inputRequest('elicitation/create', params),
-		]);
-		if (requests.length === 0) {
+		const requests = placesToGo(objectOf(body.error));
+		if (Object.keys(requests).length === 0) {
 			// It does not say where to go, and the code means nothing to the client.
 			this.#out.toClient(Envelope.answer(call.id, 'error', {...objectOf(body.error), code: -32603}));
 			return;
 		}
 		const state = this.#parked.add({...call, isOver: true});
-		this.#needInput(call, Object.fromEntries(requests), state, new ExactNumbers());
+		this.#needInput(call, requests, state, new ExactNumbers());
 	}
 
 	/** The server asks something. The client can only be told so in the answer to something that it has asked. */
@@ -211,20 +226,13 @@ class ModernClient implements Steps {
 			case 'notifications/progress':
 				return progressFor(this.#calls.values(), envelope);
 			case 'notifications/cancelled':
-				return this.#questionCancelled(envelope);
+				return withdraw(this.#calls.values(), envelope);
 			case 'notifications/tasks/status':
 			case 'notifications/elicitation/complete':
 				return;
 			default:
 				return this.#listeners.isConcernedWith(method) ? this.#listeners.tell(envelope, method) : envelope;
 		}
-	}
-
-	/** The server no longer wants to know. */
-	#questionCancelled(envelope: Envelope): undefined {
-		const key = canonicalId(memberText(envelope.bytes, 'params', 'requestId') ?? '""');
-		for (const {questions} of this.#calls.values())
-			for (const [name, {id}] of questions) if (canonicalId(id) === key) questions.delete(name);
 	}
 
 	/** The client gives a request up, by the id that it has now. */

@@ -4,16 +4,17 @@ import {Envelope} from '../envelope.js';
 import {BridgeError} from '../errors.js';
 import type {Log} from '../log.js';
 import {isObject, type JsonObject, listOf, objectOf} from '../protocol/json.js';
+import {handshakeTools, isWrapped, wrapOutput} from '../protocol/modern-output.js';
+import {tellOfLoss} from '../protocol/report.js';
 import type {Session} from '../protocol/session.js';
 import {
 	type Caller,
+	FOREIGN_VALUES,
 	handshakeNotification,
 	handshakeResult,
-	handshakeTools,
+	haveForeignValues,
 	initialized,
-	isWrapped,
 	withEnvelope,
-	wrapOutput,
 } from '../protocol/v2026-07-28.js';
 import {MODERN} from '../protocol/version.js';
 import {type Answer, type Outlets, type Stage, type Steps, stage} from '../stage.js';
@@ -116,13 +117,11 @@ class ModernUpstream implements Steps {
 		if (!listOf(result.supportedVersions).includes(MODERN))
 			return refusal ?? Envelope.failure(id, notModern(this.#session.options.upstream), envelope.origin);
 		this.#session.upstreamBecame(MODERN);
+		const {client, clientCapabilities} = this.#session;
+		if (client !== MODERN && haveForeignValues(clientCapabilities))
+			tellOfLoss(this.#session, this.#log, FOREIGN_VALUES);
 		this.#stream.offer(objectOf(result.capabilities));
-		return Envelope.answer(
-			id,
-			'result',
-			initialized(result, this.#session.clientCapabilities),
-			envelope.origin,
-		);
+		return Envelope.answer(id, 'result', initialized(result, clientCapabilities), envelope.origin);
 	}
 
 	#request(envelope: Envelope, id: string, method: string, answer: Answer): Envelope | undefined {
