@@ -25,8 +25,10 @@ import {canonicalId} from '../wire/id.js';
 import {memberText} from '../wire/member.js';
 import {
 	askable,
+	inputRequired,
 	latestWith,
 	type ModernCall,
+	type Needed,
 	nameFor,
 	newCall,
 	placesToGo,
@@ -155,17 +157,16 @@ class ModernClient implements Steps {
 	}
 
 	#park(call: ModernCall): void {
-		const exact = new ExactNumbers();
+		const needed = questionsOf(call);
+		if (needed.removed.size > 0)
+			tellOfLoss(this.#session, this.#log, 'null and fractions in sampling metadata');
 		call.isParked = true;
-		this.#needInput(call, questionsOf(call, exact), this.#parked.add(call), exact);
+		this.#needInput(call, needed, this.#parked.add(call));
 	}
 
-	#needInput({id}: ModernCall, inputRequests: JsonObject, requestState: string, exact: ExactNumbers): void {
+	#needInput(call: ModernCall, needed: Needed, state: string): void {
 		const {serverInfo} = this.#session.initializeResult ?? {};
-		const needed = {resultType: 'input_required', inputRequests, requestState};
-		const result = exact.write({...modernResult('', {}, serverInfo), ...needed});
-		// The call goes on under its id, which the client must not use for another meanwhile: the answer is not its last.
-		this.#out.toClient(Envelope.fromText(`{"jsonrpc":"2.0","id":${id},"result":${result}}`));
+		this.#out.toClient(inputRequired(call, needed, state, serverInfo));
 	}
 
 	#answered(envelope: Envelope, key: string): Envelope | undefined {
@@ -192,14 +193,10 @@ class ModernClient implements Steps {
 
 	/** The server wants the client to go somewhere first, and to ask again then. */
 	#sendAway(call: ModernCall, {body}: Envelope): undefined {
-		const requests = placesToGo(objectOf(body.error));
-		if (Object.keys(requests).length === 0) {
-			// It does not say where to go, and the code means nothing to the client.
-			this.#out.toClient(Envelope.answer(call.id, 'error', {...objectOf(body.error), code: -32603}));
-			return;
-		}
-		const state = this.#parked.add({...call, isOver: true});
-		this.#needInput(call, requests, state, new ExactNumbers());
+		const needed = placesToGo(objectOf(body.error));
+		if (needed) this.#needInput(call, needed, this.#parked.add({...call, isOver: true}));
+		// It does not say where to go, and the code means nothing to the client.
+		else this.#out.toClient(Envelope.answer(call.id, 'error', {...objectOf(body.error), code: -32603}));
 	}
 
 	/** The server asks something. The client can only be told so in the answer to something that it has asked. */

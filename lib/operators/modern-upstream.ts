@@ -30,6 +30,13 @@ const MAX_CALLS = 65_536;
 /** Tools whose output is wrapped that are remembered. */
 const MAX_TOOLS = 65_536;
 
+/** What handshake clients tell of, and modern servers have no word for: none of them has asked a client anything. */
+const unheard: readonly string[] = [
+	'notifications/roots/list_changed',
+	'notifications/progress',
+	'notifications/tasks/status',
+];
+
 /** Makes a server of the era without handshake look like one of 2025-11-25. */
 export function modernUpstream(options: ModernUpstreamOptions): Stage {
 	return stage(out => new ModernUpstream(options, out));
@@ -170,10 +177,9 @@ class ModernUpstream implements Steps {
 			if (this.#session.client !== MODERN) this.#stream.open();
 			return;
 		}
-		if (method !== 'notifications/cancelled')
-			return method === 'notifications/roots/list_changed' ? undefined : envelope;
-		const id = memberText(envelope.bytes, 'params', 'requestId') ?? '""';
-		if (this.#input.cancel(id)) return;
+		if (method !== 'notifications/cancelled') return unheard.includes(method) ? undefined : envelope;
+		const id = memberText(envelope.bytes, 'params', 'requestId');
+		if (id === undefined || this.#input.cancel(id)) return;
 		const call = [...this.#calls.values()].find(call => canonicalId(call.id) === canonicalId(id));
 		return !call || call.told === id ? envelope : cancellingAs(envelope, call.told);
 	}

@@ -53,6 +53,19 @@ export function wrapOutput(result: JsonObject, isWrappedTool: boolean): JsonObje
 	return {...result, content, structuredContent: {result: structuredContent}};
 }
 
+/** Params of a request for sampling whose tools, and what they gave back, are such as handshake clients take. */
+export const handshakeSampling = (params: JsonObject): JsonObject =>
+	changed(handshakeTools(params), 'messages', messages =>
+		eachObject(messages, message =>
+			changed(message, 'content', content =>
+				isObject(content) ? toolOutput(content) : eachObject(content, toolOutput),
+			),
+		),
+	);
+
+const toolOutput = (block: JsonObject): JsonObject =>
+	block.type === 'tool_result' ? wrapOutput(block, false) : block;
+
 /** A schema that stands a level deeper than it was written for. */
 function moveReferences(schema: unknown): unknown {
 	if (Array.isArray(schema)) return schema.map(moveReferences);

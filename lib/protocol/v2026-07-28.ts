@@ -1,4 +1,5 @@
 import {changed, isObject, type JsonObject, objectOf, without, worded} from './json.js';
+import {handshakeSampling} from './modern-output.js';
 import {restored, withOriginals} from './original.js';
 import {escaped, fittedObject} from './plain-json.js';
 import {MODERN, NEWEST_HANDSHAKE} from './version.js';
@@ -23,8 +24,8 @@ export const SUBSCRIPTION_ID = `${PREFIX}subscriptionId`;
 const CLIENT_CAPABILITIES_AT = `/_meta/${escaped(CLIENT_CAPABILITIES)}`;
 const SERVER_CAPABILITIES_AT = '/capabilities';
 
-/** Params, or what was discovered, with the capabilities as they were before another bridge had to change them. */
-const withWhole = (at: string, value: JsonObject): JsonObject =>
+/** A value with what stands at this place as it was before another bridge had to change that. */
+export const withWhole = (at: string, value: JsonObject): JsonObject =>
 	restored(value, (_original, pointer) => pointer.startsWith(`${at}/`));
 
 /** Whether capabilities have something that the modern schema has no type for: null, say. */
@@ -183,7 +184,8 @@ export function inputRequest(method: string, params: unknown): JsonObject {
 }
 
 /** Params of an input request as a request of a handshake server. Elicitation by URL has to have an id there. */
-export function inputParams(params: unknown, id: string): JsonObject {
+export function inputParams(method: unknown, params: unknown, id: string): JsonObject {
 	const given = objectOf(params);
+	if (method === 'sampling/createMessage') return handshakeSampling(given);
 	return given.mode === 'url' ? {...given, elicitationId: id} : given;
 }

@@ -147,9 +147,10 @@ for (const method of ['tasks/get', 'tasks/result', 'tasks/list', 'tasks/cancel']
 test('what modern servers have no word for is not told to them, and other notifications are', t => {
 	const {client, upstream} = modernServerPair();
 	client.say({method: 'notifications/roots/list_changed'});
+	client.say({method: 'notifications/progress', params: {progressToken: 1, progress: 1}});
+	client.say({method: 'notifications/cancelled', params: {reason: 'of something'}});
 	t.deepEqual(upstream.heard, []);
-	const text =
-		'{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1.0}}';
+	const text = '{"jsonrpc":"2.0","method":"notifications/own","params":{"a":1.0}}';
 	client.sayText(text);
 	t.deepEqual(upstream.heardTexts, [text]);
 });

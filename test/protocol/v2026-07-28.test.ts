@@ -160,7 +160,7 @@ test('a question without params has none', t => {
 });
 
 test('only elicitation by URL gets an id', t => {
-	t.deepEqual(inputParams({mode: 'url'}, 'e'), {mode: 'url', elicitationId: 'e'});
-	t.deepEqual(inputParams({mode: 'form'}, 'e'), {mode: 'form'});
-	t.deepEqual(inputParams(undefined, 'e'), {});
+	t.deepEqual(inputParams('elicitation/create', {mode: 'url'}, 'e'), {mode: 'url', elicitationId: 'e'});
+	t.deepEqual(inputParams('elicitation/create', {mode: 'form'}, 'e'), {mode: 'form'});
+	t.deepEqual(inputParams('roots/list', undefined, 'e'), {});
 });
