@@ -17,8 +17,9 @@ export type MatchAnswersOptions = {
 /**
  * Gives every request of the client one answer, under the id that it was asked with, character for character.
  *
- * An id that is in flight already is refused. An answer that nobody waits for is dropped. When the upstream is gone,
- * whatever waits is answered with the reason, and so is all that is asked later.
+ * An id that is in flight already is refused. An answer that nobody waits for is dropped, and so is progress: some
+ * clients end the connection over it. When the upstream is gone, whatever waits is answered with the reason, and so is
+ * all that is asked later.
  */
 export function matchAnswers({log, upstream, waiting = new WaitingRequests()}: MatchAnswersOptions): Stage {
 	let gone: BridgeError | undefined;
@@ -26,6 +27,20 @@ export function matchAnswers({log, upstream, waiting = new WaitingRequests()}: M
 		if (gone) throw gone;
 		const told = waiting.add(envelope);
 		return told === envelope.head.id ? envelope : envelope.withId(told);
+	};
+	const answer = (envelope: Envelope, key: string): Envelope | undefined => {
+		const isLast = envelope.original.isReceived || envelope.isConclusive;
+		const found = isLast ? waiting.take(key) : waiting.takeUnanswered(key);
+		if (found) return found.id === envelope.head.id ? envelope : envelope.withId(found.id);
+		const sentence = `${upstream} answered a request that nobody waits for; the answer was dropped.`;
+		log.warn('rpc.orphan_response', sentence, {id: shortened(key), server: upstream});
+		return;
+	};
+	const progress = (envelope: Envelope): Envelope | undefined => {
+		if (waiting.progress.isAwaited(envelope)) return envelope;
+		const sentence = `${upstream} told of the progress of something that nobody waits for.`;
+		log.debug('rpc.orphan_progress', sentence, {server: upstream});
+		return;
 	};
 	return stage(out => ({
 		toUpstream(envelope) {
@@ -35,14 +50,9 @@ export function matchAnswers({log, upstream, waiting = new WaitingRequests()}: M
 			return method === 'notifications/cancelled' ? cancellation(envelope, waiting) : envelope;
 		},
 		toClient(envelope) {
-			const {id, key, method} = envelope.head;
-			if (method !== undefined || key === undefined) return envelope;
-			const isLast = envelope.original.isReceived || envelope.isConclusive;
-			const found = isLast ? waiting.take(key) : waiting.takeUnanswered(key);
-			if (found) return found.id === id ? envelope : envelope.withId(found.id);
-			const sentence = `${upstream} answered a request that nobody waits for; the answer was dropped.`;
-			log.warn('rpc.orphan_response', sentence, {id: shortened(key), server: upstream});
-			return;
+			const {key, method} = envelope.head;
+			if (method === undefined) return key === undefined ? envelope : answer(envelope, key);
+			return method === 'notifications/progress' ? progress(envelope) : envelope;
 		},
 		upstreamGone(error) {
 			if (error !== undefined && !(error instanceof BridgeError)) logBug(log, error);
