@@ -1,8 +1,9 @@
-import {cancellingAs} from '../change.js';
+import {cancellingAs, change} from '../change.js';
 import {Envelope} from '../envelope.js';
 import {BridgeError} from '../errors.js';
 import {type Log, logBug} from '../log.js';
 import {shortened} from '../printable.js';
+import {misnamed} from '../protocol/repairs.js';
 import {type Stage, stage} from '../stage.js';
 import {WaitingRequests} from '../waiting-requests.js';
 import {memberText} from '../wire/member.js';
@@ -47,7 +48,8 @@ export function matchAnswers({log, upstream, waiting = new WaitingRequests()}: M
 			const {key, method} = envelope.head;
 			if (key !== undefined && method !== undefined) return request(envelope);
 			if (gone) return;
-			return method === 'notifications/cancelled' ? cancellation(envelope, waiting) : envelope;
+			const meant = method === undefined ? envelope : rightlyNamed(envelope, method);
+			return meant.head.method === 'notifications/cancelled' ? cancellation(meant, waiting) : meant;
 		},
 		toClient(envelope) {
 			const {key, method} = envelope.head;
@@ -61,6 +63,12 @@ export function matchAnswers({log, upstream, waiting = new WaitingRequests()}: M
 		},
 		outlivesUpstream: true,
 	}));
+}
+
+/** A notification under the name that servers know it by. */
+function rightlyNamed(envelope: Envelope, given: string): Envelope {
+	const method = misnamed.get(given);
+	return method === undefined ? envelope : change(envelope, body => ({...body, method}));
 }
 
 /** Tells the upstream of a cancelled request under the id that it knows it by. */
