@@ -174,7 +174,7 @@ class ModernUpstream implements Steps {
 
 	#notification(envelope: Envelope, method: string): Envelope | undefined {
 		if (method === 'notifications/initialized') {
-			if (this.#session.client !== MODERN) this.#stream.open();
+			if (this.#session.client !== MODERN) this.#stream.start();
 			return;
 		}
 		if (method !== 'notifications/cancelled') return unheard.includes(method) ? undefined : envelope;
