@@ -4,6 +4,7 @@ import {isObject, type JsonObject, listOf, objectOf, without, worded} from '../p
 import {withOriginals} from '../protocol/original.js';
 import {escaped, fittedObject} from '../protocol/plain-json.js';
 import {callerOf, inputRequest, modernResult} from '../protocol/v2026-07-28.js';
+import type {Outlets} from '../stage.js';
 import {ExactNumbers} from '../wire/exact-numbers.js';
 import {canonicalId, idWord} from '../wire/id.js';
 import {memberText} from '../wire/member.js';
@@ -106,6 +107,23 @@ export function inputRequired(
 	const result = {...modernResult('', {}, serverInfo), ...needed};
 	const whole = exact.write(removed.size > 0 ? withOriginals(result, removed) : result);
 	return Envelope.fromText(`{"jsonrpc":"2.0","id":${id},"result":${whole}}`);
+}
+
+/** How many bytes are kept for a call while its client is away. */
+export function sizeOf({questions, answer}: ModernCall): number {
+	let bytes = answer?.size ?? 0;
+	for (const {request} of questions.values()) bytes += request.size;
+	return bytes;
+}
+
+/** Nobody will come back to a call: the server is told so, rather than left to wait. */
+export function abandon(call: ModernCall, {toUpstream}: Outlets): void {
+	const open = [...call.questions.values()];
+	call.isGivenUp = true;
+	call.answer = undefined;
+	call.questions.clear();
+	const error = {code: -32603, message: 'The client did not come back with an answer.'};
+	for (const {id, request} of open) toUpstream(Envelope.answer(id, 'error', error, request.origin));
 }
 
 /** Where an error sends the client before it may ask again, as questions; nothing, if it does not say. */

@@ -8,7 +8,6 @@ import {ParkedCalls} from '../protocol/parked-calls.js';
 import {tellOfLoss} from '../protocol/report.js';
 import type {Session} from '../protocol/session.js';
 import {
-	callerOf,
 	discovered,
 	envelopeProblem,
 	FOREIGN_VALUES,
@@ -24,6 +23,7 @@ import {ExactNumbers} from '../wire/exact-numbers.js';
 import {canonicalId} from '../wire/id.js';
 import {memberText} from '../wire/member.js';
 import {
+	abandon,
 	askable,
 	inputRequired,
 	latestWith,
@@ -34,10 +34,12 @@ import {
 	placesToGo,
 	progressFor,
 	questionsOf,
+	sizeOf,
 	tokenOf,
 	withdraw,
 } from './modern-call.js';
 import {Listeners} from './modern-listeners.js';
+import {ServerLogLevel} from './modern-log-level.js';
 
 export type ModernClientOptions = {
 	readonly session: Session;
@@ -61,16 +63,16 @@ class ModernClient implements Steps {
 	readonly #listeners: Listeners;
 	/** By the key that the upstream knows the call by. */
 	readonly #calls = new BoundedMap<string, ModernCall>(MAX_CALLS);
-	readonly #parked = new ParkedCalls<ModernCall>();
-	/** Keys of requests that bridge made of its own accord, and whose answers are for nobody. */
-	readonly #own = new BoundedMap<string, true>(MAX_CALLS);
-	#logLevel: string | undefined;
+	readonly #parked: ParkedCalls<ModernCall>;
+	readonly #logLevel: ServerLogLevel;
 
 	constructor({session, log, waiting}: ModernClientOptions, out: Outlets) {
 		this.#session = session;
 		this.#log = log;
 		this.#out = out;
 		this.#listeners = new Listeners(session, waiting, out);
+		this.#logLevel = new ServerLogLevel(session, out);
+		this.#parked = new ParkedCalls({sizeOf, onForgotten: call => this.#forget(call)});
 	}
 
 	get #isInPlace(): boolean {
@@ -108,7 +110,7 @@ class ModernClient implements Steps {
 			if (!call) return reply('error', {code: -32602, message});
 			if (!call.isOver) return this.#resume(call, id, envelope);
 		}
-		this.#setLogLevel(params);
+		this.#logLevel.want(params);
 		return this.#forward(envelope);
 	}
 
@@ -125,17 +127,6 @@ class ModernClient implements Steps {
 			const {inputResponses: _responses, requestState: _state, ...rest} = objectOf(body.params);
 			return {...body, params: withoutEnvelope(rest)};
 		});
-	}
-
-	/** A server with a level for all is set to what this request wants, where that is something else. */
-	#setLogLevel(params: JsonObject): void {
-		const {logLevel: level} = callerOf(params);
-		const hasLogging = 'logging' in objectOf(this.#session.initializeResult?.capabilities);
-		if (!hasLogging || level === undefined || level === this.#logLevel) return;
-		this.#logLevel = level;
-		const id = this.#session.ownId();
-		this.#own.set(JSON.stringify(id), true);
-		this.#out.toUpstream(Envelope.of({jsonrpc: '2.0', id, method: 'logging/setLevel', params: {level}}));
 	}
 
 	/** The client comes back with what the server asked for: it is no second call, but answers within the first. */
@@ -164,18 +155,23 @@ class ModernClient implements Steps {
 		this.#needInput(call, needed, this.#parked.add(call));
 	}
 
+	#forget(call: ModernCall): void {
+		this.#log.warn('client.call.forgotten', 'A call that waits for input was forgotten for others.');
+		abandon(call, this.#out);
+	}
+
 	#needInput(call: ModernCall, needed: Needed, state: string): void {
 		const {serverInfo} = this.#session.initializeResult ?? {};
 		this.#out.toClient(inputRequired(call, needed, state, serverInfo));
 	}
 
 	#answered(envelope: Envelope, key: string): Envelope | undefined {
-		if (this.#own.take(key) || this.#listeners.answered(envelope, key)) return;
+		if (this.#logLevel.answered(key) || this.#listeners.answered(envelope, key)) return;
 		const call = this.#calls.take(key);
 		if (!call) return envelope;
 		if (!call.isParked) return this.#finish(call, envelope);
 		call.answer = envelope;
-		return;
+		return this.#parked.trim();
 	}
 
 	/** Gives the client the answer to its call, under the id that it waits with now. */
@@ -211,7 +207,8 @@ class ModernClient implements Steps {
 		if (!call)
 			return refuse(`Method not found: no request is under way that can carry ${method} to the client`);
 		call.questions.set(nameFor(id, call), {id, method, request: envelope});
-		if (!call.isParked) this.#park(call);
+		if (call.isParked) this.#parked.trim();
+		else this.#park(call);
 	}
 
 	#notified(envelope: Envelope, method: string): Envelope | undefined {
