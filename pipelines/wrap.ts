@@ -55,7 +55,7 @@ export function wrap(options: WrapOptions): Stage[] {
 		splitBatches({session, log}), //               a batch is the messages in it
 		parse({log, from: 'client', maxBytes}), //     what is no message goes no further
 		matchAnswers({log, upstream, waiting}), //     one answer a request, also when the server died
-		timeLimit({timeoutMs, upstream, waiting}), //  an error in time, rather than no answer
+		timeLimit({timeoutMs, upstream, waiting, session}), // an error in time, rather than no answer
 		...speakVersions({session, log, transport, waiting}),
 		cache ? cacheTools({session, cache, timeoutMs}) : {}, //  tools/list, in the server's own words
 		parse({log, from: 'upstream', maxBytes}), //   what is no message goes no further
