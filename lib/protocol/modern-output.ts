@@ -1,5 +1,5 @@
 import {withText} from './content.js';
-import {changed, eachObject, isObject, type JsonObject, objectOf} from './json.js';
+import {changed, eachObject, isObject, type JsonObject, objectOf, without} from './json.js';
 
 // 2026-07-28 lets tools give back anything, and describe it with any schema. Before, all of it was an object.
 
@@ -21,6 +21,10 @@ export const handshakeTools = (result: JsonObject): JsonObject =>
 			);
 		}),
 	);
+
+/** A list of tools without what 2026-07-28 has taken away, for those who refuse what they do not know. */
+export const strictlyModernTools = (result: JsonObject): JsonObject =>
+	changed(result, 'tools', tools => eachObject(tools, tool => without(tool, 'execution')));
 
 const wrappedSchema = (schema: unknown): JsonObject => ({
 	type: 'object',
