@@ -1,5 +1,6 @@
 import {randomUUID} from 'node:crypto';
 import {performance} from 'node:perf_hooks';
+import {AwaitedProgress} from './awaited-progress.js';
 import type {Envelope, Origin} from './envelope.js';
 import {BridgeError} from './errors.js';
 import {canonicalId, isCommonId} from './wire/id.js';
@@ -20,6 +21,8 @@ export type Waiting = {
 	/** When it was asked. */
 	readonly at: number;
 	isCancelled: boolean;
+	/** What its progress is told under, as long as somebody wants to hear of it. */
+	token: string | undefined;
 };
 
 /** The requests of one client that wait for an answer, by all that an answer may call them, the oldest first. */
@@ -31,6 +34,8 @@ export class WaitingRequests {
 	readonly #renamed = new Set<Waiting>();
 	/** Keys that the upstream has not answered, and nobody waits for any more. The oldest is forgotten for the next. */
 	readonly #givenUp = new Set<string>();
+	/** The progress that somebody waits for. */
+	readonly progress = new AwaitedProgress();
 	/** Whether ids that many servers do not answer under are told as they are. Not where messages are changed anyway. */
 	tellsUncommonIds = true;
 	/** Makes those ids such that nobody else would think of them. */
@@ -62,8 +67,16 @@ export class WaitingRequests {
 		return this.tellsUncommonIds || isCommonId(key);
 	}
 
-	#entry({head: {method = ''}, origin}: Envelope, id: string, told: string): Waiting {
-		return {id, told, method, origin, at: this.#now(), isCancelled: false};
+	#entry(request: Envelope, id: string, told: string): Waiting {
+		const {head, origin} = request;
+		const token = this.progress.begin(request);
+		return {id, told, method: head.method ?? '', origin, at: this.#now(), isCancelled: false, token};
+	}
+
+	/** Nobody wants to hear of a request's progress any more. */
+	#silence(entry: Waiting): void {
+		if (entry.token !== undefined) this.progress.end(entry.token);
+		entry.token = undefined;
 	}
 
 	#addUnusual(request: Envelope, id: string, key: string): string {
@@ -97,7 +110,9 @@ export class WaitingRequests {
 	/** The client gave a request up, which may be answered all the same. */
 	cancel(id: string): Waiting | undefined {
 		const found = this.#find(id) ?? this.#byKey.get(canonicalId(id));
-		if (found) found.isCancelled = true;
+		if (!found) return;
+		found.isCancelled = true;
+		this.#silence(found);
 		return found;
 	}
 
@@ -105,6 +120,7 @@ export class WaitingRequests {
 	take(key: string): Waiting | undefined {
 		const found = this.#byKey.get(key);
 		this.#byKey.delete(key);
+		if (found?.token !== undefined) this.#silence(found);
 		if (found && this.#renamed.size > 0) this.#renamed.delete(found);
 		if (!found && this.#givenUp.size > 0) this.#givenUp.delete(key);
 		return found;
@@ -125,6 +141,7 @@ export class WaitingRequests {
 	/** The ids of all that somebody still waits for; none of them waits any longer. */
 	takeAll(): string[] {
 		const left = [...this.#byKey.values()].filter(({isCancelled}) => !isCancelled);
+		for (const entry of left) this.#silence(entry);
 		this.#byKey.clear();
 		this.#renamed.clear();
 		return left.map(({id}) => id);
@@ -142,6 +159,7 @@ export class WaitingRequests {
 	#giveUp(entry: Waiting): void {
 		const key = canonicalId(entry.told);
 		this.#byKey.delete(key);
+		this.#silence(entry);
 		this.#renamed.delete(entry);
 		this.#givenUp.add(key);
 		const [oldest] = this.#givenUp;

@@ -55,7 +55,7 @@ export function wrap(options: WrapOptions): Stage[] {
 		splitBatches({session, log}), //               a batch is the messages in it
 		parse({log, from: 'client', maxBytes}), //     what is no message goes no further
 		matchAnswers({log, upstream, waiting}), //     one answer a request, also when the server died
-		timeLimit({timeoutMs, upstream, waiting}), //  an error in time, rather than no answer
+		timeLimit({timeoutMs, upstream, waiting, session}), // an error in time, rather than no answer
 		...speakVersions({session, log, transport, waiting}),
 		cache ? cacheTools({session, cache, timeoutMs}) : {}, //  tools/list, in the server's own words
 		parse({log, from: 'upstream', maxBytes}), //   what is no message goes no further
@@ -84,7 +84,7 @@ export function speakVersions({session, log, transport, waiting}: SpeakVersionsO
 	const isSettled = isSettledFor(session);
 	const greeting = [
 		holdUntilReady({session, log, transport}), //  nothing before the handshake
-		modernClient({session, waiting}), //           a client without one looks like one with
+		modernClient({session, log, waiting}), //      a client without one looks like one with
 	];
 	const negotiation = [
 		rewriteVersion({session, log}), //             each side hears its own version in the handshake

@@ -111,7 +111,8 @@ class Gate implements Steps {
 	#initialized(envelope: Envelope): Envelope | undefined {
 		if (this.#session.isReady) {
 			this.#session.ready(true);
-			return;
+			// The stage that stands for a modern server listens for the client from then on.
+			return this.#session.upstream === MODERN ? envelope : undefined;
 		}
 		if (this.#session.initializeResult === undefined) {
 			this.#early = envelope;

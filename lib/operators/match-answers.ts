@@ -1,8 +1,9 @@
-import {cancellingAs} from '../change.js';
+import {cancellingAs, change} from '../change.js';
 import {Envelope} from '../envelope.js';
 import {BridgeError} from '../errors.js';
 import {type Log, logBug} from '../log.js';
 import {shortened} from '../printable.js';
+import {misnamed} from '../protocol/repairs.js';
 import {type Stage, stage} from '../stage.js';
 import {WaitingRequests} from '../waiting-requests.js';
 import {memberText} from '../wire/member.js';
@@ -17,8 +18,9 @@ export type MatchAnswersOptions = {
 /**
  * Gives every request of the client one answer, under the id that it was asked with, character for character.
  *
- * An id that is in flight already is refused. An answer that nobody waits for is dropped. When the upstream is gone,
- * whatever waits is answered with the reason, and so is all that is asked later.
+ * An id that is in flight already is refused. An answer that nobody waits for is dropped, and so is progress: some
+ * clients end the connection over it. When the upstream is gone, whatever waits is answered with the reason, and so is
+ * all that is asked later.
  */
 export function matchAnswers({log, upstream, waiting = new WaitingRequests()}: MatchAnswersOptions): Stage {
 	let gone: BridgeError | undefined;
@@ -27,22 +29,32 @@ export function matchAnswers({log, upstream, waiting = new WaitingRequests()}: M
 		const told = waiting.add(envelope);
 		return told === envelope.head.id ? envelope : envelope.withId(told);
 	};
+	const answer = (envelope: Envelope, key: string): Envelope | undefined => {
+		const isLast = envelope.original.isReceived || envelope.isConclusive;
+		const found = isLast ? waiting.take(key) : waiting.takeUnanswered(key);
+		if (found) return found.id === envelope.head.id ? envelope : envelope.withId(found.id);
+		const sentence = `${upstream} answered a request that nobody waits for; the answer was dropped.`;
+		log.warn('rpc.orphan_response', sentence, {id: shortened(key), server: upstream});
+		return;
+	};
+	const progress = (envelope: Envelope): Envelope | undefined => {
+		if (waiting.progress.isAwaited(envelope)) return envelope;
+		const sentence = `${upstream} told of the progress of something that nobody waits for.`;
+		log.debug('rpc.orphan_progress', sentence, {server: upstream});
+		return;
+	};
 	return stage(out => ({
 		toUpstream(envelope) {
 			const {key, method} = envelope.head;
 			if (key !== undefined && method !== undefined) return request(envelope);
 			if (gone) return;
-			return method === 'notifications/cancelled' ? cancellation(envelope, waiting) : envelope;
+			const meant = method === undefined ? envelope : rightlyNamed(envelope, method);
+			return meant.head.method === 'notifications/cancelled' ? cancellation(meant, waiting) : meant;
 		},
 		toClient(envelope) {
-			const {id, key, method} = envelope.head;
-			if (method !== undefined || key === undefined) return envelope;
-			const isLast = envelope.original.isReceived || envelope.isConclusive;
-			const found = isLast ? waiting.take(key) : waiting.takeUnanswered(key);
-			if (found) return found.id === id ? envelope : envelope.withId(found.id);
-			const sentence = `${upstream} answered a request that nobody waits for; the answer was dropped.`;
-			log.warn('rpc.orphan_response', sentence, {id: shortened(key), server: upstream});
-			return;
+			const {key, method} = envelope.head;
+			if (method === undefined) return key === undefined ? envelope : answer(envelope, key);
+			return method === 'notifications/progress' ? progress(envelope) : envelope;
 		},
 		upstreamGone(error) {
 			if (error !== undefined && !(error instanceof BridgeError)) logBug(log, error);
@@ -51,6 +63,12 @@ export function matchAnswers({log, upstream, waiting = new WaitingRequests()}: M
 		},
 		outlivesUpstream: true,
 	}));
+}
+
+/** A notification under the name that servers know it by. */
+function rightlyNamed(envelope: Envelope, given: string): Envelope {
+	const method = misnamed.get(given);
+	return method === undefined ? envelope : change(envelope, body => ({...body, method}));
 }
 
 /** Tells the upstream of a cancelled request under the id that it knows it by. */

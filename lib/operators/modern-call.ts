@@ -1,8 +1,12 @@
 import {change} from '../change.js';
-import type {Envelope} from '../envelope.js';
-import {type JsonObject, objectOf} from '../protocol/json.js';
-import {callerOf} from '../protocol/v2026-07-28.js';
-import {idWord} from '../wire/id.js';
+import {Envelope} from '../envelope.js';
+import {isObject, type JsonObject, listOf, objectOf, without, worded} from '../protocol/json.js';
+import {withOriginals} from '../protocol/original.js';
+import {escaped, fittedObject} from '../protocol/plain-json.js';
+import {callerOf, inputRequest, modernResult} from '../protocol/v2026-07-28.js';
+import type {Outlets} from '../stage.js';
+import {ExactNumbers} from '../wire/exact-numbers.js';
+import {canonicalId, idWord} from '../wire/id.js';
 import {memberText} from '../wire/member.js';
 
 /** A question of a server that belongs to a call. */
@@ -56,6 +60,89 @@ export const tokenOf = (request: Buffer): string | undefined =>
 /** The name for a question: its id, unless another has it that only looks the same. */
 export const nameFor = (id: string, {questions}: ModernCall): string =>
 	questions.has(idWord(id)) ? id : idWord(id);
+
+/** What a client is to give before its call can go on. */
+export type Needed = {
+	readonly requests: JsonObject;
+	/** What had to be left out of them, by its place in the result. */
+	readonly removed: ReadonlyMap<string, unknown>;
+	/** Keeps numbers as they were written. */
+	readonly exact: ExactNumbers;
+};
+
+/** What the server asks within a call, as the client is told. */
+export function questionsOf({questions}: ModernCall): Needed {
+	const exact = new ExactNumbers();
+	const removed = new Map<string, unknown>();
+	const requests = [...questions].map(([name, {method, request}]) => {
+		const {params} = objectOf(exact.parse(request.line.toString()));
+		const pointer = `/inputRequests/${escaped(name)}/params`;
+		const fit = withFittedMetadata(objectOf(params), objectOf(request.body.params), pointer, removed);
+		return [name, inputRequest(method, fit)];
+	});
+	return {requests: Object.fromEntries(requests), removed, exact};
+}
+
+/** The params of a question, with `metadata` as the modern schema has it. Which that is, the plain values tell. */
+function withFittedMetadata(
+	params: JsonObject,
+	{metadata}: JsonObject,
+	pointer: string,
+	removed: Map<string, unknown>,
+): JsonObject {
+	if (metadata === undefined) return params;
+	const given = {metadata};
+	const fit = fittedObject(given, pointer, removed);
+	return fit === given ? params : {...without(params, 'metadata'), ...fit};
+}
+
+/** The answer that a call needs input. The call goes on under its id all the while, so that it is not the last. */
+export function inputRequired(
+	{id}: ModernCall,
+	{requests, removed, exact}: Needed,
+	requestState: string,
+	serverInfo: unknown,
+): Envelope {
+	const needed = {resultType: 'input_required', inputRequests: requests, requestState};
+	const result = {...modernResult('', {}, serverInfo), ...needed};
+	const whole = exact.write(removed.size > 0 ? withOriginals(result, removed) : result);
+	return Envelope.fromText(`{"jsonrpc":"2.0","id":${id},"result":${whole}}`);
+}
+
+/** How many bytes are kept for a call while its client is away. */
+export function sizeOf({questions, answer}: ModernCall): number {
+	let bytes = answer?.size ?? 0;
+	for (const {request} of questions.values()) bytes += request.size;
+	return bytes;
+}
+
+/** Nobody will come back to a call: the server is told so, rather than left to wait. */
+export function abandon(call: ModernCall, {toUpstream}: Outlets): void {
+	const open = [...call.questions.values()];
+	call.isGivenUp = true;
+	call.answer = undefined;
+	call.questions.clear();
+	const error = {code: -32603, message: 'The client did not come back with an answer.'};
+	for (const {id, request} of open) toUpstream(Envelope.answer(id, 'error', error, request.origin));
+}
+
+/** Where an error sends the client before it may ask again, as questions; nothing, if it does not say. */
+export function placesToGo({data}: JsonObject): Needed | undefined {
+	const places = listOf(objectOf(data).elicitations).filter(isObject);
+	if (places.length === 0) return;
+	const requests = places.map(params => [
+		worded(params.elicitationId),
+		inputRequest('elicitation/create', params),
+	]);
+	return {requests: Object.fromEntries(requests), removed: new Map(), exact: new ExactNumbers()};
+}
+
+/** The server no longer wants to know. */
+export function withdraw(calls: Iterable<ModernCall>, cancellation: Envelope): undefined {
+	const key = canonicalId(memberText(cancellation.bytes, 'params', 'requestId') ?? '""');
+	for (const {questions} of calls)
+		for (const [name, {id}] of questions) if (canonicalId(id) === key) questions.delete(name);
+}
 
 /** The last call that can carry a question: what asks is not told, and the last is the likeliest. */
 export const latestWith = (capability: string, calls: Iterable<ModernCall>): ModernCall | undefined =>

@@ -1,15 +1,18 @@
 import {BoundedMap} from '../bounded-map.js';
 import {cancellingAs, change} from '../change.js';
 import {Envelope} from '../envelope.js';
-import {isObject, type JsonObject, listOf, objectOf, worded} from '../protocol/json.js';
+import type {Log} from '../log.js';
+import {type JsonObject, objectOf} from '../protocol/json.js';
 import {isAtLeast} from '../protocol/log-levels.js';
+import {strictlyModernTools} from '../protocol/modern-output.js';
 import {ParkedCalls} from '../protocol/parked-calls.js';
+import {tellOfLoss} from '../protocol/report.js';
 import type {Session} from '../protocol/session.js';
 import {
-	callerOf,
 	discovered,
 	envelopeProblem,
-	inputRequest,
+	FOREIGN_VALUES,
+	haveForeignValues,
 	modernError,
 	modernResult,
 	withoutEnvelope,
@@ -20,11 +23,28 @@ import type {WaitingRequests} from '../waiting-requests.js';
 import {ExactNumbers} from '../wire/exact-numbers.js';
 import {canonicalId} from '../wire/id.js';
 import {memberText} from '../wire/member.js';
-import {askable, latestWith, type ModernCall, nameFor, newCall, progressFor, tokenOf} from './modern-call.js';
+import {
+	abandon,
+	askable,
+	inputRequired,
+	latestWith,
+	type ModernCall,
+	type Needed,
+	nameFor,
+	newCall,
+	placesToGo,
+	progressFor,
+	questionsOf,
+	sizeOf,
+	tokenOf,
+	withdraw,
+} from './modern-call.js';
 import {Listeners} from './modern-listeners.js';
+import {ServerLogLevel} from './modern-log-level.js';
 
 export type ModernClientOptions = {
 	readonly session: Session;
+	readonly log: Log;
 	/** The requests of the client that wait for an answer. */
 	readonly waiting: WaitingRequests;
 };
@@ -39,19 +59,21 @@ export function modernClient(options: ModernClientOptions): Stage {
 
 class ModernClient implements Steps {
 	readonly #session: Session;
+	readonly #log: Log;
 	readonly #out: Outlets;
 	readonly #listeners: Listeners;
 	/** By the key that the upstream knows the call by. */
 	readonly #calls = new BoundedMap<string, ModernCall>(MAX_CALLS);
-	readonly #parked = new ParkedCalls<ModernCall>();
-	/** Keys of requests that bridge made of its own accord, and whose answers are for nobody. */
-	readonly #own = new BoundedMap<string, true>(MAX_CALLS);
-	#logLevel: string | undefined;
+	readonly #parked: ParkedCalls<ModernCall>;
+	readonly #logLevel: ServerLogLevel;
 
-	constructor({session, waiting}: ModernClientOptions, out: Outlets) {
+	constructor({session, log, waiting}: ModernClientOptions, out: Outlets) {
 		this.#session = session;
+		this.#log = log;
 		this.#out = out;
 		this.#listeners = new Listeners(session, waiting, out);
+		this.#logLevel = new ServerLogLevel(session, out);
+		this.#parked = new ParkedCalls({sizeOf, onForgotten: call => this.#forget(call)});
 	}
 
 	get #isInPlace(): boolean {
@@ -81,8 +103,7 @@ class ModernClient implements Steps {
 		const reply = (member: 'result' | 'error', value: JsonObject): undefined =>
 			void answer(Envelope.answer(id, member, value, envelope.origin));
 		if (problem) return reply('error', problem);
-		if (method === 'server/discover')
-			return reply('result', discovered(this.#session.initializeResult ?? {}));
+		if (method === 'server/discover') return reply('result', this.#discovered());
 		if (method === 'subscriptions/listen') return this.#listeners.open(envelope, reply);
 		if (typeof params.requestState === 'string') {
 			const call = this.#parked.take(params.requestState);
@@ -90,8 +111,15 @@ class ModernClient implements Steps {
 			if (!call) return reply('error', {code: -32602, message});
 			if (!call.isOver) return this.#resume(call, id, envelope);
 		}
-		this.#setLogLevel(params);
+		this.#logLevel.want(params);
 		return this.#forward(envelope);
+	}
+
+	#discovered(): JsonObject {
+		const {initializeResult = {}} = this.#session;
+		if (haveForeignValues(initializeResult.capabilities))
+			tellOfLoss(this.#session, this.#log, FOREIGN_VALUES);
+		return discovered(initializeResult);
 	}
 
 	#forward(envelope: Envelope): Envelope {
@@ -100,17 +128,6 @@ class ModernClient implements Steps {
 			const {inputResponses: _responses, requestState: _state, ...rest} = objectOf(body.params);
 			return {...body, params: withoutEnvelope(rest)};
 		});
-	}
-
-	/** A server with a level for all is set to what this request wants, where that is something else. */
-	#setLogLevel(params: JsonObject): void {
-		const {logLevel: level} = callerOf(params);
-		const hasLogging = 'logging' in objectOf(this.#session.initializeResult?.capabilities);
-		if (!hasLogging || level === undefined || level === this.#logLevel) return;
-		this.#logLevel = level;
-		const id = this.#session.ownId();
-		this.#own.set(JSON.stringify(id), true);
-		this.#out.toUpstream(Envelope.of({jsonrpc: '2.0', id, method: 'logging/setLevel', params: {level}}));
 	}
 
 	/** The client comes back with what the server asked for: it is no second call, but answers within the first. */
@@ -132,30 +149,30 @@ class ModernClient implements Steps {
 	}
 
 	#park(call: ModernCall): void {
-		const exact = new ExactNumbers();
-		const requests = [...call.questions].map(([name, {method, request}]) => {
-			const {params} = objectOf(exact.parse(request.line.toString()));
-			return [name, inputRequest(method, params)];
-		});
+		const needed = questionsOf(call);
+		if (needed.removed.size > 0)
+			tellOfLoss(this.#session, this.#log, 'null and fractions in sampling metadata');
 		call.isParked = true;
-		this.#needInput(call, Object.fromEntries(requests), this.#parked.add(call), exact);
+		this.#needInput(call, needed, this.#parked.add(call));
 	}
 
-	#needInput({id}: ModernCall, inputRequests: JsonObject, requestState: string, exact: ExactNumbers): void {
+	#forget(call: ModernCall): void {
+		this.#log.warn('client.call.forgotten', 'A call that waits for input was forgotten for others.');
+		abandon(call, this.#out);
+	}
+
+	#needInput(call: ModernCall, needed: Needed, state: string): void {
 		const {serverInfo} = this.#session.initializeResult ?? {};
-		const needed = {resultType: 'input_required', inputRequests, requestState};
-		const result = exact.write({...modernResult('', {}, serverInfo), ...needed});
-		// The call goes on under its id, which the client must not use for another meanwhile: the answer is not its last.
-		this.#out.toClient(Envelope.fromText(`{"jsonrpc":"2.0","id":${id},"result":${result}}`));
+		this.#out.toClient(inputRequired(call, needed, state, serverInfo));
 	}
 
 	#answered(envelope: Envelope, key: string): Envelope | undefined {
-		if (this.#own.take(key) || this.#listeners.answered(envelope, key)) return;
+		if (this.#logLevel.answered(key) || this.#listeners.answered(envelope, key)) return;
 		const call = this.#calls.take(key);
 		if (!call) return envelope;
 		if (!call.isParked) return this.#finish(call, envelope);
 		call.answer = envelope;
-		return;
+		return this.#parked.trim();
 	}
 
 	/** Gives the client the answer to its call, under the id that it waits with now. */
@@ -165,26 +182,24 @@ class ModernClient implements Steps {
 		if (objectOf(error).code === -32042) return this.#sendAway(call, envelope);
 		const modern = change(envelope, body =>
 			error === undefined
-				? {...body, result: modernResult(call.method, objectOf(body.result), serverInfo)}
+				? {...body, result: modernResult(call.method, this.#known(body, call), serverInfo)}
 				: {...body, error: modernError(objectOf(body.error))},
 		);
 		this.#out.toClient(call.id === modern.head.id ? modern : modern.withId(call.id));
 	}
 
+	/** A result less what the client may not know, where that is wanted. */
+	#known({result}: JsonObject, {method}: ModernCall): JsonObject {
+		const isStrict = this.#session.options.isStrict === true && method === 'tools/list';
+		return isStrict ? strictlyModernTools(objectOf(result)) : objectOf(result);
+	}
+
 	/** The server wants the client to go somewhere first, and to ask again then. */
 	#sendAway(call: ModernCall, {body}: Envelope): undefined {
-		const elicitations = listOf(objectOf(objectOf(body.error).data).elicitations).filter(isObject);
-		const requests = elicitations.map(params => [
-			worded(params.elicitationId),
-			inputRequest('elicitation/create', params),
-		]);
-		if (requests.length === 0) {
-			// It does not say where to go, and the code means nothing to the client.
-			this.#out.toClient(Envelope.answer(call.id, 'error', {...objectOf(body.error), code: -32603}));
-			return;
-		}
-		const state = this.#parked.add({...call, isOver: true});
-		this.#needInput(call, Object.fromEntries(requests), state, new ExactNumbers());
+		const needed = placesToGo(objectOf(body.error));
+		if (needed) this.#needInput(call, needed, this.#parked.add({...call, isOver: true}));
+		// It does not say where to go, and the code means nothing to the client.
+		else this.#out.toClient(Envelope.answer(call.id, 'error', {...objectOf(body.error), code: -32603}));
 	}
 
 	/** The server asks something. The client can only be told so in the answer to something that it has asked. */
@@ -199,7 +214,8 @@ class ModernClient implements Steps {
 		if (!call)
 			return refuse(`Method not found: no request is under way that can carry ${method} to the client`);
 		call.questions.set(nameFor(id, call), {id, method, request: envelope});
-		if (!call.isParked) this.#park(call);
+		if (call.isParked) this.#parked.trim();
+		else this.#park(call);
 	}
 
 	#notified(envelope: Envelope, method: string): Envelope | undefined {
@@ -211,20 +227,13 @@ class ModernClient implements Steps {
 			case 'notifications/progress':
 				return progressFor(this.#calls.values(), envelope);
 			case 'notifications/cancelled':
-				return this.#questionCancelled(envelope);
+				return withdraw(this.#calls.values(), envelope);
 			case 'notifications/tasks/status':
 			case 'notifications/elicitation/complete':
 				return;
 			default:
 				return this.#listeners.isConcernedWith(method) ? this.#listeners.tell(envelope, method) : envelope;
 		}
-	}
-
-	/** The server no longer wants to know. */
-	#questionCancelled(envelope: Envelope): undefined {
-		const key = canonicalId(memberText(envelope.bytes, 'params', 'requestId') ?? '""');
-		for (const {questions} of this.#calls.values())
-			for (const [name, {id}] of questions) if (canonicalId(id) === key) questions.delete(name);
 	}
 
 	/** The client gives a request up, by the id that it has now. */

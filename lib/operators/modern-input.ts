@@ -2,7 +2,7 @@ import {BoundedMap} from '../bounded-map.js';
 import {Envelope} from '../envelope.js';
 import {type JsonObject, objectOf, without, worded} from '../protocol/json.js';
 import type {Session} from '../protocol/session.js';
-import {inputParams} from '../protocol/v2026-07-28.js';
+import {inputParams, withWhole} from '../protocol/v2026-07-28.js';
 import type {Outlets} from '../stage.js';
 import {ExactNumbers} from '../wire/exact-numbers.js';
 import {canonicalId, idWord} from '../wire/id.js';
@@ -59,9 +59,8 @@ export class InputRounds {
 			return;
 		}
 		const exact = new ExactNumbers();
-		const {inputRequests, requestState: state} = objectOf(
-			objectOf(exact.parse(answer.line.toString())).result,
-		);
+		const {result} = objectOf(exact.parse(answer.line.toString()));
+		const {inputRequests, requestState: state} = withWhole('/inputRequests', objectOf(result));
 		const round: Round = {call, state, open: new Map(), responses: new Map(), exact: new ExactNumbers()};
 		const requests = Object.entries(objectOf(inputRequests));
 		const unknown = requests.find(([, request]) => !askable.has(String(objectOf(request).method)));
@@ -73,7 +72,12 @@ export class InputRounds {
 			const {method, params} = objectOf(request);
 			const id = this.#session.ownId();
 			round.open.set(JSON.stringify(id), {name, method: worded(method)});
-			return exact.write({jsonrpc: '2.0', id, method: worded(method), params: inputParams(params, id)});
+			return exact.write({
+				jsonrpc: '2.0',
+				id,
+				method: worded(method),
+				params: inputParams(method, params, id),
+			});
 		});
 		for (const key of round.open.keys()) this.#rounds.set(key, round);
 		if (questions.length === 0) this.#again(round);

@@ -49,6 +49,11 @@ export class ListenStream {
 		this.#lists = Object.fromEntries(offered.map(([name]) => [name, true]));
 	}
 
+	/** Opens the stream, unless it is open. */
+	start(): void {
+		if (!this.#current && !this.#next) this.open();
+	}
+
 	/** Opens the stream with all that is wanted by now. The one before it is closed when this one stands. */
 	open(origin?: Origin): void {
 		if (this.#next) {

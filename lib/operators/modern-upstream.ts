@@ -4,16 +4,17 @@ import {Envelope} from '../envelope.js';
 import {BridgeError} from '../errors.js';
 import type {Log} from '../log.js';
 import {isObject, type JsonObject, listOf, objectOf} from '../protocol/json.js';
+import {handshakeTools, isWrapped, wrapOutput} from '../protocol/modern-output.js';
+import {tellOfLoss} from '../protocol/report.js';
 import type {Session} from '../protocol/session.js';
 import {
 	type Caller,
+	FOREIGN_VALUES,
 	handshakeNotification,
 	handshakeResult,
-	handshakeTools,
+	haveForeignValues,
 	initialized,
-	isWrapped,
 	withEnvelope,
-	wrapOutput,
 } from '../protocol/v2026-07-28.js';
 import {MODERN} from '../protocol/version.js';
 import {type Answer, type Outlets, type Stage, type Steps, stage} from '../stage.js';
@@ -28,6 +29,13 @@ export type ModernUpstreamOptions = {readonly session: Session; readonly log: Lo
 const MAX_CALLS = 65_536;
 /** Tools whose output is wrapped that are remembered. */
 const MAX_TOOLS = 65_536;
+
+/** What handshake clients tell of, and modern servers have no word for: none of them has asked a client anything. */
+const unheard: readonly string[] = [
+	'notifications/roots/list_changed',
+	'notifications/progress',
+	'notifications/tasks/status',
+];
 
 /** Makes a server of the era without handshake look like one of 2025-11-25. */
 export function modernUpstream(options: ModernUpstreamOptions): Stage {
@@ -116,13 +124,11 @@ class ModernUpstream implements Steps {
 		if (!listOf(result.supportedVersions).includes(MODERN))
 			return refusal ?? Envelope.failure(id, notModern(this.#session.options.upstream), envelope.origin);
 		this.#session.upstreamBecame(MODERN);
+		const {client, clientCapabilities} = this.#session;
+		if (client !== MODERN && haveForeignValues(clientCapabilities))
+			tellOfLoss(this.#session, this.#log, FOREIGN_VALUES);
 		this.#stream.offer(objectOf(result.capabilities));
-		return Envelope.answer(
-			id,
-			'result',
-			initialized(result, this.#session.clientCapabilities),
-			envelope.origin,
-		);
+		return Envelope.answer(id, 'result', initialized(result, clientCapabilities), envelope.origin);
 	}
 
 	#request(envelope: Envelope, id: string, method: string, answer: Answer): Envelope | undefined {
@@ -168,13 +174,12 @@ class ModernUpstream implements Steps {
 
 	#notification(envelope: Envelope, method: string): Envelope | undefined {
 		if (method === 'notifications/initialized') {
-			if (this.#session.client !== MODERN) this.#stream.open();
+			if (this.#session.client !== MODERN) this.#stream.start();
 			return;
 		}
-		if (method !== 'notifications/cancelled')
-			return method === 'notifications/roots/list_changed' ? undefined : envelope;
-		const id = memberText(envelope.bytes, 'params', 'requestId') ?? '""';
-		if (this.#input.cancel(id)) return;
+		if (method !== 'notifications/cancelled') return unheard.includes(method) ? undefined : envelope;
+		const id = memberText(envelope.bytes, 'params', 'requestId');
+		if (id === undefined || this.#input.cancel(id)) return;
 		const call = [...this.#calls.values()].find(call => canonicalId(call.id) === canonicalId(id));
 		return !call || call.told === id ? envelope : cancellingAs(envelope, call.told);
 	}

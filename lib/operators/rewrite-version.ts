@@ -4,7 +4,14 @@ import {BridgeError} from '../errors.js';
 import type {Log} from '../log.js';
 import {changed, isObject, type JsonObject, objectOf, worded} from '../protocol/json.js';
 import type {Session} from '../protocol/session.js';
-import {isHandshakeVersion, NEWEST_HANDSHAKE, nextToAsk, spokenBy} from '../protocol/version.js';
+import {Translator} from '../protocol/translate.js';
+import {
+	type HandshakeVersion,
+	isHandshakeVersion,
+	NEWEST_HANDSHAKE,
+	nextToAsk,
+	spokenBy,
+} from '../protocol/version.js';
 import {type Answer, type Outlets, type Stage, type Steps, stage} from '../stage.js';
 
 export type RewriteVersionOptions = {
@@ -87,15 +94,16 @@ class Negotiation implements Steps {
 		return this.#attempt(envelope, isHandshakeVersion(targetVersion) ? targetVersion : NEWEST_HANDSHAKE);
 	}
 
-	#attempt(envelope: Envelope, version: string): Envelope {
-		const {upstream} = this.#session.options;
+	#attempt(envelope: Envelope, version: HandshakeVersion): Envelope {
+		const {upstream, isStrict = false} = this.#session.options;
 		this.#request = envelope;
 		this.#tried.push(version);
 		this.#timers = [
 			setTimeout(() => this.#giveUp(envelope), this.#attemptMs).unref(),
 			setInterval(() => tellOfWaiting(this.#log, upstream), PROGRESS_MS).unref(),
 		];
-		return withVersion(envelope, version);
+		const asked = withVersion(envelope, version);
+		return isStrict ? strictlyFor(asked, version) : asked;
 	}
 
 	#giveUp({head: {id}, origin}: Envelope): void {
@@ -128,6 +136,15 @@ class Negotiation implements Steps {
 		for (const timer of this.#timers) clearTimeout(timer);
 		this.#timers = [];
 	}
+}
+
+/** What a server of the version that it is asked for may not know, before there is anybody to translate. */
+function strictlyFor(initialize: Envelope, version: HandshakeVersion): Envelope {
+	const translator = new Translator({client: version, upstream: version, isStrict: true});
+	return change(
+		initialize,
+		body => translator.translate('toUpstream', 'request', 'initialize', body, '')?.on ?? body,
+	);
 }
 
 function withVersion(envelope: Envelope, version: string): Envelope {

@@ -1,4 +1,5 @@
 import {Envelope, type Origin} from '../envelope.js';
+import {BridgeError} from '../errors.js';
 import type {Log} from '../log.js';
 import type {Session} from '../protocol/session.js';
 import {type Outlets, type Stage, type Steps, stage} from '../stage.js';
@@ -8,12 +9,19 @@ import {canonicalId} from '../wire/id.js';
 import {memberText} from '../wire/member.js';
 import {isAnswer} from '../wire/scan.js';
 
-export type SplitBatchesOptions = {readonly session: Session; readonly log: Log};
+export type SplitBatchesOptions = {
+	readonly session: Session;
+	readonly log: Log;
+	/** How many bytes of answers may wait for the others of their batches. */
+	readonly maxBytes?: number;
+};
 
 /** The one version that has batches. */
 const BATCHES = '2025-03-26';
 /** Batches that may wait for their answers at a time. */
 const MAX_OPEN = 100;
+/** Bytes of answers that wait for the others of their batches; one that is more than that is replaced by an error. */
+const MAX_BYTES = 64 * 2 ** 20;
 
 /**
  * Takes a client's batch apart, so that each message goes its way, and puts the answers together again.
@@ -29,6 +37,8 @@ type Batch = {
 	/** How many answers are missing, by the keys of the requests. */
 	readonly missing: Map<string, number>;
 	readonly answers: string[];
+	/** The bytes of these. */
+	size: number;
 	readonly origin: Origin;
 };
 
@@ -36,12 +46,16 @@ class Splitter implements Steps {
 	readonly #session: Session;
 	readonly #log: Log;
 	readonly #out: Outlets;
+	readonly #maxBytes: number;
 	readonly #open = new Set<Batch>();
+	/** The bytes of all answers that wait. */
+	#bytes = 0;
 	/** The batch whose messages are being sent on their way. */
 	#current: Batch | undefined;
 
-	constructor({session, log}: SplitBatchesOptions, out: Outlets) {
+	constructor({session, log, maxBytes = MAX_BYTES}: SplitBatchesOptions, out: Outlets) {
 		this.#session = session;
+		this.#maxBytes = maxBytes;
 		this.#log = log;
 		this.#out = out;
 	}
@@ -66,11 +80,27 @@ class Splitter implements Steps {
 		const {key, method} = envelope.head;
 		const batch = method === undefined ? this.#batchOf(key) : undefined;
 		if (!batch) return envelope;
-		batch.answers.push(envelope.bytes.toString());
+		this.#keep(batch, envelope);
 		if (key !== undefined) settle(batch.missing, key);
 		this.#finish(batch);
 		return;
 	};
+
+	/** Keeps an answer until the others are there; what is too much is not held, and the client told so. */
+	#keep(batch: Batch, envelope: Envelope): void {
+		const isTooMuch = this.#bytes + envelope.size > this.#maxBytes;
+		const kept = isTooMuch
+			? Envelope.failure(envelope.head.id, tooMuch(this.#maxBytes), batch.origin)
+			: envelope;
+		if (isTooMuch)
+			this.#log.warn('client.batch.full', 'An answer did not fit beside the others of its batch.', {
+				bytes: envelope.size,
+				limit: this.#maxBytes,
+			});
+		batch.answers.push(kept.bytes.toString());
+		batch.size += kept.size;
+		this.#bytes += kept.size;
+	}
 
 	/** A message beside a batch that is not answered yet. */
 	#beside(envelope: Envelope): void {
@@ -104,7 +134,7 @@ class Splitter implements Steps {
 	}
 
 	#send(parts: readonly Envelope[], origin: Origin): void {
-		const batch: Batch = {missing: new Map(), answers: [], origin};
+		const batch: Batch = {missing: new Map(), answers: [], size: 0, origin};
 		for (const {head} of parts)
 			if (head.key !== undefined && !isAnswer(head))
 				batch.missing.set(head.key, (batch.missing.get(head.key) ?? 0) + 1);
@@ -128,6 +158,7 @@ class Splitter implements Steps {
 	#finish(batch: Batch): void {
 		if (batch.missing.size > 0 || batch === this.#current) return;
 		this.#open.delete(batch);
+		this.#bytes -= batch.size;
 		if (batch.answers.length === 0) return;
 		this.#out.toClient(Envelope.fromText(`[${batch.answers.join(',')}]`, batch.origin));
 	}
@@ -138,6 +169,14 @@ function settle(missing: Map<string, number>, key: string): void {
 	if (left > 0) missing.set(key, left);
 	else missing.delete(key);
 }
+
+const tooMuch = (limit: number): BridgeError =>
+	new BridgeError(
+		'ERR_SESSION_BUSY',
+		`The answers that wait for the rest of their batches take more than ${limit} bytes.`,
+		'Ask for less in one batch, or ask for this one by itself.',
+		{limit},
+	);
 
 const error = (id: string, message: string): string =>
 	`{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify({code: -32600, message: `Invalid Request: ${message}`})}}`;

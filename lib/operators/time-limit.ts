@@ -8,6 +8,8 @@ export type TimeLimitOptions = {
 	readonly upstream: string;
 	/** The requests that wait, kept by the stage in front, which matches answers. */
 	readonly waiting: WaitingRequests;
+	/** Whether the upstream has been asked what waits; as long as it is not ready, it has not. */
+	readonly session?: {readonly isReady: boolean};
 };
 
 /** A request that is not answered before there is nothing more to tell. */
@@ -18,7 +20,7 @@ const STREAM = 'subscriptions/listen';
  *
  * All requests have the same time, so the oldest is always the next to run out, and one timer does for all.
  */
-export function timeLimit({timeoutMs, upstream, waiting}: TimeLimitOptions): Stage {
+export function timeLimit({timeoutMs, upstream, waiting, session}: TimeLimitOptions): Stage {
 	if (timeoutMs === 0) return {};
 	let timer: NodeJS.Timeout | undefined;
 	const stop = (): void => {
@@ -27,8 +29,11 @@ export function timeLimit({timeoutMs, upstream, waiting}: TimeLimitOptions): Sta
 	};
 	return stage(out => {
 		const expire = ({told, method, origin}: Waiting): void => {
+			// Whoever holds the request back lets go of it then, too.
 			if (mayBeCancelled(method)) out.toUpstream(cancelled(told, timeoutMs));
-			out.toClient(Envelope.failure(told, tooSlow(upstream, method, timeoutMs), origin));
+			const isAsked = !mayBeCancelled(method) || session?.isReady !== false;
+			const error = isAsked ? tooSlow(upstream, method, timeoutMs) : notReady(upstream, method, timeoutMs);
+			out.toClient(Envelope.failure(told, error, origin));
 		};
 		const arm = (ms: number): void => {
 			// Answers that have come while this process was kept from running are read first.
@@ -71,5 +76,13 @@ const tooSlow = (upstream: string, method: string, timeoutMs: number): BridgeErr
 		'ERR_UPSTREAM_TIMEOUT',
 		`${upstream} did not answer ${method} within ${timeoutMs / 1000} s${mayBeCancelled(method) ? ', and was told to stop' : ''}.`,
 		'See what it is doing, or allow more time with --timeout SECONDS (0 for no limit).',
+		{timeoutMs, method},
+	);
+
+const notReady = (upstream: string, method: string, timeoutMs: number): BridgeError =>
+	new BridgeError(
+		'ERR_UPSTREAM_TIMEOUT',
+		`${upstream} was not ready for ${method} within ${timeoutMs / 1000} s, and was never asked.`,
+		'See why its handshake takes so long, or allow more time with --timeout SECONDS (0 for no limit).',
 		{timeoutMs, method},
 	);

@@ -2,6 +2,7 @@ import {BoundedMap} from '../bounded-map.js';
 import {draft} from '../change.js';
 import {Envelope} from '../envelope.js';
 import {type Log, logBug} from '../log.js';
+import {tellOfLoss} from '../protocol/report.js';
 import type {Session} from '../protocol/session.js';
 import type {Direction} from '../protocol/step.js';
 import {type Kind, type Outcome, Translator} from '../protocol/translate.js';
@@ -142,13 +143,3 @@ const backTo = (
 	error === undefined
 		? Envelope.answer(id, 'result', result, origin)
 		: Envelope.answer(id, 'error', error, origin);
-
-/** Counts what could not be carried, and tells people the first time. */
-function tellOfLoss({losses, options, client, upstream}: Session, log: Log, feature: string): void {
-	const {upstream: server} = options;
-	const count = losses.get(feature) ?? 0;
-	losses.set(feature, count + 1);
-	if (count > 0) return;
-	const sentence = `${feature}: ${server} speaks ${upstream}, the client ${client}, and one of them does not have this; what could be carried was.`;
-	log.warn('proxy.feature.lost', sentence, {server, feature, version: upstream, clientVersion: client});
-}

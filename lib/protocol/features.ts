@@ -1,5 +1,5 @@
 import {type JsonObject, listOf, objectOf} from './json.js';
-import {isWrapped} from './v2026-07-28.js';
+import {isWrapped} from './modern-output.js';
 import {type Version, versions} from './version.js';
 
 /** What is known of a server: its answer to `initialize`, and its tools. */

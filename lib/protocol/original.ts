@@ -15,10 +15,13 @@ export function withOriginals(value: JsonObject, originals: ReadonlyMap<string, 
 }
 
 /** The value with what it lost put back where the receiver takes it. */
-export function restored(value: JsonObject, isWelcome: (original: unknown) => boolean): JsonObject {
+export function restored(
+	value: JsonObject,
+	isWelcome: (original: unknown, pointer: string) => boolean,
+): JsonObject {
 	const originals = objectOf(objectOf(value._meta)[ORIGINAL]);
 	const welcome = Object.entries(originals).filter(
-		([pointer, original]) => pointer.startsWith('/') && isWelcome(original),
+		([pointer, original]) => pointer.startsWith('/') && isWelcome(original, pointer),
 	);
 	if (welcome.length === 0) return value;
 	const filled = welcome.reduce<JsonObject>(
@@ -26,7 +29,7 @@ export function restored(value: JsonObject, isWelcome: (original: unknown) => bo
 		value,
 	);
 	const left = without(originals, ...welcome.map(([pointer]) => pointer));
-	const meta = without(objectOf(value._meta), ORIGINAL);
+	const meta = without(objectOf(filled._meta), ORIGINAL);
 	if (Object.keys(left).length > 0) return {...filled, _meta: {...meta, [ORIGINAL]: left}};
 	return Object.keys(meta).length > 0 ? {...filled, _meta: meta} : without(filled, '_meta');
 }

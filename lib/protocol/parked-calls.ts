@@ -1,29 +1,59 @@
 import {randomBytes} from 'node:crypto';
-import {BoundedMap} from '../bounded-map.js';
 
 const MAX_PARKED = 1000;
+const MAX_BYTES = 64 * 2 ** 20;
 /** How long a person may take to answer. */
 const TTL_MS = 10 * 60_000;
 
-/** Calls whose client has been sent away for input, under words that nobody can guess. */
-export class ParkedCalls<Call> {
-	readonly #now: () => number;
-	readonly #calls = new BoundedMap<string, {readonly call: Call; readonly until: number}>(MAX_PARKED);
+export type ParkedCallsOptions<Call> = {
+	/** How many bytes are kept for a call: what was asked in it, and what it was answered. */
+	readonly sizeOf: (call: Call) => number;
+	/** Told of a call that is given up for others. */
+	readonly onForgotten?: (call: Call) => void;
+	readonly maxBytes?: number;
+	readonly now?: () => number;
+};
 
-	constructor(now = () => performance.now()) {
-		this.#now = now;
+/**
+ * Calls whose client has been sent away for input, under words that nobody can guess. When there are too many of them,
+ * or too much, the oldest is forgotten for the next; the last one always stays.
+ */
+export class ParkedCalls<Call> {
+	readonly #options: ParkedCallsOptions<Call>;
+	readonly #now: () => number;
+	readonly #calls = new Map<string, {readonly call: Call; readonly until: number}>();
+
+	constructor(options: ParkedCallsOptions<Call>) {
+		this.#options = options;
+		this.#now = options.now ?? (() => performance.now());
 	}
 
 	/** The word to come back with. */
 	add(call: Call): string {
 		const state = `bridge.v1.${randomBytes(18).toString('base64url')}`;
 		this.#calls.set(state, {call, until: this.#now() + TTL_MS});
+		this.trim();
 		return state;
 	}
 
 	/** The call that waits under a word, once. */
 	take(state: string): Call | undefined {
-		const found = this.#calls.take(state);
+		const found = this.#calls.get(state);
+		this.#calls.delete(state);
 		return found && found.until >= this.#now() ? found.call : undefined;
+	}
+
+	/** Forgets what is too much. To be called when a call has become larger while it was parked. */
+	trim(): undefined {
+		const {sizeOf, onForgotten, maxBytes = MAX_BYTES} = this.#options;
+		let bytes = 0;
+		for (const {call} of this.#calls.values()) bytes += sizeOf(call);
+		for (const [state, {call}] of this.#calls) {
+			const isFull = this.#calls.size > MAX_PARKED || bytes > maxBytes;
+			if (!isFull || this.#calls.size === 1) return;
+			this.#calls.delete(state);
+			bytes -= sizeOf(call);
+			onForgotten?.(call);
+		}
 	}
 }

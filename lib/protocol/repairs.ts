@@ -21,6 +21,9 @@ export const repairs: {readonly [method: string]: readonly Rule[]} = {
 	'resources/templates/list': [ifMarked(marks.lastModified, checkItems('resourceTemplates'))],
 };
 
+/** Notifications that clients have sent under a name that no server knows, with the name that is meant: SDK 1.0.1 has. */
+export const misnamed: ReadonlyMap<unknown, string> = new Map([['cancelled', 'notifications/cancelled']]);
+
 /** One tool without the type of its input makes clients throw all tools away. */
 function giveInputSchemas(result: JsonObject): JsonObject {
 	return changed(result, 'tools', tools =>

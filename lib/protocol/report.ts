@@ -37,3 +37,13 @@ export function tellOfConnection(session: Session, log: Log, transport: string):
 	const notice = outlook(session, transport);
 	if (notice !== undefined) log.info('proxy.outlook', `${server}: ${notice}`, {server, version});
 }
+
+/** Counts what could not be carried, and tells people the first time. */
+export function tellOfLoss({losses, options, client, upstream}: Session, log: Log, feature: string): void {
+	const {upstream: server} = options;
+	const count = losses.get(feature) ?? 0;
+	losses.set(feature, count + 1);
+	if (count > 0) return;
+	const sentence = `${feature}: ${server} speaks ${upstream}, the client ${client}, and one of them does not have this; what could be carried was.`;
+	log.warn('proxy.feature.lost', sentence, {server, feature, version: upstream, clientVersion: client});
+}

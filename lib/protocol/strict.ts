@@ -19,7 +19,13 @@ export function strictRules(steps: readonly Step[]): Rules {
 	});
 	const annotated = (remove: (object: JsonObject) => JsonObject) => (object: JsonObject) =>
 		changed(remove(object), 'annotations', value => (isObject(value) ? less('annotations')(value) : value));
-	const content = annotated(less('content'));
+	const content = (block: JsonObject): JsonObject =>
+		changed(annotated(less('content'))(block), 'resource', value =>
+			isObject(value) ? less('contents')(value) : value,
+		);
+	/** The content of a message, which may be a list of blocks. */
+	const said = (message: JsonObject): JsonObject =>
+		changed(message, 'content', blocks => (isObject(blocks) ? content(blocks) : eachObject(blocks, content)));
 	const prompt = (object: JsonObject): JsonObject =>
 		changed(less('prompt')(object), 'arguments', list => eachObject(list, less('argument')));
 	const whole = (remove: (object: JsonObject) => JsonObject) => ({
@@ -34,12 +40,13 @@ export function strictRules(steps: readonly Step[]): Rules {
 			'resources/templates/list': each('resourceTemplates', annotated(less('template'))),
 			'resources/read': each('contents', less('contents')),
 			'prompts/list': each('prompts', prompt),
-			'prompts/get': each('messages', message =>
-				changed(message, 'content', block => (isObject(block) ? content(block) : block)),
-			),
+			'prompts/get': each('messages', said),
+			'sampling/createMessage': whole(said),
+			'roots/list': each('roots', less('root')),
 		},
 		requests: {
 			initialize: one('clientInfo', less('implementation')),
+			'sampling/createMessage': each('messages', said),
 			'completion/complete': whole(params => one('ref', less('reference')).apply(less('completion')(params))),
 		},
 		notifications: {

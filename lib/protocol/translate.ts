@@ -110,10 +110,10 @@ function rulesBetween(from: HandshakeVersion, to: HandshakeVersion, isStrict: bo
 	const isOnTheWay = ({version}: Step): boolean =>
 		from < to ? version > from && version <= to : version > to && version <= from;
 	const way = steps.filter(isOnTheWay);
-	if (from < to) return [...way.map(({up}) => up), restoring(to)];
 	// What is unknown may also come from a peer that says it is older.
-	const unknown = steps.filter(({version}) => version > to);
-	return [...way.toReversed().map(({down}) => down), ...(isStrict ? [strictRules(unknown)] : [])];
+	const strict = isStrict ? [strictRules(steps.filter(({version}) => version > to))] : [];
+	if (from < to) return [...way.map(({up}) => up), restoring(to), ...strict];
+	return [...way.toReversed().map(({down}) => down), ...strict];
 }
 
 /** Puts back what another bridge had to take out. */

@@ -29,6 +29,7 @@ export const v20250618: Step = {
 		toolResult: ['structuredContent'],
 		content: ['_meta'],
 		contents: ['_meta'],
+		root: ['_meta'],
 		annotations: ['lastModified'],
 		completion: ['context'],
 		reference: ['title'],

@@ -1,13 +1,15 @@
-import {withText} from './content.js';
-import {changed, eachObject, isObject, type JsonObject, objectOf, without, worded} from './json.js';
+import {changed, isObject, type JsonObject, objectOf, without, worded} from './json.js';
+import {handshakeSampling} from './modern-output.js';
+import {restored, withOriginals} from './original.js';
+import {escaped, fittedObject} from './plain-json.js';
 import {MODERN, NEWEST_HANDSHAKE} from './version.js';
 
 /*
  * 2026-07-28 took the handshake away, and with it sessions, requests of the server, ping, subscribe and setLevel.
  * Every request says who asks and what they can do, in its `_meta`; a server that needs input answers that it does.
  *
- * Here is what becomes of single messages. What takes several of them is in operators/modern-client.ts and
- * operators/modern-upstream.ts, which make either side look like one of 2025-11-25.
+ * Here is what becomes of single messages; of what tools give back, in modern-output.ts. What takes several of them is
+ * in operators/modern-client.ts and operators/modern-upstream.ts, which make either side look like one of 2025-11-25.
  */
 
 const PREFIX = 'io.modelcontextprotocol/';
@@ -17,6 +19,24 @@ export const CLIENT_CAPABILITIES = `${PREFIX}clientCapabilities`;
 export const LOG_LEVEL = `${PREFIX}logLevel`;
 export const SERVER_INFO = `${PREFIX}serverInfo`;
 export const SUBSCRIPTION_ID = `${PREFIX}subscriptionId`;
+
+/** Where a request, and the answer to `server/discover`, have the capabilities of their sender. */
+const CLIENT_CAPABILITIES_AT = `/_meta/${escaped(CLIENT_CAPABILITIES)}`;
+const SERVER_CAPABILITIES_AT = '/capabilities';
+
+/** A value with what stands at this place as it was before another bridge had to change that. */
+export const withWhole = (at: string, value: JsonObject): JsonObject =>
+	restored(value, (_original, pointer) => pointer.startsWith(`${at}/`));
+
+/** Whether capabilities have something that the modern schema has no type for: null, say. */
+export function haveForeignValues(capabilities: unknown): boolean {
+	const removed = new Map<string, unknown>();
+	fittedObject(objectOf(capabilities), '', removed);
+	return removed.size > 0;
+}
+
+/** What the loss of that is called. */
+export const FOREIGN_VALUES = 'null and fractions in capabilities';
 
 /** What a request says of whoever asks. */
 export type Caller = {
@@ -46,7 +66,7 @@ export function envelopeProblem(params: unknown): JsonObject | undefined {
 }
 
 export function callerOf(params: unknown): Caller {
-	const meta = objectOf(objectOf(params)._meta);
+	const meta = objectOf(withWhole(CLIENT_CAPABILITIES_AT, objectOf(params))._meta);
 	const level = meta[LOG_LEVEL];
 	return {
 		info: isObject(meta[CLIENT_INFO]) ? meta[CLIENT_INFO] : {name: 'unknown', version: '0'},
@@ -65,21 +85,32 @@ function withoutMeta(object: JsonObject, ...keys: readonly string[]): JsonObject
 
 /** Params of a request as a handshake server expects them. */
 export const withoutEnvelope = (params: JsonObject): JsonObject =>
-	withoutMeta(params, PROTOCOL_VERSION, CLIENT_INFO, CLIENT_CAPABILITIES, LOG_LEVEL);
+	withoutMeta(
+		withWhole(CLIENT_CAPABILITIES_AT, params),
+		...[PROTOCOL_VERSION, CLIENT_INFO, CLIENT_CAPABILITIES, LOG_LEVEL],
+	);
 
 /** Params of a request as a modern server expects them. */
 export function withEnvelope(params: JsonObject, {info, capabilities, logLevel}: Caller): JsonObject {
+	const removed = new Map<string, unknown>();
 	const envelope = {
 		...objectOf(params._meta),
 		[PROTOCOL_VERSION]: MODERN,
-		[CLIENT_INFO]: info,
-		[CLIENT_CAPABILITIES]: modernCapabilities(capabilities),
+		[CLIENT_INFO]: implementation(info),
+		[CLIENT_CAPABILITIES]: fittedObject(modernCapabilities(capabilities), CLIENT_CAPABILITIES_AT, removed),
 	};
-	return {
+	const whole = {
 		...without(params, 'task'),
 		_meta: logLevel === undefined ? envelope : {...envelope, [LOG_LEVEL]: logLevel},
 	};
+	return removed.size > 0 ? withOriginals(whole, removed) : whole;
 }
+
+/** Who somebody is, with what has to be said of that. */
+const implementation = (info: JsonObject): JsonObject =>
+	typeof info.name === 'string' && typeof info.version === 'string'
+		? info
+		: {...info, name: worded(info.name ?? 'unknown'), version: worded(info.version ?? '0')};
 
 /** What a client can do, less what there is no word for any more. */
 const modernCapabilities = (capabilities: JsonObject): JsonObject =>
@@ -97,7 +128,7 @@ const cacheable = new Set([
 export function modernResult(method: string, result: JsonObject, serverInfo: unknown): JsonObject {
 	const meta = objectOf(result._meta);
 	const caching = cacheable.has(method) ? {ttlMs: 0, cacheScope: 'private'} : {};
-	const info = isObject(serverInfo) ? {[SERVER_INFO]: serverInfo} : {};
+	const info = isObject(serverInfo) ? {[SERVER_INFO]: implementation(serverInfo)} : {};
 	return {resultType: 'complete', ...result, ...caching, _meta: {...meta, ...info}};
 }
 
@@ -118,20 +149,21 @@ export const modernError = (error: JsonObject): JsonObject =>
 	error.code === -32002 ? {...error, code: -32602} : error;
 
 /** What `server/discover` is answered, for a server that was asked to initialize. */
-export const discovered = (initialized: JsonObject): JsonObject =>
-	modernResult(
-		'server/discover',
-		{
-			supportedVersions: [MODERN],
-			capabilities: without(objectOf(initialized.capabilities), 'tasks'),
-			...(initialized.instructions === undefined ? {} : {instructions: initialized.instructions}),
-		},
-		initialized.serverInfo,
-	);
+export function discovered({capabilities, instructions, serverInfo}: JsonObject): JsonObject {
+	const removed = new Map<string, unknown>();
+	const lasting = without(objectOf(capabilities), 'tasks');
+	const answer = {
+		supportedVersions: [MODERN],
+		capabilities: fittedObject(lasting, SERVER_CAPABILITIES_AT, removed),
+		...(instructions === undefined ? {} : {instructions}),
+	};
+	const result = modernResult('server/discover', answer, serverInfo);
+	return removed.size > 0 ? withOriginals(result, removed) : result;
+}
 
 /** What `initialize` is answered, for a server that was asked what it can do. */
 export function initialized(discovered: JsonObject, clientCapabilities: JsonObject): JsonObject {
-	const {capabilities, instructions, _meta} = discovered;
+	const {capabilities, instructions, _meta} = withWhole(SERVER_CAPABILITIES_AT, discovered);
 	const serverInfo = objectOf(_meta)[SERVER_INFO];
 	const known =
 		'extensions' in clientCapabilities
@@ -152,71 +184,8 @@ export function inputRequest(method: string, params: unknown): JsonObject {
 }
 
 /** Params of an input request as a request of a handshake server. Elicitation by URL has to have an id there. */
-export function inputParams(params: unknown, id: string): JsonObject {
+export function inputParams(method: unknown, params: unknown, id: string): JsonObject {
 	const given = objectOf(params);
+	if (method === 'sampling/createMessage') return handshakeSampling(given);
 	return given.mode === 'url' ? {...given, elicitationId: id} : given;
-}
-
-/** Whether a tool's output is not an object, which handshake clients throw the whole list of tools away for. */
-export const isWrapped = ({outputSchema}: JsonObject): boolean =>
-	outputSchema !== undefined && objectOf(outputSchema).type !== 'object';
-
-/** A list of tools with each output an object: what is none becomes its only member. */
-export const handshakeTools = (result: JsonObject): JsonObject =>
-	changed(result, 'tools', tools =>
-		eachObject(tools, tool => {
-			const {inputSchema, outputSchema} = tool;
-			const input = withoutBooleans(inputSchema);
-			const output = isWrapped(tool) ? wrappedSchema(outputSchema) : withoutBooleans(outputSchema);
-			return changed(
-				changed(tool, 'inputSchema', () => input),
-				'outputSchema',
-				() => output,
-			);
-		}),
-	);
-
-const wrappedSchema = (schema: unknown): JsonObject => ({
-	type: 'object',
-	properties: {result: moveReferences(schema)},
-	required: ['result'],
-});
-
-/** A schema whose properties are objects: what allows everything or nothing can be said so, too. */
-const withoutBooleans = (schema: unknown): unknown =>
-	isObject(schema) && isObject(schema.properties)
-		? changed(schema, 'properties', properties => {
-				const entries = Object.entries(objectOf(properties));
-				if (!entries.some(([, property]) => typeof property === 'boolean')) return properties;
-				return Object.fromEntries(
-					entries.map(([name, property]) => [
-						name,
-						typeof property === 'boolean' ? anyOrNone(property) : property,
-					]),
-				);
-			})
-		: schema;
-
-const anyOrNone = (isAny: boolean): JsonObject => (isAny ? {} : {not: {}});
-
-/** A result whose structured content is an object, and stands as text, too. */
-export function wrapOutput(result: JsonObject, isWrappedTool: boolean): JsonObject {
-	const {structuredContent} = result;
-	if (structuredContent === undefined || (!isWrappedTool && isObject(structuredContent))) return result;
-	const content = withText(result.content, structuredContent);
-	return {...result, content, structuredContent: {result: structuredContent}};
-}
-
-/** A schema that stands a level deeper than it was written for. */
-function moveReferences(schema: unknown): unknown {
-	if (Array.isArray(schema)) return schema.map(moveReferences);
-	if (!isObject(schema)) return schema;
-	return Object.fromEntries(
-		Object.entries(schema).map(([name, value]) => {
-			const isLocal = name === '$ref' && typeof value === 'string' && value.startsWith('#');
-			if (isLocal && (value === '#' || value.startsWith('#/')))
-				return [name, `#/properties/result${value.slice(1)}`];
-			return [name, moveReferences(value)];
-		}),
-	);
 }

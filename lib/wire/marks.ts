@@ -13,7 +13,9 @@ export const marks = {
 	original: 64,
 	/** A number that a parser may not give back as it is written: one with many digits, say, or an exponent. */
 	inexactNumber: 128,
+	/** A member that progress is told under. */
+	progressToken: 256,
 } as const;
 
 /** All that could be there, for where nobody has looked. */
-export const ALL_MARKS = 255;
+export const ALL_MARKS = 511;

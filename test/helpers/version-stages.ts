@@ -66,13 +66,14 @@ export function shakeHands(pair: Pair, setting: Setting): void {
 
 /** The server's part: a modern one knows no handshake. */
 export function answerHandshake({upstream}: Pair, server: string, capabilities: Json = {tools: {}}): void {
-	const {id} = lastOf(upstream);
+	const {id, method} = lastOf(upstream);
 	if (server !== '2026-07-28') {
 		upstream.say({id, result: {protocolVersion: server, capabilities, serverInfo, instructions: 'Use it.'}});
 		return;
 	}
 	const data = {requested: '2025-11-25', supported: ['2026-07-28']};
-	upstream.say({id, error: {code: -32022, message: 'Unsupported protocol version', data}});
+	if (method === 'initialize')
+		upstream.say({id, error: {code: -32022, message: 'Unsupported protocol version', data}});
 	const result = {
 		resultType: 'complete',
 		supportedVersions: ['2026-07-28'],

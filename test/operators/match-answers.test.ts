@@ -193,3 +193,22 @@ test('gives each request its own answer, in whatever order those come', t => {
 		),
 	);
 });
+
+test('a cancellation under the name that SDK 1.0.1 gives it is one', t => {
+	const {client, upstream} = start();
+	client.sayText(request('1.0'));
+	client.sayText('{"jsonrpc":"2.0","method":"cancelled","params":{"requestId":1.0,"reason":"why"}}');
+	t.deepEqual(upstream.heardTexts, [
+		request('1.0'),
+		'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1.0,"reason":"why"}}',
+	]);
+	client.sayText(request('1.0', 'again'));
+	t.is(upstream.heard.length, 3);
+	t.deepEqual(client.heard, []);
+});
+
+test('a request that is called cancelled is a request', t => {
+	const {client, upstream} = start();
+	client.sayText(request('1', 'cancelled'));
+	t.deepEqual(upstream.heardTexts, [request('1', 'cancelled')]);
+});

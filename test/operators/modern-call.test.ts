@@ -226,3 +226,21 @@ test('a question whose id is the name of a built-in member waits for its answer'
 	t.deepEqual(pair.upstream.heardTexts, []);
 	t.deepEqual(Object.keys(objectOf(asked(pair).requests)), ['__proto__']);
 });
+
+test('metadata that the modern schema has no type for is kept beside the question, and counted', t => {
+	const pair = modernClientPair();
+	ask(pair, 1, {can: {sampling: {}}});
+	const metadata = '{"a":null,"b":0.50,"c":1}';
+	const params = `{"messages":[],"maxTokens":10,"metadata":${metadata}}`;
+	pair.upstream.sayText(`{"jsonrpc":"2.0","id":"q/1","method":"sampling/createMessage","params":${params}}`);
+	const {result} = lastOf(pair.client);
+	t.like(result, {inputRequests: {'q/1': {params: {maxTokens: 10}}}});
+	t.deepEqual(objectOf(objectOf(objectOf(asked(pair).requests['q/1']).params).metadata), {c: 1});
+	t.like(objectOf(result)._meta, {
+		'io.bridge/original': {
+			'/inputRequests/q~11/params/metadata/a': null,
+			'/inputRequests/q~11/params/metadata/b': 0.5,
+		},
+	});
+	t.deepEqual([...pair.session.losses], [['null and fractions in sampling metadata', 1]]);
+});

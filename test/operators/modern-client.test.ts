@@ -1,11 +1,13 @@
 import test from 'ava';
 import {objectOf} from '../../lib/protocol/json.js';
+import {problemsOf} from '../helpers/mcp-schema.js';
 import {
 	answerHandshake,
 	clientInfo,
 	envelope,
 	lastOf,
 	serverInfo,
+	shakeHands,
 	versioned,
 } from '../helpers/version-stages.js';
 import {ask, LOG_LEVEL, MODERN, modernClientPair, news, textResult} from './modern-support.js';
@@ -234,4 +236,11 @@ test('a request that was given up carries no question any more', t => {
 	news(pair.upstream);
 	pair.upstream.say({id: 's', method: 'elicitation/create', params: {message: '?'}});
 	t.like(news(pair.upstream), [{id: 's', error: {code: -32601}}]);
+});
+
+test('what is discovered of a server with null in its capabilities is valid, and the loss is counted', t => {
+	const pair = versioned();
+	shakeHands(pair, {client: MODERN, server: '2025-11-25', serverCapabilities: {logging: {a: null}}});
+	t.deepEqual(problemsOf(MODERN, lastOf(pair.client), {method: 'server/discover'}), []);
+	t.deepEqual([...pair.session.losses], [['null and fractions in capabilities', 1]]);
 });

@@ -70,3 +70,17 @@ test('a cancellation without an id, and one of nothing known, do no harm', t => 
 		t.is(pair.client.heard.at(-1)?.id, 1);
 	}
 });
+
+test('of calls that hold too much while their clients are away the oldest ends, for the server too', async t => {
+	const pair = modernClientPair();
+	const large = {message: 'x'.repeat(40 * 2 ** 20)};
+	ask(pair, 1);
+	pair.upstream.say(question('first', 'elicitation/create', large));
+	const {state} = asked(pair);
+	ask(pair, 2);
+	pair.upstream.say(question('second', 'elicitation/create', large));
+	t.like(lastOf(pair.upstream), {id: 'first', error: {code: -32_603}});
+	retry(pair, 3, state, {first: {action: 'decline'}});
+	t.like(lastOf(pair.client), {id: 3, error: {code: -32_602}});
+	t.true((await pair.entries()).some(({event}) => event === 'client.call.forgotten'));
+});

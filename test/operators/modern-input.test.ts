@@ -8,7 +8,9 @@ const sample = {method: 'sampling/createMessage', params: {messages: [], maxToke
 
 /** A handshake client has called a tool of a modern server, or something else. */
 function called(method = 'tools/call', id: unknown = 1): Pair {
-	const pair = modernServerPair({clientCapabilities: {elicitation: {}, sampling: {}, roots: {}}});
+	const pair = modernServerPair({
+		clientCapabilities: {elicitation: {}, sampling: {tools: {}}, roots: {}},
+	});
 	pair.client.say({id, method, params: {name: 'x', arguments: {a: 1}}});
 	news(pair.upstream);
 	return pair;
@@ -176,4 +178,28 @@ test('an input request without a method ends the call, rather than to leave it w
 	const pair = called();
 	pair.upstream.say(needs(1, {who: 5}));
 	t.like(news(pair.client), [{id: 1, result: {isError: true}}]);
+});
+
+test('tools in a question, and what they gave back, are objects for handshake clients', t => {
+	const pair = called();
+	const tools = [{name: 'a', inputSchema: {type: 'object'}, outputSchema: {type: 'array'}}];
+	const output = {type: 'tool_result', toolUseId: 'u', content: [], structuredContent: [1]};
+	const messages = [
+		{role: 'user', content: output},
+		{role: 'user', content: [output]},
+	];
+	pair.upstream.say(needs(1, {what: {...sample, params: {...sample.params, tools, messages}}}));
+	const wrapped = {...output, content: [{type: 'text', text: '[1]'}], structuredContent: {result: [1]}};
+	t.like(lastOf(pair.client).params, {
+		messages: [{content: wrapped}, {content: [wrapped]}],
+		tools: [{outputSchema: {type: 'object', properties: {result: {type: 'array'}}}}],
+	});
+});
+
+test('what another bridge had to take out of a question is put back', t => {
+	const pair = called();
+	const {id, result} = needs(1, {what: {...sample, params: {...sample.params, metadata: {b: 1}}}});
+	const originals = {'/inputRequests/what/params/metadata/a': null};
+	pair.upstream.say({id, result: {...result, _meta: {'io.bridge/original': originals}}});
+	t.deepEqual(objectOf(lastOf(pair.client).params).metadata, {b: 1, a: null});
 });

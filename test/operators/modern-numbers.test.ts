@@ -78,9 +78,9 @@ test('a question of a handshake server keeps its numbers', t => {
 	const pair = modernClientPair();
 	ask(pair, 1, {can: {sampling: {}}});
 	pair.upstream.sayText(
-		`{"jsonrpc":"2.0","id":1,"method":"sampling/createMessage","params":{"metadata":${numbers}}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"sampling/createMessage","params":{"messages":${numbers}}}`,
 	);
-	t.true(pair.client.heardTexts[0]?.includes(`"metadata":${numbers}`));
+	t.true(pair.client.heardTexts[0]?.includes(`"messages":${numbers}`));
 });
 
 test("a modern client's answer keeps its numbers", t => {

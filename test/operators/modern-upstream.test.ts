@@ -1,5 +1,6 @@
 import test from 'ava';
 import {type JsonObject, objectOf} from '../../lib/protocol/json.js';
+import {problemsOf} from '../helpers/mcp-schema.js';
 import {clientInfo, envelope, lastOf, type Pair, serverInfo, versioned} from '../helpers/version-stages.js';
 import {LOG_LEVEL, MODERN, modernServerPair, news, textResult} from './modern-support.js';
 
@@ -146,9 +147,10 @@ for (const method of ['tasks/get', 'tasks/result', 'tasks/list', 'tasks/cancel']
 test('what modern servers have no word for is not told to them, and other notifications are', t => {
 	const {client, upstream} = modernServerPair();
 	client.say({method: 'notifications/roots/list_changed'});
+	client.say({method: 'notifications/progress', params: {progressToken: 1, progress: 1}});
+	client.say({method: 'notifications/cancelled', params: {reason: 'of something'}});
 	t.deepEqual(upstream.heard, []);
-	const text =
-		'{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1.0}}';
+	const text = '{"jsonrpc":"2.0","method":"notifications/own","params":{"a":1.0}}';
 	client.sayText(text);
 	t.deepEqual(upstream.heardTexts, [text]);
 });
@@ -225,4 +227,13 @@ test('properties that are true or false are schemas that mean the same', t => {
 	t.deepEqual(listTools(modernServerPair(), {name: 'x', inputSchema: schema, outputSchema: schema}), [
 		{name: 'x', inputSchema: same, outputSchema: same},
 	]);
+});
+
+test('capabilities without a word in the modern schema are counted and told once', async t => {
+	const pair = modernServerPair({clientCapabilities: {experimental: {x: {a: null}}}});
+	pair.client.say({id: 1, method: 'tools/list'});
+	t.deepEqual(problemsOf(MODERN, lastOf(pair.upstream), {method: 'tools/list'}), []);
+	t.deepEqual([...pair.session.losses], [['null and fractions in capabilities', 1]]);
+	const lost = (await pair.entries()).filter(({event}) => event === 'proxy.feature.lost');
+	t.is(lost.length, 1);
 });

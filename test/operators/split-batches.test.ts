@@ -8,12 +8,12 @@ import type {Message} from '../helpers/bridge.js';
 import {converse, readableLog} from './support.js';
 
 /** A client that speaks this version, in front of what a pipeline does with messages. */
-const start = (version: Version | undefined = '2025-03-26') => {
+const start = (version: Version | undefined = '2025-03-26', maxBytes?: number) => {
 	const session = new Session({upstream: 'files'});
 	session.clientBecame(version);
 	const {log, entries} = readableLog();
 	const stages = [
-		splitBatches({session, log}),
+		splitBatches({session, log, ...(maxBytes === undefined ? {} : {maxBytes})}),
 		parse({log, from: 'client'}),
 		matchAnswers({log, upstream: 'files'}),
 	];
@@ -218,4 +218,29 @@ test('a cancelled request is not waited for by its batch', t => {
 	client.say({method: 'notifications/cancelled', params: {requestId: 1}});
 	upstream.sayText(answer(2));
 	t.deepEqual(client.heardTexts, [`[${answer(2)}]`]);
+});
+
+test('an answer that does not fit beside those that wait is replaced by an error, and that is told', async t => {
+	const {client, upstream, entries} = start('2025-03-26', 1000);
+	client.sayText(`[${call(1)},${call(2)},${call(3)}]`);
+	upstream.sayText(answer(1));
+	upstream.sayText(answer(2, {text: 'x'.repeat(1000)}));
+	t.deepEqual(client.heard, []);
+	upstream.sayText(answer(3));
+	const parts = JSON.parse(client.heardTexts[0] ?? '[]') as Message[];
+	t.like(parts, [
+		{id: 1, result: {}},
+		{id: 2, error: {code: -31_003, data: {limit: 1000}}},
+		{id: 3, result: {}},
+	]);
+	t.like(await entries(), [{event: 'client.batch.full', limit: 1000}]);
+});
+
+test('what a finished batch held leaves room for the next', t => {
+	const {client, upstream} = start('2025-03-26', 60);
+	for (const id of [1, 2, 3]) {
+		client.sayText(`[${call(id)}]`);
+		upstream.sayText(answer(id));
+	}
+	t.deepEqual(client.heardTexts, [`[${answer(1)}]`, `[${answer(2)}]`, `[${answer(3)}]`]);
 });

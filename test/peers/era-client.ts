@@ -85,14 +85,6 @@ export interface EraClient {
 
 export interface Transport {
 	onmessage?: unknown;
-	send(message: WireMessage, ...more: unknown[]): Promise<void>;
-}
-
-/** SDK 1.0.1 sends this notification under a name that no server knows. */
-function correctCancellation(transport: Transport): void {
-	const send = transport.send.bind(transport);
-	transport.send = (message, ...more) =>
-		send(message.method === 'cancelled' ? {...message, method: 'notifications/cancelled'} : message, ...more);
 }
 
 /** A transport of an SDK's own that starts the server; `noteMessage` hears all that comes from it. */
@@ -104,7 +96,6 @@ export function tapped(
 	// Old releases take the environment as it is given, newer ones add to it.
 	const parameters = {command, args: [...args], env: {...process.env, ...env}, stderr: 'ignore'};
 	const transport = new StdioClientTransport(parameters);
-	correctCancellation(transport);
 	let handler: ((message: WireMessage, ...more: unknown[]) => void) | undefined;
 	// Old releases overwrite a handler that was there before, so the handler they set is wrapped.
 	Object.defineProperty(transport, 'onmessage', {

@@ -2,7 +2,7 @@ import {EventEmitter, once} from 'node:events';
 import type {ExecutionContext} from 'ava';
 import {answersOf, capabilitiesOf} from './era-answers.js';
 import {type CommonClient, type EraClient, type Transport, tapped, type WireMessage} from './era-client.js';
-import {isModern, type Version} from './eras.js';
+import {isModern, type Release} from './eras.js';
 import {type Command, peerUrl} from './peers.js';
 
 /* A client for each version, made with a real SDK of its time. The project does not depend on any, so they are typed here. */
@@ -26,23 +26,15 @@ interface SdkModules {
 
 const info = {name: 'bridge-pair-tests', version: '1.0.0'};
 
-const folders: Readonly<Record<Version, string>> = {
-	'2024-11-05': 'sdk-2024-11-05/dist',
-	'2025-03-26': 'sdk-2025-03-26/dist/esm',
-	'2025-06-18': 'sdk-2025-06-18/dist/esm',
-	'2025-11-25': 'sdk-2025-11-25/dist/esm',
-	'2026-07-28': '@modelcontextprotocol/client/dist',
-};
-
 function hasClasses(modules: object): modules is SdkModules {
 	return ['Client', 'StdioClientTransport'].every(name => typeof Reflect.get(modules, name) === 'function');
 }
 
-async function load(version: Version, files: readonly string[]): Promise<SdkModules & object> {
-	const urls = files.map(file => peerUrl(`${folders[version]}/${file}`).href);
+async function load({sdk, folder}: Release, files: readonly string[]): Promise<SdkModules & object> {
+	const urls = files.map(file => peerUrl(`${folder}/${file}`).href);
 	const modules: object = Object.assign({}, ...(await Promise.all(urls.map(url => import(url)))));
 	if (!hasClasses(modules)) {
-		throw new TypeError(`The SDK for ${version} has no Client or no StdioClientTransport`);
+		throw new TypeError(`SDK ${sdk} has no Client or no StdioClientTransport`);
 	}
 
 	return modules;
@@ -83,10 +75,11 @@ interface Connection {
 	readonly asked: readonly string[];
 }
 
-async function open(t: ExecutionContext, version: Version, command: Command): Promise<Connection> {
+async function open(t: ExecutionContext, release: Release, command: Command): Promise<Connection> {
+	const {version} = release;
 	const modern = isModern(version);
 	const files = modern ? ['index.mjs', 'stdio.mjs'] : ['client/index.js', 'client/stdio.js', 'types.js'];
-	const sdk = await load(version, files);
+	const sdk = await load(release, files);
 	const versionNegotiation = modern ? {versionNegotiation: {mode: {pin: version}}} : {};
 	const client = new sdk.Client(info, {capabilities: capabilitiesOf(version), ...versionNegotiation});
 	const asked: string[] = [];
@@ -105,9 +98,10 @@ async function open(t: ExecutionContext, version: Version, command: Command): Pr
 
 const logLevelKey = 'io.modelcontextprotocol/logLevel';
 
-/** A client of this version, connected to what the command starts. */
-export async function connect(t: ExecutionContext, version: Version, command: Command): Promise<EraClient> {
-	const {client, wire, asked} = await open(t, version, command);
+/** A client made with this release, connected to what the command starts. */
+export async function connect(t: ExecutionContext, release: Release, command: Command): Promise<EraClient> {
+	const {client, wire, asked} = await open(t, release, command);
+	const {version} = release;
 	const modern = isModern(version);
 	let level: object = {};
 	return {

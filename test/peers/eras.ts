@@ -12,6 +12,23 @@ export function isModern(version: Version): boolean {
 	return version >= '2026-07-28';
 }
 
+/** A release of an SDK, the newest version that it speaks, and where its modules are. */
+export interface Release {
+	readonly sdk: string;
+	readonly version: Version;
+	readonly folder: string;
+}
+
+/** The releases that clients are made with: one of the time of each version, and the last of the handshake era. */
+export const releases: readonly Release[] = [
+	{sdk: '1.0.1', version: '2024-11-05', folder: 'sdk-2024-11-05/dist'},
+	{sdk: '1.11.5', version: '2025-03-26', folder: 'sdk-2025-03-26/dist/esm'},
+	{sdk: '1.13.3', version: '2025-06-18', folder: 'sdk-2025-06-18/dist/esm'},
+	{sdk: '1.25.3', version: '2025-11-25', folder: 'sdk-2025-11-25/dist/esm'},
+	{sdk: '1.32.2', version: '2025-11-25', folder: '@modelcontextprotocol/sdk/dist/esm'},
+	{sdk: '2.4.0', version: '2026-07-28', folder: '@modelcontextprotocol/client/dist'},
+];
+
 /** A program in the folder `servers`. */
 export function fixtureFile(name: 'fixture-handshake' | 'fixture-modern'): string {
 	return fileURLToPath(new URL(`servers/${name}.mjs`, peersFolder));

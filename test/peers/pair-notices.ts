@@ -1,5 +1,5 @@
 import {isModern} from './eras.js';
-import {errorCode, type Pair, textOf} from './pair.js';
+import {direct, errorCode, type Pair, textOf} from './pair.js';
 
 /* What comes and goes while a call runs: progress, log messages, cancellation. */
 
@@ -46,6 +46,8 @@ export async function checkCancellation({t, client}: Pair): Promise<void> {
 	const call = client.callTool('bridge_slow', {ms: 600_000}, {signal: cancelling.signal, onprogress});
 	// Each SDK has a code of its own for that; it must not be a result.
 	await t.throwsAsync(call, {any: true});
+	// SDK 1.0.1 cancels under a name that no server knows, unless bridge corrects it.
+	if (direct && client.version === '2024-11-05') return;
 	// Answered only when the server has stopped the other call.
 	t.is(textOf(await client.callTool('bridge_cancelled')), 'cancelled: 1');
 	t.is(await errorCode(client.callTool('no_such_tool')), -32602);

@@ -1,7 +1,7 @@
 import type {ExecutionContext} from 'ava';
 import type {CallResult, EraClient} from './era-client.js';
 import {connect} from './era-clients.js';
-import {isModern, serverOf, type Version} from './eras.js';
+import {isModern, type Release, serverOf, type Version} from './eras.js';
 import {throughBridge} from './peers.js';
 import {newMarker} from './processes.js';
 
@@ -15,7 +15,7 @@ export interface Pair {
 	readonly server: Version;
 }
 
-export async function startPair(t: ExecutionContext, client: Version, server: Version): Promise<Pair> {
+export async function startPair(t: ExecutionContext, client: Release, server: Version): Promise<Pair> {
 	t.timeout(60_000);
 	const command = serverOf(server, newMarker(t));
 	return {t, client: await connect(t, client, direct ? command : throughBridge(command)), server};

@@ -1,13 +1,13 @@
 import test from 'ava';
-import {type Version, versions} from './eras.js';
+import {type Release, releases, type Version, versions} from './eras.js';
 import {checkMessages, direct, startPair} from './pair.js';
 import {checkToolResults} from './pair-content.js';
 import {checkCancellation, checkChanges, checkLogging, checkProgress} from './pair-notices.js';
 import {checkCompletion, checkGreeting, checkPrompts, checkResources, checkToolList} from './pair-offers.js';
 import {checkChoices, checkElicitation, checkRoots, checkRounds, checkSampling} from './pair-questions.js';
 
-function testPair(client: Version, server: Version): void {
-	const title = `pair ${client} client ⇄ ${server} server`;
+function testPair(client: Release, server: Version): void {
+	const title = `pair ${client.version} client (SDK ${client.sdk}) ⇄ ${server} server`;
 
 	test.serial(`${title}: greeting, lists, resources, prompts, completion`, async t => {
 		const pair = await startPair(t, client, server);
@@ -48,10 +48,10 @@ function testPair(client: Version, server: Version): void {
 	});
 }
 
-for (const client of versions) {
+for (const client of releases) {
 	for (const server of versions) {
 		// Without bridge only those understand each other who speak the same.
-		if (!direct || client === server) {
+		if (!direct || client.version === server) {
 			testPair(client, server);
 		}
 	}

@@ -63,6 +63,55 @@ test('initialize after both were settled as modern is answered here, and what fo
 	t.like(lastOf(ends.upstream), {method: 'tools/list', params: {_meta: envelope()}});
 });
 
+test('a client that turns from modern to a handshake hears of changes that a modern server tells of', t => {
+	const ends = wrapped();
+	ends.client.say(discover);
+	ends.upstream.say({id: lastOf(ends.upstream).id, error: refusal});
+	const capabilities = {tools: {listChanged: true}};
+	ends.upstream.say({id: lastOf(ends.upstream).id, result: {...offer, capabilities}});
+	ends.upstream.say({id: 'd', result: offer});
+	ends.initialize('2025-11-25');
+	t.false(ends.asked().includes('subscriptions/listen'));
+	ends.initialized();
+	t.like(lastOf(ends.upstream), {
+		method: 'subscriptions/listen',
+		params: {notifications: {toolsListChanged: true}},
+	});
+	ends.initialized();
+	t.is(ends.asked().filter(method => method === 'subscriptions/listen').length, 1);
+	const _meta = {'io.modelcontextprotocol/subscriptionId': lastOf(ends.upstream).id};
+	const changed = 'notifications/tools/list_changed';
+	ends.upstream.say({method: 'notifications/subscriptions/acknowledged', params: {_meta, notifications: {}}});
+	ends.upstream.say({method: changed, params: {_meta}});
+	t.deepEqual(lastOf(ends.client), {jsonrpc: '2.0', method: changed});
+});
+
+test('a request that is held until its time is over was never asked, and says so', async t => {
+	const {client, upstream, initialize} = wrapped({timeoutMs: 20});
+	initialize();
+	client.say({id: 1, method: 'tools/list'});
+	await until(() => client.heard.length > 1);
+	t.deepEqual(
+		upstream.heard.map(({method}) => method),
+		['initialize'],
+	);
+	const [handshake, held] = client.heardTexts;
+	t.regex(handshake ?? '', /files did not answer initialize within 0\.02 s\./);
+	t.regex(held ?? '', /files was not ready for tools\/list within 0\.02 s, and was never asked\./);
+});
+
+test('a request that was passed on is told to stop when its time is over, and says so', async t => {
+	const {client, upstream, ready} = wrapped({timeoutMs: 20});
+	ready('2025-11-25', '2025-11-25');
+	client.say({id: 1, method: 'tools/list'});
+	await until(() => client.heard.length > 1);
+	t.like(lastOf(upstream), {method: 'notifications/cancelled', params: {requestId: 1}});
+	t.regex(
+		client.heardTexts[1] ?? '',
+		/files did not answer tools\/list within 0\.02 s, and was told to stop\./,
+	);
+});
+
 test('a second initialize does not reach the server, and the client is told what it is to be told', t => {
 	const {ready, initialize, client, asked} = wrapped({
 		targetVersion: '2025-03-26',

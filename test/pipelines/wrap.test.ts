@@ -47,7 +47,7 @@ test('carries a whole conversation byte for byte, shown and logged once', async 
 		['client', '{"jsonrpc":"2.0","method":"notifications/initialized"}'],
 		[
 			'client',
-			'{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"read","arguments":{"n":1.0}}}',
+			'{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"read","arguments":{"n":1.0},"_meta":{"progressToken":"a"}}}',
 		],
 		['upstream', '{"jsonrpc":"2.0","id":1,"method":"roots/list"}'],
 		['client', '{"jsonrpc":"2.0","id":1,"result":{"roots":[]}}'],

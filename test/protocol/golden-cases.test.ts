@@ -34,9 +34,13 @@ function settingOf(each: Case): Setting {
 	};
 }
 
-/** An answer needs a question: the other side asks it first. */
+/** An answer needs a question, and so does progress: the other side asks it first. */
 function askFirst(each: Case, receiver: Pair['client']): void {
 	const messages = (Array.isArray(each.before) ? each.before : [each.before]) as Json[];
+	for (const {params} of messages.filter(({method}) => method === 'notifications/progress')) {
+		const {progressToken} = params as Json;
+		receiver.say({id: 'asked', method: 'tools/call', params: {name: 'x', _meta: {progressToken}}});
+	}
 	for (const {id} of messages.filter(message => isAnswer(message) && 'id' in message)) {
 		const method = each.methods?.[String(id)] ?? each.method ?? 'ping';
 		receiver.say({id, method, params: {name: 'x'}});

@@ -2,7 +2,7 @@ import test from 'ava';
 import {ParkedCalls} from '../../lib/protocol/parked-calls.js';
 
 test('a call is there under its word, once', t => {
-	const parked = new ParkedCalls<string>();
+	const parked = new ParkedCalls<string>({sizeOf: call => call.length});
 	const [a, b] = [parked.add('a'), parked.add('b')];
 	t.not(a, b);
 	t.is(parked.take(b), 'b');
@@ -11,7 +11,7 @@ test('a call is there under its word, once', t => {
 });
 
 test('a word cannot be guessed from another', t => {
-	const parked = new ParkedCalls<number>();
+	const parked = new ParkedCalls<number>({sizeOf: () => 1});
 	const words = Array.from({length: 100}, (_, at) => parked.add(at));
 	t.is(new Set(words).size, 100);
 	t.true(words.every(word => /^bridge\.v1\.[\w-]{24}$/.test(word)));
@@ -19,7 +19,7 @@ test('a word cannot be guessed from another', t => {
 
 test('a call is there for ten minutes, and not longer', t => {
 	const clock = {ms: 0};
-	const parked = new ParkedCalls<string>(() => clock.ms);
+	const parked = new ParkedCalls<string>({sizeOf: call => call.length, now: () => clock.ms});
 	const [a, b] = [parked.add('a'), parked.add('b')];
 	clock.ms = 600_000;
 	t.is(parked.take(a), 'a');
@@ -28,9 +28,34 @@ test('a call is there for ten minutes, and not longer', t => {
 });
 
 test('of more than a thousand the oldest is forgotten', t => {
-	const parked = new ParkedCalls<number>();
+	const parked = new ParkedCalls<number>({sizeOf: () => 1});
 	const words = Array.from({length: 1001}, (_, at) => parked.add(at));
 	t.is(parked.take(words[0] ?? ''), undefined);
 	t.is(parked.take(words[1] ?? ''), 1);
 	t.is(parked.take(words[1000] ?? ''), 1000);
+});
+
+test('of more bytes than may be the oldest are forgotten, and told of', t => {
+	const forgotten: string[] = [];
+	const parked = new ParkedCalls<string>({
+		sizeOf: call => call.length,
+		maxBytes: 10,
+		onForgotten: call => forgotten.push(call),
+	});
+	const words = ['aaaa', 'bbbb', 'cc'].map(call => parked.add(call));
+	t.deepEqual(forgotten, []);
+	parked.add('dddddd');
+	t.deepEqual(forgotten, ['aaaa', 'bbbb']);
+	t.is(parked.take(words[1] ?? ''), undefined);
+	t.is(parked.take(words[2] ?? ''), 'cc');
+});
+
+test('a call that becomes too large while it is parked pushes out older ones, and stays itself', t => {
+	const parked = new ParkedCalls<{size: number}>({sizeOf: ({size}) => size, maxBytes: 10});
+	const [first, second] = [parked.add({size: 4}), {size: 4}];
+	const word = parked.add(second);
+	second.size = 100;
+	parked.trim();
+	t.is(parked.take(first), undefined);
+	t.is(parked.take(word), second);
 });

@@ -1,14 +1,19 @@
 import test from 'ava';
-import type {JsonObject} from '../../lib/protocol/json.js';
+import {type JsonObject, objectOf} from '../../lib/protocol/json.js';
 import {type Kind, Translator} from '../../lib/protocol/translate.js';
 import type {HandshakeVersion} from '../../lib/protocol/version.js';
+import {envelope, lastOf, versioned} from '../helpers/version-stages.js';
+import {ready} from '../operators/modern-support.js';
 
 /** What a strict translation to a client of this version, or to such a server, makes of something. */
-function strictly(to: HandshakeVersion, kind: Kind, method: string, value: JsonObject): JsonObject {
-	const isUp = kind === 'request';
-	const faces = isUp
-		? {client: '2025-11-25' as const, upstream: to}
-		: {client: to, upstream: '2025-11-25' as const};
+function strictly(
+	to: HandshakeVersion,
+	kind: Kind,
+	method: string,
+	value: JsonObject,
+	{isUp = kind === 'request', from = '2025-11-25' as HandshakeVersion} = {},
+): JsonObject {
+	const faces = isUp ? {client: from, upstream: to} : {client: to, upstream: from};
 	const member = kind === 'result' ? 'result' : 'params';
 	const translator = new Translator({...faces, isStrict: true});
 	const outcome = translator.translate(
@@ -126,3 +131,74 @@ test('what is already as old as the receiver stays the very object', t => {
 	] as const)
 		t.is<JsonObject, JsonObject>(strictly('2024-11-05', 'result', method, value), value);
 });
+
+test('resources within content lose their meta', t => {
+	const block = {type: 'resource', resource: {uri: 'a:', text: '', _meta: {}}};
+	t.deepEqual(strictly('2025-03-26', 'result', 'tools/call', {content: [block]}).content, [
+		{type: 'resource', resource: {uri: 'a:', text: ''}},
+	]);
+});
+
+test('sampling loses the meta of its content, asked and answered', t => {
+	const [block, older] = [
+		{type: 'text', text: 'a', _meta: {}},
+		{type: 'text', text: 'a'},
+	];
+	const messages = [{role: 'user', content: block}];
+	const asked = strictly('2025-03-26', 'request', 'sampling/createMessage', {messages}, {isUp: false});
+	t.deepEqual(asked.messages, [{role: 'user', content: older}]);
+	const answered = strictly(
+		'2025-03-26',
+		'result',
+		'sampling/createMessage',
+		{content: block, role: 'user'},
+		{isUp: true},
+	);
+	t.deepEqual(answered, {content: older, role: 'user'});
+});
+
+test('roots lose their meta', t => {
+	const roots = [{uri: 'file:///a', _meta: {}}];
+	const options = {isUp: true};
+	t.deepEqual(strictly('2025-03-26', 'result', 'roots/list', {roots}, options).roots, [{uri: 'file:///a'}]);
+	t.deepEqual(strictly('2025-06-18', 'result', 'roots/list', {roots}, options).roots, roots);
+});
+
+for (const from of ['2024-11-05', '2025-06-18'] as const)
+	test(`what a ${from} server ought not to know itself is removed, too`, t => {
+		const tool = {name: 'x', ...input, title: 'T', icons: []};
+		t.deepEqual(strictly('2025-06-18', 'result', 'tools/list', {tools: [tool]}, {from}).tools, [
+			{name: 'x', ...input, title: 'T'},
+		]);
+	});
+
+const tasking = {name: 'x', ...input, icons: [], execution: {taskSupport: 'optional'}};
+
+for (const isStrict of [true, false]) {
+	const how = isStrict ? 'removed where' : 'passed on unless';
+
+	test(`between equal versions what is unknown is ${how} the server is to be strict`, t => {
+		const pair = ready({client: '2025-06-18', server: '2025-06-18'}, {isStrict});
+		pair.client.say({id: 1, method: 'tools/list'});
+		pair.upstream.say({id: 1, result: {tools: [tasking]}});
+		const {icons: _icons, execution: _execution, ...older} = tasking;
+		t.deepEqual(objectOf(lastOf(pair.client).result).tools, [isStrict ? older : tasking]);
+	});
+
+	test(`what 2026-07-28 has taken away is ${how} the server is to be strict`, t => {
+		const pair = ready({client: '2026-07-28', server: '2025-11-25'}, {isStrict});
+		pair.client.say({id: 1, method: 'tools/list', params: {_meta: envelope()}});
+		pair.upstream.say({id: 1, result: {tools: [tasking]}});
+		const {execution: _execution, ...modern} = tasking;
+		t.deepEqual(objectOf(lastOf(pair.client).result).tools, [isStrict ? modern : tasking]);
+	});
+
+	test(`what a server does not know of its client is ${how} it is to be strict`, t => {
+		const pair = versioned({isStrict, targetVersion: '2024-11-05'});
+		const clientInfo = {name: 'n', version: '1', icons: []};
+		const params = {protocolVersion: '2024-11-05', capabilities: {}, clientInfo};
+		pair.client.say({id: 1, method: 'initialize', params});
+		const {icons: _icons, ...older} = clientInfo;
+		t.deepEqual(objectOf(lastOf(pair.upstream).params).clientInfo, isStrict ? older : clientInfo);
+	});
+}

@@ -15,11 +15,12 @@ function translated(
 	sample: Sample,
 	from: HandshakeVersion,
 	to: HandshakeVersion,
+	isStrict = false,
 ): {outcome: Outcome | undefined; losses: string[]} {
 	const direction = sample.sender === 'client' ? 'toUpstream' : 'toClient';
 	const [client, upstream] = sample.sender === 'client' ? [from, to] : [to, from];
 	const losses: string[] = [];
-	const translator = new Translator({client, upstream, onLoss: feature => losses.push(feature)});
+	const translator = new Translator({client, upstream, isStrict, onLoss: feature => losses.push(feature)});
 	const outcome = translator.translate(direction, sample.kind, subject(sample), sample.message as Json, 'i');
 	return {outcome, losses};
 }
@@ -53,9 +54,9 @@ const isUnasked = ({method, kind, definition, message}: Sample): boolean =>
 	definition === 'CreateTaskResult' ||
 	(method === 'elicitation/create' && kind === 'result' && JSON.stringify(message).includes('['));
 
-function staysValid(sample: Sample, from: HandshakeVersion, to: HandshakeVersion): void {
+function staysValid(sample: Sample, from: HandshakeVersion, to: HandshakeVersion, isStrict = false): void {
 	if (to < '2025-11-25' && isUnasked(sample)) return;
-	const {outcome} = translated(sample, from, to);
+	const {outcome} = translated(sample, from, to, isStrict);
 	if (outcome?.back) assert.deepEqual(problemsOf(from, outcome.back, {method: sample.method}), []);
 	const sent = onward(sample, outcome, to);
 	if (sent) assert.deepEqual(problemsOf(to, sent, answered(sample)), [], JSON.stringify(sent));
@@ -91,8 +92,12 @@ function comesBack(sample: Sample, from: HandshakeVersion, to: HandshakeVersion)
 	if (losses.length === 0) assert.ok(!JSON.stringify(result).includes('io.bridge/original'));
 }
 
+const staysStrictlyValid = (sample: Sample, from: HandshakeVersion, to: HandshakeVersion): void =>
+	staysValid(sample, from, to, true);
+
 const properties = [
 	['is valid there', staysValid],
+	['is valid there, too, where the server is to be strict', staysStrictlyValid],
 	['comes back whole from there, unless that is impossible', comesBack],
 ] as const;
 

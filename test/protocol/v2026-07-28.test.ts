@@ -5,17 +5,15 @@ import {
 	envelopeProblem,
 	handshakeNotification,
 	handshakeResult,
-	handshakeTools,
+	haveForeignValues,
 	initialized,
 	inputParams,
 	inputRequest,
 	isModernRequest,
-	isWrapped,
 	modernError,
 	modernResult,
 	withEnvelope,
 	withoutEnvelope,
-	wrapOutput,
 } from '../../lib/protocol/v2026-07-28.js';
 import {clientInfo, envelope, serverInfo} from '../helpers/version-stages.js';
 
@@ -78,6 +76,35 @@ test('an envelope leaves out what modern servers have no word for', t => {
 	t.like(withEnvelope({}, {info: clientInfo, capabilities: {roots: 5}}), {_meta: envelope({roots: 5})});
 });
 
+test('capabilities that the modern schema has no type for are kept beside, and come back', t => {
+	const capabilities = {experimental: {x: {a: null, b: 0.5, c: [1, null, 'd']}}, sampling: {}};
+	const params = withEnvelope({a: 1}, {info: clientInfo, capabilities});
+	t.deepEqual(params._meta, {
+		...envelope({experimental: {x: {c: [1, 'd']}}, sampling: {}}),
+		'io.bridge/original': {
+			'/_meta/io.modelcontextprotocol~1clientCapabilities/experimental/x/a': null,
+			'/_meta/io.modelcontextprotocol~1clientCapabilities/experimental/x/b': 0.5,
+			'/_meta/io.modelcontextprotocol~1clientCapabilities/experimental/x/c': [1, null, 'd'],
+		},
+	});
+	t.deepEqual(callerOf(params).capabilities, capabilities);
+	t.deepEqual(withoutEnvelope(params), {a: 1});
+});
+
+test('what another message has lost stays with it when the envelope is taken off', t => {
+	const kept = {'io.bridge/original': {'/content': []}};
+	t.deepEqual(withoutEnvelope({_meta: {...envelope(), ...kept}}), {_meta: kept});
+});
+
+test('a caller who does not say who they are has a name and a version all the same', t => {
+	t.like(withEnvelope({}, {info: {}, capabilities: {}}), {
+		_meta: {[`${META}clientInfo`]: {name: 'unknown', version: '0'}},
+	});
+	t.like(withEnvelope({}, {info: {name: 'a', version: 2}, capabilities: {}}), {
+		_meta: {[`${META}clientInfo`]: {name: 'a', version: '2'}},
+	});
+});
+
 test('a result says who made it only if that is known, and keeps a type that it has', t => {
 	t.deepEqual(modernResult('tools/call', {a: 1}, undefined), {resultType: 'complete', a: 1, _meta: {}});
 	t.is(modernResult('x', {resultType: 'other'}, serverInfo).resultType, 'other');
@@ -108,6 +135,19 @@ test('what is discovered has no tasks, and instructions only if there are any', 
 	t.is(discovered({instructions: 'i'}).instructions, 'i');
 });
 
+test('what is discovered keeps what the schema has no type for, for whoever asks through another bridge', t => {
+	const capabilities = {tools: {}, logging: {x: null, 'a/b~': 1.5}};
+	t.true(haveForeignValues(capabilities));
+	t.false(haveForeignValues({tools: {}}));
+	const answer = discovered({capabilities, serverInfo});
+	t.deepEqual(answer.capabilities, {tools: {}, logging: {}});
+	t.deepEqual(answer._meta, {
+		[`${META}serverInfo`]: serverInfo,
+		'io.bridge/original': {'/capabilities/logging/x': null, '/capabilities/logging/a~1b~0': 1.5},
+	});
+	t.deepEqual(initialized(answer, {}).capabilities, capabilities);
+});
+
 test('extensions are told to clients that have declared some', t => {
 	const capabilities = {extensions: {x: {}}};
 	t.deepEqual(initialized({capabilities}, {}).capabilities, {});
@@ -120,46 +160,7 @@ test('a question without params has none', t => {
 });
 
 test('only elicitation by URL gets an id', t => {
-	t.deepEqual(inputParams({mode: 'url'}, 'e'), {mode: 'url', elicitationId: 'e'});
-	t.deepEqual(inputParams({mode: 'form'}, 'e'), {mode: 'form'});
-	t.deepEqual(inputParams(undefined, 'e'), {});
-});
-
-test('output is wrapped where its schema is there and is no object', t => {
-	t.false(isWrapped({}));
-	t.false(isWrapped({outputSchema: {type: 'object'}}));
-	for (const outputSchema of [{}, {type: 'array'}, {type: ['object', 'null']}, true])
-		t.true(isWrapped({outputSchema}));
-});
-
-test('a list of tools that handshake clients take stays the very object', t => {
-	const result = {tools: [{name: 'x', inputSchema: {type: 'object', properties: {a: {}}}}, 5]};
-	t.is(handshakeTools(result), result);
-	const odd = {tools: 'none'};
-	t.is(handshakeTools(odd), odd);
-});
-
-test('references in lists move with the schema, and what only looks like one does not', t => {
-	const schema = {type: 'array', prefixItems: [{$ref: '#/$defs/a'}, {$ref: '#anchor'}, {$ref: 5}, 7]};
-	const [tool] = handshakeTools({tools: [{outputSchema: schema}]}).tools as [{outputSchema: unknown}];
-	t.deepEqual(tool.outputSchema, {
-		type: 'object',
-		properties: {
-			result: {
-				type: 'array',
-				prefixItems: [{$ref: '#/properties/result/$defs/a'}, {$ref: '#anchor'}, {$ref: 5}, 7],
-			},
-		},
-		required: ['result'],
-	});
-});
-
-test('output that is wrapped stands as text, unless there is some', t => {
-	t.deepEqual(wrapOutput({structuredContent: [1]}, false), {
-		content: [{type: 'text', text: '[1]'}],
-		structuredContent: {result: [1]},
-	});
-	const content = [{type: 'image'}, {type: 'text', text: 'a'}];
-	t.deepEqual(wrapOutput({content, structuredContent: 0}, true), {content, structuredContent: {result: 0}});
-	for (const result of [{content}, {structuredContent: {a: 1}}]) t.is(wrapOutput(result, false), result);
+	t.deepEqual(inputParams('elicitation/create', {mode: 'url'}, 'e'), {mode: 'url', elicitationId: 'e'});
+	t.deepEqual(inputParams('elicitation/create', {mode: 'form'}, 'e'), {mode: 'form'});
+	t.deepEqual(inputParams('roots/list', undefined, 'e'), {});
 });

@@ -23,7 +23,8 @@ const kinds: ReadonlyArray<[json: string, marks: number]> = [
 	['{"a":{"lastModified":"x"}}', marks.lastModified],
 	['{"task":{}}', marks.task],
 	['{"_meta":{"io.bridge/original":{}}}', marks.original],
-	['{"tasks":{},"types":"video"}', 0],
+	['{"_meta":{"progressToken":1}}', marks.progressToken],
+	['{"tasks":{},"types":"video","progressTokens":1}', 0],
 ];
 
 for (const [json, expected] of kinds)

@@ -1,4 +1,5 @@
 import test from 'ava';
+import {ALL_MARKS} from '../../lib/wire/marks.js';
 import {type Flaw, flawed, type Head, scan} from '../../lib/wire/scan.js';
 
 const scanText = (text: string): Head => scan(Buffer.from(text));
@@ -47,8 +48,14 @@ test('a method spelled with escapes is the text that it stands for', t => {
 });
 
 test('a flaw is told with the id, where one is known', t => {
-	t.deepEqual(flawed('too large', '1.0'), {...blankHead, id: '1.0', key: '1', marks: 255, flaw: 'too large'});
-	t.deepEqual(flawed('not JSON'), {...blankHead, marks: 255, flaw: 'not JSON'});
+	t.deepEqual(flawed('too large', '1.0'), {
+		...blankHead,
+		id: '1.0',
+		key: '1',
+		marks: ALL_MARKS,
+		flaw: 'too large',
+	});
+	t.deepEqual(flawed('not JSON'), {...blankHead, marks: ALL_MARKS, flaw: 'not JSON'});
 });
 
 test('what goes on in the buffer behind the end is not looked at', t => {

@@ -8,8 +8,10 @@ const LAST_MODIFIED: i32 = 8;
 const STRUCTURED: i32 = 16;
 const TASK: i32 = 32;
 const ORIGINAL: i32 = 64;
-const ALL: i32 = 127;
 const INEXACT: i32 = 128;
+const PROGRESS: i32 = 256;
+/** Whatever a key may say. */
+const ALL: i32 = 127 | PROGRESS;
 /** No number of so many digits is rounded. */
 const SAFE_DIGITS: usize = 15;
 
@@ -29,14 +31,22 @@ export function mark(start: usize, end: usize, value: usize): void {
 
 function marksOf(start: usize, length: usize, value: usize): i32 {
 	const letters = load<u32>(TEXT + start + 1);
-	if (length === 4) {
-		if (letters === 0x65707974) return kindOf(value);
-		return letters === 0x6b736174 ? TASK : 0;
-	}
 	// By length and first letters: what only looks like it costs no more than a second look.
-	if (length === 12) return letters === 0x7473616c ? LAST_MODIFIED : 0;
-	if (length === 17) return letters === 0x75727473 ? STRUCTURED : 0;
-	return length === 18 && letters === 0x622e6f69 ? ORIGINAL : 0;
+	switch (<i32>length) {
+		case 4:
+			if (letters === 0x65707974) return kindOf(value);
+			return letters === 0x6b736174 ? TASK : 0;
+		case 12:
+			return letters === 0x7473616c ? LAST_MODIFIED : 0;
+		case 13:
+			return letters === 0x676f7270 ? PROGRESS : 0;
+		case 17:
+			return letters === 0x75727473 ? STRUCTURED : 0;
+		case 18:
+			return letters === 0x622e6f69 ? ORIGINAL : 0;
+		default:
+			return 0;
+	}
 }
 
 /** The kind of content that a value names; text, image and resource are nothing to note. */
