@@ -25,8 +25,11 @@ type Transport = new (url: URL) => SdkTransport;
 
 /** The server as a process, and where it is to be reached. */
 async function startServer(t: ExecutionContext, kind: Kind): Promise<{process: ChildProcess; url: URL}> {
-	const {command, args, env} = handshakeServer(newMarker(t));
-	const started = spawn(command, [...args, kind, '0'], {env: {...process.env, ...env}, stdio: ['ignore', 'ignore', 'pipe']});
+	const {command, args, env} = handshakeServer('', {});
+	const started = spawn(command, [args[0] ?? '', kind, '0', newMarker(t)], {
+		env: {...process.env, ...env},
+		stdio: ['ignore', 'ignore', 'pipe'],
+	});
 	t.teardown(() => started.kill('SIGKILL'));
 	let text = '';
 	started.stderr.on('data', chunk => {
