@@ -2,6 +2,7 @@ import {writeSync} from 'node:fs';
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {fileURLToPath} from 'node:url';
+import {serviceChanges} from '../lib/config/changes.js';
 import {type Client, clientSnippet} from '../lib/config/clients.js';
 import {type Loaded, loadConfig} from '../lib/config/load.js';
 import {resolveConfig} from '../lib/config/resolve.js';
@@ -10,6 +11,7 @@ import {watchConfig} from '../lib/config/watch.js';
 import {Entrance} from '../lib/gateway/entrance.js';
 import {Gateway} from '../lib/gateway/gateway.js';
 import {addressOf, listen} from '../lib/http/server.js';
+import type {Log} from '../lib/log.js';
 import {prefixed} from '../lib/prefixed.js';
 import {sweepOrphans} from '../lib/transports/sweep.js';
 import {converseThrough} from '../pipelines/gateway.js';
@@ -39,12 +41,10 @@ export async function runGateway(flags: Flags, stop: Stop, demo: URL): Promise<n
 	announce(base, config, loaded.file);
 	const watch = watchConfig({
 		loaded,
-		reload: () => loadConfig({named: loaded.file}),
 		onLoaded: next => {
-			log.info('config.loaded', 'The configuration has changed, and is in force.', {
-				services: next.config.services.size,
-			});
-			void gateway.reload(effective(next, flags, demo));
+			const after = effective(next, flags, demo);
+			tellOfChanges(log, gateway.config, after);
+			void gateway.reload(after);
 		},
 		onError: error => log.error('config.broken', `${error.sentence} What was in force still is.`),
 	});
@@ -58,6 +58,15 @@ export async function runGateway(flags: Flags, stop: Stop, demo: URL): Promise<n
 	await swept();
 	await watchers.close();
 	return 0;
+}
+
+function tellOfChanges(log: Log, before: Config, after: Config): void {
+	const {added, changed, removed} = serviceChanges(before, after);
+	log.info('config.loaded', 'The configuration has changed, and is in force.', {
+		added: added.map(({name}) => name),
+		changed: changed.map(({name}) => name),
+		removed,
+	});
 }
 
 function newGateway(config: Config, {log, trace, liveTaps, live, stderr, leftOutLines}: Observers): Gateway {

@@ -15,12 +15,12 @@ export function serviceChanges(before: Config, after: Config): ServiceChanges {
 		added: services.filter(({name}) => !before.services.has(name)),
 		changed: services.filter(service => {
 			const old = before.services.get(service.name);
-			return old !== undefined && !isSame(old, service);
+			return old !== undefined && !isSameService(old, service);
 		}),
 		removed: [...before.services.keys()].filter(name => !after.services.has(name)),
 	};
 }
 
 /** Both are made in one place, with their keys in one order; a new order of variables or headers is a change, too. */
-const isSame = (one: ServiceConfig, other: ServiceConfig): boolean =>
+export const isSameService = (one: ServiceConfig, other: ServiceConfig): boolean =>
 	JSON.stringify(one) === JSON.stringify(other);

@@ -1,4 +1,5 @@
 import {BoundedMap} from '../bounded-map.js';
+import {isSameService} from '../config/changes.js';
 import type {Config, ServiceConfig} from '../config/schema.js';
 import type {Headers} from '../envelope.js';
 import type {BridgeError} from '../errors.js';
@@ -192,8 +193,7 @@ export function servicesOf(
 ): Map<string, Service> {
 	const all = [...config.services].map(([name, one]): [string, Service] => {
 		const known = old.get(name);
-		const isSame = known !== undefined && JSON.stringify(known.config) === JSON.stringify(one);
-		return [name, isSame ? known : new Service(one, options)];
+		return [name, known && isSameService(known.config, one) ? known : new Service(one, options)];
 	});
 	return new Map(all);
 }
