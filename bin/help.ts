@@ -3,7 +3,9 @@ const help = `bridge: a pipeline for MCP traffic, between a client and its serve
 
 Usage
   bridge [flags] -- COMMAND [ARGS…]    wraps a stdio MCP server: put this where the command was
+  bridge [flags] --url URL             own stdio in front of a server elsewhere: http(s):// or ws(s)://
   … | bridge [flags]                   a filter: messages from stdin, checked, to stdout
+  bridge gateway [--config FILE]       an HTTP server: each configured server at /mcp/{service}
   bridge versions -- COMMAND [ARGS…]   or --url URL: what a server speaks, and what each client would lose with it
   bridge config [--check FILE]         the configuration that is in force, and where each value comes from
 
@@ -17,6 +19,8 @@ Flags
   --cache-tools            asks for the list of tools once, answers from it, and tells the client of real changes
   --env NAME=VALUE         gives the server a variable; --env NAME passes on your own. May be repeated:
                            beyond PATH, HOME and the like a server sees nothing of your environment
+  --header "NAME: VALUE"   goes with every request to the URL. May be repeated
+  --config FILE            the configuration [bridge.yaml, .yml, .json or .toml here, or in ~/.config/bridge/]
   --log-level LEVEL        error, warn, info, debug or trace, for bridge's own log on stderr [info]
   --log-secrets            keeps passwords and tokens in the traffic log
   --filename-format F      names of files in @DIR [rawprox_%Y-%m-%d-%H.ndjson], in UTC
@@ -28,6 +32,7 @@ Flags
 Examples
   bridge --debug -- npx -y @modelcontextprotocol/server-everything
   bridge --target-version 2024-11-05 -- npx -y @modelcontextprotocol/server-memory
+  bridge gateway --config bridge.yaml
   bridge versions -- npx -y @modelcontextprotocol/server-everything
   codex mcp-server | bridge --log traffic.ndjson | head -1
 
@@ -50,6 +55,32 @@ Example
 
 Exit codes
   0 it speaks a version that bridge knows, 1 it does not or could not be reached, 2 it was used wrongly
+`;
+
+/** What `bridge gateway --help` prints. */
+const gatewayHelp = `bridge gateway: an HTTP server in front of many MCP servers, each at /mcp/{service}
+
+Usage
+  bridge gateway [--config FILE] [--log FILE] [--debug]
+  bridge gateway [--config FILE] --print-client codex|claude|cursor|vscode    what to write into a client's configuration
+
+Servers stand in the configuration, which is read again when it changes; without any, there is a demo. Clients connect over
+streamable HTTP, HTTP+SSE (/mcp/{service}/sse) or WebSocket. /status, /healthz and /metrics tell how it is.
+
+Example
+  bridge gateway --config bridge.yaml
+
+  # bridge.yaml
+  listen: 127.0.0.1:7411
+  servers:
+    memory:
+      command: npx
+      args: ["-y", "@modelcontextprotocol/server-memory"]
+    remote:
+      url: https://example.com/mcp
+
+Exit codes
+  0 it was asked to end, 2 it was used wrongly: flags, configuration, a port that is taken
 `;
 
 /** What `bridge config --help` prints. */
@@ -81,6 +112,7 @@ Exit codes
 
 const helps: ReadonlyMap<string | undefined, string> = new Map([
 	['versions', versionsHelp],
+	['gateway', gatewayHelp],
 	['config', configHelp],
 ]);
 
