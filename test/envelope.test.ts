@@ -195,3 +195,9 @@ test('a message is relayed under another id in the parts that it came in, and al
 		{numRuns: 300},
 	);
 });
+
+test('what is no text is no message, whatever is written in it', t => {
+	const envelope = Envelope.notText(Buffer.from('{"jsonrpc":"2.0","method":"a"}'), origin);
+	t.is(envelope.head.flaw, 'not JSON');
+	t.is(envelope.origin, origin);
+});

@@ -18,12 +18,17 @@ export type WsClientOptions = {
 };
 
 const HANDSHAKE_MS = 10_000;
+/** How long a server may take to close the connection once it has said so. What is said meanwhile gets no answer. */
+const CLOSE_MS = 1000;
+/** The types of ws do not know this option yet. */
+const closing = {closeTimeout: CLOSE_MS};
 
 /** A server behind a WebSocket. What is said before the connection is there waits. */
 export function wsClient(options: WsClientOptions): Endpoint {
 	const {name, url, headers, maxBytes = MESSAGE_LIMIT, handshakeMs = HANDSHAKE_MS, pingMs} = options;
 	const socket = new WebSocket(url, [SUBPROTOCOL], {
 		...socketOptions(maxBytes),
+		...closing,
 		headers: {...headers?.()},
 		handshakeTimeout: handshakeMs,
 		followRedirects: false,

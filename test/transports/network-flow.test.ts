@@ -7,7 +7,7 @@ import {sseClient} from '../../lib/transports/sse-client.js';
 import {SseServer} from '../../lib/transports/sse-server.js';
 import {acceptWebSocket, wsEndpoint} from '../../lib/transports/websocket.js';
 import {wsClient} from '../../lib/transports/websocket-client.js';
-import {readableLog, until} from '../operators/support.js';
+import {readableLog} from '../operators/support.js';
 import {get, portOf, serve, unchunked} from './http-peers.js';
 import {plain, upgrading} from './websocket-peers.js';
 
@@ -41,11 +41,12 @@ async function floodOverWebSocket(t: ExecutionContext): Promise<Flood> {
 	return flood;
 }
 
-type Reader = {read(): void; ids(): number[]};
+/** A client that reads only when it is told to, and the ids of all messages when they are there. */
+type Reader = {read(): void; readonly ids: Promise<number[]>};
 
+/** The ids of messages, each of which has to be whole. */
 const idsIn = (texts: readonly string[]): number[] =>
-	texts.filter(text => text.length === message(0).length - 1 + `${idOf(text)}`.length).map(idOf);
-const idOf = (text: string): number => Number(/"id":(\d+)/.exec(text)?.[1]);
+	texts.map(text => Number(/"id":(\d+)/.exec(text)?.[1])).filter((id, at) => texts[at] === message(id));
 
 async function readOverSse(t: ExecutionContext, join: (client: Endpoint) => void): Promise<Reader> {
 	const {log} = readableLog();
@@ -54,15 +55,17 @@ async function readOverSse(t: ExecutionContext, join: (client: Endpoint) => void
 	});
 	const client = get(t, server);
 	client.pause();
-	let isWhole = false;
-	client.on('data', chunk => {
-		isWhole = chunk.includes(`"id":${COUNT - 1},`) || isWhole;
+	const isLast = (chunk: Buffer): boolean => chunk.includes(`"id":${COUNT - 1},`);
+	const ids = new Promise<number[]>(resolve => {
+		let isEnding = false;
+		client.on('data', chunk => {
+			isEnding ||= isLast(chunk);
+			if (!isEnding || !client.text().endsWith('\n\n\r\n')) return;
+			const [, ...events] = unchunked(client.text()).split('event: message\ndata: ');
+			resolve(idsIn(events.map(event => event.trimEnd())));
+		});
 	});
-	const events = (): string[] => unchunked(client.text()).split('event: message\ndata: ').slice(1);
-	return {
-		read: () => client.resume(),
-		ids: () => (isWhole ? idsIn(events().map(event => event.trimEnd())) : []),
-	};
+	return {read: () => client.resume(), ids};
 }
 
 async function readOverWebSocket(t: ExecutionContext, join: (client: Endpoint) => void): Promise<Reader> {
@@ -74,8 +77,12 @@ async function readOverWebSocket(t: ExecutionContext, join: (client: Endpoint) =
 	const client = await plain(t, url);
 	client.pause();
 	const texts: string[] = [];
-	client.on('message', data => texts.push(String(data)));
-	return {read: () => client.resume(), ids: () => (texts.length === COUNT ? idsIn(texts) : [])};
+	const ids = new Promise<number[]>(resolve => {
+		client.on('message', data => {
+			if (texts.push(String(data)) === COUNT) resolve(idsIn(texts));
+		});
+	});
+	return {read: () => client.resume(), ids};
 }
 
 /** Waits until nothing moves any more, or longer: a slow machine only makes less of it move. */
@@ -102,9 +109,8 @@ for (const from of ['sse', 'ws'] as const)
 				await stalled(flood);
 				t.true(flood.sent < COUNT / 3, `${flood.sent} messages of ${SIZE} bytes were let in`);
 				reader.read();
-				await until(() => reader.ids().length === COUNT);
 				t.deepEqual(
-					reader.ids(),
+					await reader.ids,
 					Array.from({length: COUNT}, (_, id) => id),
 				);
 			},

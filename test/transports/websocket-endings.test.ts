@@ -48,6 +48,16 @@ test('D8 the reason that a server gives cannot forge a line of the log', async t
 	t.regex(error?.message ?? '', /code 4000: so\\x0along\\x1b\.$/);
 });
 
+test('D8 a server that says that it closes, and does not, is not waited for long', async t => {
+	const url = await upgrading(t, (request, socket, head) => {
+		// It does not read that the client agrees.
+		void acceptWebSocket(request, socket, head).then(accepted => accepted?.close(4000));
+	});
+	const client = connecting(t, url);
+	t.regex((await client.ended())?.message ?? '', /code 4000/);
+	await client.endpoint.gone;
+});
+
 test('D8 a server that vanishes fails', async t => {
 	const url = await upgrading(t, (request, socket, head) => {
 		void acceptWebSocket(request, socket, head).then(() => socket.destroy());
