@@ -26,7 +26,10 @@ type Transport = new (url: URL) => SdkTransport;
 /** The server as a process, and where it is to be reached. */
 async function startServer(t: ExecutionContext, kind: Kind): Promise<{process: ChildProcess; url: URL}> {
 	const {command, args, env} = handshakeServer(newMarker(t));
-	const started = spawn(command, [...args, kind, '0'], {env: {...process.env, ...env}, stdio: ['ignore', 'ignore', 'pipe']});
+	const started = spawn(command, [...args, kind, '0'], {
+		env: {...process.env, ...env},
+		stdio: ['ignore', 'ignore', 'pipe'],
+	});
 	t.teardown(() => started.kill('SIGKILL'));
 	let text = '';
 	started.stderr.on('data', chunk => {
