@@ -8,8 +8,10 @@ import {MODERN} from '../protocol/version.js';
 
 /** Whether a message without a session is one of the era that has none. */
 export function isModernPost({head: {method, flaw}, body}: Envelope, headers: IncomingHttpHeaders): boolean {
-	if (method === undefined || flaw !== undefined || method === 'initialize') return false;
-	return headers['mcp-protocol-version'] === MODERN || isModernRequest(method, body.params);
+	if (method === undefined || flaw !== undefined) return false;
+	if (isModernRequest(method, body.params)) return true;
+	// A client that shakes hands may already name in a header what it hopes for.
+	return headers['mcp-protocol-version'] === MODERN && method !== 'initialize';
 }
 
 /** Why a request of that era is refused: headers and message have to say the same, for those who only read headers. */
@@ -18,11 +20,14 @@ export function modernProblem(
 	headers: IncomingHttpHeaders,
 ): Refused | undefined {
 	const params = objectOf(body.params);
+	const version = objectOf(params._meta)[PROTOCOL_VERSION];
+	// First of all: of two versions that are not the same, one is not even meant.
+	if (id !== undefined && version !== undefined && headers['mcp-protocol-version'] !== version)
+		return mismatch(id, 'MCP-Protocol-Version', headers['mcp-protocol-version'], version);
 	const problem = id === undefined ? undefined : envelopeProblem(params);
 	if (problem) return refused(id, problem);
-	const version = objectOf(params._meta)[PROTOCOL_VERSION];
-	if (id !== undefined && headers['mcp-protocol-version'] !== version)
-		return mismatch(id, 'MCP-Protocol-Version', headers['mcp-protocol-version'], version);
+	if (method === 'initialize')
+		return {status: 404, id, code: -32601, message: 'Method not found: initialize'};
 	if (headers['mcp-method'] !== method) return mismatch(id, 'Mcp-Method', headers['mcp-method'], method);
 	const name = namedBy.get(method);
 	if (name === undefined) return;

@@ -6,6 +6,7 @@ import {type Refused, refuse} from '../http/refuse.js';
 import type {Log} from '../log.js';
 import {versionProblem} from '../protocol/http-hop.js';
 import {callerOf} from '../protocol/v2026-07-28.js';
+import {MODERN} from '../protocol/version.js';
 import {ModernPosts} from '../transports/http-modern.js';
 import {HttpSession, type Post} from '../transports/http-server.js';
 import {wholeMessage} from '../transports/whole-message.js';
@@ -114,7 +115,9 @@ export class Posts {
 	#modern({body}: Envelope, service: Service, caller: Caller, place: string): ModernPosts {
 		const {log, sessions, converse} = this.#options;
 		const {info, capabilities} = callerOf(body.params);
-		const id = `modern ${service.config.name} ${place} ${JSON.stringify([info, capabilities, caller.principal])}`;
+		// A server of that era hears from every request who asks, so one connection does for all that a caller can be.
+		const who = service.lastSession?.upstream === MODERN ? [] : [info, capabilities];
+		const id = `modern ${service.config.name} ${place} ${JSON.stringify([...who, caller.principal])}`;
 		const known = sessions.find(id, service.config.name, caller.principal)?.client;
 		if (known instanceof ModernPosts) return known;
 		const client = new ModernPosts({name: 'client', log, signAfterMs: signAfter(service)});

@@ -76,7 +76,9 @@ export class HttpReply {
 /** Answers with one message, or as the server did that refused the request over HTTP. */
 function respond(response: ServerResponse, envelope: Envelope, status: number, headers: Headers): void {
 	const {refusal, valve} = envelope.origin;
-	const body = refusal ? [refusal.body] : envelope.bytesInParts;
+	// A message in it goes to the client as any other: under its own id, and in words that it understands.
+	const isMessage = refusal === undefined || refusal.body.includes('"jsonrpc"');
+	const body = isMessage ? envelope.bytesInParts : [refusal.body];
 	const length = body.reduce((sum, part) => sum + part.length, 0);
 	const common = refusal ? refusal.headers : {'content-type': 'application/json'};
 	response.writeHead(refusal?.status ?? status, {...headers, ...common, 'content-length': length});

@@ -1,0 +1,44 @@
+import test from 'ava';
+import {Envelope} from '../../lib/envelope.js';
+import {isModernPost, modernProblem} from '../../lib/gateway/modern-request.js';
+
+const modern = '2026-07-28';
+const meta = (version: string) => ({
+	'io.modelcontextprotocol/protocolVersion': version,
+	'io.modelcontextprotocol/clientCapabilities': {},
+});
+const ask = (method: string, params: object) => Envelope.of({jsonrpc: '2.0', id: 1, method, params});
+
+test('A request whose header and message name two versions is a mismatch, even if one of them is unknown', t => {
+	const request = ask('tools/list', {_meta: meta('v999')});
+	t.like(modernProblem(request, {'mcp-protocol-version': modern, 'mcp-method': 'tools/list'}), {
+		status: 400,
+		code: -32020,
+	});
+});
+
+test('A request whose header and message name the same unknown version is told which ones there are', t => {
+	const request = ask('tools/list', {_meta: meta('v999')});
+	t.like(modernProblem(request, {'mcp-protocol-version': 'v999', 'mcp-method': 'tools/list'}), {
+		status: 400,
+		code: -32022,
+		facts: {requested: 'v999', supported: [modern]},
+	});
+});
+
+test('A request without a version in it is told what is missing', t => {
+	const headers = {'mcp-protocol-version': modern, 'mcp-method': 'tools/list'};
+	t.like(modernProblem(ask('tools/list', {}), headers), {status: 400, code: -32602});
+});
+
+test('A handshake in the words of the era that has none is not found', t => {
+	const request = ask('initialize', {_meta: meta(modern)});
+	const headers = {'mcp-protocol-version': modern, 'mcp-method': 'initialize'};
+	t.true(isModernPost(request, headers));
+	t.like(modernProblem(request, headers), {status: 404, code: -32601});
+});
+
+test('A handshake of a client that only names the version in a header is a handshake', t => {
+	const request = ask('initialize', {protocolVersion: modern, capabilities: {}});
+	t.false(isModernPost(request, {'mcp-protocol-version': modern}));
+});

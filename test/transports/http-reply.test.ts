@@ -1,0 +1,46 @@
+import {once} from 'node:events';
+import {createServer} from 'node:http';
+import type {AddressInfo} from 'node:net';
+import test, {type ExecutionContext} from 'ava';
+import {Envelope, local} from '../../lib/envelope.js';
+import {HttpReply} from '../../lib/transports/http-reply.js';
+
+/** What a client gets to see of an answer. */
+async function answered(t: ExecutionContext, answer: Envelope): Promise<Response> {
+	const request = Envelope.of({jsonrpc: '2.0', id: 7, method: 'tools/list'});
+	const server = createServer((_request, response) => {
+		new HttpReply({
+			...{number: 0, buffer: undefined, onSlow: () => {}, response, request},
+			accepts: {json: true, events: true},
+			headers: () => ({}),
+			takesPriming: () => false,
+			statusOf: () => 200,
+		}).answer(answer);
+	}).listen(0, '127.0.0.1');
+	await once(server, 'listening');
+	t.teardown(() => {
+		server.close();
+		server.closeAllConnections();
+	});
+	return fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+}
+
+const refusedWith = (body: string) => ({
+	...local,
+	refusal: {status: 401, headers: {'www-authenticate': 'Bearer'}, body: Buffer.from(body)},
+});
+
+test('A refusal that holds a message is answered under the id that the client knows', async t => {
+	const origin = refusedWith('{"jsonrpc":"2.0","id":"post-4","error":{"code":-32021,"message":"No"}}');
+	const response = await answered(t, Envelope.answer('7', 'error', {code: -32021, message: 'No'}, origin));
+	t.is(response.status, 401);
+	t.is(response.headers.get('www-authenticate'), 'Bearer');
+	t.deepEqual(await response.json(), {jsonrpc: '2.0', id: 7, error: {code: -32021, message: 'No'}});
+});
+
+test('A refusal that holds no message reaches the client as it is', async t => {
+	const origin = refusedWith('{"error":"invalid_token"}');
+	const response = await answered(t, Envelope.answer('7', 'error', {code: -31001, message: 'No'}, origin));
+	t.is(response.status, 401);
+	t.is(await response.text(), '{"error":"invalid_token"}');
+});
