@@ -1,9 +1,10 @@
-import {writeFile} from 'node:fs/promises';
+import {mkdtemp, rm, writeFile} from 'node:fs/promises';
 import {createConnection} from 'node:net';
+import {tmpdir} from 'node:os';
 import {join} from 'node:path';
-import type {ExecutionContext} from 'ava';
-import {newFolder, start} from '../faults/support.js';
-import {type Message, opening, type Running, type StartOptions, server} from './bridge.js';
+import test, {type ExecutionContext} from 'ava';
+import {newFolder} from '../faults/support.js';
+import {type Message, opening, type Running, type StartOptions, server, startBridge} from './bridge.js';
 
 export type GatewayConfig = {readonly [key: string]: unknown};
 
@@ -22,6 +23,9 @@ export function messageIn({headers, text}: Answer): Message {
 	const data = [...text.matchAll(/^data: ?(.+)$/gm)].at(-1)?.[1] ?? '';
 	return JSON.parse(data) as Message;
 }
+
+/** What takes longer than this will never come. */
+const PATIENCE_MS = 60_000;
 
 /** A gateway that runs as a program, with its configuration in a file of its own. */
 export class RunningGateway {
@@ -45,7 +49,10 @@ export class RunningGateway {
 	}
 
 	async fetch(path: string, init: RequestInit = {}): Promise<Answer> {
-		const response = await fetch(new URL(path, this.base), init);
+		const response = await fetch(new URL(path, this.base), {
+			signal: AbortSignal.timeout(PATIENCE_MS),
+			...init,
+		});
 		return {status: response.status, headers: response.headers, text: await response.text()};
 	}
 
@@ -110,18 +117,51 @@ export class ClientSession {
 	}
 }
 
-/** Starts `bridge gateway` with this configuration on a port of its own, for no longer than the test lasts. */
+export type GatewayOptions = StartOptions & {readonly args?: readonly string[]};
+
+/** Starts `bridge gateway` with its configuration in this folder, on a port of its own. */
+async function launch(folder: string, config: GatewayConfig, options: GatewayOptions) {
+	const {args = [], ...rest} = options;
+	const file = join(folder, 'bridge.json');
+	await writeFile(file, JSON.stringify({listen: '127.0.0.1:0', ...config}));
+	const running = startBridge(['gateway', '--config', file, ...args], rest);
+	const ready = async (): Promise<RunningGateway> => {
+		const [line = ''] = await running.hasLines(1);
+		const base = /http:\/\/\S+:\d+/.exec(line)?.[0];
+		if (base === undefined) throw new Error(`No address in: ${line}`);
+		return new RunningGateway(running, file, new URL(base));
+	};
+	return {running, ready};
+}
+
+/** Starts a gateway, for no longer than the test lasts. */
 export async function startGateway(
 	t: ExecutionContext,
 	config: GatewayConfig,
-	options: StartOptions & {readonly args?: readonly string[]} = {},
+	options: GatewayOptions = {},
 ): Promise<RunningGateway> {
-	const {args = [], ...rest} = options;
-	const file = join(await newFolder(t), 'bridge.json');
-	await writeFile(file, JSON.stringify({listen: '127.0.0.1:0', ...config}));
-	const running = start(t, ['gateway', '--config', file, ...args], rest);
-	const [line = ''] = await running.hasLines(1);
-	const base = /http:\/\/\S+:\d+/.exec(line)?.[0];
-	if (base === undefined) throw new Error(`No address in: ${line}`);
-	return new RunningGateway(running, file, new URL(base));
+	const {running, ready} = await launch(await newFolder(t), config, options);
+	t.teardown(() => running.child.kill('SIGKILL'));
+	return ready();
+}
+
+/** One gateway for all tests of a file that asks for it. */
+export function shareGateway(config: GatewayConfig, options: GatewayOptions = {}): () => RunningGateway {
+	let folder: string | undefined;
+	let running: Running | undefined;
+	let shared: RunningGateway | undefined;
+	test.serial.before(async () => {
+		folder = await mkdtemp(join(tmpdir(), 'bridge-test-'));
+		const launched = await launch(folder, config, options);
+		running = launched.running;
+		shared = await launched.ready();
+	});
+	test.after.always(async () => {
+		running?.child.kill('SIGKILL');
+		if (folder !== undefined) await rm(folder, {recursive: true, force: true});
+	});
+	return () => {
+		if (!shared) throw new Error('It is started before the first test.');
+		return shared;
+	};
 }
