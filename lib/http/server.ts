@@ -5,8 +5,10 @@ import {
 	type Server,
 	type ServerResponse,
 } from 'node:http';
+import {performance} from 'node:perf_hooks';
 import type {Duplex} from 'node:stream';
 import {BridgeError} from '../errors.js';
+import {Rate} from '../rate.js';
 
 export type HttpServerOptions = {
 	readonly host: string;
@@ -18,6 +20,8 @@ export type HttpServerOptions = {
 	readonly headMs?: number;
 	readonly bodyMs?: number;
 	readonly maxConnections?: number;
+	/** Connections were closed because there are so many already. It is told once in a while, not of each. */
+	readonly onDropped?: (limit: number) => void;
 };
 
 const HEAD_MS = 10_000;
@@ -25,6 +29,7 @@ const BODY_MS = 60_000;
 const MAX_CONNECTIONS = 1024;
 const MAX_HEADER_BYTES = 16 * 1024;
 const KEEP_ALIVE_MS = 65_000;
+const TOLD_EVERY_MS = 10_000;
 
 /** An HTTP server that listens, with limits for what a client may cost before it has said anything. */
 export async function listen(options: HttpServerOptions): Promise<Server> {
@@ -36,6 +41,7 @@ export async function listen(options: HttpServerOptions): Promise<Server> {
 		headMs = HEAD_MS,
 		bodyMs = BODY_MS,
 		maxConnections = MAX_CONNECTIONS,
+		onDropped,
 	} = options;
 	const server = createServer(
 		{
@@ -57,6 +63,10 @@ export async function listen(options: HttpServerOptions): Promise<Server> {
 	});
 	server.on('connect', refuseTunnel);
 	server.maxConnections = maxConnections;
+	const rate = new Rate(1, TOLD_EVERY_MS, () => performance.now());
+	server.on('drop', () => {
+		if (rate.take()) onDropped?.(maxConnections);
+	});
 	await new Promise<void>((resolve, reject) => {
 		server.once('error', (error: NodeJS.ErrnoException) => reject(couldNotListen(host, port, error)));
 		server.listen(port, host.replace(/^\[(.*)\]$/, '$1'), resolve);

@@ -1,3 +1,7 @@
+import {writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import type {ExecutionContext} from 'ava';
+import {newFolder} from '../faults/support.js';
 import {opening} from '../helpers/bridge.js';
 import type {RunningGateway} from '../helpers/gateway.js';
 
@@ -39,4 +43,11 @@ export const bodyIn = (text: string): string => text.slice(text.indexOf('\r\n\r\
 /** How many sessions of a service there are. */
 export async function sessionsOf(gateway: RunningGateway, service: string): Promise<number> {
 	return JSON.parse((await gateway.fetch('/status')).text).services[service].sessions;
+}
+
+/** A configuration in a file that is gone after the test. */
+export async function configFile(t: ExecutionContext, text: string): Promise<string> {
+	const file = join(await newFolder(t), 'bridge.json');
+	await writeFile(file, text);
+	return file;
 }
