@@ -36,7 +36,11 @@ export async function runGateway(flags: Flags, stop: Stop, demo: URL): Promise<n
 	for (const warning of loaded.warnings) log.warn('config.warning', warning);
 	const gateway = newGateway(config, watchers);
 	const {handle, upgrade} = new Entrance(gateway);
-	const server = await listen({...config.listen, handle, upgrade});
+	const server = await listen({
+		...{...config.listen, handle, upgrade},
+		onDropped: limit =>
+			log.warn('http.connections_full', `There are ${limit} connections; more are closed.`, {limit}),
+	});
 	const base = baseOf(addressOf(server));
 	announce(base, config, loaded.file);
 	const watch = watchConfig({

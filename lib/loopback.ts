@@ -1,2 +1,5 @@
+import {isIPv4} from 'node:net';
+
 /** Whether a host, as URLs and listen addresses name it, is this machine and cannot be reached from another. */
-export const isLoopback = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(host);
+export const isLoopback = (host: string): boolean =>
+	/^(?:localhost|\[?::1\]?)$/i.test(host) || (host.startsWith('127.') && isIPv4(host));

@@ -6,11 +6,14 @@ import type {Refused} from './refuse.js';
 export type GuardOptions = {
 	/** Names by which this server may be called, beyond those of this machine. `*` for any. */
 	readonly hosts: readonly string[];
-	/** Origins of browsers that may call it, beyond those of this machine; a port may be `*`. */
+	/** Origins of browsers that may call it, beyond those of this machine; a port or a subdomain may be `*`. */
 	readonly origins: readonly string[];
 	/** What a caller has to know, if anything. */
 	readonly tokens: readonly string[];
 };
+
+/** Headers of one request. More of them are no client's, and each costs something. */
+const MAX_HEADERS = 100;
 
 /** Looks at the head of a request before anything of it is used. */
 export class Guard {
@@ -19,7 +22,7 @@ export class Guard {
 	readonly #tokens: readonly Buffer[];
 
 	constructor({hosts, origins, tokens}: GuardOptions) {
-		this.#hosts = new Set(hosts.map(host => host.toLowerCase()));
+		this.#hosts = new Set(hosts.map(bare));
 		this.#origins = origins.map(pattern);
 		this.#tokens = tokens.map(digest);
 	}
@@ -30,6 +33,8 @@ export class Guard {
 
 	/** Why a request goes no further, whatever it asks for. */
 	refusal(req: IncomingMessage): Refused | undefined {
+		if (req.rawHeaders.length > 2 * MAX_HEADERS)
+			return {status: 431, message: `There are more than ${MAX_HEADERS} headers`, isLast: true};
 		if (!req.url?.startsWith('/') || req.url.startsWith('//'))
 			return {status: 400, message: 'Bad Request: the target has to be a path'};
 		if (count(req, 'host') !== 1) return {status: 400, message: 'Bad Request: one Host is needed'};
@@ -57,7 +62,7 @@ export class Guard {
 	#isHost(host: string): boolean {
 		const [, name = ''] = /^(\[[\da-f:.]+\]|[\w.-]+)(?::\d{1,5})?$/i.exec(host) ?? [];
 		if (name === '') return false;
-		return isLoopback(name) || this.#hosts.has('*') || this.#hosts.has(name.toLowerCase());
+		return isLoopback(name) || this.#hosts.has('*') || this.#hosts.has(bare(name));
 	}
 
 	#isOrigin(origin: string | undefined): boolean {
@@ -71,9 +76,15 @@ export class Guard {
 const count = ({rawHeaders}: IncomingMessage, name: string): number =>
 	rawHeaders.filter((text, at) => at % 2 === 0 && text.toLowerCase() === name).length;
 
+/** A name as it is compared: an address of IPv6 has brackets in a URL, and none where it is listened on. */
+const bare = (host: string): string => host.toLowerCase().replace(/^\[(.*)\]$/, '$1');
+
 const digest = (token: string): Buffer => createHash('sha256').update(token).digest();
 
 function pattern(origin: string): RegExp {
-	const text = origin.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&').replace(/:\\\*$/, '(?::\\d{1,5})?');
+	const text = origin
+		.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')
+		.replace(/:\\\*$/, '(?::\\d{1,5})?')
+		.replace('://\\*\\.', '://(?:[\\w-]+\\.)+');
 	return new RegExp(`^${text}$`, 'i');
 }

@@ -1,6 +1,14 @@
-import {createServer, type IncomingMessage, type RequestListener, type Server} from 'node:http';
+import {
+	createServer,
+	type IncomingMessage,
+	type RequestListener,
+	type Server,
+	type ServerResponse,
+} from 'node:http';
+import {performance} from 'node:perf_hooks';
 import type {Duplex} from 'node:stream';
 import {BridgeError} from '../errors.js';
+import {Rate} from '../rate.js';
 
 export type HttpServerOptions = {
 	readonly host: string;
@@ -12,14 +20,16 @@ export type HttpServerOptions = {
 	readonly headMs?: number;
 	readonly bodyMs?: number;
 	readonly maxConnections?: number;
+	/** Connections were closed because there are so many already. It is told once in a while, not of each. */
+	readonly onDropped?: (limit: number) => void;
 };
 
 const HEAD_MS = 10_000;
 const BODY_MS = 60_000;
 const MAX_CONNECTIONS = 1024;
 const MAX_HEADER_BYTES = 16 * 1024;
-const MAX_HEADERS = 100;
 const KEEP_ALIVE_MS = 65_000;
+const TOLD_EVERY_MS = 10_000;
 
 /** An HTTP server that listens, with limits for what a client may cost before it has said anything. */
 export async function listen(options: HttpServerOptions): Promise<Server> {
@@ -31,6 +41,7 @@ export async function listen(options: HttpServerOptions): Promise<Server> {
 		headMs = HEAD_MS,
 		bodyMs = BODY_MS,
 		maxConnections = MAX_CONNECTIONS,
+		onDropped,
 	} = options;
 	const server = createServer(
 		{
@@ -44,13 +55,41 @@ export async function listen(options: HttpServerOptions): Promise<Server> {
 		handle,
 	);
 	if (upgrade) server.on('upgrade', upgrade);
-	server.maxHeadersCount = MAX_HEADERS;
+	// Node would leave out what is over a limit, and the guard has to see all of them.
+	server.maxHeadersCount = 0;
+	server.on('checkContinue', (req, res) => {
+		askForBody(req, res);
+		handle(req, res);
+	});
+	server.on('connect', refuseTunnel);
 	server.maxConnections = maxConnections;
+	const rate = new Rate(1, TOLD_EVERY_MS, () => performance.now());
+	server.on('drop', () => {
+		if (rate.take()) onDropped?.(maxConnections);
+	});
 	await new Promise<void>((resolve, reject) => {
 		server.once('error', (error: NodeJS.ErrnoException) => reject(couldNotListen(host, port, error)));
 		server.listen(port, host.replace(/^\[(.*)\]$/, '$1'), resolve);
 	});
 	return server;
+}
+
+/** A client that waits to be asked for its body is asked when somebody reads it, and not if its head is refused. */
+function askForBody(req: IncomingMessage, res: ServerResponse): void {
+	res.setHeader('connection', 'close');
+	req.once('resume', () => {
+		if (res.headersSent) return;
+		res.removeHeader('connection');
+		res.writeContinue();
+	});
+}
+
+/** No bytes of a client go anywhere without having been understood. */
+function refuseTunnel(_req: IncomingMessage, socket: Duplex): void {
+	socket.on('error', () => {});
+	socket.end(
+		'HTTP/1.1 405 Method Not Allowed\r\nAllow: GET, POST, DELETE\r\nConnection: close\r\nContent-Length: 0\r\n\r\n',
+	);
 }
 
 /** The address that a server listens on, as it stands in a URL. */

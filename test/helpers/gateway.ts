@@ -1,0 +1,167 @@
+import {mkdtemp, rm, writeFile} from 'node:fs/promises';
+import {createConnection} from 'node:net';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import test, {type ExecutionContext} from 'ava';
+import {newFolder} from '../faults/support.js';
+import {type Message, opening, type Running, type StartOptions, server, startBridge} from './bridge.js';
+
+export type GatewayConfig = {readonly [key: string]: unknown};
+
+/** The entry of a configuration that runs a program of fixtures/ as a server. */
+export function program(name: string, ...args: string[]): GatewayConfig {
+	const [command, ...rest] = server(name, ...args);
+	return {command, args: rest};
+}
+
+/** What an HTTP request was answered with. */
+export type Answer = {readonly status: number; readonly headers: Headers; readonly text: string};
+
+/** The message in an answer, be it JSON or the last event of a stream. */
+export function messageIn({headers, text}: Answer): Message {
+	if (!headers.get('content-type')?.startsWith('text/event-stream')) return JSON.parse(text) as Message;
+	const data = [...text.matchAll(/^data: ?(.+)$/gm)].at(-1)?.[1] ?? '';
+	return JSON.parse(data) as Message;
+}
+
+/** What takes longer than this will never come. */
+const PATIENCE_MS = 60_000;
+
+/** A gateway that runs as a program, with its configuration in a file of its own. */
+export class RunningGateway {
+	readonly running: Running;
+	readonly file: string;
+	readonly base: URL;
+
+	constructor(running: Running, file: string, base: URL) {
+		this.running = running;
+		this.file = file;
+		this.base = base;
+	}
+
+	get port(): number {
+		return Number(this.base.port);
+	}
+
+	/** Replaces the configuration, as an editor would. */
+	configure(config: GatewayConfig): Promise<void> {
+		return writeFile(this.file, JSON.stringify({listen: '127.0.0.1:0', ...config}));
+	}
+
+	async fetch(path: string, init: RequestInit = {}): Promise<Answer> {
+		const response = await fetch(new URL(path, this.base), {
+			signal: AbortSignal.timeout(PATIENCE_MS),
+			...init,
+		});
+		return {status: response.status, headers: response.headers, text: await response.text()};
+	}
+
+	/** Posts one message to a service. */
+	post(service: string, message: Message, headers: {readonly [name: string]: string} = {}): Promise<Answer> {
+		const common = {'content-type': 'application/json', accept: 'application/json, text/event-stream'};
+		const body = JSON.stringify({jsonrpc: '2.0', ...message});
+		return this.fetch(`/mcp/${service}`, {method: 'POST', headers: {...common, ...headers}, body});
+	}
+
+	/** Does the handshake with a service. */
+	async open(service: string, headers: {readonly [name: string]: string} = {}): Promise<ClientSession> {
+		const answer = await this.post(service, {id: 'first', method: 'initialize', params: opening}, headers);
+		const id = answer.headers.get('mcp-session-id');
+		if (answer.status !== 200 || id === null) throw new Error(`No session: ${answer.status} ${answer.text}`);
+		const session = new ClientSession(this, service, {...headers, 'mcp-session-id': id}, messageIn(answer));
+		await session.post({method: 'notifications/initialized'});
+		return session;
+	}
+
+	/** Sends bytes as they are, and resolves to all that comes back until the gateway closes the connection. */
+	raw(...bytes: Array<string | Uint8Array>): Promise<string> {
+		return new Promise(resolve => {
+			const socket = createConnection(this.port, this.base.hostname.replace(/^\[(.*)\]$/, '$1'));
+			const chunks: Buffer[] = [];
+			socket.on('data', chunk => chunks.push(chunk));
+			socket.on('error', () => {});
+			socket.on('close', () => resolve(Buffer.concat(chunks).toString()));
+			for (const part of bytes) socket.write(part);
+		});
+	}
+
+	/** Asks it to end, and resolves to its exit code. */
+	async stop(): Promise<number | null> {
+		this.running.child.kill('SIGTERM');
+		return (await this.running.exited).code;
+	}
+}
+
+/** A client's session with one service of a gateway. */
+export class ClientSession {
+	readonly gateway: RunningGateway;
+	readonly service: string;
+	readonly headers: {readonly [name: string]: string};
+	/** What the server answered to the first message. */
+	readonly welcome: Message;
+
+	constructor(gateway: RunningGateway, service: string, headers: ClientSession['headers'], welcome: Message) {
+		this.gateway = gateway;
+		this.service = service;
+		this.headers = headers;
+		this.welcome = welcome;
+	}
+
+	post(message: Message): Promise<Answer> {
+		return this.gateway.post(this.service, message, this.headers);
+	}
+
+	/** Asks, and resolves to the message that answers it. */
+	async request(id: string | number, method: string, params: Message = {}): Promise<Message> {
+		return messageIn(await this.post({id, method, params}));
+	}
+}
+
+export type GatewayOptions = StartOptions & {readonly args?: readonly string[]};
+
+/** Starts `bridge gateway` with its configuration in this folder, on a port of its own. */
+async function launch(folder: string, config: GatewayConfig, options: GatewayOptions) {
+	const {args = [], ...rest} = options;
+	const file = join(folder, 'bridge.json');
+	await writeFile(file, JSON.stringify({listen: '127.0.0.1:0', ...config}));
+	const running = startBridge(['gateway', '--config', file, ...args], rest);
+	const ready = async (): Promise<RunningGateway> => {
+		const [line = ''] = await running.hasLines(1);
+		const base = /http:\/\/\S+:\d+/.exec(line)?.[0];
+		if (base === undefined) throw new Error(`No address in: ${line}`);
+		return new RunningGateway(running, file, new URL(base));
+	};
+	return {running, ready};
+}
+
+/** Starts a gateway, for no longer than the test lasts. */
+export async function startGateway(
+	t: ExecutionContext,
+	config: GatewayConfig,
+	options: GatewayOptions = {},
+): Promise<RunningGateway> {
+	const {running, ready} = await launch(await newFolder(t), config, options);
+	t.teardown(() => running.child.kill('SIGKILL'));
+	return ready();
+}
+
+/** One gateway for all tests of a file that asks for it. */
+export function shareGateway(config: GatewayConfig, options: GatewayOptions = {}): () => RunningGateway {
+	let folder: string | undefined;
+	let running: Running | undefined;
+	let shared: RunningGateway | undefined;
+	test.serial.before(async () => {
+		folder = await mkdtemp(join(tmpdir(), 'bridge-test-'));
+		const launched = await launch(folder, config, options);
+		running = launched.running;
+		shared = await launched.ready();
+	});
+	test.after.always(async () => {
+		running?.child.kill('SIGKILL');
+		if (folder !== undefined) await rm(folder, {recursive: true, force: true});
+	});
+	return () => {
+		if (!shared) throw new Error('It is started before the first test.');
+		return shared;
+	};
+}

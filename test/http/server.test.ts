@@ -1,0 +1,118 @@
+import {once} from 'node:events';
+import type {RequestListener} from 'node:http';
+import {createConnection, type Socket} from 'node:net';
+import test, {type ExecutionContext} from 'ava';
+import {addressOf, type HttpServerOptions, listen} from '../../lib/http/server.js';
+import {until} from '../faults/support.js';
+
+const answerAll: RequestListener = (req, res) => {
+	req.resume().on('end', () => res.end('done'));
+};
+
+async function start(t: ExecutionContext, options: Partial<HttpServerOptions> = {}) {
+	const server = await listen({host: '127.0.0.1', port: 0, handle: answerAll, ...options});
+	t.teardown(() => {
+		server.closeAllConnections();
+		server.close();
+	});
+	return {server, port: addressOf(server).port};
+}
+
+/** A connection, and all that has come over it. */
+function connectTo(
+	t: ExecutionContext,
+	port: number,
+	bytes: string,
+): {socket: Socket; closed: Promise<string>} {
+	const socket = createConnection(port, '127.0.0.1');
+	t.teardown(() => socket.destroy());
+	let text = '';
+	socket
+		.on('error', () => {})
+		.on('data', chunk => {
+			text += chunk;
+		});
+	socket.write(bytes);
+	return {socket, closed: new Promise(resolve => socket.once('close', () => resolve(text)))};
+}
+
+const GET = 'GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n';
+
+test.serial('B9 a head that does not come to its end is answered with 408', async t => {
+	const {port} = await start(t, {headMs: 100, bodyMs: 60_000});
+	const {closed} = connectTo(t, port, 'GET / HTTP/1.1\r\nHost: local');
+	t.regex(await closed, /^HTTP\/1\.1 408 /);
+});
+
+test.serial('B9 a head that comes byte by byte gets no more time than another', async t => {
+	const {port} = await start(t, {headMs: 200, bodyMs: 60_000});
+	const {socket, closed} = connectTo(t, port, 'GET / HTTP/1.1\r\nX: ');
+	const drip = setInterval(() => socket.write('a'), 20);
+	t.teardown(() => clearInterval(drip));
+	t.regex(await closed, /^HTTP\/1\.1 408 /);
+});
+
+test.serial('B9 a body that does not come to its end is answered with 408', async t => {
+	const {port} = await start(t, {headMs: 100, bodyMs: 300});
+	const {closed} = connectTo(t, port, 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nabc');
+	t.regex(await closed, /^HTTP\/1\.1 408 /);
+});
+
+test.serial('B9 a connection over which nothing comes at all is closed', async t => {
+	const {port} = await start(t, {headMs: 100, bodyMs: 300});
+	const {closed} = connectTo(t, port, '');
+	await t.notThrowsAsync(closed);
+});
+
+test.serial('B9 a request that is complete may take as long as it likes', async t => {
+	const slow: RequestListener = (_, res) => setTimeout(() => res.end('late'), 3500);
+	const {port} = await start(t, {handle: slow, headMs: 1000, bodyMs: 1500});
+	t.regex(await connectTo(t, port, GET).closed, /^HTTP\/1\.1 200 (?:.|\s)*late$/);
+});
+
+test.serial('B9 others are answered while 200 heads do not come to their end', async t => {
+	const {server, port} = await start(t);
+	for (let count = 0; count < 200; count++) connectTo(t, port, 'GET / HTTP/1.1\r\nX: ');
+	const count = (): Promise<number> =>
+		new Promise((resolve, reject) =>
+			server.getConnections((error, found) => (error ? reject(error) : resolve(found))),
+		);
+	let connected = 0;
+	await until(() => {
+		void count().then(found => {
+			connected = found;
+		});
+		return connected >= 200;
+	});
+	t.regex(await connectTo(t, port, GET).closed, /^HTTP\/1\.1 200 /);
+});
+
+test.serial(
+	'B15 connections over the limit are closed and told of, and there is room again when others end',
+	async t => {
+		const told: number[] = [];
+		const {port} = await start(t, {maxConnections: 2, onDropped: limit => told.push(limit)});
+		const held = [connectTo(t, port, 'GET / HT'), connectTo(t, port, 'GET / HT')];
+		await Promise.all(held.map(({socket}) => once(socket, 'connect')));
+		t.is(await connectTo(t, port, GET).closed, '');
+		t.deepEqual(told, [2]);
+		for (const {socket} of held) socket.end('TP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
+		await Promise.all(held.map(({closed}) => closed));
+		t.regex(await connectTo(t, port, GET).closed, /^HTTP\/1\.1 200 /);
+	},
+);
+
+test.serial('B15 a flood of connections is told of once, not once for each', async t => {
+	const told: number[] = [];
+	const {port} = await start(t, {maxConnections: 1, onDropped: limit => told.push(limit)});
+	const {socket} = connectTo(t, port, 'GET / HT');
+	await once(socket, 'connect');
+	await Promise.all(Array.from({length: 50}, () => connectTo(t, port, GET).closed));
+	t.is(told.length, 1);
+});
+
+test.serial('L7 a port that is in use is told in one sentence', async t => {
+	const {port} = await start(t);
+	const error = await t.throwsAsync(listen({host: '127.0.0.1', port, handle: answerAll}));
+	t.is(error?.message, `bridge cannot listen on 127.0.0.1:${port}: somebody else listens there already.`);
+});
