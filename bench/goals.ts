@@ -1,6 +1,6 @@
 import type {Growth} from './growth.js';
 import {FIGURES, type Figure, median, type Results} from './results.js';
-import type {Target} from './targets.js';
+import type {Target} from './target.js';
 
 export interface Verdict {
 	name: string;
@@ -26,6 +26,8 @@ interface Bound {
 
 // Wider than the spread between runs of the same program, far below what a cost that grows shows in one run.
 const GROWTH_LIMIT = 1.25;
+// A heap is never as large as a moment ago; what leaks a little with each call is past this soon.
+const SOAK_LIMIT = 1.1;
 /** What «ahead of every peer on every figure» covers. */
 export const COMPARED: Figure[] = [
 	'startMs',
@@ -91,13 +93,19 @@ export const addedP50 = (results: Results, target: string): number | undefined =
 	);
 };
 
-export const judgeGoals = (results: Results, growths: Growth[], lists: number[]): Verdict[] => {
-	const against = (figure: Figure, over: string, under: string, bound: Bound): Verdict =>
+/** What «against» measures: a target beside another one. */
+const versus =
+	(results: Results) =>
+	(figure: Figure, over: string, under: string, bound: Bound): Verdict =>
 		judge(
 			`${FIGURES[figure].title}: ${over} ÷ ${under}`,
 			logIsComplete(results, over) ? ratios(results, figure, over, under) : [],
 			bound,
 		);
+
+/** The goals of bridge between stdio and stdio. */
+export const judgeStdio = (results: Results, growths: Growth[], lists: number[]): Verdict[] => {
+	const against = versus(results);
 	const growth = (target: string, bound: Bound): Verdict =>
 		judge(
 			`CPU of a late call ÷ an early one: ${target}`,
@@ -121,6 +129,32 @@ export const judgeGoals = (results: Results, growths: Growth[], lists: number[])
 		against('cpuResult', 'bridge', 'pipe', {}),
 		against('startMs', 'bridge', 'pipe', {}),
 		against('rss', 'bridge', 'pipe', {}),
+	];
+};
+
+/** The goals of bridge where there is HTTP at one end. `limit` does nothing but pass messages on. */
+export const judgeHttp = (results: Results, limit: string): Verdict[] => {
+	const against = versus(results);
+	const of = (figure: Figure, bound: Bound): Verdict =>
+		judge(`${FIGURES[figure].title}: bridge`, [...results.byRound('bridge', figure).values()], bound);
+	return [
+		against('callsPerSecond', 'bridge', limit, {atLeast: 0.8}),
+		against('resultRate', 'bridge', limit, {atLeast: 0.8}),
+		of('sessionErrors', {atMost: 0}),
+		of('sessionRss', {atMost: 300}),
+		of('soakRatio', {atMost: SOAK_LIMIT}),
+		against('p50', 'bridge', limit, {}),
+		against('p99', 'bridge', limit, {}),
+		against('echoRate', 'bridge', limit, {}),
+		against('cpuSequential', 'bridge', limit, {}),
+		against('cpuConcurrent', 'bridge', limit, {}),
+		against('cpuResult', 'bridge', limit, {}),
+		against('startMs', 'bridge', limit, {}),
+		against('rss', 'bridge', limit, {}),
+		against('p50', 'bridge', 'direct', {}),
+		against('p99', 'bridge', 'direct', {}),
+		against('callsPerSecond', 'bridge', 'direct', {}),
+		against('resultRate', 'bridge', 'direct', {}),
 	];
 };
 

@@ -2,7 +2,7 @@ import {type Instance, startInstance, stopInstance} from './instance.js';
 import {median} from './results.js';
 import type {Bench} from './rounds.js';
 import {manyAtOnce, measureCost, warmUp} from './slices.js';
-import type {Target} from './targets.js';
+import type {Target} from './target.js';
 
 export interface Growth {
 	target: string;

@@ -1,18 +1,22 @@
 import {mkdirSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import {createServer} from 'node:net';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
-import {StdioClient, withTimeout} from './client.js';
+import {type Client, withTimeout} from './client.js';
+import {HttpClient, listening} from './http-client.js';
 import {programPath} from './paths.js';
 import {endLeftovers, family} from './process-stats.js';
-import {logFile, type Target} from './targets.js';
+import {Program} from './program.js';
+import {StdioClient} from './stdio-client.js';
+import {logFile} from './stdio-targets.js';
+import type {Place, Target} from './target.js';
 import {TrafficLog} from './traffic-log.js';
 
 /** One running target with its client. */
 export interface Instance {
 	target: Target;
-	client: StdioClient;
-	pid: number;
+	client: Client;
 	folder: string;
 	tools: {echo: string; blob: string};
 	/** Spawn → initialize result, and spawn → first tool call answered (some proxies start the server late). */
@@ -26,21 +30,52 @@ const AFTER_END_MS = 50;
 
 /** Everything the bench starts works below this folder and names it, which is how its processes are recognised. */
 export const runFolder = mkdtempSync(join(tmpdir(), 'bridge-bench-'));
-const running = new Map<StdioClient, string>();
+const running = new Map<Client, {folder: string; server: Program | undefined}>();
 let started = 0;
 
-const prepareFolder = (target: Target, name: string): {folder: string; server: string[]} => {
+/** A port that was free a moment ago. */
+const freePort = (): Promise<number> =>
+	new Promise((resolve, reject) => {
+		const probe = createServer();
+		probe.once('error', reject);
+		probe.listen(0, '127.0.0.1', () => {
+			const address = probe.address();
+			const port = typeof address === 'object' && address !== null ? address.port : 0;
+			probe.close(() => resolve(port));
+		});
+	});
+
+const prepare = async (
+	target: Target,
+	name: string,
+): Promise<{place: Place; server: Program | undefined}> => {
 	const folder = join(runFolder, name);
 	mkdirSync(folder);
-	const server = [process.execPath, programPath('echo-server'), folder];
-	for (const [file, content] of Object.entries(target.files?.(server) ?? {})) {
+	const command = [process.execPath, programPath('echo-server'), folder];
+	const [port, serverPort] = [await freePort(), await freePort()];
+	const place = {server: command, serverUrl: `http://127.0.0.1:${serverPort}/mcp`, port, folder};
+	for (const [file, content] of Object.entries(target.files?.(place) ?? {})) {
 		writeFileSync(join(folder, file), JSON.stringify(content));
 	}
-	return {folder, server};
+	if (!target.isInFrontOfHttp) {
+		return {place, server: undefined};
+	}
+	const server = new Program([...command, String(serverPort)], folder, process.env, () => undefined);
+	await listening(serverPort, () => true);
+	return {place, server};
+};
+
+const startClient = (target: Target, place: Place): Client => {
+	const {folder, port} = place;
+	const env = target.ownHome ? {...process.env, HOME: folder} : process.env;
+	const command = target.command(place);
+	return target.path === undefined
+		? new StdioClient(command, folder, env)
+		: new HttpClient(command, new URL(`http://127.0.0.1:${port}${target.path}`), folder, env);
 };
 
 // A proxy may rename tools and may list them late.
-const findTools = async (client: StdioClient): Promise<{echo: string; blob: string}> => {
+const findTools = async (client: Client): Promise<{echo: string; blob: string}> => {
 	const giveUp = performance.now() + START_LIMIT_MS;
 	while (performance.now() < giveUp) {
 		const {result} = await client.request('tools/list', {}, START_LIMIT_MS);
@@ -57,10 +92,10 @@ const findTools = async (client: StdioClient): Promise<{echo: string; blob: stri
 
 /** Start a target and take it to its first answered call. What fails half-way is ended before the error is thrown. */
 export const startInstance = async (target: Target): Promise<Instance> => {
-	const {folder, server} = prepareFolder(target, String(++started).padStart(5, '0'));
-	const env = target.ownHome ? {...process.env, HOME: folder} : process.env;
-	const client = new StdioClient(target.command(server, folder), folder, env);
-	running.set(client, folder);
+	const {place, server} = await prepare(target, String(++started).padStart(5, '0'));
+	const {folder} = place;
+	const client = startClient(target, place);
+	running.set(client, {folder, server});
 	try {
 		await client.initialize(target.clientVersion ?? '2025-11-25', START_LIMIT_MS);
 		const startMs = performance.now() - client.startedAt;
@@ -72,7 +107,7 @@ export const startInstance = async (target: Target): Promise<Instance> => {
 		const readyMs = performance.now() - client.startedAt;
 		const log = target.logs ? new TrafficLog(logFile(folder)) : undefined;
 		await log?.forget();
-		return {target, client, pid: client.pid ?? -1, folder, tools, startMs, readyMs, log};
+		return {target, client, folder, tools, startMs, readyMs, log};
 	} catch (error) {
 		await endClient(client);
 		throw error;
@@ -80,14 +115,16 @@ export const startInstance = async (target: Target): Promise<Instance> => {
 };
 
 /** End a target; the number of processes it would have left behind is returned, and they are ended too. */
-const endClient = async (client: StdioClient): Promise<number> => {
-	const folder = running.get(client);
-	if (folder === undefined) {
+const endClient = async (client: Client): Promise<number> => {
+	const known = running.get(client);
+	if (known === undefined) {
 		return 0;
 	}
+	const {folder, server} = known;
 	running.delete(client);
-	const members = family(client.pid ?? -1, folder);
+	const members = family(client.pid, folder);
 	await client.close();
+	await server?.stop();
 	await sleep(AFTER_END_MS);
 	const left = endLeftovers([...members, ...family(-1, folder)]);
 	rmSync(folder, {recursive: true, force: true, maxRetries: 3});

@@ -3,11 +3,12 @@
 import {writeFileSync} from 'node:fs';
 import {type Growth, measureGrowth} from './growth.js';
 import {runFolder, stopEverything} from './instance.js';
+import {measureMany} from './many-sessions.js';
 import {Noise} from './noise.js';
 import {onOneCore} from './one-core.js';
 import {HELP, type Options, readOptions} from './options.js';
 import {installPeers} from './peers.js';
-import {makeReport, toJson, toText} from './report.js';
+import {makeReport, type Report, toJson, toText} from './report.js';
 import {Results} from './results.js';
 import {
 	type Bench,
@@ -18,14 +19,21 @@ import {
 	messageOf,
 	startAll,
 } from './rounds.js';
-import {chooseTargets, type Target} from './targets.js';
-import {measureListTranslation} from './translation.js';
+import {measureSoak} from './soak.js';
+import type {Target} from './target.js';
+import {checkNames, chooseTargets, chooseTopologies, type Topology} from './topologies.js';
 
 const say = (line: string): void => {
 	process.stderr.write(`${line}\n`);
 };
 
-const measure = async (bench: Bench, targets: Target[], rounds: number): Promise<Growth[]> => {
+const measure = async (
+	bench: Bench,
+	topology: Topology,
+	targets: Target[],
+	rounds: number,
+): Promise<Growth[]> => {
+	say(topology.title);
 	say(`starts: ${bench.limits.starts} of each of ${targets.map(target => target.name).join(', ')}`);
 	await measureStarts(bench, targets);
 	say('warm-up');
@@ -42,7 +50,30 @@ const measure = async (bench: Bench, targets: Target[], rounds: number): Promise
 		}
 	});
 	await finishAll(bench, instances);
-	return measureGrowths(bench, targets);
+	if (topology.name === 'stdio') {
+		return measureGrowths(bench, targets);
+	}
+	// The limit is beside bridge to show what a Node process costs that keeps nothing.
+	const chosen = targets.filter(({name}) => name === 'bridge' || name === topology.limit);
+	for (const target of chosen.filter(({name}) => !bench.results.problems.has(name))) {
+		await measureMemory(bench, target);
+	}
+	return [];
+};
+
+const measureMemory = async (bench: Bench, target: Target): Promise<void> => {
+	const {sessions, soakCalls} = bench.limits;
+	try {
+		if (target.path !== undefined) {
+			say(`${sessions} sessions at once: ${target.name}`);
+			bench.results.add(target.name, 0, 0, await measureMany(target, bench.limits));
+		}
+		say(`${soakCalls} calls, one after the other: ${target.name}`);
+		bench.results.add(target.name, 0, 0, await measureSoak(target, bench.limits));
+	} catch (error) {
+		// Its verdict is then «not measured»; the rounds before it are not lost.
+		say(`${target.name} failed when its memory was measured: ${messageOf(error)}`);
+	}
 };
 
 // pipe is beside bridge to show what the measurement itself varies by.
@@ -64,27 +95,36 @@ const measureGrowths = async (bench: Bench, targets: Target[]): Promise<Growth[]
 	return growths;
 };
 
-const run = async (options: Options): Promise<void> => {
-	installPeers(say);
-	const targets = chooseTargets(options);
-	const absent = targets.filter(target => target.absent);
-	for (const target of absent) {
+const runTopology = async (options: Options, topology: Topology): Promise<Report> => {
+	const targets = chooseTargets(topology, options);
+	for (const target of targets.filter(({absent}) => absent)) {
 		say(`${target.name} is not installed in bench/: it is not measured`);
 	}
 	const {retries, quietBudgetMs} = options.limits;
 	const noise = new Noise(runFolder, retries, quietBudgetMs);
 	const bench: Bench = {limits: options.limits, noise, results: new Results(), say};
 	const present = targets.filter(target => !target.absent);
-	const growths = await measure(bench, present, options.rounds);
-	const report = makeReport(options, targets, bench.results, growths, measureListTranslation());
+	const growths = await measure(bench, topology, present, options.rounds);
+	const report = makeReport(options, topology, targets, {results: bench.results, growths});
 	say(toText(report));
-	if (options.json === undefined) {
-		process.stdout.write(toJson(report));
-	} else {
-		writeFileSync(options.json, toJson(report));
-	}
 	if (bench.results.problems.has('bridge')) {
 		process.exitCode = 1;
+	}
+	return report;
+};
+
+const run = async (options: Options): Promise<void> => {
+	const topologies = chooseTopologies(options);
+	checkNames(topologies, options);
+	installPeers(say);
+	const reports: Report[] = [];
+	for (const topology of topologies) {
+		reports.push(await runTopology(options, topology));
+	}
+	if (options.json === undefined) {
+		process.stdout.write(toJson(reports));
+	} else {
+		writeFileSync(options.json, toJson(reports));
 	}
 };
 

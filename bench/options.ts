@@ -4,6 +4,8 @@ export interface Options {
 	help: boolean;
 	quick: boolean;
 	rounds: number;
+	/** What client and server speak: names of topologies. */
+	topo: string[] | undefined;
 	only: string[] | undefined;
 	json: string | undefined;
 	bridge: string[] | undefined;
@@ -25,15 +27,22 @@ export interface Limits {
 	bigMs: number;
 	growthCalls: number;
 	growthRuns: number;
+	/** Sessions that are open at once, and calls that each of them makes. */
+	sessions: number;
+	sessionCalls: number;
+	/** Calls, one after the other, during which memory is watched. */
+	soakCalls: number;
 	retries: number;
 	quietBudgetMs: number;
 }
 
 export const HELP = `npm run bench -- [options]
 
-Measures bridge beside a direct connection, a bare Node pipe, an SDK proxy and other proxies from npm:
-stdio client → proxy → stdio server, alternating, medians over rounds. Takes several minutes; --quick one or two.
+Measures bridge beside a direct connection, the least that a Node process in between can cost, an SDK proxy and
+other proxies from npm, alternating, medians over rounds. Takes several minutes for each topology; --quick one.
 
+  --topo a,b          only these: stdio (stdio → proxy → stdio), http-http, http-stdio, stdio-http;
+                      http is all that have HTTP at an end
   --rounds N          rounds of measurement (5; with --quick 2)
   --only a,b          only these targets (direct is always measured, as every ratio needs it)
   --quick             short slices, for a smoke check: its ratios are rough
@@ -42,7 +51,7 @@ stdio client → proxy → stdio server, alternating, medians over rounds. Takes
   --help              this text
 
 Progress and tables go to stderr, one JSON object to stdout (npm run -s bench 2>/dev/null | jq .).
-Targets: direct, pipe, sdk-proxy, mcpmon, reloaderoo, mcporter, bridge, bridge+versions, bridge+log.
+README.md has the targets of each topology.
 Exit code 1: bridge could not be measured. A missed goal does not change the exit code.
 `;
 
@@ -58,23 +67,29 @@ const FULL: Limits = {
 	bigMs: 1000,
 	growthCalls: 40_000,
 	growthRuns: 3,
+	sessions: 500,
+	sessionCalls: 10,
+	soakCalls: 10_000,
 	retries: 2,
 	quietBudgetMs: 300_000,
 };
 const QUICK: Limits = {
-	starts: 3,
-	passes: 3,
-	latencyPasses: 6,
+	starts: 2,
+	passes: 2,
+	latencyPasses: 4,
 	warmUpCalls: 1000,
-	sequentialCalls: 300,
+	sequentialCalls: 200,
 	sequentialMs: 1000,
-	concurrentMs: 300,
-	bigCalls: 10,
-	bigMs: 800,
+	concurrentMs: 250,
+	bigCalls: 6,
+	bigMs: 500,
 	growthCalls: 20_000,
 	growthRuns: 3,
+	sessions: 500,
+	sessionCalls: 4,
+	soakCalls: 4000,
 	retries: 1,
-	quietBudgetMs: 15_000,
+	quietBudgetMs: 5000,
 };
 
 const words = (text: string): string[] =>
@@ -87,6 +102,7 @@ export const readOptions = (argv: string[]): Options => {
 			help: {type: 'boolean', default: false},
 			quick: {type: 'boolean', default: false},
 			rounds: {type: 'string'},
+			topo: {type: 'string'},
 			only: {type: 'string'},
 			json: {type: 'string'},
 			bridge: {type: 'string'},
@@ -100,6 +116,7 @@ export const readOptions = (argv: string[]): Options => {
 		help: values.help,
 		quick: values.quick,
 		rounds,
+		topo: values.topo?.split(',').map(name => name.trim()),
 		only: values.only?.split(',').map(name => name.trim()),
 		json: values.json,
 		bridge: values.bridge === undefined ? undefined : words(values.bridge),

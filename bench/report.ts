@@ -1,10 +1,12 @@
 import {cpus} from 'node:os';
-import {addedP50, COMPARED, judgeGoals, judgeLeads, type Lead, type Verdict} from './goals.js';
+import {addedP50, COMPARED, judgeHttp, judgeLeads, judgeStdio, type Lead, type Verdict} from './goals.js';
 import type {Growth} from './growth.js';
 import type {Options} from './options.js';
 import {FIGURE_NAMES, FIGURES, type Figure, type Results} from './results.js';
-import type {Target} from './targets.js';
+import type {Target} from './target.js';
+import type {Topology} from './topologies.js';
 import type {LogCheck} from './traffic-log.js';
+import {measureListTranslation} from './translation.js';
 
 interface Described {
 	name: string;
@@ -20,6 +22,8 @@ interface Described {
 }
 
 export interface Report {
+	topology: string;
+	title: string;
 	node: string;
 	cores: number;
 	rounds: number;
@@ -39,7 +43,13 @@ const short = (value: number | undefined): string => {
 // JSON with three significant digits or whole numbers: more would only look exact.
 const rounded = (_key: string, value: unknown): unknown =>
 	typeof value === 'number' && !Number.isInteger(value) ? Number(short(value)) : value;
-export const toJson = (report: Report): string => `${JSON.stringify(report, rounded)}\n`;
+export const toJson = (reports: Report[]): string => `${JSON.stringify({topologies: reports}, rounded)}\n`;
+
+/** What was measured of one topology. */
+export interface Found {
+	results: Results;
+	growths: Growth[];
+}
 
 const describe = (results: Results, target: Target): Described => ({
 	name: target.name,
@@ -53,22 +63,24 @@ const describe = (results: Results, target: Target): Described => ({
 	log: results.logs.get(target.name),
 });
 
-export const makeReport = (
-	options: Options,
-	targets: Target[],
-	results: Results,
-	growth: Growth[],
-	lists: number[],
-): Report => ({
-	node: process.version,
-	cores: cpus().length,
-	rounds: options.rounds,
-	quick: options.quick,
-	targets: targets.map(target => describe(results, target)),
-	goals: judgeGoals(results, growth, lists),
-	peers: judgeLeads(results, targets),
-	growth,
-});
+export const makeReport = (options: Options, topology: Topology, targets: Target[], found: Found): Report => {
+	const {results, growths} = found;
+	const isStdio = topology.name === 'stdio';
+	return {
+		topology: topology.name,
+		title: topology.title,
+		node: process.version,
+		cores: cpus().length,
+		rounds: options.rounds,
+		quick: options.quick,
+		targets: targets.map(target => describe(results, target)),
+		goals: isStdio
+			? judgeStdio(results, growths, measureListTranslation())
+			: judgeHttp(results, topology.limit),
+		peers: judgeLeads(results, targets),
+		growth: growths,
+	};
+};
 
 const table = (rows: string[][]): string => {
 	const columns = rows[0]?.length ?? 0;
@@ -85,15 +97,19 @@ const table = (rows: string[][]): string => {
 	return rows.map(line).join('\n');
 };
 
-const mediansTable = (report: Report): string =>
-	table([
-		['target', ...FIGURE_NAMES.map(name => FIGURES[name].title), 'added p50 µs'],
+const mediansTable = (report: Report): string => {
+	const measured = FIGURE_NAMES.filter(name =>
+		report.targets.some(({figures}) => figures[name] !== undefined),
+	);
+	return table([
+		['target', ...measured.map(name => FIGURES[name].title), 'added p50 µs'],
 		...report.targets.map(({name, figures, addedP50: added}) => [
 			name,
-			...FIGURE_NAMES.map(figure => short(figures[figure])),
+			...measured.map(figure => short(figures[figure])),
 			short(added),
 		]),
 	]);
+};
 
 const goalsTable = (report: Report): string =>
 	table([
@@ -139,7 +155,7 @@ const remarks = (report: Report): string[] =>
 
 export const toText = (report: Report): string =>
 	[
-		`\nMedians of ${report.rounds} rounds, Node ${report.node}, ${report.cores} cores`,
+		`\n${report.title}: medians of ${report.rounds} rounds, Node ${report.node}, ${report.cores} cores`,
 		mediansTable(report),
 		'\nGoals (ratios inside a round, median over rounds)',
 		goalsTable(report),

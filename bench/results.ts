@@ -12,7 +12,11 @@ export type Figure =
 	| 'cpuSequential'
 	| 'cpuConcurrent'
 	| 'cpuResult'
-	| 'rss';
+	| 'rss'
+	| 'sessionErrors'
+	| 'sessionRss'
+	| 'soakRatio'
+	| 'soakSlope';
 
 /** Which direction is good, and how a figure is called in tables. */
 export const FIGURES: Record<Figure, {title: string; better: 'lower' | 'higher'}> = {
@@ -27,6 +31,10 @@ export const FIGURES: Record<Figure, {title: string; better: 'lower' | 'higher'}
 	cpuConcurrent: {title: 'CPU µs/call @64', better: 'lower'},
 	cpuResult: {title: 'CPU µs/MB', better: 'lower'},
 	rss: {title: 'RSS MB', better: 'lower'},
+	sessionErrors: {title: 'errors of many sessions', better: 'lower'},
+	sessionRss: {title: 'RSS MB of many sessions', better: 'lower'},
+	soakRatio: {title: 'RSS late ÷ midway', better: 'lower'},
+	soakSlope: {title: 'RSS kB per 1000 calls', better: 'lower'},
 };
 export const FIGURE_NAMES = Object.keys(FIGURES) as Figure[];
 

@@ -10,7 +10,7 @@ import {
 	sequentialSlice,
 	warmUp,
 } from './slices.js';
-import type {Target} from './targets.js';
+import type {Target} from './target.js';
 
 export interface Bench {
 	limits: Limits;

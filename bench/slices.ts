@@ -1,4 +1,5 @@
-import {type Answer, withTimeout} from './client.js';
+import type {Answer} from './answer.js';
+import {withTimeout} from './client.js';
 import type {Instance} from './instance.js';
 import type {Limits} from './options.js';
 import {proxyUsage} from './process-stats.js';
@@ -14,11 +15,12 @@ const MEGABYTE = 1_000_000;
 const LINE = 'The quick brown fox said "hello" to the lazy dog and left; cost = 12.5%.\n';
 const payload = (size: number): string =>
 	JSON.stringify({payload: LINE.repeat(Math.ceil(size / LINE.length)).slice(0, size)});
-const SMALL = payload(100);
+export const SMALL = payload(100);
 const BIG = payload(MEGABYTE);
 const WANT_BIG = `{"bytes":${MEGABYTE}}`;
 
-const must = (answer: Answer, atLeast: number): void => {
+/** Refuses an answer that is none, or is too short. */
+export const must = (answer: Answer, atLeast: number): void => {
 	if (!answer.ok || answer.size < atLeast) {
 		throw new Error(`a call failed (${answer.size} bytes): ${answer.why ?? 'shorter than it should be'}`);
 	}
@@ -47,17 +49,17 @@ export const measureCost = async (
 	run: () => Promise<number>,
 ): Promise<Cost> => {
 	await withTimeout(leadIn(instance), SLACK_MS, `the lead-in of ${instance.target.name}`);
-	const before = proxyUsage(instance.pid, instance.folder).cpuMicros;
+	const before = proxyUsage(instance.client.pid, instance.folder).cpuMicros;
 	const start = performance.now();
 	const calls = await withTimeout(run(), limitMs + SLACK_MS, `a slice of ${instance.target.name}`);
 	const seconds = (performance.now() - start) / 1000;
 	await instance.log?.drain();
-	const cpu = proxyUsage(instance.pid, instance.folder).cpuMicros - before;
+	const cpu = proxyUsage(instance.client.pid, instance.folder).cpuMicros - before;
 	instance.log?.collect((calls + LEAD_IN) * 2);
 	return {calls, seconds, cpuMicrosPerCall: cpu / calls};
 };
 
-interface Sequence {
+export interface Sequence {
 	tool: string;
 	given: string;
 	atLeast: number;
@@ -65,8 +67,8 @@ interface Sequence {
 	ms: number;
 }
 
-// One call after the other; returns how long each took, in ms.
-const oneByOne = async (instance: Instance, sequence: Sequence): Promise<number[]> => {
+/** One call after the other; returns how long each took, in ms. */
+export const oneByOne = async (instance: Instance, sequence: Sequence): Promise<number[]> => {
 	const times: number[] = [];
 	const giveUp = performance.now() + sequence.ms;
 	for (let at = performance.now(); times.length < sequence.calls && at < giveUp; ) {
@@ -129,7 +131,10 @@ export const bigResultSlice: Slice = async (instance, limits) => {
 export const bigEchoSlice: Slice = async (instance, limits) => {
 	const cost = await bigSlice(instance, limits, instance.tools.echo, BIG);
 	// Right after the work that needs most of it: an idle process gives memory back, sooner or later.
-	return {echoRate: cost.calls / cost.seconds, rss: proxyUsage(instance.pid, instance.folder).rssMegabytes};
+	return {
+		echoRate: cost.calls / cost.seconds,
+		rss: proxyUsage(instance.client.pid, instance.folder).rssMegabytes,
+	};
 };
 
 /** Code that has not run often is slow in Node: everything is called often enough before it is measured. */

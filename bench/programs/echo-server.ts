@@ -1,116 +1,66 @@
-// A small MCP server on stdio for the benchmark. It does as little as it can, so that what is measured is the
-// proxy in front of it. Tools: echo (payload → the same text) and blob (bytes → a text of that size).
-// Its first argument is ignored: the bench puts its temporary folder there to recognise its own processes.
+// A small MCP server for the benchmark, on stdio, or on HTTP where it is given a port.
+//   node echo-server.js FOLDER [PORT]
+// The folder is ignored: the bench puts its temporary one there to recognise its own processes.
 
-interface Request {
-	id?: number | string;
-	method?: string;
-	params?: {name?: string; arguments?: {payload?: string; bytes?: number}; protocolVersion?: string};
-}
+import {randomUUID} from 'node:crypto';
+import {createServer, type ServerResponse} from 'node:http';
+import {answerTo} from './echo.js';
 
 const NEWLINE = 10;
-const BIG = 65_536;
-const MAX_BLOB = 64_000_000;
-const SAMPLE_LINE = 'A tool said "yes" to line 42, then cost = 12.5% of the day; that was all.\\n';
 
-const tool = (name: string, property: string, type: string): unknown => ({
-	name,
-	description: `Benchmark tool ${name}`,
-	inputSchema: {type: 'object', properties: {[property]: {type}}, required: [property]},
-});
-const TOOLS = JSON.stringify({tools: [tool('echo', 'payload', 'string'), tool('blob', 'bytes', 'number')]});
-
-// A blob is JSON text already, made once for each size: a real server's work is not the subject.
-const blobs = new Map<number, string>();
-const blobJson = (bytes: number): string => {
-	const size = Math.min(Math.max(0, bytes), MAX_BLOB);
-	let text = blobs.get(size);
-	if (text === undefined) {
-		const quoted = SAMPLE_LINE.replaceAll('"', '\\"');
-		text = `"${quoted.repeat(Math.ceil(size / quoted.length))}"`;
-		blobs.set(size, text);
-	}
-	return text;
+const onStdio = (): void => {
+	let parts: Buffer[] = [];
+	const takeLine = (end: Buffer): void => {
+		const line = parts.length === 0 ? end.toString() : Buffer.concat([...parts, end]).toString();
+		parts = [];
+		const reply = line.length > 1 ? answerTo(line) : undefined;
+		if (reply !== undefined) {
+			process.stdout.write(reply);
+		}
+	};
+	process.stdin.on('data', (chunk: Buffer) => {
+		let from = 0;
+		for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, from)) {
+			takeLine(chunk.subarray(from, end));
+			from = end + 1;
+		}
+		if (from < chunk.length) {
+			parts.push(chunk.subarray(from));
+		}
+	});
+	process.stdin.on('end', () => process.exit(0));
 };
 
-const answer = (id: unknown, resultJson: string): string =>
-	`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${resultJson}}\n`;
-const refusal = (id: unknown, code: number, message: string): string =>
-	`${JSON.stringify({jsonrpc: '2.0', id, error: {code, message}})}\n`;
-const textResult = (textJson: string): string => `{"content":[{"type":"text","text":${textJson}}]}`;
-
-// Of a big echo call only the id and the span of the payload are taken, so that parsing here does not hide the proxy.
-const bigEcho = (line: string): string | undefined => {
-	const start = line.indexOf('"payload":"') + '"payload":'.length;
-	const end = line.lastIndexOf('"}');
-	const id = /"id":("[^"]*"|\d+)/.exec(line.slice(0, 300)) ?? /"id":("[^"]*"|\d+)/.exec(line.slice(-300));
-	const idText = id?.[1];
-	if (idText === undefined || start < 11 || end < start) {
-		return undefined;
+const reply = (text: string, response: ServerResponse): void => {
+	const answer = answerTo(text);
+	if (answer === undefined) {
+		response.writeHead(202, {'content-length': 0}).end();
+		return;
 	}
-	return answer(JSON.parse(idText), textResult(line.slice(start, end + 1)));
+	const body = Buffer.from(answer.slice(0, -1));
+	const session = text.slice(0, 300).includes('"initialize"') ? {'mcp-session-id': randomUUID()} : {};
+	response.writeHead(200, {'content-type': 'application/json', 'content-length': body.length, ...session});
+	response.end(body);
 };
 
-const callTool = (message: Request): string => {
-	const given = message.params?.arguments;
-	switch (message.params?.name) {
-		case 'echo':
-			return answer(message.id, textResult(JSON.stringify(given?.payload ?? '')));
-		case 'blob':
-			return answer(message.id, textResult(blobJson(given?.bytes ?? 0)));
-		default:
-			return refusal(message.id, -32_602, 'Unknown tool');
-	}
+const onHttp = (port: number): void => {
+	const server = createServer((req, res) => {
+		if (req.method !== 'POST') {
+			res.writeHead(req.method === 'DELETE' ? 200 : 405, {'content-length': 0}).end();
+			return;
+		}
+		const parts: Buffer[] = [];
+		req.on('data', (chunk: Buffer) => parts.push(chunk));
+		req.on('end', () => reply(Buffer.concat(parts).toString(), res));
+	});
+	server.keepAliveTimeout = 120_000;
+	server.listen(port, '127.0.0.1');
+	process.on('SIGTERM', () => process.exit(0));
 };
 
-const handle = (line: string): string | undefined => {
-	const fast = line.length > BIG ? bigEcho(line) : undefined;
-	if (fast !== undefined) {
-		return fast;
-	}
-	const message = JSON.parse(line) as Request;
-	if (message.id === undefined || message.method === undefined) {
-		return undefined;
-	}
-	switch (message.method) {
-		case 'initialize':
-			return answer(
-				message.id,
-				JSON.stringify({
-					protocolVersion: message.params?.protocolVersion ?? '2025-06-18',
-					capabilities: {tools: {}},
-					serverInfo: {name: 'bench-echo', version: '1.0.0'},
-				}),
-			);
-		case 'tools/call':
-			return callTool(message);
-		case 'tools/list':
-			return answer(message.id, TOOLS);
-		case 'ping':
-			return answer(message.id, '{}');
-		default:
-			return refusal(message.id, -32_601, 'Method not found');
-	}
-};
-
-let parts: Buffer[] = [];
-const takeLine = (end: Buffer): void => {
-	const line = parts.length === 0 ? end.toString() : Buffer.concat([...parts, end]).toString();
-	parts = [];
-	const reply = line.length > 1 ? handle(line) : undefined;
-	if (reply !== undefined) {
-		process.stdout.write(reply);
-	}
-};
-
-process.stdin.on('data', (chunk: Buffer) => {
-	let from = 0;
-	for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, from)) {
-		takeLine(chunk.subarray(from, end));
-		from = end + 1;
-	}
-	if (from < chunk.length) {
-		parts.push(chunk.subarray(from));
-	}
-});
-process.stdin.on('end', () => process.exit(0));
+const [, port] = process.argv.slice(2);
+if (port === undefined) {
+	onStdio();
+} else {
+	onHttp(Number(port));
+}

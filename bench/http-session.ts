@@ -1,0 +1,89 @@
+import {type Answer, readAnswer} from './answer.js';
+import {callText, INITIALIZED, initializeParams, withTimeout} from './client.js';
+import {HttpConnection, type Reply} from './http-connection.js';
+
+/** A session of streamable HTTP: as many connections as there are calls at once. */
+export class HttpSession {
+	readonly #url: URL;
+	readonly #idle: HttpConnection[] = [];
+	readonly #all = new Set<HttpConnection>();
+	#head = '';
+	#nextId = 1;
+
+	constructor(url: URL) {
+		this.#url = url;
+		this.#head = this.#headWith('');
+	}
+
+	#headWith(more: string): string {
+		const {host, pathname} = this.#url;
+		const accept = 'application/json, text/event-stream';
+		return `POST ${pathname} HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/json\r\nAccept: ${accept}\r\n${more}`;
+	}
+
+	async initialize(protocolVersion: string, ms: number): Promise<void> {
+		const id = this.#nextId++;
+		const params = initializeParams(protocolVersion);
+		const text = JSON.stringify({jsonrpc: '2.0', id, method: 'initialize', params});
+		const reply = await withTimeout(this.#post(text), ms, 'initialize');
+		const answer = answerIn(reply);
+		if (!answer.ok) {
+			throw new Error(`initialize was refused: ${answer.why}`);
+		}
+		const {protocolVersion: version} = answer.result as {protocolVersion: string};
+		const session = reply.session === undefined ? '' : `Mcp-Session-Id: ${reply.session}\r\n`;
+		this.#head = this.#headWith(`${session}MCP-Protocol-Version: ${version}\r\n`);
+		await withTimeout(this.#post(INITIALIZED), ms, 'notifications/initialized');
+	}
+
+	async request(method: string, params: unknown, ms: number): Promise<Answer> {
+		const id = this.#nextId++;
+		const text = JSON.stringify({jsonrpc: '2.0', id, method, params});
+		return answerIn(await withTimeout(this.#post(text), ms, method));
+	}
+
+	async call(tool: string, argumentsJson: string): Promise<Answer> {
+		return answerIn(await this.#post(callText(this.#nextId++, tool, argumentsJson)));
+	}
+
+	close(): void {
+		for (const connection of this.#all) {
+			connection.close();
+		}
+	}
+
+	async #post(text: string): Promise<Reply> {
+		const connection = this.#idle.pop() ?? this.#connect();
+		try {
+			const reply = await connection.request(this.#head, text);
+			this.#idle.push(connection);
+			return reply;
+		} catch (error) {
+			this.#all.delete(connection);
+			throw error;
+		}
+	}
+
+	#connect(): HttpConnection {
+		const connection = new HttpConnection(Number(this.#url.port));
+		this.#all.add(connection);
+		return connection;
+	}
+}
+
+const MARK = Buffer.from('\ndata:');
+
+// Of a stream the last event is the answer: what comes before it is a place to go on from, or a word in between.
+const lastEvent = (parts: Buffer[]): Buffer => {
+	const all = Buffer.concat([Buffer.from('\n'), ...parts]);
+	const at = all.lastIndexOf(MARK);
+	return at < 0 ? Buffer.alloc(0) : all.subarray(at + MARK.length);
+};
+
+const answerIn = ({status, isEvents, parts, size}: Reply): Answer => {
+	if (status !== 200) {
+		return {ok: false, size, why: `HTTP ${status} ${Buffer.concat(parts).toString().slice(0, 200)}`};
+	}
+	const event = isEvents ? lastEvent(parts) : undefined;
+	return event === undefined ? readAnswer(parts, size)[1] : readAnswer([event], event.length)[1];
+};

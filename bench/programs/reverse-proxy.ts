@@ -1,0 +1,30 @@
+// The limit between HTTP and HTTP: what any Node process costs that passes requests on and looks at nothing.
+//   node reverse-proxy.js FOLDER PORT URL
+
+import {Agent, createServer, type IncomingHttpHeaders, request} from 'node:http';
+
+const [, port = '', url = ''] = process.argv.slice(2);
+const {hostname, port: serverPort, pathname} = new URL(url);
+const agent = new Agent({keepAlive: true, maxSockets: 1024});
+
+const without = (headers: IncomingHttpHeaders, ...names: string[]): IncomingHttpHeaders => {
+	const kept = {...headers};
+	for (const name of names) {
+		delete kept[name];
+	}
+	return kept;
+};
+
+const server = createServer((req, res) => {
+	const headers = without(req.headers, 'connection', 'host');
+	const options = {host: hostname, port: serverPort, path: pathname, method: req.method, headers, agent};
+	const upstream = request(options, answer => {
+		res.writeHead(answer.statusCode ?? 502, without(answer.headers, 'connection', 'keep-alive'));
+		answer.pipe(res);
+	});
+	upstream.on('error', () => res.destroy());
+	req.pipe(upstream);
+});
+server.keepAliveTimeout = 120_000;
+server.listen(Number(port), '127.0.0.1');
+process.on('SIGTERM', () => process.exit(0));

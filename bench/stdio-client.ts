@@ -1,0 +1,103 @@
+import {type Answer, readAnswer} from './answer.js';
+import {type Client, callText, INITIALIZED, initializeParams, withTimeout} from './client.js';
+import {Program} from './program.js';
+
+interface Pending {
+	resolve(answer: Answer): void;
+	reject(error: Error): void;
+}
+
+const NEWLINE = 10;
+
+/** A raw MCP client on a child's stdio: no SDK, so that the client costs little and the same for every target. */
+export class StdioClient implements Client {
+	readonly #program: Program;
+	readonly #pending = new Map<number, Pending>();
+	#nextId = 1;
+	#parts: Buffer[] = [];
+	#size = 0;
+	#dead: Error | undefined;
+
+	constructor(command: string[], cwd: string, env: NodeJS.ProcessEnv) {
+		this.#program = new Program(command, cwd, env, error => this.#fail(error));
+		this.#program.child.stdout?.on('data', (chunk: Buffer) => this.#take(chunk));
+	}
+
+	get pid(): number {
+		return this.#program.pid;
+	}
+
+	get startedAt(): number {
+		return this.#program.startedAt;
+	}
+
+	async initialize(protocolVersion: string, ms: number): Promise<void> {
+		const answer = await this.request('initialize', initializeParams(protocolVersion), ms);
+		if (!answer.ok) {
+			throw new Error(`initialize was refused: ${answer.why}`);
+		}
+		this.#program.child.stdin?.write(`${INITIALIZED}\n`);
+	}
+
+	request(method: string, params: unknown, ms: number): Promise<Answer> {
+		const id = this.#nextId++;
+		return withTimeout(this.#send(id, JSON.stringify({jsonrpc: '2.0', id, method, params})), ms, method);
+	}
+
+	call(tool: string, argumentsJson: string): Promise<Answer> {
+		const id = this.#nextId++;
+		return this.#send(id, callText(id, tool, argumentsJson));
+	}
+
+	/** End it as a client does, by closing its stdin; what ignores that is ended by signal. */
+	close(): Promise<void> {
+		return this.#program.end(['SIGTERM', 'SIGKILL']);
+	}
+
+	#send(id: number, text: string): Promise<Answer> {
+		return new Promise((resolve, reject) => {
+			if (this.#dead !== undefined) {
+				reject(this.#dead);
+				return;
+			}
+			this.#pending.set(id, {resolve, reject});
+			this.#program.child.stdin?.write(`${text}\n`);
+		});
+	}
+
+	#fail(error: Error): void {
+		this.#dead = error;
+		for (const waiting of this.#pending.values()) {
+			waiting.reject(error);
+		}
+		this.#pending.clear();
+	}
+
+	#take(chunk: Buffer): void {
+		let from = 0;
+		for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, from)) {
+			this.#keep(chunk.subarray(from, end));
+			this.#line(this.#parts, this.#size);
+			this.#parts = [];
+			this.#size = 0;
+			from = end + 1;
+		}
+		if (from < chunk.length) {
+			this.#keep(chunk.subarray(from));
+		}
+	}
+
+	#keep(part: Buffer): void {
+		this.#parts.push(part);
+		this.#size += part.length;
+	}
+
+	#line(parts: Buffer[], size: number): void {
+		const [id, answer] = readAnswer(parts, size);
+		const waiting = id === undefined ? undefined : this.#pending.get(id);
+		if (id !== undefined && waiting !== undefined) {
+			this.#pending.delete(id);
+			waiting.resolve(answer);
+		}
+	}
+}

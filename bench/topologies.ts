@@ -1,0 +1,49 @@
+import {httpToHttp, httpToStdio, stdioToHttp} from './http-targets.js';
+import type {Options} from './options.js';
+import {stdioTargets} from './stdio-targets.js';
+import type {Target} from './target.js';
+
+/** What a client speaks, and what a server does. */
+export interface Topology {
+	name: string;
+	title: string;
+	/** The program that nothing can be much faster than. */
+	limit: string;
+	targets(options: Options): Target[];
+}
+
+const topologies: Topology[] = [
+	{name: 'stdio', title: 'stdio → proxy → stdio', limit: 'pipe', targets: stdioTargets},
+	{name: 'http-http', title: 'HTTP → proxy → HTTP', limit: 'reverse-proxy', targets: httpToHttp},
+	{name: 'http-stdio', title: 'HTTP → proxy → stdio', limit: 'http-to-stdio', targets: httpToStdio},
+	{name: 'stdio-http', title: 'stdio → proxy → HTTP', limit: 'stdio-to-http', targets: stdioToHttp},
+];
+
+/** Those that `--topo` names: by their name, by a part of it, or all of them. */
+export const chooseTopologies = ({topo}: Options): Topology[] => {
+	const names = topo ?? ['stdio', 'http'];
+	const unknown = names.filter(name => !topologies.some(topology => isMeant(name, topology)));
+	if (unknown.length > 0) {
+		const known = [...topologies.map(({name}) => name), 'http'].join(', ');
+		throw new Error(`--topo: there is no ${unknown.join(', ')}; there are ${known}`);
+	}
+	return topologies.filter(topology => names.some(name => isMeant(name, topology)));
+};
+
+const isMeant = (name: string, topology: Topology): boolean =>
+	topology.name === name || (name === 'http' && topology.name.includes('http'));
+
+/** The targets of a topology; `--only` leaves out the rest but never direct. */
+export const chooseTargets = (topology: Topology, options: Options): Target[] => {
+	const all = topology.targets(options);
+	return all.filter(target => target.role === 'direct' || (options.only?.includes(target.name) ?? true));
+};
+
+/** Refuses names of targets that nothing has that is to be measured. */
+export const checkNames = (chosen: Topology[], options: Options): void => {
+	const known = new Set(chosen.flatMap(topology => topology.targets(options).map(({name}) => name)));
+	const unknown = options.only?.filter(name => !known.has(name)) ?? [];
+	if (unknown.length > 0) {
+		throw new Error(`--only: no target ${unknown.join(', ')}; there are ${[...known].join(', ')}`);
+	}
+};
