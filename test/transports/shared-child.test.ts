@@ -82,6 +82,7 @@ test.serial('a child without a handshake is shared by clients with one', async t
 	const SPEAKER = fileURLToPath(new URL('../../fixtures/servers/speaker.js', import.meta.url));
 	const args = [SPEAKER, '2026-07-28'];
 	const {join, upstream} = house(t, {
+		targetVersion: '2026-07-28',
 		open: () => child({name: 'files', command: process.execPath, args, onStderr: () => {}}),
 	});
 	const clients = ['2024-11-05', '2025-11-25'].map(version => join(version, version));
