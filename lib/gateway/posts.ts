@@ -63,7 +63,7 @@ export class Posts {
 	): PostClient | Refused {
 		const {id, method} = envelope.head;
 		const session = sessionIdOf(req);
-		if (session instanceof Error) return {status: 400, id, message: 'Bad Request: several session ids'};
+		if (session instanceof Error) return {...severalIds, id};
 		if (session === undefined && isModernPost(envelope, req.headers)) {
 			const problem = modernProblem(envelope, req.headers);
 			return problem ?? this.#within(this.#modern(envelope, service, caller, placeOf(req)));
@@ -75,9 +75,7 @@ export class Posts {
 		const {name} = service.config;
 		if (session !== undefined) {
 			const client = sessions.find(session, name, caller.principal)?.client;
-			return client instanceof HttpSession
-				? this.#within(client)
-				: {status: 404, id, code: -32001, message: 'Session not found'};
+			return client instanceof HttpSession ? this.#within(client) : {...sessions.unknown(name), id};
 		}
 		const latest = sessions.latest(name, caller.principal, placeOf(req))?.client;
 		if (latest instanceof HttpSession) return this.#within(latest);
@@ -144,6 +142,9 @@ export function sessionIdOf(req: IncomingMessage): string | undefined | Error {
 	const [first, ...others] = id.split(',').map(part => part.trim());
 	return others.every(other => other === first) ? first : new Error('several session ids');
 }
+
+/** What is answered then. */
+export const severalIds: Refused = {status: 400, message: 'Bad Request: several session ids'};
 
 /** Where a client is: its address, and what it calls itself. */
 const placeOf = ({socket, headers}: IncomingMessage): string =>
