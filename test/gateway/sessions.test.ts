@@ -52,7 +52,10 @@ test('C2 an initialize goes out without a session, and the new one is for its ow
 	const old = await gateway.open(service, alice);
 	const other = await gateway.open(service, bob);
 	const [, ofBob] = upstream.sessions;
-	const again = await gateway.open(service, {...alice, 'mcp-session-id': old.headers['mcp-session-id'] ?? ''});
+	const again = await gateway.open(service, {
+		...alice,
+		'mcp-session-id': old.headers['mcp-session-id'] ?? '',
+	});
 	t.not(again.headers['mcp-session-id'], old.headers['mcp-session-id']);
 	t.deepEqual(idsHeard(setting, 'initialize'), [undefined, undefined, undefined]);
 	await gateway.post(service, {id: 1, method: 'tools/list'}, alice);
@@ -168,7 +171,8 @@ test('C6 a 400 that names the session is a lost session, too, also without JSON'
 	].entries()) {
 		upstream.lose();
 		upstream.mood = ({message, headers, response}) => {
-			const isLost = message.method === 'tools/call' && !upstream.sessions.has(String(headers['mcp-session-id']));
+			const isLost =
+				message.method === 'tools/call' && !upstream.sessions.has(String(headers['mcp-session-id']));
 			if (isLost) response.writeHead(400, {'content-type': 'text/plain'}).end(body);
 			return isLost;
 		};
@@ -205,14 +209,20 @@ test('C7 an id that is unknown, changed, of another caller or of another service
 	t.is(bodies.size, 1);
 	for (const method of ['GET', 'DELETE']) {
 		const answers = await Promise.all(
-			tries.slice(-4).map(each =>
-				gateway.fetch(`/mcp/${service}`, {method, headers: {...each, accept: 'text/event-stream'}}),
-			),
+			tries
+				.slice(-4)
+				.map(each =>
+					gateway.fetch(`/mcp/${service}`, {method, headers: {...each, accept: 'text/event-stream'}}),
+				),
 		);
 		t.deepEqual([...new Set(answers.map(({status}) => status))], [404]);
 		t.is(new Set(answers.map(({text}) => text)).size, 1);
 	}
 	await gateway.running.says(/"event":"session\.unknown"/);
 	t.false(gateway.running.stderr.includes(id));
-	t.is((await gateway.post(service, {id: 2, method: 'ping'}, headers)).status, 200, 'the session is untouched');
+	t.is(
+		(await gateway.post(service, {id: 2, method: 'ping'}, headers)).status,
+		200,
+		'the session is untouched',
+	);
 });

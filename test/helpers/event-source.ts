@@ -25,6 +25,14 @@ export class EventSource {
 		return found;
 	}
 
+	/** The next message. */
+	async message(): Promise<Message> {
+		for (;;) {
+			const {message} = await this.next();
+			if (Object.keys(message).length > 0) return message;
+		}
+	}
+
 	/** The next event, or nothing if the stream ends without one. */
 	async nextOrEnd(): Promise<StreamEvent | undefined> {
 		for (;;) {
