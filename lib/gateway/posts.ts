@@ -4,7 +4,7 @@ import {BridgeError} from '../errors.js';
 import {acceptedBy} from '../http/read-body.js';
 import {type Refused, refuse} from '../http/refuse.js';
 import type {Log} from '../log.js';
-import {versionProblem} from '../protocol/http-hop.js';
+import {parameterHeaders, versionProblem} from '../protocol/http-hop.js';
 import {callerOf} from '../protocol/v2026-07-28.js';
 import {MODERN} from '../protocol/version.js';
 import {ModernPosts} from '../transports/http-modern.js';
@@ -43,7 +43,11 @@ export class Posts {
 	/** Takes the message in the body of a POST. */
 	take(req: IncomingMessage, response: ServerResponse, body: Buffer, service: Service, caller: Caller): void {
 		const envelope = wholeMessage(body, local);
-		const headers: Headers = caller.authorization === undefined ? {} : {authorization: caller.authorization};
+		const {authorization} = caller;
+		const headers: Headers = {
+			...(authorization === undefined ? {} : {authorization}),
+			...(req.headers['mcp-method'] === undefined ? {} : parameterHeaders(req.headers)),
+		};
 		const post: Post = {envelope, headers, accepts: acceptedBy(req), response};
 		try {
 			const found = this.#clientFor(req, envelope, service, caller);
