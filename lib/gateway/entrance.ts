@@ -11,7 +11,7 @@ import {SseStream} from '../transports/sse-stream.js';
 import type {Caller} from './conversation.js';
 import type {Gateway} from './gateway.js';
 import {firstPage, Login} from './login.js';
-import {Posts, sessionIdOf} from './posts.js';
+import {Posts, sessionIdOf, severalIds} from './posts.js';
 import {disabled, disabledFor, notAStream, unknownToken} from './refusals.js';
 import {ended, json, notUpgraded, only} from './replies.js';
 import type {Service} from './service.js';
@@ -122,15 +122,17 @@ export class Entrance {
 		if (req.method === 'POST') return this.#post(req, res, service, caller);
 		const id = sessionIdOf(req);
 		if (id === undefined) return {status: 405, message: 'Method Not Allowed', headers: {allow: 'POST'}};
-		const held = typeof id === 'string' ? this.#gateway.sessions.find(id, name, caller.principal) : undefined;
-		if (!held) return {status: 404, code: -32001, message: 'Session not found'};
+		if (id instanceof Error) return severalIds;
+		const {sessions} = this.#gateway;
+		const held = sessions.find(id, name, caller.principal);
+		if (!held || !(held.client instanceof HttpSession)) return sessions.unknown(name);
 		if (req.method === 'DELETE') {
-			void this.#gateway.sessions.end(held).then(status => ended(res, status));
+			void sessions.end(held).then(status => ended(res, status));
 			return;
 		}
 		if (!acceptedBy(req).events)
 			return {status: 406, message: 'Not Acceptable: a stream is text/event-stream'};
-		if (held.client instanceof HttpSession) held.client.listen(res, headerOf(req, 'last-event-id'));
+		held.client.listen(res, headerOf(req, 'last-event-id'));
 		return;
 	}
 

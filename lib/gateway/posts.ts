@@ -4,7 +4,7 @@ import {BridgeError} from '../errors.js';
 import {acceptedBy} from '../http/read-body.js';
 import {type Refused, refuse} from '../http/refuse.js';
 import type {Log} from '../log.js';
-import {versionProblem} from '../protocol/http-hop.js';
+import {parameterHeaders, versionProblem} from '../protocol/http-hop.js';
 import {callerOf} from '../protocol/v2026-07-28.js';
 import {MODERN} from '../protocol/version.js';
 import {ModernPosts} from '../transports/http-modern.js';
@@ -43,7 +43,11 @@ export class Posts {
 	/** Takes the message in the body of a POST. */
 	take(req: IncomingMessage, response: ServerResponse, body: Buffer, service: Service, caller: Caller): void {
 		const envelope = wholeMessage(body, local);
-		const headers: Headers = caller.authorization === undefined ? {} : {authorization: caller.authorization};
+		const {authorization} = caller;
+		const headers: Headers = {
+			...(authorization === undefined ? {} : {authorization}),
+			...(req.headers['mcp-method'] === undefined ? {} : parameterHeaders(req.headers)),
+		};
 		const post: Post = {envelope, headers, accepts: acceptedBy(req), response};
 		try {
 			const found = this.#clientFor(req, envelope, service, caller);
@@ -63,7 +67,7 @@ export class Posts {
 	): PostClient | Refused {
 		const {id, method} = envelope.head;
 		const session = sessionIdOf(req);
-		if (session instanceof Error) return {status: 400, id, message: 'Bad Request: several session ids'};
+		if (session instanceof Error) return {...severalIds, id};
 		if (session === undefined && isModernPost(envelope, req.headers)) {
 			const problem = modernProblem(envelope, req.headers);
 			return problem ?? this.#within(this.#modern(envelope, service, caller, placeOf(req)));
@@ -75,9 +79,7 @@ export class Posts {
 		const {name} = service.config;
 		if (session !== undefined) {
 			const client = sessions.find(session, name, caller.principal)?.client;
-			return client instanceof HttpSession
-				? this.#within(client)
-				: {status: 404, id, code: -32001, message: 'Session not found'};
+			return client instanceof HttpSession ? this.#within(client) : {...sessions.unknown(name), id};
 		}
 		const latest = sessions.latest(name, caller.principal, placeOf(req))?.client;
 		if (latest instanceof HttpSession) return this.#within(latest);
@@ -144,6 +146,9 @@ export function sessionIdOf(req: IncomingMessage): string | undefined | Error {
 	const [first, ...others] = id.split(',').map(part => part.trim());
 	return others.every(other => other === first) ? first : new Error('several session ids');
 }
+
+/** What is answered then. */
+export const severalIds: Refused = {status: 400, message: 'Bad Request: several session ids'};
 
 /** Where a client is: its address, and what it calls itself. */
 const placeOf = ({socket, headers}: IncomingMessage): string =>

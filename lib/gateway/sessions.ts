@@ -1,6 +1,7 @@
 import {randomBytes} from 'node:crypto';
 import {performance} from 'node:perf_hooks';
 import {BridgeError} from '../errors.js';
+import type {Refused} from '../http/refuse.js';
 import type {Log} from '../log.js';
 import type {Conversation} from './conversation.js';
 
@@ -64,6 +65,18 @@ export class Sessions {
 			return;
 		this.#touch(held);
 		return held;
+	}
+
+	/** What is answered for all ids that are none of the caller's: who else they may belong to is not told. */
+	unknown(service: string): Refused {
+		this.#options.log.warn(
+			'session.unknown',
+			`A client of ${service} named a session that it does not have.`,
+			{
+				service,
+			},
+		);
+		return {status: 404, code: -32001, message: 'Session not found'};
 	}
 
 	/** The session that a client means which does not say: the one that it used last. */

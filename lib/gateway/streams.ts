@@ -50,10 +50,12 @@ export class Streams {
 
 	/** The listener that a message is from. */
 	listener(id: string | null, service: Service, caller: Caller): SseServer | Refused {
-		const held = this.#options.sessions.find(id ?? '', service.config.name, caller.principal);
+		const {sessions} = this.#options;
+		const {name} = service.config;
+		const held = sessions.find(id ?? '', name, caller.principal);
 		const endpoint = held?.client instanceof StreamClient ? held.client.endpoint : undefined;
 		if (endpoint instanceof SseServer) return endpoint;
-		return {status: 404, code: -32001, message: 'Session not found'};
+		return sessions.unknown(name);
 	}
 
 	/** A client changes to WebSocket. */

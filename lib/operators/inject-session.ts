@@ -15,6 +15,8 @@ export type InjectSessionOptions = {
 	readonly onRenewed?: ((result: JsonObject) => void) | undefined;
 };
 
+/** How much of a refusal is searched for what it is about. */
+const MAX_SEARCHED = 4096;
 const HEADER = 'mcp-session-id';
 /** What an id may be, so that it cannot be anything else in a header or a log. */
 const SOUND = /^[\x21-\x7e]{1,1024}$/;
@@ -105,12 +107,10 @@ class SessionKeeper implements Steps {
 		);
 	}
 
-	#isLost({origin, body}: Envelope, {session}: Asked): boolean {
-		const {refusal} = origin;
+	#isLost({origin: {refusal}}: Envelope, {session}: Asked): boolean {
 		if (!refusal || session === undefined || !this.#greeting) return false;
-		return (
-			refusal.status === 404 || (refusal.status === 400 && /session/i.test(JSON.stringify(body.error ?? '')))
-		);
+		const {status, body} = refusal;
+		return status === 404 || (status === 400 && /session/i.test(body.toString('latin1', 0, MAX_SEARCHED)));
 	}
 
 	/** The server does not know the session. */

@@ -1,6 +1,7 @@
 import type {Envelope, Headers} from '../envelope.js';
-import {hopHeaders} from '../protocol/http-hop.js';
+import {hopHeaders, parameterHeaders} from '../protocol/http-hop.js';
 import type {Session} from '../protocol/session.js';
+import {MODERN} from '../protocol/version.js';
 import {perMessage, type Stage} from '../stage.js';
 
 export type NormaliseHeadersOptions = {
@@ -19,7 +20,8 @@ export const CONTENT_TYPE = 'application/json';
 
 /**
  * Says which headers a message leaves with: those that the protocol and the configuration want, and the client's
- * Authorization as it is. Nothing else that a client sends reaches the server.
+ * Authorization as it is, with the parameters that it tells a modern server. Nothing else that a client sends reaches
+ * the server.
  */
 export function normaliseHeaders(options: NormaliseHeadersOptions): Stage {
 	const {session, headers, accept = ACCEPT, contentType = CONTENT_TYPE, passAuthorization = true} = options;
@@ -35,6 +37,7 @@ export function normaliseHeaders(options: NormaliseHeadersOptions): Stage {
 				// A body that is as long as it looks: nothing has to be unpacked, and nothing can swell.
 				'accept-encoding': 'identity',
 				...hopHeaders(envelope, session.upstream),
+				...(session.upstream === MODERN ? parameterHeaders(envelope.origin.headers ?? {}) : {}),
 				...(authorization === undefined ? {} : {authorization}),
 				...headers,
 			};

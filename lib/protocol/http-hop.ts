@@ -25,6 +25,16 @@ export function hopHeaders({head: {method}, bytes}: Envelope, version: Version |
 	};
 }
 
+const PARAMETER = 'mcp-param-';
+
+/** Of headers, those that tell a parameter of a modern request: only its server knows which there are. */
+export function parameterHeaders(headers: {readonly [name: string]: string | string[] | undefined}): Headers {
+	const found: {[name: string]: string} = {};
+	for (const [name, value] of Object.entries(headers))
+		if (name.startsWith(PARAMETER) && typeof value === 'string') found[name] = value;
+	return found;
+}
+
 const WRAPPED = /^=\?base64\?(.*)\?=$/s;
 /** What stands in a header as it is: neither spaces at its ends nor anything that is not visible. */
 const SOUND = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;

@@ -1,12 +1,12 @@
 import type {IncomingHttpHeaders} from 'node:http';
-import {Envelope, type Headers, type Origin} from '../envelope.js';
+import {Envelope, type Origin} from '../envelope.js';
 import {BridgeError} from '../errors.js';
 import {WholeBody} from '../http/whole-body.js';
 import type {Log} from '../log.js';
-import {objectOf} from '../protocol/json.js';
 import {Valve} from '../valve.js';
 import {EventReader} from './event-reader.js';
 import {exchange, headerOf, type Reader, type Stop, streamHeaders} from './http-exchange.js';
+import {isUnheard, reasonOf, redirectedTo, refusedWith} from './http-failure.js';
 import {received} from './received.js';
 
 export type HttpAnswerOptions = {
@@ -28,8 +28,8 @@ const MAX_REFUSAL = 2 ** 20;
 const harmless: readonly unknown[] = [
 	...['ping', 'tools/list', 'prompts/list', 'resources/list', 'resources/templates/list'],
 ];
-/** What a client is told of the headers of a refusal. */
-const told = ['content-type', 'www-authenticate', 'retry-after', 'allow'] as const;
+/** After how long a server is tried again that did not even take the connection: it may be about to start. */
+const AGAIN_MS = 200;
 
 /** One request to a server behind HTTP, until its answer is there, however it comes. */
 export class HttpAnswer {
@@ -61,9 +61,10 @@ export class HttpAnswer {
 			this.#interrupted();
 			return;
 		}
-		const mayRepeat = !wasBegun && !this.#isRepeated && harmless.includes(this.#options.request.head.method);
+		const mayRepeat = !wasBegun && !this.#isRepeated && !this.#isOver;
 		this.#isRepeated = true;
-		if (mayRepeat) this.start();
+		if (mayRepeat && isUnheard(error)) this.#timer = setTimeout(() => this.start(), AGAIN_MS);
+		else if (mayRepeat && harmless.includes(this.#options.request.head.method)) this.start();
 		else this.#fail(reasonOf(error));
 	}
 
@@ -76,13 +77,13 @@ export class HttpAnswer {
 
 	#begun(status: number, headers: IncomingHttpHeaders): Reader {
 		const {name, request} = this.#options;
-		const session = headerOf(headers, 'mcp-session-id');
+		const session = oneOf(headerOf(headers, 'mcp-session-id'));
 		this.#origin = {
 			...{name, valve: this.#origin.valve, headers: session === undefined ? {} : {'mcp-session-id': session}},
 			...(request.head.id === undefined ? {} : {within: request.head.id}),
 		};
-		const type = headerOf(headers, 'content-type') ?? '';
-		if (status < 300 && type.startsWith('text/event-stream')) return this.#events();
+		const type = typeOf(headers);
+		if (status < 300 && type.startsWith(EVENTS)) return this.#events();
 		return this.#whole(status, headers, type);
 	}
 
@@ -93,11 +94,12 @@ export class HttpAnswer {
 			onData: (chunk, flow) => {
 				if (body.add(chunk)) return;
 				flow.stop();
-				this.#tooLarge();
+				if (status >= 400) this.#refused(status, headers, undefined);
+				else this.#tooLarge();
 			},
 			onEnd: () => {
 				if (status >= 400) this.#refused(status, headers, body.bytes());
-				else if (status >= 300) this.#fail(redirected(status, headers));
+				else if (status >= 300) this.#redirected(status, headers);
 				else if (body.length === 0) this.#fail(`it answered with status ${status} and nothing else`);
 				else if (!type.startsWith('application/json'))
 					this.#fail(`it answered with ${type || 'something that has no type'}`);
@@ -132,7 +134,9 @@ export class HttpAnswer {
 	#interrupted(): void {
 		if (this.#isOver) return;
 		const {lastEventId, retryMs} = this.#reader ?? {};
-		if (lastEventId === undefined || ++this.#resumptions > MAX_RESUMPTIONS)
+		const isModern = this.#options.request.headers?.['mcp-method'] !== undefined;
+		// Without sessions there is nothing that could be taken up again.
+		if (lastEventId === undefined || isModern || ++this.#resumptions > MAX_RESUMPTIONS)
 			this.#fail('its stream ended before the answer');
 		else this.#timer = setTimeout(() => this.#resume(lastEventId), retryMs);
 	}
@@ -142,9 +146,9 @@ export class HttpAnswer {
 		const headers = streamHeaders(request.headers ?? {});
 		this.#stop = exchange({
 			...{method: 'GET', url},
-			headers: {...headers, accept: 'text/event-stream', 'last-event-id': lastEventId},
-			onHead: status => {
-				if (status < 300) return this.#events();
+			headers: {...headers, accept: EVENTS, 'last-event-id': lastEventId},
+			onHead: (status, received) => {
+				if (status < 300 && typeOf(received).startsWith(EVENTS)) return this.#events();
 				this.#fail(`its stream ended before the answer, and cannot be taken up again (status ${status})`);
 				return {onData: () => {}, onEnd: () => {}};
 			},
@@ -152,32 +156,22 @@ export class HttpAnswer {
 		});
 	}
 
-	/** The server, or whoever stands before it, did not take the request. The client may want to know how, in full. */
-	#refused(status: number, headers: IncomingHttpHeaders, body: Buffer): void {
+	/** The client may want to know how it was refused, in full. */
+	#refused(status: number, headers: IncomingHttpHeaders, body: Buffer | undefined): void {
 		const {hear, request, name} = this.#options;
 		const {id} = request.head;
 		if (this.#isOver || id === undefined) return;
 		this.#finish();
-		const kept: Record<string, string> = {};
-		for (const header of told) {
-			const value = headerOf(headers, header);
-			if (value !== undefined) kept[header] = value;
-		}
-		const origin = {...this.#origin, refusal: {status, headers: kept as Headers, body}};
-		const error = errorIn(body);
-		const refusal = new BridgeError(
-			'ERR_UPSTREAM_UNREACHABLE',
-			`${name} answered with HTTP status ${status}.`,
-			status === 401
-				? 'Give it the credentials that it asks for.'
-				: 'See what its own log says of the request.',
-			{status},
-		);
-		hear(
-			error === undefined
-				? Envelope.failure(id, refusal, origin)
-				: Envelope.answer(id, 'error', error, origin),
-		);
+		hear(refusedWith({name, id}, this.#origin, {status, headers, body}));
+	}
+
+	/** Who follows a redirect asks whomever somebody else names, with the credentials that are for this server. */
+	#redirected(status: number, headers: IncomingHttpHeaders): void {
+		const {name, log} = this.#options;
+		const host = redirectedTo(headers);
+		const what = `answered with status ${status}, which points to ${host}, and redirects are not followed`;
+		log.warn('http.redirected', `${name} ${what}.`, {server: name, status, host});
+		this.#fail(`it ${what}`);
 	}
 
 	#tooLarge(): void {
@@ -217,32 +211,13 @@ export class HttpAnswer {
 	}
 }
 
-/** Why there is no answer, for people: nothing of it tells where else the server may be. */
-function reasonOf(error: NodeJS.ErrnoException): string {
-	const reasons: {[code: string]: string} = {
-		ECONNREFUSED: 'nobody listens there',
-		ENOTFOUND: 'there is no such host',
-		EAI_AGAIN: 'its name cannot be looked up now',
-		ECONNRESET: 'the connection was reset',
-		UND_ERR_SOCKET: 'the connection was closed',
-		UND_ERR_CONNECT_TIMEOUT: 'it does not take connections',
-	};
-	return reasons[error.code ?? ''] ?? error.message;
-}
+const EVENTS = 'text/event-stream';
 
-function redirected(status: number, headers: IncomingHttpHeaders): string {
-	const location = headerOf(headers, 'location') ?? '';
-	const host = URL.canParse(location) ? new URL(location).host : 'another place';
-	return `it answered with status ${status}, which points to ${host}, and redirects are not followed`;
-}
+const typeOf = (headers: IncomingHttpHeaders): string =>
+	(headerOf(headers, 'content-type') ?? '').toLowerCase();
 
-/** The error of JSON-RPC in the body of a refusal. */
-function errorIn(body: Buffer): unknown {
-	if (!body.toString('latin1', 0, 64).trimStart().startsWith('{')) return;
-	try {
-		const {error} = objectOf(JSON.parse(body.toString()));
-		return error;
-	} catch {
-		return;
-	}
+/** A header that was sent several times with the same value. Different ones stay what they are, which is no id. */
+function oneOf(value: string | undefined): string | undefined {
+	const [first, ...others] = value?.split(', ') ?? [];
+	return others.every(other => other === first) ? first : value;
 }
