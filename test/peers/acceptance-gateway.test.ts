@@ -45,7 +45,7 @@ async function visitAll(t: ExecutionContext): Promise<Visits> {
 		const seen = visits[index];
 		return seen ? [{member, ...seen, status: status.services[serviceName(member)]}] : [];
 	});
-	return {all, log: gateway.stderr()};
+	return {all, log: gateway.text()};
 }
 
 let visits: Promise<Visits> | undefined;

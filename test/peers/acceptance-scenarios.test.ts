@@ -83,7 +83,7 @@ test.serial('US2.1 and SC-004 the server hears initialize, initialized, and only
 	const {client} = await connect(gateway, 'demo', newest);
 	t.deepEqual(toolNames(await client.ask('tools/list')), toolsOf(newest));
 	await client.close();
-	t.false(gateway.stderr().includes(complaint));
+	t.false(gateway.text().includes(complaint));
 });
 
 test.serial(
@@ -113,7 +113,7 @@ for (const shared of [false, true]) {
 				}),
 			);
 			for (const list of lists) t.deepEqual(list, toolsOf('2025-06-18'));
-			t.false(gateway.stderr().includes(complaint));
+			t.false(gateway.text().includes(complaint));
 		},
 	);
 }
@@ -185,7 +185,7 @@ test.serial(
 		t.true(((await gatewayStatus(gateway)).services.weather?.lost['links to resources'] ?? 0) > 0);
 		await gateway.stop();
 		const warnings = gateway
-			.stderr()
+			.text()
 			.split('\n')
 			.filter(line => line.includes('links to resources'));
 		t.is(warnings.length, 1);
@@ -208,6 +208,6 @@ test.serial(
 		t.regex(services.old?.outlook ?? '', /2024-11-05 is superseded/);
 		t.is(services.modern?.deprecated, false);
 		await gateway.stop();
-		t.regex(gateway.stderr(), /"server":"old".*2024-11-05 is superseded/);
+		t.regex(gateway.text(), /"server":"old".*2024-11-05 is superseded/);
 	},
 );

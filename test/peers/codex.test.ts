@@ -10,7 +10,7 @@ import {callTool, type ScriptedModel, startModel} from './scripted-model.js';
 /* Codex asks for 2025-06-18 and streamable HTTP. The servers here speak 2024-11-05, over whatever they have. */
 
 const version = '2024-11-05';
-const answer = 'This is a simple text response for testing.';
+const answer = /This is a simple text response for testing\./;
 const callIt = callTool('demo', 'test_simple_text');
 
 /** How the gateway reaches a server over that transport, after it was started. */
@@ -35,7 +35,7 @@ async function converse(t: ExecutionContext, model: ScriptedModel, url: string) 
 	const codex = await CodexAppServer.start(t, await codexHome(t, model, {demo: url}));
 	const thread = await codex.startThread();
 	const say = (text: string): Promise<string> => codex.turn(thread, text);
-	t.true((await say(callIt)).includes(answer), 'the tool is called before anything happens');
+	t.regex(await say(callIt), answer, 'the tool is called before anything happens');
 	return {say, close: () => codex.close()};
 }
 
@@ -46,7 +46,7 @@ test.serial(
 		const model = await startModel(t);
 		const {port} = await startFixture(t, {mode: 'http', version});
 		const home = await codexHome(t, model, {demo: fixtureUrl('http', port)});
-		t.true((await codexExec(home, callIt)).includes(answer));
+		t.regex(await codexExec(home, callIt), answer);
 		t.deepEqual(model.toolsOf('demo'), toolsOf(version));
 	},
 );
@@ -56,7 +56,7 @@ for (const mode of ['stdio', 'http', 'sse', 'ws'] as const) {
 		const gateway = await startDemo(t, await serviceOver(t, mode));
 		const model = await startModel(t);
 		const home = await codexHome(t, model, {demo: serviceUrl(gateway, 'demo')});
-		t.true((await codexExec(home, callIt)).includes(answer));
+		t.regex(await codexExec(home, callIt), answer);
 		t.deepEqual(model.toolsOf('demo'), toolsOf(version));
 	});
 }
@@ -69,7 +69,7 @@ for (const mode of ['http', 'sse', 'ws'] as const) {
 		const {say, close} = await converse(t, await startModel(t), serviceUrl(gateway, 'demo'));
 		await fixture.stop();
 		await startFixture(t, options);
-		t.true((await say(callIt)).includes(answer));
+		t.regex(await say(callIt), answer);
 		t.is(await close(), 0);
 	});
 }
@@ -82,7 +82,9 @@ test.serial('Codex goes on with its conversation after the server over stdio was
 	const children = await processesWith(marker);
 	t.is(children.length, 1);
 	for (const pid of children) process.kill(Number(pid), 'SIGKILL');
-	t.true((await say(callIt)).includes(answer));
+	// A call that is on its way when it dies is not repeated: it may have been carried out.
+	await gateway.said(/"upstream\.lost"/);
+	t.regex(await say(callIt), answer);
 	t.is(await close(), 0);
 });
 
@@ -97,7 +99,7 @@ for (const mode of ['stdio', 'http'] as const) {
 			const {say, close} = await converse(t, await startModel(t), serviceUrl(gateway, 'demo'));
 			await gateway.stop();
 			await startGateway(t, options);
-			t.true((await say(callIt)).includes(answer));
+			t.regex(await say(callIt), answer);
 			t.is(await close(), 0);
 		},
 	);
@@ -111,7 +113,7 @@ test.serial('Codex is told of a server that is down, and can use it when it is b
 	await fixture.stop();
 	t.regex(await say(callIt), /^completed: The tool said: .*/);
 	await startFixture(t, options);
-	t.true((await say(callIt)).includes(answer));
+	t.regex(await say(callIt), answer);
 	t.is(await close(), 0);
 });
 

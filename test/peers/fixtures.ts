@@ -27,7 +27,7 @@ export function fixtureCommand({mode, version, env, port = 0, speaksBothEras}: F
 
 /** Starts a fixture server behind a network. It ends with the test. */
 export function startFixture(t: Owner, options: FixtureOptions): Promise<Listening> {
-	return startListening(t, fixtureCommand(options), /^listening (\d+)$/);
+	return startListening(t, fixtureCommand(options), /^listening (\d+)$/m);
 }
 
 /** Where a client of that transport finds the fixture. */

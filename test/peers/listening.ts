@@ -1,6 +1,7 @@
 import {type ChildProcess, spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {createInterface} from 'node:readline';
+import type {Readable} from 'node:stream';
 import type {Command} from './peers.js';
 
 /** What ends the processes that were started for it, such as a test. */
@@ -12,17 +13,53 @@ export interface Owner {
 export interface Listening {
 	readonly port: number;
 	readonly pid: number;
-	/** All that it has written to stderr so far, cut from the front. */
-	readonly stderr: () => string;
+	/** All that it has written so far, cut from the front. */
+	readonly text: () => string;
+	/** Resolves when it writes, or has written, a line like that. */
+	said(line: RegExp): Promise<void>;
 	/** Ends it by that signal and waits until it is gone. */
 	stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>;
 }
 
 const maxRemembered = 100_000;
 
-function portIn(line: string, announcement: RegExp): number | undefined {
-	const port = announcement.exec(line)?.[1];
-	return port === undefined ? undefined : Number(port);
+/** The lines that a program writes, and who waits for one of them. */
+class Lines {
+	readonly #child: ChildProcess;
+	readonly #waiting = new Map<(found: RegExpExecArray) => void, RegExp>();
+	#text = '';
+
+	constructor(child: ChildProcess, outputs: readonly Readable[]) {
+		this.#child = child;
+		for (const input of outputs) createInterface({input}).on('line', line => this.#take(line));
+	}
+
+	get text(): string {
+		return this.#text;
+	}
+
+	/** The first line like that, also if it was written before. */
+	first(pattern: RegExp): Promise<RegExpExecArray> {
+		return new Promise((resolve, reject) => {
+			const before = pattern.exec(this.#text);
+			if (before) return resolve(before);
+			this.#waiting.set(resolve, pattern);
+			this.#child.once('error', reject);
+			this.#child.once('exit', code => reject(new Error(`It ended with ${code}: ${this.#text}`)));
+			return;
+		});
+	}
+
+	#take(line: string): void {
+		this.#text = `${this.#text}${line}\n`.slice(-maxRemembered);
+		for (const [resolve, pattern] of this.#waiting) {
+			const found = pattern.exec(line);
+			if (found) {
+				this.#waiting.delete(resolve);
+				resolve(found);
+			}
+		}
+	}
 }
 
 /** Starts a program and waits until it says, on stdout or stderr, on which port it listens: the first group of `announcement`. */
@@ -32,22 +69,16 @@ export async function startListening(
 	announcement: RegExp,
 ): Promise<Listening> {
 	const child = spawn(command, args, {stdio: ['ignore', 'pipe', 'pipe'], env: {...process.env, ...env}});
-	let stderr = '';
-	child.stderr.on('data', chunk => {
-		stderr = (stderr + String(chunk)).slice(-maxRemembered);
-	});
+	const lines = new Lines(child, [child.stdout, child.stderr]);
 	t.teardown(() => child.kill('SIGKILL'));
-	const port = await new Promise<number>((resolve, reject) => {
-		const look = (line: string): void => {
-			const found = portIn(line, announcement);
-			if (found !== undefined) resolve(found);
-		};
-		createInterface({input: child.stdout}).on('line', look);
-		createInterface({input: child.stderr}).on('line', look);
-		child.once('error', reject);
-		child.once('exit', code => reject(new Error(`${args.join(' ')} ended with ${code}: ${stderr}`)));
-	});
-	return {port, pid: child.pid ?? -1, stderr: () => stderr, stop: signal => stop(child, signal)};
+	const [, port] = await lines.first(announcement);
+	return {
+		port: Number(port),
+		pid: child.pid ?? -1,
+		text: () => lines.text,
+		said: async line => void (await lines.first(line)),
+		stop: signal => stop(child, signal),
+	};
 }
 
 async function stop(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> {
