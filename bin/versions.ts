@@ -13,7 +13,7 @@ import {
 } from '../lib/protocol/version.js';
 import type {Endpoint} from '../lib/stage.js';
 import {type Child, child} from '../lib/transports/child.js';
-import {overHttp} from '../lib/transports/over-http.js';
+import {overUrl} from '../lib/transports/over-url.js';
 import {sweepOrphans} from '../lib/transports/sweep.js';
 import type {Flags} from './flags.js';
 import {observers} from './observers.js';
@@ -33,7 +33,7 @@ export async function runVersions(
 	const name = flags.url?.host ?? serverName(server ?? []);
 	const children = new Set<Child>();
 	const start = (): Endpoint => {
-		if (flags.url) return overHttp({name, url: flags.url, log});
+		if (flags.url) return overUrl({name, url: flags.url, log, headers: () => flags.headers});
 		const [command = '', ...args] = server ?? [];
 		const started = child({name, command, args, env: flags.env, onStderr: chunk => void stderr.write(chunk)});
 		children.add(started);

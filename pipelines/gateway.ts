@@ -56,6 +56,8 @@ export const converseThrough =
 		const link = connect(client, gateway(conversation, options, taps), upstream, error =>
 			logBug(options.log, error),
 		);
+		// A client that a shared server has cut off has nobody to talk to any more.
+		void upstream.gone.then(() => client.close());
 		return async () => {
 			const status = await upstream.close();
 			link.unsubscribe();

@@ -110,6 +110,7 @@ export class Posts {
 		});
 		const held = sessions.add(id, client, conversation, place);
 		conversation.begin(client, converse);
+		void client.gone.then(() => sessions.end(held));
 		return client;
 	}
 
@@ -125,8 +126,9 @@ export class Posts {
 		const client = new ModernPosts({name: 'client', log, signAfterMs: signAfter(service)});
 		// No client that forgot its session is to be taken for one that has none.
 		const conversation = new Conversation(service, caller);
-		sessions.add(id, client, conversation, `modern ${place}`);
+		const held = sessions.add(id, client, conversation, `modern ${place}`);
 		conversation.begin(client, converse);
+		void client.gone.then(() => sessions.end(held));
 		return client;
 	}
 }

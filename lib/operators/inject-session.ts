@@ -1,10 +1,12 @@
 import {Envelope, type Origin} from '../envelope.js';
 import {BridgeError} from '../errors.js';
 import {HeldMessages} from '../held-messages.js';
+import {listsChanged} from '../lists-changed.js';
 import type {Log} from '../log.js';
 import {isObject, type JsonObject} from '../protocol/json.js';
 import {type Outlets, type Stage, type Steps, stage} from '../stage.js';
 import {canonicalId} from '../wire/id.js';
+import {memberText} from '../wire/member.js';
 
 export type InjectSessionOptions = {
 	readonly upstream: string;
@@ -24,6 +26,16 @@ const SOUND = /^[\x21-\x7e]{1,1024}$/;
 /** A request that the server has not answered. */
 type Asked = {readonly request: Envelope; readonly session: string | undefined; readonly isRepeated: boolean};
 
+/** A handshake that is under way because the session was lost, and what was refused for that reason. */
+type Renewal = {
+	readonly key: string;
+	readonly lost: Array<{readonly asked: Asked; readonly refusal: Envelope}>;
+	readonly patience: NodeJS.Timeout;
+};
+
+/** How long a server may take to answer a new handshake. */
+const GREETING_MS = 60_000;
+
 /**
  * Remembers the id that a server behind HTTP has given to the session, and puts it on all that follows.
  *
@@ -42,8 +54,7 @@ class SessionKeeper implements Steps {
 	#session: string | undefined;
 	#greeting: Envelope | undefined;
 	#completion: Envelope | undefined;
-	/** The key of the request by which hands are shaken again, while that is under way, and the refusals that it is for. */
-	#renewal: {readonly key: string; readonly lost: Array<{asked: Asked; refusal: Envelope}>} | undefined;
+	#renewal: Renewal | undefined;
 
 	constructor(options: InjectSessionOptions, out: Outlets) {
 		this.#options = options;
@@ -52,6 +63,7 @@ class SessionKeeper implements Steps {
 
 	readonly toUpstream = (envelope: Envelope): Envelope | undefined => {
 		const {method} = envelope.head;
+		if (method === 'notifications/cancelled') this.#forget(envelope);
 		if (method === 'initialize') {
 			this.#session = undefined;
 			this.#greeting = envelope;
@@ -70,10 +82,18 @@ class SessionKeeper implements Steps {
 		if (asked) this.#asked.delete(key ?? '');
 		const problem = this.#remember(envelope.origin, asked);
 		if (problem) return isAnswer ? Envelope.failure(envelope.head.id, problem, envelope.origin) : undefined;
-		if (isAnswer && key === this.#renewal?.key) return this.#renewed(envelope);
+		if (isAnswer && key === this.#renewal?.key) return this.#renewed(envelope.body.result);
 		if (asked && this.#isLost(envelope, asked)) return this.#renew(asked, envelope);
 		return envelope;
 	};
+
+	readonly stopped = (): void => clearTimeout(this.#renewal?.patience);
+
+	/** Nobody waits for the answer to a request that was cancelled. */
+	#forget({bytes}: Envelope): void {
+		const id = memberText(bytes, 'params', 'requestId');
+		if (id !== undefined) this.#asked.delete(canonicalId(id));
+	}
 
 	#withSession(envelope: Envelope, isRepeated: boolean): Envelope {
 		const {key, method} = envelope.head;
@@ -127,7 +147,8 @@ class SessionKeeper implements Steps {
 		const {upstream, log, ownId} = this.#options;
 		log.info('session.lost', `${upstream} has lost the session; hands are shaken again.`, {server: upstream});
 		const id = JSON.stringify(ownId());
-		this.#renewal = {key: canonicalId(id), lost: [{asked, refusal}]};
+		const patience = setTimeout(() => this.#renewed(undefined), GREETING_MS).unref();
+		this.#renewal = {key: canonicalId(id), lost: [{asked, refusal}], patience};
 		if (this.#greeting) {
 			const greeting = this.#greeting.withId(id);
 			greeting.headers = this.#greeting.headers;
@@ -140,15 +161,16 @@ class SessionKeeper implements Steps {
 		this.#out.toUpstream(this.#withSession(request, true));
 	}
 
-	/** The server has answered the new handshake. */
-	#renewed(envelope: Envelope): undefined {
-		const {lost} = this.#renewal ?? {lost: []};
+	/** The server has answered the new handshake, or will not. */
+	#renewed(result: unknown): undefined {
+		const {lost = [], patience} = this.#renewal ?? {};
+		clearTimeout(patience);
 		this.#renewal = undefined;
-		const {result} = envelope.body;
 		if (isObject(result)) {
 			if (this.#completion) this.#out.toUpstream(this.#withSession(this.#completion, true));
 			this.#options.onRenewed?.(result);
 			for (const {asked} of lost) this.#repeat(asked);
+			for (const notice of listsChanged(result)) this.#out.toClient(notice);
 		} else for (const {refusal} of lost) this.#out.toClient(refusal);
 		for (const held of this.#held.takeAll()) this.#out.toUpstream(this.#withSession(held, false));
 	}

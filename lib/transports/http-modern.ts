@@ -43,16 +43,20 @@ export class ModernPosts implements Endpoint {
 		error: (): void => this.#end(),
 		complete: (): void => this.#end(),
 	};
-	readonly gone: Promise<void> = new Promise(() => {});
+	readonly gone: Promise<void>;
 	readonly #options: ModernPostsOptions;
 	readonly #valve = new Valve();
 	/** By the key that the request has towards the server. */
 	readonly #asked = new Map<string, Asked>();
 	#count = 0;
+	#isGone: () => void = () => {};
 
 	constructor(options: ModernPostsOptions) {
 		this.#options = options;
 		this.name = options.name;
+		this.gone = new Promise(resolve => {
+			this.#isGone = resolve;
+		});
 	}
 
 	get isInUse(): boolean {
@@ -155,6 +159,7 @@ export class ModernPosts implements Endpoint {
 	#end(): void {
 		for (const {reply} of this.#asked.values()) reply.drop();
 		this.#asked.clear();
+		this.#isGone();
 	}
 
 	async close(): Promise<void> {

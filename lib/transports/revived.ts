@@ -4,10 +4,12 @@ import {nextPauseMs} from '../back-off.js';
 import {Envelope, type Origin} from '../envelope.js';
 import {BridgeError} from '../errors.js';
 import {HeldMessages} from '../held-messages.js';
+import {listsChanged} from '../lists-changed.js';
 import type {Log} from '../log.js';
 import {isObject, type JsonObject} from '../protocol/json.js';
 import type {Endpoint} from '../stage.js';
 import {canonicalId} from '../wire/id.js';
+import {memberText} from '../wire/member.js';
 
 export type RevivedOptions = {
 	readonly name: string;
@@ -85,10 +87,17 @@ class Revived {
 		if (this.#final && id !== undefined && method !== undefined)
 			this.incoming.next(Envelope.failure(id, this.#final, envelope.origin));
 		if (this.#isOver || this.#final) return;
+		if (method === 'notifications/cancelled') this.#forget(envelope);
 		if (method === 'initialize') this.#greeting = envelope;
 		else if (method === 'notifications/initialized') this.#completion = envelope;
 		if (this.#isReady) this.#pass(envelope);
 		else this.#held.add(envelope);
+	}
+
+	/** Nobody waits for the answer to a request that was cancelled. */
+	#forget({bytes}: Envelope): void {
+		const id = memberText(bytes, 'params', 'requestId');
+		if (id !== undefined) this.#asked.delete(canonicalId(id));
 	}
 
 	#pass(envelope: Envelope): void {
@@ -126,6 +135,7 @@ class Revived {
 		if (this.#completion) this.#endpoint?.outgoing.next(this.#completion);
 		this.#options.onRevived(result);
 		this.#ready();
+		for (const notice of listsChanged(result)) this.incoming.next(notice);
 	}
 
 	#ready(): void {

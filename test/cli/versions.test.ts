@@ -151,9 +151,9 @@ test.serial(
 	async t => {
 		for (const [args, reason] of [
 			[['versions', '--url', 'nowhere'], /is no URL/],
-			[['versions', '--url', 'ftp://example.com'], /not http or https/],
+			[['versions', '--url', 'ftp://example.com'], /is not http, https, ws or wss/],
 			[['versions', '--url', 'http://127.0.0.1:1/', '--', 'cat'], /a --url and a command/],
-			[['--url', 'http://127.0.0.1:1/'], /bridge versions alone/],
+			[['--url', 'http://127.0.0.1:1/', '--', 'cat'], /a --url and a command/],
 			[['versions'], /which server to ask/],
 		] as const) {
 			const {code, stderr} = await runBridge([...args]);
@@ -166,5 +166,5 @@ test.serial(
 test.serial('a server that is not there is an error that says where, exit code 1', async t => {
 	const {code, stderr} = await runBridge(['versions', '--url', 'http://127.0.0.1:1/mcp']);
 	t.is(code, 1);
-	t.regex(stderr, /cannot be reached at http:\/\/127\.0\.0\.1:1\/mcp/);
+	t.regex(stderr, /127\.0\.0\.1:1 gave no answer: nobody listens there/);
 });

@@ -3,7 +3,7 @@ import type {AddressInfo} from 'node:net';
 import test, {type ExecutionContext} from 'ava';
 import {Envelope} from '../../lib/envelope.js';
 import {createLog} from '../../lib/log.js';
-import {overHttp} from '../../lib/transports/over-http.js';
+import {overUrl} from '../../lib/transports/over-url.js';
 import {envelope as modernMeta} from '../helpers/version-stages.js';
 import {until} from '../operators/support.js';
 
@@ -32,9 +32,10 @@ async function start(t: ExecutionContext, handle: Handle) {
 		server.close();
 	});
 	const {port} = server.address() as AddressInfo;
-	const client = overHttp({
+	const client = overUrl({
 		name: 'remote',
 		log: quiet,
+		headers: () => ({}),
 		url: new URL(`http://127.0.0.1:${port}/mcp?key=secret`),
 		maxBytes: 1000,
 	});
@@ -130,7 +131,12 @@ test('an answer that is too long is an error', async t => {
 });
 
 test('nobody there is an error', async t => {
-	const client = overHttp({name: 'remote', log: quiet, url: new URL('http://127.0.0.1:1/mcp')});
+	const client = overUrl({
+		name: 'remote',
+		log: quiet,
+		headers: () => ({}),
+		url: new URL('http://127.0.0.1:1/mcp'),
+	});
 	const heard: unknown[] = [];
 	client.incoming.subscribe(envelope => heard.push(envelope.body));
 	client.outgoing.next(Envelope.of({jsonrpc: '2.0', id: 1, method: 'ping'}));

@@ -1,3 +1,4 @@
+import {MESSAGE_LIMIT} from '../operators/frame.js';
 import {injectSession} from '../operators/inject-session.js';
 import {normaliseHeaders} from '../operators/normalise-headers.js';
 import {objectOf} from '../protocol/json.js';
@@ -5,18 +6,30 @@ import {Session} from '../protocol/session.js';
 import {isModernRequest} from '../protocol/v2026-07-28.js';
 import {isHandshakeVersion, MODERN} from '../protocol/version.js';
 import {behind, type Endpoint, perMessage, type Stage} from '../stage.js';
-import {type HttpClientOptions, httpClient} from './http-client.js';
+import {type RemoteOptions, remote} from './remote.js';
 
-/** A server behind streamable HTTP, with the headers and the session that it wants: for who asks it without a pipeline. */
-export function overHttp(options: HttpClientOptions): Endpoint {
-	const {name: upstream, log} = options;
+export type OverUrlOptions = Pick<RemoteOptions, 'name' | 'url' | 'log' | 'headers'> & {
+	readonly maxBytes?: number;
+};
+
+/** A server elsewhere, with the headers and the session that it wants: for who asks it without a pipeline. */
+export function overUrl({maxBytes = MESSAGE_LIMIT, ...options}: OverUrlOptions): Endpoint {
+	const {name: upstream, log, url, headers} = options;
 	const session = new Session({upstream});
+	const transport = url.protocol.startsWith('ws') ? 'ws' : 'http';
+	const ownId = (): string => session.ownId();
+	const endpoint = remote({
+		...{...options, maxBytes, transport, isGuessed: true, ownId},
+		onRevived: result => session.renewed(result),
+		onLoss: () => {},
+	});
+	if (transport === 'ws') return endpoint;
 	const stages = [
 		followVersion(session),
-		normaliseHeaders({session}),
-		injectSession({upstream, log, ownId: () => session.ownId()}),
+		normaliseHeaders({session, headers: headers()}),
+		injectSession({upstream, log, ownId}),
 	];
-	return behind(stages, httpClient(options));
+	return behind(stages, endpoint);
 }
 
 /** Takes note of the version that is spoken, by what is said. */
