@@ -121,7 +121,14 @@ export class Service {
 			onRevived: (result: JsonObject) => this.renewed(session, result),
 			onLoss: (error: BridgeError) => this.failed(error.message),
 		};
-		if (transport === 'stdio' || !url) return revived({...common, open: () => this.#start()});
+		if (transport === 'stdio' || !url) {
+			let starts = 0;
+			const open = (): Endpoint => {
+				if (starts++ > 0) this.seen.restarts++;
+				return this.#start();
+			};
+			return revived({...common, open, onRevived: result => this.#revived(session, result)});
+		}
 		return remote({
 			...common,
 			url,
@@ -160,8 +167,12 @@ export class Service {
 
 	/** It has answered a new handshake, perhaps in another version. */
 	renewed(session: Session, result: JsonObject): void {
-		session.renewed(result);
+		this.#revived(session, result);
 		this.seen.restarts++;
+	}
+
+	#revived(session: Session, result: JsonObject): void {
+		session.renewed(result);
 		this.seen.isFailed = false;
 	}
 

@@ -31,7 +31,7 @@ const GREETING_MS = 60_000;
  * A server that is started again whenever it ends, or connected to again, and shaken hands with as before.
  *
  * What it had not answered by then is answered with the reason: nobody knows how much of it was done. What is said to it
- * meanwhile waits.
+ * meanwhile waits, and so does the first handshake, for which it can only have died of itself.
  */
 export function revived(options: RevivedOptions): Endpoint {
 	const server = new Revived(options);
@@ -58,6 +58,8 @@ class Revived {
 	#completion: Envelope | undefined;
 	/** The key of the handshake that is under way. */
 	#greetingKey: string | undefined;
+	/** Whether the client's own handshake was answered. */
+	#isGreeted = false;
 	#isReady = false;
 	#isOver = false;
 	/** Why it is not even tried again. */
@@ -78,18 +80,21 @@ class Revived {
 			error: error => this.#lost(endpoint, error),
 			complete: () => this.#lost(endpoint, undefined),
 		});
-		if (this.#greeting && !this.#isOver) this.#greet(this.#greeting);
+		if (this.#greeting && this.#isGreeted && !this.#isOver) this.#greet(this.#greeting);
 		else this.#ready();
 	}
 
 	say(envelope: Envelope): void {
 		const {id, method} = envelope.head;
 		if (this.#final && id !== undefined && method !== undefined)
-			this.incoming.next(Envelope.failure(id, this.#final, envelope.origin));
+			this.incoming.next(unstartable(id, this.#final, envelope.origin));
 		if (this.#isOver || this.#final) return;
 		if (method === 'notifications/cancelled') this.#forget(envelope);
-		if (method === 'initialize') this.#greeting = envelope;
-		else if (method === 'notifications/initialized') this.#completion = envelope;
+		if (method === 'initialize') {
+			this.#greeting = envelope;
+			this.#isGreeted = false;
+		}
+		if (method === 'notifications/initialized') this.#completion = envelope;
 		if (this.#isReady) this.#pass(envelope);
 		else this.#held.add(envelope);
 	}
@@ -107,13 +112,14 @@ class Revived {
 	}
 
 	#hear(envelope: Envelope): void {
-		const {key, method} = envelope.head;
+		const {key, method, hasError} = envelope.head;
 		if (method === undefined && key !== undefined) {
 			if (key === this.#greetingKey) {
 				this.#greeted(envelope);
 				return;
 			}
 			this.#asked.delete(key);
+			if (key === this.#greeting?.head.key && !hasError) this.#isGreeted = true;
 		}
 		this.incoming.next(envelope);
 	}
@@ -154,6 +160,7 @@ class Revived {
 		this.#greetingKey = undefined;
 		onLoss(error);
 		if (error.code === 'ERR_COMMAND_UNUSABLE') this.#final = error;
+		if (error.code === 'ERR_CHILD_EXITED') this.#keepGreeting();
 		this.#failAll(error);
 		if (this.#final) return;
 		const pauseMs = nextPauseMs(this.#pauseMs, performance.now() - this.#upSince);
@@ -165,14 +172,21 @@ class Revived {
 		this.#timer = setTimeout(() => this.start(), pauseMs).unref();
 	}
 
+	/** A handshake that was not answered is done with the next one that starts. Nothing else is held at that time. */
+	#keepGreeting(): void {
+		const greeting = this.#greeting;
+		if (greeting && this.#asked.delete(greeting.head.key ?? '')) this.#held.add(greeting);
+	}
+
 	#failAll(error: BridgeError): void {
 		const asked = [...this.#asked.values()];
 		this.#asked.clear();
-		for (const {id, origin} of asked) this.incoming.next(Envelope.failure(id, error, origin));
+		const fail = this.#final ? unstartable : Envelope.failure;
+		for (const {id, origin} of asked) this.incoming.next(fail(id, error, origin));
 		if (!this.#final) return;
 		for (const {head, origin} of this.#held.takeAll())
 			if (head.id !== undefined && head.method !== undefined)
-				this.incoming.next(Envelope.failure(head.id, error, origin));
+				this.incoming.next(unstartable(head.id, error, origin));
 	}
 
 	async close(): Promise<void> {
@@ -184,6 +198,13 @@ class Revived {
 		await this.#endpoint?.close();
 		this.#heard?.unsubscribe();
 	}
+}
+
+/** The answer to a request for a server that cannot be started, which clients of HTTP are told by a status, too. */
+function unstartable(id: string, error: BridgeError, origin: Origin): Envelope {
+	const {bytes: body} = Envelope.failure(id, error);
+	const refusal = {status: 503, headers: {'content-type': 'application/json'}, body};
+	return Envelope.failure(id, error, {...origin, refusal});
 }
 
 const ended = (name: string): BridgeError =>

@@ -7,9 +7,23 @@ import {type Met, type Mood, reply} from '../helpers/upstream.js';
 import {plain, shareGateway} from './shared-gateway.js';
 
 const use = shareGateway(
-	plain('reset', 'harmless', 'statuses', 'long-status', 'redirects', 'bodies', 'bomb', 'endless', 'typed'),
+	plain(
+		'reset',
+		'harmless',
+		'statuses',
+		'long-status',
+		'redirects',
+		'bodies',
+		'bomb',
+		'endless',
+		'typed',
+		'named',
+	),
 	{limits: {message: '1MiB'}},
 );
+
+const type = (name: string) => ({'content-type': name});
+const json = type('application/json');
 
 const call = (session: ClientSession, id: number, text = ''): Promise<Answer> =>
 	session.post({id, method: 'tools/call', params: {name: 'echo', arguments: {text}}});
@@ -68,8 +82,8 @@ for (const [status, headers, body] of [
 	[401, {'www-authenticate': 'Bearer resource_metadata="https://example.com/.well-known/x"'}, ''],
 	[401, {'www-authenticate': 'Basic realm="a", Bearer', 'content-type': 'application/json'}, '{"error":"x"}'],
 	[403, {'content-type': 'text/html; charset=utf-8'}, '<h1>Verböten</h1>'],
-	[429, {'retry-after': '17', 'content-type': 'application/json'}, '{"jsonrpc":"2.0","id":null,"error":{}}'],
-	[500, {'content-type': 'application/json'}, '{"jsonrpc":"2.0","id":9,"error":{"code":1,"message":"x"}}'],
+	[429, {'retry-after': '17', 'content-type': 'application/json'}, '{"error":"slow down"}'],
+	[500, {'content-type': 'application/json'}, '{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"x"}}'],
 	[503, {'retry-after': 'Wed, 21 Oct 2026 07:28:00 GMT'}, 'later'],
 	[503, {'content-encoding': 'gzip', 'content-type': 'text/plain'}, gzipSync('packed')],
 ] as const)
@@ -84,6 +98,17 @@ for (const [status, headers, body] of [
 		t.is(upstream.asked('tools/call').length, upstream.met.filter(({message}) => message.id === 1).length);
 		t.is(upstream.executions, executions);
 	});
+
+test('D5 a message in a refusal has the id that the client knows', async t => {
+	const {gateway, upstream, service} = use('named');
+	const error = {code: -32000, message: 'not now'};
+	upstream.mood = toCalls(({response}) =>
+		response.writeHead(500, json).end(JSON.stringify({jsonrpc: '2.0', id: null, error})),
+	);
+	const answer = await call(await gateway.open(service), 7);
+	t.is(answer.status, 500);
+	t.deepEqual(messageIn(answer), {jsonrpc: '2.0', id: 7, error});
+});
 
 test('D5 a refusal without an end keeps its status, and not its body', async t => {
 	const {gateway, upstream, service} = use('long-status');
@@ -122,8 +147,6 @@ test('D6 a redirect is not followed, and only the host of its target is told', a
 	t.false(gateway.running.stderr.includes('canary'));
 });
 
-const type = (name: string) => ({'content-type': name});
-const json = type('application/json');
 for (const [what, status, headers, body] of [
 	['HTML', 200, type('text/html'), '<!doctype html><p>Sign in'],
 	['an empty 200', 200, json, ''],

@@ -1,14 +1,17 @@
+import type {ExecutionContext} from 'ava';
 import {Subject} from 'rxjs';
 import {Envelope, local} from '../../lib/envelope.js';
 import {createLog} from '../../lib/log.js';
 import {injectSession} from '../../lib/operators/inject-session.js';
 import {normaliseHeaders} from '../../lib/operators/normalise-headers.js';
-import {takesPriming, versionProblem} from '../../lib/protocol/http-hop.js';
 import {Session} from '../../lib/protocol/session.js';
 import type {HandshakeVersion} from '../../lib/protocol/version.js';
 import {connect} from '../../lib/stage.js';
 import {memory} from '../../lib/transports/memory.js';
-import type {Json, Play} from './golden-play.js';
+import {type Message, opening} from '../helpers/bridge.js';
+import {type RunningGateway, startGateway} from '../helpers/gateway.js';
+import {startUpstream, stream, type Upstream} from '../helpers/upstream.js';
+import type {Play} from './golden-play.js';
 
 const quiet = createLog({level: 'error', write: () => {}, isPretty: false});
 
@@ -41,18 +44,54 @@ const httpHop: Play = each => {
 	return {http: {...http, headers: Object.fromEntries(kept), body: sent?.body}};
 };
 
-const httpRefused: Play = each => {
-	const {http} = each.before as {http: Http};
-	const message = versionProblem(http.headers['mcp-protocol-version']);
-	const body = {jsonrpc: '2.0', id: (http.body as Json).id, error: {code: -32600, message}};
-	return {http: {status: 400, headers: {'content-type': 'application/json'}, body}};
-};
+/** Does something with a gateway that runs as a program, and with the upstream behind it. */
+async function throughGateway<T>(
+	act: (gateway: RunningGateway, upstream: Upstream) => Promise<T>,
+): Promise<T> {
+	const endings: Array<() => unknown> = [];
+	const context = {teardown: (end: () => unknown) => void endings.push(end)} as unknown as ExecutionContext;
+	try {
+		const upstream = await startUpstream(context);
+		return await act(await startGateway(context, {servers: {server: {url: upstream.url}}}), upstream);
+	} finally {
+		for (const end of endings.reverse()) await end();
+	}
+}
 
-const priming: Play = each => {
-	const {sse} = each.before as {sse: ReadonlyArray<{data: unknown}>};
-	const events = sse.filter(({data}) => data !== '' || takesPriming(each.to as HandshakeVersion));
-	return {sse: events.map(({data}, at) => ({id: `down_${at + 1}`, data}))};
-};
+const httpRefused: Play = each =>
+	throughGateway(async gateway => {
+		const {http} = each.before as {http: Http};
+		const session = await gateway.open('server');
+		const headers = {...http.headers, ...session.headers};
+		const {status, headers: got, text} = await gateway.post('server', http.body as Message, headers);
+		return {http: {status, headers: {'content-type': got.get('content-type')}, body: JSON.parse(text)}};
+	});
+
+const priming: Play = each =>
+	throughGateway(async (gateway, upstream) => {
+		const {sse} = each.before as {sse: ReadonlyArray<{id: string; retry?: number; data: unknown}>};
+		const [answer] = sse.flatMap(({data}) => (data === '' ? [] : [data as Message]));
+		upstream.version = each.from;
+		upstream.mood = met => {
+			const lines = sse.map(({id, retry, data}) => [
+				`id: ${id}`,
+				...(retry === undefined ? [] : [`retry: ${retry}`]),
+				`data: ${data === '' ? '' : JSON.stringify(data)}`,
+			]);
+			const isAsked = met.message.method === each.method;
+			if (isAsked) stream(met, ...lines.map(event => `${event.join('\n')}\n\n`)).end();
+			return isAsked;
+		};
+		const params = {...opening, protocolVersion: each.to};
+		const opened = await gateway.post('server', {id: 0, method: 'initialize', params});
+		const headers = {'mcp-session-id': opened.headers.get('mcp-session-id') ?? ''};
+		await gateway.post('server', {method: 'notifications/initialized'}, headers);
+		const asking = {id: answer?.id, method: each.method ?? ''};
+		const {text} = await gateway.post('server', asking, {...headers, accept: 'text/event-stream'});
+		const events = text.split('\n\n').filter(event => event !== '');
+		const dataOf = (event: string): unknown => JSON.parse(/^data: ?(.+)$/m.exec(event)?.[1] ?? '""');
+		return {sse: events.map((event, at) => ({id: `down_${at + 1}`, data: dataOf(event)}))};
+	});
 
 /** Cases that are about what HTTP has around messages. */
 export const httpCases: {readonly [name: string]: Play} = {

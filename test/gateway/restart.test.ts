@@ -1,0 +1,82 @@
+import {join} from 'node:path';
+import test from 'ava';
+import {logged, newFolder, newMarker, processesWith, signal} from '../faults/support.js';
+import {handshake, opening, server} from '../helpers/bridge.js';
+import {messageIn, program, type RunningGateway, startGateway} from '../helpers/gateway.js';
+
+const initialize = {id: 'mine', method: 'initialize', params: opening};
+const statusOf = async (gateway: RunningGateway, service: string) =>
+	JSON.parse((await gateway.fetch('/status')).text).services[service];
+
+/** How long bridge waited before each new start. */
+const pauses = (gateway: RunningGateway, service: string): unknown[] =>
+	logged(gateway.running, 'upstream.lost')
+		.filter(entry => entry.server === service)
+		.map(({pauseMs}) => pauseMs);
+
+test.serial(
+	'a child that dies: what was under way gets -31004, and the next call is served by a new one',
+	async t => {
+		const marker = newMarker(t);
+		const gateway = await startGateway(t, {servers: {puppet: program('puppet', marker)}});
+		const session = await gateway.open('puppet');
+		const first = (await session.request(1, 'pid')).result as {pid: number};
+		const held = session.post({id: 'held', method: 'hold'});
+		t.deepEqual((await session.request(2, 'held')).result, {count: 1});
+		signal(first.pid, 'SIGKILL');
+		const lost = await held;
+		t.is(lost.status, 502);
+		t.like(messageIn(lost), {id: 'held', error: {code: -31004, data: {signal: 'SIGKILL'}}});
+		const second = (await session.request(3, 'pid')).result as {pid: number};
+		t.not(second.pid, first.pid);
+		t.deepEqual(processesWith(marker), [second.pid]);
+		const {lines} = (await session.request(4, 'heard')).result as {lines: string[]};
+		t.like(JSON.parse(lines[0] ?? ''), {method: 'initialize', params: opening});
+		t.is(lines[1], handshake[1]);
+		t.like(await statusOf(gateway, 'puppet'), {state: 'ready', restarts: 1, sessions: 1});
+		t.deepEqual(pauses(gateway, 'puppet'), [250]);
+	},
+);
+
+test.serial('a command that cannot be started is a 503 with the reason, and others are served', async t => {
+	const gateway = await startGateway(t, {
+		servers: {missing: {command: 'no-such-command-anywhere'}, puppet: program('puppet', newMarker(t))},
+	});
+	const answer = await gateway.post('missing', initialize);
+	t.is(answer.status, 503);
+	t.like(messageIn(answer), {id: 'mine', error: {code: -31001}});
+	t.regex(answer.text, /there is no such command/);
+	t.like(await statusOf(gateway, 'missing'), {state: 'failed', restarts: 0, sessions: 0});
+	const session = await gateway.open('puppet');
+	t.deepEqual((await session.request(1, 'echo', {a: 1})).result, {a: 1});
+});
+
+test('a child that dies at every start: ever longer pauses, until the handshake runs out of time', async t => {
+	const gateway = await startGateway(t, {servers: {dying: {...program('puppet', '--exit=3'), timeout: 15}}});
+	const answer = await gateway.post('dying', initialize);
+	t.is(answer.status, 504);
+	t.like(messageIn(answer), {id: 'mine', error: {code: -31002}});
+	t.deepEqual(pauses(gateway, 'dying').slice(0, 3), [250, 500, 1000]);
+	const {state, restarts, lastError} = await statusOf(gateway, 'dying');
+	t.is(state, 'failed');
+	t.true(restarts >= 2);
+	t.regex(lastError, /exited with code 3/);
+});
+
+test('a child that never starts again: what waits for it runs out of time, and no call is lost in silence', async t => {
+	const flag = join(await newFolder(t), 'started');
+	const script = `test -e "$0" && exit 3; touch "$0"; exec "$@"`;
+	const args = ['-c', script, flag, ...server('puppet', newMarker(t))];
+	const gateway = await startGateway(t, {servers: {once: {command: 'sh', args, timeout: 15}}});
+	const session = await gateway.open('once');
+	const ended = await session.post({id: 1, method: 'exit', params: {code: 9}});
+	t.is(ended.status, 502);
+	t.like(messageIn(ended), {id: 1, error: {code: -31004, data: {exitCode: 9}}});
+	const waiting = await Promise.all([2, 3].map(id => session.post({id, method: 'pid'})));
+	for (const answer of waiting) {
+		t.is(answer.status, 504);
+		t.like(messageIn(answer), {error: {code: -31002}});
+	}
+	t.deepEqual(pauses(gateway, 'once').slice(0, 3), [250, 500, 1000]);
+	t.true((await statusOf(gateway, 'once')).restarts >= 2);
+});
