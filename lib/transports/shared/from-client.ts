@@ -4,6 +4,7 @@ import {BridgeError} from '../../errors.js';
 import {shortened} from '../../printable.js';
 import {objectOf} from '../../protocol/json.js';
 import {isLevel} from '../../protocol/log-levels.js';
+import {marks} from '../../wire/marks.js';
 import {memberRange, memberText} from '../../wire/member.js';
 import type {SharedClient} from './client.js';
 import type {Exchange} from './exchange.js';
@@ -67,9 +68,8 @@ function ask(
 
 /** Where a request has its progress token. Most have none, and are not looked through for it. */
 function progressToken(envelope: Envelope): readonly [start: number, end: number] | undefined {
-	const {line} = envelope;
-	// A name may be written with escapes.
-	if (!line.includes('progressToken') && !line.includes('\\u')) return;
+	const {head, line} = envelope;
+	if ((head.marks & marks.progressToken) === 0) return;
 	const range = memberRange(envelope.bytes, 'params', '_meta', 'progressToken');
 	return range && /["\d-]/.test(String.fromCharCode(line[range[0]] ?? 0)) ? range : undefined;
 }
