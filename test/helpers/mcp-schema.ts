@@ -1,4 +1,7 @@
 import {readFileSync} from 'node:fs';
+import {join} from 'node:path';
+import process from 'node:process';
+import {fileURLToPath} from 'node:url';
 import {Ajv, type Options, type ValidateFunction} from 'ajv';
 import {Ajv2020} from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
@@ -23,6 +26,10 @@ type Schema = {
 	readonly definitions?: Definitions;
 	readonly $defs?: Definitions;
 };
+/** Where the official schemas are. They are not ours to ship: without the variable, beside the checkout. */
+const schemaFolder =
+	process.env.MCP_SCHEMA_DIR ?? fileURLToPath(new URL('../../../../shared/mcp-schema/', import.meta.url));
+
 type Definitions = {readonly [name: string]: Schema};
 type Kind = 'Request' | 'Notification';
 type Method = {readonly definition: string; readonly kind: Kind};
@@ -38,9 +45,7 @@ class Rules {
 
 	constructor(version: McpVersion) {
 		this.version = version;
-		// From the source tree, as data is not copied to where the compiled tests are.
-		const path = new URL(`../../../fixtures/mcp-schema/${version}.json`, import.meta.url);
-		const schema = JSON.parse(readFileSync(path, 'utf8')) as Schema;
+		const schema = JSON.parse(readFileSync(join(schemaFolder, `${version}.json`), 'utf8')) as Schema;
 		this.definitions = schema.definitions ?? schema.$defs ?? {};
 		this.#place = schema.definitions ? 'definitions' : '$defs';
 		const options: Options = {strict: false, allErrors: true};
