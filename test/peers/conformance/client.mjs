@@ -18,7 +18,7 @@ const isModern = version >= '2026-07-28';
 async function startBridge(bridge, upstream) {
 	const folder = await mkdtemp(join(tmpdir(), 'bridge-conformance-client-'));
 	const file = join(folder, 'gateway.json');
-	await writeFile(file, JSON.stringify({listen: '127.0.0.1:0', servers: {up: {url: upstream}}}));
+	await writeFile(file, JSON.stringify({listen: '127.0.0.1:0', servers: {up: {url: upstream, ...(isModern ? {targetVersion: version} : {})}}}));
 	const child = spawn(process.execPath, [bridge, 'gateway', '--config', file], {
 		stdio: ['ignore', 'pipe', 'pipe'],
 	});
