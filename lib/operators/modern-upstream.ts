@@ -240,5 +240,8 @@ const notModern = (upstream: string): BridgeError =>
 /** Whether a refusal of `initialize` is one of a server that knows no handshake. */
 function isModern({code, data}: JsonObject): boolean {
 	const named = listOf(objectOf(data).supported);
-	return named.includes(MODERN) || (code === -32022 && named.length === 0) || code === -32601;
+	const isUnknown = code === -32601;
+	// Only servers of that era look for headers that say what a message is about.
+	const missesHeader = code === -32020;
+	return named.includes(MODERN) || (code === -32022 && named.length === 0) || isUnknown || missesHeader;
 }

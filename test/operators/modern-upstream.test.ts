@@ -45,6 +45,7 @@ const refusals: ReadonlyArray<readonly [what: string, error: JsonObject, isModer
 	['says that it knows no such version', {code: -32022, message: 'no'}, true],
 	['names the modern version', {code: -32022, message: 'no', data: {supported: [MODERN]}}, true],
 	['names it under another code', {code: -32000, message: 'no', data: {supported: ['x', MODERN]}}, true],
+	['misses a header of the modern era', {code: -32020, message: 'no'}, true],
 	['knows no initialize', {code: -32601, message: 'Method not found'}, true],
 	['names other versions only', {code: -32022, message: 'no', data: {supported: ['2024-11-05']}}, false],
 	['wants other params', {code: -32602, message: 'no'}, false],

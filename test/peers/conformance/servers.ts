@@ -17,8 +17,7 @@ export interface Job {
 	readonly suite: Suite;
 }
 
-const nameOf = ({version, mode, suite}: Job): string =>
-	`server ${version} over ${mode}, ${suite.name}`;
+const nameOf = ({version, mode, suite}: Job): string => `server ${version} over ${mode}, ${suite.name}`;
 const serviceOf = ({version, mode}: Job): string => `${mode}-${version}`;
 
 /** Clients of the stateless era in front of a server that shakes hands. */
