@@ -37,7 +37,7 @@ async function targetOver(way: Way, folder: string, port: number): Promise<strin
 
 /** A gateway in front of a server over HTTP, and where the server itself is. */
 async function startDemo(t: ExecutionContext, version: Version) {
-	t.timeout(180_000);
+	t.timeout(300_000);
 	const folder = await temporaryFolder(t);
 	const fixture = await startFixture(t, {mode: 'http', version});
 	const direct = fixtureUrl('http', fixture.port);
