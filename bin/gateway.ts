@@ -8,6 +8,7 @@ import {type Loaded, loadConfig} from '../lib/config/load.js';
 import {resolveConfig} from '../lib/config/resolve.js';
 import type {Config, ServiceConfig} from '../lib/config/schema.js';
 import {watchConfig} from '../lib/config/watch.js';
+import {BridgeError} from '../lib/errors.js';
 import {Entrance} from '../lib/gateway/entrance.js';
 import {Gateway} from '../lib/gateway/gateway.js';
 import {addressOf, listen} from '../lib/http/server.js';
@@ -45,12 +46,8 @@ export async function runGateway(flags: Flags, stop: Stop, demo: URL): Promise<n
 	announce(base, config, loaded.file);
 	const watch = watchConfig({
 		loaded,
-		onLoaded: next => {
-			const after = effective(next, flags, demo);
-			tellOfChanges(log, gateway.config, after);
-			void gateway.reload(after);
-		},
-		onError: error => log.error('config.broken', `${error.sentence} What was in force still is.`),
+		onLoaded: next => void reload(gateway, effective(next, flags, demo), log),
+		onError: error => tellOfBroken(log, error),
 	});
 	const swept = sweepOrphans(log);
 	await stop.asked;
@@ -63,6 +60,20 @@ export async function runGateway(flags: Flags, stop: Stop, demo: URL): Promise<n
 	await watchers.close();
 	return 0;
 }
+
+async function reload(gateway: Gateway, config: Config, log: Log): Promise<void> {
+	try {
+		const before = gateway.config;
+		await gateway.reload(config);
+		tellOfChanges(log, before, config);
+	} catch (error) {
+		if (!(error instanceof BridgeError)) throw error;
+		tellOfBroken(log, error);
+	}
+}
+
+const tellOfBroken = (log: Log, error: BridgeError): void =>
+	log.error('config.broken', `${error.sentence} What was in force still is.`);
 
 function tellOfChanges(log: Log, before: Config, after: Config): void {
 	const {added, changed, removed} = serviceChanges(before, after);
