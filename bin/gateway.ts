@@ -11,7 +11,7 @@ import {watchConfig} from '../lib/config/watch.js';
 import {BridgeError} from '../lib/errors.js';
 import {Entrance} from '../lib/gateway/entrance.js';
 import {Gateway} from '../lib/gateway/gateway.js';
-import {addressOf, listen} from '../lib/http/server.js';
+import {addressOf, listen, stopListening} from '../lib/http/server.js';
 import type {Log} from '../lib/log.js';
 import {prefixed} from '../lib/prefixed.js';
 import {sweepOrphans} from '../lib/transports/sweep.js';
@@ -36,7 +36,7 @@ export async function runGateway(flags: Flags, stop: Stop, demo: URL): Promise<n
 	const {log} = watchers;
 	for (const warning of loaded.warnings) log.warn('config.warning', warning);
 	const gateway = newGateway(config, watchers);
-	const {handle, upgrade} = new Entrance(gateway);
+	const {handle, upgrade, answers} = new Entrance(gateway);
 	const server = await listen({
 		...{...config.listen, handle, upgrade},
 		onDropped: limit =>
@@ -53,8 +53,10 @@ export async function runGateway(flags: Flags, stop: Stop, demo: URL): Promise<n
 	await stop.asked;
 	watch.close();
 	log.info('gateway.draining', 'bridge ends; what is under way may still be answered.');
-	server.close();
-	await gateway.close(Promise.race([sleep(DRAIN_MS, undefined, {ref: false}), stop.urged]));
+	stopListening(server);
+	const hurry = Promise.race([sleep(DRAIN_MS, undefined, {ref: false}), stop.urged]);
+	await gateway.close(hurry);
+	await Promise.race([answers.flushed(), hurry]);
 	server.closeAllConnections();
 	await swept();
 	await watchers.close();

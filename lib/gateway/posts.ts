@@ -12,6 +12,7 @@ import {HttpSession, type Post} from '../transports/http-server.js';
 import {wholeMessage} from '../transports/whole-message.js';
 import {type Caller, Conversation, type Converse} from './conversation.js';
 import {isModernPost, modernProblem} from './modern-request.js';
+import {overloaded} from './refusals.js';
 import type {Service} from './service.js';
 import {newSessionId, type Sessions} from './sessions.js';
 
@@ -155,8 +156,3 @@ export const severalIds: Refused = {status: 400, message: 'Bad Request: several 
 /** Where a client is: its address, and what it calls itself. */
 const placeOf = ({socket, headers}: IncomingMessage): string =>
 	`${socket.remoteAddress ?? ''} ${headers['user-agent'] ?? ''}`;
-
-const overloaded = (error: BridgeError): Refused => {
-	const {code, message, data} = error.toRpc();
-	return {status: 503, code, message, facts: data, headers: {'retry-after': '1'}};
-};

@@ -1,3 +1,4 @@
+import type {BridgeError} from '../errors.js';
 import type {Refused} from '../http/refuse.js';
 
 export const unknownToken: Refused = {
@@ -18,3 +19,19 @@ export const disabledFor = (name: string, line: Buffer): Refused => ({
 	...disabled(name),
 	status: line.includes('"server/discover"') ? 400 : 503,
 });
+
+/** What is too much now may be taken soon. */
+export const overloaded = (error: BridgeError): Refused => {
+	const {code, message, data} = error.toRpc();
+	return {status: 503, code, message, facts: data, headers: {'retry-after': '1'}};
+};
+
+/** What a client hears that wants to begin something when all is about to end. */
+export const draining: Refused = {
+	status: 503,
+	code: -31005,
+	message: 'bridge is about to end. Try again in a moment.',
+	facts: {source: 'bridge', kind: 'closed'},
+	headers: {'retry-after': '1'},
+	isLast: true,
+};
