@@ -7,21 +7,28 @@ import {Answers} from '../http/answers.js';
 import {acceptedBy, bodyProblem, readBody} from '../http/read-body.js';
 import {type Refused, refuse} from '../http/refuse.js';
 import {type Target, targetOf} from '../http/target.js';
+import {logBug} from '../log.js';
 import {headerOf} from '../transports/http-exchange.js';
 import {HttpSession} from '../transports/http-server.js';
 import {SseServer} from '../transports/sse-server.js';
-import {SseStream} from '../transports/sse-stream.js';
 import type {Caller} from './conversation.js';
 import type {Gateway} from './gateway.js';
 import {firstPage, Login} from './login.js';
+import {servePage} from './pages.js';
 import {Posts, sessionIdOf, severalIds} from './posts.js';
-import {disabled, disabledFor, draining, notAStream, overloaded, unknownToken} from './refusals.js';
+import {
+	disabled,
+	disabledFor,
+	draining,
+	internalError,
+	notAnAnswer,
+	notAStream,
+	overloaded,
+	unknownToken,
+} from './refusals.js';
 import {ended, json, notUpgraded, only} from './replies.js';
 import type {Service} from './service.js';
 import {Streams} from './streams.js';
-
-/** How much may wait for somebody who looks at the traffic. */
-const MAX_UNSEEN = 4 * 2 ** 20;
 
 type Served = Extract<Target, {service: string}>;
 
@@ -55,8 +62,13 @@ export class Entrance {
 			const seconds = (performance.now() - start) / 1000;
 			this.#gateway.metrics.count(service?.config.name, req.method ?? '', res.statusCode, seconds);
 		});
-		const refused = this.#route(req, res, target, service);
-		if (refused) refuse(res, refused);
+		try {
+			const refused = this.#route(req, res, target, service);
+			if (refused) refuse(res, refused);
+		} catch (error) {
+			logBug(this.#gateway.log, error);
+			refuse(res, internalError);
+		}
 	};
 
 	/** Where a request goes; or why it goes nowhere. */
@@ -81,40 +93,7 @@ export class Entrance {
 			if (!service) return this.#noService();
 			return this.#serve(req, res, target, service);
 		}
-		return this.#page(req, res, target.kind);
-	}
-
-	#page(
-		req: IncomingMessage,
-		res: ServerResponse,
-		kind: Exclude<Target['kind'], 'healthz' | 'first'>,
-	): Refused | undefined {
-		if (kind === 'none' || kind === 'all') return {status: 404, message: 'Not Found'};
-		const wrong = only(req, ['GET']);
-		if (wrong) return wrong;
-		if (kind === 'readyz')
-			return this.#gateway.isDraining
-				? {status: 503, message: 'Draining'}
-				: void json(res, {status: 'ready'});
-		if (kind === 'traffic') return this.#traffic(req, res);
-		if (kind === 'status') json(res, this.#gateway.status());
-		else
-			void this.#gateway.metrics.text().then(text => {
-				res.writeHead(200, {'content-type': this.#gateway.metrics.contentType}).end(text);
-			});
-		return;
-	}
-
-	/** The lines of the traffic log as they would be written, for who looks on. */
-	#traffic(req: IncomingMessage, res: ServerResponse): Refused | undefined {
-		if (!acceptedBy(req).events) return notAStream;
-		const {log, live} = this.#gateway;
-		const onSlow = (): void =>
-			log.warn('traffic.slow_viewer', 'Who looked at the traffic could not keep up, and was cut off.');
-		const stream = new SseStream(res, {maxUnreadBytes: MAX_UNSEEN, onSlow});
-		const stop = live.listen(data => void stream.send({data}));
-		void stream.closed.then(stop);
-		return;
+		return servePage(this.#gateway, req, res, target.kind);
 	}
 
 	#serve(req: IncomingMessage, res: ServerResponse, target: Served, service: Service): Refused | undefined {
@@ -145,8 +124,7 @@ export class Entrance {
 		if (this.#gateway.isDraining && sessionIdOf(req) === undefined) return draining;
 		const {messageBytes} = this.#gateway.config.limits;
 		const accepts = acceptedBy(req);
-		if (!accepts.json && !accepts.events)
-			return {status: 406, message: 'Not Acceptable: an answer is application/json or text/event-stream'};
+		if (!accepts.json && !accepts.events) return notAnAnswer;
 		const problem = bodyProblem(req, messageBytes);
 		if (problem) return problem;
 		readBody(req, messageBytes, (line, refused) => {

@@ -9,6 +9,11 @@ export const unknownToken: Refused = {
 
 export const notAStream: Refused = {status: 406, message: 'Not Acceptable: a stream is text/event-stream'};
 
+export const notAnAnswer: Refused = {
+	status: 406,
+	message: 'Not Acceptable: an answer is application/json or text/event-stream',
+};
+
 export const disabled = (name: string): Refused => ({
 	status: 503,
 	message: `${name} is disabled (enabled: false).`,
@@ -34,4 +39,12 @@ export const draining: Refused = {
 	facts: {source: 'bridge', kind: 'closed'},
 	headers: {'retry-after': '1'},
 	isLast: true,
+};
+
+/** What a client hears of a bug. What it is stands in the log. */
+export const internalError: Refused = {
+	status: 500,
+	code: -32603,
+	message: 'Internal error: the log of bridge says more',
+	facts: {source: 'bridge', kind: 'bug'},
 };
