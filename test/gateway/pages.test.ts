@@ -1,6 +1,6 @@
 import test from 'ava';
 import {parse} from 'smol-toml';
-import {runBridge} from '../helpers/bridge.js';
+import {opening, runBridge} from '../helpers/bridge.js';
 import {program, shareGateway, startGateway} from '../helpers/gateway.js';
 import {configFile} from './raw.js';
 
@@ -24,7 +24,7 @@ test('/status tells of each service what it is, how it is, and what it lacks', a
 	const gateway = await startGateway(t, {servers});
 	const speaker = await gateway.open('speaker');
 	await speaker.request(1, 'tools/list');
-	await gateway.post('missing', {id: 1, method: 'initialize', params: {}});
+	await gateway.post('missing', {id: 1, method: 'initialize', params: opening});
 	const {services, sessions} = JSON.parse((await gateway.fetch('/status')).text);
 	t.deepEqual(Object.keys(services), ['puppet', 'speaker', 'missing', 'off']);
 	t.like(services.puppet, {
@@ -56,7 +56,7 @@ test('/metrics is what Prometheus reads: each series has a type, and each line i
 	);
 	for (const line of text.split('\n').filter(line => line !== '' && !line.startsWith('#'))) {
 		const [, name = ''] =
-			/^([a-z_]+)(?:\{(?:[a-z_]+="[^"\n]*",?)*\})? (?:[\d.e+-]+|NaN|[+-]?Inf)$/i.exec(line) ?? [];
+			/^([a-z_][a-z\d_]*)(?:\{(?:[a-z_]+="[^"\n]*",?)*\})? (?:[\d.e+-]+|NaN|[+-]?Inf)$/i.exec(line) ?? [];
 		t.true(types.has(name) || types.has(name.replace(/_(?:bucket|sum|count)$/, '')), line);
 	}
 	t.regex(text, /^bridge_http_requests_total\{service="puppet",method="POST",status="200"\} [1-9]/m);
