@@ -8,9 +8,10 @@ import {type Loaded, loadConfig} from '../lib/config/load.js';
 import {resolveConfig} from '../lib/config/resolve.js';
 import type {Config, ServiceConfig} from '../lib/config/schema.js';
 import {watchConfig} from '../lib/config/watch.js';
+import {BridgeError} from '../lib/errors.js';
 import {Entrance} from '../lib/gateway/entrance.js';
 import {Gateway} from '../lib/gateway/gateway.js';
-import {addressOf, listen} from '../lib/http/server.js';
+import {addressOf, listen, stopListening} from '../lib/http/server.js';
 import type {Log} from '../lib/log.js';
 import {prefixed} from '../lib/prefixed.js';
 import {sweepOrphans} from '../lib/transports/sweep.js';
@@ -35,7 +36,7 @@ export async function runGateway(flags: Flags, stop: Stop, demo: URL): Promise<n
 	const {log} = watchers;
 	for (const warning of loaded.warnings) log.warn('config.warning', warning);
 	const gateway = newGateway(config, watchers);
-	const {handle, upgrade} = new Entrance(gateway);
+	const {handle, upgrade, answers} = new Entrance(gateway);
 	const server = await listen({
 		...{...config.listen, handle, upgrade},
 		onDropped: limit =>
@@ -45,24 +46,36 @@ export async function runGateway(flags: Flags, stop: Stop, demo: URL): Promise<n
 	announce(base, config, loaded.file);
 	const watch = watchConfig({
 		loaded,
-		onLoaded: next => {
-			const after = effective(next, flags, demo);
-			tellOfChanges(log, gateway.config, after);
-			void gateway.reload(after);
-		},
-		onError: error => log.error('config.broken', `${error.sentence} What was in force still is.`),
+		onLoaded: next => void reload(gateway, effective(next, flags, demo), log),
+		onError: error => tellOfBroken(log, error),
 	});
 	const swept = sweepOrphans(log);
 	await stop.asked;
 	watch.close();
 	log.info('gateway.draining', 'bridge ends; what is under way may still be answered.');
-	server.close();
-	await gateway.close(Promise.race([sleep(DRAIN_MS, undefined, {ref: false}), stop.urged]));
+	stopListening(server);
+	const hurry = Promise.race([sleep(DRAIN_MS, undefined, {ref: false}), stop.urged]);
+	await gateway.close(hurry);
+	await Promise.race([answers.flushed(), hurry]);
 	server.closeAllConnections();
 	await swept();
 	await watchers.close();
 	return 0;
 }
+
+async function reload(gateway: Gateway, config: Config, log: Log): Promise<void> {
+	try {
+		const before = gateway.config;
+		await gateway.reload(config);
+		tellOfChanges(log, before, config);
+	} catch (error) {
+		if (!(error instanceof BridgeError)) throw error;
+		tellOfBroken(log, error);
+	}
+}
+
+const tellOfBroken = (log: Log, error: BridgeError): void =>
+	log.error('config.broken', `${error.sentence} What was in force still is.`);
 
 function tellOfChanges(log: Log, before: Config, after: Config): void {
 	const {added, changed, removed} = serviceChanges(before, after);

@@ -2,23 +2,33 @@ import type {IncomingMessage, ServerResponse} from 'node:http';
 import {performance} from 'node:perf_hooks';
 import type {Duplex} from 'node:stream';
 import type {Headers} from '../envelope.js';
+import {BridgeError} from '../errors.js';
+import {Answers} from '../http/answers.js';
 import {acceptedBy, bodyProblem, readBody} from '../http/read-body.js';
 import {type Refused, refuse} from '../http/refuse.js';
 import {type Target, targetOf} from '../http/target.js';
+import {logBug} from '../log.js';
+import {headerOf} from '../transports/http-exchange.js';
 import {HttpSession} from '../transports/http-server.js';
 import {SseServer} from '../transports/sse-server.js';
-import {SseStream} from '../transports/sse-stream.js';
 import type {Caller} from './conversation.js';
 import type {Gateway} from './gateway.js';
 import {firstPage, Login} from './login.js';
+import {servePage} from './pages.js';
 import {Posts, sessionIdOf, severalIds} from './posts.js';
-import {disabled, disabledFor, notAStream, unknownToken} from './refusals.js';
+import {
+	disabled,
+	disabledFor,
+	draining,
+	internalError,
+	notAnAnswer,
+	notAStream,
+	overloaded,
+	unknownToken,
+} from './refusals.js';
 import {ended, json, notUpgraded, only} from './replies.js';
 import type {Service} from './service.js';
 import {Streams} from './streams.js';
-
-/** How much may wait for somebody who looks at the traffic. */
-const MAX_UNSEEN = 4 * 2 ** 20;
 
 type Served = Extract<Target, {service: string}>;
 
@@ -28,6 +38,8 @@ export class Entrance {
 	readonly #posts: Posts;
 	readonly #streams: Streams;
 	readonly #login: Login;
+	/** What is on its way to clients. */
+	readonly answers = new Answers();
 
 	constructor(gateway: Gateway) {
 		const {log, converse, sessions} = gateway;
@@ -45,12 +57,18 @@ export class Entrance {
 		const target = targetOf(req.url ?? '');
 		const service = 'service' in target ? this.#gateway.services.get(target.service) : undefined;
 		const start = performance.now();
+		this.answers.add(res);
 		res.once('close', () => {
 			const seconds = (performance.now() - start) / 1000;
 			this.#gateway.metrics.count(service?.config.name, req.method ?? '', res.statusCode, seconds);
 		});
-		const refused = this.#route(req, res, target, service);
-		if (refused) refuse(res, refused);
+		try {
+			const refused = this.#route(req, res, target, service);
+			if (refused) refuse(res, refused);
+		} catch (error) {
+			logBug(this.#gateway.log, error);
+			refuse(res, internalError);
+		}
 	};
 
 	/** Where a request goes; or why it goes nowhere. */
@@ -75,40 +93,7 @@ export class Entrance {
 			if (!service) return this.#noService();
 			return this.#serve(req, res, target, service);
 		}
-		return this.#page(req, res, target.kind);
-	}
-
-	#page(
-		req: IncomingMessage,
-		res: ServerResponse,
-		kind: Exclude<Target['kind'], 'healthz' | 'first'>,
-	): Refused | undefined {
-		if (kind === 'none' || kind === 'all') return {status: 404, message: 'Not Found'};
-		const wrong = only(req, ['GET']);
-		if (wrong) return wrong;
-		if (kind === 'readyz')
-			return this.#gateway.isDraining
-				? {status: 503, message: 'Draining'}
-				: void json(res, {status: 'ready'});
-		if (kind === 'traffic') return this.#traffic(req, res);
-		if (kind === 'status') json(res, this.#gateway.status());
-		else
-			void this.#gateway.metrics.text().then(text => {
-				res.writeHead(200, {'content-type': this.#gateway.metrics.contentType}).end(text);
-			});
-		return;
-	}
-
-	/** The lines of the traffic log as they would be written, for who looks on. */
-	#traffic(req: IncomingMessage, res: ServerResponse): Refused | undefined {
-		if (!acceptedBy(req).events) return notAStream;
-		const {log, live} = this.#gateway;
-		const onSlow = (): void =>
-			log.warn('traffic.slow_viewer', 'Who looked at the traffic could not keep up, and was cut off.');
-		const stream = new SseStream(res, {maxUnreadBytes: MAX_UNSEEN, onSlow});
-		const stop = live.listen(data => void stream.send({data}));
-		void stream.closed.then(stop);
-		return;
+		return servePage(this.#gateway, req, res, target.kind);
 	}
 
 	#serve(req: IncomingMessage, res: ServerResponse, target: Served, service: Service): Refused | undefined {
@@ -130,17 +115,16 @@ export class Entrance {
 			void sessions.end(held).then(status => ended(res, status));
 			return;
 		}
-		if (!acceptedBy(req).events)
-			return {status: 406, message: 'Not Acceptable: a stream is text/event-stream'};
-		held.client.listen(res, headerOf(req, 'last-event-id'));
+		if (!acceptedBy(req).events) return notAStream;
+		held.client.listen(res, headerOf(req.headers, 'last-event-id'));
 		return;
 	}
 
 	#post(req: IncomingMessage, res: ServerResponse, service: Service, caller: Caller): Refused | undefined {
+		if (this.#gateway.isDraining && sessionIdOf(req) === undefined) return draining;
 		const {messageBytes} = this.#gateway.config.limits;
 		const accepts = acceptedBy(req);
-		if (!accepts.json && !accepts.events)
-			return {status: 406, message: 'Not Acceptable: an answer is application/json or text/event-stream'};
+		if (!accepts.json && !accepts.events) return notAnAnswer;
 		const problem = bodyProblem(req, messageBytes);
 		if (problem) return problem;
 		readBody(req, messageBytes, (line, refused) => {
@@ -153,7 +137,8 @@ export class Entrance {
 
 	/** A client of 2024-11-05 begins. */
 	#listen(req: IncomingMessage, res: ServerResponse, service: Service, caller: Caller): Refused | undefined {
-		if (!acceptedBy(req).events) return notAStream;
+		const problem = acceptedBy(req).events ? this.#full() : notAStream;
+		if (problem) return problem;
 		this.#streams.listen(res, service, caller);
 		return;
 	}
@@ -204,7 +189,20 @@ export class Entrance {
 		if (foreign) return foreign;
 		if (!this.#gateway.guard.knows(req, service?.config.passAuthorization === false)) return unknownToken;
 		if (req.headers.upgrade?.toLowerCase() !== 'websocket') return {status: 400, message: 'Bad Request'};
-		return service && !service.config.enabled ? disabled(service.config.name) : undefined;
+		if (!service) return;
+		return service.config.enabled ? this.#full() : disabled(service.config.name);
+	}
+
+	/** Why nobody new is let in at present. */
+	#full(): Refused | undefined {
+		if (this.#gateway.isDraining) return draining;
+		try {
+			this.#gateway.sessions.makeRoom();
+			return;
+		} catch (error) {
+			if (!(error instanceof BridgeError)) throw error;
+			return overloaded(error);
+		}
 	}
 
 	#callerOf({headers}: IncomingMessage, {config}: Service): Caller {
@@ -226,9 +224,4 @@ const methods: {readonly [kind in Served['kind']]: readonly string[]} = {
 	mcp: ['GET', 'POST', 'DELETE'],
 	sse: ['GET'],
 	message: ['POST'],
-};
-
-const headerOf = ({headers}: IncomingMessage, name: string): string | undefined => {
-	const value = headers[name];
-	return Array.isArray(value) ? value.join(', ') : value;
 };

@@ -1,6 +1,9 @@
+import {type Listen, listenText} from '../config/listen.js';
 import type {Config} from '../config/schema.js';
+import {BridgeError} from '../errors.js';
 import {Guard} from '../http/guard.js';
 import type {Log} from '../log.js';
+import {isLoopback} from '../loopback.js';
 import type {LiveTraffic} from '../store/live-traffic.js';
 import type {Converse} from './conversation.js';
 import {Metrics} from './metrics.js';
@@ -70,9 +73,20 @@ export class Gateway {
 		return {services: Object.fromEntries(services), sessions: this.sessions.size};
 	}
 
-	/** Takes another configuration on. Services that are the same in it are not touched. */
-	async reload(config: Config): Promise<void> {
+	/**
+	 * Takes another configuration on. Services that are the same in it are not touched. It goes on listening where it does,
+	 * so what others can reach stays as guarded as it has to be.
+	 */
+	async reload(next: Config): Promise<void> {
 		const old = this.services;
+		const {listen} = this.config;
+		if (!isLoopback(listen.host) && next.tokens.length === 0) throw unguarded(listen);
+		if (listenText(next.listen) !== listenText(listen))
+			this.log.warn('config.listen', `${listenText(listen)} is listened on until bridge is started again.`, {
+				listen: listenText(listen),
+				wanted: listenText(next.listen),
+			});
+		const config = {...next, listen};
 		this.config = config;
 		this.guard = guardOf(config);
 		this.services = this.#servicesOf(config, old);
@@ -104,5 +118,12 @@ export class Gateway {
 const POLL_MS = 20;
 const guardOf = ({listen, origins, tokens}: Config): Guard =>
 	new Guard({hosts: isAnyAddress(listen.host) ? ['*'] : [listen.host], origins, tokens});
+
+const unguarded = (listen: Listen): BridgeError =>
+	new BridgeError(
+		'ERR_CONFIG_INVALID',
+		`The configuration has no tokens, and bridge listens on ${listenText(listen)}, where others can reach it.`,
+		'Start bridge again to listen elsewhere, or set tokens.',
+	);
 
 const isAnyAddress = (host: string): boolean => host === '0.0.0.0' || host === '::' || host === '[::]';

@@ -7,9 +7,11 @@ import {envelopeProblem, isModernRequest, PROTOCOL_VERSION} from '../protocol/v2
 import {MODERN} from '../protocol/version.js';
 
 /** Whether a message without a session is one of the era that has none. */
-export function isModernPost({head: {method, flaw}, body}: Envelope, headers: IncomingHttpHeaders): boolean {
+export function isModernPost(envelope: Envelope, headers: IncomingHttpHeaders): boolean {
+	const {method, flaw} = envelope.head;
+	// Only now is it known that there is a body to look at.
 	if (method === undefined || flaw !== undefined) return false;
-	if (isModernRequest(method, body.params)) return true;
+	if (isModernRequest(method, envelope.body.params)) return true;
 	// A client that shakes hands may already name in a header what it hopes for.
 	return headers['mcp-protocol-version'] === MODERN && method !== 'initialize';
 }

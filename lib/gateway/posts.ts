@@ -3,7 +3,7 @@ import {type Envelope, type Headers, local} from '../envelope.js';
 import {BridgeError} from '../errors.js';
 import {acceptedBy} from '../http/read-body.js';
 import {type Refused, refuse} from '../http/refuse.js';
-import type {Log} from '../log.js';
+import {type Log, logBug} from '../log.js';
 import {parameterHeaders, versionProblem} from '../protocol/http-hop.js';
 import {callerOf} from '../protocol/v2026-07-28.js';
 import {MODERN} from '../protocol/version.js';
@@ -12,6 +12,7 @@ import {HttpSession, type Post} from '../transports/http-server.js';
 import {wholeMessage} from '../transports/whole-message.js';
 import {type Caller, Conversation, type Converse} from './conversation.js';
 import {isModernPost, modernProblem} from './modern-request.js';
+import {internalError, overloaded} from './refusals.js';
 import type {Service} from './service.js';
 import {newSessionId, type Sessions} from './sessions.js';
 
@@ -54,9 +55,15 @@ export class Posts {
 			if (found instanceof HttpSession || found instanceof ModernPosts) found.post(post);
 			else refuse(response, found);
 		} catch (error) {
-			if (!(error instanceof BridgeError)) throw error;
-			refuse(response, {...overloaded(error), id: envelope.head.id});
+			if (error instanceof BridgeError) refuse(response, {...overloaded(error), id: envelope.head.id});
+			else this.#failed(response, error);
 		}
+	}
+
+	/** One message that nobody has foreseen is not the end of all sessions. */
+	#failed(response: ServerResponse, error: unknown): void {
+		logBug(this.#options.log, error);
+		refuse(response, internalError);
 	}
 
 	#clientFor(
@@ -65,9 +72,11 @@ export class Posts {
 		service: Service,
 		caller: Caller,
 	): PostClient | Refused {
-		const {id, method} = envelope.head;
+		const {id, method, flaw} = envelope.head;
 		const session = sessionIdOf(req);
 		if (session instanceof Error) return {...severalIds, id};
+		if (session === undefined && flaw === 'not JSON')
+			return {status: 400, code: -32700, message: 'Parse error: the body is not JSON'};
 		if (session === undefined && isModernPost(envelope, req.headers)) {
 			const problem = modernProblem(envelope, req.headers);
 			return problem ?? this.#within(this.#modern(envelope, service, caller, placeOf(req)));
@@ -155,8 +164,3 @@ export const severalIds: Refused = {status: 400, message: 'Bad Request: several 
 /** Where a client is: its address, and what it calls itself. */
 const placeOf = ({socket, headers}: IncomingMessage): string =>
 	`${socket.remoteAddress ?? ''} ${headers['user-agent'] ?? ''}`;
-
-const overloaded = (error: BridgeError): Refused => {
-	const {code, message, data} = error.toRpc();
-	return {status: 503, code, message, facts: data, headers: {'retry-after': '1'}};
-};

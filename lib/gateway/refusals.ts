@@ -1,3 +1,4 @@
+import type {BridgeError} from '../errors.js';
 import type {Refused} from '../http/refuse.js';
 
 export const unknownToken: Refused = {
@@ -7,6 +8,11 @@ export const unknownToken: Refused = {
 };
 
 export const notAStream: Refused = {status: 406, message: 'Not Acceptable: a stream is text/event-stream'};
+
+export const notAnAnswer: Refused = {
+	status: 406,
+	message: 'Not Acceptable: an answer is application/json or text/event-stream',
+};
 
 export const disabled = (name: string): Refused => ({
 	status: 503,
@@ -18,3 +24,27 @@ export const disabledFor = (name: string, line: Buffer): Refused => ({
 	...disabled(name),
 	status: line.includes('"server/discover"') ? 400 : 503,
 });
+
+/** What is too much now may be taken soon. */
+export const overloaded = (error: BridgeError): Refused => {
+	const {code, message, data} = error.toRpc();
+	return {status: 503, code, message, facts: data, headers: {'retry-after': '1'}};
+};
+
+/** What a client hears that wants to begin something when all is about to end. */
+export const draining: Refused = {
+	status: 503,
+	code: -31005,
+	message: 'bridge is about to end. Try again in a moment.',
+	facts: {source: 'bridge', kind: 'closed'},
+	headers: {'retry-after': '1'},
+	isLast: true,
+};
+
+/** What a client hears of a bug. What it is stands in the log. */
+export const internalError: Refused = {
+	status: 500,
+	code: -32603,
+	message: 'Internal error: the log of bridge says more',
+	facts: {source: 'bridge', kind: 'bug'},
+};

@@ -48,7 +48,7 @@ export class Sessions {
 
 	/** Takes a session in. Over the limit, the one that was used least lately ends, unless it is in use. */
 	add(id: string, client: Client, conversation: Conversation, place: string): Held {
-		if (this.#byId.size >= this.#options.limit) this.#makeRoom();
+		this.makeRoom();
 		const held = {id, client, conversation, place, usedAt: performance.now()};
 		this.#byId.set(id, held);
 		this.#options.onCount?.(this.#byId.size);
@@ -126,8 +126,10 @@ export class Sessions {
 		return this.#byId.values();
 	}
 
-	#makeRoom(): void {
+	/** Sees to it that there is room for one more. Fails when all are in use. */
+	makeRoom(): void {
 		const {limit, log} = this.#options;
+		if (this.#byId.size < limit) return;
 		for (const held of this.#byId.values()) {
 			if (held.client.isInUse) continue;
 			const sentence = `There are ${limit} sessions; the one that was silent longest was ended.`;

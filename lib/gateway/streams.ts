@@ -78,6 +78,13 @@ export class Streams {
 	#begin(id: string, endpoint: Endpoint, service: Service, caller: Caller): void {
 		const {sessions, converse} = this.#options;
 		const conversation = new Conversation(service, caller);
+		try {
+			sessions.makeRoom();
+		} catch {
+			// There was room when the client was let in, but somebody else has taken it.
+			void endpoint.close();
+			return;
+		}
 		const held = sessions.add(id, new StreamClient(endpoint), conversation, 'stream');
 		conversation.begin(endpoint, converse);
 		void endpoint.gone.then(() => sessions.end(held));

@@ -5,6 +5,7 @@ import {
 	type Server,
 	type ServerResponse,
 } from 'node:http';
+import {Server as NetServer} from 'node:net';
 import {performance} from 'node:perf_hooks';
 import type {Duplex} from 'node:stream';
 import {BridgeError} from '../errors.js';
@@ -72,6 +73,11 @@ export async function listen(options: HttpServerOptions): Promise<Server> {
 		server.listen(port, host.replace(/^\[(.*)\]$/, '$1'), resolve);
 	});
 	return server;
+}
+
+/** Takes no more connections. Node's own close would also cut off answers that are complete, but not read to their end. */
+export function stopListening(server: Server): void {
+	NetServer.prototype.close.call(server);
 }
 
 /** A client that waits to be asked for its body is asked when somebody reads it, and not if its head is refused. */

@@ -5,8 +5,9 @@ import {WholeBody} from '../http/whole-body.js';
 import type {Log} from '../log.js';
 import {Valve} from '../valve.js';
 import {EventReader} from './event-reader.js';
+import {reasonOf} from './failure-reason.js';
 import {exchange, headerOf, type Reader, type Stop, streamHeaders} from './http-exchange.js';
-import {isUnheard, reasonOf, redirectedTo, refusedWith} from './http-failure.js';
+import {isUnheard, redirectedTo, refusedWith} from './http-failure.js';
 import {received} from './received.js';
 
 export type HttpAnswerOptions = {

@@ -10,21 +10,6 @@ const told = ['content-type', 'content-encoding', 'www-authenticate', 'retry-aft
 /** Whether nothing of a request can have reached its server. */
 export const isUnheard = ({code}: NodeJS.ErrnoException): boolean => code === 'ECONNREFUSED';
 
-/** Why there is no answer, for people: nothing of it tells where else the server may be. */
-export function reasonOf(error: NodeJS.ErrnoException): string {
-	const reasons: {[code: string]: string} = {
-		ECONNREFUSED: 'nobody listens there',
-		ENOTFOUND: 'there is no such host',
-		EAI_AGAIN: 'its name cannot be looked up now',
-		ECONNRESET: 'the connection was reset',
-		UND_ERR_SOCKET: 'the connection was closed',
-		UND_ERR_CONNECT_TIMEOUT: 'it does not take connections',
-		UND_ERR_HEADERS_OVERFLOW: 'its headers are too long',
-	};
-	const {code = '', message} = error;
-	return reasons[code] ?? (code.startsWith('HPE_') ? 'what it says is no HTTP' : message);
-}
-
 /** Whom a redirect points to. Only the host, since the rest may hold secrets. */
 export function redirectedTo(headers: IncomingHttpHeaders): string {
 	const location = headerOf(headers, 'location') ?? '';

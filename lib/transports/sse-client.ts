@@ -8,6 +8,7 @@ import {MESSAGE_LIMIT} from '../operators/frame.js';
 import type {Endpoint} from '../stage.js';
 import {Valve} from '../valve.js';
 import {type SseEvent, SseParser} from '../wire/sse.js';
+import {reasonOf} from './failure-reason.js';
 import {exchange, type Reader, type Stop} from './http-exchange.js';
 import {failedRequest, MAX_REFUSAL_BYTES, type Refused, refused} from './refusal.js';
 import {wholeMessage} from './whole-message.js';
@@ -74,7 +75,7 @@ class SseClient {
 			url: this.#options.url,
 			headers: {...this.#headers(), accept: 'text/event-stream'},
 			onHead: (status, headers) => this.#begun(status, headers),
-			onError: error => this.#end(this.#lost(`the connection broke (${error.message})`)),
+			onError: error => this.#end(this.#lost(reasonOf(error))),
 		});
 		return () => this.close();
 	}
@@ -173,7 +174,7 @@ class SseClient {
 			},
 			onError: error => {
 				if (!isTaken)
-					this.#fail(envelope, {error: this.#lost(`a message could not be posted (${error.message})`)});
+					this.#fail(envelope, {error: this.#lost(`a message could not be posted: ${reasonOf(error)}`)});
 				done();
 			},
 		});
@@ -223,10 +224,10 @@ class SseClient {
 	}
 
 	#lost(reason: string): BridgeError {
-		const {name, url} = this.#options;
+		const {name} = this.#options;
 		return new BridgeError(
 			'ERR_UPSTREAM_UNREACHABLE',
-			`${name} cannot be reached at ${url.origin}${url.pathname}: ${reason}.`,
+			`${name} cannot be reached: ${reason}.`,
 			'Check the address, and that the server runs.',
 		);
 	}

@@ -9,6 +9,7 @@ import {pause} from '../pause.js';
 import {printable, shortened} from '../printable.js';
 import type {Endpoint} from '../stage.js';
 import {Valve} from '../valve.js';
+import {reasonOf} from './failure-reason.js';
 import {Inbox} from './inbox.js';
 import {ShutValves} from './shut-valves.js';
 import {wholeMessage} from './whole-message.js';
@@ -202,8 +203,7 @@ export class WsPeer implements Endpoint {
 
 	#broken(error: NodeJS.ErrnoException): BridgeError | undefined {
 		const {name, maxBytes = MESSAGE_LIMIT} = this.#options;
-		if (error.code !== 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH')
-			return this.#lost(printable(shortened(error.message)));
+		if (error.code !== 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH') return this.#lost(reasonOf(error));
 		return new BridgeError(
 			'ERR_MESSAGE_TOO_LARGE',
 			`${name} sent a message of more than ${maxBytes} bytes (limits.message), which ended the connection.`,

@@ -1,0 +1,43 @@
+import type {IncomingMessage, ServerResponse} from 'node:http';
+import {acceptedBy} from '../http/read-body.js';
+import type {Refused} from '../http/refuse.js';
+import type {Target} from '../http/target.js';
+import {SseStream} from '../transports/sse-stream.js';
+import type {Gateway} from './gateway.js';
+import {notAStream} from './refusals.js';
+import {json, only} from './replies.js';
+
+/** How much may wait for somebody who looks at the traffic. */
+const MAX_UNSEEN = 4 * 2 ** 20;
+
+/** Answers a request for what is no service: how things are, and what passes by. */
+export function servePage(
+	gateway: Gateway,
+	req: IncomingMessage,
+	res: ServerResponse,
+	kind: Exclude<Target['kind'], 'healthz' | 'first'>,
+): Refused | undefined {
+	if (kind === 'none' || kind === 'all') return {status: 404, message: 'Not Found'};
+	const wrong = only(req, ['GET']);
+	if (wrong) return wrong;
+	if (kind === 'readyz')
+		return gateway.isDraining ? {status: 503, message: 'Draining'} : void json(res, {status: 'ready'});
+	if (kind === 'traffic') return showTraffic(gateway, req, res);
+	if (kind === 'status') json(res, gateway.status());
+	else
+		void gateway.metrics.text().then(text => {
+			res.writeHead(200, {'content-type': gateway.metrics.contentType}).end(text);
+		});
+	return;
+}
+
+/** The lines of the traffic log as they would be written, for who looks on. */
+function showTraffic({log, live}: Gateway, req: IncomingMessage, res: ServerResponse): Refused | undefined {
+	if (!acceptedBy(req).events) return notAStream;
+	const onSlow = (): void =>
+		log.warn('traffic.slow_viewer', 'Who looked at the traffic could not keep up, and was cut off.');
+	const stream = new SseStream(res, {maxUnreadBytes: MAX_UNSEEN, onSlow});
+	const stop = live.listen(data => void stream.send({data}));
+	void stream.closed.then(stop);
+	return;
+}
