@@ -122,9 +122,15 @@ for (const [what, args] of [
 	});
 
 test.serial('what a server calls itself cannot move the cursor', async t => {
-	const hostile = String.raw`{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"a\u001b[2J":{}},"serverInfo":{"name":"a\u001b[31m\nb"}}}`;
-	const script = `while read line; do echo '${hostile}'; done`;
-	const {stdout} = await ask(['sh', '-c', script]);
+	const script = String.raw`
+		const hostile = {protocolVersion: '2025-11-25', capabilities: {'a\u001b[2J': {}}, serverInfo: {name: 'a\u001b[31m\nb'}};
+		require('node:readline').createInterface({input: process.stdin}).on('line', line => {
+			const {id, method} = JSON.parse(line);
+			const answer = method === 'initialize' ? {result: hostile} : {error: {code: -32601, message: 'no \u001b[2J'}};
+			if (id !== undefined) console.log(JSON.stringify({jsonrpc: '2.0', id, ...answer}));
+		});`;
+	const {code, stdout} = await ask(['node', '-e', script]);
+	t.is(code, 0);
 	t.false(stdout.join('\n').includes('\u001b'));
 	t.false(stdout.includes('b'));
 });

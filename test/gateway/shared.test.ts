@@ -30,6 +30,9 @@ test('A11 50 clients × 200 calls with the same ids through one shared child: ev
 	const gateway = await startGateway(t, {servers: {echo}});
 	const sessions = await Promise.all(Array.from({length: CLIENTS}, () => gateway.open('echo')));
 	const wrong = await Promise.all(sessions.map(callAll));
-	t.is(wrong.reduce((sum, count) => sum + count, 0), 0);
+	t.is(
+		wrong.reduce((sum, count) => sum + count, 0),
+		0,
+	);
 	t.is(await children(gateway), '1');
 });
