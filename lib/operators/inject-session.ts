@@ -55,6 +55,8 @@ class SessionKeeper implements Steps {
 	#greeting: Envelope | undefined;
 	#completion: Envelope | undefined;
 	#renewal: Renewal | undefined;
+	/** What the client is to hear of a server that came back. */
+	#news: Envelope[] = [];
 
 	constructor(options: InjectSessionOptions, out: Outlets) {
 		this.#options = options;
@@ -84,8 +86,16 @@ class SessionKeeper implements Steps {
 		if (problem) return isAnswer ? Envelope.failure(envelope.head.id, problem, envelope.origin) : undefined;
 		if (isAnswer && key === this.#renewal?.key) return this.#renewed(envelope.body.result);
 		if (asked && this.#isLost(envelope, asked)) return this.#renew(asked, envelope);
+		if (this.#news.length > 0 && asked?.session === this.#session) this.#tellNews();
 		return envelope;
 	};
+
+	/** Comes with the first answer in the new session: until then a refusal may follow, which nothing may precede. */
+	#tellNews(): void {
+		const news = this.#news;
+		this.#news = [];
+		for (const notice of news) this.#out.toClient(notice);
+	}
 
 	readonly stopped = (): void => clearTimeout(this.#renewal?.patience);
 
@@ -170,7 +180,7 @@ class SessionKeeper implements Steps {
 			if (this.#completion) this.#out.toUpstream(this.#withSession(this.#completion, true));
 			this.#options.onRenewed?.(result);
 			for (const {asked} of lost) this.#repeat(asked);
-			for (const notice of listsChanged(result)) this.#out.toClient(notice);
+			this.#news = listsChanged(result);
 		} else for (const {refusal} of lost) this.#out.toClient(refusal);
 		for (const held of this.#held.takeAll()) this.#out.toUpstream(this.#withSession(held, false));
 	}

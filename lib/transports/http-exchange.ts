@@ -35,8 +35,9 @@ let shared: Promise<Agent> | undefined;
 
 /** The connections of this process to all upstreams. They are made and kept for all who ask. */
 const agent = (): Promise<Agent> => {
+	// The names of a CommonJS package are guessed by Node; its default is always there.
 	shared ??= import('undici').then(
-		({Agent}) =>
+		({default: {Agent}}) =>
 			new Agent({
 				connections: MAX_SOCKETS,
 				pipelining: 1,
