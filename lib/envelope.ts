@@ -144,7 +144,9 @@ export class Envelope {
 	/** The same, in the parts that it came in unless somebody has asked for it as one. */
 	get bytesInParts(): readonly Buffer[] {
 		const last = this.#parts?.at(-1);
-		return this.#parts && last ? [...this.#parts.slice(0, -1), last.subarray(0, -1)] : [this.bytes];
+		if (!this.#parts || !last) return [this.bytes];
+		const others = this.#parts.slice(0, -1);
+		return last.length > 1 ? [...others, last.subarray(0, -1)] : others;
 	}
 
 	get size(): number {

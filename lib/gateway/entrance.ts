@@ -208,6 +208,7 @@ export class Entrance {
 	#callerOf({headers}: IncomingMessage, {config}: Service): Caller {
 		const {authorization} = headers;
 		const token = headers['x-bridge-token'];
+		if (authorization === undefined && token === undefined) return nobody;
 		return {
 			authorization: config.passAuthorization ? authorization : undefined,
 			principal: JSON.stringify([authorization, token]),
@@ -219,6 +220,9 @@ export class Entrance {
 		return {status: 404, message: 'There is no such service.', facts: {services}};
 	}
 }
+
+/** A caller that has shown nothing. */
+const nobody: Caller = {authorization: undefined, principal: JSON.stringify([undefined, undefined])};
 
 const methods: {readonly [kind in Served['kind']]: readonly string[]} = {
 	mcp: ['GET', 'POST', 'DELETE'],

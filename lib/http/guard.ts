@@ -1,6 +1,7 @@
 import {createHash, timingSafeEqual} from 'node:crypto';
 import type {IncomingMessage} from 'node:http';
 import {isLoopback} from '../loopback.js';
+import {countOf} from './header-count.js';
 import type {Refused} from './refuse.js';
 
 export type GuardOptions = {
@@ -37,9 +38,9 @@ export class Guard {
 			return {status: 431, message: `There are more than ${MAX_HEADERS} headers`, isLast: true};
 		if (!req.url?.startsWith('/') || req.url.startsWith('//'))
 			return {status: 400, message: 'Bad Request: the target has to be a path'};
-		if (count(req, 'host') !== 1) return {status: 400, message: 'Bad Request: one Host is needed'};
+		if (countOf(req, 'host') !== 1) return {status: 400, message: 'Bad Request: one Host is needed'};
 		if (!this.#isHost(req.headers.host ?? '')) return {status: 403, message: 'Forbidden: unknown Host'};
-		if (count(req, 'origin') > 1 || !this.#isOrigin(req.headers.origin))
+		if (countOf(req, 'origin') > 1 || !this.#isOrigin(req.headers.origin))
 			return {status: 403, message: 'Forbidden: this Origin may not call'};
 		return;
 	}
@@ -71,10 +72,6 @@ export class Guard {
 		return isLoopback(host) || this.#origins.some(allowed => allowed.test(origin));
 	}
 }
-
-/** How often a header was sent: Node shows only one of several. */
-const count = ({rawHeaders}: IncomingMessage, name: string): number =>
-	rawHeaders.filter((text, at) => at % 2 === 0 && text.toLowerCase() === name).length;
 
 /** A name as it is compared: an address of IPv6 has brackets in a URL, and none where it is listened on. */
 const bare = (host: string): string => host.toLowerCase().replace(/^\[(.*)\]$/, '$1');

@@ -1,12 +1,13 @@
 import type {IncomingMessage} from 'node:http';
+import {countOf} from './header-count.js';
 import type {Refused} from './refuse.js';
 import {WholeBody} from './whole-body.js';
 
 /** Why the body of a request is not even read. */
-export function bodyProblem({headers, rawHeaders}: IncomingMessage, maxBytes: number): Refused | undefined {
-	const types = rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'content-type');
+export function bodyProblem(req: IncomingMessage, maxBytes: number): Refused | undefined {
+	const {headers} = req;
 	const isJson = /^application\/json *(?:; *charset="?utf-8"?)?$/i.test(headers['content-type'] ?? '');
-	if (types.length !== 1 || !isJson)
+	if (!isJson || countOf(req, 'content-type') !== 1)
 		return {status: 415, message: 'Unsupported Media Type: Content-Type has to be application/json'};
 	const {'content-encoding': encoding = 'identity'} = headers;
 	if (encoding !== 'identity')
@@ -44,9 +45,13 @@ const tooLarge = (maxBytes: number): Refused => ({
 	isLast: true,
 });
 
+/** In which forms a client takes answers: as JSON, and as a stream of events. */
+export type Accepts = {readonly json: boolean; readonly events: boolean};
+
 /** Whether a client takes answers as JSON, and as a stream of events. */
-export function acceptedBy({headers: {accept}}: IncomingMessage): {json: boolean; events: boolean} {
-	if (accept === undefined) return {json: true, events: true};
+export function acceptedBy({headers: {accept}}: IncomingMessage): Accepts {
+	// What nearly all clients send, and send each time.
+	if (accept === undefined || accept === 'application/json, text/event-stream') return both;
 	const types = accept
 		.toLowerCase()
 		.split(',')
@@ -57,3 +62,5 @@ export function acceptedBy({headers: {accept}}: IncomingMessage): {json: boolean
 		events: has('*/*', 'text/*', 'text/event-stream'),
 	};
 }
+
+const both: Accepts = {json: true, events: true};

@@ -24,9 +24,9 @@ export class WholeBody {
 		return this.#length;
 	}
 
-	/** All of it, and a line feed, which makes a message of it. */
-	line(): Buffer {
-		return Buffer.concat([...this.#chunks, LF], this.#length + LF.length);
+	/** All of it in the parts that it came in, and a line feed, which makes a message of it. */
+	parts(): Buffer[] {
+		return [...this.#chunks, LF];
 	}
 
 	bytes(): Buffer {

@@ -1,4 +1,4 @@
-import {Envelope, type Origin} from '../envelope.js';
+import {Envelope, type Headers, type Origin} from '../envelope.js';
 import {BridgeError} from '../errors.js';
 import {HeldMessages} from '../held-messages.js';
 import {listsChanged} from '../lists-changed.js';
@@ -52,6 +52,9 @@ class SessionKeeper implements Steps {
 	readonly #asked = new Map<string, Asked>();
 	readonly #held = new HeldMessages();
 	#session: string | undefined;
+	#last:
+		| {readonly given: Headers | undefined; readonly session: string | undefined; readonly headers: Headers}
+		| undefined;
 	#greeting: Envelope | undefined;
 	#completion: Envelope | undefined;
 	#renewal: Renewal | undefined;
@@ -108,11 +111,19 @@ class SessionKeeper implements Steps {
 	#withSession(envelope: Envelope, isRepeated: boolean): Envelope {
 		const {key, method} = envelope.head;
 		const session = method === 'initialize' ? undefined : this.#session;
-		const {[HEADER]: _other, ...headers} = envelope.headers ?? {};
-		envelope.headers = session === undefined ? headers : {...headers, [HEADER]: session};
+		envelope.headers = this.#headersWith(envelope.headers, session);
 		if (key !== undefined && method !== undefined)
 			this.#asked.set(key, {request: envelope, session, isRepeated});
 		return envelope;
+	}
+
+	/** The headers with the id of the session in them, and no other one. In a session they are the same each time. */
+	#headersWith(given: Headers | undefined, session: string | undefined): Headers {
+		if (this.#last && this.#last.given === given && this.#last.session === session) return this.#last.headers;
+		const {[HEADER]: _other, ...rest} = given ?? {};
+		const headers = session === undefined ? rest : {...rest, [HEADER]: session};
+		this.#last = {given, session, headers};
+		return headers;
 	}
 
 	/** Takes note of the id that came with a message, if it is one. */

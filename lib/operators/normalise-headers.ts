@@ -1,7 +1,7 @@
 import type {Envelope, Headers} from '../envelope.js';
-import {hopHeaders, parameterHeaders} from '../protocol/http-hop.js';
+import {hopHeaders, isPlain, parameterHeaders} from '../protocol/http-hop.js';
 import type {Session} from '../protocol/session.js';
-import {MODERN} from '../protocol/version.js';
+import {MODERN, type Version} from '../protocol/version.js';
 import {perMessage, type Stage} from '../stage.js';
 
 export type NormaliseHeadersOptions = {
@@ -12,6 +12,12 @@ export type NormaliseHeadersOptions = {
 	readonly contentType?: string;
 	/** Whether the client's Authorization goes on to the server. */
 	readonly passAuthorization?: boolean;
+};
+
+type Last = {
+	readonly version: Version | undefined;
+	readonly authorization: string | undefined;
+	readonly headers: Headers;
 };
 
 /** What streamable HTTP asks for. */
@@ -27,20 +33,29 @@ export function normaliseHeaders(options: NormaliseHeadersOptions): Stage {
 	const {session, headers, accept = ACCEPT, contentType = CONTENT_TYPE, passAuthorization = true} = options;
 	/** Of the client, for what bridge says in its name. All that a client says in one conversation has the same. */
 	let authorization: string | undefined;
+	const headersFor = (envelope: Envelope): Headers => ({
+		accept,
+		'content-type': contentType,
+		// A body that is as long as it looks: nothing has to be unpacked, and nothing can swell.
+		'accept-encoding': 'identity',
+		...hopHeaders(envelope, session.upstream),
+		...(session.upstream === MODERN ? parameterHeaders(envelope.origin.headers ?? {}) : {}),
+		...(authorization === undefined ? {} : {authorization}),
+		...headers,
+	});
+	/** Those of the last message: in a session all have the same, and to make them anew takes long. */
+	let last: Last | undefined;
+	const sameFor = (envelope: Envelope): Headers => {
+		const version = session.upstream;
+		if (!last || last.version !== version || last.authorization !== authorization)
+			last = {version, authorization, headers: headersFor(envelope)};
+		return last.headers;
+	};
 	return perMessage({
 		toUpstream(envelope: Envelope) {
 			authorization =
 				(passAuthorization ? envelope.origin.headers?.authorization : undefined) ?? authorization;
-			envelope.headers = {
-				accept,
-				'content-type': contentType,
-				// A body that is as long as it looks: nothing has to be unpacked, and nothing can swell.
-				'accept-encoding': 'identity',
-				...hopHeaders(envelope, session.upstream),
-				...(session.upstream === MODERN ? parameterHeaders(envelope.origin.headers ?? {}) : {}),
-				...(authorization === undefined ? {} : {authorization}),
-				...headers,
-			};
+			envelope.headers = isPlain(envelope, session.upstream) ? sameFor(envelope) : headersFor(envelope);
 			return envelope;
 		},
 	});

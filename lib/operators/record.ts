@@ -1,6 +1,6 @@
-import {Observable, tap} from 'rxjs';
+import {Observable, Subscriber} from 'rxjs';
 import type {Envelope} from '../envelope.js';
-import type {Operator, Stage} from '../stage.js';
+import {type Operator, perMessage, type Stage} from '../stage.js';
 import {connId} from '../store/conn-id.js';
 import type {TrafficSink} from '../store/live-traffic.js';
 import {toPercentText} from '../store/percent.js';
@@ -62,22 +62,32 @@ export function record({log, isOn = () => true, client, upstream, withSecrets}: 
 	};
 	event('open', fromClient);
 	return {
-		client: {
-			toUpstream: tap(envelope => write(envelope, tails.client.toUpstream)),
-			toClient: tap(envelope => {
+		client: perMessage({
+			toUpstream(envelope) {
+				write(envelope, tails.client.toUpstream);
+				return envelope;
+			},
+			toClient(envelope) {
 				const {original} = envelope;
 				if (original !== envelope && original.isReceived) write(original, tails.upstream.toClient);
 				logged = original;
 				write(envelope, original.isReceived ? tails.client.toClient : tails.client.byBridge);
-			}),
-		},
+				return envelope;
+			},
+		}),
 		upstream: {
-			toUpstream: tap(envelope => {
-				if (envelope.isReceived) return;
-				write(envelope, envelope.original.isReceived ? tails.upstream.toUpstream : tails.upstream.byBridge);
+			...perMessage({
+				toUpstream(envelope) {
+					if (envelope.isReceived) return envelope;
+					const {byBridge, toUpstream} = tails.upstream;
+					write(envelope, envelope.original.isReceived ? toUpstream : byBridge);
+					return envelope;
+				},
 			}),
 			toClient: followed(envelope => {
 				if (logged !== envelope) write(envelope, tails.upstream.toClient);
+				// It may be long, and nothing more of it is of interest.
+				logged = undefined;
 			}),
 		},
 		closed: by => event('close', by === 'client' ? fromClient : fromUpstream),
@@ -104,16 +114,24 @@ function excerpt({bytes, size, head: {flaw}}: Envelope, withSecrets: boolean): s
 const followed =
 	(look: (envelope: Envelope) => void): Operator =>
 	source =>
-		new Observable(subscriber =>
-			source.subscribe({
-				next(envelope) {
-					subscriber.next(envelope);
-					look(envelope);
-				},
-				error: error => subscriber.error(error),
-				complete: () => subscriber.complete(),
-			}),
-		);
+		new Observable(subscriber => source.subscribe(new Follower(subscriber, look)));
+
+class Follower extends Subscriber<Envelope> {
+	readonly #next: Subscriber<Envelope>;
+	readonly #look: (envelope: Envelope) => void;
+
+	constructor(next: Subscriber<Envelope>, look: (envelope: Envelope) => void) {
+		super(next);
+		this.#next = next;
+		this.#look = look;
+	}
+
+	override next(envelope: Envelope): void {
+		if (this.isStopped) return;
+		this.#next.next(envelope);
+		this.#look(envelope);
+	}
+}
 
 /** A JSON string that is ASCII. */
 const ascii = (text: string): string =>

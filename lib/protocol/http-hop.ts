@@ -9,6 +9,10 @@ export const namedBy: ReadonlyMap<string, string> = new Map([
 	['resources/read', 'uri'],
 ]);
 
+/** Whether the headers of a message depend on nothing but the version that the upstream speaks. */
+export const isPlain = ({head: {method}}: Envelope, version: Version | undefined): boolean =>
+	version !== MODERN && method !== 'server/discover' && method !== 'initialize';
+
 /** The headers of a message that belong to the hop to an upstream that speaks this version, if that is known. */
 export function hopHeaders({head: {method}, bytes}: Envelope, version: Version | undefined): Headers {
 	const isModern = version === MODERN || method === 'server/discover';

@@ -1,5 +1,5 @@
 import type {IncomingHttpHeaders} from 'node:http';
-import {Envelope, type Origin} from '../envelope.js';
+import {Envelope, type Headers, type Origin} from '../envelope.js';
 import {BridgeError} from '../errors.js';
 import {WholeBody} from '../http/whole-body.js';
 import type {Log} from '../log.js';
@@ -8,7 +8,7 @@ import {EventReader} from './event-reader.js';
 import {reasonOf} from './failure-reason.js';
 import {exchange, headerOf, type Reader, type Stop, streamHeaders} from './http-exchange.js';
 import {isUnheard, redirectedTo, refusedWith} from './http-failure.js';
-import {received} from './received.js';
+import {receivedInParts} from './received.js';
 
 export type HttpAnswerOptions = {
 	readonly name: string;
@@ -29,6 +29,7 @@ const MAX_REFUSAL = 2 ** 20;
 const harmless: readonly unknown[] = [
 	...['ping', 'tools/list', 'prompts/list', 'resources/list', 'resources/templates/list'],
 ];
+const none: Headers = {};
 /** After how long a server is tried again that did not even take the connection: it may be about to start. */
 const AGAIN_MS = 200;
 
@@ -50,8 +51,13 @@ export class HttpAnswer {
 
 	start(): void {
 		const {url, request} = this.#options;
+		const [first, ...others] = request.bytesInParts;
+		const body = first && others.length === 0 ? first : request.bytes;
 		this.#stop = exchange({
-			...{method: 'POST', url, headers: request.headers ?? {}, body: request.bytes},
+			method: 'POST',
+			url,
+			headers: request.headers ?? none,
+			body,
 			onHead: (status, headers) => this.#begun(status, headers),
 			onError: (error, wasBegun) => this.#broken(error, wasBegun),
 		});
@@ -79,10 +85,10 @@ export class HttpAnswer {
 	#begun(status: number, headers: IncomingHttpHeaders): Reader {
 		const {name, request} = this.#options;
 		const session = oneOf(headerOf(headers, 'mcp-session-id'));
-		this.#origin = {
-			...{name, valve: this.#origin.valve, headers: session === undefined ? {} : {'mcp-session-id': session}},
-			...(request.head.id === undefined ? {} : {within: request.head.id}),
-		};
+		const {id} = request.head;
+		const {valve} = this.#origin;
+		const told: Headers = session === undefined ? none : {'mcp-session-id': session};
+		this.#origin = id === undefined ? {name, valve, headers: told} : {name, valve, headers: told, within: id};
 		const type = typeOf(headers);
 		if (status < 300 && type.startsWith(EVENTS)) return this.#events();
 		return this.#whole(status, headers, type);
@@ -104,13 +110,13 @@ export class HttpAnswer {
 				else if (body.length === 0) this.#fail(`it answered with status ${status} and nothing else`);
 				else if (!type.startsWith('application/json'))
 					this.#fail(`it answered with ${type || 'something that has no type'}`);
-				else this.#heard(body.line());
+				else this.#heard(body);
 			},
 		};
 	}
 
-	#heard(text: Buffer): void {
-		for (const envelope of received(text, this.#origin)) this.#hear(envelope);
+	#heard(body: WholeBody): void {
+		for (const envelope of receivedInParts(body.parts(), body.length, this.#origin)) this.#hear(envelope);
 		if (!this.#isOver) this.#fail('it answered something else than it was asked');
 	}
 

@@ -73,7 +73,11 @@ class Client {
 	#ask(envelope: Envelope, key: string): void {
 		const {name, log, url, maxBytes = MESSAGE_LIMIT} = this.#options;
 		const answer = new HttpAnswer({
-			...{name, url, log, maxBytes, request: envelope},
+			name,
+			url,
+			log,
+			maxBytes,
+			request: envelope,
 			hear: heard => this.incoming.next(heard),
 			done: () => {
 				if (this.#open.get(key) === answer) this.#open.delete(key);

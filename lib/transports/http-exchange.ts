@@ -78,8 +78,8 @@ class Handler implements Dispatcher.DispatchHandler {
 
 	get options(): Dispatcher.DispatchOptions {
 		const {method, url, headers, body} = this.#request;
-		const path = `${url.pathname}${url.search}`;
-		return {origin: url.origin, path, method, headers: {...headers}, body: body ?? null};
+		const {origin, path} = partsOf(url);
+		return {origin, path, method, headers: headers as IncomingHttpHeaders, body: body ?? null};
 	}
 
 	stop(): void {
@@ -119,6 +119,17 @@ class Handler implements Dispatcher.DispatchHandler {
 		this.#request.onError(error, this.#reader !== undefined);
 	}
 }
+
+/** The parts of addresses that requests are made to. A URL works each of them out anew whenever it is asked. */
+const known = new WeakMap<URL, {readonly origin: string; readonly path: string}>();
+
+const partsOf = (url: URL): {readonly origin: string; readonly path: string} => {
+	const found = known.get(url);
+	if (found) return found;
+	const parts = {origin: url.origin, path: `${url.pathname}${url.search}`};
+	known.set(url, parts);
+	return parts;
+};
 
 /** One value of a header that may be there several times. */
 export function headerOf(headers: IncomingHttpHeaders, name: string): string | undefined {

@@ -7,8 +7,8 @@ export type HttpReplyOptions = EventStreamOptions & {
 	readonly accepts: {readonly json: boolean; readonly events: boolean};
 	/** The message that came with the POST. */
 	readonly request: Envelope;
-	/** The headers for an answer: whether it is an error may tell which. */
-	readonly headers: (answer: Envelope | undefined) => Headers;
+	/** The headers for an answer to this message: whether it is an error may tell which. */
+	readonly headers: (request: Envelope, answer: Envelope | undefined) => Headers;
 	/** Whether the client takes an event that only says where it is. */
 	readonly takesPriming: () => boolean;
 	/** The status for an answer that bridge made itself. */
@@ -24,14 +24,19 @@ const MUCH = 2 ** 20;
  */
 export class HttpReply {
 	readonly request: Envelope;
-	readonly stream: EventStream;
 	readonly #options: HttpReplyOptions;
+	/** Most answers need none. */
+	#stream: EventStream | undefined;
 	#isBegun = false;
 
 	constructor(options: HttpReplyOptions) {
 		this.#options = options;
 		this.request = options.request;
-		this.stream = new EventStream(options);
+	}
+
+	get stream(): EventStream {
+		this.#stream ??= new EventStream(this.#options);
+		return this.#stream;
 	}
 
 	/** Whether something can be said before the answer. */
@@ -44,7 +49,7 @@ export class HttpReply {
 		const {response, headers, takesPriming} = this.#options;
 		if (this.#isBegun) return;
 		this.#isBegun = true;
-		if (!response.destroyed) this.stream.carryOn(response, headers(undefined), takesPriming());
+		if (!response.destroyed) this.stream.carryOn(response, headers(this.request, undefined), takesPriming());
 	}
 
 	say(envelope: Envelope): void {
@@ -58,8 +63,7 @@ export class HttpReply {
 		const isRefused = envelope.origin.refusal !== undefined;
 		const status = this.#isBegun || isRefused ? 200 : statusOf(envelope);
 		if (!this.#isBegun && (accepts.json || isRefused || status >= 400)) {
-			if (!response.destroyed) respond(response, envelope, status, headers(envelope));
-			this.stream.isOver = true;
+			if (!response.destroyed) respond(response, envelope, status, headers(this.request, envelope));
 			return;
 		}
 		this.say(envelope);
@@ -68,7 +72,6 @@ export class HttpReply {
 
 	/** There will be no answer. */
 	drop(): void {
-		this.stream.isOver = true;
 		this.#options.response.destroy();
 	}
 }
@@ -78,13 +81,23 @@ function respond(response: ServerResponse, envelope: Envelope, status: number, h
 	const {refusal, valve} = envelope.origin;
 	// A message in it goes to the client as any other: under its own id, and in words that it understands.
 	const isMessage = refusal === undefined || refusal.body.includes('"jsonrpc"');
-	const body = isMessage ? envelope.bytesInParts : [refusal.body];
-	const length = body.reduce((sum, part) => sum + part.length, 0);
+	const length = isMessage ? envelope.size : refusal.body.length;
 	const common = refusal ? refusal.headers : {'content-type': 'application/json'};
 	response.writeHead(refusal?.status ?? status, {...headers, ...common, 'content-length': length});
-	for (const part of body.slice(0, -1)) response.write(part);
-	response.end(body.at(-1));
+	endWith(response, isMessage ? envelope.bytesInParts : [refusal.body]);
 	if (length < MUCH || response.destroyed || response.writableFinished) return;
 	const release = valve.shut();
 	response.once('close', release);
+}
+
+/** Ends a response with these parts, in one write. */
+function endWith(response: ServerResponse, parts: readonly Buffer[]): void {
+	if (parts.length === 1) {
+		response.end(parts[0]);
+		return;
+	}
+	response.cork();
+	for (const part of parts) response.write(part);
+	response.end();
+	response.uncork();
 }

@@ -40,6 +40,7 @@ export type Post = {
 	readonly response: ServerResponse;
 };
 
+const none: Headers = {};
 /** Streams of a session that may be open at a time, beside those that answer something. */
 const MAX_STREAMS = 16;
 
@@ -107,13 +108,19 @@ export class HttpSession implements Endpoint {
 	}
 
 	#newReply(request: Envelope, accepts: Post['accepts'], response: ServerResponse): HttpReply {
-		const {signAfterMs, version} = this.#options;
+		const {signAfterMs, keepAliveMs} = this.#options;
 		const {key} = request.head;
 		const reply = new HttpReply({
-			...this.#streamOptions(),
-			...{response, accepts, request, statusOf: rpcStatus},
-			headers: answer => this.#headersFor(request, answer),
-			takesPriming: () => takesPriming(version()),
+			number: ++this.#streamCount,
+			buffer: this.#buffer,
+			keepAliveMs,
+			onSlow: this.#onSlow,
+			response,
+			accepts,
+			request,
+			statusOf: rpcStatus,
+			headers: this.#headersFor,
+			takesPriming: this.#takesPriming,
 		});
 		this.#byOrigin.set(request.origin, reply);
 		if (key !== undefined && !this.#byKey.has(key)) this.#byKey.set(key, reply);
@@ -127,17 +134,19 @@ export class HttpSession implements Endpoint {
 	}
 
 	/** The client learns the id of its session with the answer that begins it, unless that is a refusal. */
-	#headersFor({head: {method}}: Envelope, answer: Envelope | undefined): Headers {
-		return method === 'initialize' && !answer?.head.hasError ? {'mcp-session-id': this.#options.id} : {};
-	}
+	readonly #headersFor = ({head: {method}}: Envelope, answer: Envelope | undefined): Headers =>
+		method === 'initialize' && !answer?.head.hasError ? {'mcp-session-id': this.#options.id} : none;
+
+	readonly #takesPriming = (): boolean => takesPriming(this.#options.version());
+
+	readonly #onSlow = (unreadBytes: number): void => {
+		const {log, name} = this.#options;
+		log.warn('sse.slow_client', `${name} does not read what it is sent; its stream was cut.`, {unreadBytes});
+	};
 
 	#streamOptions() {
-		const {log, name, keepAliveMs} = this.#options;
-		const onSlow = (unreadBytes: number): void =>
-			log.warn('sse.slow_client', `${name} does not read what it is sent; its stream was cut.`, {
-				unreadBytes,
-			});
-		return {number: ++this.#streamCount, buffer: this.#buffer, keepAliveMs, onSlow};
+		const {keepAliveMs} = this.#options;
+		return {number: ++this.#streamCount, buffer: this.#buffer, keepAliveMs, onSlow: this.#onSlow};
 	}
 
 	/** Lets the client hear what is said to it of the server's accord, or the rest of a stream that it had lost. */

@@ -13,3 +13,15 @@ export function received(text: Buffer, origin: Origin): Envelope[] {
 	if (envelope.head.flaw !== 'a batch') return [envelope];
 	return elements(envelope.bytes)?.map(part => envelope.part(part)) ?? [envelope];
 }
+
+/** To bring a message of this length into one piece costs more than all else that is done with it. */
+const LONG = 256 * 1024;
+
+/** The same for a text in parts, of which the last one is that line feed. A long one stays in its parts. */
+export function receivedInParts(parts: readonly Buffer[], length: number, origin: Origin): Envelope[] {
+	if (length >= LONG && parts.slice(0, -1).every(isOneLine)) {
+		const envelope = Envelope.receivedInParts(parts, origin);
+		if (envelope.head.flaw !== 'a batch') return [envelope];
+	}
+	return received(Buffer.concat(parts), origin);
+}

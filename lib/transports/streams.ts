@@ -1,4 +1,3 @@
-import process from 'node:process';
 import type {Readable, Writable} from 'node:stream';
 import {Observable, type Observer} from 'rxjs';
 import type {Envelope} from '../envelope.js';
@@ -14,9 +13,12 @@ function writeAll(): void {
 	for (let write = unwritten.pop(); write; write = unwritten.pop()) write();
 }
 
-/** Has a write done when the present chunk is dealt with, or, where there is none, when this tick is over. */
+/**
+ * Has a write done when the present chunk is dealt with, or, where there is none, when all has been read that is there to be
+ * read now: what many connections say at a time goes to their server together.
+ */
 export function writeSoon(write: () => void): void {
-	if (!isInChunk && unwritten.length === 0) process.nextTick(writeAll);
+	if (!isInChunk && unwritten.length === 0) setImmediate(writeAll);
 	unwritten.push(write);
 }
 
