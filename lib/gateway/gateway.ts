@@ -38,7 +38,6 @@ export class Gateway {
 
 	constructor(options: GatewayOptions) {
 		const {config, log, converse} = options;
-		const {sessions: limit, idleMs} = config.limits;
 		this.#options = options;
 		this.log = log;
 		this.converse = converse;
@@ -46,7 +45,7 @@ export class Gateway {
 		this.config = config;
 		this.guard = guardOf(config);
 		this.services = this.#servicesOf(config, new Map());
-		this.sessions = new Sessions({log, limit, idleMs});
+		this.sessions = new Sessions({log, limits: () => this.config.limits});
 		this.metrics = new Metrics({
 			sessions: () => this.sessions.size,
 			children: () => this.#sum(service => service.children),

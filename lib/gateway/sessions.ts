@@ -20,11 +20,14 @@ export type Held = {
 
 export type SessionsOptions = {
 	readonly log: Log;
-	readonly limit: number;
-	/** How long a session may be silent; 0 for ever. */
-	readonly idleMs: number;
+	/** How many there may be, and how long one may be silent; 0 for ever. Both may change. */
+	readonly limits: () => {readonly sessions: number; readonly idleMs: number};
 	readonly onCount?: (count: number) => void;
 };
+
+/** How often sessions are looked at that may be silent for too long. */
+const MIN_SWEEP_MS = 50;
+const MAX_SWEEP_MS = 30_000;
 
 /** An id that nobody can guess. */
 export const newSessionId = (): string => randomBytes(16).toString('hex');
@@ -33,13 +36,11 @@ export const newSessionId = (): string => randomBytes(16).toString('hex');
 export class Sessions {
 	readonly #options: SessionsOptions;
 	readonly #byId = new Map<string, Held>();
-	readonly #sweep: NodeJS.Timeout | undefined;
+	#sweep: NodeJS.Timeout | undefined;
 
 	constructor(options: SessionsOptions) {
 		this.#options = options;
-		const {idleMs} = options;
-		if (idleMs > 0)
-			this.#sweep = setInterval(() => this.#endIdle(), Math.max(50, Math.min(idleMs / 4, 30_000))).unref();
+		this.#sweepLater();
 	}
 
 	get size(): number {
@@ -118,7 +119,7 @@ export class Sessions {
 	}
 
 	async close(): Promise<void> {
-		clearInterval(this.#sweep);
+		clearTimeout(this.#sweep);
 		await this.endWhere(() => true);
 	}
 
@@ -128,7 +129,8 @@ export class Sessions {
 
 	/** Sees to it that there is room for one more. Fails when all are in use. */
 	makeRoom(): void {
-		const {limit, log} = this.#options;
+		const {log, limits} = this.#options;
+		const {sessions: limit} = limits();
 		if (this.#byId.size < limit) return;
 		for (const held of this.#byId.values()) {
 			if (held.client.isInUse) continue;
@@ -145,8 +147,19 @@ export class Sessions {
 		);
 	}
 
+	#sweepLater(): void {
+		const {idleMs} = this.#options.limits();
+		const waitMs = idleMs === 0 ? MAX_SWEEP_MS : Math.max(MIN_SWEEP_MS, Math.min(idleMs / 4, MAX_SWEEP_MS));
+		this.#sweep = setTimeout(() => {
+			this.#endIdle();
+			this.#sweepLater();
+		}, waitMs).unref();
+	}
+
 	#endIdle(): void {
-		const {idleMs, log} = this.#options;
+		const {log, limits} = this.#options;
+		const {idleMs} = limits();
+		if (idleMs === 0) return;
 		const now = performance.now();
 		for (const held of this.#byId.values()) {
 			if (held.client.isInUse || now - held.usedAt < idleMs) continue;

@@ -10,6 +10,7 @@ import {isObject, type JsonObject} from '../protocol/json.js';
 import type {Endpoint} from '../stage.js';
 import {canonicalId} from '../wire/id.js';
 import {memberText} from '../wire/member.js';
+import {restarting} from './restarting.js';
 
 export type RevivedOptions = {
 	readonly name: string;
@@ -161,9 +162,9 @@ class Revived {
 		onLoss(error);
 		if (error.code === 'ERR_COMMAND_UNUSABLE') this.#final = error;
 		if (error.code === 'ERR_CHILD_EXITED') this.#keepGreeting();
-		this.#failAll(error);
-		if (this.#final) return;
 		const pauseMs = nextPauseMs(this.#pauseMs, performance.now() - this.#upSince);
+		this.#failAll(this.#final ?? restarting(error, pauseMs));
+		if (this.#final) return;
 		this.#pauseMs = pauseMs;
 		log.warn('upstream.lost', `${error.message} It is tried again in ${pauseMs / 1000} s.`, {
 			server: name,

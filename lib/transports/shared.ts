@@ -7,13 +7,14 @@ import {type JsonObject, objectOf} from '../protocol/json.js';
 import type {Version} from '../protocol/version.js';
 import type {Endpoint} from '../stage.js';
 import {memberText} from '../wire/member.js';
+import {restarting} from './restarting.js';
 import {SharedClient} from './shared/client.js';
 import {Connection} from './shared/connection.js';
 import {Exchange} from './shared/exchange.js';
 import {fromClient} from './shared/from-client.js';
 import {fromServer} from './shared/from-server.js';
 import {Held} from './shared/held.js';
-import {closing, listChanges, restarting, speaksAnother} from './shared/notices.js';
+import {closing, listChanges, speaksAnother} from './shared/notices.js';
 
 export type SharedUpstreamOptions = {
 	readonly name: string;
