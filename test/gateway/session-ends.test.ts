@@ -57,7 +57,7 @@ test.serial(
 test.serial('C9 a session that is silent for too long ends, unless somebody listens', async t => {
 	const upstream = await startUpstream(t);
 	const servers = {quiet: {url: upstream.url}};
-	const gateway = await startGateway(t, {servers, limits: {idle: '1s'}});
+	const gateway = await startGateway(t, {servers, limits: {idle: '5s'}});
 	const listening = await gateway.open('quiet');
 	const events = await listen(gateway, 'quiet', listening.headers);
 	const silent = await gateway.open('quiet');
