@@ -52,8 +52,18 @@ export class HttpSession {
 		}
 	}
 
+	// A server closes connections that were idle for long, as they are between two turns, and may do so just now.
 	async #post(text: string): Promise<Reply> {
-		const connection = this.#idle.pop() ?? this.#connect();
+		for (let used = this.#idle.pop(); used !== undefined; used = this.#idle.pop()) {
+			const reply = await this.#postOver(used, text).catch(() => undefined);
+			if (reply !== undefined) {
+				return reply;
+			}
+		}
+		return this.#postOver(this.#connect(), text);
+	}
+
+	async #postOver(connection: HttpConnection, text: string): Promise<Reply> {
 		try {
 			const reply = await connection.request(this.#head, text);
 			this.#idle.push(connection);

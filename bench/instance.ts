@@ -23,6 +23,8 @@ export interface Instance {
 	startMs: number;
 	readyMs: number;
 	log: TrafficLog | undefined;
+	/** It does not carry messages of 1 MB. */
+	isForSmall: boolean;
 }
 
 const START_LIMIT_MS = 60_000;
@@ -107,7 +109,7 @@ export const startInstance = async (target: Target): Promise<Instance> => {
 		const readyMs = performance.now() - client.startedAt;
 		const log = target.logs ? new TrafficLog(logFile(folder)) : undefined;
 		await log?.forget();
-		return {target, client, folder, tools, startMs, readyMs, log};
+		return {target, client, folder, tools, startMs, readyMs, log, isForSmall: false};
 	} catch (error) {
 		await endClient(client);
 		throw error;
