@@ -203,10 +203,7 @@ export class HttpSession implements Endpoint {
 
 	#deliver(envelope: Envelope): void {
 		const {method, key} = envelope.head;
-		if (method !== undefined) {
-			this.#say(envelope, method);
-			return;
-		}
+		if (method !== undefined) return this.#say(envelope, method);
 		const reply = this.#byOrigin.get(envelope.origin) ?? this.#byKey.get(key ?? '');
 		if (!reply) {
 			const sentence = `An answer to ${this.name} came when its request was gone.`;
