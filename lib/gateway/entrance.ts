@@ -17,6 +17,7 @@ import {firstPage, Login} from './login.js';
 import {servePage} from './pages.js';
 import {Posts, sessionIdOf, severalIds} from './posts.js';
 import {
+	another,
 	disabled,
 	disabledFor,
 	draining,
@@ -130,6 +131,8 @@ export class Entrance {
 		readBody(req, messageBytes, (line, refused) => {
 			if (!line) refuse(res, refused ?? {status: 400, message: 'Bad Request'});
 			else if (!service.config.enabled) refuse(res, disabledFor(service.config.name, line));
+			else if (this.#gateway.services.get(service.config.name) !== service)
+				refuse(res, another(service.config.name));
 			else this.#posts.take(req, res, line, service, caller);
 		});
 		return;
@@ -174,11 +177,10 @@ export class Entrance {
 		const refused = this.#upgradeProblem(req, service);
 		if (!refused && service) {
 			const maxBytes = this.#gateway.config.limits.messageBytes;
-			void this.#streams.upgrade(req, socket, head, {
-				service,
-				caller: this.#callerOf(req, service),
-				maxBytes,
-			});
+			const caller = this.#callerOf(req, service);
+			this.#streams
+				.upgrade(req, socket, head, {service, caller, maxBytes})
+				.catch(error => logBug(this.#gateway.log, error));
 			return;
 		}
 		notUpgraded(socket, refused ?? this.#noService());

@@ -1,10 +1,10 @@
 import type {IncomingMessage, ServerResponse} from 'node:http';
 import {acceptedBy} from '../http/read-body.js';
-import type {Refused} from '../http/refuse.js';
+import {type Refused, refuse} from '../http/refuse.js';
 import type {Target} from '../http/target.js';
 import {SseStream} from '../transports/sse-stream.js';
 import type {Gateway} from './gateway.js';
-import {notAStream} from './refusals.js';
+import {internalError, notAStream} from './refusals.js';
 import {json, only} from './replies.js';
 
 /** How much may wait for somebody who looks at the traffic. */
@@ -25,9 +25,10 @@ export function servePage(
 	if (kind === 'traffic') return showTraffic(gateway, req, res);
 	if (kind === 'status') json(res, gateway.status());
 	else
-		void gateway.metrics.text().then(text => {
-			res.writeHead(200, {'content-type': gateway.metrics.contentType}).end(text);
-		});
+		gateway.metrics.text().then(
+			text => res.writeHead(200, {'content-type': gateway.metrics.contentType}).end(text),
+			() => refuse(res, internalError),
+		);
 	return;
 }
 

@@ -55,7 +55,7 @@ export class Posts {
 			if (found instanceof HttpSession || found instanceof ModernPosts) found.post(post);
 			else refuse(response, found);
 		} catch (error) {
-			if (error instanceof BridgeError) refuse(response, {...overloaded(error), id: envelope.head.id});
+			if (error instanceof BridgeError) refuse(response, noRoomFor(envelope, error));
 			else this.#failed(response, error);
 		}
 	}
@@ -117,9 +117,7 @@ export class Posts {
 			idOf: key => conversation.waiting.idOf(key),
 			onRefused: () => void sessions.end(held),
 		});
-		const held = sessions.add(id, client, conversation, place);
-		conversation.begin(client, converse);
-		void client.gone.then(() => sessions.end(held));
+		const held = sessions.begin({id, client, conversation, place}, client, converse);
 		return client;
 	}
 
@@ -135,9 +133,7 @@ export class Posts {
 		const client = new ModernPosts({name: 'client', log, signAfterMs: signAfter(service)});
 		// No client that forgot its session is to be taken for one that has none.
 		const conversation = new Conversation(service, caller);
-		const held = sessions.add(id, client, conversation, `modern ${place}`);
-		conversation.begin(client, converse);
-		void client.gone.then(() => sessions.end(held));
+		sessions.begin({id, client, conversation, place: `modern ${place}`}, client, converse);
 		return client;
 	}
 }
@@ -164,3 +160,10 @@ export const severalIds: Refused = {status: 400, message: 'Bad Request: several 
 /** Where a client is: its address, and what it calls itself. */
 const placeOf = ({socket, headers}: IncomingMessage): string =>
 	`${socket.remoteAddress ?? ''} ${headers['user-agent'] ?? ''}`;
+
+/** A client that asks what there is, and hears that there is no room, takes it for no server at all, for good. */
+const noRoomFor = ({head: {id, method}}: Envelope, error: BridgeError): Refused => ({
+	...overloaded(error),
+	id,
+	...(method === 'server/discover' ? {status: 400} : {}),
+});

@@ -25,6 +25,13 @@ export const disabledFor = (name: string, line: Buffer): Refused => ({
 	status: line.includes('"server/discover"') ? 400 : 503,
 });
 
+/** The service is not what it was when the head of the request came. */
+export const another = (name: string): Refused => ({
+	status: 503,
+	message: `The configuration of ${name} has just changed. Try again.`,
+	headers: {'retry-after': '1'},
+});
+
 /** What is too much now may be taken soon. */
 export const overloaded = (error: BridgeError): Refused => {
 	const {code, message, data} = error.toRpc();

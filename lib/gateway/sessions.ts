@@ -2,8 +2,9 @@ import {randomBytes} from 'node:crypto';
 import {performance} from 'node:perf_hooks';
 import {BridgeError} from '../errors.js';
 import type {Refused} from '../http/refuse.js';
-import type {Log} from '../log.js';
-import type {Conversation} from './conversation.js';
+import {type Log, logBug} from '../log.js';
+import type {Endpoint} from '../stage.js';
+import type {Conversation, Converse} from './conversation.js';
 
 /** A client's end of a conversation. Whether it is in use tells whether it may be ended for another. */
 export type Client = {readonly isInUse: boolean; close(): Promise<void>};
@@ -47,12 +48,22 @@ export class Sessions {
 		return this.#byId.size;
 	}
 
-	/** Takes a session in. Over the limit, the one that was used least lately ends, unless it is in use. */
-	add(id: string, client: Client, conversation: Conversation, place: string): Held {
+	/**
+	 * Takes a session in, and lets its client talk for as long as that is there. Over the limit, the one that was used least
+	 * lately ends, unless it is in use.
+	 */
+	begin(one: Omit<Held, 'usedAt'>, endpoint: Endpoint, converse: Converse): Held {
 		this.makeRoom();
-		const held = {id, client, conversation, place, usedAt: performance.now()};
-		this.#byId.set(id, held);
+		const held = {...one, usedAt: performance.now()};
+		this.#byId.set(held.id, held);
 		this.#options.onCount?.(this.#byId.size);
+		try {
+			held.conversation.begin(endpoint, converse);
+		} catch (error) {
+			void this.end(held);
+			throw error;
+		}
+		void endpoint.gone.then(() => this.end(held));
 		return held;
 	}
 
@@ -109,9 +120,15 @@ export class Sessions {
 	async end(held: Held): Promise<number | undefined> {
 		if (!this.#byId.delete(held.id)) return;
 		this.#options.onCount?.(this.#byId.size);
-		const status = await held.conversation.end();
-		await held.client.close();
-		return status;
+		try {
+			const status = await held.conversation.end();
+			await held.client.close();
+			return status;
+		} catch (error) {
+			// Whoever ends a session can do nothing about it.
+			logBug(this.#options.log, error);
+			return;
+		}
 	}
 
 	async endWhere(matches: (held: Held) => boolean): Promise<void> {
@@ -162,7 +179,9 @@ export class Sessions {
 		if (idleMs === 0) return;
 		const now = performance.now();
 		for (const held of this.#byId.values()) {
-			if (held.client.isInUse || now - held.usedAt < idleMs) continue;
+			// It is silent from the moment on at which nobody waits or listens any more.
+			if (held.client.isInUse) held.usedAt = now;
+			if (now - held.usedAt < idleMs) continue;
 			const sentence = 'A session that was silent for too long was ended.';
 			log.info('session.idle', sentence, {service: held.conversation.service.config.name});
 			void this.end(held);

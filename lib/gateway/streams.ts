@@ -1,6 +1,7 @@
 import type {IncomingMessage, ServerResponse} from 'node:http';
 import type {Duplex} from 'node:stream';
 import type {Headers} from '../envelope.js';
+import {BridgeError} from '../errors.js';
 import type {Refused} from '../http/refuse.js';
 import type {Log} from '../log.js';
 import type {Endpoint} from '../stage.js';
@@ -78,15 +79,13 @@ export class Streams {
 	#begin(id: string, endpoint: Endpoint, service: Service, caller: Caller): void {
 		const {sessions, converse} = this.#options;
 		const conversation = new Conversation(service, caller);
+		const client = new StreamClient(endpoint);
 		try {
-			sessions.makeRoom();
-		} catch {
+			sessions.begin({id, client, conversation, place: 'stream'}, endpoint, converse);
+		} catch (error) {
 			// There was room when the client was let in, but somebody else has taken it.
 			void endpoint.close();
-			return;
+			if (!(error instanceof BridgeError)) throw error;
 		}
-		const held = sessions.add(id, new StreamClient(endpoint), conversation, 'stream');
-		conversation.begin(endpoint, converse);
-		void endpoint.gone.then(() => sessions.end(held));
 	}
 }

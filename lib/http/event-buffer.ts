@@ -15,11 +15,15 @@ export class EventBuffer {
 		if (this.#events.length > MAX_EVENTS || this.#bytes > MAX_BYTES) this.#makeRoom();
 	}
 
-	/** The events of a stream behind a place in it; undefined if some of them are gone. */
-	since(stream: number, place: number): readonly Sent[] | undefined {
+	/** Whether there is anything left of a stream. */
+	has(stream: number): boolean {
+		return this.#events.some(sent => sent.stream === stream);
+	}
+
+	/** The events of a stream behind a place in it, and whether none of them is gone. */
+	since(stream: number, place: number): {readonly events: readonly Sent[]; readonly isWhole: boolean} {
 		const events = this.#events.filter(sent => sent.stream === stream && sent.place > place);
-		const isWhole = events.every((sent, at) => sent.place === place + 1 + at);
-		return isWhole ? events : undefined;
+		return {events, isWhole: events.every((sent, at) => sent.place === place + 1 + at)};
 	}
 
 	/** Leaves a quarter of the room free, so that it is not made for each event. */

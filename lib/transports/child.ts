@@ -49,16 +49,8 @@ const HELD_MS = 500;
 
 /** A server that runs as a child process and speaks on its stdin and stdout. All that it starts in turn ends with it. */
 export function child(options: ChildOptions): Child {
-	const {
-		name,
-		command,
-		args = [],
-		env = {},
-		cwd,
-		onStderr,
-		maxBytes = MESSAGE_LIMIT,
-		graceMs = GRACE_MS,
-	} = options;
+	const {name, command, args = [], env = {}, cwd, onStderr} = options;
+	const {maxBytes = MESSAGE_LIMIT, graceMs = GRACE_MS} = options;
 	const mark = newMark();
 	const server = spawnMarked(command, args, {env, cwd}, mark);
 	const life = new Lifetime(server, mark);
@@ -101,7 +93,11 @@ export function child(options: ChildOptions): Child {
 		finish: hurry => life.end(graceMs, hurry).then(settle),
 		async close() {
 			stdin.end();
-			await life.end(Math.min(graceMs, CLOSE_MS)).then(settle);
+			await life.end(Math.min(graceMs, CLOSE_MS));
+			// Who was to hear its last words may never do so.
+			await Promise.race([settle(), pause(CLOSE_MS)]);
+			stdout.destroy();
+			await drained;
 		},
 	};
 }

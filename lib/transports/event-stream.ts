@@ -39,6 +39,8 @@ export class EventStream {
 			...{headers, onSlow},
 			...(keepAliveMs === undefined ? {} : {keepAliveMs}),
 		});
+		// A client that comes back has given up the connection that it came with before, whether that has noticed or not.
+		this.#carrier?.end();
 		this.#carrier = carrier;
 		if (isPrimed) carrier.send({id: eventId(this.number, this.#place), retryMs: RETRY_MS, data: EMPTY});
 		return carrier;
@@ -54,9 +56,9 @@ export class EventStream {
 
 	/** Sends again what the client has missed since it was at this place. Returns whether all of it was there still. */
 	replay(place: number): boolean {
-		const missed = this.#options.buffer?.since(this.number, place);
-		for (const {place: at, data} of missed ?? []) this.#carrier?.send({id: eventId(this.number, at), data});
-		return missed !== undefined;
+		const {events, isWhole} = this.#options.buffer?.since(this.number, place) ?? {events: [], isWhole: false};
+		for (const {place: at, data} of events) this.#carrier?.send({id: eventId(this.number, at), data});
+		return isWhole;
 	}
 
 	end(): void {

@@ -33,6 +33,9 @@ const none: Headers = {};
 /** After how long a server is tried again that did not even take the connection: it may be about to start. */
 const AGAIN_MS = 200;
 
+/** How long a stream may stay open behind the answer. */
+const GOODBYE_MS = 1000;
+
 /** One request to a server behind HTTP, until its answer is there, however it comes. */
 export class HttpAnswer {
 	readonly #options: HttpAnswerOptions;
@@ -73,6 +76,11 @@ export class HttpAnswer {
 		if (mayRepeat && isUnheard(error)) this.#timer = setTimeout(() => this.start(), AGAIN_MS);
 		else if (mayRepeat && harmless.includes(this.#options.request.head.method)) this.start();
 		else this.#fail(reasonOf(error));
+	}
+
+	/** Whether it is a request of the era without sessions. */
+	get #isModern(): boolean {
+		return this.#options.request.headers?.['mcp-method'] !== undefined;
 	}
 
 	/** Nobody waits for it any more. */
@@ -126,6 +134,8 @@ export class HttpAnswer {
 		const isAnswer = method === undefined && key === this.#options.request.head.key;
 		this.#resumptions = 0;
 		if (isAnswer) this.#finish();
+		// A stream that its server leaves open behind the answer would keep a connection for nothing.
+		if (isAnswer && this.#reader) this.#timer = setTimeout(this.#stop, GOODBYE_MS).unref();
 		this.#options.hear(envelope);
 	}
 
@@ -139,11 +149,11 @@ export class HttpAnswer {
 
 	/** The stream has ended before the answer. It can be taken up where it was, if the server has said where that is. */
 	#interrupted(): void {
+		clearTimeout(this.#timer);
 		if (this.#isOver) return;
 		const {lastEventId, retryMs} = this.#reader ?? {};
-		const isModern = this.#options.request.headers?.['mcp-method'] !== undefined;
 		// Without sessions there is nothing that could be taken up again.
-		if (lastEventId === undefined || isModern || ++this.#resumptions > MAX_RESUMPTIONS)
+		if (lastEventId === undefined || this.#isModern || ++this.#resumptions > MAX_RESUMPTIONS)
 			this.#fail('its stream ended before the answer');
 		else this.#timer = setTimeout(() => this.#resume(lastEventId), retryMs);
 	}
@@ -169,7 +179,7 @@ export class HttpAnswer {
 		const {id} = request.head;
 		if (this.#isOver || id === undefined) return;
 		this.#finish();
-		hear(refusedWith({name, id}, this.#origin, {status, headers, body}));
+		hear(refusedWith({name, id, isModern: this.#isModern}, this.#origin, {status, headers, body}));
 	}
 
 	/** Who follows a redirect asks whomever somebody else names, with the credentials that are for this server. */

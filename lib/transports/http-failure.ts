@@ -16,9 +16,12 @@ export function redirectedTo(headers: IncomingHttpHeaders): string {
 	return URL.canParse(location) ? new URL(location).host : 'another place';
 }
 
+/** Errors that a server without sessions tells by a status of HTTP, too. They are answers like any other. */
+const toldByStatus: readonly unknown[] = [-32601, -32020, -32021, -32022];
+
 /** The answer to a request that a server, or whoever stands before it, refused with a status: what it said, if it can be told. */
 export function refusedWith(
-	{name, id}: {readonly name: string; readonly id: string},
+	{name, id, isModern}: {readonly name: string; readonly id: string; readonly isModern: boolean},
 	origin: Origin,
 	{status, headers, body}: {status: number; headers: IncomingHttpHeaders; body: Buffer | undefined},
 ): Envelope {
@@ -37,6 +40,8 @@ export function refusedWith(
 	}
 	const refusal = body ? {status, headers: kept, body} : ownRefusal(id, status, kept, failure);
 	const error = body && errorIn(body);
+	if (isModern && toldByStatus.includes(objectOf(error).code))
+		return Envelope.answer(id, 'error', error, origin).relayed(origin);
 	const from = {...origin, refusal};
 	return error === undefined
 		? Envelope.failure(id, failure, from)

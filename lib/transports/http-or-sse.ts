@@ -1,6 +1,7 @@
 import {Subject, type Subscription} from 'rxjs';
 import type {Envelope} from '../envelope.js';
 import type {Log} from '../log.js';
+import {objectOf} from '../protocol/json.js';
 import type {Endpoint} from '../stage.js';
 
 export type HttpOrSseOptions = {
@@ -10,6 +11,9 @@ export type HttpOrSseOptions = {
 	readonly http: () => Endpoint;
 	readonly sse: () => Endpoint;
 };
+
+/** Whether a server says that it does not know the method, as those without a handshake do, with status 404. */
+const isUnknown = ({body}: Envelope): boolean => objectOf(body.error).code === -32601;
 
 /** What a server answers that does not know streamable HTTP. */
 const STRANGE: readonly unknown[] = [400, 404, 405];
@@ -56,7 +60,8 @@ class Fallback {
 		this.#first = undefined;
 		const isStrange = STRANGE.includes(refusal?.status) && first?.head.method === 'initialize';
 		// A server that says in JSON-RPC why it refuses has understood the message; an unknown path may look like that, too.
-		const hasUnderstood = refusal?.status === 400 && refusal.body.includes('"jsonrpc"');
+		const hasUnderstood =
+			refusal?.body.includes('"jsonrpc"') && (refusal.status === 400 || isUnknown(envelope));
 		if (isStrange && !hasUnderstood && first) this.#fallBack(first, envelope);
 		else this.incoming.next(envelope);
 	}

@@ -27,6 +27,7 @@ export class HttpReply {
 	readonly #options: HttpReplyOptions;
 	/** Most answers need none. */
 	#stream: EventStream | undefined;
+	/** Whether the head of the response is written. */
 	#isBegun = false;
 
 	constructor(options: HttpReplyOptions) {
@@ -39,9 +40,10 @@ export class HttpReply {
 		return this.#stream;
 	}
 
-	/** Whether something can be said before the answer. */
+	/** Whether something can be said before the answer: not to who left before there was a stream to come back to. */
 	get canStream(): boolean {
-		return this.#options.accepts.events;
+		const {accepts, response} = this.#options;
+		return accepts.events && (this.#isBegun || !response.destroyed);
 	}
 
 	/** Starts the stream, which is what tells a client that waits long that somebody is there. */
@@ -63,6 +65,7 @@ export class HttpReply {
 		const isRefused = envelope.origin.refusal !== undefined;
 		const status = this.#isBegun || isRefused ? 200 : statusOf(envelope);
 		if (!this.#isBegun && (accepts.json || isRefused || status >= 400)) {
+			this.#isBegun = true;
 			if (!response.destroyed) respond(response, envelope, status, headers(this.request, envelope));
 			return;
 		}

@@ -157,6 +157,7 @@ export class HttpSession implements Endpoint {
 			lost.carryOn(response, {}, false);
 			if (!lost.replay(place.place)) this.#tellOfLoss(place.stream);
 			if (lost.isOver) lost.end();
+			else if (this.#streams.has(lost.number)) this.#catchUp(lost);
 			return;
 		}
 		if (place) this.#tellOfLoss(place.stream);
@@ -168,6 +169,11 @@ export class HttpSession implements Endpoint {
 		this.#streams.set(stream.number, stream);
 		const carrier = stream.carryOn(response, {}, takesPriming(this.#options.version()));
 		void carrier.closed.then(() => this.#trimStreams());
+		this.#catchUp(stream);
+	}
+
+	/** Says what nobody was there to hear. */
+	#catchUp(stream: EventStream): void {
 		for (const envelope of this.#backlog.takeAll()) stream.send(envelope);
 	}
 
@@ -178,7 +184,7 @@ export class HttpSession implements Endpoint {
 
 	/** A stream that is complete, but that the client may not have seen the end of. */
 	#ended(number: number): EventStream | undefined {
-		if (number > this.#streamCount || !this.#buffer.since(number, 0)?.length) return;
+		if (!this.#buffer.has(number)) return;
 		const stream = new EventStream({...this.#streamOptions(), number});
 		stream.isOver = true;
 		return stream;
@@ -197,10 +203,7 @@ export class HttpSession implements Endpoint {
 
 	#deliver(envelope: Envelope): void {
 		const {method, key} = envelope.head;
-		if (method !== undefined) {
-			this.#say(envelope, method);
-			return;
-		}
+		if (method !== undefined) return this.#say(envelope, method);
 		const reply = this.#byOrigin.get(envelope.origin) ?? this.#byKey.get(key ?? '');
 		if (!reply) {
 			const sentence = `An answer to ${this.name} came when its request was gone.`;

@@ -23,6 +23,8 @@ export class ListeningStream {
 	readonly #origin: Origin;
 	#stop: Stop = () => {};
 	#timer: NodeJS.Timeout | undefined;
+	/** What reads the stream that is open. */
+	#reader: EventReader | undefined;
 	#isOver = false;
 	#lastEventId: string | undefined;
 	#failures = 0;
@@ -35,6 +37,7 @@ export class ListeningStream {
 	open(): void {
 		if (this.#isOver) return;
 		const {url, headers} = this.#options;
+		this.#reader = undefined;
 		this.#stop = exchange({
 			...{method: 'GET', url},
 			headers: {
@@ -43,7 +46,7 @@ export class ListeningStream {
 				...(this.#lastEventId === undefined ? {} : {'last-event-id': this.#lastEventId}),
 			},
 			onHead: (status, received) => this.#begun(status, headerOf(received, 'content-type') ?? ''),
-			onError: () => this.#again(undefined),
+			onError: () => this.#again(this.#reader),
 		});
 	}
 
@@ -74,6 +77,7 @@ export class ListeningStream {
 			...{origin: this.#origin, maxBytes, hear},
 			onEnd: () => this.#again(reader),
 		});
+		this.#reader = reader;
 		return reader;
 	}
 
@@ -81,6 +85,7 @@ export class ListeningStream {
 		if (this.#isOver) return;
 		this.#lastEventId = reader?.lastEventId ?? this.#lastEventId;
 		const backOff = Math.min(MAX_WAIT_MS, 1000 * 2 ** this.#failures++);
+		clearTimeout(this.#timer);
 		const waitMs = reader ? Math.max(MIN_WAIT_MS, reader.retryMs) : backOff;
 		this.#timer = setTimeout(() => this.open(), waitMs).unref();
 	}

@@ -44,3 +44,33 @@ test('A refusal that holds no message reaches the client as it is', async t => {
 	t.is(response.status, 401);
 	t.is(await response.text(), '{"error":"invalid_token"}');
 });
+
+test('A sign of life that comes after the answer is none, and does no harm', async t => {
+	const request = Envelope.of({jsonrpc: '2.0', id: 7, method: 'tools/list'});
+	const late = new Promise<void>((resolve, reject) => {
+		const server = createServer((_request, response) => {
+			const reply = new HttpReply({
+				...{number: 0, buffer: undefined, onSlow: () => {}, response, request},
+				accepts: {json: true, events: true},
+				headers: () => ({}),
+				takesPriming: () => false,
+				statusOf: () => 200,
+			});
+			try {
+				reply.answer(Envelope.answer('7', 'result', {}));
+				reply.begin();
+				resolve();
+			} catch (error) {
+				reject(error);
+			}
+		}).listen(0, '127.0.0.1', () => {
+			const {port} = server.address() as AddressInfo;
+			fetch(`http://127.0.0.1:${port}`).then(answer => answer.text(), reject);
+		});
+		t.teardown(() => {
+			server.close();
+			server.closeAllConnections();
+		});
+	});
+	await t.notThrowsAsync(late);
+});

@@ -1,0 +1,115 @@
+import {once} from 'node:events';
+import type {IncomingMessage, ServerResponse} from 'node:http';
+import test, {type ExecutionContext} from 'ava';
+import {firstValueFrom} from 'rxjs';
+import {Envelope, local} from '../../lib/envelope.js';
+import {createLog} from '../../lib/log.js';
+import {HttpSession} from '../../lib/transports/http-server.js';
+import {wholeMessage} from '../../lib/transports/whole-message.js';
+import {bodyOf, portOf, serve} from './http-peers.js';
+
+const log = createLog({level: 'error', write: () => {}, isPretty: false});
+const note = (at: number) => Envelope.of({jsonrpc: '2.0', method: 'notifications/message', params: {at}});
+const progress = (at: number) =>
+	Envelope.of({jsonrpc: '2.0', method: 'notifications/progress', params: {progressToken: 'a', progress: at}});
+const call = {jsonrpc: '2.0', id: 1, method: 'tools/call', params: {_meta: {progressToken: 'a'}}};
+
+/** A session behind an HTTP server of its own, and how its client speaks. */
+async function started(t: ExecutionContext) {
+	const session = new HttpSession({
+		...{name: 'client', log, id: 'a', version: () => '2025-11-25', idOf: () => undefined},
+	});
+	const take = async (req: IncomingMessage, response: ServerResponse): Promise<void> => {
+		const lastEventId = req.headers['last-event-id'];
+		if (req.method === 'GET') session.listen(response, lastEventId as string | undefined);
+		else {
+			const envelope = wholeMessage(await bodyOf(req), local);
+			session.post({envelope, headers: {}, accepts: {json: true, events: true}, response});
+		}
+	};
+	const server = await serve(t, (req, response) => void take(req, response));
+	const url = `http://127.0.0.1:${portOf(server)}`;
+	const listen = async (lastEventId?: string) => {
+		const leave = new AbortController();
+		const headers = lastEventId === undefined ? {} : {'last-event-id': lastEventId};
+		const response = await fetch(url, {headers, signal: leave.signal});
+		return reader(response, leave);
+	};
+	const post = async (message: object) => {
+		const leave = new AbortController();
+		const response = fetch(url, {method: 'POST', body: JSON.stringify(message), signal: leave.signal});
+		return {response, leave};
+	};
+	/** The next connection of a client that is over. */
+	const left = async (): Promise<void> => {
+		const [, response] = (await once(server, 'request')) as [IncomingMessage, ServerResponse];
+		await once(response, 'close');
+	};
+	return {session, listen, post, left};
+}
+
+/** Reads a stream until something is in it. */
+function reader(response: Response, leave: AbortController) {
+	const chunks = response.body?.getReader();
+	let text = '';
+	return {
+		leave: () => leave.abort(),
+		async until(pattern: RegExp): Promise<string> {
+			while (!pattern.test(text)) {
+				const {value, done} = (await chunks?.read()) ?? {value: undefined, done: true};
+				if (done) throw new Error(`It ended after: ${text}`);
+				text += Buffer.from(value ?? []).toString();
+			}
+			return text;
+		},
+		/** All that comes until the end. */
+		async rest(): Promise<string> {
+			for (let next = await chunks?.read(); next && !next.done; next = await chunks?.read())
+				text += Buffer.from(next.value).toString();
+			return text;
+		},
+	};
+}
+
+test('A client that comes back to its stream hears what was said while it was away', async t => {
+	const {session, listen, left} = await started(t);
+	const over = left();
+	const first = await listen();
+	const [, id] = /^id: (\S+)$/m.exec(await first.until(/\n\n/)) ?? [];
+	first.leave();
+	await over;
+	session.outgoing.next(note(1));
+	session.outgoing.next(note(2));
+	const second = await listen(id);
+	t.regex(await second.until(/"at":2/), /"at":1.*"at":2/s);
+	second.leave();
+});
+
+test('A client that comes back to its stream has the connection before ended', async t => {
+	const {session, listen} = await started(t);
+	const first = await listen();
+	const [, id] = /^id: (\S+)$/m.exec(await first.until(/\n\n/)) ?? [];
+	const second = await listen(id);
+	session.outgoing.next(note(1));
+	await second.until(/"at":1/);
+	t.notRegex(await first.rest(), /"at":1/);
+	second.leave();
+});
+
+test('A client that comes back late gets its answer, though the beginning of the stream is gone', async t => {
+	const {session, listen, post, left} = await started(t);
+	const over = left();
+	const asked = firstValueFrom(session.incoming);
+	const {response, leave} = await post(call);
+	await asked;
+	for (let at = 1; at <= 1200; at++) session.outgoing.next(progress(at));
+	const stream = reader(await response, leave);
+	const [, id] = /^id: (\d+-1100)$/m.exec(await stream.until(/"progress":1100\b/)) ?? [];
+	stream.leave();
+	await over;
+	session.outgoing.next(Envelope.of({jsonrpc: '2.0', id: 1, result: {isDone: true}}));
+	const again = await listen(id);
+	const text = await again.rest();
+	t.regex(text, /"progress":1101\b.*"isDone":true/s);
+	t.notRegex(text, /"progress":1100\b/);
+});
