@@ -4,9 +4,9 @@ import {BridgeError} from '../errors.js';
 import {acceptedBy} from '../http/read-body.js';
 import {type Refused, refuse} from '../http/refuse.js';
 import {type Log, logBug} from '../log.js';
-import {parameterHeaders, versionProblem} from '../protocol/http-hop.js';
+import {parameterHeaders, takesPriming, versionProblem} from '../protocol/http-hop.js';
 import {callerOf} from '../protocol/v2026-07-28.js';
-import {MODERN} from '../protocol/version.js';
+import {MODERN, type Version} from '../protocol/version.js';
 import {ModernPosts} from '../transports/http-modern.js';
 import {HttpSession, type Post} from '../transports/http-server.js';
 import {wholeMessage} from '../transports/whole-message.js';
@@ -32,6 +32,7 @@ const MAX_UNANSWERED = 1024;
 /** A server that may take longer than this is one whose clients are shown signs of life. */
 const PATIENCE_MS = 60_000;
 const SIGN_AFTER_MS = 25_000;
+const RESUMABLE_AFTER_MS = 250;
 
 /** Finds, or begins, the conversation that a posted message belongs to. */
 export class Posts {
@@ -112,7 +113,7 @@ export class Posts {
 		const conversation = new Conversation(service, caller);
 		const id = newSessionId();
 		const client: HttpSession = new HttpSession({
-			...{name: 'client', log, id, signAfterMs: signAfter(service)},
+			...{name: 'client', log, id, signAfterMs: () => signAfter(service, conversation.session.client)},
 			version: () => conversation.session.client,
 			idOf: key => conversation.waiting.idOf(key),
 			onRefused: () => void sessions.end(held),
@@ -130,7 +131,7 @@ export class Posts {
 		const id = `modern ${service.config.name} ${place} ${JSON.stringify([...who, caller.principal])}`;
 		const known = sessions.find(id, service.config.name, caller.principal)?.client;
 		if (known instanceof ModernPosts) return known;
-		const client = new ModernPosts({name: 'client', log, signAfterMs: signAfter(service)});
+		const client = new ModernPosts({name: 'client', log, signAfterMs: () => signAfter(service, MODERN)});
 		// No client that forgot its session is to be taken for one that has none.
 		const conversation = new Conversation(service, caller);
 		sessions.begin({id, client, conversation, place: `modern ${place}`}, client, converse);
@@ -138,8 +139,17 @@ export class Posts {
 	}
 }
 
-const signAfter = ({config: {timeoutMs}}: Service): number | undefined =>
-	timeoutMs === 0 || timeoutMs > PATIENCE_MS ? SIGN_AFTER_MS : undefined;
+/**
+ * After how long a client is to see that somebody is there. One that can take up a stream again is given the means to do so
+ * soon, unless its server may still answer with a status of its own.
+ */
+function signAfter(
+	{config: {timeoutMs, transport}}: Service,
+	version: Version | undefined,
+): number | undefined {
+	if (takesPriming(version) && transport !== 'http') return RESUMABLE_AFTER_MS;
+	return timeoutMs === 0 || timeoutMs > PATIENCE_MS ? SIGN_AFTER_MS : undefined;
+}
 
 const headerText = ({headers}: IncomingMessage, name: string): string | undefined => {
 	const value = headers[name];

@@ -10,12 +10,13 @@ import {canonicalId} from '../wire/id.js';
 import {memberRange, memberText} from '../wire/member.js';
 import {HttpReply} from './http-reply.js';
 import type {Post} from './http-server.js';
+import {SignsOfLife} from './signs-of-life.js';
 
 export type ModernPostsOptions = {
 	readonly name: string;
 	readonly log: Log;
 	/** How long a client may wait for its answer without a sign of life; without it, as long as it takes. */
-	readonly signAfterMs?: number | undefined;
+	readonly signAfterMs?: () => number | undefined;
 	readonly keepAliveMs?: number;
 };
 
@@ -48,12 +49,15 @@ export class ModernPosts implements Endpoint {
 	readonly #valve = new Valve();
 	/** By the key that the request has towards the server. */
 	readonly #asked = new Map<string, Asked>();
+	readonly #signs: SignsOfLife;
 	#count = 0;
 	#isGone: () => void = () => {};
 
 	constructor(options: ModernPostsOptions) {
 		this.#options = options;
 		this.name = options.name;
+		const replies = (): HttpReply[] => [...this.#asked.values()].map(({reply}) => reply);
+		this.#signs = new SignsOfLife(replies, options.signAfterMs ?? (() => undefined));
 		this.gone = new Promise(resolve => {
 			this.#isGone = resolve;
 		});
@@ -86,12 +90,13 @@ export class ModernPosts implements Endpoint {
 		const renamed = (range ? received.replaced(range, told) : received).withId(told);
 		const reply = this.#newReply(received, accepts, response);
 		this.#asked.set(told, {reply, id, token, told});
+		this.#signs.watch();
 		response.once('close', () => this.#left(told));
 		this.incoming.next(renamed);
 	}
 
 	#newReply(request: Envelope, accepts: Post['accepts'], response: ServerResponse): HttpReply {
-		const {log, name, signAfterMs, keepAliveMs} = this.#options;
+		const {log, name, keepAliveMs} = this.#options;
 		const none: Headers = {};
 		const onSlow = (unreadBytes: number): void =>
 			log.warn('sse.slow_client', `${name} does not read what it is sent; its stream was cut.`, {
@@ -103,10 +108,6 @@ export class ModernPosts implements Endpoint {
 			statusOf: answer => modernStatus(request.head.method, answer),
 		});
 		if (request.head.method === LISTEN) reply.begin();
-		else if (signAfterMs !== undefined) {
-			const timer = setTimeout(() => reply.canStream && reply.begin(), signAfterMs).unref();
-			response.once('close', () => clearTimeout(timer));
-		}
 		return reply;
 	}
 
@@ -159,6 +160,7 @@ export class ModernPosts implements Endpoint {
 	#end(): void {
 		for (const {reply} of this.#asked.values()) reply.drop();
 		this.#asked.clear();
+		this.#signs.stop();
 		this.#isGone();
 	}
 

@@ -1,4 +1,5 @@
 import type {ServerResponse} from 'node:http';
+import {performance} from 'node:perf_hooks';
 import type {Envelope, Headers} from '../envelope.js';
 import {EventStream, type EventStreamOptions} from './event-stream.js';
 
@@ -28,7 +29,9 @@ export class HttpReply {
 	/** Most answers need none. */
 	#stream: EventStream | undefined;
 	/** Whether the head of the response is written. */
-	#isBegun = false;
+	/** When it was asked for, by the clock that only runs forward. */
+	readonly since = performance.now();
+	isBegun = false;
 
 	constructor(options: HttpReplyOptions) {
 		this.#options = options;
@@ -43,14 +46,14 @@ export class HttpReply {
 	/** Whether something can be said before the answer: not to who left before there was a stream to come back to. */
 	get canStream(): boolean {
 		const {accepts, response} = this.#options;
-		return accepts.events && (this.#isBegun || !response.destroyed);
+		return accepts.events && (this.isBegun || !response.destroyed);
 	}
 
 	/** Starts the stream, which is what tells a client that waits long that somebody is there. */
 	begin(): void {
 		const {response, headers, takesPriming} = this.#options;
-		if (this.#isBegun) return;
-		this.#isBegun = true;
+		if (this.isBegun) return;
+		this.isBegun = true;
 		if (!response.destroyed) this.stream.carryOn(response, headers(this.request, undefined), takesPriming());
 	}
 
@@ -63,9 +66,9 @@ export class HttpReply {
 	answer(envelope: Envelope): void {
 		const {accepts, statusOf, response, headers} = this.#options;
 		const isRefused = envelope.origin.refusal !== undefined;
-		const status = this.#isBegun || isRefused ? 200 : statusOf(envelope);
-		if (!this.#isBegun && (accepts.json || isRefused || status >= 400)) {
-			this.#isBegun = true;
+		const status = this.isBegun || isRefused ? 200 : statusOf(envelope);
+		if (!this.isBegun && (accepts.json || isRefused || status >= 400)) {
+			this.isBegun = true;
 			if (!response.destroyed) respond(response, envelope, status, headers(this.request, envelope));
 			return;
 		}

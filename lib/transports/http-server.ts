@@ -13,6 +13,7 @@ import {isAsking} from '../wire/asking.js';
 import {Backlog} from './backlog.js';
 import {EventStream} from './event-stream.js';
 import {HttpReply} from './http-reply.js';
+import {SignsOfLife} from './signs-of-life.js';
 import {streamFor} from './stream-choice.js';
 
 export type HttpSessionOptions = {
@@ -27,7 +28,7 @@ export type HttpSessionOptions = {
 	/** The client has been told that its session is gone. */
 	readonly onRefused?: () => void;
 	/** How long a client may wait for its answer without a sign of life; without it, as long as it takes. */
-	readonly signAfterMs?: number | undefined;
+	readonly signAfterMs?: () => number | undefined;
 	readonly keepAliveMs?: number;
 };
 
@@ -62,6 +63,7 @@ export class HttpSession implements Endpoint {
 	readonly #byOrigin = new Map<Origin, HttpReply>();
 	readonly #byKey = new Map<string, HttpReply>();
 	readonly #streams = new Map<number, EventStream>();
+	readonly #signs: SignsOfLife;
 	#streamCount = 0;
 	#isOver = false;
 	#isGone: () => void = () => {};
@@ -69,6 +71,7 @@ export class HttpSession implements Endpoint {
 	constructor(options: HttpSessionOptions) {
 		this.#options = options;
 		this.name = options.name;
+		this.#signs = new SignsOfLife(() => this.#byOrigin.values(), options.signAfterMs ?? (() => undefined));
 		this.#backlog = new Backlog(options.name, options.log);
 		this.gone = new Promise(resolve => {
 			this.#isGone = resolve;
@@ -108,7 +111,7 @@ export class HttpSession implements Endpoint {
 	}
 
 	#newReply(request: Envelope, accepts: Post['accepts'], response: ServerResponse): HttpReply {
-		const {signAfterMs, keepAliveMs} = this.#options;
+		const {keepAliveMs} = this.#options;
 		const {key} = request.head;
 		const reply = new HttpReply({
 			number: ++this.#streamCount,
@@ -124,12 +127,7 @@ export class HttpSession implements Endpoint {
 		});
 		this.#byOrigin.set(request.origin, reply);
 		if (key !== undefined && !this.#byKey.has(key)) this.#byKey.set(key, reply);
-		if (signAfterMs !== undefined) {
-			const timer = setTimeout(() => {
-				if (this.#byOrigin.has(request.origin) && reply.canStream) reply.begin();
-			}, signAfterMs).unref();
-			response.once('close', () => clearTimeout(timer));
-		}
+		this.#signs.watch();
 		return reply;
 	}
 
@@ -203,7 +201,10 @@ export class HttpSession implements Endpoint {
 
 	#deliver(envelope: Envelope): void {
 		const {method, key} = envelope.head;
-		if (method !== undefined) return this.#say(envelope, method);
+		if (method !== undefined) {
+			this.#say(envelope, method);
+			return;
+		}
 		const reply = this.#byOrigin.get(envelope.origin) ?? this.#byKey.get(key ?? '');
 		if (!reply) {
 			const sentence = `An answer to ${this.name} came when its request was gone.`;
@@ -236,6 +237,7 @@ export class HttpSession implements Endpoint {
 	#end(): void {
 		if (this.#isOver) return;
 		this.#isOver = true;
+		this.#signs.stop();
 		for (const reply of this.#byOrigin.values()) reply.drop();
 		for (const stream of this.#streams.values()) stream.end();
 		this.#byOrigin.clear();
