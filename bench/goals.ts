@@ -40,6 +40,8 @@ export const COMPARED: Figure[] = [
 	'cpuConcurrent',
 	'rss',
 ];
+/** The same where there is HTTP at an end: a server that many use is started seldom. */
+export const COMPARED_OVER_HTTP: Figure[] = COMPARED.filter(figure => figure !== 'startMs');
 
 const goalText = ({atMost, atLeast}: Bound): string => {
 	if (atMost !== undefined) {
@@ -162,22 +164,22 @@ const isOfBig = (figure: Figure): boolean =>
 	figure === 'resultRate' || figure === 'echoRate' || figure === 'rss';
 
 /** bridge against every peer, figure by figure. A peer that was not measured is never counted as beaten. */
-export const judgeLeads = (results: Results, targets: Target[]): Lead[] =>
+export const judgeLeads = (results: Results, targets: Target[], compared: Figure[]): Lead[] =>
 	targets
 		.filter(target => target.role === 'peer')
 		.map(({name: peer}) => {
 			const figures: Partial<Record<Figure, number>> = {};
-			for (const figure of COMPARED) {
+			for (const figure of compared) {
 				const ratio = median(ratios(results, figure, 'bridge', peer));
 				if (ratio !== undefined) {
 					figures[figure] = FIGURES[figure].better === 'lower' ? 1 / ratio : ratio;
 				}
 			}
-			const behind = COMPARED.filter(figure => (figures[figure] ?? Number.POSITIVE_INFINITY) < 1);
+			const behind = compared.filter(figure => (figures[figure] ?? Number.POSITIVE_INFINITY) < 1);
 			if (behind.length > 0) {
 				return {peer, figures, behind, state: 'missed'};
 			}
 			// A peer that does not carry 1 MB is behind in that, whatever it needs for it.
-			const complete = COMPARED.every(figure => figures[figure] !== undefined || isOfBig(figure));
+			const complete = compared.every(figure => figures[figure] !== undefined || isOfBig(figure));
 			return {peer, figures, behind, state: complete ? 'met' : 'not measured'};
 		});

@@ -1,5 +1,14 @@
 import {cpus} from 'node:os';
-import {addedP50, COMPARED, judgeHttp, judgeLeads, judgeStdio, type Lead, type Verdict} from './goals.js';
+import {
+	addedP50,
+	COMPARED,
+	COMPARED_OVER_HTTP,
+	judgeHttp,
+	judgeLeads,
+	judgeStdio,
+	type Lead,
+	type Verdict,
+} from './goals.js';
 import type {Growth} from './growth.js';
 import type {Options} from './options.js';
 import {FIGURE_NAMES, FIGURES, type Figure, type Results} from './results.js';
@@ -45,6 +54,8 @@ const rounded = (_key: string, value: unknown): unknown =>
 	typeof value === 'number' && !Number.isInteger(value) ? Number(short(value)) : value;
 export const toJson = (reports: Report[]): string => `${JSON.stringify({topologies: reports}, rounded)}\n`;
 
+const comparedIn = (topology: string): Figure[] => (topology === 'stdio' ? COMPARED : COMPARED_OVER_HTTP);
+
 /** What was measured of one topology. */
 export interface Found {
 	results: Results;
@@ -77,7 +88,7 @@ export const makeReport = (options: Options, topology: Topology, targets: Target
 		goals: isStdio
 			? judgeStdio(results, growths, measureListTranslation())
 			: judgeHttp(results, topology.limit),
-		peers: judgeLeads(results, targets),
+		peers: judgeLeads(results, targets, comparedIn(topology.name)),
 		growth: growths,
 	};
 };
@@ -126,10 +137,12 @@ const goalsTable = (report: Report): string =>
 
 const leadsTable = (report: Report): string =>
 	table([
-		['bridge is ahead of', ...COMPARED.map(figure => FIGURES[figure].title), ''],
+		['bridge is ahead of', ...comparedIn(report.topology).map(figure => FIGURES[figure].title), ''],
 		...report.peers.map(({peer, figures, behind, state}) => [
 			peer,
-			...COMPARED.map(figure => `${short(figures[figure])}${behind.includes(figure) ? ' !' : ''}`),
+			...comparedIn(report.topology).map(
+				figure => `${short(figures[figure])}${behind.includes(figure) ? ' !' : ''}`,
+			),
 			state,
 		]),
 	]);
