@@ -162,6 +162,7 @@ class Client {
 	async end(): Promise<number | undefined> {
 		if (this.#isOver) return;
 		this.#isOver = true;
+		this.#held.takeAll();
 		this.#stopListening();
 		for (const answer of this.#open.values()) answer.stop();
 		this.incoming.complete();
