@@ -41,6 +41,8 @@ export async function runGateway(flags: Flags, stop: Stop, demo: URL): Promise<n
 		...{...config.listen, handle, upgrade},
 		onDropped: limit =>
 			log.warn('http.connections_full', `There are ${limit} connections; more are closed.`, {limit}),
+		onTrouble: ({message}) =>
+			log.warn('http.not_accepted', `A connection could not be taken: ${message}.`, {reason: message}),
 	});
 	const base = baseOf(addressOf(server));
 	announce(base, config, loaded.file);

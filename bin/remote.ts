@@ -1,6 +1,7 @@
 import {setTimeout as sleep} from 'node:timers/promises';
 import {logBug} from '../lib/log.js';
 import {MESSAGE_LIMIT} from '../lib/operators/frame.js';
+import type {JsonObject} from '../lib/protocol/json.js';
 import {Session} from '../lib/protocol/session.js';
 import {connect} from '../lib/stage.js';
 import {ToolsCache} from '../lib/tools-cache.js';
@@ -26,11 +27,12 @@ export async function runRemote(url: URL, flags: Flags, stop: Stop): Promise<num
 	const session = new Session({upstream: name, clientVersion, targetVersion});
 	const waiting = new WaitingRequests();
 	const transport = url.protocol.startsWith('ws') ? 'ws' : 'http';
+	const onRenewed = (result: JsonObject): void => session.renewed(result);
 	const upstream = remote({
 		...{name, url, log, transport, maxBytes: MESSAGE_LIMIT, isGuessed: true},
 		headers: () => headers,
 		ownId: () => session.ownId(),
-		onRevived: result => session.renewed(result),
+		onRevived: onRenewed,
 		onLoss: () => {},
 	});
 	const client = ownStdio();
@@ -41,7 +43,7 @@ export async function runRemote(url: URL, flags: Flags, stop: Stop): Promise<num
 			timeoutMs: flags.timeoutMs ?? TIMEOUT_MS,
 			cacheTools: flags.cacheTools ? new ToolsCache({server: name, log}) : undefined,
 		}),
-		...(transport === 'http' ? httpHop({session, upstream: name, log, headers}) : []),
+		...(transport === 'http' ? httpHop({session, upstream: name, log, headers, onRenewed}) : []),
 	];
 	const allSaid = new Promise<void>(resolve => {
 		const outgoing = {next: upstream.outgoing.next, error: () => resolve(), complete: () => resolve()};

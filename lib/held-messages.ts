@@ -29,13 +29,14 @@ export class HeldMessages {
 		return this.#messages.length >= MAX_MESSAGES || this.#bytes >= MAX_BYTES;
 	}
 
-	/** Takes the request with this id out. */
-	remove(id: string): void {
+	/** Takes the request with this id out. Returns whether it was there. */
+	remove(id: string): boolean {
 		const key = canonicalId(id);
 		const at = this.#messages.findIndex(({head}) => head.key === key && head.method !== undefined);
 		const [removed] = at === -1 ? [] : this.#messages.splice(at, 1);
 		this.#bytes -= removed?.size ?? 0;
 		if (!this.isFull) this.#letGo();
+		return removed !== undefined;
 	}
 
 	takeAll(): Envelope[] {

@@ -21,7 +21,8 @@ export type LoginOptions = {
 /** The way in for people with a browser, which cannot send a token with what it asks for: a form, and a cookie then. */
 export class Login {
 	readonly #options: LoginOptions;
-	readonly #known = new BoundedMap<string, true>(MAX_LOGINS);
+	/** The tokens that browsers have shown, by their cookies. Who took a token back meant them, too. */
+	readonly #known = new BoundedMap<string, string>(MAX_LOGINS);
 
 	constructor(options: LoginOptions) {
 		this.#options = options;
@@ -30,7 +31,10 @@ export class Login {
 	/** Whether a request comes from a browser that is logged in. */
 	knows({headers: {cookie = ''}}: IncomingMessage): boolean {
 		const given = cookie.split(';').map(part => part.trim().split('='));
-		return given.some(([name, value = '']) => name === COOKIE && this.#known.has(value));
+		return given.some(([name, value = '']) => {
+			const token = name === COOKIE ? this.#known.get(value) : undefined;
+			return token !== undefined && this.#options.isToken(token);
+		});
 	}
 
 	/** Answers a request for the first page. */
@@ -56,7 +60,7 @@ export class Login {
 				return;
 			}
 			const value = randomBytes(32).toString('base64url');
-			this.#known.set(value, true);
+			this.#known.set(value, token);
 			const cookie = `${COOKIE}=${value}; HttpOnly; SameSite=Strict; Path=/`;
 			res.writeHead(303, {location: '/', 'set-cookie': cookie, 'content-length': 0}).end();
 		});

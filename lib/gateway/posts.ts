@@ -11,6 +11,7 @@ import {ModernPosts} from '../transports/http-modern.js';
 import {HttpSession, type Post} from '../transports/http-server.js';
 import {wholeMessage} from '../transports/whole-message.js';
 import {type Caller, Conversation, type Converse} from './conversation.js';
+import {HeldBack} from './held-back.js';
 import {isModernPost, modernProblem} from './modern-request.js';
 import {internalError, overloaded} from './refusals.js';
 import type {Service} from './service.js';
@@ -37,6 +38,7 @@ const RESUMABLE_AFTER_MS = 250;
 /** Finds, or begins, the conversation that a posted message belongs to. */
 export class Posts {
 	readonly #options: PostsOptions;
+	readonly #heldBack = new HeldBack();
 
 	constructor(options: PostsOptions) {
 		this.#options = options;
@@ -80,7 +82,7 @@ export class Posts {
 			return {status: 400, code: -32700, message: 'Parse error: the body is not JSON'};
 		if (session === undefined && isModernPost(envelope, req.headers)) {
 			const problem = modernProblem(envelope, req.headers);
-			return problem ?? this.#within(this.#modern(envelope, service, caller, placeOf(req)));
+			return problem ?? this.#within(this.#modern(envelope, service, caller, placeOf(req)), envelope);
 		}
 		const problem = versionProblem(headerText(req, 'mcp-protocol-version'));
 		if (problem !== undefined) return {status: 400, id, code: -32600, message: problem};
@@ -89,22 +91,28 @@ export class Posts {
 		const {name} = service.config;
 		if (session !== undefined) {
 			const client = sessions.find(session, name, caller.principal)?.client;
-			return client instanceof HttpSession ? this.#within(client) : {...sessions.unknown(name), id};
+			return client instanceof HttpSession ? this.#within(client, envelope) : {...sessions.unknown(name), id};
 		}
 		const latest = sessions.latest(name, caller.principal, placeOf(req))?.client;
-		if (latest instanceof HttpSession) return this.#within(latest);
+		if (latest instanceof HttpSession) return this.#within(latest, envelope);
 		return {status: 400, id, message: 'Bad Request: Server not initialized'};
 	}
 
 	/** A client that has asked more than it can be answered is told to come back. */
-	#within(client: PostClient): PostClient {
+	#within(client: PostClient, {size}: Envelope): PostClient {
 		const limit = client.isHeldBack ? MAX_HELD_BACK : MAX_UNANSWERED;
-		if (client.unanswered < limit) return client;
+		if (client.unanswered >= limit)
+			throw new BridgeError(
+				'ERR_SESSION_BUSY',
+				`${client.unanswered} requests of this session wait for an answer.`,
+				'Wait for some of them before you send more.',
+				{limit},
+			);
+		if (this.#heldBack.take(client, size)) return client;
 		throw new BridgeError(
 			'ERR_SESSION_BUSY',
-			`${client.unanswered} requests of this session wait for an answer.`,
-			'Wait for some of them before you send more.',
-			{limit},
+			'The server takes no more at the moment, and much of this session waits for it.',
+			'Try again when it has answered something.',
 		);
 	}
 

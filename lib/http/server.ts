@@ -23,6 +23,8 @@ export type HttpServerOptions = {
 	readonly maxConnections?: number;
 	/** Connections were closed because there are so many already. It is told once in a while, not of each. */
 	readonly onDropped?: (limit: number) => void;
+	/** A connection could not be taken. Likewise. */
+	readonly onTrouble?: (error: Error) => void;
 };
 
 const HEAD_MS = 10_000;
@@ -43,6 +45,7 @@ export async function listen(options: HttpServerOptions): Promise<Server> {
 		bodyMs = BODY_MS,
 		maxConnections = MAX_CONNECTIONS,
 		onDropped,
+		onTrouble,
 	} = options;
 	const server = createServer(
 		{
@@ -71,6 +74,10 @@ export async function listen(options: HttpServerOptions): Promise<Server> {
 	await new Promise<void>((resolve, reject) => {
 		server.once('error', (error: NodeJS.ErrnoException) => reject(couldNotListen(host, port, error)));
 		server.listen(port, host.replace(/^\[(.*)\]$/, '$1'), resolve);
+	});
+	// A connection that could not be taken, for want of files say, is not the end of the others.
+	server.on('error', error => {
+		if (rate.take()) onTrouble?.(error);
 	});
 	return server;
 }

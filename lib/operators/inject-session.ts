@@ -29,6 +29,8 @@ type Asked = {readonly request: Envelope; readonly session: string | undefined; 
 /** A handshake that is under way because the session was lost, and what was refused for that reason. */
 type Renewal = {
 	readonly key: string;
+	/** The session that was lost. */
+	readonly session: string | undefined;
 	readonly lost: Array<{readonly asked: Asked; readonly refusal: Envelope}>;
 	readonly patience: NodeJS.Timeout;
 };
@@ -68,7 +70,7 @@ class SessionKeeper implements Steps {
 
 	readonly toUpstream = (envelope: Envelope): Envelope | undefined => {
 		const {method} = envelope.head;
-		if (method === 'notifications/cancelled') this.#forget(envelope);
+		if (method === 'notifications/cancelled' && this.#forget(envelope)) return;
 		if (method === 'initialize') {
 			this.#session = undefined;
 			this.#greeting = envelope;
@@ -87,7 +89,8 @@ class SessionKeeper implements Steps {
 		if (asked) this.#asked.delete(key ?? '');
 		const problem = this.#remember(envelope.origin, asked);
 		if (problem) return isAnswer ? Envelope.failure(envelope.head.id, problem, envelope.origin) : undefined;
-		if (isAnswer && key === this.#renewal?.key) return this.#renewed(envelope.body.result);
+		if (isAnswer && key === this.#renewal?.key)
+			return this.#renewed(envelope.head.flaw === undefined ? envelope.body.result : undefined);
 		if (asked && this.#isLost(envelope, asked)) return this.#renew(asked, envelope);
 		if (this.#news.length > 0 && asked?.session === this.#session) this.#tellNews();
 		return envelope;
@@ -100,12 +103,24 @@ class SessionKeeper implements Steps {
 		for (const notice of news) this.#out.toClient(notice);
 	}
 
-	readonly stopped = (): void => clearTimeout(this.#renewal?.patience);
+	readonly stopped = (): void => {
+		clearTimeout(this.#renewal?.patience);
+		this.#held.takeAll();
+	};
 
-	/** Nobody waits for the answer to a request that was cancelled. */
-	#forget({bytes}: Envelope): void {
+	/**
+	 * Nobody waits for the answer to a request that was cancelled. Returns whether it waits for a new session, in which the
+	 * server is not even to hear of it.
+	 */
+	#forget({bytes}: Envelope): boolean {
 		const id = memberText(bytes, 'params', 'requestId');
-		if (id !== undefined) this.#asked.delete(canonicalId(id));
+		if (id === undefined) return false;
+		const key = canonicalId(id);
+		this.#asked.delete(key);
+		const {lost = []} = this.#renewal ?? {};
+		const at = lost.findIndex(({asked}) => asked.request.head.key === key);
+		if (at !== -1) lost.splice(at, 1);
+		return at !== -1 || this.#held.remove(id);
 	}
 
 	#withSession(envelope: Envelope, isRepeated: boolean): Envelope {
@@ -130,8 +145,8 @@ class SessionKeeper implements Steps {
 	#remember({headers}: Origin, asked: Asked | undefined): BridgeError | undefined {
 		const session = headers?.[HEADER];
 		if (session === undefined || session === this.#session) return;
-		// An answer to what was asked in a session that is lost names that session.
-		if (asked && asked.request.head.method !== 'initialize') return;
+		// What is said in answer to something that was asked in a session that is lost names that session.
+		if (asked ? asked.request.head.method !== 'initialize' : this.#session !== undefined) return;
 		if (SOUND.test(session)) {
 			this.#session = session;
 			return;
@@ -169,7 +184,7 @@ class SessionKeeper implements Steps {
 		log.info('session.lost', `${upstream} has lost the session; hands are shaken again.`, {server: upstream});
 		const id = JSON.stringify(ownId());
 		const patience = setTimeout(() => this.#renewed(undefined), GREETING_MS).unref();
-		this.#renewal = {key: canonicalId(id), lost: [{asked, refusal}], patience};
+		this.#renewal = {key: canonicalId(id), session: this.#session, lost: [{asked, refusal}], patience};
 		if (this.#greeting) {
 			const greeting = this.#greeting.withId(id);
 			greeting.headers = this.#greeting.headers;
@@ -184,7 +199,7 @@ class SessionKeeper implements Steps {
 
 	/** The server has answered the new handshake, or will not. */
 	#renewed(result: unknown): undefined {
-		const {lost = [], patience} = this.#renewal ?? {};
+		const {lost = [], patience, session} = this.#renewal ?? {};
 		clearTimeout(patience);
 		this.#renewal = undefined;
 		if (isObject(result)) {
@@ -192,7 +207,11 @@ class SessionKeeper implements Steps {
 			this.#options.onRenewed?.(result);
 			for (const {asked} of lost) this.#repeat(asked);
 			this.#news = listsChanged(result);
-		} else for (const {refusal} of lost) this.#out.toClient(refusal);
+		} else {
+			// Whoever asks next finds out again that it is lost, and tries again.
+			this.#session ??= session;
+			for (const {refusal} of lost) this.#out.toClient(refusal);
+		}
 		for (const held of this.#held.takeAll()) this.#out.toUpstream(this.#withSession(held, false));
 	}
 }

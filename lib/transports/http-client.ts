@@ -17,6 +17,8 @@ export type HttpClientOptions = {
 	readonly maxBytes?: number;
 };
 
+/** How long what follows waits for a server to take note that the handshake is complete. */
+const COMPLETION_MS = 10_000;
 /** How long the end of a session may take. */
 const GOODBYE_MS = 1000;
 
@@ -88,10 +90,10 @@ class Client {
 	}
 
 	/** Says something that has no answer. */
-	#tell(envelope: Envelope, heard: (status: number | undefined) => void = () => {}): void {
+	#tell(envelope: Envelope, heard: (status: number | undefined) => void = () => {}): Stop {
 		const {name, log} = this.#options;
 		const ignore = {onData: () => {}, onEnd: () => {}};
-		this.#exchange({
+		return this.#exchange({
 			method: 'POST',
 			headers: envelope.headers ?? {},
 			body: envelope.bytes,
@@ -117,17 +119,25 @@ class Client {
 	/** The server hears of nothing else until it knows that the handshake is complete; then what it says itself is listened to. */
 	#complete(envelope: Envelope, tries: number): void {
 		this.#isCompleting = true;
-		this.#tell(envelope, status => {
+		let patience: NodeJS.Timeout | undefined;
+		const stop = this.#tell(envelope, status => {
+			clearTimeout(patience);
 			const isTaken = status !== undefined && status < 300;
-			if (!isTaken && tries > 1) {
-				this.#complete(envelope, tries - 1);
-				return;
-			}
-			this.#isCompleting = false;
-			if (this.#isOver) return;
-			this.#listen();
-			for (const held of this.#held.takeAll()) this.say(held);
+			if (!isTaken && tries > 1) this.#complete(envelope, tries - 1);
+			else this.#completed();
 		});
+		patience = setTimeout(() => {
+			stop();
+			this.#completed();
+		}, COMPLETION_MS).unref();
+	}
+
+	#completed(): void {
+		if (!this.#isCompleting) return;
+		this.#isCompleting = false;
+		if (this.#isOver) return;
+		this.#listen();
+		for (const held of this.#held.takeAll()) this.say(held);
 	}
 
 	#listen(): void {
@@ -162,6 +172,7 @@ class Client {
 	async end(): Promise<number | undefined> {
 		if (this.#isOver) return;
 		this.#isOver = true;
+		this.#held.takeAll();
 		this.#stopListening();
 		for (const answer of this.#open.values()) answer.stop();
 		this.incoming.complete();

@@ -28,9 +28,9 @@ export class HttpReply {
 	readonly #options: HttpReplyOptions;
 	/** Most answers need none. */
 	#stream: EventStream | undefined;
-	/** Whether the head of the response is written. */
 	/** When it was asked for, by the clock that only runs forward. */
 	readonly since = performance.now();
+	/** Whether the head of the response is written. */
 	isBegun = false;
 
 	constructor(options: HttpReplyOptions) {

@@ -111,12 +111,11 @@ export class HttpSession implements Endpoint {
 	}
 
 	#newReply(request: Envelope, accepts: Post['accepts'], response: ServerResponse): HttpReply {
-		const {keepAliveMs} = this.#options;
 		const {key} = request.head;
 		const reply = new HttpReply({
 			number: ++this.#streamCount,
 			buffer: this.#buffer,
-			keepAliveMs,
+			keepAliveMs: this.#options.keepAliveMs,
 			onSlow: this.#onSlow,
 			response,
 			accepts,
@@ -189,8 +188,8 @@ export class HttpSession implements Endpoint {
 	}
 
 	#tellOfLoss(stream: number): void {
-		const {log, name} = this.#options;
-		log.warn('sse.replay.lost', `${name} came back for a stream whose events are gone.`, {stream});
+		const sentence = `${this.name} came back for a stream whose events are gone.`;
+		this.#options.log.warn('sse.replay.lost', sentence, {stream});
 	}
 
 	/** Streams that nobody carries are kept for the client to come back to, the oldest not for ever. */
@@ -207,8 +206,7 @@ export class HttpSession implements Endpoint {
 		}
 		const reply = this.#byOrigin.get(envelope.origin) ?? this.#byKey.get(key ?? '');
 		if (!reply) {
-			const sentence = `An answer to ${this.name} came when its request was gone.`;
-			this.#options.log.debug('http.answer.late', sentence);
+			this.#options.log.debug('http.answer.late', `An answer to ${this.name} came too late.`);
 			return;
 		}
 		this.#forget(reply);

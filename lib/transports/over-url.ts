@@ -27,7 +27,7 @@ export function overUrl({maxBytes = MESSAGE_LIMIT, ...options}: OverUrlOptions):
 	const stages = [
 		followVersion(session),
 		normaliseHeaders({session, headers: headers()}),
-		injectSession({upstream, log, ownId}),
+		injectSession({upstream, log, ownId, onRenewed: result => session.renewed(result)}),
 	];
 	return behind(stages, endpoint);
 }

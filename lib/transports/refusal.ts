@@ -40,6 +40,8 @@ export function failedRequest(
 	{error, refusal}: {readonly error: BridgeError; readonly refusal?: Refusal},
 ): Envelope | undefined {
 	if (id === undefined || method === undefined) return;
-	const from: Origin = {name, valve: origin.valve, ...(refusal ? {refusal} : {})};
+	// To be sent elsewhere is no answer that a client could do anything with.
+	const isTold = refusal !== undefined && refusal.status >= 400;
+	const from: Origin = {name, valve: origin.valve, ...(isTold ? {refusal} : {})};
 	return Envelope.failure(id, error, from);
 }

@@ -73,9 +73,10 @@ class Revived {
 	}
 
 	start(): void {
-		const endpoint = this.#options.open();
-		this.#endpoint = endpoint;
 		this.#upSince = performance.now();
+		const endpoint = this.#opened();
+		if (!endpoint) return;
+		this.#endpoint = endpoint;
 		this.#heard = endpoint.incoming.subscribe({
 			next: envelope => this.#hear(envelope),
 			error: error => this.#lost(endpoint, error),
@@ -85,12 +86,23 @@ class Revived {
 		else this.#ready();
 	}
 
+	/** A connection, or what there is instead of one: without files to open, say, not even a child can be made. */
+	#opened(): Endpoint | undefined {
+		const {name, open} = this.#options;
+		try {
+			return open();
+		} catch (error) {
+			this.#lost(undefined, error instanceof BridgeError ? error : unopened(name, error));
+			return;
+		}
+	}
+
 	say(envelope: Envelope): void {
 		const {id, method} = envelope.head;
 		if (this.#final && id !== undefined && method !== undefined)
 			this.incoming.next(unstartable(id, this.#final, envelope.origin));
 		if (this.#isOver || this.#final) return;
-		if (method === 'notifications/cancelled') this.#forget(envelope);
+		if (method === 'notifications/cancelled' && this.#forget(envelope)) return;
 		if (method === 'initialize') {
 			this.#greeting = envelope;
 			this.#isGreeted = false;
@@ -100,10 +112,12 @@ class Revived {
 		else this.#held.add(envelope);
 	}
 
-	/** Nobody waits for the answer to a request that was cancelled. */
-	#forget({bytes}: Envelope): void {
+	/** Nobody waits for the answer to a request that was cancelled. Returns whether the server has not heard of it. */
+	#forget({bytes}: Envelope): boolean {
 		const id = memberText(bytes, 'params', 'requestId');
-		if (id !== undefined) this.#asked.delete(canonicalId(id));
+		if (id === undefined) return false;
+		this.#asked.delete(canonicalId(id));
+		return this.#held.remove(id);
 	}
 
 	#pass(envelope: Envelope): void {
@@ -132,9 +146,10 @@ class Revived {
 		this.#timer = setTimeout(() => void this.#endpoint?.close(), GREETING_MS).unref();
 	}
 
-	#greeted({body: {result}}: Envelope): void {
+	#greeted(envelope: Envelope): void {
 		clearTimeout(this.#timer);
 		this.#greetingKey = undefined;
+		const result = envelope.head.flaw === undefined ? envelope.body.result : undefined;
 		if (!isObject(result)) {
 			void this.#endpoint?.close();
 			return;
@@ -150,7 +165,7 @@ class Revived {
 		for (const held of this.#held.takeAll()) this.#pass(held);
 	}
 
-	#lost(endpoint: Endpoint, reason: unknown): void {
+	#lost(endpoint: Endpoint | undefined, reason: unknown): void {
 		if (this.#isOver || endpoint !== this.#endpoint) return;
 		const {name, log, onLoss} = this.#options;
 		const error = reason instanceof BridgeError ? reason : ended(name);
@@ -194,6 +209,7 @@ class Revived {
 		if (this.#isOver) return;
 		this.#isOver = true;
 		clearTimeout(this.#timer);
+		this.#held.takeAll();
 		this.incoming.complete();
 		// It is listened to until it has ended: an output that nobody reads is held to be full, and its end is waited for.
 		await this.#endpoint?.close();
@@ -213,4 +229,11 @@ const ended = (name: string): BridgeError =>
 		'ERR_UPSTREAM_UNREACHABLE',
 		`The connection to ${name} was closed.`,
 		'It is made again; ask again then.',
+	);
+
+const unopened = (name: string, error: unknown): BridgeError =>
+	new BridgeError(
+		'ERR_UPSTREAM_UNREACHABLE',
+		`${name} could not be started: ${error instanceof Error ? error.message : String(error)}.`,
+		'It is tried again; ask again then.',
 	);

@@ -166,15 +166,19 @@ class SseClient {
 			headers: {...this.#headers(), ...envelope.headers, 'content-type': 'application/json'},
 			onHead: (status, headers) => {
 				isTaken = status < 300;
-				if (isTaken) return {onData: () => {}, onEnd: done};
+				if (isTaken) {
+					// Whatever the rest of it is, and however long it takes.
+					done();
+					return {onData: () => {}, onEnd: () => {}};
+				}
 				return this.#refusal(status, headers, failure => {
 					this.#fail(envelope, failure);
 					done();
 				});
 			},
 			onError: error => {
-				if (!isTaken)
-					this.#fail(envelope, {error: this.#lost(`a message could not be posted: ${reasonOf(error)}`)});
+				if (isTaken) return;
+				this.#fail(envelope, {error: this.#lost(`a message could not be posted: ${reasonOf(error)}`)});
 				done();
 			},
 		});

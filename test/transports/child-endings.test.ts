@@ -107,3 +107,17 @@ test.serial('is gone once all is over', async t => {
 	await started.gone;
 	t.pass();
 });
+
+test.serial('ends a child whose last words nobody takes', async t => {
+	const flood =
+		'setInterval(() => process.stdout.write(`{"jsonrpc":"2.0","method":"a"}\\n`.repeat(5000)), 1);';
+	const started = startChild(t, `${flood} ${STAYS}`, {graceMs: 50});
+	let release: (() => void) | undefined;
+	started.incoming.subscribe({next: ({origin}) => (release ??= origin.valve.shut()), error: () => {}});
+	await until(() => release !== undefined);
+	// As whoever does not read keeps a process alive.
+	const alive = setInterval(() => {}, 1000);
+	t.teardown(() => clearInterval(alive));
+	await started.close();
+	t.like(await started.exited, {cause: 'asked'});
+});

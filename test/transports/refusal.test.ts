@@ -40,3 +40,10 @@ test('a request that failed is answered, and stops whoever asked; anything else 
 	t.is(failedRequest(Envelope.fromText('{"jsonrpc":"2.0","method":"x"}'), 'remote', failure), undefined);
 	t.is(failedRequest(Envelope.fromText('{"jsonrpc":"2.0","id":1,"result":1}'), 'remote', failure), undefined);
 });
+
+test('D6 to be sent elsewhere is no status of the client’s', t => {
+	const failure = refused('remote', 307, {location: '/secret'}, body);
+	const answer = failedRequest(Envelope.fromText('{"jsonrpc":"2.0","id":1,"method":"x"}'), 'remote', failure);
+	t.like(answer?.body, {id: 1, error: {code: -31_001}});
+	t.is(answer?.origin.refusal, undefined);
+});

@@ -1,0 +1,87 @@
+import {once} from 'node:events';
+import type {IncomingMessage, ServerResponse} from 'node:http';
+import test, {type ExecutionContext} from 'ava';
+import {Envelope} from '../../lib/envelope.js';
+import {createLog} from '../../lib/log.js';
+import {httpClient} from '../../lib/transports/http-client.js';
+import {httpOrSse} from '../../lib/transports/http-or-sse.js';
+import {ListeningStream} from '../../lib/transports/listening-stream.js';
+import {until} from '../operators/support.js';
+import {portOf, serve} from './http-peers.js';
+
+const log = createLog({level: 'error', write: () => {}, isPretty: false});
+const events = {'content-type': 'text/event-stream'};
+const MODERN = {'mcp-method': 'resources/list', 'mcp-protocol-version': '2026-07-28'};
+
+async function urlOf(t: ExecutionContext, listener: (req: IncomingMessage, res: ServerResponse) => void) {
+	return new URL(`http://127.0.0.1:${portOf(await serve(t, listener))}/mcp`);
+}
+
+/** All that is heard of a server that was asked something. */
+function asked(
+	client: ReturnType<typeof httpClient>,
+	method: string,
+	headers?: Envelope['headers'],
+): Envelope[] {
+	const heard: Envelope[] = [];
+	client.incoming.subscribe(envelope => heard.push(envelope));
+	const request = Envelope.of({jsonrpc: '2.0', id: 1, method});
+	request.headers = headers;
+	client.outgoing.next(request);
+	return heard;
+}
+
+const unknownMethod = (_req: IncomingMessage, res: ServerResponse): void => {
+	const error = {code: -32601, message: 'Method not found'};
+	res.writeHead(404, {'content-type': 'application/json'});
+	res.end(JSON.stringify({jsonrpc: '2.0', id: 1, error}));
+};
+
+test('A listening stream that broke is taken up again behind the last that was heard', async t => {
+	const places: Array<string | undefined> = [];
+	const url = await urlOf(t, (req, res) => {
+		places.push(req.headers['last-event-id'] as string | undefined);
+		res.writeHead(200, events).write('id: 7\nretry: 1\ndata: {"jsonrpc":"2.0","method":"a"}\n\n');
+		if (places.length === 1) setImmediate(() => res.destroy());
+	});
+	const stream = new ListeningStream({
+		...{name: 'server', url, log, maxBytes: 1000, headers: {}},
+		hear: () => {},
+	});
+	stream.open();
+	await until(() => places.length === 2);
+	stream.stop();
+	t.deepEqual(places, [undefined, '7']);
+});
+
+test('A stream that its server leaves open behind the answer is closed', async t => {
+	const url = await urlOf(t, (_req, res) => {
+		res.writeHead(200, events).write('data: {"jsonrpc":"2.0","id":1,"result":{}}\n\n');
+		closed = once(res, 'close');
+	});
+	let closed: Promise<unknown> | undefined;
+	const heard = asked(httpClient({name: 'server', url, log}), 'ping');
+	await until(() => heard.length === 1 && closed !== undefined);
+	await closed;
+	t.pass();
+});
+
+test('A modern server that does not know a method has answered, whatever its status', async t => {
+	const url = await urlOf(t, unknownMethod);
+	const heard = asked(httpClient({name: 'server', url, log}), 'resources/list', MODERN);
+	await until(() => heard.length === 1);
+	t.like(heard[0]?.body, {id: 1, error: {code: -32601}});
+	t.is(heard[0]?.origin.refusal, undefined);
+	t.true(heard[0]?.isReceived);
+});
+
+test('A server that does not know initialize is not one of HTTP+SSE', async t => {
+	const url = await urlOf(t, unknownMethod);
+	const http = () => httpClient({name: 'server', url, log});
+	const sse = () => {
+		throw new Error('It is not tried.');
+	};
+	const heard = asked(httpOrSse({name: 'server', log, http, sse}), 'initialize');
+	await until(() => heard.length === 1);
+	t.like(heard[0]?.body, {id: 1, error: {code: -32601}});
+});
