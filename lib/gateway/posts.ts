@@ -121,7 +121,12 @@ export class Posts {
 		const conversation = new Conversation(service, caller);
 		const id = newSessionId();
 		const client: HttpSession = new HttpSession({
-			...{name: 'client', log, id, signAfterMs: () => signAfter(service, conversation.session.client)},
+			...{
+				name: 'client',
+				log,
+				id,
+				signAfterMs: method => signAfter(service, conversation.session.client, method),
+			},
 			version: () => conversation.session.client,
 			idOf: key => conversation.waiting.idOf(key),
 			onRefused: () => void sessions.end(held),
@@ -139,7 +144,11 @@ export class Posts {
 		const id = `modern ${service.config.name} ${place} ${JSON.stringify([...who, caller.principal])}`;
 		const known = sessions.find(id, service.config.name, caller.principal)?.client;
 		if (known instanceof ModernPosts) return known;
-		const client = new ModernPosts({name: 'client', log, signAfterMs: () => signAfter(service, MODERN)});
+		const client = new ModernPosts({
+			name: 'client',
+			log,
+			signAfterMs: method => signAfter(service, MODERN, method),
+		});
 		// No client that forgot its session is to be taken for one that has none.
 		const conversation = new Conversation(service, caller);
 		sessions.begin({id, client, conversation, place: `modern ${place}`}, client, converse);
@@ -149,13 +158,14 @@ export class Posts {
 
 /**
  * After how long a client is to see that somebody is there. One that can take up a stream again is given the means to do so
- * soon, unless its server may still answer with a status of its own.
+ * soon when it calls a tool, unless its server may still answer with a status of its own.
  */
 function signAfter(
 	{config: {timeoutMs, transport}}: Service,
 	version: Version | undefined,
+	method: string | undefined,
 ): number | undefined {
-	if (takesPriming(version) && transport !== 'http') return RESUMABLE_AFTER_MS;
+	if (method === 'tools/call' && takesPriming(version) && transport !== 'http') return RESUMABLE_AFTER_MS;
 	return timeoutMs === 0 || timeoutMs > PATIENCE_MS ? SIGN_AFTER_MS : undefined;
 }
 

@@ -10,13 +10,13 @@ import {canonicalId} from '../wire/id.js';
 import {memberRange, memberText} from '../wire/member.js';
 import {HttpReply} from './http-reply.js';
 import type {Post} from './http-server.js';
-import {SignsOfLife} from './signs-of-life.js';
+import {type SignAfter, SignsOfLife} from './signs-of-life.js';
 
 export type ModernPostsOptions = {
 	readonly name: string;
 	readonly log: Log;
 	/** How long a client may wait for its answer without a sign of life; without it, as long as it takes. */
-	readonly signAfterMs?: () => number | undefined;
+	readonly signAfterMs?: SignAfter;
 	readonly keepAliveMs?: number;
 };
 
@@ -57,7 +57,7 @@ export class ModernPosts implements Endpoint {
 		this.#options = options;
 		this.name = options.name;
 		const replies = (): HttpReply[] => [...this.#asked.values()].map(({reply}) => reply);
-		this.#signs = new SignsOfLife(replies, options.signAfterMs ?? (() => undefined));
+		this.#signs = new SignsOfLife(replies, options.signAfterMs);
 		this.gone = new Promise(resolve => {
 			this.#isGone = resolve;
 		});
@@ -90,7 +90,7 @@ export class ModernPosts implements Endpoint {
 		const renamed = (range ? received.replaced(range, told) : received).withId(told);
 		const reply = this.#newReply(received, accepts, response);
 		this.#asked.set(told, {reply, id, token, told});
-		this.#signs.watch();
+		this.#signs.watch(reply);
 		response.once('close', () => this.#left(told));
 		this.incoming.next(renamed);
 	}

@@ -13,7 +13,7 @@ import {isAsking} from '../wire/asking.js';
 import {Backlog} from './backlog.js';
 import {EventStream} from './event-stream.js';
 import {HttpReply} from './http-reply.js';
-import {SignsOfLife} from './signs-of-life.js';
+import {type SignAfter, SignsOfLife} from './signs-of-life.js';
 import {streamFor} from './stream-choice.js';
 
 export type HttpSessionOptions = {
@@ -28,7 +28,7 @@ export type HttpSessionOptions = {
 	/** The client has been told that its session is gone. */
 	readonly onRefused?: () => void;
 	/** How long a client may wait for its answer without a sign of life; without it, as long as it takes. */
-	readonly signAfterMs?: () => number | undefined;
+	readonly signAfterMs?: SignAfter;
 	readonly keepAliveMs?: number;
 };
 
@@ -71,7 +71,7 @@ export class HttpSession implements Endpoint {
 	constructor(options: HttpSessionOptions) {
 		this.#options = options;
 		this.name = options.name;
-		this.#signs = new SignsOfLife(() => this.#byOrigin.values(), options.signAfterMs ?? (() => undefined));
+		this.#signs = new SignsOfLife(() => this.#byOrigin.values(), options.signAfterMs);
 		this.#backlog = new Backlog(options.name, options.log);
 		this.gone = new Promise(resolve => {
 			this.#isGone = resolve;
@@ -126,7 +126,7 @@ export class HttpSession implements Endpoint {
 		});
 		this.#byOrigin.set(request.origin, reply);
 		if (key !== undefined && !this.#byKey.has(key)) this.#byKey.set(key, reply);
-		this.#signs.watch();
+		this.#signs.watch(reply);
 		return reply;
 	}
 
