@@ -8,7 +8,8 @@ import {parameterHeaders, takesPriming, versionProblem} from '../protocol/http-h
 import {callerOf} from '../protocol/v2026-07-28.js';
 import {MODERN, type Version} from '../protocol/version.js';
 import {ModernPosts} from '../transports/http-modern.js';
-import {HttpSession, type Post} from '../transports/http-server.js';
+import {HttpSession} from '../transports/http-server.js';
+import type {Post} from '../transports/http-session-options.js';
 import {wholeMessage} from '../transports/whole-message.js';
 import {type Caller, Conversation, type Converse} from './conversation.js';
 import {HeldBack} from './held-back.js';
