@@ -63,5 +63,5 @@ export async function runRemote(url: URL, flags: Flags, stop: Stop): Promise<num
 }
 
 async function allAnswered(waiting: WaitingRequests): Promise<void> {
-	while (waiting.size > 0) await sleep(POLL_MS);
+	while (waiting.areAwaited) await sleep(POLL_MS);
 }

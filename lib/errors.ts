@@ -9,6 +9,7 @@ export const failures = {
 	ERR_CHILD_EXITED: {rpc: -31004, kind: 'child_exited', exit: 1},
 	ERR_SESSION_CLOSED: {rpc: -31005, kind: 'closed', exit: 1},
 	ERR_SESSION_STALLED: {rpc: -31005, kind: 'closed', exit: 1},
+	ERR_REQUEST_CANCELLED: {rpc: -31006, kind: 'cancelled', exit: 1},
 	ERR_MESSAGE_TOO_LARGE: {rpc: -31007, kind: 'too_large', exit: 1},
 	ERR_MESSAGE_MALFORMED: {rpc: -32700, kind: 'parse_error', exit: 1},
 	ERR_MESSAGE_INVALID: {rpc: -32600, kind: 'invalid_request', exit: 1},

@@ -52,6 +52,12 @@ export class WaitingRequests {
 		return this.#byKey.size;
 	}
 
+	/** Whether somebody still waits for one of them. */
+	get areAwaited(): boolean {
+		for (const {isCancelled} of this.#byKey.values()) if (!isCancelled) return true;
+		return false;
+	}
+
 	/** Takes a request in. Returns the id to tell the upstream, or refuses it. */
 	add(request: Envelope): string {
 		const {id = '', key = ''} = request.head;

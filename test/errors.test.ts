@@ -12,6 +12,7 @@ const promised: {readonly [code in FailureCode]: readonly [rpc: number, kind: st
 	ERR_CHILD_EXITED: [-31_004, 'child_exited', 1],
 	ERR_SESSION_CLOSED: [-31_005, 'closed', 1],
 	ERR_SESSION_STALLED: [-31_005, 'closed', 1],
+	ERR_REQUEST_CANCELLED: [-31_006, 'cancelled', 1],
 	ERR_MESSAGE_TOO_LARGE: [-31_007, 'too_large', 1],
 	ERR_MESSAGE_MALFORMED: [-32_700, 'parse_error', 1],
 	ERR_MESSAGE_INVALID: [-32_600, 'invalid_request', 1],

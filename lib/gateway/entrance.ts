@@ -122,7 +122,10 @@ export class Entrance {
 	}
 
 	#post(req: IncomingMessage, res: ServerResponse, service: Service, caller: Caller): Refused | undefined {
-		if (this.#gateway.isDraining && sessionIdOf(req) === undefined) return draining;
+		if (this.#gateway.isDraining && sessionIdOf(req) === undefined) {
+			// Who asks what there is must not take the end of a gateway for an answer about its era.
+			return req.headers['mcp-method'] === 'server/discover' ? {...draining, status: 400} : draining;
+		}
 		const {messageBytes} = this.#gateway.config.limits;
 		const accepts = acceptedBy(req);
 		if (!accepts.json && !accepts.events) return notAnAnswer;

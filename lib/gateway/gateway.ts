@@ -109,7 +109,7 @@ export class Gateway {
 	}
 
 	async #idle(): Promise<void> {
-		while ([...this.sessions.values()].some(({conversation}) => conversation.waiting.size > 0))
+		while ([...this.sessions.values()].some(({conversation}) => conversation.waiting.areAwaited))
 			await new Promise(resolve => setTimeout(resolve, POLL_MS));
 	}
 }

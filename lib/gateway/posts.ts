@@ -8,7 +8,8 @@ import {parameterHeaders, takesPriming, versionProblem} from '../protocol/http-h
 import {callerOf} from '../protocol/v2026-07-28.js';
 import {MODERN, type Version} from '../protocol/version.js';
 import {ModernPosts} from '../transports/http-modern.js';
-import {HttpSession, type Post} from '../transports/http-server.js';
+import {HttpSession} from '../transports/http-server.js';
+import type {Post} from '../transports/http-session-options.js';
 import {wholeMessage} from '../transports/whole-message.js';
 import {type Caller, Conversation, type Converse} from './conversation.js';
 import {HeldBack} from './held-back.js';
@@ -80,6 +81,8 @@ export class Posts {
 		if (session instanceof Error) return {...severalIds, id};
 		if (session === undefined && flaw === 'not JSON')
 			return {status: 400, code: -32700, message: 'Parse error: the body is not JSON'};
+		if (session === undefined && flaw !== undefined && flaw !== 'a batch')
+			return {status: 400, id, code: -32600, message: `Invalid Request: ${flaw}`};
 		if (session === undefined && isModernPost(envelope, req.headers)) {
 			const problem = modernProblem(envelope, req.headers);
 			return problem ?? this.#within(this.#modern(envelope, service, caller, placeOf(req)), envelope);

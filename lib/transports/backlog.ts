@@ -10,6 +10,7 @@ export class Backlog {
 	readonly #log: Log;
 	#messages: Envelope[] = [];
 	#bytes = 0;
+	#lost = 0;
 
 	constructor(name: string, log: Log) {
 		this.#name = name;
@@ -22,8 +23,11 @@ export class Backlog {
 		while (this.#messages.length > MAX_MESSAGES || this.#bytes > MAX_BYTES) {
 			const oldest = this.#messages.shift();
 			this.#bytes -= oldest?.size ?? 0;
-			const sentence = `${this.#name} does not listen; the oldest message for it was given up.`;
-			this.#log.warn('http.unheard', sentence, {method: oldest?.head.method});
+			this.#lost++;
+			// A server that says much would fill the log else.
+			if ((this.#lost & (this.#lost - 1)) !== 0) continue;
+			const sentence = `${this.#name} does not listen; ${this.#lost} of the messages for it were given up, the oldest first.`;
+			this.#log.warn('http.unheard', sentence, {method: oldest?.head.method, lost: this.#lost});
 		}
 	}
 

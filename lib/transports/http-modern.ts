@@ -9,7 +9,7 @@ import {Valve} from '../valve.js';
 import {canonicalId} from '../wire/id.js';
 import {memberRange, memberText} from '../wire/member.js';
 import {HttpReply} from './http-reply.js';
-import type {Post} from './http-server.js';
+import type {Post} from './http-session-options.js';
 import {type SignAfter, SignsOfLife} from './signs-of-life.js';
 
 export type ModernPostsOptions = {

@@ -4,42 +4,17 @@ import type {Envelope, Headers, Origin} from '../envelope.js';
 import {EventBuffer, placeOf} from '../http/event-buffer.js';
 import {refuse} from '../http/refuse.js';
 import {rpcStatus} from '../http/rpc-status.js';
-import type {Log} from '../log.js';
 import {takesPriming} from '../protocol/http-hop.js';
-import type {Version} from '../protocol/version.js';
 import type {Endpoint} from '../stage.js';
 import {Valve} from '../valve.js';
 import {isAsking} from '../wire/asking.js';
 import {Backlog} from './backlog.js';
 import {EventStream} from './event-stream.js';
+import {givenUp, givenUpBy} from './given-up.js';
 import {HttpReply} from './http-reply.js';
-import {type SignAfter, SignsOfLife} from './signs-of-life.js';
+import type {HttpSessionOptions, Post} from './http-session-options.js';
+import {SignsOfLife} from './signs-of-life.js';
 import {streamFor} from './stream-choice.js';
-
-export type HttpSessionOptions = {
-	readonly name: string;
-	readonly log: Log;
-	/** The id that the client knows the session by. */
-	readonly id: string;
-	/** What the client speaks, once that is known. */
-	readonly version: () => Version | undefined;
-	/** The id of a client's request that the upstream knows by this key. */
-	readonly idOf: (key: string) => string | undefined;
-	/** The client has been told that its session is gone. */
-	readonly onRefused?: () => void;
-	/** How long a client may wait for its answer without a sign of life; without it, as long as it takes. */
-	readonly signAfterMs?: SignAfter;
-	readonly keepAliveMs?: number;
-};
-
-/** One POST. */
-export type Post = {
-	/** The message, of which no more is known than its head. */
-	readonly envelope: Envelope;
-	readonly headers: Headers;
-	readonly accepts: {readonly json: boolean; readonly events: boolean};
-	readonly response: ServerResponse;
-};
 
 const none: Headers = {};
 /** Streams of a session that may be open at a time, beside those that answer something. */
@@ -99,6 +74,7 @@ export class HttpSession implements Endpoint {
 		if (!isAsking(envelope.head, envelope.bytes)) {
 			response.writeHead(202, {'content-length': 0}).end();
 			this.incoming.next(envelope);
+			this.#giveUp(givenUpBy(envelope));
 			return;
 		}
 		const reply = this.#newReply(envelope, accepts, response);
@@ -108,6 +84,15 @@ export class HttpSession implements Endpoint {
 			this.#forget(reply);
 			refuse(response, {status: 400, code: -32600, message: 'Invalid Request'});
 		}
+	}
+
+	/** What its client gave up a server need not answer, but the POST has to end. */
+	#giveUp(key: string | undefined): void {
+		const reply = key === undefined ? undefined : this.#byKey.get(key);
+		// A handshake cannot be given up.
+		if (!reply || reply.request.head.method === 'initialize') return;
+		this.#forget(reply);
+		reply.answer(givenUp(reply.request));
 	}
 
 	#newReply(request: Envelope, accepts: Post['accepts'], response: ServerResponse): HttpReply {

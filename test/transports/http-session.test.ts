@@ -113,3 +113,16 @@ test('A client that comes back late gets its answer, though the beginning of the
 	t.regex(text, /"progress":1101\b.*"isDone":true/s);
 	t.notRegex(text, /"progress":1100\b/);
 });
+
+test('A POST whose request was given up ends, though the server never answers it', async t => {
+	const {session, post} = await started(t);
+	const asked = firstValueFrom(session.incoming);
+	const {response} = await post(call);
+	await asked;
+	t.true(session.isInUse);
+	const params = {requestId: 1};
+	const notice = await post({jsonrpc: '2.0', method: 'notifications/cancelled', params});
+	t.is((await notice.response).status, 202);
+	t.like(await (await response).json(), {id: 1, error: {code: -31_006}});
+	t.false(session.isInUse);
+});

@@ -1,0 +1,21 @@
+import {Envelope} from '../envelope.js';
+import {BridgeError} from '../errors.js';
+import {canonicalId} from '../wire/id.js';
+import {memberText} from '../wire/member.js';
+
+/** The key of the request that a message gives up, if it does that. */
+export function givenUpBy({head: {method}, bytes}: Envelope): string | undefined {
+	const id = method === 'notifications/cancelled' ? memberText(bytes, 'params', 'requestId') : undefined;
+	return id === undefined ? undefined : canonicalId(id);
+}
+
+/** The answer to a request that its client gave up, for where there has to be one. */
+export const givenUp = ({head: {id}}: Envelope): Envelope =>
+	Envelope.failure(
+		id,
+		new BridgeError(
+			'ERR_REQUEST_CANCELLED',
+			'The request was cancelled.',
+			'Ask again, if it is needed after all.',
+		),
+	);

@@ -1,0 +1,31 @@
+import type {ServerResponse} from 'node:http';
+import type {Envelope, Headers} from '../envelope.js';
+import type {Log} from '../log.js';
+import type {Version} from '../protocol/version.js';
+import type {SignAfter} from './signs-of-life.js';
+
+/** What a client's session over HTTP is made with. */
+export type HttpSessionOptions = {
+	readonly name: string;
+	readonly log: Log;
+	/** The id that the client knows the session by. */
+	readonly id: string;
+	/** What the client speaks, once that is known. */
+	readonly version: () => Version | undefined;
+	/** The id of a client's request that the upstream knows by this key. */
+	readonly idOf: (key: string) => string | undefined;
+	/** The client has been told that its session is gone. */
+	readonly onRefused?: () => void;
+	/** How long a client may wait for its answer without a sign of life; without it, as long as it takes. */
+	readonly signAfterMs?: SignAfter;
+	readonly keepAliveMs?: number;
+};
+
+/** One POST. */
+export type Post = {
+	/** The message, of which no more is known than its head. */
+	readonly envelope: Envelope;
+	readonly headers: Headers;
+	readonly accepts: {readonly json: boolean; readonly events: boolean};
+	readonly response: ServerResponse;
+};
