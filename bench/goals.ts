@@ -134,16 +134,15 @@ export const judgeStdio = (results: Results, growths: Growth[], lists: number[])
 	];
 };
 
-/** The goals of bridge where there is HTTP at one end. `limit` does nothing but pass messages on. */
-export const judgeHttp = (results: Results, limit: string): Verdict[] => {
+/** The goals of bridge where there is HTTP at one end. `limit` does nothing but pass messages on; on stdio there is one client only. */
+export const judgeHttp = (results: Results, limit: string, hasSessions: boolean): Verdict[] => {
 	const against = versus(results);
 	const of = (figure: Figure, bound: Bound): Verdict =>
 		judge(`${FIGURES[figure].title}: bridge`, [...results.byRound('bridge', figure).values()], bound);
 	return [
 		against('callsPerSecond', 'bridge', limit, {atLeast: 0.8}),
 		against('resultRate', 'bridge', limit, {atLeast: 0.8}),
-		of('sessionErrors', {atMost: 0}),
-		of('sessionRss', {atMost: 300}),
+		...(hasSessions ? [of('sessionErrors', {atMost: 0}), of('sessionRss', {atMost: 300})] : []),
 		of('soakRatio', {atMost: SOAK_LIMIT}),
 		against('p50', 'bridge', limit, {}),
 		against('p99', 'bridge', limit, {}),

@@ -87,7 +87,7 @@ export const makeReport = (options: Options, topology: Topology, targets: Target
 		targets: targets.map(target => describe(results, target)),
 		goals: isStdio
 			? judgeStdio(results, growths, measureListTranslation())
-			: judgeHttp(results, topology.limit),
+			: judgeHttp(results, topology.limit, topology.name !== 'stdio-http'),
 		peers: judgeLeads(results, targets, comparedIn(topology.name)),
 		growth: growths,
 	};
