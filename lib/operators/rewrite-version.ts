@@ -119,7 +119,9 @@ class Negotiation implements Steps {
 		const {upstream, targetVersion} = this.#session.options;
 		const {error} = envelope.body;
 		const tried = this.#tried;
-		const next = isRefusal(error) && targetVersion === undefined ? nextToAsk(error, tried) : undefined;
+		// Over HTTP some say no more than that it was a bad request.
+		const mayBeVersion = isRefusal(error) || envelope.origin.refusal?.status === 400;
+		const next = mayBeVersion && targetVersion === undefined ? nextToAsk(error, tried) : undefined;
 		if (next === undefined) return envelope;
 		const sentence = `${upstream} refused protocol ${tried.at(-1)}; it is asked for ${next}.`;
 		this.#log.info('proxy.version.refused', sentence, {

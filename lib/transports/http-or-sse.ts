@@ -48,6 +48,13 @@ class Fallback {
 		this.#heard = this.#endpoint.incoming.subscribe(envelope => this.#hear(envelope));
 	}
 
+	#use(endpoint: Endpoint, hear: (envelope: Envelope) => void): void {
+		this.#heard.unsubscribe();
+		void this.#endpoint.close();
+		this.#endpoint = endpoint;
+		this.#heard = endpoint.incoming.subscribe(hear);
+	}
+
 	say(envelope: Envelope): void {
 		if (!this.#isDecided) this.#first ??= envelope;
 		this.#endpoint.outgoing.next(envelope);
@@ -70,17 +77,20 @@ class Fallback {
 		const {name, log, sse} = this.#options;
 		const sentence = `${name} does not take streamable HTTP; HTTP+SSE of 2024-11-05 is tried.`;
 		log.info('http.fallback', sentence, {server: name, status: refusal.origin.refusal?.status});
-		this.#heard.unsubscribe();
-		void this.#endpoint.close();
-		this.#endpoint = sse();
 		let isHeard = false;
-		this.#heard = this.#endpoint.incoming.subscribe(envelope => {
-			// What is no server at all is told of as it was when it was first asked.
+		this.#use(sse(), envelope => {
 			const isNone = !isHeard && !envelope.isReceived;
 			isHeard = true;
-			this.incoming.next(isNone ? refusal : envelope);
+			if (isNone) this.#comeBack(refusal);
+			else this.incoming.next(envelope);
 		});
 		this.#endpoint.outgoing.next(first);
+	}
+
+	/** It does not speak that either. So it is told of as it was when it was first asked, and asked that way again. */
+	#comeBack(refusal: Envelope): void {
+		this.#use(this.#options.http(), envelope => this.#hear(envelope));
+		this.incoming.next(refusal);
 	}
 
 	async close(): Promise<unknown> {
