@@ -95,10 +95,8 @@ export class SseStream {
 		this.#batch = [];
 		if (batch.length > 0 && this.isOpen) {
 			this.#wasSilent = false;
-			this.#response.cork();
-			let hasRoom = true;
-			for (const event of batch) hasRoom = this.#response.write(event);
-			this.#response.uncork();
+			// Not corked: a response that was may never say that it has room again.
+			const hasRoom = this.#response.write(batch.length === 1 ? batch[0] : Buffer.concat(batch));
 			if (!hasRoom) for (const origin of this.#origins) this.#shut.shut(origin);
 		}
 		this.#origins.clear();
