@@ -1,5 +1,4 @@
 import type {ServerResponse} from 'node:http';
-import type {BridgeError, failures} from '../errors.js';
 
 /** An answer that says no: what a person or a program can do about it, and nothing of what is behind bridge. */
 export type Refused = {
@@ -34,22 +33,3 @@ export function refuse(res: ServerResponse, refused: Refused): void {
 	});
 	res.end(body);
 }
-
-/** The status of HTTP that goes with an error of bridge's own. */
-export function statusOf(error: BridgeError): number {
-	return statuses[error.code] ?? 500;
-}
-
-const statuses: {readonly [code in keyof typeof failures]?: number} = {
-	ERR_CONFIG_INVALID: 400,
-	ERR_COMMAND_UNUSABLE: 503,
-	ERR_UPSTREAM_UNREACHABLE: 502,
-	ERR_UPSTREAM_INVALID: 502,
-	ERR_UPSTREAM_TIMEOUT: 504,
-	ERR_SESSION_BUSY: 503,
-	ERR_CHILD_EXITED: 502,
-	ERR_SESSION_CLOSED: 502,
-	ERR_MESSAGE_TOO_LARGE: 413,
-	ERR_MESSAGE_MALFORMED: 400,
-	ERR_MESSAGE_INVALID: 400,
-};

@@ -2,6 +2,7 @@ import {Envelope, type Origin} from '../envelope.js';
 import {SseParser} from '../wire/sse.js';
 import type {Flow, Reader} from './http-exchange.js';
 import {received} from './received.js';
+import {ValveFlow} from './valve-flow.js';
 
 export type EventReaderOptions = {
 	readonly origin: Origin;
@@ -21,13 +22,12 @@ export class EventReader implements Reader {
 	lastEventId: string | undefined;
 	retryMs = RETRY_MS;
 	readonly onEnd: () => void;
-	readonly #origin: Origin;
 	readonly #parser: SseParser;
-	#isPaused = false;
+	readonly #flow: ValveFlow;
 
 	constructor({origin, maxBytes, lastEventId, hear, onEnd}: EventReaderOptions) {
 		this.lastEventId = lastEventId;
-		this.#origin = origin;
+		this.#flow = new ValveFlow(origin.valve);
 		this.onEnd = onEnd;
 		this.#parser = new SseParser(maxBytes, {
 			event: ({id, retryMs, line, event}) => {
@@ -45,13 +45,6 @@ export class EventReader implements Reader {
 
 	readonly onData = (chunk: Buffer, flow: Flow): void => {
 		this.#parser.push(chunk);
-		const {valve} = this.#origin;
-		if (valve.isOpen || this.#isPaused) return;
-		this.#isPaused = true;
-		flow.pause();
-		valve.whenOpen(() => {
-			this.#isPaused = false;
-			flow.resume();
-		});
+		this.#flow.check(flow);
 	};
 }

@@ -11,6 +11,7 @@ import {type SseEvent, SseParser} from '../wire/sse.js';
 import {reasonOf} from './failure-reason.js';
 import {exchange, type Reader, type Stop} from './http-exchange.js';
 import {failedRequest, MAX_REFUSAL_BYTES, type Refused, refused} from './refusal.js';
+import {ValveFlow} from './valve-flow.js';
 import {wholeMessage} from './whole-message.js';
 
 export type SseClientOptions = {
@@ -50,7 +51,7 @@ class SseClient {
 	/** Where messages are posted, as soon as the server has said so. */
 	#target: URL | undefined;
 	#isPosting = false;
-	#isPaused = false;
+	readonly #flow: ValveFlow;
 	#isOver = false;
 	#stopStream: Stop = () => {};
 	#stopPost: Stop = () => {};
@@ -59,6 +60,7 @@ class SseClient {
 	constructor(options: SseClientOptions) {
 		this.#options = options;
 		this.#origin = {name: options.name, valve: new Valve()};
+		this.#flow = new ValveFlow(this.#origin.valve);
 		this.#parser = new SseParser(options.maxBytes ?? MESSAGE_LIMIT, {
 			event: event => this.#heard(event),
 			tooLarge: (start, oversized) => this.#listener?.next(Envelope.tooLarge(start, oversized, this.#origin)),
@@ -102,14 +104,7 @@ class SseClient {
 		return {
 			onData: (chunk, flow) => {
 				this.#parser.push(chunk);
-				const {valve} = this.#origin;
-				if (valve.isOpen || this.#isPaused) return;
-				this.#isPaused = true;
-				flow.pause();
-				valve.whenOpen(() => {
-					this.#isPaused = false;
-					flow.resume();
-				});
+				this.#flow.check(flow);
 			},
 			onEnd: () => this.#end(this.#lost('its stream of events ended')),
 		};

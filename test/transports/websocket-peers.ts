@@ -50,9 +50,12 @@ export async function upgrading(t: ExecutionContext, onUpgrade: Upgrade): Promis
 export async function serving(t: ExecutionContext, options: Partial<WsEndpointOptions> = {}) {
 	const clients: Array<ReturnType<typeof listening>> = [];
 	const requests: IncomingMessage[] = [];
+	/** How often clients have asked whether anybody is there. */
+	let pings = 0;
 	const url = await upgrading(t, (request, socket, head) => {
 		requests.push(request);
 		void acceptWebSocket(request, socket, head, options.maxBytes).then(accepted => {
+			accepted?.on('ping', () => pings++);
 			if (accepted) clients.push(listening(wsEndpoint(accepted, {name: 'client', ...options})));
 		});
 	});
@@ -60,7 +63,7 @@ export async function serving(t: ExecutionContext, options: Partial<WsEndpointOp
 		await until(() => clients.length > 0);
 		return clients[0] as ReturnType<typeof listening>;
 	};
-	return {url, clients, requests, first};
+	return {pings: () => pings, url, clients, requests, first};
 }
 
 /** A client of bridge's own kind. */

@@ -1,5 +1,6 @@
-import {Envelope} from '../../envelope.js';
+import type {Envelope} from '../../envelope.js';
 import {BridgeError} from '../../errors.js';
+import {listsChanged} from '../../lists-changed.js';
 import {objectOf} from '../../protocol/json.js';
 import {memberText} from '../../wire/member.js';
 
@@ -7,9 +8,7 @@ import {memberText} from '../../wire/member.js';
 export function listChanges(before: string, after: string): Envelope[] {
 	if (before === after) return [];
 	const [was, is] = [before, after].map(result => objectOf(objectOf(JSON.parse(result)).capabilities));
-	return ['tools', 'prompts', 'resources']
-		.filter(what => what in {...was, ...is})
-		.map(what => Envelope.fromText(`{"jsonrpc":"2.0","method":"notifications/${what}/list_changed"}`));
+	return listsChanged({capabilities: {...was, ...is}});
 }
 
 /** Why nobody can be attached any more. */
