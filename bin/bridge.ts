@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import {readFileSync, writeSync} from 'node:fs';
 import process from 'node:process';
+import {isatty} from 'node:tty';
 import {BridgeError} from '../lib/errors.js';
 import {nearest} from '../lib/nearest.js';
 import {type Flags, type Invocation, readInvocation, splitAtDashes} from './flags.js';
@@ -33,7 +34,7 @@ async function main(argv: readonly string[], stop: Stop): Promise<number> {
 		const {runWrap} = await import('./wrap.js');
 		return runWrap(server, flags, stop);
 	}
-	if (process.stdin.isTTY) return print(2, helpOf(), 2);
+	if (isatty(0)) return print(2, helpOf(), 2);
 	const {runFilter} = await import('./filter.js');
 	return runFilter(flags, stop);
 }

@@ -1,7 +1,7 @@
 import type {Socket} from 'node:net';
 import type {Readable, Writable} from 'node:stream';
 import spawn from 'cross-spawn';
-import {Observable, type Subscriber} from 'rxjs';
+import {Observable, Subscriber} from 'rxjs';
 import type {Envelope, Origin} from '../envelope.js';
 import {BridgeError} from '../errors.js';
 import {frame, MESSAGE_LIMIT} from '../operators/frame.js';
@@ -10,6 +10,7 @@ import type {Endpoint} from '../stage.js';
 import {redactText} from '../store/redact.js';
 import {Valve} from '../valve.js';
 import {childEnvironment, type Environment} from './environment.js';
+import {leanly} from './lean-socket.js';
 import {type Exit, Lifetime} from './lifetime.js';
 import {MARK, marksWith, newMark} from './process-tree.js';
 import {fromReadable, toWritable} from './streams.js';
@@ -54,7 +55,8 @@ export function child(options: ChildOptions): Child {
 	const mark = newMark();
 	const server = spawnMarked(command, args, {env, cwd}, mark);
 	const life = new Lifetime(server, mark);
-	const [stdin, stdout, stderr] = server.stdio as unknown as [Writable, Socket, Socket];
+	const [stdin, output, stderr] = server.stdio as unknown as [Writable, Socket, Socket];
+	const stdout = leanly(output);
 	const origin: Origin = {name, valve: new Valve()};
 	const words = lastWords(stderr, onStderr);
 	stdin.on('error', () => life.halfClosed());
@@ -120,9 +122,32 @@ const spawnMarked = (
 /** Passes all messages on, but not the end. Resolves when that has come. */
 const passOn = (messages: Observable<Envelope>, subscriber: Subscriber<Envelope>): Promise<void> =>
 	new Promise(resolve => {
-		const end = {error: () => resolve(), complete: resolve};
-		subscriber.add(messages.subscribe({next: envelope => subscriber.next(envelope), ...end}));
+		subscriber.add(messages.subscribe(new ButTheEnd(subscriber, resolve)));
 	});
+
+/** A class of RxJS's own kind, for the same reason as a stage's step. */
+class ButTheEnd extends Subscriber<Envelope> {
+	readonly #next: Subscriber<Envelope>;
+	readonly #ended: () => void;
+
+	constructor(next: Subscriber<Envelope>, ended: () => void) {
+		super();
+		this.#next = next;
+		this.#ended = ended;
+	}
+
+	override next(envelope: Envelope): void {
+		this.#next.next(envelope);
+	}
+
+	protected override _error(): void {
+		this.#ended();
+	}
+
+	protected override _complete(): void {
+		this.#ended();
+	}
+}
 
 const endWith = (subscriber: Subscriber<Envelope>, error?: unknown): void =>
 	error === undefined ? subscriber.complete() : subscriber.error(error);

@@ -1,7 +1,8 @@
 import {createWriteStream, fstatSync} from 'node:fs';
 import {Socket} from 'node:net';
 import process from 'node:process';
-import type {Writable} from 'node:stream';
+import type {Readable, Writable} from 'node:stream';
+import {leanSocket} from './lean-socket.js';
 
 /**
  * A stream to this process's stdout or stderr that does not block, and can be ended.
@@ -14,6 +15,12 @@ export function nonBlocking(fd: 1 | 2): Writable {
 	if (stat.isFIFO() || stat.isSocket()) return new Socket({fd, readable: false, writable: true});
 	if (stat.isFile() && fd === 1) return createWriteStream('', {fd, autoClose: false});
 	return fd === 1 ? process.stdout : process.stderr;
+}
+
+/** This process's stdin. */
+export function ownInput(): Readable {
+	const stat = fstatSync(0);
+	return stat.isFIFO() || stat.isSocket() ? leanSocket(0) : process.stdin;
 }
 
 /** Resolves when all is written, or its reader is gone. */

@@ -1,4 +1,3 @@
-import process from 'node:process';
 import type {Readable, Writable} from 'node:stream';
 import {setImmediate} from 'node:timers/promises';
 import type {Origin} from '../envelope.js';
@@ -6,7 +5,7 @@ import {frame, MESSAGE_LIMIT} from '../operators/frame.js';
 import type {Endpoint} from '../stage.js';
 import {Valve} from '../valve.js';
 import type {Framing} from '../wire/framing.js';
-import {flushed, nonBlocking} from './own-fd.js';
+import {flushed, nonBlocking, ownInput} from './own-fd.js';
 import {fromReadable, toWritable} from './streams.js';
 
 /** So much is read while it cannot be passed on, so as to see the client close its end. */
@@ -30,7 +29,7 @@ export type OwnStdioOptions = {
 export function ownStdio({
 	name = 'client',
 	maxBytes = MESSAGE_LIMIT,
-	input = process.stdin,
+	input = ownInput(),
 	output = nonBlocking(1),
 }: OwnStdioOptions = {}): OwnStdio {
 	const origin: Origin = {name, valve: new Valve()};

@@ -3,6 +3,7 @@ import {Observable, type Observer} from 'rxjs';
 import type {Envelope} from '../envelope.js';
 import type {Valve} from '../valve.js';
 import type {Framing} from '../wire/framing.js';
+import {type Write, writeNow} from './write-now.js';
 
 /** Writes that wait for the end of the chunk that caused them. */
 const unwritten: Array<() => void> = [];
@@ -77,7 +78,7 @@ export function fromReadable(readable: Readable, valve: Valve, lookAheadBytes = 
 			if (kept.length === 0) subscriber.complete();
 		};
 		const onError = (error: Error): void => subscriber.error(error);
-		readable.on('data', onData).on('end', onEnd).on('close', onEnd).on('error', onError);
+		readable.on('data', onData).on('end', onEnd).on('close', onEnd).on('error', onError).resume();
 		return () => {
 			clearTimeout(peek);
 			readable.off('data', onData).off('end', onEnd).off('close', onEnd).off('error', onError).pause();
@@ -91,7 +92,7 @@ export function fromReadable(readable: Readable, valve: Valve, lookAheadBytes = 
  * A peer that is gone is for its endpoint to notice; here its messages are let go, and nobody is kept waiting for it.
  */
 export function toWritable(writable: Writable, framing: () => Framing = () => 'lines'): Observer<Envelope> {
-	const batch = new Batch();
+	const batch = new Batch(writable);
 	const shut = new Map<Valve, () => void>();
 	/** Where the messages of the batch came from: from one, mostly. */
 	let origin: Valve | undefined;
@@ -101,7 +102,7 @@ export function toWritable(writable: Writable, framing: () => Framing = () => 'l
 		shut.clear();
 	};
 	const flush = (): void => {
-		const isFull = !batch.writeTo(writable);
+		const isFull = !batch.write();
 		if (isFull && origin)
 			for (const valve of others.add(origin)) if (!shut.has(valve)) shut.set(valve, valve.shut());
 		origin = undefined;
@@ -133,10 +134,17 @@ export function toWritable(writable: Writable, framing: () => Framing = () => 'l
 
 /** Buffers to be written together. Those that lie side by side in memory, as lines of one chunk do, become one again. */
 class Batch {
+	readonly #writable: Writable;
+	readonly #writeNow: Write;
 	#buffers: Buffer[] = [];
 	/** The first of those that lie side by side at the end, and how many bytes they are. */
 	#first: Buffer | undefined;
 	#length = 0;
+
+	constructor(writable: Writable) {
+		this.#writable = writable;
+		this.#writeNow = writeNow(writable);
+	}
 
 	get isEmpty(): boolean {
 		return this.#first === undefined;
@@ -154,14 +162,15 @@ class Batch {
 	}
 
 	/** Returns whether the stream would take more. */
-	writeTo(writable: Writable): boolean {
+	write(): boolean {
 		const buffers = this.#buffers;
+		const writable = this.#writable;
 		const first = this.#first;
 		if (!first) return true;
 		this.#buffers = [];
 		this.#first = undefined;
 		if (!writable.writable) return true;
-		if (buffers.length === 0) return writable.write(this.#joined(first));
+		if (buffers.length === 0) return this.#writeNow(this.#joined(first));
 		writable.cork();
 		for (const buffer of buffers) writable.write(buffer);
 		const hasRoom = writable.write(this.#joined(first));
