@@ -18,7 +18,9 @@ const start = (t: ExecutionContext) => {
 
 test('says nothing before it is resumed, and all of it then', async t => {
 	const {input, output, chunks} = start(t);
-	await new Promise(written => input.end('hello', written));
+	await new Promise<void>(written => {
+		input.end('hello', () => written());
+	});
 	for (let turn = 0; turn < 50; turn++) await setImmediate();
 	t.is(chunks.length, 0);
 	output.resume();
