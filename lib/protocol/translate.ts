@@ -51,22 +51,24 @@ type Plans = {readonly [kind in Kind]: ReadonlyMap<string, Plan>};
 /** Says what each message between two versions becomes: the chain of the steps between them. */
 export class Translator {
 	readonly #options: TranslatorOptions;
-	readonly #plans: {readonly [direction in Direction]: Plans};
+	readonly #toUpstream: Plans;
+	readonly #toClient: Plans;
 	readonly #memory: Memory = {completionsSynthesized: false, forms: new Map()};
 
 	constructor(options: TranslatorOptions) {
 		const {client, upstream, isStrict = false} = options;
 		this.#options = options;
-		this.#plans = {
-			toUpstream: plansOf(rulesBetween(client, upstream, isStrict)),
-			toClient: plansOf([...rulesBetween(upstream, client, isStrict), ...repairRules()]),
-		};
+		this.#toUpstream = plansOf(rulesBetween(client, upstream, isStrict));
+		this.#toClient = plansOf([...rulesBetween(upstream, client, isStrict), ...repairRules()]);
 	}
 
 	/** The rules for such messages, if there are any. The method of an answer is that of its request. */
 	planFor(direction: Direction, kind: Kind, method: string): Plan | undefined {
-		const plans = this.#plans[direction][kind];
-		return plans.get(method) ?? (kind === 'error' ? plans.get('*') : undefined);
+		const plans = direction === 'toClient' ? this.#toClient : this.#toUpstream;
+		// Nearly all messages are one of these two, and to look a name up takes longer than to compare it.
+		if (kind === 'result') return plans.result.get(method);
+		if (kind === 'request') return plans.request.get(method);
+		return kind === 'error' ? (plans.error.get(method) ?? plans.error.get('*')) : plans[kind].get(method);
 	}
 
 	/** What becomes of a message with this id; nothing, if it passes as it is. */
