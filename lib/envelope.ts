@@ -41,7 +41,7 @@ const NEWLINE = Buffer.from([LF]);
  * written out anew. Reading `head` walks over the bytes once; reading `body` parses them, once.
  */
 export class Envelope {
-	readonly origin: Origin;
+	#origin: Origin;
 	/** What the message was before stages changed it: itself, if none has. */
 	readonly original: Envelope;
 	/** Whether it came from a peer, rather than being made or changed here. */
@@ -60,12 +60,22 @@ export class Envelope {
 	#body: Body | undefined;
 
 	private constructor(origin: Origin, from: Envelope | 'peer' | 'bridge', line?: Buffer, body?: Body) {
-		this.origin = origin;
+		this.#origin = origin;
 		this.original = typeof from === 'string' ? this : from.original;
 		this.isReceived = from === 'peer';
 		this.isConclusive = typeof from !== 'string' && from.isConclusive;
 		this.#line = line;
 		this.#body = body;
+	}
+
+	get origin(): Origin {
+		return this.#origin;
+	}
+
+	/** Says where this comes from, which is known only now. Nobody else has seen it yet. */
+	cameFrom(origin: Origin): this {
+		this.#origin = origin;
+		return this;
 	}
 
 	/** A message from a peer: a line with its line feed. */
@@ -190,9 +200,7 @@ export class Envelope {
 
 	/** The same message, byte for byte, with another text between two positions. */
 	replaced([start, end]: readonly [start: number, end: number], text: string): Envelope {
-		const {line} = this;
-		const parts = [line.subarray(0, start), Buffer.from(text), line.subarray(end)];
-		return new Envelope(this.origin, this, Buffer.concat(parts));
+		return new Envelope(this.origin, this, replaced(this.line, [start, end], text));
 	}
 
 	/**
@@ -206,10 +214,11 @@ export class Envelope {
 		relayed.#head = head;
 		if (id === undefined || id === head.id) return relayed;
 		const range = [head.idAt, head.idAt + Buffer.byteLength(head.id ?? '')] as const;
-		const parts = replacedIn(this.#parts ?? [this.line], range, Buffer.from(id));
-		relayed.#head = {...head, id, key: canonicalId(id), marks: head.marks | numberMark(id)};
-		relayed.#parts = this.#parts ? parts : undefined;
-		relayed.#line = this.#parts ? undefined : Buffer.concat(parts);
+		if (this.#parts) relayed.#parts = replacedIn(this.#parts, range, Buffer.from(id));
+		else relayed.#line = replaced(this.line, range, id);
+		const {idAt, method, hasResult, hasError, flaw} = head;
+		const found = head.marks | numberMark(id);
+		relayed.#head = {id, key: canonicalId(id), idAt, method, hasResult, hasError, marks: found, flaw};
 		return relayed;
 	}
 }
@@ -217,6 +226,16 @@ export class Envelope {
 /** What is to be noted of a message with this id. */
 const numberMark = (id: string): number =>
 	id.charCodeAt(0) === QUOTE || String(Number(id)) === id ? 0 : marks.inexactNumber;
+
+/** Bytes with a text between two positions. */
+function replaced(bytes: Buffer, [start, end]: readonly [start: number, end: number], text: string): Buffer {
+	const length = Buffer.byteLength(text);
+	const result = Buffer.allocUnsafe(bytes.length - (end - start) + length);
+	bytes.copy(result, 0, 0, start);
+	result.write(text, start);
+	bytes.copy(result, start + length, end);
+	return result;
+}
 
 /** Bytes in parts, with other ones between two positions. Nothing is copied. */
 function replacedIn(

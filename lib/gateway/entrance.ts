@@ -58,8 +58,7 @@ export class Entrance {
 		const target = targetOf(req.url ?? '');
 		const service = 'service' in target ? this.#gateway.services.get(target.service) : undefined;
 		const start = performance.now();
-		this.answers.add(res);
-		res.once('close', () => {
+		this.answers.add(res, () => {
 			const seconds = (performance.now() - start) / 1000;
 			this.#gateway.metrics.count(service?.config.name, req.method ?? '', res.statusCode, seconds);
 		});

@@ -30,10 +30,13 @@ export type SessionsOptions = {
 const MIN_SWEEP_MS = 50;
 const MAX_SWEEP_MS = 30_000;
 
+/** The one that was used last is the last. */
+const byUse = (one: Held, other: Held): number => one.usedAt - other.usedAt;
+
 /** An id that nobody can guess. */
 export const newSessionId = (): string => randomBytes(16).toString('hex');
 
-/** The sessions of clients, the one that was used last at the end. */
+/** The sessions of clients. */
 export class Sessions {
 	readonly #options: SessionsOptions;
 	readonly #byId = new Map<string, Held>();
@@ -99,7 +102,7 @@ export class Sessions {
 				held.conversation.service.config.name === service &&
 				held.conversation.caller.principal === principal,
 		);
-		const newest = own.at(-1);
+		const newest = own.sort(byUse).at(-1);
 		if (own.length > 1)
 			this.#options.log.warn(
 				'session.inject.ambiguous',
@@ -112,8 +115,6 @@ export class Sessions {
 
 	#touch(held: Held): void {
 		held.usedAt = performance.now();
-		this.#byId.delete(held.id);
-		this.#byId.set(held.id, held);
 	}
 
 	/** Ends a session. Resolves with the status that a server behind HTTP answered to that. */
@@ -149,8 +150,8 @@ export class Sessions {
 		const {log, limits} = this.#options;
 		const {sessions: limit} = limits();
 		if (this.#byId.size < limit) return;
-		for (const held of this.#byId.values()) {
-			if (held.client.isInUse) continue;
+		const [held] = [...this.#byId.values()].filter(({client}) => !client.isInUse).sort(byUse);
+		if (held) {
 			const sentence = `There are ${limit} sessions; the one that was silent longest was ended.`;
 			log.warn('session.evicted', sentence, {service: held.conversation.service.config.name});
 			void this.end(held);

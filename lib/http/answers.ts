@@ -7,9 +7,13 @@ const POLL_MS = 20;
 export class Answers {
 	readonly #open = new Set<ServerResponse>();
 
-	add(response: ServerResponse): void {
+	/** `closed` is called when there is no more to it. */
+	add(response: ServerResponse, closed: () => void): void {
 		this.#open.add(response);
-		response.once('close', () => this.#open.delete(response));
+		response.on('close', () => {
+			this.#open.delete(response);
+			closed();
+		});
 	}
 
 	/** Resolves when clients have all that was said to its end. Streams that go on are not waited for. */

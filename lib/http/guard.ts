@@ -21,6 +21,7 @@ export class Guard {
 	readonly #hosts: ReadonlySet<string>;
 	readonly #origins: readonly RegExp[];
 	readonly #tokens: readonly Buffer[];
+	#lastHost: string | undefined;
 
 	constructor({hosts, origins, tokens}: GuardOptions) {
 		this.#hosts = new Set(hosts.map(bare));
@@ -61,6 +62,14 @@ export class Guard {
 	}
 
 	#isHost(host: string): boolean {
+		// All requests name the same one, as a rule.
+		if (host === this.#lastHost) return true;
+		const isKnown = this.#isKnownHost(host);
+		if (isKnown) this.#lastHost = host;
+		return isKnown;
+	}
+
+	#isKnownHost(host: string): boolean {
 		const [, name = ''] = /^(\[[\da-f:.]+\]|[\w.-]+)(?::\d{1,5})?$/i.exec(host) ?? [];
 		if (name === '') return false;
 		return isLoopback(name) || this.#hosts.has('*') || this.#hosts.has(bare(name));

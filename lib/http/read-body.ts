@@ -3,10 +3,13 @@ import {countOf} from './header-count.js';
 import type {Refused} from './refuse.js';
 import {WholeBody} from './whole-body.js';
 
+const JSON_TYPE = /^application\/json *(?:; *charset="?utf-8"?)?$/i;
+
 /** Why the body of a request is not even read. */
 export function bodyProblem(req: IncomingMessage, maxBytes: number): Refused | undefined {
 	const {headers} = req;
-	const isJson = /^application\/json *(?:; *charset="?utf-8"?)?$/i.test(headers['content-type'] ?? '');
+	const type = headers['content-type'] ?? '';
+	const isJson = type === 'application/json' || JSON_TYPE.test(type);
 	if (!isJson || countOf(req, 'content-type') !== 1)
 		return {status: 415, message: 'Unsupported Media Type: Content-Type has to be application/json'};
 	const {'content-encoding': encoding = 'identity'} = headers;

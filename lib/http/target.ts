@@ -1,3 +1,5 @@
+import {BoundedMap} from '../bounded-map.js';
+
 /** What a request is for. */
 export type Target =
 	| {readonly kind: 'mcp' | 'sse' | 'message'; readonly service: string; readonly query: URLSearchParams}
@@ -16,8 +18,22 @@ const pages = {
 const pageOf = new Map<string, (typeof pages)[keyof typeof pages]>(Object.entries(pages) as never);
 const nothing = new URLSearchParams();
 
+const LONG = 100;
+
+/** Targets that were asked for, since clients ask for the same ones again and again. The oldest is forgotten for the next. */
+const known = new BoundedMap<string, Target>(256);
+
 /** Reads the target of a request. Names are looked at as they are written: nothing is decoded, so nothing can be hidden. */
 export function targetOf(url: string): Target {
+	const found = known.get(url);
+	if (found) return found;
+	const target = read(url);
+	// Long ones, and those with a query, which names a session, are hardly asked for again.
+	if (url.length < LONG && !url.includes('?')) known.set(url, target);
+	return target;
+}
+
+function read(url: string): Target {
 	const at = url.indexOf('?');
 	const path = at === -1 ? url : url.slice(0, at);
 	const [, name, part] = service.exec(path) ?? [];

@@ -77,7 +77,7 @@ export class ModernPosts implements Endpoint {
 
 	post({envelope, headers, accepts, response}: Post): void {
 		const origin: Origin = {name: this.name, valve: this.#valve, headers};
-		const received = envelope.relayed(origin);
+		const received = envelope.cameFrom(origin);
 		const {id, method} = received.head;
 		if (id === undefined || method === undefined) {
 			response.writeHead(202, {'content-length': 0}).end();

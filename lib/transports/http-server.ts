@@ -70,7 +70,7 @@ export class HttpSession implements Endpoint {
 	/** Takes a message that was posted. It is answered when there is an answer, and at once where there is none to come. */
 	post({envelope: received, headers, accepts, response}: Post): void {
 		const origin: Origin = {name: this.name, valve: this.#valve, headers};
-		const envelope = received.relayed(origin);
+		const envelope = received.cameFrom(origin);
 		if (!isAsking(envelope.head, envelope.bytes)) {
 			response.writeHead(202, {'content-length': 0}).end();
 			this.incoming.next(envelope);

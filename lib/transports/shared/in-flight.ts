@@ -28,7 +28,7 @@ const MAX_GIVEN_UP = 10_000;
 /** The requests of all clients that a shared server has not answered, each under an id that no other has. */
 export class InFlight<Client> {
 	readonly #byTold = new Map<string, Asked<Client>>();
-	/** By the keys that their clients gave them. */
+	/** By the keys that their clients gave them. An empty one stays, until its client leaves: most ask again. */
 	readonly #byClient = new Map<Client, Map<string, Asked<Client>>>();
 	/** Those that were cancelled, whose answers still go where they belong. */
 	readonly #cancelled = new BoundedMap<string, Asked<Client>>(MAX_GIVEN_UP);
@@ -66,7 +66,7 @@ export class InFlight<Client> {
 
 	/** Whether a client has a request here. */
 	has(client: Client): boolean {
-		return this.#byClient.has(client);
+		return (this.#byClient.get(client)?.size ?? 0) > 0;
 	}
 
 	/** A client gives one of its own requests up. It may be answered all the same. */
@@ -115,7 +115,6 @@ export class InFlight<Client> {
 		const own = this.#byClient.get(client);
 		const key = canonicalId(id);
 		if (own?.get(key) === asked) own.delete(key);
-		if (own?.size === 0) this.#byClient.delete(client);
 	}
 }
 
