@@ -1,11 +1,5 @@
-import {
-	type MonoTypeOperatorFunction,
-	Observable,
-	type Observer,
-	Subject,
-	Subscriber,
-	Subscription,
-} from 'rxjs';
+import {type MonoTypeOperatorFunction, Observable, type Observer, Subscriber, Subscription} from 'rxjs';
+import {Channel} from './channel.js';
 import {Envelope} from './envelope.js';
 import {BridgeError} from './errors.js';
 
@@ -84,7 +78,7 @@ export const through = (
 
 /** An endpoint with stages in front of it, listed from the client's end. */
 export function behind(stages: readonly Stage[], upstream: Endpoint): Endpoint {
-	const outgoing = new Subject<Envelope>();
+	const outgoing = new Channel();
 	through(
 		outgoing,
 		stages.map(stage => stage.toUpstream),
@@ -128,8 +122,8 @@ export const perMessage = (steps: Steps): Stage => stage(() => steps);
  * and the stream goes on. Any other error is a bug and ends the conversation.
  */
 export function stage(build: (out: Outlets) => Steps): Stage {
-	const toUpstream = new Subject<Envelope>();
-	const toClient = new Subject<Envelope>();
+	const toUpstream = new Channel();
+	const toClient = new Channel();
 	const steps = build({
 		toUpstream: envelope => toUpstream.next(envelope),
 		toClient: envelope => toClient.next(envelope),
@@ -153,12 +147,7 @@ type Ends = {
 	readonly staysOpen?: boolean | undefined;
 };
 
-function direction(
-	step: Step | undefined,
-	ahead: Subject<Envelope>,
-	back: Subject<Envelope>,
-	ends: Ends,
-): Operator {
+function direction(step: Step | undefined, ahead: Channel, back: Channel, ends: Ends): Operator {
 	const answer: Answer = envelope => back.next(envelope);
 	return source =>
 		new Observable(subscriber => {

@@ -1,4 +1,5 @@
-import {Observable, Subject, Subscriber} from 'rxjs';
+import {Observable, Subscriber} from 'rxjs';
+import {Channel} from './channel.js';
 import type {Envelope} from './envelope.js';
 import {type Operator, type Stage, through} from './stage.js';
 
@@ -18,7 +19,7 @@ const around =
 	(isPlain: IsPlain, operators: ReadonlyArray<Operator | undefined>): Operator =>
 	source =>
 		new Observable(subscriber => {
-			const inner = new Subject<Envelope>();
+			const inner = new Channel();
 			subscriber.add(through(inner, operators).subscribe(new Relay(subscriber)));
 			return source.subscribe(new Fork(subscriber, inner, isPlain));
 		});
@@ -48,10 +49,10 @@ class Relay extends Subscriber<Envelope> {
 /** Sends messages on their way, or around it. The end always goes the long way, since stages wait for it. */
 class Fork extends Subscriber<Envelope> {
 	readonly #next: Subscriber<Envelope>;
-	readonly #inner: Subject<Envelope>;
+	readonly #inner: Channel;
 	readonly #isPlain: IsPlain;
 
-	constructor(next: Subscriber<Envelope>, inner: Subject<Envelope>, isPlain: IsPlain) {
+	constructor(next: Subscriber<Envelope>, inner: Channel, isPlain: IsPlain) {
 		super();
 		this.#next = next;
 		this.#inner = inner;

@@ -1,4 +1,4 @@
-import {Subject} from 'rxjs';
+import {Channel} from '../channel.js';
 import type {Envelope, Headers} from '../envelope.js';
 import {HeldMessages} from '../held-messages.js';
 import type {Log} from '../log.js';
@@ -40,7 +40,7 @@ export function httpClient(options: HttpClientOptions): Endpoint {
 }
 
 class Client {
-	readonly incoming = new Subject<Envelope>();
+	readonly incoming = new Channel();
 	readonly #options: HttpClientOptions;
 	/** What is under way, by the key of the request that was made. */
 	readonly #open = new Map<string, HttpAnswer>();

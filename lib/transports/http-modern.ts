@@ -1,5 +1,5 @@
 import type {ServerResponse} from 'node:http';
-import {Subject} from 'rxjs';
+import {Channel} from '../channel.js';
 import {Envelope, type Headers, type Origin} from '../envelope.js';
 import {modernStatus} from '../http/rpc-status.js';
 import type {Log} from '../log.js';
@@ -38,7 +38,7 @@ const TOKEN = ['params', '_meta', 'progressToken'] as const;
  */
 export class ModernPosts implements Endpoint {
 	readonly name: string;
-	readonly incoming = new Subject<Envelope>();
+	readonly incoming = new Channel();
 	readonly outgoing = {
 		next: (envelope: Envelope): void => this.#deliver(envelope),
 		error: (): void => this.#end(),

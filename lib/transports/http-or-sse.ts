@@ -1,4 +1,5 @@
-import {Subject, type Subscription} from 'rxjs';
+import type {Subscription} from 'rxjs';
+import {Channel} from '../channel.js';
 import type {Envelope} from '../envelope.js';
 import type {Log} from '../log.js';
 import {objectOf} from '../protocol/json.js';
@@ -34,7 +35,7 @@ export function httpOrSse(options: HttpOrSseOptions): Endpoint {
 }
 
 class Fallback {
-	readonly incoming = new Subject<Envelope>();
+	readonly incoming = new Channel();
 	readonly #options: HttpOrSseOptions;
 	#endpoint: Endpoint;
 	#heard: Subscription;

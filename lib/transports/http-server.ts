@@ -1,5 +1,5 @@
 import type {ServerResponse} from 'node:http';
-import {Subject} from 'rxjs';
+import {Channel} from '../channel.js';
 import type {Envelope, Headers, Origin} from '../envelope.js';
 import {EventBuffer, placeOf} from '../http/event-buffer.js';
 import {refuse} from '../http/refuse.js';
@@ -23,7 +23,7 @@ const MAX_STREAMS = 16;
 /** A client's session over streamable HTTP: what it posts, and the streams on which it hears. */
 export class HttpSession implements Endpoint {
 	readonly name: string;
-	readonly incoming = new Subject<Envelope>();
+	readonly incoming = new Channel();
 	readonly outgoing = {
 		next: (envelope: Envelope): void => this.#deliver(envelope),
 		error: (): void => this.#end(),

@@ -1,4 +1,4 @@
-import {Subject} from 'rxjs';
+import {Channel} from '../channel.js';
 import {type Body, Envelope, type Origin} from '../envelope.js';
 import type {Endpoint} from '../stage.js';
 import {Valve} from '../valve.js';
@@ -17,8 +17,8 @@ export type Memory = Endpoint & {
 
 export function memory(name: string): Memory {
 	const origin: Origin = {name, valve: new Valve()};
-	const incoming = new Subject<Envelope>();
-	const outgoing = new Subject<Envelope>();
+	const incoming = new Channel();
+	const outgoing = new Channel();
 	const heard: Body[] = [];
 	const heardTexts: string[] = [];
 	outgoing.subscribe(envelope => {

@@ -1,6 +1,7 @@
 import {performance} from 'node:perf_hooks';
-import {Subject, type Subscription} from 'rxjs';
+import type {Subscription} from 'rxjs';
 import {nextPauseMs} from '../back-off.js';
+import {Channel} from '../channel.js';
 import {Envelope, type Origin} from '../envelope.js';
 import {BridgeError} from '../errors.js';
 import {HeldMessages} from '../held-messages.js';
@@ -47,7 +48,7 @@ export function revived(options: RevivedOptions): Endpoint {
 }
 
 class Revived {
-	readonly incoming = new Subject<Envelope>();
+	readonly incoming = new Channel();
 	readonly #options: RevivedOptions;
 	/** The requests that the server has not answered, by their keys. */
 	readonly #asked = new Map<string, {readonly id: string; readonly origin: Origin}>();

@@ -104,13 +104,16 @@ test('F5 900 requests that wait in one session at a time are all answered', asyn
 test('F5 more sessions than there may be are refused at once while all are in use, however they come', async t => {
 	const servers = {puppet: program('puppet')};
 	const gateway = await startGateway(t, {limits: {sessions: 2}, servers});
+	// A stream whose response nobody holds any more is closed when memory is tidied up.
+	const held: Response[] = [];
 	const stream = async (): Promise<number> => {
 		const controller = new AbortController();
 		t.teardown(() => controller.abort());
-		const {status} = await fetch(new URL('/mcp/puppet/sse', gateway.base), {
+		const response = await fetch(new URL('/mcp/puppet/sse', gateway.base), {
 			...{signal: controller.signal, headers: {accept: 'text/event-stream'}},
 		});
-		return status;
+		held.push(response);
+		return response.status;
 	};
 	t.deepEqual([await stream(), await stream(), await stream()], [200, 200, 503]);
 	const refused = await gateway.post('puppet', {id: 1, method: 'initialize'});
@@ -123,5 +126,6 @@ test('F5 more sessions than there may be are refused at once while all are in us
 	];
 	const text = await gateway.raw(`GET /mcp/puppet HTTP/1.1\r\n${upgrade.join('\r\n')}\r\n\r\n`);
 	t.deepEqual(statusesIn(text), [503]);
+	t.is(held.length, 3);
 	t.is((await gateway.fetch('/healthz')).status, 200);
 });

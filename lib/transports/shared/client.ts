@@ -1,4 +1,5 @@
-import {type Observable, type Observer, Subject} from 'rxjs';
+import type {Observable, Observer} from 'rxjs';
+import {Channel} from '../../channel.js';
 import {Envelope, local, type Origin} from '../../envelope.js';
 import {BridgeError} from '../../errors.js';
 import {type Log, logBug} from '../../log.js';
@@ -39,7 +40,7 @@ export class SharedClient implements Endpoint {
 	/** Whether it has said so. Before, it hears nothing but answers. */
 	isInitialized = false;
 	readonly #options: SharedClientOptions;
-	readonly #heard = new Subject<Envelope>();
+	readonly #heard = new Channel();
 	readonly #outbox: Outbox;
 	#resolveGone: () => void = () => {};
 	/** Where what it says comes from. */
@@ -53,7 +54,7 @@ export class SharedClient implements Endpoint {
 		this.name = server;
 		this.label = label;
 		this.origin = {name: server, valve: new Valve()};
-		this.incoming = this.#heard.asObservable();
+		this.incoming = this.#heard;
 		this.gone = new Promise(resolve => {
 			this.#resolveGone = resolve;
 		});

@@ -1,4 +1,5 @@
-import {Subject, type Subscription} from 'rxjs';
+import type {Subscription} from 'rxjs';
+import {Channel} from '../../channel.js';
 import {Envelope} from '../../envelope.js';
 import {BridgeError} from '../../errors.js';
 import {type Log, logBug} from '../../log.js';
@@ -36,7 +37,7 @@ const KEY = '"bridge-initialize"';
 export class Connection {
 	readonly #options: ConnectionOptions;
 	readonly #session: Session;
-	readonly #said = new Subject<Envelope>();
+	readonly #said = new Channel();
 	#server: Endpoint | undefined;
 	#link: Subscription | undefined;
 	/** What the server itself has answered to `initialize`. */
