@@ -51,6 +51,8 @@ export class Envelope {
 	 * that when stages change it.
 	 */
 	isConclusive: boolean;
+	/** Whether it was found to need nothing but to be passed on: see everyday.ts. */
+	isEveryday = false;
 	/** What it is to leave with, where its transport has headers. Only the last stages set them: a changed copy has none. */
 	headers: Headers | undefined;
 	#line: Buffer | undefined;

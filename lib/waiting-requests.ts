@@ -21,6 +21,8 @@ export type Waiting = {
 	/** When it was asked. */
 	readonly at: number;
 	isCancelled: boolean;
+	/** Whether it was passed on by those who need not see such requests, nor their answers. */
+	readonly isEveryday: boolean;
 	/** What its progress is told under, as long as somebody wants to hear of it. */
 	token: string | undefined;
 };
@@ -76,7 +78,9 @@ export class WaitingRequests {
 	#entry(request: Envelope, id: string, told: string): Waiting {
 		const {head, origin} = request;
 		const token = this.progress.begin(request);
-		return {id, told, method: head.method ?? '', origin, at: this.#now(), isCancelled: false, token};
+		const {isEveryday} = request;
+		const at = this.#now();
+		return {id, told, method: head.method ?? '', origin, at, isCancelled: false, isEveryday, token};
 	}
 
 	/** Nobody wants to hear of a request's progress any more. */
@@ -106,6 +110,11 @@ export class WaitingRequests {
 	/** The method of the request that an answer with this key is for. */
 	methodOf(key: string): string | undefined {
 		return this.#byKey.get(key)?.method;
+	}
+
+	/** Whether that request was an everyday one. */
+	isEveryday(key: string): boolean {
+		return this.#byKey.get(key)?.isEveryday === true;
 	}
 
 	/** The id of that request, as the client wrote it. */

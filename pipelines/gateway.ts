@@ -35,9 +35,22 @@ export function gateway(
 	const cacheTools = service.cacheFor(caller.principal);
 	const onRenewed = (result: JsonObject): void => service.renewed(session, result);
 	const isHttp = transport === 'http' || transport === 'sse';
+	// How many tools there are, for the status.
+	const first = [noteTools({onTools: count => service.showed(count)})];
 	return [
-		noteTools({onTools: count => service.showed(count)}), //  how many tools there are, for the status
-		...wrap({log, upstream, transport, timeoutMs, maxBytes, trace, taps, cacheTools, session, waiting}),
+		...wrap({
+			log,
+			upstream,
+			transport,
+			timeoutMs,
+			maxBytes,
+			trace,
+			taps,
+			cacheTools,
+			session,
+			waiting,
+			first,
+		}),
 		...(isHttp
 			? httpHop({session, upstream, log, headers, accept, contentType, passAuthorization, onRenewed})
 			: []),

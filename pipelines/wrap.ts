@@ -1,3 +1,4 @@
+import {everyday} from '../lib/everyday.js';
 import type {Log} from '../lib/log.js';
 import {cacheTools} from '../lib/operators/cache-tools.js';
 import {MESSAGE_LIMIT} from '../lib/operators/frame.js';
@@ -38,27 +39,36 @@ export type WrapOptions = SessionOptions & {
 	readonly waiting?: WaitingRequests;
 	/** How long a message may be. */
 	readonly maxBytes?: number;
+	/** What else the client's messages pass first, but for calls of tools and their answers. */
+	readonly first?: readonly Stage[];
 };
 
 /** A client in front of one server. Read it down as a request flows, and up as its answer does. */
 export function wrap(options: WrapOptions): Stage[] {
 	const {log, transport, timeoutMs, trace: show, taps, cacheTools: cache, ...who} = options;
 	const {
+		first = [],
 		upstream,
 		session = new Session(who),
 		waiting = new WaitingRequests(),
 		maxBytes = MESSAGE_LIMIT,
 	} = who;
+	const isEveryday = everyday(session, waiting);
 	return [
 		show ? trace(show) : {}, //                    what passes, for people
 		taps?.client ?? {}, //                         what the client says and hears, for the traffic log
-		splitBatches({session, log}), //               a batch is the messages in it
-		parse({log, from: 'client', maxBytes}), //     what is no message goes no further
+		unless(isEveryday, [
+			...first,
+			splitBatches({session, log}), //             a batch is the messages in it
+			parse({log, from: 'client', maxBytes}), //   what is no message goes no further
+		]),
 		matchAnswers({log, upstream, waiting}), //     one answer a request, also when the server died
 		timeLimit({timeoutMs, upstream, waiting, session}), // an error in time, rather than no answer
-		...speakVersions({session, log, transport, waiting}),
-		cache ? cacheTools({session, cache, timeoutMs}) : {}, //  tools/list, in the server's own words
-		parse({log, from: 'upstream', maxBytes}), //   what is no message goes no further
+		unless(isEveryday, [
+			...speakVersions({session, log, transport, waiting}),
+			cache ? cacheTools({session, cache, timeoutMs}) : {}, //  tools/list, in the server's own words
+			parse({log, from: 'upstream', maxBytes}), // what is no message goes no further
+		]),
 		taps?.upstream ?? {}, //                       what the server hears and says, where that differs
 	];
 }

@@ -2,6 +2,7 @@ import {Envelope, type Origin} from '../envelope.js';
 import {BridgeError} from '../errors.js';
 import type {Log} from '../log.js';
 import type {Session} from '../protocol/session.js';
+import {BATCHES} from '../protocol/version.js';
 import {type Outlets, type Stage, type Steps, stage} from '../stage.js';
 import {inFlight} from '../waiting-requests.js';
 import {elements, MAX_BATCH} from '../wire/batch.js';
@@ -16,8 +17,6 @@ export type SplitBatchesOptions = {
 	readonly maxBytes?: number;
 };
 
-/** The one version that has batches. */
-const BATCHES = '2025-03-26';
 /** Batches that may wait for their answers at a time. */
 const MAX_OPEN = 100;
 /** Bytes of answers that wait for the others of their batches; one that is more than that is replaced by an error. */

@@ -133,6 +133,7 @@ class Translation implements Steps {
 		this.#waiting.tellsUncommonIds = false;
 		const faces = {client: clientFace, upstream: upstreamFace};
 		this.#translator = new Translator({...faces, isStrict, isShared, clientCapabilities, onLoss});
+		this.#session.translates(this.#translator.touching);
 	}
 }
 

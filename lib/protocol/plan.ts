@@ -1,4 +1,5 @@
 import type {Envelope} from '../envelope.js';
+import {EVERY_MESSAGE} from '../wire/marks.js';
 import type {Rule} from './step.js';
 
 /** The rules for one kind of message, and what tells beforehand that none of them applies. */
@@ -14,6 +15,11 @@ export class Plan {
 		this.#isAlways = rules.some(({marks, words}) => marks === undefined && words === undefined);
 		this.#marks = rules.reduce((all, {marks = 0}) => all | marks, 0);
 		this.#words = rules.flatMap(({words = []}) => words);
+	}
+
+	/** The marks of messages that may change; that of every message, if it cannot be told so. */
+	get touching(): number {
+		return this.#isAlways || this.#words.length > 0 ? EVERY_MESSAGE : this.#marks;
 	}
 
 	/** Whether a message may change, by what is known of it before it is parsed. */

@@ -1,6 +1,7 @@
 import {randomBytes} from 'node:crypto';
 import type {JsonObject} from './json.js';
 import {
+	BATCHES,
 	type HandshakeVersion,
 	isHandshakeVersion,
 	MODERN,
@@ -20,6 +21,11 @@ export type SessionOptions = {
 	/** Whether the upstream serves several clients, and so was promised more than each of them can do. */
 	readonly isShared?: boolean;
 };
+
+/** Marks, as in wire/marks.ts, of the calls of tools, their results and their errors that are not passed on as they are. */
+export type Touching = {readonly calls: number; readonly results: number; readonly errors: number};
+
+const untouched: Touching = {calls: 0, results: 0, errors: 0};
 
 /** Who a client is, and what it can do. */
 export type Introduction = {readonly info: JsonObject; readonly capabilities: JsonObject};
@@ -44,6 +50,10 @@ export class Session {
 	isSettled = false;
 	/** Whether there is not even that. */
 	isPlain = false;
+	/** What a call of a tool, and its answer, must have in them to be changed, if that is known; else everybody has to look. */
+	touching: Touching | undefined;
+	/** What a translator has told of itself. */
+	#translated: Touching | undefined;
 	#client: Version | undefined;
 	#upstream: Version | undefined;
 	#isUnsure = false;
@@ -97,7 +107,7 @@ export class Session {
 	/** The client speaks this, or nobody knows any more. */
 	clientBecame(version: Version | undefined, {info, capabilities}: Partial<Introduction> = {}): void {
 		this.#client = version;
-		this.epoch++;
+		this.#begin();
 		this.clientInfo = info ?? this.clientInfo;
 		this.clientCapabilities = capabilities ?? this.clientCapabilities;
 		this.#reckon();
@@ -106,7 +116,7 @@ export class Session {
 	/** The upstream speaks this, or is only taken to. */
 	upstreamBecame(version: Version | undefined, isUnsure = false): void {
 		this.#upstream = version;
-		this.epoch++;
+		this.#begin();
 		this.#isUnsure = isUnsure;
 		this.#reckon();
 	}
@@ -142,10 +152,25 @@ export class Session {
 		return `${this.#prefix}-${++this.#ids}`;
 	}
 
+	/** Somebody speaks something else now, so there is another translator to come. */
+	#begin(): void {
+		this.epoch++;
+		this.#translated = undefined;
+	}
+
+	/** There is a translator, which changes no calls and answers but such. */
+	translates(touching: Touching): void {
+		this.#translated = touching;
+		this.#reckon();
+	}
+
 	#reckon(): void {
 		const isOneEra = (this.#client === MODERN) === (this.#upstream === MODERN);
 		this.isSettled = this.#isReady && this.#isOver && isOneEra && !this.needsPolling;
 		this.isPlain = this.isSettled && !this.needsTranslation;
+		const mayBePart = this.#client === BATCHES;
+		if (this.isSettled && !mayBePart) this.touching = this.isPlain ? untouched : this.#translated;
+		else this.touching = undefined;
 	}
 }
 

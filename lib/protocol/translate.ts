@@ -4,6 +4,7 @@ import {isObject, type JsonObject, objectOf} from './json.js';
 import {restored, withOriginals} from './original.js';
 import {Plan} from './plan.js';
 import {repairs} from './repairs.js';
+import type {Touching} from './session.js';
 import {
 	type Context,
 	type Direction,
@@ -25,6 +26,8 @@ import type {HandshakeVersion} from './version.js';
 
 /** The steps from version to version, the oldest first. */
 const steps: readonly Step[] = [v20250326, v20250618, v20251125];
+
+const CALL = 'tools/call';
 
 export type Kind = 'request' | 'notification' | 'result' | 'error';
 
@@ -69,6 +72,15 @@ export class Translator {
 		if (kind === 'result') return plans.result.get(method);
 		if (kind === 'request') return plans.request.get(method);
 		return kind === 'error' ? (plans.error.get(method) ?? plans.error.get('*')) : plans[kind].get(method);
+	}
+
+	/** Which calls of tools, and which answers to them, are changed at all. */
+	get touching(): Touching {
+		return {
+			calls: this.planFor('toUpstream', 'request', CALL)?.touching ?? 0,
+			results: this.planFor('toClient', 'result', CALL)?.touching ?? 0,
+			errors: this.planFor('toClient', 'error', CALL)?.touching ?? 0,
+		};
 	}
 
 	/** What becomes of a message with this id; nothing, if it passes as it is. */

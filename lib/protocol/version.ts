@@ -1,6 +1,9 @@
 /** Versions whose conversations begin with a handshake, the oldest first. */
 export const handshakeVersions = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'] as const;
 
+/** The one version that has batches. */
+export const BATCHES = '2025-03-26';
+
 /** The version without a handshake: every request says for itself what it needs. */
 export const MODERN = '2026-07-28';
 

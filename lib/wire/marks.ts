@@ -17,5 +17,8 @@ export const marks = {
 	progressToken: 256,
 } as const;
 
+/** A mark that no walk makes, and every message is taken to have. */
+export const EVERY_MESSAGE = 2 ** 30;
+
 /** All that could be there, for where nobody has looked. */
 export const ALL_MARKS = 511;
