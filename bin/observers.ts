@@ -31,11 +31,17 @@ export type Observers = {
 	close(): Promise<void>;
 };
 
-export function observers(flags: Flags): Observers {
+/** The log on stderr alone. */
+export function ownLog({logLevel: level}: Flags): Pick<Observers, 'stderr' | 'log'> {
 	const stderr = ownStderr();
+	const write = (line: string): void => stderr.write(line);
+	return {stderr, log: createLog({level, write, isPretty: stderr.isTerminal})};
+}
+
+export function observers(flags: Flags): Observers {
+	const {stderr, log} = ownLog(flags);
 	const hasColour = stderr.isTerminal && !process.env.NO_COLOR;
 	const write = (line: string): void => stderr.write(line);
-	const log = createLog({level: flags.logLevel, write, isPretty: stderr.isTerminal});
 	const live = new LiveTraffic();
 	const traffic = flags.log && new TrafficLog({...trafficOptions(flags, log), destination: flags.log});
 	return {

@@ -26,6 +26,10 @@ const defaults: Flags = {
 	targetVersion: undefined,
 	cacheTools: false,
 	printClient: undefined,
+	mcpPort: undefined,
+	rawLog: {log: undefined, format: undefined},
+	conn: undefined,
+	direction: undefined,
 };
 
 test('has defaults for all that is not given', async t => {

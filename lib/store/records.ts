@@ -1,0 +1,116 @@
+import {stamp} from './clock.js';
+import {MAX_GROWTH, writePercent} from './percent.js';
+
+/*
+ * A line that is yet to be written out is a record: its time, the length of each of its three parts, and the parts. Head and
+ * tail stand in the line as they are, from the quote that ends the time to the line feed; between them is data as it passed.
+ */
+const TIME = 0;
+const HEAD = 8;
+const DATA = 12;
+const TAIL = 16;
+const PARTS = 20;
+
+const none = Buffer.alloc(0);
+
+/** A line, before it is one. */
+export type Line = {
+	readonly head: Buffer;
+	/** Bytes that become the text of a JSON string. */
+	readonly data?: Buffer;
+	readonly tail?: Buffer;
+};
+
+/** How long the record of a line is. */
+export const recordSize = ({head, data = none, tail = none}: Line): number =>
+	PARTS + head.length + data.length + tail.length;
+
+/** Writes the record of a line, and returns where it ends. */
+export function writeRecord(block: Buffer, at: number, time: number, line: Line): number {
+	const {head, data = none, tail = none} = line;
+	block.writeDoubleLE(time, at + TIME);
+	block.writeUInt32LE(head.length, at + HEAD);
+	block.writeUInt32LE(data.length, at + DATA);
+	block.writeUInt32LE(tail.length, at + TAIL);
+	let end = at + PARTS;
+	end += head.copy(block, end);
+	end += data.copy(block, end);
+	end += tail.copy(block, end);
+	return end;
+}
+
+/** The record of a line, alone. */
+export function recordOf(time: number, line: Line): Buffer {
+	const block = Buffer.allocUnsafe(recordSize(line));
+	writeRecord(block, 0, time, line);
+	return block;
+}
+
+/** Where a record lies, and what is to be known of it before it is written out. */
+export type Placed = {readonly start: number; readonly end: number; readonly time: number};
+
+/** The records in a block, one after the other. */
+export function* placesIn(block: Buffer): Generator<Placed> {
+	for (let start = 0; start < block.length; ) {
+		const end = endOf(block, start);
+		yield {start, end, time: block.readDoubleLE(start + TIME)};
+		start = end;
+	}
+}
+
+const endOf = (block: Buffer, at: number): number =>
+	at + PARTS + block.readUInt32LE(at + HEAD) + block.readUInt32LE(at + DATA) + block.readUInt32LE(at + TAIL);
+
+const OPENING = Buffer.from('{"time":"');
+/** What a line may be longer than the three parts of its record. */
+const MARGIN = OPENING.length + stamp(0).length + MAX_GROWTH;
+
+/** Writes records out as lines, many at a time into memory that is used again for the next ones. */
+export class RecordWriter {
+	#slab: Buffer;
+
+	constructor(size = 4 * 2 ** 20) {
+		this.#slab = Buffer.allocUnsafeSlow(size);
+	}
+
+	/** Takes records from the beginning of a list of blocks, and returns them as lines, which are good until the next call. */
+	take(blocks: Buffer[]): Buffer {
+		let end = 0;
+		for (let block = blocks.shift(); block; block = blocks.shift()) {
+			let at = 0;
+			while (at < block.length) {
+				const next = this.#hasRoom(block, at, end) ? this.#write(block, at, end) : undefined;
+				if (next === undefined) break;
+				end = next;
+				at = endOf(block, at);
+			}
+			if (at === block.length) continue;
+			blocks.unshift(block.subarray(at));
+			break;
+		}
+		return this.#slab.subarray(0, end);
+	}
+
+	/** Whether the next line fits. One that would never fit gets a slab of its own size. */
+	#hasRoom(block: Buffer, at: number, end: number): boolean {
+		const plain = block.readUInt32LE(at + HEAD) + block.readUInt32LE(at + TAIL);
+		const needed = MARGIN + plain + MAX_GROWTH * block.readUInt32LE(at + DATA);
+		if (end + needed <= this.#slab.length) return true;
+		if (end > 0) return false;
+		this.#slab = Buffer.allocUnsafeSlow(needed);
+		return true;
+	}
+
+	#write(block: Buffer, at: number, from: number): number {
+		const slab = this.#slab;
+		const data = at + PARTS + block.readUInt32LE(at + HEAD);
+		const tail = data + block.readUInt32LE(at + DATA);
+		let end = from;
+		end += OPENING.copy(slab, end);
+		end += stamp(block.readDoubleLE(at + TIME)).copy(slab, end);
+		end += block.copy(slab, end, at + PARTS, data);
+		end = writePercent(block.subarray(data, tail), slab, end);
+		end += block.copy(slab, end, tail, tail + block.readUInt32LE(at + TAIL));
+		return end;
+	}
+}
