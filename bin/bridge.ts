@@ -64,7 +64,7 @@ async function traceBytes(
 	}
 	const {runRaw, NeedsHelp} = await import('./raw.js');
 	const worker = new URL('../lib/store/log-worker.js', import.meta.url);
-	return runRaw(words, flags, stop, worker).catch(error => {
+	return runRaw(words, flags, stop, {worker, version: version()}).catch(error => {
 		if (!(error instanceof NeedsHelp)) throw error;
 		return print(2, `bridge: ${error.sentence}\n\n${helpOf('raw')}`, error.exitCode);
 	});

@@ -47,6 +47,7 @@ export function forward(socket: Socket, {traffic, log, rule, port}: RawOptions):
 		tap.closed(failure);
 	};
 	return {
+		port,
 		over: converse(),
 		finish: () => Promise.all([client.finish(), upstream.finish()]),
 		close() {

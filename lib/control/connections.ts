@@ -8,6 +8,8 @@ export type Connection = {
 	close(): void;
 	/** Resolves when it is over, and that is in the log. */
 	readonly over: Promise<void>;
+	/** The port that it came in by. */
+	readonly port: number;
 };
 
 /** How long peers may take to read what was said to them, when all is to end. */
@@ -17,8 +19,9 @@ const PATIENCE_MS = 500;
 export class Connections {
 	readonly #open = new Set<Connection>();
 
-	get size(): number {
-		return this.#open.size;
+	/** How many came in by a port. */
+	sizeOf(port: number): number {
+		return [...this.#open].filter(connection => connection.port === port).length;
 	}
 
 	/** Keeps a connection until it is over. */

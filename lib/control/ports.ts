@@ -84,7 +84,7 @@ function couldNotListen(
 	return new BridgeError(
 		'ERR_CONFIG_INVALID',
 		`${reasons.get(code) ?? `Port ${port} cannot be taken: ${message}`}.`,
-		'Take another port, or 0 for any that is free.',
+		'Take another port.',
 		{port, code},
 	);
 }
