@@ -14,37 +14,6 @@ export const toPercentText = (bytes: Uint8Array): string => {
 	return text;
 };
 
-/** The longest that a byte can become. */
-export const MAX_GROWTH = 3;
-
-/** What each byte is in a JSON string, packed with the first of its characters lowest, and how many these are. */
-const packed = new Uint32Array(256);
-const lengths = new Uint8Array(256);
-for (const [byte, text] of plain.entries()) {
-	const escaped = JSON.stringify(text).slice(1, -1);
-	lengths[byte] = escaped.length;
-	for (let at = 0; at < escaped.length; at++)
-		packed[byte] = (packed[byte] ?? 0) | (escaped.charCodeAt(at) << (8 * at));
-}
-
-/**
- * Writes bytes as what stands between the quotes of a JSON string of that text, and returns where it ends. There has to be
- * room for three times as many and two more: each byte is written as three, of which the next one overwrites what is not its own.
- */
-export function writePercent(bytes: Uint8Array, into: Uint8Array, at: number): number {
-	const {length} = bytes;
-	let end = at;
-	for (let index = 0; index < length; index++) {
-		const byte = bytes[index] as number;
-		const text = packed[byte] as number;
-		into[end] = text;
-		into[end + 1] = text >>> 8;
-		into[end + 2] = text >>> 16;
-		end += lengths[byte] as number;
-	}
-	return end;
-}
-
 const PERCENT = 0x25;
 
 /** Text back into the bytes that it stands for. A percent sign that begins no escape is itself, and so is a plus. */

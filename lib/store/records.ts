@@ -1,5 +1,5 @@
 import {stamp} from './clock.js';
-import {MAX_GROWTH, writePercent} from './percent.js';
+import {MAX_GROWTH, PercentWriter} from './percent-writer.js';
 
 /*
  * A line that is yet to be written out is a record: its time, the length of each of its three parts, and the parts. Head and
@@ -63,14 +63,14 @@ const endOf = (block: Buffer, at: number): number =>
 
 const OPENING = Buffer.from('{"time":"');
 /** What a line may be longer than the three parts of its record. */
-const MARGIN = OPENING.length + stamp(0).length + MAX_GROWTH;
+const MARGIN = OPENING.length + stamp(0).length;
 
 /** Writes records out as lines, many at a time into memory that is used again for the next ones. */
 export class RecordWriter {
-	#slab: Buffer;
+	readonly #writer: PercentWriter;
 
 	constructor(size = 4 * 2 ** 20) {
-		this.#slab = Buffer.allocUnsafeSlow(size);
+		this.#writer = new PercentWriter(size);
 	}
 
 	/** Takes records from the beginning of a list of blocks, and returns them as lines, which are good until the next call. */
@@ -78,39 +78,37 @@ export class RecordWriter {
 		let end = 0;
 		for (let block = blocks.shift(); block; block = blocks.shift()) {
 			let at = 0;
-			while (at < block.length) {
-				const next = this.#hasRoom(block, at, end) ? this.#write(block, at, end) : undefined;
-				if (next === undefined) break;
-				end = next;
+			while (at < block.length && this.#hasRoom(block, at, end)) {
+				end = this.#write(block, at, end);
 				at = endOf(block, at);
 			}
 			if (at === block.length) continue;
 			blocks.unshift(block.subarray(at));
 			break;
 		}
-		return this.#slab.subarray(0, end);
+		return this.#writer.output.subarray(0, end);
 	}
 
-	/** Whether the next line fits. One that would never fit gets a slab of its own size. */
+	/** Whether the next line fits. For one that would never fit, room is made. */
 	#hasRoom(block: Buffer, at: number, end: number): boolean {
 		const plain = block.readUInt32LE(at + HEAD) + block.readUInt32LE(at + TAIL);
 		const needed = MARGIN + plain + MAX_GROWTH * block.readUInt32LE(at + DATA);
-		if (end + needed <= this.#slab.length) return true;
+		if (end + needed <= this.#writer.output.length) return true;
 		if (end > 0) return false;
-		this.#slab = Buffer.allocUnsafeSlow(needed);
+		this.#writer.reserve(needed);
 		return true;
 	}
 
 	#write(block: Buffer, at: number, from: number): number {
-		const slab = this.#slab;
+		const {output} = this.#writer;
 		const data = at + PARTS + block.readUInt32LE(at + HEAD);
 		const tail = data + block.readUInt32LE(at + DATA);
 		let end = from;
-		end += OPENING.copy(slab, end);
-		end += stamp(block.readDoubleLE(at + TIME)).copy(slab, end);
-		end += block.copy(slab, end, at + PARTS, data);
-		end = writePercent(block.subarray(data, tail), slab, end);
-		end += block.copy(slab, end, tail, tail + block.readUInt32LE(at + TAIL));
+		end += OPENING.copy(output, end);
+		end += stamp(block.readDoubleLE(at + TIME)).copy(output, end);
+		end += block.copy(output, end, at + PARTS, data);
+		end = this.#writer.write(block.subarray(data, tail), end);
+		end += block.copy(output, end, tail, tail + block.readUInt32LE(at + TAIL));
 		return end;
 	}
 }
