@@ -22,6 +22,9 @@ export type Closed = {readonly lostBytes: number; readonly leftOutLines: number}
 const BLOCK = 2 ** 20;
 /** How long lines wait for more to be handed over together. */
 const HAND_OVER_MS = 50;
+/** Blocks that are kept for the next lines: memory that is new has to be cleared by the system first. */
+const MAX_SPARE = 256;
+const FEW_SPARE = 4;
 /** How much may be on its way to the thread. */
 const MAX_AWAY = 64 * 2 ** 20;
 
@@ -40,6 +43,7 @@ export class BackgroundLog {
 	#isUndecided = true;
 	#block = Buffer.alloc(0);
 	#used = 0;
+	readonly #spare: ArrayBuffer[] = [];
 	#timer: NodeJS.Timeout | undefined;
 	#awayBytes = 0;
 	#isFull = false;
@@ -68,10 +72,10 @@ export class BackgroundLog {
 		if (this.#isLeftOut(size, hasRoom, origin)) return;
 		if (!hasRoom) {
 			this.#handOver();
-			this.#block = Buffer.allocUnsafeSlow(Math.max(BLOCK, size));
+			this.#block = this.#newBlock(size);
 		}
 		this.#used = writeRecord(this.#block, this.#used, microseconds(), line);
-		this.#timer ??= setTimeout(() => this.#handOver(), Math.min(HAND_OVER_MS, this.#options.flushMs));
+		this.#timer ??= setTimeout(() => this.#handOverInTime(), Math.min(HAND_OVER_MS, this.#options.flushMs));
 	}
 
 	/** Begins to log to a place, and returns its number. */
@@ -117,6 +121,17 @@ export class BackgroundLog {
 		return true;
 	}
 
+	#newBlock(size: number): Buffer<ArrayBuffer> {
+		const spare = size <= BLOCK ? this.#spare.pop() : undefined;
+		return spare ? Buffer.from(spare) : Buffer.allocUnsafeSlow(Math.max(BLOCK, size));
+	}
+
+	/** Where a block is not filled in time, there is little traffic, which needs little memory. */
+	#handOverInTime(): void {
+		this.#handOver();
+		this.#spare.splice(FEW_SPARE);
+	}
+
 	#handOver(): void {
 		clearTimeout(this.#timer);
 		this.#timer = undefined;
@@ -139,6 +154,10 @@ export class BackgroundLog {
 			case 'taken':
 				this.#awayBytes -= message.bytes;
 				this.#releaseIfRoom();
+				break;
+			case 'spare':
+				if (message.memory.byteLength === BLOCK && this.#spare.length < MAX_SPARE)
+					this.#spare.push(message.memory);
 				break;
 			case 'full':
 				this.#isFull = message.isFull;

@@ -22,9 +22,12 @@ export const written: LineForm = {
 	take: waiting => waiting.splice(0),
 };
 
-/** Lines that wait as records, and are made of them when they are written: they are up to three times as long. */
-export function asRecords(): LineForm {
-	const writer = new RecordWriter();
+/**
+ * Lines that wait as records, and are made of them when they are written: they are up to three times as long. `onDone` is told
+ * of blocks that are no longer needed.
+ */
+export function asRecords(onDone?: (block: Buffer) => void): LineForm {
+	const writer = new RecordWriter(onDone);
 	return {
 		put: (waiting, time, parts) => waiting.add(recordOf(time, {head: Buffer.concat(parts)})),
 		take: waiting => [writer.take(waiting)],

@@ -14,6 +14,8 @@ export type ToWorker =
 export type FromWorker =
 	/** So much that was sent is no longer on its way. */
 	| {readonly kind: 'taken'; readonly bytes: number}
+	/** A block that can be used again. */
+	| {readonly kind: 'spare'; readonly memory: ArrayBuffer}
 	| {readonly kind: 'full'; readonly isFull: boolean}
 	| {readonly kind: 'trouble'; readonly key: number; readonly sentence: string; readonly leftOutLines: number}
 	| {readonly kind: 'write'; readonly bytes: Uint8Array}

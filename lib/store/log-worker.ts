@@ -10,6 +10,8 @@ import {type Stream, TrafficLog} from './traffic-log.js';
  */
 
 const settings = workerData as LogSettings;
+/** To write costs those who forward, as long as there are no more processors than they need: it can wait, and memory can be had. */
+const earlyBytes = settings.maxBytes / 2;
 const logs = new Map<number, TrafficLog>();
 /** Who sends lines, as far as a log that is full can hold them up. */
 const sender = {name: 'sender', valve: new Valve()};
@@ -33,10 +35,20 @@ const stdout: Stream = {
 	},
 };
 
+/** How much of a block was filled, of those that only one log has. */
+const fills = new WeakMap<ArrayBufferLike, number>();
+
+/** Gives a block back that is written to its end. */
+function giveBack({buffer, byteOffset, length}: Buffer): void {
+	if (fills.get(buffer) !== byteOffset + length || !(buffer instanceof ArrayBuffer)) return;
+	tell({kind: 'spare', memory: buffer}, [buffer]);
+}
+
 function open({key, destination}: ToWorker & {kind: 'open'}): void {
 	const log: TrafficLog = new TrafficLog({
 		...settings,
-		form: asRecords(),
+		earlyBytes,
+		form: asRecords(giveBack),
 		destination: destination === 'stdout' ? stdout : destination,
 		onTrouble: sentence => tell({kind: 'trouble', key, sentence, leftOutLines: log.leftOutLines}),
 	});
@@ -45,6 +57,7 @@ function open({key, destination}: ToWorker & {kind: 'open'}): void {
 
 function add({block, gap}: ToWorker & {kind: 'records'}): void {
 	tell({kind: 'taken', bytes: block.length});
+	if (logs.size === 1) fills.set(block.buffer, block.length);
 	for (const log of logs.values()) {
 		if (gap) log.leaveOut(gap.lines, gap.bytes);
 		log.addRecords(bufferOf(block), sender);

@@ -68,9 +68,12 @@ const MARGIN = OPENING.length + stamp(0).length;
 /** Writes records out as lines, many at a time into memory that is used again for the next ones. */
 export class RecordWriter {
 	readonly #writer: PercentWriter;
+	readonly #onDone: (block: Buffer) => void;
 
-	constructor(size = 4 * 2 ** 20) {
+	/** `onDone` is told of each block, or of what was left of it, when all of it is written out. */
+	constructor(onDone: (block: Buffer) => void = () => {}, size = 4 * 2 ** 20) {
 		this.#writer = new PercentWriter(size);
+		this.#onDone = onDone;
 	}
 
 	/** Takes records from the beginning of a list of blocks, and returns them as lines, which are good until the next call. */
@@ -82,9 +85,11 @@ export class RecordWriter {
 				end = this.#write(block, at, end);
 				at = endOf(block, at);
 			}
-			if (at === block.length) continue;
-			blocks.unshift(block.subarray(at));
-			break;
+			if (at < block.length) {
+				blocks.unshift(block.subarray(at));
+				break;
+			}
+			this.#onDone(block);
 		}
 		return this.#writer.output.subarray(0, end);
 	}
