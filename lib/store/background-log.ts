@@ -20,8 +20,9 @@ export type BackgroundLogOptions = LogSettings & {
 export type Closed = {readonly lostBytes: number; readonly leftOutLines: number};
 
 const BLOCK = 2 ** 20;
-/** How long lines wait for more to be handed over together. */
-const HAND_OVER_MS = 50;
+/** How long lines wait for more to be handed over together: no longer, and a part of the time until they are written. */
+const HAND_OVER_MS = 500;
+const HAND_OVER_PART = 1 / 4;
 /** Blocks that are kept for the next lines: memory that is new has to be cleared by the system first. */
 const MAX_SPARE = 256;
 const FEW_SPARE = 4;
@@ -44,6 +45,7 @@ export class BackgroundLog {
 	#block = Buffer.alloc(0);
 	#used = 0;
 	readonly #spare: ArrayBuffer[] = [];
+	readonly #handOverMs: number;
 	#timer: NodeJS.Timeout | undefined;
 	#awayBytes = 0;
 	#isFull = false;
@@ -52,6 +54,7 @@ export class BackgroundLog {
 
 	constructor(options: BackgroundLogOptions) {
 		this.#options = options;
+		this.#handOverMs = Math.min(HAND_OVER_MS, options.flushMs * HAND_OVER_PART);
 		const {worker = new URL('./log-worker.js', import.meta.url), flushMs, maxBytes, onFull} = options;
 		this.#worker = new Worker(worker, {workerData: {flushMs, maxBytes, onFull} satisfies LogSettings});
 		this.#worker.on('message', (message: FromWorker) => this.#hear(message));
@@ -75,7 +78,7 @@ export class BackgroundLog {
 			this.#block = this.#newBlock(size);
 		}
 		this.#used = writeRecord(this.#block, this.#used, microseconds(), line);
-		this.#timer ??= setTimeout(() => this.#handOverInTime(), Math.min(HAND_OVER_MS, this.#options.flushMs));
+		this.#timer ??= setTimeout(() => this.#handOverInTime(), this.#handOverMs);
 	}
 
 	/** Begins to log to a place, and returns its number. */
