@@ -46,16 +46,31 @@ export function recordOf(time: number, line: Line): Buffer {
 	return block;
 }
 
-/** Where a record lies, and what is to be known of it before it is written out. */
-export type Placed = {readonly start: number; readonly end: number; readonly time: number};
+/** Records beside each other that belong in the same file: how many, where, and the time of the first. */
+export type Run = {
+	readonly file: string;
+	readonly lines: number;
+	readonly time: number;
+	readonly start: number;
+	readonly end: number;
+};
 
-/** The records in a block, one after the other. */
-export function* placesIn(block: Buffer): Generator<Placed> {
-	for (let start = 0; start < block.length; ) {
+/** The records in a block, as far as they belong in the same file, which their time tells. */
+export function* runsIn(block: Buffer, fileAt: (time: number) => string): Generator<Run> {
+	let run: Run = {file: '', lines: 0, time: 0, start: 0, end: 0};
+	while (run.end < block.length) {
+		const start = run.end;
+		const time = block.readDoubleLE(start + TIME);
+		const file = fileAt(time);
 		const end = endOf(block, start);
-		yield {start, end, time: block.readDoubleLE(start + TIME)};
-		start = end;
+		if (file === run.file && run.lines > 0) {
+			run = {...run, lines: run.lines + 1, end};
+			continue;
+		}
+		if (run.lines > 0) yield run;
+		run = {file, lines: 1, time, start, end};
 	}
+	if (run.lines > 0) yield run;
 }
 
 const endOf = (block: Buffer, at: number): number =>

@@ -5,7 +5,7 @@ import {Buffers} from './buffers.js';
 import {microseconds, stamp} from './clock.js';
 import {fileName} from './file-name.js';
 import {type LineForm, written} from './line-form.js';
-import {placesIn} from './records.js';
+import {runsIn} from './records.js';
 
 /** Where lines go: one file, or a folder of files that are named by the time of what is in them. */
 export type Destination = {readonly file: string} | {readonly folder: string; readonly format: string};
@@ -31,6 +31,9 @@ export type TrafficLogOptions = {
 
 /** What is being written: as it waited, and as it is to be written. */
 type Batch = {readonly file: string; readonly waiting: Buffer[]; readonly ready: Buffer[]};
+
+/** What is to be added: its size, and the time of its first line. */
+type Added = {readonly lines: number; readonly bytes: number; readonly time: number};
 
 const STAMP_BYTES = '{"time":"'.length + stamp(0).length;
 
@@ -67,17 +70,19 @@ export class TrafficLog {
 	 * `origin` is who waits where traffic waits for a log that is full.
 	 */
 	add(parts: readonly Buffer[], origin?: Origin): void {
-		if (this.#isLeftOut(1, bytesOf(parts), origin)) return;
-		this.#write(microseconds(), parts);
+		const time = microseconds();
+		if (this.#isLeftOut({lines: 1, bytes: bytesOf(parts), time}, origin)) return;
+		this.#write(time, parts);
 		this.#flushInTime();
 	}
 
 	/** Adds lines that are records, which the form has to be: see records.ts. The block is no longer the caller's. */
 	addRecords(block: Buffer, origin?: Origin): void {
-		for (const {file, lines, start, end} of this.#runs(block)) {
-			if (this.#isLeftOut(lines, end - start, origin)) continue;
+		for (const {file, lines, time, start, end} of runsIn(block, at => this.#fileAt(at))) {
+			const bytes = end - start;
+			if (this.#isLeftOut({lines, bytes, time}, origin)) continue;
 			this.#section(file).add(block.subarray(start, end));
-			this.#waitingBytes += end - start;
+			this.#waitingBytes += bytes;
 		}
 		this.#flushInTime();
 	}
@@ -108,7 +113,7 @@ export class TrafficLog {
 
 	/** Writes all there is, lets go of whoever waits, and resolves to the number of bytes that could not be written. */
 	async close(): Promise<number> {
-		this.#writeGap();
+		this.#writeGap(microseconds());
 		await this.flush();
 		clearTimeout(this.#timer);
 		this.#release();
@@ -117,7 +122,7 @@ export class TrafficLog {
 	}
 
 	/** Whether lines have no room. Where there is some, or has to be, what is missing before them is told first. */
-	#isLeftOut(lines: number, bytes: number, origin: Origin | undefined): boolean {
+	#isLeftOut({lines, bytes, time}: Added, origin: Origin | undefined): boolean {
 		const {maxBytes, onFull} = this.#options;
 		const isFull = this.#waitingBytes + bytes + STAMP_BYTES > maxBytes;
 		if (isFull && onFull === 'gap') {
@@ -126,7 +131,7 @@ export class TrafficLog {
 			return true;
 		}
 		if (isFull && origin) this.#held.push(origin.valve.shut());
-		this.#writeGap();
+		this.#writeGap(time);
 		return false;
 	}
 
@@ -138,12 +143,12 @@ export class TrafficLog {
 	}
 
 	/** Says how much is missing, where it is missing. */
-	#writeGap(): void {
+	#writeGap(time: number): void {
 		const {lines, bytes} = this.#gap;
 		if (lines === 0) return;
 		this.#gap = {lines: 0, bytes: 0};
 		const gap = Buffer.from(`","event":"gap","lines":${lines},"bytes":${bytes}}\n`);
-		this.#write(microseconds(), [gap]);
+		this.#write(time, [gap]);
 	}
 
 	/** Where the lines for a file wait. */
@@ -163,17 +168,6 @@ export class TrafficLog {
 		if (second !== this.#named.second)
 			this.#named = {second, file: join(destination.folder, fileName(destination.format, time))};
 		return this.#named.file;
-	}
-
-	/** The parts of a block whose records belong in the same file. */
-	*#runs(block: Buffer): Generator<{file: string; lines: number; start: number; end: number}> {
-		let run = {file: '', lines: 0, start: 0, end: 0};
-		for (const {start, end, time} of placesIn(block)) {
-			const file = this.#fileAt(time);
-			if (file !== run.file && run.lines > 0) yield run;
-			run = file === run.file ? {...run, lines: run.lines + 1, end} : {file, lines: 1, start, end};
-		}
-		if (run.lines > 0) yield run;
 	}
 
 	async #flushAll(): Promise<void> {
