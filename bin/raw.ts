@@ -65,7 +65,9 @@ export async function runRaw(
 	await Promise.race([answers.flushed(), sleep(ANSWER_MS), stop.urged]);
 	for (const one of server?.servers ?? []) one.closeAllConnections();
 	await Promise.race([connections.close(), stop.urged]);
-	await Promise.race([destinations.close(), sleep(STDOUT_MS), stop.urged.then(() => sleep(ANSWER_MS))]);
+	const hurry = Promise.race([sleep(STDOUT_MS), stop.urged.then(() => sleep(ANSWER_MS))]);
+	if (!(await destinations.close(hurry)))
+		log.error('log-error', 'The log at STDOUT is not complete, since nobody has read it in time.');
 	await traffic.end();
 	await log.flush();
 	await stderr.close();

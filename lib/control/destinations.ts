@@ -42,6 +42,8 @@ export class Destinations {
 	readonly #options: DestinationsOptions;
 	/** By the whole path of a folder; null is stdout. */
 	readonly #active = new Map<string | null, Active>();
+	/** What is being written to its end. */
+	readonly #ending = new Map<Promise<void>, Active>();
 
 	constructor(options: DestinationsOptions) {
 		this.#options = options;
@@ -94,18 +96,33 @@ export class Destinations {
 		return stopped.map(active => nameOf(active.directory));
 	}
 
-	/** Writes all there is, everywhere. */
-	async close(): Promise<void> {
-		await Promise.all([...this.#active.values()].map(active => this.#end(active)));
+	/**
+	 * Writes all there is, everywhere, also where logging has been ended but not yet done. Files are waited for, however
+	 * long they take; whoever reads stdout until `hurry`. Resolves to whether all is done.
+	 */
+	async close(hurry: Promise<unknown>): Promise<boolean> {
+		for (const active of [...this.#active.values()]) void this.#end(active);
+		await Promise.all(
+			[...this.#ending].filter(([, {directory}]) => directory !== null).map(([ended]) => ended),
+		);
+		await Promise.race([Promise.all(this.#ending.keys()), hurry]);
+		return this.#ending.size === 0;
 	}
 
 	async #end(active: Active, last?: Line): Promise<void> {
-		const {log, onLost} = this.#options;
 		const path = pathOf(active.directory);
 		if (this.#active.get(path) === active) this.#active.delete(path);
 		if (active.key === undefined) return;
-		const closed = await log.close(active.key, last);
-		if (closed.lostBytes > 0 || closed.leftOutLines > 0) onLost(nameOf(active.directory), closed);
+		const ended = this.#write(active, active.key, last);
+		this.#ending.set(ended, active);
+		await ended;
+		this.#ending.delete(ended);
+	}
+
+	async #write({directory}: Active, key: number, last: Line | undefined): Promise<void> {
+		const {log, onLost} = this.#options;
+		const closed = await log.close(key, last);
+		if (closed.lostBytes > 0 || closed.leftOutLines > 0) onLost(nameOf(directory), closed);
 	}
 }
 
