@@ -1,9 +1,10 @@
 import {constants} from 'node:fs';
-import {access, mkdir} from 'node:fs/promises';
+import {access} from 'node:fs/promises';
 import {resolve} from 'node:path';
 import {BridgeError} from '../errors.js';
 import type {Closed} from '../store/background-log.js';
 import {checkFormat} from '../store/file-name.js';
+import {makeFolder} from '../store/make-folder.js';
 import type {Line} from '../store/records.js';
 import type {Destination} from '../store/traffic-log.js';
 
@@ -137,7 +138,7 @@ const pathOf = (directory: string | null): string | null => (directory === null 
 async function prepare(directory: string, format: string): Promise<void> {
 	checkFormat(format);
 	try {
-		await mkdir(directory, {recursive: true, mode: 0o700});
+		await makeFolder(directory);
 		await access(directory, constants.W_OK);
 	} catch (error) {
 		const message = `The traffic log cannot be written to ${directory}: ${(error as Error).message}.`;
