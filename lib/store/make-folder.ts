@@ -1,12 +1,11 @@
 import {mkdir, stat} from 'node:fs/promises';
-import {dirname, resolve} from 'node:path';
+import {dirname} from 'node:path';
 
 /**
  * Makes a folder, with those above it, for its owner alone. Node's own way of doing that never ends in a place where
  * nobody can make any, like /proc, since there the system says that the folder above is missing.
  */
-export async function makeFolder(folder: string): Promise<void> {
-	const path = resolve(folder);
+export async function makeFolder(path: string): Promise<void> {
 	try {
 		await makeOne(path);
 	} catch (error) {

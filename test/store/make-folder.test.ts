@@ -12,6 +12,13 @@ test('a folder is made with those above it, for its owner alone, and may be ther
 	t.is(statSync(join(folder, '..')).mode & 0o777, 0o700);
 });
 
+test('a folder is made as it is named, also by way of one that is not there', async t => {
+	const folder = tempFolder(t);
+	await makeFolder(`${folder}/one/../two`);
+	await makeFolder(`${folder}/two/three/`);
+	t.true(statSync(`${folder}/one/../two/three`).isDirectory());
+});
+
 test('several may make the same folder at once', async t => {
 	const folder = join(tempFolder(t), 'one', 'two');
 	await t.notThrowsAsync(Promise.all(Array.from({length: 10}, () => makeFolder(folder))));
