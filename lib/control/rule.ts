@@ -1,3 +1,4 @@
+import {isIPv6} from 'node:net';
 import {listenText} from '../config/listen.js';
 import {BridgeError} from '../errors.js';
 import {isLoopback} from '../loopback.js';
@@ -15,15 +16,20 @@ const pattern = new RegExp(`^(?:(?:${host}):)?(\\d{1,5}):(?:${host}):(\\d{1,5})$
 
 /** Reads `LOCAL:HOST:PORT`, where LOCAL is a port, or an address of this machine and a port. */
 export function ruleOf(text: string): Rule {
+	const rule = read(text);
+	if (!rule) throw malformed(text);
+	return rule;
+}
+
+function read(text: string): Rule | undefined {
 	const [, localIpv6, localName, localPort, ipv6, name, port] = pattern.exec(text) ?? [];
 	const target = ipv6 ?? name;
-	if (target === undefined) throw malformed(text);
-	const rule = {
+	if (target === undefined || [localIpv6, ipv6].some(one => one !== undefined && !isIPv6(one))) return;
+	if (Number(localPort) > MAX_PORT || !isPort(Number(port))) return;
+	return {
 		local: {host: localIpv6 ?? localName ?? LOOPBACK, port: Number(localPort)},
 		target: {host: target, port: Number(port)},
 	};
-	if (rule.local.port > MAX_PORT || !isPort(rule.target.port)) throw malformed(text);
-	return rule;
 }
 
 /** The rule for a local port, a host and its port that come from a program. Why it is none is a sentence. */
@@ -32,8 +38,9 @@ export function ruleFrom(localPort: unknown, targetHost: unknown, targetPort: un
 	if (!isPort(targetPort)) return `target_port has to be an integer from 1 to ${MAX_PORT}`;
 	const given = typeof targetHost === 'string' ? targetHost : '';
 	const bracketed = /^[0-9a-f:.]*:[0-9a-f:.]*$/i.test(given) ? `[${given}]` : given;
-	const text = `${localPort}:${bracketed}:${targetPort}`;
-	return pattern.test(text) ? ruleOf(text) : 'target_host has to be the name or address of a host';
+	return (
+		read(`${localPort}:${bracketed}:${targetPort}`) ?? 'target_host has to be the name or address of a host'
+	);
 }
 
 const isPort = (value: unknown): value is number =>
