@@ -8,7 +8,7 @@ import {type Flags, type Invocation, readInvocation, splitAtDashes} from './flag
 import {helpOf} from './help.js';
 import {listenForStop, type Stop} from './signals.js';
 
-const commands = ['gateway', 'versions', 'config'] as const;
+const commands = ['gateway', 'raw', 'decode', 'versions', 'config'] as const;
 
 /** Arguments → command → exit code. */
 async function main(argv: readonly string[], stop: Stop): Promise<number> {
@@ -23,8 +23,15 @@ async function main(argv: readonly string[], stop: Stop): Promise<number> {
 		return runConfig({words, server, flags});
 	}
 	if (command === 'gateway') return serveGateway({words, server, flags}, stop);
+	if (command === 'raw' || command === 'decode') return traceBytes(command, {words, server, flags}, stop);
+	refuseRawFlags(flags);
 	if ((flags.config ?? flags.check) !== undefined) throw onlyConfig(flags);
 	if (command === 'versions') return askVersions({words, server, flags}, stop);
+	return frontServer(server, flags, stop);
+}
+
+/** Own stdio in front of one server, or of none. */
+async function frontServer(server: Invocation['server'], flags: Flags, stop: Stop): Promise<number> {
 	if (flags.url && server) throw twoServers();
 	if (flags.url) {
 		const {runRemote} = await import('./remote.js');
@@ -43,6 +50,24 @@ async function serveGateway({words, server, flags}: Invocation, stop: Stop): Pro
 	if (server || words.length > 1) throw superfluous('gateway', server?.[0] ?? words[1] ?? '');
 	const {runGateway} = await import('./gateway.js');
 	return runGateway(flags, stop, new URL('./demo-server.js', import.meta.url));
+}
+
+async function traceBytes(
+	command: 'raw' | 'decode',
+	{words, server, flags}: Invocation,
+	stop: Stop,
+): Promise<number> {
+	if (server) throw superfluous(command, server[0] ?? '--');
+	if (command === 'decode') {
+		const {runDecode} = await import('./decode.js');
+		return runDecode(words, flags, stop);
+	}
+	const {runRaw, NeedsHelp} = await import('./raw.js');
+	const worker = new URL('../lib/store/log-worker.js', import.meta.url);
+	return runRaw(words, flags, stop, {worker, version: version()}).catch(error => {
+		if (!(error instanceof NeedsHelp)) throw error;
+		return print(2, `bridge: ${error.sentence}\n\n${helpOf('raw')}`, error.exitCode);
+	});
 }
 
 async function askVersions({words, server, flags}: Invocation, stop: Stop): Promise<number> {
@@ -75,8 +100,22 @@ const superfluous = (command: string, word: string): BridgeError =>
 	new BridgeError(
 		'ERR_CONFIG_INVALID',
 		`bridge ${command} has no use for ${word}.`,
-		'Servers stand in its configuration: bridge gateway --config FILE',
+		command === 'gateway'
+			? 'Servers stand in its configuration: bridge gateway --config FILE'
+			: `Leave it out: bridge ${command} --help says what it takes.`,
 	);
+
+/** Flags that only raw and decode know. */
+function refuseRawFlags({mcpPort, conn, direction}: Flags): void {
+	if (mcpPort === undefined && conn === undefined && direction === undefined) return;
+	const flag = mcpPort !== undefined ? '--mcp-port' : conn !== undefined ? '--conn' : `--${direction}`;
+	const command = mcpPort !== undefined ? 'raw' : 'decode';
+	throw new BridgeError(
+		'ERR_CONFIG_INVALID',
+		`${flag} has no meaning here.`,
+		`It belongs to bridge ${command}: see bridge ${command} --help.`,
+	);
+}
 
 const twoServers = (): BridgeError =>
 	new BridgeError(

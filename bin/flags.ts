@@ -1,15 +1,13 @@
 import {type Client, clients} from '../lib/config/clients.js';
-import {isHeaderName, isHeaderValue} from '../lib/config/headers.js';
 import type {Headers} from '../lib/envelope.js';
-import {BridgeError} from '../lib/errors.js';
 import {type Level, levels} from '../lib/log.js';
-import {isLoopback} from '../lib/loopback.js';
 import {nearest} from '../lib/nearest.js';
 import {type HandshakeVersion, handshakeVersions, type Version, versions} from '../lib/protocol/version.js';
-import {checkFormat} from '../lib/store/file-name.js';
 import type {Destination} from '../lib/store/traffic-log.js';
 import type {Environment} from '../lib/transports/environment.js';
-import {bytes, millis} from './units.js';
+import {destination} from './destination.js';
+import {bytes, millis, port} from './units.js';
+import {address, environment, headersOf, invalid} from './values.js';
 
 /** What was typed, understood. */
 export type Invocation = {
@@ -45,9 +43,15 @@ export type Flags = {
 	readonly cacheTools: boolean;
 	/** The program that a gateway's snippet is for. */
 	readonly printClient: Client | undefined;
+	/** For `raw`: the port of its control server, 0 for any, and what `--log` and `--filename-format` say as they are. */
+	readonly mcpPort: number | undefined;
+	readonly rawLog: {readonly log: string | undefined; readonly format: string | undefined};
+	/** For `decode`: the connection, and who said what is wanted of it. */
+	readonly conn: string | undefined;
+	readonly direction: 'from' | 'to' | undefined;
 };
 
-const switches = ['help', 'version', 'debug', 'log-secrets', 'cache-tools'] as const;
+const switches = ['help', 'version', 'debug', 'log-secrets', 'cache-tools', 'from', 'to'] as const;
 const options = [
 	...[
 		'log',
@@ -60,12 +64,11 @@ const options = [
 		'config',
 		'check',
 		'print-client',
+		'header',
 	],
-	...['filename-format', 'flush-millis', 'max-buffer', 'on-full'],
+	...['mcp-port', 'conn', 'filename-format', 'flush-millis', 'max-buffer', 'on-full'],
 ] as const;
-const known: readonly string[] = [...switches, ...options];
-
-const DEFAULT_FORMAT = 'rawprox_%Y-%m-%d-%H.ndjson';
+const known: readonly string[] = [...options, ...switches];
 
 /** What the flags are when none is given. */
 const noFlags: Flags = {
@@ -88,6 +91,10 @@ const noFlags: Flags = {
 	targetVersion: undefined,
 	cacheTools: false,
 	printClient: undefined,
+	mcpPort: undefined,
+	rawLog: {log: undefined, format: undefined},
+	conn: undefined,
+	direction: undefined,
 };
 
 /** What is for bridge, and what is the server's, if there is one. */
@@ -114,7 +121,7 @@ export async function readInvocation(argv: readonly string[]): Promise<Invocatio
 			...Object.fromEntries(options.map(name => [camel(name), {type: 'string', isMultiple: true}])),
 		},
 	});
-	return {server, words: input, flags: understood(new Map(Object.entries(flags)))};
+	return {server, words: input, flags: understood(new Map(Object.entries(flags)), input[0])};
 }
 
 const camel = (name: string): string => name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
@@ -141,7 +148,7 @@ function withValue(word: string, next: string | undefined): string {
 	return `${flag}=${given}`;
 }
 
-function understood(given: ReadonlyMap<string, unknown>): Flags {
+function understood(given: ReadonlyMap<string, unknown>, command: string | undefined): Flags {
 	const one = (name: string): string | undefined => {
 		const values = given.get(camel(name)) as string[] | undefined;
 		if (values === undefined || values.length === 0) return;
@@ -156,12 +163,18 @@ function understood(given: ReadonlyMap<string, unknown>): Flags {
 		return choice;
 	};
 	const debug = given.get('debug') === true;
+	const [isFrom, isTo] = [given.get('from') === true, given.get('to') === true];
+	if (isFrom && isTo) throw invalid('There are --from and --to.', 'Give one, or none for both directions.');
 	return {
 		help: given.get('help') === true,
 		version: given.get('version') === true,
 		debug,
 		logLevel: among('log-level', levels) ?? (debug ? 'debug' : noFlags.logLevel),
-		log: destination(one('log'), one('filename-format')),
+		log: command === 'raw' ? undefined : destination(one('log'), one('filename-format')),
+		rawLog: command === 'raw' ? {log: one('log'), format: one('filename-format')} : noFlags.rawLog,
+		mcpPort: port('mcp-port', one('mcp-port')),
+		conn: one('conn'),
+		direction: isFrom ? 'from' : isTo ? 'to' : undefined,
 		logSecrets: given.get('logSecrets') === true,
 		flushMs: millis('flush-millis', one('flush-millis'), 1) ?? noFlags.flushMs,
 		maxBufferBytes: bytes('max-buffer', one('max-buffer')) ?? noFlags.maxBufferBytes,
@@ -178,62 +191,3 @@ function understood(given: ReadonlyMap<string, unknown>): Flags {
 		env: environment((given.get('env') as string[] | undefined) ?? []),
 	};
 }
-
-function destination(log: string | undefined, format: string | undefined): Destination | undefined {
-	if (format !== undefined && !log?.startsWith('@'))
-		throw invalid('--filename-format needs a folder to name files in.', 'Add --log @DIR.');
-	if (log === undefined) return;
-	if (log === '-')
-		throw invalid(
-			'--log - would write to stdout, which carries MCP here.',
-			'Name a file, or a folder as @DIR.',
-		);
-	if (!log.startsWith('@')) return {file: log};
-	checkFormat(format ?? DEFAULT_FORMAT);
-	return {folder: log.slice(1) || '.', format: format ?? DEFAULT_FORMAT};
-}
-
-/** Where a server is. What goes beyond this machine is encrypted. */
-function address(text: string | undefined): URL | undefined {
-	if (text === undefined) return;
-	if (!URL.canParse(text))
-		throw invalid(`--url ${text} is no URL.`, 'Write it whole: --url https://example.com/mcp');
-	const url = new URL(text);
-	if (!['http:', 'https:', 'ws:', 'wss:'].includes(url.protocol))
-		throw invalid(`--url ${text} is not http, https, ws or wss.`, 'For a command, write: bridge -- COMMAND');
-	if (!isLoopback(url.hostname)) url.protocol = url.protocol.startsWith('ws') ? 'wss:' : 'https:';
-	return url;
-}
-
-/** `NAME: VALUE`, as curl takes it. */
-function headersOf(given: readonly string[]): Headers {
-	const headers: Record<string, string> = {};
-	for (const text of given) {
-		const [, name = '', value = ''] = /^([^:]+):\s*(.*)$/s.exec(text) ?? [];
-		if (!isHeaderName(name) || !isHeaderValue(value))
-			throw invalid(`--header ${name || text} is no header.`, 'Write --header "NAME: VALUE".');
-		headers[name.toLowerCase()] = value;
-	}
-	return headers;
-}
-
-/** `NAME=VALUE` sets a variable, `NAME` alone passes on the one that bridge has. */
-function environment(given: readonly string[]): Environment {
-	const environment: Record<string, string> = {};
-	for (const word of given) {
-		const [name = ''] = word.split('=', 1);
-		const value = word.includes('=') ? word.slice(name.length + 1) : process.env[name];
-		if (name === '')
-			throw invalid('--env has a value without a name.', 'Write --env NAME=VALUE, or --env NAME.');
-		if (value === undefined)
-			throw invalid(
-				`--env ${name}: there is no such variable to pass on.`,
-				`Set it, or write --env ${name}=VALUE.`,
-			);
-		environment[name] = value;
-	}
-	return environment;
-}
-
-const invalid = (message: string, remedy: string): BridgeError =>
-	new BridgeError('ERR_CONFIG_INVALID', message, remedy);

@@ -6,6 +6,8 @@ Usage
   bridge [flags] --url URL             own stdio in front of a server elsewhere: http(s):// or ws(s)://
   … | bridge [flags]                   a filter: messages from stdin, checked, to stdout
   bridge gateway [--config FILE]       an HTTP server: each configured server at /mcp/{service}
+  bridge raw [RULE…] [@DIR]            raw TCP forwarding with a log of all bytes; RULE is LOCAL:HOST:PORT
+  bridge decode LOG [--conn ID]        such a log back into bytes
   bridge versions -- COMMAND [ARGS…]   or --url URL: what a server speaks, and what each client would lose with it
   bridge config [--check FILE]         the configuration that is in force, and where each value comes from
 
@@ -110,9 +112,62 @@ Exit codes
   0 all is well, 2 the file is wrong or missing
 `;
 
+/** What `bridge raw --help` prints. */
+const rawHelp = `bridge raw: forwards TCP connections and logs every byte as NDJSON (what rawprox.exe does)
+
+Usage
+  bridge raw [--mcp-port PORT] [--flush-millis MS] [--filename-format FORMAT] PORT_RULE... [@LOG_DIRECTORY]
+
+  PORT_RULE                LOCAL_PORT:TARGET_HOST:TARGET_PORT, any number of them. LOCAL_PORT alone listens on 127.0.0.1;
+                           write ADDRESS:LOCAL_PORT for another address, 0 for any port that is free, and an IPv6
+                           address in brackets: [::1]:8080:[2001:db8::1]:80
+  @LOG_DIRECTORY           logs to files there; without it, to stdout
+
+Flags
+  --mcp-port PORT          an MCP server on this port, 0 for any, to change rules and logs while it runs: start-logging,
+                           stop-logging, add-port-rule, remove-port-rule, shutdown. Its URL is the first line on stdout
+  --flush-millis MS        how long lines wait to be written together [2000]
+  --filename-format FORMAT names of files [rawprox_%Y-%m-%d-%H.ndjson], in UTC: %Y %m %d %H %M %S; needs @LOG_DIRECTORY
+  --max-buffer SIZE        how much of the log may wait to be written, for each destination [256MiB]
+  --on-full gap|wait       then leaves lines out, counted, or lets traffic wait [gap]
+  --log-level LEVEL        error, warn, info, debug or trace, for bridge's own log on stderr [info]
+
+Examples
+  bridge raw 8080:example.com:80                          curl -H 'Host: example.com' http://127.0.0.1:8080/
+  bridge raw 8080:example.com:80 5433:db.local:5432 @./logs
+  bridge raw --mcp-port 8765
+  bridge raw 8080:example.com:80 >/dev/null               forwards without a log
+
+Documentation
+  docs/raw.md has the log line by line, the tools of the MCP server, and what happens when a disk is full.
+  bridge decode LOG turns a log back into bytes. TLS is not decrypted.
+
+Exit codes
+  0 it was asked to end, 2 it was used wrongly: flags, rules, a port that is taken
+`;
+
+/** What `bridge decode --help` prints. */
+const decodeHelp = `bridge decode: the bytes of one connection, out of a traffic log
+
+Usage
+  bridge decode LOG… [--conn ID] [--from|--to]
+
+LOG is a file of bridge raw, or the folder that its files are in. --conn names the connection, by its ConnID; it may be left
+out where there is only one. --from prints what came from the side that opened the connection, --to what was said to it;
+without either, both are printed in the order in which they passed.
+
+Example
+  bridge decode ./logs --conn 0Ab3xYz9 --to | gunzip
+
+Exit codes
+  0 fine, 1 there is no such connection, or lines of it are missing, 2 it was used wrongly
+`;
+
 const helps: ReadonlyMap<string | undefined, string> = new Map([
 	['versions', versionsHelp],
 	['gateway', gatewayHelp],
+	['raw', rawHelp],
+	['decode', decodeHelp],
 	['config', configHelp],
 ]);
 

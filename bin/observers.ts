@@ -1,4 +1,3 @@
-import {mkdirSync} from 'node:fs';
 import {join} from 'node:path';
 import process from 'node:process';
 import {BridgeError} from '../lib/errors.js';
@@ -9,6 +8,7 @@ import {openToAppend} from '../lib/store/append.js';
 import {microseconds} from '../lib/store/clock.js';
 import {fileName} from '../lib/store/file-name.js';
 import {LiveTraffic} from '../lib/store/live-traffic.js';
+import {makeFolder} from '../lib/store/make-folder.js';
 import {TrafficLog} from '../lib/store/traffic-log.js';
 import {ownStderr, type Stderr} from '../lib/transports/own-stderr.js';
 import type {OwnStdio} from '../lib/transports/own-stdio.js';
@@ -31,11 +31,17 @@ export type Observers = {
 	close(): Promise<void>;
 };
 
-export function observers(flags: Flags): Observers {
+/** The log on stderr alone. */
+export function ownLog({logLevel: level}: Flags): Pick<Observers, 'stderr' | 'log'> {
 	const stderr = ownStderr();
+	const write = (line: string): void => stderr.write(line);
+	return {stderr, log: createLog({level, write, isPretty: stderr.isTerminal})};
+}
+
+export function observers(flags: Flags): Observers {
+	const {stderr, log} = ownLog(flags);
 	const hasColour = stderr.isTerminal && !process.env.NO_COLOR;
 	const write = (line: string): void => stderr.write(line);
-	const log = createLog({level: flags.logLevel, write, isPretty: stderr.isTerminal});
 	const live = new LiveTraffic();
 	const traffic = flags.log && new TrafficLog({...trafficOptions(flags, log), destination: flags.log});
 	return {
@@ -82,7 +88,7 @@ const trafficOptions = (flags: Flags, log: Log) => ({
 export async function checkLog({log}: Flags): Promise<void> {
 	if (!log) return;
 	try {
-		if ('folder' in log) mkdirSync(log.folder, {recursive: true, mode: 0o700});
+		if ('folder' in log) await makeFolder(log.folder);
 		const file = 'folder' in log ? join(log.folder, fileName(log.format, microseconds())) : log.file;
 		await (await openToAppend(file)).close();
 	} catch (error) {

@@ -12,13 +12,21 @@ export function bytes(flag: string, text: string | undefined): number | undefine
 /** A number of units that are `factor` milliseconds each. */
 export function millis(flag: string, text: string | undefined, factor: number): number | undefined {
 	if (text === undefined) return;
-	const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) * factor : Number.NaN;
+	const isNumber = factor === 1 ? /^\d+$/.test(text) : /^\d+(\.\d+)?$/.test(text);
+	const value = isNumber ? Number(text) * factor : Number.NaN;
 	if (value < MAX_TIMER_MS) return value;
 	throw unreadable(
 		flag,
 		text,
 		factor === 1 ? 'a number of milliseconds' : 'a number of seconds, 0 for no limit',
 	);
+}
+
+/** A port, 0 for any that is free. */
+export function port(flag: string, text: string | undefined): number | undefined {
+	if (text === undefined) return;
+	if (/^\d{1,5}$/.test(text) && Number(text) < 2 ** 16) return Number(text);
+	throw unreadable(flag, text, 'a port, 0 for any that is free');
 }
 
 const unreadable = (flag: string, text: string, wanted: string): BridgeError =>

@@ -8,7 +8,7 @@ export class Answers {
 	readonly #open = new Set<ServerResponse>();
 
 	/** `closed` is called when there is no more to it. */
-	add(response: ServerResponse, closed: () => void): void {
+	add(response: ServerResponse, closed: () => void = () => {}): void {
 		this.#open.add(response);
 		response.on('close', () => {
 			this.#open.delete(response);

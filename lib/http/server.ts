@@ -123,5 +123,6 @@ function couldNotListen(host: string, port: number, error: NodeJS.ErrnoException
 		'ERR_CONFIG_INVALID',
 		`bridge cannot listen on ${host}:${port}: ${reasons[error.code ?? ''] ?? error.message}.`,
 		'Name another address with listen: ADDRESS:PORT, or port 0 for any that is free.',
+		{code: error.code ?? ''},
 	);
 }

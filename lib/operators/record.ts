@@ -1,10 +1,11 @@
-import {Observable, Subscriber} from 'rxjs';
 import type {Envelope} from '../envelope.js';
-import {type Operator, perMessage, type Stage} from '../stage.js';
+import {perMessage, type Stage} from '../stage.js';
+import {asciiJson} from '../store/ascii-json.js';
 import {connId} from '../store/conn-id.js';
 import type {TrafficSink} from '../store/live-traffic.js';
 import {toPercentText} from '../store/percent.js';
 import {redactMessage, redactParts, redactText} from '../store/redact.js';
+import {followed} from './followed.js';
 
 export type RecordOptions = {
 	readonly log: TrafficSink;
@@ -33,7 +34,7 @@ export type Taps = {
  */
 export function record({log, isOn = () => true, client, upstream, withSecrets}: RecordOptions): Taps {
 	const prefix = `","ConnID":"${connId()}",`;
-	const ends = (from: string, to: string): string => `"from":${ascii(from)},"to":${ascii(to)}`;
+	const ends = (from: string, to: string): string => `"from":${asciiJson(from)},"to":${asciiJson(to)}`;
 	const [fromClient, fromUpstream] = [ends(client, upstream), ends(upstream, client)];
 	const tails = {
 		client: {
@@ -109,33 +110,3 @@ function excerpt({bytes, size, head: {flaw}}: Envelope, withSecrets: boolean): s
 	const isCut = flaw === 'too large' || size > EXCERPT;
 	return `"data":${data}${isCut ? ',"truncated":true' : ''}`;
 }
-
-/** Looks at a message after it went its way, when the stages ahead have done with it what they do. */
-const followed =
-	(look: (envelope: Envelope) => void): Operator =>
-	source =>
-		new Observable(subscriber => source.subscribe(new Follower(subscriber, look)));
-
-class Follower extends Subscriber<Envelope> {
-	readonly #next: Subscriber<Envelope>;
-	readonly #look: (envelope: Envelope) => void;
-
-	constructor(next: Subscriber<Envelope>, look: (envelope: Envelope) => void) {
-		super(next);
-		this.#next = next;
-		this.#look = look;
-	}
-
-	override next(envelope: Envelope): void {
-		if (this.isStopped) return;
-		this.#next.next(envelope);
-		this.#look(envelope);
-	}
-}
-
-/** A JSON string that is ASCII. */
-const ascii = (text: string): string =>
-	JSON.stringify(text).replace(
-		/[\u0080-\uffff]/g,
-		char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
-	);

@@ -9,17 +9,28 @@ export const openToAppend = (file: string): Promise<FileHandle> =>
 
 /**
  * Appends buffers to a file, which is made for its owner alone if it is not there. What is written is taken from the
- * list, so that after an error the rest is still in it, and the next attempt goes on in the middle of a line.
+ * list, so that after an error the rest is still in it, and the next attempt goes on in the middle of a line. `refill` may
+ * put more into the list when it is empty.
  */
-export async function appendAll(file: string, buffers: Buffer[]): Promise<void> {
+export async function appendAll(file: string, buffers: Buffer[], refill = (): void => {}): Promise<void> {
 	const handle = await openToAppend(file);
 	try {
-		while (buffers.length > 0) {
-			const {bytesWritten} = await handle.writev(buffers.slice(0, MAX_BUFFERS));
-			drop(buffers, bytesWritten);
-		}
+		await writeAll(buffers, refill, async some => (await handle.writev(some)).bytesWritten);
 	} finally {
 		await handle.close();
+	}
+}
+
+/** Writes buffers, and whatever is put into the list when it is empty. `write` returns how many bytes it has taken. */
+export async function writeAll(
+	buffers: Buffer[],
+	refill: () => void,
+	write: (some: Buffer[]) => Promise<number>,
+): Promise<void> {
+	for (;;) {
+		if (buffers.length === 0) refill();
+		if (buffers.length === 0) return;
+		drop(buffers, await write(buffers.slice(0, MAX_BUFFERS)));
 	}
 }
 

@@ -16,6 +16,6 @@ export function fileName(format: string, at: number): string {
 export function checkFormat(format: string): void {
 	const name = fileName(format, 0);
 	if (name !== '' && name !== '.' && name !== '..' && !/[/\\\0]/.test(name)) return;
-	const message = `--filename-format ${JSON.stringify(format)} does not name a file in the log folder.`;
-	throw new BridgeError('ERR_CONFIG_INVALID', message, 'Leave folders out of it: they belong in --log @DIR.');
+	const message = `The format ${JSON.stringify(format)} does not name a file in the log folder (--filename-format).`;
+	throw new BridgeError('ERR_CONFIG_INVALID', message, 'Leave folders out of it: they belong in @DIR.');
 }

@@ -13,3 +13,27 @@ export const toPercentText = (bytes: Uint8Array): string => {
 	for (const byte of bytes) text += plain[byte];
 	return text;
 };
+
+const PERCENT = 0x25;
+
+/** Text back into the bytes that it stands for. A percent sign that begins no escape is itself, and so is a plus. */
+export function fromPercentText(text: string): Buffer {
+	const bytes = Buffer.from(text, 'latin1');
+	let end = bytes.indexOf(PERCENT);
+	if (end === -1) return bytes;
+	for (let at = end; at < bytes.length; at++) {
+		const byte = bytes[at] as number;
+		const value = byte === PERCENT ? hex(bytes[at + 1]) * 16 + hex(bytes[at + 2]) : Number.NaN;
+		bytes[end++] = Number.isNaN(value) ? byte : value;
+		if (!Number.isNaN(value)) at += 2;
+	}
+	return bytes.subarray(0, end);
+}
+
+/** The value of a digit, or NaN. */
+function hex(char: number | undefined): number {
+	if (char === undefined) return Number.NaN;
+	if (char >= 0x30 && char <= 0x39) return char - 0x30;
+	const letter = char | 0x20;
+	return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : Number.NaN;
+}

@@ -26,6 +26,10 @@ const defaults: Flags = {
 	targetVersion: undefined,
 	cacheTools: false,
 	printClient: undefined,
+	mcpPort: undefined,
+	rawLog: {log: undefined, format: undefined},
+	conn: undefined,
+	direction: undefined,
 };
 
 test('has defaults for all that is not given', async t => {
@@ -124,7 +128,7 @@ for (const [words, sentence] of [
 	[['--max-buffer', 'lots'], /^--max-buffer lots cannot be read\. It has to be a size, like 256MiB\./],
 	[['--filename-format', '%Y'], /^--filename-format needs a folder to name files in\. Add --log @DIR\./],
 	[['--log', 'file', '--filename-format', '%Y'], /^--filename-format needs a folder/],
-	[['--log', '@d', '--filename-format', '../%Y'], /^--filename-format "\.\.\/%Y" does not name a file/],
+	[['--log', '@d', '--filename-format', '../%Y'], /^The format "\.\.\/%Y" does not name a file/],
 	[['--env', '=x'], /^--env has a value without a name\./],
 	[['--env', 'BRIDGE_NO_SUCH_VARIABLE'], /^--env BRIDGE_NO_SUCH_VARIABLE: there is no such variable/],
 ] as const)

@@ -1,14 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
-import {toPercentText} from '../../lib/store/percent.js';
-
-/** Bytes again, the way a reader of the log gets them. */
-function decode(text: string): Buffer {
-	const latin1 = text.replace(/%([0-9A-F]{2})/g, (_, hex: string) =>
-		String.fromCharCode(Number.parseInt(hex, 16)),
-	);
-	return Buffer.from(latin1, 'latin1');
-}
+import {fromPercentText, toPercentText} from '../../lib/store/percent.js';
+import {PercentWriter} from '../../lib/store/percent-writer.js';
 
 /** How a byte stands in a line of the log, where it is not itself. */
 function expected(byte: number): string {
@@ -27,25 +20,59 @@ function expected(byte: number): string {
 	return byte >= 0x20 && byte <= 0x7e ? char : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
 }
 
+/** What stands between the quotes of a JSON string, by the writer that logs use. */
+function written(bytes: Uint8Array, at = 0): string {
+	const writer = new PercentWriter(at + 3 * bytes.length);
+	return writer.output.toString('latin1', at, writer.write(Buffer.from(bytes), at));
+}
+
+const all = Buffer.from(Array.from({length: 256}, (_, byte) => byte));
+
 test('writes each of the 256 bytes as the format has it', t => {
 	for (let byte = 0; byte < 256; byte++)
 		t.is(JSON.stringify(toPercentText(Buffer.of(byte))), `"${expected(byte)}"`, `byte ${byte}`);
 });
 
 test('needs no \\u escapes in JSON', t => {
-	const all = Buffer.from(Array.from({length: 256}, (_, byte) => byte));
 	t.notRegex(JSON.stringify(toPercentText(all)), /\\u/);
+	t.notRegex(written(all), /\\u/);
+});
+
+test('writes the same in WebAssembly as in JavaScript, wherever that begins', t => {
+	fc.assert(
+		fc.property(fc.uint8Array({maxLength: 100}), fc.nat(20), (bytes, at) => {
+			t.is(`"${written(bytes, at)}"`, JSON.stringify(toPercentText(bytes)));
+		}),
+	);
+});
+
+test('writes more than its input holds at a time', t => {
+	const bytes = Buffer.concat(Array.from({length: 1000}, () => all));
+	t.true(fromPercentText(JSON.parse(`"${written(bytes)}"`)).equals(bytes));
 });
 
 test('can be turned back into the same bytes', t => {
 	fc.assert(
 		fc.property(fc.uint8Array(), bytes => {
 			const line = JSON.stringify(toPercentText(bytes));
-			t.true(decode(JSON.parse(line) as string).equals(bytes));
+			t.true(fromPercentText(JSON.parse(line) as string).equals(bytes));
 		}),
 	);
 });
 
 test('leaves a plus and what looks like an escape as what they are', t => {
 	t.is(toPercentText(Buffer.from('a+b %41')), 'a+b %2541');
+	t.is(fromPercentText('a+b %2541').toString(), 'a+b %41');
 });
+
+for (const [text, bytes] of [
+	['%', '%'],
+	['%4', '%4'],
+	['%4g', '%4g'],
+	['%%41', '%A'],
+	['%4a%4A', 'JJ'],
+	['%C3%A9', 'é'],
+] as const)
+	test(`reads ${text} as ${bytes}`, t => {
+		t.is(fromPercentText(text).toString(), bytes);
+	});

@@ -1,0 +1,53 @@
+import {type Rule, ruleOf} from '../lib/control/rule.js';
+import {BridgeError} from '../lib/errors.js';
+import {checkFormat} from '../lib/store/file-name.js';
+import type {Flags} from './flags.js';
+import {invalid} from './values.js';
+
+/** What `bridge raw` was told. */
+export type RawWords = {
+	readonly rules: readonly Rule[];
+	/** Where to log; null is stdout. */
+	readonly directory: string | null;
+	readonly format: string | undefined;
+};
+
+/** Something was typed that help helps with. */
+export class NeedsHelp extends BridgeError {
+	constructor(message: string, remedy = '') {
+		super('ERR_CONFIG_INVALID', message, remedy);
+	}
+}
+
+/** Reads rules and @DIR, which may stand in any order. */
+export function readRaw([, ...words]: readonly string[], {mcpPort, rawLog}: Flags): RawWords {
+	const folders = words.filter(word => word.startsWith('@'));
+	const rules = words.filter(word => !word.startsWith('@')).map(rule);
+	const {log = folders[0], format} = rawLog;
+	if (folders.length + (rawLog.log === undefined ? 0 : 1) > 1)
+		throw invalid('There are several places to log to.', 'Name one @LOG_DIRECTORY.');
+	if (log !== undefined && log !== '-' && !log.startsWith('@'))
+		throw invalid(`raw does not log to a single file: ${log}.`, `Name a folder: @${log}`);
+	if (log === '@') throw invalid('There is no name behind the @.', 'Write @LOG_DIRECTORY, like @./logs');
+	const directory = log === undefined || log === '-' ? null : log.slice(1);
+	if (rules.length === 0 && mcpPort === undefined)
+		throw new NeedsHelp(
+			directory === null
+				? 'There is nothing to do.'
+				: `${log} is a place to log to, and there is nothing to log.`,
+			'Give a PORT_RULE, or --mcp-port.',
+		);
+	if (format !== undefined && directory === null)
+		throw invalid('--filename-format needs a folder to name files in.', 'Add @LOG_DIRECTORY.');
+	if (format !== undefined) checkFormat(format);
+	return {rules, directory, format};
+}
+
+function rule(text: string): Rule {
+	try {
+		return ruleOf(text);
+	} catch (error) {
+		if (!(error instanceof BridgeError)) throw error;
+		throw new NeedsHelp(error.message, error.remedy);
+	}
+}

@@ -1,0 +1,52 @@
+import process from 'node:process';
+import {isHeaderName, isHeaderValue} from '../lib/config/headers.js';
+import type {Headers} from '../lib/envelope.js';
+import {BridgeError} from '../lib/errors.js';
+import {isLoopback} from '../lib/loopback.js';
+import type {Environment} from '../lib/transports/environment.js';
+
+/** Where a server is. What goes beyond this machine is encrypted. */
+export function address(text: string | undefined): URL | undefined {
+	if (text === undefined) return;
+	if (!URL.canParse(text))
+		throw invalid(`--url ${text} is no URL.`, 'Write it whole: --url https://example.com/mcp');
+	const url = new URL(text);
+	if (!['http:', 'https:', 'ws:', 'wss:'].includes(url.protocol))
+		throw invalid(`--url ${text} is not http, https, ws or wss.`, 'For a command, write: bridge -- COMMAND');
+	if (!isLoopback(url.hostname)) url.protocol = url.protocol.startsWith('ws') ? 'wss:' : 'https:';
+	return url;
+}
+
+/** `NAME: VALUE`, as curl takes it. */
+export function headersOf(given: readonly string[]): Headers {
+	const headers: Record<string, string> = {};
+	for (const text of given) {
+		const [, name = '', value = ''] = /^([^:]+):\s*(.*)$/s.exec(text) ?? [];
+		if (!isHeaderName(name) || !isHeaderValue(value))
+			throw invalid(`--header ${name || text} is no header.`, 'Write --header "NAME: VALUE".');
+		headers[name.toLowerCase()] = value;
+	}
+	return headers;
+}
+
+/** `NAME=VALUE` sets a variable, `NAME` alone passes on the one that bridge has. */
+export function environment(given: readonly string[]): Environment {
+	const environment: Record<string, string> = {};
+	for (const word of given) {
+		const [name = ''] = word.split('=', 1);
+		const value = word.includes('=') ? word.slice(name.length + 1) : process.env[name];
+		if (name === '')
+			throw invalid('--env has a value without a name.', 'Write --env NAME=VALUE, or --env NAME.');
+		if (value === undefined)
+			throw invalid(
+				`--env ${name}: there is no such variable to pass on.`,
+				`Set it, or write --env ${name}=VALUE.`,
+			);
+		environment[name] = value;
+	}
+	return environment;
+}
+
+/** A flag that cannot be meant as it is. */
+export const invalid = (message: string, remedy: string): BridgeError =>
+	new BridgeError('ERR_CONFIG_INVALID', message, remedy);

@@ -1,0 +1,161 @@
+import {constants} from 'node:fs';
+import {access} from 'node:fs/promises';
+import {resolve} from 'node:path';
+import {BridgeError} from '../errors.js';
+import type {Closed} from '../store/background-log.js';
+import {checkFormat} from '../store/file-name.js';
+import {makeFolder} from '../store/make-folder.js';
+import type {Line} from '../store/records.js';
+import type {Destination} from '../store/traffic-log.js';
+
+/** The log that has destinations: see BackgroundLog. */
+export type ManyLogs = {
+	add(line: Line): void;
+	open(destination: Destination | 'stdout'): number;
+	close(key: number, last?: Line): Promise<Closed>;
+};
+
+export type DestinationsOptions = {
+	readonly log: ManyLogs;
+	/** How files are named where nobody says. */
+	readonly format: string;
+	/** Whether nobody can ever see what is written to stdout. */
+	readonly isStdoutNull?: boolean;
+	/** Told of what could not be written by the end. */
+	readonly onLost: (name: string, closed: Closed) => void;
+};
+
+type Active = {
+	/** As it was named by whoever started it; null is stdout. */
+	readonly directory: string | null;
+	readonly format: string | undefined;
+	/** Its number in the log. */
+	readonly key: number | undefined;
+};
+
+const MAX_DESTINATIONS = 100;
+
+/** What people call a destination. */
+export const nameOf = (directory: string | null): string => directory ?? 'STDOUT';
+
+/** Where the traffic log goes at present, and what is written there about that. */
+export class Destinations {
+	readonly #options: DestinationsOptions;
+	/** By the whole path of a folder; null is stdout. */
+	readonly #active = new Map<string | null, Active>();
+	/** What is being written to its end. */
+	readonly #ending = new Map<Promise<void>, Active>();
+
+	constructor(options: DestinationsOptions) {
+		this.#options = options;
+	}
+
+	/** The name of a destination, by its number in the log. */
+	nameOf(key: number): string {
+		const found = [...this.#active.values()].find(one => one.key === key);
+		return nameOf(found?.directory ?? null);
+	}
+
+	/** Begins to log to a folder, or to stdout. Who is logged to already hears of it again. */
+	async start(directory: string | null, given?: string): Promise<void> {
+		const {log, format: usual} = this.#options;
+		if (directory === null) {
+			this.#open({directory, format: undefined});
+			log.add(event('start-logging', {directory}));
+			return;
+		}
+		const format = given ?? usual;
+		await prepare(directory, format);
+		this.#open({directory, format});
+		log.add(event('start-logging', {directory, filename_format: format}));
+	}
+
+	#open(wanted: Omit<Active, 'key'>): void {
+		const {log, isStdoutNull} = this.#options;
+		const path = pathOf(wanted.directory);
+		const before = this.#active.get(path);
+		if (before && before.format === wanted.format) return;
+		if (!before && this.#active.size >= MAX_DESTINATIONS) throw tooMany();
+		if (before) void this.#end(before);
+		const key =
+			path === null ? (isStdoutNull ? undefined : log.open('stdout')) : this.#openFolder(path, wanted);
+		this.#active.set(path, {...wanted, key});
+	}
+
+	#openFolder(folder: string, {format = this.#options.format}: Omit<Active, 'key'>): number {
+		return this.#options.log.open({folder, format});
+	}
+
+	/** Ends logging to a folder, to stdout (null), or, without either, to all. Resolves to what they were called. */
+	async stop(directory?: string | null): Promise<string[]> {
+		const one = directory === undefined ? undefined : this.#active.get(pathOf(directory));
+		if (directory !== undefined && !one) throw notActive(directory);
+		const stopped = one ? [one] : [...this.#active.values()];
+		await Promise.all(
+			stopped.map(active => this.#end(active, event('stop-logging', {directory: active.directory}))),
+		);
+		return stopped.map(active => nameOf(active.directory));
+	}
+
+	/**
+	 * Writes all there is, everywhere, also where logging has been ended but not yet done. Files are waited for, however
+	 * long they take; whoever reads stdout until `hurry`. Resolves to whether all is done.
+	 */
+	async close(hurry: Promise<unknown>): Promise<boolean> {
+		for (const active of [...this.#active.values()]) void this.#end(active);
+		await Promise.all(
+			[...this.#ending].filter(([, {directory}]) => directory !== null).map(([ended]) => ended),
+		);
+		await Promise.race([Promise.all(this.#ending.keys()), hurry]);
+		return this.#ending.size === 0;
+	}
+
+	async #end(active: Active, last?: Line): Promise<void> {
+		const path = pathOf(active.directory);
+		if (this.#active.get(path) === active) this.#active.delete(path);
+		if (active.key === undefined) return;
+		const ended = this.#write(active, active.key, last);
+		this.#ending.set(ended, active);
+		await ended;
+		this.#ending.delete(ended);
+	}
+
+	async #write({directory}: Active, key: number, last: Line | undefined): Promise<void> {
+		const {log, onLost} = this.#options;
+		const closed = await log.close(key, last);
+		if (closed.lostBytes > 0 || closed.leftOutLines > 0) onLost(nameOf(directory), closed);
+	}
+}
+
+/** A line about the log itself. */
+const event = (name: string, facts: {readonly [key: string]: string | null}): Line => ({
+	head: Buffer.from(`","event":"${name}",${JSON.stringify(facts).slice(1)}\n`),
+});
+
+const pathOf = (directory: string | null): string | null => (directory === null ? null : resolve(directory));
+
+/** Finds out whether files can be written to a folder, which is made if it is not there. */
+async function prepare(directory: string, format: string): Promise<void> {
+	checkFormat(format);
+	try {
+		await makeFolder(directory);
+		await access(directory, constants.W_OK);
+	} catch (error) {
+		const message = `The traffic log cannot be written to ${directory}: ${(error as Error).message}.`;
+		throw new BridgeError('ERR_CONFIG_INVALID', message, 'Name a folder that can be written to.');
+	}
+}
+
+const notActive = (directory: string | null): BridgeError =>
+	new BridgeError(
+		'ERR_CONFIG_INVALID',
+		`Nothing is logged to ${nameOf(directory)}.`,
+		'start-logging says where to.',
+	);
+
+const tooMany = (): BridgeError =>
+	new BridgeError(
+		'ERR_SESSION_BUSY',
+		`There are ${MAX_DESTINATIONS} destinations.`,
+		'Stop logging to one of them first.',
+	);

@@ -1,0 +1,121 @@
+import {type AddressInfo, connect as connectSocket, createServer, type Server, type Socket} from 'node:net';
+import {Observable} from 'rxjs';
+import {Envelope, type Origin} from '../envelope.js';
+import {BridgeError} from '../errors.js';
+import type {Endpoint} from '../stage.js';
+import {Valve} from '../valve.js';
+import {ShutValves} from './shut-valves.js';
+
+/** An end of a TCP connection. A chunk is an envelope; completion is a FIN, and an error is a RST. */
+export type TcpEndpoint = Endpoint & {
+	/** Says no more, reads no more, and resolves when what was said is on its way, or nobody takes it. */
+	finish(): Promise<void>;
+	/** Ends the connection as if the program behind it had died. */
+	reset(): void;
+};
+
+export type TcpOptions = {
+	readonly name: string;
+	/** The connection is broken; perhaps after all was read from it. */
+	readonly onBroken: (error: BridgeError) => void;
+};
+
+/** A connected socket, which has to allow half of it to be closed, as an endpoint. */
+export function tcpEndpoint(socket: Socket, {name, onBroken}: TcpOptions): TcpEndpoint {
+	const origin: Origin = {name, valve: new Valve()};
+	const held = new ShutValves();
+	const release = (): void => held.release();
+	socket.on('drain', release).on('close', release);
+	socket.on('error', error => onBroken(broken(name, error)));
+	const gone = new Promise<void>(resolve => socket.once('close', () => resolve()));
+	return {
+		name,
+		incoming: chunksOf(socket, origin),
+		outgoing: {
+			next({line, origin: {valve}}) {
+				if (!socket.write(line) && !socket.destroyed) held.shut(valve);
+			},
+			complete: () => void socket.end(),
+			error: () => void socket.resetAndDestroy(),
+		},
+		gone,
+		reset: () => void socket.resetAndDestroy(),
+		finish: () => {
+			origin.valve.shut();
+			socket.pause();
+			return new Promise(resolve => {
+				socket.once('close', () => resolve());
+				socket.end(() => resolve());
+			});
+		},
+		close: () => {
+			socket.destroy();
+			return gone;
+		},
+	};
+}
+
+/** What a socket says, read only while the valve of its origin is open. */
+const chunksOf = (socket: Socket, origin: Origin): Observable<Envelope> =>
+	new Observable(subscriber => {
+		const {valve} = origin;
+		const resume = (): void => {
+			if (!subscriber.closed) socket.resume();
+		};
+		socket.on('data', chunk => {
+			subscriber.next(Envelope.received(chunk as Buffer, origin));
+			if (valve.isOpen) return;
+			socket.pause();
+			valve.whenOpen(resume);
+		});
+		socket.once('end', () => subscriber.complete());
+		socket.once('error', error => subscriber.error(broken(origin.name, error)));
+		socket.once('close', () => subscriber.complete());
+		socket.resume();
+	});
+
+const broken = (name: string, {code, message}: NodeJS.ErrnoException): BridgeError =>
+	new BridgeError(
+		'ERR_SESSION_CLOSED',
+		code === 'ECONNRESET' ? `${name} reset the connection (ECONNRESET)` : message || `${name}: ${code}`,
+		'Connect again.',
+	);
+
+/** A socket that is about to be connected to a target. */
+export const openTcp = ({host, port}: {readonly host: string; readonly port: number}): Socket =>
+	connectSocket({host, port, noDelay: true, allowHalfOpen: true});
+
+/** Resolves to whether a socket was connected before it was closed. */
+export const connected = (socket: Socket): Promise<boolean> =>
+	new Promise(resolve => {
+		socket.once('connect', () => resolve(true)).once('close', () => resolve(false));
+	});
+
+export type ListenOptions = {
+	readonly host: string;
+	readonly port: number;
+	readonly maxConnections: number;
+	/** A client has connected. Nothing of what it says is read before somebody asks for it. */
+	readonly accept: (socket: Socket) => void;
+	/** There were too many, and one was closed. */
+	readonly onDropped: () => void;
+};
+
+/** Listens for connections, whose clients wait in the system's queue until they are taken. */
+export function listenTcp({host, port, maxConnections, accept, onDropped}: ListenOptions): Promise<Server> {
+	const server = createServer({noDelay: true, allowHalfOpen: true, pauseOnConnect: true}, accept);
+	server.maxConnections = maxConnections;
+	server.on('drop', onDropped);
+	return new Promise((resolve, reject) => {
+		server.once('error', reject);
+		server.listen({host, port, backlog: BACKLOG}, () => {
+			server.off('error', reject);
+			resolve(server);
+		});
+	});
+}
+
+const BACKLOG = 4096;
+
+/** The port that a server listens on. */
+export const portOf = (server: Server): number => (server.address() as AddressInfo).port;

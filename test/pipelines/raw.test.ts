@@ -1,0 +1,193 @@
+import {once} from 'node:events';
+import type {Socket} from 'node:net';
+import test, {type ExecutionContext} from 'ava';
+import {Connections} from '../../lib/control/connections.js';
+import {Ports} from '../../lib/control/ports.js';
+import {ruleOf} from '../../lib/control/rule.js';
+import type {Line} from '../../lib/store/records.js';
+import {forward} from '../../pipelines/raw.js';
+import {client, lineOf, quietLog, read, target} from '../control/support.js';
+
+/** A forwarded port in front of a target that does `accept`, with the lines that were logged. */
+async function start(t: ExecutionContext, accept: (socket: Socket) => void) {
+	return startFor(t, await target(t, accept));
+}
+
+async function startFor(t: ExecutionContext, targetPort: number) {
+	const lines: Array<{readonly [key: string]: unknown}> = [];
+	const traffic = {isOn: true, add: (line: Line) => void lines.push(lineOf(line))};
+	const log = quietLog();
+	const connections = new Connections();
+	const overs: Array<Promise<void>> = [];
+	const ports = new Ports({
+		accept(socket, {rule, port}) {
+			const connection = forward(socket, {traffic, log, rule, port});
+			overs.push(connections.keep(connection));
+		},
+		onDropped: () => {},
+	});
+	t.teardown(async () => {
+		ports.close();
+		await connections.close();
+	});
+	const {port} = await ports.add(ruleOf(`0:127.0.0.1:${targetPort}`));
+	return {
+		port,
+		lines,
+		connections,
+		ports,
+		targetName: `127.0.0.1:${targetPort}`,
+		over: () => Promise.all(overs),
+	};
+}
+
+const events = (lines: ReadonlyArray<{readonly [key: string]: unknown}>): unknown[] =>
+	lines.map(({event, data}) => event ?? data);
+
+test('what one side says the other hears, and all of it is logged with its direction', async t => {
+	const {port, lines, targetName, over} = await start(t, socket => void socket.pipe(socket));
+	const socket = client(t, port);
+	await once(socket, 'connect');
+	const name = `127.0.0.1:${socket.localPort}`;
+	socket.end('hello');
+	t.is(await read(socket), 'hello');
+	await over();
+	const [toTarget, toClient] = [
+		{from: name, to: targetName, listen_port: port},
+		{from: targetName, to: name, listen_port: port},
+	];
+	const ConnID = lines[0]?.ConnID;
+	t.regex(String(ConnID), /^[0-9A-Za-z]{8}$/);
+	t.deepEqual(
+		lines.map(({time: _, ...rest}) => rest),
+		[
+			{ConnID, event: 'open', ...toTarget},
+			{ConnID, data: 'hello', ...toTarget},
+			{ConnID, data: 'hello', ...toClient},
+			{ConnID, event: 'close', ...toTarget},
+		],
+	);
+	t.deepEqual(Object.keys(lines[1] ?? {}), ['time', 'ConnID', 'data', 'from', 'to', 'listen_port']);
+});
+
+test('I2 a client that has said all still hears the answer', async t => {
+	const {port} = await start(t, socket => {
+		void read(socket).then(text => socket.end(`answer to ${text}`));
+	});
+	const socket = client(t, port);
+	socket.end('question');
+	t.is(await read(socket), 'answer to question');
+});
+
+test('I2 a target that has said all still hears the client, and is the one that closed first', async t => {
+	let heard: Promise<string> | undefined;
+	const {port, lines, targetName, over} = await start(t, socket => {
+		heard = read(socket);
+		socket.end('bye');
+	});
+	const socket = client(t, port);
+	t.is(await read(socket), 'bye');
+	socket.end('x'.repeat(1000));
+	await over();
+	t.is((await heard)?.length, 1000);
+	t.like(lines.at(-1), {event: 'close', from: targetName});
+});
+
+test('I2 a client that resets the connection is a reset to the target, with one close that says so', async t => {
+	let failed: Promise<unknown> | undefined;
+	const {port, lines, over} = await start(t, socket => {
+		failed = once(socket, 'error').catch(error => error);
+		socket.resume();
+		socket.write('hi');
+	});
+	const socket = client(t, port);
+	await once(socket, 'data');
+	const name = `127.0.0.1:${socket.localPort}`;
+	socket.resetAndDestroy();
+	t.like(await failed, [{code: 'ECONNRESET'}]);
+	await over();
+	t.deepEqual(events(lines), ['open', 'hi', 'close']);
+	t.like(lines.at(-1), {from: name, error: `${name} reset the connection (ECONNRESET)`});
+});
+
+test('I2 a target that resets the connection is a reset to the client', async t => {
+	const {port, lines, targetName, over} = await start(t, socket => {
+		socket.once('data', () => socket.resetAndDestroy());
+	});
+	const socket = client(t, port);
+	socket.write('x');
+	const [error] = await once(socket, 'error').catch(reason => [reason]);
+	t.like(error, {code: 'ECONNRESET'});
+	await over();
+	t.like(lines.at(-1), {
+		event: 'close',
+		from: targetName,
+		error: `${targetName} reset the connection (ECONNRESET)`,
+	});
+});
+
+test('I3 a target that is down closes the client, and the rule lives', async t => {
+	const gone = await start(t, () => {});
+	gone.ports.remove(gone.port);
+	const {port, lines, over} = await startFor(t, gone.port);
+	for (const round of [1, 2]) {
+		t.is(await read(client(t, port)), '');
+		await over();
+		t.is(lines.length, 2 * round);
+	}
+	t.deepEqual(events(lines), ['open', 'close', 'open', 'close']);
+	t.regex(String(lines[1]?.error), /ECONNREFUSED/);
+	t.not(lines[0]?.ConnID, lines[2]?.ConnID);
+});
+
+test('I4 a client that does not read stops the target', async t => {
+	let written = 0;
+	let blocked = (): void => {};
+	const isBlocked = new Promise<void>(resolve => {
+		blocked = resolve;
+	});
+	const {port, lines} = await start(t, socket => {
+		const block = Buffer.alloc(65_536);
+		let silent: NodeJS.Timeout;
+		const pump = (): void => {
+			clearTimeout(silent);
+			while (socket.write(block)) written += block.length;
+			silent = setTimeout(blocked, 500);
+			socket.once('drain', pump);
+		};
+		pump();
+	});
+	const socket = client(t, port);
+	socket.pause();
+	await isBlocked;
+	t.true(written < 100e6, `${written} bytes`);
+	t.true(lines.length > 1);
+});
+
+test('I8 a port whose rule is removed takes no more connections, and those that are open go on', async t => {
+	const {port, ports} = await start(t, socket => void socket.pipe(socket));
+	const socket = client(t, port);
+	await once(socket, 'connect');
+	t.true(ports.remove(port));
+	t.false(ports.remove(port));
+	const late = client(t, port);
+	const [error] = await once(late, 'error').catch(reason => [reason]);
+	t.like(error, {code: 'ECONNREFUSED'});
+	socket.end('still');
+	t.is(await read(socket), 'still');
+});
+
+test('I9 at the end all is delivered that was read, and each connection has its close', async t => {
+	const {port, lines, connections} = await start(t, socket => void socket.pipe(socket));
+	const sockets = [client(t, port), client(t, port)];
+	for (const socket of sockets) {
+		socket.write('hello');
+		await once(socket, 'data');
+	}
+	await connections.close();
+	t.deepEqual(
+		events(lines).filter(event => event === 'close'),
+		['close', 'close'],
+	);
+	t.is(connections.sizeOf(port), 0);
+});

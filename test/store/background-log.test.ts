@@ -1,0 +1,183 @@
+import {mkdirSync, readdirSync, rmSync, statSync} from 'node:fs';
+import {join} from 'node:path';
+import {setImmediate} from 'node:timers/promises';
+import test, {type ExecutionContext} from 'ava';
+import type {Origin} from '../../lib/envelope.js';
+import {BackgroundLog, type BackgroundLogOptions} from '../../lib/store/background-log.js';
+import {fromPercentText} from '../../lib/store/percent.js';
+import type {Line} from '../../lib/store/records.js';
+import {Valve} from '../../lib/valve.js';
+import {until} from '../operators/support.js';
+import {type LogLine, readLog, tempFolder} from './temp-folder.js';
+
+const NEVER = 3_600_000;
+
+function start(t: ExecutionContext, options: Partial<BackgroundLogOptions> = {}) {
+	const folder = join(tempFolder(t), 'logs');
+	mkdirSync(folder);
+	const printed: Buffer[] = [];
+	const troubles: string[] = [];
+	const log = new BackgroundLog({
+		...{flushMs: NEVER, maxBytes: 256 * 2 ** 20, onFull: 'gap'},
+		stdout: async bytes => void printed.push(Buffer.from(bytes)),
+		onTrouble: (_key, sentence) => void troubles.push(sentence),
+		onBug: error => t.fail(error.message),
+		...options,
+	});
+	t.teardown(() => log.end());
+	const read = (): LogLine[] =>
+		readdirSync(folder)
+			.sort()
+			.flatMap(file => readLog(join(folder, file)));
+	return {log, folder, printed, troubles, read, destination: {folder, format: '%Y-%m-%d.ndjson'}};
+}
+
+const data = (bytes: Uint8Array): Line => ({
+	head: Buffer.from('","data":"'),
+	data: Buffer.from(bytes),
+	tail: Buffer.from('"}\n'),
+});
+const event = (name: string): Line => ({head: Buffer.from(`","event":"${name}"}\n`)});
+const origin = (): Origin => ({name: 'client', valve: new Valve()});
+const upTo = (count: number): number[] => Array.from({length: count}, (_, index) => index);
+
+test('writes what it is given, byte for byte and in order, to a file for its owner alone', async t => {
+	const {log, destination, folder, read} = start(t);
+	const key = log.open(destination);
+	const chunks = upTo(300).map(number => Buffer.alloc(20_000, number));
+	for (const chunk of chunks) log.add(data(chunk));
+	t.deepEqual(await log.close(key, event('end')), {lostBytes: 0, leftOutLines: 0});
+	const lines = read();
+	t.is(lines.pop()?.event, 'end');
+	t.true(Buffer.concat(lines.map(line => fromPercentText(String(line.data)))).equals(Buffer.concat(chunks)));
+	const times = lines.map(({time}) => time);
+	t.deepEqual(times, times.toSorted((one, other) => one.localeCompare(other)));
+	t.is(statSync(join(folder, readdirSync(folder)[0] ?? '')).mode & 0o777, 0o600);
+});
+
+test('keeps what comes before it is decided where to', async t => {
+	const {log, destination, read} = start(t);
+	t.true(log.isOn);
+	log.add(event('early'));
+	const key = log.open(destination);
+	log.add(event('late'));
+	await log.close(key);
+	t.deepEqual(
+		read().map(line => line.event),
+		['early', 'late'],
+	);
+	t.false(log.isOn);
+});
+
+test('writes to several destinations, each from when it was opened to when it was closed', async t => {
+	const {log, destination, printed, read} = start(t);
+	const file = log.open(destination);
+	log.add(event('1'));
+	const stdout = log.open('stdout');
+	log.add(event('2'));
+	await log.close(stdout, event('stop'));
+	log.add(event('3'));
+	await log.close(file);
+	const lines = Buffer.concat(printed)
+		.toString()
+		.trim()
+		.split('\n')
+		.map(line => JSON.parse(line).event);
+	t.deepEqual(lines, ['2', 'stop']);
+	t.deepEqual(
+		read().map(line => line.event),
+		['1', '2', '3'],
+	);
+});
+
+test('LOG writes after the flush time, and not before', async t => {
+	const {log, destination, folder} = start(t, {flushMs: 200});
+	log.open(destination);
+	log.add(event('1'));
+	await setImmediate();
+	t.deepEqual(readdirSync(folder), []);
+	await until(() => readdirSync(folder).length > 0);
+	t.pass();
+});
+
+test('counts what finds no room, and says so in the log', async t => {
+	const {log, destination, read} = start(t, {maxBytes: 300_000});
+	const key = log.open(destination);
+	for (const _ of upTo(100)) log.add(data(Buffer.alloc(60_000, 65)));
+	const {leftOutLines} = await log.close(key);
+	const lines = read();
+	const gaps = lines.filter(line => line.event === 'gap').map(line => Number(line.lines));
+	t.true(leftOutLines > 0);
+	t.is(
+		gaps.reduce((sum, count) => sum + count, 0),
+		leftOutLines,
+	);
+	t.is(lines.length - gaps.length, 100 - leftOutLines);
+});
+
+test('makes traffic wait where it is told to lose nothing, and loses nothing', async t => {
+	const {log, destination, read} = start(t, {maxBytes: 3e6, onFull: 'wait'});
+	const key = log.open(destination);
+	const from = origin();
+	let waits = 0;
+	for (const number of upTo(400)) {
+		log.add(data(Buffer.alloc(60_000, number)), from);
+		// A socket says more when it is its turn again.
+		await setImmediate();
+		if (from.valve.isOpen) continue;
+		waits++;
+		await new Promise<void>(resolve => from.valve.whenOpen(resolve));
+	}
+	t.deepEqual(await log.close(key), {lostBytes: 0, leftOutLines: 0});
+	t.is(read().length, 400);
+	t.true(waits > 0);
+});
+
+test('I5 goes on where it stopped when its folder is taken away and put back', async t => {
+	const {log, destination, folder, troubles, read} = start(t, {flushMs: 20});
+	rmSync(folder, {recursive: true});
+	const key = log.open(destination);
+	log.add(event('1'));
+	await until(() => troubles.length > 0);
+	t.regex(troubles[0] ?? '', /cannot be written: ENOENT/);
+	mkdirSync(folder);
+	await until(() => troubles.length > 1);
+	t.regex(troubles[1] ?? '', /written again/);
+	t.deepEqual(await log.close(key), {lostBytes: 0, leftOutLines: 0});
+	t.deepEqual(
+		read().map(line => line.event),
+		['1'],
+	);
+});
+
+test('says how much is lost at its close', async t => {
+	const {log, destination, folder} = start(t);
+	const key = log.open(destination);
+	rmSync(folder, {recursive: true});
+	log.add(event('1'));
+	t.true((await log.close(key)).lostBytes > 0);
+});
+
+test('tells of a stdout that nobody reads any more', async t => {
+	const stdout = (): Promise<void> => Promise.reject(new Error('write EPIPE'));
+	const {log, troubles} = start(t, {flushMs: 10, stdout});
+	log.open('stdout');
+	log.add(event('1'));
+	await until(() => troubles.length > 0);
+	t.regex(troubles[0] ?? '', /write EPIPE/);
+});
+
+test('a thread that cannot run is told of, and nobody waits for it', async t => {
+	const bugs: string[] = [];
+	const worker = new URL('file:///nowhere/log-worker.js');
+	const {log, destination} = start(t, {
+		worker,
+		onFull: 'wait',
+		onBug: ({message}) => void bugs.push(message),
+	});
+	const key = log.open(destination);
+	log.add(event('1'));
+	t.deepEqual(await log.close(key), {lostBytes: 0, leftOutLines: 0});
+	t.is(bugs.length, 1);
+	t.false(log.isOn);
+});
