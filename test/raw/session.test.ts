@@ -23,7 +23,7 @@ test('SIMPLE_003 a rule for port 0 is bound to a port that is told, on 127.0.0.1
 	t.true(shared().port > 0);
 	const {port} = shared();
 	await t.throwsAsync(dial(port, '127.0.0.2'), {code: 'ECONNREFUSED'});
-	await t.throwsAsync(dial(port, '::1'), {code: /ECONNREFUSED|EADDRNOTAVAIL/} as never);
+	await t.throwsAsync(dial(port, '::1'), {message: /ECONNREFUSED|EADDRNOTAVAIL/});
 });
 
 test('SIMPLE_006 a rule takes no datagrams', async t => {

@@ -102,7 +102,7 @@ export class Raw {
 /** The ports that bridge says it listens on, by now. */
 function portsSaid({stderr}: Running): number[] {
 	return [...stderr.matchAll(/^\{.*"event":"raw\.listening".*\}$/gm)].map(([line]) =>
-		Number((JSON.parse(line) as Message).port),
+		Number((JSON.parse(line) as Message).listen_port),
 	);
 }
 
