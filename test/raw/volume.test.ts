@@ -5,6 +5,7 @@ import {readdirSync} from 'node:fs';
 import type {Socket} from 'node:net';
 import {join} from 'node:path';
 import process from 'node:process';
+import type {Readable} from 'node:stream';
 import test, {type ExecutionContext} from 'ava';
 import {newFolder, peakMiB} from '../faults/support.js';
 import {bridgeBin} from '../helpers/bridge.js';
@@ -27,14 +28,17 @@ async function speak(socket: Socket): Promise<string> {
 }
 
 /** The hash of all that comes, and its length. */
-async function hashOf(stream: AsyncIterable<Buffer>): Promise<{size: number; sha256: string}> {
+function hashOf(stream: Readable): Promise<{size: number; sha256: string}> {
 	const hash = createHash('sha256');
 	let size = 0;
-	for await (const chunk of stream) {
-		hash.update(chunk);
-		size += chunk.length;
-	}
-	return {size, sha256: hash.digest('hex')};
+	return new Promise((resolve, reject) => {
+		stream.on('data', (chunk: Buffer) => {
+			hash.update(chunk);
+			size += chunk.length;
+		});
+		stream.once('end', () => resolve({size, sha256: hash.digest('hex')}));
+		stream.once('error', reject);
+	});
 }
 
 /** Hashes what `bridge decode ARGS` prints. */
