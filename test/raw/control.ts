@@ -43,8 +43,9 @@ let lastId = 0;
 /** Asks the control server, with nothing in the head of the request but what has to be there. */
 export async function ask(endpoint: string, method: string, params: Message = {}): Promise<Message> {
 	lastId += 1;
-	const {message} = await postText(endpoint, JSON.stringify({jsonrpc: '2.0', method, id: lastId, params}));
-	if (message.id !== lastId) throw new Error(`This answers something else: ${JSON.stringify(message)}`);
+	const id = lastId;
+	const {message} = await postText(endpoint, JSON.stringify({jsonrpc: '2.0', method, id, params}));
+	if (message.id !== id) throw new Error(`This answers something else: ${JSON.stringify(message)}`);
 	return message;
 }
 

@@ -31,10 +31,10 @@ const newText = (): string => {
 	return `text ${sent}`;
 };
 
-test.serial('LOG_001 LOG_003 a log on stdout begins with start-logging, and its folder is null', t => {
-	const [begin] = events(shared().lines, 'start-logging');
+test.serial('LOG_001 LOG_003 a log on stdout begins with start-logging, and its folder is null', async t => {
+	const begin = await shared().line(({event}) => event !== 'mcp-ready');
 	t.like(begin, {event: 'start-logging', directory: null});
-	t.regex(String(begin?.time), TIME);
+	t.regex(begin.time, TIME);
 });
 
 test.serial('LOG_016 start-logging has a filename_format for a folder, and none for stdout', async t => {
