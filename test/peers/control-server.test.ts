@@ -1,8 +1,8 @@
 import {join} from 'node:path';
 import test, {type ExecutionContext} from 'ava';
-import {freePort, linesIn, type Raw, startRaw} from '../raw/support.js';
+import {freePort, linesIn, type Raw, sorted, startRaw} from '../raw/support.js';
 import {dial, exchange, readBytes, startEcho} from '../raw/tcp.js';
-import {releases} from './eras.js';
+import {isModern, releases} from './eras.js';
 import {type Inspection, inspect} from './inspector.js';
 import {toolNames} from './json-client.js';
 import {peerUrl, temporaryFolder} from './peers.js';
@@ -33,12 +33,12 @@ function isComplete(modules: object): modules is Modules {
 
 /** A client made with this release of the SDK, connected to the control server. */
 async function connectClient(t: ExecutionContext, folder: string, endpoint: string): Promise<Client> {
-	const isModern = folder.startsWith('@modelcontextprotocol/client');
-	const files = isModern ? ['index.mjs'] : ['client/index.js', 'client/streamableHttp.js'];
+	const isV2 = folder.startsWith('@modelcontextprotocol/client');
+	const files = isV2 ? ['index.mjs'] : ['client/index.js', 'client/streamableHttp.js'];
 	const parts = await Promise.all(files.map(file => import(peerUrl(`${folder}/${file}`).href)));
 	const modules: object = Object.assign({}, ...parts);
 	if (!isComplete(modules)) throw new TypeError(`${folder} has no client for HTTP`);
-	const options = isModern ? {versionNegotiation: {mode: 'auto'}} : {};
+	const options = isV2 ? {versionNegotiation: {mode: 'auto'}} : {};
 	const client = new modules.Client({name: 'raw-tests', version: '1'}, {capabilities: {}, ...options});
 	t.teardown(() => client.close());
 	await client.connect(new modules.StreamableHTTPClientTransport(new URL(endpoint)));
@@ -64,16 +64,17 @@ async function withTraffic(t: ExecutionContext): Promise<{raw: Raw; echo: number
 	return {raw, echo: echo.port, rounds: () => rounds};
 }
 
-const FIVE = new Set(['add-port-rule', 'remove-port-rule', 'shutdown', 'start-logging', 'stop-logging']);
+const FIVE = ['add-port-rule', 'remove-port-rule', 'shutdown', 'start-logging', 'stop-logging'];
 
 // The SDK of 2024-11-05 has no streamable HTTP.
-for (const {sdk, folder} of releases.slice(1))
+for (const {sdk, folder, version} of releases.slice(1))
 	test.serial(`A client of SDK ${sdk} steers bridge raw with all five tools while traffic flows`, async t => {
 		const {raw, echo, rounds} = await withTraffic(t);
 		const client = await connectClient(t, folder, raw.endpoint);
 		t.like(client.getServerVersion(), {name: 'rawprox'});
-		await client.ping();
-		t.deepEqual(new Set((await client.listTools()).tools.map(({name}) => name)), FIVE);
+		// The stateless era has no ping.
+		if (!isModern(version)) await client.ping();
+		t.deepEqual(sorted((await client.listTools()).tools.map(({name}) => name)), FIVE);
 		const call = async (name: string, args: object = {}): Promise<string> =>
 			(await client.callTool({name, arguments: args})).content[0]?.text ?? '';
 		const local_port = await freePort();
@@ -88,9 +89,7 @@ for (const {sdk, folder} of releases.slice(1))
 		await t.throwsAsync(dial(local_port), {code: 'ECONNREFUSED'});
 		await call('stop-logging', {directory: logs});
 		t.is(linesIn(logs).filter(({data}) => data === 'through the new rule').length, 2);
-		const before = rounds();
-		await client.ping();
-		t.true(before > 0);
+		t.true(rounds() > 0);
 		t.true((await call('shutdown')).length > 0);
 		t.is((await raw.running.exited).code, 0);
 	});
@@ -106,7 +105,7 @@ for (const era of [[], ['--protocol-era', 'modern']] as const)
 		const listed = await inspect(folder, target, ['tools/list']);
 		t.is(listed.code, 0);
 		const result = JSON.parse(textIn(listed)) as Record<string, unknown>;
-		t.deepEqual(new Set(toolNames({id: undefined, result})), FIVE);
+		t.deepEqual(sorted(toolNames({id: undefined, result})), FIVE);
 		const local_port = await freePort();
 		const add = ['tools/call', '--tool-name', 'add-port-rule'];
 		for (const arg of [`local_port=${local_port}`, 'target_host=127.0.0.1', `target_port=${echo}`])

@@ -154,6 +154,9 @@ export function shareRaw(argsFor: (echo: number, folder: string) => readonly str
 	};
 }
 
+/** Texts in an order that does not depend on where they come from. */
+export const sorted = (texts: Iterable<string>): string[] => [...texts].sort((a, b) => (a < b ? -1 : 1));
+
 /** A port that nobody listens on, as far as anybody can tell. */
 export async function freePort(): Promise<number> {
 	const server = createServer().listen(0, '127.0.0.1');

@@ -83,13 +83,24 @@ export function readAll(socket: Socket): Promise<Buffer> {
 }
 
 /** So many bytes of what comes. The rest stays with the socket. */
-export async function readBytes(socket: Socket, count: number): Promise<Buffer> {
-	for (;;) {
-		const bytes: Buffer | null = socket.read(count);
-		if (bytes) return bytes;
-		if (socket.readableEnded) throw new Error(`There were less than ${count} bytes.`);
-		await Promise.race([once(socket, 'readable'), once(socket, 'end')]);
-	}
+export function readBytes(socket: Socket, count: number): Promise<Buffer> {
+	return new Promise((resolve, reject) => {
+		const done = (): void => {
+			socket.off('readable', look).off('close', fail).off('end', fail);
+		};
+		const look = (): void => {
+			const bytes: Buffer | null = socket.read(count);
+			if (!bytes) return;
+			done();
+			resolve(bytes);
+		};
+		const fail = (): void => {
+			done();
+			reject(new Error(`There were less than ${count} bytes.`));
+		};
+		socket.on('readable', look).on('close', fail).on('end', fail);
+		look();
+	});
 }
 
 /** How a connection ends: `end` where the peer says so, else the code of the error. */
