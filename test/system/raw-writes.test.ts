@@ -15,6 +15,7 @@ type Call = {readonly at: number; readonly name: string; readonly args: string};
 async function watched(
 	t: ExecutionContext,
 	flushMs: number,
+	inject?: string,
 ): Promise<{raw: Raw; logs: string; calls: () => Call[]}> {
 	need('strace');
 	const folder = tempFolder(t);
@@ -35,7 +36,13 @@ async function watched(
 		],
 		{
 			node: 'strace',
-			nodeArgs: [...watch, '-e', 'trace=openat,write,writev,pwrite64,pwritev,close', process.execPath],
+			nodeArgs: [
+				...watch,
+				'-e',
+				'trace=openat,write,writev,pwrite64,pwritev,close',
+				...(inject === undefined ? [] : ['-e', inject]),
+				process.execPath,
+			],
 		},
 	);
 	const calls = (): Call[] =>
@@ -96,3 +103,18 @@ test.serial('LOG_015 a file is written no more often than --flush-millis', async
 	for (const [index, at] of times.entries())
 		if (index > 0) t.true(at - (times[index - 1] ?? 0) >= 0.39, `${times}`);
 });
+
+test.serial(
+	'I9 a log that takes longer to be written than anybody would wait is written to its end',
+	async t => {
+		// More than the 5 s that a reader of stdout is given.
+		const {raw, logs} = await watched(
+			t,
+			600_000,
+			'inject=write,writev,pwrite64,pwritev:delay_enter=7s:when=1',
+		);
+		await exchange(raw.port, 'worth the wait');
+		t.is(await stop(raw), 0);
+		t.is(linesIn(logs).filter(({data}) => data === 'worth the wait').length, 2);
+	},
+);
