@@ -106,8 +106,8 @@ test.serial('LOG_015 a file is written no more often than --flush-millis', async
 
 test.serial('I9 a log that takes longer to be written than a reader is waited for is whole', async t => {
 	// More than the 5 s that a reader of stdout is given; so much traffic that it is written in two parts.
-	const {raw, logs} = await watched(t, 600_000, 'inject=write,writev,pwrite64,pwritev:delay_enter=7s');
-	const size = 12_000_000;
+	const {raw, logs} = await watched(t, 600_000, 'inject=write,writev,pwrite64,pwritev:delay_enter=6s');
+	const size = 2_500_000;
 	t.is((await exchange(raw.port, Buffer.alloc(size, 'x'))).answer.length, size);
 	t.is(await stop(raw), 0);
 	t.is(
