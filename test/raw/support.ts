@@ -21,12 +21,24 @@ export type Line = {
 
 export const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
 
+const PERCENT = 0x25;
+const HEX = '0123456789ABCDEF';
+
 /** The bytes that a `data` field stands for. Written anew here, so that it is no echo of what it judges. */
 export function bytesOf(data: string): Buffer {
-	return Buffer.from(
-		data.replace(/%([\dA-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
-		'latin1',
-	);
+	const text = Buffer.from(data, 'latin1');
+	let length = 0;
+	for (let at = 0; at < text.length; at++) {
+		let byte = text[at] ?? 0;
+		if (byte === PERCENT) {
+			const [high, low] = [HEX.indexOf(data.charAt(at + 1)), HEX.indexOf(data.charAt(at + 2))];
+			if (high < 0 || low < 0) throw new Error(`This is no escape: ${data.slice(at, at + 3)}`);
+			byte = 16 * high + low;
+			at += 2;
+		}
+		text[length++] = byte;
+	}
+	return text.subarray(0, length);
 }
 
 /** What went one way over a connection, as its log tells. */
