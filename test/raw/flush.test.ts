@@ -80,3 +80,13 @@ test('LOG_014 between flushes the file is closed: one that is moved away is made
 	t.regex(await readFile(join(logs, file), 'utf8'), /after/);
 	t.notRegex(await readFile(join(logs, 'moved'), 'utf8'), /after/);
 });
+
+test('with --flush-millis 0 lines are in the file at once, and nothing turns in circles', async t => {
+	const {raw, logs} = await logging(t, '0');
+	await exchange(raw.port, 'at once');
+	await until(() => textIn(logs).includes('at once'));
+	const before = raw.lines.length;
+	await exchange(raw.port, 'again');
+	await until(() => textIn(logs).includes('again'));
+	t.is(raw.lines.length, before);
+});

@@ -181,6 +181,16 @@ test.serial('starting one folder twice writes no line twice', async t => {
 	t.like(linesIn(logs).at(-1), {event: 'stop-logging', directory: logs});
 });
 
+test.serial('one folder under two names is one destination', async t => {
+	const logs = await newLogs(t);
+	await start(logs, {filename_format: 'x.ndjson'});
+	await start(`${logs}/../logs/`, {filename_format: 'x.ndjson'});
+	const text = newText();
+	await seenOnStdout(text);
+	await stop(logs);
+	t.is(linesIn(logs).filter(({data}) => data === text).length, 2);
+});
+
 test.serial('stopping what was never started is an error, and traffic goes on', async t => {
 	const answer = await call(shared().endpoint, 'stop-logging', {directory: await newLogs(t)});
 	t.is(typeof failureOf(answer).message, 'string');

@@ -213,6 +213,12 @@ test('what is JSON but no request is answered with -32600', async t => {
 	}
 });
 
+test('a batch is answered as one, or refused', async t => {
+	const {message} = await postText(shared().endpoint, `[${PING}]`);
+	if (Array.isArray(message)) t.is(message.length, 1);
+	else t.is(failureOf(message).code, -32600);
+});
+
 for (const id of ['0', '"text"', '9007199254740993', '1.5', '-3', '""'])
 	test(`the id ${id} comes back as it was written`, async t => {
 		const body = `{"jsonrpc":"2.0","method":"ping","id":${id}}`;

@@ -125,6 +125,12 @@ test('REQ_MCP_032 remove-port-rule without a port is an error that names it', as
 	t.regex(message, /local_port/);
 });
 
+test('REQ_MCP_016 of two shutdowns at once one is answered at least, and there is one end', async t => {
+	const raw = await startRaw(t, ['--mcp-port', '0']);
+	await t.notThrowsAsync(Promise.any([done(raw.endpoint, 'shutdown'), done(raw.endpoint, 'shutdown')]));
+	t.deepEqual(await raw.running.exited, {code: 0, signal: null});
+});
+
 test('REQ_MCP_033 shutdown needs no arguments', async t => {
 	const raw = await startRaw(t, ['--mcp-port', '0']);
 	t.true((await done(raw.endpoint, 'shutdown', {})).length > 0);
@@ -144,7 +150,7 @@ for (const filename_format of [
 	null,
 	'\\..\\x',
 ])
-	test(`I6 start-logging refuses the format ${JSON.stringify(filename_format)}, which names no file of the folder`, async t => {
+	test(`I6 start-logging refuses the format ${JSON.stringify(filename_format).slice(0, 30)}, which names no file of the folder`, async t => {
 		const directory = await newLogs(t);
 		const answer = await call(shared().endpoint, 'start-logging', {directory, filename_format});
 		t.is(failureOf(answer).code, -32602);

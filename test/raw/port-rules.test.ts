@@ -123,6 +123,21 @@ test('I7 a rule that leads to itself is refused', async t => {
 	t.true(await isWell());
 });
 
+test('I7 rules that lead to each other are refused', async t => {
+	const [one, two] = [await freePort(), await freePort()];
+	t.is((await add(one, two)).error, undefined);
+	failureOf(await add(two, one));
+	await t.throwsAsync(dial(two), {code: 'ECONNREFUSED'});
+	await done(shared().endpoint, 'remove-port-rule', {local_port: one});
+});
+
+test('I7 of several who add a rule for one port at once, one succeeds', async t => {
+	const port = await freePort();
+	const answers = await Promise.all(Array.from({length: 8}, () => add(port)));
+	t.is(answers.filter(({result}) => result !== undefined).length, 1);
+	t.is(String((await exchange(port, 'x')).answer), 'x');
+});
+
 test('I7 a rule that was added listens on 127.0.0.1 alone', async t => {
 	const port = await freePort();
 	await done(shared().endpoint, 'add-port-rule', rule(port));
