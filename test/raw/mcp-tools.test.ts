@@ -149,6 +149,8 @@ for (const filename_format of [
 	7,
 	null,
 	'\\..\\x',
+	'x'.repeat(300),
+	'é%Y'.repeat(50),
 ])
 	test(`I6 start-logging refuses the format ${JSON.stringify(filename_format).slice(0, 30)}, which names no file of the folder`, async t => {
 		const directory = await newLogs(t);
