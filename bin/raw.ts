@@ -13,6 +13,7 @@ import {type Log, logBug} from '../lib/log.js';
 import {BackgroundLog} from '../lib/store/background-log.js';
 import {isoTime, microseconds} from '../lib/store/clock.js';
 import {isStdoutNull, ownStdout} from '../lib/transports/own-stdout.js';
+import {Valve} from '../lib/valve.js';
 import {control} from '../pipelines/control.js';
 import {forward} from '../pipelines/raw.js';
 import {DEFAULT_FORMAT} from './destination.js';
@@ -45,17 +46,23 @@ export async function runRaw(
 	const traffic = trafficLog(flags, log, worker, key => destinations.nameOf(key));
 	const destinations = logPlaces(traffic, format, log);
 	const connections = new Connections();
-	const ports = listeners(connections, traffic, log);
+	const begun = new Valve();
+	const begin = begun.shut();
+	const ports = listeners({connections, traffic, log, begun});
 	const answers = new Answers();
 	let shutDown = (): void => {};
 	const isShutDown = new Promise<void>(resolve => {
 		shutDown = resolve;
 	});
 
+	// A folder that cannot be used is told of before anybody can connect.
+	if (directory !== null) await destinations.start(directory, format);
 	for (const rule of rules) tell(log, rule, (await ports.add(rule)).port);
 	const controlled = {ports, destinations, connections, shutDown};
 	const server = await controlServer(controlled, {flags, log, answers, version});
-	await destinations.start(directory, format);
+	if (directory === null) await destinations.start(null);
+	if (server) announce(server, log);
+	begin();
 	await Promise.race([stop.asked, isShutDown]);
 
 	ports.close();
@@ -92,10 +99,21 @@ const logPlaces = (traffic: BackgroundLog, format = DEFAULT_FORMAT, log: Log): D
 			}),
 	});
 
-const listeners = (connections: Connections, traffic: BackgroundLog, log: Log): Ports =>
+type ListenerOptions = {
+	readonly connections: Connections;
+	readonly traffic: BackgroundLog;
+	readonly log: Log;
+	/** Open once there is a log: no connection is older than the line that it begins with. */
+	readonly begun: Valve;
+};
+
+const listeners = ({connections, traffic, log, begun}: ListenerOptions): Ports =>
 	new Ports({
 		accept: (socket, {rule, port}) =>
-			void connections.keep(forward(socket, {traffic, log, rule, port})).catch(error => logBug(log, error)),
+			begun.whenOpen(() => {
+				const connection = forward(socket, {traffic, log, rule, port});
+				connections.keep(connection).catch(error => logBug(log, error));
+			}),
 		onDropped: (port, limit) =>
 			log.warn('raw.connections_full', `Port ${port} has ${limit} connections; more are closed.`, {port}),
 	});
@@ -113,13 +131,13 @@ type ServerOptions = {
 	readonly version: string;
 };
 
-/** The control server, if there is to be one. Where it is stands on stdout before anything else. */
+/** The control server, if there is to be one. */
 async function controlServer(
 	controlled: Controlled,
 	{flags, log, answers, version}: ServerOptions,
 ): Promise<LocalServer | undefined> {
 	if (flags.mcpPort === undefined) return;
-	const server = await listenLocally({
+	return listenLocally({
 		port: flags.mcpPort,
 		handle: control({...controlled, log, answers, version}),
 		onDropped: limit =>
@@ -127,7 +145,11 @@ async function controlServer(
 		onTrouble: ({message}) =>
 			log.warn('http.not_accepted', `A connection could not be taken: ${message}.`, {reason: message}),
 	});
-	const endpoint = `http://localhost:${server.port}/mcp`;
+}
+
+/** Where the control server is stands on stdout before anything else, since whoever started this waits for it. */
+function announce({port}: LocalServer, log: Log): void {
+	const endpoint = `http://localhost:${port}/mcp`;
 	const line = {time: isoTime(microseconds()), event: 'mcp-ready', endpoint};
 	try {
 		writeSync(1, `${JSON.stringify(line)}\n`);
@@ -135,5 +157,4 @@ async function controlServer(
 		const {message} = error as Error;
 		log.warn('raw.not_announced', `Stdout cannot be written to: ${message}. The endpoint is ${endpoint}.`);
 	}
-	return server;
 }

@@ -12,10 +12,21 @@ export function fileName(format: string, at: number): string {
 	return format.replace(/%(.)/g, (_, letter: string) => values[letter] ?? letter);
 }
 
+/** What file systems take. */
+const MAX_NAME_BYTES = 255;
+
 /** Refuses a format that would name anything but a file in the log's own folder. */
 export function checkFormat(format: string): void {
 	const name = fileName(format, 0);
+	if (Buffer.byteLength(name) > MAX_NAME_BYTES) throw tooLong(name);
 	if (name !== '' && name !== '.' && name !== '..' && !/[/\\\0]/.test(name)) return;
 	const message = `The format ${JSON.stringify(format)} does not name a file in the log folder (--filename-format).`;
 	throw new BridgeError('ERR_CONFIG_INVALID', message, 'Leave folders out of it: they belong in @DIR.');
 }
+
+const tooLong = (name: string): BridgeError =>
+	new BridgeError(
+		'ERR_CONFIG_INVALID',
+		`The format makes names of ${Buffer.byteLength(name)} bytes (--filename-format).`,
+		`A name may have ${MAX_NAME_BYTES}.`,
+	);

@@ -48,3 +48,10 @@ for (const format of ['%Y', '..x', 'a b', '%%', '.hidden', 'ü'])
 	test(`takes ${JSON.stringify(format)}`, t => {
 		t.notThrows(() => checkFormat(format));
 	});
+
+test('refuses a format whose names are longer than a file system takes', t => {
+	t.throws(() => checkFormat('x'.repeat(256)), {code: 'ERR_CONFIG_INVALID', message: /256 bytes/});
+	t.throws(() => checkFormat('é'.repeat(128)), {code: 'ERR_CONFIG_INVALID'});
+	t.notThrows(() => checkFormat('x'.repeat(255)));
+	t.notThrows(() => checkFormat('%%'.repeat(255)));
+});

@@ -1,0 +1,85 @@
+import test from 'ava';
+import fc from 'fast-check';
+import {bytesFrom, bytesOf, type Line, shareRaw} from './support.js';
+import {exchange} from './tcp.js';
+
+const shared = shareRaw(echo => ['--flush-millis', '20', `0:127.0.0.1:${echo}`]);
+
+/** What a byte is in the text of a line. */
+function escaped(byte: number): string {
+	const text = String.fromCharCode(byte);
+	const named = new Map([
+		['\t', '\\t'],
+		['\n', '\\n'],
+		['\r', '\\r'],
+		['"', '\\"'],
+		['\\', '\\\\'],
+		['%', '%25'],
+	]).get(text);
+	if (named !== undefined) return named;
+	const isPrintable = byte >= 0x20 && byte <= 0x7e;
+	return isPrintable ? text : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
+}
+
+const all = Buffer.from(Array.from({length: 256}, (_, byte) => byte));
+
+/** Sends bytes there and back, and resolves to the lines about it, each also as it is written. */
+async function trace(bytes: Uint8Array): Promise<{lines: Line[]; texts: string[]; client: string}> {
+	const {client, answer} = await exchange(shared().port, bytes);
+	if (!answer.equals(bytes)) throw new Error('The bytes themselves did not come back.');
+	const lines = await shared().connection(client);
+	const id = String(lines[0]?.ConnID);
+	const texts = shared().running.lines.filter(text => text.includes(id) && text.includes('"data":'));
+	return {lines, texts, client};
+}
+
+test('SIMPLE_014 I1 each of the 256 byte values is written in the one way that the format has for it', async t => {
+	const {texts} = await trace(all);
+	const whole = [...all].map(escaped).join('');
+	t.true(texts.some(text => text.includes(`"data":"${whole}"`)));
+	const tokens = whole.match(/%[\dA-F]{2}|\\[tnr"\\]|[ -~]/g);
+	t.is(tokens?.length, 256);
+});
+
+test('SIMPLE_014 no line of data has a \\u in it', async t => {
+	const {texts} = await trace(Buffer.concat([all, Buffer.from('\u0000\u001f\u007f\u2028é漢😀 \\u0041')]));
+	// A backslash that was sent is written twice, and what follows it is text.
+	for (const text of texts) t.notRegex(text.replaceAll('\\\\', ''), /\\u/);
+});
+
+test('SIMPLE_014A JSON.parse and percent-decoding give back the very bytes, both ways', async t => {
+	const {lines, client} = await trace(all);
+	t.true(bytesFrom(lines, client).equals(all));
+	t.true(bytesFrom(lines, `127.0.0.1:${shared().echo.port}`).equals(all));
+});
+
+for (const [what, bytes] of [
+	['a character of UTF-8 that is cut in two', Buffer.from('é').subarray(0, 1)],
+	['a surrogate of CESU-8', Buffer.from([0xed, 0xa0, 0x80])],
+	['text that looks escaped', Buffer.from('%41 %zz %25 +\\x41 \\u0041 &amp;')],
+	['a byte order mark', Buffer.from('\ufeff{}')],
+	['nothing but zeros', Buffer.alloc(5000)],
+	['line separators', Buffer.from('\u2028\u2029\u0085\r\n')],
+] as const)
+	test(`I1 ${what} is in the log byte for byte`, async t => {
+		const {lines, client} = await trace(bytes);
+		t.true(bytesFrom(lines, client).equals(bytes));
+	});
+
+test('I1 whatever is sent is in the log byte for byte, both ways', async t => {
+	const target = `127.0.0.1:${shared().echo.port}`;
+	await fc.assert(
+		fc.asyncProperty(fc.uint8Array({minLength: 1, maxLength: 3000}), async bytes => {
+			const {lines, client} = await trace(bytes);
+			t.true(bytesFrom(lines, client).equals(bytes));
+			t.true(bytesFrom(lines, target).equals(bytes));
+		}),
+		{numRuns: 20},
+	);
+});
+
+test('a plus stays a plus, and a slash is not escaped', async t => {
+	const {texts, lines, client} = await trace(Buffer.from('a+b/c'));
+	t.true(texts.some(text => text.includes('"data":"a+b/c"')));
+	t.is(String(bytesOf(String(lines.find(({from, data}) => from === client && data)?.data))), 'a+b/c');
+});

@@ -1,0 +1,58 @@
+import {spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {connect} from 'node:net';
+import process from 'node:process';
+import {setTimeout as sleep} from 'node:timers/promises';
+import test, {type ExecutionContext} from 'ava';
+import {startRaw} from './support.js';
+import {dial, ownAddress, readAll} from './tcp.js';
+
+/** A server that takes no connection before it hears a line, and then gives back what it gets. */
+const program = `
+	const server = require('node:net').createServer({allowHalfOpen: true}, socket => {
+		socket.on('error', () => {});
+		socket.pipe(socket);
+	});
+	server.listen({port: 0, host: '127.0.0.1', backlog: 1}, () => {
+		require('node:fs').writeSync(1, server.address().port + '\\n');
+		require('node:fs').readSync(0, Buffer.alloc(1));
+	});`;
+
+/** Starts that server, and has connections wait at it until there is room for no more. */
+async function startSlow(t: ExecutionContext): Promise<{port: number; accept: () => void}> {
+	const child = spawn(process.execPath, ['-e', program], {stdio: ['pipe', 'pipe', 'inherit']});
+	t.teardown(() => child.kill('SIGKILL'));
+	const [text] = await once(child.stdout, 'data');
+	const port = Number(text);
+	for (let isFull = false; !isFull; ) {
+		const socket = connect(port, '127.0.0.1').on('error', () => {});
+		t.teardown(() => socket.destroy());
+		isFull = await Promise.race([once(socket, 'connect').then(() => false), sleep(300).then(() => true)]);
+	}
+	return {port, accept: () => void child.stdin.write('\n')};
+}
+
+test('I3 what a client says to a target that is slow to accept arrives once it does', async t => {
+	const {port, accept} = await startSlow(t);
+	const raw = await startRaw(t, ['--flush-millis', '20', `0:127.0.0.1:${port}`]);
+	const client = await dial(raw.port);
+	const address = ownAddress(client);
+	const answer = readAll(client);
+	client.end('said long before');
+	await raw.line(({event, from}) => event === 'open' && from === address);
+	t.false(raw.lines.some(({event}) => event === 'close'));
+	accept();
+	t.is(String(await answer), 'said long before');
+	t.is((await raw.connection(address)).at(-1)?.event, 'close');
+});
+
+test('I3 SIGTERM ends it while a target has not yet accepted', async t => {
+	const {port} = await startSlow(t);
+	const raw = await startRaw(t, ['--flush-millis', '20', `0:127.0.0.1:${port}`]);
+	const client = await dial(raw.port);
+	client.write('never heard');
+	await raw.line(({event}) => event === 'open');
+	t.is(await raw.stop(), 0);
+	t.is(raw.lines.filter(({event}) => event === 'close').length, 1);
+	client.destroy();
+});

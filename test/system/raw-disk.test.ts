@@ -1,0 +1,114 @@
+import {writeFileSync} from 'node:fs';
+import {join} from 'node:path';
+import test, {type ExecutionContext} from 'ava';
+import {logged, untilStill} from '../faults/support.js';
+import {until} from '../operators/support.js';
+import {bytesFrom, type Line, linesIn, type Raw, startRaw, textIn} from '../raw/support.js';
+import {dial, exchange, readBytes, startEcho} from '../raw/tcp.js';
+import {smallDisk} from './tools.js';
+
+/** A bridge that logs onto a disk of 128 KiB, of which so much is free. */
+async function start(t: ExecutionContext, freeKiB: number, ...flags: string[]) {
+	const {folder, remount} = smallDisk(t, '128k');
+	if (freeKiB < 128) writeFileSync(join(folder, 'ballast'), Buffer.alloc((128 - freeKiB) * 1024));
+	const echo = await startEcho();
+	t.teardown(() => echo.close());
+	const logs = join(folder, 'logs');
+	const args = ['--flush-millis', '20', ...flags, `0:127.0.0.1:${echo.port}`, `@${logs}`];
+	return {raw: await startRaw(t, args), logs, remount, target: `127.0.0.1:${echo.port}`};
+}
+
+const FAILS = /cannot be written/;
+const WORKS = /written again/;
+const text = 'x'.repeat(5000);
+
+/** Talks over so many connections, one after the other. Each gets its answer. */
+async function talk(t: ExecutionContext, raw: Raw, count: number): Promise<void> {
+	for (let index = 0; index < count; index++) t.is((await exchange(raw.port, text)).answer.length, 5000);
+}
+
+const count = (lines: readonly Line[], event: string): number =>
+	lines.filter(line => line.event === event).length;
+
+test.serial(
+	'I5 on a full disk traffic goes on, it is told once, and the log goes on where it stopped',
+	async t => {
+		const {raw, logs, remount, target} = await start(t, 64);
+		await talk(t, raw, 2);
+		await until(() => textIn(logs).includes('"close"'));
+		await talk(t, raw, 10);
+		await raw.running.says(FAILS);
+		await talk(t, raw, 5);
+		remount('size=16m');
+		await raw.running.says(WORKS);
+		await talk(t, raw, 1);
+		t.is(await raw.stop(), 0);
+		t.is(raw.running.stderr.match(new RegExp(FAILS, 'g'))?.length, 1);
+		t.regex(raw.running.stderr, /ENOSPC/);
+		const lines = linesIn(logs);
+		t.is(count(lines, 'open'), 18);
+		t.is(count(lines, 'close'), 18);
+		t.is(count(lines, 'gap'), 0);
+		t.is(bytesFrom(lines, target).length, 18 * 5000);
+	},
+);
+
+test.serial('I5 what finds no room in memory either is counted, and the count is in the log', async t => {
+	const {raw, logs, remount} = await start(t, 0, '--max-buffer', '64KiB');
+	await talk(t, raw, 40);
+	await raw.running.says(FAILS);
+	remount('size=16m');
+	await raw.running.says(WORKS);
+	await talk(t, raw, 1);
+	t.is(await raw.stop(), 0);
+	const lines = linesIn(logs);
+	t.true(count(lines, 'gap') > 0);
+	const lost = lines.reduce((sum, line) => sum + (line.event === 'gap' ? Number(line.lines) : 0), 0);
+	const kept = lines.filter(({ConnID}) => ConnID !== undefined).length;
+	// Each connection has an open, a close, and at least a line of data each way.
+	t.true(lost + kept >= 41 * 4, `${lost} are lost and ${kept} kept`);
+});
+
+test.serial('I5 with --on-full wait traffic waits for room, and nothing is lost', async t => {
+	const {raw, logs, remount, target} = await start(t, 0, '--max-buffer', '64KiB', '--on-full', 'wait');
+	const socket = await dial(raw.port);
+	const length = 2_000_000;
+	socket.end(Buffer.alloc(length, 'y'));
+	await raw.running.says(FAILS);
+	let heard = 0;
+	socket.on('data', chunk => {
+		heard += chunk.length;
+	});
+	await untilStill(() => heard);
+	t.true(heard < length, `${heard} bytes came back`);
+	remount('size=64m');
+	await until(() => heard === length);
+	t.is(await raw.stop(), 0);
+	const lines = linesIn(logs);
+	t.is(count(lines, 'gap'), 0);
+	t.is(bytesFrom(lines, target).length, length);
+});
+
+test.serial('I5 what is lost to the end is told with its size, and it ends all the same', async t => {
+	const {raw} = await start(t, 0);
+	await talk(t, raw, 3);
+	await raw.running.says(FAILS);
+	t.is(await raw.stop(), 0);
+	t.true(Number(logged(raw.running, 'log-error').at(-1)?.lostBytes) > 15_000);
+});
+
+test.serial('I5 a disk that becomes read-only for a while is waited for', async t => {
+	const {raw, logs, remount, target} = await start(t, 128);
+	await talk(t, raw, 1);
+	await until(() => textIn(logs).includes('"close"'));
+	remount('ro');
+	const socket = await dial(raw.port);
+	socket.write('meanwhile');
+	t.is(String(await readBytes(socket, 9)), 'meanwhile');
+	socket.end();
+	await raw.running.says(FAILS);
+	remount('rw');
+	await raw.running.says(WORKS);
+	t.is(await raw.stop(), 0);
+	t.is(bytesFrom(linesIn(logs), target).length, 5009);
+});

@@ -1,0 +1,110 @@
+import {spawn, spawnSync} from 'node:child_process';
+import {once} from 'node:events';
+import {join} from 'node:path';
+import test, {type ExecutionContext} from 'ava';
+import {runBridge} from '../helpers/bridge.js';
+import {until} from '../operators/support.js';
+import {bytesFrom, freePort, linesIn, startRaw} from '../raw/support.js';
+import {dial} from '../raw/tcp.js';
+import {tempFolder} from '../store/temp-folder.js';
+import {need} from './tools.js';
+
+/** A Redis of the test's own, with nothing in it, and nothing kept. */
+async function startRedis(t: ExecutionContext): Promise<number> {
+	need('redis-server');
+	need('redis-cli', 'redis-tools');
+	const port = await freePort();
+	const flags = ['--port', `${port}`, '--bind', '127.0.0.1', '--save', '', '--dir', tempFolder(t)];
+	const redis = spawn('redis-server', flags, {stdio: ['ignore', 'pipe', 'inherit']});
+	let said = '';
+	redis.stdout.on('data', chunk => {
+		said += chunk;
+	});
+	t.teardown(async () => {
+		redis.kill('SIGKILL');
+		await once(redis, 'close');
+	});
+	await until(() => /Ready to accept connections/.test(said));
+	return port;
+}
+
+/** Runs redis-cli to its end, and resolves to what it printed. */
+async function cli(port: number, args: readonly string[], input = ''): Promise<string> {
+	const client = spawn('redis-cli', ['-h', '127.0.0.1', '-p', `${port}`, ...args]);
+	let text = '';
+	client.stdout.on('data', chunk => {
+		text += chunk;
+	});
+	client.stdin.end(input);
+	await once(client, 'close');
+	return text.trim();
+}
+
+test.serial('Redis behind a rule serves its own client, and the log decodes to what was said', async t => {
+	const redis = await startRedis(t);
+	const logs = join(tempFolder(t), 'logs');
+	const raw = await startRaw(t, ['--filename-format', 'log', `0:127.0.0.1:${redis}`, `@${logs}`]);
+	t.is(await cli(raw.port, ['SET', 'key', 'a value, 100%']), 'OK');
+	t.is(await cli(raw.port, ['GET', 'key']), 'a value, 100%');
+	t.is(await cli(raw.port, ['-x', 'SET', 'binary'], '\u0000é\r\n"\\'), 'OK');
+	t.is(await cli(redis, ['STRLEN', 'binary']), '7');
+	t.is(await raw.stop(), 0);
+	const lines = linesIn(logs);
+	const ids = lines.filter(({event}) => event === 'open').map(({ConnID}) => String(ConnID));
+	t.is(ids.length, 3);
+	const log = join(logs, 'log');
+	const decode = async (...args: string[]): Promise<string> =>
+		(await runBridge(['decode', log, ...args])).stdout.join('\n');
+	t.regex(await decode('--conn', ids[0] ?? '', '--from'), /\r\nSET\r\n\$3\r\nkey\r\n\$13\r\na value, 100%/);
+	t.regex(await decode('--conn', ids[1] ?? '', '--to'), /\$13\r\na value, 100%\r/);
+	const told = bytesFrom(lines, `127.0.0.1:${redis}`);
+	t.true(String(told).includes('+OK\r\n'));
+});
+
+test.serial('the benchmark of Redis runs through a rule without an error', async t => {
+	const redis = await startRedis(t);
+	const logs = join(tempFolder(t), 'logs');
+	const raw = await startRaw(t, [`0:127.0.0.1:${redis}`, `@${logs}`]);
+	const flags = [
+		'-h',
+		'127.0.0.1',
+		'-p',
+		`${raw.port}`,
+		'-n',
+		'20000',
+		'-c',
+		'50',
+		'-P',
+		'8',
+		'-t',
+		'set,get',
+		'-q',
+	];
+	const {status, stdout, stderr} = spawnSync('redis-benchmark', flags, {encoding: 'utf8', timeout: 60_000});
+	t.is(status, 0, stderr);
+	t.regex(stdout, /SET: [\d.]+ requests per second/);
+	t.regex(stdout, /GET: [\d.]+ requests per second/);
+	t.is(await raw.stop(), 0);
+	const lines = linesIn(logs);
+	t.is(lines.filter(({event}) => event === 'gap').length, 0);
+	t.true(lines.filter(({event}) => event === 'open').length >= 50);
+});
+
+test.serial('a subscription of Redis stays open, and what is published comes at once', async t => {
+	const redis = await startRedis(t);
+	const raw = await startRaw(t, ['--flush-millis', '50', `0:127.0.0.1:${redis}`]);
+	const socket = await dial(raw.port);
+	t.teardown(() => socket.destroy());
+	let heard = '';
+	socket.on('data', chunk => {
+		heard += chunk;
+	});
+	socket.write('SUBSCRIBE news\r\n');
+	await until(() => heard.includes('subscribe'));
+	for (const word of ['one', 'two', 'three']) {
+		t.is(await cli(redis, ['PUBLISH', 'news', word]), '1');
+		await until(() => heard.includes(word));
+	}
+	await raw.line(({data}) => data?.includes('three') === true);
+	t.is(raw.running.child.exitCode, null);
+});
