@@ -17,10 +17,19 @@ export function item(value: unknown, key: string | number, line: number): unknow
 	throw new ProgramError('KeyError', typeof key === 'string' ? quoted(key) : String(key), line);
 }
 
-function element(items: readonly unknown[], key: string | number, line: number, kind: 'string' | 'list'): unknown {
+function element(
+	items: readonly unknown[],
+	key: string | number,
+	line: number,
+	kind: 'string' | 'list',
+): unknown {
 	if (typeof key === 'string') {
-		const what = kind === 'list' ? "or slices, not str" : ", not 'str'";
-		throw new ProgramError('TypeError', `${kind} indices must be integers${kind === 'list' ? ' ' : ''}${what}`, line);
+		const what = kind === 'list' ? 'or slices, not str' : ", not 'str'";
+		throw new ProgramError(
+			'TypeError',
+			`${kind} indices must be integers${kind === 'list' ? ' ' : ''}${what}`,
+			line,
+		);
 	}
 	const at = key < 0 ? items.length + key : key;
 	if (at < 0 || at >= items.length) throw new ProgramError('IndexError', `${kind} index out of range`, line);

@@ -16,8 +16,12 @@ export type Given = {
 export function bind(call: string, tool: PackTool, {positional, named}: Given): Arguments {
 	const names = parameters(tool.inputSchema).map(({name}) => name);
 	if (positional.length > names.length) {
-		const takes = names.length === 0 ? 'only arguments with names' : `at most ${names.length}: ${names.join(', ')}`;
-		throw new ProgramError('TypeError', `${call}() takes ${takes}; ${positional.length} without a name were given`);
+		const takes =
+			names.length === 0 ? 'only arguments with names' : `at most ${names.length}: ${names.join(', ')}`;
+		throw new ProgramError(
+			'TypeError',
+			`${call}() takes ${takes}; ${positional.length} without a name were given`,
+		);
 	}
 	const bound = new Map<string, unknown>();
 	for (const [at, value] of positional.entries()) bound.set(names[at] ?? '', value);

@@ -3,7 +3,7 @@ import {Gate} from './gate.js';
 import type {Packs} from './packs.js';
 import {messageOf, ProgramError} from './program-error.js';
 import type {Arguments, ContentPart, Pack} from './types.js';
-import {valueOf} from './values.js';
+import {outcomeOf} from './values.js';
 
 /** One call as a program writes it. */
 export type Call = {readonly pack: string; readonly tool: string} & Given;
@@ -68,7 +68,7 @@ export class Calls {
 		try {
 			this.made.add(name);
 			const result = await this.#ask(pack, tool.name, name, args);
-			const {value, attachments} = pack.source === 'local' ? local(result) : valueOf(result);
+			const {value, attachments} = pack.source === 'local' ? local(result) : outcomeOf(result);
 			this.#checkSize(name, value);
 			this.#attach(attachments);
 			return value;
@@ -124,13 +124,17 @@ export class Calls {
 		const bytes = Buffer.byteLength(JSON.stringify(value));
 		const {maxCallBytes} = this.#limits;
 		if (bytes <= maxCallBytes) return;
-		throw new ProgramError('ToolError', `${name} gave ${bytes} bytes; ${maxCallBytes} are the limit. Ask it for less.`);
+		throw new ProgramError(
+			'ToolError',
+			`${name} gave ${bytes} bytes; ${maxCallBytes} are the limit. Ask it for less.`,
+		);
 	}
 
 	#attach(attachments: readonly ContentPart[]): void {
 		for (const part of attachments) {
 			this.#attachedLength += part.type === 'text' ? part.text.length : part.data.length;
-			const hasRoom = this.attachments.length < MAX_ATTACHMENTS && this.#attachedLength <= MAX_ATTACHED_LENGTH;
+			const hasRoom =
+				this.attachments.length < MAX_ATTACHMENTS && this.#attachedLength <= MAX_ATTACHED_LENGTH;
 			if (hasRoom) this.attachments.push(part);
 		}
 	}

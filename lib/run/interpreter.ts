@@ -2,7 +2,8 @@ import type {Given} from './arguments.js';
 import type {Calls} from './calls.js';
 import {batchOf} from './plain-calls.js';
 import {ProgramError} from './program-error.js';
-import type {Session} from './python/session.js';
+import type {Ending} from './python/messages.js';
+import type {Session, SessionLimits} from './python/session.js';
 import {members} from './schema.js';
 
 /** A program, and the names of the packs that it may use. */
@@ -40,7 +41,7 @@ export function interpret(
 			line: text => {
 				hear(text, session, calls, ways).catch(ways.reject);
 			},
-			end: (why, detail) => ways.reject(ended(why, detail)),
+			end: (why, detail) => ways.reject(ended(why, detail, session.limits)),
 		});
 		if (signal.aborted) stop();
 		else session.say(JSON.stringify(program));
@@ -111,7 +112,8 @@ export class UnknownName extends ProgramError {
 
 function failureIn(fail: unknown): ProgramError {
 	const {type, message, line, name} = members(fail);
-	const [text, at] = [String(message), typeof line === 'number' ? line : undefined];
+	const at = typeof line === 'number' ? line : undefined;
+	const text = type === 'MemoryError' ? 'The program needs more memory than it may have.' : String(message);
 	if (typeof name === 'string') return new UnknownName(name, text, at);
 	return new ProgramError(String(type).slice(0, 100), text, at);
 }
@@ -119,9 +121,18 @@ function failureIn(fail: unknown): ProgramError {
 const garbage = (): ProgramError =>
 	new ProgramError('InterpreterError', 'The program wrote to file 2, which only the interpreter may use.');
 
-function ended(why: 'flood' | 'line' | 'exit' | 'fault', detail: string): ProgramError {
-	if (why === 'flood') return new ProgramError('OutputLimit', 'The program printed more than it may.');
-	if (why === 'line') return new ProgramError('OutputLimit', 'One call or result of the program is too large.');
-	if (why === 'exit') return new ProgramError('SystemExit', `The program ended the interpreter with code ${detail}.`);
-	return new ProgramError('InterpreterError', `The interpreter stopped: ${detail}`);
+function ended(why: Ending, detail: string, {maxOutputBytes, maxLineBytes}: SessionLimits): ProgramError {
+	switch (why) {
+		case 'flood':
+			return new ProgramError('OutputLimit', `The program printed more than ${maxOutputBytes} bytes.`);
+		case 'line':
+			return new ProgramError(
+				'OutputLimit',
+				`A call or a result of the program has more than ${maxLineBytes} bytes.`,
+			);
+		case 'exit':
+			return new ProgramError('SystemExit', `The program ended the interpreter with code ${detail}.`);
+		case 'fault':
+			return new ProgramError('InterpreterError', `The interpreter stopped: ${detail}`);
+	}
 }

@@ -57,7 +57,10 @@ export class Packs {
 		}
 		if (alike.length > 1) {
 			const which = listed(alike.map(({name}) => name));
-			throw new ProgramError('ToolNotFound', `Tool '${toolName}' of pack '${packName}' could be any of: ${which}`);
+			throw new ProgramError(
+				'ToolNotFound',
+				`Tool '${toolName}' of pack '${packName}' could be any of: ${which}`,
+			);
 		}
 		return {pack, tool};
 	}

@@ -39,7 +39,11 @@ class NotPlain extends Error {}
  * all else, which is the interpreter's. The parser takes some programs for valid that Python does not, and
  * does not tell all literals apart: what could be one of these is not plain.
  */
-export function planOf(source: string, body: unknown, packNames: ReadonlySet<string>): Statement[] | undefined {
+export function planOf(
+	source: string,
+	body: unknown,
+	packNames: ReadonlySet<string>,
+): Statement[] | undefined {
 	try {
 		return new Planner(source, packNames).statements(body);
 	} catch (error) {
@@ -88,7 +92,12 @@ class Planner {
 			case 'Name':
 				return {kind: 'name', name: this.#name(tree), line: lineOf(tree)};
 			case 'Subscript':
-				return {kind: 'item', of: this.#expression(tree.value), key: this.#key(tree.slice), line: lineOf(tree)};
+				return {
+					kind: 'item',
+					of: this.#expression(tree.value),
+					key: this.#key(tree.slice),
+					line: lineOf(tree),
+				};
 			case 'Attribute':
 				return this.#field(tree);
 			case 'Call':
@@ -176,7 +185,8 @@ const lineOf = (tree: Tree): number => Number(tree.lineno);
 function pathOf(node: unknown): string[] {
 	const {nodeType, id, value, attr} = members(node);
 	if (nodeType === 'Name') return [String(id)];
-	if (nodeType !== 'Attribute' || typeof attr !== 'string' || !isName(attr) || attr.startsWith('__')) return [];
+	if (nodeType !== 'Attribute' || typeof attr !== 'string' || !isName(attr) || attr.startsWith('__'))
+		return [];
 	const before = pathOf(value);
 	return before.length === 0 ? [] : [...before, attr];
 }

@@ -1,6 +1,6 @@
 import {nearest} from '../nearest.js';
 import {folded, listed} from './names.js';
-import {PROXY, type Packs} from './packs.js';
+import {type Packs, PROXY} from './packs.js';
 import {ProgramError} from './program-error.js';
 import {members, parameters} from './schema.js';
 import {signature, typeName} from './signature.js';
@@ -83,7 +83,10 @@ function packNamed(packs: Packs, name: string): [string, Pack] {
 	const names = entries.map(([packName]) => packName);
 	const guess = nearest(name, names);
 	const available = `Available: ${listed(names)}`;
-	throw new ProgramError('ValueError', `Server '${name}' not connected. ${available}${guess && `. ${guess}`}`);
+	throw new ProgramError(
+		'ValueError',
+		`Server '${name}' not connected. ${available}${guess && `. ${guess}`}`,
+	);
 }
 
 function brief({packName, tool}: Entry): {name: string; signature: string; description: string} {
@@ -106,7 +109,7 @@ const wordsIn = (of: string): string[] =>
 /** The tools that fit a query: words in names count more than words in descriptions. */
 function search(packs: Packs, query: string, limit: number): unknown {
 	const wanted = wordsIn(query);
-	const scored = allEntries(packs).map(entry => ({entry, score: fit(entry, wanted)}));
+	const scored = allEntries(packs).map(entry => ({entry, score: fitness(entry, wanted)}));
 	return scored
 		.filter(({score}) => score > 0)
 		.sort((one, other) => other.score - one.score)
@@ -114,9 +117,13 @@ function search(packs: Packs, query: string, limit: number): unknown {
 		.map(({entry}) => ({...brief(entry), name: `${entry.packName}.${entry.tool.name}`}));
 }
 
-function fit({packName, tool}: Entry, wanted: readonly string[]): number {
+function fitness({packName, tool}: Entry, wanted: readonly string[]): number {
 	const name = wordsIn(`${packName} ${tool.name}`);
-	const rest = wordsIn(`${tool.description ?? ''} ${parameters(tool.inputSchema).map(({name: of}) => of).join(' ')}`);
+	const rest = wordsIn(
+		`${tool.description ?? ''} ${parameters(tool.inputSchema)
+			.map(({name: of}) => of)
+			.join(' ')}`,
+	);
 	const weigh = (word: string): number => {
 		if (name.includes(word)) return 10;
 		if (name.some(part => part.startsWith(word) || word.startsWith(part))) return 5;
@@ -128,13 +135,17 @@ function fit({packName, tool}: Entry, wanted: readonly string[]): number {
 
 function help(packs: Packs, name: unknown): string {
 	if (typeof name !== 'string' || name === '') {
-		const lines = [...packs.entries].map(([packName, pack]) => `${packName}: ${pack.description ?? `${pack.tools.length} tools`}`);
+		const lines = [...packs.entries].map(
+			([packName, pack]) => `${packName}: ${pack.description ?? `${pack.tools.length} tools`}`,
+		);
 		return ['Packs:', ...lines.sort(), 'proxy.help("pack") lists the tools of one.'].join('\n');
 	}
 	const [packName = '', ...rest] = name.split('.');
 	const [found, pack] = packNamed(packs, packName);
 	if (rest.length === 0) {
-		return entriesOf(found, pack).map(entry => `${brief(entry).signature}  # ${brief(entry).description}`).join('\n');
+		return entriesOf(found, pack)
+			.map(entry => `${brief(entry).signature}  # ${brief(entry).description}`)
+			.join('\n');
 	}
 	return helpOn(found, packs.tool(found, rest.join('.')).tool);
 }
@@ -145,5 +156,7 @@ function helpOn(packName: string, tool: PackTool): string {
 		const needed = isRequired ? '' : ', optional';
 		return `  ${name}: ${typeName(schema)}${needed}${typeof description === 'string' ? ` – ${description}` : ''}`;
 	});
-	return [signature(packName, tool.name, tool), tool.description ?? '', ...lines].filter(line => line !== '').join('\n');
+	return [signature(packName, tool.name, tool), tool.description ?? '', ...lines]
+		.filter(line => line !== '')
+		.join('\n');
 }

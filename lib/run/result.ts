@@ -22,9 +22,12 @@ export function succeeded(stdout: string, shown: Shown | undefined, calls: Calls
 /** What a run that failed gives back: what it printed so far, then what went wrong and where. */
 export function failed(stdout: string, error: ProgramError, calls?: Calls): RunResult {
 	const {type, message, line} = error;
-	const printed = stdout.length <= MAX_OUTPUT_WITH_ERROR ? stdout : `${stdout.slice(0, MAX_OUTPUT_WITH_ERROR)}…`;
+	const printed =
+		stdout.length <= MAX_OUTPUT_WITH_ERROR ? stdout : `${stdout.slice(0, MAX_OUTPUT_WITH_ERROR)}…`;
 	const where = line === undefined ? 'Error' : `Error at line ${line}`;
-	const text = [printed.replace(/\n$/, ''), `${where}: ${type}: ${message}`].filter(part => part !== '').join('\n');
+	const text = [printed.replace(/\n$/, ''), `${where}: ${type}${message && `: ${message}`}`]
+		.filter(part => part !== '')
+		.join('\n');
 	const facts: RunFacts = {
 		error: {type, message, ...(line !== undefined && {line})},
 		...(printed !== '' && {stdout: printed}),

@@ -1,3 +1,4 @@
+import {setMaxListeners} from 'node:events';
 import {availableParallelism} from 'node:os';
 import {Calls, seconds} from './calls.js';
 import {Gate} from './gate.js';
@@ -47,6 +48,8 @@ class ProgramRunner implements Runner {
 
 	constructor(options: RunnerOptions) {
 		this.#options = options;
+		// One listener for each run that is under way, and these are bounded.
+		setMaxListeners(0, this.#closing.signal);
 		this.#limits = limitsOf(options);
 		const {maxOutputBytes, maxCallBytes, maxMemoryBytes, idleMs, maxConcurrent, maxWaiting} = this.#limits;
 		// Characters may be six times as long in JSON as they are.
@@ -59,6 +62,7 @@ class ProgramRunner implements Runner {
 	async run(command: string, {signal, timeoutMs}: RunCallOptions = {}): Promise<RunResult> {
 		const limitMs = Math.min(timeoutMs ?? Number.POSITIVE_INFINITY, this.#limits.runTimeoutMs);
 		const over = new AbortController();
+		setMaxListeners(0, over.signal);
 		const end = (type: string, message: string): void => over.abort(new ProgramError(type, message));
 		const onCancel = (): void => end('Cancelled', 'The run was cancelled.');
 		const onClose = (): void => end('Closed', 'bridge is shutting down.');
@@ -99,7 +103,11 @@ class ProgramRunner implements Runner {
 	#packs(): Packs {
 		const {packs, servers, log} = this.#options;
 		const given = packs();
-		const named: Packs = namePacks(proxyPack(() => named, servers), given, log);
+		const named: Packs = namePacks(
+			proxyPack(() => named, servers),
+			given,
+			log,
+		);
 		return named;
 	}
 
@@ -157,7 +165,10 @@ class ProgramRunner implements Runner {
 		const session = await this.#pool.take().catch(error => {
 			const {log} = this.#options;
 			log.error('run.interpreter', `No Python interpreter could be started: ${messageOf(error)}`);
-			throw new ProgramError('InterpreterError', 'No Python interpreter could be started. bridge has logged why.');
+			throw new ProgramError(
+				'InterpreterError',
+				'No Python interpreter could be started. bridge has logged why.',
+			);
 		});
 		run.stdout = () => session.output;
 		try {

@@ -18,7 +18,8 @@ const texts = [
 export function textIn(written: string): string | undefined {
 	for (const pattern of texts) {
 		const inner = pattern.exec(written)?.[1];
-		if (inner !== undefined) return inner.replace(/\\(.)/g, (_, letter: string) => escapes.get(letter) ?? letter);
+		if (inner !== undefined)
+			return inner.replace(/\\(.)/g, (_, letter: string) => escapes.get(letter) ?? letter);
 	}
 	return;
 }

@@ -14,7 +14,10 @@ function unfenced(text: string): string {
 }
 
 function dedented(text: string): string {
-	const lines = text.replace(/^(?:[ \t]*\n)+/, '').trimEnd().split('\n');
+	const lines = text
+		.replace(/^(?:[ \t]*\n)+/, '')
+		.trimEnd()
+		.split('\n');
 	const indents = lines.filter(line => line.trim() !== '').map(line => /^[ \t]*/.exec(line)?.[0] ?? '');
 	const [first = ''] = indents;
 	const isCommon = indents.every(indent => indent.startsWith(first));

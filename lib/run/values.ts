@@ -9,9 +9,10 @@ export type Outcome = {readonly value: unknown; readonly attachments: readonly C
  * What a program sees of a tool's result. Structured content comes first; else a single text that is a JSON object or
  * array is that, and texts are joined by line feeds. What the tool calls an error is raised in the program.
  */
-export function valueOf(result: unknown): Outcome {
+export function outcomeOf(result: unknown): Outcome {
 	const {content, structuredContent, isError} = members(result);
-	if (content === undefined && structuredContent === undefined) return {value: result ?? null, attachments: []};
+	if (content === undefined && structuredContent === undefined)
+		return {value: result ?? null, attachments: []};
 	const parts = Array.isArray(content) ? content : [];
 	if (isError === true) {
 		const text = parts.map(textOf).join('\n');

@@ -25,9 +25,12 @@ export type RunData = {
 	readonly maxLineBytes: number;
 };
 
+/** Why a program ends that does not come to its own end. */
+export type Ending = 'flood' | 'line' | 'exit' | 'fault';
+
 /** What a worker tells: it is ready, a line of the program's, or why it ends. */
 export type WorkerMessage =
 	| {readonly python: Python}
 	| {readonly ready: true}
 	| {readonly line: string}
-	| {readonly end: 'flood' | 'line' | 'exit' | 'fault'; readonly detail: string};
+	| {readonly end: Ending; readonly detail: string};

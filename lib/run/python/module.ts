@@ -82,12 +82,21 @@ function changedSection(id: number, body: Uint8Array, maxMemoryBytes: number): U
 	if (id === section.memory) {
 		reader.take(2);
 		const least = reader.number();
-		return Uint8Array.from([1, 1, ...number(least), ...number(Math.max(least, Math.floor(maxMemoryBytes / PAGE)))]);
+		return Uint8Array.from([
+			1,
+			1,
+			...number(least),
+			...number(Math.max(least, Math.floor(maxMemoryBytes / PAGE))),
+		]);
 	}
 	if (id !== section.exports) return body;
 	const count = reader.number();
 	const added = [...named(TABLE), 1, 0, ...named(STACK_POINTER), 3, 0];
-	return Buffer.concat([Uint8Array.from(number(count + 2)), body.subarray(reader.at), Uint8Array.from(added)]);
+	return Buffer.concat([
+		Uint8Array.from(number(count + 2)),
+		body.subarray(reader.at),
+		Uint8Array.from(added),
+	]);
 }
 
 function dataOf(reader: Reader): Segment[] {
@@ -95,7 +104,8 @@ function dataOf(reader: Reader): Segment[] {
 	return Array.from({length: count}, () => {
 		const isPlain = reader.number() === 0 && reader.byte() === I32_CONST;
 		const offset = reader.number();
-		if (!isPlain || reader.byte() !== END) throw new Error('This build of Python has data that this does not know.');
+		if (!isPlain || reader.byte() !== END)
+			throw new Error('This build of Python has data that this does not know.');
 		return [offset, reader.take(reader.number())] as const;
 	});
 }

@@ -7,8 +7,8 @@
  * file 2 takes JSON, a line a message.
  */
 export const prelude = String.raw`
-import ast, base64, builtins, collections, csv, dataclasses, datetime, enum, functools, gc, io, itertools, json, math
-import operator, os, re, string, sys, textwrap, time, types, typing, urllib.parse
+import ast, base64, builtins, collections, csv, datetime, enum, functools, gc, io, itertools, json, math, operator, os
+import re, string, sys, textwrap, time, types, typing, urllib.parse
 
 BIGGEST = 2 ** 53 - 1
 FILE = '<run>'
@@ -138,7 +138,8 @@ def key_of(key):
     return key if isinstance(key, str) else str(key)
 
 
-LAZY = (range, map, filter, zip, enumerate, reversed, types.GeneratorType, type({}.keys()), type({}.values()), type({}.items()))
+VIEWS = type({}.keys()), type({}.values()), type({}.items())
+LAZY = (range, map, filter, zip, enumerate, reversed, types.GeneratorType, *VIEWS)
 
 
 def plain(value):
@@ -159,8 +160,8 @@ def plain(value):
         return sorted((plain(item) for item in value), key=str)
     if isinstance(value, (datetime.date, datetime.time)):
         return value.isoformat()
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return plain({field.name: getattr(value, field.name) for field in dataclasses.fields(value)})
+    if hasattr(type(value), '__dataclass_fields__'):
+        return {name: plain(getattr(value, name)) for name in type(value).__dataclass_fields__}
     return str(value)
 
 
@@ -297,11 +298,9 @@ def main():
     say(outcome)
 
 
-class Output(io.FileIO):
-    """What is printed goes out at once: a program that is ended has not printed in vain."""
-
-
-sys.stdout = sys.stderr = io.TextIOWrapper(Output(1, 'wb', closefd=False), encoding='utf-8', newline='\n', write_through=True)
+# What is printed goes out at once: a program that is ended has not printed in vain.
+screen = io.FileIO(1, 'wb', closefd=False)
+sys.stdout = sys.stderr = io.TextIOWrapper(screen, encoding='utf-8', newline='\n', write_through=True)
 sys.stdin = io.StringIO('')
 sys.argv = ['']
 assert 'random' not in sys.modules

@@ -1,25 +1,30 @@
 import {MessageChannel, type MessagePort, Worker} from 'node:worker_threads';
 import {confined} from './confined.js';
 import {workerFile} from './files.js';
-import type {Python, RunData, WorkerMessage} from './messages.js';
+import type {Ending, Python, RunData, WorkerMessage} from './messages.js';
 
 export type SessionLimits = {readonly maxOutputBytes: number; readonly maxLineBytes: number};
+
+/** The ways between the two sides. */
+type Channels = {readonly port: MessagePort; readonly heard: Int32Array; readonly output: SharedArrayBuffer};
 
 /** Hears what a program says, until it ends. */
 export type Listener = {
 	line(text: string): void;
-	end(why: 'flood' | 'line' | 'exit' | 'fault', detail: string): void;
+	end(why: Ending, detail: string): void;
 };
 
 /** One interpreter in one thread, for one program. */
 export class Session {
+	readonly limits: SessionLimits;
 	readonly #worker: Worker;
 	readonly #port: MessagePort;
 	readonly #heard: Int32Array;
 	readonly #output: SharedArrayBuffer;
 	#listener: Listener | undefined;
 
-	private constructor(worker: Worker, port: MessagePort, heard: Int32Array, output: SharedArrayBuffer) {
+	private constructor(limits: SessionLimits, worker: Worker, {port, heard, output}: Channels) {
+		this.limits = limits;
 		this.#worker = worker;
 		this.#port = port;
 		this.#heard = heard;
@@ -27,13 +32,14 @@ export class Session {
 	}
 
 	/** Resolves when the interpreter waits for a program. */
-	static async start(python: Python, {maxOutputBytes, maxLineBytes}: SessionLimits): Promise<Session> {
+	static async start(python: Python, limits: SessionLimits): Promise<Session> {
+		const {maxOutputBytes, maxLineBytes} = limits;
 		const {port1, port2} = new MessageChannel();
 		const heard = new Int32Array(new SharedArrayBuffer(4));
 		const output = new SharedArrayBuffer(4 + maxOutputBytes);
 		const data: RunData = {task: 'run', python, port: port2, heard, output, maxLineBytes};
 		const worker = new Worker(workerFile(), {...confined, workerData: data, transferList: [port2]});
-		const session = new Session(worker, port1, heard, output);
+		const session = new Session(limits, worker, {port: port1, heard, output});
 		await new Promise<void>((resolve, reject) => {
 			worker.on('message', (message: WorkerMessage) => {
 				if ('ready' in message) resolve();

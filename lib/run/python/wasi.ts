@@ -62,11 +62,13 @@ type Bytes = (at: number, length: number) => Uint8Array;
 
 function argumentCalls(args: readonly string[], view: View, bytes: Bytes): Imports {
 	const texts = args.map(text => Buffer.from(`${text}\0`));
-	const sizes = (list: readonly Uint8Array[]) => (countAt = 0, lengthAt = 0) => {
-		view().setUint32(countAt, list.length, true);
-		view().setUint32(lengthAt, Buffer.concat(list).length, true);
-		return errno.success;
-	};
+	const sizes =
+		(list: readonly Uint8Array[]) =>
+		(countAt = 0, lengthAt = 0) => {
+			view().setUint32(countAt, list.length, true);
+			view().setUint32(lengthAt, Buffer.concat(list).length, true);
+			return errno.success;
+		};
 	return {
 		args_sizes_get: sizes(texts),
 		args_get: (pointersAt = 0, textsAt = 0) => {
@@ -87,7 +89,10 @@ function fileCalls({write, read}: World, view: View, bytes: Bytes): Imports {
 	/** The pieces of memory that one call reads into or writes from. */
 	const pieces = (at: number, count: number): Uint8Array[] =>
 		Array.from({length: count}, (_, index) => {
-			const [start, length] = [view().getUint32(at + 8 * index, true), view().getUint32(at + 8 * index + 4, true)];
+			const [start, length] = [
+				view().getUint32(at + 8 * index, true),
+				view().getUint32(at + 8 * index + 4, true),
+			];
 			return bytes(start, length);
 		});
 	return {
@@ -95,7 +100,11 @@ function fileCalls({write, read}: World, view: View, bytes: Bytes): Imports {
 			if (file !== 1 && file !== 2) return errno.badf;
 			const all = pieces(at, count);
 			for (const piece of all) write(file, piece);
-			view().setUint32(writtenAt, all.reduce((sum, {length}) => sum + length, 0), true);
+			view().setUint32(
+				writtenAt,
+				all.reduce((sum, {length}) => sum + length, 0),
+				true,
+			);
 			return errno.success;
 		},
 		fd_read: (file = 0, at = 0, count = 0, readAt = 0) => {

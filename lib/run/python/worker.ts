@@ -1,8 +1,8 @@
 import {readFileSync} from 'node:fs';
 import {workerData} from 'node:worker_threads';
-import {patch, STACK_POINTER, type Segment, TABLE} from './module.js';
-import {prelude} from './prelude.js';
 import type {BootData, Python, RunData} from './messages.js';
+import {patch, type Segment, STACK_POINTER, TABLE} from './module.js';
+import {prelude} from './prelude.js';
 import {Hearing, post, Speech} from './speech.js';
 import {Exit, systemCalls, type World} from './wasi.js';
 import {type Global, type Memory, type Module, type Table, webAssembly} from './web-assembly.js';
