@@ -1,7 +1,7 @@
 import type {Given} from './arguments.js';
 import type {Calls} from './calls.js';
 import {batchOf} from './plain-calls.js';
-import {ProgramError} from './program-error.js';
+import {ProgramError, RunOver} from './program-error.js';
 import type {Ending} from './python/messages.js';
 import type {Session, SessionLimits} from './python/session.js';
 import {members} from './schema.js';
@@ -73,7 +73,7 @@ async function answer(calls: Calls, call: unknown, batch: unknown): Promise<stri
 			: await calls.batch({pack, tool, ...batchOf(given)});
 		return JSON.stringify({ok});
 	} catch (error) {
-		if (!(error instanceof ProgramError)) throw error;
+		if (!(error instanceof ProgramError) || error instanceof RunOver) throw error;
 		return JSON.stringify({error: {type: error.type, message: error.message}});
 	}
 }
@@ -113,7 +113,10 @@ export class UnknownName extends ProgramError {
 function failureIn(fail: unknown): ProgramError {
 	const {type, message, line, name} = members(fail);
 	const at = typeof line === 'number' ? line : undefined;
-	const text = type === 'MemoryError' ? 'The program needs more memory than it may have.' : String(message);
+	const text =
+		type === 'MemoryError'
+			? 'The program needs more memory than it may have, or is nested too deeply.'
+			: String(message);
 	if (typeof name === 'string') return new UnknownName(name, text, at);
 	return new ProgramError(String(type).slice(0, 100), text, at);
 }

@@ -2,7 +2,7 @@ import {field, item} from './access.js';
 import type {Given} from './arguments.js';
 import type {Calls} from './calls.js';
 import {type CallExpression, type Expression, planOf, type Statement} from './plain-plan.js';
-import {ProgramError} from './program-error.js';
+import {ProgramError, RunOver} from './program-error.js';
 import {members} from './schema.js';
 
 /** What a program came to. Without a value when it ends with a statement that has none. */
@@ -115,7 +115,7 @@ class Evaluator {
 			if (isBatch) return await this.#calls.batch({pack, tool, ...batchOf(given)});
 			return await this.#calls.call({pack, tool, ...given});
 		} catch (error) {
-			if (!(error instanceof ProgramError)) throw error;
+			if (!(error instanceof ProgramError) || error instanceof RunOver) throw error;
 			throw new ProgramError(error.type, error.message, error.line ?? line);
 		}
 	}

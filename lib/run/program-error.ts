@@ -13,6 +13,9 @@ export class ProgramError extends Error {
 	}
 }
 
+/** Why a run is over, whatever its program is at. No program can catch it. */
+export class RunOver extends ProgramError {}
+
 const MAX_LENGTH = 2000;
 
 /** A message that a reader can take in. What servers and programs say can be of any length. */

@@ -135,10 +135,10 @@ function fitness({packName, tool}: Entry, wanted: readonly string[]): number {
 
 function help(packs: Packs, name: unknown): string {
 	if (typeof name !== 'string' || name === '') {
-		const lines = [...packs.entries].map(
-			([packName, pack]) => `${packName}: ${pack.description ?? `${pack.tools.length} tools`}`,
-		);
-		return ['Packs:', ...lines.sort(), 'proxy.help("pack") lists the tools of one.'].join('\n');
+		const lines = [...packs.entries]
+			.sort(byName)
+			.map(([packName, pack]) => `${packName}: ${pack.description ?? `${pack.tools.length} tools`}`);
+		return ['Packs:', ...lines, 'proxy.help("pack") lists the tools of one.'].join('\n');
 	}
 	const [packName = '', ...rest] = name.split('.');
 	const [found, pack] = packNamed(packs, packName);
@@ -149,6 +149,8 @@ function help(packs: Packs, name: unknown): string {
 	}
 	return helpOn(found, packs.tool(found, rest.join('.')).tool);
 }
+
+const byName = ([one]: [string, Pack], [other]: [string, Pack]): number => (one < other ? -1 : 1);
 
 function helpOn(packName: string, tool: PackTool): string {
 	const lines = parameters(tool.inputSchema).map(({name, schema, isRequired}) => {

@@ -5,7 +5,7 @@ import {Gate} from './gate.js';
 import {interpret, type Shown, UnknownName} from './interpreter.js';
 import {namePacks, type Packs} from './packs.js';
 import {type PlainProgram, plainProgram} from './plain-calls.js';
-import {messageOf, ProgramError} from './program-error.js';
+import {messageOf, ProgramError, RunOver} from './program-error.js';
 import {proxyPack} from './proxy-pack.js';
 import {installPython} from './python/files.js';
 import {Pool} from './python/pool.js';
@@ -63,7 +63,7 @@ class ProgramRunner implements Runner {
 		const limitMs = Math.min(timeoutMs ?? Number.POSITIVE_INFINITY, this.#limits.runTimeoutMs);
 		const over = new AbortController();
 		setMaxListeners(0, over.signal);
-		const end = (type: string, message: string): void => over.abort(new ProgramError(type, message));
+		const end = (type: string, message: string): void => over.abort(new RunOver(type, message));
 		const onCancel = (): void => end('Cancelled', 'The run was cancelled.');
 		const onClose = (): void => end('Closed', 'bridge is shutting down.');
 		const timer = setTimeout(() => end('RunTimeout', timedOut(limitMs, calls)), limitMs);

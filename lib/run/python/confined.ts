@@ -8,5 +8,5 @@ export const confined: WorkerOptions = {
 	stdin: false,
 	stdout: true,
 	stderr: true,
-	resourceLimits: {maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32, stackSizeMb: 4},
+	resourceLimits: {maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32, stackSizeMb: 16},
 };

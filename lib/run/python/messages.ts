@@ -5,7 +5,6 @@ import type {Module} from './web-assembly.js';
 export type Python = {
 	readonly module: Module;
 	readonly image: SharedArrayBuffer;
-	readonly stackPointer: number;
 	/** Addresses: the type of functions, the function to call, an empty tuple. */
 	readonly entry: readonly [type: number, main: number, args: number];
 };

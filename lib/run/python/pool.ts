@@ -1,9 +1,6 @@
-import {Worker} from 'node:worker_threads';
-import {messageOf} from '../program-error.js';
-import {confined} from './confined.js';
-import {pythonPath, workerFile} from './files.js';
-import type {BootData, Python, WorkerMessage} from './messages.js';
+import {pythonPath} from './files.js';
 import {Session, type SessionLimits} from './session.js';
+import {type Shared, sharedPython} from './shared-python.js';
 
 export type PoolOptions = SessionLimits & {
 	readonly maxMemoryBytes: number;
@@ -14,7 +11,7 @@ export type PoolOptions = SessionLimits & {
 /** Interpreters, one of them ready at any time once there was a need for one. Each runs one program. */
 export class Pool {
 	readonly #options: PoolOptions;
-	#python: Promise<Python> | undefined;
+	#python: Shared | undefined;
 	#ready: Promise<Session> | undefined;
 	#idle: NodeJS.Timeout | undefined;
 	#isClosed = false;
@@ -68,6 +65,7 @@ export class Pool {
 		clearTimeout(this.#idle);
 		const ready = this.#ready;
 		this.#ready = undefined;
+		this.#python?.release();
 		this.#python = undefined;
 		await ready?.then(
 			session => session.end(),
@@ -76,32 +74,16 @@ export class Pool {
 	}
 
 	async #start(): Promise<Session> {
-		this.#python ??= boot(this.#options.maxMemoryBytes);
+		this.#python ??= sharedPython(this.#options.maxMemoryBytes);
+		const {python} = this.#python;
 		try {
-			return await Session.start(await this.#python, this.#options);
+			return await Session.start(await python, this.#options);
 		} catch (error) {
-			this.#python = undefined;
+			if (this.#python?.python === python) {
+				this.#python.release();
+				this.#python = undefined;
+			}
 			throw error;
 		}
-	}
-}
-
-/** Starts Python once, in a thread of its own, and keeps what its memory looks like then. */
-async function boot(maxMemoryBytes: number): Promise<Python> {
-	const path = pythonPath();
-	if (path === undefined) throw new Error('Python is not installed.');
-	const data: BootData = {task: 'boot', path, maxMemoryBytes};
-	const worker = new Worker(workerFile(), {...confined, workerData: data});
-	worker.unref();
-	try {
-		return await new Promise<Python>((resolve, reject) => {
-			worker.on('message', (message: WorkerMessage) => {
-				if ('python' in message) resolve(message.python);
-			});
-			worker.on('error', error => reject(new Error(messageOf(error))));
-			worker.on('exit', () => reject(new Error('Python did not start.')));
-		});
-	} finally {
-		await worker.terminate();
 	}
 }

@@ -8,6 +8,11 @@ import {Exit, systemCalls, type World} from './wasi.js';
 import {type Global, type Memory, type Module, type Table, webAssembly} from './web-assembly.js';
 
 const PAGE = 65_536;
+/**
+ * What functions of C may use for their variables, at the end of the memory. The build has half a megabyte for that, which is
+ * not enough for the depth that Python itself allows, and less than it takes for it to notice.
+ */
+const STACK_BYTES = 128 * PAGE;
 /** Where a type keeps the function that calls its objects: after sixteen words. */
 const CALL_SLOT = 64;
 
@@ -28,7 +33,7 @@ function boot({path, maxMemoryBytes}: BootData): Python {
 	const {bytes, segments} = patch(readFileSync(path), maxMemoryBytes);
 	const module = new webAssembly.Module(bytes);
 	let said = '';
-	const {memory, stack, start} = instantiate(module, {
+	const {memory, start} = instantiate(module, {
 		args: ['python', '-I', '-S', '-B', '-W', 'ignore', '-X', 'utf8', '-c', prelude],
 		write: (_file, piece) => {
 			said += Buffer.from(piece).toString();
@@ -46,7 +51,7 @@ function boot({path, maxMemoryBytes}: BootData): Python {
 	}
 	const image = new SharedArrayBuffer(memory.buffer.byteLength);
 	new Uint8Array(image).set(new Uint8Array(memory.buffer));
-	return {module, image, stackPointer: stack.value, entry: JSON.parse(said).ready};
+	return {module, image, entry: JSON.parse(said).ready};
 }
 
 function fill(memory: Memory, segments: readonly Segment[]): void {
@@ -64,9 +69,9 @@ function run({python, port, heard, output, maxLineBytes}: RunData): void {
 		read: space => hearing.into(space),
 		tick: () => {},
 	});
-	memory.grow((python.image.byteLength - memory.buffer.byteLength) / PAGE);
+	memory.grow((python.image.byteLength - memory.buffer.byteLength + STACK_BYTES) / PAGE);
 	new Uint8Array(memory.buffer).set(new Uint8Array(python.image));
-	stack.value = python.stackPointer;
+	stack.value = memory.buffer.byteLength;
 	const [type, main, args] = python.entry;
 	const call = table.get(new DataView(memory.buffer).getUint32(type + CALL_SLOT, true));
 	post({ready: true});
