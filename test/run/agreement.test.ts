@@ -35,7 +35,7 @@ const packs = [
 	pack('away', {}, {unavailable: 'exited with code 1'}),
 ];
 
-const runner = runnerOf(packs, {runTimeoutMs: 60_000, maxConcurrent: 2, maxWaiting: 1000});
+const runner = runnerOf(packs, {runTimeoutMs: 600_000, maxConcurrent: 2, maxWaiting: 1000});
 test.after.always(() => runner.close());
 
 const names = new Set(['wix', 'files', 'broken', 'away', 'proxy']);

@@ -2,7 +2,7 @@ import test, {type ExecutionContext} from 'ava';
 import {type Expected, expected, runnerOf, world} from './support.js';
 
 // One for all, as in life: each program gets an interpreter of its own all the same.
-const runner = runnerOf(world, {runTimeoutMs: 60_000, maxConcurrent: 2, maxWaiting: 1000});
+const runner = runnerOf(world, {runTimeoutMs: 600_000, maxConcurrent: 2, maxWaiting: 1000});
 test.after.always(() => runner.close());
 
 const compare = async (

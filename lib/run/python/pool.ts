@@ -8,12 +8,15 @@ export type PoolOptions = SessionLimits & {
 	readonly idleMs: number;
 };
 
+const REFILL_MS = 20;
+
 /** Interpreters, one of them ready at any time once there was a need for one. Each runs one program. */
 export class Pool {
 	readonly #options: PoolOptions;
 	#python: Shared | undefined;
 	#ready: Promise<Session> | undefined;
 	#idle: NodeJS.Timeout | undefined;
+	#refilling: NodeJS.Timeout | undefined;
 	#isClosed = false;
 
 	constructor(options: PoolOptions) {
@@ -25,15 +28,20 @@ export class Pool {
 		return pythonPath() !== undefined;
 	}
 
-	/** An interpreter of one's own, to be ended by whoever took it. The next one is made ready meanwhile. */
+	/**
+	 * An interpreter of one's own, to be ended by whoever took it. The next one is made ready a little later, so as not to
+	 * take the time of a program that is over in no time.
+	 */
 	async take(): Promise<Session> {
 		clearTimeout(this.#idle);
+		clearTimeout(this.#refilling);
 		const session = this.#ready ?? this.#start();
 		this.#ready = undefined;
 		try {
 			return await session;
 		} finally {
-			this.#refill();
+			clearTimeout(this.#refilling);
+			this.#refilling = setTimeout(() => this.#refill(), REFILL_MS).unref();
 		}
 	}
 
@@ -63,6 +71,7 @@ export class Pool {
 
 	async #forget(): Promise<void> {
 		clearTimeout(this.#idle);
+		clearTimeout(this.#refilling);
 		const ready = this.#ready;
 		this.#ready = undefined;
 		this.#python?.release();

@@ -1,4 +1,3 @@
-import {webcrypto} from 'node:crypto';
 import {type Imports, type Memory, type Module, webAssembly} from './web-assembly.js';
 
 /** What of the world the interpreter can reach: three files, and nothing else. */
@@ -46,7 +45,7 @@ export function systemCalls(module: Module, memory: () => Memory, world: World):
 		...timeCalls(world, view),
 		random_get: (at = 0, length = 0) => {
 			for (let done = 0; done < length; done += 65_536) {
-				webcrypto.getRandomValues(bytes(at + done, Math.min(65_536, length - done)));
+				crypto.getRandomValues(bytes(at + done, Math.min(65_536, length - done)));
 			}
 			return errno.success;
 		},
