@@ -57,6 +57,7 @@ test('shows the defaults where there is no file', async t => {
 		tokens: [],
 		origins: [],
 		expose: 'run',
+		startupTimeout: '10s',
 		limits: {message: '64MiB', sessions: 1000, idle: '30m'},
 		servers: {},
 	});
