@@ -8,7 +8,7 @@ import {type Flags, type Invocation, readInvocation, splitAtDashes} from './flag
 import {helpOf} from './help.js';
 import {listenForStop, type Stop} from './signals.js';
 
-const commands = ['gateway', 'versions', 'config'] as const;
+const commands = ['gateway', 'hub', 'versions', 'config'] as const;
 
 /** Arguments → command → exit code. */
 async function main(argv: readonly string[], stop: Stop): Promise<number> {
@@ -22,7 +22,8 @@ async function main(argv: readonly string[], stop: Stop): Promise<number> {
 		const {runConfig} = await import('./config.js');
 		return runConfig({words, server, flags});
 	}
-	if (command === 'gateway') return serveGateway({words, server, flags}, stop);
+	const serve = serving.get(command);
+	if (serve) return serve({words, server, flags}, stop);
 	if ((flags.config ?? flags.check) !== undefined) throw onlyConfig(flags);
 	if (command === 'versions') return askVersions({words, server, flags}, stop);
 	if (flags.url && server) throw twoServers();
@@ -39,10 +40,22 @@ async function main(argv: readonly string[], stop: Stop): Promise<number> {
 	return runFilter(flags, stop);
 }
 
+/** Commands that serve what a configuration names. */
+const serving: ReadonlyMap<string | undefined, (given: Invocation, stop: Stop) => Promise<number>> = new Map([
+	['gateway', serveGateway],
+	['hub', serveHub],
+]);
+
 async function serveGateway({words, server, flags}: Invocation, stop: Stop): Promise<number> {
 	if (server || words.length > 1) throw superfluous('gateway', server?.[0] ?? words[1] ?? '');
 	const {runGateway} = await import('./gateway.js');
 	return runGateway(flags, stop, new URL('./demo-server.js', import.meta.url));
+}
+
+async function serveHub({words, server, flags}: Invocation, stop: Stop): Promise<number> {
+	if (server || words.length > 1) throw superfluous('hub', server?.[0] ?? words[1] ?? '');
+	const {runHub} = await import('./hub.js');
+	return runHub(flags, stop);
 }
 
 async function askVersions({words, server, flags}: Invocation, stop: Stop): Promise<number> {
@@ -75,7 +88,7 @@ const superfluous = (command: string, word: string): BridgeError =>
 	new BridgeError(
 		'ERR_CONFIG_INVALID',
 		`bridge ${command} has no use for ${word}.`,
-		'Servers stand in its configuration: bridge gateway --config FILE',
+		`Servers stand in its configuration: bridge ${command} --config FILE`,
 	);
 
 const twoServers = (): BridgeError =>

@@ -3,6 +3,7 @@ import {isSameService} from '../config/changes.js';
 import type {Config, ServiceConfig} from '../config/schema.js';
 import type {Headers} from '../envelope.js';
 import type {BridgeError} from '../errors.js';
+import {ALL} from '../http/target.js';
 import type {Log} from '../log.js';
 import type {JsonObject} from '../protocol/json.js';
 import type {Session} from '../protocol/session.js';
@@ -64,6 +65,12 @@ export class Service {
 		this.#own = own;
 		if (shared && transport === 'stdio')
 			this.#shared = new SharedUpstream({name, log: options.log, targetVersion, open: () => this.#start()});
+	}
+
+	/** Where its clients find it. */
+	get path(): string {
+		const {name} = this.config;
+		return name === ALL ? '/mcp' : `/mcp/${name}`;
 	}
 
 	get isHttp(): boolean {

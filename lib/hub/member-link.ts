@@ -58,7 +58,12 @@ export class MemberLink implements Endpoint {
 	}
 
 	/** Asks something of the hub's own, or in a client's name. Resolves with the answer, be it a result or an error. */
-	ask(method: string, params: JsonObject, {signal, within}: AskOptions = {}): Promise<Body> {
+	async ask(method: string, params: JsonObject, options: AskOptions = {}): Promise<Body> {
+		return (await this.askEnvelope(method, params, options)).body;
+	}
+
+	/** The same, with the answer as it came. */
+	askEnvelope(method: string, params: JsonObject, {signal, within}: AskOptions = {}): Promise<Envelope> {
 		return new Promise((resolve, reject) => {
 			signal?.throwIfAborted();
 			const request = Envelope.of({jsonrpc: '2.0', id: 0, method, params});
@@ -66,9 +71,9 @@ export class MemberLink implements Endpoint {
 				this.cancel(id, 'nobody waits for it any more');
 				reject(signal?.reason);
 			};
-			const onAnswer = ({body}: Envelope): void => {
+			const onAnswer = (answer: Envelope): void => {
 				signal?.removeEventListener('abort', giveUp);
-				resolve(body);
+				resolve(answer);
 			};
 			const id = this.send(request, onAnswer, within);
 			if (this.#asked.has(id)) signal?.addEventListener('abort', giveUp, {once: true});
