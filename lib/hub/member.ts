@@ -152,7 +152,10 @@ export class Member {
 	#back(): void {
 		if (this.#isOver || this.state === 'connected') return;
 		this.#isStale = true;
-		void this.#relist().then(() => this.#connected());
+		this.#isLost = false;
+		void this.#relist().then(() => {
+			if (!this.#isLost && !this.#isOver) this.#connected();
+		});
 	}
 
 	/** It could not be connected to, and is tried again later: somebody may put right what is wrong. */
