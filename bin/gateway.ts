@@ -77,7 +77,7 @@ function newGateway(config: Config, {log, trace, liveTaps, live, stderr, leftOut
 			return stderr.room();
 		},
 		droppedLogLines: leftOutLines,
-		createRunner: createRunner(() => gateway.config.packs),
+		createRunner,
 	});
 	return gateway;
 }

@@ -1,4 +1,7 @@
+import {createHash} from 'node:crypto';
 import {writeSync} from 'node:fs';
+import {hostname} from 'node:os';
+import {cwd} from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {hubSnippet} from '../lib/config/hub-snippet.js';
 import {type Loaded, loadConfig} from '../lib/config/load.js';
@@ -60,7 +63,7 @@ async function serve(
 	let current = config;
 	let services = servicesOf(config, {log, maxBytes, onStderr}, new Map());
 	const converse = converseThrough({log, maxBytes, trace, taps: tapsFor});
-	const hub = new Hub({config, services, log, converse, createRunner: createRunner(() => current.packs)});
+	const hub = new Hub({config, services, log, converse, createRunner, id: hubId(loaded)});
 	const client = ownStdio();
 	const taps = tapsFor(client.name, 'hub');
 	const waiting = new WaitingRequests();
@@ -89,6 +92,10 @@ async function serve(
 	await swept();
 	return failed(client, log) ? 1 : 0;
 }
+
+/** The same for all hubs of one file: each that it starts as its own server is known by that. */
+const hubId = ({file = cwd()}: Loaded): string =>
+	createHash('sha256').update(`${hostname()} ${file}`).digest('hex').slice(0, 16);
 
 async function allAnswered(waiting: WaitingRequests): Promise<void> {
 	// What was said last may still be on its way to here.

@@ -4,7 +4,7 @@ import {Envelope} from '../envelope.js';
 import type {Converse} from '../gateway/conversation.js';
 import type {Service} from '../gateway/service.js';
 import {type Log, logBug} from '../log.js';
-import {objectOf} from '../protocol/json.js';
+import {type JsonObject, listOf, objectOf} from '../protocol/json.js';
 import type {Endpoint} from '../stage.js';
 import {ClientRequests, RpcError} from './client-requests.js';
 import {FromMembers} from './from-members.js';
@@ -25,6 +25,8 @@ export type HubSessionOptions = {
 	readonly startupTimeoutMs: number;
 	readonly expose: () => Expose;
 	readonly run: RunTool;
+	/** What tells this hub from others. */
+	readonly id: string;
 };
 
 /** All servers as one, for one client: it looks like a server of the newest version that shakes hands. */
@@ -122,14 +124,16 @@ export class HubSession implements Endpoint {
 
 	/** Answered at once, whatever the servers do: some clients wait for a second and no longer. */
 	#initialize({body, origin}: Envelope, id: string): void {
-		const {clientInfo, capabilities} = objectOf(body.params);
+		const {clientInfo, capabilities, _meta} = objectOf(body.params);
 		const {services, expose} = this.#options;
+		const hubs = passedBy(_meta, this.#options.id);
 		this.incoming.next(Envelope.answer(id, 'result', greetingOf(services.keys(), expose()), origin));
-		this.#members.start({info: objectOf(clientInfo), capabilities: toldCapabilities(capabilities)});
+		this.#members.start({info: objectOf(clientInfo), capabilities: toldCapabilities(capabilities)}, hubs);
 	}
 
 	#listTools(request: Envelope): void {
 		this.#requests.later(request, async () => {
+			await this.#options.run.ready;
 			await this.#members.settled;
 			const text = this.#tools.text();
 			this.#from.news.shown = text;
@@ -192,6 +196,19 @@ export class HubSession implements Endpoint {
 		this.#from.news.changed(member);
 	}
 }
+
+/** A chain of hubs longer than this has no end. */
+const MAX_HUBS = 8;
+
+/** The hubs that a handshake has come through, with this one. A hub that is its own server would start without end. */
+function passedBy(meta: unknown, id: string): JsonObject {
+	const hubs = listOf(objectOf(meta)[HUBS]);
+	if (hubs.includes(id) || hubs.length >= MAX_HUBS)
+		throw new RpcError(-32600, 'This hub is one of its own servers. Take it out of its configuration.');
+	return {[HUBS]: [...hubs, id]};
+}
+
+const HUBS = 'bridge/hubs';
 
 /** Servers that can be called, and those of which it is to be said why they cannot. */
 const isPack = ({state}: Member): boolean => state !== 'disabled';

@@ -21,6 +21,8 @@ export type MemberOptions = {
 	readonly converse: Converse;
 	/** Who the hub's client is, and what it can do. */
 	readonly introduction: Introduction;
+	/** What is told beside that. */
+	readonly meta: JsonObject;
 	/** It came, went, or has other tools. */
 	readonly onChange: (member: Member) => void;
 	/** It says something that is no answer. */
@@ -101,7 +103,7 @@ export class Member {
 	}
 
 	async #connect(): Promise<void> {
-		const {converse, introduction} = this.#options;
+		const {converse, introduction, meta: _meta} = this.#options;
 		this.#span ??= this.#newSpan();
 		this.#isLost = false;
 		const link = new MemberLink({
@@ -117,7 +119,7 @@ export class Member {
 		try {
 			conversation.begin(link, converse);
 			const {capabilities, info: clientInfo} = introduction;
-			const params = {protocolVersion: NEWEST_HANDSHAKE, capabilities, clientInfo};
+			const params = {protocolVersion: NEWEST_HANDSHAKE, capabilities, clientInfo, _meta};
 			const {result, error} = await link.ask('initialize', params);
 			if (error !== undefined) throw unusable(this.name, error);
 			this.greeting = objectOf(result);

@@ -3,6 +3,7 @@ import type {Converse} from '../gateway/conversation.js';
 import type {Service} from '../gateway/service.js';
 import type {Log} from '../log.js';
 import {pause} from '../pause.js';
+import type {JsonObject} from '../protocol/json.js';
 import type {Introduction} from '../protocol/session.js';
 import {span} from '../span.js';
 import {Member} from './member.js';
@@ -21,6 +22,7 @@ export class Members {
 	readonly #options: MembersOptions;
 	#all = new Map<string, Member>();
 	#introduction: Introduction | undefined;
+	#meta: JsonObject = {};
 	#services: ReadonlyMap<string, Service>;
 	#resolveSettled: () => void = () => {};
 	/** Resolves when each server is there or has failed, or has had its time. */
@@ -47,11 +49,12 @@ export class Members {
 		return this.#all.get(name);
 	}
 
-	/** Connects to all servers, in the name of this client. */
-	start(introduction: Introduction): void {
+	/** Connects to all servers, in the name of this client. `meta` is told with each handshake. */
+	start(introduction: Introduction, meta: JsonObject): void {
 		if (this.#introduction) return;
 		const {log, startupTimeoutMs} = this.#options;
 		this.#introduction = introduction;
+		this.#meta = meta;
 		const init = span(log, 'proxy.init', {});
 		for (const service of this.#services.values()) this.#add(service, introduction);
 		const tellOfInit = (): void => {
@@ -96,7 +99,7 @@ export class Members {
 	#add(service: Service, introduction: Introduction): void {
 		const {log, converse, onMessage} = this.#options;
 		const onChange = (member: Member): void => this.#changed(member);
-		const member = new Member(service, {log, converse, introduction, onChange, onMessage});
+		const member = new Member(service, {log, converse, introduction, meta: this.#meta, onChange, onMessage});
 		this.#all.set(member.name, member);
 		member.start();
 	}

@@ -1,3 +1,4 @@
+import {spelled} from '../run/names.js';
 import type {Pack} from '../run/types.js';
 
 /** How many tools of a pack are named, and how long the names of one pack may be. */
@@ -12,7 +13,7 @@ export function describeRun(packs: readonly Pack[]): string {
 	const seen = new Set<string>();
 	const lines: string[] = [];
 	for (const {name, tools} of packs) {
-		const pack = name.replaceAll('-', '_');
+		const pack = spelled(name);
 		if (!seen.has(pack)) lines.push(`${pack}: ${toolNames(tools.map(tool => tool.name))}`);
 		seen.add(pack);
 	}

@@ -1,7 +1,7 @@
-import {AsyncLocalStorage} from 'node:async_hooks';
 import type {Log} from '../log.js';
 import {type JsonObject, objectOf} from '../protocol/json.js';
 import type {Pack, Runner, RunnerOptions, ServerState} from '../run/types.js';
+import {loadPacks} from './local-packs.js';
 import {describeRun} from './run-description.js';
 
 /** What a program of one client can call. */
@@ -12,25 +12,39 @@ export type RunScope = {
 
 export type RunToolOptions = {
 	readonly log: Log;
-	/** Makes what runs programs, with the local packs of a folder, if there is one. It is only made when it is needed. */
+	/** Makes what runs programs. It is only made when it is needed. */
 	readonly createRunner: (options: RunnerOptions) => Promise<Runner>;
+	/** Where local packs are, if there are any. */
+	readonly folder: string | undefined;
 };
 
 /** The `run` tool: one runner, with its limits, for all clients; each of them has packs of its own. */
 export class RunTool {
 	readonly #options: RunToolOptions;
-	readonly #scope = new AsyncLocalStorage<RunScope>();
 	#runner: Promise<Runner> | undefined;
+	#local: readonly Pack[] = [];
+	/** Resolves when the local packs are there. */
+	ready: Promise<void>;
 
 	constructor(options: RunToolOptions) {
 		this.#options = options;
+		this.ready = this.load(options.folder);
+	}
+
+	/** Takes the local packs of a folder for those that there are. What is loaded already stays as it is. */
+	load(folder: string | undefined): Promise<void> {
+		const loading = folder === undefined ? Promise.resolve([]) : loadPacks(folder, this.#options.log);
+		this.ready = loading.then(packs => {
+			this.#local = packs;
+		});
+		return this.ready;
 	}
 
 	/** The tool as it is listed. */
 	listed(packs: readonly Pack[]): string {
 		return JSON.stringify({
 			name: 'run',
-			description: describeRun(packs),
+			description: describeRun([...this.#local, ...packs]),
 			inputSchema: {
 				type: 'object',
 				properties: {command: {type: 'string', description: 'Python code'}},
@@ -45,8 +59,10 @@ export class RunTool {
 		const {command, ...others} = objectOf(params.arguments);
 		if (typeof command !== 'string' || Object.keys(others).length > 0)
 			return refusal('run takes one argument, command: Python code as text.');
-		const runner = await this.#ready();
-		return this.#scope.run(scope, () => runner.run(command, {signal}));
+		const runner = await this.#started();
+		await this.ready;
+		const {packs, servers} = scope;
+		return runner.run(command, {signal, servers, packs: () => [...this.#local, ...packs()]});
 	}
 
 	async close(): Promise<void> {
@@ -54,13 +70,9 @@ export class RunTool {
 		await runner?.close();
 	}
 
-	#ready(): Promise<Runner> {
+	#started(): Promise<Runner> {
 		const {log, createRunner} = this.#options;
-		this.#runner ??= createRunner({
-			log,
-			packs: () => this.#scope.getStore()?.packs() ?? [],
-			servers: () => this.#scope.getStore()?.servers() ?? [],
-		});
+		this.#runner ??= createRunner({log, packs: () => []});
 		return this.#runner;
 	}
 }

@@ -59,7 +59,7 @@ export type ProgramContext = {
 
 /** A server as a pack of `run`. */
 export function packOf(member: Member, context: ProgramContext): Pack {
-	const {name, tools, service, greeting, state} = member;
+	const {name, tools, service, greeting, state, reason = 'it is still connecting'} = member;
 	const {timeoutMs} = service.config;
 	const description = objectOf(greeting.serverInfo).title;
 	return {
@@ -68,7 +68,7 @@ export function packOf(member: Member, context: ProgramContext): Pack {
 		...(typeof description === 'string' ? {description} : {}),
 		tools: tools.map(({body}) => body as Pack['tools'][number]),
 		...(timeoutMs === 0 ? {} : {timeoutMs}),
-		...(state === 'connected' ? {} : {unavailable: unavailable(member).sentence}),
+		...(state === 'connected' ? {} : {unavailable: reason}),
 		call: (tool, args, signal) => callOf(member, tool, args, {...context, signal}),
 	};
 }

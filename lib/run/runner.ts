@@ -59,7 +59,8 @@ class ProgramRunner implements Runner {
 		this.#plainGate = new Gate(MAX_PLAIN, maxWaiting);
 	}
 
-	async run(command: string, {signal, timeoutMs}: RunCallOptions = {}): Promise<RunResult> {
+	async run(command: string, options: RunCallOptions = {}): Promise<RunResult> {
+		const {signal, timeoutMs} = options;
 		const limitMs = Math.min(timeoutMs ?? Number.POSITIVE_INFINITY, this.#limits.runTimeoutMs);
 		const over = new AbortController();
 		setMaxListeners(0, over.signal);
@@ -72,7 +73,7 @@ class ProgramRunner implements Runner {
 		this.#closing.signal.addEventListener('abort', onClose, {once: true});
 		if (signal?.aborted) onCancel();
 		if (this.#closing.signal.aborted) onClose();
-		const packs = this.#packs();
+		const packs = this.#packs(options);
 		calls = new Calls(packs, this.#limits, over.signal);
 		const run: Run = {code: sourceIn(command), packs, calls, signal: over.signal, stdout: () => ''};
 		const result = this.#result(run);
@@ -100,8 +101,9 @@ class ProgramRunner implements Runner {
 		await this.#pool.close();
 	}
 
-	#packs(): Packs {
-		const {packs, servers, log} = this.#options;
+	#packs(own: RunCallOptions): Packs {
+		const {log} = this.#options;
+		const {packs = this.#options.packs, servers = this.#options.servers} = own;
 		const given = packs();
 		const named: Packs = namePacks(
 			proxyPack(() => named, servers),

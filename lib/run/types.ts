@@ -96,6 +96,9 @@ export type RunCallOptions = {
 	readonly signal?: AbortSignal;
 	/** Shorter than the runner's own limit; a longer one is not granted. */
 	readonly timeoutMs?: number;
+	/** What this run finds, where one runner serves several clients, each with packs of its own. */
+	readonly packs?: RunnerOptions['packs'];
+	readonly servers?: NonNullable<RunnerOptions['servers']>;
 };
 
 /** Runs programs. */
