@@ -10,6 +10,7 @@ import {Entrance} from '../lib/gateway/entrance.js';
 import {Gateway} from '../lib/gateway/gateway.js';
 import {addressOf, listen, stopListening} from '../lib/http/server.js';
 import {prefixed} from '../lib/prefixed.js';
+import {startTelemetry} from '../lib/telemetry.js';
 import {sweepOrphans} from '../lib/transports/sweep.js';
 import {converseThrough} from '../pipelines/gateway.js';
 import {followConfig} from './config-changes.js';
@@ -34,6 +35,7 @@ export async function runGateway(flags: Flags, stop: Stop, demo: URL): Promise<n
 	const watchers = observers(flags);
 	const {log} = watchers;
 	for (const warning of loaded.warnings) log.warn('config.warning', warning);
+	const stopTracing = startTelemetry(log);
 	const gateway = newGateway(config, watchers);
 	const {handle, upgrade, answers} = new Entrance(gateway);
 	const server = await listen({
@@ -60,6 +62,7 @@ export async function runGateway(flags: Flags, stop: Stop, demo: URL): Promise<n
 	await Promise.race([answers.flushed(), hurry]);
 	server.closeAllConnections();
 	await swept();
+	await Promise.race([stopTracing.then(stopNow => stopNow()), hurry]);
 	await watchers.close();
 	return 0;
 }

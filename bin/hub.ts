@@ -12,6 +12,7 @@ import {Hub} from '../lib/hub/hub.js';
 import {logBug} from '../lib/log.js';
 import {prefixed} from '../lib/prefixed.js';
 import {connect} from '../lib/stage.js';
+import {startTelemetry} from '../lib/telemetry.js';
 import {ownStdio} from '../lib/transports/own-stdio.js';
 import {sweepOrphans} from '../lib/transports/sweep.js';
 import {WaitingRequests} from '../lib/waiting-requests.js';
@@ -27,6 +28,7 @@ import type {Stop} from './signals.js';
 /** How long a client that closed its end may still be answered. With what comes after it, all is gone within 5 s. */
 const GRACE_MS = 2500;
 const POLL_MS = 10;
+const TRACING_MS = 500;
 
 /** `bridge hub`: all configured servers as one MCP server on this process's stdio. */
 export async function runHub(flags: Flags, stop: Stop): Promise<number> {
@@ -60,6 +62,9 @@ async function serve(
 		show(server, chunk);
 		return stderr.room();
 	};
+	const stopTracing = startTelemetry(log);
+	// Who waits for an answer does not wait for this, if it takes long.
+	await Promise.race([stopTracing, sleep(TRACING_MS, undefined, {ref: false})]);
 	let current = config;
 	let services = servicesOf(config, {log, maxBytes, onStderr}, new Map());
 	const converse = converseThrough({log, maxBytes, trace, taps: tapsFor});
@@ -90,6 +95,7 @@ async function serve(
 	await Promise.race([client.close(), stop.urged]);
 	taps?.closed('client');
 	await swept();
+	await Promise.race([stopTracing.then(stopNow => stopNow()), sleep(TRACING_MS), stop.urged]);
 	return failed(client, log) ? 1 : 0;
 }
 
