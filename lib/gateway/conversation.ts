@@ -33,7 +33,7 @@ export class Conversation {
 		const isShared = shared && service.config.transport === 'stdio';
 		this.watch = watch;
 		this.session = new Session({
-			...{upstream: name, isStrict: strict, isShared, isTaskless: isMember},
+			...{upstream: name, isStrict: strict, isShared, isHub: isMember},
 			clientVersion: isMember ? undefined : clientVersion,
 			// A server that others use, too, has been asked already.
 			targetVersion: isShared ? undefined : targetVersion,

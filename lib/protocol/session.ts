@@ -19,8 +19,8 @@ export type SessionOptions = {
 	readonly isStrict?: boolean;
 	/** Whether the upstream serves several clients, and so was promised more than each of them can do. */
 	readonly isShared?: boolean;
-	/** Whether the client does not work in tasks, though its version has them. */
-	readonly isTaskless?: boolean;
+	/** Whether the client is the hub: it knows no tasks, though its version has them, and can wait for a handshake. */
+	readonly isHub?: boolean;
 };
 
 /** Who a client is, and what it can do. */
@@ -93,7 +93,7 @@ export class Session {
 
 	/** Whether the client has no word for tasks that the upstream may want to work in. */
 	get needsPolling(): boolean {
-		return this.#offersTasks && (this.#client !== NEWEST_HANDSHAKE || this.options.isTaskless === true);
+		return this.#offersTasks && (this.#client !== NEWEST_HANDSHAKE || this.options.isHub === true);
 	}
 
 	/** The client speaks this, or nobody knows any more. */
