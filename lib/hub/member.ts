@@ -116,6 +116,10 @@ export class Member {
 		});
 		this.link = link;
 		this.#conversation = conversation;
+		// Who shares a server with others may be cut off from it.
+		void link.gone.then(() => {
+			if (this.link === link) void this.#failed(cutOff(this.name));
+		});
 		try {
 			conversation.begin(link, converse);
 			const {capabilities, info: clientInfo} = introduction;
@@ -221,6 +225,9 @@ export class Member {
 		await link?.close();
 	}
 }
+
+const cutOff = (server: string): BridgeError =>
+	new BridgeError('ERR_SESSION_CLOSED', `The connection to ${server} was closed.`, 'It is made again.');
 
 const unusable = (server: string, error: unknown): BridgeError =>
 	new BridgeError(

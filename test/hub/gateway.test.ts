@@ -132,6 +132,17 @@ test('servers that the file adds and removes come and go in a session that stays
 	t.false(names.includes('wix__search'));
 });
 
+test('a shared server is one process for all sessions of /mcp, and sees each of them for itself', async t => {
+	const wix = {...shop('wix'), shared: true};
+	const gateway = await startGateway(t, {expose: 'tools', servers: {wix}});
+	const sessions = [await gateway.open(''), await gateway.open('')];
+	for (const [at, session] of sessions.entries()) {
+		const call = {name: 'wix__echo', arguments: {value: at}};
+		t.like(await session.request(1, 'tools/call', call), {result: {structuredContent: {value: at}}});
+	}
+	t.is(gateway.running.stderr.match(/wix client/g)?.length, 1);
+});
+
 test('J4 a gateway that is one of its own servers is told so, and goes on', async t => {
 	const gateway = await startGateway(t, both);
 	const self = {url: new URL('/mcp', gateway.base).href, transport: 'http'};
