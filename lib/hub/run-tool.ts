@@ -1,7 +1,7 @@
 import type {Log} from '../log.js';
 import {type JsonObject, objectOf} from '../protocol/json.js';
+import {loadLocalPacks} from '../run/local-packs.js';
 import type {Pack, Runner, RunnerOptions, ServerState} from '../run/types.js';
-import {loadPacks} from './local-packs.js';
 import {describeRun} from './run-description.js';
 
 /** What a program of one client can call. */
@@ -33,7 +33,7 @@ export class RunTool {
 
 	/** Takes the local packs of a folder for those that there are. What is loaded already stays as it is. */
 	load(folder: string | undefined): Promise<void> {
-		const loading = folder === undefined ? Promise.resolve([]) : loadPacks(folder, this.#options.log);
+		const loading = folder === undefined ? Promise.resolve([]) : loadLocalPacks(folder, this.#options.log);
 		this.ready = loading.then(packs => {
 			this.#local = packs;
 		});

@@ -122,7 +122,7 @@ test('a local pack wins over the server of its name, and one that cannot be load
 	t.regex(await value('wix.list_sites()'), /Tool 'list_sites' not found in pack 'wix'/);
 	t.regex(await value('proxy.help("wix.add")'), /Adds up\.\s[\s\S]*a: float – one/);
 	t.is(await value('my_notion.search(query="x")'), '{"hits":["notion: x"]}');
-	await until(() => logged(hub.running, 'hub.pack.failed').length === 1);
+	await until(() => logged(hub.running, 'run.pack.broken').length === 1);
 });
 
 test('J4 a hub that is one of its own servers is told so, and starts no others', async t => {
