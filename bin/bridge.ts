@@ -8,7 +8,7 @@ import {type Flags, type Invocation, readInvocation, splitAtDashes} from './flag
 import {helpOf} from './help.js';
 import {listenForStop, type Stop} from './signals.js';
 
-const commands = ['gateway', 'raw', 'decode', 'versions', 'config'] as const;
+const commands = ['gateway', 'hub', 'raw', 'decode', 'versions', 'config'] as const;
 
 /** Arguments → command → exit code. */
 async function main(argv: readonly string[], stop: Stop): Promise<number> {
@@ -22,7 +22,8 @@ async function main(argv: readonly string[], stop: Stop): Promise<number> {
 		const {runConfig} = await import('./config.js');
 		return runConfig({words, server, flags});
 	}
-	if (command === 'gateway') return serveGateway({words, server, flags}, stop);
+	const serve = serving.get(command);
+	if (serve) return serve({words, server, flags}, stop);
 	if (command === 'raw' || command === 'decode') return traceBytes(command, {words, server, flags}, stop);
 	refuseRawFlags(flags);
 	if ((flags.config ?? flags.check) !== undefined) throw onlyConfig(flags);
@@ -46,6 +47,12 @@ async function frontServer(server: Invocation['server'], flags: Flags, stop: Sto
 	return runFilter(flags, stop);
 }
 
+/** Commands that serve what a configuration names. */
+const serving: ReadonlyMap<string | undefined, (given: Invocation, stop: Stop) => Promise<number>> = new Map([
+	['gateway', serveGateway],
+	['hub', serveHub],
+]);
+
 async function serveGateway({words, server, flags}: Invocation, stop: Stop): Promise<number> {
 	if (server || words.length > 1) throw superfluous('gateway', server?.[0] ?? words[1] ?? '');
 	const {runGateway} = await import('./gateway.js');
@@ -68,6 +75,12 @@ async function traceBytes(
 		if (!(error instanceof NeedsHelp)) throw error;
 		return print(2, `bridge: ${error.sentence}\n\n${helpOf('raw')}`, error.exitCode);
 	});
+}
+
+async function serveHub({words, server, flags}: Invocation, stop: Stop): Promise<number> {
+	if (server || words.length > 1) throw superfluous('hub', server?.[0] ?? words[1] ?? '');
+	const {runHub} = await import('./hub.js');
+	return runHub(flags, stop);
 }
 
 async function askVersions({words, server, flags}: Invocation, stop: Stop): Promise<number> {
@@ -100,8 +113,8 @@ const superfluous = (command: string, word: string): BridgeError =>
 	new BridgeError(
 		'ERR_CONFIG_INVALID',
 		`bridge ${command} has no use for ${word}.`,
-		command === 'gateway'
-			? 'Servers stand in its configuration: bridge gateway --config FILE'
+		command === 'gateway' || command === 'hub'
+			? `Servers stand in its configuration: bridge ${command} --config FILE`
 			: `Leave it out: bridge ${command} --help says what it takes.`,
 	);
 

@@ -2,22 +2,22 @@ import {writeSync} from 'node:fs';
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {fileURLToPath} from 'node:url';
-import {serviceChanges} from '../lib/config/changes.js';
 import {type Client, clientSnippet} from '../lib/config/clients.js';
 import {type Loaded, loadConfig} from '../lib/config/load.js';
 import {resolveConfig} from '../lib/config/resolve.js';
-import type {Config, ServiceConfig} from '../lib/config/schema.js';
-import {watchConfig} from '../lib/config/watch.js';
-import {BridgeError} from '../lib/errors.js';
+import type {Config} from '../lib/config/schema.js';
 import {Entrance} from '../lib/gateway/entrance.js';
 import {Gateway} from '../lib/gateway/gateway.js';
 import {addressOf, listen, stopListening} from '../lib/http/server.js';
-import type {Log} from '../lib/log.js';
 import {prefixed} from '../lib/prefixed.js';
+import {startTelemetry} from '../lib/telemetry.js';
 import {sweepOrphans} from '../lib/transports/sweep.js';
 import {converseThrough} from '../pipelines/gateway.js';
+import {followConfig} from './config-changes.js';
+import {effective} from './effective.js';
 import type {Flags} from './flags.js';
 import {checkLog, type Observers, observers} from './observers.js';
+import {createRunner} from './runner.js';
 import type {Stop} from './signals.js';
 
 /** How long what is under way may take when the gateway is asked to end. */
@@ -26,7 +26,7 @@ const DRAIN_MS = 10_000;
 /** `bridge gateway`: each configured server at `/mcp/{service}`. Without any, a demo server is there to try. */
 export async function runGateway(flags: Flags, stop: Stop, demo: URL): Promise<number> {
 	const loaded = await loadConfig({named: flags.config});
-	const config = effective(loaded, flags, demo);
+	const config = meaning(loaded, flags, demo);
 	if (flags.printClient) {
 		writeSync(1, snippet(flags.printClient, config, baseOf(config.listen)));
 		return 0;
@@ -35,6 +35,7 @@ export async function runGateway(flags: Flags, stop: Stop, demo: URL): Promise<n
 	const watchers = observers(flags);
 	const {log} = watchers;
 	for (const warning of loaded.warnings) log.warn('config.warning', warning);
+	const stopTracing = startTelemetry(log);
 	const gateway = newGateway(config, watchers);
 	const {handle, upgrade, answers} = new Entrance(gateway);
 	const server = await listen({
@@ -46,10 +47,10 @@ export async function runGateway(flags: Flags, stop: Stop, demo: URL): Promise<n
 	});
 	const base = baseOf(addressOf(server));
 	announce(base, config, loaded.file);
-	const watch = watchConfig({
-		loaded,
-		onLoaded: next => void reload(gateway, effective(next, flags, demo), log),
-		onError: error => tellOfBroken(log, error),
+	const watch = followConfig({
+		...{loaded, log, current: () => gateway.config},
+		meaning: next => meaning(next, flags, demo),
+		apply: next => gateway.reload(next),
 	});
 	const swept = sweepOrphans(log);
 	await stop.asked;
@@ -61,37 +62,15 @@ export async function runGateway(flags: Flags, stop: Stop, demo: URL): Promise<n
 	await Promise.race([answers.flushed(), hurry]);
 	server.closeAllConnections();
 	await swept();
+	await Promise.race([stopTracing.then(stopNow => stopNow()), hurry]);
 	await watchers.close();
 	return 0;
-}
-
-async function reload(gateway: Gateway, config: Config, log: Log): Promise<void> {
-	try {
-		const before = gateway.config;
-		await gateway.reload(config);
-		tellOfChanges(log, before, config);
-	} catch (error) {
-		if (!(error instanceof BridgeError)) throw error;
-		tellOfBroken(log, error);
-	}
-}
-
-const tellOfBroken = (log: Log, error: BridgeError): void =>
-	log.error('config.broken', `${error.sentence} What was in force still is.`);
-
-function tellOfChanges(log: Log, before: Config, after: Config): void {
-	const {added, changed, removed} = serviceChanges(before, after);
-	log.info('config.loaded', 'The configuration has changed, and is in force.', {
-		added: added.map(({name}) => name),
-		changed: changed.map(({name}) => name),
-		removed,
-	});
 }
 
 function newGateway(config: Config, {log, trace, liveTaps, live, stderr, leftOutLines}: Observers): Gateway {
 	const maxBytes = config.limits.messageBytes;
 	const show = prefixed(text => stderr.write(text));
-	return new Gateway({
+	const gateway: Gateway = new Gateway({
 		...{config, log},
 		live,
 		converse: converseThrough({log, maxBytes, trace, taps: liveTaps}),
@@ -101,19 +80,15 @@ function newGateway(config: Config, {log, trace, liveTaps, live, stderr, leftOut
 			return stderr.room();
 		},
 		droppedLogLines: leftOutLines,
+		createRunner,
 	});
+	return gateway;
 }
 
 /** What is in force: the file, where flags say nothing else, and the demo where there is no server at all. */
-function effective({config}: Loaded, flags: Flags, demo: URL): Config {
+function meaning({config}: Loaded, flags: Flags, demo: URL): Config {
 	const services = config.services.size > 0 ? config.services : demoServices(demo);
-	const given: Partial<ServiceConfig> = {
-		...(flags.timeoutMs === undefined ? {} : {timeoutMs: flags.timeoutMs}),
-		...(flags.clientVersion === undefined ? {} : {clientVersion: flags.clientVersion}),
-		...(flags.targetVersion === undefined ? {} : {targetVersion: flags.targetVersion}),
-		...(flags.cacheTools ? {cacheTools: true} : {}),
-	};
-	return {...config, services: new Map([...services].map(([name, one]) => [name, {...one, ...given}]))};
+	return effective({...config, services}, flags);
 }
 
 function demoServices(demo: URL): Config['services'] {
@@ -136,12 +111,14 @@ const enabled = (services: Config['services']): string[] =>
 function announce(base: URL, config: Config, file: string | undefined): void {
 	const names = [...config.services.keys()];
 	const width = Math.max(...names.map(name => name.length));
+	const all = `  all of them as one: ${new URL('/mcp', base).href}`;
 	const rows = names.map(name => `  ${name.padEnd(width)}  ${new URL(`/mcp/${name}`, base).href}`);
 	const where = file === undefined ? 'without a configuration file: here is a demo' : `as ${file} says`;
 	const hints = ['codex', 'claude'] as const;
 	const text = [
 		`bridge gateway listens on ${base.origin}, ${where}.`,
 		...rows,
+		all,
 		`  status: ${base.origin}/status`,
 		'',
 		...hints.map(client => `${snippet(client, config, base)}`),

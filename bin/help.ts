@@ -8,6 +8,7 @@ Usage
   bridge gateway [--config FILE]       an HTTP server: each configured server at /mcp/{service}
   bridge raw [RULE…] [@DIR]            raw TCP forwarding with a log of all bytes; RULE is LOCAL:HOST:PORT
   bridge decode LOG [--conn ID]        such a log back into bytes
+  bridge hub [--config FILE]           all configured servers as one on stdio, their tools behind one tool, run
   bridge versions -- COMMAND [ARGS…]   or --url URL: what a server speaks, and what each client would lose with it
   bridge config [--check FILE]         the configuration that is in force, and where each value comes from
 
@@ -35,6 +36,7 @@ Examples
   bridge --debug -- npx -y @modelcontextprotocol/server-everything
   bridge --target-version 2024-11-05 -- npx -y @modelcontextprotocol/server-memory
   bridge gateway --config bridge.yaml
+  bridge hub --config bridge.yaml
   bridge versions -- npx -y @modelcontextprotocol/server-everything
   codex mcp-server | bridge --log traffic.ndjson | head -1
 
@@ -67,7 +69,7 @@ Usage
   bridge gateway [--config FILE] --print-client codex|claude|cursor|vscode    what to write into a client's configuration
 
 Servers stand in the configuration, which is read again when it changes; without any, there is a demo. Clients connect over
-streamable HTTP, HTTP+SSE (/mcp/{service}/sse) or WebSocket. /status, /healthz and /metrics tell how it is.
+streamable HTTP, HTTP+SSE (/mcp/{service}/sse) or WebSocket. /mcp is all servers as one, as bridge hub has them. /status, /healthz and /metrics tell how it is.
 
 Example
   bridge gateway --config bridge.yaml
@@ -85,6 +87,38 @@ Exit codes
   0 it was asked to end, 2 it was used wrongly: flags, configuration, a port that is taken
 `;
 
+/** What `bridge hub --help` prints. */
+const hubHelp = `bridge hub: all configured servers as one MCP server on stdio
+
+Usage
+  bridge hub [--config FILE] [--log FILE] [--debug]
+  bridge hub [--config FILE] --print-client codex|claude|cursor|vscode    what to write into a client's configuration
+
+Servers stand in the configuration, which is read again when it changes. The client sees one tool, run, which takes Python:
+  sites = wix.list_sites()
+  [s.name for s in sites if s.plan == "free"]
+Each server is a pack, and its tools are called as pack.tool(name=value). proxy.search("text") and proxy.help("pack.tool")
+find tools. expose: tools shows all tools as server__tool instead, and resources and prompts, too; expose: both has all.
+
+Example
+  bridge hub --config bridge.yaml
+
+  # bridge.yaml
+  expose: run
+  servers:
+    memory:
+      command: npx
+      args: ["-y", "@modelcontextprotocol/server-memory"]
+    remote:
+      url: https://example.com/mcp
+      headers: { Authorization: "Bearer \${REMOTE_TOKEN}" }
+
+Traces are exported where OTEL_* variables ask for it and @opentelemetry/sdk-node is installed next to bridge.
+
+Exit codes
+  0 the client closed its end, 1 stdin or stdout failed, 2 it was used wrongly: flags, configuration
+`;
+
 /** What `bridge config --help` prints. */
 const configHelp = `bridge config: the configuration that is in force, and where each value comes from
 
@@ -97,7 +131,7 @@ Usage
 Secrets are shown as [hidden]. All mistakes are told at once, on stderr, each with its line and key.
 
 Keys
-  listen tokens origins expose packs secret advertise store
+  listen tokens origins expose startupTimeout packs secret advertise store
   limits: message sessions idle
   servers (or mcpServers): for each name
     url or command; args env cwd; headers accept contentType
@@ -168,6 +202,7 @@ const helps: ReadonlyMap<string | undefined, string> = new Map([
 	['gateway', gatewayHelp],
 	['raw', rawHelp],
 	['decode', decodeHelp],
+	['hub', hubHelp],
 	['config', configHelp],
 ]);
 

@@ -7,7 +7,7 @@ import type {Answers} from '../lib/http/answers.js';
 import {Guard} from '../lib/http/guard.js';
 import {acceptedBy, bodyProblem, readBody} from '../lib/http/read-body.js';
 import {type Refused, refuse} from '../lib/http/refuse.js';
-import {targetOf} from '../lib/http/target.js';
+import {ALL, targetOf} from '../lib/http/target.js';
 import {type Log, logBug} from '../lib/log.js';
 import {wholeMessage} from '../lib/transports/whole-message.js';
 
@@ -26,7 +26,8 @@ export function control({log, answers, ...options}: ControlOptions) {
 	const problemOf = (req: IncomingMessage): Refused | undefined => {
 		const foreign = guard.refusal(req); //                 browsers of others, and names of others
 		if (foreign) return toldOf(log, req, foreign);
-		if (targetOf(req.url ?? '').kind !== 'all') return nothingThere; //  /mcp and nothing else
+		const target = targetOf(req.url ?? '');
+		if (target.kind !== 'mcp' || target.service !== ALL) return nothingThere; //  /mcp and nothing else
 		const {json, events} = acceptedBy(req);
 		return (
 			only(req, ['POST']) ?? //                      nothing is said here that was not asked for

@@ -62,8 +62,8 @@ export function gateway(
 export const converseThrough =
 	(options: GatewayOptions): Converse =>
 	(client: Endpoint, conversation: Conversation) => {
-		const {service, session, caller} = conversation;
-		const upstream = service.open(session, caller.authorization);
+		const {service, session, caller, watch} = conversation;
+		const upstream = service.open(session, caller.authorization, watch);
 		const ended = service.begun(session);
 		const taps = options.taps(client.name, service.config.name);
 		const link = connect(client, gateway(conversation, options, taps), upstream, error =>

@@ -35,6 +35,8 @@ export type Config = {
 	/** Browser origins that are allowed beyond those of this machine; `*` stands for any port or subdomain. */
 	readonly origins: readonly string[];
 	readonly expose: Expose;
+	/** How long the hub waits for its servers before it tells what there is. */
+	readonly startupTimeoutMs: number;
 	readonly limits: Limits;
 	readonly packs: string | undefined;
 	readonly secret: string | undefined;
@@ -107,6 +109,10 @@ const size = reads('a size of at least 1KiB and at most 1GiB, like 64MiB', given
 const duration = reads('a time of at most 24 days, like 90s or 30m; a number alone is seconds', given =>
 	durationOf(asText(given)),
 );
+const startup = reads('a time of at most 10s', given => {
+	const ms = durationOf(asText(given));
+	return ms !== undefined && ms <= 10_000 ? ms : undefined;
+});
 const count = reads('a whole number from 1 to 1000000', given => {
 	const number = /^\d{1,7}$/.test(asText(given)) ? Number(given) : 0;
 	return number >= 1 && number <= 1e6 ? number : undefined;
@@ -142,6 +148,7 @@ export const fileShape = z.strictObject({
 		textThat('an origin, like https://example.com or http://localhost:*', text => ORIGIN.test(text)),
 	).optional(),
 	expose: among('run', 'tools', 'both').optional(),
+	startupTimeout: startup.optional(),
 	limits: limitsShape.optional(),
 	packs: word.optional(),
 	secret: word.optional(),

@@ -37,6 +37,7 @@ const wholeOf = ({limits, services, ...config}: Config): Shown => ({
 	tokens: config.tokens.map(() => HIDDEN),
 	origins: config.origins,
 	expose: config.expose,
+	startupTimeout: durationText(config.startupTimeoutMs),
 	limits: {
 		message: sizeText(limits.messageBytes),
 		sessions: limits.sessions,

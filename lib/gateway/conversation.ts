@@ -1,7 +1,7 @@
 import {Session} from '../protocol/session.js';
 import type {Endpoint} from '../stage.js';
 import {WaitingRequests} from '../waiting-requests.js';
-import type {Service} from './service.js';
+import type {Service, Watch} from './service.js';
 
 /** Whose requests they are: what two callers must have in common for one to see anything of the other's. */
 export type Caller = {
@@ -11,21 +11,30 @@ export type Caller = {
 	readonly principal: string;
 };
 
+export type Manner = {
+	/** Whether the hub is the client, which speaks the newest version, and knows no tasks. */
+	readonly isMember?: boolean;
+	readonly watch?: Watch;
+};
+
 /** What a client and a server say to each other, from the first word to the last. */
 export class Conversation {
 	readonly service: Service;
 	readonly caller: Caller;
 	readonly session: Session;
 	readonly waiting = new WaitingRequests();
+	readonly watch: Watch | undefined;
 	#end: () => Promise<number | undefined> = async () => undefined;
 
-	constructor(service: Service, caller: Caller) {
+	constructor(service: Service, caller: Caller, {isMember = false, watch}: Manner = {}) {
 		const {name, targetVersion, clientVersion, strict, shared} = service.config;
 		this.service = service;
 		this.caller = caller;
 		const isShared = shared && service.config.transport === 'stdio';
+		this.watch = watch;
 		this.session = new Session({
-			...{upstream: name, clientVersion, isStrict: strict, isShared},
+			...{upstream: name, isStrict: strict, isShared, isHub: isMember},
+			clientVersion: isMember ? undefined : clientVersion,
 			// A server that others use, too, has been asked already.
 			targetVersion: isShared ? undefined : targetVersion,
 		});

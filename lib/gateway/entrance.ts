@@ -55,8 +55,8 @@ export class Entrance {
 	}
 
 	readonly handle = (req: IncomingMessage, res: ServerResponse): void => {
-		const target = targetOf(req.url ?? '');
-		const service = 'service' in target ? this.#gateway.services.get(target.service) : undefined;
+		const target = this.#targetOf(req);
+		const service = 'service' in target ? this.#gateway.find(target.service) : undefined;
 		const start = performance.now();
 		this.answers.add(res, () => {
 			const seconds = (performance.now() - start) / 1000;
@@ -70,6 +70,10 @@ export class Entrance {
 			refuse(res, internalError);
 		}
 	};
+
+	#targetOf({url = ''}: IncomingMessage): Target {
+		return targetOf(url, name => this.#gateway.services.has(name));
+	}
 
 	/** Where a request goes; or why it goes nowhere. */
 	#route(
@@ -133,8 +137,7 @@ export class Entrance {
 		readBody(req, messageBytes, (line, refused) => {
 			if (!line) refuse(res, refused ?? {status: 400, message: 'Bad Request'});
 			else if (!service.config.enabled) refuse(res, disabledFor(service.config.name, line));
-			else if (this.#gateway.services.get(service.config.name) !== service)
-				refuse(res, another(service.config.name));
+			else if (this.#gateway.find(service.config.name) !== service) refuse(res, another(service.config.name));
 			else this.#posts.take(req, res, line, service, caller);
 		});
 		return;
@@ -174,8 +177,8 @@ export class Entrance {
 
 	/** A client wants to change to another protocol on its connection, of which WebSocket is the only one. */
 	readonly upgrade = (req: IncomingMessage, socket: Duplex, head: Buffer): void => {
-		const target = targetOf(req.url ?? '');
-		const service = target.kind === 'mcp' ? this.#gateway.services.get(target.service) : undefined;
+		const target = this.#targetOf(req);
+		const service = target.kind === 'mcp' ? this.#gateway.find(target.service) : undefined;
 		const refused = this.#upgradeProblem(req, service);
 		if (!refused && service) {
 			const maxBytes = this.#gateway.config.limits.messageBytes;

@@ -2,12 +2,15 @@ import {type Listen, listenText} from '../config/listen.js';
 import type {Config} from '../config/schema.js';
 import {BridgeError} from '../errors.js';
 import {Guard} from '../http/guard.js';
+import {ALL} from '../http/target.js';
+import {allServers} from '../hub/all-servers.js';
+import {Hub, type HubOptions} from '../hub/hub.js';
 import type {Log} from '../log.js';
 import {isLoopback} from '../loopback.js';
 import type {LiveTraffic} from '../store/live-traffic.js';
 import type {Converse} from './conversation.js';
 import {Metrics} from './metrics.js';
-import {type Service, type ServiceOptions, servicesOf} from './service.js';
+import {Service, type ServiceOptions, servicesOf} from './service.js';
 import {Sessions} from './sessions.js';
 import {statusOf} from './status.js';
 
@@ -18,6 +21,7 @@ export type GatewayOptions = {
 	/** The traffic as it passes. */
 	readonly live: LiveTraffic;
 	readonly onStderr: ServiceOptions['onStderr'];
+	readonly createRunner: HubOptions['createRunner'];
 	/** Lines that the traffic log left out. */
 	readonly droppedLogLines: () => number;
 };
@@ -33,6 +37,9 @@ export class Gateway {
 	config: Config;
 	guard: Guard;
 	services: ReadonlyMap<string, Service>;
+	/** All services as one. */
+	readonly #hub: Hub;
+	readonly #all: Service;
 	/** Whether it is about to end, and takes nothing new on. */
 	isDraining = false;
 
@@ -45,6 +52,8 @@ export class Gateway {
 		this.config = config;
 		this.guard = guardOf(config);
 		this.services = this.#servicesOf(config, new Map());
+		this.#hub = new Hub({config, log, converse, services: this.services, createRunner: options.createRunner});
+		this.#all = new Service(allServers, this.#serviceOptions(config), () => this.#hub.open());
 		this.sessions = new Sessions({log, limits: () => this.config.limits});
 		this.metrics = new Metrics({
 			sessions: () => this.sessions.size,
@@ -53,6 +62,11 @@ export class Gateway {
 			cacheMisses: () => this.#sum(service => service.cacheCounts().misses),
 			droppedLogLines: options.droppedLogLines,
 		});
+	}
+
+	/** The service with this name, or all of them as one. */
+	find(name: string): Service | undefined {
+		return name === ALL ? this.#all : this.services.get(name);
 	}
 
 	#sum(read: (service: Service) => number): number {
@@ -69,7 +83,8 @@ export class Gateway {
 			name,
 			statusOf(service, counts.get(name) ?? 0),
 		]);
-		return {services: Object.fromEntries(services), sessions: this.sessions.size};
+		const hub = {expose: this.config.expose, sessions: counts.get(ALL) ?? 0};
+		return {services: Object.fromEntries(services), hub, sessions: this.sessions.size};
 	}
 
 	/**
@@ -89,15 +104,19 @@ export class Gateway {
 		this.config = config;
 		this.guard = guardOf(config);
 		this.services = this.#servicesOf(config, old);
-		const kept = new Set(this.services.values());
+		const kept = new Set([...this.services.values(), this.#all]);
+		await this.#hub.update(config, this.services);
 		await this.sessions.endWhere(({conversation}) => !kept.has(conversation.service));
 		for (const service of old.values()) if (!kept.has(service)) await service.close();
 	}
 
 	#servicesOf(config: Config, old: ReadonlyMap<string, Service>): Map<string, Service> {
+		return servicesOf(config, this.#serviceOptions(config), old);
+	}
+
+	#serviceOptions(config: Config): ServiceOptions {
 		const {log, onStderr} = this.#options;
-		const options = {log, onStderr, maxBytes: config.limits.messageBytes};
-		return servicesOf(config, options, old);
+		return {log, onStderr, maxBytes: config.limits.messageBytes};
 	}
 
 	/** Lets what is under way come to its end, and ends it if it does not by the time `hurry` resolves. */
@@ -105,6 +124,7 @@ export class Gateway {
 		this.isDraining = true;
 		await Promise.race([this.#idle(), hurry]);
 		await this.sessions.close();
+		await this.#hub.close();
 		for (const service of this.services.values()) await service.close();
 	}
 

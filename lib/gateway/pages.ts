@@ -17,7 +17,7 @@ export function servePage(
 	res: ServerResponse,
 	kind: Exclude<Target['kind'], 'healthz' | 'first'>,
 ): Refused | undefined {
-	if (kind === 'none' || kind === 'all') return {status: 404, message: 'Not Found'};
+	if (kind === 'none') return {status: 404, message: 'Not Found'};
 	const wrong = only(req, ['GET']);
 	if (wrong) return wrong;
 	if (kind === 'readyz')

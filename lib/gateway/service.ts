@@ -3,6 +3,7 @@ import {isSameService} from '../config/changes.js';
 import type {Config, ServiceConfig} from '../config/schema.js';
 import type {Headers} from '../envelope.js';
 import type {BridgeError} from '../errors.js';
+import {ALL} from '../http/target.js';
 import type {Log} from '../log.js';
 import type {JsonObject} from '../protocol/json.js';
 import type {Session} from '../protocol/session.js';
@@ -28,6 +29,17 @@ export type Seen = {
 	lastError: string | undefined;
 };
 
+/** Told of what becomes of the server in one conversation. */
+export type Watch = {
+	/** It is gone, for this reason, and tried again. */
+	readonly onLoss: (reason: BridgeError) => void;
+	/** It is back. */
+	readonly onRevived: () => void;
+};
+
+/** Makes a connection to a server that is in this process. */
+export type Opener = (session: Session) => Endpoint;
+
 /** Credentials whose lists of tools are kept at a time. The oldest is forgotten for the next. */
 const MAX_CACHES = 1000;
 
@@ -37,6 +49,7 @@ export class Service {
 	readonly seen: Seen = {toolCount: undefined, restarts: 0, isFailed: false, lastError: undefined};
 	readonly #options: ServiceOptions;
 	readonly #shared: SharedUpstream | undefined;
+	readonly #own: Opener | undefined;
 	readonly #conversations = new Set<Session>();
 	/** Of conversations that are over. */
 	readonly #losses = new Map<string, number>();
@@ -45,12 +58,19 @@ export class Service {
 	children = 0;
 	readonly #caches = new BoundedMap<string, ToolsCache>(MAX_CACHES);
 
-	constructor(config: ServiceConfig, options: ServiceOptions) {
+	constructor(config: ServiceConfig, options: ServiceOptions, own?: Opener) {
 		const {name, targetVersion, shared, transport} = config;
 		this.config = config;
 		this.#options = options;
+		this.#own = own;
 		if (shared && transport === 'stdio')
 			this.#shared = new SharedUpstream({name, log: options.log, targetVersion, open: () => this.#start()});
+	}
+
+	/** Where its clients find it. */
+	get path(): string {
+		const {name} = this.config;
+		return name === ALL ? '/mcp' : `/mcp/${name}`;
 	}
 
 	get isHttp(): boolean {
@@ -112,14 +132,21 @@ export class Service {
 	}
 
 	/** A connection for one conversation. */
-	open(session: Session, authorization: string | undefined): Endpoint {
+	open(session: Session, authorization: string | undefined, watch?: Watch): Endpoint {
 		const {name, url, transport, isTransportGuessed: isGuessed} = this.config;
 		const {log, maxBytes} = this.#options;
+		if (this.#own) return this.#own(session);
 		if (this.#shared) return this.#shared.attach('client', result => session.renewed(result));
 		const common = {
 			...{name, log, ownId: () => session.ownId()},
-			onRevived: (result: JsonObject) => this.renewed(session, result),
-			onLoss: (error: BridgeError) => this.failed(error.message),
+			onRevived: (result: JsonObject) => {
+				this.renewed(session, result);
+				watch?.onRevived();
+			},
+			onLoss: (error: BridgeError) => {
+				this.failed(error.message);
+				watch?.onLoss(error);
+			},
 		};
 		if (transport === 'stdio' || !url) {
 			let starts = 0;
@@ -127,7 +154,11 @@ export class Service {
 				if (starts++ > 0) this.seen.restarts++;
 				return this.#start();
 			};
-			return revived({...common, open, onRevived: result => this.#revived(session, result)});
+			const onRevived = (result: JsonObject): void => {
+				this.#revived(session, result);
+				watch?.onRevived();
+			};
+			return revived({...common, open, onRevived});
 		}
 		return remote({
 			...common,

@@ -45,7 +45,7 @@ export class Streams {
 	listen(res: ServerResponse, service: Service, caller: Caller): void {
 		const {log} = this.#options;
 		const id = newSessionId();
-		const path = `/mcp/${service.config.name}/message`;
+		const path = `${service.path}/message`;
 		this.#begin(id, new SseServer(res, {name: 'client', path, log, id}), service, caller);
 	}
 

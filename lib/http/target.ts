@@ -1,13 +1,15 @@
 import {BoundedMap} from '../bounded-map.js';
 
+/** What stands for all services as one, where services are named. No service is called that. */
+export const ALL = 'all servers';
+
 /** What a request is for. */
 export type Target =
 	| {readonly kind: 'mcp' | 'sse' | 'message'; readonly service: string; readonly query: URLSearchParams}
-	| {readonly kind: 'all' | 'first' | 'traffic' | 'status' | 'healthz' | 'readyz' | 'metrics' | 'none'};
+	| {readonly kind: 'first' | 'traffic' | 'status' | 'healthz' | 'readyz' | 'metrics' | 'none'};
 
 const service = /^\/mcp\/([a-z0-9][a-z0-9_-]{0,63})(?:\/(sse|message))?$/;
 const pages = {
-	'/mcp': 'all',
 	'/': 'first',
 	'/traffic': 'traffic',
 	'/status': 'status',
@@ -24,7 +26,14 @@ const LONG = 100;
 const known = new BoundedMap<string, Target>(256);
 
 /** Reads the target of a request. Names are looked at as they are written: nothing is decoded, so nothing can be hidden. */
-export function targetOf(url: string): Target {
+export function targetOf(url: string, isService: (name: string) => boolean = () => true): Target {
+	const target = remembered(url);
+	if (target.kind !== 'mcp' || (target.service !== 'sse' && target.service !== 'message')) return target;
+	// Where no service has that name, this is the older transport of all of them.
+	return isService(target.service) ? target : {...target, kind: target.service, service: ALL};
+}
+
+function remembered(url: string): Target {
 	const found = known.get(url);
 	if (found) return found;
 	const target = read(url);
@@ -37,7 +46,8 @@ function read(url: string): Target {
 	const at = url.indexOf('?');
 	const path = at === -1 ? url : url.slice(0, at);
 	const [, name, part] = service.exec(path) ?? [];
-	if (name === undefined) return {kind: pageOf.get(path) ?? 'none'};
+	if (name === undefined && path !== '/mcp') return {kind: pageOf.get(path) ?? 'none'};
 	const query = at === -1 ? nothing : new URLSearchParams(url.slice(at + 1));
+	if (name === undefined) return {kind: 'mcp', service: ALL, query};
 	return {kind: part === 'sse' || part === 'message' ? part : 'mcp', service: name, query};
 }

@@ -9,7 +9,7 @@ export type TimeLimitOptions = {
 	/** The requests that wait, kept by the stage in front, which matches answers. */
 	readonly waiting: WaitingRequests;
 	/** Whether the upstream has been asked what waits; as long as it is not ready, it has not. */
-	readonly session?: {readonly isReady: boolean};
+	readonly session?: {readonly isReady: boolean; readonly options?: {readonly isHub?: boolean}};
 };
 
 /** A request that is not answered before there is nothing more to tell. */
@@ -27,6 +27,8 @@ export function timeLimit({timeoutMs, upstream, waiting, session}: TimeLimitOpti
 		clearTimeout(timer);
 		timer = undefined;
 	};
+	const isHub = session?.options?.isHub === true;
+	const isFree = (method: string): boolean => method === STREAM || (isHub && method === 'initialize');
 	return stage(out => {
 		const expire = ({told, method, origin}: Waiting): void => {
 			// Whoever holds the request back lets go of it then, too.
@@ -43,7 +45,7 @@ export function timeLimit({timeoutMs, upstream, waiting, session}: TimeLimitOpti
 			if (!timer) return;
 			timer = undefined;
 			for (const [request, waitedMs] of waiting.byAge()) {
-				if (request.method === STREAM) continue;
+				if (isFree(request.method)) continue;
 				if (waitedMs < timeoutMs) {
 					arm(timeoutMs - waitedMs);
 					return;

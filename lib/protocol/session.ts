@@ -20,6 +20,8 @@ export type SessionOptions = {
 	readonly isStrict?: boolean;
 	/** Whether the upstream serves several clients, and so was promised more than each of them can do. */
 	readonly isShared?: boolean;
+	/** Whether the client is the hub: it knows no tasks, though its version has them, and can wait for a handshake. */
+	readonly isHub?: boolean;
 };
 
 /** Marks, as in wire/marks.ts, of the calls of tools, their results and their errors that are not passed on as they are. */
@@ -101,7 +103,7 @@ export class Session {
 
 	/** Whether the client has no word for tasks that the upstream may want to work in. */
 	get needsPolling(): boolean {
-		return this.#offersTasks && this.#client !== NEWEST_HANDSHAKE;
+		return this.#offersTasks && (this.#client !== NEWEST_HANDSHAKE || this.options.isHub === true);
 	}
 
 	/** The client speaks this, or nobody knows any more. */

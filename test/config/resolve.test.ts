@@ -49,6 +49,7 @@ for (const [given, says] of [
 	[{origins: ['*']}, /^origins\.0: Expected an origin/],
 	[{origins: ['null']}, /^origins\.0: Expected an origin/],
 	[{origins: ['https://example.com/path']}, /^origins\.0: Expected an origin/],
+	[{startupTimeout: '11s'}, /^startupTimeout: Expected a time of at most 10s/],
 	[{expose: 'all'}, /^expose: Expected one of run, tools, both, found "all"/],
 	[{limits: {message: '0'}}, /^limits\.message: Expected a size/],
 	[{limits: {message: '2GiB'}}, /^limits\.message: Expected a size/],

@@ -22,12 +22,12 @@ test('shows every value with the place that it comes from', async t => {
 	const text = showConfig(await loadFile(configFixture('whole.yaml'), environment));
 	t.is(text.split('\n')[0], `# ${configFixture('whole.yaml')}`);
 	t.is(placeOf(text, 'listen:'), 'whole.yaml:2');
-	t.is(placeOf(text, 'secret:'), 'whole.yaml:8, $BRIDGE_SECRET');
-	t.is(placeOf(text, 'X-Api-Key:'), 'whole.yaml:15, $LEGACY_KEY');
-	t.is(placeOf(text, 'LOG:'), 'whole.yaml:30, $LOG');
-	t.is(placeOf(text, 'transport: http'), 'whole.yaml:14');
+	t.is(placeOf(text, 'secret:'), 'whole.yaml:9, $BRIDGE_SECRET');
+	t.is(placeOf(text, 'X-Api-Key:'), 'whole.yaml:16, $LEGACY_KEY');
+	t.is(placeOf(text, 'LOG:'), 'whole.yaml:31, $LOG');
+	t.is(placeOf(text, 'transport: http'), 'whole.yaml:15');
 	t.is(placeOf(text, 'transport: stdio'), 'guessed');
-	t.is(placeOf(text, '- "@modelcontextprotocol'), 'whole.yaml:29');
+	t.is(placeOf(text, '- "@modelcontextprotocol'), 'whole.yaml:30');
 	for (const line of text.trimEnd().split('\n').slice(1)) t.regex(line, /: *$| {2}# /);
 });
 
@@ -57,6 +57,7 @@ test('shows the defaults where there is no file', async t => {
 		tokens: [],
 		origins: [],
 		expose: 'run',
+		startupTimeout: '10s',
 		limits: {message: '64MiB', sessions: 1000, idle: '30m'},
 		servers: {},
 	});

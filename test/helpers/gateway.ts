@@ -56,11 +56,15 @@ export class RunningGateway {
 		return {status: response.status, headers: response.headers, text: await response.text()};
 	}
 
-	/** Posts one message to a service. */
+	/** Posts one message to a service; without a name, to all of them as one. */
 	post(service: string, message: Message, headers: {readonly [name: string]: string} = {}): Promise<Answer> {
 		const common = {'content-type': 'application/json', accept: 'application/json, text/event-stream'};
 		const body = JSON.stringify({jsonrpc: '2.0', ...message});
-		return this.fetch(`/mcp/${service}`, {method: 'POST', headers: {...common, ...headers}, body});
+		return this.fetch(service === '' ? '/mcp' : `/mcp/${service}`, {
+			method: 'POST',
+			headers: {...common, ...headers},
+			body,
+		});
 	}
 
 	/** Does the handshake with a service. */

@@ -1,8 +1,7 @@
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
-import type {ExecutionContext} from 'ava';
 import {freePort, type Service} from './gateway.js';
-import {startListening} from './listening.js';
+import {type Owner, startListening} from './listening.js';
 import {type Command, peerUrl, serverFile} from './peers.js';
 
 /** A real server: how many tools it has, and the newest version it speaks. */
@@ -74,7 +73,7 @@ export interface Reachable {
 }
 
 /** Starts a server that takes its port from the environment or the command line. */
-async function startMember(t: ExecutionContext, file: string, args: readonly string[], folder: string) {
+async function startMember(t: Owner, file: string, args: readonly string[], folder: string) {
 	const port = await freePort();
 	const command = {
 		command: process.execPath,
@@ -86,7 +85,7 @@ async function startMember(t: ExecutionContext, file: string, args: readonly str
 }
 
 /** The three that are behind a network: streamable HTTP, HTTP+SSE and WebSocket. */
-async function startRemoteMembers(t: ExecutionContext, folder: string): Promise<Reachable[]> {
+async function startRemoteMembers(t: Owner, folder: string): Promise<Reachable[]> {
 	const everything = '@modelcontextprotocol/server-everything/dist/index.js';
 	const memory = `${process.execPath} ${serverFile('memory')}`;
 	const overWebSocket = ['--stdio', memory, '--outputTransport', 'ws', '--port', '{PORT}'];
@@ -118,7 +117,7 @@ async function startRemoteMembers(t: ExecutionContext, folder: string): Promise<
 }
 
 /** All eleven, those behind a network started. */
-export async function startMembers(t: ExecutionContext, folder: string): Promise<Reachable[]> {
+export async function startMembers(t: Owner, folder: string): Promise<Reachable[]> {
 	const children = membersIn(folder).map(member => ({
 		name: member.name,
 		tools: member.tools,

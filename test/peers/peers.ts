@@ -49,7 +49,7 @@ export function throughBridge(server: Command, node = process.execPath): Command
 }
 
 /** A folder of the test's own. Its name occurs nowhere else on the machine, so it is a marker for /proc too. */
-export async function temporaryFolder(t: ExecutionContext): Promise<string> {
+export async function temporaryFolder(t: Pick<ExecutionContext, 'teardown'>): Promise<string> {
 	// Servers report real paths, and the temporary folder of some systems is a link.
 	const folder = await realpath(await mkdtemp(join(tmpdir(), 'bridge-peers-')));
 	t.teardown(() => rm(folder, {recursive: true, force: true}));

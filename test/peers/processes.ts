@@ -38,7 +38,7 @@ function endProcess(pid: number): void {
 }
 
 /** Sees to it that nothing with `marker` outlives the test, however the test ends. */
-export function endAfterwards(t: ExecutionContext, marker: string): void {
+export function endAfterwards(t: Pick<ExecutionContext, 'teardown'>, marker: string): void {
 	t.teardown(() => survivorsOf(marker));
 }
 

@@ -51,7 +51,10 @@ test('writes what it is given, byte for byte and in order, to a file for its own
 	t.is(lines.pop()?.event, 'end');
 	t.true(Buffer.concat(lines.map(line => fromPercentText(String(line.data)))).equals(Buffer.concat(chunks)));
 	const times = lines.map(({time}) => time);
-	t.deepEqual(times, times.toSorted((one, other) => one.localeCompare(other)));
+	t.deepEqual(
+		times,
+		times.toSorted((one, other) => one.localeCompare(other)),
+	);
 	t.is(statSync(join(folder, readdirSync(folder)[0] ?? '')).mode & 0o777, 0o600);
 });
 

@@ -1,0 +1,125 @@
+// npm run bench:run: what `run` adds to the call of a tool, with and without the interpreter. See README.md.
+
+import {monitorEventLoopDelay} from 'node:perf_hooks';
+import {createLog} from '../lib/log.js';
+import {createRunner} from '../lib/run/runner.js';
+import type {Pack, Runner, RunResult} from '../lib/run/types.js';
+import {median} from './results.js';
+
+const PLAIN_TURNS = 2000;
+const WARM_TURNS = 60;
+const CALLS_IN_ONE = 90;
+const PARALLEL = 20;
+const MB = 1024 * 1024;
+
+const sites = Array.from({length: 10}, (_, at) => ({id: `s${at}`, name: `Site ${at}`, items: at}));
+const answer = {content: [{type: 'text', text: JSON.stringify(sites)}]};
+const never = new AbortController().signal;
+
+const pack: Pack = {
+	name: 'wix',
+	source: 'proxied',
+	tools: [
+		{name: 'list_sites', inputSchema: {type: 'object', properties: {limit: {type: 'integer'}}}},
+		{name: 'hang', inputSchema: {type: 'object'}},
+	],
+	call: async () => answer,
+};
+
+const say = (line: string): void => {
+	process.stderr.write(`${line}\n`);
+};
+
+const rss = (): number => Math.round(process.memoryUsage.rss() / MB);
+
+const timeOf = async (work: () => Promise<unknown>): Promise<number> => {
+	const start = performance.now();
+	await work();
+	return performance.now() - start;
+};
+
+const p50 = (times: readonly number[]): number => median([...times]) ?? Number.NaN;
+
+const check = ({isError, content}: RunResult): void => {
+	if (isError) {
+		throw new Error(JSON.stringify(content));
+	}
+};
+
+/** The same call without and with `run`, in turns, so that what is compared was measured together. */
+const measurePlain = async (runner: Runner): Promise<{directMs: number; plainMs: number}> => {
+	const direct: number[] = [];
+	const plain: number[] = [];
+	for (let turn = 0; turn < PLAIN_TURNS; turn++) {
+		direct.push(await timeOf(() => pack.call('list_sites', {limit: 5}, never)));
+		plain.push(await timeOf(async () => check(await runner.run('wix.list_sites(limit=5)'))));
+	}
+	return {directMs: p50(direct), plainMs: p50(plain)};
+};
+
+/** One program of each kind, each with an interpreter that is ready when it comes. */
+const measureWarm = async (runner: Runner): Promise<{warmMs: number; furtherCallMs: number}> => {
+	const one: number[] = [];
+	const many: number[] = [];
+	const loop = `for _ in range(${CALLS_IN_ONE}): wix.list_sites()\n1`;
+	for (let turn = 0; turn < WARM_TURNS; turn++) {
+		await runner.warmUp();
+		one.push(await timeOf(async () => check(await runner.run('[site.name for site in wix.list_sites()]'))));
+		if (turn % 6 === 0) {
+			await runner.warmUp();
+			many.push(await timeOf(async () => check(await runner.run(loop))));
+		}
+	}
+	return {warmMs: p50(one), furtherCallMs: (p50(many) - p50(one)) / (CALLS_IN_ONE - 1)};
+};
+
+/** Many programs at once, and how late this process is meanwhile with all else. */
+const measureParallel = async (
+	runner: Runner,
+): Promise<{parallelMs: number; lateMs: number; peakMb: number}> => {
+	const late = monitorEventLoopDelay({resolution: 5});
+	late.enable();
+	let peak = 0;
+	const watch = setInterval(() => {
+		peak = Math.max(peak, rss());
+	}, 20);
+	const parallelMs = await timeOf(() =>
+		Promise.all(
+			Array.from({length: PARALLEL}, async (_, at) =>
+				check(await runner.run(`x = ${at}\nsum(range(x * 1000))`)),
+			),
+		),
+	);
+	late.disable();
+	clearInterval(watch);
+	return {parallelMs, lateMs: late.percentile(99) / 1e6, peakMb: peak};
+};
+
+const verdict = (value: number, goal: number): string => (value < goal ? 'met' : 'missed');
+
+const start = async (): Promise<void> => {
+	const log = createLog({level: 'error', write: line => process.stderr.write(line), isPretty: true});
+	const runner = createRunner({packs: () => [pack], log, runTimeoutMs: 120_000});
+	const before = rss();
+	check(await runner.run('wix.list_sites()'));
+	const plain = await measurePlain(runner);
+	const addedMs = plain.plainMs - plain.directMs;
+	say(`plain call: direct ${plain.directMs.toFixed(4)} ms, through run ${plain.plainMs.toFixed(4)} ms (p50)`);
+	say(`  added ${addedMs.toFixed(4)} ms, goal < 2 ms: ${verdict(addedMs, 2)}`);
+	const coldMs = await timeOf(async () => check(await runner.run('[1 for _ in wix.list_sites()]')));
+	await runner.warmUp();
+	const ready = rss();
+	const warm = await measureWarm(runner);
+	say(`interpreter: first program ${coldMs.toFixed(0)} ms, when ready ${warm.warmMs.toFixed(2)} ms (p50)`);
+	say(`  goal < 15 ms: ${verdict(warm.warmMs, 15)}; each further call ${warm.furtherCallMs.toFixed(3)} ms`);
+	const parallel = await measureParallel(runner);
+	say(
+		`${PARALLEL} programs at once: ${parallel.parallelMs.toFixed(0)} ms, late by ${parallel.lateMs.toFixed(1)} ms (p99)`,
+	);
+	say(`memory: ${before} MB before, ${ready} MB with an interpreter ready, ${parallel.peakMb} MB at most`);
+	const memory = {beforeMb: before, readyMb: ready, peakMb: parallel.peakMb};
+	process.stdout.write(`${JSON.stringify({...plain, addedMs, coldMs, ...warm, ...parallel, ...memory})}\n`);
+	await runner.close();
+};
+
+await start();

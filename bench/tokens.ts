@@ -1,0 +1,112 @@
+/**
+ * What a model pays for tools before it has called any: the size of `tools/list` of servers that it is connected to
+ * directly, against the same servers behind the hub. Real servers, those of the acceptance tests.
+ */
+import {spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {mkdtemp, realpath, rm, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {createInterface} from 'node:readline';
+import {startMembers} from '../test/peers/acceptance-members.js';
+import type {Service} from '../test/peers/gateway.js';
+import {bridgeFile} from '../test/peers/peers.js';
+
+type Json = {readonly [key: string]: unknown};
+
+const COUNTS = [1, 5, 11];
+const PATIENCE_MS = 60_000;
+const POLL_MS = 100;
+/** As the vendors' rule of thumb has it; what a model's own tokenizer makes of JSON differs by a fifth or so. */
+const BYTES_A_TOKEN = 4;
+
+/** A client of the hub. */
+class Client {
+	readonly #child;
+	readonly #waiting = new Map<unknown, (message: Json) => void>();
+	#ids = 0;
+
+	constructor(file: string) {
+		this.#child = spawn(process.execPath, [bridgeFile, 'hub', '--config', file, '--log-level', 'error'], {
+			stdio: ['pipe', 'pipe', 'ignore'],
+		});
+		createInterface({input: this.#child.stdout}).on('line', line => {
+			const message = JSON.parse(line) as Json;
+			this.#waiting.get(message.id)?.(message);
+		});
+	}
+
+	ask(method: string, params: Json = {}): Promise<Json> {
+		const id = ++this.#ids;
+		const answer = new Promise<Json>(resolve => this.#waiting.set(id, resolve));
+		this.#child.stdin.write(`${JSON.stringify({jsonrpc: '2.0', id, method, params})}\n`);
+		return answer;
+	}
+
+	async run(command: string): Promise<string> {
+		const {result} = await this.ask('tools/call', {name: 'run', arguments: {command}});
+		const {content} = result as {readonly content: ReadonlyArray<{readonly text: string}>};
+		return content[0]?.text ?? '';
+	}
+
+	async close(): Promise<void> {
+		this.#child.stdin.end();
+		await once(this.#child, 'close');
+	}
+}
+
+/** A hub in front of these servers that shows both, when all of them are there. */
+async function startHub(folder: string, servers: Json): Promise<Client> {
+	const {length} = Object.keys(servers);
+	const file = join(folder, `${length}.json`);
+	await writeFile(file, JSON.stringify({expose: 'both', servers}));
+	const client = new Client(file);
+	const clientInfo = {name: 'bench', version: '1'};
+	await client.ask('initialize', {protocolVersion: '2025-11-25', capabilities: {}, clientInfo});
+	// A busy machine may need longer than the hub waits for its servers.
+	for (const since = performance.now(); ; ) {
+		const text = await client.run('proxy.list_servers()');
+		if (text.split('"connected":true').length > length) return client;
+		if (performance.now() - since > PATIENCE_MS) throw new Error(`Not all servers are there: ${text}`);
+		await new Promise(resolve => setTimeout(resolve, POLL_MS));
+	}
+}
+
+const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+
+const size = (bytes: number): string => `${bytes} B ≈ ${Math.round(bytes / BYTES_A_TOKEN)} tokens`;
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+/** What servers list by themselves is what the hub lists of them, under their tools' own names. */
+async function compare(folder: string, services: ReadonlyArray<readonly [string, Service]>): Promise<void> {
+	const client = await startHub(folder, Object.fromEntries(services));
+	const {result} = await client.ask('tools/list');
+	const search = bytesOf(await client.run('proxy.search("message", limit=3)'));
+	const help = bytesOf(await client.run('proxy.help(proxy.search("message")[0]["name"])'));
+	await client.close();
+	const [run, ...tools] = (result as {readonly tools: ReadonlyArray<{readonly name: string}>}).tools;
+	const own = tools.map(tool => ({...tool, name: tool.name.slice(tool.name.indexOf('__') + 2)}));
+	const [direct, hub] = [bytesOf(own), bytesOf([run])];
+	const change = Math.round((hub / direct - 1) * 100);
+	say(`\n${services.length} server${services.length > 1 ? 's' : ''}, ${tools.length} tools`);
+	say(`  directly                    ${size(direct)}`);
+	say(`  through the hub, run        ${size(hub)}  (${change > 0 ? '+' : ''}${change} %)`);
+	say(`    and to find one tool      ${size(search)} for proxy.search, ${size(help)} for proxy.help`);
+	say(`  through the hub, tools      ${size(bytesOf(tools))}`);
+}
+
+const folder = await realpath(await mkdtemp(join(tmpdir(), 'bridge-tokens-')));
+const ends: Array<() => unknown> = [() => rm(folder, {recursive: true, force: true})];
+try {
+	const members = await startMembers({teardown: end => void ends.push(end)}, folder);
+	const services = members.map(
+		({name, service}) => [name.replaceAll(/[ .]/g, '-'), service] as readonly [string, Service],
+	);
+	say('What tools cost a model before it calls one: the size of tools/list, as JSON.');
+	say(
+		`Tokens are estimated, at ${BYTES_A_TOKEN} bytes each. Nothing is left out for the hub: the description of run is in it.`,
+	);
+	for (const count of COUNTS) await compare(folder, services.slice(0, count));
+} finally {
+	for (const end of ends.reverse()) await end();
+}

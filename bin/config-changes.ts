@@ -1,0 +1,43 @@
+import {serviceChanges} from '../lib/config/changes.js';
+import type {Loaded} from '../lib/config/load.js';
+import type {Config} from '../lib/config/schema.js';
+import {watchConfig} from '../lib/config/watch.js';
+import {BridgeError} from '../lib/errors.js';
+import type {Log} from '../lib/log.js';
+
+export type FollowOptions = {
+	readonly loaded: Loaded;
+	readonly log: Log;
+	/** What is in force at present. */
+	readonly current: () => Config;
+	/** What a file that was read means, flags included. */
+	readonly meaning: (loaded: Loaded) => Config;
+	/** Puts another configuration in force. */
+	readonly apply: (config: Config) => Promise<void>;
+};
+
+/** Reads the configuration again whenever it changes, and tells of that. What is broken changes nothing. */
+export function followConfig({loaded, log, current, meaning, apply}: FollowOptions): {close(): void} {
+	const tellOfBroken = (error: BridgeError): void =>
+		log.error('config.broken', `${error.sentence} What was in force still is.`);
+	const reload = async (next: Config): Promise<void> => {
+		try {
+			const before = current();
+			await apply(next);
+			tellOfChanges(log, before, next);
+		} catch (error) {
+			if (!(error instanceof BridgeError)) throw error;
+			tellOfBroken(error);
+		}
+	};
+	return watchConfig({loaded, onLoaded: next => void reload(meaning(next)), onError: tellOfBroken});
+}
+
+function tellOfChanges(log: Log, before: Config, after: Config): void {
+	const {added, changed, removed} = serviceChanges(before, after);
+	log.info('config.loaded', 'The configuration has changed, and is in force.', {
+		added: added.map(({name}) => name),
+		changed: changed.map(({name}) => name),
+		removed,
+	});
+}

@@ -1,0 +1,26 @@
+import type {ServiceConfig} from '../config/schema.js';
+import {ALL} from '../http/target.js';
+
+/** What all servers as one are to the gateway: a service whose limits are those of the servers behind it. */
+export const allServers: ServiceConfig = {
+	name: ALL,
+	transport: 'stdio',
+	isTransportGuessed: false,
+	url: undefined,
+	command: undefined,
+	args: [],
+	env: {},
+	cwd: undefined,
+	headers: {},
+	accept: '',
+	contentType: '',
+	targetVersion: undefined,
+	clientVersion: undefined,
+	cacheTools: false,
+	timeoutMs: 0,
+	enabled: true,
+	insecure: false,
+	shared: false,
+	strict: false,
+	passAuthorization: false,
+};

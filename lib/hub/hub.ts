@@ -1,0 +1,64 @@
+import {randomUUID} from 'node:crypto';
+import type {Config} from '../config/schema.js';
+import type {Converse} from '../gateway/conversation.js';
+import type {Service} from '../gateway/service.js';
+import {type Log, logBug} from '../log.js';
+import type {Endpoint} from '../stage.js';
+import {HubSession} from './hub-session.js';
+import {RunTool, type RunToolOptions} from './run-tool.js';
+
+export type HubOptions = Pick<RunToolOptions, 'createRunner'> & {
+	/** What tells this hub from others, so that it is not one of its own servers. */
+	readonly id?: string;
+	readonly config: Config;
+	readonly services: ReadonlyMap<string, Service>;
+	readonly log: Log;
+	/** Lets the hub talk to a server, as any client of the gateway would. */
+	readonly converse: Converse;
+};
+
+/** All servers as one: each client has a session of its own with each of them, and the runner is everybody's. */
+export class Hub {
+	readonly #options: HubOptions;
+	readonly #run: RunTool;
+	readonly #sessions = new Set<HubSession>();
+	readonly #id: string;
+	#config: Config;
+	#services: ReadonlyMap<string, Service>;
+
+	constructor(options: HubOptions) {
+		const {config, services, log, createRunner} = options;
+		this.#options = options;
+		this.#id = options.id ?? randomUUID();
+		this.#config = config;
+		this.#services = services;
+		this.#run = new RunTool({log, createRunner, folder: config.packs});
+	}
+
+	/** An endpoint that looks like one server to a client. Closing it ends what was started for that client. */
+	open(): Endpoint {
+		const {log, converse} = this.#options;
+		const session = new HubSession({
+			...{log, converse, run: this.#run, services: this.#services},
+			startupTimeoutMs: this.#config.startupTimeoutMs,
+			expose: () => this.#config.expose,
+			id: this.#id,
+		});
+		this.#sessions.add(session);
+		void session.gone.then(() => this.#sessions.delete(session));
+		return session;
+	}
+
+	/** Takes another configuration on. Servers that are the same in it are not touched. */
+	async update(config: Config, services: ReadonlyMap<string, Service>): Promise<void> {
+		if (config.packs !== this.#config.packs) await this.#run.load(config.packs);
+		this.#config = config;
+		this.#services = services;
+		await Promise.all([...this.#sessions].map(session => session.update(services)));
+	}
+
+	async close(): Promise<void> {
+		await Promise.all([...this.#sessions].map(session => session.close()));
+		await this.#run.close().catch(error => logBug(this.#options.log, error));
+	}
+}

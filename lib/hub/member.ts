@@ -1,0 +1,237 @@
+import {performance} from 'node:perf_hooks';
+import {nextPauseMs} from '../back-off.js';
+import {Envelope} from '../envelope.js';
+import {BridgeError} from '../errors.js';
+import {type Caller, Conversation, type Converse} from '../gateway/conversation.js';
+import type {Service} from '../gateway/service.js';
+import {type Log, logBug} from '../log.js';
+import {pause} from '../pause.js';
+import {type JsonObject, objectOf, worded} from '../protocol/json.js';
+import type {Introduction} from '../protocol/session.js';
+import {NEWEST_HANDSHAKE} from '../protocol/version.js';
+import {Rate} from '../rate.js';
+import {type Span, span} from '../span.js';
+import {MemberLink} from './member-link.js';
+import {type Listed, readList} from './member-tools.js';
+
+export type MemberState = 'disabled' | 'connecting' | 'connected' | 'failed';
+
+export type MemberOptions = {
+	readonly log: Log;
+	readonly converse: Converse;
+	/** Who the hub's client is, and what it can do. */
+	readonly introduction: Introduction;
+	/** What is told beside that. */
+	readonly meta: JsonObject;
+	/** It came, went, or has other tools. */
+	readonly onChange: (member: Member) => void;
+	/** It says something that is no answer. */
+	readonly onMessage: (member: Member, envelope: Envelope) => void;
+};
+
+/** At all servers as one, nobody's credentials but the configured ones are passed on. */
+const nobody: Caller = {authorization: undefined, principal: JSON.stringify([undefined, undefined])};
+
+/** Lists that are asked for because a server says that they changed: so many in such a time. */
+const MAX_LISTS = 10;
+const LISTS_MS = 10_000;
+
+const INITIALIZED = '{"jsonrpc":"2.0","method":"notifications/initialized"}';
+
+/** One server of a hub: connected to, and again when it is lost. */
+export class Member {
+	readonly service: Service;
+	readonly name: string;
+	/** What it is asked and tells; undefined while there is no conversation with it. */
+	link: MemberLink | undefined;
+	state: MemberState;
+	/** Why it is not connected. */
+	reason: string | undefined;
+	/** What it said of itself when hands were shaken. */
+	greeting: JsonObject = {};
+	/** Its tools, as it last listed them: also while it is away, so that who calls one hears why. */
+	tools: readonly Listed[] = [];
+	readonly #options: MemberOptions;
+	#conversation: Conversation | undefined;
+	#span: Span | undefined;
+	#timer: NodeJS.Timeout | undefined;
+	#pauseMs: number | undefined;
+	#isOver = false;
+	#isListing = false;
+	#isStale = false;
+	#isLost = false;
+	readonly #rate = new Rate(MAX_LISTS, LISTS_MS, () => performance.now());
+
+	constructor(service: Service, options: MemberOptions) {
+		this.service = service;
+		this.name = service.config.name;
+		this.#options = options;
+		this.state = service.config.enabled ? 'connecting' : 'disabled';
+	}
+
+	/** Whether it is still unknown whether it will be there. */
+	get isSettled(): boolean {
+		return this.state !== 'connecting';
+	}
+
+	get type(): 'http' | 'stdio' {
+		return this.service.config.transport === 'stdio' ? 'stdio' : 'http';
+	}
+
+	offers(capability: string): boolean {
+		return capability in objectOf(this.greeting.capabilities);
+	}
+
+	/** Begins to connect. Whether that succeeds is told by `onChange`. */
+	start(): void {
+		if (this.state === 'disabled' || this.#isOver) return;
+		this.#connect().catch(error => logBug(this.#options.log, error));
+	}
+
+	/** Ends the conversation, and what was started for it. */
+	async close(): Promise<void> {
+		this.#isOver = true;
+		clearTimeout(this.#timer);
+		await this.#end();
+	}
+
+	/** Its list of tools may be another one now. However often that is said, one list at a time is asked for. */
+	refresh(): void {
+		this.#isStale = true;
+		if (this.#isListing || this.state !== 'connected') return;
+		void this.#relist();
+	}
+
+	async #connect(): Promise<void> {
+		const {converse, introduction, meta: _meta} = this.#options;
+		this.#span ??= this.#newSpan();
+		this.#isLost = false;
+		const link = new MemberLink({
+			server: this.name,
+			onMessage: envelope => this.#options.onMessage(this, envelope),
+		});
+		const conversation = new Conversation(this.service, nobody, {
+			isMember: true,
+			watch: {onLoss: error => this.#lost(error), onRevived: () => this.#back()},
+		});
+		this.link = link;
+		this.#conversation = conversation;
+		// Who shares a server with others may be cut off from it.
+		void link.gone.then(() => {
+			if (this.link === link) void this.#failed(cutOff(this.name));
+		});
+		try {
+			conversation.begin(link, converse);
+			const {capabilities, info: clientInfo} = introduction;
+			const params = {protocolVersion: NEWEST_HANDSHAKE, capabilities, clientInfo, _meta};
+			const {result, error} = await link.ask('initialize', params);
+			if (error !== undefined) throw unusable(this.name, error);
+			this.greeting = objectOf(result);
+			link.tell(Envelope.fromText(INITIALIZED));
+			this.tools = await this.#list(link);
+			if (this.#isOver || this.link !== link) return;
+			this.#connected();
+		} catch (error) {
+			if (this.link === link) await this.#failed(error);
+		}
+	}
+
+	#connected(): void {
+		const toolCount = this.tools.length;
+		this.#pauseMs = undefined;
+		this.state = 'connected';
+		this.#isLost = false;
+		this.reason = undefined;
+		this.#span?.succeed(`${this.name} is connected, with ${toolCount} tools.`, {toolCount});
+		this.#span = undefined;
+		this.#options.onChange(this);
+		if (this.#isStale) this.refresh();
+	}
+
+	/** The server died, or the connection did. Whoever opened it tries again; what it is asked meanwhile is refused. */
+	#lost(error: BridgeError): void {
+		if (this.#isOver) return;
+		this.#isLost = true;
+		this.#away(error);
+	}
+
+	#back(): void {
+		if (this.#isOver || this.state === 'connected') return;
+		this.#isStale = true;
+		this.#isLost = false;
+		void this.#relist().then(() => {
+			if (!this.#isLost && !this.#isOver) this.#connected();
+		});
+	}
+
+	/** It could not be connected to, and is tried again later: somebody may put right what is wrong. */
+	async #failed(error: unknown): Promise<void> {
+		if (this.#isOver) return;
+		// Who lost it knows better why than who was waiting for an answer then.
+		if (!this.#isLost) this.#away(error);
+		await this.#end();
+		if (this.#isOver) return;
+		this.#pauseMs = nextPauseMs(this.#pauseMs, 0);
+		this.#timer = setTimeout(() => this.start(), this.#pauseMs).unref();
+	}
+
+	#away(error: unknown): void {
+		const reason = error instanceof Error ? error.message : String(error);
+		const isNews = this.reason !== reason;
+		this.state = 'failed';
+		this.reason = reason;
+		const sentence = `${this.name} is not available: ${reason}`;
+		if (isNews) this.#span?.fail(sentence, error, {toolCount: 0});
+		else this.#options.log.debug('proxy.connect', sentence, {server: this.name});
+		this.#span = this.#newSpan();
+		this.#options.onChange(this);
+	}
+
+	/** Lists until nothing has changed meanwhile. A server that speaks of changes all the time is not asked all the time. */
+	async #relist(): Promise<void> {
+		const {link} = this;
+		this.#isListing = true;
+		try {
+			while (link && this.#isStale && this.link === link) {
+				await pause(this.#rate.waitMs);
+				this.#rate.take();
+				this.tools = await this.#list(link);
+			}
+		} catch (error) {
+			const sentence = `${this.name} ${(error as Error).message}; what it listed before is kept.`;
+			this.#options.log.warn('hub.tools.failed', sentence, {server: this.name});
+		} finally {
+			this.#isListing = false;
+		}
+		if (!this.#isOver) this.#options.onChange(this);
+	}
+
+	async #list(link: MemberLink): Promise<readonly Listed[]> {
+		this.#isStale = false;
+		if (!this.offers('tools')) return [];
+		return readList(link, {server: this.name, method: 'tools/list', member: 'tools', key: 'name'});
+	}
+
+	#newSpan(): Span {
+		return span(this.#options.log, 'proxy.connect', {server: this.name, type: this.type});
+	}
+
+	async #end(): Promise<void> {
+		const conversation = this.#conversation;
+		const link = this.link;
+		this.#conversation = undefined;
+		this.link = undefined;
+		await conversation?.end();
+		await link?.close();
+	}
+}
+
+const cutOff = (server: string): BridgeError =>
+	new BridgeError('ERR_SESSION_CLOSED', `The connection to ${server} was closed.`, 'It is made again.');
+
+const unusable = (server: string, error: unknown): BridgeError =>
+	new BridgeError(
+		'ERR_UPSTREAM_UNREACHABLE',
+		worded(objectOf(error).message),
+		`See what ${server} says on stderr, or in its own log.`,
+	);

@@ -1,0 +1,124 @@
+import {change} from '../change.js';
+import type {Envelope} from '../envelope.js';
+import type {Log} from '../log.js';
+import {type JsonObject, objectOf, without, worded} from '../protocol/json.js';
+import type {Pack, ServerState} from '../run/types.js';
+import {type Span, span, type TraceContext} from '../span.js';
+import {memberRange, memberText} from '../wire/member.js';
+import {unavailable} from './client-requests.js';
+import type {Member} from './member.js';
+import type {Listed} from './member-tools.js';
+
+/** A call of a client, as its server is to hear it: under the tool's own name, in the trace that this belongs to. */
+export function asMemberCall(call: Envelope, {name}: Listed, traceContext: TraceContext): Envelope {
+	const at = memberRange(call.bytes, 'params', 'name');
+	const named = at ? call.replaced(at, JSON.stringify(name)) : call;
+	if (Object.keys(traceContext).length === 0) return named;
+	return change(named, body => {
+		const params = objectOf(body.params);
+		return {...body, params: {...params, _meta: {...objectOf(params._meta), ...traceContext}}};
+	});
+}
+
+/** Begins what is told of one call. */
+export const callSpan = (log: Log, server: string, tool: string, parent: TraceContext): Span =>
+	span(log, 'proxy.tool.call', {server, tool}, parent);
+
+/** Tells how a call ended, by its answer. Of a result, no more is looked at than whether it is an error. */
+export function endCall(call: Span, name: string, answer: Envelope): void {
+	const {head, bytes} = answer;
+	if (head.hasError) {
+		call.fail(`${name} failed.`, new Error(worded(objectOf(answer.body.error).message)));
+		return;
+	}
+	const [start, end] = memberRange(bytes, 'result') ?? [0, 0];
+	const resultLength = end - start;
+	if (memberText(bytes, 'result', 'isError') === 'true')
+		call.fail(`${name} answered with an error.`, new ToolError(textOf(answer.body.result)), {resultLength});
+	else call.succeed(`${name} has answered.`, {resultLength});
+}
+
+/** A tool that says that it has failed. */
+class ToolError extends Error {
+	override readonly name = 'ToolError';
+}
+
+const textOf = (result: unknown): string => {
+	const {content} = objectOf(result);
+	const [first] = Array.isArray(content) ? content : [];
+	return worded(objectOf(first).text ?? content);
+};
+
+/** What the calls of one program have in common. */
+export type ProgramContext = {
+	readonly log: Log;
+	/** The id of the client's request that runs it. */
+	readonly within: string;
+	readonly traceContext: TraceContext;
+};
+
+/** A server as a pack of `run`. */
+export function packOf(member: Member, context: ProgramContext): Pack {
+	const {name, tools, service, greeting, state, reason = 'it is still connecting'} = member;
+	const {timeoutMs} = service.config;
+	const description = objectOf(greeting.serverInfo).title;
+	return {
+		name,
+		source: 'proxied',
+		...(typeof description === 'string' ? {description} : {}),
+		tools: tools.map(({body}) => body as Pack['tools'][number]),
+		...(timeoutMs === 0 ? {} : {timeoutMs}),
+		...(state === 'connected' ? {} : {unavailable: reason}),
+		call: (tool, args, signal) => callOf(member, tool, args, {...context, signal}),
+	};
+}
+
+async function callOf(
+	member: Member,
+	tool: string,
+	args: JsonObject,
+	{log, within, traceContext, signal}: ProgramContext & {readonly signal: AbortSignal},
+): Promise<unknown> {
+	const {link, name: server, state} = member;
+	if (!link || state !== 'connected') throw unavailable(member);
+	const call = callSpan(log, server, tool, traceContext);
+	const around = {...traceContext, ...call.traceContext};
+	const meta = Object.keys(around).length === 0 ? {} : {_meta: around};
+	try {
+		const params = {name: tool, arguments: args, ...meta};
+		const answer = await link.askEnvelope('tools/call', params, {signal, within});
+		endCall(call, `${server}.${tool}`, answer);
+		if (!answer.head.hasError) return answer.body.result;
+		throw refusedBy(server, objectOf(answer.body.error));
+	} catch (error) {
+		if (signal.aborted) call.fail(`${server}.${tool} was given up.`, error);
+		throw error;
+	}
+}
+
+/** Why a call has no result. That a server is not there any more is said in the same words as always. */
+function refusedBy(server: string, {code, message}: JsonObject): Error {
+	const isGone = code === -31001 || code === -31004;
+	return new Error(isGone ? `Server '${server}' unavailable: ${worded(message)}` : worded(message));
+}
+
+/** What a program is told of a server that asks which there are. */
+export const stateOf = ({name, type, service, state, reason}: Member): ServerState => ({
+	name,
+	type,
+	enabled: service.config.enabled,
+	connected: state === 'connected',
+	...(reason === undefined ? {} : {error: reason}),
+});
+
+/** Where in a trace a client's request belongs, if it says so. */
+export const traceOf = (params: unknown): TraceContext => {
+	const {traceparent, tracestate} = objectOf(objectOf(params)._meta);
+	return {
+		...(typeof traceparent === 'string' ? {traceparent} : {}),
+		...(typeof tracestate === 'string' ? {tracestate} : {}),
+	};
+};
+
+/** What a client says it can do, as its servers are told: the hub knows no tasks. */
+export const toldCapabilities = (given: unknown): JsonObject => without(objectOf(given), 'tasks');

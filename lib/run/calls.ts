@@ -1,0 +1,162 @@
+import {bind, type Given} from './arguments.js';
+import {Gate} from './gate.js';
+import type {Packs} from './packs.js';
+import {messageOf, ProgramError} from './program-error.js';
+import type {Arguments, ContentPart, Pack} from './types.js';
+import {outcomeOf} from './values.js';
+
+/** One call as a program writes it. */
+export type Call = {readonly pack: string; readonly tool: string} & Given;
+
+/** Many calls of one tool. An item that is no object is the first argument. */
+export type Batch = {
+	readonly pack: string;
+	readonly tool: string;
+	readonly items: readonly Given[];
+	/** Instead of an error of all, what failed is `{"error": …}` in its place. */
+	readonly returnErrors: boolean;
+};
+
+export type CallLimits = {
+	readonly maxCalls: number;
+	readonly maxParallelCalls: number;
+	readonly maxCallBytes: number;
+};
+
+const MAX_ATTACHMENTS = 8;
+const MAX_ATTACHED_LENGTH = 8 * 1024 * 1024;
+
+/** All that one run calls, within its limits. */
+export class Calls {
+	/** Every tool that was called, as `pack.tool`. */
+	readonly made = new Set<string>();
+	readonly attachments: ContentPart[] = [];
+	readonly #packs: Packs;
+	readonly #limits: CallLimits;
+	readonly #signal: AbortSignal;
+	readonly #gate: Gate;
+	readonly #inFlight = new Map<symbol, string>();
+	#count = 0;
+	#attachedLength = 0;
+
+	constructor(packs: Packs, limits: CallLimits, signal: AbortSignal) {
+		this.#packs = packs;
+		this.#limits = limits;
+		this.#signal = signal;
+		this.#gate = new Gate(limits.maxParallelCalls, limits.maxCalls);
+	}
+
+	/** What the program waits for now, as `pack.tool`. */
+	get inFlight(): string[] {
+		return [...new Set(this.#inFlight.values())];
+	}
+
+	/** Fails for a pack that there is not, as Python does before it looks at the arguments. */
+	checkPack(name: string): void {
+		if (!this.#packs.get(name)) throw new ProgramError('NameError', this.#packs.unknown(name));
+	}
+
+	/** Calls a tool and gives what a program sees of its result. */
+	async call({pack: packName, tool: toolName, positional, named}: Call): Promise<unknown> {
+		const {pack, tool} = this.#packs.tool(packName, toolName);
+		const name = `${packName}.${tool.name}`;
+		const args = bind(name, tool, {positional, named});
+		this.#countOne();
+		const leave = await this.#gate.enter(this.#signal);
+		const id = Symbol(name);
+		this.#inFlight.set(id, name);
+		try {
+			this.made.add(name);
+			const result = await this.#ask(pack, tool.name, name, args);
+			const {value, attachments} = pack.source === 'local' ? local(result) : outcomeOf(result);
+			this.#checkSize(name, value);
+			this.#attach(attachments);
+			return value;
+		} finally {
+			this.#inFlight.delete(id);
+			leave?.();
+		}
+	}
+
+	/** Runs many calls at once, as far as the limit goes. Results are in the order of the items. */
+	async batch({pack, tool, items, returnErrors}: Batch): Promise<unknown[]> {
+		this.#packs.tool(pack, tool);
+		const settled = await Promise.allSettled(items.map(given => this.call({pack, tool, ...given})));
+		return settled.map((outcome, at) => {
+			if (outcome.status === 'fulfilled') return outcome.value;
+			if (!returnErrors) throw itemError(outcome.reason, at);
+			return {error: messageOf(outcome.reason)};
+		});
+	}
+
+	#countOne(): void {
+		const {maxCalls} = this.#limits;
+		if (++this.#count <= maxCalls) return;
+		throw new ProgramError('ToolError', `A run may make ${maxCalls} calls, and this one has made them.`);
+	}
+
+	/** The result, or an error as soon as the time of the call or of the run is over, whatever the pack does then. */
+	#ask(pack: Pack, tool: string, name: string, args: Arguments): Promise<unknown> {
+		const {timeoutMs} = pack;
+		const controller = new AbortController();
+		return new Promise((resolve, reject) => {
+			const end = (reason: unknown): void => {
+				reject(reason);
+				controller.abort(reason);
+			};
+			const onAbort = (): void => end(this.#signal.reason);
+			this.#signal.addEventListener('abort', onAbort, {once: true});
+			const timer = timeoutMs ? setTimeout(() => end(timedOut(name, timeoutMs)), timeoutMs) : undefined;
+			const done = (settle: () => void): void => {
+				clearTimeout(timer);
+				this.#signal.removeEventListener('abort', onAbort);
+				settle();
+			};
+			const called = async (): Promise<unknown> => pack.call(tool, args, controller.signal);
+			called().then(
+				result => done(() => resolve(result)),
+				error => done(() => reject(asProgramError(error))),
+			);
+		});
+	}
+
+	#checkSize(name: string, value: unknown): void {
+		const bytes = Buffer.byteLength(JSON.stringify(value));
+		const {maxCallBytes} = this.#limits;
+		if (bytes <= maxCallBytes) return;
+		throw new ProgramError(
+			'ToolError',
+			`${name} gave ${bytes} bytes; ${maxCallBytes} are the limit. Ask it for less.`,
+		);
+	}
+
+	#attach(attachments: readonly ContentPart[]): void {
+		for (const part of attachments) {
+			this.#attachedLength += part.type === 'text' ? part.text.length : part.data.length;
+			const hasRoom =
+				this.attachments.length < MAX_ATTACHMENTS && this.#attachedLength <= MAX_ATTACHED_LENGTH;
+			if (hasRoom) this.attachments.push(part);
+		}
+	}
+}
+
+function asProgramError(error: unknown): ProgramError {
+	return error instanceof ProgramError ? error : new ProgramError('ToolError', messageOf(error));
+}
+
+function itemError(error: unknown, at: number): ProgramError {
+	const {type, message} = asProgramError(error);
+	return new ProgramError(type, `item ${at} of the batch: ${message}`);
+}
+
+/** Seconds as an error names them. */
+export const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)}s`;
+
+const timedOut = (name: string, ms: number): ProgramError =>
+	new ProgramError('ToolTimeout', `Tool ${name} timed out after ${seconds(ms)}`);
+
+/** What a local tool gave is data like any other: nothing of this process goes into a program. */
+function local(result: unknown): {value: unknown; attachments: readonly ContentPart[]} {
+	const text = JSON.stringify(result);
+	return {value: text === undefined ? null : JSON.parse(text), attachments: []};
+}

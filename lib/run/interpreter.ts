@@ -1,0 +1,141 @@
+import type {Given} from './arguments.js';
+import type {Calls} from './calls.js';
+import {batchOf} from './plain-calls.js';
+import {ProgramError, RunOver} from './program-error.js';
+import type {Ending} from './python/messages.js';
+import type {Session, SessionLimits} from './python/session.js';
+import {members} from './schema.js';
+
+/** A program, and the names of the packs that it may use. */
+export type Program = {readonly code: string; readonly packs: readonly string[]};
+
+/** What a program gave, as a reader gets it and as other programs do. */
+export type Shown = {readonly text: string; readonly data: unknown};
+
+type Ways = {resolve(shown: Shown | undefined): void; reject(error: unknown): void};
+
+/**
+ * Runs a program in an interpreter and serves its calls. Nothing that comes from there is trusted: what is no message
+ * of the prelude's ends the run. Resolves with the value, if there is one.
+ */
+export function interpret(
+	session: Session,
+	program: Program,
+	calls: Calls,
+	signal: AbortSignal,
+): Promise<Shown | undefined> {
+	return new Promise((resolve, reject) => {
+		const stop = (): void => reject(signal.reason);
+		signal.addEventListener('abort', stop, {once: true});
+		const ways: Ways = {
+			resolve: shown => {
+				signal.removeEventListener('abort', stop);
+				resolve(shown);
+			},
+			reject: error => {
+				signal.removeEventListener('abort', stop);
+				reject(error);
+			},
+		};
+		session.listen({
+			line: text => {
+				hear(text, session, calls, ways).catch(ways.reject);
+			},
+			end: (why, detail) => ways.reject(ended(why, detail, session.limits)),
+		});
+		if (signal.aborted) stop();
+		else session.say(JSON.stringify(program));
+	});
+}
+
+async function hear(text: string, session: Session, calls: Calls, {resolve, reject}: Ways): Promise<void> {
+	const {call, batch, done, fail} = messageIn(text);
+	if (call !== undefined || batch !== undefined) session.say(await answer(calls, call, batch));
+	else if (done !== undefined) resolve(shownBy(done));
+	else if (fail !== undefined) reject(failureIn(fail));
+	else throw garbage();
+}
+
+function messageIn(text: string): {readonly [key: string]: unknown} {
+	try {
+		return members(JSON.parse(text));
+	} catch {
+		throw garbage();
+	}
+}
+
+/** What a call came to, as the program reads it. A run that is over answers nothing. */
+async function answer(calls: Calls, call: unknown, batch: unknown): Promise<string> {
+	const {pack, tool, ...given} = callIn(call ?? batch);
+	try {
+		const ok = call
+			? await calls.call({pack, tool, ...given})
+			: await calls.batch({pack, tool, ...batchOf(given)});
+		return JSON.stringify({ok});
+	} catch (error) {
+		if (!(error instanceof ProgramError) || error instanceof RunOver) throw error;
+		return JSON.stringify({error: {type: error.type, message: error.message}});
+	}
+}
+
+function callIn(call: unknown): {pack: string; tool: string} & Given {
+	const [pack, tool, positional, named] = Array.isArray(call) ? call : [];
+	const isCall = typeof pack === 'string' && typeof tool === 'string' && Array.isArray(positional);
+	if (!isCall || typeof named !== 'object' || named === null) throw garbage();
+	return {pack, tool, positional, named: Object.entries(named)};
+}
+
+function shownBy(done: unknown): Shown | undefined {
+	const {kind, text} = members(done);
+	if (kind === 'none') return;
+	if (typeof text !== 'string') throw garbage();
+	return {text, data: kind === 'json' ? dataIn(text) : text};
+}
+
+function dataIn(text: string): unknown {
+	try {
+		return JSON.parse(text);
+	} catch {
+		throw garbage();
+	}
+}
+
+/** An error of the program's. For a name that nobody knows, the packs are for the runner to tell. */
+export class UnknownName extends ProgramError {
+	readonly unknown: string;
+
+	constructor(unknown: string, message: string, line?: number) {
+		super('NameError', message, line);
+		this.unknown = unknown;
+	}
+}
+
+function failureIn(fail: unknown): ProgramError {
+	const {type, message, line, name} = members(fail);
+	const at = typeof line === 'number' ? line : undefined;
+	const text =
+		type === 'MemoryError'
+			? 'The program needs more memory than it may have, or is nested too deeply.'
+			: String(message);
+	if (typeof name === 'string') return new UnknownName(name, text, at);
+	return new ProgramError(String(type).slice(0, 100), text, at);
+}
+
+const garbage = (): ProgramError =>
+	new ProgramError('InterpreterError', 'The program wrote to file 2, which only the interpreter may use.');
+
+function ended(why: Ending, detail: string, {maxOutputBytes, maxLineBytes}: SessionLimits): ProgramError {
+	switch (why) {
+		case 'flood':
+			return new ProgramError('OutputLimit', `The program printed more than ${maxOutputBytes} bytes.`);
+		case 'line':
+			return new ProgramError(
+				'OutputLimit',
+				`A call or a result of the program has more than ${maxLineBytes} bytes.`,
+			);
+		case 'exit':
+			return new ProgramError('SystemExit', `The program ended the interpreter with code ${detail}.`);
+		case 'fault':
+			return new ProgramError('InterpreterError', `The interpreter stopped: ${detail}`);
+	}
+}

@@ -1,0 +1,54 @@
+/** One `@param` of a comment. */
+export type DocParameter = {
+	readonly name: string;
+	readonly type: string;
+	readonly isRequired: boolean;
+	/** As it is written. */
+	readonly initial?: string;
+	readonly description: string;
+};
+
+/** What a comment says of a function. */
+export type Doc = {readonly description: string; readonly parameters: readonly DocParameter[]};
+
+const exported = String.raw`export\s+(?:async\s+)?(?:function\s*\*?\s*|const\s+|let\s+)`;
+
+/** The comments in front of what a module exports, by the names of it. */
+export function docsIn(source: string): Map<string, Doc> {
+	const pattern = new RegExp(String.raw`/\*\*((?:[^*]|\*(?!/))*)\*/\s*${exported}([\w$]+)`, 'g');
+	return new Map([...source.matchAll(pattern)].map(([, comment = '', name = '']) => [name, docOf(comment)]));
+}
+
+function docOf(comment: string): Doc {
+	const lines = comment.split('\n').map(line => line.replace(/^\s*\*? ?/, '').trimEnd());
+	const [description = '', ...tags] = lines.join('\n').split(/^(?=@\w)/m);
+	return {description: description.trim(), parameters: tags.flatMap(parameterIn)};
+}
+
+function parameterIn(tag: string): DocParameter[] {
+	const pattern = /^@param\s+(?:\{([^}]*)\}\s*)?(\[?)([\w$.]+)(?:\s*=\s*([^\]]*))?\]?\s*-?\s*([\s\S]*)/;
+	const [, type = '', bracket, name, initial, description = ''] = pattern.exec(tag) ?? [];
+	if (name === undefined) return [];
+	const isRequired = bracket === '' && !type.endsWith('=');
+	const rest = {name, type: type.replace(/=$/, ''), isRequired, description: description.trim()};
+	return [initial === undefined ? rest : {...rest, initial: initial.trim()}];
+}
+
+const simple = new Map([
+	['string', 'string'],
+	['number', 'number'],
+	['integer', 'integer'],
+	['int', 'integer'],
+	['boolean', 'boolean'],
+	['object', 'object'],
+	['array', 'array'],
+]);
+
+/** The schema of a type as comments name it. What is unknown may be anything. */
+export function schemaOf(type: string): {readonly [key: string]: unknown} {
+	const name = type.trim();
+	const element = /^(.+)\[\]$/.exec(name)?.[1] ?? /^Array<(.+)>$/.exec(name)?.[1];
+	if (element !== undefined) return {type: 'array', items: schemaOf(element)};
+	const known = simple.get(name.toLowerCase());
+	return known === undefined ? {} : {type: known};
+}

@@ -1,0 +1,164 @@
+import {nearest} from '../nearest.js';
+import {folded, listed} from './names.js';
+import {type Packs, PROXY} from './packs.js';
+import {ProgramError} from './program-error.js';
+import {members, parameters} from './schema.js';
+import {signature, typeName} from './signature.js';
+import type {Arguments, Pack, PackTool, RunnerOptions} from './types.js';
+
+const text = {type: 'string'};
+
+const tools: readonly PackTool[] = [
+	{name: 'list_servers', description: 'The configured servers, and whether each is connected.'},
+	{
+		name: 'list_tools',
+		description: 'The tools of one server or pack, or of all.',
+		inputSchema: {type: 'object', properties: {server: text}},
+	},
+	{
+		name: 'search',
+		description: 'The tools whose names and descriptions fit the words best.',
+		inputSchema: {
+			type: 'object',
+			properties: {query: text, limit: {type: 'integer', default: 10}},
+			required: ['query'],
+		},
+	},
+	{
+		name: 'help',
+		description: 'How to call a tool ("pack.tool"), or what there is in a pack, or which packs there are.',
+		inputSchema: {type: 'object', properties: {name: text}},
+	},
+];
+
+/** The pack that tells of all the others. */
+export function proxyPack(packs: () => Packs, servers: RunnerOptions['servers']): Pack {
+	const answers = new Map<string, (args: Arguments) => unknown>([
+		['list_servers', () => listServers(packs(), servers)],
+		['list_tools', ({server}) => listTools(packs(), server)],
+		['search', ({query, limit}) => search(packs(), String(query ?? ''), Number(limit ?? 10))],
+		['help', ({name}) => help(packs(), name)],
+	]);
+	return {
+		name: PROXY,
+		source: 'local',
+		description: 'what there is: list_servers, list_tools, search, help',
+		tools,
+		call: async (tool, args) => answers.get(tool)?.(args),
+	};
+}
+
+function listServers(packs: Packs, servers: RunnerOptions['servers']): unknown {
+	if (servers) return servers();
+	const proxied = [...packs.entries].map(([, pack]) => pack).filter(({source}) => source === 'proxied');
+	return proxied.map(({name, unavailable}) => ({name, enabled: true, connected: unavailable === undefined}));
+}
+
+/** A tool, and all names that it goes by. */
+type Entry = {readonly packName: string; readonly tool: PackTool};
+
+const entriesOf = (packName: string, pack: Pack): Entry[] => pack.tools.map(tool => ({packName, tool}));
+
+function listTools(packs: Packs, server: unknown): unknown {
+	if (server === undefined || server === null) {
+		return allEntries(packs).map(entry => ({...brief(entry), name: `${entry.packName}.${entry.tool.name}`}));
+	}
+	const [packName, pack] = packNamed(packs, String(server));
+	if (pack.unavailable !== undefined) {
+		throw new ProgramError('ToolError', `Server '${pack.name}' not connected: ${pack.unavailable}`);
+	}
+	return entriesOf(packName, pack).map(entry => ({...brief(entry), name: entry.tool.name}));
+}
+
+function allEntries(packs: Packs): Entry[] {
+	return [...packs.entries].flatMap(([name, pack]) => (name === PROXY ? [] : entriesOf(name, pack)));
+}
+
+function packNamed(packs: Packs, name: string): [string, Pack] {
+	const entries = [...packs.entries];
+	const found =
+		entries.find(([packName, pack]) => packName === name || pack.name === name) ??
+		entries.find(([packName]) => folded(packName) === folded(name));
+	if (found) return found;
+	const names = entries.map(([packName]) => packName);
+	const guess = nearest(name, names);
+	const available = `Available: ${listed(names)}`;
+	throw new ProgramError(
+		'ValueError',
+		`Server '${name}' not connected. ${available}${guess && `. ${guess}`}`,
+	);
+}
+
+function brief({packName, tool}: Entry): {name: string; signature: string; description: string} {
+	return {name: tool.name, signature: signature(packName, tool.name, tool), description: firstSentence(tool)};
+}
+
+/** What a description says first: the rest is for `help`. */
+function firstSentence({description = ''}: PackTool): string {
+	const [line = ''] = description.trim().split('\n');
+	const sentence = /^.*?[.!?](?=\s|$)/.exec(line)?.[0] ?? line;
+	return sentence.length <= 200 ? sentence : `${sentence.slice(0, 200)}…`;
+}
+
+const wordsIn = (of: string): string[] =>
+	of
+		.replace(/([a-z])([A-Z])/g, '$1 $2')
+		.toLowerCase()
+		.match(/[\p{L}\p{N}]+/gu) ?? [];
+
+/** The tools that fit a query: words in names count more than words in descriptions. */
+function search(packs: Packs, query: string, limit: number): unknown {
+	const wanted = wordsIn(query);
+	const scored = allEntries(packs).map(entry => ({entry, score: fitness(entry, wanted)}));
+	return scored
+		.filter(({score}) => score > 0)
+		.sort((one, other) => other.score - one.score)
+		.slice(0, Math.max(1, limit))
+		.map(({entry}) => ({...brief(entry), name: `${entry.packName}.${entry.tool.name}`}));
+}
+
+function fitness({packName, tool}: Entry, wanted: readonly string[]): number {
+	const name = wordsIn(`${packName} ${tool.name}`);
+	const rest = wordsIn(
+		`${tool.description ?? ''} ${parameters(tool.inputSchema)
+			.map(({name: of}) => of)
+			.join(' ')}`,
+	);
+	const weigh = (word: string): number => {
+		if (name.includes(word)) return 10;
+		if (name.some(part => part.startsWith(word) || word.startsWith(part))) return 5;
+		if (rest.includes(word)) return 3;
+		return rest.some(part => part.startsWith(word)) ? 1 : 0;
+	};
+	return wanted.reduce((sum, word) => sum + weigh(word), 0);
+}
+
+function help(packs: Packs, name: unknown): string {
+	if (typeof name !== 'string' || name === '') {
+		const lines = [...packs.entries]
+			.sort(byName)
+			.map(([packName, pack]) => `${packName}: ${pack.description ?? `${pack.tools.length} tools`}`);
+		return ['Packs:', ...lines, 'proxy.help("pack") lists the tools of one.'].join('\n');
+	}
+	const [packName = '', ...rest] = name.split('.');
+	const [found, pack] = packNamed(packs, packName);
+	if (rest.length === 0) {
+		return entriesOf(found, pack)
+			.map(entry => `${brief(entry).signature}  # ${brief(entry).description}`)
+			.join('\n');
+	}
+	return helpOn(found, packs.tool(found, rest.join('.')).tool);
+}
+
+const byName = ([one]: [string, Pack], [other]: [string, Pack]): number => (one < other ? -1 : 1);
+
+function helpOn(packName: string, tool: PackTool): string {
+	const lines = parameters(tool.inputSchema).map(({name, schema, isRequired}) => {
+		const {description} = members(schema);
+		const needed = isRequired ? '' : ', optional';
+		return `  ${name}: ${typeName(schema)}${needed}${typeof description === 'string' ? ` – ${description}` : ''}`;
+	});
+	return [signature(packName, tool.name, tool), tool.description ?? '', ...lines]
+		.filter(line => line !== '')
+		.join('\n');
+}

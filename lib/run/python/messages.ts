@@ -1,0 +1,35 @@
+import type {MessagePort} from 'node:worker_threads';
+import type {Module} from './web-assembly.js';
+
+/** An interpreter as it was when it had read the prelude, to be copied for each program. */
+export type Python = {
+	readonly module: Module;
+	readonly image: SharedArrayBuffer;
+	/** Addresses: the type of functions, the function to call, an empty tuple. */
+	readonly entry: readonly [type: number, main: number, args: number];
+};
+
+/** Makes an interpreter that can be copied. */
+export type BootData = {readonly task: 'boot'; readonly path: string; readonly maxMemoryBytes: number};
+
+/** Runs one program in a copy. */
+export type RunData = {
+	readonly task: 'run';
+	readonly python: Python;
+	/** Where this side's words come from, one message each, after `heard` has been counted up. */
+	readonly port: MessagePort;
+	readonly heard: Int32Array;
+	/** What the program prints: its length, then the bytes. */
+	readonly output: SharedArrayBuffer;
+	readonly maxLineBytes: number;
+};
+
+/** Why a program ends that does not come to its own end. */
+export type Ending = 'flood' | 'line' | 'exit' | 'fault';
+
+/** What a worker tells: it is ready, a line of the program's, or why it ends. */
+export type WorkerMessage =
+	| {readonly python: Python}
+	| {readonly ready: true}
+	| {readonly line: string}
+	| {readonly end: Ending; readonly detail: string};

@@ -1,0 +1,107 @@
+/** What a program is given: packs, their tools, what they give, and how they fail. In Python: see `prelude.ts`. */
+export const tools = String.raw`
+import ast, base64, builtins, collections, csv, datetime, enum, functools, gc, io, itertools, json, math, operator, os
+import re, string, sys, textwrap, time, types, typing, urllib.parse
+
+BIGGEST = 2 ** 53 - 1
+FILE = '<run>'
+
+
+class ToolError(Exception):
+    """What a tool answers with when it fails."""
+
+
+class ToolTimeout(ToolError, TimeoutError):
+    """A tool took too long."""
+
+
+class ToolNotFound(ToolError, AttributeError):
+    """A pack has no such tool."""
+
+
+class Record(dict):
+    """An object in a result: its fields are items and, where dict has no such method, attributes."""
+    __slots__ = ()
+
+    def __getattr__(self, name):
+        try:
+            return self[name]
+        except KeyError:
+            pass
+        fields = [str(key) for key in self]
+        known = ', '.join(fields[:30]) + (f' (and {len(fields) - 30} more)' if len(fields) > 30 else '')
+        raise AttributeError(f"This result has no field '{name}'. Fields: {known or 'none'}")
+
+    def __setattr__(self, name, value):
+        self[name] = value
+
+    def __delattr__(self, name):
+        del self[name]
+
+
+# By names of their own, so that a program may put others in their places.
+dumps, loads, read, write = json.dumps, json.loads, os.read, os.write
+
+
+def say(message):
+    data = dumps(message, allow_nan=False).encode() + b'\n'
+    while data:
+        data = data[write(2, data):]
+
+
+def hear():
+    size = int(read(0, 8), 16)
+    parts = []
+    while size > 0:
+        part = read(0, size)
+        size -= len(part)
+        parts.append(part)
+    return loads(b''.join(parts), object_hook=Record)
+
+
+ERRORS = {kind.__name__: kind for kind in (ToolError, ToolTimeout, ToolNotFound, TypeError, ValueError, NameError)}
+
+
+def ask(message):
+    say(message)
+    answer = hear()
+    if 'error' in answer:
+        raise ERRORS.get(answer['error']['type'], ToolError)(answer['error']['message'])
+    return answer['ok']
+
+
+class Tool:
+    """A tool of a pack. Call it, or call it many times at once with batch()."""
+
+    def __init__(self, pack, name):
+        self.__pack, self.__name = pack, name
+
+    def __call__(self, *args, **kwargs):
+        return ask({'call': [self.__pack, self.__name, argument(args), argument(kwargs)]})
+
+    def batch(self, *args, **kwargs):
+        return ask({'batch': [self.__pack, self.__name, argument(args), argument(kwargs)]})
+
+    def __getattr__(self, name):
+        if name.startswith('__'):
+            raise AttributeError(name)
+        return Tool(self.__pack, f'{self.__name}.{name}')
+
+    def __repr__(self):
+        return f'<tool {self.__pack}.{self.__name}>'
+
+
+class Pack:
+    """Tools under one name."""
+
+    def __init__(self, name):
+        self.__name = name
+
+    def __getattr__(self, name):
+        if name.startswith('__'):
+            raise AttributeError(name)
+        return Tool(self.__name, name)
+
+    def __repr__(self):
+        return f'<pack {self.__name}>'
+`;

@@ -1,0 +1,68 @@
+/** Values on their way out of a program: to a tool, which wants them exact, or to a reader. In Python: see `prelude.ts`. */
+export const values = String.raw`
+def argument(value):
+    """A value as JSON that means the same to every server, or an error."""
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, int):
+        if not -BIGGEST <= value <= BIGGEST:
+            raise ValueError(f'{value} is too large for a number in JSON. Pass it as text.')
+        return int(value)
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise ValueError(f'{value} is no number in JSON.')
+        return value
+    if isinstance(value, dict):
+        return {key_of(key): argument(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [argument(item) for item in value]
+    if isinstance(value, (datetime.date, datetime.time)):
+        return value.isoformat()
+    if isinstance(value, enum.Enum):
+        return argument(value.value)
+    raise TypeError(f'A tool cannot be given a {type(value).__name__}: pass text, numbers, lists or dicts.')
+
+
+def key_of(key):
+    if key is None or isinstance(key, bool):
+        return dumps(key)
+    return key if isinstance(key, str) else str(key)
+
+
+VIEWS = type({}.keys()), type({}.values()), type({}.items())
+LAZY = (range, map, filter, zip, enumerate, reversed, types.GeneratorType, *VIEWS)
+
+
+def plain(value):
+    """A value as JSON, as near to it as JSON comes."""
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, enum.Enum):
+        return plain(value.value)
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key_of(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, collections.deque)) or isinstance(value, LAZY):
+        return [plain(item) for item in value]
+    if isinstance(value, (set, frozenset)):
+        return sorted((plain(item) for item in value), key=str)
+    if isinstance(value, (datetime.date, datetime.time)):
+        return value.isoformat()
+    if hasattr(type(value), '__dataclass_fields__'):
+        return {name: plain(getattr(value, name)) for name in type(value).__dataclass_fields__}
+    return str(value)
+
+
+def shown(value):
+    """A value as a reader gets it: text as it is, all else as JSON."""
+    if isinstance(value, str):
+        return {'kind': 'text', 'text': str(value)}
+    try:
+        text = dumps(plain(value), ensure_ascii=False, separators=(',', ':'), allow_nan=False)
+    except RecursionError:
+        return {'kind': 'text', 'text': str(value)}
+    return {'kind': 'json', 'text': re.sub('[\ud800-\udfff]', lambda half: f'\\u{ord(half[0]):04x}', text)}
+`;

@@ -1,0 +1,94 @@
+import {MessageChannel, type MessagePort, Worker} from 'node:worker_threads';
+import {confined} from './confined.js';
+import {workerFile} from './files.js';
+import type {Ending, Python, RunData, WorkerMessage} from './messages.js';
+
+export type SessionLimits = {readonly maxOutputBytes: number; readonly maxLineBytes: number};
+
+/** The ways between the two sides. */
+type Channels = {readonly port: MessagePort; readonly heard: Int32Array; readonly output: SharedArrayBuffer};
+
+/** Hears what a program says, until it ends. */
+export type Listener = {
+	line(text: string): void;
+	end(why: Ending, detail: string): void;
+};
+
+/** One interpreter in one thread, for one program. */
+export class Session {
+	readonly limits: SessionLimits;
+	readonly #worker: Worker;
+	readonly #port: MessagePort;
+	readonly #heard: Int32Array;
+	readonly #output: SharedArrayBuffer;
+	#listener: Listener | undefined;
+
+	private constructor(limits: SessionLimits, worker: Worker, {port, heard, output}: Channels) {
+		this.limits = limits;
+		this.#worker = worker;
+		this.#port = port;
+		this.#heard = heard;
+		this.#output = output;
+	}
+
+	/** Resolves when the interpreter waits for a program. */
+	static async start(python: Python, limits: SessionLimits): Promise<Session> {
+		const {maxOutputBytes, maxLineBytes} = limits;
+		const {port1, port2} = new MessageChannel();
+		const heard = new Int32Array(new SharedArrayBuffer(4));
+		const output = new SharedArrayBuffer(4 + maxOutputBytes);
+		const data: RunData = {task: 'run', python, port: port2, heard, output, maxLineBytes};
+		const worker = new Worker(workerFile(), {...confined, workerData: data, transferList: [port2]});
+		const session = new Session(limits, worker, {port: port1, heard, output});
+		await new Promise<void>((resolve, reject) => {
+			worker.on('message', (message: WorkerMessage) => {
+				if ('ready' in message) resolve();
+				else session.#hear(message);
+			});
+			worker.on('error', error => {
+				reject(error);
+				session.#listener?.end('fault', error.message);
+			});
+			worker.on('exit', () => {
+				reject(new Error('An interpreter did not start.'));
+				session.#listener?.end('fault', 'Its thread ended.');
+			});
+		});
+		// An interpreter that waits keeps no process alive.
+		worker.unref();
+		port1.unref();
+		return session;
+	}
+
+	/** What the program has printed so far. */
+	get output(): string {
+		const length = Atomics.load(new Int32Array(this.#output, 0, 1), 0);
+		return Buffer.from(this.#output, 4, length).toString();
+	}
+
+	/** From now on there is a program, and its words are the listener's. */
+	listen(listener: Listener): void {
+		this.#listener = listener;
+		this.#worker.ref();
+	}
+
+	/** Says something to the program: a length in eight hexadecimal digits, then JSON. */
+	say(json: string): void {
+		const bytes = Buffer.from(json);
+		this.#port.postMessage(Buffer.concat([Buffer.from(bytes.length.toString(16).padStart(8, '0')), bytes]));
+		Atomics.add(this.#heard, 0, 1);
+		Atomics.notify(this.#heard, 0);
+	}
+
+	/** Ends it, whatever it is at. */
+	async end(): Promise<void> {
+		this.#listener = undefined;
+		this.#port.close();
+		await this.#worker.terminate();
+	}
+
+	#hear(message: WorkerMessage): void {
+		if ('line' in message) this.#listener?.line(message.line);
+		else if ('end' in message) this.#listener?.end(message.end, message.detail);
+	}
+}

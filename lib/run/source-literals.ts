@@ -1,0 +1,36 @@
+const escapes = new Map([
+	['n', '\n'],
+	['r', '\r'],
+	['t', '\t'],
+	["'", "'"],
+	['"', '"'],
+	['\\', '\\'],
+]);
+
+const texts = [
+	/^"""((?:[^"\\]|\\[nrt'"\\])*)"""$/,
+	/^'''((?:[^'\\]|\\[nrt'"\\])*)'''$/,
+	/^"((?:[^"\\\n]|\\[nrt'"\\])*)"$/,
+	/^'((?:[^'\\\n]|\\[nrt'"\\])*)'$/,
+];
+
+/** The value of one string literal of Python's without prefix and rare escapes; `undefined` for any other text. */
+export function textIn(written: string): string | undefined {
+	for (const pattern of texts) {
+		const inner = pattern.exec(written)?.[1];
+		if (inner !== undefined)
+			return inner.replace(/\\(.)/g, (_, letter: string) => escapes.get(letter) ?? letter);
+	}
+	return;
+}
+
+/**
+ * The value of a number literal that means the same to Python and to JSON: whole ones that no double rounds, and
+ * fractions. `1.0` is none of them, since JavaScript would take it for a whole number.
+ */
+export function numberIn(written: string): number | undefined {
+	if (/^(0|[1-9]\d{0,14})$/.test(written)) return Number(written);
+	if (!/^\d+\.\d+$/.test(written)) return;
+	const value = Number(written);
+	return Number.isInteger(value) ? undefined : value;
+}

@@ -1,0 +1,112 @@
+import type {Log} from '../log.js';
+
+/** The arguments of one call, by the names of the tool's parameters. */
+export type Arguments = {readonly [name: string]: unknown};
+
+/** A tool as a program in `run` finds it. */
+export type PackTool = {
+	readonly name: string;
+	readonly description?: string;
+	/** The JSON Schema of its arguments: names, order, prefixes and the signature come from it. */
+	readonly inputSchema?: unknown;
+	readonly outputSchema?: unknown;
+};
+
+/** Tools under one name: `wix.list_sites()` is the tool `list_sites` of the pack `wix`. */
+export type Pack = {
+	/** As configured. A name that Python cannot spell gets one that it can: `my-server` is `my_server`. */
+	readonly name: string;
+	readonly source: 'local' | 'proxied';
+	readonly description?: string;
+	readonly tools: readonly PackTool[];
+	/** Why nothing of it can be called now. Its calls then fail with these words. */
+	readonly unavailable?: string;
+	/** How long one call may take. Afterwards it is aborted, and the program gets `ToolTimeout`. None: the run's own limit. */
+	readonly timeoutMs?: number;
+	/**
+	 * Calls a tool under its own name. A proxied pack gives the `CallToolResult` as the server sent it, a local one any JSON.
+	 * Rejected: the program gets `ToolError` with the message. Aborted: the call is to be cancelled; what it gives
+	 * then is dropped.
+	 */
+	call(tool: string, args: Arguments, signal: AbortSignal): Promise<unknown>;
+};
+
+/** What `proxy.list_servers()` tells of a server, connected or not. */
+export type ServerState = {
+	readonly name: string;
+	readonly type: string;
+	readonly enabled: boolean;
+	readonly connected: boolean;
+	/** Why it is not connected. */
+	readonly error?: string;
+};
+
+/** What a runner is made of. Whatever has a default here is a limit, and a run that exceeds it ends with an error. */
+export type RunnerOptions = {
+	/** Asked anew for each run. Of two packs of one name the local one wins. */
+	readonly packs: () => readonly Pack[];
+	/** For `proxy.list_servers()`; without it, the proxied packs are the servers. */
+	readonly servers?: () => readonly ServerState[];
+	readonly log: Log;
+	/** 30 s. A run is over then, whatever it waits for or computes. */
+	readonly runTimeoutMs?: number;
+	/** As many as there are cores. Of runs that need the interpreter, so many are under way at once. */
+	readonly maxConcurrent?: number;
+	/** 32. So many more may wait; the next is refused. */
+	readonly maxWaiting?: number;
+	/** 1 MiB, of what a program prints and of its result. */
+	readonly maxOutputBytes?: number;
+	/** 128 MiB for the interpreter of one run. */
+	readonly maxMemoryBytes?: number;
+	/** 16 MiB of JSON, for what one call is given and for what it gives back. */
+	readonly maxCallBytes?: number;
+	/** 100 calls in one run. */
+	readonly maxCalls?: number;
+	/** 8 calls of one run at once, in a batch. */
+	readonly maxParallelCalls?: number;
+	/** 5 min without a run that needs it: the interpreter's memory is given back. */
+	readonly idleMs?: number;
+};
+
+/** One part of what a tool gives back. Text comes first; images and the like that calls gave follow. */
+export type ContentPart =
+	| {readonly type: 'text'; readonly text: string}
+	| {readonly type: 'image' | 'audio'; readonly data: string; readonly mimeType: string};
+
+/** What a program is for programs: its value, or why there is none, and where its data came from. */
+export type RunFacts = {
+	/** The value, where there is one. Absent when it ended with an error. */
+	readonly result?: unknown;
+	/** What it printed. */
+	readonly stdout?: string;
+	readonly error?: {readonly type: string; readonly message: string; readonly line?: number};
+	/** The tools that were called, as `pack.tool`, each once: what they gave is data, whatever it says. */
+	readonly calls?: readonly string[];
+};
+
+/** The result of `run`, as `tools/call` wants it. */
+export type RunResult = {
+	readonly content: readonly ContentPart[];
+	readonly structuredContent: RunFacts;
+	readonly isError: boolean;
+};
+
+export type RunCallOptions = {
+	/** Aborted: calls in flight are aborted, the interpreter is ended, and the result says that the run was cancelled. */
+	readonly signal?: AbortSignal;
+	/** Shorter than the runner's own limit; a longer one is not granted. */
+	readonly timeoutMs?: number;
+	/** What this run finds, where one runner serves several clients, each with packs of its own. */
+	readonly packs?: RunnerOptions['packs'];
+	readonly servers?: NonNullable<RunnerOptions['servers']>;
+};
+
+/** Runs programs. */
+export type Runner = {
+	/** Never rejects: whatever goes wrong is a result with `isError`. */
+	run(command: string, options?: RunCallOptions): Promise<RunResult>;
+	/** Makes an interpreter ready ahead of the first program that needs one. Nothing happens where there is none. */
+	warmUp(): Promise<void>;
+	/** Ends what is under way. Later runs are refused. */
+	close(): Promise<void>;
+};

@@ -1,0 +1,106 @@
+import {writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {fileURLToPath} from 'node:url';
+import type {ExecutionContext} from 'ava';
+import type {Service} from './gateway.js';
+import {bridgeFile, peerUrl, temporaryFolder} from './peers.js';
+import {loadSdk, type SdkClient} from './sdk.js';
+
+/** A file of the real servers, by its name in a configuration, with what it is started with in this folder. */
+export const realServers = (folder: string): Readonly<Record<string, Service>> => ({
+	everything: real('@modelcontextprotocol/server-everything', folder),
+	files: real('@modelcontextprotocol/server-filesystem', folder, folder),
+	memory: real('@modelcontextprotocol/server-memory', folder),
+});
+
+function real(name: string, folder: string, ...args: readonly string[]): Service {
+	const file = fileURLToPath(peerUrl(`${name}/dist/index.js`));
+	const env = {BRIDGE_TEST_FOLDER: folder, MEMORY_FILE_PATH: join(folder, 'memory.jsonl')};
+	return {command: process.execPath, args: [file, ...args], env};
+}
+
+export interface HubSettings {
+	readonly servers: Readonly<Record<string, Service>>;
+	readonly env?: Readonly<Record<string, string>>;
+	/** More of the command line. */
+	readonly args?: readonly string[];
+	readonly [key: string]: unknown;
+}
+
+/** What `run` came to. */
+export interface Ran {
+	readonly text: string;
+	readonly isError: boolean;
+	/** What it gave for programs. */
+	readonly result: unknown;
+}
+
+/** `bridge hub` in front of real servers, with the real SDK's client in front of it. */
+export interface RealHub {
+	readonly client: SdkClient;
+	readonly folder: string;
+	run(command: string): Promise<Ran>;
+	/** The names of the tools. */
+	tools(): Promise<string[]>;
+	/** The entries of its log with that event. */
+	logged(event: string): ReadonlyArray<Readonly<Record<string, unknown>>>;
+	close(): Promise<void>;
+}
+
+/** Starts a hub, for no longer than the test lasts. The settings may depend on a folder that the test has for itself. */
+export async function startRealHub(
+	t: Pick<ExecutionContext, 'teardown'>,
+	settingsIn: (folder: string) => HubSettings | Promise<HubSettings>,
+): Promise<RealHub> {
+	const folder = await temporaryFolder(t);
+	const {env = {}, args = [], ...config} = await settingsIn(folder);
+	const file = join(folder, 'bridge.json');
+	await writeFile(file, JSON.stringify(config));
+	const sdk = await loadSdk();
+	const transport = new sdk.StdioClientTransport({
+		command: process.execPath,
+		args: [bridgeFile, 'hub', '--config', file, ...args],
+		env: {...process.env, ...env},
+		stderr: 'pipe',
+	});
+	let stderr = '';
+	transport.stderr?.on('data', chunk => {
+		stderr += String(chunk);
+	});
+	const client = new sdk.Client({name: 'spec-001', version: '1'}, {capabilities: {}});
+	await client.connect(transport);
+	t.teardown(() => client.close());
+	return {
+		client,
+		folder,
+		run: async command => ranBy(await client.callTool({name: 'run', arguments: {command}})),
+		tools: async () => namesOf(await client.listTools()),
+		logged: event =>
+			stderr
+				.split('\n')
+				.filter(line => line.startsWith('{') && line.includes(`"event":"${event}"`))
+				.map(line => JSON.parse(line) as Readonly<Record<string, unknown>>),
+		close: () => client.close(),
+	};
+}
+
+function ranBy(answer: unknown): Ran {
+	const {content, structuredContent, isError} = answer as {
+		readonly content: ReadonlyArray<{readonly text?: string}>;
+		readonly structuredContent?: {readonly result?: unknown};
+		readonly isError?: boolean;
+	};
+	return {
+		text: content.map(({text = ''}) => text).join('\n'),
+		isError: isError === true,
+		result: structuredContent?.result,
+	};
+}
+
+const namesOf = (answer: unknown): string[] =>
+	(answer as {readonly tools: ReadonlyArray<{readonly name: string}>}).tools.map(({name}) => name);
+
+/** Waits until something is so. What is not so by the time the test ends never was. */
+export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+	while (!(await isSo())) await new Promise(resolve => setTimeout(resolve, 50));
+}

@@ -1,0 +1,175 @@
+import {readFile} from 'node:fs/promises';
+import {createServer as createHttpServer, request} from 'node:http';
+import {type AddressInfo, createServer} from 'node:net';
+import {hostname} from 'node:os';
+import {join} from 'node:path';
+import {fileURLToPath} from 'node:url';
+import test, {type ExecutionContext} from 'ava';
+import {freePort} from './gateway.js';
+import {realServers, startRealHub, until} from './hub.js';
+import {startListening} from './listening.js';
+import {peersFolder, peerUrl} from './peers.js';
+import {processesWith} from './processes.js';
+
+/* Spec 001: the lives of servers, and how they are reached. Real servers, and the real SDK's client in front. */
+
+test.serial(
+	'spec 001, Startup connection: all enabled servers are connected before a request is answered',
+	async t => {
+		const hub = await startRealHub(t, folder => ({servers: realServers(folder)}));
+		t.deepEqual((await hub.run('proxy.list_servers()')).result, [
+			...['everything', 'files', 'memory'].map(name => ({
+				name,
+				type: 'stdio',
+				enabled: true,
+				connected: true,
+			})),
+		]);
+	},
+);
+
+test.serial('spec 001, Startup connection failure: it is warned of, and the others are there', async t => {
+	const hub = await startRealHub(t, folder => ({
+		expose: 'tools',
+		servers: {...realServers(folder), broken: {command: join(folder, 'no-such-program')}},
+	}));
+	const names = await hub.tools();
+	t.is(names.filter(name => name.startsWith('files__')).length, 14);
+	t.is(names.filter(name => name.startsWith('memory__')).length, 9);
+	const warning = hub.logged('proxy.connect').find(({server, status}) => server === 'broken' && status);
+	t.like(warning, {level: 40, status: 'FAILED'});
+});
+
+test.serial('spec 001, Shutdown cleanup: all servers end with the hub', async t => {
+	const hub = await startRealHub(t, folder => ({servers: realServers(folder)}));
+	await hub.tools();
+	const {length} = await processesWith(hub.folder);
+	t.true(length >= 3, `${length} processes`);
+	await hub.close();
+	await until(async () => (await processesWith(hub.folder)).length === 0);
+	t.pass();
+});
+
+/** Servers that say that they have started, and go on when the other one has, too. */
+const mutual = (folder: string, own: string, other: string): string =>
+	`touch ${join(folder, own)}; while [ ! -e ${join(folder, other)} ]; do sleep 0.1; done; exec "$@"`;
+
+test.serial('spec 001, Parallel connection: servers that wait for each other can all connect', async t => {
+	const hub = await startRealHub(t, folder => {
+		const {memory, files} = realServers(folder);
+		const waiting = (own: string, other: string, service = memory) => ({
+			...service,
+			command: 'sh',
+			args: [...['-c', mutual(folder, own, other), 'sh'], service?.command ?? '', ...(service?.args ?? [])],
+		});
+		return {expose: 'tools', servers: {one: waiting('a', 'b'), two: waiting('b', 'a', files)}};
+	});
+	t.is((await hub.tools()).length, 23);
+});
+
+test.serial('spec 001, NPX command: a server that npx starts is there', async t => {
+	const hub = await startRealHub(t, () => ({
+		servers: {
+			thinking: {
+				command: 'npx',
+				args: ['--no-install', 'mcp-server-sequential-thinking'],
+				cwd: fileURLToPath(peersFolder),
+			},
+		},
+	}));
+	const {result} = await hub.run('proxy.list_tools(server="thinking")');
+	t.like(result, [{name: 'sequentialthinking'}]);
+});
+
+test.serial('spec 001, Environment variables for subprocess: their values are expanded', async t => {
+	const hub = await startRealHub(t, folder => {
+		const {everything} = realServers(folder);
+		const env = {...everything?.env, GREETING: `$\{SPEC_GREETING} and $\{SPEC_UNSET:-more}`};
+		return {servers: {everything: {...everything, env}}, env: {SPEC_GREETING: 'hello'}};
+	});
+	const {text} = await hub.run('everything.get_env()["GREETING"]');
+	t.is(text, 'hello and more');
+});
+
+test.serial(
+	'spec 001, Subprocess crash: a call says that the server is unavailable, and it comes back',
+	async t => {
+		const hub = await startRealHub(t, folder => ({servers: realServers(folder)}));
+		await hub.tools();
+		const pids = await processesWith(hub.folder);
+		const lines = await Promise.all(
+			pids.map(pid => readFile(`/proc/${pid}/cmdline`, 'latin1').catch(() => '')),
+		);
+		const pid = Number(pids[lines.findIndex(line => line.includes('server-memory'))]);
+		process.kill(pid, 'SIGKILL');
+		await until(() => hub.logged('upstream.lost').length > 0);
+		const {text, isError} = await hub.run('memory.read_graph()');
+		const isBack = (): boolean =>
+			hub.logged('proxy.connect').filter(({status}) => status === 'SUCCESS').length > 3;
+		if (isError) t.regex(text, /Server 'memory' unavailable: memory was ended by SIGKILL/);
+		else t.true(isBack(), 'it was back before it was called');
+		await until(isBack);
+		t.false((await hub.run('memory.read_graph()')).isError);
+	},
+);
+
+/** The everything server behind HTTP, and a proxy in front of it that notes what it is asked with. */
+async function observedServer(t: ExecutionContext) {
+	const port = await freePort();
+	const args = [
+		fileURLToPath(peerUrl('@modelcontextprotocol/server-everything/dist/index.js')),
+		'streamableHttp',
+	];
+	await startListening(
+		t,
+		{command: process.execPath, args, env: {PORT: String(port)}},
+		new RegExp(`(${port})`),
+	);
+	const seen: unknown[] = [];
+	const proxy = createHttpServer((incoming, outgoing) => {
+		seen.push(incoming.headers['x-api-key']);
+		const {method, headers, url} = incoming;
+		const onward = request({host: '127.0.0.1', port, method, headers, path: url}, answer => {
+			outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
+			answer.pipe(outgoing);
+		});
+		onward.on('error', () => outgoing.destroy());
+		incoming.pipe(onward);
+	}).listen(0, '127.0.0.1');
+	await new Promise(resolve => proxy.once('listening', resolve));
+	t.teardown(() => {
+		proxy.closeAllConnections();
+		proxy.close();
+	});
+	return {url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/mcp`, seen};
+}
+
+test.serial('spec 001, HTTP with headers: each request has the configured headers', async t => {
+	const {url, seen} = await observedServer(t);
+	const hub = await startRealHub(t, () => ({
+		servers: {remote: {url, headers: {'X-Api-Key': `$\{SPEC_KEY}`}}},
+		env: {SPEC_KEY: 'a-secret'},
+	}));
+	t.is((await hub.run('remote.echo(message="over HTTP")')).text, 'Echo: over HTTP');
+	t.like((await hub.run('proxy.list_servers()')).result, [{name: 'remote', type: 'http', connected: true}]);
+	t.true(seen.length > 2);
+	t.deepEqual([...new Set(seen)], ['a-secret']);
+});
+
+test.serial('spec 001, HTTPS required: http:// to another machine becomes https://', async t => {
+	const firstBytes: number[] = [];
+	const server = createServer(socket => {
+		socket.on('error', () => {});
+		socket.once('data', chunk => {
+			firstBytes.push(chunk[0] ?? 0);
+			socket.destroy();
+		});
+	}).listen(0);
+	await new Promise(resolve => server.once('listening', resolve));
+	t.teardown(() => server.close());
+	const {port} = server.address() as AddressInfo;
+	// A name that is not one of this machine's own, as far as anybody can tell by its looks.
+	const hub = await startRealHub(t, () => ({servers: {far: {url: `http://${hostname()}:${port}/mcp`}}}));
+	await hub.tools();
+	t.is(firstBytes[0], 0x16, 'what it says first is the greeting of TLS');
+});

@@ -1,0 +1,83 @@
+import {mkdtempSync, utimesSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {fileURLToPath} from 'node:url';
+import test from 'ava';
+import {loadLocalPacks} from '../../lib/run/local-packs.js';
+import {memoryLog, runnerOf, textOf} from './support.js';
+
+const folder = fileURLToPath(new URL('../../../fixtures/run/packs', import.meta.url));
+
+const run = async (program: string): Promise<string> => {
+	const runner = runnerOf(await loadLocalPacks(folder, memoryLog()));
+	const text = textOf(await runner.run(program));
+	await runner.close();
+	return text;
+};
+
+test('a file is a pack, and each function that it exports a tool', async t => {
+	const packs = await loadLocalPacks(folder, memoryLog());
+	t.deepEqual(
+		packs.map(({name, description, source}) => ({name, description, source})),
+		[{name: 'notes', description: 'notes on this machine', source: 'local'}],
+	);
+	const names = packs[0]?.tools.map(({name}) => name) ?? [];
+	t.deepEqual(names.toSorted(), ['add', 'bare', 'fail', 'find', 'forever', 'nothing', 'parts', 'schema']);
+});
+
+test('a module that cannot be loaded is left out with a warning', async t => {
+	const log = memoryLog();
+	await loadLocalPacks(folder, log);
+	t.is(log.entries.length, 1);
+	t.regex(log.entries[0] ?? '', /^warn run\.pack\.broken: The local pack broken cannot be loaded: /);
+});
+
+test('a folder that is not there is a warning', async t => {
+	const log = memoryLog();
+	t.deepEqual(await loadLocalPacks(join(folder, 'none'), log), []);
+	t.regex(log.entries[0] ?? '', /^warn run\.packs\.unreadable/);
+});
+
+for (const [program, expected] of [
+	['notes.find("milk", tags=["a"])', '{"query":"milk","limit":10,"tags":["a"]}'],
+	['notes.find(query="milk", lim=3)', '{"query":"milk","limit":3,"tags":null}'],
+	['notes.add(title="x")', '{"title":"x","pinned":false}'],
+	['notes.add("x", True)', '{"title":"x","pinned":true}'],
+	['notes.bare(1)', '[1,2]'],
+	['notes.bare(two=5, one=1)', '[1,5]'],
+	['notes.parts(right="r", left="l")', 'l-r'],
+	['notes.schema(count=2)', '{"count":2,"hasSignal":true,"when":"1970-01-01T00:00:00.000Z"}'],
+	['notes.nothing()', 'null'],
+	['notes.fail()', 'Error at line 1: ToolError: cannot read ./secret.txt'],
+	[
+		'notes.ignored()',
+		"Error at line 1: ToolNotFound: Tool 'ignored' not found in pack 'notes'. Available: add, bare, fail, find, forever, nothing, parts, schema",
+	],
+	[
+		'proxy.help("notes.find")',
+		'notes.find(query: str, limit: float = 10, tags: list[str] = ...)\nLooks for notes. The newest come first.\n  query: str – what to look for\n  limit: float, optional – how many at most\n  tags: list[str], optional – only notes with all of these',
+	],
+	[
+		'proxy.help("notes.add")',
+		'notes.add(title: str, pinned: any = false)\nAdds a note.\n  title: str – its title\n  pinned: bool, optional',
+	],
+	['proxy.help("notes.bare")', 'notes.bare(one: any, two: any = ...)\n  one: any\n  two: any, optional'],
+] as const) {
+	test(`a program uses a local pack: ${program}`, async t => {
+		t.is(await run(program), expected.replace('pinned: any = false', 'pinned: bool = False'));
+	});
+}
+
+test('a module that has changed is read anew', async t => {
+	const own = mkdtempSync(join(tmpdir(), 'bridge-packs-'));
+	const file = join(own, 'mine.mjs');
+	const value = async (): Promise<unknown> => {
+		const [pack] = await loadLocalPacks(own, memoryLog());
+		return pack?.call('get', {}, new AbortController().signal);
+	};
+	writeFileSync(file, 'export const get = () => 1;');
+	t.is(await value(), 1);
+	writeFileSync(file, 'export const get = () => 2;');
+	utimesSync(file, 1, 2);
+	t.is(await value(), 2);
+});

@@ -1,0 +1,140 @@
+import test from 'ava';
+import {memoryLog, pack, runnerOf, textOf} from './support.js';
+
+const echo = {echo: (args: unknown) => args};
+
+const run = async (packs: Parameters<typeof runnerOf>[0], program: string): Promise<string> => {
+	const runner = runnerOf(packs);
+	const text = textOf(await runner.run(program));
+	await runner.close();
+	return text;
+};
+
+const local = (name: string, value: unknown) => ({
+	...pack(name, {}),
+	source: 'local' as const,
+	tools: [{name: 'web_search'}],
+	call: async () => value,
+});
+
+test('Pack collision: a local pack wins over a proxied one of the same name', async t => {
+	const proxied = pack('brave', {web_search: () => 'proxied'});
+	t.is(await run([proxied, local('brave', 'local')], 'brave.web_search(query="test")'), 'local');
+	t.is(await run([local('brave', 'local'), proxied], 'brave.web_search(query="test")'), 'local');
+});
+
+test('No collision: a proxied pack is found beside a local one', async t => {
+	const wix = pack('wix', {list_sites: () => ['a']});
+	t.is(await run([local('brave', 'local'), wix], 'wix.list_sites()'), '["a"]');
+});
+
+test('Unknown proxy pack: the error lists the packs', async t => {
+	const text = await run([pack('wix', echo), pack('notion', echo)], 'unknown.some_tool()');
+	t.regex(text, /Unknown pack 'unknown'\. Available packs: notion, proxy, wix$/);
+});
+
+test('a pack that is nearly right is named', async t => {
+	t.regex(await run([pack('notion', echo)], 'notoin.search()'), /Did you mean notion\?$/);
+});
+
+test('Unknown tool in pack: the error lists the tools', async t => {
+	const wix = pack('wix', {get_product: () => 1, list_sites: () => 2});
+	const text = await run([wix], 'wix.nonexistent()');
+	t.is(
+		text,
+		"Error at line 1: ToolNotFound: Tool 'nonexistent' not found in pack 'wix'. Available: get_product, list_sites",
+	);
+	t.regex(await run([wix], 'wix.list_site()'), /Did you mean list_sites\?$/);
+});
+
+test('a variable that nobody has assigned gets the same answer in the interpreter', async t => {
+	const text = await run([pack('wix', echo)], 'x = 1\nprint(x + y)');
+	t.is(
+		text,
+		"Error at line 2: NameError: name 'y' is not defined. Unknown pack 'y'. Available packs: proxy, wix",
+	);
+});
+
+test('J3 packs may have the names of what JavaScript has', async t => {
+	const packs = ['__proto__', 'constructor', 'toString', 'hasOwnProperty'].map(name => pack(name, echo));
+	for (const {name} of packs) {
+		t.is(await run(packs, `${name}.echo(a=1)`), '{"a":1}', name);
+		t.is(await run(packs, `[${name}.echo(a=n) for n in (1, 2)]`), '[{"a":1},{"a":2}]', name);
+	}
+	t.regex(await run([pack('wix', echo)], 'constructor.echo()'), /Unknown pack 'constructor'/);
+	t.regex(await run([pack('wix', echo)], 'wix.constructor()'), /Tool 'constructor' not found/);
+	t.regex(
+		await run([pack('wix', echo)], '[wix.constructor() for _ in (1,)]'),
+		/Tool 'constructor' not found/,
+	);
+});
+
+test('J3 nobody takes the place of proxy', async t => {
+	const packs = [pack('proxy', echo), local('proxy', 'mine')];
+	t.regex(await run(packs, 'proxy.echo()'), /Tool 'echo' not found in pack 'proxy'/);
+	t.is(await run([pack('proxy', echo)], 'proxy_.echo(a=1)'), '{"a":1}');
+});
+
+test('J3 a pack that takes the name of something of Python stands in front of it', async t => {
+	t.is(await run([pack('json', echo)], '[json.echo(a=n) for n in (1,)]'), '[{"a":1}]');
+	t.is(await run([pack('__builtins__', echo)], 'len([__builtins___.echo(a=n) for n in (1,)])'), '1');
+});
+
+test('J3 names that Python cannot spell get one that it can', async t => {
+	t.is(await run([pack('my-server', echo)], 'my_server.echo(a=1)'), '{"a":1}');
+	t.is(await run([pack('7zip', echo)], '_7zip.echo(a=1)'), '{"a":1}');
+	t.is(await run([pack('import', echo)], 'import_.echo(a=1)'), '{"a":1}');
+	const both = [pack('my-server', {one: () => 1}), pack('my_server', {two: () => 2})];
+	t.is(await run(both, '[my_server.one(), my_server_2.two()]'), '["1","2"]');
+});
+
+test('J3 tools that Python cannot spell are found all the same', async t => {
+	const odd = pack('odd', {
+		'get-product': () => 'dash',
+		'a.b/c d': () => 'path',
+		import: () => 'keyword',
+		listSites: () => 'camel',
+	});
+	t.is(
+		await run([odd], '[odd.get_product(), odd.a.b.c_d(), odd.import_(), odd.list_sites()]'),
+		'["dash","path","keyword","camel"]',
+	);
+});
+
+test('J3 what could be two tools is an error', async t => {
+	const two = pack('two', {'get-it': () => 1, getIt: () => 2});
+	t.regex(await run([two], 'two.get_it()'), /Tool 'get_it' of pack 'two' could be any of: get-it, getIt$/);
+});
+
+test('J3 lists are cut where nobody reads on', async t => {
+	const tools = Object.fromEntries(Array.from({length: 200}, (_, at) => [`tool${at + 100}`, () => at]));
+	const text = await run([pack('many', tools)], 'many.nothing_like_it()');
+	t.regex(text, /tool100, tool101, .*tool149 \(and 150 more\)$/);
+});
+
+test('a pack that is not there says why', async t => {
+	const away = pack('wix', {}, {unavailable: 'exited with code 1'});
+	t.is(
+		await run([away], 'wix.list_sites()'),
+		"Error at line 1: ToolError: Server 'wix' unavailable: exited with code 1",
+	);
+});
+
+test('packs are asked for anew by each run', async t => {
+	let packs = [pack('one', echo)];
+	const runner = runnerOf([], {packs: () => packs});
+	t.is(textOf(await runner.run('one.echo(a=1)')), '{"a":1}');
+	packs = [pack('other', echo)];
+	t.regex(textOf(await runner.run('one.echo(a=1)')), /Available packs: other, proxy/);
+	await runner.close();
+});
+
+test('a pack that stands behind another one is told of', async t => {
+	const log = memoryLog();
+	const runner = runnerOf([pack('a', echo), local('a', 1)], {log});
+	await runner.run('a.web_search()');
+	t.deepEqual(log.entries, [
+		'debug run.pack.hidden: The local pack a stands in front of another one of that name.',
+	]);
+	await runner.close();
+});

@@ -1,0 +1,122 @@
+import test from 'ava';
+import {pack, runnerOf, textOf} from './support.js';
+
+const get = {
+	name: 'get_product',
+	description: 'Gets one product. It has to be published.\nSee the manual.',
+	inputSchema: {
+		type: 'object',
+		properties: {
+			include_variants: {type: 'boolean', default: false, description: 'Variants as well.'},
+			product_id: {type: 'string', description: 'Its id.'},
+			sort: {enum: ['price', 'name']},
+			tags: {type: 'array', items: {type: 'string'}},
+			where: {anyOf: [{type: 'object', properties: {city: {type: 'string'}}}, {type: 'null'}]},
+			size: {type: ['integer', 'null']},
+			any: {},
+		},
+		required: ['product_id'],
+	},
+	outputSchema: {type: 'object', properties: {id: {type: 'string'}, price: {type: 'number'}}},
+};
+
+const packs = [
+	pack(
+		'wix',
+		{},
+		{tools: [get, {name: 'listSites', description: 'Lists all web sites.'}], description: 'web shops'},
+	),
+	pack(
+		'notion',
+		{},
+		{tools: [{name: 'search', description: 'Searches pages by text, also in a product wiki.'}]},
+	),
+	pack('away', {}, {unavailable: 'exited with code 1'}),
+];
+
+const servers = () => [
+	{name: 'wix', type: 'stdio', enabled: true, connected: true},
+	{name: 'off', type: 'http', enabled: false, connected: false},
+];
+
+const runner = runnerOf(packs, {servers});
+test.after.always(() => runner.close());
+
+const result = async (program: string): Promise<unknown> =>
+	(await runner.run(program)).structuredContent.result;
+const text = async (program: string): Promise<string> => textOf(await runner.run(program));
+
+const signature =
+	'wix.get_product(product_id: str, include_variants: bool = False, sort: "price" | "name" = ..., tags: list[str] = ..., where: {city: str} | None = ..., size: int | None = ..., any: any = ...) -> {id: str, price: float}';
+
+test('List proxy servers: name, type, enabled and connected', async t => {
+	t.deepEqual(await result('proxy.list_servers()'), servers());
+});
+
+test('without a list of servers, the proxied packs are the servers', async t => {
+	const other = runnerOf(packs);
+	const {structuredContent} = await other.run('[s for s in proxy.list_servers() if not s.connected]');
+	t.deepEqual(structuredContent.result, [{name: 'away', enabled: true, connected: false}]);
+	await other.close();
+});
+
+test('List proxy tools: each with its signature and the first sentence of what it does', async t => {
+	t.deepEqual(await result('proxy.list_tools(server="wix")'), [
+		{name: 'get_product', signature, description: 'Gets one product.'},
+		{name: 'listSites', signature: 'wix.listSites()', description: 'Lists all web sites.'},
+	]);
+});
+
+test('all tools are listed with the names of their packs', async t => {
+	const names = (await result('[tool.name for tool in proxy.list_tools()]')) as string[];
+	t.deepEqual([...names].sort(), ['notion.search', 'wix.get_product', 'wix.listSites']);
+});
+
+test('Unknown server for list_tools: the error has the names of those that there are', async t => {
+	t.is(
+		await text('proxy.list_tools(server="nonexistent")'),
+		"Error at line 1: ValueError: Server 'nonexistent' not connected. Available: away, notion, proxy, wix",
+	);
+	t.regex(await text('proxy.list_tools("notoin")'), /Did you mean notion\?$/);
+});
+
+test('the tools of a server that is away cannot be listed, and the reason is told', async t => {
+	t.is(
+		await text('proxy.list_tools("away")'),
+		"Error at line 1: ToolError: Server 'away' not connected: exited with code 1",
+	);
+});
+
+test('search finds by words of names and descriptions, names first', async t => {
+	t.deepEqual(await result('[tool.name for tool in proxy.search("product")]'), [
+		'wix.get_product',
+		'notion.search',
+	]);
+	t.deepEqual(await result('[tool.name for tool in proxy.search("web sites", limit=1)]'), ['wix.listSites']);
+	t.deepEqual(await result('proxy.search("zebra")'), []);
+});
+
+test('help on a tool has its signature, all that is said of it, and its parameters', async t => {
+	const help = await text('proxy.help("wix.get_product")');
+	t.true(help.startsWith(`${signature}\nGets one product. It has to be published.\nSee the manual.\n`));
+	t.true(
+		help.includes('\n  product_id: str – Its id.\n  include_variants: bool, optional – Variants as well.\n'),
+	);
+	t.is(await text('proxy.help("wix.list_sites")'), 'wix.listSites()\nLists all web sites.');
+});
+
+test('help on a pack lists its tools, and help alone the packs', async t => {
+	t.is(
+		await text('proxy.help("wix")'),
+		`${signature}  # Gets one product.\nwix.listSites()  # Lists all web sites.`,
+	);
+	t.is(
+		await text('proxy.help()'),
+		'Packs:\naway: 0 tools\nnotion: 1 tools\nproxy: what there is: list_servers, list_tools, search, help\nwix: web shops\nproxy.help("pack") lists the tools of one.',
+	);
+});
+
+test('help on what there is not says so', async t => {
+	t.regex(await text('proxy.help("wix.nothing")'), /Tool 'nothing' not found in pack 'wix'/);
+	t.regex(await text('proxy.help("nothing")'), /Server 'nothing' not connected\. Available: /);
+});

@@ -1,0 +1,205 @@
+import {once} from 'node:events';
+import test from 'ava';
+import type {Pack} from '../../lib/run/types.js';
+import {forInterpreter, pack, runnerOf, textOf} from './support.js';
+
+// Python is started once for all of them.
+const warm = runnerOf([]);
+test.before(() => warm.warmUp());
+test.after.always(() => warm.close());
+
+/** A pack with a tool that answers when it is let, and keeps who waits. */
+function gated(rest: Partial<Pack> = {}) {
+	const waiting: Array<(value: unknown) => void> = [];
+	const arrivals = new EventTarget();
+	let [now, most, cancelled] = [0, 0, 0];
+	const wait = async (_args: unknown, signal: AbortSignal): Promise<unknown> => {
+		most = Math.max(most, ++now);
+		try {
+			return await new Promise((resolve, reject) => {
+				signal.addEventListener('abort', () => {
+					cancelled++;
+					arrivals.dispatchEvent(new Event('cancelled'));
+					reject(new Error('cancelled'));
+				});
+				waiting.push(resolve);
+				arrivals.dispatchEvent(new Event('arrival'));
+			});
+		} finally {
+			now--;
+		}
+	};
+	return {
+		pack: pack('slow', {wait, quick: args => args}, rest),
+		waiting,
+		get most() {
+			return most;
+		},
+		get cancelled() {
+			return cancelled;
+		},
+		async arrived(count = 1): Promise<void> {
+			while (waiting.length < count) await once(arrivals as never, 'arrival');
+		},
+	};
+}
+
+test('20 programs at once: every answer goes to its own, and no more run than may', async t => {
+	const slow = gated();
+	const runner = runnerOf([slow.pack], {maxConcurrent: 3, runTimeoutMs: 60_000});
+	const runs = Array.from({length: 20}, (_, at) =>
+		runner.run(`x = ${at}\nslow.wait()\n[x * n for n in slow.quick(a=[1, 2]).a]`),
+	);
+	for (let done = 0; done < 20; done++) {
+		await slow.arrived();
+		slow.waiting.shift()?.(null);
+	}
+	const results = await Promise.all(runs);
+	t.deepEqual(
+		results.map(textOf),
+		results.map((_, at) => JSON.stringify([at, 2 * at])),
+	);
+	t.true(slow.most <= 3);
+	await runner.close();
+});
+
+test('refuses a program when too many wait, and takes the next one when there is room', async t => {
+	const slow = gated();
+	const runner = runnerOf([slow.pack], {maxConcurrent: 1, maxWaiting: 1});
+	const [first, second] = [runner.run('[slow.wait()][:]\n1'), runner.run('[slow.quick()][:]\n2')];
+	await slow.arrived();
+	const third = await runner.run('[slow.quick()][:]\n3');
+	t.is(textOf(third), 'Error: Busy: 1 runs are under way and 1 wait, which is the limit. Try again later.');
+	slow.waiting.shift()?.(null);
+	t.is(textOf(await first), '1');
+	t.is(textOf(await second), '2');
+	t.is(textOf(await runner.run('[slow.quick()][:]\n4')), '4');
+	await runner.close();
+});
+
+for (const [how, program] of [
+	['without an interpreter', 'slow.wait()'],
+	['in the interpreter', forInterpreter('slow.wait()')],
+] as const) {
+	test(`J5 a call that takes too long is cancelled, ${how}`, async t => {
+		const slow = gated({timeoutMs: 50});
+		const runner = runnerOf([slow.pack]);
+		const {content, structuredContent} = await runner.run(program);
+		t.like(content[0], {text: 'Error at line 1: ToolTimeout: Tool slow.wait timed out after 0.1s'});
+		t.is(structuredContent.error?.type, 'ToolTimeout');
+		t.is(slow.cancelled, 1);
+		slow.waiting[0]?.('late');
+		t.is(textOf(await runner.run('slow.quick(a=1)')), '{"a":1}');
+		await runner.close();
+	});
+
+	test(`J5 a run that takes too long has its call cancelled, ${how}`, async t => {
+		const slow = gated();
+		const runner = runnerOf([slow.pack]);
+		await runner.warmUp();
+		const result = await runner.run(program, {timeoutMs: 1000});
+		t.is(textOf(result), 'Error: RunTimeout: The run timed out after 1.0s while it waited for slow.wait');
+		t.is(slow.cancelled, 1);
+		t.is(textOf(await runner.run(forInterpreter('slow.quick(a=1)'))), '{"a":1}');
+		await runner.close();
+	});
+
+	test(`a run that its client cancels has its call cancelled, ${how}`, async t => {
+		const slow = gated();
+		const runner = runnerOf([slow.pack]);
+		const stop = new AbortController();
+		const run = runner.run(program, {signal: stop.signal});
+		await slow.arrived();
+		stop.abort();
+		t.is(textOf(await run), 'Error: Cancelled: The run was cancelled.');
+		t.is(slow.cancelled, 1);
+		await runner.close();
+	});
+
+	test(`close ends what is under way, ${how}`, async t => {
+		const slow = gated();
+		const runner = runnerOf([slow.pack]);
+		const run = runner.run(program);
+		await slow.arrived();
+		await runner.close();
+		t.is(textOf(await run), 'Error: Closed: bridge is shutting down.');
+		t.is(slow.cancelled, 1);
+		t.is(textOf(await runner.run(program)), 'Error: Closed: bridge is shutting down.');
+	});
+}
+
+test('a timeout of a tool can be caught', async t => {
+	const slow = gated({timeoutMs: 50});
+	const runner = runnerOf([slow.pack]);
+	const program = 'try:\n  slow.wait()\nexcept ToolTimeout as error:\n  print("caught", error)';
+	t.is(textOf(await runner.run(program)), 'caught Tool slow.wait timed out after 0.1s');
+	await runner.close();
+});
+
+test('J4 a program makes 100 calls and no more', async t => {
+	let calls = 0;
+	const counting = pack('c', {tool: () => ++calls});
+	const runner = runnerOf([counting], {runTimeoutMs: 60_000});
+	const result = await runner.run('while True: c.tool()');
+	t.is(textOf(result), 'Error at line 1: ToolError: A run may make 100 calls, and this one has made them.');
+	t.is(calls, 100);
+	await runner.close();
+});
+
+test('J4 a program that catches the limit makes no more calls all the same', async t => {
+	let calls = 0;
+	const runner = runnerOf([pack('c', {tool: () => ++calls})], {maxCalls: 5});
+	const program = 'n = 0\nfor _ in range(20):\n  try: c.tool()\n  except ToolError: n += 1\nn';
+	t.is(textOf(await runner.run(program)), '15');
+	t.is(calls, 5);
+	await runner.close();
+});
+
+for (const [how, program] of [
+	['batch', `slow.wait.batch([${'{}, '.repeat(20)}])`],
+	[
+		'forged calls',
+		`import os\nfor _ in range(20): os.write(2, b'{"call": ["slow", "wait", [], {}]}\\n')\nfor _ in range(20): os.read(0, int(os.read(0, 8), 16))\n1`,
+	],
+] as const) {
+	test(`J4 a program has 8 calls in flight and no more: ${how}`, async t => {
+		const slow = gated();
+		const runner = runnerOf([slow.pack], {runTimeoutMs: 60_000});
+		const run = runner.run(program);
+		await slow.arrived(8);
+		t.is(slow.waiting.length, 8);
+		for (let done = 0; done < 20; done++) {
+			await slow.arrived();
+			slow.waiting.shift()?.(done);
+		}
+		t.false((await run).isError, textOf(await run));
+		t.is(slow.most, 8);
+		await runner.close();
+	});
+}
+
+test('a call that gives too much is refused, and the program goes on', async t => {
+	const runner = runnerOf([pack('big', {tool: () => 'x'.repeat(5000)})], {maxCallBytes: 1000});
+	const program = 'try:\n  big.tool()\nexcept ToolError as error:\n  print(error)';
+	t.is(textOf(await runner.run(program)), 'big.tool gave 5002 bytes; 1000 are the limit. Ask it for less.');
+	await runner.close();
+});
+
+test('memory is given back after a while, and the next program starts anew', async t => {
+	const runner = runnerOf([], {idleMs: 1});
+	t.is(textOf(await runner.run('sum([1, 2])')), '3');
+	await new Promise(resolve => {
+		setTimeout(resolve, 50);
+	});
+	t.is(textOf(await runner.run('sum([1, 3])')), '4');
+	await runner.close();
+});
+
+test('what is left of a program that has ended does nothing any more', async t => {
+	const slow = gated();
+	const runner = runnerOf([slow.pack]);
+	const forged = `import os\nos.write(2, b'{"call": ["slow", "wait", [], {}]}\\n')\n5`;
+	t.is(textOf(await runner.run(forged)), '5');
+	t.is(slow.cancelled, 1);
+	await runner.close();
+});
