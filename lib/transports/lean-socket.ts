@@ -1,7 +1,10 @@
 import {type ConnectOpts, Socket, type SocketConstructorOpts} from 'node:net';
+import {readBlock} from './read-blocks.js';
 
-/** How much is read at a time. */
-const READ_BYTES = 2 ** 16;
+/** What a pipe holds, so that more is never read at a time from one that has been silent. */
+const FIRST_BYTES = 2 ** 16;
+/** With less room than this left in a block the next one begins. */
+const ROOM_BYTES = 2 ** 15;
 /** What is no longer than this is copied out of the buffer that it was read into, so that the buffer serves again. */
 const COPIED_BYTES = 2 ** 13;
 
@@ -34,17 +37,18 @@ export function leanly(socket: Socket): Socket {
 }
 
 function reading(source: Options): Socket {
-	let buffer = Buffer.allocUnsafeSlow(READ_BYTES);
+	let room: Buffer = Buffer.allocUnsafeSlow(FIRST_BYTES);
 	const options: Options = {
 		...source,
 		readable: true,
 		writable: false,
 		onread: {
-			buffer: () => buffer,
+			buffer: () => room,
 			callback: length => {
-				const chunk = buffer.subarray(0, length);
-				if (length > COPIED_BYTES) buffer = Buffer.allocUnsafeSlow(READ_BYTES);
-				socket.emit('data', length > COPIED_BYTES ? chunk : Buffer.from(chunk));
+				const chunk = room.subarray(0, length);
+				const isLong = length > COPIED_BYTES;
+				if (isLong) room = length + ROOM_BYTES > room.length ? readBlock() : room.subarray(length);
+				socket.emit('data', isLong ? chunk : Buffer.from(chunk));
 				return true;
 			},
 		},

@@ -1,3 +1,5 @@
+import {asOne} from './adjacent.js';
+
 /** How much of a message over the limit is kept of each end: enough to find its id in most of them. */
 export const KEPT = 4096;
 
@@ -79,7 +81,11 @@ export class Pieces {
 
 	#keep(part: Buffer): void {
 		if (part.length >= SMALL || this.#parts.length < MANY) {
-			this.#seal().push(part);
+			const parts = this.#seal();
+			const last = parts.at(-1);
+			const longer = last && asOne(last, part);
+			if (longer) parts[parts.length - 1] = longer;
+			else parts.push(part);
 			return;
 		}
 		if (!this.#block || this.#used + part.length > BLOCK) {

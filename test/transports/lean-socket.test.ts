@@ -1,6 +1,7 @@
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import type {Socket} from 'node:net';
+import {constants, PerformanceObserver} from 'node:perf_hooks';
 import {PassThrough} from 'node:stream';
 import {setImmediate} from 'node:timers/promises';
 import test, {type ExecutionContext} from 'ava';
@@ -66,4 +67,26 @@ test('is read no further while it is paused, and closes after the last of it', a
 test('what has no descriptor is left as it is', t => {
 	const stream = new PassThrough() as unknown as Socket;
 	t.is(leanly(stream), stream);
+});
+
+test('memory for long messages is collected in small steps, not by full collections alone', async t => {
+	const kinds: number[] = [];
+	const observer = new PerformanceObserver(list => {
+		for (const entry of list.getEntries())
+			kinds.push((entry as unknown as {detail: {kind: number}}).detail.kind);
+	});
+	observer.observe({entryTypes: ['gc']});
+	const {input, output} = start(t);
+	let length = 0;
+	output.removeAllListeners('data').on('data', (chunk: Buffer) => {
+		length += chunk.length;
+	});
+	output.resume();
+	for (let part = 0; part < 256; part++) input.write(Buffer.alloc(2 ** 20));
+	input.end();
+	await once(output, 'end');
+	await setImmediate();
+	observer.disconnect();
+	t.is(length, 2 ** 28);
+	t.true(kinds.filter(kind => kind === constants.NODE_PERFORMANCE_GC_MINOR).length >= 12);
 });
