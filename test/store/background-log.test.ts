@@ -123,8 +123,10 @@ test('makes traffic wait where it is told to lose nothing, and loses nothing', a
 	const key = log.open(destination);
 	const from = origin();
 	let waits = 0;
-	for (const number of upTo(400)) {
-		log.add(data(Buffer.alloc(60_000, number)), from);
+	let count = 0;
+	// A thread that is slow to start holds nobody up before there is as much on its way as may be.
+	for (; count < 400 || waits === 0; count++) {
+		log.add(data(Buffer.alloc(60_000, count)), from);
 		// A socket says more when it is its turn again.
 		await setImmediate();
 		if (from.valve.isOpen) continue;
@@ -132,8 +134,7 @@ test('makes traffic wait where it is told to lose nothing, and loses nothing', a
 		await new Promise<void>(resolve => from.valve.whenOpen(resolve));
 	}
 	t.deepEqual(await log.close(key), {lostBytes: 0, leftOutLines: 0});
-	t.is(read().length, 400);
-	t.true(waits > 0);
+	t.is(read().length, count);
 });
 
 test('I5 goes on where it stopped when its folder is taken away and put back', async t => {
