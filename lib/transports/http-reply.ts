@@ -18,6 +18,8 @@ export type HttpReplyOptions = EventStreamOptions & {
 
 /** So much may wait for a client that does not read its answer before whoever made it has to wait, too. */
 const MUCH = 2 ** 20;
+/** What is written together with the head of a response. */
+const SHORT = 2 ** 13;
 
 /**
  * What a POST is answered with: the answer alone, as JSON, if that is all there is to say, and else a stream of events,
@@ -98,8 +100,11 @@ function respond(response: ServerResponse, envelope: Envelope, status: number, h
 
 /** Ends a response with these parts, in one write. */
 function endWith(response: ServerResponse, parts: readonly Buffer[]): void {
-	if (parts.length === 1) {
-		response.end(parts[0]);
+	const [first] = parts;
+	if (first && parts.length === 1) {
+		// As a text, byte for byte, a short one becomes one with the head, which is written several times faster than two.
+		if (first.length <= SHORT) response.end(first.toString('latin1'), 'latin1');
+		else response.end(first);
 		return;
 	}
 	response.cork();

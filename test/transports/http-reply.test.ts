@@ -45,6 +45,15 @@ test('A refusal that holds no message reaches the client as it is', async t => {
 	t.is(await response.text(), '{"error":"invalid_token"}');
 });
 
+for (const size of [10, 8100, 9000])
+	test(`A13 an answer with ${size} letters beyond ASCII arrives byte for byte`, async t => {
+		const line = Buffer.from(`{"jsonrpc":"2.0","id":7,"result":{"text":"${'aé字🙂'.repeat(size / 10)}"}}\n`);
+		const response = await answered(t, Envelope.received(line, local));
+		const bytes = Buffer.from(await response.arrayBuffer());
+		t.is(response.headers.get('content-length'), String(line.length - 1));
+		t.true(bytes.equals(line.subarray(0, -1)));
+	});
+
 test('A sign of life that comes after the answer is none, and does no harm', async t => {
 	const request = Envelope.of({jsonrpc: '2.0', id: 7, method: 'tools/list'});
 	const late = new Promise<void>((resolve, reject) => {
