@@ -102,7 +102,7 @@ function respond(response: ServerResponse, envelope: Envelope, status: number, h
 function endWith(response: ServerResponse, parts: readonly Buffer[]): void {
 	const [first] = parts;
 	if (first && parts.length === 1) {
-		// As a text, byte for byte, a short one becomes one with the head, which is written several times faster than two.
+		// As a text, byte for byte, a short one becomes one with the head: one piece less to write, some percent of a call.
 		if (first.length <= SHORT) response.end(first.toString('latin1'), 'latin1');
 		else response.end(first);
 		return;
