@@ -32,6 +32,7 @@ export async function runRemote(url: URL, flags: Flags, stop: Stop): Promise<num
 		...{name, url, log, transport, maxBytes: MESSAGE_LIMIT, isGuessed: true},
 		headers: () => headers,
 		ownId: () => session.ownId(),
+		again: (...said) => session.translate(...said),
 		onRevived: onRenewed,
 		onLoss: () => {},
 	});

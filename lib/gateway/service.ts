@@ -139,6 +139,7 @@ export class Service {
 		if (this.#shared) return this.#shared.attach('client', result => session.renewed(result));
 		const common = {
 			...{name, log, ownId: () => session.ownId()},
+			again: (...said: Parameters<Session['translate']>) => session.translate(...said),
 			onRevived: (result: JsonObject) => {
 				this.renewed(session, result);
 				watch?.onRevived();

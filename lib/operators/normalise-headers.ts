@@ -24,16 +24,19 @@ type Last = {
 export const ACCEPT = 'application/json, text/event-stream';
 export const CONTENT_TYPE = 'application/json';
 
+/** Tells which headers a message leaves with. */
+export type HeadersFor = (envelope: Envelope) => Headers;
+
 /**
  * Says which headers a message leaves with: those that the protocol and the configuration want, and the client's
  * Authorization as it is, with the parameters that it tells a modern server. Nothing else that a client sends reaches
  * the server.
  */
-export function normaliseHeaders(options: NormaliseHeadersOptions): Stage {
+export function headersFor(options: NormaliseHeadersOptions): HeadersFor {
 	const {session, headers, accept = ACCEPT, contentType = CONTENT_TYPE, passAuthorization = true} = options;
 	/** Of the client, for what bridge says in its name. All that a client says in one conversation has the same. */
 	let authorization: string | undefined;
-	const headersFor = (envelope: Envelope): Headers => ({
+	const made = (envelope: Envelope): Headers => ({
 		accept,
 		'content-type': contentType,
 		// A body that is as long as it looks: nothing has to be unpacked, and nothing can swell.
@@ -48,15 +51,20 @@ export function normaliseHeaders(options: NormaliseHeadersOptions): Stage {
 	const sameFor = (envelope: Envelope): Headers => {
 		const version = session.upstream;
 		if (!last || last.version !== version || last.authorization !== authorization)
-			last = {version, authorization, headers: headersFor(envelope)};
+			last = {version, authorization, headers: made(envelope)};
 		return last.headers;
 	};
-	return perMessage({
+	return envelope => {
+		authorization = (passAuthorization ? envelope.origin.headers?.authorization : undefined) ?? authorization;
+		return isPlain(envelope, session.upstream) ? sameFor(envelope) : made(envelope);
+	};
+}
+
+/** Puts these headers on all that goes to the server. */
+export const normaliseHeaders = (headersOf: HeadersFor): Stage =>
+	perMessage({
 		toUpstream(envelope: Envelope) {
-			authorization =
-				(passAuthorization ? envelope.origin.headers?.authorization : undefined) ?? authorization;
-			envelope.headers = isPlain(envelope, session.upstream) ? sameFor(envelope) : headersFor(envelope);
+			envelope.headers = headersOf(envelope);
 			return envelope;
 		},
 	});
-}
