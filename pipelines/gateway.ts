@@ -36,7 +36,8 @@ export function gateway(
 	const onRenewed = (result: JsonObject): void => service.renewed(session, result);
 	const isHttp = transport === 'http' || transport === 'sse';
 	// How many tools there are, for the status.
-	const first = [noteTools({onTools: count => service.showed(count)})];
+	const parameters = service.parametersFor(caller.principal);
+	const first = [noteTools({onTools: count => service.showed(count), parameters})];
 	return [
 		...wrap({
 			log,
@@ -52,7 +53,10 @@ export function gateway(
 			first,
 		}),
 		...(isHttp
-			? httpHop({session, upstream, log, headers, accept, contentType, passAuthorization, onRenewed})
+			? httpHop({
+					...{session, upstream, log, onRenewed, parameters},
+					...{headers, accept, contentType, passAuthorization},
+				})
 			: []),
 		noteState({onHeard: () => service.heard(session), onFailure: reason => service.failed(reason)}),
 	];

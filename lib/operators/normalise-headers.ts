@@ -1,6 +1,7 @@
 import type {Envelope, Headers} from '../envelope.js';
 import {hopHeaders, isPlain, parameterHeaders} from '../protocol/http-hop.js';
 import type {Session} from '../protocol/session.js';
+import type {ToolParameters} from '../protocol/tool-parameters.js';
 import {MODERN, type Version} from '../protocol/version.js';
 import {perMessage, type Stage} from '../stage.js';
 
@@ -12,6 +13,8 @@ export type NormaliseHeadersOptions = {
 	readonly contentType?: string;
 	/** Whether the client's Authorization goes on to the server. */
 	readonly passAuthorization?: boolean;
+	/** Which arguments of tools a modern server wants in headers, too. */
+	readonly parameters?: ToolParameters;
 };
 
 type Last = {
@@ -33,7 +36,14 @@ export type HeadersFor = (envelope: Envelope) => Headers;
  * the server.
  */
 export function headersFor(options: NormaliseHeadersOptions): HeadersFor {
-	const {session, headers, accept = ACCEPT, contentType = CONTENT_TYPE, passAuthorization = true} = options;
+	const {
+		session,
+		headers,
+		accept = ACCEPT,
+		contentType = CONTENT_TYPE,
+		passAuthorization = true,
+		parameters,
+	} = options;
 	/** Of the client, for what bridge says in its name. All that a client says in one conversation has the same. */
 	let authorization: string | undefined;
 	const made = (envelope: Envelope): Headers => ({
@@ -42,7 +52,7 @@ export function headersFor(options: NormaliseHeadersOptions): HeadersFor {
 		// A body that is as long as it looks: nothing has to be unpacked, and nothing can swell.
 		'accept-encoding': 'identity',
 		...hopHeaders(envelope, session.upstream),
-		...(session.upstream === MODERN ? parameterHeaders(envelope.origin.headers ?? {}) : {}),
+		...(session.upstream === MODERN ? parametersOf(envelope, parameters) : {}),
 		...(authorization === undefined ? {} : {authorization}),
 		...headers,
 	});
@@ -59,6 +69,14 @@ export function headersFor(options: NormaliseHeadersOptions): HeadersFor {
 		return isPlain(envelope, session.upstream) ? sameFor(envelope) : made(envelope);
 	};
 }
+
+/** What a modern server is told of parameters: as the client tells it, or for a client that knows of no such headers. */
+const parametersOf = (envelope: Envelope, parameters: ToolParameters | undefined): Headers => ({
+	...(parameters?.hasSome && envelope.head.method === 'tools/call'
+		? parameters.headersOf(envelope.body.params)
+		: {}),
+	...parameterHeaders(envelope.origin.headers ?? {}),
+});
 
 /** Puts these headers on all that goes to the server. */
 export const normaliseHeaders = (headersOf: HeadersFor): Stage =>
