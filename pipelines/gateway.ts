@@ -70,9 +70,11 @@ export const converseThrough =
 		const upstream = service.open(session, caller.authorization, watch);
 		const ended = service.begun(session);
 		const taps = options.taps(client.name, service.config.name);
-		const link = connect(client, gateway(conversation, options, taps), upstream, error =>
-			logBug(options.log, error),
-		);
+		const link = connect(client, gateway(conversation, options, taps), upstream, error => {
+			logBug(options.log, error);
+			// Of what goes wrong here, nobody else is to suffer, and the client not to wait for nothing.
+			void client.close();
+		});
 		// A client that a shared server has cut off has nobody to talk to any more.
 		void upstream.gone.then(() => client.close());
 		return async () => {
