@@ -6,6 +6,7 @@ import {BridgeError} from '../lib/errors.js';
 import {nearest} from '../lib/nearest.js';
 import {type Flags, type Invocation, readInvocation, splitAtDashes} from './flags.js';
 import {helpOf} from './help.js';
+import {refuseMisplaced} from './misplaced.js';
 import {listenForStop, type Stop} from './signals.js';
 
 const commands = ['gateway', 'hub', 'raw', 'decode', 'versions', 'config'] as const;
@@ -18,6 +19,7 @@ async function main(argv: readonly string[], stop: Stop): Promise<number> {
 	if (flags.version) return print(1, `${version()}\n`, 0);
 	if (command !== undefined && !commands.some(known => known === command)) throw unknownCommand(words);
 	if (server?.length === 0) throw nothingToRun();
+	refuseMisplaced({words, server, flags});
 	if (command === 'config') {
 		const {runConfig} = await import('./config.js');
 		return runConfig({words, server, flags});
@@ -25,8 +27,7 @@ async function main(argv: readonly string[], stop: Stop): Promise<number> {
 	const serve = serving.get(command);
 	if (serve) return serve({words, server, flags}, stop);
 	if (command === 'raw' || command === 'decode') return traceBytes(command, {words, server, flags}, stop);
-	refuseRawFlags(flags);
-	if ((flags.config ?? flags.check) !== undefined) throw onlyConfig(flags);
+	if (flags.config !== undefined) throw onlyConfig();
 	if (command === 'versions') return askVersions({words, server, flags}, stop);
 	return frontServer(server, flags, stop);
 }
@@ -118,18 +119,6 @@ const superfluous = (command: string, word: string): BridgeError =>
 			: `Leave it out: bridge ${command} --help says what it takes.`,
 	);
 
-/** Flags that only raw and decode know. */
-function refuseRawFlags({mcpPort, conn, direction}: Flags): void {
-	if (mcpPort === undefined && conn === undefined && direction === undefined) return;
-	const flag = mcpPort !== undefined ? '--mcp-port' : conn !== undefined ? '--conn' : `--${direction}`;
-	const command = mcpPort !== undefined ? 'raw' : 'decode';
-	throw new BridgeError(
-		'ERR_CONFIG_INVALID',
-		`${flag} has no meaning here.`,
-		`It belongs to bridge ${command}: see bridge ${command} --help.`,
-	);
-}
-
 const twoServers = (): BridgeError =>
 	new BridgeError(
 		'ERR_CONFIG_INVALID',
@@ -137,10 +126,10 @@ const twoServers = (): BridgeError =>
 		'Name one server: --url URL, or -- COMMAND.',
 	);
 
-const onlyConfig = ({check}: Flags): BridgeError =>
+const onlyConfig = (): BridgeError =>
 	new BridgeError(
 		'ERR_CONFIG_INVALID',
-		`${check === undefined ? '--config' : '--check'} has no meaning here: the flags say it all.`,
+		'--config has no meaning here: the flags say it all.',
 		'Leave it out, or look at the file: bridge config --config FILE',
 	);
 

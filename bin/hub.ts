@@ -7,7 +7,7 @@ import {hubSnippet} from '../lib/config/hub-snippet.js';
 import {type Loaded, loadConfig} from '../lib/config/load.js';
 import type {Config} from '../lib/config/schema.js';
 import {BridgeError} from '../lib/errors.js';
-import {servicesOf} from '../lib/gateway/service.js';
+import {servicesOf} from '../lib/gateway/services.js';
 import {Hub} from '../lib/hub/hub.js';
 import {logBug} from '../lib/log.js';
 import {prefixed} from '../lib/prefixed.js';

@@ -1,8 +1,10 @@
 import {setTimeout as sleep} from 'node:timers/promises';
 import {logBug} from '../lib/log.js';
 import {MESSAGE_LIMIT} from '../lib/operators/frame.js';
+import {noteTools} from '../lib/operators/note-tools.js';
 import type {JsonObject} from '../lib/protocol/json.js';
 import {Session} from '../lib/protocol/session.js';
+import {ToolParameters} from '../lib/protocol/tool-parameters.js';
 import {connect} from '../lib/stage.js';
 import {ToolsCache} from '../lib/tools-cache.js';
 import {ownStdio} from '../lib/transports/own-stdio.js';
@@ -26,12 +28,14 @@ export async function runRemote(url: URL, flags: Flags, stop: Stop): Promise<num
 	const {clientVersion, targetVersion, headers} = flags;
 	const session = new Session({upstream: name, clientVersion, targetVersion});
 	const waiting = new WaitingRequests();
+	const parameters = new ToolParameters();
 	const transport = url.protocol.startsWith('ws') ? 'ws' : 'http';
 	const onRenewed = (result: JsonObject): void => session.renewed(result);
 	const upstream = remote({
 		...{name, url, log, transport, maxBytes: MESSAGE_LIMIT, isGuessed: true},
 		headers: () => headers,
 		ownId: () => session.ownId(),
+		again: (...said) => session.translate(...said),
 		onRevived: onRenewed,
 		onLoss: () => {},
 	});
@@ -41,9 +45,10 @@ export async function runRemote(url: URL, flags: Flags, stop: Stop): Promise<num
 		...wrap({
 			...{log, upstream: name, transport, trace, taps, session, waiting},
 			timeoutMs: flags.timeoutMs ?? TIMEOUT_MS,
+			first: [noteTools({parameters})],
 			cacheTools: flags.cacheTools ? new ToolsCache({server: name, log}) : undefined,
 		}),
-		...(transport === 'http' ? httpHop({session, upstream: name, log, headers, onRenewed}) : []),
+		...(transport === 'http' ? httpHop({session, upstream: name, log, headers, onRenewed, parameters}) : []),
 	];
 	const allSaid = new Promise<void>(resolve => {
 		const outgoing = {next: upstream.outgoing.next, error: () => resolve(), complete: () => resolve()};

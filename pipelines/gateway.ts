@@ -36,7 +36,8 @@ export function gateway(
 	const onRenewed = (result: JsonObject): void => service.renewed(session, result);
 	const isHttp = transport === 'http' || transport === 'sse';
 	// How many tools there are, for the status.
-	const first = [noteTools({onTools: count => service.showed(count)})];
+	const parameters = service.parametersFor(caller.principal);
+	const first = [noteTools({onTools: count => service.showed(count), parameters})];
 	return [
 		...wrap({
 			log,
@@ -52,7 +53,10 @@ export function gateway(
 			first,
 		}),
 		...(isHttp
-			? httpHop({session, upstream, log, headers, accept, contentType, passAuthorization, onRenewed})
+			? httpHop({
+					...{session, upstream, log, onRenewed, parameters},
+					...{headers, accept, contentType, passAuthorization},
+				})
 			: []),
 		noteState({onHeard: () => service.heard(session), onFailure: reason => service.failed(reason)}),
 	];
@@ -66,9 +70,11 @@ export const converseThrough =
 		const upstream = service.open(session, caller.authorization, watch);
 		const ended = service.begun(session);
 		const taps = options.taps(client.name, service.config.name);
-		const link = connect(client, gateway(conversation, options, taps), upstream, error =>
-			logBug(options.log, error),
-		);
+		const link = connect(client, gateway(conversation, options, taps), upstream, error => {
+			logBug(options.log, error);
+			// Of what goes wrong here, nobody else is to suffer, and the client not to wait for nothing.
+			void client.close();
+		});
 		// A client that a shared server has cut off has nobody to talk to any more.
 		void upstream.gone.then(() => client.close());
 		return async () => {

@@ -7,7 +7,11 @@ import {type InjectSessionOptions, injectSession} from '../lib/operators/inject-
 import {matchAnswers} from '../lib/operators/match-answers.js';
 import {modernClient} from '../lib/operators/modern-client.js';
 import {modernUpstream} from '../lib/operators/modern-upstream.js';
-import {type NormaliseHeadersOptions, normaliseHeaders} from '../lib/operators/normalise-headers.js';
+import {
+	headersFor,
+	type NormaliseHeadersOptions,
+	normaliseHeaders,
+} from '../lib/operators/normalise-headers.js';
 import {parse} from '../lib/operators/parse.js';
 import {pollTasks} from '../lib/operators/poll-tasks.js';
 import type {Taps} from '../lib/operators/record.js';
@@ -73,14 +77,20 @@ export function wrap(options: WrapOptions): Stage[] {
 	];
 }
 
-export type HttpHopOptions = NormaliseHeadersOptions & Omit<InjectSessionOptions, 'ownId'>;
+export type HttpHopOptions = NormaliseHeadersOptions & Omit<InjectSessionOptions, 'ownId' | 'again'>;
 
 /** What stands next to a server that is spoken to over HTTP. */
 export function httpHop({upstream, log, onRenewed, ...headers}: HttpHopOptions): Stage[] {
 	const {session} = headers;
+	const headersOf = headersFor(headers);
+	const again: InjectSessionOptions['again'] = (envelope, answer) => {
+		const translated = session.translate(envelope, answer);
+		if (translated) translated.headers = headersOf(translated);
+		return translated;
+	};
 	return [
-		normaliseHeaders(headers), //                  what a request has to have, and nothing else
-		injectSession({upstream, log, ownId: () => session.ownId(), onRenewed}), //  the id of the server's session
+		normaliseHeaders(headersOf), //                what a request has to have, and nothing else
+		injectSession({upstream, log, ownId: () => session.ownId(), onRenewed, again}), //  the server's session
 	];
 }
 

@@ -4,6 +4,7 @@ import type {Duplex} from 'node:stream';
 import type {Headers} from '../envelope.js';
 import {BridgeError} from '../errors.js';
 import {Answers} from '../http/answers.js';
+import {BodyRoom} from '../http/body-room.js';
 import {acceptedBy, bodyProblem, readBody} from '../http/read-body.js';
 import {type Refused, refuse} from '../http/refuse.js';
 import {type Target, targetOf} from '../http/target.js';
@@ -39,12 +40,14 @@ export class Entrance {
 	readonly #posts: Posts;
 	readonly #streams: Streams;
 	readonly #login: Login;
+	readonly #room: BodyRoom;
 	/** What is on its way to clients. */
 	readonly answers = new Answers();
 
 	constructor(gateway: Gateway) {
 		const {log, converse, sessions} = gateway;
 		this.#gateway = gateway;
+		this.#room = new BodyRoom(() => gateway.config.limits.messageBytes);
 		this.#posts = new Posts({log, converse, sessions});
 		this.#streams = new Streams({log, converse, sessions});
 		this.#login = new Login({
@@ -134,13 +137,22 @@ export class Entrance {
 		if (!accepts.json && !accepts.events) return notAnAnswer;
 		const problem = bodyProblem(req, messageBytes);
 		if (problem) return problem;
-		readBody(req, messageBytes, (line, refused) => {
+		this.#read(req, res, (line, refused) => {
 			if (!line) refuse(res, refused ?? {status: 400, message: 'Bad Request'});
 			else if (!service.config.enabled) refuse(res, disabledFor(service.config.name, line));
 			else if (this.#gateway.find(service.config.name) !== service) refuse(res, another(service.config.name));
 			else this.#posts.take(req, res, line, service, caller);
 		});
 		return;
+	}
+
+	/** Reads the body of a request, as long as there is room for it. */
+	#read(req: IncomingMessage, res: ServerResponse, done: Parameters<typeof readBody>[2]): void {
+		const room = this.#room;
+		readBody(req, this.#gateway.config.limits.messageBytes, done, {
+			take: (bytes, giveWay) => room.take(res, bytes, giveWay),
+			settle: () => room.settle(res),
+		});
 	}
 
 	/** A client of 2024-11-05 begins. */
@@ -166,7 +178,7 @@ export class Entrance {
 		if (problem) return problem;
 		const headers: Headers = caller.authorization === undefined ? {} : {authorization: caller.authorization};
 		listener.valve.whenOpen(() =>
-			readBody(req, messageBytes, (line, refused) => {
+			this.#read(req, res, (line, refused) => {
 				if (!line) return refuse(res, refused ?? {status: 400, message: 'Bad Request'});
 				res.writeHead(202, {'content-length': 0}).end();
 				listener.receive(line, headers);

@@ -10,7 +10,8 @@ import {isLoopback} from '../loopback.js';
 import type {LiveTraffic} from '../store/live-traffic.js';
 import type {Converse} from './conversation.js';
 import {Metrics} from './metrics.js';
-import {Service, type ServiceOptions, servicesOf} from './service.js';
+import {Service, type ServiceOptions} from './service.js';
+import {servicesOf} from './services.js';
 import {Sessions} from './sessions.js';
 import {statusOf} from './status.js';
 

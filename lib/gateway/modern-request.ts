@@ -3,6 +3,7 @@ import type {Envelope} from '../envelope.js';
 import type {Refused} from '../http/refuse.js';
 import {namedBy, textOfHeader} from '../protocol/http-hop.js';
 import {type JsonObject, objectOf, worded} from '../protocol/json.js';
+import type {ToolParameters} from '../protocol/tool-parameters.js';
 import {envelopeProblem, isModernRequest, PROTOCOL_VERSION} from '../protocol/v2026-07-28.js';
 import {MODERN} from '../protocol/version.js';
 
@@ -20,6 +21,7 @@ export function isModernPost(envelope: Envelope, headers: IncomingHttpHeaders): 
 export function modernProblem(
 	{head: {id, method = ''}, body}: Envelope,
 	headers: IncomingHttpHeaders,
+	parameters?: ToolParameters,
 ): Refused | undefined {
 	const params = objectOf(body.params);
 	const version = objectOf(params._meta)[PROTOCOL_VERSION];
@@ -35,7 +37,9 @@ export function modernProblem(
 	if (name === undefined) return;
 	const given = headers['mcp-name'];
 	const isSame = typeof given === 'string' && textOfHeader(given) === params[name];
-	return isSame ? undefined : mismatch(id, 'Mcp-Name', given, params[name]);
+	if (!isSame) return mismatch(id, 'Mcp-Name', given, params[name]);
+	const other = method === 'tools/call' ? parameters?.disagreement(params, headers) : undefined;
+	return other && mismatch(id, other.header, other.given, other.wanted);
 }
 
 function mismatch(id: string | undefined, header: string, given: unknown, wanted: unknown): Refused {

@@ -84,7 +84,7 @@ export class Posts {
 		if (session === undefined && flaw !== undefined && flaw !== 'a batch')
 			return {status: 400, id, code: -32600, message: `Invalid Request: ${flaw}`};
 		if (session === undefined && isModernPost(envelope, req.headers)) {
-			const problem = modernProblem(envelope, req.headers);
+			const problem = modernProblem(envelope, req.headers, service.parametersFor(caller.principal));
 			return problem ?? this.#within(this.#modern(envelope, service, caller, placeOf(req)), envelope);
 		}
 		const problem = versionProblem(headerText(req, 'mcp-protocol-version'));

@@ -1,12 +1,12 @@
 import {BoundedMap} from '../bounded-map.js';
-import {isSameService} from '../config/changes.js';
-import type {Config, ServiceConfig} from '../config/schema.js';
+import type {ServiceConfig} from '../config/schema.js';
 import type {Headers} from '../envelope.js';
 import type {BridgeError} from '../errors.js';
 import {ALL} from '../http/target.js';
 import type {Log} from '../log.js';
 import type {JsonObject} from '../protocol/json.js';
 import type {Session} from '../protocol/session.js';
+import {ToolParameters} from '../protocol/tool-parameters.js';
 import type {Endpoint} from '../stage.js';
 import {ToolsCache} from '../tools-cache.js';
 import {child} from '../transports/child.js';
@@ -57,6 +57,7 @@ export class Service {
 	/** Child processes that run for it. */
 	children = 0;
 	readonly #caches = new BoundedMap<string, ToolsCache>(MAX_CACHES);
+	readonly #parameters = new BoundedMap<string, ToolParameters>(MAX_CACHES);
 
 	constructor(config: ServiceConfig, options: ServiceOptions, own?: Opener) {
 		const {name, targetVersion, shared, transport} = config;
@@ -122,6 +123,13 @@ export class Service {
 		return cache;
 	}
 
+	/** What callers with this credential know of arguments that stand in headers. */
+	parametersFor(principal: string): ToolParameters {
+		const parameters = this.#parameters.get(principal) ?? new ToolParameters();
+		this.#parameters.set(principal, parameters);
+		return parameters;
+	}
+
 	/** How many requests for the tools were answered from what is kept, and how many were not. */
 	cacheCounts(): {readonly hits: number; readonly misses: number} {
 		const all = [...this.#caches.values()].map(({counts}) => counts);
@@ -139,6 +147,7 @@ export class Service {
 		if (this.#shared) return this.#shared.attach('client', result => session.renewed(result));
 		const common = {
 			...{name, log, ownId: () => session.ownId()},
+			again: (...said: Parameters<Session['translate']>) => session.translate(...said),
 			onRevived: (result: JsonObject) => {
 				this.renewed(session, result);
 				watch?.onRevived();
@@ -225,17 +234,4 @@ export class Service {
 
 function add(to: Map<string, number>, losses: ReadonlyMap<string, number>): void {
 	for (const [feature, count] of losses) to.set(feature, (to.get(feature) ?? 0) + count);
-}
-
-/** The services of a configuration; those that are the same as before stay what they are. */
-export function servicesOf(
-	config: Config,
-	options: ServiceOptions,
-	old: ReadonlyMap<string, Service>,
-): Map<string, Service> {
-	const all = [...config.services].map(([name, one]): [string, Service] => {
-		const known = old.get(name);
-		return [name, known && isSameService(known.config, one) ? known : new Service(one, options)];
-	});
-	return new Map(all);
 }

@@ -3,6 +3,7 @@ import {performance} from 'node:perf_hooks';
 import {BridgeError} from '../errors.js';
 import type {Refused} from '../http/refuse.js';
 import {type Log, logBug} from '../log.js';
+import {Rate} from '../rate.js';
 import type {Endpoint} from '../stage.js';
 import type {Conversation, Converse} from './conversation.js';
 
@@ -29,6 +30,9 @@ export type SessionsOptions = {
 /** How often sessions are looked at that may be silent for too long. */
 const MIN_SWEEP_MS = 50;
 const MAX_SWEEP_MS = 30_000;
+/** A look that comes so much later than it should was held up: bridge was suspended, and nobody could have come. */
+const HELD_UP_MS = 1000;
+const TOLD_EVERY_MS = 10_000;
 
 /** The one that was used last is the last. */
 const byUse = (one: Held, other: Held): number => one.usedAt - other.usedAt;
@@ -41,6 +45,9 @@ export class Sessions {
 	readonly #options: SessionsOptions;
 	readonly #byId = new Map<string, Held>();
 	#sweep: NodeJS.Timeout | undefined;
+	/** How many were ended for others so far. It is told once in a while, not of each. */
+	#evicted = 0;
+	readonly #told = new Rate(1, TOLD_EVERY_MS, () => performance.now());
 
 	constructor(options: SessionsOptions) {
 		this.#options = options;
@@ -150,10 +157,14 @@ export class Sessions {
 		const {log, limits} = this.#options;
 		const {sessions: limit} = limits();
 		if (this.#byId.size < limit) return;
-		const [held] = [...this.#byId.values()].filter(({client}) => !client.isInUse).sort(byUse);
+		const held = this.#leastUsed();
 		if (held) {
-			const sentence = `There are ${limit} sessions; the one that was silent longest was ended.`;
-			log.warn('session.evicted', sentence, {service: held.conversation.service.config.name});
+			this.#evicted++;
+			if (this.#told.take()) {
+				const sentence = `There are ${limit} sessions; for each new one, the one that was silent longest is ended.`;
+				const {name: service} = held.conversation.service.config;
+				log.warn('session.evicted', sentence, {service, ended: this.#evicted});
+			}
 			void this.end(held);
 			return;
 		}
@@ -165,16 +176,27 @@ export class Sessions {
 		);
 	}
 
+	/** The one that is not in use, and was not for the longest time. */
+	#leastUsed(): Held | undefined {
+		let least: Held | undefined;
+		for (const held of this.#byId.values())
+			if (!held.client.isInUse && (!least || held.usedAt < least.usedAt)) least = held;
+		return least;
+	}
+
 	#sweepLater(): void {
 		const {idleMs} = this.#options.limits();
 		const waitMs = idleMs === 0 ? MAX_SWEEP_MS : Math.max(MIN_SWEEP_MS, Math.min(idleMs / 4, MAX_SWEEP_MS));
+		const due = performance.now() + waitMs;
 		this.#sweep = setTimeout(() => {
-			this.#endIdle();
+			const lateMs = performance.now() - due;
+			this.#endIdle(lateMs > HELD_UP_MS ? lateMs : 0);
 			this.#sweepLater();
 		}, waitMs).unref();
 	}
 
-	#endIdle(): void {
+	/** Ends those that were silent for too long. A time in which nobody could be heard is no silence. */
+	#endIdle(deafMs: number): void {
 		const {log, limits} = this.#options;
 		const {idleMs} = limits();
 		if (idleMs === 0) return;
@@ -182,6 +204,7 @@ export class Sessions {
 		for (const held of this.#byId.values()) {
 			// It is silent from the moment on at which nobody waits or listens any more.
 			if (held.client.isInUse) held.usedAt = now;
+			else held.usedAt = Math.min(now, held.usedAt + deafMs);
 			if (now - held.usedAt < idleMs) continue;
 			const sentence = 'A session that was silent for too long was ended.';
 			log.info('session.idle', sentence, {service: held.conversation.service.config.name});

@@ -19,26 +19,48 @@ export function bodyProblem(req: IncomingMessage, maxBytes: number): Refused | u
 	return;
 }
 
+/** Tells whether there is room for one more piece of a body, and is told when all of it is there. */
+export type Room = {take(bytes: number, giveUp: () => void): boolean; settle(): void};
+
+const endless: Room = {take: () => true, settle: () => {}};
+
 /** Reads the body of a request. Calls `done` with it, or with why it was not read to its end. */
 export function readBody(
 	req: IncomingMessage,
 	maxBytes: number,
 	done: (body: Buffer | undefined, refused?: Refused) => void,
+	room: Room = endless,
 ): void {
 	const body = new WholeBody(maxBytes);
 	let isDone = false;
-	req.on('data', (chunk: Buffer) => {
-		if (isDone || body.add(chunk)) return;
+	const giveUp = (refused: Refused): void => {
 		isDone = true;
+		body.drop();
 		req.pause();
-		done(undefined, tooLarge(maxBytes));
+		done(undefined, refused);
+	};
+	const giveWay = (): void => giveUp(noRoom);
+	req.on('data', (chunk: Buffer) => {
+		if (isDone) return;
+		if (!body.add(chunk)) giveUp(tooLarge(maxBytes));
+		else if (body.length > chunk.length && !room.take(chunk.length, giveWay)) giveWay();
 	});
 	req.on('end', () => {
 		if (isDone) return;
 		isDone = true;
+		room.settle();
 		done(body.bytes());
 	});
 }
+
+const noRoom: Refused = {
+	status: 503,
+	code: -31003,
+	message: 'So much is being sent to bridge at the moment that there is no room for more. Try again.',
+	facts: {source: 'bridge', kind: 'overloaded'},
+	headers: {'retry-after': '1'},
+	isLast: true,
+};
 
 const tooLarge = (maxBytes: number): Refused => ({
 	status: 413,

@@ -1,4 +1,4 @@
-import type {ServerResponse} from 'node:http';
+import type {IncomingMessage, ServerResponse} from 'node:http';
 
 /** An answer that says no: what a person or a program can do about it, and nothing of what is behind bridge. */
 export type Refused = {
@@ -31,5 +31,23 @@ export function refuse(res: ServerResponse, refused: Refused): void {
 		...(isLast ? {connection: 'close'} : {}),
 		...headers,
 	});
-	res.end(body);
+	if (isLast && hasMore(res.req)) endLater(res, body);
+	else res.end(body);
+}
+
+/** How long a client that is still sending has to read why it need not. */
+const LINGER_MS = 500;
+
+const hasMore = ({headers, complete}: IncomingMessage): boolean =>
+	!complete && ('transfer-encoding' in headers || Number(headers['content-length'] ?? 0) > 0);
+
+/**
+ * Says it all, and closes the connection a little later. A client whose connection is closed while it sends hears of that
+ * first, and of the answer perhaps never. Nothing more of what it sends is read.
+ */
+function endLater(res: ServerResponse, body: Buffer): void {
+	res.req.pause();
+	res.write(body);
+	const timer = setTimeout(() => res.end(), LINGER_MS);
+	res.once('close', () => clearTimeout(timer));
 }

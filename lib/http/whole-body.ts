@@ -16,6 +16,11 @@ export class WholeBody {
 		return !this.isTooLarge;
 	}
 
+	/** Lets go of what there is of it. */
+	drop(): void {
+		this.#chunks = [];
+	}
+
 	get isTooLarge(): boolean {
 		return this.#length > this.#maxBytes;
 	}

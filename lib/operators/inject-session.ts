@@ -4,7 +4,7 @@ import {HeldMessages} from '../held-messages.js';
 import {listsChanged} from '../lists-changed.js';
 import type {Log} from '../log.js';
 import {isObject, type JsonObject} from '../protocol/json.js';
-import {type Outlets, type Stage, type Steps, stage} from '../stage.js';
+import {type Answer, type Outlets, type Stage, type Steps, stage} from '../stage.js';
 import {canonicalId} from '../wire/id.js';
 import {memberText} from '../wire/member.js';
 
@@ -15,6 +15,11 @@ export type InjectSessionOptions = {
 	readonly ownId: () => string;
 	/** The server had lost the session, and this is what it answered to a new handshake. */
 	readonly onRenewed?: ((result: JsonObject) => void) | undefined;
+	/**
+	 * What is said in the new session, of what was meant for the one that is lost: the server may be another one by now, and
+	 * speak another version. What is nothing any more was answered by who says so.
+	 */
+	readonly again?: ((envelope: Envelope, answer: Answer) => Envelope | undefined) | undefined;
 };
 
 /** How much of a refusal is searched for what it is about. */
@@ -194,7 +199,13 @@ class SessionKeeper implements Steps {
 	}
 
 	#repeat({request}: Asked): void {
-		this.#out.toUpstream(this.#withSession(request, true));
+		this.#sayAgain(request, true);
+	}
+
+	#sayAgain(envelope: Envelope, isRepeated: boolean): void {
+		const {again} = this.#options;
+		const present = again ? again(envelope, this.#out.toClient) : envelope;
+		if (present) this.#out.toUpstream(this.#withSession(present, isRepeated));
 	}
 
 	/** The server has answered the new handshake, or will not. */
@@ -203,8 +214,8 @@ class SessionKeeper implements Steps {
 		clearTimeout(patience);
 		this.#renewal = undefined;
 		if (isObject(result)) {
-			if (this.#completion) this.#out.toUpstream(this.#withSession(this.#completion, true));
 			this.#options.onRenewed?.(result);
+			if (this.#completion) this.#sayAgain(this.#completion, true);
 			for (const {asked} of lost) this.#repeat(asked);
 			this.#news = listsChanged(result);
 		} else {
@@ -212,6 +223,6 @@ class SessionKeeper implements Steps {
 			this.#session ??= session;
 			for (const {refusal} of lost) this.#out.toClient(refusal);
 		}
-		for (const held of this.#held.takeAll()) this.#out.toUpstream(this.#withSession(held, false));
+		for (const held of this.#held.takeAll()) this.#sayAgain(held, false);
 	}
 }

@@ -1,12 +1,12 @@
 import {BoundedMap} from '../bounded-map.js';
 import {cancellingAs, change} from '../change.js';
 import {Envelope} from '../envelope.js';
-import {BridgeError} from '../errors.js';
 import type {Log} from '../log.js';
 import {isObject, type JsonObject, listOf, objectOf} from '../protocol/json.js';
 import {handshakeTools, isWrapped, wrapOutput} from '../protocol/modern-output.js';
+import {isModernRefusal, notModern} from '../protocol/modern-refusal.js';
 import {tellOfLoss} from '../protocol/report.js';
-import type {Session} from '../protocol/session.js';
+import type {Introduction, Session} from '../protocol/session.js';
 import {
 	type Caller,
 	FOREIGN_VALUES,
@@ -23,7 +23,12 @@ import {memberText} from '../wire/member.js';
 import {type HandshakeCall, InputRounds, type Retry} from './modern-input.js';
 import {ListenStream} from './modern-stream.js';
 
-export type ModernUpstreamOptions = {readonly session: Session; readonly log: Log};
+export type ModernUpstreamOptions = {
+	readonly session: Session;
+	readonly log: Log;
+	/** Who asks the request with this key, where several clients do; without it, the client of the session. */
+	readonly askedBy?: (key: string) => Introduction | undefined;
+};
 
 /** Requests that may be under way at a time; the oldest is forgotten for the next. */
 const MAX_CALLS = 65_536;
@@ -45,6 +50,7 @@ export function modernUpstream(options: ModernUpstreamOptions): Stage {
 class ModernUpstream implements Steps {
 	readonly #session: Session;
 	readonly #log: Log;
+	readonly #askedBy: ModernUpstreamOptions['askedBy'];
 	readonly #out: Outlets;
 	readonly #input: InputRounds;
 	readonly #stream: ListenStream;
@@ -56,9 +62,10 @@ class ModernUpstream implements Steps {
 	#discover: {readonly key: string; readonly refusal: Envelope | undefined} | undefined;
 	#logLevel: string | undefined;
 
-	constructor({session, log}: ModernUpstreamOptions, out: Outlets) {
+	constructor({session, log, askedBy}: ModernUpstreamOptions, out: Outlets) {
 		this.#session = session;
 		this.#log = log;
+		this.#askedBy = askedBy;
 		this.#out = out;
 		this.#input = new InputRounds(session, out, (...retry) => this.#send(...retry));
 		this.#stream = new ListenStream(session, out, params => withEnvelope(params, this.#caller));
@@ -67,6 +74,12 @@ class ModernUpstream implements Steps {
 	get #caller(): Caller {
 		const {clientInfo: info, clientCapabilities: capabilities} = this.#session;
 		return {info, capabilities, logLevel: this.#logLevel};
+	}
+
+	/** Who a request is from. */
+	#callerOf({head: {key = ''}}: Envelope): Caller {
+		const who = this.#askedBy?.(key);
+		return who ? {...who, logLevel: this.#logLevel} : this.#caller;
 	}
 
 	readonly toUpstream = (envelope: Envelope, answer: Answer): Envelope | undefined => {
@@ -107,7 +120,7 @@ class ModernUpstream implements Steps {
 
 	/** A server that knows no handshake says so; others have answered, or refused for another reason. */
 	#refused(envelope: Envelope): Envelope | undefined {
-		if (envelope.head.hasError && isModern(objectOf(envelope.body.error)) && !this.#discover) {
+		if (envelope.head.hasError && isModernRefusal(objectOf(envelope.body.error)) && !this.#discover) {
 			this.#ask(envelope);
 			return;
 		}
@@ -128,7 +141,9 @@ class ModernUpstream implements Steps {
 		if (client !== MODERN && haveForeignValues(clientCapabilities))
 			tellOfLoss(this.#session, this.#log, FOREIGN_VALUES);
 		this.#stream.offer(objectOf(result.capabilities));
-		return Envelope.answer(id, 'result', initialized(result, clientCapabilities), envelope.origin);
+		// Of several clients, one may know extensions and another none.
+		const known = this.#askedBy ? {extensions: {}} : clientCapabilities;
+		return Envelope.answer(id, 'result', initialized(result, known), envelope.origin);
 	}
 
 	#request(envelope: Envelope, id: string, method: string, answer: Answer): Envelope | undefined {
@@ -158,7 +173,7 @@ class ModernUpstream implements Steps {
 		this.#calls.set(canonicalId(told), {request: envelope, id, told, method, round: 0});
 		const modern = change(envelope, body => ({
 			...body,
-			params: withEnvelope(objectOf(body.params), this.#caller),
+			params: withEnvelope(objectOf(body.params), this.#callerOf(envelope)),
 		}));
 		return told === id ? modern : modern.withId(told);
 	}
@@ -168,7 +183,7 @@ class ModernUpstream implements Steps {
 		const told = this.#calls.has(call.told) ? JSON.stringify(this.#session.ownId()) : call.told;
 		this.#calls.set(told, {...call, told});
 		const request = {jsonrpc: '2.0', id: exact.raw(told), method: call.method};
-		const whole = {...request, params: withEnvelope(params, this.#caller)};
+		const whole = {...request, params: withEnvelope(params, this.#callerOf(call.request))};
 		this.#out.toUpstream(Envelope.fromText(exact.write(whole), call.request.origin));
 	}
 
@@ -228,20 +243,4 @@ class ModernUpstream implements Steps {
 			else this.#wrapped.delete(tool.name);
 		return {...body, result: handshakeTools(result)};
 	}
-}
-
-const notModern = (upstream: string): BridgeError =>
-	new BridgeError(
-		'ERR_UPSTREAM_INVALID',
-		`${upstream} does not speak ${MODERN}.`,
-		'Leave out --target-version, or ask for another version; bridge versions -- COMMAND tells which.',
-	);
-
-/** Whether a refusal of `initialize` is one of a server that knows no handshake. */
-function isModern({code, data}: JsonObject): boolean {
-	const named = listOf(objectOf(data).supported);
-	const isUnknown = code === -32601;
-	// Only servers of that era look for headers that say what a message is about.
-	const missesHeader = code === -32020;
-	return named.includes(MODERN) || (code === -32022 && named.length === 0) || isUnknown || missesHeader;
 }

@@ -1,11 +1,17 @@
 import {listOf, objectOf} from '../protocol/json.js';
+import type {ToolParameters} from '../protocol/tool-parameters.js';
 import {perMessage, type Stage} from '../stage.js';
 import {canonicalId} from '../wire/id.js';
 
-export type NoteToolsOptions = {readonly onTools: (count: number) => void};
+export type NoteToolsOptions = {
+	/** A client was shown so many tools. Lists that come in pages are not counted. */
+	readonly onTools?: (count: number) => void;
+	/** Where it is kept which of their arguments stand in headers, too. */
+	readonly parameters: ToolParameters;
+};
 
-/** Takes note of how many tools a client is shown. Lists that come in pages are not counted. */
-export function noteTools({onTools}: NoteToolsOptions): Stage {
+/** Takes note of the tools that a client is shown. */
+export function noteTools({onTools, parameters}: NoteToolsOptions): Stage {
 	/** The keys of the requests for the list. A client asks seldom, and is answered soon. */
 	const asked = new Set<string>();
 	return perMessage({
@@ -19,7 +25,8 @@ export function noteTools({onTools}: NoteToolsOptions): Stage {
 			if (asked.size === 0 || method !== undefined || !asked.delete(key) || envelope.head.hasError)
 				return envelope;
 			const result = objectOf(envelope.body.result);
-			if (result.nextCursor === undefined) onTools(listOf(result.tools).length);
+			parameters.learn(result.tools);
+			if (result.nextCursor === undefined) onTools?.(listOf(result.tools).length);
 			return envelope;
 		},
 	});

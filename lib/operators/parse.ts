@@ -2,14 +2,11 @@ import {Envelope} from '../envelope.js';
 import {BridgeError} from '../errors.js';
 import type {Log} from '../log.js';
 import {perMessage, type Stage, stage} from '../stage.js';
-import {redactText} from '../store/redact.js';
 import {elements} from '../wire/batch.js';
 import {type Flaw, isAnswer} from '../wire/scan.js';
 import {MAX_DEPTH} from '../wire/walk.js';
 import {MESSAGE_LIMIT} from './frame.js';
-
-/** How much of something that is no message is shown in the log. */
-const EXCERPT = 200;
+import {StrayNotes} from './stray-notes.js';
 
 export type ParseOptions = {
 	readonly log: Log;
@@ -33,11 +30,12 @@ type Options = Omit<ParseOptions, 'from'>;
 
 function parseClient({log, maxBytes = MESSAGE_LIMIT, isOneWay = false}: Options): Stage {
 	const problems = new Map<Flaw, BridgeError>();
+	const notes = new StrayNotes(log, isOneWay);
 	return perMessage({
 		toUpstream(envelope, answer) {
 			const {flaw, id} = envelope.head;
 			if (flaw === undefined) return envelope;
-			warn(log, 'client.message.refused', envelope, flaw);
+			notes.tell('client.message.refused', envelope, flaw);
 			// An answer is not answered, however wrong it is.
 			if (isOneWay || isAnswer(envelope.head)) return;
 			// Made once: a flood of garbage must not cost an error with a stack each.
@@ -51,10 +49,11 @@ function parseClient({log, maxBytes = MESSAGE_LIMIT, isOneWay = false}: Options)
 
 const parseUpstream = ({log, maxBytes = MESSAGE_LIMIT}: Options): Stage =>
 	stage(out => {
+		const notes = new StrayNotes(log, false);
 		const judge = (envelope: Envelope): Envelope | undefined => {
 			const {flaw, id} = envelope.head;
 			if (flaw === undefined) return envelope;
-			warn(log, flaw === 'too large' ? 'frame.too_large' : 'child.stdout.garbage', envelope, flaw);
+			notes.tell(flaw === 'too large' ? 'frame.too_large' : 'child.stdout.garbage', envelope, flaw);
 			// What is not meant as an answer, a line of a log perhaps, fails nobody.
 			if (id === undefined || !isAnswer(envelope.head)) return;
 			const {name} = envelope.origin;
@@ -75,15 +74,6 @@ const parseUpstream = ({log, maxBytes = MESSAGE_LIMIT}: Options): Stage =>
 			},
 		};
 	});
-
-/** Tells people of something that is no message: where it came from, what is wrong, how it begins. */
-function warn(log: Log, event: string, {origin, bytes}: Envelope, flaw: Flaw): void {
-	const start = redactText(bytes.toString('utf8', 0, EXCERPT));
-	log.warn(event, `${origin.name} sent something that is ${flaw}; it was not passed on.`, {
-		side: origin.name,
-		start,
-	});
-}
 
 function problem(flaw: Flaw, sender: string, maxBytes: number): BridgeError {
 	const what = `${capital(sender)} sent something that is ${flaw}`;

@@ -62,7 +62,7 @@ class Splitter implements Steps {
 	readonly toUpstream = (envelope: Envelope): Envelope | undefined => {
 		if (this.#open.size > 0) this.#beside(envelope);
 		if (envelope.head.flaw !== 'a batch') return envelope;
-		const texts = elements(envelope.bytes);
+		const texts = elements(envelope.bytes, MAX_BATCH);
 		const parts = texts?.map(text => envelope.part(text));
 		const refusal = this.#refusal(parts);
 		if (refusal !== undefined) {

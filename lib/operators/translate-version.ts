@@ -42,6 +42,7 @@ class Translation implements Steps {
 		this.#session = session;
 		this.#log = log;
 		this.#waiting = waiting;
+		session.translate = (envelope, answer) => this.toUpstream(envelope, answer);
 	}
 
 	readonly toUpstream = (envelope: Envelope, answer: Answer): Envelope | undefined => {

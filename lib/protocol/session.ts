@@ -1,4 +1,5 @@
 import {randomBytes} from 'node:crypto';
+import type {Envelope} from '../envelope.js';
 import type {JsonObject} from './json.js';
 import {
 	BATCHES,
@@ -27,6 +28,8 @@ export type SessionOptions = {
 /** Marks, as in wire/marks.ts, of the calls of tools, their results and their errors that are not passed on as they are. */
 export type Touching = {readonly calls: number; readonly results: number; readonly errors: number};
 
+const same = (envelope: Envelope): Envelope => envelope;
+
 const untouched: Touching = {calls: 0, results: 0, errors: 0};
 
 /** Who a client is, and what it can do. */
@@ -54,6 +57,11 @@ export class Session {
 	isPlain = false;
 	/** What a call of a tool, and its answer, must have in them to be changed, if that is known; else everybody has to look. */
 	touching: Touching | undefined;
+	/**
+	 * Has a message of the client translated for the version that the upstream speaks now, where it was translated for
+	 * another one before. A message that this version has no word for is answered instead.
+	 */
+	translate: (envelope: Envelope, answer: (back: Envelope) => void) => Envelope | undefined = same;
 	/** What a translator has told of itself. */
 	#translated: Touching | undefined;
 	#client: Version | undefined;

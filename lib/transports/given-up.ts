@@ -19,3 +19,14 @@ export const givenUp = ({head: {id}}: Envelope): Envelope =>
 			'Ask again, if it is needed after all.',
 		),
 	);
+
+/** The answer to a request whose session has ended before there was one. */
+export const leftOver = ({head: {id}}: Envelope): Envelope =>
+	Envelope.failure(
+		id,
+		new BridgeError(
+			'ERR_SESSION_CLOSED',
+			'The session ended before the answer came.',
+			'Begin a new one, and ask again unless it may have been done already.',
+		),
+	);

@@ -2,6 +2,7 @@ import type {ServerResponse} from 'node:http';
 import {performance} from 'node:perf_hooks';
 import type {Envelope, Headers} from '../envelope.js';
 import {EventStream, type EventStreamOptions} from './event-stream.js';
+import {leftOver} from './given-up.js';
 
 export type HttpReplyOptions = EventStreamOptions & {
 	readonly response: ServerResponse;
@@ -78,9 +79,9 @@ export class HttpReply {
 		this.stream.end();
 	}
 
-	/** There will be no answer. */
+	/** The session is over, and with it the hope for an answer. */
 	drop(): void {
-		this.#options.response.destroy();
+		this.answer(leftOver(this.request));
 	}
 }
 

@@ -14,6 +14,8 @@ export type ListeningStreamOptions = {
 };
 
 const MAX_WAIT_MS = 30_000;
+/** Refusals that need not stay: of credentials, which may be in force soon or again, and of who comes too often. */
+const passing: readonly number[] = [401, 403, 408, 425, 429];
 /** A stream that a server ends at once, whenever it is opened, is not opened any more often than that. */
 const MIN_WAIT_MS = 250;
 
@@ -28,6 +30,7 @@ export class ListeningStream {
 	#isOver = false;
 	#lastEventId: string | undefined;
 	#failures = 0;
+	#isTold = false;
 
 	constructor(options: ListeningStreamOptions) {
 		this.#options = options;
@@ -58,8 +61,8 @@ export class ListeningStream {
 
 	#begun(status: number, type: string): Reader {
 		const {name, log, maxBytes, hear} = this.#options;
-		if (status >= 500 || status === 429) {
-			this.#again(undefined);
+		if (status >= 500 || passing.includes(status)) {
+			this.#refused(status);
 			return ignored;
 		}
 		if (status >= 300 || !type.startsWith('text/event-stream')) {
@@ -73,12 +76,29 @@ export class ListeningStream {
 			return ignored;
 		}
 		this.#failures = 0;
+		this.#isTold = false;
 		const reader: EventReader = new EventReader({
 			...{origin: this.#origin, maxBytes, hear},
 			onEnd: () => this.#again(reader),
 		});
 		this.#reader = reader;
 		return reader;
+	}
+
+	/** Who is refused now may be let in later. It is told once, and tried ever more seldom. */
+	#refused(status: number): void {
+		const {name, log} = this.#options;
+		if (!this.#isTold)
+			log.warn(
+				'http.stream_refused',
+				`${name} refuses the stream of what it says itself; it is tried again.`,
+				{
+					server: name,
+					status,
+				},
+			);
+		this.#isTold = true;
+		this.#again(undefined);
 	}
 
 	#again(reader: EventReader | undefined): void {

@@ -1,6 +1,6 @@
 import {MESSAGE_LIMIT} from '../operators/frame.js';
 import {injectSession} from '../operators/inject-session.js';
-import {normaliseHeaders} from '../operators/normalise-headers.js';
+import {headersFor, normaliseHeaders} from '../operators/normalise-headers.js';
 import {objectOf} from '../protocol/json.js';
 import {Session} from '../protocol/session.js';
 import {isModernRequest} from '../protocol/v2026-07-28.js';
@@ -26,7 +26,7 @@ export function overUrl({maxBytes = MESSAGE_LIMIT, ...options}: OverUrlOptions):
 	if (transport === 'ws') return endpoint;
 	const stages = [
 		followVersion(session),
-		normaliseHeaders({session, headers: headers()}),
+		normaliseHeaders(headersFor({session, headers: headers()})),
 		injectSession({upstream, log, ownId, onRenewed: result => session.renewed(result)}),
 	];
 	return behind(stages, endpoint);

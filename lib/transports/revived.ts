@@ -8,7 +8,7 @@ import {HeldMessages} from '../held-messages.js';
 import {listsChanged} from '../lists-changed.js';
 import type {Log} from '../log.js';
 import {isObject, type JsonObject} from '../protocol/json.js';
-import type {Endpoint} from '../stage.js';
+import type {Answer, Endpoint} from '../stage.js';
 import {canonicalId} from '../wire/id.js';
 import {memberText} from '../wire/member.js';
 import {restarting} from './restarting.js';
@@ -22,6 +22,8 @@ export type RevivedOptions = {
 	readonly ownId: () => string;
 	/** The server is back, and this is what it answered to a new handshake. */
 	readonly onRevived: (result: JsonObject) => void;
+	/** What is said to the server when it is back, of what was meant for it before: it may speak another version by now. */
+	readonly again?: (envelope: Envelope, answer: Answer) => Envelope | undefined;
 	/** The server is gone, for this reason. */
 	readonly onLoss: (error: BridgeError) => void;
 };
@@ -157,13 +159,18 @@ class Revived {
 		}
 		if (this.#completion) this.#endpoint?.outgoing.next(this.#completion);
 		this.#options.onRevived(result);
-		this.#ready();
+		this.#ready(this.#options.again);
 		for (const notice of listsChanged(result)) this.incoming.next(notice);
 	}
 
-	#ready(): void {
+	#ready(again: RevivedOptions['again'] = envelope => envelope): void {
 		this.#isReady = true;
-		for (const held of this.#held.takeAll()) this.#pass(held);
+		for (const held of this.#held.takeAll()) {
+			const present = again(held, answer => this.incoming.next(answer));
+			if (!present) continue;
+			present.headers ??= held.headers;
+			this.#pass(present);
+		}
 	}
 
 	#lost(endpoint: Endpoint | undefined, reason: unknown): void {

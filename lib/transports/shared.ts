@@ -133,6 +133,7 @@ export class SharedUpstream {
 			open,
 			targetVersion,
 			timeoutMs,
+			askedBy: key => this.#exchange.inFlight.clientOf(key),
 			onReady: (result, version) => this.#ready(result, version),
 			onMessage: envelope => this.#hear(envelope),
 			onGone: error => this.#gone(error),

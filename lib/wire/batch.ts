@@ -1,7 +1,9 @@
 import {walkFor} from './walk.js';
 
-/** More messages in one batch than anybody sends. */
-export const MAX_BATCH = 1000;
+/** More messages in one batch than any client sends. */
+export const MAX_BATCH = 100;
+/** What a server says in one is not refused so soon: it may be answers that are waited for. */
+const MAX_ELEMENTS = 1000;
 
 const [COMMA, OPEN, CLOSE] = [0x2c, 0x5b, 0x5d];
 
@@ -13,13 +15,13 @@ export function isBatch(line: Buffer): boolean {
 }
 
 /** The texts of the values in an array that is known to be JSON; nothing, if there are more than a batch may have. */
-export function elements(array: Buffer): Buffer[] | undefined {
+export function elements(array: Buffer, limit = MAX_ELEMENTS): Buffer[] | undefined {
 	const walk = walkFor(array.length);
 	walk.seal(walk.lay(array, 0));
 	const found: Buffer[] = [];
 	let at = walk.skipSpace(walk.skipSpace(0) + 1);
 	while (at < array.length && array[at] !== CLOSE) {
-		if (found.length === MAX_BATCH) return;
+		if (found.length === limit) return;
 		const end = walk.endOfValue(at);
 		found.push(array.subarray(at, end));
 		at = walk.skipSpace(end);

@@ -76,6 +76,16 @@ const wrong: ReadonlyArray<readonly [args: readonly string[], ...says: RegExp[]]
 	[['--log', '-'], /--log -/, /stdout/],
 	[['--timeout', '5'], /--timeout/, /no way back|filter/],
 	[['--cache-tools'], /--cache-tools/],
+	[['gateway', '--url', 'http://127.0.0.1:1/'], /--url has no meaning here/, /configuration/],
+	[['hub', '--header', 'A: b'], /--header has no meaning here/],
+	[['--header', 'A: b', '--', ...puppet], /--header has no meaning here/, /--url/],
+	[['--env', 'A=b', '--url', 'http://127.0.0.1:1/'], /--env has no meaning here/],
+	[['gateway', '--env', 'A=b'], /--env has no meaning here/],
+	[['--print-client', 'codex'], /--print-client has no meaning here/, /bridge gateway/],
+	[['gateway', '--check', 'x'], /--check has no meaning here/, /bridge config --check/],
+	[['gateway', '--mcp-port', '1'], /--mcp-port has no meaning here/, /bridge raw/],
+	[['config', '--conn', 'x'], /--conn has no meaning here/, /bridge decode/],
+	[['--to', '--', ...puppet], /--to has no meaning here/],
 ];
 
 for (const [args, ...says] of wrong)

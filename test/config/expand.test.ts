@@ -21,7 +21,7 @@ for (const [text, expected] of [
 	['$NAME $$ $(NAME) {NAME}', '$NAME $$ $(NAME) {NAME}'],
 	['`id` $(id) ; rm', '`id` $(id) ; rm'],
 ] as const)
-	test(`makes ${JSON.stringify(expected)} of ${text}`, t => {
+	test(`E11 makes ${JSON.stringify(expected)} of ${text}`, t => {
 		t.like(expand({key: text}, environment), {value: {key: expected}, mistakes: []});
 	});
 
@@ -33,7 +33,7 @@ for (const [text, says] of [
 	[`$\{1X}`, /not followed by a name/],
 	[`$\{input:key}`, /not followed by a name/],
 ] as const)
-	test(`refuses ${text}`, t => {
+	test(`E11 refuses ${text}`, t => {
 		const {mistakes} = expand({servers: {a: {args: ['x', text]}}}, environment);
 		t.is(mistakes.length, 1);
 		t.deepEqual(mistakes[0]?.path, ['servers', 'a', 'args', 1]);

@@ -17,7 +17,7 @@ for (const [title, batch, message] of [
 	['a batch of notifications', [{method: 'exit'}], 'JSON-RPC batches are not part of protocol 2025-11-25'],
 ] as const)
 	test.serial(
-		`A a client of 2025-11-25 sends ${title}: -32600 with id null, nothing reaches the server, the next call works`,
+		`A16 a client of 2025-11-25 sends ${title}: -32600 with id null, nothing reaches the server, the next call works`,
 		async t => {
 			const {bridge} = shared();
 			const heard = await heardBy(shared());
@@ -35,7 +35,7 @@ for (const [title, batch, message] of [
 		},
 	);
 
-test.serial('A a batch before the handshake is refused, and the handshake works after it', async t => {
+test.serial('A16 a batch before the handshake is refused, and the handshake works after it', async t => {
 	const bridge = start(t, ['--', ...server('puppet')]);
 	bridge.sendText(`${JSON.stringify([call(1, 'initialize', opening), call(2, 'echo')])}\n`);
 	const [line = ''] = await bridge.hasLines(1);
@@ -51,7 +51,7 @@ test.serial('A a batch before the handshake is refused, and the handshake works 
 });
 
 test.serial(
-	'A a batch of a client of 2025-03-26 is split, and answered as one array in the order of finishing',
+	'A16 a batch of a client of 2025-03-26 is split, and answered as one array in the order of finishing',
 	async t => {
 		const bridge = start(t, ['--', ...server('puppet')]);
 		const params = {...opening, protocolVersion: '2025-03-26'};
@@ -80,6 +80,26 @@ test.serial(
 		);
 		t.is(await bridge.end(), 0);
 		t.is(bridge.lines.length, 3);
+	},
+);
+
+test.serial(
+	'A16 a batch of more than a hundred is refused whole, and one of a hundred is answered whole',
+	async t => {
+		const bridge = start(t, ['--', ...server('puppet')]);
+		await bridge.request('first', 'initialize', {...opening, protocolVersion: '2025-03-26'});
+		bridge.send({method: 'notifications/initialized'});
+		const many = (count: number): string =>
+			`${JSON.stringify(Array.from({length: count}, (_, id) => call(id, 'echo', {id})))}\n`;
+		bridge.sendText(many(101));
+		const [, refusal = ''] = await bridge.hasLines(2);
+		t.like(JSON.parse(refusal), {id: null, error: {code: -32600}});
+		t.regex(refusal, /at most 100/);
+		bridge.sendText(many(100));
+		const [, , line = ''] = await bridge.hasLines(3);
+		t.is((JSON.parse(line) as Message[]).length, 100);
+		const {lines} = (await bridge.request('heard', 'heard')).result as {lines: string[]};
+		t.is(lines.length, 2 + 100 + 1, 'nothing of the first');
 	},
 );
 

@@ -2,7 +2,7 @@ import {once} from 'node:events';
 import {createConnection} from 'node:net';
 import {gzipSync} from 'node:zlib';
 import test from 'ava';
-import {peakMiB} from '../faults/support.js';
+import {peakMiB, until, untilStill} from '../faults/support.js';
 import {program, type RunningGateway, shareGateway, startGateway} from '../helpers/gateway.js';
 import {bodyIn, common, initialize, request, sessionsOf, statusesIn, statusOf} from './raw.js';
 
@@ -119,4 +119,44 @@ test('B10 a body that is just within the limit is taken', async t => {
 	const text = 'x'.repeat(2 ** 20 - rest);
 	t.deepEqual((await session.request(1, 'echo', {a: text})).result, {a: text});
 	t.is((await session.post({id: 1, method: 'echo', params: {a: `${text}x`}})).status, 413);
+});
+
+test('B10 the bodies of all clients together are bounded, and who finds no room is told to come back', async t => {
+	const gateway = await startGateway(t, {servers: {puppet: program('puppet')}});
+	const before = peakMiB(gateway.running.pid);
+	const [size, count] = [12 * 2 ** 20, 60];
+	const rest = Buffer.alloc(size, ' ');
+	const uploads = Array.from({length: count}, () => {
+		const socket = createConnection(gateway.port, '127.0.0.1');
+		t.teardown(() => socket.destroy());
+		const closed = new Promise(resolve => socket.on('error', () => {}).once('close', resolve));
+		let text = '';
+		socket.on('data', data => {
+			text += data;
+		});
+		const length = `Content-Length: ${size + initialize.length}`;
+		socket.write(
+			`POST /mcp/puppet HTTP/1.1\r\nHost: localhost\r\n${[...common, length, 'Connection: close'].join('\r\n')}\r\n\r\n`,
+		);
+		socket.write(rest);
+		return {socket, closed, status: () => statusesIn(text)[0], text: () => text};
+	});
+	// All that there is room for is there, and waits for the rest of it.
+	await until(() => uploads.some(({status}) => status() === 503));
+	await untilStill(() => uploads.filter(({status}) => status() === 503).length);
+	const refused = uploads.filter(({status}) => status() === 503);
+	const taken = uploads.filter(upload => !refused.includes(upload));
+	t.true(taken.length * size <= 256 * 2 ** 20 && taken.length > 0, `${taken.length} of ${count}`);
+	t.regex(refused[0]?.text() ?? '', /^retry-after: 1\r$/im);
+	t.like(JSON.parse(bodyIn(refused[0]?.text() ?? '')), {error: {code: -31003, data: {kind: 'overloaded'}}});
+	t.true(peakMiB(gateway.running.pid) - before < 500, `${peakMiB(gateway.running.pid)} after ${before}`);
+	t.is((await gateway.open('puppet')).welcome.id, 'first', 'what is short needs no such room');
+	const [last, ...others] = taken;
+	for (const {socket} of others) socket.destroy();
+	last?.socket.write(initialize);
+	await last?.closed;
+	t.is(last?.status(), 200);
+	const text = 'x'.repeat(size);
+	const session = await gateway.open('puppet');
+	t.like(await session.request(1, 'echo', {text}), {id: 1, result: {text}}, 'there is room again');
 });

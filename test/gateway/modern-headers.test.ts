@@ -63,3 +63,56 @@ test('C14 what a header of a parameter says goes on to a server that has them, a
 		t.is(headers['x-other'], undefined);
 	}
 });
+
+const region = {type: 'string', 'x-mcp-header': 'Region'};
+const deploy = {name: 'deploy', inputSchema: {type: 'object', properties: {region}}};
+const toDeploy = {name: 'deploy', arguments: {region: 'eu'}};
+const headersOfDeploy = {...right, 'mcp-name': 'deploy'};
+
+for (const name of ['modern', 'legacy'] as const)
+	test.serial(
+		`C14 a header that says another parameter than the message is refused, for a ${name} server`,
+		async t => {
+			const {gateway, upstream, service} = use(name);
+			upstream.tools = [deploy];
+			const list = {id: 1, method: 'tools/list', params: {_meta: meta}};
+			const listed = await gateway.post(service, list, {
+				...right,
+				'mcp-method': 'tools/list',
+				'mcp-name': '',
+			});
+			t.like(messageIn(listed), {result: {tools: [{name: 'deploy'}]}});
+			const {executions} = upstream;
+			const message = {id: 2, method: 'tools/call', params: {...toDeploy, _meta: meta}};
+			for (const wrong of [{}, {'mcp-param-region': 'us'}, {'mcp-param-region': '=?base64?dXM=?='}]) {
+				const refused = await gateway.post(service, message, {...headersOfDeploy, ...wrong});
+				t.is(refused.status, 400);
+				t.like(messageIn(refused), {id: 2, error: {code: -32020}});
+			}
+			t.is(upstream.executions, executions, 'the server was not even asked');
+			for (const same of ['eu', base64('eu')])
+				t.is(
+					(await gateway.post(service, message, {...headersOfDeploy, 'mcp-param-region': same})).status,
+					200,
+				);
+			t.is(upstream.executions, executions + 2);
+		},
+	);
+
+test.serial(
+	'C14 a modern server that wants parameters in headers gets them of a client that knows none',
+	async t => {
+		const {gateway, upstream, service} = use('modern');
+		upstream.tools = [deploy];
+		const session = await gateway.open(service);
+		t.like(await session.request(1, 'tools/list'), {result: {tools: [{name: 'deploy'}]}});
+		const {length} = upstream.asked('tools/call');
+		for (const place of ['eu', 'ä'])
+			await session.request(place, 'tools/call', {name: 'deploy', arguments: {region: place}});
+		const told = upstream
+			.asked('tools/call')
+			.slice(length)
+			.map(({headers}) => headers['mcp-param-region']);
+		t.deepEqual(told, ['eu', base64('ä')]);
+	},
+);

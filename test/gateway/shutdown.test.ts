@@ -95,7 +95,11 @@ test('L2 a storm of signals ends it once, and leaves no child', async t => {
 	await until(() => processesWith(marker).length === 0);
 });
 
-for (const delayMs of [0, 20, 50, 100, 150, 200, 300, 400, 600, 900])
+// The first tenths of a second are when most is made.
+for (const delayMs of [
+	...[0, 10, 20, 35, 50, 75, 100, 125, 150, 175],
+	...[200, 250, 300, 350, 400, 500, 600, 700, 850, 1000],
+])
 	test(`L3 a signal ${delayMs} ms after the start ends it cleanly`, async t => {
 		const folder = await newFolder(t);
 		const file = await configFile(

@@ -54,3 +54,33 @@ test('D15 only the one transport that is for it may start a program, and nobody 
 	t.is(found.size, files.length);
 	for (const [file] of files) t.true(found.has(file), file);
 });
+
+/** What holds messages without a limit. */
+const holding = [
+	'mergeMap',
+	'concatMap',
+	'ReplaySubject',
+	'buffer',
+	'shareReplay',
+	'delay',
+	'groupBy',
+	'zip',
+];
+
+test('F4 no stage uses what holds messages without a limit', async t => {
+	const folder = await mkdtemp(join(tmpdir(), 'bridge-lint-'));
+	t.teardown(() => rm(folder, {recursive: true}));
+	await copyFile(rules, join(folder, 'biome.json'));
+	await mkdir(join(folder, 'lib/operators'), {recursive: true});
+	for (const name of holding)
+		await writeFile(
+			join(folder, `lib/operators/${name}.ts`),
+			`import {${name}} from 'rxjs';\nexport const x = ${name};\n`,
+		);
+	await writeFile(
+		join(folder, 'lib/operators/fine.ts'),
+		"import {map} from 'rxjs';\nexport const x = map;\n",
+	);
+	const wanted = holding.map(name => `lib/operators/${name}.ts`);
+	t.deepEqual([...faulty(folder)].toSorted(), wanted.toSorted());
+});

@@ -6,7 +6,7 @@ import {until} from '../operators/support.js';
 
 /* The edge cases of specification 004, with those that were measured with real servers. */
 
-test('edge case 1: an unsupported version that is answered is taken for the newest handshake, once with a warning', async t => {
+test('E13 edge case 1: an unsupported version that is answered is taken for the newest handshake, once with a warning', async t => {
 	const {ready, client, upstream, logged} = wrapped();
 	ready('2025-06-18', '2026-01-01');
 	client.say({id: 1, method: 'tools/call', params: {name: 'x'}});
@@ -51,7 +51,7 @@ test('edge case 3: what is spoken is a matter of the connection, so a new one ma
 	t.like(await after.logged('proxy.connect'), [{version: '2025-06-18'}]);
 });
 
-test('edge case 4: an answer without version, capabilities and name is completed', async t => {
+test('E13 edge case 4: an answer without version, capabilities and name is completed', async t => {
 	const {initialize, client, upstream, logged} = wrapped();
 	initialize('2025-06-18');
 	upstream.say({id: lastOf(upstream).id, result: {}});
@@ -104,7 +104,7 @@ test('edge case 7: initialize that takes too long is failed by the time limit, a
 	t.deepEqual(asked(), ['initialize']);
 });
 
-test('edge case 8: what is asked before the server is ready waits in order; a cancelled one is never asked', t => {
+test('E12 edge case 8: what is asked before the server is ready waits in order; a cancelled one is never asked', t => {
 	const {initialize, answer, client, upstream, asked} = wrapped();
 	initialize();
 	for (const id of [1, 2, 3]) client.say({id, method: 'tools/call', params: {name: `tool ${id}`}});

@@ -3,7 +3,7 @@ import {Subject} from 'rxjs';
 import {Envelope, local} from '../../lib/envelope.js';
 import {createLog} from '../../lib/log.js';
 import {injectSession} from '../../lib/operators/inject-session.js';
-import {normaliseHeaders} from '../../lib/operators/normalise-headers.js';
+import {headersFor, normaliseHeaders} from '../../lib/operators/normalise-headers.js';
 import {Session} from '../../lib/protocol/session.js';
 import type {HandshakeVersion} from '../../lib/protocol/version.js';
 import {connect} from '../../lib/stage.js';
@@ -28,7 +28,7 @@ const httpHop: Play = each => {
 	const [client, server] = [memory('client'), memory('server')];
 	const heard: Envelope[] = [];
 	const stages = [
-		normaliseHeaders({session}),
+		normaliseHeaders(headersFor({session})),
 		injectSession({upstream: 'server', log: quiet, ownId: () => session.ownId()}),
 	];
 	const greeted = http.headers['mcp-session-id'] === undefined ? {} : {headers: {'mcp-session-id': 'up-9'}};

@@ -1,38 +1,18 @@
-import {renameSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
-import process from 'node:process';
 import test, {type ExecutionContext} from 'ava';
 import {startBridge} from '../helpers/bridge.js';
 import {until} from '../operators/support.js';
 import {readLog, tempFolder} from '../store/temp-folder.js';
-import {echoServer, need, run} from './tools.js';
+import {dayOf, fakeClock} from './fake-clock.js';
+import {echoServer} from './tools.js';
 
-const DAY = 86_400_000;
-
-/** A bridge whose clock on the wall the test sets, while time itself goes on as it does. */
+/** A bridge whose clock on the wall the test sets. */
 const start = async (t: ExecutionContext, ...flags: string[]) => {
-	need('faketime');
-	const folder = tempFolder(t);
-	const rc = join(folder, 'faketime');
-	const setClock = (days: number): void => {
-		writeFileSync(`${rc}.new`, `${days < 0 ? '' : '+'}${days}d\n`);
-		renameSync(`${rc}.new`, rc);
-	};
-	setClock(0);
-	const bridge = startBridge([...flags, '--', ...echoServer], {
-		env: {
-			...process.env,
-			LD_PRELOAD: run('faketime', '-f', '+0', 'printenv', 'LD_PRELOAD'),
-			FAKETIME_TIMESTAMP_FILE: rc,
-			FAKETIME_NO_CACHE: '1',
-			FAKETIME_DONT_FAKE_MONOTONIC: '1',
-			DONT_FAKE_MONOTONIC: '1',
-		},
-	});
+	const {env, setClock} = fakeClock(t);
+	const bridge = startBridge([...flags, '--', ...echoServer], {env});
 	t.teardown(() => bridge.child.kill('SIGKILL'));
 	// The clock is set while bridge runs, not before.
 	t.like(await bridge.shakeHands(), {result: {serverInfo: {name: 'echo'}}});
-	const dayOf = (days: number): string => new Date(Date.now() + days * DAY).toISOString().slice(0, 10);
 	/** Sets the clock, and waits until bridge says something under that day. */
 	const jump = async (days: number): Promise<void> => {
 		setClock(days);
@@ -41,7 +21,7 @@ const start = async (t: ExecutionContext, ...flags: string[]) => {
 		const pattern = new RegExp(`"time":"(?:${dayOf(days)}|${dayOf(days - 1 / 24)}|${dayOf(days + 1 / 24)})T`);
 		await until(() => pattern.test(bridge.stderr.slice(before)));
 	};
-	return {bridge, jump, setClock, folder, dayOf};
+	return {bridge, jump, setClock};
 };
 
 test.serial('a call does not run out of time when the clock is set ahead, or back', async t => {
@@ -85,7 +65,7 @@ test.serial('bridge ends in time though the clock is set back meanwhile', async 
 
 test.serial('the traffic log tells the time of the clock, after it was set too', async t => {
 	const log = join(tempFolder(t), 'log.ndjson');
-	const {bridge, jump, dayOf} = await start(t, '--log', log);
+	const {bridge, jump} = await start(t, '--log', log);
 	await jump(2);
 	await bridge.request(1, 'echo');
 	await bridge.end();

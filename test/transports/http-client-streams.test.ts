@@ -6,7 +6,7 @@ import {createLog} from '../../lib/log.js';
 import {httpClient} from '../../lib/transports/http-client.js';
 import {httpOrSse} from '../../lib/transports/http-or-sse.js';
 import {ListeningStream} from '../../lib/transports/listening-stream.js';
-import {until} from '../operators/support.js';
+import {readableLog, until} from '../operators/support.js';
 import {portOf, serve} from './http-peers.js';
 
 const log = createLog({level: 'error', write: () => {}, isPretty: false});
@@ -53,6 +53,31 @@ test('A listening stream that broke is taken up again behind the last that was h
 	stream.stop();
 	t.deepEqual(places, [undefined, '7']);
 });
+
+for (const status of [401, 403, 429, 503])
+	test(`A listening stream that is refused with ${status} is tried again, which is told once`, async t => {
+		let asked = 0;
+		const url = await urlOf(t, (_req, res) => {
+			asked++;
+			if (asked <= 2) res.writeHead(status).end();
+			else res.writeHead(200, events).write('data: {"jsonrpc":"2.0","method":"notifications/hello"}\n\n');
+		});
+		const {log: readable, entries} = readableLog();
+		const heard: Envelope[] = [];
+		const stream = new ListeningStream({
+			...{name: 'server', url, log: readable, maxBytes: 1000, headers: {}},
+			hear: envelope => heard.push(envelope),
+		});
+		stream.open();
+		await until(() => heard.length === 1);
+		stream.stop();
+		t.is(asked, 3);
+		const told = (await entries()).filter(({event}) => event === 'http.stream_refused');
+		t.deepEqual(
+			told.map(entry => entry.status),
+			[status],
+		);
+	});
 
 test('A stream that its server leaves open behind the answer is closed', async t => {
 	const url = await urlOf(t, (_req, res) => {

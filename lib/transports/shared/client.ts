@@ -33,7 +33,8 @@ export class SharedClient implements Endpoint {
 	readonly gone: Promise<void>;
 	/** Of all that it hears: its own, so that its slowness is nobody else's. */
 	readonly origin: Origin;
-	/** What it has said that it can do. */
+	/** What it has said of itself, and that it can do. */
+	info: JsonObject = {name: 'unknown', version: '0'};
 	capabilities: JsonObject = {};
 	/** Whether it has been told who the server is. */
 	isGreeted = false;

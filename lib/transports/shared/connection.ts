@@ -7,7 +7,7 @@ import {modernUpstream} from '../../operators/modern-upstream.js';
 import {parse} from '../../operators/parse.js';
 import {rewriteVersion} from '../../operators/rewrite-version.js';
 import {objectOf, worded} from '../../protocol/json.js';
-import {isSettledFor, Session} from '../../protocol/session.js';
+import {type Introduction, isSettledFor, Session} from '../../protocol/session.js';
 import {NEWEST_HANDSHAKE, type Version} from '../../protocol/version.js';
 import {connect, type Endpoint, perMessage, type Stage} from '../../stage.js';
 import {unless} from '../../unless.js';
@@ -23,6 +23,8 @@ export type ConnectionOptions = {
 	readonly timeoutMs?: number | undefined;
 	/** The handshake is done: the result of `initialize`, as the server wrote it, and the version that it speaks. */
 	readonly onReady: (result: string, version: Version) => void;
+	/** Who asks the request with this key. */
+	readonly askedBy: (key: string) => Introduction | undefined;
 	readonly onMessage: (envelope: Envelope) => void;
 	/** The server is gone, or was never there. Comes last, and only once. */
 	readonly onGone: (error: BridgeError) => void;
@@ -78,7 +80,7 @@ export class Connection {
 
 	/** Where both have shaken hands in a version with a handshake, only what is no message is kept out. */
 	#stages(): Stage[] {
-		const {log, timeoutMs} = this.#options;
+		const {log, timeoutMs, askedBy} = this.#options;
 		const session = this.#session;
 		const attempt = timeoutMs === undefined ? {} : {attemptMs: timeoutMs};
 		const listen = perMessage({toClient: envelope => this.#overheard(envelope)});
@@ -86,7 +88,7 @@ export class Connection {
 			unless(isSettledFor(session), [
 				rewriteVersion({session, log, ...attempt}),
 				listen,
-				modernUpstream({session, log}),
+				modernUpstream({session, log, askedBy}),
 			]),
 			parse({log, from: 'upstream'}),
 		];

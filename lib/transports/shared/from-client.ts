@@ -2,7 +2,7 @@ import {cancellingAs} from '../../change.js';
 import {Envelope} from '../../envelope.js';
 import {BridgeError} from '../../errors.js';
 import {shortened} from '../../printable.js';
-import {objectOf} from '../../protocol/json.js';
+import {type JsonObject, objectOf} from '../../protocol/json.js';
 import {isLevel} from '../../protocol/log-levels.js';
 import {marks} from '../../wire/marks.js';
 import {memberRange, memberText} from '../../wire/member.js';
@@ -27,8 +27,7 @@ function request(
 ): void {
 	switch (method) {
 		case 'initialize':
-			client.capabilities = objectOf(objectOf(envelope.body.params).capabilities);
-			client.isGreeted = true;
+			introduce(client, objectOf(envelope.body.params));
 			client.hear(Envelope.answer(id, 'result', exchange.greeting, client.origin, String));
 			return;
 		case 'resources/subscribe':
@@ -48,6 +47,12 @@ function request(
 			if (method.startsWith('tasks/') && !ownTask(exchange, client, envelope, id)) return;
 			ask(exchange, client, envelope);
 	}
+}
+
+function introduce(client: SharedClient, {clientInfo, capabilities}: JsonObject): void {
+	client.info = objectOf(clientInfo);
+	client.capabilities = objectOf(capabilities);
+	client.isGreeted = true;
 }
 
 /** Asks the server, under an id and a progress token that no other client has. */

@@ -59,6 +59,11 @@ export class InFlight<Client> {
 		return asked;
 	}
 
+	/** Who asked the request with this key. */
+	clientOf(key: string): Client | undefined {
+		return this.#byTold.get(key)?.client;
+	}
+
 	/** Whether an answer with this key is for somebody who has left. */
 	isForsaken(key: string): boolean {
 		return this.#forsaken.take(key) === true;

@@ -1,0 +1,38 @@
+import {performance} from 'node:perf_hooks';
+import type {Envelope} from '../envelope.js';
+import type {Log} from '../log.js';
+import {Rate} from '../rate.js';
+import {redactText} from '../store/redact.js';
+import type {Flaw} from '../wire/scan.js';
+
+/** How much of something that is no message is shown in the log. */
+const EXCERPT = 200;
+/** How often it is, in a stretch of time: two bytes of a peer must not cost hundreds of the log, for ever. */
+const [MAX_NOTES, WINDOW_MS] = [100, 10_000];
+
+/** Tells people of what is no message: where it came from, what is wrong, how it begins; and of a flood, how much there was. */
+export class StrayNotes {
+	readonly #log: Log;
+	readonly #rate: Rate | undefined;
+	#leftOut = 0;
+
+	/** Where `isEach`, all of them are told of, since nothing else is left of them. */
+	constructor(log: Log, isEach: boolean) {
+		this.#log = log;
+		this.#rate = isEach ? undefined : new Rate(MAX_NOTES, WINDOW_MS, () => performance.now());
+	}
+
+	tell(event: string, {origin, bytes}: Envelope, flaw: Flaw): void {
+		if (this.#rate && !this.#rate.take()) {
+			this.#leftOut++;
+			return;
+		}
+		const start = redactText(bytes.toString('utf8', 0, EXCERPT));
+		const more = this.#leftOut > 0 ? {leftOut: this.#leftOut} : {};
+		this.#leftOut = 0;
+		this.#log.warn(event, `${origin.name} sent something that is ${flaw}; it was not passed on.`, {
+			...{side: origin.name, start},
+			...more,
+		});
+	}
+}
