@@ -92,7 +92,7 @@ export class Entrance {
 			if (foreign.status === 403) this.#gateway.log.warn(event, `${foreign.message}.`, {host, origin});
 			return foreign;
 		}
-		if (target.kind === 'healthz') return only(req, ['GET']) ?? void json(res, {status: 'ok'});
+		if (target.kind === 'healthz') return only(req, ['GET', 'HEAD']) ?? void json(res, {status: 'ok'});
 		if (target.kind === 'first') return this.#login.serve(req, res);
 		const isKnown = this.#gateway.guard.knows(req, service?.config.passAuthorization === false);
 		if (!isKnown && !this.#login.knows(req)) return unknownToken;

@@ -18,7 +18,7 @@ export function servePage(
 	kind: Exclude<Target['kind'], 'healthz' | 'first'>,
 ): Refused | undefined {
 	if (kind === 'none') return {status: 404, message: 'Not Found'};
-	const wrong = only(req, ['GET']);
+	const wrong = only(req, kind === 'traffic' ? ['GET'] : ['GET', 'HEAD']);
 	if (wrong) return wrong;
 	if (kind === 'readyz')
 		return gateway.isDraining ? {status: 503, message: 'Draining'} : void json(res, {status: 'ready'});

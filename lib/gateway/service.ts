@@ -7,6 +7,7 @@ import type {Log} from '../log.js';
 import type {JsonObject} from '../protocol/json.js';
 import type {Session} from '../protocol/session.js';
 import {ToolParameters} from '../protocol/tool-parameters.js';
+import {MODERN, type Version} from '../protocol/version.js';
 import type {Endpoint} from '../stage.js';
 import {ToolsCache} from '../tools-cache.js';
 import {child} from '../transports/child.js';
@@ -86,6 +87,11 @@ export class Service {
 		return this.#shared?.state.lastError ?? this.seen.lastError;
 	}
 
+	/** What it speaks. One that is shared and knows no handshake looks to each client as if it did. */
+	get version(): Version | undefined {
+		return this.#shared?.state.version === MODERN ? MODERN : this.lastSession?.upstream;
+	}
+
 	get state(): 'disabled' | 'failed' | 'ready' | 'connecting' | 'idle' {
 		if (!this.config.enabled) return 'disabled';
 		if (this.seen.isFailed) return 'failed';
@@ -103,6 +109,9 @@ export class Service {
 	/** A conversation begins. To be told of its end. */
 	begun(session: Session): () => void {
 		this.#conversations.add(session);
+		session.whenReady(() => {
+			this.lastSession = session;
+		});
 		return () => {
 			if (this.#conversations.delete(session)) add(this.#losses, session.losses);
 		};

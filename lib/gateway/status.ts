@@ -7,14 +7,15 @@ import type {Service} from './service.js';
 export function statusOf(service: Service, sessions: number): {readonly [key: string]: unknown} {
 	const {config, seen} = service;
 	const session = service.lastSession;
-	const version = session?.upstream;
+	const {version} = service;
+	const isModern = version === MODERN;
 	return {
 		state: service.state,
 		transport: config.transport,
 		version: version ?? null,
-		answered: answeredVersion(session),
-		deprecated: version !== undefined && version !== MODERN,
-		outlook: (session && outlook(session, config.transport)) ?? null,
+		answered: isModern ? MODERN : answeredVersion(session),
+		deprecated: version !== undefined && !isModern,
+		outlook: (session && !isModern && outlook(session, config.transport)) || null,
 		lost: Object.fromEntries(service.losses()),
 		tools: seen.toolCount ?? null,
 		sessions,

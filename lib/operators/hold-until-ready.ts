@@ -189,7 +189,7 @@ class Gate implements Steps {
 		const reason = worded(objectOf(error).message);
 		const problem = new BridgeError(
 			'ERR_UPSTREAM_UNREACHABLE',
-			`${upstream} could not be initialized: ${reason}.`,
+			`${upstream} could not be initialized: ${reason.replace(/\.$/, '')}.`,
 			'See what it says on stderr, correct that, and try again.',
 		);
 		this.#log.warn('proxy.handshake.failed', problem.message, {server: upstream});

@@ -45,6 +45,38 @@ test('/status tells of each service what it is, how it is, and what it lacks', a
 	t.true(sessions >= 1);
 });
 
+test('/status shows a server as ready as soon as hands are shaken, though nothing was asked of it', async t => {
+	const gateway = await startGateway(t, {servers});
+	await gateway.open('puppet');
+	const {services} = JSON.parse((await gateway.fetch('/status')).text);
+	t.like(services.puppet, {state: 'ready', version: '2025-11-25'});
+});
+
+const modern = `require('node:readline').createInterface({input: process.stdin}).on('line', line => {
+	const {id, method} = JSON.parse(line);
+	const caching = {resultType: 'complete', ttlMs: 0, cacheScope: 'private'};
+	const known = {...caching, supportedVersions: ['2026-07-28'], capabilities: {tools: {}}};
+	const body = method === 'server/discover' ? {result: known} : {error: {code: -32601, message: 'Method not found'}};
+	if (id !== undefined) console.log(JSON.stringify({jsonrpc: '2.0', id, ...body}));
+});`;
+
+for (const shared of [false, true])
+	test(`/status tells that a server has no handshake, ${shared ? 'shared' : 'one for each client'}`, async t => {
+		const server = {command: process.execPath, args: ['-e', modern], shared};
+		const gateway = await startGateway(t, {servers: {modern: server}});
+		await gateway.open('modern');
+		const {services} = JSON.parse((await gateway.fetch('/status')).text);
+		t.like(services.modern, {state: 'ready', version: '2026-07-28', deprecated: false, outlook: null});
+	});
+
+test('L8 who only looks whether it is there gets no body', async t => {
+	for (const path of ['/healthz', '/readyz', '/status', '/metrics']) {
+		const {status, text} = await shared().fetch(path, {method: 'HEAD'});
+		t.is(status, 200, path);
+		t.is(text, '');
+	}
+});
+
 test('/metrics is what Prometheus reads: each series has a type, and each line is a name, labels and a number', async t => {
 	const session = await shared().open('puppet');
 	await session.request(1, 'echo', {});
@@ -65,11 +97,11 @@ test('/metrics is what Prometheus reads: each series has a type, and each line i
 	t.regex(text, /^bridge_children [1-9]/m);
 });
 
-test('a page takes no other method than GET', async t => {
+test('a page is only to be read', async t => {
 	for (const path of ['/status', '/metrics', '/healthz', '/readyz']) {
 		const {status, headers} = await shared().fetch(path, {method: 'POST'});
 		t.is(status, 405);
-		t.is(headers.get('allow'), 'GET');
+		t.is(headers.get('allow'), 'GET, HEAD');
 	}
 });
 

@@ -133,7 +133,7 @@ export class Connection {
 		this.#gone(
 			new BridgeError(
 				'ERR_UPSTREAM_UNREACHABLE',
-				`${name} could not be initialized: ${reason}`,
+				`${name} could not be initialized: ${reason.replace(/\.$/, '')}.`,
 				'See what it says on stderr, correct that, and try again.',
 			),
 		);
