@@ -44,7 +44,7 @@ export async function runRaw(
 	const {rules, directory, format} = readRaw(words, flags);
 	const {log, stderr} = ownLog(flags);
 	const traffic = trafficLog(flags, log, worker, key => destinations.nameOf(key));
-	const destinations = logPlaces(traffic, format, log);
+	const destinations = logPlaces(traffic, log);
 	const connections = new Connections();
 	const begun = new Valve();
 	const begin = begun.shut();
@@ -60,8 +60,8 @@ export async function runRaw(
 	for (const rule of rules) tell(log, rule, (await ports.add(rule)).port);
 	const controlled = {ports, destinations, connections, shutDown};
 	const server = await controlServer(controlled, {flags, log, answers, version});
-	if (directory === null) await destinations.start(null);
 	if (server) announce(server, log);
+	if (directory === null) await destinations.start(null);
 	begin();
 	await Promise.race([stop.asked, isShutDown]);
 
@@ -90,9 +90,9 @@ const trafficLog = (flags: Flags, log: Log, worker: URL, nameOf: (key: number) =
 		onBug: error => logBug(log, error),
 	});
 
-const logPlaces = (traffic: BackgroundLog, format = DEFAULT_FORMAT, log: Log): Destinations =>
+const logPlaces = (traffic: BackgroundLog, log: Log): Destinations =>
 	new Destinations({
-		...{log: traffic, format, isStdoutNull: isStdoutNull()},
+		...{log: traffic, format: DEFAULT_FORMAT, isStdoutNull: isStdoutNull()},
 		onLost: (destination, {lostBytes, leftOutLines}) =>
 			log.error('log-error', `The log at ${destination} is not complete.`, {
 				...{destination, lostBytes, leftOutLines},
