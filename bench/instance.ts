@@ -36,7 +36,7 @@ const running = new Map<Client, {folder: string; server: Program | undefined}>()
 let started = 0;
 
 /** A port that was free a moment ago. */
-const freePort = (): Promise<number> =>
+export const freePort = (): Promise<number> =>
 	new Promise((resolve, reject) => {
 		const probe = createServer();
 		probe.once('error', reject);

@@ -1,23 +1,19 @@
-import {createReadStream, readdirSync, statSync} from 'node:fs';
-import {join} from 'node:path';
 import {BridgeError} from '../lib/errors.js';
 import {connIdIn, Decoder} from '../lib/store/decode.js';
+import {type LogFile, linesOf, logFiles} from '../lib/store/log-files.js';
 import {ownStdout} from '../lib/transports/own-stdout.js';
-import {lines} from '../lib/wire/lines.js';
 import type {Flags} from './flags.js';
 import {ownLog} from './observers.js';
 import type {Stop} from './signals.js';
 import {invalid} from './values.js';
 
-const READ_BYTES = 2 ** 20;
-const MAX_LINE = 512 * 2 ** 20;
 /** So many ids are enough to choose from. */
 const MAX_IDS = 20;
 
 /** `bridge decode LOG`: the bytes of one connection, as they passed. */
 export async function runDecode([, ...names]: readonly string[], flags: Flags, stop: Stop): Promise<number> {
 	if (names.length === 0) throw invalid('decode has to know which log.', 'Write: bridge decode LOG');
-	const files = names.flatMap(filesOf);
+	const files = logFiles(names.map(pathOf));
 	const conn = flags.conn ?? (await onlyConnection(files));
 	const decoder = new Decoder(conn, flags.direction);
 	const printed = await Promise.race([print(decoder, files), stop.asked.then(() => 'stopped' as const)]);
@@ -27,8 +23,11 @@ export async function runDecode([, ...names]: readonly string[], flags: Flags, s
 	return tell(decoder, flags);
 }
 
+/** A log is named as on the command line of raw, too; `-` is stdin. */
+const pathOf = (name: string): string => (name === '-' ? '/dev/stdin' : name.replace(/^@/, ''));
+
 /** Prints all of it, or what somebody reads of it. */
-async function print(decoder: Decoder, files: readonly string[]): Promise<'all' | 'unread'> {
+async function print(decoder: Decoder, files: readonly LogFile[]): Promise<'all' | 'unread'> {
 	const write = ownStdout();
 	for await (const chunk of linesOf(files)) {
 		const parts = chunk.flatMap(line => decoder.decode(line) ?? []);
@@ -42,54 +41,27 @@ async function print(decoder: Decoder, files: readonly string[]): Promise<'all' 
 }
 
 /** Says what is missing, which is the exit code as well. */
-async function tell({missingLines, brokenLines}: Decoder, flags: Flags): Promise<number> {
+async function tell({missing}: Decoder, flags: Flags): Promise<number> {
+	const {gapLines, brokenLines, presumedClient, hasEnd} = missing;
 	const {log, stderr} = ownLog(flags);
-	if (missingLines > 0)
-		log.error('decode.gap', `${missingLines} lines of the log are missing: what is printed is not all.`);
+	if (presumedClient !== undefined)
+		log.error(
+			'decode.beginning',
+			`The log does not have the beginning; ${presumedClient} is taken for the client.`,
+		);
+	if (gapLines > 0)
+		log.error('decode.gap', `What is printed is not all. Lines that the log lacks: ${gapLines}.`);
 	if (brokenLines > 0)
-		log.warn('decode.broken', `${brokenLines} lines could not be read, and were left out.`);
+		log.error('decode.broken', `Lines that could not be read, and were left out: ${brokenLines}.`);
+	if (!hasEnd) log.warn('decode.end', 'The log ends before the connection does.');
 	await log.flush();
 	await stderr.close();
-	return missingLines > 0 ? 1 : 0;
-}
-
-/** The files of a log: itself, or those of a folder in the order of their names, which is that of time. */
-function filesOf(name: string): string[] {
-	const path = name.replace(/^@/, '');
-	try {
-		if (!statSync(path).isDirectory()) return [path];
-		return readdirSync(path)
-			.sort()
-			.map(file => join(path, file));
-	} catch (error) {
-		throw invalid(
-			`The log cannot be read: ${(error as Error).message}.`,
-			'Name a file, or a folder of files.',
-		);
-	}
-}
-
-/** The lines of files, as many at a time as a read brings. */
-async function* linesOf(files: readonly string[]): AsyncGenerator<Buffer[]> {
-	for (const file of files) {
-		let found: Buffer[] = [];
-		const cutter = lines(MAX_LINE, {
-			message: line => void found.push(line),
-			parts: parts => void found.push(Buffer.concat(parts)),
-			tooLarge: () => {},
-		});
-		for await (const chunk of createReadStream(file, {highWaterMark: READ_BYTES})) {
-			cutter.push(chunk as Buffer);
-			yield found;
-			found = [];
-		}
-		cutter.end();
-		yield found;
-	}
+	return presumedClient !== undefined || gapLines > 0 || brokenLines > 0 ? 1 : 0;
 }
 
 /** The id of the connection that is meant where none is named. */
-async function onlyConnection(files: readonly string[]): Promise<string> {
+async function onlyConnection(files: readonly LogFile[]): Promise<string> {
+	if (files.some(({isPipe}) => isPipe)) throw readOnce();
 	const ids = new Set<string>();
 	for await (const chunk of linesOf(files)) {
 		for (const line of chunk) {
@@ -101,13 +73,20 @@ async function onlyConnection(files: readonly string[]): Promise<string> {
 	const [only] = ids;
 	if (only !== undefined && ids.size === 1) return only;
 	if (only === undefined)
-		throw new BridgeError('ERR_UPSTREAM_INVALID', 'There is no connection in the log.', '');
+		throw new BridgeError(
+			'ERR_UPSTREAM_INVALID',
+			'There is no connection in the log.',
+			'Each line of one has its ConnID: see docs/raw.md.',
+		);
 	const some = [...ids].slice(0, MAX_IDS).join(', ');
 	throw invalid(
 		`There are several connections in the log: ${some}${ids.size > MAX_IDS ? ', …' : ''}.`,
 		'Name one with --conn ID.',
 	);
 }
+
+const readOnce = (): BridgeError =>
+	invalid('What comes through a pipe is read once.', 'Name the connection with --conn ID.');
 
 const unknown = (conn: string): BridgeError =>
 	new BridgeError(

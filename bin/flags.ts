@@ -97,6 +97,25 @@ const noFlags: Flags = {
 	direction: undefined,
 };
 
+/** The flags of commands that have to do with bytes: all others would mean nothing there. */
+const ofBytes: ReadonlyMap<string | undefined, readonly string[]> = new Map([
+	['raw', ['mcp-port', 'log', 'filename-format', 'flush-millis', 'max-buffer', 'on-full']],
+	['decode', ['conn', 'from', 'to']],
+]);
+const everywhere: readonly string[] = ['help', 'version', 'debug', 'log-level'];
+
+/** Refuses what somebody has typed for nothing. */
+function refuseOthers(given: ReadonlyMap<string, unknown>, command: string | undefined): void {
+	const own = ofBytes.get(command);
+	const isGiven = (name: string): boolean => {
+		const value = given.get(camel(name));
+		return value === true || (Array.isArray(value) && value.length > 0);
+	};
+	const other = known.find(name => isGiven(name) && !own?.includes(name) && !everywhere.includes(name));
+	if (own && other !== undefined)
+		throw invalid(`--${other} has no meaning for bridge ${command}.`, `See bridge ${command} --help.`);
+}
+
 /** What is for bridge, and what is the server's, if there is one. */
 export function splitAtDashes(argv: readonly string[]): Array<readonly string[]> {
 	const at = argv.indexOf('--');
@@ -134,11 +153,14 @@ const isValue = (words: readonly string[], at: number): boolean =>
 
 /** A word with its value, if it is an option, in one. What it is not allowed to be is told here. */
 function withValue(word: string, next: string | undefined): string {
-	const [, name, value] = /^--?([^=]*)(=.*)?$/s.exec(word) ?? [];
+	const [, name, value] = /^--?([^=]+)(=.*)?$/s.exec(word) ?? [];
 	if (name === undefined) return word;
 	const flag = word.slice(0, word.length - (value ?? '').length);
 	if (!known.includes(name) || flag !== `--${name}`)
-		throw invalid(`There is no flag ${flag}.`, `${nearest(name, known, '--')} bridge --help lists all.`);
+		throw invalid(
+			`There is no flag ${flag}.`,
+			`${nearest(name, known, '--')} bridge --help lists all.`.trim(),
+		);
 	if (!isOption(flag)) {
 		if (value !== undefined) throw invalid(`${flag} takes no value.`, `Write ${flag} alone.`);
 		return word;
@@ -162,6 +184,7 @@ function understood(given: ReadonlyMap<string, unknown>, command: string | undef
 			throw invalid(`--${name} ${value} is not known.`, `It is one of ${choices.join(', ')}.`);
 		return choice;
 	};
+	refuseOthers(given, command);
 	const debug = given.get('debug') === true;
 	const [isFrom, isTo] = [given.get('from') === true, given.get('to') === true];
 	if (isFrom && isTo) throw invalid('There are --from and --to.', 'Give one, or none for both directions.');

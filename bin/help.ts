@@ -155,7 +155,7 @@ Usage
   PORT_RULE                LOCAL_PORT:TARGET_HOST:TARGET_PORT, any number of them. LOCAL_PORT alone listens on 127.0.0.1;
                            write ADDRESS:LOCAL_PORT for another address, 0 for any port that is free, and an IPv6
                            address in brackets: [::1]:8080:[2001:db8::1]:80
-  @LOG_DIRECTORY           logs to files there; without it, to stdout
+  @LOG_DIRECTORY           logs to files there; without it, to stdout. --log FILE logs to one file
 
 Flags
   --mcp-port PORT          an MCP server on this port, 0 for any, to change rules and logs while it runs: start-logging,
@@ -186,15 +186,15 @@ const decodeHelp = `bridge decode: the bytes of one connection, out of a traffic
 Usage
   bridge decode LOG… [--conn ID] [--from|--to]
 
-LOG is a file of bridge raw, or the folder that its files are in. --conn names the connection, by its ConnID; it may be left
-out where there is only one. --from prints what came from the side that opened the connection, --to what was said to it;
-without either, both are printed in the order in which they passed.
+LOG is a file of bridge raw, or the folder that its files are in; - is stdin. Several are read in the order of time. --conn
+names the connection, by its ConnID; it may be left out where there is only one. --from prints what came from the side that
+opened the connection, --to what was said to it; without either, both are printed in the order in which they passed.
 
 Example
   bridge decode ./logs --conn 0Ab3xYz9 --to | gunzip
 
 Exit codes
-  0 fine, 1 there is no such connection, or lines of it are missing, 2 it was used wrongly
+  0 fine, 1 there is no such connection, or lines of it are missing or broken, 2 it was used wrongly
 `;
 
 const helps: ReadonlyMap<string | undefined, string> = new Map([

@@ -1,3 +1,5 @@
+import {statSync} from 'node:fs';
+import {basename, dirname} from 'node:path';
 import {type Rule, ruleOf} from '../lib/control/rule.js';
 import {BridgeError} from '../lib/errors.js';
 import {checkFormat} from '../lib/store/file-name.js';
@@ -23,13 +25,11 @@ export class NeedsHelp extends BridgeError {
 export function readRaw([, ...words]: readonly string[], {mcpPort, rawLog}: Flags): RawWords {
 	const folders = words.filter(word => word.startsWith('@'));
 	const rules = words.filter(word => !word.startsWith('@')).map(rule);
-	const {log = folders[0], format} = rawLog;
+	const {log = folders[0]} = rawLog;
 	if (folders.length + (rawLog.log === undefined ? 0 : 1) > 1)
 		throw invalid('There are several places to log to.', 'Name one @LOG_DIRECTORY.');
-	if (log !== undefined && log !== '-' && !log.startsWith('@'))
-		throw invalid(`raw does not log to a single file: ${log}.`, `Name a folder: @${log}`);
 	if (log === '@') throw invalid('There is no name behind the @.', 'Write @LOG_DIRECTORY, like @./logs');
-	const directory = log === undefined || log === '-' ? null : log.slice(1);
+	const {directory, format = rawLog.format} = placeOf(log);
 	if (rules.length === 0 && mcpPort === undefined)
 		throw new NeedsHelp(
 			directory === null
@@ -37,10 +37,19 @@ export function readRaw([, ...words]: readonly string[], {mcpPort, rawLog}: Flag
 				: `${log} is a place to log to, and there is nothing to log.`,
 			'Give a PORT_RULE, or --mcp-port.',
 		);
-	if (format !== undefined && directory === null)
+	if (rawLog.format !== undefined && !log?.startsWith('@'))
 		throw invalid('--filename-format needs a folder to name files in.', 'Add @LOG_DIRECTORY.');
 	if (format !== undefined) checkFormat(format);
 	return {rules, directory, format};
+}
+
+/** Where to log. A single file is a folder in which all files have that name. */
+function placeOf(log: string | undefined): {directory: string | null; format?: string} {
+	if (log === undefined || log === '-') return {directory: null};
+	if (log.startsWith('@')) return {directory: log.slice(1)};
+	if (statSync(log, {throwIfNoEntry: false})?.isDirectory())
+		throw invalid(`${log} is a folder.`, `To log to files in it, write @${log}`);
+	return {directory: dirname(log), format: basename(log).replaceAll('%', '%%')};
 }
 
 function rule(text: string): Rule {

@@ -1,9 +1,10 @@
 import {writeSync} from 'node:fs';
-import {setImmediate, setTimeout as sleep} from 'node:timers/promises';
+import {setImmediate as nextTurn, setTimeout as sleep} from 'node:timers/promises';
 import {listenText} from '../lib/config/listen.js';
 import {Connections} from '../lib/control/connections.js';
 import {Destinations} from '../lib/control/destinations.js';
 import {type LocalServer, listenLocally} from '../lib/control/listen.js';
+import {Loops} from '../lib/control/loops.js';
 import {Ports} from '../lib/control/ports.js';
 import {type Rule, targetText} from '../lib/control/rule.js';
 import type {Controlled} from '../lib/control/tools.js';
@@ -44,7 +45,7 @@ export async function runRaw(
 	const {rules, directory, format} = readRaw(words, flags);
 	const {log, stderr} = ownLog(flags);
 	const traffic = trafficLog(flags, log, worker, key => destinations.nameOf(key));
-	const destinations = logPlaces(traffic, format, log);
+	const destinations = logPlaces(traffic, log);
 	const connections = new Connections();
 	const begun = new Valve();
 	const begin = begun.shut();
@@ -60,15 +61,15 @@ export async function runRaw(
 	for (const rule of rules) tell(log, rule, (await ports.add(rule)).port);
 	const controlled = {ports, destinations, connections, shutDown};
 	const server = await controlServer(controlled, {flags, log, answers, version});
-	if (directory === null) await destinations.start(null);
 	if (server) announce(server, log);
+	if (directory === null) await destinations.start(null);
 	begin();
 	await Promise.race([stop.asked, isShutDown]);
 
 	ports.close();
 	for (const one of server?.servers ?? []) stopListening(one);
 	// The answer to whoever asked for the end is about to be written.
-	await setImmediate();
+	await nextTurn();
 	await Promise.race([answers.flushed(), sleep(ANSWER_MS), stop.urged]);
 	for (const one of server?.servers ?? []) one.closeAllConnections();
 	await Promise.race([connections.close(), stop.urged]);
@@ -90,9 +91,9 @@ const trafficLog = (flags: Flags, log: Log, worker: URL, nameOf: (key: number) =
 		onBug: error => logBug(log, error),
 	});
 
-const logPlaces = (traffic: BackgroundLog, format = DEFAULT_FORMAT, log: Log): Destinations =>
+const logPlaces = (traffic: BackgroundLog, log: Log): Destinations =>
 	new Destinations({
-		...{log: traffic, format, isStdoutNull: isStdoutNull()},
+		...{log: traffic, format: DEFAULT_FORMAT, isStdoutNull: isStdoutNull()},
 		onLost: (destination, {lostBytes, leftOutLines}) =>
 			log.error('log-error', `The log at ${destination} is not complete.`, {
 				...{destination, lostBytes, leftOutLines},
@@ -107,16 +108,23 @@ type ListenerOptions = {
 	readonly begun: Valve;
 };
 
-const listeners = ({connections, traffic, log, begun}: ListenerOptions): Ports =>
-	new Ports({
+function listeners({connections, traffic, log, begun}: ListenerOptions): Ports {
+	const loops = new Loops();
+	return new Ports({
 		accept: (socket, {rule, port}) =>
-			begun.whenOpen(() => {
-				const connection = forward(socket, {traffic, log, rule, port});
-				connections.keep(connection).catch(error => logBug(log, error));
-			}),
+			begun.whenOpen(() =>
+				// What connected to this process from within it has been told so by then, which shows a loop.
+				setImmediate(() => {
+					const connection = forward(socket, {traffic, log, loops, rule, port});
+					connections.keep(connection).catch(error => logBug(log, error));
+				}),
+			),
 		onDropped: (port, limit) =>
 			log.warn('raw.connections_full', `Port ${port} has ${limit} connections; more are closed.`, {port}),
+		onTrouble: (port, {message}) =>
+			log.warn('raw.not_accepted', `Port ${port} could not take a connection: ${message}.`, {port}),
 	});
+}
 
 const tell = (log: Log, rule: Rule, port: number): void => {
 	const local = listenText({host: rule.local.host, port});

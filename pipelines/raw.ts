@@ -1,8 +1,9 @@
 import type {Socket} from 'node:net';
 import {listenText} from '../lib/config/listen.js';
 import type {Connection} from '../lib/control/connections.js';
+import {type Loops, plainAddress} from '../lib/control/loops.js';
 import {type Rule, targetText} from '../lib/control/rule.js';
-import type {BridgeError} from '../lib/errors.js';
+import {BridgeError} from '../lib/errors.js';
 import {type Log, logBug} from '../lib/log.js';
 import {type ByteSink, type ByteTap, recordBytes} from '../lib/operators/record-bytes.js';
 import {connect, type Stage} from '../lib/stage.js';
@@ -11,6 +12,7 @@ import {connected, openTcp, tcpEndpoint} from '../lib/transports/tcp.js';
 export type RawOptions = {
 	readonly traffic: ByteSink;
 	readonly log: Log;
+	readonly loops: Loops;
 	readonly rule: Rule;
 	/** The port that the client has connected to. */
 	readonly port: number;
@@ -20,9 +22,11 @@ export type RawOptions = {
 export const raw = (tap: ByteTap): Stage[] => [tap.stage];
 
 /** A client's connection, in front of one to its target. A side that breaks takes the other with it. */
-export function forward(socket: Socket, {traffic, log, rule, port}: RawOptions): Connection {
+export function forward(socket: Socket, {traffic, log, loops, rule, port}: RawOptions): Connection {
 	const tap = recordBytes({log: traffic, client: nameOf(socket), target: targetText(rule), listenPort: port});
+	if (loops.has(socket, port)) return refused(socket, tap, {log, rule, port});
 	const target = openTcp(rule.target);
+	loops.note(socket, port, target);
 	let failure: BridgeError | undefined;
 	const client = tcpEndpoint(socket, {
 		name: nameOf(socket),
@@ -59,4 +63,21 @@ export function forward(socket: Socket, {traffic, log, rule, port}: RawOptions):
 
 /** The address of a client, as it stands in the log. */
 const nameOf = ({remoteAddress = '', remotePort: port = 0}: Socket): string =>
-	listenText({host: remoteAddress.replace(/^::ffff:(?=\d)/, ''), port});
+	listenText({host: plainAddress(remoteAddress), port});
+
+/** Ends a connection that leads to itself. */
+function refused(
+	socket: Socket,
+	tap: ByteTap,
+	{log, rule, port}: Omit<RawOptions, 'traffic' | 'loops'>,
+): Connection {
+	const error = new BridgeError(
+		'ERR_CONFIG_INVALID',
+		`Port ${port} forwards to itself`,
+		'Remove the rule, or name another target.',
+	);
+	log.warn('raw.loop', `${error.message}, as ${targetText(rule)} is this machine.`, {port});
+	socket.resetAndDestroy();
+	tap.closed(error);
+	return {port, over: Promise.resolve(), finish: () => Promise.resolve(), close() {}};
+}

@@ -11,6 +11,8 @@ export type PortsOptions = {
 	readonly accept: (socket: Socket, listening: {readonly rule: Rule; readonly port: number}) => void;
 	/** There are too many connections to one port. */
 	readonly onDropped: (port: number, limit: number) => void;
+	/** A connection could not be taken: the system had no room for it. */
+	readonly onTrouble: (port: number, error: Error) => void;
 };
 
 const MAX_CONNECTIONS = 10_000;
@@ -40,6 +42,7 @@ export class Ports {
 			onDropped: () => this.#options.onDropped(listening.port, MAX_CONNECTIONS),
 		}).catch((error: NodeJS.ErrnoException) => Promise.reject(couldNotListen(host, wanted, error)));
 		const listening: Listening = {rule, port: portOf(server), server};
+		server.on('error', error => this.#options.onTrouble(listening.port, error));
 		this.#listening.set(`${host}:${listening.port}`, listening);
 		return listening;
 	}

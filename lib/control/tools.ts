@@ -71,7 +71,11 @@ const tools: ReadonlyMap<string, Tool> = new Map<string, Tool>([
 		'remove-port-rule',
 		{
 			description: 'Remove a rule: its port takes no more connections. Those that are open stay open',
-			inputSchema: {type: 'object', properties: {local_port: localPort}, required: ['local_port']},
+			inputSchema: {
+				type: 'object',
+				properties: {local_port: {type: 'integer', description: 'The port that the rule listens on'}},
+				required: ['local_port'],
+			},
 			call: removePortRule,
 		},
 	],

@@ -120,6 +120,8 @@ export class BackgroundLog {
 		// There is one block until it is decided where lines go.
 		const isBlocked = this.#isUndecided && !hasRoom && this.#used > 0;
 		if (!isBlocked && (!isFull || isWaiting)) return false;
+		// A gap is told before the block that it is handed over with, and what is in this one came earlier.
+		if (this.#gap.lines === 0) this.#handOver();
 		this.#gap = {lines: this.#gap.lines + 1, bytes: this.#gap.bytes + bytes};
 		return true;
 	}

@@ -26,22 +26,46 @@ export function connIdIn(line: Buffer): string | undefined {
 	return typeof found === 'string' ? found : undefined;
 }
 
+/** What the log of a connection lacks. */
+export type Missing = {
+	/** Lines that the log says it lacks, and that may have been of this connection. */
+	readonly gapLines: number;
+	/** Lines that could not be read. */
+	readonly brokenLines: number;
+	/** Who was taken for the client, as the line is not there that would tell. */
+	readonly presumedClient: string | undefined;
+	readonly hasEnd: boolean;
+};
+
 /** Turns the lines of a traffic log back into the bytes of one connection, be it of one direction or of both. */
 export class Decoder {
 	readonly #conn: string;
 	readonly #direction: Direction;
 	#client: unknown;
-	#isOpen = false;
-	/** Whether there was any line of that connection. */
-	isFound = false;
-	/** How many lines are missing from the log while it was open. */
-	missingLines = 0;
-	/** How many lines could not be read. */
-	brokenLines = 0;
+	#state: 'before' | 'open' | 'closed' = 'before';
+	#hasBeginning = false;
+	/** Lines that are missing before the first one of the connection: not of it, if that is its beginning. */
+	#earlierLines = 0;
+	#gapLines = 0;
+	#brokenLines = 0;
 
 	constructor(conn: string, direction: Direction) {
 		this.#conn = conn;
 		this.#direction = direction;
+	}
+
+	/** Whether there was any line of that connection. */
+	get isFound(): boolean {
+		return this.#state !== 'before';
+	}
+
+	get missing(): Missing {
+		return {
+			gapLines: this.#gapLines,
+			brokenLines: this.#brokenLines,
+			presumedClient: this.#hasBeginning ? undefined : String(this.#client),
+			hasEnd: this.#state === 'closed',
+		};
 	}
 
 	/** The bytes in a line, if it has any that are wanted. */
@@ -50,15 +74,25 @@ export class Decoder {
 		const id = connIdIn(line);
 		if (id !== undefined && id !== this.#conn) return;
 		const members = parseLine(line);
-		if (!members) this.brokenLines++;
-		else if (members.event === 'gap' && this.#isOpen) this.missingLines += Number(members.lines);
+		if (!members) this.#brokenLines++;
+		else if (members.event === 'gap') this.#note(Number(members.lines));
 		if (members?.ConnID !== this.#conn) return;
-		this.#client ??= members.event === 'close' ? members.to : members.from;
-		this.#isOpen = members.event !== 'close';
-		this.isFound = true;
+		if (!this.isFound) this.#begin(members);
+		this.#state = members.event === 'close' ? 'closed' : 'open';
 		const {data, from} = members;
 		const isClient = from === this.#client;
 		const isWanted = this.#direction === undefined || isClient === (this.#direction === 'from');
 		return typeof data === 'string' && isWanted ? fromPercentText(data) : undefined;
+	}
+
+	#note(lines: number): void {
+		if (this.#state === 'open') this.#gapLines += lines;
+		else if (this.#state === 'before') this.#earlierLines += lines;
+	}
+
+	#begin({event, from, to}: JsonObject): void {
+		this.#client = event === 'close' ? to : from;
+		this.#hasBeginning = event === 'open';
+		if (!this.#hasBeginning) this.#gapLines += this.#earlierLines;
 	}
 }

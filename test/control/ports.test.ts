@@ -4,7 +4,7 @@ import {ruleOf} from '../../lib/control/rule.js';
 import {target} from './support.js';
 
 const start = (t: ExecutionContext): Ports => {
-	const ports = new Ports({accept: socket => socket.destroy(), onDropped: () => {}});
+	const ports = new Ports({accept: socket => socket.destroy(), onDropped: () => {}, onTrouble: () => {}});
 	t.teardown(() => ports.close());
 	return ports;
 };

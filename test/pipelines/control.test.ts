@@ -17,7 +17,7 @@ async function start(t: ExecutionContext) {
 	const log = quietLog();
 	const traffic = {add: () => {}, open: () => 1, close: async () => ({lostBytes: 0, leftOutLines: 0})};
 	const destinations = new Destinations({log: traffic, format: 'x', onLost: () => {}});
-	const ports = new Ports({accept: socket => socket.destroy(), onDropped: () => {}});
+	const ports = new Ports({accept: socket => socket.destroy(), onDropped: () => {}, onTrouble: () => {}});
 	let ended = 0;
 	const handle = control({
 		...{log, ports, destinations, answers: new Answers(), connections: new Connections(), version: '1.2.3'},

@@ -2,6 +2,7 @@ import {once} from 'node:events';
 import type {Socket} from 'node:net';
 import test, {type ExecutionContext} from 'ava';
 import {Connections} from '../../lib/control/connections.js';
+import {Loops} from '../../lib/control/loops.js';
 import {Ports} from '../../lib/control/ports.js';
 import {ruleOf} from '../../lib/control/rule.js';
 import type {Line} from '../../lib/store/records.js';
@@ -18,13 +19,15 @@ async function startFor(t: ExecutionContext, targetPort: number) {
 	const traffic = {isOn: true, add: (line: Line) => void lines.push(lineOf(line))};
 	const log = quietLog();
 	const connections = new Connections();
+	const loops = new Loops();
 	const overs: Array<Promise<void>> = [];
 	const ports = new Ports({
 		accept(socket, {rule, port}) {
-			const connection = forward(socket, {traffic, log, rule, port});
+			const connection = forward(socket, {traffic, log, loops, rule, port});
 			overs.push(connections.keep(connection));
 		},
 		onDropped: () => {},
+		onTrouble: () => {},
 	});
 	t.teardown(async () => {
 		ports.close();

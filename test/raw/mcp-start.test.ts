@@ -40,6 +40,8 @@ test('REQ_MCP_004 mcp-ready is the first line on stdout, at once, and what follo
 	t.is(raw.lines.filter(({event}) => event === 'mcp-ready').length, 1);
 	const lines = parsed(`${raw.running.lines.join('\n')}\n`);
 	t.true(lines.some(({event}) => event === 'open'));
+	const times = lines.map(({time}) => time);
+	t.deepEqual(times, [...times].sort());
 });
 
 test('REQ_MCP_005 with --mcp-port alone it runs, and waits for commands', async t => {
@@ -105,6 +107,15 @@ test('REQ_MCP_023 traffic of rules that are added goes to the folder of the comm
 	t.is(await raw.stop(), 0);
 	t.is(linesIn(logs).filter(({data}) => data === 'in the folder').length, 2);
 	t.is(raw.lines.length, 1);
+});
+
+test('REQ_MCP_012 a folder without a format of its own has the default one, whatever the command line says of another', async t => {
+	const [logs, other] = [join(await newFolder(t), 'logs'), join(await newFolder(t), 'other')];
+	const raw = await startRaw(t, ['--mcp-port', '0', '--filename-format', 'x.ndjson', `@${logs}`]);
+	await done(raw.endpoint, 'start-logging', {directory: other});
+	t.is(await raw.stop(), 0);
+	t.deepEqual(readdirSync(logs), ['x.ndjson']);
+	t.regex(readdirSync(other).join(), /^rawprox_\d{4}-\d\d-\d\d-\d\d\.ndjson$/);
 });
 
 test('REQ_MCP_024 the endpoint is http://localhost:PORT/mcp, and localhost is found under either address', async t => {

@@ -1,7 +1,7 @@
 import test from 'ava';
 import {ask, call, done, failureOf} from './control.js';
 import {freePort, shareRaw, startRaw} from './support.js';
-import {dial, exchange, ownAddress, readBytes, startEcho, startPeer} from './tcp.js';
+import {dial, ending, exchange, ownAddress, readBytes, startEcho, startPeer} from './tcp.js';
 
 const shared = shareRaw(echo => ['--mcp-port', '0', '--flush-millis', '20', `0:127.0.0.1:${echo}`]);
 
@@ -129,6 +129,28 @@ test('I7 rules that lead to each other are refused', async t => {
 	failureOf(await add(two, one));
 	await t.throwsAsync(dial(two), {code: 'ECONNREFUSED'});
 	await done(shared().endpoint, 'remove-port-rule', {local_port: one});
+});
+
+for (const alias of ['127.1', '[::ffff:127.0.0.1]'])
+	test(`I7 a rule that leads to itself by another name, ${alias}, is noticed at its first connection`, async t => {
+		const [one, two] = [await freePort(), await freePort()];
+		const rules = [`${one}:${alias}:${two}`, `${two}:${alias}:${one}`];
+		const raw = await startRaw(t, ['--flush-millis', '20', ...rules]);
+		const client = await dial(one);
+		t.is(await ending(client), 'ECONNRESET');
+		await raw.stop();
+		const closed = raw.lines.filter(({event}) => event === 'close');
+		t.is(closed.length, 3);
+		t.true(closed.some(({error}) => error === `Port ${one} forwards to itself`));
+		t.regex(raw.running.stderr, /raw\.loop/);
+	});
+
+test('I7 a rule may lead to another rule', async t => {
+	const port = await freePort();
+	await done(shared().endpoint, 'add-port-rule', {
+		...{local_port: port, target_host: '127.0.0.1', target_port: shared().port},
+	});
+	for (let count = 0; count < 3; count++) t.is(String((await exchange(port, 'x')).answer), 'x');
 });
 
 test('I7 of several who add a rule for one port at once, one succeeds', async t => {

@@ -48,6 +48,19 @@ test('ROT_001A SIMPLE_020 CMD_007 with @DIRECTORY the log is in a file there, an
 	});
 });
 
+test('ROT_008 --log FILE logs to this file alone', async t => {
+	const echo = await startEcho();
+	t.teardown(() => echo.close());
+	const folder = join(await newFolder(t), 'captures');
+	const raw = await startRaw(t, [`0:127.0.0.1:${echo.port}`, '--log', join(folder, '100%.ndjson')]);
+	await exchange(raw.port, 'to the file');
+	t.is(await raw.stop(), 0);
+	t.deepEqual(raw.running.lines, []);
+	t.deepEqual(readdirSync(folder), ['100%.ndjson']);
+	t.like(linesIn(folder)[0], {event: 'start-logging', directory: folder, filename_format: '100%%.ndjson'});
+	t.deepEqual(dataIn(linesIn(folder)), ['to the file', 'to the file']);
+});
+
 /** Formats, by the requirement that has them. */
 const formats = [
 	['ROT_004 ROT_002 by the hour, which is the default', undefined, 'rawprox_%Y-%m-%d-%H.ndjson'],

@@ -51,12 +51,33 @@ test('takes who speaks first for the client where the log begins later', t => {
 test('counts lines that are missing while the connection was open, and no others', t => {
 	const gap = line({event: 'gap', lines: 3, bytes: 10});
 	const {decoder} = decoded([gap, open('a'), gap, close('a'), gap]);
-	t.is(decoder.missingLines, 3);
+	t.is(decoder.missing.gapLines, 3);
+});
+
+test('counts lines that are missing before the first one, where that is not the beginning', t => {
+	const gap = line({event: 'gap', lines: 3, bytes: 10});
+	const {decoder} = decoded([gap, data('a', Buffer.of(1), answered)]);
+	t.like(decoder.missing, {gapLines: 3, presumedClient: 'target', hasEnd: false});
+});
+
+test('knows the client of a connection of which only the close is there', t => {
+	t.like(decoded([close('a')]).decoder.missing, {presumedClient: 'client', hasEnd: true});
+});
+
+test('misses nothing of a connection that is there from its beginning to its end', t => {
+	const {decoder} = decoded([open('b'), open('a'), data('a', Buffer.of(1), asked), close('a'), close('b')]);
+	t.deepEqual(decoder.missing, {gapLines: 0, brokenLines: 0, presumedClient: undefined, hasEnd: true});
 });
 
 test('counts lines that cannot be read', t => {
 	const {decoder} = decoded([open('a'), Buffer.from('{"torn'), Buffer.from('[]\n')]);
-	t.is(decoder.brokenLines, 2);
+	t.is(decoder.missing.brokenLines, 2);
+});
+
+test('counts no line as broken that belongs to another connection', t => {
+	const torn = open('b').subarray(0, -20);
+	t.is(decoded([open('a'), torn]).decoder.missing.brokenLines, 0);
+	t.is(decoded([open('a'), open('a').subarray(0, -20)]).decoder.missing.brokenLines, 1);
 });
 
 test('says whether there was such a connection', t => {

@@ -1,0 +1,96 @@
+import {spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {join} from 'node:path';
+import test from 'ava';
+import {freePort, linesIn, startRaw} from '../raw/support.js';
+import {exchange, startEcho, startPeer} from '../raw/tcp.js';
+import {tempFolder} from '../store/temp-folder.js';
+import {need, run} from './tools.js';
+
+/* What people have at hand: curl for the control server, socat for connections. */
+
+/** Posts JSON as the documentation of RawProx does, and returns what was answered. */
+function curl(endpoint: string, body: object, ...headers: readonly string[]): unknown {
+	need('curl');
+	const given = ['Content-Type: application/json', ...headers].flatMap(header => ['-H', header]);
+	return JSON.parse(
+		run('curl', '-s', '-m', '20', '-X', 'POST', endpoint, ...given, '-d', JSON.stringify(body)),
+	);
+}
+
+const calling = (id: number, name: string, args: object): object => ({
+	...{jsonrpc: '2.0', method: 'tools/call', id, params: {name, arguments: args}},
+});
+const told = (id: number, text: string): object => ({
+	jsonrpc: '2.0',
+	id,
+	result: {content: [{type: 'text', text}]},
+});
+
+test.serial(
+	'REQ_MCP_025 curl steers it with the requests of the documentation, from initialize to shutdown',
+	async t => {
+		const echo = await startEcho();
+		t.teardown(() => echo.close());
+		const logs = join(tempFolder(t), 'logs');
+		const raw = await startRaw(t, ['--mcp-port', '0']);
+		const {endpoint} = raw;
+		const params = {
+			protocolVersion: '2024-11-05',
+			capabilities: {},
+			clientInfo: {name: 'c', version: '1.0.0'},
+		};
+		const begin = {jsonrpc: '2.0', method: 'initialize', id: 1, params};
+		t.like(curl(endpoint, begin, 'Accept: application/json, text/event-stream') as object, {
+			...{jsonrpc: '2.0', id: 1},
+			result: {protocolVersion: '2024-11-05', capabilities: {tools: {}}},
+		});
+		const listed = curl(endpoint, {jsonrpc: '2.0', method: 'tools/list', id: 2, params: {}});
+		t.is((listed as {result: {tools: object[]}}).result.tools.length, 5);
+
+		const local_port = await freePort();
+		const rule = {local_port, target_host: '127.0.0.1', target_port: echo.port};
+		const added = curl(endpoint, calling(3, 'add-port-rule', rule));
+		t.deepEqual(added, told(3, `Port rule added: ${local_port} -> 127.0.0.1:${echo.port}`));
+		const taken = {code: -32602, message: `Port ${local_port} already in use`};
+		t.like(curl(endpoint, calling(4, 'add-port-rule', rule)) as object, {
+			jsonrpc: '2.0',
+			id: 4,
+			error: taken,
+		});
+		curl(endpoint, calling(5, 'start-logging', {directory: logs}));
+		t.is(String((await exchange(local_port, 'x')).answer), 'x');
+		t.deepEqual(
+			curl(endpoint, calling(6, 'stop-logging', {directory: logs})),
+			told(6, `Logging stopped: ${logs}`),
+		);
+		t.is(linesIn(logs).filter(({data}) => data === 'x').length, 2);
+		t.deepEqual(curl(endpoint, calling(7, 'shutdown', {})), told(7, 'Shutting down'));
+		t.deepEqual(await raw.running.exited, {code: 0, signal: null});
+	},
+);
+
+test.serial('I2 socat that has said all hears the answer to it, and its end', async t => {
+	need('socat');
+	const peer = await startPeer(t, socket => {
+		let asked = '';
+		socket.on('data', chunk => {
+			asked += chunk;
+		});
+		socket.on('end', () => socket.end(`${asked.length} bytes`));
+	});
+	const raw = await startRaw(t, ['--flush-millis', '20', `0:127.0.0.1:${peer.port}`]);
+	const socat = spawn('socat', ['-t', '60', '-', `TCP:127.0.0.1:${raw.port}`], {
+		stdio: ['pipe', 'pipe', 'inherit'],
+	});
+	t.teardown(() => socat.kill('SIGKILL'));
+	let answer = '';
+	socat.stdout.on('data', chunk => {
+		answer += chunk;
+	});
+	socat.stdin.end('question'.repeat(10_000));
+	const [code] = await once(socat, 'close');
+	t.deepEqual({code, answer}, {code: 0, answer: '80000 bytes'});
+	const {event} = await raw.line(line => line.event === 'close');
+	t.is(event, 'close');
+});
