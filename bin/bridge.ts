@@ -4,6 +4,7 @@ import process from 'node:process';
 import {isatty} from 'node:tty';
 import {BridgeError} from '../lib/errors.js';
 import {nearest} from '../lib/nearest.js';
+import {isTaken} from '../lib/uncaught.js';
 import {type Flags, type Invocation, readInvocation, splitAtDashes} from './flags.js';
 import {helpOf} from './help.js';
 import {refuseMisplaced} from './misplaced.js';
@@ -57,7 +58,7 @@ const serving: ReadonlyMap<string | undefined, (given: Invocation, stop: Stop) =
 async function serveGateway({words, server, flags}: Invocation, stop: Stop): Promise<number> {
 	if (server || words.length > 1) throw superfluous('gateway', server?.[0] ?? words[1] ?? '');
 	const {runGateway} = await import('./gateway.js');
-	return runGateway(flags, stop, new URL('./demo-server.js', import.meta.url));
+	return runGateway(flags, stop, {demo: new URL('./demo-server.js', import.meta.url), version: version()});
 }
 
 async function traceBytes(
@@ -81,7 +82,7 @@ async function traceBytes(
 async function serveHub({words, server, flags}: Invocation, stop: Stop): Promise<number> {
 	if (server || words.length > 1) throw superfluous('hub', server?.[0] ?? words[1] ?? '');
 	const {runHub} = await import('./hub.js');
-	return runHub(flags, stop);
+	return runHub(flags, stop, version());
 }
 
 async function askVersions({words, server, flags}: Invocation, stop: Stop): Promise<number> {
@@ -158,6 +159,8 @@ function report(error: unknown): number {
 }
 
 const exit = (code: number): void => process.exit(code);
-process.on('uncaughtException', error => exit(report(error)));
+process.on('uncaughtException', error => {
+	if (!isTaken(error)) exit(report(error));
+});
 const stop = listenForStop(exit);
 exit(await main(process.argv.slice(2), stop).catch(report));

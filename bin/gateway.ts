@@ -23,8 +23,11 @@ import type {Stop} from './signals.js';
 /** How long what is under way may take when the gateway is asked to end. */
 const DRAIN_MS = 10_000;
 
+/** What it needs to know of bridge itself: a server to show, and which version this is. */
+export type Ground = {readonly demo: URL; readonly version: string};
+
 /** `bridge gateway`: each configured server at `/mcp/{service}`. Without any, a demo server is there to try. */
-export async function runGateway(flags: Flags, stop: Stop, demo: URL): Promise<number> {
+export async function runGateway(flags: Flags, stop: Stop, {demo, version}: Ground): Promise<number> {
 	const loaded = await loadConfig({named: flags.config});
 	const config = meaning(loaded, flags, demo);
 	if (flags.printClient) {
@@ -36,7 +39,7 @@ export async function runGateway(flags: Flags, stop: Stop, demo: URL): Promise<n
 	const {log} = watchers;
 	for (const warning of loaded.warnings) log.warn('config.warning', warning);
 	const stopTracing = startTelemetry(log);
-	const gateway = newGateway(config, watchers);
+	const gateway = newGateway(config, watchers, version);
 	const {handle, upgrade, answers} = new Entrance(gateway);
 	const server = await listen({
 		...{...config.listen, handle, upgrade},
@@ -67,12 +70,15 @@ export async function runGateway(flags: Flags, stop: Stop, demo: URL): Promise<n
 	return 0;
 }
 
-function newGateway(config: Config, {log, trace, liveTaps, live, stderr, leftOutLines}: Observers): Gateway {
+function newGateway(
+	config: Config,
+	{log, trace, liveTaps, live, stderr, leftOutLines}: Observers,
+	version: string,
+): Gateway {
 	const maxBytes = config.limits.messageBytes;
 	const show = prefixed(text => stderr.write(text));
 	const gateway: Gateway = new Gateway({
-		...{config, log},
-		live,
+		...{config, log, live, version},
 		converse: converseThrough({log, maxBytes, trace, taps: liveTaps}),
 		onStderr: (server, chunk) => {
 			if (config.services.size > 1) show(server, chunk);

@@ -131,7 +131,7 @@ Usage
 Secrets are shown as [hidden]. All mistakes are told at once, on stderr, each with its line and key.
 
 Keys
-  listen tokens origins expose startupTimeout packs secret advertise store
+  listen tokens origins expose startupTimeout runTimeout packs secret advertise store
   limits: message sessions idle
   servers (or mcpServers): for each name
     url or command; args env cwd; headers accept contentType

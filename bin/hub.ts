@@ -13,6 +13,7 @@ import {logBug} from '../lib/log.js';
 import {prefixed} from '../lib/prefixed.js';
 import {connect} from '../lib/stage.js';
 import {startTelemetry} from '../lib/telemetry.js';
+import {divertOutput} from '../lib/transports/divert-output.js';
 import {ownStdio} from '../lib/transports/own-stdio.js';
 import {sweepOrphans} from '../lib/transports/sweep.js';
 import {WaitingRequests} from '../lib/waiting-requests.js';
@@ -31,7 +32,7 @@ const POLL_MS = 10;
 const TRACING_MS = 500;
 
 /** `bridge hub`: all configured servers as one MCP server on this process's stdio. */
-export async function runHub(flags: Flags, stop: Stop): Promise<number> {
+export async function runHub(flags: Flags, stop: Stop, version: string): Promise<number> {
 	const loaded = await loadConfig({named: flags.config});
 	const config = effective(loaded.config, flags);
 	if (flags.printClient) {
@@ -43,16 +44,21 @@ export async function runHub(flags: Flags, stop: Stop): Promise<number> {
 	const watchers = observers(flags);
 	try {
 		for (const warning of loaded.warnings) watchers.log.warn('config.warning', warning);
-		return await serve(loaded, config, flags, watchers, stop);
+		return await serve({loaded, config, flags, version}, watchers, stop);
 	} finally {
 		await watchers.close();
 	}
 }
 
+type Given = {
+	readonly loaded: Loaded;
+	readonly config: Config;
+	readonly flags: Flags;
+	readonly version: string;
+};
+
 async function serve(
-	loaded: Loaded,
-	config: Config,
-	flags: Flags,
+	{loaded, config, flags, version}: Given,
 	{log, trace, taps: tapsFor, stderr}: Observers,
 	stop: Stop,
 ): Promise<number> {
@@ -62,14 +68,15 @@ async function serve(
 		show(server, chunk);
 		return stderr.room();
 	};
+	const client = ownStdio();
+	divertOutput(text => stderr.write(text));
 	const stopTracing = startTelemetry(log);
 	// Who waits for an answer does not wait for this, if it takes long.
 	await Promise.race([stopTracing, sleep(TRACING_MS, undefined, {ref: false})]);
 	let current = config;
 	let services = servicesOf(config, {log, maxBytes, onStderr}, new Map());
 	const converse = converseThrough({log, maxBytes, trace, taps: tapsFor});
-	const hub = new Hub({config, services, log, converse, createRunner, id: hubId(loaded)});
-	const client = ownStdio();
+	const hub = new Hub({config, services, log, converse, createRunner, version, id: hubId(loaded)});
 	const taps = tapsFor(client.name, 'hub');
 	const waiting = new WaitingRequests();
 	const stages = hubStages({log, trace, taps, waiting, maxBytes, clientVersion: flags.clientVersion});

@@ -46,6 +46,7 @@ const wholeOf = ({limits, ...given}: GivenFile, folder: string): Omit<Config, 's
 	origins: given.origins ?? [],
 	expose: given.expose ?? 'run',
 	startupTimeoutMs: given.startupTimeout ?? 10_000,
+	runTimeoutMs: given.runTimeout ?? 30_000,
 	limits: {
 		messageBytes: limits?.message ?? 64 * 2 ** 20,
 		sessions: limits?.sessions ?? 1000,

@@ -37,6 +37,8 @@ export type Config = {
 	readonly expose: Expose;
 	/** How long the hub waits for its servers before it tells what there is. */
 	readonly startupTimeoutMs: number;
+	/** How long one run of the hub's `run` tool may take. */
+	readonly runTimeoutMs: number;
 	readonly limits: Limits;
 	readonly packs: string | undefined;
 	readonly secret: string | undefined;
@@ -113,6 +115,10 @@ const startup = reads('a time of at most 10s', given => {
 	const ms = durationOf(asText(given));
 	return ms !== undefined && ms <= 10_000 ? ms : undefined;
 });
+const runTime = reads('a time from 1s to 1h, like 90s', given => {
+	const ms = durationOf(asText(given));
+	return ms !== undefined && ms >= 1000 && ms <= 3_600_000 ? ms : undefined;
+});
 const count = reads('a whole number from 1 to 1000000', given => {
 	const number = /^\d{1,7}$/.test(asText(given)) ? Number(given) : 0;
 	return number >= 1 && number <= 1e6 ? number : undefined;
@@ -149,6 +155,7 @@ export const fileShape = z.strictObject({
 	).optional(),
 	expose: among('run', 'tools', 'both').optional(),
 	startupTimeout: startup.optional(),
+	runTimeout: runTime.optional(),
 	limits: limitsShape.optional(),
 	packs: word.optional(),
 	secret: word.optional(),

@@ -38,6 +38,7 @@ const wholeOf = ({limits, services, ...config}: Config): Shown => ({
 	origins: config.origins,
 	expose: config.expose,
 	startupTimeout: durationText(config.startupTimeoutMs),
+	runTimeout: durationText(config.runTimeoutMs),
 	limits: {
 		message: sizeText(limits.messageBytes),
 		sessions: limits.sessions,

@@ -1,7 +1,7 @@
-import {type FSWatcher, watch} from 'node:fs';
 import {basename, dirname} from 'node:path';
 import process from 'node:process';
 import {BridgeError} from '../errors.js';
+import {settledChanges} from '../settled-changes.js';
 import type {Variables} from './expand.js';
 import {type Loaded, loadFile} from './load.js';
 import {stampNow} from './read.js';
@@ -25,65 +25,28 @@ export function watchConfig(options: WatchOptions): {close(): void} {
 	const {loaded, environment = process.env, onLoaded, onError, pollMs = 2000, settleMs = 100} = options;
 	const {file} = loaded;
 	if (file === undefined) return {close: () => {}};
-	let known = loaded.stamp;
 	let isClosed = false;
-	let isLooking = false;
-	let settling: NodeJS.Timeout | undefined;
-
-	const look = async (before?: string): Promise<void> => {
-		if (isClosed) return;
-		if (isLooking) return lookLater();
-		isLooking = true;
-		try {
-			const stamp = await stampNow(file);
-			if (isClosed || stamp === known) return;
-			if (stamp === before) await read(stamp);
-			else lookLater(stamp);
-		} finally {
-			isLooking = false;
-		}
-	};
-	const lookLater = (stamp?: string): void => {
-		clearTimeout(settling);
-		settling = setTimeout(() => void look(stamp), settleMs).unref();
-	};
-	const read = async (stamp: string): Promise<void> => {
-		known = stamp;
+	const read = async (stamp: string): Promise<string> => {
 		try {
 			const next = await loadFile(file, environment);
-			if (isClosed) return;
-			known = next.stamp;
-			onLoaded(next);
+			if (!isClosed) onLoaded(next);
+			return next.stamp;
 		} catch (error) {
 			if (!(error instanceof BridgeError)) throw error;
 			if (!isClosed) onError(error);
+			return stamp;
 		}
 	};
-
-	const hints = hintsOf(file, () => lookLater());
-	const poll = setInterval(() => void look(), pollMs).unref();
+	const changes = settledChanges({
+		...{pollMs, settleMs, known: loaded.stamp, folder: dirname(file)},
+		stamp: () => stampNow(file),
+		concerns: name => name === basename(file),
+		onChange: read,
+	});
 	return {
 		close() {
 			isClosed = true;
-			clearTimeout(settling);
-			clearInterval(poll);
-			hints?.close();
+			changes.close();
 		},
 	};
-}
-
-/**
- * What the system tells of a file's folder, as most editors replace files rather than write to them. Where it cannot
- * be had, the file is only looked at from time to time.
- */
-function hintsOf(file: string, onHint: () => void): FSWatcher | undefined {
-	try {
-		const watcher = watch(dirname(file), {persistent: false}, (_, name) => {
-			if (name === null || name === basename(file)) onHint();
-		});
-		watcher.on('error', () => watcher.close());
-		return watcher;
-	} catch {
-		return;
-	}
 }

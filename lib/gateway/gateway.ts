@@ -23,6 +23,8 @@ export type GatewayOptions = {
 	readonly live: LiveTraffic;
 	readonly onStderr: ServiceOptions['onStderr'];
 	readonly createRunner: HubOptions['createRunner'];
+	/** Which bridge this is. */
+	readonly version: string;
 	/** Lines that the traffic log left out. */
 	readonly droppedLogLines: () => number;
 };
@@ -53,7 +55,9 @@ export class Gateway {
 		this.config = config;
 		this.guard = guardOf(config);
 		this.services = this.#servicesOf(config, new Map());
-		this.#hub = new Hub({config, log, converse, services: this.services, createRunner: options.createRunner});
+		const {services} = this;
+		const {createRunner, version} = options;
+		this.#hub = new Hub({config, log, converse, services, createRunner, version});
 		this.#all = new Service(allServers, this.#serviceOptions(config), () => this.#hub.open());
 		this.sessions = new Sessions({log, limits: () => this.config.limits});
 		this.metrics = new Metrics({

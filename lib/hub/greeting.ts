@@ -2,8 +2,15 @@ import type {Expose} from '../config/schema.js';
 import type {JsonObject} from '../protocol/json.js';
 import {NEWEST_HANDSHAKE} from '../protocol/version.js';
 
+export type GreetingFacts = {
+	/** The names of its servers. */
+	readonly servers: readonly string[];
+	readonly expose: Expose;
+	readonly version: string;
+};
+
 /** What the hub says of itself. It is said before any server has been heard of, so it names what there may be. */
-export function greetingOf(servers: Iterable<string>, expose: Expose): JsonObject {
+export function greetingOf({servers, expose, version}: GreetingFacts): JsonObject {
 	const tools = {tools: {listChanged: true}, logging: {}};
 	const lists = {
 		resources: {subscribe: true, listChanged: true},
@@ -18,7 +25,7 @@ export function greetingOf(servers: Iterable<string>, expose: Expose): JsonObjec
 	return {
 		protocolVersion: NEWEST_HANDSHAKE,
 		capabilities: expose === 'run' ? tools : {...tools, ...lists},
-		serverInfo: {name: 'bridge-hub', title: 'bridge hub', version: '0'},
-		instructions: `Several servers behind one: ${[...servers].join(', ')}. ${how[expose]}`,
+		serverInfo: {name: 'bridge-hub', title: 'bridge hub', version},
+		instructions: `Several servers behind one: ${servers.join(', ')}. ${how[expose]}`,
 	};
 }

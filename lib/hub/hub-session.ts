@@ -25,6 +25,8 @@ export type HubSessionOptions = {
 	readonly startupTimeoutMs: number;
 	readonly expose: () => Expose;
 	readonly run: RunTool;
+	/** Which bridge this is. */
+	readonly version: string;
 	/** What tells this hub from others. */
 	readonly id: string;
 };
@@ -72,6 +74,11 @@ export class HubSession implements Endpoint {
 	/** Takes other services on. Those that are the same are not touched. */
 	async update(services: ReadonlyMap<string, Service>): Promise<void> {
 		await this.#members.update(services);
+		this.changed();
+	}
+
+	/** There is something else to list, be it of servers or of local packs. */
+	changed(): void {
 		this.#tools.changed();
 		this.#from.news.later();
 	}
@@ -125,9 +132,10 @@ export class HubSession implements Endpoint {
 	/** Answered at once, whatever the servers do: some clients wait for a second and no longer. */
 	#initialize({body, origin}: Envelope, id: string): void {
 		const {clientInfo, capabilities, _meta} = objectOf(body.params);
-		const {services, expose} = this.#options;
 		const hubs = passedBy(_meta, this.#options.id);
-		this.incoming.next(Envelope.answer(id, 'result', greetingOf(services.keys(), expose()), origin));
+		const {expose, version} = this.#options;
+		const greeting = greetingOf({servers: this.#members.names, expose: expose(), version});
+		this.incoming.next(Envelope.answer(id, 'result', greeting, origin));
 		this.#members.start({info: objectOf(clientInfo), capabilities: toldCapabilities(capabilities)}, hubs);
 	}
 

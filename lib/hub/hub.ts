@@ -10,6 +10,8 @@ import {RunTool, type RunToolOptions} from './run-tool.js';
 export type HubOptions = Pick<RunToolOptions, 'createRunner'> & {
 	/** What tells this hub from others, so that it is not one of its own servers. */
 	readonly id?: string;
+	/** Which bridge this is, for those who ask. */
+	readonly version: string;
 	readonly config: Config;
 	readonly services: ReadonlyMap<string, Service>;
 	readonly log: Log;
@@ -32,14 +34,17 @@ export class Hub {
 		this.#id = options.id ?? randomUUID();
 		this.#config = config;
 		this.#services = services;
-		this.#run = new RunTool({log, createRunner, folder: config.packs});
+		const onChange = (): void => {
+			for (const session of this.#sessions) session.changed();
+		};
+		this.#run = new RunTool({log, createRunner, onChange}, config);
 	}
 
 	/** An endpoint that looks like one server to a client. Closing it ends what was started for that client. */
 	open(): Endpoint {
-		const {log, converse} = this.#options;
+		const {log, converse, version} = this.#options;
 		const session = new HubSession({
-			...{log, converse, run: this.#run, services: this.#services},
+			...{log, converse, version, run: this.#run, services: this.#services},
 			startupTimeoutMs: this.#config.startupTimeoutMs,
 			expose: () => this.#config.expose,
 			id: this.#id,
@@ -51,7 +56,7 @@ export class Hub {
 
 	/** Takes another configuration on. Servers that are the same in it are not touched. */
 	async update(config: Config, services: ReadonlyMap<string, Service>): Promise<void> {
-		if (config.packs !== this.#config.packs) await this.#run.load(config.packs);
+		await this.#run.update(config);
 		this.#config = config;
 		this.#services = services;
 		await Promise.all([...this.#sessions].map(session => session.update(services)));

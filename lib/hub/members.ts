@@ -41,6 +41,11 @@ export class Members {
 		return [...this.#all.values()];
 	}
 
+	/** Those that are configured, also before it is known who asks for them. */
+	get names(): readonly string[] {
+		return [...this.#services.keys()];
+	}
+
 	get connected(): readonly Member[] {
 		return this.all.filter(({state}) => state === 'connected');
 	}

@@ -1,5 +1,4 @@
-import {spelled} from '../run/names.js';
-import type {Pack} from '../run/types.js';
+import {type Packs, PROXY} from '../run/packs.js';
 
 /** How many tools of a pack are named, and how long the names of one pack may be. */
 const MAX_TOOLS = 8;
@@ -9,14 +8,10 @@ const NOTATION = `Run Python that calls tools as pack.tool(name=value). Results 
 Find tools: proxy.search("text"), proxy.help("pack.tool"), proxy.list_tools(server="pack").`;
 
 /** What a model is told of the `run` tool: the notation, and each pack in a line. It pays for every word. */
-export function describeRun(packs: readonly Pack[]): string {
-	const seen = new Set<string>();
-	const lines: string[] = [];
-	for (const {name, tools} of packs) {
-		const pack = spelled(name);
-		if (!seen.has(pack)) lines.push(`${pack}: ${toolNames(tools.map(tool => tool.name))}`);
-		seen.add(pack);
-	}
+export function describeRun(packs: Packs): string {
+	const lines = [...packs.entries]
+		.filter(([name]) => name !== PROXY)
+		.map(([name, pack]) => `${name}: ${toolNames(packs.namesOf(pack).all)}`);
 	return lines.length === 0
 		? `${NOTATION}\nNo pack is there yet.`
 		: `${NOTATION}\nPacks:\n${lines.join('\n')}`;
@@ -29,6 +24,7 @@ function toolNames(names: readonly string[]): string {
 		if (text.length + name.length > MAX_NAMES) break;
 		text += `${shown++ === 0 ? '' : ', '}${name}`;
 	}
+	if (names.length === 0) return 'no tools';
 	const left = names.length - shown;
 	return left > 0 ? `${text}${shown > 0 ? ', ' : ''}+${left}` : text;
 }

@@ -1,6 +1,7 @@
 import type {Log} from '../log.js';
 import {type JsonObject, objectOf} from '../protocol/json.js';
-import {loadLocalPacks} from '../run/local-packs.js';
+import {namedPacks} from '../run/named-packs.js';
+import {PackFolder} from '../run/pack-folder.js';
 import type {Pack, Runner, RunnerOptions, ServerState} from '../run/types.js';
 import {describeRun} from './run-description.js';
 
@@ -14,37 +15,56 @@ export type RunToolOptions = {
 	readonly log: Log;
 	/** Makes what runs programs. It is only made when it is needed. */
 	readonly createRunner: (options: RunnerOptions) => Promise<Runner>;
-	/** Where local packs are, if there are any. */
-	readonly folder: string | undefined;
+	/** There are other local packs. */
+	readonly onChange: () => void;
 };
+
+/** What the configuration says of it. */
+export type RunSettings = {
+	/** Where local packs are, if there are any. */
+	readonly packs: string | undefined;
+	/** How long a module of them may take to be loaded. */
+	readonly startupTimeoutMs: number;
+	/** How long a run may take. */
+	readonly runTimeoutMs: number;
+};
+
+/** The most that a configuration may give a run. */
+export const MAX_RUN_MS = 3_600_000;
 
 /** The `run` tool: one runner, with its limits, for all clients; each of them has packs of its own. */
 export class RunTool {
 	readonly #options: RunToolOptions;
 	#runner: Promise<Runner> | undefined;
-	#local: readonly Pack[] = [];
-	/** Resolves when the local packs are there. */
-	ready: Promise<void>;
+	#settings: RunSettings;
+	#folder: PackFolder | undefined;
 
-	constructor(options: RunToolOptions) {
+	constructor(options: RunToolOptions, settings: RunSettings) {
 		this.#options = options;
-		this.ready = this.load(options.folder);
+		this.#settings = settings;
+		this.#folder = this.#opened(settings);
 	}
 
-	/** Takes the local packs of a folder for those that there are. What is loaded already stays as it is. */
-	load(folder: string | undefined): Promise<void> {
-		const loading = folder === undefined ? Promise.resolve([]) : loadLocalPacks(folder, this.#options.log);
-		this.ready = loading.then(packs => {
-			this.#local = packs;
-		});
-		return this.ready;
+	/** Resolves when the local packs are there. */
+	get ready(): Promise<void> {
+		return this.#folder?.ready ?? Promise.resolve();
+	}
+
+	/** Takes other settings on. Packs that are loaded from the same folder stay as they are. */
+	async update(settings: RunSettings): Promise<void> {
+		const before = this.#settings;
+		this.#settings = settings;
+		if (settings.packs === before.packs) return;
+		this.#folder?.close();
+		this.#folder = this.#opened(settings);
+		await this.ready;
 	}
 
 	/** The tool as it is listed. */
 	listed(packs: readonly Pack[]): string {
 		return JSON.stringify({
 			name: 'run',
-			description: describeRun([...this.#local, ...packs]),
+			description: describeRun(namedPacks([...this.#local, ...packs], undefined, this.#options.log)),
 			inputSchema: {
 				type: 'object',
 				properties: {command: {type: 'string', description: 'Python code'}},
@@ -62,18 +82,29 @@ export class RunTool {
 		const runner = await this.#started();
 		await this.ready;
 		const {packs, servers} = scope;
-		return runner.run(command, {signal, servers, packs: () => [...this.#local, ...packs()]});
+		const {runTimeoutMs: timeoutMs} = this.#settings;
+		return runner.run(command, {signal, timeoutMs, servers, packs: () => [...this.#local, ...packs()]});
 	}
 
 	async close(): Promise<void> {
+		this.#folder?.close();
 		const runner = await this.#runner;
 		await runner?.close();
 	}
 
 	#started(): Promise<Runner> {
 		const {log, createRunner} = this.#options;
-		this.#runner ??= createRunner({log, packs: () => []});
+		this.#runner ??= createRunner({log, packs: () => [], runTimeoutMs: MAX_RUN_MS});
 		return this.#runner;
+	}
+
+	get #local(): readonly Pack[] {
+		return this.#folder?.packs ?? [];
+	}
+
+	#opened({packs: folder, startupTimeoutMs: timeoutMs}: RunSettings): PackFolder | undefined {
+		const {log, onChange} = this.#options;
+		return folder === undefined ? undefined : new PackFolder({folder, log, timeoutMs, onChange});
 	}
 }
 

@@ -68,7 +68,7 @@ export class Calls {
 		try {
 			this.made.add(name);
 			const result = await this.#ask(pack, tool.name, name, args);
-			const {value, attachments} = pack.source === 'local' ? local(result) : outcomeOf(result);
+			const {value, attachments} = pack.source === 'local' ? local(name, result) : outcomeOf(result);
 			this.#checkSize(name, value);
 			this.#attach(attachments);
 			return value;
@@ -156,7 +156,12 @@ const timedOut = (name: string, ms: number): ProgramError =>
 	new ProgramError('ToolTimeout', `Tool ${name} timed out after ${seconds(ms)}`);
 
 /** What a local tool gave is data like any other: nothing of this process goes into a program. */
-function local(result: unknown): {value: unknown; attachments: readonly ContentPart[]} {
-	const text = JSON.stringify(result);
-	return {value: text === undefined ? null : JSON.parse(text), attachments: []};
+function local(name: string, result: unknown): {value: unknown; attachments: readonly ContentPart[]} {
+	try {
+		const text = JSON.stringify(result);
+		return {value: text === undefined ? null : JSON.parse(text), attachments: []};
+	} catch (error) {
+		const [why] = messageOf(error).split('\n');
+		throw new ProgramError('ToolError', `${name} gave what cannot be JSON: ${why}`);
+	}
 }

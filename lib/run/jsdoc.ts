@@ -21,7 +21,7 @@ export function docsIn(source: string): Map<string, Doc> {
 
 function docOf(comment: string): Doc {
 	const lines = comment.split('\n').map(line => line.replace(/^\s*\*? ?/, '').trimEnd());
-	const [description = '', ...tags] = lines.join('\n').split(/^(?=@\w)/m);
+	const [description = '', ...tags] = lines.join('\n').split(/^(?=@\w)|(?<=\s)(?=@param\s)/m);
 	return {description: description.trim(), parameters: tags.flatMap(parameterIn)};
 }
 

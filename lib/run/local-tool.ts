@@ -1,3 +1,4 @@
+import {headOf} from './function-head.js';
 import {type Doc, type DocParameter, docsIn, schemaOf} from './jsdoc.js';
 import {members} from './schema.js';
 import type {Arguments, PackTool} from './types.js';
@@ -33,24 +34,17 @@ type Parameters = {readonly parameters: readonly DocParameter[]; readonly isOneO
 
 function parametersOf(doc: Doc | undefined, run: LocalFunction): Parameters {
 	const documented = doc?.parameters ?? [];
-	if (documented.length === 0) return parametersIn(run.toString());
+	if (documented.length === 0) return undocumented(run);
 	const dotted = documented.filter(({name}) => name.includes('.'));
 	if (dotted.length === 0) return {parameters: documented, isOneObject: false};
 	const parameters = dotted.map(parameter => ({...parameter, name: parameter.name.replace(/^[^.]*\./, '')}));
 	return {parameters, isOneObject: true};
 }
 
-/** The parameters in the head of a function, as far as they are names: `(a, b = 1)` or `({a, b})`. */
-function parametersIn(code: string): Parameters {
-	const head = /^[^(]*\(([^()]*(?:\([^()]*\)[^()]*)*)\)/.exec(code)?.[1] ?? '';
-	const object = /^\s*\{([^}]*)\}/.exec(head)?.[1];
-	const parameters = (object ?? head).split(',').flatMap(part => {
-		const [, name, hasInitial] = /^\s*([\w$]+)\s*(=)?/.exec(part) ?? [];
-		return name === undefined
-			? []
-			: [{name, type: '', isRequired: hasInitial === undefined, description: ''}];
-	});
-	return {parameters, isOneObject: object !== undefined};
+/** What nobody has documented, by the head of the function. */
+function undocumented(run: LocalFunction): Parameters {
+	const {parameters, isOneObject} = headOf(run.toString());
+	return {parameters: parameters.map(one => ({...one, type: '', description: ''})), isOneObject};
 }
 
 function inputSchemaOf(parameters: readonly DocParameter[]): unknown {

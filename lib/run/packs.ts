@@ -1,7 +1,8 @@
 import type {Log} from '../log.js';
 import {nearest} from '../nearest.js';
-import {folded, listed, spelled} from './names.js';
+import {listed, spelled} from './names.js';
 import {ProgramError} from './program-error.js';
+import {ToolNames} from './tool-names.js';
 import type {Pack, PackTool} from './types.js';
 
 /** The name of the pack that tells of the others. No other pack can have it. */
@@ -10,6 +11,7 @@ export const PROXY = 'proxy';
 /** The packs of one run, by the names under which a program finds them. */
 export class Packs {
 	readonly #packs: ReadonlyMap<string, Pack>;
+	readonly #names = new Map<Pack, ToolNames>();
 
 	constructor(packs: ReadonlyMap<string, Pack>) {
 		this.#packs = packs;
@@ -33,6 +35,13 @@ export class Packs {
 		return this.#packs.get(name) ?? [...this.#packs.values()].find(pack => pack.name === name);
 	}
 
+	/** By which names the tools of a pack are found. */
+	namesOf(pack: Pack): ToolNames {
+		const known = this.#names.get(pack) ?? new ToolNames(pack);
+		this.#names.set(pack, known);
+		return known;
+	}
+
 	/** What a `NameError` is to say: the name may be meant as a pack or as a variable. */
 	unknown(name: string): string {
 		const packs = `Unknown pack '${name}'. Available packs: ${listed(this.#packs.keys())}`;
@@ -46,14 +55,13 @@ export class Packs {
 		if (pack.unavailable !== undefined) {
 			throw new ProgramError('ToolError', `Server '${pack.name}' unavailable: ${pack.unavailable}`);
 		}
-		const exact = pack.tools.find(({name}) => name === toolName);
-		if (exact) return {pack, tool: exact};
-		const alike = pack.tools.filter(({name}) => folded(name) === folded(toolName));
+		const names = this.namesOf(pack);
+		const alike = names.meantBy(toolName);
 		const [tool] = alike;
-		const names = pack.tools.map(({name}) => name);
 		if (!tool) {
-			const text = `Tool '${toolName}' not found in pack '${packName}'. Available: ${listed(names)}`;
-			throw new ProgramError('ToolNotFound', text + meant(toolName, names));
+			const known = names.all;
+			const text = `Tool '${toolName}' not found in pack '${packName}'. Available: ${listed(known)}`;
+			throw new ProgramError('ToolNotFound', text + meant(toolName, known));
 		}
 		if (alike.length > 1) {
 			const which = listed(alike.map(({name}) => name));

@@ -1,6 +1,7 @@
 /** What goes wrong in a program, under the name that Python has for it. */
 export class ProgramError extends Error {
-	override readonly name = 'ProgramError';
+	/** The same as its type, so that logs have it. */
+	override readonly name: string;
 	/** The class that a program would name in `except`, or what to call an end that no program can catch. */
 	readonly type: string;
 	/** Where in the program, as far as that is known. */
@@ -8,6 +9,7 @@ export class ProgramError extends Error {
 
 	constructor(type: string, message: string, line?: number) {
 		super(cut(message));
+		this.name = type;
 		this.type = type;
 		this.line = line;
 	}

@@ -54,24 +54,37 @@ function listServers(packs: Packs, servers: RunnerOptions['servers']): unknown {
 	return proxied.map(({name, unavailable}) => ({name, enabled: true, connected: unavailable === undefined}));
 }
 
-/** A tool, and all names that it goes by. */
-type Entry = {readonly packName: string; readonly tool: PackTool};
+/** A tool, its pack, and the name that a program writes, if Python can spell one. */
+type Entry = {readonly packName: string; readonly tool: PackTool; readonly spelling: string | undefined};
 
-const entriesOf = (packName: string, pack: Pack): Entry[] => pack.tools.map(tool => ({packName, tool}));
+function entriesOf(packs: Packs, packName: string, pack: Pack): Entry[] {
+	const names = packs.namesOf(pack);
+	return pack.tools.map(tool => ({packName, tool, spelling: names.spelling(tool)}));
+}
+
+const nameOf = ({tool, spelling}: Entry): string => spelling ?? tool.name;
+
+const fullNameOf = (entry: Entry): string => `${entry.packName}.${nameOf(entry)}`;
+
+const signatureOf = ({packName, tool, spelling}: Entry): string =>
+	signature(
+		spelling === undefined ? `getattr(${packName}, ${JSON.stringify(tool.name)})` : `${packName}.${spelling}`,
+		tool,
+	);
 
 function listTools(packs: Packs, server: unknown): unknown {
 	if (server === undefined || server === null) {
-		return allEntries(packs).map(entry => ({...brief(entry), name: `${entry.packName}.${entry.tool.name}`}));
+		return allEntries(packs).map(entry => ({...brief(entry), name: fullNameOf(entry)}));
 	}
 	const [packName, pack] = packNamed(packs, String(server));
 	if (pack.unavailable !== undefined) {
 		throw new ProgramError('ToolError', `Server '${pack.name}' not connected: ${pack.unavailable}`);
 	}
-	return entriesOf(packName, pack).map(entry => ({...brief(entry), name: entry.tool.name}));
+	return entriesOf(packs, packName, pack).map(brief);
 }
 
 function allEntries(packs: Packs): Entry[] {
-	return [...packs.entries].flatMap(([name, pack]) => (name === PROXY ? [] : entriesOf(name, pack)));
+	return [...packs.entries].flatMap(([name, pack]) => (name === PROXY ? [] : entriesOf(packs, name, pack)));
 }
 
 function packNamed(packs: Packs, name: string): [string, Pack] {
@@ -89,8 +102,8 @@ function packNamed(packs: Packs, name: string): [string, Pack] {
 	);
 }
 
-function brief({packName, tool}: Entry): {name: string; signature: string; description: string} {
-	return {name: tool.name, signature: signature(packName, tool.name, tool), description: firstSentence(tool)};
+function brief(entry: Entry): {name: string; signature: string; description: string} {
+	return {name: nameOf(entry), signature: signatureOf(entry), description: firstSentence(entry.tool)};
 }
 
 /** What a description says first: the rest is for `help`. */
@@ -114,7 +127,7 @@ function search(packs: Packs, query: string, limit: number): unknown {
 		.filter(({score}) => score > 0)
 		.sort((one, other) => other.score - one.score)
 		.slice(0, Math.max(1, limit))
-		.map(({entry}) => ({...brief(entry), name: `${entry.packName}.${entry.tool.name}`}));
+		.map(({entry}) => ({...brief(entry), name: fullNameOf(entry)}));
 }
 
 function fitness({packName, tool}: Entry, wanted: readonly string[]): number {
@@ -143,22 +156,22 @@ function help(packs: Packs, name: unknown): string {
 	const [packName = '', ...rest] = name.split('.');
 	const [found, pack] = packNamed(packs, packName);
 	if (rest.length === 0) {
-		return entriesOf(found, pack)
+		return entriesOf(packs, found, pack)
 			.map(entry => `${brief(entry).signature}  # ${brief(entry).description}`)
 			.join('\n');
 	}
-	return helpOn(found, packs.tool(found, rest.join('.')).tool);
+	const {tool} = packs.tool(found, rest.join('.'));
+	return helpOn({packName: found, tool, spelling: packs.namesOf(pack).spelling(tool)});
 }
 
 const byName = ([one]: [string, Pack], [other]: [string, Pack]): number => (one < other ? -1 : 1);
 
-function helpOn(packName: string, tool: PackTool): string {
+function helpOn(entry: Entry): string {
+	const {tool} = entry;
 	const lines = parameters(tool.inputSchema).map(({name, schema, isRequired}) => {
 		const {description} = members(schema);
 		const needed = isRequired ? '' : ', optional';
 		return `  ${name}: ${typeName(schema)}${needed}${typeof description === 'string' ? ` – ${description}` : ''}`;
 	});
-	return [signature(packName, tool.name, tool), tool.description ?? '', ...lines]
-		.filter(line => line !== '')
-		.join('\n');
+	return [signatureOf(entry), tool.description ?? '', ...lines].filter(line => line !== '').join('\n');
 }

@@ -3,10 +3,11 @@ import {availableParallelism} from 'node:os';
 import {Calls, seconds} from './calls.js';
 import {Gate} from './gate.js';
 import {interpret, type Shown, UnknownName} from './interpreter.js';
-import {namePacks, type Packs} from './packs.js';
+import {minusHint} from './minus.js';
+import {namedPacks} from './named-packs.js';
+import type {Packs} from './packs.js';
 import {type PlainProgram, plainProgram} from './plain-calls.js';
 import {messageOf, ProgramError, RunOver} from './program-error.js';
-import {proxyPack} from './proxy-pack.js';
 import {installPython} from './python/files.js';
 import {Pool} from './python/pool.js';
 import {failed, succeeded} from './result.js';
@@ -104,13 +105,7 @@ class ProgramRunner implements Runner {
 	#packs(own: RunCallOptions): Packs {
 		const {log} = this.#options;
 		const {packs = this.#options.packs, servers = this.#options.servers} = own;
-		const given = packs();
-		const named: Packs = namePacks(
-			proxyPack(() => named, servers),
-			given,
-			log,
-		);
-		return named;
+		return namedPacks(packs(), servers, log);
 	}
 
 	async #result(run: Run): Promise<RunResult> {
@@ -120,13 +115,8 @@ class ProgramRunner implements Runner {
 			return succeeded(run.stdout(), shown, run.calls);
 		} catch (error) {
 			if (!(error instanceof ProgramError)) throw error;
-			const told = error instanceof UnknownName ? this.#unknownName(run, error) : error;
-			return failed(run.stdout(), told, run.calls);
+			return failed(run.stdout(), explained(run, error), run.calls);
 		}
-	}
-
-	#unknownName({packs}: Run, {unknown, line}: UnknownName): ProgramError {
-		return new ProgramError('NameError', packs.unknown(unknown), line);
 	}
 
 	#checkOutput(shown: Shown | undefined): void {
@@ -180,6 +170,18 @@ class ProgramRunner implements Runner {
 			session.end().catch(() => {});
 		}
 	}
+}
+
+/** What Python says when it does not know a name, or cannot do with it what it was told to. */
+const misreadings = new Set(['NameError', 'TypeError', 'AttributeError', 'SyntaxError']);
+
+/** An error of a program, with what helps whoever wrote that. */
+function explained({code, packs}: Run, error: ProgramError): ProgramError {
+	const {type, line} = error;
+	const message = error instanceof UnknownName ? packs.unknown(error.unknown) : error.message;
+	const hint = misreadings.has(type) ? minusHint(code, packs) : '';
+	if (hint === '' && message === error.message) return error;
+	return new ProgramError(type, `${message}${/[.?!]$/.test(message) || hint === '' ? '' : '.'}${hint}`, line);
 }
 
 async function plainly(plain: PlainProgram, {calls}: Run): Promise<Shown | undefined> {

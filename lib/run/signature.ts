@@ -5,13 +5,13 @@ const MAX_DEPTH = 3;
 const MAX_RETURNED = 200;
 
 /** A call as a program would write it: `wix.get(id: str, limit: int = 10) -> {name: str}`. */
-export function signature(packName: string, toolName: string, tool: PackTool): string {
+export function signature(call: string, tool: PackTool): string {
 	const list = parameters(tool.inputSchema).map(({name, schema, isRequired}) => {
 		const {default: initial} = members(schema);
 		const rest = isRequired ? '' : ` = ${initial === undefined ? '...' : literal(initial)}`;
 		return `${name}: ${typeName(schema)}${rest}`;
 	});
-	return `${packName}.${toolName}(${list.join(', ')})${returned(tool.outputSchema)}`;
+	return `${call}(${list.join(', ')})${returned(tool.outputSchema)}`;
 }
 
 function returned(outputSchema: unknown): string {

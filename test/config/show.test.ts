@@ -58,6 +58,7 @@ test('shows the defaults where there is no file', async t => {
 		origins: [],
 		expose: 'run',
 		startupTimeout: '10s',
+		runTimeout: '30s',
 		limits: {message: '64MiB', sessions: 1000, idle: '30m'},
 		servers: {},
 	});

@@ -43,8 +43,8 @@ export function newMarker(t: ExecutionContext): string {
 }
 
 /** Waits until something is so, and fails when it will hardly ever be. */
-export async function until(isSo: () => boolean, giveUpMs = 15_000): Promise<void> {
-	for (const since = performance.now(); !isSo(); await sleep(POLL_MS))
+export async function until(isSo: () => boolean | Promise<boolean>, giveUpMs = 15_000): Promise<void> {
+	for (const since = performance.now(); !(await isSo()); await sleep(POLL_MS))
 		if (performance.now() - since > giveUpMs) throw new Error(`It never came true that ${isSo}`);
 }
 

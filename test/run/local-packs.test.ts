@@ -68,16 +68,76 @@ for (const [program, expected] of [
 	});
 }
 
-test('a module that has changed is read anew', async t => {
+/** A folder with this one file. */
+function folderOf(name: string, source: string): string {
 	const own = mkdtempSync(join(tmpdir(), 'bridge-packs-'));
-	const file = join(own, 'mine.mjs');
-	const value = async (): Promise<unknown> => {
-		const [pack] = await loadLocalPacks(own, memoryLog());
-		return pack?.call('get', {}, new AbortController().signal);
-	};
-	writeFileSync(file, 'export const get = () => 1;');
-	t.is(await value(), 1);
-	writeFileSync(file, 'export const get = () => 2;');
-	utimesSync(file, 1, 2);
-	t.is(await value(), 2);
+	writeFileSync(join(own, name), source);
+	return own;
+}
+
+for (const [name, source] of [
+	['mine.mjs', 'export const get = () => 1;'],
+	['mine.cjs', 'module.exports = {get: () => 1};'],
+] as const)
+	test(`a module that has changed is read anew: ${name}`, async t => {
+		const own = folderOf(name, source);
+		const value = async (): Promise<unknown> => {
+			const [pack] = await loadLocalPacks(own, memoryLog());
+			return pack?.call('get', {}, new AbortController().signal);
+		};
+		t.is(await value(), 1);
+		writeFileSync(join(own, name), source.replace('1', '2'));
+		utimesSync(join(own, name), 1, 2);
+		t.is(await value(), 2);
+	});
+
+test('what a module exports in one object are tools, and classes are none', async t => {
+	const source = 'class Shop {}\nmodule.exports = {hi: name => "hi " + name, Shop, five: 5};';
+	const packs = await loadLocalPacks(folderOf('old.cjs', source), memoryLog());
+	t.deepEqual(
+		packs.flatMap(({tools}) => tools.map(({name}) => name)),
+		['hi'],
+	);
+	const runner = runnerOf(packs);
+	t.is(textOf(await runner.run('old.hi("you")')), 'hi you');
+	await runner.close();
 });
+
+test('a comment in one line has parameters, too', async t => {
+	const source =
+		'/** Says it. @param {string} message - what @param {number} [times=1] */\nexport const say = (...all) => all[0];';
+	const packs = await loadLocalPacks(folderOf('p.mjs', source), memoryLog());
+	const runner = runnerOf(packs);
+	t.is(textOf(await runner.run('p.say(message="x")')), 'x');
+	t.regex(
+		textOf(await runner.run('proxy.help("p.say")')),
+		/^p\.say\(message: str, times: float = 1\)\nSays it\.\n/,
+	);
+	await runner.close();
+});
+
+test('a module that never comes to its end is left out, with a warning', async t => {
+	const log = memoryLog();
+	t.deepEqual(await loadLocalPacks(folderOf('slow.mjs', 'await new Promise(() => {});'), log, 50), []);
+	t.deepEqual(log.entries, [
+		'warn run.pack.broken: The local pack slow is left out: it was not loaded within 0.05 s.',
+	]);
+});
+
+for (const [what, source, why] of [
+	['a number that JSON has not', 'export const get = () => 10n;', 'Do not know how to serialize a BigInt'],
+	[
+		'a circle',
+		'export const get = () => { const a = {}; a.a = a; return a; };',
+		'Converting circular structure to JSON',
+	],
+] as const)
+	test(`a local tool that gives ${what} has failed, and the program may catch that`, async t => {
+		const runner = runnerOf(await loadLocalPacks(folderOf('p.mjs', source), memoryLog()));
+		t.is(
+			textOf(await runner.run('p.get()')),
+			`Error at line 1: ToolError: p.get gave what cannot be JSON: ${why}`,
+		);
+		t.is(textOf(await runner.run('try: p.get()\nexcept ToolError: print("caught")')), 'caught');
+		await runner.close();
+	});

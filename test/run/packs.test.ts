@@ -101,6 +101,37 @@ test('J3 tools that Python cannot spell are found all the same', async t => {
 	);
 });
 
+test('J3 tools are named to a program as it has to write them', async t => {
+	const odd = pack('odd', {'get-product': () => 1, 'a.b/c d': () => 2, import: () => 3, listSites: () => 4});
+	t.regex(await run([odd], 'odd.nothing()'), /Available: a_b_c_d, get_product, import_, listSites$/);
+	const signatures = '[t.signature for t in proxy.list_tools(server="odd")]';
+	t.is(
+		await run([odd], signatures),
+		'["odd.get_product()","odd.a_b_c_d()","odd.import_()","odd.listSites()"]',
+	);
+	t.is(await run([odd], '[t.name for t in proxy.search("product")]'), '["odd.get_product"]');
+	for (const name of ['odd.get_product', 'odd.a_b_c_d', 'odd.import_'])
+		t.notRegex(await run([odd], `${name}()`), /Error/, name);
+});
+
+test('J3 a tool whose name another one takes is told of with the way to reach it', async t => {
+	const two = pack('two', {'get-it': () => 'dash', get_it: () => 'line'});
+	t.is(
+		await run([two], '[t.signature for t in proxy.list_tools(server="two")]'),
+		'["getattr(two, \\"get-it\\")()","two.get_it()"]',
+	);
+	t.is(await run([two], '[getattr(two, "get-it")(), two.get_it()]'), '["dash","line"]');
+});
+
+test('J3 a tool written with a hyphen is a subtraction to Python, and the error says what to write', async t => {
+	const odd = pack('odd', {'get-sum': () => 1, 'get-all-of-it': () => 2});
+	const hint = (tool: string, name: string): RegExp =>
+		new RegExp(`Python reads odd\\.${tool} as a subtraction: write odd\\.${name}\\(…\\)\\.$`);
+	t.regex(await run([odd], 'odd.get-sum(a=1)'), hint('get-sum', 'get_sum'));
+	t.regex(await run([odd], 'odd.get-all-of-it(a=1)'), hint('get-all-of-it', 'get_all_of_it'));
+	t.notRegex(await run([odd], 'odd.get_sum() / 0'), /subtraction/);
+});
+
 test('J3 what could be two tools is an error', async t => {
 	const two = pack('two', {'get-it': () => 1, getIt: () => 2});
 	t.regex(await run([two], 'two.get_it()'), /Tool 'get_it' of pack 'two' could be any of: get-it, getIt$/);

@@ -1,0 +1,18 @@
+import type {Packs} from './packs.js';
+
+const HYPHENATED = /\b([A-Za-z_]\w*)\.(\w+(?:-\w+)+)\s*\(/g;
+
+/**
+ * What to tell whoever wrote `pack.some-tool(…)`: Python takes that for a subtraction, and what it then says is of no
+ * help to anybody. Empty for all other programs.
+ */
+export function minusHint(code: string, packs: Packs): string {
+	for (const [, packName = '', toolName = ''] of code.matchAll(HYPHENATED)) {
+		const pack = packs.get(packName);
+		const tool = pack?.tools.find(({name}) => name === toolName);
+		const spelling = pack && tool && packs.namesOf(pack).spelling(tool);
+		if (spelling !== undefined)
+			return ` Python reads ${packName}.${toolName} as a subtraction: write ${packName}.${spelling}(…).`;
+	}
+	return '';
+}

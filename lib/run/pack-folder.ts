@@ -1,0 +1,69 @@
+import {pathToFileURL} from 'node:url';
+import type {Log} from '../log.js';
+import {settledChanges} from '../settled-changes.js';
+import {takeUncaught} from '../uncaught.js';
+import {loadLocalPacks, stampOfPacks} from './local-packs.js';
+import type {Pack} from './types.js';
+
+export type PackFolderOptions = {
+	readonly folder: string;
+	readonly log: Log;
+	/** How long a module may take to be loaded. */
+	readonly timeoutMs: number;
+	/** There are other packs, or the same with other tools. */
+	readonly onChange: () => void;
+};
+
+/** The local packs of a folder, as its files are now. */
+export class PackFolder {
+	readonly #options: PackFolderOptions;
+	/** Resolves when they are there. */
+	readonly ready: Promise<void>;
+	packs: readonly Pack[] = [];
+	#changes: {close(): void} | undefined;
+	#isClosed = false;
+	readonly #letGo: () => void;
+
+	constructor(options: PackFolderOptions) {
+		this.#options = options;
+		this.#letGo = takeUncaught(error => this.#isTheirs(error));
+		this.ready = this.#start();
+	}
+
+	close(): void {
+		this.#isClosed = true;
+		this.#changes?.close();
+		this.#letGo();
+	}
+
+	async #start(): Promise<void> {
+		const {folder, onChange} = this.#options;
+		const known = await stampOfPacks(folder);
+		await this.#load();
+		if (this.#isClosed) return;
+		this.#changes = settledChanges({
+			...{known, folder},
+			stamp: () => stampOfPacks(folder),
+			onChange: async stamp => {
+				await this.#load();
+				this.#options.log.info('run.packs.loaded', 'The local packs have changed, and are read anew.');
+				if (!this.#isClosed) onChange();
+				return stamp;
+			},
+		});
+	}
+
+	async #load(): Promise<void> {
+		const {folder, log, timeoutMs} = this.#options;
+		this.packs = await loadLocalPacks(folder, log, timeoutMs);
+	}
+
+	/** What a pack does later, when its call has been answered, can still go wrong: that is no reason to end. */
+	#isTheirs(error: unknown): boolean {
+		const {folder, log} = this.#options;
+		const {stack = '', message} = error instanceof Error ? error : {message: ''};
+		if (!stack.includes(pathToFileURL(folder).href) && !stack.includes(folder)) return false;
+		log.error('run.pack.uncaught', `A local pack failed, and nobody waited for it: ${message}`, {stack});
+		return true;
+	}
+}

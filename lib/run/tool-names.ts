@@ -1,0 +1,46 @@
+import {folded, isName, spelled} from './names.js';
+import type {Pack, PackTool} from './types.js';
+
+/** The tools of one pack by all the names that a program may write for them. */
+export class ToolNames {
+	readonly #tools: readonly PackTool[];
+	#alike: ReadonlyMap<string, readonly PackTool[]> | undefined;
+
+	constructor({tools}: Pick<Pack, 'tools'>) {
+		this.#tools = tools;
+	}
+
+	/** The tools that a name may mean: the one that is called so, else all that are but for case and punctuation. */
+	meantBy(name: string): readonly PackTool[] {
+		const exact = this.#tools.find(tool => tool.name === name);
+		return exact ? [exact] : (this.#byFold.get(folded(name)) ?? []);
+	}
+
+	/** A name of the tool that Python can spell and that means no other; undefined where there is none. */
+	spelling({name}: PackTool): string | undefined {
+		const candidate = isPlain(name) ? name : spelled(name).replace(/^__+/, '');
+		const [meant, another] = isPlain(candidate) ? this.meantBy(candidate) : [];
+		return meant?.name === name && !another ? candidate : undefined;
+	}
+
+	/** The names of all of them, as a program would write them as far as it can. */
+	get all(): string[] {
+		return this.#tools.map(tool => this.spelling(tool) ?? tool.name);
+	}
+
+	get #byFold(): ReadonlyMap<string, readonly PackTool[]> {
+		if (this.#alike) return this.#alike;
+		const alike = new Map<string, PackTool[]>();
+		for (const tool of this.#tools) {
+			const key = folded(tool.name);
+			const others = alike.get(key);
+			if (others) others.push(tool);
+			else alike.set(key, [tool]);
+		}
+		this.#alike = alike;
+		return alike;
+	}
+}
+
+/** Names that begin like this are Python's own. */
+const isPlain = (name: string): boolean => isName(name) && !name.startsWith('__');

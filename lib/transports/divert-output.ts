@@ -1,0 +1,16 @@
+import process from 'node:process';
+import {Writable} from 'node:stream';
+
+/**
+ * Sends what other code in this process writes to stdout elsewhere, `console` included. Where stdout carries messages,
+ * local packs and exporters of traces may not be heard there. Bridge itself has to have its stream by then.
+ */
+export function divertOutput(write: (chunk: Buffer) => void): void {
+	const elsewhere = new Writable({
+		write(chunk: Buffer, _encoding, done) {
+			write(chunk);
+			done();
+		},
+	});
+	Object.defineProperty(process, 'stdout', {value: elsewhere, configurable: true, enumerable: true});
+}

@@ -1,0 +1,39 @@
+import test from 'ava';
+import fc from 'fast-check';
+import {headOf} from '../../lib/run/function-head.js';
+
+/** What a head says in short: names, with `?` where a value may be left out, in braces where they are parts of one object. */
+function shown(code: string): string {
+	const {parameters, isOneObject} = headOf(code);
+	const names = parameters.map(({name, isRequired}) => `${name}${isRequired ? '' : '?'}`).join(' ');
+	return isOneObject ? `{${names}}` : names;
+}
+
+for (const [code, expected] of [
+	['function find(query, limit = 10) {}', 'query limit?'],
+	['async function find(query) {}', 'query'],
+	['message => message', 'message'],
+	['async message => message', 'message'],
+	['() => 1', ''],
+	['function () { [native code] }', ''],
+	['(a = [1, 2], b = "x,y)", c = f(1, 2)) => a', 'a? b? c?'],
+	["(a = ')', b) => a", 'a? b'],
+	['(a /* one, two */, b // three, (\n) => a', 'a b'],
+	['({a, b = {c: 1, d: [2]}}) => a', '{a b?}'],
+	['({a: first, b: second = 2}, {signal} = {}) => a', '{a b?}'],
+	['(a, {signal} = {}) => a', 'a'],
+	['(a, ...rest) => a', 'a'],
+	['(a = `x, (`, $b) => a', 'a? $b'],
+	['name(a, b) { return a; }', 'a b'],
+] as const)
+	test(`reads the head of ${JSON.stringify(code)}`, t => {
+		t.is(shown(code), expected);
+	});
+
+test('whatever a function looks like, its head is read to an end', t => {
+	fc.assert(
+		fc.property(fc.string({unit: fc.constantFrom(...'(){}[],=>"\'`/*\\\n. ab$'), maxLength: 60}), code => {
+			t.true(headOf(code).parameters.every(({name}) => /^[\w$]+$/.test(name)));
+		}),
+	);
+});
