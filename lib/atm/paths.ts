@@ -3,7 +3,7 @@ import {join} from 'node:path';
 
 /** The folder that `.config/atm` and `.claude` are in: `ATM_HOME`, else the user's own. */
 export function baseFolder(env: NodeJS.ProcessEnv): string {
-	const named = env['ATM_HOME']?.trim();
+	const named = env.ATM_HOME?.trim();
 	return named ? named : homedir();
 }
 
