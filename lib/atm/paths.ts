@@ -7,6 +7,9 @@ export function baseFolder(env: NodeJS.ProcessEnv): string {
 	return named ? named : homedir();
 }
 
+/** The user's own configuration. */
+export const globalConfig = (base: string): string => join(base, '.config', 'atm', 'config.toml');
+
 /** Where sessions leave what is common to all teams: `audit.jsonl`. */
 export const auditFolder = (base: string): string => join(base, '.config', 'atm', 'codex-sessions');
 
