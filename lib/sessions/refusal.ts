@@ -34,6 +34,11 @@ export class Refusal extends Error {
 		return refusals[this.kind];
 	}
 
+	/** The same, with further facts. */
+	with(facts: JsonObject): Refusal {
+		return new Refusal(this.kind, this.message, {...facts, ...this.facts});
+	}
+
 	/** The result of the call. Clients show a model nothing but the text of it. */
 	get result(): JsonObject {
 		const {code, kind, message, facts} = this;

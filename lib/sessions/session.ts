@@ -23,6 +23,8 @@ export class Session {
 	order: Promise<unknown> = Promise.resolve();
 	/** Resolves when all that the registry has to know so far is on disk. */
 	saved: Promise<unknown> = Promise.resolve();
+	/** Whether its first turn ended without a thread: then there was no session. */
+	hasFailed = false;
 	/** How it ends, once somebody wants that. */
 	closing: Promise<Ending> | undefined;
 

@@ -137,6 +137,8 @@ export class Sessions {
 
 	/** The session of a thread. */
 	ofThread(threadId: unknown): Session | undefined {
-		return typeof threadId === 'string' ? this.live.find(session => session.threadId === threadId) : undefined;
+		return typeof threadId === 'string'
+			? this.live.find(session => session.threadId === threadId)
+			: undefined;
 	}
 }
