@@ -1,82 +1,132 @@
-/** Settings that a call's role presets. */
-export type Role = {
-	readonly model: string | undefined;
-	readonly sandbox: string | undefined;
-	readonly approvalPolicy: string | undefined;
-	readonly reasoningEffort: string | undefined;
-};
+import {resolve} from 'node:path';
+import {type ConfigFile, foundFile, globalFile, namedFile, repositoryFile} from './files.js';
+import {environmentLayer, flagLayer} from './given.js';
+import type {Given, Layer} from './layer.js';
+import {baseFolder} from './paths.js';
+import {coreSettings, pluginSettings, roleSettings} from './settings.js';
+import {isTrustedFolder, withoutUntrusted} from './trust.js';
+import type {AtmConfig, AtmConfigOptions, AtmFlags, LoadedAtmConfig, Role} from './types.js';
 
-/** What `bridge serve` and its companions go by: every value resolved, what is undefined is not sent to Codex. */
-export type AtmConfig = Role & {
-	/** The folder that `.config/atm` and `.claude` are in. */
-	readonly base: string;
-	readonly team: string;
-	/** Who the person or the lead is. It is never the identity of a Codex session. */
-	readonly coreIdentity: string;
-	readonly aliases: ReadonlyMap<string, string>;
-	readonly codexBin: string;
-	/** The identity of sessions whose call names none. */
-	readonly identity: string;
-	readonly fastModel: string | undefined;
-	/** The role of calls that name none. */
-	readonly role: string | undefined;
-	readonly roles: ReadonlyMap<string, Role>;
-	readonly mailPollIntervalMs: number;
-	/** 0 for no limit. */
-	readonly requestTimeoutSecs: number;
-	readonly maxConcurrentThreads: number;
-	readonly persistThreads: boolean;
-	readonly autoMail: boolean;
-	/** By identity. */
-	readonly perThreadAutoMail: ReadonlyMap<string, boolean>;
-	readonly maxMailMessages: number;
-	/** In code points. */
-	readonly maxMailMessageLength: number;
-	/** Absolute paths. */
-	readonly basePromptFile: string | undefined;
-	readonly extraInstructionsFile: string | undefined;
-	/** Which of Codex's servers to run. */
-	readonly transport: 'auto' | 'mcp' | 'app-server';
-	/** What the text of an agent file becomes. */
-	readonly agentFileAs: 'prompt' | 'base-instructions';
-	/** Whether a reply tells the session of a new branch or folder. */
-	readonly contextOnReply: boolean;
-	/** How many turns may wait for a session that is busy. */
-	readonly maxQueuedTurns: number;
-	readonly inboxFormat: 'auto' | 'native' | 'legacy';
-	/** When the audit file is made safe against a power cut. */
-	readonly auditFsync: 'second' | 'always';
-};
+export type {AtmConfig, AtmConfigOptions, AtmFlags, LoadedAtmConfig, Role} from './types.js';
 
-/** What was given on the command line. */
-export type AtmFlags = {
-	readonly config?: string | undefined;
-	readonly team?: string | undefined;
-	readonly identity?: string | undefined;
-	readonly role?: string | undefined;
-	readonly model?: string | undefined;
-	/** Use `fast_model` as the model. */
-	readonly isFast?: boolean | undefined;
-	readonly sandbox?: string | undefined;
-	readonly approvalPolicy?: string | undefined;
-	readonly timeoutSecs?: number | undefined;
-	/** The repository's own file may name programs and files outside of the repository. */
-	readonly isTrusted?: boolean | undefined;
-};
+/**
+ * The configuration of sessions: flags, variables, the named file, the repository's, the user's own and defaults, the
+ * first that says something about a key.
+ */
+export async function loadAtmConfig({flags, env, cwd}: AtmConfigOptions): Promise<LoadedAtmConfig> {
+	const base = resolve(cwd, baseFolder(env));
+	const environment = environmentLayer(env, cwd);
+	const path = flags.config ?? env.ATM_CONFIG?.trim();
+	const named = path ? await namedFile(resolve(cwd, path)) : undefined;
+	const own = await globalFile(base);
+	const repository = await repositoryLayer(cwd, flags, [named, own]);
+	const files = [named, repository, own].filter(file => file !== undefined);
+	const layers = [flagLayer(flags, cwd), environment.layer, ...files.map(({layer}) => layer)];
+	const warnings = [...environment.warnings, ...files.flatMap(file => file.warnings)];
+	const merged = new Merged(layers);
+	const config = configOf(merged, base);
+	const fast = flags.isFast && flags.model === undefined ? fastModel(config, merged.origins, warnings) : {};
+	warnings.push(...doubtful(config, merged.origins));
+	return {
+		config: {...config, ...fast},
+		origins: merged.origins,
+		warnings,
+		files: files.map(file => file.path),
+	};
+}
 
-export type AtmConfigOptions = {
-	readonly flags: AtmFlags;
-	readonly env: NodeJS.ProcessEnv;
-	readonly cwd: string;
-};
+async function repositoryLayer(
+	cwd: string,
+	{isTrusted = false}: AtmFlags,
+	vouching: ReadonlyArray<ConfigFile | undefined>,
+): Promise<ConfigFile | undefined> {
+	const found = repositoryFile(cwd);
+	const file = found && (await foundFile(found.path));
+	if (!found || !file) return;
+	const lists = vouching.map(each => each?.layer.get('trustedDirectories')?.value ?? []);
+	const trusted = lists.flat() as string[];
+	return withoutUntrusted(file, found.root, isTrusted || (await isTrustedFolder(found.root, trusted)));
+}
 
-/** The configuration with what there is to say about it. */
-export type LoadedAtmConfig = {
-	readonly config: AtmConfig;
-	/** Where each value comes from, by its name in `AtmConfig`; of roles and maps by `roles.NAME.model`, `aliases.NAME`. */
-	readonly origins: ReadonlyMap<string, string>;
-	/** Each a sentence that names the file and the key. */
-	readonly warnings: readonly string[];
-	/** The files that were read, the strongest first. */
-	readonly files: readonly string[];
-};
+/** Layers as one: of each key what the first of them says. */
+class Merged {
+	readonly #layers: readonly Layer[];
+	readonly origins = new Map<string, string>();
+
+	constructor(layers: readonly Layer[]) {
+		this.#layers = layers;
+	}
+
+	value(name: string, fallback: unknown): unknown {
+		const given = this.#layers.map(layer => layer.get(name)).find(found => found !== undefined);
+		this.origins.set(name, given ? placeOf(given) : 'default');
+		return given ? given.value : fallback;
+	}
+
+	/** All keys of a table whose keys are names. */
+	names(prefix: string): string[] {
+		const all = this.#layers.flatMap(layer => [...layer.keys()]);
+		const found = all.filter(key => key.startsWith(`${prefix}.`)).map(key => key.slice(prefix.length + 1));
+		return [...new Set(found)].sort();
+	}
+}
+
+const placeOf = ({from, key}: Given): string => (from === key ? from : `${from} ${key}`);
+
+function configOf(merged: Merged, base: string): AtmConfig {
+	const values = [...coreSettings, ...pluginSettings].map(({name, fallback}) => [
+		name,
+		merged.value(name, fallback),
+	]);
+	const table = (prefix: string): Map<string, unknown> =>
+		new Map(merged.names(prefix).map(name => [name, merged.value(`${prefix}.${name}`, undefined)]));
+	const roles = merged
+		.names('roles')
+		.filter(name => !name.includes('.'))
+		.map(name => [name, roleOf(merged, name)] as const);
+	return {
+		...(Object.fromEntries(values) as AtmConfig),
+		base,
+		aliases: table('aliases') as Map<string, string>,
+		perThreadAutoMail: table('perThreadAutoMail') as Map<string, boolean>,
+		roles: new Map(roles),
+	};
+}
+
+function roleOf(merged: Merged, role: string): Role {
+	const values = roleSettings.map(({name}) => {
+		const value = merged.value(`roles.${role}.${name}`, undefined);
+		if (value === undefined) merged.origins.delete(`roles.${role}.${name}`);
+		return [name, value];
+	});
+	return Object.fromEntries(values) as Role;
+}
+
+function fastModel(
+	{fastModel: model}: AtmConfig,
+	origins: Map<string, string>,
+	warnings: string[],
+): Partial<AtmConfig> {
+	if (model === undefined) {
+		warnings.push('--fast: there is no fast_model in the configuration, so it changes nothing.');
+		return {};
+	}
+	origins.set('model', `--fast, ${origins.get('fastModel')}`);
+	return {model};
+}
+
+/** What is well-formed, but cannot do what it says. */
+function doubtful(config: AtmConfig, origins: ReadonlyMap<string, string>): string[] {
+	const policies = [...config.roles].map(([name, role]) => [`roles.${name}.`, role] as const);
+	const warnings = [['', config] as const, ...policies]
+		.filter(([, {approvalPolicy}]) => approvalPolicy === 'on-failure')
+		.map(([prefix]) => {
+			const place = origins.get(`${prefix}approvalPolicy`);
+			return `${place}: Codex refuses approval_policy on-failure since mid-2026. Use on-request or never.`;
+		});
+	if (config.role !== undefined && !config.roles.has(config.role)) {
+		const known = [...config.roles.keys()].join(', ') || 'none';
+		warnings.push(`${origins.get('role')}: there is no role ${config.role}. There are: ${known}.`);
+	}
+	return warnings;
+}
