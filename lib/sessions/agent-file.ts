@@ -1,7 +1,7 @@
 import {realpath} from 'node:fs/promises';
 import {homedir} from 'node:os';
 import {isAbsolute, join, relative, resolve, sep} from 'node:path';
-import {NotPlain, readPlainFile} from '../store/plain-file.js';
+import {NotPlain, readPlainText} from '../store/read-plain.js';
 import {Refusal} from './refusal.js';
 
 const MAX_BYTES = 256 * 1024;
@@ -24,10 +24,10 @@ export async function readAgentFile(path: string, {bases, roots}: AgentFileOptio
 		const real = await realpath(place).catch(() => undefined);
 		if (real === undefined) continue;
 		if (!(await isInside(real, roots))) throw outside(real, roots);
-		const text = await readPlainFile(real, MAX_BYTES).catch(error => {
+		const text = await readPlainText(real, MAX_BYTES).catch(error => {
 			throw unreadable(real, error);
 		});
-		const body = withoutFrontMatter(text);
+		const body = withoutFrontMatter(text ?? '');
 		if (body.trim() === '') throw unreadable(real, new NotPlain('there is no text in it'));
 		return body;
 	}

@@ -1,4 +1,4 @@
-import type {AtmConfig, Role} from '../atm/config.js';
+import type {AtmConfig, Role} from '../atm/types.js';
 import {type JsonObject, objectOf} from '../protocol/json.js';
 import {joined} from './context.js';
 import {Refusal} from './refusal.js';

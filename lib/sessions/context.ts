@@ -1,6 +1,6 @@
 import {stat} from 'node:fs/promises';
 import {basename, dirname, join, resolve} from 'node:path';
-import {readPlainFile} from '../store/plain-file.js';
+import {readPlain} from '../store/read-plain.js';
 
 /** Where a session works: read anew at every call, since branches change. Null outside of a repository. */
 export type RepoContext = {
@@ -61,8 +61,10 @@ function originName(config: string): string | undefined {
 	return last === '' ? undefined : last;
 }
 
-const textOf = (path: string): Promise<string | undefined> =>
-	readPlainFile(path, MAX_BYTES).catch(() => undefined);
+const textOf = async (path: string): Promise<string | undefined> => {
+	const bytes = await readPlain(path, MAX_BYTES).catch(() => undefined);
+	return bytes?.toString();
+};
 
 /** All that a session is told of itself. */
 export type SessionContext = RepoContext & {

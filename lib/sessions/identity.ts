@@ -1,17 +1,14 @@
+import {checkIdentity} from '../atm/names.js';
+import {BridgeError} from '../errors.js';
 import {Refusal} from './refusal.js';
-
-/** Names that become parts of paths, here and in Claude Code, which knows no others. */
-const name = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
-/** Names that are devices on Windows, whatever follows them. */
-const device = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])$/i;
 
 /** The identity, if it may be one. */
 export function checkedIdentity(identity: string): string {
-	if (name.test(identity) && !device.test(identity)) return identity;
-	throw new Refusal(
-		'invalid_params',
-		`${JSON.stringify(identity.slice(0, 100))} cannot be an identity. Use 1 to 64 letters, digits, - and _, beginning with a letter or digit.`,
-	);
+	try {
+		return checkIdentity(identity);
+	} catch (error) {
+		throw error instanceof BridgeError ? new Refusal('invalid_params', error.sentence) : error;
+	}
 }
 
 /** Who has which identity at present: names that differ in case alone are one, as they are on some file systems. */

@@ -1,5 +1,5 @@
 import {randomUUID} from 'node:crypto';
-import type {AtmConfig} from '../atm/config.js';
+import type {AtmConfig} from '../atm/types.js';
 import type {Log} from '../log.js';
 import {type Claims, claimed, conflict, holderOf, released} from './identity.js';
 import {type LifecycleEvent, nextLife} from './lifecycle.js';

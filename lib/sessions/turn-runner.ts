@@ -1,5 +1,6 @@
 import type {Envelope} from '../envelope.js';
 import {type Log, logBug} from '../log.js';
+import {firstCodePoints} from './code-points.js';
 import {type Ask, Job, type Restart} from './job.js';
 import {refusedResult, stoppedResult, turnResult} from './outcome.js';
 import {asRefusal, type Refusal} from './refusal.js';
@@ -174,7 +175,7 @@ export class TurnRunner {
 		else {
 			this.#options.sessions.happened(session, 'turn_ended', {
 				turns: session.entry.turns + 1,
-				...(report.text === '' ? {} : {last_text: cut(report.text)}),
+				...(report.text === '' ? {} : {last_text: firstCodePoints(report.text, LAST_TEXT)}),
 			});
 			this.#step(session, {type: 'ended', id, isConfirmed, isWell});
 		}
@@ -233,5 +234,3 @@ export class TurnRunner {
 		return jobs;
 	}
 }
-
-const cut = (text: string): string => [...text.slice(0, 2 * LAST_TEXT)].slice(0, LAST_TEXT).join('');
