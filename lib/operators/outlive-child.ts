@@ -13,6 +13,8 @@ export type OutliveChildOptions = {
 	readonly version: string;
 };
 
+type Asked = {readonly id: string; readonly method: string; readonly origin: Origin};
+
 /** As many as may wait for an answer. */
 const MAX_WAITING = 65_536;
 
@@ -22,12 +24,10 @@ const MAX_WAITING = 65_536;
  */
 export function outliveChild({onGone, tools, version}: OutliveChildOptions): Stage {
 	/** What has not been answered, by its key. */
-	const waiting = new BoundedMap<string, {readonly request: Envelope; readonly origin: Origin}>(MAX_WAITING);
+	const waiting = new BoundedMap<string, Asked>(MAX_WAITING);
 	let listed: unknown = {tools};
 	let death: BridgeError | undefined;
-	const standIn = (request: Envelope, error: BridgeError): Envelope | undefined => {
-		const {id, method} = request.head;
-		if (id === undefined) return;
+	const standIn = ({id, method, origin}: Asked, error: BridgeError): Envelope => {
 		const serverInfo = {name: 'bridge', version};
 		const greeting = {protocolVersion: NEWEST_HANDSHAKE, capabilities: {tools: {}, logging: {}}, serverInfo};
 		const results: {readonly [method: string]: unknown} = {
@@ -36,37 +36,32 @@ export function outliveChild({onGone, tools, version}: OutliveChildOptions): Sta
 			'tools/list': listed,
 			'logging/setLevel': {},
 		};
-		const result = results[method ?? ''];
-		if (result !== undefined) return Envelope.answer(id, 'result', result, request.origin);
-		return Envelope.failure(id, error, request.origin);
+		const result = results[method];
+		if (result !== undefined) return Envelope.answer(id, 'result', result, origin);
+		return Envelope.failure(id, error, origin);
 	};
 	return stage(out => ({
 		toUpstream(envelope, answer) {
-			const {key, method} = envelope.head;
-			if (method === undefined || key === undefined) return death ? undefined : envelope;
-			if (!death) {
-				waiting.set(key, {request: envelope, origin: envelope.origin});
-				return envelope;
-			}
-			const instead = standIn(envelope, death);
-			if (instead) answer(instead);
-			return;
+			const {id, key, method} = envelope.head;
+			if (method === undefined || key === undefined || id === undefined) return death ? undefined : envelope;
+			const asked = {id, method, origin: envelope.origin};
+			if (death) answer(standIn(asked, death));
+			else waiting.set(key, asked);
+			return death ? undefined : envelope;
 		},
 		toClient(envelope) {
 			const {key, method, hasResult} = envelope.head;
 			if (method !== undefined || key === undefined) return envelope;
 			const asked = waiting.take(key);
-			if (asked?.request.head.method === 'tools/list' && hasResult) listed = envelope.body.result;
+			if (asked?.method === 'tools/list' && hasResult) listed = envelope.body.result;
 			return envelope;
 		},
 		upstreamGone(error) {
 			death = error instanceof BridgeError ? error : closed();
 			onGone(death);
-			for (const {request} of [...waiting.values()]) {
-				const instead = standIn(request, death);
-				if (instead) out.toClient(instead);
-			}
+			const left = [...waiting.values()];
 			waiting.clear();
+			for (const asked of left) out.toClient(standIn(asked, death));
 		},
 		outlivesUpstream: true,
 	}));
