@@ -3,8 +3,12 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import process from 'node:process';
 import type {ExecutionContext} from 'ava';
+import type {CodexOptions} from '../../lib/codex/backend.js';
+import type {JsonObject} from '../../lib/protocol/json.js';
+import {CodexClient} from './codex-client.js';
 
-export type FakeKind = 'app-server' | 'mcp-server';
+export const fakeKinds = ['app-server', 'mcp-server'] as const;
+export type FakeKind = (typeof fakeKinds)[number];
 
 /** A fake Codex to be started like the real one: the path of its program, and the home that it keeps its threads in. */
 export type FakeCodex = {readonly command: string; readonly home: string};
@@ -28,4 +32,15 @@ export async function fakeCodex(
 	await writeFile(command, lines.join('\n'));
 	await chmod(command, 0o755);
 	return {command, home};
+}
+
+/** A client of a fake Codex that has shaken hands with it. */
+export async function startFake(
+	t: ExecutionContext,
+	kind: FakeKind,
+	capabilities: JsonObject = {},
+	options: Partial<CodexOptions> = {},
+): Promise<CodexClient> {
+	const {command, home} = await fakeCodex(t, kind);
+	return CodexClient.ready(t, {command, env: {CODEX_HOME: home}, ...options}, capabilities);
 }
