@@ -13,9 +13,6 @@ export type SessionFlags = Omit<AtmFlags, 'config' | 'timeoutSecs'> & {
 	readonly resume: string | undefined;
 };
 
-/** What was said of it when nothing was said. */
-export const noSessionFlags: SessionFlags = {resume: undefined};
-
 /** Understands it. */
 export const sessionFlags = (
 	one: (name: string) => string | undefined,
@@ -28,6 +25,12 @@ export const sessionFlags = (
 	approvalPolicy: one('approval-policy'),
 	team: one('team'),
 	resume: one('resume'),
-	isFast: isGiven('fast'),
-	isTrusted: isGiven('trust'),
+	isFast: isGiven('fast') || undefined,
+	isTrusted: isGiven('trust') || undefined,
 });
+
+/** What was said of it when nothing was said. */
+export const noSessionFlags: SessionFlags = sessionFlags(
+	() => undefined,
+	() => false,
+);

@@ -1,15 +1,13 @@
 import {BoundedMap} from '../bounded-map.js';
 import {Envelope, type Origin} from '../envelope.js';
 import {BridgeError} from '../errors.js';
-import type {JsonObject} from '../protocol/json.js';
+import {tools} from '../codex/tools.js';
 import {NEWEST_HANDSHAKE} from '../protocol/version.js';
 import {type Stage, stage} from '../stage.js';
 
 export type OutliveChildOptions = {
 	/** Told of the end, with what it died of. */
 	readonly onGone: (error: BridgeError) => void;
-	/** The tools that a client is shown where Codex never was there to tell. */
-	readonly tools: readonly JsonObject[];
 	readonly version: string;
 };
 
@@ -22,9 +20,10 @@ const MAX_WAITING = 65_536;
  * Stands in for a server that is gone, or was never there: a client can still shake hands, and see which tools there are.
  * What it was asked is answered; those who ask for turns are told by others.
  */
-export function outliveChild({onGone, tools, version}: OutliveChildOptions): Stage {
+export function outliveChild({onGone, version}: OutliveChildOptions): Stage {
 	/** What has not been answered, by its key. */
 	const waiting = new BoundedMap<string, Asked>(MAX_WAITING);
+	/** What Codex has last said; its usual tools where it never was there to tell. */
 	let listed: unknown = {tools};
 	let death: BridgeError | undefined;
 	const standIn = ({id, method, origin}: Asked, error: BridgeError): Envelope => {

@@ -28,6 +28,8 @@ export class Sessions {
 	readonly #now: () => Date;
 	readonly #live = new Map<string, Session>();
 	#claims: Claims = new Map();
+	/** Whether this process is about to end: what is active until then may be cut off at any time. */
+	#isEnding = false;
 
 	constructor({config, registry, log, now = () => new Date()}: SessionsOptions) {
 		this.config = config;
@@ -81,12 +83,20 @@ export class Sessions {
 
 	/** Writes a change down. Who has to know that it is on disk waits for `session.saved`. */
 	save(session: Session, patch: Partial<SessionEntry>): void {
-		this.put(session, session.changed(patch));
+		this.#put(session, session.changed(patch));
 	}
 
-	/** Writes this of a session, be it so already or not. */
-	put(session: Session, entry: SessionEntry): void {
-		const saving = this.registry.put(entry).catch(error => {
+	/** Writes all sessions down as cut off, which they are unless they come to a better end. */
+	async allInterrupted(): Promise<void> {
+		this.#isEnding = true;
+		for (const session of this.live) this.save(session, {});
+		await Promise.all(this.live.map(({saved}) => saved));
+	}
+
+	#put(session: Session, entry: SessionEntry): void {
+		const isCutOff = this.#isEnding && entry.status === 'active';
+		const written: SessionEntry = isCutOff ? {...entry, status: 'interrupted', state: 'closed'} : entry;
+		const saving = this.registry.put(written).catch(error => {
 			const sentence = `The session ${session.codexId} could not be written to the registry: ${(error as Error).message}.`;
 			this.#log.error('registry.not_saved', sentence, {codex_id: session.codexId});
 		});
@@ -97,7 +107,7 @@ export class Sessions {
 	async abandon(session: Session): Promise<void> {
 		this.#letGo(session);
 		await session.saved;
-		if (session.before) this.put(session, session.before);
+		if (session.before) this.#put(session, session.before);
 		else await this.registry.remove(session.codexId).catch(() => {});
 		await session.saved;
 		await this.registry.release(session.identity);

@@ -119,21 +119,3 @@ export const ownTools: readonly JsonObject[] = [
 		annotations: {destructiveHint: true, idempotentHint: true, openWorldHint: false},
 	},
 ];
-
-/** Codex's tools, for clients that come when there is no Codex to ask. */
-export const codexTools: readonly JsonObject[] = [
-	{
-		name: 'codex',
-		title: 'Codex',
-		description: 'Run a Codex session.',
-		inputSchema: {type: 'object', properties: {prompt: text('What Codex is to do.'), cwd: text('Where.')}},
-		outputSchema: {type: 'object', properties: {threadId: {type: 'string'}, content: {type: 'string'}}},
-	},
-	{
-		name: 'codex-reply',
-		title: 'Codex Reply',
-		description: 'Continue a Codex session.',
-		inputSchema: {type: 'object', properties: {prompt: text('What comes next.')}, required: ['prompt']},
-		outputSchema: {type: 'object', properties: {threadId: {type: 'string'}, content: {type: 'string'}}},
-	},
-];

@@ -2,6 +2,7 @@ import type {Envelope} from '../envelope.js';
 import {type Log, logBug} from '../log.js';
 import {firstCodePoints} from './code-points.js';
 import {type Ask, Job, type Restart} from './job.js';
+import type {Journal} from './journal.js';
 import {refusedResult, stoppedResult, turnResult} from './outcome.js';
 import {asRefusal, type Refusal} from './refusal.js';
 import type {Ending, Session} from './session.js';
@@ -16,6 +17,7 @@ export type TurnRunnerOptions = {
 	readonly sessions: Sessions;
 	readonly summaries: Summaries;
 	readonly log: Log;
+	readonly journal?: Journal;
 	/** How long a turn may take; 0 for no limit. */
 	readonly timeoutMs: number;
 	/** How long Codex may take to tell that a turn is stopped. */
@@ -133,6 +135,7 @@ export class TurnRunner {
 
 	#stop(job: Job, reason: string): void {
 		const {stopMs = STOP_MS} = this.#options;
+		this.#options.journal?.noted(reason === 'timeout' ? 'timeout' : 'cancel', job.ask, reason);
 		this.requests.cancel(job, reason);
 		// Nobody waits longer than this for Codex to say that it has stopped.
 		job.awaitStop(stopMs, () => this.#over(job, silentReport, false));
@@ -140,6 +143,7 @@ export class TurnRunner {
 
 	#refuse(job: Job, reason: RefusalReason): void {
 		this.#settle(job);
+		this.#options.journal?.noted('refusal', job.ask, reason);
 		job.ask.answer(refusedResult(reason, job.session, this.death));
 	}
 
