@@ -8,7 +8,7 @@ import {type Flags, type Invocation, readInvocation, splitAtDashes} from './flag
 import {helpOf} from './help.js';
 import {listenForStop, type Stop} from './signals.js';
 
-const commands = ['gateway', 'hub', 'raw', 'decode', 'versions', 'config'] as const;
+const commands = ['gateway', 'hub', 'serve', 'raw', 'decode', 'versions', 'config'] as const;
 
 /** Arguments → command → exit code. */
 async function main(argv: readonly string[], stop: Stop): Promise<number> {
@@ -26,6 +26,7 @@ async function main(argv: readonly string[], stop: Stop): Promise<number> {
 	if (serve) return serve({words, server, flags}, stop);
 	if (command === 'raw' || command === 'decode') return traceBytes(command, {words, server, flags}, stop);
 	refuseRawFlags(flags);
+	refuseSessionFlags(flags);
 	if ((flags.config ?? flags.check) !== undefined) throw onlyConfig(flags);
 	if (command === 'versions') return askVersions({words, server, flags}, stop);
 	return frontServer(server, flags, stop);
@@ -51,6 +52,7 @@ async function frontServer(server: Invocation['server'], flags: Flags, stop: Sto
 const serving: ReadonlyMap<string | undefined, (given: Invocation, stop: Stop) => Promise<number>> = new Map([
 	['gateway', serveGateway],
 	['hub', serveHub],
+	['serve', serveCodex],
 ]);
 
 async function serveGateway({words, server, flags}: Invocation, stop: Stop): Promise<number> {
@@ -81,6 +83,12 @@ async function serveHub({words, server, flags}: Invocation, stop: Stop): Promise
 	if (server || words.length > 1) throw superfluous('hub', server?.[0] ?? words[1] ?? '');
 	const {runHub} = await import('./hub.js');
 	return runHub(flags, stop);
+}
+
+async function serveCodex({words, server, flags}: Invocation, stop: Stop): Promise<number> {
+	if (server || words.length > 1) throw superfluous('serve', server?.[0] ?? words[1] ?? '');
+	const {runServe} = await import('./serve.js');
+	return runServe(flags, stop, version());
 }
 
 async function askVersions({words, server, flags}: Invocation, stop: Stop): Promise<number> {
@@ -128,6 +136,14 @@ function refuseRawFlags({mcpPort, conn, direction}: Flags): void {
 		`${flag} has no meaning here.`,
 		`It belongs to bridge ${command}: see bridge ${command} --help.`,
 	);
+}
+
+/** Flags that only serve and its companions know. */
+function refuseSessionFlags({session}: Flags): void {
+	const [given] = Object.entries(session).find(([, value]) => value !== undefined && value !== false) ?? [];
+	if (given === undefined) return;
+	const message = `The flag for ${given.replace(/^is/, '').replace(/[A-Z]/g, ' $&').trim().toLowerCase()} has no meaning here.`;
+	throw new BridgeError('ERR_CONFIG_INVALID', message, 'It belongs to bridge serve: see bridge serve --help.');
 }
 
 const twoServers = (): BridgeError =>

@@ -6,6 +6,7 @@ import {type HandshakeVersion, handshakeVersions, type Version, versions} from '
 import type {Destination} from '../lib/store/traffic-log.js';
 import type {Environment} from '../lib/transports/environment.js';
 import {destination} from './destination.js';
+import {isOptional, noSessionFlags, type SessionFlags, sessionFlags, sessionOptions, sessionSwitches} from './session-flags.js';
 import {bytes, millis, port} from './units.js';
 import {address, environment, headersOf, invalid} from './values.js';
 
@@ -49,9 +50,11 @@ export type Flags = {
 	/** For `decode`: the connection, and who said what is wanted of it. */
 	readonly conn: string | undefined;
 	readonly direction: 'from' | 'to' | undefined;
+	/** For `serve` and its companions. */
+	readonly session: SessionFlags;
 };
 
-const switches = ['help', 'version', 'debug', 'log-secrets', 'cache-tools', 'from', 'to'] as const;
+const switches = ['help', 'version', 'debug', 'log-secrets', 'cache-tools', 'from', 'to', ...sessionSwitches] as const;
 const options = [
 	...[
 		'log',
@@ -67,6 +70,7 @@ const options = [
 		'header',
 	],
 	...['mcp-port', 'conn', 'filename-format', 'flush-millis', 'max-buffer', 'on-full'],
+	...sessionOptions,
 ] as const;
 const known: readonly string[] = [...options, ...switches];
 
@@ -95,6 +99,7 @@ const noFlags: Flags = {
 	rawLog: {log: undefined, format: undefined},
 	conn: undefined,
 	direction: undefined,
+	session: noSessionFlags,
 };
 
 /** What is for bridge, and what is the server's, if there is one. */
@@ -144,6 +149,7 @@ function withValue(word: string, next: string | undefined): string {
 		return word;
 	}
 	const given = value?.slice(1) ?? (next?.startsWith('--') ? undefined : next);
+	if (isOptional(name) && given === undefined) return `${flag}=`;
 	if (given === undefined || given === '') throw invalid(`${flag} has no value.`, `Write ${flag} VALUE.`);
 	return `${flag}=${given}`;
 }
@@ -188,6 +194,7 @@ function understood(given: ReadonlyMap<string, unknown>, command: string | undef
 		targetVersion: among('target-version', versions),
 		cacheTools: given.get('cacheTools') === true,
 		printClient: among('print-client', clients),
+		session: sessionFlags(one, name => given.get(name) === true),
 		env: environment((given.get('env') as string[] | undefined) ?? []),
 	};
 }
