@@ -5,8 +5,22 @@ import {nearest} from '../lib/nearest.js';
 import {type HandshakeVersion, handshakeVersions, type Version, versions} from '../lib/protocol/version.js';
 import type {Destination} from '../lib/store/traffic-log.js';
 import type {Environment} from '../lib/transports/environment.js';
+import {
+	type CompanionFlags,
+	companionFlags,
+	companionOptions,
+	companionSwitches,
+	noCompanionFlags,
+} from './companion-flags.js';
 import {destination} from './destination.js';
-import {isOptional, noSessionFlags, type SessionFlags, sessionFlags, sessionOptions, sessionSwitches} from './session-flags.js';
+import {
+	isOptional,
+	noSessionFlags,
+	type SessionFlags,
+	sessionFlags,
+	sessionOptions,
+	sessionSwitches,
+} from './session-flags.js';
 import {bytes, millis, port} from './units.js';
 import {address, environment, headersOf, invalid} from './values.js';
 
@@ -52,9 +66,21 @@ export type Flags = {
 	readonly direction: 'from' | 'to' | undefined;
 	/** For `serve` and its companions. */
 	readonly session: SessionFlags;
+	/** For `threads`, `install` and others that are for people. */
+	readonly companion: CompanionFlags;
 };
 
-const switches = ['help', 'version', 'debug', 'log-secrets', 'cache-tools', 'from', 'to', ...sessionSwitches] as const;
+const switches = [
+	'help',
+	'version',
+	'debug',
+	'log-secrets',
+	'cache-tools',
+	'from',
+	'to',
+	...sessionSwitches,
+	...companionSwitches,
+] as const;
 const options = [
 	...[
 		'log',
@@ -71,6 +97,7 @@ const options = [
 	],
 	...['mcp-port', 'conn', 'filename-format', 'flush-millis', 'max-buffer', 'on-full'],
 	...sessionOptions,
+	...companionOptions,
 ] as const;
 const known: readonly string[] = [...options, ...switches];
 
@@ -100,6 +127,7 @@ const noFlags: Flags = {
 	conn: undefined,
 	direction: undefined,
 	session: noSessionFlags,
+	companion: noCompanionFlags,
 };
 
 /** What is for bridge, and what is the server's, if there is one. */
@@ -195,6 +223,7 @@ function understood(given: ReadonlyMap<string, unknown>, command: string | undef
 		cacheTools: given.get('cacheTools') === true,
 		printClient: among('print-client', clients),
 		session: sessionFlags(one, name => given.get(name) === true),
+		companion: companionFlags(one, name => given.get(name) === true),
 		env: environment((given.get('env') as string[] | undefined) ?? []),
 	};
 }
