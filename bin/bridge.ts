@@ -143,7 +143,11 @@ function refuseSessionFlags({session}: Flags): void {
 	const [given] = Object.entries(session).find(([, value]) => value !== undefined && value !== false) ?? [];
 	if (given === undefined) return;
 	const message = `The flag for ${given.replace(/^is/, '').replace(/[A-Z]/g, ' $&').trim().toLowerCase()} has no meaning here.`;
-	throw new BridgeError('ERR_CONFIG_INVALID', message, 'It belongs to bridge serve: see bridge serve --help.');
+	throw new BridgeError(
+		'ERR_CONFIG_INVALID',
+		message,
+		'It belongs to bridge serve: see bridge serve --help.',
+	);
 }
 
 const twoServers = (): BridgeError =>

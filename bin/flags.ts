@@ -6,7 +6,14 @@ import {type HandshakeVersion, handshakeVersions, type Version, versions} from '
 import type {Destination} from '../lib/store/traffic-log.js';
 import type {Environment} from '../lib/transports/environment.js';
 import {destination} from './destination.js';
-import {isOptional, noSessionFlags, type SessionFlags, sessionFlags, sessionOptions, sessionSwitches} from './session-flags.js';
+import {
+	isOptional,
+	noSessionFlags,
+	type SessionFlags,
+	sessionFlags,
+	sessionOptions,
+	sessionSwitches,
+} from './session-flags.js';
 import {bytes, millis, port} from './units.js';
 import {address, environment, headersOf, invalid} from './values.js';
 
@@ -54,7 +61,16 @@ export type Flags = {
 	readonly session: SessionFlags;
 };
 
-const switches = ['help', 'version', 'debug', 'log-secrets', 'cache-tools', 'from', 'to', ...sessionSwitches] as const;
+const switches = [
+	'help',
+	'version',
+	'debug',
+	'log-secrets',
+	'cache-tools',
+	'from',
+	'to',
+	...sessionSwitches,
+] as const;
 const options = [
 	...[
 		'log',

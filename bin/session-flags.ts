@@ -1,7 +1,15 @@
 import type {AtmFlags} from '../lib/atm/types.js';
 
 /** What may be said of Codex sessions on the command line. */
-export const sessionOptions = ['identity', 'role', 'model', 'sandbox', 'approval-policy', 'team', 'resume'] as const;
+export const sessionOptions = [
+	'identity',
+	'role',
+	'model',
+	'sandbox',
+	'approval-policy',
+	'team',
+	'resume',
+] as const;
 export const sessionSwitches = ['fast', 'trust'] as const;
 
 /** Options whose value may be left out. */

@@ -40,7 +40,8 @@ test('has defaults for all that is not given', async t => {
 });
 
 test('FR-13.3 --resume takes an id, or none', async t => {
-	const resumeOf = async (...argv: string[]) => (await readInvocation(['serve', ...argv])).flags.session.resume;
+	const resumeOf = async (...argv: string[]) =>
+		(await readInvocation(['serve', ...argv])).flags.session.resume;
 	t.is(await resumeOf(), undefined);
 	t.is(await resumeOf('--resume'), '');
 	t.is(await resumeOf('--resume', '--debug'), '');
@@ -49,10 +50,29 @@ test('FR-13.3 --resume takes an id, or none', async t => {
 });
 
 test('FR-13.2 knows what may be said of sessions', async t => {
-	const argv = ['--identity', 'a', '--role', 'b', '--model', 'm', '--sandbox', 'read-only', '--approval-policy', 'never', '--fast'];
+	const argv = [
+		'--identity',
+		'a',
+		'--role',
+		'b',
+		'--model',
+		'm',
+		'--sandbox',
+		'read-only',
+		'--approval-policy',
+		'never',
+		'--fast',
+	];
 	const {flags, words} = await readInvocation(['serve', ...argv]);
 	t.deepEqual(words, ['serve']);
-	t.like(flags.session, {identity: 'a', role: 'b', model: 'm', sandbox: 'read-only', approvalPolicy: 'never', isFast: true});
+	t.like(flags.session, {
+		identity: 'a',
+		role: 'b',
+		model: 'm',
+		sandbox: 'read-only',
+		approvalPolicy: 'never',
+		isFast: true,
+	});
 });
 
 test('runs no server where there is no --', async t => {
