@@ -7,6 +7,7 @@ import type {Destination} from '../lib/store/traffic-log.js';
 import type {Environment} from '../lib/transports/environment.js';
 import {destination} from './destination.js';
 import {
+	ANY,
 	isOptional,
 	noSessionFlags,
 	type SessionFlags,
@@ -165,7 +166,7 @@ function withValue(word: string, next: string | undefined): string {
 		return word;
 	}
 	const given = value?.slice(1) ?? (next?.startsWith('--') ? undefined : next);
-	if (isOptional(name) && given === undefined) return `${flag}=`;
+	if (isOptional(name) && given === undefined) return `${flag}=${ANY}`;
 	if (given === undefined || given === '') throw invalid(`${flag} has no value.`, `Write ${flag} VALUE.`);
 	return `${flag}=${given}`;
 }

@@ -12,6 +12,9 @@ export const sessionOptions = [
 ] as const;
 export const sessionSwitches = ['fast', 'trust'] as const;
 
+/** What stands for a value that was left out. */
+export const ANY = '*';
+
 /** Options whose value may be left out. */
 export const isOptional = (name: string): boolean => name === 'resume';
 
@@ -32,7 +35,7 @@ export const sessionFlags = (
 	sandbox: one('sandbox'),
 	approvalPolicy: one('approval-policy'),
 	team: one('team'),
-	resume: one('resume'),
+	resume: one('resume') === ANY ? '' : one('resume'),
 	isFast: isGiven('fast') || undefined,
 	isTrusted: isGiven('trust') || undefined,
 });
