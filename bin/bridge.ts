@@ -4,11 +4,21 @@ import process from 'node:process';
 import {isatty} from 'node:tty';
 import {BridgeError} from '../lib/errors.js';
 import {nearest} from '../lib/nearest.js';
+import {companions, refuseCompanionFlags} from './companions.js';
 import {type Flags, type Invocation, readInvocation, splitAtDashes} from './flags.js';
 import {helpOf} from './help.js';
 import {listenForStop, type Stop} from './signals.js';
 
-const commands = ['gateway', 'hub', 'serve', 'raw', 'decode', 'versions', 'config'] as const;
+const commands = [
+	'gateway',
+	'hub',
+	'serve',
+	'raw',
+	'decode',
+	'versions',
+	'config',
+	...companions.keys(),
+] as const;
 
 /** Arguments → command → exit code. */
 async function main(argv: readonly string[], stop: Stop): Promise<number> {
@@ -22,6 +32,9 @@ async function main(argv: readonly string[], stop: Stop): Promise<number> {
 		const {runConfig} = await import('./config.js');
 		return runConfig({words, server, flags});
 	}
+	const companion = companions.get(command ?? '');
+	if (companion) return companion({words, server, flags}, {script: process.argv[1] ?? 'bridge'});
+	refuseCompanionFlags(flags);
 	const serve = serving.get(command);
 	if (serve) return serve({words, server, flags}, stop);
 	if (command === 'raw' || command === 'decode') return traceBytes(command, {words, server, flags}, stop);

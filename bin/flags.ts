@@ -5,6 +5,13 @@ import {nearest} from '../lib/nearest.js';
 import {type HandshakeVersion, handshakeVersions, type Version, versions} from '../lib/protocol/version.js';
 import type {Destination} from '../lib/store/traffic-log.js';
 import type {Environment} from '../lib/transports/environment.js';
+import {
+	type CompanionFlags,
+	companionFlags,
+	companionOptions,
+	companionSwitches,
+	noCompanionFlags,
+} from './companion-flags.js';
 import {destination} from './destination.js';
 import {
 	ANY,
@@ -60,6 +67,8 @@ export type Flags = {
 	readonly direction: 'from' | 'to' | undefined;
 	/** For `serve` and its companions. */
 	readonly session: SessionFlags;
+	/** For `threads`, `install` and others that are for people. */
+	readonly companion: CompanionFlags;
 };
 
 const switches = [
@@ -71,6 +80,7 @@ const switches = [
 	'from',
 	'to',
 	...sessionSwitches,
+	...companionSwitches,
 ] as const;
 const options = [
 	...[
@@ -88,6 +98,7 @@ const options = [
 	],
 	...['mcp-port', 'conn', 'filename-format', 'flush-millis', 'max-buffer', 'on-full'],
 	...sessionOptions,
+	...companionOptions,
 ] as const;
 const known: readonly string[] = [...options, ...switches];
 
@@ -117,6 +128,7 @@ const noFlags: Flags = {
 	conn: undefined,
 	direction: undefined,
 	session: noSessionFlags,
+	companion: noCompanionFlags,
 };
 
 /** What is for bridge, and what is the server's, if there is one. */
@@ -212,6 +224,7 @@ function understood(given: ReadonlyMap<string, unknown>, command: string | undef
 		cacheTools: given.get('cacheTools') === true,
 		printClient: among('print-client', clients),
 		session: sessionFlags(one, name => given.get(name) === true),
+		companion: companionFlags(one, name => given.get(name) === true),
 		env: environment((given.get('env') as string[] | undefined) ?? []),
 	};
 }

@@ -4,6 +4,7 @@ import type {Given} from './layer.js';
 /** Why a repository's own file may not say something, unless the user trusts it; undefined if it may. */
 type Objection = (given: Given, root: string) => Promise<string | undefined>;
 
+const isFine: Objection = async () => undefined;
 const isProgram: Objection = async ({value}) => (value === 'codex' ? undefined : 'it names a program to run');
 const isOutside: Objection = async ({value}, root) =>
 	(await isWithin(String(value), root)) ? undefined : 'it names a file outside of the repository';
@@ -29,8 +30,8 @@ export async function withoutUntrusted(
 	for (const [name, given] of file.layer) {
 		// Nobody can vouch for themselves.
 		const isVouching = name === 'trustedDirectories';
-		const objection = objections.get(name.replace(/^roles\..*\./, ''));
-		const reason = isVouching ? 'it trusts itself' : isTrusted ? undefined : await objection?.(given, root);
+		const objection = objections.get(name.replace(/^roles\..*\./, '')) ?? isFine;
+		const reason = isVouching ? 'it trusts itself' : isTrusted ? undefined : await objection(given, root);
 		if (reason === undefined) continue;
 		layer.delete(name);
 		const remedy = isVouching

@@ -78,7 +78,7 @@ export class Admissions {
 	/** A session that is active takes the next turn. */
 	#goOn(session: Session, call: ReplyCall | ResumeCall): Admission {
 		checkSame(call, session.entry);
-		if (session.closing) throw closed(session.entry);
+		if (session.closing !== undefined) throw closed(session.entry);
 		const {prompt} = call;
 		const ready = async (): Promise<Admitted> => {
 			const whole = await this.#preparation.reply(session, prompt);

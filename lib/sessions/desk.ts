@@ -77,9 +77,10 @@ export class Desk {
 	}
 
 	/** Why no call is taken at present, if that is so. */
-	readonly refusal = (): Refusal | undefined =>
-		this.runner.death ??
-		(this.#ending && new Refusal('session_closed', 'bridge serve is about to end and takes no more calls.'));
+	readonly refusal = (): Refusal | undefined => {
+		if (this.runner.death || this.#ending === undefined) return this.runner.death;
+		return new Refusal('session_closed', 'bridge serve is about to end and takes no more calls.');
+	};
 
 	/** Codex is gone. */
 	readonly gone = (error: BridgeError): void => {

@@ -1,4 +1,5 @@
 import {chmod, unlink} from 'node:fs/promises';
+import {constants} from 'node:os';
 import {join} from 'node:path';
 import type {Log} from '../log.js';
 import {sweepLeftovers} from '../store/atomic-file.js';
@@ -184,8 +185,10 @@ export class Registry {
 	}
 }
 
-/** Whether it is the disk's fault, and no mistake in what was asked of it. */
-const isOfDisk = (error: unknown): boolean =>
-	['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'EACCES', 'EPERM', 'EMFILE', 'ENFILE'].includes(
-		(error as NodeJS.ErrnoException).code ?? '',
-	);
+const ofDisk = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'EACCES', 'EPERM', 'EMFILE', 'ENFILE']);
+
+/** Whether it is the disk's fault, and no mistake in what was asked of it. Node has no name for a quota that is used up. */
+const isOfDisk = (error: unknown): boolean => {
+	const {code = '', errno = 0} = error as NodeJS.ErrnoException;
+	return ofDisk.has(code) || -errno === constants.errno.EDQUOT;
+};

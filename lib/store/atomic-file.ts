@@ -3,15 +3,19 @@ import {basename, dirname, join} from 'node:path';
 import {livenessOf, MARK_PATTERN, ownMark} from './owner.js';
 
 /**
- * Replaces a file, for its owner alone: whatever happens, a crash or a full disk, there is the old content or the new,
+ * Replaces a file, for its owner alone unless another mode is wanted: whatever happens, a crash or a full disk, there is the old content or the new,
  * and when this resolves it is the new one for good. A link in its place is replaced and never followed.
  */
-export async function writeAtomically(path: string, content: string | Uint8Array): Promise<void> {
+export async function writeAtomically(
+	path: string,
+	content: string | Uint8Array,
+	mode = 0o600,
+): Promise<void> {
 	const temp = join(dirname(path), tempName(basename(path)));
 	// Nobody else makes files of this name; were it there all the same, it would not be ours to write to.
 	const handle = await open(temp, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
 	try {
-		await fill(handle, content);
+		await fill(handle, content, mode);
 		await rename(temp, path);
 	} catch (error) {
 		await unlink(temp).catch(() => {});
@@ -20,10 +24,11 @@ export async function writeAtomically(path: string, content: string | Uint8Array
 	await syncFolder(dirname(path));
 }
 
-async function fill(handle: FileHandle, content: string | Uint8Array): Promise<void> {
+async function fill(handle: FileHandle, content: string | Uint8Array, mode: number): Promise<void> {
 	try {
 		// It fails where the disk takes less than all of it.
 		await handle.writeFile(content);
+		if (mode !== 0o600) await handle.chmod(mode);
 		await handle.sync();
 	} finally {
 		await handle.close();

@@ -12,11 +12,14 @@ const FOREIGN_MS = 30_000;
 const POLL_MS = 2;
 
 /** Whoever wants in has a file: `MARK.COUNT.choosing` at first, then with the number of its turn. */
-const named = new RegExp(`^(${MARK_PATTERN})\\.\\d+\\.(choosing|\\d{1,15})$`);
+const named = new RegExp(`^((${MARK_PATTERN})\\.\\d+)\\.(choosing|\\d{1,15})$`);
 
 type Ticket = {readonly name: string; readonly turn: number | undefined};
 
 let count = 0;
+
+/** What the files of this process are called that are in use. One that could not be removed must not keep anybody out. */
+const inUse = new Set<string>();
 
 /** Those of this process wait for each other without any files. */
 const queues = new Map<string, Promise<unknown>>();
@@ -54,6 +57,7 @@ async function alone<T>(folder: string, action: () => Promise<T>): Promise<T> {
 		}
 		return await action();
 	} finally {
+		inUse.delete(own.name.replace(/\.\d+$/, ''));
 		await unlink(join(folder, own.name)).catch(() => {});
 	}
 }
@@ -61,14 +65,16 @@ async function alone<T>(folder: string, action: () => Promise<T>): Promise<T> {
 /** Draws the number after all that are drawn. */
 async function draw(folder: string): Promise<Ticket> {
 	const stem = `${ownMark()}.${count++}`;
+	inUse.add(stem);
 	const choosing = join(folder, `${stem}.choosing`);
-	await writeFile(choosing, '', {flag: 'wx', mode: 0o600});
 	try {
+		await writeFile(choosing, '', {flag: 'wx', mode: 0o600});
 		const turn = 1 + Math.max(0, ...(await ticketsIn(folder)).map(({turn = 0}) => turn));
 		const name = `${stem}.${turn}`;
 		await rename(choosing, join(folder, name));
 		return {name, turn};
 	} catch (error) {
+		inUse.delete(stem);
 		await unlink(choosing).catch(() => {});
 		throw error;
 	}
@@ -86,9 +92,9 @@ const ahead = async (folder: string, {name, turn = 0}: Ticket): Promise<Ticket[]
 async function ticketsIn(folder: string): Promise<Ticket[]> {
 	const tickets: Ticket[] = [];
 	for (const name of await readdir(folder)) {
-		const [, mark, turn] = named.exec(name) ?? [];
-		if (mark === undefined) continue;
-		const isAlive = await isHeld(join(folder, name), mark);
+		const [, stem, mark, turn] = named.exec(name) ?? [];
+		if (stem === undefined || mark === undefined) continue;
+		const isAlive = mark === ownMark() ? inUse.has(stem) : await isHeld(join(folder, name), mark);
 		if (isAlive) tickets.push({name, turn: turn === 'choosing' ? undefined : Number(turn)});
 		else await unlink(join(folder, name)).catch(() => {});
 	}

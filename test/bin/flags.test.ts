@@ -32,6 +32,7 @@ const defaults: Flags = {
 	conn: undefined,
 	direction: undefined,
 	session: noSessionFlags,
+	companion: {repo: undefined, isJson: false, isPruning: false, isYes: false, isForUser: false},
 };
 
 test('has defaults for all that is not given', async t => {
