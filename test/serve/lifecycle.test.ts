@@ -139,7 +139,8 @@ for (const kind of fakeKinds) {
 			t.regex(String(entry?.last_active), /^\d{4}-.*Z$/);
 		}
 		const listed = await client.threads();
-		t.deepEqual(listed.map(({codex_id: id}) => id).sort(), made.map(({codexId}) => codexId).sort());
+		for (const {codexId} of made) t.true(listed.some(({codex_id: id}) => id === codexId));
+		t.is(listed.length, 3);
 		t.is((await client.threads({identity: 'b'})).length, 1);
 		await client.close(made[0]?.codexId ?? '');
 		t.is((await client.threads({include_closed: false})).length, 2);
