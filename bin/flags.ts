@@ -14,6 +14,7 @@ import {
 } from './companion-flags.js';
 import {destination} from './destination.js';
 import {
+	ANY,
 	isOptional,
 	noSessionFlags,
 	type SessionFlags,
@@ -177,7 +178,7 @@ function withValue(word: string, next: string | undefined): string {
 		return word;
 	}
 	const given = value?.slice(1) ?? (next?.startsWith('--') ? undefined : next);
-	if (isOptional(name) && given === undefined) return `${flag}=`;
+	if (isOptional(name) && given === undefined) return `${flag}=${ANY}`;
 	if (given === undefined || given === '') throw invalid(`${flag} has no value.`, `Write ${flag} VALUE.`);
 	return `${flag}=${given}`;
 }

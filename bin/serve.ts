@@ -75,7 +75,10 @@ async function serve(
 		},
 	});
 	connect(client, stages, codex, error => logBug(log, error));
-	log.info('serve.started', `Codex (${backend}) serves the team ${config.team}.`, {backend, team: config.team});
+	log.info('serve.started', `Codex (${backend}) serves the team ${config.team}.`, {
+		backend,
+		team: config.team,
+	});
 	const swept = sweepOrphans(log);
 	await ended(client, desk, waiting, stop);
 	const diedBefore = isDead;

@@ -1,8 +1,19 @@
 import type {AtmFlags} from '../lib/atm/types.js';
 
 /** What may be said of Codex sessions on the command line. */
-export const sessionOptions = ['identity', 'role', 'model', 'sandbox', 'approval-policy', 'team', 'resume'] as const;
+export const sessionOptions = [
+	'identity',
+	'role',
+	'model',
+	'sandbox',
+	'approval-policy',
+	'team',
+	'resume',
+] as const;
 export const sessionSwitches = ['fast', 'trust'] as const;
+
+/** What stands for a value that was left out. */
+export const ANY = '*';
 
 /** Options whose value may be left out. */
 export const isOptional = (name: string): boolean => name === 'resume';
@@ -24,7 +35,7 @@ export const sessionFlags = (
 	sandbox: one('sandbox'),
 	approvalPolicy: one('approval-policy'),
 	team: one('team'),
-	resume: one('resume'),
+	resume: one('resume') === ANY ? '' : one('resume'),
 	isFast: isGiven('fast') || undefined,
 	isTrusted: isGiven('trust') || undefined,
 });

@@ -87,7 +87,7 @@ export class AppTurns implements Backend {
 			'thread/start',
 			threadParams(call.given, this.#cwd),
 			({thread}, origin) => this.#opened(call, objectOf(thread), origin),
-			reason => this.#finish(call, failed(`Codex started no thread: ${explained(reason)}`)),
+			reason => this.#finish(call, failed(this.broken ?? `Codex started no thread: ${explained(reason)}`)),
 		);
 	}
 
@@ -97,7 +97,7 @@ export class AppTurns implements Backend {
 			'thread/resume',
 			{...params, threadId, excludeTurns: true},
 			({thread}, origin) => this.#opened(call, objectOf(thread), origin),
-			reason => this.#finish(call, notResumed(threadId, reason)),
+			reason => this.#finish(call, this.broken ? failed(this.broken) : notResumed(threadId, reason)),
 		);
 	}
 

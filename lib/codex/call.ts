@@ -29,8 +29,9 @@ export class Call {
 	failure: string | undefined;
 	/** Since when it is cancelled without having an answer. */
 	timer: NodeJS.Timeout | undefined;
-	/** How many times its progress was told, and when last. */
+	/** How many times its progress was told, what last, and when. */
 	steps = 0;
+	lastStep = '';
 	steppedAt = Number.NEGATIVE_INFINITY;
 
 	constructor(envelope: Envelope) {

@@ -4,7 +4,7 @@ import type {Outlets} from '../stage.js';
 import type {Call} from './call.js';
 import {type Happening, happenings} from './happening.js';
 
-/** The least time between two pieces of news on the progress of one call: deltas come by the hundred. */
+/** The least time until the same is told once more of the progress of a call: pieces of messages come by the hundred. */
 const STEP_MS = 250;
 
 /** What the stages in front are told beside answers: news of turns as logging and progress, and whose thread is which. */
@@ -49,12 +49,13 @@ export class Reports {
 		this.happened(threadId, happenings.warning(message), undefined, local);
 	}
 
-	/** A call goes on. It is told of now and then. */
+	/** A call goes on. That it still does the same is told of now and then. */
 	progress(call: Call, message: string, origin: Origin): void {
 		const {progressToken} = call;
 		if (progressToken === undefined || call.isAnswered || call.isCancelled) return;
 		const now = this.#now();
-		if (now - call.steppedAt < STEP_MS) return;
+		if (message === call.lastStep && now - call.steppedAt < STEP_MS) return;
+		call.lastStep = message;
 		call.steppedAt = now;
 		call.steps++;
 		this.#tell('notifications/progress', {progressToken}, {progress: call.steps, message}, origin);

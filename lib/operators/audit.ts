@@ -1,7 +1,7 @@
+import {objectOf} from '../protocol/json.js';
 import type {Journal} from '../sessions/journal.js';
 import {readReport} from '../sessions/turn-report.js';
 import type {TurnRequests} from '../sessions/turn-requests.js';
-import {objectOf} from '../protocol/json.js';
 import {perMessage, type Stage} from '../stage.js';
 
 export type AuditOptions = {readonly journal: Journal; readonly requests: TurnRequests};

@@ -3,8 +3,8 @@ import {type Log, logBug} from '../log.js';
 import {objectOf} from '../protocol/json.js';
 import type {AcceptedCalls} from '../sessions/accepted-calls.js';
 import type {Admission, Admissions} from '../sessions/admission.js';
-import type {Journal} from '../sessions/journal.js';
 import {readCall} from '../sessions/call-arguments.js';
+import type {Journal} from '../sessions/journal.js';
 import {asRefusal, Refusal} from '../sessions/refusal.js';
 import type {Sessions} from '../sessions/sessions.js';
 import {type Outlets, type Stage, type Steps, stage} from '../stage.js';
@@ -83,7 +83,9 @@ class ContextInjector implements Steps {
 		const refusal = asRefusal(error);
 		if (!(error instanceof Refusal)) logBug(this.#options.log, error);
 		this.#options.journal.refused(objectOf(envelope.body.params), refusal);
-		this.#out.toClient(Envelope.answer(envelope.head.id ?? 'null', 'result', refusal.result, envelope.origin));
+		this.#out.toClient(
+			Envelope.answer(envelope.head.id ?? 'null', 'result', refusal.result, envelope.origin),
+		);
 	}
 
 	#cancelled(envelope: Envelope): Envelope | undefined {

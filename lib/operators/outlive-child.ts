@@ -1,7 +1,7 @@
 import {BoundedMap} from '../bounded-map.js';
+import {tools} from '../codex/tools.js';
 import {Envelope, type Origin} from '../envelope.js';
 import {BridgeError} from '../errors.js';
-import {tools} from '../codex/tools.js';
 import {NEWEST_HANDSHAKE} from '../protocol/version.js';
 import {type Stage, stage} from '../stage.js';
 

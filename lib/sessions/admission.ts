@@ -18,7 +18,11 @@ export type Admitted = {
 };
 
 /** A call that has its session, and will be ready to run when `ready` has been called and resolved. */
-export type Admission = {readonly session: Session; readonly isNew: boolean; readonly ready: () => Promise<Admitted>};
+export type Admission = {
+	readonly session: Session;
+	readonly isNew: boolean;
+	readonly ready: () => Promise<Admitted>;
+};
 
 export type AdmissionsOptions = {
 	readonly sessions: Sessions;
@@ -74,7 +78,7 @@ export class Admissions {
 	/** A session that is active takes the next turn. */
 	#goOn(session: Session, call: ReplyCall | ResumeCall): Admission {
 		checkSame(call, session.entry);
-		if (session.closing) throw closed(session.entry);
+		if (session.closing !== undefined) throw closed(session.entry);
 		const {prompt} = call;
 		const ready = async (): Promise<Admitted> => {
 			const whole = await this.#preparation.reply(session, prompt);
@@ -82,7 +86,11 @@ export class Admissions {
 				const memory = await this.#preparation.memory(session);
 				return this.#preparation.startAgain(session, prompt, memory, 'prompt');
 			};
-			return {tool: 'codex-reply', arguments: {prompt: whole}, accepted: {...accepted(session, prompt), startAgain}};
+			return {
+				tool: 'codex-reply',
+				arguments: {prompt: whole},
+				accepted: {...accepted(session, prompt), startAgain},
+			};
 		};
 		return {session, isNew: false, ready};
 	}
@@ -95,7 +103,9 @@ export class Admissions {
 			...(labels?.autoMail === undefined ? {} : {auto_mail: labels.autoMail}),
 		});
 		const ready = async (): Promise<Admitted> => {
-			const cwd = await this.#preparation.folderOf(entry.cwd).catch(() => this.#preparation.folderOf(undefined));
+			const cwd = await this.#preparation
+				.folderOf(entry.cwd)
+				.catch(() => this.#preparation.folderOf(undefined));
 			session.changed({cwd});
 			const memory = await this.#preparation.memory(session);
 			await this.#sessions.confirm(session);
@@ -104,7 +114,11 @@ export class Admissions {
 			if (entry.thread_id === null)
 				return {tool: 'codex', arguments: (await startAgain()).arguments, accepted: base};
 			const whole = await this.#preparation.reply(session, joined(memory, prompt) ?? prompt);
-			return {tool: 'codex-reply', arguments: {prompt: whole}, accepted: {...base, startAgain, isResume: true}};
+			return {
+				tool: 'codex-reply',
+				arguments: {prompt: whole},
+				accepted: {...base, startAgain, isResume: true},
+			};
 		};
 		return {session, isNew: true, ready};
 	}

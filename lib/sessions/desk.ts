@@ -1,5 +1,5 @@
-import type {AtmConfig} from '../atm/types.js';
 import {auditFolder, stateFolder} from '../atm/paths.js';
+import type {AtmConfig} from '../atm/types.js';
 import type {BridgeError} from '../errors.js';
 import type {Log} from '../log.js';
 import {pause} from '../pause.js';
@@ -66,22 +66,29 @@ export class Desk {
 	static async open(options: DeskOptions): Promise<Desk> {
 		const {config, log} = options;
 		const {base, team, persistThreads, auditFsync} = config;
-		const registry = await Registry.open({folder: stateFolder(base, team), team, log, isPersistent: persistThreads});
+		const registry = await Registry.open({
+			folder: stateFolder(base, team),
+			team,
+			log,
+			isPersistent: persistThreads,
+		});
 		const audit = await Audit.open({folder: auditFolder(base), log, fsync: auditFsync});
 		return new Desk(options, registry, audit);
 	}
 
 	/** Why no call is taken at present, if that is so. */
-	readonly refusal = (): Refusal | undefined =>
-		this.runner.death ??
-		(this.#ending && new Refusal('session_closed', 'bridge serve is about to end and takes no more calls.'));
+	readonly refusal = (): Refusal | undefined => {
+		if (this.runner.death || this.#ending === undefined) return this.runner.death;
+		return new Refusal('session_closed', 'bridge serve is about to end and takes no more calls.');
+	};
 
 	/** Codex is gone. */
 	readonly gone = (error: BridgeError): void => {
 		const {exitCode, signal} = error.details;
 		const facts = {exit_code: (exitCode ?? null) as number | null, signal: (signal ?? null) as string | null};
 		this.#child = {...this.#child, isAlive: false, exitCode: facts.exit_code, signal: facts.signal};
-		const how = 'Close and open the connection to bridge serve to start it again; codex with a codex_id then resumes a session.';
+		const how =
+			'Close and open the connection to bridge serve to start it again; codex with a codex_id then resumes a session.';
 		this.runner.gone(new Refusal('child_dead', `${error.sentence} ${how}`, facts));
 	};
 
@@ -97,7 +104,9 @@ export class Desk {
 		await Promise.race([saved, hurry, pause(BUDGET_MS / 2)]);
 		const withinMs = Math.max(1, BUDGET_MS - (performance.now() - started));
 		void hurry.then(() => this.runner.hurry());
-		await Promise.all(this.sessions.live.map(session => this.runner.close(session, {wantsSummary: true, withinMs})));
+		await Promise.all(
+			this.sessions.live.map(session => this.runner.close(session, {wantsSummary: true, withinMs})),
+		);
 	}
 
 	/** Nothing more will happen: all is written out. */

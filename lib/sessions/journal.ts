@@ -50,8 +50,18 @@ export class Journal {
 	}
 
 	/** A session was closed, or asked to be. */
-	closed(correlationId: string, session: {readonly codexId: string; readonly identity: string}, outcome: string): void {
-		this.#write({event: 'codex_close', correlationId, outcome, codexId: session.codexId, identity: session.identity});
+	closed(
+		correlationId: string,
+		session: {readonly codexId: string; readonly identity: string},
+		outcome: string,
+	): void {
+		this.#write({
+			event: 'codex_close',
+			correlationId,
+			outcome,
+			codexId: session.codexId,
+			identity: session.identity,
+		});
 	}
 
 	#write(entry: AuditEntry): void {

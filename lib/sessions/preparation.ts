@@ -44,7 +44,10 @@ export class Preparation {
 	}
 
 	/** What Codex is told to begin with. */
-	async start(session: Session, call: StartCall): Promise<{readonly arguments: JsonObject; readonly prompt: string}> {
+	async start(
+		session: Session,
+		call: StartCall,
+	): Promise<{readonly arguments: JsonObject; readonly prompt: string}> {
 		const cwd = await this.folderOf(call.cwd);
 		session.changed({cwd});
 		const file = call.agentFile === undefined ? undefined : await this.#agentFile(call.agentFile, cwd);
@@ -83,7 +86,12 @@ export class Preparation {
 	}
 
 	/** A new thread in the place of one that Codex does not know any more. */
-	async startAgain(session: Session, prompt: string, memory: string | undefined, place: MemoryPlace): Promise<Restart> {
+	async startAgain(
+		session: Session,
+		prompt: string,
+		memory: string | undefined,
+		place: MemoryPlace,
+	): Promise<Restart> {
 		const isInstructions = place === 'instructions';
 		const args = isInstructions
 			? await this.#compose(session, prompt, memory)
@@ -110,7 +118,9 @@ export class Preparation {
 
 	async #agentFile(path: string, cwd: string): Promise<string> {
 		const own = this.#options.cwd;
-		const roots = await Promise.all([cwd, own].map(async folder => (await repoContext(folder)).repo_root ?? folder));
+		const roots = await Promise.all(
+			[cwd, own].map(async folder => (await repoContext(folder)).repo_root ?? folder),
+		);
 		return readAgentFile(path, {bases: [cwd, own], roots: [...new Set([...roots, ...ownAgentFolders()])]});
 	}
 

@@ -11,7 +11,9 @@ const outputs: JsonObject = {
 };
 
 const startInputs: JsonObject = {
-	identity: text('Name of the agent, unique among active sessions. Without it, the configured default is used.'),
+	identity: text(
+		'Name of the agent, unique among active sessions. Without it, the configured default is used.',
+	),
 	role: text('A role preset of the configuration: model, sandbox, approval policy, reasoning effort.'),
 	tag: text('A label of your own, shown by codex_threads.'),
 	agent_file: text(
@@ -21,7 +23,9 @@ const startInputs: JsonObject = {
 		...text('What the text of agent_file becomes; base-instructions needs a prompt besides.'),
 		enum: ['prompt', 'base-instructions'],
 	},
-	codex_id: text('A session to resume, also a closed one, or one of an earlier run. The prompt is optional then.'),
+	codex_id: text(
+		'A session to resume, also a closed one, or one of an earlier run. The prompt is optional then.',
+	),
 	auto_mail: {type: 'boolean', description: 'Whether mail for this identity starts turns by itself.'},
 };
 
@@ -114,7 +118,12 @@ export const ownTools: readonly JsonObject[] = [
 		},
 		outputSchema: {
 			type: 'object',
-			properties: {closed: {type: 'boolean'}, codex_id: {type: 'string'}, status: {type: 'string'}, error: anyObject},
+			properties: {
+				closed: {type: 'boolean'},
+				codex_id: {type: 'string'},
+				status: {type: 'string'},
+				error: anyObject,
+			},
 		},
 		annotations: {destructiveHint: true, idempotentHint: true, openWorldHint: false},
 	},
