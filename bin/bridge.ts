@@ -5,12 +5,22 @@ import {isatty} from 'node:tty';
 import {BridgeError} from '../lib/errors.js';
 import {nearest} from '../lib/nearest.js';
 import {isTaken} from '../lib/uncaught.js';
+import {companions} from './companions.js';
 import {type Flags, type Invocation, readInvocation, splitAtDashes} from './flags.js';
 import {helpOf} from './help.js';
 import {refuseMisplaced} from './misplaced.js';
 import {listenForStop, type Stop} from './signals.js';
 
-const commands = ['gateway', 'hub', 'raw', 'decode', 'versions', 'config'] as const;
+const commands = [
+	'gateway',
+	'hub',
+	'serve',
+	'raw',
+	'decode',
+	'versions',
+	'config',
+	...companions.keys(),
+] as const;
 
 /** Arguments → command → exit code. */
 async function main(argv: readonly string[], stop: Stop): Promise<number> {
@@ -25,6 +35,8 @@ async function main(argv: readonly string[], stop: Stop): Promise<number> {
 		const {runConfig} = await import('./config.js');
 		return runConfig({words, server, flags});
 	}
+	const companion = companions.get(command ?? '');
+	if (companion) return companion({words, server, flags}, {script: process.argv[1] ?? 'bridge'});
 	const serve = serving.get(command);
 	if (serve) return serve({words, server, flags}, stop);
 	if (command === 'raw' || command === 'decode') return traceBytes(command, {words, server, flags}, stop);
@@ -53,6 +65,7 @@ async function frontServer(server: Invocation['server'], flags: Flags, stop: Sto
 const serving: ReadonlyMap<string | undefined, (given: Invocation, stop: Stop) => Promise<number>> = new Map([
 	['gateway', serveGateway],
 	['hub', serveHub],
+	['serve', serveCodex],
 ]);
 
 async function serveGateway({words, server, flags}: Invocation, stop: Stop): Promise<number> {
@@ -83,6 +96,12 @@ async function serveHub({words, server, flags}: Invocation, stop: Stop): Promise
 	if (server || words.length > 1) throw superfluous('hub', server?.[0] ?? words[1] ?? '');
 	const {runHub} = await import('./hub.js');
 	return runHub(flags, stop, version());
+}
+
+async function serveCodex({words, server, flags}: Invocation, stop: Stop): Promise<number> {
+	if (server || words.length > 1) throw superfluous('serve', server?.[0] ?? words[1] ?? '');
+	const {runServe} = await import('./serve.js');
+	return runServe(flags, stop, version());
 }
 
 async function askVersions({words, server, flags}: Invocation, stop: Stop): Promise<number> {

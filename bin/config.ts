@@ -1,9 +1,14 @@
+import {readFileSync} from 'node:fs';
 import process from 'node:process';
-import {loadConfig} from '../lib/config/load.js';
+import {parse as parseToml} from 'smol-toml';
+import {parse as parseYaml} from 'yaml';
+import {showAtmConfig, shownValues} from '../lib/atm/show.js';
+import type {LoadedAtmConfig} from '../lib/atm/types.js';
+import {type Loaded, loadConfig} from '../lib/config/load.js';
 import {showConfig} from '../lib/config/show.js';
 import {BridgeError} from '../lib/errors.js';
-import {printable} from '../lib/printable.js';
-import type {Invocation} from './flags.js';
+import type {Flags, Invocation} from './flags.js';
+import {atmConfig, tell, write} from './own-output.js';
 
 /** `bridge config`: the configuration that is in force, secrets hidden, or all that is wrong with it. */
 export async function runConfig({words, server, flags}: Invocation): Promise<number> {
@@ -16,18 +21,52 @@ export async function runConfig({words, server, flags}: Invocation): Promise<num
 			'--check and --config both name a file.',
 			'Give one of the two.',
 		);
-	const loaded = await loadConfig({named: check ?? config});
-	for (const warning of loaded.warnings) await write(process.stderr, `bridge: ${printable(warning)}\n`);
-	await write(process.stdout, showConfig(loaded));
+	await print(await load(flags, check ?? config), flags.companion.isJson);
 	return 0;
 }
 
-/** Writes a text, all of it before the process may end. A reader that is gone is nobody's mistake. */
-const write = (stream: NodeJS.WriteStream, text: string): Promise<void> =>
-	new Promise(resolve => {
-		stream.once('error', () => resolve());
-		stream.write(text, () => resolve());
-	});
+type Both = {readonly servers: Loaded | undefined; readonly sessions: LoadedAtmConfig | undefined};
+
+/** What was asked for: with --check only what is in that file, else all that is in force. */
+async function load(flags: Flags, named: string | undefined): Promise<Both> {
+	const {own, sessions: file} = whichOf(named);
+	const servers = file === undefined ? await loadConfig({named: own}) : undefined;
+	const isWanted = flags.check === undefined || file !== undefined;
+	return {servers, sessions: isWanted ? await atmConfig(flags, file) : undefined};
+}
+
+async function print({servers, sessions}: Both, isJson: boolean): Promise<void> {
+	for (const warning of [...(servers?.warnings ?? []), ...(sessions?.warnings ?? [])]) await tell(warning);
+	const texts = [servers && showConfig(servers), sessions && showAtmConfig(sessions)];
+	const text = texts.filter(each => each !== undefined).join('\n');
+	await write(process.stdout, isJson ? json({servers, sessions}) : text);
+}
+
+/** The tables that only files about sessions have. */
+const tables = ['core', 'atm', 'plugins', 'aliases'];
+
+/** Whether a file that was named is about servers or about sessions: it can be either. */
+function whichOf(named: Flags['config']): {own?: string | undefined; sessions?: string} {
+	if (named === undefined || !named.endsWith('.toml')) return {own: named};
+	try {
+		const keys = Object.keys(parseToml(readFileSync(named, 'utf8')));
+		return keys.some(key => tables.includes(key)) ? {sessions: named} : {own: named};
+	} catch {
+		// What is wrong with it is told by whoever reads it.
+		return named.endsWith('.atm.toml') ? {sessions: named} : {own: named};
+	}
+}
+
+function json({servers, sessions}: Both): string {
+	const values =
+		sessions && shownValues(sessions).map(({path, value, from}) => [path.join('.'), {value, from}]);
+	const serve = sessions && {
+		...{files: sessions.files, warnings: sessions.warnings},
+		values: Object.fromEntries(values ?? []),
+	};
+	const bridge = servers && {file: servers.file ?? null, values: parseYaml(showConfig(servers))};
+	return `${JSON.stringify({serve, bridge}, undefined, 2)}\n`;
+}
 
 const superfluous = (word: string): BridgeError =>
 	new BridgeError(

@@ -5,7 +5,24 @@ import {nearest} from '../lib/nearest.js';
 import {type HandshakeVersion, handshakeVersions, type Version, versions} from '../lib/protocol/version.js';
 import type {Destination} from '../lib/store/traffic-log.js';
 import type {Environment} from '../lib/transports/environment.js';
+import {refuseOthers} from './byte-flags.js';
+import {
+	type CompanionFlags,
+	companionFlags,
+	companionOptions,
+	companionSwitches,
+	noCompanionFlags,
+} from './companion-flags.js';
 import {destination} from './destination.js';
+import {
+	ANY,
+	isOptional,
+	noSessionFlags,
+	type SessionFlags,
+	sessionFlags,
+	sessionOptions,
+	sessionSwitches,
+} from './session-flags.js';
 import {bytes, millis, port} from './units.js';
 import {address, environment, headersOf, invalid} from './values.js';
 
@@ -49,9 +66,23 @@ export type Flags = {
 	/** For `decode`: the connection, and who said what is wanted of it. */
 	readonly conn: string | undefined;
 	readonly direction: 'from' | 'to' | undefined;
+	/** For `serve` and its companions. */
+	readonly session: SessionFlags;
+	/** For `threads`, `install` and others that are for people. */
+	readonly companion: CompanionFlags;
 };
 
-const switches = ['help', 'version', 'debug', 'log-secrets', 'cache-tools', 'from', 'to'] as const;
+const switches = [
+	'help',
+	'version',
+	'debug',
+	'log-secrets',
+	'cache-tools',
+	'from',
+	'to',
+	...sessionSwitches,
+	...companionSwitches,
+] as const;
 const options = [
 	...[
 		'log',
@@ -67,6 +98,8 @@ const options = [
 		'header',
 	],
 	...['mcp-port', 'conn', 'filename-format', 'flush-millis', 'max-buffer', 'on-full'],
+	...sessionOptions,
+	...companionOptions,
 ] as const;
 const known: readonly string[] = [...options, ...switches];
 
@@ -95,26 +128,9 @@ const noFlags: Flags = {
 	rawLog: {log: undefined, format: undefined},
 	conn: undefined,
 	direction: undefined,
+	session: noSessionFlags,
+	companion: noCompanionFlags,
 };
-
-/** The flags of commands that have to do with bytes: all others would mean nothing there. */
-const ofBytes: ReadonlyMap<string | undefined, readonly string[]> = new Map([
-	['raw', ['mcp-port', 'log', 'filename-format', 'flush-millis', 'max-buffer', 'on-full']],
-	['decode', ['conn', 'from', 'to']],
-]);
-const everywhere: readonly string[] = ['help', 'version', 'debug', 'log-level'];
-
-/** Refuses what somebody has typed for nothing. */
-function refuseOthers(given: ReadonlyMap<string, unknown>, command: string | undefined): void {
-	const own = ofBytes.get(command);
-	const isGiven = (name: string): boolean => {
-		const value = given.get(camel(name));
-		return value === true || (Array.isArray(value) && value.length > 0);
-	};
-	const other = known.find(name => isGiven(name) && !own?.includes(name) && !everywhere.includes(name));
-	if (own && other !== undefined)
-		throw invalid(`--${other} has no meaning for bridge ${command}.`, `See bridge ${command} --help.`);
-}
 
 /** What is for bridge, and what is the server's, if there is one. */
 export function splitAtDashes(argv: readonly string[]): Array<readonly string[]> {
@@ -143,6 +159,9 @@ export async function readInvocation(argv: readonly string[]): Promise<Invocatio
 	return {server, words: input, flags: understood(new Map(Object.entries(flags)), input[0])};
 }
 
+/** Whether a flag was given, by what meow made of it. */
+const isGiven = (value: unknown): boolean => value === true || (Array.isArray(value) && value.length > 0);
+
 const camel = (name: string): string => name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 
 const isOption = (word: string | undefined): boolean => options.some(name => word === `--${name}`);
@@ -166,6 +185,7 @@ function withValue(word: string, next: string | undefined): string {
 		return word;
 	}
 	const given = value?.slice(1) ?? (next?.startsWith('--') ? undefined : next);
+	if (isOptional(name) && given === undefined) return `${flag}=${ANY}`;
 	if (given === undefined || given === '') throw invalid(`${flag} has no value.`, `Write ${flag} VALUE.`);
 	return `${flag}=${given}`;
 }
@@ -184,7 +204,10 @@ function understood(given: ReadonlyMap<string, unknown>, command: string | undef
 			throw invalid(`--${name} ${value} is not known.`, `It is one of ${choices.join(', ')}.`);
 		return choice;
 	};
-	refuseOthers(given, command);
+	refuseOthers(
+		command,
+		known.filter(name => isGiven(given.get(camel(name)))),
+	);
 	const debug = given.get('debug') === true;
 	const [isFrom, isTo] = [given.get('from') === true, given.get('to') === true];
 	if (isFrom && isTo) throw invalid('There are --from and --to.', 'Give one, or none for both directions.');
@@ -211,6 +234,8 @@ function understood(given: ReadonlyMap<string, unknown>, command: string | undef
 		targetVersion: among('target-version', versions),
 		cacheTools: given.get('cacheTools') === true,
 		printClient: among('print-client', clients),
+		session: sessionFlags(one, name => given.get(name) === true),
+		companion: companionFlags(one, name => given.get(name) === true),
 		env: environment((given.get('env') as string[] | undefined) ?? []),
 	};
 }

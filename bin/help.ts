@@ -1,3 +1,5 @@
+import {companionHelps} from './companion-help.js';
+
 /** What `bridge --help` prints. */
 const help = `bridge: a pipeline for MCP traffic, between a client and its server
 
@@ -9,8 +11,13 @@ Usage
   bridge raw [RULE…] [@DIR]            raw TCP forwarding with a log of all bytes; RULE is LOCAL:HOST:PORT
   bridge decode LOG [--conn ID]        such a log back into bytes
   bridge hub [--config FILE]           all configured servers as one on stdio, their tools behind one tool, run
+  bridge serve [--identity NAME]       many Codex sessions as one MCP server on stdio, each with an identity
   bridge versions -- COMMAND [ARGS…]   or --url URL: what a server speaks, and what each client would lose with it
+  bridge threads [--prune]             the Codex sessions that are known, and away with the old ones
+  bridge summary ID                    what a session has left in writing
   bridge config [--check FILE]         the configuration that is in force, and where each value comes from
+  bridge install claude|codex|cursor   writes bridge into a client's configuration
+  bridge doctor                        says what is wrong here, and how to mend it
 
 Flags
   --debug                  shows each message on stderr: time, direction, method, id, size, latency
@@ -119,6 +126,41 @@ Exit codes
   0 the client closed its end, 1 stdin or stdout failed, 2 it was used wrongly: flags, configuration
 `;
 
+/** What `bridge serve --help` prints. */
+const serveHelp = `bridge serve: many Codex sessions as one MCP server on stdio
+
+Usage
+  bridge serve [--identity NAME] [--role NAME] [--model MODEL | --fast] [--sandbox MODE] [--approval-policy POLICY]
+  bridge serve --resume [ID]     the first call of the identity goes on with its last session, or with this one
+
+One Codex runs; the client starts as many sessions in it as it likes with the tool codex, each with an identity of its own,
+and goes on with codex-reply. codex_threads, codex_status and codex_close look at sessions and end them. Sessions are kept
+in ~/.config/atm/codex-sessions, and can be resumed by their codex_id after a restart.
+
+Flags
+  --identity NAME          identity of sessions whose call names none [codex]
+  --role NAME              role preset of calls that name none
+  --model MODEL            model of sessions that have no other; --fast for fast_model of the configuration
+  --sandbox MODE           read-only, workspace-write or danger-full-access
+  --approval-policy P      on-request or never
+  --team NAME              team whose sessions these are
+  --timeout SECONDS        time for one turn [300]; 0 for no limit
+  --resume [ID]            codex_id, thread id or identity; without ID, the last session of the identity
+  --config FILE            configuration instead of .atm.toml and ~/.config/atm/config.toml
+  --trust                  lets .atm.toml of this repository name programs, and files outside of it
+  --env NAME=VALUE         gives Codex a variable; --env NAME passes on your own. May be repeated
+  --log FILE, --debug      as everywhere
+
+Example
+  bridge serve --identity arch-ctm --timeout 600
+
+  # in Claude Code
+  claude mcp add codex -- bridge serve
+
+Exit codes
+  0 the client closed its end, 1 Codex died or could not be started, 2 it was used wrongly: flags, configuration
+`;
+
 /** What `bridge config --help` prints. */
 const configHelp = `bridge config: the configuration that is in force, and where each value comes from
 
@@ -127,6 +169,11 @@ Usage
                                  here, else in ~/.config/bridge/
   bridge config --config FILE    this file
   bridge config --check FILE     the same, to see whether a file is right before it is put to use
+  bridge config --json           for programs
+
+Behind it is the configuration of sessions, which bridge serve goes by: its flags (--identity, --team, --role, --model, …),
+ATM_* variables, the file that $ATM_CONFIG names, .atm.toml here or above, and ~/.config/atm/config.toml. A .toml file with tables of
+those can be named, too. --trust shows what holds where the repository's own file is trusted. docs/atm-config.md has all keys.
 
 Secrets are shown as [hidden]. All mistakes are told at once, on stderr, each with its line and key.
 
@@ -203,7 +250,9 @@ const helps: ReadonlyMap<string | undefined, string> = new Map([
 	['raw', rawHelp],
 	['decode', decodeHelp],
 	['hub', hubHelp],
+	['serve', serveHelp],
 	['config', configHelp],
+	...companionHelps,
 ]);
 
 /** What is printed for `bridge COMMAND --help`, or without a command. */

@@ -19,6 +19,7 @@ import {sweepOrphans} from '../lib/transports/sweep.js';
 import {WaitingRequests} from '../lib/waiting-requests.js';
 import {converseThrough} from '../pipelines/gateway.js';
 import {hub as hubStages} from '../pipelines/hub.js';
+import {allAnswered} from './all-answered.js';
 import {followConfig} from './config-changes.js';
 import {effective} from './effective.js';
 import type {Flags} from './flags.js';
@@ -28,7 +29,6 @@ import type {Stop} from './signals.js';
 
 /** How long a client that closed its end may still be answered. With what comes after it, all is gone within 5 s. */
 const GRACE_MS = 2500;
-const POLL_MS = 10;
 const TRACING_MS = 500;
 
 /** `bridge hub`: all configured servers as one MCP server on this process's stdio. */
@@ -109,12 +109,6 @@ async function serve(
 /** The same for all hubs of one file: each that it starts as its own server is known by that. */
 const hubId = ({file = cwd()}: Loaded): string =>
 	createHash('sha256').update(`${hostname()} ${file}`).digest('hex').slice(0, 16);
-
-async function allAnswered(waiting: WaitingRequests): Promise<void> {
-	// What was said last may still be on its way to here.
-	do await sleep(POLL_MS);
-	while (waiting.areAwaited);
-}
 
 const nothingToServe = ({file}: Loaded): BridgeError =>
 	new BridgeError(

@@ -1,8 +1,14 @@
 import {BridgeError} from '../lib/errors.js';
 import type {Flags, Invocation} from './flags.js';
+import {type SessionFlags, sessionOptions} from './session-flags.js';
 
 /** Where a flag means something: `front` is bridge without a command, `child` and `url` what it is in front of there. */
-type Place = 'front' | 'child' | 'url' | 'gateway' | 'hub' | 'versions' | 'config' | 'raw' | 'decode';
+type Place = 'front' | 'child' | 'url' | (typeof places)[number];
+
+const places = [
+	...(['gateway', 'hub', 'serve', 'versions', 'config', 'raw', 'decode'] as const),
+	...(['threads', 'summary', 'install', 'doctor'] as const),
+] as const;
 
 type Rule = {
 	readonly flag: string;
@@ -11,11 +17,34 @@ type Rule = {
 	readonly remedy: string;
 };
 
+/** A flag that belongs to some commands alone. */
+const only = (flag: string, places: readonly Place[], isGiven: Rule['isGiven']): Rule => {
+	const remedy = `It belongs to bridge ${places.join(', ')}: see bridge ${places[0]} --help.`;
+	return {flag, places, isGiven, remedy};
+};
+
+/** Where it matters which sessions are meant. */
+const ofSessions: readonly Place[] = ['serve', 'threads', 'summary', 'config', 'install', 'doctor'];
+
+const sessionRules: readonly Rule[] = [
+	...sessionOptions.map(name =>
+		only(`--${name}`, ofSessions, ({session}) => session[camel(name)] !== undefined),
+	),
+	only('--fast', ofSessions, ({session}) => session.isFast === true),
+	only('--trust', ofSessions, ({session}) => session.isTrusted === true),
+	only('--repo', ['threads'], ({companion}) => companion.repo !== undefined),
+	only('--prune', ['threads'], ({companion}) => companion.isPruning),
+	only('--json', ['threads', 'summary', 'config', 'doctor'], ({companion}) => companion.isJson),
+	only('--yes', ['install'], ({companion}) => companion.isYes),
+	only('--user', ['install'], ({companion}) => companion.isForUser),
+];
+
 const rules: readonly Rule[] = [
+	...sessionRules,
 	{
 		flag: '--url',
 		isGiven: ({url}) => url !== undefined,
-		places: ['url', 'versions'],
+		places: ['url', 'versions', 'install'],
 		remedy: 'Name the server in the configuration, with its url; or leave the command out: bridge --url URL',
 	},
 	{
@@ -27,7 +56,7 @@ const rules: readonly Rule[] = [
 	{
 		flag: '--env',
 		isGiven: ({env}) => Object.keys(env).length > 0,
-		places: ['child', 'versions'],
+		places: ['child', 'versions', 'serve'],
 		remedy:
 			'It is for a server that bridge starts: bridge --env NAME -- COMMAND; in a configuration, env is a key.',
 	},
@@ -43,18 +72,8 @@ const rules: readonly Rule[] = [
 		places: ['config'],
 		remedy: 'Write: bridge config --check FILE',
 	},
-	{
-		flag: '--mcp-port',
-		isGiven: ({mcpPort}) => mcpPort !== undefined,
-		places: ['raw'],
-		remedy: 'It belongs to bridge raw: see bridge raw --help.',
-	},
-	{
-		flag: '--conn',
-		isGiven: ({conn}) => conn !== undefined,
-		places: ['decode'],
-		remedy: 'It belongs to bridge decode: see bridge decode --help.',
-	},
+	only('--mcp-port', ['raw'], ({mcpPort}) => mcpPort !== undefined),
+	only('--conn', ['decode'], ({conn}) => conn !== undefined),
 	{
 		flag: '--from or --to',
 		isGiven: ({direction}) => direction !== undefined,
@@ -63,11 +82,9 @@ const rules: readonly Rule[] = [
 	},
 ];
 
-const places: readonly string[] = ['gateway', 'hub', 'versions', 'config', 'raw', 'decode'];
-
 /** Refuses flags that would be without any effect: who gives one expects something of it. */
 export function refuseMisplaced({words: [command], server, flags}: Invocation): void {
-	if (command !== undefined && !places.includes(command)) return;
+	if (command !== undefined && !places.some(known => known === command)) return;
 	const front = flags.url && !server ? 'url' : server ? 'child' : 'front';
 	const place = (command ?? front) as Place;
 	// Two servers are told of as such.
@@ -76,3 +93,7 @@ export function refuseMisplaced({words: [command], server, flags}: Invocation): 
 	if (!rule || isTwice) return;
 	throw new BridgeError('ERR_CONFIG_INVALID', `${rule.flag} has no meaning here.`, rule.remedy);
 }
+
+/** The name of a flag's value. */
+const camel = (name: (typeof sessionOptions)[number]): keyof SessionFlags =>
+	name === 'approval-policy' ? 'approvalPolicy' : name;

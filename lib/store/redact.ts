@@ -83,6 +83,10 @@ const assignment =
 /** The user in an address. */
 const user = /(:\/\/)[^\s/@]+@/g;
 
+/** What is known by its own looks: keys of well-known services, JSON web tokens, and what follows "Bearer". */
+const shapes =
+	/\b(?:sk-[\w-]{16,}|gh[pousr]_\w{20,}|github_pat_\w{20,}|xox[abeprs]-[\w-]{10,}|AKIA[0-9A-Z]{16}|eyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]*|(?<=\bBearer )[\w.~+/-]{8,}=*)/g;
+
 /** Free text, a server's stderr say, without what looks like a secret in it. */
 export const redactText = (text: string): string =>
 	text
@@ -90,7 +94,8 @@ export const redactText = (text: string): string =>
 		.replace(assignment, (whole, name: string, value: string) =>
 			isProse(name, value) ? whole : `${name}${REDACTED}`,
 		)
-		.replace(user, `$1${REDACTED}@`);
+		.replace(user, `$1${REDACTED}@`)
+		.replace(shapes, REDACTED);
 
 /** Whether a name is only followed by the next word of a sentence: "the token expired". */
 const isProse = (name: string, value: string): boolean =>

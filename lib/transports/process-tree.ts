@@ -13,10 +13,13 @@ export const newMark = (): string => `${self()}:${Math.random().toString(36).sli
 /** The marks that a child gets: its own after those of this process, which may itself be the child of a bridge. */
 export const marksWith = (mark: string): string => [process.env[MARK], mark].filter(Boolean).join(' ');
 
-const self = (): string => `${namespace()}:${process.pid}:${lookUp(process.pid)?.start ?? 0}`;
+const self = (): string => `${namespace()}:${process.pid}:${startOf(process.pid) ?? 0}`;
+
+/** When a process started, by the system's own count; undefined if it is dead, or where the system does not tell. */
+export const startOf = (pid: number): string | undefined => lookUp(pid)?.start;
 
 /** Process numbers mean something in one namespace only: a container's bridge must not be taken for a dead one. */
-function namespace(): string {
+export function namespace(): string {
 	try {
 		return readlinkSync('/proc/self/ns/pid').replace(/\D/g, '');
 	} catch {
@@ -72,7 +75,7 @@ export function orphans(): number[] {
 
 function isOwnerAlive(mark: string): boolean {
 	const [, pid, start] = mark.split(':');
-	return lookUp(Number(pid))?.start === start;
+	return startOf(Number(pid)) === start;
 }
 
 /** Sends a signal to one process, or with a negative number to a group. Returns whether there was somebody. */

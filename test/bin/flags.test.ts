@@ -1,6 +1,7 @@
 import process from 'node:process';
 import test from 'ava';
 import {type Flags, readInvocation} from '../../bin/flags.js';
+import {noSessionFlags} from '../../bin/session-flags.js';
 import {BridgeError} from '../../lib/errors.js';
 
 const flagsOf = async (...argv: string[]): Promise<Flags> =>
@@ -30,11 +31,49 @@ const defaults: Flags = {
 	rawLog: {log: undefined, format: undefined},
 	conn: undefined,
 	direction: undefined,
+	session: noSessionFlags,
+	companion: {repo: undefined, isJson: false, isPruning: false, isYes: false, isForUser: false},
 };
 
 test('has defaults for all that is not given', async t => {
 	t.deepEqual(await readInvocation(['--', 'server']), {server: ['server'], words: [], flags: defaults});
 	t.deepEqual((await readInvocation(['--timeout', '5'])).flags, {...defaults, timeoutMs: 5000});
+});
+
+test('FR-13.3 --resume takes an id, or none', async t => {
+	const resumeOf = async (...argv: string[]) =>
+		(await readInvocation(['serve', ...argv])).flags.session.resume;
+	t.is(await resumeOf(), undefined);
+	t.is(await resumeOf('--resume'), '');
+	t.is(await resumeOf('--resume', '--debug'), '');
+	t.is(await resumeOf('--resume', 'codex:1'), 'codex:1');
+	t.is(await resumeOf('--resume=codex:1', '--fast'), 'codex:1');
+});
+
+test('FR-13.2 knows what may be said of sessions', async t => {
+	const argv = [
+		'--identity',
+		'a',
+		'--role',
+		'b',
+		'--model',
+		'm',
+		'--sandbox',
+		'read-only',
+		'--approval-policy',
+		'never',
+		'--fast',
+	];
+	const {flags, words} = await readInvocation(['serve', ...argv]);
+	t.deepEqual(words, ['serve']);
+	t.like(flags.session, {
+		identity: 'a',
+		role: 'b',
+		model: 'm',
+		sandbox: 'read-only',
+		approvalPolicy: 'never',
+		isFast: true,
+	});
 });
 
 test('runs no server where there is no --', async t => {

@@ -25,7 +25,7 @@ async function buggyGateway(t: ExecutionContext) {
 	if (!config) throw new Error('It is a good configuration.');
 	const taps = () => ({client: buggy, upstream: {}, closed: () => {}});
 	const gateway = new Gateway({
-		...{config, log, live: new LiveTraffic(), onStderr: () => {}, droppedLogLines: () => 0},
+		...{config, log, version: '1', live: new LiveTraffic(), onStderr: () => {}, droppedLogLines: () => 0},
 		createRunner: () => {
 			throw new Error('Nothing is run here.');
 		},

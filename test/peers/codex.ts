@@ -14,7 +14,17 @@ import type {ScriptedModel} from './scripted-model.js';
 const platform = {x64: 'x86_64-unknown-linux-musl', arm64: 'aarch64-unknown-linux-musl'}[
 	String(process.arch)
 ];
-const program = fileURLToPath(peerUrl(`@openai/codex-linux-${process.arch}/vendor/${platform}/bin/codex`));
+const nativePath = `@openai/codex-linux-${process.arch}/vendor/${platform}/bin/codex`;
+const program = fileURLToPath(peerUrl(nativePath));
+
+/** The last Codex with `mcp-server`, and the current one: each by the script that npm installs, and the program itself. */
+export const codexes = {
+	'mcp-server': {
+		launcher: fileURLToPath(peerUrl('codex-0-153/bin/codex.js')),
+		native: fileURLToPath(peerUrl(`codex-0-153/node_modules/${nativePath}`)),
+	},
+	'app-server': {launcher: fileURLToPath(peerUrl('@openai/codex/bin/codex.js')), native: program},
+} as const;
 
 /** A home of Codex: the scripted model is its only model, and the MCP servers are those named here. */
 export interface CodexHome {

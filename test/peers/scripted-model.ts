@@ -22,9 +22,25 @@ interface ModelRequest {
 /** A model on the loopback interface: it does what the last message of the user says, so that Codex runs without a network. */
 export interface ScriptedModel {
 	readonly port: number;
+	/** How many requests there were so far. */
+	readonly asked: () => number;
+	/** All that the model was given in the last request, as JSON. */
+	readonly given: () => string;
 	/** The names of the tools of that MCP server in the last request, sorted. */
 	toolsOf(server: string): string[];
 }
+
+/** What a user says to make the model say just this, the last of its lines. */
+export const sayIt = (text: string): string => `say ${text}`;
+
+/** What a user says to make the model say this, bit by bit, and never come to an end. */
+export const sayAndHold = (text: string): string => `hold ${text}`;
+
+/** What a user says to make the model refuse, with this status of HTTP. */
+export const refuseWith = (status: number): string => `refuse ${status}`;
+
+/** What a user says to make the model want to run a command outside of the sandbox; it then says what came of it. */
+export const runOutside = (command: string): string => `run ${command}`;
 
 /** What a user says to make the model call a tool of an MCP server; it then says what the tool answered. */
 export function callTool(server: string, tool: string, given: object = {}): string {
@@ -50,6 +66,10 @@ function nextItem(request: ModelRequest, serial: number): object {
 	}
 
 	const text = lastUserText(request);
+	const words = /^say (.*)$/m.exec(text);
+	if (words) return say(words[1] ?? '');
+	const command = /^run (.*)$/m.exec(text);
+	if (command) return escalation(command[1] ?? '', serial);
 	const call = /^call (\S+) (\S+) (.*)$/m.exec(text);
 	return call
 		? {
@@ -61,6 +81,30 @@ function nextItem(request: ModelRequest, serial: number): object {
 				arguments: call[3],
 			}
 		: say(`You said: ${text}`);
+}
+
+/** A command that the model wants to run where the sandbox would not let it. */
+const escalation = (cmd: string, serial: number) => ({
+	type: 'function_call',
+	id: `fc_${serial}`,
+	call_id: `call_${serial}`,
+	name: 'exec_command',
+	arguments: JSON.stringify({cmd, sandbox_permissions: 'require_escalated', justification: 'It has to be.'}),
+});
+
+const written = (event: {readonly type: string}): string =>
+	`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+
+/** Says the beginning of something, and nothing more until the other side has had enough. */
+function hold(response: ServerResponse, text: string, serial: number): void {
+	const item = {type: 'message', role: 'assistant', id: `msg_${serial}`, content: []};
+	const events = [
+		{type: 'response.created', response: {id: `resp_${serial}`}},
+		{type: 'response.output_item.added', item},
+		{type: 'response.output_text.delta', item_id: item.id, delta: text},
+	];
+	response.writeHead(200, {'content-type': 'text/event-stream'});
+	response.write(events.map(written).join(''));
 }
 
 function stream(response: ServerResponse, item: object, serial: number): void {
@@ -78,7 +122,7 @@ function stream(response: ServerResponse, item: object, serial: number): void {
 		{type: 'response.completed', response: {id, usage}},
 	];
 	response.writeHead(200, {'content-type': 'text/event-stream'});
-	response.end(events.map(event => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join(''));
+	response.end(events.map(written).join(''));
 }
 
 /** Starts the model; it ends with the test. */
@@ -92,7 +136,12 @@ export async function startModel(t: ExecutionContext): Promise<ScriptedModel> {
 
 		const body = (await json(request)) as ModelRequest;
 		requests.push(body);
-		stream(response, nextItem(body, requests.length), requests.length);
+		const text = lastUserText(body);
+		const held = /^hold (.*)$/m.exec(text);
+		const refusal = /^refuse (\d+)$/m.exec(text);
+		if (refusal) response.writeHead(Number(refusal[1])).end('{"error":{"message":"refused"}}');
+		else if (held) hold(response, held[1] ?? '', requests.length);
+		else stream(response, nextItem(body, requests.length), requests.length);
 	};
 	const server = createServer((request, response) => {
 		answer(request, response).catch(() => response.destroy());
@@ -105,6 +154,8 @@ export async function startModel(t: ExecutionContext): Promise<ScriptedModel> {
 	});
 	return {
 		port: (server.address() as AddressInfo).port,
+		asked: () => requests.length,
+		given: () => JSON.stringify(requests.at(-1)?.input),
 		toolsOf(name) {
 			const found = requests.at(-1)?.tools?.find(tool => tool.name === `mcp__${name}`);
 			return (found?.tools ?? []).map(tool => tool.name).sort();

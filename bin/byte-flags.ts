@@ -1,0 +1,16 @@
+import {invalid} from './values.js';
+
+/** The flags of commands that have to do with bytes: all others would mean nothing there. */
+const own: ReadonlyMap<string | undefined, readonly string[]> = new Map([
+	['raw', ['mcp-port', 'log', 'filename-format', 'flush-millis', 'max-buffer', 'on-full']],
+	['decode', ['conn', 'from', 'to']],
+]);
+const everywhere: readonly string[] = ['help', 'version', 'debug', 'log-level'];
+
+/** Refuses what somebody has typed for nothing. */
+export function refuseOthers(command: string | undefined, given: readonly string[]): void {
+	const names = own.get(command);
+	const other = given.find(name => !names?.includes(name) && !everywhere.includes(name));
+	if (names && other !== undefined)
+		throw invalid(`--${other} has no meaning for bridge ${command}.`, `See bridge ${command} --help.`);
+}

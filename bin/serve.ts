@@ -1,0 +1,107 @@
+import process from 'node:process';
+import {setTimeout as sleep} from 'node:timers/promises';
+import {loadAtmConfig} from '../lib/atm/config.js';
+import type {AtmConfig} from '../lib/atm/types.js';
+import {type CodexBackend, codexBackend} from '../lib/codex/backend.js';
+import {logBug} from '../lib/log.js';
+import {Desk} from '../lib/sessions/desk.js';
+import {connect} from '../lib/stage.js';
+import {type OwnStdio, ownStdio} from '../lib/transports/own-stdio.js';
+import {sweepOrphans} from '../lib/transports/sweep.js';
+import {WaitingRequests} from '../lib/waiting-requests.js';
+import {serve as serveStages} from '../pipelines/serve.js';
+import {allAnswered} from './all-answered.js';
+import type {Flags} from './flags.js';
+import {checkLog, failed, type Observers, observers} from './observers.js';
+import type {Stop} from './signals.js';
+
+/** How long a client that closed its end may still be answered what takes no turn. */
+const GRACE_MS = 2500;
+/** Who closes our input and then sends a signal is about to kill us: so much is left. */
+const PATIENCE_MS = 1500;
+
+const kinds = {auto: undefined, mcp: 'mcp-server', 'app-server': 'app-server'} as const;
+
+/** `bridge serve`: many Codex sessions as one MCP server on this process's stdio. */
+export async function runServe(flags: Flags, stop: Stop, version: string): Promise<number> {
+	const {config: file, timeoutMs, session} = flags;
+	const timeoutSecs = timeoutMs === undefined ? undefined : timeoutMs / 1000;
+	const atm = {...session, config: file, timeoutSecs};
+	const {config, warnings} = await loadAtmConfig({flags: atm, env: process.env, cwd: process.cwd()});
+	await checkLog(flags);
+	const watchers = observers(flags);
+	try {
+		for (const warning of warnings) watchers.log.warn('config.warning', warning);
+		return await serve(config, flags, watchers, stop, version);
+	} finally {
+		await watchers.close();
+	}
+}
+
+async function serve(
+	config: AtmConfig,
+	flags: Flags,
+	{log, trace, taps: tapsFor, stderr}: Observers,
+	stop: Stop,
+	version: string,
+): Promise<number> {
+	const cwd = process.cwd();
+	const onStderr = (chunk: Buffer): Promise<void> | undefined => {
+		stderr.write(chunk);
+		return stderr.room();
+	};
+	const kind = kinds[config.transport];
+	const codex = await codexBackend({command: config.codexBin, cwd, env: flags.env, log, onStderr, kind});
+	const timeoutMs = config.requestTimeoutSecs * 1000;
+	const backend = codex.kind ?? 'none';
+	const desk = await Desk.open({config, log, cwd, timeoutMs, backend, resume: flags.session.resume});
+	const client = ownStdio();
+	const taps = tapsFor(client.name, 'codex');
+	const waiting = new WaitingRequests();
+	let isDead = false;
+	let saidAll: () => void = () => {};
+	const over = new Promise<void>(resolve => {
+		saidAll = resolve;
+	});
+	const stages = serveStages({
+		...{log, trace, taps, waiting, version, clientVersion: flags.clientVersion},
+		...{sessions: desk.sessions, runner: desk.runner, calls: desk.calls, journal: desk.journal},
+		...{admissions: desk.admissions, tools: desk.tools, refusal: desk.refusal},
+		lastWords: () => over,
+		onGone(error) {
+			isDead = true;
+			log.error('codex.gone', error.sentence, error.details);
+			desk.gone(error);
+		},
+	});
+	connect(client, stages, codex, error => logBug(log, error));
+	log.info('serve.started', `Codex (${backend}) serves the team ${config.team}.`, {
+		backend,
+		team: config.team,
+	});
+	const swept = sweepOrphans(log);
+	await ended(client, desk, waiting, stop);
+	const diedBefore = isDead;
+	saidAll();
+	await shut(codex, client, stop);
+	await desk.close();
+	taps?.closed(diedBefore ? 'upstream' : 'client');
+	await swept();
+	return failed(client, log) || diedBefore ? 1 : 0;
+}
+
+/** Waits for the client or a signal to end it, and then for all sessions to end. */
+async function ended(client: OwnStdio, desk: Desk, waiting: WaitingRequests, stop: Stop): Promise<void> {
+	const hasLeft = Promise.race([client.ended, client.gone]).then(() => true);
+	const isEof = await Promise.race([hasLeft, stop.asked.then(() => false)]);
+	const warned = isEof ? stop.asked.then(() => sleep(PATIENCE_MS)) : new Promise(() => {});
+	const hurry = Promise.race([stop.urged, warned]);
+	await desk.end(hurry);
+	await Promise.race([allAnswered(waiting), hurry, client.gone, sleep(GRACE_MS, undefined, {ref: false})]);
+}
+
+async function shut(codex: CodexBackend, client: OwnStdio, stop: Stop): Promise<void> {
+	await Promise.race([client.close(), stop.urged]);
+	await Promise.race([codex.close(), stop.urged]);
+	codex.kill();
+}

@@ -1,0 +1,17 @@
+import {homedir} from 'node:os';
+import {join} from 'node:path';
+
+/** The folder that `.config/atm` and `.claude` are in: `ATM_HOME`, else the user's own. */
+export function baseFolder(env: NodeJS.ProcessEnv): string {
+	const named = env.ATM_HOME?.trim();
+	return named ? named : homedir();
+}
+
+/** The user's own configuration. */
+export const globalConfig = (base: string): string => join(base, '.config', 'atm', 'config.toml');
+
+/** Where sessions leave what is common to all teams: `audit.jsonl`. */
+export const auditFolder = (base: string): string => join(base, '.config', 'atm', 'codex-sessions');
+
+/** Where a team's registry, locks and summaries are: two teams never share one. */
+export const stateFolder = (base: string, team: string): string => join(auditFolder(base), team);

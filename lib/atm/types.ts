@@ -1,0 +1,84 @@
+/** Settings that a call's role presets. */
+export type Role = {
+	readonly model: string | undefined;
+	readonly sandbox: string | undefined;
+	readonly approvalPolicy: string | undefined;
+	readonly reasoningEffort: string | undefined;
+};
+
+/** What `bridge serve` and its companions go by: every value resolved, what is undefined is not sent to Codex. */
+export type AtmConfig = Role & {
+	/** The folder that `.config/atm` and `.claude` are in. */
+	readonly base: string;
+	readonly team: string;
+	/** Who the person or the lead is. It is never the identity of a Codex session. */
+	readonly coreIdentity: string;
+	readonly aliases: ReadonlyMap<string, string>;
+	readonly codexBin: string;
+	/** The identity of sessions whose call names none. */
+	readonly identity: string;
+	readonly fastModel: string | undefined;
+	/** The role of calls that name none. */
+	readonly role: string | undefined;
+	readonly roles: ReadonlyMap<string, Role>;
+	readonly mailPollIntervalMs: number;
+	/** 0 for no limit. */
+	readonly requestTimeoutSecs: number;
+	readonly maxConcurrentThreads: number;
+	readonly persistThreads: boolean;
+	readonly autoMail: boolean;
+	/** By identity. */
+	readonly perThreadAutoMail: ReadonlyMap<string, boolean>;
+	readonly maxMailMessages: number;
+	/** In code points. */
+	readonly maxMailMessageLength: number;
+	/** Absolute paths. */
+	readonly basePromptFile: string | undefined;
+	readonly extraInstructionsFile: string | undefined;
+	/** Which of Codex's servers to run. */
+	readonly transport: 'auto' | 'mcp' | 'app-server';
+	/** What the text of an agent file becomes. */
+	readonly agentFileAs: 'prompt' | 'base-instructions';
+	/** Whether a reply tells the session of a new branch or folder. */
+	readonly contextOnReply: boolean;
+	/** How many turns may wait for a session that is busy. */
+	readonly maxQueuedTurns: number;
+	readonly inboxFormat: 'auto' | 'native' | 'legacy';
+	/** Folders whose own file may say more than others': see lib/atm/trust.ts. */
+	readonly trustedDirectories: readonly string[];
+	/** When the audit file is made safe against a power cut. */
+	readonly auditFsync: 'second' | 'always';
+};
+
+/** What was given on the command line. */
+export type AtmFlags = {
+	readonly config?: string | undefined;
+	readonly team?: string | undefined;
+	readonly identity?: string | undefined;
+	readonly role?: string | undefined;
+	readonly model?: string | undefined;
+	/** Use `fast_model` as the model. */
+	readonly isFast?: boolean | undefined;
+	readonly sandbox?: string | undefined;
+	readonly approvalPolicy?: string | undefined;
+	readonly timeoutSecs?: number | undefined;
+	/** The repository's own file may name programs and files outside of the repository. */
+	readonly isTrusted?: boolean | undefined;
+};
+
+export type AtmConfigOptions = {
+	readonly flags: AtmFlags;
+	readonly env: NodeJS.ProcessEnv;
+	readonly cwd: string;
+};
+
+/** The configuration with what there is to say about it. */
+export type LoadedAtmConfig = {
+	readonly config: AtmConfig;
+	/** Where each value comes from, by its name in `AtmConfig`; of roles and maps by `roles.NAME.model`, `aliases.NAME`. */
+	readonly origins: ReadonlyMap<string, string>;
+	/** Each a sentence that names the file and the key. */
+	readonly warnings: readonly string[];
+	/** The files that were read, the strongest first. */
+	readonly files: readonly string[];
+};

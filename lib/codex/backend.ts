@@ -1,0 +1,93 @@
+import process from 'node:process';
+import {Observable} from 'rxjs';
+import {BridgeError} from '../errors.js';
+import type {Log} from '../log.js';
+import {behind} from '../stage.js';
+import {type Child, type ChildOptions, child} from '../transports/child.js';
+import type {Environment} from '../transports/environment.js';
+import {appServer} from './app-server.js';
+import {mcpServer} from './mcp-server.js';
+import {type BackendKind, type Installed, probeCodex} from './probe.js';
+
+export type CodexOptions = {
+	/** What starts Codex: a command, or a path. */
+	readonly command?: string;
+	/** Words for Codex after the interface, such as `-c` and a setting. */
+	readonly args?: readonly string[];
+	readonly cwd?: string | undefined;
+	/** Variables beyond those that Codex gets anyway. */
+	readonly env?: Environment;
+	readonly log: Log;
+	readonly onStderr: ChildOptions['onStderr'];
+	/** Which interface to use; else the one that is found. */
+	readonly kind?: BackendKind | undefined;
+	readonly maxBytes?: number;
+	/** How long Codex may take to end by itself. */
+	readonly graceMs?: number;
+	/** How long a cancelled call waits for Codex to say that it has stopped. */
+	readonly cancelGraceMs?: number;
+};
+
+/** A running Codex that looks like a server of MCP. */
+export type CodexBackend = Child & {
+	/** Which Codex it is; undefined for one that could not be started, which fails as soon as it is listened to. */
+	readonly kind: BackendKind | undefined;
+};
+
+/**
+ * Starts Codex, whichever there is. One that is missing or broken is an endpoint that has died of it, so that whoever
+ * uses it goes on with what does not need Codex.
+ */
+export async function codexBackend(options: CodexOptions): Promise<CodexBackend> {
+	const env = {...codexEnvironment(process.env), ...options.env};
+	try {
+		const {command = 'codex', cwd, kind} = options;
+		const found = await probeCodex({command, cwd, env});
+		return start({...found, kind: kind ?? found.kind}, options, env);
+	} catch (error) {
+		if (error instanceof BridgeError) return dead(error);
+		throw error;
+	}
+}
+
+function start({program, kind}: Installed, options: CodexOptions, env: Environment): CodexBackend {
+	const {args = [], cwd, log, onStderr, maxBytes, graceMs, cancelGraceMs} = options;
+	const codex = child({
+		name: 'codex',
+		command: program,
+		args: [kind, ...args],
+		env,
+		cwd,
+		onStderr,
+		...(maxBytes === undefined ? {} : {maxBytes}),
+		...(graceMs === undefined ? {} : {graceMs}),
+	});
+	const grace = cancelGraceMs === undefined ? {} : {cancelGraceMs};
+	const stage = kind === 'app-server' ? appServer({log, cwd, ...grace}) : mcpServer({log, ...grace});
+	return {...codex, ...behind([stage], codex), kind};
+}
+
+function dead(error: BridgeError): CodexBackend {
+	const exited = Promise.reject(error);
+	// Whoever wants to know asks.
+	exited.catch(() => {});
+	return {
+		name: 'codex',
+		kind: undefined,
+		incoming: new Observable(subscriber => subscriber.error(error)),
+		outgoing: {next() {}, error() {}, complete() {}},
+		gone: Promise.resolve(),
+		exited,
+		close: async () => {},
+		finish: async () => {},
+		kill() {},
+	};
+}
+
+/** What Codex reads for itself, beside what every child may see: its own settings and keys, and the way to the network. */
+const own = /^(?:CODEX_|OPENAI_|(?:HTTPS?|ALL|NO)_PROXY$|RUST_LOG$)/i;
+
+export function codexEnvironment(environment: NodeJS.ProcessEnv): Environment {
+	const mine = Object.entries(environment).filter(([name, value]) => own.test(name) && value !== undefined);
+	return Object.fromEntries(mine) as Environment;
+}

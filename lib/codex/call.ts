@@ -1,0 +1,60 @@
+import type {Envelope, Origin} from '../envelope.js';
+import {type JsonObject, objectOf} from '../protocol/json.js';
+import {marks} from '../wire/marks.js';
+import {memberText} from '../wire/member.js';
+import {Speech} from './speech.js';
+
+/** A call of `codex` or `codex-reply`, from when it came until its turn is over. */
+export class Call {
+	/** Its id, as it was written. */
+	readonly id: string;
+	readonly key: string;
+	readonly origin: Origin;
+	readonly isReply: boolean;
+	/** The arguments. */
+	readonly given: JsonObject;
+	readonly meta: JsonObject;
+	/** What its progress is told under, as it was written. */
+	readonly progressToken: string | undefined;
+	readonly speech = new Speech();
+	threadId: string | undefined;
+	/** What Codex calls its turn, once that is known. */
+	turnId: string | undefined;
+	/** Whether the turn runs, and so can be interrupted. */
+	hasStarted = false;
+	isCancelled = false;
+	/** Whether it has its answer. Its turn may run on all the same. */
+	isAnswered = false;
+	/** Why it was given up here, where that is not the caller's doing. */
+	failure: string | undefined;
+	/** Since when it is cancelled without having an answer. */
+	timer: NodeJS.Timeout | undefined;
+	/** How many times its progress was told, what last, and when. */
+	steps = 0;
+	lastStep = '';
+	steppedAt = Number.NEGATIVE_INFINITY;
+
+	constructor(envelope: Envelope) {
+		const {id = '', key = '', marks: seen} = envelope.head;
+		const {name, arguments: given, _meta} = objectOf(envelope.body.params);
+		this.id = id;
+		this.key = key;
+		this.origin = envelope.origin;
+		this.isReply = name === 'codex-reply';
+		this.given = objectOf(given);
+		this.meta = objectOf(_meta);
+		const hasToken = (seen & marks.progressToken) !== 0;
+		this.progressToken = hasToken
+			? memberText(envelope.bytes, 'params', '_meta', 'progressToken')
+			: undefined;
+		const {threadId, conversationId} = this.given;
+		if (this.isReply) this.threadId = text(threadId ?? conversationId);
+	}
+
+	get prompt(): string | undefined {
+		return text(this.given.prompt);
+	}
+}
+
+/** The value if it is a text. */
+export const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);

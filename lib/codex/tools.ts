@@ -1,0 +1,59 @@
+import type {JsonObject} from '../protocol/json.js';
+
+const words = (description: string): JsonObject => ({type: 'string', description});
+
+const outputSchema = {
+	type: 'object',
+	properties: {threadId: {type: 'string'}, content: {type: 'string'}},
+	required: ['threadId', 'content'],
+};
+
+/** The tools of `codex mcp-server`, for the Codex that has none: the same names, with the policies that it knows now. */
+export const tools: readonly JsonObject[] = [
+	{
+		name: 'codex',
+		title: 'Codex',
+		description: 'Starts a Codex session with a first prompt, and answers when its turn is over.',
+		inputSchema: {
+			type: 'object',
+			additionalProperties: false,
+			properties: {
+				prompt: words('What Codex is to do first.'),
+				model: words('The model, in the place of the configured one.'),
+				cwd: words('The folder to work in. A relative one is seen from where bridge runs.'),
+				sandbox: {
+					...words('What commands may do.'),
+					enum: ['read-only', 'workspace-write', 'danger-full-access'],
+				},
+				'approval-policy': {
+					...words('When the user is asked before a command is run.'),
+					enum: ['untrusted', 'on-request', 'never'],
+				},
+				config: {
+					type: 'object',
+					additionalProperties: true,
+					description: 'Settings that go before those of config.toml.',
+				},
+				'base-instructions': words('Instructions in the place of those that Codex comes with.'),
+				'developer-instructions': words('Instructions beside those that Codex comes with.'),
+				'compact-prompt': words('The prompt to compact the conversation with.'),
+			},
+			required: ['prompt'],
+		},
+		outputSchema,
+	},
+	{
+		name: 'codex-reply',
+		title: 'Codex Reply',
+		description: 'Goes on with a Codex session, and answers when its turn is over.',
+		inputSchema: {
+			type: 'object',
+			properties: {
+				threadId: words('The thread, as codex has answered it.'),
+				prompt: words('What Codex is to do next.'),
+			},
+			required: ['threadId', 'prompt'],
+		},
+		outputSchema,
+	},
+];

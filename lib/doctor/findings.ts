@@ -1,0 +1,107 @@
+import {loadAtmConfig} from '../atm/config.js';
+import type {AtmConfig, AtmFlags} from '../atm/types.js';
+import {defaultListen, type Listen} from '../config/listen.js';
+import {loadConfig} from '../config/load.js';
+import {BridgeError} from '../errors.js';
+import {orphans} from '../transports/process-tree.js';
+import {lookAtCodex} from './codex.js';
+import {error, type Finding, info, ok, warning} from './finding.js';
+import {lookAtGateway} from './gateway.js';
+import {lookAtState} from './state.js';
+
+export type {Finding} from './finding.js';
+
+export type DoctorOptions = {
+	readonly env: NodeJS.ProcessEnv;
+	readonly cwd: string;
+	/** The configuration file that was named, of servers. */
+	readonly config: string | undefined;
+	readonly session: AtmFlags;
+	readonly nodeVersion: string;
+};
+
+const MIN_NODE = 20;
+
+/** Looks at everything that bridge needs. Nothing is changed by that. */
+export async function findings(options: DoctorOptions): Promise<Finding[]> {
+	const servers = await lookAtServers(options);
+	const sessions = await lookAtSessions(options);
+	const {config} = sessions;
+	const parts = await Promise.all([
+		config ? lookAtCodex(config.codexBin, options.cwd) : [],
+		config ? lookAtState(config.base) : [],
+		lookAtGateway(servers.listen),
+	]);
+	const [codex = [], state = [], gateway = []] = parts;
+	return [
+		...lookAtNode(options.nodeVersion),
+		...codex,
+		...servers.found,
+		...sessions.found,
+		...state,
+		...lookAtProcesses(),
+		...gateway,
+	];
+}
+
+function lookAtNode(version: string): Finding[] {
+	const isFine = Number(version.split('.')[0]) >= MIN_NODE;
+	return [
+		isFine
+			? ok('Node', version)
+			: error('Node', `${version} is too old.`, `Install Node ${MIN_NODE} or later.`),
+	];
+}
+
+async function lookAtServers({config, env, cwd}: DoctorOptions): Promise<{found: Finding[]; listen: Listen}> {
+	const about = 'Servers';
+	try {
+		const loaded = await loadConfig({named: config, environment: env, cwd});
+		const {file, warnings} = loaded;
+		const count = loaded.config.services.size;
+		const text =
+			file === undefined ? 'no configuration file, which only gateway and hub need' : `${count} in ${file}`;
+		const told = warnings.map(each => warning(about, each, 'bridge config shows what is in force.'));
+		return {
+			found: [file === undefined ? info(about, text) : ok(about, text), ...told],
+			listen: loaded.config.listen,
+		};
+	} catch (reason) {
+		return {found: [wrong(about, reason)], listen: defaultListen};
+	}
+}
+
+async function lookAtSessions({
+	env,
+	cwd,
+	session,
+}: DoctorOptions): Promise<{found: Finding[]; config?: AtmConfig}> {
+	const about = 'Sessions';
+	try {
+		const {config, warnings, files} = await loadAtmConfig({flags: session, env, cwd});
+		const from =
+			files.length > 0 ? `from ${files.join(', ')}` : 'no configuration file: all is as by default';
+		const told = warnings.map(each => warning(about, each, 'bridge config shows what is in force.'));
+		return {found: [ok(about, `team ${config.team}, ${from}`), ...told], config};
+	} catch (reason) {
+		return {found: [wrong(about, reason)]};
+	}
+}
+
+function wrong(about: string, reason: unknown): Finding {
+	if (!(reason instanceof BridgeError)) throw reason;
+	return error(about, reason.message.trim(), reason.remedy);
+}
+
+function lookAtProcesses(): Finding[] {
+	const pids = orphans();
+	if (pids.length === 0) return [ok('Processes', 'none was left behind')];
+	const text = `a bridge that was killed has left ${pids.length} running: ${pids.join(', ')}`;
+	return [
+		warning(
+			'Processes',
+			text,
+			`End them with kill ${pids.join(' ')}; the next bridge that runs for a second does so, too.`,
+		),
+	];
+}

@@ -1,0 +1,108 @@
+/** What stands between the parts of JSON that people write: space and comments. */
+const SPACE = /(?:[ \t\r\n\ufeff]+|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/y;
+const STRING = /"(?:[^"\\]|\\.)*"/y;
+const WORD = /[^\s,\]}/]+/y;
+
+type Span = {readonly start: number; readonly end: number};
+type Member = {readonly key: string; readonly value: Span};
+
+/** Text that cannot be edited, since it is no JSON. */
+export class NotJson extends Error {
+	override readonly name = 'NotJson';
+}
+
+/**
+ * A JSON text with one value set, by the keys that lead to it; objects on the way are made. All else stays as it is,
+ * comments too.
+ */
+export function withMember(text: string, path: readonly string[], value: unknown): string {
+	const [key, ...rest] = path;
+	if (text.trim() === '') return `${JSON.stringify(nested(path, value), undefined, 2)}\n`;
+	const start = after(text, 0, SPACE);
+	if (text[start] !== '{' || key === undefined) throw new NotJson('it is no object');
+	return set(text, start, [key, ...rest], value, 1);
+}
+
+function set(
+	text: string,
+	at: number,
+	[key = '', ...rest]: readonly string[],
+	value: unknown,
+	depth: number,
+): string {
+	const {members, end} = membersOf(text, at);
+	const member = members.find(each => each.key === key);
+	if (member && rest.length > 0) {
+		if (text[member.value.start] !== '{') throw new NotJson(`${key} is no object`);
+		return set(text, member.value.start, rest, value, depth + 1);
+	}
+	const unit = indentOf(text);
+	const written = JSON.stringify(nested(rest, value), undefined, unit).replaceAll(
+		'\n',
+		`\n${unit.repeat(depth)}`,
+	);
+	if (member) return text.slice(0, member.value.start) + written + text.slice(member.value.end);
+	// Before all others, where neither a comma nor a comment can be in the way.
+	const line = `\n${unit.repeat(depth)}${JSON.stringify(key)}: ${written}`;
+	const closing = text.slice(at + 1, end).includes('\n') ? '' : `\n${unit.repeat(depth - 1)}`;
+	return `${text.slice(0, at + 1)}${line}${members.length > 0 ? ',' : closing}${text.slice(at + 1)}`;
+}
+
+const nested = (path: readonly string[], value: unknown): unknown =>
+	path.reduceRight((inner, key) => ({[key]: inner}), value);
+
+/** What its lines begin with below the first level. */
+const indentOf = (text: string): string =>
+	[...text.matchAll(/\n([ \t]+)"/g)]
+		.map(([, space = '']) => space)
+		.reduce(
+			(one, other) => (other.length < one.length ? other : one),
+			text.match(/\n([ \t]+)"/)?.[1] ?? '  ',
+		);
+
+/** The members of the object that begins here, and where its brace closes. */
+function membersOf(text: string, open: number): {members: Member[]; end: number} {
+	const members: Member[] = [];
+	for (let at = after(text, open + 1, SPACE); ; ) {
+		if (text[at] === '}') return {members, end: at};
+		const keyEnd = after(text, at, STRING);
+		if (keyEnd === at) throw new NotJson('a key is missing');
+		const colon = after(text, keyEnd, SPACE);
+		if (text[colon] !== ':') throw new NotJson('a colon is missing');
+		const start = after(text, colon + 1, SPACE);
+		const end = endOfValue(text, start);
+		members.push({key: JSON.parse(text.slice(at, keyEnd)), value: {start, end}});
+		at = after(text, end, SPACE);
+		if (text[at] === ',') at = after(text, at + 1, SPACE);
+		else if (text[at] !== '}') throw new NotJson('a comma is missing');
+	}
+}
+
+function endOfValue(text: string, start: number): number {
+	const first = text[start];
+	if (first === '"') return after(text, start, STRING);
+	if (first !== '{' && first !== '[') {
+		const end = after(text, start, WORD);
+		if (end === start) throw new NotJson('a value is missing');
+		return end;
+	}
+	return endOfBrackets(text, start);
+}
+
+function endOfBrackets(text: string, start: number): number {
+	let depth = 0;
+	for (let at = start; at < text.length; at = after(text, at, SPACE)) {
+		const char = text[at] ?? '';
+		if ('{['.includes(char)) depth++;
+		if ('}]'.includes(char)) depth--;
+		at = char === '"' ? after(text, at, STRING) : at + 1;
+		if (depth === 0) return at;
+	}
+	throw new NotJson('a bracket is not closed');
+}
+
+/** Where a pattern that begins here ends; here, if it does not fit. */
+function after(text: string, at: number, pattern: RegExp): number {
+	pattern.lastIndex = at;
+	return pattern.test(text) ? pattern.lastIndex : at;
+}

@@ -1,0 +1,23 @@
+const CONTEXT = 2;
+
+/** What changes between two texts that differ in one place: lines with `-` and `+` before them, and some around. */
+export function lineDiff(before: string, after: string): string[] {
+	const [old, now] = [linesOf(before), linesOf(after)];
+	const shorter = Math.min(old.length, now.length);
+	let head = 0;
+	while (head < shorter && old[head] === now[head]) head++;
+	let tail = 0;
+	while (tail < shorter - head && old.at(-1 - tail) === now.at(-1 - tail)) tail++;
+	return [
+		...old.slice(Math.max(0, head - CONTEXT), head).map(line => `  ${line}`),
+		...old.slice(head, old.length - tail).map(line => `- ${line}`),
+		...now.slice(head, now.length - tail).map(line => `+ ${line}`),
+		...old.slice(old.length - tail, old.length - tail + CONTEXT).map(line => `  ${line}`),
+	];
+}
+
+const linesOf = (text: string): string[] => {
+	const lines = text.split('\n');
+	if (lines.at(-1) === '') lines.pop();
+	return lines;
+};

@@ -1,0 +1,65 @@
+import type {AtmConfig, Role} from '../atm/types.js';
+import {type JsonObject, objectOf} from '../protocol/json.js';
+import {joined} from './context.js';
+import {Refusal} from './refusal.js';
+
+/** What the call that starts a session is made of. */
+export type Ingredients = {
+	/** The caller's own, which go before all else. */
+	readonly forwarded: JsonObject;
+	readonly prompt: string;
+	readonly cwd: string;
+	readonly settings: Role;
+	/** Appended to what the caller gives. */
+	readonly context: string;
+	/** What an earlier thread is remembered by; before what the caller gives. */
+	readonly memory?: string | undefined;
+	readonly extraInstructions?: string | undefined;
+	readonly basePrompt?: string | undefined;
+};
+
+/** The arguments that Codex gets: nothing is sent that nobody has asked for. */
+export function codexArguments(ingredients: Ingredients): JsonObject {
+	const {forwarded, prompt, cwd, settings, context, memory, extraInstructions, basePrompt} = ingredients;
+	const instructions = forwarded['developer-instructions'] as string | undefined;
+	const config = objectOf(forwarded.config);
+	const effort = settings.reasoningEffort;
+	const hasOwnEffort = effort === undefined || 'model_reasoning_effort' in config;
+	return {
+		...present({
+			model: settings.model,
+			sandbox: settings.sandbox,
+			'approval-policy': settings.approvalPolicy,
+			'base-instructions': basePrompt,
+		}),
+		...forwarded,
+		...(hasOwnEffort ? {} : {config: {...config, model_reasoning_effort: effort}}),
+		'developer-instructions': joined(memory, instructions, extraInstructions, context),
+		cwd,
+		prompt,
+	};
+}
+
+const present = (object: JsonObject): JsonObject =>
+	Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
+
+/** What holds for a session with this role: the role's own before what holds for all. */
+export function settingsOf(config: AtmConfig, role: string | undefined): Role {
+	const {model, sandbox, approvalPolicy, reasoningEffort} = config;
+	if (role === undefined) return {model, sandbox, approvalPolicy, reasoningEffort};
+	const preset = config.roles.get(role);
+	if (!preset) throw unknownRole(role, config);
+	return {
+		model: preset.model ?? model,
+		sandbox: preset.sandbox ?? sandbox,
+		approvalPolicy: preset.approvalPolicy ?? approvalPolicy,
+		reasoningEffort: preset.reasoningEffort ?? reasoningEffort,
+	};
+}
+
+function unknownRole(role: string, {roles}: AtmConfig): Refusal {
+	const known = [...roles.keys()];
+	const there = known.length === 0 ? 'None is configured' : `There are ${known.join(', ')}`;
+	const sentences = `There is no role ${JSON.stringify(role.slice(0, 100))}. ${there}: see [plugins.codex-mcp.roles.NAME] in .atm.toml.`;
+	return new Refusal('invalid_params', sentences, {role: role.slice(0, 100), roles: known});
+}

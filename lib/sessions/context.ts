@@ -1,0 +1,104 @@
+import {stat} from 'node:fs/promises';
+import {basename, dirname, join, resolve} from 'node:path';
+import {readPlain} from '../store/read-plain.js';
+
+/** Where a session works: read anew at every call, since branches change. Null outside of a repository. */
+export type RepoContext = {
+	readonly repo_root: string | null;
+	readonly repo_name: string | null;
+	readonly branch: string | null;
+};
+
+const outside: RepoContext = {repo_root: null, repo_name: null, branch: null};
+
+/** Git's files are small. What is larger is none of them. */
+const MAX_BYTES = 64 * 1024;
+
+/** What git says of a folder, told by its files: a process for each call would cost more than the call. */
+export async function repoContext(cwd: string): Promise<RepoContext> {
+	const found = await gitFolder(resolve(cwd));
+	if (!found) return outside;
+	const {root, folder} = found;
+	// A worktree has a HEAD of its own, and all else in common with the others.
+	const common = resolve(folder, (await textOf(join(folder, 'commondir')))?.trim() ?? '.');
+	const [head, config] = await Promise.all([textOf(join(folder, 'HEAD')), textOf(join(common, 'config'))]);
+	return {
+		repo_root: root,
+		repo_name: originName(config ?? '') ?? basename(root),
+		branch: branchOf(head ?? ''),
+	};
+}
+
+/** The repository that a folder is in: `.git` is a folder, or a file that names one. */
+async function gitFolder(cwd: string): Promise<{readonly root: string; readonly folder: string} | undefined> {
+	for (let root = cwd; ; root = dirname(root)) {
+		const dotGit = join(root, '.git');
+		const found = await stat(dotGit).catch(() => undefined);
+		if (found?.isDirectory()) return {root, folder: dotGit};
+		const named = found?.isFile() ? /^gitdir: (.+)$/m.exec((await textOf(dotGit)) ?? '')?.[1] : undefined;
+		if (named !== undefined) return {root, folder: resolve(root, named.trim())};
+		if (dirname(root) === root) return;
+	}
+}
+
+/** The branch, or `HEAD` where none is checked out, as git itself says. */
+function branchOf(head: string): string | null {
+	const [, branch] = /^ref: refs\/heads\/(.+)$/m.exec(head) ?? [];
+	if (branch !== undefined) return branch.trim();
+	return /^[0-9a-f]{40,64}\s*$/.test(head) ? 'HEAD' : null;
+}
+
+/** The last part of the URL of `origin`. */
+function originName(config: string): string | undefined {
+	const [, section] = /^\s*\[remote "origin"\][^\S\n]*\n((?:(?!\s*\[).*\n?)*)/m.exec(config) ?? [];
+	const [, url] = /^\s*url\s*=\s*(.+)$/m.exec(section ?? '') ?? [];
+	const last = url
+		?.trim()
+		.replace(/\/+$/, '')
+		.replace(/\.git$/, '')
+		.split(/[/:]/)
+		.at(-1);
+	return last === '' ? undefined : last;
+}
+
+const textOf = async (path: string): Promise<string | undefined> => {
+	const bytes = await readPlain(path, MAX_BYTES).catch(() => undefined);
+	return bytes?.toString();
+};
+
+/** All that a session is told of itself. */
+export type SessionContext = RepoContext & {
+	readonly identity: string;
+	readonly team: string;
+	readonly cwd: string;
+};
+
+/** What Codex is told of who it is and where, in its developer instructions. */
+export const contextBlock = ({identity, team, repo_root, repo_name, branch, cwd}: SessionContext): string =>
+	[
+		'<session-context>',
+		`Identity: ${oneLine(identity)}`,
+		`Team: ${oneLine(team)}`,
+		`Repo: ${repo_name === null ? 'null' : `${oneLine(repo_name)} (${oneLine(repo_root ?? '')})`}`,
+		`Branch: ${oneLine(branch ?? 'null')}`,
+		`CWD: ${oneLine(cwd)}`,
+		'</session-context>',
+	].join('\n');
+
+/** What comes before a reply when the session has been told something else before; nothing when it has not. */
+export function contextNote(told: RepoContext, now: RepoContext): string | undefined {
+	const news = [
+		...(told.repo_root === now.repo_root ? [] : [`Repo root is now ${oneLine(now.repo_root ?? 'null')}.`]),
+		...(told.branch === now.branch ? [] : [`Branch is now ${oneLine(now.branch ?? 'null')}.`]),
+	];
+	return news.length === 0 ? undefined : `<session-context-update>${news.join(' ')}</session-context-update>`;
+}
+
+/** Names of folders and branches may hold nearly anything; none of it is to look like a line of ours. */
+const oneLine = (text: string): string => text.replace(/[\p{Cc}<>]/gu, '?');
+
+/** Texts one after the other, with a blank line between; those that are empty are left out. */
+export const joined = (...texts: ReadonlyArray<string | undefined>): string | undefined => {
+	const present = texts.filter(text => text !== undefined && text.trim() !== '');
+	return present.length === 0 ? undefined : present.join('\n\n');
+};

@@ -1,0 +1,127 @@
+import {auditFolder, stateFolder} from '../atm/paths.js';
+import type {AtmConfig} from '../atm/types.js';
+import type {BridgeError} from '../errors.js';
+import type {Log} from '../log.js';
+import {pause} from '../pause.js';
+import type {AcceptedCalls} from './accepted-calls.js';
+import {Admissions} from './admission.js';
+import {Audit} from './audit-file.js';
+import {Journal} from './journal.js';
+import {type ChildState, managementTools, type OwnTool} from './management.js';
+import {Preparation} from './preparation.js';
+import {Refusal} from './refusal.js';
+import {Registry} from './registry.js';
+import {Sessions} from './sessions.js';
+import {Summaries} from './summary.js';
+import {TurnRunner} from './turn-runner.js';
+import type {SessionEntry} from './types.js';
+
+export type DeskOptions = {
+	readonly config: AtmConfig;
+	readonly log: Log;
+	readonly cwd: string;
+	readonly timeoutMs: number;
+	/** Which Codex runs. */
+	readonly backend: string;
+	/** The session to go on with: its id, or an empty text for the last one of the identity. */
+	readonly resume: string | undefined;
+};
+
+/** All sessions are to end within this. */
+const BUDGET_MS = 10_000;
+
+/** All that there is to many sessions through one Codex, put together. */
+export class Desk {
+	readonly sessions: Sessions;
+	readonly runner: TurnRunner;
+	readonly calls: AcceptedCalls = new Map();
+	readonly journal: Journal;
+	readonly admissions: Admissions;
+	readonly tools: ReadonlyMap<string, OwnTool>;
+	readonly #audit: Audit;
+	readonly #registry: Registry;
+	#child: ChildState;
+	#ending: Promise<void> | undefined;
+
+	private constructor(options: DeskOptions, registry: Registry, audit: Audit) {
+		const {config, log, cwd, timeoutMs, backend, resume} = options;
+		const summaries = new Summaries(stateFolder(config.base, config.team));
+		this.#registry = registry;
+		this.#audit = audit;
+		this.#child = {isAlive: true, backend};
+		this.sessions = new Sessions({config, registry, log});
+		this.journal = new Journal(audit, config.team);
+		this.runner = new TurnRunner({sessions: this.sessions, summaries, log, timeoutMs, journal: this.journal});
+		const preparation = new Preparation({config, summaries, log, cwd});
+		this.admissions = new Admissions({
+			...{sessions: this.sessions, preparation},
+			resume: resume === undefined ? undefined : resumed(registry, config, resume, log),
+		});
+		this.tools = managementTools({
+			...{sessions: this.sessions, runner: this.runner, journal: this.journal},
+			child: () => this.#child,
+		});
+	}
+
+	static async open(options: DeskOptions): Promise<Desk> {
+		const {config, log} = options;
+		const {base, team, persistThreads, auditFsync} = config;
+		const registry = await Registry.open({
+			folder: stateFolder(base, team),
+			team,
+			log,
+			isPersistent: persistThreads,
+		});
+		const audit = await Audit.open({folder: auditFolder(base), log, fsync: auditFsync});
+		return new Desk(options, registry, audit);
+	}
+
+	/** Why no call is taken at present, if that is so. */
+	readonly refusal = (): Refusal | undefined => {
+		if (this.runner.death || this.#ending === undefined) return this.runner.death;
+		return new Refusal('session_closed', 'bridge serve is about to end and takes no more calls.');
+	};
+
+	/** Codex is gone. */
+	readonly gone = (error: BridgeError): void => {
+		const {exitCode, signal} = error.details;
+		const facts = {exit_code: (exitCode ?? null) as number | null, signal: (signal ?? null) as string | null};
+		this.#child = {...this.#child, isAlive: false, exitCode: facts.exit_code, signal: facts.signal};
+		const how =
+			'Close and open the connection to bridge serve to start it again; codex with a codex_id then resumes a session.';
+		this.runner.gone(new Refusal('child_dead', `${error.sentence} ${how}`, facts));
+	};
+
+	/** Ends all sessions, each with a summary if there is time for that. `hurry` resolves when there is none. */
+	end(hurry: Promise<unknown>): Promise<void> {
+		this.#ending ??= this.#end(hurry);
+		return this.#ending;
+	}
+
+	async #end(hurry: Promise<unknown>): Promise<void> {
+		const started = performance.now();
+		const saved = this.sessions.allInterrupted();
+		await Promise.race([saved, hurry, pause(BUDGET_MS / 2)]);
+		const withinMs = Math.max(1, BUDGET_MS - (performance.now() - started));
+		void hurry.then(() => this.runner.hurry());
+		await Promise.all(
+			this.sessions.live.map(session => this.runner.close(session, {wantsSummary: true, withinMs})),
+		);
+	}
+
+	/** Nothing more will happen: all is written out. */
+	async close(): Promise<void> {
+		await this.#registry.close();
+		await this.#audit.close();
+	}
+}
+
+/** The session that is meant: by any of its names, or the last one of the identity. */
+function resumed(registry: Registry, {identity}: AtmConfig, ref: string, log: Log): SessionEntry | undefined {
+	const found = registry.find(ref === '' ? identity : ref);
+	if (found && found.status !== 'active') return found;
+	const what = ref === '' ? `of ${identity}` : ref;
+	const why = found ? 'it is active in another bridge serve' : 'there is none';
+	log.warn('resume.nothing', `The session ${what} cannot be resumed: ${why}. A new one is started instead.`);
+	return;
+}

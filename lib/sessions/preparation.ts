@@ -1,0 +1,138 @@
+import {stat} from 'node:fs/promises';
+import {resolve} from 'node:path';
+import type {AtmConfig} from '../atm/types.js';
+import type {Log} from '../log.js';
+import type {JsonObject} from '../protocol/json.js';
+import {readPlainText} from '../store/read-plain.js';
+import {ownAgentFolders, readAgentFile} from './agent-file.js';
+import type {StartCall} from './call-arguments.js';
+import {codexArguments, settingsOf} from './codex-arguments.js';
+import {contextBlock, contextNote, joined, repoContext} from './context.js';
+import type {Restart} from './job.js';
+import {Refusal} from './refusal.js';
+import type {Session} from './session.js';
+import type {Summaries} from './summary.js';
+import {remembered} from './summary-turn.js';
+
+export type PreparationOptions = {
+	readonly config: AtmConfig;
+	readonly summaries: Summaries;
+	readonly log: Log;
+	/** The folder that bridge was started in. */
+	readonly cwd: string;
+};
+
+const MAX_PROMPT_BYTES = 2 ** 20;
+
+/** Makes of what a caller wants what Codex is to be told: files are read, and where the session is is found out anew. */
+export class Preparation {
+	readonly #options: PreparationOptions;
+
+	constructor(options: PreparationOptions) {
+		this.#options = options;
+	}
+
+	/** The folder that a session works in: the caller's, else the repository that bridge was started in. */
+	async folderOf(named: string | undefined): Promise<string> {
+		const {cwd} = this.#options;
+		if (named === undefined) return (await repoContext(cwd)).repo_root ?? cwd;
+		const path = resolve(cwd, named);
+		const found = await stat(path).catch(() => undefined);
+		if (found?.isDirectory()) return path;
+		const what = found ? 'is not a folder' : 'does not exist';
+		throw new Refusal('invalid_params', `The cwd ${path} ${what}. Name a folder that exists.`, {cwd: path});
+	}
+
+	/** What Codex is told to begin with. */
+	async start(
+		session: Session,
+		call: StartCall,
+	): Promise<{readonly arguments: JsonObject; readonly prompt: string}> {
+		const cwd = await this.folderOf(call.cwd);
+		session.changed({cwd});
+		const file = call.agentFile === undefined ? undefined : await this.#agentFile(call.agentFile, cwd);
+		const isBase = call.agentFileAs === 'base-instructions';
+		const launch =
+			isBase && file !== undefined ? {'base-instructions': file, ...call.forwarded} : call.forwarded;
+		session.launch = launch;
+		const prompt = isBase ? (call.prompt ?? '') : (file ?? call.prompt ?? '');
+		return {arguments: await this.#compose(session, prompt), prompt};
+	}
+
+	/** The prompt of a reply, with what is new of where the session is in front. */
+	async reply(session: Session, prompt: string): Promise<string> {
+		if (!this.#options.config.contextOnReply) return prompt;
+		const {told} = session;
+		const now = await repoContext(session.entry.cwd);
+		session.told = now;
+		session.changed(now);
+		const note = contextNote(told, now);
+		return note === undefined ? prompt : `${note}\n\n${prompt}`;
+	}
+
+	/** What a session is remembered by, ready to be put in front of something. */
+	async memory({entry, codexId}: Session): Promise<string | undefined> {
+		const {summaries, log} = this.#options;
+		for (const threadId of [entry.thread_id, ...entry.previous_thread_ids.toReversed()]) {
+			if (threadId === null) continue;
+			const summary = await summaries.read(entry.identity, threadId).catch(error => {
+				log.warn('summary.unusable', (error as Error).message, {codex_id: codexId, thread_id: threadId});
+			});
+			if (summary !== undefined && summary.trim() !== '') return remembered(entry, summary);
+		}
+		const sentence = `There is no summary of ${entry.identity} (${codexId}), so it goes on without one.`;
+		log.warn('resume.no_summary', sentence, {codex_id: codexId, identity: entry.identity});
+		return;
+	}
+
+	/** A new thread in the place of one that Codex does not know any more. */
+	async startAgain(
+		session: Session,
+		prompt: string,
+		memory: string | undefined,
+		place: MemoryPlace,
+	): Promise<Restart> {
+		const isInstructions = place === 'instructions';
+		const args = isInstructions
+			? await this.#compose(session, prompt, memory)
+			: await this.#compose(session, joined(memory, prompt) ?? '');
+		return {arguments: args, context: memory === undefined ? 'none' : 'summary'};
+	}
+
+	async #compose(session: Session, prompt: string, memory?: string): Promise<JsonObject> {
+		const {config} = this.#options;
+		const {cwd, identity, team, role} = session.entry;
+		const repo = await repoContext(cwd);
+		session.told = repo;
+		session.changed(repo);
+		const [basePrompt, extraInstructions] = await Promise.all([
+			this.#promptFile(config.basePromptFile, 'base_prompt_file'),
+			this.#promptFile(config.extraInstructionsFile, 'extra_instructions_file'),
+		]);
+		return codexArguments({
+			...{forwarded: session.launch, prompt, cwd, memory, extraInstructions, basePrompt},
+			settings: settingsOf(config, role ?? undefined),
+			context: contextBlock({...repo, identity, team, cwd}),
+		});
+	}
+
+	async #agentFile(path: string, cwd: string): Promise<string> {
+		const own = this.#options.cwd;
+		const roots = await Promise.all(
+			[cwd, own].map(async folder => (await repoContext(folder)).repo_root ?? folder),
+		);
+		return readAgentFile(path, {bases: [cwd, own], roots: [...new Set([...roots, ...ownAgentFolders()])]});
+	}
+
+	async #promptFile(path: string | undefined, key: string): Promise<string | undefined> {
+		if (path === undefined) return;
+		const text = await readPlainText(path, MAX_PROMPT_BYTES).catch((error: Error) => {
+			throw new Refusal('invalid_params', `${key} ${path} cannot be read: ${error.message}.`, {path});
+		});
+		if (text === undefined) throw new Refusal('invalid_params', `${key}: there is no file ${path}.`, {path});
+		return text;
+	}
+}
+
+/** Where a summary is put: before the developer instructions, or before the prompt. */
+export type MemoryPlace = 'instructions' | 'prompt';

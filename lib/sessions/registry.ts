@@ -1,0 +1,194 @@
+import {chmod, unlink} from 'node:fs/promises';
+import {constants} from 'node:os';
+import {join} from 'node:path';
+import type {Log} from '../log.js';
+import {sweepLeftovers} from '../store/atomic-file.js';
+import {underLock} from '../store/folder-lock.js';
+import {GroupCommit} from '../store/group-commit.js';
+import {makeFolder} from '../store/make-folder.js';
+import {findEntry} from './find-entry.js';
+import {holderIn, IdentityLocks, lockPath, staleLocks} from './identity-locks.js';
+import {SessionTable} from './session-table.js';
+import type {RegistryHealth, Reservation, SessionEntry} from './types.js';
+
+export type RegistryOptions = {
+	/** The team's folder: see `stateFolder` in lib/atm/paths.ts. */
+	readonly folder: string;
+	readonly team: string;
+	readonly log: Log;
+	/** False keeps everything in memory. */
+	readonly isPersistent?: boolean;
+	readonly now?: () => Date;
+};
+
+/** What was only used is on disk after so long. */
+const TOUCH_MS = 1500;
+
+/** All sessions of a team that are known, and their file: what is acknowledged survives a crash. */
+export class Registry {
+	readonly #options: RegistryOptions;
+	readonly #now: () => Date;
+	readonly #table: SessionTable;
+	readonly #locks: IdentityLocks;
+	readonly #commit: GroupCommit;
+	#touching: NodeJS.Timeout | undefined;
+	#problem: string | undefined;
+
+	private constructor(options: RegistryOptions) {
+		this.#options = options;
+		this.#now = options.now ?? (() => new Date());
+		this.#table = new SessionTable({folder: options.folder, log: options.log, now: this.#now});
+		this.#locks = new IdentityLocks(options.folder);
+		this.#commit = new GroupCommit(() => this.#save());
+	}
+
+	/**
+	 * Reads the file. Sessions whose process is gone become stale; a file that is no registry is kept aside; one of a later
+	 * version is refused. Where nothing can be written, it goes on in memory and says so.
+	 */
+	static async open(options: RegistryOptions): Promise<Registry> {
+		const registry = new Registry(options);
+		if (options.isPersistent === false) return registry;
+		try {
+			await makeFolder(options.folder);
+			await chmod(options.folder, 0o700);
+			await sweepLeftovers(options.folder);
+			await registry.#exclusively(() => registry.#takeOver());
+		} catch (error) {
+			if (!isOfDisk(error)) throw error;
+			await registry.#table.read();
+			registry.#note(error);
+		}
+		return registry;
+	}
+
+	/** Those of other processes too, as they were when the file was last read. */
+	entries(): readonly SessionEntry[] {
+		return this.#table.entries();
+	}
+
+	get(codexId: string): SessionEntry | undefined {
+		return this.#table.get(codexId);
+	}
+
+	/** By codex id, thread id (previous ones too) or identity; of several the active one, else the one used last. */
+	find(idOrThreadOrIdentity: string): SessionEntry | undefined {
+		return findEntry(this.#table.entries(), idOrThreadOrIdentity);
+	}
+
+	/** Takes a new or changed entry as this process's own. Resolves when it is durable, rejects when it cannot be. */
+	put(entry: SessionEntry): Promise<void> {
+		this.#table.put(entry);
+		return this.saved();
+	}
+
+	/** Forgets an entry that never became a session. */
+	remove(codexId: string): Promise<void> {
+		this.#table.remove(codexId);
+		return this.saved();
+	}
+
+	/** Notes the time of use: on disk within 2 s. */
+	touch(codexId: string, lastActive: Date): void {
+		const entry = this.#table.get(codexId);
+		if (!entry || !this.#table.isOwn(codexId)) return;
+		this.#table.put({...entry, last_active: lastActive.toISOString()});
+		this.#touching ??= setTimeout(() => this.saved().catch(() => {}), TOUCH_MS).unref();
+	}
+
+	/** Takes an identity for a session, against all processes of this machine. */
+	async reserve(identity: string, codexId: string): Promise<Reservation> {
+		const take = (): Promise<Reservation> => this.#locks.take(identity, codexId, this.#now());
+		if (!this.#isPersistent) return this.#locks.takeInMemory(identity, codexId, this.#now());
+		try {
+			return await this.#exclusively(take);
+		} catch (error) {
+			if (!isOfDisk(error)) throw error;
+			this.#note(error);
+			return this.#locks.takeInMemory(identity, codexId, this.#now());
+		}
+	}
+
+	/** Gives it back; nothing happens if it is not this process's. */
+	async release(identity: string): Promise<void> {
+		if (!this.#locks.holds(identity)) return;
+		const give = (): Promise<void> => this.#locks.give(identity);
+		await (this.#isPersistent ? this.#exclusively(give).catch(give) : give());
+	}
+
+	health(): RegistryHealth {
+		const persist = !this.#isPersistent ? 'off' : this.#problem === undefined ? 'ok' : 'degraded';
+		return {persist, problem: this.#problem, keptAside: this.#table.keptAside};
+	}
+
+	/** Resolves when all that was put so far is on disk, rejects if it cannot be. */
+	saved(): Promise<void> {
+		clearTimeout(this.#touching);
+		this.#touching = undefined;
+		if (!this.#isPersistent) return Promise.resolve();
+		return this.#table.hasChanges ? this.#commit.commit() : this.#commit.underWay();
+	}
+
+	/** Saves what is left and gives all identities back. */
+	async close(): Promise<void> {
+		try {
+			await this.saved();
+		} finally {
+			for (const identity of this.#locks.identities) await this.release(identity);
+			this.#locks.stop();
+		}
+	}
+
+	get #isPersistent(): boolean {
+		return this.#options.isPersistent !== false;
+	}
+
+	#exclusively<T>(action: () => Promise<T>): Promise<T> {
+		return underLock(join(this.#options.folder, '.lock'), action);
+	}
+
+	/** What a process that is gone has left: its sessions can be resumed, and its identities are free. */
+	async #takeOver(): Promise<void> {
+		const {folder, team} = this.#options;
+		await this.#table.read();
+		for (const entry of this.#table.entries()) {
+			if (entry.status !== 'active' || entry.team !== team) continue;
+			const holder = await holderIn(folder, entry.identity);
+			if (holder?.codexId !== entry.codex_id) this.#table.put({...entry, status: 'stale', state: 'closed'});
+		}
+		for (const identity of await staleLocks(folder)) await unlink(lockPath(folder, identity)).catch(() => {});
+		if (this.#table.hasChanges) await this.#table.write();
+	}
+
+	async #save(): Promise<void> {
+		try {
+			await this.#exclusively(async () => {
+				if (this.#table.hasChanges) await this.#table.write();
+			});
+			if (this.#problem !== undefined)
+				this.#options.log.info('registry.saved', 'The registry is saved again.');
+			this.#problem = undefined;
+		} catch (error) {
+			this.#note(error);
+			throw error;
+		}
+	}
+
+	/** Tells once that nothing can be saved, however often it is tried. */
+	#note(error: unknown): void {
+		const reason = error instanceof Error ? error.message : String(error);
+		const sentence =
+			'The registry of sessions cannot be saved: what changes now is lost when this process ends. It is tried again with each change.';
+		if (this.#problem === undefined)
+			this.#options.log.error('registry.unsaved', sentence, {folder: this.#options.folder, reason});
+		this.#problem = reason;
+	}
+}
+
+const ofDisk = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'EACCES', 'EPERM', 'EMFILE', 'ENFILE']);
+
+/** Whether it is the disk's fault, and no mistake in what was asked of it. Node has no name for a quota that is used up. */
+const isOfDisk = (error: unknown): boolean => {
+	const {code = '', errno = 0} = error as NodeJS.ErrnoException;
+	return ofDisk.has(code) || -errno === constants.errno.EDQUOT;
+};

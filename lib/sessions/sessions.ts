@@ -1,0 +1,154 @@
+import {randomUUID} from 'node:crypto';
+import type {AtmConfig} from '../atm/types.js';
+import type {Log} from '../log.js';
+import {type Claims, claimed, conflict, holderOf, released} from './identity.js';
+import {type LifecycleEvent, nextLife} from './lifecycle.js';
+import {Refusal} from './refusal.js';
+import type {Registry} from './registry.js';
+import {Session} from './session.js';
+import type {SessionEntry} from './types.js';
+
+export type SessionsOptions = {
+	readonly config: AtmConfig;
+	readonly registry: Registry;
+	readonly log: Log;
+	readonly now?: () => Date;
+};
+
+/** What is known of a session before it has begun. */
+export type Beginning = Pick<SessionEntry, 'identity' | 'cwd' | 'tag' | 'role'> & {
+	readonly autoMail: boolean | undefined;
+};
+
+/** The sessions that this process has, each with an identity that nobody else has. */
+export class Sessions {
+	readonly config: AtmConfig;
+	readonly registry: Registry;
+	readonly #log: Log;
+	readonly #now: () => Date;
+	readonly #live = new Map<string, Session>();
+	#claims: Claims = new Map();
+	/** Whether this process is about to end: what is active until then may be cut off at any time. */
+	#isEnding = false;
+
+	constructor({config, registry, log, now = () => new Date()}: SessionsOptions) {
+		this.config = config;
+		this.registry = registry;
+		this.#log = log;
+		this.#now = now;
+	}
+
+	get live(): readonly Session[] {
+		return [...this.#live.values()];
+	}
+
+	/** A new session. Its identity is taken before anybody else can ask for it. */
+	begin({identity, cwd, tag, role, autoMail}: Beginning): Session {
+		const now = this.#now().toISOString();
+		return this.#take({
+			...{codex_id: `codex:${randomUUID()}`, thread_id: null, previous_thread_ids: []},
+			...{identity, team: this.config.team, repo_root: null, repo_name: null, branch: null, cwd},
+			...{started_at: now, last_active: now, status: 'active', state: 'busy', tag, role},
+			...{turns: 0, last_text: null, ...(autoMail === undefined ? {} : {auto_mail: autoMail})},
+		});
+	}
+
+	/** A session of before, with the identity that it had. */
+	revive(entry: SessionEntry): Session {
+		return this.#take({...entry, status: 'active', state: 'busy'}, entry);
+	}
+
+	#take(entry: SessionEntry, before?: SessionEntry): Session {
+		const {maxConcurrentThreads, maxQueuedTurns} = this.config;
+		const {identity, codex_id: codexId} = entry;
+		this.#claims = claimed(this.#claims, {identity, codexId}, maxConcurrentThreads);
+		const session = new Session(entry, maxQueuedTurns, before);
+		this.#live.set(codexId, session);
+		return session;
+	}
+
+	/** Takes the identity against other processes, too, and writes the session down. */
+	async confirm(session: Session): Promise<void> {
+		const {identity, codexId} = session;
+		const reservation = await this.registry.reserve(identity, codexId);
+		if (!reservation.isHeld) throw conflict(identity, reservation.holder.codexId, reservation.holder.pid);
+		this.save(session, {});
+	}
+
+	/** Something happened to a session, which the registry is to know. */
+	happened(session: Session, event: LifecycleEvent, patch: Partial<SessionEntry> = {}): void {
+		session.life = nextLife(session.life, event);
+		this.save(session, {...patch, last_active: this.#now().toISOString()});
+	}
+
+	/** Writes a change down. Who has to know that it is on disk waits for `session.saved`. */
+	save(session: Session, patch: Partial<SessionEntry>): void {
+		this.#put(session, session.changed(patch));
+	}
+
+	/** Writes all sessions down as cut off, which they are unless they come to a better end. */
+	async allInterrupted(): Promise<void> {
+		this.#isEnding = true;
+		for (const session of this.live) this.save(session, {});
+		await Promise.all(this.live.map(({saved}) => saved));
+	}
+
+	#put(session: Session, entry: SessionEntry): void {
+		const isCutOff = this.#isEnding && entry.status === 'active';
+		const written: SessionEntry = isCutOff ? {...entry, status: 'interrupted', state: 'closed'} : entry;
+		const saving = this.registry.put(written).catch(error => {
+			const sentence = `The session ${session.codexId} could not be written to the registry: ${(error as Error).message}.`;
+			this.#log.error('registry.not_saved', sentence, {codex_id: session.codexId});
+		});
+		session.saved = Promise.all([session.saved, saving]);
+	}
+
+	/** A session that did not come about: as if it had never been wanted. */
+	async abandon(session: Session): Promise<void> {
+		this.#letGo(session);
+		await session.saved;
+		if (session.before) this.#put(session, session.before);
+		else await this.registry.remove(session.codexId).catch(() => {});
+		await session.saved;
+		await this.registry.release(session.identity);
+	}
+
+	/** A session is over, in this way. Its identity is free when this resolves. */
+	async end(session: Session, event: 'closed' | 'interrupted' | 'child_gone'): Promise<void> {
+		this.happened(session, event);
+		this.#letGo(session);
+		await session.saved;
+		await this.registry.release(session.identity);
+	}
+
+	#letGo(session: Session): void {
+		this.#live.delete(session.codexId);
+		this.#claims = released(this.#claims, session);
+	}
+
+	/** The session of this process that goes by this codex id, thread id or identity. */
+	liveOne(ref: string): Session | undefined {
+		const session = this.#live.get(ref) ?? this.#live.get(holderOf(this.#claims, ref) ?? '');
+		return session ?? this.live.find(({entry}) => entry.thread_id === ref);
+	}
+
+	/** What is known of a session by its codex id, thread id or identity. */
+	known(ref: string): SessionEntry {
+		const entry = this.liveOne(ref)?.entry ?? this.registry.find(ref);
+		if (entry) return entry;
+		const active = this.live.map(({identity, codexId}) => `${identity} (${codexId})`);
+		const there = active.length === 0 ? 'No session is active' : `Active are ${active.join(', ')}`;
+		throw new Refusal(
+			'session_not_found',
+			`There is no session ${JSON.stringify(ref.slice(0, 200))}. ${there}; codex_threads lists those of before.`,
+			{codex_id: ref.slice(0, 200)},
+		);
+	}
+
+	/** The session of a thread. */
+	ofThread(threadId: unknown): Session | undefined {
+		return typeof threadId === 'string'
+			? this.live.find(session => session.threadId === threadId)
+			: undefined;
+	}
+}

@@ -1,0 +1,53 @@
+import type {Envelope} from '../envelope.js';
+import {type JsonObject, listOf, objectOf, without, worded} from '../protocol/json.js';
+
+const statuses = ['completed', 'interrupted', 'failed', 'unknown_thread', 'retired'] as const;
+
+/** How a turn ended, as the backend tells it. */
+export type TurnReport = {
+	readonly status: (typeof statuses)[number];
+	readonly threadId: string | undefined;
+	/** All that the agent said, or the last of it before the turn was stopped. */
+	readonly text: string;
+	/** The result of the call, without what is only for here. */
+	readonly result: JsonObject;
+};
+
+/** Where the backend says how a turn ended. */
+export const TURN = 'io.bridge/turn';
+
+/** Understands the answer to a turn, whatever it is. */
+export function readReport({head, body}: Envelope): TurnReport {
+	if (head.hasError) return failedReport(worded(objectOf(body.error).message));
+	const {_meta, ...result} = objectOf(body.result);
+	const turn = objectOf(objectOf(_meta)[TURN]);
+	const structured = objectOf(result.structuredContent);
+	const threadId = textOf(turn.threadId) ?? textOf(structured.threadId);
+	const status =
+		statuses.find(known => known === turn.status) ?? (result.isError === true ? 'failed' : 'completed');
+	const meta = without(objectOf(_meta), TURN);
+	return {
+		status,
+		threadId: threadId === '' ? undefined : threadId,
+		text: textOf(turn.partial) ?? textOf(structured.content) ?? firstText(result),
+		result: Object.keys(meta).length === 0 ? result : {...result, _meta: meta},
+	};
+}
+
+/** A turn that could not be had. */
+export const failedReport = (text: string): TurnReport => ({
+	status: 'failed',
+	threadId: undefined,
+	text,
+	result: {content: [{type: 'text', text}], isError: true},
+});
+
+/** A turn that nobody has told the end of. */
+export const silentReport: TurnReport = {status: 'interrupted', threadId: undefined, text: '', result: {}};
+
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+
+const firstText = ({content}: JsonObject): string =>
+	listOf(content)
+		.map(item => textOf(objectOf(item).text))
+		.find(text => text !== undefined) ?? '';

@@ -1,0 +1,66 @@
+import {constants, type FileHandle, open, readdir, rename, unlink} from 'node:fs/promises';
+import {basename, dirname, join} from 'node:path';
+import {livenessOf, MARK_PATTERN, ownMark} from './owner.js';
+
+/**
+ * Replaces a file, for its owner alone unless another mode is wanted: whatever happens, a crash or a full disk, there is the old content or the new,
+ * and when this resolves it is the new one for good. A link in its place is replaced and never followed.
+ */
+export async function writeAtomically(
+	path: string,
+	content: string | Uint8Array,
+	mode = 0o600,
+): Promise<void> {
+	const temp = join(dirname(path), tempName(basename(path)));
+	// Nobody else makes files of this name; were it there all the same, it would not be ours to write to.
+	const handle = await open(temp, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
+	try {
+		await fill(handle, content, mode);
+		await rename(temp, path);
+	} catch (error) {
+		await unlink(temp).catch(() => {});
+		throw error;
+	}
+	await syncFolder(dirname(path));
+}
+
+async function fill(handle: FileHandle, content: string | Uint8Array, mode: number): Promise<void> {
+	try {
+		// It fails where the disk takes less than all of it.
+		await handle.writeFile(content);
+		if (mode !== 0o600) await handle.chmod(mode);
+		await handle.sync();
+	} finally {
+		await handle.close();
+	}
+}
+
+/** Makes what was renamed, made or removed in a folder durable. */
+export async function syncFolder(folder: string): Promise<void> {
+	const handle = await open(folder, constants.O_RDONLY);
+	try {
+		await handle.sync();
+	} finally {
+		await handle.close();
+	}
+}
+
+let count = 0;
+
+const tempName = (name: string): string => `.${name}.${ownMark()}.${count++}.tmp`;
+
+const temporary = new RegExp(`^\\..+\\.(${MARK_PATTERN})\\.\\d+\\.tmp$`);
+
+/** The temporary files of a folder that processes left behind which are no more. */
+export const leftovers = async (folder: string): Promise<string[]> =>
+	(await readdir(folder)).filter(name => {
+		const mark = temporary.exec(name)?.[1];
+		return mark !== undefined && livenessOf(mark) === 'dead';
+	});
+
+/** Removes them, and tells which. */
+export async function sweepLeftovers(folder: string): Promise<string[]> {
+	const names = await leftovers(folder);
+	for (const name of names) await unlink(join(folder, name)).catch(() => {});
+	return names;
+}

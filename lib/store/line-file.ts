@@ -1,0 +1,128 @@
+import {
+	closeSync,
+	constants,
+	fdatasync,
+	fdatasyncSync,
+	fstatSync,
+	openSync,
+	readdirSync,
+	readSync,
+	renameSync,
+	statSync,
+	unlinkSync,
+	writeSync,
+} from 'node:fs';
+import {basename, dirname, extname, join} from 'node:path';
+
+export type LineFileOptions = {
+	readonly path: string;
+	/** A file that would grow longer is put aside, under a name with the time, and a new one is begun. */
+	readonly maxBytes: number;
+	/** How many of those are kept. */
+	readonly keep: number;
+	readonly now: () => Date;
+};
+
+const FLAGS = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0);
+const LINE_FEED = 0x0a;
+
+/**
+ * A file that only ever grows by whole lines, also when several processes write to it: each line is one write to its end.
+ * It is made anew when somebody has moved or removed it.
+ */
+export class LineFile {
+	readonly #options: LineFileOptions;
+	#fd: number | undefined;
+	#isTorn = false;
+
+	constructor(options: LineFileOptions) {
+		this.#options = options;
+	}
+
+	/** Hands one line, line feed included, to the system. Throws where that takes not all of it: then none of it counts. */
+	append(line: string): void {
+		const bytes = Buffer.from(line);
+		const fd = this.#ready(bytes.length);
+		// What is left of a line that did not fit is a line of its own, which readers skip.
+		this.#write(fd, this.#isTorn ? Buffer.concat([Buffer.from('\n'), bytes]) : bytes);
+	}
+
+	/** Makes what was handed over safe against a power cut. */
+	sync(): Promise<void> {
+		const fd = this.#fd;
+		if (fd === undefined) return Promise.resolve();
+		return new Promise((resolve, reject) => {
+			fdatasync(fd, error => {
+				// A file that was closed meanwhile was synced at that.
+				if (error && error.code !== 'EBADF') reject(error);
+				else resolve();
+			});
+		});
+	}
+
+	syncNow(): void {
+		if (this.#fd !== undefined) fdatasyncSync(this.#fd);
+	}
+
+	close(): void {
+		const fd = this.#fd;
+		if (fd === undefined) return;
+		this.#fd = undefined;
+		try {
+			fdatasyncSync(fd);
+		} finally {
+			closeSync(fd);
+		}
+	}
+
+	#write(fd: number, bytes: Buffer): void {
+		this.#isTorn = true;
+		for (let done = 0; done < bytes.length; ) {
+			const written = writeSync(fd, bytes, done);
+			if (written === 0) throw new Error('nothing of it was written');
+			done += written;
+		}
+		this.#isTorn = false;
+	}
+
+	/** The file, with room for so many bytes. */
+	#ready(length: number): number {
+		const {path, maxBytes} = this.#options;
+		const found = statSync(path, {throwIfNoEntry: false});
+		const isOurs = found && this.#fd !== undefined && fstatSync(this.#fd).ino === found.ino;
+		if (found?.isFile() && found.size > 0 && found.size + length > maxBytes) {
+			this.close();
+			this.#putAside();
+		} else if (isOurs && this.#fd !== undefined) return this.#fd;
+		else this.close();
+		return this.#open();
+	}
+
+	#open(): number {
+		const fd = openSync(this.#options.path, FLAGS, 0o600);
+		this.#fd = fd;
+		const found = fstatSync(fd);
+		if (!found.isFile()) {
+			this.#fd = undefined;
+			closeSync(fd);
+			throw new Error(`${this.#options.path} is no file`);
+		}
+		const last = Buffer.alloc(1);
+		this.#isTorn = found.size > 0 && readSync(fd, last, 0, 1, found.size - 1) === 1 && last[0] !== LINE_FEED;
+		return fd;
+	}
+
+	/** No line is lost at that: a process that still has it open goes on at its end until it looks. */
+	#putAside(): void {
+		const {path, keep, now} = this.#options;
+		const [folder, ending] = [dirname(path), extname(path)];
+		const stem = `${basename(path, ending)}-`;
+		const time = now().toISOString().replace(/[:.]/g, '-');
+		let name = `${stem}${time}${ending}`;
+		for (let count = 1; statSync(join(folder, name), {throwIfNoEntry: false}); count++)
+			name = `${stem}${time}.${count}${ending}`;
+		renameSync(path, join(folder, name));
+		const old = readdirSync(folder).filter(each => each.startsWith(stem) && each.endsWith(ending));
+		for (const each of old.sort().slice(0, Math.max(0, old.length - keep))) unlinkSync(join(folder, each));
+	}
+}

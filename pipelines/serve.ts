@@ -1,0 +1,60 @@
+import type {BridgeError} from '../lib/errors.js';
+import type {Log} from '../lib/log.js';
+import {type AddToolsOptions, addTools} from '../lib/operators/add-tools.js';
+import {audit} from '../lib/operators/audit.js';
+import {MESSAGE_LIMIT} from '../lib/operators/frame.js';
+import {type InjectContextOptions, injectContext} from '../lib/operators/inject-context.js';
+import {matchAnswers} from '../lib/operators/match-answers.js';
+import {type OneTurnOptions, oneTurn} from '../lib/operators/one-turn.js';
+import {outliveChild} from '../lib/operators/outlive-child.js';
+import {parse} from '../lib/operators/parse.js';
+import type {Taps} from '../lib/operators/record.js';
+import {splitBatches} from '../lib/operators/split-batches.js';
+import {type TraceOptions, trace} from '../lib/operators/trace.js';
+import {Session} from '../lib/protocol/session.js';
+import type {HandshakeVersion} from '../lib/protocol/version.js';
+import type {Stage} from '../lib/stage.js';
+import {WaitingRequests} from '../lib/waiting-requests.js';
+import {speakVersions} from './wrap.js';
+
+export type ServeOptions = Omit<AddToolsOptions & InjectContextOptions & OneTurnOptions, 'log'> & {
+	readonly log: Log;
+	readonly trace?: TraceOptions | undefined;
+	/** The traffic log. */
+	readonly taps?: Taps | undefined;
+	readonly clientVersion?: HandshakeVersion | undefined;
+	readonly waiting?: WaitingRequests;
+	readonly maxBytes?: number;
+	/** Told when Codex is gone, with what it died of. */
+	readonly onGone: (error: BridgeError) => void;
+	/** The version of bridge. */
+	readonly version: string;
+};
+
+/** A client in front of many Codex sessions. Read it down as a call flows, and up as its answer does. */
+export function serve(options: ServeOptions): Stage[] {
+	const {log, journal, runner, calls, sessions, trace: show, taps} = options;
+	const {waiting = new WaitingRequests(), maxBytes = MESSAGE_LIMIT, clientVersion, onGone, version} = options;
+	const session = new Session({upstream: 'codex', clientVersion});
+	return [
+		show ? trace(show) : {}, //                    what passes, for people
+		taps?.client ?? {}, //                         what the client says and hears, for the traffic log
+		splitBatches({session, log}), //               a batch is the messages in it
+		parse({log, from: 'client', maxBytes}), //     what is no message goes no further
+		matchAnswers({log, upstream: 'codex', waiting}), // one answer a request
+		...speakVersions({session, log, transport: 'stdio', waiting}), // each side in its own version
+		addTools({log, journal, tools: options.tools}), // tools that look at sessions and close them
+		injectContext({
+			...{log, journal, sessions, calls},
+			...{admissions: options.admissions, refusal: options.refusal},
+		}), //                                         whose call it is, and where; nothing that is not Codex's
+		oneTurn({
+			...{sessions, runner, calls},
+			...(options.lastWords ? {lastWords: options.lastWords} : {}),
+		}), //                                         one turn of a session at a time
+		audit({journal, requests: runner.requests}), // who asked what
+		outliveChild({onGone, version}), //            what is left when Codex is gone
+		parse({log, from: 'upstream', maxBytes}), //   what is no message goes no further
+		taps?.upstream ?? {}, //                       what Codex hears and says, where that differs
+	];
+}

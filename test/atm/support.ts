@@ -1,0 +1,35 @@
+import {mkdirSync, writeFileSync} from 'node:fs';
+import {dirname, join} from 'node:path';
+import type {ExecutionContext} from 'ava';
+import {type AtmFlags, type LoadedAtmConfig, loadAtmConfig} from '../../lib/atm/config.js';
+import {tempFolder} from '../store/temp-folder.js';
+
+/** A home and a repository of its own. */
+export type Place = {
+	readonly home: string;
+	readonly repo: string;
+	/** Writes a file, and returns its path. */
+	own(text: string): string;
+	ofRepo(text: string, below?: string): string;
+	load(flags?: AtmFlags, env?: NodeJS.ProcessEnv, cwd?: string): Promise<LoadedAtmConfig>;
+};
+
+export function newPlace(t: ExecutionContext): Place {
+	const folder = tempFolder(t);
+	const [home, repo] = [join(folder, 'home'), join(folder, 'repo')];
+	mkdirSync(home);
+	mkdirSync(join(repo, '.git'), {recursive: true});
+	return {
+		home,
+		repo,
+		own: text => write(join(home, '.config', 'atm', 'config.toml'), text),
+		ofRepo: (text, below = '') => write(join(repo, below, '.atm.toml'), text),
+		load: (flags = {}, env = {}, cwd = repo) => loadAtmConfig({flags, env: {ATM_HOME: home, ...env}, cwd}),
+	};
+}
+
+function write(path: string, text: string): string {
+	mkdirSync(dirname(path), {recursive: true});
+	writeFileSync(path, text);
+	return path;
+}

@@ -1,0 +1,163 @@
+import type {ExecutionContext} from 'ava';
+import {type CodexBackend, type CodexOptions, codexBackend} from '../../lib/codex/backend.js';
+import {type Body, Envelope, type Origin} from '../../lib/envelope.js';
+import type {JsonObject} from '../../lib/protocol/json.js';
+import {Valve} from '../../lib/valve.js';
+import {type LogEntry, readableLog} from '../operators/support.js';
+
+export type TurnMeta = {
+	readonly status: string;
+	readonly threadId?: string;
+	readonly partial?: string;
+	readonly error?: string;
+	readonly isThreadRetired?: boolean;
+};
+
+/** What a call of `codex` or `codex-reply` was answered with. */
+export type TurnResult = {
+	readonly content: ReadonlyArray<{readonly text: string}>;
+	readonly structuredContent?: {readonly threadId: string; readonly content: string};
+	readonly isError?: boolean;
+	readonly _meta: {readonly 'io.bridge/turn': TurnMeta};
+};
+
+/** A call that was made: its id, and its answer once there is one. */
+export type Made = {readonly id: number; readonly answer: Promise<Turn>};
+
+/** An answer in short. */
+export type Turn = TurnMeta & {readonly text: string; readonly isError: boolean};
+
+/** A client of a Codex that looks like a server of MCP, as the stages in front of it are. */
+export class CodexClient {
+	readonly backend: CodexBackend;
+	/** All that it has said. */
+	readonly heard: Body[] = [];
+	/** What it died of. */
+	failure: unknown;
+	readonly logged: () => Promise<LogEntry[]>;
+	readonly #origin: Origin = {name: 'client', valve: new Valve()};
+	readonly #waiting = new Set<() => void>();
+	#lastId = 0;
+
+	private constructor(backend: CodexBackend, logged: () => Promise<LogEntry[]>) {
+		this.backend = backend;
+		this.logged = logged;
+		const look = (): void => {
+			for (const check of this.#waiting) check();
+		};
+		backend.incoming.subscribe({
+			next: ({body}) => {
+				this.heard.push(body);
+				look();
+			},
+			error: error => {
+				this.failure = error;
+				look();
+			},
+		});
+	}
+
+	/** Starts Codex without a word to it. */
+	static async start(t: ExecutionContext, options: Partial<CodexOptions>): Promise<CodexClient> {
+		const {log, entries} = readableLog();
+		const backend = await codexBackend({log, onStderr: () => {}, ...options});
+		t.teardown(() => backend.close());
+		return new CodexClient(backend, entries);
+	}
+
+	/** Starts it, and shakes hands. */
+	static async ready(
+		t: ExecutionContext,
+		options: Partial<CodexOptions>,
+		capabilities: JsonObject = {},
+	): Promise<CodexClient> {
+		const client = await CodexClient.start(t, options);
+		await client.initialize(capabilities);
+		return client;
+	}
+
+	async initialize(capabilities: JsonObject = {}, protocolVersion = '2025-11-25'): Promise<Body> {
+		const clientInfo = {name: 'test', version: '1'};
+		const answer = await this.request('initialize', {protocolVersion, capabilities, clientInfo});
+		this.say({method: 'notifications/initialized'});
+		return answer;
+	}
+
+	say(body: Body): void {
+		const line = Buffer.from(`${JSON.stringify({jsonrpc: '2.0', ...body})}\n`);
+		this.backend.outgoing.next(Envelope.received(line, this.#origin));
+	}
+
+	/** The first message that fits, be it there already or yet to come. */
+	message(fits: (body: Body) => boolean): Promise<Body> {
+		return new Promise((resolve, reject) => {
+			const check = (): void => {
+				const found = this.heard.find(fits);
+				if (!found && this.failure === undefined) return;
+				this.#waiting.delete(check);
+				if (found) resolve(found);
+				else reject(this.failure);
+			};
+			this.#waiting.add(check);
+			check();
+		});
+	}
+
+	/** The params of the first notification, or request, of this method and for this call. */
+	async told(method: string, requestId?: number): Promise<JsonObject> {
+		const {params} = await this.message(
+			body =>
+				body.method === method &&
+				(requestId === undefined || (body.params as JsonObject).requestId === requestId),
+		);
+		return params as JsonObject;
+	}
+
+	/** The data of all that was logged, of one type. */
+	news(type: string): JsonObject[] {
+		return this.heard
+			.filter(({method}) => method === 'notifications/message')
+			.map(({params}) => (params as {data: JsonObject}).data)
+			.filter(data => data.type === type);
+	}
+
+	async request(method: string, params: JsonObject = {}): Promise<Body> {
+		const id = ++this.#lastId;
+		this.say({id, method, params});
+		return this.message(body => body.id === id && body.method === undefined);
+	}
+
+	/** Calls a tool without waiting for its answer. */
+	make(name: string, given: JsonObject, _meta?: JsonObject): Made {
+		const id = this.#lastId + 1;
+		const params = {name, arguments: given, ...(_meta ? {_meta} : {})};
+		return {id, answer: this.request('tools/call', params).then(shortly)};
+	}
+
+	codex(prompt: string, more: JsonObject = {}): Promise<Turn> {
+		return this.make('codex', {prompt, ...more}).answer;
+	}
+
+	reply(threadId: unknown, prompt: string): Promise<Turn> {
+		return this.make('codex-reply', {threadId, prompt}).answer;
+	}
+
+	cancel({id}: Made): void {
+		this.say({method: 'notifications/cancelled', params: {requestId: id}});
+	}
+
+	/** The next question that it asks, and a way to answer it. */
+	async question(): Promise<{params: JsonObject; id: unknown; answer(result: JsonObject): void}> {
+		const {id, params} = await this.message(({method}) => method === 'elicitation/create');
+		return {params: params as JsonObject, id, answer: result => this.say({id, result})};
+	}
+}
+
+function shortly({result, error}: Body): Turn {
+	if (error !== undefined) throw new Error(JSON.stringify(error));
+	const {content, isError = false, structuredContent, _meta} = result as TurnResult;
+	const turn = _meta['io.bridge/turn'];
+	const text = content[0]?.text ?? '';
+	if (structuredContent && structuredContent.content !== text) throw new Error('The texts differ.');
+	return {...turn, text, isError};
+}

@@ -1,0 +1,46 @@
+import {chmod, mkdtemp, rm, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import process from 'node:process';
+import type {ExecutionContext} from 'ava';
+import type {CodexOptions} from '../../lib/codex/backend.js';
+import type {JsonObject} from '../../lib/protocol/json.js';
+import {CodexClient} from './codex-client.js';
+
+export const fakeKinds = ['app-server', 'mcp-server'] as const;
+export type FakeKind = (typeof fakeKinds)[number];
+
+/** A fake Codex to be started like the real one: the path of its program, and the home that it keeps its threads in. */
+export type FakeCodex = {readonly command: string; readonly home: string};
+
+/** Puts a program in place that is a fake Codex of that kind; it goes with the test. `args` come after what it is given. */
+export async function fakeCodex(
+	t: Pick<ExecutionContext, 'teardown'>,
+	kind: FakeKind,
+	...args: string[]
+): Promise<FakeCodex> {
+	const home = await mkdtemp(join(tmpdir(), 'bridge-fake-codex-'));
+	t.teardown(() => rm(home, {recursive: true, force: true}));
+	const command = join(home, 'codex');
+	const program = new URL(`../../fixtures/codex/fake-${kind}.js`, import.meta.url).href;
+	const lines = [
+		`#!${process.execPath}`,
+		`process.env.CODEX_HOME ??= ${JSON.stringify(home)};`,
+		`process.argv.push(...${JSON.stringify(args)});`,
+		`import(${JSON.stringify(program)});`,
+	];
+	await writeFile(command, lines.join('\n'));
+	await chmod(command, 0o755);
+	return {command, home};
+}
+
+/** A client of a fake Codex that has shaken hands with it. */
+export async function startFake(
+	t: ExecutionContext,
+	kind: FakeKind,
+	capabilities: JsonObject = {},
+	options: Partial<CodexOptions> = {},
+): Promise<CodexClient> {
+	const {command, home} = await fakeCodex(t, kind);
+	return CodexClient.ready(t, {command, env: {CODEX_HOME: home}, ...options}, capabilities);
+}

@@ -1,0 +1,157 @@
+import test from 'ava';
+import {codexKinds, startCodex} from './codex-clients.js';
+import {refuseWith, runOutside, sayAndHold, sayIt} from './scripted-model.js';
+
+/* Both real Codex programs, as bridge makes them look, with a model that does as it is told. */
+
+const canAsk = {elicitation: {}};
+const onRequest = {'approval-policy': 'on-request', sandbox: 'read-only'};
+
+for (const kind of codexKinds) {
+	test.serial(`${kind}: is found behind npm's script, and its tools are there`, async t => {
+		const {client} = await startCodex(t, kind);
+		t.is(client.backend.kind, kind);
+		const {result} = await client.request('tools/list');
+		t.like(result, {tools: [{name: 'codex'}, {name: 'codex-reply'}]});
+	});
+
+	test.serial(`${kind}: a turn and a reply, with what the developer said in both`, async t => {
+		const {client, model} = await startCodex(t, kind);
+		const made = client.make('codex', {prompt: sayIt('ONE'), 'developer-instructions': 'DEVMARK'});
+		const first = await made.answer;
+		t.like(first, {status: 'completed', text: 'ONE'});
+		const {threadId, rolloutPath} = await client.told('notifications/io.bridge/thread', made.id);
+		t.is(threadId, first.threadId);
+		t.regex(String(rolloutPath), /rollout-.*\.jsonl$/);
+		t.like(await client.reply(threadId, sayIt('TWO')), {status: 'completed', text: 'TWO'});
+		t.true(model.given().includes('DEVMARK'));
+		t.like(client.news('message'), [{text: 'ONE'}, {text: 'TWO'}]);
+	});
+
+	test.serial(`${kind}: three threads at once`, async t => {
+		const {client} = await startCodex(t, kind);
+		const names = ['A', 'B', 'C'];
+		const turns = await Promise.all(names.map(name => client.codex(sayIt(name))));
+		t.deepEqual(
+			turns.map(({text}) => text),
+			names,
+		);
+		const again = await Promise.all(
+			turns.map(({threadId, text}) => client.reply(threadId, sayIt(`${text}2`))),
+		);
+		t.deepEqual(
+			again.map(({text}) => text),
+			['A2', 'B2', 'C2'],
+		);
+	});
+
+	test.serial(`${kind}: two replies to one thread run one after the other`, async t => {
+		const {client} = await startCodex(t, kind);
+		const {threadId} = await client.codex(sayIt('ONE'));
+		const replies = await Promise.all(['TWO', 'THREE'].map(text => client.reply(threadId, sayIt(text))));
+		t.deepEqual(
+			replies.map(({text}) => text),
+			['TWO', 'THREE'],
+		);
+	});
+
+	test.serial(
+		`${kind}: cancelled in mid-turn: answered with what was said, and the next replies are right`,
+		async t => {
+			const {client} = await startCodex(t, kind);
+			const {threadId} = await client.codex(sayIt('ONE'));
+			const made = client.make('codex-reply', {threadId, prompt: sayAndHold('BEGUN')}, {progressToken: 1});
+			await client.message(
+				({method, params}) => method === 'notifications/progress' && /Says/.test(JSON.stringify(params)),
+			);
+			client.cancel(made);
+			t.like(await made.answer, {status: 'interrupted', partial: 'BEGUN'});
+			for (const text of ['R1', 'R2', 'R3', 'R4', 'R5'])
+				t.like(await client.reply(threadId, sayIt(text)), {status: 'completed', text});
+		},
+	);
+
+	test.serial(`${kind}: cancelled before the turn started, new thread and old`, async t => {
+		const {client} = await startCodex(t, kind);
+		const early = client.make('codex', {prompt: sayAndHold('NO')});
+		client.cancel(early);
+		const answer = await early.answer;
+		t.is(answer.status, 'interrupted');
+		const {threadId} = await client.codex(sayIt('ONE'));
+		const reply = client.make('codex-reply', {threadId, prompt: sayAndHold('NO')});
+		client.cancel(reply);
+		t.is((await reply.answer).status, 'interrupted');
+		for (const text of ['R1', 'R2', 'R3'])
+			t.like(await client.reply(threadId, sayIt(text)), {status: 'completed', text});
+		if (answer.threadId !== undefined)
+			t.is((await client.reply(answer.threadId, sayIt('AGAIN'))).text, 'AGAIN');
+	});
+
+	test.serial(`${kind}: the model fails`, async t => {
+		const {client} = await startCodex(t, kind);
+		const {threadId} = await client.codex(sayIt('ONE'));
+		const broken = await client.reply(threadId, refuseWith(500));
+		t.like(broken, {status: 'failed', isError: true, threadId: String(threadId)});
+		const next = await client.reply(threadId, sayIt('TWO'));
+		if (kind === 'mcp-server') t.like(next, {status: 'retired', isError: true});
+		else t.like(next, {status: 'completed', text: 'TWO'});
+		t.is((await client.codex(sayIt('NEW'))).text, 'NEW');
+	});
+
+	test.serial(`${kind}: a thread that is not there`, async t => {
+		const {client} = await startCodex(t, kind);
+		t.is((await client.reply('01a1e1f8-2672-7211-80ef-000000000000', sayIt('X'))).status, 'unknown_thread');
+		t.is((await client.reply('nonsense', sayIt('X'))).status, 'unknown_thread');
+	});
+
+	test.serial(`${kind}: policies that are no more are told of clearly`, async t => {
+		const {client} = await startCodex(t, kind);
+		const {text, status} = await client.codex(sayIt('X'), {'approval-policy': 'on-failure'});
+		t.is(status, 'failed');
+		t.regex(text, /on-failure is no longer known/);
+	});
+
+	for (const [action, said] of [
+		['accept', /DID-IT/],
+		['decline', /[Rr]ejected/],
+	] as const)
+		test.serial(`${kind}: an approval: ${action}`, async t => {
+			const {client} = await startCodex(t, kind, canAsk);
+			const made = client.make('codex', {prompt: runOutside('echo DID-IT'), ...onRequest});
+			const {params, answer} = await client.question();
+			t.regex(String(params.message), /echo DID-IT/);
+			answer({action, content: {}});
+			const turn = await made.answer;
+			t.is(turn.status, 'completed');
+			t.regex(turn.text, said);
+			t.is((await client.reply(turn.threadId, sayIt('TWO'))).text, 'TWO');
+		});
+
+	test.serial(`${kind}: an approval: dismissed`, async t => {
+		const {client} = await startCodex(t, kind, canAsk);
+		const made = client.make('codex', {prompt: runOutside('echo DID-IT'), ...onRequest});
+		(await client.question()).answer({action: 'cancel'});
+		const turn = await made.answer;
+		t.is(turn.status, 'interrupted');
+		for (const text of ['R1', 'R2']) t.is((await client.reply(turn.threadId, sayIt(text))).text, text);
+	});
+
+	test.serial(`${kind}: an approval that nobody can give is refused at once`, async t => {
+		const {client} = await startCodex(t, kind);
+		const turn = await client.codex(runOutside('echo DID-IT'), onRequest);
+		t.is(turn.status, 'completed');
+		t.regex(turn.text, /[Rr]ejected/);
+		t.true(client.news('warning').some(({message}) => /cannot be asked/.test(String(message))));
+	});
+
+	test.serial(`${kind}: cancelled while an approval is open`, async t => {
+		const {client} = await startCodex(t, kind, canAsk);
+		const made = client.make('codex', {prompt: runOutside('echo DID-IT'), ...onRequest});
+		const {id} = await client.question();
+		client.cancel(made);
+		const turn = await made.answer;
+		t.is(turn.status, 'interrupted');
+		t.like(await client.told('notifications/cancelled'), {requestId: id});
+		for (const text of ['R1', 'R2', 'R3']) t.is((await client.reply(turn.threadId, sayIt(text))).text, text);
+	});
+}

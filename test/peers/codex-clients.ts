@@ -1,0 +1,31 @@
+import type {ExecutionContext} from 'ava';
+import type {JsonObject} from '../../lib/protocol/json.js';
+import {CodexClient} from '../helpers/codex-client.js';
+import {type CodexHome, codexes, codexHome} from './codex.js';
+import {type ScriptedModel, startModel} from './scripted-model.js';
+
+export type CodexKind = keyof typeof codexes;
+export const codexKinds = Object.keys(codexes) as readonly CodexKind[];
+
+/** A model that does as it is told, and a home of Codex with nothing else in it. */
+export async function prepareCodex(t: ExecutionContext): Promise<{model: ScriptedModel; home: CodexHome}> {
+	t.timeout(120_000);
+	const model = await startModel(t);
+	return {model, home: await codexHome(t, model, {})};
+}
+
+/** A real Codex, as bridge makes it look, with a client that has shaken hands with it. */
+export const runCodex = (
+	t: ExecutionContext,
+	kind: CodexKind,
+	{folder, env}: CodexHome,
+	capabilities: JsonObject = {},
+): Promise<CodexClient> =>
+	CodexClient.ready(t, {command: codexes[kind].launcher, cwd: folder, env}, capabilities);
+
+/** All of that. */
+export async function startCodex(t: ExecutionContext, kind: CodexKind, capabilities: JsonObject = {}) {
+	const {model, home} = await prepareCodex(t);
+	const client = await runCodex(t, kind, home, capabilities);
+	return {client, model, home};
+}

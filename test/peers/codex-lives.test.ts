@@ -1,0 +1,102 @@
+import {writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import test from 'ava';
+import {Envelope} from '../../lib/envelope.js';
+import {child} from '../../lib/transports/child.js';
+import {codexes} from './codex.js';
+import {codexKinds, prepareCodex, runCodex, startCodex} from './codex-clients.js';
+import {processesWith} from './processes.js';
+import {sayAndHold, sayIt} from './scripted-model.js';
+
+/* How real Codex programs begin and end, and what outlives them. */
+
+for (const kind of codexKinds) {
+	test.serial(
+		`${kind}: the end of its input ends it, also after a cancellation, and nobody is left`,
+		async t => {
+			const {client, home} = await startCodex(t, kind);
+			const {threadId} = await client.codex(sayIt('ONE'));
+			const made = client.make('codex-reply', {threadId, prompt: sayAndHold('BEGUN')});
+			await client.told('notifications/io.bridge/turn_started', made.id);
+			client.cancel(made);
+			await made.answer;
+			client.backend.outgoing.complete();
+			await client.backend.finish();
+			t.deepEqual(await processesWith(home.folder), []);
+		},
+	);
+
+	test.serial(`${kind}: a kill of npm's script leaves nobody behind`, async t => {
+		const {home} = await prepareCodex(t);
+		const {launcher} = codexes[kind];
+		const codex = child({
+			...{name: 'codex', command: launcher, args: [kind], env: home.env, cwd: home.folder},
+			onStderr: () => {},
+		});
+		const heard = new Promise(resolve => codex.incoming.subscribe({next: resolve, error: () => {}}));
+		const clientInfo = {name: 'test', version: '1'};
+		const params = {clientInfo, capabilities: {}, protocolVersion: '2025-06-18'};
+		codex.outgoing.next(
+			Envelope.of({
+				jsonrpc: '2.0',
+				id: 1,
+				method: 'initialize',
+				params: kind === 'app-server' ? {clientInfo, capabilities: null} : params,
+			}),
+		);
+		await heard;
+		codex.kill();
+		await codex.gone;
+		t.deepEqual(await processesWith(home.folder), []);
+	});
+}
+
+test.serial(
+	'app-server: FR-6.2 another process goes on with a thread, as it was, in a sandbox that is named',
+	async t => {
+		const {home, model} = await prepareCodex(t);
+		const before = await runCodex(t, 'app-server', home);
+		const {threadId} = await before.codex(sayIt('ONE'), {
+			'developer-instructions': 'DEVMARK',
+			sandbox: 'workspace-write',
+		});
+		await before.backend.close();
+		const after = await runCodex(t, 'app-server', home);
+		const given = {threadId, prompt: sayIt('TWO')};
+		const resume = {'io.bridge/resume': {sandbox: 'workspace-write'}};
+		t.like(await after.make('codex-reply', given, resume).answer, {
+			status: 'completed',
+			text: 'TWO',
+			threadId: String(threadId),
+		});
+		t.true(model.given().includes('DEVMARK'));
+		t.true(model.given().includes('say ONE'));
+		t.true(model.given().includes('workspace-write'));
+	},
+);
+
+test.serial('mcp-server: a thread of another process is not there', async t => {
+	const {home} = await prepareCodex(t);
+	const before = await runCodex(t, 'mcp-server', home);
+	const {threadId} = await before.codex(sayIt('ONE'));
+	await before.backend.close();
+	const after = await runCodex(t, 'mcp-server', home);
+	t.is((await after.reply(threadId, sayIt('TWO'))).status, 'unknown_thread');
+});
+
+test.serial('app-server: a configuration that it cannot read is not gone on without', async t => {
+	const {home, model} = await prepareCodex(t);
+	await writeFile(join(home.folder, 'config.toml'), 'this is [ no TOML');
+	const client = await runCodex(t, 'app-server', home);
+	const turn = await client.codex(sayIt('ONE'));
+	t.is(turn.status, 'failed');
+	t.regex(turn.text, /config\.toml:1:6.*Correct the file/s);
+	t.is(model.asked(), 0);
+});
+
+test.serial('mcp-server: a configuration that it cannot read is the end of it, with the reason', async t => {
+	const {home} = await prepareCodex(t);
+	await writeFile(join(home.folder, 'config.toml'), 'this is [ no TOML');
+	const error = await t.throwsAsync(runCodex(t, 'mcp-server', home));
+	t.regex(String((error as {sentence?: string}).sentence), /config\.toml:1:6/);
+});

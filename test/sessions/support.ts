@@ -1,0 +1,55 @@
+import {type ChildProcess, spawn} from 'node:child_process';
+import {readFileSync} from 'node:fs';
+import {join} from 'node:path';
+import process from 'node:process';
+import {createInterface} from 'node:readline';
+import {fileURLToPath} from 'node:url';
+import type {ExecutionContext} from 'ava';
+import {createLog, type Log} from '../../lib/log.js';
+import {Registry, type RegistryOptions} from '../../lib/sessions/registry.js';
+
+/** A log, and what was said in it. */
+export function listeningLog(): {log: Log; said(): Promise<Array<{event: string; msg: string}>>} {
+	const lines: string[] = [];
+	const log = createLog({level: 'trace', write: line => lines.push(line), isPretty: false});
+	return {
+		log,
+		async said() {
+			await log.flush();
+			return lines.map(line => JSON.parse(line));
+		},
+	};
+}
+
+/** A registry in this folder that is closed after the test. */
+export async function openRegistry(
+	t: ExecutionContext,
+	folder: string,
+	options: Partial<RegistryOptions> = {},
+): Promise<Registry> {
+	const registry = await Registry.open({folder, team: 'red', log: listeningLog().log, ...options});
+	t.teardown(() => registry.close().catch(() => {}));
+	return registry;
+}
+
+export type OnDisk = {version: number; sessions: Array<{[key: string]: unknown}>; [key: string]: unknown};
+
+/** What is in the file. */
+export const onDisk = (folder: string): OnDisk =>
+	JSON.parse(readFileSync(join(folder, 'registry.json'), 'utf8'));
+
+/** A program that saves sessions. */
+export const saver = fileURLToPath(new URL('../../fixtures/sessions/saver.js', import.meta.url));
+
+/** Runs it; `next` resolves with each line that it says. */
+export function startSaver(
+	t: ExecutionContext,
+	...args: string[]
+): {child: ChildProcess; next(): Promise<string>} {
+	const child = spawn(process.execPath, [saver, ...args], {stdio: ['pipe', 'pipe', 'inherit']});
+	t.teardown(() => child.kill('SIGKILL'));
+	const lines = createInterface({input: child.stdout as NonNullable<typeof child.stdout>})[
+		Symbol.asyncIterator
+	]();
+	return {child, next: async () => String((await lines.next()).value)};
+}

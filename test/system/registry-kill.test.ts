@@ -1,0 +1,171 @@
+import {type ChildProcess, spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {readdirSync, readFileSync} from 'node:fs';
+import {join} from 'node:path';
+import process from 'node:process';
+import {createInterface} from 'node:readline';
+import {fileURLToPath} from 'node:url';
+import test, {type ExecutionContext} from 'ava';
+import {sessionEntry} from '../../fixtures/sessions/entry.js';
+import {onDisk, openRegistry, startSaver} from '../sessions/support.js';
+import {tempFolder} from '../store/temp-folder.js';
+import {need} from './tools.js';
+
+const stepwise = fileURLToPath(new URL('../../fixtures/sessions/stepwise.js', import.meta.url));
+
+/** All that a save does with files. A name that this machine's system does not have is one that is never called. */
+const CALLS = [
+	...['openat', 'close', 'write', 'pwrite64', 'fsync', 'fdatasync', 'rename', 'unlink', 'mkdir'],
+	...['statx', 'newfstatat', 'getdents64', 'read', 'pread64', 'fchmod'],
+];
+
+type Stepwise = {readonly child: ChildProcess; readonly said: string[]; next(): Promise<string | undefined>};
+
+/** Its file calls are all made by one thread, which strace can then look at alone. */
+async function start(t: ExecutionContext, folder: string): Promise<Stepwise> {
+	const env = {...process.env, UV_THREADPOOL_SIZE: '1'};
+	const child = spawn(process.execPath, [stepwise, folder], {stdio: ['pipe', 'pipe', 'ignore'], env});
+	t.teardown(() => child.kill('SIGKILL'));
+	child.stdin?.on('error', () => {});
+	const lines = createInterface({input: child.stdout as NonNullable<typeof child.stdout>})[
+		Symbol.asyncIterator
+	]();
+	const said: string[] = [];
+	const next = async (): Promise<string | undefined> => {
+		const {value} = await lines.next();
+		if (value !== undefined) said.push(value);
+		return value;
+	};
+	await next();
+	return {child, said, next};
+}
+
+/** The thread that makes the file calls: the one beside the first that has written the most. */
+function workerOf(pid: number): string {
+	const written = (thread: string): number =>
+		Number(/wchar: (\d+)/.exec(readFileSync(`/proc/${pid}/task/${thread}/io`, 'latin1'))?.[1]);
+	const others = readdirSync(`/proc/${pid}/task`).filter(thread => thread !== `${pid}`);
+	const [worker] = others.sort((one, other) => written(other) - written(one));
+	if (worker === undefined || written(worker) === 0) throw new Error('There is no thread that writes.');
+	return worker;
+}
+
+/** Has strace do something to the file calls of a running process, and resolves when it does. */
+async function attach(
+	t: ExecutionContext,
+	{child}: Stepwise,
+	trace: string,
+	inject: string,
+): Promise<ChildProcess> {
+	const args = ['-p', workerOf(child.pid ?? 0), '-o', trace, '-e', `trace=${CALLS.join()}`, '-e', inject];
+	const strace = spawn('strace', args, {stdio: ['ignore', 'ignore', 'pipe']});
+	t.teardown(() => strace.kill('SIGKILL'));
+	await once(strace.stderr as NonNullable<typeof strace.stderr>, 'data');
+	return strace;
+}
+
+const idsIn = (folder: string): unknown[] => onDisk(folder).sessions.map(({codex_id}) => codex_id);
+
+/** Saves a second session, killed when it calls the system the nth time; returns whether it came to that. */
+async function killedAt(t: ExecutionContext, call: string, at: number): Promise<boolean> {
+	const place = `${call} ${at}`;
+	const folder = join(tempFolder(t), 'red');
+	const process = await start(t, folder);
+	process.child.stdin?.write('codex:first\n');
+	t.is(await process.next(), 'saved codex:first');
+	await attach(t, process, `${folder}.trace`, `inject=${call}:signal=SIGKILL:when=${at}`);
+	const exited = once(process.child, 'exit');
+	process.child.stdin?.end('codex:second\n');
+	while ((await process.next()) !== undefined);
+	const [, signal] = await exited;
+	const sessions = idsIn(folder);
+	t.true(sessions.includes('codex:first'), place);
+	if (process.said.includes('saved codex:second')) t.true(sessions.includes('codex:second'), place);
+	t.true(sessions.length <= 2, place);
+	// The next one finds nothing in its way.
+	const next = await openRegistry(t, folder);
+	await next.put(sessionEntry({codex_id: 'codex:third', status: 'closed'}));
+	t.deepEqual(idsIn(folder), [...sessions, 'codex:third'], place);
+	await next.close();
+	t.deepEqual(
+		readdirSync(folder).filter(name => name.endsWith('.tmp')),
+		[],
+		place,
+	);
+	t.deepEqual(readdirSync(join(folder, '.lock')), [], place);
+	return signal === 'SIGKILL';
+}
+
+test.serial(
+	'G1 FR-5.5 kill -9 at every system call of a save: old or new, never torn, nothing acknowledged lost',
+	async t => {
+		need('strace');
+		t.timeout(600_000);
+		const points = new Map<string, number>();
+		for (const call of CALLS) {
+			let at = 1;
+			while (at < 100 && (await killedAt(t, call, at))) at++;
+			points.set(call, at - 1);
+		}
+		t.log(Object.fromEntries(points));
+		for (const call of ['openat', 'write', 'fsync', 'rename', 'unlink', 'close'])
+			t.true((points.get(call) ?? 0) > 0, `${call} was never hit`);
+		t.is(points.get('fsync'), 2, 'one of the file and one of the folder');
+	},
+);
+
+for (const [call, error, code] of [
+	['fsync', 'EIO', 'EIO'],
+	['rename', 'EIO', 'EIO'],
+	['openat', 'EDQUOT', '-122'],
+	['unlink', 'EIO', undefined],
+] as const)
+	test.serial(
+		`G2 ${error} of ${call} leaves a whole file, is told to the caller, and is over when the disk works`,
+		async t => {
+			need('strace');
+			const folder = join(tempFolder(t), 'red');
+			const process = await start(t, folder);
+			process.child.stdin?.write('codex:first\n');
+			t.is(await process.next(), 'saved codex:first');
+			const strace = await attach(t, process, `${folder}.trace`, `inject=${call}:error=${error}:when=2+`);
+			process.child.stdin?.write('codex:second\ncodex:third\n');
+			const outcomes = [await process.next(), await process.next()];
+			if (code === undefined) t.deepEqual(outcomes, ['saved codex:second', 'saved codex:third']);
+			else
+				t.true(
+					outcomes.every(text => text?.includes(`${code}, degraded`)),
+					`${outcomes}`,
+				);
+			t.true(idsIn(folder).includes('codex:first'));
+			strace.kill('SIGINT');
+			await once(strace, 'exit');
+			process.child.stdin?.end('codex:last\n');
+			while ((await process.next()) !== undefined);
+			t.true(process.said.includes('saved codex:last'), `${process.said}`);
+			t.is(idsIn(folder).length, 4, 'what could not be saved is saved with the next change');
+		},
+	);
+
+test.serial(
+	'G1 5.3 of two processes that save at once one is killed at random: nothing that either was told is lost',
+	async t => {
+		for (let round = 0; round < 12; round++) {
+			const folder = join(tempFolder(t), 'red');
+			const [victim, other] = [startSaver(t, folder, 'a', '100000'), startSaver(t, folder, 'b', '20')];
+			const told: string[] = [];
+			const listen = async ({next}: typeof victim): Promise<void> => {
+				while (told.at(-1) !== 'undefined') told.push(await next());
+			};
+			const heard = [listen(victim), listen(other)];
+			while (told.filter(line => line.startsWith('saved codex:a')).length < round)
+				await new Promise(setImmediate);
+			victim.child.kill('SIGKILL');
+			await Promise.all(heard);
+			const ids = new Set(idsIn(folder));
+			const acknowledged = told.filter(line => line.startsWith('saved ')).map(line => line.slice(6));
+			t.true(acknowledged.filter(id => id.startsWith('codex:b')).length === 20);
+			for (const id of acknowledged) t.true(ids.has(id), `${id} of round ${round}`);
+		}
+	},
+);
