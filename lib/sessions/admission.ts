@@ -81,7 +81,7 @@ export class Admissions {
 		if (session.closing !== undefined) throw closed(session.entry);
 		const {prompt} = call;
 		const ready = async (): Promise<Admitted> => {
-			const whole = await this.#preparation.reply(session, prompt);
+			const whole = this.#preparation.reply(session, prompt);
 			const startAgain = async () => {
 				const memory = await this.#preparation.memory(session);
 				return this.#preparation.startAgain(session, prompt, memory, 'prompt');
@@ -113,7 +113,7 @@ export class Admissions {
 			const base = accepted(session, prompt);
 			if (entry.thread_id === null)
 				return {tool: 'codex', arguments: (await startAgain()).arguments, accepted: base};
-			const whole = await this.#preparation.reply(session, joined(memory, prompt) ?? prompt);
+			const whole = this.#preparation.reply(session, joined(memory, prompt) ?? prompt);
 			return {
 				tool: 'codex-reply',
 				arguments: {prompt: whole},
