@@ -64,16 +64,13 @@ class AppServer implements Steps {
 		else answerHere(envelope, this.#reports, answer);
 	};
 
-	/** Codex leaves `jsonrpc` out of all it says; what else is wrong with a message is for others to judge. */
-	readonly toClient = (envelope: Envelope): Envelope | undefined => {
-		const {id, method, hasResult, hasError, flaw} = envelope.head;
-		if (flaw !== undefined && flaw !== 'not JSON-RPC 2.0') return envelope;
+	/** Codex leaves `jsonrpc` out of all it says, so there may be things that are neither. */
+	readonly toClient = (envelope: Envelope): undefined => {
+		const {id, method, hasResult, hasError} = envelope.head;
 		if (method === undefined) {
-			if (!hasResult && !hasError) return envelope;
-			this.#asker.answered(envelope);
+			if (hasResult || hasError) this.#asker.answered(envelope);
 		} else if (id === undefined) this.#notified(envelope, method);
 		else this.#asked(envelope, id, method);
-		return;
 	};
 
 	readonly upstreamGone = (): void => this.#turns.stop();
