@@ -6,7 +6,7 @@ import {child} from '../../lib/transports/child.js';
 import {codexes} from './codex.js';
 import {codexKinds, prepareCodex, runCodex, startCodex} from './codex-clients.js';
 import {processesWith} from './processes.js';
-import {sayAndHold, sayIt} from './scripted-model.js';
+import {runOutside, sayAndHold, sayIt} from './scripted-model.js';
 
 /* How real Codex programs begin and end, and what outlives them. */
 
@@ -26,13 +26,19 @@ for (const kind of codexKinds) {
 		},
 	);
 
-	test.serial(`${kind}: a kill of npm's script leaves nobody behind`, async t => {
-		const {home} = await prepareCodex(t);
-		const {launcher} = codexes[kind];
-		const codex = child({
-			...{name: 'codex', command: launcher, args: [kind], env: home.env, cwd: home.folder},
-			onStderr: () => {},
-		});
+	test.serial(
+		`${kind}: L1 closed in mid-turn, with a question open, it ends, and nobody is left`,
+		async t => {
+			const {client, home} = await startCodex(t, kind, {elicitation: {}});
+			const held = client.make('codex', {prompt: sayAndHold('BEGUN')});
+			await client.told('notifications/io.bridge/turn_started', held.id);
+			const asking = client.make('codex', {prompt: runOutside('sleep 100'), 'approval-policy': 'on-request'});
+			await client.question();
+			// What has no answer is for the stages in front to fail.
+		void Promise.allSettled([held.answer, asking.answer]);
+		await client.backend.close();
+		t.deepEqual(await processesWith(home.folder), []);
+	});
 		const heard = new Promise(resolve => codex.incoming.subscribe({next: resolve, error: () => {}}));
 		const clientInfo = {name: 'test', version: '1'};
 		const params = {clientInfo, capabilities: {}, protocolVersion: '2025-06-18'};
