@@ -35,10 +35,19 @@ for (const kind of codexKinds) {
 			const asking = client.make('codex', {prompt: runOutside('sleep 100'), 'approval-policy': 'on-request'});
 			await client.question();
 			// What has no answer is for the stages in front to fail.
-		void Promise.allSettled([held.answer, asking.answer]);
-		await client.backend.close();
-		t.deepEqual(await processesWith(home.folder), []);
-	});
+			void Promise.allSettled([held.answer, asking.answer]);
+			await client.backend.close();
+			t.deepEqual(await processesWith(home.folder), []);
+		},
+	);
+
+	test.serial(`${kind}: a kill of npm's script leaves nobody behind`, async t => {
+		const {home} = await prepareCodex(t);
+		const {launcher} = codexes[kind];
+		const codex = child({
+			...{name: 'codex', command: launcher, args: [kind], env: home.env, cwd: home.folder},
+			onStderr: () => {},
+		});
 		const heard = new Promise(resolve => codex.incoming.subscribe({next: resolve, error: () => {}}));
 		const clientInfo = {name: 'test', version: '1'};
 		const params = {clientInfo, capabilities: {}, protocolVersion: '2025-06-18'};
