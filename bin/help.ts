@@ -1,3 +1,5 @@
+import {companionHelps} from './companion-help.js';
+
 /** What `bridge --help` prints. */
 const help = `bridge: a pipeline for MCP traffic, between a client and its server
 
@@ -11,7 +13,11 @@ Usage
   bridge hub [--config FILE]           all configured servers as one on stdio, their tools behind one tool, run
   bridge serve [--identity NAME]       many Codex sessions as one MCP server on stdio, each with an identity
   bridge versions -- COMMAND [ARGS…]   or --url URL: what a server speaks, and what each client would lose with it
+  bridge threads [--prune]             the Codex sessions that are known, and away with the old ones
+  bridge summary ID                    what a session has left in writing
   bridge config [--check FILE]         the configuration that is in force, and where each value comes from
+  bridge install claude|codex|cursor   writes bridge into a client's configuration
+  bridge doctor                        says what is wrong here, and how to mend it
 
 Flags
   --debug                  shows each message on stderr: time, direction, method, id, size, latency
@@ -163,6 +169,11 @@ Usage
                                  here, else in ~/.config/bridge/
   bridge config --config FILE    this file
   bridge config --check FILE     the same, to see whether a file is right before it is put to use
+  bridge config --json           for programs
+
+Behind it is the configuration of sessions, which bridge serve goes by: its flags (--identity, --team, --role, --model, …),
+ATM_* variables, the file that $ATM_CONFIG names, .atm.toml here or above, and ~/.config/atm/config.toml. A .toml file with tables of
+those can be named, too. --trust shows what holds where the repository's own file is trusted. docs/atm-config.md has all keys.
 
 Secrets are shown as [hidden]. All mistakes are told at once, on stderr, each with its line and key.
 
@@ -241,6 +252,7 @@ const helps: ReadonlyMap<string | undefined, string> = new Map([
 	['hub', hubHelp],
 	['serve', serveHelp],
 	['config', configHelp],
+	...companionHelps,
 ]);
 
 /** What is printed for `bridge COMMAND --help`, or without a command. */

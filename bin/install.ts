@@ -1,6 +1,6 @@
 import {existsSync, realpathSync, statSync} from 'node:fs';
 import {copyFile, readFile} from 'node:fs/promises';
-import {delimiter, dirname, join} from 'node:path';
+import {delimiter, dirname, join, resolve} from 'node:path';
 import process from 'node:process';
 import {createInterface} from 'node:readline/promises';
 import {isName} from '../lib/atm/names.js';
@@ -58,8 +58,9 @@ function entryOf({url, session, config}: Flags, script: string): Entry {
 		return {url: url.href};
 	}
 	const {identity, team, role, model, sandbox, approvalPolicy} = session;
+	const file = config === undefined ? undefined : resolve(config);
 	const given = Object.entries({
-		config,
+		config: file,
 		team,
 		identity,
 		role,

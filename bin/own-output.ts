@@ -16,7 +16,7 @@ export const tell = (sentence: string): Promise<void> =>
 	write(process.stderr, `bridge: ${printable(sentence)}\n`);
 
 /** The configuration of sessions as flags, variables and files have it here. */
-export function atmConfig(flags: Flags, config = flags.config): Promise<LoadedAtmConfig> {
+export function atmConfig(flags: Flags, config: string | undefined): Promise<LoadedAtmConfig> {
 	const timeoutSecs = flags.timeoutMs === undefined ? undefined : flags.timeoutMs / 1000;
 	return loadAtmConfig({
 		flags: {...flags.session, config, timeoutSecs},

@@ -17,7 +17,7 @@ export async function runSummary({words, flags}: Invocation): Promise<number> {
 			'Which session?',
 			'Write: bridge summary CODEX-ID, or its thread id or identity.',
 		);
-	const {config, warnings} = await atmConfig(flags);
+	const {config, warnings} = await atmConfig(flags, flags.config);
 	for (const warning of warnings) await tell(warning);
 	const teams = flags.session.team === undefined ? await teamsIn(config.base) : [config.team];
 	const views = await Promise.all(teams.map(team => lookAtTeam(config.base, team)));

@@ -10,7 +10,7 @@ import {atmConfig, tell, write} from './own-output.js';
 
 /** `bridge threads`: the sessions that are known, of all teams or of one, and away with the old ones. */
 export async function runThreads({flags}: Invocation): Promise<number> {
-	const {config, warnings} = await atmConfig(flags);
+	const {config, warnings} = await atmConfig(flags, flags.config);
 	for (const warning of warnings) await tell(warning);
 	const teams = flags.session.team === undefined ? await teamsIn(config.base) : [config.team];
 	const views = await Promise.all(teams.map(team => lookAtTeam(config.base, team)));

@@ -52,7 +52,13 @@ const nested = (path: readonly string[], value: unknown): unknown =>
 	path.reduceRight((inner, key) => ({[key]: inner}), value);
 
 /** What its lines begin with below the first level. */
-const indentOf = (text: string): string => /\n([ \t]+)"/.exec(text)?.[1] ?? '  ';
+const indentOf = (text: string): string =>
+	[...text.matchAll(/\n([ \t]+)"/g)]
+		.map(([, space = '']) => space)
+		.reduce(
+			(one, other) => (other.length < one.length ? other : one),
+			text.match(/\n([ \t]+)"/)?.[1] ?? '  ',
+		);
 
 /** The members of the object that begins here, and where its brace closes. */
 function membersOf(text: string, open: number): {members: Member[]; end: number} {

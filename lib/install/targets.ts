@@ -40,6 +40,7 @@ export function withEntry(
 	const before = split(parsed(client, text, file), group, name);
 	const kept = Object.entries(before.own ?? {}).filter(([key]) => !owned.includes(key));
 	const whole = {...value, ...Object.fromEntries(kept)};
+	if (isDeepStrictEqual(plain(before.own), plain(whole))) return text;
 	let changed: string;
 	try {
 		changed = client === 'codex' ? withTable(text, path, value, owned) : withMember(text, path, whole);

@@ -1,0 +1,78 @@
+const threadsHelp = `bridge threads: the Codex sessions that are known
+
+Usage
+  bridge threads [--team TEAM] [--repo NAME] [--identity NAME] [--json]
+  bridge threads --prune         removes sessions that are over and have not been used for 30 days, or whose folder is gone, with
+                                 their summaries, and says which
+
+Sessions of all teams are listed, those at work first, then those used last. A session is active while the bridge serve that has
+it runs, stale when that is gone (it can be resumed), closed, or interrupted. --repo takes the name of a repository or its folder.
+
+Examples
+  bridge threads --repo my-app
+  bridge threads --identity arch --json | jq -r '.[0].codex_id'
+
+Exit codes
+  0 fine, 1 a registry cannot be read, 2 it was used wrongly
+`;
+
+const summaryHelp = `bridge summary: what a session has left in writing
+
+Usage
+  bridge summary ID [--team TEAM] [--json]
+
+ID is a codex id, the id of a thread, or an identity, which stands for its active session, else the one used last.
+
+Examples
+  bridge summary codex:0b9c6a3e-8f7d-4b67-9f0a-2f6d6f1f9c11
+  bridge summary arch-ctm > summary.md
+
+Exit codes
+  0 it was printed, 1 there is no such session or no summary of it, 2 it was used wrongly
+`;
+
+const installHelp = `bridge install: writes bridge into a client's configuration
+
+Usage
+  bridge install claude|codex|cursor [NAME] [--user] [--yes] [flags of bridge serve]
+  bridge install claude|codex|cursor [NAME] --url URL    a gateway instead of bridge serve
+
+  claude    .mcp.json here; with --user, ~/.claude.json
+  cursor    .cursor/mcp.json here; with --user, ~/.cursor/mcp.json
+  codex     ~/.codex/config.toml, or where CODEX_HOME is
+
+The entry is called NAME [bridge]. What would change is shown, and written once you agree, or with --yes at once. Comments, other
+entries and variables of the same entry stay; the file as it was is kept beside it. --identity, --team, --role, --model,
+--sandbox, --approval-policy and --config become part of the entry.
+
+Examples
+  bridge install claude --identity arch --team my-team
+  bridge install codex --url http://127.0.0.1:7411/mcp --yes
+
+Exit codes
+  0 it is there, 1 you did not agree, 2 it was used wrongly or the file cannot be changed
+`;
+
+const doctorHelp = `bridge doctor: says what is wrong here, and how to mend it
+
+Usage
+  bridge doctor [--config FILE] [--json]
+
+It looks at Node, Codex and how it is talked to, the configuration of servers and of sessions, folders and their rights, the
+registry of each team, locks and temporary files of dead processes, processes that were left behind, and the port of the
+gateway. Nothing is changed.
+
+Example
+  bridge doctor
+
+Exit codes
+  0 nothing is wrong (there may be warnings), 1 something is, 2 it was used wrongly
+`;
+
+/** What `bridge COMMAND --help` prints for the commands that are for people. */
+export const companionHelps: ReadonlyArray<readonly [string, string]> = [
+	['threads', threadsHelp],
+	['summary', summaryHelp],
+	['install', installHelp],
+	['doctor', doctorHelp],
+];
