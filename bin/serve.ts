@@ -59,6 +59,7 @@ async function serve(
 	const taps = tapsFor(client.name, 'codex');
 	const waiting = new WaitingRequests();
 	let isDead = false;
+	let isOver = false;
 	let saidAll: () => void = () => {};
 	const over = new Promise<void>(resolve => {
 		saidAll = resolve;
@@ -69,6 +70,8 @@ async function serve(
 		...{admissions: desk.admissions, tools: desk.tools, refusal: desk.refusal},
 		lastWords: () => over,
 		onGone(error) {
+			// It ends when its input does, as it is meant to.
+			if (isOver) return;
 			isDead = true;
 			log.error('codex.gone', error.sentence, error.details);
 			desk.gone(error);
@@ -81,13 +84,13 @@ async function serve(
 	});
 	const swept = sweepOrphans(log);
 	await ended(client, desk, waiting, stop);
-	const diedBefore = isDead;
+	isOver = true;
 	saidAll();
 	await shut(codex, client, stop);
 	await desk.close();
-	taps?.closed(diedBefore ? 'upstream' : 'client');
+	taps?.closed(isDead ? 'upstream' : 'client');
 	await swept();
-	return failed(client, log) || diedBefore ? 1 : 0;
+	return failed(client, log) || isDead ? 1 : 0;
 }
 
 /** Waits for the client or a signal to end it, and then for all sessions to end. */

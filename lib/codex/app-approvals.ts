@@ -1,5 +1,5 @@
 import {type JsonObject, listOf, objectOf} from '../protocol/json.js';
-import {because, mayRun, type Question, type Reply, yesOrNo} from './approvals.js';
+import {because, mayRun, named, type Question, type Reply, yesOrNo} from './approvals.js';
 import {text} from './call.js';
 
 type Asked = Pick<Question, 'message' | 'schema' | 'answer'>;
@@ -22,14 +22,16 @@ const given = ({action, content}: Reply): JsonObject => {
 };
 
 /** What `codex app-server` asks of its client, and how each wants to be answered. */
-const askable: {readonly [method: string]: (params: JsonObject) => Asked | undefined} = {
+const askable: {
+	readonly [method: string]: (params: JsonObject, files: readonly string[]) => Asked | undefined;
+} = {
 	'item/commandExecution/requestApproval': ({command, cwd, reason}) => ({
 		message: mayRun(command, cwd, reason),
 		schema: yesOrNo,
 		answer: decided,
 	}),
-	'item/fileChange/requestApproval': ({grantRoot, reason}) => ({
-		message: `Allow Codex to change files${text(grantRoot) ? ` under \`${grantRoot}\`` : ''}?${because(reason)}`,
+	'item/fileChange/requestApproval': ({grantRoot, reason}, files) => ({
+		message: `Allow Codex to change files${text(grantRoot) ? ` under \`${grantRoot}\`` : ''}?${because(reason)}${named(files)}`,
 		schema: yesOrNo,
 		answer: decided,
 	}),
@@ -62,8 +64,16 @@ const askable: {readonly [method: string]: (params: JsonObject) => Asked | undef
 const granted = (permissions: unknown): JsonObject =>
 	Object.fromEntries(Object.entries(objectOf(permissions)).filter(([, value]) => value !== null));
 
-/** A request of `codex app-server` as a question, if it is one that a client can be asked. */
-export function appQuestion(id: string, method: string, params: JsonObject): Question | undefined {
-	const asked = Object.hasOwn(askable, method) ? askable[method]?.(params) : undefined;
+/**
+ * A request of `codex app-server` as a question, if it is one that a client can be asked. `files` are those of the item that
+ * it is about.
+ */
+export function appQuestion(
+	id: string,
+	method: string,
+	params: JsonObject,
+	files: readonly string[],
+): Question | undefined {
+	const asked = Object.hasOwn(askable, method) ? askable[method]?.(params, files) : undefined;
 	return asked && {id, threadId: text(params.threadId), ...asked};
 }

@@ -2,7 +2,8 @@ import {type JsonObject, listOf, objectOf} from '../protocol/json.js';
 import {text} from './call.js';
 import {type Happening, happenings} from './happening.js';
 
-const files = (changes: unknown): string[] =>
+/** The files that a change of files is about. */
+export const changedFiles = (changes: unknown): string[] =>
 	listOf(changes).map(change => text(objectOf(change).path) ?? '');
 
 /** What the beginning of an item of a turn means to people. */
@@ -11,7 +12,7 @@ function began(item: JsonObject): Happening | undefined {
 		case 'commandExecution':
 			return happenings.commandStarted(text(item.command) ?? '', item.cwd);
 		case 'fileChange':
-			return happenings.patchStarted(files(item.changes));
+			return happenings.patchStarted(changedFiles(item.changes));
 		case 'mcpToolCall':
 			return happenings.toolStarted(item.server, item.tool);
 		default:
@@ -27,7 +28,7 @@ function ended(item: JsonObject): Happening | undefined {
 		case 'commandExecution':
 			return happenings.commandFinished(text(item.command) ?? '', item.exitCode, item.aggregatedOutput);
 		case 'fileChange':
-			return happenings.patchFinished(files(item.changes), item.status === 'completed');
+			return happenings.patchFinished(changedFiles(item.changes), item.status === 'completed');
 		case 'mcpToolCall':
 			return happenings.toolFinished(item.server, item.tool, item.status !== 'completed');
 		case 'webSearch':

@@ -1,4 +1,5 @@
 import process from 'node:process';
+import {BoundedMap} from '../bounded-map.js';
 import {Envelope} from '../envelope.js';
 import type {Log} from '../log.js';
 import {type JsonObject, objectOf} from '../protocol/json.js';
@@ -6,7 +7,7 @@ import {type Answer, type Outlets, type Stage, type Steps, stage} from '../stage
 import {memberText} from '../wire/member.js';
 import {appQuestion} from './app-approvals.js';
 import {AppAsker} from './app-asker.js';
-import {appHappening, unwanted} from './app-events.js';
+import {appHappening, changedFiles, unwanted} from './app-events.js';
 import {AppTurns} from './app-turns.js';
 import {Approvals, canBeAsked} from './approvals.js';
 import {type Call, text} from './call.js';
@@ -24,6 +25,9 @@ export type AppServerOptions = CodexStageOptions & {
 /** Makes `codex app-server` a server of MCP, with the tools that `codex mcp-server` had. */
 export const appServer = (options: AppServerOptions): Stage => stage(out => new AppServer(options, out));
 
+/** Changes of files that are remembered; the oldest is forgotten for the next. */
+const MAX_CHANGES = 1000;
+
 class AppServer implements Steps {
 	readonly #out: Outlets;
 	readonly #log: Log;
@@ -32,6 +36,8 @@ class AppServer implements Steps {
 	readonly #approvals: Approvals;
 	readonly #app: AppTurns;
 	readonly #turns: Turns;
+	/** Of changes that may be asked about. */
+	readonly #files = new BoundedMap<unknown, readonly string[]>(MAX_CHANGES);
 	#isInitialized = false;
 	#isReady = false;
 
@@ -58,16 +64,13 @@ class AppServer implements Steps {
 		else answerHere(envelope, this.#reports, answer);
 	};
 
-	/** Codex leaves `jsonrpc` out of all it says; what else is wrong with a message is for others to judge. */
-	readonly toClient = (envelope: Envelope): Envelope | undefined => {
-		const {id, method, hasResult, hasError, flaw} = envelope.head;
-		if (flaw !== undefined && flaw !== 'not JSON-RPC 2.0') return envelope;
+	/** Codex leaves `jsonrpc` out of all it says, so there may be things that are neither. */
+	readonly toClient = (envelope: Envelope): undefined => {
+		const {id, method, hasResult, hasError} = envelope.head;
 		if (method === undefined) {
-			if (!hasResult && !hasError) return envelope;
-			this.#asker.answered(envelope);
+			if (hasResult || hasError) this.#asker.answered(envelope);
 		} else if (id === undefined) this.#notified(envelope, method);
 		else this.#asked(envelope, id, method);
-		return;
 	};
 
 	readonly upstreamGone = (): void => this.#turns.stop();
@@ -114,7 +117,8 @@ class AppServer implements Steps {
 	}
 
 	#asked(envelope: Envelope, id: string, method: string): void {
-		const question = appQuestion(id, method, objectOf(envelope.body.params));
+		const params = objectOf(envelope.body.params);
+		const question = appQuestion(id, method, params, this.#files.get(params.itemId) ?? []);
 		if (question) return void this.#approvals.ask(question, envelope.origin);
 		this.#reports.warn(`Codex asked for something that bridge cannot give, and was refused: ${method}`);
 		const error = {code: -32601, message: `bridge has no ${method}`};
@@ -126,6 +130,7 @@ class AppServer implements Steps {
 		const threadId = text(params.threadId);
 		if (method === 'configWarning') this.#configuration(params);
 		if (method === 'thread/closed' && threadId !== undefined) this.#app.unloaded(threadId);
+		if (method === 'item/started') this.#note(objectOf(params.item));
 		if (method === 'serverRequest/resolved') this.#resolved(params.requestId);
 		const call = this.#turns.current(threadId);
 		const happening = appHappening(method, params);
@@ -170,6 +175,10 @@ class AppServer implements Steps {
 			default:
 				break;
 		}
+	}
+
+	#note({type, id, changes}: JsonObject): void {
+		if (type === 'fileChange') this.#files.set(id, changedFiles(changes));
 	}
 
 	#said(call: Call, item: JsonObject): void {

@@ -113,3 +113,12 @@ export const mayRun = (command: unknown, cwd: unknown, reason: unknown): string 
 
 /** The reason that the model gives, if it gives one. */
 export const because = (reason: unknown): string => (text(reason) ? ` Reason given: ${reason}` : '');
+
+/** How many files a question names. */
+const MAX_FILES = 20;
+
+/** The files that a change is about, if they are known. */
+export function named(files: readonly string[]): string {
+	const rest = files.length > MAX_FILES ? `, and ${files.length - MAX_FILES} more` : '';
+	return files.length === 0 ? '' : ` Files: ${files.slice(0, MAX_FILES).join(', ')}${rest}.`;
+}

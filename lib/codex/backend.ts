@@ -2,6 +2,7 @@ import process from 'node:process';
 import {Observable} from 'rxjs';
 import {BridgeError} from '../errors.js';
 import type {Log} from '../log.js';
+import {parse} from '../operators/parse.js';
 import {behind} from '../stage.js';
 import {type Child, type ChildOptions, child} from '../transports/child.js';
 import type {Environment} from '../transports/environment.js';
@@ -52,6 +53,7 @@ export async function codexBackend(options: CodexOptions): Promise<CodexBackend>
 
 function start({program, kind}: Installed, options: CodexOptions, env: Environment): CodexBackend {
 	const {args = [], cwd, log, onStderr, maxBytes, graceMs, cancelGraceMs} = options;
+	const size = maxBytes === undefined ? {} : {maxBytes};
 	const codex = child({
 		name: 'codex',
 		command: program,
@@ -59,12 +61,17 @@ function start({program, kind}: Installed, options: CodexOptions, env: Environme
 		env,
 		cwd,
 		onStderr,
-		...(maxBytes === undefined ? {} : {maxBytes}),
+		...size,
 		...(graceMs === undefined ? {} : {graceMs}),
 	});
 	const grace = cancelGraceMs === undefined ? {} : {cancelGraceMs};
-	const stage = kind === 'app-server' ? appServer({log, cwd, ...grace}) : mcpServer({log, ...grace});
-	return {...codex, ...behind([stage], codex), kind};
+	const isApp = kind === 'app-server';
+	const stages = [
+		isApp ? appServer({log, cwd, ...grace}) : mcpServer({log, ...grace}),
+		// What is no message is judged under the ids that Codex knows, so below.
+		parse({log, from: 'upstream', lacksVersion: isApp, ...size}),
+	];
+	return {...codex, ...behind(stages, codex), kind};
 }
 
 function dead(error: BridgeError): CodexBackend {

@@ -70,8 +70,7 @@ class McpServer implements Steps, Backend {
 	};
 
 	readonly toClient = (envelope: Envelope, answer: Answer): Envelope | undefined => {
-		const {id, key, method, flaw} = envelope.head;
-		if (flaw !== undefined) return envelope;
+		const {id, key, method} = envelope.head;
 		if (method === undefined) return key === undefined ? undefined : this.#answered(envelope, key);
 		if (method === 'codex/event') return void this.#event(envelope);
 		if (id === undefined) return envelope;

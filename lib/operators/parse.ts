@@ -18,6 +18,8 @@ export type ParseOptions = {
 	readonly maxBytes?: number;
 	/** Whether there is no way back to the sender, as in a filter. */
 	readonly isOneWay?: boolean;
+	/** Whether an upstream leaves `jsonrpc` out of what it says, as Codex does. Whoever takes that in has to know. */
+	readonly lacksVersion?: boolean;
 };
 
 /**
@@ -49,11 +51,11 @@ function parseClient({log, maxBytes = MESSAGE_LIMIT, isOneWay = false}: Options)
 	});
 }
 
-const parseUpstream = ({log, maxBytes = MESSAGE_LIMIT}: Options): Stage =>
+const parseUpstream = ({log, maxBytes = MESSAGE_LIMIT, lacksVersion = false}: Options): Stage =>
 	stage(out => {
 		const judge = (envelope: Envelope): Envelope | undefined => {
 			const {flaw, id} = envelope.head;
-			if (flaw === undefined) return envelope;
+			if (flaw === undefined || (lacksVersion && flaw === 'not JSON-RPC 2.0')) return envelope;
 			warn(log, flaw === 'too large' ? 'frame.too_large' : 'child.stdout.garbage', envelope, flaw);
 			// What is not meant as an answer, a line of a log perhaps, fails nobody.
 			if (id === undefined || !isAnswer(envelope.head)) return;

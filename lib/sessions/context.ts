@@ -1,6 +1,5 @@
-import {stat} from 'node:fs/promises';
+import {closeSync, constants, fstatSync, openSync, readSync, statSync} from 'node:fs';
 import {basename, dirname, join, resolve} from 'node:path';
-import {readPlain} from '../store/read-plain.js';
 
 /** Where a session works: read anew at every call, since branches change. Null outside of a repository. */
 export type RepoContext = {
@@ -14,14 +13,17 @@ const outside: RepoContext = {repo_root: null, repo_name: null, branch: null};
 /** Git's files are small. What is larger is none of them. */
 const MAX_BYTES = 64 * 1024;
 
-/** What git says of a folder, told by its files: a process for each call would cost more than the call. */
-export async function repoContext(cwd: string): Promise<RepoContext> {
-	const found = await gitFolder(resolve(cwd));
+/**
+ * What git says of a folder, told by its files: a process for each call would cost more than the call. They are few and
+ * small, so they are read at once: whoever waits for a thread to do that waits longer, as others write to disk there.
+ */
+export function repoContext(cwd: string): RepoContext {
+	const found = gitFolder(resolve(cwd));
 	if (!found) return outside;
 	const {root, folder} = found;
 	// A worktree has a HEAD of its own, and all else in common with the others.
-	const common = resolve(folder, (await textOf(join(folder, 'commondir')))?.trim() ?? '.');
-	const [head, config] = await Promise.all([textOf(join(folder, 'HEAD')), textOf(join(common, 'config'))]);
+	const common = resolve(folder, textOf(join(folder, 'commondir'))?.trim() ?? '.');
+	const [head, config] = [textOf(join(folder, 'HEAD')), textOf(join(common, 'config'))];
 	return {
 		repo_root: root,
 		repo_name: originName(config ?? '') ?? basename(root),
@@ -30,12 +32,12 @@ export async function repoContext(cwd: string): Promise<RepoContext> {
 }
 
 /** The repository that a folder is in: `.git` is a folder, or a file that names one. */
-async function gitFolder(cwd: string): Promise<{readonly root: string; readonly folder: string} | undefined> {
+function gitFolder(cwd: string): {readonly root: string; readonly folder: string} | undefined {
 	for (let root = cwd; ; root = dirname(root)) {
 		const dotGit = join(root, '.git');
-		const found = await stat(dotGit).catch(() => undefined);
+		const found = statSync(dotGit, {throwIfNoEntry: false});
 		if (found?.isDirectory()) return {root, folder: dotGit};
-		const named = found?.isFile() ? /^gitdir: (.+)$/m.exec((await textOf(dotGit)) ?? '')?.[1] : undefined;
+		const named = found?.isFile() ? /^gitdir: (.+)$/m.exec(textOf(dotGit) ?? '')?.[1] : undefined;
 		if (named !== undefined) return {root, folder: resolve(root, named.trim())};
 		if (dirname(root) === root) return;
 	}
@@ -61,10 +63,22 @@ function originName(config: string): string | undefined {
 	return last === '' ? undefined : last;
 }
 
-const textOf = async (path: string): Promise<string | undefined> => {
-	const bytes = await readPlain(path, MAX_BYTES).catch(() => undefined);
-	return bytes?.toString();
-};
+/** A small file's text; nothing of what is no file, or cannot be read. */
+function textOf(path: string): string | undefined {
+	let file: number | undefined;
+	try {
+		file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+		const found = fstatSync(file);
+		const {size} = found;
+		if (!found.isFile() || size > MAX_BYTES) return;
+		const bytes = Buffer.alloc(size);
+		return bytes.toString('utf8', 0, readSync(file, bytes, 0, size, 0));
+	} catch {
+		return;
+	} finally {
+		if (file !== undefined) closeSync(file);
+	}
+}
 
 /** All that a session is told of itself. */
 export type SessionContext = RepoContext & {

@@ -38,8 +38,8 @@ export function managementTools(options: ManagementOptions): ReadonlyMap<string,
 	]);
 }
 
-function threads({registry}: Sessions, {include_closed: closed, identity}: JsonObject): JsonObject {
-	const entries = registry
+function threads(sessions: Sessions, {include_closed: closed, identity}: JsonObject): JsonObject {
+	const entries = sessions
 		.entries()
 		.filter(entry => identity === undefined || entry.identity === identity)
 		.toSorted((one, other) => other.last_active.localeCompare(one.last_active));

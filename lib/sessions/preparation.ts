@@ -35,7 +35,7 @@ export class Preparation {
 	/** The folder that a session works in: the caller's, else the repository that bridge was started in. */
 	async folderOf(named: string | undefined): Promise<string> {
 		const {cwd} = this.#options;
-		if (named === undefined) return (await repoContext(cwd)).repo_root ?? cwd;
+		if (named === undefined) return repoContext(cwd).repo_root ?? cwd;
 		const path = resolve(cwd, named);
 		const found = await stat(path).catch(() => undefined);
 		if (found?.isDirectory()) return path;
@@ -60,10 +60,10 @@ export class Preparation {
 	}
 
 	/** The prompt of a reply, with what is new of where the session is in front. */
-	async reply(session: Session, prompt: string): Promise<string> {
+	reply(session: Session, prompt: string): string {
 		if (!this.#options.config.contextOnReply) return prompt;
 		const {told} = session;
-		const now = await repoContext(session.entry.cwd);
+		const now = repoContext(session.entry.cwd);
 		session.told = now;
 		session.changed(now);
 		const note = contextNote(told, now);
@@ -102,7 +102,7 @@ export class Preparation {
 	async #compose(session: Session, prompt: string, memory?: string): Promise<JsonObject> {
 		const {config} = this.#options;
 		const {cwd, identity, team, role} = session.entry;
-		const repo = await repoContext(cwd);
+		const repo = repoContext(cwd);
 		session.told = repo;
 		session.changed(repo);
 		const [basePrompt, extraInstructions] = await Promise.all([
@@ -118,9 +118,7 @@ export class Preparation {
 
 	async #agentFile(path: string, cwd: string): Promise<string> {
 		const own = this.#options.cwd;
-		const roots = await Promise.all(
-			[cwd, own].map(async folder => (await repoContext(folder)).repo_root ?? folder),
-		);
+		const roots = [cwd, own].map(folder => repoContext(folder).repo_root ?? folder);
 		return readAgentFile(path, {bases: [cwd, own], roots: [...new Set([...roots, ...ownAgentFolders()])]});
 	}
 

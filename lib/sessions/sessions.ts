@@ -20,6 +20,9 @@ export type Beginning = Pick<SessionEntry, 'identity' | 'cwd' | 'tag' | 'role'> 
 	readonly autoMail: boolean | undefined;
 };
 
+/** How long the registry's file may lag behind turns. */
+const SOON_MS = 100;
+
 /** The sessions that this process has, each with an identity that nobody else has. */
 export class Sessions {
 	readonly config: AtmConfig;
@@ -28,6 +31,9 @@ export class Sessions {
 	readonly #now: () => Date;
 	readonly #live = new Map<string, Session>();
 	#claims: Claims = new Map();
+	/** Sessions of which something is to be written soon. */
+	readonly #unwritten = new Set<Session>();
+	#writing: NodeJS.Timeout | undefined;
 	/** Whether this process is about to end: what is active until then may be cut off at any time. */
 	#isEnding = false;
 
@@ -81,6 +87,29 @@ export class Sessions {
 		this.save(session, {...patch, last_active: this.#now().toISOString()});
 	}
 
+	/**
+	 * The same for what happens at every turn and is of no use to anybody after a crash: it is written soon, and what
+	 * happens until then with it, so that no turn waits for the disk.
+	 */
+	passed(session: Session, event: LifecycleEvent, patch: Partial<SessionEntry> = {}): void {
+		session.life = nextLife(session.life, event);
+		session.changed({...patch, last_active: this.#now().toISOString()});
+		this.#unwritten.add(session);
+		this.#writing ??= setTimeout(() => this.#writeSoon(), SOON_MS).unref();
+	}
+
+	#writeSoon(): void {
+		this.#writing = undefined;
+		const sessions = [...this.#unwritten];
+		this.#unwritten.clear();
+		for (const session of sessions) if (this.#live.has(session.codexId)) this.save(session, {});
+	}
+
+	/** All sessions that are known, those of this process as they are now. */
+	entries(): SessionEntry[] {
+		return this.registry.entries().map(entry => this.#live.get(entry.codex_id)?.entry ?? entry);
+	}
+
 	/** Writes a change down. Who has to know that it is on disk waits for `session.saved`. */
 	save(session: Session, patch: Partial<SessionEntry>): void {
 		this.#put(session, session.changed(patch));
@@ -96,6 +125,7 @@ export class Sessions {
 	#put(session: Session, entry: SessionEntry): void {
 		const isCutOff = this.#isEnding && entry.status === 'active';
 		const written: SessionEntry = isCutOff ? {...entry, status: 'interrupted', state: 'closed'} : entry;
+		this.#unwritten.delete(session);
 		const saving = this.registry.put(written).catch(error => {
 			const sentence = `The session ${session.codexId} could not be written to the registry: ${(error as Error).message}.`;
 			this.#log.error('registry.not_saved', sentence, {codex_id: session.codexId});

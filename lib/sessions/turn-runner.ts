@@ -125,7 +125,7 @@ export class TurnRunner {
 		const {session} = job;
 		const {tool, turn, arguments: args} = job.ask;
 		const {timeoutMs, sessions} = this.#options;
-		if (session.life.stage === 'idle') sessions.happened(session, 'turn_started');
+		if (session.life.stage === 'idle') sessions.passed(session, 'turn_started');
 		if (timeoutMs > 0 && turn !== SUMMARY)
 			job.limitTo(timeoutMs, () => this.#step(session, {type: 'timeout', id: turn.id}));
 		if (tool === 'codex') this.requests.send(job, tool, args);
@@ -177,7 +177,7 @@ export class TurnRunner {
 		const isWell = report.status === 'completed';
 		if (session.threadId === null) this.#failed(session, id);
 		else {
-			this.#options.sessions.happened(session, 'turn_ended', {
+			this.#options.sessions.passed(session, 'turn_ended', {
 				turns: session.entry.turns + 1,
 				...(report.text === '' ? {} : {last_text: firstCodePoints(report.text, LAST_TEXT)}),
 			});

@@ -47,14 +47,17 @@ for (const kind of fakeKinds) {
 		t.notRegex((await client.reply(threadId, 'show:prompts')).text, /NEVER/);
 	});
 
-	test(`${kind}: a Codex that does not stop: the call is answered all the same, and its thread waits`, async t => {
+	test(`${kind}: a Codex that does not stop: the call is answered all the same, and its thread is busy`, async t => {
 		const client = await startFake(t, kind, {}, {cancelGraceMs: 30});
 		const {threadId} = await client.codex('say:ONE');
-		const made = client.make('codex-reply', {threadId, prompt: 'stubborn\nslow:400\nsay:LATE'});
+		const made = client.make('codex-reply', {threadId, prompt: 'stubborn\nslow\nsay:NEVER'});
 		await client.told('notifications/io.bridge/turn_started', made.id);
 		client.cancel(made);
 		t.is((await made.answer).status, 'interrupted');
-		t.is((await client.reply(threadId, 'say:NEXT')).text, 'NEXT');
+		const next = client.make('codex-reply', {threadId, prompt: 'say:NEXT'});
+		t.is((await client.codex('say:OTHER')).text, 'OTHER');
+		client.cancel(next);
+		t.is((await next.answer).status, 'interrupted');
 		t.is(client.heard.filter(({id, method}) => id === made.id && method === undefined).length, 1);
 	});
 

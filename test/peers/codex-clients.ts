@@ -7,11 +7,14 @@ import {type ScriptedModel, startModel} from './scripted-model.js';
 export type CodexKind = keyof typeof codexes;
 export const codexKinds = Object.keys(codexes) as readonly CodexKind[];
 
-/** A model that does as it is told, and a home of Codex with nothing else in it. */
-export async function prepareCodex(t: ExecutionContext): Promise<{model: ScriptedModel; home: CodexHome}> {
+/** A model that does as it is told, and a home of Codex with nothing else in it but these tables. */
+export async function prepareCodex(
+	t: ExecutionContext,
+	tables = '',
+): Promise<{model: ScriptedModel; home: CodexHome}> {
 	t.timeout(120_000);
 	const model = await startModel(t);
-	return {model, home: await codexHome(t, model, {})};
+	return {model, home: await codexHome(t, model, {}, tables)};
 }
 
 /** A real Codex, as bridge makes it look, with a client that has shaken hands with it. */

@@ -32,7 +32,11 @@ export interface CodexHome {
 	readonly env: Readonly<Record<string, string>>;
 }
 
-function configuration(model: ScriptedModel, servers: Readonly<Record<string, string>>): string {
+function configuration(
+	model: ScriptedModel,
+	servers: Readonly<Record<string, string>>,
+	more: string,
+): string {
 	const tables = Object.entries(servers).map(
 		([name, url]) =>
 			// Only then does the first turn wait for the tools, and is a tool called without a question to the user.
@@ -66,17 +70,19 @@ enabled = false
 apps = false
 plugins = false
 
-${tables.join('\n')}`;
+${tables.join('\n')}
+${more}`;
 }
 
-/** Writes a home for Codex with these MCP servers, name by URL. */
+/** Writes a home for Codex with these MCP servers, name by URL, and more tables. */
 export async function codexHome(
 	t: ExecutionContext,
 	model: ScriptedModel,
 	servers: Readonly<Record<string, string>>,
+	more = '',
 ): Promise<CodexHome> {
 	const folder = await temporaryFolder(t);
-	await writeFile(join(folder, 'config.toml'), configuration(model, servers));
+	await writeFile(join(folder, 'config.toml'), configuration(model, servers, more));
 	// Nothing of the user's own environment: no key, no proxy.
 	return {folder, env: {PATH: process.env.PATH ?? '', HOME: folder, CODEX_HOME: folder}};
 }

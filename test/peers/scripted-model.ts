@@ -40,7 +40,7 @@ export const sayAndHold = (text: string): string => `hold ${text}`;
 export const refuseWith = (status: number): string => `refuse ${status}`;
 
 /** What a user says to make the model want to run a command outside of the sandbox; it then says what came of it. */
-export const runOutside = (command: string): string => `run ${command}`;
+export const runOutside = (command: string): string => `run ${JSON.stringify(command)}`;
 
 /** What a user says to make the model call a tool of an MCP server; it then says what the tool answered. */
 export function callTool(server: string, tool: string, given: object = {}): string {
@@ -69,7 +69,7 @@ function nextItem(request: ModelRequest, serial: number): object {
 	const words = /^say (.*)$/m.exec(text);
 	if (words) return say(words[1] ?? '');
 	const command = /^run (.*)$/m.exec(text);
-	if (command) return escalation(command[1] ?? '', serial);
+	if (command) return escalation(JSON.parse(command[1] ?? ''), serial);
 	const call = /^call (\S+) (\S+) (.*)$/m.exec(text);
 	return call
 		? {
@@ -84,7 +84,7 @@ function nextItem(request: ModelRequest, serial: number): object {
 }
 
 /** A command that the model wants to run where the sandbox would not let it. */
-const escalation = (cmd: string, serial: number) => ({
+const escalation = (cmd: unknown, serial: number) => ({
 	type: 'function_call',
 	id: `fc_${serial}`,
 	call_id: `call_${serial}`,

@@ -125,7 +125,8 @@ const told = (action: TurnAction): string =>
 
 /** Ids are few, so that events meet turns that exist; each is asked for once, as ids of requests are. */
 const anId = fc.integer({min: 0, max: 25}).map(String);
-const anEvent: fc.Arbitrary<TurnEvent | 'ask client' | 'ask mail' | 'end running'> = fc.oneof(
+type Given = TurnEvent | 'ask client' | 'ask mail' | 'end running';
+const anEvent: fc.Arbitrary<Given> = fc.oneof(
 	{weight: 6, arbitrary: fc.constantFrom('ask client' as const, 'ask client' as const, 'ask mail' as const)},
 	{weight: 5, arbitrary: fc.constant('end running' as const)},
 	{weight: 2, arbitrary: fc.record({type: fc.constantFrom('cancel' as const, 'timeout' as const), id: anId})},
@@ -140,37 +141,41 @@ const anEvent: fc.Arbitrary<TurnEvent | 'ask client' | 'ask mail' | 'end running
 	{weight: 1, arbitrary: fc.constantFrom({type: 'expired'} as const, {type: 'gone'} as const)},
 );
 
+/** Who is there to be told of an event, and who is to do what the model does. */
+class Trial {
+	readonly log: string[] = [];
+	readonly model = new Model();
+	readonly #open = new Set<string>();
+	#state = noTurns(LIMIT);
+	#ids = 0;
+
+	meant(given: Given): TurnEvent {
+		if (given === 'ask client' || given === 'ask mail')
+			return {type: 'ask', turn: {id: String(this.#ids++), source: given === 'ask mail' ? 'mail' : 'client'}};
+		if (given !== 'end running') return given;
+		return {type: 'ended', id: this.#state.running?.id ?? 'none', isConfirmed: true, isWell: true};
+	}
+
+	hear(event: TurnEvent): void {
+		if (event.type === 'ended') this.#open.delete(event.id);
+		const {state, actions} = nextTurns(this.#state, event);
+		this.#state = state;
+		this.model.hear(event);
+		for (const action of actions) {
+			this.log.push(told(action));
+			if (action.type === 'start') this.#open.add(action.turn.id);
+			if (action.type === 'closed') this.#open.clear();
+		}
+		if (this.#open.size > 1) throw new Error(`${[...this.#open]} run at once`);
+		if (state.queue.length > LIMIT) throw new Error('the queue has no limit');
+	}
+}
+
 test('H6 FR-17.11 whatever happens in whatever order, the rules do what the model does, and one turn runs at a time', t => {
-	fc.assert(
-		fc.property(fc.array(anEvent, {maxLength: 60}), events => {
-			const model = new Model();
-			const log: string[] = [];
-			let state = noTurns(LIMIT);
-			let ids = 0;
-			const open = new Set<string>();
-			for (const given of events) {
-				const source = given === 'ask mail' ? 'mail' : 'client';
-				const event: TurnEvent =
-					given === 'ask client' || given === 'ask mail'
-						? {type: 'ask', turn: {id: String(ids++), source}}
-						: given === 'end running'
-							? {type: 'ended', id: state.running?.id ?? 'none', isConfirmed: true, isWell: true}
-							: given;
-				if (event.type === 'ended') open.delete(event.id);
-				const step = nextTurns(state, event);
-				state = step.state;
-				log.push(...step.actions.map(told));
-				model.hear(event);
-				for (const action of step.actions) {
-					if (action.type === 'start') open.add(action.turn.id);
-					if (action.type === 'closed') open.clear();
-				}
-				if (open.size > 1) throw new Error(`${[...open]} run at once`);
-				if (state.queue.length > LIMIT) throw new Error('the queue has no limit');
-			}
-			t.deepEqual(log, model.log);
-		}),
-		{numRuns: 2000},
-	);
-	t.pass();
+	const property = fc.property(fc.array(anEvent, {maxLength: 60}), events => {
+		const trial = new Trial();
+		for (const given of events) trial.hear(trial.meant(given));
+		return trial.log.join() === trial.model.log.join();
+	});
+	t.notThrows(() => fc.assert(property, {numRuns: 3000}));
 });
