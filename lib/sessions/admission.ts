@@ -1,5 +1,5 @@
 import {randomUUID} from 'node:crypto';
-import type {JsonObject} from '../protocol/json.js';
+import {type JsonObject, without} from '../protocol/json.js';
 import type {Accepted} from './accepted-calls.js';
 import type {CodexCall, ReplyCall, ResumeCall, StartCall} from './call-arguments.js';
 import {joined} from './context.js';
@@ -113,11 +113,12 @@ export class Admissions {
 			const base = accepted(session, prompt);
 			if (entry.thread_id === null)
 				return {tool: 'codex', arguments: (await startAgain()).arguments, accepted: base};
+			const resumeWith = without((await startAgain()).arguments, 'prompt', 'developer-instructions');
 			const whole = this.#preparation.reply(session, joined(memory, prompt) ?? prompt);
 			return {
 				tool: 'codex-reply',
 				arguments: {prompt: whole},
-				accepted: {...base, startAgain, isResume: true},
+				accepted: {...base, startAgain, resumeWith, isResume: true},
 			};
 		};
 		return {session, isNew: true, ready};

@@ -19,6 +19,8 @@ export type Ask = {
 	readonly origin?: Origin | undefined;
 	/** Makes the call that begins a new thread, where Codex does not know the old one any more. */
 	readonly startAgain?: (() => Promise<Restart>) | undefined;
+	/** What a thread is to go on with that Codex has to load first: folder, model and the like. */
+	readonly resumeWith?: JsonObject | undefined;
 	/** Whether a session of before goes on with this. */
 	readonly isResume?: boolean | undefined;
 	/** Takes the result of the call. */

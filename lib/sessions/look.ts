@@ -34,7 +34,8 @@ export async function lookAtTeam(base: string, team: string): Promise<TeamView> 
 		const text = await readPlainText(registryPath(folder), MAX_BYTES);
 		const records = text === undefined ? [] : [...parseRegistry(text).records.values()];
 		const entries: SessionEntry[] = [];
-		for (const entry of records.map(entryOf)) if (entry) entries.push(await asItIs(folder, entry));
+		for (const entry of records.map(entryOf))
+			if (entry) entries.push(entry.status === 'active' ? await asItIs(folder, entry) : entry);
 		return {team, folder, entries, problem: undefined};
 	} catch (error) {
 		const problem = error instanceof Error ? error.message : String(error);
@@ -43,7 +44,6 @@ export async function lookAtTeam(base: string, team: string): Promise<TeamView> 
 }
 
 async function asItIs(folder: string, entry: SessionEntry): Promise<SessionEntry> {
-	if (entry.status !== 'active') return entry;
 	const holder = isName(entry.identity) ? await holderIn(folder, entry.identity) : undefined;
 	return holder?.codexId === entry.codex_id ? entry : {...entry, status: 'stale', state: 'closed'};
 }

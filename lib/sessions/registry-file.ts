@@ -34,8 +34,7 @@ export function parseRegistry(text: string): Content {
 	if (!Array.isArray(sessions)) throw new CorruptRegistry('it has no list of sessions');
 	const records = new Map<string, Stored>();
 	for (const [at, session] of sessions.entries()) {
-		const entry = entryOf(session);
-		records.set(entry?.codex_id ?? `#${at}`, session as Stored);
+		records.set(isSession(session) ? session.codex_id : `#${at}`, session as Stored);
 	}
 	return {others, records};
 }
@@ -66,31 +65,47 @@ export function formatRegistry({others, records}: Content): string {
 	return `${head},"sessions":[${lines.length > 0 ? `\n${lines.join(',\n')}\n` : ''}]}\n`;
 }
 
+/** What is there of every session. */
+type Session = Stored & {readonly codex_id: string; readonly identity: string; readonly team: string};
+
+/** Whether a record is a session, and not something that only stands among them. */
+export function isSession(record: unknown): record is Session {
+	if (typeof record !== 'object' || record === null) return false;
+	const {codex_id, identity, team, status} = record as Stored;
+	return (
+		isText(codex_id) && isText(identity) && isText(team) && sessionStatuses.some(known => known === status)
+	);
+}
+
 /** A record as an entry, with defaults for what older writers did not have; undefined where it is none. */
 export function entryOf(record: unknown): SessionEntry | undefined {
-	if (typeof record !== 'object' || record === null) return;
-	const stored = record as Stored;
-	const {codex_id, identity, team, previous_thread_ids: previous, auto_mail, turns} = stored;
-	const status = sessionStatuses.find(known => known === stored.status);
-	if (!isText(codex_id) || !isText(identity) || !isText(team) || !status) return;
+	if (!isSession(record)) return;
+	const stored: Stored = record;
+	const {codex_id, identity, team} = record;
+	const {previous_thread_ids: previous, auto_mail, turns} = stored;
+	const status = stored.status as SessionEntry['status'];
 	const started = isText(stored.started_at) ? stored.started_at : EPOCH;
-	return {
-		...{codex_id, identity, team, status},
+	// One literal: spreads would make a thousand of them cost more than parsing the file.
+	const entry: SessionEntry = {
+		codex_id,
 		thread_id: textOf(stored.thread_id),
 		previous_thread_ids: Array.isArray(previous) ? previous.filter(isText) : [],
+		identity,
+		team,
 		repo_root: textOf(stored.repo_root),
 		repo_name: textOf(stored.repo_name),
 		branch: textOf(stored.branch),
 		cwd: textOf(stored.cwd) ?? '',
 		started_at: started,
 		last_active: isText(stored.last_active) ? stored.last_active : started,
+		status,
 		state: sessionStates.find(known => known === stored.state) ?? (status === 'active' ? 'idle' : 'closed'),
 		tag: textOf(stored.tag),
 		role: textOf(stored.role),
 		turns: typeof turns === 'number' ? turns : 0,
 		last_text: textOf(stored.last_text),
-		...(typeof auto_mail === 'boolean' ? {auto_mail} : {}),
 	};
+	return typeof auto_mail === 'boolean' ? {...entry, auto_mail} : entry;
 }
 
 const EPOCH = new Date(0).toISOString();

@@ -1,4 +1,5 @@
 import {randomBytes} from 'node:crypto';
+import {RESUME_META} from '../codex/app-turns.js';
 import {Envelope, local} from '../envelope.js';
 import type {JsonObject} from '../protocol/json.js';
 import type {Job} from './job.js';
@@ -19,7 +20,8 @@ export class TurnRequests {
 	/** Asks Codex for a turn. */
 	send(job: Job, name: string, args: JsonObject): void {
 		const id = `${this.#prefix}-${++this.#count}`;
-		const {meta, origin = local} = job.ask;
+		const {meta: given, origin = local, resumeWith} = job.ask;
+		const meta = resumeWith && name === 'codex-reply' ? {...given, [RESUME_META]: resumeWith} : given;
 		job.request = id;
 		job.attempts++;
 		this.#asked.set(JSON.stringify(id), job);

@@ -1,3 +1,4 @@
+import {isUtf8} from 'node:buffer';
 import {constants} from 'node:fs';
 import {open} from 'node:fs/promises';
 
@@ -13,7 +14,7 @@ export class NotPlain extends Error {
 export async function readPlain(path: string, maxBytes: number): Promise<Buffer | undefined> {
 	const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 	const handle = await open(path, flags).catch((error: NodeJS.ErrnoException) => {
-		if (error.code === 'ENOENT') return;
+		if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return;
 		if (error.code === 'ELOOP' || error.code === 'EMLINK') throw new NotPlain('it is a link');
 		if (error.code === 'ENXIO') throw new NotPlain('it is no file');
 		throw error;
@@ -33,9 +34,6 @@ export async function readPlain(path: string, maxBytes: number): Promise<Buffer 
 export async function readPlainText(path: string, maxBytes: number): Promise<string | undefined> {
 	const bytes = await readPlain(path, maxBytes);
 	if (bytes === undefined) return;
-	try {
-		return new TextDecoder('utf-8', {fatal: true}).decode(bytes);
-	} catch {
-		throw new NotPlain('it is not written in UTF-8');
-	}
+	if (!isUtf8(bytes)) throw new NotPlain('it is not written in UTF-8');
+	return bytes.toString();
 }
