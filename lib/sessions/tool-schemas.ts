@@ -56,7 +56,8 @@ function widened(tool: JsonObject, inputs: JsonObject, description: readonly str
 		// What is required depends on what else is given, which clients do not understand as a schema.
 		inputSchema: {
 			type: 'object',
-			...(isReply ? input : without(input, 'required')),
+			...without(input, 'required'),
+			...(isReply ? {required: ['prompt']} : {}),
 			properties: {...objectOf(properties), ...inputs},
 		},
 		outputSchema: {

@@ -14,7 +14,11 @@ for (const kind of fakeKinds) {
 		await running.request('init', 'initialize', {...opening, capabilities: {elicitation: {}}});
 		running.send({method: 'notifications/initialized'});
 		const client = new ServeClient(running);
-		const turn = client.codex({prompt: 'approve:make all', identity: 'builder'});
+		const turn = client.codex({
+			prompt: 'approve:make all',
+			identity: 'builder',
+			'approval-policy': 'on-request',
+		});
 		const question = await running.message(({method}) => method === 'elicitation/create');
 		const {message, _meta} = objectOf(question.params);
 		t.regex(String(message), /^builder: .*make all/);
@@ -25,15 +29,23 @@ for (const kind of fakeKinds) {
 
 	test(`${kind}: without elicitation an approval is refused at once, never left hanging`, async t => {
 		const client = await startServe(t, await place(t, kind));
-		t.is((await client.codex({prompt: 'approve:make all'})).structured.content, 'refused: make all');
+		t.is(
+			(await client.codex({prompt: 'approve:make all', 'approval-policy': 'on-request'})).structured.content,
+			'refused: make all',
+		);
 	});
 
 	test(`${kind}: FR-1.1 news of Codex name the session, and progress comes under the client's token`, async t => {
 		const client = await startServe(t, await place(t, kind));
-		const {result} = client.call('codex', {prompt: 'say:HELLO\ncommand:ls -l', identity: 'teller'}, {progressToken: 'tok'});
+		const {result} = client.call(
+			'codex',
+			{prompt: 'say:HELLO\ncommand:ls -l', identity: 'teller'},
+			{progressToken: 'tok'},
+		);
 		const {codexId} = await result;
 		const news = await client.running.message(
-			({method, params}) => method === 'notifications/message' && objectOf(objectOf(params).data).codex_id === codexId,
+			({method, params}) =>
+				method === 'notifications/message' && objectOf(objectOf(params).data).codex_id === codexId,
 		);
 		t.like(objectOf(news.params).data, {identity: 'teller'});
 		const progress = await client.running.message(({method}) => method === 'notifications/progress');
@@ -58,13 +70,17 @@ for (const kind of fakeKinds) {
 		at.configure('[plugins.codex-mcp]\nmax_concurrent_threads = 50\n');
 		const client = await startServe(t, at);
 		const names = Array.from({length: 50}, (_, n) => `agent-${n}`);
-		const made = await Promise.all(names.map(identity => client.codex({prompt: `say:first ${identity}`, identity})));
+		const made = await Promise.all(
+			names.map(identity => client.codex({prompt: `say:first ${identity}`, identity})),
+		);
 		t.deepEqual(
 			made.map(({structured}) => structured.content),
 			names.map(name => `first ${name}`),
 		);
 		const replies = await Promise.all(
-			made.flatMap(({codexId, structured: {identity}}) => [1, 2, 3].map(n => client.reply(codexId, `say:${n} ${identity}`))),
+			made.flatMap(({codexId, structured: {identity}}) =>
+				[1, 2, 3].map(n => client.reply(codexId, `say:${n} ${identity}`)),
+			),
 		);
 		t.deepEqual(
 			replies.map(({structured}) => structured.content),
@@ -76,10 +92,21 @@ for (const kind of fakeKinds) {
 	test(`${kind}: FR-1.1 ids of any kind come back as they were; 3.10 none meets one of bridge's own`, async t => {
 		const client = await startServe(t, await place(t, kind));
 		const {running} = client;
-		running.sendText('{"jsonrpc":"2.0","id":12345678901234567890,"method":"tools/call","params":{"name":"codex","arguments":{"prompt":"say:BIG","identity":"big"}}}\n');
-		running.send({id: '1', method: 'tools/call', params: {name: 'codex', arguments: {prompt: 'say:STRING', identity: 'string'}}});
-		running.send({id: 1, method: 'tools/call', params: {name: 'codex', arguments: {prompt: 'say:NUMBER', identity: 'number'}}});
-		const content = (answer: object): unknown => objectOf(objectOf(objectOf(answer).result).structuredContent).content;
+		running.sendText(
+			'{"jsonrpc":"2.0","id":12345678901234567890,"method":"tools/call","params":{"name":"codex","arguments":{"prompt":"say:BIG","identity":"big"}}}\n',
+		);
+		running.send({
+			id: '1',
+			method: 'tools/call',
+			params: {name: 'codex', arguments: {prompt: 'say:STRING', identity: 'string'}},
+		});
+		running.send({
+			id: 1,
+			method: 'tools/call',
+			params: {name: 'codex', arguments: {prompt: 'say:NUMBER', identity: 'number'}},
+		});
+		const content = (answer: object): unknown =>
+			objectOf(objectOf(objectOf(answer).result).structuredContent).content;
 		t.is(content(await running.answer('1')), 'STRING');
 		t.is(content(await running.answer(1)), 'NUMBER');
 		await running.message(message => JSON.stringify(message).includes('BIG'));
