@@ -12,6 +12,10 @@ const BURST_MS = 1500;
 const ENDLESS = 1e12;
 const SAMPLE_MS = 250;
 
+/** What it cost, where that can be told: what a process has used that has ended since is not known. */
+const cost = (name: string, cpuMicros: number, bytes: number): Figures =>
+	cpuMicros > 0 ? {[name]: cpuMicros / 1000 / (bytes / 1e6)} : {};
+
 /** Small messages there and back. */
 export const tripSlice = async ({port}: RawInstance, ms: number): Promise<Figures> => ({
 	p50: await roundTrips(port, ms),
@@ -23,7 +27,7 @@ export const streamSlice = async (instance: RawInstance, ms: number): Promise<Fi
 	const {bytes, mbPerSecond} = await download(instance.port, ENDLESS, ms);
 	const cpu = proxyUsage(instance.pid, instance.folder).cpuMicros - cpuMicros;
 	await settle(instance);
-	return {stream: mbPerSecond, streamCpu: cpu / 1000 / (bytes / 1e6)};
+	return {stream: mbPerSecond, ...cost('streamCpu', cpu, bytes)};
 };
 
 /** What a log can hold in memory, which has to be whole then. The CPU is also that of writing it. */
@@ -32,7 +36,7 @@ export const burstSlice = async (instance: RawInstance): Promise<Figures> => {
 	const {bytes, mbPerSecond} = await download(instance.port, BURST_BYTES, BURST_MS);
 	const isWhole = await settle(instance);
 	const cpu = proxyUsage(instance.pid, instance.folder).cpuMicros - cpuMicros;
-	return isWhole ? {burst: mbPerSecond, burstCpu: cpu / 1000 / (bytes / 1e6)} : {};
+	return isWhole ? {burst: mbPerSecond, ...cost('burstCpu', cpu, bytes)} : {};
 };
 
 /** As much as it can for a long time: its speed, and whether memory grows in the second half of that. */
@@ -42,14 +46,17 @@ export const longSlice = async (instance: RawInstance, ms: number): Promise<Figu
 		() => memory.push(proxyUsage(instance.pid, instance.folder).rssMegabytes),
 		SAMPLE_MS,
 	);
-	const {mbPerSecond} = await download(instance.port, ENDLESS, ms);
+	const {cpuMicros} = proxyUsage(instance.pid, instance.folder);
+	const {bytes, mbPerSecond} = await download(instance.port, ENDLESS, ms);
 	clearInterval(timer);
+	const cpu = proxyUsage(instance.pid, instance.folder).cpuMicros - cpuMicros;
 	const isWhole = await settle(instance);
 	const quarter = Math.floor(memory.length / 4);
 	const late = median(memory.slice(-quarter)) ?? Number.NaN;
 	const midway = median(memory.slice(quarter, 2 * quarter)) ?? Number.NaN;
 	return {
 		...(isWhole ? {long: mbPerSecond} : {}),
+		...cost('longCpu', cpu, bytes),
 		longRss: late,
 		longGrowth: late / midway,
 	};

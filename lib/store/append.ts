@@ -10,7 +10,7 @@ export const openToAppend = (file: string): Promise<FileHandle> =>
 /**
  * Appends buffers to a file, which is made for its owner alone if it is not there. What is written is taken from the
  * list, so that after an error the rest is still in it, and the next attempt goes on in the middle of a line. `refill` may
- * put more into the list when it is empty.
+ * put more into the list.
  */
 export async function appendAll(file: string, buffers: Buffer[], refill = (): void => {}): Promise<void> {
 	const handle = await openToAppend(file);
@@ -21,7 +21,10 @@ export async function appendAll(file: string, buffers: Buffer[], refill = (): vo
 	}
 }
 
-/** Writes buffers, and whatever is put into the list when it is empty. `write` returns how many bytes it has taken. */
+/**
+ * Writes buffers, and whatever `refill` puts into the list. While the last one is being written the next is asked for, so that
+ * to make it and to write take turns with nobody. `write` returns how many bytes it has taken.
+ */
 export async function writeAll(
 	buffers: Buffer[],
 	refill: () => void,
@@ -30,7 +33,10 @@ export async function writeAll(
 	for (;;) {
 		if (buffers.length === 0) refill();
 		if (buffers.length === 0) return;
-		drop(buffers, await write(buffers.slice(0, MAX_BUFFERS)));
+		const isLast = buffers.length === 1;
+		const writing = write(buffers.slice(0, MAX_BUFFERS));
+		const [bytes] = await Promise.all([writing, isLast ? Promise.resolve().then(refill) : undefined]);
+		drop(buffers, bytes);
 	}
 }
 

@@ -6,7 +6,7 @@ import {RecordWriter, recordOf} from './records.js';
 export type LineForm = {
 	/** Has a line wait with others: its time, and the rest of it in parts. */
 	put(waiting: Buffers, time: number, parts: readonly Buffer[]): void;
-	/** Takes from the beginning of what waits, and returns it as it is to be written, before it is asked for more. */
+	/** Takes from the beginning of what waits, and returns it as it is to be written before it is asked for more twice. */
 	take(waiting: Buffer[]): readonly Buffer[];
 };
 
@@ -27,9 +27,13 @@ export const written: LineForm = {
  * of blocks that are no longer needed.
  */
 export function asRecords(onDone?: (block: Buffer) => void): LineForm {
-	const writer = new RecordWriter(onDone);
+	// One has lines that are being written while the other makes the next ones.
+	let [writer, other] = [new RecordWriter(onDone), new RecordWriter(onDone)];
 	return {
 		put: (waiting, time, parts) => waiting.add(recordOf(time, {head: Buffer.concat(parts)})),
-		take: waiting => [writer.take(waiting)],
+		take(waiting) {
+			[writer, other] = [other, writer];
+			return [writer.take(waiting)];
+		},
 	};
 }

@@ -168,17 +168,15 @@ for (const [version, answered] of [
 	['2025-03-26', '2025-03-26'],
 	['2025-06-18', '2025-06-18'],
 	['2025-11-25', '2025-11-25'],
-	['1999-01-01', undefined],
-	['2099-01-01', undefined],
+	['1999-01-01', '2025-11-25'],
+	['2099-01-01', '2025-11-25'],
 ] as const)
-	test(`a client that asks for ${version} is answered with a version of MCP`, async t => {
+	test(`a client that asks for ${version} is answered with ${answered}`, async t => {
 		const {protocolVersion} = await resultOf(initialize(version));
-		t.regex(String(protocolVersion), /^20\d\d-\d\d-\d\d$/);
-		if (answered) t.true([answered, '2024-11-05'].includes(String(protocolVersion)));
-		else t.not(protocolVersion, version);
+		t.is(protocolVersion, answered);
 	});
 
-test('the probe of a modern client is answered, or refused in the way that it takes for "ask again"', async t => {
+test('the probe of a modern client is answered with the versions there are', async t => {
 	const version = '2026-07-28';
 	const meta = {
 		'io.modelcontextprotocol/protocolVersion': version,
@@ -188,9 +186,9 @@ test('the probe of a modern client is answered, or refused in the way that it ta
 	const body = {jsonrpc: '2.0', id: 'probe', method: 'server/discover', params: {_meta: meta}};
 	const headers = {...BOTH, 'mcp-protocol-version': version, 'mcp-method': 'server/discover'};
 	const {status, message} = await postText(shared().endpoint, JSON.stringify(body), headers);
-	t.true([200, 400, 404].includes(status), `${status}`);
-	if (status === 200 && message.error !== undefined) t.is(failureOf(message).code, -32601);
-	else if (status === 200) t.true(Array.isArray((message.result as Message).supportedVersions));
+	t.is(status, 200);
+	const {supportedVersions} = message.result as {supportedVersions: readonly string[]};
+	t.true(supportedVersions.includes(version));
 });
 
 test('a text that is no JSON is answered with -32700, and no id', async t => {
@@ -213,10 +211,10 @@ test('what is JSON but no request is answered with -32600', async t => {
 	}
 });
 
-test('a batch is answered as one, or refused', async t => {
-	const {message} = await postText(shared().endpoint, `[${PING}]`);
-	if (Array.isArray(message)) t.is(message.length, 1);
-	else t.is(failureOf(message).code, -32600);
+test('a batch is refused', async t => {
+	const {status, message} = await postText(shared().endpoint, `[${PING}]`);
+	t.is(status, 400);
+	t.is(failureOf(message).code, -32600);
 });
 
 for (const id of ['0', '"text"', '9007199254740993', '1.5', '-3', '""'])

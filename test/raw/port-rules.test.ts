@@ -166,11 +166,11 @@ test('I7 a rule that was added listens on 127.0.0.1 alone', async t => {
 	await t.throwsAsync(dial(port, '127.0.0.2'), {code: 'ECONNREFUSED'});
 });
 
-test('I7 an argument that the tool does not have is refused, or at least changes nothing', async t => {
+test('I7 an argument that the tool does not have changes nothing', async t => {
 	const port = await freePort();
 	const answer = await call(shared().endpoint, 'add-port-rule', {...rule(port), local_host: '0.0.0.0'});
-	if (answer.error === undefined) await t.throwsAsync(dial(port, '127.0.0.2'), {code: 'ECONNREFUSED'});
-	else t.is(failureOf(answer).code, -32602);
+	t.is(answer.error, undefined);
+	await t.throwsAsync(dial(port, '127.0.0.2'), {code: 'ECONNREFUSED'});
 });
 
 for (const local_port of [-1, 0, 65_536, '80', null, 1])

@@ -1,7 +1,8 @@
 import {appendFileSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
+import {setImmediate} from 'node:timers/promises';
 import test from 'ava';
-import {appendAll, endLastLine} from '../../lib/store/append.js';
+import {appendAll, endLastLine, writeAll} from '../../lib/store/append.js';
 import {tempFolder} from './temp-folder.js';
 
 const lines = (...texts: string[]): Buffer[] => texts.map(text => Buffer.from(`${text}\n`));
@@ -80,4 +81,46 @@ test('leaves a last line alone that has its end', async t => {
 	writeFileSync(file, 'old\n');
 	await endLastLine(file);
 	t.is(readFileSync(file, 'utf8'), 'old\n');
+});
+
+/** Something that is written to piece by piece, and what waited for it each time it had written. */
+function slowly(pieces: string[], take: (some: Buffer[]) => number) {
+	const buffers: Buffer[] = [];
+	const waited: string[] = [];
+	const refill = (): void => {
+		const piece = pieces.shift();
+		if (piece !== undefined) buffers.push(Buffer.from(piece));
+	};
+	const write = async (some: Buffer[]): Promise<number> => {
+		const bytes = take(some);
+		await setImmediate();
+		waited.push(buffers.join());
+		return bytes;
+	};
+	return {waited, buffers, all: () => writeAll(buffers, refill, write)};
+}
+
+test('asks for the next piece while the last one is being written, and for no more', async t => {
+	const {waited, all} = slowly(['a', 'b', 'c'], ([first]) => first?.length ?? 0);
+	await all();
+	t.deepEqual(waited, ['a,b', 'b,c', 'c']);
+});
+
+test('asks for no more while what was not taken still waits', async t => {
+	const {waited, all} = slowly(['abc', 'd', 'e'], () => 1);
+	await all();
+	t.deepEqual(waited, ['abc,d', 'bc,d', 'c,d', 'd,e', 'e']);
+});
+
+test('keeps the next piece behind one that could not be written', async t => {
+	let isFailing = true;
+	const {waited, buffers, all} = slowly(['a', 'b'], some => {
+		if (isFailing) throw new Error('no room');
+		return some.join('').length;
+	});
+	await t.throwsAsync(all(), {message: 'no room'});
+	t.is(buffers.join(), 'a,b');
+	isFailing = false;
+	await all();
+	t.deepEqual(waited, ['a,b']);
 });
