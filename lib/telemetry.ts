@@ -1,4 +1,7 @@
+import {realpath} from 'node:fs/promises';
+import {createRequire} from 'node:module';
 import process from 'node:process';
+import {pathToFileURL} from 'node:url';
 import {trace} from '@opentelemetry/api';
 import type {Log} from './log.js';
 
@@ -16,9 +19,10 @@ export async function startTelemetry(log: Log, env: Environment = process.env): 
 	const nothing = async (): Promise<void> => {};
 	if (!isWanted(env) || isSetUp()) return nothing;
 	try {
-		// Not known to the bundler, which would have to find it.
-		const name = SDK;
-		const {NodeSDK} = (await import(name)) as Sdk;
+		// Not known to the bundler, which would have to find it. Some installers make links of packages, which find what they
+		// need themselves only from where they really are.
+		const file = await realpath(createRequire(import.meta.url).resolve(SDK));
+		const {NodeSDK} = (await import(pathToFileURL(file).href)) as Sdk;
 		process.env.OTEL_SERVICE_NAME ??= 'bridge';
 		const sdk = new NodeSDK();
 		sdk.start();

@@ -28,7 +28,7 @@ export const callSpan = (log: Log, server: string, tool: string, parent: TraceCo
 export function endCall(call: Span, name: string, answer: Envelope): void {
 	const {head, bytes} = answer;
 	if (head.hasError) {
-		call.fail(`${name} failed.`, new Error(worded(objectOf(answer.body.error).message)));
+		call.fail(`${name} failed.`, new CallError(objectOf(answer.body.error)));
 		return;
 	}
 	const [start, end] = memberRange(bytes, 'result') ?? [0, 0];
@@ -36,6 +36,17 @@ export function endCall(call: Span, name: string, answer: Envelope): void {
 	if (memberText(bytes, 'result', 'isError') === 'true')
 		call.fail(`${name} answered with an error.`, new ToolError(textOf(answer.body.result)), {resultLength});
 	else call.succeed(`${name} has answered.`, {resultLength});
+}
+
+/** A call that has no result, under the kind of failure that it is, if that is one of bridge's. */
+class CallError extends Error {
+	override readonly name: string;
+
+	constructor({message, data}: JsonObject) {
+		super(worded(message));
+		const {source, kind} = objectOf(data);
+		this.name = source === 'bridge' ? worded(kind) : 'RpcError';
+	}
 }
 
 /** A tool that says that it has failed. */

@@ -22,6 +22,8 @@ function real(name: string, folder: string, ...args: readonly string[]): Service
 export interface HubSettings {
 	readonly servers: Readonly<Record<string, Service>>;
 	readonly env?: Readonly<Record<string, string>>;
+	/** Another bridge than the one that was built. */
+	readonly bridge?: string;
 	/** More of the command line. */
 	readonly args?: readonly string[];
 	readonly [key: string]: unknown;
@@ -44,6 +46,8 @@ export interface RealHub {
 	tools(): Promise<string[]>;
 	/** The entries of its log with that event. */
 	logged(event: string): ReadonlyArray<Readonly<Record<string, unknown>>>;
+	/** What it and its servers said on stderr so far. */
+	stderr(): string;
 	close(): Promise<void>;
 }
 
@@ -53,13 +57,13 @@ export async function startRealHub(
 	settingsIn: (folder: string) => HubSettings | Promise<HubSettings>,
 ): Promise<RealHub> {
 	const folder = await temporaryFolder(t);
-	const {env = {}, args = [], ...config} = await settingsIn(folder);
+	const {env = {}, args = [], bridge = bridgeFile, ...config} = await settingsIn(folder);
 	const file = join(folder, 'bridge.json');
 	await writeFile(file, JSON.stringify(config));
 	const sdk = await loadSdk();
 	const transport = new sdk.StdioClientTransport({
 		command: process.execPath,
-		args: [bridgeFile, 'hub', '--config', file, ...args],
+		args: [bridge, 'hub', '--config', file, ...args],
 		env: {...process.env, ...env},
 		stderr: 'pipe',
 	});
@@ -80,6 +84,7 @@ export async function startRealHub(
 				.split('\n')
 				.filter(line => line.startsWith('{') && line.includes(`"event":"${event}"`))
 				.map(line => JSON.parse(line) as Readonly<Record<string, unknown>>),
+		stderr: () => stderr,
 		close: () => client.close(),
 	};
 }

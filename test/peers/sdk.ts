@@ -13,6 +13,7 @@ export interface SdkOptions {
 }
 
 export interface SdkClient {
+	onerror?: (error: Error) => void;
 	connect(transport: SdkTransport): Promise<void>;
 	close(): Promise<void>;
 	request(
@@ -28,7 +29,7 @@ export interface SdkClient {
 	ping(): Promise<unknown>;
 	listTools(): Promise<unknown>;
 	callTool(
-		call: {name: string; arguments?: object},
+		call: {name: string; arguments?: object; _meta?: object},
 		schema?: undefined,
 		options?: SdkOptions,
 	): Promise<unknown>;
