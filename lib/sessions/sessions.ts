@@ -78,6 +78,9 @@ export class Sessions {
 		const {identity, codexId} = session;
 		const reservation = await this.registry.reserve(identity, codexId);
 		if (!reservation.isHeld) throw conflict(identity, reservation.holder.codexId, reservation.holder.pid);
+		// It may have been closed meanwhile, and what was taken just now has to be given back.
+		if (!this.#live.has(codexId))
+			throw new Refusal('session_closed', `The session ${codexId} (${identity}) was closed.`);
 		this.save(session, {});
 	}
 
@@ -130,7 +133,7 @@ export class Sessions {
 			const sentence = `The session ${session.codexId} could not be written to the registry: ${(error as Error).message}.`;
 			this.#log.error('registry.not_saved', sentence, {codex_id: session.codexId});
 		});
-		session.saved = Promise.all([session.saved, saving]);
+		session.saved = Promise.all([session.saved, saving]).then(() => {});
 	}
 
 	/** A session that did not come about: as if it had never been wanted. */
