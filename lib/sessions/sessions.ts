@@ -31,6 +31,8 @@ export class Sessions {
 	readonly #now: () => Date;
 	readonly #live = new Map<string, Session>();
 	#claims: Claims = new Map();
+	/** Identities that are about to be given back. */
+	readonly #givenBack = new Map<string, Promise<void>>();
 	/** Sessions of which something is to be written soon. */
 	readonly #unwritten = new Set<Session>();
 	#writing: NodeJS.Timeout | undefined;
@@ -76,6 +78,7 @@ export class Sessions {
 	/** Takes the identity against other processes, too, and writes the session down. */
 	async confirm(session: Session): Promise<void> {
 		const {identity, codexId} = session;
+		await this.#givenBack.get(identity)?.catch(() => {});
 		const reservation = await this.registry.reserve(identity, codexId);
 		if (!reservation.isHeld) throw conflict(identity, reservation.holder.codexId, reservation.holder.pid);
 		// It may have been closed meanwhile, and what was taken just now has to be given back.
@@ -137,26 +140,33 @@ export class Sessions {
 	}
 
 	/** A session that did not come about: as if it had never been wanted. */
-	async abandon(session: Session): Promise<void> {
-		this.#letGo(session);
-		await session.saved;
-		if (session.before) this.#put(session, session.before);
-		else await this.registry.remove(session.codexId).catch(() => {});
-		await session.saved;
-		await this.registry.release(session.identity);
+	abandon(session: Session): Promise<void> {
+		return this.#letGo(session, async () => {
+			await session.saved;
+			if (session.before) this.#put(session, session.before);
+			else await this.registry.remove(session.codexId).catch(() => {});
+		});
 	}
 
 	/** A session is over, in this way. Its identity is free when this resolves. */
-	async end(session: Session, event: 'closed' | 'interrupted' | 'child_gone'): Promise<void> {
+	end(session: Session, event: 'closed' | 'interrupted' | 'child_gone'): Promise<void> {
 		this.happened(session, event);
-		this.#letGo(session);
-		await session.saved;
-		await this.registry.release(session.identity);
+		return this.#letGo(session, async () => {});
 	}
 
-	#letGo(session: Session): void {
+	/** Who wants the identity next waits until it has been given back. */
+	#letGo(session: Session, before: () => Promise<void>): Promise<void> {
+		const {identity} = session;
 		this.#live.delete(session.codexId);
 		this.#claims = released(this.#claims, session);
+		const givenBack = before()
+			.then(() => session.saved)
+			.then(() => this.registry.release(identity))
+			.finally(() => {
+				if (this.#givenBack.get(identity) === givenBack) this.#givenBack.delete(identity);
+			});
+		this.#givenBack.set(identity, givenBack);
+		return givenBack;
 	}
 
 	/** The session of this process that goes by this codex id, thread id or identity. */

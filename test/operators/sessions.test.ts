@@ -173,3 +173,17 @@ test('closed while its first call is made ready: nothing of it stays', async t =
 	call(3, 'codex', {prompt: 'p', identity: 'a'});
 	await until(() => sessions.live.length === 1);
 });
+
+test('3.10 an identity can be had again as soon as the failure is told', async t => {
+	const {call, nth, upstream, result, sessions} = await sessionStages();
+	for (let id = 1; id <= 5; id++) {
+		call(id, 'codex', {prompt: 'p', identity: 'a'});
+		const request = await nth(id);
+		upstream.say({
+			id: request.id,
+			result: {content: [], isError: true, _meta: {'io.bridge/turn': {status: 'failed'}}},
+		});
+		await result(id);
+	}
+	t.deepEqual(sessions.live, []);
+});
