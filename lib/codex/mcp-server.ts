@@ -29,16 +29,14 @@ const VERSION = '2025-06-18';
 /** Makes `codex mcp-server` (0.103 to 0.153) a server that answers all it is asked, once, and mixes up no threads. */
 export const mcpServer = (options: CodexStageOptions): Stage => stage(out => new McpServer(options, out));
 
-/** A request that is passed on, under another id. */
-type Passed = {readonly request: Envelope};
-
 class McpServer implements Steps, Backend {
 	readonly #out: Outlets;
 	readonly #log: Log;
 	readonly #reports: Reports;
 	readonly #approvals: Approvals;
 	readonly #turns: Turns;
-	readonly #passed = new BoundedMap<string, Passed>(MAX_IDS);
+	/** Requests that are passed on, by the id that Codex knows them by. */
+	readonly #passed = new BoundedMap<string, Envelope>(MAX_IDS);
 	/** The calls that Codex was told of, by the id that it knows them by. */
 	readonly #calls = new BoundedMap<string, Call>(MAX_IDS);
 	readonly #ids = new WeakMap<Call, string>();
@@ -125,7 +123,7 @@ class McpServer implements Steps, Backend {
 
 	#pass(told: Envelope, request = told): Envelope {
 		const id = this.#newId();
-		this.#passed.set(id, {request});
+		this.#passed.set(id, request);
 		return told.withId(id);
 	}
 
@@ -140,9 +138,9 @@ class McpServer implements Steps, Backend {
 	#answered(envelope: Envelope, key: string): Envelope | undefined {
 		const passed = this.#passed.take(key);
 		if (!passed) return void this.#turnAnswered(envelope, key);
-		const {id = 'null', method} = passed.request.head;
+		const {id = 'null', method} = passed.head;
 		if (method !== 'initialize' || !isObject(envelope.body.result)) return envelope.withId(id);
-		const result = initialized(passed.request.body.params, objectOf(envelope.body.result.serverInfo));
+		const result = initialized(passed.body.params, objectOf(envelope.body.result.serverInfo));
 		return Envelope.answer(id, 'result', result, envelope.origin);
 	}
 

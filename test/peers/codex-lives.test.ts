@@ -6,7 +6,7 @@ import {child} from '../../lib/transports/child.js';
 import {codexes} from './codex.js';
 import {codexKinds, prepareCodex, runCodex, startCodex} from './codex-clients.js';
 import {processesWith} from './processes.js';
-import {sayAndHold, sayIt} from './scripted-model.js';
+import {runOutside, sayAndHold, sayIt} from './scripted-model.js';
 
 /* How real Codex programs begin and end, and what outlives them. */
 
@@ -22,6 +22,21 @@ for (const kind of codexKinds) {
 			await made.answer;
 			client.backend.outgoing.complete();
 			await client.backend.finish();
+			t.deepEqual(await processesWith(home.folder), []);
+		},
+	);
+
+	test.serial(
+		`${kind}: L1 closed in mid-turn, with a question open, it ends, and nobody is left`,
+		async t => {
+			const {client, home} = await startCodex(t, kind, {elicitation: {}});
+			const held = client.make('codex', {prompt: sayAndHold('BEGUN')});
+			await client.told('notifications/io.bridge/turn_started', held.id);
+			const asking = client.make('codex', {prompt: runOutside('sleep 100'), 'approval-policy': 'on-request'});
+			await client.question();
+			// What has no answer is for the stages in front to fail.
+			void Promise.allSettled([held.answer, asking.answer]);
+			await client.backend.close();
 			t.deepEqual(await processesWith(home.folder), []);
 		},
 	);

@@ -44,7 +44,7 @@ function keepOnly(path, candidates, wantedStart) {
 
 const reason = reasonToInstall();
 if (reason !== undefined) {
-	process.stderr.write(`Installing the test peers (npm ci in test/peers, about 1.2 GB on disk): ${reason}.\n`);
+	process.stderr.write(`Installing the test peers (npm ci in test/peers, about 1.5 GB on disk): ${reason}.\n`);
 	// What `npm test` was given (--omit, --prefix, …) reaches its scripts as npm_config_*; it is not meant for this npm.
 	const outer = /^npm_(?:package_|lifecycle_|config_(?:local_prefix|prefix|omit|include|dry_run)$)/i;
 	const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !outer.test(name)));
