@@ -24,6 +24,7 @@ export async function loadAtmConfig({flags, env, cwd}: AtmConfigOptions): Promis
 	const layers = [flagLayer(flags, cwd), environment.layer, ...files.map(({layer}) => layer)];
 	const warnings = [...environment.warnings, ...files.flatMap(file => file.warnings)];
 	const merged = new Merged(layers);
+	merged.origins.set('base', env.ATM_HOME?.trim() ? '$ATM_HOME' : 'default');
 	const config = configOf(merged, base);
 	const fast = flags.isFast && flags.model === undefined ? fastModel(config, merged.origins, warnings) : {};
 	warnings.push(...doubtful(config, merged.origins));

@@ -1,7 +1,7 @@
 import {stringify} from 'yaml';
 import {printable} from '../printable.js';
 import {redactText} from '../store/redact.js';
-import {coreSettings, pluginSettings, roleSettings} from './settings.js';
+import {coreSettings, pluginSettings, roleSettings, type Setting} from './settings.js';
 import type {LoadedAtmConfig} from './types.js';
 
 /** A value that is in force, under its name in files, with the place that it comes from. */
@@ -14,10 +14,8 @@ export function shownValues({config, origins}: LoadedAtmConfig): Shown[] {
 		value: hidden(value ?? null),
 		from: origins.get(name) ?? 'default',
 	});
-	const key = (keys: readonly string[], name: string): string =>
-		name === 'coreIdentity' ? 'core_identity' : name === 'team' ? 'team' : (keys.at(-1) ?? name);
-	const plain = [...coreSettings, ...pluginSettings].map(({name, keys}) =>
-		shown([name === 'identity' || !keys[1] ? key(keys, name) : (keys[0] ?? name)], config[name], name),
+	const plain = [...coreSettings, ...pluginSettings].map(setting =>
+		shown([titleOf(setting)], config[setting.name], setting.name),
 	);
 	const aliases = [...config.aliases].map(([name, to]) => shown(['aliases', name], to, `aliases.${name}`));
 	const mail = [...config.perThreadAutoMail].map(([name, is]) =>
@@ -26,17 +24,22 @@ export function shownValues({config, origins}: LoadedAtmConfig): Shown[] {
 	const roles = [...config.roles].flatMap(([role, settings]) =>
 		roleSettings
 			.filter(({name}) => settings[name] !== undefined)
-			.map(({name, keys}) =>
-				shown(['roles', role, key(keys, name)], settings[name], `roles.${role}.${name}`),
+			.map(setting =>
+				shown(['roles', role, titleOf(setting)], settings[setting.name], `roles.${role}.${setting.name}`),
 			),
 	);
-	const base: Shown = {
-		path: ['base'],
-		value: config.base,
-		from: process.env.ATM_HOME ? '$ATM_HOME' : 'default',
-	};
+	const base = shown(['base'], config.base, 'base');
 	return [base, ...plain, ...aliases, ...mail, ...roles];
 }
+
+/** Names that differ from how a file has them: there, the table says the rest. */
+const titles = new Map([
+	['team', 'team'],
+	['coreIdentity', 'core_identity'],
+	['identity', 'identity'],
+]);
+
+const titleOf = ({name, keys}: Setting): string => titles.get(name) ?? keys[0] ?? name;
 
 /** Texts without what looks like a secret in them. */
 const hidden = (value: unknown): unknown =>

@@ -65,10 +65,11 @@ export function formatRegistry({others, records}: Content): string {
 	return `${head},"sessions":[${lines.length > 0 ? `\n${lines.join(',\n')}\n` : ''}]}\n`;
 }
 
-/** What a session cannot be without. */
+/** What is there of every session. */
 type Session = Stored & {readonly codex_id: string; readonly identity: string; readonly team: string};
 
-function isSession(record: unknown): record is Session {
+/** Whether a record is a session, and not something that only stands among them. */
+export function isSession(record: unknown): record is Session {
 	if (typeof record !== 'object' || record === null) return false;
 	const {codex_id, identity, team, status} = record as Stored;
 	return (

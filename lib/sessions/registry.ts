@@ -56,7 +56,8 @@ export class Registry {
 			await registry.#exclusively(() => registry.#takeOver());
 		} catch (error) {
 			if (!isOfDisk(error)) throw error;
-			await registry.#table.read();
+			// What cannot be read is not written over either: each save reads first.
+			await registry.#table.read().catch(() => {});
 			registry.#note(error);
 		}
 		return registry;
@@ -185,7 +186,18 @@ export class Registry {
 	}
 }
 
-const ofDisk = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'EACCES', 'EPERM', 'EMFILE', 'ENFILE']);
+const ofDisk = new Set([
+	'ENOSPC',
+	'EDQUOT',
+	'EROFS',
+	'EIO',
+	'EACCES',
+	'EPERM',
+	'EMFILE',
+	'ENFILE',
+	'ENOTDIR',
+	'EEXIST',
+]);
 
 /** Whether it is the disk's fault, and no mistake in what was asked of it. Node has no name for a quota that is used up. */
 const isOfDisk = (error: unknown): boolean => {

@@ -12,6 +12,7 @@ import {
 	emptyContent,
 	entryOf,
 	formatRegistry,
+	isSession,
 	NewerRegistry,
 	parseRegistry,
 	type Stored,
@@ -98,10 +99,16 @@ export class SessionTable {
 		this.#changed = new Set();
 		try {
 			const {others} = this.#content;
-			const records = this.#withoutOld(this.#merged(changed));
+			const records = this.#merged(changed);
+			const old = this.#archived(records);
+			for (const id of old) records.delete(id);
 			await writeAtomically(this.#path, formatRegistry({others, records}));
 			this.#content = {others, records};
 			this.#stamp = await stampNow(this.#path);
+			for (const id of old) {
+				this.#entries.delete(id);
+				this.#own.delete(id);
+			}
 		} catch (error) {
 			for (const id of changed) this.#changed.add(id);
 			throw error;
@@ -119,19 +126,15 @@ export class SessionTable {
 		return records;
 	}
 
-	/** Moves the oldest of too many sessions that are over to the archive. */
-	#withoutOld(records: Map<string, Stored>): Map<string, Stored> {
-		const over = [...this.#entries.values()].filter(({status}) => status !== 'active');
-		if (over.length <= MAX_OVER) return records;
-		const old = over.sort((one, other) => time(other) - time(one)).slice(MAX_OVER);
-		for (const {codex_id} of old) this.#archive.append(`${JSON.stringify(records.get(codex_id))}\n`);
+	/** Puts the oldest of too many sessions that are over into the archive, and returns which they are. */
+	#archived(records: ReadonlyMap<string, Stored>): string[] {
+		if (records.size <= MAX_OVER) return [];
+		const over = [...records].filter(([, record]) => isSession(record) && record.status !== 'active');
+		const newest = over.sort(([, one], [, other]) => time(other) - time(one));
+		const old = newest.slice(MAX_OVER);
+		for (const [, record] of old) this.#archive.append(`${JSON.stringify(record)}\n`);
 		this.#archive.close();
-		for (const {codex_id} of old) {
-			records.delete(codex_id);
-			this.#entries.delete(codex_id);
-			this.#own.delete(codex_id);
-		}
-		return records;
+		return old.map(([id]) => id);
 	}
 
 	async #load(): Promise<Content> {
@@ -158,7 +161,7 @@ export class SessionTable {
 	}
 }
 
-const time = ({last_active}: SessionEntry): number => Date.parse(last_active) || 0;
+const time = ({last_active}: Stored): number => Date.parse(String(last_active)) || 0;
 
 const isThere = (path: string): Promise<boolean> =>
 	access(path).then(

@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {BridgeError} from '../errors.js';
 import {makeFolder} from './make-folder.js';
-import {livenessOf, MARK_PATTERN, ownMark} from './owner.js';
+import {livenessOf, MARK_PATTERN, ownMark, pidOf} from './owner.js';
 
 /** What is done under a lock takes milliseconds; whoever takes this long has been stopped, or the disk has. */
 const PATIENCE_MS = 5000;
@@ -118,9 +118,12 @@ export async function refresh(path: string): Promise<void> {
 	await utimes(path, now, now).catch(() => {});
 }
 
-const tooLong = (folder: string, holder: string): BridgeError =>
-	new BridgeError(
+function tooLong(folder: string, holder: string): BridgeError {
+	const pid = pidOf(named.exec(holder)?.[2] ?? '');
+	return new BridgeError(
 		'ERR_SESSION_BUSY',
-		`Another process has held the lock in ${folder} for ${PATIENCE_MS / 1000} s: ${holder}.`,
-		'If it was stopped, let it go on or end it; bridge doctor says which one it is.',
+		`Process ${pid} has held the lock in ${folder} for ${PATIENCE_MS / 1000} s.`,
+		`If it was stopped, let it go on (kill -CONT ${pid}) or end it.`,
+		{pid},
 	);
+}

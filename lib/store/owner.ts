@@ -20,6 +20,9 @@ export const MARK_PATTERN = '[0-9a-f]{8}-\\d+-\\d+-\\d+';
 const place = (): string =>
 	`${createHash('sha256').update(hostname()).digest('hex').slice(0, 8)}-${namespace()}`;
 
+/** The number of the process that left a mark. */
+export const pidOf = (mark: string): number => Number(/-(\d+)-\d+$/.exec(mark)?.[1]);
+
 /** Whether the process that left a mark is still there. The number alone does not tell: it may be another's by now. */
 export function livenessOf(mark: string): Liveness {
 	const [, there, pid, start] = /^(.*)-(\d+)-(\d+)$/.exec(mark) ?? [];

@@ -14,7 +14,7 @@ export class NotPlain extends Error {
 export async function readPlain(path: string, maxBytes: number): Promise<Buffer | undefined> {
 	const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 	const handle = await open(path, flags).catch((error: NodeJS.ErrnoException) => {
-		if (error.code === 'ENOENT') return;
+		if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return;
 		if (error.code === 'ELOOP' || error.code === 'EMLINK') throw new NotPlain('it is a link');
 		if (error.code === 'ENXIO') throw new NotPlain('it is no file');
 		throw error;

@@ -85,7 +85,7 @@ const user = /(:\/\/)[^\s/@]+@/g;
 
 /** What is known by its own looks: keys of well-known services, JSON web tokens, and what follows "Bearer". */
 const shapes =
-	/\b(?:sk-[\w-]{16,}|gh[pousr]_\w{20,}|github_pat_\w{20,}|xox[abeprs]-[\w-]{10,}|AKIA[0-9A-Z]{16}|eyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]*|(?<=\bBearer )[\w.~+/-]{8,}=*)/g;
+	/\b(?:sk-[\w-]{16,}|gh[pousr]_\w{20,}|github_pat_\w{20,}|xox[abeprs]-[\w-]{10,}|AKIA[0-9A-Z]{16}|eyJ[\w-]{10,4000}\.[\w-]{10,4000}\.[\w-]*|(?<=\bBearer )[\w.~+/-]{8,}=*)/g;
 
 /** Free text, a server's stderr say, without what looks like a secret in it. */
 export const redactText = (text: string): string =>

@@ -19,7 +19,11 @@ test('FR-12.3 without any file all is as by default, and says so', async t => {
 		autoMail: true,
 	});
 	t.like(config, {maxMailMessages: 10, maxMailMessageLength: 4096, persistThreads: true});
-	t.true([...origins.values()].every(place => place === 'default'));
+	t.is(origins.get('base'), '$ATM_HOME');
+	t.deepEqual(
+		new Set([...origins].filter(([name]) => name !== 'base').map(([, place]) => place)),
+		new Set(['default']),
+	);
 	t.deepEqual([warnings, files], [[], []]);
 });
 

@@ -99,3 +99,19 @@ test('G7 a link in place of the registry is neither read nor written through', a
 	t.true(statSync(join(folder, 'registry.json')).isFile());
 	t.is(onDisk(folder).sessions.length, 1);
 });
+
+test('G2 a folder that cannot be one is told of, and sessions go on in memory', async t => {
+	const file = join(tempFolder(t), 'red');
+	writeFileSync(file, 'no folder');
+	const {log, said} = listeningLog();
+	const registry = await openRegistry(t, file, {log});
+	await t.throwsAsync(registry.put(sessionEntry()));
+	t.is(registry.entries().length, 1);
+	t.is(registry.health().persist, 'degraded');
+	t.deepEqual(await registry.reserve('dev-1', 'codex:1'), {isHeld: true});
+	t.deepEqual(
+		(await said()).map(({event}) => event),
+		['registry.unsaved'],
+	);
+	t.is(readFileSync(file, 'utf8'), 'no folder');
+});

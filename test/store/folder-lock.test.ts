@@ -66,3 +66,27 @@ test('what a killed process left is no obstacle, nor what another machine left l
 	t.is(await underLock(folder, async () => 'in'), 'in');
 	t.deepEqual(readdirSync(folder), []);
 });
+
+test('a process that was stopped while it held the lock is named after a while, and nobody goes past it', async t => {
+	const folder = tempFolder(t);
+	const lock = join(folder, 'lock');
+	const program = `
+		import {underLock} from ${JSON.stringify(moduleUrl)};
+		await underLock(${JSON.stringify(lock)}, async () => {
+			process.stdout.write('in');
+			await new Promise(resolve => process.stdin.once('data', resolve));
+		});
+		process.exit();`;
+	const args = ['--input-type=module', '-e', program];
+	const child = spawn(process.execPath, args, {stdio: ['pipe', 'pipe', 'inherit']});
+	t.teardown(() => child.kill('SIGKILL'));
+	await once(child.stdout, 'data');
+	child.kill('SIGSTOP');
+	await t.throwsAsync(
+		underLock(lock, async () => t.fail()),
+		{message: `Process ${child.pid} has held the lock in ${lock} for 5 s.`},
+	);
+	child.kill('SIGCONT');
+	child.stdin.write('go on');
+	t.is(await underLock(lock, async () => 'in'), 'in');
+});
