@@ -21,7 +21,7 @@ export type Beginning = Pick<SessionEntry, 'identity' | 'cwd' | 'tag' | 'role'> 
 };
 
 /** How long the registry's file may lag behind turns. */
-const SOON_MS = 100;
+const SOON_MS = 250;
 
 /** The sessions that this process has, each with an identity that nobody else has. */
 export class Sessions {
