@@ -10,7 +10,8 @@ import {fileURLToPath} from 'node:url';
 /** How long the model of the fake Codex takes. */
 const TURN_MS = 50;
 const ROUNDS = 40;
-const WARM_UP = 5;
+/** Turns of all threads together that come first, and take no time in Codex. */
+const WARM_UP = 1000;
 const TICK_MS = 10;
 const GOALS = {threads: 10, p50: 2, p99: 10};
 
@@ -78,24 +79,28 @@ class Client {
 
 type Measured = {readonly times: number[]; readonly wrong: number; readonly cpuMs: number};
 
-/** Each thread asks and waits, again and again, all at once. */
+/** Each thread asks and waits, again and again, all at once; first so that all is warm, and then in earnest. */
 async function measure(client: Client, threads: number, isBridge: boolean): Promise<Measured> {
 	const times: number[] = [];
 	let wrong = 0;
-	const one = async (at: number): Promise<void> => {
+	const begin = async (at: number): Promise<unknown> => {
 		const named = isBridge ? {identity: `agent-${at}`} : {};
-		const {threadId} = await client.turn('codex', {prompt: `say:${at}`, ...named});
-		for (let round = 0; round < ROUNDS + WARM_UP; round++) {
-			const prompt = `say:${at} ${round}\nslow:${TURN_MS}`;
+		return (await client.turn('codex', {prompt: `say:${at}`, ...named})).threadId;
+	};
+	const ask = async (threadId: unknown, at: number, rounds: number, turnMs: number): Promise<void> => {
+		for (let round = 0; round < rounds; round++) {
+			const prompt = `say:${at} ${round}\nslow:${turnMs}`;
 			const start = performance.now();
 			const {content} = await client.turn('codex-reply', {threadId, prompt});
-			if (round >= WARM_UP) times.push(performance.now() - start);
+			if (turnMs > 0) times.push(performance.now() - start);
 			if (content !== `${at} ${round}`) wrong++;
 		}
 	};
+	const all = await Promise.all(Array.from({length: threads}, (_, at) => begin(at)));
+	await Promise.all(all.map((threadId, at) => ask(threadId, at, WARM_UP / threads, 0)));
 	const before = client.cpuMs;
-	await Promise.all(Array.from({length: threads}, (_, at) => one(at)));
-	return {times, wrong, cpuMs: (client.cpuMs - before) / (threads * (ROUNDS + WARM_UP + 1))};
+	await Promise.all(all.map((threadId, at) => ask(threadId, at, ROUNDS, TURN_MS)));
+	return {times, wrong, cpuMs: (client.cpuMs - before) / (threads * ROUNDS)};
 }
 
 const at = (times: readonly number[], share: number): number =>

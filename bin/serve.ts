@@ -50,11 +50,12 @@ async function serve(
 		stderr.write(chunk);
 		return stderr.room();
 	};
+	const timeoutMs = config.requestTimeoutSecs * 1000;
+	const desk = await Desk.open({config, log, cwd, timeoutMs, resume: flags.session.resume});
 	const kind = kinds[config.transport];
 	const codex = await codexBackend({command: config.codexBin, cwd, env: flags.env, log, onStderr, kind});
-	const timeoutMs = config.requestTimeoutSecs * 1000;
 	const backend = codex.kind ?? 'none';
-	const desk = await Desk.open({config, log, cwd, timeoutMs, backend, resume: flags.session.resume});
+	desk.started(backend);
 	const client = ownStdio();
 	const taps = tapsFor(client.name, 'codex');
 	const waiting = new WaitingRequests();

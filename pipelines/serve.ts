@@ -10,6 +10,7 @@ import {outliveChild} from '../lib/operators/outlive-child.js';
 import {parse} from '../lib/operators/parse.js';
 import type {Taps} from '../lib/operators/record.js';
 import {splitBatches} from '../lib/operators/split-batches.js';
+import {timeLimit} from '../lib/operators/time-limit.js';
 import {type TraceOptions, trace} from '../lib/operators/trace.js';
 import {Session} from '../lib/protocol/session.js';
 import type {HandshakeVersion} from '../lib/protocol/version.js';
@@ -31,6 +32,9 @@ export type ServeOptions = Omit<AddToolsOptions & InjectContextOptions & OneTurn
 	readonly version: string;
 };
 
+/** How long Codex may take for what is no turn: to shake hands, or to list its tools. */
+const TIMEOUT_MS = 60_000;
+
 /** A client in front of many Codex sessions. Read it down as a call flows, and up as its answer does. */
 export function serve(options: ServeOptions): Stage[] {
 	const {log, journal, runner, calls, sessions, trace: show, taps} = options;
@@ -42,6 +46,7 @@ export function serve(options: ServeOptions): Stage[] {
 		splitBatches({session, log}), //               a batch is the messages in it
 		parse({log, from: 'client', maxBytes}), //     what is no message goes no further
 		matchAnswers({log, upstream: 'codex', waiting}), // one answer a request
+		timeLimit({timeoutMs: TIMEOUT_MS, upstream: 'codex', waiting, session, free: ['tools/call']}), // turns have their own
 		...speakVersions({session, log, transport: 'stdio', waiting}), // each side in its own version
 		addTools({log, journal, tools: options.tools}), // tools that look at sessions and close them
 		injectContext({

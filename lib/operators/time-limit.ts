@@ -8,6 +8,8 @@ export type TimeLimitOptions = {
 	readonly upstream: string;
 	/** The requests that wait, kept by the stage in front, which matches answers. */
 	readonly waiting: WaitingRequests;
+	/** Methods whose requests somebody else keeps the time of. */
+	readonly free?: readonly string[];
 	/** Whether the upstream has been asked what waits; as long as it is not ready, it has not. */
 	readonly session?: {readonly isReady: boolean; readonly options?: {readonly isHub?: boolean}};
 };
@@ -20,7 +22,7 @@ const STREAM = 'subscriptions/listen';
  *
  * All requests have the same time, so the oldest is always the next to run out, and one timer does for all.
  */
-export function timeLimit({timeoutMs, upstream, waiting, session}: TimeLimitOptions): Stage {
+export function timeLimit({timeoutMs, upstream, waiting, session, free = []}: TimeLimitOptions): Stage {
 	if (timeoutMs === 0) return {};
 	let timer: NodeJS.Timeout | undefined;
 	const stop = (): void => {
@@ -28,7 +30,8 @@ export function timeLimit({timeoutMs, upstream, waiting, session}: TimeLimitOpti
 		timer = undefined;
 	};
 	const isHub = session?.options?.isHub === true;
-	const isFree = (method: string): boolean => method === STREAM || (isHub && method === 'initialize');
+	const isFree = (method: string): boolean =>
+		method === STREAM || (isHub && method === 'initialize') || free.includes(method);
 	return stage(out => {
 		const expire = ({told, method, origin}: Waiting): void => {
 			// Whoever holds the request back lets go of it then, too.

@@ -21,8 +21,6 @@ export type DeskOptions = {
 	readonly log: Log;
 	readonly cwd: string;
 	readonly timeoutMs: number;
-	/** Which Codex runs. */
-	readonly backend: string;
 	/** The session to go on with: its id, or an empty text for the last one of the identity. */
 	readonly resume: string | undefined;
 };
@@ -40,15 +38,14 @@ export class Desk {
 	readonly tools: ReadonlyMap<string, OwnTool>;
 	readonly #audit: Audit;
 	readonly #registry: Registry;
-	#child: ChildState;
+	#child: ChildState = {isAlive: false, backend: 'none'};
 	#ending: Promise<void> | undefined;
 
 	private constructor(options: DeskOptions, registry: Registry, audit: Audit) {
-		const {config, log, cwd, timeoutMs, backend, resume} = options;
+		const {config, log, cwd, timeoutMs, resume} = options;
 		const summaries = new Summaries(stateFolder(config.base, config.team));
 		this.#registry = registry;
 		this.#audit = audit;
-		this.#child = {isAlive: true, backend};
 		this.sessions = new Sessions({config, registry, log});
 		this.journal = new Journal(audit, config.team);
 		this.runner = new TurnRunner({sessions: this.sessions, summaries, log, timeoutMs, journal: this.journal});
@@ -81,6 +78,11 @@ export class Desk {
 		if (this.runner.death || this.#ending === undefined) return this.runner.death;
 		return new Refusal('session_closed', 'bridge serve is about to end and takes no more calls.');
 	};
+
+	/** This Codex runs. */
+	started(backend: string): void {
+		this.#child = {isAlive: true, backend};
+	}
 
 	/** Codex is gone. */
 	readonly gone = (error: BridgeError): void => {

@@ -21,7 +21,7 @@ export type Beginning = Pick<SessionEntry, 'identity' | 'cwd' | 'tag' | 'role'> 
 };
 
 /** How long the registry's file may lag behind turns. */
-const SOON_MS = 100;
+const SOON_MS = 250;
 
 /** The sessions that this process has, each with an identity that nobody else has. */
 export class Sessions {
@@ -31,6 +31,8 @@ export class Sessions {
 	readonly #now: () => Date;
 	readonly #live = new Map<string, Session>();
 	#claims: Claims = new Map();
+	/** Identities that are about to be given back. */
+	readonly #givenBack = new Map<string, Promise<void>>();
 	/** Sessions of which something is to be written soon. */
 	readonly #unwritten = new Set<Session>();
 	#writing: NodeJS.Timeout | undefined;
@@ -76,8 +78,12 @@ export class Sessions {
 	/** Takes the identity against other processes, too, and writes the session down. */
 	async confirm(session: Session): Promise<void> {
 		const {identity, codexId} = session;
+		await this.#givenBack.get(identity)?.catch(() => {});
 		const reservation = await this.registry.reserve(identity, codexId);
 		if (!reservation.isHeld) throw conflict(identity, reservation.holder.codexId, reservation.holder.pid);
+		// It may have been closed meanwhile, and what was taken just now has to be given back.
+		if (!this.#live.has(codexId))
+			throw new Refusal('session_closed', `The session ${codexId} (${identity}) was closed.`);
 		this.save(session, {});
 	}
 
@@ -130,30 +136,37 @@ export class Sessions {
 			const sentence = `The session ${session.codexId} could not be written to the registry: ${(error as Error).message}.`;
 			this.#log.error('registry.not_saved', sentence, {codex_id: session.codexId});
 		});
-		session.saved = Promise.all([session.saved, saving]);
+		session.saved = Promise.all([session.saved, saving]).then(() => {});
 	}
 
 	/** A session that did not come about: as if it had never been wanted. */
-	async abandon(session: Session): Promise<void> {
-		this.#letGo(session);
-		await session.saved;
-		if (session.before) this.#put(session, session.before);
-		else await this.registry.remove(session.codexId).catch(() => {});
-		await session.saved;
-		await this.registry.release(session.identity);
+	abandon(session: Session): Promise<void> {
+		return this.#letGo(session, async () => {
+			await session.saved;
+			if (session.before) this.#put(session, session.before);
+			else await this.registry.remove(session.codexId).catch(() => {});
+		});
 	}
 
 	/** A session is over, in this way. Its identity is free when this resolves. */
-	async end(session: Session, event: 'closed' | 'interrupted' | 'child_gone'): Promise<void> {
+	end(session: Session, event: 'closed' | 'interrupted' | 'child_gone'): Promise<void> {
 		this.happened(session, event);
-		this.#letGo(session);
-		await session.saved;
-		await this.registry.release(session.identity);
+		return this.#letGo(session, async () => {});
 	}
 
-	#letGo(session: Session): void {
+	/** Who wants the identity next waits until it has been given back. */
+	#letGo(session: Session, before: () => Promise<void>): Promise<void> {
+		const {identity} = session;
 		this.#live.delete(session.codexId);
 		this.#claims = released(this.#claims, session);
+		const givenBack = before()
+			.then(() => session.saved)
+			.then(() => this.registry.release(identity))
+			.finally(() => {
+				if (this.#givenBack.get(identity) === givenBack) this.#givenBack.delete(identity);
+			});
+		this.#givenBack.set(identity, givenBack);
+		return givenBack;
 	}
 
 	/** The session of this process that goes by this codex id, thread id or identity. */

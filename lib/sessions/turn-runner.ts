@@ -177,10 +177,12 @@ export class TurnRunner {
 		const isWell = report.status === 'completed';
 		if (session.threadId === null) this.#failed(session, id);
 		else {
-			this.#options.sessions.passed(session, 'turn_ended', {
+			const patch = {
 				turns: session.entry.turns + 1,
 				...(report.text === '' ? {} : {last_text: firstCodePoints(report.text, LAST_TEXT)}),
-			});
+			};
+			if (job.namesThread) this.#options.sessions.happened(session, 'turn_ended', patch);
+			else this.#options.sessions.passed(session, 'turn_ended', patch);
 			this.#step(session, {type: 'ended', id, isConfirmed, isWell});
 		}
 		if (job.namesThread) void session.saved.then(() => ask.answer(result));

@@ -126,7 +126,8 @@ for (const kind of fakeKinds) {
 		for (const {codexId, structured} of made) {
 			const entry = entries.find(({codex_id: id}) => id === codexId);
 			t.like(entry, {
-				...{thread_id: structured.threadId, identity: structured.identity, team: 'default', status: 'active'},
+				...{thread_id: structured.threadId, identity: structured.identity, team: 'default'},
+				...{status: 'active', state: 'idle', turns: 1},
 				...{
 					repo_root: at.repo,
 					repo_name: 'widgets',
