@@ -5,6 +5,7 @@ import {createLog} from '../lib/log.js';
 import {createRunner} from '../lib/run/runner.js';
 import type {Pack, Runner, RunResult} from '../lib/run/types.js';
 import {median} from './results.js';
+import {type GatewayTimes, measureThroughGateway} from './run-gateway.js';
 
 const PLAIN_TURNS = 2000;
 const WARM_TURNS = 60;
@@ -97,6 +98,22 @@ const measureParallel = async (
 
 const verdict = (value: number, goal: number): string => (value < goal ? 'met' : 'missed');
 
+/** The same end to end, through the built program. */
+const throughGateway = async (): Promise<GatewayTimes> => {
+	const times = await measureThroughGateway();
+	const {serviceMs, toolMs, runMs, addedMs, programMs, idleMb, peakMb} = times;
+	say('through the built gateway, over HTTP, in front of a stdio server (p50):');
+	say(
+		`  the call at its service ${serviceMs.toFixed(2)} ms, as a tool of all ${toolMs.toFixed(2)} ms, in run ${runMs.toFixed(2)} ms`,
+	);
+	say(`  run adds ${addedMs.toFixed(2)} ms, goal < 2 ms: ${verdict(addedMs, 2)}`);
+	say(`  a program in the interpreter ${programMs.toFixed(2)} ms, goal < 15 ms: ${verdict(programMs, 15)}`);
+	say(
+		`  memory: ${idleMb} MB with an interpreter ready, ${peakMb} MB at most with ${PARALLEL} programs at once`,
+	);
+	return times;
+};
+
 const start = async (): Promise<void> => {
 	const log = createLog({level: 'error', write: line => process.stderr.write(line), isPretty: true});
 	const runner = createRunner({packs: () => [pack], log, runTimeoutMs: 120_000});
@@ -118,8 +135,11 @@ const start = async (): Promise<void> => {
 	);
 	say(`memory: ${before} MB before, ${ready} MB with an interpreter ready, ${parallel.peakMb} MB at most`);
 	const memory = {beforeMb: before, readyMb: ready, peakMb: parallel.peakMb};
-	process.stdout.write(`${JSON.stringify({...plain, addedMs, coldMs, ...warm, ...parallel, ...memory})}\n`);
 	await runner.close();
+	const gateway = await throughGateway();
+	process.stdout.write(
+		`${JSON.stringify({...plain, addedMs, coldMs, ...warm, ...parallel, ...memory, gateway})}\n`,
+	);
 };
 
 await start();

@@ -106,6 +106,7 @@ Servers stand in the configuration, which is read again when it changes. The cli
   [s.name for s in sites if s.plan == "free"]
 Each server is a pack, and its tools are called as pack.tool(name=value). proxy.search("text") and proxy.help("pack.tool")
 find tools. expose: tools shows all tools as server__tool instead, and resources and prompts, too; expose: both has all.
+A run may take as long as runTimeout says [30s]. packs: DIR has each JavaScript module in DIR as a pack, too.
 
 Example
   bridge hub --config bridge.yaml

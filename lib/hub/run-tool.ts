@@ -30,7 +30,7 @@ export type RunSettings = {
 };
 
 /** The most that a configuration may give a run. */
-export const MAX_RUN_MS = 3_600_000;
+const MAX_RUN_MS = 3_600_000;
 
 /** The `run` tool: one runner, with its limits, for all clients; each of them has packs of its own. */
 export class RunTool {

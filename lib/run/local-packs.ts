@@ -6,6 +6,7 @@ import {pathToFileURL} from 'node:url';
 import {stampNow} from '../config/read.js';
 import type {Log} from '../log.js';
 import {pause} from '../pause.js';
+import {without} from '../protocol/json.js';
 import {type LocalFunction, localTool} from './local-tool.js';
 import {messageOf} from './program-error.js';
 import type {Pack} from './types.js';
@@ -65,7 +66,9 @@ async function imported(path: string): Promise<Module> {
 
 /** The functions that a module exports by name, or, as modules of the older kind do, in one object. */
 function functionsOf(module: Module): Array<[string, LocalFunction]> {
-	const {default: object, ...named} = module;
+	// What the older kind exports is there as a whole, too, under one name or two.
+	const {default: object} = module;
+	const named = without({...module}, 'default', 'module.exports');
 	const all = {...(typeof object === 'object' ? object : {}), ...named};
 	return Object.entries(all).filter((entry): entry is [string, LocalFunction] => isTool(entry[1]));
 }

@@ -62,8 +62,17 @@ export class PackFolder {
 	#isTheirs(error: unknown): boolean {
 		const {folder, log} = this.#options;
 		const {stack = '', message} = error instanceof Error ? error : {message: ''};
-		if (!stack.includes(pathToFileURL(folder).href) && !stack.includes(folder)) return false;
+		if (!isFrom(stack, folder)) return false;
 		log.error('run.pack.uncaught', `A local pack failed, and nobody waited for it: ${message}`, {stack});
 		return true;
 	}
 }
+
+/** Whether a module of the folder itself, and not of one below it, had a part in this. */
+const isFrom = (stack: string, folder: string): boolean =>
+	[folder, pathToFileURL(folder).href].some(place =>
+		stack
+			.split(place.replace(/\/?$/, '/'))
+			.slice(1)
+			.some(rest => /^[^/\s]+\.[cm]?js\b/.test(rest)),
+	);

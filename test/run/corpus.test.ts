@@ -1,5 +1,7 @@
 import test, {type ExecutionContext} from 'ava';
-import {type Expected, expected, runnerOf, world} from './support.js';
+import {plainProgram} from '../../lib/run/plain-calls.js';
+import {sourceIn} from '../../lib/run/source.js';
+import {type Expected, expected, forInterpreter, runnerOf, world} from './support.js';
 
 // One for all, as in life: each program gets an interpreter of its own all the same.
 const runner = runnerOf(world, {runTimeoutMs: 600_000, maxConcurrent: 2, maxWaiting: 1000});
@@ -31,3 +33,15 @@ for (const program of expected.programs) {
 for (const snippet of expected.snippets) {
 	test(`prints what Python prints: ${snippet.name}`, t => compare(t, snippet, false));
 }
+
+test('programs of the corpus that need no interpreter come to the same in it', async t => {
+	const names = new Set([...world.map(({name}) => name), 'proxy']);
+	let plain = 0;
+	for (const {source, name} of [...expected.programs, ...expected.snippets]) {
+		const code = sourceIn(source);
+		if (!(await plainProgram(code, names))) continue;
+		plain++;
+		t.deepEqual(await runner.run(forInterpreter(code)), await runner.run(code), name);
+	}
+	t.true(plain > 0, 'there are some');
+});
