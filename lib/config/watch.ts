@@ -1,4 +1,5 @@
 import {type FSWatcher, watch} from 'node:fs';
+import {stat} from 'node:fs/promises';
 import {basename, dirname} from 'node:path';
 import process from 'node:process';
 import {BridgeError} from '../errors.js';
@@ -50,6 +51,7 @@ export function watchConfig(options: WatchOptions): {close(): void} {
 	const read = async (stamp: string): Promise<void> => {
 		known = stamp;
 		try {
+			await refuseEmpty(file);
 			const next = await loadFile(file, environment);
 			if (isClosed) return;
 			known = next.stamp;
@@ -70,6 +72,17 @@ export function watchConfig(options: WatchOptions): {close(): void} {
 			hints?.close();
 		},
 	};
+}
+
+/** Many write a file by emptying it first. Who reads it then must not take that for the wish to have no servers. */
+async function refuseEmpty(file: string): Promise<void> {
+	const found = await stat(file).catch(() => undefined);
+	if (found?.size !== 0) return;
+	throw new BridgeError(
+		'ERR_CONFIG_INVALID',
+		`${basename(file)} is empty.`,
+		'Write {} into it to have no servers.',
+	);
 }
 
 /**
