@@ -1,3 +1,4 @@
+import {stat} from 'node:fs/promises';
 import {basename, dirname} from 'node:path';
 import process from 'node:process';
 import {BridgeError} from '../errors.js';
@@ -28,6 +29,7 @@ export function watchConfig(options: WatchOptions): {close(): void} {
 	let isClosed = false;
 	const read = async (stamp: string): Promise<string> => {
 		try {
+			await refuseEmpty(file);
 			const next = await loadFile(file, environment);
 			if (!isClosed) onLoaded(next);
 			return next.stamp;
@@ -49,4 +51,15 @@ export function watchConfig(options: WatchOptions): {close(): void} {
 			changes.close();
 		},
 	};
+}
+
+/** Many write a file by emptying it first. Who reads it then must not take that for the wish to have no servers. */
+async function refuseEmpty(file: string): Promise<void> {
+	const found = await stat(file).catch(() => undefined);
+	if (found?.size !== 0) return;
+	throw new BridgeError(
+		'ERR_CONFIG_INVALID',
+		`${basename(file)} is empty.`,
+		'Write {} into it to have no servers.',
+	);
 }

@@ -83,5 +83,5 @@ const closed = (upstream: string): BridgeError =>
 	new BridgeError(
 		'ERR_SESSION_CLOSED',
 		`The connection to ${upstream} was closed before it answered.`,
-		'Start bridge again, and keep its input open until the answers are there.',
+		'Connect again, and stay connected until the answers are there.',
 	);

@@ -50,9 +50,25 @@ async function newFile(t: ExecutionContext): Promise<string> {
 	return file;
 }
 
+test('K3 a file that is empty is told of, and does not end what holds', async t => {
+	const file = await newFile(t);
+	const {next, port} = await start(t, file);
+	await writeFile(file, '');
+	const event = await next();
+	t.regex(String((event as BridgeError).message), /bridge\.yaml is empty/);
+	await replaced(file, 'listen: 22');
+	t.is(await port(), 22);
+});
+
+/** Writes a file as a whole, as those do who want nobody to see half of it. */
+async function replaced(file: string, text: string): Promise<void> {
+	await writeFile(`${file}.new`, text);
+	await rename(`${file}.new`, file);
+}
+
 test('a file that is written to is read again', async t => {
 	const file = await newFile(t);
-	const {port} = await start(t, file);
+	const {port} = await start(t, file, {settleMs: 300, pollMs: NEVER_MS});
 	await writeFile(file, 'listen: 22');
 	t.is(await port(), 22);
 	await writeFile(file, 'listen: 333');
@@ -72,8 +88,7 @@ test('a file that is replaced, as editors do, is read again', async t => {
 test('the system tells of changes, without waiting for the next look', async t => {
 	const file = await newFile(t);
 	const {port} = await start(t, file, {pollMs: NEVER_MS});
-	await writeFile(`${file}.new`, 'listen: 2');
-	await rename(`${file}.new`, file);
+	await replaced(file, 'listen: 2');
 	t.is(await port(), 2);
 });
 
@@ -94,9 +109,9 @@ test('a change that the system does not tell of is seen: a link whose folder is 
 test('K3 a broken file is told of once, and the next good one is read', async t => {
 	const file = await newFile(t);
 	const {next, port, events} = await start(t, file);
-	await writeFile(file, 'lisen: 2');
+	await replaced(file, 'lisen: 2');
 	t.like(await next(), {code: 'ERR_CONFIG_INVALID'});
-	await writeFile(file, 'listen: 3');
+	await replaced(file, 'listen: 3');
 	t.is(await port(), 3);
 	t.deepEqual(events, []);
 });
@@ -107,7 +122,7 @@ test('K3 a file that is gone is told of once, and read when it is there again', 
 	await rm(file);
 	const error = (await next()) as BridgeError;
 	t.regex(error.message, /there is no such file/);
-	await writeFile(file, 'listen: 4');
+	await replaced(file, 'listen: 4');
 	t.is(await port(), 4);
 	t.deepEqual(events, []);
 });
@@ -116,7 +131,7 @@ test('other files of the folder are nobody’s business', async t => {
 	const file = await newFile(t);
 	const {port, events} = await start(t, file);
 	await writeFile(`${file}.bak`, 'listen: 9');
-	await writeFile(file, 'listen: 5');
+	await replaced(file, 'listen: 5');
 	t.is(await port(), 5);
 	t.deepEqual(events, []);
 });
@@ -124,7 +139,7 @@ test('other files of the folder are nobody’s business', async t => {
 test('a change between reading the file and watching it is not missed', async t => {
 	const file = await newFile(t);
 	const loaded = await loadFile(file, {});
-	await writeFile(file, 'listen: 66');
+	await replaced(file, 'listen: 66');
 	const {port} = await start(t, file, {loaded});
 	t.is(await port(), 66);
 });
@@ -143,7 +158,7 @@ test('nothing is told after the end', async t => {
 	const first = await start(t, file);
 	const second = await start(t, file);
 	first.watching.close();
-	await writeFile(file, 'listen: 77');
+	await replaced(file, 'listen: 77');
 	t.is(await second.port(), 77);
 	t.deepEqual(first.events, []);
 });

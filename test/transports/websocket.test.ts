@@ -126,8 +126,9 @@ test('F1 a peer whose messages cannot be taken is not read on', async t => {
 	await until(() => server.heard.length === 1);
 	const open = server.heard[0]?.origin.valve.shut();
 	const origin: Origin = {name: 'x', valve: new Valve()};
-	const sent = 50;
-	for (let id = 1; id <= sent; id++) client.say(message(id, 50_000), origin);
+	let sent = 0;
+	// How much the system itself takes is its own affair, and differs.
+	while (origin.valve.isOpen && sent < 1000) client.say(message(++sent, 50_000), origin);
 	t.false(origin.valve.isOpen);
 	// So many turns are enough to read all of it, as the last lines of this test do.
 	const other = connecting(t, url);
