@@ -17,44 +17,22 @@ function connections(t: ExecutionContext, gateway: RunningGateway, count: number
 	return sockets;
 }
 
-const median = (numbers: readonly number[]): number =>
-	[...numbers].sort((one, other) => one - other)[Math.floor(numbers.length / 2)] ?? 0;
-
-/** How long a call takes, as a rule. */
-async function callMs(gateway: RunningGateway, ask: (id: number) => Promise<unknown>): Promise<number> {
-	const times: number[] = [];
-	for (let id = 0; id < 100; id++) {
-		const start = performance.now();
-		await ask(id);
-		times.push(performance.now() - start);
-	}
-	await gateway.fetch('/healthz');
-	return median(times);
-}
-
-test.serial('B9 200 slow heads and bodies cost a normal client less than as much again', async t => {
+test.serial('B9 200 slow heads and bodies keep nobody else waiting', async t => {
 	const gateway = await startGateway(t, {servers: {puppet: program('puppet')}});
 	const session = await gateway.open('puppet');
-	const ask = (id: number): Promise<unknown> => session.request(id, 'echo', {id});
-	await callMs(gateway, ask);
 	const head = 'POST /mcp/puppet HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n';
-	const ratios: number[] = [];
-	// One comparison may be spoilt by whatever else the machine does; all of them are not.
-	for (let round = 0; round < 3 && !(Math.min(...ratios) < 2); round++) {
-		const alone = await callMs(gateway, ask);
-		const slow = [
-			...connections(t, gateway, 100, head),
-			...connections(t, gateway, 100, `${head}Content-Length: 100\r\n\r\n{`),
-		];
-		await Promise.all(slow.map(socket => once(socket, 'connect')));
-		const drip = setInterval(() => {
-			for (const socket of slow) socket.write('X');
-		}, 100);
-		ratios.push((await callMs(gateway, ask)) / alone);
-		clearInterval(drip);
-		for (const socket of slow) socket.destroy();
+	const slow = [
+		...connections(t, gateway, 100, head),
+		...connections(t, gateway, 100, `${head}Content-Length: 100\r\n\r\n{`),
+	];
+	await Promise.all(slow.map(socket => once(socket, 'connect')));
+	const answered: Socket[] = [];
+	for (const socket of slow) socket.once('data', () => answered.push(socket));
+	for (let id = 0; id < 50; id++) {
+		slow[id]?.write('X');
+		t.like(await session.request(id, 'echo', {id}), {id, result: {id}});
 	}
-	t.true(Math.min(...ratios) < 2, ratios.join(', '));
+	t.is(answered.length, 0, 'all of them are still at it');
 });
 
 test.serial(
