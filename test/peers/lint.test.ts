@@ -82,5 +82,7 @@ test('F4 no stage uses what holds messages without a limit', async t => {
 		"import {map} from 'rxjs';\nexport const x = map;\n",
 	);
 	const wanted = holding.map(name => `lib/operators/${name}.ts`);
-	t.deepEqual([...faulty(folder)].toSorted(), wanted.toSorted());
+	const found = faulty(folder);
+	t.is(found.size, wanted.length);
+	for (const file of wanted) t.true(found.has(file), file);
 });
