@@ -141,3 +141,16 @@ export const stopEverything = async (): Promise<void> => {
 	endLeftovers(family(-1, runFolder));
 	rmSync(runFolder, {recursive: true, force: true, maxRetries: 3});
 };
+
+/** Has a bench that is interrupted end what it has started. */
+export const stopOnSignals = (): void => {
+	for (const [signal, code] of [
+		['SIGINT', 130],
+		['SIGTERM', 143],
+	] as const) {
+		process.once(signal, () => {
+			const exit = (): never => process.exit(code);
+			stopEverything().then(exit, exit);
+		});
+	}
+};

@@ -2,7 +2,7 @@
 
 import {writeFileSync} from 'node:fs';
 import {type Growth, measureGrowth} from './growth.js';
-import {runFolder, stopEverything} from './instance.js';
+import {runFolder, stopEverything, stopOnSignals} from './instance.js';
 import {measureMany} from './many-sessions.js';
 import {Noise} from './noise.js';
 import {onOneCore} from './one-core.js';
@@ -129,15 +129,7 @@ const run = async (options: Options): Promise<void> => {
 };
 
 const start = async (): Promise<void> => {
-	for (const [signal, code] of [
-		['SIGINT', 130],
-		['SIGTERM', 143],
-	] as const) {
-		process.once(signal, () => {
-			const exit = (): never => process.exit(code);
-			stopEverything().then(exit, exit);
-		});
-	}
+	stopOnSignals();
 	try {
 		const options = readOptions(process.argv.slice(2));
 		if (options.help) {

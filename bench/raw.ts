@@ -2,7 +2,7 @@
 
 import {writeFileSync} from 'node:fs';
 import {parseArgs} from 'node:util';
-import {runFolder, stopEverything} from './instance.js';
+import {runFolder, stopEverything, stopOnSignals} from './instance.js';
 import {Noise} from './noise.js';
 import {onOneCore} from './one-core.js';
 import {type RawInstance, startDestination, startRaw} from './raw/instance.js';
@@ -133,15 +133,7 @@ const run = async (): Promise<void> => {
 	}
 };
 
-for (const [signal, code] of [
-	['SIGINT', 130],
-	['SIGTERM', 143],
-] as const) {
-	process.once(signal, () => {
-		const exit = (): never => process.exit(code);
-		stopEverything().then(exit, exit);
-	});
-}
+stopOnSignals();
 try {
 	await run();
 } catch (error) {

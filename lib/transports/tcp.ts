@@ -1,11 +1,4 @@
-import {
-	type AddressInfo,
-	connect as connectSocket,
-	createServer,
-	type Server,
-	type Socket,
-	type TcpNetConnectOpts,
-} from 'node:net';
+import {type AddressInfo, connect as connectSocket, createServer, type Server, type Socket} from 'node:net';
 import {Observable} from 'rxjs';
 import {Envelope, type Origin} from '../envelope.js';
 import {BridgeError} from '../errors.js';
@@ -88,18 +81,9 @@ const broken = (name: string, {code, message}: NodeJS.ErrnoException): BridgeErr
 		'Connect again.',
 	);
 
-/** How much may wait for a peer before the other one is stopped: enough that to stop and go on is not most of the work. */
-const QUEUE_BYTES = 256 * 1024;
-
 /** A socket that is about to be connected to a target. */
 export const openTcp = ({host, port}: {readonly host: string; readonly port: number}): Socket =>
-	connectSocket({
-		host,
-		port,
-		noDelay: true,
-		allowHalfOpen: true,
-		highWaterMark: QUEUE_BYTES,
-	} as TcpNetConnectOpts);
+	connectSocket({host, port, noDelay: true, allowHalfOpen: true});
 
 /** Resolves to whether a socket was connected before it was closed. */
 export const connected = (socket: Socket): Promise<boolean> =>
@@ -119,10 +103,7 @@ export type ListenOptions = {
 
 /** Listens for connections, whose clients wait in the system's queue until they are taken. */
 export function listenTcp({host, port, maxConnections, accept, onDropped}: ListenOptions): Promise<Server> {
-	const server = createServer(
-		{noDelay: true, allowHalfOpen: true, pauseOnConnect: true, highWaterMark: QUEUE_BYTES},
-		accept,
-	);
+	const server = createServer({noDelay: true, allowHalfOpen: true, pauseOnConnect: true}, accept);
 	server.maxConnections = maxConnections;
 	server.on('drop', onDropped);
 	return new Promise((resolve, reject) => {
