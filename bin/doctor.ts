@@ -28,7 +28,7 @@ export async function runDoctor({flags}: Invocation): Promise<number> {
 			`${marks[state]}  ${printable(about)}: ${printable(text)}`,
 			...(remedy === undefined ? [] : [`    ${printable(remedy)}`]),
 		]);
-		const sum = errors + warnings === 0 ? 'All is well.' : `${errors} errors, ${warnings} warnings.`;
+		const sum = errors + warnings === 0 ? 'All is well.' : `Errors: ${errors}. Warnings: ${warnings}.`;
 		await write(process.stdout, `${lines.join('\n')}\n\n${sum}\n`);
 	}
 	return errors === 0 ? 0 : 1;

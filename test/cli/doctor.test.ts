@@ -61,7 +61,7 @@ test('doctor says that Codex is missing and how to get it, and ends with 1', asy
 		out,
 		/^XX {2}Codex: There is no command codex-that-is-not-there that could be run\.\n {4}Install Codex with npm/m,
 	);
-	t.regex(out, /\n1 errors, \d+ warnings\.\n$/);
+	t.regex(out, /\nErrors: 1\. Warnings: \d+\.\n$/);
 });
 
 test('K1 doctor tells what a repository may not say', async t => {
