@@ -23,6 +23,9 @@ export function writeSoon(write: () => void): void {
 	unwritten.push(write);
 }
 
+/** So many messages go out together at most: with more of them the one side would rest while the other works. */
+const TOGETHER = 16;
+
 const PEEK_MS = 500;
 const MAX_PEEKED = 4;
 
@@ -101,7 +104,10 @@ export function toWritable(writable: Writable, framing: () => Framing = () => 'l
 		for (const open of shut.values()) open();
 		shut.clear();
 	};
+	/** How many messages wait in the batch. */
+	let waiting = 0;
 	const flush = (): void => {
+		waiting = 0;
 		const isFull = !batch.write();
 		if (isFull && origin)
 			for (const valve of others.add(origin)) if (!shut.has(valve)) shut.set(valve, valve.shut());
@@ -120,6 +126,7 @@ export function toWritable(writable: Writable, framing: () => Framing = () => 'l
 				batch.add(envelope.bytes);
 			} else if (envelope.parts) for (const part of envelope.parts) batch.add(part);
 			else batch.add(envelope.line);
+			if (++waiting === TOGETHER) flush();
 		},
 		error: error => {
 			flush();
