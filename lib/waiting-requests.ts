@@ -3,6 +3,7 @@ import {performance} from 'node:perf_hooks';
 import {AwaitedProgress} from './awaited-progress.js';
 import type {Envelope, Origin} from './envelope.js';
 import {BridgeError} from './errors.js';
+import {PassingMap} from './passing-map.js';
 import {canonicalId, isCommonId} from './wire/id.js';
 
 /** Requests that may wait for their answers at a time. */
@@ -31,7 +32,7 @@ export type Waiting = {
 export class WaitingRequests {
 	readonly #now: () => number;
 	/** By what is the same for all spellings of the id that the upstream was told. */
-	readonly #byKey = new Map<string, Waiting>();
+	readonly #byKey = new PassingMap<string, Waiting>();
 	/** Those that the upstream knows under another id. */
 	readonly #renamed = new Set<Waiting>();
 	/** Keys that the upstream has not answered, and nobody waits for any more. The oldest is forgotten for the next. */
@@ -133,8 +134,7 @@ export class WaitingRequests {
 
 	/** The request that is answered by something with this key, which no longer waits then. */
 	take(key: string): Waiting | undefined {
-		const found = this.#byKey.get(key);
-		this.#byKey.delete(key);
+		const found = this.#byKey.take(key);
 		if (found?.token !== undefined) this.#silence(found);
 		if (found && this.#renamed.size > 0) this.#renamed.delete(found);
 		if (!found && this.#givenUp.size > 0) this.#givenUp.delete(key);

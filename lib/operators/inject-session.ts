@@ -3,6 +3,7 @@ import {BridgeError} from '../errors.js';
 import {HeldMessages} from '../held-messages.js';
 import {listsChanged} from '../lists-changed.js';
 import type {Log} from '../log.js';
+import {PassingMap} from '../passing-map.js';
 import {isObject, type JsonObject} from '../protocol/json.js';
 import {type Answer, type Outlets, type Stage, type Steps, stage} from '../stage.js';
 import {canonicalId} from '../wire/id.js';
@@ -56,7 +57,7 @@ export function injectSession(options: InjectSessionOptions): Stage {
 class SessionKeeper implements Steps {
 	readonly #options: InjectSessionOptions;
 	readonly #out: Outlets;
-	readonly #asked = new Map<string, Asked>();
+	readonly #asked = new PassingMap<string, Asked>();
 	readonly #held = new HeldMessages();
 	#session: string | undefined;
 	#last:

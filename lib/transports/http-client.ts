@@ -3,6 +3,7 @@ import type {Envelope, Headers} from '../envelope.js';
 import {HeldMessages} from '../held-messages.js';
 import type {Log} from '../log.js';
 import {MESSAGE_LIMIT} from '../operators/frame.js';
+import {PassingMap} from '../passing-map.js';
 import type {Endpoint} from '../stage.js';
 import {canonicalId} from '../wire/id.js';
 import {memberText} from '../wire/member.js';
@@ -43,7 +44,7 @@ class Client {
 	readonly incoming = new Channel();
 	readonly #options: HttpClientOptions;
 	/** What is under way, by the key of the request that was made. */
-	readonly #open = new Map<string, HttpAnswer>();
+	readonly #open = new PassingMap<string, HttpAnswer>();
 	/** What waits until the server has heard that the handshake is complete: on another connection it may come first. */
 	readonly #held = new HeldMessages();
 	#isCompleting = false;

@@ -3,6 +3,7 @@ import {Channel} from '../channel.js';
 import {Envelope, type Headers, type Origin} from '../envelope.js';
 import {modernStatus} from '../http/rpc-status.js';
 import type {Log} from '../log.js';
+import {PassingMap} from '../passing-map.js';
 import {SUBSCRIPTION_ID} from '../protocol/v2026-07-28.js';
 import type {Endpoint} from '../stage.js';
 import {Valve} from '../valve.js';
@@ -48,7 +49,7 @@ export class ModernPosts implements Endpoint {
 	readonly #options: ModernPostsOptions;
 	readonly #valve = new Valve();
 	/** By the key that the request has towards the server. */
-	readonly #asked = new Map<string, Asked>();
+	readonly #asked = new PassingMap<string, Asked>();
 	readonly #signs: SignsOfLife;
 	#count = 0;
 	#isGone: () => void = () => {};

@@ -1,9 +1,10 @@
 import type {ServerResponse} from 'node:http';
 import {Channel} from '../channel.js';
-import type {Envelope, Headers, Origin} from '../envelope.js';
+import type {Envelope, Headers} from '../envelope.js';
 import {EventBuffer, placeOf} from '../http/event-buffer.js';
 import {refuse} from '../http/refuse.js';
 import {rpcStatus} from '../http/rpc-status.js';
+import {PassingMap} from '../passing-map.js';
 import {takesPriming} from '../protocol/http-hop.js';
 import type {Endpoint} from '../stage.js';
 import {Valve} from '../valve.js';
@@ -13,6 +14,7 @@ import {EventStream} from './event-stream.js';
 import {givenUp, givenUpBy} from './given-up.js';
 import {HttpReply} from './http-reply.js';
 import type {HttpSessionOptions, Post} from './http-session-options.js';
+import {PostOrigin} from './post-origin.js';
 import {SignsOfLife} from './signs-of-life.js';
 import {streamFor} from './stream-choice.js';
 
@@ -34,19 +36,20 @@ export class HttpSession implements Endpoint {
 	readonly #valve = new Valve();
 	readonly #buffer = new EventBuffer();
 	readonly #backlog: Backlog;
-	/** Replies that are not complete, by what the request came with, and by its key. */
-	readonly #byOrigin = new Map<Origin, HttpReply>();
-	readonly #byKey = new Map<string, HttpReply>();
+	/** Replies that are not complete, by the number of the request, and by its key. */
+	readonly #byNumber = new PassingMap<number, HttpReply>();
+	readonly #byKey = new PassingMap<string, HttpReply>();
 	readonly #streams = new Map<number, EventStream>();
 	readonly #signs: SignsOfLife;
 	#streamCount = 0;
+	#posts = 0;
 	#isOver = false;
 	#isGone: () => void = () => {};
 
 	constructor(options: HttpSessionOptions) {
 		this.#options = options;
 		this.name = options.name;
-		this.#signs = new SignsOfLife(() => this.#byOrigin.values(), options.signAfterMs);
+		this.#signs = new SignsOfLife(() => this.#byNumber.values(), options.signAfterMs);
 		this.#backlog = new Backlog(options.name, options.log);
 		this.gone = new Promise(resolve => {
 			this.#isGone = resolve;
@@ -60,16 +63,16 @@ export class HttpSession implements Endpoint {
 
 	/** Whether somebody waits for an answer, or listens. */
 	get isInUse(): boolean {
-		return this.#byOrigin.size > 0 || [...this.#streams.values()].some(stream => stream.isCarried);
+		return this.#byNumber.size > 0 || [...this.#streams.values()].some(stream => stream.isCarried);
 	}
 
 	get unanswered(): number {
-		return this.#byOrigin.size;
+		return this.#byNumber.size;
 	}
 
 	/** Takes a message that was posted. It is answered when there is an answer, and at once where there is none to come. */
 	post({envelope: received, headers, accepts, response}: Post): void {
-		const origin: Origin = {name: this.name, valve: this.#valve, headers};
+		const origin = new PostOrigin(++this.#posts, this.name, this.#valve, headers);
 		const envelope = received.cameFrom(origin);
 		if (!isAsking(envelope.head, envelope.bytes)) {
 			response.writeHead(202, {'content-length': 0}).end();
@@ -77,10 +80,14 @@ export class HttpSession implements Endpoint {
 			this.#giveUp(givenUpBy(envelope));
 			return;
 		}
-		const reply = this.#newReply(envelope, accepts, response);
+		const reply = this.#newReply(origin.number, envelope, accepts, response);
 		this.incoming.next(envelope);
 		// What is no message has no answer if it cannot be told whom to give it.
-		if (envelope.head.flaw !== undefined && envelope.head.flaw !== 'a batch' && this.#byOrigin.has(origin)) {
+		if (
+			envelope.head.flaw !== undefined &&
+			envelope.head.flaw !== 'a batch' &&
+			this.#byNumber.has(origin.number)
+		) {
 			this.#forget(reply);
 			refuse(response, {status: 400, code: -32600, message: 'Invalid Request'});
 		}
@@ -95,7 +102,12 @@ export class HttpSession implements Endpoint {
 		reply.answer(givenUp(reply.request));
 	}
 
-	#newReply(request: Envelope, accepts: Post['accepts'], response: ServerResponse): HttpReply {
+	#newReply(
+		number: number,
+		request: Envelope,
+		accepts: Post['accepts'],
+		response: ServerResponse,
+	): HttpReply {
 		const {key} = request.head;
 		const reply = new HttpReply({
 			number: ++this.#streamCount,
@@ -109,7 +121,7 @@ export class HttpSession implements Endpoint {
 			headers: this.#headersFor,
 			takesPriming: this.#takesPriming,
 		});
-		this.#byOrigin.set(request.origin, reply);
+		this.#byNumber.set(number, reply);
 		if (key !== undefined && !this.#byKey.has(key)) this.#byKey.set(key, reply);
 		this.#signs.watch(reply);
 		return reply;
@@ -160,7 +172,7 @@ export class HttpSession implements Endpoint {
 	}
 
 	#streamOf(number: number): EventStream | undefined {
-		const reply = [...this.#byOrigin.values()].find(({stream}) => stream.number === number);
+		const reply = [...this.#byNumber.values()].find(({stream}) => stream.number === number);
 		return reply?.stream ?? this.#streams.get(number) ?? this.#ended(number);
 	}
 
@@ -189,7 +201,9 @@ export class HttpSession implements Endpoint {
 			this.#say(envelope, method);
 			return;
 		}
-		const reply = this.#byOrigin.get(envelope.origin) ?? this.#byKey.get(key ?? '');
+		const {origin} = envelope;
+		const own = origin instanceof PostOrigin ? this.#byNumber.get(origin.number) : undefined;
+		const reply = own ?? this.#byKey.get(key ?? '');
 		if (!reply) {
 			this.#options.log.debug('http.answer.late', `An answer to ${this.name} came too late.`);
 			return;
@@ -202,7 +216,7 @@ export class HttpSession implements Endpoint {
 	}
 
 	#say(envelope: Envelope, method: string): void {
-		const replies = [...this.#byOrigin.values()].filter(reply => reply.canStream);
+		const replies = [...this.#byNumber.values()].filter(reply => reply.canStream);
 		const reply = streamFor(envelope, method, replies, this.#options.idOf);
 		const open = [...this.#streams.values()].find(stream => stream.isCarried);
 		if (reply && (!open || reply.isCertain)) reply.reply.say(envelope);
@@ -212,7 +226,7 @@ export class HttpSession implements Endpoint {
 
 	#forget(reply: HttpReply): void {
 		const {origin, head} = reply.request;
-		this.#byOrigin.delete(origin);
+		if (origin instanceof PostOrigin) this.#byNumber.delete(origin.number);
 		if (head.key !== undefined && this.#byKey.get(head.key) === reply) this.#byKey.delete(head.key);
 	}
 
@@ -221,9 +235,9 @@ export class HttpSession implements Endpoint {
 		if (this.#isOver) return;
 		this.#isOver = true;
 		this.#signs.stop();
-		for (const reply of this.#byOrigin.values()) reply.drop();
+		for (const reply of this.#byNumber.values()) reply.drop();
 		for (const stream of this.#streams.values()) stream.end();
-		this.#byOrigin.clear();
+		this.#byNumber.clear();
 		this.#byKey.clear();
 		this.#isGone();
 	}

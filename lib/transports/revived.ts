@@ -7,6 +7,7 @@ import {BridgeError} from '../errors.js';
 import {HeldMessages} from '../held-messages.js';
 import {listsChanged} from '../lists-changed.js';
 import type {Log} from '../log.js';
+import {PassingMap} from '../passing-map.js';
 import {isObject, type JsonObject} from '../protocol/json.js';
 import type {Answer, Endpoint} from '../stage.js';
 import {canonicalId} from '../wire/id.js';
@@ -53,7 +54,7 @@ class Revived {
 	readonly incoming = new Channel();
 	readonly #options: RevivedOptions;
 	/** The requests that the server has not answered, by their keys. */
-	readonly #asked = new Map<string, {readonly id: string; readonly origin: Origin}>();
+	readonly #asked = new PassingMap<string, {readonly id: string; readonly origin: Origin}>();
 	readonly #held = new HeldMessages();
 	#endpoint: Endpoint | undefined;
 	#heard: Subscription | undefined;

@@ -18,7 +18,8 @@ export function program(name: string, ...args: string[]): GatewayConfig {
 export type Answer = {readonly status: number; readonly headers: Headers; readonly text: string};
 
 /** The message in an answer, be it JSON or the last event of a stream. */
-export function messageIn({headers, text}: Answer): Message {
+export function messageIn({status, headers, text}: Answer): Message {
+	if (text === '') throw new Error(`HTTP ${status} with nothing in it: ${JSON.stringify([...headers])}`);
 	if (!headers.get('content-type')?.startsWith('text/event-stream')) return JSON.parse(text) as Message;
 	const data = [...text.matchAll(/^data: ?(.+)$/gm)].at(-1)?.[1] ?? '';
 	return JSON.parse(data) as Message;

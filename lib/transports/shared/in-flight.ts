@@ -1,6 +1,7 @@
 import {BoundedMap} from '../../bounded-map.js';
 import type {Envelope, Origin} from '../../envelope.js';
 import {BridgeError} from '../../errors.js';
+import {PassingMap} from '../../passing-map.js';
 import {canonicalId} from '../../wire/id.js';
 
 /** A request that the server has been asked and has not answered. */
@@ -27,9 +28,9 @@ const MAX_GIVEN_UP = 10_000;
 
 /** The requests of all clients that a shared server has not answered, each under an id that no other has. */
 export class InFlight<Client> {
-	readonly #byTold = new Map<string, Asked<Client>>();
+	readonly #byTold = new PassingMap<string, Asked<Client>>();
 	/** By the keys that their clients gave them. An empty one stays, until its client leaves: most ask again. */
-	readonly #byClient = new Map<Client, Map<string, Asked<Client>>>();
+	readonly #byClient = new Map<Client, PassingMap<string, Asked<Client>>>();
 	/** Those that were cancelled, whose answers still go where they belong. */
 	readonly #cancelled = new BoundedMap<string, Asked<Client>>(MAX_GIVEN_UP);
 	/** Those of clients that have left. */
@@ -39,7 +40,7 @@ export class InFlight<Client> {
 	/** Takes a request in, under a new id. Those of bridge's own are few. */
 	add(request: Omit<Asked<Client>, 'told' | 'token'>): Asked<Client> {
 		const {id, client, origin, method, onAnswer} = request;
-		const own = client === undefined ? undefined : (this.#byClient.get(client) ?? new Map());
+		const own = client === undefined ? undefined : (this.#byClient.get(client) ?? new PassingMap());
 		if (own && this.#byTold.size >= MAX_ASKED) throw busy(MAX_ASKED);
 		if (own && own.size >= MAX_ASKED_BY_ONE) throw busy(MAX_ASKED_BY_ONE);
 		const asked: Asked<Client> = {told: String(++this.#ids), id, client, origin, method, onAnswer};
@@ -52,9 +53,8 @@ export class InFlight<Client> {
 
 	/** The request that an answer with this key is for; it no longer waits. */
 	take(key: string): Asked<Client> | undefined {
-		const asked = this.#byTold.get(key);
+		const asked = this.#byTold.take(key);
 		if (!asked) return this.#cancelled.size > 0 ? this.#cancelled.take(key) : undefined;
-		this.#byTold.delete(key);
 		this.#forget(asked);
 		return asked;
 	}
