@@ -33,7 +33,8 @@ export function tcpEndpoint(socket: Socket, {name, onBroken}: TcpOptions): TcpEn
 		incoming: chunksOf(socket, origin),
 		outgoing: {
 			next({line, origin: {valve}}) {
-				if (!socket.write(line) && !socket.destroyed) held.shut(valve);
+				// More than a stream's own measure is much to it even when the system took all of it at once, as it mostly does.
+				if (!socket.write(line) && socket.writableLength > 0 && !socket.destroyed) held.shut(valve);
 			},
 			complete: () => void socket.end(),
 			error: () => void socket.resetAndDestroy(),
