@@ -1,0 +1,93 @@
+import {lineDiff} from '../install/line-diff.js';
+import {printable, shortened} from '../printable.js';
+import type {Difference} from './compare.js';
+import type {Outcome} from './outcome.js';
+import {pointerText} from './pointer.js';
+
+/** Differences of one answer that are shown, and lines of one of them. */
+const MAX_SHOWN = 20;
+const MAX_LINES = 12;
+
+const [RED, GREEN, DIM, PLAIN] = ['\u001b[31m', '\u001b[32m', '\u001b[2m', '\u001b[0m'];
+
+/** What became of one thing that was recorded, as lines for a person. What is the same is not worth one. */
+export function outcomeLines({title, status, differences, failure}: Outcome, number: number): string[] {
+	if (status === 'same' || status === 'missed') return [];
+	const shown = differences.slice(0, MAX_SHOWN).flatMap(differenceLines);
+	const left = differences.length - MAX_SHOWN;
+	return [
+		`✗ ${number} ${printable(shortened(title))}`,
+		...(failure === undefined ? [] : [`    ${printable(failure)}`]),
+		...shown,
+		...(left > 0 ? [`    … and ${left} more differences`] : []),
+		'',
+	];
+}
+
+/** Where, what it was, and what it is now. */
+export function differenceLines({path, recorded, live}: Difference): string[] {
+	const where = printable(pointerText(path)) || '/';
+	if (recorded === undefined) return [`    ${where}  is new`, `    + ${valueText(live)}`];
+	if (live === undefined) return [`    ${where}  is gone`, `    - ${valueText(recorded)}`];
+	if (typeof recorded === 'string' && typeof live === 'string' && recorded.includes('\n'))
+		return [`    ${where}`, ...textLines(recorded, live)];
+	const [before, after] = apart(
+		valueText(recorded, Number.POSITIVE_INFINITY),
+		valueText(live, Number.POSITIVE_INFINITY),
+	);
+	return [`    ${where}`, `    - ${before}`, `    + ${after}`];
+}
+
+/** Two texts of many lines, by the lines that differ. */
+function textLines(recorded: string, live: string): string[] {
+	const lines = lineDiff(recorded, live).map(line => `    ${shortened(printable(line))}`);
+	const left = lines.length - MAX_LINES;
+	return left > 0 ? [...lines.slice(0, MAX_LINES), `    … and ${left} more lines`] : lines;
+}
+
+const VALUE = 200;
+/** More of a text is not looked at to show where it differs. */
+const LOOKED_AT = 1_000_000;
+
+const valueText = (value: unknown, limit = VALUE): string => {
+	const text = printable(String(JSON.stringify(value)?.slice(0, LOOKED_AT)));
+	return text.length > limit ? `${text.slice(0, limit)}…` : text;
+};
+
+/** Two long texts, from shortly before where they differ. */
+function apart(one: string, other: string): readonly [string, string] {
+	let at = 0;
+	while (at < one.length && one[at] === other[at]) at++;
+	const from = at > VALUE / 2 ? at - VALUE / 4 : 0;
+	const part = (text: string): string =>
+		`${from > 0 ? '…' : ''}${text.slice(from, from + VALUE)}${text.length > from + VALUE ? '…' : ''}`;
+	return [part(one), part(other)];
+}
+
+/** A line of a report, in colour. */
+export function coloured(line: string): string {
+	if (line.startsWith('✗') || /^ {4}- /.test(line)) return `${RED}${line}${PLAIN}`;
+	if (/^ {4}\+ /.test(line) || line.startsWith('✓')) return `${GREEN}${line}${PLAIN}`;
+	return /^ {4}…/.test(line) ? `${DIM}${line}${PLAIN}` : line;
+}
+
+/** How often things went which way. */
+export type Counts = {readonly [status in Outcome['status']]: number};
+
+export const noCounts: Counts = {same: 0, different: 0, failed: 0, missed: 0};
+
+/** All of it in a sentence. */
+export function summary(counts: Counts, seconds: number): string {
+	const {same, different, failed, missed} = counts;
+	const all = same + different + failed + missed;
+	const wrong = [
+		[different, 'different'],
+		[failed, 'failed'],
+		[missed, 'not tried'],
+	].flatMap(([count, what]) => (Number(count) > 0 ? [`${count} ${what}`] : []));
+	const mark = wrong.length === 0 ? '✓' : '✗';
+	return `${mark} ${all} compared: ${[`${same} same`, ...wrong].join(', ')} (${seconds.toFixed(1)} s)`;
+}
+
+/** Whether all was as it was recorded. */
+export const isSame = ({different, failed, missed}: Counts): boolean => different + failed + missed === 0;
