@@ -1,21 +1,23 @@
 import {isUtf8} from 'node:buffer';
 
+const times = [
+	/\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?/,
+	/(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? [\w ]{5,12}\d{4} \d\d:\d\d:\d\d(?: GMT(?:[+-]\d{4})?)?(?: \([^)]{1,60}\))?/,
+	/\b\d{1,2}:\d\d:\d\d(?:\.\d+)?(?: ?[AP]M)?\b/,
+	/\b\d{1,2}\/\d{1,2}\/\d{4}\b/,
+	/\b1[5-9]\d{11}(?:\d{3})?\b/,
+];
+const ids = [
+	/\b[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}\b/,
+	/\beyJ[\w-]{10,4000}\.[\w-]{10,4000}\.[\w-]*/,
+	/\b[\da-f]{32,128}\b/,
+];
+const anyOf = (shapes: readonly RegExp[]): RegExp =>
+	new RegExp(shapes.map(({source}) => source).join('|'), 'gi');
+
 /** What looks like a time, an id or a token, wherever it stands in a text: another one is as good. */
-const shapes = new RegExp(
-	[
-		/\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?/,
-		/(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? [\w ]{5,12}\d{4} \d\d:\d\d:\d\d(?: GMT(?:[+-]\d{4})?)?(?: \([^)]{1,60}\))?/,
-		/\b\d{1,2}:\d\d:\d\d(?:\.\d+)?(?: ?[AP]M)?\b/,
-		/\b\d{1,2}\/\d{1,2}\/\d{4}\b/,
-		/\b1[5-9]\d{11}(?:\d{3})?\b/,
-		/\b[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}\b/,
-		/\beyJ[\w-]{10,4000}\.[\w-]{10,4000}\.[\w-]*/,
-		/\b[\da-f]{32,128}\b/,
-	]
-		.map(({source}) => source)
-		.join('|'),
-	'gi',
-);
+const fleetingShapes = anyOf([...times, ...ids]);
+const idShapes = anyOf(ids);
 
 /** Names of members whose values are times, ids of one conversation, or tokens. */
 const fleeting = new Set([
@@ -59,7 +61,15 @@ export function isAlike(name: string, one: unknown, other: unknown): boolean {
 }
 
 /** A text without what is another one each time. */
-const lasting = (text: string): string => text.replace(shapes, '\u0000');
+const lasting = (text: string): string => text.replace(fleetingShapes, '\u0000');
+
+/** What looks like an id or a token in a text, in its order. */
+export const idsIn = (text: string): readonly string[] =>
+	text.length > MAX_TEXT ? [] : (text.match(idShapes) ?? []);
+
+/** A text with other ids in the place of those. */
+export const withIds = (text: string, other: (id: string) => string): string =>
+	text.length > MAX_TEXT ? text : text.replace(idShapes, other);
 
 /** The text that a base64 stands for; nothing, if it is none. */
 function textIn(base64: string): string | undefined {

@@ -10,6 +10,7 @@ import {differences, type Rules} from './compare.js';
 import {type Outcome, titleOf} from './outcome.js';
 import {Questions} from './questions.js';
 import type {Recording} from './recording.js';
+import {Renamed} from './renamed.js';
 import {type Given, withSecrets} from './secrets.js';
 import {answersIn} from './sides.js';
 import {Watch} from './watch.js';
@@ -47,6 +48,7 @@ export class ClientPlayer implements Endpoint {
 	readonly #origin: Origin = {name: 'client', valve: new Valve()};
 	readonly #answers: ReadonlyMap<Recorded, Recorded>;
 	readonly #questions: Questions;
+	readonly #renamed = new Renamed();
 	/** What has no answer yet, by its id. */
 	readonly #asked = new Map<string, Asked>();
 	readonly #notices = new Map<string, {recorded: number; live: number; isLost: boolean}>();
@@ -57,7 +59,8 @@ export class ClientPlayer implements Endpoint {
 	constructor(options: ClientPlayerOptions) {
 		this.#options = options;
 		this.#answers = answersIn(options.messages);
-		this.#questions = new Questions({...options, answers: this.#answers, origin: this.#origin});
+		const [renamed, answers, origin] = [this.#renamed, this.#answers, this.#origin];
+		this.#questions = new Questions({...options, renamed, answers, origin});
 		this.outgoing = {
 			next: (envelope: Envelope): void => this.#hear(envelope),
 			error: (error: unknown): void => this.#over(reasonOf(error)),
@@ -98,7 +101,8 @@ export class ClientPlayer implements Endpoint {
 			const answer = this.#answers.get(message);
 			this.#asked.set(message.key ?? '', {request: message, answer, since: performance.now()});
 		}
-		this.incoming.next(Envelope.received(withSecrets(recording.line(message), given), this.#origin));
+		const line = this.#renamed.apply(withSecrets(recording.line(message), given));
+		this.incoming.next(Envelope.received(line, this.#origin));
 	}
 
 	/** Waits for what the server said next when it was recorded, so that the client goes on where it did then. */
@@ -168,7 +172,9 @@ export class ClientPlayer implements Endpoint {
 		this.#asked.delete(key);
 		if (!asked.answer) return;
 		const {recording, rules, onOutcome} = this.#options;
-		const found = differences(answerIn(recording.body(asked.answer)), answerIn(live), rules);
+		const recorded = answerIn(recording.body(asked.answer));
+		const onAlike = (was: string, is: string): void => this.#renamed.note(was, is);
+		const found = differences(recorded, answerIn(live), rules, {onAlike});
 		onOutcome({
 			title: titleOf(asked.request, recording),
 			status: found.length === 0 ? 'same' : 'different',

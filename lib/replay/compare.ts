@@ -22,13 +22,25 @@ export type Difference = {
 export const MAX_DIFFERENCES = 1000;
 
 /** Where a live value differs from the recorded one. */
-export function differences(recorded: unknown, live: unknown, rules: Rules, path: Path = []): Difference[] {
+export function differences(
+	recorded: unknown,
+	live: unknown,
+	rules: Rules,
+	{path = [], onAlike}: {readonly path?: Path; readonly onAlike?: OnAlike} = {},
+): Difference[] {
 	const found: Difference[] = [];
-	compare(recorded, live, path, {rules, found});
+	compare(recorded, live, path, {rules, found, onAlike});
 	return found;
 }
 
-type Search = {readonly rules: Rules; readonly found: Difference[]};
+/** Told of two texts that are not the same, and as good as that. */
+export type OnAlike = (recorded: string, live: string) => void;
+
+type Search = {
+	readonly rules: Rules;
+	readonly found: Difference[];
+	readonly onAlike: OnAlike | undefined;
+};
 
 function compare(recorded: unknown, live: unknown, path: Path, search: Search): void {
 	if (Object.is(recorded, live) || search.found.length >= MAX_DIFFERENCES) return;
@@ -39,6 +51,11 @@ function compare(recorded: unknown, live: unknown, path: Path, search: Search): 
 	if (Array.isArray(recorded) && Array.isArray(live)) compareLists(recorded, live, path, search);
 	else if (isObject(recorded) && isObject(live)) compareObjects(recorded, live, path, search);
 	else if (search.rules.isStrict || !isAlike(name, recorded, live)) search.found.push({path, recorded, live});
+	else tellAlike(recorded, live, search);
+}
+
+function tellAlike(recorded: unknown, live: unknown, {onAlike}: Search): void {
+	if (typeof recorded === 'string' && typeof live === 'string') onAlike?.(recorded, live);
 }
 
 function compareObjects(recorded: JsonObject, live: JsonObject, path: Path, search: Search): void {

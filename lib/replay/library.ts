@@ -79,7 +79,7 @@ export class Library {
 		let nearest: {readonly cue: Cue; readonly found: readonly Difference[]} | undefined;
 		for (const cue of all.slice(0, MAX_COMPARED)) {
 			const recorded = asked(this.recording.body(cue.message).params);
-			const found = differences(recorded, live, this.#rules, ['params']);
+			const found = differences(recorded, live, this.#rules, {path: ['params']});
 			if (found.length === 0) same.push(cue);
 			else if (!nearest || found.length < nearest.found.length) nearest = {cue, found};
 		}

@@ -3,6 +3,7 @@ import type {Recorded} from '../store/recorded.js';
 import {type Difference, differences, type Rules} from './compare.js';
 import {type Outcome, titleOf} from './outcome.js';
 import type {Recording} from './recording.js';
+import type {Renamed} from './renamed.js';
 import {type Given, withSecrets} from './secrets.js';
 
 export type QuestionsOptions = {
@@ -11,6 +12,7 @@ export type QuestionsOptions = {
 	readonly answers: ReadonlyMap<Recorded, Recorded>;
 	readonly rules: Rules;
 	readonly given: readonly Given[];
+	readonly renamed: Renamed;
 	/** Who answers. */
 	readonly origin: Origin;
 };
@@ -85,9 +87,9 @@ export class Questions {
 	}
 
 	#answer(recorded: Recorded | undefined, live: Envelope): Envelope | undefined {
-		const {recording, given, origin} = this.#options;
+		const {recording, given, origin, renamed} = this.#options;
 		if (!recorded) return;
-		const line = withSecrets(recording.line(recorded), given);
+		const line = renamed.apply(withSecrets(recording.line(recorded), given));
 		return Envelope.received(line, origin).relayed(origin, live.head.id);
 	}
 

@@ -10,14 +10,21 @@ const MAX_LINES = 12;
 
 const [RED, GREEN, DIM, PLAIN] = ['\u001b[31m', '\u001b[32m', '\u001b[2m', '\u001b[0m'];
 
+/** A text without what could write anything to a terminal, or turn around what is written there. */
+export const harmless = (text: string): string =>
+	printable(text).replace(
+		/[\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
+		char => `\\u${char.charCodeAt(0).toString(16)}`,
+	);
+
 /** What became of one thing that was recorded, as lines for a person. What is the same is not worth one. */
 export function outcomeLines({title, status, differences, failure}: Outcome, number: number): string[] {
 	if (status === 'same' || status === 'missed') return [];
 	const shown = differences.slice(0, MAX_SHOWN).flatMap(differenceLines);
 	const left = differences.length - MAX_SHOWN;
 	return [
-		`✗ ${number} ${printable(shortened(title))}`,
-		...(failure === undefined ? [] : [`    ${printable(failure)}`]),
+		`✗ ${number} ${harmless(shortened(title))}`,
+		...(failure === undefined ? [] : [`    ${harmless(failure)}`]),
 		...shown,
 		...(left > 0 ? [`    … and ${left} more differences`] : []),
 		'',
@@ -26,7 +33,7 @@ export function outcomeLines({title, status, differences, failure}: Outcome, num
 
 /** Where, what it was, and what it is now. */
 export function differenceLines({path, recorded, live}: Difference): string[] {
-	const where = printable(pointerText(path)) || '/';
+	const where = harmless(pointerText(path)) || '/';
 	if (recorded === undefined) return [`    ${where}  is new`, `    + ${valueText(live)}`];
 	if (live === undefined) return [`    ${where}  is gone`, `    - ${valueText(recorded)}`];
 	if (typeof recorded === 'string' && typeof live === 'string' && recorded.includes('\n'))
@@ -40,7 +47,7 @@ export function differenceLines({path, recorded, live}: Difference): string[] {
 
 /** Two texts of many lines, by the lines that differ. */
 function textLines(recorded: string, live: string): string[] {
-	const lines = lineDiff(recorded, live).map(line => `    ${shortened(printable(line))}`);
+	const lines = lineDiff(recorded, live).map(line => `    ${shortened(harmless(line))}`);
 	const left = lines.length - MAX_LINES;
 	return left > 0 ? [...lines.slice(0, MAX_LINES), `    … and ${left} more lines`] : lines;
 }
@@ -50,7 +57,7 @@ const VALUE = 200;
 const LOOKED_AT = 1_000_000;
 
 const valueText = (value: unknown, limit = VALUE): string => {
-	const text = printable(String(JSON.stringify(value)?.slice(0, LOOKED_AT)));
+	const text = harmless(String(JSON.stringify(value)?.slice(0, LOOKED_AT)));
 	return text.length > limit ? `${text.slice(0, limit)}…` : text;
 };
 
