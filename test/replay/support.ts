@@ -28,8 +28,6 @@ export async function talkTo(running: Running): Promise<void> {
 	await asked;
 }
 
-export const ACCEPTED = 'answered {\\"action\\":\\"accept\\",\\"content\\":{\\"name\\":\\"Ada\\"}}';
-
 /** What has to be given to replay that, since a log does not have it. */
 export const TOKEN = ['--set', '/params/arguments/token=hunter2'];
 
