@@ -32,15 +32,18 @@ export type Insight = {
 	cancelled(message: Recorded): string | undefined;
 };
 
+/** Most requests have none, and there may be a million. */
+const none: readonly never[] = [];
+
 type Draft = {
 	readonly message: Recorded;
 	readonly conversation: number;
-	readonly course: Step[];
-	readonly sequel: Step[];
+	course: readonly Step[];
+	sequel: readonly Step[];
 	last: Recorded;
 	isAnswered: boolean;
 	isCancelled: boolean;
-	readonly questions: Recorded[];
+	questions: readonly Recorded[];
 };
 
 /** Takes a conversation apart into what the client said, each with what the server said to it. */
@@ -65,7 +68,8 @@ class Cues {
 	constructor(messages: readonly Recorded[], insight: Insight, conversation: number) {
 		this.#conversation = conversation;
 		this.#insight = insight;
-		this.#answers = answersIn(messages);
+		// Those of the client are found by their ids.
+		this.#answers = answersIn(messages.filter(isOfQuestions));
 		this.#hasProgress = messages.some(isProgress);
 	}
 
@@ -85,8 +89,14 @@ class Cues {
 			return;
 		}
 		const draft: Draft = {
-			...{message, conversation: this.#conversation, course: [], sequel: [], last: message, questions: []},
-			...{isAnswered: false, isCancelled: false},
+			message,
+			conversation: this.#conversation,
+			course: none,
+			sequel: none,
+			last: message,
+			questions: none,
+			isAnswered: false,
+			isCancelled: false,
 		};
 		this.all.push(draft);
 		if (kind !== 'request') return;
@@ -98,21 +108,28 @@ class Cues {
 	#heard(message: Recorded): void {
 		const draft = this.#causeOf(message);
 		if (!draft) return;
-		const isAnswer = message.kind === 'answer';
-		const after = draft.questions.filter(question => {
-			const answer = this.#answers.get(question);
-			return answer !== undefined && answer.at < message.at;
-		});
 		const delayMs = Math.max(0, (message.time - draft.last.time) / 1000);
-		(draft.isAnswered ? draft.sequel : draft.course).push({message, delayMs, after});
+		const after = this.#settledBefore(message, draft);
+		const step = {message, delayMs, after};
+		if (draft.isAnswered) draft.sequel = added(draft.sequel, step);
+		else draft.course = added(draft.course, step);
 		draft.last = message;
 		if (message.kind === 'request') {
-			draft.questions.push(message);
+			draft.questions = added(draft.questions, message);
 			this.#askers.set(message, draft);
 		}
-		if (!isAnswer) return;
+		if (message.kind !== 'answer') return;
 		draft.isAnswered = true;
 		this.#open.delete(draft.message.key ?? '');
+	}
+
+	/** The questions of the same course that had an answer by then, and that nothing before has waited for. */
+	#settledBefore({at}: Recorded, draft: Draft): readonly Recorded[] {
+		if (draft.questions.length === 0) return none;
+		const isSettled = (question: Recorded): boolean => (this.#answers.get(question)?.at ?? at) < at;
+		const settled = draft.questions.filter(isSettled);
+		if (settled.length > 0) draft.questions = draft.questions.filter(question => !isSettled(question));
+		return settled;
 	}
 
 	/** What the client answers a question is waited for from then on, and time goes on from there. */
@@ -130,5 +147,16 @@ class Cues {
 		return asked ?? [...this.#open.values()].at(-1) ?? this.all.at(-1);
 	}
 }
+
+/** A list with one more: the list itself, unless it is the empty one that all share. */
+function added<T>(list: readonly T[], one: T): readonly T[] {
+	if (list === none) return [one];
+	(list as T[]).push(one);
+	return list;
+}
+
+/** Whether it is a question of the server, or the client's answer to one. */
+const isOfQuestions = ({kind, from}: Recorded): boolean =>
+	from === 'server' ? kind === 'request' : kind === 'answer';
 
 const isProgress = ({method}: Recorded): boolean => method === 'notifications/progress';
