@@ -1,20 +1,25 @@
 import {statSync} from 'node:fs';
+import process from 'node:process';
 import type {Log} from '../lib/log.js';
-import type {ProgressBar} from '../lib/replay/progress.js';
+import {ProgressBar} from '../lib/replay/progress.js';
 import {Recording} from '../lib/replay/recording.js';
 import {logFiles} from '../lib/store/log-files.js';
 import type {Flags} from './flags.js';
 
+/** A bar on stderr, if that is a terminal. */
+export const ownBar = (): ProgressBar =>
+	new ProgressBar(process.stderr.isTTY ? text => void process.stderr.write(text) : undefined);
+
 /** Reads through a log, with a bar if that takes long. */
-export async function openRecording(path: string, {conn}: Flags, bar?: ProgressBar): Promise<Recording> {
+export async function openRecording(path: string, {conn}: Flags, bar: ProgressBar): Promise<Recording> {
 	const files = logFiles([path.replace(/^@/, '')]);
 	const all = files.reduce((sum, file) => sum + statSync(file.path).size, 0);
 	let done = 0;
 	const recording = await Recording.open(path, files, conn, bytes => {
 		done += bytes;
-		bar?.show('Reading', done, all);
+		bar.show('Reading', done, all);
 	});
-	bar?.clear();
+	bar.clear();
 	return recording;
 }
 

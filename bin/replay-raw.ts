@@ -1,7 +1,7 @@
 import process from 'node:process';
 import {BridgeError} from '../lib/errors.js';
 import {logBug} from '../lib/log.js';
-import {ProgressBar} from '../lib/replay/progress.js';
+import type {ProgressBar} from '../lib/replay/progress.js';
 import {playRaw, type RawOutcome} from '../lib/replay/raw-player.js';
 import {chosen, type Recording} from '../lib/replay/recording.js';
 import {coloured} from '../lib/replay/report.js';
@@ -10,7 +10,7 @@ import {connected, listenTcp, openTcp, portOf} from '../lib/transports/tcp.js';
 import type {Flags} from './flags.js';
 import {ownLog} from './observers.js';
 import {write} from './own-output.js';
-import {openRecording, tellFlaws} from './replay-log.js';
+import {openRecording, ownBar, tellFlaws} from './replay-log.js';
 import type {Stop} from './signals.js';
 
 const TIMEOUT_MS = 60_000;
@@ -20,7 +20,7 @@ const MAX_CONNECTIONS = 1024;
 
 /** `bridge replay LOG --raw`: bytes of recorded connections, to a socket. */
 export async function runReplayRaw(path: string, flags: Flags, stop: Stop): Promise<number> {
-	const bar = new ProgressBar(process.stderr.isTTY ? text => void process.stderr.write(text) : undefined);
+	const bar = ownBar();
 	const recording = await openRecording(path, flags, bar);
 	const connections = chosen(recording, flags.conn, ({chunks}) => chunks.length > 0);
 	const {log, stderr} = ownLog(flags);

@@ -19,7 +19,7 @@ import {wrap} from '../pipelines/wrap.js';
 import {allAnswered} from './all-answered.js';
 import type {Flags} from './flags.js';
 import {checkLog, failed, type Observers, observers} from './observers.js';
-import {openRecording, tellFlaws} from './replay-log.js';
+import {openRecording, ownBar, tellFlaws} from './replay-log.js';
 import {createRunner} from './runner.js';
 import type {Stop} from './signals.js';
 import {invalid} from './values.js';
@@ -34,7 +34,7 @@ export async function runReplayServe(
 	stop: Stop,
 	version: string,
 ): Promise<number> {
-	const recording = await openRecording(path, flags);
+	const recording = await openRecording(path, flags, ownBar());
 	const {side = 'client', timing = 'fast', ignored, isStrict, listen: address} = flags.replay;
 	const connections = chosen(recording, flags.conn, ({messages}) => messages.length > 0);
 	const name = connections[0]?.server ?? 'recording';

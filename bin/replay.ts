@@ -5,7 +5,7 @@ import {logBug} from '../lib/log.js';
 import {ClientPlayer} from '../lib/replay/client-player.js';
 import {junit, type Suite} from '../lib/replay/junit.js';
 import type {Outcome} from '../lib/replay/outcome.js';
-import {ProgressBar} from '../lib/replay/progress.js';
+import type {ProgressBar} from '../lib/replay/progress.js';
 import {chosen, type Recording} from '../lib/replay/recording.js';
 import {type Counts, coloured, isSame, noCounts, outcomeLines, summary} from '../lib/replay/report.js';
 import {refuseRedacted} from '../lib/replay/secrets.js';
@@ -21,7 +21,7 @@ import {replay as replayStages} from '../pipelines/replay.js';
 import type {Flags, Invocation} from './flags.js';
 import {checkLog, type Observers, observers} from './observers.js';
 import {write} from './own-output.js';
-import {openRecording, tellFlaws} from './replay-log.js';
+import {openRecording, ownBar, tellFlaws} from './replay-log.js';
 import {checkReplay} from './replay-words.js';
 import {serverName} from './server-name.js';
 import type {Stop} from './signals.js';
@@ -59,7 +59,7 @@ type Given = {
 };
 
 async function againstServer({path, server, flags, update}: Given, stop: Stop): Promise<number> {
-	const bar = new ProgressBar(process.stderr.isTTY ? text => void process.stderr.write(text) : undefined);
+	const bar = ownBar();
 	const recording = await openRecording(path, flags, bar);
 	const {side = 'client', given, junit: reportFile} = flags.replay;
 	const connections = chosen(recording, flags.conn, ({messages}) => messages.length > 0);

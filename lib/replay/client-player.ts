@@ -33,9 +33,9 @@ export type ClientPlayerOptions = {
 
 type Asked = {readonly request: Recorded; readonly answer: Recorded | undefined; readonly since: number};
 
-/** How long a server may take to ask what it asked when it was recorded, while it has nothing to answer. */
+/** How long a server may take to ask what it asked when it was recorded, while it has nothing to do. */
 const QUESTION_MS = 5000;
-/** How long it may take to say what nobody asked for. After a kind of which something never came, nobody waits. */
+/** How long it may take to say what nobody asked for, or to ask something in the course of a call that is over. */
 const NOTICE_MS = 1000;
 
 /** Says what a recorded client said, hears what a live server says to it, and compares. */
@@ -51,7 +51,11 @@ export class ClientPlayer implements Endpoint {
 	readonly #renamed = new Renamed();
 	/** What has no answer yet, by its id. */
 	readonly #asked = new Map<string, Asked>();
-	readonly #notices = new Map<string, {recorded: number; live: number; isLost: boolean}>();
+	readonly #notices = new Map<string, {recorded: number; live: number}>();
+	/** Kinds of which something has not come in time. Nobody waits for more of them. */
+	readonly #lost = new Set<string>();
+	/** What was without an answer at this point of the recording. */
+	readonly #underWay = new Set<Recorded>();
 	readonly #watch = new Watch();
 	#reason: string | undefined;
 	#started = 0;
@@ -83,6 +87,8 @@ export class ClientPlayer implements Endpoint {
 			else if (message.kind !== 'answer') await this.#say(message);
 			onStep(at + 1);
 		}
+		for (const question of this.#watch.isOver ? [] : this.#questions.unasked())
+			this.#fail(question, 'The server did not ask this.', performance.now());
 		this.#tellNotices();
 	}
 
@@ -100,6 +106,7 @@ export class ClientPlayer implements Endpoint {
 		if (message.kind === 'request') {
 			const answer = this.#answers.get(message);
 			this.#asked.set(message.key ?? '', {request: message, answer, since: performance.now()});
+			if (answer) this.#underWay.add(message);
 		}
 		const line = this.#renamed.apply(withSecrets(recording.line(message), given));
 		this.incoming.next(Envelope.received(line, this.#origin));
@@ -116,6 +123,7 @@ export class ClientPlayer implements Endpoint {
 		const {timeoutMs} = this.#options;
 		const request = this.#answers.get(answer);
 		const asked = this.#asked.get(request?.key ?? '');
+		if (request) this.#underWay.delete(request);
 		if (!asked || asked.request !== request) return;
 		const isAnswered = (): boolean => this.#asked.get(request.key ?? '') !== asked;
 		const elapsedMs = performance.now() - asked.since;
@@ -128,25 +136,27 @@ export class ClientPlayer implements Endpoint {
 		this.#fail(request, failure, asked.since);
 	}
 
+	/** What does not come in time may come later: it is told of at the end. */
 	async #awaitQuestion(question: Recorded): Promise<void> {
 		const isAsked = (): boolean => this.#questions.isAsked(question);
 		const isIdle = (): boolean => ![...this.#asked.values()].some(({answer}) => answer);
 		await this.#watch.until(() => isAsked() || isIdle(), this.#options.timeoutMs);
-		await this.#watch.until(isAsked, QUESTION_MS);
-		if (!isAsked() && this.#questions.giveUp(question))
-			this.#fail(question, 'The server did not ask this.', performance.now());
+		const kind = `question ${question.method}`;
+		if (this.#lost.has(kind)) return;
+		await this.#watch.until(isAsked, this.#underWay.size > 0 ? NOTICE_MS : QUESTION_MS);
+		if (!isAsked()) this.#lost.add(kind);
 	}
 
 	async #awaitNotice(method: string): Promise<void> {
 		const notices = this.#noticesOf(method);
 		notices.recorded++;
-		if (notices.isLost) return;
+		if (this.#lost.has(method)) return;
 		await this.#watch.until(() => notices.live >= notices.recorded, NOTICE_MS);
-		notices.isLost = notices.live < notices.recorded;
+		if (notices.live < notices.recorded) this.#lost.add(method);
 	}
 
 	#noticesOf(method: string) {
-		const notices = this.#notices.get(method) ?? {recorded: 0, live: 0, isLost: false};
+		const notices = this.#notices.get(method) ?? {recorded: 0, live: 0};
 		this.#notices.set(method, notices);
 		return notices;
 	}

@@ -45,9 +45,9 @@ export class Questions {
 		return this.#asked.has(question);
 	}
 
-	/** Nobody waits for it any more. Tells whether anybody did. */
-	giveUp(question: Recorded): boolean {
-		return this.#open.get(question.method)?.delete(question) ?? false;
+	/** What was asked when it was recorded, and has not been asked since. */
+	unasked(): Recorded[] {
+		return [...this.#open.values()].flatMap(open => [...open]);
 	}
 
 	/** A live server asks. It is answered what the recorded client answered. */

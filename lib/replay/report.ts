@@ -1,8 +1,9 @@
 import {lineDiff} from '../install/line-diff.js';
 import {printable, shortened} from '../printable.js';
+import {isSecretName, REDACTED, redactMessage} from '../store/redact.js';
 import type {Difference} from './compare.js';
 import type {Outcome} from './outcome.js';
-import {pointerText} from './pointer.js';
+import {type Path, pointerText} from './pointer.js';
 
 /** Differences of one answer that are shown, and lines of one of them. */
 const MAX_SHOWN = 20;
@@ -31,19 +32,20 @@ export function outcomeLines({title, status, differences, failure}: Outcome, num
 	];
 }
 
-/** Where, what it was, and what it is now. */
-export function differenceLines({path, recorded, live}: Difference): string[] {
+/** Where, what it was, and what it is now. Secrets of a live server are no more for others to see than recorded ones. */
+export function differenceLines({path, recorded: was, live: is}: Difference): string[] {
 	const where = harmless(pointerText(path)) || '/';
-	if (recorded === undefined) return [`    ${where}  is new`, `    + ${valueText(live)}`];
-	if (live === undefined) return [`    ${where}  is gone`, `    - ${valueText(recorded)}`];
+	const isSecret = isSecretName(nameOf(path.at(-1)));
+	const [recorded, live] = [was, is].map(value => (isSecret && value !== undefined ? REDACTED : value));
+	if (recorded === undefined) return [`    ${where}  is new`, `    + ${shortText(live)}`];
+	if (live === undefined) return [`    ${where}  is gone`, `    - ${shortText(recorded)}`];
 	if (typeof recorded === 'string' && typeof live === 'string' && recorded.includes('\n'))
 		return [`    ${where}`, ...textLines(recorded, live)];
-	const [before, after] = apart(
-		valueText(recorded, Number.POSITIVE_INFINITY),
-		valueText(live, Number.POSITIVE_INFINITY),
-	);
+	const [before, after] = apart(valueText(recorded), valueText(live));
 	return [`    ${where}`, `    - ${before}`, `    + ${after}`];
 }
+
+const nameOf = (segment: Path[number] = ''): string => (typeof segment === 'string' ? segment : segment[0]);
 
 /** Two texts of many lines, by the lines that differ. */
 function textLines(recorded: string, live: string): string[] {
@@ -56,9 +58,15 @@ const VALUE = 200;
 /** More of a text is not looked at to show where it differs. */
 const LOOKED_AT = 1_000_000;
 
-const valueText = (value: unknown, limit = VALUE): string => {
-	const text = harmless(String(JSON.stringify(value)?.slice(0, LOOKED_AT)));
-	return text.length > limit ? `${text.slice(0, limit)}…` : text;
+/** A value as JSON, or the beginning of it. */
+const valueText = (value: unknown): string => {
+	const json = Buffer.from(String(JSON.stringify(value)?.slice(0, LOOKED_AT)));
+	return harmless(redactMessage(json).toString());
+};
+
+const shortText = (value: unknown): string => {
+	const text = valueText(value);
+	return text.length > VALUE ? `${text.slice(0, VALUE)}…` : text;
 };
 
 /** Two long texts, from shortly before where they differ. */

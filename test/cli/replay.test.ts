@@ -1,6 +1,9 @@
 import {readFileSync, statSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import test, {type ExecutionContext} from 'ava';
+import {readInvocation} from '../../bin/flags.js';
+import {checkReplay} from '../../bin/replay-words.js';
+import type {BridgeError} from '../../lib/errors.js';
 import {newFolder} from '../faults/support.js';
 import {runBridge} from '../helpers/bridge.js';
 import {asking, linesOfLog, logLine, recordAsking, TOKEN} from '../replay/support.js';
@@ -111,6 +114,9 @@ test('a server that cannot be started is used wrongly, and one that never answer
 	const silent = await replay(log, '--timeout', '0.2', '--', 'sleep', '60');
 	t.is(silent.code, 1);
 	t.regex(silent.stdout.join('\n'), /No answer came/);
+	const nobody = await replay(log, '--url', 'http://127.0.0.1:1/mcp');
+	t.is(nobody.code, 1);
+	t.regex(nobody.stdout.join('\n'), /1 different/);
 });
 
 /** What is used wrongly, and what the error says. */
@@ -118,31 +124,47 @@ const wrong: ReadonlyArray<readonly [args: readonly string[], says: RegExp]> = [
 	[[], /which log to replay/],
 	[['LOG'], /which server to ask/],
 	[['LOG', 'other', '--', 'cat'], /no use for other/],
-	[['/no/such/log', '--', 'cat'], /\/no\/such\/log cannot be read/],
+	[['LOG', '--url', 'http://127.0.0.1:1/', '--', 'cat'], /a --url and a command/],
 	[['LOG', '--serve', '--', 'cat'], /the log is the server/],
 	[['LOG', '--serve', '--junit', 'x'], /--junit has no meaning with --serve/],
 	[['LOG', '--listen', '7000', '--', 'cat'], /--listen is for --serve/],
+	[['LOG', '--serve', '--listen', 'nowhere'], /cannot be read/],
 	[['LOG', '--serve', '--listen', '0.0.0.0:7000'], /could be reached by others/],
+	[['LOG', '--update', '--log', 'x', '--', 'cat'], /--update writes to LOG itself/],
 	[['LOG', '--raw', '--', 'cat'], /to a socket/],
-	[['LOG', '--raw', '--url', 'http://a/'], /tcp:\/\/HOST:PORT/],
+	[['LOG', '--raw', '--serve'], /to a socket/],
+	[['LOG', '--raw', '--strict', '--url', 'tcp://a:1'], /--strict has no meaning with --raw/],
+	[['LOG', '--raw', '--url', 'http://a/'], /no place for raw bytes/],
 	[['LOG', '--ignore', 'result', '--', 'cat'], /no JSON pointer/],
 	[['LOG', '--set', '/a', '--', 'cat'], /has no value/],
-	[['LOG', '--timing', 'slow', '--', 'cat'], /one of recorded, fast/],
-	[['LOG', '--conn', 'nobody', '--', 'cat'], /no connection nobody/],
+	[['LOG', '--timing', 'slow', '--', 'cat'], /--timing slow is not known/],
 	[['LOG', '--cache-tools', '--', 'cat'], /no meaning for bridge replay/],
-	[
-		['LOG', '--', 'cat'],
-		/several servers in the log:\n {2}A {2}client → one, messages: 1\n {2}B {2}client → two, messages: 1\n/,
-	],
 ];
 
-test('what cannot be meant is said, with exit code 2', async t => {
+test('what cannot be meant is said', async t => {
+	for (const [args, says] of wrong) {
+		const error = await t.throwsAsync(async () => checkReplay(await readInvocation(['replay', ...args])));
+		t.regex(error?.message ?? '', says, args.join(' '));
+		t.is((error as BridgeError).exitCode, 2);
+	}
+	const {flags} = await readInvocation(['replay', 'LOG', '--set', '/a/b=x=y', '--set', '/c={"d":1}', '--set', '/e={', '--', 'cat']);
+	t.deepEqual(
+		flags.replay.given.map(({value}) => value),
+		['x=y', {d: 1}, '{'],
+	);
+});
+
+test('a log that does not have what is wanted is told of, with exit code 2', async t => {
 	const log = join(await newFolder(t), 'log.ndjson');
 	const line = (ConnID: string, to: string): string =>
 		logLine('client', to, {jsonrpc: '2.0', method: 'm'}, {ConnID});
 	writeFileSync(log, `${line('A', 'one')}\n${line('B', 'two')}\n`);
-	for (const [args, says] of wrong) {
-		const {code, stderr} = await runBridge(['replay', ...args.map(word => (word === 'LOG' ? log : word))]);
+	for (const [args, says] of [
+		[['/no/such/log'], /\/no\/such\/log cannot be read/],
+		[[log, '--conn', 'nobody'], /no connection nobody/],
+		[[log], /several servers in the log:\n {2}A {2}client → one, messages: 1\n {2}B {2}client → two, messages: 1\n/],
+	] as const) {
+		const {code, stderr} = await runBridge(['replay', ...args, '--', 'cat']);
 		t.is(code, 2, args.join(' '));
 		t.regex(stderr, says, args.join(' '));
 	}
