@@ -147,7 +147,18 @@ test('what cannot be meant is said', async t => {
 		t.regex(error?.message ?? '', says, args.join(' '));
 		t.is((error as BridgeError).exitCode, 2);
 	}
-	const {flags} = await readInvocation(['replay', 'LOG', '--set', '/a/b=x=y', '--set', '/c={"d":1}', '--set', '/e={', '--', 'cat']);
+	const {flags} = await readInvocation([
+		'replay',
+		'LOG',
+		'--set',
+		'/a/b=x=y',
+		'--set',
+		'/c={"d":1}',
+		'--set',
+		'/e={',
+		'--',
+		'cat',
+	]);
 	t.deepEqual(
 		flags.replay.given.map(({value}) => value),
 		['x=y', {d: 1}, '{'],
@@ -162,7 +173,10 @@ test('a log that does not have what is wanted is told of, with exit code 2', asy
 	for (const [args, says] of [
 		[['/no/such/log'], /\/no\/such\/log cannot be read/],
 		[[log, '--conn', 'nobody'], /no connection nobody/],
-		[[log], /several servers in the log:\n {2}A {2}client → one, messages: 1\n {2}B {2}client → two, messages: 1\n/],
+		[
+			[log],
+			/several servers in the log:\n {2}A {2}client → one, messages: 1\n {2}B {2}client → two, messages: 1\n/,
+		],
 	] as const) {
 		const {code, stderr} = await runBridge(['replay', ...args, '--', 'cat']);
 		t.is(code, 2, args.join(' '));

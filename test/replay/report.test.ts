@@ -15,7 +15,10 @@ test('long texts are shown from shortly before where they differ, and many lines
 });
 
 test('secrets of a live server are not shown', t => {
-	const text = shown({a: 1, token: 'old'}, {a: {api_key: 'hunter2', b: [{password: 'hunter3'}]}, token: 'hunter4', secret: 'hunter5'});
+	const text = shown(
+		{a: 1, token: 'old'},
+		{a: {api_key: 'hunter2', b: [{password: 'hunter3'}]}, token: 'hunter4', secret: 'hunter5'},
+	);
 	t.notRegex(text, /hunter/);
 	t.is(text.match(/\[redacted\]/g)?.length, 5);
 });
@@ -26,5 +29,8 @@ test('more differences than anybody reads are counted', t => {
 	const lines = outcomeLines({title: 'it', status: 'different', differences: found, ms: 1}, 7);
 	t.is(lines[0], '✗ 7 it');
 	t.is(lines.at(-2), '    … and 80 more differences');
-	t.is(summary({same: 1, different: 2, failed: 0, missed: 3}, 1.25), '✗ 6 compared: 1 same, 2 different, 3 not tried (1.3 s)');
+	t.is(
+		summary({same: 1, different: 2, failed: 0, missed: 3}, 1.25),
+		'✗ 6 compared: 1 same, 2 different, 3 not tried (1.3 s)',
+	);
 });
