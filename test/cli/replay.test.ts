@@ -19,6 +19,9 @@ test('a session replayed against the same server is the same, for either side of
 	}
 	const {stderr} = await replay(log, ...TOKEN, '--', ...asking());
 	t.regex(stderr, /--side upstream replays what the server heard/);
+	const strict = await replay(log, ...TOKEN, '--strict', '--', ...asking());
+	t.is(strict.code, 1);
+	t.regex(strict.stdout.join('\n'), /tools\/call now\n {4}\/result\/content\/0\/text\n {4}- "It is /);
 });
 
 test('a server that changed is told by what changed, and in a report', async t => {

@@ -1,3 +1,4 @@
+import {readFileSync} from 'node:fs';
 import {writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import process from 'node:process';
@@ -61,6 +62,13 @@ test('the log of a gateway has a connection for each session, and all of a serve
 		event === 'open' && to === 'two' ? [ConnID] : [],
 	);
 	await isSame(t, 3, log, '--conn', String(ids[0]), '--', ...asking('--changed'));
+	// Without the sessions of the other server, all are of one, and are replayed one after the other; from a folder, too.
+	const folder = await newFolder(t);
+	const rest = readFileSync(log, 'utf8')
+		.split('\n')
+		.filter(line => !line.includes(`"ConnID":"${ids[0]}"`));
+	await writeFile(join(folder, 'one.ndjson'), rest.join('\n'));
+	await isSame(t, 6, folder, '--', ...asking());
 });
 
 test('what a client without sessions asked of a gateway is replayed against one, from either side', async t => {
