@@ -19,7 +19,7 @@ export type Difference = {
 };
 
 /** More are counted by nobody. */
-export const MAX_DIFFERENCES = 1000;
+const MAX_DIFFERENCES = 1000;
 
 /** Where a live value differs from the recorded one. */
 export function differences(

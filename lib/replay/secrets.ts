@@ -34,7 +34,7 @@ const isAt = (pattern: Pattern, path: Path): boolean =>
 	pattern.length === path.length && covers(pattern, path);
 
 /** Where a message has a value that the log does not tell. */
-export function redactedIn(value: unknown, path: Path = []): Path[] {
+function redactedIn(value: unknown, path: Path = []): Path[] {
 	if (value === REDACTED) return isSecretName(String(path.at(-1))) ? [path] : [];
 	if (Array.isArray(value)) return value.flatMap((item, at) => redactedIn(item, [...path, String(at)]));
 	if (!isObject(value)) return [];

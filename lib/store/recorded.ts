@@ -53,7 +53,7 @@ export type Contents = {
 };
 
 /** More is not kept in mind of one log. Whoever has such a log names one connection. */
-export const MAX_RECORDED = 1_000_000;
+const MAX_RECORDED = 1_000_000;
 
 /** Reads what is said in a log, without keeping what it says. Only one connection of it, where one is named. */
 export async function contentsOf(
