@@ -17,6 +17,7 @@ const commands = [
 	'serve',
 	'raw',
 	'decode',
+	'replay',
 	'versions',
 	'config',
 	...companions.keys(),
@@ -61,11 +62,12 @@ async function frontServer(server: Invocation['server'], flags: Flags, stop: Sto
 	return runFilter(flags, stop);
 }
 
-/** Commands that serve what a configuration names. */
+/** Commands that have a file or a configuration to go by. */
 const serving: ReadonlyMap<string | undefined, (given: Invocation, stop: Stop) => Promise<number>> = new Map([
 	['gateway', serveGateway],
 	['hub', serveHub],
 	['serve', serveCodex],
+	['replay', replayLog],
 ]);
 
 async function serveGateway({words, server, flags}: Invocation, stop: Stop): Promise<number> {
@@ -96,6 +98,11 @@ async function serveHub({words, server, flags}: Invocation, stop: Stop): Promise
 	if (server || words.length > 1) throw superfluous('hub', server?.[0] ?? words[1] ?? '');
 	const {runHub} = await import('./hub.js');
 	return runHub(flags, stop, version());
+}
+
+async function replayLog(given: Invocation, stop: Stop): Promise<number> {
+	const {runReplay} = await import('./replay.js');
+	return runReplay(given, stop, version());
 }
 
 async function serveCodex({words, server, flags}: Invocation, stop: Stop): Promise<number> {

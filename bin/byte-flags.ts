@@ -1,9 +1,17 @@
+import {replayOptions, replaySwitches} from './replay-flags.js';
 import {invalid} from './values.js';
 
-/** The flags of commands that have to do with bytes: all others would mean nothing there. */
+/** The flags of commands that have to do with logs: all others would mean nothing there. */
 const own: ReadonlyMap<string | undefined, readonly string[]> = new Map([
 	['raw', ['mcp-port', 'log', 'filename-format', 'flush-millis', 'max-buffer', 'on-full']],
 	['decode', ['conn', 'from', 'to']],
+	[
+		'replay',
+		[
+			...['conn', 'url', 'header', 'env', 'timeout', ...replayOptions, ...replaySwitches],
+			...['log', 'log-secrets', 'filename-format', 'flush-millis', 'max-buffer', 'on-full'],
+		],
+	],
 ]);
 const everywhere: readonly string[] = ['help', 'version', 'debug', 'log-level'];
 

@@ -14,6 +14,7 @@ import {
 	noCompanionFlags,
 } from './companion-flags.js';
 import {destination} from './destination.js';
+import {noReplayFlags, type ReplayFlags, replayFlags, replayOptions, replaySwitches} from './replay-flags.js';
 import {
 	ANY,
 	isOptional,
@@ -70,6 +71,8 @@ export type Flags = {
 	readonly session: SessionFlags;
 	/** For `threads`, `install` and others that are for people. */
 	readonly companion: CompanionFlags;
+	/** For `replay`. */
+	readonly replay: ReplayFlags;
 };
 
 const switches = [
@@ -82,6 +85,7 @@ const switches = [
 	'to',
 	...sessionSwitches,
 	...companionSwitches,
+	...replaySwitches,
 ] as const;
 const options = [
 	...[
@@ -100,6 +104,7 @@ const options = [
 	...['mcp-port', 'conn', 'filename-format', 'flush-millis', 'max-buffer', 'on-full'],
 	...sessionOptions,
 	...companionOptions,
+	...replayOptions,
 ] as const;
 const known: readonly string[] = [...options, ...switches];
 
@@ -130,6 +135,7 @@ const noFlags: Flags = {
 	direction: undefined,
 	session: noSessionFlags,
 	companion: noCompanionFlags,
+	replay: noReplayFlags,
 };
 
 /** What is for bridge, and what is the server's, if there is one. */
@@ -191,9 +197,9 @@ function withValue(word: string, next: string | undefined): string {
 }
 
 function understood(given: ReadonlyMap<string, unknown>, command: string | undefined): Flags {
+	const all = (name: string): readonly string[] => (given.get(camel(name)) as string[] | undefined) ?? [];
 	const one = (name: string): string | undefined => {
-		const values = given.get(camel(name)) as string[] | undefined;
-		if (values === undefined || values.length === 0) return;
+		const values = all(name);
 		if (values.length > 1) throw invalid(`--${name} is given ${values.length} times.`, 'Give it once.');
 		return values[0];
 	};
@@ -226,8 +232,8 @@ function understood(given: ReadonlyMap<string, unknown>, command: string | undef
 		maxBufferBytes: bytes('max-buffer', one('max-buffer')) ?? noFlags.maxBufferBytes,
 		onFull: among('on-full', ['gap', 'wait']) ?? noFlags.onFull,
 		timeoutMs: millis('timeout', one('timeout'), 1000),
-		url: address(one('url')),
-		headers: headersOf((given.get('header') as string[] | undefined) ?? []),
+		url: address(one('url'), command === 'replay' && given.get('raw') === true),
+		headers: headersOf(all('header')),
 		config: one('config'),
 		check: one('check'),
 		clientVersion: among('client-version', handshakeVersions),
@@ -236,6 +242,7 @@ function understood(given: ReadonlyMap<string, unknown>, command: string | undef
 		printClient: among('print-client', clients),
 		session: sessionFlags(one, name => given.get(name) === true),
 		companion: companionFlags(one, name => given.get(name) === true),
-		env: environment((given.get('env') as string[] | undefined) ?? []),
+		replay: replayFlags({one, among, all, isGiven: name => given.get(name) === true}),
+		env: environment(all('env')),
 	};
 }

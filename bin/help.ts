@@ -1,4 +1,5 @@
 import {companionHelps} from './companion-help.js';
+import {replayHelp} from './replay-help.js';
 
 /** What `bridge --help` prints. */
 const help = `bridge: a pipeline for MCP traffic, between a client and its server
@@ -10,6 +11,7 @@ Usage
   bridge gateway [--config FILE]       an HTTP server: each configured server at /mcp/{service}
   bridge raw [RULE…] [@DIR]            raw TCP forwarding with a log of all bytes; RULE is LOCAL:HOST:PORT
   bridge decode LOG [--conn ID]        such a log back into bytes
+  bridge replay LOG -- COMMAND         recorded traffic against a live server; --serve plays the recorded server
   bridge hub [--config FILE]           all configured servers as one on stdio, their tools behind one tool, run
   bridge serve [--identity NAME]       many Codex sessions as one MCP server on stdio, each with an identity
   bridge versions -- COMMAND [ARGS…]   or --url URL: what a server speaks, and what each client would lose with it
@@ -250,6 +252,7 @@ const helps: ReadonlyMap<string | undefined, string> = new Map([
 	['gateway', gatewayHelp],
 	['raw', rawHelp],
 	['decode', decodeHelp],
+	['replay', replayHelp],
 	['hub', hubHelp],
 	['serve', serveHelp],
 	['config', configHelp],

@@ -1,12 +1,13 @@
 import {BridgeError} from '../lib/errors.js';
 import type {Flags, Invocation} from './flags.js';
+import {replayFlagNames} from './replay-flags.js';
 import {type SessionFlags, sessionOptions} from './session-flags.js';
 
 /** Where a flag means something: `front` is bridge without a command, `child` and `url` what it is in front of there. */
 type Place = 'front' | 'child' | 'url' | (typeof places)[number];
 
 const places = [
-	...(['gateway', 'hub', 'serve', 'versions', 'config', 'raw', 'decode'] as const),
+	...(['gateway', 'hub', 'serve', 'versions', 'config', 'raw', 'decode', 'replay'] as const),
 	...(['threads', 'summary', 'install', 'doctor'] as const),
 ] as const;
 
@@ -39,24 +40,29 @@ const sessionRules: readonly Rule[] = [
 	only('--user', ['install'], ({companion}) => companion.isForUser),
 ];
 
+const replayRules: readonly Rule[] = replayFlagNames.map(([name, isGiven]) =>
+	only(`--${name}`, ['replay'], ({replay}) => isGiven(replay)),
+);
+
 const rules: readonly Rule[] = [
 	...sessionRules,
+	...replayRules,
 	{
 		flag: '--url',
 		isGiven: ({url}) => url !== undefined,
-		places: ['url', 'versions', 'install'],
+		places: ['url', 'versions', 'install', 'replay'],
 		remedy: 'Name the server in the configuration, with its url; or leave the command out: bridge --url URL',
 	},
 	{
 		flag: '--header',
 		isGiven: ({headers}) => Object.keys(headers).length > 0,
-		places: ['url', 'versions'],
+		places: ['url', 'versions', 'replay'],
 		remedy: 'It goes with --url URL; in a configuration, headers are a key of each server.',
 	},
 	{
 		flag: '--env',
 		isGiven: ({env}) => Object.keys(env).length > 0,
-		places: ['child', 'versions', 'serve'],
+		places: ['child', 'versions', 'serve', 'replay'],
 		remedy:
 			'It is for a server that bridge starts: bridge --env NAME -- COMMAND; in a configuration, env is a key.',
 	},
@@ -73,7 +79,7 @@ const rules: readonly Rule[] = [
 		remedy: 'Write: bridge config --check FILE',
 	},
 	only('--mcp-port', ['raw'], ({mcpPort}) => mcpPort !== undefined),
-	only('--conn', ['decode'], ({conn}) => conn !== undefined),
+	only('--conn', ['decode', 'replay'], ({conn}) => conn !== undefined),
 	{
 		flag: '--from or --to',
 		isGiven: ({direction}) => direction !== undefined,

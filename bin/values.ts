@@ -5,9 +5,10 @@ import {BridgeError} from '../lib/errors.js';
 import {isLoopback} from '../lib/loopback.js';
 import type {Environment} from '../lib/transports/environment.js';
 
-/** Where a server is. What goes beyond this machine is encrypted. */
-export function address(text: string | undefined): URL | undefined {
+/** Where a server is. What goes beyond this machine is encrypted, unless it is a bare port. */
+export function address(text: string | undefined, isRaw = false): URL | undefined {
 	if (text === undefined) return;
+	if (isRaw) return target(text);
 	if (!URL.canParse(text))
 		throw invalid(`--url ${text} is no URL.`, 'Write it whole: --url https://example.com/mcp');
 	const url = new URL(text);
@@ -15,6 +16,13 @@ export function address(text: string | undefined): URL | undefined {
 		throw invalid(`--url ${text} is not http, https, ws or wss.`, 'For a command, write: bridge -- COMMAND');
 	if (!isLoopback(url.hostname)) url.protocol = url.protocol.startsWith('ws') ? 'wss:' : 'https:';
 	return url;
+}
+
+/** A port that takes any bytes. */
+function target(text: string): URL {
+	const url = URL.canParse(text) ? new URL(text) : undefined;
+	if (url?.protocol === 'tcp:' && url.hostname !== '' && url.port !== '') return url;
+	throw invalid(`--url ${text} is no place for raw bytes.`, 'Write --url tcp://HOST:PORT.');
 }
 
 /** `NAME: VALUE`, as curl takes it. */

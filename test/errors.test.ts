@@ -16,6 +16,8 @@ const promised: {readonly [code in FailureCode]: readonly [rpc: number, kind: st
 	ERR_MESSAGE_TOO_LARGE: [-31_007, 'too_large', 1],
 	ERR_MESSAGE_MALFORMED: [-32_700, 'parse_error', 1],
 	ERR_MESSAGE_INVALID: [-32_600, 'invalid_request', 1],
+	ERR_REQUEST_UNRECORDED: [-32_602, 'not_recorded', 1],
+	ERR_METHOD_UNRECORDED: [-32_601, 'not_recorded', 1],
 };
 
 for (const [name, [rpc, kind, exit]] of Object.entries(promised)) {

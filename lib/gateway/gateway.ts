@@ -10,7 +10,7 @@ import {isLoopback} from '../loopback.js';
 import type {LiveTraffic} from '../store/live-traffic.js';
 import type {Converse} from './conversation.js';
 import {Metrics} from './metrics.js';
-import {Service, type ServiceOptions} from './service.js';
+import {type Opener, Service, type ServiceOptions} from './service.js';
 import {servicesOf} from './services.js';
 import {Sessions} from './sessions.js';
 import {statusOf} from './status.js';
@@ -27,6 +27,8 @@ export type GatewayOptions = {
 	readonly version: string;
 	/** Lines that the traffic log left out. */
 	readonly droppedLogLines: () => number;
+	/** What is at /mcp instead of all services as one. */
+	readonly all?: Opener;
 };
 
 /** All services that are behind one HTTP server, and the sessions of their clients. */
@@ -58,7 +60,8 @@ export class Gateway {
 		const {services} = this;
 		const {createRunner, version} = options;
 		this.#hub = new Hub({config, log, converse, services, createRunner, version});
-		this.#all = new Service(allServers, this.#serviceOptions(config), () => this.#hub.open());
+		const all = options.all ?? (() => this.#hub.open());
+		this.#all = new Service(allServers, this.#serviceOptions(config), all);
 		this.sessions = new Sessions({log, limits: () => this.config.limits});
 		this.metrics = new Metrics({
 			sessions: () => this.sessions.size,

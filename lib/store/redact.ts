@@ -13,6 +13,9 @@ const names = [
 const bare = (name: string): string => name.toLowerCase().replace(/[-_]/g, '');
 const secrets = new Set(names.map(bare));
 
+/** Whether the value of a member with this name is a secret. */
+export const isSecretName = (name: string): boolean => secrets.has(bare(name));
+
 /** Which lengths, first and last letters such a name has. */
 const suspects = new Uint8Array(32 * 1024);
 const suspect = (length: number, first = 0, last = 0): number =>

@@ -1,6 +1,7 @@
 import process from 'node:process';
 import test from 'ava';
 import {type Flags, readInvocation} from '../../bin/flags.js';
+import {noReplayFlags} from '../../bin/replay-flags.js';
 import {noSessionFlags} from '../../bin/session-flags.js';
 import {BridgeError} from '../../lib/errors.js';
 
@@ -33,6 +34,7 @@ const defaults: Flags = {
 	direction: undefined,
 	session: noSessionFlags,
 	companion: {repo: undefined, isJson: false, isPruning: false, isYes: false, isForUser: false},
+	replay: noReplayFlags,
 };
 
 test('has defaults for all that is not given', async t => {

@@ -1,0 +1,79 @@
+import {isUtf8} from 'node:buffer';
+
+const times = [
+	/\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?/,
+	/(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? [\w ]{5,12}\d{4} \d\d:\d\d:\d\d(?: GMT(?:[+-]\d{4})?)?(?: \([^)]{1,60}\))?/,
+	/\b\d{1,2}:\d\d:\d\d(?:\.\d+)?(?: ?[AP]M)?\b/,
+	/\b\d{1,2}\/\d{1,2}\/\d{4}\b/,
+	/\b1[5-9]\d{11}(?:\d{3})?\b/,
+];
+const ids = [
+	/\b[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}\b/,
+	/\beyJ[\w-]{10,4000}\.[\w-]{10,4000}\.[\w-]*/,
+	/\b[\da-f]{32,128}\b/,
+];
+const anyOf = (shapes: readonly RegExp[]): RegExp =>
+	new RegExp(shapes.map(({source}) => source).join('|'), 'gi');
+
+/** What looks like a time, an id or a token, wherever it stands in a text: another one is as good. */
+const fleetingShapes = anyOf([...times, ...ids]);
+const idShapes = anyOf(ids);
+
+/** Names of members whose values are times, ids of one conversation, or tokens. */
+const fleeting = new Set([
+	...[
+		'progresstoken',
+		'cursor',
+		'nextcursor',
+		'sessionid',
+		'requestid',
+		'taskid',
+		'traceparent',
+		'tracestate',
+	],
+	...[
+		'etag',
+		'time',
+		'timestamp',
+		'createdat',
+		'updatedat',
+		'lastupdatedat',
+		'startedat',
+		'endedat',
+		'expiresat',
+	],
+	...['lastmodified', 'durationms', 'elapsedms', 'uptime', 'pid'],
+]);
+
+/** Longer texts are compared as they are. */
+const MAX_TEXT = 2 ** 20;
+
+/** Whether two values that are not the same differ only in what is another one each time. */
+export function isAlike(name: string, one: unknown, other: unknown): boolean {
+	if (typeof one !== typeof other) return false;
+	const isFleeting = fleeting.has(name.toLowerCase().replace(/[-_]/g, ''));
+	if (isFleeting && (typeof one === 'string' || typeof one === 'number')) return true;
+	if (typeof one !== 'string' || typeof other !== 'string') return false;
+	if (one.length > MAX_TEXT || other.length > MAX_TEXT) return false;
+	if (lasting(one) === lasting(other)) return true;
+	const [decoded, otherDecoded] = [textIn(one), textIn(other)];
+	return decoded !== undefined && otherDecoded !== undefined && lasting(decoded) === lasting(otherDecoded);
+}
+
+/** A text without what is another one each time. */
+const lasting = (text: string): string => text.replace(fleetingShapes, '\u0000');
+
+/** What looks like an id or a token in a text, in its order. */
+export const idsIn = (text: string): readonly string[] =>
+	text.length > MAX_TEXT ? [] : (text.match(idShapes) ?? []);
+
+/** A text with other ids in the place of those. */
+export const withIds = (text: string, other: (id: string) => string): string =>
+	text.length > MAX_TEXT ? text : text.replace(idShapes, other);
+
+/** The text that a base64 stands for; nothing, if it is none. */
+function textIn(base64: string): string | undefined {
+	if (base64.length < 16 || base64.length % 4 !== 0 || !/^[\w+/-]+={0,2}$/.test(base64)) return;
+	const bytes = Buffer.from(base64, 'base64');
+	return isUtf8(bytes) ? bytes.toString() : undefined;
+}

@@ -1,0 +1,130 @@
+import {closeSync, openSync, readSync} from 'node:fs';
+import {BridgeError} from '../errors.js';
+import type {LogFile} from '../store/log-files.js';
+import {fromPercentText} from '../store/percent.js';
+import {type Contents, contentsOf, type Place, type RecordedConnection, TooMuch} from '../store/recorded.js';
+
+/** A log that is open to be read at any place. */
+export class Recording {
+	readonly contents: Contents;
+	readonly #handles: readonly number[];
+
+	private constructor(contents: Contents, handles: readonly number[]) {
+		this.contents = contents;
+		this.#handles = handles;
+	}
+
+	/** Reads through a log once, so as to know what is where. */
+	static async open(
+		path: string,
+		files: readonly LogFile[],
+		conn: string | undefined,
+		onRead?: (bytes: number) => void,
+	): Promise<Recording> {
+		if (files.some(({isPipe}) => isPipe)) throw notAFile(path);
+		const contents = await contentsOf(files, conn, onRead).catch(error => {
+			throw error instanceof TooMuch ? tooMuch(path) : error;
+		});
+		return new Recording(
+			contents,
+			files.map(file => openSync(file.path, 'r')),
+		);
+	}
+
+	/** What stands at a place, as it stands there. */
+	bytes({file, start, length}: Place): Buffer {
+		const bytes = Buffer.allocUnsafe(length);
+		let done = 0;
+		while (done < length) {
+			const read = readSync(this.#handles[file] as number, bytes, done, length - done, start + done);
+			if (read === 0) throw changed();
+			done += read;
+		}
+		return bytes;
+	}
+
+	/** A message as a line. */
+	line(place: Place): Buffer {
+		return Buffer.concat([this.bytes(place), Buffer.from('\n')]);
+	}
+
+	/** A message as a value. */
+	body(place: Place): {readonly [key: string]: unknown} {
+		return JSON.parse(this.bytes(place).toString());
+	}
+
+	/** Bytes as they passed. */
+	data(place: Place): Buffer {
+		return fromPercentText(JSON.parse(this.bytes(place).toString()));
+	}
+
+	close(): void {
+		for (const handle of this.#handles) closeSync(handle);
+	}
+}
+
+/** So many connections are enough to choose from. */
+const MAX_SHOWN = 20;
+
+/**
+ * The connections that are meant: those of clients with one server, where no one is named. A hub has a connection for each of
+ * its servers, too, in which it is the client.
+ */
+export function chosen(
+	{contents}: Recording,
+	conn: string | undefined,
+	isMeant: (connection: RecordedConnection) => boolean,
+): readonly RecordedConnection[] {
+	const all = contents.connections.filter(isMeant);
+	if (all.length === 0) throw nothing(conn, contents);
+	if (conn !== undefined) return all;
+	const ofClients = all.filter(({client}) => client === 'client');
+	const meant = ofClients.length > 0 ? ofClients : all;
+	const servers = new Set(meant.map(({server}) => server));
+	if (servers.size > 1) throw several(all);
+	return meant;
+}
+
+const nothing = (conn: string | undefined, {connections}: Contents): BridgeError =>
+	new BridgeError(
+		'ERR_CONFIG_INVALID',
+		conn === undefined
+			? 'There is nothing in the log that could be replayed.'
+			: `There is no connection ${conn} in the log that could be replayed.`,
+		connections.some(({chunks}) => chunks.length > 0)
+			? 'It has raw bytes: replay them with --raw.'
+			: 'Record one with bridge --log FILE -- COMMAND.',
+	);
+
+function several(all: readonly RecordedConnection[]): BridgeError {
+	const rows = all
+		.slice(0, MAX_SHOWN)
+		.map(({id, client, server, messages}) => `  ${id}  ${client} → ${server}, messages: ${messages.length}`);
+	const rest = all.length > MAX_SHOWN ? `  … and ${all.length - MAX_SHOWN} more\n` : '';
+	return new BridgeError(
+		'ERR_CONFIG_INVALID',
+		`There are connections to several servers in the log:\n${rows.join('\n')}\n${rest}`,
+		'Name one with --conn ID.',
+	);
+}
+
+const notAFile = (path: string): BridgeError =>
+	new BridgeError(
+		'ERR_CONFIG_INVALID',
+		`${path} is no file, and a log that is replayed is read more than once.`,
+		'Save it to a file first.',
+	);
+
+const tooMuch = (path: string): BridgeError =>
+	new BridgeError(
+		'ERR_CONFIG_INVALID',
+		`${path} has more messages than can be replayed at once.`,
+		'Name one connection with --conn ID.',
+	);
+
+const changed = (): BridgeError =>
+	new BridgeError(
+		'ERR_CONFIG_INVALID',
+		'The log became shorter while it was replayed.',
+		'Replay a log that nobody writes to.',
+	);

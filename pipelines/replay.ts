@@ -1,0 +1,21 @@
+import type {Log} from '../lib/log.js';
+import {MESSAGE_LIMIT} from '../lib/operators/frame.js';
+import {parse} from '../lib/operators/parse.js';
+import type {Taps} from '../lib/operators/record.js';
+import {type TraceOptions, trace} from '../lib/operators/trace.js';
+import type {Stage} from '../lib/stage.js';
+
+export type ReplayOptions = {
+	readonly log: Log;
+	readonly trace?: TraceOptions | undefined;
+	/** The traffic log. */
+	readonly taps?: Taps | undefined;
+};
+
+/** A recorded client in front of a live server. Nothing is changed: what differs is what is to be seen. */
+export const replay = ({log, trace: show, taps}: ReplayOptions): Stage[] => [
+	show ? trace(show) : {}, //                                     what passes, for people
+	taps?.client ?? {}, //                                          the new recording
+	parse({log, from: 'upstream', maxBytes: MESSAGE_LIMIT}), //     what is no message goes no further
+	taps?.upstream ?? {}, //                                        what the server says that is none
+];

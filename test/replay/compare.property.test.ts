@@ -1,0 +1,88 @@
+import test from 'ava';
+import fc from 'fast-check';
+import {differences, type Rules} from '../../lib/replay/compare.js';
+import {patternOf, pointerText} from '../../lib/replay/pointer.js';
+
+const strict: Rules = {ignored: [], isStrict: true};
+const usual: Rules = {ignored: [], isStrict: false};
+
+/** As JSON has it, so that there is no -0. */
+const json = fc.jsonValue().map(value => JSON.parse(JSON.stringify(value)) as unknown);
+const wild = fc.oneof(
+	json,
+	fc.array(fc.record({name: fc.string(), value: json}), {maxLength: 5}),
+	fc.dictionary(fc.constantFrom('__proto__', 'constructor', 'token', 'a/b', 'a~b', '', '0'), json),
+);
+
+test('a value does not differ from a copy of itself', t => {
+	fc.assert(
+		fc.property(wild, value => {
+			t.deepEqual(differences(value, structuredClone(value), strict), []);
+		}),
+	);
+	t.pass();
+});
+
+test('values that are written differently differ, and not where that is ignored', t => {
+	fc.assert(
+		fc.property(wild, wild, (one, other) => {
+			const found = differences({one}, {one: other}, strict);
+			const isSame = JSON.stringify(one) === JSON.stringify(other);
+			if (isSame) t.deepEqual(found, []);
+			const ignored = found.map(({path}) => patternOf(pointerText(path)) ?? []);
+			t.deepEqual(differences({one}, {one: other}, {ignored, isStrict: true}), []);
+			t.true(differences({one}, {one: other}, usual).length <= found.length);
+		}),
+	);
+});
+
+test('a changed member is found where it is', t => {
+	fc.assert(
+		fc.property(fc.string(), fc.string(), wild, (name, inner, value) => {
+			fc.pre(name !== '__proto__' && inner !== '__proto__');
+			const found = differences({[name]: {[inner]: 1, value}}, {[name]: {[inner]: 2, value}}, strict);
+			// The two may have the same name, and then there is nothing to be found.
+			if (inner !== 'value') t.deepEqual(found, [{path: [name, inner], recorded: 1, live: 2}]);
+		}),
+	);
+	t.pass();
+});
+
+test('one more in the middle of a list of named things is one difference', t => {
+	const [a, b, c] = ['a', 'b', 'c'].map(name => ({name, is: 1}));
+	t.deepEqual(differences({tools: [a, c]}, {tools: [a, b, c]}, strict), [
+		{path: ['tools', ['b', '1']], recorded: undefined, live: b},
+	]);
+	t.is(differences({tools: [a, c]}, {tools: [c, a]}, strict).length, 1);
+	const ignored = [patternOf('/tools/*/is') ?? [], patternOf('/tools/c') ?? []];
+	t.deepEqual(differences({tools: [a, c]}, {tools: [{...a, is: 2}]}, {ignored, isStrict: true}), []);
+});
+
+test('times, ids and tokens may differ, unless all has to be the same', t => {
+	const pairs = [
+		['at 2026-11-16T01:02:03Z', 'at 2025-01-01T11:12:13.5+01:00'],
+		['0d1f2a3b-1111-4222-8333-444455556666', '9d1f2a3b-aaaa-4bbb-8ccc-ddddeeeeffff'],
+		['created at 12:03:48 PM', 'created at 1:02:03 AM'],
+		[
+			Buffer.from('blob at 12:03:48 PM').toString('base64'),
+			Buffer.from('blob at 12:04:49 AM').toString('base64'),
+		],
+		['Mon, 16 Nov 2026 01:02:03 GMT', 'Tue, 17 Nov 2026 11:12:13 GMT'],
+	];
+	for (const [one, other] of pairs) {
+		t.deepEqual(differences({text: one}, {text: other}, usual), [], one);
+		t.is(differences({text: one}, {text: other}, strict).length, 1, one);
+	}
+	t.deepEqual(
+		differences({nextCursor: 'a', lastUpdatedAt: 1}, {nextCursor: 'b', lastUpdatedAt: 2}, usual),
+		[],
+	);
+	t.is(differences({nextCursor: 'a'}, {}, usual).length, 1);
+	t.is(differences({text: 'one'}, {text: 'two'}, usual).length, 1);
+});
+
+test('what the log does not tell is whatever it is', t => {
+	t.deepEqual(differences({Token: '[redacted]'}, {Token: {a: 1}}, strict), []);
+	t.is(differences({text: '[redacted]'}, {text: 'x'}, strict).length, 1);
+	t.is(differences({token: '[redacted]'}, {}, strict).length, 0);
+});

@@ -1,0 +1,78 @@
+import {readFileSync, writeFileSync} from 'node:fs';
+import {join} from 'node:path';
+import type {ExecutionContext} from 'ava';
+import {Recording} from '../../lib/replay/recording.js';
+import type {Recorded} from '../../lib/store/recorded.js';
+import {newFolder} from '../faults/support.js';
+import {type Message, type Running, server, startBridge} from '../helpers/bridge.js';
+
+/** A server that asks and counts, and says something else each time. */
+export const asking = (...args: string[]): string[] => server('asking', ...args);
+
+/** Does a client's part in everything that such a server can do, and ends. */
+export async function talkTo(running: Running): Promise<void> {
+	const call = (id: number, name: string, args: Message = {}, meta: Message = {}): Promise<Message> =>
+		running.request(id, 'tools/call', {name, arguments: args, ...meta});
+	await running.shakeHands();
+	await running.request(1, 'tools/list');
+	await call(2, 'echo', {message: 'hello'});
+	await call(3, 'now');
+	await call(4, 'count', {to: 3}, {_meta: {progressToken: 'mine'}});
+	await call(5, 'login', {token: 'hunter2'});
+	const opened = await call(6, 'open');
+	const session = /session ([^"]+)"/.exec(JSON.stringify(opened))?.[1];
+	await call(7, 'use', {session});
+	const asked = call(8, 'ask');
+	const {id} = await running.message(({method}) => method === 'elicitation/create');
+	running.send({id, result: {action: 'accept', content: {name: 'Ada'}}});
+	await asked;
+}
+
+/** What has to be given to replay that, since a log does not have it. */
+export const TOKEN = ['--set', '/params/arguments/token=hunter2'];
+
+/** Records it, and returns the log. */
+export async function recordAsking(t: ExecutionContext, ...flags: string[]): Promise<string> {
+	const log = join(await newFolder(t), 'session.ndjson');
+	const running = startBridge(['--log', log, ...flags, '--', ...asking()]);
+	t.teardown(() => running.child.kill('SIGKILL'));
+	await talkTo(running);
+	t.is(await running.end(), 0);
+	return log;
+}
+
+export type Line = Message & {readonly ConnID?: string; readonly message?: Message; readonly from?: string};
+
+export const linesOfLog = (log: string): Line[] =>
+	readFileSync(log, 'utf8')
+		.split('\n')
+		.filter(line => line !== '')
+		.map(line => JSON.parse(line) as Line);
+
+/** A line of a log with a message. */
+export const logLine = (from: string, to: string, message: unknown, rest: Message = {}): string =>
+	JSON.stringify({
+		time: '2026-11-16T01:02:03.456789Z',
+		ConnID: '0Ab3xYz9',
+		message,
+		from,
+		to,
+		side: 'client',
+		...rest,
+	});
+
+/** A log of lines, open to be replayed. */
+export async function openLog(t: ExecutionContext, content: string | Uint8Array): Promise<Recording> {
+	const path = join(await newFolder(t), 'log.ndjson');
+	writeFileSync(path, content);
+	const recording = await Recording.open(path, [{path, isPipe: false}], undefined);
+	t.teardown(() => recording.close());
+	return recording;
+}
+
+/** A message as an index has it. */
+export const recorded = (at: number, given: Partial<Recorded>): Recorded => ({
+	...{at, time: at * 1000, from: 'client', kind: 'notification', key: undefined, method: undefined},
+	...{side: 'client', isOwn: false, file: 0, start: 0, length: 0},
+	...given,
+});

@@ -1,0 +1,57 @@
+import {spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import process from 'node:process';
+import test, {type ExecutionContext} from 'ava';
+import {bridgeBin, fixture} from '../helpers/bridge.js';
+import {logLine} from '../replay/support.js';
+import {need} from './tools.js';
+
+/** A log whose client asks for longer than a second when it is replayed as it was recorded. */
+function longLog(t: ExecutionContext): string {
+	const folder = mkdtempSync(join(tmpdir(), 'bridge-replay-'));
+	t.teardown(() => rmSync(folder, {recursive: true, force: true}));
+	const lines = Array.from({length: 20}, (_, id) => {
+		const time = `2026-11-16T01:02:0${(id / 10).toFixed(1)}Z`;
+		const params = {name: 'echo', arguments: {message: String(id)}};
+		return [
+			logLine('client', 'it', {jsonrpc: '2.0', id, method: 'tools/call', params}, {time}),
+			logLine('it', 'client', {jsonrpc: '2.0', id, result: {content: []}}, {time}),
+		].join('\n');
+	});
+	writeFileSync(join(folder, 'log.ndjson'), lines.join('\n'));
+	return join(folder, 'log.ndjson');
+}
+
+/** Replays it on a terminal, and returns all that is written there. */
+async function onTerminal(log: string, env: NodeJS.ProcessEnv): Promise<string> {
+	const server = `${process.execPath} ${fixture('asking')}`;
+	const command = `${process.execPath} ${bridgeBin} replay ${log} --timing recorded -- ${server}`;
+	const child = spawn('script', ['-qec', command, '/dev/null'], {env, stdio: ['ignore', 'pipe', 'inherit']});
+	let out = '';
+	child.stdout.setEncoding('utf8').on('data', (text: string) => {
+		out += text;
+	});
+	const [code] = await once(child, 'close');
+	return `${out}${code}`;
+}
+
+test('a long replay shows a bar on a terminal, and what differs in colour, unless NO_COLOR is set', async t => {
+	need('script', 'bsdutils');
+	const log = longLog(t);
+	const {NO_COLOR: _, ...env} = process.env;
+	const [coloured, plain] = await Promise.all([
+		onTerminal(log, env),
+		onTerminal(log, {...env, NO_COLOR: '1'}),
+	]);
+	for (const out of [coloured, plain]) {
+		t.regex(out, /Replaying █+░+ \d+ %/);
+		t.regex(out, /20 compared: 0 same, 20 different/);
+		t.true(out.endsWith('1'));
+	}
+	t.true(coloured.includes('\u001b[31m✗ 1 tools/call echo\u001b[0m'));
+	t.true(coloured.includes('\u001b[32m    + '));
+	t.false(plain.includes('\u001b[3'));
+});
