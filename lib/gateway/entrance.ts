@@ -148,11 +148,7 @@ export class Entrance {
 
 	/** Reads the body of a request, as long as there is room for it. */
 	#read(req: IncomingMessage, res: ServerResponse, done: Parameters<typeof readBody>[2]): void {
-		const room = this.#room;
-		readBody(req, this.#gateway.config.limits.messageBytes, done, {
-			take: (bytes, giveWay) => room.take(res, bytes, giveWay),
-			settle: () => room.settle(res),
-		});
+		readBody(req, this.#gateway.config.limits.messageBytes, done, this.#room.of(res));
 	}
 
 	/** A client of 2024-11-05 begins. */
