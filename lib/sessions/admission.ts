@@ -43,6 +43,11 @@ export class Admissions {
 		this.#resume = resume;
 	}
 
+	/** Whether it is for a session that this process does not run: others may have done something to it since. */
+	isOfBefore(call: CodexCall): boolean {
+		return call.kind !== 'start' && this.#sessions.liveOne(call.ref) === undefined;
+	}
+
 	/** Refuses the call where it cannot be. */
 	admit(call: CodexCall): Admission {
 		if (call.kind === 'start') return this.#start(call);

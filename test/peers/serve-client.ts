@@ -30,6 +30,19 @@ export type Outcome = {
 	readonly codexId: string;
 };
 
+/** Understands the result of a tool. */
+export function outcomeOf(answer: unknown): Outcome {
+	const result = objectOf(answer);
+	const text = listOf(result.content)
+		.map(item => String(objectOf(item).text))
+		.join('\n');
+	const structured = objectOf(result.structuredContent);
+	return {
+		...{text, isError: result.isError === true, structured},
+		...{error: objectOf(structured.error), codexId: String(structured.codex_id)},
+	};
+}
+
 /** How a client of the tests is started. */
 export type ClientOptions = {
 	/** What comes after `bridge serve`. */
@@ -37,6 +50,8 @@ export type ClientOptions = {
 	/** Answers the questions of Codex; without it the client cannot be asked. */
 	readonly onQuestion?: (params: JsonObject) => object;
 };
+
+type BridgeProcess = {readonly pid: number; readonly stdin: NodeJS.WritableStream};
 
 /** The real SDK's client in front of `bridge serve` in front of a real Codex. */
 export class RealClient {
@@ -47,9 +62,12 @@ export class RealClient {
 	/** Resolves when bridge is gone. */
 	readonly gone: Promise<void>;
 
-	private constructor(sdk: SdkClient, pid: number) {
+	readonly #process: BridgeProcess;
+
+	private constructor(sdk: SdkClient, running: BridgeProcess) {
 		this.sdk = sdk;
-		this.pid = pid;
+		this.#process = running;
+		this.pid = running.pid;
 		this.gone = new Promise(resolve => {
 			sdk.onclose = resolve;
 		});
@@ -71,7 +89,8 @@ export class RealClient {
 				onQuestion(objectOf(objectOf(request).params)),
 			);
 		await sdk.connect(transport);
-		const client = new RealClient(sdk, Number(Reflect.get(transport, 'pid')));
+		// The SDK's own way to end it has a signal follow after 2 s.
+		const client = new RealClient(sdk, Reflect.get(transport, '_process') as BridgeProcess);
 		transport.stderr?.on('data', chunk => {
 			client.stderr += String(chunk);
 		});
@@ -82,15 +101,7 @@ export class RealClient {
 	}
 
 	async call(name: string, args: JsonObject = {}, options?: SdkOptions): Promise<Outcome> {
-		const result = objectOf(await this.sdk.callTool({name, arguments: args}, undefined, options));
-		const text = listOf(result.content)
-			.map(item => String(objectOf(item).text))
-			.join('\n');
-		const structured = objectOf(result.structuredContent);
-		return {
-			...{text, isError: result.isError === true, structured},
-			...{error: objectOf(structured.error), codexId: String(structured.codex_id)},
-		};
+		return outcomeOf(await this.sdk.callTool({name, arguments: args}, undefined, options));
 	}
 
 	codex(args: JsonObject, options?: SdkOptions): Promise<Outcome> {
@@ -126,6 +137,12 @@ export class RealClient {
 			);
 			if (found && found.thread_id !== null) return found;
 		}
+	}
+
+	/** Ends the input of bridge, without a signal after it, and waits until it is gone. */
+	async hangUp(): Promise<void> {
+		this.#process.stdin.end();
+		await this.gone;
 	}
 
 	/** Ends bridge by a signal, and waits for that. */
