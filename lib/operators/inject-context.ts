@@ -52,7 +52,8 @@ class ContextInjector implements Steps {
 			const call = readCall(name, args, this.#options.sessions.config.agentFileAs);
 			this.#underWay.set(key, {isCancelled: false});
 			// Who comes while another is looked for stays behind it.
-			if (this.#looking > 0 || this.#options.admissions.isOfBefore(call)) void this.#look(envelope, key, call);
+			if (this.#looking > 0 || this.#options.admissions.isOfBefore(call))
+				void this.#look(envelope, key, call);
 			else this.#admit(envelope, key, call);
 		} catch (error) {
 			this.#refuse(envelope, error);
@@ -83,7 +84,8 @@ class ContextInjector implements Steps {
 		const prepared = session.order.then(async () => {
 			try {
 				const {tool, arguments: args, accepted} = await ready();
-				if (this.#underWay.get(key)?.isCancelled) throw new Refusal('cancelled', 'This call was cancelled before it began.');
+				if (this.#underWay.get(key)?.isCancelled)
+					throw new Refusal('cancelled', 'This call was cancelled before it began.');
 				const refusal = this.#options.refusal();
 				if (refusal) throw refusal;
 				this.#options.calls.set(key, accepted);

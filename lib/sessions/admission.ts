@@ -3,7 +3,7 @@ import {type JsonObject, without} from '../protocol/json.js';
 import type {Accepted} from './accepted-calls.js';
 import type {CodexCall, ReplyCall, ResumeCall, StartCall} from './call-arguments.js';
 import {joined} from './context.js';
-import {checkedIdentity, conflict} from './identity.js';
+import {checkedIdentity, conflictElsewhere} from './identity.js';
 import type {MemoryPlace, Preparation} from './preparation.js';
 import {Refusal} from './refusal.js';
 import type {Session} from './session.js';
@@ -55,7 +55,7 @@ export class Admissions {
 		if (live) return this.#goOn(live, call);
 		const entry = this.#sessions.known(call.ref);
 		if (call.kind === 'reply' && entry.status === 'closed') throw closed(entry);
-		if (entry.status === 'active') throw conflict(entry.identity, entry.codex_id);
+		if (entry.status === 'active') throw conflictElsewhere(entry.identity, entry.codex_id);
 		checkSame(call, entry);
 		return this.#revive(entry, call.prompt, 'prompt', call.kind === 'resume' ? call : undefined);
 	}

@@ -173,7 +173,11 @@ for (const kind of codexKinds) {
 			};
 			t.like(await told({}), {model: 'model-of-careful', effort: 'high'}, '--role');
 			const writer = await told({role: 'writer'});
-			t.like(writer, {model: 'model-of-file', effort: 'low'}, 'that of the repository before that of the user');
+			t.like(
+				writer,
+				{model: 'model-of-file', effort: 'low'},
+				'that of the repository before that of the user',
+			);
 			t.regex(writer.developer, /`sandbox_mode` is `workspace-write`/);
 			t.notRegex(writer.developer, /Approval policy is currently never/);
 			t.is((await told({role: 'writer', model: 'model-of-call'})).model, 'model-of-call');

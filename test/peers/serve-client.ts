@@ -83,7 +83,10 @@ export class RealClient {
 			...{command: process.execPath, args: [bridgeFile, 'serve', '--trust', ...args], env, cwd: repo},
 			stderr: 'pipe',
 		});
-		const sdk = new Client({name: 'peers', version: '1'}, {capabilities: onQuestion ? {elicitation: {}} : {}});
+		const sdk = new Client(
+			{name: 'peers', version: '1'},
+			{capabilities: onQuestion ? {elicitation: {}} : {}},
+		);
 		if (onQuestion)
 			sdk.setRequestHandler(schema('ElicitRequestSchema'), request =>
 				onQuestion(objectOf(objectOf(request).params)),

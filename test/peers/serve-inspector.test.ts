@@ -25,7 +25,6 @@ for (const kind of codexKinds) {
 		const [one, two, three] = await Promise.all(
 			names.map(identity => inspector.call('stays', 'codex', {identity, prompt: sayIt(`I am ${identity}`)})),
 		);
-		t.log(one?.text);
 		t.deepEqual(
 			[one, two, three].map(made => made?.structured.content),
 			names.map(name => `I am ${name}`),
@@ -40,7 +39,7 @@ for (const kind of codexKinds) {
 		t.like(replied.structured, {content: 'STILL one', identity: 'one'});
 		t.like(late.error, {code: -32006, partial: 'HALFWAY', codex_id: two?.codexId}, late.text);
 		const left = reply('leaves', fourth.codexId, sayAndHold('BEGUN')).catch(() => undefined);
-		await until(() => at.model.asked() > 6)
+		await until(() => at.model.asked() > 6);
 		await inspector.disconnect('leaves');
 		await left;
 		t.true(at.audit().some(({event_type: event, identity}) => event === 'cancel' && identity === 'four'));
@@ -55,13 +54,16 @@ for (const kind of codexKinds) {
 		t.like(resumed.structured, {content: 'BACK', codex_id: one?.codexId, identity: 'one'}, resumed.text);
 	});
 
-	test.serial(`${kind}: the Inspector lists the tools, and finds nothing wrong with their schemas`, async t => {
-		const {home, env, repo} = await servePlace(t, kind);
-		const settings = Object.entries(env).flatMap(([name, value]) => ['-e', `${name}=${value}`]);
-		const target = [...settings, '--cwd', repo, process.execPath, bridgeFile, 'serve', '--trust'];
-		const listed = await inspect(home.folder, target, ['tools/list', '--strict']);
-		t.is(listed.code, 0, String(listed.stdout));
-		for (const name of ['codex', 'codex-reply', 'codex_threads', 'codex_status', 'codex_close'])
-			t.true(String(listed.stdout).includes(`"${name}"`), name);
-	});
+	test.serial(
+		`${kind}: the Inspector lists the tools, and finds nothing wrong with their schemas`,
+		async t => {
+			const {home, env, repo} = await servePlace(t, kind);
+			const settings = Object.entries(env).flatMap(([name, value]) => ['-e', `${name}=${value}`]);
+			const target = [...settings, '--cwd', repo, process.execPath, bridgeFile, 'serve', '--trust'];
+			const listed = await inspect(home.folder, target, ['tools/list', '--strict']);
+			t.is(listed.code, 0, String(listed.stdout));
+			for (const name of ['codex', 'codex-reply', 'codex_threads', 'codex_status', 'codex_close'])
+				t.true(String(listed.stdout).includes(`"${name}"`), name);
+		},
+	);
 }

@@ -56,6 +56,7 @@ test('5.3 FR-3.2 a session of another bridge is resumed by one that still runs w
 		t.like(entry, {codex_id: codexId, status: 'active'}, 'it is seen');
 		const held = await one.codex({codex_id: codexId, prompt: 'x'});
 		t.like(held.error, {code: -32001, codex_id: codexId});
+		t.regex(held.text, /of another bridge serve/);
 		third.running.child.kill(how);
 		await third.running.exited;
 		const [left] = await one.threads({identity: how});
