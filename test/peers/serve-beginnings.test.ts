@@ -11,6 +11,7 @@ import {type ServePlace, shareServe} from './serve-client.js';
  */
 
 const repositoryConfig = `[plugins.codex-mcp]
+codex_bin = "/nowhere/codex"
 default_identity = "nobody"
 model = "model-of-file"
 reasoning_effort = "high"
@@ -24,7 +25,7 @@ approval_policy = "on-request"
 reasoning_effort = "low"
 `;
 
-/** Every layer of the configuration has something to say: the file of the user, that of the repository, and flags. */
+/** Every layer of the configuration has something to say: the user's file, the repository's, variables, and flags. */
 function configure(at: ServePlace): {args: string[]} {
 	at.configure(repositoryConfig);
 	mkdirSync(join(at.base, '.config/atm'), {recursive: true});

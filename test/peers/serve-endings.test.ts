@@ -1,7 +1,8 @@
 import {spawn} from 'node:child_process';
-import {readFileSync} from 'node:fs';
+import {readdirSync, readFileSync} from 'node:fs';
 import process from 'node:process';
 import test from 'ava';
+import {stateFolder} from '../../lib/atm/paths.js';
 import {objectOf} from '../../lib/protocol/json.js';
 import {bridgeBin, handshake} from '../helpers/bridge.js';
 import {framed, unframed} from '../helpers/frames.js';
@@ -74,6 +75,12 @@ for (const kind of codexKinds) {
 						/^You said: This session is about/,
 						identity,
 					);
+				const folder = stateFolder(at.base, 'default');
+				t.deepEqual(
+					readdirSync(folder).filter(name => name.endsWith('.lock')),
+					[],
+					'no identity is held',
+				);
 				t.deepEqual(
 					at.registry().map(({status, state}) => [status, state]),
 					[
@@ -138,10 +145,12 @@ for (const kind of codexKinds) {
 		void client.codex({prompt: sayAndHold('BEGUN'), identity: 'closed'}).catch(() => {});
 		const {codex_id: closedId} = await client.busy('closed');
 		at.model.holdOn(aboutToClose);
+		const asked = at.model.asked();
 		const closing = client.close(closedId);
 		await client.status();
 		await client.kill('SIGTERM');
 		t.like((await closing).structured, {closed: true, codex_id: closedId, status: 'interrupted'});
+		t.is(at.model.asked() - asked, 4, 'none waits for another');
 		t.is(readFileSync(path, 'utf8'), summary);
 		const statuses = at.registry().map(({identity, status}) => [identity, status]);
 		t.deepEqual(Object.fromEntries(statuses), {

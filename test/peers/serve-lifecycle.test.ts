@@ -116,7 +116,7 @@ for (const kind of codexKinds) {
 	test.serial(
 		`${kind}: FR-17.11 cancelled: the turn that waits begins, and its answer is its own; FR-17.2 idle after it; the queue keeps its order`,
 		async t => {
-			const {client} = serving(kind);
+			const {client, at} = serving(kind);
 			const {codexId} = await client.codex({prompt: sayIt('ONE'), identity: 'a'});
 			const control = new AbortController();
 			const cancelled = client.reply(codexId, sayAndHold('BEGUN'), {signal: control.signal});
@@ -129,6 +129,7 @@ for (const kind of codexKinds) {
 			control.abort('enough');
 			await t.throwsAsync(cancelled);
 			await t.throwsAsync(never);
+			t.throws(() => at.model.heard('NEVER'));
 			for (const [index, text] of ['TWO', 'THREE'].entries())
 				t.is((await queued[index])?.structured.content, text);
 			for (const text of ['R1', 'R2', 'R3'])
