@@ -25,8 +25,8 @@ interface ModelRequest {
 /** A model on the loopback interface: it does what the last message of the user says, so that Codex runs without a network. */
 export interface ScriptedModel {
 	readonly port: number;
-	/** How many requests there were so far. */
-	readonly asked: () => number;
+	/** How many requests there were so far in which the user's last words fit. */
+	readonly asked: (pattern?: RegExp) => number;
 	/** All that the model was given in the last request, as JSON. */
 	readonly given: () => string;
 	/** The last request in which somebody said this. */
@@ -186,7 +186,7 @@ export async function startModel(t: Pick<ExecutionContext, 'teardown'>): Promise
 	});
 	return {
 		port: (server.address() as AddressInfo).port,
-		asked: () => requests.length,
+		asked: (pattern = /^/) => requests.filter(request => pattern.test(lastUserText(request))).length,
 		given: () => JSON.stringify(requests.at(-1)?.input),
 		heard(text) {
 			const found = requests.findLast(request => lastUserText(request).includes(text));

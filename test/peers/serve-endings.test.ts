@@ -77,7 +77,7 @@ for (const kind of codexKinds) {
 					);
 				const folder = stateFolder(at.base, 'default');
 				t.deepEqual(
-					readdirSync(folder).filter(name => name.endsWith('.lock')),
+					readdirSync(folder).filter(name => /^[^.].*\.lock$/.test(name)),
 					[],
 					'no identity is held',
 				);
@@ -145,12 +145,11 @@ for (const kind of codexKinds) {
 		void client.codex({prompt: sayAndHold('BEGUN'), identity: 'closed'}).catch(() => {});
 		const {codex_id: closedId} = await client.busy('closed');
 		at.model.holdOn(aboutToClose);
-		const asked = at.model.asked();
 		const closing = client.close(closedId);
 		await client.status();
 		await client.kill('SIGTERM');
 		t.like((await closing).structured, {closed: true, codex_id: closedId, status: 'interrupted'});
-		t.is(at.model.asked() - asked, 4, 'none waits for another');
+		t.true(at.model.asked(aboutToClose) >= 4, 'none waits for another');
 		t.is(readFileSync(path, 'utf8'), summary);
 		const statuses = at.registry().map(({identity, status}) => [identity, status]);
 		t.deepEqual(Object.fromEntries(statuses), {

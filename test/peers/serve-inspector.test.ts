@@ -1,8 +1,9 @@
 import process from 'node:process';
+import {setTimeout as sleep} from 'node:timers/promises';
 import test from 'ava';
 import {stateFolder} from '../../lib/atm/paths.js';
+import type {JsonObject} from '../../lib/protocol/json.js';
 import {holderIn} from '../../lib/sessions/identity-locks.js';
-import {until} from '../operators/support.js';
 import {codexKinds} from './codex-clients.js';
 import {inspect} from './inspector.js';
 import {Mcpdo} from './mcpdo.js';
@@ -15,43 +16,41 @@ import {servePlace} from './serve-client.js';
 for (const kind of codexKinds) {
 	test(`${kind}: the Inspector starts three sessions at once over one connection, replies, is told of a timeout, closes, leaves in mid-turn, and resumes, also after kill -9 of bridge`, async t => {
 		const at = await servePlace(t, kind);
-		const serve = (...args: string[]) => ({
-			...{type: 'stdio', command: process.execPath, args: [bridgeFile, 'serve', '--trust', ...args]},
-			...{env: at.env, cwd: at.repo},
-		});
-		const inspector = await Mcpdo.start(t, at.home.folder, {stays: serve('--timeout', '8'), leaves: serve()});
-		await Promise.all([inspector.connect('stays'), inspector.connect('leaves')]);
+		const args = [bridgeFile, 'serve', '--trust', '--timeout', '8'];
+		const server = {type: 'stdio', command: process.execPath, args, env: at.env, cwd: at.repo};
+		const inspector = await Mcpdo.start(t, at.home.folder, {codex: server});
+		const call = (tool: string, given: JsonObject) => inspector.call('codex', tool, given);
+		await inspector.connect('codex');
 		const names = ['one', 'two', 'three'];
-		const [one, two, three] = await Promise.all(
-			names.map(identity => inspector.call('stays', 'codex', {identity, prompt: sayIt(`I am ${identity}`)})),
+		const made = await Promise.all(
+			names.map(identity => call('codex', {identity, prompt: sayIt(`I am ${identity}`)})),
 		);
 		t.deepEqual(
-			[one, two, three].map(made => made?.structured.content),
+			made.map(({structured}) => structured.content),
 			names.map(name => `I am ${name}`),
 		);
-		const fourth = await inspector.call('leaves', 'codex', {identity: 'four', prompt: sayIt('4')});
-		const reply = (server: string, codexId: unknown, prompt: string) =>
-			inspector.call(server, 'codex-reply', {codex_id: codexId, prompt});
+		const [one, two, three] = made.map(({codexId}) => codexId);
 		const [replied, late] = await Promise.all([
-			reply('stays', one?.codexId, sayIt('STILL one')),
-			reply('stays', two?.codexId, sayAndHold('HALFWAY')),
+			call('codex-reply', {codex_id: one, prompt: sayIt('STILL one')}),
+			call('codex-reply', {codex_id: two, prompt: sayAndHold('HALFWAY')}),
 		]);
 		t.like(replied.structured, {content: 'STILL one', identity: 'one'});
-		t.like(late.error, {code: -32006, partial: 'HALFWAY', codex_id: two?.codexId}, late.text);
-		const left = reply('leaves', fourth.codexId, sayAndHold('BEGUN')).catch(() => undefined);
-		await until(() => at.model.asked() > 6);
-		await inspector.disconnect('leaves');
+		t.like(late.error, {code: -32006, partial: 'HALFWAY', codex_id: two}, late.text);
+		const closed = await call('codex_close', {identity: 'two'});
+		t.like(closed.structured, {closed: true, codex_id: two, status: 'closed'});
+		const left = call('codex-reply', {codex_id: three, prompt: sayAndHold('BEGUN')}).catch(() => undefined);
+		while (at.model.asked(/BEGUN/) === 0) await sleep(10);
+		await inspector.disconnect('codex');
 		await left;
-		t.true(at.audit().some(({event_type: event, identity}) => event === 'cancel' && identity === 'four'));
-		const back = await inspector.call('stays', 'codex', {codex_id: fourth.codexId, prompt: sayIt('FOUR')});
-		t.like(back.structured, {content: 'FOUR', identity: 'four'}, back.text);
-		const closed = await inspector.call('stays', 'codex_close', {identity: 'three'});
-		t.like(closed.structured, {closed: true, codex_id: three?.codexId, status: 'closed'});
-		const holder = await holderIn(stateFolder(at.base, 'default'), 'one');
+		t.true(at.audit().some(({event_type: event, identity}) => event === 'cancel' && identity === 'three'));
+		await inspector.connect('codex');
+		const again = await call('codex', {codex_id: three, prompt: sayIt('AGAIN')});
+		t.like(again.structured, {content: 'AGAIN', codex_id: three, identity: 'three'}, again.text);
+		const holder = await holderIn(stateFolder(at.base, 'default'), 'three');
 		process.kill(Number(holder?.pid), 'SIGKILL');
-		await inspector.connect('stays');
-		const resumed = await inspector.call('stays', 'codex', {codex_id: one?.codexId, prompt: sayIt('BACK')});
-		t.like(resumed.structured, {content: 'BACK', codex_id: one?.codexId, identity: 'one'}, resumed.text);
+		await inspector.connect('codex');
+		const back = await call('codex', {codex_id: three, prompt: sayIt('BACK')});
+		t.like(back.structured, {content: 'BACK', codex_id: three, identity: 'three'}, back.text);
 	});
 
 	test.serial(

@@ -99,15 +99,15 @@ for (const kind of codexKinds) {
 				t.is(code, 0, stderr);
 				return stdout.join('\n');
 			};
-			const identities = async (...args: string[]): Promise<Set<string>> => {
+			const identities = async (...args: string[]): Promise<string[]> => {
 				const listed = JSON.parse(await bridge('threads', '--json', ...args)) as Array<{identity: string}>;
-				return new Set(listed.map(({identity}) => identity));
+				return listed.map(({identity}) => identity).sort((one, other) => one.localeCompare(other));
 			};
 			t.regex(await bridge('threads', '--repo', 'widgets'), /^a +default +active +idle /m);
 			await client.kill('SIGTERM');
-			t.deepEqual(await identities(), new Set(['a', 'b']));
-			t.deepEqual(await identities('--identity', 'b'), new Set(['b']));
-			t.deepEqual(await identities('--repo', 'elsewhere'), new Set([]));
+			t.deepEqual(await identities(), ['a', 'b']);
+			t.deepEqual(await identities('--identity', 'b'), ['b']);
+			t.deepEqual(await identities('--repo', 'elsewhere'), []);
 			t.is(
 				await bridge('summary', made.codexId),
 				readFileSync(at.summaryPath('a', made.structured.threadId), 'utf8').trimEnd(),
@@ -115,7 +115,7 @@ for (const kind of codexKinds) {
 			t.regex(await bridge('config'), /codex_bin.*codex\.js/);
 			rmSync(join(at.repo, 'sub'), {recursive: true});
 			await bridge('threads', '--prune');
-			t.deepEqual(await identities(), new Set(['a']));
+			t.deepEqual(await identities(), ['a']);
 		},
 	);
 }
