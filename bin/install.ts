@@ -41,9 +41,13 @@ export async function runInstall({words, flags}: Invocation, {script}: Whereabou
 		return 1;
 	}
 	const backup = await replace(file, before, after);
-	await say(`Written.${backup === undefined ? '' : ` The file as it was: ${backup}`}\n${next[known]}\n`);
+	const then = known === 'claude' && !isForUser ? forAll : next[known];
+	await say(`Written.${backup === undefined ? '' : ` The file as it was: ${backup}`}\n${then}\n`);
 	return 0;
 }
+
+/** What comes with a repository is not run before somebody has said so. */
+const forAll = 'Claude Code asks whether you trust it when it is started here anew; /mcp shows it.';
 
 const next: {readonly [client in Installable]: string} = {
 	claude: 'Claude Code sees it when it is started anew; /mcp shows it.',

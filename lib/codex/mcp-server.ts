@@ -163,17 +163,20 @@ class McpServer implements Steps, Backend {
 		const {_meta, msg} = objectOf(envelope.body.params);
 		const {requestId, threadId: named} = objectOf(_meta);
 		const event = objectOf(msg);
-		if (event.type === 'session_configured') this.#configured(String(requestId), event, envelope);
 		const threadId = text(named);
+		if (event.type === 'session_configured') this.#configured(String(requestId), threadId, event, envelope);
 		const call = this.#turns.current(threadId);
 		if (call) this.#follow(call, event, envelope);
 		const happening = mcpHappening(event);
 		if (happening) this.#reports.happened(threadId, happening, call, envelope.origin);
 	}
 
-	#configured(id: string, {thread_id: threadId, rollout_path: path}: JsonObject, {origin}: Envelope): void {
+	/** An early Codex, such as 0.104, names the thread beside the event alone. */
+	#configured(id: string, named: string | undefined, event: JsonObject, {origin}: Envelope): void {
 		const call = this.#calls.get(id);
-		if (call && typeof threadId === 'string') this.#turns.knowThread(call, threadId, text(path), origin);
+		const threadId = text(event.thread_id) ?? named;
+		if (call && threadId !== undefined)
+			this.#turns.knowThread(call, threadId, text(event.rollout_path), origin);
 	}
 
 	#follow(call: Call, event: JsonObject, {origin}: Envelope): void {

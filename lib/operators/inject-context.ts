@@ -3,7 +3,7 @@ import {type Log, logBug} from '../log.js';
 import {objectOf} from '../protocol/json.js';
 import type {AcceptedCalls} from '../sessions/accepted-calls.js';
 import type {Admission, Admissions} from '../sessions/admission.js';
-import {readCall} from '../sessions/call-arguments.js';
+import {type CodexCall, readCall} from '../sessions/call-arguments.js';
 import type {Journal} from '../sessions/journal.js';
 import {asRefusal, Refusal} from '../sessions/refusal.js';
 import type {Sessions} from '../sessions/sessions.js';
@@ -34,6 +34,8 @@ class ContextInjector implements Steps {
 	readonly #out: Outlets;
 	/** Calls that are being made ready, by their keys; what is cancelled meanwhile goes no further. */
 	readonly #underWay = new Map<string, {isCancelled: boolean}>();
+	/** How many calls wait for what other processes have done to be known. */
+	#looking = 0;
 
 	constructor(options: InjectContextOptions, out: Outlets) {
 		this.#options = options;
@@ -47,23 +49,43 @@ class ContextInjector implements Steps {
 		const {name, arguments: args} = objectOf(envelope.body.params);
 		if (name !== 'codex' && name !== 'codex-reply') return envelope;
 		try {
-			const refusal = this.#options.refusal();
-			if (refusal) throw refusal;
 			const call = readCall(name, args, this.#options.sessions.config.agentFileAs);
-			this.#prepare(envelope, key, this.#options.admissions.admit(call));
+			this.#underWay.set(key, {isCancelled: false});
+			// Who comes while another is looked for stays behind it.
+			if (this.#looking > 0 || this.#options.admissions.isOfBefore(call))
+				void this.#look(envelope, key, call);
+			else this.#admit(envelope, key, call);
 		} catch (error) {
 			this.#refuse(envelope, error);
 		}
 		return;
 	};
 
+	/** Another process may have ended the session since, or taken it. */
+	async #look(envelope: Envelope, key: string, call: CodexCall): Promise<void> {
+		this.#looking++;
+		await this.#options.sessions.registry.refresh();
+		this.#looking--;
+		this.#admit(envelope, key, call);
+	}
+
+	#admit(envelope: Envelope, key: string, call: CodexCall): void {
+		try {
+			const refusal = this.#options.refusal();
+			if (refusal) throw refusal;
+			this.#prepare(envelope, key, this.#options.admissions.admit(call));
+		} catch (error) {
+			this.#underWay.delete(key);
+			this.#refuse(envelope, error);
+		}
+	}
+
 	#prepare(envelope: Envelope, key: string, {session, isNew, ready}: Admission): void {
-		const progress = {isCancelled: false};
-		this.#underWay.set(key, progress);
 		const prepared = session.order.then(async () => {
 			try {
 				const {tool, arguments: args, accepted} = await ready();
-				if (progress.isCancelled) throw new Refusal('cancelled', 'This call was cancelled before it began.');
+				if (this.#underWay.get(key)?.isCancelled)
+					throw new Refusal('cancelled', 'This call was cancelled before it began.');
 				const refusal = this.#options.refusal();
 				if (refusal) throw refusal;
 				this.#options.calls.set(key, accepted);

@@ -3,7 +3,7 @@ import {type JsonObject, without} from '../protocol/json.js';
 import type {Accepted} from './accepted-calls.js';
 import type {CodexCall, ReplyCall, ResumeCall, StartCall} from './call-arguments.js';
 import {joined} from './context.js';
-import {checkedIdentity, conflict} from './identity.js';
+import {checkedIdentity, conflictElsewhere} from './identity.js';
 import type {MemoryPlace, Preparation} from './preparation.js';
 import {Refusal} from './refusal.js';
 import type {Session} from './session.js';
@@ -43,6 +43,11 @@ export class Admissions {
 		this.#resume = resume;
 	}
 
+	/** Whether it is for a session that this process does not run: others may have done something to it since. */
+	isOfBefore(call: CodexCall): boolean {
+		return call.kind !== 'start' && this.#sessions.liveOne(call.ref) === undefined;
+	}
+
 	/** Refuses the call where it cannot be. */
 	admit(call: CodexCall): Admission {
 		if (call.kind === 'start') return this.#start(call);
@@ -50,7 +55,7 @@ export class Admissions {
 		if (live) return this.#goOn(live, call);
 		const entry = this.#sessions.known(call.ref);
 		if (call.kind === 'reply' && entry.status === 'closed') throw closed(entry);
-		if (entry.status === 'active') throw conflict(entry.identity, entry.codex_id);
+		if (entry.status === 'active') throw conflictElsewhere(entry.identity, entry.codex_id);
 		checkSame(call, entry);
 		return this.#revive(entry, call.prompt, 'prompt', call.kind === 'resume' ? call : undefined);
 	}

@@ -37,12 +37,21 @@ export function released(claims: Claims, {identity, codexId}: Claim): Claims {
 	return left;
 }
 
-/** An identity that somebody else has. */
-export const conflict = (identity: string, holder: string, pid?: number): Refusal =>
+/** An identity that another session has. */
+export const conflict = (identity: string, holder: string): Refusal =>
 	new Refusal(
 		'identity_conflict',
-		`The identity ${identity} belongs to the session ${holder}${pid === undefined ? '' : ` of another bridge serve (pid ${pid})`}. ` +
+		`The identity ${identity} belongs to the session ${holder}. ` +
 			`Continue that one with codex-reply and codex_id ${holder}, end it with codex_close, or name another identity.`,
+		{identity, conflicting_codex_id: holder, codex_id: holder},
+	);
+
+/** An identity that a session of another process has, which alone can do something about it. */
+export const conflictElsewhere = (identity: string, holder: string, pid?: number): Refusal =>
+	new Refusal(
+		'identity_conflict',
+		`The identity ${identity} belongs to the session ${holder} of another bridge serve${pid === undefined ? '' : ` (pid ${pid})`}. ` +
+			'Go on with it there, end one or the other there, or name another identity.',
 		{identity, conflicting_codex_id: holder, codex_id: holder, ...(pid === undefined ? {} : {pid})},
 	);
 

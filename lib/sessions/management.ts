@@ -38,7 +38,11 @@ export function managementTools(options: ManagementOptions): ReadonlyMap<string,
 	]);
 }
 
-function threads(sessions: Sessions, {include_closed: closed, identity}: JsonObject): JsonObject {
+async function threads(
+	sessions: Sessions,
+	{include_closed: closed, identity}: JsonObject,
+): Promise<JsonObject> {
+	await sessions.registry.refresh();
 	const entries = sessions
 		.entries()
 		.filter(entry => identity === undefined || entry.identity === identity)
@@ -87,6 +91,7 @@ async function close({sessions, runner, journal}: ManagementOptions, args: JsonO
 	const correlationId = randomUUID();
 	const session = sessions.liveOne(ref);
 	if (!session) {
+		await sessions.registry.refresh();
 		const entry = sessions.known(ref);
 		if (entry.status === 'active') throw elsewhere(entry);
 		const about = {codexId: entry.codex_id, identity: entry.identity};

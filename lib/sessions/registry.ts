@@ -32,6 +32,7 @@ export class Registry {
 	readonly #locks: IdentityLocks;
 	readonly #commit: GroupCommit;
 	#touching: NodeJS.Timeout | undefined;
+	#looking: Promise<unknown> = Promise.resolve();
 	#problem: string | undefined;
 
 	private constructor(options: RegistryOptions) {
@@ -61,6 +62,15 @@ export class Registry {
 			registry.#note(error);
 		}
 		return registry;
+	}
+
+	/** Looks what other processes have done since: their sessions may be over, or left by the dead. */
+	async refresh(): Promise<void> {
+		if (!this.#isPersistent) return;
+		this.#looking = this.#looking
+			.then(() => this.#exclusively(() => this.#takeOver()))
+			.catch(error => this.#note(error));
+		await this.#looking;
 	}
 
 	/** Those of other processes too, as they were when the file was last read. */
@@ -153,7 +163,7 @@ export class Registry {
 		const {folder, team} = this.#options;
 		await this.#table.read();
 		for (const entry of this.#table.entries()) {
-			if (entry.status !== 'active' || entry.team !== team) continue;
+			if (entry.status !== 'active' || entry.team !== team || this.#table.isOwn(entry.codex_id)) continue;
 			const holder = await holderIn(folder, entry.identity);
 			if (holder?.codexId !== entry.codex_id) this.#table.put({...entry, status: 'stale', state: 'closed'});
 		}

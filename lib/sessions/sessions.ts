@@ -1,7 +1,7 @@
 import {randomUUID} from 'node:crypto';
 import type {AtmConfig} from '../atm/types.js';
 import type {Log} from '../log.js';
-import {type Claims, claimed, conflict, holderOf, released} from './identity.js';
+import {type Claims, claimed, conflictElsewhere, holderOf, released} from './identity.js';
 import {type LifecycleEvent, nextLife} from './lifecycle.js';
 import {Refusal} from './refusal.js';
 import type {Registry} from './registry.js';
@@ -80,7 +80,8 @@ export class Sessions {
 		const {identity, codexId} = session;
 		await this.#givenBack.get(identity)?.catch(() => {});
 		const reservation = await this.registry.reserve(identity, codexId);
-		if (!reservation.isHeld) throw conflict(identity, reservation.holder.codexId, reservation.holder.pid);
+		if (!reservation.isHeld)
+			throw conflictElsewhere(identity, reservation.holder.codexId, reservation.holder.pid);
 		// It may have been closed meanwhile, and what was taken just now has to be given back.
 		if (!this.#live.has(codexId))
 			throw new Refusal('session_closed', `The session ${codexId} (${identity}) was closed.`);

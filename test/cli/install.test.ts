@@ -19,6 +19,7 @@ test('install claude --yes writes .mcp.json, shows what it writes, and the entry
 	const {code, out, stderr} = await run('install', 'claude', '--identity', 'arch', '--team', 'red', '--yes');
 	t.is(code, 0, stderr);
 	t.regex(out, /^New file .*\.mcp\.json:\n\+ \{\n/);
+	t.regex(out, /Claude Code asks whether you trust it/);
 	const {mcpServers} = JSON.parse(readFileSync(join(cwd, '.mcp.json'), 'utf8'));
 	t.deepEqual(mcpServers.bridge, {
 		type: 'stdio',

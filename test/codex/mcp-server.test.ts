@@ -84,6 +84,18 @@ test('an answer under the id of a cancelled call is that of the call whose turn 
 	t.is(client.heard.filter(({method}) => method === undefined).length, 3);
 });
 
+test('NFR-4 an early Codex (0.104) names the thread beside its event alone', t => {
+	const {event, call, result, answered, client} = alone();
+	const told = call(1, 'codex', {prompt: 'p'});
+	event(told, {type: 'session_configured', session_id: 'T', rollout_path: '/r'});
+	t.like(client.heard.at(-1), {
+		method: 'notifications/io.bridge/thread',
+		params: {threadId: 'T', rolloutPath: '/r'},
+	});
+	result(told, 'ONE');
+	t.like(answered(1)?.result, {structuredContent: {threadId: 'T', content: 'ONE'}});
+});
+
 test('a cancellation goes out only when the turn has started', t => {
 	const {client, upstream, event, call} = alone();
 	const told = call(1, 'codex', {prompt: 'p'});

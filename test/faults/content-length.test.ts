@@ -4,26 +4,10 @@ import {once} from 'node:events';
 import process from 'node:process';
 import test, {type ExecutionContext} from 'ava';
 import {bridgeBin, handshake, type Message, server} from '../helpers/bridge.js';
-
-const framed = (body: string | Uint8Array): Buffer =>
-	Buffer.concat([Buffer.from(`Content-Length: ${Buffer.byteLength(body)}\r\n\r\n`), Buffer.from(body)]);
+import {framed, unframed} from '../helpers/frames.js';
 
 const call = (id: unknown, params: Message): string =>
 	JSON.stringify({jsonrpc: '2.0', id, method: 'echo', params});
-
-/** Cuts output into the messages of its frames. All of it has to be frames. */
-function unframed(output: Buffer): Message[] {
-	const messages: Message[] = [];
-	for (let rest = output; rest.length > 0; ) {
-		const header = /^Content-Length: (\d+)\r\n\r\n/.exec(rest.toString('latin1', 0, 100));
-		if (!header) throw new Error(`This is no frame: ${rest.toString('utf8', 0, 200)}`);
-		const start = header[0].length;
-		const end = start + Number(header[1]);
-		messages.push(JSON.parse(rest.toString('utf8', start, end)) as Message);
-		rest = rest.subarray(end);
-	}
-	return messages;
-}
 
 /** Runs bridge to its end on this input, which comes after a handshake in frames if there is a server. */
 async function talk(

@@ -76,7 +76,7 @@ ${more}`;
 
 /** Writes a home for Codex with these MCP servers, name by URL, and more tables. */
 export async function codexHome(
-	t: ExecutionContext,
+	t: Pick<ExecutionContext, 'teardown'>,
 	model: ScriptedModel,
 	servers: Readonly<Record<string, string>>,
 	more = '',

@@ -31,6 +31,11 @@ export const inspectorFile = fileURLToPath(
 	peerUrl('@modelcontextprotocol/inspector/clients/launcher/build/index.js'),
 );
 
+/** The Inspector's other command line: it connects once, and many commands use that connection. */
+export const mcpdoFile = fileURLToPath(
+	peerUrl('@modelcontextprotocol/inspector/clients/mcpdo/build/mcp-bin.js'),
+);
+
 export function serverFile(name: 'everything' | 'filesystem' | 'memory'): string {
 	return fileURLToPath(peerUrl(`@modelcontextprotocol/server-${name}/dist/index.js`));
 }

@@ -6,6 +6,9 @@ import type {ExecutionContext} from 'ava';
 
 /** What Codex sends to its model, as far as these tests look at it. */
 interface ModelRequest {
+	readonly model: string;
+	readonly instructions?: string;
+	readonly reasoning?: {readonly effort?: string} | null;
 	readonly input: ReadonlyArray<{
 		readonly type?: string;
 		readonly role?: string;
@@ -22,12 +25,28 @@ interface ModelRequest {
 /** A model on the loopback interface: it does what the last message of the user says, so that Codex runs without a network. */
 export interface ScriptedModel {
 	readonly port: number;
-	/** How many requests there were so far. */
-	readonly asked: () => number;
+	/** How many requests there were so far in which the user's last words fit. */
+	readonly asked: (pattern?: RegExp) => number;
 	/** All that the model was given in the last request, as JSON. */
 	readonly given: () => string;
+	/** The last request in which somebody said this. */
+	readonly heard: (text: string) => Heard;
+	/** It has what was to be said as soon as it is told so. */
+	readonly tell: (text: string) => void;
+	/** From now on it comes to no end with what fits. */
+	readonly holdOn: (pattern: RegExp) => void;
 	/** The names of the tools of that MCP server in the last request, sorted. */
 	toolsOf(server: string): string[];
+}
+
+/** What the model was asked, as far as a user or a developer has a say in it. */
+export interface Heard {
+	readonly model: string;
+	readonly effort: string | undefined;
+	/** The base instructions: the current Codex has them in a message of their own, the one before beside all messages. */
+	readonly base: string;
+	readonly developer: string;
+	readonly users: readonly string[];
 }
 
 /** What a user says to make the model say just this, the last of its lines. */
@@ -35,6 +54,9 @@ export const sayIt = (text: string): string => `say ${text}`;
 
 /** What a user says to make the model say this, bit by bit, and never come to an end. */
 export const sayAndHold = (text: string): string => `hold ${text}`;
+
+/** What a user says to make the model say this when the test tells it to, and not before. */
+export const sayWhenTold = (text: string): string => `wait ${text}`;
 
 /** What a user says to make the model refuse, with this status of HTTP. */
 export const refuseWith = (status: number): string => `refuse ${status}`;
@@ -47,10 +69,14 @@ export function callTool(server: string, tool: string, given: object = {}): stri
 	return `call ${server} ${tool} ${JSON.stringify(given)}`;
 }
 
-function lastUserText({input}: ModelRequest): string {
-	const content = input.findLast(item => item.role === 'user')?.content ?? '';
+function textOf({content = ''}: ModelRequest['input'][number]): string {
 	return typeof content === 'string' ? content : content.map(part => part.text ?? '').join('\n');
 }
+
+const textsOf = ({input}: ModelRequest, role: string): string[] =>
+	input.filter(item => item.role === role).map(textOf);
+
+const lastUserText = (request: ModelRequest): string => textsOf(request, 'user').at(-1) ?? '';
 
 /** The next item of the conversation: the call of a tool, or something said. */
 function nextItem(request: ModelRequest, serial: number): object {
@@ -66,7 +92,7 @@ function nextItem(request: ModelRequest, serial: number): object {
 	}
 
 	const text = lastUserText(request);
-	const words = /^say (.*)$/m.exec(text);
+	const words = /^(?:say|wait) (.*)$/m.exec(text);
 	if (words) return say(words[1] ?? '');
 	const command = /^run (.*)$/m.exec(text);
 	if (command) return escalation(JSON.parse(command[1] ?? ''), serial);
@@ -126,8 +152,11 @@ function stream(response: ServerResponse, item: object, serial: number): void {
 }
 
 /** Starts the model; it ends with the test. */
-export async function startModel(t: ExecutionContext): Promise<ScriptedModel> {
+export async function startModel(t: Pick<ExecutionContext, 'teardown'>): Promise<ScriptedModel> {
 	const requests: ModelRequest[] = [];
+	const heldOn: RegExp[] = [/^hold /m];
+	const told = new Set<string>();
+	const untold = new Map<string, () => void>();
 	const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
 		if (request.method !== 'POST') {
 			response.end('{"models":[],"object":"list","data":[]}');
@@ -137,11 +166,14 @@ export async function startModel(t: ExecutionContext): Promise<ScriptedModel> {
 		const body = (await json(request)) as ModelRequest;
 		requests.push(body);
 		const text = lastUserText(body);
-		const held = /^hold (.*)$/m.exec(text);
+		const held = heldOn.some(pattern => pattern.test(text));
+		const awaited = /^wait (.*)$/m.exec(text)?.[1];
 		const refusal = /^refuse (\d+)$/m.exec(text);
 		if (refusal) response.writeHead(Number(refusal[1])).end('{"error":{"message":"refused"}}');
-		else if (held) hold(response, held[1] ?? '', requests.length);
-		else stream(response, nextItem(body, requests.length), requests.length);
+		else if (held) hold(response, /^hold (.*)$/m.exec(text)?.[1] ?? '', requests.length);
+		else if (awaited === undefined || told.has(awaited))
+			stream(response, nextItem(body, requests.length), requests.length);
+		else untold.set(awaited, () => stream(response, nextItem(body, requests.length), requests.length));
 	};
 	const server = createServer((request, response) => {
 		answer(request, response).catch(() => response.destroy());
@@ -154,8 +186,23 @@ export async function startModel(t: ExecutionContext): Promise<ScriptedModel> {
 	});
 	return {
 		port: (server.address() as AddressInfo).port,
-		asked: () => requests.length,
+		asked: (pattern = /^/) => requests.filter(request => pattern.test(lastUserText(request))).length,
 		given: () => JSON.stringify(requests.at(-1)?.input),
+		heard(text) {
+			const found = requests.findLast(request => lastUserText(request).includes(text));
+			if (!found) throw new Error(`The model was never told ${text}.`);
+			const {model, instructions, reasoning} = found;
+			const developers = textsOf(found, 'developer');
+			const base = instructions ?? developers.shift() ?? '';
+			const developer = developers.join('\n');
+			return {model, effort: reasoning?.effort, base, developer, users: textsOf(found, 'user')};
+		},
+		tell(text) {
+			told.add(text);
+			untold.get(text)?.();
+			untold.delete(text);
+		},
+		holdOn: pattern => void heldOn.push(pattern),
 		toolsOf(name) {
 			const found = requests.at(-1)?.tools?.find(tool => tool.name === `mcp__${name}`);
 			return (found?.tools ?? []).map(tool => tool.name).sort();

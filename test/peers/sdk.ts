@@ -14,6 +14,7 @@ export interface SdkOptions {
 
 export interface SdkClient {
 	onerror?: (error: Error) => void;
+	onclose?: () => void;
 	connect(transport: SdkTransport): Promise<void>;
 	close(): Promise<void>;
 	request(

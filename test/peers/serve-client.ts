@@ -1,65 +1,135 @@
 import process from 'node:process';
-import type {ExecutionContext} from 'ava';
+import test, {type ExecutionContext} from 'ava';
 import {type JsonObject, listOf, objectOf} from '../../lib/protocol/json.js';
+import {type Place, placeFor} from '../serve/support.js';
 import {type CodexHome, codexes, codexHome} from './codex.js';
 import type {CodexKind} from './codex-clients.js';
-import {bridgeFile, temporaryFolder} from './peers.js';
+import {bridgeFile} from './peers.js';
 import {type ScriptedModel, startModel} from './scripted-model.js';
 import {loadSdk, type SdkClient, type SdkOptions} from './sdk.js';
 
-/** What `bridge serve` needs to run a real Codex: a model, a home of Codex, and one for what bridge keeps. */
-export type ServePlace = {
-	readonly model: ScriptedModel;
-	readonly home: CodexHome;
-	readonly env: NodeJS.ProcessEnv;
-};
+/** What `bridge serve` needs to run a real Codex: a repository, a model, a home of Codex, and one for what bridge keeps. */
+export type ServePlace = Place & {readonly model: ScriptedModel; readonly home: CodexHome};
 
-export async function servePlace(t: ExecutionContext, kind: CodexKind): Promise<ServePlace> {
-	t.timeout(170_000);
+type Lasting = Pick<ExecutionContext, 'teardown'>;
+
+export async function servePlace(t: Lasting, kind: CodexKind): Promise<ServePlace> {
 	const model = await startModel(t);
 	const home = await codexHome(t, model, {});
-	const base = await temporaryFolder(t);
-	return {model, home, env: {...home.env, ATM_HOME: base, ATM_AGENT_MCP_CODEX_BIN: codexes[kind].launcher}};
+	const place = placeFor(t, {...home.env, ATM_AGENT_MCP_CODEX_BIN: codexes[kind].launcher});
+	return {...place, model, home};
 }
 
 /** What a tool gave back. */
-export type Outcome = {readonly text: string; readonly isError: boolean; readonly structured: JsonObject};
+export type Outcome = {
+	readonly text: string;
+	readonly isError: boolean;
+	readonly structured: JsonObject;
+	/** What programs are told of a refusal. */
+	readonly error: JsonObject;
+	readonly codexId: string;
+};
+
+/** Understands the result of a tool. */
+export function outcomeOf(answer: unknown): Outcome {
+	const result = objectOf(answer);
+	const text = listOf(result.content)
+		.map(item => String(objectOf(item).text))
+		.join('\n');
+	const structured = objectOf(result.structuredContent);
+	return {
+		...{text, isError: result.isError === true, structured},
+		...{error: objectOf(structured.error), codexId: String(structured.codex_id)},
+	};
+}
+
+/** How a client of the tests is started. */
+export type ClientOptions = {
+	/** What comes after `bridge serve`. */
+	readonly args?: readonly string[];
+	/** Answers the questions of Codex; without it the client cannot be asked. */
+	readonly onQuestion?: (params: JsonObject) => object;
+};
+
+type BridgeProcess = {readonly pid: number; readonly stdin: NodeJS.WritableStream};
 
 /** The real SDK's client in front of `bridge serve` in front of a real Codex. */
 export class RealClient {
 	readonly sdk: SdkClient;
 	readonly pid: number;
+	/** What bridge has written to stderr so far. */
+	stderr = '';
+	/** Resolves when bridge is gone. */
+	readonly gone: Promise<void>;
 
-	private constructor(sdk: SdkClient, pid: number) {
+	readonly #process: BridgeProcess;
+
+	private constructor(sdk: SdkClient, running: BridgeProcess) {
 		this.sdk = sdk;
-		this.pid = pid;
+		this.#process = running;
+		this.pid = running.pid;
+		this.gone = new Promise(resolve => {
+			sdk.onclose = resolve;
+		});
 	}
 
-	static async start(t: ExecutionContext, {home, env}: ServePlace, ...args: string[]): Promise<RealClient> {
-		const {Client, StdioClientTransport} = await loadSdk();
+	static async start(
+		t: Lasting,
+		{repo, env}: Pick<ServePlace, 'repo' | 'env'>,
+		{args = [], onQuestion}: ClientOptions = {},
+	): Promise<RealClient> {
+		const {Client, StdioClientTransport, schema} = await loadSdk();
 		const transport = new StdioClientTransport({
-			...{command: process.execPath, args: [bridgeFile, 'serve', '--trust', ...args], env, cwd: home.folder},
-			stderr: 'ignore',
+			...{command: process.execPath, args: [bridgeFile, 'serve', '--trust', ...args], env, cwd: repo},
+			stderr: 'pipe',
 		});
-		const client = new Client({name: 'peers', version: '1'}, {capabilities: {}});
-		await client.connect(transport);
-		const pid = Number(Reflect.get(transport, 'pid'));
-		t.teardown(() => client.close());
+		const sdk = new Client(
+			{name: 'peers', version: '1'},
+			{capabilities: onQuestion ? {elicitation: {}} : {}},
+		);
+		if (onQuestion)
+			sdk.setRequestHandler(schema('ElicitRequestSchema'), request =>
+				onQuestion(objectOf(objectOf(request).params)),
+			);
+		await sdk.connect(transport);
+		// The SDK's own way to end it has a signal follow after 2 s.
+		const client = new RealClient(sdk, Reflect.get(transport, '_process') as BridgeProcess);
+		transport.stderr?.on('data', chunk => {
+			client.stderr += String(chunk);
+		});
+		t.teardown(() => sdk.close());
 		// The SDK checks results against the schemas that it has seen.
-		await client.listTools();
-		return new RealClient(client, pid);
+		await sdk.listTools();
+		return client;
 	}
 
 	async call(name: string, args: JsonObject = {}, options?: SdkOptions): Promise<Outcome> {
-		const result = objectOf(await this.sdk.callTool({name, arguments: args}, undefined, options));
-		const text = listOf(result.content)
-			.map(item => String(objectOf(item).text))
-			.join('\n');
-		return {text, isError: result.isError === true, structured: objectOf(result.structuredContent)};
+		return outcomeOf(await this.sdk.callTool({name, arguments: args}, undefined, options));
 	}
 
-	async threads(): Promise<JsonObject[]> {
-		return listOf((await this.call('codex_threads')).structured.threads).map(objectOf);
+	codex(args: JsonObject, options?: SdkOptions): Promise<Outcome> {
+		return this.call('codex', args, options);
+	}
+
+	reply(codexId: unknown, prompt: string, options?: SdkOptions): Promise<Outcome> {
+		return this.call('codex-reply', {codex_id: codexId, prompt}, options);
+	}
+
+	close(codexId: unknown): Promise<Outcome> {
+		return this.call('codex_close', {codex_id: codexId});
+	}
+
+	async status(): Promise<JsonObject> {
+		return (await this.call('codex_status')).structured;
+	}
+
+	async threads(args: JsonObject = {}): Promise<JsonObject[]> {
+		return listOf((await this.call('codex_threads', args)).structured.threads).map(objectOf);
+	}
+
+	/** The session of this id as it is listed. */
+	async thread(codexId: unknown): Promise<JsonObject | undefined> {
+		return (await this.threads({include_closed: true})).find(({codex_id: id}) => id === codexId);
 	}
 
 	/** Waits until the session of this identity runs a turn. */
@@ -71,4 +141,52 @@ export class RealClient {
 			if (found && found.thread_id !== null) return found;
 		}
 	}
+
+	/** Ends the input of bridge, without a signal after it, and waits until it is gone. */
+	async hangUp(): Promise<void> {
+		this.#process.stdin.end();
+		await this.gone;
+	}
+
+	/** Ends bridge by a signal, and waits for that. */
+	async kill(signal: NodeJS.Signals): Promise<void> {
+		process.kill(this.pid, signal);
+		await this.gone;
+	}
+}
+
+/** A running `bridge serve`, and what it runs in. */
+export type Serving = {readonly at: ServePlace; readonly client: RealClient};
+
+/**
+ * One `bridge serve` for each kind of Codex, for all tests of a file: a Codex a test takes too long. What sessions a test
+ * leaves are closed after it.
+ */
+export function shareServe(
+	kinds: readonly CodexKind[],
+	prepare: (at: ServePlace) => ClientOptions = () => ({}),
+): (kind: CodexKind) => Serving {
+	const endings: Array<() => unknown> = [];
+	// Hooks have no teardown of their own.
+	const later: Lasting = {teardown: end => void endings.push(end)};
+	const servings = new Map<CodexKind, Serving>();
+	test.serial.before(async () => {
+		for (const kind of kinds) {
+			const at = await servePlace(later, kind);
+			servings.set(kind, {at, client: await RealClient.start(later, at, prepare(at))});
+		}
+	});
+	test.serial.afterEach.always(async () => {
+		for (const {client} of servings.values())
+			for (const {codex_id: codexId, status} of await client.threads({include_closed: false}))
+				if (status === 'active') await client.close(codexId);
+	});
+	test.after.always(async () => {
+		for (const end of endings.reverse()) await end();
+	});
+	return kind => {
+		const serving = servings.get(kind);
+		if (!serving) throw new Error('It is started before the first test.');
+		return serving;
+	};
 }

@@ -46,6 +46,33 @@ test("5.3 two bridges in one repository keep each other's sessions and identitie
 	t.is(where.registry().length, 3);
 });
 
+test('5.3 FR-3.2 a session of another bridge is resumed by one that still runs when the other has ended, or was killed', async t => {
+	const where = await place(t, 'app-server');
+	const [one, other] = [await startServe(t, where), await startServe(t, where)];
+	for (const how of ['SIGTERM', 'SIGKILL'] as const) {
+		const third = await startServe(t, where);
+		const {codexId} = await third.codex({prompt: 'say:1', identity: how});
+		const [entry] = await one.threads({identity: how});
+		t.like(entry, {codex_id: codexId, status: 'active'}, 'it is seen');
+		const held = await one.codex({codex_id: codexId, prompt: 'x'});
+		t.like(held.error, {code: -32001, codex_id: codexId});
+		t.regex(held.text, /of another bridge serve/);
+		third.running.child.kill(how);
+		await third.running.exited;
+		const [left] = await one.threads({identity: how});
+		t.is(left?.status, how === 'SIGKILL' ? 'stale' : 'closed');
+		const [first, second] = await Promise.all(
+			['say:2', 'show:prompts'].map(prompt => one.codex({codex_id: codexId, prompt})),
+		);
+		t.like(first?.structured, {content: '2', codex_id: codexId, identity: how}, first?.text);
+		t.regex(String(second?.structured.content), /say:2.*show:prompts/s, 'in their order');
+		const refused = await other.codex({codex_id: codexId, prompt: 'x'});
+		t.like(refused.error, {code: -32001, codex_id: codexId}, refused.text);
+		t.like((await one.threads({identity: how}))[0], {status: 'active', state: 'idle'});
+		t.like(await other.close(codexId), {isError: true, error: {code: -32002}});
+	}
+});
+
 test('FR-13.6 summary prints what a session left when its bridge ended', async t => {
 	const where = await place(t, 'app-server');
 	const client = await startServe(t, where);

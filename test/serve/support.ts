@@ -26,6 +26,11 @@ export type Place = {
 /** Makes such a place; it goes with the test. */
 export async function place(t: ExecutionContext, kind: FakeKind, ...codexArgs: string[]): Promise<Place> {
 	const {command} = await fakeCodex(t, kind, ...codexArgs);
+	return placeFor(t, {...process.env, ATM_AGENT_MCP_CODEX_BIN: command});
+}
+
+/** The same for a Codex that such an environment names. */
+export function placeFor(t: Pick<ExecutionContext, 'teardown'>, env: NodeJS.ProcessEnv): Place {
 	const root = realpathSync(mkdtempSync(join(tmpdir(), 'bridge-serve-')));
 	t.teardown(() => rmSync(root, {recursive: true, force: true, maxRetries: 5}));
 	const [repo, base] = [join(root, 'repo'), join(root, 'home')];
@@ -39,7 +44,7 @@ export async function place(t: ExecutionContext, kind: FakeKind, ...codexArgs: s
 	const sessions = join(base, '.config/atm/codex-sessions');
 	return {
 		...{repo, base, git},
-		env: {...process.env, ATM_HOME: base, ATM_AGENT_MCP_CODEX_BIN: command},
+		env: {...env, ATM_HOME: base},
 		configure: toml => writeFileSync(join(repo, '.atm.toml'), toml),
 		registry: () =>
 			listOf(JSON.parse(readFileSync(join(sessions, 'default/registry.json'), 'utf8')).sessions).map(

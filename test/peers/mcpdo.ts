@@ -1,0 +1,62 @@
+import {execFile} from 'node:child_process';
+import {writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import process from 'node:process';
+import {promisify} from 'node:util';
+import type {ExecutionContext} from 'ava';
+import type {JsonObject} from '../../lib/protocol/json.js';
+import {mcpdoFile, temporaryFolder} from './peers.js';
+import {survivorsOf} from './processes.js';
+import {type Outcome, outcomeOf} from './serve-client.js';
+
+/** The Inspector's command line that connects once, and then runs many commands against that connection. */
+export class Mcpdo {
+	readonly #folder: string;
+
+	private constructor(folder: string) {
+		this.#folder = folder;
+	}
+
+	/** Starts one for servers by name. None that mentions `marker` outlives the test. */
+	static async start(
+		t: ExecutionContext,
+		marker: string,
+		mcpServers: {readonly [name: string]: object},
+	): Promise<Mcpdo> {
+		const folder = await temporaryFolder(t);
+		await writeFile(join(folder, 'mcp.json'), JSON.stringify({mcpServers}));
+		const mcpdo = new Mcpdo(folder);
+		t.teardown(async () => {
+			await mcpdo.#run('daemon', 'stop');
+			await survivorsOf(marker);
+		});
+		return mcpdo;
+	}
+
+	/** Starts a server, and has commands use it from now on, under its name. */
+	async connect(name: string): Promise<void> {
+		await this.#run('--config', join(this.#folder, 'mcp.json'), 'connect', name);
+	}
+
+	/** Ends a server, whatever it is at. */
+	async disconnect(name: string): Promise<void> {
+		await this.#run('disconnect', name);
+	}
+
+	/** Calls a tool of a server that was connected to. */
+	call(server: string, tool: string, args: JsonObject = {}): Promise<Outcome> {
+		return this.#run('tools/call', '--connection', server, tool, JSON.stringify(args)).then(outcomeOf);
+	}
+
+	async #run(...args: string[]): Promise<unknown> {
+		const env = {...process.env, HOME: this.#folder, MCP_INSPECTOR_DAEMON_DIR: join(this.#folder, 'mcpdo')};
+		const words = [mcpdoFile, '--format', 'json', ...args];
+		const running = promisify(execFile)(process.execPath, words, {env});
+		// A result that is an error makes for an exit code, too.
+		const {stdout} = await running.catch((error: {stdout: string}) => {
+			if (error.stdout === '') throw error;
+			return error;
+		});
+		return JSON.parse(stdout);
+	}
+}

@@ -1,0 +1,140 @@
+import {existsSync, readFileSync} from 'node:fs';
+import test from 'ava';
+import {objectOf} from '../../lib/protocol/json.js';
+import {codexKinds} from './codex-clients.js';
+import {sayAndHold, sayIt, sayWhenTold} from './scripted-model.js';
+import {shareServe} from './serve-client.js';
+
+/* Section 9, both real Codex programs: Registry, Thread Lifecycle; FR-5, FR-10, FR-17. */
+
+const serving = shareServe(codexKinds);
+
+for (const kind of codexKinds) {
+	test.serial(
+		`${kind}: Checklist, Thread Lifecycle: busy during a turn and idle after it, for codex and codex-reply, as codex_threads tells; FR-17.1 FR-17.2 FR-17.5 FR-5.5`,
+		async t => {
+			const {client, at} = serving(kind);
+			const first = client.codex({prompt: sayWhenTold('FIRST'), identity: 'a'});
+			const {codex_id: codexId} = await client.busy('a');
+			t.like(await client.status(), {busy_thread_count: 1, idle_thread_count: 0});
+			t.like(
+				at.registry().find(({codex_id: id}) => id === codexId),
+				{state: 'busy', status: 'active'},
+			);
+			at.model.tell('FIRST');
+			t.is((await first).codexId, String(codexId));
+			t.like(await client.thread(codexId), {state: 'idle', status: 'active', turns: 1, last_text: 'FIRST'});
+			const second = client.reply(codexId, sayWhenTold('SECOND'));
+			await client.busy('a');
+			at.model.tell('SECOND');
+			t.is((await second).structured.content, 'SECOND');
+			t.like(await client.thread(codexId), {state: 'idle', turns: 2});
+			t.like(await client.status(), {busy_thread_count: 0, idle_thread_count: 1});
+		},
+	);
+
+	test.serial(
+		`${kind}: Checklist, Registry: three sessions with three identities at once, all in the file with every field, and listed the same; FR-5.1 FR-5.2 FR-5.3 FR-10.1 FR-10.2`,
+		async t => {
+			const {client, at} = serving(kind);
+			const names = ['x-1', 'x-2', 'x-3'];
+			const made = await Promise.all(
+				names.map(identity => client.codex({prompt: sayIt(identity), identity, tag: `t-${identity}`})),
+			);
+			t.deepEqual(
+				made.map(({structured}) => structured.content),
+				names,
+			);
+			const {identity_map: map} = await client.status();
+			for (const {codexId, structured} of made) {
+				const {threadId, identity} = structured;
+				const fields = {
+					...{codex_id: codexId, thread_id: threadId, identity, team: 'default', tag: `t-${identity}`},
+					...{repo_root: at.repo, repo_name: 'widgets', cwd: at.repo, branch: 'main'},
+					...{status: 'active', state: 'idle'},
+				};
+				const saved = at.registry().find(({codex_id: id}) => id === codexId);
+				t.like(saved, fields);
+				t.true(
+					[saved?.started_at, saved?.last_active].every(time => !Number.isNaN(Date.parse(String(time)))),
+				);
+				t.like(await client.thread(codexId), fields);
+				t.like(objectOf(map)[String(identity)], {codex_id: codexId, thread_id: threadId});
+			}
+			const replies = await Promise.all(
+				made.map(({codexId}) => client.reply(codexId, sayIt(`still ${codexId}`))),
+			);
+			for (const [index, {structured}] of replies.entries())
+				t.like(structured, {content: `still ${made[index]?.codexId}`, identity: names[index]});
+		},
+	);
+
+	test.serial(
+		`${kind}: Checklist, Thread Lifecycle: codex_close on an idle thread closes at once, twice is a no-op; FR-17.3 FR-17.9 FR-3.4`,
+		async t => {
+			const {client, at} = serving(kind);
+			const {codexId, structured} = await client.codex({prompt: sayIt('1'), identity: 'a'});
+			const asked = at.model.asked();
+			t.like((await client.close(codexId)).structured, {closed: true, codex_id: codexId, status: 'closed'});
+			t.is(at.model.asked(), asked, 'no turn for a summary');
+			t.false(existsSync(at.summaryPath('a', structured.threadId)));
+			t.like(await client.thread(codexId), {state: 'closed', status: 'closed'});
+			t.like((await client.close(codexId)).structured, {closed: true, status: 'already_closed'});
+			t.like((await client.call('codex_close', {identity: 'a'})).structured, {status: 'already_closed'});
+			t.like((await client.close('codex:nobody')).error, {code: -32002});
+			t.like((await client.reply(codexId, 'x')).error, {code: -32003, codex_id: codexId});
+		},
+	);
+
+	test.serial(
+		`${kind}: Checklist, Thread Lifecycle: codex_close on a busy thread: what waits is refused, a summary is had, the identity is free; then resumed with it; FR-17.4 FR-17.7 FR-17.10 FR-17.11 FR-16.3 FR-6.4`,
+		async t => {
+			const {client, at} = serving(kind);
+			const running = client.codex({prompt: sayAndHold('HALFWAY'), identity: 'a', tag: 'label'});
+			const {codex_id: codexId, thread_id: threadId} = await client.busy('a');
+			const queued = client.reply(codexId, sayIt('NEVER'));
+			const closings = await Promise.all([client.close(codexId), client.close(codexId)]);
+			for (const {structured, text} of closings) t.like(structured, {closed: true, status: 'closed'}, text);
+			t.like((await queued).error, {code: -32003, codex_id: codexId});
+			t.like((await running).error, {code: -32003, codex_id: codexId});
+			t.regex(
+				readFileSync(at.summaryPath('a', threadId), 'utf8'),
+				/^You said: This session is about to be closed/,
+			);
+			t.throws(() => at.model.heard('NEVER'));
+			const resumed = await client.codex({codex_id: codexId, prompt: sayIt('BACK')});
+			t.like(resumed.structured, {content: 'BACK', codex_id: codexId, identity: 'a'}, resumed.text);
+			t.regex(
+				at.model.heard('BACK').users.at(-1) ?? '',
+				/^--- Summary of your previous session[\s\S]*\n\nsay BACK$/,
+			);
+			t.like(await client.thread(codexId), {state: 'idle', status: 'active', tag: 'label'});
+			t.like((await client.reply(codexId, sayIt('ON'))).structured, {content: 'ON', identity: 'a'});
+		},
+	);
+
+	test.serial(
+		`${kind}: FR-17.11 cancelled: the turn that waits begins, and its answer is its own; FR-17.2 idle after it; the queue keeps its order`,
+		async t => {
+			const {client, at} = serving(kind);
+			const {codexId} = await client.codex({prompt: sayIt('ONE'), identity: 'a'});
+			const control = new AbortController();
+			const cancelled = client.reply(codexId, sayAndHold('BEGUN'), {signal: control.signal});
+			await client.busy('a');
+			const gone = new AbortController();
+			const never = client.reply(codexId, sayIt('NEVER'), {signal: gone.signal});
+			const queued = ['TWO', 'THREE'].map(text => client.reply(codexId, sayIt(text)));
+			await client.status();
+			gone.abort('not needed');
+			control.abort('enough');
+			await t.throwsAsync(cancelled);
+			await t.throwsAsync(never);
+			t.throws(() => at.model.heard('NEVER'));
+			for (const [index, text] of ['TWO', 'THREE'].entries())
+				t.is((await queued[index])?.structured.content, text);
+			for (const text of ['R1', 'R2', 'R3'])
+				t.is((await client.reply(codexId, sayIt(text))).structured.content, text);
+			t.like(await client.thread(codexId), {state: 'idle'});
+		},
+	);
+}
