@@ -15,7 +15,7 @@ import {Admissions} from './admission.js';
 import {Audit} from './audit-file.js';
 import {Journal} from './journal.js';
 import {type ChildState, managementTools} from './management.js';
-import type {OwnTool} from './own-tool.js';
+import {OwnTools} from './own-tool.js';
 import {Preparation} from './preparation.js';
 import {Refusal} from './refusal.js';
 import {Registry} from './registry.js';
@@ -45,7 +45,7 @@ export class Desk {
 	readonly calls: AcceptedCalls = new Map();
 	readonly journal: Journal;
 	readonly admissions: Admissions;
-	readonly tools: ReadonlyMap<string, OwnTool>;
+	readonly tools: OwnTools;
 	readonly mail: Mail;
 	readonly #audit: Audit;
 	readonly #registry: Registry;
@@ -69,10 +69,13 @@ export class Desk {
 		});
 		const {sessions, runner, journal} = this;
 		this.mail = mailOf(config);
-		this.tools = new Map([
-			...managementTools({sessions, runner, journal, child: () => this.#child}),
-			...mailTools({mail: this.mail, journal, callerOf: callerAmong(sessions)}),
-		]);
+		this.tools = new OwnTools({
+			tools: [
+				...managementTools({sessions, runner, journal, child: () => this.#child}),
+				...mailTools({mail: this.mail, journal, callerOf: callerAmong(sessions)}),
+			],
+			...{journal, log},
+		});
 	}
 
 	static async open(options: DeskOptions): Promise<Desk> {
@@ -129,6 +132,7 @@ export class Desk {
 
 	/** Nothing more will happen: all is written out. */
 	async close(): Promise<void> {
+		await this.tools.settled();
 		await this.#registry.close();
 		await this.#audit.close();
 	}
