@@ -4,7 +4,7 @@ import {setTimeout as sleep} from 'node:timers/promises';
 import type {Address} from '../atm/names.js';
 import type {JsonObject} from '../protocol/json.js';
 import {makeFolder} from '../store/make-folder.js';
-import {contentOf, recordsOf, withEntry, withMarks} from './inbox-text.js';
+import {contentOf, hasId, latestRecords, withEntry, withMarks} from './inbox-text.js';
 import {Reader} from './message.js';
 import {isLegacy, type Letter, type RecordOptions, recordOf} from './outgoing.js';
 import {inboxPath, teamFolder} from './paths.js';
@@ -61,7 +61,7 @@ export class Inbox {
 
 	/** Writes a letter into it, in the form that its owner reads. Returns the message's id once it is there for good. */
 	async deliver(letter: Letter, {format, isClaude, ...rest}: Delivery): Promise<string> {
-		const records = format === 'auto' && !isClaude ? await this.#file.read(recordsOf) : [];
+		const records = format === 'auto' && !isClaude ? await this.#file.read(latestRecords) : [];
 		const record = recordOf(letter, {...rest, isLegacy: isLegacy(format, isClaude, records)});
 		await this.append(record);
 		return record.message_id ?? record.metadata.atm.messageId;
@@ -69,13 +69,12 @@ export class Inbox {
 
 	/** Adds a message, which has to have an id. It is there for good when this resolves. */
 	async append(record: JsonObject): Promise<void> {
-		const id = new Reader().read(record)?.id;
+		const {id = ''} = new Reader().read(record) ?? {};
 		await makeFolder(dirname(this.path));
 		for (let appends = 0; appends < APPENDS; appends++) {
 			await this.#file.edit(bytes => withEntry(bytes, record));
 			await sleep(SETTLED_MS);
-			const {messages} = await this.read();
-			if (messages.some(message => message.id === id)) return;
+			if (await this.#file.read(bytes => hasId(bytes, id))) return;
 		}
 	}
 
