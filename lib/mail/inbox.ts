@@ -105,7 +105,7 @@ export class Inbox {
 
 	async #setRead(ids: Iterable<string>, isRead: boolean): Promise<void> {
 		const wanted = new Set(ids);
-		if (wanted.size === 0) return;
+		if (wanted.size === 0 || (await this.stamp()) === undefined) return;
 		await this.#file.edit(bytes => bytes && withMarks(bytes, wanted, isRead));
 	}
 }

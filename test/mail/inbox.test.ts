@@ -56,6 +56,7 @@ test('makes the inbox that is missing, for its owner alone', async t => {
 	const {claude, inboxOf} = teamOf(t);
 	const box = open(claude);
 	t.is(await box.stamp(), undefined);
+	await new Inbox(claude, {agent: 'a', team: 'none'}).mark(['x']);
 	t.deepEqual(await box.unread(), []);
 	t.false(existsSync(inboxOf('dev-1')));
 	await box.append(native('a', 'one', {message_id: 'x'}));
