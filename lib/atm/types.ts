@@ -10,6 +10,8 @@ export type Role = {
 export type AtmConfig = Role & {
 	/** The folder that `.config/atm` and `.claude` are in. */
 	readonly base: string;
+	/** Claude Code's folder, which has the teams and their inboxes. */
+	readonly claude: string;
 	readonly team: string;
 	/** Who the person or the lead is. It is never the identity of a Codex session. */
 	readonly coreIdentity: string;
@@ -44,6 +46,8 @@ export type AtmConfig = Role & {
 	/** How many turns may wait for a session that is busy. */
 	readonly maxQueuedTurns: number;
 	readonly inboxFormat: 'auto' | 'native' | 'legacy';
+	/** Whether sessions get tools for mail of their own: `bridge atm-tools`. */
+	readonly atmTools: boolean;
 	/** Folders whose own file may say more than others': see lib/atm/trust.ts. */
 	readonly trustedDirectories: readonly string[];
 	/** When the audit file is made safe against a power cut. */

@@ -86,6 +86,7 @@ export class Admissions {
 		if (session.closing !== undefined) throw closed(session.entry);
 		const {prompt} = call;
 		const ready = async (): Promise<Admitted> => {
+			await this.#sessions.join(session);
 			const whole = this.#preparation.reply(session, prompt);
 			const startAgain = async () => {
 				const memory = await this.#preparation.memory(session);

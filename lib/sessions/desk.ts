@@ -2,12 +2,20 @@ import {auditFolder, stateFolder} from '../atm/paths.js';
 import type {AtmConfig} from '../atm/types.js';
 import type {BridgeError} from '../errors.js';
 import type {Log} from '../log.js';
+import {callerAmong} from '../mail/callers.js';
+import {mailServerFor} from '../mail/codex-server.js';
+import type {Mail} from '../mail/mail.js';
+import {mailOf} from '../mail/mail.js';
+import {Registration} from '../mail/registration.js';
+import {mailTools} from '../mail/tools.js';
 import {pause} from '../pause.js';
+import type {JsonObject} from '../protocol/json.js';
 import type {AcceptedCalls} from './accepted-calls.js';
 import {Admissions} from './admission.js';
 import {Audit} from './audit-file.js';
 import {Journal} from './journal.js';
-import {type ChildState, managementTools, type OwnTool} from './management.js';
+import {type ChildState, managementTools} from './management.js';
+import {OwnTools} from './own-tool.js';
 import {Preparation} from './preparation.js';
 import {Refusal} from './refusal.js';
 import {Registry} from './registry.js';
@@ -23,6 +31,8 @@ export type DeskOptions = {
 	readonly timeoutMs: number;
 	/** The session to go on with: its id, or an empty text for the last one of the identity. */
 	readonly resume: string | undefined;
+	/** The MCP server that a session's mail comes from. */
+	readonly mailServer?: (identity: string) => JsonObject;
 };
 
 /** All sessions are to end within this. */
@@ -35,7 +45,8 @@ export class Desk {
 	readonly calls: AcceptedCalls = new Map();
 	readonly journal: Journal;
 	readonly admissions: Admissions;
-	readonly tools: ReadonlyMap<string, OwnTool>;
+	readonly tools: OwnTools;
+	readonly mail: Mail;
 	readonly #audit: Audit;
 	readonly #registry: Registry;
 	#child: ChildState = {isAlive: false, backend: 'none'};
@@ -46,17 +57,24 @@ export class Desk {
 		const summaries = new Summaries(stateFolder(config.base, config.team));
 		this.#registry = registry;
 		this.#audit = audit;
-		this.sessions = new Sessions({config, registry, log});
+		const roster = new Registration({claude: config.claude, team: config.team, log});
+		this.sessions = new Sessions({config, registry, log, roster});
 		this.journal = new Journal(audit, config.team);
 		this.runner = new TurnRunner({sessions: this.sessions, summaries, log, timeoutMs, journal: this.journal});
-		const preparation = new Preparation({config, summaries, log, cwd});
+		const mailServer = options.mailServer && mailServerFor(config, options.mailServer);
+		const preparation = new Preparation({config, summaries, log, cwd, ...(mailServer ? {mailServer} : {})});
 		this.admissions = new Admissions({
 			...{sessions: this.sessions, preparation},
 			resume: resume === undefined ? undefined : resumed(registry, config, resume, log),
 		});
-		this.tools = managementTools({
-			...{sessions: this.sessions, runner: this.runner, journal: this.journal},
-			child: () => this.#child,
+		const {sessions, runner, journal} = this;
+		this.mail = mailOf(config);
+		this.tools = new OwnTools({
+			tools: [
+				...managementTools({sessions, runner, journal, child: () => this.#child}),
+				...mailTools({mail: this.mail, journal, callerOf: callerAmong(sessions)}),
+			],
+			...{journal, log},
 		});
 	}
 
@@ -69,6 +87,7 @@ export class Desk {
 			log,
 			isPersistent: persistThreads,
 		});
+		await new Registration({claude: config.claude, team, log}).sweep();
 		const audit = await Audit.open({folder: auditFolder(base), log, fsync: auditFsync});
 		return new Desk(options, registry, audit);
 	}
@@ -113,6 +132,7 @@ export class Desk {
 
 	/** Nothing more will happen: all is written out. */
 	async close(): Promise<void> {
+		await this.tools.settled();
 		await this.#registry.close();
 		await this.#audit.close();
 	}
