@@ -68,7 +68,7 @@ async function serve(
 	const stages = serveStages({
 		...{log, trace, taps, waiting, version, clientVersion: flags.clientVersion},
 		...{sessions: desk.sessions, runner: desk.runner, calls: desk.calls, journal: desk.journal},
-		...{admissions: desk.admissions, tools: desk.tools, refusal: desk.refusal},
+		...{admissions: desk.admissions, tools: desk.tools, refusal: desk.refusal, office: desk.office},
 		lastWords: () => over,
 		onGone(error) {
 			// It ends when its input does, as it is meant to.
@@ -79,6 +79,7 @@ async function serve(
 		},
 	});
 	connect(client, stages, codex, error => logBug(log, error));
+	const recovered = desk.office.start();
 	log.info('serve.started', `Codex (${backend}) serves the team ${config.team}.`, {
 		backend,
 		team: config.team,
@@ -91,6 +92,7 @@ async function serve(
 	await desk.close();
 	taps?.closed(isDead ? 'upstream' : 'client');
 	await swept();
+	await recovered;
 	return failed(client, log) || isDead ? 1 : 0;
 }
 

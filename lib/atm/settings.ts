@@ -49,6 +49,8 @@ export const pluginSettings: readonly Setting[] = [
 		'max_mail_message_length',
 		'max_message_length',
 	]),
+	setting('maxMailTurns', whole(1, 1_000_000), 10),
+	setting('mailQuietSecs', whole(1, MAX_TIMER_SECS), 300),
 	setting('basePromptFile', path),
 	setting('extraInstructionsFile', path),
 	setting('transport', oneOf('auto', 'mcp', 'app-server'), 'auto'),

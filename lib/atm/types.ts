@@ -32,6 +32,9 @@ export type AtmConfig = Role & {
 	readonly maxMailMessages: number;
 	/** In code points. */
 	readonly maxMailMessageLength: number;
+	/** How many turns mail may start until the client says something, or there was no mail for so long. */
+	readonly maxMailTurns: number;
+	readonly mailQuietSecs: number;
 	/** Absolute paths. */
 	readonly basePromptFile: string | undefined;
 	readonly extraInstructionsFile: string | undefined;

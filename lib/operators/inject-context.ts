@@ -60,6 +60,7 @@ class ContextInjector implements Steps {
 	#prepare(envelope: Envelope, key: string, {session, isNew, ready}: Admission): void {
 		const progress = {isCancelled: false};
 		this.#underWay.set(key, progress);
+		session.preparing++;
 		const prepared = session.order.then(async () => {
 			try {
 				const {tool, arguments: args, accepted} = await ready();
@@ -74,6 +75,7 @@ class ContextInjector implements Steps {
 				this.#refuse(envelope, error);
 			} finally {
 				this.#underWay.delete(key);
+				session.preparing--;
 			}
 		});
 		session.order = prepared.catch(error => logBug(this.#options.log, error));

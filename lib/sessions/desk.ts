@@ -2,6 +2,7 @@ import {auditFolder, stateFolder} from '../atm/paths.js';
 import type {AtmConfig} from '../atm/types.js';
 import type {BridgeError} from '../errors.js';
 import type {Log} from '../log.js';
+import {PostOffice} from '../mail/post-office.js';
 import {pause} from '../pause.js';
 import type {AcceptedCalls} from './accepted-calls.js';
 import {Admissions} from './admission.js';
@@ -36,6 +37,7 @@ export class Desk {
 	readonly journal: Journal;
 	readonly admissions: Admissions;
 	readonly tools: ReadonlyMap<string, OwnTool>;
+	readonly office: PostOffice;
 	readonly #audit: Audit;
 	readonly #registry: Registry;
 	#child: ChildState = {isAlive: false, backend: 'none'};
@@ -54,8 +56,12 @@ export class Desk {
 			...{sessions: this.sessions, preparation},
 			resume: resume === undefined ? undefined : resumed(registry, config, resume, log),
 		});
+		this.office = new PostOffice({
+			...{sessions: this.sessions, runner: this.runner, journal: this.journal, log},
+			...{admissions: this.admissions, isEnding: () => this.#ending !== undefined},
+		});
 		this.tools = managementTools({
-			...{sessions: this.sessions, runner: this.runner, journal: this.journal},
+			...{sessions: this.sessions, runner: this.runner, journal: this.journal, office: this.office},
 			child: () => this.#child,
 		});
 	}
@@ -113,6 +119,7 @@ export class Desk {
 
 	/** Nothing more will happen: all is written out. */
 	async close(): Promise<void> {
+		await this.office.close();
 		await this.#registry.close();
 		await this.#audit.close();
 	}

@@ -1,4 +1,5 @@
 import {randomUUID} from 'node:crypto';
+import type {Figures} from '../mail/figures.js';
 import {isObject, type JsonObject} from '../protocol/json.js';
 import type {Journal} from './journal.js';
 import {Refusal} from './refusal.js';
@@ -19,6 +20,7 @@ export type ManagementOptions = {
 	readonly runner: TurnRunner;
 	readonly journal: Journal;
 	readonly child: () => ChildState;
+	readonly office: {readonly figures: Figures; pending(): Promise<number>};
 	readonly now?: () => Date;
 };
 
@@ -50,11 +52,15 @@ function threads(sessions: Sessions, {include_closed: closed, identity}: JsonObj
 	return {threads: listed.map(entry => ({...entry, resumable: entry.status !== 'active'}))};
 }
 
-function status({sessions, child, now = () => new Date()}: ManagementOptions, startedAt: Date): JsonObject {
+async function status(
+	{sessions, child, office, now = () => new Date()}: ManagementOptions,
+	startedAt: Date,
+): Promise<JsonObject> {
 	const {live, registry, config} = sessions;
 	const {isAlive, backend, exitCode, signal} = child();
 	const busy = live.filter(({entry}) => entry.state === 'busy').length;
 	const health = registry.health();
+	const pending = await office.pending();
 	return {
 		child_alive: isAlive,
 		backend,
@@ -66,7 +72,8 @@ function status({sessions, child, now = () => new Date()}: ManagementOptions, st
 		busy_thread_count: busy,
 		idle_thread_count: live.length - busy,
 		max_concurrent_threads: config.maxConcurrentThreads,
-		pending_mail_count: 0,
+		pending_mail_count: pending,
+		mail: {...office.figures, pending},
 		identity_map: Object.fromEntries(
 			live.map(({identity, codexId, threadId, entry}) => [
 				identity,

@@ -23,6 +23,10 @@ export class Session {
 	order: Promise<unknown> = Promise.resolve();
 	/** Resolves when all that the registry has to know so far is on disk. */
 	saved: Promise<unknown> = Promise.resolve();
+	/** Calls of the client that are being made ready for their turn. */
+	preparing = 0;
+	/** Since when it is there, in this process. */
+	readonly since = Date.now();
 	/** Whether its first turn ended without a thread: then there was no session. */
 	hasFailed = false;
 	/** How it ends, once somebody wants that. */

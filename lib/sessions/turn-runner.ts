@@ -11,7 +11,14 @@ import type {Summaries} from './summary.js';
 import {keepSummary, summaryAsk} from './summary-turn.js';
 import {failedReport, readReport, silentReport, type TurnReport} from './turn-report.js';
 import {TurnRequests} from './turn-requests.js';
-import {nextTurns, type RefusalReason, SUMMARY, type TurnAction, type TurnEvent} from './turns.js';
+import {
+	nextTurns,
+	type RefusalReason,
+	type Source,
+	SUMMARY,
+	type TurnAction,
+	type TurnEvent,
+} from './turns.js';
 
 export type TurnRunnerOptions = {
 	readonly sessions: Sessions;
@@ -39,6 +46,8 @@ export class TurnRunner {
 	readonly #closings = new Map<Session, (ending: Ending) => void>();
 	/** Why nothing can be asked any more. */
 	death: Refusal | undefined;
+	/** Told when a turn is over and its caller answered. */
+	onTurnOver: (session: Session, source: Source) => void = () => {};
 
 	constructor(options: TurnRunnerOptions) {
 		this.#options = options;
@@ -49,6 +58,12 @@ export class TurnRunner {
 		this.#jobsOf(job.session).set(ask.turn.id, job);
 		if (this.death) this.#refuse(job, 'gone');
 		else this.#step(job.session, {type: 'ask', turn: ask.turn});
+	}
+
+	/** Whether nobody wants a turn of a session, so that mail may have one. */
+	isFree({life, turns, preparing, closing}: Session): boolean {
+		const isQuiet = life.stage === 'idle' && !turns.running && turns.queue.length === 0 && preparing === 0;
+		return isQuiet && turns.phase === 'open' && closing === undefined && this.death === undefined;
 	}
 
 	cancel(session: Session, id: string): void {
@@ -86,6 +101,11 @@ export class TurnRunner {
 	threadKnown(key: string, threadId: unknown): void {
 		const job = this.requests.find(key);
 		if (job && typeof threadId === 'string' && threadId !== '') this.#noteThread(job.session, threadId);
+	}
+
+	/** Codex has begun with a turn. */
+	turnStarted(key: string): void {
+		this.requests.find(key)?.ask.onStarted?.();
 	}
 
 	/** Codex has answered. */
@@ -145,6 +165,7 @@ export class TurnRunner {
 		this.#settle(job);
 		this.#options.journal?.noted('refusal', job.ask, reason);
 		job.ask.answer(refusedResult(reason, job.session, this.death));
+		job.ask.onOver?.(reason);
 	}
 
 	/** Codex does not know the thread: another one takes its place. */
@@ -185,8 +206,13 @@ export class TurnRunner {
 			else this.#options.sessions.passed(session, 'turn_ended', patch);
 			this.#step(session, {type: 'ended', id, isConfirmed, isWell});
 		}
-		if (job.namesThread) void session.saved.then(() => ask.answer(result));
-		else ask.answer(result);
+		const answer = (): void => {
+			ask.answer(result);
+			ask.onOver?.(report.status);
+			this.onTurnOver(session, ask.turn.source);
+		};
+		if (job.namesThread) void session.saved.then(answer);
+		else answer();
 	}
 
 	#resultOf(job: Job, report: TurnReport) {
