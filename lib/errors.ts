@@ -12,6 +12,8 @@ export const failures = {
 	ERR_REQUEST_CANCELLED: {rpc: -31006, kind: 'cancelled', exit: 1},
 	ERR_MESSAGE_TOO_LARGE: {rpc: -31007, kind: 'too_large', exit: 1},
 	ERR_MESSAGE_MALFORMED: {rpc: -32700, kind: 'parse_error', exit: 1},
+	ERR_MAIL_ADDRESS: {rpc: -32602, kind: 'unknown_recipient', exit: 2},
+	ERR_MAIL_UNREADABLE: {rpc: -32603, kind: 'inbox_unreadable', exit: 1},
 	ERR_MESSAGE_INVALID: {rpc: -32600, kind: 'invalid_request', exit: 1},
 } as const;
 

@@ -15,6 +15,8 @@ const promised: {readonly [code in FailureCode]: readonly [rpc: number, kind: st
 	ERR_REQUEST_CANCELLED: [-31_006, 'cancelled', 1],
 	ERR_MESSAGE_TOO_LARGE: [-31_007, 'too_large', 1],
 	ERR_MESSAGE_MALFORMED: [-32_700, 'parse_error', 1],
+	ERR_MAIL_ADDRESS: [-32_602, 'unknown_recipient', 2],
+	ERR_MAIL_UNREADABLE: [-32_603, 'inbox_unreadable', 1],
 	ERR_MESSAGE_INVALID: [-32_600, 'invalid_request', 1],
 };
 

@@ -2,7 +2,7 @@ import {resolve} from 'node:path';
 import {type ConfigFile, foundFile, globalFile, namedFile, repositoryFile} from './files.js';
 import {environmentLayer, flagLayer} from './given.js';
 import type {Given, Layer} from './layer.js';
-import {baseFolder} from './paths.js';
+import {baseFolder, claudeFolder} from './paths.js';
 import {coreSettings, pluginSettings, roleSettings} from './settings.js';
 import {isTrustedFolder, withoutUntrusted} from './trust.js';
 import type {AtmConfig, AtmConfigOptions, AtmFlags, LoadedAtmConfig, Role} from './types.js';
@@ -25,7 +25,7 @@ export async function loadAtmConfig({flags, env, cwd}: AtmConfigOptions): Promis
 	const warnings = [...environment.warnings, ...files.flatMap(file => file.warnings)];
 	const merged = new Merged(layers);
 	merged.origins.set('base', env.ATM_HOME?.trim() ? '$ATM_HOME' : 'default');
-	const config = configOf(merged, base);
+	const config = configOf(merged, base, resolve(cwd, claudeFolder(env)));
 	const fast = flags.isFast && flags.model === undefined ? fastModel(config, merged.origins, warnings) : {};
 	warnings.push(...doubtful(config, merged.origins));
 	return {
@@ -74,7 +74,7 @@ class Merged {
 
 const placeOf = ({from, key}: Given): string => (from === key ? from : `${from} ${key}`);
 
-function configOf(merged: Merged, base: string): AtmConfig {
+function configOf(merged: Merged, base: string, claude: string): AtmConfig {
 	const values = [...coreSettings, ...pluginSettings].map(({name, fallback}) => [
 		name,
 		merged.value(name, fallback),
@@ -87,7 +87,7 @@ function configOf(merged: Merged, base: string): AtmConfig {
 		.map(name => [name, roleOf(merged, name)] as const);
 	return {
 		...(Object.fromEntries(values) as AtmConfig),
-		base,
+		...{base, claude},
 		aliases: table('aliases') as Map<string, string>,
 		perThreadAutoMail: table('perThreadAutoMail') as Map<string, boolean>,
 		roles: new Map(roles),

@@ -15,3 +15,9 @@ export const auditFolder = (base: string): string => join(base, '.config', 'atm'
 
 /** Where a team's registry, locks and summaries are: two teams never share one. */
 export const stateFolder = (base: string, team: string): string => join(auditFolder(base), team);
+
+/** Claude Code's own folder, which teams are in: ATM's, where it is named, else the one Claude Code is told of, else the user's. */
+export function claudeFolder(env: NodeJS.ProcessEnv): string {
+	const named = env.ATM_HOME?.trim() ? undefined : env.CLAUDE_CONFIG_DIR?.trim();
+	return named ? named : join(baseFolder(env), '.claude');
+}

@@ -10,6 +10,8 @@ export type Role = {
 export type AtmConfig = Role & {
 	/** The folder that `.config/atm` and `.claude` are in. */
 	readonly base: string;
+	/** Claude Code's folder, which has the teams and their inboxes. */
+	readonly claude: string;
 	readonly team: string;
 	/** Who the person or the lead is. It is never the identity of a Codex session. */
 	readonly coreIdentity: string;

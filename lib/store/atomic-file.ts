@@ -11,17 +11,39 @@ export async function writeAtomically(
 	content: string | Uint8Array,
 	mode = 0o600,
 ): Promise<void> {
+	const successor = await writeBeside(path, content, mode);
+	await successor.replace();
+	await syncFolder(dirname(path));
+}
+
+/** What a file is to become, written down already. One of the two has to be called. */
+export type Successor = {
+	/** It takes the place of the file, which is durable once the folder is synced. */
+	replace(): Promise<void>;
+	/** It is thrown away, and the file stays. */
+	discard(): Promise<void>;
+};
+
+/** Writes what a file is to become beside it, for those who have to look once more before they replace it. */
+export async function writeBeside(
+	path: string,
+	content: string | Uint8Array,
+	mode = 0o600,
+): Promise<Successor> {
 	const temp = join(dirname(path), tempName(basename(path)));
+	const discard = (): Promise<void> => unlink(temp).catch(() => {});
+	const orDiscard = async (action: Promise<void>): Promise<void> => {
+		try {
+			await action;
+		} catch (error) {
+			await discard();
+			throw error;
+		}
+	};
 	// Nobody else makes files of this name; were it there all the same, it would not be ours to write to.
 	const handle = await open(temp, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
-	try {
-		await fill(handle, content, mode);
-		await rename(temp, path);
-	} catch (error) {
-		await unlink(temp).catch(() => {});
-		throw error;
-	}
-	await syncFolder(dirname(path));
+	await orDiscard(fill(handle, content, mode));
+	return {replace: () => orDiscard(rename(temp, path)), discard};
 }
 
 async function fill(handle: FileHandle, content: string | Uint8Array, mode: number): Promise<void> {

@@ -2,6 +2,7 @@ import {readdir, rename, stat, unlink, utimes, writeFile} from 'node:fs/promises
 import {join} from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {BridgeError} from '../errors.js';
+import {inTurn} from './in-turn.js';
 import {makeFolder} from './make-folder.js';
 import {livenessOf, MARK_PATTERN, ownMark, pidOf} from './owner.js';
 
@@ -21,9 +22,6 @@ let count = 0;
 /** What the files of this process are called that are in use. One that could not be removed must not keep anybody out. */
 const inUse = new Set<string>();
 
-/** Those of this process wait for each other without any files. */
-const queues = new Map<string, Promise<unknown>>();
-
 /**
  * Does something while no other process, and nobody else in this one, does anything under a lock on this folder.
  *
@@ -31,16 +29,9 @@ const queues = new Map<string, Promise<unknown>>();
  * what the dead left can be removed by anyone at any time. One file for all, removed when its owner is dead, could be
  * removed just after the next one made it.
  */
-export async function underLock<T>(folder: string, action: () => Promise<T>): Promise<T> {
-	const before = queues.get(folder) ?? Promise.resolve();
-	const mine = before.catch(() => {}).then(() => alone(folder, action));
-	queues.set(folder, mine);
-	try {
-		return await mine;
-	} finally {
-		if (queues.get(folder) === mine) queues.delete(folder);
-	}
-}
+export const underLock = <T>(folder: string, action: () => Promise<T>): Promise<T> =>
+	// Those of this process wait for each other without any files.
+	inTurn(folder, () => alone(folder, action));
 
 async function alone<T>(folder: string, action: () => Promise<T>): Promise<T> {
 	await makeFolder(folder);

@@ -1,0 +1,107 @@
+import {lstat, mkdir, rename, rmdir, unlink, utimes} from 'node:fs/promises';
+import {setTimeout as sleep} from 'node:timers/promises';
+import {BridgeError} from '../errors.js';
+import {inTurn} from '../store/in-turn.js';
+import {ownMark, wasThere} from '../store/owner.js';
+import {readPlainText} from '../store/read-plain.js';
+import {flock} from './flock.js';
+
+/** What is done under a lock takes milliseconds; whoever takes this long has been stopped. */
+const PATIENCE_MS = 10_000;
+/** A folder that nobody touches for so long was left by somebody dead: everybody who locks this way goes by that. */
+const STALE_MS = 10_000;
+const TOUCH_MS = 2000;
+/** Others try ten times within 0.65 s and then drop their mail, so nobody here may be quicker than they are. */
+const POLL_MS = 10;
+
+/**
+ * Does something while nobody else writes to this file: nobody in this process, no Claude Code (which makes a folder
+ * `NAME.json.lock`), no ATM 1.x (a file of that name), and no ATM 0.x (`flock` on `NAME.lock`, where it has left that file).
+ */
+export const underFileLock = <T>(path: string, action: () => Promise<T>): Promise<T> =>
+	inTurn(path, async () => {
+		// The one that may take long is waited for first: who waits for the other one drops mail.
+		const unlock = await flock(path.replace(/\.json$/, '.lock'), PATIENCE_MS);
+		try {
+			const release = await takeFolder(`${path}.lock`);
+			try {
+				return await action();
+			} finally {
+				await release();
+			}
+		} finally {
+			unlock();
+		}
+	});
+
+async function takeFolder(path: string): Promise<() => Promise<void>> {
+	const until = performance.now() + PATIENCE_MS;
+	while (!(await isMade(path))) {
+		if (await isRemoved(path)) continue;
+		if (performance.now() > until) throw tooLong(path);
+		await sleep(POLL_MS + Math.random() * POLL_MS);
+	}
+	const own = await lstat(path);
+	const timer = setInterval(() => {
+		const now = new Date();
+		utimes(path, now, now).catch(() => {});
+	}, TOUCH_MS).unref();
+	return async () => {
+		clearInterval(timer);
+		const found = await lstat(path).catch(() => undefined);
+		// If it is another's by now, somebody took this process for dead.
+		if (found?.ino === own.ino) await rmdir(path).catch(() => {});
+	};
+}
+
+async function isMade(path: string): Promise<boolean> {
+	try {
+		await mkdir(path, {mode: 0o700});
+		return true;
+	} catch (error) {
+		if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+		return false;
+	}
+}
+
+/** Removes what the dead left. */
+async function isRemoved(path: string): Promise<boolean> {
+	const found = await lstat(path).catch(() => undefined);
+	if (!found) return true;
+	if (Date.now() - found.mtimeMs < STALE_MS) return false;
+	if (!found.isDirectory())
+		return (
+			(await isOfDead(path)) &&
+			unlink(path).then(
+				() => true,
+				() => false,
+			)
+		);
+	const aside = `${path}.${ownMark()}`;
+	if (
+		!(await rename(path, aside).then(
+			() => true,
+			() => false,
+		))
+	)
+		return false;
+	// Somebody else may have removed it meanwhile, and made their own.
+	const isTheOne = (await lstat(aside).catch(() => undefined))?.ino === found.ino;
+	await (isTheOne ? rmdir(aside) : rename(aside, path)).catch(() => {});
+	return isTheOne;
+}
+
+/** Whether the file names a process, and there is none of this number. */
+async function isOfDead(path: string): Promise<boolean> {
+	const text = await readPlainText(path, 4096).catch(() => undefined);
+	const pid = /\b\d{1,10}\b/.exec(text ?? '')?.[0];
+	return pid !== undefined && !wasThere(Number(pid), new Date(Number.NaN));
+}
+
+const tooLong = (path: string): BridgeError =>
+	new BridgeError(
+		'ERR_SESSION_BUSY',
+		`Somebody has held the lock ${path} for ${PATIENCE_MS / 1000} s.`,
+		'If no other program writes mail there, remove it.',
+		{path},
+	);

@@ -1,0 +1,84 @@
+import {isUtf8} from 'node:buffer';
+import type {JsonObject} from '../protocol/json.js';
+import {elements, isBatch} from '../wire/batch.js';
+import {memberRange} from '../wire/member.js';
+import {walkFor} from '../wire/walk.js';
+import {Reader} from './message.js';
+import type {InboxContent, Message} from './types.js';
+
+/** More than any inbox holds; with more, it is not an inbox any more. */
+const MAX_ENTRIES = 1_000_000;
+
+/** The file is no inbox, or one that is being written just now. */
+export class Torn extends Error {
+	override readonly name = 'Torn';
+}
+
+/** An entry of an inbox: its text, which is what stays, and what it means, if it is a message. */
+type Entry = {readonly text: Buffer; readonly record: unknown; readonly message: Message | undefined};
+
+/** Understands an inbox; throws where it is torn. */
+export function entriesOf(bytes: Buffer): Entry[] {
+	const walk = walkFor(bytes.length);
+	const isJson = isUtf8(bytes) && walk.scan(walk.lay(bytes, 0)) === 0;
+	const texts = isJson && isBatch(trimmed(bytes)) ? elements(bytes, MAX_ENTRIES) : undefined;
+	if (!texts) throw new Torn(bytes.length === 0 ? 'it is empty' : 'it is no list in JSON');
+	const reader = new Reader();
+	return texts.map(text => {
+		const record: unknown = JSON.parse(text.toString());
+		return {text, record, message: reader.read(record)};
+	});
+}
+
+/** What is in an inbox, for those who only read. */
+export function contentOf(bytes: Buffer): InboxContent {
+	const entries = entriesOf(bytes);
+	const messages = new Map<string, Message>();
+	for (const {message} of entries) {
+		const earlier = message && messages.get(message.id);
+		// Written twice, it is read once one of the two is.
+		if (message && (!earlier || message.isRead)) messages.set(message.id, message);
+	}
+	return {
+		messages: [...messages.values()],
+		skipped: entries.filter(({message}) => message === undefined).length,
+	};
+}
+
+const INDENT = '  ';
+
+/** The inbox with one more entry at its end. All else stays as it is, byte for byte. */
+export function withEntry(bytes: Buffer | undefined, record: JsonObject): Buffer {
+	const text = JSON.stringify(record, undefined, INDENT).replaceAll('\n', `\n${INDENT}`);
+	if (bytes === undefined) return Buffer.from(`[\n${INDENT}${text}\n]`);
+	const last = entriesOf(bytes).at(-1)?.text;
+	if (!last)
+		return Buffer.from(`[\n${INDENT}${text}\n]${bytes.toString().slice(bytes.lastIndexOf(']') + 1)}`);
+	const end = endIn(bytes, last);
+	return Buffer.concat([bytes.subarray(0, end), Buffer.from(`,\n${INDENT}${text}`), bytes.subarray(end)]);
+}
+
+/** The inbox with some messages marked as read, or not; undefined where that changes nothing. */
+export function withMarks(bytes: Buffer, ids: ReadonlySet<string>, isRead: boolean): Buffer | undefined {
+	const parts: Buffer[] = [];
+	let done = 0;
+	for (const {text, message} of entriesOf(bytes)) {
+		if (!message || message.isRead === isRead || !ids.has(message.id)) continue;
+		const start = endIn(bytes, text) - text.length;
+		const found = memberRange(text, 'read');
+		// Without one, it becomes the first member.
+		const [from, to] = found ? [start + found[0], start + found[1]] : [start + 1, start + 1];
+		parts.push(bytes.subarray(done, from), Buffer.from(found ? String(isRead) : `"read": ${isRead}, `));
+		done = to;
+	}
+	return parts.length > 0 ? Buffer.concat([...parts, bytes.subarray(done)]) : undefined;
+}
+
+/** Where a part of it ends. */
+const endIn = (bytes: Buffer, part: Buffer): number => part.byteOffset - bytes.byteOffset + part.length;
+
+const trimmed = (bytes: Buffer): Buffer => {
+	let at = 0;
+	while (bytes[at] === 0x20 || bytes[at] === 0x0a || bytes[at] === 0x0d || bytes[at] === 0x09) at++;
+	return bytes.subarray(at);
+};

@@ -1,0 +1,81 @@
+import {writeFile} from 'node:fs/promises';
+import {dirname} from 'node:path';
+import {setTimeout as sleep} from 'node:timers/promises';
+import type {Address} from '../atm/names.js';
+import type {JsonObject} from '../protocol/json.js';
+import {makeFolder} from '../store/make-folder.js';
+import {contentOf, withEntry, withMarks} from './inbox-text.js';
+import {Reader} from './message.js';
+import {inboxPath, teamFolder} from './paths.js';
+import {SharedFile} from './shared-file.js';
+import type {InboxContent, Message} from './types.js';
+
+const EMPTY: InboxContent = {messages: [], skipped: 0};
+/** A program that had read the inbox before, and locks otherwise, writes it back within this. */
+const SETTLED_MS = 20;
+const APPENDS = 3;
+
+/** The inbox of one agent. */
+export class Inbox {
+	readonly #file: SharedFile;
+
+	/** `claude` is Claude Code's folder. Refuses names that cannot be part of a path. */
+	constructor(claude: string, {agent, team}: Address) {
+		this.#file = new SharedFile(inboxPath(claude, team, agent), teamFolder(claude, team));
+	}
+
+	get path(): string {
+		return this.#file.path;
+	}
+
+	/** Changes whenever the file does; undefined where there is none. It costs one look at the folder. */
+	stamp(): Promise<string | undefined> {
+		return this.#file.stamp();
+	}
+
+	/** All that is in it; an inbox that nobody has made yet is empty. Throws where it cannot be understood. */
+	read(): Promise<InboxContent> {
+		return this.#file.read(bytes => (bytes === undefined ? EMPTY : contentOf(bytes)));
+	}
+
+	/** What nobody has read, in the order of the file. */
+	async unread(): Promise<Message[]> {
+		return (await this.read()).messages.filter(({isRead}) => !isRead);
+	}
+
+	/** Makes an empty one where there is none. */
+	async create(): Promise<void> {
+		await makeFolder(dirname(this.path));
+		await writeFile(this.path, '[]', {flag: 'wx', mode: 0o600}).catch((error: NodeJS.ErrnoException) => {
+			if (error.code !== 'EEXIST') throw error;
+		});
+	}
+
+	/** Adds a message, which has to have an id. It is there for good when this resolves. */
+	async append(record: JsonObject): Promise<void> {
+		const id = new Reader().read(record)?.id;
+		await makeFolder(dirname(this.path));
+		for (let appends = 0; appends < APPENDS; appends++) {
+			await this.#file.edit(bytes => withEntry(bytes, record));
+			await sleep(SETTLED_MS);
+			const {messages} = await this.read();
+			if (messages.some(message => message.id === id)) return;
+		}
+	}
+
+	/** Marks messages as read. Those that are not there any more, or are read already, are left alone. */
+	mark(ids: Iterable<string>): Promise<void> {
+		return this.#setRead(ids, true);
+	}
+
+	/** Marks them as not read. */
+	unmark(ids: Iterable<string>): Promise<void> {
+		return this.#setRead(ids, false);
+	}
+
+	async #setRead(ids: Iterable<string>, isRead: boolean): Promise<void> {
+		const wanted = new Set(ids);
+		if (wanted.size === 0) return;
+		await this.#file.edit(bytes => bytes && withMarks(bytes, wanted, isRead));
+	}
+}

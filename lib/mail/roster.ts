@@ -1,0 +1,69 @@
+import {readdir} from 'node:fs/promises';
+import {isName} from '../atm/names.js';
+import {BridgeError} from '../errors.js';
+import {isObject, type JsonObject, listOf} from '../protocol/json.js';
+import {Torn} from './inbox-text.js';
+import {rosterPath, teamFolder, teamsFolder} from './paths.js';
+import {SharedFile} from './shared-file.js';
+import type {Member, Team} from './types.js';
+
+/** The file with a team's members. */
+export const rosterFile = (claude: string, team: string): SharedFile =>
+	new SharedFile(rosterPath(claude, team), teamFolder(claude, team));
+
+/** Who is on a team; undefined where there is no such team. */
+export async function findTeam(claude: string, name: string): Promise<Team | undefined> {
+	return rosterFile(claude, name).read(bytes => bytes && {name, members: membersOf(rosterOf(bytes))});
+}
+
+/** The same, but a team that is not there is an error which names those that are. */
+export async function readTeam(claude: string, name: string): Promise<Team> {
+	const team = await findTeam(claude, name);
+	if (team) return team;
+	const known = await teamNames(claude);
+	const there = known.length === 0 ? 'There is none' : `There are ${known.join(', ')}`;
+	throw new BridgeError(
+		'ERR_MAIL_ADDRESS',
+		`There is no team ${name} in ${teamsFolder(claude)}. ${there}.`,
+		'Name one of them, or create the team in Claude Code first.',
+		{team: name, teams: known.join(', ')},
+	);
+}
+
+/** The teams that there are. */
+export async function teamNames(claude: string): Promise<string[]> {
+	const found = await readdir(teamsFolder(claude), {withFileTypes: true}).catch(() => []);
+	return found
+		.filter(item => !item.isFile() && isName(item.name))
+		.map(({name}) => name)
+		.sort();
+}
+
+/** The roster as it stands in its file. */
+export function rosterOf(bytes: Buffer): JsonObject {
+	let roster: unknown;
+	try {
+		roster = JSON.parse(bytes.toString());
+	} catch {
+		throw new Torn(bytes.length === 0 ? 'it is empty' : 'it is no JSON');
+	}
+	if (!isObject(roster) || !Array.isArray(roster.members)) throw new Torn('it has no list of members');
+	return roster;
+}
+
+/** Its members. A name that could not be an inbox's is nobody's. */
+export const membersOf = ({members, leadAgentId}: JsonObject): Member[] =>
+	listOf(members)
+		.filter(isObject)
+		.filter((member): member is JsonObject & {name: string} => isName(String(member.name ?? '')))
+		.map(({name, agentId, backendType, isActive, bridgeProcess}) => {
+			const isLead = agentId !== undefined && agentId === leadAgentId;
+			return {
+				...{name, agentId: textOf(agentId), isLead},
+				isClaude: isLead || backendType === 'tmux' || backendType === 'in-process',
+				isActive: isActive === true,
+				mark: textOf(bridgeProcess),
+			};
+		});
+
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
