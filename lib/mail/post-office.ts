@@ -19,7 +19,7 @@ import {mailPrompt} from './letter.js';
 import {comeAgain, MailRecordFile} from './mail-record.js';
 import {type MailNews, newsParams} from './news.js';
 import {findTeam} from './roster.js';
-import {approveShutdown} from './shutdown.js';
+import {shutdownApproved} from './shutdown.js';
 import type {Message} from './types.js';
 
 export type PostOfficeOptions = {
@@ -166,8 +166,15 @@ export class PostOffice {
 		// Its end waits for the turns of the session, and is not waited for by its mail.
 		void runner.close(session).then(async ending => {
 			journal.closed(correlationId, session, ending);
-			await approveShutdown(sessions.config, identity, request).catch((error: Error) => {
-				log.warn('mail.not_sent', `${request.from} could not be told that ${identity} is closed: ${error.message}`);
+			const {claude, team} = sessions.config;
+			const at = new Date();
+			const answer = {
+				...{from: identity, text: shutdownApproved(request, identity, at), timestamp: at.toISOString()},
+				...{read: false, metadata: {atm: {messageId: randomUUID(), sourceTeam: team}}},
+			};
+			await new Inbox(claude, {agent: request.from, team}).append(answer).catch((error: Error) => {
+				const sentence = `${request.from} could not be told that ${identity} is closed: ${error.message}`;
+				log.warn('mail.not_sent', sentence, {identity});
 			});
 		});
 	}

@@ -1,5 +1,6 @@
 import {cwd} from 'node:process';
 import type {AtmConfig} from '../../lib/atm/types.js';
+import {noFigures} from '../../lib/mail/figures.js';
 import {addTools} from '../../lib/operators/add-tools.js';
 import {audit} from '../../lib/operators/audit.js';
 import {injectContext} from '../../lib/operators/inject-context.js';
@@ -41,7 +42,10 @@ export async function sessionStages({timeoutMs = 0, stopMs = 50, closeMs = 100} 
 	const runner = new TurnRunner({sessions, summaries, log, journal, timeoutMs, stopMs, closeMs});
 	const preparation = new Preparation({config, summaries, log, cwd: cwd()});
 	const calls: AcceptedCalls = new Map();
-	const tools = managementTools({sessions, runner, journal, child: () => ({isAlive: true, backend: 'fake'})});
+	const tools = managementTools({
+		...{sessions, runner, journal, child: () => ({isAlive: true, backend: 'fake'})},
+		office: {figures: noFigures(), pending: async () => 0},
+	});
 	const pair = converse(
 		addTools({tools, journal, log}),
 		injectContext({
