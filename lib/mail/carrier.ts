@@ -83,8 +83,9 @@ export class Carrier {
 		return this.#then(async () => {
 			this.#isLooking = false;
 			if (!this.#isOpen) await this.#open();
-			const stamp = await this.#options.inbox.stamp();
-			if (stamp === this.#stamp && this.#options.now() < this.#due) return;
+			const {inbox, isFree, now} = this.#options;
+			const stamp = await inbox.stamp();
+			if (stamp === this.#stamp && (now() < this.#due || !isFree())) return;
 			await this.#read(stamp);
 		});
 	}
@@ -117,9 +118,11 @@ export class Carrier {
 		this.#stamp = stamp;
 		this.#due = Number.POSITIVE_INFINITY;
 		this.#unread = unread.length;
-		this.#state = onlyOf(this.#state, unread);
 		this.#tellOf(unread);
-		if (!isAutomatic() || unread.length === 0 || this.#isOut) return;
+		// What is under way is marked as read, and may come back.
+		if (this.#isOut) return;
+		this.#state = onlyOf(this.#state, unread);
+		if (!isAutomatic() || unread.length === 0) return;
 		if (isFree()) await this.#deliver(unread);
 		else this.#due = 0;
 	}

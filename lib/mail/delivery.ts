@@ -70,7 +70,9 @@ export function nextDelivery(
 	const ready = urgentFirst(mail.filter(notBehind(mail, state, now)));
 	const letters = batchOf(ready, state, rules.maxMessages);
 	if (!letters.some(message => !isOwn(message, rules) || hasFailed(state, message))) {
-		const until = Math.min(...mail.map(({id}) => state.trials.get(id)?.notBefore ?? 0).filter(at => at > now));
+		const until = Math.min(
+			...mail.map(({id}) => state.trials.get(id)?.notBefore ?? 0).filter(at => at > now),
+		);
 		return {notices, next: Number.isFinite(until) ? {type: 'wait', until, reason: 'failures'} : nothing};
 	}
 	const rested = state.lastTurn + rules.quietMs;

@@ -5,8 +5,8 @@ import {stateFolder} from '../atm/paths.js';
 import type {Log} from '../log.js';
 import type {Admissions} from '../sessions/admission.js';
 import {holderIn} from '../sessions/identity-locks.js';
-import type {Journal} from '../sessions/journal.js';
 import type {TurnOver} from '../sessions/job.js';
+import type {Journal} from '../sessions/journal.js';
 import type {Session} from '../sessions/session.js';
 import type {Sessions} from '../sessions/sessions.js';
 import type {TurnRunner} from '../sessions/turn-runner.js';
@@ -147,7 +147,12 @@ export class PostOffice {
 		const prompt = mailPrompt(letters, {identity: session.identity, team, maxLength});
 		const {arguments: args, accepted} = admissions.reply(session, prompt);
 		runner.ask({
-			...{...accepted, arguments: args, tool: 'codex-reply', turn: {id: `mail-${++this.#turns}`, source: 'mail'}},
+			...{
+				...accepted,
+				arguments: args,
+				tool: 'codex-reply',
+				turn: {id: `mail-${++this.#turns}`, source: 'mail'},
+			},
 			answer: () => {},
 			onStarted: () => follower.started(),
 			onOver: how => follower.over(endOf(how, session)),

@@ -1,7 +1,7 @@
 import {Envelope} from '../envelope.js';
 import type {PostOffice} from '../mail/post-office.js';
-import {isAtLeast, isLevel} from '../protocol/log-levels.js';
 import {objectOf} from '../protocol/json.js';
+import {isAtLeast, isLevel} from '../protocol/log-levels.js';
 import {type Stage, stage} from '../stage.js';
 
 export type TellMailOptions = {readonly office: Pick<PostOffice, 'attach'>};

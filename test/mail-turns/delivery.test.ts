@@ -19,8 +19,12 @@ const rules: DeliveryRules = {
 };
 const NOW = 1_000_000_000;
 
-const next = (unread: readonly Message[], state = noDeliveries, given: Partial<DeliveryRules> = {}, now = NOW) =>
-	nextDelivery(unread, state, {...rules, ...given}, now);
+const next = (
+	unread: readonly Message[],
+	state = noDeliveries,
+	given: Partial<DeliveryRules> = {},
+	now = NOW,
+) => nextDelivery(unread, state, {...rules, ...given}, now);
 
 /** The texts that go into the next turn. */
 function texts(...args: Parameters<typeof next>): string[] | undefined {
@@ -128,7 +132,10 @@ test('property: whatever fails, each message comes through or is parked, and non
 		.record({
 			from: fc.constantFrom('a', 'b', 'c'),
 			isUrgent: fc.boolean(),
-			isPoison: fc.oneof({arbitrary: fc.constant(false), weight: 5}, {arbitrary: fc.constant(true), weight: 1}),
+			isPoison: fc.oneof(
+				{arbitrary: fc.constant(false), weight: 5},
+				{arbitrary: fc.constant(true), weight: 1},
+			),
 		})
 		.map(({isPoison, ...given}) => message({...given, text: isPoison ? 'poison' : 'fine'}));
 	const arrivals = fc.array(fc.array(letter, {maxLength: 5}), {minLength: 1, maxLength: 8});

@@ -78,7 +78,11 @@ for (const kind of fakeKinds) {
 		t.deepEqual(together, ['error:boom', 'after it', 'say:fine']);
 		t.is(alone.filter(letters => letters.includes('error:boom')).length, 4);
 		t.true(alone.every(letters => letters.length === 1));
-		t.is(alone.findIndex(([body]) => body === 'after it'), alone.length - 1, 'no message overtakes one of its sender');
+		t.is(
+			alone.findIndex(([body]) => body === 'after it'),
+			alone.length - 1,
+			'no message overtakes one of its sender',
+		);
 		t.like(at.inbox('a'), [{read: false}, {read: true}, {read: true}]);
 		t.like(await mailFigures(client), {parked: 1, pending: 1});
 	});

@@ -21,7 +21,11 @@ test.serial(
 	'H12 FR-8.13 kill -9 of bridge at 50 random moments of delivery: each message at least once, twice only around a kill, in order, none read that was not delivered',
 	async t => {
 		t.timeout(600_000);
-		const at = await mailPlace(t, 'app-server', 'max_messages = 2\nmax_mail_turns = 1000000\nmail_poll_interval_ms = 100');
+		const at = await mailPlace(
+			t,
+			'app-server',
+			'max_messages = 2\nmax_mail_turns = 1000000\nmail_poll_interval_ms = 100',
+		);
 		const posted = new Map(SENDERS.map(sender => [sender, [] as string[]]));
 		const post = async (round: number): Promise<void> => {
 			for (const [sender, ids] of posted)
@@ -46,7 +50,9 @@ test.serial(
 		const client = await startServe(t, at);
 		await client.codex({prompt: 'say:1', identity: 'a'});
 		await until(() => at.inbox('a').every(({read}) => read === true));
-		await until(async () => (await client.threads({include_closed: false})).every(({state}) => state !== 'busy'));
+		await until(async () =>
+			(await client.threads({include_closed: false})).every(({state}) => state !== 'busy'),
+		);
 		check(t.log, t.true, posted, history(at));
 	},
 );

@@ -62,7 +62,14 @@ test('FR-8.5 a text is cut at so many code points, and the cut is seen', t => {
 
 for (const [name, text] of injections)
 	test(`H10 FR-8.4 inside of the envelope: ${name}`, t => {
-		for (const hostile of [{text}, {from: text}, {summary: text}, {id: text}, {timestamp: text}, {sourceTeam: text}]) {
+		for (const hostile of [
+			{text},
+			{from: text},
+			{summary: text},
+			{id: text},
+			{timestamp: text},
+			{sourceTeam: text},
+		]) {
 			const prompt = mailPrompt([message({text: 'before'}), message(hostile), message({text: 'after'})], to);
 			const bodies = openLetters(prompt).map(({body}) => body);
 			t.is(bodies.length, 3);
@@ -82,18 +89,22 @@ test('H10 property: whatever is written, it stays in its place, and none of it i
 	const text = fc.array(piece, {maxLength: 6}).map(pieces => pieces.join(''));
 	const letter = fc.record({id: text, from: text, text, timestamp: text}).map(message);
 	fc.assert(
-		fc.property(fc.array(letter, {minLength: 1, maxLength: 4}), fc.integer({min: 1, max: 60}), (letters, maxLength) => {
-			const prompt = mailPrompt(letters, {...to, maxLength});
-			const opened = openLetters(prompt);
-			t.is(opened.length, letters.length);
-			t.notRegex(prompt, unseen);
-			for (const [at, {body, cut}] of opened.entries()) {
-				const whole = letters[at]?.text ?? '';
-				const shown = firstCodePoints(whole, maxLength);
-				t.is(cut !== undefined, shown !== whole);
-				t.is(withoutEscapes(body), withoutEscapes(shown.replace(/\r\n?/g, '\n')));
-			}
-		}),
+		fc.property(
+			fc.array(letter, {minLength: 1, maxLength: 4}),
+			fc.integer({min: 1, max: 60}),
+			(letters, maxLength) => {
+				const prompt = mailPrompt(letters, {...to, maxLength});
+				const opened = openLetters(prompt);
+				t.is(opened.length, letters.length);
+				t.notRegex(prompt, unseen);
+				for (const [at, {body, cut}] of opened.entries()) {
+					const whole = letters[at]?.text ?? '';
+					const shown = firstCodePoints(whole, maxLength);
+					t.is(cut !== undefined, shown !== whole);
+					t.is(withoutEscapes(body), withoutEscapes(shown.replace(/\r\n?/g, '\n')));
+				}
+			},
+		),
 	);
 });
 

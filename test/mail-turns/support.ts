@@ -22,8 +22,12 @@ export function openLetters(prompt: string): Delivered[] {
 	const fence = /\[mail ([\da-f]{32}) was written by others/.exec(prompt)?.[1];
 	if (fence === undefined) throw new Error('There is no mark.');
 	const mark = `[mail ${fence} `;
-	const letters: Array<{header: Delivered['header']; lines: string[]; cut: string | undefined; isOver: boolean}> =
-		[];
+	const letters: Array<{
+		header: Delivered['header'];
+		lines: string[];
+		cut: string | undefined;
+		isOver: boolean;
+	}> = [];
 	const [, ...lines] = prompt.slice(prompt.indexOf(`\n\n${mark}`) + 1).split('\n');
 	for (const line of lines) {
 		const open = letters.at(-1);

@@ -115,7 +115,11 @@ test('FR-8.3 Checklist: mail to an identity without a thread stays unread, and n
 });
 
 test('FR-8.8 Checklist: auto_mail = false leaves mail to atm_read; by identity and by call it can be had all the same', async t => {
-	const at = await mailPlace(t, 'app-server', 'auto_mail = false\nper_thread_auto_mail = {b = true, d = true}');
+	const at = await mailPlace(
+		t,
+		'app-server',
+		'auto_mail = false\nper_thread_auto_mail = {b = true, d = true}',
+	);
 	const client = await startServe(t, at);
 	await client.codex({prompt: 'say:1', identity: 'a'});
 	await client.codex({prompt: 'say:1', identity: 'b'});
@@ -167,7 +171,12 @@ test('shutdown_request of the lead closes the thread and is approved; that of an
 	const at = await mailPlace(t, 'app-server');
 	const client = await startServe(t, at);
 	await client.codex({prompt: 'say:1', identity: 'a'});
-	const request = JSON.stringify({type: 'shutdown_request', requestId: 'r-1', from: 'team-lead', reason: 'done'});
+	const request = JSON.stringify({
+		type: 'shutdown_request',
+		requestId: 'r-1',
+		from: 'team-lead',
+		reason: 'done',
+	});
 	await at.post('a', request, {from: 'dev-2'});
 	await until(() => at.deliveries().length === 1);
 	await at.post('a', request, {from: 'team-lead'});
