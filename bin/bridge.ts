@@ -19,6 +19,8 @@ const commands = [
 	'decode',
 	'versions',
 	'config',
+	'mail',
+	'atm-tools',
 	...companions.keys(),
 ] as const;
 
@@ -66,6 +68,8 @@ const serving: ReadonlyMap<string | undefined, (given: Invocation, stop: Stop) =
 	['gateway', serveGateway],
 	['hub', serveHub],
 	['serve', serveCodex],
+	['atm-tools', serveMail],
+	['mail', showMail],
 ]);
 
 async function serveGateway({words, server, flags}: Invocation, stop: Stop): Promise<number> {
@@ -102,6 +106,18 @@ async function serveCodex({words, server, flags}: Invocation, stop: Stop): Promi
 	if (server || words.length > 1) throw superfluous('serve', server?.[0] ?? words[1] ?? '');
 	const {runServe} = await import('./serve.js');
 	return runServe(flags, stop, version());
+}
+
+async function serveMail({words, server, flags}: Invocation, stop: Stop): Promise<number> {
+	if (server || words.length > 1) throw superfluous('atm-tools', server?.[0] ?? words[1] ?? '');
+	const {runAtmTools} = await import('./atm-tools.js');
+	return runAtmTools(flags, stop, version());
+}
+
+async function showMail({words, server, flags}: Invocation, stop: Stop): Promise<number> {
+	if (server || words.length > 1) throw superfluous('mail', server?.[0] ?? words[1] ?? '');
+	const {runMail} = await import('./mail.js');
+	return runMail(flags, stop);
 }
 
 async function askVersions({words, server, flags}: Invocation, stop: Stop): Promise<number> {

@@ -1,6 +1,6 @@
-/** What may be said to the commands that are for people: `threads`, `summary`, `config`, `install`, `doctor`. */
+/** What may be said to the commands that are for people: `threads`, `summary`, `config`, `install`, `doctor`, `mail`. */
 export const companionOptions = ['repo'] as const;
-export const companionSwitches = ['json', 'prune', 'yes', 'user'] as const;
+export const companionSwitches = ['json', 'prune', 'yes', 'user', 'follow'] as const;
 
 export type CompanionFlags = {
 	readonly repo: string | undefined;
@@ -12,6 +12,8 @@ export type CompanionFlags = {
 	readonly isYes: boolean;
 	/** For the user rather than for the project. */
 	readonly isForUser: boolean;
+	/** Go on with what comes. */
+	readonly isFollowing: boolean;
 };
 
 /** Understands it. */
@@ -24,6 +26,7 @@ export const companionFlags = (
 	isPruning: isGiven('prune'),
 	isYes: isGiven('yes'),
 	isForUser: isGiven('user'),
+	isFollowing: isGiven('follow'),
 });
 
 /** What was said when nothing was said. */

@@ -31,6 +31,40 @@ Exit codes
   0 it was printed, 1 there is no such session or no summary of it, 2 it was used wrongly
 `;
 
+const mailHelp = `bridge mail: the inboxes of teams, for people
+
+Usage
+  bridge mail [--team TEAM] [--json]                 all inboxes, with how much in them is unread
+  bridge mail --identity NAME [--team TEAM] [--json] what is in the inbox of one agent, the latest last
+  bridge mail --follow [--identity NAME]             what arrives from now on
+
+Inboxes are those of Claude Code teams, in ~/.claude/teams/TEAM/inboxes ($ATM_HOME/.claude, or $CLAUDE_CONFIG_DIR, where those
+are set). Nothing is marked as read, and nothing is changed.
+
+Examples
+  bridge mail --team my-team
+  bridge mail --identity arch-ctm --json | jq -r '.[] | select(.read | not) | .text'
+
+Exit codes
+  0 fine, 1 an inbox cannot be read, 2 it was used wrongly, or there is no such team or agent
+`;
+
+const atmToolsHelp = `bridge atm-tools: the mail of one agent, as an MCP server on stdio
+
+Usage
+  bridge atm-tools --identity NAME [--team TEAM] [--config FILE]
+
+It has the tools atm_send, atm_read, atm_broadcast and atm_pending_count, all in the name of NAME. bridge serve puts it into the
+configuration of each session that it starts, if the team exists, so that a Codex agent can write to its teammates;
+atm_tools = false in [plugins.codex-mcp] leaves it out.
+
+Example
+  codex mcp add atm -- bridge atm-tools --identity arch-ctm --team my-team
+
+Exit codes
+  0 the client closed its end, 1 stdin or stdout failed, 2 it was used wrongly
+`;
+
 const installHelp = `bridge install: writes bridge into a client's configuration
 
 Usage
@@ -73,6 +107,8 @@ Exit codes
 export const companionHelps: ReadonlyArray<readonly [string, string]> = [
 	['threads', threadsHelp],
 	['summary', summaryHelp],
+	['mail', mailHelp],
+	['atm-tools', atmToolsHelp],
 	['install', installHelp],
 	['doctor', doctorHelp],
 ];

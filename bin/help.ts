@@ -14,6 +14,8 @@ Usage
   bridge serve [--identity NAME]       many Codex sessions as one MCP server on stdio, each with an identity
   bridge versions -- COMMAND [ARGS…]   or --url URL: what a server speaks, and what each client would lose with it
   bridge threads [--prune]             the Codex sessions that are known, and away with the old ones
+  bridge mail [--follow]               the inboxes of teams, what is in one, and what arrives
+  bridge atm-tools --identity NAME     mail tools for one agent, as an MCP server on stdio
   bridge summary ID                    what a session has left in writing
   bridge config [--check FILE]         the configuration that is in force, and where each value comes from
   bridge install claude|codex|cursor   writes bridge into a client's configuration

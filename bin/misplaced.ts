@@ -7,7 +7,7 @@ type Place = 'front' | 'child' | 'url' | (typeof places)[number];
 
 const places = [
 	...(['gateway', 'hub', 'serve', 'versions', 'config', 'raw', 'decode'] as const),
-	...(['threads', 'summary', 'install', 'doctor'] as const),
+	...(['threads', 'summary', 'install', 'doctor', 'mail', 'atm-tools'] as const),
 ] as const;
 
 type Rule = {
@@ -24,7 +24,9 @@ const only = (flag: string, places: readonly Place[], isGiven: Rule['isGiven']):
 };
 
 /** Where it matters which sessions are meant. */
-const ofSessions: readonly Place[] = ['serve', 'threads', 'summary', 'config', 'install', 'doctor'];
+const ofSessions: readonly Place[] = [
+	...(['serve', 'threads', 'summary', 'config', 'install', 'doctor', 'mail', 'atm-tools'] as const),
+];
 
 const sessionRules: readonly Rule[] = [
 	...sessionOptions.map(name =>
@@ -34,7 +36,8 @@ const sessionRules: readonly Rule[] = [
 	only('--trust', ofSessions, ({session}) => session.isTrusted === true),
 	only('--repo', ['threads'], ({companion}) => companion.repo !== undefined),
 	only('--prune', ['threads'], ({companion}) => companion.isPruning),
-	only('--json', ['threads', 'summary', 'config', 'doctor'], ({companion}) => companion.isJson),
+	only('--json', ['threads', 'summary', 'config', 'doctor', 'mail'], ({companion}) => companion.isJson),
+	only('--follow', ['mail'], ({companion}) => companion.isFollowing),
 	only('--yes', ['install'], ({companion}) => companion.isYes),
 	only('--user', ['install'], ({companion}) => companion.isForUser),
 ];

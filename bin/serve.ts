@@ -1,9 +1,11 @@
+import {resolve} from 'node:path';
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {loadAtmConfig} from '../lib/atm/config.js';
 import type {AtmConfig} from '../lib/atm/types.js';
 import {type CodexBackend, codexBackend} from '../lib/codex/backend.js';
 import {logBug} from '../lib/log.js';
+import {mailServer} from '../lib/mail/codex-server.js';
 import {Desk} from '../lib/sessions/desk.js';
 import {connect} from '../lib/stage.js';
 import {type OwnStdio, ownStdio} from '../lib/transports/own-stdio.js';
@@ -51,7 +53,13 @@ async function serve(
 		return stderr.room();
 	};
 	const timeoutMs = config.requestTimeoutSecs * 1000;
-	const desk = await Desk.open({config, log, cwd, timeoutMs, resume: flags.session.resume});
+	const {team, inboxFormat} = config;
+	const own = {script: process.argv[1] ?? 'bridge', team, inboxFormat, env: process.env};
+	const configFile = flags.config === undefined ? undefined : resolve(flags.config);
+	const desk = await Desk.open({
+		...{config, log, cwd, timeoutMs, resume: flags.session.resume},
+		mailServer: identity => mailServer({...own, configFile}, identity),
+	});
 	const kind = kinds[config.transport];
 	const codex = await codexBackend({command: config.codexBin, cwd, env: flags.env, log, onStderr, kind});
 	const backend = codex.kind ?? 'none';

@@ -1,5 +1,6 @@
 import {basename, resolve} from 'node:path';
 import process from 'node:process';
+import {ago} from '../lib/ago.js';
 import {lookAtTeam, type TeamView, teamsIn} from '../lib/sessions/look.js';
 import {isOld, prune} from '../lib/sessions/prune.js';
 import type {SessionEntry} from '../lib/sessions/types.js';
@@ -52,20 +53,6 @@ const sessionTable = (entries: readonly SessionEntry[]): string =>
 			...[entry.repo_name ?? '-', entry.branch ?? '-', entry.tag ?? '-', entry.codex_id],
 		]),
 	);
-
-const units: ReadonlyArray<[ms: number, name: string]> = [
-	[86_400_000, 'd'],
-	[3_600_000, 'h'],
-	[60_000, 'min'],
-	[1000, 's'],
-];
-
-/** How long ago it was, in one unit. */
-function ago(time: string): string {
-	const ms = Date.now() - Date.parse(time);
-	const [size, name] = units.find(([each]) => ms >= each) ?? [1000, 's'];
-	return Number.isNaN(ms) ? '?' : `${Math.max(0, Math.floor(ms / size))} ${name} ago`;
-}
 
 async function removeOld(views: readonly TeamView[], flags: Flags): Promise<void> {
 	const {log} = ownLog(flags);

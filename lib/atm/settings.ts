@@ -58,6 +58,7 @@ export const pluginSettings: readonly Setting[] = [
 	setting('contextOnReply', flag, true),
 	setting('maxQueuedTurns', whole(0, 1000), 32),
 	setting('inboxFormat', oneOf('auto', 'native', 'legacy'), 'auto'),
+	setting('atmTools', flag, true),
 	setting('auditFsync', oneOf('second', 'always'), 'second'),
 	setting('trustedDirectories', paths, []),
 ];

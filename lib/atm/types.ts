@@ -49,6 +49,8 @@ export type AtmConfig = Role & {
 	/** How many turns may wait for a session that is busy. */
 	readonly maxQueuedTurns: number;
 	readonly inboxFormat: 'auto' | 'native' | 'legacy';
+	/** Whether sessions get tools for mail of their own: `bridge atm-tools`. */
+	readonly atmTools: boolean;
 	/** Folders whose own file may say more than others': see lib/atm/trust.ts. */
 	readonly trustedDirectories: readonly string[];
 	/** When the audit file is made safe against a power cut. */

@@ -30,7 +30,7 @@ export const underFileLock = <T>(path: string, action: () => Promise<T>): Promis
 				await release();
 			}
 		} finally {
-			unlock();
+			await unlock();
 		}
 	});
 

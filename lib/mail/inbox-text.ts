@@ -30,6 +30,10 @@ export function entriesOf(bytes: Buffer): Entry[] {
 	});
 }
 
+/** The entries as they are, messages or not. */
+export const recordsOf = (bytes: Buffer | undefined): unknown[] =>
+	bytes === undefined ? [] : entriesOf(bytes).map(({record}) => record);
+
 /** What is in an inbox, for those who only read. */
 export function contentOf(bytes: Buffer): InboxContent {
 	const entries = entriesOf(bytes);

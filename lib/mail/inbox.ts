@@ -4,16 +4,24 @@ import {setTimeout as sleep} from 'node:timers/promises';
 import type {Address} from '../atm/names.js';
 import type {JsonObject} from '../protocol/json.js';
 import {makeFolder} from '../store/make-folder.js';
-import {contentOf, withEntry, withMarks} from './inbox-text.js';
+import {contentOf, recordsOf, withEntry, withMarks} from './inbox-text.js';
 import {Reader} from './message.js';
+import {isLegacy, type Letter, type RecordOptions, recordOf} from './outgoing.js';
 import {inboxPath, teamFolder} from './paths.js';
 import {SharedFile} from './shared-file.js';
-import type {InboxContent, Message} from './types.js';
+import type {InboxContent, InboxFormat, Message} from './types.js';
 
 const EMPTY: InboxContent = {messages: [], skipped: 0};
 /** A program that had read the inbox before, and locks otherwise, writes it back within this. */
 const SETTLED_MS = 20;
 const APPENDS = 3;
+
+/** Who writes, and to whom. */
+export type Delivery = Omit<RecordOptions, 'isLegacy'> & {
+	readonly format: InboxFormat;
+	/** Whether Claude Code runs the one who reads it. */
+	readonly isClaude: boolean;
+};
 
 /** The inbox of one agent. */
 export class Inbox {
@@ -49,6 +57,14 @@ export class Inbox {
 		await writeFile(this.path, '[]', {flag: 'wx', mode: 0o600}).catch((error: NodeJS.ErrnoException) => {
 			if (error.code !== 'EEXIST') throw error;
 		});
+	}
+
+	/** Writes a letter into it, in the form that its owner reads. Returns the message's id once it is there for good. */
+	async deliver(letter: Letter, {format, isClaude, ...rest}: Delivery): Promise<string> {
+		const records = format === 'auto' && !isClaude ? await this.#file.read(recordsOf) : [];
+		const record = recordOf(letter, {...rest, isLegacy: isLegacy(format, isClaude, records)});
+		await this.append(record);
+		return record.message_id ?? record.metadata.atm.messageId;
 	}
 
 	/** Adds a message, which has to have an id. It is there for good when this resolves. */

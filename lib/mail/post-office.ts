@@ -14,8 +14,8 @@ import type {Source} from '../sessions/turns.js';
 import {Carrier, type TurnEnd, type TurnFollower} from './carrier.js';
 import type {DeliveryRules} from './delivery.js';
 import {type Figures, noFigures} from './figures.js';
-import {Inbox} from './inbox.js';
 import {mailPrompt} from './letter.js';
+import type {Mail} from './mail.js';
 import {comeAgain, MailRecordFile} from './mail-record.js';
 import {type MailNews, newsParams} from './news.js';
 import {findTeam} from './roster.js';
@@ -27,6 +27,7 @@ export type PostOfficeOptions = {
 	readonly runner: TurnRunner;
 	readonly admissions: Admissions;
 	readonly journal: Journal;
+	readonly mail: Mail;
 	readonly log: Log;
 	/** Whether bridge is about to end. */
 	readonly isEnding: () => boolean;
@@ -44,7 +45,6 @@ export class PostOffice {
 	#tell: Tell = () => {};
 	#timer: NodeJS.Timeout | undefined;
 	#turns = 0;
-	#isClosed = false;
 
 	constructor(options: PostOfficeOptions) {
 		this.#options = options;
@@ -59,14 +59,13 @@ export class PostOffice {
 	/** Begins to look for mail. What another process had under way when it ended is unread again. */
 	async start(): Promise<void> {
 		this.#lookLater();
-		const {sessions, log} = this.#options;
-		const {base, team, claude} = sessions.config;
+		const {sessions, mail, log} = this.#options;
+		const {base, team} = sessions.config;
 		const folder = stateFolder(base, team);
 		const found = await readdir(folder, {withFileTypes: true}).catch(() => []);
 		for (const {name} of found.filter(item => item.isDirectory() && isName(item.name))) {
 			if (sessions.liveOne(name) || (await holderIn(folder, name))) continue;
-			const inbox = new Inbox(claude, {agent: name, team});
-			await comeAgain(new MailRecordFile(folder, name), inbox).catch((error: Error) => {
+			await comeAgain(new MailRecordFile(folder, name), mail.inbox(name)).catch((error: Error) => {
 				log.warn('mail.trouble', `Mail of ${name} waits: ${error.message}`, {identity: name});
 			});
 		}
@@ -74,7 +73,6 @@ export class PostOffice {
 
 	/** No more turns; all that is known is written when this resolves. */
 	async close(): Promise<void> {
-		this.#isClosed = true;
 		clearTimeout(this.#timer);
 		await Promise.all([...this.#carriers.values()].map(carrier => carrier.settled()));
 	}
@@ -87,12 +85,12 @@ export class PostOffice {
 
 	#lookLater(): void {
 		const {sessions} = this.#options;
-		this.#timer = setTimeout(async () => {
+		this.#timer = setTimeout(() => {
 			const live = new Set(sessions.live);
-			await Promise.all([...live].map(session => this.#carrierOf(session).look()));
+			for (const session of live) void this.#carrierOf(session).look();
 			for (const [session, carrier] of this.#carriers)
 				if (!live.has(session)) void carrier.settled().then(() => this.#carriers.delete(session));
-			if (!this.#isClosed) this.#lookLater();
+			this.#lookLater();
 		}, sessions.config.mailPollIntervalMs).unref();
 	}
 
@@ -106,12 +104,11 @@ export class PostOffice {
 	#carrierOf(session: Session): Carrier {
 		const known = this.#carriers.get(session);
 		if (known) return known;
-		const {log} = this.#options;
+		const {log, mail, sessions} = this.#options;
 		const {identity} = session;
-		const {base, claude, team} = this.#options.sessions.config;
-		const inbox = new Inbox(claude, {agent: identity, team});
+		const {base, team} = sessions.config;
 		const carrier = new Carrier({
-			...{identity, inbox, log, figures: this.figures, now: Date.now},
+			...{identity, inbox: mail.inbox(identity), log, figures: this.figures, now: Date.now},
 			record: new MailRecordFile(stateFolder(base, team), identity),
 			rules: () => this.#rulesFor(session),
 			isAutomatic: () => this.#isAutomatic(session),
@@ -146,13 +143,9 @@ export class PostOffice {
 		const {team, maxMailMessageLength: maxLength} = sessions.config;
 		const prompt = mailPrompt(letters, {identity: session.identity, team, maxLength});
 		const {arguments: args, accepted} = admissions.reply(session, prompt);
+		const turn = {id: `mail-${++this.#turns}`, source: 'mail'} as const;
 		runner.ask({
-			...{
-				...accepted,
-				arguments: args,
-				tool: 'codex-reply',
-				turn: {id: `mail-${++this.#turns}`, source: 'mail'},
-			},
+			...{...accepted, arguments: args, tool: 'codex-reply', turn},
 			answer: () => {},
 			onStarted: () => follower.started(),
 			onOver: how => follower.over(endOf(how, session)),
@@ -160,7 +153,7 @@ export class PostOffice {
 	}
 
 	async #close(session: Session, request: Message): Promise<void> {
-		const {runner, journal, log, sessions} = this.#options;
+		const {runner, journal, log, mail} = this.#options;
 		const {identity, codexId} = session;
 		const correlationId = randomUUID();
 		log.info('mail.shutdown', `${identity} is closed, since the lead asks for it.`, {
@@ -171,13 +164,8 @@ export class PostOffice {
 		// Its end waits for the turns of the session, and is not waited for by its mail.
 		void runner.close(session).then(async ending => {
 			journal.closed(correlationId, session, ending);
-			const {claude, team} = sessions.config;
-			const at = new Date();
-			const answer = {
-				...{from: identity, text: shutdownApproved(request, identity, at), timestamp: at.toISOString()},
-				...{read: false, metadata: {atm: {messageId: randomUUID(), sourceTeam: team}}},
-			};
-			await new Inbox(claude, {agent: request.from, team}).append(answer).catch((error: Error) => {
+			const text = shutdownApproved(request, identity, new Date());
+			await mail.send(identity, request.from, {text, summary: 'Shut down'}).catch((error: Error) => {
 				const sentence = `${request.from} could not be told that ${identity} is closed: ${error.message}`;
 				log.warn('mail.not_sent', sentence, {identity});
 			});

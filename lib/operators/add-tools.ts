@@ -1,11 +1,10 @@
 import {BoundedMap} from '../bounded-map.js';
 import {change} from '../change.js';
 import {Envelope} from '../envelope.js';
-import {type Log, logBug} from '../log.js';
+import type {Log} from '../log.js';
 import {eachObject, type JsonObject, listOf, objectOf} from '../protocol/json.js';
 import type {Journal} from '../sessions/journal.js';
-import {argumentsOf, type OwnTool} from '../sessions/management.js';
-import {asRefusal, Refusal} from '../sessions/refusal.js';
+import {callOwn, type OwnTool} from '../sessions/own-tool.js';
 import {extended, ownTools} from '../sessions/tool-schemas.js';
 import {type Stage, stage} from '../stage.js';
 
@@ -22,17 +21,6 @@ const MAX_LISTS = 65_536;
 export function addTools({tools, journal, log}: AddToolsOptions): Stage {
 	/** Requests for lists, by their keys. */
 	const lists = new BoundedMap<string, true>(MAX_LISTS);
-	const call = async (own: OwnTool, params: JsonObject): Promise<JsonObject> => {
-		try {
-			const value = await own(argumentsOf(params.arguments));
-			return {content: [{type: 'text', text: JSON.stringify(value, null, 2)}], structuredContent: value};
-		} catch (error) {
-			if (!(error instanceof Refusal)) logBug(log, error);
-			const refusal = asRefusal(error);
-			journal.refused(params, refusal);
-			return refusal.result;
-		}
-	};
 	return stage(out => ({
 		toUpstream(envelope) {
 			const {id, key, method} = envelope.head;
@@ -43,7 +31,10 @@ export function addTools({tools, journal, log}: AddToolsOptions): Stage {
 			const own = tools.get(String(params.name));
 			if (!own) return envelope;
 			const {origin} = envelope;
-			void call(own, params).then(result => out.toClient(Envelope.answer(id, 'result', result, origin)));
+			void callOwn(own, params, {journal, log}).then(({result, answered}) => {
+				out.toClient(Envelope.answer(id, 'result', result, origin));
+				answered();
+			});
 			return;
 		},
 		toClient(envelope) {

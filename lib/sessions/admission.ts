@@ -79,7 +79,11 @@ export class Admissions {
 	#goOn(session: Session, call: ReplyCall | ResumeCall): Admission {
 		checkSame(call, session.entry);
 		if (session.closing !== undefined) throw closed(session.entry);
-		return {session, isNew: false, ready: async () => this.reply(session, call.prompt)};
+		const ready = async (): Promise<Admitted> => {
+			await this.#sessions.join(session);
+			return this.reply(session, call.prompt);
+		};
+		return {session, isNew: false, ready};
 	}
 
 	/** What Codex is asked for the next turn of a session that is active. */

@@ -1,4 +1,5 @@
 import type {AtmConfig, Role} from '../atm/types.js';
+import {withMailServer} from '../mail/codex-server.js';
 import {type JsonObject, objectOf} from '../protocol/json.js';
 import {joined} from './context.js';
 import {Refusal} from './refusal.js';
@@ -16,15 +17,16 @@ export type Ingredients = {
 	readonly memory?: string | undefined;
 	readonly extraInstructions?: string | undefined;
 	readonly basePrompt?: string | undefined;
+	/** The MCP server with the session's mail, if it is to have one. */
+	readonly mailServer?: JsonObject | undefined;
 };
 
 /** The arguments that Codex gets: nothing is sent that nobody has asked for. */
 export function codexArguments(ingredients: Ingredients): JsonObject {
-	const {forwarded, prompt, cwd, settings, context, memory, extraInstructions, basePrompt} = ingredients;
+	const {forwarded, prompt, cwd, context, memory, extraInstructions, basePrompt} = ingredients;
+	const {settings} = ingredients;
 	const instructions = forwarded['developer-instructions'] as string | undefined;
-	const config = objectOf(forwarded.config);
-	const effort = settings.reasoningEffort;
-	const hasOwnEffort = effort === undefined || 'model_reasoning_effort' in config;
+	const config = configOf(ingredients);
 	return {
 		...present({
 			model: settings.model,
@@ -33,11 +35,19 @@ export function codexArguments(ingredients: Ingredients): JsonObject {
 			'base-instructions': basePrompt,
 		}),
 		...forwarded,
-		...(hasOwnEffort ? {} : {config: {...config, model_reasoning_effort: effort}}),
+		...present({config}),
 		'developer-instructions': joined(memory, instructions, extraInstructions, context),
 		cwd,
 		prompt,
 	};
+}
+
+/** What Codex has in its configuration only; the caller's own goes before it. */
+function configOf({forwarded, settings, mailServer}: Ingredients): unknown {
+	const effort = settings.reasoningEffort;
+	const given = {...present({model_reasoning_effort: effort}), ...objectOf(forwarded.config)};
+	const config = mailServer ? withMailServer(given, mailServer) : given;
+	return Object.keys(config).length > 0 ? config : forwarded.config;
 }
 
 const present = (object: JsonObject): JsonObject =>

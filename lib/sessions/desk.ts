@@ -2,13 +2,21 @@ import {auditFolder, stateFolder} from '../atm/paths.js';
 import type {AtmConfig} from '../atm/types.js';
 import type {BridgeError} from '../errors.js';
 import type {Log} from '../log.js';
+import {callerAmong} from '../mail/callers.js';
+import {mailServerFor} from '../mail/codex-server.js';
+import type {Mail} from '../mail/mail.js';
+import {mailOf} from '../mail/mail.js';
 import {PostOffice} from '../mail/post-office.js';
+import {Registration} from '../mail/registration.js';
+import {mailTools} from '../mail/tools.js';
 import {pause} from '../pause.js';
+import type {JsonObject} from '../protocol/json.js';
 import type {AcceptedCalls} from './accepted-calls.js';
 import {Admissions} from './admission.js';
 import {Audit} from './audit-file.js';
 import {Journal} from './journal.js';
-import {type ChildState, managementTools, type OwnTool} from './management.js';
+import {type ChildState, managementTools} from './management.js';
+import type {OwnTool} from './own-tool.js';
 import {Preparation} from './preparation.js';
 import {Refusal} from './refusal.js';
 import {Registry} from './registry.js';
@@ -24,6 +32,8 @@ export type DeskOptions = {
 	readonly timeoutMs: number;
 	/** The session to go on with: its id, or an empty text for the last one of the identity. */
 	readonly resume: string | undefined;
+	/** The MCP server that a session's mail comes from. */
+	readonly mailServer?: (identity: string) => JsonObject;
 };
 
 /** All sessions are to end within this. */
@@ -37,6 +47,7 @@ export class Desk {
 	readonly journal: Journal;
 	readonly admissions: Admissions;
 	readonly tools: ReadonlyMap<string, OwnTool>;
+	readonly mail: Mail;
 	readonly office: PostOffice;
 	readonly #audit: Audit;
 	readonly #registry: Registry;
@@ -48,22 +59,27 @@ export class Desk {
 		const summaries = new Summaries(stateFolder(config.base, config.team));
 		this.#registry = registry;
 		this.#audit = audit;
-		this.sessions = new Sessions({config, registry, log});
+		const roster = new Registration({claude: config.claude, team: config.team, log});
+		this.sessions = new Sessions({config, registry, log, roster});
 		this.journal = new Journal(audit, config.team);
 		this.runner = new TurnRunner({sessions: this.sessions, summaries, log, timeoutMs, journal: this.journal});
-		const preparation = new Preparation({config, summaries, log, cwd});
+		const mailServer = options.mailServer && mailServerFor(config, options.mailServer);
+		const preparation = new Preparation({config, summaries, log, cwd, ...(mailServer ? {mailServer} : {})});
 		this.admissions = new Admissions({
 			...{sessions: this.sessions, preparation},
 			resume: resume === undefined ? undefined : resumed(registry, config, resume, log),
 		});
+		const {sessions, runner, journal, admissions} = this;
+		const mail = mailOf(config);
+		this.mail = mail;
 		this.office = new PostOffice({
-			...{sessions: this.sessions, runner: this.runner, journal: this.journal, log},
-			...{admissions: this.admissions, isEnding: () => this.#ending !== undefined},
+			...{sessions, runner, journal, log, admissions, mail},
+			isEnding: () => this.#ending !== undefined,
 		});
-		this.tools = managementTools({
-			...{sessions: this.sessions, runner: this.runner, journal: this.journal, office: this.office},
-			child: () => this.#child,
-		});
+		this.tools = new Map([
+			...managementTools({sessions, runner, journal, office: this.office, child: () => this.#child}),
+			...mailTools({mail, journal, callerOf: callerAmong(sessions)}),
+		]);
 	}
 
 	static async open(options: DeskOptions): Promise<Desk> {
@@ -75,6 +91,7 @@ export class Desk {
 			log,
 			isPersistent: persistThreads,
 		});
+		await new Registration({claude: config.claude, team, log}).sweep();
 		const audit = await Audit.open({folder: auditFolder(base), log, fsync: auditFsync});
 		return new Desk(options, registry, audit);
 	}

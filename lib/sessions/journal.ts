@@ -41,10 +41,11 @@ export class Journal {
 	/** A call was refused before it had anything to do with Codex. */
 	refused(params: JsonObject, {code, kind, message}: Refusal): void {
 		const {name, arguments: args} = params;
-		const {codex_id: codexId, threadId, identity, prompt} = objectOf(args);
+		const {codex_id: codexId, threadId, identity, prompt, to} = objectOf(args);
 		this.#write({
 			...{event: 'refusal', correlationId: randomUUID(), outcome: 'refused', message},
 			...{codexId: text(codexId), threadId: text(threadId), identity: text(identity), prompt: text(prompt)},
+			recipient: text(to),
 			details: {tool: text(name) ?? '', code, kind},
 		});
 	}
@@ -61,6 +62,25 @@ export class Journal {
 			outcome,
 			codexId: session.codexId,
 			identity: session.identity,
+		});
+	}
+
+	/** Mail was sent, read or counted. */
+	mailed(
+		tool: string,
+		caller: Pick<AuditEntry, 'identity' | 'codexId' | 'threadId'>,
+		args: JsonObject,
+		result: JsonObject,
+	): void {
+		const {to, message_id: messageId, messages, sent, unread} = result;
+		const count = Array.isArray(messages) ? messages.length : Array.isArray(sent) ? sent.length : unread;
+		this.#write({
+			...{event: tool, correlationId: randomUUID(), outcome: 'completed', ...caller},
+			...{recipient: text(to) ?? text(args.team), message: text(args.message)},
+			details: {
+				...(typeof messageId === 'string' ? {message_id: messageId} : {}),
+				...(typeof count === 'number' ? {messages: count} : {}),
+			},
 		});
 	}
 

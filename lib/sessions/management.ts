@@ -1,7 +1,8 @@
 import {randomUUID} from 'node:crypto';
 import type {Figures} from '../mail/figures.js';
-import {isObject, type JsonObject} from '../protocol/json.js';
+import type {JsonObject} from '../protocol/json.js';
 import type {Journal} from './journal.js';
+import type {OwnTool} from './own-tool.js';
 import {Refusal} from './refusal.js';
 import type {Sessions} from './sessions.js';
 import type {TurnRunner} from './turn-runner.js';
@@ -26,9 +27,6 @@ export type ManagementOptions = {
 
 /** So many closed sessions are recent. */
 const RECENT = 20;
-
-/** A tool that is answered here: what it gives back, or why it refuses. */
-export type OwnTool = (args: JsonObject) => JsonObject | Promise<JsonObject>;
 
 /** The tools that look at sessions and end them. They work without Codex, too. */
 export function managementTools(options: ManagementOptions): ReadonlyMap<string, OwnTool> {
@@ -112,10 +110,3 @@ const elsewhere = ({codex_id: codexId, identity}: SessionEntry): Refusal =>
 		`The session ${codexId} (${identity}) belongs to another bridge serve, which alone can close it.`,
 		{codex_id: codexId, identity},
 	);
-
-/** The arguments of a call, if they are some. */
-export function argumentsOf(given: unknown): JsonObject {
-	if (given === undefined) return {};
-	if (isObject(given)) return given;
-	throw new Refusal('invalid_params', 'The arguments have to be an object.');
-}

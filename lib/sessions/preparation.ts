@@ -20,6 +20,8 @@ export type PreparationOptions = {
 	readonly log: Log;
 	/** The folder that bridge was started in. */
 	readonly cwd: string;
+	/** The MCP server that a session's mail comes from, where there is mail. */
+	readonly mailServer?: (identity: string) => Promise<JsonObject | undefined>;
 };
 
 const MAX_PROMPT_BYTES = 2 ** 20;
@@ -100,7 +102,7 @@ export class Preparation {
 	}
 
 	async #compose(session: Session, prompt: string, memory?: string): Promise<JsonObject> {
-		const {config} = this.#options;
+		const {config, mailServer} = this.#options;
 		const {cwd, identity, team, role} = session.entry;
 		const repo = repoContext(cwd);
 		session.told = repo;
@@ -113,6 +115,7 @@ export class Preparation {
 			...{forwarded: session.launch, prompt, cwd, memory, extraInstructions, basePrompt},
 			settings: settingsOf(config, role ?? undefined),
 			context: contextBlock({...repo, identity, team, cwd}),
+			mailServer: await mailServer?.(identity),
 		});
 	}
 

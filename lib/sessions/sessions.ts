@@ -1,6 +1,7 @@
 import {randomUUID} from 'node:crypto';
 import type {AtmConfig} from '../atm/types.js';
 import type {Log} from '../log.js';
+import type {Registration} from '../mail/registration.js';
 import {type Claims, claimed, conflict, holderOf, released} from './identity.js';
 import {type LifecycleEvent, nextLife} from './lifecycle.js';
 import {Refusal} from './refusal.js';
@@ -12,6 +13,8 @@ export type SessionsOptions = {
 	readonly config: AtmConfig;
 	readonly registry: Registry;
 	readonly log: Log;
+	/** The team's list of members. */
+	readonly roster?: Pick<Registration, 'join' | 'leave'>;
 	readonly now?: () => Date;
 };
 
@@ -29,6 +32,7 @@ export class Sessions {
 	readonly registry: Registry;
 	readonly #log: Log;
 	readonly #now: () => Date;
+	readonly #roster: SessionsOptions['roster'];
 	readonly #live = new Map<string, Session>();
 	#claims: Claims = new Map();
 	/** Identities that are about to be given back. */
@@ -39,10 +43,11 @@ export class Sessions {
 	/** Whether this process is about to end: what is active until then may be cut off at any time. */
 	#isEnding = false;
 
-	constructor({config, registry, log, now = () => new Date()}: SessionsOptions) {
+	constructor({config, registry, log, roster, now = () => new Date()}: SessionsOptions) {
 		this.config = config;
 		this.registry = registry;
 		this.#log = log;
+		this.#roster = roster;
 		this.#now = now;
 	}
 
@@ -84,7 +89,17 @@ export class Sessions {
 		// It may have been closed meanwhile, and what was taken just now has to be given back.
 		if (!this.#live.has(codexId))
 			throw new Refusal('session_closed', `The session ${codexId} (${identity}) was closed.`);
+		await this.join(session);
 		this.save(session, {});
+	}
+
+	/** Sees to it that the session is on the team's list of members. Others may have taken it off. */
+	async join(session: Session): Promise<void> {
+		const {identity, codexId, entry, launch} = session;
+		if (!this.#roster || session.closing !== undefined) return;
+		const model = launch.model ?? this.config.model;
+		await this.#roster.join({identity, cwd: entry.cwd, model: typeof model === 'string' ? model : undefined});
+		if (!this.#live.has(codexId)) await this.#roster.leave(identity);
 	}
 
 	/** Something happened to a session, which the registry is to know. */
@@ -161,6 +176,7 @@ export class Sessions {
 		this.#claims = released(this.#claims, session);
 		const givenBack = before()
 			.then(() => session.saved)
+			.then(() => this.#roster?.leave(identity))
 			.then(() => this.registry.release(identity))
 			.finally(() => {
 				if (this.#givenBack.get(identity) === givenBack) this.#givenBack.delete(identity);

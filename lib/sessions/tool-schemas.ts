@@ -1,3 +1,4 @@
+import {mailToolSchemas} from '../mail/tool-schemas.js';
 import {type JsonObject, objectOf, without} from '../protocol/json.js';
 
 const text = (description: string): JsonObject => ({type: 'string', description});
@@ -128,4 +129,5 @@ export const ownTools: readonly JsonObject[] = [
 		},
 		annotations: {destructiveHint: true, idempotentHint: true, openWorldHint: false},
 	},
+	...mailToolSchemas(false),
 ];

@@ -32,7 +32,14 @@ const defaults: Flags = {
 	conn: undefined,
 	direction: undefined,
 	session: noSessionFlags,
-	companion: {repo: undefined, isJson: false, isPruning: false, isYes: false, isForUser: false},
+	companion: {
+		repo: undefined,
+		isJson: false,
+		isPruning: false,
+		isYes: false,
+		isForUser: false,
+		isFollowing: false,
+	},
 };
 
 test('has defaults for all that is not given', async t => {

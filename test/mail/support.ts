@@ -3,13 +3,18 @@ import {join} from 'node:path';
 import type {ExecutionContext} from 'ava';
 import {tempFolder} from '../store/temp-folder.js';
 
+export type TeamOptions = {
+	readonly names?: readonly string[];
+	readonly team?: string;
+	/** The folder that `.claude` is in. */
+	readonly home?: string;
+};
+
 /** A Claude folder with one team in it, and what can be done to its files by hand. */
 export function teamOf(
 	t: ExecutionContext,
-	names: readonly string[] = ['team-lead', 'dev-1', 'dev-2'],
-	team = 'crew',
+	{names = ['team-lead', 'dev-1', 'dev-2'], team = 'crew', home = tempFolder(t)}: TeamOptions = {},
 ) {
-	const home = tempFolder(t);
 	const claude = join(home, '.claude');
 	const folder = join(claude, 'teams', team);
 	mkdirSync(join(folder, 'inboxes'), {recursive: true});

@@ -1,0 +1,59 @@
+import process from 'node:process';
+import type {AtmConfig} from '../atm/types.js';
+import {isObject, type JsonObject} from '../protocol/json.js';
+import {findTeam} from './roster.js';
+
+/** What the server is called in Codex: its tools are `mcp__atm__atm_send` and so on. */
+const NAME = 'atm';
+const START_SECS = 60;
+
+/** How to run a session's mail tools: this program again, with the session's identity. */
+export type MailServerOptions = {
+	/** This program. */
+	readonly script: string;
+	readonly team: string;
+	/** The configuration file that was named, if one was. */
+	readonly configFile: string | undefined;
+	readonly inboxFormat: AtmConfig['inboxFormat'];
+	readonly env: NodeJS.ProcessEnv;
+};
+
+/** The entry of the server in Codex's configuration. */
+export function mailServer(options: MailServerOptions, identity: string): JsonObject {
+	const {script, team, configFile, inboxFormat, env} = options;
+	const file = configFile ?? env.ATM_CONFIG?.trim();
+	// Codex hands nothing else of its environment to a server.
+	const passed = ['ATM_HOME', 'CLAUDE_CONFIG_DIR'].filter(name => env[name]?.trim());
+	return {
+		command: process.execPath,
+		args: [
+			...[script, 'atm-tools', '--identity', identity, '--team', team],
+			...(file ? ['--config', file] : []),
+		],
+		env: {
+			...Object.fromEntries(passed.map(name => [name, env[name]])),
+			ATM_AGENT_MCP_INBOX_FORMAT: inboxFormat,
+		},
+		// Else the first turn may run without it, and no tool that writes may be called where nobody can be asked.
+		...{required: true, startup_timeout_sec: START_SECS, default_tools_approval_mode: 'approve'},
+	};
+}
+
+/** The same, but only where there is a team to send mail to, and it is wanted. */
+export const mailServerFor =
+	({claude, team, atmTools}: AtmConfig, make: (identity: string) => JsonObject) =>
+	async (identity: string): Promise<JsonObject | undefined> => {
+		const found = atmTools ? await findTeam(claude, team).catch(() => undefined) : undefined;
+		return found && make(identity);
+	};
+
+/** A configuration of Codex's with the server in it, unless it has one of that name. */
+export function withMailServer(config: JsonObject, server: JsonObject): JsonObject {
+	const key = `mcp_servers.${NAME}`;
+	const {mcp_servers: servers} = config;
+	const isThere = Object.keys(config).some(name => name === key || name.startsWith(`${key}.`));
+	if (isThere || (isObject(servers) && NAME in servers)) return config;
+	return isObject(servers)
+		? {...config, mcp_servers: {...servers, [NAME]: server}}
+		: {...config, [key]: server};
+}

@@ -1,0 +1,133 @@
+import process from 'node:process';
+import {BridgeError} from '../errors.js';
+import type {Log} from '../log.js';
+import type {JsonObject} from '../protocol/json.js';
+import {Refusal} from '../sessions/refusal.js';
+import {livenessOf, ownMark} from '../store/owner.js';
+import {Inbox} from './inbox.js';
+import {findTeam, membersOf, rosterFile, rosterOf} from './roster.js';
+import {type RosterEntry, withMembers} from './roster-text.js';
+import type {Member} from './types.js';
+
+/** Somebody who joins a team. */
+export type Joining = {readonly identity: string; readonly cwd: string; readonly model: string | undefined};
+
+export type RegistrationOptions = {
+	/** Claude Code's folder. */
+	readonly claude: string;
+	readonly team: string;
+	readonly log: Log;
+	readonly now?: () => Date;
+};
+
+/**
+ * The entries of this process on the roster of its team. Others' are never touched.
+ *
+ * `isActive` is false from the beginning to the end: it means busy, and Claude Code refuses to take down a team with a
+ * member that is, also when whoever said so is dead.
+ */
+export class Registration {
+	readonly #options: RegistrationOptions;
+	readonly #claude: string;
+	readonly #team: string;
+
+	constructor(options: RegistrationOptions) {
+		this.#options = options;
+		this.#claude = options.claude;
+		this.#team = options.team;
+	}
+
+	/** Removes what bridges that are dead have left. */
+	sweep(): Promise<void> {
+		return this.#orTell(async () => {
+			const members = (await findTeam(this.#claude, this.#team))?.members ?? [];
+			if (members.some(({mark}) => isOfDead(mark)))
+				await this.#edit(entries => entries.filter(({record}) => !isOfDead(record.bridgeProcess)));
+		});
+	}
+
+	/**
+	 * Puts somebody on the roster, with an inbox, if there is such a team. Refused if somebody else has the name; a roster
+	 * that cannot be written keeps nobody from working.
+	 */
+	join(joining: Joining): Promise<void> {
+		const {identity} = joining;
+		return this.#orTell(async () => {
+			const team = await findTeam(this.#claude, this.#team);
+			if (!team) return;
+			const isThere = team.members.some(({name, mark}) => name === identity && mark === ownMark());
+			if (!isThere) await this.#edit((entries, members) => this.#joined(entries, joining, members));
+			await new Inbox(this.#claude, {agent: identity, team: this.#team}).create();
+		});
+	}
+
+	/** Takes somebody off it that was put there by this process. The inbox stays: there may be mail in it. */
+	leave(identity: string): Promise<void> {
+		return this.#orTell(async () => {
+			const members = (await findTeam(this.#claude, this.#team))?.members ?? [];
+			if (!members.some(({name, mark}) => name === identity && mark === ownMark())) return;
+			await this.#edit(entries =>
+				entries.filter(({record: {name, bridgeProcess}}) => name !== identity || bridgeProcess !== ownMark()),
+			);
+		});
+	}
+
+	async #orTell(action: () => Promise<void>): Promise<void> {
+		try {
+			await action();
+		} catch (error) {
+			if (error instanceof Refusal) throw error;
+			const reason = error instanceof BridgeError ? error.sentence : (error as Error).message;
+			const sentence = `The members of the team ${this.#team} could not be brought up to date: ${reason}`;
+			this.#options.log.warn('mail.roster', sentence, {team: this.#team});
+		}
+	}
+
+	#joined(
+		entries: readonly RosterEntry[],
+		{identity, cwd, model = 'codex'}: Joining,
+		members: readonly Member[],
+	): ReadonlyArray<RosterEntry | JsonObject> {
+		const other = members.find(({name}) => name.toLowerCase() === identity.toLowerCase());
+		if (other && isSomebodyElse(other, identity)) throw taken(other, this.#team);
+		const now = (this.#options.now ?? (() => new Date()))().getTime();
+		const record = {
+			...{agentId: `${identity}@${this.#team}`, name: identity, agentType: 'codex', model, joinedAt: now},
+			...{tmuxPaneId: '', cwd, subscriptions: [], isActive: false, lastActive: now},
+			...{externalBackendType: 'codex', processId: process.pid, bridgeProcess: ownMark()},
+		};
+		if (!other) return [...entries, record];
+		// Who was put there by hand stays as it is.
+		return entries.map(entry =>
+			entry.record.name === identity && entry.record.bridgeProcess !== undefined
+				? {...entry.record, ...record, joinedAt: entry.record.joinedAt}
+				: entry,
+		);
+	}
+
+	async #edit(
+		change: (
+			entries: readonly RosterEntry[],
+			members: readonly Member[],
+		) => ReadonlyArray<RosterEntry | JsonObject>,
+	): Promise<void> {
+		await rosterFile(this.#claude, this.#team).edit(
+			bytes => bytes && withMembers(bytes, entries => change(entries, membersOf(rosterOf(bytes)))),
+		);
+	}
+}
+
+const isOfDead = (mark: unknown): boolean => typeof mark === 'string' && livenessOf(mark) === 'dead';
+
+/** Whether mail for this name is somebody's who is there, or may come back. An idle teammate is not busy, but there. */
+const isSomebodyElse = ({name, mark, isClaude, isActive}: Member, identity: string): boolean =>
+	name !== identity || (mark === undefined && (isClaude || isActive));
+
+const taken = ({name, isLead, isClaude}: Member, team: string): Refusal => {
+	const who = isLead ? 'the lead' : isClaude ? 'a teammate in Claude Code' : 'another agent';
+	return new Refusal(
+		'identity_conflict',
+		`The name ${name} belongs to ${who} of the team ${team}, so mail would reach the wrong one. Name another identity.`,
+		{identity: name, team},
+	);
+};
