@@ -13,8 +13,7 @@ import {
 	onlyOf,
 } from './delivery.js';
 import type {Figures} from './figures.js';
-import type {Inbox} from './inbox.js';
-import {comeAgain, type MailRecordFile} from './mail-record.js';
+import type {Ledger} from './ledger.js';
 import type {MailNews} from './news.js';
 import type {Message} from './types.js';
 
@@ -27,8 +26,7 @@ export type TurnFollower = {started(): void; over(how: TurnEnd): void};
 /** What a carrier has others do. */
 export type CarrierOptions = {
 	readonly identity: string;
-	readonly inbox: Inbox;
-	readonly record: MailRecordFile;
+	readonly ledger: Ledger;
 	readonly figures: Figures;
 	readonly log: Log;
 	readonly rules: () => Promise<DeliveryRules>;
@@ -39,13 +37,13 @@ export type CarrierOptions = {
 	/** Begins a turn with these messages, now. */
 	readonly begin: (letters: readonly Message[], follower: TurnFollower) => void;
 	/** Ends the session, since the lead asks for that. */
-	readonly close: (request: Message) => Promise<void>;
+	readonly close: (request: Message) => void;
 	readonly tell: (news: MailNews) => void;
 	readonly now: () => number;
 };
 
-/** Messages that were told of, or are in the agent's hands although their inbox cannot be written. */
-const MAX_REMEMBERED = 10_000;
+/** Messages that were told of. */
+const MAX_TOLD = 10_000;
 
 /** Brings the mail of one session: one delivery at a time, and each message until it has come through. */
 export class Carrier {
@@ -55,7 +53,6 @@ export class Carrier {
 	#stamp: string | undefined;
 	#due = 0;
 	#unread = 0;
-	#isOpen = false;
 	/** All that is done with files, one after the other. */
 	#work: Promise<void> = Promise.resolve();
 	#isLooking = false;
@@ -63,8 +60,7 @@ export class Carrier {
 	#isOut = false;
 	/** What went wrong last. */
 	#trouble = '';
-	readonly #told = new BoundedMap<string, true>(MAX_REMEMBERED);
-	readonly #given = new BoundedMap<string, true>(MAX_REMEMBERED);
+	readonly #told = new BoundedMap<string, true>(MAX_TOLD);
 
 	constructor(options: CarrierOptions) {
 		this.#options = options;
@@ -78,16 +74,9 @@ export class Carrier {
 
 	/** Looks whether there is something to do. Where nothing has changed that costs one look at the folder. */
 	look(): Promise<void> {
-		if (this.#isLooking) return this.#work;
+		if (!this.#isLooking) this.#then(() => this.#look());
 		this.#isLooking = true;
-		return this.#then(async () => {
-			this.#isLooking = false;
-			if (!this.#isOpen) await this.#open();
-			const {inbox, isFree, now} = this.#options;
-			const stamp = await inbox.stamp();
-			if (stamp === this.#stamp && (now() < this.#due || !isFree())) return;
-			await this.#read(stamp);
-		});
+		return this.#work;
 	}
 
 	/** Resolves when nothing is left to be written. */
@@ -101,20 +90,14 @@ export class Carrier {
 		return this.#unread;
 	}
 
-	/** Nobody knows whether what was under way at the end of another process came through: it comes once more. */
-	async #open(): Promise<void> {
-		const {record, inbox} = this.#options;
-		const trials = await comeAgain(record, inbox);
-		this.#state = {...this.#state, trials};
-		this.#isOpen = true;
-	}
-
-	async #read(stamp: string | undefined): Promise<void> {
-		const {inbox, isAutomatic, isFree} = this.#options;
-		const all = await inbox.unread();
-		const late = all.filter(({id}) => this.#given.has(id));
-		if (late.length > 0) await this.#mark(late);
-		const unread = all.filter(({id}) => !this.#given.has(id));
+	async #look(): Promise<void> {
+		this.#isLooking = false;
+		const {ledger, isFree, isAutomatic, now} = this.#options;
+		const trials = await ledger.open();
+		if (trials) this.#state = {...this.#state, trials};
+		const stamp = await ledger.stamp();
+		if (stamp === this.#stamp && (now() < this.#due || !isFree())) return;
+		const unread = await ledger.unread();
 		this.#stamp = stamp;
 		this.#due = Number.POSITIVE_INFINITY;
 		this.#unread = unread.length;
@@ -128,99 +111,62 @@ export class Carrier {
 	}
 
 	async #deliver(unread: readonly Message[]): Promise<void> {
-		const {inbox, rules, isFree, close, figures, now} = this.#options;
+		const {ledger, rules, isFree, close, figures, now} = this.#options;
 		const {notices, next} = nextDelivery(unread, this.#state, await rules(), now());
-		await inbox.mark(notices.map(({id}) => id));
+		await ledger.skip(next.type === 'close' ? [...notices, next.request] : notices);
 		figures.notices += notices.length;
-		if (next.type === 'wait') this.#wait(next.until, next.reason);
-		else if (next.type === 'nothing') return;
-		else if (!isFree()) this.#due = 0;
-		else if (next.type === 'turn') this.#begin(next.letters);
-		else {
-			await inbox.mark([next.request.id]);
-			await close(next.request);
-		}
+		if (next.type === 'close') close(next.request);
+		else if (next.type === 'wait') this.#wait(next.until, next.reason);
+		else if (next.type === 'turn' && isFree()) this.#begin(next.letters);
+		else if (next.type === 'turn') this.#due = 0;
 	}
 
 	#wait(until: number, reason: 'streak' | 'failures'): void {
 		const {log, identity} = this.#options;
+		const {streak} = this.#state;
 		this.#due = until;
 		if (reason === 'failures') return;
-		const sentence = `${identity} has had ${this.#state.streak} turns of mail in a row; the next one waits for the client, or until there has been none for a while.`;
-		log.warn('mail.streak', sentence, {identity, turns: this.#state.streak});
+		const sentence = `${identity} has had ${streak} turns of mail in a row; the next one waits for the client, or until there has been none for a while.`;
+		log.warn('mail.streak', sentence, {identity, turns: streak});
 	}
 
 	#begin(letters: readonly Message[]): void {
-		let hasStarted = false;
+		let isThere = false;
+		const arrived = (): void => {
+			if (!isThere) this.#then(() => this.#arrived(letters));
+			isThere = true;
+		};
 		this.#isOut = true;
 		this.#options.begin(letters, {
-			started: () => {
-				if (hasStarted) return;
-				hasStarted = true;
-				this.#then(() => this.#arrived(letters));
-			},
+			started: arrived,
 			over: how => {
-				const isThere = hasStarted || how === 'completed';
-				if (isThere && !hasStarted) this.#then(() => this.#arrived(letters));
+				if (how === 'completed') arrived();
 				this.#then(() => this.#over(letters, how, isThere));
 			},
 		});
 	}
 
-	/** Codex has these: they are read, but not for good before the turn is over. */
 	async #arrived(letters: readonly Message[]): Promise<void> {
-		const {figures, log, identity} = this.#options;
+		const {ledger, figures, log, identity} = this.#options;
 		const ids = letters.map(({id}) => id);
 		figures.turns++;
 		figures.delivered += letters.length;
 		figures.redelivered += letters.filter(letter => isAgain(this.#state, letter)).length;
-		await this.#write(ids);
-		await this.#mark(letters);
+		await ledger.arrived(ids, this.#state.trials);
 		log.info('mail.delivered', `${identity} has got ${letters.length} of its messages.`, {identity, ids});
 	}
 
-	/** What cannot be marked is remembered instead, so that it does not come again. */
-	async #mark(letters: readonly Message[]): Promise<void> {
-		const ids = letters.map(({id}) => id);
-		for (const id of ids) this.#given.set(id, true);
-		await this.#try('mail.not_marked', 'cannot be marked as read', async () => {
-			await this.#options.inbox.mark(ids);
-			for (const id of ids) this.#given.delete(id);
-		});
-	}
-
 	async #over(letters: readonly Message[], how: TurnEnd, isThere: boolean): Promise<void> {
-		const {rules, now, inbox} = this.#options;
+		const {ledger, rules, now} = this.#options;
 		const ids = letters.map(({id}) => id);
 		this.#isOut = false;
 		this.#due = 0;
 		if (how === 'refused' && !isThere) return;
 		const isLost = how === 'failed' || !isThere;
-		const settle = isLost ? failed : delivered;
-		this.#state = settle(this.#state, ids, await rules(), now());
-		if (isLost && isThere) {
-			for (const id of ids) this.#given.delete(id);
-			await this.#write(ids);
-			// Where this cannot be done, it is what a look begins with.
-			this.#isOpen = false;
-			await inbox.unmark(ids);
-			this.#isOpen = true;
-		}
-		await this.#write([]);
+		this.#state = (isLost ? failed : delivered)(this.#state, ids, await rules(), now());
 		for (const letter of letters) if (isParked(this.#state, letter)) this.#park(letter);
-	}
-
-	#write(underway: readonly string[]): Promise<void> {
 		const {trials} = this.#state;
-		const {record} = this.#options;
-		return this.#try('mail.not_saved', 'may come twice', () => record.write({underway, trials}));
-	}
-
-	async #try(event: string, what: string, work: () => Promise<void>): Promise<void> {
-		const {log, identity} = this.#options;
-		await work().catch((error: Error) => {
-			log.warn(event, `Mail of ${identity} ${what}: ${error.message}`, {identity});
-		});
+		await (isLost && isThere ? ledger.takeBack(ids, trials) : ledger.settled(trials));
 	}
 
 	/** It stays in the inbox, unread, for whoever reads that by other means. */
@@ -241,7 +187,7 @@ export class Carrier {
 	}
 
 	/** What goes wrong is told once, and tried again at the next look. */
-	#then(work: () => Promise<void>): Promise<void> {
+	#then(work: () => Promise<void>): void {
 		const {log, identity} = this.#options;
 		this.#work = this.#work.then(work).then(
 			() => {
@@ -254,6 +200,5 @@ export class Carrier {
 				log.warn('mail.trouble', `Mail of ${identity} waits: ${message}`, {identity});
 			},
 		);
-		return this.#work;
 	}
 }

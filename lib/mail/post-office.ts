@@ -14,6 +14,7 @@ import type {Source} from '../sessions/turns.js';
 import {Carrier, type TurnEnd, type TurnFollower} from './carrier.js';
 import type {DeliveryRules} from './delivery.js';
 import {type Figures, noFigures} from './figures.js';
+import {Ledger} from './ledger.js';
 import {mailPrompt} from './letter.js';
 import type {Mail} from './mail.js';
 import {comeAgain, MailRecordFile} from './mail-record.js';
@@ -48,7 +49,7 @@ export class PostOffice {
 
 	constructor(options: PostOfficeOptions) {
 		this.#options = options;
-		options.runner.onTurnOver = (session, source) => this.#turnOver(session, source);
+		options.runner.onTurnOver = ({session, turn}) => this.#turnOver(session, turn.source);
 	}
 
 	/** Says how the client is told. */
@@ -107,12 +108,13 @@ export class PostOffice {
 		const {log, mail, sessions} = this.#options;
 		const {identity} = session;
 		const {base, team} = sessions.config;
+		const record = new MailRecordFile(stateFolder(base, team), identity);
 		const carrier = new Carrier({
-			...{identity, inbox: mail.inbox(identity), log, figures: this.figures, now: Date.now},
-			record: new MailRecordFile(stateFolder(base, team), identity),
+			...{identity, log, figures: this.figures, now: Date.now},
+			ledger: new Ledger({identity, inbox: mail.inbox(identity), record, log}),
 			rules: () => this.#rulesFor(session),
 			isAutomatic: () => this.#isAutomatic(session),
-			isFree: () => !this.#options.isEnding() && this.#options.runner.isFree(session),
+			isFree: () => session.isFree && !this.#options.isEnding(),
 			begin: (letters, follower) => this.#begin(session, letters, follower),
 			close: request => this.#close(session, request),
 			tell: (news: MailNews) => this.#tell(newsParams(news, session.codexId)),
@@ -146,13 +148,12 @@ export class PostOffice {
 		const turn = {id: `mail-${++this.#turns}`, source: 'mail'} as const;
 		runner.ask({
 			...{...accepted, arguments: args, tool: 'codex-reply', turn},
-			answer: () => {},
+			answer: (_, how) => follower.over(endOf(how, session)),
 			onStarted: () => follower.started(),
-			onOver: how => follower.over(endOf(how, session)),
 		});
 	}
 
-	async #close(session: Session, request: Message): Promise<void> {
+	#close(session: Session, request: Message): void {
 		const {runner, journal, log, mail} = this.#options;
 		const {identity, codexId} = session;
 		const correlationId = randomUUID();
@@ -176,6 +177,6 @@ export class PostOffice {
 /** What is stopped since its session ends is nobody's failure. */
 function endOf(how: TurnOver, {closing}: Session): TurnEnd {
 	if (how === 'completed' || how === 'gone') return how;
-	if (how === 'closed' || how === 'full' || how === 'cancelled' || closing) return 'refused';
+	if (how === 'closed' || how === 'full' || how === 'cancelled' || closing !== undefined) return 'refused';
 	return how === 'interrupted' ? how : 'failed';
 }

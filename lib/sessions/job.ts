@@ -27,11 +27,10 @@ export type Ask = {
 	readonly resumeWith?: JsonObject | undefined;
 	/** Whether a session of before goes on with this. */
 	readonly isResume?: boolean | undefined;
-	/** Takes the result of the call. */
-	readonly answer: (result: JsonObject) => void;
-	/** Told when Codex has begun with it, and how it ended: for those who want to know more than the result. */
+	/** Takes the result of the call, and what became of its turn. */
+	readonly answer: (result: JsonObject, how: TurnOver) => void;
+	/** Told when Codex has begun with it. */
 	readonly onStarted?: (() => void) | undefined;
-	readonly onOver?: ((how: TurnOver) => void) | undefined;
 };
 
 /** A thread that takes the place of another one. */

@@ -52,6 +52,13 @@ export class Session {
 		return this.entry.thread_id;
 	}
 
+	/** Whether nobody wants a turn of it, so that mail may have one. */
+	get isFree(): boolean {
+		const {running, queue, phase} = this.turns;
+		const isQuiet = this.life.stage === 'idle' && !running && queue.length === 0 && this.preparing === 0;
+		return isQuiet && phase === 'open' && this.closing === undefined;
+	}
+
 	/** What is in the registry now, with what has changed. */
 	changed(patch: Partial<SessionEntry>): SessionEntry {
 		this.entry = {...this.entry, ...patch, status: this.life.status, state: stateOf(this.life)};

@@ -1,6 +1,5 @@
 import type {Envelope} from '../envelope.js';
 import {type Log, logBug} from '../log.js';
-import {firstCodePoints} from './code-points.js';
 import {type Ask, Job, type Restart} from './job.js';
 import type {Journal} from './journal.js';
 import {refusedResult, stoppedResult, turnResult} from './outcome.js';
@@ -9,16 +8,9 @@ import type {Ending, Session} from './session.js';
 import type {Sessions} from './sessions.js';
 import type {Summaries} from './summary.js';
 import {keepSummary, summaryAsk} from './summary-turn.js';
-import {failedReport, readReport, silentReport, type TurnReport} from './turn-report.js';
+import {failedReport, lastText, readReport, silentReport, type TurnReport} from './turn-report.js';
 import {TurnRequests} from './turn-requests.js';
-import {
-	nextTurns,
-	type RefusalReason,
-	type Source,
-	SUMMARY,
-	type TurnAction,
-	type TurnEvent,
-} from './turns.js';
+import {nextTurns, type RefusalReason, SUMMARY, type TurnAction, type TurnEvent} from './turns.js';
 
 export type TurnRunnerOptions = {
 	readonly sessions: Sessions;
@@ -35,7 +27,6 @@ export type TurnRunnerOptions = {
 
 const STOP_MS = 2500;
 const CLOSE_MS = 10_000;
-const LAST_TEXT = 200;
 
 /** Does what the rules of turns say: asks Codex, keeps the time, answers callers, and tells the registry. */
 export class TurnRunner {
@@ -47,7 +38,7 @@ export class TurnRunner {
 	/** Why nothing can be asked any more. */
 	death: Refusal | undefined;
 	/** Told when a turn is over and its caller answered. */
-	onTurnOver: (session: Session, source: Source) => void = () => {};
+	onTurnOver: (ask: Ask) => void = () => {};
 
 	constructor(options: TurnRunnerOptions) {
 		this.#options = options;
@@ -58,12 +49,6 @@ export class TurnRunner {
 		this.#jobsOf(job.session).set(ask.turn.id, job);
 		if (this.death) this.#refuse(job, 'gone');
 		else this.#step(job.session, {type: 'ask', turn: ask.turn});
-	}
-
-	/** Whether nobody wants a turn of a session, so that mail may have one. */
-	isFree({life, turns, preparing, closing}: Session): boolean {
-		const isQuiet = life.stage === 'idle' && !turns.running && turns.queue.length === 0 && preparing === 0;
-		return isQuiet && turns.phase === 'open' && closing === undefined && this.death === undefined;
 	}
 
 	cancel(session: Session, id: string): void {
@@ -164,8 +149,7 @@ export class TurnRunner {
 	#refuse(job: Job, reason: RefusalReason): void {
 		this.#settle(job);
 		this.#options.journal?.noted('refusal', job.ask, reason);
-		job.ask.answer(refusedResult(reason, job.session, this.death));
-		job.ask.onOver?.(reason);
+		job.ask.answer(refusedResult(reason, job.session, this.death), reason);
 	}
 
 	/** Codex does not know the thread: another one takes its place. */
@@ -198,18 +182,14 @@ export class TurnRunner {
 		const isWell = report.status === 'completed';
 		if (session.threadId === null) this.#failed(session, id);
 		else {
-			const patch = {
-				turns: session.entry.turns + 1,
-				...(report.text === '' ? {} : {last_text: firstCodePoints(report.text, LAST_TEXT)}),
-			};
+			const patch = {turns: session.entry.turns + 1, ...lastText(report)};
 			if (job.namesThread) this.#options.sessions.happened(session, 'turn_ended', patch);
 			else this.#options.sessions.passed(session, 'turn_ended', patch);
 			this.#step(session, {type: 'ended', id, isConfirmed, isWell});
 		}
 		const answer = (): void => {
-			ask.answer(result);
-			ask.onOver?.(report.status);
-			this.onTurnOver(session, ask.turn.source);
+			ask.answer(result, report.status);
+			this.onTurnOver(ask);
 		};
 		if (job.namesThread) void session.saved.then(answer);
 		else answer();

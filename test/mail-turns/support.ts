@@ -22,28 +22,21 @@ export function openLetters(prompt: string): Delivered[] {
 	const fence = /\[mail ([\da-f]{32}) was written by others/.exec(prompt)?.[1];
 	if (fence === undefined) throw new Error('There is no mark.');
 	const mark = `[mail ${fence} `;
-	const letters: Array<{
-		header: Delivered['header'];
-		lines: string[];
-		cut: string | undefined;
-		isOver: boolean;
-	}> = [];
-	const [, ...lines] = prompt.slice(prompt.indexOf(`\n\n${mark}`) + 1).split('\n');
-	for (const line of lines) {
-		const open = letters.at(-1);
-		if (!line.startsWith(mark)) {
-			if (open && !open.isOver) open.lines.push(line);
-			else if (line !== '') throw new Error(`Outside of the marks: ${line}`);
-			continue;
-		}
-		const rest = line.slice(mark.length);
-		const begin = /^(\d+) of (\d+)\] (.*)$/.exec(rest);
-		if (begin && open?.isOver !== false && Number(begin[1]) === letters.length + 1)
-			letters.push({header: JSON.parse(begin[3] ?? ''), lines: [], cut: undefined, isOver: false});
-		else if (open && rest.startsWith('cut: ')) open.cut = rest;
-		else if (open && rest === `end of ${letters.length}]`) open.isOver = true;
-		else throw new Error(`A mark that is out of place: ${line}`);
-	}
-	if (letters.some(({isOver}) => !isOver)) throw new Error('A message does not end.');
-	return letters.map(({header, lines: body, cut}) => ({header, body: body.join('\n'), cut}));
+	const lines = prompt.slice(prompt.indexOf(`\n\n${mark}`) + 2).split('\n');
+	const letters: Delivered[] = [];
+	while (lines.length > 0) letters.push(openLetter(lines, mark, letters.length + 1));
+	return letters;
+}
+
+/** Takes the lines of one message. */
+function openLetter(lines: string[], mark: string, nth: number): Delivered {
+	const [, begun, header = ''] = /^(\d+) of \d+\] (.*)$/.exec(lines.shift()?.slice(mark.length) ?? '') ?? [];
+	if (Number(begun) !== nth) throw new Error(`Message ${nth} does not begin.`);
+	const next = lines.findIndex(line => line.startsWith(mark));
+	const body = lines.splice(0, next).join('\n');
+	const isCut = lines[0]?.startsWith(`${mark}cut: `);
+	const cut = isCut ? lines.shift()?.slice(mark.length) : undefined;
+	if (lines.shift() !== `${mark}end of ${nth}]`) throw new Error(`Message ${nth} does not end.`);
+	if (lines.length > 0 && lines.shift() !== '') throw new Error(`There is something behind message ${nth}.`);
+	return {header: JSON.parse(header), body, cut};
 }

@@ -26,6 +26,8 @@ export interface ScriptedModel {
 	readonly asked: () => number;
 	/** All that the model was given in the last request, as JSON. */
 	readonly given: () => string;
+	/** What the user had said last, in each request so far. */
+	readonly prompts: () => string[];
 	/** The names of the tools of that MCP server in the last request, sorted. */
 	toolsOf(server: string): string[];
 }
@@ -156,6 +158,7 @@ export async function startModel(t: ExecutionContext): Promise<ScriptedModel> {
 		port: (server.address() as AddressInfo).port,
 		asked: () => requests.length,
 		given: () => JSON.stringify(requests.at(-1)?.input),
+		prompts: () => requests.map(lastUserText),
 		toolsOf(name) {
 			const found = requests.at(-1)?.tools?.find(tool => tool.name === `mcp__${name}`);
 			return (found?.tools ?? []).map(tool => tool.name).sort();
