@@ -30,7 +30,7 @@ export const underFileLock = <T>(path: string, action: () => Promise<T>): Promis
 				await release();
 			}
 		} finally {
-			await unlock();
+			unlock();
 		}
 	});
 

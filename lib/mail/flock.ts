@@ -1,32 +1,23 @@
 import {lstat} from 'node:fs/promises';
-import {Envelope} from '../envelope.js';
 import {BridgeError} from '../errors.js';
-import {child} from '../transports/child.js';
+import {helper} from '../transports/child.js';
+
+/** What flock(1) says by its exit code when the time is over. */
+const TIMED_OUT = 1;
 
 /**
  * Takes the lock of the kind that ATM 0.x takes, with the help of flock(1), since Node has none. Where ATM has never left
  * its file, or there is no such program, nothing is taken: what is written is compared with what was read in any case.
  */
-export async function flock(path: string, withinMs: number): Promise<() => Promise<void>> {
+export async function flock(path: string, withinMs: number): Promise<() => void> {
 	const found = await lstat(path).catch(() => undefined);
-	if (!found?.isFile()) return async () => {};
+	if (!found?.isFile()) return () => {};
 	// It holds the lock from when it says something back until its input ends, also if this process is killed.
-	const args = ['-x', '-w', String(withinMs / 1000), path, 'cat'];
-	const helper = child({name: 'flock', command: 'flock', args, onStderr: () => {}});
-	const failure = await new Promise<unknown>(resolve => {
-		helper.incoming.subscribe({
-			next: () => resolve(undefined),
-			error: resolve,
-			complete: () => resolve('over'),
-		});
-		helper.outgoing.next(Envelope.of({jsonrpc: '2.0', method: 'held'}));
-	});
-	if (failure === undefined)
-		return async () => {
-			await helper.close();
-		};
-	if (failure instanceof BridgeError && failure.details.exitCode === 1) throw tooLong(path, withinMs);
-	return async () => {};
+	const {first, stdin} = helper('flock', ['-x', '-w', String(withinMs / 1000), path, 'cat']);
+	stdin.write('\n');
+	const said = await first;
+	if (said === TIMED_OUT) throw tooLong(path, withinMs);
+	return () => stdin.end();
 }
 
 const tooLong = (path: string, ms: number): BridgeError =>

@@ -8,6 +8,7 @@ import type {InboxContent, Message} from './types.js';
 
 /** More than any inbox holds; with more, it is not an inbox any more. */
 const MAX_ENTRIES = 1_000_000;
+const LATEST = 100;
 
 /** The file is no inbox, or one that is being written just now. */
 export class Torn extends Error {
@@ -15,24 +16,34 @@ export class Torn extends Error {
 }
 
 /** An entry of an inbox: its text, which is what stays, and what it means, if it is a message. */
-type Entry = {readonly text: Buffer; readonly record: unknown; readonly message: Message | undefined};
+type Entry = {readonly text: Buffer; readonly message: Message | undefined};
 
-/** Understands an inbox; throws where it is torn. */
-export function entriesOf(bytes: Buffer): Entry[] {
+/** The texts of its entries; throws where it is torn. */
+function textsOf(bytes: Buffer): Buffer[] {
 	const walk = walkFor(bytes.length);
 	const isJson = isUtf8(bytes) && walk.scan(walk.lay(bytes, 0)) === 0;
 	const texts = isJson && isBatch(trimmed(bytes)) ? elements(bytes, MAX_ENTRIES) : undefined;
 	if (!texts) throw new Torn(bytes.length === 0 ? 'it is empty' : 'it is no list in JSON');
-	const reader = new Reader();
-	return texts.map(text => {
-		const record: unknown = JSON.parse(text.toString());
-		return {text, record, message: reader.read(record)};
-	});
+	return texts;
 }
 
-/** The entries as they are, messages or not. */
-export const recordsOf = (bytes: Buffer | undefined): unknown[] =>
-	bytes === undefined ? [] : entriesOf(bytes).map(({record}) => record);
+/** Understands an inbox; throws where it is torn. */
+function entriesOf(bytes: Buffer): Entry[] {
+	const reader = new Reader();
+	return textsOf(bytes).map(text => ({text, message: reader.read(JSON.parse(text.toString()))}));
+}
+
+/** The last entries as they are, messages or not: enough to tell who writes there. */
+export const latestRecords = (bytes: Buffer | undefined): unknown[] =>
+	bytes === undefined
+		? []
+		: textsOf(bytes)
+				.slice(-LATEST)
+				.map(text => JSON.parse(text.toString()));
+
+/** Whether something with this id is in it; also where there is no inbox any more, since nobody waits for it then. */
+export const hasId = (bytes: Buffer | undefined, id: string): boolean =>
+	bytes === undefined || (textsOf(bytes).length > 0 && bytes.includes(JSON.stringify(id)));
 
 /** What is in an inbox, for those who only read. */
 export function contentOf(bytes: Buffer): InboxContent {
@@ -55,7 +66,7 @@ const INDENT = '  ';
 export function withEntry(bytes: Buffer | undefined, record: JsonObject): Buffer {
 	const text = JSON.stringify(record, undefined, INDENT).replaceAll('\n', `\n${INDENT}`);
 	if (bytes === undefined) return Buffer.from(`[\n${INDENT}${text}\n]`);
-	const last = entriesOf(bytes).at(-1)?.text;
+	const last = textsOf(bytes).at(-1);
 	if (!last)
 		return Buffer.from(`[\n${INDENT}${text}\n]${bytes.toString().slice(bytes.lastIndexOf(']') + 1)}`);
 	const end = endIn(bytes, last);

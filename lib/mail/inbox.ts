@@ -4,7 +4,7 @@ import {setTimeout as sleep} from 'node:timers/promises';
 import type {Address} from '../atm/names.js';
 import type {JsonObject} from '../protocol/json.js';
 import {makeFolder} from '../store/make-folder.js';
-import {contentOf, recordsOf, withEntry, withMarks} from './inbox-text.js';
+import {contentOf, hasId, latestRecords, withEntry, withMarks} from './inbox-text.js';
 import {Reader} from './message.js';
 import {isLegacy, type Letter, type RecordOptions, recordOf} from './outgoing.js';
 import {inboxPath, teamFolder} from './paths.js';
@@ -14,7 +14,7 @@ import type {InboxContent, InboxFormat, Message} from './types.js';
 const EMPTY: InboxContent = {messages: [], skipped: 0};
 /** A program that had read the inbox before, and locks otherwise, writes it back within this. */
 const SETTLED_MS = 20;
-const APPENDS = 3;
+const ADDS = 3;
 
 /** Who writes, and to whom. */
 export type Delivery = Omit<RecordOptions, 'isLegacy'> & {
@@ -61,22 +61,30 @@ export class Inbox {
 
 	/** Writes a letter into it, in the form that its owner reads. Returns the message's id once it is there for good. */
 	async deliver(letter: Letter, {format, isClaude, ...rest}: Delivery): Promise<string> {
-		const records = format === 'auto' && !isClaude ? await this.#file.read(recordsOf) : [];
-		const record = recordOf(letter, {...rest, isLegacy: isLegacy(format, isClaude, records)});
-		await this.append(record);
-		return record.message_id ?? record.metadata.atm.messageId;
+		const [legacy, native] = [true, false].map(is => recordOf(letter, {...rest, isLegacy: is}));
+		return this.#add(bytes => (isLegacy(format, isClaude, latestRecords(bytes)) ? legacy : native) ?? {});
 	}
 
 	/** Adds a message, which has to have an id. It is there for good when this resolves. */
 	async append(record: JsonObject): Promise<void> {
-		const id = new Reader().read(record)?.id;
+		await this.#add(() => record);
+	}
+
+	async #add(choose: (bytes: Buffer | undefined) => JsonObject): Promise<string> {
+		let id = '';
+		const addOnce = (bytes: Buffer | undefined): Buffer | undefined => {
+			if (bytes !== undefined && id !== '' && hasId(bytes, id)) return;
+			const record = choose(bytes);
+			id = new Reader().read(record)?.id ?? '';
+			return withEntry(bytes, record);
+		};
 		await makeFolder(dirname(this.path));
-		for (let appends = 0; appends < APPENDS; appends++) {
-			await this.#file.edit(bytes => withEntry(bytes, record));
+		for (let adds = 0; adds < ADDS; adds++) {
+			await this.#file.edit(addOnce);
 			await sleep(SETTLED_MS);
-			const {messages} = await this.read();
-			if (messages.some(message => message.id === id)) return;
+			if (await this.#file.read(bytes => hasId(bytes, id))) break;
 		}
+		return id;
 	}
 
 	/** Marks messages as read. Those that are not there any more, or are read already, are left alone. */

@@ -10,7 +10,7 @@ import {Torn} from './inbox-text.js';
 
 /** Others stop to work well at a tenth of it. */
 export const MAX_BYTES = 32 * 2 ** 20;
-const TRIES = 4;
+const LOOKS = 4;
 const BETWEEN_MS = 17;
 /** How often the file may be another one just before it is replaced. */
 const REDOS = 50;
@@ -32,17 +32,17 @@ export class SharedFile {
 		return found && `${found.ino}:${found.size}:${found.mtimeNs}`;
 	}
 
-	/** What `understand` makes of its content, which is undefined where there is no file. What is torn is looked at again. */
+	/**
+	 * What `understand` makes of its content, which is undefined where there is no file. What is torn may be being written:
+	 * it is looked at again, in the end while nobody writes.
+	 */
 	async read<T>(understand: (bytes: Buffer | undefined) => T): Promise<T> {
 		await this.#check();
-		for (let tries = 1; ; tries++) {
-			try {
-				return understand(await this.#bytes());
-			} catch (error) {
-				if (!(error instanceof Torn)) throw error;
-				if (tries === TRIES) throw unreadable(this.path, error.message);
-				await sleep(BETWEEN_MS);
-			}
+		try {
+			return await this.#look(understand);
+		} catch (error) {
+			if (!(error instanceof Torn)) throw error;
+			return await underFileLock(this.path, () => this.#look(understand).catch(this.#refuse));
 		}
 	}
 
@@ -55,11 +55,8 @@ export class SharedFile {
 		await this.#check();
 		const isChanged = await underFileLock(this.path, async () => {
 			for (let redos = 0; redos < REDOS; redos++) {
-				let before: Buffer | undefined;
-				const after = await this.read(bytes => {
-					before = bytes;
-					return edit(bytes);
-				});
+				const look = (bytes: Buffer | undefined) => ({before: bytes, after: edit(bytes)});
+				const {before, after} = await this.#look(look).catch(this.#refuse);
 				if (after === undefined) return false;
 				if (await this.#replace(before, after)) return true;
 			}
@@ -67,6 +64,22 @@ export class SharedFile {
 		});
 		if (isChanged) await syncFolder(dirname(this.path));
 	}
+
+	/** What is torn is looked at again. */
+	async #look<T>(understand: (bytes: Buffer | undefined) => T): Promise<T> {
+		for (let looks = 1; ; looks++) {
+			try {
+				return understand(await this.#bytes());
+			} catch (error) {
+				if (!(error instanceof Torn) || looks === LOOKS) throw error;
+				await sleep(BETWEEN_MS);
+			}
+		}
+	}
+
+	readonly #refuse = (error: unknown): never => {
+		throw error instanceof Torn ? unreadable(this.path, error.message) : error;
+	};
 
 	async #replace(before: Buffer | undefined, after: Buffer): Promise<boolean> {
 		if (after.length > MAX_BYTES) throw tooLarge(this.path);

@@ -1,17 +1,13 @@
 import {Channel} from '../channel.js';
 import {Envelope} from '../envelope.js';
-import type {Log} from '../log.js';
 import {type JsonObject, objectOf} from '../protocol/json.js';
 import {NEWEST_HANDSHAKE} from '../protocol/version.js';
-import type {Journal} from '../sessions/journal.js';
-import {callOwn, type OwnTool} from '../sessions/own-tool.js';
+import type {OwnTools} from '../sessions/own-tool.js';
 import type {Endpoint} from '../stage.js';
 import {mailToolSchemas} from './tool-schemas.js';
 
 export type ToolServerOptions = {
-	readonly tools: ReadonlyMap<string, OwnTool>;
-	readonly journal: Journal;
-	readonly log: Log;
+	readonly tools: OwnTools;
 	/** Whose mail it is. */
 	readonly identity: string;
 	readonly team: string;
@@ -52,10 +48,9 @@ async function answerTo(method: string, params: JsonObject, options: ToolServerO
 	if (method === 'ping') return {kind: 'result', value: {}};
 	if (method === 'tools/list') return {kind: 'result', value: {tools: mailToolSchemas(true)}};
 	if (method !== 'tools/call') return failure(-32601, `Method not found: ${method}`);
-	const own = options.tools.get(String(params.name));
-	if (!own) return failure(-32602, `Unknown tool. There are ${[...options.tools.keys()].join(', ')}.`);
-	const {result, answered} = await callOwn(own, params, options);
-	return {kind: 'result', value: result, answered};
+	const answer = await options.tools.call(params);
+	if (!answer) return failure(-32602, `Unknown tool. There are ${options.tools.names.join(', ')}.`);
+	return {kind: 'result', value: answer.result, answered: answer.answered};
 }
 
 const failure = (code: number, message: string): Answer => ({kind: 'error', value: {code, message}});

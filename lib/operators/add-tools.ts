@@ -1,24 +1,20 @@
 import {BoundedMap} from '../bounded-map.js';
 import {change} from '../change.js';
 import {Envelope} from '../envelope.js';
-import type {Log} from '../log.js';
 import {eachObject, type JsonObject, listOf, objectOf} from '../protocol/json.js';
-import type {Journal} from '../sessions/journal.js';
-import {callOwn, type OwnTool} from '../sessions/own-tool.js';
+import type {OwnTools} from '../sessions/own-tool.js';
 import {extended, ownTools} from '../sessions/tool-schemas.js';
 import {type Stage, stage} from '../stage.js';
 
 export type AddToolsOptions = {
-	readonly tools: ReadonlyMap<string, OwnTool>;
-	readonly journal: Journal;
-	readonly log: Log;
+	readonly tools: OwnTools;
 };
 
 /** As many as may wait for an answer. */
 const MAX_LISTS = 65_536;
 
 /** Shows the client more tools than the server has, and answers their calls. The server's own are extended, not replaced. */
-export function addTools({tools, journal, log}: AddToolsOptions): Stage {
+export function addTools({tools}: AddToolsOptions): Stage {
 	/** Requests for lists, by their keys. */
 	const lists = new BoundedMap<string, true>(MAX_LISTS);
 	return stage(out => ({
@@ -28,10 +24,10 @@ export function addTools({tools, journal, log}: AddToolsOptions): Stage {
 			if (method === 'tools/list') lists.set(key, true);
 			if (method !== 'tools/call') return envelope;
 			const params = objectOf(envelope.body.params);
-			const own = tools.get(String(params.name));
-			if (!own) return envelope;
+			const called = tools.call(params);
+			if (!called) return envelope;
 			const {origin} = envelope;
-			void callOwn(own, params, {journal, log}).then(({result, answered}) => {
+			void called.then(({result, answered}) => {
 				out.toClient(Envelope.answer(id, 'result', result, origin));
 				answered();
 			});

@@ -16,7 +16,7 @@ import {Admissions} from './admission.js';
 import {Audit} from './audit-file.js';
 import {Journal} from './journal.js';
 import {type ChildState, managementTools} from './management.js';
-import type {OwnTool} from './own-tool.js';
+import {OwnTools} from './own-tool.js';
 import {Preparation} from './preparation.js';
 import {Refusal} from './refusal.js';
 import {Registry} from './registry.js';
@@ -46,7 +46,7 @@ export class Desk {
 	readonly calls: AcceptedCalls = new Map();
 	readonly journal: Journal;
 	readonly admissions: Admissions;
-	readonly tools: ReadonlyMap<string, OwnTool>;
+	readonly tools: OwnTools;
 	readonly mail: Mail;
 	readonly office: PostOffice;
 	readonly #audit: Audit;
@@ -76,10 +76,13 @@ export class Desk {
 			...{sessions, runner, journal, log, admissions, mail},
 			isEnding: () => this.#ending !== undefined,
 		});
-		this.tools = new Map([
-			...managementTools({sessions, runner, journal, office: this.office, child: () => this.#child}),
-			...mailTools({mail, journal, callerOf: callerAmong(sessions)}),
-		]);
+		this.tools = new OwnTools({
+			tools: [
+				...managementTools({sessions, runner, journal, office: this.office, child: () => this.#child}),
+				...mailTools({mail, journal, callerOf: callerAmong(sessions)}),
+			],
+			...{journal, log},
+		});
 	}
 
 	static async open(options: DeskOptions): Promise<Desk> {
@@ -137,6 +140,7 @@ export class Desk {
 	/** Nothing more will happen: all is written out. */
 	async close(): Promise<void> {
 		await this.office.close();
+		await this.tools.settled();
 		await this.#registry.close();
 		await this.#audit.close();
 	}

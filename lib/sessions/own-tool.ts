@@ -18,30 +18,68 @@ export type OwnTool = (args: JsonObject, context: CallContext) => JsonObject | P
 /** The result of a call, and what is to be called when it is on its way. */
 export type OwnAnswer = {readonly result: JsonObject; readonly answered: () => void};
 
-/** Calls such a tool. */
-export async function callOwn(
-	own: OwnTool,
-	params: JsonObject,
-	{journal, log}: {readonly journal: Journal; readonly log: Log},
-): Promise<OwnAnswer> {
-	const later: Array<() => Promise<void>> = [];
-	const context: CallContext = {meta: objectOf(params._meta), afterAnswer: action => later.push(action)};
-	const answered = (): void => {
-		for (const action of later)
-			action().catch(error => {
+export type OwnToolsOptions = {
+	readonly tools: Iterable<readonly [string, OwnTool]>;
+	readonly journal: Journal;
+	readonly log: Log;
+};
+
+/** The tools that are answered here, by their names. */
+export class OwnTools {
+	readonly #tools: ReadonlyMap<string, OwnTool>;
+	readonly #options: OwnToolsOptions;
+	/** What is done after answers. */
+	readonly #later = new Set<Promise<void>>();
+
+	constructor(options: OwnToolsOptions) {
+		this.#options = options;
+		this.#tools = new Map(options.tools);
+	}
+
+	get names(): string[] {
+		return [...this.#tools.keys()];
+	}
+
+	/** The answer to a call; undefined where it is none of these tools. */
+	call(params: JsonObject): Promise<OwnAnswer> | undefined {
+		const own = this.#tools.get(String(params.name));
+		return own && this.#call(own, params);
+	}
+
+	/** Resolves when all is done that was to be done after answers. */
+	async settled(): Promise<void> {
+		await Promise.all(this.#later);
+	}
+
+	async #call(own: OwnTool, params: JsonObject): Promise<OwnAnswer> {
+		const actions: Array<() => Promise<void>> = [];
+		const context: CallContext = {meta: objectOf(params._meta), afterAnswer: action => actions.push(action)};
+		try {
+			const value = await own(argumentsOf(params.arguments), context);
+			const content = [{type: 'text', text: JSON.stringify(value, null, 2)}];
+			return {
+				result: {content, structuredContent: value},
+				answered: () => {
+					for (const action of actions) this.#do(action);
+				},
+			};
+		} catch (error) {
+			if (!(error instanceof Refusal)) logBug(this.#options.log, error);
+			const refusal = asRefusal(error);
+			this.#options.journal.refused(params, refusal);
+			return {result: refusal.result, answered: () => {}};
+		}
+	}
+
+	#do(action: () => Promise<void>): void {
+		const done = action()
+			.catch(error => {
+				const {log} = this.#options;
 				if (error instanceof BridgeError) log.warn('tool.afterwards', error.sentence);
 				else logBug(log, error);
-			});
-	};
-	try {
-		const value = await own(argumentsOf(params.arguments), context);
-		const content = [{type: 'text', text: JSON.stringify(value, null, 2)}];
-		return {result: {content, structuredContent: value}, answered};
-	} catch (error) {
-		if (!(error instanceof Refusal)) logBug(log, error);
-		const refusal = asRefusal(error);
-		journal.refused(params, refusal);
-		return {result: refusal.result, answered: () => {}};
+			})
+			.finally(() => this.#later.delete(done));
+		this.#later.add(done);
 	}
 }
 

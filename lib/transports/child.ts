@@ -119,6 +119,27 @@ const spawnMarked = (
 		env: {...childEnvironment(env), [MARK]: marksWith(mark)},
 	});
 
+/** A small program of the system's that starts nobody and ends with its input, like `cat`. */
+export type Helper = {
+	/** What it said first; its exit code, where it ended before; undefined where it could not be started. */
+	readonly first: Promise<Buffer | number | undefined>;
+	readonly stdin: Writable;
+};
+
+/** Starts one. To look after it as after a server would cost more than it does. */
+export function helper(command: string, args: readonly string[]): Helper {
+	const program = spawnMarked(command, args, {env: {}, cwd: undefined}, newMark());
+	const [stdin, stdout, stderr] = program.stdio as unknown as [Writable, Readable, Readable];
+	stdin.on('error', () => {});
+	stderr.resume();
+	const first = new Promise<Buffer | number | undefined>(resolve => {
+		stdout.once('data', resolve);
+		program.once('error', () => resolve(undefined));
+		program.once('exit', code => resolve(code ?? undefined));
+	});
+	return {first, stdin};
+}
+
 /** Passes all messages on, but not the end. Resolves when that has come. */
 const passOn = (messages: Observable<Envelope>, subscriber: Subscriber<Envelope>): Promise<void> =>
 	new Promise(resolve => {

@@ -130,7 +130,7 @@ test('H14 turns of mail in a row are capped, until the client speaks or all is q
 
 /** Delivers all that comes, wave by wave, until there is nothing left to do. What is poison makes its turn fail. */
 function* allTurns(waves: readonly Message[][], given: DeliveryRules) {
-	const came = new Set<Message>();
+	let came: ReadonlySet<Message> = new Set();
 	let unread: Message[] = [];
 	let state: DeliveryState = noDeliveries;
 	let now = NOW;
@@ -141,11 +141,11 @@ function* allTurns(waves: readonly Message[][], given: DeliveryRules) {
 		if (what.type === 'wait') now = what.until;
 		if (what.type !== 'turn') continue;
 		const {letters} = what;
-		yield {letters, came: new Set(came), state};
+		yield {letters, came, state};
 		const isLost = letters.some(({text}) => text === 'poison');
 		state = (isLost ? failed : delivered)(state, idsOf(letters), given, now);
-		for (const letter of isLost ? [] : letters) came.add(letter);
-		unread = unread.filter(each => !came.has(each));
+		if (!isLost) unread = unread.filter(each => !letters.includes(each));
+		if (!isLost) came = new Set([...came, ...letters]);
 	}
 	return {came, state};
 }

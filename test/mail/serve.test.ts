@@ -1,28 +1,11 @@
 import {existsSync, readFileSync, writeFileSync} from 'node:fs';
 import {setTimeout as sleep} from 'node:timers/promises';
-import test, {type ExecutionContext} from 'ava';
+import test from 'ava';
 import {type JsonObject, listOf, objectOf} from '../../lib/protocol/json.js';
-import {fakeKinds} from '../helpers/fake-codex.js';
-import {argumentsIn, type Place, place, type ServeClient, startServe} from '../serve/support.js';
-import {native, teamOf} from './support.js';
+import {type ServeClient, startServe} from '../serve/support.js';
+import {call, native, openCrew, teamOf} from './support.js';
 
 /* FR-4 and "ATM Tools" of the checklist, through `bridge serve` with a Codex that does as it is told. */
-
-const crew = async (t: ExecutionContext): Promise<{at: Place; team: ReturnType<typeof teamOf>}> => {
-	const at = await place(t, 'mcp-server');
-	// What the tools find is to stay where it is.
-	at.configure('[plugins.codex-mcp]\nauto_mail = false\n');
-	return {at, team: teamOf(t, {home: at.base})};
-};
-
-const open = async (t: ExecutionContext, ...args: string[]) => {
-	const {at, team} = await crew(t);
-	const client = await startServe(t, at, '--team', team.team, ...args);
-	return {at, team, client};
-};
-
-const call = (client: ServeClient, name: string, args: JsonObject, meta?: JsonObject) =>
-	client.call(name, args, meta).result;
 
 const messagesIn = ({structured}: {structured: JsonObject}): JsonObject[] =>
 	listOf(structured.messages).map(objectOf);
@@ -33,7 +16,7 @@ async function allRead(inbox: () => JsonObject[]): Promise<void> {
 }
 
 test('FR-4.1 FR-8.7 the four tools are in tools/list, beside those of Codex and of sessions', async t => {
-	const {client} = await open(t);
+	const {client} = await openCrew(t);
 	const {result} = await client.running.request('list', 'tools/list');
 	const tools = listOf(objectOf(result).tools).map(objectOf);
 	const names = tools.map(({name}) => name);
@@ -50,7 +33,7 @@ test('FR-4.1 FR-8.7 the four tools are in tools/list, beside those of Codex and 
 });
 
 test('FR-4.2 FR-4.5 FR-4.6 Checklist: atm_send puts a message into the inbox, from the bound identity, and is audited', async t => {
-	const {client, team, at} = await open(t);
+	const {client, team, at} = await openCrew(t);
 	const other = teamOf(t, {home: at.base, team: 'others', names: ['team-lead', 'guest']});
 	const {codexId} = await client.codex({prompt: 'say:X', identity: 'arch'});
 	const sent = await call(client, 'atm_send', {codex_id: codexId, to: 'dev-1', message: 'PR is ready'});
@@ -79,7 +62,7 @@ test('FR-4.2 FR-4.5 FR-4.6 Checklist: atm_send puts a message into the inbox, fr
 });
 
 test('FR-4.5 H4 Checklist: nobody sends as somebody else, and outside of a thread an identity is needed', async t => {
-	const {client, team, at} = await open(t, '--identity', 'desk');
+	const {client, team, at} = await openCrew(t, '--identity', 'desk');
 	const {codexId, structured} = await client.codex({prompt: 'say:X', identity: 'arch'});
 	const {threadId} = structured;
 	const to = {to: 'dev-1', message: 'x'};
@@ -108,7 +91,7 @@ test('FR-4.5 H4 Checklist: nobody sends as somebody else, and outside of a threa
 });
 
 test('1.6 a phantom gets no inbox: the error names those who are there', async t => {
-	const {client, team} = await open(t, '--identity', 'desk');
+	const {client, team} = await openCrew(t, '--identity', 'desk');
 	const send = (to: string) => call(client, 'atm_send', {identity: 'desk', to, message: 'x'});
 	const unknown = await send('dev-3');
 	t.true(unknown.isError);
@@ -144,7 +127,7 @@ test('1.6 a phantom gets no inbox: the error names those who are there', async t
 });
 
 test('FR-4.3 Checklist: atm_read returns unread mail with its envelope, oldest first, and marks it once it has answered', async t => {
-	const {client, team} = await open(t, '--identity', 'dev-1');
+	const {client, team} = await openCrew(t, '--identity', 'dev-1');
 	team.put('dev-1', [
 		native('team-lead', 'old', {read: true}),
 		...Array.from({length: 12}, (_, at) => native(at % 2 ? 'team-lead' : 'dev-2', `m${at}`)),
@@ -200,7 +183,7 @@ test('FR-4.3 Checklist: atm_read returns unread mail with its envelope, oldest f
 });
 
 test('FR-4.4 Checklist: atm_broadcast reaches all members but the sender, and tells who could not be reached', async t => {
-	const {client, team} = await open(t);
+	const {client, team} = await openCrew(t);
 	const {codexId} = await client.codex({prompt: 'say:X', identity: 'arch'});
 	writeFileSync(team.inboxOf('dev-2'), '[{"torn');
 	const done = await call(client, 'atm_broadcast', {codex_id: codexId, message: 'Freeze at noon'});
@@ -219,7 +202,7 @@ test('FR-4.4 Checklist: atm_broadcast reaches all members but the sender, and te
 });
 
 test('D1 the lead gets no member that Claude Code cannot bear, others get the id of ATM; inbox_format decides for all', async t => {
-	const {client, team, at} = await open(t, '--identity', 'desk');
+	const {client, team, at} = await openCrew(t, '--identity', 'desk');
 	const send = (who: ServeClient, to: string) => call(who, 'atm_send', {identity: 'desk', to, message: 'x'});
 	await send(client, 'team-lead');
 	t.deepEqual(Object.keys(team.inbox('team-lead')[0]), [
@@ -241,59 +224,4 @@ test('D1 the lead gets no member that Claude Code cannot bear, others get the id
 	const legacy = await startServe(t, at, '--team', 'crew', '--identity', 'desk');
 	await send(legacy, 'team-lead');
 	t.regex(team.inbox('team-lead')[1].message_id, /^[0-9a-f-]{36}$/);
-});
-
-for (const kind of fakeKinds)
-	test(`${kind}: D2 each session has mail tools of its own in its configuration, unless that is not wanted`, async t => {
-		const at = await place(t, kind);
-		teamOf(t, {home: at.base});
-		const serverIn = (args: JsonObject): JsonObject => objectOf(objectOf(args.config)['mcp_servers.atm']);
-		const client = await startServe(t, at, '--team', 'crew');
-		const told = argumentsIn(await client.codex({prompt: 'show:arguments', identity: 'arch'}));
-		const {args, env} = serverIn(told);
-		t.deepEqual(listOf(args).slice(1), ['atm-tools', '--identity', 'arch', '--team', 'crew']);
-		t.like(env, {ATM_HOME: at.base});
-		const own = {mcp_servers: {other: {command: 'x'}, atm: {command: 'own'}}, model_reasoning_effort: 'low'};
-		const kept = argumentsIn(await client.codex({prompt: 'show:arguments', identity: 'b', config: own}));
-		t.deepEqual(kept.config, own, "the caller's own goes before it");
-		at.configure('[plugins.codex-mcp]\natm_tools = false\n');
-		const without = await startServe(t, at, '--team', 'crew');
-		const plain = argumentsIn(await without.codex({prompt: 'show:arguments', identity: 'c'}));
-		t.deepEqual(serverIn(plain), {});
-	});
-
-test('FR-7.3 sessions are on the roster while they last, never busy, and others stay as they are', async t => {
-	const {client, team, at} = await open(t);
-	const before = readFileSync(team.roster, 'utf8');
-	const {codexId} = await client.codex({prompt: 'say:X', identity: 'arch'});
-	t.like(team.config().members[3], {
-		...{agentId: 'arch@crew', name: 'arch', agentType: 'codex', model: 'codex', isActive: false},
-		...{cwd: at.repo, subscriptions: [], externalBackendType: 'codex'},
-	});
-	t.deepEqual(team.inbox('arch'), []);
-	writeFileSync(team.roster, before);
-	await client.reply(codexId, 'say:Y');
-	t.is(team.config().members.length, 4, 'who is taken off it by others is put there again');
-	await client.close(codexId);
-	t.is(readFileSync(team.roster, 'utf8'), before);
-	t.deepEqual(team.inbox('arch'), [], 'the inbox stays');
-	for (const identity of ['team-lead', 'DEV-1']) {
-		const refused = await client.codex({prompt: 'x', identity});
-		t.is(refused.error.code, -32001, refused.text);
-	}
-	t.false(
-		(await client.codex({prompt: 'say:X', identity: 'dev-1'})).isError,
-		'who is put there by hand may come',
-	);
-	t.is(readFileSync(team.roster, 'utf8'), before);
-	await client.codex({prompt: 'say:X', identity: 'arch'});
-	client.running.child.kill('SIGKILL');
-	await client.running.exited;
-	t.is(team.config().members[3].isActive, false);
-	const next = await startServe(t, at, '--team', 'crew');
-	t.is(readFileSync(team.roster, 'utf8'), before, 'what the dead left is removed');
-	await next.codex({prompt: 'say:X', identity: 'arch'});
-	next.running.stdin.end();
-	await next.running.exited;
-	t.is(readFileSync(team.roster, 'utf8'), before);
 });

@@ -1,6 +1,8 @@
 import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import type {ExecutionContext} from 'ava';
+import type {JsonObject} from '../../lib/protocol/json.js';
+import {place, type ServeClient, startServe, type ToolResult} from '../serve/support.js';
 import {tempFolder} from '../store/temp-folder.js';
 
 export type TeamOptions = {
@@ -49,3 +51,19 @@ let count = 0;
 export const native = (from: string, text: string, more: object = {}) => ({
 	...{from, text, timestamp: new Date(1_770_000_000_000 + count++).toISOString(), read: false, ...more},
 });
+
+/** `bridge serve` for the team `crew`, which has three members of other programs. */
+export async function openCrew(t: ExecutionContext, ...args: string[]) {
+	const at = await place(t, 'mcp-server');
+	// What comes is to wait for whoever reads it by a tool.
+	at.configure('[plugins.codex-mcp]\nauto_mail = false\n');
+	const team = teamOf(t, {home: at.base});
+	return {at, team, client: await startServe(t, at, '--team', team.team, ...args)};
+}
+
+export const call = (
+	client: ServeClient,
+	name: string,
+	args: JsonObject,
+	meta?: JsonObject,
+): Promise<ToolResult> => client.call(name, args, meta).result;

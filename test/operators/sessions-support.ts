@@ -10,6 +10,7 @@ import type {AcceptedCalls} from '../../lib/sessions/accepted-calls.js';
 import {Admissions} from '../../lib/sessions/admission.js';
 import {Journal} from '../../lib/sessions/journal.js';
 import {managementTools} from '../../lib/sessions/management.js';
+import {OwnTools} from '../../lib/sessions/own-tool.js';
 import {Preparation} from '../../lib/sessions/preparation.js';
 import {Registry} from '../../lib/sessions/registry.js';
 import {Sessions} from '../../lib/sessions/sessions.js';
@@ -42,12 +43,12 @@ export async function sessionStages({timeoutMs = 0, stopMs = 50, closeMs = 100} 
 	const runner = new TurnRunner({sessions, summaries, log, journal, timeoutMs, stopMs, closeMs});
 	const preparation = new Preparation({config, summaries, log, cwd: cwd()});
 	const calls: AcceptedCalls = new Map();
-	const tools = managementTools({
-		...{sessions, runner, journal, child: () => ({isAlive: true, backend: 'fake'})},
-		office: {figures: noFigures(), pending: async () => 0},
-	});
+	const child = () => ({isAlive: true, backend: 'fake'});
+	const office = {figures: noFigures(), pending: async () => 0};
+	const own = managementTools({sessions, runner, journal, child, office});
+	const tools = new OwnTools({tools: own, journal, log});
 	const pair = converse(
-		addTools({tools, journal, log}),
+		addTools({tools}),
 		injectContext({
 			sessions,
 			admissions: new Admissions({sessions, preparation}),

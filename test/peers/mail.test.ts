@@ -1,0 +1,55 @@
+import test from 'ava';
+import {objectOf} from '../../lib/protocol/json.js';
+import {native, teamOf} from '../mail/support.js';
+import {codexKinds} from './codex-clients.js';
+import {callTool, sayIt} from './scripted-model.js';
+import {RealClient, servePlace} from './serve-client.js';
+
+/* Team mail with both real Codex programs: the agent itself calls the mail tools, in a turn. */
+
+const tools = ['atm_broadcast', 'atm_pending_count', 'atm_read', 'atm_send'];
+
+for (const kind of codexKinds)
+	test.serial(
+		`${kind}: D2 FR-2.8 FR-4.1 FR-4.2 FR-4.3 FR-4.4 FR-4.5 a Codex agent sends, reads and broadcasts as itself`,
+		async t => {
+			const at = await servePlace(t, kind);
+			const team = teamOf(t, {home: String(at.env.ATM_HOME)});
+			const client = await RealClient.start(t, at, '--team', 'crew');
+			const first = await client.call('codex', {
+				prompt: callTool('atm', 'atm_send', {to: 'dev-1', message: 'PR is ready'}),
+				identity: 'arch',
+			});
+			t.deepEqual(at.model.toolsOf('atm'), tools, first.text);
+			t.regex(first.text, /Message sent to dev-1@crew/);
+			t.like(team.inbox('dev-1')[0], {from: 'arch', text: 'PR is ready', read: false});
+			const {codex_id: codexId} = first.structured;
+			const turn = async (tool: string, given: object = {}): Promise<string> =>
+				(await client.call('codex-reply', {codex_id: codexId, prompt: callTool('atm', tool, given)})).text;
+			t.regex(
+				await turn('atm_send', {to: 'dev-9', message: 'x'}),
+				/Its members are team-lead, dev-1, dev-2, arch/,
+			);
+			t.regex(await turn('atm_send', {to: 'dev-1', message: 'x', identity: 'team-lead'}), /nobody can send/);
+			team.put('arch', [
+				native('team-lead', 'Well done', {read: true}),
+				native('dev-2', 'LGTM', {message_id: 'm-2'}),
+			]);
+			t.regex(await turn('atm_pending_count'), /unread[^0-9]*1/);
+			t.regex(await turn('atm_read'), /LGTM/);
+			t.regex(await turn('atm_broadcast', {message: 'Freeze'}), /team-lead@crew/);
+			for (const name of ['team-lead', 'dev-2']) t.like(team.inbox(name)[0], {from: 'arch', text: 'Freeze'});
+			t.is(team.inbox('dev-1').length, 2);
+			while (team.inbox('arch')[1].read !== true) await new Promise(resolve => setImmediate(resolve));
+			const sent = await client.call('atm_send', {
+				codex_id: codexId,
+				to: 'team-lead',
+				message: 'From Claude',
+			});
+			t.is(objectOf(sent.structured).from, 'arch', sent.text);
+			t.is(
+				(await client.call('codex-reply', {codex_id: codexId, prompt: sayIt('ON')})).structured.content,
+				'ON',
+			);
+		},
+	);

@@ -1,0 +1,10 @@
+import test from 'ava';
+import {eightWriters} from '../mail/writers.js';
+
+test.serial(
+	'H9 eight writers of 500 messages each into one inbox, while mail is marked: none lost, none twice',
+	async t => {
+		t.timeout(900_000);
+		await eightWriters(t, 500);
+	},
+);
