@@ -51,6 +51,7 @@ export const pluginSettings: readonly Setting[] = [
 	]),
 	setting('maxMailTurns', whole(1, 1_000_000), 10),
 	setting('mailQuietSecs', whole(1, MAX_TIMER_SECS), 300),
+	setting('metricsPort', whole(0, 65_535)),
 	setting('basePromptFile', path),
 	setting('extraInstructionsFile', path),
 	setting('transport', oneOf('auto', 'mcp', 'app-server'), 'auto'),

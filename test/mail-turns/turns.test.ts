@@ -118,7 +118,7 @@ test('FR-8.8 Checklist: auto_mail = false leaves mail to atm_read; by identity a
 	const at = await mailPlace(
 		t,
 		'app-server',
-		'auto_mail = false\nper_thread_auto_mail = {b = true, d = true}',
+		'auto_mail = false\nper_thread_auto_mail = {b = true, d = true}\nmetrics_port = 0',
 	);
 	const client = await startServe(t, at);
 	await client.codex({prompt: 'say:1', identity: 'a'});
@@ -131,6 +131,12 @@ test('FR-8.8 Checklist: auto_mail = false leaves mail to atm_read; by identity a
 	t.deepEqual(bodies(at.deliveries()).flat().sort(), ['for b', 'for c']);
 	t.deepEqual([...read(at.inbox('a')), ...read(at.inbox('d'))], [false, false]);
 	t.like(await client.status(), {pending_mail_count: 2}, 'FR-10.2');
+	const [, url = ''] = await client.running.says(/"url":"(http:[^"]*)"/);
+	const metrics = await (await fetch(url)).text();
+	t.regex(metrics, /^bridge_mail_delivered_total 2$/m);
+	t.regex(metrics, /^bridge_mail_pending 2$/m);
+	t.is((await fetch(url.replace('metrics', ''))).status, 404);
+	t.is((await fetch(url, {method: 'POST'})).status, 405);
 	const told = (name: string): Promise<unknown> =>
 		client.running.message(({params}) => {
 			const {logger, data} = (params ?? {}) as JsonObject;

@@ -13,7 +13,10 @@ for (const kind of fakeKinds) {
 		const tools = listOf(objectOf(result).tools).map(objectOf);
 		t.deepEqual(
 			tools.map(({name}) => name),
-			['codex', 'codex-reply', 'codex_threads', 'codex_status', 'codex_close'],
+			[
+				...['codex', 'codex-reply', 'codex_threads', 'codex_status', 'codex_close'],
+				...['atm_send', 'atm_read', 'atm_broadcast', 'atm_pending_count'],
+			],
 		);
 		t.like(await client.status(), {
 			child_alive: true,
