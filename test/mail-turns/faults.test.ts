@@ -4,6 +4,7 @@ import test from 'ava';
 import {objectOf} from '../../lib/protocol/json.js';
 import {fakeKinds} from '../helpers/fake-codex.js';
 import {childrenOf, startServe} from '../serve/support.js';
+import {injections} from './injections.js';
 import {bodies, mailFigures, mailPlace, until} from './place.js';
 
 /* What is marked as read and when, and what comes again: FR-8.6, FR-8.12, FR-8.13, H11, H13. */
@@ -87,6 +88,20 @@ for (const kind of fakeKinds) {
 		t.like(await mailFigures(client), {parked: 1, pending: 1});
 	});
 }
+
+test('H10 FR-8.4 whatever is written to an agent, its model gets it inside of the envelope', async t => {
+	const at = await mailPlace(t, 'app-server', 'max_messages = 100');
+	for (const [name, text] of injections) await at.post('a', text, {from: name, summary: text.slice(0, 500)});
+	const client = await startServe(t, at);
+	await client.codex({prompt: 'say:1', identity: 'a'});
+	await until(() => at.deliveries().length === 1);
+	const [letters = []] = at.deliveries();
+	t.deepEqual(
+		letters.map(({header}) => header.from),
+		[...injections.keys()],
+	);
+	await until(() => at.inbox('a').every(({read}) => read === true));
+});
 
 test('H9 mail of an inbox that is torn waits, is told of once, and nothing is overwritten', async t => {
 	const at = await mailPlace(t, 'app-server');
