@@ -52,7 +52,7 @@ export function serve(options: ServeOptions): Stage[] {
 		matchAnswers({log, upstream: 'codex', waiting}), // one answer a request
 		timeLimit({timeoutMs: TIMEOUT_MS, upstream: 'codex', waiting, session, free: ['tools/call']}), // turns have their own
 		...speakVersions({session, log, transport: 'stdio', waiting}), // each side in its own version
-		addTools({tools: options.tools}), //            tools that look at sessions and close them
+		addTools({tools: options.tools}), //            tools for sessions and for mail
 		tellMail({office: options.office}), //         mail that has come
 		injectContext({
 			...{log, journal, sessions, calls},

@@ -3,6 +3,7 @@ import {dirname} from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
 import type {Address} from '../atm/names.js';
 import type {JsonObject} from '../protocol/json.js';
+import {inTurn} from '../store/in-turn.js';
 import {makeFolder} from '../store/make-folder.js';
 import {contentOf, hasId, latestRecords, withEntry, withMarks} from './inbox-text.js';
 import {Reader} from './message.js';
@@ -49,6 +50,11 @@ export class Inbox {
 	/** What nobody has read, in the order of the file. */
 	async unread(): Promise<Message[]> {
 		return (await this.read()).messages.filter(({isRead}) => !isRead);
+	}
+
+	/** Resolves when all that this process is about to change in it is changed. */
+	settled(): Promise<void> {
+		return inTurn(this.path, async () => {});
 	}
 
 	/** Makes an empty one where there is none. */

@@ -3,8 +3,10 @@ import {BridgeError} from '../errors.js';
 import type {Log} from '../log.js';
 import type {JsonObject} from '../protocol/json.js';
 import {Refusal} from '../sessions/refusal.js';
+import {sweepLeftovers} from '../store/atomic-file.js';
 import {livenessOf, ownMark} from '../store/owner.js';
 import {Inbox} from './inbox.js';
+import {inboxFolder, teamFolder} from './paths.js';
 import {findTeam, membersOf, rosterFile, rosterOf} from './roster.js';
 import {type RosterEntry, withMembers} from './roster-text.js';
 import type {Member} from './types.js';
@@ -37,9 +39,11 @@ export class Registration {
 		this.#team = options.team;
 	}
 
-	/** Removes what bridges that are dead have left. */
+	/** Removes what bridges that are dead have left: entries, and files that they were about to write. */
 	sweep(): Promise<void> {
 		return this.#orTell(async () => {
+			for (const folder of [teamFolder, inboxFolder])
+				await sweepLeftovers(folder(this.#claude, this.#team)).catch(() => []);
 			const members = (await findTeam(this.#claude, this.#team))?.members ?? [];
 			if (members.some(({mark}) => isOfDead(mark)))
 				await this.#edit(entries => entries.filter(({record}) => !isOfDead(record.bridgeProcess)));

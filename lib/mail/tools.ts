@@ -32,10 +32,7 @@ export function mailTools({mail, journal, callerOf}: MailToolsOptions): Readonly
 		['atm_send', (caller, args) => send(mail, caller, args)],
 		['atm_read', (...given) => read(mail, ...given)],
 		['atm_broadcast', (caller, args) => broadcast(mail, caller, args)],
-		[
-			'atm_pending_count',
-			async ({identity}) => ({identity, unread: (await mail.inbox(identity).unread()).length}),
-		],
+		['atm_pending_count', caller => count(mail, caller)],
 	];
 	const entries = tools.map(([name, tool]): [string, OwnTool] => [
 		name,
@@ -70,6 +67,12 @@ async function broadcast(mail: Mail, {identity}: Caller, args: JsonObject): Prom
 	return {from: identity, team, sent: sent.map(({to}) => to), failed};
 }
 
+async function count(mail: Mail, {identity}: Caller): Promise<JsonObject> {
+	const inbox = mail.inbox(identity);
+	await inbox.settled();
+	return {identity, unread: (await inbox.unread()).length};
+}
+
 async function read(
 	mail: Mail,
 	{identity}: Caller,
@@ -78,6 +81,8 @@ async function read(
 ): Promise<JsonObject> {
 	const call = readCall(args);
 	const inbox = mail.inbox(identity);
+	// What was read just now may not be marked yet.
+	await inbox.settled();
 	const {messages, skipped} = await inbox.read();
 	const chosen = chosenOf(messages, call);
 	const news = chosen.filter(({isRead}) => !isRead);

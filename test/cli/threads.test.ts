@@ -170,7 +170,7 @@ test('FR-13.6 summary says what is missing: the id, the session, the summary, th
 	t.is((await run('summary', 'arch')).out, 'blue\n');
 });
 
-for (const command of ['threads', 'summary', 'install', 'doctor'])
+for (const command of ['threads', 'summary', 'install', 'doctor', 'mail', 'atm-tools'])
 	test(`${command} --help has an example, and ends with 0`, async t => {
 		const {code, out} = await newHome(t).run(command, '--help');
 		t.is(code, 0);
@@ -187,6 +187,8 @@ test('words and flags that have no meaning are refused with the command that the
 		[['gateway', '--prune'], /--prune has no meaning here\. It belongs to bridge threads/],
 		[['--yes', '--', 'true'], /--yes has no meaning here\. It belongs to bridge install/],
 		[['config', '--user'], /--user has no meaning here/],
+		[['threads', '--follow'], /--follow has no meaning here\. It belongs to bridge mail/],
+		[['mail', 'extra'], /bridge mail has no use for extra/],
 	] as const) {
 		const {code, stderr} = await run(...args);
 		t.is(code, 2, stderr);

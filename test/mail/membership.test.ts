@@ -1,4 +1,4 @@
-import {readFileSync, writeFileSync} from 'node:fs';
+import {existsSync, readFileSync, writeFileSync} from 'node:fs';
 import test from 'ava';
 import {type JsonObject, listOf, objectOf} from '../../lib/protocol/json.js';
 import {fakeKinds} from '../helpers/fake-codex.js';
@@ -53,9 +53,12 @@ test('FR-7.3 sessions are on the roster while they last, never busy, and others 
 	await client.codex({prompt: 'say:X', identity: 'arch'});
 	client.running.child.kill('SIGKILL');
 	await client.running.exited;
+	const left = `${team.inboxOf('arch').replace('arch.json', '.arch.json')}.${team.config().members[3].bridgeProcess}.7.tmp`;
+	writeFileSync(left, 'half');
 	t.is(team.config().members[3].isActive, false);
 	const next = await startServe(t, at, '--team', 'crew');
 	t.is(readFileSync(team.roster, 'utf8'), before, 'what the dead left is removed');
+	t.false(existsSync(left));
 	await next.codex({prompt: 'say:X', identity: 'arch'});
 	next.running.stdin.end();
 	await next.running.exited;

@@ -1,4 +1,4 @@
-import {existsSync, readFileSync, writeFileSync} from 'node:fs';
+import {existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync} from 'node:fs';
 import {setTimeout as sleep} from 'node:timers/promises';
 import test from 'ava';
 import {type JsonObject, listOf, objectOf} from '../../lib/protocol/json.js';
@@ -161,11 +161,15 @@ test('FR-4.3 Checklist: atm_read returns unread mail with its envelope, oldest f
 	});
 	t.true(typeof first?.message_id === 'string');
 	t.like(read.structured, {unread_left: 2, skipped: 1});
-	while ((await count()) !== 2) await sleep(5);
+	t.is(await count(), 2, 'who asks again gets nothing twice');
+	// Nobody can mark anything while somebody else writes.
+	mkdirSync(`${team.inboxOf('dev-1')}.lock`);
 	t.deepEqual(
 		messagesIn(await call(client, 'atm_read', {identity: 'dev-1'})).map(({text}) => text),
 		['m10', 'm11'],
 	);
+	t.false(team.inbox('dev-1')[12].read, 'Checklist: the answer comes first, the mark after it');
+	rmdirSync(`${team.inboxOf('dev-1')}.lock`);
 	await allRead(() => team.inbox('dev-1').filter((each: unknown) => typeof each === 'object'));
 	t.is(team.inbox('dev-1').at(-1), 'no message', 'what is no message stays');
 	const all = await call(client, 'atm_read', {
