@@ -1,5 +1,6 @@
 import {BoundedMap} from '../bounded-map.js';
 import type {Log} from '../log.js';
+import {pause} from '../pause.js';
 import {
 	clientSpoke,
 	type DeliveryRules,
@@ -44,6 +45,8 @@ export type CarrierOptions = {
 
 /** Messages that were told of. */
 const MAX_TOLD = 10_000;
+/** How long somebody who wants a figure waits for it. */
+const PATIENCE_MS = 500;
 
 /** Brings the mail of one session: one delivery at a time, and each message until it has come through. */
 export class Carrier {
@@ -58,6 +61,8 @@ export class Carrier {
 	#isLooking = false;
 	/** Whether a turn with mail runs. */
 	#isOut = false;
+	/** Until when turns in a row were last told to be too many. */
+	#cappedUntil = 0;
 	/** What went wrong last. */
 	#trouble = '';
 	readonly #told = new BoundedMap<string, true>(MAX_TOLD);
@@ -84,9 +89,9 @@ export class Carrier {
 		return this.#work;
 	}
 
-	/** How many messages are not read. */
+	/** How many messages are not read; as far as is known where an inbox is held by somebody else. */
 	async pending(): Promise<number> {
-		await this.look();
+		await Promise.race([this.look(), pause(PATIENCE_MS)]);
 		return this.#unread;
 	}
 
@@ -125,7 +130,8 @@ export class Carrier {
 		const {log, identity} = this.#options;
 		const {streak} = this.#state;
 		this.#due = until;
-		if (reason === 'failures') return;
+		if (reason === 'failures' || until === this.#cappedUntil) return;
+		this.#cappedUntil = until;
 		const sentence = `${identity} has had ${streak} turns of mail in a row; the next one waits for the client, or until there has been none for a while.`;
 		log.warn('mail.streak', sentence, {identity, turns: streak});
 	}

@@ -61,14 +61,14 @@ export function nextDelivery(
 	rules: DeliveryRules,
 	now: number,
 ): Delivery {
-	const request = unread.find(message => isRequest(message, rules) && message.at >= rules.since);
-	const notices = unread.filter(
-		message => message.type === 'idle_notification' || (isRequest(message, rules) && message !== request),
-	);
+	const request = unread.find(message => isRequest(message, rules) && !(message.at < rules.since));
+	const isNotice = (message: Message): boolean =>
+		message.type === 'idle_notification' || (isRequest(message, rules) && message !== request);
+	const notices = unread.filter(isNotice);
 	if (request) return {notices, next: {type: 'close', request}};
-	const mail = unread.filter(message => !notices.includes(message) && !isParked(state, message));
+	const mail = unread.filter(message => !isNotice(message) && !isParked(state, message));
 	const ready = urgentFirst(mail.filter(notBehind(mail, state, now)));
-	const letters = batchOf(ready, state, rules.maxMessages);
+	const letters = batchOf(ready, state, rules);
 	if (!letters.some(message => !isOwn(message, rules) || hasFailed(state, message))) {
 		const until = Math.min(
 			...mail.map(({id}) => state.trials.get(id)?.notBefore ?? 0).filter(at => at > now),
@@ -113,11 +113,16 @@ function urgentFirst(mail: readonly Message[]): Message[] {
 }
 
 /** What has failed before is tried alone, so that nothing else fails with it. */
-function batchOf(ready: readonly Message[], state: DeliveryState, max: number): Message[] {
+function batchOf(ready: readonly Message[], state: DeliveryState, rules: DeliveryRules): Message[] {
 	const [first] = ready;
 	if (first && hasFailed(state, first)) return [first];
 	const held = new Set(ready.filter(message => hasFailed(state, message)).map(senderOf));
-	return ready.filter(message => !held.has(senderOf(message))).slice(0, max);
+	const free = ready.filter(message => !held.has(senderOf(message)));
+	const others = free.filter(message => !isOwn(message, rules)).slice(0, rules.maxMessages);
+	// Own mail has the room that is left.
+	const own = free.filter(message => isOwn(message, rules)).slice(0, rules.maxMessages - others.length);
+	const chosen = new Set([...others, ...own]);
+	return free.filter(message => chosen.has(message));
 }
 
 const hasFailed = ({trials}: DeliveryState, {id}: Message): boolean => (trials.get(id)?.tries ?? 0) > 0;

@@ -61,6 +61,12 @@ test('own mail starts no turn, and goes with that of others; a namesake of anoth
 	t.is(texts([own]), undefined);
 	t.is(texts([message({from: 'arch-ctm', sourceTeam: 'atm-dev'})]), undefined);
 	t.deepEqual(texts([own, ...written('real')]), ['note', 'real']);
+	const notes = Array.from({length: 20}, () => message({from: 'arch-ctm', text: 'note'}));
+	t.deepEqual(
+		texts([...notes, ...written('real')])?.slice(-2),
+		['note', 'real'],
+		'and keeps that of nobody waiting',
+	);
 	t.deepEqual(texts([message({from: 'arch-ctm', sourceTeam: 'other', text: 'hi'})]), ['hi']);
 });
 
@@ -73,6 +79,7 @@ test('shutdown_request of the lead closes, before any mail; of others it is mail
 	t.deepEqual(texts([request({sourceTeam: 'other'})]), ['stop']);
 	t.deepEqual(texts([request()], noDeliveries, {lead: undefined}), ['stop']);
 	t.deepEqual(next([lead], noDeliveries, {since: lead.at + 1}), {notices: [lead], next: {type: 'nothing'}});
+	t.is(next([request({at: Number.NaN})]).next.type, 'close', 'whatever time it says');
 	const twice = [request(), request()];
 	t.deepEqual(idsOf(next(twice).notices), [twice[1]?.id]);
 });
