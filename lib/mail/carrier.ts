@@ -63,8 +63,8 @@ export class Carrier {
 	#isOut = false;
 	/** Until when turns in a row were last told to be too many. */
 	#cappedUntil = 0;
-	/** What went wrong last. */
-	#trouble = '';
+	/** Whether something goes wrong, and that was told. */
+	#isTroubled = false;
 	readonly #told = new BoundedMap<string, true>(MAX_TOLD);
 
 	constructor(options: CarrierOptions) {
@@ -197,13 +197,12 @@ export class Carrier {
 		const {log, identity} = this.#options;
 		this.#work = this.#work.then(work).then(
 			() => {
-				this.#trouble = '';
+				this.#isTroubled = false;
 			},
 			error => {
-				const {message} = error as Error;
-				if (message === this.#trouble) return;
-				this.#trouble = message;
-				log.warn('mail.trouble', `Mail of ${identity} waits: ${message}`, {identity});
+				if (this.#isTroubled) return;
+				this.#isTroubled = true;
+				log.warn('mail.trouble', `Mail of ${identity} waits: ${(error as Error).message}`, {identity});
 			},
 		);
 	}
