@@ -128,62 +128,37 @@ test('1.6 a phantom gets no inbox: the error names those who are there', async t
 
 test('FR-4.3 Checklist: atm_read returns unread mail with its envelope, oldest first, and marks it once it has answered', async t => {
 	const {client, team} = await openCrew(t, '--identity', 'dev-1');
-	team.put('dev-1', [
+	const identity = 'dev-1';
+	team.put(identity, [
 		native('team-lead', 'old', {read: true}),
 		...Array.from({length: 12}, (_, at) => native(at % 2 ? 'team-lead' : 'dev-2', `m${at}`)),
 		'no message',
 	]);
-	const count = async () => (await call(client, 'atm_pending_count', {identity: 'dev-1'})).structured.unread;
+	const count = async () => (await call(client, 'atm_pending_count', {identity})).structured.unread;
+	const read = (args: JsonObject = {}) => call(client, 'atm_read', {identity, ...args});
+	const textsIn = (result: {structured: JsonObject}) => messagesIn(result).map(({message}) => message);
 	t.is(await count(), 12, 'Checklist: atm_pending_count');
 	t.is(await count(), 12, 'Checklist: it marks nothing as read');
-	const peeked = await call(client, 'atm_read', {
-		identity: 'dev-1',
-		mark_read: false,
-		from: 'dev-2',
-		limit: 2,
-	});
-	t.deepEqual(
-		messagesIn(peeked).map(({message}) => message),
-		['m0', 'm2'],
-	);
-	const read = await call(client, 'atm_read', {identity: 'dev-1'});
-	t.deepEqual(
-		messagesIn(read).map(({message}) => message),
-		Array.from({length: 10}, (_, at) => `m${at}`),
-	);
-	const [first] = messagesIn(read);
-	t.like(first, {
-		from: 'dev-2',
-		message: 'm0',
-		text: 'm0',
-		timestamp: team.inbox('dev-1')[1].timestamp,
-		read: false,
-	});
+	t.deepEqual(textsIn(await read({mark_read: false, from: 'dev-2', limit: 2})), ['m0', 'm2']);
+	const ten = await read();
+	t.is(textsIn(ten).join(), Array.from({length: 10}, (_, at) => `m${at}`).join());
+	const [first] = messagesIn(ten);
+	const {timestamp} = team.inbox(identity)[1];
+	t.like(first, {from: 'dev-2', message: 'm0', text: 'm0', timestamp, read: false});
 	t.true(typeof first?.message_id === 'string');
-	t.like(read.structured, {unread_left: 2, skipped: 1});
+	t.like(ten.structured, {unread_left: 2, skipped: 1});
 	t.is(await count(), 2, 'who asks again gets nothing twice');
 	// Nobody can mark anything while somebody else writes.
-	mkdirSync(`${team.inboxOf('dev-1')}.lock`);
-	t.deepEqual(
-		messagesIn(await call(client, 'atm_read', {identity: 'dev-1'})).map(({text}) => text),
-		['m10', 'm11'],
-	);
-	t.false(team.inbox('dev-1')[12].read, 'Checklist: the answer comes first, the mark after it');
-	rmdirSync(`${team.inboxOf('dev-1')}.lock`);
-	await allRead(() => team.inbox('dev-1').filter((each: unknown) => typeof each === 'object'));
-	t.is(team.inbox('dev-1').at(-1), 'no message', 'what is no message stays');
-	const all = await call(client, 'atm_read', {
-		identity: 'dev-1',
-		all: true,
-		limit: 3,
-		since: '2020-01-01T00:00:00Z',
-	});
-	t.deepEqual(
-		messagesIn(all).map(({text}) => text),
-		['m9', 'm10', 'm11'],
-	);
+	mkdirSync(`${team.inboxOf(identity)}.lock`);
+	t.deepEqual(textsIn(await read()), ['m10', 'm11']);
+	t.false(team.inbox(identity)[12].read, 'Checklist: the answer comes first, the mark after it');
+	rmdirSync(`${team.inboxOf(identity)}.lock`);
+	await allRead(() => team.inbox(identity).filter((each: unknown) => typeof each === 'object'));
+	t.is(team.inbox(identity).at(-1), 'no message', 'what is no message stays');
+	const all = await read({all: true, limit: 3, since: '2020-01-01T00:00:00Z'});
+	t.deepEqual(textsIn(all), ['m9', 'm10', 'm11']);
 	for (const args of [{limit: 0}, {limit: 'x'}, {since: 'yesterday'}, {all: 1}])
-		t.is((await call(client, 'atm_read', {identity: 'dev-1', ...args})).error.code, -32007);
+		t.is((await read(args)).error.code, -32007);
 });
 
 test('FR-4.4 Checklist: atm_broadcast reaches all members but the sender, and tells who could not be reached', async t => {
