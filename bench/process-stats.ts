@@ -66,7 +66,7 @@ export const family = (root: number, folder: string): ProcessInfo[] => {
 };
 
 /** Time on a CPU of all threads of a process, which is far finer than the ticks of /proc/PID/stat. */
-const cpuMicros = (pid: number): number =>
+export const cpuMicros = (pid: number): number =>
 	listOrEmpty(`/proc/${pid}/task`).reduce((sum, thread) => {
 		const [nanos = '0'] = readOrEmpty(`/proc/${pid}/task/${thread}/schedstat`).split(' ');
 		return sum + Number(nanos) / 1000;

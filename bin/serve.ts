@@ -4,7 +4,7 @@ import {setTimeout as sleep} from 'node:timers/promises';
 import {loadAtmConfig} from '../lib/atm/config.js';
 import type {AtmConfig} from '../lib/atm/types.js';
 import {type CodexBackend, codexBackend} from '../lib/codex/backend.js';
-import {logBug} from '../lib/log.js';
+import {type Log, logBug} from '../lib/log.js';
 import {mailServer} from '../lib/mail/codex-server.js';
 import {Desk} from '../lib/sessions/desk.js';
 import {connect} from '../lib/stage.js';
@@ -76,7 +76,7 @@ async function serve(
 	const stages = serveStages({
 		...{log, trace, taps, waiting, version, clientVersion: flags.clientVersion},
 		...{sessions: desk.sessions, runner: desk.runner, calls: desk.calls, journal: desk.journal},
-		...{admissions: desk.admissions, tools: desk.tools, refusal: desk.refusal},
+		...{admissions: desk.admissions, tools: desk.tools, refusal: desk.refusal, office: desk.office},
 		lastWords: () => over,
 		onGone(error) {
 			// It ends when its input does, as it is meant to.
@@ -87,6 +87,8 @@ async function serve(
 		},
 	});
 	connect(client, stages, codex, error => logBug(log, error));
+	const recovered = desk.office.start();
+	void showFigures(config, desk, log);
 	log.info('serve.started', `Codex (${backend}) serves the team ${config.team}.`, {
 		backend,
 		team: config.team,
@@ -99,7 +101,20 @@ async function serve(
 	await desk.close();
 	taps?.closed(isDead ? 'upstream' : 'client');
 	await swept();
+	await recovered;
 	return failed(client, log) || isDead ? 1 : 0;
+}
+
+/** Tells a monitoring system of the mail, where that is wanted. A port that cannot be had keeps nobody from working. */
+async function showFigures({metricsPort}: AtmConfig, {office}: Desk, log: Log): Promise<void> {
+	if (metricsPort === undefined) return;
+	try {
+		const {serveMailMetrics} = await import('../lib/mail/metrics.js');
+		const url = await serveMailMetrics(office, metricsPort);
+		log.info('metrics.listening', `Figures of the mail are at ${url}.`, {url});
+	} catch (error) {
+		log.warn('metrics.failed', error instanceof Error ? error.message : String(error));
+	}
 }
 
 /** Waits for the client or a signal to end it, and then for all sessions to end. */

@@ -10,6 +10,7 @@ import {outliveChild} from '../lib/operators/outlive-child.js';
 import {parse} from '../lib/operators/parse.js';
 import type {Taps} from '../lib/operators/record.js';
 import {splitBatches} from '../lib/operators/split-batches.js';
+import {type TellMailOptions, tellMail} from '../lib/operators/tell-mail.js';
 import {timeLimit} from '../lib/operators/time-limit.js';
 import {type TraceOptions, trace} from '../lib/operators/trace.js';
 import {Session} from '../lib/protocol/session.js';
@@ -18,7 +19,10 @@ import type {Stage} from '../lib/stage.js';
 import {WaitingRequests} from '../lib/waiting-requests.js';
 import {speakVersions} from './wrap.js';
 
-export type ServeOptions = Omit<AddToolsOptions & InjectContextOptions & OneTurnOptions, 'log'> & {
+export type ServeOptions = Omit<
+	AddToolsOptions & InjectContextOptions & OneTurnOptions & TellMailOptions,
+	'log'
+> & {
 	readonly log: Log;
 	readonly trace?: TraceOptions | undefined;
 	/** The traffic log. */
@@ -49,6 +53,7 @@ export function serve(options: ServeOptions): Stage[] {
 		timeLimit({timeoutMs: TIMEOUT_MS, upstream: 'codex', waiting, session, free: ['tools/call']}), // turns have their own
 		...speakVersions({session, log, transport: 'stdio', waiting}), // each side in its own version
 		addTools({tools: options.tools}), //            tools for sessions and for mail
+		tellMail({office: options.office}), //         mail that has come
 		injectContext({
 			...{log, journal, sessions, calls},
 			...{admissions: options.admissions, refusal: options.refusal},

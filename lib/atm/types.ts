@@ -34,6 +34,11 @@ export type AtmConfig = Role & {
 	readonly maxMailMessages: number;
 	/** In code points. */
 	readonly maxMailMessageLength: number;
+	/** How many turns mail may start until the client says something, or there was no mail for so long. */
+	readonly maxMailTurns: number;
+	readonly mailQuietSecs: number;
+	/** Where figures are told to a monitoring system; 0 for a port that is free. */
+	readonly metricsPort: number | undefined;
 	/** Absolute paths. */
 	readonly basePromptFile: string | undefined;
 	readonly extraInstructionsFile: string | undefined;

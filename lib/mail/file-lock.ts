@@ -6,8 +6,11 @@ import {ownMark, wasThere} from '../store/owner.js';
 import {readPlainText} from '../store/read-plain.js';
 import {flock} from './flock.js';
 
-/** What is done under a lock takes milliseconds; whoever takes this long has been stopped. */
-const PATIENCE_MS = 10_000;
+/**
+ * What is done under a lock takes milliseconds; whoever takes this long has been stopped. It is longer than it takes to know
+ * the dead from the living, so that nobody gives up just before a lock is free.
+ */
+const PATIENCE_MS = 15_000;
 /** A folder that nobody touches for so long was left by somebody dead: everybody who locks this way goes by that. */
 const STALE_MS = 10_000;
 const TOUCH_MS = 2000;

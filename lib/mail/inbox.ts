@@ -54,7 +54,7 @@ export class Inbox {
 
 	/** Resolves when all that this process is about to change in it is changed. */
 	settled(): Promise<void> {
-		return inTurn(this.path, async () => {});
+		return inTurn(`changes of ${this.path}`, async () => {});
 	}
 
 	/** Makes an empty one where there is none. */
@@ -68,12 +68,14 @@ export class Inbox {
 	/** Writes a letter into it, in the form that its owner reads. Returns the message's id once it is there for good. */
 	async deliver(letter: Letter, {format, isClaude, ...rest}: Delivery): Promise<string> {
 		const [legacy, native] = [true, false].map(is => recordOf(letter, {...rest, isLegacy: is}));
-		return this.#add(bytes => (isLegacy(format, isClaude, latestRecords(bytes)) ? legacy : native) ?? {});
+		return this.#change(() =>
+			this.#add(bytes => (isLegacy(format, isClaude, latestRecords(bytes)) ? legacy : native) ?? {}),
+		);
 	}
 
 	/** Adds a message, which has to have an id. It is there for good when this resolves. */
 	async append(record: JsonObject): Promise<void> {
-		await this.#add(() => record);
+		await this.#change(() => this.#add(() => record));
 	}
 
 	async #add(choose: (bytes: Buffer | undefined) => JsonObject): Promise<string> {
@@ -95,12 +97,17 @@ export class Inbox {
 
 	/** Marks messages as read. Those that are not there any more, or are read already, are left alone. */
 	mark(ids: Iterable<string>): Promise<void> {
-		return this.#setRead(ids, true);
+		return this.#change(() => this.#setRead(ids, true));
 	}
 
 	/** Marks them as not read. */
 	unmark(ids: Iterable<string>): Promise<void> {
-		return this.#setRead(ids, false);
+		return this.#change(() => this.#setRead(ids, false));
+	}
+
+	/** Who asks right after this whether all is settled has to wait for it, though the file is not even looked at yet. */
+	#change<T>(action: () => Promise<T>): Promise<T> {
+		return inTurn(`changes of ${this.path}`, action);
 	}
 
 	async #setRead(ids: Iterable<string>, isRead: boolean): Promise<void> {

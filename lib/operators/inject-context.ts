@@ -81,6 +81,7 @@ class ContextInjector implements Steps {
 	}
 
 	#prepare(envelope: Envelope, key: string, {session, isNew, ready}: Admission): void {
+		session.preparing++;
 		const prepared = session.order.then(async () => {
 			try {
 				const {tool, arguments: args, accepted} = await ready();
@@ -96,6 +97,7 @@ class ContextInjector implements Steps {
 				this.#refuse(envelope, error);
 			} finally {
 				this.#underWay.delete(key);
+				session.preparing--;
 			}
 		});
 		session.order = prepared.catch(error => logBug(this.#options.log, error));

@@ -78,7 +78,9 @@ class Turnstile implements Steps {
 		}
 		if (method.startsWith(asides)) {
 			const {requestId, threadId} = objectOf(envelope.body.params);
-			if (method === `${asides}thread`) runner.threadKnown(JSON.stringify(requestId), threadId);
+			const turn = JSON.stringify(requestId);
+			if (method === `${asides}thread`) runner.threadKnown(turn, threadId);
+			if (method === `${asides}turn_started`) runner.turnStarted(turn);
 			return;
 		}
 		return this.#named(envelope, method);

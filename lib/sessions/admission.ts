@@ -84,21 +84,25 @@ export class Admissions {
 	#goOn(session: Session, call: ReplyCall | ResumeCall): Admission {
 		checkSame(call, session.entry);
 		if (session.closing !== undefined) throw closed(session.entry);
-		const {prompt} = call;
 		const ready = async (): Promise<Admitted> => {
 			await this.#sessions.join(session);
-			const whole = this.#preparation.reply(session, prompt);
-			const startAgain = async () => {
-				const memory = await this.#preparation.memory(session);
-				return this.#preparation.startAgain(session, prompt, memory, 'prompt');
-			};
-			return {
-				tool: 'codex-reply',
-				arguments: {prompt: whole},
-				accepted: {...accepted(session, prompt), startAgain},
-			};
+			return this.reply(session, call.prompt);
 		};
 		return {session, isNew: false, ready};
+	}
+
+	/** What Codex is asked for the next turn of a session that is active. */
+	reply(session: Session, prompt: string): Admitted {
+		const whole = this.#preparation.reply(session, prompt);
+		const startAgain = async () => {
+			const memory = await this.#preparation.memory(session);
+			return this.#preparation.startAgain(session, prompt, memory, 'prompt');
+		};
+		return {
+			tool: 'codex-reply',
+			arguments: {prompt: whole},
+			accepted: {...accepted(session, prompt), startAgain},
+		};
 	}
 
 	/** A session of before: Codex may know its thread still, else a new one takes its place. */

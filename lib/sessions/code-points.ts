@@ -8,3 +8,10 @@ export function firstCodePoints(text: string, count: number): string {
 	}
 	return text.slice(0, end);
 }
+
+/** How many code points a text has. */
+export function countCodePoints(text: string): number {
+	let count = 0;
+	for (const _ of text) count++;
+	return count;
+}

@@ -6,6 +6,7 @@ import {callerAmong} from '../mail/callers.js';
 import {mailServerFor} from '../mail/codex-server.js';
 import type {Mail} from '../mail/mail.js';
 import {mailOf} from '../mail/mail.js';
+import {PostOffice} from '../mail/post-office.js';
 import {Registration} from '../mail/registration.js';
 import {mailTools} from '../mail/tools.js';
 import {pause} from '../pause.js';
@@ -47,6 +48,7 @@ export class Desk {
 	readonly admissions: Admissions;
 	readonly tools: OwnTools;
 	readonly mail: Mail;
+	readonly office: PostOffice;
 	readonly #audit: Audit;
 	readonly #registry: Registry;
 	#child: ChildState = {isAlive: false, backend: 'none'};
@@ -67,12 +69,17 @@ export class Desk {
 			...{sessions: this.sessions, preparation},
 			resume: resume === undefined ? undefined : resumed(registry, config, resume, log),
 		});
-		const {sessions, runner, journal} = this;
-		this.mail = mailOf(config);
+		const {sessions, runner, journal, admissions} = this;
+		const mail = mailOf(config);
+		this.mail = mail;
+		this.office = new PostOffice({
+			...{sessions, runner, journal, log, admissions, mail},
+			isEnding: () => this.#ending !== undefined,
+		});
 		this.tools = new OwnTools({
 			tools: [
-				...managementTools({sessions, runner, journal, child: () => this.#child}),
-				...mailTools({mail: this.mail, journal, callerOf: callerAmong(sessions)}),
+				...managementTools({sessions, runner, journal, office: this.office, child: () => this.#child}),
+				...mailTools({mail, journal, callerOf: callerAmong(sessions)}),
 			],
 			...{journal, log},
 		});
@@ -132,6 +139,7 @@ export class Desk {
 
 	/** Nothing more will happen: all is written out. */
 	async close(): Promise<void> {
+		await this.office.close();
 		await this.tools.settled();
 		await this.#registry.close();
 		await this.#audit.close();

@@ -2,7 +2,11 @@ import type {Origin} from '../envelope.js';
 import type {JsonObject} from '../protocol/json.js';
 import type {Resumed} from './outcome.js';
 import type {Session} from './session.js';
-import type {Turn} from './turns.js';
+import type {TurnReport} from './turn-report.js';
+import type {RefusalReason, Turn} from './turns.js';
+
+/** What became of a turn: how it ended, or why it was not run. */
+export type TurnOver = TurnReport['status'] | RefusalReason;
 
 /** A turn that somebody wants, and all that it takes. */
 export type Ask = {
@@ -23,8 +27,10 @@ export type Ask = {
 	readonly resumeWith?: JsonObject | undefined;
 	/** Whether a session of before goes on with this. */
 	readonly isResume?: boolean | undefined;
-	/** Takes the result of the call. */
-	readonly answer: (result: JsonObject) => void;
+	/** Takes the result of the call, and what became of its turn. */
+	readonly answer: (result: JsonObject, how: TurnOver) => void;
+	/** Told when Codex has begun with it. */
+	readonly onStarted?: (() => void) | undefined;
 };
 
 /** A thread that takes the place of another one. */

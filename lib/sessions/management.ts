@@ -1,4 +1,5 @@
 import {randomUUID} from 'node:crypto';
+import type {Figures} from '../mail/figures.js';
 import type {JsonObject} from '../protocol/json.js';
 import type {Journal} from './journal.js';
 import type {OwnTool} from './own-tool.js';
@@ -20,6 +21,7 @@ export type ManagementOptions = {
 	readonly runner: TurnRunner;
 	readonly journal: Journal;
 	readonly child: () => ChildState;
+	readonly office: {readonly figures: Figures; pending(): Promise<number>};
 	readonly now?: () => Date;
 };
 
@@ -52,11 +54,15 @@ async function threads(
 	return {threads: listed.map(entry => ({...entry, resumable: entry.status !== 'active'}))};
 }
 
-function status({sessions, child, now = () => new Date()}: ManagementOptions, startedAt: Date): JsonObject {
+async function status(
+	{sessions, child, office, now = () => new Date()}: ManagementOptions,
+	startedAt: Date,
+): Promise<JsonObject> {
 	const {live, registry, config} = sessions;
 	const {isAlive, backend, exitCode, signal} = child();
 	const busy = live.filter(({entry}) => entry.state === 'busy').length;
 	const health = registry.health();
+	const pending = await office.pending();
 	return {
 		child_alive: isAlive,
 		backend,
@@ -68,7 +74,8 @@ function status({sessions, child, now = () => new Date()}: ManagementOptions, st
 		busy_thread_count: busy,
 		idle_thread_count: live.length - busy,
 		max_concurrent_threads: config.maxConcurrentThreads,
-		pending_mail_count: 0,
+		pending_mail_count: pending,
+		mail: {...office.figures, pending},
 		identity_map: Object.fromEntries(
 			live.map(({identity, codexId, threadId, entry}) => [
 				identity,

@@ -23,6 +23,10 @@ export class Session {
 	order: Promise<unknown> = Promise.resolve();
 	/** Resolves when all that the registry has to know so far is on disk. */
 	saved: Promise<unknown> = Promise.resolve();
+	/** Calls of the client that are being made ready for their turn. */
+	preparing = 0;
+	/** Since when it is there, in this process. */
+	readonly since = Date.now();
 	/** Whether its first turn ended without a thread: then there was no session. */
 	hasFailed = false;
 	/** How it ends, once somebody wants that. */
@@ -46,6 +50,13 @@ export class Session {
 
 	get threadId(): string | null {
 		return this.entry.thread_id;
+	}
+
+	/** Whether nobody wants a turn of it, so that mail may have one. */
+	get isFree(): boolean {
+		const {running, queue, phase} = this.turns;
+		const isQuiet = this.life.stage === 'idle' && !running && queue.length === 0 && this.preparing === 0;
+		return isQuiet && phase === 'open' && this.closing === undefined;
 	}
 
 	/** What is in the registry now, with what has changed. */

@@ -1,5 +1,6 @@
 import type {Envelope} from '../envelope.js';
 import {type JsonObject, listOf, objectOf, without, worded} from '../protocol/json.js';
+import {firstCodePoints} from './code-points.js';
 
 const statuses = ['completed', 'interrupted', 'failed', 'unknown_thread', 'retired'] as const;
 
@@ -41,6 +42,12 @@ export const failedReport = (text: string): TurnReport => ({
 	text,
 	result: {content: [{type: 'text', text}], isError: true},
 });
+
+const LAST_TEXT = 200;
+
+/** What the registry keeps of what was said. */
+export const lastText = ({text}: TurnReport): {readonly last_text?: string} =>
+	text === '' ? {} : {last_text: firstCodePoints(text, LAST_TEXT)};
 
 /** A turn that nobody has told the end of. */
 export const silentReport: TurnReport = {status: 'interrupted', threadId: undefined, text: '', result: {}};

@@ -1,6 +1,5 @@
 import type {Envelope} from '../envelope.js';
 import {type Log, logBug} from '../log.js';
-import {firstCodePoints} from './code-points.js';
 import {type Ask, Job, type Restart} from './job.js';
 import type {Journal} from './journal.js';
 import {refusedResult, stoppedResult, turnResult} from './outcome.js';
@@ -9,7 +8,7 @@ import type {Ending, Session} from './session.js';
 import type {Sessions} from './sessions.js';
 import type {Summaries} from './summary.js';
 import {keepSummary, summaryAsk} from './summary-turn.js';
-import {failedReport, readReport, silentReport, type TurnReport} from './turn-report.js';
+import {failedReport, lastText, readReport, silentReport, type TurnReport} from './turn-report.js';
 import {TurnRequests} from './turn-requests.js';
 import {nextTurns, type RefusalReason, SUMMARY, type TurnAction, type TurnEvent} from './turns.js';
 
@@ -28,7 +27,6 @@ export type TurnRunnerOptions = {
 
 const STOP_MS = 2500;
 const CLOSE_MS = 10_000;
-const LAST_TEXT = 200;
 
 /** Does what the rules of turns say: asks Codex, keeps the time, answers callers, and tells the registry. */
 export class TurnRunner {
@@ -39,6 +37,8 @@ export class TurnRunner {
 	readonly #closings = new Map<Session, (ending: Ending) => void>();
 	/** Why nothing can be asked any more. */
 	death: Refusal | undefined;
+	/** Told when a turn is over and its caller answered. */
+	onTurnOver: (ask: Ask) => void = () => {};
 
 	constructor(options: TurnRunnerOptions) {
 		this.#options = options;
@@ -86,6 +86,11 @@ export class TurnRunner {
 	threadKnown(key: string, threadId: unknown): void {
 		const job = this.requests.find(key);
 		if (job && typeof threadId === 'string' && threadId !== '') this.#noteThread(job.session, threadId);
+	}
+
+	/** Codex has begun with a turn. */
+	turnStarted(key: string): void {
+		this.requests.find(key)?.ask.onStarted?.();
 	}
 
 	/** Codex has answered. */
@@ -144,7 +149,7 @@ export class TurnRunner {
 	#refuse(job: Job, reason: RefusalReason): void {
 		this.#settle(job);
 		this.#options.journal?.noted('refusal', job.ask, reason);
-		job.ask.answer(refusedResult(reason, job.session, this.death));
+		job.ask.answer(refusedResult(reason, job.session, this.death), reason);
 	}
 
 	/** Codex does not know the thread: another one takes its place. */
@@ -177,16 +182,17 @@ export class TurnRunner {
 		const isWell = report.status === 'completed';
 		if (session.threadId === null) this.#failed(session, id);
 		else {
-			const patch = {
-				turns: session.entry.turns + 1,
-				...(report.text === '' ? {} : {last_text: firstCodePoints(report.text, LAST_TEXT)}),
-			};
+			const patch = {turns: session.entry.turns + 1, ...lastText(report)};
 			if (job.namesThread) this.#options.sessions.happened(session, 'turn_ended', patch);
 			else this.#options.sessions.passed(session, 'turn_ended', patch);
 			this.#step(session, {type: 'ended', id, isConfirmed, isWell});
 		}
-		if (job.namesThread) void session.saved.then(() => ask.answer(result));
-		else ask.answer(result);
+		const answer = (): void => {
+			ask.answer(result, report.status);
+			this.onTurnOver(ask);
+		};
+		if (job.namesThread) void session.saved.then(answer);
+		else answer();
 	}
 
 	#resultOf(job: Job, report: TurnReport) {

@@ -55,6 +55,8 @@ export const native = (from: string, text: string, more: object = {}) => ({
 /** `bridge serve` for the team `crew`, which has three members of other programs. */
 export async function openCrew(t: ExecutionContext, ...args: string[]) {
 	const at = await place(t, 'mcp-server');
+	// What comes is to wait for whoever reads it by a tool.
+	at.configure('[plugins.codex-mcp]\nauto_mail = false\n');
 	const team = teamOf(t, {home: at.base});
 	return {at, team, client: await startServe(t, at, '--team', team.team, ...args)};
 }

@@ -1,5 +1,6 @@
 import {cwd} from 'node:process';
 import type {AtmConfig} from '../../lib/atm/types.js';
+import {noFigures} from '../../lib/mail/figures.js';
 import {addTools} from '../../lib/operators/add-tools.js';
 import {audit} from '../../lib/operators/audit.js';
 import {injectContext} from '../../lib/operators/inject-context.js';
@@ -43,7 +44,9 @@ export async function sessionStages({timeoutMs = 0, stopMs = 50, closeMs = 100} 
 	const preparation = new Preparation({config, summaries, log, cwd: cwd()});
 	const calls: AcceptedCalls = new Map();
 	const child = () => ({isAlive: true, backend: 'fake'});
-	const tools = new OwnTools({tools: managementTools({sessions, runner, journal, child}), journal, log});
+	const office = {figures: noFigures(), pending: async () => 0};
+	const own = managementTools({sessions, runner, journal, child, office});
+	const tools = new OwnTools({tools: own, journal, log});
 	const pair = converse(
 		addTools({tools}),
 		injectContext({

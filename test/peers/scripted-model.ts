@@ -35,6 +35,8 @@ export interface ScriptedModel {
 	readonly tell: (text: string) => void;
 	/** From now on it comes to no end with what fits. */
 	readonly holdOn: (pattern: RegExp) => void;
+	/** What the user had said last, in each request so far. */
+	readonly prompts: () => string[];
 	/** The names of the tools of that MCP server in the last request, sorted. */
 	toolsOf(server: string): string[];
 }
@@ -203,6 +205,7 @@ export async function startModel(t: Pick<ExecutionContext, 'teardown'>): Promise
 			untold.delete(text);
 		},
 		holdOn: pattern => void heldOn.push(pattern),
+		prompts: () => requests.map(lastUserText),
 		toolsOf(name) {
 			const found = requests.at(-1)?.tools?.find(tool => tool.name === `mcp__${name}`);
 			return (found?.tools ?? []).map(tool => tool.name).sort();

@@ -1,20 +1,12 @@
-import {execFileSync} from 'node:child_process';
 import {chmodSync, existsSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import process from 'node:process';
 import test from 'ava';
 import {startBridge, startReady} from '../helpers/bridge.js';
 import {fakeKinds} from '../helpers/fake-codex.js';
-import {place, ServeClient, startServe} from './support.js';
+import {childrenOf, place, ServeClient, startServe} from './support.js';
 
 /* Faults from outside: E6, E7, K1, K4, L3, and configured time limits. */
-
-/** The processes that this one has started. */
-const childrenOf = (pid: number): number[] =>
-	execFileSync('ps', ['-o', 'pid=', '--ppid', String(pid)], {encoding: 'utf8'})
-		.trim()
-		.split(/\s+/)
-		.map(Number);
 
 for (const kind of fakeKinds) {
 	test(`${kind}: E6 FR-14.3 a Codex that is stopped lets calls run out of time, and is used again when it goes on`, async t => {

@@ -159,3 +159,10 @@ export async function startServe(
 /** What the first thread was started with, as a session tells it that is asked to `show:arguments`. */
 export const argumentsIn = ({structured}: ToolResult): JsonObject =>
 	JSON.parse(String(structured.content)) as JsonObject;
+
+/** The processes that this one has started. */
+export const childrenOf = (pid: number): number[] =>
+	execFileSync('ps', ['-o', 'pid=', '--ppid', String(pid)], {encoding: 'utf8'})
+		.trim()
+		.split(/\s+/)
+		.map(Number);

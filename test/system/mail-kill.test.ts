@@ -1,0 +1,83 @@
+import {setTimeout as sleep} from 'node:timers/promises';
+import test from 'ava';
+import {listOf} from '../../lib/protocol/json.js';
+import {isMail, type MailPlace, mailPlace, until} from '../mail-turns/place.js';
+import {openLetters} from '../mail-turns/support.js';
+import {startServe} from '../serve/support.js';
+
+/* H12: what was recorded at the model, looked at afterwards. */
+
+const KILLS = 50;
+const SENDERS = ['dev-1', 'dev-2'];
+
+/** Which messages the model was given, turn by turn, and by which process. */
+const history = (at: MailPlace): Array<{readonly pid: number; readonly ids: readonly string[]}> =>
+	at
+		.record()
+		.filter(({prompt}) => isMail(prompt))
+		.map(({pid, prompt}) => ({pid, ids: openLetters(prompt).map(({header}) => String(header.message_id))}));
+
+test.serial(
+	'H12 FR-8.13 kill -9 of bridge at 50 random moments of delivery: each message at least once, twice only around a kill, in order, none read that was not delivered',
+	async t => {
+		t.timeout(600_000);
+		const at = await mailPlace(
+			t,
+			'app-server',
+			'max_messages = 2\nmax_mail_turns = 1000000\nmail_poll_interval_ms = 100',
+		);
+		const posted = new Map(SENDERS.map(sender => [sender, [] as string[]]));
+		const post = async (round: number): Promise<void> => {
+			for (const [sender, ids] of posted)
+				for (const n of [1, 2]) {
+					const id = `${sender}-${round}-${n}`;
+					ids.push(id);
+					await at.post('a', `slow:${n * 10}`, {from: sender, message_id: id});
+				}
+		};
+		for (let round = 0; round < KILLS; round++) {
+			const [client] = await Promise.all([startServe(t, at), post(round)]);
+			await client.codex({prompt: 'say:1', identity: 'a'});
+			await sleep(Math.random() * 150);
+			client.running.child.kill('SIGKILL');
+			await client.running.exited;
+			await until(() => at.inbox('a').length === (round + 1) * 4);
+			const given = new Set(history(at).flatMap(({ids}) => ids));
+			const unsure = new Set(underway(at));
+			for (const {message_id: id, read} of at.inbox('a'))
+				t.true(read !== true || given.has(String(id)) || unsure.has(String(id)), `round ${round}: ${id}`);
+		}
+		const client = await startServe(t, at);
+		await client.codex({prompt: 'say:1', identity: 'a'});
+		await until(() => at.inbox('a').every(({read}) => read === true));
+		await until(async () =>
+			(await client.threads({include_closed: false})).every(({state}) => state !== 'busy'),
+		);
+		check(t.log, t.true, posted, history(at));
+	},
+);
+
+const underway = (at: MailPlace): readonly unknown[] => listOf(at.mailRecord('a').underway);
+
+function check(
+	log: (...words: string[]) => void,
+	isTrue: (is: boolean, what: string) => void,
+	posted: ReadonlyMap<string, readonly string[]>,
+	turns: ReturnType<typeof history>,
+): void {
+	const flat = turns.flatMap(({ids}) => ids);
+	const first = [...new Set(flat)];
+	for (const [sender, ids] of posted) {
+		const came = first.filter(id => id.startsWith(`${sender}-`));
+		isTrue(came.join() === ids.join(), `all of ${sender}, in order`);
+	}
+	for (const [nth, {pid, ids}] of turns.entries())
+		for (const id of ids) {
+			const later = turns.slice(nth + 1).find(turn => turn.ids.includes(id));
+			if (!later) continue;
+			isTrue(later.pid !== pid, `${id} twice in one life`);
+			const isLast = !turns.slice(nth + 1).some(turn => turn.pid === pid);
+			isTrue(isLast, `${id} came again although its turn was not the one that the kill cut off`);
+		}
+	log(`${turns.length} turns, ${first.length} messages, ${flat.length - first.length} of them twice`);
+}
