@@ -1,9 +1,10 @@
 import {invalid} from './values.js';
 
-/** The flags of commands that have to do with bytes: all others would mean nothing there. */
+/** The flags of commands that have to do with logs: all others would mean nothing there. */
 const own: ReadonlyMap<string | undefined, readonly string[]> = new Map([
 	['raw', ['mcp-port', 'log', 'filename-format', 'flush-millis', 'max-buffer', 'on-full']],
 	['decode', ['conn', 'from', 'to']],
+	['view', ['live', 'header', 'port']],
 ]);
 const everywhere: readonly string[] = ['help', 'version', 'debug', 'log-level'];
 

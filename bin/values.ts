@@ -6,13 +6,16 @@ import {isLoopback} from '../lib/loopback.js';
 import type {Environment} from '../lib/transports/environment.js';
 
 /** Where a server is. What goes beyond this machine is encrypted. */
-export function address(text: string | undefined): URL | undefined {
+export function address(text: string | undefined, flag: string): URL | undefined {
 	if (text === undefined) return;
 	if (!URL.canParse(text))
-		throw invalid(`--url ${text} is no URL.`, 'Write it whole: --url https://example.com/mcp');
+		throw invalid(`--${flag} ${text} is no URL.`, `Write it whole: --${flag} https://example.com/mcp`);
 	const url = new URL(text);
 	if (!['http:', 'https:', 'ws:', 'wss:'].includes(url.protocol))
-		throw invalid(`--url ${text} is not http, https, ws or wss.`, 'For a command, write: bridge -- COMMAND');
+		throw invalid(
+			`--${flag} ${text} is not http, https, ws or wss.`,
+			'For a command, write: bridge -- COMMAND',
+		);
 	if (!isLoopback(url.hostname)) url.protocol = url.protocol.startsWith('ws') ? 'wss:' : 'https:';
 	return url;
 }

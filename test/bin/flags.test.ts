@@ -31,6 +31,8 @@ const defaults: Flags = {
 	rawLog: {log: undefined, format: undefined},
 	conn: undefined,
 	direction: undefined,
+	live: undefined,
+	port: undefined,
 	session: noSessionFlags,
 	companion: {repo: undefined, isJson: false, isPruning: false, isYes: false, isForUser: false},
 };
