@@ -2,7 +2,7 @@ import {fetchLine} from './api.js';
 import {bytesShown} from './bytes.js';
 import {asCurl, asFixture, copy} from './copy.js';
 import {button, byId, element, visible, visibleLines} from './dom.js';
-import {dayAndClock, duration, size} from './format.js';
+import {clock, dayAndClock, duration, size} from './format.js';
 import {isMembers, parsed, written} from './json.js';
 import {list} from './list.js';
 import {nameOf, statusOf} from './list-row.js';
@@ -21,13 +21,14 @@ class Detail {
 	#round = 0;
 
 	constructor() {
-		model.on(['current', 'detail'], () => void this.show());
+		model.on(['current', 'detail', 'view'], () => void this.show());
 		model.on(['generation'], () => model.openDetail(false));
 	}
 
 	async show(): Promise<void> {
 		const round = ++this.#round;
-		this.#root.hidden = !model.isDetailOpen || model.current < 0;
+		const hasPlace = model.view === 'list' || model.view === 'sequence';
+		this.#root.hidden = !hasPlace || !model.isDetailOpen || model.current < 0;
 		if (this.#root.hidden) return;
 		try {
 			const said = await read(model.current);
@@ -134,18 +135,22 @@ function section(said: Said, isRaw: boolean): HTMLElement {
 	};
 	const name = names[row.kind] ?? (row.kind === 'notification' ? 'Notification' : 'Line');
 	const facts = [
-		dayAndClock(row.time),
+		clock(row.time),
 		visible(direction(said)),
 		size(row.size),
 		duration(row.kind === 'request' ? null : row.latency),
 		visible(row.version),
-		row.conn === '' ? '' : `connection ${visible(row.conn)}`,
+		visible(row.conn),
 	];
 	const heading = element(
 		'h3',
 		{},
 		name,
-		element('span', {class: 'facts'}, facts.filter(fact => fact !== '').join(' · ')),
+		element(
+			'span',
+			{class: 'facts', title: dayAndClock(row.time)},
+			facts.filter(fact => fact !== '').join(' · '),
+		),
 	);
 	if (!twin)
 		return element('section', {}, heading, element('div', {class: 'side'}, content(said, undefined, isRaw)));

@@ -100,7 +100,6 @@ class Chart {
 
 	draw(): void {
 		const {stretches} = this.#found;
-		const line = stretches.map(each => `${this.#x(each)},${this.#y(each.median)}`).join(' ');
 		const back = [...stretches].reverse().map(each => `${this.#x(each)},${this.#y(each.median)}`);
 		const area = [...stretches.map(each => `${this.#x(each)},${this.#y(each.high)}`), ...back].join(' ');
 		const cross = drawn('line', {class: 'cross', y1: 0, y2: this.#height - BOTTOM, visibility: 'hidden'});
@@ -109,9 +108,12 @@ class Chart {
 			...this.#times(),
 			...this.#bars(),
 			drawn('polygon', {class: 'high', points: area}),
-			drawn('polyline', {class: 'median', points: line}),
+			drawn('path', {class: 'median', d: this.#line()}),
 			...stretches.map(each =>
 				drawn('circle', {class: 'max', cx: this.#x(each), cy: this.#y(each.max), r: 2}),
+			),
+			...stretches.map(each =>
+				drawn('circle', {class: 'middle', cx: this.#x(each), cy: this.#y(each.median), r: 1.8}),
 			),
 			cross,
 		);
@@ -138,6 +140,19 @@ class Chart {
 		const share = (Math.log10(Math.max(1, latency)) - this.#low) / (this.#high - this.#low);
 		const bottom = this.#height - BOTTOM - COUNTS;
 		return bottom - Math.max(0, share) * (bottom - 12);
+	}
+
+	/** The median as a line, which is broken where nothing was answered for a while. */
+	#line(): string {
+		const {from, to, stretches} = this.#found;
+		const far = (2.5 * (to - from)) / PARTS;
+		return stretches
+			.map((each, at) => {
+				const before = stretches[at - 1];
+				const isFar = !before || each.time - before.time > far;
+				return `${isFar ? 'M' : 'L'}${this.#x(each)} ${this.#y(each.median)}`;
+			})
+			.join('');
 	}
 
 	#grid(): SVGElement[] {

@@ -60,7 +60,6 @@ class List {
 	/** Goes to a row by its number in the log, also if the filters have to go for that. */
 	async goTo(row: number): Promise<void> {
 		if (row < 0) return;
-		model.choose(row);
 		const {place} = await fetchPlace(model.filter, row);
 		const isThere = await this.#isAt(place, row);
 		if (!isThere) {
@@ -117,7 +116,7 @@ class List {
 		const row = this.#wanted === undefined ? undefined : this.#cache.at(this.#wanted);
 		if (!row) return;
 		this.#wanted = undefined;
-		model.choose(row.row);
+		model.choose(row.row, row.conn);
 	}
 
 	#click(event: MouseEvent): void {

@@ -10,6 +10,9 @@ import {model, type ViewName} from './model.js';
 
 const tabs = (): HTMLElement[] => [...document.querySelectorAll<HTMLElement>('#tabs [data-view]')];
 
+/** The connection that was chosen for a sequence, and not by anybody. */
+let presumed = '';
+
 /** Shows the part that is chosen, and tells its tab so. */
 function showView(): void {
 	for (const tab of tabs()) {
@@ -18,9 +21,15 @@ function showView(): void {
 		tab.tabIndex = isChosen ? 0 : -1;
 		byId(`view-${tab.dataset.view}`).hidden = !isChosen;
 	}
-	// A sequence is of one connection: if none is chosen, of the last one.
-	if (model.view === 'sequence' && model.filter.conn === '' && filters.someConnection !== '')
-		model.setFilter({conn: filters.someConnection});
+	// A sequence is of one connection: if none is chosen, of the message's that is looked at, or of the last one.
+	const conn = model.currentConn || filters.someConnection;
+	if (model.view === 'sequence' && model.filter.conn === '' && conn !== '') {
+		presumed = conn;
+		model.setFilter({conn});
+	} else if (model.view !== 'sequence' && presumed !== '') {
+		if (model.filter.conn === presumed) model.setFilter({conn: ''});
+		presumed = '';
+	}
 	if (model.view === 'list') byId('list').focus();
 }
 

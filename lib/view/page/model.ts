@@ -20,6 +20,8 @@ class Model {
 	view: ViewName = 'list';
 	/** The row that is looked at, by its number in the log; -1 for none. */
 	current = -1;
+	/** The connection that it is of. */
+	currentConn = '';
 	isDetailOpen = false;
 	readonly #listeners = new Map<Change, Set<() => void>>();
 
@@ -52,9 +54,10 @@ class Model {
 		this.tell('view');
 	}
 
-	choose(row: number): void {
+	choose(row: number, conn: string): void {
 		if (row === this.current) return;
 		this.current = row;
+		this.currentConn = conn;
 		this.tell('current');
 	}
 

@@ -9,8 +9,8 @@ import type {ListedRow} from './types.js';
 const ROW_HEIGHT = 40;
 /** Where the lanes are, as shares of the width. */
 const lanes = {client: 0.14, bridge: 0.5, server: 0.86} as const;
-/** How long a text in the drawing may be. */
-const MAX_LETTERS = 60;
+/** How wide a letter is, roughly. */
+const LETTER = 6.3;
 
 /** The messages of one connection as arrows between client, bridge and server. */
 class Sequence {
@@ -87,7 +87,7 @@ function rowOf(row: ListedRow, y: number, width: number): SVGElement {
 	const title = `${nameOf(row)}${row.id === '' ? '' : ` ${row.id}`}`;
 	const group = drawn('g', {}, hit, drawn('title', {}, visible(title)), ...shapes(row, y, width));
 	group.addEventListener('click', () => {
-		model.choose(row.row);
+		model.choose(row.row, row.conn);
 		model.openDetail(true);
 	});
 	return group;
@@ -103,7 +103,7 @@ function shapes(row: ListedRow, y: number, width: number): SVGElement[] {
 			y1: y + 28,
 			y2: y + 28,
 		};
-		return [time, drawn('line', line), text(nameOf(row), width / 2, y + 20, 'soft')];
+		return [time, drawn('line', line), text(nameOf(row), width / 2, y + 20, width / 2, 'soft')];
 	}
 	const [from, to] = ends(row);
 	const [x1, x2] = [lanes[from] * width, lanes[to] * width];
@@ -124,7 +124,7 @@ function shapes(row: ListedRow, y: number, width: number): SVGElement[] {
 			...line,
 			'marker-end': 'url(#arrow)',
 		}),
-		text(label, (x1 + x2) / 2, y + 20, isAnswer ? 'soft' : ''),
+		text(label, (x1 + x2) / 2, y + 20, Math.abs(x2 - x1), isAnswer ? 'soft' : ''),
 	];
 }
 
@@ -141,8 +141,9 @@ function ends({isFromClient, isUpstreamSide, isByBridge, twin}: ListedRow): Way 
 	return isFromClient ? [left, right] : [right, left];
 }
 
-function text(content: string, x: number, y: number, className: string): SVGElement {
-	const cut = content.length > MAX_LETTERS ? `${content.slice(0, MAX_LETTERS)}…` : content;
+function text(content: string, x: number, y: number, width: number, className: string): SVGElement {
+	const letters = Math.floor(width / LETTER);
+	const cut = content.length > letters ? `${content.slice(0, letters)}…` : content;
 	return drawn('text', {x, y, class: className, 'text-anchor': 'middle'}, visible(cut));
 }
 
