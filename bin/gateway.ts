@@ -130,7 +130,8 @@ function announce(base: URL, config: Config, file: string | undefined): void {
 		`bridge gateway listens on ${base.origin}, ${where}.`,
 		...rows,
 		all,
-		`  page: ${base.origin}/  status: ${base.origin}/status`,
+		`  page: ${base.origin}/`,
+		`  status: ${base.origin}/status`,
 		'',
 		...hints.map(client => `${snippet(client, config, base)}`),
 	].join('\n');
