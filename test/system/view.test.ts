@@ -163,7 +163,7 @@ test.serial(
 		await page.goto(gateway.base.href);
 		await page.fill('input[name=token]', 'a-token');
 		await page.keyboard.press('Enter');
-	await page.waitForSelector('#list');
+		await page.waitForSelector('#list');
 		await holds(page, "/Nothing has passed yet/.test(document.querySelector('#empty')?.textContent)");
 		const client = await gateway.open('puppet', {'x-bridge-token': 'a-token'});
 		await client.request(7, 'echo', {text: 'hello'});
