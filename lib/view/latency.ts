@@ -8,17 +8,21 @@ const STEPS = 8;
 const BINS = 40 * STEPS;
 
 /** How long answers took, over the time from the first to the last of them, in so many stretches. */
-export function latencyOverTime(index: LogIndex, matches: Matches, parts: number): LatencyOverTime {
+export function latencyOverTime(
+	index: LogIndex,
+	matches: Matches,
+	{parts, ofRequests}: {readonly parts: number; readonly ofRequests: boolean},
+): LatencyOverTime {
 	const {columns} = index;
 	const answers: number[] = [];
 	let [from, to] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
 	for (let at = 0; at < matches.count; at++) {
 		const row = matches.row(at);
 		const kind = columns.value(row, 'kind');
-		// Filters that show requests alone are about their answers here.
-		const answer = kind === kinds.request ? columns.value(row, 'pair') - 1 : row;
-		const isAnswer = answer > row || kind === kinds.result || kind === kinds.error;
-		if (!isAnswer || columns.value(answer, 'pair') === 0 || answers.at(-1) === answer) continue;
+		// Where requests alone are shown, it is about their answers.
+		const answer = ofRequests ? columns.value(row, 'pair') - 1 : row;
+		const isAnswer = ofRequests ? answer > row : kind === kinds.result || kind === kinds.error;
+		if (!isAnswer || columns.value(answer, 'pair') === 0) continue;
 		const time = columns.value(answer, 'time');
 		if (Number.isNaN(time)) continue;
 		answers.push(answer);

@@ -109,7 +109,8 @@ function rows({index, matches}: Shown, query: URLSearchParams) {
 
 function latency({index, matches}: Shown, query: URLSearchParams) {
 	const parts = Math.max(1, Math.min(MAX_PARTS, numberIn(query, 'parts')));
-	return latencyOverTime(index, matches.of(filterOf(query)), parts);
+	const filter = filterOf(query);
+	return latencyOverTime(index, matches.of(filter), {parts, ofRequests: filter.show === 'requests'});
 }
 
 /** The connections that came last. */

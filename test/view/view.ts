@@ -33,8 +33,8 @@ export class View {
 		return this.#json(`/view/line?row=${row}`);
 	}
 
-	latency(): Promise<LatencyOverTime> {
-		return this.#json('/view/latency?parts=10');
+	latency(query: string): Promise<LatencyOverTime> {
+		return this.#json(`/view/latency?parts=10${query}`);
 	}
 
 	/** The rows that a filter lets through, when all have been looked at and there are so many. */
