@@ -51,7 +51,11 @@ export function shareChromium(): (t: ExecutionContext, options?: object) => Prom
 	test.after.always(async () => browser?.close());
 	return async (t, options = {}) => {
 		if (!browser) throw new Error('It is started before the first test.');
-		const page = await browser.newPage({viewport: {width: 1360, height: 760}, ...options});
+		const page = await browser.newPage({
+			viewport: {width: 1360, height: 760},
+			permissions: ['clipboard-read', 'clipboard-write'],
+			...options,
+		});
 		t.teardown(() => page.close());
 		const complaints: string[] = [];
 		page.on('pageerror', (error: Error) => complaints.push(error.message));

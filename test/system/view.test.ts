@@ -44,6 +44,14 @@ test.serial('issue 9: in Chromium, the page lists, filters, pairs, opens message
 	await page.waitForSelector('#row-7.paired');
 	await holds(page, "document.querySelectorAll('#detail section').length === 2");
 	t.regex((await detail(page)) ?? '', /tools\/call.*Request.*needle.*Answer.*needle/s);
+	await page.click('#detail button:has-text("as curl")');
+	await holds(page, "document.querySelector('#said').textContent === 'Command copied'");
+	const command = await page.evaluate<string>('navigator.clipboard.readText()');
+	t.regex(command, /^curl -sS 'http:\/\/127\.0\.0\.1:7411\/mcp\/files' .*--data-raw '\{.*"needle".*\}'$/s);
+	await page.click('#detail button:has-text("as fixture")');
+	await holds(page, "document.querySelector('#said').textContent === 'Fixture copied'");
+	const fixture = JSON.parse(await page.evaluate<string>('navigator.clipboard.readText()'));
+	t.like(fixture, {request: {id: 2, method: 'tools/call'}, answer: {id: 2}});
 	// What a translation changed stands beside the original, with the change marked.
 	await page.click('#row-1');
 	await page.waitForSelector('#detail .sides .changed');
