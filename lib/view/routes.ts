@@ -1,6 +1,6 @@
 import type {IncomingMessage, ServerResponse} from 'node:http';
 import {throttleTime} from 'rxjs';
-import type {Refused} from '../http/refuse.js';
+import {type Refused, refuse} from '../http/refuse.js';
 import {SseStream} from '../transports/sse-stream.js';
 import {Assets, guarded} from './assets.js';
 import {exportLines} from './export.js';
@@ -42,7 +42,8 @@ export class ViewRoutes {
 
 	/** Answers with the page itself. */
 	readonly page = (res: ServerResponse): void => {
-		this.#assets.serve(res, 'index.html');
+		if (!this.#assets.serve(res, 'index.html'))
+			refuse(res, {status: 500, message: 'The files of the page are missing: is bridge built whole?'});
 	};
 
 	/** Answers a request for a path below /view/. */
