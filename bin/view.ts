@@ -30,7 +30,7 @@ export async function runView(
 	const source = live ? fromGateway(live, headers, worker) : fromFiles(names, worker);
 	const {url, server} = await serveView({source, page, port});
 	await write(process.stdout, `${url.href}\n`);
-	if (source.shown) showProgress(source.shown.index);
+	if (source.shown && !source.isLive) showProgress(source.shown.index);
 	await stop.asked;
 	server.close();
 	server.closeAllConnections();
