@@ -18,6 +18,7 @@ const commands = [
 	'raw',
 	'decode',
 	'replay',
+	'view',
 	'versions',
 	'config',
 	'mail',
@@ -42,6 +43,7 @@ async function main(argv: readonly string[], stop: Stop): Promise<number> {
 	if (companion) return companion({words, server, flags}, {script: process.argv[1] ?? 'bridge'});
 	const serve = serving.get(command);
 	if (serve) return serve({words, server, flags}, stop);
+	if (command === 'view') return lookAt({words, server, flags}, stop);
 	if (command === 'raw' || command === 'decode') return traceBytes(command, {words, server, flags}, stop);
 	if (flags.config !== undefined) throw onlyConfig();
 	if (command === 'versions') return askVersions({words, server, flags}, stop);
@@ -77,7 +79,20 @@ const serving: ReadonlyMap<string | undefined, (given: Invocation, stop: Stop) =
 async function serveGateway({words, server, flags}: Invocation, stop: Stop): Promise<number> {
 	if (server || words.length > 1) throw superfluous('gateway', server?.[0] ?? words[1] ?? '');
 	const {runGateway} = await import('./gateway.js');
-	return runGateway(flags, stop, {demo: new URL('./demo-server.js', import.meta.url), version: version()});
+	const demo = new URL('./demo-server.js', import.meta.url);
+	return runGateway(flags, stop, {demo, version: version(), page});
+}
+
+/** The page that shows traffic: its files, and the thread that indexes for it. */
+const page = {
+	files: new URL('../lib/view/page/', import.meta.url),
+	worker: new URL('../lib/view/index-worker.js', import.meta.url),
+};
+
+async function lookAt({words, server, flags}: Invocation, stop: Stop): Promise<number> {
+	if (server) throw superfluous('view', server[0] ?? '--');
+	const {runView} = await import('./view.js');
+	return runView(words, flags, stop, page);
 }
 
 async function traceBytes(

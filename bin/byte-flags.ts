@@ -12,6 +12,7 @@ const own: ReadonlyMap<string | undefined, readonly string[]> = new Map([
 			...['log', 'log-secrets', 'filename-format', 'flush-millis', 'max-buffer', 'on-full'],
 		],
 	],
+	['view', ['live', 'header', 'port']],
 ]);
 const everywhere: readonly string[] = ['help', 'version', 'debug', 'log-level'];
 

@@ -103,6 +103,26 @@ Exit codes
   0 nothing is wrong (there may be warnings), 1 something is, 2 it was used wrongly
 `;
 
+const viewHelp = `bridge view: a page of recorded traffic, or of traffic as it passes
+
+Usage
+  bridge view LOG… [--port PORT]            a traffic log of any bridge command, or the folder that its files are in
+  bridge view --live URL [--header "X-Bridge-Token: …"]     what passes a bridge gateway from now on
+
+It prints an address for your browser, and serves the page there until Ctrl+C: messages with latency, size and status, requests and
+answers paired, a sequence of each connection, latency over time, search, what a translation changed side by side, copy as curl or as
+a fixture, export of a selection as a log, raw TCP data as text and hex. Logs of any size open at once; what is appended is shown. Only
+who has the address gets in, and only from this machine. ? on the page has the keys.
+
+Examples
+  bridge view traffic.ndjson
+  bridge view @./logs
+  bridge view --live http://127.0.0.1:7411/
+
+Exit codes
+  0 it was asked to end, 2 it was used wrongly, or the log cannot be read
+`;
+
 /** What `bridge COMMAND --help` prints for the commands that are for people. */
 export const companionHelps: ReadonlyArray<readonly [string, string]> = [
 	['threads', threadsHelp],
@@ -111,4 +131,5 @@ export const companionHelps: ReadonlyArray<readonly [string, string]> = [
 	['atm-tools', atmToolsHelp],
 	['install', installHelp],
 	['doctor', doctorHelp],
+	['view', viewHelp],
 ];

@@ -67,6 +67,9 @@ export type Flags = {
 	/** For `decode`: the connection, and who said what is wanted of it. */
 	readonly conn: string | undefined;
 	readonly direction: 'from' | 'to' | undefined;
+	/** For `view`: the gateway whose traffic is shown as it passes, and the port of the page. */
+	readonly live: URL | undefined;
+	readonly port: number | undefined;
 	/** For `serve` and its companions. */
 	readonly session: SessionFlags;
 	/** For `threads`, `install` and others that are for people. */
@@ -101,7 +104,7 @@ const options = [
 		'print-client',
 		'header',
 	],
-	...['mcp-port', 'conn', 'filename-format', 'flush-millis', 'max-buffer', 'on-full'],
+	...['live', 'port', 'mcp-port', 'conn', 'filename-format', 'flush-millis', 'max-buffer', 'on-full'],
 	...sessionOptions,
 	...companionOptions,
 	...replayOptions,
@@ -133,6 +136,8 @@ const noFlags: Flags = {
 	rawLog: {log: undefined, format: undefined},
 	conn: undefined,
 	direction: undefined,
+	live: undefined,
+	port: undefined,
 	session: noSessionFlags,
 	companion: noCompanionFlags,
 	replay: noReplayFlags,
@@ -227,12 +232,14 @@ function understood(given: ReadonlyMap<string, unknown>, command: string | undef
 		mcpPort: port('mcp-port', one('mcp-port')),
 		conn: one('conn'),
 		direction: isFrom ? 'from' : isTo ? 'to' : undefined,
+		live: address(one('live'), 'live'),
+		port: port('port', one('port')),
 		logSecrets: given.get('logSecrets') === true,
 		flushMs: millis('flush-millis', one('flush-millis'), 1) ?? noFlags.flushMs,
 		maxBufferBytes: bytes('max-buffer', one('max-buffer')) ?? noFlags.maxBufferBytes,
 		onFull: among('on-full', ['gap', 'wait']) ?? noFlags.onFull,
 		timeoutMs: millis('timeout', one('timeout'), 1000),
-		url: address(one('url'), command === 'replay' && given.get('raw') === true),
+		url: address(one('url'), 'url', command === 'replay' && given.get('raw') === true),
 		headers: headersOf(all('header')),
 		config: one('config'),
 		check: one('check'),

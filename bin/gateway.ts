@@ -19,15 +19,20 @@ import type {Flags} from './flags.js';
 import {checkLog, type Observers, observers} from './observers.js';
 import {createRunner} from './runner.js';
 import type {Stop} from './signals.js';
+import type {Page} from './view.js';
 
 /** How long what is under way may take when the gateway is asked to end. */
 const DRAIN_MS = 10_000;
 
 /** What it needs to know of bridge itself: a server to show, and which version this is. */
-export type Ground = {readonly demo: URL; readonly version: string};
+export type Ground = {
+	readonly demo: URL;
+	readonly version: string;
+	readonly page: Page;
+};
 
 /** `bridge gateway`: each configured server at `/mcp/{service}`. Without any, a demo server is there to try. */
-export async function runGateway(flags: Flags, stop: Stop, {demo, version}: Ground): Promise<number> {
+export async function runGateway(flags: Flags, stop: Stop, {demo, version, page}: Ground): Promise<number> {
 	const loaded = await loadConfig({named: flags.config});
 	const config = meaning(loaded, flags, demo);
 	if (flags.printClient) {
@@ -39,7 +44,7 @@ export async function runGateway(flags: Flags, stop: Stop, {demo, version}: Grou
 	const {log} = watchers;
 	for (const warning of loaded.warnings) log.warn('config.warning', warning);
 	const stopTracing = startTelemetry(log);
-	const gateway = newGateway(config, watchers, version);
+	const gateway = newGateway(config, watchers, {version, page});
 	const {handle, upgrade, answers} = new Entrance(gateway);
 	const server = await listen({
 		...{...config.listen, handle, upgrade},
@@ -73,12 +78,12 @@ export async function runGateway(flags: Flags, stop: Stop, {demo, version}: Grou
 function newGateway(
 	config: Config,
 	{log, trace, liveTaps, live, stderr, leftOutLines}: Observers,
-	version: string,
+	{version, page}: Pick<Ground, 'version' | 'page'>,
 ): Gateway {
 	const maxBytes = config.limits.messageBytes;
 	const show = prefixed(text => stderr.write(text));
 	const gateway: Gateway = new Gateway({
-		...{config, log, live, version},
+		...{config, log, live, version, page},
 		converse: converseThrough({log, maxBytes, trace, taps: liveTaps}),
 		onStderr: (server, chunk) => {
 			if (config.services.size > 1) show(server, chunk);
@@ -125,6 +130,7 @@ function announce(base: URL, config: Config, file: string | undefined): void {
 		`bridge gateway listens on ${base.origin}, ${where}.`,
 		...rows,
 		all,
+		`  page: ${base.origin}/`,
 		`  status: ${base.origin}/status`,
 		'',
 		...hints.map(client => `${snippet(client, config, base)}`),

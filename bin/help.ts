@@ -12,6 +12,7 @@ Usage
   bridge raw [RULE…] [@DIR]            raw TCP forwarding with a log of all bytes; RULE is LOCAL:HOST:PORT
   bridge decode LOG [--conn ID]        such a log back into bytes
   bridge replay LOG -- COMMAND         recorded traffic against a live server; --serve plays the recorded server
+  bridge view LOG                      a page of recorded traffic; --live URL: of a gateway's, as it passes
   bridge hub [--config FILE]           all configured servers as one on stdio, their tools behind one tool, run
   bridge serve [--identity NAME]       many Codex sessions as one MCP server on stdio, each with an identity
   bridge versions -- COMMAND [ARGS…]   or --url URL: what a server speaks, and what each client would lose with it
@@ -80,7 +81,8 @@ Usage
   bridge gateway [--config FILE] --print-client codex|claude|cursor|vscode    what to write into a client's configuration
 
 Servers stand in the configuration, which is read again when it changes; without any, there is a demo. Clients connect over
-streamable HTTP, HTTP+SSE (/mcp/{service}/sse) or WebSocket. /mcp is all servers as one, as bridge hub has them. /status, /healthz and /metrics tell how it is.
+streamable HTTP, HTTP+SSE (/mcp/{service}/sse) or WebSocket. /mcp is all servers as one, as bridge hub has them. /status, /healthz and /metrics
+tell how it is; / is a page of services and live traffic, for a browser.
 
 Example
   bridge gateway --config bridge.yaml

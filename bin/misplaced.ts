@@ -7,7 +7,7 @@ import {type SessionFlags, sessionOptions} from './session-flags.js';
 type Place = 'front' | 'child' | 'url' | (typeof places)[number];
 
 const places = [
-	...(['gateway', 'hub', 'serve', 'versions', 'config', 'raw', 'decode', 'replay'] as const),
+	...(['gateway', 'hub', 'serve', 'versions', 'config', 'raw', 'decode', 'replay', 'view'] as const),
 	...(['threads', 'summary', 'install', 'doctor', 'mail', 'atm-tools'] as const),
 ] as const;
 
@@ -59,7 +59,7 @@ const rules: readonly Rule[] = [
 	{
 		flag: '--header',
 		isGiven: ({headers}) => Object.keys(headers).length > 0,
-		places: ['url', 'versions', 'replay'],
+		places: ['url', 'versions', 'replay', 'view'],
 		remedy: 'It goes with --url URL; in a configuration, headers are a key of each server.',
 	},
 	{
@@ -81,6 +81,8 @@ const rules: readonly Rule[] = [
 		places: ['config'],
 		remedy: 'Write: bridge config --check FILE',
 	},
+	only('--live', ['view'], ({live}) => live !== undefined),
+	only('--port', ['view'], flags => flags.port !== undefined),
 	only('--mcp-port', ['raw'], ({mcpPort}) => mcpPort !== undefined),
 	only('--conn', ['decode', 'replay'], ({conn}) => conn !== undefined),
 	{

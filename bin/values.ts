@@ -6,14 +6,17 @@ import {isLoopback} from '../lib/loopback.js';
 import type {Environment} from '../lib/transports/environment.js';
 
 /** Where a server is. What goes beyond this machine is encrypted, unless it is a bare port. */
-export function address(text: string | undefined, isRaw = false): URL | undefined {
+export function address(text: string | undefined, flag: string, isRaw = false): URL | undefined {
 	if (text === undefined) return;
 	if (isRaw) return target(text);
 	if (!URL.canParse(text))
-		throw invalid(`--url ${text} is no URL.`, 'Write it whole: --url https://example.com/mcp');
+		throw invalid(`--${flag} ${text} is no URL.`, `Write it whole: --${flag} https://example.com/mcp`);
 	const url = new URL(text);
 	if (!['http:', 'https:', 'ws:', 'wss:'].includes(url.protocol))
-		throw invalid(`--url ${text} is not http, https, ws or wss.`, 'For a command, write: bridge -- COMMAND');
+		throw invalid(
+			`--${flag} ${text} is not http, https, ws or wss.`,
+			'For a command, write: bridge -- COMMAND',
+		);
 	if (!isLoopback(url.hostname)) url.protocol = url.protocol.startsWith('ws') ? 'wss:' : 'https:';
 	return url;
 }

@@ -32,7 +32,7 @@ function run(command, args) {
 	});
 }
 
-if (suite === 'all' || option === '--node24') {
+if (suite !== 'fast' || option === '--node24') {
 	const {code} = await run(process.execPath, ['test/peers/install.mjs']);
 	if (code !== 0) process.exit(code);
 }

@@ -14,7 +14,7 @@ import {HttpSession} from '../transports/http-server.js';
 import {SseServer} from '../transports/sse-server.js';
 import type {Caller} from './conversation.js';
 import type {Gateway} from './gateway.js';
-import {firstPage, Login} from './login.js';
+import {Login} from './login.js';
 import {servePage} from './pages.js';
 import {Posts, sessionIdOf, severalIds} from './posts.js';
 import {
@@ -53,7 +53,7 @@ export class Entrance {
 		this.#login = new Login({
 			isNeeded: () => gateway.guard.needsToken,
 			isToken: text => gateway.guard.isToken(text),
-			page: () => firstPage([...gateway.services.keys()]),
+			page: gateway.view.page,
 		});
 	}
 

@@ -5,9 +5,11 @@ import {Guard} from '../http/guard.js';
 import {ALL} from '../http/target.js';
 import {allServers} from '../hub/all-servers.js';
 import {Hub, type HubOptions} from '../hub/hub.js';
-import type {Log} from '../log.js';
+import {type Log, logBug} from '../log.js';
 import {isLoopback} from '../loopback.js';
 import type {LiveTraffic} from '../store/live-traffic.js';
+import {LiveSource} from '../view/live-source.js';
+import {ViewRoutes} from '../view/routes.js';
 import type {Converse} from './conversation.js';
 import {Metrics} from './metrics.js';
 import {type Opener, Service, type ServiceOptions} from './service.js';
@@ -25,6 +27,8 @@ export type GatewayOptions = {
 	readonly createRunner: HubOptions['createRunner'];
 	/** Which bridge this is. */
 	readonly version: string;
+	/** Where the files of the page are, and the module of the thread that indexes for it. */
+	readonly page?: {readonly files: URL; readonly worker: URL};
 	/** Lines that the traffic log left out. */
 	readonly droppedLogLines: () => number;
 	/** What is at /mcp instead of all services as one. */
@@ -39,6 +43,8 @@ export class Gateway {
 	readonly log: Log;
 	readonly converse: Converse;
 	readonly live: LiveTraffic;
+	/** The page for people, and what it asks for. */
+	readonly view: ViewRoutes;
 	config: Config;
 	guard: Guard;
 	services: ReadonlyMap<string, Service>;
@@ -54,6 +60,7 @@ export class Gateway {
 		this.log = log;
 		this.converse = converse;
 		this.live = options.live;
+		this.view = viewOf(options);
 		this.config = config;
 		this.guard = guardOf(config);
 		this.services = this.#servicesOf(config, new Map());
@@ -130,6 +137,7 @@ export class Gateway {
 	/** Lets what is under way come to its end, and ends it if it does not by the time `hurry` resolves. */
 	async close(hurry: Promise<unknown>): Promise<void> {
 		this.isDraining = true;
+		await this.view.close();
 		await Promise.race([this.#idle(), hurry]);
 		await this.sessions.close();
 		await this.#hub.close();
@@ -140,6 +148,14 @@ export class Gateway {
 		while ([...this.sessions.values()].some(({conversation}) => conversation.waiting.areAwaited))
 			await new Promise(resolve => setTimeout(resolve, POLL_MS));
 	}
+}
+
+/** The traffic as it passes, for who looks. */
+function viewOf({live, log, page}: GatewayOptions): ViewRoutes {
+	const {files = new URL('../view/page/', import.meta.url), worker} = page ?? {};
+	const onBug = (error: Error): void => logBug(log, error);
+	const source = new LiveSource({name: 'live traffic', listen: hear => live.listen(hear), worker, onBug});
+	return new ViewRoutes({source, page: files, hasStatus: true});
 }
 
 const POLL_MS = 20;

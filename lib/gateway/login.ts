@@ -8,14 +8,15 @@ import {only} from './replies.js';
 /** Browsers that may be logged in at a time. The oldest has to log in anew for the next. */
 const MAX_LOGINS = 1000;
 const MAX_FORM = 4096;
-const COOKIE = 'bridge_login';
 
 export type LoginOptions = {
 	/** Whether there is anything to know. */
 	readonly isNeeded: () => boolean;
 	readonly isToken: (text: string) => boolean;
-	/** What people see who are logged in. */
-	readonly page: () => string;
+	/** Answers with what people see who are logged in. */
+	readonly page: (res: ServerResponse) => void;
+	/** Its name. */
+	readonly cookie?: string;
 };
 
 /** The way in for people with a browser, which cannot send a token with what it asks for: a form, and a cookie then. */
@@ -28,11 +29,15 @@ export class Login {
 		this.#options = options;
 	}
 
+	get #cookie(): string {
+		return this.#options.cookie ?? 'bridge_login';
+	}
+
 	/** Whether a request comes from a browser that is logged in. */
 	knows({headers: {cookie = ''}}: IncomingMessage): boolean {
 		const given = cookie.split(';').map(part => part.trim().split('='));
 		return given.some(([name, value = '']) => {
-			const token = name === COOKIE ? this.#known.get(value) : undefined;
+			const token = name === this.#cookie ? this.#known.get(value) : undefined;
 			return token !== undefined && this.#options.isToken(token);
 		});
 	}
@@ -43,8 +48,21 @@ export class Login {
 		if (req.method === 'POST' && isNeeded()) return this.#logIn(req, res);
 		const wrong = only(req, isNeeded() ? ['GET', 'POST'] : ['GET']);
 		if (wrong) return wrong;
-		html(res, 200, isNeeded() && !this.knows(req) ? form('') : page());
+		if (isNeeded() && !this.knows(req)) html(res, 200, form(''));
+		else page(res);
 		return;
+	}
+
+	/** Lets a browser in that has shown a token, and sends it to the first page. */
+	letIn(res: ServerResponse, token: string): void {
+		if (!this.#options.isToken(token)) {
+			html(res, 401, form('That is not a token of this bridge.'));
+			return;
+		}
+		const value = randomBytes(32).toString('base64url');
+		this.#known.set(value, token);
+		const cookie = `${this.#cookie}=${value}; HttpOnly; SameSite=Strict; Path=/`;
+		res.writeHead(303, {location: '/', 'set-cookie': cookie, 'content-length': 0}).end();
 	}
 
 	#logIn(req: IncomingMessage, res: ServerResponse): Refused | undefined {
@@ -54,32 +72,22 @@ export class Login {
 		const body = new WholeBody(MAX_FORM);
 		req.on('data', (chunk: Buffer) => body.add(chunk));
 		req.on('end', () => {
-			const token = new URLSearchParams(body.isTooLarge ? '' : body.bytes().toString()).get('token') ?? '';
-			if (!this.#options.isToken(token)) {
-				html(res, 401, form('That is not a token of this bridge.'));
-				return;
-			}
-			const value = randomBytes(32).toString('base64url');
-			this.#known.set(value, token);
-			const cookie = `${COOKIE}=${value}; HttpOnly; SameSite=Strict; Path=/`;
-			res.writeHead(303, {location: '/', 'set-cookie': cookie, 'content-length': 0}).end();
+			this.letIn(res, new URLSearchParams(body.isTooLarge ? '' : body.bytes().toString()).get('token') ?? '');
 		});
 		return;
 	}
 }
 
-/** What people see first: what there is, and where. Names are such that they need no care in HTML. */
-export function firstPage(services: readonly string[]): string {
-	const items = services.map(name => `<li><code>/mcp/${name}</code></li>`).join('');
-	return `<h1>bridge</h1><ul>${items}</ul><p><a href="/status">status</a> · <a href="/metrics">metrics</a></p>`;
-}
-
 const form = (problem: string): string =>
-	`<h1>bridge</h1><p>${problem}</p><form method="post" action="/"><label>Token <input type="password" name="token" autofocus></label> <button>Log in</button></form>`;
+	`<main><h1>bridge</h1><form method="post" action="/"><label for="token">Token</label><input id="token" type="password" name="token" autocomplete="current-password" autofocus><p role="alert">${problem}</p><button>Log in</button></form></main>`;
+
+const style = `:root{color-scheme:light dark;font:15px/1.5 system-ui,sans-serif}body{margin:0;min-height:100vh;display:grid;place-items:center;background:Canvas;color:CanvasText}
+main{width:min(20rem,90vw)}h1{font-size:1.25rem;margin:0 0 1rem}label{display:block;margin-bottom:.25rem}input,button{font:inherit;width:100%;box-sizing:border-box;padding:.5rem .6rem;border-radius:6px;border:1px solid GrayText}
+button{margin-top:.75rem;cursor:pointer}p{min-height:1.5em;margin:.25rem 0;color:#c62828}`;
 
 function html(res: ServerResponse, status: number, content: string): void {
 	const body = Buffer.from(
-		`<!doctype html><html lang="en"><meta charset="utf-8"><title>bridge</title><body style="font-family:sans-serif;margin:2rem">${content}</body></html>\n`,
+		`<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>bridge</title><style>${style}</style><body>${content}</body></html>\n`,
 	);
 	res
 		.writeHead(status, {

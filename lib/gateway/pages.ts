@@ -18,6 +18,7 @@ export function servePage(
 	kind: Exclude<Target['kind'], 'healthz' | 'first'>,
 ): Refused | undefined {
 	if (kind === 'none') return {status: 404, message: 'Not Found'};
+	if (kind === 'view') return gateway.view.serve(req, res);
 	const wrong = only(req, kind === 'traffic' ? ['GET'] : ['GET', 'HEAD']);
 	if (wrong) return wrong;
 	if (kind === 'readyz')

@@ -6,7 +6,7 @@ export const ALL = 'all servers';
 /** What a request is for. */
 export type Target =
 	| {readonly kind: 'mcp' | 'sse' | 'message'; readonly service: string; readonly query: URLSearchParams}
-	| {readonly kind: 'first' | 'traffic' | 'status' | 'healthz' | 'readyz' | 'metrics' | 'none'};
+	| {readonly kind: 'first' | 'traffic' | 'status' | 'healthz' | 'readyz' | 'metrics' | 'view' | 'none'};
 
 const service = /^\/mcp\/([a-z0-9][a-z0-9_-]{0,63})(?:\/(sse|message))?$/;
 const pages = {
@@ -46,6 +46,7 @@ function read(url: string): Target {
 	const at = url.indexOf('?');
 	const path = at === -1 ? url : url.slice(0, at);
 	const [, name, part] = service.exec(path) ?? [];
+	if (path.startsWith('/view/')) return {kind: 'view'};
 	if (name === undefined && path !== '/mcp') return {kind: pageOf.get(path) ?? 'none'};
 	const query = at === -1 ? nothing : new URLSearchParams(url.slice(at + 1));
 	if (name === undefined) return {kind: 'mcp', service: ALL, query};

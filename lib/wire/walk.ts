@@ -64,13 +64,17 @@ export class Walk {
 	/** Puts a part of a text where it belongs. Returns where the next one does. */
 	lay(part: Buffer, at: number): number {
 		const end = at + part.length;
-		const missing = end + SLACK - this.#text.length;
-		if (missing > 0) {
-			this.#exports.memory.grow(Math.ceil(missing / PAGE));
-			this.#look();
-		}
+		this.reserve(end);
 		this.#text.set(part, at);
 		return end;
+	}
+
+	/** Makes room for a text of this length. The text may be another Buffer then. */
+	reserve(length: number): void {
+		const missing = length + SLACK - this.#text.length;
+		if (missing <= 0) return;
+		this.#exports.memory.grow(Math.ceil(missing / PAGE));
+		this.#look();
 	}
 
 	/** Walks over the text as a message that ends at `end`. Returns 1 for an object, 0 for other JSON, -1 for what is none. */

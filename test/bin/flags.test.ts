@@ -32,6 +32,8 @@ const defaults: Flags = {
 	rawLog: {log: undefined, format: undefined},
 	conn: undefined,
 	direction: undefined,
+	live: undefined,
+	port: undefined,
 	session: noSessionFlags,
 	companion: {
 		repo: undefined,

@@ -1,0 +1,67 @@
+import {readdirSync, readFileSync} from 'node:fs';
+import type {ServerResponse} from 'node:http';
+
+const types: ReadonlyMap<string, string> = new Map([
+	['js', 'text/javascript; charset=utf-8'],
+	['css', 'text/css; charset=utf-8'],
+	['html', 'text/html; charset=utf-8'],
+	['svg', 'image/svg+xml'],
+]);
+
+/**
+ * What a log has in it may be hostile, so the page may do nothing but what it is there for: scripts and styles from files of its
+ * own, connections to its own server, no text that becomes markup.
+ */
+const POLICY = [
+	"default-src 'none'",
+	"script-src 'self'",
+	"style-src 'self'",
+	"img-src 'self'",
+	"connect-src 'self'",
+	"form-action 'none'",
+	"frame-ancestors 'none'",
+	"base-uri 'none'",
+	"require-trusted-types-for 'script'",
+	"trusted-types 'none'",
+].join('; ');
+
+/** What every answer of the page's server has. */
+export const guarded = {
+	'content-security-policy': POLICY,
+	'x-content-type-options': 'nosniff',
+	'referrer-policy': 'no-referrer',
+	'cross-origin-resource-policy': 'same-origin',
+	'cross-origin-opener-policy': 'same-origin',
+	'cache-control': 'no-store',
+} as const;
+
+type Asset = {readonly body: Buffer; readonly type: string};
+
+/** The files of the page, which are read once. */
+export class Assets {
+	readonly #folder: URL;
+	#files: ReadonlyMap<string, Asset> | undefined;
+
+	constructor(folder: URL) {
+		this.#folder = folder;
+	}
+
+	/** Answers with a file, if there is one of that name. */
+	serve(res: ServerResponse, name: string): boolean {
+		const file = this.#all().get(name);
+		if (!file) return false;
+		res.writeHead(200, {...guarded, 'content-type': file.type, 'content-length': file.body.length});
+		res.end(file.body);
+		return true;
+	}
+
+	#all(): ReadonlyMap<string, Asset> {
+		this.#files ??= new Map(
+			readdirSync(this.#folder).flatMap(name => {
+				const type = types.get(name.split('.').at(-1) ?? '');
+				return type === undefined ? [] : [[name, {body: readFileSync(new URL(name, this.#folder)), type}]];
+			}),
+		);
+		return this.#files;
+	}
+}

@@ -1,0 +1,121 @@
+import {fetchConnections} from './api.js';
+import {byId, element, visible} from './dom.js';
+import {count} from './format.js';
+import {model, noFilter} from './model.js';
+import type {Connection} from './types.js';
+
+/** How long after the last letter a text is searched for. */
+const PAUSE_MS = 200;
+
+/** The row of filters above the list. */
+class Filters {
+	readonly #text = byId<HTMLInputElement>('text');
+	readonly #method = byId<HTMLSelectElement>('method');
+	readonly #server = byId<HTMLSelectElement>('server');
+	readonly #conn = byId<HTMLSelectElement>('conn');
+	#connections: readonly Connection[] = [];
+	#connectionCount = -1;
+	#timer: ReturnType<typeof setTimeout> | undefined;
+
+	constructor() {
+		byId('filters').addEventListener('submit', event => {
+			event.preventDefault();
+			this.#search();
+		});
+		this.#text.addEventListener('input', () => {
+			clearTimeout(this.#timer);
+			this.#timer = setTimeout(() => this.#search(), PAUSE_MS);
+		});
+		for (const name of ['method', 'server', 'conn'] as const)
+			byId<HTMLSelectElement>(name).addEventListener('change', ({target}) =>
+				model.setFilter({[name]: (target as HTMLSelectElement).value}),
+			);
+		for (const choice of this.#choices())
+			choice.addEventListener('click', () => model.setFilter({show: choice.dataset.show ?? 'all'}));
+		byId('clear').addEventListener('click', () => model.setFilter(noFilter));
+		model.on(['state'], () => this.#offer());
+		model.on(['filter', 'generation', 'view'], () => this.#show());
+	}
+
+	#choices(): NodeListOf<HTMLElement> {
+		return document.querySelectorAll('#show [data-show]');
+	}
+
+	#search(): void {
+		clearTimeout(this.#timer);
+		const text = this.#text.value;
+		if (text !== model.filter.text) model.setFilter({text});
+	}
+
+	/** Offers what has turned up by now. */
+	#offer(): void {
+		const {state} = model;
+		if (!state) return;
+		offer(this.#method, 'All methods', state.methods);
+		offer(this.#server, 'All servers', state.servers);
+		if (state.connections !== this.#connectionCount) {
+			this.#connectionCount = state.connections;
+			void this.#fetchConnections();
+		}
+		this.#show();
+	}
+
+	async #fetchConnections(): Promise<void> {
+		try {
+			const {connections} = await fetchConnections();
+			this.#connections = connections;
+		} catch {
+			this.#connectionCount = -1;
+		}
+		const labels = new Map(this.#connections.map(({id, upstream}) => [id, `${id} · ${upstream}`]));
+		offer(this.#conn, 'All connections', [...labels.keys()], labels);
+		this.#show();
+		// A sequence is of one connection.
+		const [first] = this.#connections;
+		if (model.view === 'sequence' && model.filter.conn === '' && first) model.setFilter({conn: first.id});
+	}
+
+	/** The connection that is shown where one has to be. */
+	get someConnection(): string {
+		return model.filter.conn || (this.#connections[0]?.id ?? '');
+	}
+
+	#show(): void {
+		const {text, method, server, conn, show} = model.filter;
+		if (document.activeElement !== this.#text) this.#text.value = text;
+		for (const [select, value] of [
+			[this.#method, method],
+			[this.#server, server],
+			[this.#conn, conn],
+		] as const) {
+			if (![...select.options].some(option => option.value === value))
+				select.append(element('option', {value}, visible(value)));
+			select.value = value;
+			select.classList.toggle('set', value !== '');
+		}
+		for (const choice of this.#choices())
+			choice.setAttribute('aria-checked', String(choice.dataset.show === show));
+		byId('clear').hidden = [text, method, server, conn].every(value => value === '') && show === 'all';
+	}
+}
+
+/** Has a list of choices offer these, if it does not yet. */
+function offer(
+	select: HTMLSelectElement,
+	all: string,
+	values: readonly string[],
+	labels: ReadonlyMap<string, string> = new Map(),
+): void {
+	const known = values.join('\n');
+	if (select.dataset.known === known) return;
+	select.dataset.known = known;
+	const {value} = select;
+	const options = [...values].map(each =>
+		element('option', {value: each}, visible(labels.get(each) ?? each)),
+	);
+	const title = values.length > 1 ? `${all} (${count(values.length)})` : all;
+	select.replaceChildren(element('option', {value: ''}, title), ...options);
+	select.value = value;
+}
+
+export const filters = new Filters();

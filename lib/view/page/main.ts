@@ -1,0 +1,78 @@
+import {listen} from './api.js';
+import {byId, visible} from './dom.js';
+import {filters} from './filters.js';
+import {count, size} from './format.js';
+import {listenToKeys} from './keyboard.js';
+import './latency.js';
+import './sequence.js';
+import './services.js';
+import {model, type ViewName} from './model.js';
+
+const tabs = (): HTMLElement[] => [...document.querySelectorAll<HTMLElement>('#tabs [data-view]')];
+
+/** The connection that was chosen for a sequence, and not by anybody. */
+let presumed = '';
+
+/** Shows the part that is chosen, and tells its tab so. */
+function showView(): void {
+	for (const tab of tabs()) {
+		const isChosen = tab.dataset.view === model.view;
+		tab.setAttribute('aria-selected', String(isChosen));
+		tab.tabIndex = isChosen ? 0 : -1;
+		byId(`view-${tab.dataset.view}`).hidden = !isChosen;
+	}
+	// A sequence is of one connection: if none is chosen, of the message's that is looked at, or of the last one.
+	const conn = model.currentConn || filters.someConnection;
+	if (model.view === 'sequence' && model.filter.conn === '' && conn !== '') {
+		presumed = conn;
+		model.setFilter({conn});
+	} else if (model.view !== 'sequence' && presumed !== '') {
+		if (model.filter.conn === presumed) model.setFilter({conn: ''});
+		presumed = '';
+	}
+	if (model.view === 'list') byId('list').focus();
+}
+
+function showState(): void {
+	const {state} = model;
+	if (!state) return;
+	const {name, isLive, rows, connections, readBytes, totalBytes, isAtEnd, isFull, tailBytes, note} = state;
+	byId('name').textContent = visible(name);
+	document.title = `${visible(name)} · bridge view`;
+	byId('live').hidden = !isLive;
+	byId('tab-services').hidden = !state.hasStatus;
+	byId('count').textContent =
+		`${count(rows)} lines · ${count(connections)} connections · ${size(totalBytes)}`;
+	const progress = byId<HTMLProgressElement>('progress');
+	progress.hidden = isAtEnd || isLive;
+	progress.value = totalBytes === 0 ? 0 : readBytes / totalBytes;
+	const notes = [
+		visible(note),
+		isFull ? 'The log has more lines than can be indexed.' : '',
+		isAtEnd && tailBytes > 0 && !isLive
+			? `The last line is cut off, or being written: ${size(tailBytes)}.`
+			: '',
+	];
+	const told = notes.filter(text => text !== '').join(' ');
+	byId('note').textContent = told;
+	byId('note').hidden = told === '';
+}
+
+for (const tab of tabs()) {
+	tab.addEventListener('click', () => model.setView(tab.dataset.view as ViewName));
+	tab.addEventListener('keydown', event => {
+		const by = {ArrowRight: 1, ArrowLeft: -1}[event.key];
+		if (by === undefined) return;
+		event.preventDefault();
+		event.stopPropagation();
+		const shown = tabs().filter(each => !each.hidden);
+		const next = shown[(shown.indexOf(tab) + by + shown.length) % shown.length];
+		next?.click();
+		next?.focus();
+	});
+}
+model.on(['view'], showView);
+model.on(['state'], showState);
+listenToKeys();
+model.setView('list');
+listen();

@@ -1,0 +1,58 @@
+import {randomBytes} from 'node:crypto';
+import type {IncomingMessage, Server, ServerResponse} from 'node:http';
+import {Login} from '../gateway/login.js';
+import {Guard} from '../http/guard.js';
+import {type Refused, refuse} from '../http/refuse.js';
+import {addressOf, listen} from '../http/server.js';
+import {ViewRoutes} from './routes.js';
+import type {Source} from './source.js';
+
+export type ViewServer = {
+	/** Where the page is, with what lets a browser in. */
+	readonly url: URL;
+	readonly server: Server;
+};
+
+export type ViewServerOptions = {
+	readonly source: Source;
+	/** The folder with the files of the page. */
+	readonly page: URL;
+	/** 0 for any that is free. */
+	readonly port: number;
+};
+
+/** Serves the page on this machine, to who knows the address as it is printed: a log may not be for all who have an account. */
+export async function serveView({source, page, port}: ViewServerOptions): Promise<ViewServer> {
+	const token = randomBytes(16).toString('hex');
+	const guard = new Guard({hosts: [], origins: [], tokens: [token]});
+	const routes = new ViewRoutes({source, page, hasStatus: false});
+	// Cookies are for all ports of a machine, and there may be several of these.
+	const cookie = `bridge_view_${randomBytes(4).toString('hex')}`;
+	const isToken = (text: string): boolean => guard.isToken(text);
+	const login = new Login({isNeeded: () => true, isToken, page: routes.page, cookie});
+	const route = (req: IncomingMessage, res: ServerResponse): Refused | undefined => {
+		const foreign = guard.refusal(req);
+		if (foreign) return foreign;
+		const {pathname, searchParams} = new URL(req.url ?? '', 'http://localhost');
+		const shown = searchParams.get('token');
+		if (pathname === '/' && shown !== null) return void login.letIn(res, shown);
+		if (pathname === '/') return login.serve(req, res);
+		if (!pathname.startsWith('/view/')) return {status: 404, message: 'Not Found'};
+		if (!guard.knows(req, false) && !login.knows(req)) return unknownBrowser;
+		return routes.serve(req, res);
+	};
+	const server = await listen({
+		...{host: '127.0.0.1', port},
+		handle(req, res) {
+			const refused = route(req, res);
+			if (refused) refuse(res, refused);
+		},
+	});
+	const {host, port: found} = addressOf(server);
+	return {url: new URL(`http://${host}:${found}/?token=${token}`), server};
+}
+
+const unknownBrowser: Refused = {
+	status: 401,
+	message: 'Unauthorized: open the address that bridge view has printed',
+};

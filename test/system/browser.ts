@@ -1,0 +1,68 @@
+import process from 'node:process';
+import test, {type ExecutionContext} from 'ava';
+import {until} from '../faults/support.js';
+import {peerUrl} from '../peers/peers.js';
+import {need} from './tools.js';
+
+/* The part of Playwright that these tests use. The project does not depend on it, so it is typed here. */
+
+export interface Page {
+	goto(url: string): Promise<unknown>;
+	click(selector: string, options?: {readonly modifiers?: readonly string[]}): Promise<void>;
+	fill(selector: string, text: string): Promise<void>;
+	selectOption(selector: string, value: string): Promise<unknown>;
+	waitForSelector(selector: string): Promise<unknown>;
+	waitForEvent(name: 'download'): Promise<{createReadStream(): Promise<NodeJS.ReadableStream>}>;
+	textContent(selector: string): Promise<string | null>;
+	evaluate<T>(text: string): Promise<T>;
+	on(event: string, hear: (value: never) => void): void;
+	screenshot(options: {readonly path: string}): Promise<unknown>;
+	close(): Promise<void>;
+	readonly keyboard: {press(key: string): Promise<void>; type(text: string): Promise<void>};
+	readonly mouse: {move(x: number, y: number): Promise<void>; wheel(x: number, y: number): Promise<void>};
+}
+
+interface Browser {
+	newPage(options: object): Promise<Page>;
+	close(): Promise<void>;
+}
+
+type Chromium = {launch(options: object): Promise<Browser>};
+
+/** What a page did that it must not do. */
+export type Watched = {readonly page: Page; readonly complaints: string[]};
+
+/** Waits until something is so on a page, whose policy forbids it to find out by itself. */
+export const holds = (page: Page, expression: string): Promise<void> =>
+	until(() => page.evaluate<boolean>(`Boolean(${expression})`), 60_000);
+
+/** One Chromium for all tests of a file. Each gets a page of its own, with all that it complains of. */
+export function shareChromium(): (t: ExecutionContext, options?: object) => Promise<Watched> {
+	let browser: Browser | undefined;
+	test.serial.before(async () => {
+		need('chromium');
+		const {default: playwright} = (await import(peerUrl('playwright-core/index.js').href)) as {
+			default: {chromium: Chromium};
+		};
+		// Root has no sandbox to run it in.
+		const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
+		browser = await playwright.chromium.launch({executablePath: '/usr/bin/chromium', args});
+	});
+	test.after.always(async () => browser?.close());
+	return async (t, options = {}) => {
+		if (!browser) throw new Error('It is started before the first test.');
+		const page = await browser.newPage({
+			viewport: {width: 1360, height: 760},
+			permissions: ['clipboard-read', 'clipboard-write'],
+			...options,
+		});
+		t.teardown(() => page.close());
+		const complaints: string[] = [];
+		page.on('pageerror', (error: Error) => complaints.push(error.message));
+		page.on('dialog', () => complaints.push('a dialog'));
+		page.on('console', (message: {type(): string; text(): string}) => {
+			if (message.type() === 'error') complaints.push(message.text());
+		});
+		return {page, complaints};
+	};
+}

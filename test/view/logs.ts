@@ -1,0 +1,77 @@
+import {closeSync, openSync, writeFileSync} from 'node:fs';
+import {join} from 'node:path';
+import type {ExecutionContext} from 'ava';
+import {flags, kinds} from '../../lib/view/columns.js';
+import {IndexRun, type IndexRunOptions} from '../../lib/view/index-run.js';
+import {Indexer} from '../../lib/view/indexer.js';
+import {LogBytes} from '../../lib/view/log-bytes.js';
+import {tempFolder} from '../store/temp-folder.js';
+
+export type Message = {readonly [key: string]: unknown};
+
+const START = Date.parse('2026-11-16T01:00:00Z');
+
+/** The time of a line: a millisecond after the one before. */
+export const timeAt = (line: number): string => new Date(START + line).toISOString().replace('Z', '000Z');
+
+export type LineOptions = {
+	readonly from?: string;
+	readonly to?: string;
+	readonly conn?: string;
+	readonly side?: 'client' | 'upstream';
+	readonly line?: number;
+};
+
+/** A line with a message, as bridge writes it. */
+export function messageLine(message: Message, options: LineOptions = {}): string {
+	const {from = 'client', to = 'files', conn = '0Ab3xYz9', side = 'client', line = 0} = options;
+	return JSON.stringify({
+		...{time: timeAt(line), ConnID: conn, message: {jsonrpc: '2.0', ...message}},
+		...{from, to, side},
+	});
+}
+
+/** A line with an event. */
+export const eventLine = (event: string, conn = '0Ab3xYz9', line = 0): string =>
+	JSON.stringify({time: timeAt(line), ConnID: conn, event, from: 'client', to: 'files'});
+
+/** From the server. */
+export const back = {from: 'files', to: 'client'} as const;
+
+/** A file with this content, for as long as the test lasts. */
+export function logFile(t: ExecutionContext, content: string | Uint8Array, name = 'log.ndjson'): string {
+	const file = join(tempFolder(t), name);
+	writeFileSync(file, content);
+	return file;
+}
+
+/** Indexes files in this thread, all of what is there at present. */
+export function indexed(files: readonly string[], options: Partial<IndexRunOptions> = {}) {
+	const fds = files.map(file => openSync(file, 'r'));
+	const indexer = new Indexer();
+	const run = new IndexRun({...options, bytes: new LogBytes(fds), indexer});
+	while (run.step());
+	const close = (): void => {
+		for (const fd of fds) closeSync(fd);
+	};
+	return {indexer, run, close};
+}
+
+const kindNames = Object.keys(kinds);
+
+/** What the index says of its rows, in words. */
+export function rowsOf({columns, methods, connections}: Indexer) {
+	return Array.from({length: columns.count}, (_, row) => {
+		const {offset, bytes, size, time, conn, method, kind, flags: bits, pair, twin} = columns.at(row);
+		return {
+			...{offset, bytes, size, time, pair, twin},
+			kind: kindNames[kind],
+			conn: connections.all[conn]?.id,
+			method: methods.texts[method],
+			isFromClient: (bits & flags.fromClient) !== 0,
+			isUpstream: (bits & flags.upstreamSide) !== 0,
+			isByBridge: (bits & flags.byBridge) !== 0,
+			hasFailed: (bits & flags.toolFailed) !== 0,
+		};
+	});
+}

@@ -1,0 +1,67 @@
+import type {ExecutionContext} from 'ava';
+import type {LatencyOverTime, Line, Rows, State} from '../../lib/view/page/types.js';
+import {start, until} from '../faults/support.js';
+import type {Running} from '../helpers/bridge.js';
+
+/** `bridge view`, as its page sees it. */
+export class View {
+	readonly running: Running;
+	readonly url: URL;
+	readonly #cookie: string;
+
+	constructor(running: Running, url: URL, cookie: string) {
+		this.running = running;
+		this.url = url;
+		this.#cookie = cookie;
+	}
+
+	fetch(path: string, init: RequestInit = {}): Promise<Response> {
+		return fetch(new URL(path, this.url), {headers: {cookie: this.#cookie}, ...init});
+	}
+
+	async #json<T>(path: string): Promise<T> {
+		const answer = await this.fetch(path);
+		if (!answer.ok) throw new Error(`${path}: ${answer.status}`);
+		return (await answer.json()) as T;
+	}
+
+	rows(query = ''): Promise<Rows> {
+		return this.#json(`/view/rows?count=500&${query}`);
+	}
+
+	line(row: number): Promise<Line> {
+		return this.#json(`/view/line?row=${row}`);
+	}
+
+	latency(query: string): Promise<LatencyOverTime> {
+		return this.#json(`/view/latency?parts=10${query}`);
+	}
+
+	/** The rows that a filter lets through, when all have been looked at and there are so many. */
+	async found(query: string, total: number): Promise<Rows> {
+		await until(async () => {
+			const {share, total: found} = await this.rows(query);
+			return share === 1 && found === total;
+		});
+		return this.rows(query);
+	}
+
+	/** What it tells first. */
+	async state(): Promise<State> {
+		const stop = new AbortController();
+		const answer = await this.fetch('/view/events', {signal: stop.signal, headers: {cookie: this.#cookie}});
+		const reader = answer.body?.getReader();
+		const {value} = (await reader?.read()) ?? {};
+		stop.abort();
+		return JSON.parse(/data: (.*)/.exec(new TextDecoder().decode(value))?.[1] ?? '') as State;
+	}
+}
+
+/** Starts `bridge view`, and lets a browser in. */
+export async function startView(t: ExecutionContext, ...args: readonly string[]): Promise<View> {
+	const running = start(t, ['view', ...args]);
+	const [line = ''] = await running.hasLines(1);
+	const url = new URL(line);
+	const answer = await fetch(url, {redirect: 'manual'});
+	return new View(running, url, answer.headers.get('set-cookie')?.split(';', 1)[0] ?? '');
+}
