@@ -10,6 +10,7 @@ import {Entrance} from '../lib/gateway/entrance.js';
 import {Gateway} from '../lib/gateway/gateway.js';
 import {addressOf, listen, stopListening} from '../lib/http/server.js';
 import {prefixed} from '../lib/prefixed.js';
+import type {Replicas} from '../lib/replicas/replicas.js';
 import {startTelemetry} from '../lib/telemetry.js';
 import {sweepOrphans} from '../lib/transports/sweep.js';
 import {converseThrough} from '../pipelines/gateway.js';
@@ -17,6 +18,7 @@ import {followConfig} from './config-changes.js';
 import {effective} from './effective.js';
 import type {Flags} from './flags.js';
 import {checkLog, type Observers, observers} from './observers.js';
+import {replicasOf} from './replicas.js';
 import {createRunner} from './runner.js';
 import type {Stop} from './signals.js';
 
@@ -39,7 +41,8 @@ export async function runGateway(flags: Flags, stop: Stop, {demo, version}: Grou
 	const {log} = watchers;
 	for (const warning of loaded.warnings) log.warn('config.warning', warning);
 	const stopTracing = startTelemetry(log);
-	const gateway = newGateway(config, watchers, version);
+	const replicas = await replicasOf(config, log);
+	const gateway = newGateway(config, watchers, {version, replicas});
 	const {handle, upgrade, answers} = new Entrance(gateway);
 	const server = await listen({
 		...{...config.listen, handle, upgrade},
@@ -73,12 +76,13 @@ export async function runGateway(flags: Flags, stop: Stop, {demo, version}: Grou
 function newGateway(
 	config: Config,
 	{log, trace, liveTaps, live, stderr, leftOutLines}: Observers,
-	version: string,
+	known: {readonly version: string; readonly replicas: Replicas | undefined},
 ): Gateway {
 	const maxBytes = config.limits.messageBytes;
 	const show = prefixed(text => stderr.write(text));
 	const gateway: Gateway = new Gateway({
-		...{config, log, live, version},
+		...{config, log, live, ...known},
+		replicasOf: next => replicasOf(next, log),
 		converse: converseThrough({log, maxBytes, trace, taps: liveTaps}),
 		onStderr: (server, chunk) => {
 			if (config.services.size > 1) show(server, chunk);

@@ -7,6 +7,7 @@ import {allServers} from '../hub/all-servers.js';
 import {Hub, type HubOptions} from '../hub/hub.js';
 import type {Log} from '../log.js';
 import {isLoopback} from '../loopback.js';
+import type {Replicas} from '../replicas/replicas.js';
 import type {LiveTraffic} from '../store/live-traffic.js';
 import type {Converse} from './conversation.js';
 import {Metrics} from './metrics.js';
@@ -27,6 +28,9 @@ export type GatewayOptions = {
 	readonly version: string;
 	/** Lines that the traffic log left out. */
 	readonly droppedLogLines: () => number;
+	/** The other gateways, as a configuration names them; undefined where there are none. */
+	readonly replicasOf: (config: Config) => Promise<Replicas | undefined>;
+	readonly replicas: Replicas | undefined;
 };
 
 /** All services that are behind one HTTP server, and the sessions of their clients. */
@@ -43,6 +47,7 @@ export class Gateway {
 	/** All services as one. */
 	readonly #hub: Hub;
 	readonly #all: Service;
+	replicas: Replicas | undefined;
 	/** Whether it is about to end, and takes nothing new on. */
 	isDraining = false;
 
@@ -52,6 +57,7 @@ export class Gateway {
 		this.log = log;
 		this.converse = converse;
 		this.live = options.live;
+		this.replicas = options.replicas;
 		this.config = config;
 		this.guard = guardOf(config);
 		this.services = this.#servicesOf(config, new Map());
@@ -106,6 +112,8 @@ export class Gateway {
 				wanted: listenText(next.listen),
 			});
 		const config = {...next, listen};
+		const replicas = isSameSet(config, this.config) ? this.replicas : await this.#options.replicasOf(config);
+		this.replicas = replicas;
 		this.config = config;
 		this.guard = guardOf(config);
 		this.services = this.#servicesOf(config, old);
@@ -140,8 +148,16 @@ export class Gateway {
 }
 
 const POLL_MS = 20;
-const guardOf = ({listen, origins, tokens}: Config): Guard =>
-	new Guard({hosts: isAnyAddress(listen.host) ? ['*'] : [listen.host], origins, tokens});
+const guardOf = ({listen, advertise, origins, tokens}: Config): Guard =>
+	new Guard({
+		hosts: isAnyAddress(listen.host) ? ['*'] : [listen.host, ...(advertise ? [advertise.hostname] : [])],
+		origins,
+		tokens,
+	});
+
+/** Whether two configurations are of the same set of replicas. */
+const isSameSet = (one: Config, other: Config): boolean =>
+	one.secret === other.secret && one.advertise?.href === other.advertise?.href;
 
 const unguarded = (listen: Listen): BridgeError =>
 	new BridgeError(

@@ -10,6 +10,7 @@ import {ToolParameters} from '../protocol/tool-parameters.js';
 import {MODERN, type Version} from '../protocol/version.js';
 import type {Endpoint} from '../stage.js';
 import {ToolsCache} from '../tools-cache.js';
+import type {Carriage} from '../transports/carriage.js';
 import {child} from '../transports/child.js';
 import {remote} from '../transports/remote.js';
 import {revived} from '../transports/revived.js';
@@ -37,6 +38,8 @@ export type Watch = {
 	/** It is back. */
 	readonly onRevived: () => void;
 };
+
+export type OpenOptions = {readonly watch?: Watch | undefined; readonly carriage?: Carriage | undefined};
 
 /** Makes a connection to a server that is in this process. */
 export type Opener = (session: Session) => Endpoint;
@@ -149,7 +152,7 @@ export class Service {
 	}
 
 	/** A connection for one conversation. */
-	open(session: Session, authorization: string | undefined, watch?: Watch): Endpoint {
+	open(session: Session, authorization: string | undefined, {watch, carriage}: OpenOptions = {}): Endpoint {
 		const {name, url, transport, isTransportGuessed: isGuessed} = this.config;
 		const {log, maxBytes} = this.#options;
 		if (this.#own) return this.#own(session);
@@ -185,6 +188,7 @@ export class Service {
 			transport,
 			isGuessed,
 			headers: () => this.#headers(authorization),
+			carriage,
 		});
 	}
 

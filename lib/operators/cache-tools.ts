@@ -61,9 +61,9 @@ class ToolsKeeper implements Steps, Member {
 		this.#cache = cache;
 		this.#out = out;
 		this.#fetch = new FetchTools({session, toUpstream: out.toUpstream, patienceMs: timeoutMs || PATIENCE_MS});
-		// A server without handshake never hears that it is complete.
+		// A server without handshake never hears that it is complete, nor does one that was told so elsewhere.
 		session.whenReady(() => {
-			if (session.upstream === MODERN) this.#begin();
+			if (session.upstream === MODERN || session.isResumed) this.#begin();
 		});
 	}
 

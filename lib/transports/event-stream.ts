@@ -66,6 +66,11 @@ export class EventStream {
 		this.#carrier?.end();
 	}
 
+	/** Ends the connection that carries it, and has the client come back soon. */
+	sendAway(): void {
+		this.#carrier?.end(RETRY_MS);
+	}
+
 	/** Cuts the client off, which may come back. */
 	drop(): void {
 		this.#carrier?.destroy();

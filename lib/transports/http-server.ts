@@ -14,7 +14,9 @@ import {givenUp, givenUpBy} from './given-up.js';
 import {HttpReply} from './http-reply.js';
 import type {HttpSessionOptions, Post} from './http-session-options.js';
 import {SignsOfLife} from './signs-of-life.js';
+import type {SseStream} from './sse-stream.js';
 import {streamFor} from './stream-choice.js';
+import {lostEvents, slowClient} from './stream-notes.js';
 
 const none: Headers = {};
 /** Streams of a session that may be open at a time, beside those that answer something. */
@@ -39,13 +41,16 @@ export class HttpSession implements Endpoint {
 	readonly #byKey = new Map<string, HttpReply>();
 	readonly #streams = new Map<number, EventStream>();
 	readonly #signs: SignsOfLife;
-	#streamCount = 0;
+	#streamCount: number;
+	readonly #onSlow: (unreadBytes: number) => void;
 	#isOver = false;
 	#isGone: () => void = () => {};
 
 	constructor(options: HttpSessionOptions) {
 		this.#options = options;
 		this.name = options.name;
+		this.#streamCount = options.streamsBefore ?? 0;
+		this.#onSlow = slowClient(options);
 		this.#signs = new SignsOfLife(() => this.#byOrigin.values(), options.signAfterMs);
 		this.#backlog = new Backlog(options.name, options.log);
 		this.gone = new Promise(resolve => {
@@ -60,7 +65,11 @@ export class HttpSession implements Endpoint {
 
 	/** Whether somebody waits for an answer, or listens. */
 	get isInUse(): boolean {
-		return this.#byOrigin.size > 0 || [...this.#streams.values()].some(stream => stream.isCarried);
+		return this.#byOrigin.size > 0 || this.#isListening;
+	}
+
+	get #isListening(): boolean {
+		return [...this.#streams.values()].some(stream => stream.isCarried);
 	}
 
 	get unanswered(): number {
@@ -117,14 +126,9 @@ export class HttpSession implements Endpoint {
 
 	/** The client learns the id of its session with the answer that begins it, unless that is a refusal. */
 	readonly #headersFor = ({head: {method}}: Envelope, answer: Envelope | undefined): Headers =>
-		method === 'initialize' && !answer?.head.hasError ? {'mcp-session-id': this.#options.id} : none;
+		method === 'initialize' && !answer?.head.hasError ? {'mcp-session-id': this.#options.id(answer)} : none;
 
 	readonly #takesPriming = (): boolean => takesPriming(this.#options.version());
-
-	readonly #onSlow = (unreadBytes: number): void => {
-		const {log, name} = this.#options;
-		log.warn('sse.slow_client', `${name} does not read what it is sent; its stream was cut.`, {unreadBytes});
-	};
 
 	#streamOptions() {
 		const {keepAliveMs} = this.#options;
@@ -136,22 +140,36 @@ export class HttpSession implements Endpoint {
 		const place = lastEventId === undefined ? undefined : placeOf(lastEventId);
 		const lost = place && this.#streamOf(place.stream);
 		if (place && lost) {
-			lost.carryOn(response, {}, false);
-			if (!lost.replay(place.place)) this.#tellOfLoss(place.stream);
+			this.#watch(lost.carryOn(response, {}, false), lost);
+			if (!lost.replay(place.place)) lostEvents(this.#options, place.stream);
 			if (lost.isOver) lost.end();
 			else if (this.#streams.has(lost.number)) this.#catchUp(lost);
 			return;
 		}
-		if (place) this.#tellOfLoss(place.stream);
+		if (place) lostEvents(this.#options, place.stream);
 		if ([...this.#streams.values()].filter(stream => stream.isCarried).length >= MAX_STREAMS) {
 			refuse(response, {status: 409, message: `Conflict: the session has ${MAX_STREAMS} streams already`});
 			return;
 		}
 		const stream = new EventStream(this.#streamOptions());
 		this.#streams.set(stream.number, stream);
-		const carrier = stream.carryOn(response, {}, takesPriming(this.#options.version()));
-		void carrier.closed.then(() => this.#trimStreams());
+		this.#watch(stream.carryOn(response, {}, takesPriming(this.#options.version())), stream);
 		this.#catchUp(stream);
+	}
+
+	/** A connection carries a stream from now on. That it does so no more is noticed. */
+	#watch({closed}: SseStream, {number}: EventStream): void {
+		if (!this.#streams.has(number)) return;
+		this.#options.onListening?.(true);
+		void closed.then(() => {
+			this.#trimStreams();
+			if (!this.#isOver && !this.#isListening) this.#options.onListening?.(false);
+		});
+	}
+
+	/** The client is to listen elsewhere from now on. */
+	sendAway(): void {
+		for (const stream of this.#streams.values()) stream.sendAway();
 	}
 
 	/** Says what nobody was there to hear. */
@@ -170,11 +188,6 @@ export class HttpSession implements Endpoint {
 		const stream = new EventStream({...this.#streamOptions(), number});
 		stream.isOver = true;
 		return stream;
-	}
-
-	#tellOfLoss(stream: number): void {
-		const sentence = `${this.name} came back for a stream whose events are gone.`;
-		this.#options.log.warn('sse.replay.lost', sentence, {stream});
 	}
 
 	/** Streams that nobody carries are kept for the client to come back to, the oldest not for ever. */
