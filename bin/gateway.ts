@@ -24,6 +24,8 @@ import type {Stop} from './signals.js';
 
 /** How long what is under way may take when the gateway is asked to end. */
 const DRAIN_MS = 10_000;
+/** How long one of several replicas goes on as before then, but for saying that it is not ready. */
+const NOTICE_MS = 5000;
 
 /** What it needs to know of bridge itself: a server to show, and which version this is. */
 export type Ground = {readonly demo: URL; readonly version: string};
@@ -62,6 +64,9 @@ export async function runGateway(flags: Flags, stop: Stop, {demo, version}: Grou
 	await stop.asked;
 	watch.close();
 	log.info('gateway.draining', 'bridge ends; what is under way may still be answered.');
+	gateway.drain();
+	// A balancer is given the time to notice, and until then nobody it sends here finds the door shut.
+	if (gateway.replicas) await Promise.race([sleep(NOTICE_MS, undefined, {ref: false}), stop.urged]);
 	stopListening(server);
 	const hurry = Promise.race([sleep(DRAIN_MS, undefined, {ref: false}), stop.urged]);
 	await gateway.close(hurry);

@@ -19,6 +19,16 @@ export function upgradeProblem(
 	return service.config.enabled ? noRoom(gateway) : disabled(service.config.name);
 }
 
+/**
+ * Why what begins anew, or needs no beginning, is not taken while a gateway drains. Who asks what there is must not take
+ * its end for an answer about its era. As one of several, it still answers what leaves nothing behind.
+ */
+export function lastRefusal({headers}: IncomingMessage, isReplica: boolean): Refused | undefined {
+	const method = headers['mcp-method'];
+	if (isReplica && method !== undefined) return;
+	return method === 'server/discover' ? {...draining, status: 400} : draining;
+}
+
 /** Why nobody new is let in at present. */
 export function noRoom({isDraining, sessions}: Gateway): Refused | undefined {
 	if (isDraining) return draining;

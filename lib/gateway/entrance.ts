@@ -11,7 +11,7 @@ import {ANSWERED, FORWARDED} from '../replicas/hop.js';
 import {headerOf} from '../transports/http-exchange.js';
 import {HttpSession} from '../transports/http-server.js';
 import {SseServer} from '../transports/sse-server.js';
-import {noRoom, upgradeProblem} from './admission.js';
+import {lastRefusal, noRoom, upgradeProblem} from './admission.js';
 import type {Ground} from './begin-session.js';
 import {Bodies} from './bodies.js';
 import {callerOf} from './caller.js';
@@ -24,7 +24,6 @@ import {
 	another,
 	disabled,
 	disabledFor,
-	draining,
 	internalError,
 	noReplica,
 	notAnAnswer,
@@ -129,6 +128,8 @@ export class Entrance {
 		const given = target.kind === 'message' ? (target.query.get('sessionId') ?? '') : sessionIdOf(req);
 		const {replicas} = this.#gateway;
 		if (!replicas || typeof given !== 'string') return this.#take(req, res, target, service, caller, given);
+		// Whoever keeps this connection is to use another one, which may lead elsewhere.
+		if (this.#gateway.isDraining) res.shouldKeepAlive = false;
 		const beginning = {service, caller, place: placeOf(req)};
 		const found = whereaboutsOf({ground: this.#ground, replicas}, given, req, beginning);
 		if ('refused' in found) return found.refused;
@@ -168,8 +169,8 @@ export class Entrance {
 
 	#post(req: IncomingMessage, res: ServerResponse, service: Service, caller: Caller): Refused | undefined {
 		if (this.#gateway.isDraining && sessionIdOf(req) === undefined) {
-			// Who asks what there is must not take the end of a gateway for an answer about its era.
-			return req.headers['mcp-method'] === 'server/discover' ? {...draining, status: 400} : draining;
+			const refused = lastRefusal(req, this.#gateway.replicas !== undefined);
+			if (refused) return refused;
 		}
 		const accepts = acceptedBy(req);
 		if (!accepts.json && !accepts.events) return notAnAnswer;

@@ -72,6 +72,9 @@ export class Gateway {
 			cacheHits: () => this.#sum(service => service.cacheCounts().hits),
 			cacheMisses: () => this.#sum(service => service.cacheCounts().misses),
 			droppedLogLines: options.droppedLogLines,
+			resumed: () => this.replicas?.resumed ?? 0,
+			forwarded: () => this.replicas?.forwarder.counts.forwarded ?? 0,
+			forwardFailures: () => this.replicas?.forwarder.counts.failed ?? 0,
 		});
 	}
 
@@ -132,9 +135,15 @@ export class Gateway {
 		return {log, onStderr, maxBytes: config.limits.messageBytes};
 	}
 
+	/** Takes nothing new on. Who looks whether it is ready can tell. */
+	drain(): void {
+		this.isDraining = true;
+	}
+
 	/** Lets what is under way come to its end, and ends it if it does not by the time `hurry` resolves. */
 	async close(hurry: Promise<unknown>): Promise<void> {
-		this.isDraining = true;
+		this.drain();
+		for (const {client} of this.sessions.values()) client.sendAway?.();
 		await Promise.race([this.#idle(), hurry]);
 		await this.sessions.close();
 		await this.#hub.close();

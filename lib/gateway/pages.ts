@@ -21,7 +21,9 @@ export function servePage(
 	const wrong = only(req, kind === 'traffic' ? ['GET'] : ['GET', 'HEAD']);
 	if (wrong) return wrong;
 	if (kind === 'readyz')
-		return gateway.isDraining ? {status: 503, message: 'Draining'} : void json(res, {status: 'ready'});
+		return gateway.isDraining
+			? {status: 503, message: 'Draining', headers: {'retry-after': '1'}}
+			: void json(res, {status: 'ready'});
 	if (kind === 'traffic') return showTraffic(gateway, req, res);
 	if (kind === 'status') json(res, gateway.status());
 	else
