@@ -49,6 +49,7 @@ export function beginSession(
 		...{name: 'client', log, signAfterMs: method => signAfter(service, conversation.session.client, method)},
 		id: answer => replicas?.idFor(id, holderOf(conversation), portableOf(conversation, answer)) ?? id,
 		streamsBefore: replicas && randomInt(MAX_STREAMS_BEFORE),
+		shared: replicas?.eventsOf(id),
 		onListening: carriage && (isListening => carriage.say(isListening ? LISTEN : QUIET)),
 		version: () => conversation.session.client,
 		idOf: key => conversation.waiting.idOf(key),

@@ -8,6 +8,7 @@ import {Hub, type HubOptions} from '../hub/hub.js';
 import type {Log} from '../log.js';
 import {isLoopback} from '../loopback.js';
 import type {Replicas} from '../replicas/replicas.js';
+import {shelfFor as shelfFrom} from '../replicas/tool-shelves.js';
 import type {LiveTraffic} from '../store/live-traffic.js';
 import type {Converse} from './conversation.js';
 import {Metrics} from './metrics.js';
@@ -115,8 +116,7 @@ export class Gateway {
 				wanted: listenText(next.listen),
 			});
 		const config = {...next, listen};
-		const replicas = isSameSet(config, this.config) ? this.replicas : await this.#options.replicasOf(config);
-		this.replicas = replicas;
+		await this.#regroup(config);
 		this.config = config;
 		this.guard = guardOf(config);
 		this.services = this.#servicesOf(config, old);
@@ -126,13 +126,22 @@ export class Gateway {
 		for (const service of old.values()) if (!kept.has(service)) await service.close();
 	}
 
+	/** Has to do with others as a configuration says. */
+	async #regroup(config: Config): Promise<void> {
+		if (isSameSet(config, this.config)) return;
+		const before = this.replicas;
+		this.replicas = await this.#options.replicasOf(config);
+		await before?.close();
+	}
+
 	#servicesOf(config: Config, old: ReadonlyMap<string, Service>): Map<string, Service> {
 		return servicesOf(config, this.#serviceOptions(config), old);
 	}
 
 	#serviceOptions(config: Config): ServiceOptions {
 		const {log, onStderr} = this.#options;
-		return {log, onStderr, maxBytes: config.limits.messageBytes};
+		const shelfFor = () => this.replicas?.store && shelfFrom(this.replicas.store);
+		return {log, onStderr, maxBytes: config.limits.messageBytes, shelfFor};
 	}
 
 	/** Takes nothing new on. Who looks whether it is ready can tell. */
@@ -148,6 +157,7 @@ export class Gateway {
 		await this.sessions.close();
 		await this.#hub.close();
 		for (const service of this.services.values()) await service.close();
+		await this.replicas?.close();
 	}
 
 	async #idle(): Promise<void> {
@@ -166,7 +176,9 @@ const guardOf = ({listen, advertise, origins, tokens}: Config): Guard =>
 
 /** Whether two configurations are of the same set of replicas. */
 const isSameSet = (one: Config, other: Config): boolean =>
-	one.secret === other.secret && one.advertise?.href === other.advertise?.href;
+	one.secret === other.secret &&
+	one.advertise?.href === other.advertise?.href &&
+	one.store?.href === other.store?.href;
 
 const unguarded = (listen: Listen): BridgeError =>
 	new BridgeError(

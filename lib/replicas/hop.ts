@@ -17,6 +17,8 @@ const left: ReadonlySet<string> = new Set([
 	...['trailer', 'transfer-encoding', 'upgrade', 'host', 'content-length', 'expect', 'origin', 'cookie'],
 	...[FORWARDED, ANSWERED],
 ]);
+/** More does not fit into the head of a request. */
+const MAX_HOP = 16 * 1024;
 /** How far the clocks of replicas may be apart, and how long a request may take on its way. */
 const TOLERANCE_MS = 5 * 60 * 1000;
 
@@ -27,7 +29,7 @@ export class Hop {
 	readonly #seal: Seal;
 
 	constructor(secrets: readonly string[]) {
-		this.#seal = new Seal(secrets, 'forwarding');
+		this.#seal = new Seal(secrets, 'forwarding', MAX_HOP);
 	}
 
 	/** The headers for a request that is handed to another replica. */

@@ -15,9 +15,11 @@ export const MAX_SEALED = 4096;
  */
 export class Seal {
 	readonly #keys: readonly Buffer[];
+	readonly #maxLength: number;
 
 	/** The first secret closes; all of them open, so that one can take the place of another while both are in use. */
-	constructor(secrets: readonly string[], purpose: string) {
+	constructor(secrets: readonly string[], purpose: string, maxLength = MAX_SEALED) {
+		this.#maxLength = maxLength;
 		this.#keys = secrets.map(secret =>
 			Buffer.from(hkdfSync('sha256', secret, '', `bridge ${purpose}`, KEY_BYTES)),
 		);
@@ -34,7 +36,7 @@ export class Seal {
 
 	/** What was closed; undefined for all that was not closed with one of the secrets, and for just this. */
 	open(sealed: string, boundTo: string): string | undefined {
-		const bytes = bytesOf(sealed);
+		const bytes = sealed.length > this.#maxLength ? undefined : bytesOf(sealed);
 		if (!bytes) return;
 		for (const key of this.#keys) {
 			const text = opened(bytes, key, boundTo);
@@ -45,7 +47,7 @@ export class Seal {
 }
 
 function bytesOf(sealed: string): Buffer | undefined {
-	if (!sealed.startsWith(MARK) || sealed.length > MAX_SEALED) return;
+	if (!sealed.startsWith(MARK)) return;
 	const text = sealed.slice(MARK.length);
 	const bytes = Buffer.from(text, 'base64url');
 	// Several texts may stand for the same bytes, of which bridge makes but one.
