@@ -13,5 +13,8 @@ export function callerOf({headers}: IncomingMessage, {config}: Service): Caller 
 	};
 }
 
+/** Whether a caller has shown nothing that tells it from others. */
+export const isNobody = ({principal}: Caller): boolean => principal === nobody.principal;
+
 /** A caller that has shown nothing. */
 const nobody: Caller = {authorization: undefined, principal: JSON.stringify([undefined, undefined])};

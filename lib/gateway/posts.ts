@@ -12,6 +12,7 @@ import {HttpSession} from '../transports/http-server.js';
 import type {Post} from '../transports/http-session-options.js';
 import {wholeMessage} from '../transports/whole-message.js';
 import {beginSession, type Ground, signAfter} from './begin-session.js';
+import {isNobody} from './caller.js';
 import {type Caller, Conversation} from './conversation.js';
 import {HeldBack} from './held-back.js';
 import {isModernPost, modernProblem} from './modern-request.js';
@@ -25,6 +26,7 @@ type PostClient = HttpSession | ModernPosts;
 const MAX_HELD_BACK = 256;
 /** Requests of one session that may wait for an answer. */
 const MAX_UNANSWERED = 1024;
+
 /** Finds, or begins, the conversation that a posted message belongs to. */
 export class Posts {
 	readonly #options: Ground;
@@ -85,7 +87,9 @@ export class Posts {
 			const client = sessions.find(session, name, caller.principal)?.client;
 			return client instanceof HttpSession ? this.#within(client, envelope) : {...sessions.unknown(name), id};
 		}
-		const latest = sessions.latest(name, caller.principal, placeOf(req))?.client;
+		// Behind a balancer, all clients are in one place.
+		const isAnybody = this.#options.replicas() !== undefined && isNobody(caller);
+		const latest = isAnybody ? undefined : sessions.latest(name, caller.principal, placeOf(req))?.client;
 		if (latest instanceof HttpSession) return this.#within(latest, envelope);
 		return {status: 400, id, message: 'Bad Request: Server not initialized'};
 	}

@@ -155,7 +155,7 @@ export class Store {
 		if (!isUp)
 			log.warn('store.down', 'The store cannot be reached; this replica goes on with what it knows itself.');
 		else if (wasDown) {
-			log.info('store.up', 'The store is back; what is kept is looked at anew.');
+			log.warn('store.up', 'The store is back; what is kept is looked at anew.');
 			for (const hear of this.#hearers.values()) hear('');
 		}
 	}

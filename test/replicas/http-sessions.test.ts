@@ -83,6 +83,18 @@ test('C7 an id that is changed, of another service, another caller or another se
 	}
 });
 
+test('C1 behind a balancer, who forgets its id and shows nothing gets nobody’s session', async t => {
+	const upstream = await startUpstream(t);
+	const gateway = await startReplica(t, {servers: {echo: {url: upstream.url}}});
+	const own = {authorization: 'Bearer a'};
+	await roam(gateway, 'echo');
+	await roam(gateway, 'echo', own);
+	const forgetful = {id: 1, method: 'tools/call', params: call};
+	t.is((await gateway.post('echo', forgetful)).status, 400);
+	t.is((await gateway.post('echo', forgetful, own)).status, 200);
+	t.is(upstream.executions, 1);
+});
+
 test('M2 while one secret takes the place of another, ids of both are good', async t => {
 	const upstream = await startUpstream(t);
 	const servers = {echo: {url: upstream.url}};

@@ -131,7 +131,7 @@ export class Client {
 
 /** Whether what was answered is what was asked: servers give back their parameters. */
 function isAnswer({text}: Reply, id: number, params: Message): boolean {
-	const data = text.startsWith('{') ? text : (/^data: (\{.*)$/m.exec(text)?.[1] ?? '{}');
+	const data = text.startsWith('{') ? text : ([...text.matchAll(/^data: (\{.*)$/gm)].at(-1)?.[1] ?? '{}');
 	const message = JSON.parse(data) as {id?: number; result?: {content?: Array<{text: string}>}};
 	const echoed = message.result?.content ? JSON.parse(message.result.content[0]?.text ?? '') : message.result;
 	return message.id === id && JSON.stringify(echoed) === JSON.stringify(params);
