@@ -18,6 +18,7 @@ import {HeldBack} from './held-back.js';
 import {isModernPost, modernProblem} from './modern-request.js';
 import {internalError, overloaded} from './refusals.js';
 import type {Service} from './service.js';
+import type {Client} from './sessions.js';
 
 /** The ends of conversations that are spoken by POST. */
 type PostClient = HttpSession | ModernPosts;
@@ -87,11 +88,16 @@ export class Posts {
 			const client = sessions.find(session, name, caller.principal)?.client;
 			return client instanceof HttpSession ? this.#within(client, envelope) : {...sessions.unknown(name), id};
 		}
-		// Behind a balancer, all clients are in one place.
-		const isAnybody = this.#options.replicas() !== undefined && isNobody(caller);
-		const latest = isAnybody ? undefined : sessions.latest(name, caller.principal, placeOf(req))?.client;
+		const latest = this.#latest(req, service, caller);
 		if (latest instanceof HttpSession) return this.#within(latest, envelope);
 		return {status: 400, id, message: 'Bad Request: Server not initialized'};
+	}
+
+	/** What a client means that does not name its session. Behind a balancer, all clients are in one place. */
+	#latest(req: IncomingMessage, {config: {name}}: Service, caller: Caller): Client | undefined {
+		const {sessions, replicas} = this.#options;
+		const mayBeAnybody = replicas() !== undefined && isNobody(caller);
+		return mayBeAnybody ? undefined : sessions.latest(name, caller.principal, placeOf(req))?.client;
 	}
 
 	/** A client that has asked more than it can be answered is told to come back. */

@@ -93,8 +93,9 @@ export class Store {
 		try {
 			return await work(this.#commands);
 		} catch {
-			// It is tried again from time to time, and is not asked for anything until then.
-			this.#becomes(false);
+			// Who was busy itself may have looked at the clock too late. If it does not answer now, it is not asked until it does.
+			if (this.#commands.status === 'ready') void this.#try();
+			else this.#becomes(false);
 			return;
 		}
 	}
