@@ -19,7 +19,7 @@ type Setting = {
 async function setting(t: ExecutionContext): Promise<Setting> {
 	const redis = await startRedis(t);
 	const upstream = await startUpstream(t);
-	const servers = {http: {url: upstream.url, cacheTools: true}};
+	const servers = {http: {url: upstream.url, cacheTools: true}, plain: {url: upstream.url}};
 	const store = `redis://127.0.0.1:${redis.port}`;
 	const [one, two] = await startReplicas(t, 2, {servers, store});
 	if (!one || !two) throw new Error('There are two.');
@@ -116,7 +116,7 @@ async function callAndLeave(gateway: RunningGateway, {service, headers}: Roamer)
 
 test('D8 an answer is heard to its end at another replica: no event is lost, and none comes twice', async t => {
 	const {upstream, one, two} = await setting(t);
-	const client = await roam(one, 'http');
+	const client = await roam(one, 'plain');
 	const begun = slowAnswer(upstream);
 	const place = await callAndLeave(one, client);
 	const say = await begun;
@@ -140,7 +140,7 @@ test('D8 an answer is heard to its end at another replica: no event is lost, and
 
 test('D8 who waits for the answer of a replica that was killed gets an error', async t => {
 	const {upstream, one, two} = await setting(t);
-	const client = await roam(one, 'http');
+	const client = await roam(one, 'plain');
 	const begun = slowAnswer(upstream);
 	const place = await callAndLeave(one, client);
 	await begun;
