@@ -6,19 +6,13 @@ import {type HandshakeVersion, handshakeVersions, type Version, versions} from '
 import type {Destination} from '../lib/store/traffic-log.js';
 import type {Environment} from '../lib/transports/environment.js';
 import {refuseOthers} from './byte-flags.js';
-import {
-	type CompanionFlags,
-	companionFlags,
-	companionOptions,
-	companionSwitches,
-	noCompanionFlags,
-} from './companion-flags.js';
+import {type CompanionFlags, companionFlags, companionOptions, companionSwitches} from './companion-flags.js';
 import {destination} from './destination.js';
-import {noReplayFlags, type ReplayFlags, replayFlags, replayOptions, replaySwitches} from './replay-flags.js';
+import {noFlags} from './no-flags.js';
+import {type ReplayFlags, replayFlags, replayOptions, replaySwitches} from './replay-flags.js';
 import {
 	ANY,
 	isOptional,
-	noSessionFlags,
 	type SessionFlags,
 	sessionFlags,
 	sessionOptions,
@@ -110,38 +104,6 @@ const options = [
 	...replayOptions,
 ] as const;
 const known: readonly string[] = [...options, ...switches];
-
-/** What the flags are when none is given. */
-const noFlags: Flags = {
-	help: false,
-	version: false,
-	debug: false,
-	logLevel: 'info',
-	log: undefined,
-	logSecrets: false,
-	flushMs: 2000,
-	maxBufferBytes: 256 * 2 ** 20,
-	onFull: 'gap',
-	timeoutMs: undefined,
-	env: {},
-	url: undefined,
-	headers: {},
-	config: undefined,
-	check: undefined,
-	clientVersion: undefined,
-	targetVersion: undefined,
-	cacheTools: false,
-	printClient: undefined,
-	mcpPort: undefined,
-	rawLog: {log: undefined, format: undefined},
-	conn: undefined,
-	direction: undefined,
-	live: undefined,
-	port: undefined,
-	session: noSessionFlags,
-	companion: noCompanionFlags,
-	replay: noReplayFlags,
-};
 
 /** What is for bridge, and what is the server's, if there is one. */
 export function splitAtDashes(argv: readonly string[]): Array<readonly string[]> {

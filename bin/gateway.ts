@@ -10,6 +10,7 @@ import {Entrance} from '../lib/gateway/entrance.js';
 import {Gateway} from '../lib/gateway/gateway.js';
 import {addressOf, listen, stopListening} from '../lib/http/server.js';
 import {prefixed} from '../lib/prefixed.js';
+import type {Replicas} from '../lib/replicas/replicas.js';
 import {startTelemetry} from '../lib/telemetry.js';
 import {sweepOrphans} from '../lib/transports/sweep.js';
 import {converseThrough} from '../pipelines/gateway.js';
@@ -17,12 +18,15 @@ import {followConfig} from './config-changes.js';
 import {effective} from './effective.js';
 import type {Flags} from './flags.js';
 import {checkLog, type Observers, observers} from './observers.js';
+import {replicasOf} from './replicas.js';
 import {createRunner} from './runner.js';
 import type {Stop} from './signals.js';
 import type {Page} from './view.js';
 
 /** How long what is under way may take when the gateway is asked to end. */
 const DRAIN_MS = 10_000;
+/** How long one of several replicas goes on as before then, but for saying that it is not ready. */
+const NOTICE_MS = 5000;
 
 /** What it needs to know of bridge itself: a server to show, and which version this is. */
 export type Ground = {
@@ -44,7 +48,8 @@ export async function runGateway(flags: Flags, stop: Stop, {demo, version, page}
 	const {log} = watchers;
 	for (const warning of loaded.warnings) log.warn('config.warning', warning);
 	const stopTracing = startTelemetry(log);
-	const gateway = newGateway(config, watchers, {version, page});
+	const replicas = await replicasOf(config, log);
+	const gateway = newGateway(config, watchers, {version, page, replicas});
 	const {handle, upgrade, answers} = new Entrance(gateway);
 	const server = await listen({
 		...{...config.listen, handle, upgrade},
@@ -64,6 +69,9 @@ export async function runGateway(flags: Flags, stop: Stop, {demo, version, page}
 	await stop.asked;
 	watch.close();
 	log.info('gateway.draining', 'bridge ends; what is under way may still be answered.');
+	gateway.drain();
+	// A balancer is given the time to notice, and until then nobody it sends here finds the door shut.
+	if (gateway.replicas) await Promise.race([sleep(NOTICE_MS, undefined, {ref: false}), stop.urged]);
 	stopListening(server);
 	const hurry = Promise.race([sleep(DRAIN_MS, undefined, {ref: false}), stop.urged]);
 	await gateway.close(hurry);
@@ -78,12 +86,13 @@ export async function runGateway(flags: Flags, stop: Stop, {demo, version, page}
 function newGateway(
 	config: Config,
 	{log, trace, liveTaps, live, stderr, leftOutLines}: Observers,
-	{version, page}: Pick<Ground, 'version' | 'page'>,
+	known: Pick<Ground, 'version' | 'page'> & {readonly replicas: Replicas | undefined},
 ): Gateway {
 	const maxBytes = config.limits.messageBytes;
 	const show = prefixed(text => stderr.write(text));
 	const gateway: Gateway = new Gateway({
-		...{config, log, live, version, page},
+		...{config, log, live, ...known},
+		replicasOf: next => replicasOf(next, log),
 		converse: converseThrough({log, maxBytes, trace, taps: liveTaps}),
 		onStderr: (server, chunk) => {
 			if (config.services.size > 1) show(server, chunk);

@@ -1,6 +1,7 @@
 import type {Log} from './log.js';
 import {NoToolList, resultText, type ToolList} from './protocol/tool-list.js';
 import {Rate} from './rate.js';
+import type {Shelf} from './tool-shelf.js';
 
 /** One conversation with the server that a list is shared between. */
 export type Member = {
@@ -23,6 +24,8 @@ export type SharedToolsOptions = {
 	readonly maxBytes: number;
 	/** A clock that is never set, in milliseconds. */
 	readonly now: () => number;
+	/** Where others keep the same list, too. */
+	readonly shelf?: Shelf | undefined;
 };
 
 /** How often a server is asked because it said so, in how much time. One that says so whenever it is asked never ends. */
@@ -63,6 +66,7 @@ export class SharedTools {
 	constructor(options: SharedToolsOptions) {
 		this.#options = options;
 		this.#refreshes = new Rate(MAX_REFRESHES, WINDOW_MS, options.now);
+		options.shelf?.onOther(fingerprint => this.#heardOf(fingerprint));
 	}
 
 	/** How many tools there are, as far as is known. */
@@ -102,6 +106,14 @@ export class SharedTools {
 		return true;
 	}
 
+	/** Somebody else has a list with this fingerprint. If it is another one, the server is asked here, too. */
+	#heardOf(fingerprint: string): void {
+		if (this.#isOff || !this.#list || this.#list.fingerprint === fingerprint) return;
+		this.#generation++;
+		this.#isFresh = false;
+		if (!this.#flight) this.#lookAgain();
+	}
+
 	/** Asks for the list in the name of a client. */
 	read(member: Member): Reading {
 		if (this.#isOff) return 'pass on';
@@ -128,11 +140,19 @@ export class SharedTools {
 		if (this.#flight) return;
 		const flight = {by, generation: this.#generation};
 		this.#flight = flight;
-		by.fetch(this.#options.maxBytes, outcome => {
+		const land = (outcome: ToolList | NoToolList): void => {
 			if (this.#flight !== flight) return;
 			this.#flight = undefined;
 			this.#landed(outcome, flight.generation);
-		});
+		};
+		const {shelf, maxBytes} = this.#options;
+		const ask = (): void => by.fetch(maxBytes, land);
+		if (!shelf || this.#list) ask();
+		else
+			void shelf.read().then(list => {
+				if (list) land(list);
+				else if (this.#flight === flight) ask();
+			});
 	}
 
 	#landed(outcome: ToolList | NoToolList, generation: number): void {
@@ -175,6 +195,7 @@ export class SharedTools {
 		const before = this.#list;
 		const isOther = before?.fingerprint !== list.fingerprint;
 		if (before) this.#compare(before, list);
+		if (isOther) this.#options.shelf?.write(list);
 		this.#list = list;
 		this.#isFresh = true;
 		this.#receivedAt = now();

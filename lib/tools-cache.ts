@@ -1,11 +1,14 @@
 import type {Log} from './log.js';
 import type {Version} from './protocol/version.js';
-import {SharedTools} from './shared-tools.js';
+import {SharedTools, type SharedToolsOptions} from './shared-tools.js';
+import type {Shelf} from './tool-shelf.js';
 
 export type ToolsCacheOptions = {
 	/** The server's name, for people. */
 	readonly server: string;
 	readonly log: Log;
+	/** Where others keep the list of those who speak this version, too. */
+	readonly shelf?: ((version: Version) => Shelf) | undefined;
 	/** How large a list may be. A larger one is not kept, and every request for it passed on. */
 	readonly maxBytes?: number;
 	/** A clock that is never set, in milliseconds. */
@@ -19,19 +22,22 @@ const MAX_BYTES = 16 * 2 ** 20;
  * with the same credential. Whoever makes one decides that, and gives it to the stages of these alone.
  */
 export class ToolsCache {
-	readonly #options: Required<ToolsCacheOptions>;
+	readonly #options: Omit<SharedToolsOptions, 'shelf'>;
+	readonly #shelf: ToolsCacheOptions['shelf'];
 	/** A list is kept as the server gave it, and it may give another to those who speak another version: at most one each. */
 	readonly #versions = new Map<Version, SharedTools>();
 	/** How many requests were answered from here, and how many were not. */
 	readonly counts = {hits: 0, misses: 0};
 
-	constructor({maxBytes = MAX_BYTES, now = () => performance.now(), ...options}: ToolsCacheOptions) {
+	constructor({maxBytes = MAX_BYTES, now = () => performance.now(), shelf, ...options}: ToolsCacheOptions) {
+		this.#shelf = shelf;
 		this.#options = {maxBytes, now, ...options};
 	}
 
 	/** What is kept for conversations that speak this version with the server. */
 	at(version: Version): SharedTools {
-		const kept = this.#versions.get(version) ?? new SharedTools(this.#options);
+		const kept =
+			this.#versions.get(version) ?? new SharedTools({...this.#options, shelf: this.#shelf?.(version)});
 		this.#versions.set(version, kept);
 		return kept;
 	}

@@ -22,7 +22,7 @@ export function gateway(
 	{log, maxBytes, trace}: GatewayOptions,
 	taps?: Taps,
 ): Stage[] {
-	const {service, session, waiting, caller} = conversation;
+	const {service, session, waiting, caller, carriage} = conversation;
 	const {
 		name: upstream,
 		transport,
@@ -56,6 +56,7 @@ export function gateway(
 			? httpHop({
 					...{session, upstream, log, onRenewed, parameters},
 					...{headers, accept, contentType, passAuthorization},
+					...{carriage, authorization: caller.authorization},
 				})
 			: []),
 		noteState({onHeard: () => service.heard(session), onFailure: reason => service.failed(reason)}),
@@ -66,8 +67,8 @@ export function gateway(
 export const converseThrough =
 	(options: GatewayOptions): Converse =>
 	(client: Endpoint, conversation: Conversation) => {
-		const {service, session, caller, watch} = conversation;
-		const upstream = service.open(session, caller.authorization, watch);
+		const {service, session, caller, watch, carriage} = conversation;
+		const upstream = service.open(session, caller.authorization, {watch, carriage});
 		const ended = service.begun(session);
 		const taps = options.taps(client.name, service.config.name);
 		const link = connect(client, gateway(conversation, options, taps), upstream, error => {

@@ -17,12 +17,14 @@ import {pollTasks} from '../lib/operators/poll-tasks.js';
 import type {Taps} from '../lib/operators/record.js';
 import {rewriteVersion} from '../lib/operators/rewrite-version.js';
 import {splitBatches} from '../lib/operators/split-batches.js';
+import {steer} from '../lib/operators/steer.js';
 import {timeLimit} from '../lib/operators/time-limit.js';
 import {trace} from '../lib/operators/trace.js';
 import {translateVersion} from '../lib/operators/translate-version.js';
 import {isSettledFor, Session, type SessionOptions} from '../lib/protocol/session.js';
 import type {Stage} from '../lib/stage.js';
 import type {ToolsCache} from '../lib/tools-cache.js';
+import type {Carriage} from '../lib/transports/carriage.js';
 import {unless} from '../lib/unless.js';
 import {WaitingRequests} from '../lib/waiting-requests.js';
 
@@ -77,10 +79,17 @@ export function wrap(options: WrapOptions): Stage[] {
 	];
 }
 
-export type HttpHopOptions = NormaliseHeadersOptions & Omit<InjectSessionOptions, 'ownId' | 'again'>;
+export type HttpHopOptions = NormaliseHeadersOptions &
+	Omit<InjectSessionOptions, 'ownId' | 'again' | 'carriage'> & {
+		/** Where any of several replicas may carry the conversation on. */
+		readonly carriage?: Carriage | undefined;
+		/** What the client has shown, for what bridge says in its name. */
+		readonly authorization?: string | undefined;
+	};
 
 /** What stands next to a server that is spoken to over HTTP. */
-export function httpHop({upstream, log, onRenewed, ...headers}: HttpHopOptions): Stage[] {
+export function httpHop(options: HttpHopOptions): Stage[] {
+	const {upstream, log, onRenewed, carriage, authorization, ...headers} = options;
 	const {session} = headers;
 	const headersOf = headersFor(headers);
 	const again: InjectSessionOptions['again'] = (envelope, answer) => {
@@ -89,8 +98,9 @@ export function httpHop({upstream, log, onRenewed, ...headers}: HttpHopOptions):
 		return translated;
 	};
 	return [
+		carriage ? steer(carriage, authorization) : {}, //  what bridge tells the end of the connection
 		normaliseHeaders(headersOf), //                what a request has to have, and nothing else
-		injectSession({upstream, log, ownId: () => session.ownId(), onRenewed, again}), //  the server's session
+		injectSession({upstream, log, ownId: () => session.ownId(), onRenewed, again, carriage}), //  the server's session
 	];
 }
 

@@ -34,7 +34,10 @@ export function resolveConfig(given: unknown, folder: string): Resolved {
 		known: path => (path[0] === 'limits' ? knownKeys.limits : knownKeys.file),
 	});
 	const servers = resolveServers(new Map(entries), folder);
-	const mistakes = [...file.mistakes, ...servers.mistakes, ...exposed(new Map(entries))];
+	const mistakes = [
+		...[...file.mistakes, ...servers.mistakes],
+		...[...exposed(new Map(entries)), ...openStore(file.value)],
+	];
 	warnings.push(...servers.warnings, ...weakSecret(file.value));
 	if (!file.value || mistakes.length > 0) return {config: undefined, mistakes, warnings};
 	return {config: {...wholeOf(file.value, folder), services: servers.services}, mistakes, warnings};
@@ -66,6 +69,12 @@ function exposed(given: ReadonlyMap<string, unknown>): Mistake[] {
 	const text = `${listenText(listen)} can be reached from other machines, and there are no tokens. Listen on ${here}, or set tokens: ["$\{BRIDGE_TOKEN}"].`;
 	return [{path: ['listen'], text}];
 }
+
+/** What replicas share is for them alone. */
+const openStore = (file: GivenFile | undefined): Mistake[] =>
+	file?.store !== undefined && file.secret === undefined
+		? [{path: ['store'], text: `What is kept there has to be sealed. Set secret: "$\{BRIDGE_SECRET}", too.`}]
+		: [];
 
 const weakSecret = (file: GivenFile | undefined): Mistake[] =>
 	file?.secret !== undefined && file.secret.length < 16

@@ -1,5 +1,6 @@
 import {Session} from '../protocol/session.js';
 import type {Endpoint} from '../stage.js';
+import type {Carriage} from '../transports/carriage.js';
 import {WaitingRequests} from '../waiting-requests.js';
 import type {Service, Watch} from './service.js';
 
@@ -15,6 +16,8 @@ export type Manner = {
 	/** Whether the hub is the client, which speaks the newest version, and knows no tasks. */
 	readonly isMember?: boolean;
 	readonly watch?: Watch;
+	/** Where any of several replicas may carry it on. */
+	readonly carriage?: Carriage | undefined;
 };
 
 /** What a client and a server say to each other, from the first word to the last. */
@@ -24,14 +27,16 @@ export class Conversation {
 	readonly session: Session;
 	readonly waiting = new WaitingRequests();
 	readonly watch: Watch | undefined;
+	readonly carriage: Carriage | undefined;
 	#end: () => Promise<number | undefined> = async () => undefined;
 
-	constructor(service: Service, caller: Caller, {isMember = false, watch}: Manner = {}) {
+	constructor(service: Service, caller: Caller, {isMember = false, watch, carriage}: Manner = {}) {
 		const {name, targetVersion, clientVersion, strict, shared} = service.config;
 		this.service = service;
 		this.caller = caller;
 		const isShared = shared && service.config.transport === 'stdio';
 		this.watch = watch;
+		this.carriage = carriage;
 		this.session = new Session({
 			...{upstream: name, isStrict: strict, isShared, isHub: isMember},
 			clientVersion: isMember ? undefined : clientVersion,

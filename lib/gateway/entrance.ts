@@ -2,54 +2,59 @@ import type {IncomingMessage, ServerResponse} from 'node:http';
 import {performance} from 'node:perf_hooks';
 import type {Duplex} from 'node:stream';
 import type {Headers} from '../envelope.js';
-import {BridgeError} from '../errors.js';
 import {Answers} from '../http/answers.js';
-import {BodyRoom} from '../http/body-room.js';
-import {acceptedBy, bodyProblem, readBody} from '../http/read-body.js';
+import {acceptedBy} from '../http/read-body.js';
 import {type Refused, refuse} from '../http/refuse.js';
 import {type Target, targetOf} from '../http/target.js';
 import {logBug} from '../log.js';
+import {ANSWERED, FORWARDED} from '../replicas/hop.js';
 import {headerOf} from '../transports/http-exchange.js';
 import {HttpSession} from '../transports/http-server.js';
 import {SseServer} from '../transports/sse-server.js';
+import {lastRefusal, noRoom, upgradeProblem} from './admission.js';
+import type {Ground} from './begin-session.js';
+import {Bodies} from './bodies.js';
+import {callerOf} from './caller.js';
 import type {Caller} from './conversation.js';
 import type {Gateway} from './gateway.js';
 import {Login} from './login.js';
 import {servePage} from './pages.js';
-import {Posts, sessionIdOf, severalIds} from './posts.js';
+import {Posts, placeOf, sessionIdOf, severalIds} from './posts.js';
 import {
 	another,
 	disabled,
 	disabledFor,
-	draining,
 	internalError,
+	noReplica,
 	notAnAnswer,
 	notAStream,
-	overloaded,
 	unknownToken,
 } from './refusals.js';
 import {ended, json, notUpgraded, only} from './replies.js';
 import type {Service} from './service.js';
 import {Streams} from './streams.js';
+import {forward, whereaboutsOf} from './whereabouts.js';
 
 type Served = Extract<Target, {service: string}>;
 
 /** Where requests come in: who may ask, what for, and where it goes. */
 export class Entrance {
 	readonly #gateway: Gateway;
+	readonly #ground: Ground;
 	readonly #posts: Posts;
 	readonly #streams: Streams;
 	readonly #login: Login;
-	readonly #room: BodyRoom;
+	readonly #bodies: Bodies;
 	/** What is on its way to clients. */
 	readonly answers = new Answers();
 
 	constructor(gateway: Gateway) {
 		const {log, converse, sessions} = gateway;
 		this.#gateway = gateway;
-		this.#room = new BodyRoom(() => gateway.config.limits.messageBytes);
-		this.#posts = new Posts({log, converse, sessions});
-		this.#streams = new Streams({log, converse, sessions});
+		this.#bodies = new Bodies(() => gateway.config.limits.messageBytes);
+		this.#ground = {log, converse, sessions, replicas: () => gateway.replicas};
+		this.#posts = new Posts(this.#ground);
+		this.#streams = new Streams(this.#ground);
 		this.#login = new Login({
 			isNeeded: () => gateway.guard.needsToken,
 			isToken: text => gateway.guard.isToken(text),
@@ -85,13 +90,8 @@ export class Entrance {
 		target: Target,
 		service: Service | undefined,
 	): Refused | undefined {
-		const foreign = this.#gateway.guard.refusal(req);
-		if (foreign) {
-			const {host, origin} = req.headers;
-			const event = foreign.message.includes('Origin') ? 'http.origin_rejected' : 'http.host_rejected';
-			if (foreign.status === 403) this.#gateway.log.warn(event, `${foreign.message}.`, {host, origin});
-			return foreign;
-		}
+		const foreign = this.#foreign(req, res);
+		if (foreign) return foreign;
 		if (target.kind === 'healthz') return only(req, ['GET', 'HEAD']) ?? void json(res, {status: 'ok'});
 		if (target.kind === 'first') return this.#login.serve(req, res);
 		const isKnown = this.#gateway.guard.knows(req, service?.config.passAuthorization === false);
@@ -103,22 +103,62 @@ export class Entrance {
 		return servePage(this.#gateway, req, res, target.kind);
 	}
 
+	/** Why a request is not even looked at. One of another replica is taken for what it was there. */
+	#foreign(req: IncomingMessage, res: ServerResponse): Refused | undefined {
+		const {replicas, guard, log} = this.#gateway;
+		if (replicas && FORWARDED in req.headers) {
+			if (!replicas.hop.receive(req)) return noReplica;
+			res.setHeader(ANSWERED, replicas.hop.proofFor(req));
+		}
+		const foreign = guard.refusal(req);
+		if (foreign?.status !== 403) return foreign;
+		const {host, origin} = req.headers;
+		const event = foreign.message.includes('Origin') ? 'http.origin_rejected' : 'http.host_rejected';
+		log.warn(event, `${foreign.message}.`, {host, origin});
+		return foreign;
+	}
+
 	#serve(req: IncomingMessage, res: ServerResponse, target: Served, service: Service): Refused | undefined {
 		const wrong = only(req, methods[target.kind]);
 		if (wrong) return wrong;
 		const {name, enabled} = service.config;
 		if (!enabled && req.method !== 'POST') return disabled(name);
-		const caller = this.#callerOf(req, service);
+		const caller = callerOf(req, service);
 		if (target.kind === 'sse') return this.#listen(req, res, service, caller);
-		if (target.kind === 'message') return this.#message(req, res, target, service, caller);
+		const given = target.kind === 'message' ? (target.query.get('sessionId') ?? '') : sessionIdOf(req);
+		const {replicas} = this.#gateway;
+		if (!replicas || typeof given !== 'string') return this.#take(req, res, target, service, caller, given);
+		// Whoever keeps this connection is to use another one, which may lead elsewhere.
+		if (this.#gateway.isDraining) res.shouldKeepAlive = false;
+		const beginning = {service, caller, place: placeOf(req)};
+		const found = whereaboutsOf({ground: this.#ground, replicas}, given, req, beginning);
+		if ('refused' in found) return found.refused;
+		if ('owner' in found)
+			return forward({...this.#ground, replicas, bodies: this.#bodies}, found.owner, req, res, service);
+		// From here on it is known by the id that replicas know it by.
+		req.headers['mcp-session-id'] = found.here;
+		return this.#take(req, res, target, service, caller, found.here);
+	}
+
+	/** Takes what is for a session that is here, or for none. */
+	#take(
+		req: IncomingMessage,
+		res: ServerResponse,
+		target: Served,
+		service: Service,
+		caller: Caller,
+		id: ReturnType<typeof sessionIdOf>,
+	): Refused | undefined {
+		if (target.kind === 'message') return this.#message(req, res, String(id), service, caller);
 		if (req.method === 'POST') return this.#post(req, res, service, caller);
-		const id = sessionIdOf(req);
 		if (id === undefined) return {status: 405, message: 'Method Not Allowed', headers: {allow: 'POST'}};
 		if (id instanceof Error) return severalIds;
 		const {sessions} = this.#gateway;
+		const {name} = service.config;
 		const held = sessions.find(id, name, caller.principal);
 		if (!held || !(held.client instanceof HttpSession)) return sessions.unknown(name);
 		if (req.method === 'DELETE') {
+			if (held.conversation.carriage) held.conversation.carriage.isOver = true;
 			void sessions.end(held).then(status => ended(res, status));
 			return;
 		}
@@ -129,15 +169,14 @@ export class Entrance {
 
 	#post(req: IncomingMessage, res: ServerResponse, service: Service, caller: Caller): Refused | undefined {
 		if (this.#gateway.isDraining && sessionIdOf(req) === undefined) {
-			// Who asks what there is must not take the end of a gateway for an answer about its era.
-			return req.headers['mcp-method'] === 'server/discover' ? {...draining, status: 400} : draining;
+			const refused = lastRefusal(req, this.#gateway.replicas !== undefined);
+			if (refused) return refused;
 		}
-		const {messageBytes} = this.#gateway.config.limits;
 		const accepts = acceptedBy(req);
 		if (!accepts.json && !accepts.events) return notAnAnswer;
-		const problem = bodyProblem(req, messageBytes);
+		const problem = this.#bodies.problem(req);
 		if (problem) return problem;
-		this.#read(req, res, (line, refused) => {
+		this.#bodies.read(req, res, (line, refused) => {
 			if (!line) refuse(res, refused ?? {status: 400, message: 'Bad Request'});
 			else if (!service.config.enabled) refuse(res, disabledFor(service.config.name, line));
 			else if (this.#gateway.find(service.config.name) !== service) refuse(res, another(service.config.name));
@@ -146,14 +185,9 @@ export class Entrance {
 		return;
 	}
 
-	/** Reads the body of a request, as long as there is room for it. */
-	#read(req: IncomingMessage, res: ServerResponse, done: Parameters<typeof readBody>[2]): void {
-		readBody(req, this.#gateway.config.limits.messageBytes, done, this.#room.of(res));
-	}
-
 	/** A client of 2024-11-05 begins. */
 	#listen(req: IncomingMessage, res: ServerResponse, service: Service, caller: Caller): Refused | undefined {
-		const problem = acceptedBy(req).events ? this.#full() : notAStream;
+		const problem = acceptedBy(req).events ? noRoom(this.#gateway) : notAStream;
 		if (problem) return problem;
 		this.#streams.listen(res, service, caller);
 		return;
@@ -163,18 +197,17 @@ export class Entrance {
 	#message(
 		req: IncomingMessage,
 		res: ServerResponse,
-		{query}: Served,
+		id: string,
 		service: Service,
 		caller: Caller,
 	): Refused | undefined {
-		const {messageBytes} = this.#gateway.config.limits;
-		const listener = this.#streams.listener(query.get('sessionId'), service, caller);
+		const listener = this.#streams.listener(id, service, caller);
 		if (!(listener instanceof SseServer)) return listener;
-		const problem = bodyProblem(req, messageBytes);
+		const problem = this.#bodies.problem(req);
 		if (problem) return problem;
 		const headers: Headers = caller.authorization === undefined ? {} : {authorization: caller.authorization};
 		listener.valve.whenOpen(() =>
-			this.#read(req, res, (line, refused) => {
+			this.#bodies.read(req, res, (line, refused) => {
 				if (!line) return refuse(res, refused ?? {status: 400, message: 'Bad Request'});
 				res.writeHead(202, {'content-length': 0}).end();
 				listener.receive(line, headers);
@@ -187,10 +220,10 @@ export class Entrance {
 	readonly upgrade = (req: IncomingMessage, socket: Duplex, head: Buffer): void => {
 		const target = this.#targetOf(req);
 		const service = target.kind === 'mcp' ? this.#gateway.find(target.service) : undefined;
-		const refused = this.#upgradeProblem(req, service);
+		const refused = upgradeProblem(this.#gateway, req, service);
 		if (!refused && service) {
 			const maxBytes = this.#gateway.config.limits.messageBytes;
-			const caller = this.#callerOf(req, service);
+			const caller = callerOf(req, service);
 			this.#streams
 				.upgrade(req, socket, head, {service, caller, maxBytes})
 				.catch(error => logBug(this.#gateway.log, error));
@@ -199,45 +232,11 @@ export class Entrance {
 		notUpgraded(socket, refused ?? this.#noService());
 	};
 
-	#upgradeProblem(req: IncomingMessage, service: Service | undefined): Refused | undefined {
-		const foreign = this.#gateway.guard.refusal(req);
-		if (foreign) return foreign;
-		if (!this.#gateway.guard.knows(req, service?.config.passAuthorization === false)) return unknownToken;
-		if (req.headers.upgrade?.toLowerCase() !== 'websocket') return {status: 400, message: 'Bad Request'};
-		if (!service) return;
-		return service.config.enabled ? this.#full() : disabled(service.config.name);
-	}
-
-	/** Why nobody new is let in at present. */
-	#full(): Refused | undefined {
-		if (this.#gateway.isDraining) return draining;
-		try {
-			this.#gateway.sessions.makeRoom();
-			return;
-		} catch (error) {
-			if (!(error instanceof BridgeError)) throw error;
-			return overloaded(error);
-		}
-	}
-
-	#callerOf({headers}: IncomingMessage, {config}: Service): Caller {
-		const {authorization} = headers;
-		const token = headers['x-bridge-token'];
-		if (authorization === undefined && token === undefined) return nobody;
-		return {
-			authorization: config.passAuthorization ? authorization : undefined,
-			principal: JSON.stringify([authorization, token]),
-		};
-	}
-
 	#noService(): Refused {
 		const services = [...this.#gateway.services.keys()].sort();
 		return {status: 404, message: 'There is no such service.', facts: {services}};
 	}
 }
-
-/** A caller that has shown nothing. */
-const nobody: Caller = {authorization: undefined, principal: JSON.stringify([undefined, undefined])};
 
 const methods: {readonly [kind in Served['kind']]: readonly string[]} = {
 	mcp: ['GET', 'POST', 'DELETE'],

@@ -7,6 +7,8 @@ import {allServers} from '../hub/all-servers.js';
 import {Hub, type HubOptions} from '../hub/hub.js';
 import {type Log, logBug} from '../log.js';
 import {isLoopback} from '../loopback.js';
+import type {Replicas} from '../replicas/replicas.js';
+import {shelfFor as shelfFrom} from '../replicas/tool-shelves.js';
 import type {LiveTraffic} from '../store/live-traffic.js';
 import {LiveSource} from '../view/live-source.js';
 import {ViewRoutes} from '../view/routes.js';
@@ -33,6 +35,9 @@ export type GatewayOptions = {
 	readonly droppedLogLines: () => number;
 	/** What is at /mcp instead of all services as one. */
 	readonly all?: Opener;
+	/** The other gateways, as a configuration names them; undefined where there are none. */
+	readonly replicasOf?: (config: Config) => Promise<Replicas | undefined>;
+	readonly replicas?: Replicas | undefined;
 };
 
 /** All services that are behind one HTTP server, and the sessions of their clients. */
@@ -51,6 +56,7 @@ export class Gateway {
 	/** All services as one. */
 	readonly #hub: Hub;
 	readonly #all: Service;
+	replicas: Replicas | undefined;
 	/** Whether it is about to end, and takes nothing new on. */
 	isDraining = false;
 
@@ -61,6 +67,7 @@ export class Gateway {
 		this.converse = converse;
 		this.live = options.live;
 		this.view = viewOf(options);
+		this.replicas = options.replicas;
 		this.config = config;
 		this.guard = guardOf(config);
 		this.services = this.#servicesOf(config, new Map());
@@ -76,6 +83,9 @@ export class Gateway {
 			cacheHits: () => this.#sum(service => service.cacheCounts().hits),
 			cacheMisses: () => this.#sum(service => service.cacheCounts().misses),
 			droppedLogLines: options.droppedLogLines,
+			resumed: () => this.replicas?.resumed ?? 0,
+			forwarded: () => this.replicas?.forwarder.counts.forwarded ?? 0,
+			forwardFailures: () => this.replicas?.forwarder.counts.failed ?? 0,
 		});
 	}
 
@@ -116,6 +126,7 @@ export class Gateway {
 				wanted: listenText(next.listen),
 			});
 		const config = {...next, listen};
+		await this.#regroup(config);
 		this.config = config;
 		this.guard = guardOf(config);
 		this.services = this.#servicesOf(config, old);
@@ -125,23 +136,39 @@ export class Gateway {
 		for (const service of old.values()) if (!kept.has(service)) await service.close();
 	}
 
+	/** Has to do with others as a configuration says. */
+	async #regroup(config: Config): Promise<void> {
+		if (isSameSet(config, this.config)) return;
+		const before = this.replicas;
+		this.replicas = await this.#options.replicasOf?.(config);
+		await before?.close();
+	}
+
 	#servicesOf(config: Config, old: ReadonlyMap<string, Service>): Map<string, Service> {
 		return servicesOf(config, this.#serviceOptions(config), old);
 	}
 
 	#serviceOptions(config: Config): ServiceOptions {
 		const {log, onStderr} = this.#options;
-		return {log, onStderr, maxBytes: config.limits.messageBytes};
+		const shelfFor = () => this.replicas?.store && shelfFrom(this.replicas.store);
+		return {log, onStderr, maxBytes: config.limits.messageBytes, shelfFor};
+	}
+
+	/** Takes nothing new on. Who looks whether it is ready can tell. */
+	drain(): void {
+		this.isDraining = true;
 	}
 
 	/** Lets what is under way come to its end, and ends it if it does not by the time `hurry` resolves. */
 	async close(hurry: Promise<unknown>): Promise<void> {
-		this.isDraining = true;
+		this.drain();
 		await this.view.close();
+		for (const {client} of this.sessions.values()) client.sendAway?.();
 		await Promise.race([this.#idle(), hurry]);
 		await this.sessions.close();
 		await this.#hub.close();
 		for (const service of this.services.values()) await service.close();
+		await this.replicas?.close();
 	}
 
 	async #idle(): Promise<void> {
@@ -159,8 +186,18 @@ function viewOf({live, log, page}: GatewayOptions): ViewRoutes {
 }
 
 const POLL_MS = 20;
-const guardOf = ({listen, origins, tokens}: Config): Guard =>
-	new Guard({hosts: isAnyAddress(listen.host) ? ['*'] : [listen.host], origins, tokens});
+const guardOf = ({listen, advertise, origins, tokens}: Config): Guard =>
+	new Guard({
+		hosts: isAnyAddress(listen.host) ? ['*'] : [listen.host, ...(advertise ? [advertise.hostname] : [])],
+		origins,
+		tokens,
+	});
+
+/** Whether two configurations are of the same set of replicas. */
+const isSameSet = (one: Config, other: Config): boolean =>
+	one.secret === other.secret &&
+	one.advertise?.href === other.advertise?.href &&
+	one.store?.href === other.store?.href;
 
 const unguarded = (listen: Listen): BridgeError =>
 	new BridgeError(

@@ -6,6 +6,9 @@ export type Reading = {
 	readonly cacheHits: () => number;
 	readonly cacheMisses: () => number;
 	readonly droppedLogLines: () => number;
+	readonly resumed: () => number;
+	readonly forwarded: () => number;
+	readonly forwardFailures: () => number;
 };
 
 /** What a monitoring system reads. Labels only ever hold names of the configuration and of HTTP. */
@@ -14,7 +17,7 @@ export class Metrics {
 	readonly #requests: Counter<'service' | 'method' | 'status'>;
 	readonly #latency: Histogram<'service'>;
 
-	constructor({sessions, children, cacheHits, cacheMisses, droppedLogLines}: Reading) {
+	constructor(reading: Reading) {
 		const registers = [this.#registry];
 		collectDefaultMetrics({register: this.#registry, prefix: 'bridge_'});
 		this.#requests = new Counter({
@@ -37,11 +40,7 @@ export class Metrics {
 					this.set(read());
 				},
 			});
-		gauge('bridge_sessions', 'Sessions of clients', sessions);
-		gauge('bridge_children', 'Servers that run as child processes', children);
-		gauge('bridge_tools_cache_hits', 'tools/list answered from the cache', cacheHits);
-		gauge('bridge_tools_cache_misses', 'tools/list that the cache could not answer', cacheMisses);
-		gauge('bridge_log_dropped_lines', 'Lines of the traffic log that were left out', droppedLogLines);
+		for (const [key, name, help] of gauges) gauge(name, help, reading[key]);
 	}
 
 	get contentType(): string {
@@ -59,5 +58,16 @@ export class Metrics {
 		return this.#registry.metrics();
 	}
 }
+
+const gauges: ReadonlyArray<readonly [key: keyof Reading, name: string, help: string]> = [
+	['sessions', 'bridge_sessions', 'Sessions of clients'],
+	['children', 'bridge_children', 'Servers that run as child processes'],
+	['cacheHits', 'bridge_tools_cache_hits', 'tools/list answered from the cache'],
+	['cacheMisses', 'bridge_tools_cache_misses', 'tools/list that the cache could not answer'],
+	['droppedLogLines', 'bridge_log_dropped_lines', 'Lines of the traffic log that were left out'],
+	['resumed', 'bridge_sessions_resumed', 'Sessions of other replicas that were carried on here'],
+	['forwarded', 'bridge_requests_forwarded', 'Requests handed to the replicas that have their sessions'],
+	['forwardFailures', 'bridge_requests_forward_failures', 'Those of them that no replica answered'],
+];
 
 const known: ReadonlySet<string> = new Set(['GET', 'POST', 'DELETE']);

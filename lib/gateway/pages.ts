@@ -21,8 +21,11 @@ export function servePage(
 	if (kind === 'view') return gateway.view.serve(req, res);
 	const wrong = only(req, kind === 'traffic' ? ['GET'] : ['GET', 'HEAD']);
 	if (wrong) return wrong;
-	if (kind === 'readyz')
-		return gateway.isDraining ? {status: 503, message: 'Draining'} : void json(res, {status: 'ready'});
+	if (kind === 'readyz') {
+		if (gateway.isDraining) return {status: 503, message: 'Draining', headers: {'retry-after': '1'}};
+		// Without what replicas share, all goes on that can.
+		return void json(res, {status: gateway.replicas?.store?.isUp === false ? 'degraded' : 'ready'});
+	}
 	if (kind === 'traffic') return showTraffic(gateway, req, res);
 	if (kind === 'status') json(res, gateway.status());
 	else

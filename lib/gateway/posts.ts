@@ -3,45 +3,37 @@ import {type Envelope, type Headers, local} from '../envelope.js';
 import {BridgeError} from '../errors.js';
 import {acceptedBy} from '../http/read-body.js';
 import {type Refused, refuse} from '../http/refuse.js';
-import {type Log, logBug} from '../log.js';
-import {parameterHeaders, takesPriming, versionProblem} from '../protocol/http-hop.js';
+import {logBug} from '../log.js';
+import {parameterHeaders, versionProblem} from '../protocol/http-hop.js';
 import {callerOf} from '../protocol/v2026-07-28.js';
-import {MODERN, type Version} from '../protocol/version.js';
+import {MODERN} from '../protocol/version.js';
 import {ModernPosts} from '../transports/http-modern.js';
 import {HttpSession} from '../transports/http-server.js';
 import type {Post} from '../transports/http-session-options.js';
 import {wholeMessage} from '../transports/whole-message.js';
-import {type Caller, Conversation, type Converse} from './conversation.js';
+import {beginSession, type Ground, signAfter} from './begin-session.js';
+import {isNobody} from './caller.js';
+import {type Caller, Conversation} from './conversation.js';
 import {HeldBack} from './held-back.js';
 import {isModernPost, modernProblem} from './modern-request.js';
 import {internalError, overloaded} from './refusals.js';
 import type {Service} from './service.js';
-import {newSessionId, type Sessions} from './sessions.js';
+import type {Client} from './sessions.js';
 
 /** The ends of conversations that are spoken by POST. */
 type PostClient = HttpSession | ModernPosts;
-
-export type PostsOptions = {
-	readonly log: Log;
-	readonly sessions: Sessions;
-	readonly converse: Converse;
-};
 
 /** Requests of one session that may wait for an answer while its server takes no more. */
 const MAX_HELD_BACK = 256;
 /** Requests of one session that may wait for an answer. */
 const MAX_UNANSWERED = 1024;
-/** A server that may take longer than this is one whose clients are shown signs of life. */
-const PATIENCE_MS = 60_000;
-const SIGN_AFTER_MS = 25_000;
-const RESUMABLE_AFTER_MS = 250;
 
 /** Finds, or begins, the conversation that a posted message belongs to. */
 export class Posts {
-	readonly #options: PostsOptions;
+	readonly #options: Ground;
 	readonly #heldBack = new HeldBack();
 
-	constructor(options: PostsOptions) {
+	constructor(options: Ground) {
 		this.#options = options;
 	}
 
@@ -89,16 +81,23 @@ export class Posts {
 		}
 		const problem = versionProblem(headerText(req, 'mcp-protocol-version'));
 		if (problem !== undefined) return {status: 400, id, code: -32600, message: problem};
-		if (method === 'initialize') return this.#begin(service, caller, placeOf(req));
+		if (method === 'initialize') return beginSession(this.#options, {service, caller, place: placeOf(req)});
 		const {sessions} = this.#options;
 		const {name} = service.config;
 		if (session !== undefined) {
 			const client = sessions.find(session, name, caller.principal)?.client;
 			return client instanceof HttpSession ? this.#within(client, envelope) : {...sessions.unknown(name), id};
 		}
-		const latest = sessions.latest(name, caller.principal, placeOf(req))?.client;
+		const latest = this.#latest(req, service, caller);
 		if (latest instanceof HttpSession) return this.#within(latest, envelope);
 		return {status: 400, id, message: 'Bad Request: Server not initialized'};
+	}
+
+	/** What a client means that does not name its session. Behind a balancer, all clients are in one place. */
+	#latest(req: IncomingMessage, {config: {name}}: Service, caller: Caller): Client | undefined {
+		const {sessions, replicas} = this.#options;
+		const mayBeAnybody = replicas() !== undefined && isNobody(caller);
+		return mayBeAnybody ? undefined : sessions.latest(name, caller.principal, placeOf(req))?.client;
 	}
 
 	/** A client that has asked more than it can be answered is told to come back. */
@@ -117,25 +116,6 @@ export class Posts {
 			'The server takes no more at the moment, and much of this session waits for it.',
 			'Try again when it has answered something.',
 		);
-	}
-
-	#begin(service: Service, caller: Caller, place: string): HttpSession {
-		const {log, sessions, converse} = this.#options;
-		const conversation = new Conversation(service, caller);
-		const id = newSessionId();
-		const client: HttpSession = new HttpSession({
-			...{
-				name: 'client',
-				log,
-				id,
-				signAfterMs: method => signAfter(service, conversation.session.client, method),
-			},
-			version: () => conversation.session.client,
-			idOf: key => conversation.waiting.idOf(key),
-			onRefused: () => void sessions.end(held),
-		});
-		const held = sessions.begin({id, client, conversation, place}, client, converse);
-		return client;
 	}
 
 	/** Who shows the same credentials and is the same program has one conversation, however many of its requests there are. */
@@ -159,19 +139,6 @@ export class Posts {
 	}
 }
 
-/**
- * After how long a client is to see that somebody is there. One that can take up a stream again is given the means to do so
- * soon when it calls a tool, unless its server may still answer with a status of its own.
- */
-function signAfter(
-	{config: {timeoutMs, transport}}: Service,
-	version: Version | undefined,
-	method: string | undefined,
-): number | undefined {
-	if (method === 'tools/call' && takesPriming(version) && transport !== 'http') return RESUMABLE_AFTER_MS;
-	return timeoutMs === 0 || timeoutMs > PATIENCE_MS ? SIGN_AFTER_MS : undefined;
-}
-
 const headerText = ({headers}: IncomingMessage, name: string): string | undefined => {
 	const value = headers[name];
 	return Array.isArray(value) ? value.join(', ') : value;
@@ -189,7 +156,7 @@ export function sessionIdOf(req: IncomingMessage): string | undefined | Error {
 export const severalIds: Refused = {status: 400, message: 'Bad Request: several session ids'};
 
 /** Where a client is: its address, and what it calls itself. */
-const placeOf = ({socket, headers}: IncomingMessage): string =>
+export const placeOf = ({socket, headers}: IncomingMessage): string =>
 	`${socket.remoteAddress ?? ''} ${headers['user-agent'] ?? ''}`;
 
 /** A client that asks what there is, and hears that there is no room, takes it for no server at all, for good. */

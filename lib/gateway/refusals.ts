@@ -38,6 +38,9 @@ export const overloaded = (error: BridgeError): Refused => {
 	return {status: 503, code, message, facts: data, headers: {'retry-after': '1'}};
 };
 
+/** A request that says it was handed on, and was not by who shares the secret. */
+export const noReplica: Refused = {status: 403, message: 'Forbidden: that is no replica of this bridge'};
+
 /** What a client hears that wants to begin something when all is about to end. */
 export const draining: Refused = {
 	status: 503,

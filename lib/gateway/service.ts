@@ -9,15 +9,18 @@ import type {Session} from '../protocol/session.js';
 import {ToolParameters} from '../protocol/tool-parameters.js';
 import {MODERN, type Version} from '../protocol/version.js';
 import type {Endpoint} from '../stage.js';
-import {ToolsCache} from '../tools-cache.js';
+import type {ToolsCache} from '../tools-cache.js';
+import type {Carriage} from '../transports/carriage.js';
 import {child} from '../transports/child.js';
 import {remote} from '../transports/remote.js';
 import {revived} from '../transports/revived.js';
 import {SharedUpstream} from '../transports/shared.js';
+import {MAX_CACHES, ToolCaches, type ToolCachesOptions} from './tool-caches.js';
 
 export type ServiceOptions = {
 	readonly log: Log;
 	readonly maxBytes: number;
+	readonly shelfFor?: ToolCachesOptions['shelfFor'];
 	readonly onStderr: (server: string, chunk: Buffer) => Promise<void> | undefined | void;
 };
 
@@ -38,11 +41,10 @@ export type Watch = {
 	readonly onRevived: () => void;
 };
 
+export type OpenOptions = {readonly watch?: Watch | undefined; readonly carriage?: Carriage | undefined};
+
 /** Makes a connection to a server that is in this process. */
 export type Opener = (session: Session) => Endpoint;
-
-/** Credentials whose lists of tools are kept at a time. The oldest is forgotten for the next. */
-const MAX_CACHES = 1000;
 
 /** A configured server: how to reach it, and what has been seen of it. */
 export class Service {
@@ -57,7 +59,7 @@ export class Service {
 	lastSession: Session | undefined;
 	/** Child processes that run for it. */
 	children = 0;
-	readonly #caches = new BoundedMap<string, ToolsCache>(MAX_CACHES);
+	readonly #caches: ToolCaches;
 	readonly #parameters = new BoundedMap<string, ToolParameters>(MAX_CACHES);
 
 	constructor(config: ServiceConfig, options: ServiceOptions, own?: Opener) {
@@ -65,6 +67,8 @@ export class Service {
 		this.config = config;
 		this.#options = options;
 		this.#own = own;
+		const {log, shelfFor} = options;
+		this.#caches = new ToolCaches({server: name, log, shelfFor});
 		if (shared && transport === 'stdio')
 			this.#shared = new SharedUpstream({name, log: options.log, targetVersion, open: () => this.#start()});
 	}
@@ -126,10 +130,7 @@ export class Service {
 	/** Where the tools are kept for callers with this credential. */
 	cacheFor(principal: string): ToolsCache | undefined {
 		if (!this.config.cacheTools) return;
-		const cache =
-			this.#caches.get(principal) ?? new ToolsCache({server: this.config.name, log: this.#options.log});
-		this.#caches.set(principal, cache);
-		return cache;
+		return this.#caches.for(principal);
 	}
 
 	/** What callers with this credential know of arguments that stand in headers. */
@@ -141,15 +142,11 @@ export class Service {
 
 	/** How many requests for the tools were answered from what is kept, and how many were not. */
 	cacheCounts(): {readonly hits: number; readonly misses: number} {
-		const all = [...this.#caches.values()].map(({counts}) => counts);
-		return {
-			hits: all.reduce((sum, {hits}) => sum + hits, 0),
-			misses: all.reduce((sum, {misses}) => sum + misses, 0),
-		};
+		return this.#caches.counts();
 	}
 
 	/** A connection for one conversation. */
-	open(session: Session, authorization: string | undefined, watch?: Watch): Endpoint {
+	open(session: Session, authorization: string | undefined, {watch, carriage}: OpenOptions = {}): Endpoint {
 		const {name, url, transport, isTransportGuessed: isGuessed} = this.config;
 		const {log, maxBytes} = this.#options;
 		if (this.#own) return this.#own(session);
@@ -185,6 +182,7 @@ export class Service {
 			transport,
 			isGuessed,
 			headers: () => this.#headers(authorization),
+			carriage,
 		});
 	}
 

@@ -8,7 +8,12 @@ import type {Endpoint} from '../stage.js';
 import type {Conversation, Converse} from './conversation.js';
 
 /** A client's end of a conversation. Whether it is in use tells whether it may be ended for another. */
-export type Client = {readonly isInUse: boolean; close(): Promise<void>};
+export type Client = {
+	readonly isInUse: boolean;
+	/** Has it listen elsewhere, if it can. */
+	sendAway?(): void;
+	close(): Promise<void>;
+};
 
 /** A session, as the table of sessions keeps it. */
 export type Held = {

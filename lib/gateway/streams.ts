@@ -3,13 +3,13 @@ import type {Duplex} from 'node:stream';
 import type {Headers} from '../envelope.js';
 import {BridgeError} from '../errors.js';
 import type {Refused} from '../http/refuse.js';
-import type {Log} from '../log.js';
 import type {Endpoint} from '../stage.js';
 import {SseServer} from '../transports/sse-server.js';
 import {acceptWebSocket, wsEndpoint} from '../transports/websocket.js';
-import {type Caller, Conversation, type Converse} from './conversation.js';
+import type {Ground} from './begin-session.js';
+import {type Caller, Conversation} from './conversation.js';
 import type {Service} from './service.js';
-import {newSessionId, type Sessions} from './sessions.js';
+import {newSessionId} from './sessions.js';
 
 /** The end of a conversation whose client stays connected for all of it. */
 export class StreamClient {
@@ -27,33 +27,29 @@ export class StreamClient {
 	}
 }
 
-export type StreamsOptions = {
-	readonly log: Log;
-	readonly sessions: Sessions;
-	readonly converse: Converse;
-};
-
 /** Clients that are spoken to over a connection that stays: HTTP+SSE of 2024-11-05, and WebSocket. */
 export class Streams {
-	readonly #options: StreamsOptions;
+	readonly #options: Ground;
 
-	constructor(options: StreamsOptions) {
+	constructor(options: Ground) {
 		this.#options = options;
 	}
 
 	/** A client begins to listen. */
 	listen(res: ServerResponse, service: Service, caller: Caller): void {
-		const {log} = this.#options;
-		const id = newSessionId();
+		const {log, replicas} = this.#options;
+		const own = newSessionId();
 		const path = `${service.path}/message`;
-		this.#begin(id, new SseServer(res, {name: 'client', path, log, id}), service, caller);
+		const holder = {service: service.config.name, principal: caller.principal};
+		const id = replicas()?.idFor(own, holder, undefined) ?? own;
+		this.#begin(own, new SseServer(res, {name: 'client', path, log, id}), service, caller);
 	}
 
 	/** The listener that a message is from. */
-	listener(id: string | null, service: Service, caller: Caller): SseServer | Refused {
+	listener(id: string, service: Service, caller: Caller): SseServer | Refused {
 		const {sessions} = this.#options;
 		const {name} = service.config;
-		const held = sessions.find(id ?? '', name, caller.principal);
+		const held = sessions.find(id, name, caller.principal);
 		const endpoint = held?.client instanceof StreamClient ? held.client.endpoint : undefined;
 		if (endpoint instanceof SseServer) return endpoint;
 		return sessions.unknown(name);

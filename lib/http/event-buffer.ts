@@ -39,8 +39,10 @@ export class EventBuffer {
 	}
 }
 
+export type Place = {readonly stream: number; readonly place: number};
+
 /** Where a client was, as it says in `Last-Event-ID`. */
-export function placeOf(id: string): {readonly stream: number; readonly place: number} | undefined {
+export function placeOf(id: string): Place | undefined {
 	const [, stream, place] = /^(\d{1,9})-(\d{1,9})$/.exec(id) ?? [];
 	return stream === undefined ? undefined : {stream: Number(stream), place: Number(place)};
 }

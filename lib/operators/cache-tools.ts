@@ -61,9 +61,9 @@ class ToolsKeeper implements Steps, Member {
 		this.#cache = cache;
 		this.#out = out;
 		this.#fetch = new FetchTools({session, toUpstream: out.toUpstream, patienceMs: timeoutMs || PATIENCE_MS});
-		// A server without handshake never hears that it is complete.
+		// A server without handshake never hears that it is complete, nor does one that was told so elsewhere.
 		session.whenReady(() => {
-			if (session.upstream === MODERN) this.#begin();
+			if (session.upstream === MODERN || session.isResumed) this.#begin();
 		});
 	}
 
@@ -110,9 +110,11 @@ class ToolsKeeper implements Steps, Member {
 	}
 
 	cached(revision: number): void {
-		if (revision === this.#told) return;
+		const {client, upstream, isResumed} = this.#session;
+		// A client that began elsewhere was told of the list there.
+		const isKnown = revision === this.#told || (isResumed && this.#told === undefined);
 		this.#told = revision;
-		const {client, upstream} = this.#session;
+		if (isKnown) return;
 		const isModern = client === MODERN && upstream === MODERN;
 		const news = isModern ? this.#streams.news(this.#origin) : [plainNews(this.#origin)];
 		for (const envelope of news) this.#out.toClient(envelope);

@@ -21,6 +21,8 @@ export type InjectSessionOptions = {
 	 * speak another version. What is nothing any more was answered by who says so.
 	 */
 	readonly again?: ((envelope: Envelope, answer: Answer) => Envelope | undefined) | undefined;
+	/** Where the id is known, and to be known, beyond here. */
+	readonly carriage?: {session: string | undefined} | undefined;
 };
 
 /** How much of a refusal is searched for what it is about. */
@@ -72,6 +74,7 @@ class SessionKeeper implements Steps {
 	constructor(options: InjectSessionOptions, out: Outlets) {
 		this.#options = options;
 		this.#out = out;
+		this.#session = options.carriage?.session;
 	}
 
 	readonly toUpstream = (envelope: Envelope): Envelope | undefined => {
@@ -155,6 +158,7 @@ class SessionKeeper implements Steps {
 		if (asked ? asked.request.head.method !== 'initialize' : this.#session !== undefined) return;
 		if (SOUND.test(session)) {
 			this.#session = session;
+			if (this.#options.carriage) this.#options.carriage.session = session;
 			return;
 		}
 		const {upstream, log} = this.#options;
@@ -170,7 +174,8 @@ class SessionKeeper implements Steps {
 	}
 
 	#isLost({origin: {refusal}}: Envelope, {session}: Asked): boolean {
-		if (!refusal || session === undefined || !this.#greeting) return false;
+		// One that other replicas know, too, may have been ended there: its client is told, and begins anew.
+		if (!refusal || session === undefined || !this.#greeting || this.#options.carriage) return false;
 		const {status, body} = refusal;
 		return status === 404 || (status === 400 && /session/i.test(body.toString('latin1', 0, MAX_SEARCHED)));
 	}

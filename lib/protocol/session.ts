@@ -32,6 +32,16 @@ const same = (envelope: Envelope): Envelope => envelope;
 
 const untouched: Touching = {calls: 0, results: 0, errors: 0};
 
+/** How far a conversation has come, where both have shaken hands. */
+export type Standing = {
+	readonly client: Version;
+	readonly upstream: Version;
+	/** Whether the upstream is only taken to speak that. */
+	readonly isUnsure: boolean;
+	/** What the client can do. */
+	readonly capabilities: JsonObject;
+};
+
 /** Who a client is, and what it can do. */
 export type Introduction = {readonly info: JsonObject; readonly capabilities: JsonObject};
 
@@ -49,6 +59,8 @@ export class Session {
 	answeredVersion: string | undefined;
 	/** What could not be carried, and how often. */
 	readonly losses = new Map<string, number>();
+	/** Whether it was begun elsewhere. */
+	isResumed = false;
 	/** Another one whenever somebody turns out to speak something else. */
 	epoch = 0;
 	/** Whether there is nothing left to do but to translate: both have shaken hands, or neither wants to. */
@@ -143,6 +155,27 @@ export class Session {
 		this.#isOver = isOver;
 		this.#reckon();
 		for (const proceed of this.#whenReady.splice(0)) proceed();
+	}
+
+	/**
+	 * What somebody else has to know to carry the conversation on. Undefined where that is not all: what was learnt of tools
+	 * on the way is only known here.
+	 */
+	standing(): Standing | undefined {
+		const [client, upstream, isUnsure] = [this.#client, this.#upstream, this.#isUnsure];
+		if (client === undefined || upstream === undefined || this.needsPolling) return;
+		if (client === MODERN || upstream === MODERN) return;
+		return {client, upstream, isUnsure, capabilities: this.clientCapabilities};
+	}
+
+	/** Carries a conversation on that was begun elsewhere. */
+	resume({client, upstream, isUnsure, capabilities}: Standing, hasTools: boolean): void {
+		this.isResumed = true;
+		this.clientBecame(client, {capabilities});
+		this.upstreamBecame(upstream, isUnsure);
+		this.answeredVersion = upstream;
+		this.initializeResult = {capabilities: hasTools ? {tools: {}} : {}};
+		this.ready(true);
 	}
 
 	/** Runs `proceed` now when the handshake with the upstream is complete, else once it is. */

@@ -1,12 +1,17 @@
 import type {ServerResponse} from 'node:http';
 import type {Envelope, Headers} from '../envelope.js';
 import {type EventBuffer, eventId} from '../http/event-buffer.js';
+import type {SharedEvents} from '../replicas/shared-events.js';
 import {SseStream} from './sse-stream.js';
 
 export type EventStreamOptions = {
 	readonly number: number;
 	/** What was sent is kept there for a client that comes back; without it, a client that is gone has missed it. */
 	readonly buffer: EventBuffer | undefined;
+	/** Where it is kept for other replicas, too. */
+	readonly shared?: SharedEvents | undefined;
+	/** The id of the request that it answers, as text; none for what a server says of its own accord. */
+	readonly about?: string | undefined;
 	readonly keepAliveMs?: number | undefined;
 	readonly onSlow: (unreadBytes: number) => void;
 };
@@ -34,7 +39,8 @@ export class EventStream {
 
 	/** Goes on over this response. `isPrimed` tells that the client is to know at once where to take the stream up again. */
 	carryOn(response: ServerResponse, headers: Headers, isPrimed: boolean): SseStream {
-		const {keepAliveMs, onSlow} = this.#options;
+		const {keepAliveMs, onSlow, shared, about} = this.#options;
+		if (!this.#carrier) shared?.begun(this.number, {about});
 		const carrier = new SseStream(response, {
 			...{headers, onSlow},
 			...(keepAliveMs === undefined ? {} : {keepAliveMs}),
@@ -51,6 +57,7 @@ export class EventStream {
 		const data = envelope.bytes;
 		const place = ++this.#place;
 		buffer?.add(number, place, data);
+		this.#options.shared?.add(number, place, data);
 		this.#carrier?.send(buffer ? {id: eventId(number, place), data} : {data}, envelope.origin.valve);
 	}
 
@@ -62,8 +69,14 @@ export class EventStream {
 	}
 
 	end(): void {
+		if (!this.isOver) this.#options.shared?.ended(this.number, this.#place);
 		this.isOver = true;
 		this.#carrier?.end();
+	}
+
+	/** Ends the connection that carries it, and has the client come back soon. */
+	sendAway(): void {
+		this.#carrier?.end(RETRY_MS);
 	}
 
 	/** Cuts the client off, which may come back. */

@@ -7,6 +7,7 @@ import {PassingMap} from '../passing-map.js';
 import type {Endpoint} from '../stage.js';
 import {canonicalId} from '../wire/id.js';
 import {memberText} from '../wire/member.js';
+import {type Carriage, isWord, LISTEN, RESUMED, type Word} from './carriage.js';
 import {HttpAnswer} from './http-answer.js';
 import {type Exchange, exchange, type Stop, streamHeaders} from './http-exchange.js';
 import {ListeningStream} from './listening-stream.js';
@@ -16,6 +17,8 @@ export type HttpClientOptions = {
 	readonly url: URL;
 	readonly log: Log;
 	readonly maxBytes?: number;
+	/** Where any of several replicas may carry the conversation on. */
+	readonly carriage?: Carriage | undefined;
 };
 
 /** How long what follows waits for a server to take note that the handshake is complete. */
@@ -51,10 +54,13 @@ class Client {
 	/** The headers of the last message that the server took, for what is no message. */
 	#headers: Headers = {};
 	#listening: ListeningStream | undefined;
+	/** Whether what the server says of its own accord is listened to. */
+	#isListening: boolean;
 	#isOver = false;
 
 	constructor(options: HttpClientOptions) {
 		this.#options = options;
+		this.#isListening = options.carriage === undefined;
 	}
 
 	say(envelope: Envelope): void {
@@ -66,11 +72,23 @@ class Client {
 	#post(envelope: Envelope): void {
 		const {method, key} = envelope.head;
 		this.#headers = envelope.headers ?? {};
+		if (this.#options.carriage && isWord(method)) {
+			this.#hear(method);
+			return;
+		}
 		if (method === 'initialize') this.#stopListening();
 		if (method === 'notifications/initialized') this.#complete(envelope, 2);
 		else if (method === 'notifications/cancelled') this.#cancel(envelope);
 		else if (key !== undefined && method !== undefined) this.#ask(envelope, key);
 		else this.#tell(envelope);
+	}
+
+	/** What bridge says itself is for here. A word is followed from then on, also in a session that takes the place of this. */
+	#hear(word: Word): void {
+		if (word === RESUMED) return;
+		this.#isListening = word === LISTEN;
+		if (this.#isListening) this.#listen();
+		else this.#stopListening();
 	}
 
 	#ask(envelope: Envelope, key: string): void {
@@ -137,7 +155,7 @@ class Client {
 		if (!this.#isCompleting) return;
 		this.#isCompleting = false;
 		if (this.#isOver) return;
-		this.#listen();
+		if (this.#isListening) this.#listen();
 		for (const held of this.#held.takeAll()) this.say(held);
 	}
 
@@ -177,7 +195,8 @@ class Client {
 		this.#stopListening();
 		for (const answer of this.#open.values()) answer.stop();
 		this.incoming.complete();
-		if (this.#headers['mcp-session-id'] === undefined) return;
+		const {carriage} = this.#options;
+		if (this.#headers['mcp-session-id'] === undefined || carriage?.isOver === false) return;
 		return new Promise(resolve => {
 			const stop = this.#exchange({
 				method: 'DELETE',

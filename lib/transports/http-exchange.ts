@@ -35,21 +35,25 @@ let shared: Promise<Agent> | undefined;
 
 /** The connections of this process to all upstreams. They are made and kept for all who ask. */
 const agent = (): Promise<Agent> => {
+	shared ??= newAgent(CONNECT_MS);
+	return shared;
+};
+
+/** Makes and keeps connections, each of which may take so long to be there. */
+export const newAgent = (connectMs: number): Promise<Agent> =>
 	// The names of a CommonJS package are guessed by Node; its default is always there.
-	shared ??= import('undici').then(
+	import('undici').then(
 		({default: {Agent}}) =>
 			new Agent({
 				connections: MAX_SOCKETS,
 				pipelining: 1,
 				keepAliveTimeout: KEEP_ALIVE_MS,
-				connect: {timeout: CONNECT_MS},
+				connect: {timeout: connectMs},
 				// A stream may be silent for as long as it likes, and a request take long: that is limited elsewhere.
 				headersTimeout: 0,
 				bodyTimeout: 0,
 			}),
 	);
-	return shared;
-};
 
 let ready: Agent | undefined;
 
@@ -62,6 +66,13 @@ export function exchange(request: Exchange): Stop {
 			ready = loaded;
 			if (!handler.isOver) loaded.dispatch(handler.options, handler);
 		});
+	return () => handler.stop();
+}
+
+/** Makes one over connections of one's own. */
+export function exchangeOver(agent: Agent, request: Exchange): Stop {
+	const handler = new Handler(request);
+	agent.dispatch(handler.options, handler);
 	return () => handler.stop();
 }
 

@@ -11,6 +11,8 @@ export type HttpOrSseOptions = {
 	/** The server over streamable HTTP, and over what came before it. */
 	readonly http: () => Endpoint;
 	readonly sse: () => Endpoint;
+	/** It is the latter. */
+	readonly onSse?: () => void;
 };
 
 /** Whether a server says that it does not know the method, as those without a handshake do, with status 404. */
@@ -82,6 +84,7 @@ class Fallback {
 		this.#use(sse(), envelope => {
 			const isNone = !isHeard && !envelope.isReceived;
 			isHeard = true;
+			if (!isNone) this.#options.onSse?.();
 			if (isNone) this.#comeBack(refusal);
 			else this.incoming.next(envelope);
 		});

@@ -1,7 +1,7 @@
 import type {ServerResponse} from 'node:http';
 import {Channel} from '../channel.js';
 import type {Envelope, Headers} from '../envelope.js';
-import {EventBuffer, placeOf} from '../http/event-buffer.js';
+import {EventBuffer, type Place, placeOf} from '../http/event-buffer.js';
 import {refuse} from '../http/refuse.js';
 import {rpcStatus} from '../http/rpc-status.js';
 import {PassingMap} from '../passing-map.js';
@@ -9,19 +9,20 @@ import {takesPriming} from '../protocol/http-hop.js';
 import type {Endpoint} from '../stage.js';
 import {Valve} from '../valve.js';
 import {isAsking} from '../wire/asking.js';
+import type {SseMessage} from '../wire/sse.js';
 import {Backlog} from './backlog.js';
 import {EventStream} from './event-stream.js';
 import {givenUp, givenUpBy} from './given-up.js';
 import {HttpReply} from './http-reply.js';
 import type {HttpSessionOptions, Post} from './http-session-options.js';
+import {Listeners} from './listeners.js';
 import {PostOrigin} from './post-origin.js';
 import {SignsOfLife} from './signs-of-life.js';
 import {streamFor} from './stream-choice.js';
+import {lostEvents, slowClient} from './stream-notes.js';
+import {takeUp} from './take-up.js';
 
 const none: Headers = {};
-/** Streams of a session that may be open at a time, beside those that answer something. */
-const MAX_STREAMS = 16;
-
 /** A client's session over streamable HTTP: what it posts, and the streams on which it hears. */
 export class HttpSession implements Endpoint {
 	readonly name: string;
@@ -39,16 +40,20 @@ export class HttpSession implements Endpoint {
 	/** Replies that are not complete, by the number of the request, and by its key. */
 	readonly #byNumber = new PassingMap<number, HttpReply>();
 	readonly #byKey = new PassingMap<string, HttpReply>();
-	readonly #streams = new Map<number, EventStream>();
-	readonly #signs: SignsOfLife;
-	#streamCount = 0;
 	#posts = 0;
+	readonly #listeners: Listeners;
+	readonly #signs: SignsOfLife;
+	#streamCount: number;
+	readonly #onSlow: (unreadBytes: number) => void;
 	#isOver = false;
 	#isGone: () => void = () => {};
 
 	constructor(options: HttpSessionOptions) {
 		this.#options = options;
 		this.name = options.name;
+		this.#streamCount = options.streamsBefore ?? 0;
+		this.#onSlow = slowClient(options);
+		this.#listeners = new Listeners(options);
 		this.#signs = new SignsOfLife(() => this.#byNumber.values(), options.signAfterMs);
 		this.#backlog = new Backlog(options.name, options.log);
 		this.gone = new Promise(resolve => {
@@ -63,7 +68,7 @@ export class HttpSession implements Endpoint {
 
 	/** Whether somebody waits for an answer, or listens. */
 	get isInUse(): boolean {
-		return this.#byNumber.size > 0 || [...this.#streams.values()].some(stream => stream.isCarried);
+		return this.#byNumber.size > 0 || this.#listeners.open !== undefined;
 	}
 
 	get unanswered(): number {
@@ -112,6 +117,8 @@ export class HttpSession implements Endpoint {
 		const reply = new HttpReply({
 			number: ++this.#streamCount,
 			buffer: this.#buffer,
+			shared: this.#options.shared,
+			about: request.head.id,
 			keepAliveMs: this.#options.keepAliveMs,
 			onSlow: this.#onSlow,
 			response,
@@ -129,18 +136,13 @@ export class HttpSession implements Endpoint {
 
 	/** The client learns the id of its session with the answer that begins it, unless that is a refusal. */
 	readonly #headersFor = ({head: {method}}: Envelope, answer: Envelope | undefined): Headers =>
-		method === 'initialize' && !answer?.head.hasError ? {'mcp-session-id': this.#options.id} : none;
+		method === 'initialize' && !answer?.head.hasError ? {'mcp-session-id': this.#options.id(answer)} : none;
 
 	readonly #takesPriming = (): boolean => takesPriming(this.#options.version());
 
-	readonly #onSlow = (unreadBytes: number): void => {
-		const {log, name} = this.#options;
-		log.warn('sse.slow_client', `${name} does not read what it is sent; its stream was cut.`, {unreadBytes});
-	};
-
 	#streamOptions() {
-		const {keepAliveMs} = this.#options;
-		return {number: ++this.#streamCount, buffer: this.#buffer, keepAliveMs, onSlow: this.#onSlow};
+		const {keepAliveMs, shared} = this.#options;
+		return {number: ++this.#streamCount, buffer: this.#buffer, shared, keepAliveMs, onSlow: this.#onSlow};
 	}
 
 	/** Lets the client hear what is said to it of the server's accord, or the rest of a stream that it had lost. */
@@ -148,22 +150,32 @@ export class HttpSession implements Endpoint {
 		const place = lastEventId === undefined ? undefined : placeOf(lastEventId);
 		const lost = place && this.#streamOf(place.stream);
 		if (place && lost) {
-			lost.carryOn(response, {}, false);
-			if (!lost.replay(place.place)) this.#tellOfLoss(place.stream);
+			this.#listeners.watch(lost.carryOn(response, {}, false), lost);
+			if (!lost.replay(place.place)) lostEvents(this.#options, place.stream);
 			if (lost.isOver) lost.end();
-			else if (this.#streams.has(lost.number)) this.#catchUp(lost);
+			else if (this.#listeners.find(lost.number)) this.#catchUp(lost);
 			return;
 		}
-		if (place) this.#tellOfLoss(place.stream);
-		if ([...this.#streams.values()].filter(stream => stream.isCarried).length >= MAX_STREAMS) {
-			refuse(response, {status: 409, message: `Conflict: the session has ${MAX_STREAMS} streams already`});
-			return;
-		}
-		const stream = new EventStream(this.#streamOptions());
-		this.#streams.set(stream.number, stream);
-		const carrier = stream.carryOn(response, {}, takesPriming(this.#options.version()));
-		void carrier.closed.then(() => this.#trimStreams());
-		this.#catchUp(stream);
+		const {shared} = this.#options;
+		if (!place || !shared) this.#listenAnew(response, place, []);
+		else
+			void takeUp(response, place, {...this.#options, shared}).then(missed => {
+				if (missed === 'taken') return;
+				if (this.#isOver) response.destroy();
+				else this.#listenAnew(response, missed ? undefined : place, missed ?? []);
+			});
+	}
+
+	/** Begins a stream, with what the client missed of another one. */
+	#listenAnew(response: ServerResponse, lost: Place | undefined, missed: readonly SseMessage[]): void {
+		if (lost) lostEvents(this.#options, lost.stream);
+		const stream = this.#listeners.begin(response, this.#streamOptions(), missed);
+		if (stream) this.#catchUp(stream);
+	}
+
+	/** The client is to listen elsewhere from now on. */
+	sendAway(): void {
+		this.#listeners.sendAway();
 	}
 
 	/** Says what nobody was there to hear. */
@@ -173,26 +185,15 @@ export class HttpSession implements Endpoint {
 
 	#streamOf(number: number): EventStream | undefined {
 		const reply = [...this.#byNumber.values()].find(({stream}) => stream.number === number);
-		return reply?.stream ?? this.#streams.get(number) ?? this.#ended(number);
+		return reply?.stream ?? this.#listeners.find(number) ?? this.#ended(number);
 	}
 
 	/** A stream that is complete, but that the client may not have seen the end of. */
 	#ended(number: number): EventStream | undefined {
 		if (!this.#buffer.has(number)) return;
-		const stream = new EventStream({...this.#streamOptions(), number});
+		const stream = new EventStream({...this.#streamOptions(), shared: undefined, number});
 		stream.isOver = true;
 		return stream;
-	}
-
-	#tellOfLoss(stream: number): void {
-		const sentence = `${this.name} came back for a stream whose events are gone.`;
-		this.#options.log.warn('sse.replay.lost', sentence, {stream});
-	}
-
-	/** Streams that nobody carries are kept for the client to come back to, the oldest not for ever. */
-	#trimStreams(): void {
-		for (const [number, stream] of this.#streams)
-			if (this.#streams.size > MAX_STREAMS && !stream.isCarried) this.#streams.delete(number);
 	}
 
 	#deliver(envelope: Envelope): void {
@@ -218,7 +219,7 @@ export class HttpSession implements Endpoint {
 	#say(envelope: Envelope, method: string): void {
 		const replies = [...this.#byNumber.values()].filter(reply => reply.canStream);
 		const reply = streamFor(envelope, method, replies, this.#options.idOf);
-		const open = [...this.#streams.values()].find(stream => stream.isCarried);
+		const {open} = this.#listeners;
 		if (reply && (!open || reply.isCertain)) reply.reply.say(envelope);
 		else if (open) open.send(envelope);
 		else this.#backlog.add(envelope);
@@ -236,7 +237,7 @@ export class HttpSession implements Endpoint {
 		this.#isOver = true;
 		this.#signs.stop();
 		for (const reply of this.#byNumber.values()) reply.drop();
-		for (const stream of this.#streams.values()) stream.end();
+		this.#listeners.end();
 		this.#byNumber.clear();
 		this.#byKey.clear();
 		this.#isGone();

@@ -2,14 +2,21 @@ import type {ServerResponse} from 'node:http';
 import type {Envelope, Headers} from '../envelope.js';
 import type {Log} from '../log.js';
 import type {Version} from '../protocol/version.js';
+import type {SharedEvents} from '../replicas/shared-events.js';
 import type {SignAfter} from './signs-of-life.js';
 
 /** What a client's session over HTTP is made with. */
 export type HttpSessionOptions = {
 	readonly name: string;
 	readonly log: Log;
-	/** The id that the client knows the session by. */
-	readonly id: string;
+	/** The id that the client is to know the session by, told with this answer, if that is there by then. */
+	readonly id: (answer: Envelope | undefined) => string;
+	/** The number before that of its first stream, where others number streams of the same session. */
+	readonly streamsBefore?: number | undefined;
+	/** Where events are kept for other replicas, and theirs for this one. */
+	readonly shared?: SharedEvents | undefined;
+	/** The client listens, or does so no more. */
+	readonly onListening?: ((isListening: boolean) => void) | undefined;
 	/** What the client speaks, once that is known. */
 	readonly version: () => Version | undefined;
 	/** The id of a client's request that the upstream knows by this key. */

@@ -1,6 +1,7 @@
 import type {Headers} from '../envelope.js';
 import type {Log} from '../log.js';
 import type {Endpoint} from '../stage.js';
+import type {Carriage} from './carriage.js';
 import {httpClient} from './http-client.js';
 import {httpOrSse} from './http-or-sse.js';
 import {type RevivedOptions, revived} from './revived.js';
@@ -17,15 +18,20 @@ export type RemoteOptions = Omit<RevivedOptions, 'open'> & {
 	readonly isGuessed: boolean;
 	/** What a connection that stays is made with. */
 	readonly headers: () => Headers;
+	/** Where any of several replicas may carry the conversation on. */
+	readonly carriage?: Carriage | undefined;
 };
 
 /** A server elsewhere, by whichever transport it is reached. */
 export function remote(options: RemoteOptions): Endpoint {
-	const {name, url, log, maxBytes, transport, isGuessed, headers} = options;
-	const http = (): Endpoint => httpClient({name, url, log, maxBytes});
+	const {name, url, log, maxBytes, transport, isGuessed, headers, carriage} = options;
+	const http = (): Endpoint => httpClient({name, url, log, maxBytes, carriage});
 	const sse = (): Endpoint =>
 		revived({...options, open: () => sseClient({name, url, log, maxBytes, headers})});
 	if (transport === 'ws') return revived({...options, open: () => wsClient({name, url, maxBytes, headers})});
 	if (transport === 'sse') return sse();
-	return isGuessed ? httpOrSse({name, log, http, sse}) : http();
+	const onSse = (): void => {
+		if (carriage) carriage.isFixed = true;
+	};
+	return isGuessed ? httpOrSse({name, log, http, sse, onSse}) : http();
 }

@@ -78,10 +78,12 @@ export class SseStream {
 		return true;
 	}
 
-	/** Ends the stream, with all that was sent. */
-	end(): void {
+	/** Ends the stream, with all that was sent, and with when to come back if the client is to. */
+	end(retryMs?: number): void {
 		this.#flush();
 		clearInterval(this.#keepAlive);
+		// Without data it is no event, and nothing that a client has to understand.
+		if (retryMs !== undefined && this.isOpen) this.#response.write(`retry: ${retryMs}\n\n`);
 		this.#response.end();
 	}
 

@@ -25,7 +25,15 @@ async function buggyGateway(t: ExecutionContext) {
 	if (!config) throw new Error('It is a good configuration.');
 	const taps = () => ({client: buggy, upstream: {}, closed: () => {}});
 	const gateway = new Gateway({
-		...{config, log, version: '1', live: new LiveTraffic(), onStderr: () => {}, droppedLogLines: () => 0},
+		...{
+			config,
+			log,
+			version: '1',
+			live: new LiveTraffic(),
+			onStderr: () => {},
+			...{replicas: undefined, replicasOf: async () => undefined},
+			droppedLogLines: () => 0,
+		},
 		createRunner: () => {
 			throw new Error('Nothing is run here.');
 		},

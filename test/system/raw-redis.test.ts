@@ -1,47 +1,15 @@
-import {spawn, spawnSync} from 'node:child_process';
-import {once} from 'node:events';
+import {spawnSync} from 'node:child_process';
 import {join} from 'node:path';
-import test, {type ExecutionContext} from 'ava';
+import test from 'ava';
 import {runBridge} from '../helpers/bridge.js';
 import {until} from '../operators/support.js';
-import {bytesFrom, freePort, linesIn, startRaw} from '../raw/support.js';
+import {bytesFrom, linesIn, startRaw} from '../raw/support.js';
 import {dial} from '../raw/tcp.js';
 import {tempFolder} from '../store/temp-folder.js';
-import {need} from './tools.js';
-
-/** A Redis of the test's own, with nothing in it, and nothing kept. */
-async function startRedis(t: ExecutionContext): Promise<number> {
-	need('redis-server');
-	need('redis-cli', 'redis-tools');
-	const port = await freePort();
-	const flags = ['--port', `${port}`, '--bind', '127.0.0.1', '--save', '', '--dir', tempFolder(t)];
-	const redis = spawn('redis-server', flags, {stdio: ['ignore', 'pipe', 'inherit']});
-	let said = '';
-	redis.stdout.on('data', chunk => {
-		said += chunk;
-	});
-	t.teardown(async () => {
-		redis.kill('SIGKILL');
-		await once(redis, 'close');
-	});
-	await until(() => /Ready to accept connections/.test(said));
-	return port;
-}
-
-/** Runs redis-cli to its end, and resolves to what it printed. */
-async function cli(port: number, args: readonly string[], input = ''): Promise<string> {
-	const client = spawn('redis-cli', ['-h', '127.0.0.1', '-p', `${port}`, ...args]);
-	let text = '';
-	client.stdout.on('data', chunk => {
-		text += chunk;
-	});
-	client.stdin.end(input);
-	await once(client, 'close');
-	return text.trim();
-}
+import {cli, startRedis} from './redis.js';
 
 test.serial('Redis behind a rule serves its own client, and the log decodes to what was said', async t => {
-	const redis = await startRedis(t);
+	const {port: redis} = await startRedis(t);
 	const logs = join(tempFolder(t), 'logs');
 	const raw = await startRaw(t, ['--filename-format', 'log', `0:127.0.0.1:${redis}`, `@${logs}`]);
 	t.is(await cli(raw.port, ['SET', 'key', 'a value, 100%']), 'OK');
@@ -62,7 +30,7 @@ test.serial('Redis behind a rule serves its own client, and the log decodes to w
 });
 
 test.serial('the benchmark of Redis runs through a rule without an error', async t => {
-	const redis = await startRedis(t);
+	const {port: redis} = await startRedis(t);
 	const logs = join(tempFolder(t), 'logs');
 	const raw = await startRaw(t, [`0:127.0.0.1:${redis}`, `@${logs}`]);
 	const flags = [
@@ -91,7 +59,7 @@ test.serial('the benchmark of Redis runs through a rule without an error', async
 });
 
 test.serial('a subscription of Redis stays open, and what is published comes at once', async t => {
-	const redis = await startRedis(t);
+	const {port: redis} = await startRedis(t);
 	const raw = await startRaw(t, ['--flush-millis', '50', `0:127.0.0.1:${redis}`]);
 	const socket = await dial(raw.port);
 	t.teardown(() => socket.destroy());

@@ -1,0 +1,90 @@
+import {randomInt} from 'node:crypto';
+import type {Envelope} from '../envelope.js';
+import type {Log} from '../log.js';
+import {takesPriming} from '../protocol/http-hop.js';
+import {objectOf} from '../protocol/json.js';
+import type {Version} from '../protocol/version.js';
+import type {Replicas} from '../replicas/replicas.js';
+import type {Portable} from '../replicas/session-ids.js';
+import {LISTEN, newCarriage, QUIET, RESUMED} from '../transports/carriage.js';
+import {HttpSession} from '../transports/http-server.js';
+import {type Caller, Conversation, type Converse} from './conversation.js';
+import type {Service} from './service.js';
+import {newSessionId, type Sessions} from './sessions.js';
+
+export type Ground = {
+	readonly log: Log;
+	readonly sessions: Sessions;
+	readonly converse: Converse;
+	/** The other gateways, where there are several. */
+	readonly replicas: () => Replicas | undefined;
+};
+
+/** Who begins to talk to what, and from where. */
+export type Beginning = {readonly service: Service; readonly caller: Caller; readonly place: string};
+
+/** A session that another replica began. */
+export type Resumed = {readonly id: string; readonly portable: Portable};
+
+/** A server that may take longer than this is one whose clients are shown signs of life. */
+const PATIENCE_MS = 60_000;
+const SIGN_AFTER_MS = 25_000;
+const RESUMABLE_AFTER_MS = 250;
+/** Replicas number the streams of a session without asking each other: each begins somewhere else. */
+const MAX_STREAMS_BEFORE = 900_000_000;
+
+/** Begins a session over streamable HTTP, or carries one on. */
+export function beginSession(
+	ground: Ground,
+	{service, caller, place}: Beginning,
+	resumed?: Resumed,
+): HttpSession {
+	const {log, sessions, converse} = ground;
+	const replicas = ground.replicas();
+	const carriage =
+		replicas && service.config.transport === 'http' ? newCarriage(resumed?.portable.session) : undefined;
+	const conversation = new Conversation(service, caller, {carriage});
+	const id = resumed?.id ?? newSessionId();
+	const client: HttpSession = new HttpSession({
+		...{name: 'client', log, signAfterMs: method => signAfter(service, conversation.session.client, method)},
+		id: answer => replicas?.idFor(id, holderOf(conversation), portableOf(conversation, answer)) ?? id,
+		streamsBefore: replicas && randomInt(MAX_STREAMS_BEFORE),
+		shared: replicas?.eventsOf(id),
+		onListening: carriage && (isListening => carriage.say(isListening ? LISTEN : QUIET)),
+		version: () => conversation.session.client,
+		idOf: key => conversation.waiting.idOf(key),
+		onRefused: () => void sessions.end(held),
+	});
+	const held = sessions.begin({id, client, conversation, place}, client, converse);
+	if (resumed) {
+		conversation.session.resume(resumed.portable, resumed.portable.hasTools);
+		carriage?.say(RESUMED);
+	}
+	return client;
+}
+
+const holderOf = ({service, caller}: Conversation) => ({
+	service: service.config.name,
+	principal: caller.principal,
+});
+
+/** What another replica needs to carry a conversation on, by the answer that begins it; undefined if it cannot. */
+function portableOf({carriage, session}: Conversation, answer: Envelope | undefined): Portable | undefined {
+	const standing = session.standing();
+	if (!standing || !answer || !carriage || carriage.isFixed) return;
+	const {capabilities} = objectOf(answer.body.result);
+	return {...standing, hasTools: 'tools' in objectOf(capabilities), session: carriage.session};
+}
+
+/**
+ * After how long a client is to see that somebody is there. One that can take up a stream again is given the means to do so
+ * soon when it calls a tool, unless its server may still answer with a status of its own.
+ */
+export function signAfter(
+	{config: {timeoutMs, transport}}: Service,
+	version: Version | undefined,
+	method: string | undefined,
+): number | undefined {
+	if (method === 'tools/call' && takesPriming(version) && transport !== 'http') return RESUMABLE_AFTER_MS;
+	return timeoutMs === 0 || timeoutMs > PATIENCE_MS ? SIGN_AFTER_MS : undefined;
+}

@@ -1,0 +1,67 @@
+import type {IncomingMessage, ServerResponse} from 'node:http';
+import {BridgeError} from '../errors.js';
+import {type Refused, refuse} from '../http/refuse.js';
+import {FORWARDED} from '../replicas/hop.js';
+import type {Replicas} from '../replicas/replicas.js';
+import {type Beginning, beginSession, type Ground} from './begin-session.js';
+import type {Bodies} from './bodies.js';
+import {overloaded} from './refusals.js';
+import type {Service} from './service.js';
+import type {Sessions} from './sessions.js';
+
+/** The id of no session. */
+const NONE = '';
+
+/** Where a session is: here, under the id that it has among replicas; at another replica; or nowhere, for want of room. */
+export type Whereabouts = {readonly here: string} | {readonly owner: URL} | {readonly refused: Refused};
+
+/** Finds the session that a client knows by this id, and carries it on here if it can be. */
+export function whereaboutsOf(
+	{ground, replicas}: {readonly ground: Ground; readonly replicas: Replicas},
+	given: string,
+	req: IncomingMessage,
+	beginning: Beginning,
+): Whereabouts {
+	const {service, caller} = beginning;
+	const holder = {service: service.config.name, principal: caller.principal};
+	const named = replicas.read(given, holder);
+	if (!named) return {here: NONE};
+	const {id, place} = named;
+	if ('instance' in place) {
+		if (replicas.isSelf(place)) return {here: id};
+		// A request goes from one replica to another, and no further.
+		const isElsewhere = place.address !== undefined && req.headers[FORWARDED] === undefined;
+		return isElsewhere ? {owner: new URL(place.address)} : {here: NONE};
+	}
+	if (ground.sessions.find(id, holder.service, holder.principal)) return {here: id};
+	if (service.config.transport !== 'http') return {here: NONE};
+	try {
+		beginSession(ground, beginning, {id, portable: place});
+		replicas.resumed++;
+		return {here: id};
+	} catch (error) {
+		if (!(error instanceof BridgeError)) throw error;
+		return {refused: overloaded(error)};
+	}
+}
+
+type Means = {readonly replicas: Replicas; readonly bodies: Bodies; readonly sessions: Sessions};
+
+/** Hands a request to the replica that has its session. */
+export function forward(
+	{replicas: {forwarder}, bodies, sessions}: Means,
+	owner: URL,
+	req: IncomingMessage,
+	res: ServerResponse,
+	{config: {name, timeoutMs}}: Service,
+): Refused | undefined {
+	const common = {req, res, owner, timeoutMs, unknown: () => sessions.unknown(name)};
+	if (req.method !== 'POST') return void forwarder.forward(common);
+	const problem = bodies.problem(req);
+	if (problem) return problem;
+	bodies.read(req, res, (body, refused) => {
+		if (body) void forwarder.forward({...common, body});
+		else refuse(res, refused ?? {status: 400, message: 'Bad Request'});
+	});
+	return;
+}

@@ -1,0 +1,48 @@
+import type {Cluster, Redis, RedisOptions} from 'ioredis';
+
+/** Longer than this, nobody waits for the store. */
+export const PATIENCE_MS = 300;
+const MAX_PAUSE_MS = 2000;
+
+export type Connection = Redis | Cluster;
+
+/** What is not there at once fails at once: nothing waits in a queue for a store to come back. */
+const options = {
+	enableOfflineQueue: false,
+	maxRetriesPerRequest: 1,
+	commandTimeout: PATIENCE_MS,
+	connectTimeout: 2000,
+	retryStrategy: (times: number): number => Math.min(50 * 2 ** Math.min(times, 10), MAX_PAUSE_MS),
+};
+
+/**
+ * Connects to the store behind a URL: one server, those that Sentinels know (`?sentinel=NAME`), or a cluster (`?cluster`).
+ * Of the latter two, more than one can be named: `&node=HOST:PORT`.
+ */
+export async function connectTo(url: URL): Promise<Connection> {
+	const {default: ioredis} = await import('ioredis');
+	const {searchParams: query} = url;
+	const tls = url.protocol === 'rediss:' ? {tls: {}} : {};
+	const login = {
+		...(url.username === '' ? {} : {username: decodeURIComponent(url.username)}),
+		...(url.password === '' ? {} : {password: decodeURIComponent(url.password)}),
+	};
+	const nodes = [url.host, ...query.getAll('node')].map(addressOf);
+	const db = Number(url.pathname.slice(1)) || 0;
+	const name = query.get('sentinel');
+	const common: Omit<RedisOptions, 'replyMapping'> = {...options, ...login, ...tls, db};
+	if (query.has('cluster'))
+		return new ioredis.Cluster(nodes, {
+			...{redisOptions: {...login, ...tls, commandTimeout: PATIENCE_MS}},
+			...{enableOfflineQueue: false, clusterRetryStrategy: options.retryStrategy},
+		});
+	if (name !== null) return new ioredis.Redis({...common, name, sentinels: nodes});
+	return new ioredis.Redis({...common, ...nodes[0]});
+}
+
+const PORT = 6379;
+
+function addressOf(text: string): {readonly host: string; readonly port: number} {
+	const {hostname, port} = new URL(`redis://${text}`);
+	return {host: hostname.replace(/^\[(.*)\]$/, '$1'), port: port === '' ? PORT : Number(port)};
+}

@@ -1,0 +1,68 @@
+import {createCipheriv, createDecipheriv, hkdfSync, randomBytes} from 'node:crypto';
+
+const ALGORITHM = 'aes-256-gcm';
+const KEY_BYTES = 32;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+/** Tells how a text is sealed, should that ever be done in another way. */
+const MARK = 'b1.';
+/** What is longer is nothing of bridge's, and would not fit into a header beside others. */
+export const MAX_SEALED = 4096;
+
+/**
+ * Closes texts so that only who knows the secret can read or make them. A text is bound to something that is not in it:
+ * it does not open for anything else.
+ */
+export class Seal {
+	readonly #keys: readonly Buffer[];
+	readonly #maxLength: number;
+
+	/** The first secret closes; all of them open, so that one can take the place of another while both are in use. */
+	constructor(secrets: readonly string[], purpose: string, maxLength = MAX_SEALED) {
+		this.#maxLength = maxLength;
+		this.#keys = secrets.map(secret =>
+			Buffer.from(hkdfSync('sha256', secret, '', `bridge ${purpose}`, KEY_BYTES)),
+		);
+	}
+
+	close(text: string, boundTo: string): string {
+		const [key] = this.#keys;
+		if (!key) throw new Error('There is no secret to seal with.');
+		const nonce = randomBytes(NONCE_BYTES);
+		const cipher = createCipheriv(ALGORITHM, key, nonce).setAAD(Buffer.from(boundTo));
+		const body = Buffer.concat([cipher.update(text), cipher.final()]);
+		return `${MARK}${Buffer.concat([nonce, body, cipher.getAuthTag()]).toString('base64url')}`;
+	}
+
+	/** What was closed; undefined for all that was not closed with one of the secrets, and for just this. */
+	open(sealed: string, boundTo: string): string | undefined {
+		const bytes = sealed.length > this.#maxLength ? undefined : bytesOf(sealed);
+		if (!bytes) return;
+		for (const key of this.#keys) {
+			const text = opened(bytes, key, boundTo);
+			if (text !== undefined) return text;
+		}
+		return;
+	}
+}
+
+function bytesOf(sealed: string): Buffer | undefined {
+	if (!sealed.startsWith(MARK)) return;
+	const text = sealed.slice(MARK.length);
+	const bytes = Buffer.from(text, 'base64url');
+	// Several texts may stand for the same bytes, of which bridge makes but one.
+	const isOwn = bytes.length >= NONCE_BYTES + TAG_BYTES && bytes.toString('base64url') === text;
+	return isOwn ? bytes : undefined;
+}
+
+function opened(bytes: Buffer, key: Buffer, boundTo: string): string | undefined {
+	const cipher = createDecipheriv(ALGORITHM, key, bytes.subarray(0, NONCE_BYTES), {authTagLength: TAG_BYTES});
+	cipher.setAAD(Buffer.from(boundTo)).setAuthTag(bytes.subarray(-TAG_BYTES));
+	const body = cipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES));
+	try {
+		return Buffer.concat([body, cipher.final()]).toString();
+	} catch {
+		// It was made by somebody else, or for something else.
+		return;
+	}
+}

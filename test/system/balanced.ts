@@ -1,0 +1,165 @@
+import {spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {readFileSync, writeFileSync} from 'node:fs';
+import {Agent, request as httpRequest, type IncomingHttpHeaders} from 'node:http';
+import {join} from 'node:path';
+import process from 'node:process';
+import {setTimeout as sleep} from 'node:timers/promises';
+import {fileURLToPath} from 'node:url';
+import type {ExecutionContext} from 'ava';
+import {type Message, opening} from '../helpers/bridge.js';
+import type {RunningGateway} from '../helpers/gateway.js';
+import {freePort} from '../raw/support.js';
+import {tempFolder} from '../store/temp-folder.js';
+import {need} from './tools.js';
+
+const example = fileURLToPath(new URL('../../../deploy/haproxy.cfg', import.meta.url));
+
+/** Starts HAProxy before gateways, as the example has it. Resolves to its port. */
+export async function startBalancer(
+	t: ExecutionContext,
+	replicas: readonly RunningGateway[],
+): Promise<number> {
+	need('haproxy');
+	const port = await freePort();
+	const servers = replicas.map((gateway, at) => `\tserver bridge-${at + 1} 127.0.0.1:${gateway.port}`);
+	const text = readFileSync(example, 'utf8')
+		.replace('bind :7411', `bind 127.0.0.1:${port}`)
+		.replace(/^\tserver [\s\S]+$/m, `${servers.join('\n')}\n`);
+	const file = join(tempFolder(t), 'haproxy.cfg');
+	writeFileSync(file, text);
+	const haproxy = spawn('haproxy', ['-q', '-db', '-f', file], {
+		stdio: ['ignore', 'ignore', 'inherit'],
+		env: {...process.env, BRIDGE_TOKEN: 'none'},
+	});
+	t.teardown(async () => {
+		haproxy.kill('SIGKILL');
+		await once(haproxy, 'close');
+	});
+	const isUp = (): Promise<boolean> =>
+		fetch(`http://127.0.0.1:${port}/healthz`).then(
+			({ok}) => ok,
+			() => false,
+		);
+	while (!(await isUp())) await sleep(20);
+	return port;
+}
+
+type Reply = {readonly status: number; readonly headers: IncomingHttpHeaders; readonly text: string};
+
+const common = {'content-type': 'application/json', accept: 'application/json, text/event-stream'};
+
+/** A client behind a balancer, which does as the specification says: told that its session is unknown, it begins anew. */
+export class Client {
+	readonly name: string;
+	readonly service: string;
+	readonly method: string;
+	/** What went wrong, call by call. */
+	readonly failures: string[] = [];
+	/** How often it had to begin anew. */
+	renewals = 0;
+	/** How many of its calls were answered. */
+	answered = 0;
+	readonly #port: number;
+	readonly #agent = new Agent({keepAlive: true});
+	#session: string | undefined;
+	#count = 0;
+
+	constructor(port: number, service: string, name: string, method: string) {
+		this.#port = port;
+		this.service = service;
+		this.name = name;
+		this.method = method;
+	}
+
+	async begin(): Promise<void> {
+		this.#session = undefined;
+		let reply = await this.#post({id: 'first', method: 'initialize', params: opening});
+		while (reply.status === 503 && reply.headers['retry-after'] !== undefined) {
+			await sleep(Number(reply.headers['retry-after']) * 100);
+			reply = await this.#post({id: 'first', method: 'initialize', params: opening});
+		}
+		this.#session = String(reply.headers['mcp-session-id']);
+		if (reply.status !== 200) throw new Error(`${this.name} could not begin: ${reply.status} ${reply.text}`);
+		await this.#post({method: 'notifications/initialized'});
+	}
+
+	/** Calls, and sees to it that the answer is its own. A call fails or is answered; it is not made twice. */
+	async call(): Promise<void> {
+		const id = ++this.#count;
+		const params = {name: 'echo', arguments: {client: this.name, id}};
+		try {
+			let reply = await this.#post({id, method: this.method, params});
+			while (reply.status === 404) {
+				this.renewals++;
+				await this.begin();
+				reply = await this.#post({id, method: this.method, params});
+			}
+			if (reply.status === 200 && isAnswer(reply, id, params)) this.answered++;
+			else this.failures.push(`${reply.status} ${reply.text}`);
+		} catch (error) {
+			this.failures.push(String(error));
+		}
+	}
+
+	close(): void {
+		this.#agent.destroy();
+	}
+
+	#post(message: Message): Promise<Reply> {
+		const session = this.#session === undefined ? {} : {'mcp-session-id': this.#session};
+		return new Promise((resolve, reject) => {
+			const request = httpRequest({
+				...{agent: this.#agent, host: '127.0.0.1', port: this.#port, path: `/mcp/${this.service}`},
+				...{method: 'POST', headers: {...common, ...session}},
+			});
+			request.once('error', reject).once('response', response => {
+				let text = '';
+				response.setEncoding('utf8').on('data', chunk => {
+					text += chunk;
+				});
+				response.once('error', reject);
+				response.once('end', () =>
+					resolve({status: response.statusCode ?? 0, headers: response.headers, text}),
+				);
+			});
+			request.setTimeout(30_000, () => request.destroy(new Error('no answer in 30 s')));
+			request.end(JSON.stringify({jsonrpc: '2.0', ...message}));
+		});
+	}
+}
+
+/** Whether what was answered is what was asked: servers give back their parameters. */
+function isAnswer({text}: Reply, id: number, params: Message): boolean {
+	const data = text.startsWith('{') ? text : ([...text.matchAll(/^data: (\{.*)$/gm)].at(-1)?.[1] ?? '{}');
+	const message = JSON.parse(data) as {id?: number; result?: {content?: Array<{text: string}>}};
+	const echoed = message.result?.content ? JSON.parse(message.result.content[0]?.text ?? '') : message.result;
+	return message.id === id && JSON.stringify(echoed) === JSON.stringify(params);
+}
+
+/** Lets all clients call, one call after the other each, until `isEnough` says so. */
+export async function load(clients: readonly Client[], isEnough: () => boolean): Promise<void> {
+	const work = async (client: Client): Promise<void> => {
+		while (!isEnough()) await client.call();
+	};
+	await Promise.all(clients.map(work));
+}
+
+/** Makes clients, and has all of them begin. */
+export async function newClients(
+	t: ExecutionContext,
+	port: number,
+	counts: {readonly [service: string]: number},
+): Promise<Client[]> {
+	const clients = Object.entries(counts).flatMap(([service, count]) =>
+		Array.from({length: count}, (_, at) => {
+			const method = service === 'http' ? 'tools/call' : 'echo';
+			return new Client(port, service, `${service} ${at}`, method);
+		}),
+	);
+	t.teardown(() => {
+		for (const client of clients) client.close();
+	});
+	await Promise.all(clients.map(client => client.begin()));
+	return clients;
+}

@@ -1,0 +1,63 @@
+import {type ChildProcess, spawn} from 'node:child_process';
+import {once} from 'node:events';
+import type {ExecutionContext} from 'ava';
+import {until} from '../operators/support.js';
+import {freePort} from '../raw/support.js';
+import {tempFolder} from '../store/temp-folder.js';
+import {need} from './tools.js';
+
+/** A Redis of the test's own, with nothing in it, and nothing kept. */
+export class RunningRedis {
+	readonly port: number;
+	readonly #folder: string;
+	#process: ChildProcess | undefined;
+
+	constructor(port: number, folder: string) {
+		this.port = port;
+		this.#folder = folder;
+	}
+
+	async start(): Promise<void> {
+		const flags = ['--port', `${this.port}`, '--bind', '127.0.0.1', '--save', '', '--dir', this.#folder];
+		const redis = spawn('redis-server', flags, {stdio: ['ignore', 'pipe', 'inherit']});
+		let said = '';
+		redis.stdout.on('data', chunk => {
+			said += chunk;
+		});
+		this.#process = redis;
+		await until(() => /Ready to accept connections/.test(said));
+	}
+
+	async kill(): Promise<void> {
+		const redis = this.#process;
+		if (redis?.exitCode !== null || redis.signalCode !== null) return;
+		redis.kill('SIGKILL');
+		await once(redis, 'close');
+	}
+
+	/** Runs redis-cli to its end, and resolves to what it printed. */
+	async cli(args: readonly string[], input = ''): Promise<string> {
+		return cli(this.port, args, input);
+	}
+}
+
+export async function startRedis(t: ExecutionContext): Promise<RunningRedis> {
+	need('redis-server');
+	need('redis-cli', 'redis-tools');
+	const redis = new RunningRedis(await freePort(), tempFolder(t));
+	await redis.start();
+	t.teardown(() => redis.kill());
+	return redis;
+}
+
+/** Runs redis-cli to its end against whoever listens there, and resolves to what it printed. */
+export async function cli(port: number, args: readonly string[], input = ''): Promise<string> {
+	const client = spawn('redis-cli', ['-h', '127.0.0.1', '-p', `${port}`, ...args]);
+	let text = '';
+	client.stdout.on('data', chunk => {
+		text += chunk;
+	});
+	client.stdin.end(input);
+	await once(client, 'close');
+	return text.trim();
+}

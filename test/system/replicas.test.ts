@@ -1,0 +1,106 @@
+import {setTimeout as sleep} from 'node:timers/promises';
+import test, {type ExecutionContext} from 'ava';
+import {program, type RunningGateway} from '../helpers/gateway.js';
+import {startUpstream, type Upstream} from '../helpers/upstream.js';
+import {startReplica, startReplicas} from '../replicas/support.js';
+import {type Client, load, newClients, startBalancer} from './balanced.js';
+
+type Setting = {
+	readonly config: {readonly servers: object};
+	readonly replicas: RunningGateway[];
+	readonly port: number;
+	readonly upstream: Upstream;
+};
+
+/** Three replicas behind HAProxy, with a server behind HTTP, one child for all, and a child for each client. */
+async function setting(t: ExecutionContext): Promise<Setting> {
+	const upstream = await startUpstream(t);
+	// It keeps no record of thousands of calls.
+	upstream.mood = () => {
+		upstream.met.length = 0;
+		return false;
+	};
+	const servers = {
+		http: {url: upstream.url},
+		shared: {...program('puppet'), shared: true},
+		own: program('puppet'),
+	};
+	const config = {servers, limits: {sessions: 200}};
+	const replicas = await startReplicas(t, 3, config);
+	return {config, replicas, port: await startBalancer(t, replicas), upstream};
+}
+
+const answered = (clients: readonly Client[]): number => clients.reduce((sum, one) => sum + one.answered, 0);
+const ofHttp = (clients: readonly Client[]): Client[] => clients.filter(({service}) => service === 'http');
+const others = (clients: readonly Client[]): Client[] => clients.filter(({service}) => service !== 'http');
+const failuresOf = (clients: readonly Client[]): string[] => clients.flatMap(({failures}) => failures);
+
+test.serial(
+	'M1 M3 50 clients and 10,000 calls over three replicas, round robin: none fails, each answer is its own caller’s',
+	async t => {
+		t.timeout(300_000);
+		const {replicas, port} = await setting(t);
+		const clients = await newClients(t, port, {http: 30, shared: 12, own: 8});
+		let left = 10_000;
+		await load(clients, () => left-- <= 0);
+		t.deepEqual(failuresOf(clients), []);
+		t.is(answered(clients), 10_000);
+		t.true(clients.every(({renewals}) => renewals === 0));
+		// All of them had to do with it, and with each other.
+		for (const gateway of replicas) {
+			const {text} = await gateway.fetch('/metrics');
+			t.regex(text, /^bridge_sessions_resumed [1-9]/m);
+			t.regex(text, /^bridge_requests_forwarded [1-9]/m);
+			t.regex(text, /^bridge_requests_forward_failures 0$/m);
+		}
+	},
+);
+
+test.serial('M3 a replica killed under load takes with it what it was doing, and nothing else', async t => {
+	t.timeout(300_000);
+	const {replicas, port} = await setting(t);
+	const clients = await newClients(t, port, {http: 20, shared: 10, own: 6});
+	let isOver = false;
+	const loaded = load(clients, () => isOver);
+	const reach = async (count: number): Promise<void> => {
+		while (answered(clients) < count) await sleep(20);
+	};
+	await reach(500);
+	replicas[0]?.running.child.kill('SIGKILL');
+	const atKill = new Map(clients.map(client => [client, client.answered]));
+	await reach(2500);
+	// Everybody goes on.
+	while (clients.some(client => client.answered <= (atKill.get(client) ?? 0) + 1)) await sleep(20);
+	isOver = true;
+	await loaded;
+	// What was under way at that moment fails, with an error that says so: one call of a client at most.
+	for (const {failures} of clients) t.true(failures.length <= 1, failures.join('\n'));
+	for (const failure of failuresOf(clients)) t.regex(failure, /^50[24] |ECONNRESET|socket hang up/);
+	t.true(ofHttp(clients).every(({renewals}) => renewals === 0));
+	t.true(others(clients).every(({renewals}) => renewals <= 2));
+	t.true(others(clients).some(({renewals}) => renewals > 0));
+});
+
+test.serial(
+	'M1 L8 all three started again, one after the other: no call over HTTP fails, others begin anew',
+	async t => {
+		t.timeout(300_000);
+		const {config, replicas, port} = await setting(t);
+		const clients = await newClients(t, port, {http: 16, shared: 6, own: 4});
+		let isOver = false;
+		const loaded = load(clients, () => isOver);
+		for (const gateway of replicas) {
+			t.is(await gateway.stop(), 0);
+			await startReplica(t, config, gateway.port);
+			// The balancer looks every half second.
+			await sleep(1500);
+		}
+		const before = answered(clients);
+		while (answered(clients) < before + 500) await sleep(20);
+		isOver = true;
+		await loaded;
+		t.deepEqual(failuresOf(clients), []);
+		t.true(ofHttp(clients).every(({renewals}) => renewals === 0));
+		t.true(others(clients).every(({renewals}) => renewals > 0));
+	},
+);
