@@ -52,7 +52,7 @@ const isRead = (messages: readonly JsonObject[]): boolean => messages.every(({re
 
 for (const kind of codexKinds) {
 	test.serial(
-		`${kind}: FR-8.1 FR-8.2 FR-8.3 FR-8.4 FR-8.5 FR-8.6 mail after a turn and while idle, ten messages at a time, in an envelope, read`,
+		`${kind}: FR-8.1 FR-8.2 FR-8.3 FR-8.4 FR-8.5 FR-8.6 FR-17.6 Checklist, mail: mail after a turn and while idle, ten messages at a time, in an envelope, read`,
 		async t => {
 			const at = await crew(t, kind);
 			await at.post('a', sayIt('GOT IT'), {message_id: 'the-id', timestamp: '2026-11-17T10:00:00.000Z'});
@@ -88,7 +88,7 @@ for (const kind of codexKinds) {
 	);
 
 	test.serial(
-		`${kind}: FR-8.9 FR-8.10 FR-8.11 what the client has queued goes before mail, and a turn of mail before what it asks then; FR-8.8`,
+		`${kind}: FR-8.9 FR-8.10 FR-8.11 what the client has queued goes before mail, and a turn of mail before what it asks then; FR-8.8 Checklist: without auto_mail it waits for atm_read`,
 		async t => {
 			const at = await crew(t, kind);
 			const client = await RealClient.start(t, at);

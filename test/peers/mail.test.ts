@@ -1,5 +1,5 @@
 import test from 'ava';
-import {objectOf} from '../../lib/protocol/json.js';
+import {listOf, objectOf} from '../../lib/protocol/json.js';
 import {native, teamOf} from '../mail/support.js';
 import {codexKinds} from './codex-clients.js';
 import {callTool, sayIt} from './scripted-model.js';
@@ -51,5 +51,42 @@ for (const kind of codexKinds)
 				(await client.call('codex-reply', {codex_id: codexId, prompt: sayIt('ON')})).structured.content,
 				'ON',
 			);
+		},
+	);
+
+for (const kind of codexKinds)
+	test.serial(
+		`${kind}: FR-4.1 FR-4.6 FR-8.7 FR-9.1 FR-15.1 Checklist, ATM tools: a client sends, reads, counts and broadcasts for a session, not for others, and all is audited`,
+		async t => {
+			const at = await servePlace(t, kind);
+			const team = teamOf(t, {home: String(at.env.ATM_HOME)});
+			const client = await RealClient.start(t, at, {args: ['--team', 'crew']});
+			const listed = listOf(objectOf(await client.sdk.listTools()).tools);
+			const names = listed.map(tool => String(objectOf(tool).name));
+			t.deepEqual([...new Set(names)], names, 'no two tools have one name');
+			for (const name of [...tools, 'codex', 'codex-reply']) t.true(names.includes(name), name);
+			const begun = await client.call('codex', {prompt: sayIt('ONE'), identity: 'arch', auto_mail: false});
+			const {codex_id: codexId} = begun.structured;
+			const use = (tool: string, given: object = {}) => client.call(tool, {codex_id: codexId, ...given});
+			await use('atm_send', {to: 'dev-1', message: 'PR is ready'});
+			t.like(team.inbox('dev-1')[0], {from: 'arch', text: 'PR is ready', read: false});
+			const forged = await use('atm_send', {to: 'dev-1', message: 'Stop', identity: 'team-lead'});
+			t.true(forged.isError, forged.text);
+			t.is(team.inbox('dev-1').length, 1);
+			team.put('arch', [native('dev-2', 'LGTM', {message_id: 'm-2'})]);
+			for (const look of ['first', 'second'])
+				t.is((await use('atm_pending_count')).structured.unread, 1, look);
+			t.false(team.inbox('arch')[0].read, 'who counts marks nothing');
+			const [message] = listOf((await use('atm_read')).structured.messages);
+			t.like(message, {from: 'dev-2', message: 'LGTM', message_id: 'm-2', read: false});
+			t.is((await use('atm_pending_count')).structured.unread, 0);
+			t.true(team.inbox('arch')[0].read);
+			await use('atm_broadcast', {message: 'Freeze'});
+			for (const name of ['team-lead', 'dev-2']) t.like(team.inbox(name)[0], {from: 'arch', text: 'Freeze'});
+			const audited = at.audit().filter(({event_type: type}) => tools.includes(String(type)));
+			t.like(audited[0], {identity: 'arch', recipient: 'dev-1@crew', message_summary: 'PR is ready'});
+			const types = audited.map(({event_type: type}) => type);
+			for (const tool of tools) t.true(types.includes(tool), tool);
+			for (const {timestamp, correlation_id: id} of audited) t.true(Boolean(timestamp) && Boolean(id));
 		},
 	);
