@@ -13,11 +13,12 @@ import {hasTwoSides, seenFrom} from '../lib/replay/sides.js';
 import {NewRecording} from '../lib/replay/update.js';
 import {connect, type Endpoint} from '../lib/stage.js';
 import {writeAtomically} from '../lib/store/atomic-file.js';
-import type {RecordedConnection} from '../lib/store/recorded.js';
+import type {Recorded, RecordedConnection} from '../lib/store/recorded.js';
 import {child} from '../lib/transports/child.js';
 import {overUrl} from '../lib/transports/over-url.js';
 import {sweepOrphans} from '../lib/transports/sweep.js';
 import {replay as replayStages} from '../pipelines/replay.js';
+import {wrap} from '../pipelines/wrap.js';
 import type {Flags, Invocation} from './flags.js';
 import {checkLog, type Observers, observers} from './observers.js';
 import {write} from './own-output.js';
@@ -68,8 +69,8 @@ async function againstServer({path, server, flags, update}: Given, stop: Stop): 
 	await checkLog(flags);
 	const watchers = observers(flags);
 	tellFlaws(recording, watchers.log);
-	if (flags.replay.side === undefined && connections.some(({messages}) => hasTwoSides(messages)))
-		watchers.log.info('replay.sides', TWO_SIDES);
+	if (connections.some(({messages}) => standsBetween(flags, messages)))
+		watchers.log.info('replay.sides', STANDS_BETWEEN);
 	const swept = sweepOrphans(watchers.log);
 	const report = new Report(bar, reportFile !== undefined);
 	try {
@@ -91,8 +92,12 @@ async function againstServer({path, server, flags, update}: Given, stop: Stop): 
 	return finishUpdate(update, report);
 }
 
-const TWO_SIDES =
-	'bridge changed messages on their way when this was recorded. What the client said is replayed; --side upstream replays what the server heard.';
+const STANDS_BETWEEN =
+	'bridge changed messages on their way when this was recorded, so it stands between the two again. --side upstream replays to the server itself what it heard then.';
+
+/** Whether the client had bridge in front of a program when it was recorded, and needs it to hear the same again. */
+const standsBetween = ({replay: {side}, url}: Flags, messages: readonly Recorded[]): boolean =>
+	side === undefined && url === undefined && hasTwoSides(messages);
 
 type Replaying = {
 	readonly recording: Recording;
@@ -112,15 +117,19 @@ async function replayOne(
 	const {log, trace, taps: tapsFor} = watchers;
 	const {side = 'client', timing = 'fast', given, ignored, isStrict} = flags.replay;
 	const messages = seenFrom(side, all);
+	const timeoutMs = flags.timeoutMs ?? TIMEOUT_MS;
 	const {upstream, failed} = liveServer(server, flags, watchers);
 	const player = new ClientPlayer({
 		...{recording, messages, timing, given, rules: {ignored, isStrict}},
-		timeoutMs: flags.timeoutMs ?? TIMEOUT_MS,
+		timeoutMs,
 		onOutcome: outcome => report.add(outcome),
 		onStep: done => bar.show('Replaying', done, messages.length),
 	});
 	const taps = tapsFor(player.name, upstream.name);
-	const link = connect(player, replayStages({log, trace, taps}), upstream, error => logBug(log, error));
+	const stages = standsBetween(flags, all)
+		? wrap({log, trace, taps, upstream: upstream.name, transport: 'stdio', timeoutMs})
+		: replayStages({log, trace, taps});
+	const link = connect(player, stages, upstream, error => logBug(log, error));
 	try {
 		const played = player.play().then(() => player.failure);
 		return await Promise.race([played, failed, stop.asked.then(() => 'stopped')]);

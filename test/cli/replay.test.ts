@@ -18,7 +18,7 @@ test('a session replayed against the same server is the same, for either side of
 		t.regex(stdout.at(-1) ?? '', /^✓ 10 compared: 10 same/);
 	}
 	const {stderr} = await replay(log, ...TOKEN, '--', ...asking());
-	t.regex(stderr, /--side upstream replays what the server heard/);
+	t.regex(stderr, /--side upstream replays to the server itself what it heard/);
 	const strict = await replay(log, ...TOKEN, '--strict', '--', ...asking());
 	t.is(strict.code, 1);
 	t.regex(strict.stdout.join('\n'), /tools\/call now\n {4}\/result\/content\/0\/text\n {4}- "It is /);

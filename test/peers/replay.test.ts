@@ -47,6 +47,28 @@ test.serial(
 	},
 );
 
+test.serial(
+	'A client of an older version hears the same again, with bridge in between as before',
+	async t => {
+		t.timeout(180_000);
+		const log = join(await temporaryFolder(t), 'older.ndjson');
+		const {command, args} = everything(newMarker(t));
+		const server = [command, ...args];
+		const client = startBridge(['--log', log, '--', ...server]);
+		const [protocolVersion, clientInfo] = ['2024-11-05', {name: 'older', version: '1'}];
+		await client.request(1, 'initialize', {protocolVersion, capabilities: {}, clientInfo});
+		client.send({method: 'notifications/initialized'});
+		await client.request(2, 'tools/list');
+		await client.request(3, 'tools/call', {name: 'echo', arguments: {message: 'hi'}});
+		await client.end();
+		const same = await runBridge(['replay', log, '--', ...server]);
+		t.is(same.code, 0, same.stdout.join('\n'));
+		t.regex(same.stdout.at(-1) ?? '', /^✓ 3 compared: 3 same/);
+		const direct = await runBridge(['replay', log, '--side', 'upstream', '--', ...server]);
+		t.is(direct.code, 0, direct.stdout.join('\n'));
+	},
+);
+
 test.serial('The SDK is satisfied by the recorded server, which says the same', async t => {
 	const {log, marker, session} = await recorded(t);
 	const again = await record(t, played(log), everythingScript(), marker);
