@@ -103,6 +103,7 @@ export class Carrier {
 		const stamp = await ledger.stamp();
 		if (stamp === this.#stamp && (now() < this.#due || !isFree())) return;
 		const unread = await ledger.unread();
+		this.#isTroubled = false;
 		this.#stamp = stamp;
 		this.#due = Number.POSITIVE_INFINITY;
 		this.#unread = unread.length;
@@ -192,18 +193,13 @@ export class Carrier {
 		if (news.length > 0) tell({type: 'mail', identity, messages: news, unread: unread.length});
 	}
 
-	/** What goes wrong is told once, and tried again at the next look. */
+	/** What goes wrong is told once, until the inbox has been read again, and tried again at the next look. */
 	#then(work: () => Promise<void>): void {
 		const {log, identity} = this.#options;
-		this.#work = this.#work.then(work).then(
-			() => {
-				this.#isTroubled = false;
-			},
-			error => {
-				if (this.#isTroubled) return;
-				this.#isTroubled = true;
-				log.warn('mail.trouble', `Mail of ${identity} waits: ${(error as Error).message}`, {identity});
-			},
-		);
+		this.#work = this.#work.then(work).catch(error => {
+			if (this.#isTroubled) return;
+			this.#isTroubled = true;
+			log.warn('mail.trouble', `Mail of ${identity} waits: ${(error as Error).message}`, {identity});
+		});
 	}
 }
