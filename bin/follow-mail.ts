@@ -40,7 +40,7 @@ export async function follow(
 /** What is in an inbox that was not there before. */
 async function newsOf(view: InboxView, seen: Map<string, Seen>): Promise<Message[]> {
 	const {path} = view.inbox;
-	const stamp = await view.inbox.stamp();
+	const stamp = view.inbox.stamp();
 	const {stamp: before, ids = new Set<string>()} = seen.get(path) ?? {};
 	if (seen.has(path) && before === stamp) return [];
 	const {messages, problem} = await lookInto(view);

@@ -74,7 +74,8 @@ export class Carrier {
 	/** The client has said something to the session. */
 	clientSpoke(): void {
 		this.#state = clientSpoke(this.#state);
-		this.#due = 0;
+		// Where nothing is unread, nothing waited for this.
+		if (this.#unread > 0) this.#due = 0;
 	}
 
 	/** Looks whether there is something to do. Where nothing has changed that costs one look at the folder. */
@@ -100,7 +101,7 @@ export class Carrier {
 		const {ledger, isFree, isAutomatic, now} = this.#options;
 		const trials = await ledger.open();
 		if (trials) this.#state = {...this.#state, trials};
-		const stamp = await ledger.stamp();
+		const stamp = ledger.stamp();
 		if (stamp === this.#stamp && (now() < this.#due || !isFree())) return;
 		const unread = await ledger.unread();
 		this.#isTroubled = false;

@@ -38,7 +38,7 @@ export class Inbox {
 	}
 
 	/** Changes whenever the file does; undefined where there is none. It costs one look at the folder. */
-	stamp(): Promise<string | undefined> {
+	stamp(): string | undefined {
 		return this.#file.stamp();
 	}
 
@@ -112,7 +112,7 @@ export class Inbox {
 
 	async #setRead(ids: Iterable<string>, isRead: boolean): Promise<void> {
 		const wanted = new Set(ids);
-		if (wanted.size === 0 || (await this.stamp()) === undefined) return;
+		if (wanted.size === 0 || this.stamp() === undefined) return;
 		await this.#file.edit(bytes => bytes && withMarks(bytes, wanted, isRead));
 	}
 }

@@ -38,7 +38,7 @@ export class Ledger {
 	}
 
 	/** Changes when the inbox does. */
-	stamp(): Promise<string | undefined> {
+	stamp(): string | undefined {
 		return this.#options.inbox.stamp();
 	}
 

@@ -1,4 +1,5 @@
 import process from 'node:process';
+import {BoundedMap} from '../bounded-map.js';
 import {BridgeError} from '../errors.js';
 import type {Log} from '../log.js';
 import type {JsonObject} from '../protocol/json.js';
@@ -22,6 +23,9 @@ export type RegistrationOptions = {
 	readonly now?: () => Date;
 };
 
+/** Identities whose entries are known to be there; those of others are looked for again. */
+const MAX_FOUND = 1000;
+
 /**
  * The entries of this process on the roster of its team. Others' are never touched.
  *
@@ -32,6 +36,8 @@ export class Registration {
 	readonly #options: RegistrationOptions;
 	readonly #claude: string;
 	readonly #team: string;
+	/** What roster and inbox looked like when somebody was last found to be there, or that there is no team. */
+	readonly #found = new BoundedMap<string, string>(MAX_FOUND);
 
 	constructor(options: RegistrationOptions) {
 		this.#options = options;
@@ -52,21 +58,28 @@ export class Registration {
 
 	/**
 	 * Puts somebody on the roster, with an inbox, if there is such a team. Refused if somebody else has the name; a roster
-	 * that cannot be written keeps nobody from working.
+	 * that cannot be written keeps nobody from working. Where nothing has changed since, that costs a look at two files.
 	 */
-	join(joining: Joining): Promise<void> {
+	async join(joining: Joining): Promise<void> {
 		const {identity} = joining;
-		return this.#orTell(async () => {
+		const inbox = new Inbox(this.#claude, {agent: identity, team: this.#team});
+		const roster = rosterFile(this.#claude, this.#team).stamp();
+		const looks = `${roster} ${inbox.stamp() !== undefined}`;
+		if (this.#found.get(identity) === looks) return;
+		await this.#orTell(async () => {
 			const team = await findTeam(this.#claude, this.#team);
-			if (!team) return;
-			const isThere = team.members.some(({name, mark}) => name === identity && mark === ownMark());
-			if (!isThere) await this.#edit((entries, members) => this.#joined(entries, joining, members));
-			await new Inbox(this.#claude, {agent: identity, team: this.#team}).create();
+			if (team) {
+				const isThere = team.members.some(({name, mark}) => name === identity && mark === ownMark());
+				if (!isThere) await this.#edit((entries, members) => this.#joined(entries, joining, members));
+				await inbox.create();
+			}
+			this.#found.set(identity, looks);
 		});
 	}
 
 	/** Takes somebody off it that was put there by this process. The inbox stays: there may be mail in it. */
 	leave(identity: string): Promise<void> {
+		this.#found.delete(identity);
 		return this.#orTell(async () => {
 			const members = (await findTeam(this.#claude, this.#team))?.members ?? [];
 			if (!members.some(({name, mark}) => name === identity && mark === ownMark())) return;

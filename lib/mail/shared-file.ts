@@ -1,3 +1,4 @@
+import {lstatSync} from 'node:fs';
 import {lstat} from 'node:fs/promises';
 import {dirname} from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
@@ -26,10 +27,17 @@ export class SharedFile {
 		this.#root = root;
 	}
 
-	/** Changes when the file does; undefined where there is none. */
-	async stamp(): Promise<string | undefined> {
-		const found = await lstat(this.path, {bigint: true}).catch(() => undefined);
-		return found && `${found.ino}:${found.size}:${found.mtimeNs}`;
+	/**
+	 * Changes when the file does; undefined where there is none. It is looked at at once: whoever waits for a thread to do
+	 * that waits longer, as others write to disk there.
+	 */
+	stamp(): string | undefined {
+		try {
+			const found = lstatSync(this.path, {bigint: true, throwIfNoEntry: false});
+			return found && `${found.ino}:${found.size}:${found.mtimeNs}`;
+		} catch {
+			return;
+		}
 	}
 
 	/**
