@@ -2,6 +2,7 @@
 FROM node:24-alpine AS build
 WORKDIR /src
 COPY package.json package-lock.json .npmrc ./
+COPY test/no-tracer test/no-tracer
 RUN npm ci
 COPY . .
 RUN npm run build && npm prune --omit=dev
