@@ -15,7 +15,7 @@ import {WaitingRequests} from '../lib/waiting-requests.js';
 import {atmTools as atmToolsStages} from '../pipelines/atm-tools.js';
 import {allAnswered} from './all-answered.js';
 import type {Flags} from './flags.js';
-import {checkLog, failed, type Observers, observers} from './observers.js';
+import {failed, type Observers, observed} from './observers.js';
 import {atmConfig} from './own-output.js';
 import type {Stop} from './signals.js';
 import {invalid} from './values.js';
@@ -32,14 +32,7 @@ export async function runAtmTools(flags: Flags, stop: Stop, version: string): Pr
 			'Name the agent: bridge atm-tools --identity NAME --team TEAM',
 		);
 	const {config, warnings} = await atmConfig(flags, flags.config);
-	await checkLog(flags);
-	const watchers = observers(flags);
-	try {
-		for (const warning of warnings) watchers.log.warn('config.warning', warning);
-		return await serve(config, flags, watchers, stop, version);
-	} finally {
-		await watchers.close();
-	}
+	return observed(flags, warnings, watchers => serve(config, flags, watchers, stop, version));
 }
 
 async function serve(

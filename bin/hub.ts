@@ -23,7 +23,7 @@ import {allAnswered} from './all-answered.js';
 import {followConfig} from './config-changes.js';
 import {effective} from './effective.js';
 import type {Flags} from './flags.js';
-import {checkLog, failed, type Observers, observers} from './observers.js';
+import {failed, type Observers, observed} from './observers.js';
 import {createRunner} from './runner.js';
 import type {Stop} from './signals.js';
 
@@ -40,14 +40,9 @@ export async function runHub(flags: Flags, stop: Stop, version: string): Promise
 		return 0;
 	}
 	if (config.services.size === 0 && config.packs === undefined) throw nothingToServe(loaded);
-	await checkLog(flags);
-	const watchers = observers(flags);
-	try {
-		for (const warning of loaded.warnings) watchers.log.warn('config.warning', warning);
-		return await serve({loaded, config, flags, version}, watchers, stop);
-	} finally {
-		await watchers.close();
-	}
+	return observed(flags, loaded.warnings, watchers =>
+		serve({loaded, config, flags, version}, watchers, stop),
+	);
 }
 
 type Given = {

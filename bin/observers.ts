@@ -77,6 +77,22 @@ export function observers(flags: Flags): Observers {
 	};
 }
 
+/** Does something while they look on, after what the configuration has to be warned of. */
+export async function observed<T>(
+	flags: Flags,
+	warnings: readonly string[],
+	action: (watchers: Observers) => Promise<T>,
+): Promise<T> {
+	await checkLog(flags);
+	const watchers = observers(flags);
+	try {
+		for (const warning of warnings) watchers.log.warn('config.warning', warning);
+		return await action(watchers);
+	} finally {
+		await watchers.close();
+	}
+}
+
 const trafficOptions = (flags: Flags, log: Log) => ({
 	flushMs: flags.flushMs,
 	maxBytes: flags.maxBufferBytes,

@@ -14,7 +14,7 @@ import {WaitingRequests} from '../lib/waiting-requests.js';
 import {serve as serveStages} from '../pipelines/serve.js';
 import {allAnswered} from './all-answered.js';
 import type {Flags} from './flags.js';
-import {checkLog, failed, type Observers, observers} from './observers.js';
+import {failed, type Observers, observed} from './observers.js';
 import type {Stop} from './signals.js';
 
 /** How long a client that closed its end may still be answered what takes no turn. */
@@ -30,14 +30,7 @@ export async function runServe(flags: Flags, stop: Stop, version: string): Promi
 	const timeoutSecs = timeoutMs === undefined ? undefined : timeoutMs / 1000;
 	const atm = {...session, config: file, timeoutSecs};
 	const {config, warnings} = await loadAtmConfig({flags: atm, env: process.env, cwd: process.cwd()});
-	await checkLog(flags);
-	const watchers = observers(flags);
-	try {
-		for (const warning of warnings) watchers.log.warn('config.warning', warning);
-		return await serve(config, flags, watchers, stop, version);
-	} finally {
-		await watchers.close();
-	}
+	return observed(flags, warnings, watchers => serve(config, flags, watchers, stop, version));
 }
 
 async function serve(
