@@ -14,6 +14,7 @@ import {LiveSource} from '../view/live-source.js';
 import {ViewRoutes} from '../view/routes.js';
 import type {Converse} from './conversation.js';
 import {Metrics} from './metrics.js';
+import {isOwned} from './owned.js';
 import {type Opener, Service, type ServiceOptions} from './service.js';
 import {servicesOf} from './services.js';
 import {Sessions} from './sessions.js';
@@ -67,7 +68,7 @@ export class Gateway {
 		this.converse = converse;
 		this.live = options.live;
 		this.view = viewOf(options);
-		this.replicas = options.replicas;
+		this.#join(options.replicas);
 		this.config = config;
 		this.guard = guardOf(config);
 		this.services = this.#servicesOf(config, new Map());
@@ -140,8 +141,13 @@ export class Gateway {
 	async #regroup(config: Config): Promise<void> {
 		if (isSameSet(config, this.config)) return;
 		const before = this.replicas;
-		this.replicas = await this.#options.replicasOf?.(config);
+		this.#join(await this.#options.replicasOf?.(config));
 		await before?.close();
+	}
+
+	#join(replicas: Replicas | undefined): void {
+		this.replicas = replicas;
+		replicas?.whenLost(() => void this.sessions.endWhere(isOwned));
 	}
 
 	#servicesOf(config: Config, old: ReadonlyMap<string, Service>): Map<string, Service> {

@@ -5,7 +5,7 @@ import {program} from '../helpers/gateway.js';
 import {event, startUpstream, stream, type Upstream} from '../helpers/upstream.js';
 import {eventsOf} from '../replicas/events.js';
 import {type Roamer, roam, SECRET, startReplicas} from '../replicas/support.js';
-import {load, newClients, startBalancer} from './balanced.js';
+import {becomes, load, newClients, startBalancer} from './balanced.js';
 import {type RunningRedis, startRedis} from './redis.js';
 
 type Setting = {
@@ -25,11 +25,6 @@ async function setting(t: ExecutionContext): Promise<Setting> {
 	if (!one || !two) throw new Error('There are two.');
 	for (const gateway of [one, two]) await becomes(gateway, 'ready');
 	return {redis, upstream, one, two};
-}
-
-/** Waits until a gateway says this of itself. */
-async function becomes(gateway: RunningGateway, status: string): Promise<void> {
-	while (!(await gateway.fetch('/readyz')).text.includes(`"${status}"`)) await sleep(50);
 }
 
 /** Whether each change of the store's state was told, and told once. */
