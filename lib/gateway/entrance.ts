@@ -10,7 +10,7 @@ import {ANSWERED, FORWARDED} from '../replicas/hop.js';
 import type {Replicas} from '../replicas/replicas.js';
 import {headerOf} from '../transports/http-exchange.js';
 import {HttpSession} from '../transports/http-server.js';
-import {lastRefusal, noRoom, upgradeProblem} from './admission.js';
+import {admission, lastRefusal, noRoom, takeRate, upgradeProblem} from './admission.js';
 import type {Ground} from './begin-session.js';
 import {Bodies} from './bodies.js';
 import {callerOf} from './caller.js';
@@ -28,6 +28,7 @@ import {
 	noReplica,
 	notAnAnswer,
 	notAStream,
+	unknownService,
 	unknownToken,
 } from './refusals.js';
 import {ended, json, notUpgraded, only} from './replies.js';
@@ -85,7 +86,7 @@ export class Entrance {
 	}
 
 	/** Answers when it is known how, unless nobody waits any more. */
-	#answerLater(res: ServerResponse, known: Promise<() => Refused | undefined>): void {
+	#answerLater(res: ServerResponse, known: Promise<() => Refused | undefined>): undefined {
 		void known.then(work => {
 			if (!res.destroyed) this.#answer(res, work);
 		});
@@ -109,15 +110,11 @@ export class Entrance {
 		const isKnown = this.#gateway.guard.knows(req, service?.config.passAuthorization === false);
 		if (!isKnown && !this.#login.knows(req)) return unknownToken;
 		if ('service' in target) {
-			if (!service) return this.#noService();
-			const doubt = this.#gateway.replicas?.confirmed();
-			if (!doubt) return this.#serve(req, res, target, service);
-			// It was silent for a while: its sessions may not be its own any more.
-			this.#answerLater(
-				res,
-				doubt.then(() => () => this.#serve(req, res, target, service)),
-			);
-			return;
+			if (!service) return unknownService(this.#gateway.services);
+			const refused = admission(this.#gateway, req, service);
+			if (!(refused instanceof Promise)) return refused ?? this.#serve(req, res, target, service);
+			const known = refused.then(why => () => why ?? this.#serve(req, res, target, service));
+			return this.#answerLater(res, known);
 		}
 		return servePage(this.#gateway, req, res, target.kind);
 	}
@@ -231,17 +228,17 @@ export class Entrance {
 			const maxBytes = this.#gateway.config.limits.messageBytes;
 			const caller = callerOf(req, service);
 			this.#streams
-				.upgrade(req, socket, head, {service, caller, maxBytes})
+				.upgrade(req, socket, head, {
+					service,
+					caller,
+					maxBytes,
+					take: () => takeRate(this.#gateway, req, service),
+				})
 				.catch(error => logBug(this.#gateway.log, error));
 			return;
 		}
-		notUpgraded(socket, refused ?? this.#noService());
+		notUpgraded(socket, refused ?? unknownService(this.#gateway.services));
 	};
-
-	#noService(): Refused {
-		const services = [...this.#gateway.services.keys()].sort();
-		return {status: 404, message: 'There is no such service.', facts: {services}};
-	}
 }
 
 const methods: {readonly [kind in Served['kind']]: readonly string[]} = {

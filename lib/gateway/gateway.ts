@@ -15,6 +15,7 @@ import {ViewRoutes} from '../view/routes.js';
 import type {Converse} from './conversation.js';
 import {Metrics} from './metrics.js';
 import {isOwned} from './owned.js';
+import {Rates} from './rates.js';
 import {type Opener, Service, type ServiceOptions} from './service.js';
 import {servicesOf} from './services.js';
 import {Sessions} from './sessions.js';
@@ -46,6 +47,7 @@ export class Gateway {
 	readonly #options: GatewayOptions;
 	readonly sessions: Sessions;
 	readonly metrics: Metrics;
+	readonly rates: Rates;
 	readonly log: Log;
 	readonly converse: Converse;
 	readonly live: LiveTraffic;
@@ -78,6 +80,7 @@ export class Gateway {
 		const all = options.all ?? (() => this.#hub.open());
 		this.#all = new Service(allServers, this.#serviceOptions(config), all);
 		this.sessions = new Sessions({log, limits: () => this.config.limits});
+		this.rates = new Rates({limit: () => this.config.limits.rate, store: () => this.replicas?.store});
 		this.metrics = new Metrics({
 			sessions: () => this.sessions.size,
 			children: () => this.#sum(service => service.children),

@@ -9,6 +9,7 @@ import {acceptWebSocket, wsEndpoint} from '../transports/websocket.js';
 import type {Ground} from './begin-session.js';
 import type {Bodies} from './bodies.js';
 import {type Caller, Conversation} from './conversation.js';
+import {limited} from './limited.js';
 import type {Service} from './service.js';
 import {newSessionId} from './sessions.js';
 
@@ -86,16 +87,19 @@ export class Streams {
 			service,
 			caller,
 			maxBytes,
-		}: {readonly service: Service; readonly caller: Caller; readonly maxBytes: number},
+			take,
+		}: {
+			readonly service: Service;
+			readonly caller: Caller;
+			readonly maxBytes: number;
+			/** Counts a request: how long until it may be asked; 0 if it may be. */
+			readonly take: () => number | Promise<number>;
+		},
 	): Promise<void> {
 		const accepted = await acceptWebSocket(req, socket, head, maxBytes);
 		if (!accepted) return;
-		this.#begin(
-			newSessionId(),
-			wsEndpoint(accepted, {name: 'client', maxBytes, headers: headersOf(caller)}),
-			service,
-			caller,
-		);
+		const peer = wsEndpoint(accepted, {name: 'client', maxBytes, headers: headersOf(caller)});
+		this.#begin(newSessionId(), limited(peer, take), service, caller);
 	}
 
 	#begin(id: string, endpoint: Endpoint, service: Service, caller: Caller): void {
