@@ -26,9 +26,11 @@ return {granted, redis.call('PTTL', KEYS[1])}`;
 type Allowance = {
 	readonly limit: RateLimit;
 	left: number;
-	/** When a new stretch of time begins, by a clock that is never set. */
+	/** How much was taken for it in this stretch of time. */
+	taken: number;
+	/** When a new one begins, by a clock that is never set. */
 	until: number;
-	/** Whether no more than that is to be had until then. */
+	/** Whether no more than what is left is to be had until then. */
 	isLast: boolean;
 	/** More is being asked for. */
 	asking: Promise<void> | undefined;
@@ -52,11 +54,12 @@ export class Rates {
 		if (!limit) return 0;
 		const allowance = this.#allowanceOf(caller, limit);
 		const now = performance.now();
-		if (now >= allowance.until) Object.assign(allowance, {left: 0, isLast: false});
+		if (now >= allowance.until)
+			Object.assign(allowance, {left: 0, taken: 0, isLast: false, until: now + limit.windowMs});
 		if (allowance.left === 0 && !allowance.isLast) {
 			const store = this.#options.store();
 			if (store?.isUp) return this.#ask(store, caller, allowance).then(() => this.take(caller));
-			renew(allowance);
+			takeSlice(allowance);
 		}
 		if (allowance.left === 0) return Math.max(1, allowance.until - now);
 		allowance.left--;
@@ -66,7 +69,7 @@ export class Rates {
 	#allowanceOf(caller: string, limit: RateLimit): Allowance {
 		const known = this.#callers.get(caller);
 		if (known?.limit === limit) return known;
-		const fresh = {limit, left: 0, until: 0, isLast: false, asking: undefined};
+		const fresh = {limit, left: 0, taken: 0, until: 0, isLast: false, asking: undefined};
 		this.#callers.set(caller, fresh);
 		return fresh;
 	}
@@ -82,19 +85,25 @@ export class Rates {
 	async #granted(store: Store, caller: string, allowance: Allowance): Promise<void> {
 		const {count, windowMs} = allowance.limit;
 		const key = store.key('rate', store.name('rate', `${count}/${windowMs}`, caller));
-		const slice = Math.ceil(count / SLICES);
-		const answer = await store.ask(redis => redis.eval(GRANT, 1, key, count, slice, windowMs));
-		if (!Array.isArray(answer)) return renew(allowance);
-		const [granted, leftMs] = answer.map(Number);
-		allowance.left = granted ?? 0;
-		allowance.isLast = (granted ?? 0) < slice;
-		allowance.until = performance.now() + (leftMs ?? 0);
+		const answer = await store.ask(redis =>
+			redis.eval(GRANT, 1, key, count, sliceOf(allowance.limit), windowMs),
+		);
+		// It has just gone, or was too slow.
+		if (!Array.isArray(answer)) return takeSlice(allowance);
+		const [granted = 0, leftMs = 0] = answer.map(Number);
+		allowance.until = performance.now() + leftMs;
+		grant(allowance, granted);
 	}
 }
 
-/** All that may be asked for, from here alone. */
-function renew(allowance: Allowance): void {
-	allowance.left = allowance.limit.count;
-	allowance.isLast = true;
-	allowance.until = performance.now() + allowance.limit.windowMs;
+const sliceOf = ({count}: RateLimit): number => Math.ceil(count / SLICES);
+
+/** Takes a slice of what one replica alone may let through. */
+const takeSlice = (allowance: Allowance): void =>
+	grant(allowance, Math.min(sliceOf(allowance.limit), allowance.limit.count - allowance.taken));
+
+function grant(allowance: Allowance, granted: number): void {
+	allowance.left = Math.max(0, granted);
+	allowance.taken += allowance.left;
+	allowance.isLast = allowance.left === 0;
 }
