@@ -186,7 +186,7 @@ Secrets are shown as [hidden]. All mistakes are told at once, on stderr, each wi
 
 Keys
   listen tokens origins expose startupTimeout runTimeout packs secret advertise store
-  limits: message sessions idle
+  limits: message sessions idle rate
   servers (or mcpServers): for each name
     url or command; args env cwd; headers accept contentType
     transport (or type) targetVersion clientVersion cacheTools timeout enabled (or disabled)

@@ -42,3 +42,13 @@ function measured(text: string, units: ReadonlyMap<string, number>): number | un
 	const factor = units.get(unit.toLowerCase());
 	return number === undefined || factor === undefined ? undefined : Number(number) * factor;
 }
+
+/** So often in a stretch of time. */
+export type RateLimit = {readonly count: number; readonly windowMs: number};
+
+/** What `10/s`, `600/m` and `5000/h` say. */
+export const rateOf = (text: string): RateLimit | undefined => {
+	const [, count = '0', unit = ''] = /^(\d{1,7})\s*\/\s*([smh])$/.exec(text) ?? [];
+	const windowMs = durations.get(unit);
+	return windowMs === undefined || Number(count) === 0 ? undefined : {count: Number(count), windowMs};
+};

@@ -54,6 +54,7 @@ const wholeOf = ({limits, ...given}: GivenFile, folder: string): Omit<Config, 's
 		messageBytes: limits?.message ?? 64 * 2 ** 20,
 		sessions: limits?.sessions ?? 1000,
 		idleMs: limits?.idle ?? 30 * 60_000,
+		rate: limits?.rate,
 	},
 	packs: given.packs === undefined ? undefined : resolvePath(folder, given.packs),
 	secret: given.secret,

@@ -7,7 +7,7 @@ import {
 	type Version,
 	versions,
 } from '../protocol/version.js';
-import {durationOf, sizeOf} from '../units.js';
+import {durationOf, type RateLimit, rateOf, sizeOf} from '../units.js';
 import {isHeaderName, isHeaderValue, ownHeaders} from './headers.js';
 import {type Listen, listenOf} from './listen.js';
 
@@ -25,6 +25,8 @@ export type Limits = {
 	readonly sessions: number;
 	/** How long a session may be silent; 0 for ever. */
 	readonly idleMs: number;
+	/** How often one caller may ask; nobody is counted without. */
+	readonly rate: RateLimit | undefined;
 };
 
 /** The whole configuration, resolved: defaults filled in, variables expanded, paths absolute. */
@@ -124,6 +126,10 @@ const count = reads('a whole number from 1 to 1000000', given => {
 	return number >= 1 && number <= 1e6 ? number : undefined;
 });
 
+const rate = reads('so many requests in a second, a minute or an hour, like 10/s, 600/m or 5000/h', given =>
+	rateOf(asText(given)),
+);
+
 const urlWith = (expected: string, ...protocols: string[]) =>
 	reads(expected, given => {
 		const url = isText(given) && URL.canParse(given) ? new URL(given) : undefined;
@@ -138,8 +144,8 @@ const variableName = textThat('that of a variable', name => /^[^=]+$/.test(name)
 const list = <T extends z.ZodType>(item: T) => z.array(item, {error: 'a list'});
 
 const limitsShape = z.strictObject(
-	{message: size.optional(), sessions: count.optional(), idle: duration.optional()},
-	{error: 'message, sessions and idle'},
+	{message: size.optional(), sessions: count.optional(), idle: duration.optional(), rate: rate.optional()},
+	{error: 'message, sessions, idle and rate'},
 );
 
 const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/(\*\.)?([a-z0-9._-]+|\[[0-9a-f:]+\])(:(\d{1,5}|\*))?$/i;

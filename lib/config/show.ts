@@ -1,5 +1,6 @@
 import {stringify} from 'yaml';
 import {printable} from '../printable.js';
+import type {RateLimit} from '../units.js';
 import {HIDDEN, hiddenArgs, hiddenUrl} from './hide.js';
 import {listenText} from './listen.js';
 import type {Loaded} from './load.js';
@@ -43,6 +44,7 @@ const wholeOf = ({limits, services, ...config}: Config): Shown => ({
 		message: sizeText(limits.messageBytes),
 		sessions: limits.sessions,
 		idle: durationText(limits.idleMs),
+		rate: limits.rate && rateText(limits.rate),
 	},
 	packs: config.packs,
 	secret: config.secret === undefined ? undefined : HIDDEN,
@@ -96,6 +98,9 @@ const sizeText = (bytes: number): string => {
 	if (bytes % 2 ** 20 === 0) return `${bytes / 2 ** 20}MiB`;
 	return bytes % 2 ** 10 === 0 ? `${bytes / 2 ** 10}KiB` : `${bytes}B`;
 };
+
+const rateText = ({count, windowMs}: RateLimit): string =>
+	`${count}/${windowMs === 1000 ? 's' : windowMs === 60_000 ? 'm' : 'h'}`;
 
 const durationText = (ms: number): string => {
 	if (ms % 60_000 === 0 && ms > 0) return `${ms / 60_000}m`;

@@ -1,7 +1,10 @@
 import type {IncomingMessage} from 'node:http';
 import {BridgeError} from '../errors.js';
 import type {Refused} from '../http/refuse.js';
+import {FORWARDED} from '../replicas/hop.js';
+import {callerOf, isNobody} from './caller.js';
 import type {Gateway} from './gateway.js';
+import {tooOften} from './limited.js';
 import {disabled, draining, overloaded, unknownToken} from './refusals.js';
 import type {Service} from './service.js';
 
@@ -39,4 +42,40 @@ export function noRoom({isDraining, sessions}: Gateway): Refused | undefined {
 		if (!(error instanceof BridgeError)) throw error;
 		return overloaded(error);
 	}
+}
+
+/** Why a request for a service is not taken now. Mostly it is known at once. */
+export function admission(
+	gateway: Gateway,
+	req: IncomingMessage,
+	service: Service,
+): Refused | undefined | Promise<Refused | undefined> {
+	// A replica that was silent for a while may have lost its sessions to others' belief.
+	const doubt = gateway.replicas?.confirmed();
+	return doubt !== undefined
+		? doubt.then(() => rateRefusal(gateway, req, service))
+		: rateRefusal(gateway, req, service);
+}
+
+/** What is posted counts, where it comes in first. */
+function rateRefusal(
+	gateway: Gateway,
+	req: IncomingMessage,
+	service: Service,
+): Refused | undefined | Promise<Refused | undefined> {
+	if (req.method !== 'POST' || (gateway.replicas && FORWARDED in req.headers)) return;
+	const refusalFor = (waitMs: number): Refused | undefined => {
+		if (waitMs === 0) return;
+		const isDiscovery = req.headers['mcp-method'] === 'server/discover';
+		const headers = {'retry-after': String(Math.ceil(waitMs / 1000))};
+		return {...overloaded(tooOften(waitMs)), status: isDiscovery ? 400 : 429, headers};
+	};
+	const waitMs = takeRate(gateway, req, service);
+	return typeof waitMs === 'number' ? refusalFor(waitMs) : waitMs.then(refusalFor);
+}
+
+/** Counts a request. Who shows nothing is known by its address alone. */
+export function takeRate({rates}: Gateway, req: IncomingMessage, service: Service): number | Promise<number> {
+	const caller = callerOf(req, service);
+	return rates.take(isNobody(caller) ? `at ${req.socket.remoteAddress}` : caller.principal);
 }

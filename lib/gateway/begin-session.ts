@@ -4,6 +4,7 @@ import type {Log} from '../log.js';
 import {takesPriming} from '../protocol/http-hop.js';
 import {objectOf} from '../protocol/json.js';
 import type {Version} from '../protocol/version.js';
+import type {Whose} from '../replicas/last-sessions.js';
 import type {Replicas} from '../replicas/replicas.js';
 import type {Portable} from '../replicas/session-ids.js';
 import {LISTEN, newCarriage, QUIET, RESUMED} from '../transports/carriage.js';
@@ -21,7 +22,13 @@ export type Ground = {
 };
 
 /** Who begins to talk to what, and from where. */
-export type Beginning = {readonly service: Service; readonly caller: Caller; readonly place: string};
+export type Beginning = {
+	readonly service: Service;
+	readonly caller: Caller;
+	readonly place: string;
+	/** Which client it is to other replicas, if it can be told. */
+	readonly whose?: Whose | undefined;
+};
 
 /** A session that another replica began. */
 export type Resumed = {readonly id: string; readonly portable: Portable};
@@ -36,7 +43,7 @@ const MAX_STREAMS_BEFORE = 900_000_000;
 /** Begins a session over streamable HTTP, or carries one on. */
 export function beginSession(
 	ground: Ground,
-	{service, caller, place}: Beginning,
+	{service, caller, place, whose}: Beginning,
 	resumed?: Resumed,
 ): HttpSession {
 	const {log, sessions, converse} = ground;
@@ -47,7 +54,11 @@ export function beginSession(
 	const id = resumed?.id ?? newSessionId();
 	const client: HttpSession = new HttpSession({
 		...{name: 'client', log, signAfterMs: method => signAfter(service, conversation.session.client, method)},
-		id: answer => replicas?.idFor(id, holderOf(conversation), portableOf(conversation, answer)) ?? id,
+		id: answer => {
+			const given = replicas?.idFor(id, holderOf(conversation), portableOf(conversation, answer));
+			if (given !== undefined && whose) replicas?.lastSessions?.note(whose, given);
+			return given ?? id;
+		},
 		streamsBefore: replicas && randomInt(MAX_STREAMS_BEFORE),
 		shared: replicas?.eventsOf(id),
 		onListening: carriage && (isListening => carriage.say(isListening ? LISTEN : QUIET)),

@@ -1,17 +1,16 @@
 import type {IncomingMessage, ServerResponse} from 'node:http';
 import {performance} from 'node:perf_hooks';
 import type {Duplex} from 'node:stream';
-import type {Headers} from '../envelope.js';
 import {Answers} from '../http/answers.js';
 import {acceptedBy} from '../http/read-body.js';
 import {type Refused, refuse} from '../http/refuse.js';
 import {type Target, targetOf} from '../http/target.js';
 import {logBug} from '../log.js';
 import {ANSWERED, FORWARDED} from '../replicas/hop.js';
+import type {Replicas} from '../replicas/replicas.js';
 import {headerOf} from '../transports/http-exchange.js';
 import {HttpSession} from '../transports/http-server.js';
-import {SseServer} from '../transports/sse-server.js';
-import {lastRefusal, noRoom, upgradeProblem} from './admission.js';
+import {admission, lastRefusal, noRoom, takeRate, upgradeProblem} from './admission.js';
 import type {Ground} from './begin-session.js';
 import {Bodies} from './bodies.js';
 import {callerOf} from './caller.js';
@@ -19,7 +18,8 @@ import type {Caller} from './conversation.js';
 import type {Gateway} from './gateway.js';
 import {Login} from './login.js';
 import {servePage} from './pages.js';
-import {Posts, placeOf, sessionIdOf, severalIds} from './posts.js';
+import {Posts, sessionIdOf, severalIds} from './posts.js';
+import {leadBack} from './recall.js';
 import {
 	another,
 	disabled,
@@ -28,12 +28,13 @@ import {
 	noReplica,
 	notAnAnswer,
 	notAStream,
+	unknownService,
 	unknownToken,
 } from './refusals.js';
 import {ended, json, notUpgraded, only} from './replies.js';
 import type {Service} from './service.js';
 import {Streams} from './streams.js';
-import {forward, whereaboutsOf} from './whereabouts.js';
+import {lead} from './whereabouts.js';
 
 type Served = Extract<Target, {service: string}>;
 
@@ -70,14 +71,26 @@ export class Entrance {
 			const seconds = (performance.now() - start) / 1000;
 			this.#gateway.metrics.count(service?.config.name, req.method ?? '', res.statusCode, seconds);
 		});
+		this.#answer(res, () => this.#route(req, res, target, service));
+	};
+
+	/** Answers with why something is not done, if it is not. */
+	#answer(res: ServerResponse, work: () => Refused | undefined): void {
 		try {
-			const refused = this.#route(req, res, target, service);
+			const refused = work();
 			if (refused) refuse(res, refused);
 		} catch (error) {
 			logBug(this.#gateway.log, error);
 			refuse(res, internalError);
 		}
-	};
+	}
+
+	/** Answers when it is known how, unless nobody waits any more. */
+	#answerLater(res: ServerResponse, known: Promise<() => Refused | undefined>): undefined {
+		void known.then(work => {
+			if (!res.destroyed) this.#answer(res, work);
+		});
+	}
 
 	#targetOf({url = ''}: IncomingMessage): Target {
 		return targetOf(url, name => this.#gateway.services.has(name));
@@ -97,8 +110,11 @@ export class Entrance {
 		const isKnown = this.#gateway.guard.knows(req, service?.config.passAuthorization === false);
 		if (!isKnown && !this.#login.knows(req)) return unknownToken;
 		if ('service' in target) {
-			if (!service) return this.#noService();
-			return this.#serve(req, res, target, service);
+			if (!service) return unknownService(this.#gateway.services);
+			const refused = admission(this.#gateway, req, service);
+			if (!(refused instanceof Promise)) return refused ?? this.#serve(req, res, target, service);
+			const known = refused.then(why => () => why ?? this.#serve(req, res, target, service));
+			return this.#answerLater(res, known);
 		}
 		return servePage(this.#gateway, req, res, target.kind);
 	}
@@ -130,14 +146,14 @@ export class Entrance {
 		if (!replicas || typeof given !== 'string') return this.#take(req, res, target, service, caller, given);
 		// Whoever keeps this connection is to use another one, which may lead elsewhere.
 		if (this.#gateway.isDraining) res.shouldKeepAlive = false;
-		const beginning = {service, caller, place: placeOf(req)};
-		const found = whereaboutsOf({ground: this.#ground, replicas}, given, req, beginning);
-		if ('refused' in found) return found.refused;
-		if ('owner' in found)
-			return forward({...this.#ground, replicas, bodies: this.#bodies}, found.owner, req, res, service);
-		// From here on it is known by the id that replicas know it by.
-		req.headers['mcp-session-id'] = found.here;
-		return this.#take(req, res, target, service, caller, found.here);
+		const asked = {req, res, service, caller};
+		return lead(this.#means(replicas), given, asked, here =>
+			this.#take(req, res, target, service, caller, here),
+		);
+	}
+
+	#means(replicas: Replicas) {
+		return {ground: this.#ground, bodies: this.#bodies, replicas};
 	}
 
 	/** Takes what is for a session that is here, or for none. */
@@ -149,7 +165,8 @@ export class Entrance {
 		caller: Caller,
 		id: ReturnType<typeof sessionIdOf>,
 	): Refused | undefined {
-		if (target.kind === 'message') return this.#message(req, res, String(id), service, caller);
+		if (target.kind === 'message')
+			return this.#streams.receive(req, res, String(id), {service, caller, bodies: this.#bodies});
 		if (req.method === 'POST') return this.#post(req, res, service, caller);
 		if (id === undefined) return {status: 405, message: 'Method Not Allowed', headers: {allow: 'POST'}};
 		if (id instanceof Error) return severalIds;
@@ -180,9 +197,18 @@ export class Entrance {
 			if (!line) refuse(res, refused ?? {status: 400, message: 'Bad Request'});
 			else if (!service.config.enabled) refuse(res, disabledFor(service.config.name, line));
 			else if (this.#gateway.find(service.config.name) !== service) refuse(res, another(service.config.name));
-			else this.#posts.take(req, res, line, service, caller);
+			else this.#said(req, res, line, service, caller);
 		});
 		return;
+	}
+
+	/** Takes what was posted. Who names no session may have one at another replica. */
+	#said(req: IncomingMessage, res: ServerResponse, body: Buffer, service: Service, caller: Caller): void {
+		const {replicas} = this.#gateway;
+		const take = (): undefined => void this.#posts.take(req, res, body, service, caller);
+		const back = replicas && leadBack(this.#means(replicas), {req, res, body, service, caller}, take);
+		if (back) this.#answerLater(res, back);
+		else take();
 	}
 
 	/** A client of 2024-11-05 begins. */
@@ -190,29 +216,6 @@ export class Entrance {
 		const problem = acceptedBy(req).events ? noRoom(this.#gateway) : notAStream;
 		if (problem) return problem;
 		this.#streams.listen(res, service, caller);
-		return;
-	}
-
-	/** Such a client says something. It is read when there is room for it. */
-	#message(
-		req: IncomingMessage,
-		res: ServerResponse,
-		id: string,
-		service: Service,
-		caller: Caller,
-	): Refused | undefined {
-		const listener = this.#streams.listener(id, service, caller);
-		if (!(listener instanceof SseServer)) return listener;
-		const problem = this.#bodies.problem(req);
-		if (problem) return problem;
-		const headers: Headers = caller.authorization === undefined ? {} : {authorization: caller.authorization};
-		listener.valve.whenOpen(() =>
-			this.#bodies.read(req, res, (line, refused) => {
-				if (!line) return refuse(res, refused ?? {status: 400, message: 'Bad Request'});
-				res.writeHead(202, {'content-length': 0}).end();
-				listener.receive(line, headers);
-			}),
-		);
 		return;
 	}
 
@@ -225,17 +228,17 @@ export class Entrance {
 			const maxBytes = this.#gateway.config.limits.messageBytes;
 			const caller = callerOf(req, service);
 			this.#streams
-				.upgrade(req, socket, head, {service, caller, maxBytes})
+				.upgrade(req, socket, head, {
+					service,
+					caller,
+					maxBytes,
+					take: () => takeRate(this.#gateway, req, service),
+				})
 				.catch(error => logBug(this.#gateway.log, error));
 			return;
 		}
-		notUpgraded(socket, refused ?? this.#noService());
+		notUpgraded(socket, refused ?? unknownService(this.#gateway.services));
 	};
-
-	#noService(): Refused {
-		const services = [...this.#gateway.services.keys()].sort();
-		return {status: 404, message: 'There is no such service.', facts: {services}};
-	}
 }
 
 const methods: {readonly [kind in Served['kind']]: readonly string[]} = {

@@ -14,6 +14,8 @@ import {LiveSource} from '../view/live-source.js';
 import {ViewRoutes} from '../view/routes.js';
 import type {Converse} from './conversation.js';
 import {Metrics} from './metrics.js';
+import {isOwned} from './owned.js';
+import {Rates} from './rates.js';
 import {type Opener, Service, type ServiceOptions} from './service.js';
 import {servicesOf} from './services.js';
 import {Sessions} from './sessions.js';
@@ -45,6 +47,7 @@ export class Gateway {
 	readonly #options: GatewayOptions;
 	readonly sessions: Sessions;
 	readonly metrics: Metrics;
+	readonly rates: Rates;
 	readonly log: Log;
 	readonly converse: Converse;
 	readonly live: LiveTraffic;
@@ -67,7 +70,7 @@ export class Gateway {
 		this.converse = converse;
 		this.live = options.live;
 		this.view = viewOf(options);
-		this.replicas = options.replicas;
+		this.#join(options.replicas);
 		this.config = config;
 		this.guard = guardOf(config);
 		this.services = this.#servicesOf(config, new Map());
@@ -77,6 +80,7 @@ export class Gateway {
 		const all = options.all ?? (() => this.#hub.open());
 		this.#all = new Service(allServers, this.#serviceOptions(config), all);
 		this.sessions = new Sessions({log, limits: () => this.config.limits});
+		this.rates = new Rates({limit: () => this.config.limits.rate, store: () => this.replicas?.store});
 		this.metrics = new Metrics({
 			sessions: () => this.sessions.size,
 			children: () => this.#sum(service => service.children),
@@ -140,8 +144,13 @@ export class Gateway {
 	async #regroup(config: Config): Promise<void> {
 		if (isSameSet(config, this.config)) return;
 		const before = this.replicas;
-		this.replicas = await this.#options.replicasOf?.(config);
+		this.#join(await this.#options.replicasOf?.(config));
 		await before?.close();
+	}
+
+	#join(replicas: Replicas | undefined): void {
+		this.replicas = replicas;
+		replicas?.whenLost(() => void this.sessions.endWhere(isOwned));
 	}
 
 	#servicesOf(config: Config, old: ReadonlyMap<string, Service>): Map<string, Service> {

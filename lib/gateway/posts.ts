@@ -12,7 +12,7 @@ import {HttpSession} from '../transports/http-server.js';
 import type {Post} from '../transports/http-session-options.js';
 import {wholeMessage} from '../transports/whole-message.js';
 import {beginSession, type Ground, signAfter} from './begin-session.js';
-import {isNobody} from './caller.js';
+import {isNobody, whoseIs} from './caller.js';
 import {type Caller, Conversation} from './conversation.js';
 import {HeldBack} from './held-back.js';
 import {isModernPost, modernProblem} from './modern-request.js';
@@ -81,7 +81,10 @@ export class Posts {
 		}
 		const problem = versionProblem(headerText(req, 'mcp-protocol-version'));
 		if (problem !== undefined) return {status: 400, id, code: -32600, message: problem};
-		if (method === 'initialize') return beginSession(this.#options, {service, caller, place: placeOf(req)});
+		if (method === 'initialize') {
+			const whose = whoseIs(req, service, caller);
+			return beginSession(this.#options, {service, caller, place: placeOf(req), whose});
+		}
 		const {sessions} = this.#options;
 		const {name} = service.config;
 		if (session !== undefined) {

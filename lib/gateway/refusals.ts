@@ -7,6 +7,12 @@ export const unknownToken: Refused = {
 	headers: {'www-authenticate': 'Bearer realm="bridge"'},
 };
 
+export const unknownService = (services: ReadonlyMap<string, unknown>): Refused => ({
+	status: 404,
+	message: 'There is no such service.',
+	facts: {services: [...services.keys()].sort()},
+});
+
 export const notAStream: Refused = {status: 406, message: 'Not Acceptable: a stream is text/event-stream'};
 
 export const notAnAnswer: Refused = {

@@ -2,12 +2,14 @@ import type {IncomingMessage, ServerResponse} from 'node:http';
 import type {Duplex} from 'node:stream';
 import type {Headers} from '../envelope.js';
 import {BridgeError} from '../errors.js';
-import type {Refused} from '../http/refuse.js';
+import {type Refused, refuse} from '../http/refuse.js';
 import type {Endpoint} from '../stage.js';
 import {SseServer} from '../transports/sse-server.js';
 import {acceptWebSocket, wsEndpoint} from '../transports/websocket.js';
 import type {Ground} from './begin-session.js';
+import type {Bodies} from './bodies.js';
 import {type Caller, Conversation} from './conversation.js';
+import {limited} from './limited.js';
 import type {Service} from './service.js';
 import {newSessionId} from './sessions.js';
 
@@ -45,8 +47,29 @@ export class Streams {
 		this.#begin(own, new SseServer(res, {name: 'client', path, log, id}), service, caller);
 	}
 
+	/** A client that listens says something. It is read when there is room for it. */
+	receive(
+		req: IncomingMessage,
+		res: ServerResponse,
+		id: string,
+		{service, caller, bodies}: {readonly service: Service; readonly caller: Caller; readonly bodies: Bodies},
+	): Refused | undefined {
+		const listener = this.#listener(id, service, caller);
+		if (!(listener instanceof SseServer)) return listener;
+		const problem = bodies.problem(req);
+		if (problem) return problem;
+		listener.valve.whenOpen(() =>
+			bodies.read(req, res, (line, refused) => {
+				if (!line) return refuse(res, refused ?? {status: 400, message: 'Bad Request'});
+				res.writeHead(202, {'content-length': 0}).end();
+				listener.receive(line, headersOf(caller));
+			}),
+		);
+		return;
+	}
+
 	/** The listener that a message is from. */
-	listener(id: string, service: Service, caller: Caller): SseServer | Refused {
+	#listener(id: string, service: Service, caller: Caller): SseServer | Refused {
 		const {sessions} = this.#options;
 		const {name} = service.config;
 		const held = sessions.find(id, name, caller.principal);
@@ -64,12 +87,19 @@ export class Streams {
 			service,
 			caller,
 			maxBytes,
-		}: {readonly service: Service; readonly caller: Caller; readonly maxBytes: number},
+			take,
+		}: {
+			readonly service: Service;
+			readonly caller: Caller;
+			readonly maxBytes: number;
+			/** Counts a request: how long until it may be asked; 0 if it may be. */
+			readonly take: () => number | Promise<number>;
+		},
 	): Promise<void> {
 		const accepted = await acceptWebSocket(req, socket, head, maxBytes);
 		if (!accepted) return;
-		const headers: Headers = caller.authorization === undefined ? {} : {authorization: caller.authorization};
-		this.#begin(newSessionId(), wsEndpoint(accepted, {name: 'client', maxBytes, headers}), service, caller);
+		const peer = wsEndpoint(accepted, {name: 'client', maxBytes, headers: headersOf(caller)});
+		this.#begin(newSessionId(), limited(peer, take), service, caller);
 	}
 
 	#begin(id: string, endpoint: Endpoint, service: Service, caller: Caller): void {
@@ -85,3 +115,6 @@ export class Streams {
 		}
 	}
 }
+
+/** What a client came with that goes on to its server. */
+const headersOf = ({authorization}: Caller): Headers => (authorization === undefined ? {} : {authorization});

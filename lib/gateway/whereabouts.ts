@@ -3,21 +3,24 @@ import {BridgeError} from '../errors.js';
 import {type Refused, refuse} from '../http/refuse.js';
 import {FORWARDED} from '../replicas/hop.js';
 import type {Replicas} from '../replicas/replicas.js';
+import type {Owner} from '../replicas/session-ids.js';
 import {type Beginning, beginSession, type Ground} from './begin-session.js';
 import type {Bodies} from './bodies.js';
+import {whoseIs} from './caller.js';
+import type {Caller} from './conversation.js';
+import {placeOf} from './posts.js';
 import {overloaded} from './refusals.js';
 import type {Service} from './service.js';
-import type {Sessions} from './sessions.js';
 
 /** The id of no session. */
 const NONE = '';
 
 /** Where a session is: here, under the id that it has among replicas; at another replica; or nowhere, for want of room. */
-export type Whereabouts = {readonly here: string} | {readonly owner: URL} | {readonly refused: Refused};
+type Whereabouts = {readonly here: string} | {readonly owner: Owner} | {readonly refused: Refused};
 
 /** Finds the session that a client knows by this id, and carries it on here if it can be. */
-export function whereaboutsOf(
-	{ground, replicas}: {readonly ground: Ground; readonly replicas: Replicas},
+function whereaboutsOf(
+	{ground, replicas}: Means,
 	given: string,
 	req: IncomingMessage,
 	beginning: Beginning,
@@ -31,7 +34,7 @@ export function whereaboutsOf(
 		if (replicas.isSelf(place)) return {here: id};
 		// A request goes from one replica to another, and no further.
 		const isElsewhere = place.address !== undefined && req.headers[FORWARDED] === undefined;
-		return isElsewhere ? {owner: new URL(place.address)} : {here: NONE};
+		return isElsewhere ? {owner: place} : {here: NONE};
 	}
 	if (ground.sessions.find(id, holder.service, holder.principal)) return {here: id};
 	if (service.config.transport !== 'http') return {here: NONE};
@@ -45,18 +48,47 @@ export function whereaboutsOf(
 	}
 }
 
-type Means = {readonly replicas: Replicas; readonly bodies: Bodies; readonly sessions: Sessions};
+export type Means = {readonly ground: Ground; readonly replicas: Replicas; readonly bodies: Bodies};
+
+/** A request for a service, with its body if that was read already. */
+export type Asked = {
+	readonly req: IncomingMessage;
+	readonly res: ServerResponse;
+	readonly service: Service;
+	readonly caller: Caller;
+	readonly body?: Buffer;
+};
+
+/** Leads a request to the session with this id: to another replica, or to `take`, by the id that replicas know it by. */
+export function lead(
+	means: Means,
+	given: string,
+	asked: Asked,
+	take: (here: string) => Refused | undefined,
+): Refused | undefined {
+	const {req, service, caller} = asked;
+	const found = whereaboutsOf(means, given, req, {service, caller, place: placeOf(req)});
+	if ('refused' in found) return found.refused;
+	if ('owner' in found) return forward(means, found.owner, asked);
+	const {lastSessions} = means.replicas;
+	const whose = whoseIs(req, service, caller);
+	if (whose && req.method === 'DELETE') void lastSessions?.forget(whose, given);
+	else if (whose && found.here !== NONE) lastSessions?.note(whose, given);
+	// From here on it is known by the id that replicas know it by.
+	req.headers['mcp-session-id'] = found.here;
+	return take(found.here);
+}
 
 /** Hands a request to the replica that has its session. */
-export function forward(
-	{replicas: {forwarder}, bodies, sessions}: Means,
-	owner: URL,
-	req: IncomingMessage,
-	res: ServerResponse,
-	{config: {name, timeoutMs}}: Service,
+function forward(
+	{replicas: {forwarder}, bodies, ground: {sessions}}: Means,
+	owner: Owner,
+	{req, res, service, body: read}: Asked,
 ): Refused | undefined {
+	const {name, timeoutMs} = service.config;
 	const common = {req, res, owner, timeoutMs, unknown: () => sessions.unknown(name)};
 	if (req.method !== 'POST') return void forwarder.forward(common);
+	if (read) return void forwarder.forward({...common, body: read});
 	const problem = bodies.problem(req);
 	if (problem) return problem;
 	bodies.read(req, res, (body, refused) => {

@@ -7,18 +7,22 @@ import type {Log} from '../log.js';
 import {type Exchange, exchangeOver, newAgent, type Reader} from '../transports/http-exchange.js';
 import {sseEvent} from '../wire/sse.js';
 import {answerHeaders, type Hop} from './hop.js';
+import type {Owners} from './owners.js';
+import type {Owner} from './session-ids.js';
 
 /** A replica that is there takes a connection much faster. One that is not may not even refuse it. */
 const CONNECT_MS = 1000;
 /** How much longer than its server a replica may take to answer. */
 const GRACE_MS = 5000;
+/** How often it is seen to whether a replica that is waited for is still there. */
+const LOOK_MS = 1000;
 const EMPTY = Buffer.alloc(0);
 
 export type Forwarded = {
 	readonly req: IncomingMessage;
 	readonly res: ServerResponse;
 	/** The replica that has the session. */
-	readonly owner: URL;
+	readonly owner: Owner;
 	readonly body?: Buffer;
 	/** How long the server may take; 0 for ever. */
 	readonly timeoutMs: number;
@@ -26,30 +30,38 @@ export type Forwarded = {
 	readonly unknown: () => Refused;
 };
 
+export type ForwarderOptions = {
+	readonly hop: Hop;
+	readonly log: Log;
+	/** Who is there, where there is a store that knows. */
+	readonly owners: Owners | undefined;
+};
+
 /** Hands requests to the replicas that have their sessions, and answers to the clients. */
 export class Forwarder {
-	readonly #hop: Hop;
-	readonly #log: Log;
+	readonly #options: ForwarderOptions;
 	#agent: Promise<Agent> | undefined;
 	/** How many were handed on, and how many of them came to nothing. */
 	readonly counts = {forwarded: 0, failed: 0};
 
-	constructor(hop: Hop, log: Log) {
-		this.#hop = hop;
-		this.#log = log;
+	constructor(options: ForwarderOptions) {
+		this.#options = options;
 	}
 
 	async forward(forwarded: Forwarded): Promise<void> {
 		this.#agent ??= newAgent(CONNECT_MS);
 		this.counts.forwarded++;
 		const agent = await this.#agent;
-		if (!forwarded.res.destroyed)
-			new Passage(forwarded, this.#hop, reason => this.#failed(reason)).begin(agent);
+		const isGone = (await this.#options.owners?.isGone(forwarded.owner)) ?? false;
+		if (forwarded.res.destroyed) return;
+		const passage = new Passage(forwarded, this.#options, reason => this.#failed(reason));
+		if (isGone) passage.refuse();
+		else passage.begin(agent);
 	}
 
 	#failed(reason: string): void {
 		this.counts.failed++;
-		this.#log.warn(
+		this.#options.log.warn(
 			'replica.unreachable',
 			`A session is on another replica, which did not answer: ${reason}.`,
 		);
@@ -69,19 +81,20 @@ const unheard: readonly unknown[] = [
 /** One request on its way to another replica, and its answer on the way back. */
 class Passage {
 	readonly #forwarded: Forwarded;
-	readonly #hop: Hop;
+	readonly #options: ForwarderOptions;
 	readonly #onFailure: (reason: string) => void;
 	readonly #headers: Headers;
 	/** The id of the request that is handed on, as text. */
 	readonly #id: string | undefined;
 	#stop: () => void = () => {};
 	#patience: NodeJS.Timeout | undefined;
+	#looks: NodeJS.Timeout | undefined;
 
-	constructor(forwarded: Forwarded, hop: Hop, onFailure: (reason: string) => void) {
+	constructor(forwarded: Forwarded, options: ForwarderOptions, onFailure: (reason: string) => void) {
 		this.#forwarded = forwarded;
-		this.#hop = hop;
+		this.#options = options;
 		this.#onFailure = onFailure;
-		this.#headers = hop.headersFor(forwarded.req);
+		this.#headers = options.hop.headersFor(forwarded.req);
 		const {id, method} = Envelope.received(forwarded.body ?? EMPTY, local).head;
 		this.#id = method === undefined ? undefined : id;
 	}
@@ -90,7 +103,7 @@ class Passage {
 		const {req, res, owner, body, timeoutMs} = this.#forwarded;
 		this.#stop = exchangeOver(agent, {
 			method: req.method as Exchange['method'],
-			url: new URL(req.url ?? '', owner),
+			url: new URL(req.url ?? '', owner.address),
 			headers: this.#headers,
 			...(body ? {body} : {}),
 			onHead: (status, headers) => this.#begun(status, headers),
@@ -98,8 +111,10 @@ class Passage {
 		});
 		res.once('close', () => {
 			clearTimeout(this.#patience);
+			clearInterval(this.#looks);
 			this.#stop();
 		});
+		if (this.#options.owners) this.#looks = setInterval(() => void this.#look(), LOOK_MS).unref();
 		if (timeoutMs > 0 && req.method === 'POST')
 			this.#patience = setTimeout(() => this.#tooSlow(), timeoutMs + GRACE_MS).unref();
 	}
@@ -107,7 +122,7 @@ class Passage {
 	#begun(status: number, headers: IncomingHttpHeaders): Reader {
 		const {res, unknown} = this.#forwarded;
 		clearTimeout(this.#patience);
-		if (!this.#hop.isProven(this.#headers, headers)) {
+		if (!this.#options.hop.isProven(this.#headers, headers)) {
 			// Somebody else is there by now. What it says is not for the client.
 			this.#onFailure('what is there is no replica');
 			refuse(res, {...unknown(), id: this.#id});
@@ -122,6 +137,22 @@ class Passage {
 			},
 			onEnd: () => res.end(),
 		};
+	}
+
+	/** The session is gone with its replica: nothing of this was heard there. */
+	refuse(): void {
+		this.#onFailure('it has lost its lease');
+		refuse(this.#forwarded.res, {...this.#forwarded.unknown(), id: this.#id});
+	}
+
+	/** A replica that is silent may be at work, or have stopped. */
+	async #look(): Promise<void> {
+		const {owner, res} = this.#forwarded;
+		if (!(await this.#options.owners?.isGone(owner)) || res.destroyed || res.writableEnded) return;
+		this.#onFailure('it has lost its lease');
+		this.#stop();
+		if (res.headersSent) this.#cut();
+		else refuse(res, refusal(502, lost, this.#id));
 	}
 
 	#broken(error: NodeJS.ErrnoException, wasBegun: boolean): void {

@@ -12,6 +12,8 @@ const options = {
 	maxRetriesPerRequest: 1,
 	commandTimeout: PATIENCE_MS,
 	connectTimeout: 2000,
+	// One command less that a user of the store has to be allowed.
+	disableClientInfo: true,
 	retryStrategy: (times: number): number => Math.min(50 * 2 ** Math.min(times, 10), MAX_PAUSE_MS),
 };
 
@@ -30,13 +32,14 @@ export async function connectTo(url: URL): Promise<Connection> {
 	const nodes = [url.host, ...query.getAll('node')].map(addressOf);
 	const db = Number(url.pathname.slice(1)) || 0;
 	const name = query.get('sentinel');
+	const sentinelTls = 'tls' in tls ? {sentinelTLS: {}, enableTLSForSentinelMode: true} : {};
 	const common: Omit<RedisOptions, 'replyMapping'> = {...options, ...login, ...tls, db};
 	if (query.has('cluster'))
 		return new ioredis.Cluster(nodes, {
-			...{redisOptions: {...login, ...tls, commandTimeout: PATIENCE_MS}},
+			...{redisOptions: {...login, ...tls, commandTimeout: PATIENCE_MS, disableClientInfo: true}},
 			...{enableOfflineQueue: false, clusterRetryStrategy: options.retryStrategy},
 		});
-	if (name !== null) return new ioredis.Redis({...common, name, sentinels: nodes});
+	if (name !== null) return new ioredis.Redis({...common, name, sentinels: nodes, ...sentinelTls});
 	return new ioredis.Redis({...common, ...nodes[0]});
 }
 

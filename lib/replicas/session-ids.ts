@@ -9,6 +9,8 @@ export type Owner = {
 	readonly instance: string;
 	/** Where others reach it; undefined where they do not. */
 	readonly address: string | undefined;
+	/** The number of the lease under which it began the session; 0 for none. */
+	readonly term: number;
 };
 
 /** All that another replica needs to know to carry a conversation on. */
@@ -30,7 +32,7 @@ export type Named = {
 export type Holder = {readonly service: string; readonly principal: string};
 
 /** How long an id is good for, since clients are given it but once. */
-const LIFETIME_MS = 7 * 24 * 3600 * 1000;
+export const LIFETIME_MS = 7 * 24 * 3600 * 1000;
 /** How far the clocks of replicas may be apart. */
 const SKEW_MS = 5 * 60 * 1000;
 /** Ids that were read lately, and need not be opened again. The oldest is forgotten for the next. */

@@ -1,4 +1,4 @@
-import type {Leases} from './lease.js';
+import type {Owners, Tenant} from './owners.js';
 import type {Store} from './store.js';
 
 /** How long events are kept for a client to come back to, and how many of one stream. */
@@ -15,7 +15,7 @@ export type Kind = {
 	readonly about?: string | undefined;
 };
 
-type Told = Kind & {readonly by: string};
+type Told = Kind & {readonly by: Tenant};
 
 export type Event = {readonly place: number; readonly data: Buffer};
 
@@ -28,7 +28,7 @@ export type Tale = Told & {
 
 export type SharedEventsOptions = {
 	readonly store: Store;
-	readonly leases: Leases;
+	readonly owners: Owners;
 	/** The id of the session among replicas. */
 	readonly session: string;
 	/** Which replica this is. */
@@ -60,7 +60,9 @@ export class SharedEvents {
 
 	/** A stream begins. */
 	begun(stream: number, {about}: Kind): void {
-		this.#add(stream, '0-1', 'kind', JSON.stringify({about, by: this.#options.instance} satisfies Told));
+		const {instance, owners} = this.#options;
+		const told: Told = {about, by: {instance, term: owners.term}};
+		this.#add(stream, '0-1', 'kind', JSON.stringify(told));
 	}
 
 	add(stream: number, place: number, data: Buffer): void {
@@ -95,7 +97,7 @@ export class SharedEvents {
 
 	/** Whether nothing can come any more, since the replica is gone that it would come from. */
 	isAbandoned({by}: Tale): Promise<boolean> {
-		return this.#options.leases.isGone(by);
+		return this.#options.owners.isGone(by);
 	}
 
 	/** Tells whenever something may have become of a stream, until what it returns is called. */

@@ -75,8 +75,8 @@ export class Store {
 		return createHmac('sha256', this.#nameKey).update(JSON.stringify(parts)).digest('base64url').slice(0, 32);
 	}
 
-	key(kind: string, name: string): string {
-		return `${PREFIX}${kind}:${name}`;
+	key(kind: string, name?: string): string {
+		return name === undefined ? `${PREFIX}${kind}` : `${PREFIX}${kind}:${name}`;
 	}
 
 	seal(value: string, key: string): string {

@@ -79,7 +79,7 @@ test('takes what variables hold, which is always text', t => {
 		limits: {sessions: '5', message: '2048', idle: '0'},
 		servers: {a: {command: 'x', enabled: 'false', cacheTools: 'true', timeout: '2.5'}},
 	});
-	t.deepEqual(limits, {sessions: 5, messageBytes: 2048, idleMs: 0});
+	t.deepEqual(limits, {sessions: 5, messageBytes: 2048, idleMs: 0, rate: undefined});
 	t.like(services.get('a'), {enabled: false, cacheTools: true, timeoutMs: 2500});
 });
 

@@ -67,7 +67,7 @@ test('M2 the first secret seals, those before it open, and others do not', t => 
 });
 
 const holder = {service: 'files', principal: '["Bearer a",null]'};
-const named: Named = {id: 'abc', place: {instance: 'i', address: 'http://bridge-1:7411/'}};
+const named: Named = {id: 'abc', place: {instance: 'i', address: 'http://bridge-1:7411/', term: 0}};
 
 test('M1 an id is read by whoever has the secret, for its service and its caller alone', t => {
 	const id = new SessionIds(['secret']).make(named, holder) ?? '';
@@ -94,6 +94,6 @@ test('L5 an id is good for a week, by clocks that are up to five minutes apart',
 });
 
 test('an id that would be too long for a header is none', t => {
-	const place = {instance: 'x'.repeat(4000), address: undefined};
+	const place = {instance: 'x'.repeat(4000), address: undefined, term: 0};
 	t.is(new SessionIds(['secret']).make({id: 'a', place}, holder), undefined);
 });

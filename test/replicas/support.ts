@@ -3,6 +3,7 @@ import {type Message, opening} from '../helpers/bridge.js';
 import {
 	type Answer,
 	type GatewayConfig,
+	type GatewayOptions,
 	messageIn,
 	type RunningGateway,
 	startGateway,
@@ -16,8 +17,9 @@ export async function startReplicas(
 	t: ExecutionContext,
 	count: number,
 	config: GatewayConfig,
+	options?: GatewayOptions,
 ): Promise<RunningGateway[]> {
-	return Promise.all(Array.from({length: count}, () => startReplica(t, config)));
+	return Promise.all(Array.from({length: count}, () => startReplica(t, config, undefined, options)));
 }
 
 /** Starts one of them, on this port if one is named. */
@@ -25,10 +27,12 @@ export async function startReplica(
 	t: ExecutionContext,
 	config: GatewayConfig,
 	named?: number,
+	options?: GatewayOptions,
 ): Promise<RunningGateway> {
 	const port = named ?? (await freePort());
 	const address = `127.0.0.1:${port}`;
-	return startGateway(t, {listen: address, advertise: `http://${address}`, secret: SECRET, ...config});
+	const own = {listen: address, advertise: `http://${address}`, secret: SECRET};
+	return startGateway(t, {...own, ...config}, options);
 }
 
 /** A client whose requests go to whichever gateway it is told. */

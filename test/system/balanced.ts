@@ -45,6 +45,11 @@ export async function startBalancer(
 	return port;
 }
 
+/** Waits until a gateway says this of itself. */
+export async function becomes(gateway: RunningGateway, status: string): Promise<void> {
+	while (!(await gateway.fetch('/readyz')).text.includes(`"${status}"`)) await sleep(50);
+}
+
 type Reply = {readonly status: number; readonly headers: IncomingHttpHeaders; readonly text: string};
 
 const common = {'content-type': 'application/json', accept: 'application/json, text/event-stream'};

@@ -10,16 +10,19 @@ import {need} from './tools.js';
 export class RunningRedis {
 	readonly port: number;
 	readonly #folder: string;
+	readonly #more: readonly string[];
 	#process: ChildProcess | undefined;
 
-	constructor(port: number, folder: string) {
+	/** `more` is for its command line. */
+	constructor(port: number, folder: string, more: readonly string[] = []) {
 		this.port = port;
 		this.#folder = folder;
+		this.#more = more;
 	}
 
 	async start(): Promise<void> {
 		const flags = ['--port', `${this.port}`, '--bind', '127.0.0.1', '--save', '', '--dir', this.#folder];
-		const redis = spawn('redis-server', flags, {stdio: ['ignore', 'pipe', 'inherit']});
+		const redis = spawn('redis-server', [...flags, ...this.#more], {stdio: ['ignore', 'pipe', 'inherit']});
 		let said = '';
 		redis.stdout.on('data', chunk => {
 			said += chunk;
@@ -41,10 +44,10 @@ export class RunningRedis {
 	}
 }
 
-export async function startRedis(t: ExecutionContext): Promise<RunningRedis> {
+export async function startRedis(t: ExecutionContext, more: readonly string[] = []): Promise<RunningRedis> {
 	need('redis-server');
 	need('redis-cli', 'redis-tools');
-	const redis = new RunningRedis(await freePort(), tempFolder(t));
+	const redis = new RunningRedis(await freePort(), tempFolder(t), more);
 	await redis.start();
 	t.teardown(() => redis.kill());
 	return redis;
@@ -57,7 +60,8 @@ export async function cli(port: number, args: readonly string[], input = ''): Pr
 	client.stdout.on('data', chunk => {
 		text += chunk;
 	});
-	client.stdin.end(input);
+	// It may have ended before it was given anything.
+	client.stdin.on('error', () => {}).end(input);
 	await once(client, 'close');
 	return text.trim();
 }

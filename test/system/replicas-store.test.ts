@@ -1,3 +1,4 @@
+import {readFileSync} from 'node:fs';
 import {setTimeout as sleep} from 'node:timers/promises';
 import test, {type ExecutionContext} from 'ava';
 import type {RunningGateway} from '../helpers/gateway.js';
@@ -5,7 +6,7 @@ import {program} from '../helpers/gateway.js';
 import {event, startUpstream, stream, type Upstream} from '../helpers/upstream.js';
 import {eventsOf} from '../replicas/events.js';
 import {type Roamer, roam, SECRET, startReplicas} from '../replicas/support.js';
-import {load, newClients, startBalancer} from './balanced.js';
+import {becomes, load, newClients, startBalancer} from './balanced.js';
 import {type RunningRedis, startRedis} from './redis.js';
 
 type Setting = {
@@ -15,21 +16,28 @@ type Setting = {
 	readonly two: RunningGateway;
 };
 
+/** A user of Redis who may do just what the documentation says. */
+function userOfDocs(): string[] {
+	const docs = readFileSync(new URL('../../../docs/scaling.md', import.meta.url), 'utf8');
+	const words = /^ACL SETUSER (bridge .+)$/m.exec(docs)?.[1]?.replace('PASSWORD', 'planted-password');
+	if (words === undefined) throw new Error('docs/scaling.md names no user of Redis.');
+	return ['--user', ...words.split(' ')];
+}
+
 /** Two replicas that share a store. */
 async function setting(t: ExecutionContext): Promise<Setting> {
-	const redis = await startRedis(t);
+	const redis = await startRedis(t, userOfDocs());
 	const upstream = await startUpstream(t);
-	const servers = {http: {url: upstream.url, cacheTools: true}, plain: {url: upstream.url}};
-	const store = `redis://127.0.0.1:${redis.port}`;
-	const [one, two] = await startReplicas(t, 2, {servers, store});
+	const servers = {
+		http: {url: upstream.url, cacheTools: true},
+		plain: {url: upstream.url},
+		puppet: program('puppet'),
+	};
+	const store = `redis://bridge:planted-password@127.0.0.1:${redis.port}`;
+	const [one, two] = await startReplicas(t, 2, {servers, store, limits: {rate: '1000/h'}});
 	if (!one || !two) throw new Error('There are two.');
 	for (const gateway of [one, two]) await becomes(gateway, 'ready');
 	return {redis, upstream, one, two};
-}
-
-/** Waits until a gateway says this of itself. */
-async function becomes(gateway: RunningGateway, status: string): Promise<void> {
-	while (!(await gateway.fetch('/readyz')).text.includes(`"${status}"`)) await sleep(50);
 }
 
 /** Whether each change of the store's state was told, and told once. */
@@ -162,9 +170,17 @@ test('M7 neither the store nor any log holds a secret, the id of a session, or w
 	const rest = await eventsOf(t, two, client, place);
 	await rest.ended;
 	t.regex(rest.events.map(({data}) => data).join(''), /planted-body/);
+	const child = await roam(one, 'puppet', {authorization: 'Bearer planted-authorization'});
+	t.truthy((await child.ask(two, 'pid')).result);
 	const keys = (await redis.cli(['KEYS', '*'])).split('\n');
-	t.true(keys.some(key => key.startsWith('bridge:events:')));
-	t.true(keys.some(key => key.startsWith('bridge:tools:')));
+	const kinds = ['events:', 'tools:', 'owner:', 'fence', 'last:', 'rate:'];
+	for (const kind of kinds)
+		t.true(
+			keys.some(key => key.startsWith(`bridge:${kind}`)),
+			kind,
+		);
+	// Nothing is asked that a user of just these rights may not ask.
+	t.is(await redis.cli(['ACL', 'LOG']), '');
 	let dump = keys.join('\n');
 	for (const key of keys) {
 		const type = await redis.cli(['TYPE', key]);
@@ -173,7 +189,9 @@ test('M7 neither the store nor any log holds a secret, the id of a session, or w
 	t.true(dump.length > 500);
 	const [upstreamSession = ''] = upstream.sessions;
 	for (const text of [dump, one.running.stderr, two.running.stderr])
-		for (const secret of [/planted/, new RegExp(SECRET), new RegExp(client.id), new RegExp(upstreamSession)])
+		for (const secret of [/planted/, SECRET, client.id, child.id, upstreamSession].map(
+			one => new RegExp(one),
+		))
 			t.notRegex(text, secret);
 });
 

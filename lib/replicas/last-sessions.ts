@@ -1,0 +1,54 @@
+import {performance} from 'node:perf_hooks';
+import {BoundedMap} from '../bounded-map.js';
+import type {Holder} from './session-ids.js';
+import type {Store} from './store.js';
+
+/** Which client it is, among those that show the same credentials. */
+export type Whose = Holder & {readonly place: string};
+
+/** How long it is remembered which session a client used last. */
+const KEPT_MS = 24 * 3600 * 1000;
+/** How often it is written down anew while it stays the same. */
+const NOTED_MS = 5000;
+/** Clients of which it is known what was written down. The oldest is forgotten for the next. */
+const MAX_NOTED = 10_000;
+
+/** The sessions that clients used last, for those that do not say which one they mean, at whatever replica they ask. */
+export class LastSessions {
+	readonly #store: Store;
+	readonly #noted = new BoundedMap<string, {readonly id: string; readonly until: number}>(MAX_NOTED);
+
+	constructor(store: Store) {
+		this.#store = store;
+	}
+
+	/** A client has used the session that it knows by this id. Nobody waits for that to be written. */
+	note(whose: Whose, id: string): void {
+		const client = clientOf(whose);
+		const noted = this.#noted.get(client);
+		const now = performance.now();
+		if (noted?.id === id && now < noted.until) return;
+		this.#noted.set(client, {id, until: now + NOTED_MS});
+		const key = this.#keyOf(whose);
+		void this.#store.ask(redis => redis.set(key, this.#store.seal(id, key), 'PX', KEPT_MS));
+	}
+
+	/** The id of the session that a client used last; undefined when that is not known. */
+	async find(whose: Whose): Promise<string | undefined> {
+		const key = this.#keyOf(whose);
+		const sealed = await this.#store.ask(redis => redis.get(key));
+		return sealed ? this.#store.unseal(sealed, key) : undefined;
+	}
+
+	/** A client has ended a session. */
+	async forget(whose: Whose, id: string): Promise<void> {
+		this.#noted.delete(clientOf(whose));
+		if ((await this.find(whose)) === id) await this.#store.ask(redis => redis.del(this.#keyOf(whose)));
+	}
+
+	#keyOf({service, principal, place}: Whose): string {
+		return this.#store.key('last', this.#store.name('last', service, principal, place));
+	}
+}
+
+const clientOf = ({service, principal, place}: Whose): string => `${service} ${principal} ${place}`;

@@ -1,0 +1,145 @@
+import {spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {writeFileSync} from 'node:fs';
+import {join} from 'node:path';
+import process from 'node:process';
+import {setTimeout as sleep} from 'node:timers/promises';
+import test, {type ExecutionContext} from 'ava';
+import {type GatewayOptions, messageIn, program, type RunningGateway} from '../helpers/gateway.js';
+import {freePort} from '../raw/support.js';
+import {roam, startReplicas} from '../replicas/support.js';
+import {tempFolder} from '../store/temp-folder.js';
+import {becomes} from './balanced.js';
+import {cli, type RunningRedis, startRedis} from './redis.js';
+import {need, run} from './tools.js';
+
+const own = {authorization: 'Bearer a'};
+const LIMIT = 12;
+
+/** Two replicas with this store, which they have reached. */
+async function replicasOf(
+	t: ExecutionContext,
+	store: string,
+	options?: GatewayOptions,
+): Promise<[RunningGateway, RunningGateway]> {
+	const servers = {puppet: program('puppet')};
+	const [one, two] = await startReplicas(t, 2, {servers, store, limits: {rate: `${LIMIT}/h`}}, options);
+	if (!one || !two) throw new Error('There are two.');
+	for (const gateway of [one, two]) await becomes(gateway, 'ready');
+	return [one, two];
+}
+
+/** Who forgets its id is known at another replica, and what it asks of both is counted together. */
+async function isShared(t: ExecutionContext, [one, two]: [RunningGateway, RunningGateway]): Promise<void> {
+	const ask = {id: 1, method: 'pid'};
+	/** On a busy machine, the store may seem to be too slow for once, and a replica go on without it. */
+	const isCounted = async (headers: {readonly [name: string]: string}): Promise<boolean> => {
+		const client = await roam(one, 'puppet', headers);
+		const {result} = await client.ask(one, 'pid');
+		t.deepEqual(messageIn(await two.post('puppet', ask, headers)).result, result);
+		// So far, there were four.
+		const statuses: number[] = [];
+		for (let at = 0; at < LIMIT; at++)
+			statuses.push((await client.post(at % 2 === 0 ? one : two, {id: at, method: 'pid'})).status);
+		return statuses.join() === [...Array(LIMIT - 4).fill(200), 429, 429, 429, 429].join();
+	};
+	let tries = 1;
+	while (!(await isCounted({authorization: `Bearer ${tries}`}))) t.true(tries++ < 5);
+	const refused = await two.post('puppet', ask, {authorization: `Bearer ${tries}`});
+	t.is(refused.status, 429);
+	t.true(Number(refused.headers.get('retry-after')) > 3000);
+	t.like(JSON.parse(refused.text), {error: {code: -31003, data: {kind: 'overloaded'}}});
+	// Others are not meant.
+	t.is((await two.post('puppet', ask, {authorization: 'Bearer b'})).status, 400);
+}
+
+test.serial(
+	'M4 M7 one server: sessions of who forgets its id and limits are shared; limits hold at each replica without it',
+	async t => {
+		const redis = await startRedis(t);
+		const replicas = await replicasOf(t, `redis://127.0.0.1:${redis.port}`);
+		await isShared(t, replicas);
+		await redis.kill();
+		const [one] = replicas;
+		await becomes(one, 'degraded');
+		const other = {authorization: 'Bearer c'};
+		const statuses: number[] = [];
+		for (let at = 0; at <= LIMIT; at++)
+			statuses.push((await one.post('puppet', {id: at, method: 'pid'}, other)).status);
+		t.deepEqual(statuses, [...Array(LIMIT).fill(400), 429]);
+	},
+);
+
+test.serial('M7 rediss://, with a certificate of one’s own authority', async t => {
+	need('openssl');
+	const folder = tempFolder(t);
+	const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+	run(
+		'openssl',
+		...'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1 -subj /CN=localhost'.split(
+			' ',
+		),
+		...['-addext', 'subjectAltName=IP:127.0.0.1', '-keyout', key, '-out', certificate],
+	);
+	const port = await freePort();
+	const flags = ['--tls-port', `${port}`, '--tls-cert-file', certificate, '--tls-key-file', key];
+	await startRedis(t, [...flags, '--tls-ca-cert-file', certificate, '--tls-auth-clients', 'no']);
+	const env = {...process.env, NODE_EXTRA_CA_CERTS: certificate};
+	await isShared(t, await replicasOf(t, `rediss://127.0.0.1:${port}`, {env}));
+});
+
+test.serial(
+	'M4 ?sentinel=NAME: the server that Sentinels name, and the next one when that is killed',
+	async t => {
+		const first = await startRedis(t);
+		const second = await startRedis(t, ['--replicaof', '127.0.0.1', `${first.port}`]);
+		while (!/master_link_status:up/.test(await second.cli(['INFO', 'replication']))) await sleep(50);
+		const port = await startSentinel(t, first);
+		const replicas = await replicasOf(t, `redis://127.0.0.1:${port}?sentinel=shared`);
+		await first.kill();
+		for (const {running} of replicas) await running.says(/store\.down/);
+		for (const gateway of replicas) await becomes(gateway, 'ready');
+		const client = await roam(replicas[0], 'puppet', own);
+		t.deepEqual(
+			messageIn(await replicas[1].post('puppet', {id: 1, method: 'pid'}, own)).result,
+			(await client.ask(replicas[0], 'pid')).result,
+		);
+		t.regex(await second.cli(['KEYS', 'bridge:last:*']), /^bridge:last:/);
+	},
+);
+
+test.serial('M7 ?cluster: three masters, each with a part of the keys', async t => {
+	const nodes: RunningRedis[] = [];
+	for (let at = 0; at < 3; at++)
+		nodes.push(await startRedis(t, ['--cluster-enabled', 'yes', '--cluster-port', `${await freePort()}`]));
+	const [first] = nodes;
+	const addresses = nodes.map(({port}) => `127.0.0.1:${port}`);
+	run('redis-cli', '--cluster', 'create', ...addresses, '--cluster-yes');
+	for (const node of nodes)
+		while (!/cluster_state:ok/.test(await node.cli(['CLUSTER', 'INFO']))) await sleep(50);
+	const store = `redis://127.0.0.1:${first?.port}?cluster&node=${addresses[1]}`;
+	const replicas = await replicasOf(t, store);
+	await isShared(t, replicas);
+	const keys = await Promise.all(nodes.map(node => node.cli(['KEYS', 'bridge:*'])));
+	t.true(keys.filter(text => text !== '').length > 1);
+	const kinds = ['owner:', 'fence', 'last:', 'rate:'];
+	for (const kind of kinds) t.true(keys.join('\n').includes(`bridge:${kind}`), kind);
+});
+
+/** Starts a Sentinel that watches over a server. Resolves to its port once it knows that one's replica. */
+async function startSentinel(t: ExecutionContext, watched: RunningRedis): Promise<number> {
+	const port = await freePort();
+	const file = join(tempFolder(t), 'sentinel.conf');
+	const lines = [
+		...[`port ${port}`, 'bind 127.0.0.1', `sentinel monitor shared 127.0.0.1 ${watched.port} 1`],
+		'sentinel down-after-milliseconds shared 500',
+	];
+	writeFileSync(file, `${lines.join('\n')}\n`);
+	const sentinel = spawn('redis-server', [file, '--sentinel'], {stdio: 'ignore'});
+	t.teardown(async () => {
+		sentinel.kill('SIGKILL');
+		await once(sentinel, 'close');
+	});
+	while (!/slaves=1/.test(await cli(port, ['INFO', 'sentinel']))) await sleep(50);
+	return port;
+}
