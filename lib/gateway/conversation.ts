@@ -45,6 +45,11 @@ export class Conversation {
 		});
 	}
 
+	/** Whether no other replica could carry it on. */
+	get isFixed(): boolean {
+		return this.carriage === undefined || this.carriage.isFixed;
+	}
+
 	begin(client: Endpoint, converse: Converse): void {
 		this.#end = converse(client, this);
 	}

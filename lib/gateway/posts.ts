@@ -18,7 +18,7 @@ import {HeldBack} from './held-back.js';
 import {isModernPost, modernProblem} from './modern-request.js';
 import {internalError, overloaded} from './refusals.js';
 import type {Service} from './service.js';
-import type {Client} from './sessions.js';
+import type {Client, Held} from './sessions.js';
 
 /** The ends of conversations that are spoken by POST. */
 type PostClient = HttpSession | ModernPosts;
@@ -85,12 +85,19 @@ export class Posts {
 		const {sessions} = this.#options;
 		const {name} = service.config;
 		if (session !== undefined) {
-			const client = sessions.find(session, name, caller.principal)?.client;
-			return client instanceof HttpSession ? this.#within(client, envelope) : {...sessions.unknown(name), id};
+			const held = sessions.find(session, name, caller.principal);
+			const isKnown = held?.client instanceof HttpSession && !this.#isOver(held, envelope);
+			return isKnown ? this.#within(held.client, envelope) : {...sessions.unknown(name), id};
 		}
 		const latest = this.#latest(req, service, caller);
 		if (latest instanceof HttpSession) return this.#within(latest, envelope);
 		return {status: 400, id, message: 'Bad Request: Server not initialized'};
+	}
+
+	/** Whether a session takes no more of this: in one that is about to end, what is under way is only brought to its end. */
+	#isOver({conversation}: Held, {head: {id, method}}: Envelope): boolean {
+		const isRequest = id !== undefined && method !== undefined;
+		return isRequest && this.#options.isLeaving() && conversation.isFixed;
 	}
 
 	/** What a client means that does not name its session. Behind a balancer, all clients are in one place. */

@@ -1,6 +1,7 @@
 import type {IncomingMessage, ServerResponse} from 'node:http';
 import {BridgeError} from '../errors.js';
 import {type Refused, refuse} from '../http/refuse.js';
+import type {Reachable} from '../replicas/forwarder.js';
 import {FORWARDED} from '../replicas/hop.js';
 import type {Replicas} from '../replicas/replicas.js';
 import {type Beginning, beginSession, type Ground} from './begin-session.js';
@@ -13,7 +14,7 @@ import type {Sessions} from './sessions.js';
 const NONE = '';
 
 /** Where a session is: here, under the id that it has among replicas; at another replica; or nowhere, for want of room. */
-export type Whereabouts = {readonly here: string} | {readonly owner: URL} | {readonly refused: Refused};
+export type Whereabouts = {readonly here: string} | {readonly owner: Reachable} | {readonly refused: Refused};
 
 /** Finds the session that a client knows by this id, and carries it on here if it can be. */
 export function whereaboutsOf(
@@ -30,8 +31,9 @@ export function whereaboutsOf(
 	if ('instance' in place) {
 		if (replicas.isSelf(place)) return {here: id};
 		// A request goes from one replica to another, and no further.
-		const isElsewhere = place.address !== undefined && req.headers[FORWARDED] === undefined;
-		return isElsewhere ? {owner: new URL(place.address)} : {here: NONE};
+		const {instance, address} = place;
+		const isElsewhere = address !== undefined && req.headers[FORWARDED] === undefined;
+		return isElsewhere ? {owner: {instance, address}} : {here: NONE};
 	}
 	if (ground.sessions.find(id, holder.service, holder.principal)) return {here: id};
 	if (service.config.transport !== 'http') return {here: NONE};
@@ -50,7 +52,7 @@ type Means = {readonly replicas: Replicas; readonly bodies: Bodies; readonly ses
 /** Hands a request to the replica that has its session. */
 export function forward(
 	{replicas: {forwarder}, bodies, sessions}: Means,
-	owner: URL,
+	owner: Reachable,
 	req: IncomingMessage,
 	res: ServerResponse,
 	{config: {name, timeoutMs}}: Service,
