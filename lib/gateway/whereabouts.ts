@@ -1,9 +1,12 @@
 import type {IncomingMessage, ServerResponse} from 'node:http';
+import type {Envelope} from '../envelope.js';
 import {BridgeError} from '../errors.js';
 import {type Refused, refuse} from '../http/refuse.js';
 import type {Reachable} from '../replicas/forwarder.js';
 import {FORWARDED} from '../replicas/hop.js';
 import type {Replicas} from '../replicas/replicas.js';
+import type {Holder, Owner} from '../replicas/session-ids.js';
+import {memberText} from '../wire/member.js';
 import {type Beginning, beginSession, type Ground} from './begin-session.js';
 import type {Bodies} from './bodies.js';
 import {overloaded} from './refusals.js';
@@ -30,10 +33,7 @@ export function whereaboutsOf(
 	const {id, place} = named;
 	if ('instance' in place) {
 		if (replicas.isSelf(place)) return {here: id};
-		// A request goes from one replica to another, and no further.
-		const {instance, address} = place;
-		const isElsewhere = address !== undefined && req.headers[FORWARDED] === undefined;
-		return isElsewhere ? {owner: {instance, address}} : {here: NONE};
+		return elsewhere(place, req) ?? {here: NONE};
 	}
 	if (ground.sessions.find(id, holder.service, holder.principal)) return {here: id};
 	if (service.config.transport !== 'http') return {here: NONE};
@@ -45,6 +45,34 @@ export function whereaboutsOf(
 		if (!(error instanceof BridgeError)) throw error;
 		return {refused: overloaded(error)};
 	}
+}
+
+/**
+ * The replica that has the call which a client without sessions comes back to; or, if that is this one, where the client
+ * was when it called.
+ */
+export function parkedAt(
+	replicas: Replicas,
+	req: IncomingMessage,
+	{bytes}: Envelope,
+	holder: Holder,
+): {readonly owner: Reachable} | {readonly from: string} | undefined {
+	const state = req.headers['mcp-method'] === undefined ? undefined : memberText(bytes, ...STATE);
+	const named = state?.startsWith('"') ? replicas.read(JSON.parse(state), holder) : undefined;
+	if (!named || !('instance' in named.place)) return;
+	if (replicas.isSelf(named.place)) return {from: named.id};
+	return elsewhere(named.place, req);
+}
+
+const STATE = ['params', 'requestState'] as const;
+
+/** A request goes from one replica to another, and no further. */
+function elsewhere(
+	{instance, address}: Owner,
+	req: IncomingMessage,
+): {readonly owner: Reachable} | undefined {
+	if (address === undefined || req.headers[FORWARDED] !== undefined) return;
+	return {owner: {instance, address}};
 }
 
 type Means = {readonly replicas: Replicas; readonly bodies: Bodies; readonly sessions: Sessions};
