@@ -1,5 +1,5 @@
 # docker build -t bridge . && docker run --rm -v "$PWD/bridge.yaml:/etc/bridge/bridge.yaml:ro" -p 7411:7411 bridge
-FROM node:24-alpine AS build
+FROM node:24-bookworm-slim AS build
 WORKDIR /src
 COPY package.json package-lock.json .npmrc ./
 COPY test/no-tracer test/no-tracer
@@ -7,9 +7,9 @@ RUN npm ci
 COPY . .
 RUN npm run build && npm prune --omit=dev
 
-FROM node:24-alpine
-# Reaps what servers leave behind, which nobody else does as the first process.
-RUN apk add --no-cache tini
+FROM node:24-bookworm-slim
+# tini reaps what servers leave behind, which nobody else does as the first process. Probes ask with wget.
+RUN apt-get update && apt-get install -y --no-install-recommends tini wget && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
 COPY --from=build /src/package.json ./
 COPY --from=build /src/node_modules ./node_modules
@@ -20,5 +20,5 @@ USER node
 EXPOSE 7411
 HEALTHCHECK --interval=10s --timeout=3s --start-period=5s \
 	CMD wget -q -O /dev/null http://127.0.0.1:7411/healthz || exit 1
-ENTRYPOINT ["/sbin/tini", "--", "node", "/app/dist/bin/bridge.js"]
+ENTRYPOINT ["/usr/bin/tini", "--", "node", "/app/dist/bin/bridge.js"]
 CMD ["gateway", "--config", "/etc/bridge/bridge.yaml"]

@@ -10,9 +10,11 @@ import {join} from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {fileURLToPath} from 'node:url';
 
-const CALLS = 4000;
-const CLIENTS = 16;
+const CALLS = 10_000;
+const CLIENTS = 50;
 const ROUNDS = 5;
+/** Each replica has its code compiled by as many calls before anything is measured. */
+const WARM_UPS = 2;
 const TICK_MICROS = 10_000;
 
 const bridge = fileURLToPath(new URL('../bin/bridge.js', import.meta.url));
@@ -129,6 +131,10 @@ const cpuMicros = (pid: number): number => {
 const median = (values: readonly number[]): number =>
 	values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0;
 
+/** How two things compare that were measured in turns: what else the machine did meanwhile was much the same for both. */
+const ratio = (values: readonly number[], others: readonly number[]): number =>
+	median(values.map((value, at) => value / (others[at] ?? Number.NaN)));
+
 const balance = async (ports: readonly number[], port: number): Promise<void> => {
 	const servers = ports.map((at, n) => `\tserver bridge-${n} 127.0.0.1:${at}`);
 	const text = readFileSync(example, 'utf8')
@@ -152,8 +158,10 @@ try {
 	const plain = await start({});
 	const sealed = await start({secret});
 	const costs: {plain: number[]; sealed: number[]} = {plain: [], sealed: []};
-	await load(plain.port);
-	await load(sealed.port);
+	for (let turn = 0; turn < WARM_UPS; turn++) {
+		await load(plain.port);
+		await load(sealed.port);
+	}
 	for (let round = 0; round < ROUNDS; round++)
 		for (const [name, {port, pid}] of Object.entries({plain, sealed})) {
 			const before = cpuMicros(pid);
@@ -162,7 +170,7 @@ try {
 		}
 	const [one, other] = [median(costs.plain), median(costs.sealed)];
 	say(
-		`a call: ${one.toFixed(0)} µs of CPU, with sealed ids ${other.toFixed(0)} µs: ${(other / one).toFixed(3)} ×`,
+		`a call: ${one.toFixed(0)} µs of CPU, with sealed ids ${other.toFixed(0)} µs: ${ratio(costs.sealed, costs.plain).toFixed(3)} ×`,
 	);
 
 	const [first, second, third] = await Promise.all([start({secret}), start({secret}), start({secret})]);
@@ -170,15 +178,15 @@ try {
 	await balance([first.port], alone);
 	await balance([first.port, second.port, third.port], alone + 1);
 	const speeds: {one: number[]; three: number[]} = {one: [], three: []};
-	await load(alone);
-	await load(alone + 1);
+	for (let turn = 0; turn < WARM_UPS; turn++) await load(alone);
+	for (let turn = 0; turn < WARM_UPS * 3; turn++) await load(alone + 1);
 	for (let round = 0; round < ROUNDS; round++) {
 		speeds.one.push(CALLS / (await load(alone)));
 		speeds.three.push(CALLS / (await load(alone + 1)));
 	}
 	const [single, triple] = [median(speeds.one), median(speeds.three)];
 	say(
-		`behind HAProxy: one replica ${single.toFixed(0)} calls/s, three ${triple.toFixed(0)}: ${(triple / single).toFixed(2)} ×`,
+		`behind HAProxy: one replica ${single.toFixed(0)} calls/s, three ${triple.toFixed(0)}: ${ratio(speeds.three, speeds.one).toFixed(2)} ×`,
 	);
 } finally {
 	for (const end of endings.reverse()) end();

@@ -27,6 +27,8 @@ import type {Page} from './view.js';
 const DRAIN_MS = 10_000;
 /** How long one of several replicas goes on as before then, but for saying that it is not ready. */
 const NOTICE_MS = 5000;
+/** How long it then tells the others, when they hand it a request, that what it had is over. */
+const FAREWELL_MS = 1000;
 
 /** What it needs to know of bridge itself: a server to show, and which version this is. */
 export type Ground = {
@@ -71,9 +73,13 @@ export async function runGateway(flags: Flags, stop: Stop, {demo, version, page}
 	log.info('gateway.draining', 'bridge ends; what is under way may still be answered.');
 	gateway.drain();
 	// A balancer is given the time to notice, and until then nobody it sends here finds the door shut.
-	if (gateway.replicas) await Promise.race([sleep(NOTICE_MS, undefined, {ref: false}), stop.urged]);
+	if (gateway.replicas) await within(NOTICE_MS, stop);
+	const hurry = within(DRAIN_MS, stop);
+	if (gateway.replicas) {
+		gateway.leave();
+		await Promise.race([Promise.all([gateway.answered(), within(FAREWELL_MS, stop)]), hurry]);
+	}
 	stopListening(server);
-	const hurry = Promise.race([sleep(DRAIN_MS, undefined, {ref: false}), stop.urged]);
 	await gateway.close(hurry);
 	await Promise.race([answers.flushed(), hurry]);
 	server.closeAllConnections();
@@ -82,6 +88,10 @@ export async function runGateway(flags: Flags, stop: Stop, {demo, version, page}
 	await watchers.close();
 	return 0;
 }
+
+/** Waits for so long, unless there is no time to. */
+const within = (ms: number, {urged}: Stop): Promise<void> =>
+	Promise.race([sleep(ms, undefined, {ref: false}), urged]);
 
 function newGateway(
 	config: Config,

@@ -19,6 +19,8 @@ export type Ground = {
 	readonly converse: Converse;
 	/** The other gateways, where there are several. */
 	readonly replicas: () => Replicas | undefined;
+	/** Whether what only this one has is over, but for what is under way. */
+	readonly isLeaving: () => boolean;
 };
 
 /** Who begins to talk to what, and from where. */

@@ -18,6 +18,8 @@ export type Manner = {
 	readonly watch?: Watch;
 	/** Where any of several replicas may carry it on. */
 	readonly carriage?: Carriage | undefined;
+	/** Where one of several replicas has to be named to the client of a call that waits for it. */
+	readonly newState?: (() => string) | undefined;
 };
 
 /** What a client and a server say to each other, from the first word to the last. */
@@ -30,7 +32,7 @@ export class Conversation {
 	readonly carriage: Carriage | undefined;
 	#end: () => Promise<number | undefined> = async () => undefined;
 
-	constructor(service: Service, caller: Caller, {isMember = false, watch, carriage}: Manner = {}) {
+	constructor(service: Service, caller: Caller, {isMember = false, watch, carriage, newState}: Manner = {}) {
 		const {name, targetVersion, clientVersion, strict, shared} = service.config;
 		this.service = service;
 		this.caller = caller;
@@ -38,11 +40,16 @@ export class Conversation {
 		this.watch = watch;
 		this.carriage = carriage;
 		this.session = new Session({
-			...{upstream: name, isStrict: strict, isShared, isHub: isMember},
+			...{upstream: name, isStrict: strict, isShared, isHub: isMember, newState},
 			clientVersion: isMember ? undefined : clientVersion,
 			// A server that others use, too, has been asked already.
 			targetVersion: isShared ? undefined : targetVersion,
 		});
+	}
+
+	/** Whether no other replica could carry it on. */
+	get isFixed(): boolean {
+		return this.carriage === undefined || this.carriage.isFixed;
 	}
 
 	begin(client: Endpoint, converse: Converse): void {

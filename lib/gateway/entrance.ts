@@ -53,7 +53,8 @@ export class Entrance {
 		const {log, converse, sessions} = gateway;
 		this.#gateway = gateway;
 		this.#bodies = new Bodies(() => gateway.config.limits.messageBytes);
-		this.#ground = {log, converse, sessions, replicas: () => gateway.replicas};
+		const [replicas, isLeaving] = [() => gateway.replicas, () => gateway.isLeaving];
+		this.#ground = {log, converse, sessions, replicas, isLeaving};
 		this.#posts = new Posts(this.#ground);
 		this.#streams = new Streams(this.#ground);
 		this.#login = new Login({
@@ -67,6 +68,8 @@ export class Entrance {
 		const target = this.#targetOf(req);
 		const service = 'service' in target ? this.#gateway.find(target.service) : undefined;
 		const start = performance.now();
+		// Whoever keeps this connection is to use another one, which may lead elsewhere.
+		if (this.#gateway.isDraining) res.shouldKeepAlive = false;
 		this.answers.add(res, () => {
 			const seconds = (performance.now() - start) / 1000;
 			this.#gateway.metrics.count(service?.config.name, req.method ?? '', res.statusCode, seconds);
@@ -121,10 +124,10 @@ export class Entrance {
 
 	/** Why a request is not even looked at. One of another replica is taken for what it was there. */
 	#foreign(req: IncomingMessage, res: ServerResponse): Refused | undefined {
-		const {replicas, guard, log} = this.#gateway;
+		const {replicas, guard, log, isLeaving} = this.#gateway;
 		if (replicas && FORWARDED in req.headers) {
 			if (!replicas.hop.receive(req)) return noReplica;
-			res.setHeader(ANSWERED, replicas.hop.proofFor(req));
+			res.setHeader(ANSWERED, replicas.hop.proofFor(req, isLeaving));
 		}
 		const foreign = guard.refusal(req);
 		if (foreign?.status !== 403) return foreign;
@@ -144,8 +147,6 @@ export class Entrance {
 		const given = target.kind === 'message' ? (target.query.get('sessionId') ?? '') : sessionIdOf(req);
 		const {replicas} = this.#gateway;
 		if (!replicas || typeof given !== 'string') return this.#take(req, res, target, service, caller, given);
-		// Whoever keeps this connection is to use another one, which may lead elsewhere.
-		if (this.#gateway.isDraining) res.shouldKeepAlive = false;
 		const asked = {req, res, service, caller};
 		return lead(this.#means(replicas), given, asked, here =>
 			this.#take(req, res, target, service, caller, here),

@@ -7,12 +7,13 @@ import {allServers} from '../hub/all-servers.js';
 import {Hub, type HubOptions} from '../hub/hub.js';
 import {type Log, logBug} from '../log.js';
 import {isLoopback} from '../loopback.js';
+import {pause} from '../pause.js';
 import type {Replicas} from '../replicas/replicas.js';
 import {shelfFor as shelfFrom} from '../replicas/tool-shelves.js';
 import type {LiveTraffic} from '../store/live-traffic.js';
 import {LiveSource} from '../view/live-source.js';
 import {ViewRoutes} from '../view/routes.js';
-import type {Converse} from './conversation.js';
+import type {Conversation, Converse} from './conversation.js';
 import {Metrics} from './metrics.js';
 import {isOwned} from './owned.js';
 import {Rates} from './rates.js';
@@ -62,6 +63,8 @@ export class Gateway {
 	replicas: Replicas | undefined;
 	/** Whether it is about to end, and takes nothing new on. */
 	isDraining = false;
+	/** Whether sessions that no other replica could carry on are over, but for what is under way in them. */
+	isLeaving = false;
 
 	constructor(options: GatewayOptions) {
 		const {config, log, converse} = options;
@@ -168,21 +171,39 @@ export class Gateway {
 		this.isDraining = true;
 	}
 
+	/**
+	 * Lets go of the sessions that no other replica could carry on: at once where nothing is under way, and where something
+	 * is, nothing new is begun. Their clients are told so, while there still is somebody to tell them.
+	 */
+	leave(): void {
+		this.isLeaving = true;
+		this.#sendAway();
+		void this.sessions.endWhere(({conversation}) => conversation.isFixed && !isAwaited(conversation));
+	}
+
 	/** Lets what is under way come to its end, and ends it if it does not by the time `hurry` resolves. */
 	async close(hurry: Promise<unknown>): Promise<void> {
 		this.drain();
 		await this.view.close();
-		for (const {client} of this.sessions.values()) client.sendAway?.();
-		await Promise.race([this.#idle(), hurry]);
+		this.#sendAway();
+		await Promise.race([this.answered(), hurry]);
 		await this.sessions.close();
 		await this.#hub.close();
 		for (const service of this.services.values()) await service.close();
 		await this.replicas?.close();
 	}
 
-	async #idle(): Promise<void> {
-		while ([...this.sessions.values()].some(({conversation}) => conversation.waiting.areAwaited))
-			await new Promise(resolve => setTimeout(resolve, POLL_MS));
+	/** Who only listens is to listen elsewhere. */
+	#sendAway(): void {
+		for (const {client} of this.sessions.values()) client.sendAway?.();
+	}
+
+	/** Resolves when all is answered that was asked, here or through here. */
+	async answered(): Promise<void> {
+		const isOwed = (): boolean =>
+			[...this.sessions.values()].some(({conversation}) => isAwaited(conversation)) ||
+			(this.replicas?.forwarder.isAwaited ?? false);
+		while (isOwed()) await pause(POLL_MS);
 	}
 }
 
@@ -195,6 +216,8 @@ function viewOf({live, log, page}: GatewayOptions): ViewRoutes {
 }
 
 const POLL_MS = 20;
+const isAwaited = ({waiting}: Conversation): boolean => waiting.areAwaited;
+
 const guardOf = ({listen, advertise, origins, tokens}: Config): Guard =>
 	new Guard({
 		hosts: isAnyAddress(listen.host) ? ['*'] : [listen.host, ...(advertise ? [advertise.hostname] : [])],

@@ -5,8 +5,10 @@ import {acceptedBy} from '../http/read-body.js';
 import {type Refused, refuse} from '../http/refuse.js';
 import {logBug} from '../log.js';
 import {parameterHeaders, versionProblem} from '../protocol/http-hop.js';
+import {unknownState} from '../protocol/parked-calls.js';
 import {callerOf} from '../protocol/v2026-07-28.js';
 import {MODERN} from '../protocol/version.js';
+import type {Reachable} from '../replicas/passage.js';
 import {ModernPosts} from '../transports/http-modern.js';
 import {HttpSession} from '../transports/http-server.js';
 import type {Post} from '../transports/http-session-options.js';
@@ -14,17 +16,20 @@ import {wholeMessage} from '../transports/whole-message.js';
 import {beginSession, type Ground, signAfter} from './begin-session.js';
 import {isNobody, whoseIs} from './caller.js';
 import {type Caller, Conversation} from './conversation.js';
+import {parkedAt} from './elsewhere.js';
 import {HeldBack} from './held-back.js';
 import {isModernPost, modernProblem} from './modern-request.js';
 import {internalError, overloaded} from './refusals.js';
 import type {Service} from './service.js';
-import type {Client} from './sessions.js';
+import type {Client, Held} from './sessions.js';
 
 /** The ends of conversations that are spoken by POST. */
 type PostClient = HttpSession | ModernPosts;
 
 /** Requests of one session that may wait for an answer while its server takes no more. */
 const MAX_HELD_BACK = 256;
+/** How much of where a client is tells two of them apart that have no sessions. */
+const MAX_PLACE = 200;
 /** Requests of one session that may wait for an answer. */
 const MAX_UNANSWERED = 1024;
 
@@ -47,13 +52,36 @@ export class Posts {
 		};
 		const post: Post = {envelope, headers, accepts: acceptedBy(req), response};
 		try {
-			const found = this.#clientFor(req, envelope, service, caller);
+			const parked = this.#parkedAt(req, envelope, service, caller);
+			if (parked && 'owner' in parked) {
+				this.#passOn(req, response, body, service, parked.owner);
+				return;
+			}
+			const found = this.#clientFor(req, envelope, service, caller, parked?.from);
 			if (found instanceof HttpSession || found instanceof ModernPosts) found.post(post);
 			else refuse(response, found);
 		} catch (error) {
 			if (error instanceof BridgeError) refuse(response, noRoomFor(envelope, error));
 			else this.#failed(response, error);
 		}
+	}
+
+	/** Where a call of a client without sessions waits, if this message comes back to one. */
+	#parkedAt(
+		req: IncomingMessage,
+		envelope: Envelope,
+		{config: {name: service}}: Service,
+		{principal}: Caller,
+	): ReturnType<typeof parkedAt> {
+		const replicas = this.#options.replicas();
+		return replicas && parkedAt(replicas, req, envelope, {service, principal});
+	}
+
+	/** Hands a message to the replica that has the call which it is about. */
+	#passOn(req: IncomingMessage, res: ServerResponse, body: Buffer, service: Service, owner: Reachable): void {
+		const {timeoutMs} = service.config;
+		const unknown = (): Refused => ({status: 200, ...unknownState});
+		void this.#options.replicas()?.forwarder.forward({req, res, owner, body, timeoutMs, unknown});
 	}
 
 	/** One message that nobody has foreseen is not the end of all sessions. */
@@ -67,6 +95,7 @@ export class Posts {
 		envelope: Envelope,
 		service: Service,
 		caller: Caller,
+		from = placeOf(req).slice(0, MAX_PLACE),
 	): PostClient | Refused {
 		const {id, method, flaw} = envelope.head;
 		const session = sessionIdOf(req);
@@ -77,7 +106,7 @@ export class Posts {
 			return {status: 400, id, code: -32600, message: `Invalid Request: ${flaw}`};
 		if (session === undefined && isModernPost(envelope, req.headers)) {
 			const problem = modernProblem(envelope, req.headers, service.parametersFor(caller.principal));
-			return problem ?? this.#within(this.#modern(envelope, service, caller, placeOf(req)), envelope);
+			return problem ?? this.#within(this.#modern(envelope, service, caller, from), envelope);
 		}
 		const problem = versionProblem(headerText(req, 'mcp-protocol-version'));
 		if (problem !== undefined) return {status: 400, id, code: -32600, message: problem};
@@ -88,12 +117,19 @@ export class Posts {
 		const {sessions} = this.#options;
 		const {name} = service.config;
 		if (session !== undefined) {
-			const client = sessions.find(session, name, caller.principal)?.client;
-			return client instanceof HttpSession ? this.#within(client, envelope) : {...sessions.unknown(name), id};
+			const held = sessions.find(session, name, caller.principal);
+			const isKnown = held?.client instanceof HttpSession && !this.#isOver(held, envelope);
+			return isKnown ? this.#within(held.client, envelope) : {...sessions.unknown(name), id};
 		}
 		const latest = this.#latest(req, service, caller);
 		if (latest instanceof HttpSession) return this.#within(latest, envelope);
 		return {status: 400, id, message: 'Bad Request: Server not initialized'};
+	}
+
+	/** Whether a session takes no more of this: in one that is about to end, what is under way is only brought to its end. */
+	#isOver({conversation}: Held, {head: {id, method}}: Envelope): boolean {
+		const isRequest = id !== undefined && method !== undefined;
+		return isRequest && this.#options.isLeaving() && conversation.isFixed;
 	}
 
 	/** What a client means that does not name its session. Behind a balancer, all clients are in one place. */
@@ -136,9 +172,21 @@ export class Posts {
 			signAfterMs: method => signAfter(service, MODERN, method),
 		});
 		// No client that forgot its session is to be taken for one that has none.
-		const conversation = new Conversation(service, caller);
+		const conversation = new Conversation(service, caller, {
+			newState: this.#newState(service, caller, place),
+		});
 		sessions.begin({id, client, conversation, place: `modern ${place}`}, client, converse);
 		return client;
+	}
+
+	/** Among replicas, the word under which a client comes back to a call says where that is. */
+	#newState(
+		{config: {name: service}}: Service,
+		{principal}: Caller,
+		place: string,
+	): (() => string) | undefined {
+		const replicas = this.#options.replicas();
+		return replicas && (() => replicas.idFor(place, {service, principal}, undefined));
 	}
 }
 

@@ -1,13 +1,13 @@
 import type {IncomingMessage, ServerResponse} from 'node:http';
 import {BridgeError} from '../errors.js';
 import {type Refused, refuse} from '../http/refuse.js';
-import {FORWARDED} from '../replicas/hop.js';
+import type {Reachable} from '../replicas/passage.js';
 import type {Replicas} from '../replicas/replicas.js';
-import type {Owner} from '../replicas/session-ids.js';
 import {type Beginning, beginSession, type Ground} from './begin-session.js';
 import type {Bodies} from './bodies.js';
 import {whoseIs} from './caller.js';
 import type {Caller} from './conversation.js';
+import {elsewhere} from './elsewhere.js';
 import {placeOf} from './posts.js';
 import {overloaded} from './refusals.js';
 import type {Service} from './service.js';
@@ -16,7 +16,7 @@ import type {Service} from './service.js';
 const NONE = '';
 
 /** Where a session is: here, under the id that it has among replicas; at another replica; or nowhere, for want of room. */
-type Whereabouts = {readonly here: string} | {readonly owner: Owner} | {readonly refused: Refused};
+type Whereabouts = {readonly here: string} | {readonly owner: Reachable} | {readonly refused: Refused};
 
 /** Finds the session that a client knows by this id, and carries it on here if it can be. */
 function whereaboutsOf(
@@ -32,9 +32,7 @@ function whereaboutsOf(
 	const {id, place} = named;
 	if ('instance' in place) {
 		if (replicas.isSelf(place)) return {here: id};
-		// A request goes from one replica to another, and no further.
-		const isElsewhere = place.address !== undefined && req.headers[FORWARDED] === undefined;
-		return isElsewhere ? {owner: place} : {here: NONE};
+		return elsewhere(place, req) ?? {here: NONE};
 	}
 	if (ground.sessions.find(id, holder.service, holder.principal)) return {here: id};
 	if (service.config.transport !== 'http') return {here: NONE};
@@ -82,7 +80,7 @@ export function lead(
 /** Hands a request to the replica that has its session. */
 function forward(
 	{replicas: {forwarder}, bodies, ground: {sessions}}: Means,
-	owner: Owner,
+	owner: Reachable,
 	{req, res, service, body: read}: Asked,
 ): Refused | undefined {
 	const {name, timeoutMs} = service.config;

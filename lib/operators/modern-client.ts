@@ -5,7 +5,7 @@ import type {Log} from '../log.js';
 import {type JsonObject, objectOf} from '../protocol/json.js';
 import {isAtLeast} from '../protocol/log-levels.js';
 import {strictlyModernTools} from '../protocol/modern-output.js';
-import {ParkedCalls} from '../protocol/parked-calls.js';
+import {ParkedCalls, unknownState} from '../protocol/parked-calls.js';
 import {tellOfLoss} from '../protocol/report.js';
 import type {Session} from '../protocol/session.js';
 import {
@@ -73,7 +73,8 @@ class ModernClient implements Steps {
 		this.#out = out;
 		this.#listeners = new Listeners(session, waiting, out);
 		this.#logLevel = new ServerLogLevel(session, out);
-		this.#parked = new ParkedCalls({sizeOf, onForgotten: call => this.#forget(call)});
+		const {newState} = session.options;
+		this.#parked = new ParkedCalls({sizeOf, newState, onForgotten: call => this.#forget(call)});
 	}
 
 	get #isInPlace(): boolean {
@@ -107,8 +108,7 @@ class ModernClient implements Steps {
 		if (method === 'subscriptions/listen') return this.#listeners.open(envelope, reply);
 		if (typeof params.requestState === 'string') {
 			const call = this.#parked.take(params.requestState);
-			const message = 'Invalid params: requestState is unknown, or too old';
-			if (!call) return reply('error', {code: -32602, message});
+			if (!call) return reply('error', unknownState);
 			if (!call.isOver) return this.#resume(call, id, envelope);
 		}
 		this.#logLevel.want(params);

@@ -5,12 +5,22 @@ const MAX_BYTES = 64 * 2 ** 20;
 /** How long a person may take to answer. */
 const TTL_MS = 10 * 60_000;
 
+/** What a client hears that comes back with a word under which nothing waits. */
+export const unknownState = {
+	code: -32602,
+	message: 'Invalid params: requestState is unknown, or too old',
+} as const;
+
+const newWord = (): string => `bridge.v1.${randomBytes(18).toString('base64url')}`;
+
 export type ParkedCallsOptions<Call> = {
 	/** How many bytes are kept for a call: what was asked in it, and what it was answered. */
 	readonly sizeOf: (call: Call) => number;
 	/** Told of a call that is given up for others. */
 	readonly onForgotten?: (call: Call) => void;
 	readonly maxBytes?: number;
+	/** Makes the word for a call; without it, one that means nothing. Nobody may be able to guess it. */
+	readonly newState?: (() => string) | undefined;
 	readonly now?: () => number;
 };
 
@@ -30,7 +40,8 @@ export class ParkedCalls<Call> {
 
 	/** The word to come back with. */
 	add(call: Call): string {
-		const state = `bridge.v1.${randomBytes(18).toString('base64url')}`;
+		const {newState = newWord} = this.#options;
+		const state = newState();
 		this.#calls.set(state, {call, until: this.#now() + TTL_MS});
 		this.trim();
 		return state;

@@ -23,6 +23,8 @@ export type SessionOptions = {
 	readonly isShared?: boolean;
 	/** Whether the client is the hub: it knows no tasks, though its version has them, and can wait for a handshake. */
 	readonly isHub?: boolean;
+	/** Makes the words under which a client without handshake comes back to a call that waits for it. */
+	readonly newState?: (() => string) | undefined;
 };
 
 /** Marks, as in wire/marks.ts, of the calls of tools, their results and their errors that are not passed on as they are. */

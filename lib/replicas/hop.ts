@@ -8,6 +8,9 @@ export const FORWARDED = 'x-bridge-forwarded';
 /** An answer that carries this came from a replica. */
 export const ANSWERED = 'x-bridge-answered';
 
+/** What a replica says that takes no more requests for the sessions that it has. */
+const LEAVING = 'leaving';
+
 /** Headers that only replicas may read on the way: whoever has got the address of one that is gone learns nothing. */
 const secret = ['authorization', 'x-bridge-token', 'mcp-session-id'] as const;
 const isSecret = (name: string): boolean => secret.some(known => known === name);
@@ -53,13 +56,15 @@ export class Hop {
 		return true;
 	}
 
-	/** What proves that the answer to a request comes from a replica. */
-	proofFor(req: IncomingMessage): string {
-		return this.#seal.close('', headerOf(req.headers, FORWARDED) ?? '');
+	/** What proves that the answer to a request comes from a replica; and whether that takes no more of them. */
+	proofFor(req: IncomingMessage, isLeaving: boolean): string {
+		return this.#seal.close(isLeaving ? LEAVING : '', headerOf(req.headers, FORWARDED) ?? '');
 	}
 
-	isProven(sent: Headers, received: IncomingHttpHeaders): boolean {
-		return this.#seal.open(headerOf(received, ANSWERED) ?? '', sent[FORWARDED] ?? '') !== undefined;
+	/** What an answer proves about who gave it; undefined if that is no replica. */
+	proven(sent: Headers, received: IncomingHttpHeaders): {readonly isLeaving: boolean} | undefined {
+		const text = this.#seal.open(headerOf(received, ANSWERED) ?? '', sent[FORWARDED] ?? '');
+		return text === undefined ? undefined : {isLeaving: text === LEAVING};
 	}
 }
 

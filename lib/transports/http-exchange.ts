@@ -39,15 +39,17 @@ const agent = (): Promise<Agent> => {
 	return shared;
 };
 
-/** Makes and keeps connections, each of which may take so long to be there. */
-export const newAgent = (connectMs: number): Promise<Agent> =>
+/** Makes and keeps connections, each of which may take so long to be there, and be of no use for so long. */
+export const newAgent = (connectMs: number, idleMs?: number): Promise<Agent> =>
 	// The names of a CommonJS package are guessed by Node; its default is always there.
 	import('undici').then(
 		({default: {Agent}}) =>
 			new Agent({
 				connections: MAX_SOCKETS,
 				pipelining: 1,
-				keepAliveTimeout: KEEP_ALIVE_MS,
+				keepAliveTimeout: idleMs ?? KEEP_ALIVE_MS,
+				// Whatever the other side says about it.
+				...(idleMs === undefined ? {} : {keepAliveMaxTimeout: idleMs}),
 				connect: {timeout: connectMs},
 				// A stream may be silent for as long as it likes, and a request take long: that is limited elsewhere.
 				headersTimeout: 0,

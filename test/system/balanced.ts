@@ -50,6 +50,9 @@ export async function becomes(gateway: RunningGateway, status: string): Promise<
 	while (!(await gateway.fetch('/readyz')).text.includes(`"${status}"`)) await sleep(50);
 }
 
+/** A call that was not answered: when it was made, and what came instead. */
+export type Failure = {readonly at: number; readonly what: string};
+
 type Reply = {readonly status: number; readonly headers: IncomingHttpHeaders; readonly text: string};
 
 const common = {'content-type': 'application/json', accept: 'application/json, text/event-stream'};
@@ -60,11 +63,12 @@ export class Client {
 	readonly service: string;
 	readonly method: string;
 	/** What went wrong, call by call. */
-	readonly failures: string[] = [];
+	readonly failures: Failure[] = [];
 	/** How often it had to begin anew. */
 	renewals = 0;
-	/** How many of its calls were answered. */
+	/** How many of its calls were answered, and when the latest was. */
 	answered = 0;
+	answeredAt = 0;
 	readonly #port: number;
 	readonly #agent = new Agent({keepAlive: true});
 	#session: string | undefined;
@@ -93,6 +97,7 @@ export class Client {
 	async call(): Promise<void> {
 		const id = ++this.#count;
 		const params = {name: 'echo', arguments: {client: this.name, id}};
+		const at = performance.now();
 		try {
 			let reply = await this.#post({id, method: this.method, params});
 			while (reply.status === 404) {
@@ -100,10 +105,12 @@ export class Client {
 				await this.begin();
 				reply = await this.#post({id, method: this.method, params});
 			}
-			if (reply.status === 200 && isAnswer(reply, id, params)) this.answered++;
-			else this.failures.push(`${reply.status} ${reply.text}`);
+			if (reply.status === 200 && isAnswer(reply, id, params)) {
+				this.answered++;
+				this.answeredAt = performance.now();
+			} else this.failures.push({at, what: `${reply.status} ${reply.text}`});
 		} catch (error) {
-			this.failures.push(String(error));
+			this.failures.push({at, what: String(error)});
 		}
 	}
 
