@@ -3,6 +3,7 @@ import {mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync} from 'no
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import process from 'node:process';
+import {setTimeout as sleep} from 'node:timers/promises';
 import type {ExecutionContext} from 'ava';
 import {type JsonObject, listOf, objectOf} from '../../lib/protocol/json.js';
 import {type Running, startReady} from '../helpers/bridge.js';
@@ -123,6 +124,8 @@ export class ServeClient {
 				entry => entry.identity === identity && entry.status === 'active',
 			);
 			if (found?.state === 'busy' && found.thread_id !== null) return found;
+			// To ask all the time would take the time of those who are asked.
+			await sleep(10);
 		}
 	}
 }
