@@ -38,17 +38,23 @@ export function signalTree(leader: number, mark: string, signal: NodeJS.Signals)
 export const isTreeAlive = (leader: number, mark: string): boolean =>
 	// Where the system tells of each process, the dead do not count that nobody has taken note of.
 	process.platform === 'linux'
-		? younger().some(({pid, group}) => group === leader || marksOf(pid).includes(mark))
+		? younger().some(other => isOfTree(other, leader, mark))
 		: send(-leader, 0);
 
 /**
- * Whether there is a process, started in the time of this one and no later than `until`, of which nobody can tell whose
- * it is. While a program is loaded into it, and again when it is on its way out, a process has neither environment nor
- * arguments.
+ * The same, where it matters who cannot be known: `unsure` when there is a process, started in the time of this one and no
+ * later than `until`, of which nobody can tell whose it is. While a program is loaded into it, and again when it is on its
+ * way out, a process has neither environment nor arguments.
  */
-export function isAnybodyUnknown(until: number): boolean {
-	return younger().some(({pid, start}) => Number(start) <= until && isBare(pid));
+export function lookForTree(leader: number, mark: string, until: number): 'alive' | 'unsure' | 'gone' {
+	if (process.platform !== 'linux') return isTreeAlive(leader, mark) ? 'alive' : 'gone';
+	const others = younger();
+	if (others.some(other => isOfTree(other, leader, mark))) return 'alive';
+	return others.some(({pid, start}) => Number(start) <= until && isBare(pid)) ? 'unsure' : 'gone';
 }
+
+const isOfTree = ({pid, group}: Process, leader: number, mark: string): boolean =>
+	group === leader || marksOf(pid).includes(mark);
 
 /** The time by the clock that processes are told to have started by, in hundredths of a second. */
 export function ticks(): number {

@@ -39,7 +39,7 @@ function endProcess(pid: number): void {
 
 /** Sees to it that nothing with `marker` outlives the test, however the test ends. */
 export function endAfterwards(t: Owner, marker: string): void {
-	t.teardown(async () => void (await survivorsOf(marker)));
+	t.teardown(() => survivorsOf(marker));
 }
 
 /** A text that occurs nowhere else on the machine, to be put into the command line of a server. */
