@@ -20,7 +20,7 @@ if (!patterns) {
 	process.exit(2);
 }
 
-// Most of the time goes into starting programs. Node 22 and later keep what they have compiled, and need half of it.
+// Most of the time goes into starting programs. Node 22 and later keep what they have compiled.
 const env = {...process.env, NODE_COMPILE_CACHE: `${root}/node_modules/.cache/compiled`};
 
 function run(command, args) {

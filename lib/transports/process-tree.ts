@@ -37,9 +37,7 @@ export function signalTree(leader: number, mark: string, signal: NodeJS.Signals)
 /** Whether somebody is left of a child's group, or of whatever else has its mark. */
 export const isTreeAlive = (leader: number, mark: string): boolean =>
 	// Where the system tells of each process, the dead do not count that nobody has taken note of.
-	process.platform === 'linux'
-		? younger().some(other => isOfTree(other, leader, mark))
-		: send(-leader, 0);
+	process.platform === 'linux' ? younger().some(other => isOfTree(other, leader, mark)) : send(-leader, 0);
 
 /**
  * The same, where it matters who cannot be known: `unsure` when there is a process, started in the time of this one and no
