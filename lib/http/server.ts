@@ -56,7 +56,7 @@ export async function listen(options: HttpServerOptions): Promise<Server> {
 			keepAliveTimeout: KEEP_ALIVE_MS,
 			noDelay: true,
 		},
-		handle,
+		upgrade ? handle : stayingWithHttp(handle),
 	);
 	if (upgrade) server.on('upgrade', upgrade);
 	// Node would leave out what is over a limit, and the guard has to see all of them.
@@ -86,6 +86,17 @@ export async function listen(options: HttpServerOptions): Promise<Server> {
 export function stopListening(server: Server): void {
 	NetServer.prototype.close.call(server);
 }
+
+/**
+ * Who wants another protocol where there is none hears the answer of this one. It is the last on this connection: what
+ * came behind such a request is for the other protocol, and Node does not always read it.
+ */
+const stayingWithHttp =
+	(handle: RequestListener): RequestListener =>
+	(req, res) => {
+		if (req.headers.upgrade !== undefined) res.shouldKeepAlive = false;
+		handle(req, res);
+	};
 
 /** A client that waits to be asked for its body is asked when somebody reads it, and not if its head is refused. */
 function askForBody(req: IncomingMessage, res: ServerResponse): void {

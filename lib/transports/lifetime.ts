@@ -2,7 +2,7 @@ import type {ChildProcess} from 'node:child_process';
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {pause} from '../pause.js';
-import {isAnybodyUnknown, isTreeAlive, signalTree, ticks} from './process-tree.js';
+import {isTreeAlive, lookForTree, signalTree, ticks} from './process-tree.js';
 
 /** How a child ended. */
 export type Exit = {
@@ -104,11 +104,11 @@ export class Lifetime {
 		const ended = ticks();
 		// Counted, not timed: on a busy machine all the time may be over before the first look.
 		for (let kills = 0, doubts = 0, calm = 0; kills < MAX_KILLS && doubts < MAX_DOUBTS; ) {
-			const isAlive = isTreeAlive(this.#pid, this.#mark);
-			// Twice, as somebody may have become unknown after the one look, and known again before the other.
-			calm = isAlive || isAnybodyUnknown(ended) ? 0 : calm + 1;
+			const found = lookForTree(this.#pid, this.#mark, ended);
+			// Twice, as somebody may have been unknown when marks were looked for, and known again right after.
+			calm = found === 'gone' ? calm + 1 : 0;
 			if (calm === 2) break;
-			if (!isAlive) doubts++;
+			if (found !== 'alive') doubts++;
 			await sleep(POLL_MS);
 			if (performance.now() - started < REST_MS) continue;
 			signalTree(this.#pid, this.#mark, 'SIGKILL');

@@ -30,28 +30,29 @@ export function namespace(): string {
 /** Sends a signal to a child, its group, and whatever else has its mark. */
 export function signalTree(leader: number, mark: string, signal: NodeJS.Signals): void {
 	send(-leader, signal);
-	for (const {pid, group} of living()) if (group !== leader && marksOf(pid).includes(mark)) send(pid, signal);
+	for (const {pid, group} of younger())
+		if (group !== leader && marksOf(pid).includes(mark)) send(pid, signal);
 }
 
 /** Whether somebody is left of a child's group, or of whatever else has its mark. */
 export const isTreeAlive = (leader: number, mark: string): boolean =>
 	// Where the system tells of each process, the dead do not count that nobody has taken note of.
-	process.platform === 'linux'
-		? living().some(({pid, group}) => group === leader || marksOf(pid).includes(mark))
-		: send(-leader, 0);
+	process.platform === 'linux' ? younger().some(other => isOfTree(other, leader, mark)) : send(-leader, 0);
 
 /**
- * Whether there is a process, started in the time of this one and no later than `until`, of which nobody can tell whose
- * it is. While a program is loaded into it, and again when it is on its way out, a process has neither environment nor
- * arguments.
+ * The same, where it matters who cannot be known: `unsure` when there is a process, started in the time of this one and no
+ * later than `until`, of which nobody can tell whose it is. While a program is loaded into it, and again when it is on its
+ * way out, a process has neither environment nor arguments.
  */
-export function isAnybodyUnknown(until: number): boolean {
-	const since = Number(lookUp(process.pid)?.start ?? 0);
-	return living().some(
-		({pid, start, isKernels}) =>
-			!isKernels && Number(start) >= since && Number(start) <= until && isBare(pid),
-	);
+export function lookForTree(leader: number, mark: string, until: number): 'alive' | 'unsure' | 'gone' {
+	if (process.platform !== 'linux') return isTreeAlive(leader, mark) ? 'alive' : 'gone';
+	const others = younger();
+	if (others.some(other => isOfTree(other, leader, mark))) return 'alive';
+	return others.some(({pid, start}) => Number(start) <= until && isBare(pid)) ? 'unsure' : 'gone';
 }
+
+const isOfTree = ({pid, group}: Process, leader: number, mark: string): boolean =>
+	group === leader || marksOf(pid).includes(mark);
 
 /** The time by the clock that processes are told to have started by, in hundredths of a second. */
 export function ticks(): number {
@@ -92,13 +93,17 @@ type Process = {
 	readonly pid: number;
 	readonly group: number;
 	readonly start: string | undefined;
-	/** Whether it is a thread of the kernel's. */
-	readonly isKernels: boolean;
 };
 
 const KERNEL_THREAD = 0x200000;
 
-/** Every other process that is not dead. None where the system does not tell, as only Linux does. */
+/** Every process that is not older than this one. No other can be of its making, so the rest need not be looked into. */
+function younger(): Process[] {
+	const since = Number(startOf(process.pid) ?? 0);
+	return living().filter(({start}) => Number(start) >= since);
+}
+
+/** Every other process that is not dead, the threads of the kernel's left out. None where the system does not tell, as only Linux does. */
 function living(): Process[] {
 	let names: string[] = [];
 	try {
@@ -116,9 +121,8 @@ function lookUp(pid: number): Process | undefined {
 		const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
 		// Behind the name, which may hold anything: state, parent, group, …, flags, …, and the start as the twentieth.
 		const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-		if (fields[0] === 'Z') return;
-		const isKernels = (Number(fields[6]) & KERNEL_THREAD) !== 0;
-		return {pid, group: Number(fields[2]), start: fields[19], isKernels};
+		if (fields[0] === 'Z' || (Number(fields[6]) & KERNEL_THREAD) !== 0) return;
+		return {pid, group: Number(fields[2]), start: fields[19]};
 	} catch {
 		return;
 	}

@@ -32,7 +32,7 @@ async function live(isKilled: boolean): Promise<void> {
 }
 
 test.serial('E14 500 children started, and ended or killed, leave no open file and no zombie', async t => {
-	t.timeout(120_000);
+	t.timeout(300_000);
 	const liveTen = (): Promise<unknown> =>
 		Promise.all(Array.from({length: 10}, (_, at) => live(at % 2 === 0)));
 	await liveTen();

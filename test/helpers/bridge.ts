@@ -60,6 +60,8 @@ export class Running {
 	readonly stdin: Writable;
 	/** Every line of stdout so far, without its line feed. */
 	readonly lines: string[] = [];
+	/** The same as messages, as far as anybody has asked for them: each is parsed once, however many wait for one. */
+	readonly #messages: Message[] = [];
 	#stderr = '';
 	readonly exited: Promise<{code: number | null; signal: NodeJS.Signals | null}>;
 	#rest = '';
@@ -105,7 +107,7 @@ export class Running {
 
 	/** The first message on stdout that fits, be it there already or yet to come. */
 	async message(fits: (message: Message) => boolean): Promise<Message> {
-		return this.#find(() => this.lines.map(line => JSON.parse(line) as Message).find(fits), 'such a message');
+		return this.#find(() => this.#parsed().find(fits), 'such a message');
 	}
 
 	/** The answer with this id. */
@@ -142,6 +144,12 @@ export class Running {
 	async end(): Promise<number | null> {
 		this.stdin.end();
 		return (await this.exited).code;
+	}
+
+	#parsed(): Message[] {
+		const {length} = this.#messages;
+		for (const line of this.lines.slice(length)) this.#messages.push(JSON.parse(line) as Message);
+		return this.#messages;
 	}
 
 	#read(text: string): void {

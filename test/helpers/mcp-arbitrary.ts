@@ -122,10 +122,19 @@ function errors(version: McpVersion, sender: Sender): Map<string, Samples> {
 }
 
 /** All that a side may send in a version, by kind and by method. */
-export function samplesOf(
-	version: McpVersion,
-	sender: Sender,
-): {readonly [kind in Sample['kind']]: ReadonlyMap<string, Samples>} {
+export function samplesOf(version: McpVersion, sender: Sender): SamplesByKind {
+	const key = `${version} ${sender}`;
+	const samples = made.get(key) ?? makeSamples(version, sender);
+	made.set(key, samples);
+	return samples;
+}
+
+type SamplesByKind = {readonly [kind in Sample['kind']]: ReadonlyMap<string, Samples>};
+
+/** To make them takes longer than to draw a few, so those of a side are made once. */
+const made = new Map<string, SamplesByKind>();
+
+function makeSamples(version: McpVersion, sender: Sender): SamplesByKind {
 	const isClient = sender === 'client';
 	const requests = isClient ? clientRequests(version) : serverRequests(version);
 	const notifications = isClient ? clientNotifications(version) : serverNotifications(version);

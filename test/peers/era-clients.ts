@@ -1,8 +1,8 @@
 import {EventEmitter, once} from 'node:events';
-import type {ExecutionContext} from 'ava';
 import {answersOf, capabilitiesOf} from './era-answers.js';
 import {type CommonClient, type EraClient, type Transport, tapped, type WireMessage} from './era-client.js';
 import {isModern, type Release} from './eras.js';
+import type {Owner} from './listening.js';
 import {type Command, peerUrl} from './peers.js';
 
 /* A client for each version, made with a real SDK of its time. The project does not depend on any, so they are typed here. */
@@ -75,7 +75,7 @@ interface Connection {
 	readonly asked: readonly string[];
 }
 
-async function open(t: ExecutionContext, release: Release, command: Command): Promise<Connection> {
+async function open(t: Owner, release: Release, command: Command): Promise<Connection> {
 	const {version} = release;
 	const modern = isModern(version);
 	const files = modern ? ['index.mjs', 'stdio.mjs'] : ['client/index.js', 'client/stdio.js', 'types.js'];
@@ -99,7 +99,7 @@ async function open(t: ExecutionContext, release: Release, command: Command): Pr
 const logLevelKey = 'io.modelcontextprotocol/logLevel';
 
 /** A client made with this release, connected to what the command starts. */
-export async function connect(t: ExecutionContext, release: Release, command: Command): Promise<EraClient> {
+export async function connect(t: Owner, release: Release, command: Command): Promise<EraClient> {
 	const {client, wire, asked} = await open(t, release, command);
 	const {version} = release;
 	const modern = isModern(version);

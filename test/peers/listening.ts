@@ -6,7 +6,7 @@ import type {Command} from './peers.js';
 
 /** What ends the processes that were started for it, such as a test. */
 export interface Owner {
-	readonly teardown: (end: () => void) => void;
+	readonly teardown: (end: () => unknown) => void;
 }
 
 /** A program that serves on a port, as it said itself. */

@@ -1,4 +1,4 @@
-import type {ExecutionContext} from 'ava';
+import test, {type ExecutionContext} from 'ava';
 import type {CallResult, EraClient} from './era-client.js';
 import {connect} from './era-clients.js';
 import {isModern, type Release, serverOf, type Version} from './eras.js';
@@ -15,10 +15,38 @@ export interface Pair {
 	readonly server: Version;
 }
 
-export async function startPair(t: ExecutionContext, client: Release, server: Version): Promise<Pair> {
+/** A conversation that the tests of a pair have one after the other: to begin one takes longer than all they say. */
+interface Conversation {
+	readonly between: string;
+	readonly client: Promise<EraClient>;
+	readonly endings: Array<() => unknown>;
+}
+
+let current: Conversation | undefined;
+
+function begin(between: string, client: Release, server: Version): Conversation {
+	const endings: Conversation['endings'] = [];
+	const owner = {teardown: (end: () => unknown) => endings.unshift(end)};
+	const command = serverOf(server, newMarker(owner));
+	return {between, client: connect(owner, client, direct ? command : throughBridge(command)), endings};
+}
+
+async function endCurrent(): Promise<void> {
+	const endings = current?.endings ?? [];
+	current = undefined;
+	for (const end of endings) await end();
+}
+
+test.after.always('ends the last conversation', endCurrent);
+
+/** For tests that run one at a time. A test that fails leaves none to the next. */
+export async function pairFor(t: ExecutionContext, client: Release, server: Version): Promise<Pair> {
 	t.timeout(60_000);
-	const command = serverOf(server, newMarker(t));
-	return {t, client: await connect(t, client, direct ? command : throughBridge(command)), server};
+	const between = `${client.sdk} ${server}`;
+	if (current?.between !== between) await endCurrent();
+	current ??= begin(between, client, server);
+	t.teardown(() => (t.passed ? undefined : endCurrent()));
+	return {t, client: await current.client, server};
 }
 
 /** Every result says whether it is complete in the stateless era, and never before. No modern client is sent a request. */

@@ -1,6 +1,6 @@
 import test from 'ava';
 import {type Release, releases, type Version, versions} from './eras.js';
-import {checkMessages, direct, startPair} from './pair.js';
+import {checkMessages, direct, pairFor} from './pair.js';
 import {checkToolResults} from './pair-content.js';
 import {checkCancellation, checkChanges, checkLogging, checkProgress} from './pair-notices.js';
 import {checkCompletion, checkGreeting, checkPrompts, checkResources, checkToolList} from './pair-offers.js';
@@ -10,7 +10,7 @@ function testPair(client: Release, server: Version): void {
 	const title = `pair ${client.version} client (SDK ${client.sdk}) ⇄ ${server} server`;
 
 	test.serial(`${title}: greeting, lists, resources, prompts, completion`, async t => {
-		const pair = await startPair(t, client, server);
+		const pair = await pairFor(t, client, server);
 		await checkGreeting(pair);
 		await checkToolList(pair);
 		await checkResources(pair);
@@ -20,13 +20,13 @@ function testPair(client: Release, server: Version): void {
 	});
 
 	test.serial(`${title}: results of tools`, async t => {
-		const pair = await startPair(t, client, server);
+		const pair = await pairFor(t, client, server);
 		await checkToolResults(pair);
 		checkMessages(pair);
 	});
 
 	test.serial(`${title}: progress, log messages, cancellation`, async t => {
-		const pair = await startPair(t, client, server);
+		const pair = await pairFor(t, client, server);
 		await checkProgress(pair);
 		await checkLogging(pair);
 		await checkCancellation(pair);
@@ -34,11 +34,11 @@ function testPair(client: Release, server: Version): void {
 	});
 
 	test.serial(`${title}: changed lists and resources`, async t => {
-		await checkChanges(await startPair(t, client, server));
+		await checkChanges(await pairFor(t, client, server));
 	});
 
 	test.serial(`${title}: elicitation, sampling, roots`, async t => {
-		const pair = await startPair(t, client, server);
+		const pair = await pairFor(t, client, server);
 		await checkElicitation(pair);
 		await checkChoices(pair);
 		await checkSampling(pair);

@@ -1,6 +1,6 @@
 import {randomUUID} from 'node:crypto';
 import {readdir, readFile} from 'node:fs/promises';
-import type {ExecutionContext} from 'ava';
+import type {Owner} from './listening.js';
 
 async function mentions(pid: string, marker: string): Promise<boolean> {
 	const files = [`/proc/${pid}/cmdline`, `/proc/${pid}/environ`];
@@ -38,12 +38,12 @@ function endProcess(pid: number): void {
 }
 
 /** Sees to it that nothing with `marker` outlives the test, however the test ends. */
-export function endAfterwards(t: Pick<ExecutionContext, 'teardown'>, marker: string): void {
+export function endAfterwards(t: Owner, marker: string): void {
 	t.teardown(() => survivorsOf(marker));
 }
 
 /** A text that occurs nowhere else on the machine, to be put into the command line of a server. */
-export function newMarker(t: ExecutionContext): string {
+export function newMarker(t: Owner): string {
 	const marker = `marker-${randomUUID()}`;
 	endAfterwards(t, marker);
 	return marker;

@@ -37,7 +37,8 @@ for (const [what, program] of [
 		'while True:\n  try:\n    while True: pass\n  except BaseException: pass',
 	],
 ] as const) {
-	test(`J1 ends ${what} when the time is over`, async t => {
+	// One at a time: the time that they wait for each other counts, too.
+	test.serial(`J1 ends ${what} when the time is over`, async t => {
 		const result = await timedOut(`wix.name()\nprint("before")\n${program}`);
 		t.regex(textOf(result), /^before\nError: RunTimeout: The run timed out after \d+\.0s$/);
 		await nextIsFine(t);

@@ -1,8 +1,9 @@
 import {execFileSync} from 'node:child_process';
-import {mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync} from 'node:fs';
+import {cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import process from 'node:process';
+import {setTimeout as sleep} from 'node:timers/promises';
 import type {ExecutionContext} from 'ava';
 import {type JsonObject, listOf, objectOf} from '../../lib/protocol/json.js';
 import {type Running, startReady} from '../helpers/bridge.js';
@@ -29,21 +30,37 @@ export async function place(t: ExecutionContext, kind: FakeKind, ...codexArgs: s
 	return placeFor(t, {...process.env, ATM_AGENT_MCP_CODEX_BIN: command});
 }
 
+const runGit = (cwd: string, ...args: string[]): void => {
+	execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', ...args], {cwd, stdio: 'ignore'});
+};
+
+let pattern: string | undefined;
+
+/** A repository with one commit and a remote. To copy it takes a fraction of what git takes to make one. */
+function patternRepository(): string {
+	if (pattern !== undefined) return pattern;
+	pattern = mkdtempSync(join(tmpdir(), 'bridge-serve-pattern-'));
+	runGit(pattern, 'init', '-q', '-b', 'main', '--template=');
+	runGit(pattern, 'commit', '-q', '--allow-empty', '-m', 'first');
+	runGit(pattern, 'remote', 'add', 'origin', 'https://example.com/group/widgets.git');
+	return pattern;
+}
+
+process.once('exit', () => {
+	if (pattern !== undefined) rmSync(pattern, {recursive: true, force: true});
+});
+
 /** The same for a Codex that such an environment names. */
 export function placeFor(t: Pick<ExecutionContext, 'teardown'>, env: NodeJS.ProcessEnv): Place {
 	const root = realpathSync(mkdtempSync(join(tmpdir(), 'bridge-serve-')));
 	t.teardown(() => rmSync(root, {recursive: true, force: true, maxRetries: 5}));
 	const [repo, base] = [join(root, 'repo'), join(root, 'home')];
-	execFileSync('mkdir', ['-p', repo, base]);
-	const git = (...args: string[]): void => {
-		execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', ...args], {cwd: repo, stdio: 'ignore'});
-	};
-	git('init', '-q', '-b', 'main');
-	git('commit', '-q', '--allow-empty', '-m', 'first');
-	git('remote', 'add', 'origin', 'https://example.com/group/widgets.git');
+	cpSync(patternRepository(), repo, {recursive: true});
+	mkdirSync(base);
 	const sessions = join(base, '.config/atm/codex-sessions');
 	return {
-		...{repo, base, git},
+		...{repo, base},
+		git: (...args) => runGit(repo, ...args),
 		env: {...env, ATM_HOME: base},
 		configure: toml => writeFileSync(join(repo, '.atm.toml'), toml),
 		registry: () =>
@@ -123,6 +140,8 @@ export class ServeClient {
 				entry => entry.identity === identity && entry.status === 'active',
 			);
 			if (found?.state === 'busy' && found.thread_id !== null) return found;
+			// To ask all the time would take the time of those who are asked.
+			await sleep(10);
 		}
 	}
 }

@@ -4,8 +4,8 @@ import process from 'node:process';
 import {Worker} from 'node:worker_threads';
 import test from 'ava';
 import {
-	isAnybodyUnknown,
 	isTreeAlive,
+	lookForTree,
 	MARK,
 	newMark,
 	orphans,
@@ -63,7 +63,7 @@ test.serial(
 		await once(started.stdout, 'data');
 		const now = ticks();
 		// Others may be about to start or to end; this one stays.
-		await until(() => !isAnybodyUnknown(now));
+		await until(() => lookForTree(-1, newMark(), now) === 'gone');
 		t.true(isRunning(started.pid ?? 0));
 	},
 );
