@@ -39,7 +39,7 @@ const FULL = {
 	tripMs: 300,
 	tripPasses: 8,
 	streamMs: 1000,
-	streams: 3,
+	streams: 2,
 	bursts: 3,
 	longMs: 20_000,
 	longRounds: 2,
