@@ -31,6 +31,11 @@ export class TrafficLog {
 		this.#file = file;
 	}
 
+	/** When something was last written to the file, in ms since the epoch. */
+	get writtenAt(): number {
+		return statSync(this.#file, {throwIfNoEntry: false})?.mtimeMs ?? Date.now();
+	}
+
 	/** Wait until the file no longer grows. */
 	async drain(): Promise<void> {
 		const start = performance.now();

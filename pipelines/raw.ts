@@ -7,7 +7,7 @@ import {BridgeError} from '../lib/errors.js';
 import {type Log, logBug} from '../lib/log.js';
 import {type ByteSink, type ByteTap, recordBytes} from '../lib/operators/record-bytes.js';
 import {connect, type Stage} from '../lib/stage.js';
-import {connected, openTcp, tcpEndpoint} from '../lib/transports/tcp.js';
+import {connected, openToForward, tcpEndpoint} from '../lib/transports/tcp.js';
 
 export type RawOptions = {
 	readonly traffic: ByteSink;
@@ -25,7 +25,7 @@ export const raw = (tap: ByteTap): Stage[] => [tap.stage];
 export function forward(socket: Socket, {traffic, log, loops, rule, port}: RawOptions): Connection {
 	const tap = recordBytes({log: traffic, client: nameOf(socket), target: targetText(rule), listenPort: port});
 	if (loops.has(socket, port)) return refused(socket, tap, {log, rule, port});
-	const target = openTcp(rule.target);
+	const target = openToForward(rule.target);
 	loops.note(socket, port, target);
 	let failure: BridgeError | undefined;
 	const client = tcpEndpoint(socket, {

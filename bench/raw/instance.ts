@@ -1,3 +1,4 @@
+import {spawnSync} from 'node:child_process';
 import {mkdirSync} from 'node:fs';
 import {join} from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
@@ -5,6 +6,7 @@ import {withTimeout} from '../client.js';
 import {listening} from '../http-client.js';
 import {freePort, runFolder} from '../instance.js';
 import {programPath} from '../paths.js';
+import {proxyUsage} from '../process-stats.js';
 import {Program} from '../program.js';
 import {node} from '../target.js';
 import {TrafficLog} from '../traffic-log.js';
@@ -62,17 +64,49 @@ export const startRaw = async (target: RawTarget, destination: number): Promise<
 	};
 };
 
-/** Waits until a log is written, counts its gaps, and empties it. Returns whether nothing is missing from it. */
-export const settle = async ({log, target}: RawInstance): Promise<boolean> => {
+/** How long a target has to do nothing, with less than this of a core, before it is the turn of the next one. */
+const IDLE_MS = 500;
+const IDLE_CORES = 0.1;
+const PROBE_MS = 100;
+const LONGEST_IDLE_MS = 60_000;
+
+/**
+ * Waits until a target has nothing left to do: what it does after its turn costs the next one. mitmdump makes its file when
+ * the connection is over, and takes seconds of a core before the first byte of it is written.
+ */
+const idle = async ({pid, folder}: RawInstance): Promise<void> => {
+	const giveUp = performance.now() + LONGEST_IDLE_MS;
+	const used = (): number => proxyUsage(pid, folder).cpuMicros / 1000;
+	let [before, since] = [used(), performance.now()];
+	while (performance.now() - since < IDLE_MS && performance.now() < giveUp) {
+		const probed = performance.now();
+		await sleep(PROBE_MS);
+		const now = used();
+		if (now - before > IDLE_CORES * (performance.now() - probed)) {
+			since = performance.now();
+		}
+		before = now;
+	}
+};
+
+/**
+ * Waits until a log is written, counts its gaps, empties it, and has the disk do what it was left with, so that nobody's
+ * writing waits for what somebody else wrote. Returns whether nothing is missing from the log, and when it was written.
+ */
+export const settle = async (instance: RawInstance): Promise<{isWhole: boolean; writtenAt: number}> => {
+	const {log, target} = instance;
 	if (!log) {
-		return true;
+		return {isWhole: true, writtenAt: Date.now()};
 	}
 	const {gaps} = log.check;
+	await idle(instance);
 	await log.drain();
 	if (target.isOurs) {
 		await sleep(LAST_LINES_MS);
 		await log.drain();
 	}
+	const {writtenAt} = log;
 	log.collect(0);
-	return log.check.gaps === gaps;
+	spawnSync('sync', ['-f', runFolder]);
+	return {isWhole: log.check.gaps === gaps, writtenAt};
 };

@@ -16,6 +16,7 @@ const columns: ReadonlyArray<readonly [figure: string, title: string, digits: nu
 	['burst', 'burst MB/s', 0],
 	['burstCpu', 'CPU ms/MB', 2],
 	['long', 'long MB/s', 0],
+	['longLogged', 'logged MB/s', 0],
 	['longCpu', 'CPU ms/MB', 2],
 	['longRss', 'RSS MB', 0],
 	['longGrowth', 'RSS late ÷ midway', 2],

@@ -34,7 +34,7 @@ export const streamSlice = async (instance: RawInstance, ms: number): Promise<Fi
 export const burstSlice = async (instance: RawInstance): Promise<Figures> => {
 	const {cpuMicros} = proxyUsage(instance.pid, instance.folder);
 	const {bytes, mbPerSecond} = await download(instance.port, BURST_BYTES, BURST_MS);
-	const isWhole = await settle(instance);
+	const {isWhole} = await settle(instance);
 	const cpu = proxyUsage(instance.pid, instance.folder).cpuMicros - cpuMicros;
 	return isWhole ? {burst: mbPerSecond, ...cost('burstCpu', cpu, bytes)} : {};
 };
@@ -47,15 +47,16 @@ export const longSlice = async (instance: RawInstance, ms: number): Promise<Figu
 		SAMPLE_MS,
 	);
 	const {cpuMicros} = proxyUsage(instance.pid, instance.folder);
+	const start = Date.now();
 	const {bytes, mbPerSecond} = await download(instance.port, ENDLESS, ms);
 	clearInterval(timer);
 	const cpu = proxyUsage(instance.pid, instance.folder).cpuMicros - cpuMicros;
-	const isWhole = await settle(instance);
+	const {isWhole, writtenAt} = await settle(instance);
 	const quarter = Math.floor(memory.length / 4);
 	const late = median(memory.slice(-quarter)) ?? Number.NaN;
 	const midway = median(memory.slice(quarter, 2 * quarter)) ?? Number.NaN;
 	return {
-		...(isWhole ? {long: mbPerSecond} : {}),
+		...(isWhole ? {long: mbPerSecond, longLogged: bytes / 1000 / (writtenAt - start)} : {}),
 		...cost('longCpu', cpu, bytes),
 		longRss: late,
 		longGrowth: late / midway,

@@ -19,15 +19,17 @@ export type BackgroundLogOptions = LogSettings & {
 /** How a destination ended. */
 export type Closed = {readonly lostBytes: number; readonly leftOutLines: number};
 
-const BLOCK = 2 ** 20;
+/** Eight of the longest chunks that are read, with what stands around them. */
+const BLOCK = 2 ** 20 + 2 ** 12;
 /** How long lines wait for more to be handed over together: no longer, and a part of the time until they are written. */
 const HAND_OVER_MS = 500;
 const HAND_OVER_PART = 1 / 4;
 /** Blocks that are kept for the next lines: memory that is new has to be cleared by the system first. */
 const MAX_SPARE = 256;
 const FEW_SPARE = 4;
-/** How much may be on its way to the thread. */
+/** How much may be on its way to the thread; where traffic can wait, no more than in the buffer, as it is memory beside it. */
 const MAX_AWAY = 64 * 2 ** 20;
+const MAX_AWAY_WAITING = 16 * 2 ** 20;
 
 /**
  * The traffic log, kept by a thread of its own: many destinations, each with its buffer. What is added here is only copied,
@@ -46,6 +48,8 @@ export class BackgroundLog {
 	#used = 0;
 	readonly #spare: ArrayBuffer[] = [];
 	readonly #handOverMs: number;
+	readonly #blockBytes: number;
+	readonly #maxAway: number;
 	#timer: NodeJS.Timeout | undefined;
 	#awayBytes = 0;
 	#isFull = false;
@@ -56,6 +60,8 @@ export class BackgroundLog {
 		this.#options = options;
 		this.#handOverMs = Math.min(HAND_OVER_MS, options.flushMs * HAND_OVER_PART);
 		const {worker = new URL('./log-worker.js', import.meta.url), flushMs, maxBytes, onFull} = options;
+		this.#blockBytes = Math.min(BLOCK, maxBytes);
+		this.#maxAway = onFull === 'wait' ? Math.min(MAX_AWAY_WAITING, maxBytes) : MAX_AWAY;
 		this.#worker = new Worker(worker, {workerData: {flushMs, maxBytes, onFull} satisfies LogSettings});
 		this.#worker.on('message', (message: FromWorker) => this.#hear(message));
 		this.#worker.on('error', error => this.#die(error));
@@ -114,7 +120,7 @@ export class BackgroundLog {
 
 	/** Whether a line is counted instead of kept; if not, its origin may have to wait. */
 	#isLeftOut(bytes: number, hasRoom: boolean, origin: Origin | undefined): boolean {
-		const isFull = this.#isFull || this.#awayBytes > MAX_AWAY;
+		const isFull = this.#isFull || this.#awayBytes > this.#maxAway;
 		const isWaiting = this.#options.onFull === 'wait';
 		if (isFull && isWaiting && origin) this.#held.push(origin.valve.shut());
 		// There is one block until it is decided where lines go.
@@ -127,8 +133,8 @@ export class BackgroundLog {
 	}
 
 	#newBlock(size: number): Buffer<ArrayBuffer> {
-		const spare = size <= BLOCK ? this.#spare.pop() : undefined;
-		return spare ? Buffer.from(spare) : Buffer.allocUnsafeSlow(Math.max(BLOCK, size));
+		const spare = size <= this.#blockBytes ? this.#spare.pop() : undefined;
+		return spare ? Buffer.from(spare) : Buffer.allocUnsafeSlow(Math.max(this.#blockBytes, size));
 	}
 
 	/** Where a block is not filled in time, there is little traffic, which needs little memory. */
@@ -161,7 +167,7 @@ export class BackgroundLog {
 				this.#releaseIfRoom();
 				break;
 			case 'spare':
-				if (message.memory.byteLength === BLOCK && this.#spare.length < MAX_SPARE)
+				if (message.memory.byteLength === this.#blockBytes && this.#spare.length < MAX_SPARE)
 					this.#spare.push(message.memory);
 				break;
 			case 'full':
@@ -205,7 +211,7 @@ export class BackgroundLog {
 	}
 
 	#releaseIfRoom(): void {
-		if (!this.#isFull && this.#awayBytes <= MAX_AWAY / 2) this.#release();
+		if (!this.#isFull && this.#awayBytes <= this.#maxAway / 2) this.#release();
 	}
 
 	#release(): void {

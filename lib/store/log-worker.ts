@@ -56,12 +56,19 @@ function open({key, destination}: ToWorker & {kind: 'open'}): void {
 }
 
 function add({block, gap}: ToWorker & {kind: 'records'}): void {
-	tell({kind: 'taken', bytes: block.length});
-	if (logs.size === 1) fills.set(block.buffer, block.length);
+	// By the time that it has been written it may be somebody else's.
+	const bytes = block.length;
+	if (logs.size === 1) fills.set(block.buffer, bytes);
 	for (const log of logs.values()) {
 		if (gap) log.leaveOut(gap.lines, gap.bytes);
 		log.addRecords(bufferOf(block), sender);
 	}
+	tellIfFull();
+	// Last, since who waits for that goes on.
+	tell({kind: 'taken', bytes});
+}
+
+function tellIfFull(): void {
 	if (isFull || sender.valve.isOpen) return;
 	isFull = true;
 	tell({kind: 'full', isFull});

@@ -35,6 +35,9 @@ type Batch = {readonly file: string; readonly waiting: Buffer[]; readonly ready:
 /** What is to be added: its size, and the time of its first line. */
 type Added = {readonly lines: number; readonly bytes: number; readonly time: number};
 
+/** Who waits for a buffer that is full goes on when there is so much room: soon, so that both have always something to do. */
+const ROOM_BYTES = 16 * 2 ** 20;
+
 const STAMP_BYTES = '{"time":"'.length + stamp(0).length;
 
 /** An NDJSON log in RawProx's format. Traffic never waits for it, unless it is told to be complete at that price. */
@@ -197,7 +200,7 @@ export class TrafficLog {
 			const after = bytesOf(waiting) + bytesOf(ready);
 			this.#waitingBytes += after - before;
 			before = after;
-			if (this.#waitingBytes < this.#options.maxBytes / 2) this.#release();
+			if (this.#waitingBytes < this.#goOnBytes) this.#release();
 		};
 		const refill = (): void => {
 			settle();
@@ -209,6 +212,12 @@ export class TrafficLog {
 		} finally {
 			settle();
 		}
+	}
+
+	/** With less than this in the buffer traffic goes on that waits for it. */
+	get #goOnBytes(): number {
+		const {maxBytes} = this.#options;
+		return Math.max(maxBytes / 2, maxBytes - ROOM_BYTES);
 	}
 
 	async #append(file: string, ready: Buffer[], refill: () => void): Promise<void> {

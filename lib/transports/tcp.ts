@@ -1,4 +1,11 @@
-import {type AddressInfo, connect as connectSocket, createServer, type Server, type Socket} from 'node:net';
+import {
+	type AddressInfo,
+	connect as connectSocket,
+	createServer,
+	type Server,
+	type Socket,
+	type TcpNetConnectOpts,
+} from 'node:net';
 import {Observable} from 'rxjs';
 import {Envelope, type Origin} from '../envelope.js';
 import {BridgeError} from '../errors.js';
@@ -24,8 +31,10 @@ export type TcpOptions = {
 export function tcpEndpoint(socket: Socket, {name, onBroken}: TcpOptions): TcpEndpoint {
 	const origin: Origin = {name, valve: new Valve()};
 	const held = new ShutValves();
-	const release = (): void => held.release();
-	socket.on('drain', release).on('close', release);
+	const release = (): void => {
+		if (socket.writableLength === 0) held.release();
+	};
+	socket.on('close', () => held.release());
 	socket.on('error', error => onBroken(broken(name, error)));
 	const gone = new Promise<void>(resolve => socket.once('close', () => resolve()));
 	return {
@@ -33,8 +42,9 @@ export function tcpEndpoint(socket: Socket, {name, onBroken}: TcpOptions): TcpEn
 		incoming: chunksOf(socket, origin),
 		outgoing: {
 			next({line, origin: {valve}}) {
-				// More than a stream's own measure is much to it even when the system took all of it at once, as it mostly does.
-				if (!socket.write(line) && socket.writableLength > 0 && !socket.destroyed) held.shut(valve);
+				socket.write(line, release);
+				// Mostly the system takes all of it at once. If not, who sent it may read no more: it would be into the same memory.
+				if (socket.writableLength > 0 && !socket.destroyed) held.shut(valve);
 			},
 			complete: () => void socket.end(),
 			error: () => void socket.resetAndDestroy(),
@@ -82,9 +92,28 @@ const broken = (name: string, {code, message}: NodeJS.ErrnoException): BridgeErr
 		'Connect again.',
 	);
 
+export type TcpTarget = {readonly host: string; readonly port: number};
+
+const towards = ({host, port}: TcpTarget): TcpNetConnectOpts => ({
+	...{host, port, noDelay: true, allowHalfOpen: true},
+});
+
 /** A socket that is about to be connected to a target. */
-export const openTcp = ({host, port}: {readonly host: string; readonly port: number}): Socket =>
-	connectSocket({host, port, noDelay: true, allowHalfOpen: true});
+export const openTcp = (target: TcpTarget): Socket => connectSocket(towards(target));
+
+/** How much is read at a time, which is also the most that is in a line of a log. */
+const READ_BYTES = 128 * 1024;
+
+/**
+ * The same for bytes that go straight on: nothing is read before the socket is resumed, and a chunk is good until the next one
+ * comes. All are read into the same memory, which Node would otherwise have to get anew for each of them.
+ */
+export function openToForward(target: TcpTarget): Socket {
+	const buffer = Buffer.allocUnsafeSlow(READ_BYTES);
+	const callback = (length: number): boolean => socket.emit('data', buffer.subarray(0, length));
+	const socket = connectSocket({...towards(target), onread: {buffer, callback}});
+	return socket.pause();
+}
 
 /** Resolves to whether a socket was connected before it was closed. */
 export const connected = (socket: Socket): Promise<boolean> =>
