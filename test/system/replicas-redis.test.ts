@@ -116,7 +116,7 @@ test.serial('M7 ?cluster: three masters, each with a part of the keys', async t 
 		nodes.push(
 			await startRedis(t, [
 				...['--cluster-enabled', 'yes', '--cluster-port', `${await freePort()}`],
-				...userOfDocs('+cluster|slots', '+cluster|info'),
+				...userOfDocs('+cluster|slots', '+cluster|info', '+client|setname'),
 			]),
 		);
 	const [first] = nodes;
