@@ -63,19 +63,20 @@ function rateRefusal(
 	req: IncomingMessage,
 	service: Service,
 ): Refused | undefined | Promise<Refused | undefined> {
-	if (req.method !== 'POST' || (gateway.replicas && FORWARDED in req.headers)) return;
+	if (!gateway.rates.areLimited || req.method !== 'POST') return;
+	if (gateway.replicas && FORWARDED in req.headers) return;
 	const refusalFor = (waitMs: number): Refused | undefined => {
 		if (waitMs === 0) return;
 		const isDiscovery = req.headers['mcp-method'] === 'server/discover';
 		const headers = {'retry-after': String(Math.ceil(waitMs / 1000))};
 		return {...overloaded(tooOften(waitMs)), status: isDiscovery ? 400 : 429, headers};
 	};
-	const waitMs = takeRate(gateway, req, service);
+	const waitMs = gateway.rates.take(countedAs(req, service));
 	return typeof waitMs === 'number' ? refusalFor(waitMs) : waitMs.then(refusalFor);
 }
 
-/** Counts a request. Who shows nothing is known by its address alone. */
-export function takeRate({rates}: Gateway, req: IncomingMessage, service: Service): number | Promise<number> {
+/** Whose requests are counted together. Who shows nothing is known by its address alone. */
+export function countedAs(req: IncomingMessage, service: Service): string {
 	const caller = callerOf(req, service);
-	return rates.take(isNobody(caller) ? `at ${req.socket.remoteAddress}` : caller.principal);
+	return isNobody(caller) ? `at ${req.socket.remoteAddress}` : caller.principal;
 }

@@ -10,7 +10,7 @@ import {ANSWERED, FORWARDED} from '../replicas/hop.js';
 import type {Replicas} from '../replicas/replicas.js';
 import {headerOf} from '../transports/http-exchange.js';
 import {HttpSession} from '../transports/http-server.js';
-import {admission, lastRefusal, noRoom, takeRate, upgradeProblem} from './admission.js';
+import {admission, countedAs, lastRefusal, noRoom, upgradeProblem} from './admission.js';
 import type {Ground} from './begin-session.js';
 import {Bodies} from './bodies.js';
 import {callerOf} from './caller.js';
@@ -228,13 +228,11 @@ export class Entrance {
 		if (!refused && service) {
 			const maxBytes = this.#gateway.config.limits.messageBytes;
 			const caller = callerOf(req, service);
+			const {rates} = this.#gateway;
+			const counted = countedAs(req, service);
+			const take = rates.areLimited ? () => rates.take(counted) : undefined;
 			this.#streams
-				.upgrade(req, socket, head, {
-					service,
-					caller,
-					maxBytes,
-					take: () => takeRate(this.#gateway, req, service),
-				})
+				.upgrade(req, socket, head, {service, caller, maxBytes, take})
 				.catch(error => logBug(this.#gateway.log, error));
 			return;
 		}

@@ -48,6 +48,11 @@ export class Rates {
 		this.#options = options;
 	}
 
+	/** Whether anybody is counted at all. */
+	get areLimited(): boolean {
+		return this.#options.limit() !== undefined;
+	}
+
 	/** Counts a request of a caller. Tells how many milliseconds that has to wait before it may ask again; 0 if it may. */
 	take(caller: string): number | Promise<number> {
 		const limit = this.#options.limit();

@@ -92,14 +92,14 @@ export class Streams {
 			readonly service: Service;
 			readonly caller: Caller;
 			readonly maxBytes: number;
-			/** Counts a request: how long until it may be asked; 0 if it may be. */
-			readonly take: () => number | Promise<number>;
+			/** Counts a request, if that is done: how long until it may be asked; 0 if it may be. */
+			readonly take: (() => number | Promise<number>) | undefined;
 		},
 	): Promise<void> {
 		const accepted = await acceptWebSocket(req, socket, head, maxBytes);
 		if (!accepted) return;
 		const peer = wsEndpoint(accepted, {name: 'client', maxBytes, headers: headersOf(caller)});
-		this.#begin(newSessionId(), limited(peer, take), service, caller);
+		this.#begin(newSessionId(), take ? limited(peer, take) : peer, service, caller);
 	}
 
 	#begin(id: string, endpoint: Endpoint, service: Service, caller: Caller): void {

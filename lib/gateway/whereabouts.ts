@@ -69,9 +69,9 @@ export function lead(
 	if ('refused' in found) return found.refused;
 	if ('owner' in found) return forward(means, found.owner, asked);
 	const {lastSessions} = means.replicas;
-	const whose = whoseIs(req, service, caller);
-	if (whose && req.method === 'DELETE') void lastSessions?.forget(whose, given);
-	else if (whose && found.here !== NONE) lastSessions?.note(whose, given);
+	const whose = lastSessions && whoseIs(req, service, caller);
+	if (whose && req.method === 'DELETE') void lastSessions.forget(whose, given);
+	else if (whose && found.here !== NONE) lastSessions.note(whose, given);
 	// From here on it is known by the id that replicas know it by.
 	req.headers['mcp-session-id'] = found.here;
 	return take(found.here);

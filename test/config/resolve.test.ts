@@ -57,7 +57,10 @@ for (const [given, says] of [
 	[{limits: {sessions: 0}}, /^limits\.sessions: Expected a whole number/],
 	[{limits: {sessions: 1.5}}, /^limits\.sessions: Expected a whole number/],
 	[{limits: {idle: '90d'}}, /^limits\.idle: Expected a time/],
-	[{limits: []}, /^limits: Expected message, sessions and idle, found a list/],
+	[{limits: {rate: '0/s'}}, /^limits\.rate: Expected so many requests in a second/],
+	[{limits: {rate: '10/d'}}, /^limits\.rate: Expected so many requests in a second/],
+	[{limits: {rate: 10}}, /^limits\.rate: Expected so many requests in a second/],
+	[{limits: []}, /^limits: Expected message, sessions, idle and rate, found a list/],
 	[{secret: ''}, /^secret: Expected text, found nothing/],
 	[{advertise: 'bridge-1:7411'}, /^advertise: Expected a URL/],
 	[{store: 'http://x'}, /^store: Expected a URL that begins with redis/],
@@ -76,10 +79,10 @@ for (const [given, says] of [
 
 test('takes what variables hold, which is always text', t => {
 	const {limits, services} = configOf({
-		limits: {sessions: '5', message: '2048', idle: '0'},
+		limits: {sessions: '5', message: '2048', idle: '0', rate: '600/m'},
 		servers: {a: {command: 'x', enabled: 'false', cacheTools: 'true', timeout: '2.5'}},
 	});
-	t.deepEqual(limits, {sessions: 5, messageBytes: 2048, idleMs: 0, rate: undefined});
+	t.deepEqual(limits, {sessions: 5, messageBytes: 2048, idleMs: 0, rate: {count: 600, windowMs: 60_000}});
 	t.like(services.get('a'), {enabled: false, cacheTools: true, timeoutMs: 2500});
 });
 

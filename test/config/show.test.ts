@@ -120,7 +120,7 @@ test('what is shown, and holds no secret, means the same when it is read again',
 		[
 			'listen: "[::1]:0"',
 			'origins: ["https://*.example.com"]',
-			'limits: {message: 1500B, sessions: 7, idle: 90s}'.replace('1500B', '1500'),
+			'limits: {message: 1500B, sessions: 7, idle: 90s, rate: 10/s}'.replace('1500B', '1500'),
 			'servers:',
 			'  "1": {url: "http://localhost/a b", timeout: 0.25, strict: true, targetVersion: "2024-11-05"}',
 			'  b: {command: "a: b # c", args: ["- x", "", "true", "1", "\\n\\t\\e", "#"], cwd: /tmp, enabled: false}',

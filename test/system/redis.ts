@@ -1,5 +1,6 @@
 import {type ChildProcess, spawn} from 'node:child_process';
 import {once} from 'node:events';
+import {readFileSync} from 'node:fs';
 import type {ExecutionContext} from 'ava';
 import {until} from '../operators/support.js';
 import {freePort} from '../raw/support.js';
@@ -51,6 +52,14 @@ export async function startRedis(t: ExecutionContext, more: readonly string[] = 
 	await redis.start();
 	t.teardown(() => redis.kill());
 	return redis;
+}
+
+/** A user of Redis who may do just what the documentation says. */
+export function userOfDocs(...more: readonly string[]): string[] {
+	const docs = readFileSync(new URL('../../../docs/scaling.md', import.meta.url), 'utf8');
+	const words = /^ACL SETUSER (bridge .+)$/m.exec(docs)?.[1]?.replace('PASSWORD', 'planted-password');
+	if (words === undefined) throw new Error('docs/scaling.md names no user of Redis.');
+	return ['--user', ...words.split(' '), ...more];
 }
 
 /** Runs redis-cli to its end against whoever listens there, and resolves to what it printed. */

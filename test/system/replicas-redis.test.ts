@@ -10,11 +10,12 @@ import {freePort} from '../raw/support.js';
 import {roam, startReplicas} from '../replicas/support.js';
 import {tempFolder} from '../store/temp-folder.js';
 import {becomes} from './balanced.js';
-import {cli, type RunningRedis, startRedis} from './redis.js';
+import {cli, type RunningRedis, startRedis, userOfDocs} from './redis.js';
 import {need, run} from './tools.js';
 
 const own = {authorization: 'Bearer a'};
 const LIMIT = 12;
+const USER = 'bridge:planted-password';
 
 /** Two replicas with this store, which they have reached. */
 async function replicasOf(
@@ -91,11 +92,11 @@ test.serial('M7 rediss://, with a certificate of one’s own authority', async t
 test.serial(
 	'M4 ?sentinel=NAME: the server that Sentinels name, and the next one when that is killed',
 	async t => {
-		const first = await startRedis(t);
-		const second = await startRedis(t, ['--replicaof', '127.0.0.1', `${first.port}`]);
+		const first = await startRedis(t, userOfDocs());
+		const second = await startRedis(t, [...userOfDocs(), '--replicaof', '127.0.0.1', `${first.port}`]);
 		while (!/master_link_status:up/.test(await second.cli(['INFO', 'replication']))) await sleep(50);
 		const port = await startSentinel(t, first);
-		const replicas = await replicasOf(t, `redis://127.0.0.1:${port}?sentinel=shared`);
+		const replicas = await replicasOf(t, `redis://${USER}@127.0.0.1:${port}?sentinel=shared`);
 		await first.kill();
 		for (const {running} of replicas) await running.says(/store\.down/);
 		for (const gateway of replicas) await becomes(gateway, 'ready');
@@ -105,23 +106,30 @@ test.serial(
 			(await client.ask(replicas[0], 'pid')).result,
 		);
 		t.regex(await second.cli(['KEYS', 'bridge:last:*']), /^bridge:last:/);
+		t.is(await second.cli(['ACL', 'LOG']), '');
 	},
 );
 
 test.serial('M7 ?cluster: three masters, each with a part of the keys', async t => {
 	const nodes: RunningRedis[] = [];
 	for (let at = 0; at < 3; at++)
-		nodes.push(await startRedis(t, ['--cluster-enabled', 'yes', '--cluster-port', `${await freePort()}`]));
+		nodes.push(
+			await startRedis(t, [
+				...['--cluster-enabled', 'yes', '--cluster-port', `${await freePort()}`],
+				...userOfDocs('+cluster|slots', '+cluster|info', '+client|setname'),
+			]),
+		);
 	const [first] = nodes;
 	const addresses = nodes.map(({port}) => `127.0.0.1:${port}`);
 	run('redis-cli', '--cluster', 'create', ...addresses, '--cluster-yes');
 	for (const node of nodes)
 		while (!/cluster_state:ok/.test(await node.cli(['CLUSTER', 'INFO']))) await sleep(50);
-	const store = `redis://127.0.0.1:${first?.port}?cluster&node=${addresses[1]}`;
+	const store = `redis://${USER}@127.0.0.1:${first?.port}?cluster&node=${addresses[1]}`;
 	const replicas = await replicasOf(t, store);
 	await isShared(t, replicas);
 	const keys = await Promise.all(nodes.map(node => node.cli(['KEYS', 'bridge:*'])));
 	t.true(keys.filter(text => text !== '').length > 1);
+	for (const node of nodes) t.is(await node.cli(['ACL', 'LOG']), '');
 	const kinds = ['owner:', 'fence', 'last:', 'rate:'];
 	for (const kind of kinds) t.true(keys.join('\n').includes(`bridge:${kind}`), kind);
 });

@@ -1,4 +1,3 @@
-import {readFileSync} from 'node:fs';
 import {setTimeout as sleep} from 'node:timers/promises';
 import test, {type ExecutionContext} from 'ava';
 import type {RunningGateway} from '../helpers/gateway.js';
@@ -7,7 +6,7 @@ import {event, startUpstream, stream, type Upstream} from '../helpers/upstream.j
 import {eventsOf} from '../replicas/events.js';
 import {type Roamer, roam, SECRET, startReplicas} from '../replicas/support.js';
 import {becomes, load, newClients, startBalancer} from './balanced.js';
-import {type RunningRedis, startRedis} from './redis.js';
+import {type RunningRedis, startRedis, userOfDocs} from './redis.js';
 
 type Setting = {
 	readonly redis: RunningRedis;
@@ -15,14 +14,6 @@ type Setting = {
 	readonly one: RunningGateway;
 	readonly two: RunningGateway;
 };
-
-/** A user of Redis who may do just what the documentation says. */
-function userOfDocs(): string[] {
-	const docs = readFileSync(new URL('../../../docs/scaling.md', import.meta.url), 'utf8');
-	const words = /^ACL SETUSER (bridge .+)$/m.exec(docs)?.[1]?.replace('PASSWORD', 'planted-password');
-	if (words === undefined) throw new Error('docs/scaling.md names no user of Redis.');
-	return ['--user', ...words.split(' ')];
-}
 
 /** Two replicas that share a store. */
 async function setting(t: ExecutionContext): Promise<Setting> {
