@@ -27,8 +27,8 @@ import type {Page} from './view.js';
 const DRAIN_MS = 10_000;
 /** How long one of several replicas goes on as before then, but for saying that it is not ready. */
 const NOTICE_MS = 5000;
-/** How long it then tells the others, when they hand it a request, that what it had is over. */
-const FAREWELL_MS = 1000;
+/** How often it then looks in vain for more from the others, who are told that what it had is over: for a second. */
+const QUIET_LOOKS = 50;
 
 /** What it needs to know of bridge itself: a server to show, and which version this is. */
 export type Ground = {
@@ -77,7 +77,7 @@ export async function runGateway(flags: Flags, stop: Stop, {demo, version, page}
 	const hurry = within(DRAIN_MS, stop);
 	if (gateway.replicas) {
 		gateway.leave();
-		await Promise.race([Promise.all([gateway.answered(), within(FAREWELL_MS, stop)]), hurry]);
+		await Promise.race([Promise.all([gateway.answered(), gateway.unasked(QUIET_LOOKS)]), hurry]);
 	}
 	stopListening(server);
 	await gateway.close(hurry);

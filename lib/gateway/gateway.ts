@@ -198,6 +198,18 @@ export class Gateway {
 		for (const {client} of this.sessions.values()) client.sendAway?.();
 	}
 
+	/**
+	 * Resolves when other replicas have handed nothing on for so many looks in a row, each of which reads all that has come:
+	 * those that did have been told that there is no use.
+	 */
+	async unasked(looks: number): Promise<void> {
+		const received = (): number => this.replicas?.hop.received ?? 0;
+		for (let [left, before] = [looks, received()]; left > 0; left--) {
+			await pause(POLL_MS);
+			if (received() !== before) [left, before] = [looks, received()];
+		}
+	}
+
 	/** Resolves when all is answered that was asked, here or through here. */
 	async answered(): Promise<void> {
 		const isOwed = (): boolean =>

@@ -30,6 +30,8 @@ type Told = {readonly time: number; readonly method: string; readonly url: strin
 /** What replicas tell each other when one hands a request to another, so that each knows that the other is one. */
 export class Hop {
 	readonly #seal: Seal;
+	/** How many requests were taken that others handed on. */
+	received = 0;
 
 	constructor(secrets: readonly string[]) {
 		this.#seal = new Seal(secrets, 'forwarding', MAX_HOP);
@@ -53,6 +55,7 @@ export class Hop {
 		if (method !== req.method || url !== req.url || Math.abs(Date.now() - time) > TOLERANCE_MS) return false;
 		for (const name of secret) delete req.headers[name];
 		Object.assign(req.headers, headers);
+		this.received++;
 		return true;
 	}
 

@@ -88,8 +88,8 @@ export class Client {
 			await sleep(Number(reply.headers['retry-after']) * 100);
 			reply = await this.#post({id: 'first', method: 'initialize', params: opening});
 		}
-		this.#session = String(reply.headers['mcp-session-id']);
 		if (reply.status !== 200) throw new Error(`${this.name} could not begin: ${reply.status} ${reply.text}`);
+		this.#session = String(reply.headers['mcp-session-id']);
 		await this.#post({method: 'notifications/initialized'});
 	}
 
@@ -99,6 +99,7 @@ export class Client {
 		const params = {name: 'echo', arguments: {client: this.name, id}};
 		const at = performance.now();
 		try {
+			if (this.#session === undefined) await this.begin();
 			let reply = await this.#post({id, method: this.method, params});
 			while (reply.status === 404) {
 				this.renewals++;
