@@ -95,7 +95,7 @@ export class Posts {
 		envelope: Envelope,
 		service: Service,
 		caller: Caller,
-		from = placeOf(req).slice(0, MAX_PLACE),
+		parkedFrom?: string,
 	): PostClient | Refused {
 		const {id, method, flaw} = envelope.head;
 		const session = sessionIdOf(req);
@@ -106,7 +106,9 @@ export class Posts {
 			return {status: 400, id, code: -32600, message: `Invalid Request: ${flaw}`};
 		if (session === undefined && isModernPost(envelope, req.headers)) {
 			const problem = modernProblem(envelope, req.headers, service.parametersFor(caller.principal));
-			return problem ?? this.#within(this.#modern(envelope, service, caller, from), envelope);
+			return (
+				problem ?? this.#within(this.#modern(envelope, service, caller, fromOf(req, parkedFrom)), envelope)
+			);
 		}
 		const problem = versionProblem(headerText(req, 'mcp-protocol-version'));
 		if (problem !== undefined) return {status: 400, id, code: -32600, message: problem};
@@ -189,6 +191,10 @@ export class Posts {
 		return replicas && (() => replicas.idFor(place, {service, principal}, undefined));
 	}
 }
+
+/** Where a client without sessions is; for a call that it comes back to, where it was then. */
+const fromOf = (req: IncomingMessage, parkedFrom: string | undefined): string =>
+	parkedFrom ?? placeOf(req).slice(0, MAX_PLACE);
 
 const headerText = ({headers}: IncomingMessage, name: string): string | undefined => {
 	const value = headers[name];

@@ -1,5 +1,6 @@
 import {local} from '../envelope.js';
 import type {Refused} from '../http/refuse.js';
+import {MODERN} from '../protocol/version.js';
 import {wholeMessage} from '../transports/whole-message.js';
 import {whoseIs} from './caller.js';
 import {isModernPost} from './modern-request.js';
@@ -17,7 +18,8 @@ export function leadBack(
 	const {req, body, service, caller} = asked;
 	const {lastSessions} = means.replicas;
 	const whose = lastSessions && !('mcp-session-id' in req.headers) && whoseIs(req, service, caller);
-	if (!whose) return;
+	// Who names the version without sessions is not even read for that.
+	if (!whose || req.headers['mcp-protocol-version'] === MODERN) return;
 	const envelope = wholeMessage(body, local);
 	const isFirst = envelope.head.flaw !== undefined || envelope.head.method === 'initialize';
 	if (isFirst || isModernPost(envelope, req.headers)) return;

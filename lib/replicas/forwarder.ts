@@ -39,7 +39,7 @@ export class Forwarder {
 			onLeaving: () => this.#gone.set(owner.instance, true),
 		});
 		// What is under way there may still need what its client has to say.
-		if (passage.isRequest && this.#gone.has(owner.instance)) return passage.refuse(unknown());
+		if (this.#gone.has(owner.instance) && passage.isRequest) return passage.refuse(unknown());
 		this.#agent ??= newAgent(CONNECT_MS, IDLE_MS);
 		this.counts.forwarded++;
 		if (req.method === 'POST') this.#await(res);

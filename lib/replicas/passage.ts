@@ -61,8 +61,6 @@ export class Passage {
 	readonly #options: PassageOptions;
 	readonly #told: Told;
 	readonly #headers: Headers;
-	/** The id of the request that is handed on, as text. */
-	readonly #id: string | undefined;
 	#stop: () => void = () => {};
 	#patience: NodeJS.Timeout | undefined;
 	#looks: NodeJS.Timeout | undefined;
@@ -72,8 +70,12 @@ export class Passage {
 		this.#options = options;
 		this.#told = told;
 		this.#headers = options.hop.headersFor(forwarded.req);
-		const {id, method} = Envelope.received(forwarded.body ?? EMPTY, local).head;
-		this.#id = method === undefined ? undefined : id;
+	}
+
+	/** The id of the request that is handed on, as text. Looked for only when something is to be answered here. */
+	get #id(): string | undefined {
+		const {id, method} = Envelope.received(this.#forwarded.body ?? EMPTY, local).head;
+		return method === undefined ? undefined : id;
 	}
 
 	/** Whether it is a request of the protocol, which is to be answered. */

@@ -93,7 +93,7 @@ test('ROT_013 lines of two periods that wait together are each written to the fi
 		socket.write('x');
 		await readBytes(socket, 1);
 		seconds.add(new Date().getUTCSeconds());
-		await new Promise(resolve => setTimeout(resolve, 100));
+		await until(() => !seconds.has(new Date().getUTCSeconds()));
 	}
 	socket.destroy();
 	t.false(existsSync(logs) && readdirSync(logs).length > 0);

@@ -136,7 +136,6 @@ export class Client {
 					resolve({status: response.statusCode ?? 0, headers: response.headers, text}),
 				);
 			});
-			request.setTimeout(30_000, () => request.destroy(new Error('no answer in 30 s')));
 			request.end(JSON.stringify({jsonrpc: '2.0', ...message}));
 		});
 	}
