@@ -19,6 +19,8 @@ for (const kind of codexKinds)
 			const first = await client.call('codex', {
 				prompt: callTool('atm', 'atm_send', {to: 'dev-1', message: 'PR is ready'}),
 				identity: 'arch',
+				/* A turn of its own would otherwise have taken the mail before the agent asks for it. */
+				auto_mail: false,
 			});
 			t.deepEqual(at.model.toolsOf('atm'), tools, first.text);
 			t.regex(first.text, /Message sent to dev-1@crew/);
