@@ -1,9 +1,9 @@
 import {mkdirSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
-import {createServer} from 'node:net';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {type Client, withTimeout} from './client.js';
+import {freePort} from './free-port.js';
 import {HttpClient, listening} from './http-client.js';
 import {programPath} from './paths.js';
 import {endLeftovers, family} from './process-stats.js';
@@ -34,18 +34,6 @@ const AFTER_END_MS = 50;
 export const runFolder = mkdtempSync(join(tmpdir(), 'bridge-bench-'));
 const running = new Map<Client, {folder: string; server: Program | undefined}>();
 let started = 0;
-
-/** A port that was free a moment ago. */
-export const freePort = (): Promise<number> =>
-	new Promise((resolve, reject) => {
-		const probe = createServer();
-		probe.once('error', reject);
-		probe.listen(0, '127.0.0.1', () => {
-			const address = probe.address();
-			const port = typeof address === 'object' && address !== null ? address.port : 0;
-			probe.close(() => resolve(port));
-		});
-	});
 
 const prepare = async (
 	target: Target,

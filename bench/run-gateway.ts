@@ -4,13 +4,13 @@
  */
 import {readFileSync} from 'node:fs';
 import {mkdtemp, rm, writeFile} from 'node:fs/promises';
-import {createServer} from 'node:net';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {fileURLToPath} from 'node:url';
 import type {Answer} from './answer.js';
+import {freePort} from './free-port.js';
 import {listening} from './http-client.js';
 import {HttpSession} from './http-session.js';
 import {Program} from './program.js';
@@ -25,15 +25,6 @@ const PATIENCE_MS = 30_000;
 const PARALLEL = 20;
 
 const file = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
-
-const freePort = (): Promise<number> =>
-	new Promise((resolve, reject) => {
-		const server = createServer().once('error', reject);
-		server.listen(0, '127.0.0.1', () => {
-			const address = server.address();
-			server.close(() => resolve(typeof address === 'object' ? (address?.port ?? 0) : 0));
-		});
-	});
 
 const timed = async (call: () => Promise<Answer>): Promise<number> => {
 	const start = performance.now();

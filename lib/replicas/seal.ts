@@ -6,6 +6,8 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 /** Tells how a text is sealed, should that ever be done in another way. */
 const MARK = 'b1.';
+/** So many random bytes are asked for at a time: to ask the system takes as long as to seal. */
+const RANDOM_BYTES = 341 * NONCE_BYTES;
 /** What is longer is nothing of bridge's, and would not fit into a header beside others. */
 export const MAX_SEALED = 4096;
 
@@ -28,7 +30,7 @@ export class Seal {
 	close(text: string, boundTo: string): string {
 		const [key] = this.#keys;
 		if (!key) throw new Error('There is no secret to seal with.');
-		const nonce = randomBytes(NONCE_BYTES);
+		const nonce = newNonce();
 		const cipher = createCipheriv(ALGORITHM, key, nonce).setAAD(Buffer.from(boundTo));
 		const body = Buffer.concat([cipher.update(text), cipher.final()]);
 		return `${MARK}${Buffer.concat([nonce, body, cipher.getAuthTag()]).toString('base64url')}`;
@@ -44,6 +46,16 @@ export class Seal {
 		}
 		return;
 	}
+}
+
+let fresh = Buffer.alloc(0);
+
+/** Random bytes that nothing else was sealed with. */
+function newNonce(): Buffer {
+	if (fresh.length < NONCE_BYTES) fresh = randomBytes(RANDOM_BYTES);
+	const nonce = fresh.subarray(0, NONCE_BYTES);
+	fresh = fresh.subarray(NONCE_BYTES);
+	return nonce;
 }
 
 function bytesOf(sealed: string): Buffer | undefined {
