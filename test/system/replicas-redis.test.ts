@@ -71,7 +71,8 @@ test.serial(
 	},
 );
 
-test.serial('M7 rediss://, with a certificate of one’s own authority', async t => {
+/** A key, and a certificate for this machine, which is its own authority. */
+function newCertificate(t: ExecutionContext): Certificate {
 	need('openssl');
 	const folder = tempFolder(t);
 	const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
@@ -82,10 +83,28 @@ test.serial('M7 rediss://, with a certificate of one’s own authority', async t
 		),
 		...['-addext', 'subjectAltName=IP:127.0.0.1', '-keyout', key, '-out', certificate],
 	);
+	return {key, certificate};
+}
+
+type Certificate = {readonly key: string; readonly certificate: string};
+
+/** What has Redis, or a Sentinel, speak TLS on a port. */
+const tlsOptions = (port: number, {key, certificate}: Certificate): ReadonlyArray<[string, string]> => [
+	['tls-port', `${port}`],
+	['tls-cert-file', certificate],
+	['tls-key-file', key],
+	['tls-ca-cert-file', certificate],
+	['tls-auth-clients', 'no'],
+];
+
+const tlsFlags = (port: number, files: Certificate): string[] =>
+	tlsOptions(port, files).flatMap(([name, value]) => [`--${name}`, value]);
+
+test.serial('M7 rediss://, with a certificate of one’s own authority', async t => {
+	const files = newCertificate(t);
 	const port = await freePort();
-	const flags = ['--tls-port', `${port}`, '--tls-cert-file', certificate, '--tls-key-file', key];
-	await startRedis(t, [...flags, '--tls-ca-cert-file', certificate, '--tls-auth-clients', 'no']);
-	const env = {...process.env, NODE_EXTRA_CA_CERTS: certificate};
+	await startRedis(t, tlsFlags(port, files));
+	const env = {...process.env, NODE_EXTRA_CA_CERTS: files.certificate};
 	await isShared(t, await replicasOf(t, `rediss://127.0.0.1:${port}`, {env}));
 });
 
@@ -95,7 +114,9 @@ test.serial(
 		const first = await startRedis(t, userOfDocs());
 		const second = await startRedis(t, [...userOfDocs(), '--replicaof', '127.0.0.1', `${first.port}`]);
 		while (!/master_link_status:up/.test(await second.cli(['INFO', 'replication']))) await sleep(50);
-		const port = await startSentinel(t, first);
+		const port = await freePort();
+		startSentinel(t, first.port, [`port ${port}`]);
+		while (!/slaves=1/.test(await cli(port, ['INFO', 'sentinel']))) await sleep(50);
 		const replicas = await replicasOf(t, `redis://${USER}@127.0.0.1:${port}?sentinel=shared`);
 		await first.kill();
 		for (const {running} of replicas) await running.says(/store\.down/);
@@ -107,6 +128,28 @@ test.serial(
 		);
 		t.regex(await second.cli(['KEYS', 'bridge:last:*']), /^bridge:last:/);
 		t.is(await second.cli(['ACL', 'LOG']), '');
+	},
+);
+
+test.serial(
+	'M4 M7 rediss://…?sentinel=NAME&sentinel-user=…: TLS to the server and to Sentinels, which have users of their own',
+	async t => {
+		const files = newCertificate(t);
+		const [port, sentinelPort] = [await freePort(), await freePort()];
+		await startRedis(t, [...userOfDocs(), ...tlsFlags(port, files)]);
+		const plainPort = await freePort();
+		startSentinel(t, port, [
+			`port ${plainPort}`,
+			...tlsOptions(sentinelPort, files).map(option => option.join(' ')),
+			'tls-replication yes',
+			'user guard on >planted-sentinel &* -@all +auth +hello +sentinel +subscribe',
+			'user default on nopass -@all +info',
+		]);
+		while (!/status=ok/.test(await cli(plainPort, ['INFO', 'sentinel']))) await sleep(50);
+		const env = {...process.env, NODE_EXTRA_CA_CERTS: files.certificate};
+		const login = 'sentinel-user=guard&sentinel-password=planted-sentinel';
+		const store = `rediss://${USER}@127.0.0.1:${sentinelPort}?sentinel=shared&${login}`;
+		await isShared(t, await replicasOf(t, store, {env}));
 	},
 );
 
@@ -134,13 +177,13 @@ test.serial('M7 ?cluster: three masters, each with a part of the keys', async t 
 	for (const kind of kinds) t.true(keys.join('\n').includes(`bridge:${kind}`), kind);
 });
 
-/** Starts a Sentinel that watches over a server. Resolves to its port once it knows that one's replica. */
-async function startSentinel(t: ExecutionContext, watched: RunningRedis): Promise<number> {
-	const port = await freePort();
+/** Starts a Sentinel with this configuration that watches over a server. */
+function startSentinel(t: ExecutionContext, watched: number, options: readonly string[]): void {
 	const file = join(tempFolder(t), 'sentinel.conf');
 	const lines = [
-		...[`port ${port}`, 'bind 127.0.0.1', `sentinel monitor shared 127.0.0.1 ${watched.port} 1`],
+		...['bind 127.0.0.1', `sentinel monitor shared 127.0.0.1 ${watched} 1`],
 		'sentinel down-after-milliseconds shared 500',
+		...options,
 	];
 	writeFileSync(file, `${lines.join('\n')}\n`);
 	const sentinel = spawn('redis-server', [file, '--sentinel'], {stdio: 'ignore'});
@@ -148,6 +191,4 @@ async function startSentinel(t: ExecutionContext, watched: RunningRedis): Promis
 		sentinel.kill('SIGKILL');
 		await once(sentinel, 'close');
 	});
-	while (!/slaves=1/.test(await cli(port, ['INFO', 'sentinel']))) await sleep(50);
-	return port;
 }
