@@ -85,9 +85,10 @@ const compareSealing = async (place: Place): Promise<Turns> => {
 	return takeTurns(PAIR_ROUNDS, costOf(plain, before), costOf(sealed, after));
 };
 
-const compareReplicas = async (place: Place, service: string): Promise<Compared> => {
+const compareReplicas = async (place: Place, service: string, remembers = false): Promise<Compared> => {
 	const replicas = [await place.replica(SECRET), await place.replica(SECRET), await place.replica(SECRET)];
-	const [one, three] = [await place.balancer(replicas.slice(0, 1)), await place.balancer(replicas)];
+	const one = await place.balancer(replicas.slice(0, 1));
+	const three = await place.balancer(replicas, remembers);
 	const [before, after] = [await begin(one, service), await begin(three, service)];
 	await load(before, WARM_UP);
 	await load(after, WARM_UP * replicas.length);
@@ -125,4 +126,6 @@ const remote = await inPlace(place => compareReplicas(place, 'remote'));
 say(`a server behind HTTP, behind HAProxy: ${told(remote)} ${verdict(remote.ratio >= GOALS.three, '≥ 0.8')}`);
 const local = await inPlace(place => compareReplicas(place, 'local'));
 say(`a command, behind HAProxy, two of three calls handed to another replica: ${told(local)}`);
+const led = await inPlace(place => compareReplicas(place, 'local', true));
+say(`the same, where HAProxy remembers who has which session: ${told(led)}`);
 process.exit(0);

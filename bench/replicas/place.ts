@@ -41,11 +41,15 @@ export class Place {
 		return this.gateway(port => ({secret, advertise: `http://127.0.0.1:${port}`}));
 	}
 
-	/** Starts HAProxy with the example of `deploy`. It has one thread: elsewhere it would have cores of its own. */
-	async balancer(replicas: readonly Running[]): Promise<Running> {
+	/**
+	 * Starts HAProxy with the example of `deploy`, and with what that leaves out if it is to remember sessions. It has one
+	 * thread: elsewhere it would have cores of its own.
+	 */
+	async balancer(replicas: readonly Running[], remembers = false): Promise<Running> {
 		const port = await freePort();
 		const servers = replicas.map((replica, n) => `\tserver bridge-${n} 127.0.0.1:${replica.port}`);
 		const text = readFileSync(example, 'utf8')
+			.replace(/^\t#stick/gm, remembers ? '\tstick' : '$&')
 			.replace('maxconn 4096', 'maxconn 4096\n\tnbthread 1')
 			.replace('bind :7411', `bind 127.0.0.1:${port}`)
 			.replace(/^\tserver [\s\S]+$/m, `${servers.join('\n')}\n`);

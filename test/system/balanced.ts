@@ -15,15 +15,17 @@ import {need} from './tools.js';
 
 const example = fileURLToPath(new URL('../../../deploy/haproxy.cfg', import.meta.url));
 
-/** Starts HAProxy before gateways, as the example has it. Resolves to its port. */
+/** Starts HAProxy before gateways, as the example has it, or with what that leaves out. Resolves to its port. */
 export async function startBalancer(
 	t: ExecutionContext,
 	replicas: readonly RunningGateway[],
+	remembers = false,
 ): Promise<number> {
 	need('haproxy');
 	const port = await freePort();
 	const servers = replicas.map((gateway, at) => `\tserver bridge-${at + 1} 127.0.0.1:${gateway.port}`);
 	const text = readFileSync(example, 'utf8')
+		.replace(/^\t#stick/gm, remembers ? '\tstick' : '$&')
 		.replace('bind :7411', `bind 127.0.0.1:${port}`)
 		.replace(/^\tserver [\s\S]+$/m, `${servers.join('\n')}\n`);
 	const file = join(tempFolder(t), 'haproxy.cfg');
@@ -69,7 +71,7 @@ export class Client {
 	/** How many of its calls were answered, and when the latest was. */
 	answered = 0;
 	answeredAt = 0;
-	readonly #port: number;
+	#port: number;
 	readonly #agent = new Agent({keepAlive: true});
 	#session: string | undefined;
 	#count = 0;
@@ -79,6 +81,11 @@ export class Client {
 		this.service = service;
 		this.name = name;
 		this.method = method;
+	}
+
+	/** Has it go on behind another balancer. */
+	turnTo(port: number): void {
+		this.#port = port;
 	}
 
 	async begin(): Promise<void> {

@@ -14,7 +14,7 @@ type Setting = {
 };
 
 /** Three replicas behind HAProxy, with a server behind HTTP, one child for all, and a child for each client. */
-async function setting(t: ExecutionContext): Promise<Setting> {
+async function setting(t: ExecutionContext, remembers = false): Promise<Setting> {
 	const upstream = await startUpstream(t);
 	// It keeps no record of thousands of calls.
 	upstream.mood = () => {
@@ -28,7 +28,7 @@ async function setting(t: ExecutionContext): Promise<Setting> {
 	};
 	const config = {servers, limits: {sessions: 200}};
 	const replicas = await startReplicas(t, 3, config);
-	return {config, replicas, port: await startBalancer(t, replicas), upstream};
+	return {config, replicas, port: await startBalancer(t, replicas, remembers), upstream};
 }
 
 const answered = (clients: readonly Client[]): number => clients.reduce((sum, one) => sum + one.answered, 0);
@@ -58,6 +58,32 @@ test.serial(
 			t.regex(text, /^bridge_requests_forwarded [1-9]/m);
 			t.regex(text, /^bridge_requests_forward_failures 0$/m);
 		}
+	},
+);
+
+test.serial(
+	'M3 a balancer that remembers sessions, as the example has it for who wants that, has no call handed on, and loses none that it forgot',
+	async t => {
+		const {replicas, port} = await setting(t, true);
+		const clients = await newClients(t, port, {http: 4, shared: 8, own: 4});
+		const forwards = async (): Promise<number> => {
+			const pages = await Promise.all(replicas.map(gateway => gateway.fetch('/metrics')));
+			return pages.reduce(
+				(sum, {text}) => sum + Number(/^bridge_requests_forwarded (\d+)$/m.exec(text)?.[1]),
+				0,
+			);
+		};
+		let left = 500;
+		await load(clients, () => left-- <= 0);
+		t.is(await forwards(), 0);
+		// Another balancer knows nothing of these sessions.
+		const other = await startBalancer(t, replicas, true);
+		left = 500;
+		for (const client of clients) client.turnTo(other);
+		await load(clients, () => left-- <= 0);
+		t.true((await forwards()) > 0);
+		t.deepEqual(failuresOf(clients), []);
+		t.true(clients.every(({renewals}) => renewals === 0));
 	},
 );
 
@@ -92,6 +118,7 @@ test.serial('M3 a replica killed under load takes with it what it was doing, and
 	t.true(ofHttp(clients).every(({renewals}) => renewals === 0));
 	t.true(others(clients).every(({renewals}) => renewals <= 1));
 	t.true(others(clients).some(({renewals}) => renewals > 0));
+	t.log(`everybody went on after ${Math.round(outageMs)} ms`);
 	// However busy this machine is with other tests: two seconds, and what it took all of them to begin.
 	t.true(outageMs < 2000 + beginMs, `${outageMs} ms, to begin ${beginMs} ms`);
 });
