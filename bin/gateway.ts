@@ -9,6 +9,7 @@ import type {Config} from '../lib/config/schema.js';
 import {Entrance} from '../lib/gateway/entrance.js';
 import {Gateway} from '../lib/gateway/gateway.js';
 import {addressOf, listen, stopListening} from '../lib/http/server.js';
+import type {Log} from '../lib/log.js';
 import {prefixed} from '../lib/prefixed.js';
 import type {Replicas} from '../lib/replicas/replicas.js';
 import {startTelemetry} from '../lib/telemetry.js';
@@ -17,7 +18,7 @@ import {converseThrough} from '../pipelines/gateway.js';
 import {followConfig} from './config-changes.js';
 import {effective} from './effective.js';
 import type {Flags} from './flags.js';
-import {checkLog, type Observers, observers} from './observers.js';
+import {type Observers, observed} from './observers.js';
 import {replicasOf} from './replicas.js';
 import {createRunner} from './runner.js';
 import type {Stop} from './signals.js';
@@ -45,10 +46,15 @@ export async function runGateway(flags: Flags, stop: Stop, {demo, version, page}
 		writeSync(1, snippet(flags.printClient, config, baseOf(config.listen)));
 		return 0;
 	}
-	await checkLog(flags);
-	const watchers = observers(flags);
+	const given = {loaded, config, flags, demo, version, page};
+	return observed(flags, loaded.warnings, watchers => serve(given, watchers, stop));
+}
+
+type Given = Ground & {readonly loaded: Loaded; readonly config: Config; readonly flags: Flags};
+
+async function serve(given: Given, watchers: Observers, stop: Stop): Promise<number> {
+	const {loaded, config, flags, demo, version, page} = given;
 	const {log} = watchers;
-	for (const warning of loaded.warnings) log.warn('config.warning', warning);
 	const stopTracing = startTelemetry(log);
 	const replicas = await replicasOf(config, log);
 	const gateway = newGateway(config, watchers, {version, page, replicas});
@@ -60,8 +66,7 @@ export async function runGateway(flags: Flags, stop: Stop, {demo, version, page}
 		onTrouble: ({message}) =>
 			log.warn('http.not_accepted', `A connection could not be taken: ${message}.`, {reason: message}),
 	});
-	const base = baseOf(addressOf(server));
-	announce(base, config, loaded.file);
+	announce(baseOf(addressOf(server)), config, loaded.file);
 	const watch = followConfig({
 		...{loaded, log, current: () => gateway.config},
 		meaning: next => meaning(next, flags, demo),
@@ -70,6 +75,18 @@ export async function runGateway(flags: Flags, stop: Stop, {demo, version, page}
 	const swept = sweepOrphans(log);
 	await stop.asked;
 	watch.close();
+	const {hurry} = await drained(gateway, log, stop);
+	stopListening(server);
+	await gateway.close(hurry);
+	await Promise.race([answers.flushed(), hurry]);
+	server.closeAllConnections();
+	await swept();
+	await Promise.race([stopTracing.then(stopNow => stopNow()), hurry]);
+	return 0;
+}
+
+/** Takes no more, as gently as there is time for. Resolves to how long the rest of the end may take. */
+async function drained(gateway: Gateway, log: Log, stop: Stop): Promise<{readonly hurry: Promise<void>}> {
 	log.info('gateway.draining', 'bridge ends; what is under way may still be answered.');
 	gateway.drain();
 	// A balancer is given the time to notice, and until then nobody it sends here finds the door shut.
@@ -79,14 +96,7 @@ export async function runGateway(flags: Flags, stop: Stop, {demo, version, page}
 		gateway.leave();
 		await Promise.race([Promise.all([gateway.answered(), gateway.unasked(QUIET_LOOKS)]), hurry]);
 	}
-	stopListening(server);
-	await gateway.close(hurry);
-	await Promise.race([answers.flushed(), hurry]);
-	server.closeAllConnections();
-	await swept();
-	await Promise.race([stopTracing.then(stopNow => stopNow()), hurry]);
-	await watchers.close();
-	return 0;
+	return {hurry};
 }
 
 /** Waits for so long, unless there is no time to. */

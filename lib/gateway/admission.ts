@@ -2,7 +2,8 @@ import type {IncomingMessage} from 'node:http';
 import {BridgeError} from '../errors.js';
 import type {Refused} from '../http/refuse.js';
 import {FORWARDED} from '../replicas/hop.js';
-import {callerOf, isNobody} from './caller.js';
+import {isNobody} from './caller.js';
+import type {Caller} from './conversation.js';
 import type {Gateway} from './gateway.js';
 import {tooOften} from './limited.js';
 import {disabled, draining, overloaded, unknownToken} from './refusals.js';
@@ -48,20 +49,20 @@ export function noRoom({isDraining, sessions}: Gateway): Refused | undefined {
 export function admission(
 	gateway: Gateway,
 	req: IncomingMessage,
-	service: Service,
+	caller: Caller,
 ): Refused | undefined | Promise<Refused | undefined> {
 	// A replica that was silent for a while may have lost its sessions to others' belief.
 	const doubt = gateway.replicas?.confirmed();
 	return doubt !== undefined
-		? doubt.then(() => rateRefusal(gateway, req, service))
-		: rateRefusal(gateway, req, service);
+		? doubt.then(() => rateRefusal(gateway, req, caller))
+		: rateRefusal(gateway, req, caller);
 }
 
 /** What is posted counts, where it comes in first. */
 function rateRefusal(
 	gateway: Gateway,
 	req: IncomingMessage,
-	service: Service,
+	caller: Caller,
 ): Refused | undefined | Promise<Refused | undefined> {
 	if (!gateway.rates.areLimited || req.method !== 'POST') return;
 	if (gateway.replicas && FORWARDED in req.headers) return;
@@ -71,12 +72,10 @@ function rateRefusal(
 		const headers = {'retry-after': String(Math.ceil(waitMs / 1000))};
 		return {...overloaded(tooOften(waitMs)), status: isDiscovery ? 400 : 429, headers};
 	};
-	const waitMs = gateway.rates.take(countedAs(req, service));
+	const waitMs = gateway.rates.take(countedAs(req, caller));
 	return typeof waitMs === 'number' ? refusalFor(waitMs) : waitMs.then(refusalFor);
 }
 
 /** Whose requests are counted together. Who shows nothing is known by its address alone. */
-export function countedAs(req: IncomingMessage, service: Service): string {
-	const caller = callerOf(req, service);
-	return isNobody(caller) ? `at ${req.socket.remoteAddress}` : caller.principal;
-}
+export const countedAs = ({socket}: IncomingMessage, caller: Caller): string =>
+	isNobody(caller) ? `at ${socket.remoteAddress}` : caller.principal;

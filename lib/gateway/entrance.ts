@@ -14,7 +14,6 @@ import {admission, countedAs, lastRefusal, noRoom, upgradeProblem} from './admis
 import type {Ground} from './begin-session.js';
 import {Bodies} from './bodies.js';
 import {callerOf} from './caller.js';
-import type {Caller} from './conversation.js';
 import type {Gateway} from './gateway.js';
 import {Login} from './login.js';
 import {servePage} from './pages.js';
@@ -34,7 +33,7 @@ import {
 import {ended, json, notUpgraded, only} from './replies.js';
 import type {Service} from './service.js';
 import {Streams} from './streams.js';
-import {lead} from './whereabouts.js';
+import {type Asked, lead} from './whereabouts.js';
 
 type Served = Extract<Target, {service: string}>;
 
@@ -114,9 +113,11 @@ export class Entrance {
 		if (!isKnown && !this.#login.knows(req)) return unknownToken;
 		if ('service' in target) {
 			if (!service) return unknownService(this.#gateway.services);
-			const refused = admission(this.#gateway, req, service);
-			if (!(refused instanceof Promise)) return refused ?? this.#serve(req, res, target, service);
-			const known = refused.then(why => () => why ?? this.#serve(req, res, target, service));
+			const caller = callerOf(req, service);
+			const refused = admission(this.#gateway, req, caller);
+			const serve = (): Refused | undefined => this.#serve({req, res, service, caller}, target);
+			if (!(refused instanceof Promise)) return refused ?? serve();
+			const known = refused.then(why => () => why ?? serve());
 			return this.#answerLater(res, known);
 		}
 		return servePage(this.#gateway, req, res, target.kind);
@@ -137,20 +138,17 @@ export class Entrance {
 		return foreign;
 	}
 
-	#serve(req: IncomingMessage, res: ServerResponse, target: Served, service: Service): Refused | undefined {
+	#serve(asked: Asked, target: Served): Refused | undefined {
+		const {req, service} = asked;
 		const wrong = only(req, methods[target.kind]);
 		if (wrong) return wrong;
 		const {name, enabled} = service.config;
 		if (!enabled && req.method !== 'POST') return disabled(name);
-		const caller = callerOf(req, service);
-		if (target.kind === 'sse') return this.#listen(req, res, service, caller);
+		if (target.kind === 'sse') return this.#listen(asked);
 		const given = target.kind === 'message' ? (target.query.get('sessionId') ?? '') : sessionIdOf(req);
 		const {replicas} = this.#gateway;
-		if (!replicas || typeof given !== 'string') return this.#take(req, res, target, service, caller, given);
-		const asked = {req, res, service, caller};
-		return lead(this.#means(replicas), given, asked, here =>
-			this.#take(req, res, target, service, caller, here),
-		);
+		if (!replicas || typeof given !== 'string') return this.#take(asked, target, given);
+		return lead(this.#means(replicas), given, asked, here => this.#take(asked, target, here));
 	}
 
 	#means(replicas: Replicas) {
@@ -158,17 +156,11 @@ export class Entrance {
 	}
 
 	/** Takes what is for a session that is here, or for none. */
-	#take(
-		req: IncomingMessage,
-		res: ServerResponse,
-		target: Served,
-		service: Service,
-		caller: Caller,
-		id: ReturnType<typeof sessionIdOf>,
-	): Refused | undefined {
+	#take(asked: Asked, target: Served, id: ReturnType<typeof sessionIdOf>): Refused | undefined {
+		const {req, res, service, caller} = asked;
 		if (target.kind === 'message')
 			return this.#streams.receive(req, res, String(id), {service, caller, bodies: this.#bodies});
-		if (req.method === 'POST') return this.#post(req, res, service, caller);
+		if (req.method === 'POST') return this.#post(asked);
 		if (id === undefined) return {status: 405, message: 'Method Not Allowed', headers: {allow: 'POST'}};
 		if (id instanceof Error) return severalIds;
 		const {sessions} = this.#gateway;
@@ -185,7 +177,8 @@ export class Entrance {
 		return;
 	}
 
-	#post(req: IncomingMessage, res: ServerResponse, service: Service, caller: Caller): Refused | undefined {
+	#post(asked: Asked): Refused | undefined {
+		const {req, res, service} = asked;
 		if (this.#gateway.isDraining && sessionIdOf(req) === undefined) {
 			const refused = lastRefusal(req, this.#gateway.replicas !== undefined);
 			if (refused) return refused;
@@ -194,26 +187,28 @@ export class Entrance {
 		if (!accepts.json && !accepts.events) return notAnAnswer;
 		const problem = this.#bodies.problem(req);
 		if (problem) return problem;
-		this.#bodies.read(req, res, (line, refused) => {
-			if (!line) refuse(res, refused ?? {status: 400, message: 'Bad Request'});
-			else if (!service.config.enabled) refuse(res, disabledFor(service.config.name, line));
-			else if (this.#gateway.find(service.config.name) !== service) refuse(res, another(service.config.name));
-			else this.#said(req, res, line, service, caller);
+		const {name} = service.config;
+		this.#bodies.read(req, res, (body, refused) => {
+			if (!body) refuse(res, refused ?? {status: 400, message: 'Bad Request'});
+			else if (!service.config.enabled) refuse(res, disabledFor(name, body));
+			else if (this.#gateway.find(name) !== service) refuse(res, another(name));
+			else this.#said({...asked, body});
 		});
 		return;
 	}
 
 	/** Takes what was posted. Who names no session may have one at another replica. */
-	#said(req: IncomingMessage, res: ServerResponse, body: Buffer, service: Service, caller: Caller): void {
+	#said(asked: Asked & {readonly body: Buffer}): void {
+		const {req, res, body, service, caller} = asked;
 		const {replicas} = this.#gateway;
 		const take = (): undefined => void this.#posts.take(req, res, body, service, caller);
-		const back = replicas && leadBack(this.#means(replicas), {req, res, body, service, caller}, take);
+		const back = replicas && leadBack(this.#means(replicas), asked, take);
 		if (back) this.#answerLater(res, back);
 		else take();
 	}
 
 	/** A client of 2024-11-05 begins. */
-	#listen(req: IncomingMessage, res: ServerResponse, service: Service, caller: Caller): Refused | undefined {
+	#listen({req, res, service, caller}: Asked): Refused | undefined {
 		const problem = acceptedBy(req).events ? noRoom(this.#gateway) : notAStream;
 		if (problem) return problem;
 		this.#streams.listen(res, service, caller);
@@ -229,7 +224,7 @@ export class Entrance {
 			const maxBytes = this.#gateway.config.limits.messageBytes;
 			const caller = callerOf(req, service);
 			const {rates} = this.#gateway;
-			const counted = countedAs(req, service);
+			const counted = countedAs(req, caller);
 			const take = rates.areLimited ? () => rates.take(counted) : undefined;
 			this.#streams
 				.upgrade(req, socket, head, {service, caller, maxBytes, take})
