@@ -130,11 +130,30 @@ const rate = reads('so many requests in a second, a minute or an hour, like 10/s
 	rateOf(asText(given)),
 );
 
+const urlOf = (given: unknown, protocols: readonly string[]): URL | undefined => {
+	const url = isText(given) && URL.canParse(given) ? new URL(given) : undefined;
+	return url && protocols.includes(url.protocol) ? url : undefined;
+};
+
 const urlWith = (expected: string, ...protocols: string[]) =>
-	reads(expected, given => {
-		const url = isText(given) && URL.canParse(given) ? new URL(given) : undefined;
-		return url && protocols.includes(url.protocol) ? url : undefined;
-	});
+	reads(expected, given => urlOf(given, protocols));
+
+/** A URL of Redis, all parts of which can be read. */
+const storeOf = (given: unknown): URL | undefined => {
+	const url = urlOf(given, ['redis:', 'rediss:']);
+	const nodes = url?.searchParams.getAll('node') ?? [];
+	const isReadable = [url?.username, url?.password].every((text = '') => isDecodable(text));
+	return isReadable && nodes.every(node => node !== '' && URL.canParse(`redis://${node}`)) ? url : undefined;
+};
+
+const isDecodable = (text: string): boolean => {
+	try {
+		decodeURIComponent(text);
+		return true;
+	} catch {
+		return false;
+	}
+};
 
 const headerName = textThat('that of a header that can be set', name => {
 	return isHeaderName(name) && !ownHeaders.has(name.toLowerCase());
@@ -166,7 +185,10 @@ export const fileShape = z.strictObject({
 	packs: word.optional(),
 	secret: word.optional(),
 	advertise: urlWith('a URL that begins with http:// or https://', 'http:', 'https:').optional(),
-	store: urlWith('a URL that begins with redis:// or rediss://', 'redis:', 'rediss:').optional(),
+	store: reads(
+		'a URL that begins with redis:// or rediss://, its user and password encoded as in URLs',
+		storeOf,
+	).optional(),
 });
 
 /** Other names of transports, in the files of other programs. */

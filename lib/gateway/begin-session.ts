@@ -57,7 +57,10 @@ export function beginSession(
 	const client: HttpSession = new HttpSession({
 		...{name: 'client', log, signAfterMs: method => signAfter(service, conversation.session.client, method)},
 		id: answer => {
-			const given = replicas?.idFor(id, holderOf(conversation), portableOf(conversation, answer));
+			const portable = portableOf(conversation, answer);
+			// Its id says so, so it is.
+			if (carriage && !portable) carriage.isFixed = true;
+			const given = replicas?.idFor(id, holderOf(conversation), portable);
 			if (given !== undefined && whose) replicas?.lastSessions?.note(whose, given);
 			return given ?? id;
 		},

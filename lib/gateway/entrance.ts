@@ -6,7 +6,6 @@ import {acceptedBy} from '../http/read-body.js';
 import {type Refused, refuse} from '../http/refuse.js';
 import {type Target, targetOf} from '../http/target.js';
 import {logBug} from '../log.js';
-import {ANSWERED, FORWARDED} from '../replicas/hop.js';
 import type {Replicas} from '../replicas/replicas.js';
 import {headerOf} from '../transports/http-exchange.js';
 import {HttpSession} from '../transports/http-server.js';
@@ -51,7 +50,10 @@ export class Entrance {
 	constructor(gateway: Gateway) {
 		const {log, converse, sessions} = gateway;
 		this.#gateway = gateway;
-		this.#bodies = new Bodies(() => gateway.config.limits.messageBytes);
+		this.#bodies = new Bodies(
+			() => gateway.config.limits.messageBytes,
+			(req, body) => gateway.replicas?.hop.isBodyOf(req, body) !== false,
+		);
 		const [replicas, isLeaving] = [() => gateway.replicas, () => gateway.isLeaving];
 		this.#ground = {log, converse, sessions, replicas, isLeaving};
 		this.#posts = new Posts(this.#ground);
@@ -60,10 +62,13 @@ export class Entrance {
 			isNeeded: () => gateway.guard.needsToken,
 			isToken: text => gateway.guard.isToken(text),
 			page: gateway.view.page,
+			seal: () => gateway.replicas?.logins,
 		});
 	}
 
 	readonly handle = (req: IncomingMessage, res: ServerResponse): void => {
+		const {replicas, isLeaving} = this.#gateway;
+		const isForged = replicas?.hop.receive(req, res, isLeaving) === false;
 		const target = this.#targetOf(req);
 		const service = 'service' in target ? this.#gateway.find(target.service) : undefined;
 		const start = performance.now();
@@ -73,7 +78,7 @@ export class Entrance {
 			const seconds = (performance.now() - start) / 1000;
 			this.#gateway.metrics.count(service?.config.name, req.method ?? '', res.statusCode, seconds);
 		});
-		this.#answer(res, () => this.#route(req, res, target, service));
+		this.#answer(res, () => (isForged ? noReplica : this.#route(req, res, target, service)));
 	};
 
 	/** Answers with why something is not done, if it is not. */
@@ -105,7 +110,7 @@ export class Entrance {
 		target: Target,
 		service: Service | undefined,
 	): Refused | undefined {
-		const foreign = this.#foreign(req, res);
+		const foreign = this.#foreign(req);
 		if (foreign) return foreign;
 		if (target.kind === 'healthz') return only(req, ['GET', 'HEAD']) ?? void json(res, {status: 'ok'});
 		if (target.kind === 'first') return this.#login.serve(req, res);
@@ -113,6 +118,8 @@ export class Entrance {
 		if (!isKnown && !this.#login.knows(req)) return unknownToken;
 		if ('service' in target) {
 			if (!service) return unknownService(this.#gateway.services);
+			// The replica that it is for was here before.
+			if (this.#gateway.replicas?.hop.isMisled(req)) return this.#gateway.sessions.unknown(target.service);
 			const caller = callerOf(req, service);
 			const refused = admission(this.#gateway, req, caller);
 			const serve = (): Refused | undefined => this.#serve({req, res, service, caller}, target);
@@ -123,13 +130,9 @@ export class Entrance {
 		return servePage(this.#gateway, req, res, target.kind);
 	}
 
-	/** Why a request is not even looked at. One of another replica is taken for what it was there. */
-	#foreign(req: IncomingMessage, res: ServerResponse): Refused | undefined {
-		const {replicas, guard, log, isLeaving} = this.#gateway;
-		if (replicas && FORWARDED in req.headers) {
-			if (!replicas.hop.receive(req)) return noReplica;
-			res.setHeader(ANSWERED, replicas.hop.proofFor(req, isLeaving));
-		}
+	/** Why a request is not even looked at. */
+	#foreign(req: IncomingMessage): Refused | undefined {
+		const {guard, log} = this.#gateway;
 		const foreign = guard.refusal(req);
 		if (foreign?.status !== 403) return foreign;
 		const {host, origin} = req.headers;
@@ -148,7 +151,9 @@ export class Entrance {
 		const given = target.kind === 'message' ? (target.query.get('sessionId') ?? '') : sessionIdOf(req);
 		const {replicas} = this.#gateway;
 		if (!replicas || typeof given !== 'string') return this.#take(asked, target, given);
-		return lead(this.#means(replicas), given, asked, here => this.#take(asked, target, here));
+		return lead(this.#means(replicas), given, asked, (here, body) =>
+			this.#take(body ? {...asked, body} : asked, target, here),
+		);
 	}
 
 	#means(replicas: Replicas) {
@@ -185,15 +190,17 @@ export class Entrance {
 		}
 		const accepts = acceptedBy(req);
 		if (!accepts.json && !accepts.events) return notAnAnswer;
-		const problem = this.#bodies.problem(req);
+		const problem = asked.body ? undefined : this.#bodies.problem(req);
 		if (problem) return problem;
 		const {name} = service.config;
-		this.#bodies.read(req, res, (body, refused) => {
+		const take = (body: Buffer | undefined, refused?: Refused): void => {
 			if (!body) refuse(res, refused ?? {status: 400, message: 'Bad Request'});
 			else if (!service.config.enabled) refuse(res, disabledFor(name, body));
 			else if (this.#gateway.find(name) !== service) refuse(res, another(name));
 			else this.#said({...asked, body});
-		});
+		};
+		if (asked.body) take(asked.body);
+		else this.#bodies.read(req, res, take);
 		return;
 	}
 

@@ -3,6 +3,7 @@ import type {IncomingMessage, ServerResponse} from 'node:http';
 import {BoundedMap} from '../bounded-map.js';
 import type {Refused} from '../http/refuse.js';
 import {WholeBody} from '../http/whole-body.js';
+import type {Seal} from '../replicas/seal.js';
 import {only} from './replies.js';
 
 /** Browsers that may be logged in at a time. The oldest has to log in anew for the next. */
@@ -17,7 +18,13 @@ export type LoginOptions = {
 	readonly page: (res: ServerResponse) => void;
 	/** Its name. */
 	readonly cookie?: string;
+	/** What seals cookies that other replicas are to understand, where there are any. */
+	readonly seal?: () => Seal | undefined;
 };
+
+/** How long a sealed one is good for. */
+const LIFETIME_MS = 24 * 3600 * 1000;
+const PURPOSE = 'login';
 
 /** The way in for people with a browser, which cannot send a token with what it asks for: a form, and a cookie then. */
 export class Login {
@@ -37,9 +44,25 @@ export class Login {
 	knows({headers: {cookie = ''}}: IncomingMessage): boolean {
 		const given = cookie.split(';').map(part => part.trim().split('='));
 		return given.some(([name, value = '']) => {
-			const token = name === this.#cookie ? this.#known.get(value) : undefined;
+			const token = name === this.#cookie ? this.#tokenOf(value) : undefined;
 			return token !== undefined && this.#options.isToken(token);
 		});
+	}
+
+	/** The token that a browser has shown which has this cookie. */
+	#tokenOf(value: string): string | undefined {
+		const seal = this.#options.seal?.();
+		if (!seal) return this.#known.get(value);
+		const [until = 0, token] = JSON.parse(seal.open(value, PURPOSE) ?? '[]') as [number?, string?];
+		return Date.now() < until ? token : undefined;
+	}
+
+	#valueFor(token: string): string {
+		const seal = this.#options.seal?.();
+		if (seal) return seal.close(JSON.stringify([Date.now() + LIFETIME_MS, token]), PURPOSE);
+		const value = randomBytes(32).toString('base64url');
+		this.#known.set(value, token);
+		return value;
 	}
 
 	/** Answers a request for the first page. */
@@ -59,9 +82,7 @@ export class Login {
 			html(res, 401, form('That is not a token of this bridge.'));
 			return;
 		}
-		const value = randomBytes(32).toString('base64url');
-		this.#known.set(value, token);
-		const cookie = `${this.#cookie}=${value}; HttpOnly; SameSite=Strict; Path=/`;
+		const cookie = `${this.#cookie}=${this.#valueFor(token)}; HttpOnly; SameSite=Strict; Path=/`;
 		res.writeHead(303, {location: '/', 'set-cookie': cookie, 'content-length': 0}).end();
 	}
 

@@ -1,8 +1,10 @@
 import type {IncomingMessage, ServerResponse} from 'node:http';
+import {local} from '../envelope.js';
 import {BridgeError} from '../errors.js';
 import {type Refused, refuse} from '../http/refuse.js';
 import type {Reachable} from '../replicas/passage.js';
 import type {Replicas} from '../replicas/replicas.js';
+import {wholeMessage} from '../transports/whole-message.js';
 import {type Beginning, beginSession, type Ground} from './begin-session.js';
 import type {Bodies} from './bodies.js';
 import {whoseIs} from './caller.js';
@@ -57,17 +59,27 @@ export type Asked = {
 	readonly body?: Buffer;
 };
 
-/** Leads a request to the session with this id: to another replica, or to `take`, by the id that replicas know it by. */
+/**
+ * Leads a request to the session with this id: to another replica, or to `take`, by the id that replicas know it by. What
+ * begins a new session is for none.
+ */
 export function lead(
 	means: Means,
 	given: string,
 	asked: Asked,
-	take: (here: string) => Refused | undefined,
+	take: (here: string | undefined, body?: Buffer) => Refused | undefined,
 ): Refused | undefined {
 	const {req, service, caller} = asked;
 	const found = whereaboutsOf(means, given, req, {service, caller, place: placeOf(req)});
 	if ('refused' in found) return found.refused;
-	if ('owner' in found) return forward(means, found.owner, asked);
+	if ('owner' in found)
+		return forward(means, found.owner, asked, body => {
+			if (given !== req.headers['mcp-session-id'] || !isFirst(body)) return false;
+			delete req.headers['mcp-session-id'];
+			const refused = take(undefined, body);
+			if (refused) refuse(asked.res, refused);
+			return true;
+		});
 	const {lastSessions} = means.replicas;
 	const whose = lastSessions && whoseIs(req, service, caller);
 	if (whose && req.method === 'DELETE') void lastSessions.forget(whose, given);
@@ -77,11 +89,14 @@ export function lead(
 	return take(found.here);
 }
 
-/** Hands a request to the replica that has its session. */
+const isFirst = (body: Buffer): boolean => wholeMessage(body, local).head.method === 'initialize';
+
+/** Hands a request to the replica that has its session, unless it is taken here. */
 function forward(
 	{replicas: {forwarder}, bodies, ground: {sessions}}: Means,
 	owner: Reachable,
 	{req, res, service, body: read}: Asked,
+	isTaken: (body: Buffer) => boolean,
 ): Refused | undefined {
 	const {name, timeoutMs} = service.config;
 	const common = {req, res, owner, timeoutMs, unknown: () => sessions.unknown(name)};
@@ -90,8 +105,8 @@ function forward(
 	const problem = bodies.problem(req);
 	if (problem) return problem;
 	bodies.read(req, res, (body, refused) => {
-		if (body) void forwarder.forward({...common, body});
-		else refuse(res, refused ?? {status: 400, message: 'Bad Request'});
+		if (!body) refuse(res, refused ?? {status: 400, message: 'Bad Request'});
+		else if (!isTaken(body)) void forwarder.forward({...common, body});
 	});
 	return;
 }

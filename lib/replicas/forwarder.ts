@@ -1,4 +1,5 @@
 import type {ServerResponse} from 'node:http';
+import {setImmediate} from 'node:timers/promises';
 import type {Agent} from 'undici';
 import {BoundedMap} from '../bounded-map.js';
 import type {Log} from '../log.js';
@@ -34,24 +35,24 @@ export class Forwarder {
 
 	async forward(forwarded: Forwarded): Promise<void> {
 		const {req, res, owner, unknown} = forwarded;
+		let agent: Agent | undefined;
 		const passage = new Passage(forwarded, this.#options, {
-			onFailure: (reason, isBroken) => this.#failed(reason, isBroken),
+			onFailure: (reason, isBroken) => this.#failed(reason, isBroken ? agent : undefined),
 			onLeaving: () => this.#gone.set(owner.instance, true),
 		});
 		// What is under way there may still need what its client has to say.
 		if (this.#gone.has(owner.instance) && passage.isRequest) return passage.refuse(unknown());
-		this.#agent ??= newAgent(CONNECT_MS, IDLE_MS);
 		this.counts.forwarded++;
 		if (req.method === 'POST') this.#await(res);
-		const agent = await this.#agent;
 		if (await this.#options.owners?.isGone(owner)) {
-			this.#failed(NO_LEASE, false);
+			this.#failed(NO_LEASE, undefined);
 			return passage.refuse(unknown());
 		}
 		// All that has come by now is heard first: a connection that is at its end is not used once more.
-		setImmediate(() => {
-			if (!res.destroyed) passage.begin(agent);
-		});
+		await setImmediate();
+		this.#agent ??= newAgent(CONNECT_MS, IDLE_MS);
+		agent = await this.#agent;
+		if (!res.destroyed) passage.begin(agent);
 	}
 
 	#await(res: ServerResponse): void {
@@ -61,9 +62,9 @@ export class Forwarder {
 		});
 	}
 
-	#failed(reason: string, isBroken: boolean): void {
+	#failed(reason: string, broken: Agent | undefined): void {
 		this.counts.failed++;
-		if (isBroken) this.#renew();
+		if (broken) void this.#renew(broken);
 		this.#options.log.warn(
 			'replica.unreachable',
 			`A session is on another replica, which did not answer: ${reason}.`,
@@ -71,9 +72,11 @@ export class Forwarder {
 	}
 
 	/** Where one connection broke, the others to that replica may be broken, too, and nobody has noticed. */
-	#renew(): void {
-		void this.#agent?.then(agent => agent.close());
+	async #renew(broken: Agent): Promise<void> {
+		const current = this.#agent;
+		if ((await current) !== broken || this.#agent !== current) return;
 		this.#agent = undefined;
+		await broken.close();
 	}
 
 	async close(): Promise<void> {

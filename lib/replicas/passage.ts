@@ -3,9 +3,9 @@ import type {Agent} from 'undici';
 import {Envelope, type Headers, local} from '../envelope.js';
 import {BridgeError} from '../errors.js';
 import {type Refused, refuse} from '../http/refuse.js';
-import {type Exchange, exchangeOver, type Reader} from '../transports/http-exchange.js';
+import {type Exchange, exchangeOver, headerOf, type Reader} from '../transports/http-exchange.js';
 import {sseEvent} from '../wire/sse.js';
-import {answerHeaders, type Hop} from './hop.js';
+import {answerHeaders, type Hop, pathOf} from './hop.js';
 import type {Owners} from './owners.js';
 import type {Owner} from './session-ids.js';
 
@@ -35,6 +35,7 @@ export type Forwarded = {
 /** Whether there was no connection, so that nothing of a request can have reached the replica. */
 const isUnheard = (error: NodeJS.ErrnoException): boolean =>
 	error.code === 'UND_ERR_CONNECT_TIMEOUT' ||
+	error.code === 'UND_ERR_CLOSED' ||
 	error.syscall === 'connect' ||
 	error.syscall === 'getaddrinfo' ||
 	// Several addresses were tried.
@@ -62,6 +63,8 @@ export class Passage {
 	readonly #told: Told;
 	readonly #headers: Headers;
 	#stop: () => void = () => {};
+	/** Whether the answer is a stream of events. */
+	#isStream = false;
 	#patience: NodeJS.Timeout | undefined;
 	#looks: NodeJS.Timeout | undefined;
 
@@ -69,7 +72,8 @@ export class Passage {
 		this.#forwarded = forwarded;
 		this.#options = options;
 		this.#told = told;
-		this.#headers = options.hop.headersFor(forwarded.req);
+		const {req, owner, body} = forwarded;
+		this.#headers = options.hop.headersFor(req, owner.instance, body);
 	}
 
 	/** The id of the request that is handed on, as text. Looked for only when something is to be answered here. */
@@ -85,9 +89,11 @@ export class Passage {
 
 	begin(agent: Agent): void {
 		const {req, res, owner, body, timeoutMs} = this.#forwarded;
+		const url = new URL(owner.address);
+		url.pathname = pathOf(req.url ?? '');
 		this.#stop = exchangeOver(agent, {
 			method: req.method as Exchange['method'],
-			url: new URL(req.url ?? '', owner.address),
+			url,
 			headers: this.#headers,
 			...(body ? {body} : {}),
 			onHead: (status, headers) => this.#begun(status, headers),
@@ -107,13 +113,15 @@ export class Passage {
 		const {res, unknown} = this.#forwarded;
 		clearTimeout(this.#patience);
 		const proven = this.#options.hop.proven(this.#headers, headers);
-		if (!proven) {
+		if (!proven || proven.isAnother) {
 			// Somebody else is there by now. What it says is not for the client.
-			this.#told.onFailure('what is there is no replica', false);
+			if (!proven) this.#told.onFailure('what is there is no replica', false);
+			else this.#told.onLeaving();
 			this.refuse(unknown());
 			return {onData: (_, flow) => flow.stop(), onEnd: () => {}};
 		}
 		if (proven.isLeaving && status === 404) this.#told.onLeaving();
+		this.#isStream = headerOf(headers, 'content-type')?.startsWith('text/event-stream') === true;
 		res.writeHead(status, answerHeaders(headers));
 		return {
 			onData: (chunk, flow) => {
@@ -151,9 +159,9 @@ export class Passage {
 	/** The replica is gone in the middle of an answer. */
 	#cut(): void {
 		const {res} = this.#forwarded;
-		const isStream = String(res.getHeader('content-type')).startsWith('text/event-stream');
-		if (isStream && this.#id !== undefined) res.end(sseEvent({data: Envelope.failure(this.#id, lost).bytes}));
-		else if (isStream) res.end();
+		const id = this.#isStream ? this.#id : undefined;
+		if (id !== undefined) res.end(sseEvent({data: Envelope.failure(id, lost).bytes}));
+		else if (this.#isStream) res.end();
 		else res.destroy();
 	}
 

@@ -4,6 +4,7 @@ import {Forwarder} from './forwarder.js';
 import {Hop} from './hop.js';
 import {LastSessions} from './last-sessions.js';
 import {Owners} from './owners.js';
+import {Seal} from './seal.js';
 import {type Holder, type Named, type Owner, type Portable, SessionIds} from './session-ids.js';
 import {SharedEvents} from './shared-events.js';
 import type {Store} from './store.js';
@@ -25,6 +26,8 @@ export class Replicas {
 	readonly hop: Hop;
 	readonly forwarder: Forwarder;
 	readonly store: Store | undefined;
+	/** For what browsers show once they are logged in. */
+	readonly logins: Seal;
 	/** Which sessions clients used last, where replicas can tell each other. */
 	readonly lastSessions: LastSessions | undefined;
 	/** How many sessions of others were carried on here. */
@@ -39,7 +42,8 @@ export class Replicas {
 		this.lastSessions = store && new LastSessions(store);
 		this.#owners = store && new Owners(store, instance, () => this.#lost(log));
 		this.#ids = new SessionIds(secrets);
-		this.hop = new Hop(secrets);
+		this.hop = new Hop(secrets, instance);
+		this.logins = new Seal(secrets, 'logins');
 		this.forwarder = new Forwarder({hop: this.hop, log, owners: this.#owners});
 		this.#address = advertise?.href;
 	}

@@ -196,7 +196,8 @@ class Client {
 		for (const answer of this.#open.values()) answer.stop();
 		this.incoming.complete();
 		const {carriage} = this.#options;
-		if (this.#headers['mcp-session-id'] === undefined || carriage?.isOver === false) return;
+		if (this.#headers['mcp-session-id'] === undefined || (carriage && !carriage.isFixed && !carriage.isOver))
+			return;
 		return new Promise(resolve => {
 			const stop = this.#exchange({
 				method: 'DELETE',

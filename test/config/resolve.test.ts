@@ -128,3 +128,18 @@ test('packs are looked for beside the file', t => {
 test('$schema, which editors use, is passed over without a word', t => {
 	t.deepEqual(resolveConfig({$schema: 'https://x'}, folder).warnings, []);
 });
+
+test('K2 a store that cannot be read in full is told of, and never shown', t => {
+	const secret = 'a secret of some length';
+	const good = 'redis://bridge:a%25b@store:6379/0?sentinel=shared&node=other:26379';
+	t.is(configOf({secret, store: good}).store?.href, good);
+	for (const store of [
+		...['redis://bridge:100%@store', 'redis://%E0%A4@store', 'redis://store?node=a:b', 'redis://store?node='],
+		...['http://store', 'store:6379'],
+	]) {
+		const [found = '', ...others] = wrongs({secret, store});
+		t.deepEqual(others, []);
+		t.regex(found, /^store: Expected a URL that begins with redis:\/\/ or rediss:\/\//);
+		t.false(found.includes('100%'));
+	}
+});

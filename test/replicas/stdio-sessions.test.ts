@@ -1,8 +1,8 @@
 import {createServer} from 'node:http';
-import type {AddressInfo} from 'node:net';
 import test from 'ava';
 import {opening} from '../helpers/bridge.js';
 import {program} from '../helpers/gateway.js';
+import {standBetween} from './between.js';
 import {eventsOf} from './events.js';
 import {Roamer, roam, startReplica, startReplicas} from './support.js';
 
@@ -76,36 +76,14 @@ test('M3 the session of a replica that is gone is unknown, and what it was asked
 });
 
 test('M3 a request goes to one other replica at most, however wrong their addresses are', async t => {
-	let requests = 0;
-	const balancer = createServer((req, res) => {
-		requests++;
-		const headers = Object.fromEntries(
-			Object.entries(req.headers).map(([name, value]) => [name, String(value)]),
-		);
-		const chunks: Buffer[] = [];
-		req.on('data', chunk => chunks.push(chunk));
-		req.on('end', async () => {
-			const {'transfer-encoding': _, connection: __, 'content-length': ___, host: ____, ...kept} = headers;
-			const answer = await fetch(new URL(req.url ?? '', two.base), {
-				method: 'POST',
-				headers: kept,
-				body: Buffer.concat(chunks),
-			});
-			res
-				.writeHead(answer.status, Object.fromEntries(answer.headers))
-				.end(Buffer.from(await answer.arrayBuffer()));
-		});
-	});
-	await new Promise<void>(resolve => balancer.listen(0, '127.0.0.1', resolve));
-	t.teardown(() => balancer.close());
-	const advertise = `http://127.0.0.1:${(balancer.address() as AddressInfo).port}`;
+	const {address: advertise, overheard} = await standBetween(t, () => two);
 	const [one, two] = await Promise.all([
 		startReplica(t, {servers, advertise}),
 		startReplica(t, {servers, advertise}),
 	]);
 	const client = await roam(one, 'puppet');
 	t.is((await client.post(two, {id: 1, method: 'pid'})).status, 404);
-	t.is(requests, 1);
+	t.is(overheard.length, 1);
 	t.truthy((await client.ask(one, 'pid')).result);
 });
 
