@@ -1,7 +1,7 @@
 import type {IncomingHttpHeaders, IncomingMessage} from 'node:http';
 import type {Headers} from '../envelope.js';
 import {headerOf} from '../transports/http-exchange.js';
-import {Seal} from './seal.js';
+import {CommonSeal} from './seal.js';
 
 /** A request that carries this came from another replica, and goes to no third one. */
 export const FORWARDED = 'x-bridge-forwarded';
@@ -29,12 +29,16 @@ type Told = {readonly time: number; readonly method: string; readonly url: strin
 
 /** What replicas tell each other when one hands a request to another, so that each knows that the other is one. */
 export class Hop {
-	readonly #seal: Seal;
+	#seal: CommonSeal;
 	/** How many requests were taken that others handed on. */
 	received = 0;
 
 	constructor(secrets: readonly string[]) {
-		this.#seal = new Seal(secrets, 'forwarding', MAX_HOP);
+		this.#seal = sealOf(secrets);
+	}
+
+	use(secrets: readonly string[]): void {
+		this.#seal = sealOf(secrets);
 	}
 
 	/** The headers for a request that is handed to another replica. */
@@ -70,6 +74,8 @@ export class Hop {
 		return text === undefined ? undefined : {isLeaving: text === LEAVING};
 	}
 }
+
+const sealOf = (secrets: readonly string[]): CommonSeal => new CommonSeal(secrets, 'forwarding', MAX_HOP);
 
 /** The headers of an answer that are for the client. */
 export const answerHeaders = (headers: IncomingHttpHeaders): Headers =>

@@ -1,14 +1,8 @@
 import {writeFile} from 'node:fs/promises';
 import test from 'ava';
 import {logged, newMarker, processesWith, until} from '../faults/support.js';
-import {type GatewayConfig, program, type RunningGateway, startGateway} from '../helpers/gateway.js';
-
-/** Gives the gateway another configuration, and waits until it says that it is in force. */
-async function change(gateway: RunningGateway, config: GatewayConfig): Promise<void> {
-	const {length: before} = logged(gateway.running, 'config.loaded');
-	await gateway.configure(config);
-	await until(() => logged(gateway.running, 'config.loaded').length > before);
-}
+import {change} from '../helpers/change.js';
+import {program, type RunningGateway, startGateway} from '../helpers/gateway.js';
 
 const servicesOf = async (gateway: RunningGateway): Promise<string[]> =>
 	Object.keys(JSON.parse((await gateway.fetch('/status')).text).services);

@@ -1,7 +1,8 @@
 import {setTimeout as sleep} from 'node:timers/promises';
-import test from 'ava';
-import {program} from '../helpers/gateway.js';
-import {roam, startReplicas} from '../replicas/support.js';
+import test, {type ExecutionContext} from 'ava';
+import {alter} from '../helpers/change.js';
+import {program, type RunningGateway} from '../helpers/gateway.js';
+import {type Roamer, roam, startReplica, startReplicas} from '../replicas/support.js';
 import {becomes} from './balanced.js';
 import {startRedis} from './redis.js';
 
@@ -46,4 +47,85 @@ test('M6 a replica that was paused for longer than its lease is no owner any mor
 	t.is((await one.running.exited).code, 0);
 	t.false((await leases()).includes('4'));
 	t.is((await next.post(two, {id: 1, method: 'pid'})).status, 404);
+});
+
+/** For longer than a store has to be there before it is asked who has lost a lease. */
+const LOOKED_MS = 8000;
+
+/** Clients of sessions, and where they are to be served. */
+type Served = ReadonlyArray<readonly [Roamer, readonly RunningGateway[]]>;
+
+async function areServed(t: ExecutionContext, clients: Served): Promise<void> {
+	for (const [client, replicas] of clients)
+		for (const gateway of replicas) t.truthy((await client.ask(gateway, 'pid')).result);
+}
+
+test('M2 with a store, too, another secret can be put in at one replica after the other', async t => {
+	const redis = await startRedis(t);
+	const common = {servers: {puppet: program('puppet')}, store: `redis://127.0.0.1:${redis.port}`};
+	const [old, both, next] = await Promise.all(
+		['old', 'old\nnew', 'new\nold'].map(secret => startReplica(t, {...common, secret})),
+	);
+	if (!old || !both || !next) throw new Error('There are three.');
+	const all = [old, both, next];
+	for (const gateway of all) await becomes(gateway, 'ready');
+	const [first, second, third] = [
+		await roam(old, 'puppet'),
+		await roam(both, 'puppet'),
+		await roam(next, 'puppet'),
+	];
+	// The id of the third is one of the new secret.
+	const clients: Served = [
+		[first, all],
+		[second, all],
+		[third, [both, next]],
+	];
+	const end = performance.now() + LOOKED_MS;
+	while (performance.now() < end) await areServed(t, clients);
+	// What is under way through a replica, and at one, goes on while it is given the new secret.
+	const asked = [
+		first.post(next, {id: 'held', method: 'hold'}),
+		second.post(old, {id: 'held', method: 'hold'}),
+	];
+	const isHeld = async (client: Roamer): Promise<boolean> =>
+		((await client.ask(both, 'held')).result as {count: number}).count > 0;
+	for (const client of [first, second]) while (!(await isHeld(client))) await sleep(20);
+	for (const gateway of [old, both]) {
+		await alter(gateway, {secret: 'new\nold'});
+		await areServed(t, clients);
+	}
+	for (const client of [first, second]) await client.ask(next, 'release');
+	for (const {status} of await Promise.all(asked)) t.is(status, 200);
+	await areServed(t, [[third, all]]);
+	for (const {running} of all) t.notRegex(running.stderr, /replica\.|store\./);
+});
+
+test('M6 replicas that go to another store one after the other keep their sessions', async t => {
+	const [redis, other] = await Promise.all([startRedis(t), startRedis(t)]);
+	const store = `redis://127.0.0.1:${redis.port}`;
+	const replicas = await startReplicas(t, 2, {servers: {puppet: program('puppet')}, store});
+	const [one, two] = replicas;
+	if (!one || !two) throw new Error('There are two.');
+	for (const gateway of replicas) await becomes(gateway, 'ready');
+	while ((await redis.cli(['KEYS', 'bridge:owner:*'])).split('\n').length < 2) await sleep(50);
+	const clients: Served = [
+		[await roam(one, 'puppet'), replicas],
+		[await roam(two, 'puppet'), replicas],
+	];
+	await alter(one, {store: `redis://127.0.0.1:${other.port}`});
+	await becomes(one, 'ready');
+	const end = performance.now() + LOOKED_MS;
+	while (performance.now() < end) await areServed(t, clients);
+	await alter(two, {store: `redis://127.0.0.1:${other.port}`});
+	await becomes(two, 'ready');
+	await areServed(t, clients);
+	while ((await other.cli(['KEYS', 'bridge:owner:*'])).split('\n').length < 2) await sleep(50);
+	// Without one, and with one again.
+	for (const config of [{store: undefined}, {store}]) {
+		for (const gateway of replicas) {
+			await alter(gateway, config);
+			await areServed(t, clients);
+		}
+	}
+	for (const {running} of replicas) t.notRegex(running.stderr, /replica\.|store\./);
 });
