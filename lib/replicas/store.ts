@@ -87,14 +87,7 @@ export class Store {
 		commands.on('error', () => {}).on('close', gone);
 		news.on('error', () => {}).on('close', gone);
 		commands.on('ready', () => void this.#try());
-		news.on(
-			'ready',
-			() =>
-				void news.subscribe(NEWS).then(
-					() => this.#try(),
-					() => {},
-				),
-		);
+		news.on('ready', () => void this.#try());
 		news.on('message', (_channel: string, message: string) => this.#heard(message));
 	}
 
@@ -183,13 +176,14 @@ export class Store {
 	/** It is there when it can be written to, and what others tell is heard. One that is full, or a copy, can only be read. */
 	async #try(): Promise<void> {
 		clearTimeout(this.#trial);
-		const commands = this.#commands;
-		if (!commands || this.#news?.status !== 'ready') return;
-		const problem = await commands.set(this.key('trial'), '', 'PX', TRY_MS).then(
+		const [commands, news] = [this.#commands, this.#news];
+		if (commands?.status !== 'ready' || news?.status !== 'ready') return;
+		const written = commands.set(this.key('trial'), '', 'PX', TRY_MS);
+		const problem = await Promise.all([written, news.subscribe(NEWS)]).then(
 			() => undefined,
 			(error: Error) => error,
 		);
-		if (this.#commands === commands) this.#becomes(problem === undefined, problem && refusalIn(problem));
+		if (this.#commands === commands) this.#becomes(!problem, refusalIn(problem));
 	}
 
 	/** Somebody has to allow it, and until then it is refused each time. */

@@ -85,6 +85,7 @@ test.serial('M4 a store that refuses to be written to counts as away, and it is 
 		await becomes(one, 'degraded');
 		const down = logged(one.running, 'store.down');
 		t.like(down.at(-1), {reason});
+		t.regex(String(down.at(-1)?.msg), new RegExp(`refuses to be written to \\(${reason}\\)`));
 		const client = await roam(one, 'puppet', {authorization: `Bearer ${reason}`});
 		t.truthy((await client.ask(one, 'pid')).result);
 		t.is(await redis.cli(allow.split(' ')), 'OK');
