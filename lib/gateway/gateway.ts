@@ -136,8 +136,9 @@ export class Gateway {
 		this.config = config;
 		this.guard = guardOf(config);
 		// One who is no longer alone, or is from now on, cannot read the ids that it has given.
-		this.services = this.#servicesOf(config, this.replicas === before ? old : new Map());
-		const kept = new Set([...this.services.values(), this.#all]);
+		const isReadable = this.replicas === before;
+		this.services = this.#servicesOf(config, isReadable ? old : new Map());
+		const kept = new Set([...this.services.values(), ...(isReadable ? [this.#all] : [])]);
 		await this.#hub.update(config, this.services);
 		await this.sessions.endWhere(({conversation}) => !kept.has(conversation.service));
 		for (const service of old.values()) if (!kept.has(service)) await service.close();

@@ -94,6 +94,17 @@ test('B1 a gateway that others can reach keeps its tokens, even if the file has 
 	t.is((await gateway.fetch('/status', {headers: {'x-bridge-token': 'right-token'}})).status, 200);
 });
 
+test('M2 a secret that is put in where there was none ends the sessions whose ids it cannot read', async t => {
+	const marker = newMarker(t);
+	const config = {servers: {one: program('puppet', marker)}};
+	const gateway = await startGateway(t, config);
+	const [one, all] = [await gateway.open('one'), await gateway.open('')];
+	await change(gateway, {...config, secret: 'a secret that replicas share'});
+	await until(() => processesWith(marker).length === 0);
+	for (const session of [one, all]) t.is((await session.post({id: 1, method: 'ping'})).status, 404);
+	t.truthy((await (await gateway.open('one')).request(1, 'pid')).result);
+});
+
 test('another address in the file is told to be of no use before the next start', async t => {
 	const gateway = await startGateway(t, {servers: {one: program('puppet')}});
 	await change(gateway, {listen: '127.0.0.1:1', servers: {one: program('puppet'), two: program('puppet')}});
