@@ -122,9 +122,9 @@ export class Store {
 			return await work(commands);
 		} catch (error) {
 			if (this.#commands !== commands) return;
-			if (refusalIn(error) === FORBIDDEN) this.#tellOfForbidden(error as ReplyError);
 			// Who was busy itself may have looked at the clock too late. If it does not answer now, it is not asked until it does.
-			if (commands.status === 'ready') void this.#try();
+			if (commands.status === 'ready')
+				void this.#try().then(() => this.#tellOfForbidden(error as ReplyError));
 			else this.#becomes(false);
 			return;
 		}
@@ -186,15 +186,16 @@ export class Store {
 		if (this.#commands === commands) this.#becomes(!problem, refusalIn(problem));
 	}
 
-	/** Somebody has to allow it, and until then it is refused each time. */
-	#tellOfForbidden({command: {name = ''} = {}}: ReplyError): void {
-		if (this.#forbidden.has(name)) return;
+	/** What its user may not do though it may write is refused each time, until somebody allows it. */
+	#tellOfForbidden(error: ReplyError): void {
+		const {name = ''} = error.command ?? {};
+		if (refusalIn(error) !== FORBIDDEN || !this.isUp || this.#forbidden.has(name)) return;
 		this.#forbidden.add(name);
 		const sentence = `The store does not allow its user ${name}, so what needs that is not shared.`;
 		this.#log.warn('store.forbidden', sentence, {command: name});
 	}
 
-	/** `refusal` is what it says that is there, and cannot be used. */
+	/** `refusal` is what one says that is there, but of no use. */
 	#becomes(isUp: boolean, refusal?: string): void {
 		clearTimeout(this.#trial);
 		if (!isUp) this.#trial = setTimeout(() => void this.#try(), TRY_MS).unref();
@@ -206,7 +207,7 @@ export class Store {
 			this.#whenUp();
 			for (const {hear} of new Set(this.#hearers.values())) hear('');
 		}
-		const problem = refusal === undefined ? 'cannot be reached' : `refuses to be written to (${refusal})`;
+		const problem = refusal === undefined ? 'cannot be reached' : `refuses what is asked of it (${refusal})`;
 		if (!isUp)
 			this.#log.warn('store.down', `The store ${problem}; this replica goes on with what it knows itself.`, {
 				reason: refusal,

@@ -85,7 +85,7 @@ test.serial('M4 a store that refuses to be written to counts as away, and it is 
 		await becomes(one, 'degraded');
 		const down = logged(one.running, 'store.down');
 		t.like(down.at(-1), {reason});
-		t.regex(String(down.at(-1)?.msg), new RegExp(`refuses to be written to \\(${reason}\\)`));
+		t.regex(String(down.at(-1)?.msg), new RegExp(`refuses what is asked of it \\(${reason}\\)`));
 		const client = await roam(one, 'puppet', {authorization: `Bearer ${reason}`});
 		t.truthy((await client.ask(one, 'pid')).result);
 		t.is(await redis.cli(allow.split(' ')), 'OK');
@@ -93,6 +93,7 @@ test.serial('M4 a store that refuses to be written to counts as away, and it is 
 		t.is(logged(one.running, 'store.down').length, down.length);
 		t.is(logged(one.running, 'store.up').length, down.length);
 	}
+	t.deepEqual(logged(one.running, 'store.forbidden'), []);
 	// One command that is forbidden does not keep the others from being used.
 	await redis.cli(['ACL', 'SETUSER', 'bridge', '-eval']);
 	await until(() => logged(one.running, 'store.forbidden').some(({command}) => command === 'eval'));
