@@ -81,8 +81,9 @@ export class Replicas {
 	}
 
 	/** Where the events of a session are kept for others. */
-	eventsOf(id: string): SharedEvents {
-		return new SharedEvents({store: this.#store, owners: this.#owners, session: id, instance});
+	eventsOf(id: string): SharedEvents | undefined {
+		const {store} = this;
+		return store && new SharedEvents({store, owners: this.#owners, session: id, instance});
 	}
 
 	async close(): Promise<void> {

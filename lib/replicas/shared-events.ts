@@ -50,13 +50,12 @@ export class SharedEvents {
 	}
 
 	#add(stream: number, id: string, field: string, value: string): void {
-		if (!this.#store.isUp) return;
 		const name = this.#nameOf(stream);
 		const key = this.#store.key('events', name);
 		const sealed = this.#store.seal(value, `${key} ${id}`);
 		void this.#store.ask(redis => redis.xadd(key, 'MAXLEN', '~', MAX_EVENTS, id, field, sealed));
 		void this.#store.ask(redis => redis.pexpire(key, KEPT_MS));
-		this.#store.tell([name], id);
+		this.#store.tell(name, id);
 	}
 
 	/** A stream begins. */
@@ -103,7 +102,7 @@ export class SharedEvents {
 
 	/** Tells whenever something may have become of a stream, until what it returns is called. */
 	watch(stream: number, changed: () => void): () => void {
-		const stop = this.#store.listen(() => [this.#nameOf(stream)], changed);
+		const stop = this.#store.listen(this.#nameOf(stream), changed);
 		const timer = setInterval(changed, LOOK_MS).unref();
 		return () => {
 			clearInterval(timer);

@@ -14,7 +14,6 @@ const MAX_LISTENERS = 20_000;
 const TRY_MS = 1000;
 
 type Hearer = {
-	/** The names that it is told of, which are others when the secrets are. */
 	readonly names: () => readonly string[];
 	readonly hear: (what: string) => void;
 };
@@ -131,12 +130,17 @@ export class Store {
 	}
 
 	/** Tells all who share the store. */
-	tell(names: readonly string[], what: string): void {
-		for (const name of names) void this.ask(redis => redis.publish(NEWS, `${name} ${what}`));
+	tell(name: string, what: string): void {
+		void this.ask(redis => redis.publish(NEWS, `${name} ${what}`));
 	}
 
-	/** Hears what others tell under names, and nothing when something may have been missed. What it returns ends that. */
-	listen(names: Hearer['names'], hear: Hearer['hear']): () => void {
+	/** Hears what others tell under a name, and nothing when something may have been missed. What it returns ends that. */
+	listen(name: string, hear: Hearer['hear']): () => void {
+		return this.listenToAll(() => [name], hear);
+	}
+
+	/** The same, under names that are others when the secrets are. */
+	listenToAll(names: Hearer['names'], hear: Hearer['hear']): () => void {
 		const hearer = {names, hear};
 		this.#register(hearer);
 		return () => {

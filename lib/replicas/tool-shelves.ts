@@ -27,9 +27,9 @@ export const shelfFor =
 				const key = store.key('tools', names()[0]);
 				const text = JSON.stringify({...list, hashes: [...list.hashes]} satisfies Written);
 				void store.ask(redis => redis.set(key, store.seal(text, key), 'PX', KEPT_MS));
-				store.tell(names(), list.fingerprint);
+				for (const name of names()) store.tell(name, list.fingerprint);
 			},
-			onOther: hear => void store.listen(names, hear),
+			onOther: hear => void store.listenToAll(names, hear),
 		};
 	};
 
