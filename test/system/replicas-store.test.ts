@@ -1,6 +1,5 @@
 import {setTimeout as sleep} from 'node:timers/promises';
 import test, {type ExecutionContext} from 'ava';
-import {alter} from '../helpers/change.js';
 import type {RunningGateway} from '../helpers/gateway.js';
 import {program} from '../helpers/gateway.js';
 import {event, startUpstream, stream, type Upstream} from '../helpers/upstream.js';
@@ -136,30 +135,6 @@ test('D8 an answer is heard to its end at another replica: no event is lost, and
 		again.events.map(({data}) => data),
 		rest.events.slice(4).map(({data}) => data),
 	);
-});
-
-test('M2 M5 D8 what is there goes on to be shared when the secrets and the store are changed', async t => {
-	const {redis, upstream, one, two} = await setting(t);
-	const other = await startRedis(t, userOfDocs());
-	const first = await roam(one, 'http');
-	const second = await roam(two, 'http');
-	await eventsOf(t, one, first);
-	await upstream.meets('GET');
-	t.deepEqual([await toolsOf(first, one), await toolsOf(second, two)], [['echo'], ['echo']]);
-	const store = `redis://bridge:planted-password@127.0.0.1:${other.port}`;
-	await alter(one, {store, secret: `another ${SECRET}\n${SECRET}`});
-	await alter(two, {store, secret: `${SECRET}\nanother ${SECRET}`});
-	await redis.kill();
-	for (const gateway of [one, two]) await becomes(gateway, 'ready');
-	t.deepEqual(await toolsOf(second, two), ['echo']);
-	upstream.tools = [tool('echo'), tool('other')];
-	upstream.streams[0]?.write(changed);
-	while (`${await toolsOf(second, two)}` !== 'echo,other') await sleep(20);
-	const begun = slowAnswer(upstream);
-	const place = await callAndLeave(one, first);
-	(await begun)({id: 'call', result: {content: []}});
-	const rest = await eventsOf(t, two, first, place);
-	t.regex(await rest.next(), /"id":"call","result"/);
 });
 
 test('D8 who waits for the answer of a replica that was killed gets an error', async t => {
