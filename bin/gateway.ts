@@ -112,7 +112,7 @@ function newGateway(
 	const show = prefixed(text => stderr.write(text));
 	const gateway: Gateway = new Gateway({
 		...{config, log, live, ...known},
-		replicasOf: next => replicasOf(next, log),
+		replicasOf: (next, before) => replicasOf(next, log, before),
 		converse: converseThrough({log, maxBytes, trace, taps: liveTaps}),
 		onStderr: (server, chunk) => {
 			if (config.services.size > 1) show(server, chunk);

@@ -9,7 +9,6 @@ import {type Log, logBug} from '../log.js';
 import {isLoopback} from '../loopback.js';
 import {pause} from '../pause.js';
 import type {Replicas} from '../replicas/replicas.js';
-import {shelfFor as shelfFrom} from '../replicas/tool-shelves.js';
 import type {LiveTraffic} from '../store/live-traffic.js';
 import {LiveSource} from '../view/live-source.js';
 import {ViewRoutes} from '../view/routes.js';
@@ -38,8 +37,8 @@ export type GatewayOptions = {
 	readonly droppedLogLines: () => number;
 	/** What is at /mcp instead of all services as one. */
 	readonly all?: Opener;
-	/** The other gateways, as a configuration names them; undefined where there are none. */
-	readonly replicasOf?: (config: Config) => Promise<Replicas | undefined>;
+	/** The other gateways, as a configuration names them after `before`; undefined where there are none. */
+	readonly replicasOf?: (config: Config, before: Replicas | undefined) => Promise<Replicas | undefined>;
 	readonly replicas?: Replicas | undefined;
 };
 
@@ -124,7 +123,7 @@ export class Gateway {
 	 * so what others can reach stays as guarded as it has to be.
 	 */
 	async reload(next: Config): Promise<void> {
-		const old = this.services;
+		const {services: old, replicas: before} = this;
 		const {listen} = this.config;
 		if (!isLoopback(listen.host) && next.tokens.length === 0) throw unguarded(listen);
 		if (listenText(next.listen) !== listenText(listen))
@@ -136,8 +135,10 @@ export class Gateway {
 		await this.#regroup(config);
 		this.config = config;
 		this.guard = guardOf(config);
-		this.services = this.#servicesOf(config, old);
-		const kept = new Set([...this.services.values(), this.#all]);
+		// One who is no longer alone, or is from now on, cannot read the ids that it has given.
+		const isReadable = this.replicas === before;
+		this.services = this.#servicesOf(config, isReadable ? old : new Map());
+		const kept = new Set([...this.services.values(), ...(isReadable ? [this.#all] : [])]);
 		await this.#hub.update(config, this.services);
 		await this.sessions.endWhere(({conversation}) => !kept.has(conversation.service));
 		for (const service of old.values()) if (!kept.has(service)) await service.close();
@@ -147,7 +148,9 @@ export class Gateway {
 	async #regroup(config: Config): Promise<void> {
 		if (isSameSet(config, this.config)) return;
 		const before = this.replicas;
-		this.#join(await this.#options.replicasOf?.(config));
+		const after = await this.#options.replicasOf?.(config, before);
+		if (after === before) return;
+		this.#join(after);
 		await before?.close();
 	}
 
@@ -162,7 +165,7 @@ export class Gateway {
 
 	#serviceOptions(config: Config): ServiceOptions {
 		const {log, onStderr} = this.#options;
-		const shelfFor = () => this.replicas?.store && shelfFrom(this.replicas.store);
+		const shelfFor = () => this.replicas?.shelfFor;
 		return {log, onStderr, maxBytes: config.limits.messageBytes, shelfFor};
 	}
 

@@ -3,7 +3,7 @@ import type {IncomingMessage, ServerResponse} from 'node:http';
 import {BoundedMap} from '../bounded-map.js';
 import type {Refused} from '../http/refuse.js';
 import {WholeBody} from '../http/whole-body.js';
-import type {Seal} from '../replicas/seal.js';
+import type {CommonSeal} from '../replicas/seal.js';
 import {only} from './replies.js';
 
 /** Browsers that may be logged in at a time. The oldest has to log in anew for the next. */
@@ -19,7 +19,7 @@ export type LoginOptions = {
 	/** Its name. */
 	readonly cookie?: string;
 	/** What seals cookies that other replicas are to understand, where there are any. */
-	readonly seal?: () => Seal | undefined;
+	readonly seal?: () => CommonSeal | undefined;
 };
 
 /** How long a sealed one is good for. */

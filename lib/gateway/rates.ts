@@ -89,7 +89,8 @@ export class Rates {
 
 	async #granted(store: Store, caller: string, allowance: Allowance): Promise<void> {
 		const {count, windowMs} = allowance.limit;
-		const key = store.key('rate', store.name('rate', `${count}/${windowMs}`, caller));
+		const [name] = store.names('rate', `${count}/${windowMs}`, caller);
+		const key = store.key('rate', name);
 		const answer = await store.ask(redis =>
 			redis.eval(GRANT, 1, key, count, sliceOf(allowance.limit), windowMs),
 		);

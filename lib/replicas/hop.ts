@@ -4,7 +4,7 @@ import {BoundedMap} from '../bounded-map.js';
 import type {Headers} from '../envelope.js';
 import {headerOf} from '../transports/http-exchange.js';
 import {Numbered} from './numbered.js';
-import {Seal} from './seal.js';
+import {CommonSeal} from './seal.js';
 
 /** A request that carries this came from another replica, and goes to no third one. */
 export const FORWARDED = 'x-bridge-forwarded';
@@ -60,7 +60,7 @@ type Proven = {
  * overhears it can do nothing with it: it is good for one replica, once, and for just this request.
  */
 export class Hop {
-	readonly #seal: Seal;
+	#seal: CommonSeal;
 	readonly #self: string;
 	readonly #senders = new BoundedMap<string, Numbered>(MAX_SENDERS);
 	readonly #taken = new WeakMap<IncomingMessage, Told>();
@@ -70,8 +70,12 @@ export class Hop {
 
 	/** `self` tells this replica from all others that there ever were. */
 	constructor(secrets: readonly string[], self: string) {
-		this.#seal = new Seal(secrets, 'forwarding', MAX_HOP);
+		this.#seal = sealOf(secrets);
 		this.#self = self;
+	}
+
+	use(secrets: readonly string[]): void {
+		this.#seal = sealOf(secrets);
 	}
 
 	/** The headers for a request that is handed to another replica. */
@@ -148,6 +152,8 @@ const digestOf = (body: Buffer): string => createHash('sha256').update(body).dig
 
 /** What of a target may be read on the way. Behind it, older clients name their sessions. */
 export const pathOf = (url: string): string => url.split('?', 1)[0] ?? '';
+
+const sealOf = (secrets: readonly string[]): CommonSeal => new CommonSeal(secrets, 'forwarding', MAX_HOP);
 
 /** The headers of an answer that are for the client. */
 export const answerHeaders = (headers: IncomingHttpHeaders): Headers =>

@@ -29,25 +29,33 @@ export class LastSessions {
 		const now = performance.now();
 		if (noted?.id === id && now < noted.until) return;
 		this.#noted.set(client, {id, until: now + NOTED_MS});
-		const key = this.#keyOf(whose);
+		const [key = ''] = this.#keysOf(whose);
 		void this.#store.ask(redis => redis.set(key, this.#store.seal(id, key), 'PX', KEPT_MS));
 	}
 
 	/** The id of the session that a client used last; undefined when that is not known. */
 	async find(whose: Whose): Promise<string | undefined> {
-		const key = this.#keyOf(whose);
-		const sealed = await this.#store.ask(redis => redis.get(key));
-		return sealed ? this.#store.unseal(sealed, key) : undefined;
+		for (const key of this.#keysOf(whose)) {
+			const id = await this.#read(key);
+			if (id !== undefined) return id;
+		}
+		return;
 	}
 
 	/** A client has ended a session. */
 	async forget(whose: Whose, id: string): Promise<void> {
 		this.#noted.delete(clientOf(whose));
-		if ((await this.find(whose)) === id) await this.#store.ask(redis => redis.del(this.#keyOf(whose)));
+		for (const key of this.#keysOf(whose))
+			if ((await this.#read(key)) === id) await this.#store.ask(redis => redis.del(key));
 	}
 
-	#keyOf({service, principal, place}: Whose): string {
-		return this.#store.key('last', this.#store.name('last', service, principal, place));
+	async #read(key: string): Promise<string | undefined> {
+		const sealed = await this.#store.ask(redis => redis.get(key));
+		return sealed ? this.#store.unseal(sealed, key) : undefined;
+	}
+
+	#keysOf({service, principal, place}: Whose): readonly string[] {
+		return this.#store.names('last', service, principal, place).map(name => this.#store.key('last', name));
 	}
 }
 

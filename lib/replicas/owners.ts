@@ -6,6 +6,8 @@ import type {Store} from './store.js';
 /** How long a replica that says nothing is taken to be there. */
 const LEASE_MS = 6000;
 const RENEWED_MS = 2000;
+/** How long it may take until all replicas have gone to another store, by which none of them is to lose its sessions. */
+const MOVING_MS = 10 * 60_000;
 /** How long what was seen of another replica holds good: so seldom is the store asked, however many requests go there. */
 const SEEN_MS = 1000;
 /** Replicas that were looked for. The oldest is forgotten for the next. */
@@ -43,6 +45,9 @@ export class Owners {
 	/** Until when nobody can have taken the lease, by both clocks: one is set at times, the other stands still in sleep. */
 	#heldUntil = {steady: 0, wall: 0};
 	#renewal: Promise<void> | undefined;
+	#leaseMs = LEASE_MS;
+	/** Until when others may still have their leases where the store was before. */
+	#movingUntil = 0;
 
 	/** `onLost` is called when others have taken the sessions of this replica for lost. */
 	constructor(store: Store, instance: string, onLost: () => void) {
@@ -73,6 +78,7 @@ export class Owners {
 		const {upSince} = this.#store;
 		const now = performance.now();
 		if (tenant.term === 0 || upSince === undefined || now - upSince < LEASE_MS) return false;
+		if (now < this.#movingUntil) return false;
 		const key = this.#keyOf(tenant);
 		const seen = this.#seen.get(key);
 		if (seen && now < seen.until) return seen.isGone;
@@ -103,7 +109,7 @@ export class Owners {
 		if (this.#term === 0) return this.#begin();
 		const until = leaseFrom();
 		const [key, term] = [this.#keyOf({instance: this.#instance, term: this.#term}), this.#term];
-		const isHeld = await this.#store.ask(redis => redis.eval(RENEW, 1, key, term, LEASE_MS));
+		const isHeld = await this.#store.ask(redis => redis.eval(RENEW, 1, key, term, this.#leaseMs));
 		if (isHeld === 1) this.#heldUntil = until;
 		if (isHeld !== 0) return;
 		this.#term = 0;
@@ -117,14 +123,23 @@ export class Owners {
 		const term = await this.#store.ask(redis => redis.incr(this.#store.key('fence')));
 		if (term === undefined) return;
 		const key = this.#keyOf({instance: this.#instance, term});
-		const taken = await this.#store.ask(redis => redis.set(key, term, 'PX', LEASE_MS, 'NX'));
+		const taken = await this.#store.ask(redis => redis.set(key, term, 'PX', this.#leaseMs, 'NX'));
 		if (taken !== 'OK') return;
 		this.#term = term;
 		this.#heldUntil = until;
 	}
 
 	#keyOf({instance, term}: Tenant): string {
-		return this.#store.key('owner', this.#store.name('owner', instance, String(term)));
+		return this.#store.key('owner', this.#store.nameOfRandom('owner', instance, String(term)));
+	}
+
+	/** All are about to go to another store, where the lease lives on. Who is not there yet still finds it in this one. */
+	async lingering(): Promise<void> {
+		this.#leaseMs = MOVING_MS;
+		await this.#renewal;
+		await this.#renew();
+		this.#leaseMs = LEASE_MS;
+		this.#movingUntil = performance.now() + MOVING_MS;
 	}
 
 	/** Gives the lease back, so that nobody has to wait for its end. */

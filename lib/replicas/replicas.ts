@@ -4,18 +4,19 @@ import {Forwarder} from './forwarder.js';
 import {Hop} from './hop.js';
 import {LastSessions} from './last-sessions.js';
 import {Owners} from './owners.js';
-import {Seal} from './seal.js';
+import {CommonSeal} from './seal.js';
 import {type Holder, type Named, type Owner, type Portable, SessionIds} from './session-ids.js';
 import {SharedEvents} from './shared-events.js';
-import type {Store} from './store.js';
+import {Store} from './store.js';
+import {shelfFor} from './tool-shelves.js';
 
-export type ReplicasOptions = {
+/** What a configuration says about them. */
+export type Terms = {
 	readonly secrets: readonly string[];
 	/** Where the others reach this one. */
 	readonly advertise: URL | undefined;
-	readonly log: Log;
-	/** What they share beyond that, if anything. */
-	readonly store?: Store | undefined;
+	/** Where they share more than that, if they do. */
+	readonly store: URL | undefined;
 };
 
 /** Which process this is, among all that there ever were at its place. */
@@ -25,27 +26,55 @@ const instance = randomBytes(9).toString('base64url');
 export class Replicas {
 	readonly hop: Hop;
 	readonly forwarder: Forwarder;
-	readonly store: Store | undefined;
-	/** For what browsers show once they are logged in. */
-	readonly logins: Seal;
-	/** Which sessions clients used last, where replicas can tell each other. */
-	readonly lastSessions: LastSessions | undefined;
+	/** Where lists of tools are kept for all, by whose they are. */
+	readonly shelfFor: ReturnType<typeof shelfFor>;
 	/** How many sessions of others were carried on here. */
 	resumed = 0;
-	readonly #owners: Owners | undefined;
-	readonly #ids: SessionIds;
-	readonly #address: string | undefined;
+	/** It is there even where none is configured, since one may be later, and then all goes on with that. */
+	readonly #store: Store;
+	readonly #lastSessions: LastSessions;
+	readonly #owners: Owners;
+	#ids: SessionIds;
+	#logins: CommonSeal | undefined;
+	#address: string | undefined;
 	#onLost: () => void = () => {};
 
-	constructor({secrets, advertise, log, store}: ReplicasOptions) {
-		this.store = store;
-		this.lastSessions = store && new LastSessions(store);
-		this.#owners = store && new Owners(store, instance, () => this.#lost(log));
-		this.#ids = new SessionIds(secrets);
-		this.hop = new Hop(secrets, instance);
-		this.logins = new Seal(secrets, 'logins');
+	constructor(log: Log) {
+		this.#store = new Store(log);
+		this.shelfFor = shelfFor(this.#store);
+		this.#lastSessions = new LastSessions(this.#store);
+		this.#owners = new Owners(this.#store, instance, () => this.#lost(log));
+		this.#ids = new SessionIds([]);
+		this.hop = new Hop([], instance);
 		this.forwarder = new Forwarder({hop: this.hop, log, owners: this.#owners});
+	}
+
+	/** Has to do with the others on these terms from now on. What is under way, and the sessions that there are, go on. */
+	async agree({secrets, advertise, store}: Terms): Promise<void> {
 		this.#address = advertise?.href;
+		this.#ids = new SessionIds(secrets);
+		this.#logins = new CommonSeal(secrets, 'logins');
+		this.hop.use(secrets);
+		this.#store.use(secrets);
+		if (store?.href === this.#store.url?.href) return;
+		if (this.#store.url) await this.#owners.lingering();
+		if (store) await this.#store.open(store);
+		else this.#store.close();
+	}
+
+	/** What seals the cookies of browsers. */
+	get logins(): CommonSeal | undefined {
+		return this.#logins;
+	}
+
+	/** What they share, where they do. */
+	get store(): Store | undefined {
+		return this.#store.url && this.#store;
+	}
+
+	/** Which sessions clients used last, where replicas can tell each other. */
+	get lastSessions(): LastSessions | undefined {
+		return this.#store.url && this.#lastSessions;
 	}
 
 	/** The id that a client is to know a session by. One that cannot be carried on elsewhere names this replica. */
@@ -62,13 +91,12 @@ export class Replicas {
 	/** Where the events of a session are kept for others. */
 	eventsOf(id: string): SharedEvents | undefined {
 		const {store} = this;
-		const owners = this.#owners;
-		return store && owners && new SharedEvents({store, owners, session: id, instance});
+		return store && new SharedEvents({store, owners: this.#owners, session: id, instance});
 	}
 
 	async close(): Promise<void> {
-		await this.#owners?.close();
-		this.store?.close();
+		await this.#owners.close();
+		this.#store.close();
 		await this.forwarder.close();
 	}
 
@@ -77,12 +105,12 @@ export class Replicas {
 	}
 
 	#self(): Owner {
-		return {instance, address: this.#address, term: this.#owners?.term ?? 0};
+		return {instance, address: this.#address, term: this.store ? this.#owners.term : 0};
 	}
 
 	/** What has to be waited for before anything is done here for a session; mostly nothing. */
 	confirmed(): Promise<void> | undefined {
-		return this.#owners?.confirmed();
+		return this.#owners.confirmed();
 	}
 
 	/** Has this done whenever others have taken the sessions of this replica for lost. */

@@ -6,6 +6,9 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 /** Tells how a text is sealed, should that ever be done in another way. */
 const MARK = 'b1.';
+const BETWEEN = ',';
+/** How many secrets there may be: one that seals, and those before it that may still be about. */
+export const MAX_SECRETS = 4;
 /** So many random bytes are asked for at a time: to ask the system takes as long as to seal. */
 const RANDOM_BYTES = 341 * NONCE_BYTES;
 /** What is longer is nothing of bridge's, and would not fit into a header beside others. */
@@ -44,6 +47,28 @@ export class Seal {
 			const text = opened(bytes, key, boundTo);
 			if (text !== undefined) return text;
 		}
+		return;
+	}
+}
+
+/** Closes texts for all who have at least one of the secrets, whichever that is. */
+export class CommonSeal {
+	readonly #seals: readonly Seal[];
+
+	constructor(secrets: readonly string[], purpose: string, maxLength?: number) {
+		this.#seals = secrets.map(secret => new Seal([secret], purpose, maxLength));
+	}
+
+	close(text: string, boundTo: string): string {
+		return this.#seals.map(seal => seal.close(text, boundTo)).join(BETWEEN);
+	}
+
+	open(sealed: string, boundTo: string): string | undefined {
+		for (const part of sealed.split(BETWEEN, MAX_SECRETS))
+			for (const seal of this.#seals) {
+				const text = seal.open(part, boundTo);
+				if (text !== undefined) return text;
+			}
 		return;
 	}
 }

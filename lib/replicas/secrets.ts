@@ -1,9 +1,8 @@
 import {readText} from '../config/read.js';
 import {BridgeError} from '../errors.js';
+import {MAX_SECRETS} from './seal.js';
 
 const FILE = 'file:';
-/** One that seals, and those before it that may still be about. */
-const MAX_SECRETS = 4;
 
 /**
  * The secrets that a configuration names, one a line: the first seals, the others only open what was sealed before.

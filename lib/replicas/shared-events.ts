@@ -46,7 +46,7 @@ export class SharedEvents {
 	}
 
 	#nameOf(stream: number): string {
-		return this.#store.name('events', this.#options.session, String(stream));
+		return this.#store.nameOfRandom('events', this.#options.session, String(stream));
 	}
 
 	#add(stream: number, id: string, field: string, value: string): void {

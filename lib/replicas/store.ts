@@ -1,16 +1,11 @@
-import {createHmac, hkdfSync} from 'node:crypto';
+import {createHash, createHmac, type Hash, type Hmac, hkdfSync} from 'node:crypto';
 import {performance} from 'node:perf_hooks';
 import {BoundedMap} from '../bounded-map.js';
 import type {Log} from '../log.js';
 import {type Connection, connectTo} from './redis.js';
 import {Seal} from './seal.js';
 
-export type StoreOptions = {
-	readonly url: URL;
-	readonly secrets: readonly string[];
-	readonly log: Log;
-};
-
+const PURPOSE = 'store';
 const PREFIX = 'bridge:';
 const NEWS = `${PREFIX}news`;
 /** Names that somebody wants to hear news of. The oldest is forgotten for the next. */
@@ -18,7 +13,14 @@ const MAX_LISTENERS = 20_000;
 /** How often a store that did not answer in time is tried again. */
 const TRY_MS = 1000;
 
-type Hear = (what: string) => void;
+type Hearer = {
+	readonly names: () => readonly string[];
+	readonly hear: (what: string) => void;
+};
+
+/** What Redis says about a command that it has understood. */
+type ReplyError = Error & {readonly command?: {readonly name?: string}};
+const FORBIDDEN = 'NOPERM';
 
 /**
  * What replicas share, in Redis or whatever speaks like it. It holds names that nobody can guess and values that only
@@ -27,10 +29,11 @@ type Hear = (what: string) => void;
  * Nobody depends on it: while it is not there, or too slow, everything asked of it is answered with nothing, at once.
  */
 export class Store {
-	readonly #options: StoreOptions;
-	readonly #seal: Seal;
-	readonly #nameKey: Buffer;
-	readonly #hearers = new BoundedMap<string, Hear>(MAX_LISTENERS);
+	readonly #log: Log;
+	#url: URL | undefined;
+	#seal = new Seal([], PURPOSE);
+	#nameKeys: readonly Buffer[] = [];
+	readonly #hearers = new BoundedMap<string, Hearer>(MAX_LISTENERS);
 	#commands: Connection | undefined;
 	#news: Connection | undefined;
 	#isUp: boolean | undefined;
@@ -38,41 +41,64 @@ export class Store {
 	upSince: number | undefined;
 	#whenUp: () => void = () => {};
 	#trial: NodeJS.Timeout | undefined;
-	#isClosed = false;
+	/** Commands that its user may not use, and of which that was told. */
+	readonly #forbidden = new Set<string>();
 
-	constructor(options: StoreOptions) {
-		this.#options = options;
-		const [secret = ''] = options.secrets;
-		this.#seal = new Seal(options.secrets, 'store', Number.POSITIVE_INFINITY);
-		this.#nameKey = Buffer.from(hkdfSync('sha256', secret, '', 'bridge names in the store', 32));
+	constructor(log: Log) {
+		this.#log = log;
 	}
 
 	get isUp(): boolean {
 		return this.#isUp === true;
 	}
 
-	async open(): Promise<void> {
-		const {url} = this.#options;
+	/** Where it is; undefined if there is none. */
+	get url(): URL | undefined {
+		return this.#url;
+	}
+
+	/** The first secret seals and names what is written; what was written with another one is found, too. */
+	use(secrets: readonly string[]): void {
+		this.#seal = new Seal(secrets, PURPOSE, Number.POSITIVE_INFINITY);
+		this.#nameKeys = secrets.map(secret =>
+			Buffer.from(hkdfSync('sha256', secret, '', 'bridge names in the store', 32)),
+		);
+		const hearers = new Set(this.#hearers.values());
+		this.#hearers.clear();
+		for (const hearer of hearers) this.#register(hearer);
+	}
+
+	/** Goes to where a store is. All that is known by others at the place before has to be written anew. */
+	async open(url: URL): Promise<void> {
+		this.close();
+		this.#url = url;
 		const [commands, news] = await Promise.all([connectTo(url), connectTo(url)]);
+		if (this.#url !== url) {
+			commands.disconnect();
+			news.disconnect();
+			return;
+		}
 		this.#commands = commands;
 		this.#news = news;
-		commands.on('error', () => {}).on('close', () => this.#becomes(false));
-		news.on('error', () => {}).on('close', () => this.#becomes(false));
+		const gone = (): void => {
+			if (this.#commands === commands) this.#becomes(false);
+		};
+		commands.on('error', () => {}).on('close', gone);
+		news.on('error', () => {}).on('close', gone);
 		commands.on('ready', () => void this.#try());
-		news.on(
-			'ready',
-			() =>
-				void news.subscribe(NEWS).then(
-					() => this.#try(),
-					() => {},
-				),
-		);
+		news.on('ready', () => void this.#try());
 		news.on('message', (_channel: string, message: string) => this.#heard(message));
 	}
 
-	/** A name for what belongs to these, which tells nobody what they are. */
-	name(...parts: readonly string[]): string {
-		return createHmac('sha256', this.#nameKey).update(JSON.stringify(parts)).digest('base64url').slice(0, 32);
+	/** The name for what belongs to these, which tells nobody what they are: one by each secret, the first to write under. */
+	names(...parts: readonly string[]): readonly string[] {
+		const text = JSON.stringify(parts);
+		return this.#nameKeys.map(key => shortened(createHmac('sha256', key).update(text)));
+	}
+
+	/** A name for what belongs to these, of which one is long and random. It does not depend on the secrets. */
+	nameOfRandom(...parts: readonly string[]): string {
+		return shortened(createHash('sha256').update(JSON.stringify(parts)));
 	}
 
 	key(kind: string, name?: string): string {
@@ -89,12 +115,15 @@ export class Store {
 
 	/** Asks something of the store. Resolves to undefined when it cannot be had. */
 	async ask<T>(work: (redis: Connection) => Promise<T>): Promise<T | undefined> {
-		if (!this.#commands || !this.isUp) return;
+		const commands = this.#commands;
+		if (!commands || !this.isUp) return;
 		try {
-			return await work(this.#commands);
-		} catch {
+			return await work(commands);
+		} catch (error) {
+			if (this.#commands !== commands) return;
 			// Who was busy itself may have looked at the clock too late. If it does not answer now, it is not asked until it does.
-			if (this.#commands.status === 'ready') void this.#try();
+			if (commands.status === 'ready')
+				void this.#try().then(() => this.#tellOfForbidden(error as ReplyError));
 			else this.#becomes(false);
 			return;
 		}
@@ -106,11 +135,21 @@ export class Store {
 	}
 
 	/** Hears what others tell under a name, and nothing when something may have been missed. What it returns ends that. */
-	listen(name: string, hear: Hear): () => void {
-		this.#hearers.set(name, hear);
+	listen(name: string, hear: Hearer['hear']): () => void {
+		return this.listenToAll(() => [name], hear);
+	}
+
+	/** The same, under names that are others when the secrets are. */
+	listenToAll(names: Hearer['names'], hear: Hearer['hear']): () => void {
+		const hearer = {names, hear};
+		this.#register(hearer);
 		return () => {
-			if (this.#hearers.get(name) === hear) this.#hearers.delete(name);
+			for (const name of names()) if (this.#hearers.get(name) === hearer) this.#hearers.delete(name);
 		};
+	}
+
+	#register(hearer: Hearer): void {
+		for (const name of hearer.names()) this.#hearers.set(name, hearer);
 	}
 
 	/** Has this done whenever the store is there, the first time included. */
@@ -119,45 +158,71 @@ export class Store {
 		if (this.isUp) proceed();
 	}
 
+	/** There is no store any more. */
 	close(): void {
-		this.#isClosed = true;
 		clearTimeout(this.#trial);
-		this.#commands?.disconnect();
-		this.#news?.disconnect();
+		const [commands, news] = [this.#commands, this.#news];
+		this.#forbidden.clear();
+		this.#url = undefined;
+		this.#commands = undefined;
+		this.#news = undefined;
+		this.#isUp = undefined;
+		this.upSince = undefined;
+		commands?.disconnect();
+		news?.disconnect();
 	}
 
 	#heard(message: string): void {
 		const at = message.indexOf(' ');
-		this.#hearers.get(message.slice(0, at))?.(message.slice(at + 1));
+		this.#hearers.get(message.slice(0, at))?.hear(message.slice(at + 1));
 	}
 
-	/** It is there when it answers, and what others tell is heard. */
+	/** It is there when it can be written to, and what others tell is heard. One that is full, or a copy, can only be read. */
 	async #try(): Promise<void> {
 		clearTimeout(this.#trial);
-		if (this.#isClosed || !this.#commands || this.#news?.status !== 'ready') return;
-		try {
-			await this.#commands.ping();
-			this.#becomes(true);
-		} catch {
-			this.#becomes(false);
-		}
+		const [commands, news] = [this.#commands, this.#news];
+		if (commands?.status !== 'ready' || news?.status !== 'ready') return;
+		const written = commands.set(this.key('trial'), '', 'PX', TRY_MS);
+		const problem = await Promise.all([written, news.subscribe(NEWS)]).then(
+			() => undefined,
+			(error: Error) => error,
+		);
+		if (this.#commands === commands) this.#becomes(!problem, refusalIn(problem));
 	}
 
-	#becomes(isUp: boolean): void {
-		if (this.#isClosed) return;
+	/** What its user may not do though it may write is refused each time, until somebody allows it. */
+	#tellOfForbidden(error: ReplyError): void {
+		const {name = ''} = error.command ?? {};
+		if (refusalIn(error) !== FORBIDDEN || !this.isUp || this.#forbidden.has(name)) return;
+		this.#forbidden.add(name);
+		const sentence = `The store does not allow its user ${name}, so what needs that is not shared.`;
+		this.#log.warn('store.forbidden', sentence, {command: name});
+	}
+
+	/** `refusal` is what one says that is there, but of no use. */
+	#becomes(isUp: boolean, refusal?: string): void {
 		clearTimeout(this.#trial);
 		if (!isUp) this.#trial = setTimeout(() => void this.#try(), TRY_MS).unref();
 		if (isUp === this.#isUp) return;
 		const wasDown = this.#isUp === false;
 		this.#isUp = isUp;
 		this.upSince = isUp ? performance.now() : undefined;
-		if (isUp) this.#whenUp();
-		const {log} = this.#options;
-		if (!isUp)
-			log.warn('store.down', 'The store cannot be reached; this replica goes on with what it knows itself.');
-		else if (wasDown) {
-			log.warn('store.up', 'The store is back; what is kept is looked at anew.');
-			for (const hear of this.#hearers.values()) hear('');
+		if (isUp) {
+			this.#whenUp();
+			for (const {hear} of new Set(this.#hearers.values())) hear('');
 		}
+		const problem = refusal === undefined ? 'cannot be reached' : `refuses what is asked of it (${refusal})`;
+		if (!isUp)
+			this.#log.warn('store.down', `The store ${problem}; this replica goes on with what it knows itself.`, {
+				reason: refusal,
+			});
+		else if (wasDown) this.#log.warn('store.up', 'The store is back; what is kept is looked at anew.');
 	}
+}
+
+const shortened = (hash: Hash | Hmac): string => hash.digest('base64url').slice(0, 32);
+
+/** Why a store refuses something that it has understood, in the one word that it has for that. */
+function refusalIn(error: unknown): string | undefined {
+	return error instanceof Error ? /^[A-Z]{3,20}(?= )/.exec(error.message)?.[0] : undefined;
 }

@@ -11,20 +11,25 @@ type Written = Omit<ToolList, 'hashes'> & {readonly hashes: ReadonlyArray<readon
 export const shelfFor =
 	(store: Store) =>
 	(...whose: readonly string[]): Shelf => {
-		const name = store.name('tools', ...whose);
-		const key = store.key('tools', name);
+		const names = (): readonly string[] => store.names('tools', ...whose);
 		return {
 			read: async () => {
-				const sealed = await store.ask(redis => redis.get(key));
-				const text = typeof sealed === 'string' ? store.unseal(sealed, key) : undefined;
-				return text === undefined ? undefined : listOf(JSON.parse(text) as Written);
+				for (const name of names()) {
+					const key = store.key('tools', name);
+					const sealed = await store.ask(redis => redis.get(key));
+					const text = typeof sealed === 'string' ? store.unseal(sealed, key) : undefined;
+					if (text !== undefined) return listOf(JSON.parse(text) as Written);
+				}
+				return;
 			},
 			write: list => {
+				if (!store.isUp) return;
+				const key = store.key('tools', names()[0]);
 				const text = JSON.stringify({...list, hashes: [...list.hashes]} satisfies Written);
 				void store.ask(redis => redis.set(key, store.seal(text, key), 'PX', KEPT_MS));
-				store.tell(name, list.fingerprint);
+				for (const name of names()) store.tell(name, list.fingerprint);
 			},
-			onOther: hear => void store.listen(name, hear),
+			onOther: hear => void store.listenToAll(names, hear),
 		};
 	};
 

@@ -1,14 +1,8 @@
 import {writeFile} from 'node:fs/promises';
 import test from 'ava';
 import {logged, newMarker, processesWith, until} from '../faults/support.js';
-import {type GatewayConfig, program, type RunningGateway, startGateway} from '../helpers/gateway.js';
-
-/** Gives the gateway another configuration, and waits until it says that it is in force. */
-async function change(gateway: RunningGateway, config: GatewayConfig): Promise<void> {
-	const {length: before} = logged(gateway.running, 'config.loaded');
-	await gateway.configure(config);
-	await until(() => logged(gateway.running, 'config.loaded').length > before);
-}
+import {change} from '../helpers/change.js';
+import {program, type RunningGateway, startGateway} from '../helpers/gateway.js';
 
 const servicesOf = async (gateway: RunningGateway): Promise<string[]> =>
 	Object.keys(JSON.parse((await gateway.fetch('/status')).text).services);
@@ -98,6 +92,17 @@ test('B1 a gateway that others can reach keeps its tokens, even if the file has 
 	await until(() => logged(gateway.running, 'config.broken').length > 0);
 	t.is((await gateway.fetch('/status')).status, 401);
 	t.is((await gateway.fetch('/status', {headers: {'x-bridge-token': 'right-token'}})).status, 200);
+});
+
+test('M2 a secret that is put in where there was none ends the sessions whose ids it cannot read', async t => {
+	const marker = newMarker(t);
+	const config = {servers: {one: program('puppet', marker)}};
+	const gateway = await startGateway(t, config);
+	const [one, all] = [await gateway.open('one'), await gateway.open('')];
+	await change(gateway, {...config, secret: 'a secret that replicas share'});
+	await until(() => processesWith(marker).length === 0);
+	for (const session of [one, all]) t.is((await session.post({id: 1, method: 'ping'})).status, 404);
+	t.truthy((await (await gateway.open('one')).request(1, 'pid')).result);
 });
 
 test('another address in the file is told to be of no use before the next start', async t => {

@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import {Seal} from '../../lib/replicas/seal.js';
+import {CommonSeal, Seal} from '../../lib/replicas/seal.js';
 import {type Named, SessionIds} from '../../lib/replicas/session-ids.js';
 
 const text = fc.string({unit: 'binary', maxLength: 300});
@@ -96,4 +96,15 @@ test('L5 an id is good for a week, by clocks that are up to five minutes apart',
 test('an id that would be too long for a header is none', t => {
 	const place = {instance: 'x'.repeat(4000), address: undefined, term: 0};
 	t.is(new SessionIds(['secret']).make({id: 'a', place}, holder), undefined);
+});
+
+test('M2 what is sealed for all opens with any secret that both have, and no part of it for anybody else', t => {
+	const text = new CommonSeal(['new', 'old'], 'test').close('said', 'bound');
+	for (const secrets of [['old'], ['new'], ['other', 'old'], ['old', 'new']])
+		t.is(new CommonSeal(secrets, 'test').open(text, 'bound'), 'said');
+	t.is(new CommonSeal(['other'], 'test').open(text, 'bound'), undefined);
+	t.is(new CommonSeal(['old'], 'test').open(text, 'elsewhere'), undefined);
+	t.is(new CommonSeal(['old'], 'test').open(`,${text}`, 'bound'), 'said');
+	// Who puts more into it than there can be secrets does not have it looked at.
+	t.is(new CommonSeal(['old'], 'test').open(`,,,,${text}`, 'bound'), undefined);
 });

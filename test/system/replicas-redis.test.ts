@@ -5,6 +5,7 @@ import {join} from 'node:path';
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
 import test, {type ExecutionContext} from 'ava';
+import {logged, until} from '../faults/support.js';
 import {type GatewayOptions, messageIn, program, type RunningGateway} from '../helpers/gateway.js';
 import {freePort} from '../raw/support.js';
 import {roam, startReplicas} from '../replicas/support.js';
@@ -70,6 +71,34 @@ test.serial(
 		t.deepEqual(statuses, [...Array(LIMIT).fill(400), 429]);
 	},
 );
+
+test.serial('M4 a store that refuses to be written to counts as away, and it is told why', async t => {
+	const redis = await startRedis(t, userOfDocs());
+	const [one] = await replicasOf(t, `redis://${USER}@127.0.0.1:${redis.port}`);
+	const nobody = `${await freePort()}`;
+	for (const [reason, refuse, allow] of [
+		['OOM', 'CONFIG SET maxmemory 1', 'CONFIG SET maxmemory 0'],
+		['READONLY', `REPLICAOF 127.0.0.1 ${nobody}`, 'REPLICAOF NO ONE'],
+		['NOPERM', 'ACL SETUSER bridge -set', 'ACL SETUSER bridge +set'],
+	] as const) {
+		t.is(await redis.cli(refuse.split(' ')), 'OK');
+		await becomes(one, 'degraded');
+		const down = logged(one.running, 'store.down');
+		t.like(down.at(-1), {reason});
+		t.regex(String(down.at(-1)?.msg), new RegExp(`refuses what is asked of it \\(${reason}\\)`));
+		const client = await roam(one, 'puppet', {authorization: `Bearer ${reason}`});
+		t.truthy((await client.ask(one, 'pid')).result);
+		t.is(await redis.cli(allow.split(' ')), 'OK');
+		await becomes(one, 'ready');
+		t.is(logged(one.running, 'store.down').length, down.length);
+		t.is(logged(one.running, 'store.up').length, down.length);
+	}
+	t.deepEqual(logged(one.running, 'store.forbidden'), []);
+	// One command that is forbidden does not keep the others from being used.
+	await redis.cli(['ACL', 'SETUSER', 'bridge', '-eval']);
+	await until(() => logged(one.running, 'store.forbidden').some(({command}) => command === 'eval'));
+	await becomes(one, 'ready');
+});
 
 /** A key, and a certificate for this machine, which is its own authority. */
 function newCertificate(t: ExecutionContext): Certificate {

@@ -1,0 +1,15 @@
+import {readFile} from 'node:fs/promises';
+import {logged, until} from '../faults/support.js';
+import type {GatewayConfig, RunningGateway} from './gateway.js';
+
+/** Gives the gateway another configuration, and waits until it says that it is in force. */
+export async function change(gateway: RunningGateway, config: GatewayConfig): Promise<void> {
+	const {length: before} = logged(gateway.running, 'config.loaded');
+	await gateway.configure(config);
+	await until(() => logged(gateway.running, 'config.loaded').length > before);
+}
+
+/** Changes some of its configuration. */
+export async function alter(gateway: RunningGateway, some: GatewayConfig): Promise<void> {
+	await change(gateway, {...JSON.parse(await readFile(gateway.file, 'utf8')), ...some});
+}

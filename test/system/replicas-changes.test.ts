@@ -1,0 +1,41 @@
+import {setTimeout as sleep} from 'node:timers/promises';
+import test from 'ava';
+import {alter} from '../helpers/change.js';
+import type {RunningGateway} from '../helpers/gateway.js';
+import {event} from '../helpers/upstream.js';
+import {eventsOf} from '../replicas/events.js';
+import {type Roamer, roam, SECRET} from '../replicas/support.js';
+import {becomes} from './balanced.js';
+import {startRedis, userOfDocs} from './redis.js';
+import {callAndLeave, setting, slowAnswer} from './two-replicas.js';
+
+const toolsOf = async (client: Roamer, gateway: RunningGateway): Promise<string> => {
+	const {result} = await client.ask(gateway, 'tools/list');
+	return (result as {tools: Array<{name: string}>}).tools.map(({name}) => name).join();
+};
+
+test('M2 M5 D8 what is there goes on to be shared when the secrets and the store are changed', async t => {
+	const {redis, upstream, one, two} = await setting(t);
+	const other = await startRedis(t, userOfDocs());
+	const first = await roam(one, 'http');
+	const second = await roam(two, 'http');
+	await eventsOf(t, one, first);
+	await upstream.meets('GET');
+	t.deepEqual([await toolsOf(first, one), await toolsOf(second, two)], ['echo', 'echo']);
+	const store = `redis://bridge:planted-password@127.0.0.1:${other.port}`;
+	await alter(one, {store, secret: `another ${SECRET}\n${SECRET}`});
+	await alter(two, {store, secret: `${SECRET}\nanother ${SECRET}`});
+	await redis.kill();
+	for (const gateway of [one, two]) await becomes(gateway, 'ready');
+	t.is(await toolsOf(second, two), 'echo');
+	upstream.tools = ['echo', 'other'].map(name => ({name, inputSchema: {type: 'object'}}));
+	upstream.streams[0]?.write(event({method: 'notifications/tools/list_changed'}));
+	while ((await toolsOf(second, two)) !== 'echo,other') await sleep(20);
+	const begun = slowAnswer(upstream);
+	const place = await callAndLeave(one, first);
+	const say = await begun;
+	say({id: 'call', result: {content: []}});
+	const rest = await eventsOf(t, two, first, place);
+	t.regex(await rest.next(), /"id":"call","result"/);
+	await rest.ended;
+});
