@@ -2,6 +2,7 @@ import type {ServerResponse} from 'node:http';
 import type {Envelope, Headers} from '../envelope.js';
 import {type EventBuffer, eventId} from '../http/event-buffer.js';
 import type {SharedEvents} from '../replicas/shared-events.js';
+import type {SharedStream} from '../replicas/shared-stream.js';
 import {SseStream} from './sse-stream.js';
 
 export type EventStreamOptions = {
@@ -25,6 +26,7 @@ export class EventStream {
 	readonly number: number;
 	readonly #options: EventStreamOptions;
 	#carrier: SseStream | undefined;
+	#shared: SharedStream | undefined;
 	#place = 0;
 	isOver = false;
 
@@ -40,7 +42,7 @@ export class EventStream {
 	/** Goes on over this response. `isPrimed` tells that the client is to know at once where to take the stream up again. */
 	carryOn(response: ServerResponse, headers: Headers, isPrimed: boolean): SseStream {
 		const {keepAliveMs, onSlow, shared, about} = this.#options;
-		if (!this.#carrier) shared?.begun(this.number, {about});
+		this.#shared ??= shared?.begin(this.number, {about});
 		const carrier = new SseStream(response, {
 			...{headers, onSlow},
 			...(keepAliveMs === undefined ? {} : {keepAliveMs}),
@@ -57,7 +59,7 @@ export class EventStream {
 		const data = envelope.bytes;
 		const place = ++this.#place;
 		buffer?.add(number, place, data);
-		this.#options.shared?.add(number, place, data);
+		this.#shared?.add(place, data);
 		this.#carrier?.send(buffer ? {id: eventId(number, place), data} : {data}, envelope.origin.valve);
 	}
 
@@ -69,7 +71,7 @@ export class EventStream {
 	}
 
 	end(): void {
-		if (!this.isOver) this.#options.shared?.ended(this.number, this.#place);
+		if (!this.isOver) this.#shared?.end(this.#place);
 		this.isOver = true;
 		this.#carrier?.end();
 	}

@@ -149,6 +149,51 @@ test('D8 who waits for the answer of a replica that was killed gets an error', a
 	await rest.ended;
 });
 
+test('D8 an answer with more events than are kept goes on at another replica', async t => {
+	const {upstream, one, two} = await setting(t);
+	const client = await roam(one, 'plain');
+	const begun = slowAnswer(upstream);
+	const place = await callAndLeave(one, client);
+	const say = await begun;
+	const many = 1500;
+	for (let n = 1; n <= many; n++) say(progress(n));
+	const whole = await eventsOf(t, one, client, place);
+	while (!(await whole.next()).includes(`"progress":${many}}`));
+	// Of the first, only the newest are there still; the second has missed nothing.
+	const late = await eventsOf(t, two, client, place);
+	const rest = await eventsOf(t, two, client, whole.events.at(-1)?.id);
+	say(progress(many + 1));
+	say({id: 'call', result: {content: []}});
+	await Promise.all([late.ended, rest.ended]);
+	const numbers = [late, rest].map(({events}) =>
+		events.map(({data}) => JSON.parse(data)).map(({params, result}) => (result ? 'answer' : params.progress)),
+	);
+	t.deepEqual(numbers[1], [many + 1, 'answer']);
+	t.true((numbers[0]?.length ?? 0) > 900);
+	t.deepEqual(numbers[0]?.slice(-3), [many, many + 1, 'answer']);
+});
+
+test('D8 a store that has lost everything: an answer that is to come is heard, one that came meanwhile is an error', async t => {
+	const {redis, upstream, one, two} = await setting(t);
+	const client = await roam(one, 'plain');
+	const call = async () => {
+		const begun = slowAnswer(upstream);
+		const place = await callAndLeave(one, client);
+		return {place, say: await begun, rest: await eventsOf(t, two, client, place)};
+	};
+	const [early, late] = [await call(), await call()];
+	await redis.kill();
+	for (const gateway of [one, two]) await becomes(gateway, 'degraded');
+	early.say({id: 'call', result: {content: []}});
+	await (await eventsOf(t, one, client, early.place)).ended;
+	await redis.start();
+	t.like(JSON.parse(await early.rest.next()), {id: 'call', error: {code: -31001}});
+	await early.rest.ended;
+	late.say({id: 'call', result: {content: []}});
+	t.regex(await late.rest.next(), /"id":"call","result"/);
+	await late.rest.ended;
+});
+
 test('M7 neither the store nor any log holds a secret, the id of a session, or what was said', async t => {
 	const {redis, upstream, one, two} = await setting(t);
 	upstream.tools = [tool('planted-tool')];
