@@ -1,5 +1,5 @@
 import type {Owners} from './owners.js';
-import {isAwaited, type Kind, SharedStream, type Told} from './shared-stream.js';
+import {isAwaited, type Kind, SharedStream, type Told, tellMoved} from './shared-stream.js';
 import type {Store} from './store.js';
 
 /** How often a stream of another replica is looked at in which nothing happens. */
@@ -80,6 +80,11 @@ export class SharedEvents {
 	/** Whether nothing can come any more, since the replica is gone that it would come from. */
 	isAbandoned({by}: Told): Promise<boolean> {
 		return this.#options.owners.isGone(by);
+	}
+
+	/** The client has come here for a stream that goes on wherever it listens. */
+	moved(stream: number): void {
+		tellMoved(this.#store, this.#nameOf(stream));
 	}
 
 	/** Tells whenever something may have become of a stream, until what it returns is called. */

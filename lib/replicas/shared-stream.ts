@@ -28,6 +28,12 @@ export type SharedStreamOptions = Kind & {
 	readonly name: string;
 };
 
+/** What is told of a stream that a client has come for elsewhere. Of all else, the place is told. */
+const MOVED = 'moved';
+
+/** Tells the replica that a stream began at that its client is elsewhere now. */
+export const tellMoved = (store: Store, name: string): void => store.tell(name, MOVED);
+
 /** Whether an answer is still to come, by how long what there is of it will be kept. */
 export const isAwaited = (keptMs: number): boolean => keptMs > KEPT_MS - STALE_MS;
 
@@ -49,6 +55,13 @@ export class SharedStream {
 
 	add(place: number, data: Buffer): void {
 		if (data.length <= MAX_BYTES) this.#add(`${place}-1`, 'data', data.toString());
+	}
+
+	/** Has this done when the client has come for the stream elsewhere, until what it returns is called. */
+	whenMoved(proceed: () => void): () => void {
+		return this.#store.listen(this.#options.name, what => {
+			if (what === MOVED) proceed();
+		});
 	}
 
 	/** Nothing comes behind this place. */

@@ -54,13 +54,17 @@ export class EventStream {
 		return carrier;
 	}
 
-	send(envelope: Envelope): void {
+	send({bytes: data, origin}: Pick<Envelope, 'bytes' | 'origin'>): void {
 		const {number, buffer} = {number: this.number, buffer: this.#options.buffer};
-		const data = envelope.bytes;
 		const place = ++this.#place;
 		buffer?.add(number, place, data);
 		this.#shared?.add(place, data);
-		this.#carrier?.send(buffer ? {id: eventId(number, place), data} : {data}, envelope.origin.valve);
+		this.#carrier?.send(buffer ? {id: eventId(number, place), data} : {data}, origin.valve);
+	}
+
+	/** Has this done when the client has come for it at another replica, until what it returns is called. */
+	whenMoved(proceed: () => void): (() => void) | undefined {
+		return this.#shared?.whenMoved(proceed);
 	}
 
 	/** Sends again what the client has missed since it was at this place. Returns whether all of it was there still. */

@@ -14,8 +14,11 @@ export type ListeningStreamOptions = {
 };
 
 const MAX_WAIT_MS = 30_000;
-/** Refusals that need not stay: of credentials, which may be in force soon or again, and of who comes too often. */
-const passing: readonly number[] = [401, 403, 408, 425, 429];
+/**
+ * Refusals that need not stay: of credentials, which may be in force soon or again, of who comes too often, and of a second
+ * stream, while another replica lets go of the first.
+ */
+const passing: readonly number[] = [401, 403, 408, 409, 425, 429];
 /** A stream that a server ends at once, whenever it is opened, is not opened any more often than that. */
 const MIN_WAIT_MS = 250;
 

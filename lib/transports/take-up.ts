@@ -21,19 +21,23 @@ type Answer = Place & {readonly about: string};
  * Goes on with a stream that another replica began, for a client that has come here for the rest of it.
  *
  * An answer is told to its end, as it comes there: `taken`. Of what a server says of its own accord, all that was missed is
- * returned, since it goes on wherever the client listens. Nothing is returned if nothing is known of the stream.
+ * returned, to be said on a stream that begins here: it goes on wherever the client listens. Nothing is returned if nothing
+ * is known of the stream.
  */
 export async function takeUp(
 	response: ServerResponse,
 	{stream, place}: Place,
 	options: TakeUpOptions,
-): Promise<readonly SseMessage[] | 'taken' | undefined> {
+): Promise<readonly Buffer[] | 'taken' | undefined> {
 	const tale = await options.shared.since(stream, place);
 	if (response.destroyed) return 'taken';
 	if (!tale?.told) return;
 	if (!tale.isWhole) lostEvents(options, stream);
 	const {about} = tale.told;
-	if (about === undefined) return tale.events.map(event => messageOf(stream, event));
+	if (about === undefined) {
+		options.shared.moved(stream);
+		return tale.events.map(({data}) => data);
+	}
 	new Continuation(response, {stream, place, about}, options).tell(tale);
 	return 'taken';
 }
