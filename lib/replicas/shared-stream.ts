@@ -14,6 +14,8 @@ const STALE_MS = 3 * AWAITED_MS;
 export type Kind = {
 	/** The id of the request that it answers, as text; none for what a server says of its own accord. */
 	readonly about?: string | undefined;
+	/** The last event that was heard on the server's own stream, if that is where this comes from. */
+	readonly upstream?: {readonly heard: string | undefined} | undefined;
 };
 
 /** What is told with each event: the oldest are not kept for ever. */
@@ -81,8 +83,9 @@ export class SharedStream {
 	}
 
 	#add(id: string, field: string, data: string): void {
-		const {owners, instance, name, about} = this.#options;
-		const told: Told = {about, by: {instance, term: owners.term}};
+		const {owners, instance, name, about, upstream} = this.#options;
+		const heard = upstream && {upstream: {heard: upstream.heard}};
+		const told: Told = {about, ...heard, by: {instance, term: owners.term}};
 		const key = this.#key;
 		const sealed = this.#store.seal(`${JSON.stringify(told)}\n${data}`, `${key} ${id}`);
 		void this.#store.ask(redis => redis.xadd(key, 'MAXLEN', '~', MAX_EVENTS, id, field, sealed));

@@ -2,7 +2,7 @@ import type {ServerResponse} from 'node:http';
 import type {Envelope, Headers} from '../envelope.js';
 import {type EventBuffer, eventId} from '../http/event-buffer.js';
 import type {SharedEvents} from '../replicas/shared-events.js';
-import type {SharedStream} from '../replicas/shared-stream.js';
+import type {Kind, SharedStream} from '../replicas/shared-stream.js';
 import {SseStream} from './sse-stream.js';
 
 export type EventStreamOptions = {
@@ -13,6 +13,8 @@ export type EventStreamOptions = {
 	readonly shared?: SharedEvents | undefined;
 	/** The id of the request that it answers, as text; none for what a server says of its own accord. */
 	readonly about?: string | undefined;
+	/** The server's own stream that it comes from, for other replicas to go on with. */
+	readonly upstream?: Kind['upstream'];
 	readonly keepAliveMs?: number | undefined;
 	readonly onSlow: (unreadBytes: number) => void;
 };
@@ -41,8 +43,8 @@ export class EventStream {
 
 	/** Goes on over this response. `isPrimed` tells that the client is to know at once where to take the stream up again. */
 	carryOn(response: ServerResponse, headers: Headers, isPrimed: boolean): SseStream {
-		const {keepAliveMs, onSlow, shared, about} = this.#options;
-		this.#shared ??= shared?.begin(this.number, {about});
+		const {keepAliveMs, onSlow, shared, about, upstream} = this.#options;
+		this.#shared ??= shared?.begin(this.number, {about, upstream});
 		const carrier = new SseStream(response, {
 			...{headers, onSlow},
 			...(keepAliveMs === undefined ? {} : {keepAliveMs}),

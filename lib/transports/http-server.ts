@@ -140,8 +140,9 @@ export class HttpSession implements Endpoint {
 	readonly #takesPriming = (): boolean => takesPriming(this.#options.version());
 
 	#streamOptions() {
-		const {keepAliveMs, shared} = this.#options;
-		return {number: ++this.#streamCount, buffer: this.#buffer, shared, keepAliveMs, onSlow: this.#onSlow};
+		const {keepAliveMs, shared, upstream} = this.#options;
+		const common = {buffer: this.#buffer, shared, upstream, keepAliveMs, onSlow: this.#onSlow};
+		return {...common, number: ++this.#streamCount};
 	}
 
 	/** Lets the client hear what is said to it of the server's accord, or the rest of a stream that it had lost. */

@@ -10,6 +10,8 @@ export type ListeningStreamOptions = {
 	readonly log: Log;
 	readonly maxBytes: number;
 	readonly headers: Headers;
+	/** The last event that was heard before, if it is known. */
+	readonly lastEventId?: string | undefined;
 	readonly hear: (envelope: Envelope) => void;
 };
 
@@ -38,6 +40,17 @@ export class ListeningStream {
 	constructor(options: ListeningStreamOptions) {
 		this.#options = options;
 		this.#origin = {name: options.name, valve: new Valve()};
+		this.#lastEventId = options.lastEventId;
+	}
+
+	/** Where it can be taken up again, if it can be at all. */
+	get lastEventId(): string | undefined {
+		return this.#reader?.lastEventId ?? this.#lastEventId;
+	}
+
+	/** Whether it is there, or may be again. */
+	get isOpen(): boolean {
+		return !this.#isOver;
 	}
 
 	open(): void {

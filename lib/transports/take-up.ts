@@ -12,6 +12,8 @@ const MAX_MISSES = 10;
 
 export type TakeUpOptions = Noted & {
 	readonly shared: SharedEvents;
+	/** Where it is noted what was heard of the server's own stream. */
+	readonly upstream?: {heard: string | undefined} | undefined;
 	readonly keepAliveMs?: number | undefined;
 };
 
@@ -33,9 +35,10 @@ export async function takeUp(
 	if (response.destroyed) return 'taken';
 	if (!tale?.told) return;
 	if (!tale.isWhole) lostEvents(options, stream);
-	const {about} = tale.told;
+	const {about, upstream} = tale.told;
 	if (about === undefined) {
 		options.shared.moved(stream);
+		if (options.upstream && upstream) options.upstream.heard = upstream.heard;
 		return tale.events.map(({data}) => data);
 	}
 	new Continuation(response, {stream, place, about}, options).tell(tale);

@@ -1,5 +1,6 @@
 import {once} from 'node:events';
 import test from 'ava';
+import {event} from '../helpers/upstream.js';
 import {eventsOf, type Listening} from '../replicas/events.js';
 import {roam} from '../replicas/support.js';
 import {becomes} from './balanced.js';
@@ -135,24 +136,28 @@ test('D8 what a server behind HTTP says of its own accord is heard on at another
 		return isRefused;
 	};
 	const heardBy = (count: number) => upstream.becomes(() => upstream.streams[count - 1]);
+	const say = (n: number) => upstream.streams.at(-1)?.write(event(remark(n), `place-${n}`));
 	const client = await roam(one, 'plain');
 	const first = await eventsOf(t, one, client);
 	const stream = await heardBy(1);
-	for (const n of [1, 2, 3]) upstream.say(remark(n));
+	for (const n of [1, 2, 3]) say(n);
 	await hears(first, 3);
 	const closed = once(stream, 'close');
 	first.close();
 	await closed;
 	const second = await eventsOf(t, two, client, idOf(first, 1));
 	await heardBy(2);
-	upstream.say(remark(4));
+	say(4);
 	await hears(second, 4);
 	t.deepEqual(numbersOf(second), [2, 3, 4]);
 	// The other replica need not have noticed that the client is gone; and it came back before it had read everything.
 	const third = await eventsOf(t, one, client, idOf(second, 3));
 	await second.ended;
 	await heardBy(3);
-	upstream.say(remark(5));
+	say(5);
 	await hears(third, 5);
 	t.deepEqual(numbersOf(third), [4, 5]);
+	// A server that keeps what it says while nobody listens is told where to go on.
+	const places = upstream.asked('GET').map(({headers}) => headers['last-event-id']);
+	t.deepEqual([...new Set(places)], [undefined, 'place-3', 'place-4']);
 });
