@@ -66,6 +66,17 @@ test('D8 an answer with more events than are kept goes on at another replica', a
 	t.deepEqual(numbers[0]?.slice(-3), [many, many + 1, 'answer']);
 });
 
+test('D8 an answer that is too long to be kept is an error at another replica', async t => {
+	const {upstream, one, two} = await setting(t);
+	const client = await roam(one, 'plain');
+	const begun = slowAnswer(upstream);
+	const rest = await eventsOf(t, two, client, await callAndLeave(one, client));
+	const say = await begun;
+	say({id: 'call', result: {content: [{type: 'text', text: 'x'.repeat(5 * 2 ** 20)}]}});
+	t.like(JSON.parse(await rest.next()), {id: 'call', error: {code: -31001}});
+	await rest.ended;
+});
+
 test('D8 a store that has lost everything: an answer that is to come is heard, one that came meanwhile is an error', async t => {
 	const {redis, upstream, one, two} = await setting(t);
 	const call = async () => {
