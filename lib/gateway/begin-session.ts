@@ -66,6 +66,7 @@ export function beginSession(
 		},
 		streamsBefore: replicas && randomInt(MAX_STREAMS_BEFORE),
 		shared: replicas?.eventsOf(id),
+		upstream: carriage,
 		onListening: carriage && (isListening => carriage.say(isListening ? LISTEN : QUIET)),
 		version: () => conversation.session.client,
 		idOf: key => conversation.waiting.idOf(key),

@@ -1,30 +1,26 @@
-import type {Owners, Tenant} from './owners.js';
+import type {Owners} from './owners.js';
+import {isAwaited, type Kind, SharedStream, type Told, tellMoved} from './shared-stream.js';
 import type {Store} from './store.js';
 
-/** How long events are kept for a client to come back to, and how many of one stream. */
-const KEPT_MS = 10 * 60_000;
-const MAX_EVENTS = 1000;
-/** What is longer is not kept. */
-const MAX_BYTES = 4 * 2 ** 20;
 /** How often a stream of another replica is looked at in which nothing happens. */
 const LOOK_MS = 1000;
 
-/** What a stream is there for. */
-export type Kind = {
-	/** The id of the request that it answers, as text; none for what a server says of its own accord. */
-	readonly about?: string | undefined;
-};
-
-type Told = Kind & {readonly by: Tenant};
-
 export type Event = {readonly place: number; readonly data: Buffer};
 
-/** What is known of a stream: its events behind a place, whether none of them is gone, and whether more are to come. */
-export type Tale = Told & {
+/** What is known of a stream behind a place in it. */
+export type Tale = {
+	/** What was told last of what it is there for; undefined if nothing is known of it. */
+	readonly told: Told | undefined;
 	readonly events: readonly Event[];
+	/** Whether none of them is gone. */
 	readonly isWhole: boolean;
-	readonly isOver: boolean;
+	/** Behind which place nothing comes any more. */
+	readonly end: number | undefined;
+	/** Whether the replica that answers has said lately that there is more to come. */
+	readonly isAwaited: boolean;
 };
+
+type Entry = [id: string, fields: string[]];
 
 export type SharedEventsOptions = {
 	readonly store: Store;
@@ -49,55 +45,46 @@ export class SharedEvents {
 		return this.#store.nameOfRandom('events', this.#options.session, String(stream));
 	}
 
-	#add(stream: number, id: string, field: string, value: string): void {
-		const name = this.#nameOf(stream);
-		const key = this.#store.key('events', name);
-		const sealed = this.#store.seal(value, `${key} ${id}`);
-		void this.#store.ask(redis => redis.xadd(key, 'MAXLEN', '~', MAX_EVENTS, id, field, sealed));
-		void this.#store.ask(redis => redis.pexpire(key, KEPT_MS));
-		this.#store.tell(name, id);
-	}
-
 	/** A stream begins. */
-	begun(stream: number, {about}: Kind): void {
-		const {instance, owners} = this.#options;
-		const told: Told = {about, by: {instance, term: owners.term}};
-		this.#add(stream, '0-1', 'kind', JSON.stringify(told));
+	begin(stream: number, kind: Kind): SharedStream {
+		return new SharedStream({...this.#options, ...kind, name: this.#nameOf(stream)});
 	}
 
-	add(stream: number, place: number, data: Buffer): void {
-		if (data.length <= MAX_BYTES) this.#add(stream, `${place}-1`, 'data', data.toString());
-	}
-
-	/** Nothing comes behind this place. */
-	ended(stream: number, place: number): void {
-		this.#add(stream, `${place}-2`, 'end', '');
-	}
-
-	/** What has become of a stream since a place in it; undefined if nothing is known of it. */
+	/** What has become of a stream since a place in it; undefined if the store cannot be asked. */
 	async since(stream: number, place: number): Promise<Tale | undefined> {
 		const key = this.#store.key('events', this.#nameOf(stream));
-		const first = await this.#store.ask(redis => redis.xrange(key, '0-1', '0-1'));
-		const rest = await this.#store.ask(redis => redis.xrange(key, `${Math.max(place, 0)}-2`, '+'));
-		const kind = first && this.#read(key, first[0]);
-		if (kind === undefined || !rest) return;
+		const rest = await this.#store.ask(redis => redis.xrange(key, `${place}-2`, '+'));
+		const oldest = rest?.length === 0 && this.#store.ask(redis => redis.xrange(key, '-', '+', 'COUNT', 1));
+		const [known, keptMs] = await Promise.all([oldest || rest, this.#store.ask(redis => redis.pttl(key))]);
+		if (!rest || !known || keptMs === undefined) return;
 		const events = rest.flatMap(entry => {
-			const text = entry[1][0] === 'data' ? this.#read(key, entry) : undefined;
-			return text === undefined ? [] : [{place: Number(entry[0].split('-')[0]), data: Buffer.from(text)}];
+			const data = entry[1][0] === 'data' ? this.#read(key, entry)?.data : undefined;
+			return data === undefined ? [] : [{place: placeOf(entry), data: Buffer.from(data)}];
 		});
-		const isWhole = events.every((event, at) => event.place === place + 1 + at);
-		const isOver = rest.some(([, [field]]) => field === 'end');
-		return {...(JSON.parse(kind) as Told), events, isWhole, isOver};
+		const last = rest.find(([, [field]]) => field === 'end');
+		const end = last && placeOf(last);
+		const isWhole =
+			events.every((event, at) => event.place === place + 1 + at) &&
+			(end === undefined || place + events.length >= end);
+		return {told: this.#read(key, known.at(-1))?.told, events, isWhole, end, isAwaited: isAwaited(keptMs)};
 	}
 
-	#read(key: string, entry: [id: string, fields: string[]] | undefined): string | undefined {
+	#read(key: string, entry: Entry | undefined): {readonly told: Told; readonly data: string} | undefined {
 		const [id, [, sealed = ''] = []] = entry ?? ['', []];
-		return this.#store.unseal(sealed, `${key} ${id}`);
+		const text = this.#store.unseal(sealed, `${key} ${id}`);
+		if (text === undefined) return;
+		const at = text.indexOf('\n');
+		return {told: JSON.parse(text.slice(0, at)) as Told, data: text.slice(at + 1)};
 	}
 
 	/** Whether nothing can come any more, since the replica is gone that it would come from. */
-	isAbandoned({by}: Tale): Promise<boolean> {
+	isAbandoned({by}: Told): Promise<boolean> {
 		return this.#options.owners.isGone(by);
+	}
+
+	/** The client has come here for a stream that goes on wherever it listens. */
+	moved(stream: number): void {
+		tellMoved(this.#store, this.#nameOf(stream));
 	}
 
 	/** Tells whenever something may have become of a stream, until what it returns is called. */
@@ -110,3 +97,5 @@ export class SharedEvents {
 		};
 	}
 }
+
+const placeOf = ([id]: Entry): number => Number(id.split('-')[0]);

@@ -16,6 +16,8 @@ export const isWord = (method: string | undefined): method is Word =>
 export type Carriage = {
 	/** The id that the server gave to the session. */
 	session: string | undefined;
+	/** The last event that was heard of what the server says of its own accord, if it names its events. */
+	heard: string | undefined;
 	/** Whether the server turned out to be one that is only reached over the connection that there is. */
 	isFixed: boolean;
 	/** Whether the client has ended the session, so that the server is to know. */
@@ -25,6 +27,6 @@ export type Carriage = {
 };
 
 export const newCarriage = (session?: string): Carriage => ({
-	...{session, isFixed: false, isOver: false},
+	...{session, heard: undefined, isFixed: false, isOver: false},
 	say: () => {},
 });

@@ -2,6 +2,7 @@ import type {ServerResponse} from 'node:http';
 import type {Envelope, Headers} from '../envelope.js';
 import {type EventBuffer, eventId} from '../http/event-buffer.js';
 import type {SharedEvents} from '../replicas/shared-events.js';
+import type {Kind, SharedStream} from '../replicas/shared-stream.js';
 import {SseStream} from './sse-stream.js';
 
 export type EventStreamOptions = {
@@ -12,6 +13,8 @@ export type EventStreamOptions = {
 	readonly shared?: SharedEvents | undefined;
 	/** The id of the request that it answers, as text; none for what a server says of its own accord. */
 	readonly about?: string | undefined;
+	/** The server's own stream that it comes from, for other replicas to go on with. */
+	readonly upstream?: Kind['upstream'];
 	readonly keepAliveMs?: number | undefined;
 	readonly onSlow: (unreadBytes: number) => void;
 };
@@ -25,6 +28,7 @@ export class EventStream {
 	readonly number: number;
 	readonly #options: EventStreamOptions;
 	#carrier: SseStream | undefined;
+	#shared: SharedStream | undefined;
 	#place = 0;
 	isOver = false;
 
@@ -39,8 +43,8 @@ export class EventStream {
 
 	/** Goes on over this response. `isPrimed` tells that the client is to know at once where to take the stream up again. */
 	carryOn(response: ServerResponse, headers: Headers, isPrimed: boolean): SseStream {
-		const {keepAliveMs, onSlow, shared, about} = this.#options;
-		if (!this.#carrier) shared?.begun(this.number, {about});
+		const {keepAliveMs, onSlow, shared, about, upstream} = this.#options;
+		this.#shared ??= shared?.begin(this.number, {about, upstream});
 		const carrier = new SseStream(response, {
 			...{headers, onSlow},
 			...(keepAliveMs === undefined ? {} : {keepAliveMs}),
@@ -52,13 +56,17 @@ export class EventStream {
 		return carrier;
 	}
 
-	send(envelope: Envelope): void {
+	send({bytes: data, origin}: Pick<Envelope, 'bytes' | 'origin'>): void {
 		const {number, buffer} = {number: this.number, buffer: this.#options.buffer};
-		const data = envelope.bytes;
 		const place = ++this.#place;
 		buffer?.add(number, place, data);
-		this.#options.shared?.add(number, place, data);
-		this.#carrier?.send(buffer ? {id: eventId(number, place), data} : {data}, envelope.origin.valve);
+		this.#shared?.add(place, data);
+		this.#carrier?.send(buffer ? {id: eventId(number, place), data} : {data}, origin.valve);
+	}
+
+	/** Has this done when the client has come for it at another replica, until what it returns is called. */
+	whenMoved(proceed: () => void): (() => void) | undefined {
+		return this.#shared?.whenMoved(proceed);
 	}
 
 	/** Sends again what the client has missed since it was at this place. Returns whether all of it was there still. */
@@ -69,7 +77,7 @@ export class EventStream {
 	}
 
 	end(): void {
-		if (!this.isOver) this.#options.shared?.ended(this.number, this.#place);
+		if (!this.isOver) this.#shared?.end(this.#place);
 		this.isOver = true;
 		this.#carrier?.end();
 	}

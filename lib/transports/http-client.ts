@@ -76,7 +76,10 @@ class Client {
 			this.#hear(method);
 			return;
 		}
-		if (method === 'initialize') this.#stopListening();
+		if (method === 'initialize') {
+			this.#stopListening();
+			if (this.#options.carriage) this.#options.carriage.heard = undefined;
+		}
 		if (method === 'notifications/initialized') this.#complete(envelope, 2);
 		else if (method === 'notifications/cancelled') this.#cancel(envelope);
 		else if (key !== undefined && method !== undefined) this.#ask(envelope, key);
@@ -87,8 +90,8 @@ class Client {
 	#hear(word: Word): void {
 		if (word === RESUMED) return;
 		this.#isListening = word === LISTEN;
-		if (this.#isListening) this.#listen();
-		else this.#stopListening();
+		if (!this.#isListening) this.#stopListening();
+		else if (!this.#listening?.isOpen) this.#listen();
 	}
 
 	#ask(envelope: Envelope, key: string): void {
@@ -161,20 +164,30 @@ class Client {
 
 	#listen(): void {
 		this.#stopListening();
-		const {name, url, log, maxBytes = MESSAGE_LIMIT} = this.#options;
-		const hear = (heard: Envelope): void => this.incoming.next(heard);
+		const {name, url, log, maxBytes = MESSAGE_LIMIT, carriage} = this.#options;
+		const hear = (heard: Envelope): void => {
+			this.#noteHeard();
+			this.incoming.next(heard);
+		};
 		this.#listening = new ListeningStream({
 			name,
 			url,
 			log,
 			maxBytes,
 			headers: streamHeaders(this.#headers),
+			lastEventId: carriage?.heard,
 			hear,
 		});
 		this.#listening.open();
 	}
 
+	#noteHeard(): void {
+		const {carriage} = this.#options;
+		if (carriage && this.#listening) carriage.heard = this.#listening.lastEventId;
+	}
+
 	#stopListening(): void {
+		this.#noteHeard();
 		this.#listening?.stop();
 		this.#listening = undefined;
 	}

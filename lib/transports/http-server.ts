@@ -9,7 +9,6 @@ import {takesPriming} from '../protocol/http-hop.js';
 import type {Endpoint} from '../stage.js';
 import {Valve} from '../valve.js';
 import {isAsking} from '../wire/asking.js';
-import type {SseMessage} from '../wire/sse.js';
 import {Backlog} from './backlog.js';
 import {EventStream} from './event-stream.js';
 import {givenUp, givenUpBy} from './given-up.js';
@@ -141,8 +140,9 @@ export class HttpSession implements Endpoint {
 	readonly #takesPriming = (): boolean => takesPriming(this.#options.version());
 
 	#streamOptions() {
-		const {keepAliveMs, shared} = this.#options;
-		return {number: ++this.#streamCount, buffer: this.#buffer, shared, keepAliveMs, onSlow: this.#onSlow};
+		const {keepAliveMs, shared, upstream} = this.#options;
+		const common = {buffer: this.#buffer, shared, upstream, keepAliveMs, onSlow: this.#onSlow};
+		return {...common, number: ++this.#streamCount};
 	}
 
 	/** Lets the client hear what is said to it of the server's accord, or the rest of a stream that it had lost. */
@@ -167,7 +167,7 @@ export class HttpSession implements Endpoint {
 	}
 
 	/** Begins a stream, with what the client missed of another one. */
-	#listenAnew(response: ServerResponse, lost: Place | undefined, missed: readonly SseMessage[]): void {
+	#listenAnew(response: ServerResponse, lost: Place | undefined, missed: readonly Buffer[]): void {
 		if (lost) lostEvents(this.#options, lost.stream);
 		const stream = this.#listeners.begin(response, this.#streamOptions(), missed);
 		if (stream) this.#catchUp(stream);

@@ -3,6 +3,7 @@ import type {Envelope, Headers} from '../envelope.js';
 import type {Log} from '../log.js';
 import type {Version} from '../protocol/version.js';
 import type {SharedEvents} from '../replicas/shared-events.js';
+import type {Carriage} from './carriage.js';
 import type {SignAfter} from './signs-of-life.js';
 
 /** What a client's session over HTTP is made with. */
@@ -15,6 +16,8 @@ export type HttpSessionOptions = {
 	readonly streamsBefore?: number | undefined;
 	/** Where events are kept for other replicas, and theirs for this one. */
 	readonly shared?: SharedEvents | undefined;
+	/** What is known of the server's own stream, where other replicas may go on with it. */
+	readonly upstream?: Pick<Carriage, 'heard'> | undefined;
 	/** The client listens, or does so no more. */
 	readonly onListening?: ((isListening: boolean) => void) | undefined;
 	/** What the client speaks, once that is known. */

@@ -1,7 +1,7 @@
 import type {ServerResponse} from 'node:http';
+import {local} from '../envelope.js';
 import {refuse} from '../http/refuse.js';
 import {takesPriming} from '../protocol/http-hop.js';
-import type {SseMessage} from '../wire/sse.js';
 import {EventStream, type EventStreamOptions} from './event-stream.js';
 import type {HttpSessionOptions} from './http-session-options.js';
 import type {SseStream} from './sse-stream.js';
@@ -28,11 +28,14 @@ export class Listeners {
 		return this.#streams.get(number);
 	}
 
-	/** Begins a stream, with what the client missed of another one. Returns nothing if there are too many. */
+	/**
+	 * Begins a stream, with what the client missed of another one. It is said anew, so that who loses this one, too, has one
+	 * place to come back to. Returns nothing if there are too many.
+	 */
 	begin(
 		response: ServerResponse,
 		options: EventStreamOptions,
-		missed: readonly SseMessage[],
+		missed: readonly Buffer[],
 	): EventStream | undefined {
 		if ([...this.#streams.values()].filter(stream => stream.isCarried).length >= MAX_STREAMS) {
 			refuse(response, {status: 409, message: `Conflict: the session has ${MAX_STREAMS} streams already`});
@@ -40,18 +43,20 @@ export class Listeners {
 		}
 		const stream = new EventStream(options);
 		this.#streams.set(stream.number, stream);
-		const isPrimed = missed.length === 0 && takesPriming(this.#options.version());
-		const carrier = stream.carryOn(response, {}, isPrimed);
-		for (const message of missed) carrier.send(message);
+		const carrier = stream.carryOn(response, {}, takesPriming(this.#options.version()));
+		for (const bytes of missed) stream.send({bytes, origin: local});
 		this.watch(carrier, stream);
 		return stream;
 	}
 
 	/** A connection carries a stream from now on. That it does so no more is noticed. */
-	watch({closed}: SseStream, {number}: EventStream): void {
-		if (!this.#streams.has(number)) return;
+	watch(carrier: SseStream, stream: EventStream): void {
+		if (!this.#streams.has(stream.number)) return;
 		this.#options.onListening?.(true);
-		void closed.then(() => {
+		// A client that listens at another replica has given this connection up, whether that has noticed or not.
+		const stop = stream.whenMoved(() => carrier.end());
+		void carrier.closed.then(() => {
+			stop?.();
 			this.#trim();
 			if (!this.#isOver && !this.open) this.#options.onListening?.(false);
 		});

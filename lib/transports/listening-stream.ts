@@ -10,12 +10,17 @@ export type ListeningStreamOptions = {
 	readonly log: Log;
 	readonly maxBytes: number;
 	readonly headers: Headers;
+	/** The last event that was heard before, if it is known. */
+	readonly lastEventId?: string | undefined;
 	readonly hear: (envelope: Envelope) => void;
 };
 
 const MAX_WAIT_MS = 30_000;
-/** Refusals that need not stay: of credentials, which may be in force soon or again, and of who comes too often. */
-const passing: readonly number[] = [401, 403, 408, 425, 429];
+/**
+ * Refusals that need not stay: of credentials, which may be in force soon or again, of who comes too often, and of a second
+ * stream, while another replica lets go of the first.
+ */
+const passing: readonly number[] = [401, 403, 408, 409, 425, 429];
 /** A stream that a server ends at once, whenever it is opened, is not opened any more often than that. */
 const MIN_WAIT_MS = 250;
 
@@ -35,6 +40,17 @@ export class ListeningStream {
 	constructor(options: ListeningStreamOptions) {
 		this.#options = options;
 		this.#origin = {name: options.name, valve: new Valve()};
+		this.#lastEventId = options.lastEventId;
+	}
+
+	/** Where it can be taken up again, if it can be at all. */
+	get lastEventId(): string | undefined {
+		return this.#reader?.lastEventId ?? this.#lastEventId;
+	}
+
+	/** Whether it is there, or may be again. */
+	get isOpen(): boolean {
+		return !this.#isOver;
 	}
 
 	open(): void {

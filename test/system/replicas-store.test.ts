@@ -1,35 +1,13 @@
 import {setTimeout as sleep} from 'node:timers/promises';
-import test, {type ExecutionContext} from 'ava';
+import test from 'ava';
 import type {RunningGateway} from '../helpers/gateway.js';
 import {program} from '../helpers/gateway.js';
-import {event, startUpstream, stream, type Upstream} from '../helpers/upstream.js';
+import {event, startUpstream} from '../helpers/upstream.js';
 import {eventsOf} from '../replicas/events.js';
 import {type Roamer, roam, SECRET, startReplicas} from '../replicas/support.js';
 import {becomes, load, newClients, startBalancer} from './balanced.js';
-import {type RunningRedis, startRedis, userOfDocs} from './redis.js';
-
-type Setting = {
-	readonly redis: RunningRedis;
-	readonly upstream: Upstream;
-	readonly one: RunningGateway;
-	readonly two: RunningGateway;
-};
-
-/** Two replicas that share a store. */
-async function setting(t: ExecutionContext): Promise<Setting> {
-	const redis = await startRedis(t, userOfDocs());
-	const upstream = await startUpstream(t);
-	const servers = {
-		http: {url: upstream.url, cacheTools: true},
-		plain: {url: upstream.url},
-		puppet: program('puppet'),
-	};
-	const store = `redis://bridge:planted-password@127.0.0.1:${redis.port}`;
-	const [one, two] = await startReplicas(t, 2, {servers, store, limits: {rate: '1000/h'}});
-	if (!one || !two) throw new Error('There are two.');
-	for (const gateway of [one, two]) await becomes(gateway, 'ready');
-	return {redis, upstream, one, two};
-}
+import {startRedis} from './redis.js';
+import {callAndLeave, setting, slowAnswer} from './two-replicas.js';
 
 /** Whether each change of the store's state was told, and told once. */
 function isToldOnce(stderr: string): boolean {
@@ -76,77 +54,6 @@ test('M5 other tools are told to the clients of all replicas, and looked for whe
 		await running.says(/"store\.up"/);
 		t.true(isToldOnce(running.stderr));
 	}
-});
-
-/** Has the server begin to answer with events, and gives what goes on with that. */
-function slowAnswer(upstream: Upstream): Promise<(message: object) => void> {
-	return new Promise(resolve => {
-		upstream.mood = met => {
-			if (met.message.method !== 'tools/call') return false;
-			const response = stream(met, event(progress(0)));
-			resolve(message => response.write(event({...message})));
-			return true;
-		};
-	});
-}
-
-const progress = (n: number) => ({
-	method: 'notifications/progress',
-	params: {progressToken: 'p', progress: n},
-});
-
-/** Calls, reads the first event of the answer, and hangs up. Resolves to the id of that event. */
-async function callAndLeave(gateway: RunningGateway, {service, headers}: Roamer): Promise<string> {
-	const stop = new AbortController();
-	const params = {name: 'echo', arguments: {}, _meta: {progressToken: 'p'}};
-	const response = await fetch(new URL(`/mcp/${service}`, gateway.base), {
-		method: 'POST',
-		headers: {...headers, 'content-type': 'application/json', accept: 'application/json, text/event-stream'},
-		body: JSON.stringify({jsonrpc: '2.0', id: 'call', method: 'tools/call', params}),
-		signal: stop.signal,
-	});
-	const reader = response.body?.getReader();
-	let text = '';
-	while (!/^id: \S+\ndata: .+"progress":0/m.test(text))
-		text += Buffer.from((await reader?.read())?.value ?? '').toString();
-	stop.abort();
-	return /^id: (\S+)\ndata: .+"progress":0/m.exec(text)?.[1] ?? '';
-}
-
-test('D8 an answer is heard to its end at another replica: no event is lost, and none comes twice', async t => {
-	const {upstream, one, two} = await setting(t);
-	const client = await roam(one, 'plain');
-	const begun = slowAnswer(upstream);
-	const place = await callAndLeave(one, client);
-	const say = await begun;
-	for (const n of [1, 2, 3]) say(progress(n));
-	const rest = await eventsOf(t, two, client, place);
-	for (const n of [1, 2, 3]) t.regex(await rest.next(), new RegExp(`"progress":${n}\\b`));
-	for (const n of [4, 5]) say(progress(n));
-	for (const n of [4, 5]) t.regex(await rest.next(), new RegExp(`"progress":${n}\\b`));
-	say({id: 'call', result: {content: []}});
-	t.regex(await rest.next(), /"id":"call","result"/);
-	await rest.ended;
-	t.is(rest.events.length, 6);
-	// Who comes back once more, from wherever, hears what is behind that place.
-	const again = await eventsOf(t, one, client, rest.events[3]?.id);
-	await again.ended;
-	t.deepEqual(
-		again.events.map(({data}) => data),
-		rest.events.slice(4).map(({data}) => data),
-	);
-});
-
-test('D8 who waits for the answer of a replica that was killed gets an error', async t => {
-	const {upstream, one, two} = await setting(t);
-	const client = await roam(one, 'plain');
-	const begun = slowAnswer(upstream);
-	const place = await callAndLeave(one, client);
-	await begun;
-	const rest = await eventsOf(t, two, client, place);
-	one.running.child.kill('SIGKILL');
-	t.like(JSON.parse(await rest.next()), {id: 'call', error: {code: -31001}});
-	await rest.ended;
 });
 
 test('M7 neither the store nor any log holds a secret, the id of a session, or what was said', async t => {

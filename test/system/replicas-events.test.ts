@@ -1,0 +1,174 @@
+import {once} from 'node:events';
+import test from 'ava';
+import {event} from '../helpers/upstream.js';
+import {eventsOf, type Listening} from '../replicas/events.js';
+import {roam} from '../replicas/support.js';
+import {becomes} from './balanced.js';
+import {callAndLeave, progress, setting, slowAnswer} from './two-replicas.js';
+
+test('D8 an answer is heard to its end at another replica: no event is lost, and none comes twice', async t => {
+	const {upstream, one, two} = await setting(t);
+	const client = await roam(one, 'plain');
+	const begun = slowAnswer(upstream);
+	const place = await callAndLeave(one, client);
+	const say = await begun;
+	for (const n of [1, 2, 3]) say(progress(n));
+	const rest = await eventsOf(t, two, client, place);
+	for (const n of [1, 2, 3]) t.regex(await rest.next(), new RegExp(`"progress":${n}\\b`));
+	for (const n of [4, 5]) say(progress(n));
+	for (const n of [4, 5]) t.regex(await rest.next(), new RegExp(`"progress":${n}\\b`));
+	say({id: 'call', result: {content: []}});
+	t.regex(await rest.next(), /"id":"call","result"/);
+	await rest.ended;
+	t.is(rest.events.length, 6);
+	// Who comes back once more, from wherever, hears what is behind that place.
+	const again = await eventsOf(t, one, client, rest.events[3]?.id);
+	await again.ended;
+	t.deepEqual(
+		again.events.map(({data}) => data),
+		rest.events.slice(4).map(({data}) => data),
+	);
+});
+
+test('D8 who waits for the answer of a replica that was killed gets an error', async t => {
+	const {upstream, one, two} = await setting(t);
+	const client = await roam(one, 'plain');
+	const begun = slowAnswer(upstream);
+	const place = await callAndLeave(one, client);
+	await begun;
+	const rest = await eventsOf(t, two, client, place);
+	one.running.child.kill('SIGKILL');
+	t.like(JSON.parse(await rest.next()), {id: 'call', error: {code: -31001}});
+	await rest.ended;
+});
+
+test('D8 an answer with more events than are kept goes on at another replica', async t => {
+	const {upstream, one, two} = await setting(t);
+	const client = await roam(one, 'plain');
+	const begun = slowAnswer(upstream);
+	const place = await callAndLeave(one, client);
+	const say = await begun;
+	const many = 1500;
+	for (let n = 1; n <= many; n++) say(progress(n));
+	const whole = await eventsOf(t, one, client, place);
+	while (!(await whole.next()).includes(`"progress":${many}}`));
+	// Of the first, only the newest are there still; the second has missed nothing.
+	const late = await eventsOf(t, two, client, place);
+	const rest = await eventsOf(t, two, client, whole.events.at(-1)?.id);
+	say(progress(many + 1));
+	say({id: 'call', result: {content: []}});
+	await Promise.all([late.ended, rest.ended]);
+	const numbers = [late, rest].map(({events}) =>
+		events.map(({data}) => JSON.parse(data)).map(({params, result}) => (result ? 'answer' : params.progress)),
+	);
+	t.deepEqual(numbers[1], [many + 1, 'answer']);
+	t.true((numbers[0]?.length ?? 0) > 900);
+	t.deepEqual(numbers[0]?.slice(-3), [many, many + 1, 'answer']);
+});
+
+test('D8 an answer that is too long to be kept is an error at another replica', async t => {
+	const {upstream, one, two} = await setting(t);
+	const client = await roam(one, 'plain');
+	const begun = slowAnswer(upstream);
+	const rest = await eventsOf(t, two, client, await callAndLeave(one, client));
+	const say = await begun;
+	say({id: 'call', result: {content: [{type: 'text', text: 'x'.repeat(5 * 2 ** 20)}]}});
+	t.like(JSON.parse(await rest.next()), {id: 'call', error: {code: -31001}});
+	await rest.ended;
+});
+
+test('D8 a store that has lost everything: an answer that is to come is heard, one that came meanwhile is an error', async t => {
+	const {redis, upstream, one, two} = await setting(t);
+	const call = async () => {
+		const client = await roam(one, 'plain');
+		const begun = slowAnswer(upstream);
+		const place = await callAndLeave(one, client);
+		return {client, place, say: await begun, rest: await eventsOf(t, two, client, place)};
+	};
+	const [early, late] = [await call(), await call()];
+	await redis.kill();
+	for (const gateway of [one, two]) await becomes(gateway, 'degraded');
+	early.say({id: 'call', result: {content: []}});
+	await (await eventsOf(t, one, early.client, early.place)).ended;
+	await redis.start();
+	t.like(JSON.parse(await early.rest.next()), {id: 'call', error: {code: -31001}});
+	await early.rest.ended;
+	late.say({id: 'call', result: {content: []}});
+	t.regex(await late.rest.next(), /"id":"call","result"/);
+	await late.rest.ended;
+});
+
+const remark = (n: number) => ({
+	jsonrpc: '2.0',
+	method: 'notifications/message',
+	params: {level: 'info', data: n},
+});
+
+/** The numbers of what was heard, without what only says where to come back to. */
+const numbersOf = ({events}: Listening): number[] =>
+	events.flatMap(({data}) => (data === '' ? [] : [JSON.parse(data).params.data]));
+
+const hears = async (listening: Listening, ...numbers: readonly number[]): Promise<void> => {
+	for (const n of numbers) while (JSON.parse(await listening.next()).params.data !== n);
+};
+
+const idOf = ({events}: Listening, n: number): string | undefined =>
+	events.find(({data}) => data.includes(`"data":${n}`))?.id;
+
+test('D8 what a child says of its own accord is heard at any replica: nothing is lost, and nothing comes twice', async t => {
+	const {one, two} = await setting(t);
+	const client = await roam(one, 'puppet');
+	const say = async (...numbers: readonly number[]): Promise<void> => {
+		const lines = numbers.map(n => `${JSON.stringify(remark(n))}\n`).join('');
+		await client.post(two, {method: 'raw', params: {base64: Buffer.from(lines).toString('base64')}});
+	};
+	const first = await eventsOf(t, two, client);
+	await say(1, 2, 3);
+	await hears(first, 3);
+	first.close();
+	await say(4);
+	const second = await eventsOf(t, one, client, idOf(first, 1));
+	await hears(second, 4);
+	t.deepEqual(numbersOf(second), [2, 3, 4]);
+	// It need not have noticed that the client is gone.
+	const third = await eventsOf(t, two, client, idOf(second, 3));
+	await second.ended;
+	await say(5);
+	await hears(third, 5);
+	t.deepEqual(numbersOf(third), [4, 5]);
+});
+
+test('D8 what a server behind HTTP says of its own accord is heard on at another replica', async t => {
+	const {upstream, one, two} = await setting(t);
+	// Many have one stream for that, and no more.
+	upstream.mood = ({verb, response}) => {
+		const isRefused = verb === 'GET' && upstream.streams.some(({destroyed}) => !destroyed);
+		if (isRefused) response.writeHead(409).end();
+		return isRefused;
+	};
+	const heardBy = (count: number) => upstream.becomes(() => upstream.streams[count - 1]);
+	const say = (n: number) => upstream.streams.at(-1)?.write(event(remark(n), `place-${n}`));
+	const client = await roam(one, 'plain');
+	const first = await eventsOf(t, one, client);
+	const stream = await heardBy(1);
+	for (const n of [1, 2, 3]) say(n);
+	await hears(first, 3);
+	const closed = once(stream, 'close');
+	first.close();
+	await closed;
+	const second = await eventsOf(t, two, client, idOf(first, 1));
+	await heardBy(2);
+	say(4);
+	await hears(second, 4);
+	t.deepEqual(numbersOf(second), [2, 3, 4]);
+	// The other replica need not have noticed that the client is gone; and it came back before it had read everything.
+	const third = await eventsOf(t, one, client, idOf(second, 3));
+	await second.ended;
+	await heardBy(3);
+	say(5);
+	await hears(third, 5);
+	t.deepEqual(numbersOf(third), [4, 5]);
+	// A server that keeps what it says while nobody listens is told where to go on.
+	const places = upstream.asked('GET').map(({headers}) => headers['last-event-id']);
+	t.deepEqual([...new Set(places)], [undefined, 'place-3', 'place-4']);
+});
