@@ -107,6 +107,16 @@ export async function startPuppet(
 	return {bridge, pid: await pidOf(bridge), marker};
 }
 
+/** The same with so many seconds for each answer, of which the puppet's own start takes none. */
+export async function startHurried(t: ExecutionContext, seconds: number): Promise<Puppet> {
+	const marker = newMarker(t);
+	const started = 'the puppet has started';
+	const puppet = server('puppet', `--words=${started}\n`, marker);
+	const bridge = start(t, ['--timeout', String(seconds), '--', ...puppet]);
+	await bridge.says(new RegExp(started));
+	return {bridge, pid: await pidOf(bridge), marker};
+}
+
 /** One puppet behind one bridge for all tests of a file that asks for it, to be used by one after the other. */
 export function sharePuppet(): () => Puppet {
 	const marker = `marker-${randomUUID()}`;

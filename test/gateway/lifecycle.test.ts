@@ -71,13 +71,13 @@ test('K6 without a terminal, a gateway that cannot start says nothing on stdout'
 });
 
 test('L6 a gateway that was suspended keeps its sessions, and passes on what came meanwhile', async t => {
-	const [timeout, idle] = [3, 5];
+	const [timeout, idle] = [5, 5];
 	const servers = {puppet: {...program('puppet'), timeout}};
 	const gateway = await startGateway(t, {servers, limits: {idle: `${idle}s`}});
 	const first = await gateway.open('puppet');
 	const sessions = [first, ...(await Promise.all([1, 2, 3, 4].map(() => gateway.open('puppet'))))];
 	const {pid} = (await first.request('pid', 'pid')).result as {pid: number};
-	const slow = first.request('slow', 'slow', {ms: 300});
+	const slow = first.request('slow', 'slow', {ms: 2000});
 	await first.request('heard', 'echo');
 	const before = bytesWritten(pid);
 	signal(gateway.running.pid, 'SIGSTOP');
@@ -85,7 +85,7 @@ test('L6 a gateway that was suspended keeps its sessions, and passes on what cam
 	// The time itself is what is tested: it has to run out while nobody looks.
 	await sleep(Math.max(timeout, idle) * 1000 + 1500);
 	signal(gateway.running.pid, 'SIGCONT');
-	t.like(await slow, {id: 'slow', result: {ms: 300}});
+	t.like(await slow, {id: 'slow', result: {ms: 2000}});
 	const answers = await Promise.all(sessions.map(session => session.post({id: 1, method: 'echo'})));
 	t.deepEqual(
 		answers.map(({status}) => status),
