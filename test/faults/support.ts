@@ -43,7 +43,7 @@ export function newMarker(t: ExecutionContext): string {
 }
 
 /** Waits until something is so, and fails when it will hardly ever be. */
-export async function until(isSo: () => boolean | Promise<boolean>, giveUpMs = 15_000): Promise<void> {
+export async function until(isSo: () => boolean | Promise<boolean>, giveUpMs = 60_000): Promise<void> {
 	for (const since = performance.now(); !(await isSo()); await sleep(POLL_MS))
 		if (performance.now() - since > giveUpMs) throw new Error(`It never came true that ${isSo}`);
 }
