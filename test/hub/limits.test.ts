@@ -33,15 +33,15 @@ for (const [what, command] of [
 	});
 
 for (const [what, command, expected] of [
-	['spins', 'while True: pass', /^Error: RunTimeout: The run timed out after 1\.0s$/],
+	['spins', 'while True: pass', /^Error: RunTimeout: The run timed out after 2\.0s$/],
 	[
 		'waits for a tool',
 		'wix.slow()',
-		/^Error: RunTimeout: The run timed out after 1\.0s while it waited for wix\.slow$/,
+		/^Error: RunTimeout: The run timed out after 2\.0s while it waited for wix\.slow$/,
 	],
 ] as const)
 	test.serial(`J5 runTimeout ends a run that ${what}, and the next one is fine`, async t => {
-		const hub = await startWarm(t, {runTimeout: '1s'});
+		const hub = await startWarm(t, {runTimeout: '2s'});
 		const before = threads(hub);
 		t.regex(await run(hub, command), expected);
 		if (command.includes('slow')) await hub.running.says(/wix cancelled/);
@@ -80,7 +80,7 @@ test.serial(
 );
 
 test.serial('calls that end with a run are logged with what ended them', async t => {
-	const hub = await startHub(t, {servers: {wix: {...shop('wix'), timeout: '300ms'}, notion: shop('notion')}});
+	const hub = await startHub(t, {servers: {wix: {...shop('wix'), timeout: '3s'}, notion: shop('notion')}});
 	await run(hub, 'wix.slow()');
 	await run(hub, 'notion.die()');
 	await until(() => logged(hub.running, 'proxy.tool.call').length === 2);
