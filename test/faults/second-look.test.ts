@@ -69,6 +69,7 @@ test.serial('A5 a line of a log with the id of a call in it does not fail that c
 	const line = Buffer.from('{"level":30,"id":1,"msg":"handling"}\n').toString('base64');
 	bridge.send({method: 'raw', params: {base64: line}});
 	t.like(await bridge.answer(1), {result: {ms: 300}});
+	await bridge.says(/child\.stdout\.garbage/);
 	t.is(logged(bridge, 'child.stdout.garbage').length, 1);
 });
 
