@@ -1,22 +1,13 @@
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
-import {type AddressInfo, createServer} from 'node:net';
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
 import test from 'ava';
 import {bytesWritten, logged, signal, start} from '../faults/support.js';
 import {bridgeBin} from '../helpers/bridge.js';
+import {freePort} from '../helpers/free-port.js';
 import {program, startGateway} from '../helpers/gateway.js';
 import {configFile} from './raw.js';
-
-/** A port that nobody listens on. */
-async function freePort(): Promise<number> {
-	const server = createServer().listen(0, '127.0.0.1');
-	await once(server, 'listening');
-	const {port} = server.address() as AddressInfo;
-	server.close();
-	return port;
-}
 
 test('L4 a gateway whose output nobody reads serves all the same, and ends in order', async t => {
 	const port = await freePort();

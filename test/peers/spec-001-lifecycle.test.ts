@@ -5,7 +5,7 @@ import {hostname} from 'node:os';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import test, {type ExecutionContext} from 'ava';
-import {freePort} from './gateway.js';
+import {freePort} from '../helpers/free-port.js';
 import {realServers, startRealHub, until} from './hub.js';
 import {startListening} from './listening.js';
 import {peersFolder, peerUrl} from './peers.js';

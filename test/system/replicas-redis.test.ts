@@ -6,6 +6,7 @@ import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {isDeepStrictEqual} from 'node:util';
 import test, {type ExecutionContext} from 'ava';
+import {freePort} from '../helpers/free-port.js';
 import {
 	type Answer,
 	type GatewayOptions,
@@ -13,7 +14,6 @@ import {
 	program,
 	type RunningGateway,
 } from '../helpers/gateway.js';
-import {freePort} from '../raw/support.js';
 import {type Roamer, roam, startReplicas} from '../replicas/support.js';
 import {tempFolder} from '../store/temp-folder.js';
 import {becomes} from './balanced.js';
