@@ -8,9 +8,9 @@ const threads = ({running}: RunningHub): number => readdirSync(`/proc/${running.
 const run = async (hub: RunningHub, command: string): Promise<string> =>
 	textIn(await hub.call('run', {command}));
 
-/** A hub whose interpreter has run already, and has the next one ready. */
-async function startWarm(t: Parameters<typeof startHub>[0], settings = {}): Promise<RunningHub> {
-	const hub = await startHub(t, {servers, ...settings});
+/** A hub whose interpreter has run already, and has the next one ready. Runs have time, however busy this machine is. */
+async function startWarm(t: Parameters<typeof startHub>[0], runTimeout = '2m'): Promise<RunningHub> {
+	const hub = await startHub(t, {servers, runTimeout});
 	await run(hub, '[1][:]');
 	await untilStill(() => threads(hub));
 	return hub;
@@ -41,7 +41,7 @@ for (const [what, command, expected] of [
 	],
 ] as const)
 	test.serial(`J5 runTimeout ends a run that ${what}, and the next one is fine`, async t => {
-		const hub = await startWarm(t, {runTimeout: '2s'});
+		const hub = await startWarm(t, '2s');
 		const before = threads(hub);
 		t.regex(await run(hub, command), expected);
 		if (command.includes('slow')) await hub.running.says(/wix cancelled/);
