@@ -1,9 +1,9 @@
 import {chmodSync, mkdirSync, writeFileSync} from 'node:fs';
 import {createServer as createHttp} from 'node:http';
-import {type AddressInfo, createServer} from 'node:net';
 import {join} from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import type {Finding} from '../../lib/doctor/finding.js';
+import {freePort} from '../helpers/free-port.js';
 import {type Home, newHome} from './home.js';
 
 /** A Codex that says what it is. */
@@ -20,10 +20,7 @@ function installCodex({home, env}: Home, helpExit: number): string {
 /** A home whose gateway would listen on a port that is free, so that tests are not in each other's way. */
 async function doctorHome(t: ExecutionContext): Promise<Home & {port: number}> {
 	const home = newHome(t);
-	const server = createServer().listen(0, '127.0.0.1');
-	await new Promise(resolve => server.once('listening', resolve));
-	const {port} = server.address() as AddressInfo;
-	await new Promise(resolve => server.close(resolve));
+	const port = await freePort();
 	home.put('.config/bridge/bridge.yaml', `listen: ${port}\nservers: {a: {command: x}}\n`);
 	return {...home, port};
 }

@@ -1,6 +1,15 @@
 import test from 'ava';
 import {opening, server} from '../helpers/bridge.js';
-import {answersTo, isAllRpc, logged, sharePuppet, start, startPuppet, until} from './support.js';
+import {
+	answersTo,
+	isAllRpc,
+	logged,
+	sharePuppet,
+	start,
+	startHurried,
+	startPuppet,
+	until,
+} from './support.js';
 
 const deep = (levels: number): string =>
 	`{"jsonrpc":"2.0","method":"x","params":{"x":${'['.repeat(levels - 2)}${']'.repeat(levels - 2)}}}`;
@@ -60,7 +69,7 @@ for (const [title, answer] of [
 	test.serial(
 		`A17 an answer with ${title} is dropped with a warning, and its call still gets an answer in time`,
 		async t => {
-			const {bridge} = await startPuppet(t, [], ['--timeout', '1']);
+			const {bridge} = await startHurried(t, 2);
 			bridge.send({id: 1, method: 'raw', params: {base64: base64(answer)}});
 			await bridge.says(/child\.stdout\.garbage/);
 			// This one runs out of time after the other.

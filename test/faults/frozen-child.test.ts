@@ -9,13 +9,14 @@ import {
 	newMarker,
 	processesWith,
 	start,
+	startHurried,
 	startPuppet,
 } from './support.js';
 
 test.serial(
 	'E6 calls to a frozen child are answered with -31002, and it is told of each once it goes on',
 	async t => {
-		const puppet = await startPuppet(t, [], ['--timeout', '1.5']);
+		const puppet = await startHurried(t, 2);
 		const {bridge, pid} = puppet;
 		process.kill(pid, 'SIGSTOP');
 		for (const id of [1, 2, 'three']) bridge.send({id, method: 'echo', params: {id}});
@@ -40,7 +41,7 @@ test.serial(
 test.serial('E6 an initialize that takes too long is answered with -31002, and not cancelled', async t => {
 	const marker = newMarker(t);
 	const say = '--say={"jsonrpc":"2.0","method":"notifications/started"}\n';
-	const bridge = start(t, ['--timeout', '1.5', '--', ...server('puppet', say, marker)]);
+	const bridge = start(t, ['--timeout', '2', '--', ...server('puppet', say, marker)]);
 	await bridge.message(({method}) => method === 'notifications/started');
 	const pid = processesWith(marker).find(other => other !== bridge.pid) ?? 0;
 	process.kill(pid, 'SIGSTOP');
@@ -56,8 +57,8 @@ test.serial('E6 an initialize that takes too long is answered with -31002, and n
 test.serial(
 	'A12 an answer that comes after its time is dropped with a warning, and other calls go on',
 	async t => {
-		const {bridge} = await startPuppet(t, [], ['--timeout', '1']);
-		t.is(errorOf(await bridge.request(1, 'slow', {ms: 2500})).code, -31002);
+		const {bridge} = await startHurried(t, 2);
+		t.is(errorOf(await bridge.request(1, 'slow', {ms: 4000})).code, -31002);
 		t.like(await bridge.request(2, 'echo', {ok: true}), {result: {ok: true}});
 		await bridge.says(/rpc\.orphan_response/);
 		t.like(await bridge.request(3, 'echo', {ok: true}), {result: {ok: true}});
@@ -73,7 +74,7 @@ test.serial('E6 with --timeout 0 a slow answer is waited for', async t => {
 });
 
 test.serial('E6 a call that the client cancelled is not answered when its time is over', async t => {
-	const {bridge} = await startPuppet(t, [], ['--timeout', '1']);
+	const {bridge} = await startHurried(t, 2);
 	bridge.send({id: 1, method: 'hold'});
 	bridge.send({method: 'notifications/cancelled', params: {requestId: 1}});
 	t.is(errorOf(await bridge.request(2, 'hold')).code, -31002);
@@ -84,7 +85,7 @@ test.serial('E6 a call that the client cancelled is not answered when its time i
 test.serial(
 	'E6 ids that ran out of time are answered under their own tokens, also where bridge had renamed one',
 	async t => {
-		const puppet = await startPuppet(t, [], ['--timeout', '1']);
+		const puppet = await startHurried(t, 2);
 		const {bridge} = puppet;
 		const tokens = ['9007199254740992', '9007199254740993', '1.0', '"\\u0041"'];
 		for (const token of tokens) bridge.sendText(`{"jsonrpc":"2.0","id":${token},"method":"hold"}\n`);

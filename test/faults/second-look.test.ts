@@ -9,6 +9,7 @@ import {
 	newMarker,
 	processesWith,
 	start,
+	startHurried,
 	startPuppet,
 	startReady,
 	until,
@@ -68,14 +69,15 @@ test.serial('A5 a line of a log with the id of a call in it does not fail that c
 	const line = Buffer.from('{"level":30,"id":1,"msg":"handling"}\n').toString('base64');
 	bridge.send({method: 'raw', params: {base64: line}});
 	t.like(await bridge.answer(1), {result: {ms: 300}});
+	await bridge.says(/child\.stdout\.garbage/);
 	t.is(logged(bridge, 'child.stdout.garbage').length, 1);
 });
 
 test.serial(
 	'E6 an id that is used again after its time gets no answer that was meant for another',
 	async t => {
-		const {bridge} = await startPuppet(t, [], ['--timeout', '1']);
-		t.like(await bridge.request(1, 'slow', {ms: 1500}), {error: {code: -31_002}});
+		const {bridge} = await startHurried(t, 2);
+		t.like(await bridge.request(1, 'slow', {ms: 4000}), {error: {code: -31_002}});
 		bridge.send({id: 1, method: 'echo', params: {second: true}});
 		await until(() => answersTo(bridge, 1).length === 2);
 		t.like(answersTo(bridge, 1)[1], {result: {second: true}});

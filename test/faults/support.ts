@@ -43,7 +43,7 @@ export function newMarker(t: ExecutionContext): string {
 }
 
 /** Waits until something is so, and fails when it will hardly ever be. */
-export async function until(isSo: () => boolean | Promise<boolean>, giveUpMs = 15_000): Promise<void> {
+export async function until(isSo: () => boolean | Promise<boolean>, giveUpMs = 60_000): Promise<void> {
 	for (const since = performance.now(); !(await isSo()); await sleep(POLL_MS))
 		if (performance.now() - since > giveUpMs) throw new Error(`It never came true that ${isSo}`);
 }
@@ -104,6 +104,16 @@ export async function startPuppet(
 ): Promise<Puppet> {
 	const marker = newMarker(t);
 	const bridge = start(t, [...bridgeArgs, '--', ...server('puppet', ...puppetArgs, marker)], options);
+	return {bridge, pid: await pidOf(bridge), marker};
+}
+
+/** The same with so many seconds for each answer, of which the puppet's own start takes none. */
+export async function startHurried(t: ExecutionContext, seconds: number): Promise<Puppet> {
+	const marker = newMarker(t);
+	const started = 'the puppet has started';
+	const puppet = server('puppet', `--words=${started}\n`, marker);
+	const bridge = start(t, ['--timeout', String(seconds), '--', ...puppet]);
+	await bridge.says(new RegExp(started));
 	return {bridge, pid: await pidOf(bridge), marker};
 }
 

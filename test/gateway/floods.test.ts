@@ -1,19 +1,33 @@
-import {once} from 'node:events';
 import {createConnection, type Socket} from 'node:net';
 import test, {type ExecutionContext} from 'ava';
 import {logged, peakMiB, until} from '../faults/support.js';
 import {program, type RunningGateway, startGateway} from '../helpers/gateway.js';
 import {beginMany} from './begin-many.js';
 
-/** So many connections, of which each says this and no more. */
-function connections(t: ExecutionContext, gateway: RunningGateway, count: number, said: string): Socket[] {
-	const sockets = Array.from({length: count}, () => {
-		const socket = createConnection(gateway.port, '127.0.0.1');
-		return socket.on('error', () => {}).once('connect', () => socket.write(said));
-	});
+/** No more than the system lets wait to be taken. Those beyond are not told so, and try again after seconds. */
+const AT_ONCE = 250;
+
+/** So many connections, of which each says this and no more. Resolves when all are made, or refused. */
+async function connections(
+	t: ExecutionContext,
+	gateway: RunningGateway,
+	count: number,
+	said: string,
+): Promise<Socket[]> {
+	const sockets: Socket[] = [];
 	t.teardown(() => {
 		for (const socket of sockets) socket.destroy();
 	});
+	while (sockets.length < count) {
+		const some = Array.from({length: Math.min(AT_ONCE, count - sockets.length)}, () => {
+			const socket = createConnection(gateway.port, '127.0.0.1');
+			return socket.on('error', () => {}).once('connect', () => socket.write(said));
+		});
+		sockets.push(...some);
+		await Promise.all(
+			some.map(socket => new Promise(resolve => socket.once('connect', resolve).once('close', resolve))),
+		);
+	}
 	return sockets;
 }
 
@@ -22,10 +36,9 @@ test.serial('B9 200 slow heads and bodies keep nobody else waiting', async t => 
 	const session = await gateway.open('puppet');
 	const head = 'POST /mcp/puppet HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n';
 	const slow = [
-		...connections(t, gateway, 100, head),
-		...connections(t, gateway, 100, `${head}Content-Length: 100\r\n\r\n{`),
+		...(await connections(t, gateway, 100, head)),
+		...(await connections(t, gateway, 100, `${head}Content-Length: 100\r\n\r\n{`)),
 	];
-	await Promise.all(slow.map(socket => once(socket, 'connect')));
 	const answered: Socket[] = [];
 	for (const socket of slow) socket.once('data', () => answered.push(socket));
 	for (let id = 0; id < 50; id++) {
@@ -40,11 +53,11 @@ test.serial(
 	async t => {
 		const gateway = await startGateway(t, {servers: {puppet: program('puppet')}});
 		const before = peakMiB(gateway.running.pid);
-		const sockets = connections(t, gateway, 5000, 'GET /healthz HTTP/1.1\r\nHost: local');
-		let closed = 0;
-		for (const socket of sockets) socket.once('close', () => closed++);
-		await until(() => closed >= 5000 - 1024);
-		t.is(closed, 5000 - 1024, 'no more than those that are too many');
+		const sockets = await connections(t, gateway, 5000, 'GET /healthz HTTP/1.1\r\nHost: local');
+		const closed = (): number => sockets.filter(socket => socket.closed).length;
+		await until(() => closed() >= 5000 - 1024);
+		t.is(closed(), 5000 - 1024, 'no more than those that are too many');
+		await gateway.running.says(/http\.connections_full/);
 		t.is(logged(gateway.running, 'http.connections_full').length, 1, 'which is told once');
 		t.true(peakMiB(gateway.running.pid) - before < 100, `${peakMiB(gateway.running.pid)} after ${before}`);
 		for (const socket of sockets) socket.destroy();

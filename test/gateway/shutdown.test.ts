@@ -2,7 +2,7 @@ import {once} from 'node:events';
 import {createConnection} from 'node:net';
 import {setTimeout as sleep} from 'node:timers/promises';
 import test from 'ava';
-import {logged, newFolder, newMarker, processesWith, start, until} from '../faults/support.js';
+import {logged, newFolder, newMarker, processesWith, signal, start, until} from '../faults/support.js';
 import {runBridge} from '../helpers/bridge.js';
 import {program, startGateway} from '../helpers/gateway.js';
 import {configFile, statusesIn} from './raw.js';
@@ -39,8 +39,8 @@ test('L1 an answer that is being read slowly at the end is read whole', async t 
 test('L1 nobody new is let in while it ends, and /readyz says so to who is in', async t => {
 	const gateway = await startGateway(t, {servers: {puppet: program('puppet')}});
 	const session = await gateway.open('puppet');
-	const held = session.request(1, 'slow', {ms: 2000});
-	await session.request(2, 'pid');
+	const held = session.request(1, 'hold');
+	const {pid} = (await session.request(2, 'pid')).result as {pid: number};
 	const socket = createConnection(gateway.port, '127.0.0.1');
 	await once(socket, 'connect');
 	socket.write('GET /readyz HTTP/1.1\r\nHost: local');
@@ -54,7 +54,8 @@ test('L1 nobody new is let in while it ends, and /readyz says so to who is in', 
 	const late = createConnection(gateway.port, '127.0.0.1');
 	const [error] = await once(late, 'error');
 	t.is(error.code, 'ECONNREFUSED');
-	t.deepEqual((await held).result, {ms: 2000});
+	signal(pid, 'SIGUSR2');
+	t.truthy((await held).result);
 	t.is(await ended, 0);
 });
 

@@ -1,19 +1,10 @@
-import {createServer} from 'node:net';
 import test, {type ExecutionContext} from 'ava';
 import {opening} from '../helpers/bridge.js';
+import {freePort} from '../helpers/free-port.js';
 import {messageIn, startGateway} from '../helpers/gateway.js';
 import {startTcp, startUpstream} from '../helpers/upstream.js';
 
 const initialize = {id: 'mine', method: 'initialize', params: opening};
-
-/** A port that nobody listens on. */
-async function freePort(): Promise<number> {
-	const server = createServer();
-	await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-	const {port} = server.address() as {port: number};
-	await new Promise(resolve => server.close(resolve));
-	return port;
-}
 
 /** What the first thing is that somebody who connects there says. */
 async function firstWords(t: ExecutionContext): Promise<{port: number; words: Promise<Buffer>}> {

@@ -140,6 +140,7 @@ test('a shared server is one process for all sessions of /mcp, and sees each of 
 		const call = {name: 'wix__echo', arguments: {value: at}};
 		t.like(await session.request(1, 'tools/call', call), {result: {structuredContent: {value: at}}});
 	}
+	await gateway.running.says(/wix client/);
 	t.is(gateway.running.stderr.match(/wix client/g)?.length, 1);
 });
 

@@ -8,9 +8,9 @@ const threads = ({running}: RunningHub): number => readdirSync(`/proc/${running.
 const run = async (hub: RunningHub, command: string): Promise<string> =>
 	textIn(await hub.call('run', {command}));
 
-/** A hub whose interpreter has run already, and has the next one ready. */
-async function startWarm(t: Parameters<typeof startHub>[0], settings = {}): Promise<RunningHub> {
-	const hub = await startHub(t, {servers, ...settings});
+/** A hub whose interpreter has run already, and has the next one ready. Runs have time, however busy this machine is. */
+async function startWarm(t: Parameters<typeof startHub>[0], runTimeout = '2m'): Promise<RunningHub> {
+	const hub = await startHub(t, {servers, runTimeout});
 	await run(hub, '[1][:]');
 	await untilStill(() => threads(hub));
 	return hub;
@@ -33,15 +33,15 @@ for (const [what, command] of [
 	});
 
 for (const [what, command, expected] of [
-	['spins', 'while True: pass', /^Error: RunTimeout: The run timed out after 1\.0s$/],
+	['spins', 'while True: pass', /^Error: RunTimeout: The run timed out after 2\.0s$/],
 	[
 		'waits for a tool',
 		'wix.slow()',
-		/^Error: RunTimeout: The run timed out after 1\.0s while it waited for wix\.slow$/,
+		/^Error: RunTimeout: The run timed out after 2\.0s while it waited for wix\.slow$/,
 	],
 ] as const)
 	test.serial(`J5 runTimeout ends a run that ${what}, and the next one is fine`, async t => {
-		const hub = await startWarm(t, {runTimeout: '1s'});
+		const hub = await startWarm(t, '2s');
 		const before = threads(hub);
 		t.regex(await run(hub, command), expected);
 		if (command.includes('slow')) await hub.running.says(/wix cancelled/);
@@ -80,7 +80,7 @@ test.serial(
 );
 
 test.serial('calls that end with a run are logged with what ended them', async t => {
-	const hub = await startHub(t, {servers: {wix: {...shop('wix'), timeout: '300ms'}, notion: shop('notion')}});
+	const hub = await startHub(t, {servers: {wix: {...shop('wix'), timeout: '3s'}, notion: shop('notion')}});
 	await run(hub, 'wix.slow()');
 	await run(hub, 'notion.die()');
 	await until(() => logged(hub.running, 'proxy.tool.call').length === 2);

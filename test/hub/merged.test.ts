@@ -88,6 +88,7 @@ test('servers are added and removed when the file changes, and the others stay',
 	await hub.running.message(({method}) => method === 'notifications/tools/list_changed');
 	const names = await hub.toolNames();
 	t.deepEqual([...new Set(names.map(name => name.split('__')[0]))], ['notion', 'third']);
+	await hub.running.says(/notion client/);
 	t.is(hub.running.stderr.match(/notion client/g)?.length, 1);
 });
 

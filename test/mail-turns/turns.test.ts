@@ -1,3 +1,5 @@
+import {writeFileSync} from 'node:fs';
+import {join} from 'node:path';
 import test from 'ava';
 import type {JsonObject} from '../../lib/protocol/json.js';
 import {fakeKinds} from '../helpers/fake-codex.js';
@@ -69,7 +71,8 @@ for (const kind of fakeKinds) {
 		const {codexId} = await client.codex({prompt: 'say:1', identity: 'a'});
 		const running = client.call('codex-reply', {codex_id: codexId, prompt: 'slow\nsay:2'});
 		await client.busy('a');
-		await at.post('a', 'slow:1500\nsay:MAIL');
+		const enough = join(at.base, 'enough');
+		await at.post('a', `until:${enough}\nsay:MAIL`);
 		await client.running.message(({params}) => (params as JsonObject | undefined)?.logger === 'mail');
 		const queued = client.reply(codexId, 'say:3');
 		t.deepEqual(read(at.inbox('a')), [false], 'it waits, unread');
@@ -78,6 +81,7 @@ for (const kind of fakeKinds) {
 		await until(() => at.deliveries().length === 1);
 		const during = client.reply(codexId, 'say:4');
 		t.like((await client.threads())[0], {state: 'busy'});
+		writeFileSync(enough, '');
 		t.is((await during).structured.content, '4');
 		t.deepEqual(
 			at.prompts().map(prompt => (isMail(prompt) ? 'mail' : prompt)),
@@ -91,7 +95,8 @@ for (const kind of fakeKinds) {
 		const {codexId} = await client.codex({prompt: 'say:1', identity: 'a'});
 		await at.post('a', 'slow');
 		await at.post('a', 'later');
-		await until(() => at.deliveries().length === 1);
+		await until(() => read(at.inbox('a'))[0] === true);
+		t.is(at.deliveries().length, 1);
 		t.like((await client.close(codexId)).structured, {closed: true, status: 'closed'});
 		t.deepEqual(read(at.inbox('a')), [true, false]);
 		await client.codex({prompt: 'say:2', identity: 'a'});

@@ -42,10 +42,10 @@ export function readableLog(): {log: Log; entries(): Promise<LogEntry[]>} {
 	};
 }
 
-/** Waits until something is so, and fails when it is not in ten seconds, be the machine ever so busy. */
+/** Waits until something is so, and fails when it is not in a minute, be the machine ever so busy. */
 export async function until(isSo: () => boolean): Promise<void> {
 	for (const started = performance.now(); !isSo(); await sleep(2))
-		if (performance.now() - started > 10_000) throw new Error(`It never was so: ${isSo}`);
+		if (performance.now() - started > 60_000) throw new Error(`It never was so: ${isSo}`);
 }
 
 /** Resolves when all that is under way has had its turn. */

@@ -1,6 +1,7 @@
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
-import {freePort, type Service} from './gateway.js';
+import {freePort} from '../helpers/free-port.js';
+import type {Service} from './gateway.js';
 import {type Owner, startListening} from './listening.js';
 import {type Command, peerUrl, serverFile} from './peers.js';
 

@@ -1,8 +1,9 @@
 import test, {type ExecutionContext} from 'ava';
+import {freePort} from '../helpers/free-port.js';
 import {CodexAppServer, codexExec, codexHome, codexServers} from './codex.js';
 import {toolsOf} from './eras.js';
 import {fixtureCommand, fixtureUrl, type Mode, startFixture} from './fixtures.js';
-import {freePort, type Service, serviceUrl, startGateway} from './gateway.js';
+import {type Service, serviceUrl, startGateway} from './gateway.js';
 import {temporaryFolder} from './peers.js';
 import {newMarker, processesWith} from './processes.js';
 import {callTool, type ScriptedModel, startModel} from './scripted-model.js';

@@ -1,6 +1,7 @@
 import {join} from 'node:path';
 import test, {type ExecutionContext} from 'ava';
-import {freePort, linesIn, type Raw, sorted, startRaw} from '../raw/support.js';
+import {freePort} from '../helpers/free-port.js';
+import {linesIn, type Raw, sorted, startRaw} from '../raw/support.js';
 import {dial, exchange, readBytes, startEcho} from '../raw/tcp.js';
 import {isModern, releases} from './eras.js';
 import {type Inspection, inspect} from './inspector.js';

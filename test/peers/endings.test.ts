@@ -16,7 +16,8 @@ test.serial('A server that goes on after its stdin closed is ended by bridge wit
 	const start = process.hrtime.bigint();
 	await client.close();
 	const seconds = Number(process.hrtime.bigint() - start) / 1e9;
-	t.true(seconds < 5, `it took ${seconds} s`);
+	// bridge's own 5 seconds, and what a busy machine takes besides: without bridge, it never ended.
+	t.true(seconds < 15, `it took ${seconds} s`);
 	t.deepEqual(await survivorsOf(marker), []);
 });
 

@@ -1,6 +1,4 @@
-import {once} from 'node:events';
 import {writeFile} from 'node:fs/promises';
-import {type AddressInfo, createServer} from 'node:net';
 import {join} from 'node:path';
 import {type Listening, type Owner, startListening} from './listening.js';
 import {bridgeFile} from './peers.js';
@@ -23,16 +21,6 @@ export interface GatewayOptions {
 	readonly port?: number;
 	/** Other top-level keys of the configuration. */
 	readonly settings?: Readonly<Record<string, unknown>>;
-}
-
-/** A port that nobody uses at this moment. */
-export async function freePort(): Promise<number> {
-	const server = createServer().listen(0, '127.0.0.1');
-	await once(server, 'listening');
-	const {port} = server.address() as AddressInfo;
-	server.close();
-	await once(server, 'close');
-	return port;
 }
 
 /** Starts `bridge gateway` with a configuration file and waits until it says where it serves. */

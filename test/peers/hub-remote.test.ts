@@ -1,5 +1,5 @@
 import test, {type ExecutionContext} from 'ava';
-import {freePort} from './gateway.js';
+import {freePort} from '../helpers/free-port.js';
 import {startRealHub, until} from './hub.js';
 import {type Listening, startListening} from './listening.js';
 import {serverFile} from './peers.js';

@@ -5,7 +5,7 @@ import {hostname} from 'node:os';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import test, {type ExecutionContext} from 'ava';
-import {freePort} from './gateway.js';
+import {freePort} from '../helpers/free-port.js';
 import {realServers, startRealHub, until} from './hub.js';
 import {startListening} from './listening.js';
 import {peersFolder, peerUrl} from './peers.js';
@@ -36,8 +36,10 @@ test.serial('spec 001, Startup connection failure: it is warned of, and the othe
 	const names = await hub.tools();
 	t.is(names.filter(name => name.startsWith('files__')).length, 14);
 	t.is(names.filter(name => name.startsWith('memory__')).length, 9);
-	const warning = hub.logged('proxy.connect').find(({server, status}) => server === 'broken' && status);
-	t.like(warning, {level: 40, status: 'FAILED'});
+	const warning = () => hub.logged('proxy.connect').find(({server, status}) => server === 'broken' && status);
+	// What is logged comes on another way than answers do, and may come after them.
+	await until(() => warning() !== undefined);
+	t.like(warning(), {level: 40, status: 'FAILED'});
 });
 
 test.serial('spec 001, Shutdown cleanup: all servers end with the hub', async t => {
@@ -106,8 +108,8 @@ test.serial(
 		const {text, isError} = await hub.run('memory.read_graph()');
 		const isBack = (): boolean =>
 			hub.logged('proxy.connect').filter(({status}) => status === 'SUCCESS').length > 3;
+		// On a busy machine, it may be back already.
 		if (isError) t.regex(text, /Server 'memory' unavailable: memory was ended by SIGKILL/);
-		else t.true(isBack(), 'it was back before it was called');
 		await until(isBack);
 		t.false((await hub.run('memory.read_graph()')).isError);
 	},

@@ -197,13 +197,13 @@ test.serial(
 		const hub = await startRealHub(t, folder => {
 			const {everything = {}} = realServers(folder);
 			return {
-				servers: {everything: {...everything, timeout: '1s'}},
+				servers: {everything: {...everything, timeout: '3s'}},
 				args: ['--log', join(folder, 'traffic.ndjson'), '--flush-millis', '10'],
 			};
 		});
 		const {text, isError} = await hub.run('everything.trigger_long_running_operation(duration=60, steps=60)');
 		t.true(isError);
-		t.regex(text, /everything\.trigger.*timed out after 1(\.0)? ?s/);
+		t.regex(text, /everything\.trigger.*timed out after 3(\.0)? ?s/);
 		const traffic = (): Promise<string> => readFile(join(hub.folder, 'traffic.ndjson'), 'utf8');
 		const cancelled = /"method":"notifications\/cancelled".*"to":"everything"/;
 		await until(async () => cancelled.test(await traffic()));

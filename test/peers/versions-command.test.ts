@@ -1,8 +1,8 @@
 import {spawn} from 'node:child_process';
-import {type AddressInfo, createServer} from 'node:net';
 import process from 'node:process';
 import test from 'ava';
 import {runBridge} from '../helpers/bridge.js';
+import {freePort} from '../helpers/free-port.js';
 import {serverOf, versions} from './eras.js';
 import {serverFile} from './peers.js';
 import {newMarker} from './processes.js';
@@ -21,15 +21,6 @@ for (const version of versions)
 		t.regex(text, new RegExp(`speaks ${version} with it`));
 		t.regex(text, /offers +\d\d tools, \d prompts/);
 		t.regex(text, new RegExp(`${version} {2}nothing$`, 'm'));
-	});
-
-/** A port that nobody listens on. */
-const freePort = (): Promise<number> =>
-	new Promise(resolve => {
-		const server = createServer().listen(0, '127.0.0.1', () => {
-			const {port} = server.address() as AddressInfo;
-			server.close(() => resolve(port));
-		});
 	});
 
 test.serial('bridge versions --url asks a real server behind streamable HTTP', async t => {

@@ -1,6 +1,7 @@
 import test from 'ava';
 import type {Message} from '../helpers/bridge.js';
-import {freePort, shareRaw, startRaw} from './support.js';
+import {freePort} from '../helpers/free-port.js';
+import {shareRaw, startRaw} from './support.js';
 import {exchange} from './tcp.js';
 
 const shared = shareRaw(() => ['--mcp-port', '0', '--flush-millis', '20']);

@@ -2,8 +2,9 @@ import {once} from 'node:events';
 import {setTimeout as sleep} from 'node:timers/promises';
 import test, {type ExecutionContext} from 'ava';
 import {peakMiB, untilStill} from '../faults/support.js';
+import {freePort} from '../helpers/free-port.js';
 import {call, done} from './control.js';
-import {bytesFrom, freePort, type Line, type Raw, startRaw} from './support.js';
+import {bytesFrom, type Line, type Raw, startRaw} from './support.js';
 import {dial, ending, exchange, ownAddress, type Peer, readAll, readBytes, startPeer} from './tcp.js';
 
 const QUICK = ['--flush-millis', '20'];

@@ -3,7 +3,8 @@ import {networkInterfaces} from 'node:os';
 import test, {type ExecutionContext} from 'ava';
 import {logged, until} from '../faults/support.js';
 import {bodyIn, common, request, statusesIn, statusOf} from '../gateway/raw.js';
-import {freePort, shareRaw} from './support.js';
+import {freePort} from '../helpers/free-port.js';
+import {shareRaw} from './support.js';
 import {dial} from './tcp.js';
 
 const shared = shareRaw(() => ['--mcp-port', '0', '--flush-millis', '20']);

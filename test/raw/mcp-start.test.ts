@@ -2,8 +2,9 @@ import {existsSync, readdirSync} from 'node:fs';
 import {join} from 'node:path';
 import test from 'ava';
 import {newFolder, until} from '../faults/support.js';
+import {freePort} from '../helpers/free-port.js';
 import {ask, call, done, postText} from './control.js';
-import {freePort, linesIn, parsed, startRaw, TIME, textIn} from './support.js';
+import {linesIn, parsed, startRaw, TIME, textIn} from './support.js';
 import {dial, ending, exchange, readBytes, startEcho, startPeer} from './tcp.js';
 
 test('REQ_MCP_001 CMD_002 --mcp-port PORT has the control server listen on that port', async t => {

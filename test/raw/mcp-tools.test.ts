@@ -3,8 +3,9 @@ import {mkdir, readFile, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import {newFolder} from '../faults/support.js';
+import {freePort} from '../helpers/free-port.js';
 import {ask, call, done, failureOf, postText, textOf} from './control.js';
-import {freePort, linesIn, shareRaw, startRaw} from './support.js';
+import {linesIn, shareRaw, startRaw} from './support.js';
 import {dial, exchange, startEcho} from './tcp.js';
 
 const shared = shareRaw(echo => ['--mcp-port', '0', '--flush-millis', '20', `0:127.0.0.1:${echo}`]);

@@ -1,7 +1,8 @@
 import {connect} from 'node:net';
 import test from 'ava';
+import {freePort} from '../helpers/free-port.js';
 import {ask, call, done, failureOf} from './control.js';
-import {freePort, shareRaw, startRaw} from './support.js';
+import {shareRaw, startRaw} from './support.js';
 import {dial, ending, exchange, ownAddress, readBytes, startEcho, startPeer} from './tcp.js';
 
 const shared = shareRaw(echo => ['--mcp-port', '0', '--flush-millis', '20', `0:127.0.0.1:${echo}`]);

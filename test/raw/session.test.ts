@@ -1,7 +1,8 @@
 import {createSocket} from 'node:dgram';
 import {once} from 'node:events';
 import test from 'ava';
-import {bytesFrom, freePort, parsed, shareRaw, startRaw, TIME} from './support.js';
+import {freePort} from '../helpers/free-port.js';
+import {bytesFrom, parsed, shareRaw, startRaw, TIME} from './support.js';
 import {dial, ending, exchange, ownAddress, readAll, readBytes, startEcho, startPeer} from './tcp.js';
 
 const shared = shareRaw(echo => ['--flush-millis', '20', `0:127.0.0.1:${echo}`, `0:localhost:${echo}`]);

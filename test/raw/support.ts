@@ -1,7 +1,5 @@
-import {once} from 'node:events';
 import {readdirSync, readFileSync} from 'node:fs';
 import {mkdtemp, rm} from 'node:fs/promises';
-import {createServer} from 'node:net';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import test, {type ExecutionContext} from 'ava';
@@ -168,13 +166,3 @@ export function shareRaw(argsFor: (echo: number, folder: string) => readonly str
 
 /** Texts in an order that does not depend on where they come from. */
 export const sorted = (texts: Iterable<string>): string[] => [...texts].sort((a, b) => (a < b ? -1 : 1));
-
-/** A port that nobody listens on, as far as anybody can tell. */
-export async function freePort(): Promise<number> {
-	const server = createServer().listen(0, '127.0.0.1');
-	await once(server, 'listening');
-	const address = server.address();
-	server.close();
-	await once(server, 'close');
-	return address !== null && typeof address === 'object' ? address.port : 0;
-}

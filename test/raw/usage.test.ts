@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import test from 'ava';
 import {newFolder} from '../faults/support.js';
 import {runBridge} from '../helpers/bridge.js';
-import {freePort} from './support.js';
+import {freePort} from '../helpers/free-port.js';
 import {startPeer} from './tcp.js';
 
 /** What the help has to speak of. */

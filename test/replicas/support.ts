@@ -1,5 +1,6 @@
 import type {ExecutionContext} from 'ava';
 import {type Message, opening} from '../helpers/bridge.js';
+import {freePort} from '../helpers/free-port.js';
 import {
 	type Answer,
 	type GatewayConfig,
@@ -8,7 +9,6 @@ import {
 	type RunningGateway,
 	startGateway,
 } from '../helpers/gateway.js';
-import {freePort} from '../raw/support.js';
 
 export const SECRET = 'a secret that all replicas share';
 

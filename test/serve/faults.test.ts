@@ -11,13 +11,13 @@ import {childrenOf, place, ServeClient, startServe} from './support.js';
 for (const kind of fakeKinds) {
 	test(`${kind}: E6 FR-14.3 a Codex that is stopped lets calls run out of time, and is used again when it goes on`, async t => {
 		const at = await place(t, kind);
-		at.configure('[plugins.codex-mcp]\nrequest_timeout_secs = 1\n');
+		at.configure('[plugins.codex-mcp]\nrequest_timeout_secs = 3\n');
 		const client = await startServe(t, at);
 		const {codexId} = await client.codex({prompt: 'say:1', identity: 'a'});
 		const [codex = 0] = childrenOf(client.running.pid);
 		process.kill(codex, 'SIGSTOP');
 		const late = await client.reply(codexId, 'say:LATE');
-		t.like(late.error, {code: -32006, timeout_secs: 1});
+		t.like(late.error, {code: -32006, timeout_secs: 3});
 		t.like(await client.status(), {child_alive: true});
 		process.kill(codex, 'SIGCONT');
 		t.is((await client.reply(codexId, 'say:AGAIN')).structured.content, 'AGAIN');

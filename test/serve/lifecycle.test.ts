@@ -1,4 +1,5 @@
-import {existsSync, readFileSync} from 'node:fs';
+import {existsSync, readFileSync, writeFileSync} from 'node:fs';
+import {join} from 'node:path';
 import test from 'ava';
 import {fakeKinds} from '../helpers/fake-codex.js';
 import {place, startServe} from './support.js';
@@ -7,10 +8,13 @@ import {place, startServe} from './support.js';
 
 for (const kind of fakeKinds) {
 	test(`${kind}: Checklist: busy during a turn, idle after it, for codex and codex-reply; FR-17.1 FR-17.5`, async t => {
-		const client = await startServe(t, await place(t, kind));
-		const first = client.codex({prompt: 'say:1\nslow:2000', identity: 'a'});
+		const at = await place(t, kind);
+		const client = await startServe(t, at);
+		const [one, two] = [join(at.base, 'one'), join(at.base, 'two')];
+		const first = client.codex({prompt: `say:1\nuntil:${one}`, identity: 'a'});
 		await client.busy('a');
 		t.like(await client.status(), {busy_thread_count: 1, idle_thread_count: 0});
+		writeFileSync(one, '');
 		const {codexId} = await first;
 		t.like((await client.threads())[0], {
 			codex_id: codexId,
@@ -19,8 +23,9 @@ for (const kind of fakeKinds) {
 			turns: 1,
 			last_text: '1',
 		});
-		const second = client.reply(codexId, 'say:2\nslow:2000');
+		const second = client.reply(codexId, `say:2\nuntil:${two}`);
 		await client.busy('a');
+		writeFileSync(two, '');
 		await second;
 		t.like((await client.threads())[0], {state: 'idle', turns: 2, last_text: '2'});
 	});

@@ -8,8 +8,8 @@ import {setTimeout as sleep} from 'node:timers/promises';
 import {fileURLToPath} from 'node:url';
 import type {ExecutionContext} from 'ava';
 import {type Message, opening} from '../helpers/bridge.js';
+import {freePort} from '../helpers/free-port.js';
 import type {RunningGateway} from '../helpers/gateway.js';
-import {freePort} from '../raw/support.js';
 import {tempFolder} from '../store/temp-folder.js';
 import {need} from './tools.js';
 

@@ -2,8 +2,8 @@ import {type ChildProcess, spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {readFileSync} from 'node:fs';
 import type {ExecutionContext} from 'ava';
+import {freePort} from '../helpers/free-port.js';
 import {until} from '../operators/support.js';
-import {freePort} from '../raw/support.js';
 import {tempFolder} from '../store/temp-folder.js';
 import {need} from './tools.js';
 

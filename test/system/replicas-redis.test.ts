@@ -4,17 +4,23 @@ import {writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
+import {isDeepStrictEqual} from 'node:util';
 import test, {type ExecutionContext} from 'ava';
 import {logged, until} from '../faults/support.js';
-import {type GatewayOptions, messageIn, program, type RunningGateway} from '../helpers/gateway.js';
-import {freePort} from '../raw/support.js';
-import {roam, startReplicas} from '../replicas/support.js';
+import {freePort} from '../helpers/free-port.js';
+import {
+	type Answer,
+	type GatewayOptions,
+	messageIn,
+	program,
+	type RunningGateway,
+} from '../helpers/gateway.js';
+import {type Roamer, roam, startReplicas} from '../replicas/support.js';
 import {tempFolder} from '../store/temp-folder.js';
 import {becomes} from './balanced.js';
 import {cli, type RunningRedis, startRedis, userOfDocs} from './redis.js';
 import {need, run} from './tools.js';
 
-const own = {authorization: 'Bearer a'};
 const LIMIT = 12;
 const USER = 'bridge:planted-password';
 
@@ -31,24 +37,49 @@ async function replicasOf(
 	return [one, two];
 }
 
+const ask = {id: 1, method: 'pid'};
+
+/** A client of one replica, unless another does not know it when it forgets its id. */
+async function known(
+	[one, two]: [RunningGateway, RunningGateway],
+	headers: {readonly [name: string]: string},
+): Promise<Roamer | undefined> {
+	const client = await roam(one, 'puppet', headers);
+	const {result} = await client.ask(one, 'pid');
+	const {result: same} = messageIn(await two.post('puppet', ask, headers));
+	return isDeepStrictEqual(result, same) ? client : undefined;
+}
+
+/** Tries with new clients: on a busy machine, the store may seem to be too slow for once, and a replica go on without it. */
+async function oneOf<T>(
+	t: ExecutionContext,
+	attempt: (headers: {readonly [name: string]: string}) => Promise<T | undefined>,
+): Promise<T> {
+	for (let tries = 1; ; tries++) {
+		const found = await attempt({authorization: `Bearer ${tries}`});
+		if (found !== undefined) return found;
+		t.true(tries < 5);
+	}
+}
+
 /** Who forgets its id is known at another replica, and what it asks of both is counted together. */
-async function isShared(t: ExecutionContext, [one, two]: [RunningGateway, RunningGateway]): Promise<void> {
-	const ask = {id: 1, method: 'pid'};
-	/** On a busy machine, the store may seem to be too slow for once, and a replica go on without it. */
-	const isCounted = async (headers: {readonly [name: string]: string}): Promise<boolean> => {
-		const client = await roam(one, 'puppet', headers);
-		const {result} = await client.ask(one, 'pid');
-		t.deepEqual(messageIn(await two.post('puppet', ask, headers)).result, result);
+async function isShared(t: ExecutionContext, replicas: [RunningGateway, RunningGateway]): Promise<void> {
+	const [one, two] = replicas;
+	/** What is said to who asks too much. */
+	const refused = await oneOf(t, async headers => {
+		const client = await known(replicas, headers);
 		// So far, there were four.
-		const statuses: number[] = [];
-		for (let at = 0; at < LIMIT; at++)
-			statuses.push((await client.post(at % 2 === 0 ? one : two, {id: at, method: 'pid'})).status);
-		return statuses.join() === [...Array(LIMIT - 4).fill(200), 429, 429, 429, 429].join();
-	};
-	let tries = 1;
-	while (!(await isCounted({authorization: `Bearer ${tries}`}))) t.true(tries++ < 5);
-	const refused = await two.post('puppet', ask, {authorization: `Bearer ${tries}`});
-	t.is(refused.status, 429);
+		const answers: Answer[] = [];
+		for (let at = 0; client && at < LIMIT; at++)
+			answers.push(await client.post(at % 2 === 0 ? one : two, {id: at, method: 'pid'}));
+		const expected = [...Array(LIMIT - 4).fill(200), 429, 429, 429, 429];
+		return isDeepStrictEqual(
+			answers.map(({status}) => status),
+			expected,
+		)
+			? answers.at(-1)
+			: undefined;
+	});
 	t.true(Number(refused.headers.get('retry-after')) > 3000);
 	t.like(JSON.parse(refused.text), {error: {code: -31003, data: {kind: 'overloaded'}}});
 	// Others are not meant.
@@ -150,11 +181,7 @@ test.serial(
 		await first.kill();
 		for (const {running} of replicas) await running.says(/store\.down/);
 		for (const gateway of replicas) await becomes(gateway, 'ready');
-		const client = await roam(replicas[0], 'puppet', own);
-		t.deepEqual(
-			messageIn(await replicas[1].post('puppet', {id: 1, method: 'pid'}, own)).result,
-			(await client.ask(replicas[0], 'pid')).result,
-		);
+		await oneOf(t, headers => known(replicas, headers));
 		t.regex(await second.cli(['KEYS', 'bridge:last:*']), /^bridge:last:/);
 		t.is(await second.cli(['ACL', 'LOG']), '');
 	},
@@ -211,7 +238,7 @@ function startSentinel(t: ExecutionContext, watched: number, options: readonly s
 	const file = join(tempFolder(t), 'sentinel.conf');
 	const lines = [
 		...['bind 127.0.0.1', `sentinel monitor shared 127.0.0.1 ${watched} 1`],
-		'sentinel down-after-milliseconds shared 500',
+		'sentinel down-after-milliseconds shared 3000',
 		...options,
 	];
 	writeFileSync(file, `${lines.join('\n')}\n`);

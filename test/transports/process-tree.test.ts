@@ -2,7 +2,7 @@ import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import process from 'node:process';
 import {Worker} from 'node:worker_threads';
-import test from 'ava';
+import test, {type ExecutionContext} from 'ava';
 import {
 	isTreeAlive,
 	lookForTree,
@@ -21,6 +21,22 @@ const url = new URL('../../lib/transports/process-tree.js', import.meta.url);
 /** The mark of a bridge that is no more: this namespace, but no process started when it says. */
 const deadMark = (): string => newMark().replace(/:\d+:\d+:(?=\w+$)/, ':1:never:');
 
+/** Starts a process with this mark that stays. Before it is ready, it may have no environment yet to be known by. */
+async function startMarked(t: ExecutionContext, mark: string): Promise<number> {
+	const started = startProcess(t, `${READY} ${STAYS}`, {[MARK]: mark});
+	await Promise.race([once(started.stdout ?? process.stdin, 'data'), once(started, 'exit')]);
+	return started.pid ?? 0;
+}
+
+/** Whether who has this mark is taken for left behind. If so, any bridge of another test may end it before it is seen. */
+async function isLeftBehind(t: ExecutionContext, mark: string): Promise<boolean> {
+	for (;;) {
+		const pid = await startMarked(t, mark);
+		if (orphans().includes(pid)) return true;
+		await until(() => !isRunning(pid));
+	}
+}
+
 test.serial('marks each child with a mark of its own', t => {
 	t.is(new Set([newMark(), newMark(), newMark()]).size, 3);
 });
@@ -37,20 +53,20 @@ test.serial('gives children of two threads two marks', async t => {
 
 test.serial('knows a marked process, until it has ended', async t => {
 	const mark = newMark();
-	const {pid = 0, ...started} = startProcess(t, STAYS, {[MARK]: mark});
+	const pid = await startMarked(t, mark);
 	t.true(isTreeAlive(pid, mark));
 	process.kill(pid, 'SIGKILL');
 	await until(() => !isTreeAlive(pid, mark));
 	t.false(isRunning(pid));
-	t.truthy(started);
 });
 
 test.serial('signals all that has the mark, whoever started it, and nobody else', async t => {
 	const mark = newMark();
-	const [one, other, stranger] = [mark, mark, newMark()].map(own => startProcess(t, STAYS, {[MARK]: own}));
-	signalTree(one?.pid ?? 0, mark, 'SIGTERM');
-	await until(() => !isRunning(one?.pid ?? 0) && !isRunning(other?.pid ?? 0));
-	t.true(isRunning(stranger?.pid ?? 0));
+	const started = [mark, mark, newMark()].map(own => startMarked(t, own));
+	const [one = 0, other = 0, stranger = 0] = await Promise.all(started);
+	signalTree(one, mark, 'SIGTERM');
+	await until(() => !isRunning(one) && !isRunning(other));
+	t.true(isRunning(stranger));
 });
 
 test.serial(
@@ -78,25 +94,22 @@ test.serial('signals the group, though nobody in it has the mark', async t => {
 	t.pass();
 });
 
-test.serial('names what a bridge left behind that is no more', t => {
-	const {pid = 0} = startProcess(t, STAYS, {[MARK]: deadMark()});
-	t.true(orphans().includes(pid));
+test.serial('names what a bridge left behind that is no more', async t => {
+	t.true(await isLeftBehind(t, deadMark()));
 });
 
-test.serial('takes nobody for left behind whose bridge lives', t => {
-	const {pid = 0} = startProcess(t, STAYS, {[MARK]: newMark()});
+test.serial('takes nobody for left behind whose bridge lives', async t => {
+	const pid = await startMarked(t, newMark());
 	t.false(orphans().includes(pid));
 });
 
-test.serial('takes nobody for left behind that another container started', t => {
-	const {pid = 0} = startProcess(t, STAYS, {[MARK]: deadMark().replace(/^\d+/, '1')});
+test.serial('takes nobody for left behind that another container started', async t => {
+	const pid = await startMarked(t, deadMark().replace(/^\d+/, '1'));
 	t.false(orphans().includes(pid));
 });
 
-test.serial('takes a later process with the number of a dead bridge for another', t => {
-	const stale = newMark().replace(/:\d+:(?=\w+$)/, ':never:');
-	const {pid = 0} = startProcess(t, STAYS, {[MARK]: stale});
-	t.true(orphans().includes(pid));
+test.serial('takes a later process with the number of a dead bridge for another', async t => {
+	t.true(await isLeftBehind(t, newMark().replace(/:\d+:(?=\w+$)/, ':never:')));
 });
 
 test.serial('says whether there was somebody to signal', async t => {
