@@ -80,7 +80,7 @@ test('PORT_006 a rule that was added logs to the destinations that there are', a
 	const port = await freePort();
 	await done(shared().endpoint, 'add-port-rule', rule(port));
 	const {client} = await exchange(port, 'logged as well');
-	const lines = await shared().connection(client);
+	const lines = await shared().connection(client, port);
 	t.like(lines[0], {event: 'open', to: `127.0.0.1:${shared().echo.port}`, listen_port: port});
 	t.is(lines.filter(({data}) => data === 'logged as well').length, 2);
 });
@@ -197,7 +197,7 @@ test('I8 a connection that is open when its rule is removed goes on to its own e
 	t.is(String(await readBytes(socket, 5)), 'after');
 	socket.end();
 	socket.resume();
-	const lines = await shared().connection(client);
+	const lines = await shared().connection(client, port);
 	t.is(lines.filter(({data}) => data === 'after').length, 2);
 	t.is(lines.at(-1)?.event, 'close');
 });

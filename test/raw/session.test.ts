@@ -52,7 +52,7 @@ test('SIMPLE_007 SIMPLE_008 CMD_006 each rule has a listener of its own, in fron
 test('SIMPLE_021 with two rules to one target, listen_port tells which of them a line is about', async t => {
 	for (const port of shared().ports) {
 		const {client} = await exchange(port, 'x');
-		const lines = await shared().connection(client);
+		const lines = await shared().connection(client, port);
 		for (const {event, listen_port} of lines) if (event !== 'close') t.is(listen_port, port);
 	}
 });
@@ -70,7 +70,7 @@ test('SIMPLE_008A SIMPLE_012 ids are eight base-62 digits, grow by one over all 
 	const ids: string[] = [];
 	for (const port of [...raw.ports, ...raw.ports, ...raw.ports]) {
 		const {client} = await exchange(port, 'x');
-		const lines = await raw.connection(client);
+		const lines = await raw.connection(client, port);
 		t.is(new Set(lines.map(({ConnID}) => ConnID)).size, 1);
 		ids.push(lines[0]?.ConnID ?? '');
 	}
@@ -132,7 +132,7 @@ test('SIMPLE_013 each chunk is a line of its own, in the order of time', async t
 test('SIMPLE_015A from is who speaks; the target is called as the rule calls it', async t => {
 	const {echo, ports} = shared();
 	const {client} = await exchange(ports[1] ?? 0, 'x');
-	const [open, ...rest] = await shared().connection(client);
+	const [open, ...rest] = await shared().connection(client, ports[1]);
 	const target = `localhost:${echo.port}`;
 	t.like(open, {from: client, to: target});
 	for (const {data, from, to} of rest) {

@@ -90,9 +90,14 @@ export class Raw {
 		return (await this.running.message(message => fits(message as unknown as Line))) as unknown as Line;
 	}
 
-	/** The lines on stdout about the connection of this client, once it is closed. */
-	async connection(client: string): Promise<Line[]> {
-		const {ConnID} = await this.line(({event, from}) => event === 'open' && from === client);
+	/**
+	 * The lines on stdout about the connection of this client to that port, once it is closed. To another port, there may
+	 * have been one from the same address before.
+	 */
+	async connection(client: string, port = this.port): Promise<Line[]> {
+		const {ConnID} = await this.line(
+			({event, from, listen_port}) => event === 'open' && from === client && listen_port === port,
+		);
 		await this.line(line => line.event === 'close' && line.ConnID === ConnID);
 		return this.lines.filter(line => line.ConnID === ConnID);
 	}
