@@ -1,4 +1,4 @@
-import test from 'ava';
+import test, {type ExecutionContext} from 'ava';
 import fc from 'fast-check';
 import {Numbered} from '../../lib/replicas/numbered.js';
 import {opening} from '../helpers/bridge.js';
@@ -9,12 +9,17 @@ import {roam, startReplica, startReplicas} from './support.js';
 const servers = {puppet: program('puppet')};
 const pid = {id: 1, method: 'pid'};
 
-test('M3 what was handed on is good once, for one replica, and with the body that it had', async t => {
-	const replicas: RunningGateway[] = [];
-	const {address, overheard} = await standBetween(t, () => replicas[0] as RunningGateway);
+/** Two replicas, with somebody on the way to the first. */
+async function overhearing(t: ExecutionContext, change?: (body: Buffer) => Buffer) {
+	const owner: {gateway?: RunningGateway} = {};
+	const {address, overheard} = await standBetween(t, () => owner.gateway as RunningGateway, change);
 	const one = await startReplica(t, {servers, advertise: address});
-	replicas.push(one);
-	const two = await startReplica(t, {servers});
+	owner.gateway = one;
+	return {one, two: await startReplica(t, {servers}), overheard};
+}
+
+test('M3 what was handed on is good once, for one replica, and with the body that it had', async t => {
+	const {one, two, overheard} = await overhearing(t);
 	const client = await roam(one, 'puppet', {authorization: 'Bearer planted'});
 	const {result} = await client.ask(one, 'pid');
 	t.deepEqual((await client.ask(two, 'pid')).result, result);
@@ -32,14 +37,10 @@ test('M3 what was handed on is good once, for one replica, and with the body tha
 });
 
 test('M3 what was changed between two replicas is refused', async t => {
-	const replicas: RunningGateway[] = [];
 	let isChanged = false;
 	const change = (body: Buffer): Buffer =>
 		isChanged ? Buffer.from(body.toString().replace('echo', 'exit')) : body;
-	const {address} = await standBetween(t, () => replicas[0] as RunningGateway, change);
-	const one = await startReplica(t, {servers, advertise: address});
-	replicas.push(one);
-	const two = await startReplica(t, {servers});
+	const {one, two} = await overhearing(t, change);
 	const client = await roam(one, 'puppet');
 	isChanged = true;
 	t.is((await client.post(two, {id: 1, method: 'echo'})).status, 403);
@@ -47,11 +48,7 @@ test('M3 what was changed between two replicas is refused', async t => {
 });
 
 test('M3 the session of a client of 2024-11-05 is not named where a request goes by', async t => {
-	const replicas: RunningGateway[] = [];
-	const {address, overheard} = await standBetween(t, () => replicas[0] as RunningGateway);
-	const one = await startReplica(t, {servers, advertise: address});
-	replicas.push(one);
-	const two = await startReplica(t, {servers});
+	const {one, two, overheard} = await overhearing(t);
 	const stream = await fetch(new URL('/mcp/puppet/sse', one.base), {headers: {accept: 'text/event-stream'}});
 	const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
 	t.teardown(() => reader?.cancel());
