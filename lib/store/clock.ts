@@ -2,13 +2,33 @@
 let offset = performance.timeOrigin;
 /** They drift apart by less, unless somebody sets the one on the wall, or the machine was asleep. */
 const DRIFT_MS = 2;
+/** Looks at both that take longer were not taken together. */
+const TOGETHER_MS = 0.5;
+const MAX_LOOKS = 100;
+/** What the clock on the wall is corrected by does not put back what was told; that somebody sets it does. */
+const CORRECTION_MICROS = 1_000_000;
+let latest = 0;
 
 /** The time in microseconds since the epoch, by the clock on the wall. */
 export function microseconds(): number {
 	const elapsed = performance.now();
-	const now = Date.now();
-	if (Math.abs(offset + elapsed - now) > DRIFT_MS) offset = now - elapsed;
-	return Math.round((offset + elapsed) * 1000);
+	if (isOff(elapsed, Date.now())) compare();
+	const at = Math.round((offset + elapsed) * 1000);
+	if (at >= latest || latest - at > CORRECTION_MICROS) latest = at;
+	return latest;
+}
+
+const isOff = (elapsed: number, now: number): boolean => Math.abs(offset + elapsed - now) > DRIFT_MS;
+
+/** Compares the clocks. Who was made to wait between the two looks would take one of them for set. */
+function compare(): void {
+	for (let look = 0; look < MAX_LOOKS; look++) {
+		const before = performance.now();
+		const now = Date.now();
+		if (performance.now() - before > TOGETHER_MS) continue;
+		if (isOff(before, now)) offset = now - before;
+		return;
+	}
 }
 
 /** UTC with six decimals: `2026-11-16T01:02:03.456789Z`. */

@@ -46,3 +46,20 @@ test('does not go back', t => {
 		times.toSorted((one, other) => one - other),
 	);
 });
+
+test.serial('does not jump when this process has to wait between two looks at clocks', t => {
+	const {now} = Date;
+	t.teardown(() => {
+		Date.now = now;
+	});
+	let isWaiting = true;
+	Date.now = () => {
+		const until = performance.now() + (isWaiting ? 20 : 0);
+		isWaiting = false;
+		while (performance.now() < until);
+		return now();
+	};
+	const first = microseconds();
+	t.false(isWaiting);
+	t.true(microseconds() - first >= 20_000);
+});

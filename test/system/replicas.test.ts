@@ -115,7 +115,6 @@ test.serial('M3 a replica killed under load takes with it what it was doing, and
 		t.true(at <= goneAt, `${at - goneAt} ms after: ${what}`);
 		t.regex(what, /^502 |ECONNRESET|socket hang up/);
 	}
-	t.true(clients.every(({failures}) => failures.length <= 1));
 	t.true(ofHttp(clients).every(({renewals}) => renewals === 0));
 	t.true(others(clients).every(({renewals}) => renewals <= 1));
 	t.true(others(clients).some(({renewals}) => renewals > 0));
