@@ -57,12 +57,15 @@ export function beginSession(
 	const client: HttpSession = new HttpSession({
 		...{name: 'client', log, signAfterMs: method => signAfter(service, conversation.session.client, method)},
 		id: answer => {
+			if (!replicas) return id;
 			const portable = portableOf(conversation, answer);
-			// Its id says so, so it is.
-			if (carriage && !portable) carriage.isFixed = true;
-			const given = replicas?.idFor(id, holderOf(conversation), portable);
-			if (given !== undefined && whose) replicas?.lastSessions?.note(whose, given);
-			return given ?? id;
+			const holder = holderOf(conversation);
+			const everywhere = portable && replicas.portableId(id, holder, portable);
+			// What the id says of it holds for all that is done with it here.
+			if (carriage && everywhere === undefined) carriage.isFixed = true;
+			const given = everywhere ?? replicas.ownId(id, holder);
+			if (whose) replicas.lastSessions?.note(whose, given);
+			return given;
 		},
 		streamsBefore: replicas && randomInt(MAX_STREAMS_BEFORE),
 		shared: replicas?.eventsOf(id),

@@ -188,7 +188,7 @@ export class Posts {
 		place: string,
 	): (() => string) | undefined {
 		const replicas = this.#options.replicas();
-		return replicas && (() => replicas.idFor(place, {service, principal}, undefined));
+		return replicas && (() => replicas.ownId(place, {service, principal}));
 	}
 }
 

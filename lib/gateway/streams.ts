@@ -43,7 +43,7 @@ export class Streams {
 		const own = newSessionId();
 		const path = `${service.path}/message`;
 		const holder = {service: service.config.name, principal: caller.principal};
-		const id = replicas()?.idFor(own, holder, undefined) ?? own;
+		const id = replicas()?.ownId(own, holder) ?? own;
 		this.#begin(own, new SseServer(res, {name: 'client', path, log, id}), service, caller);
 	}
 

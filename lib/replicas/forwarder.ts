@@ -44,7 +44,7 @@ export class Forwarder {
 		if (this.#gone.has(owner.instance) && passage.isRequest) return passage.refuse(unknown());
 		this.counts.forwarded++;
 		if (req.method === 'POST') this.#await(res);
-		if (await this.#options.owners?.isGone(owner)) {
+		if (await this.#options.owners.isGone(owner)) {
 			this.#failed(NO_LEASE, undefined);
 			return passage.refuse(unknown());
 		}

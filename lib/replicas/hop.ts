@@ -51,7 +51,7 @@ type Told = {
 type Proven = {
 	/** Whether it takes no more. */
 	readonly isLeaving: boolean;
-	/** Whether it is not the one that was asked, which is gone then. */
+	/** Whether it is not the one that was asked. */
 	readonly isAnother: boolean;
 };
 

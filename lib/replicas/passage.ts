@@ -44,8 +44,8 @@ const isUnheard = (error: NodeJS.ErrnoException): boolean =>
 /** What a passage needs to know. */
 export type PassageOptions = {
 	readonly hop: Hop;
-	/** Who is there, where there is a store that knows. */
-	readonly owners: Owners | undefined;
+	/** Who is there, as far as a store knows. */
+	readonly owners: Owners;
 };
 
 /** What a passage tells. */
@@ -61,7 +61,7 @@ export class Passage {
 	readonly #forwarded: Forwarded;
 	readonly #options: PassageOptions;
 	readonly #told: Told;
-	readonly #headers: Headers;
+	#headers: Headers = {};
 	#stop: () => void = () => {};
 	/** Whether the answer is a stream of events. */
 	#isStream = false;
@@ -72,8 +72,6 @@ export class Passage {
 		this.#forwarded = forwarded;
 		this.#options = options;
 		this.#told = told;
-		const {req, owner, body} = forwarded;
-		this.#headers = options.hop.headersFor(req, owner.instance, body);
 	}
 
 	/** The id of the request that is handed on, as text. Looked for only when something is to be answered here. */
@@ -91,6 +89,7 @@ export class Passage {
 		const {req, res, owner, body, timeoutMs} = this.#forwarded;
 		const url = new URL(owner.address);
 		url.pathname = pathOf(req.url ?? '');
+		this.#headers = this.#options.hop.headersFor(req, owner.instance, body);
 		this.#stop = exchangeOver(agent, {
 			method: req.method as Exchange['method'],
 			url,
@@ -104,7 +103,8 @@ export class Passage {
 			clearInterval(this.#looks);
 			this.#stop();
 		});
-		if (this.#options.owners) this.#looks = setInterval(() => void this.#look(), LOOK_MS).unref();
+		// Who had no lease cannot lose it.
+		if (owner.term > 0) this.#looks = setInterval(() => void this.#look(), LOOK_MS).unref();
 		if (timeoutMs > 0 && req.method === 'POST')
 			this.#patience = setTimeout(() => this.#tooSlow(), timeoutMs + GRACE_MS).unref();
 	}
@@ -116,7 +116,6 @@ export class Passage {
 		if (!proven || proven.isAnother) {
 			// Somebody else is there by now. What it says is not for the client.
 			if (!proven) this.#told.onFailure('what is there is no replica', false);
-			else this.#told.onLeaving();
 			this.refuse(unknown());
 			return {onData: (_, flow) => flow.stop(), onEnd: () => {}};
 		}
@@ -136,7 +135,7 @@ export class Passage {
 	/** A replica that is silent may be at work, or have stopped. */
 	async #look(): Promise<void> {
 		const {owner, res} = this.#forwarded;
-		if (!(await this.#options.owners?.isGone(owner)) || res.destroyed || res.writableEnded) return;
+		if (!(await this.#options.owners.isGone(owner)) || res.destroyed || res.writableEnded) return;
 		this.#told.onFailure(NO_LEASE, false);
 		this.#stop();
 		if (res.headersSent) this.#cut();

@@ -77,11 +77,14 @@ export class Replicas {
 		return this.#store.url && this.#lastSessions;
 	}
 
-	/** The id that a client is to know a session by. One that cannot be carried on elsewhere names this replica. */
-	idFor(id: string, holder: Holder, portable: Portable | undefined): string {
-		const everywhere = portable && this.#ids.make({id, place: portable}, holder);
-		// That of an owner is never too long.
-		return everywhere ?? this.#ids.make({id, place: this.#self()}, holder) ?? '';
+	/** The id that a client is to know a session by that any replica can carry on; undefined if it would be too long. */
+	portableId(id: string, holder: Holder, portable: Portable): string | undefined {
+		return this.#ids.make({id, place: portable}, holder);
+	}
+
+	/** The id that a client is to know something by that only this replica has. It is never too long. */
+	ownId(id: string, holder: Holder): string {
+		return this.#ids.make({id, place: this.#self()}, holder) ?? '';
 	}
 
 	read(id: string, holder: Holder): Named | undefined {
