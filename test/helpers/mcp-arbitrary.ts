@@ -9,7 +9,7 @@ import {
 } from './mcp-arbitrary/requests.js';
 import {clientResults, modernMeta, serverResults, taskCreated} from './mcp-arbitrary/results.js';
 import {id, type Members, objectOf, since, text, type Values} from './mcp-arbitrary/values.js';
-import type {McpVersion, Sender} from './mcp-schema.js';
+import type {McpVersion, Sender} from './mcp-version.js';
 
 /** A valid message, with what it takes to know what it is. */
 export type Sample = {
@@ -63,15 +63,14 @@ const mayBeTask: ReadonlySet<string> = new Set([
 	'elicitation/create',
 ]);
 
-/** A result that asks for something; what is in it and what to repeat with it may each be all there is. */
+/** A result that asks for input: with at least one input request, or with a state, or with both. */
 function inputRequired(version: McpVersion): Values {
 	const resultType = fc.constant('input_required');
-	const asked = {inputRequests: inputRequests(version)};
 	const state = {requestState: text};
 	const own = {_meta: modernMeta(version)};
 	return fc.oneof(
-		objectOf({resultType, ...asked}, {...state, ...own}),
-		objectOf({resultType, ...state}, own),
+		objectOf({resultType, inputRequests: inputRequests(version, 1)}, {...state, ...own}),
+		objectOf({resultType, ...state}, {inputRequests: inputRequests(version), ...own}),
 	);
 }
 
@@ -144,6 +143,15 @@ function makeSamples(version: McpVersion, sender: Sender): SamplesByKind {
 		result: results(version, sender),
 		error: errors(version, sender),
 	};
+}
+
+/** The methods of the requests and notifications that a side may send. */
+export function methodsOf(
+	version: McpVersion,
+	sender: Sender,
+): {requests: string[]; notifications: string[]} {
+	const {request, notification} = samplesOf(version, sender);
+	return {requests: [...request.keys()], notifications: [...notification.keys()]};
 }
 
 /** How often there is a message of each kind: results differ most from version to version. */

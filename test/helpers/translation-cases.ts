@@ -1,5 +1,7 @@
 import {readdirSync, readFileSync} from 'node:fs';
-import {type Answered, type McpVersion, problemsOf, versions} from './mcp-schema.js';
+import {isMcpVersion} from './mcp-version.js';
+import type {Request, RequestsById} from './validity/rules.js';
+import type {Validator} from './validity/validators.js';
 
 /** The members of a case that tell what is sent, and to whom. */
 export type Case = {
@@ -36,16 +38,12 @@ function messagesIn(after: unknown, {afterDef}: Case): unknown[] {
 	return [after];
 }
 
-/** The request that an answer in the case belongs to: one for all, or one for each id, be it number or text. */
-function answersOf({
-	method,
-	methods,
-	afterDef = '',
-}: Case): Answered | ReadonlyMap<string | number, Answered> {
+/** The request that a response in the case belongs to: one for all, or one by id, which is a number or a string. */
+function requestsOf({method, methods, afterDef = ''}: Case): Request | RequestsById {
 	if (methods)
 		return new Map(
 			Object.entries(methods).flatMap(
-				([id, each]): Array<[string | number, Answered]> => [
+				([id, each]): Array<[string | number, Request]> => [
 					[id, {method: each}],
 					[Number(id), {method: each}],
 				],
@@ -55,14 +53,13 @@ function answersOf({
 	return {method: method ?? 'none', ...(hasOwn ? {definition: afterDef} : {})};
 }
 
-export const isMcpVersion = (text: string): text is McpVersion => versions.some(version => version === text);
-
-/** What is wrong with what is sent, under the schema of who gets it. */
-export function problemsIn(after: unknown, each: Case): string[] {
+/** The violations in the messages that a case expects, under the version of their receiver. */
+export function violationsIn(each: Case, validator: Validator): string[] {
 	const version = each.afterVersion ?? each.to;
-	if (after === null || each.schemaExempt !== undefined) return [];
-	if (!isMcpVersion(version)) return [`${version} has no schema`];
-	return messagesIn(after, each).flatMap(message => problemsOf(version, message, answersOf(each)));
+	if (each.after === null || each.schemaExempt !== undefined) return [];
+	if (!isMcpVersion(version)) return [`${version} is not a version of the protocol`];
+	const messages = messagesIn(each.after, each);
+	return messages.flatMap(message => validator.violations(version, message, requestsOf(each)));
 }
 
 export const cases: readonly Case[] = files.map(

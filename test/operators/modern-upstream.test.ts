@@ -1,6 +1,6 @@
 import test from 'ava';
 import {type JsonObject, objectOf} from '../../lib/protocol/json.js';
-import {problemsOf} from '../helpers/mcp-schema.js';
+import {validators} from '../helpers/validity/validators.js';
 import {clientInfo, envelope, lastOf, type Pair, serverInfo, versioned} from '../helpers/version-stages.js';
 import {LOG_LEVEL, MODERN, modernServerPair, news, textResult} from './modern-support.js';
 
@@ -233,7 +233,8 @@ test('properties that are true or false are schemas that mean the same', t => {
 test('capabilities without a word in the modern schema are counted and told once', async t => {
 	const pair = modernServerPair({clientCapabilities: {experimental: {x: {a: null}}}});
 	pair.client.say({id: 1, method: 'tools/list'});
-	t.deepEqual(problemsOf(MODERN, lastOf(pair.upstream), {method: 'tools/list'}), []);
+	for (const validator of validators)
+		t.deepEqual(validator.violations(MODERN, lastOf(pair.upstream), {method: 'tools/list'}), []);
 	t.deepEqual([...pair.session.losses], [['null and fractions in capabilities', 1]]);
 	const lost = (await pair.entries()).filter(({event}) => event === 'proxy.feature.lost');
 	t.is(lost.length, 1);

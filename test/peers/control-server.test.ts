@@ -3,10 +3,10 @@ import test, {type ExecutionContext} from 'ava';
 import {freePort} from '../helpers/free-port.js';
 import {linesIn, type Raw, sorted, startRaw} from '../raw/support.js';
 import {dial, exchange, readBytes, startEcho} from '../raw/tcp.js';
-import {isModern, releases} from './eras.js';
+import {isModern, type Release, releases} from './eras.js';
 import {type Inspection, inspect} from './inspector.js';
 import {toolNames} from './json-client.js';
-import {peerUrl, temporaryFolder} from './peers.js';
+import {temporaryFolder} from './peers.js';
 
 /* The control server of `bridge raw`, driven by real clients while traffic flows. */
 
@@ -33,12 +33,16 @@ function isComplete(modules: object): modules is Modules {
 }
 
 /** A client made with this release of the SDK, connected to the control server. */
-async function connectClient(t: ExecutionContext, folder: string, endpoint: string): Promise<Client> {
-	const isV2 = folder.startsWith('@modelcontextprotocol/client');
+async function connectClient(
+	t: ExecutionContext,
+	{sdk, version, folder}: Release,
+	endpoint: string,
+): Promise<Client> {
+	const isV2 = isModern(version);
 	const files = isV2 ? ['index.mjs'] : ['client/index.js', 'client/streamableHttp.js'];
-	const parts = await Promise.all(files.map(file => import(peerUrl(`${folder}/${file}`).href)));
+	const parts = await Promise.all(files.map(file => import(new URL(file, folder).href)));
 	const modules: object = Object.assign({}, ...parts);
-	if (!isComplete(modules)) throw new TypeError(`${folder} has no client for HTTP`);
+	if (!isComplete(modules)) throw new TypeError(`SDK ${sdk} has no client for HTTP`);
 	const options = isV2 ? {versionNegotiation: {mode: 'auto'}} : {};
 	const client = new modules.Client({name: 'raw-tests', version: '1'}, {capabilities: {}, ...options});
 	t.teardown(() => client.close());
@@ -68,32 +72,35 @@ async function withTraffic(t: ExecutionContext): Promise<{raw: Raw; echo: number
 const FIVE = ['add-port-rule', 'remove-port-rule', 'shutdown', 'start-logging', 'stop-logging'];
 
 // The SDK of 2024-11-05 has no streamable HTTP.
-for (const {sdk, folder, version} of releases.slice(1))
-	test.serial(`A client of SDK ${sdk} steers bridge raw with all five tools while traffic flows`, async t => {
-		const {raw, echo, rounds} = await withTraffic(t);
-		const client = await connectClient(t, folder, raw.endpoint);
-		t.like(client.getServerVersion(), {name: 'rawprox'});
-		// The stateless era has no ping.
-		if (!isModern(version)) await client.ping();
-		t.deepEqual(sorted((await client.listTools()).tools.map(({name}) => name)), FIVE);
-		const call = async (name: string, args: object = {}): Promise<string> =>
-			(await client.callTool({name, arguments: args})).content[0]?.text ?? '';
-		const local_port = await freePort();
-		const logs = join(await temporaryFolder(t), 'logs');
-		await call('start-logging', {directory: logs});
-		const added = await call('add-port-rule', {local_port, target_host: '127.0.0.1', target_port: echo});
-		t.is(added, `Port rule added: ${local_port} -> 127.0.0.1:${echo}`);
-		t.is(String((await exchange(local_port, 'through the new rule')).answer), 'through the new rule');
-		const again = call('add-port-rule', {local_port, target_host: '127.0.0.1', target_port: echo});
-		await t.throwsAsync(again, {message: new RegExp(`Port ${local_port} already in use`)});
-		await call('remove-port-rule', {local_port});
-		await t.throwsAsync(dial(local_port), {code: 'ECONNREFUSED'});
-		await call('stop-logging', {directory: logs});
-		t.is(linesIn(logs).filter(({data}) => data === 'through the new rule').length, 2);
-		t.true(rounds() > 0);
-		t.true((await call('shutdown')).length > 0);
-		t.is((await raw.running.exited).code, 0);
-	});
+for (const release of releases.slice(1))
+	test.serial(
+		`A client of SDK ${release.sdk} steers bridge raw with all five tools while traffic flows`,
+		async t => {
+			const {raw, echo, rounds} = await withTraffic(t);
+			const client = await connectClient(t, release, raw.endpoint);
+			t.like(client.getServerVersion(), {name: 'rawprox'});
+			// The stateless era has no ping.
+			if (!isModern(release.version)) await client.ping();
+			t.deepEqual(sorted((await client.listTools()).tools.map(({name}) => name)), FIVE);
+			const call = async (name: string, args: object = {}): Promise<string> =>
+				(await client.callTool({name, arguments: args})).content[0]?.text ?? '';
+			const local_port = await freePort();
+			const logs = join(await temporaryFolder(t), 'logs');
+			await call('start-logging', {directory: logs});
+			const added = await call('add-port-rule', {local_port, target_host: '127.0.0.1', target_port: echo});
+			t.is(added, `Port rule added: ${local_port} -> 127.0.0.1:${echo}`);
+			t.is(String((await exchange(local_port, 'through the new rule')).answer), 'through the new rule');
+			const again = call('add-port-rule', {local_port, target_host: '127.0.0.1', target_port: echo});
+			await t.throwsAsync(again, {message: new RegExp(`Port ${local_port} already in use`)});
+			await call('remove-port-rule', {local_port});
+			await t.throwsAsync(dial(local_port), {code: 'ECONNREFUSED'});
+			await call('stop-logging', {directory: logs});
+			t.is(linesIn(logs).filter(({data}) => data === 'through the new rule').length, 2);
+			t.true(rounds() > 0);
+			t.true((await call('shutdown')).length > 0);
+			t.is((await raw.running.exited).code, 0);
+		},
+	);
 
 const textIn = ({stdout}: Inspection): string => String(stdout);
 

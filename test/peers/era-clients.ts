@@ -3,7 +3,7 @@ import {answersOf, capabilitiesOf} from './era-answers.js';
 import {type CommonClient, type EraClient, type Transport, tapped, type WireMessage} from './era-client.js';
 import {isModern, type Release} from './eras.js';
 import type {Owner} from './listening.js';
-import {type Command, peerUrl} from './peers.js';
+import type {Command} from './peers.js';
 
 /* A client for each version, made with a real SDK of its time. The project does not depend on any, so they are typed here. */
 
@@ -31,7 +31,7 @@ function hasClasses(modules: object): modules is SdkModules {
 }
 
 async function load({sdk, folder}: Release, files: readonly string[]): Promise<SdkModules & object> {
-	const urls = files.map(file => peerUrl(`${folder}/${file}`).href);
+	const urls = files.map(file => new URL(file, folder).href);
 	const modules: object = Object.assign({}, ...(await Promise.all(urls.map(url => import(url)))));
 	if (!hasClasses(modules)) {
 		throw new TypeError(`SDK ${sdk} has no Client or no StdioClientTransport`);

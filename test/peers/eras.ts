@@ -1,5 +1,5 @@
 import {fileURLToPath} from 'node:url';
-import {type Command, peersFolder} from './peers.js';
+import {type Command, peersFolder, peerUrl} from './peers.js';
 
 /* The five versions of MCP, and a server for each of them. */
 
@@ -16,17 +16,20 @@ export function isModern(version: Version): boolean {
 export interface Release {
 	readonly sdk: string;
 	readonly version: Version;
-	readonly folder: string;
+	readonly folder: URL;
 }
+
+/** A file of a devDependency. */
+const packageUrl = (path: string): URL => new URL(`../../node_modules/${path}`, peersFolder);
 
 /** The releases that clients are made with: one of the time of each version, and the last of the handshake era. */
 export const releases: readonly Release[] = [
-	{sdk: '1.0.1', version: '2024-11-05', folder: 'sdk-2024-11-05/dist'},
-	{sdk: '1.11.5', version: '2025-03-26', folder: 'sdk-2025-03-26/dist/esm'},
-	{sdk: '1.13.3', version: '2025-06-18', folder: 'sdk-2025-06-18/dist/esm'},
-	{sdk: '1.25.3', version: '2025-11-25', folder: 'sdk-2025-11-25/dist/esm'},
-	{sdk: '1.32.2', version: '2025-11-25', folder: '@modelcontextprotocol/sdk/dist/esm'},
-	{sdk: '2.4.0', version: '2026-07-28', folder: '@modelcontextprotocol/client/dist'},
+	{sdk: '1.0.1', version: '2024-11-05', folder: packageUrl('sdk-2024-11-05/dist/')},
+	{sdk: '1.11.5', version: '2025-03-26', folder: packageUrl('sdk-2025-03-26/dist/esm/')},
+	{sdk: '1.14.0', version: '2025-06-18', folder: packageUrl('sdk-2025-06-18/dist/esm/')},
+	{sdk: '1.25.3', version: '2025-11-25', folder: packageUrl('sdk-2025-11-25/dist/esm/')},
+	{sdk: '1.32.2', version: '2025-11-25', folder: peerUrl('@modelcontextprotocol/sdk/dist/esm/')},
+	{sdk: '2.4.0', version: '2026-07-28', folder: packageUrl('sdk-2026-07-28/dist/')},
 ];
 
 /** A program in the folder `servers`. */

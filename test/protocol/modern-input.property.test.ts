@@ -6,6 +6,7 @@ import {type HandshakeVersion, handshakeVersions} from '../../lib/protocol/versi
 import {elicitResult} from '../helpers/mcp-arbitrary/elicitation.js';
 import {modelResult, rootsResult} from '../helpers/mcp-arbitrary/results.js';
 import {type Sample, samplesOf} from '../helpers/mcp-arbitrary.js';
+import {type Validator, validators} from '../helpers/validity/validators.js';
 import {envelope} from '../helpers/version-stages.js';
 import {holds, isInputRequired, MODERN, Talk} from './modern-talk.js';
 
@@ -27,7 +28,12 @@ const responsesTo = (version: HandshakeVersion): {readonly [method: string]: fc.
 });
 
 /** A question of a handshake server, and what the modern client comes back with. */
-function asks(version: HandshakeVersion, {message}: Sample, responses: JsonObject): void {
+function asks(
+	version: HandshakeVersion,
+	{message}: Sample,
+	responses: JsonObject,
+	validator: Validator,
+): void {
 	const conversation = new Talk(MODERN, version, {client: able, server});
 	const params = {name: 'x', _meta: envelope(able)};
 	conversation.say('client', {...call, id: 'c', params});
@@ -47,20 +53,26 @@ function asks(version: HandshakeVersion, {message}: Sample, responses: JsonObjec
 		});
 		assert.ok(heard.length > 0);
 	}
-	conversation.check();
+	conversation.check(validator);
 }
 
-for (const version of handshakeVersions)
-	test(`what a ${version} server asks is a valid question to a modern client, and its answer valid back`, t => {
-		const questions = fc.oneof(...samplesOf(version, 'server').request.values());
-		const property = fc.property(questions, fc.record(responsesTo(version)), (question, responses) =>
-			asks(version, question, responses),
-		);
-		t.notThrows(() => holds(property, RUNS));
-	});
+for (const validator of validators)
+	for (const version of handshakeVersions)
+		test(`a request of a ${version} server to a stateless client and the response are valid (${validator.name})`, t => {
+			const questions = fc.oneof(...samplesOf(version, 'server').request.values());
+			const property = fc.property(questions, fc.record(responsesTo(version)), (question, responses) =>
+				asks(version, question, responses, validator),
+			);
+			t.notThrows(() => holds(property, RUNS));
+		});
 
 /** An answer of a modern server that asks for input, and what the handshake client answers to each question. */
-function needs(version: HandshakeVersion, method: string, {message}: Sample, answers: JsonObject): void {
+function needs(
+	{version, method}: {version: HandshakeVersion; method: string},
+	{message}: Sample,
+	answers: JsonObject,
+	validator: Validator,
+): void {
 	const conversation = new Talk(version, MODERN, {client: ableIn(version), server});
 	conversation.say('client', {jsonrpc: '2.0', id: 'c', method, params: {name: 'x', uri: 'file:///a'}});
 	const questions = conversation.say('upstream', {...message, id: 'c'});
@@ -70,7 +82,7 @@ function needs(version: HandshakeVersion, method: string, {message}: Sample, ans
 		if (id !== undefined && asked !== undefined)
 			conversation.say('client', answer ? {...answer.message, id} : {jsonrpc: '2.0', id, error});
 	}
-	conversation.check();
+	conversation.check(validator);
 }
 
 /** What a client of this version answers, or that it does not. */
@@ -90,12 +102,17 @@ const answersOf = (version: HandshakeVersion): fc.Arbitrary<JsonObject> => {
 	);
 };
 
-for (const version of handshakeVersions)
-	for (const method of ['tools/call', 'prompts/get', 'resources/read'])
-		test(`what ${method} of a modern server needs is asked of a ${version} client validly, and answered so`, t => {
-			const results = samplesOf(MODERN, 'server').result.get(method) ?? fc.constant(undefined);
-			const property = fc.property(results, answersOf(version), (needed, answers) => {
-				if (needed && isInputRequired(needed.message)) needs(version, method, needed, answers);
+/** Any result of a stateless server that asks for input, and any responses of a client of this version. */
+const inputNeeded = (version: HandshakeVersion, method: string, validator: Validator) => {
+	const results = samplesOf(MODERN, 'server').result.get(method) ?? fc.constant(undefined);
+	return fc.property(results, answersOf(version), (needed, answers) => {
+		if (needed && isInputRequired(needed.message)) needs({version, method}, needed, answers, validator);
+	});
+};
+
+for (const validator of validators)
+	for (const version of handshakeVersions)
+		for (const method of ['tools/call', 'prompts/get', 'resources/read'])
+			test(`input for ${method} of a stateless server, by a ${version} client, is valid (${validator.name})`, t => {
+				t.notThrows(() => holds(inputNeeded(version, method, validator), 2 * RUNS));
 			});
-			t.notThrows(() => holds(property, 2 * RUNS));
-		});

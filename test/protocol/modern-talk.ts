@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import {isObject, type JsonObject, objectOf} from '../../lib/protocol/json.js';
-import {type Answered, type McpVersion, methodsOf, problemsOf} from '../helpers/mcp-schema.js';
+import {methodsOf} from '../helpers/mcp-arbitrary.js';
+import type {McpVersion} from '../helpers/mcp-version.js';
+import type {Request} from '../helpers/validity/rules.js';
+import type {Validator} from '../helpers/validity/validators.js';
 import {type Pair, shakeHands, versioned} from '../helpers/version-stages.js';
 
 export const MODERN = '2026-07-28';
@@ -21,7 +24,7 @@ const plainlyAnswered: readonly unknown[] = [
 export class Talk {
 	readonly pair: Pair;
 	readonly #versions: {readonly [side in SideName]: McpVersion};
-	readonly #asked: {readonly [side in SideName]: Map<string | number, Answered>};
+	readonly #asked: {readonly [side in SideName]: Map<string | number, Request>};
 
 	constructor(client: McpVersion, upstream: McpVersion, capabilities: Capabilities = {}) {
 		this.#versions = {client, upstream};
@@ -55,15 +58,15 @@ export class Talk {
 			if (plainlyAnswered.includes(method)) this.pair.upstream.say({id, result: {}});
 	}
 
-	/** Whether all that either has heard is of its own version. */
-	check(): void {
+	/** Fails unless all that either side has received is valid in its own version. */
+	check(validator: Validator): void {
 		for (const side of ['client', 'upstream'] as const)
 			for (const message of this.pair[side].heard) {
 				const version = this.#versions[side];
-				const problems = problemsOf(version, message, this.#asked[side]);
+				const violations = validator.violations(version, message, this.#asked[side]);
 				if ('method' in message && !isSentBy(version, side, message.method))
-					problems.push(`${version} lets nobody send ${message.method} to the ${side}`);
-				assert.deepEqual(problems, [], `${side} heard ${JSON.stringify(message)}`);
+					violations.push(`${version} does not allow ${message.method} to the ${side}`);
+				assert.deepEqual(violations, [], `${side} received ${JSON.stringify(message)}`);
 			}
 	}
 }

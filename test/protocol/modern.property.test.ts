@@ -4,7 +4,8 @@ import {objectOf} from '../../lib/protocol/json.js';
 import {handshakeVersions} from '../../lib/protocol/version.js';
 import {clientCapabilities, serverCapabilities} from '../helpers/mcp-arbitrary/features.js';
 import {type Sample, samplesOf} from '../helpers/mcp-arbitrary.js';
-import type {McpVersion} from '../helpers/mcp-schema.js';
+import type {McpVersion, Sender} from '../helpers/mcp-version.js';
+import {type Validator, validators} from '../helpers/validity/validators.js';
 import {envelope} from '../helpers/version-stages.js';
 import {type Capabilities, holds, isInputRequired, MODERN, Talk} from './modern-talk.js';
 
@@ -23,35 +24,43 @@ const sampleOf = (samples: ReadonlyMap<string, fc.Arbitrary<Sample>>, method: st
 const isUnasked = ({definition}: Sample): boolean => definition === 'CreateTaskResult';
 
 /** A request of the client, and what the server answers, both of their own version. */
-function talk(conversation: Talk, question: Sample, answer: Sample | undefined): void {
+function talk(conversation: Talk, question: Sample, answer: Sample | undefined, validator: Validator): void {
 	const asked = conversation.say('client', question.message);
 	const request = asked.findLast(({method}) => method === question.method);
 	if (request && answer && !isUnasked(answer))
 		conversation.say('upstream', {...answer.message, ...('id' in answer.message ? {id: request.id} : {})});
-	conversation.check();
+	conversation.check(validator);
 }
 
 /** Any request with this method, and any answer to it: those that ask for input are the matter of another test. */
-const answered = (client: McpVersion, server: McpVersion, method: string, kind: 'result' | 'error') =>
+const answered = (
+	[client, server]: readonly [McpVersion, McpVersion],
+	method: string,
+	kind: 'result' | 'error',
+	validator: Validator,
+) =>
 	fc.property(
 		capabilitiesOf(client, server),
 		sampleOf(samplesOf(client, 'client').request, method),
 		sampleOf(samplesOf(server, 'server')[kind], method),
 		(capabilities, question, answer) => {
 			if (!question || (answer && isInputRequired(answer.message))) return;
-			talk(new Talk(client, server, capabilities), question, answer);
+			talk(new Talk(client, server, capabilities), question, answer, validator);
 		},
 	);
 
-for (const [client, server] of pairs)
-	for (const method of samplesOf(client, 'client').request.keys()) {
-		test(`${method} of a ${client} client is valid for a ${server} server, and so is its result back`, t => {
-			t.notThrows(() => holds(answered(client, server, method, 'result'), RUNS));
-		});
-		test(`an error for ${method} of a ${client} client is valid when it comes from a ${server} server`, t => {
-			t.notThrows(() => holds(answered(client, server, method, 'error'), RUNS));
-		});
-	}
+for (const validator of validators)
+	for (const pair of pairs)
+		for (const method of samplesOf(pair[0], 'client').request.keys()) {
+			const [client, server] = pair;
+			const request = `${method} of a ${client} client`;
+			test(`${request} and its result are valid through a ${server} server (${validator.name})`, t => {
+				t.notThrows(() => holds(answered(pair, method, 'result', validator), RUNS));
+			});
+			test(`an error of a ${server} server for ${request} is valid (${validator.name})`, t => {
+				t.notThrows(() => holds(answered(pair, method, 'error', validator), RUNS));
+			});
+		}
 
 /** What there may be to say something about: a call, and a stream. */
 function busy(client: McpVersion, server: McpVersion, capabilities: Capabilities): Talk {
@@ -69,19 +78,27 @@ function busy(client: McpVersion, server: McpVersion, capabilities: Capabilities
 	return conversation;
 }
 
-for (const [client, server] of pairs)
-	for (const sender of ['client', 'server'] as const) {
-		const own = sender === 'client' ? client : server;
-		test(`a notification of a ${client} client's ${server} server, sent by the ${sender}, is valid or not passed on`, t => {
-			const said = fc.oneof(...samplesOf(own, sender).notification.values());
-			const property = fc.property(capabilitiesOf(client, server), said, (capabilities, {message}) => {
-				const conversation = busy(client, server, capabilities);
-				conversation.say(sender === 'client' ? 'client' : 'upstream', message);
-				conversation.check();
+/** Any notification of one side, while a call and a stream are open. */
+const notified = (
+	[client, server]: readonly [McpVersion, McpVersion],
+	sender: Sender,
+	validator: Validator,
+) => {
+	const own = sender === 'client' ? client : server;
+	const sent = fc.oneof(...samplesOf(own, sender).notification.values());
+	return fc.property(capabilitiesOf(client, server), sent, (capabilities, {message}) => {
+		const conversation = busy(client, server, capabilities);
+		conversation.say(sender === 'client' ? 'client' : 'upstream', message);
+		conversation.check(validator);
+	});
+};
+
+for (const validator of validators)
+	for (const pair of pairs)
+		for (const sender of ['client', 'server'] as const)
+			test(`a notification of the ${sender}, ${pair.join(' client to ')} server, is valid or not forwarded (${validator.name})`, t => {
+				t.notThrows(() => holds(notified(pair, sender, validator), 5 * RUNS));
 			});
-			t.notThrows(() => holds(property, 5 * RUNS));
-		});
-	}
 
 test('a modern request has what a handshake server expects, whatever else its envelope holds', t => {
 	const {pair} = new Talk(MODERN, '2025-11-25');

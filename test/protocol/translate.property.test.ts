@@ -3,10 +3,13 @@ import test from 'ava';
 import fc from 'fast-check';
 import {type Outcome, Translator} from '../../lib/protocol/translate.js';
 import {type HandshakeVersion, handshakeVersions} from '../../lib/protocol/version.js';
-import {messagesOf, type Sample} from '../helpers/mcp-arbitrary.js';
-import {type Answered, type McpVersion, methodsOf, problemsOf, type Sender} from '../helpers/mcp-schema.js';
+import {messagesOf, methodsOf, type Sample} from '../helpers/mcp-arbitrary.js';
+import type {McpVersion, Sender} from '../helpers/mcp-version.js';
+import type {Request} from '../helpers/validity/rules.js';
+import {type Validator, validators} from '../helpers/validity/validators.js';
 
 type Json = {readonly [key: string]: unknown};
+type Pair = {readonly from: HandshakeVersion; readonly to: HandshakeVersion};
 
 const RUNS = 300;
 
@@ -30,7 +33,7 @@ const subject = ({kind, method, message}: Sample): string =>
 	kind === 'error' && !('id' in message) ? '' : method;
 
 /** Errors have a definition of their own only in the version that brought them; to all others they are errors. */
-const answered = ({method, kind, definition}: Sample): Answered =>
+const answered = ({method, kind, definition}: Sample): Request =>
 	definition === undefined || kind === 'error' ? {method} : {method, definition};
 
 /** Whether the receiver has a word for the message at all. */
@@ -54,12 +57,12 @@ const isUnasked = ({method, kind, definition, message}: Sample): boolean =>
 	definition === 'CreateTaskResult' ||
 	(method === 'elicitation/create' && kind === 'result' && JSON.stringify(message).includes('['));
 
-function staysValid(sample: Sample, from: HandshakeVersion, to: HandshakeVersion, isStrict = false): void {
+function staysValid(sample: Sample, {from, to}: Pair, validator: Validator, isStrict: boolean): void {
 	if (to < '2025-11-25' && isUnasked(sample)) return;
 	const {outcome} = translated(sample, from, to, isStrict);
-	if (outcome?.back) assert.deepEqual(problemsOf(from, outcome.back, {method: sample.method}), []);
+	if (outcome?.back) assert.deepEqual(validator.violations(from, outcome.back, {method: sample.method}), []);
 	const sent = onward(sample, outcome, to);
-	if (sent) assert.deepEqual(problemsOf(to, sent, answered(sample)), [], JSON.stringify(sent));
+	if (sent) assert.deepEqual(validator.violations(to, sent, answered(sample)), [], JSON.stringify(sent));
 }
 
 /** Whether all of a value is in another one, which may have more. */
@@ -78,7 +81,7 @@ const oneWay: readonly string[] = ['elicitation/create', 'sampling/createMessage
 /** What is lost, but not from the message. */
 const restored: readonly string[] = ['links to resources', 'lists of content in sampling'];
 
-function comesBack(sample: Sample, from: HandshakeVersion, to: HandshakeVersion): void {
+function comesBack(sample: Sample, {from, to}: Pair): void {
 	if (oneWay.includes(sample.method) && sample.kind === 'request') return;
 	// What only another bridge would have written is taken for that.
 	if (from < to && JSON.stringify(sample.message).includes('bridge://content/')) return;
@@ -92,22 +95,28 @@ function comesBack(sample: Sample, from: HandshakeVersion, to: HandshakeVersion)
 	if (losses.length === 0) assert.ok(!JSON.stringify(result).includes('io.bridge/original'));
 }
 
-const staysStrictlyValid = (sample: Sample, from: HandshakeVersion, to: HandshakeVersion): void =>
-	staysValid(sample, from, to, true);
-
-const properties = [
-	['is valid there', staysValid],
-	['is valid there, too, where the server is to be strict', staysStrictlyValid],
+const properties: ReadonlyArray<readonly [string, (sample: Sample, pair: Pair) => void]> = [
 	['comes back whole from there, unless that is impossible', comesBack],
-] as const;
+	...validators.flatMap(
+		validator =>
+			[
+				[`is valid there (${validator.name})`, (sample, pair) => staysValid(sample, pair, validator, false)],
+				[
+					`is valid there, in strict mode, too (${validator.name})`,
+					(sample, pair) => staysValid(sample, pair, validator, true),
+				],
+			] as const satisfies ReadonlyArray<readonly [string, (sample: Sample, pair: Pair) => void]>,
+	),
+];
+
+const pairs = handshakeVersions.flatMap(from =>
+	handshakeVersions.filter(to => to !== from).map(to => ({from, to})),
+);
 
 for (const [title, holds] of properties)
-	for (const from of handshakeVersions)
-		for (const to of handshakeVersions)
-			for (const sender of ['client', 'server'] as const) {
-				if (from === to) continue;
-				test(`any valid message of a ${from} ${sender}, translated to ${to}, ${title}`, t => {
-					const property = fc.property(messagesOf(from, sender), sample => holds(sample, from, to));
-					t.notThrows(() => fc.assert(property, {numRuns: RUNS}));
-				});
-			}
+	for (const pair of pairs)
+		for (const sender of ['client', 'server'] as const)
+			test(`any valid message of a ${pair.from} ${sender}, translated to ${pair.to}, ${title}`, t => {
+				const property = fc.property(messagesOf(pair.from, sender), sample => holds(sample, pair));
+				t.notThrows(() => fc.assert(property, {numRuns: RUNS}));
+			});

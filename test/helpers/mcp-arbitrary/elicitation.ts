@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type {McpVersion} from '../mcp-schema.js';
+import type {McpVersion} from '../mcp-version.js';
 import {objectSchema, schemaDialect} from './schemas.js';
 import {
 	dateTime,

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type {McpVersion} from '../mcp-schema.js';
+import type {McpVersion} from '../mcp-version.js';
 import {urlElicitation} from './elicitation.js';
 import {clientCapabilities} from './features.js';
 import {json, listOf, objectOf, since, text, uri, type Values, type ValuesByName} from './values.js';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type {McpVersion} from '../mcp-schema.js';
+import type {McpVersion} from '../mcp-version.js';
 import {subscriptionFilter, task} from './features.js';
 import {logLevel, type ParamsByMethod} from './requests.js';
 import {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type {McpVersion} from '../mcp-schema.js';
+import type {McpVersion} from '../mcp-version.js';
 import {samplingMessage} from './content.js';
 import {elicitParams, elicitResult} from './elicitation.js';
 import {clientCapabilities, implementation, subscriptionFilter, tool} from './features.js';
@@ -182,10 +182,10 @@ export function serverRequests(version: McpVersion): ParamsByMethod {
 }
 
 /** What the server has to know before it can answer, since 2026-07-28. */
-export function inputRequests(version: McpVersion): Values {
+export function inputRequests(version: McpVersion, minKeys = 0): Values {
 	const asked = Object.entries(questions(version, {})).map(([method, params]) =>
 		objectOf({method: fc.constant(method), params}),
 	);
 	const roots = objectOf({method: fc.constant('roots/list')}, {params: objectOf({}, itemMeta(version))});
-	return mapOf(fc.oneof(...asked, roots));
+	return mapOf(fc.oneof(...asked, roots), minKeys);
 }

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type {McpVersion} from '../mcp-schema.js';
+import type {McpVersion} from '../mcp-version.js';
 import {
 	contentBlock,
 	modelContent,
@@ -12,6 +12,7 @@ import {elicitResult} from './elicitation.js';
 import {implementation, prompt, promptMessage, serverCapabilities, task, tool} from './features.js';
 import {
 	cursor,
+	fileUri,
 	itemMeta,
 	listOf,
 	meta,
@@ -19,7 +20,6 @@ import {
 	since,
 	size,
 	text,
-	uri,
 	type Values,
 	type ValuesByName,
 	when,
@@ -35,7 +35,7 @@ export const modelResult = (version: McpVersion, common: ValuesByName): Values =
 	);
 
 export const rootsResult = (version: McpVersion, common: ValuesByName): Values =>
-	objectOf({roots: listOf(objectOf({uri}, {name: text, ...itemMeta(version)}))}, common);
+	objectOf({roots: listOf(objectOf({uri: fileUri}, {name: text, ...itemMeta(version)}))}, common);
 
 const legacyMeta = (version: McpVersion): ValuesByName => ({_meta: meta(version)});
 

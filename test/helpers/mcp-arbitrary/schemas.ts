@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type {McpVersion} from '../mcp-schema.js';
+import type {McpVersion} from '../mcp-version.js';
 import {type Members, name, objectOf, since, type Values, type ValuesByName, when} from './values.js';
 
 const dialect = fc.constant('https://json-schema.org/draft/2020-12/schema');

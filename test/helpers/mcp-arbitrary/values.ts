@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type {McpVersion} from '../mcp-schema.js';
+import type {McpVersion} from '../mcp-version.js';
 
 /** A JSON object, whatever is in it. */
 export type Members = {[name: string]: unknown};
@@ -94,6 +94,9 @@ export const uri = fc.oneof(
 		.filter(each => /^[\w:/?#@!$&()*+,;=.~%-]*$/.test(each)),
 );
 
+/** The URI of a root: every version has files only. */
+export const fileUri = absoluteUri.map(each => `file:///${encodeURIComponent(each)}`);
+
 export const uriTemplate = fc.oneof(
 	absoluteUri,
 	fc.constantFrom('file:///{path}', 'test://{+path}{?q,limit}', 'db://{schema}/{table*}'),
@@ -122,8 +125,8 @@ export const dateTime = fc
 	.map(([when, end]) => `${when.toISOString().slice(0, 19)}${end}`);
 
 /** Objects with any names, whose members are of one kind. */
-export const mapOf = (values: fc.Arbitrary<unknown>): Values =>
-	fc.dictionary(name, values, {maxKeys: 3, noNullPrototype: true});
+export const mapOf = (values: fc.Arbitrary<unknown>, minKeys = 0): Values =>
+	fc.dictionary(name, values, {minKeys, maxKeys: 3, noNullPrototype: true});
 
 const nested = (leaf: fc.Arbitrary<unknown>): {value: fc.Arbitrary<unknown>; object: Values} => {
 	const {value, object} = fc.letrec<{value: unknown; object: Members}>(tie => ({

@@ -7,7 +7,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import process from 'node:process';
 import {createInterface} from 'node:readline';
-import {Client, StreamableHTTPClientTransport} from '@modelcontextprotocol/client';
+import {Client, StreamableHTTPClientTransport} from 'sdk-2026-07-28';
 
 const scenario = process.env.MCP_CONFORMANCE_SCENARIO ?? 'initialize';
 const version = process.env.MCP_CONFORMANCE_PROTOCOL_VERSION ?? '2025-11-25';

@@ -1,0 +1,122 @@
+import {readFileSync} from 'node:fs';
+import {join} from 'node:path';
+import process from 'node:process';
+import {Ajv, type Options, type ValidateFunction} from 'ajv';
+import {Ajv2020} from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import type {McpVersion, Sender} from '../mcp-version.js';
+import {isObject, type Message, mayNeedInput, type Request, type Rules} from './rules.js';
+
+/** The folder of the official JSON schemas, which are not part of this repository: `2025-11-25.json` and so on. */
+const folder = process.env.MCP_SCHEMA_DIR ?? '';
+
+/** Whether tests against the JSON schemas are registered. */
+export const hasSchemas = folder !== '';
+
+/** The members of a schema that assign definitions to methods and sides. */
+type Schema = {
+	readonly $ref?: string;
+	readonly $schema?: string;
+	readonly anyOf?: readonly Schema[];
+	readonly const?: unknown;
+	readonly properties?: {readonly [name: string]: Schema};
+	readonly definitions?: Definitions;
+	readonly $defs?: Definitions;
+};
+type Definitions = {readonly [name: string]: Schema};
+type Kind = 'Request' | 'Notification';
+type Method = {readonly definition: string; readonly kind: Kind};
+
+/** The JSON schema of one version. */
+class SchemaRules implements Rules {
+	readonly version: McpVersion;
+	readonly #definitions: Definitions;
+	readonly #methods = new Map<string, Method>();
+	readonly #ajv: Ajv | Ajv2020;
+	readonly #path: string;
+
+	constructor(version: McpVersion) {
+		this.version = version;
+		const schema = JSON.parse(readFileSync(join(folder, `${version}.json`), 'utf8')) as Schema;
+		this.#definitions = schema.definitions ?? schema.$defs ?? {};
+		this.#path = schema.definitions ? 'definitions' : '$defs';
+		const options: Options = {strict: false, allErrors: true};
+		this.#ajv = schema.$schema?.includes('2020-12') ? new Ajv2020(options) : new Ajv(options);
+		formats.default(this.#ajv);
+		this.#ajv.addSchema(schema, 'mcp');
+		for (const sender of ['client', 'server'] as const)
+			for (const kind of ['Request', 'Notification'] as const)
+				for (const [method, definition] of this.methodsOf(sender, kind))
+					this.#methods.set(method, {definition, kind});
+	}
+
+	/** The methods that a side may send, with the definition of each. */
+	methodsOf(sender: Sender, kind: Kind): Map<string, string> {
+		const name = `${sender === 'client' ? 'Client' : 'Server'}${kind}`;
+		const union = this.#definitions[name];
+		const names = union?.anyOf?.map(({$ref = ''}) => $ref.split('/').at(-1) ?? '') ?? (union ? [name] : []);
+		return new Map(names.map(each => [String(this.#methodOf(each)), each]));
+	}
+
+	ofCall(message: Message): string[] {
+		const kind: Kind = 'id' in message ? 'Request' : 'Notification';
+		const method = this.#methods.get(String(message.method));
+		const envelope = this.#check(`JSONRPC${kind}`, message);
+		if (!method) return [...envelope, `${this.version} has no method ${String(message.method)}`];
+		if (method.kind !== kind) envelope.push(`${method.definition} is sent as a ${kind.toLowerCase()}`);
+		return [...envelope, ...this.#check(method.definition, message)];
+	}
+
+	ofError(message: Message, request: Request | undefined): string[] {
+		const {definition = ''} = request ?? {};
+		return [
+			...this.#check(this.#firstOf('JSONRPCErrorResponse', 'JSONRPCError'), message),
+			...(definition.endsWith('Error') ? this.#check(definition, message) : []),
+		];
+	}
+
+	ofResult(message: Message, request: Request): string[] {
+		const envelope = this.#check(this.#firstOf('JSONRPCResultResponse', 'JSONRPCResponse'), message);
+		const definition = this.#resultDefinition(request, message.result);
+		if (!definition) return [...envelope, `${this.version} has no request ${request.method}`];
+		return [...envelope, ...this.#check(definition, message.result)];
+	}
+
+	#resultDefinition({method, definition}: Request, result: unknown): string | undefined {
+		if (definition !== undefined) return definition;
+		const request = this.#methods.get(method);
+		if (request?.kind !== 'Request') return undefined;
+		// The schema accepts either for either, as an input_required result needs nothing but its resultType.
+		const needsInput = isObject(result) && result.resultType === 'input_required' && mayNeedInput.has(method);
+		if (needsInput && this.#definitions.InputRequiredResult) return 'InputRequiredResult';
+		return this.#firstOf(request.definition.replace(/Request$/, 'Result'), 'EmptyResult');
+	}
+
+	/** Some definitions were renamed from one version to the next. */
+	#firstOf(...names: readonly [string, string]): string {
+		return this.#definitions[names[0]] ? names[0] : names[1];
+	}
+
+	#check(definition: string, value: unknown): string[] {
+		if (!this.#definitions[definition]) return [`${this.version} has no ${definition}`];
+		// Ajv compiles a definition at its first use and caches it.
+		const validate = this.#ajv.getSchema(`mcp#/${this.#path}/${definition}`) as ValidateFunction;
+		if (validate(value)) return [];
+		return (validate.errors ?? [])
+			.slice(0, 5)
+			.map(({instancePath, message}) => `${definition}${instancePath} ${message}`);
+	}
+
+	#methodOf(definition: string): unknown {
+		return this.#definitions[definition]?.properties?.method?.const;
+	}
+}
+
+const known = new Map<McpVersion, SchemaRules>();
+
+/** The rules of a version, read at their first use. */
+export function schemaRules(version: McpVersion): SchemaRules {
+	const rules = known.get(version) ?? new SchemaRules(version);
+	known.set(version, rules);
+	return rules;
+}
