@@ -2,7 +2,6 @@
 FROM node:24-bookworm-slim AS build
 WORKDIR /src
 COPY package.json package-lock.json .npmrc ./
-COPY test/no-tracer test/no-tracer
 RUN npm ci
 COPY . .
 RUN npm run build && npm prune --omit=dev

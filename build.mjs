@@ -1,53 +1,111 @@
-// Builds dist/: `npm run build`. Types are not looked at here, which is what `npm run lint` does.
-import {cpSync, existsSync, readdirSync, rmSync} from 'node:fs';
+// Builds dist/: `node build.mjs [--watch]`. Only files that changed are built; types are checked by `npm run types`.
+import {createHash} from 'node:crypto';
+import {cpSync, existsSync, readdirSync, readFileSync, rmSync, watch, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
+import process from 'node:process';
 import {fileURLToPath} from 'node:url';
 import {build} from 'esbuild';
 
 process.chdir(fileURLToPath(new URL('.', import.meta.url)));
 const PAGE = join('lib', 'view', 'page');
 const DIST = 'dist';
+const PROGRAM = join('bin', 'bridge.ts');
+const CHUNKS = join(DIST, 'bin', 'chunks');
+/** The hash of each source at the last build. */
+const MANIFEST = join(DIST, '.sources.json');
+const FOLDERS = ['lib', 'pipelines', 'bin', 'test', 'fixtures', 'bench'].filter(existsSync);
 
-/** What is TypeScript in a folder, but for the page's, for AssemblyScript and for packages. */
-function sources(folder) {
+/** The files below a folder, without installed packages. */
+function filesIn(folder) {
 	return readdirSync(folder, {withFileTypes: true}).flatMap(item => {
 		const path = join(folder, item.name);
-		if (item.isDirectory()) return item.name === 'node_modules' || path === PAGE ? [] : sources(path);
-		return /(?<!\.as|\.d)\.ts$/.test(item.name) ? [path] : [];
+		if (item.isDirectory()) return item.name === 'node_modules' ? [] : filesIn(path);
+		return [path];
 	});
 }
 
-const common = {format: 'esm', logLevel: 'warning', outbase: '.', outdir: DIST};
-const modules = ['lib', 'pipelines', 'bin', 'test', 'fixtures', 'bench'].filter(existsSync).flatMap(sources);
-const pageFiles = readdirSync(PAGE);
+const isScript = path => /(?<!\.as|\.d)\.ts$/.test(path);
+const isAsset = path => /\.(?:html|css|svg)$/.test(path) && path.startsWith(PAGE);
+const outputOf = path => join(DIST, path.replace(/\.ts$/, '.js'));
+const hashOf = path => createHash('sha256').update(readFileSync(path)).digest('hex');
 
-rmSync(DIST, {recursive: true, force: true});
-// Each file by itself: for the tests, for the fixtures, and for whoever imports a part of it.
-await build({...common, entryPoints: modules, platform: 'node', target: 'node20', sourcemap: true});
-// The page, which browsers load as it is.
-await build({
-	...common,
-	entryPoints: pageFiles.filter(name => name.endsWith('.ts')).map(name => join(PAGE, name)),
-	target: 'es2023',
-});
-for (const name of pageFiles.filter(name => /\.(?:html|css|svg)$/.test(name)))
-	cpSync(join(PAGE, name), join(DIST, PAGE, name));
-// The program, in few files: it starts in half the time.
-await build({
-	...common,
-	entryPoints: ['bin/bridge.ts'],
-	bundle: true,
-	splitting: true,
-	platform: 'node',
-	target: 'node20',
-	sourcemap: true,
-	allowOverwrite: true,
-	outbase: 'bin',
-	outdir: join(DIST, 'bin'),
-	chunkNames: 'chunks/[name]-[hash]',
-	external: ['undici'],
-	alias: {rxjs: './node_modules/rxjs/dist/esm/index.js'},
-	banner: {
-		js: "import {createRequire as bridgeRequire} from 'node:module'; const require = bridgeRequire(import.meta.url);",
-	},
-});
+function readManifest() {
+	try {
+		return JSON.parse(readFileSync(MANIFEST, 'utf8'));
+	} catch {
+		// There is no previous build that succeeded.
+		rmSync(DIST, {recursive: true, force: true});
+		return {};
+	}
+}
+
+const common = {format: 'esm', logLevel: 'warning', outbase: '.', outdir: DIST};
+const node = {platform: 'node', target: 'node20', sourcemap: true};
+
+/** The program in few files, which start in half the time of many. */
+async function bundle() {
+	const {metafile} = await build({
+		...common,
+		...node,
+		entryPoints: [PROGRAM],
+		bundle: true,
+		splitting: true,
+		metafile: true,
+		outbase: 'bin',
+		outdir: join(DIST, 'bin'),
+		chunkNames: 'chunks/[name]-[hash]',
+		external: ['undici'],
+		alias: {rxjs: './node_modules/rxjs/dist/esm/index.js'},
+		banner: {
+			js: "import {createRequire as bridgeRequire} from 'node:module'; const require = bridgeRequire(import.meta.url);",
+		},
+	});
+	// A program that runs keeps its chunks until the new ones are in place.
+	const current = new Set(Object.keys(metafile.outputs).map(path => join(path)));
+	for (const name of readdirSync(CHUNKS))
+		if (!current.has(join(CHUNKS, name))) rmSync(join(CHUNKS, name));
+}
+
+async function buildChanged() {
+	const before = readManifest();
+	const paths = FOLDERS.flatMap(filesIn).filter(path => isScript(path) || isAsset(path));
+	// Both decide what is made of every source.
+	const setup = ['build.mjs', 'package-lock.json'];
+	// Written at the end: an interrupted build is repeated.
+	const after = Object.fromEntries([...setup, ...paths].map(path => [path, hashOf(path)]));
+	const isNew = setup.some(path => before[path] !== after[path]);
+	const changed = paths.filter(path => isNew || before[path] !== after[path] || !existsSync(outputOf(path)));
+	const removed = Object.keys(before).filter(path => !(path in after));
+
+	for (const path of removed)
+		for (const file of [outputOf(path), `${outputOf(path)}.map`]) rmSync(file, {force: true});
+	const scripts = changed.filter(path => isScript(path) && path !== PROGRAM);
+	// Each module by itself, for tests, fixtures and programs that import a part of bridge.
+	const modules = scripts.filter(path => !path.startsWith(PAGE));
+	await build({...common, ...node, entryPoints: modules});
+	// The page, which browsers load as it is.
+	await build({...common, target: 'es2023', entryPoints: scripts.filter(path => path.startsWith(PAGE))});
+	for (const path of changed.filter(isAsset)) cpSync(path, outputOf(path));
+	if ([...changed, ...removed].some(path => /^(?:lib|pipelines|bin)\b/.test(path))) await bundle();
+	writeFileSync(MANIFEST, JSON.stringify(after));
+}
+
+/** Builds again whenever sources change, one build at a time. */
+function watchSources() {
+	let isBuilding = false;
+	let isStale = false;
+	const rebuild = async () => {
+		isStale = true;
+		if (isBuilding) return;
+		isBuilding = true;
+		while (isStale) {
+			isStale = false;
+			await buildChanged().catch(error => process.stderr.write(`${error.message}\n`));
+		}
+		isBuilding = false;
+	};
+	for (const folder of FOLDERS) watch(folder, {recursive: true}, rebuild);
+}
+
+await buildChanged();
+if (process.argv.includes('--watch')) watchSources();

@@ -1,28 +1,30 @@
-// Installs the peers on first need. Plain Node without dependencies: it runs before anything is installed.
+// Installs what `npm run test:peers` needs, on first need.
 import {spawnSync} from 'node:child_process';
 import {createHash} from 'node:crypto';
-import {existsSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
+import {brotliDecompressSync} from 'node:zlib';
 
 const folder = fileURLToPath(new URL('.', import.meta.url));
 const modules = new URL('node_modules/', import.meta.url);
 const stamp = new URL('.bridge-peers-stamp', modules);
-// The .npmrc counts too: it says whether install scripts run.
+// The .npmrc counts too, since it says whether install scripts run, and so does what this script does after npm.
 const wanted = createHash('sha256')
 	.update(readFileSync(new URL('package-lock.json', import.meta.url)))
 	.update(readFileSync(new URL('.npmrc', import.meta.url)))
+	.update(readFileSync(new URL(import.meta.url)))
 	.digest('hex');
 
 function reasonToInstall() {
 	if (!existsSync(modules)) {
-		return 'they are not there yet';
+		return 'not installed yet';
 	}
 
 	if (!existsSync(stamp)) {
 		return 'the last installation did not finish';
 	}
 
-	return readFileSync(stamp, 'utf8') === wanted ? undefined : 'package-lock.json or .npmrc changed';
+	return readFileSync(stamp, 'utf8') === wanted ? undefined : 'package-lock.json, .npmrc or install.mjs changed';
 }
 
 /** Some packages bring a program for each system there is. What this one cannot run is a good part of the disk space. */
@@ -31,6 +33,22 @@ function removeForeignPrograms() {
 	const os = {win32: 'windows'}[process.platform] ?? process.platform;
 	keepOnly('@negokaz/excel-mcp-server/dist/', /^excel-mcp-server_/, `excel-mcp-server_${os}_${arch}_`);
 	keepOnly('sqlite3/prebuilds/', /^/, `${process.platform}-${process.arch}`);
+}
+
+/** Unpacks the browser, its libraries and fonts, which the package ships compressed. It is built for Linux on x64. */
+function unpackBrowser() {
+	const packed = new URL('@sparticuz/chromium/bin/', modules);
+	const target = new URL('.chromium/', modules);
+	rmSync(target, {recursive: true, force: true});
+	mkdirSync(target);
+	const unpacked = name => brotliDecompressSync(readFileSync(new URL(name, packed)));
+	writeFileSync(new URL('chromium', target), unpacked('chromium.br'), {mode: 0o755});
+	for (const name of ['al2023.tar.br', 'swiftshader.tar.br', 'fonts.tar.br'])
+		spawnSync('tar', ['-x', '--no-same-owner'], {cwd: target, input: unpacked(name)});
+	writeFileSync(
+		new URL('fonts.conf', target),
+		`<fontconfig><dir>${fileURLToPath(target)}fonts</dir><cachedir>${fileURLToPath(target)}cache</cachedir></fontconfig>\n`,
+	);
 }
 
 function keepOnly(path, candidates, wantedStart) {
@@ -44,7 +62,9 @@ function keepOnly(path, candidates, wantedStart) {
 
 const reason = reasonToInstall();
 if (reason !== undefined) {
-	process.stderr.write(`Installing the test peers (npm ci in test/peers, about 1.5 GB on disk): ${reason}.\n`);
+	process.stderr.write(
+		`Installing real MCP servers and clients, two releases of Codex, the Inspector, Chromium and Node 24 into test/peers (about 1.8 GB): ${reason}.\n`,
+	);
 	// What `npm test` was given (--omit, --prefix, …) reaches its scripts as npm_config_*; it is not meant for this npm.
 	const outer = /^npm_(?:package_|lifecycle_|config_(?:local_prefix|prefix|omit|include|dry_run)$)/i;
 	const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !outer.test(name)));
@@ -62,6 +82,7 @@ if (reason !== undefined) {
 
 	if (npm.status === 0) {
 		removeForeignPrograms();
+		if (process.platform === 'linux' && process.arch === 'x64') unpackBrowser();
 		writeFileSync(stamp, wanted);
 	}
 

@@ -1,8 +1,8 @@
 import process from 'node:process';
+import {fileURLToPath} from 'node:url';
 import test, {type ExecutionContext} from 'ava';
 import {until} from '../faults/support.js';
-import {peerUrl} from '../peers/peers.js';
-import {need} from './tools.js';
+import {peerUrl} from './peers.js';
 
 /* The part of Playwright that these tests use. The project does not depend on it, so it is typed here. */
 
@@ -36,17 +36,30 @@ export type Watched = {readonly page: Page; readonly complaints: string[]};
 export const holds = (page: Page, expression: string): Promise<void> =>
 	until(() => page.evaluate<boolean>(`Boolean(${expression})`), 60_000);
 
+/** A file of the browser that `install.mjs` unpacks. */
+const inBrowser = (name: string): string => fileURLToPath(peerUrl(`.chromium/${name}`));
+
+/** Its own libraries and fonts: a machine without a desktop may have none. */
+const browserEnv = {
+	...process.env,
+	LD_LIBRARY_PATH: inBrowser('lib'),
+	FONTCONFIG_FILE: inBrowser('fonts.conf'),
+};
+
 /** One Chromium for all tests of a file. Each gets a page of its own, with all that it complains of. */
 export function shareChromium(): (t: ExecutionContext, options?: object) => Promise<Watched> {
 	let browser: Browser | undefined;
 	test.serial.before(async () => {
-		need('chromium');
 		const {default: playwright} = (await import(peerUrl('playwright-core/index.js').href)) as {
 			default: {chromium: Chromium};
 		};
 		// Root has no sandbox to run it in.
 		const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
-		browser = await playwright.chromium.launch({executablePath: '/usr/bin/chromium', args});
+		browser = await playwright.chromium.launch({
+			executablePath: inBrowser('chromium'),
+			args,
+			env: browserEnv,
+		});
 	});
 	test.after.always(async () => browser?.close());
 	return async (t, options = {}) => {

@@ -4,11 +4,10 @@ import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import test from 'ava';
-import {peerUrl} from './peers.js';
 
 const RULE = 'lint/style/noRestrictedImports';
-const biome = fileURLToPath(peerUrl('.bin/biome'));
-const rules = fileURLToPath(new URL('../../../biome.json', import.meta.url));
+const biome = fileURLToPath(new URL('../../node_modules/.bin/biome', import.meta.url));
+const rules = fileURLToPath(new URL('../../biome.json', import.meta.url));
 
 /** Every way to start a program or to open an address that a module of Node or of npm has. */
 const planted = [

@@ -1,0 +1,73 @@
+// Runs tests: `node dist/test/runner/main.js fast|own|peers|system`, or `… one|watch [test/FILE.test.ts …] [AVA FLAGS]`.
+// CONTRIBUTING.md says what each suite covers and needs.
+import {spawn} from 'node:child_process';
+import {existsSync} from 'node:fs';
+import {relative, resolve} from 'node:path';
+import process from 'node:process';
+import {fileURLToPath} from 'node:url';
+import {TestCounter} from './counter.js';
+import {builtFile, needsPeers, suites} from './suites.js';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const [suite = '', ...args] = process.argv.slice(2);
+
+function fail(message: string): never {
+	process.stderr.write(`${message}\n`);
+	process.exit(2);
+}
+
+/** The built module of a test file as a user names it; flags of ava stay as they are. */
+function selected(argument: string): string {
+	if (!argument.endsWith('.ts')) return argument;
+	const file = relative(root, resolve(process.env.INIT_CWD ?? root, argument));
+	if (!existsSync(resolve(root, file)))
+		fail(`No such test file: ${argument}. Name one as test/rate.test.ts.`);
+	return builtFile(file);
+}
+
+/** The test files and flags for ava. */
+function selection(): readonly string[] {
+	if (suite === 'watch') return ['--watch', ...args.map(selected)];
+	if (suite !== 'one')
+		return suites[suite] ?? fail(`No such suite: ${suite}. Use ${Object.keys(suites).join(', ')}.`);
+	if (args.length === 0) fail('Name a test file: npm run test:one -- test/rate.test.ts');
+	return args.map(selected);
+}
+
+function run(
+	command: readonly string[],
+	stdio: 'inherit' | 'pipe',
+	onOutput?: (chunk: string) => void,
+): Promise<number> {
+	const [program = '', ...rest] = command;
+	// Most of the time goes into starting programs. Node 22 and later cache what they compile.
+	const env = {...process.env, NODE_COMPILE_CACHE: `${root}/node_modules/.cache/compiled`};
+	const child = spawn(program, rest, {cwd: root, env, stdio: ['inherit', stdio, 'inherit']});
+	child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
+		process.stdout.write(chunk);
+		onOutput?.(chunk);
+	});
+	return new Promise(done => child.on('close', code => done(code ?? 1)));
+}
+
+const patterns = selection();
+if (needsPeers(patterns)) {
+	const code = await run([process.execPath, 'test/peers/install.mjs'], 'inherit');
+	if (code !== 0) process.exit(code);
+} else if (!process.env.MCP_SCHEMA_DIR) {
+	process.stdout.write(
+		'MCP_SCHEMA_DIR is not set: the tests against the official JSON schemas are not registered.\n',
+	);
+}
+
+const ava = [process.execPath, 'node_modules/ava/entrypoints/cli.mjs', '--concurrency', '4', ...patterns];
+if (suite === 'watch') {
+	const build = spawn(process.execPath, ['build.mjs', '--watch'], {cwd: root, stdio: 'inherit'});
+	process.exitCode = await run(ava, 'inherit');
+	build.kill();
+} else {
+	const counter = new TestCounter();
+	const {summary, exitCode} = counter.end(await run(ava, 'pipe', chunk => counter.add(chunk)));
+	process.stdout.write(`\n${summary}\n`);
+	process.exitCode = exitCode;
+}

@@ -1,0 +1,27 @@
+// Runs `npm test` and `npm run test:peers` on Node 24: `npm run test:node24`.
+import {spawnSync} from 'node:child_process';
+import {existsSync} from 'node:fs';
+import {delimiter, dirname} from 'node:path';
+import process from 'node:process';
+import {fileURLToPath} from 'node:url';
+import {node24} from '../peers/peers.js';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const env = {...process.env, PATH: `${dirname(node24)}${delimiter}${process.env.PATH}`};
+
+function run(program: string, args: readonly string[]): void {
+	const {status} = spawnSync(program, args, {
+		cwd: root,
+		env,
+		stdio: 'inherit',
+		shell: process.platform === 'win32',
+	});
+	if (status !== 0) process.exit(status ?? 1);
+}
+
+run(process.execPath, ['test/peers/install.mjs']);
+if (!existsSync(node24)) {
+	process.stderr.write(`No Node 24 for ${process.platform}-${process.arch} at ${node24}.\n`);
+	process.exit(2);
+}
+for (const script of ['test', 'test:peers']) run('npm', ['run', script]);

@@ -1,0 +1,46 @@
+/** Test files of more than about five seconds of CPU each: half of the time of all, in a sixth of the files. */
+const slow: {readonly [folder: string]: readonly string[]} = {
+	'.': ['byte-exact'],
+	cli: ['replay', 'replay-serve', 'threads', 'traffic-log', 'url', 'usage', 'versions'],
+	codex: ['approvals', 'turns'],
+	faults: [
+		...['bad-server', 'child-death', 'flow-to-child', 'flow-to-client', 'giant-lines', 'leaks', 'orphans'],
+		...['poisoned-tools', 'second-look', 'shutdown'],
+	],
+	gateway: [
+		...['bodies', 'floods', 'load', 'pages', 'reload', 'session-ends', 'shared', 'shutdown'],
+		...['slow-listeners', 'tokens'],
+	],
+	hub: ['gateway', 'limits', 'merged', 'run', 'tools'],
+	'mail-turns': ['faults', 'turns'],
+	mail: ['serve'],
+	protocol: ['modern-input.property', 'modern.property', 'translate.property', 'validity'],
+	raw: ['decode', 'forwarding', 'full-buffer', 'mcp-start', 'rotation', 'usage', 'volume'],
+	replay: ['logs'],
+	replicas: ['http-sessions', 'stdio-sessions'],
+	run: ['abuse', 'agreement', 'corpus', 'escape', 'packs', 'runner', 'values'],
+	serve: ['conversation', 'faults', 'identity', 'lifecycle', 'looked-at', 'proxy-core', 'shutdown'],
+	view: ['command'],
+};
+
+/** The listed files, as sources. A test checks that each exists. */
+export const slowFiles: readonly string[] = Object.entries(slow).flatMap(([folder, names]) =>
+	names.map(name => `test/${folder}/${name}.test.ts`.replace('/./', '/')),
+);
+
+/** The module that is built from a test file. */
+export const builtFile = (file: string): string => `dist/${file.replace(/\.ts$/, '.js')}`;
+
+/** What bridge itself needs to be tested: no other packages, no root. */
+const own = ['dist/test/*.test.js', 'dist/test/!(peers|system)/**/*.test.js'];
+
+export const suites: {readonly [name: string]: readonly string[]} = {
+	fast: [...own, ...slowFiles.map(file => `!${builtFile(file)}`)],
+	own,
+	peers: ['dist/test/peers/**/*.test.js'],
+	system: ['dist/test/system/**/*.test.js'],
+};
+
+/** Whether test files need the packages of test/peers. */
+export const needsPeers = (files: readonly string[]): boolean =>
+	files.some(file => /^dist\/test\/(?:peers|system)\//.test(file));
