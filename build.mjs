@@ -108,4 +108,7 @@ function watchSources() {
 }
 
 await buildChanged();
-if (process.argv.includes('--watch')) watchSources();
+if (process.argv.includes('--watch')) {
+	watchSources();
+	process.on('disconnect', () => process.exit());
+}

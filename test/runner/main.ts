@@ -62,7 +62,9 @@ if (needsPeers(patterns)) {
 
 const ava = [process.execPath, 'node_modules/ava/entrypoints/cli.mjs', '--concurrency', '4', ...patterns];
 if (suite === 'watch') {
-	const build = spawn(process.execPath, ['build.mjs', '--watch'], {cwd: root, stdio: 'inherit'});
+	// The build ends with this process, however that ends: their channel closes.
+	const stdio = ['ignore', 'inherit', 'inherit', 'ipc'] as const;
+	const build = spawn(process.execPath, ['build.mjs', '--watch'], {cwd: root, stdio: [...stdio]});
 	process.exitCode = await run(ava, 'inherit');
 	build.kill();
 } else {

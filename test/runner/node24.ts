@@ -1,4 +1,4 @@
-// Runs `npm test` and `npm run test:peers` on Node 24: `npm run test:node24`.
+// Runs scripts of package.json on Node 24: `npm run test:node24 [-- SCRIPT …]`, by default `test` and `test:peers`.
 import {spawnSync} from 'node:child_process';
 import {existsSync} from 'node:fs';
 import {delimiter, dirname} from 'node:path';
@@ -24,4 +24,5 @@ if (!existsSync(node24)) {
 	process.stderr.write(`No Node 24 for ${process.platform}-${process.arch} at ${node24}.\n`);
 	process.exit(2);
 }
-for (const script of ['test', 'test:peers']) run('npm', ['run', script]);
+const scripts = process.argv.slice(2);
+for (const script of scripts.length > 0 ? scripts : ['test', 'test:peers']) run('npm', ['run', script]);

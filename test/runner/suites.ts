@@ -1,4 +1,4 @@
-/** Test files of more than about five seconds of CPU each: half of the time of all, in a sixth of the files. */
+/** Test files that take more than about five seconds of CPU each, as they start many programs. */
 const slow: {readonly [folder: string]: readonly string[]} = {
 	'.': ['byte-exact'],
 	cli: ['replay', 'replay-serve', 'threads', 'traffic-log', 'url', 'usage', 'versions'],
@@ -14,7 +14,6 @@ const slow: {readonly [folder: string]: readonly string[]} = {
 	hub: ['gateway', 'limits', 'merged', 'run', 'tools'],
 	'mail-turns': ['faults', 'turns'],
 	mail: ['serve'],
-	protocol: ['modern-input.property', 'modern.property', 'translate.property', 'validity'],
 	raw: ['decode', 'forwarding', 'full-buffer', 'mcp-start', 'rotation', 'usage', 'volume'],
 	replay: ['logs'],
 	replicas: ['http-sessions', 'stdio-sessions'],
