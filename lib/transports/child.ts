@@ -9,7 +9,7 @@ import {pause} from '../pause.js';
 import type {Endpoint} from '../stage.js';
 import {redactText} from '../store/redact.js';
 import {Valve} from '../valve.js';
-import {childEnvironment, type Environment} from './environment.js';
+import {childEnvironment, commandExists, type Environment} from './environment.js';
 import {leanly} from './lean-socket.js';
 import {type Exit, Lifetime} from './lifetime.js';
 import {MARK, marksWith, newMark} from './process-tree.js';
@@ -62,7 +62,8 @@ export function child(options: ChildOptions): Child {
 	stdin.on('error', () => life.halfClosed());
 	stdout.once('end', () => life.halfClosed());
 	const exited = life.exited.catch(error => {
-		throw couldNotStart(command, error);
+		const isMissing = error.code === 'EACCES' && !commandExists(command, childEnvironment(env));
+		throw couldNotStart(command, isMissing ? {...error, code: 'ENOENT'} : error);
 	});
 	const drained = exited.then(
 		async () => {

@@ -1,3 +1,5 @@
+import {existsSync} from 'node:fs';
+import {basename, delimiter, join} from 'node:path';
 import process from 'node:process';
 
 /** What a child may see of this process's environment: what programs need to run, and nothing that tends to be secret. */
@@ -43,4 +45,13 @@ export function childEnvironment(configured: Environment, own: NodeJS.ProcessEnv
 		if (value !== undefined && (allowed.has(key) || key.startsWith('LC_'))) environment[name] = value;
 	}
 	return {...environment, ...configured};
+}
+
+/**
+ * Whether a command exists: at its path, or in a folder of the PATH. The system reports EACCES for a missing command
+ * when it may not search one of these folders.
+ */
+export function commandExists(command: string, {PATH = ''}: {readonly PATH?: string}): boolean {
+	if (basename(command) !== command) return existsSync(command);
+	return PATH.split(delimiter).some(folder => existsSync(join(folder, command)));
 }

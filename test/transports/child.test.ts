@@ -1,5 +1,5 @@
-import {writeFileSync} from 'node:fs';
-import {join} from 'node:path';
+import {mkdirSync, writeFileSync} from 'node:fs';
+import {delimiter, join} from 'node:path';
 import process from 'node:process';
 import test from 'ava';
 import {Envelope, type Origin} from '../../lib/envelope.js';
@@ -107,6 +107,16 @@ test.serial('fails to start what does not exist, and says so', async t => {
 	t.regex(error?.message ?? '', /no-such-program-here could not be started: there is no such command/);
 	t.is(await heard.ended, error);
 	await started.close();
+});
+
+test.serial('reports a missing command as such when a folder of the PATH cannot be searched', async t => {
+	const folder = join(tempFolder(t), 'closed');
+	mkdirSync(folder, {mode: 0});
+	const env = {PATH: `${process.env.PATH}${delimiter}${folder}`};
+	const started = startChild(t, {command: 'no-such-program-here', args: []}, {env});
+	listen(started);
+	const error = await t.throwsAsync(started.exited, {code: 'ERR_COMMAND_UNUSABLE'});
+	t.regex(error?.message ?? '', /there is no such command/);
 });
 
 test.serial('fails to start what may not be executed, and says so', async t => {

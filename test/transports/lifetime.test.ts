@@ -60,7 +60,7 @@ test.serial('is over when what the child left behind is over', async t => {
 });
 
 test.serial('fails where nothing could be started', async t => {
-	const server = spawn('no-such-program-here', [], {stdio: 'ignore'});
+	const server = spawn('/no-such-program-here', [], {stdio: 'ignore'});
 	const life = new Lifetime(server, newMark());
 	await t.throwsAsync(life.exited, {code: 'ENOENT'});
 	await life.end(10);
