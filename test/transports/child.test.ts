@@ -1,4 +1,4 @@
-import {mkdirSync, writeFileSync} from 'node:fs';
+import {chmodSync, mkdirSync, writeFileSync} from 'node:fs';
 import {delimiter, join} from 'node:path';
 import process from 'node:process';
 import test from 'ava';
@@ -112,6 +112,7 @@ test.serial('fails to start what does not exist, and says so', async t => {
 test.serial('reports a missing command as such when a folder of the PATH cannot be searched', async t => {
 	const folder = join(tempFolder(t), 'closed');
 	mkdirSync(folder, {mode: 0});
+	t.teardown(() => chmodSync(folder, 0o700));
 	const env = {PATH: `${process.env.PATH}${delimiter}${folder}`};
 	const started = startChild(t, {command: 'no-such-program-here', args: []}, {env});
 	listen(started);
