@@ -1,8 +1,9 @@
 // Builds dist/: `node build.mjs [--watch]`. Only files that changed are built; types are checked by `npm run types`.
 import {createHash} from 'node:crypto';
-import {cpSync, existsSync, readdirSync, readFileSync, rmSync, watch, writeFileSync} from 'node:fs';
+import {cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import process from 'node:process';
+import {setInterval} from 'node:timers/promises';
 import {fileURLToPath} from 'node:url';
 import {build} from 'esbuild';
 
@@ -24,6 +25,9 @@ function filesIn(folder) {
 	});
 }
 
+/** All files that are built. */
+const sources = () => FOLDERS.flatMap(filesIn).filter(path => isScript(path) || isAsset(path));
+
 const isScript = path => /(?<!\.as|\.d)\.ts$/.test(path);
 const isAsset = path => /\.(?:html|css|svg)$/.test(path) && path.startsWith(PAGE);
 const outputOf = path => join(DIST, path.replace(/\.ts$/, '.js'));
@@ -39,7 +43,7 @@ function readManifest() {
 	}
 }
 
-const common = {format: 'esm', logLevel: 'warning', outbase: '.', outdir: DIST};
+const common = {absWorkingDir: process.cwd(), format: 'esm', logLevel: 'warning', outbase: '.', outdir: DIST};
 const node = {platform: 'node', target: 'node20', sourcemap: true};
 
 /** The program in few files, which start in half the time of many. */
@@ -62,13 +66,13 @@ async function bundle() {
 	});
 	// A program that runs keeps its chunks until the new ones are in place.
 	const current = new Set(Object.keys(metafile.outputs).map(path => join(path)));
-	for (const name of readdirSync(CHUNKS))
+	for (const name of existsSync(CHUNKS) ? readdirSync(CHUNKS) : [])
 		if (!current.has(join(CHUNKS, name))) rmSync(join(CHUNKS, name));
 }
 
 async function buildChanged() {
 	const before = readManifest();
-	const paths = FOLDERS.flatMap(filesIn).filter(path => isScript(path) || isAsset(path));
+	const paths = sources();
 	// Both decide what is made of every source.
 	const setup = ['build.mjs', 'package-lock.json'];
 	// Written at the end: an interrupted build is repeated.
@@ -90,25 +94,35 @@ async function buildChanged() {
 	writeFileSync(MANIFEST, JSON.stringify(after));
 }
 
-/** Builds again whenever sources change, one build at a time. */
-function watchSources() {
-	let isBuilding = false;
-	let isStale = false;
-	const rebuild = async () => {
-		isStale = true;
-		if (isBuilding) return;
-		isBuilding = true;
-		while (isStale) {
-			isStale = false;
-			await buildChanged().catch(error => process.stderr.write(`${error.message}\n`));
-		}
-		isBuilding = false;
-	};
-	for (const folder of FOLDERS) watch(folder, {recursive: true}, rebuild);
+/** Builds again when the size or time of a source changes. It polls: `fs.watch` of Node 20 loses replaced files. */
+async function watchSources() {
+	const state = () =>
+		sources()
+			.map(path => [path, statSync(path, {throwIfNoEntry: false})])
+			.map(([path, stats]) => `${path} ${stats?.size} ${stats?.mtimeMs}`)
+			.join();
+	let last = state();
+	for await (const _ of setInterval(500)) {
+		const current = state();
+		if (current === last) continue;
+		last = current;
+		await tryBuild();
+	}
 }
 
-await buildChanged();
+/** Whether the build succeeded. esbuild has printed what is wrong with a source. */
+const tryBuild = () =>
+	buildChanged().then(
+		() => true,
+		error => {
+			if (!error.errors) process.stderr.write(`${error.stack}\n`);
+			return false;
+		},
+	);
+
 if (process.argv.includes('--watch')) {
-	watchSources();
 	process.on('disconnect', () => process.exit());
+	await watchSources();
+} else {
+	process.exitCode = (await tryBuild()) ? 0 : 1;
 }

@@ -3,7 +3,7 @@ import {stripVTControlCharacters} from 'node:util';
 /** A line of ava's report for each test, whichever symbols the terminal has. */
 const kinds = [
 	['passed', /^\s*[✔√] (?!\[)/],
-	['failed', /^\s*[✘×] \[/],
+	['failed', /^\s*[✘×] \[(?:fail|unexpected pass)\]/],
 	['skipped', /^\s*- \[(?:skip|todo)\]/],
 ] as const;
 

@@ -1,0 +1,37 @@
+import {spawnSync} from 'node:child_process';
+import process from 'node:process';
+import {fileURLToPath} from 'node:url';
+import test from 'ava';
+
+const main = fileURLToPath(new URL('main.js', import.meta.url));
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+
+const run = (...args: readonly string[]) =>
+	spawnSync(process.execPath, [main, ...args], {
+		...{cwd: root, encoding: 'utf8'},
+		env: {...process.env, INIT_CWD: root, MCP_SCHEMA_DIR: ''},
+	});
+
+test('runs one file, named by its source', t => {
+	const {status, stdout} = run('one', 'test/rate.test.ts');
+	t.regex(stdout, /^MCP_SCHEMA_DIR is not set: .* not registered\.\n/);
+	t.regex(stdout, /\n2 passed, 0 failed, 0 skipped\n$/);
+	t.is(status, 0);
+});
+
+test('passes flags on to ava', t => {
+	const {status, stdout} = run('one', 'test/rate.test.ts', '--match', '*not count');
+	t.regex(stdout, /\n1 passed, 0 failed, 0 skipped\n$/);
+	t.is(status, 0);
+});
+
+for (const [args, message] of [
+	[['one', 'test/rat.test.ts'], /^No such test file: test\/rat\.test\.ts\./],
+	[['one'], /^Name a test file: npm run test:one -- /],
+	[['slow'], /^No such suite: slow\. Use fast, own, peers, system\.$/m],
+] as const)
+	test(`rejects ${args.join(' ')}`, t => {
+		const {status, stderr} = run(...args);
+		t.regex(stderr, message);
+		t.is(status, 2);
+	});
