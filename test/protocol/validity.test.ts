@@ -4,6 +4,7 @@ import {messagesOf, methodsOf, type Sample, samplesOf} from '../helpers/mcp-arbi
 import {type McpVersion, type Sender, versions} from '../helpers/mcp-version.js';
 import {hasSchemas, schemaRules} from '../helpers/validity/json-schema.js';
 import {sdkRules, type Validator, validators} from '../helpers/validity/validators.js';
+import {envelope} from '../helpers/version-stages.js';
 
 const senders = ['client', 'server'] as const;
 const otherThan = (sender: Sender): Sender => (sender === 'client' ? 'server' : 'client');
@@ -134,6 +135,7 @@ const call = {method: 'tools/call'};
 const link = {type: 'resource_link', uri: 'file:///a', name: 'a'};
 const audio = {type: 'audio', data: 'AA==', mimeType: 'audio/wav'};
 const modern = {resultType: 'complete'};
+const modernParams = {_meta: envelope()};
 
 /** Messages that are not valid, as responses to a call where they are responses. */
 const invalid: ReadonlyArray<readonly [string, McpVersion, unknown]> = [
@@ -148,6 +150,16 @@ const invalid: ReadonlyArray<readonly [string, McpVersion, unknown]> = [
 	['a null id', '2025-11-25', {...callResult([]), id: null}],
 	['neither a response nor a request', '2025-11-25', {jsonrpc: '2.0', id: 1}],
 	['a message without jsonrpc', '2024-11-05', {id: 1, result: {content: []}}],
+	[
+		'a notification without jsonrpc',
+		'2026-07-28',
+		{method: 'notifications/cancelled', params: {requestId: 1}},
+	],
+	[
+		'an id that is an object',
+		'2026-07-28',
+		{jsonrpc: '2.0', id: {}, method: 'tools/list', params: modernParams},
+	],
 	['an error without a code', '2025-06-18', {jsonrpc: '2.0', id: 1, error: {message: ''}}],
 	['an error without an id', '2025-06-18', {jsonrpc: '2.0', error: {code: 1, message: ''}}],
 	['a method of a later version', '2025-03-26', {jsonrpc: '2.0', id: 1, method: 'elicitation/create'}],
@@ -172,6 +184,10 @@ for (const validator of validators) {
 		t.deepEqual(violations('2026-07-28', callResult([], {...modern, structuredContent: []}), call), []);
 		t.deepEqual(violations('2025-11-25', {jsonrpc: '2.0', error: {code: 1, message: ''}}), []);
 		t.deepEqual(violations('2025-06-18', {jsonrpc: '2.0', id: 1, method: 'ping'}), []);
+		t.deepEqual(
+			violations('2026-07-28', {jsonrpc: '2.0', id: 1, method: 'tools/list', params: modernParams}),
+			[],
+		);
 	});
 
 	test(`rejects a result of an unknown request (${validator.name})`, t => {

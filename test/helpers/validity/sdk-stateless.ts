@@ -1,4 +1,11 @@
-import {Client, InMemoryTransport, isJSONRPCErrorResponse, isJSONRPCResultResponse} from 'sdk-2026-07-28';
+import {
+	Client,
+	InMemoryTransport,
+	isJSONRPCErrorResponse,
+	isJSONRPCNotification,
+	isJSONRPCRequest,
+	isJSONRPCResultResponse,
+} from 'sdk-2026-07-28';
 import {isObject, type Message, mayNeedInput, type Request, type Rules} from './rules.js';
 
 const VERSION = '2026-07-28';
@@ -45,7 +52,11 @@ export class SdkStatelessRules implements Rules {
 
 	ofCall(message: Message): string[] {
 		const method = String(message.method);
-		if (!('id' in message)) return violation(method, this.#codec.validateNotification(method, message));
+		if (!('id' in message)) {
+			if (!isJSONRPCNotification(message)) return ['the message is not a JSON-RPC notification'];
+			return violation(method, this.#codec.validateNotification(method, message));
+		}
+		if (!isJSONRPCRequest(message)) return ['the message is not a JSON-RPC request'];
 		const params = isObject(message.params) ? message.params : {};
 		const meta = isObject(params._meta) ? params._meta : {};
 		return [
