@@ -28,6 +28,7 @@ test('passes flags on to ava', t => {
 for (const [args, message] of [
 	[['one', 'test/rat.test.ts'], /^No such test file: test\/rat\.test\.ts\./],
 	[['one'], /^Name a test file: npm run test:one -- /],
+	[['watch'], /^Name a test file: npm run test:watch -- /],
 	[['slow'], /^No such suite: slow\. Use fast, own, peers, system\.$/m],
 ] as const)
 	test(`rejects ${args.join(' ')}`, t => {

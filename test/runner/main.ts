@@ -27,11 +27,10 @@ function selected(argument: string): string {
 
 /** The test files and flags for ava. */
 function selection(): readonly string[] {
-	if (suite === 'watch') return ['--watch', ...args.map(selected)];
-	if (suite !== 'one')
+	if (suite !== 'one' && suite !== 'watch')
 		return suites[suite] ?? fail(`No such suite: ${suite}. Use ${Object.keys(suites).join(', ')}.`);
-	if (args.length === 0) fail('Name a test file: npm run test:one -- test/rate.test.ts');
-	return args.map(selected);
+	if (args.length === 0) fail(`Name a test file: npm run test:${suite} -- test/rate.test.ts`);
+	return suite === 'watch' ? ['--watch', ...args.map(selected)] : args.map(selected);
 }
 
 function run(
