@@ -1,6 +1,6 @@
 // Builds dist/: `node build.mjs [--watch]`. Only files that changed are built; types are checked by `npm run types`.
 import {createHash} from 'node:crypto';
-import {cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync} from 'node:fs';
+import {cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import process from 'node:process';
 import {setInterval} from 'node:timers/promises';
@@ -31,7 +31,12 @@ const sources = () => FOLDERS.flatMap(filesIn).filter(path => isScript(path) || 
 const isScript = path => /(?<!\.as|\.d)\.ts$/.test(path);
 const isAsset = path => /\.(?:html|css|svg)$/.test(path) && path.startsWith(PAGE);
 const outputOf = path => join(DIST, path.replace(/\.ts$/, '.js'));
+/** What may have been made of a source: also its declarations, by `npm pack`. */
+const outputsOf = path => [outputOf(path), `${outputOf(path)}.map`, join(DIST, path.replace(/\.ts$/, '.d.ts'))];
 const hashOf = path => createHash('sha256').update(readFileSync(path)).digest('hex');
+const writeManifest = hashes => writeFileSync(MANIFEST, JSON.stringify(hashes));
+/** A change to one of these rebuilds everything. */
+const SETUP = ['build.mjs', 'tsconfig.json', join(PAGE, 'tsconfig.json'), join('node_modules', '.package-lock.json')];
 
 function readManifest() {
 	try {
@@ -46,7 +51,7 @@ function readManifest() {
 const common = {absWorkingDir: process.cwd(), format: 'esm', logLevel: 'warning', outbase: '.', outdir: DIST};
 const node = {platform: 'node', target: 'node20', sourcemap: true};
 
-/** The program in few files, which start in half the time of many. */
+/** Bundles the program: a few files start in half the time of many. */
 async function bundle() {
 	const {metafile} = await build({
 		...common,
@@ -64,7 +69,7 @@ async function bundle() {
 			js: "import {createRequire as bridgeRequire} from 'node:module'; const require = bridgeRequire(import.meta.url);",
 		},
 	});
-	// A program that runs keeps its chunks until the new ones are in place.
+	// Old chunks are removed last: a running program may still load them.
 	const current = new Set(Object.keys(metafile.outputs).map(path => join(path)));
 	for (const name of existsSync(CHUNKS) ? readdirSync(CHUNKS) : [])
 		if (!current.has(join(CHUNKS, name))) rmSync(join(CHUNKS, name));
@@ -73,44 +78,47 @@ async function bundle() {
 async function buildChanged() {
 	const before = readManifest();
 	const paths = sources();
-	// Both decide what is made of every source.
-	const setup = ['build.mjs', 'package-lock.json'];
-	// Written at the end: an interrupted build is repeated.
+	const setup = SETUP.filter(existsSync);
 	const after = Object.fromEntries([...setup, ...paths].map(path => [path, hashOf(path)]));
 	const isNew = setup.some(path => before[path] !== after[path]);
 	const changed = paths.filter(path => isNew || before[path] !== after[path] || !existsSync(outputOf(path)));
 	const removed = Object.keys(before).filter(path => !(path in after));
 
-	for (const path of removed)
-		for (const file of [outputOf(path), `${outputOf(path)}.map`]) rmSync(file, {force: true});
+	// Until the build succeeds, these count as changed, even if their old text comes back.
+	mkdirSync(DIST, {recursive: true});
+	writeManifest({...before, ...Object.fromEntries([...changed, ...removed].map(path => [path, '']))});
+	for (const path of removed) for (const file of outputsOf(path)) rmSync(file, {force: true});
 	const scripts = changed.filter(path => isScript(path) && path !== PROGRAM);
-	// Each module by itself, for tests, fixtures and programs that import a part of bridge.
+	// Modules are also built one by one, for tests, fixtures and importers.
 	const modules = scripts.filter(path => !path.startsWith(PAGE));
 	await build({...common, ...node, entryPoints: modules});
-	// The page, which browsers load as it is.
+	// The page is not bundled: browsers load its modules.
 	await build({...common, target: 'es2023', entryPoints: scripts.filter(path => path.startsWith(PAGE))});
 	for (const path of changed.filter(isAsset)) cpSync(path, outputOf(path));
 	if ([...changed, ...removed].some(path => /^(?:lib|pipelines|bin)\b/.test(path))) await bundle();
-	writeFileSync(MANIFEST, JSON.stringify(after));
+	writeManifest(after);
 }
 
-/** Builds again when the size or time of a source changes. It polls: `fs.watch` of Node 20 loses replaced files. */
+/** Rebuilds when the size or mtime of a source changes. Polls, since `fs.watch` of Node 20 misses replaced files. */
 async function watchSources() {
-	const state = () =>
-		sources()
-			.map(path => [path, statSync(path, {throwIfNoEntry: false})])
-			.map(([path, stats]) => `${path} ${stats?.size} ${stats?.mtimeMs}`)
-			.join();
-	let last = state();
+	const stateOf = path => {
+		const {size, mtimeMs} = statSync(path, {throwIfNoEntry: false}) ?? {};
+		return `${path} ${size} ${mtimeMs}`;
+	};
+	let last = '';
 	for await (const _ of setInterval(500)) {
-		const current = state();
-		if (current === last) continue;
-		last = current;
-		await tryBuild();
+		try {
+			const state = sources().map(stateOf).join();
+			if (state === last) continue;
+			last = state;
+			await tryBuild();
+		} catch {
+			// A folder was removed while it was read: the next poll reads it again.
+		}
 	}
 }
 
-/** Whether the build succeeded. esbuild has printed what is wrong with a source. */
+/** Returns whether the build succeeded. esbuild prints errors in sources itself. */
 const tryBuild = () =>
 	buildChanged().then(
 		() => true,

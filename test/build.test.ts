@@ -1,9 +1,21 @@
-import {spawnSync} from 'node:child_process';
-import {copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
+import {spawn, spawnSync} from 'node:child_process';
+import {once} from 'node:events';
+import {
+	copyFileSync,
+	existsSync,
+	mkdirSync,
+	readdirSync,
+	readFileSync,
+	renameSync,
+	rmSync,
+	symlinkSync,
+	writeFileSync,
+} from 'node:fs';
 import {dirname, join} from 'node:path';
 import process from 'node:process';
 import {fileURLToPath} from 'node:url';
 import test, {type ExecutionContext} from 'ava';
+import {until} from './faults/support.js';
 import {tempFolder} from './store/temp-folder.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -18,7 +30,7 @@ function project(t: ExecutionContext) {
 	};
 	copyFileSync(join(root, 'build.mjs'), at('build.mjs'));
 	symlinkSync(join(root, 'node_modules'), at('node_modules'));
-	write('package-lock.json', '{}');
+	write('tsconfig.json', '{}');
 	write('lib/view/page/page.ts', 'export const page = 1;\n');
 	write('lib/a.ts', 'export const a: number = 1;\n');
 	write('lib/b.ts', 'export const b = 1;\n');
@@ -29,7 +41,7 @@ function project(t: ExecutionContext) {
 	return {at, write, build, runs};
 }
 
-test('builds what changed, removes what is gone, and bundles the program anew', t => {
+test('rebuilds changed sources, removes outputs of deleted ones and bundles the program', t => {
 	const {at, write, build, runs} = project(t);
 	t.is(build().status, 0);
 	t.is(runs(), '1');
@@ -47,16 +59,16 @@ test('builds what changed, removes what is gone, and bundles the program anew', 
 	t.true(existsSync(at('dist/lib/a.js')));
 });
 
-test('builds everything when the packages change', t => {
+test('rebuilds everything when tsconfig.json changes', t => {
 	const {at, write, build} = project(t);
 	build();
 	writeFileSync(at('dist/lib/a.js'), 'old');
-	write('package-lock.json', '{"lockfileVersion": 3}');
+	write('tsconfig.json', '{"compilerOptions": {}}');
 	t.is(build().status, 0);
 	t.regex(readFileSync(at('dist/lib/a.js'), 'utf8'), /a = 1/);
 });
 
-test('reports a syntax error with its place, and builds the file again once it is repaired', t => {
+test('reports a syntax error with file and line, and rebuilds the file after the fix', t => {
 	const {write, build, runs} = project(t);
 	build();
 	write('lib/a.ts', 'export const a = ;\n');
@@ -67,4 +79,46 @@ test('reports a syntax error with its place, and builds the file again once it i
 	write('lib/a.ts', 'export const a = 3;\n');
 	t.is(build().status, 0);
 	t.is(runs(), '3');
+});
+
+test('rebuilds a source whose build failed, even if its old text comes back', t => {
+	const {at, write, build} = project(t);
+	build();
+	write('lib/a.ts', "export * from './missing.js';\n");
+	t.is(build().status, 1);
+	write('lib/a.ts', 'export const a: number = 1;\n');
+	t.is(build().status, 0);
+	t.regex(readFileSync(at('dist/lib/a.js'), 'utf8'), /a = 1/);
+});
+
+test('removes the chunks of the program before', t => {
+	const {at, write, build, runs} = project(t);
+	write('bin/bridge.ts', "const {a} = await import('../lib/a.js');\nprocess.stdout.write(String(a));\n");
+	build();
+	const before = readdirSync(at('dist/bin/chunks'));
+	write('lib/a.ts', 'export const a: number = 2;\n');
+	build();
+	const after = readdirSync(at('dist/bin/chunks'));
+	t.is(after.length, before.length);
+	t.notDeepEqual(after, before);
+	t.is(runs(), '2');
+});
+
+test('--watch rebuilds a source that is replaced, and exits with its parent', async t => {
+	const {at, write} = project(t);
+	const watch = spawn(process.execPath, [at('build.mjs'), '--watch'], {
+		stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+	});
+	t.teardown(() => watch.kill());
+	const built = (text: string): boolean =>
+		existsSync(at('dist/lib/a.js')) && readFileSync(at('dist/lib/a.js'), 'utf8').includes(text);
+	await until(() => built('a = 1'));
+	for (const text of ['a = 2', 'a = 3']) {
+		write('lib/new.tmp', `export const ${text};\n`);
+		renameSync(at('lib/new.tmp'), at('lib/a.ts'));
+		await until(() => built(text));
+	}
+	const exited = once(watch, 'exit');
+	watch.disconnect();
+	t.deepEqual(await exited, [0, null]);
 });

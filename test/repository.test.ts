@@ -19,7 +19,7 @@ function filesIn(folder: string): string[] {
 	});
 }
 
-const isCode = (file: string): boolean => /(?:\.(?:[cm]?[jt]s|json|sh)|Dockerfile)$/.test(file);
+const isText = (file: string): boolean => !/(?:\.png|package-lock\.json)$/.test(file);
 
 /** The relative paths in a file that lead out of the repository from where the file is when it runs. */
 function pathsOutside(file: string, text: string): string[] {
@@ -28,21 +28,40 @@ function pathsOutside(file: string, text: string): string[] {
 	return paths.filter(path => relative(root, resolve(folder, path)).startsWith('..'));
 }
 
-/** Files whose paths are input for bridge, and not read. */
-const attacks = new Set(['test/run/escape.test.ts']);
+/** The mentions of a folder named shared next to the repository, however its path is put together. */
+const mentionsOfShared = (text: string): string[] =>
+	text.match(/(?<!\.)\.\.(?!\.)(?:[^\w\n]|pwd)+shared\b(?!-)/g) ?? [];
 
-test('no test and no script names a path outside of the repository', t => {
+/** Files whose paths are input for bridge, and not read. */
+const attacks = ['test/run/escape.test.ts'];
+/** CI adds the tests against the JSON schemas where such a folder has them. */
+const adds = ['.ci/run'];
+
+test('no file names a path outside of the repository', t => {
 	const found = filesIn('.')
-		.filter(file => isCode(file) && !attacks.has(file))
-		.flatMap(file => pathsOutside(file, read(file)).map(path => `${file}: ${path}`));
+		.filter(file => isText(file) && ![...attacks, ...adds].includes(file))
+		.flatMap(file => {
+			const text = read(file);
+			return [...pathsOutside(file, text), ...mentionsOfShared(text)].map(path => `${file}: ${path}`);
+		});
 	t.deepEqual(found, []);
 });
 
 test('finds a path that leads out of the repository', t => {
-	const path = `${'../'.repeat(4)}outside/file`;
+	const up = '../'.repeat(4);
+	const folder = 'shared';
+	const path = `${up}outside/file`;
 	t.deepEqual(pathsOutside('test/helpers/x.ts', `new URL('${path}', import.meta.url)`), [path]);
 	t.deepEqual(pathsOutside('test/deep/er/x.ts', `new URL('${path}', import.meta.url)`), []);
 	t.deepEqual(pathsOutside('package.json', `"x": "cat ${path}"`), [path]);
+	for (const text of [
+		`readFileSync('${up}${folder}/x')`,
+		`\${root}/${up}${folder}`,
+		`join(root, '..', '${folder}')`,
+		`"$(cd .. && pwd)/${folder}/x"`,
+	])
+		t.is(mentionsOfShared(text).length, 1, text);
+	t.deepEqual(mentionsOfShared(`import '${up}${folder}-tools.js'; const x = {...${folder}};`), []);
 });
 
 test('every file of the list of slow tests exists', t => {

@@ -1,4 +1,5 @@
 import type {Socket} from 'node:net';
+import {basename} from 'node:path';
 import type {Readable, Writable} from 'node:stream';
 import spawn from 'cross-spawn';
 import {Observable, Subscriber} from 'rxjs';
@@ -9,7 +10,7 @@ import {pause} from '../pause.js';
 import type {Endpoint} from '../stage.js';
 import {redactText} from '../store/redact.js';
 import {Valve} from '../valve.js';
-import {childEnvironment, commandExists, type Environment} from './environment.js';
+import {childEnvironment, type Environment, isOnPath} from './environment.js';
 import {leanly} from './lean-socket.js';
 import {type Exit, Lifetime} from './lifetime.js';
 import {MARK, marksWith, newMark} from './process-tree.js';
@@ -62,8 +63,7 @@ export function child(options: ChildOptions): Child {
 	stdin.on('error', () => life.halfClosed());
 	stdout.once('end', () => life.halfClosed());
 	const exited = life.exited.catch(error => {
-		const isMissing = error.code === 'EACCES' && !commandExists(command, childEnvironment(env));
-		throw couldNotStart(command, isMissing ? {...error, code: 'ENOENT'} : error);
+		throw couldNotStart(command, error, childEnvironment(env));
 	});
 	const drained = exited.then(
 		async () => {
@@ -210,12 +210,14 @@ function died(name: string, {code, signal, cause}: Exit, words: string): BridgeE
 	});
 }
 
-function couldNotStart(command: string, error: NodeJS.ErrnoException): BridgeError {
+function couldNotStart(command: string, error: NodeJS.ErrnoException, env: Environment): BridgeError {
+	// The system also reports EACCES for a missing command when it may not search a folder of the PATH.
+	const isMissing = error.code === 'EACCES' && basename(command) === command && !isOnPath(command, env);
 	const reasons: {[code: string]: string} = {
 		ENOENT: 'there is no such command',
 		EACCES: 'it may not be executed',
 	};
-	const reason = reasons[error.code ?? ''];
+	const reason = reasons[isMissing ? 'ENOENT' : (error.code ?? '')];
 	return new BridgeError(
 		reason ? 'ERR_COMMAND_UNUSABLE' : 'ERR_UPSTREAM_UNREACHABLE',
 		`${command} could not be started: ${reason ?? error.message}.`,

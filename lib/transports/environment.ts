@@ -1,5 +1,5 @@
 import {existsSync} from 'node:fs';
-import {basename, delimiter, join} from 'node:path';
+import {delimiter, join} from 'node:path';
 import process from 'node:process';
 
 /** What a child may see of this process's environment: what programs need to run, and nothing that tends to be secret. */
@@ -47,11 +47,6 @@ export function childEnvironment(configured: Environment, own: NodeJS.ProcessEnv
 	return {...environment, ...configured};
 }
 
-/**
- * Whether a command exists: at its path, or in a folder of the PATH. The system reports EACCES for a missing command
- * when it may not search one of these folders.
- */
-export function commandExists(command: string, {PATH = ''}: {readonly PATH?: string}): boolean {
-	if (basename(command) !== command) return existsSync(command);
-	return PATH.split(delimiter).some(folder => existsSync(join(folder, command)));
-}
+/** Whether a folder of the PATH has the command, as far as this user may search them. */
+export const isOnPath = (command: string, {PATH = ''}: {readonly PATH?: string}): boolean =>
+	PATH.split(delimiter).some(folder => existsSync(join(folder, command)));

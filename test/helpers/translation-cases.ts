@@ -1,6 +1,6 @@
 import {readdirSync, readFileSync} from 'node:fs';
 import {isMcpVersion} from './mcp-version.js';
-import type {Request, RequestsById} from './validity/rules.js';
+import type {RequestsById, SentRequest} from './validity/rules.js';
 import type {Validator} from './validity/validators.js';
 
 /** The members of a case that tell what is sent, and to whom. */
@@ -39,11 +39,11 @@ function messagesIn(after: unknown, {afterDef}: Case): unknown[] {
 }
 
 /** The request that a response in the case belongs to: one for all, or one by id, which is a number or a string. */
-function requestsOf({method, methods, afterDef = ''}: Case): Request | RequestsById {
+function requestsOf({method, methods, afterDef = ''}: Case): SentRequest | RequestsById {
 	if (methods)
 		return new Map(
 			Object.entries(methods).flatMap(
-				([id, each]): Array<[string | number, Request]> => [
+				([id, each]): Array<[string | number, SentRequest]> => [
 					[id, {method: each}],
 					[Number(id), {method: each}],
 				],
@@ -56,7 +56,6 @@ function requestsOf({method, methods, afterDef = ''}: Case): Request | RequestsB
 /** The violations in the messages that a case expects, under the version of their receiver. */
 export function violationsIn(each: Case, validator: Validator): string[] {
 	const version = each.afterVersion ?? each.to;
-	if (each.after === null || each.schemaExempt !== undefined) return [];
 	if (!isMcpVersion(version)) return [`${version} is not a version of the protocol`];
 	const messages = messagesIn(each.after, each);
 	return messages.flatMap(message => validator.violations(version, message, requestsOf(each)));

@@ -1,3 +1,4 @@
+import {existsSync} from 'node:fs';
 import process from 'node:process';
 import {fileURLToPath} from 'node:url';
 import test, {type ExecutionContext} from 'ava';
@@ -53,13 +54,12 @@ export function shareChromium(): (t: ExecutionContext, options?: object) => Prom
 		const {default: playwright} = (await import(peerUrl('playwright-core/index.js').href)) as {
 			default: {chromium: Chromium};
 		};
-		// Root has no sandbox to run it in.
-		const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
-		browser = await playwright.chromium.launch({
-			executablePath: inBrowser('chromium'),
-			args,
-			env: browserEnv,
-		});
+		const executablePath = inBrowser('chromium');
+		if (!existsSync(executablePath))
+			throw new Error(
+				`Chromium is not installed at ${executablePath}. It is available for Linux on x64 only.`,
+			);
+		browser = await playwright.chromium.launch({executablePath, env: browserEnv});
 	});
 	test.after.always(async () => browser?.close());
 	return async (t, options = {}) => {

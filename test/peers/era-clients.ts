@@ -5,7 +5,7 @@ import {isModern, type Release} from './eras.js';
 import type {Owner} from './listening.js';
 import type {Command} from './peers.js';
 
-/* A client for each version, made with a real SDK of its time. The project does not depend on any, so they are typed here. */
+/* One client per version, each from an SDK release of its time. The releases differ, so the common part is typed here. */
 
 interface SdkClient extends CommonClient {
 	connect(transport: Transport): Promise<void>;

@@ -43,8 +43,10 @@ function unpackBrowser() {
 	mkdirSync(target);
 	const unpacked = name => brotliDecompressSync(readFileSync(new URL(name, packed)));
 	writeFileSync(new URL('chromium', target), unpacked('chromium.br'), {mode: 0o755});
-	for (const name of ['al2023.tar.br', 'swiftshader.tar.br', 'fonts.tar.br'])
-		spawnSync('tar', ['-x', '--no-same-owner'], {cwd: target, input: unpacked(name)});
+	for (const name of ['al2023.tar.br', 'swiftshader.tar.br', 'fonts.tar.br']) {
+		const tar = spawnSync('tar', ['-x', '--no-same-owner'], {cwd: target, input: unpacked(name)});
+		if (tar.status !== 0) throw new Error(`tar could not unpack ${name}: ${tar.error ?? tar.stderr}. Is tar installed?`);
+	}
 	writeFileSync(
 		new URL('fonts.conf', target),
 		`<fontconfig><dir>${fileURLToPath(target)}fonts</dir><cachedir>${fileURLToPath(target)}cache</cachedir></fontconfig>\n`,

@@ -74,9 +74,9 @@ for (const each of cases)
 		return;
 	});
 
-// What bridge sends equals what the case expects, so it suffices to validate that.
+// The sent message equals the expected one, so validating the expected one suffices.
 for (const validator of validators)
-	for (const each of cases)
+	for (const each of cases.filter(({after, schemaExempt}) => after !== null && schemaExempt === undefined))
 		test(`${each.name} expects valid messages (${validator.name})`, t => {
 			t.deepEqual(violationsIn(each, validator), []);
 		});

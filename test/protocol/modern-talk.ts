@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import {isObject, type JsonObject, objectOf} from '../../lib/protocol/json.js';
 import {methodsOf} from '../helpers/mcp-arbitrary.js';
 import type {McpVersion} from '../helpers/mcp-version.js';
-import type {Request} from '../helpers/validity/rules.js';
+import type {SentRequest} from '../helpers/validity/rules.js';
 import type {Validator} from '../helpers/validity/validators.js';
 import {type Pair, shakeHands, versioned} from '../helpers/version-stages.js';
 
@@ -24,7 +24,7 @@ const plainlyAnswered: readonly unknown[] = [
 export class Talk {
 	readonly pair: Pair;
 	readonly #versions: {readonly [side in SideName]: McpVersion};
-	readonly #asked: {readonly [side in SideName]: Map<string | number, Request>};
+	readonly #asked: {readonly [side in SideName]: Map<string | number, SentRequest>};
 
 	constructor(client: McpVersion, upstream: McpVersion, capabilities: Capabilities = {}) {
 		this.#versions = {client, upstream};

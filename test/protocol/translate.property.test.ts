@@ -5,7 +5,7 @@ import {type Outcome, Translator} from '../../lib/protocol/translate.js';
 import {type HandshakeVersion, handshakeVersions} from '../../lib/protocol/version.js';
 import {messagesOf, methodsOf, type Sample} from '../helpers/mcp-arbitrary.js';
 import type {McpVersion, Sender} from '../helpers/mcp-version.js';
-import type {Request} from '../helpers/validity/rules.js';
+import type {SentRequest} from '../helpers/validity/rules.js';
 import {type Validator, validators} from '../helpers/validity/validators.js';
 
 type Json = {readonly [key: string]: unknown};
@@ -33,7 +33,7 @@ const subject = ({kind, method, message}: Sample): string =>
 	kind === 'error' && !('id' in message) ? '' : method;
 
 /** Errors have a definition of their own only in the version that brought them; to all others they are errors. */
-const answered = ({method, kind, definition}: Sample): Request =>
+const answered = ({method, kind, definition}: Sample): SentRequest =>
 	definition === undefined || kind === 'error' ? {method} : {method, definition};
 
 /** Whether the receiver has a word for the message at all. */

@@ -138,44 +138,56 @@ const modern = {resultType: 'complete'};
 const modernParams = {_meta: envelope()};
 
 /** Messages that are not valid, as responses to a call where they are responses. */
-const invalid: ReadonlyArray<readonly [string, McpVersion, unknown]> = [
-	['a wrong type', '2025-06-18', callResult('text')],
-	['a result without its members', '2024-11-05', {jsonrpc: '2.0', id: 1, result: {}}],
-	['a block without its members', '2025-11-25', callResult([{type: 'text'}])],
-	['an unknown type of content', '2026-07-28', callResult([{type: 'video'}], modern)],
-	['audio before its time', '2024-11-05', callResult([audio])],
-	['a link before its time', '2025-03-26', callResult([link])],
-	['a result without resultType', '2026-07-28', callResult([])],
-	['structured content that is not an object', '2025-11-25', callResult([], {structuredContent: []})],
-	['a null id', '2025-11-25', {...callResult([]), id: null}],
-	['neither a response nor a request', '2025-11-25', {jsonrpc: '2.0', id: 1}],
-	['a message without jsonrpc', '2024-11-05', {id: 1, result: {content: []}}],
+const invalid: ReadonlyArray<readonly [string, McpVersion, unknown, RegExp]> = [
+	['a wrong type', '2025-06-18', callResult('text'), /content/],
+	['a result without its members', '2024-11-05', {jsonrpc: '2.0', id: 1, result: {}}, /content/],
+	['a block without its members', '2025-11-25', callResult([{type: 'text'}]), /content\/0/],
+	['an unknown type of content', '2026-07-28', callResult([{type: 'video'}], modern), /content/],
+	['audio before its time', '2024-11-05', callResult([audio]), /content/],
+	['a link before its time', '2025-03-26', callResult([link]), /content/],
+	['a result without resultType', '2026-07-28', callResult([]), /resultType/],
+	[
+		'structured content that is not an object',
+		'2025-11-25',
+		callResult([], {structuredContent: []}),
+		/structuredContent/,
+	],
+	['a null id', '2025-11-25', {...callResult([]), id: null}, /\bid\b/],
+	['neither a response nor a request', '2025-11-25', {jsonrpc: '2.0', id: 1}, /neither/],
+	['a message without jsonrpc', '2024-11-05', {id: 1, result: {content: []}}, /jsonrpc/],
 	[
 		'a notification without jsonrpc',
 		'2026-07-28',
 		{method: 'notifications/cancelled', params: {requestId: 1}},
+		/jsonrpc|JSON-RPC/,
 	],
 	[
 		'an id that is an object',
 		'2026-07-28',
 		{jsonrpc: '2.0', id: {}, method: 'tools/list', params: modernParams},
+		/\bid\b|JSON-RPC/,
 	],
-	['an error without a code', '2025-06-18', {jsonrpc: '2.0', id: 1, error: {message: ''}}],
-	['an error without an id', '2025-06-18', {jsonrpc: '2.0', error: {code: 1, message: ''}}],
-	['a method of a later version', '2025-03-26', {jsonrpc: '2.0', id: 1, method: 'elicitation/create'}],
-	['a method of an earlier version', '2026-07-28', {jsonrpc: '2.0', id: 1, method: 'ping'}],
-	['a server request', '2026-07-28', {jsonrpc: '2.0', id: 1, method: 'roots/list'}],
-	['a request without an id', '2025-06-18', {jsonrpc: '2.0', method: 'ping'}],
-	['a request without params', '2026-07-28', {jsonrpc: '2.0', id: 1, method: 'tools/list'}],
-	['a string instead of a message', '2024-11-05', '{}'],
+	['an error without a code', '2025-06-18', {jsonrpc: '2.0', id: 1, error: {message: ''}}, /code/],
+	['an error without an id', '2025-06-18', {jsonrpc: '2.0', error: {code: 1, message: ''}}, /\bid\b/],
+	[
+		'a method of a later version',
+		'2025-03-26',
+		{jsonrpc: '2.0', id: 1, method: 'elicitation/create'},
+		/has no/,
+	],
+	['a method of an earlier version', '2026-07-28', {jsonrpc: '2.0', id: 1, method: 'ping'}, /has no/],
+	['a server request', '2026-07-28', {jsonrpc: '2.0', id: 1, method: 'roots/list'}, /has no/],
+	['a request without an id', '2025-06-18', {jsonrpc: '2.0', method: 'ping'}, /sent as a notification/],
+	['a request without params', '2026-07-28', {jsonrpc: '2.0', id: 1, method: 'tools/list'}, /params|_meta/],
+	['a string instead of a message', '2024-11-05', '{}', /not an object/],
 ];
 
 for (const validator of validators) {
 	const {violations} = validator;
 
-	for (const [name, version, message] of invalid)
+	for (const [name, version, message, violation] of invalid)
 		test(`rejects ${name} in ${version} (${validator.name})`, t => {
-			t.not(violations(version, message, call).length, 0);
+			t.regex(violations(version, message, call).join('\n'), violation);
 		});
 
 	test(`accepts the same messages where they belong (${validator.name})`, t => {

@@ -14,7 +14,10 @@ const packages = fileURLToPath(new URL('../../../node_modules', import.meta.url)
 async function countsOf(t: ExecutionContext, files: {readonly [name: string]: string}) {
 	const folder = tempFolder(t);
 	await symlink(packages, join(folder, 'node_modules'));
-	await writeFile(join(folder, 'package.json'), '{"type": "module", "ava": {"files": ["*.js"]}}');
+	await writeFile(
+		join(folder, 'package.json'),
+		'{"type": "module", "ava": {"files": ["*.js"], "timeout": "3m"}}',
+	);
 	for (const [name, text] of Object.entries(files))
 		await writeFile(join(folder, name), `import test from 'ava';\n${text}`);
 	const ava = spawn(process.execPath, [join(packages, 'ava/entrypoints/cli.mjs')], {
@@ -44,7 +47,7 @@ test('counts passed and failed tests when some fail', async t => {
 	});
 });
 
-test('counts a file that breaks outside of its tests as one failure', async t => {
+test('counts a file that fails outside its tests as one failure', async t => {
 	const broken = "throw new Error('broken');\n";
 	t.deepEqual(await countsOf(t, {'a.js': twoPass, 'b.js': broken}), {
 		summary: '2 passed, 1 failed, 0 skipped',

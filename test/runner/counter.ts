@@ -36,7 +36,7 @@ export class TestCounter {
 		}
 	}
 
-	/** The last line of a run, and its exit code. Skipped tests fail the run: they prove nothing. */
+	/** The last line of a run, and its exit code. Skipped tests fail the run. */
 	end(exitCode: number): {readonly summary: string; readonly exitCode: number} {
 		const failed = Math.max(this.failed + this.#broken.size, exitCode === 0 ? 0 : 1);
 		const summary = `${this.passed} passed, ${failed} failed, ${this.skipped} skipped`;

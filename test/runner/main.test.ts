@@ -19,16 +19,17 @@ test('runs one file, named by its source', t => {
 	t.is(status, 0);
 });
 
-test('passes flags on to ava', t => {
+test('forwards flags to ava', t => {
 	const {status, stdout} = run('one', 'test/rate.test.ts', '--match', '*not count');
 	t.regex(stdout, /\n1 passed, 0 failed, 0 skipped\n$/);
 	t.is(status, 0);
 });
 
 for (const [args, message] of [
-	[['one', 'test/rat.test.ts'], /^No such test file: test\/rat\.test\.ts\./],
-	[['one'], /^Name a test file: npm run test:one -- /],
-	[['watch'], /^Name a test file: npm run test:watch -- /],
+	[['one', 'test/rat.test.ts'], /^Test file not found: test\/rat\.test\.ts\. Pass a path such as /],
+	[['one'], /^No test file given\. Run: npm run test:one -- /],
+	[['one', '--match', 'x'], /^No test file given\./],
+	[['watch'], /^No test file given\. Run: npm run test:watch -- /],
 	[['slow'], /^No such suite: slow\. Use fast, own, peers, system\.$/m],
 ] as const)
 	test(`rejects ${args.join(' ')}`, t => {

@@ -1,5 +1,5 @@
 // Runs tests: `node dist/test/runner/main.js fast|own|peers|system`, or `… one|watch [test/FILE.test.ts …] [AVA FLAGS]`.
-// CONTRIBUTING.md says what each suite covers and needs.
+// CONTRIBUTING.md describes what each suite covers and needs.
 import {spawn} from 'node:child_process';
 import {existsSync} from 'node:fs';
 import {relative, resolve} from 'node:path';
@@ -16,12 +16,12 @@ function fail(message: string): never {
 	process.exit(2);
 }
 
-/** The built module of a test file as a user names it; flags of ava stay as they are. */
+/** Maps the path of a test file to its built module. Other arguments are passed to ava. */
 function selected(argument: string): string {
-	if (!argument.endsWith('.ts')) return argument;
+	if (!argument.endsWith('.test.ts')) return argument;
 	const file = relative(root, resolve(process.env.INIT_CWD ?? root, argument));
 	if (!existsSync(resolve(root, file)))
-		fail(`No such test file: ${argument}. Name one as test/rate.test.ts.`);
+		fail(`Test file not found: ${argument}. Pass a path such as test/rate.test.ts.`);
 	return builtFile(file);
 }
 
@@ -29,8 +29,11 @@ function selected(argument: string): string {
 function selection(): readonly string[] {
 	if (suite !== 'one' && suite !== 'watch')
 		return suites[suite] ?? fail(`No such suite: ${suite}. Use ${Object.keys(suites).join(', ')}.`);
-	if (args.length === 0) fail(`Name a test file: npm run test:${suite} -- test/rate.test.ts`);
-	return suite === 'watch' ? ['--watch', ...args.map(selected)] : args.map(selected);
+	const selection = args.map(selected);
+	// Without a file, ava would run all of them.
+	if (!selection.some(each => each.endsWith('.test.js')))
+		fail(`No test file given. Run: npm run test:${suite} -- test/rate.test.ts`);
+	return suite === 'watch' ? ['--watch', ...selection] : selection;
 }
 
 function run(
@@ -39,8 +42,11 @@ function run(
 	onOutput?: (chunk: string) => void,
 ): Promise<number> {
 	const [program = '', ...rest] = command;
-	// Most of the time goes into starting programs. Node 22 and later cache what they compile.
-	const env = {...process.env, NODE_COMPILE_CACHE: `${root}/node_modules/.cache/compiled`};
+	// Starting programs takes most of the time. Node 22 and later cache compiled code, which makes coverage less exact.
+	const cache = process.env.NODE_V8_COVERAGE
+		? {}
+		: {NODE_COMPILE_CACHE: `${root}/node_modules/.cache/compiled`};
+	const env = {...process.env, ...cache};
 	const child = spawn(program, rest, {cwd: root, env, stdio: ['inherit', stdio, 'inherit']});
 	child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
 		process.stdout.write(chunk);
@@ -61,7 +67,7 @@ if (needsPeers(patterns)) {
 
 const ava = [process.execPath, 'node_modules/ava/entrypoints/cli.mjs', '--concurrency', '4', ...patterns];
 if (suite === 'watch') {
-	// The build ends with this process, however that ends: their channel closes.
+	// The build exits when this process does: its IPC channel closes.
 	const stdio = ['ignore', 'inherit', 'inherit', 'ipc'] as const;
 	const build = spawn(process.execPath, ['build.mjs', '--watch'], {cwd: root, stdio: [...stdio]});
 	process.exitCode = await run(ava, 'inherit');

@@ -21,7 +21,9 @@ function run(program: string, args: readonly string[]): void {
 
 run(process.execPath, ['test/peers/install.mjs']);
 if (!existsSync(node24)) {
-	process.stderr.write(`No Node 24 for ${process.platform}-${process.arch} at ${node24}.\n`);
+	process.stderr.write(
+		`Node 24 is not available for ${process.platform}-${process.arch} (${node24}). Install Node 24 and run npm test with it.\n`,
+	);
 	process.exit(2);
 }
 const scripts = process.argv.slice(2);

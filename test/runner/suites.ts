@@ -30,7 +30,7 @@ export const slowFiles: readonly string[] = Object.entries(slow).flatMap(([folde
 /** The module that is built from a test file. */
 export const builtFile = (file: string): string => `dist/${file.replace(/\.ts$/, '.js')}`;
 
-/** What bridge itself needs to be tested: no other packages, no root. */
+/** Tests that need neither test/peers nor root. */
 const own = ['dist/test/*.test.js', 'dist/test/!(peers|system)/**/*.test.js'];
 
 export const suites: {readonly [name: string]: readonly string[]} = {

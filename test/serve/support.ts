@@ -181,7 +181,4 @@ export const argumentsIn = ({structured}: ToolResult): JsonObject =>
 
 /** The processes that this one has started. */
 export const childrenOf = (pid: number): number[] =>
-	execFileSync('ps', ['-o', 'pid=', '--ppid', String(pid)], {encoding: 'utf8'})
-		.trim()
-		.split(/\s+/)
-		.map(Number);
+	readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(/\s+/).map(Number);

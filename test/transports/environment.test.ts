@@ -1,5 +1,8 @@
+import {writeFileSync} from 'node:fs';
+import {delimiter, join} from 'node:path';
 import test from 'ava';
-import {childEnvironment} from '../../lib/transports/environment.js';
+import {childEnvironment, isOnPath} from '../../lib/transports/environment.js';
+import {tempFolder} from '../store/temp-folder.js';
 
 test.serial('lets pass what programs need to run', t => {
 	const own = {
@@ -48,4 +51,13 @@ test.serial('changes neither of the two', t => {
 	const own = Object.freeze({PATH: '/bin'});
 	const configured = Object.freeze({A: '1'});
 	t.notThrows(() => childEnvironment(configured, own));
+});
+
+test.serial('finds a command in any folder of the PATH', t => {
+	const folder = tempFolder(t);
+	writeFileSync(join(folder, 'here'), '');
+	const PATH = ['/no-such-folder', folder].join(delimiter);
+	t.true(isOnPath('here', {PATH}));
+	t.false(isOnPath('not-here', {PATH}));
+	t.false(isOnPath('here', {}));
 });

@@ -94,7 +94,7 @@ export const uri = fc.oneof(
 		.filter(each => /^[\w:/?#@!$&()*+,;=.~%-]*$/.test(each)),
 );
 
-/** The URI of a root: every version has files only. */
+/** A root URI: every version allows only `file:` URIs. */
 export const fileUri = absoluteUri.map(each => `file:///${encodeURIComponent(each)}`);
 
 export const uriTemplate = fc.oneof(

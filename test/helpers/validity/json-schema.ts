@@ -5,7 +5,7 @@ import {Ajv, type Options, type ValidateFunction} from 'ajv';
 import {Ajv2020} from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import type {McpVersion, Sender} from '../mcp-version.js';
-import {isObject, type Message, mayNeedInput, type Request, type Rules} from './rules.js';
+import {isObject, type Message, mayNeedInput, type Rules, type SentRequest} from './rules.js';
 
 /** The folder of the official JSON schemas, which are not part of this repository: `2025-11-25.json` and so on. */
 const folder = process.env.MCP_SCHEMA_DIR ?? '';
@@ -58,7 +58,7 @@ class SchemaRules implements Rules {
 		return new Map(names.map(each => [String(this.#methodOf(each)), each]));
 	}
 
-	ofCall(message: Message): string[] {
+	validateCall(message: Message): string[] {
 		const kind: Kind = 'id' in message ? 'Request' : 'Notification';
 		const method = this.#methods.get(String(message.method));
 		const envelope = this.#check(`JSONRPC${kind}`, message);
@@ -67,7 +67,7 @@ class SchemaRules implements Rules {
 		return [...envelope, ...this.#check(method.definition, message)];
 	}
 
-	ofError(message: Message, request: Request | undefined): string[] {
+	validateError(message: Message, request: SentRequest | undefined): string[] {
 		const {definition = ''} = request ?? {};
 		return [
 			...this.#check(this.#firstOf('JSONRPCErrorResponse', 'JSONRPCError'), message),
@@ -75,14 +75,14 @@ class SchemaRules implements Rules {
 		];
 	}
 
-	ofResult(message: Message, request: Request): string[] {
+	validateResult(message: Message, request: SentRequest): string[] {
 		const envelope = this.#check(this.#firstOf('JSONRPCResultResponse', 'JSONRPCResponse'), message);
 		const definition = this.#resultDefinition(request, message.result);
 		if (!definition) return [...envelope, `${this.version} has no request ${request.method}`];
 		return [...envelope, ...this.#check(definition, message.result)];
 	}
 
-	#resultDefinition({method, definition}: Request, result: unknown): string | undefined {
+	#resultDefinition({method, definition}: SentRequest, result: unknown): string | undefined {
 		if (definition !== undefined) return definition;
 		const request = this.#methods.get(method);
 		if (request?.kind !== 'Request') return undefined;

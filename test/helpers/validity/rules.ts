@@ -1,18 +1,19 @@
+import {BATCHES} from '../../../lib/protocol/version.js';
 import type {McpVersion} from '../mcp-version.js';
 
 export type Message = {readonly [member: string]: unknown};
 
 /** The request that a response belongs to; `definition` where its method does not determine the response. */
-export type Request = {readonly method: string; readonly definition?: string};
-export type RequestsById = ReadonlyMap<string | number, Request>;
+export type SentRequest = {readonly method: string; readonly definition?: string};
+export type RequestsById = ReadonlyMap<string | number, SentRequest>;
 
-/** What an authority says of the messages of one version. Each function returns the violations it finds. */
+/** The rules of one reference for one version. Each method returns the violations. */
 export interface Rules {
 	readonly version: McpVersion;
-	/** Of a request or a notification. */
-	ofCall(message: Message): string[];
-	ofError(message: Message, request: Request | undefined): string[];
-	ofResult(message: Message, request: Request): string[];
+	/** Validates a request or a notification. */
+	validateCall(message: Message): string[];
+	validateError(message: Message, request: SentRequest | undefined): string[];
+	validateResult(message: Message, request: SentRequest): string[];
 }
 
 export const isObject = (value: unknown): value is Message =>
@@ -21,19 +22,23 @@ export const isObject = (value: unknown): value is Message =>
 /** The methods whose result may ask for input. */
 export const mayNeedInput: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read']);
 
-function ofOne(rules: Rules, message: unknown, requests?: Request | RequestsById): string[] {
+function validateMessage(rules: Rules, message: unknown, requests?: SentRequest | RequestsById): string[] {
 	if (!isObject(message)) return ['the message is not an object'];
-	if ('method' in message) return rules.ofCall(message);
+	if ('method' in message) return rules.validateCall(message);
 	const request = requests && 'method' in requests ? requests : requests?.get(message.id as string | number);
-	if ('error' in message) return rules.ofError(message, request);
+	if ('error' in message) return rules.validateError(message, request);
 	if (!('result' in message)) return ['the message is neither a request nor a response'];
-	return request ? rules.ofResult(message, request) : ['the result belongs to an unknown request'];
+	return request ? rules.validateResult(message, request) : ['the result belongs to an unknown request'];
 }
 
-function ofBatch(rules: Rules, batch: readonly unknown[], requests?: Request | RequestsById): string[] {
-	if (rules.version !== '2025-03-26') return [`${rules.version} has no batches`];
+function validateBatch(
+	rules: Rules,
+	batch: readonly unknown[],
+	requests?: SentRequest | RequestsById,
+): string[] {
+	if (rules.version !== BATCHES) return [`${rules.version} has no batches`];
 	const all = batch.flatMap((each, index) =>
-		ofOne(rules, each, requests).map(violation => `[${index}] ${violation}`),
+		validateMessage(rules, each, requests).map(violation => `[${index}] ${violation}`),
 	);
 	const calls = batch.filter(each => isObject(each) && 'method' in each);
 	if (calls.length > 0 && calls.length < batch.length) all.push('the batch mixes requests and responses');
@@ -44,9 +49,8 @@ function ofBatch(rules: Rules, batch: readonly unknown[], requests?: Request | R
 	return all;
 }
 
-/** The violations in a message or a batch. A result is checked against its request: one for all, or one by id. */
-export const violationsUnder = (
-	rules: Rules,
-	message: unknown,
-	requests?: Request | RequestsById,
-): string[] => (Array.isArray(message) ? ofBatch(rules, message, requests) : ofOne(rules, message, requests));
+/** Validates a message or a batch. A result is validated for its request: one for all, or one by id. */
+export const validate = (rules: Rules, message: unknown, requests?: SentRequest | RequestsById): string[] =>
+	Array.isArray(message)
+		? validateBatch(rules, message, requests)
+		: validateMessage(rules, message, requests);

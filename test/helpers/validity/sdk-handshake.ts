@@ -1,8 +1,5 @@
-import {fileURLToPath} from 'node:url';
-import type {McpVersion} from '../mcp-version.js';
-import type {Message, Request, Rules} from './rules.js';
-
-export type HandshakeVersion = Exclude<McpVersion, '2026-07-28'>;
+import type {HandshakeVersion} from '../../../lib/protocol/version.js';
+import type {Message, Rules, SentRequest} from './rules.js';
 
 type Issue = {readonly path: ReadonlyArray<string | number>; readonly message: string};
 /** A schema of zod 3 or 4, whichever the release of the SDK depends on. */
@@ -17,7 +14,7 @@ type Schema = {
 type Schemas = {readonly [name: string]: Schema | undefined};
 type Kind = 'Request' | 'Notification';
 
-/** Where the first release that had a version as its latest keeps its schemas. */
+/** The module with the schemas, in a release whose latest version is this one. */
 const modules: {readonly [version in HandshakeVersion]: string} = {
 	'2024-11-05': 'sdk-2024-11-05/dist/types.js',
 	'2025-03-26': 'sdk-2025-03-26/dist/esm/types.js',
@@ -43,13 +40,13 @@ export class SdkHandshakeRules implements Rules {
 	}
 
 	static async load(version: HandshakeVersion): Promise<SdkHandshakeRules> {
-		const file = fileURLToPath(new URL(modules[version], packages));
-		return new SdkHandshakeRules(version, (await import(file)) as Schemas);
+		const {href} = new URL(modules[version], packages);
+		return new SdkHandshakeRules(version, (await import(href)) as Schemas);
 	}
 
 	#add(kind: Kind, schema: Schema): void {
 		const exported = Object.entries(this.#schemas).find(([, value]) => value === schema);
-		if (!exported) throw new TypeError(`An unnamed ${kind} in the SDK of ${this.version}`);
+		if (!exported) throw new TypeError(`The SDK of ${this.version} does not export the schema of a ${kind}.`);
 		this.#names.set(String(schema.shape?.method?.value), {name: exported[0].replace(/Schema$/, ''), kind});
 	}
 
@@ -57,7 +54,7 @@ export class SdkHandshakeRules implements Rules {
 		return this.#names.has(method);
 	}
 
-	ofCall(message: Message): string[] {
+	validateCall(message: Message): string[] {
 		const kind: Kind = 'id' in message ? 'Request' : 'Notification';
 		const method = this.#names.get(String(message.method));
 		const envelope = this.#check(`JSONRPC${kind}`, message);
@@ -66,11 +63,11 @@ export class SdkHandshakeRules implements Rules {
 		return [...envelope, ...this.#check(method.name, message)];
 	}
 
-	ofError(message: Message): string[] {
+	validateError(message: Message): string[] {
 		return this.#check(this.#firstOf('JSONRPCErrorResponse', 'JSONRPCError'), message);
 	}
 
-	ofResult(message: Message, {method, definition}: Request): string[] {
+	validateResult(message: Message, {method, definition}: SentRequest): string[] {
 		const envelope = this.#check(this.#firstOf('JSONRPCResultResponse', 'JSONRPCResponse'), message);
 		const request = this.#names.get(method);
 		if (request?.kind !== 'Request') return [...envelope, `${this.version} has no request ${method}`];

@@ -6,7 +6,7 @@ import {
 	isJSONRPCRequest,
 	isJSONRPCResultResponse,
 } from 'sdk-2026-07-28';
-import {isObject, type Message, mayNeedInput, type Request, type Rules} from './rules.js';
+import {isObject, type Message, mayNeedInput, type Rules, type SentRequest} from './rules.js';
 
 const VERSION = '2026-07-28';
 
@@ -50,7 +50,7 @@ export class SdkStatelessRules implements Rules {
 		return this.#codec.hasRequestMethod(method) || this.#codec.hasNotificationMethod(method);
 	}
 
-	ofCall(message: Message): string[] {
+	validateCall(message: Message): string[] {
 		const method = String(message.method);
 		if (!('id' in message)) {
 			if (!isJSONRPCNotification(message)) return ['the message is not a JSON-RPC notification'];
@@ -66,11 +66,11 @@ export class SdkStatelessRules implements Rules {
 		];
 	}
 
-	ofError(message: Message): string[] {
+	validateError(message: Message): string[] {
 		return isJSONRPCErrorResponse(message) ? [] : ['the message is not a JSON-RPC error response'];
 	}
 
-	ofResult(message: Message, {method}: Request): string[] {
+	validateResult(message: Message, {method}: SentRequest): string[] {
 		if (!isJSONRPCResultResponse(message)) return ['the message is not a JSON-RPC result response'];
 		if (!this.#codec.hasRequestMethod(method)) return [`${VERSION} has no request ${method}`];
 		const decoded = this.#codec.decodeResult(method, message.result);
@@ -86,7 +86,7 @@ export class SdkStatelessRules implements Rules {
 		return violation(method, this.#codec.validateInputRequest(method, request));
 	}
 
-	/** Which request an input response belongs to is not in the message, so one of the three has to accept it. */
+	/** An input response does not name its request, so one of the three methods has to accept it. */
 	#ofInputResponses(responses: unknown): string[] {
 		const methods = ['elicitation/create', 'sampling/createMessage', 'roots/list'];
 		return Object.entries(isObject(responses) ? responses : {}).flatMap(([name, response]) =>

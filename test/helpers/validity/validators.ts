@@ -1,23 +1,23 @@
 import type {McpVersion} from '../mcp-version.js';
 import {hasSchemas, schemaRules} from './json-schema.js';
-import {type Request, type RequestsById, type Rules, violationsUnder} from './rules.js';
+import {type RequestsById, type Rules, type SentRequest, validate} from './rules.js';
 import {SdkHandshakeRules} from './sdk-handshake.js';
 import {SdkStatelessRules} from './sdk-stateless.js';
 
-/** An authority that decides which messages are valid. */
+/** A reference that messages are validated with. */
 export interface Validator {
 	/** For titles of tests. */
 	readonly name: string;
 	/** The violations in a message of a version; none if it is valid. */
-	violations(version: McpVersion, message: unknown, requests?: Request | RequestsById): string[];
+	violations(version: McpVersion, message: unknown, requests?: SentRequest | RequestsById): string[];
 }
 
 const validatorOf = (name: string, rulesOf: (version: McpVersion) => Rules): Validator => ({
 	name,
-	violations: (version, message, requests) => violationsUnder(rulesOf(version), message, requests),
+	violations: (version, message, requests) => validate(rulesOf(version), message, requests),
 });
 
-/** The rules of the official SDK of each version's time. */
+/** The official SDK release of each version. */
 export const sdkRules = {
 	'2024-11-05': await SdkHandshakeRules.load('2024-11-05'),
 	'2025-03-26': await SdkHandshakeRules.load('2025-03-26'),
