@@ -5,7 +5,8 @@ import {Ajv, type Options, type ValidateFunction} from 'ajv';
 import {Ajv2020} from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import type {McpVersion, Sender} from '../mcp-version.js';
-import {isObject, type Message, mayNeedInput, type Rules, type SentRequest} from './rules.js';
+import {DefinedRules, type Kind} from './defined-rules.js';
+import {isObject, type Message, mayNeedInput, type SentRequest} from './rules.js';
 
 /** The folder of the official JSON schemas, which are not part of this repository: `2025-11-25.json` and so on. */
 const folder = process.env.MCP_SCHEMA_DIR ?? '';
@@ -24,19 +25,15 @@ type Schema = {
 	readonly $defs?: Definitions;
 };
 type Definitions = {readonly [name: string]: Schema};
-type Kind = 'Request' | 'Notification';
-type Method = {readonly definition: string; readonly kind: Kind};
 
 /** The JSON schema of one version. */
-class SchemaRules implements Rules {
-	readonly version: McpVersion;
+class SchemaRules extends DefinedRules {
 	readonly #definitions: Definitions;
-	readonly #methods = new Map<string, Method>();
 	readonly #ajv: Ajv | Ajv2020;
 	readonly #path: string;
 
 	constructor(version: McpVersion) {
-		this.version = version;
+		super(version);
 		const schema = JSON.parse(readFileSync(join(folder, `${version}.json`), 'utf8')) as Schema;
 		this.#definitions = schema.definitions ?? schema.$defs ?? {};
 		this.#path = schema.definitions ? 'definitions' : '$defs';
@@ -47,7 +44,7 @@ class SchemaRules implements Rules {
 		for (const sender of ['client', 'server'] as const)
 			for (const kind of ['Request', 'Notification'] as const)
 				for (const [method, definition] of this.methodsOf(sender, kind))
-					this.#methods.set(method, {definition, kind});
+					this.addMethod(method, {definition, kind});
 	}
 
 	/** The methods that a side may send, with the definition of each. */
@@ -58,47 +55,27 @@ class SchemaRules implements Rules {
 		return new Map(names.map(each => [String(this.#methodOf(each)), each]));
 	}
 
-	validateCall(message: Message): string[] {
-		const kind: Kind = 'id' in message ? 'Request' : 'Notification';
-		const method = this.#methods.get(String(message.method));
-		const envelope = this.#check(`JSONRPC${kind}`, message);
-		if (!method) return [...envelope, `${this.version} has no method ${String(message.method)}`];
-		if (method.kind !== kind) envelope.push(`${method.definition} is sent as a ${kind.toLowerCase()}`);
-		return [...envelope, ...this.#check(method.definition, message)];
-	}
-
-	validateError(message: Message, request: SentRequest | undefined): string[] {
+	override validateError(message: Message, request?: SentRequest): string[] {
 		const {definition = ''} = request ?? {};
 		return [
-			...this.#check(this.#firstOf('JSONRPCErrorResponse', 'JSONRPCError'), message),
-			...(definition.endsWith('Error') ? this.#check(definition, message) : []),
+			...super.validateError(message),
+			...(definition.endsWith('Error') ? this.check(definition, message) : []),
 		];
 	}
 
-	validateResult(message: Message, request: SentRequest): string[] {
-		const envelope = this.#check(this.#firstOf('JSONRPCResultResponse', 'JSONRPCResponse'), message);
-		const definition = this.#resultDefinition(request, message.result);
-		if (!definition) return [...envelope, `${this.version} has no request ${request.method}`];
-		return [...envelope, ...this.#check(definition, message.result)];
-	}
-
-	#resultDefinition({method, definition}: SentRequest, result: unknown): string | undefined {
-		if (definition !== undefined) return definition;
-		const request = this.#methods.get(method);
-		if (request?.kind !== 'Request') return undefined;
+	protected override resultOf(name: string, method: string, result: unknown): string {
 		// The schema accepts either for either, as an input_required result needs nothing but its resultType.
 		const needsInput = isObject(result) && result.resultType === 'input_required' && mayNeedInput.has(method);
-		if (needsInput && this.#definitions.InputRequiredResult) return 'InputRequiredResult';
-		return this.#firstOf(request.definition.replace(/Request$/, 'Result'), 'EmptyResult');
+		if (needsInput && this.has('InputRequiredResult')) return 'InputRequiredResult';
+		return super.resultOf(name, method, result);
 	}
 
-	/** Some definitions were renamed from one version to the next. */
-	#firstOf(...names: readonly [string, string]): string {
-		return this.#definitions[names[0]] ? names[0] : names[1];
+	protected has(definition: string): boolean {
+		return this.#definitions[definition] !== undefined;
 	}
 
-	#check(definition: string, value: unknown): string[] {
-		if (!this.#definitions[definition]) return [`${this.version} has no ${definition}`];
+	protected check(definition: string, value: unknown): string[] {
+		if (!this.has(definition)) return [`${this.version} has no ${definition}`];
 		// Ajv compiles a definition at its first use and caches it.
 		const validate = this.#ajv.getSchema(`mcp#/${this.#path}/${definition}`) as ValidateFunction;
 		if (validate(value)) return [];
