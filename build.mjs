@@ -1,6 +1,15 @@
 // Builds dist/: `node build.mjs [--watch]`. Only files that changed are built; types are checked by `npm run types`.
 import {createHash} from 'node:crypto';
-import {cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync} from 'node:fs';
+import {
+	cpSync,
+	existsSync,
+	mkdirSync,
+	readdirSync,
+	readFileSync,
+	rmSync,
+	statSync,
+	writeFileSync,
+} from 'node:fs';
 import {join} from 'node:path';
 import process from 'node:process';
 import {setInterval} from 'node:timers/promises';
@@ -32,11 +41,20 @@ const isScript = path => /(?<!\.as|\.d)\.ts$/.test(path);
 const isAsset = path => /\.(?:html|css|svg)$/.test(path) && path.startsWith(PAGE);
 const outputOf = path => join(DIST, path.replace(/\.ts$/, '.js'));
 /** What may have been made of a source: also its declarations, by `npm pack`. */
-const outputsOf = path => [outputOf(path), `${outputOf(path)}.map`, join(DIST, path.replace(/\.ts$/, '.d.ts'))];
+const outputsOf = path => [
+	outputOf(path),
+	`${outputOf(path)}.map`,
+	join(DIST, path.replace(/\.ts$/, '.d.ts')),
+];
 const hashOf = path => createHash('sha256').update(readFileSync(path)).digest('hex');
 const writeManifest = hashes => writeFileSync(MANIFEST, JSON.stringify(hashes));
 /** A change to one of these rebuilds everything. */
-const SETUP = ['build.mjs', 'tsconfig.json', join(PAGE, 'tsconfig.json'), join('node_modules', '.package-lock.json')];
+const SETUP = [
+	'build.mjs',
+	'tsconfig.json',
+	join(PAGE, 'tsconfig.json'),
+	join('node_modules', '.package-lock.json'),
+];
 
 function readManifest() {
 	try {

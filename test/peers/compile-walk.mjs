@@ -16,7 +16,9 @@ const folder = mkdtempSync(join(tmpdir(), 'bridge-wasm-'));
 for (const source of sources) {
 	const target = join(root, dirname(source), 'wasm.ts');
 	const file = join(folder, 'module.wasm');
-	const run = spawnSync(process.execPath, [compiler, join(root, source), ...flags, '--outFile', file], {stdio: 'inherit'});
+	const run = spawnSync(process.execPath, [compiler, join(root, source), ...flags, '--outFile', file], {
+		stdio: 'inherit',
+	});
 	if (run.status !== 0) process.exit(1);
 	const bytes = readFileSync(file);
 	const text = `/** Made by \`npm run wasm\` of the *.as.ts files beside it. */\nexport const wasm =\n\t'${bytes.toString('base64')}';\n`;

@@ -24,7 +24,9 @@ function reasonToInstall() {
 		return 'the last installation did not finish';
 	}
 
-	return readFileSync(stamp, 'utf8') === wanted ? undefined : 'package-lock.json, .npmrc or install.mjs changed';
+	return readFileSync(stamp, 'utf8') === wanted
+		? undefined
+		: 'package-lock.json, .npmrc or install.mjs changed';
 }
 
 /** Some packages bring a program for each system there is. What this one cannot run is a good part of the disk space. */
@@ -45,7 +47,8 @@ function unpackBrowser() {
 	writeFileSync(new URL('chromium', target), unpacked('chromium.br'), {mode: 0o755});
 	for (const name of ['al2023.tar.br', 'swiftshader.tar.br', 'fonts.tar.br']) {
 		const tar = spawnSync('tar', ['-x', '--no-same-owner'], {cwd: target, input: unpacked(name)});
-		if (tar.status !== 0) throw new Error(`tar could not unpack ${name}: ${tar.error ?? tar.stderr}. Is tar installed?`);
+		if (tar.status !== 0)
+			throw new Error(`tar could not unpack ${name}: ${tar.error ?? tar.stderr}. Is tar installed?`);
 	}
 	writeFileSync(
 		new URL('fonts.conf', target),

@@ -1,4 +1,4 @@
-import {mkdtempSync, writeFileSync} from 'node:fs';
+import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {createServer} from 'node:net';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
@@ -25,6 +25,7 @@ const fails = async (t: ExecutionContext, program: string, type: string): Promis
 
 const canary = 'canary-in-the-coal-mine';
 const folder = mkdtempSync(join(tmpdir(), 'bridge-run-'));
+test.after.always(() => rmSync(folder, {recursive: true, force: true}));
 const file = join(folder, 'canary.txt');
 writeFileSync(file, canary);
 process.env.BRIDGE_CANARY = canary;

@@ -1,9 +1,9 @@
-import {mkdtempSync, utimesSync, writeFileSync} from 'node:fs';
-import {tmpdir} from 'node:os';
+import {utimesSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
-import test from 'ava';
+import test, {type ExecutionContext} from 'ava';
 import {loadLocalPacks} from '../../lib/run/local-packs.js';
+import {tempFolder} from '../store/temp-folder.js';
 import {memoryLog, runnerOf, textOf} from './support.js';
 
 const folder = fileURLToPath(new URL('../../../fixtures/run/packs', import.meta.url));
@@ -69,8 +69,8 @@ for (const [program, expected] of [
 }
 
 /** A folder with this one file. */
-function folderOf(name: string, source: string): string {
-	const own = mkdtempSync(join(tmpdir(), 'bridge-packs-'));
+function folderOf(t: ExecutionContext, name: string, source: string): string {
+	const own = tempFolder(t);
 	writeFileSync(join(own, name), source);
 	return own;
 }
@@ -80,7 +80,7 @@ for (const [name, source] of [
 	['mine.cjs', 'module.exports = {get: () => 1};'],
 ] as const)
 	test(`a module that has changed is read anew: ${name}`, async t => {
-		const own = folderOf(name, source);
+		const own = folderOf(t, name, source);
 		const value = async (): Promise<unknown> => {
 			const [pack] = await loadLocalPacks(own, memoryLog());
 			return pack?.call('get', {}, new AbortController().signal);
@@ -93,7 +93,7 @@ for (const [name, source] of [
 
 test('what a module exports in one object are tools, and classes are none', async t => {
 	const source = 'class Shop {}\nmodule.exports = {hi: name => "hi " + name, Shop, five: 5};';
-	const packs = await loadLocalPacks(folderOf('old.cjs', source), memoryLog());
+	const packs = await loadLocalPacks(folderOf(t, 'old.cjs', source), memoryLog());
 	t.deepEqual(
 		packs.flatMap(({tools}) => tools.map(({name}) => name)),
 		['hi'],
@@ -106,7 +106,7 @@ test('what a module exports in one object are tools, and classes are none', asyn
 test('a comment in one line has parameters, too', async t => {
 	const source =
 		'/** Says it. @param {string} message - what @param {number} [times=1] */\nexport const say = (...all) => all[0];';
-	const packs = await loadLocalPacks(folderOf('p.mjs', source), memoryLog());
+	const packs = await loadLocalPacks(folderOf(t, 'p.mjs', source), memoryLog());
 	const runner = runnerOf(packs);
 	t.is(textOf(await runner.run('p.say(message="x")')), 'x');
 	t.regex(
@@ -118,7 +118,7 @@ test('a comment in one line has parameters, too', async t => {
 
 test('a module that never comes to its end is left out, with a warning', async t => {
 	const log = memoryLog();
-	t.deepEqual(await loadLocalPacks(folderOf('slow.mjs', 'await new Promise(() => {});'), log, 50), []);
+	t.deepEqual(await loadLocalPacks(folderOf(t, 'slow.mjs', 'await new Promise(() => {});'), log, 50), []);
 	t.deepEqual(log.entries, [
 		'warn run.pack.broken: The local pack slow is left out: it was not loaded within 0.05 s.',
 	]);
@@ -133,7 +133,7 @@ for (const [what, source, why] of [
 	],
 ] as const)
 	test(`a local tool that gives ${what} has failed, and the program may catch that`, async t => {
-		const runner = runnerOf(await loadLocalPacks(folderOf('p.mjs', source), memoryLog()));
+		const runner = runnerOf(await loadLocalPacks(folderOf(t, 'p.mjs', source), memoryLog()));
 		t.is(
 			textOf(await runner.run('p.get()')),
 			`Error at line 1: ToolError: p.get gave what cannot be JSON: ${why}`,

@@ -6,7 +6,7 @@ import {relative, resolve} from 'node:path';
 import process from 'node:process';
 import {fileURLToPath} from 'node:url';
 import {TestCounter} from './counter.js';
-import {builtFile, needsPeers, suites} from './suites.js';
+import {builtFile, needsPeers, suites, validatesMessages} from './suites.js';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const [suite = '', ...args] = process.argv.slice(2);
@@ -59,7 +59,7 @@ const patterns = selection();
 if (needsPeers(patterns)) {
 	const code = await run([process.execPath, 'test/peers/install.mjs'], 'inherit');
 	if (code !== 0) process.exit(code);
-} else if (!process.env.MCP_SCHEMA_DIR) {
+} else if (!process.env.MCP_SCHEMA_DIR && validatesMessages(patterns)) {
 	process.stdout.write(
 		'MCP_SCHEMA_DIR is not set: the tests against the official JSON schemas are not registered.\n',
 	);

@@ -43,3 +43,7 @@ export const suites: {readonly [name: string]: readonly string[]} = {
 /** Whether test files need the packages of test/peers. */
 export const needsPeers = (files: readonly string[]): boolean =>
 	files.some(file => /^dist\/test\/(?:peers|system)\//.test(file));
+
+/** Whether tests against the JSON schemas would be among them. */
+export const validatesMessages = (files: readonly string[]): boolean =>
+	files.some(file => own.includes(file) || file.startsWith('dist/test/protocol/'));
