@@ -59,6 +59,7 @@ function fromGateway(url: URL, headers: Headers, worker: URL): Source {
 			},
 		}),
 	});
+	source.tell(`Connecting to ${url.host}.`);
 	// It looks, too: what passes is kept for as long as it runs.
 	source.watch();
 	return source;

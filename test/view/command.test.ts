@@ -1,5 +1,7 @@
+import {once} from 'node:events';
 import {appendFileSync} from 'node:fs';
 import {request} from 'node:http';
+import {type AddressInfo, createServer} from 'node:net';
 import test from 'ava';
 import {peakMiB, until} from '../faults/support.js';
 import {runBridge} from '../helpers/bridge.js';
@@ -129,6 +131,15 @@ test('issue 9: a hostile log does no harm: markup and escapes in every field, 50
 	t.is((await view.fetch('/view/line?row=99999')).status, 404);
 	t.false(view.running.stderr.includes('\u001b'));
 	t.true(peakMiB(view.running.pid) < 600);
+});
+
+test('bridge view --live shows that it is connecting until the gateway responds', async t => {
+	const silent = createServer().listen(0, '127.0.0.1');
+	t.teardown(() => silent.close());
+	await once(silent, 'listening');
+	const {port} = silent.address() as AddressInfo;
+	const view = await startView(t, '--live', `http://127.0.0.1:${port}`);
+	t.is((await view.state()).note, `Connecting to 127.0.0.1:${port}.`);
 });
 
 test('issue 9: bridge view --live shows the traffic of a gateway as it passes', async t => {
