@@ -157,7 +157,7 @@ class Planner {
 	#field(tree: Tree): Expression {
 		const name = String(tree.attr);
 		if (!isName(name) || isValueMethod(name)) throw new NotPlain();
-		return {kind: 'field', of: this.#expression(tree.value), name, line: lineOf(tree)};
+		return {kind: 'field', of: this.#expression(tree.value), name, line: attributeLineOf(tree)};
 	}
 
 	/** A call of `pack.tool`, be there such a pack or not, as long as the name cannot mean anything else. */
@@ -173,13 +173,16 @@ class Planner {
 		});
 		if (new Set(named.map(([name]) => name)).size < named.length) throw new NotPlain();
 		const positional = trees(tree.args).map(argument => this.#expression(argument));
-		return {kind: 'call', pack, tool, isBatch, positional, named, line: lineOf(tree)};
+		return {kind: 'call', pack, tool, isBatch, positional, named, line: attributeLineOf(members(tree.func))};
 	}
 }
 
 const trees = (nodes: unknown): Tree[] => (Array.isArray(nodes) ? nodes.map(members) : []);
 
 const lineOf = (tree: Tree): number => Number(tree.lineno);
+
+/** Python reports an error of an attribute or a method at the line of its name, where the expression ends. */
+const attributeLineOf = (tree: Tree): number => Number(tree.end_lineno);
 
 /** `a.b.c` as names, and nothing of all else. */
 function pathOf(node: unknown): string[] {

@@ -28,8 +28,15 @@ async function endOrphans(log: Log): Promise<void> {
 	if (found.length === 0) return;
 	const sentence = 'A bridge that was killed had left these processes running; they are ended now.';
 	log.warn('child.orphans', sentence, {pids: found});
-	for (const pid of found) send(pid, 'SIGTERM');
+	for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+		for (const pid of orphans()) send(pid, signal);
+		if (await areGone()) return;
+	}
+}
+
+/** Whether no orphan is left by the end of the grace period. A killed process is there until the system runs it again. */
+async function areGone(): Promise<boolean> {
 	for (const started = performance.now(); performance.now() - started < GRACE_MS; await sleep(POLL_MS))
-		if (orphans().length === 0) return;
-	for (const pid of orphans()) send(pid, 'SIGKILL');
+		if (orphans().length === 0) return true;
+	return false;
 }
