@@ -60,7 +60,7 @@ function readManifest() {
 	try {
 		return JSON.parse(readFileSync(MANIFEST, 'utf8'));
 	} catch {
-		// There is no previous build that succeeded.
+		// The first build, or the manifest is damaged: nothing in the folder counts.
 		rmSync(DIST, {recursive: true, force: true});
 		return {};
 	}

@@ -34,7 +34,7 @@ async function endOrphans(log: Log): Promise<void> {
 	}
 }
 
-/** Whether no orphan is left by the end of the grace period. A killed process is there until the system runs it again. */
+/** Whether no orphan is left within the grace period. A killed process exists until the system schedules it. */
 async function areGone(): Promise<boolean> {
 	for (const started = performance.now(); performance.now() - started < GRACE_MS; await sleep(POLL_MS))
 		if (orphans().length === 0) return true;
