@@ -8,8 +8,15 @@ const isObject = (value: unknown): value is object =>
 
 /** `value[key]` as Python has it, errors included. */
 export function item(value: unknown, key: string | number, line: number): unknown {
-	if (typeof value === 'string') return element([...value], key, line, 'string');
-	if (Array.isArray(value)) return element(value, key, line, 'list');
+	if (typeof value === 'string') {
+		const char = codePoint(value, checked(key, line, 'string'));
+		return char ?? outOfRange(line, 'string');
+	}
+	if (Array.isArray(value)) {
+		const index = checked(key, line, 'list');
+		const at = index < 0 ? value.length + index : index;
+		return at >= 0 && at < value.length ? value[at] : outOfRange(line, 'list');
+	}
 	if (!isObject(value)) {
 		throw new ProgramError('TypeError', `'${typeOf(value)}' object is not subscriptable`, line);
 	}
@@ -17,24 +24,50 @@ export function item(value: unknown, key: string | number, line: number): unknow
 	throw new ProgramError('KeyError', typeof key === 'string' ? quoted(key) : String(key), line);
 }
 
-function element(
-	items: readonly unknown[],
-	key: string | number,
-	line: number,
-	kind: 'string' | 'list',
-): unknown {
-	if (typeof key === 'string') {
-		const what = kind === 'list' ? 'or slices, not str' : ", not 'str'";
-		throw new ProgramError(
-			'TypeError',
-			`${kind} indices must be integers${kind === 'list' ? ' ' : ''}${what}`,
-			line,
-		);
-	}
-	const at = key < 0 ? items.length + key : key;
-	if (at < 0 || at >= items.length) throw new ProgramError('IndexError', `${kind} index out of range`, line);
-	return items[at];
+/** The key, which has to be a number here. */
+function checked(key: string | number, line: number, kind: 'string' | 'list'): number {
+	if (typeof key === 'number') return key;
+	const what = kind === 'list' ? 'or slices, not str' : ", not 'str'";
+	throw new ProgramError(
+		'TypeError',
+		`${kind} indices must be integers${kind === 'list' ? ' ' : ''}${what}`,
+		line,
+	);
 }
+
+function outOfRange(line: number, kind: 'string' | 'list'): never {
+	throw new ProgramError('IndexError', `${kind} index out of range`, line);
+}
+
+const SURROGATE = /[\ud800-\udfff]/;
+
+/**
+ * The code point at an index, which is negative when it counts from the end. Only a text with surrogates is walked through,
+ * and not beyond the index.
+ */
+function codePoint(text: string, index: number): string | undefined {
+	if (!SURROGATE.test(text)) return text.at(index);
+	const at = index < 0 ? backward(text, -index) : forward(text, index);
+	const code = text.codePointAt(at);
+	return code === undefined ? undefined : String.fromCodePoint(code);
+}
+
+/** The position of the code point that has this many before it; the length of the text where there is none. */
+function forward(text: string, count: number): number {
+	let at = 0;
+	for (let left = count; left > 0 && at < text.length; left--) at += isPair(text, at) ? 2 : 1;
+	return at;
+}
+
+/** The position of the code point that this many end with; a negative one where there is none. */
+function backward(text: string, count: number): number {
+	let at = text.length;
+	for (let left = count; left > 0 && at >= 0; left--) at -= isPair(text, at - 2) ? 2 : 1;
+	return at;
+}
+
+/** Whether two surrogates that are one code point start here. */
+const isPair = (text: string, at: number): boolean => (text.codePointAt(at) ?? 0) > 0xffff;
 
 /** `value.name` as results have it. A dict that the program wrote itself has no fields. */
 export function field(value: unknown, name: string, line: number, isDict: boolean): unknown {

@@ -8,6 +8,9 @@ export type Given = {
 	readonly named: ReadonlyArray<readonly [name: string, value: unknown]>;
 };
 
+/** More named arguments than this are an error: each is compared to all parameters. */
+const MAX_NAMED = 1000;
+
 /**
  * The arguments of a call, under the names that the tool has for them. Those without a name fill the parameters in the
  * order of the signature; a name may be cut short as long as it can mean only one. A name that the tool does not know
@@ -23,6 +26,8 @@ export function bind(call: string, tool: PackTool, {positional, named}: Given): 
 			`${call}() takes ${takes}; ${positional.length} without a name were given`,
 		);
 	}
+	if (named.length > MAX_NAMED)
+		throw new ProgramError('TypeError', `${call}() takes at most ${MAX_NAMED} arguments with names`);
 	const bound = new Map<string, unknown>();
 	for (const [at, value] of positional.entries()) bound.set(names[at] ?? '', value);
 	for (const [name, value] of named) {

@@ -1,21 +1,15 @@
 import {bind, type Given} from './arguments.js';
+import {batchOf} from './batch.js';
 import {Gate} from './gate.js';
+import {jsonWeight, MAX_NESTING, MAX_RESULT_VALUES} from './json-weight.js';
 import type {Packs} from './packs.js';
 import {messageOf, ProgramError} from './program-error.js';
+import {ResultBudget} from './result-budget.js';
 import type {Arguments, ContentPart, Pack} from './types.js';
 import {outcomeOf} from './values.js';
 
 /** One call as a program writes it. */
 export type Call = {readonly pack: string; readonly tool: string} & Given;
-
-/** Many calls of one tool. An item that is no object is the first argument. */
-export type Batch = {
-	readonly pack: string;
-	readonly tool: string;
-	readonly items: readonly Given[];
-	/** Instead of an error of all, what failed is `{"error": …}` in its place. */
-	readonly returnErrors: boolean;
-};
 
 export type CallLimits = {
 	readonly maxCalls: number;
@@ -31,8 +25,8 @@ export class Calls {
 	/** Every tool that was called, as `pack.tool`. */
 	readonly made = new Set<string>();
 	readonly attachments: ContentPart[] = [];
+	readonly limits: CallLimits;
 	readonly #packs: Packs;
-	readonly #limits: CallLimits;
 	readonly #signal: AbortSignal;
 	readonly #gate: Gate;
 	readonly #inFlight = new Map<symbol, string>();
@@ -41,7 +35,7 @@ export class Calls {
 
 	constructor(packs: Packs, limits: CallLimits, signal: AbortSignal) {
 		this.#packs = packs;
-		this.#limits = limits;
+		this.limits = limits;
 		this.#signal = signal;
 		this.#gate = new Gate(limits.maxParallelCalls, limits.maxCalls);
 	}
@@ -51,13 +45,21 @@ export class Calls {
 		return [...new Set(this.#inFlight.values())];
 	}
 
+	/** Fails when the run is over. */
+	throwIfOver(): void {
+		this.#signal.throwIfAborted();
+	}
+
 	/** Fails for a pack that there is not, as Python does before it looks at the arguments. */
 	checkPack(name: string): void {
 		if (!this.#packs.get(name)) throw new ProgramError('NameError', this.#packs.unknown(name));
 	}
 
-	/** Calls a tool and gives what a program sees of its result. */
-	async call({pack: packName, tool: toolName, positional, named}: Call): Promise<unknown> {
+	/** Calls a tool and gives what a program sees of its result, as far as that fits into each of the budgets. */
+	async call(
+		{pack: packName, tool: toolName, positional, named}: Call,
+		budgets: readonly ResultBudget[] = [],
+	): Promise<unknown> {
 		const {pack, tool} = this.#packs.tool(packName, toolName);
 		const name = `${packName}.${tool.name}`;
 		const args = bind(name, tool, {positional, named});
@@ -66,10 +68,15 @@ export class Calls {
 		const id = Symbol(name);
 		this.#inFlight.set(id, name);
 		try {
+			for (const budget of budgets) budget.spend(0);
 			this.made.add(name);
 			const result = await this.#ask(pack, tool.name, name, args);
-			const {value, attachments} = pack.source === 'local' ? local(name, result) : outcomeOf(result);
-			this.#checkSize(name, value);
+			const {value, attachments} =
+				pack.source === 'local'
+					? local(name, result)
+					: outcomeOf(result, text => this.#checkText(name, text));
+			const bytes = this.#checkedSize(name, value);
+			for (const budget of budgets) budget.spend(bytes);
 			this.#attach(attachments);
 			return value;
 		} finally {
@@ -78,10 +85,16 @@ export class Calls {
 		}
 	}
 
-	/** Runs many calls at once, as far as the limit goes. Results are in the order of the items. */
-	async batch({pack, tool, items, returnErrors}: Batch): Promise<unknown[]> {
+	/**
+	 * Runs many calls of one tool in parallel, within the limit. Results are in the order of the items. With
+	 * `return_errors`, an item that failed is `{"error": …}` in its place. The limit of one result applies to all results together:
+	 * they are one message.
+	 */
+	async batch({pack, tool, ...given}: Call, budgets: readonly ResultBudget[] = []): Promise<unknown[]> {
+		const {items, returnErrors} = batchOf(given, this.limits.maxCalls);
 		this.#packs.tool(pack, tool);
-		const settled = await Promise.allSettled(items.map(given => this.call({pack, tool, ...given})));
+		const all = [...budgets, new ResultBudget(this.limits.maxCallBytes, 'this batch')];
+		const settled = await Promise.allSettled(items.map(item => this.call({pack, tool, ...item}, all)));
 		return settled.map((outcome, at) => {
 			if (outcome.status === 'fulfilled') return outcome.value;
 			if (!returnErrors) throw itemError(outcome.reason, at);
@@ -90,7 +103,7 @@ export class Calls {
 	}
 
 	#countOne(): void {
-		const {maxCalls} = this.#limits;
+		const {maxCalls} = this.limits;
 		if (++this.#count <= maxCalls) return;
 		throw new ProgramError('ToolError', `A run may make ${maxCalls} calls, and this one has made them.`);
 	}
@@ -120,13 +133,31 @@ export class Calls {
 		});
 	}
 
-	#checkSize(name: string, value: unknown): void {
+	/** A text that is JSON is checked before it is parsed. */
+	#checkText(name: string, text: string): void {
+		if (text.length > this.limits.maxCallBytes) throw this.#tooLarge(name, Buffer.byteLength(text));
+		// A short text can have neither too many values nor be too deep.
+		if (text.length <= MAX_NESTING) return;
+		const {values, depth} = jsonWeight(Buffer.from(text));
+		if (values <= MAX_RESULT_VALUES && depth <= MAX_NESTING) return;
+		const what =
+			values > MAX_RESULT_VALUES
+				? `more than ${MAX_RESULT_VALUES} values`
+				: 'a value that is nested too deeply';
+		throw new ProgramError('ToolError', `${name} returned ${what}. Request less data.`);
+	}
+
+	#checkedSize(name: string, value: unknown): number {
 		const bytes = Buffer.byteLength(JSON.stringify(value));
-		const {maxCallBytes} = this.#limits;
-		if (bytes <= maxCallBytes) return;
-		throw new ProgramError(
+		if (bytes > this.limits.maxCallBytes) throw this.#tooLarge(name, bytes);
+		return bytes;
+	}
+
+	#tooLarge(name: string, bytes: number): ProgramError {
+		const {maxCallBytes} = this.limits;
+		return new ProgramError(
 			'ToolError',
-			`${name} gave ${bytes} bytes; ${maxCallBytes} are the limit. Ask it for less.`,
+			`${name} returned ${bytes} bytes; the limit is ${maxCallBytes}. Request less data.`,
 		);
 	}
 

@@ -1,6 +1,6 @@
 import type {Given} from './arguments.js';
 import type {Calls} from './calls.js';
-import {batchOf} from './plain-calls.js';
+import {jsonWeight, MAX_CALL_VALUES, MAX_NESTING} from './json-weight.js';
 import {ProgramError, RunOver} from './program-error.js';
 import type {Ending} from './python/messages.js';
 import type {Session, SessionLimits} from './python/session.js';
@@ -44,15 +44,15 @@ export function interpret(
 			end: (why, detail) => ways.reject(ended(why, detail, session.limits)),
 		});
 		if (signal.aborted) stop();
-		else session.say(JSON.stringify(program));
+		else session.say(JSON.stringify({...program, max_calls: calls.limits.maxCalls}));
 	});
 }
 
 async function hear(text: string, session: Session, calls: Calls, {resolve, reject}: Ways): Promise<void> {
 	const {call, batch, done, fail} = messageIn(text);
-	if (call !== undefined || batch !== undefined) session.say(await answer(calls, call, batch));
-	else if (done !== undefined) resolve(shownBy(done));
+	if (done !== undefined) resolve(shownBy(done, session.limits));
 	else if (fail !== undefined) reject(failureIn(fail));
+	else if (call !== undefined || batch !== undefined) session.say(await answer(calls, call, batch));
 	else throw garbage();
 }
 
@@ -68,9 +68,7 @@ function messageIn(text: string): {readonly [key: string]: unknown} {
 async function answer(calls: Calls, call: unknown, batch: unknown): Promise<string> {
 	const {pack, tool, ...given} = callIn(call ?? batch);
 	try {
-		const ok = call
-			? await calls.call({pack, tool, ...given})
-			: await calls.batch({pack, tool, ...batchOf(given)});
+		const ok = call ? await calls.call({pack, tool, ...given}) : await calls.batch({pack, tool, ...given});
 		return JSON.stringify({ok});
 	} catch (error) {
 		if (!(error instanceof ProgramError) || error instanceof RunOver) throw error;
@@ -85,14 +83,17 @@ function callIn(call: unknown): {pack: string; tool: string} & Given {
 	return {pack, tool, positional, named: Object.entries(named)};
 }
 
-function shownBy(done: unknown): Shown | undefined {
+/** The outcome of a program. One over the limit is not parsed: the runner rejects it. */
+function shownBy(done: unknown, {maxOutputBytes}: SessionLimits): Shown | undefined {
 	const {kind, text} = members(done);
 	if (kind === 'none') return;
 	if (typeof text !== 'string') throw garbage();
-	return {text, data: kind === 'json' ? dataIn(text) : text};
+	return {text, data: kind === 'json' && text.length <= maxOutputBytes ? dataIn(text) : text};
 }
 
 function dataIn(text: string): unknown {
+	if (jsonWeight(Buffer.from(text)).depth > MAX_NESTING)
+		throw new ProgramError('ValueError', 'The result is nested too deeply.');
 	try {
 		return JSON.parse(text);
 	} catch {
@@ -124,15 +125,30 @@ function failureIn(fail: unknown): ProgramError {
 const garbage = (): ProgramError =>
 	new ProgramError('InterpreterError', 'The program wrote to file 2, which only the interpreter may use.');
 
-function ended(why: Ending, detail: string, {maxOutputBytes, maxLineBytes}: SessionLimits): ProgramError {
+function ended(why: Ending, detail: string, {maxOutputBytes, maxAttempts}: SessionLimits): ProgramError {
 	switch (why) {
 		case 'flood':
-			return new ProgramError('OutputLimit', `The program printed more than ${maxOutputBytes} bytes.`);
+			return new ProgramError(
+				'OutputLimit',
+				`The program printed more than ${maxOutputBytes} bytes, or too many control characters. Print less.`,
+			);
 		case 'line':
 			return new ProgramError(
 				'OutputLimit',
-				`A call or a result of the program has more than ${maxLineBytes} bytes.`,
+				`A call or the result of the program has more than ${detail} bytes. Pass less data.`,
 			);
+		case 'values':
+			return new ProgramError(
+				'OutputLimit',
+				`A call of the program has more than ${MAX_CALL_VALUES} values, or is nested too deeply. Pass less data.`,
+			);
+		case 'attempts':
+			return new ProgramError(
+				'CallLimit',
+				`The program tried to make more than ${maxAttempts} calls, failed ones included. Make fewer, or use batch().`,
+			);
+		case 'unread':
+			return garbage();
 		case 'exit':
 			return new ProgramError('SystemExit', `The program ended the interpreter with code ${detail}.`);
 		case 'fault':

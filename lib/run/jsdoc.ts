@@ -11,12 +11,20 @@ export type DocParameter = {
 /** What a comment says of a function. */
 export type Doc = {readonly description: string; readonly parameters: readonly DocParameter[]};
 
-const exported = String.raw`export\s+(?:async\s+)?(?:function\s*\*?\s*|const\s+|let\s+)`;
+const exported = /\s*export\s+(?:async\s+)?(?:function\s*(?:\*\s*)?|const\s+|let\s+)([\w$]+)/y;
 
 /** The comments in front of what a module exports, by the names of it. */
 export function docsIn(source: string): Map<string, Doc> {
-	const pattern = new RegExp(String.raw`/\*\*((?:[^*]|\*(?!/))*)\*/\s*${exported}([\w$]+)`, 'g');
-	return new Map([...source.matchAll(pattern)].map(([, comment = '', name = '']) => [name, docOf(comment)]));
+	const docs = new Map<string, Doc>();
+	for (let start = source.indexOf('/**'); start !== -1; start = source.indexOf('/**', start + 3)) {
+		const end = source.indexOf('*/', start + 3);
+		if (end === -1) break;
+		exported.lastIndex = end + 2;
+		const name = exported.exec(source)?.[1];
+		if (name !== undefined) docs.set(name, docOf(source.slice(start + 3, end)));
+		start = end - 1;
+	}
+	return docs;
 }
 
 function docOf(comment: string): Doc {

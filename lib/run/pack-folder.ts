@@ -1,4 +1,6 @@
 import {pathToFileURL} from 'node:url';
+import {folderDigest, type TrustedPacks} from '../config/folder-digest.js';
+import {trustCommand} from '../config/trust.js';
 import type {Log} from '../log.js';
 import {settledChanges} from '../settled-changes.js';
 import {takeUncaught} from '../uncaught.js';
@@ -7,6 +9,8 @@ import type {Pack} from './types.js';
 
 export type PackFolderOptions = {
 	readonly folder: string;
+	/** The content that the folder must have to be loaded; undefined if any content is accepted. */
+	readonly trusted?: TrustedPacks | undefined;
 	readonly log: Log;
 	/** How long a module may take to be loaded. */
 	readonly timeoutMs: number;
@@ -45,7 +49,7 @@ export class PackFolder {
 			...{known, folder},
 			stamp: () => stampOfPacks(folder),
 			onChange: async stamp => {
-				await this.#load();
+				if (!(await this.#load())) return stamp;
 				this.#options.log.info('run.packs.loaded', 'The local packs have changed, and are read anew.');
 				if (!this.#isClosed) onChange();
 				return stamp;
@@ -53,9 +57,16 @@ export class PackFolder {
 		});
 	}
 
-	async #load(): Promise<void> {
-		const {folder, log, timeoutMs} = this.#options;
+	/** Whether the packs were loaded. Untrusted packs are not loaded, and the packs loaded before stay in use. */
+	async #load(): Promise<boolean> {
+		const {folder, log, timeoutMs, trusted} = this.#options;
+		if (trusted && (await folderDigest(folder).catch(() => undefined)) !== trusted.sha256) {
+			const text = `The packs in ${folder} have changed since they were trusted. The packs loaded before stay in use.`;
+			log.error('run.packs.untrusted', `${text} Review them, then run: ${trustCommand(trusted.file)}`);
+			return false;
+		}
 		this.packs = await loadLocalPacks(folder, log, timeoutMs);
+		return true;
 	}
 
 	/** What a pack does later, when its call has been answered, can still go wrong: that is no reason to end. */

@@ -8,6 +8,9 @@ import type {Pack, PackTool} from './types.js';
 /** The name of the pack that tells of the others. No other pack can have it. */
 export const PROXY = 'proxy';
 
+/** No name of a tool that a program means is longer. */
+const MAX_NAME = 1000;
+
 /** The packs of one run, by the names under which a program finds them. */
 export class Packs {
 	readonly #packs: ReadonlyMap<string, Pack>;
@@ -43,13 +46,15 @@ export class Packs {
 	}
 
 	/** What a `NameError` is to say: the name may be meant as a pack or as a variable. */
-	unknown(name: string): string {
+	unknown(given: string): string {
+		const name = given.slice(0, MAX_NAME);
 		const packs = `Unknown pack '${name}'. Available packs: ${listed(this.#packs.keys())}`;
 		return `name '${name}' is not defined. ${packs}${meant(name, this.names)}`;
 	}
 
 	/** The tool that a program means. Case and whatever is no letter or digit do not count. */
-	tool(packName: string, toolName: string): {pack: Pack; tool: PackTool} {
+	tool(packName: string, name: string): {pack: Pack; tool: PackTool} {
+		const toolName = name.slice(0, MAX_NAME);
 		const pack = this.#packs.get(packName);
 		if (!pack) throw new ProgramError('NameError', this.unknown(packName));
 		if (pack.unavailable !== undefined) {

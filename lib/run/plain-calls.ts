@@ -1,9 +1,11 @@
+import {performance} from 'node:perf_hooks';
+import {setImmediate} from 'node:timers/promises';
 import {field, item} from './access.js';
-import type {Given} from './arguments.js';
 import type {Calls} from './calls.js';
+import {checkValue, MAX_CALL_VALUES} from './json-weight.js';
 import {type CallExpression, type Expression, planOf, type Statement} from './plain-plan.js';
 import {ProgramError, RunOver} from './program-error.js';
-import {members} from './schema.js';
+import {ResultBudget} from './result-budget.js';
 
 /** What a program came to. Without a value when it ends with a statement that has none. */
 export type ProgramValue = {readonly hasValue: boolean; readonly value: unknown};
@@ -11,11 +13,23 @@ export type ProgramValue = {readonly hasValue: boolean; readonly value: unknown}
 /** A program that needs no interpreter. */
 export type PlainProgram = (calls: Calls) => Promise<ProgramValue>;
 
+/**
+ * The parser runs on the main thread, at a megabyte a second: programs with more characters than this are left to the
+ * interpreter. So are those with many braces, since it parses each part of an f-string on its own.
+ */
+const MAX_LENGTH = 32_768;
+const MAX_BRACES = 1000;
+/** Results that such a program keeps, which are in the memory of the main thread, in units of the largest one. */
+const MAX_KEPT_RESULTS = 8;
+/** How long such a program may use the main thread before everything else on it gets a turn. */
+const TURN_MS = 10;
+
 /** The program, when it is nothing but calls of packs. Decided before the first call, since calls cannot be undone. */
 export async function plainProgram(
 	source: string,
 	packNames: ReadonlySet<string>,
 ): Promise<PlainProgram | undefined> {
+	if (source.length > MAX_LENGTH || source.split('{', MAX_BRACES + 2).length > MAX_BRACES + 1) return;
 	// A program with one of these is hardly plain, and the parser need not be right about it.
 	if (/[\0\f\v]|\p{Surrogate}/u.test(source)) return;
 	const {parse} = await import('py-ast');
@@ -62,12 +76,16 @@ class Evaluator {
 	readonly #calls: Calls;
 	/** What the program itself wrote as a dict, whose fields are items only, as everywhere in Python. */
 	readonly #dicts = new WeakSet<object>();
+	readonly #budgets: readonly ResultBudget[];
+	#turnAt = performance.now();
 
 	constructor(calls: Calls) {
 		this.#calls = calls;
+		this.#budgets = [new ResultBudget(MAX_KEPT_RESULTS * calls.limits.maxCallBytes, 'this program')];
 	}
 
 	async value(expression: Expression): Promise<unknown> {
+		if (performance.now() - this.#turnAt > TURN_MS) await this.#nextTurn();
 		switch (expression.kind) {
 			case 'literal':
 				return expression.value;
@@ -84,6 +102,13 @@ class Evaluator {
 			case 'call':
 				return this.#call(expression);
 		}
+	}
+
+	/** Lets everything else on this thread run, timers included, since one of them may end the run. */
+	async #nextTurn(): Promise<void> {
+		await setImmediate();
+		this.#calls.throwIfOver();
+		this.#turnAt = performance.now();
 	}
 
 	#dict(value: object): object {
@@ -112,28 +137,13 @@ class Evaluator {
 		try {
 			this.#calls.checkPack(pack);
 			const given = {positional: await this.#values(positional), named: await this.#entries(named)};
-			if (isBatch) return await this.#calls.batch({pack, tool, ...batchOf(given)});
-			return await this.#calls.call({pack, tool, ...given});
+			const {maxCallBytes: maxBytes} = this.#calls.limits;
+			checkValue(given, {maxBytes, maxValues: MAX_CALL_VALUES}, 'A call of the program');
+			if (isBatch) return await this.#calls.batch({pack, tool, ...given}, this.#budgets);
+			return await this.#calls.call({pack, tool, ...given}, this.#budgets);
 		} catch (error) {
 			if (!(error instanceof ProgramError) || error instanceof RunOver) throw error;
 			throw new ProgramError(error.type, error.message, error.line ?? line);
 		}
 	}
-}
-
-/** What `.batch(…)` was given, as calls. */
-export function batchOf({positional, named}: Given): {items: Given[]; returnErrors: boolean} {
-	const options = new Map(named);
-	const items = positional.length > 0 ? positional[0] : options.get('items');
-	const returnErrors = positional.length > 1 ? positional[1] : options.get('return_errors');
-	const unknown = named.find(([name]) => name !== 'items' && name !== 'return_errors');
-	if (!Array.isArray(items) || positional.length > 2 || unknown) {
-		throw new ProgramError('TypeError', 'batch() takes a list, with the arguments of one call in each item');
-	}
-	return {items: items.map(oneCall), returnErrors: Boolean(returnErrors)};
-}
-
-function oneCall(item: unknown): Given {
-	const isObject = typeof item === 'object' && item !== null && !Array.isArray(item);
-	return isObject ? {positional: [], named: Object.entries(members(item))} : {positional: [item], named: []};
 }

@@ -31,6 +31,9 @@ export type Statement = {readonly names: readonly string[]; readonly value: Expr
 
 type Tree = {readonly [key: string]: unknown};
 
+/** Deeper programs are left to the interpreter: this recurses. */
+const MAX_NESTING = 100;
+
 /** Thrown for what is not plain, and caught in this file: from deep within a tree that is the shortest way out. */
 class NotPlain extends Error {}
 
@@ -47,7 +50,8 @@ export function planOf(
 	try {
 		return new Planner(source, packNames).statements(body);
 	} catch (error) {
-		if (error instanceof NotPlain) return;
+		// The stack was too small for it: how deep a program may be is for Python to decide.
+		if (error instanceof NotPlain || error instanceof RangeError) return;
 		throw error;
 	}
 }
@@ -56,6 +60,7 @@ class Planner {
 	readonly #lines: readonly string[];
 	readonly #packNames: ReadonlySet<string>;
 	readonly #assigned = new Set<string>();
+	#depth = 0;
 
 	constructor(source: string, packNames: ReadonlySet<string>) {
 		this.#lines = source.split('\n');
@@ -80,7 +85,13 @@ class Planner {
 	}
 
 	#expression(node: unknown): Expression {
-		const tree = members(node);
+		if (++this.#depth > MAX_NESTING) throw new NotPlain();
+		const planned = this.#planned(members(node));
+		this.#depth--;
+		return planned;
+	}
+
+	#planned(tree: Tree): Expression {
 		switch (tree.nodeType) {
 			case 'Constant':
 			case 'UnaryOp':
@@ -186,10 +197,12 @@ const attributeLineOf = (tree: Tree): number => Number(tree.end_lineno);
 
 /** `a.b.c` as names, and nothing of all else. */
 function pathOf(node: unknown): string[] {
-	const {nodeType, id, value, attr} = members(node);
-	if (nodeType === 'Name') return [String(id)];
-	if (nodeType !== 'Attribute' || typeof attr !== 'string' || !isName(attr) || attr.startsWith('__'))
-		return [];
-	const before = pathOf(value);
-	return before.length === 0 ? [] : [...before, attr];
+	const path: string[] = [];
+	for (let tree = members(node); path.length < MAX_NESTING; tree = members(tree.value)) {
+		const {nodeType, id, attr} = tree;
+		if (nodeType === 'Name') return [String(id), ...path.reverse()];
+		if (nodeType !== 'Attribute' || typeof attr !== 'string' || !isName(attr) || attr.startsWith('__')) break;
+		path.push(attr);
+	}
+	return [];
 }

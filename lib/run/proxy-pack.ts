@@ -1,9 +1,11 @@
+import {setImmediate} from 'node:timers/promises';
 import {nearest} from '../nearest.js';
 import {folded, listed} from './names.js';
 import {type Packs, PROXY} from './packs.js';
 import {ProgramError} from './program-error.js';
 import {members, parameters} from './schema.js';
 import {signature, typeName} from './signature.js';
+import {toolSearch} from './tool-search.js';
 import type {Arguments, Pack, PackTool, RunnerOptions} from './types.js';
 
 const text = {type: 'string'};
@@ -44,7 +46,11 @@ export function proxyPack(packs: () => Packs, servers: RunnerOptions['servers'])
 		source: 'local',
 		description: 'what there is: list_servers, list_tools, search, help',
 		tools,
-		call: async (tool, args) => answers.get(tool)?.(args),
+		call: async (tool, args) => {
+			// A batch of these would else keep the main thread until all of them are done.
+			await setImmediate();
+			return answers.get(tool)?.(args);
+		},
 	};
 }
 
@@ -87,7 +93,11 @@ function allEntries(packs: Packs): Entry[] {
 	return [...packs.entries].flatMap(([name, pack]) => (name === PROXY ? [] : entriesOf(packs, name, pack)));
 }
 
-function packNamed(packs: Packs, name: string): [string, Pack] {
+/** A name over this length is not looked for as another spelling, and not shown in full. */
+const MAX_NAME = 200;
+
+function packNamed(packs: Packs, given: string): [string, Pack] {
+	const name = given.slice(0, MAX_NAME);
 	const entries = [...packs.entries];
 	const found =
 		entries.find(([packName, pack]) => packName === name || pack.name === name) ??
@@ -113,37 +123,15 @@ function firstSentence({description = ''}: PackTool): string {
 	return sentence.length <= 200 ? sentence : `${sentence.slice(0, 200)}…`;
 }
 
-const wordsIn = (of: string): string[] =>
-	of
-		.replace(/([a-z])([A-Z])/g, '$1 $2')
-		.toLowerCase()
-		.match(/[\p{L}\p{N}]+/gu) ?? [];
-
-/** The tools that fit a query: words in names count more than words in descriptions. */
+/** The tools that fit a query. */
 function search(packs: Packs, query: string, limit: number): unknown {
-	const wanted = wordsIn(query);
-	const scored = allEntries(packs).map(entry => ({entry, score: fitness(entry, wanted)}));
+	const fitness = toolSearch(query);
+	const scored = allEntries(packs).map(entry => ({entry, score: fitness(entry.packName, entry.tool)}));
 	return scored
 		.filter(({score}) => score > 0)
 		.sort((one, other) => other.score - one.score)
 		.slice(0, Math.max(1, limit))
 		.map(({entry}) => ({...brief(entry), name: fullNameOf(entry)}));
-}
-
-function fitness({packName, tool}: Entry, wanted: readonly string[]): number {
-	const name = wordsIn(`${packName} ${tool.name}`);
-	const rest = wordsIn(
-		`${tool.description ?? ''} ${parameters(tool.inputSchema)
-			.map(({name: of}) => of)
-			.join(' ')}`,
-	);
-	const weigh = (word: string): number => {
-		if (name.includes(word)) return 10;
-		if (name.some(part => part.startsWith(word) || word.startsWith(part))) return 5;
-		if (rest.includes(word)) return 3;
-		return rest.some(part => part.startsWith(word)) ? 1 : 0;
-	};
-	return wanted.reduce((sum, word) => sum + weigh(word), 0);
 }
 
 function help(packs: Packs, name: unknown): string {

@@ -1,8 +1,8 @@
 import {setMaxListeners} from 'node:events';
-import {availableParallelism} from 'node:os';
 import {Calls, seconds} from './calls.js';
 import {Gate} from './gate.js';
 import {interpret, type Shown, UnknownName} from './interpreter.js';
+import {checkValue, MAX_RESULT_VALUES} from './json-weight.js';
 import {minusHint} from './minus.js';
 import {namedPacks} from './named-packs.js';
 import type {Packs} from './packs.js';
@@ -11,15 +11,20 @@ import {messageOf, ProgramError, RunOver} from './program-error.js';
 import {installPython} from './python/files.js';
 import {Pool} from './python/pool.js';
 import {failed, succeeded} from './result.js';
+import {runSlots} from './slots.js';
 import {sourceIn} from './source.js';
 import type {RunCallOptions, Runner, RunnerOptions, RunResult} from './types.js';
+import {unlessAborted} from './unless-aborted.js';
 import {rendered} from './values.js';
 
 const MIB = 1024 * 1024;
 const MAX_PROGRAM_LENGTH = MIB;
 /** Programs that need no interpreter cost little: what they wait for is elsewhere. */
 const MAX_PLAIN = 64;
-const LEAST_CONCURRENT = 4;
+/** The interpreter's part of a run's memory. The rest is for its thread and for messages on their way. */
+const INTERPRETER_SHARE = 0.75;
+/** Calls over `maxCalls` fail, which a program can catch. After this many of them it ends. */
+const SPARE_ATTEMPTS = 100;
 
 type Limits = Required<Omit<RunnerOptions, 'packs' | 'servers' | 'log'>>;
 
@@ -34,8 +39,13 @@ type Run = {
 	readonly packs: Packs;
 	readonly calls: Calls;
 	readonly signal: AbortSignal;
+	/** The client of the run, and the share of all slots that it may use. */
+	readonly client: string;
+	readonly share: number;
 	/** What it has printed, as far as that is known. */
 	stdout: () => string;
+	/** Resolves when its interpreter is gone. */
+	ended: Promise<unknown>;
 };
 
 class ProgramRunner implements Runner {
@@ -53,15 +63,19 @@ class ProgramRunner implements Runner {
 		setMaxListeners(0, this.#closing.signal);
 		this.#limits = limitsOf(options);
 		const {maxOutputBytes, maxCallBytes, maxMemoryBytes, idleMs, maxConcurrent, maxWaiting} = this.#limits;
-		// Characters may be six times as long in JSON as they are.
-		const maxLineBytes = Math.max(maxCallBytes, 6 * maxOutputBytes);
-		this.#pool = new Pool({maxOutputBytes, maxLineBytes, maxMemoryBytes, idleMs});
+		const maxAttempts = this.#limits.maxCalls + SPARE_ATTEMPTS;
+		// Letters may be three times as long in JSON as they are. Control characters may be six times as long: fewer of them fit.
+		const maxLineBytes = Math.max(maxCallBytes, 3 * maxOutputBytes + 1024);
+		const messages = {maxLineBytes, maxCallBytes, maxAttempts};
+		const memory = {maxMemoryBytes: INTERPRETER_SHARE * maxMemoryBytes, idleMs};
+		this.#pool = new Pool({...messages, ...memory, maxOutputBytes});
 		this.#gate = new Gate(maxConcurrent, maxWaiting);
 		this.#plainGate = new Gate(MAX_PLAIN, maxWaiting);
 	}
 
 	async run(command: string, options: RunCallOptions = {}): Promise<RunResult> {
-		const {signal, timeoutMs} = options;
+		if (command.length > MAX_PROGRAM_LENGTH) return failed('', tooLong());
+		const {signal, timeoutMs, client = '', clientRuns} = options;
 		const limitMs = Math.min(timeoutMs ?? Number.POSITIVE_INFINITY, this.#limits.runTimeoutMs);
 		const over = new AbortController();
 		setMaxListeners(0, over.signal);
@@ -76,8 +90,11 @@ class ProgramRunner implements Runner {
 		if (this.#closing.signal.aborted) onClose();
 		const packs = this.#packs(options);
 		calls = new Calls(packs, this.#limits, over.signal);
-		const run: Run = {code: sourceIn(command), packs, calls, signal: over.signal, stdout: () => ''};
-		const result = this.#result(run);
+		const share = clientRuns ? clientRuns / this.#limits.maxConcurrent : 1;
+		const result = this.#result({
+			...{code: sourceIn(command), packs, calls, signal: over.signal, client, share},
+			...{stdout: () => '', ended: Promise.resolve()},
+		});
 		this.#underWay.add(result);
 		try {
 			return await result;
@@ -120,41 +137,47 @@ class ProgramRunner implements Runner {
 	}
 
 	#checkOutput(shown: Shown | undefined): void {
-		const bytes = Buffer.byteLength(shown?.text ?? '');
 		const {maxOutputBytes} = this.#limits;
-		if (bytes <= maxOutputBytes) return;
-		const what = `The result has ${bytes} bytes; ${maxOutputBytes} are the limit. Return less of it.`;
-		throw new ProgramError('OutputLimit', what);
+		if (Buffer.byteLength(shown?.text ?? '') > maxOutputBytes)
+			throw new ProgramError('OutputLimit', `The result has more than ${maxOutputBytes} bytes.`);
 	}
 
 	async #shown(run: Run): Promise<Shown | undefined> {
 		const {code, packs, signal} = run;
 		signal.throwIfAborted();
 		if (code.trim() === '') throw new ProgramError('SyntaxError', 'There is nothing to run.');
-		if (code.length > MAX_PROGRAM_LENGTH) {
-			throw new ProgramError('SyntaxError', `The program has more than ${MAX_PROGRAM_LENGTH} characters.`);
-		}
 		const plain = await plainProgram(code, new Set(packs.names));
-		if (plain) return this.#within(this.#plainGate, run, () => plainly(plain, run));
+		if (plain) return this.#within(this.#plainGate, run, () => this.#plainly(plain, run));
 		if (!this.#pool.isInstalled) throw new ProgramError('InterpreterError', installPython);
 		return this.#within(this.#gate, run, () => this.#interpret(run));
 	}
 
-	async #within<Value>(gate: Gate, {signal}: Run, work: () => Promise<Value>): Promise<Value> {
-		const leave = await gate.enter(signal);
+	async #within<Value>(gate: Gate, run: Run, work: () => Promise<Value>): Promise<Value> {
+		const {signal, client, share} = run;
+		const leave = await gate.enter(signal, client, share);
 		if (!leave) {
-			const what = `${gate.inside} runs are under way and ${gate.waiting} wait, which is the limit. Try again later.`;
+			const part = share < 1 ? ', or that of one client (limits.clientRuns)' : '';
+			const what = `${gate.inside} programs run and ${gate.waiting} wait, which is the limit${part}. Try again later.`;
 			throw new ProgramError('Busy', what);
 		}
 		try {
 			return await work();
 		} finally {
-			leave();
+			// The slot is released when the thread has ended, so that there are never more threads than slots.
+			void run.ended.then(leave);
 		}
 	}
 
+	async #plainly(plain: PlainProgram, {calls}: Run): Promise<Shown | undefined> {
+		const {hasValue, value} = await plain(calls);
+		if (!hasValue) return;
+		const {maxOutputBytes: maxBytes} = this.#limits;
+		checkValue(value, {maxBytes, maxValues: MAX_RESULT_VALUES}, 'The result');
+		return {text: rendered(value), data: value};
+	}
+
 	async #interpret(run: Run): Promise<Shown | undefined> {
-		const session = await this.#pool.take().catch(error => {
+		const taken = this.#pool.take().catch(error => {
 			const {log} = this.#options;
 			log.error('run.interpreter', `No Python interpreter could be started: ${messageOf(error)}`);
 			throw new ProgramError(
@@ -162,12 +185,13 @@ class ProgramRunner implements Runner {
 				'No Python interpreter could be started. bridge has logged why.',
 			);
 		});
-		run.stdout = () => session.output;
 		try {
+			const session = await unlessAborted(taken, run.signal);
+			run.stdout = () => session.output;
 			return await interpret(session, {code: run.code, packs: run.packs.names}, run.calls, run.signal);
 		} finally {
-			// Nobody waits for the thread to end, and nothing can go wrong with it that anybody could mend.
-			session.end().catch(() => {});
+			// The result does not wait for the thread to end, or to start if the time is over before it has.
+			run.ended = taken.then(session => session.end()).catch(() => {});
 		}
 	}
 }
@@ -184,10 +208,8 @@ function explained({code, packs}: Run, error: ProgramError): ProgramError {
 	return new ProgramError(type, `${message}${/[.?!]$/.test(message) || hint === '' ? '' : '.'}${hint}`, line);
 }
 
-async function plainly(plain: PlainProgram, {calls}: Run): Promise<Shown | undefined> {
-	const {hasValue, value} = await plain(calls);
-	return hasValue ? {text: rendered(value), data: value} : undefined;
-}
+const tooLong = (): ProgramError =>
+	new ProgramError('SyntaxError', `The program has more than ${MAX_PROGRAM_LENGTH} characters.`);
 
 function timedOut(limitMs: number, calls: Calls | undefined): string {
 	const waiting = calls?.inFlight ?? [];
@@ -198,11 +220,11 @@ function timedOut(limitMs: number, calls: Calls | undefined): string {
 function limitsOf(options: RunnerOptions): Limits {
 	return {
 		runTimeoutMs: options.runTimeoutMs ?? 30_000,
-		maxConcurrent: options.maxConcurrent ?? Math.max(LEAST_CONCURRENT, availableParallelism()),
+		maxConcurrent: options.maxConcurrent ?? runSlots(),
 		maxWaiting: options.maxWaiting ?? 32,
 		maxOutputBytes: options.maxOutputBytes ?? MIB,
 		maxMemoryBytes: options.maxMemoryBytes ?? 128 * MIB,
-		maxCallBytes: options.maxCallBytes ?? 16 * MIB,
+		maxCallBytes: options.maxCallBytes ?? 4 * MIB,
 		maxCalls: options.maxCalls ?? 100,
 		maxParallelCalls: options.maxParallelCalls ?? 8,
 		idleMs: options.idleMs ?? 5 * 60_000,

@@ -3,6 +3,10 @@ import type {PackTool} from './types.js';
 
 const MAX_DEPTH = 3;
 const MAX_RETURNED = 200;
+/** Schemas of servers may name one part of them in many places, which makes their number grow without limit. */
+const MAX_PARTS = 500;
+/** JSON has seven types. */
+const MAX_TYPES = 7;
 
 /** A call as a program would write it: `wix.get(id: str, limit: int = 10) -> {name: str}`. */
 export function signature(call: string, tool: PackTool): string {
@@ -29,25 +33,41 @@ const simple = new Map([
 ]);
 
 /** The type of a value as Python would name it. */
-export function typeName(schema: unknown, depth = 0): string {
-	const {type, enum: options, const: only, anyOf, oneOf, items, properties} = members(schema);
-	if (Array.isArray(options)) return options.map(literal).join(' | ');
-	if (only !== undefined) return literal(only);
-	const either = anyOf ?? oneOf;
-	if (Array.isArray(either)) return union(either.map(option => typeName(option, depth)));
-	if (Array.isArray(type)) return union(type.map(name => typeName({...members(schema), type: name}, depth)));
-	if (type === 'array') return items === undefined ? 'list' : `list[${typeName(items, depth + 1)}]`;
-	if (properties !== undefined && depth < MAX_DEPTH) return record(properties, depth);
-	if (type === 'object' || properties !== undefined) return 'dict';
-	return simple.get(String(type)) ?? 'any';
-}
+export const typeName = (schema: unknown): string => new TypeNames().of(schema, 0);
 
-const union = (names: readonly string[]): string => [...new Set(names)].join(' | ');
+class TypeNames {
+	#left = MAX_PARTS;
 
-function record(properties: unknown, depth: number): string {
-	const entries = Object.entries(members(properties));
-	if (entries.length === 0) return 'dict';
-	return `{${entries.map(([name, schema]) => `${name}: ${typeName(schema, depth + 1)}`).join(', ')}}`;
+	of(schema: unknown, depth: number): string {
+		if (this.#left-- <= 0) return 'any';
+		const {type, enum: options, const: only, anyOf, oneOf, items, properties} = members(schema);
+		if (Array.isArray(options)) return options.map(literal).join(' | ');
+		if (only !== undefined) return literal(only);
+		const either = anyOf ?? oneOf;
+		if (Array.isArray(either)) return this.#union(either, depth);
+		if (Array.isArray(type)) {
+			const types = [...new Set(type)].slice(0, MAX_TYPES);
+			return this.#union(
+				types.map(name => ({...members(schema), type: name})),
+				depth,
+			);
+		}
+		if (type === 'array') return items === undefined ? 'list' : `list[${this.of(items, depth + 1)}]`;
+		if (properties !== undefined && depth < MAX_DEPTH) return this.#record(properties, depth);
+		if (type === 'object' || properties !== undefined) return 'dict';
+		return simple.get(String(type)) ?? 'any';
+	}
+
+	#union(schemas: readonly unknown[], depth: number): string {
+		if (schemas.length > this.#left) return 'any';
+		return [...new Set(schemas.map(schema => this.of(schema, depth)))].join(' | ');
+	}
+
+	#record(properties: unknown, depth: number): string {
+		const entries = Object.entries(members(properties));
+		if (entries.length === 0 || entries.length > this.#left) return 'dict';
+		return `{${entries.map(([name, schema]) => `${name}: ${this.of(schema, depth + 1)}`).join(', ')}}`;
+	}
 }
 
 function literal(value: unknown): string {

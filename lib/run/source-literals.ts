@@ -14,8 +14,12 @@ const texts = [
 	/^'((?:[^'\\\n]|\\[nrt'"\\])*)'$/,
 ];
 
+/** Longer literals are left to the interpreter: they could overflow the stack of the expressions above. */
+const MAX_TEXT = 2 ** 20;
+
 /** The value of one string literal of Python's without prefix and rare escapes; `undefined` for any other text. */
 export function textIn(written: string): string | undefined {
+	if (written.length > MAX_TEXT) return;
 	for (const pattern of texts) {
 		const inner = pattern.exec(written)?.[1];
 		if (inner !== undefined)

@@ -4,6 +4,7 @@ import type {Pack, PackTool} from './types.js';
 /** The tools of one pack by all the names that a program may write for them. */
 export class ToolNames {
 	readonly #tools: readonly PackTool[];
+	#exact: ReadonlyMap<string, PackTool> | undefined;
 	#alike: ReadonlyMap<string, readonly PackTool[]> | undefined;
 
 	constructor({tools}: Pick<Pack, 'tools'>) {
@@ -12,7 +13,9 @@ export class ToolNames {
 
 	/** The tools that a name may mean: the one that is called so, else all that are but for case and punctuation. */
 	meantBy(name: string): readonly PackTool[] {
-		const exact = this.#tools.find(tool => tool.name === name);
+		// Servers may list any number of tools, and each is looked up: of two with one name the first counts.
+		this.#exact ??= new Map(this.#tools.toReversed().map(tool => [tool.name, tool]));
+		const exact = this.#exact.get(name);
 		return exact ? [exact] : (this.#byFold.get(folded(name)) ?? []);
 	}
 

@@ -56,11 +56,11 @@ export type RunnerOptions = {
 	readonly maxWaiting?: number;
 	/** 1 MiB, of what a program prints and of its result. */
 	readonly maxOutputBytes?: number;
-	/** 128 MiB for the interpreter of one run. */
+	/** 128 MiB for one run, of which the interpreter gets three quarters. */
 	readonly maxMemoryBytes?: number;
-	/** 16 MiB of JSON, for what one call is given and for what it gives back. */
+	/** 4 MiB of JSON, for what one call is given and for what it gives back. */
 	readonly maxCallBytes?: number;
-	/** 100 calls in one run. */
+	/** 100 calls in one run. More fail; a program that keeps trying ends. */
 	readonly maxCalls?: number;
 	/** 8 calls of one run at once, in a batch. */
 	readonly maxParallelCalls?: number;
@@ -96,6 +96,9 @@ export type RunCallOptions = {
 	readonly signal?: AbortSignal;
 	/** Shorter than the runner's own limit; a longer one is not granted. */
 	readonly timeoutMs?: number;
+	/** The client of the run, and how many runs it may have at once: a share of all places. 0 or none: no quota. */
+	readonly client?: string;
+	readonly clientRuns?: number | undefined;
 	/** What this run finds, where one runner serves several clients, each with packs of its own. */
 	readonly packs?: RunnerOptions['packs'];
 	readonly servers?: NonNullable<RunnerOptions['servers']>;

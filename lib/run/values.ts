@@ -7,9 +7,10 @@ export type Outcome = {readonly value: unknown; readonly attachments: readonly C
 
 /**
  * What a program sees of a tool's result. Structured content comes first; else a single text that is a JSON object or
- * array is that, and texts are joined by line feeds. What the tool calls an error is raised in the program.
+ * array is that, and texts are joined by line feeds. An error of the tool is raised in the program. `checkJson` throws
+ * for a text that is too much to parse.
  */
-export function outcomeOf(result: unknown): Outcome {
+export function outcomeOf(result: unknown, checkJson: (text: string) => void = () => {}): Outcome {
 	const {content, structuredContent, isError} = members(result);
 	if (content === undefined && structuredContent === undefined)
 		return {value: result ?? null, attachments: []};
@@ -25,12 +26,13 @@ export function outcomeOf(result: unknown): Outcome {
 	if (parts.length === 0) return {value: null, attachments};
 	const texts = parts.map(textOf);
 	const [first = ''] = texts;
-	return {value: texts.length === 1 ? parsed(first) : texts.join('\n'), attachments};
+	return {value: texts.length === 1 ? parsed(first, checkJson) : texts.join('\n'), attachments};
 }
 
 /** A text that is an object or an array. Everything else stays text: `007` and `true` may be just that. */
-function parsed(text: string): unknown {
+function parsed(text: string, checkJson: (text: string) => void): unknown {
 	if (!/^[{[]/.test(text)) return text;
+	checkJson(text);
 	try {
 		return JSON.parse(text);
 	} catch {

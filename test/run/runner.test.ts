@@ -69,7 +69,7 @@ test('refuses a program when too many wait, and takes the next one when there is
 	const [first, second] = [runner.run('[slow.wait()][:]\n1'), runner.run('[slow.quick()][:]\n2')];
 	await slow.arrived();
 	const third = await runner.run('[slow.quick()][:]\n3');
-	t.is(textOf(third), 'Error: Busy: 1 runs are under way and 1 wait, which is the limit. Try again later.');
+	t.is(textOf(third), 'Error: Busy: 1 programs run and 1 wait, which is the limit. Try again later.');
 	slow.waiting.shift()?.(null);
 	t.is(textOf(await first), '1');
 	t.is(textOf(await second), '2');
@@ -158,33 +158,28 @@ test('J4 a program that catches the limit makes no more calls all the same', asy
 	await runner.close();
 });
 
-for (const [how, program] of [
-	['batch', `slow.wait.batch([${'{}, '.repeat(20)}])`],
-	[
-		'forged calls',
-		`import os\nfor _ in range(20): os.write(2, b'{"call": ["slow", "wait", [], {}]}\\n')\nfor _ in range(20): os.read(0, int(os.read(0, 8), 16))\n1`,
-	],
-] as const) {
-	test(`J4 a program has 8 calls in flight and no more: ${how}`, async t => {
-		const slow = gated();
-		const runner = runnerOf([slow.pack], {runTimeoutMs: 60_000});
-		const run = runner.run(program);
-		await slow.arrived(8);
-		t.is(slow.waiting.length, 8);
-		for (let done = 0; done < 20; done++) {
-			await slow.arrived();
-			slow.waiting.shift()?.(done);
-		}
-		t.false((await run).isError, textOf(await run));
-		t.is(slow.most, 8);
-		await runner.close();
-	});
-}
+test('J4 a program has 8 calls in flight and no more', async t => {
+	const slow = gated();
+	const runner = runnerOf([slow.pack], {runTimeoutMs: 60_000});
+	const run = runner.run(`slow.wait.batch([${'{}, '.repeat(20)}])`);
+	await slow.arrived(8);
+	t.is(slow.waiting.length, 8);
+	for (let done = 0; done < 20; done++) {
+		await slow.arrived();
+		slow.waiting.shift()?.(done);
+	}
+	t.false((await run).isError, textOf(await run));
+	t.is(slow.most, 8);
+	await runner.close();
+});
 
 test('a call that gives too much is refused, and the program goes on', async t => {
 	const runner = runnerOf([pack('big', {tool: () => 'x'.repeat(5000)})], {maxCallBytes: 1000});
 	const program = 'try:\n  big.tool()\nexcept ToolError as error:\n  print(error)';
-	t.is(textOf(await runner.run(program)), 'big.tool gave 5002 bytes; 1000 are the limit. Ask it for less.');
+	t.is(
+		textOf(await runner.run(program)),
+		'big.tool returned 5002 bytes; the limit is 1000. Request less data.',
+	);
 	await runner.close();
 });
 

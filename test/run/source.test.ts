@@ -1,5 +1,7 @@
 import test from 'ava';
+import fc from 'fast-check';
 import {sourceIn} from '../../lib/run/source.js';
+import {textIn} from '../../lib/run/source-literals.js';
 
 for (const [command, expected] of [
 	['wix.a()', 'wix.a()'],
@@ -12,6 +14,9 @@ for (const [command, expected] of [
 	['``wix.a()``', 'wix.a()'],
 	['```wix.a()```', 'wix.a()'],
 	['```python\n```', ''],
+	['```\na()```', 'a()'],
+	['```\na()  ````', 'a()'],
+	['```\na()\n~~~', '```\na()\n~~~'],
 	['    a\n    b', 'a\nb'],
 	['\ta\n\t\tb', 'a\n\tb'],
 	['  a\nb', '  a\nb'],
@@ -25,3 +30,40 @@ for (const [command, expected] of [
 		t.is(sourceIn(command), expected);
 	});
 }
+
+test('treats an unclosed fence as part of the program, with any number of spaces after it [SEC-D2]', t => {
+	const command = `\`\`\`\n${' '.repeat(500_000)}x`;
+	t.is(sourceIn(command), command);
+});
+
+/** The expression that finds a fence in short texts. */
+const reference = /^(`{3,}|~{3,})[ \t]*[\w+.-]*[ \t]*\n([\s\S]*?)\n?[ \t]*\1[`~]*$/;
+
+test('finds what the equivalent regular expression finds between fences [SEC-D11]', t => {
+	const piece = fc.constantFrom('```', '~~~', '`', '~', ' ', '\n', '\t', 'x', '````\n');
+	fc.assert(
+		fc.property(fc.constantFrom('```\n', '~~~py \n', '```` \n'), fc.array(piece), (head, pieces) => {
+			const command = `${head}${pieces.join('')}`;
+			const block = reference.exec(command.trim())?.[2];
+			// A block that has a fence of its own would lose that, too.
+			if (block === undefined || /^\s*[`~]/.test(block)) return;
+			t.is(sourceIn(command), sourceIn(block), command);
+		}),
+		{numRuns: 5000},
+	);
+});
+
+for (const [what, text] of [
+	['blanks', `\`\`\`\n${' '.repeat(2 ** 20)}x`],
+	['lines', `\`\`\`\n${' \n'.repeat(2 ** 19)}x`],
+	['fences', '```\n'.repeat(2 ** 18)],
+	['blanks after the fence', `\`\`\`${' '.repeat(2 ** 20)}x`],
+] as const)
+	test(`a program of 1 MiB of ${what} is read in linear time [SEC-D11]`, t => {
+		t.is(typeof sourceIn(text), 'string');
+	});
+
+test('string literals over 1 MiB are evaluated by the interpreter [SEC-D11]', t => {
+	t.is(textIn(`"${'a'.repeat(2 ** 20 - 2)}"`)?.length, 2 ** 20 - 2);
+	t.is(textIn(`"${'a'.repeat(2 ** 24)}"`), undefined);
+});

@@ -1,6 +1,6 @@
 import type {WorkerOptions} from 'node:worker_threads';
 
-/** What a worker may have of this process: no environment, no arguments, and a heap that is bounded as the interpreter's is. */
+/** What a worker may have of this process: no environment, no arguments, and a small heap: the interpreter's memory is not in it. */
 export const confined: WorkerOptions = {
 	env: {},
 	argv: [],
@@ -8,5 +8,5 @@ export const confined: WorkerOptions = {
 	stdin: false,
 	stdout: true,
 	stderr: true,
-	resourceLimits: {maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32, stackSizeMb: 16},
+	resourceLimits: {maxOldGenerationSizeMb: 48, maxYoungGenerationSizeMb: 8, stackSizeMb: 16},
 };

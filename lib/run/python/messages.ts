@@ -21,11 +21,20 @@ export type RunData = {
 	readonly heard: Int32Array;
 	/** What the program prints: its length, then the bytes. */
 	readonly output: SharedArrayBuffer;
+	readonly limits: MessageLimits;
+};
+
+/** Limits of messages that a program sends to the main thread. They are checked in its own thread, at no cost for other clients. */
+export type MessageLimits = {
+	/** The bytes of one message, and of one that is a call. */
 	readonly maxLineBytes: number;
+	readonly maxCallBytes: number;
+	/** Calls and batches, those that fail included. */
+	readonly maxAttempts: number;
 };
 
 /** Why a program ends that does not come to its own end. */
-export type Ending = 'flood' | 'line' | 'exit' | 'fault';
+export type Ending = 'flood' | 'line' | 'values' | 'attempts' | 'unread' | 'exit' | 'fault';
 
 /** What a worker tells: it is ready, a line of the program's, or why it ends. */
 export type WorkerMessage =

@@ -103,6 +103,7 @@ def described(error):
 
 def main():
     request = hear()
+    limits['calls'] = request['max_calls']
     module = types.ModuleType('__main__')
     sys.modules['__main__'] = module
     scope = module.__dict__
@@ -119,7 +120,13 @@ def main():
             scope.clear()
             gc.collect()
         outcome = {'fail': failure}
-    say(outcome)
+    try:
+        say(outcome)
+    except MemoryError as error:
+        del outcome
+        scope.clear()
+        gc.collect()
+        say({'fail': described(error)})
 
 
 # What is printed goes out at once: a program that is ended has not printed in vain.

@@ -5,6 +5,8 @@ import re, string, sys, textwrap, time, types, typing, urllib.parse
 
 BIGGEST = 2 ** 53 - 1
 FILE = '<run>'
+# main() sets it. bridge checks it as well: this only gives the error before the items are converted.
+limits = {}
 
 
 class ToolError(Exception):
@@ -80,6 +82,10 @@ class Tool:
         return ask({'call': [self.__pack, self.__name, argument(args), argument(kwargs)]})
 
     def batch(self, *args, **kwargs):
+        items = args[0] if args else kwargs.get('items')
+        if isinstance(items, (list, tuple, set, frozenset)) and len(items) > limits['calls']:
+            most = limits['calls']
+            raise ToolError(f'batch() got {len(items)} items, and a run may make {most} calls. Pass fewer items.')
         return ask({'batch': [self.__pack, self.__name, argument(args), argument(kwargs)]})
 
     def __getattr__(self, name):

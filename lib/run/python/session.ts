@@ -1,9 +1,9 @@
 import {MessageChannel, type MessagePort, Worker} from 'node:worker_threads';
 import {confined} from './confined.js';
 import {workerFile} from './files.js';
-import type {Ending, Python, RunData, WorkerMessage} from './messages.js';
+import type {Ending, MessageLimits, Python, RunData, WorkerMessage} from './messages.js';
 
-export type SessionLimits = {readonly maxOutputBytes: number; readonly maxLineBytes: number};
+export type SessionLimits = MessageLimits & {readonly maxOutputBytes: number};
 
 /** The ways between the two sides. */
 type Channels = {readonly port: MessagePort; readonly heard: Int32Array; readonly output: SharedArrayBuffer};
@@ -33,11 +33,14 @@ export class Session {
 
 	/** Resolves when the interpreter waits for a program. */
 	static async start(python: Python, limits: SessionLimits): Promise<Session> {
-		const {maxOutputBytes, maxLineBytes} = limits;
+		const {maxOutputBytes, maxLineBytes, maxCallBytes, maxAttempts} = limits;
 		const {port1, port2} = new MessageChannel();
 		const heard = new Int32Array(new SharedArrayBuffer(4));
 		const output = new SharedArrayBuffer(4 + maxOutputBytes);
-		const data: RunData = {task: 'run', python, port: port2, heard, output, maxLineBytes};
+		const data: RunData = {
+			...{task: 'run', python, port: port2, heard, output},
+			limits: {maxLineBytes, maxCallBytes, maxAttempts},
+		};
 		const worker = new Worker(workerFile(), {...confined, workerData: data, transferList: [port2]});
 		const session = new Session(limits, worker, {port: port1, heard, output});
 		await new Promise<void>((resolve, reject) => {
@@ -74,8 +77,10 @@ export class Session {
 
 	/** Says something to the program: a length in eight hexadecimal digits, then JSON. */
 	say(json: string): void {
-		const bytes = Buffer.from(json);
-		this.#port.postMessage(Buffer.concat([Buffer.from(bytes.length.toString(16).padStart(8, '0')), bytes]));
+		const length = Buffer.byteLength(json);
+		const bytes = new Uint8Array(8 + length);
+		Buffer.from(bytes.buffer).write(length.toString(16).padStart(8, '0') + json);
+		this.#port.postMessage(bytes, [bytes.buffer]);
 		Atomics.add(this.#heard, 0, 1);
 		Atomics.notify(this.#heard, 0);
 	}

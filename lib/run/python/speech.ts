@@ -1,22 +1,41 @@
 import {type MessagePort, parentPort, receiveMessageOnPort} from 'node:worker_threads';
-import type {WorkerMessage} from './messages.js';
+import {jsonWeight, MAX_CALL_VALUES, MAX_NESTING} from '../json-weight.js';
+import type {Ending, MessageLimits, WorkerMessage} from './messages.js';
 
 const LINE_FEED = 10;
+const FIRST_BYTES = 8192;
+/** Control characters in the output. Each becomes six characters in the result. */
+const MAX_CONTROLS = 65_536;
+const SPACE = 32;
+/** The most values of an outcome as the prelude writes it: its parts are text. */
+const MAX_OUTCOME_VALUES = 16;
 
-/** What a program says: lines for this side, and text for its reader. */
+/** The last message of a program. All others are calls. */
+const isOutcome = (text: string): boolean => text.startsWith('{"done"') || text.startsWith('{"fail"');
+
+/**
+ * A program's output: messages for this side, and text for its reader. A program can write here itself, so each message is
+ * checked before it is posted. The main thread has at most one pending call of a program: the next call is accepted after the
+ * program has read the reply.
+ */
 export class Speech {
-	readonly #maxLineBytes: number;
+	readonly #limits: MessageLimits;
 	readonly #length: Int32Array;
 	readonly #output: Uint8Array;
-	#line: Buffer[] = [];
+	readonly #isReplyRead: () => boolean;
+	/** The incomplete message: one buffer for any number of writes. */
+	#line = Buffer.alloc(FIRST_BYTES);
 	#lineBytes = 0;
-	/** How many lines have been said. */
-	lines = 0;
+	#isOver = false;
+	#controls = 0;
+	/** The calls that were posted. */
+	calls = 0;
 
-	constructor(maxLineBytes: number, output: SharedArrayBuffer) {
-		this.#maxLineBytes = maxLineBytes;
+	constructor(limits: MessageLimits, output: SharedArrayBuffer, isReplyRead: () => boolean) {
+		this.#limits = limits;
 		this.#length = new Int32Array(output, 0, 1);
 		this.#output = new Uint8Array(output, 4);
+		this.#isReplyRead = isReplyRead;
 	}
 
 	take(file: number, piece: Uint8Array): void {
@@ -29,17 +48,15 @@ export class Speech {
 		const room = this.#output.length - length;
 		this.#output.set(piece.subarray(0, room), length);
 		Atomics.store(this.#length, 0, length + Math.min(room, piece.length));
-		if (piece.length > room) end('flood', '');
+		for (const byte of piece.subarray(0, room)) if (byte < SPACE && byte !== LINE_FEED) this.#controls++;
+		if (piece.length > room || this.#controls > MAX_CONTROLS) end('flood', '');
 	}
 
 	#say(piece: Uint8Array): void {
 		let rest = piece;
 		for (let at = rest.indexOf(LINE_FEED); at >= 0; at = rest.indexOf(LINE_FEED)) {
 			this.#keep(rest.subarray(0, at));
-			this.lines++;
-			post({line: Buffer.concat(this.#line).toString()});
-			this.#line = [];
-			this.#lineBytes = 0;
+			this.#post();
 			rest = rest.subarray(at + 1);
 		}
 		this.#keep(rest);
@@ -47,10 +64,44 @@ export class Speech {
 
 	/** The memory is the program's, which may change it at any time. */
 	#keep(piece: Uint8Array): void {
-		this.#lineBytes += piece.length;
-		if (this.#lineBytes > this.#maxLineBytes) end('line', '');
-		if (piece.length > 0) this.#line.push(Buffer.from(piece));
+		const length = this.#lineBytes + piece.length;
+		const {maxLineBytes} = this.#limits;
+		if (length > maxLineBytes) end('line', String(maxLineBytes));
+		if (length > this.#line.length) {
+			const larger = Buffer.alloc(Math.min(maxLineBytes, Math.max(length, 2 * this.#line.length)));
+			larger.set(this.#line.subarray(0, this.#lineBytes));
+			this.#line = larger;
+		}
+		this.#line.set(piece, this.#lineBytes);
+		this.#lineBytes = length;
 	}
+
+	#post(): void {
+		const bytes = this.#line.subarray(0, this.#lineBytes);
+		const line = bytes.toString();
+		// An outcome gets no reply, and may come in the middle of one: the program may have run out of memory there.
+		const isLast = isOutcome(line);
+		if (this.#isOver || !(isLast || this.#isReplyRead())) end('unread', '');
+		if (isLast) checkOutcome(bytes);
+		else this.#countCall(bytes);
+		this.#isOver = isLast;
+		post({line});
+		this.#line = Buffer.alloc(FIRST_BYTES);
+		this.#lineBytes = 0;
+	}
+
+	#countCall(bytes: Uint8Array): void {
+		const {maxCallBytes, maxAttempts} = this.#limits;
+		if (bytes.length > maxCallBytes) end('line', String(maxCallBytes));
+		const {values, depth} = jsonWeight(bytes);
+		if (values > MAX_CALL_VALUES || depth > MAX_NESTING) end('values', '');
+		if (++this.calls > maxAttempts) end('attempts', '');
+	}
+}
+
+/** Ends a program that wrote its own outcome, which the main thread would parse at any cost. */
+function checkOutcome(bytes: Uint8Array): void {
+	if (jsonWeight(bytes).values > MAX_OUTCOME_VALUES) end('unread', '');
 }
 
 /** What this side says to a program, which waits for it. */
@@ -66,6 +117,11 @@ export class Hearing {
 		this.#expected = expected;
 		this.#port = port;
 		this.#heard = heard;
+	}
+
+	/** Whether all expected messages were read. */
+	get isDone(): boolean {
+		return this.#rest.length === 0 && this.#count >= this.#expected();
 	}
 
 	into(space: Uint8Array): number {
@@ -88,7 +144,7 @@ export function post(message: WorkerMessage): void {
 }
 
 /** Nothing of the program runs any more; whoever waits for it ends this thread. */
-function end(why: 'flood' | 'line', detail: string): never {
+function end(why: Ending, detail: string): never {
 	post({end: why, detail});
 	const forever = new Int32Array(new SharedArrayBuffer(4));
 	for (;;) Atomics.wait(forever, 0, 0);

@@ -60,9 +60,9 @@ function fill(memory: Memory, segments: readonly Segment[]): void {
 }
 
 /** Says what the program does until it ends. The function that is called never comes back from where the copy was made. */
-function run({python, port, heard, output, maxLineBytes}: RunData): void {
-	const speech = new Speech(maxLineBytes, output);
-	const hearing = new Hearing(port, heard, () => speech.lines + 1);
+function run({python, port, heard, output, limits}: RunData): void {
+	const hearing: Hearing = new Hearing(port, heard, () => speech.calls + 1);
+	const speech = new Speech(limits, output, () => hearing.isDone);
 	const {memory, table, stack} = instantiate(python.module, {
 		args: [],
 		write: (file, piece) => speech.take(file, piece),

@@ -1,0 +1,28 @@
+import type {Given} from './arguments.js';
+import {ProgramError} from './program-error.js';
+import {members} from './schema.js';
+
+/** The calls of `.batch(…)`. Their number is checked before the first call is made. */
+export function batchOf(
+	{positional, named}: Given,
+	maxCalls: number,
+): {items: Given[]; returnErrors: boolean} {
+	const options = new Map(named);
+	const items = positional.length > 0 ? positional[0] : options.get('items');
+	const returnErrors = positional.length > 1 ? positional[1] : options.get('return_errors');
+	const unknown = named.find(([name]) => name !== 'items' && name !== 'return_errors');
+	if (!Array.isArray(items) || positional.length > 2 || unknown) {
+		throw new ProgramError('TypeError', 'batch() takes a list, with the arguments of one call in each item');
+	}
+	// The prelude has the same check and message.
+	if (items.length > maxCalls) {
+		const what = `batch() got ${items.length} items, and a run may make ${maxCalls} calls. Pass fewer items.`;
+		throw new ProgramError('ToolError', what);
+	}
+	return {items: items.map(oneCall), returnErrors: Boolean(returnErrors)};
+}
+
+function oneCall(item: unknown): Given {
+	const isObject = typeof item === 'object' && item !== null && !Array.isArray(item);
+	return isObject ? {positional: [], named: Object.entries(members(item))} : {positional: [item], named: []};
+}

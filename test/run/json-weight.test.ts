@@ -1,0 +1,62 @@
+import test from 'ava';
+import fc from 'fast-check';
+import {checkValue, jsonWeight, MAX_NESTING} from '../../lib/run/json-weight.js';
+
+const countOf = (value: unknown): number =>
+	typeof value === 'object' && value !== null
+		? 1 + Object.values(value).reduce<number>((sum, item) => sum + countOf(item), 0)
+		: 1;
+
+const depthOf = (value: unknown): number =>
+	typeof value === 'object' && value !== null
+		? 1 + Object.values(value).reduce<number>((most, item) => Math.max(most, depthOf(item)), 0)
+		: 0;
+
+const weightOf = (text: string) => jsonWeight(Buffer.from(text));
+
+test('the weight of a JSON text is its depth, and at least its values and at most twice as many [SEC-D2]', t => {
+	fc.assert(
+		fc.property(fc.jsonValue(), fc.nat(2), (value, indent) => {
+			const {values, depth} = weightOf(JSON.stringify(value, null, indent));
+			const count = countOf(JSON.parse(JSON.stringify(value)));
+			t.is(depth, depthOf(value));
+			t.true(values >= count && values <= 2 * count);
+		}),
+	);
+});
+
+test('any bytes have a weight [SEC-D2]', t => {
+	fc.assert(
+		fc.property(fc.uint8Array({maxLength: 200}), bytes => {
+			const {values, depth} = jsonWeight(bytes);
+			t.true(values >= 1 && values <= bytes.length + 1 && depth <= bytes.length);
+		}),
+	);
+	t.deepEqual(weightOf(`"${'\\"'.repeat(1000)}[[[,,,`), {values: 1, depth: 0});
+	t.deepEqual(weightOf(`["${'\\\\'.repeat(1000)}",[]]`), {values: 4, depth: 2});
+});
+
+const check = (value: unknown, maxBytes: number, maxValues = Number.POSITIVE_INFINITY): void =>
+	checkValue(value, {maxBytes, maxValues}, 'It');
+
+test('a value that fits as JSON is accepted [SEC-D2]', t => {
+	fc.assert(
+		fc.property(fc.jsonValue(), value => {
+			// The outermost value has no comma.
+			check(value, Buffer.byteLength(JSON.stringify(value)) + 1, countOf(value));
+		}),
+	);
+	t.pass();
+});
+
+test('a value is rejected that is too long, has too many values or is nested too deeply [SEC-D2]', t => {
+	let shared: unknown = [1, 1];
+	for (let times = 0; times < 100; times++) shared = {left: shared, right: shared};
+	t.throws(() => check(shared, 1_000_000), {message: 'It has more than 1000000 bytes.'});
+	t.throws(() => check(shared, Number.POSITIVE_INFINITY, 1000), {message: 'It has more than 1000 values.'});
+	t.throws(() => check('x'.repeat(1000), 1000), {message: 'It has more than 1000 bytes.'});
+	let deep: unknown = [];
+	for (let times = 0; times < 100_000; times++) deep = [deep];
+	t.throws(() => check(deep, 1_000_000), {message: 'It is nested too deeply.'});
+	t.true(MAX_NESTING < 1000);
+});

@@ -1,0 +1,165 @@
+import test from 'ava';
+import fc from 'fast-check';
+import {bind} from '../../lib/run/arguments.js';
+import {batchOf} from '../../lib/run/batch.js';
+import {plainProgram} from '../../lib/run/plain-calls.js';
+import {typeName} from '../../lib/run/signature.js';
+import {forInterpreter, pack, runnerOf, textOf} from './support.js';
+
+const packNames = new Set(['wix']);
+
+test('no program overflows the stack of the planner [SEC-D22]', async t => {
+	const part = fc.tuple(
+		fc.constantFrom(...['[', '{"a": ', 'wix.a(', 'wix.a(b=', '-', 'a.', 'not ', 'lambda: ', 'f"{', '(']),
+		fc.constantFrom('', ']', '}', ')', '[0]', '.a', '()', '[-1]'),
+		fc.integer({min: 1, max: 20_000}),
+	);
+	await fc.assert(
+		fc.asyncProperty(fc.array(part, {minLength: 1, maxLength: 3}), async parts => {
+			const source = `a = 1\n${parts.map(([open, , times]) => open.repeat(times)).join('')}a${parts
+				.map(([, close, times]) => close.repeat(times))
+				.reverse()
+				.join('')}`;
+			await t.notThrowsAsync(plainProgram(source, packNames));
+		}),
+		{numRuns: 30},
+	);
+});
+
+test('a program with many characters or braces runs in the interpreter [SEC-D2]', async t => {
+	const planned = async (source: string): Promise<boolean> =>
+		(await plainProgram(source, packNames)) !== undefined;
+	t.true(await planned(`wix.a(b="${'b'.repeat(30_000)}")`));
+	t.false(await planned(`wix.a(b="${'b'.repeat(33_000)}")`));
+	t.true(await planned(`wix.a(b=[${'{},'.repeat(1000)}])`));
+	t.false(await planned(`wix.a(b=[${'{},'.repeat(1001)}])`));
+});
+
+for (const [how, program] of [
+	['without an interpreter', 'wix.name.batch([1, 2, 3, 4], return_errors=True)'],
+	['in the interpreter', forInterpreter('wix.name.batch([1, 2, 3, 4], return_errors=True)')],
+	['in the interpreter, by name', forInterpreter('wix.name.batch(return_errors=True, items=(1, 2, 3, 4))')],
+] as const)
+	test(`a batch of more calls than a run may make is rejected before the first call, ${how} [SEC-D2]`, async t => {
+		let calls = 0;
+		const runner = runnerOf([pack('wix', {name: () => ++calls})], {maxCalls: 3, runTimeoutMs: 600_000});
+		const text =
+			'Error at line 1: ToolError: batch() got 4 items, and a run may make 3 calls. Pass fewer items.';
+		t.is(textOf(await runner.run(program)), text);
+		t.is(calls, 0);
+		await runner.close();
+	});
+
+test('the items of a batch are counted before they are validated [SEC-D2]', t => {
+	const items = new Proxy(new Array(1_000_000), {
+		get: (target, key) => (key === 'length' ? target.length : t.fail(String(key))),
+	});
+	t.throws(() => batchOf({positional: [items], named: []}, 100), {message: /got 1000000 items/});
+});
+
+test('a program that catches the limit of calls ends after a hundred more [SEC-D2]', async t => {
+	let calls = 0;
+	const runner = runnerOf([pack('wix', {name: () => ++calls})], {maxCalls: 3, runTimeoutMs: 600_000});
+	const result = await runner.run('while True:\n  try: wix.name()\n  except ToolError: pass');
+	t.is(result.structuredContent.error?.type, 'CallLimit');
+	t.is(calls, 3);
+	await runner.close();
+});
+
+test('a program that runs out of memory while it reads a reply gets a MemoryError [SEC-D2]', async t => {
+	const runner = runnerOf([pack('wix', {text: () => 'x'.repeat(3_000_000)})], {runTimeoutMs: 600_000});
+	const program =
+		'x = []\ntry:\n  while True: x.append(bytes(1_000_000))\nexcept MemoryError: pass\nwix.text()';
+	t.is((await runner.run(program)).structuredContent.error?.type, 'MemoryError');
+	await runner.close();
+});
+
+for (const [kind, values] of [
+	['values', `b'[],' * 1_000_000 + b'1'`],
+	['nested lists', `b'[' * 1_000_000 + b']' * 1_000_000`],
+])
+	test(`an outcome with many ${kind} is not parsed, and ends the program that wrote it [SEC-D2]`, async t => {
+		const runner = runnerOf([], {runTimeoutMs: 600_000});
+		const written = `b'{"done":{"kind":"text","text":"x","more":[' + ${values} + b']}}\\n'`;
+		const program = `import os\nos.write(2, ${written})\nwhile True: pass`;
+		const {structuredContent} = await runner.run(program);
+		t.is(
+			structuredContent.error?.message,
+			'The program wrote to file 2, which only the interpreter may use.',
+		);
+		await runner.close();
+	});
+
+for (const [how, program] of [
+	['without an interpreter', 'wix.text.batch([{}, {}, {}, {}, {}, {}])'],
+	['in the interpreter', forInterpreter('wix.text.batch([{}, {}, {}, {}, {}, {}])')],
+] as const)
+	test(`a batch ends where its results are longer than one may be, ${how} [SEC-D2]`, async t => {
+		let calls = 0;
+		const text = (): string => {
+			calls++;
+			return 'x'.repeat(400);
+		};
+		const limits = {maxCallBytes: 1000, maxParallelCalls: 1, runTimeoutMs: 600_000};
+		const runner = runnerOf([pack('wix', {text})], limits);
+		const message = 'item 2 of the batch: The results of this batch have more than 1000 bytes.';
+		t.is(textOf(await runner.run(program)), `Error at line 1: ToolError: ${message} Make fewer calls in it.`);
+		t.is(calls, 3);
+		await runner.close();
+	});
+
+test('a program without an interpreter ends where it keeps too much of what it called [SEC-D2]', async t => {
+	let calls = 0;
+	const text = (): string => {
+		calls++;
+		return 'x'.repeat(990);
+	};
+	const runner = runnerOf([pack('wix', {text})], {maxCallBytes: 1000});
+	const program = Array.from({length: 20}, (_, at) => `a${at} = wix.text()`).join('\n');
+	const message = 'The results of this program have more than 8000 bytes. Make fewer calls in it.';
+	t.is(textOf(await runner.run(program)), `Error at line 9: ToolError: ${message}`);
+	t.is(calls, 9);
+	await runner.close();
+});
+
+for (const [what, text, expected] of [
+	[
+		'is nested too deeply',
+		`${'['.repeat(100_000)}${']'.repeat(100_000)}`,
+		/returned a value that is nested too deeply/,
+	],
+	['has too many values', `[${'0,'.repeat(600_000)}0]`, /returned more than 500000 values/],
+	['is too long', `["${'x'.repeat(5_000_000)}"]`, /returned 5000004 bytes; the limit is 4194304/],
+] as const)
+	test(`JSON of a tool that ${what} fails the call with a ToolError [SEC-D2]`, async t => {
+		const runner = runnerOf([pack('wix', {text: () => text})]);
+		t.regex(textOf(await runner.run('wix.text()')), expected);
+		await runner.close();
+	});
+
+test('the name of a type is bounded, even if its schema grows exponentially [SEC-D2]', t => {
+	let wide: unknown = {type: 'string'};
+	for (let depth = 0; depth < 20; depth++) {
+		const properties = Object.fromEntries(Array.from({length: 10}, (_, at) => [`p${at}`, wide]));
+		wide = {type: ['array', 'object', 'null', 'string', 'number'], items: wide, properties, anyOf: undefined};
+	}
+	t.true(typeName(wide).length < 20_000);
+	let deep: unknown = {type: 'string'};
+	for (let depth = 0; depth < 100_000; depth++)
+		deep = depth % 2 ? {type: 'array', items: deep} : {anyOf: [deep]};
+	t.true(typeName(deep).startsWith('list[list['));
+});
+
+test('a call takes at most 1000 named arguments [SEC-D2]', t => {
+	const named = Array.from({length: 1001}, (_, at) => [`a${at}`, at] as const);
+	t.is(Object.keys(bind('wix.a', {name: 'a'}, {positional: [], named: named.slice(1)})).length, 1000);
+	t.throws(() => bind('wix.a', {name: 'a'}, {positional: [], named}), {message: /at most 1000 arguments/});
+});
+
+test('a run ends at its limit even while its interpreter starts [SEC-D2]', async t => {
+	const runner = runnerOf([], {maxMemoryBytes: 64 * 1024 * 1024, runTimeoutMs: 600_000});
+	const result = await runner.run('[1][:]', {timeoutMs: 1});
+	t.is(textOf(result), 'Error: RunTimeout: The run timed out after 0.0s');
+	t.is(textOf(await runner.run('[1][:]')), '[1]');
+	await runner.close();
+});
