@@ -20,18 +20,21 @@ export function isKnownTo(version: Version, type: unknown): boolean {
 /** Changes one block of content, which stands at this place of the message. */
 export type BlockChange = (block: JsonObject, pointer: string, context: Context, index: number) => JsonObject;
 
+/** Applies a change to all blocks of a value, which stand where such values have them. */
+export type BlockPlace = (change: BlockChange) => (value: JsonObject, context: Context) => JsonObject;
+
 /** Changes all blocks of a tool's result. */
-export const inToolResult =
-	(change: BlockChange) =>
-	(result: JsonObject, context: Context): JsonObject =>
+export const inToolResult: BlockPlace =
+	change =>
+	(result, context): JsonObject =>
 		changed(result, 'content', content =>
 			eachObject(content, (block, index) => change(block, `/content/${index}`, context, index)),
 		);
 
 /** Changes the content of all messages: those of a prompt, or of a request for sampling. */
-export const inMessages =
-	(change: BlockChange) =>
-	(value: JsonObject, context: Context): JsonObject =>
+export const inMessages: BlockPlace =
+	change =>
+	(value, context): JsonObject =>
 		changed(value, 'messages', messages =>
 			eachObject(messages, (message, index) =>
 				changed(message, 'content', content => {

@@ -3,34 +3,39 @@ import {isObject, type JsonObject, objectOf, without} from './json.js';
 /** Where a message that lost something keeps it, by the place that it stood at. */
 export const ORIGINAL = 'io.bridge/original';
 
-/** More than this is not carried twice. */
-const MAX_BYTES = 16 * 1024;
+/** Bytes of JSON of originals. More than this is not carried twice. */
+export const MAX_ORIGINAL_BYTES = 16 * 1024;
+/** Bytes of JSON of originals that are put back. While a message is open, numbers in it are longer than they were sent. */
+const MAX_RESTORED_BYTES = 4 * MAX_ORIGINAL_BYTES;
 
 /** The value with what it lost in its `_meta`, if that is little enough. */
 export function withOriginals(value: JsonObject, originals: ReadonlyMap<string, unknown>): JsonObject {
 	const meta = objectOf(value._meta);
 	const kept = {...objectOf(meta[ORIGINAL]), ...Object.fromEntries(originals)};
-	const isSmall = Buffer.byteLength(JSON.stringify(kept)) <= MAX_BYTES;
+	const isSmall = Buffer.byteLength(JSON.stringify(kept)) <= MAX_ORIGINAL_BYTES;
 	return isSmall ? {...value, _meta: {...meta, [ORIGINAL]: kept}} : value;
 }
 
-/** The value with what it lost put back where the receiver takes it. */
+/**
+ * The value with what it lost put back where the receiver takes it. Originals of more bytes than a bridge writes stay where
+ * they are, and the value is the same.
+ */
 export function restored(
 	value: JsonObject,
 	isWelcome: (original: unknown, pointer: string) => boolean,
 ): JsonObject {
-	const originals = objectOf(objectOf(value._meta)[ORIGINAL]);
-	const welcome = Object.entries(originals).filter(
-		([pointer, original]) => pointer.startsWith('/') && isWelcome(original, pointer),
-	);
-	if (welcome.length === 0) return value;
-	const filled = welcome.reduce<JsonObject>(
-		(result, [pointer, original]) => put(result, path(pointer), original) as JsonObject,
-		value,
-	);
-	const left = without(originals, ...welcome.map(([pointer]) => pointer));
+	const kept = objectOf(objectOf(value._meta)[ORIGINAL]);
+	const originals = Object.entries(kept);
+	if (originals.length === 0 || Buffer.byteLength(JSON.stringify(kept)) > MAX_RESTORED_BYTES) return value;
+	const left: Array<[string, unknown]> = [];
+	const target = new Target(value);
+	for (const [pointer, original] of originals)
+		if (pointer.startsWith('/') && isWelcome(original, pointer)) target.put(path(pointer), original);
+		else left.push([pointer, original]);
+	if (left.length === originals.length) return value;
+	const filled = target.value;
 	const meta = without(objectOf(filled._meta), ORIGINAL);
-	if (Object.keys(left).length > 0) return {...filled, _meta: {...meta, [ORIGINAL]: left}};
+	if (left.length > 0) return {...filled, _meta: {...meta, [ORIGINAL]: Object.fromEntries(left)}};
 	return Object.keys(meta).length > 0 ? {...filled, _meta: meta} : without(filled, '_meta');
 }
 
@@ -40,18 +45,58 @@ const path = (pointer: string): string[] =>
 		.slice(1)
 		.map(name => name.replaceAll('~1', '/').replaceAll('~0', '~'));
 
-/** A copy with something else at this place. A place that is not there is left alone. */
-function put(value: unknown, [name, ...rest]: readonly string[], original: unknown): unknown {
-	if (name === undefined) return original;
-	if (Array.isArray(value)) {
-		const index = /^(0|[1-9]\d*)$/.test(name) ? Number(name) : value.length;
-		if (index >= value.length) return value;
-		return value.with(index, put(value[index], rest, original));
+type Container = unknown[] | Record<string, unknown>;
+
+/** A value that others are put into. Each object and list on the way is copied once, however many there are. */
+class Target {
+	readonly #copies = new Set<unknown>();
+	#value: JsonObject;
+
+	constructor(value: JsonObject) {
+		this.#value = value;
 	}
-	if (!isObject(value) || (rest.length > 0 && !Object.hasOwn(value, name))) return value;
-	// Not a computed member, which would take __proto__ for more than a name.
-	return Object.fromEntries([
-		...Object.entries(value).filter(([key]) => key !== name),
-		[name, put(value[name], rest, original)],
-	]);
+
+	get value(): JsonObject {
+		return this.#value;
+	}
+
+	/** Puts something else at this place. A place that is not there is left alone. */
+	put(names: readonly string[], original: unknown): void {
+		if (!isThere(this.#value, names)) return;
+		let within = this.#own(this.#value);
+		this.#value = within as JsonObject;
+		for (const name of names.slice(0, -1)) {
+			const next = this.#own(Reflect.get(within, name));
+			setMember(within, name, next);
+			within = next;
+		}
+		setMember(within, names.at(-1) ?? '', original);
+	}
+
+	/** The copy of a container, which may be changed. */
+	#own(container: unknown): Container {
+		if (this.#copies.has(container)) return container as Container;
+		const copy = Array.isArray(container) ? [...container] : {...(container as JsonObject)};
+		this.#copies.add(copy);
+		return copy;
+	}
 }
+
+/** Whether a value has this place: an item of a list, or a member of an object, which may be a new one. */
+function isThere(value: unknown, names: readonly string[]): boolean {
+	let within = value;
+	for (const [at, name] of names.entries()) {
+		const isMember = Array.isArray(within) ? isIndex(within, name) : isObject(within);
+		const isNew = isMember && !Object.hasOwn(within as object, name);
+		if (!isMember || isNew) return isMember && at === names.length - 1;
+		within = Reflect.get(within as object, name);
+	}
+	return true;
+}
+
+const isIndex = (list: readonly unknown[], name: string): boolean =>
+	/^(0|[1-9]\d*)$/.test(name) && Number(name) < list.length;
+
+/** Not an assignment, which would take __proto__ for more than a name. */
+const setMember = (container: Container, name: string, value: unknown): boolean =>
+	Reflect.defineProperty(container, name, {value, writable: true, enumerable: true, configurable: true});

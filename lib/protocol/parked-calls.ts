@@ -2,6 +2,8 @@ import {randomBytes} from 'node:crypto';
 
 const MAX_PARKED = 1000;
 const MAX_BYTES = 64 * 2 ** 20;
+/** Server requests that wait in one call. */
+const MAX_REQUESTS = 100;
 /** How long a person may take to answer. */
 const TTL_MS = 10 * 60_000;
 
@@ -52,6 +54,16 @@ export class ParkedCalls<Call> {
 		const found = this.#calls.get(state);
 		this.#calls.delete(state);
 		return found && found.until >= this.#now() ? found.call : undefined;
+	}
+
+	/**
+	 * Whether a call may keep one more server request of this size, beside those that wait in it. Evicting other calls
+	 * frees nothing of a call that grows, so the sender of such a request gets an error instead. The first one always may.
+	 */
+	hasRoom(call: Call, requests: number, bytes: number): boolean {
+		const {sizeOf, maxBytes = MAX_BYTES} = this.#options;
+		if (requests === 0) return true;
+		return requests < MAX_REQUESTS && sizeOf(call) + bytes <= maxBytes;
 	}
 
 	/** Forgets what is too much. To be called when a call has become larger while it was parked. */

@@ -1,4 +1,5 @@
 import {isObject, type JsonObject} from './json.js';
+import {MAX_ORIGINAL_BYTES} from './original.js';
 
 /**
  * A value as the schema of 2026-07-28 has JSON in places that it leaves open: without null, and without numbers that are
@@ -6,33 +7,62 @@ import {isObject, type JsonObject} from './json.js';
  *
  * A list that something is taken out of is noted whole, since the places behind the gap are others then.
  */
-export function fitted(value: unknown, pointer: string, removed: Map<string, unknown>): unknown {
-	if (Array.isArray(value)) return fittedList(value, pointer, removed);
-	return isObject(value) ? fittedObject(value, pointer, removed) : value;
+export function fittedObject(value: JsonObject, pointer: string, removed: Map<string, unknown>): JsonObject {
+	return objectIn(value, pointer, new Notes(removed));
 }
 
-/** The same for an object, which stays one. */
-export function fittedObject(value: JsonObject, pointer: string, removed: Map<string, unknown>): JsonObject {
+/** Whether anything would be removed from a value. */
+export function hasForeign(value: unknown): boolean {
+	if (isForeign(value)) return true;
+	if (Array.isArray(value)) return value.some(hasForeign);
+	return isObject(value) && Object.values(value).some(hasForeign);
+}
+
+/**
+ * Removed values, by their places. Once the places alone are longer than a message carries as originals, nothing more is
+ * noted: none of it is carried then. Maps of long places are slow, since V8 hashes strings over 16,383 characters by
+ * their length alone.
+ */
+class Notes {
+	readonly #removed: Map<string, unknown>;
+	/** Characters of places. */
+	#length = 0;
+
+	constructor(removed: Map<string, unknown>) {
+		this.#removed = removed;
+	}
+
+	add(pointer: string, original: unknown): void {
+		if (this.#length > MAX_ORIGINAL_BYTES) return;
+		this.#length += pointer.length;
+		this.#removed.set(pointer, original);
+	}
+}
+
+function fitted(value: unknown, pointer: string, notes: Notes | undefined): unknown {
+	if (Array.isArray(value)) return listIn(value, pointer, notes);
+	return isObject(value) ? objectIn(value, pointer, notes) : value;
+}
+
+function objectIn(value: JsonObject, pointer: string, notes: Notes | undefined): JsonObject {
 	let isSame = true;
 	const members: Array<[string, unknown]> = [];
 	for (const [name, member] of Object.entries(value)) {
 		const at = `${pointer}/${escaped(name)}`;
-		const fit = isForeign(member) ? undefined : fitted(member, at, removed);
-		if (fit === undefined) removed.set(at, member);
+		const fit = isForeign(member) ? undefined : fitted(member, at, notes);
+		if (fit === undefined) notes?.add(at, member);
 		else members.push([name, fit]);
 		isSame &&= fit === member;
 	}
 	return isSame ? value : Object.fromEntries(members);
 }
 
-function fittedList(list: readonly unknown[], pointer: string, removed: Map<string, unknown>): unknown {
-	const within = new Map<string, unknown>();
-	const fit = list
-		.filter(item => !isForeign(item))
-		.map((item, at) => fitted(item, `${pointer}/${at}`, within));
-	if (fit.length < list.length) removed.set(pointer, list);
-	else for (const [at, original] of within) removed.set(at, original);
-	return fit.every((item, at) => item === list[at]) && fit.length === list.length ? list : fit;
+function listIn(list: readonly unknown[], pointer: string, notes: Notes | undefined): unknown {
+	const left = list.filter(item => !isForeign(item));
+	const hasGap = left.length < list.length;
+	if (hasGap) notes?.add(pointer, list);
+	const fit = left.map((item, at) => fitted(item, `${pointer}/${at}`, hasGap ? undefined : notes));
+	return !hasGap && fit.every((item, at) => item === list[at]) ? list : fit;
 }
 
 const isForeign = (value: unknown): boolean =>

@@ -1,7 +1,7 @@
 import {marks} from '../wire/marks.js';
-import {type BlockChange, inMessages, inToolResult, isKnownTo, text} from './content.js';
+import {type BlockPlace, inMessages, inToolResult, isKnownTo, text} from './content.js';
 import {changed, eachObject, isObject, type JsonObject, worded} from './json.js';
-import {type Context, ifMarked, type Rule} from './step.js';
+import {type Context, ifMarked, Refusal, type Rule, type Verdict} from './step.js';
 
 /**
  * Faults of servers that every client of a kind throws a whole answer away for. Repaired where an answer is touched
@@ -10,11 +10,11 @@ import {type Context, ifMarked, type Rule} from './step.js';
 export const repairs: {readonly [method: string]: readonly Rule[]} = {
 	'tools/list': [{apply: giveInputSchemas}],
 	'tools/call': [
-		ifMarked(marks.otherType, inToolResult(unknownToText)),
+		ifMarked(marks.otherType, unknownToText(inToolResult)),
 		ifMarked(marks.lastModified, inToolResult(checkLastModified)),
 	],
 	'prompts/get': [
-		ifMarked(marks.otherType, inMessages(unknownToText)),
+		ifMarked(marks.otherType, unknownToText(inMessages)),
 		ifMarked(marks.lastModified, inMessages(checkLastModified)),
 	],
 	'resources/list': [ifMarked(marks.lastModified, checkItems('resources'))],
@@ -38,13 +38,29 @@ function giveInputSchemas(result: JsonObject): JsonObject {
 /** How much of a block of an unknown kind is shown. */
 const MAX_SHOWN = 16 * 1024;
 
-function unknownToText(...[block, , context]: Parameters<BlockChange>): JsonObject {
-	if (isKnownTo(context.to, block.type)) return block;
-	context.lost('content of unknown types');
+/** Blocks of unknown kinds in one result: each becomes a text that is longer than the least of them. */
+const MAX_UNKNOWN = 10_000;
+
+/** Shows content of unknown kinds as text. A result with too much of it becomes an error. */
+function unknownToText(within: BlockPlace) {
+	return (value: JsonObject, context: Context): Verdict => {
+		let count = 0;
+		const shown = within(block => {
+			if (isKnownTo(context.to, block.type)) return block;
+			context.lost('content of unknown types');
+			return ++count > MAX_UNKNOWN ? block : shownAsText(block, context);
+		})(value, context);
+		if (count <= MAX_UNKNOWN) return shown;
+		const message = `The result has ${count} blocks of content of types that protocol ${context.to} does not have`;
+		return new Refusal(-32603, `${message}; the limit is ${MAX_UNKNOWN}.`);
+	};
+}
+
+function shownAsText(block: JsonObject, {to}: Context): JsonObject {
 	const json = JSON.stringify(block);
 	const shown =
 		json.length <= MAX_SHOWN ? json : `${json.slice(0, MAX_SHOWN)}… (${json.length} characters in all)`;
-	return text(`[content of type "${worded(block.type)}", not known to protocol ${context.to}] ${shown}`);
+	return text(`[content of type "${worded(block.type)}", not known to protocol ${to}] ${shown}`);
 }
 
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/;

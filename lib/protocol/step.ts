@@ -1,3 +1,4 @@
+import type {FormAnswers} from './form-answers.js';
 import type {JsonObject} from './json.js';
 import type {Version} from './version.js';
 
@@ -52,7 +53,7 @@ export type Memory = {
 	/** Whether the client was told of completions that the upstream never declared. */
 	completionsSynthesized: boolean;
 	/** Forms that were shown as another form, by the id of the request, with how to read the answers. */
-	readonly forms: Map<string, (content: JsonObject) => JsonObject>;
+	readonly forms: FormAnswers;
 };
 
 /** Judges `params`, `result` or `error` of a message. */

@@ -1,4 +1,5 @@
 import {createHash} from 'node:crypto';
+import {jsonWeight} from '../run/json-weight.js';
 import {ExactNumbers} from '../wire/exact-numbers.js';
 import {isObject, type JsonObject, objectOf, without, worded} from './json.js';
 
@@ -18,6 +19,10 @@ export type ToolList = {
 
 /** Pages that are read of one list. A server that has more goes on for ever, as far as anybody can tell. */
 const MAX_PAGES = 1000;
+/** Tools of one list: each is hashed on the main thread, with its members sorted. */
+export const MAX_TOOLS = 10_000;
+/** Values in all pages of one list: parsing, sorting and writing each of them takes a third of a microsecond. */
+const MAX_VALUES = 500_000;
 
 /** Why there is no list: in words that go on behind the server's name. */
 export class NoToolList extends Error {
@@ -40,6 +45,7 @@ export class ToolPages {
 	#first: JsonObject | undefined;
 	#ttlMs: number | undefined;
 	#bytes = 0;
+	#values = 0;
 
 	constructor(maxBytes: number) {
 		this.#maxBytes = maxBytes;
@@ -47,14 +53,19 @@ export class ToolPages {
 
 	/** Takes in the answer to a request for a page. Returns the cursor of the next one; nothing when there is none. */
 	add(answer: string): string | undefined {
+		this.#bytes += Buffer.byteLength(answer);
+		if (this.#bytes > this.#maxBytes)
+			throw new NoToolList(`has a list of more than ${this.#maxBytes} bytes`, true);
+		// Few bytes cannot have many values.
+		if (this.#bytes > MAX_VALUES) this.#values += jsonWeight(Buffer.from(answer)).values;
+		if (this.#values > MAX_VALUES) throw new NoToolList(`has a list of more than ${MAX_VALUES} values`, true);
 		const {result, error} = objectOf(this.#exact.parse(answer));
 		if (error !== undefined) throw new NoToolList(`refused: ${worded(objectOf(error).message)}`);
 		const {tools, nextCursor, ttlMs, resultType = 'complete'} = objectOf(result);
 		if (!Array.isArray(tools) || resultType !== 'complete')
 			throw new NoToolList('answered with something that is no list');
-		this.#bytes += Buffer.byteLength(answer);
-		if (this.#bytes > this.#maxBytes)
-			throw new NoToolList(`has a list of more than ${this.#maxBytes} bytes`, true);
+		if (this.#tools.length + tools.length > MAX_TOOLS)
+			throw new NoToolList(`has a list of more than ${MAX_TOOLS} tools`, true);
 		for (const tool of tools) this.#tools.push(tool);
 		this.#first ??= without(objectOf(result), 'tools', 'nextCursor', 'ttlMs');
 		if (typeof ttlMs === 'number' && ttlMs >= 0) this.#ttlMs = Math.min(ttlMs, this.#ttlMs ?? ttlMs);

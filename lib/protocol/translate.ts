@@ -1,5 +1,6 @@
 import {marks} from '../wire/marks.js';
 import {isKnownTo} from './content.js';
+import {FormAnswers} from './form-answers.js';
 import {isObject, type JsonObject, objectOf} from './json.js';
 import {restored, withOriginals} from './original.js';
 import {Plan} from './plan.js';
@@ -56,7 +57,7 @@ export class Translator {
 	readonly #options: TranslatorOptions;
 	readonly #toUpstream: Plans;
 	readonly #toClient: Plans;
-	readonly #memory: Memory = {completionsSynthesized: false, forms: new Map()};
+	readonly #memory: Memory = {completionsSynthesized: false, forms: new FormAnswers()};
 
 	constructor(options: TranslatorOptions) {
 		const {client, upstream, isStrict = false} = options;

@@ -1,11 +1,14 @@
+import {createHash} from 'node:crypto';
 import {marks} from '../wire/marks.js';
-import {type BlockChange, decodedLength, inMessages, inToolResult, text} from './content.js';
+import {type BlockChange, type BlockPlace, decodedLength, inMessages, inToolResult, text} from './content.js';
 import {changed, isObject, type JsonObject, objectOf, worded} from './json.js';
 import {type Context, ifMarked, ifMentions, Reply, type Step, type Verdict} from './step.js';
 
 /** The scheme of resources that are pieces of a message in another form. */
 const CONTENT = 'bridge://content/';
 const PIECE = /^bridge:\/\/content\/[^/]+\/\d+$/;
+/** Characters of an id that is part of a uri itself. Of a longer one its SHA-256 is: each piece repeats it. */
+const MAX_ID_LENGTH = 64;
 
 /**
  * 2025-03-26 brought audio, annotations of tools, messages on progress, a capability for completions, and batches,
@@ -15,8 +18,8 @@ export const v20250326: Step = {
 	version: '2025-03-26',
 	down: {
 		results: {
-			'tools/call': ifMarked(marks.audio, inToolResult(audioToBlob)),
-			'prompts/get': ifMarked(marks.audio, inMessages(audioToBlob)),
+			'tools/call': ifMarked(marks.audio, audioToBlob(inToolResult)),
+			'prompts/get': ifMarked(marks.audio, audioToBlob(inMessages)),
 			'sampling/createMessage': ifMarked(marks.audio, sampledAudioToText),
 		},
 		requests: {
@@ -40,17 +43,22 @@ export const v20250326: Step = {
 };
 
 /** An embedded resource carries the same bytes under the same type, and its uri tells where they came from. */
-function audioToBlob(block: JsonObject, _pointer: string, {id}: Context, index: number): JsonObject {
-	if (block.type !== 'audio') return block;
-	const {type: _type, data, mimeType, ...rest} = block;
-	const resource = {uri: `${CONTENT}${encodeURIComponent(wellFormed(id))}/${index}`, mimeType, blob: data};
-	return {type: 'resource', resource, ...rest};
+function audioToBlob(within: BlockPlace) {
+	return (value: JsonObject, context: Context): JsonObject => {
+		const message = `${CONTENT}${uriName(context.id)}`;
+		return within((block, _pointer, _context, index) => {
+			if (block.type !== 'audio') return block;
+			const {type: _type, data, mimeType, ...rest} = block;
+			return {type: 'resource', resource: {uri: `${message}/${index}`, mimeType, blob: data}, ...rest};
+		})(value, context);
+	};
 }
 
-/** Half a character has no place in a uri. */
-function wellFormed(id: string): string {
-	return Buffer.from(id).toString();
-}
+/** The id of a message in a uri. Half a character has no place there. */
+const uriName = (id: string): string =>
+	id.length <= MAX_ID_LENGTH
+		? encodeURIComponent(Buffer.from(id).toString())
+		: createHash('sha256').update(id).digest('base64url');
 
 function blobToAudio(block: JsonObject): JsonObject {
 	const {type, resource, ...rest} = block;

@@ -1,11 +1,11 @@
 import {marks} from '../wire/marks.js';
 import {text} from './content.js';
-import {olderForm} from './elicitation-form.js';
+import {boxesLength, olderForm} from './elicitation-form.js';
 import {isObject, type JsonObject, listOf, objectOf, without, worded} from './json.js';
 import {type Context, DROPPED, ifMarked, ifMentions, Refusal, type Step, type Verdict} from './step.js';
 
-/** How many forms may wait for their answers, each with how to read it. */
-const MAX_FORMS = 1000;
+/** Blocks of lists of content in one request for sampling: each becomes a message. */
+const MAX_SPLIT_BLOCKS = 10_000;
 
 /**
  * 2025-11-25 brought tasks, elicitation by URL and richer forms, tools and lists of content in sampling, icons, and
@@ -85,21 +85,21 @@ function olderElicitation(params: JsonObject, context: Context): Verdict {
 		return new Refusal(-32602, `${message} (protocol ${context.to})`);
 	}
 	const older = without(withoutTask(params, context), 'mode');
-	const {schema, answer, hasLostLimits} = olderForm(objectOf(params.requestedSchema));
-	if (answer) remember(context, answer);
+	const form = objectOf(params.requestedSchema);
+	const length = boxesLength(form);
+	if (length === undefined) {
+		context.lost('choices of several in forms');
+		const message = 'Invalid params: the form has too many options, or too long ones, to choose several of';
+		return new Refusal(-32602, `${message} (protocol ${context.to})`);
+	}
+	const {schema, answer, hasLostLimits} = olderForm(form);
+	if (answer) context.memory.forms.add(context.id, answer, length);
 	if (hasLostLimits) context.lost('limits on choices in forms');
 	return schema === params.requestedSchema ? older : {...older, requestedSchema: schema};
 }
 
-function remember({memory: {forms}, id}: Context, answer: (content: JsonObject) => JsonObject): void {
-	forms.set(id, answer);
-	const [oldest] = forms.keys();
-	if (forms.size > MAX_FORMS && oldest !== undefined) forms.delete(oldest);
-}
-
 function readForm(result: JsonObject, {memory: {forms}, id}: Context): JsonObject {
-	const answer = forms.get(id);
-	forms.delete(id);
+	const answer = forms.take(id);
 	return answer && isObject(result.content) ? {...result, content: answer(result.content)} : result;
 }
 
@@ -113,18 +113,30 @@ function olderSampling(params: JsonObject, context: Context): Verdict {
 		return new Refusal(-32602, `${message} (protocol ${context.to})`);
 	}
 	const messages = listOf(params.messages);
+	const blocks = messages.reduce<number>((sum, message) => sum + listOf(objectOf(message).content).length, 0);
+	if (blocks > MAX_SPLIT_BLOCKS) {
+		context.lost('lists of content in sampling');
+		const message = `Invalid params: ${blocks} blocks of content in lists, the limit is ${MAX_SPLIT_BLOCKS}`;
+		return new Refusal(-32602, `${message} (protocol ${context.to})`);
+	}
 	const single = messages.flatMap(message => singleContents(objectOf(message), context));
 	const isSame = single.length === messages.length && single.every((message, at) => message === messages[at]);
 	return isSame ? older : {...older, messages: single};
 }
 
-/** Messages of one block each, of the same role, say the same. */
+const roles: ReadonlySet<unknown> = new Set(['user', 'assistant']);
+
+/**
+ * Messages of one block each, of the same role, are equal. The first has all other members: a copy of them for each
+ * block would make a large message of a small one. So would a role that is not one.
+ */
 function singleContents(message: JsonObject, context: Context): JsonObject[] {
 	const {content} = message;
 	const blocks = Array.isArray(content) ? content : [content];
 	const older = blocks.map(block => (isObject(block) ? toolUseToText(block, context) : block));
 	if (!Array.isArray(content) && older[0] === content) return [message];
-	return older.map(block => ({...message, content: block}));
+	const role = roles.has(message.role) ? {role: message.role} : {};
+	return older.map((block, at) => (at === 0 ? {...message, content: block} : {...role, content: block}));
 }
 
 function toolUseToText(block: JsonObject, context: Context): JsonObject {

@@ -1,7 +1,7 @@
 import {changed, isObject, type JsonObject, objectOf, without, worded} from './json.js';
 import {handshakeSampling} from './modern-output.js';
 import {restored, withOriginals} from './original.js';
-import {escaped, fittedObject} from './plain-json.js';
+import {escaped, fittedObject, hasForeign} from './plain-json.js';
 import {MODERN, NEWEST_HANDSHAKE} from './version.js';
 
 /*
@@ -29,11 +29,7 @@ export const withWhole = (at: string, value: JsonObject): JsonObject =>
 	restored(value, (_original, pointer) => pointer.startsWith(`${at}/`));
 
 /** Whether capabilities have something that the modern schema has no type for: null, say. */
-export function haveForeignValues(capabilities: unknown): boolean {
-	const removed = new Map<string, unknown>();
-	fittedObject(objectOf(capabilities), '', removed);
-	return removed.size > 0;
-}
+export const haveForeignValues = (capabilities: unknown): boolean => hasForeign(objectOf(capabilities));
 
 /** What the loss of that is called. */
 export const FOREIGN_VALUES = 'null and fractions in capabilities';

@@ -1,38 +1,81 @@
 import {randomBytes} from 'node:crypto';
+import {memberText} from './member.js';
 
-/** Strings, to step over them, and numbers. */
-const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+/** The next quote or number. Strings are stepped over by hand: their escapes would overflow the stack of an expression. */
+const TOKEN = /"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+
+const BACKSLASH = 0x5c;
 
 /** A word that no message has: nobody can guess it. */
 const WORD = randomBytes(6).toString('hex');
 
 /** How a hidden number reads in a string, in JSON text, and in JSON text within a string. */
 const hidden = (at: number): string => `\u0000${WORD} ${at}\u0000`;
+/** Compiled from constants and the word, which is hexadecimal digits. */
 const QUOTED = new RegExp(`"\\\\u0000${WORD} (\\d+)\\\\u0000"`, 'g');
 const NESTED = new RegExp(`\\\\"\\\\\\\\u0000${WORD} (\\d+)\\\\\\\\u0000\\\\"`, 'g');
 const BARE = new RegExp(`\\\\u0000${WORD} (\\d+)\\\\u0000`, 'g');
 
+/** Numbers that are hidden at a time, each of which takes some 200 bytes while its message is open. */
+const MAX_HIDDEN = 100_000;
+
+/** Whether a number would be written otherwise than it is here: 1.0 as 1, say. */
+const isInexact = (token: string): boolean => String(Number(token)) !== token;
+/** Whether that is an integer, which may be another one then. */
+const isInexactInteger = (token: string): boolean => /^-?\d+$/.test(token) && isInexact(token);
+
 /**
  * JSON whose numbers survive being parsed and written out anew: those that would not are hidden in strings, and come out
  * again wherever those strings went, be it into a text.
+ *
+ * Where that would hide more than 100,000 numbers, only integers are hidden; where these are more, only the id of the
+ * message is. All others are written as JavaScript writes them then.
  */
 export class ExactNumbers {
 	readonly #texts: string[] = [];
 
 	/** Parses text that is known to be JSON. */
 	parse(json: string): unknown {
-		return JSON.parse(json.replace(TOKENS, token => this.#hide(token)));
+		for (const isHidden of [isInexact, isInexactInteger]) {
+			const text = this.#withHidden(json, isHidden);
+			if (text !== undefined) return JSON.parse(text);
+		}
+		return this.#parseWithId(json);
+	}
+
+	/** The text with such numbers hidden; undefined where they are too many. */
+	#withHidden(json: string, isHidden: (token: string) => boolean): string | undefined {
+		const parts: string[] = [];
+		const before = this.#texts.length;
+		let done = 0;
+		TOKEN.lastIndex = 0;
+		for (let found = TOKEN.exec(json); found; found = TOKEN.exec(json)) {
+			const [token] = found;
+			if (token === '"') TOKEN.lastIndex = endOfString(json, found.index);
+			else if (isHidden(token)) {
+				parts.push(json.slice(done, found.index), JSON.stringify(this.raw(token)));
+				done = TOKEN.lastIndex;
+				if (this.#texts.length > MAX_HIDDEN) {
+					this.#texts.length = before;
+					return;
+				}
+			}
+		}
+		return parts.length === 0 ? json : [...parts, json.slice(done)].join('');
+	}
+
+	/** A message with another id would not be the response to its request any more. */
+	#parseWithId(json: string): unknown {
+		const value: unknown = JSON.parse(json);
+		if (typeof value !== 'object' || value === null || !('id' in value)) return value;
+		const id = memberText(Buffer.from(json), 'id');
+		return typeof value.id === 'number' && id !== undefined ? {...value, id: this.raw(id)} : value;
 	}
 
 	/** A value that is written as this text: for ids, which only their own text tells apart. */
 	raw(json: string): unknown {
 		this.#texts.push(json);
 		return hidden(this.#texts.length - 1);
-	}
-
-	#hide(token: string): string {
-		if (token.startsWith('"') || String(Number(token)) === token) return token;
-		return JSON.stringify(this.raw(token));
 	}
 
 	/** JSON text of a value made from what was parsed. */
@@ -42,4 +85,14 @@ export class ExactNumbers {
 		const text = (_: string, at: string): string => this.#texts[Number(at)] ?? 'null';
 		return json.replace(NESTED, text).replace(QUOTED, text).replace(BARE, text);
 	}
+}
+
+/** Where a string ends that starts here: after the next quote with an even number of backslashes before it. */
+function endOfString(json: string, start: number): number {
+	for (let quote = json.indexOf('"', start + 1); quote !== -1; quote = json.indexOf('"', quote + 1)) {
+		let at = quote;
+		while (json.charCodeAt(at - 1) === BACKSLASH) at--;
+		if ((quote - at) % 2 === 0) return quote + 1;
+	}
+	return json.length;
 }

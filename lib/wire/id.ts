@@ -11,6 +11,9 @@ export function canonicalId(id: string): string {
 	return isPlainInteger(id) ? id : String(Number(id));
 }
 
+/** A text that is the same for ids that are one id: numbers written in two ways are two, strings with other escapes are not. */
+export const exactId = (id: string): string => (id.charCodeAt(0) === 0x22 ? canonicalId(id) : id);
+
 /** Whether every server answers under this id, given as its key: many drop fractions, or round what is above 2^53. */
 export const isCommonId = (key: string): boolean =>
 	key.charCodeAt(0) === 0x22 || isPlainInteger(key) || Number.isSafeInteger(Number(key));

@@ -1,5 +1,6 @@
 import {isUtf8} from 'node:buffer';
 
+/** Parts of the expressions below, which are compiled from these constants only. */
 const SPACE = '[ \\t\\r\\n]*';
 const STRING = '"(?:[^"\\\\]|\\\\.)*"';
 const ID = `(${STRING}|-?[\\d.eE+-]+)`;

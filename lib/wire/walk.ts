@@ -10,8 +10,8 @@ export const BAD = -1;
 export const [JSONRPC, ID, METHOD, PARAMS, RESULT, ERROR] = [0, 1, 2, 3, 4, 5] as const;
 
 /** Where walk/message.as.ts has what it notes, in words, and the text, in bytes. */
-const [HAS_HIGH_BYTES, HAS_ESCAPE, IS_TOO_DEEP, NAMES, IS_REPEATED, STARTS, ENDS, MARKS] = [
-	0, 1, 2, 3, 4, 5, 11, 17,
+const [HAS_HIGH_BYTES, HAS_ESCAPE, IS_TOO_DEEP, IS_REPEATED, STARTS, ENDS, MARKS] = [
+	0, 1, 2, 4, 5, 11, 17,
 ] as const;
 const TEXT_AT = 2048;
 /** A walk looks so far behind the text. */
@@ -128,9 +128,9 @@ export class Walk {
 		return this.#notes[IS_TOO_DEEP] !== 0;
 	}
 
-	/** Whether a key that matters is there twice: one of the message's own, or a name in its params. */
+	/** Whether a key that matters is there twice: one of the message's own, or a name, uri, _meta, arguments or requestId in its params. */
 	get hasRepeatedKey(): boolean {
-		return this.#notes[IS_REPEATED] !== 0 || (this.#notes[NAMES] as number) > 1;
+		return this.#notes[IS_REPEATED] !== 0;
 	}
 
 	/** What there is inside of the message that was scanned: see marks.ts. */

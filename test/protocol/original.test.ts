@@ -110,3 +110,29 @@ test('a place in a list without a number is left alone', t => {
 	const value = restored(carrying('{"/content/":{"type":"text","text":"hostile"}}'), always);
 	t.deepEqual(value.content, [{type: 'text', text: 'a'}]);
 });
+
+test('leaves more originals than a bridge sends where they are [SEC-D11]', t => {
+	const places = Array.from({length: 200_000}, (_, at) => [`/content/0/${at}`, 1]);
+	const value = carrying(JSON.stringify(Object.fromEntries(places)));
+	t.is(restored(value, always), value);
+});
+
+test('copies an object once, however many originals it takes back [SEC-D11]', t => {
+	let reads = 0;
+	const crowded = {
+		get x(): number {
+			return ++reads;
+		},
+	};
+	const places = Array.from({length: 1000}, (_, at): [string, number] => [`/a/${at}`, at]);
+	const {a} = restored({a: crowded, _meta: {[ORIGINAL]: Object.fromEntries(places)}}, always);
+	t.is(Object.keys(objectOf(a)).length, 1001);
+	t.is(reads, 1);
+});
+
+test('puts an original into another one, and leaves both as they were', t => {
+	const originals = {'/a': {b: 1, c: [1, 2]}, '/a/b': 2, '/a/c/1': 3};
+	const before = structuredClone(originals);
+	t.deepEqual(restored({a: 0, _meta: {[ORIGINAL]: originals}}, always), {a: {b: 2, c: [1, 3]}});
+	t.deepEqual(originals, before);
+});

@@ -59,3 +59,12 @@ test('a call that becomes too large while it is parked pushes out older ones, an
 	t.is(parked.take(first), undefined);
 	t.is(parked.take(word), second);
 });
+
+test('a call has room for 100 server requests, and for no more bytes than are parked at all [SEC-D5]', t => {
+	const parked = new ParkedCalls<string>({sizeOf: call => call.length, maxBytes: 10});
+	t.true(parked.hasRoom('', 99, 10));
+	t.false(parked.hasRoom('', 100, 0));
+	t.true(parked.hasRoom('aaaa', 1, 6));
+	t.false(parked.hasRoom('aaaa', 1, 7));
+	t.true(parked.hasRoom('', 0, 1000));
+});

@@ -1,7 +1,8 @@
 import test from 'ava';
 import fc from 'fast-check';
+import type {JsonObject} from '../../lib/protocol/json.js';
 import {restored, withOriginals} from '../../lib/protocol/original.js';
-import {fittedObject} from '../../lib/protocol/plain-json.js';
+import {fittedObject, hasForeign} from '../../lib/protocol/plain-json.js';
 import {json, plainJson} from '../helpers/mcp-arbitrary/values.js';
 
 const isPlain = (value: unknown): boolean => {
@@ -35,4 +36,38 @@ test('a member called __proto__ is a member like any other', t => {
 	const removed = new Map<string, unknown>();
 	t.is(JSON.stringify(fittedObject(value, '', removed)), '{"__proto__":{"b":1}}');
 	t.deepEqual([...removed], [['/__proto__/a', null]]);
+});
+
+const KIB = 1024;
+
+const nulls = (count: number): JsonObject =>
+	Object.fromEntries(Array.from({length: count}, (_, at) => [`x${at}`, null]));
+
+test('stops noting what it takes out once the places are longer than a message carries [SEC-D11]', t => {
+	const long = new Map<string, unknown>();
+	t.deepEqual(fittedObject({['k'.repeat(30 * KIB)]: nulls(10_000), a: 1}, '', long), {
+		['k'.repeat(30 * KIB)]: {},
+		a: 1,
+	});
+	t.is(long.size, 1);
+	const many = new Map<string, unknown>();
+	fittedObject({a: nulls(100_000)}, '/capabilities', many);
+	const characters = [...many.keys()].join('').length;
+	t.true(characters > 16 * KIB && characters < 17 * KIB);
+	for (const removed of [long, many]) {
+		const value = {};
+		t.is(withOriginals(value, removed), value);
+	}
+});
+
+test('does not note values removed within a list that is noted whole', t => {
+	const removed = new Map<string, unknown>();
+	const list = [{a: null}, [null, 1], null];
+	t.deepEqual(fittedObject({list}, '', removed), {list: [{}, [1]]});
+	t.deepEqual([...removed], [['/list', list]]);
+});
+
+test('finds null and fractions in a value of any depth', t => {
+	for (const value of [null, 0.5, [1, [null]], {a: {b: [{c: 1.5}]}}]) t.true(hasForeign(value));
+	for (const value of [1, 'null', true, [], {}, {a: [{b: 2}]}]) t.false(hasForeign(value));
 });

@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import {NoToolList, resultText, type ToolList, ToolPages} from '../../lib/protocol/tool-list.js';
+import {MAX_TOOLS, NoToolList, resultText, type ToolList, ToolPages} from '../../lib/protocol/tool-list.js';
 
 const LIMIT = 2 ** 20;
 const page = (result: unknown): string => JSON.stringify({jsonrpc: '2.0', id: 1, result});
@@ -92,6 +92,34 @@ test('a list that grows over the limit from page to page is given up', t => {
 	const pages = new ToolPages(300);
 	pages.add(page({tools: ['x'.repeat(200)], nextCursor: 'a'}));
 	const error = t.throws(() => pages.add(page({tools: ['x'.repeat(200)]})), {instanceOf: NoToolList});
+	t.true(error.isTooLarge);
+});
+
+test('a page over the limit is given up before it is parsed [SEC-D11]', t => {
+	const error = t.throws(() => new ToolPages(300).add('not JSON '.repeat(100)), {
+		instanceOf: NoToolList,
+		message: 'has a list of more than 300 bytes',
+	});
+	t.true(error.isTooLarge);
+});
+
+test('a list of more tools than the limit is given up, in one page or in two [SEC-D11]', t => {
+	const many = (count: number): unknown[] => Array.from({length: count}, () => 0);
+	t.is(listOf(many(MAX_TOOLS), MAX_TOOLS).count, MAX_TOOLS);
+	for (const pageSize of [MAX_TOOLS + 1, 6000]) {
+		const error = t.throws(() => listOf(many(MAX_TOOLS + 1), pageSize), {
+			instanceOf: NoToolList,
+			message: 'has a list of more than 10000 tools',
+		});
+		t.true(error.isTooLarge);
+	}
+});
+
+test('a list of more values than the limit is given up before it is parsed [SEC-D11]', t => {
+	const error = t.throws(() => new ToolPages(2 ** 24).add(`not JSON ${'[],'.repeat(600_000)}`), {
+		instanceOf: NoToolList,
+		message: 'has a list of more than 500000 values',
+	});
 	t.true(error.isTooLarge);
 });
 

@@ -1,5 +1,5 @@
 import test from 'ava';
-import type {JsonObject} from '../../lib/protocol/json.js';
+import {type JsonObject, listOf, objectOf} from '../../lib/protocol/json.js';
 import {type Kind, type Outcome, Translator} from '../../lib/protocol/translate.js';
 
 const member = {request: 'params', notification: 'params', result: 'result', error: 'error'} as const;
@@ -73,6 +73,48 @@ test('of a thousand forms without an answer the oldest is forgotten', t => {
 	t.truthy(answer('s1'));
 });
 
+/** A form with one choice of several. */
+const choice = (options: readonly string[], more: JsonObject = {}): JsonObject => ({
+	requestedSchema: {
+		type: 'object',
+		properties: {c: {type: 'array', items: {enum: options}, ...more}},
+	},
+});
+
+test('evicts the oldest forms once their options have more than 16 MiB [SEC-D5]', t => {
+	const {down, up} = between({elicitation: {}});
+	const long = 'x'.repeat(500_000);
+	for (let at = 0; at < 20; at++) down('request', 'elicitation/create', choice([long]), `s${at}`);
+	const content = {[`c[${long}]`]: true};
+	const answer = (id: string) => up('result', 'elicitation/create', {action: 'accept', content}, id);
+	t.is(answer('s3'), undefined);
+	t.deepEqual(answer('s4')?.on?.result, {action: 'accept', content: {c: [long]}});
+	t.truthy(answer('s19'));
+});
+
+test('reads answers to forms under ids of any length', t => {
+	const {down, up} = between({elicitation: {}});
+	const [one, other] = ['x'.repeat(10_000), `${'x'.repeat(9999)}y`];
+	down('request', 'elicitation/create', choice(['a']), one);
+	const content = {'c[a]': true};
+	t.is(up('result', 'elicitation/create', {action: 'accept', content}, other), undefined);
+	t.truthy(up('result', 'elicitation/create', {action: 'accept', content}, one));
+});
+
+test('rejects forms with more boxes, or longer ones, than can be shown [SEC-D11]', t => {
+	const {down, lost} = between({elicitation: {}});
+	const options = Array.from({length: 1000}, (_, at) => String(at));
+	const ask = (params: JsonObject) => down('request', 'elicitation/create', params);
+	t.truthy(ask(choice(options))?.on);
+	t.deepEqual(lost, ['limits on choices in forms']);
+	const description = 'x'.repeat(2000);
+	for (const params of [choice([...options, 'more']), choice(options, {description})])
+		t.like(ask(params)?.back, {error: {code: -32602}});
+	const fields = Array.from({length: 1001}, (_, at) => [at, {type: 'array'}]);
+	t.truthy(ask({requestedSchema: {properties: Object.fromEntries(fields)}})?.back);
+	t.is(lost.filter(feature => feature === 'choices of several in forms').length, 3);
+});
+
 test('sampling with tools is asked of a client that has declared them', t => {
 	const {down} = between({sampling: {tools: {}}});
 	const params = {tools: [], messages: [{role: 'user', content: [{type: 'tool_use'}]}]};
@@ -96,6 +138,34 @@ test('messages of one block stay, lists are split, and calls of tools become tex
 		],
 	});
 	t.deepEqual(lost, ['tools in sampling']);
+});
+
+test('the first of split messages has the members that all had [SEC-D11]', t => {
+	const {down} = between({sampling: {}});
+	const long = 'x'.repeat(10_000);
+	const content = Array.from({length: 10_000}, () => ({}));
+	const messages = [{role: 'user', _meta: {long}, long, content}];
+	const split = listOf(objectOf(down('request', 'sampling/createMessage', {messages})?.on?.params).messages);
+	t.is(split.length, 10_000);
+	t.deepEqual(split[0], {role: 'user', _meta: {long}, long, content: {}});
+	t.deepEqual(split[9999], {role: 'user', content: {}});
+	const odd = [{role: long, content: [1, 2]}];
+	t.deepEqual(down('request', 'sampling/createMessage', {messages: odd})?.on?.params, {
+		messages: [{role: long, content: 1}, {content: 2}],
+	});
+});
+
+test('rejects sampling with more than 10,000 blocks in lists [SEC-D11]', t => {
+	const {down, lost} = between({sampling: {}});
+	const content = Array.from({length: 5001}, () => ({}));
+	const messages = [
+		{role: 'user', content},
+		{role: 'user', content},
+	];
+	const {back} = down('request', 'sampling/createMessage', {messages}) ?? {};
+	t.like(back, {error: {code: -32602}});
+	t.regex(String(objectOf(back?.error).message), /10002 blocks .* limit is 10000 \(protocol 2025-06-18\)$/);
+	t.deepEqual(lost, ['lists of content in sampling']);
 });
 
 test('an error that asks for a visit names the links in its message, where there are any', t => {

@@ -50,3 +50,45 @@ test('any JSON comes back with its numbers', t => {
 	});
 	t.notThrows(() => fc.assert(property, {numRuns: 500}));
 });
+
+test('skips a string of 32 MB of escapes [SEC-D11]', t => {
+	const json = `{"text":"${'\\n'.repeat(2 ** 24)}","n":1.0}`;
+	t.is(throughParser(json).length, json.length);
+	const quotes = `["${'\\"'.repeat(2 ** 22)}","${'\\\\'.repeat(2 ** 22)}",1.0]`;
+	t.true(throughParser(quotes) === quotes);
+});
+
+const repeated = (count: number, token: string): string => Array.from({length: count}, () => token).join();
+
+test('keeps 100,000 numbers as they were written', t => {
+	const json = `[${repeated(100_000, '1.0')}]`;
+	t.true(throughParser(json) === json);
+});
+
+test('keeps integers alone where more numbers would be hidden [SEC-D11]', t => {
+	const integer = '12345678901234567890';
+	const json = `{"id":${integer},"a":[${repeated(100_000, '1.0')}],"b":[${integer},-0,1.50,"1.0"]}`;
+	t.true(
+		throughParser(json) === `{"id":${integer},"a":[${repeated(100_000, '1')}],"b":[${integer},-0,1.5,"1.0"]}`,
+	);
+});
+
+test('keeps the id alone where more integers would be hidden [SEC-D11]', t => {
+	const [integer, rounded] = ['12345678901234567890', '12345678901234567000'];
+	const json = `{"a":[${repeated(100_000, integer)}],"id":${integer}}`;
+	t.true(throughParser(json) === `{"a":[${repeated(100_000, rounded)}],"id":${integer}}`);
+	const list = `[${repeated(100_001, integer)}]`;
+	t.true(throughParser(list) === `[${repeated(100_001, rounded)}]`);
+	const text = `{"a":[${repeated(100_001, integer)}],"id":"1"}`;
+	t.true(throughParser(text).endsWith('"id":"1"}'));
+});
+
+test('hides no more numbers in several messages than in one [SEC-D11]', t => {
+	const exact = new ExactNumbers();
+	const one = exact.parse(`[${repeated(99_999, '1.0')}]`);
+	const other = exact.parse('[2.0,3.0]');
+	t.deepEqual(other, [2, 3]);
+	const last = exact.parse('[4.0]');
+	t.is(exact.write({last}), '{"last":[4.0]}');
+	t.true(exact.write(one) === `[${repeated(99_999, '1.0')}]`);
+});

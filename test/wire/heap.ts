@@ -19,3 +19,9 @@ export async function holdsLess(before: number, bytes: number): Promise<boolean>
 	}
 	return false;
 }
+
+/** How many bytes of objects and texts are held, less those that nothing holds any more. */
+export function heldHeap(): number {
+	collect();
+	return process.memoryUsage().heapUsed;
+}

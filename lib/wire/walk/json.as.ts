@@ -1,13 +1,13 @@
-import {isName} from './keys.as';
+import {paramBit} from './keys.as';
 import {mark, markNumber} from './marks.as';
-import {BAD, byte, IS_TOO_DEEP, NAMES, OPEN, TEXT} from './memory.as';
+import {BAD, byte, IS_REPEATED, IS_TOO_DEEP, OPEN, PARAMS_SEEN, TEXT} from './memory.as';
 import {string} from './strings.as';
 
 const MAX_DEPTH: usize = 1000;
 
-/** The position after the value that starts at `at`, inside of some containers. Counts the names directly in it, if told to. */
+/** The position after the value that starts at `at`, inside of some containers. Looks for repeated members directly in it, if it `isParams`. */
 // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: one loop without recursion, so that no message can exhaust the stack
-export function walk(at: usize, outside: usize, countsNames: bool): usize {
+export function walk(at: usize, outside: usize, isParams: bool): usize {
 	let depth = outside;
 	while (true) {
 		const first = byte(at);
@@ -19,7 +19,7 @@ export function walk(at: usize, outside: usize, countsNames: bool): usize {
 			else {
 				depth++;
 				store<u8>(OPEN + depth, <u8>first);
-				at = first === 0x7b ? afterKey(inside, countsNames && depth === outside + 1) : inside;
+				at = first === 0x7b ? afterKey(inside, isParams && depth === outside + 1) : inside;
 				if (at === BAD) return BAD;
 				continue;
 			}
@@ -32,7 +32,7 @@ export function walk(at: usize, outside: usize, countsNames: bool): usize {
 			const opened: u32 = load<u8>(OPEN + depth);
 			if (next === 0x2c) {
 				at = space(at + 1);
-				if (opened === 0x7b) at = afterKey(at, countsNames && depth === outside + 1);
+				if (opened === 0x7b) at = afterKey(at, isParams && depth === outside + 1);
 				if (at === BAD) return BAD;
 				break;
 			}
@@ -46,11 +46,16 @@ export function walk(at: usize, outside: usize, countsNames: bool): usize {
 }
 
 /** From the start of a key to the start of its value. */
-function afterKey(at: usize, countsNames: bool): usize {
+function afterKey(at: usize, isParams: bool): usize {
 	if (byte(at) !== 0x22) return BAD;
 	const end = string(at);
 	if (end === BAD) return BAD;
-	if (countsNames && isName(at, end)) store<i32>(NAMES, load<i32>(NAMES) + 1);
+	if (isParams) {
+		const bit = paramBit(at, end);
+		const seen = load<i32>(PARAMS_SEEN);
+		if ((seen & bit) !== 0) store<i32>(IS_REPEATED, 1);
+		store<i32>(PARAMS_SEEN, seen | bit);
+	}
 	const value = colon(end);
 	if (value !== BAD) mark(at, end, value);
 	return value;

@@ -4,7 +4,7 @@ import {hexDigit, unescaped} from './strings.as';
 /** How many keys of a message matter: jsonrpc, id, method, params, result and error, in the order of their numbers. */
 export const KEYS: i32 = 6;
 export const PARAMS: i32 = 3;
-const LONGEST_KEY: usize = 7;
+const LONGEST_KEY: usize = 9;
 
 let keyAt: usize = 0;
 let keyLength: usize = 0;
@@ -29,10 +29,23 @@ export function knownKey(start: usize, end: usize): i32 {
 	}
 }
 
-/** Whether the last string is `name`. */
-export function isName(start: usize, end: usize): bool {
+/** A bit for each member of params that must not be there twice: name, uri, _meta, arguments and requestId; 0 for others. */
+export function paramBit(start: usize, end: usize): i32 {
 	readKey(start, end);
-	return keyLength === 4 && load<u32>(keyAt) === 0x656d616e;
+	const first = load<u32>(keyAt);
+	if (keyLength === 3) return (first & 0xffffff) === 0x697275 ? 2 : 0;
+	switch (first) {
+		case 0x656d616e:
+			return keyLength === 4 ? 1 : 0;
+		case 0x74656d5f:
+			return endsWith(0x6174656d, 5) ? 4 : 0;
+		case 0x75677261:
+			return endsWith(0x73746e65, 9) && load<u32>(keyAt + 4) === 0x746e656d ? 8 : 0;
+		case 0x75716572:
+			return endsWith(0x64497473, 9) && load<u32>(keyAt + 4) === 0x49747365 ? 16 : 0;
+		default:
+			return 0;
+	}
 }
 
 /** Whether the last key has this length, and these as its last four letters. */

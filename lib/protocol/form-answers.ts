@@ -1,0 +1,41 @@
+import {shortKey} from '../short-key.js';
+import type {JsonObject} from './json.js';
+
+/** Forms without a response yet. */
+const MAX_FORMS = 1000;
+/** Characters of the names and options of these forms. The largest form has a sixteenth of it. */
+const MAX_LENGTH = 16 * 2 ** 20;
+
+/** Reads the response to a form. */
+export type Reading = (content: JsonObject) => JsonObject;
+
+/**
+ * How to read the responses to forms that were shown as others, by the id of the request. When there are too many, the
+ * oldest is evicted: its response is forwarded as the client sent it.
+ */
+export class FormAnswers {
+	readonly #forms = new Map<string, {readonly read: Reading; readonly length: number}>();
+	#length = 0;
+
+	add(id: string, read: Reading, length: number): void {
+		this.take(id);
+		this.#forms.set(shortKey(id), {read, length});
+		this.#length += length;
+		for (const oldest of this.#forms.keys()) {
+			if (this.#forms.size <= MAX_FORMS && this.#length <= MAX_LENGTH) return;
+			this.#remove(oldest);
+		}
+	}
+
+	/** How to read the response to a form, once. */
+	take(id: string): Reading | undefined {
+		return this.#remove(shortKey(id));
+	}
+
+	#remove(key: string): Reading | undefined {
+		const form = this.#forms.get(key);
+		this.#forms.delete(key);
+		this.#length -= form?.length ?? 0;
+		return form?.read;
+	}
+}

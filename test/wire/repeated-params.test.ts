@@ -1,0 +1,77 @@
+import test from 'ava';
+import fc from 'fast-check';
+import {scan} from '../../lib/wire/scan.js';
+import {runBridge, server} from '../helpers/bridge.js';
+
+const request = (params: string, id = 1): string =>
+	`{"jsonrpc":"2.0","id":${id},"method":"echo","params":${params}}`;
+const flawIn = (params: string) => scan(Buffer.from(request(params))).flaw;
+
+/** Members of params that must not be there twice. */
+const names = ['name', 'uri', 'arguments', '_meta', 'requestId'];
+
+/** The same key with each letter either plain or as an escape. */
+const spelled = (name: string, escapes: readonly boolean[]): string =>
+	`"${[...name].map((letter, at) => (escapes[at] ? `\\u00${letter.charCodeAt(0).toString(16)}` : letter)).join('')}"`;
+
+const spelling = fc.array(fc.boolean(), {minLength: 9, maxLength: 9});
+
+for (const name of names)
+	test(`rejects a second ${name} in params, also with escapes [SEC-D22]`, t => {
+		fc.assert(
+			fc.property(spelling, spelling, (one, other) => {
+				t.is(flawIn(`{${spelled(name, one)}:{"x":1},"z":[],${spelled(name, other)}:{}}`), 'a repeated key');
+				t.is(flawIn(`{${spelled(name, one)}:{},"a":{${spelled(name, other)}:1}}`), undefined);
+			}),
+		);
+	});
+
+test('accepts keys that only resemble each other in params, and repeated keys of data [SEC-D22]', t => {
+	const alike = [
+		'nam',
+		'names',
+		'ur',
+		'urn',
+		'urii',
+		'_met',
+		'_metb',
+		'meta',
+		'argument',
+		'argumentz',
+		'argumentss',
+	];
+	const all = [
+		...names,
+		...alike,
+		'requestI',
+		'requestIds',
+		'requestIe',
+		'Name',
+		'URI',
+		'_Meta',
+		'requestid',
+	];
+	t.is(flawIn(`{${all.map(key => `"${key}":1`).join()}}`), undefined);
+	for (const name of names)
+		for (const params of [`{"a":{"${name}":1,"${name}":2}}`, `[{"${name}":1,"${name}":2}]`])
+			t.is(flawIn(params), undefined, params);
+});
+
+test('rejects a message with uri, arguments or _meta twice, and forwards what follows [SEC-D22]', async t => {
+	const twice = [
+		'{"uri":"a","uri":"b"}',
+		'{"arguments":{},"\\u0061rguments":{"x":1}}',
+		'{"_meta":{},"_meta":{}}',
+	];
+	const lines = [...twice, '{"ok":true}'].map((params, at) => request(params, at));
+	const {stdout} = await runBridge(['--', ...server('puppet')], `${lines.join('\n')}\n`, {
+		isReady: true,
+		answers: lines.length,
+	});
+	const answers = stdout.map(line => JSON.parse(line)).sort((one, other) => one.id - other.id);
+	t.deepEqual(
+		answers.map(({error}) => error?.code),
+		[-32600, -32600, -32600, undefined],
+	);
+	t.deepEqual(answers[3].result, {ok: true});
+});
