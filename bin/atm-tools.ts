@@ -1,14 +1,16 @@
+import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {auditFolder} from '../lib/atm/paths.js';
 import type {AtmConfig} from '../lib/atm/types.js';
 import {logBug} from '../lib/log.js';
-import {boundCaller} from '../lib/mail/callers.js';
 import {mailOf} from '../lib/mail/mail.js';
+import {provenCaller} from '../lib/mail/proven-caller.js';
 import {toolServer} from '../lib/mail/tool-server.js';
 import {mailTools} from '../lib/mail/tools.js';
 import {Audit} from '../lib/sessions/audit-file.js';
 import {Journal} from '../lib/sessions/journal.js';
 import {OwnTools} from '../lib/sessions/own-tool.js';
+import {TOKEN_VARIABLE} from '../lib/sessions/session-token.js';
 import {connect} from '../lib/stage.js';
 import {ownStdio} from '../lib/transports/own-stdio.js';
 import {WaitingRequests} from '../lib/waiting-requests.js';
@@ -43,9 +45,11 @@ async function serve(
 	version: string,
 ): Promise<number> {
 	const {identity, team, base, auditFsync} = config;
+	const token = process.env[TOKEN_VARIABLE]?.trim() || undefined;
+	delete process.env[TOKEN_VARIABLE];
 	const audit = await Audit.open({folder: auditFolder(base), log, fsync: auditFsync});
 	const journal = new Journal(audit, team);
-	const own = mailTools({mail: mailOf(config), journal, callerOf: boundCaller(identity)});
+	const own = mailTools({mail: mailOf(config), journal, callerOf: provenCaller({...config, token})});
 	const tools = new OwnTools({tools: own, journal, log});
 	const client = ownStdio();
 	const taps = tapsFor(client.name, 'atm-tools');

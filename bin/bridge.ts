@@ -4,6 +4,8 @@ import process from 'node:process';
 import {isatty} from 'node:tty';
 import {BridgeError} from '../lib/errors.js';
 import {nearest} from '../lib/nearest.js';
+import {printableLines} from '../lib/printable.js';
+import {redactKnown} from '../lib/store/known-secrets.js';
 import {isTaken} from '../lib/uncaught.js';
 import {companions} from './companions.js';
 import {type Flags, type Invocation, readInvocation, splitAtDashes} from './flags.js';
@@ -121,7 +123,7 @@ async function serveHub({words, server, flags}: Invocation, stop: Stop): Promise
 
 async function replayLog(given: Invocation, stop: Stop): Promise<number> {
 	const {runReplay} = await import('./replay.js');
-	return runReplay(given, stop, version());
+	return runReplay(given, stop, {version: version(), page});
 }
 
 async function serveCodex({words, server, flags}: Invocation, stop: Stop): Promise<number> {
@@ -211,7 +213,8 @@ function report(error: unknown): number {
 	const isDebug = own.includes('--debug');
 	const {message, stack} = error instanceof Error ? error : new Error(String(error));
 	const text = error instanceof BridgeError ? error.sentence : `This is a bug in bridge: ${message}`;
-	print(2, `bridge: ${text}\n${isDebug ? `${stack}\n` : ''}`, 0);
+	const shown = `bridge: ${text}\n${isDebug ? `${stack}\n` : ''}`;
+	print(2, printableLines(redactKnown(shown)), 0);
 	return error instanceof BridgeError ? error.exitCode : 1;
 }
 

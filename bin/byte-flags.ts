@@ -3,7 +3,10 @@ import {invalid} from './values.js';
 
 /** The flags of commands that have to do with logs: all others would mean nothing there. */
 const own: ReadonlyMap<string | undefined, readonly string[]> = new Map([
-	['raw', ['mcp-port', 'log', 'filename-format', 'flush-millis', 'max-buffer', 'on-full']],
+	[
+		'raw',
+		['mcp-port', 'mcp-token', 'log-root', 'log', 'filename-format', 'flush-millis', 'max-buffer', 'on-full'],
+	],
 	['decode', ['conn', 'from', 'to']],
 	[
 		'replay',

@@ -1,6 +1,6 @@
-/** What may be said to the commands that are for people: `threads`, `summary`, `config`, `install`, `doctor`, `mail`. */
+/** The flags of the commands for people: `threads`, `summary`, `config`, `install`, `doctor`, `mail`, `trust`. */
 export const companionOptions = ['repo'] as const;
-export const companionSwitches = ['json', 'prune', 'yes', 'user', 'follow'] as const;
+export const companionSwitches = ['json', 'prune', 'yes', 'user', 'follow', 'list', 'remove'] as const;
 
 export type CompanionFlags = {
 	readonly repo: string | undefined;
@@ -14,6 +14,9 @@ export type CompanionFlags = {
 	readonly isForUser: boolean;
 	/** Go on with what comes. */
 	readonly isFollowing: boolean;
+	/** For `trust`: list the trusted files, or remove one from the list. */
+	readonly isListing: boolean;
+	readonly isRemoving: boolean;
 };
 
 /** Understands it. */
@@ -27,6 +30,8 @@ export const companionFlags = (
 	isYes: isGiven('yes'),
 	isForUser: isGiven('user'),
 	isFollowing: isGiven('follow'),
+	isListing: isGiven('list'),
+	isRemoving: isGiven('remove'),
 });
 
 /** What was said when nothing was said. */

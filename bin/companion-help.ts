@@ -58,6 +58,9 @@ It has the tools atm_send, atm_read, atm_broadcast and atm_pending_count, all in
 configuration of each session that it starts, if the team exists, so that a Codex agent can write to its teammates;
 atm_tools = false in [plugins.codex-mcp] leaves it out.
 
+A session proves with the token in BRIDGE_SESSION_TOKEN, which bridge serve sets, that it has the identity NAME. Without a token, NAME
+must not belong to a live session, a teammate in Claude Code or a lead.
+
 Example
   codex mcp add atm -- bridge atm-tools --identity arch-ctm --team my-team
 
@@ -85,6 +88,26 @@ Examples
 
 Exit codes
   0 it is there, 1 you did not agree, 2 it was used wrongly or the file cannot be changed
+`;
+
+const trustHelp = `bridge trust: lets bridge use a configuration file that it finds in the working directory
+
+Usage
+  bridge trust [FILE]            trusts FILE [bridge.yaml, .yml, .json or .toml here] as it is now, with its packs
+  bridge trust --list            the files that are trusted
+  bridge trust --remove [FILE]   no longer trusts FILE
+
+A configuration names commands that run as you, and it may be part of a cloned repository. So bridge gateway and bridge hub use
+a file in the working directory only with the path and the content that you have trusted; otherwise they exit with 2.
+On a terminal, bridge gateway prompts you to trust it. A running gateway or hub keeps the old configuration when its file or its
+packs change, until they are trusted again. Files that --config or BRIDGE_CONFIG name, and those in ~/.config/bridge, need no
+trust. Trusted content is recorded in ~/.local/state/bridge/trusted (or below XDG_STATE_HOME).
+
+Example
+  cd my-project && cat bridge.yaml && bridge trust && bridge gateway
+
+Exit codes
+  0 fine, 1 --remove of a file that was not trusted, 2 wrong arguments, or a file that cannot be read or trusted
 `;
 
 const doctorHelp = `bridge doctor: says what is wrong here, and how to mend it
@@ -130,6 +153,7 @@ export const companionHelps: ReadonlyArray<readonly [string, string]> = [
 	['mail', mailHelp],
 	['atm-tools', atmToolsHelp],
 	['install', installHelp],
+	['trust', trustHelp],
 	['doctor', doctorHelp],
 	['view', viewHelp],
 ];

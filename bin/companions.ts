@@ -30,6 +30,13 @@ export const companions: ReadonlyMap<string, Run> = new Map<string, Run>([
 		},
 	],
 	[
+		'trust',
+		async given => {
+			const {runTrust} = await import('./trust.js');
+			return runTrust(checked(given, 2));
+		},
+	],
+	[
 		'doctor',
 		async given => {
 			const {runDoctor} = await import('./doctor.js');

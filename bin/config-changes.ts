@@ -18,8 +18,14 @@ export type FollowOptions = {
 
 /** Reads the configuration again whenever it changes, and tells of that. What is broken changes nothing. */
 export function followConfig({loaded, log, current, meaning, apply}: FollowOptions): {close(): void} {
-	const tellOfBroken = (error: BridgeError): void =>
-		log.error('config.broken', `${error.sentence} What was in force still is.`);
+	const tellOfBroken = (error: BridgeError): void => {
+		if (error.code === 'ERR_CONFIG_UNTRUSTED')
+			log.error(
+				'config.untrusted',
+				`${error.message} The previous configuration stays in force. ${error.remedy}`,
+			);
+		else log.error('config.broken', `${error.sentence} The previous configuration stays in force.`);
+	};
 	const reload = async (next: Config): Promise<void> => {
 		try {
 			const before = current();

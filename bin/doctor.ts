@@ -2,7 +2,7 @@ import process from 'node:process';
 import {type Finding, findings} from '../lib/doctor/findings.js';
 import {printable} from '../lib/printable.js';
 import type {Invocation} from './flags.js';
-import {write} from './own-output.js';
+import {jsonText, write} from './own-output.js';
 
 const marks: {readonly [state in Finding['state']]: string} = {
 	ok: 'ok',
@@ -21,8 +21,7 @@ export async function runDoctor({flags}: Invocation): Promise<number> {
 	});
 	const errors = found.filter(({state}) => state === 'error').length;
 	const warnings = found.filter(({state}) => state === 'warning').length;
-	if (flags.companion.isJson)
-		await write(process.stdout, `${JSON.stringify({ok: errors === 0, findings: found}, undefined, 2)}\n`);
+	if (flags.companion.isJson) await write(process.stdout, jsonText({ok: errors === 0, findings: found}));
 	else {
 		const lines = found.flatMap(({state, about, text, remedy}) => [
 			`${marks[state]}  ${printable(about)}: ${printable(text)}`,

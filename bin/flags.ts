@@ -57,6 +57,9 @@ export type Flags = {
 	readonly printClient: Client | undefined;
 	/** For `raw`: the port of its control server, 0 for any, and what `--log` and `--filename-format` say as they are. */
 	readonly mcpPort: number | undefined;
+	/** The token that clients of the control server need, and the only folder for their logs. */
+	readonly mcpToken: string | undefined;
+	readonly logRoot: string | undefined;
 	readonly rawLog: {readonly log: string | undefined; readonly format: string | undefined};
 	/** For `decode`: the connection, and who said what is wanted of it. */
 	readonly conn: string | undefined;
@@ -98,7 +101,18 @@ const options = [
 		'print-client',
 		'header',
 	],
-	...['live', 'port', 'mcp-port', 'conn', 'filename-format', 'flush-millis', 'max-buffer', 'on-full'],
+	...[
+		'live',
+		'port',
+		'mcp-port',
+		'mcp-token',
+		'log-root',
+		'conn',
+		'filename-format',
+		'flush-millis',
+		'max-buffer',
+		'on-full',
+	],
 	...sessionOptions,
 	...companionOptions,
 	...replayOptions,
@@ -192,6 +206,8 @@ function understood(given: ReadonlyMap<string, unknown>, command: string | undef
 		log: command === 'raw' ? undefined : destination(one('log'), one('filename-format')),
 		rawLog: command === 'raw' ? {log: one('log'), format: one('filename-format')} : noFlags.rawLog,
 		mcpPort: port('mcp-port', one('mcp-port')),
+		mcpToken: one('mcp-token'),
+		logRoot: one('log-root'),
 		conn: one('conn'),
 		direction: isFrom ? 'from' : isTo ? 'to' : undefined,
 		live: address(one('live'), 'live'),

@@ -3,7 +3,7 @@ import {setTimeout as sleep} from 'node:timers/promises';
 import {asJson, asText, type InboxView, lookInto} from '../lib/mail/look.js';
 import type {Message} from '../lib/mail/types.js';
 import type {Flags} from './flags.js';
-import {tell, write} from './own-output.js';
+import {jsonText, tell, write} from './own-output.js';
 import type {Stop} from './signals.js';
 
 /** How often it looks. */
@@ -28,10 +28,7 @@ export async function follow(
 	while (!isOver) {
 		for (const view of await viewsNow())
 			for (const message of await newsOf(view, seen))
-				await write(
-					process.stdout,
-					isJson ? `${JSON.stringify(asJson(view, message))}\n` : asText(view, message),
-				);
+				await write(process.stdout, isJson ? jsonText(asJson(view, message), 0) : asText(view, message));
 		await Promise.race([sleep(POLL_MS), asked]);
 	}
 	return 0;

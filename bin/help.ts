@@ -21,6 +21,7 @@ Usage
   bridge atm-tools --identity NAME     mail tools for one agent, as an MCP server on stdio
   bridge summary ID                    what a session has left in writing
   bridge config [--check FILE]         the configuration that is in force, and where each value comes from
+  bridge trust [FILE]                  lets bridge use a configuration file that it finds in the working directory
   bridge install claude|codex|cursor   writes bridge into a client's configuration
   bridge doctor                        says what is wrong here, and how to mend it
 
@@ -35,7 +36,8 @@ Flags
   --env NAME=VALUE         gives the server a variable; --env NAME passes on your own. May be repeated:
                            beyond PATH, HOME and the like a server sees nothing of your environment
   --header "NAME: VALUE"   goes with every request to the URL. May be repeated
-  --config FILE            the configuration [bridge.yaml, .yml, .json or .toml here, or in ~/.config/bridge/]
+  --config FILE            the configuration [bridge.yaml, .yml, .json or .toml here, or in ~/.config/bridge/];
+                           a file here has to be trusted first: bridge trust
   --log-level LEVEL        error, warn, info, debug or trace, for bridge's own log on stderr [info]
   --log-secrets            keeps passwords and tokens in the traffic log
   --filename-format F      names of files in @DIR [rawprox_%Y-%m-%d-%H.ndjson], in UTC
@@ -80,7 +82,8 @@ Usage
   bridge gateway [--config FILE] [--log FILE] [--debug]
   bridge gateway [--config FILE] --print-client codex|claude|cursor|vscode    what to write into a client's configuration
 
-Servers stand in the configuration, which is read again when it changes; without any, there is a demo. Clients connect over
+Servers stand in the configuration, which is read again when it changes; without any, there is a demo. A bridge.yaml found in the
+working directory has to be trusted first: bridge trust --help. Clients connect over
 streamable HTTP, HTTP+SSE (/mcp/{service}/sse) or WebSocket. /mcp is all servers as one, as bridge hub has them. /status, /healthz and /metrics
 tell how it is; / is a page of services and live traffic, for a browser.
 
@@ -107,7 +110,8 @@ Usage
   bridge hub [--config FILE] [--log FILE] [--debug]
   bridge hub [--config FILE] --print-client codex|claude|cursor|vscode    what to write into a client's configuration
 
-Servers stand in the configuration, which is read again when it changes. The client sees one tool, run, which takes Python:
+Servers stand in the configuration, which is read again when it changes. A bridge.yaml found in the working directory has to be
+trusted first: bridge trust --help. The client sees one tool, run, which takes Python:
   sites = wix.list_sites()
   [s.name for s in sites if s.plan == "free"]
 Each server is a pack, and its tools are called as pack.tool(name=value). proxy.search("text") and proxy.help("pack.tool")
@@ -146,7 +150,7 @@ in ~/.config/atm/codex-sessions, and can be resumed by their codex_id after a re
 
 Flags
   --identity NAME          identity of sessions whose call names none [codex]
-  --role NAME              role preset of calls that name none
+  --role NAME              role preset of calls that name none; other flags override it
   --model MODEL            model of sessions that have no other; --fast for fast_model of the configuration
   --sandbox MODE           read-only, workspace-write or danger-full-access
   --approval-policy P      on-request or never
@@ -154,7 +158,7 @@ Flags
   --timeout SECONDS        time for one turn [300]; 0 for no limit
   --resume [ID]            codex_id, thread id or identity; without ID, the last session of the identity
   --config FILE            configuration instead of .atm.toml and ~/.config/atm/config.toml
-  --trust                  lets .atm.toml of this repository name programs, and files outside of it
+  --trust                  trusts the .atm.toml of this repository with all keys: docs/atm-config.md
   --env NAME=VALUE         gives Codex a variable; --env NAME passes on your own. May be repeated
   --log FILE, --debug      as everywhere
 
@@ -186,7 +190,7 @@ Secrets are shown as [hidden]. All mistakes are told at once, on stderr, each wi
 
 Keys
   listen tokens origins expose startupTimeout runTimeout packs secret advertise store
-  limits: message sessions idle rate
+  limits: message sessions idle unread unreadFor rate clientSessions clientRuns clientRequests
   servers (or mcpServers): for each name
     url or command; args env cwd; headers accept contentType
     transport (or type) targetVersion clientVersion cacheTools timeout enabled (or disabled)
@@ -214,6 +218,9 @@ Usage
 Flags
   --mcp-port PORT          an MCP server on this port, 0 for any, to change rules and logs while it runs: start-logging,
                            stop-logging, add-port-rule, remove-port-rule, shutdown. Its URL is the first line on stdout
+  --mcp-token TOKEN        clients of that server must send Authorization: Bearer TOKEN. Prefer BRIDGE_MCP_TOKEN, which other
+                           users cannot see. Without a token, it serves its own user and root on Linux, all users elsewhere
+  --log-root DIR           the only folder that start-logging may write to
   --flush-millis MS        how long lines wait to be written together [2000]
   --filename-format FORMAT names of files [rawprox_%Y-%m-%d-%H.ndjson], in UTC: %Y %m %d %H %M %S; needs @LOG_DIRECTORY
   --max-buffer SIZE        how much of the log may wait to be written, for each destination [256MiB]

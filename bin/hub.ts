@@ -3,6 +3,7 @@ import {writeSync} from 'node:fs';
 import {hostname} from 'node:os';
 import {cwd} from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
+import {namedStderr} from '../lib/child-stderr.js';
 import {hubSnippet} from '../lib/config/hub-snippet.js';
 import {type Loaded, loadConfig} from '../lib/config/load.js';
 import type {Config} from '../lib/config/schema.js';
@@ -10,7 +11,6 @@ import {BridgeError} from '../lib/errors.js';
 import {servicesOf} from '../lib/gateway/services.js';
 import {Hub} from '../lib/hub/hub.js';
 import {logBug} from '../lib/log.js';
-import {prefixed} from '../lib/prefixed.js';
 import {connect} from '../lib/stage.js';
 import {startTelemetry} from '../lib/telemetry.js';
 import {divertOutput} from '../lib/transports/divert-output.js';
@@ -57,12 +57,10 @@ async function serve(
 	{log, trace, taps: tapsFor, stderr}: Observers,
 	stop: Stop,
 ): Promise<number> {
+	if (loaded.file !== undefined)
+		log.info('config.file', `bridge hub is configured by ${loaded.file}.`, {file: loaded.file});
 	const maxBytes = config.limits.messageBytes;
-	const show = prefixed(text => stderr.write(text));
-	const onStderr = (server: string, chunk: Buffer): Promise<void> | undefined => {
-		show(server, chunk);
-		return stderr.room();
-	};
+	const onStderr = namedStderr(stderr);
 	const client = ownStdio();
 	divertOutput(text => stderr.write(text));
 	const stopTracing = startTelemetry(log);

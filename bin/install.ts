@@ -2,16 +2,18 @@ import {existsSync, realpathSync, statSync} from 'node:fs';
 import {copyFile, readFile} from 'node:fs/promises';
 import {delimiter, dirname, join, resolve} from 'node:path';
 import process from 'node:process';
-import {createInterface} from 'node:readline/promises';
 import {isName} from '../lib/atm/names.js';
 import {hiddenUrl} from '../lib/config/hide.js';
+import {localAccess} from '../lib/http/local-access.js';
 import {lineDiff} from '../lib/install/line-diff.js';
 import {type Entry, fileOf, type Installable, installable, withEntry} from '../lib/install/targets.js';
+import {isLoopback} from '../lib/loopback.js';
 import {nearest} from '../lib/nearest.js';
 import {printable} from '../lib/printable.js';
 import {writeAtomically} from '../lib/store/atomic-file.js';
 import {makeFolder} from '../lib/store/make-folder.js';
 import type {Whereabouts} from './companions.js';
+import {confirmed} from './confirm.js';
 import type {Flags, Invocation} from './flags.js';
 import {write} from './own-output.js';
 import {invalid} from './values.js';
@@ -28,13 +30,16 @@ export async function runInstall({words, flags}: Invocation, {script}: Whereabou
 	// Who keeps such files elsewhere has a link there, which is to stay.
 	const file = existsSync(named) ? realpathSync(named) : named;
 	const before = existsSync(file) ? await readFile(file, 'utf8') : '';
-	const after = withEntry(known, before, name, entryOf(flags, script), file);
+	const entry = await entryOf(flags, script);
+	const token = 'token' in entry ? entry.token : undefined;
+	const after = withEntry(known, before, name, entry, file);
 	const say = (text: string): Promise<void> => write(process.stdout, text);
 	if (after === before) {
 		await say(`${file} has it already; nothing is to be done.\n`);
 		return 0;
 	}
-	const diff = lineDiff(before, after).map(line => `${printable(line).replaceAll('\\x09', '\t')}\n`);
+	const hide = (line: string): string => (token === undefined ? line : line.replaceAll(token, '***'));
+	const diff = lineDiff(before, after).map(line => `${printable(hide(line)).replaceAll('\\x09', '\t')}\n`);
 	await say(`${before === '' ? 'New file' : 'Changes to'} ${file}:\n${diff.join('')}`);
 	if (!isYes && !(await agreed())) {
 		await say('Nothing was written.\n');
@@ -43,6 +48,8 @@ export async function runInstall({words, flags}: Invocation, {script}: Whereabou
 	const backup = await replace(file, before, after);
 	const then = known === 'claude' && !isForUser ? forAll : next[known];
 	await say(`Written.${backup === undefined ? '' : ` The file as it was: ${backup}`}\n${then}\n`);
+	if (token !== undefined)
+		await say('This file contains your token for X-Bridge-Token: do not share or commit it.\n');
 	return 0;
 }
 
@@ -55,11 +62,12 @@ const next: {readonly [client in Installable]: string} = {
 	cursor: 'Cursor sees it in its settings, under MCP.',
 };
 
-function entryOf({url, session, config}: Flags, script: string): Entry {
+async function entryOf({url, session, config}: Flags, script: string): Promise<Entry> {
 	if (url) {
 		if (url.username || url.password)
 			throw invalid(`${hiddenUrl(url)} has a secret in it.`, 'It would stand in the file for all to read.');
-		return {url: url.href};
+		const access = isLoopback(url.hostname) ? await localAccess(process.env) : undefined;
+		return {url: url.href, ...(access?.by === 'token' ? {token: access.token} : {})};
 	}
 	const {identity, team, role, model, sandbox, approvalPolicy} = session;
 	const file = config === undefined ? undefined : resolve(config);
@@ -94,12 +102,7 @@ async function agreed(): Promise<boolean> {
 			'Nothing was written: there is no terminal to ask on.',
 			'If this is what you want, say --yes.',
 		);
-	const asker = createInterface({input: process.stdin, output: process.stdout});
-	try {
-		return /^y(es)?$/i.test((await asker.question('Write this? [y/N] ')).trim());
-	} finally {
-		asker.close();
-	}
+	return confirmed('Write this? [y/N] ', process.stdout);
 }
 
 /** Writes the file, with the rights that it had; returns where its old content is, if it had one. */

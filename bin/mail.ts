@@ -6,7 +6,7 @@ import {readTeam, teamNames} from '../lib/mail/roster.js';
 import {textTable} from '../lib/text-table.js';
 import type {Flags} from './flags.js';
 import {follow} from './follow-mail.js';
-import {atmConfig, tell, write} from './own-output.js';
+import {atmConfig, jsonText, tell, write} from './own-output.js';
 import type {Stop} from './signals.js';
 import {invalid} from './values.js';
 
@@ -50,7 +50,7 @@ async function showInboxes(views: readonly InboxView[], {companion}: Flags): Pro
 		...{total: messages.length, skipped, last: messages.at(-1)?.timestamp ?? null},
 		...{last_from: messages.at(-1)?.from ?? null, problem: problem ?? null},
 	}));
-	if (companion.isJson) await write(process.stdout, `${JSON.stringify(rows, undefined, 2)}\n`);
+	if (companion.isJson) await write(process.stdout, jsonText(rows));
 	else if (rows.length === 0) await write(process.stdout, 'There are no inboxes.\n');
 	else
 		await write(
@@ -68,13 +68,13 @@ async function showInboxes(views: readonly InboxView[], {companion}: Flags): Pro
 }
 
 async function showMessages(views: readonly InboxView[], {companion}: Flags): Promise<number> {
-	const shown: object[] = [];
+	const shown: object[][] = [];
 	let problems = 0;
 	for (const view of views) {
 		const {messages, problem} = await lookInto(view);
 		if (problem !== undefined) await tell(problem);
 		problems += problem === undefined ? 0 : 1;
-		shown.push(...messages.map(message => asJson(view, message)));
+		shown.push(messages.map(message => asJson(view, message)));
 		if (companion.isJson) continue;
 		const older = messages.length - LATEST;
 		if (older > 0)
@@ -83,6 +83,6 @@ async function showMessages(views: readonly InboxView[], {companion}: Flags): Pr
 		if (messages.length === 0 && problem === undefined)
 			await write(process.stdout, `There is no mail for ${view.agent}@${view.team}.\n`);
 	}
-	if (companion.isJson) await write(process.stdout, `${JSON.stringify(shown, undefined, 2)}\n`);
+	if (companion.isJson) await write(process.stdout, jsonText(shown.flat()));
 	return problems;
 }

@@ -8,7 +8,7 @@ type Place = 'front' | 'child' | 'url' | (typeof places)[number];
 
 const places = [
 	...(['gateway', 'hub', 'serve', 'versions', 'config', 'raw', 'decode', 'replay', 'view'] as const),
-	...(['threads', 'summary', 'install', 'doctor', 'mail', 'atm-tools'] as const),
+	...(['threads', 'summary', 'install', 'doctor', 'trust', 'mail', 'atm-tools'] as const),
 ] as const;
 
 type Rule = {
@@ -39,6 +39,8 @@ const sessionRules: readonly Rule[] = [
 	only('--prune', ['threads'], ({companion}) => companion.isPruning),
 	only('--json', ['threads', 'summary', 'config', 'doctor', 'mail'], ({companion}) => companion.isJson),
 	only('--follow', ['mail'], ({companion}) => companion.isFollowing),
+	only('--list', ['trust'], ({companion}) => companion.isListing),
+	only('--remove', ['trust'], ({companion}) => companion.isRemoving),
 	only('--yes', ['install'], ({companion}) => companion.isYes),
 	only('--user', ['install'], ({companion}) => companion.isForUser),
 ];
@@ -84,6 +86,8 @@ const rules: readonly Rule[] = [
 	only('--live', ['view'], ({live}) => live !== undefined),
 	only('--port', ['view'], flags => flags.port !== undefined),
 	only('--mcp-port', ['raw'], ({mcpPort}) => mcpPort !== undefined),
+	only('--mcp-token', ['raw'], ({mcpToken}) => mcpToken !== undefined),
+	only('--log-root', ['raw'], ({logRoot}) => logRoot !== undefined),
 	only('--conn', ['decode', 'replay'], ({conn}) => conn !== undefined),
 	{
 		flag: '--from or --to',

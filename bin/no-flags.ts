@@ -25,6 +25,8 @@ export const noFlags: Flags = {
 	cacheTools: false,
 	printClient: undefined,
 	mcpPort: undefined,
+	mcpToken: undefined,
+	logRoot: undefined,
 	rawLog: {log: undefined, format: undefined},
 	conn: undefined,
 	direction: undefined,

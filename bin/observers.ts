@@ -9,6 +9,7 @@ import {microseconds} from '../lib/store/clock.js';
 import {fileName} from '../lib/store/file-name.js';
 import {LiveTraffic} from '../lib/store/live-traffic.js';
 import {makeFolder} from '../lib/store/make-folder.js';
+import {UnsafeFile} from '../lib/store/own-file.js';
 import {TrafficLog} from '../lib/store/traffic-log.js';
 import {ownStderr, type Stderr} from '../lib/transports/own-stderr.js';
 import type {OwnStdio} from '../lib/transports/own-stdio.js';
@@ -109,7 +110,9 @@ export async function checkLog({log}: Flags): Promise<void> {
 		await (await openToAppend(file)).close();
 	} catch (error) {
 		const message = `The traffic log cannot be written: ${(error as Error).message}.`;
-		throw new BridgeError('ERR_CONFIG_INVALID', message, 'Name a file in a folder that exists, or @DIR.');
+		const remedy =
+			error instanceof UnsafeFile ? error.remedy : 'Name a file in a folder that exists, or @DIR.';
+		throw new BridgeError('ERR_CONFIG_INVALID', message, remedy);
 	}
 }
 

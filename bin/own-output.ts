@@ -1,7 +1,7 @@
 import process from 'node:process';
 import {loadAtmConfig} from '../lib/atm/config.js';
 import type {LoadedAtmConfig} from '../lib/atm/types.js';
-import {printable} from '../lib/printable.js';
+import {printable, printableJson} from '../lib/printable.js';
 import type {Flags} from './flags.js';
 
 /** Writes a text, all of it before the process may end. A reader that is gone is nobody's mistake. */
@@ -10,6 +10,10 @@ export const write = (stream: NodeJS.WriteStream, text: string): Promise<void> =
 		stream.once('error', () => resolve());
 		stream.write(text, () => resolve());
 	});
+
+/** A value as JSON, with characters that are not printable as escapes. */
+export const jsonText = (value: unknown, indent: number | undefined = 2): string =>
+	`${printableJson(JSON.stringify(value, undefined, indent))}\n`;
 
 /** Writes a sentence for a person. */
 export const tell = (sentence: string): Promise<void> =>

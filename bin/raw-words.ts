@@ -22,7 +22,10 @@ export class NeedsHelp extends BridgeError {
 }
 
 /** Reads rules and @DIR, which may stand in any order. */
-export function readRaw([, ...words]: readonly string[], {mcpPort, rawLog}: Flags): RawWords {
+export function readRaw(
+	[, ...words]: readonly string[],
+	{mcpPort, rawLog, mcpToken, logRoot}: Flags,
+): RawWords {
 	const folders = words.filter(word => word.startsWith('@'));
 	const rules = words.filter(word => !word.startsWith('@')).map(rule);
 	const {log = folders[0]} = rawLog;
@@ -37,6 +40,8 @@ export function readRaw([, ...words]: readonly string[], {mcpPort, rawLog}: Flag
 				: `${log} is a place to log to, and there is nothing to log.`,
 			'Give a PORT_RULE, or --mcp-port.',
 		);
+	if (mcpPort === undefined && (mcpToken ?? logRoot) !== undefined)
+		throw invalid('--mcp-token and --log-root are for the control server.', 'Add --mcp-port PORT.');
 	if (rawLog.format !== undefined && !log?.startsWith('@'))
 		throw invalid('--filename-format needs a folder to name files in.', 'Add @LOG_DIRECTORY.');
 	if (format !== undefined) checkFormat(format);

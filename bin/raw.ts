@@ -1,14 +1,19 @@
 import {writeSync} from 'node:fs';
+import process from 'node:process';
 import {setImmediate as nextTurn, setTimeout as sleep} from 'node:timers/promises';
 import {listenText} from '../lib/config/listen.js';
 import {Connections} from '../lib/control/connections.js';
 import {Destinations} from '../lib/control/destinations.js';
 import {type LocalServer, listenLocally} from '../lib/control/listen.js';
+import {makeLogRoot} from '../lib/control/log-place.js';
 import {Loops} from '../lib/control/loops.js';
 import {Ports} from '../lib/control/ports.js';
 import {type Rule, targetText} from '../lib/control/rule.js';
+import {controlToken} from '../lib/control/token.js';
 import type {Controlled} from '../lib/control/tools.js';
 import {Answers} from '../lib/http/answers.js';
+import {listsOwners} from '../lib/http/local-access.js';
+import {type Admit, sameUser} from '../lib/http/peer.js';
 import {stopListening} from '../lib/http/server.js';
 import {type Log, logBug} from '../lib/log.js';
 import {BackgroundLog} from '../lib/store/background-log.js';
@@ -43,6 +48,9 @@ export async function runRaw(
 	{worker, version}: RawContext,
 ): Promise<number> {
 	const {rules, directory, format} = readRaw(words, flags);
+	const {logRoot, mcpPort} = flags;
+	const token = mcpPort === undefined ? undefined : controlToken(flags.mcpToken, process.env);
+	if (logRoot !== undefined) await makeLogRoot(logRoot);
 	const {log, stderr} = ownLog(flags);
 	const traffic = trafficLog(flags, log, worker, key => destinations.nameOf(key));
 	const destinations = logPlaces(traffic, log);
@@ -59,8 +67,8 @@ export async function runRaw(
 	// A folder that cannot be used is told of before anybody can connect.
 	if (directory !== null) await destinations.start(directory, format);
 	for (const rule of rules) tell(log, rule, (await ports.add(rule)).port);
-	const controlled = {ports, destinations, connections, shutDown};
-	const server = await controlServer(controlled, {flags, log, answers, version});
+	const controlled = {ports, destinations, connections, shutDown, logRoot};
+	const server = await controlServer(controlled, {mcpPort, token, log, answers, version});
 	if (server) announce(server, log);
 	if (directory === null) await destinations.start(null);
 	begin();
@@ -133,7 +141,8 @@ const tell = (log: Log, rule: Rule, port: number): void => {
 };
 
 type ServerOptions = {
-	readonly flags: Flags;
+	readonly mcpPort: number | undefined;
+	readonly token: string | undefined;
 	readonly log: Log;
 	readonly answers: Answers;
 	readonly version: string;
@@ -142,17 +151,34 @@ type ServerOptions = {
 /** The control server, if there is to be one. */
 async function controlServer(
 	controlled: Controlled,
-	{flags, log, answers, version}: ServerOptions,
+	{mcpPort, token, log, answers, version}: ServerOptions,
 ): Promise<LocalServer | undefined> {
-	if (flags.mcpPort === undefined) return;
+	if (mcpPort === undefined) return;
 	return listenLocally({
-		port: flags.mcpPort,
-		handle: control({...controlled, log, answers, version}),
+		port: mcpPort,
+		handle: control({...controlled, log, answers, version, token}),
+		admit: admission(token, log),
+		onBug: error => logBug(log, error),
 		onDropped: limit =>
 			log.warn('http.connections_full', `There are ${limit} connections; more are closed.`, {limit}),
 		onTrouble: ({message}) =>
 			log.warn('http.not_accepted', `A connection could not be taken: ${message}.`, {reason: message}),
 	});
+}
+
+/** Without a token, the control server is for its own user, where the system lists the owners of connections. */
+function admission(token: string | undefined, log: Log): Admit | undefined {
+	if (token !== undefined) return;
+	if (listsOwners)
+		return sameUser({
+			log,
+			remedy: 'Connect as the user who runs bridge raw, or start it with --mcp-token and send that token.',
+		});
+	log.warn(
+		'raw.open',
+		'All users of this machine can use the control server, since this system does not list the owners of connections. Set --mcp-token or BRIDGE_MCP_TOKEN.',
+	);
+	return;
 }
 
 /** Where the control server is stands on stdout before anything else, since whoever started this waits for it. */

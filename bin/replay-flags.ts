@@ -103,7 +103,7 @@ function secretOf(text: string): unknown {
 function listen(text: string | undefined): Listen | undefined {
 	if (text === undefined) return;
 	const found = listenOf(text);
-	if (!found)
+	if (!found || found.path !== undefined)
 		throw invalid(`--listen ${text} cannot be read.`, 'Write --listen 127.0.0.1:7411, or a port alone.');
 	if (!isLoopback(found.host))
 		throw invalid(

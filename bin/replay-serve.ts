@@ -5,6 +5,8 @@ import {type Listen, listenText} from '../lib/config/listen.js';
 import {resolveConfig} from '../lib/config/resolve.js';
 import {Entrance} from '../lib/gateway/entrance.js';
 import {Gateway} from '../lib/gateway/gateway.js';
+import {ownUser} from '../lib/gateway/own-user.js';
+import {localAccess} from '../lib/http/local-access.js';
 import {addressOf, listen, stopListening} from '../lib/http/server.js';
 import {logBug} from '../lib/log.js';
 import {Library} from '../lib/replay/library.js';
@@ -18,6 +20,7 @@ import {converseThrough} from '../pipelines/gateway.js';
 import {wrap} from '../pipelines/wrap.js';
 import {allAnswered} from './all-answered.js';
 import type {Flags} from './flags.js';
+import type {Ground} from './gateway.js';
 import {checkLog, failed, type Observers, observers} from './observers.js';
 import {openRecording, ownBar, tellFlaws} from './replay-log.js';
 import {createRunner} from './runner.js';
@@ -27,12 +30,15 @@ import {invalid} from './values.js';
 /** How long a client that closed its end may still be answered. */
 const GRACE_MS = 2500;
 
+/** The version of bridge, and the files of the page. */
+export type ReplayGround = Pick<Ground, 'version' | 'page'>;
+
 /** `bridge replay LOG --serve`: a recorded server, for live clients of any version. */
 export async function runReplayServe(
 	path: string,
 	flags: Flags,
 	stop: Stop,
-	version: string,
+	ground: ReplayGround,
 ): Promise<number> {
 	const recording = await openRecording(path, flags, ownBar());
 	const {side = 'client', timing = 'fast', ignored, isStrict, listen: address} = flags.replay;
@@ -46,7 +52,7 @@ export async function runReplayServe(
 	const open = (): ServerPlayer => new ServerPlayer({name, library, timing, log: watchers.log});
 	try {
 		return address
-			? await onHttp(address, open, watchers, stop, version)
+			? await onHttp(address, open, watchers, stop, ground)
 			: await onStdio(name, open, watchers, stop);
 	} finally {
 		await watchers.close();
@@ -80,23 +86,29 @@ async function onHttp(
 	open: () => ServerPlayer,
 	{log, trace, liveTaps, live, stderr, leftOutLines}: Observers,
 	stop: Stop,
-	version: string,
+	ground: ReplayGround,
 ): Promise<number> {
 	const {config} = resolveConfig({listen: listenText(address)}, process.cwd());
 	if (!config)
 		throw invalid(`--listen ${listenText(address)} cannot be used.`, 'Write --listen 127.0.0.1:7411.');
 	const maxBytes = config.limits.messageBytes;
+	const access = await localAccess(process.env);
+	const userToken = access.by === 'token' ? access.token : undefined;
 	const gateway = new Gateway({
-		...{config, log, live, version, createRunner},
+		...{userToken, config, log, live, createRunner, ...ground},
 		converse: converseThrough({log, maxBytes, trace, taps: liveTaps}),
 		onStderr: (_server, chunk) => stderr.write(chunk),
 		droppedLogLines: leftOutLines,
 		all: open,
 	});
 	const {handle, upgrade, answers} = new Entrance(gateway);
-	const server = await listen({...address, handle, upgrade});
+	const server = await listen({
+		...{...address, handle, upgrade, admit: ownUser(gateway)},
+		onBug: error => logBug(log, error),
+	});
 	const {host, port} = addressOf(server);
 	tell(`bridge replay plays the recorded server at http://${host}:${port}/mcp\n`);
+	if (access.by === 'token') tell(`  Clients need the token in ${access.file}, as X-Bridge-Token\n`);
 	await stop.asked;
 	stopListening(server);
 	const hurry = Promise.race([sleep(GRACE_MS, undefined, {ref: false}), stop.urged]);

@@ -1,5 +1,6 @@
 import {performance} from 'node:perf_hooks';
 import process from 'node:process';
+import {childStderr} from '../lib/child-stderr.js';
 import {BridgeError} from '../lib/errors.js';
 import {logBug} from '../lib/log.js';
 import {ClientPlayer} from '../lib/replay/client-player.js';
@@ -23,6 +24,7 @@ import type {Flags, Invocation} from './flags.js';
 import {checkLog, type Observers, observers} from './observers.js';
 import {write} from './own-output.js';
 import {openRecording, ownBar, tellFlaws} from './replay-log.js';
+import type {ReplayGround} from './replay-serve.js';
 import {checkReplay} from './replay-words.js';
 import {serverName} from './server-name.js';
 import type {Stop} from './signals.js';
@@ -30,7 +32,7 @@ import type {Stop} from './signals.js';
 const TIMEOUT_MS = 60_000;
 
 /** `bridge replay LOG`: a recorded client in front of a live server, or a recorded server behind a live client. */
-export async function runReplay(given: Invocation, stop: Stop, version: string): Promise<number> {
+export async function runReplay(given: Invocation, stop: Stop, ground: ReplayGround): Promise<number> {
 	const path = checkReplay(given);
 	const {flags, server} = given;
 	if (flags.replay.isRaw) {
@@ -39,7 +41,7 @@ export async function runReplay(given: Invocation, stop: Stop, version: string):
 	}
 	if (flags.replay.isServing) {
 		const {runReplayServe} = await import('./replay-serve.js');
-		return runReplayServe(path, flags, stop, version);
+		return runReplayServe(path, flags, stop, ground);
 	}
 	const update = flags.replay.isUpdating ? await NewRecording.beside(path) : undefined;
 	try {
@@ -152,11 +154,8 @@ function liveServer(
 		return {upstream, failed: new Promise(() => {})};
 	}
 	const [command = '', ...args] = server ?? [];
-	const onStderr = (chunk: Buffer): Promise<void> | undefined => {
-		stderr.write(chunk);
-		return stderr.room();
-	};
-	const upstream = child({name: serverName(server ?? []), command, args, env, onStderr});
+	const name = serverName(server ?? []);
+	const upstream = child({name, command, args, env, onStderr: childStderr(stderr)});
 	const failed = new Promise<never>((_resolve, reject) => {
 		upstream.exited.catch(reject);
 	});

@@ -3,6 +3,7 @@ import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {loadAtmConfig} from '../lib/atm/config.js';
 import type {AtmConfig} from '../lib/atm/types.js';
+import {namedStderr} from '../lib/child-stderr.js';
 import {type CodexBackend, codexBackend} from '../lib/codex/backend.js';
 import {type Log, logBug} from '../lib/log.js';
 import {mailServer} from '../lib/mail/codex-server.js';
@@ -41,17 +42,15 @@ async function serve(
 	version: string,
 ): Promise<number> {
 	const cwd = process.cwd();
-	const onStderr = (chunk: Buffer): Promise<void> | undefined => {
-		stderr.write(chunk);
-		return stderr.room();
-	};
+	const show = namedStderr(stderr);
+	const onStderr = (chunk: Buffer): Promise<void> | undefined => show('codex', chunk);
 	const timeoutMs = config.requestTimeoutSecs * 1000;
 	const {team, inboxFormat} = config;
 	const own = {script: process.argv[1] ?? 'bridge', team, inboxFormat, env: process.env};
 	const configFile = flags.config === undefined ? undefined : resolve(flags.config);
 	const desk = await Desk.open({
 		...{config, log, cwd, timeoutMs, resume: flags.session.resume},
-		mailServer: identity => mailServer({...own, configFile}, identity),
+		mailServer: owner => mailServer({...own, configFile}, owner),
 	});
 	const kind = kinds[config.transport];
 	const codex = await codexBackend({command: config.codexBin, cwd, env: flags.env, log, onStderr, kind});
@@ -103,7 +102,7 @@ async function showFigures({metricsPort}: AtmConfig, {office}: Desk, log: Log): 
 	if (metricsPort === undefined) return;
 	try {
 		const {serveMailMetrics} = await import('../lib/mail/metrics.js');
-		const url = await serveMailMetrics(office, metricsPort);
+		const url = await serveMailMetrics(office, metricsPort, log);
 		log.info('metrics.listening', `Figures of the mail are at ${url}.`, {url});
 	} catch (error) {
 		log.warn('metrics.failed', error instanceof Error ? error.message : String(error));

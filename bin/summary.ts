@@ -1,12 +1,13 @@
 import process from 'node:process';
 import {isName} from '../lib/atm/names.js';
 import {BridgeError} from '../lib/errors.js';
+import {printableLines} from '../lib/printable.js';
 import {findEntry} from '../lib/sessions/find-entry.js';
 import {lookAtTeam, type TeamView, teamsIn} from '../lib/sessions/look.js';
 import {Summaries} from '../lib/sessions/summary.js';
 import type {SessionEntry} from '../lib/sessions/types.js';
 import type {Invocation} from './flags.js';
-import {atmConfig, tell, write} from './own-output.js';
+import {atmConfig, jsonText, tell, write} from './own-output.js';
 
 /** `bridge summary ID`: what a session has left in writing, by codex id, thread id or identity. */
 export async function runSummary({words, flags}: Invocation): Promise<number> {
@@ -30,9 +31,9 @@ export async function runSummary({words, flags}: Invocation): Promise<number> {
 		);
 	const {codex_id, identity, team} = entry;
 	const json = {codex_id, identity, team, ...found};
-	const text = process.stdout.isTTY ? harmless(found.summary) : found.summary;
+	const text = process.stdout.isTTY ? printableLines(found.summary) : found.summary;
 	const plain = text.endsWith('\n') ? text : `${text}\n`;
-	await write(process.stdout, flags.companion.isJson ? `${JSON.stringify(json, undefined, 2)}\n` : plain);
+	await write(process.stdout, flags.companion.isJson ? jsonText(json) : plain);
 	return 0;
 }
 
@@ -68,9 +69,6 @@ async function read(
 	}
 	return;
 }
-
-/** Without what a terminal would obey. */
-const harmless = (text: string): string => text.replace(/[^\P{Cc}\n\t]/gu, '');
 
 const failed = (message: string, remedy: string): BridgeError =>
 	new BridgeError('ERR_UPSTREAM_INVALID', message, remedy);

@@ -7,7 +7,7 @@ import type {SessionEntry} from '../lib/sessions/types.js';
 import {textTable} from '../lib/text-table.js';
 import type {Flags, Invocation} from './flags.js';
 import {ownLog} from './observers.js';
-import {atmConfig, tell, write} from './own-output.js';
+import {atmConfig, jsonText, tell, write} from './own-output.js';
 
 /** `bridge threads`: the sessions that are known, of all teams or of one, and away with the old ones. */
 export async function runThreads({flags}: Invocation): Promise<number> {
@@ -35,7 +35,7 @@ function isWanted({identity, repo_name, repo_root}: SessionEntry, {session, comp
 
 async function show(views: readonly TeamView[], {companion}: Flags): Promise<void> {
 	const entries = views.flatMap(view => view.entries).sort(byUse);
-	if (companion.isJson) return write(process.stdout, `${JSON.stringify(entries, undefined, 2)}\n`);
+	if (companion.isJson) return write(process.stdout, jsonText(entries));
 	if (entries.length === 0) return write(process.stdout, 'There are no such sessions.\n');
 	await write(process.stdout, sessionTable(entries));
 }
@@ -64,7 +64,7 @@ async function removeOld(views: readonly TeamView[], flags: Flags): Promise<void
 	}
 	if (flags.companion.isJson) {
 		const list = removed.map(({entry, hadSummary}) => ({...entry, had_summary: hadSummary}));
-		return write(process.stdout, `${JSON.stringify(list, undefined, 2)}\n`);
+		return write(process.stdout, jsonText(list));
 	}
 	const table = removed.length > 0 ? sessionTable(removed.map(({entry}) => entry)) : '';
 	const summaries = removed.filter(({hadSummary}) => hadSummary).length;

@@ -32,7 +32,9 @@ function target(text: string): URL {
 export function headersOf(given: readonly string[]): Headers {
 	const headers: Record<string, string> = {};
 	for (const text of given) {
-		const [, name = '', value = ''] = /^([^:]+):\s*(.*)$/s.exec(text) ?? [];
+		const colon = text.indexOf(':');
+		const name = text.slice(0, Math.max(0, colon));
+		const value = text.slice(colon + 1).trimStart();
 		if (!isHeaderName(name) || !isHeaderValue(value))
 			throw invalid(`--header ${name || text} is no header.`, 'Write --header "NAME: VALUE".');
 		headers[name.toLowerCase()] = value;

@@ -1,4 +1,5 @@
 import {writeSync} from 'node:fs';
+import {childStderr} from '../lib/child-stderr.js';
 import {BridgeError} from '../lib/errors.js';
 import {printable} from '../lib/printable.js';
 import {knownOf, lossesOf} from '../lib/protocol/features.js';
@@ -35,7 +36,7 @@ export async function runVersions(
 	const start = (): Endpoint => {
 		if (flags.url) return overUrl({name, url: flags.url, log, headers: () => flags.headers});
 		const [command = '', ...args] = server ?? [];
-		const started = child({name, command, args, env: flags.env, onStderr: chunk => void stderr.write(chunk)});
+		const started = child({name, command, args, env: flags.env, onStderr: childStderr(stderr)});
 		children.add(started);
 		// A server that cannot be started is told of by whoever asks it something.
 		started.exited.catch(() => {});

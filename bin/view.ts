@@ -1,6 +1,8 @@
 import process from 'node:process';
 import {takeWhile, throttleTime} from 'rxjs';
 import type {Headers} from '../lib/envelope.js';
+import {localAccess} from '../lib/http/local-access.js';
+import {isLoopback} from '../lib/loopback.js';
 import {FileSource} from '../lib/view/file-source.js';
 import {LiveSource} from '../lib/view/live-source.js';
 import type {LogIndex} from '../lib/view/log-index.js';
@@ -27,8 +29,14 @@ export async function runView(
 ): Promise<number> {
 	if (live ? names.length > 0 : names.length === 0)
 		throw invalid('view has to know what to show.', 'Write: bridge view LOG, or bridge view --live URL');
-	const source = live ? fromGateway(live, headers, worker) : fromFiles(names, worker);
-	const {url, server} = await serveView({source, page, port});
+	const access = await localAccess(process.env);
+	const userToken = access.by === 'token' ? access.token : undefined;
+	const shown = live && userToken !== undefined ? withToken(live, headers, userToken) : headers;
+	const source = live ? fromGateway(live, shown, worker) : fromFiles(names, worker);
+	const {url, server} = await serveView({
+		...{source, page, port, userToken},
+		onBug: error => void tell(`This is a bug in bridge: ${(error as Error).message}`),
+	});
 	await write(process.stdout, `${url.href}\n`);
 	if (source.shown && !source.isLive) showProgress(source.shown.index);
 	await stop.asked;
@@ -37,6 +45,10 @@ export async function runView(
 	await source.close();
 	return 0;
 }
+
+/** Headers for a gateway of this machine, which recognizes its user by the token. */
+const withToken = (url: URL, headers: Headers, token: string): Headers =>
+	isLoopback(url.hostname) ? {'x-bridge-token': token, ...headers} : headers;
 
 /** What nobody has foreseen ends the program, with what it is. */
 const onBug = (error: Error): void => {

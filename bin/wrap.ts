@@ -1,5 +1,6 @@
 import {constants} from 'node:os';
 import {setTimeout as sleep} from 'node:timers/promises';
+import {childStderr} from '../lib/child-stderr.js';
 import {logBug} from '../lib/log.js';
 import {connect} from '../lib/stage.js';
 import {ToolsCache} from '../lib/tools-cache.js';
@@ -22,11 +23,7 @@ export async function runWrap(server: readonly string[], flags: Flags, stop: Sto
 	const {log, trace, taps: tapsFor, stderr, close} = observers(flags);
 	const [command = '', ...args] = server;
 	const name = serverName(server);
-	const onStderr = (chunk: Buffer): Promise<void> | undefined => {
-		stderr.write(chunk);
-		return stderr.room();
-	};
-	const upstream = child({name, command, args, env: flags.env, onStderr});
+	const upstream = child({name, command, args, env: flags.env, onStderr: childStderr(stderr)});
 	const client = ownStdio();
 	const taps = tapsFor(client.name, name);
 	const timeoutMs = flags.timeoutMs ?? TIMEOUT_MS;

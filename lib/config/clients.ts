@@ -8,6 +8,8 @@ export type Reach = {
 	readonly services: readonly string[];
 	/** Whether the gateway asks for a token. */
 	readonly hasToken: boolean;
+	/** The token itself, if it is written into the file. */
+	readonly token?: string | undefined;
 };
 
 /** The variable that snippets have a client read its token from, so that it stands in no file. */
@@ -21,13 +23,16 @@ const urlOf = ({base}: Reach, service: string): string => new URL(`/mcp/${servic
 const snippets: {readonly [client in Client]: (reach: Reach) => string} = {
 	codex(reach) {
 		const tables = reach.services.map(service => {
-			const header = `env_http_headers = { "X-Bridge-Token" = "${TOKEN}" }\n`;
+			const header =
+				reach.token === undefined
+					? `env_http_headers = { "X-Bridge-Token" = "${TOKEN}" }\n`
+					: `http_headers = { "X-Bridge-Token" = "${reach.token}" }\n`;
 			return `[mcp_servers.${service}]\nurl = "${urlOf(reach, service)}"\n${reach.hasToken ? header : ''}`;
 		});
 		return `${title('~/.codex/config.toml', reach)}\n${tables.join('\n')}`;
 	},
 	claude(reach) {
-		const header = reach.hasToken ? ` --header "X-Bridge-Token: $${TOKEN}"` : '';
+		const header = reach.hasToken ? ` --header "X-Bridge-Token: ${reach.token ?? `$${TOKEN}`}"` : '';
 		const lines = reach.services.map(
 			service => `claude mcp add --transport http ${service} ${urlOf(reach, service)}${header}\n`,
 		);
@@ -42,7 +47,7 @@ const snippets: {readonly [client in Client]: (reach: Reach) => string} = {
 	vscode(reach) {
 		const password = {type: 'promptString', id: 'bridge-token', description: 'bridge token', password: true};
 		const servers = entries(reach, `$\{input:${password.id}}`);
-		const inputs = reach.hasToken ? {inputs: [password]} : {};
+		const inputs = reach.hasToken && reach.token === undefined ? {inputs: [password]} : {};
 		return `${title('.vscode/mcp.json', {...reach, hasToken: false})}\n${json({...inputs, servers})}`;
 	},
 };
@@ -54,7 +59,7 @@ type Entry = {
 };
 
 function entries(reach: Reach, token: string): {readonly [service: string]: Entry} {
-	const headers = reach.hasToken ? {headers: {'X-Bridge-Token': token}} : {};
+	const headers = reach.hasToken ? {headers: {'X-Bridge-Token': reach.token ?? token}} : {};
 	return Object.fromEntries(
 		reach.services.map(service => [service, {type: 'http', url: urlOf(reach, service), ...headers}]),
 	);
@@ -62,5 +67,5 @@ function entries(reach: Reach, token: string): {readonly [service: string]: Entr
 
 const json = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`;
 
-const title = (file: string, {hasToken}: Reach): string =>
-	`# ${file}${hasToken ? `; the token is read from the variable ${TOKEN}` : ''}`;
+const title = (file: string, {hasToken, token}: Reach): string =>
+	`# ${file}${hasToken && token === undefined ? `; the token is read from the variable ${TOKEN}` : ''}`;

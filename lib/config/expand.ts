@@ -1,10 +1,11 @@
-import {type Mistake, type Path, pathKey} from './mistakes.js';
+import type {Mistake, Path} from './mistakes.js';
+import {PathMap, type ReadonlyPathMap} from './path-map.js';
 
 /** A configuration whose variables have been replaced. */
 export type Expanded = {
 	readonly value: unknown;
-	/** The variables that a value was made of, by the key of its path. */
-	readonly variables: ReadonlyMap<string, readonly string[]>;
+	/** The variables that a value was made of, by its path. */
+	readonly variables: ReadonlyPathMap<readonly string[]>;
 	readonly mistakes: readonly Mistake[];
 };
 
@@ -15,13 +16,13 @@ export type Variables = {readonly [name: string]: string | undefined};
  * a variable that is empty. What a variable holds is not looked at again.
  */
 export function expand(given: unknown, environment: Variables): Expanded {
-	const variables = new Map<string, readonly string[]>();
+	const variables = new PathMap<readonly string[]>();
 	const mistakes: Mistake[] = [];
 	const walk = (value: unknown, path: Path): unknown => {
 		if (typeof value === 'string') {
 			const {text, used, problems} = expandText(value, environment);
-			if (used.length > 0) variables.set(pathKey(path), used);
-			mistakes.push(...problems.map(problem => ({path, text: problem})));
+			if (used.length > 0) variables.set(path, used);
+			for (const problem of problems) mistakes.push({path, text: problem});
 			return text;
 		}
 		if (Array.isArray(value)) return value.map((item, index) => walk(item, [...path, index]));

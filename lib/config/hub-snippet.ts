@@ -22,5 +22,5 @@ const snippets: {readonly [client in Client]: (server: Server) => string} = {
 const json = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`;
 
 /** A word as a shell takes it. */
-const quoted = (word: string): string =>
+export const quoted = (word: string): string =>
 	/^[\w./:@=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;

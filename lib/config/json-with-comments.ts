@@ -1,18 +1,22 @@
-import {type Mistake, type Path, pathKey} from './mistakes.js';
+import type {Mistake, Path} from './mistakes.js';
+import {PathMap, type ReadonlyPathMap} from './path-map.js';
 
 /** A text that was understood, or what is wrong with it; and the line that each value is in. */
 export type Parsed = {
 	readonly value: unknown;
-	readonly lines: ReadonlyMap<string, number>;
+	readonly lines: ReadonlyPathMap<number>;
 	readonly mistakes: readonly Mistake[];
 };
 
 /** No configuration is nested deeper. */
 export const MAX_DEPTH = 64;
 
+/** The text of the mistake in a file with too many values. */
+export const tooMany = (maxValues: number): string => `A configuration has at most ${maxValues} values.`;
+
 /** JSON with comments and with commas behind the last item, as editors keep it. A key may not stand twice. */
-export function parseJson(text: string): Parsed {
-	const reader = new Reader(text);
+export function parseJson(text: string, maxValues = Number.POSITIVE_INFINITY): Parsed {
+	const reader = new Reader(text, maxValues);
 	try {
 		return {value: reader.whole(), lines: reader.lines, mistakes: []};
 	} catch (error) {
@@ -41,14 +45,17 @@ const SPACE = /[ \t\r\n]+|\/\/[^\n]*|\/\*[\s\S]*?\*\//y;
 const WORD = /[\w+.-]+/y;
 
 class Reader {
-	readonly lines = new Map<string, number>();
+	readonly lines = new PathMap<number>();
 	readonly #text: string;
+	readonly #maxValues: number;
+	#values = 0;
 	#at = 0;
 	#line = 1;
 	#counted = 0;
 
-	constructor(text: string) {
+	constructor(text: string, maxValues: number) {
 		this.#text = text;
+		this.#maxValues = maxValues;
 	}
 
 	whole(): unknown {
@@ -60,8 +67,9 @@ class Reader {
 
 	#value(path: Path): unknown {
 		if (path.length > MAX_DEPTH) this.#fail('This is nested too deeply.');
+		if (++this.#values > this.#maxValues) this.#fail(tooMany(this.#maxValues));
 		this.#space();
-		if (!this.lines.has(pathKey(path))) this.lines.set(pathKey(path), this.#lineHere());
+		if (!this.lines.has(path)) this.lines.set(path, this.#lineHere());
 		if (this.#takes('{')) return this.#object(path);
 		if (this.#takes('[')) return this.#list(path);
 		return this.#scalar();
@@ -75,7 +83,7 @@ class Reader {
 				this.#text[start] === '"' ? this.#string() : this.#fail('A key in double quotes is missing.');
 			const here = [...path, key];
 			if (entries.has(key)) this.#fail(`The key ${JSON.stringify(key)} stands here twice.`, start);
-			this.lines.set(pathKey(here), this.#lineHere());
+			this.lines.set(here, this.#lineHere());
 			this.#space();
 			if (!this.#takes(':')) this.#fail('A : is missing behind the key.');
 			entries.set(key, this.#value(here));

@@ -26,7 +26,7 @@ function mistakesOf(issue: z.core.$ZodIssue, given: unknown, {path, known}: Plac
 	if (issue.code === 'unrecognized_keys')
 		return issue.keys.map(key => ({
 			path: [...whole, key],
-			text: `This key is not known. ${nearest(key.slice(0, 100), known(inner))}`.trim(),
+			text: `This key is not known. ${nearest(key, known(inner))}`.trim(),
 		}));
 	if (issue.code === 'invalid_key') {
 		const [{message} = {message: 'known'}] = issue.issues;

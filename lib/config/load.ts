@@ -1,15 +1,19 @@
 import {homedir} from 'node:os';
 import {dirname, relative} from 'node:path';
 import process from 'node:process';
-import {BridgeError} from '../errors.js';
 import {expand, type Variables} from './expand.js';
 import {findFile} from './find.js';
-import {invalidFile, type Mistake, type Path, pathKey, pathText} from './mistakes.js';
-import {type Ending, endings, parseText, withLine} from './parse.js';
-import {readText} from './read.js';
+import {writable} from './folder-digest.js';
+import {invalidFile, type Mistake, type Path, pathText} from './mistakes.js';
+import {MAX_VALUES, parseText, withLine} from './parse.js';
+import {PathMap} from './path-map.js';
+import {endingOf, readText} from './read.js';
 import {resolveConfig} from './resolve.js';
 import type {Config} from './schema.js';
 import {literalSecret} from './secrets.js';
+import {requireTrust, requireTrustedPacks} from './trust.js';
+import {TrustStore} from './trust-store.js';
+import {openToWriters} from './writers.js';
 
 /** Where a value comes from. */
 export type Source = {
@@ -25,6 +29,8 @@ export type Loaded = {
 	readonly file: string | undefined;
 	/** Changes whenever the file does. */
 	readonly stamp: string;
+	/** Where the trust in the file is recorded; undefined where it needs none. */
+	readonly trust: TrustStore | undefined;
 	/** Sentences for the log: nothing that is wrong, but something that may not be meant. */
 	readonly warnings: readonly string[];
 	/** Where the value at this path of the file comes from; undefined where the file has none. */
@@ -37,46 +43,76 @@ export type LoadOptions = {
 	readonly environment?: Variables;
 	readonly cwd?: string;
 	readonly home?: string;
+	/** For commands that only show a file: use nothing of what is loaded this way. */
+	readonly allowUntrusted?: boolean;
 };
 
 /** Finds, reads and understands the configuration. All that is wrong with it is told in one error. */
 export async function loadConfig(options: LoadOptions = {}): Promise<Loaded> {
 	const {named, environment = process.env, cwd = process.cwd(), home = homedir()} = options;
-	const file = findFile({named, environment, cwd, home});
-	if (file === undefined) {
+	const found = findFile({named, environment, cwd, home});
+	if (found === undefined) {
 		const {config} = resolveConfig({}, cwd);
 		if (!config) throw new Error('The defaults are no configuration.');
-		return {config, file, stamp: '', warnings: [], source: () => undefined};
+		return {config, file: undefined, stamp: '', trust: undefined, warnings: [], source: () => undefined};
 	}
-	return loadFile(file, environment, cwd);
+	const needsTrust = found.needsTrust && !options.allowUntrusted;
+	return loadFile(found.file, environment, {
+		cwd,
+		trust: needsTrust ? new TrustStore(environment, home) : undefined,
+	});
 }
 
-/** Reads and understands one file, which messages name as seen from `cwd`. */
-export async function loadFile(file: string, environment: Variables, cwd = process.cwd()): Promise<Loaded> {
+export type FileOptions = {
+	/** The folder that messages name the file from. */
+	readonly cwd?: string;
+	/** Where the file has to be recorded, if it needs trust. */
+	readonly trust?: TrustStore | undefined;
+};
+
+/** Reads and understands one file. */
+export async function loadFile(
+	file: string,
+	environment: Variables,
+	{cwd = process.cwd(), trust}: FileOptions = {},
+): Promise<Loaded> {
 	const shown = shownAs(file, cwd);
 	const ending = endingOf(file, shown);
-	const {text, stamp, isOpenToOthers} = await readText(file, shown);
-	const parsed = parseText(text, ending);
+	const trustStamp = await trust?.stamp(file);
+	const {text, stamp, isOpenToOthers, sha256, writers} = await readText(file, shown);
+	if (trust && writers !== undefined) throw writable(file, writers);
+	const entry = trust && (await requireTrust(trust, file, sha256));
+	const parsed = parseText(text, ending, MAX_VALUES);
 	if (parsed.mistakes.length > 0) throw invalidFile(shown, parsed.mistakes);
 	const lined = (mistake: Mistake): Mistake => withLine(mistake, parsed.lines);
 	const expanded = expand(parsed.value, environment);
 	const {config, mistakes, warnings} = resolveConfig(expanded.value, dirname(file));
-	const unset = new Set(expanded.mistakes.map(({path = []}) => pathKey(path)));
+	const unset = new PathMap<true>();
+	for (const {path = []} of expanded.mistakes) unset.set(path, true);
 	// What is empty because its variable is not set need not be told twice.
-	const others = mistakes.filter(({path = []}) => !unset.has(pathKey(path)));
+	const others = mistakes.filter(({path = []}) => !unset.has(path));
 	const all = [...expanded.mistakes, ...others].map(lined);
 	if (!config || all.length > 0) throw invalidFile(shown, all);
+	const packs = entry && config.packs !== undefined && (await requireTrustedPacks(entry, file, config.packs));
 	const secret = isOpenToOthers ? literalSecret(parsed.value) : undefined;
 	const openly: Mistake[] = secret ? [{path: secret, text: OPEN}] : [];
 	return {
-		...{config, file, stamp},
-		warnings: [...warnings, ...openly].map(({path = [], text}) => `${shown}: ${pathText(path)}: ${text}`),
+		...{file, trust, stamp: withTrust(stamp, trustStamp)},
+		config: packs ? {...config, trustedPacks: packs} : config,
+		warnings: [
+			...[...warnings, ...openly].map(({path = [], text}) => `${shown}: ${pathText(path)}: ${text}`),
+			...(trust ? [] : await openToWriters(file, writers, config.packs)),
+		],
 		source: path =>
 			has(expanded.value, path)
-				? {line: parsed.lines.get(pathKey(path)), variables: expanded.variables.get(pathKey(path)) ?? []}
+				? {line: parsed.lines.get(path), variables: expanded.variables.get(path) ?? []}
 				: undefined,
 	};
 }
+
+/** The stamp of a file that needs trust changes with that, too. */
+export const withTrust = (stamp: string, trustStamp: string | undefined): string =>
+	trustStamp === undefined ? stamp : `${stamp} ${trustStamp}`;
 
 const OPEN =
 	'This looks like a secret, and other users of this machine can read the file. Use a variable, or chmod 600.';
@@ -92,14 +128,4 @@ const has = (value: unknown, [key, ...rest]: Path): boolean =>
 function shownAs(file: string, cwd: string): string {
 	const path = relative(cwd, file);
 	return path === '' || path.startsWith('..') ? file : path;
-}
-
-function endingOf(file: string, shown: string): Ending {
-	const ending = endings.find(known => file.toLowerCase().endsWith(known));
-	if (ending) return ending;
-	throw new BridgeError(
-		'ERR_CONFIG_INVALID',
-		`${shown} does not say what it is written in.`,
-		`Its name has to end in ${endings.join(', ')}.`,
-	);
 }

@@ -24,9 +24,6 @@ export const pathText = (path: Path): string =>
 const keyText = (key: string): string =>
 	/^[\w$-]+$/.test(key) ? shortened(key) : printable(JSON.stringify(shortened(key)));
 
-/** The key of a path in maps. */
-export const pathKey = (path: Path): string => JSON.stringify(path);
-
 /** More than anybody mends in one go. */
 const MAX_TOLD = 20;
 

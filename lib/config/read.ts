@@ -1,7 +1,10 @@
+import {createHash} from 'node:crypto';
 import {constants} from 'node:fs';
 import {type FileHandle, open, stat} from 'node:fs/promises';
 import process from 'node:process';
 import {BridgeError} from '../errors.js';
+import {writersOf} from '../store/own-file.js';
+import {type Ending, endings} from './parse.js';
 
 /** No configuration is longer. */
 const MAX_BYTES = 2 ** 20;
@@ -11,6 +14,10 @@ export type FileText = {
 	readonly text: string;
 	readonly stamp: string;
 	readonly isOpenToOthers: boolean;
+	/** The reason why other users can write to it; undefined if they cannot. */
+	readonly writers: string | undefined;
+	/** Of its bytes, in hexadecimal. */
+	readonly sha256: string;
 };
 
 /** Reads a file, but nothing that is longer than a configuration, and no pipe or device that might not end. */
@@ -26,7 +33,14 @@ export async function readText(file: string, shown: string): Promise<FileText> {
 		if (bytes.length > MAX_BYTES)
 			throw unusable(`${shown} is too long.`, `A configuration has at most ${MAX_BYTES} bytes.`);
 		const isOpenToOthers = process.platform !== 'win32' && (found.mode & 0o044n) !== 0n;
-		return {text: decoded(bytes, shown), stamp: stampOf(found), isOpenToOthers};
+		const sha256 = createHash('sha256').update(bytes).digest('hex');
+		return {
+			text: decoded(bytes, shown),
+			stamp: stampOf(found),
+			isOpenToOthers,
+			writers: writersOf(numbers(found)),
+			sha256,
+		};
 	} finally {
 		await handle.close();
 	}
@@ -37,6 +51,10 @@ export async function stampNow(file: string): Promise<string> {
 	const found = await stat(file, {bigint: true}).catch(() => undefined);
 	return found ? stampOf(found) : 'gone';
 }
+
+const numbers = ({uid, gid, mode}: {uid: bigint; gid: bigint; mode: bigint}) => ({
+	...{uid: Number(uid), gid: Number(gid), mode: Number(mode)},
+});
 
 type Facts = {readonly ino: bigint; readonly size: bigint; readonly mtimeNs: bigint};
 const stampOf = ({ino, size, mtimeNs}: Facts): string => `${ino} ${size} ${mtimeNs}`;
@@ -70,3 +88,14 @@ const reason = ({code, message}: NodeJS.ErrnoException): string =>
 
 const unusable = (message: string, remedy: string): BridgeError =>
 	new BridgeError('ERR_CONFIG_INVALID', message, remedy);
+
+/** The syntax of a file, by its name. */
+export function endingOf(file: string, shown: string): Ending {
+	const ending = endings.find(known => file.toLowerCase().endsWith(known));
+	if (ending) return ending;
+	throw new BridgeError(
+		'ERR_CONFIG_INVALID',
+		`The syntax of ${shown} is unknown.`,
+		`Its name has to end in ${endings.join(', ')}.`,
+	);
+}

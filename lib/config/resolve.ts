@@ -1,6 +1,7 @@
 import {resolve as resolvePath} from 'node:path';
 import {isLoopback} from '../loopback.js';
 import {isObject, judge} from './judge.js';
+import {limitsOf} from './limits.js';
 import {defaultListen, listenOf, listenText} from './listen.js';
 import type {Mistake, Path} from './mistakes.js';
 import {type Config, fileShape, type GivenFile, knownKeys, type ServiceConfig} from './schema.js';
@@ -38,7 +39,7 @@ export function resolveConfig(given: unknown, folder: string): Resolved {
 		...[...file.mistakes, ...servers.mistakes],
 		...[...exposed(new Map(entries)), ...openStore(file.value)],
 	];
-	warnings.push(...servers.warnings, ...weakSecret(file.value));
+	addAll(warnings, servers.warnings);
 	if (!file.value || mistakes.length > 0) return {config: undefined, mistakes, warnings};
 	return {config: {...wholeOf(file.value, folder), services: servers.services}, mistakes, warnings};
 }
@@ -50,12 +51,7 @@ const wholeOf = ({limits, ...given}: GivenFile, folder: string): Omit<Config, 's
 	expose: given.expose ?? 'run',
 	startupTimeoutMs: given.startupTimeout ?? 10_000,
 	runTimeoutMs: given.runTimeout ?? 30_000,
-	limits: {
-		messageBytes: limits?.message ?? 64 * 2 ** 20,
-		sessions: limits?.sessions ?? 1000,
-		idleMs: limits?.idle ?? 30 * 60_000,
-		rate: limits?.rate,
-	},
+	limits: limitsOf(limits ?? {}, given.tokens ?? []),
 	packs: given.packs === undefined ? undefined : resolvePath(folder, given.packs),
 	secret: given.secret,
 	advertise: given.advertise,
@@ -75,11 +71,6 @@ function exposed(given: ReadonlyMap<string, unknown>): Mistake[] {
 const openStore = (file: GivenFile | undefined): Mistake[] =>
 	file?.store !== undefined && file.secret === undefined
 		? [{path: ['store'], text: `What is kept there has to be sealed. Set secret: "$\{BRIDGE_SECRET}", too.`}]
-		: [];
-
-const weakSecret = (file: GivenFile | undefined): Mistake[] =>
-	file?.secret !== undefined && file.secret.length < 16
-		? [{path: ['secret'], text: 'Fewer than 16 characters can be guessed.'}]
 		: [];
 
 type Servers = {
@@ -105,12 +96,17 @@ function resolveServers(entries: ReadonlyMap<string, unknown>, folder: string): 
 			const path = [key, name];
 			if (!NAME.test(name)) mistakes.push(misnamed(path, name));
 			const {service, ...odd} = resolveService(name, value, {path, folder});
-			mistakes.push(...odd.mistakes);
-			warnings.push(...odd.warnings);
+			addAll(mistakes, odd.mistakes);
+			addAll(warnings, odd.warnings);
 			if (service) services.set(name, service);
 		}
 	}
 	return {services, mistakes, warnings};
+}
+
+/** Adds mistakes one by one: as arguments of one call, too many of them would overflow the stack. */
+function addAll(to: Mistake[], from: readonly Mistake[]): void {
+	for (const mistake of from) to.push(mistake);
 }
 
 const isEmpty = (given: unknown): boolean =>
@@ -119,8 +115,8 @@ const isEmpty = (given: unknown): boolean =>
 function misnamed(path: Path, name: string): Mistake {
 	const better = name
 		.toLowerCase()
-		.replace(/[^a-z0-9_-]+/g, '-')
-		.replace(/^[-_]+|-+$/g, '')
+		.replace(/[^a-z0-9_]+/g, '-')
+		.replace(/^[-_]+|-$/g, '')
 		.slice(0, 64);
 	const idea = NAME.test(better) ? ` ${better} would do.` : '';
 	const text = `The name of a server is part of its URL: up to 64 of a-z, 0-9, _ and -, the first a letter or digit.`;

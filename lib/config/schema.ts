@@ -7,9 +7,13 @@ import {
 	type Version,
 	versions,
 } from '../protocol/version.js';
-import {durationOf, type RateLimit, rateOf, sizeOf} from '../units.js';
+import {durationOf, rateOf, sizeOf} from '../units.js';
+import type {TrustedPacks} from './folder-digest.js';
 import {isHeaderName, isHeaderValue, ownHeaders} from './headers.js';
+import type {Limits} from './limits.js';
 import {type Listen, listenOf} from './listen.js';
+import {areLong, LEAST_SECRET, NEW_SECRET} from './secret-length.js';
+import {isText, storeOf, urlOf} from './urls.js';
 
 /** How an upstream is spoken to. */
 export type Transport = 'http' | 'sse' | 'ws' | 'stdio';
@@ -19,15 +23,6 @@ export type Expose = 'run' | 'tools' | 'both';
 
 /** Names and values, of headers or of variables. */
 export type Named = {readonly [name: string]: string};
-
-export type Limits = {
-	readonly messageBytes: number;
-	readonly sessions: number;
-	/** How long a session may be silent; 0 for ever. */
-	readonly idleMs: number;
-	/** How often one caller may ask; nobody is counted without. */
-	readonly rate: RateLimit | undefined;
-};
 
 /** The whole configuration, resolved: defaults filled in, variables expanded, paths absolute. */
 export type Config = {
@@ -43,6 +38,8 @@ export type Config = {
 	readonly runTimeoutMs: number;
 	readonly limits: Limits;
 	readonly packs: string | undefined;
+	/** The content that the packs must have; absent where the file needs no trust. */
+	readonly trustedPacks?: TrustedPacks;
 	readonly secret: string | undefined;
 	readonly advertise: URL | undefined;
 	readonly store: URL | undefined;
@@ -85,7 +82,6 @@ const reads = <T>(expected: string, read: (given: unknown) => T | undefined) =>
 		return z.NEVER;
 	});
 
-const isText = (given: unknown): given is string => typeof given === 'string' && !given.includes('\0');
 const textThat = (expected: string, fits: (text: string) => boolean) =>
 	reads(expected, given => (isText(given) && fits(given) ? given : undefined));
 
@@ -106,10 +102,13 @@ const truths = [
 
 const asText = (given: unknown): string =>
 	typeof given === 'number' || typeof given === 'string' ? String(given) : '';
-const size = reads('a size of at least 1KiB and at most 1GiB, like 64MiB', given => {
-	const bytes = sizeOf(asText(given));
-	return bytes !== undefined && bytes >= 2 ** 10 && bytes <= 2 ** 30 ? bytes : undefined;
-});
+const sizeTo = (most: string, limit: number) =>
+	reads(`a size of at least 1KiB and at most ${most}`, given => {
+		const bytes = sizeOf(asText(given));
+		return bytes !== undefined && bytes >= 2 ** 10 && bytes <= limit ? bytes : undefined;
+	});
+const size = sizeTo('1GiB, like 64MiB', 2 ** 30);
+const totalSize = sizeTo('64GiB, like 256MiB', 2 ** 36);
 const duration = reads('a time of at most 24 days, like 90s or 30m; a number alone is seconds', given =>
 	durationOf(asText(given)),
 );
@@ -126,34 +125,16 @@ const count = reads('a whole number from 1 to 1000000', given => {
 	return number >= 1 && number <= 1e6 ? number : undefined;
 });
 
+const quota = reads('a whole number up to 1000000; 0 for no quota', given =>
+	/^\d{1,7}$/.test(asText(given)) && Number(given) <= 1e6 ? Number(given) : undefined,
+);
+
 const rate = reads('so many requests in a second, a minute or an hour, like 10/s, 600/m or 5000/h', given =>
 	rateOf(asText(given)),
 );
 
-const urlOf = (given: unknown, protocols: readonly string[]): URL | undefined => {
-	const url = isText(given) && URL.canParse(given) ? new URL(given) : undefined;
-	return url && protocols.includes(url.protocol) ? url : undefined;
-};
-
 const urlWith = (expected: string, ...protocols: string[]) =>
 	reads(expected, given => urlOf(given, protocols));
-
-/** A URL of Redis, all parts of which can be read. */
-const storeOf = (given: unknown): URL | undefined => {
-	const url = urlOf(given, ['redis:', 'rediss:']);
-	const nodes = url?.searchParams.getAll('node') ?? [];
-	const isReadable = [url?.username, url?.password].every((text = '') => isDecodable(text));
-	return isReadable && nodes.every(node => node !== '' && URL.canParse(`redis://${node}`)) ? url : undefined;
-};
-
-const isDecodable = (text: string): boolean => {
-	try {
-		decodeURIComponent(text);
-		return true;
-	} catch {
-		return false;
-	}
-};
 
 const headerName = textThat('that of a header that can be set', name => {
 	return isHeaderName(name) && !ownHeaders.has(name.toLowerCase());
@@ -163,17 +144,26 @@ const variableName = textThat('that of a variable', name => /^[^=]+$/.test(name)
 const list = <T extends z.ZodType>(item: T) => z.array(item, {error: 'a list'});
 
 const limitsShape = z.strictObject(
-	{message: size.optional(), sessions: count.optional(), idle: duration.optional(), rate: rate.optional()},
-	{error: 'message, sessions, idle and rate'},
+	{
+		...{message: size.optional(), sessions: count.optional(), idle: duration.optional()},
+		...{unread: totalSize.optional(), unreadFor: duration.optional(), rate: rate.optional()},
+		...{clientSessions: quota.optional(), clientRuns: quota.optional(), clientRequests: quota.optional()},
+	},
+	{error: 'names of limits, like sessions, and their values'},
 );
 
 const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/(\*\.)?([a-z0-9._-]+|\[[0-9a-f:]+\])(:(\d{1,5}|\*))?$/i;
 
 /** What a file may hold beside its servers. */
 export const fileShape = z.strictObject({
-	listen: reads('an address and a port, like 127.0.0.1:7411 or [::1]:0', listenOf).optional(),
+	listen: reads(
+		'an address and a port, like 127.0.0.1:7411 or [::1]:0, or a socket with its whole path, like unix:/run/bridge.sock',
+		listenOf,
+	).optional(),
 	tokens: list(
-		textThat('a token: characters without spaces', token => /^[\x21-\x7e]+$/.test(token)),
+		textThat(`a token: ${LEAST_SECRET} characters or more without spaces, as ${NEW_SECRET} prints`, token =>
+			/^[\x21-\x7e]{16,}$/.test(token),
+		),
 	).optional(),
 	origins: list(
 		textThat('an origin, like https://example.com or http://localhost:*', text => ORIGIN.test(text)),
@@ -183,7 +173,10 @@ export const fileShape = z.strictObject({
 	runTimeout: runTime.optional(),
 	limits: limitsShape.optional(),
 	packs: word.optional(),
-	secret: word.optional(),
+	secret: textThat(
+		`text: each line with ${LEAST_SECRET} characters or more, as ${NEW_SECRET} prints`,
+		text => text !== '' && areLong(text),
+	).optional(),
 	advertise: urlWith('a URL that begins with http:// or https://', 'http:', 'https:').optional(),
 	store: reads(
 		'a URL that begins with redis:// or rediss://, its user and password encoded as in URLs',

@@ -16,6 +16,9 @@ type Scalar = string | number | boolean;
 /** A value to be shown, or several below a key. Undefined ones are left out. */
 type Shown = Scalar | readonly string[] | {readonly [key: string]: Shown} | undefined;
 
+/** The column of the places where they come from, at most. */
+const MAX_WIDTH = 60;
+
 type OriginOf = (path: Path) => Origin;
 
 /** The configuration that is in force as YAML, secrets hidden, each value with the place that it comes from. */
@@ -25,7 +28,7 @@ export function showConfig(loaded: Loaded): string {
 		file === undefined ? '# No configuration file: all is as by default.' : `# ${printable(file)}`;
 	const rows = rowsOf(wholeOf(config), [], path => originIn(loaded, path));
 	const lengths = rows.filter(({from}) => from).map(({depth, text}) => depth * 2 + text.length);
-	const width = Math.min(60, Math.max(...lengths));
+	const width = lengths.reduce((width, length) => Math.min(MAX_WIDTH, Math.max(width, length)), 0);
 	const lines = rows.map(({depth, text, from}) => {
 		const line = `${'  '.repeat(depth)}${text}`;
 		return from ? `${line.padEnd(width)}  # ${printable(from)}` : line;
@@ -44,7 +47,12 @@ const wholeOf = ({limits, services, ...config}: Config): Shown => ({
 		message: sizeText(limits.messageBytes),
 		sessions: limits.sessions,
 		idle: durationText(limits.idleMs),
+		unread: sizeText(limits.unreadBytes),
+		unreadFor: durationText(limits.unreadForMs),
 		rate: limits.rate && rateText(limits.rate),
+		clientSessions: limits.clientSessions,
+		clientRuns: limits.clientRuns,
+		clientRequests: limits.clientRequests,
 	},
 	packs: config.packs,
 	secret: config.secret === undefined ? undefined : HIDDEN,

@@ -4,7 +4,7 @@ import process from 'node:process';
 import {BridgeError} from '../errors.js';
 import {settledChanges} from '../settled-changes.js';
 import type {Variables} from './expand.js';
-import {type Loaded, loadFile} from './load.js';
+import {type Loaded, loadFile, withTrust} from './load.js';
 import {stampNow} from './read.js';
 
 export type WatchOptions = {
@@ -24,13 +24,13 @@ export type WatchOptions = {
 /** Reads a configuration again whenever its file changes, be it written to or replaced, until it is closed. */
 export function watchConfig(options: WatchOptions): {close(): void} {
 	const {loaded, environment = process.env, onLoaded, onError, pollMs = 2000, settleMs = 100} = options;
-	const {file} = loaded;
+	const {file, trust} = loaded;
 	if (file === undefined) return {close: () => {}};
 	let isClosed = false;
 	const read = async (stamp: string): Promise<string> => {
 		try {
 			await refuseEmpty(file);
-			const next = await loadFile(file, environment);
+			const next = await loadFile(file, environment, {trust});
 			if (!isClosed) onLoaded(next);
 			return next.stamp;
 		} catch (error) {
@@ -41,7 +41,8 @@ export function watchConfig(options: WatchOptions): {close(): void} {
 	};
 	const changes = settledChanges({
 		...{pollMs, settleMs, known: loaded.stamp, folder: dirname(file)},
-		stamp: () => stampNow(file),
+		// A change that is not trusted yet is read again when `bridge trust` has recorded it.
+		stamp: async () => withTrust(await stampNow(file), await trust?.stamp(file)),
 		concerns: name => name === basename(file),
 		onChange: read,
 	});

@@ -29,6 +29,8 @@ const defaults: Flags = {
 	cacheTools: false,
 	printClient: undefined,
 	mcpPort: undefined,
+	mcpToken: undefined,
+	logRoot: undefined,
 	rawLog: {log: undefined, format: undefined},
 	conn: undefined,
 	direction: undefined,
@@ -42,6 +44,8 @@ const defaults: Flags = {
 		isYes: false,
 		isForUser: false,
 		isFollowing: false,
+		isListing: false,
+		isRemoving: false,
 	},
 	replay: noReplayFlags,
 };

@@ -7,7 +7,7 @@ test('FR-13.4 config shows what sessions go by, each value with its place', asyn
 	const {run, put, cwd, env} = newHome(t, {ATM_TEAM: 'red'});
 	const own = put(
 		'.config/atm/config.toml',
-		'[plugins.codex-mcp]\nmodel = "big"\nsandbox = "read-only"\n[plugins.codex-mcp.roles.deep]\nreasoning_effort = "high"',
+		'[plugins.codex-mcp]\nmodel = "big"\nsandbox = "danger-full-access"\n[plugins.codex-mcp.roles.deep]\nreasoning_effort = "high"',
 	);
 	mkdirSync(join(cwd, '.git'));
 	writeFileSync(join(cwd, '.atm.toml'), '[plugins.atm-agent-mcp]\nsandbox = "workspace-write"');
@@ -35,7 +35,7 @@ test('K1 FR-12.3 config warns of what a cloned repository may not say, and --tru
 	const careful = await run('config');
 	t.regex(
 		careful.stderr,
-		/\.atm\.toml: \[plugins\.codex-mcp\]\.codex_bin is ignored: it names a program to run\. If you trust .*, say --trust/,
+		/\.atm\.toml: \[plugins\.codex-mcp\]\.codex_bin is ignored: it names a program to run\. If you trust .*, use --trust/,
 	);
 	t.regex(careful.out, /^codex_bin: codex +# default$/m);
 	const trusting = await run('config', '--trust');

@@ -1,4 +1,4 @@
-import {mkdir, writeFile} from 'node:fs/promises';
+import {mkdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import process from 'node:process';
 import test from 'ava';
@@ -6,7 +6,11 @@ import {configFixture} from '../config/support.js';
 import {newFolder} from '../faults/support.js';
 import {runBridge} from '../helpers/bridge.js';
 
-const secrets = {BRIDGE_TOKEN: 'hunter2', BRIDGE_SECRET: 'hunter2hunter2hunter2', LEGACY_KEY: 'hunter2'};
+const secrets = {
+	BRIDGE_TOKEN: 'hunter2hunter2hunter2',
+	BRIDGE_SECRET: 'hunter2hunter2hunter2',
+	LEGACY_KEY: 'hunter2',
+};
 const env = {...process.env, ...secrets};
 
 test.serial('Custom config path: the configuration is loaded from where --config says', async t => {
@@ -38,7 +42,9 @@ test.serial('config finds the file in $BRIDGE_CONFIG, here, and at home', async 
 
 for (const name of ['whole.yaml', 'whole.json', 'whole.toml'])
 	test.serial(`K4 config --check ${name} shows what holds, secrets hidden, and ends with 0`, async t => {
-		const {code, stdout, stderr} = await runBridge(['config', '--check', configFixture(name)], '', {env});
+		const file = join(await newFolder(t), name);
+		await writeFile(file, await readFile(configFixture(name)), {mode: 0o600});
+		const {code, stdout, stderr} = await runBridge(['config', '--check', file], '', {env});
 		t.is(code, 0, stderr);
 		t.is(stderr, '');
 		const text = stdout.join('\n');
@@ -71,7 +77,7 @@ test.serial(
 		t.is(code, 0);
 		t.regex(
 			stderr,
-			/^bridge: bridge\.yaml: servers\.a\.url: It is used as https:\/\/, .*insecure: true.*\n$/,
+			/^bridge: .*not trusted.*\nbridge: bridge\.yaml: servers\.a\.url: It is used as https:\/\/, .*insecure: true.*\n$/,
 		);
 		t.regex(stdout.join('\n'), /url: https:\/\/example\.com\/mcp /);
 	},

@@ -18,14 +18,14 @@ const broken: {readonly [name: string]: readonly RegExp[]} = {
 	'duplicate-service.toml': [/toml:3:\d+: This is no TOML: .*already defined/],
 	'bad-url-scheme.yaml': [/yaml:3: servers\.old\.url: Expected a URL that begins with http:\/\//],
 	'no-url.yaml': [/yaml:3: servers\.old\.url: Expected a URL/],
-	'syntax.yaml': [/yaml:3:1: This is no YAML: /],
+	'syntax.yaml': [/yaml:3:1: This is not YAML: /],
 	'syntax.json': [/json:3:3: A , or } is missing\./],
 	'syntax.toml': [/toml:1:\d+: This is no TOML: /],
 	'a-list.yaml': [/yaml: Expected keys and values\./],
 	'open-to-all.yaml': [/yaml:1: listen: 0\.0\.0\.0:7411 can be reached/, /127\.0\.0\.1:7411, or set tokens/],
 	'both-names.yaml': [/yaml:3: mcpServers: This is another name of servers/],
-	'alias-of-nothing.yaml': [/yaml:3:\d+: This is no YAML: |Aliases are used/],
-	'two-documents.yaml': [/yaml:2:1: This is no YAML: /],
+	'alias-of-nothing.yaml': [/yaml:3:\d+: This is not YAML: |Aliases are used/],
+	'two-documents.yaml': [/yaml:2:1: This is not YAML: /],
 };
 
 test('K2 every broken file of the fixtures is in the table', t => {

@@ -1,7 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
 import {expand} from '../../lib/config/expand.js';
-import {pathKey} from '../../lib/config/mistakes.js';
 
 const environment = {NAME: 'value', EMPTY: '', NESTED: `$\{NAME}`, _x1: 'under'};
 
@@ -48,7 +47,8 @@ test('expands values only, never keys', t => {
 
 test('tells which variables a value is made of', t => {
 	const {variables} = expand({a: ['x', `$\{NAME}$\{NONE:-}`]}, environment);
-	t.deepEqual([...variables], [[pathKey(['a', 1]), ['NAME', 'NONE']]]);
+	t.deepEqual(variables.get(['a', 1]), ['NAME', 'NONE']);
+	t.false(variables.has(['a', 0]));
 });
 
 test('tells of every mistake', t => {

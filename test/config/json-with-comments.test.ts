@@ -1,7 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
 import {parseJson} from '../../lib/config/json-with-comments.js';
-import {pathKey} from '../../lib/config/mistakes.js';
 
 const plain = fc
 	.jsonValue({maxDepth: 4})
@@ -52,9 +51,9 @@ test('keeps every key as data', t => {
 
 test('notes the line of each key and item', t => {
 	const {lines} = parseJson('{\n"a": {\n\n"b": [\n1,\n2]}}');
-	t.is(lines.get(pathKey(['a'])), 2);
-	t.is(lines.get(pathKey(['a', 'b'])), 4);
-	t.is(lines.get(pathKey(['a', 'b', 1])), 6);
+	t.is(lines.get(['a']), 2);
+	t.is(lines.get(['a', 'b']), 4);
+	t.is(lines.get(['a', 'b', 1]), 6);
 });
 
 for (const [text, line, column, says] of [

@@ -1,3 +1,4 @@
+import {availableParallelism} from 'node:os';
 import test from 'ava';
 import {resolveConfig} from '../../lib/config/resolve.js';
 import type {Config} from '../../lib/config/schema.js';
@@ -39,7 +40,7 @@ for (const listen of ['0.0.0.0:1', '[::]:1', '192.168.1.1:1', 'example.com:1'])
 		t.regex(wrong, /^listen: .*can be reached from other machines/);
 		t.regex(wrong, /Listen on 127\.0\.0\.1:1, or set tokens/);
 		t.deepEqual(wrongs({listen, tokens: []}).length, 1);
-		t.deepEqual(wrongs({listen, tokens: ['t']}), []);
+		t.deepEqual(wrongs({listen, tokens: ['a-token-of-sixteen']}), []);
 	});
 
 for (const [given, says] of [
@@ -60,8 +61,14 @@ for (const [given, says] of [
 	[{limits: {rate: '0/s'}}, /^limits\.rate: Expected so many requests in a second/],
 	[{limits: {rate: '10/d'}}, /^limits\.rate: Expected so many requests in a second/],
 	[{limits: {rate: 10}}, /^limits\.rate: Expected so many requests in a second/],
-	[{limits: []}, /^limits: Expected message, sessions, idle and rate, found a list/],
-	[{secret: ''}, /^secret: Expected text, found nothing/],
+	[
+		{limits: {clientSessions: -1}},
+		/^limits\.clientSessions: Expected a whole number up to 1000000; 0 for no quota/,
+	],
+	[{limits: {clientRuns: '1.5'}}, /^limits\.clientRuns: Expected a whole number/],
+	[{limits: {clientRequests: 'half'}}, /^limits\.clientRequests: Expected a whole number/],
+	[{limits: []}, /^limits: Expected names of limits, like sessions, and their values, found a list/],
+	[{secret: ''}, /^secret: Expected text: .*, found nothing/],
 	[{advertise: 'bridge-1:7411'}, /^advertise: Expected a URL/],
 	[{store: 'http://x'}, /^store: Expected a URL that begins with redis/],
 	[{packs: 'a\0b'}, /^packs: Expected text/],
@@ -79,10 +86,13 @@ for (const [given, says] of [
 
 test('takes what variables hold, which is always text', t => {
 	const {limits, services} = configOf({
-		limits: {sessions: '5', message: '2048', idle: '0', rate: '600/m'},
+		limits: {sessions: '5', message: '2048', idle: '0', unread: '1MiB', unreadFor: '90', rate: '600/m'},
 		servers: {a: {command: 'x', enabled: 'false', cacheTools: 'true', timeout: '2.5'}},
 	});
-	t.deepEqual(limits, {sessions: 5, messageBytes: 2048, idleMs: 0, rate: {count: 600, windowMs: 60_000}});
+	t.like(limits, {
+		...{sessions: 5, messageBytes: 2048, idleMs: 0},
+		...{unreadBytes: 2 ** 20, unreadForMs: 90_000, rate: {count: 600, windowMs: 60_000}},
+	});
 	t.like(services.get('a'), {enabled: false, cacheTools: true, timeoutMs: 2500});
 });
 
@@ -114,11 +124,17 @@ test('a name that is refused comes with one that would do', t => {
 	t.regex(wrongs({servers: {'My Server!': {command: 'x'}}})[0] ?? '', / my-server would do\.$/);
 });
 
-test('a short secret is warned of', t => {
-	const {warnings} = resolveConfig({secret: 'short'}, folder);
-	t.is(warnings.length, 1);
-	t.false(JSON.stringify(warnings).includes('short"'));
-});
+for (const [given, key] of [
+	[{tokens: ['a-token-of-sixteen', 'fifteen-letters']}, 'tokens.1'],
+	[{secret: 'fifteen-letters'}, 'secret'],
+	[{secret: 'a secret of some length\nfifteen-letters'}, 'secret'],
+] as const)
+	test(`rejects ${JSON.stringify(given)}, and prints how to make a longer one [SEC-D21]`, t => {
+		const [wrong = ''] = wrongs(given);
+		t.true(wrong.startsWith(`${key}: Expected`), wrong);
+		t.regex(wrong, /16 characters or more.*openssl rand -hex 16/);
+		t.false(wrong.includes('fifteen'));
+	});
 
 test('packs are looked for beside the file', t => {
 	t.is(configOf({packs: './packs'}).packs, '/etc/bridge/packs');
@@ -142,4 +158,16 @@ test('K2 a store that cannot be read in full is told of, and never shown', t => 
 		t.regex(found, /^store: Expected a URL that begins with redis:\/\/ or rediss:\/\//);
 		t.false(found.includes('100%'));
 	}
+});
+
+test('a client gets half of each limit if there are several tokens [SEC-D18]', t => {
+	const tokens = ['token-of-client-a', 'token-of-client-b'];
+	const half = Math.floor(Math.max(4, availableParallelism()) / 2);
+	t.like(configOf({tokens}).limits, {clientSessions: 500, clientRuns: half, clientRequests: 512});
+	t.like(configOf({tokens, limits: {sessions: 1}}).limits, {clientSessions: 1});
+	const own = {clientSessions: 7, clientRuns: 0, clientRequests: 9};
+	t.like(configOf({tokens, limits: own}).limits, own);
+	t.like(configOf({limits: own}).limits, own);
+	for (const alone of [{}, {tokens: tokens.slice(1)}, {tokens: [tokens[0], tokens[0]]}])
+		t.is(configOf(alone).limits.clientSessions, undefined);
 });

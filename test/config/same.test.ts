@@ -34,12 +34,12 @@ const local = fc.record({
 });
 const file = fc.record({
 	listen: optional(fc.constantFrom<string | number>('127.0.0.1:1', 'localhost:0', '[::1]:9', 7)),
-	tokens: optional(fc.array(fc.stringMatching(/^[\x21-\x7e]{1,20}$/), {maxLength: 3})),
+	tokens: optional(fc.array(fc.stringMatching(/^[\x21-\x7e]{16,30}$/), {maxLength: 3})),
 	expose: optional(fc.constantFrom('run', 'tools', 'both')),
 	limits: optional(
 		fc.record({message: fc.constant('1MiB'), sessions: optional(fc.integer({min: 1, max: 1e6}))}),
 	),
-	secret: optional(text),
+	secret: optional(fc.stringMatching(/^[\x21-\x7e]{16,30}$/)),
 	servers: fc.dictionary(fc.stringMatching(/^[a-z0-9][a-z0-9_-]{0,20}$/), fc.oneof(remote, local), {
 		maxKeys: 4,
 	}),

@@ -6,7 +6,7 @@ import {newFolder} from '../faults/support.js';
 import {comparable, configFixture, loaded} from './support.js';
 
 const environment = {
-	BRIDGE_TOKEN: 'hunter2',
+	BRIDGE_TOKEN: 'hunter2hunter2hunter2',
 	BRIDGE_SECRET: 'hunter2-hunter2-hunter2',
 	LEGACY_KEY: 'hunter2',
 };
@@ -59,7 +59,7 @@ test('shows the defaults where there is no file', async t => {
 		expose: 'run',
 		startupTimeout: '10s',
 		runTimeout: '30s',
-		limits: {message: '64MiB', sessions: 1000, idle: '30m'},
+		limits: {message: '64MiB', sessions: 1000, idle: '30m', unread: '256MiB', unreadFor: '1m'},
 		servers: {},
 	});
 	t.is(placeOf(text, 'listen:'), 'default');
@@ -70,7 +70,7 @@ test('K4 shows no secret, wherever it stands', async t => {
 		await loaded(
 			t,
 			JSON.stringify({
-				tokens: ['hunter2'],
+				tokens: ['hunter2hunter2hunter2'],
 				secret: 'hunter2hunter2hunter2',
 				store: 'redis://:hunter2@store/0?password=hunter2',
 				advertise: 'http://hunter2@bridge-1:7411',

@@ -12,6 +12,9 @@ import {newFolder} from '../faults/support.js';
 export const configFixture = (name: string): string =>
 	fileURLToPath(new URL(`../../../fixtures/config/${name}`, import.meta.url));
 
+/** Whether a warning is about what a file holds, and not about who can write to it: a clone may belong to any user. */
+export const isAboutContent = (warning: string): boolean => !warning.includes('other users can run programs');
+
 /** Writes a file into a folder of its own. */
 export async function written(t: ExecutionContext, name: string, text: string | Uint8Array): Promise<string> {
 	const file = join(await newFolder(t), name);

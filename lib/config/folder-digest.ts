@@ -1,0 +1,98 @@
+import {createHash, type Hash} from 'node:crypto';
+import {constants, type Stats} from 'node:fs';
+import {open, readdir, stat} from 'node:fs/promises';
+import {join} from 'node:path';
+import {BridgeError} from '../errors.js';
+import {printable} from '../printable.js';
+import {writersOf} from '../store/own-file.js';
+import {quoted} from './hub-snippet.js';
+
+/** What `bridge trust` has recorded of a folder of packs. */
+export type TrustedPacks = {
+	/** The digest of the folder. */
+	readonly sha256: string;
+	/** The configuration file, for messages. */
+	readonly file: string;
+};
+
+/** Limits of one folder, with all folders in it. */
+const MAX_FILES = 2000;
+const MAX_BYTES = 64 * 2 ** 20;
+
+type Budget = {files: number; bytes: number};
+
+/**
+ * The SHA-256 of the names and contents of all files below a folder. Rejects files that other users can write. Follows
+ * links, as Node does when it loads a module. Excludes `.git`, which changes with every git command: a clone cannot
+ * contain files there.
+ */
+export async function folderDigest(folder: string): Promise<string> {
+	const hash = createHash('sha256');
+	const found = await stat(folder).catch(() => undefined);
+	if (found) requireOwn(folder, found);
+	await addFolder(hash, folder, '', {files: 0, bytes: 0});
+	return hash.digest('hex');
+}
+
+async function addFolder(hash: Hash, root: string, inside: string, budget: Budget): Promise<void> {
+	const names = await readdir(join(root, inside)).catch(() => undefined);
+	if (!names) return add(hash, inside, 'missing');
+	for (const name of names.sort()) {
+		if (name === '.git') continue;
+		if (++budget.files > MAX_FILES) throw tooLarge(root);
+		const path = join(inside, name);
+		const found = await stat(join(root, path)).catch(() => undefined);
+		if (found) requireOwn(join(root, path), found);
+		if (found?.isDirectory()) {
+			add(hash, path, 'folder');
+			await addFolder(hash, root, path, budget);
+		} else add(hash, path, found?.isFile() ? await contentOf(root, path, budget) : 'other');
+	}
+}
+
+/** Rejects files of other users, who could replace them between the check and the use. */
+function requireOwn(path: string, found: Stats): void {
+	const writers = writersOf(found);
+	if (writers !== undefined) throw writable(path, writers);
+}
+
+/** Adds an entry as JSON, so that different folders never hash the same text. */
+const add = (hash: Hash, path: string, content: string): void =>
+	void hash.update(`${JSON.stringify([path, content])}\n`);
+
+async function contentOf(root: string, path: string, budget: Budget): Promise<string> {
+	const handle = await open(join(root, path), constants.O_RDONLY | constants.O_NONBLOCK).catch(
+		() => undefined,
+	);
+	if (!handle) return 'unreadable';
+	const hash = createHash('sha256');
+	try {
+		for await (const chunk of handle.createReadStream({autoClose: false})) {
+			budget.bytes += (chunk as Buffer).length;
+			if (budget.bytes > MAX_BYTES) throw tooLarge(root);
+			hash.update(chunk as Buffer);
+		}
+	} catch (error) {
+		// A link may lead to a file of the system that cannot be read.
+		if (error instanceof BridgeError) throw error;
+		return 'unreadable';
+	} finally {
+		await handle.close();
+	}
+	return hash.digest('hex');
+}
+
+/** The error for a file that runs code, was found in a working directory, and can be written by other users. */
+export const writable = (path: string, writers: string): BridgeError =>
+	new BridgeError(
+		'ERR_CONFIG_INVALID',
+		printable(`${path} is not used: ${writers}, and its commands would run as you.`),
+		`Make sure that you own it, and run: chmod go-w ${quoted(path)}`,
+	);
+
+const tooLarge = (folder: string): BridgeError =>
+	new BridgeError(
+		'ERR_CONFIG_INVALID',
+		`The folder of packs ${folder} cannot be trusted: it has more than ${MAX_FILES} files, or more than ${MAX_BYTES / 2 ** 20} MiB.`,
+		'Move the packs to a separate folder, or name the configuration with --config, which needs no trust.',
+	);

@@ -1,0 +1,18 @@
+/** Characters that tokens and secrets need: fewer can be guessed. */
+export const LEAST_SECRET = 16;
+/** A command that prints one. */
+export const NEW_SECRET = 'openssl rand -hex 16';
+
+/** The secrets in a text, one a line. */
+export const secretLines = (text: string): string[] =>
+	text
+		.split(/\r?\n/)
+		.map(line => line.trim())
+		.filter(line => line !== '');
+
+/** Whether each secret in a text is long enough. Those in a file are checked when that is read. */
+export const areLong = (text: string): boolean =>
+	text.startsWith(SECRET_FILE) || secretLines(text).every(line => line.length >= LEAST_SECRET);
+
+/** The prefix of a secret that is read from a file. */
+export const SECRET_FILE = 'file:';

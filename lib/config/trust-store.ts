@@ -1,0 +1,106 @@
+import {createHash} from 'node:crypto';
+import {readdir, stat, unlink} from 'node:fs/promises';
+import {homedir} from 'node:os';
+import {basename, dirname, join, resolve} from 'node:path';
+import * as z from 'zod';
+import {writeAtomically} from '../store/atomic-file.js';
+import {makeFolder} from '../store/make-folder.js';
+import {ownState} from '../store/own-state.js';
+import {readPlainText} from '../store/read-plain.js';
+import type {Variables} from './expand.js';
+import {realPath} from './find.js';
+import {stampNow} from './read.js';
+
+const entryShape = z.object({
+	path: z.string(),
+	sha256: z.string(),
+	packs: z.object({folder: z.string(), sha256: z.string()}).optional(),
+});
+
+/** A configuration file as it was when it was trusted: its content, and that of its packs. */
+export type TrustEntry = z.infer<typeof entryShape>;
+
+/** Over this number, the oldest entry is removed. */
+const MAX_ENTRIES = 1000;
+const MAX_ENTRY_BYTES = 64 * 1024;
+
+/**
+ * The records of `bridge trust`: one file for each configuration, so that two processes never overwrite each other's entries.
+ * An entry is for a name in a folder whose links are resolved: a link to a trusted file elsewhere is
+ * not trusted, since the relative paths in it would name other files.
+ */
+export class TrustStore {
+	readonly #folder: string;
+
+	constructor(environment: Variables, home = homedir()) {
+		this.#folder = join(ownState(environment, home), 'trusted');
+	}
+
+	/** The entry of a file, by the path that it has now. */
+	find(file: string): Promise<TrustEntry | undefined> {
+		return this.#read(this.#entryFile(file));
+	}
+
+	async add(entry: TrustEntry): Promise<void> {
+		await makeFolder(this.#folder);
+		await writeAtomically(this.#entryFile(entry.path), `${JSON.stringify(entry)}\n`);
+		const aged = await this.#byAge();
+		for (const old of aged.slice(0, Math.max(0, aged.length - MAX_ENTRIES)))
+			await unlink(old).catch(() => {});
+	}
+
+	/** Removes an entry. Resolves to whether there was one. */
+	remove(file: string): Promise<boolean> {
+		return unlink(this.#entryFile(file)).then(
+			() => true,
+			(error: NodeJS.ErrnoException) => {
+				if (error.code === 'ENOENT') return false;
+				throw error;
+			},
+		);
+	}
+
+	/** The paths of all trusted files. */
+	async list(): Promise<string[]> {
+		const entries = await Promise.all((await this.#byAge()).map(file => this.#read(file)));
+		return entries.flatMap(entry => entry?.path ?? []).sort();
+	}
+
+	/** Changes whenever the entry of a file does. */
+	stamp(file: string): Promise<string> {
+		return stampNow(this.#entryFile(file));
+	}
+
+	#entryFile(file: string): string {
+		const name = createHash('sha256').update(keyOf(file)).digest('hex');
+		return join(this.#folder, `${name}.json`);
+	}
+
+	/** Reads an entry. A file that is not a valid entry is ignored. */
+	async #read(file: string): Promise<TrustEntry | undefined> {
+		try {
+			const text = await readPlainText(file, MAX_ENTRY_BYTES, {isOwn: true});
+			const entry = text === undefined ? undefined : entryShape.parse(JSON.parse(text));
+			return entry && this.#entryFile(entry.path) === file ? entry : undefined;
+		} catch {
+			return;
+		}
+	}
+
+	async #byAge(): Promise<string[]> {
+		const names = await readdir(this.#folder).catch(() => []);
+		const files = names
+			.filter(name => /^[0-9a-f]{64}\.json$/.test(name))
+			.map(name => join(this.#folder, name));
+		const aged = await Promise.all(
+			files.map(async file => ({file, time: (await stat(file).catch(() => undefined))?.mtimeMs ?? 0})),
+		);
+		return aged.sort((a, b) => a.time - b.time).map(({file}) => file);
+	}
+}
+
+/** The key of a file: its name, in its folder with links resolved. */
+export const keyOf = (file: string): string => {
+	const path = resolve(file);
+	return join(realPath(dirname(path)), basename(path));
+};
