@@ -1,18 +1,20 @@
 import type {IncomingMessage, ServerResponse} from 'node:http';
 import {type Answered, type AnswerOptions, answerTo} from '../lib/control/answer.js';
 import {local} from '../lib/envelope.js';
-import {internalError, notAnAnswer} from '../lib/gateway/refusals.js';
+import {notAnAnswer} from '../lib/gateway/refusals.js';
 import {only} from '../lib/gateway/replies.js';
 import type {Answers} from '../lib/http/answers.js';
 import {Guard} from '../lib/http/guard.js';
 import {acceptedBy, bodyProblem, readBody} from '../lib/http/read-body.js';
-import {type Refused, refuse} from '../lib/http/refuse.js';
+import {internalError, type Refused, refuse} from '../lib/http/refuse.js';
 import {ALL, targetOf} from '../lib/http/target.js';
 import {type Log, logBug} from '../lib/log.js';
 import {wholeMessage} from '../lib/transports/whole-message.js';
 
 export type ControlOptions = AnswerOptions & {
 	readonly log: Log;
+	/** The token that clients need, if they do. */
+	readonly token?: string | undefined;
 	/** What is on its way to clients. */
 	readonly answers: Answers;
 };
@@ -21,11 +23,12 @@ export type ControlOptions = AnswerOptions & {
 const MAX_BODY = 2 ** 20;
 
 /** The MCP server that steers raw.ts. Read it down: a request goes as far as it may. */
-export function control({log, answers, ...options}: ControlOptions) {
-	const guard = new Guard({hosts: [], origins: [], tokens: []});
+export function control({log, answers, token, ...options}: ControlOptions) {
+	const guard = new Guard({hosts: [], origins: [], tokens: token === undefined ? [] : [token]});
 	const problemOf = (req: IncomingMessage): Refused | undefined => {
 		const foreign = guard.refusal(req); //                 browsers of others, and names of others
 		if (foreign) return toldOf(log, req, foreign);
+		if (!guard.knows(req, true)) return noToken; //        a client without the token, if there is one
 		const target = targetOf(req.url ?? '');
 		if (target.kind !== 'mcp' || target.service !== ALL) return nothingThere; //  /mcp and nothing else
 		const {json, events} = acceptedBy(req);
@@ -78,5 +81,12 @@ function toldOf(log: Log, {headers: {host, origin}}: IncomingMessage, refused: R
 	if (refused.status === 403) log.warn(event, `${refused.message}.`, {host, origin});
 	return refused;
 }
+
+const noToken: Refused = {
+	status: 401,
+	message:
+		'Unauthorized: send Authorization: Bearer TOKEN, with the token of --mcp-token or BRIDGE_MCP_TOKEN',
+	headers: {'www-authenticate': 'Bearer realm="bridge raw"'},
+};
 
 const nothingThere: Refused = {status: 404, message: 'There is nothing here. The endpoint is /mcp.'};

@@ -68,7 +68,9 @@ export const converseThrough =
 	(options: GatewayOptions): Converse =>
 	(client: Endpoint, conversation: Conversation) => {
 		const {service, session, caller, watch, carriage} = conversation;
-		const upstream = service.open(session, caller.authorization, {watch, carriage});
+		const upstream = service.open(session, caller.authorization, {
+			...{watch, carriage, token: caller.token},
+		});
 		const ended = service.begun(session);
 		const taps = options.taps(client.name, service.config.name);
 		const link = connect(client, gateway(conversation, options, taps), upstream, error => {

@@ -1,10 +1,13 @@
 import {constants} from 'node:fs';
 import {access} from 'node:fs/promises';
-import {resolve} from 'node:path';
+import {join, resolve} from 'node:path';
 import {BridgeError} from '../errors.js';
+import {checkDestination} from '../store/append.js';
 import type {Closed} from '../store/background-log.js';
-import {checkFormat} from '../store/file-name.js';
+import {microseconds} from '../store/clock.js';
+import {checkFormat, fileName} from '../store/file-name.js';
 import {makeFolder} from '../store/make-folder.js';
+import {UnsafeFile} from '../store/own-file.js';
 import type {Line} from '../store/records.js';
 import type {Destination} from '../store/traffic-log.js';
 
@@ -56,6 +59,11 @@ export class Destinations {
 		return nameOf(found?.directory ?? null);
 	}
 
+	/** The format of names where none is given. */
+	get format(): string {
+		return this.#options.format;
+	}
+
 	/** Begins to log to a folder, or to stdout. Who is logged to already hears of it again. */
 	async start(directory: string | null, given?: string): Promise<void> {
 		const {log, format: usual} = this.#options;
@@ -65,7 +73,7 @@ export class Destinations {
 			return;
 		}
 		const format = given ?? usual;
-		await prepare(directory, format);
+		await prepare(resolve(directory), format);
 		this.#open({directory, format});
 		log.add(event('start-logging', {directory, filename_format: format}));
 	}
@@ -140,9 +148,11 @@ async function prepare(directory: string, format: string): Promise<void> {
 	try {
 		await makeFolder(directory);
 		await access(directory, constants.W_OK);
+		await checkDestination(join(directory, fileName(format, microseconds())));
 	} catch (error) {
 		const message = `The traffic log cannot be written to ${directory}: ${(error as Error).message}.`;
-		throw new BridgeError('ERR_CONFIG_INVALID', message, 'Name a folder that can be written to.');
+		const remedy = error instanceof UnsafeFile ? error.remedy : 'Name a folder that can be written to.';
+		throw new BridgeError('ERR_CONFIG_INVALID', message, remedy);
 	}
 }
 

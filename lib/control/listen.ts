@@ -10,7 +10,7 @@ const ATTEMPTS = 10;
 /** A server on both addresses of this machine, so that it is there for whatever `localhost` is taken for. */
 export type LocalServer = {readonly port: number; readonly servers: readonly Server[]};
 
-export type ListenLocallyOptions = Pick<HttpServerOptions, 'onDropped' | 'onTrouble'> & {
+export type ListenLocallyOptions = Pick<HttpServerOptions, 'admit' | 'onBug' | 'onDropped' | 'onTrouble'> & {
 	/** 0 for any that is free. */
 	readonly port: number;
 	readonly handle: RequestListener;

@@ -12,6 +12,7 @@ export type Rule = {
 const LOOPBACK = '127.0.0.1';
 const MAX_PORT = 65_535;
 const host = String.raw`\[([0-9a-f:.]+(?:%[\w.-]+)?)\]|([a-z0-9_](?:[a-z0-9._-]*))`;
+/** Compiled from constants. */
 const pattern = new RegExp(`^(?:(?:${host}):)?(\\d{1,5}):(?:${host}):(\\d{1,5})$`, 'i');
 
 /** Reads `LOCAL:HOST:PORT`, where LOCAL is a port, or an address of this machine and a port. */
@@ -37,7 +38,7 @@ export function ruleFrom(localPort: unknown, targetHost: unknown, targetPort: un
 	if (!isPort(localPort)) return `local_port has to be an integer from 1 to ${MAX_PORT}`;
 	if (!isPort(targetPort)) return `target_port has to be an integer from 1 to ${MAX_PORT}`;
 	const given = typeof targetHost === 'string' ? targetHost : '';
-	const bracketed = /^[0-9a-f:.]*:[0-9a-f:.]*$/i.test(given) ? `[${given}]` : given;
+	const bracketed = given.includes(':') && /^[0-9a-f:.]*$/i.test(given) ? `[${given}]` : given;
 	return (
 		read(`${localPort}:${bracketed}:${targetPort}`) ?? 'target_host has to be the name or address of a host'
 	);

@@ -2,6 +2,7 @@ import {BridgeError} from '../errors.js';
 import {isObject, type JsonObject} from '../protocol/json.js';
 import type {Connections} from './connections.js';
 import type {Destinations} from './destinations.js';
+import {checkLogPlace} from './log-place.js';
 import type {Ports} from './ports.js';
 import {ruleFrom, targetText} from './rule.js';
 
@@ -10,6 +11,8 @@ export type Controlled = {
 	readonly ports: Ports;
 	readonly destinations: Destinations;
 	readonly connections: Connections;
+	/** The only folder that `start-logging` may write to, if there is one. */
+	readonly logRoot?: string | undefined;
 	/** Ends the program, once the answer to the call is out. */
 	readonly shutDown: () => void;
 };
@@ -105,11 +108,12 @@ export async function callTool(name: unknown, args: unknown, controlled: Control
 	return tool.call(args ?? {}, controlled);
 }
 
-async function startLogging(args: JsonObject, {destinations}: Controlled): Promise<string> {
+async function startLogging(args: JsonObject, {destinations, logRoot}: Controlled): Promise<string> {
 	const {directory: given = null, filename_format: format} = args;
 	const folder = checkedFolder(given);
 	if (format !== undefined && (typeof format !== 'string' || format === ''))
 		throw wrong('filename_format has to be a string');
+	if (folder !== null) await checkLogPlace(folder, format ?? destinations.format, logRoot);
 	await destinations.start(folder, format);
 	return `Logging started: ${folder ?? 'STDOUT'}`;
 }

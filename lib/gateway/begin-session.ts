@@ -12,11 +12,14 @@ import {HttpSession} from '../transports/http-server.js';
 import {type Caller, Conversation, type Converse} from './conversation.js';
 import type {Service} from './service.js';
 import {newSessionId, type Sessions} from './sessions.js';
+import type {Tallies} from './tallies.js';
 
 export type Ground = {
 	readonly log: Log;
 	readonly sessions: Sessions;
 	readonly converse: Converse;
+	/** The pending requests of each principal. */
+	readonly pending: Tallies;
 	/** The other gateways, where there are several. */
 	readonly replicas: () => Replicas | undefined;
 	/** Whether what only this one has is over, but for what is under way. */
@@ -52,7 +55,7 @@ export function beginSession(
 	const replicas = ground.replicas();
 	const carriage =
 		replicas && service.config.transport === 'http' ? newCarriage(resumed?.portable.session) : undefined;
-	const conversation = new Conversation(service, caller, {carriage});
+	const conversation = new Conversation(service, caller, {carriage, tally: ground.pending.of(caller.token)});
 	const id = resumed?.id ?? newSessionId();
 	const client: HttpSession = new HttpSession({
 		...{name: 'client', log, signAfterMs: method => signAfter(service, conversation.session.client, method)},
@@ -74,8 +77,16 @@ export function beginSession(
 		version: () => conversation.session.client,
 		idOf: key => conversation.waiting.idOf(key),
 		onRefused: () => void sessions.end(held),
+		onUndelivered: () => {
+			// No other replica can resume it.
+			if (carriage) carriage.isOver = true;
+			void sessions.end(held);
+		},
 	});
 	const held = sessions.begin({id, client, conversation, place}, client, converse);
+	// Another replica may have resumed the session, and its client end it there.
+	const unwatch = carriage && replicas?.ended.watch(id, () => void sessions.end(held));
+	if (unwatch) void client.gone.then(unwatch);
 	if (resumed) {
 		conversation.session.resume(resumed.portable, resumed.portable.hasTools);
 		carriage?.say(RESUMED);

@@ -1,15 +1,17 @@
 import {Session} from '../protocol/session.js';
 import type {Endpoint} from '../stage.js';
 import type {Carriage} from '../transports/carriage.js';
-import {WaitingRequests} from '../waiting-requests.js';
+import {type Tally, WaitingRequests} from '../waiting-requests.js';
 import type {Service, Watch} from './service.js';
 
 /** Whose requests they are: what two callers must have in common for one to see anything of the other's. */
 export type Caller = {
 	/** The Authorization that goes on to the server, if it does. */
 	readonly authorization: string | undefined;
-	/** All that the caller has shown, in one text. It is a secret. */
+	/** All that the caller has shown, in one text of at most 1024 characters. It is a secret. */
 	readonly principal: string;
+	/** The gateway's token that the caller proved; empty where it needs none. Quotas count by it. */
+	readonly token: string;
 };
 
 export type Manner = {
@@ -20,6 +22,8 @@ export type Manner = {
 	readonly carriage?: Carriage | undefined;
 	/** Where one of several replicas has to be named to the client of a call that waits for it. */
 	readonly newState?: (() => string) | undefined;
+	/** Counts the pending requests of the principal, in all its conversations. */
+	readonly tally?: Tally | undefined;
 };
 
 /** What a client and a server say to each other, from the first word to the last. */
@@ -27,15 +31,17 @@ export class Conversation {
 	readonly service: Service;
 	readonly caller: Caller;
 	readonly session: Session;
-	readonly waiting = new WaitingRequests();
+	readonly waiting: WaitingRequests;
 	readonly watch: Watch | undefined;
 	readonly carriage: Carriage | undefined;
 	#end: () => Promise<number | undefined> = async () => undefined;
 
-	constructor(service: Service, caller: Caller, {isMember = false, watch, carriage, newState}: Manner = {}) {
+	constructor(service: Service, caller: Caller, manner: Manner = {}) {
+		const {isMember = false, watch, carriage, newState, tally} = manner;
 		const {name, targetVersion, clientVersion, strict, shared} = service.config;
 		this.service = service;
 		this.caller = caller;
+		this.waiting = new WaitingRequests(undefined, tally);
 		const isShared = shared && service.config.transport === 'stdio';
 		this.watch = watch;
 		this.carriage = carriage;
@@ -58,6 +64,7 @@ export class Conversation {
 
 	/** Ends it. Resolves with the status that a server behind HTTP answered to that. */
 	end(): Promise<number | undefined> {
+		this.waiting.release();
 		return this.#end();
 	}
 }

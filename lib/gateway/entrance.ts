@@ -2,17 +2,18 @@ import type {IncomingMessage, ServerResponse} from 'node:http';
 import {performance} from 'node:perf_hooks';
 import type {Duplex} from 'node:stream';
 import {Answers} from '../http/answers.js';
-import {acceptedBy} from '../http/read-body.js';
-import {type Refused, refuse} from '../http/refuse.js';
+import {acceptedBy, wantsEvents} from '../http/read-body.js';
+import {internalError, notUpgraded, type Refused, refuse} from '../http/refuse.js';
 import {type Target, targetOf} from '../http/target.js';
 import {logBug} from '../log.js';
 import type {Replicas} from '../replicas/replicas.js';
 import {headerOf} from '../transports/http-exchange.js';
 import {HttpSession} from '../transports/http-server.js';
-import {admission, countedAs, lastRefusal, noRoom, upgradeProblem} from './admission.js';
+import {warnLimited} from '../warn-limited.js';
+import {admission, countedAs, enter, lastRefusal, noRoom, upgradeProblem} from './admission.js';
 import type {Ground} from './begin-session.js';
 import {Bodies} from './bodies.js';
-import {callerOf} from './caller.js';
+import {callerOf, tokenIn} from './caller.js';
 import type {Gateway} from './gateway.js';
 import {Login} from './login.js';
 import {servePage} from './pages.js';
@@ -22,19 +23,15 @@ import {
 	another,
 	disabled,
 	disabledFor,
-	internalError,
 	noReplica,
 	notAnAnswer,
 	notAStream,
 	unknownService,
-	unknownToken,
 } from './refusals.js';
-import {ended, json, notUpgraded, only} from './replies.js';
+import {ended, failing, json, methods, only, type Served} from './replies.js';
 import type {Service} from './service.js';
 import {Streams} from './streams.js';
-import {type Asked, lead} from './whereabouts.js';
-
-type Served = Extract<Target, {service: string}>;
+import {type Asked, leadConfirmed} from './whereabouts.js';
 
 /** Where requests come in: who may ask, what for, and where it goes. */
 export class Entrance {
@@ -55,14 +52,14 @@ export class Entrance {
 			(req, body) => gateway.replicas?.hop.isBodyOf(req, body) !== false,
 		);
 		const [replicas, isLeaving] = [() => gateway.replicas, () => gateway.isLeaving];
-		this.#ground = {log, converse, sessions, replicas, isLeaving};
+		this.#ground = {log, converse, sessions, pending: gateway.pending, replicas, isLeaving};
 		this.#posts = new Posts(this.#ground);
 		this.#streams = new Streams(this.#ground);
 		this.#login = new Login({
 			isNeeded: () => gateway.guard.needsToken,
 			isToken: text => gateway.guard.isToken(text),
 			page: gateway.view.page,
-			seal: () => gateway.replicas?.logins,
+			shared: () => gateway.replicas?.logins,
 		});
 	}
 
@@ -78,7 +75,14 @@ export class Entrance {
 			const seconds = (performance.now() - start) / 1000;
 			this.#gateway.metrics.count(service?.config.name, req.method ?? '', res.statusCode, seconds);
 		});
-		this.#answer(res, () => (isForged ? noReplica : this.#route(req, res, target, service)));
+		const work = () => (isForged ? noReplica : this.#route(req, res, target, service));
+		const doubt = this.#login.confirm(req);
+		if (doubt !== undefined)
+			this.#answerLater(
+				res,
+				doubt.then(() => work),
+			);
+		else this.#answer(res, work);
 	};
 
 	/** Answers with why something is not done, if it is not. */
@@ -94,7 +98,7 @@ export class Entrance {
 
 	/** Answers when it is known how, unless nobody waits any more. */
 	#answerLater(res: ServerResponse, known: Promise<() => Refused | undefined>): undefined {
-		void known.then(work => {
+		void known.catch(failing).then(work => {
 			if (!res.destroyed) this.#answer(res, work);
 		});
 	}
@@ -114,13 +118,14 @@ export class Entrance {
 		if (foreign) return foreign;
 		if (target.kind === 'healthz') return only(req, ['GET', 'HEAD']) ?? void json(res, {status: 'ok'});
 		if (target.kind === 'first') return this.#login.serve(req, res);
-		const isKnown = this.#gateway.guard.knows(req, service?.config.passAuthorization === false);
-		if (!isKnown && !this.#login.knows(req)) return unknownToken;
+		if (target.kind === 'logout') return this.#login.logOut(req, res);
+		const entered = enter(this.#gateway, this.#login, {req, res, service});
+		if ('refused' in entered) return entered.refused;
 		if ('service' in target) {
 			if (!service) return unknownService(this.#gateway.services);
 			// The replica that it is for was here before.
 			if (this.#gateway.replicas?.hop.isMisled(req)) return this.#gateway.sessions.unknown(target.service);
-			const caller = callerOf(req, service);
+			const caller = callerOf(req, service, entered.token);
 			const refused = admission(this.#gateway, req, caller);
 			const serve = (): Refused | undefined => this.#serve({req, res, service, caller}, target);
 			if (!(refused instanceof Promise)) return refused ?? serve();
@@ -137,7 +142,7 @@ export class Entrance {
 		if (foreign?.status !== 403) return foreign;
 		const {host, origin} = req.headers;
 		const event = foreign.message.includes('Origin') ? 'http.origin_rejected' : 'http.host_rejected';
-		log.warn(event, `${foreign.message}.`, {host, origin});
+		warnLimited(log, event, `${foreign.message}.`, {host, origin});
 		return foreign;
 	}
 
@@ -151,9 +156,10 @@ export class Entrance {
 		const given = target.kind === 'message' ? (target.query.get('sessionId') ?? '') : sessionIdOf(req);
 		const {replicas} = this.#gateway;
 		if (!replicas || typeof given !== 'string') return this.#take(asked, target, given);
-		return lead(this.#means(replicas), given, asked, (here, body) =>
+		const led = leadConfirmed(this.#means(replicas), given, asked, (here, body) =>
 			this.#take(body ? {...asked, body} : asked, target, here),
 		);
+		return led instanceof Promise ? this.#answerLater(asked.res, led) : led;
 	}
 
 	#means(replicas: Replicas) {
@@ -174,10 +180,11 @@ export class Entrance {
 		if (!held || !(held.client instanceof HttpSession)) return sessions.unknown(name);
 		if (req.method === 'DELETE') {
 			if (held.conversation.carriage) held.conversation.carriage.isOver = true;
+			this.#gateway.replicas?.ended.add(held.id);
 			void sessions.end(held).then(status => ended(res, status));
 			return;
 		}
-		if (!acceptedBy(req).events) return notAStream;
+		if (!wantsEvents(req)) return notAStream;
 		held.client.listen(res, headerOf(req.headers, 'last-event-id'));
 		return;
 	}
@@ -216,7 +223,7 @@ export class Entrance {
 
 	/** A client of 2024-11-05 begins. */
 	#listen({req, res, service, caller}: Asked): Refused | undefined {
-		const problem = acceptedBy(req).events ? noRoom(this.#gateway) : notAStream;
+		const problem = wantsEvents(req) ? noRoom(this.#gateway, caller.token) : notAStream;
 		if (problem) return problem;
 		this.#streams.listen(res, service, caller);
 		return;
@@ -226,11 +233,11 @@ export class Entrance {
 	readonly upgrade = (req: IncomingMessage, socket: Duplex, head: Buffer): void => {
 		const target = this.#targetOf(req);
 		const service = target.kind === 'mcp' ? this.#gateway.find(target.service) : undefined;
-		const refused = upgradeProblem(this.#gateway, req, service);
+		const refused = upgradeProblem(this.#gateway, req, service, socket);
 		if (!refused && service) {
 			const maxBytes = this.#gateway.config.limits.messageBytes;
-			const caller = callerOf(req, service);
-			const {rates} = this.#gateway;
+			const {guard, rates} = this.#gateway;
+			const caller = callerOf(req, service, tokenIn(req, service, guard));
 			const counted = countedAs(req, caller);
 			const take = rates.areLimited ? () => rates.take(counted) : undefined;
 			this.#streams
@@ -241,9 +248,3 @@ export class Entrance {
 		notUpgraded(socket, refused ?? unknownService(this.#gateway.services));
 	};
 }
-
-const methods: {readonly [kind in Served['kind']]: readonly string[]} = {
-	mcp: ['GET', 'POST', 'DELETE'],
-	sse: ['GET'],
-	message: ['POST'],
-};

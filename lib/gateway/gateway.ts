@@ -5,13 +5,12 @@ import {Guard} from '../http/guard.js';
 import {ALL} from '../http/target.js';
 import {allServers} from '../hub/all-servers.js';
 import {Hub, type HubOptions} from '../hub/hub.js';
-import {type Log, logBug} from '../log.js';
+import type {Log} from '../log.js';
 import {isLoopback} from '../loopback.js';
 import {pause} from '../pause.js';
 import type {Replicas} from '../replicas/replicas.js';
 import type {LiveTraffic} from '../store/live-traffic.js';
-import {LiveSource} from '../view/live-source.js';
-import {ViewRoutes} from '../view/routes.js';
+import type {ViewRoutes} from '../view/routes.js';
 import type {Conversation, Converse} from './conversation.js';
 import {Metrics} from './metrics.js';
 import {isOwned} from './owned.js';
@@ -20,6 +19,8 @@ import {type Opener, Service, type ServiceOptions} from './service.js';
 import {servicesOf} from './services.js';
 import {Sessions} from './sessions.js';
 import {statusOf} from './status.js';
+import {Tallies} from './tallies.js';
+import {viewOf} from './view-of.js';
 
 export type GatewayOptions = {
 	readonly config: Config;
@@ -40,6 +41,8 @@ export type GatewayOptions = {
 	/** The other gateways, as a configuration names them after `before`; undefined where there are none. */
 	readonly replicasOf?: (config: Config, before: Replicas | undefined) => Promise<Replicas | undefined>;
 	readonly replicas?: Replicas | undefined;
+	/** The token of this user, where the system does not list the owners of connections. It is used while no tokens are configured. */
+	readonly userToken?: string | undefined;
 };
 
 /** All services that are behind one HTTP server, and the sessions of their clients. */
@@ -48,6 +51,9 @@ export class Gateway {
 	readonly sessions: Sessions;
 	readonly metrics: Metrics;
 	readonly rates: Rates;
+	/** Of each principal: its pending requests, and its HTTP requests, streams and WebSockets that are open. */
+	readonly pending = new Tallies(() => this.config.limits.clientRequests);
+	readonly open = new Tallies(() => this.config.limits.clientRequests);
 	readonly log: Log;
 	readonly converse: Converse;
 	readonly live: LiveTraffic;
@@ -71,15 +77,15 @@ export class Gateway {
 		this.log = log;
 		this.converse = converse;
 		this.live = options.live;
-		this.view = viewOf(options);
+		this.view = viewOf(options, () => this.guard.needsToken);
 		this.#join(options.replicas);
 		this.config = config;
-		this.guard = guardOf(config);
+		this.guard = guardOf(config, options.userToken);
 		this.services = this.#servicesOf(config, new Map());
 		const {services} = this;
 		const {createRunner, version} = options;
 		this.#hub = new Hub({config, log, converse, services, createRunner, version});
-		const all = options.all ?? (() => this.#hub.open());
+		const all = options.all ?? ((_session, client) => this.#hub.open(client));
 		this.#all = new Service(allServers, this.#serviceOptions(config), all);
 		this.sessions = new Sessions({log, limits: () => this.config.limits});
 		this.rates = new Rates({limit: () => this.config.limits.rate, store: () => this.replicas?.store});
@@ -134,7 +140,7 @@ export class Gateway {
 		const config = {...next, listen};
 		await this.#regroup(config);
 		this.config = config;
-		this.guard = guardOf(config);
+		this.guard = guardOf(config, this.#options.userToken);
 		// One who is no longer alone, or is from now on, cannot read the ids that it has given.
 		const isReadable = this.replicas === before;
 		this.services = this.#servicesOf(config, isReadable ? old : new Map());
@@ -222,22 +228,14 @@ export class Gateway {
 	}
 }
 
-/** The traffic as it passes, for who looks. */
-function viewOf({live, log, page}: GatewayOptions): ViewRoutes {
-	const {files = new URL('../view/page/', import.meta.url), worker} = page ?? {};
-	const onBug = (error: Error): void => logBug(log, error);
-	const source = new LiveSource({name: 'live traffic', listen: hear => live.listen(hear), worker, onBug});
-	return new ViewRoutes({source, page: files, hasStatus: true});
-}
-
 const POLL_MS = 20;
 const isAwaited = ({waiting}: Conversation): boolean => waiting.areAwaited;
 
-const guardOf = ({listen, advertise, origins, tokens}: Config): Guard =>
+const guardOf = ({listen, advertise, origins, tokens}: Config, userToken: string | undefined): Guard =>
 	new Guard({
 		hosts: isAnyAddress(listen.host) ? ['*'] : [listen.host, ...(advertise ? [advertise.hostname] : [])],
 		origins,
-		tokens,
+		tokens: tokens.length > 0 || userToken === undefined || listen.path !== undefined ? tokens : [userToken],
 	});
 
 /** Whether two configurations are of the same set of replicas. */

@@ -1,13 +1,10 @@
-import {randomBytes} from 'node:crypto';
 import type {IncomingMessage, ServerResponse} from 'node:http';
-import {BoundedMap} from '../bounded-map.js';
 import type {Refused} from '../http/refuse.js';
 import {WholeBody} from '../http/whole-body.js';
-import type {CommonSeal} from '../replicas/seal.js';
+import {Guesses} from './guesses.js';
+import {LoginCookies, type SharedLogins} from './login-cookies.js';
 import {only} from './replies.js';
 
-/** Browsers that may be logged in at a time. The oldest has to log in anew for the next. */
-const MAX_LOGINS = 1000;
 const MAX_FORM = 4096;
 
 export type LoginOptions = {
@@ -18,51 +15,61 @@ export type LoginOptions = {
 	readonly page: (res: ServerResponse) => void;
 	/** Its name. */
 	readonly cookie?: string;
-	/** What seals cookies that other replicas are to understand, where there are any. */
-	readonly seal?: () => CommonSeal | undefined;
+	/** The state that replicas share, where there are any. */
+	readonly shared?: () => SharedLogins | undefined;
+	/** The system clock, in milliseconds. */
+	readonly now?: () => number;
 };
-
-/** How long a sealed one is good for. */
-const LIFETIME_MS = 24 * 3600 * 1000;
-const PURPOSE = 'login';
 
 /** The way in for people with a browser, which cannot send a token with what it asks for: a form, and a cookie then. */
 export class Login {
 	readonly #options: LoginOptions;
-	/** The tokens that browsers have shown, by their cookies. Who took a token back meant them, too. */
-	readonly #known = new BoundedMap<string, string>(MAX_LOGINS);
+	/** Each cookie belongs to a token, and is invalid once that is removed from the configuration. */
+	readonly #cookies: LoginCookies;
+	readonly #guesses = new Guesses();
 
 	constructor(options: LoginOptions) {
 		this.#options = options;
+		this.#cookies = new LoginCookies(options.shared, options.now);
 	}
 
 	get #cookie(): string {
 		return this.#options.cookie ?? 'bridge_login';
 	}
 
-	/** Whether a request comes from a browser that is logged in. */
-	knows({headers: {cookie = ''}}: IncomingMessage): boolean {
+	/** The values of the login cookies of a request: one, as a rule. */
+	#valuesIn({headers: {cookie = ''}}: IncomingMessage): string[] {
 		const given = cookie.split(';').map(part => part.trim().split('='));
-		return given.some(([name, value = '']) => {
-			const token = name === this.#cookie ? this.#tokenOf(value) : undefined;
-			return token !== undefined && this.#options.isToken(token);
-		});
+		return given.flatMap(([name, value = '']) => (name === this.#cookie ? [value] : []));
 	}
 
-	/** The token that a browser has shown which has this cookie. */
-	#tokenOf(value: string): string | undefined {
-		const seal = this.#options.seal?.();
-		if (!seal) return this.#known.get(value);
-		const [until = 0, token] = JSON.parse(seal.open(value, PURPOSE) ?? '[]') as [number?, string?];
-		return Date.now() < until ? token : undefined;
+	/** Whether a request comes from a browser that is logged in. */
+	knows(req: IncomingMessage): boolean {
+		return this.tokenOf(req) !== undefined;
 	}
 
-	#valueFor(token: string): string {
-		const seal = this.#options.seal?.();
-		if (seal) return seal.close(JSON.stringify([Date.now() + LIFETIME_MS, token]), PURPOSE);
-		const value = randomBytes(32).toString('base64url');
-		this.#known.set(value, token);
-		return value;
+	/** The token that the browser logged in with, as long as it is configured. */
+	tokenOf(req: IncomingMessage): string | undefined {
+		if (req.headers.cookie === undefined) return;
+		const tokens = this.#valuesIn(req).map(value => this.#cookies.tokenOf(value));
+		return tokens.find(token => token !== undefined && this.#options.isToken(token));
+	}
+
+	/** Looks up in the store whether the cookie of a request was logged out. Returns undefined if there is no need to wait. */
+	confirm(req: IncomingMessage): Promise<void> | undefined {
+		if (req.headers.cookie === undefined) return;
+		const doubts = this.#valuesIn(req).map(value => this.#cookies.confirm(value));
+		return doubts.some(doubt => doubt !== undefined) ? Promise.all(doubts).then(() => {}) : undefined;
+	}
+
+	/** Ends a login: every copy of its cookie becomes invalid. */
+	logOut(req: IncomingMessage, res: ServerResponse): Refused | undefined {
+		const wrong = only(req, ['POST']);
+		if (wrong) return wrong;
+		for (const value of this.#valuesIn(req)) this.#cookies.revoke(value);
+		const cookie = `${this.#cookie}=; ${ATTRIBUTES}; Max-Age=0`;
+		res.writeHead(303, {location: '/', 'set-cookie': cookie, 'content-length': 0}).end();
+		return;
 	}
 
 	/** Answers a request for the first page. */
@@ -78,11 +85,20 @@ export class Login {
 
 	/** Lets a browser in that has shown a token, and sends it to the first page. */
 	letIn(res: ServerResponse, token: string): void {
-		if (!this.#options.isToken(token)) {
-			html(res, 401, form('That is not a token of this bridge.'));
+		const address = res.req.socket.remoteAddress ?? '';
+		const waitMs = this.#guesses.waitMs(address);
+		if (waitMs > 0) {
+			const seconds = Math.ceil(waitMs / 1000);
+			res.setHeader('retry-after', String(seconds));
+			html(res, 429, form(`There were too many wrong tokens. Try again in ${seconds} s.`));
 			return;
 		}
-		const cookie = `${this.#cookie}=${this.#valueFor(token)}; HttpOnly; SameSite=Strict; Path=/`;
+		if (!this.#options.isToken(token)) {
+			this.#guesses.failed(address);
+			html(res, 401, form('This is not a token of this gateway. Use one of the configured tokens.'));
+			return;
+		}
+		const cookie = `${this.#cookie}=${this.#cookies.issue(token)}; ${ATTRIBUTES}`;
 		res.writeHead(303, {location: '/', 'set-cookie': cookie, 'content-length': 0}).end();
 	}
 
@@ -98,6 +114,8 @@ export class Login {
 		return;
 	}
 }
+
+const ATTRIBUTES = 'HttpOnly; SameSite=Strict; Path=/';
 
 const form = (problem: string): string =>
 	`<main><h1>bridge</h1><form method="post" action="/"><label for="token">Token</label><input id="token" type="password" name="token" autocomplete="current-password" autofocus><p role="alert">${problem}</p><button>Log in</button></form></main>`;

@@ -1,10 +1,10 @@
 import type {IncomingMessage, ServerResponse} from 'node:http';
-import {acceptedBy} from '../http/read-body.js';
-import {type Refused, refuse} from '../http/refuse.js';
+import {wantsEvents} from '../http/read-body.js';
+import {internalError, type Refused, refuse} from '../http/refuse.js';
 import type {Target} from '../http/target.js';
 import {SseStream} from '../transports/sse-stream.js';
 import type {Gateway} from './gateway.js';
-import {internalError, notAStream} from './refusals.js';
+import {notAStream} from './refusals.js';
 import {json, only} from './replies.js';
 
 /** How much may wait for somebody who looks at the traffic. */
@@ -15,7 +15,7 @@ export function servePage(
 	gateway: Gateway,
 	req: IncomingMessage,
 	res: ServerResponse,
-	kind: Exclude<Target['kind'], 'healthz' | 'first'>,
+	kind: Exclude<Target['kind'], 'healthz' | 'first' | 'logout'>,
 ): Refused | undefined {
 	if (kind === 'none') return {status: 404, message: 'Not Found'};
 	if (kind === 'view') return gateway.view.serve(req, res);
@@ -38,7 +38,7 @@ export function servePage(
 
 /** The lines of the traffic log as they would be written, for who looks on. */
 function showTraffic({log, live}: Gateway, req: IncomingMessage, res: ServerResponse): Refused | undefined {
-	if (!acceptedBy(req).events) return notAStream;
+	if (!wantsEvents(req)) return notAStream;
 	const onSlow = (): void =>
 		log.warn('traffic.slow_viewer', 'Who looked at the traffic could not keep up, and was cut off.');
 	const stream = new SseStream(res, {maxUnreadBytes: MAX_UNSEEN, onSlow});

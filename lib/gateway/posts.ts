@@ -2,24 +2,26 @@ import type {IncomingMessage, ServerResponse} from 'node:http';
 import {type Envelope, type Headers, local} from '../envelope.js';
 import {BridgeError} from '../errors.js';
 import {acceptedBy} from '../http/read-body.js';
-import {type Refused, refuse} from '../http/refuse.js';
+import {internalError, type Refused, refuse} from '../http/refuse.js';
 import {logBug} from '../log.js';
 import {parameterHeaders, versionProblem} from '../protocol/http-hop.js';
+import {keptProblem} from '../protocol/kept.js';
 import {unknownState} from '../protocol/parked-calls.js';
 import {callerOf} from '../protocol/v2026-07-28.js';
 import {MODERN} from '../protocol/version.js';
 import type {Reachable} from '../replicas/passage.js';
+import {shortKey} from '../short-key.js';
 import {ModernPosts} from '../transports/http-modern.js';
 import {HttpSession} from '../transports/http-server.js';
 import type {Post} from '../transports/http-session-options.js';
 import {wholeMessage} from '../transports/whole-message.js';
 import {beginSession, type Ground, signAfter} from './begin-session.js';
-import {isNobody, whoseIs} from './caller.js';
+import {isAnonymous, whoseIs} from './caller.js';
 import {type Caller, Conversation} from './conversation.js';
 import {parkedAt} from './elsewhere.js';
 import {HeldBack} from './held-back.js';
 import {isModernPost, modernProblem} from './modern-request.js';
-import {internalError, overloaded} from './refusals.js';
+import {overloaded, tooLarge} from './refusals.js';
 import type {Service} from './service.js';
 import type {Client, Held} from './sessions.js';
 
@@ -28,8 +30,6 @@ type PostClient = HttpSession | ModernPosts;
 
 /** Requests of one session that may wait for an answer while its server takes no more. */
 const MAX_HELD_BACK = 256;
-/** How much of where a client is tells two of them apart that have no sessions. */
-const MAX_PLACE = 200;
 /** Requests of one session that may wait for an answer. */
 const MAX_UNANSWERED = 1024;
 
@@ -97,13 +97,11 @@ export class Posts {
 		caller: Caller,
 		parkedFrom?: string,
 	): PostClient | Refused {
-		const {id, method, flaw} = envelope.head;
+		const {id, method} = envelope.head;
 		const session = sessionIdOf(req);
 		if (session instanceof Error) return {...severalIds, id};
-		if (session === undefined && flaw === 'not JSON')
-			return {status: 400, code: -32700, message: 'Parse error: the body is not JSON'};
-		if (session === undefined && flaw !== undefined && flaw !== 'a batch')
-			return {status: 400, id, code: -32600, message: `Invalid Request: ${flaw}`};
+		const flawed = flawIn(envelope, session);
+		if (flawed) return flawed;
 		if (session === undefined && isModernPost(envelope, req.headers)) {
 			const problem = modernProblem(envelope, req.headers, service.parametersFor(caller.principal));
 			return (
@@ -113,6 +111,8 @@ export class Posts {
 		const problem = versionProblem(headerText(req, 'mcp-protocol-version'));
 		if (problem !== undefined) return {status: 400, id, code: -32600, message: problem};
 		if (method === 'initialize') {
+			// A session that begins without a response has no client that could name or end it.
+			if (id === undefined) return {status: 400, code: -32600, message: 'initialize has no id. Send one.'};
 			const whose = whoseIs(req, service, caller);
 			return beginSession(this.#options, {service, caller, place: placeOf(req), whose});
 		}
@@ -137,7 +137,7 @@ export class Posts {
 	/** What a client means that does not name its session. Behind a balancer, all clients are in one place. */
 	#latest(req: IncomingMessage, {config: {name}}: Service, caller: Caller): Client | undefined {
 		const {sessions, replicas} = this.#options;
-		const mayBeAnybody = replicas() !== undefined && isNobody(caller);
+		const mayBeAnybody = replicas() !== undefined && isAnonymous(caller);
 		return mayBeAnybody ? undefined : sessions.latest(name, caller.principal, placeOf(req))?.client;
 	}
 
@@ -161,23 +161,27 @@ export class Posts {
 
 	/** Who shows the same credentials and is the same program has one conversation, however many of its requests there are. */
 	#modern({body}: Envelope, service: Service, caller: Caller, place: string): ModernPosts {
-		const {log, sessions, converse} = this.#options;
+		const {log, sessions, converse, pending} = this.#options;
 		const {info, capabilities} = callerOf(body.params);
 		// A server of that era hears from every request who asks, so one connection does for all that a caller can be.
 		const who = service.lastSession?.upstream === MODERN ? [] : [info, capabilities];
-		const id = `modern ${service.config.name} ${place} ${JSON.stringify([...who, caller.principal])}`;
+		const id = shortKey(
+			`modern ${service.config.name} ${place} ${JSON.stringify([...who, caller.principal])}`,
+		);
 		const known = sessions.find(id, service.config.name, caller.principal)?.client;
 		if (known instanceof ModernPosts) return known;
-		const client = new ModernPosts({
+		const client: ModernPosts = new ModernPosts({
 			name: 'client',
 			log,
 			signAfterMs: method => signAfter(service, MODERN, method),
+			onAbandoned: () => void sessions.end(held),
 		});
 		// No client that forgot its session is to be taken for one that has none.
 		const conversation = new Conversation(service, caller, {
 			newState: this.#newState(service, caller, place),
+			tally: pending.of(caller.token),
 		});
-		sessions.begin({id, client, conversation, place: `modern ${place}`}, client, converse);
+		const held = sessions.begin({id, client, conversation, place: `modern ${place}`}, client, converse);
 		return client;
 	}
 
@@ -192,9 +196,19 @@ export class Posts {
 	}
 }
 
+/** Rejects a message before a session begins, which might evict another one. */
+function flawIn(envelope: Envelope, session: string | undefined): Refused | undefined {
+	const {id, flaw} = envelope.head;
+	if (session === undefined && flaw === 'not JSON')
+		return {status: 400, code: -32700, message: 'Parse error: the body is not JSON'};
+	if (session === undefined && flaw !== undefined && flaw !== 'a batch')
+		return {status: 400, id, code: -32600, message: `Invalid Request: ${flaw}`};
+	const problem = flaw === undefined ? keptProblem(envelope) : undefined;
+	return problem && tooLarge(problem, id);
+}
+
 /** Where a client without sessions is; for a call that it comes back to, where it was then. */
-const fromOf = (req: IncomingMessage, parkedFrom: string | undefined): string =>
-	parkedFrom ?? placeOf(req).slice(0, MAX_PLACE);
+const fromOf = (req: IncomingMessage, parkedFrom: string | undefined): string => parkedFrom ?? placeOf(req);
 
 const headerText = ({headers}: IncomingMessage, name: string): string | undefined => {
 	const value = headers[name];
@@ -214,7 +228,7 @@ export const severalIds: Refused = {status: 400, message: 'Bad Request: several 
 
 /** Where a client is: its address, and what it calls itself. */
 export const placeOf = ({socket, headers}: IncomingMessage): string =>
-	`${socket.remoteAddress ?? ''} ${headers['user-agent'] ?? ''}`;
+	shortKey(`${socket.remoteAddress ?? ''} ${headers['user-agent'] ?? ''}`);
 
 /** A client that asks what there is, and hears that there is no room, takes it for no server at all, for good. */
 const noRoomFor = ({head: {id, method}}: Envelope, error: BridgeError): Refused => ({

@@ -4,7 +4,7 @@ import {MODERN} from '../protocol/version.js';
 import {wholeMessage} from '../transports/whole-message.js';
 import {whoseIs} from './caller.js';
 import {isModernPost} from './modern-request.js';
-import {type Asked, lead, type Means} from './whereabouts.js';
+import {type Asked, confirmed, lead, type Means} from './whereabouts.js';
 
 /**
  * Leads who names no session to the one that it used last, as replicas remember it together; to `take` where they know of
@@ -23,10 +23,13 @@ export function leadBack(
 	const envelope = wholeMessage(body, local);
 	const isFirst = envelope.head.flaw !== undefined || envelope.head.method === 'initialize';
 	if (isFirst || isModernPost(envelope, req.headers)) return;
-	return lastSessions.find(whose).then(id => () => {
-		if (id === undefined) return take();
-		// As if it had said so.
-		req.headers['mcp-session-id'] = id;
-		return lead(means, id, asked, take);
+	return lastSessions.find(whose).then(async id => {
+		if (id === undefined) return take;
+		await confirmed(means, id, asked);
+		return () => {
+			// As if the client had sent this header.
+			req.headers['mcp-session-id'] = id;
+			return lead(means, id, asked, take);
+		};
 	});
 }

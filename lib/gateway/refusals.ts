@@ -13,7 +13,10 @@ export const unknownService = (services: ReadonlyMap<string, unknown>): Refused 
 	facts: {services: [...services.keys()].sort()},
 });
 
-export const notAStream: Refused = {status: 406, message: 'Not Acceptable: a stream is text/event-stream'};
+export const notAStream: Refused = {
+	status: 406,
+	message: 'Not Acceptable: this is a stream of events. Send Accept: text/event-stream',
+};
 
 export const notAnAnswer: Refused = {
 	status: 406,
@@ -44,6 +47,12 @@ export const overloaded = (error: BridgeError): Refused => {
 	return {status: 503, code, message, facts: data, headers: {'retry-after': '1'}};
 };
 
+/** A request of which too much would be kept. */
+export const tooLarge = (error: BridgeError, id: string | undefined): Refused => {
+	const {code, message, data} = error.toRpc();
+	return {status: 413, id, code, message, facts: data};
+};
+
 /** A request that says it was handed on, and was not by who shares the secret. */
 export const noReplica: Refused = {status: 403, message: 'Forbidden: that is no replica of this bridge'};
 
@@ -55,12 +64,4 @@ export const draining: Refused = {
 	facts: {source: 'bridge', kind: 'closed'},
 	headers: {'retry-after': '1'},
 	isLast: true,
-};
-
-/** What a client hears of a bug. What it is stands in the log. */
-export const internalError: Refused = {
-	status: 500,
-	code: -32603,
-	message: 'Internal error: the log of bridge says more',
-	facts: {source: 'bridge', kind: 'bug'},
 };

@@ -1,12 +1,26 @@
-import {type IncomingMessage, type ServerResponse, STATUS_CODES} from 'node:http';
-import type {Duplex} from 'node:stream';
+import type {IncomingMessage, ServerResponse} from 'node:http';
 import {type Refused, refuse} from '../http/refuse.js';
+import type {Target} from '../http/target.js';
+
+/** A target below /mcp. */
+export type Served = Extract<Target, {service: string}>;
+
+export const methods: {readonly [kind in Served['kind']]: readonly string[]} = {
+	mcp: ['GET', 'POST', 'DELETE'],
+	sse: ['GET'],
+	message: ['POST'],
+};
 
 /** Why a request with this method goes no further. */
 export function only({method = ''}: IncomingMessage, allowed: readonly string[]): Refused | undefined {
 	if (allowed.includes(method)) return;
 	return {status: 405, message: 'Method Not Allowed', headers: {allow: allowed.join(', ')}};
 }
+
+/** Work that fails, for a handler that responds with 500 then. */
+export const failing = (error: unknown) => (): never => {
+	throw error;
+};
 
 /** Answers with JSON that people can read, too. */
 export function json(res: ServerResponse, value: unknown): void {
@@ -18,16 +32,4 @@ export function json(res: ServerResponse, value: unknown): void {
 export function ended(res: ServerResponse, status: number | undefined): void {
 	if (status === 405) refuse(res, {status, message: 'Method Not Allowed', headers: {allow: 'GET, POST'}});
 	else res.writeHead(200, {'content-length': 0}).end();
-}
-
-/** Answers a client that wanted to change to another protocol, and may not. */
-export function notUpgraded(socket: Duplex, {status, message}: Refused): void {
-	const head = [
-		`HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-		'Connection: close',
-		'Content-Type: text/plain',
-		`Content-Length: ${Buffer.byteLength(message)}`,
-	];
-	socket.on('error', () => {});
-	socket.end(`${head.join('\r\n')}\r\n\r\n${message}`);
 }

@@ -15,6 +15,7 @@ import {child} from '../transports/child.js';
 import {remote} from '../transports/remote.js';
 import {revived} from '../transports/revived.js';
 import {SharedUpstream} from '../transports/shared.js';
+import {startsOf} from '../transports/starts.js';
 import {MAX_CACHES, ToolCaches, type ToolCachesOptions} from './tool-caches.js';
 
 export type ServiceOptions = {
@@ -41,10 +42,15 @@ export type Watch = {
 	readonly onRevived: () => void;
 };
 
-export type OpenOptions = {readonly watch?: Watch | undefined; readonly carriage?: Carriage | undefined};
+export type OpenOptions = {
+	readonly watch?: Watch | undefined;
+	readonly carriage?: Carriage | undefined;
+	/** The token of the client, for quotas. */
+	readonly token?: string;
+};
 
 /** Makes a connection to a server that is in this process. */
-export type Opener = (session: Session) => Endpoint;
+export type Opener = (session: Session, token: string) => Endpoint;
 
 /** A configured server: how to reach it, and what has been seen of it. */
 export class Service {
@@ -146,10 +152,11 @@ export class Service {
 	}
 
 	/** A connection for one conversation. */
-	open(session: Session, authorization: string | undefined, {watch, carriage}: OpenOptions = {}): Endpoint {
+	open(session: Session, authorization: string | undefined, options: OpenOptions = {}): Endpoint {
+		const {watch, carriage, token = ''} = options;
 		const {name, url, transport, isTransportGuessed: isGuessed} = this.config;
 		const {log, maxBytes} = this.#options;
-		if (this.#own) return this.#own(session);
+		if (this.#own) return this.#own(session, token);
 		if (this.#shared) return this.#shared.attach('client', result => session.renewed(result));
 		const common = {
 			...{name, log, ownId: () => session.ownId()},
@@ -173,7 +180,7 @@ export class Service {
 				this.#revived(session, result);
 				watch?.onRevived();
 			};
-			return revived({...common, open, onRevived});
+			return revived({...common, open, onRevived, starts: startsOf(token)});
 		}
 		return remote({
 			...common,
@@ -190,12 +197,7 @@ export class Service {
 		const {name, command = '', args, env, cwd} = this.config;
 		const {maxBytes, onStderr} = this.#options;
 		const started = child({
-			name,
-			command,
-			args,
-			env,
-			cwd,
-			maxBytes,
+			...{name, command, args, env, cwd, maxBytes},
 			onStderr: chunk => onStderr(name, chunk),
 		});
 		this.children++;

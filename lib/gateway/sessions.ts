@@ -5,6 +5,7 @@ import type {Refused} from '../http/refuse.js';
 import {type Log, logBug} from '../log.js';
 import {Rate} from '../rate.js';
 import type {Endpoint} from '../stage.js';
+import {warnLimited} from '../warn-limited.js';
 import type {Conversation, Converse} from './conversation.js';
 
 /** A client's end of a conversation. Whether it is in use tells whether it may be ended for another. */
@@ -28,7 +29,12 @@ export type Held = {
 export type SessionsOptions = {
 	readonly log: Log;
 	/** How many there may be, and how long one may be silent; 0 for ever. Both may change. */
-	readonly limits: () => {readonly sessions: number; readonly idleMs: number};
+	readonly limits: () => {
+		readonly sessions: number;
+		readonly idleMs: number;
+		/** How many of them one principal may have; 0 or undefined for no quota. */
+		readonly clientSessions?: number | undefined;
+	};
 	readonly onCount?: (count: number) => void;
 };
 
@@ -49,6 +55,8 @@ export const newSessionId = (): string => randomBytes(16).toString('hex');
 export class Sessions {
 	readonly #options: SessionsOptions;
 	readonly #byId = new Map<string, Held>();
+	/** The number of sessions of each principal, by its token. */
+	readonly #counts = new Map<string, number>();
 	#sweep: NodeJS.Timeout | undefined;
 	/** How many were ended for others so far. It is told once in a while, not of each. */
 	#evicted = 0;
@@ -68,9 +76,10 @@ export class Sessions {
 	 * lately ends, unless it is in use.
 	 */
 	begin(one: Omit<Held, 'usedAt'>, endpoint: Endpoint, converse: Converse): Held {
-		this.makeRoom();
+		this.makeRoom(one.conversation.caller.token);
 		const held = {...one, usedAt: performance.now()};
 		this.#byId.set(held.id, held);
+		this.#count(held, 1);
 		this.#options.onCount?.(this.#byId.size);
 		try {
 			held.conversation.begin(endpoint, converse);
@@ -96,13 +105,8 @@ export class Sessions {
 
 	/** What is answered for all ids that are none of the caller's: who else they may belong to is not told. */
 	unknown(service: string): Refused {
-		this.#options.log.warn(
-			'session.unknown',
-			`A client of ${service} named a session that it does not have.`,
-			{
-				service,
-			},
-		);
+		const sentence = `A client of ${service} named a session that it does not have.`;
+		warnLimited(this.#options.log, 'session.unknown', sentence, {service}, service);
 		return {status: 404, code: -32001, message: 'Session not found'};
 	}
 
@@ -132,6 +136,7 @@ export class Sessions {
 	/** Ends a session. Resolves with the status that a server behind HTTP answered to that. */
 	async end(held: Held): Promise<number | undefined> {
 		if (!this.#byId.delete(held.id)) return;
+		this.#count(held, -1);
 		this.#options.onCount?.(this.#byId.size);
 		try {
 			const status = await held.conversation.end();
@@ -157,35 +162,50 @@ export class Sessions {
 		return this.#byId.values();
 	}
 
-	/** Sees to it that there is room for one more. Fails when all are in use. */
-	makeRoom(): void {
-		const {log, limits} = this.#options;
-		const {sessions: limit} = limits();
-		if (this.#byId.size < limit) return;
-		const held = this.#leastUsed();
-		if (held) {
-			this.#evicted++;
-			if (this.#told.take()) {
-				const sentence = `There are ${limit} sessions; for each new one, the one that was silent longest is ended.`;
-				const {name: service} = held.conversation.service.config;
-				log.warn('session.evicted', sentence, {service, ended: this.#evicted});
-			}
-			void this.end(held);
-			return;
+	/**
+	 * Makes room for one more session of the principal with this token. A principal at its quota loses its own least recently
+	 * used session; at the limit of all sessions, the principal with the most of them does. Fails when all are in use.
+	 */
+	makeRoom(token: string): void {
+		const {sessions, clientSessions} = this.#options.limits();
+		const isAtQuota = Boolean(clientSessions) && this.#countOf(token) >= Number(clientSessions);
+		if (!isAtQuota && this.#byId.size < sessions) return;
+		const held = this.#leastUsed(isAtQuota ? token : undefined, Boolean(clientSessions));
+		if (!held) throw isAtQuota ? clientBusy(Number(clientSessions)) : busy(sessions);
+		this.#evicted++;
+		if (this.#told.take()) {
+			const {name: service} = held.conversation.service.config;
+			const sentence = isAtQuota
+				? `A client has ${clientSessions} sessions (limits.clientSessions); for each new one, its own least recently used session ends.`
+				: `There are ${sessions} sessions; for each new one, the least recently used session ends.`;
+			this.#options.log.warn('session.evicted', sentence, {service, ended: this.#evicted});
 		}
-		throw new BridgeError(
-			'ERR_SESSION_BUSY',
-			`${limit} sessions are in use.`,
-			'Try again later, or raise limits.sessions.',
-			{limit},
-		);
+		void this.end(held);
 	}
 
-	/** The one that is not in use, and was not for the longest time. */
-	#leastUsed(): Held | undefined {
+	#countOf(token: string): number {
+		return this.#counts.get(token) ?? 0;
+	}
+
+	#count({conversation: {caller}}: Held, change: number): void {
+		const count = this.#countOf(caller.token) + change;
+		if (count > 0) this.#counts.set(caller.token, count);
+		else this.#counts.delete(caller.token);
+	}
+
+	/**
+	 * The session that is not in use, and was not for the longest time: of this principal, or where quotas count, of the one
+	 * that has the most sessions.
+	 */
+	#leastUsed(token: string | undefined, isByCount: boolean): Held | undefined {
 		let least: Held | undefined;
-		for (const held of this.#byId.values())
-			if (!held.client.isInUse && (!least || held.usedAt < least.usedAt)) least = held;
+		const sizeOf = ({conversation: {caller}}: Held): number => (isByCount ? this.#countOf(caller.token) : 0);
+		for (const held of this.#byId.values()) {
+			const isOther = token !== undefined && held.conversation.caller.token !== token;
+			if (isOther || held.client.isInUse) continue;
+			const more = least ? sizeOf(held) - sizeOf(least) : 1;
+			if (!least || more > 0 || (more === 0 && held.usedAt < least.usedAt)) least = held;
+		}
 		return least;
 	}
 
@@ -217,3 +237,19 @@ export class Sessions {
 		}
 	}
 }
+
+const busy = (limit: number): BridgeError =>
+	new BridgeError(
+		'ERR_SESSION_BUSY',
+		`${limit} sessions are in use.`,
+		'Try again later, or raise limits.sessions.',
+		{limit},
+	);
+
+const clientBusy = (limit: number): BridgeError =>
+	new BridgeError(
+		'ERR_SESSION_BUSY',
+		`${limit} sessions of this client are in use, which is the limit for one client (limits.clientSessions).`,
+		'End some of them, or raise that limit.',
+		{limit},
+	);

@@ -3,6 +3,7 @@ import type {Duplex} from 'node:stream';
 import type {Headers} from '../envelope.js';
 import {BridgeError} from '../errors.js';
 import {type Refused, refuse} from '../http/refuse.js';
+import {logBug} from '../log.js';
 import type {Endpoint} from '../stage.js';
 import {SseServer} from '../transports/sse-server.js';
 import {acceptWebSocket, wsEndpoint} from '../transports/websocket.js';
@@ -10,6 +11,7 @@ import type {Ground} from './begin-session.js';
 import type {Bodies} from './bodies.js';
 import {type Caller, Conversation} from './conversation.js';
 import {limited} from './limited.js';
+import {onFirstMessage} from './on-first-message.js';
 import type {Service} from './service.js';
 import {newSessionId} from './sessions.js';
 
@@ -98,16 +100,24 @@ export class Streams {
 	): Promise<void> {
 		const accepted = await acceptWebSocket(req, socket, head, maxBytes);
 		if (!accepted) return;
-		const peer = wsEndpoint(accepted, {name: 'client', maxBytes, headers: headersOf(caller)});
+		const {log} = this.#options;
+		const peer = wsEndpoint(accepted, {
+			name: 'client',
+			maxBytes,
+			headers: headersOf(caller),
+			log,
+			carrier: socket,
+		});
 		this.#begin(newSessionId(), take ? limited(peer, take) : peer, service, caller);
 	}
 
 	#begin(id: string, endpoint: Endpoint, service: Service, caller: Caller): void {
-		const {sessions, converse} = this.#options;
-		const conversation = new Conversation(service, caller);
+		const {sessions, converse, log, pending} = this.#options;
+		const conversation = new Conversation(service, caller, {tally: pending.of(caller.token)});
 		const client = new StreamClient(endpoint);
 		try {
-			sessions.begin({id, client, conversation, place: 'stream'}, endpoint, converse);
+			const late = onFirstMessage(converse, error => logBug(log, error));
+			sessions.begin({id, client, conversation, place: 'stream'}, endpoint, late);
 		} catch (error) {
 			// There was room when the client was let in, but somebody else has taken it.
 			void endpoint.close();

@@ -36,6 +36,7 @@ function whereaboutsOf(
 		if (replicas.isSelf(place)) return {here: id};
 		return elsewhere(place, req) ?? {here: NONE};
 	}
+	if (replicas.ended.has(id)) return {here: NONE};
 	if (ground.sessions.find(id, holder.service, holder.principal)) return {here: id};
 	if (service.config.transport !== 'http') return {here: NONE};
 	try {
@@ -46,6 +47,22 @@ function whereaboutsOf(
 		if (!(error instanceof BridgeError)) throw error;
 		return {refused: overloaded(error)};
 	}
+}
+
+/**
+ * Looks up whether the session with this id was ended at another replica, before it is resumed here. Returns undefined if
+ * there is no need to wait.
+ */
+export function confirmed(
+	{replicas, ground}: Pick<Means, 'replicas' | 'ground'>,
+	given: string,
+	{service, caller: {principal}}: Pick<Asked, 'service' | 'caller'>,
+): Promise<void> | undefined {
+	const holder = {service: service.config.name, principal};
+	const named = replicas.read(given, holder);
+	if (!named || 'instance' in named.place) return;
+	if (ground.sessions.find(named.id, holder.service, holder.principal)) return;
+	return replicas.ended.confirm(named.id);
 }
 
 export type Means = {readonly ground: Ground; readonly replicas: Replicas; readonly bodies: Bodies};
@@ -87,6 +104,15 @@ export function lead(
 	// From here on it is known by the id that replicas know it by.
 	req.headers['mcp-session-id'] = found.here;
 	return take(found.here);
+}
+
+/** The same, once it is known whether the session was ended at another replica. */
+export function leadConfirmed(
+	...[means, given, asked, take]: Parameters<typeof lead>
+): Refused | undefined | Promise<() => Refused | undefined> {
+	const work = (): Refused | undefined => lead(means, given, asked, take);
+	const doubt = confirmed(means, given, asked);
+	return doubt === undefined ? work() : doubt.then(() => work);
 }
 
 const isFirst = (body: Buffer): boolean => wholeMessage(body, local).head.method === 'initialize';

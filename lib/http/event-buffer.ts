@@ -1,17 +1,24 @@
+import {compactBytes} from './compact-bytes.js';
+
 const MAX_EVENTS = 1000;
-const MAX_BYTES = 4 * 2 ** 20;
+/** Bytes of all events of a session, and so of one event. */
+export const MAX_BYTES = 4 * 2 ** 20;
 
 /** An event that was sent, or would have been if the client had been there. */
 type Sent = {readonly stream: number; readonly place: number; readonly data: Buffer};
+/** The same, or that it was too long to be kept. */
+type Kept = Omit<Sent, 'data'> & {readonly data: Buffer | undefined};
 
 /** What a client that comes back may have missed: the last events of all streams of a session. The oldest go first. */
 export class EventBuffer {
-	#events: Sent[] = [];
+	#events: Kept[] = [];
 	#bytes = 0;
 
+	/** An event over the limit is not kept: to a client that comes back, it is one of those that are gone. */
 	add(stream: number, place: number, data: Buffer): void {
-		this.#events.push({stream, place, data});
-		this.#bytes += data.length;
+		const kept = data.length > MAX_BYTES ? undefined : compactBytes(data);
+		this.#events.push({stream, place, data: kept});
+		this.#bytes += kept?.length ?? 0;
 		if (this.#events.length > MAX_EVENTS || this.#bytes > MAX_BYTES) this.#makeRoom();
 	}
 
@@ -22,8 +29,9 @@ export class EventBuffer {
 
 	/** The events of a stream behind a place in it, and whether none of them is gone. */
 	since(stream: number, place: number): {readonly events: readonly Sent[]; readonly isWhole: boolean} {
-		const events = this.#events.filter(sent => sent.stream === stream && sent.place > place);
-		return {events, isWhole: events.every((sent, at) => sent.place === place + 1 + at)};
+		const all = this.#events.filter(sent => sent.stream === stream && sent.place > place);
+		const events = all.filter((kept): kept is Sent => kept.data !== undefined);
+		return {events, isWhole: all.every(({place: at, data}, index) => data && at === place + 1 + index)};
 	}
 
 	/** Leaves a quarter of the room free, so that it is not made for each event. */
@@ -32,7 +40,7 @@ export class EventBuffer {
 		while (this.#events.length - count > (MAX_EVENTS * 3) / 4 || this.#bytes > (MAX_BYTES * 3) / 4) {
 			const oldest = this.#events[count];
 			if (!oldest || count === this.#events.length - 1) break;
-			this.#bytes -= oldest.data.length;
+			this.#bytes -= oldest.data?.length ?? 0;
 			count++;
 		}
 		this.#events = this.#events.slice(count);

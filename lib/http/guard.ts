@@ -1,6 +1,7 @@
 import {createHash, timingSafeEqual} from 'node:crypto';
 import type {IncomingMessage} from 'node:http';
 import {isLoopback} from '../loopback.js';
+import {allowedOrigin} from './allowed-origin.js';
 import {countOf} from './header-count.js';
 import type {Refused} from './refuse.js';
 
@@ -19,13 +20,13 @@ const MAX_HEADERS = 100;
 /** Looks at the head of a request before anything of it is used. */
 export class Guard {
 	readonly #hosts: ReadonlySet<string>;
-	readonly #origins: readonly RegExp[];
+	readonly #origins: ReadonlyArray<(origin: string) => boolean>;
 	readonly #tokens: readonly Buffer[];
 	#lastHost: string | undefined;
 
 	constructor({hosts, origins, tokens}: GuardOptions) {
 		this.#hosts = new Set(hosts.map(bare));
-		this.#origins = origins.map(pattern);
+		this.#origins = origins.map(allowedOrigin);
 		this.#tokens = tokens.map(digest);
 	}
 
@@ -39,19 +40,33 @@ export class Guard {
 			return {status: 431, message: `There are more than ${MAX_HEADERS} headers`, isLast: true};
 		if (!req.url?.startsWith('/') || req.url.startsWith('//'))
 			return {status: 400, message: 'Bad Request: the target has to be a path'};
+		// URL parsers read a backslash as a slash, so the target could mean two things.
+		if (req.url.includes('\\'))
+			return {status: 400, message: 'Bad Request: the target must not contain a backslash'};
 		if (countOf(req, 'host') !== 1) return {status: 400, message: 'Bad Request: one Host is needed'};
 		if (!this.#isHost(req.headers.host ?? '')) return {status: 403, message: 'Forbidden: unknown Host'};
 		if (countOf(req, 'origin') > 1 || !this.#isOrigin(req.headers.origin))
 			return {status: 403, message: 'Forbidden: this Origin may not call'};
+		if (isPageLoad(req))
+			return {
+				status: 403,
+				message:
+					'Forbidden: pages may not load this endpoint without an Origin. Use fetch, or a client that is not a browser',
+			};
 		return;
 	}
 
 	/** Whether a request brings what a caller has to know. `isAuthorizationOurs` tells that it may be in Authorization. */
 	knows(req: IncomingMessage, isAuthorizationOurs: boolean): boolean {
-		if (!this.needsToken) return true;
-		const {authorization = '', 'x-bridge-token': own} = req.headers;
+		return !this.needsToken || this.tokenOf(req, isAuthorizationOurs) !== undefined;
+	}
+
+	/** The token in the headers of a request, if it is one of the configured ones. */
+	tokenOf({headers}: IncomingMessage, isAuthorizationOurs: boolean): string | undefined {
+		if (!this.needsToken) return;
+		const {authorization = '', 'x-bridge-token': own} = headers;
 		const bearer = isAuthorizationOurs ? /^Bearer +(\S+)$/i.exec(authorization)?.[1] : undefined;
-		return [own, bearer].some(token => typeof token === 'string' && this.isToken(token));
+		return [own, bearer].find((token): token is string => typeof token === 'string' && this.isToken(token));
 	}
 
 	/** Whether a text is one of the tokens. */
@@ -78,19 +93,26 @@ export class Guard {
 	#isOrigin(origin: string | undefined): boolean {
 		if (origin === undefined) return true;
 		const [, host = ''] = /^https?:\/\/(\[[\da-f:.]+\]|[\w.-]+)(?::\d{1,5})?$/i.exec(origin) ?? [];
-		return isLoopback(host) || this.#origins.some(allowed => allowed.test(origin));
+		return isLoopback(host) || this.#origins.some(isAllowed => isAllowed(origin));
 	}
 }
+
+/**
+ * Whether a browser loads an MCP endpoint as an image, a script, a frame or similar, without an Origin. A browser sends
+ * the site and the mode of each such request, and a page cannot change them; other programs send neither.
+ */
+function isPageLoad({url = '', headers}: IncomingMessage): boolean {
+	if (headers.origin !== undefined || !url.startsWith('/mcp')) return false;
+	const {'sec-fetch-site': site = 'none', 'sec-fetch-mode': mode = 'cors'} = headers;
+	return !ownSites.includes(site) || pageModes.includes(mode);
+}
+
+/** Values of Sec-Fetch-Site that exclude a request from another site. */
+const ownSites: readonly unknown[] = ['none', 'same-origin'];
+/** Values of Sec-Fetch-Mode of requests whose page cannot read the response, and of navigation. */
+const pageModes: readonly unknown[] = ['no-cors', 'navigate'];
 
 /** A name as it is compared: an address of IPv6 has brackets in a URL, and none where it is listened on. */
 const bare = (host: string): string => host.toLowerCase().replace(/^\[(.*)\]$/, '$1');
 
 const digest = (token: string): Buffer => createHash('sha256').update(token).digest();
-
-function pattern(origin: string): RegExp {
-	const text = origin
-		.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')
-		.replace(/:\\\*$/, '(?::\\d{1,5})?')
-		.replace('://\\*\\.', '://(?:[\\w-]+\\.)+');
-	return new RegExp(`^${text}$`, 'i');
-}

@@ -88,4 +88,8 @@ export function acceptedBy({headers: {accept}}: IncomingMessage): Accepts {
 	};
 }
 
+/** Whether a client names `text/event-stream` itself. A browser that loads an image accepts any type: not counted. */
+export const wantsEvents = ({headers: {accept = ''}}: IncomingMessage): boolean =>
+	/(?:^|,)\s*text\/event-stream\s*(?:[;,]|$)/i.test(accept);
+
 const both: Accepts = {json: true, events: true};

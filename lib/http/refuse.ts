@@ -1,4 +1,5 @@
-import type {IncomingMessage, ServerResponse} from 'node:http';
+import {type IncomingMessage, type ServerResponse, STATUS_CODES} from 'node:http';
+import type {Duplex} from 'node:stream';
 
 /** An answer that says no: what a person or a program can do about it, and nothing of what is behind bridge. */
 export type Refused = {
@@ -13,6 +14,14 @@ export type Refused = {
 	readonly id?: string | undefined;
 	/** Whether the connection is of no more use, for instance because the rest of a body was not read. */
 	readonly isLast?: boolean;
+};
+
+/** The response to a request on which a handler threw. The log has the error. */
+export const internalError: Refused = {
+	status: 500,
+	code: -32603,
+	message: 'Internal error: see the log of bridge',
+	facts: {source: 'bridge', kind: 'bug'},
 };
 
 /** Answers an HTTP request that goes no further. */
@@ -50,4 +59,23 @@ function endLater(res: ServerResponse, body: Buffer): void {
 	res.write(body);
 	const timer = setTimeout(() => res.end(), LINGER_MS);
 	res.once('close', () => clearTimeout(timer));
+}
+
+/** Ends a connection that no parser reads any more. A client that does not close its side does not keep it. */
+export function endConnection(socket: Duplex, text: string): void {
+	socket.on('error', () => {});
+	socket.end(text);
+	const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+	socket.once('close', () => clearTimeout(timer));
+}
+
+/** Rejects a request to change the protocol of a connection. */
+export function notUpgraded(socket: Duplex, {status, message}: Refused): void {
+	const head = [
+		`HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+		'Connection: close',
+		'Content-Type: text/plain',
+		`Content-Length: ${Buffer.byteLength(message)}`,
+	];
+	endConnection(socket, `${head.join('\r\n')}\r\n\r\n${message}`);
 }

@@ -10,17 +10,31 @@ import {performance} from 'node:perf_hooks';
 import type {Duplex} from 'node:stream';
 import {BridgeError} from '../errors.js';
 import {Rate} from '../rate.js';
+import {caught, caughtUpgrade, type Upgrade} from './handlers.js';
+import {MAX_CONNECTIONS} from './max-connections.js';
+import type {Admit} from './peer.js';
+import {endConnection} from './refuse.js';
+import {listenOnSocket} from './unix-socket.js';
+import {UNREAD_BYTES, UNREAD_FOR_MS, type UnreadOptions, UnreadResponses} from './unread.js';
 
 export type HttpServerOptions = {
 	readonly host: string;
 	readonly port: number;
+	/** The path of a Unix socket to listen on instead. */
+	readonly path?: string | undefined;
 	readonly handle: RequestListener;
 	/** A client wants to change to another protocol. */
-	readonly upgrade?: (req: IncomingMessage, socket: Duplex, head: Buffer) => void;
+	readonly upgrade?: Upgrade;
+	/** Decides about each request before it is handled. Without it, all are admitted. */
+	readonly admit?: Admit | undefined;
+	/** Receives the error that a handler threw. The request ends with 500, and the program continues. */
+	readonly onBug: (error: unknown) => void;
 	/** How long the head of a request may take, and the whole of it. */
 	readonly headMs?: number;
 	readonly bodyMs?: number;
 	readonly maxConnections?: number;
+	/** Limits of responses that clients do not read. */
+	readonly unread?: UnreadOptions;
 	/** Connections were closed because there are so many already. It is told once in a while, not of each. */
 	readonly onDropped?: (limit: number) => void;
 	/** A connection could not be taken. Likewise. */
@@ -29,24 +43,30 @@ export type HttpServerOptions = {
 
 const HEAD_MS = 10_000;
 const BODY_MS = 60_000;
-const MAX_CONNECTIONS = 1024;
 const MAX_HEADER_BYTES = 16 * 1024;
 const KEEP_ALIVE_MS = 65_000;
 const TOLD_EVERY_MS = 10_000;
+const unreadDefaults: UnreadOptions = {
+	limits: () => ({bytes: UNREAD_BYTES, forMs: UNREAD_FOR_MS}),
+	onClosed: () => {},
+};
 
 /** An HTTP server that listens, with limits for what a client may cost before it has said anything. */
 export async function listen(options: HttpServerOptions): Promise<Server> {
 	const {
 		host,
 		port,
-		handle,
+		path,
 		upgrade,
+		admit,
+		onBug,
 		headMs = HEAD_MS,
 		bodyMs = BODY_MS,
 		maxConnections = MAX_CONNECTIONS,
 		onDropped,
 		onTrouble,
 	} = options;
+	const handle = caught(options.handle, {admit, onBug});
 	const server = createServer(
 		{
 			maxHeaderSize: MAX_HEADER_BYTES,
@@ -58,7 +78,7 @@ export async function listen(options: HttpServerOptions): Promise<Server> {
 		},
 		upgrade ? handle : stayingWithHttp(handle),
 	);
-	if (upgrade) server.on('upgrade', upgrade);
+	if (upgrade) server.on('upgrade', caughtUpgrade(upgrade, {admit, onBug}));
 	// Node would leave out what is over a limit, and the guard has to see all of them.
 	server.maxHeadersCount = 0;
 	server.on('checkContinue', (req, res) => {
@@ -67,20 +87,26 @@ export async function listen(options: HttpServerOptions): Promise<Server> {
 	});
 	server.on('connect', refuseTunnel);
 	server.maxConnections = maxConnections;
+	const unread = new UnreadResponses(options.unread ?? unreadDefaults);
+	server.on('connection', socket => unread.watch(socket));
 	const rate = new Rate(1, TOLD_EVERY_MS, () => performance.now());
 	server.on('drop', () => {
 		if (rate.take()) onDropped?.(maxConnections);
 	});
-	await new Promise<void>((resolve, reject) => {
-		server.once('error', (error: NodeJS.ErrnoException) => reject(couldNotListen(host, port, error)));
-		server.listen(port, host.replace(/^\[(.*)\]$/, '$1'), resolve);
-	});
+	if (path === undefined) await listenOnPort(server, host, port);
+	else await listenOnSocket(server, path);
 	// A connection that could not be taken, for want of files say, is not the end of the others.
 	server.on('error', error => {
 		if (rate.take()) onTrouble?.(error);
 	});
 	return server;
 }
+
+const listenOnPort = (server: Server, host: string, port: number): Promise<void> =>
+	new Promise((resolve, reject) => {
+		server.once('error', (error: NodeJS.ErrnoException) => reject(couldNotListen(host, port, error)));
+		server.listen(port, host.replace(/^\[(.*)\]$/, '$1'), resolve);
+	});
 
 /** Takes no more connections. Node's own close would also cut off answers that are complete, but not read to their end. */
 export function stopListening(server: Server): void {
@@ -110,8 +136,8 @@ function askForBody(req: IncomingMessage, res: ServerResponse): void {
 
 /** No bytes of a client go anywhere without having been understood. */
 function refuseTunnel(_req: IncomingMessage, socket: Duplex): void {
-	socket.on('error', () => {});
-	socket.end(
+	endConnection(
+		socket,
 		'HTTP/1.1 405 Method Not Allowed\r\nAllow: GET, POST, DELETE\r\nConnection: close\r\nContent-Length: 0\r\n\r\n',
 	);
 }

@@ -6,11 +6,23 @@ export const ALL = 'all servers';
 /** What a request is for. */
 export type Target =
 	| {readonly kind: 'mcp' | 'sse' | 'message'; readonly service: string; readonly query: URLSearchParams}
-	| {readonly kind: 'first' | 'traffic' | 'status' | 'healthz' | 'readyz' | 'metrics' | 'view' | 'none'};
+	| {
+			readonly kind:
+				| 'first'
+				| 'logout'
+				| 'traffic'
+				| 'status'
+				| 'healthz'
+				| 'readyz'
+				| 'metrics'
+				| 'view'
+				| 'none';
+	  };
 
 const service = /^\/mcp\/([a-z0-9][a-z0-9_-]{0,63})(?:\/(sse|message))?$/;
 const pages = {
 	'/': 'first',
+	'/logout': 'logout',
 	'/traffic': 'traffic',
 	'/status': 'status',
 	'/healthz': 'healthz',
@@ -24,6 +36,13 @@ const LONG = 100;
 
 /** Targets that were asked for, since clients ask for the same ones again and again. The oldest is forgotten for the next. */
 const known = new BoundedMap<string, Target>(256);
+
+/** The path and the query of a request target, as they are written. Never throws, which `new URL` does. */
+export function splitTarget(url: string): {readonly path: string; readonly query: URLSearchParams} {
+	const at = url.indexOf('?');
+	if (at === -1) return {path: url, query: nothing};
+	return {path: url.slice(0, at), query: new URLSearchParams(url.slice(at + 1))};
+}
 
 /** Reads the target of a request. Names are looked at as they are written: nothing is decoded, so nothing can be hidden. */
 export function targetOf(url: string, isService: (name: string) => boolean = () => true): Target {
@@ -43,12 +62,10 @@ function remembered(url: string): Target {
 }
 
 function read(url: string): Target {
-	const at = url.indexOf('?');
-	const path = at === -1 ? url : url.slice(0, at);
+	const {path, query} = splitTarget(url);
 	const [, name, part] = service.exec(path) ?? [];
 	if (path.startsWith('/view/')) return {kind: 'view'};
 	if (name === undefined && path !== '/mcp') return {kind: pageOf.get(path) ?? 'none'};
-	const query = at === -1 ? nothing : new URLSearchParams(url.slice(at + 1));
 	if (name === undefined) return {kind: 'mcp', service: ALL, query};
 	return {kind: part === 'sse' || part === 'message' ? part : 'mcp', service: name, query};
 }

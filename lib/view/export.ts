@@ -4,6 +4,7 @@ import {guarded} from './assets.js';
 import {filterOf} from './filter.js';
 import type {LogIndex} from './log-index.js';
 import type {Matches} from './matches.js';
+import {numberIn} from './query.js';
 import type {Shown} from './source.js';
 
 const LF = Buffer.from('\n');
@@ -14,11 +15,13 @@ export function exportLines(
 	{index, matches}: Shown,
 	query: URLSearchParams,
 	res: ServerResponse,
-): ServerResponse {
-	const only = query.get('row');
+): ServerResponse | undefined {
+	const {count} = index.columns;
+	const only = query.has('row') ? numberIn(query, 'row') : undefined;
+	if (only !== undefined && only >= count) return;
 	const found = matches.of(filterOf(query));
-	const rows =
-		only === null ? between(found, query) : [Number(only)].filter(row => row < index.columns.count);
+	const [from, to] = [numberIn(query, 'from'), numberIn(query, 'to', found.count - 1)];
+	const rows = only === undefined ? between(found, from, to) : [only];
 	res.writeHead(200, {
 		...guarded,
 		'content-type': 'application/x-ndjson',
@@ -30,9 +33,9 @@ export function exportLines(
 	return res;
 }
 
-function* between(found: Matches, query: URLSearchParams): Generator<number> {
-	const end = Math.min(found.count, Number(query.get('to') ?? found.count - 1) + 1);
-	for (let at = Number(query.get('from') ?? 0); at < end; at++) yield found.row(at);
+function* between(found: Matches, from: number, to: number): Generator<number> {
+	const end = Math.min(found.count, to + 1);
+	for (let at = from; at < end; at++) yield found.row(at);
 }
 
 /** The lines, each connection's first one before all others of it: it tells who the client is. */

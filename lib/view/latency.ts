@@ -1,4 +1,5 @@
-import {flags, kinds} from './columns.js';
+import {setImmediate as nextTurn} from 'node:timers/promises';
+import {type Columns, flags, kinds} from './columns.js';
 import type {LogIndex} from './log-index.js';
 import type {Matches} from './matches.js';
 import type {LatencyOverTime, Stretch} from './page/types.js';
@@ -7,50 +8,81 @@ import type {LatencyOverTime, Stretch} from './page/types.js';
 const STEPS = 8;
 const BINS = 40 * STEPS;
 
-/** How long answers took, over the time from the first to the last of them, in so many stretches. */
-export function latencyOverTime(
-	index: LogIndex,
-	matches: Matches,
-	{parts, ofRequests}: {readonly parts: number; readonly ofRequests: boolean},
-): LatencyOverTime {
-	const {columns} = index;
+/** Rows that are read before other work of the thread gets its turn: it also forwards messages. About a millisecond. */
+export const SLICE_ROWS = 2 ** 14;
+
+export type LatencyOptions = {
+	readonly parts: number;
+	/** Whether the matches are requests alone. */
+	readonly ofRequests: boolean;
+	/** Whether the response can still be sent. */
+	readonly isWanted?: () => boolean;
+};
+
+/**
+ * How long responses took, from the first to the last of them, in this many stretches; undefined if that is not
+ * wanted any more. Rows that are added meanwhile are not read.
+ */
+export async function latencyOverTime(
+	{columns}: Pick<LogIndex, 'columns'>,
+	matches: Pick<Matches, 'count' | 'row'>,
+	{parts, ofRequests, isWanted = () => true}: LatencyOptions,
+): Promise<LatencyOverTime | undefined> {
 	const answers: number[] = [];
 	let [from, to] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-	for (let at = 0; at < matches.count; at++) {
+	const isWhole = await inSlices(matches.count, isWanted, at => {
 		const row = matches.row(at);
 		const kind = columns.value(row, 'kind');
 		// Where requests alone are shown, it is about their answers.
 		const answer = ofRequests ? columns.value(row, 'pair') - 1 : row;
 		const isAnswer = ofRequests ? answer > row : kind === kinds.result || kind === kinds.error;
-		if (!isAnswer || columns.value(answer, 'pair') === 0) continue;
+		// The thread that indexes may be ahead of the rows that are known here.
+		if (!isAnswer || answer >= columns.count || columns.value(answer, 'pair') === 0) return;
 		const time = columns.value(answer, 'time');
-		if (Number.isNaN(time)) continue;
+		if (Number.isNaN(time)) return;
 		answers.push(answer);
 		from = Math.min(from, time);
 		to = Math.max(to, time);
-	}
+	});
+	if (!isWhole) return;
 	if (answers.length === 0) return {from: 0, to: 0, stretches: []};
-	return {from, to, stretches: new Stretches(index, from, to, parts).of(answers)};
+	const stretches = new Stretches(columns, from, to, parts);
+	const isCounted = await inSlices(answers.length, isWanted, at => stretches.count(answers[at] ?? 0));
+	return isCounted ? {from, to, stretches: stretches.found()} : undefined;
+}
+
+/** Visits positions in slices. Resolves to false if they are not wanted any more before the last one. */
+async function inSlices(
+	count: number,
+	isWanted: () => boolean,
+	visit: (at: number) => void,
+): Promise<boolean> {
+	for (let start = 0; start < count; start += SLICE_ROWS) {
+		if (start > 0) await nextTurn();
+		if (!isWanted()) return false;
+		const end = Math.min(count, start + SLICE_ROWS);
+		for (let at = start; at < end; at++) visit(at);
+	}
+	return true;
 }
 
 class Stretches {
-	readonly #index: LogIndex;
+	readonly #columns: Columns;
 	readonly #from: number;
 	readonly #width: number;
 	readonly #bins: Uint32Array;
+	readonly #seen = new Set<number>();
 	readonly #found: Array<{count: number; errors: number; max: number; row: number}>;
 
-	constructor(index: LogIndex, from: number, to: number, parts: number) {
-		this.#index = index;
+	constructor(columns: Columns, from: number, to: number, parts: number) {
+		this.#columns = columns;
 		this.#from = from;
 		this.#width = Math.max(1, (to - from + 1) / parts);
 		this.#bins = new Uint32Array(parts * BINS);
 		this.#found = Array.from({length: parts}, () => ({count: 0, errors: 0, max: -1, row: -1}));
 	}
 
-	of(answers: readonly number[]): Stretch[] {
-		const seen = new Set<number>();
-		for (const row of answers) this.#count(row, seen);
+	found(): Stretch[] {
 		return this.#found.flatMap(({count, errors, max, row}, part) => {
 			if (count === 0) return [];
 			const time = Math.round(this.#from + part * this.#width);
@@ -59,13 +91,13 @@ class Stretches {
 		});
 	}
 
-	#count(row: number, seen: Set<number>): void {
-		const {columns} = this.#index;
+	count(row: number): void {
+		const columns = this.#columns;
 		const request = columns.value(row, 'pair') - 1;
 		// The same answer on both sides of bridge is one.
 		const twin = columns.value(row, 'twin');
-		if (twin !== 0 && seen.delete(twin - 1)) return;
-		if (twin !== 0) seen.add(row);
+		if (twin !== 0 && this.#seen.delete(twin - 1)) return;
+		if (twin !== 0) this.#seen.add(row);
 		const time = columns.value(row, 'time');
 		const latency = Math.max(0, time - columns.value(request, 'time'));
 		const part = Math.floor((time - this.#from) / this.#width);

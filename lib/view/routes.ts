@@ -1,12 +1,14 @@
 import type {IncomingMessage, ServerResponse} from 'node:http';
 import {throttleTime} from 'rxjs';
 import {type Refused, refuse} from '../http/refuse.js';
+import {splitTarget} from '../http/target.js';
 import {SseStream} from '../transports/sse-stream.js';
 import {Assets, guarded} from './assets.js';
 import {exportLines} from './export.js';
 import {filterOf} from './filter.js';
 import {latencyOverTime} from './latency.js';
 import {lineOf} from './line.js';
+import {numberIn, QueryError} from './query.js';
 import {listedRow} from './row-text.js';
 import type {Shown, Source} from './source.js';
 import {stateOf} from './state.js';
@@ -24,6 +26,8 @@ export type ViewRoutesOptions = {
 	readonly page: URL;
 	/** Whether there is a /status beside it, of services. */
 	readonly hasStatus: boolean;
+	/** Whether there is a login, and so a logout button. */
+	readonly canLogOut?: () => boolean;
 };
 
 type Answer = (shown: Shown, query: URLSearchParams, res: ServerResponse) => unknown;
@@ -33,8 +37,10 @@ export class ViewRoutes {
 	readonly #source: Source;
 	readonly #assets: Assets;
 	readonly #hasStatus: boolean;
+	readonly #canLogOut: () => boolean;
 
-	constructor({source, page, hasStatus}: ViewRoutesOptions) {
+	constructor({source, page, hasStatus, canLogOut = () => false}: ViewRoutesOptions) {
+		this.#canLogOut = canLogOut;
 		this.#source = source;
 		this.#assets = new Assets(page);
 		this.#hasStatus = hasStatus;
@@ -49,18 +55,32 @@ export class ViewRoutes {
 	/** Answers a request for a path below /view/. */
 	serve(req: IncomingMessage, res: ServerResponse): Refused | undefined {
 		if (req.method !== 'GET') return {status: 405, message: 'Method Not Allowed', headers: {allow: 'GET'}};
-		const {pathname, searchParams} = new URL(req.url ?? '', 'http://localhost');
-		const name = pathname.slice('/view/'.length);
+		const {path, query} = splitTarget(req.url ?? '');
+		const name = path.slice('/view/'.length);
 		if (this.#assets.serve(res, name)) return;
 		if (name === 'events') return this.#events(res);
 		const answer = answers.get(name);
 		if (!answer) return notFound;
 		const {shown, generation} = this.#source;
 		if (!shown) return {status: 409, message: 'There is nothing to be seen. Open the page first.'};
-		const value = answer(shown, searchParams, res);
-		if (value === undefined) return notFound;
-		if (value !== res) json(res, {generation, ...(value as object)});
-		return;
+		try {
+			const value = answer(shown, query, res);
+			if (value === undefined) return notFound;
+			if (value instanceof Promise) this.#later(res, generation, value);
+			else if (value !== res) json(res, {generation, ...(value as object)});
+			return;
+		} catch (error) {
+			if (error instanceof QueryError) return {status: 400, message: `Bad Request: ${error.message}`};
+			throw error;
+		}
+	}
+
+	/** Responds when a value is there; undefined is the result of a response that cannot be sent any more. */
+	#later(res: ServerResponse, generation: number, value: Promise<object | undefined>): void {
+		value.then(
+			found => found && json(res, {generation, ...found}),
+			(error: Error) => res.destroy(error),
+		);
 	}
 
 	close(): Promise<void> {
@@ -73,7 +93,8 @@ export class ViewRoutes {
 		const unwatch = source.watch();
 		const stream = new SseStream(res, {headers: guarded, maxUnreadBytes: MAX_UNREAD});
 		const tell = (): void => {
-			stream.send({data: Buffer.from(JSON.stringify({...stateOf(source), hasStatus: this.#hasStatus}))});
+			const around = {hasStatus: this.#hasStatus, canLogOut: this.#canLogOut()};
+			stream.send({data: Buffer.from(JSON.stringify({...stateOf(source), ...around}))});
 		};
 		tell();
 		const news = source.changed
@@ -108,21 +129,19 @@ function rows({index, matches}: Shown, query: URLSearchParams) {
 	return {total: found.count, share: found.share, from, rows: list};
 }
 
-function latency({index, matches}: Shown, query: URLSearchParams) {
+function latency({index, matches}: Shown, query: URLSearchParams, res: ServerResponse) {
 	const parts = Math.max(1, Math.min(MAX_PARTS, numberIn(query, 'parts')));
 	const filter = filterOf(query);
-	return latencyOverTime(index, matches.of(filter), {parts, ofRequests: filter.show === 'requests'});
+	return latencyOverTime(index, matches.of(filter), {
+		...{parts, ofRequests: filter.show === 'requests'},
+		isWanted: () => !res.destroyed,
+	});
 }
 
 /** The connections that came last. */
 function connections({index}: Shown) {
 	const list = index.connections.slice(1).slice(-MAX_CONNECTIONS).reverse();
 	return {connections: list, total: index.connections.length - 1};
-}
-
-function numberIn(query: URLSearchParams, name: string): number {
-	const value = Number(query.get(name) ?? 0);
-	return Number.isSafeInteger(value) && value >= 0 ? value : 0;
 }
 
 function json(res: ServerResponse, value: unknown): void {

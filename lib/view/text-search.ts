@@ -4,7 +4,7 @@ import type {LogIndex} from './log-index.js';
 
 const READ = 2 ** 20;
 
-/** A text as it may be written in JSON, as a pattern for bytes as Latin-1. */
+/** A text as it may be written in JSON, as a pattern for bytes as Latin-1. All syntax in it is escaped. */
 function patternOf(text: string): {readonly pattern: RegExp; readonly maxBytes: number} {
 	const plain = JSON.stringify(text).slice(1, -1);
 	const spellings = [...new Set([plain, asciiJson(text).slice(1, -1)])].map(each =>

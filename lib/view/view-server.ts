@@ -2,8 +2,10 @@ import {randomBytes} from 'node:crypto';
 import type {IncomingMessage, Server, ServerResponse} from 'node:http';
 import {Login} from '../gateway/login.js';
 import {Guard} from '../http/guard.js';
+import {sameUser} from '../http/peer.js';
 import {type Refused, refuse} from '../http/refuse.js';
 import {addressOf, listen} from '../http/server.js';
+import {splitTarget} from '../http/target.js';
 import {ViewRoutes} from './routes.js';
 import type {Source} from './source.js';
 
@@ -19,12 +21,22 @@ export type ViewServerOptions = {
 	readonly page: URL;
 	/** 0 for any that is free. */
 	readonly port: number;
+	/** The token of this user, where the system does not list the owners of connections. */
+	readonly userToken?: string | undefined;
+	/** Receives what a handler threw. */
+	readonly onBug: (error: unknown) => void;
 };
 
 /** Serves the page on this machine, to who knows the address as it is printed: a log may not be for all who have an account. */
-export async function serveView({source, page, port}: ViewServerOptions): Promise<ViewServer> {
+export async function serveView({
+	source,
+	page,
+	port,
+	userToken,
+	onBug,
+}: ViewServerOptions): Promise<ViewServer> {
 	const token = randomBytes(16).toString('hex');
-	const guard = new Guard({hosts: [], origins: [], tokens: [token]});
+	const guard = new Guard({hosts: [], origins: [], tokens: [token, ...(userToken ? [userToken] : [])]});
 	const routes = new ViewRoutes({source, page, hasStatus: false});
 	// Cookies are for all ports of a machine, and there may be several of these.
 	const cookie = `bridge_view_${randomBytes(4).toString('hex')}`;
@@ -33,16 +45,17 @@ export async function serveView({source, page, port}: ViewServerOptions): Promis
 	const route = (req: IncomingMessage, res: ServerResponse): Refused | undefined => {
 		const foreign = guard.refusal(req);
 		if (foreign) return foreign;
-		const {pathname, searchParams} = new URL(req.url ?? '', 'http://localhost');
-		const shown = searchParams.get('token');
-		if (pathname === '/' && shown !== null) return void login.letIn(res, shown);
-		if (pathname === '/') return login.serve(req, res);
-		if (!pathname.startsWith('/view/')) return {status: 404, message: 'Not Found'};
+		const {path, query} = splitTarget(req.url ?? '');
+		const shown = query.get('token');
+		if (path === '/' && shown !== null) return void login.letIn(res, shown);
+		if (path === '/') return login.serve(req, res);
+		if (!path.startsWith('/view/')) return {status: 404, message: 'Not Found'};
 		if (!guard.knows(req, false) && !login.knows(req)) return unknownBrowser;
 		return routes.serve(req, res);
 	};
 	const server = await listen({
-		...{host: '127.0.0.1', port},
+		...{host: '127.0.0.1', port, onBug},
+		admit: userToken ? undefined : sameUser({remedy: 'Open the page as the user who runs bridge view.'}),
 		handle(req, res) {
 			const refused = route(req, res);
 			if (refused) refuse(res, refused);

@@ -123,6 +123,9 @@ test('B10 a body that is just within the limit is taken', async t => {
 
 test('B10 the bodies of all clients together are bounded, and who finds no room is told to come back', async t => {
 	const gateway = await startGateway(t, {servers: {puppet: program('puppet')}});
+	const {headers} = await gateway.open('puppet');
+	const id = `Mcp-Session-Id: ${headers['mcp-session-id']}`;
+	const pidRequest = '{"jsonrpc":"2.0","id":1,"method":"pid"}';
 	const before = peakMiB(gateway.running.pid);
 	const [size, count] = [12 * 2 ** 20, 60];
 	const rest = Buffer.alloc(size, ' ');
@@ -134,9 +137,9 @@ test('B10 the bodies of all clients together are bounded, and who finds no room 
 		socket.on('data', data => {
 			text += data;
 		});
-		const length = `Content-Length: ${size + initialize.length}`;
+		const length = `Content-Length: ${size + pidRequest.length}`;
 		socket.write(
-			`POST /mcp/puppet HTTP/1.1\r\nHost: localhost\r\n${[...common, length, 'Connection: close'].join('\r\n')}\r\n\r\n`,
+			`POST /mcp/puppet HTTP/1.1\r\nHost: localhost\r\n${[...common, id, length, 'Connection: close'].join('\r\n')}\r\n\r\n`,
 		);
 		socket.write(rest);
 		return {socket, closed, status: () => statusesIn(text)[0], text: () => text};
@@ -153,7 +156,7 @@ test('B10 the bodies of all clients together are bounded, and who finds no room 
 	const [last, ...others] = taken();
 	t.truthy(last, 'some are taken');
 	for (const {socket} of others) socket.destroy();
-	last?.socket.write(initialize);
+	last?.socket.write(pidRequest);
 	await last?.closed;
 	t.is(last?.status(), 200);
 	const text = 'x'.repeat(size);

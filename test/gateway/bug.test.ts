@@ -3,6 +3,7 @@ import {resolveConfig} from '../../lib/config/resolve.js';
 import {Entrance} from '../../lib/gateway/entrance.js';
 import {Gateway} from '../../lib/gateway/gateway.js';
 import {addressOf, listen} from '../../lib/http/server.js';
+import {logBug} from '../../lib/log.js';
 import {perMessage} from '../../lib/stage.js';
 import {LiveTraffic} from '../../lib/store/live-traffic.js';
 import {converseThrough} from '../../pipelines/gateway.js';
@@ -40,7 +41,7 @@ async function buggyGateway(t: ExecutionContext) {
 		converse: converseThrough({log, maxBytes: 2 ** 20, taps}),
 	});
 	const {handle} = new Entrance(gateway);
-	const server = await listen({...config.listen, handle});
+	const server = await listen({...config.listen, handle, onBug: error => logBug(log, error)});
 	t.teardown(async () => {
 		server.closeAllConnections();
 		server.close();

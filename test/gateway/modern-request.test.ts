@@ -1,6 +1,7 @@
 import test from 'ava';
 import {Envelope} from '../../lib/envelope.js';
 import {isModernPost, modernProblem} from '../../lib/gateway/modern-request.js';
+import {ToolParameters} from '../../lib/protocol/tool-parameters.js';
 
 const modern = '2026-07-28';
 const meta = (version: string) => ({
@@ -41,4 +42,25 @@ test('A handshake in the words of the era that has none is not found', t => {
 test('A handshake of a client that only names the version in a header is a handshake', t => {
 	const request = ask('initialize', {protocolVersion: modern, capabilities: {}});
 	t.false(isModernPost(request, {'mcp-protocol-version': modern}));
+});
+
+test('checks a POST without a session, and its headers, without parsing the whole body [SEC-D11]', t => {
+	const unparsed = (params: object) =>
+		Object.defineProperty(ask('tools/call', params), 'body', {
+			get: () => t.fail('The body was parsed.'),
+		});
+	const large = {name: 'a', arguments: {list: new Array(10_000).fill({})}};
+	const headers = {'mcp-protocol-version': modern, 'mcp-method': 'tools/call', 'mcp-name': 'a'};
+	t.false(isModernPost(unparsed(large), {}));
+	t.true(isModernPost(unparsed({...large, _meta: meta(modern)}), {}));
+	t.is(modernProblem(unparsed({...large, _meta: meta(modern)}), headers, new ToolParameters()), undefined);
+	t.like(modernProblem(unparsed({...large, name: 'b', _meta: meta(modern)}), headers), {code: -32020});
+});
+
+test('shortens a value over the limit in the error about a header [SEC-D11]', t => {
+	const request = ask('tools/call', {name: 'n'.repeat(100_000), _meta: meta(modern)});
+	const headers = {'mcp-protocol-version': modern, 'mcp-method': 'tools/call', 'mcp-name': 'n'};
+	const problem = modernProblem(request, headers);
+	t.is(problem?.code, -32020);
+	t.true((problem?.message.length ?? Number.POSITIVE_INFINITY) < 400);
 });

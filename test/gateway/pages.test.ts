@@ -121,7 +121,7 @@ const urls = {
 
 for (const hasToken of [false, true])
 	test(`--print-client ${hasToken ? 'with' : 'without'} tokens is what each client reads, with each service and no secret`, async t => {
-		const tokens = hasToken ? {tokens: ['canary-token']} : {};
+		const tokens = hasToken ? {tokens: ['canary-token-of-sixteen']} : {};
 		const file = await configFile(t, JSON.stringify({...tokens, servers}));
 		const texts = new Map<string, string>();
 		for (const client of ['codex', 'claude', 'cursor', 'vscode'])

@@ -86,12 +86,12 @@ for (const [what, text] of [
 	});
 
 test('B1 a gateway that others can reach keeps its tokens, even if the file has none any more', async t => {
-	const config = {listen: '0.0.0.0:0', tokens: ['right-token'], servers: {one: program('puppet')}};
+	const config = {listen: '0.0.0.0:0', tokens: ['right-token-of-sixteen'], servers: {one: program('puppet')}};
 	const gateway = await startGateway(t, config);
 	await gateway.configure({listen: '127.0.0.1:0', servers: {one: program('puppet'), two: program('puppet')}});
 	await until(() => logged(gateway.running, 'config.broken').length > 0);
 	t.is((await gateway.fetch('/status')).status, 401);
-	t.is((await gateway.fetch('/status', {headers: {'x-bridge-token': 'right-token'}})).status, 200);
+	t.is((await gateway.fetch('/status', {headers: {'x-bridge-token': 'right-token-of-sixteen'}})).status, 200);
 });
 
 test('M2 a secret that is put in where there was none ends the sessions whose ids it cannot read', async t => {
@@ -113,9 +113,12 @@ test('another address in the file is told to be of no use before the next start'
 });
 
 test('B17 tokens that are changed are in force at once', async t => {
-	const config = {tokens: ['first-token'], servers: {one: program('puppet')}};
+	const config = {tokens: ['first-token-of-sixteen'], servers: {one: program('puppet')}};
 	const gateway = await startGateway(t, config);
-	await change(gateway, {...config, tokens: ['second-token']});
-	t.is((await gateway.fetch('/status', {headers: {'x-bridge-token': 'first-token'}})).status, 401);
-	t.is((await gateway.fetch('/status', {headers: {'x-bridge-token': 'second-token'}})).status, 200);
+	await change(gateway, {...config, tokens: ['second-token-of-sixteen']});
+	t.is((await gateway.fetch('/status', {headers: {'x-bridge-token': 'first-token-of-sixteen'}})).status, 401);
+	t.is(
+		(await gateway.fetch('/status', {headers: {'x-bridge-token': 'second-token-of-sixteen'}})).status,
+		200,
+	);
 });

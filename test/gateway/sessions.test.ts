@@ -101,7 +101,14 @@ const withHeaders = (
 	body = '',
 ): Promise<number | undefined> =>
 	new Promise((resolve, reject) => {
-		const common = ['Host', gateway.base.host, 'Content-Type', 'application/json', 'Accept', '*/*'];
+		const common = [
+			'Host',
+			gateway.base.host,
+			'Content-Type',
+			'application/json',
+			'Accept',
+			'text/event-stream',
+		];
 		httpRequest(
 			new URL(`/mcp/${service}`, gateway.base),
 			{method, headers: [...common, 'Content-Length', String(body.length), ...headers]},

@@ -35,7 +35,7 @@ async function echo(t: ExecutionContext): Promise<{config: GatewayConfig; seen: 
 	return {config: {url: `http://127.0.0.1:${port}/mcp`, transport: 'http'}, seen};
 }
 
-const tokens = ['right-token', 'other-token'];
+const tokens = ['right-token-of-sixteen', 'other-token-of-sixteen'];
 
 test('B17 without a token of the gateway, nothing but /healthz is answered, and nothing reaches the server', async t => {
 	const {config, seen} = await echo(t);
@@ -61,17 +61,17 @@ for (const headers of [
 	{'x-bridge-token': 'wrong-token'},
 	{'x-bridge-token': ''},
 	{'x-bridge-token': 'right-toke'},
-	{'x-bridge-token': 'right-tokenx'},
-	{'x-bridge-token': 'right-token, other-token'},
-	{authorization: 'Bearer right-token'},
-	{'x-bridge_token': 'right-token'},
+	{'x-bridge-token': 'right-token-of-sixteenx'},
+	{'x-bridge-token': 'right-token-of-sixteen, other-token-of-sixteen'},
+	{authorization: 'Bearer right-token-of-sixteen'},
+	{'x-bridge_token': 'right-token-of-sixteen'},
 ] as const)
 	test(`B17 ${JSON.stringify(headers)} is no token`, async t => {
 		const {config, seen} = await echo(t);
 		const gateway = await startGateway(t, {tokens, servers: {echo: config}});
 		const answer = await gateway.post('echo', {id: 1, method: 'initialize'}, headers);
 		t.is(answer.status, 401);
-		t.false(answer.text.includes('right-token'));
+		t.false(answer.text.includes('right-token-of-sixteen'));
 		t.truthy(answer.headers.get('www-authenticate'));
 		t.deepEqual(seen, []);
 	});
@@ -89,7 +89,7 @@ test('B17 each token is taken, and none of them goes on to the server', async t 
 test('B17 where Authorization is the gateway’s own, a token may be in it, and stays here', async t => {
 	const {config, seen} = await echo(t);
 	const gateway = await startGateway(t, {tokens, servers: {echo: {...config, passAuthorization: false}}});
-	await gateway.open('echo', {authorization: 'Bearer other-token'});
+	await gateway.open('echo', {authorization: 'Bearer other-token-of-sixteen'});
 	t.true(seen.length >= 1);
 	t.true(seen.every(({authorization}) => authorization === undefined));
 	t.is((await gateway.post('echo', {id: 1, method: 'ping'}, {authorization: 'Bearer x'})).status, 401);
@@ -168,6 +168,6 @@ test('B1 with tokens, a gateway may be reached by any name', async t => {
 	const ask = (...headers: string[]): Promise<string> =>
 		gateway.raw(request('GET /status', headers, '', 'Host: bridge.example'));
 	t.is(statusOf(await ask()), 401);
-	t.is(statusOf(await ask('X-Bridge-Token: right-token')), 200);
-	t.is(statusOf(await ask('X-Bridge-Token: right-token', 'Origin: http://evil.example')), 403);
+	t.is(statusOf(await ask('X-Bridge-Token: right-token-of-sixteen')), 200);
+	t.is(statusOf(await ask('X-Bridge-Token: right-token-of-sixteen', 'Origin: http://evil.example')), 403);
 });

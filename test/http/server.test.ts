@@ -2,15 +2,21 @@ import {once} from 'node:events';
 import type {RequestListener} from 'node:http';
 import {createConnection, type Socket} from 'node:net';
 import test, {type ExecutionContext} from 'ava';
+import type {Upgrade} from '../../lib/http/handlers.js';
+import {notUpgraded} from '../../lib/http/refuse.js';
 import {addressOf, type HttpServerOptions, listen} from '../../lib/http/server.js';
 import {until} from '../faults/support.js';
+
+const onBug = (error: unknown): void => {
+	throw error;
+};
 
 const answerAll: RequestListener = (req, res) => {
 	req.resume().on('end', () => res.end('done'));
 };
 
 async function start(t: ExecutionContext, options: Partial<HttpServerOptions> = {}) {
-	const server = await listen({host: '127.0.0.1', port: 0, handle: answerAll, ...options});
+	const server = await listen({host: '127.0.0.1', port: 0, handle: answerAll, onBug, ...options});
 	t.teardown(() => {
 		server.closeAllConnections();
 		server.close();
@@ -111,8 +117,25 @@ test.serial('B15 a flood of connections is told of once, not once for each', asy
 	t.is(told.length, 1);
 });
 
+for (const [what, line] of [
+	['a change of protocol', 'GET / HTTP/1.1\r\nConnection: upgrade\r\nUpgrade: websocket'],
+	['a tunnel', 'CONNECT example.com:443 HTTP/1.1'],
+] as const)
+	test.serial(`a client that is refused ${what} does not keep its connection open [SEC-D15]`, async t => {
+		const upgrade: Upgrade = (_req, socket) => notUpgraded(socket, {status: 404, message: 'Not Found'});
+		const {server, port} = await start(t, {upgrade});
+		const socket = createConnection({port, host: '127.0.0.1', allowHalfOpen: true}).on('error', () => {});
+		t.teardown(() => socket.destroy());
+		socket.write(`${line}\r\nHost: localhost\r\n\r\n`);
+		t.regex(String((await once(socket, 'data'))[0]), /^HTTP\/1\.1 40[45] /);
+		const connections = (): Promise<number> =>
+			new Promise(resolve => server.getConnections((_error, count) => resolve(count)));
+		await until(async () => (await connections()) === 0);
+		t.false(socket.destroyed);
+	});
+
 test.serial('L7 a port that is in use is told in one sentence', async t => {
 	const {port} = await start(t);
-	const error = await t.throwsAsync(listen({host: '127.0.0.1', port, handle: answerAll}));
+	const error = await t.throwsAsync(listen({host: '127.0.0.1', port, handle: answerAll, onBug}));
 	t.is(error?.message, `bridge cannot listen on 127.0.0.1:${port}: somebody else listens there already.`);
 });

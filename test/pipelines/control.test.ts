@@ -13,6 +13,10 @@ import {tempFolder} from '../store/temp-folder.js';
 type Json = {readonly [key: string]: unknown};
 type Reply = {readonly status: number; readonly body: Json; readonly headers: Headers; readonly text: string};
 
+const onBug = (error: unknown): void => {
+	throw error;
+};
+
 async function start(t: ExecutionContext) {
 	const log = quietLog();
 	const traffic = {add: () => {}, open: () => 1, close: async () => ({lostBytes: 0, leftOutLines: 0})};
@@ -25,7 +29,7 @@ async function start(t: ExecutionContext) {
 			ended++;
 		},
 	});
-	const {port, servers} = await listenLocally({port: 0, handle});
+	const {port, servers} = await listenLocally({port: 0, handle, onBug});
 	t.teardown(() => {
 		ports.close();
 		for (const server of servers) server.close();
@@ -151,12 +155,14 @@ test('is there on both addresses of this machine, and tells of a port that is ta
 	const headers = {'content-type': 'application/json'};
 	const body = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
 	if (servers.length > 1) t.is((await send({body, headers}, '/mcp', '[::1]')).status, 200);
-	await t.throwsAsync(listenLocally({port, handle: () => {}}), {message: `Port ${port} already in use.`});
+	await t.throwsAsync(listenLocally({port, handle: () => {}, onBug}), {
+		message: `Port ${port} already in use.`,
+	});
 });
 
 test('PORT a rule is added and takes connections at once, and removed', async t => {
 	const {call} = await start(t);
-	const {port, servers} = await listenLocally({port: 0, handle: () => {}});
+	const {port, servers} = await listenLocally({port: 0, handle: () => {}, onBug});
 	for (const server of servers) server.close();
 	const text = (words: string): Json => ({result: {content: [{type: 'text', text: words}]}});
 	const rule = {local_port: port, target_host: 'localhost', target_port: 1};

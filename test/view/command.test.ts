@@ -127,7 +127,7 @@ test('issue 9: a hostile log does no harm: markup and escapes in every field, 50
 	t.true(text.length < 4 * 2 ** 20);
 	t.is((await (await view.fetch('/view/export?row=1')).text()).length, huge.length + 1);
 	t.is((await view.found('text=xxxxx', 1)).total, 1);
-	t.is((await view.fetch('/view/rows?from=1e99&count=-1&text=%00')).status, 200);
+	t.is((await view.fetch('/view/rows?from=1e99&count=-1&text=%00')).status, 400);
 	t.is((await view.fetch('/view/line?row=99999')).status, 404);
 	t.false(view.running.stderr.includes('\u001b'));
 	t.true(peakMiB(view.running.pid) < 600);
@@ -143,10 +143,16 @@ test('bridge view --live shows that it is connecting until the gateway responds'
 });
 
 test('issue 9: bridge view --live shows the traffic of a gateway as it passes', async t => {
-	const tokens = ['a-token'];
+	const tokens = ['a-token-of-sixteen-characters'];
 	const gateway = await startGateway(t, {tokens, servers: {puppet: program('puppet')}});
-	const view = await startView(t, '--live', gateway.base.href, '--header', 'X-Bridge-Token: a-token');
-	const known = {'x-bridge-token': 'a-token'};
+	const view = await startView(
+		t,
+		'--live',
+		gateway.base.href,
+		'--header',
+		'X-Bridge-Token: a-token-of-sixteen-characters',
+	);
+	const known = {'x-bridge-token': 'a-token-of-sixteen-characters'};
 	await until(async () => (await view.state()).note === '');
 	const client = await gateway.open('puppet', known);
 	await client.request(7, 'echo', {text: 'hello'});
@@ -161,18 +167,21 @@ test('issue 9: bridge view --live shows the traffic of a gateway as it passes', 
 });
 
 test('issue 9: the gateway has the page at /, with what passes while somebody looks, behind its token', async t => {
-	const gateway = await startGateway(t, {tokens: ['a-token'], servers: {puppet: program('puppet')}});
+	const gateway = await startGateway(t, {
+		tokens: ['a-token-of-sixteen-characters'],
+		servers: {puppet: program('puppet')},
+	});
 	t.regex((await gateway.fetch('/')).text, /type="password"/);
 	for (const path of ['/view/rows', '/view/events', '/view/main.js'])
 		t.is((await gateway.fetch(path)).status, 401, path);
-	const body = new URLSearchParams({token: 'a-token'});
+	const body = new URLSearchParams({token: 'a-token-of-sixteen-characters'});
 	const {headers} = await gateway.fetch('/', {method: 'POST', body, redirect: 'manual'});
 	const cookie = headers.get('set-cookie')?.split(';', 1)[0] ?? '';
 	const page = await gateway.fetch('/', {headers: {cookie}});
 	t.regex(page.text, /<script type="module" src="\/view\/main.js">/);
 	t.is((await gateway.fetch('/view/rows', {headers: {cookie}})).status, 409);
 	const events = await fetch(new URL('/view/events', gateway.base), {headers: {cookie}});
-	const client = await gateway.open('puppet', {'x-bridge-token': 'a-token'});
+	const client = await gateway.open('puppet', {'x-bridge-token': 'a-token-of-sixteen-characters'});
 	await client.request(7, 'echo', {text: 'hello'});
 	await until(async () => {
 		const {text} = await gateway.fetch('/view/rows?count=9&method=echo', {headers: {cookie}});

@@ -41,6 +41,7 @@ function showState(): void {
 	document.title = `${visible(name)} · bridge view`;
 	byId('live').hidden = !isLive;
 	byId('tab-services').hidden = !state.hasStatus;
+	byId('log-out').hidden = !state.canLogOut;
 	byId('count').textContent =
 		`${count(rows)} lines · ${count(connections)} connections · ${size(totalBytes)}`;
 	const progress = byId<HTMLProgressElement>('progress');
@@ -71,6 +72,9 @@ for (const tab of tabs()) {
 		next?.focus();
 	});
 }
+byId('log-out').addEventListener('click', () => {
+	void fetch('/logout', {method: 'POST', redirect: 'manual'}).finally(() => location.reload());
+});
 model.on(['view'], showView);
 model.on(['state'], showState);
 listenToKeys();

@@ -110,4 +110,6 @@ export type State = Progress & {
 	readonly connections: number;
 	/** Whether there is a /status beside it, of services. */
 	readonly hasStatus: boolean;
+	/** Whether there is a login, and so a logout button. */
+	readonly canLogOut: boolean;
 };

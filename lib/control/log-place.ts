@@ -1,0 +1,123 @@
+import {lstat, open, opendir, realpath} from 'node:fs/promises';
+import {basename, dirname, isAbsolute, join, relative, resolve, sep} from 'node:path';
+import process from 'node:process';
+import {BridgeError} from '../errors.js';
+import {microseconds} from '../store/clock.js';
+import {checkFormat, fileName, isNamedBy} from '../store/file-name.js';
+import {makeFolder} from '../store/make-folder.js';
+
+/** Entries that a log folder may have. All of them are checked. */
+const MAX_ENTRIES = 100_000;
+
+/** How every line of a traffic log begins. */
+const LOG_LINE = /^\{"time":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z",/;
+const LOG_LINE_BYTES = 64;
+
+/**
+ * Rejects a destination of the traffic log that a client of the control server may not choose: one outside `root`, a file
+ * whose name begins with a dot, a link in any part of the path, and an existing file that is not a traffic log.
+ */
+export async function checkLogPlace(folder: string, format: string, root: string | undefined): Promise<void> {
+	checkFormat(format);
+	const path = resolve(folder);
+	if (root !== undefined) await checkInside(folder, await realPathOf(path), root);
+	if (fileName(format, microseconds()).startsWith('.'))
+		throw wrong(
+			`filename_format ${format} names a file that begins with a dot`,
+			'Use another filename_format.',
+		);
+	await checkLinks(path, root === undefined ? undefined : resolve(root));
+	const found = await lstat(path).catch(() => undefined);
+	if (found?.isDirectory()) await checkFiles(path, format);
+}
+
+/** Creates the only folder that logs may be written to. */
+export async function makeLogRoot(root: string): Promise<void> {
+	try {
+		await makeFolder(root);
+	} catch (error) {
+		const message = `${root} cannot be the folder for logs (--log-root): ${(error as Error).message}.`;
+		throw new BridgeError('ERR_CONFIG_INVALID', message, 'Name a folder that exists or can be created.');
+	}
+}
+
+async function checkInside(folder: string, real: string, root: string): Promise<void> {
+	const way = relative(await realPathOf(root), real);
+	if (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)) return;
+	throw wrong(`${folder} is not inside ${root} (--log-root)`, 'Name a folder inside it.');
+}
+
+/**
+ * Rejects links in a path, except links of the system in front of the folder itself. The path of `root` was chosen by the
+ * user that started bridge, and is not checked.
+ */
+async function checkLinks(path: string, root: string | undefined): Promise<void> {
+	for (let part = path; part !== dirname(part); part = dirname(part)) {
+		const found = await lstat(part).catch(() => undefined);
+		if (found?.isSymbolicLink() && (part === path || !isOfSystem(part, found.uid)))
+			throw wrong(`${part} is a symbolic link`, `Name the folder itself: ${await realPathOf(path)}`);
+		if (dirname(part) === root || part === root) return;
+	}
+}
+
+/**
+ * Whether a link belongs to the system, like /tmp on macOS or /var/run. All links that root created belong to root, so for
+ * root only those in the two folders that have such links do.
+ */
+const isOfSystem = (link: string, uid: number): boolean => {
+	const user = process.getuid?.();
+	return uid === 0 && user !== undefined && (user !== 0 || dirname(link) === '/' || dirname(link) === '/var');
+};
+
+/** A path without links. Its last parts need not exist. */
+async function realPathOf(path: string): Promise<string> {
+	try {
+		return await realpath(path);
+	} catch (error) {
+		const parent = dirname(path);
+		if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || parent === path) throw unreadable(path, error);
+		if (await lstat(path).catch(() => undefined))
+			throw wrong(`${path} is a symbolic link whose target does not exist`, 'Name another folder.');
+		return join(await realPathOf(parent), basename(path));
+	}
+}
+
+/** Checks all files that this format names, now or later: the log of the next hour must not be another kind of file either. */
+async function checkFiles(folder: string, format: string): Promise<void> {
+	const entries = await opendir(folder).catch(error => Promise.reject(unreadable(folder, error)));
+	let count = 0;
+	for await (const {name} of entries) {
+		if (++count > MAX_ENTRIES)
+			throw wrong(`${folder} has more than ${MAX_ENTRIES} entries`, 'Name another folder.');
+		if (isNamedBy(format, name)) await checkFile(join(folder, name));
+	}
+}
+
+async function checkFile(file: string): Promise<void> {
+	const found = await lstat(file).catch(error => Promise.reject(unreadable(file, error)));
+	if (found.isSymbolicLink())
+		throw wrong(`${file} is a symbolic link`, 'Remove it, or use another filename_format.');
+	if (!found.isFile()) throw wrong(`${file} is not a regular file`, 'Use another filename_format or folder.');
+	if (found.size > 0 && !LOG_LINE.test(await beginningOf(file)))
+		throw wrong(`${file} exists and is not a traffic log`, 'Use another filename_format or folder.');
+}
+
+async function beginningOf(file: string): Promise<string> {
+	const handle = await open(file).catch(error => Promise.reject(unreadable(file, error)));
+	try {
+		const {buffer, bytesRead} = await handle.read(Buffer.alloc(LOG_LINE_BYTES), 0, LOG_LINE_BYTES, 0);
+		return buffer.toString('latin1', 0, bytesRead);
+	} finally {
+		await handle.close();
+	}
+}
+
+const unreadable = (path: string, error: unknown): BridgeError =>
+	wrong(`${path} cannot be checked: ${(error as Error).message}`, 'Name another folder.');
+
+const wrong = (reason: string, remedy: string): BridgeError =>
+	new BridgeError(
+		'ERR_CONFIG_INVALID',
+		`This destination of the traffic log is rejected: ${reason}.`,
+		remedy,
+	);

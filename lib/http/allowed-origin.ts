@@ -1,0 +1,13 @@
+/** Tests whether an Origin is the configured one, whose port or first labels may be `*`. */
+export function allowedOrigin(configured: string): (origin: string) => boolean {
+	const anyPort = configured.endsWith(':*');
+	const [scheme = '', domain] = (anyPort ? configured.slice(0, -2) : configured).toLowerCase().split('://*.');
+	return given => {
+		const lower = given.toLowerCase();
+		const origin = anyPort ? lower.replace(/:\d{1,5}$/, '') : lower;
+		if (domain === undefined) return origin === scheme;
+		const [start, end] = [`${scheme}://`, `.${domain}`];
+		if (!origin.startsWith(start) || !origin.endsWith(end)) return false;
+		return /^[\w-]+(?:\.[\w-]+)*$/.test(origin.slice(start.length, -end.length));
+	};
+}

@@ -1,0 +1,135 @@
+import {type FileHandle, open} from 'node:fs/promises';
+import {isIPv4} from 'node:net';
+import {endianness} from 'node:os';
+
+/** The two ends of a TCP connection, as the owner of the first sees it. */
+export type Ends = {
+	readonly localAddress: string;
+	readonly localPort: number;
+	readonly remoteAddress: string;
+	readonly remotePort: number;
+};
+
+/** A socket, as Linux lists it. An inode of 0 means that no process has it open: then the uid means nothing. */
+export type SocketRow = {readonly uid: number; readonly inode: number};
+
+/** The result of one read: the rows of the wanted connections, by `keyOf`. */
+export type Found = ReadonlyMap<string, SocketRow>;
+
+const TABLES = ['/proc/net/tcp', '/proc/net/tcp6'] as const;
+/** Bytes that are read of a table: about 400,000 sockets. */
+const MAX_TABLE = 64 * 2 ** 20;
+/** No page of Linux is larger. */
+const CHUNK = 64 * 1024;
+/** Concurrent reads, after the first. A read behind the end scans the whole table, so there are few. */
+const MAX_READS = 4;
+
+const ROW =
+	/^ *\d+: ([\dA-F]{8,32}:[\dA-F]{4}) ([\dA-F]{8,32}:[\dA-F]{4}) [\dA-F]{2} \S+ \S+ \S+ +(\d+) +\d+ (\d+) /;
+
+/** How a connection is written in the tables; undefined where an address is not one of this machine's loopback. */
+export function keyOf(ends: Ends): string | undefined {
+	const local = endText(ends.localAddress, ends.localPort);
+	const remote = endText(ends.remoteAddress, ends.remotePort);
+	return local === undefined || remote === undefined ? undefined : `${local} ${remote}`;
+}
+
+function endText(address: string, port: number): string | undefined {
+	const hex = addressText(address.replace(/^::ffff:/i, ''));
+	return hex && `${hex}:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+}
+
+/** The bytes of an address, as Linux prints them: in words of 32 bits, in the order of this machine. */
+function addressText(address: string): string | undefined {
+	if (address === '::1') return `${'0'.repeat(24)}${wordText([0, 0, 0, 1])}`;
+	return isIPv4(address) ? wordText(address.split('.').map(Number)) : undefined;
+}
+
+function wordText(bytes: readonly number[]): string {
+	const ordered = endianness() === 'LE' ? bytes.toReversed() : bytes;
+	return Buffer.from(ordered).toString('hex').toUpperCase();
+}
+
+/**
+ * Reads one line. Sockets of IPv6 that have addresses of IPv4 get the key of those: a connection from
+ * `::ffff:127.0.0.1` is one from 127.0.0.1.
+ */
+export function rowOf(line: string): {readonly key: string; readonly row: SocketRow} | undefined {
+	const [, local, remote, uid, inode] = ROW.exec(line) ?? [];
+	if (local === undefined || remote === undefined) return;
+	return {key: `${unmapped(local)} ${unmapped(remote)}`, row: {uid: Number(uid), inode: Number(inode)}};
+}
+
+/** How an address of IPv4 begins where it is written as one of IPv6. */
+const MAPPED = `${'0'.repeat(16)}${wordText([0, 0, 255, 255])}`;
+
+const unmapped = (end: string): string => (end.startsWith(MAPPED) ? end.slice(MAPPED.length) : end);
+
+/** Reads the tables until all that is wanted is found, or to their end. Each chunk is read off the main thread. */
+export async function findSockets(wanted: ReadonlySet<string>): Promise<Found> {
+	const found = new Map<string, SocketRow>();
+	for (const table of TABLES) {
+		if (found.size === wanted.size) break;
+		const file = await openTable(table);
+		if (!file) continue;
+		try {
+			await search(file, wanted, found);
+		} finally {
+			file.close().catch(() => {});
+		}
+	}
+	return found;
+}
+
+/** A machine without IPv6 has no table for it. Without the table of IPv4, the lookup fails. */
+async function openTable(table: string): Promise<FileHandle | undefined> {
+	try {
+		return await open(table);
+	} catch (error) {
+		if (table === TABLES[0]) throw error;
+		return;
+	}
+}
+
+/**
+ * Looks for rows. Linux hands out a page of whole rows with each read, so several reads are under way at a time and their
+ * order does not matter: on a busy event loop, each turn costs more than a read.
+ */
+async function search(
+	file: FileHandle,
+	wanted: ReadonlySet<string>,
+	found: Map<string, SocketRow>,
+): Promise<void> {
+	const buffers: Buffer[] = [];
+	const readOne = async (buffer: Buffer): Promise<string> => {
+		const {bytesRead} = await file.read(buffer, 0, CHUNK, null);
+		return buffer.toString('latin1', 0, bytesRead);
+	};
+	for (let read = 0; read < MAX_TABLE && found.size < wanted.size; ) {
+		const more = Math.min(MAX_READS, Math.max(1, 4 * buffers.length)) - buffers.length;
+		for (let count = 0; count < more; count++) buffers.push(Buffer.allocUnsafe(CHUNK));
+		const texts = await Promise.all(buffers.map(readOne));
+		for (const text of texts) {
+			read += text.length;
+			collect(text, wanted, found);
+		}
+		if (texts.includes('')) return;
+	}
+}
+
+function collect(text: string, wanted: ReadonlySet<string>, found: Map<string, SocketRow>): void {
+	for (const line of text.split('\n')) {
+		const parsed = rowOf(line);
+		if (parsed && wanted.has(parsed.key)) found.set(parsed.key, parsed.row);
+	}
+}
+
+/** Whether this system lists the owners of sockets. */
+export async function hasSocketTable(): Promise<boolean> {
+	try {
+		await (await open(TABLES[0])).close();
+		return true;
+	} catch {
+		return false;
+	}
+}

@@ -1,0 +1,19 @@
+/** A parameter of a query that cannot be used. */
+export class QueryError extends Error {
+	override readonly name = 'QueryError';
+}
+
+const MAX_SHOWN = 40;
+
+/** A number in a query: a count or a position. Throws unless it occurs once and is a whole number. */
+export function numberIn(query: URLSearchParams, name: string, otherwise = 0): number {
+	const [given, ...others] = query.getAll(name);
+	if (given === undefined) return otherwise;
+	const value = /^\d+$/.test(given) ? Number(given) : Number.NaN;
+	if (others.length === 0 && Number.isSafeInteger(value)) return value;
+	const found =
+		others.length > 0 ? `${others.length + 1} of them` : JSON.stringify(given.slice(0, MAX_SHOWN));
+	throw new QueryError(
+		`The parameter "${name}" must be one whole number from 0 to ${Number.MAX_SAFE_INTEGER}; found ${found}.`,
+	);
+}
