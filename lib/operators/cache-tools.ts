@@ -80,6 +80,9 @@ class ToolsKeeper implements Steps, Member {
 				return;
 			case 'notifications/cancelled':
 				return this.#cancelled(envelope);
+			case 'subscriptions/listen':
+				if (envelope.head.key !== undefined) this.#streams.opened(envelope.head.key);
+				return envelope;
 			default:
 				return envelope;
 		}

@@ -1,8 +1,9 @@
+import {brief} from '../brief.js';
 import {Envelope} from '../envelope.js';
 import {BridgeError} from '../errors.js';
 import {HeldMessages} from '../held-messages.js';
 import type {Log} from '../log.js';
-import {objectOf, worded} from '../protocol/json.js';
+import {type JsonObject, objectOf, worded} from '../protocol/json.js';
 import {tellOfConnection} from '../protocol/report.js';
 import type {Session} from '../protocol/session.js';
 import {callerOf, envelopeProblem, isModernRequest} from '../protocol/v2026-07-28.js';
@@ -21,6 +22,8 @@ export type HoldUntilReadyOptions = {
 
 /** A client that means to initialize, if late, has done so by then; one that never does need not wait longer. */
 const GRACE_MS = 100;
+/** Bytes of notifications that wait for a handshake that may never begin: over that, bridge begins it. */
+const MAX_EARLY_BYTES = 64 * 2 ** 10;
 
 /**
  * Lets nothing reach an upstream before it has been initialized: initialize, its answer, `notifications/initialized`,
@@ -123,7 +126,7 @@ class Gate implements Steps {
 	}
 
 	#hold(envelope: Envelope, answer: Answer): undefined {
-		const {id, method} = envelope.head;
+		const {id} = envelope.head;
 		const isRequest = id !== undefined;
 		if (this.#session.initializeResult !== undefined) {
 			// The client goes on as if it had said that it is initialized.
@@ -132,22 +135,23 @@ class Gate implements Steps {
 			this.#out.toUpstream(envelope);
 			return;
 		}
-		const isModern = isRequest && isModernRequest(method, envelope.body.params);
-		const problem = isModern ? envelopeProblem(envelope.body.params) : undefined;
+		const params = isRequest ? modernParams(envelope) : undefined;
+		const problem = params && envelopeProblem(params);
 		if (problem && isRequest) {
 			answer(Envelope.answer(id, 'error', problem, envelope.origin));
 			return;
 		}
 		this.#held.add(envelope);
 		if (this.#asked || this.#grace) return;
-		if (isModern) this.#introduceModern(envelope);
+		if (params) this.#introduceModern(params);
 		// A client that is held back will not be heard when it initializes.
 		else if (this.#held.isFull) this.#shakeHands();
 		else if (isRequest) this.#grace = setTimeout(() => this.#shakeHands(), this.#graceMs);
+		else if (this.#held.bytes > MAX_EARLY_BYTES) this.#shakeHands();
 	}
 
-	#introduceModern(envelope: Envelope): void {
-		this.#session.clientBecame(MODERN, callerOf(envelope.body.params));
+	#introduceModern(params: JsonObject): void {
+		this.#session.clientBecame(MODERN, callerOf(params));
 		this.#shakeHands();
 	}
 
@@ -168,7 +172,9 @@ class Gate implements Steps {
 		if (isOwn || !this.#held.isEmpty || this.#early) {
 			this.#out.toUpstream(this.#early ?? Envelope.fromText(INITIALIZED));
 			// As long as the client may say that it is initialized, somebody has to be there to hear it.
-			this.#ready(this.#early !== undefined || this.#session.client === MODERN);
+			const isOver = this.#early !== undefined || this.#session.client === MODERN;
+			this.#early = undefined;
+			this.#ready(isOver);
 		}
 		this.#letGo();
 	}
@@ -186,7 +192,7 @@ class Gate implements Steps {
 	/** What waited cannot be served; whoever asks next may try again. */
 	#failed({body: {error}}: Envelope): void {
 		const {upstream} = this.#session.options;
-		const reason = worded(objectOf(error).message);
+		const reason = brief(worded(objectOf(error).message));
 		const problem = new BridgeError(
 			'ERR_UPSTREAM_UNREACHABLE',
 			`${upstream} could not be initialized: ${reason.replace(/\.$/, '')}.`,
@@ -194,6 +200,7 @@ class Gate implements Steps {
 		);
 		this.#log.warn('proxy.handshake.failed', problem.message, {server: upstream});
 		this.#session.clientBecame(undefined);
+		this.#early = undefined;
 		for (const {head, origin} of this.#held.takeAll())
 			if (head.id !== undefined) this.#out.toClient(Envelope.failure(head.id, problem, origin));
 		this.#letGo();
@@ -216,4 +223,11 @@ class Gate implements Steps {
 		this.#held.takeAll();
 		this.#letGo();
 	}
+}
+
+/** The client info in the params of a stateless request; undefined for other requests. The rest is not parsed. */
+function modernParams({head: {method}, bytes}: Envelope): JsonObject | undefined {
+	const meta = memberText(bytes, 'params', '_meta');
+	const params = meta === undefined ? {} : {_meta: JSON.parse(meta) as unknown};
+	return isModernRequest(method, params) ? params : undefined;
 }

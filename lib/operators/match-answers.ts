@@ -6,7 +6,9 @@ import {shortened} from '../printable.js';
 import {misnamed} from '../protocol/repairs.js';
 import {type Stage, stage} from '../stage.js';
 import {WaitingRequests} from '../waiting-requests.js';
-import {memberText} from '../wire/member.js';
+import {warnLimited} from '../warn-limited.js';
+import {canonicalId} from '../wire/id.js';
+import {memberRange, memberText} from '../wire/member.js';
 
 export type MatchAnswersOptions = {
 	readonly log: Log;
@@ -26,19 +28,21 @@ export function matchAnswers({log, upstream, waiting = new WaitingRequests()}: M
 	let gone: BridgeError | undefined;
 	const request = (envelope: Envelope): Envelope => {
 		if (gone) throw gone;
-		const told = waiting.add(envelope);
-		return told === envelope.head.id ? envelope : envelope.withId(told);
+		const {told, token} = waiting.add(envelope);
+		const named = token && token.told !== token.text ? withToken(envelope, token.told) : envelope;
+		return told === envelope.head.id ? named : named.withId(told);
 	};
 	const answer = (envelope: Envelope, key: string): Envelope | undefined => {
 		const isLast = envelope.original.isReceived || envelope.isConclusive;
 		const found = isLast ? waiting.take(key) : waiting.takeUnanswered(key);
 		if (found) return found.id === envelope.head.id ? envelope : envelope.withId(found.id);
 		const sentence = `${upstream} answered a request that nobody waits for; the answer was dropped.`;
-		log.warn('rpc.orphan_response', sentence, {id: shortened(key), server: upstream});
+		warnLimited(log, 'rpc.orphan_response', sentence, {id: shortened(key), server: upstream}, upstream);
 		return;
 	};
 	const progress = (envelope: Envelope): Envelope | undefined => {
-		if (waiting.progress.isAwaited(envelope)) return envelope;
+		const restored = waiting.progress.restored(envelope);
+		if (restored) return restored;
 		const sentence = `${upstream} told of the progress of something that nobody waits for.`;
 		log.debug('rpc.orphan_progress', sentence, {server: upstream});
 		return;
@@ -72,11 +76,20 @@ function rightlyNamed(envelope: Envelope, given: string): Envelope {
 }
 
 /** Tells the upstream of a cancelled request under the id that it knows it by. */
-function cancellation(envelope: Envelope, waiting: WaitingRequests): Envelope {
+function cancellation(envelope: Envelope, waiting: WaitingRequests): Envelope | undefined {
 	const id = memberText(envelope.bytes, 'params', 'requestId');
-	const found = id === undefined ? undefined : waiting.cancel(id);
+	if (id === undefined) return envelope;
+	const found = waiting.cancel(id);
+	// An upstream that rounds numbers would read it as the cancellation of another request.
+	if (!found && waiting.methodOf(canonicalId(id)) !== undefined) return;
 	if (!found || found.told === found.id) return envelope;
 	return cancellingAs(envelope, found.told);
+}
+
+/** A request with another progress token. */
+function withToken(request: Envelope, token: string): Envelope {
+	const at = memberRange(request.bytes, 'params', '_meta', 'progressToken');
+	return at ? request.replaced(at, token) : request;
 }
 
 const closed = (upstream: string): BridgeError =>

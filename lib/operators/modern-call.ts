@@ -1,6 +1,7 @@
 import {change} from '../change.js';
 import {Envelope} from '../envelope.js';
 import {isObject, type JsonObject, listOf, objectOf, without, worded} from '../protocol/json.js';
+import {isLevel} from '../protocol/log-levels.js';
 import {withOriginals} from '../protocol/original.js';
 import {escaped, fittedObject} from '../protocol/plain-json.js';
 import {callerOf, inputRequest, modernResult} from '../protocol/v2026-07-28.js';
@@ -8,17 +9,24 @@ import type {Outlets} from '../stage.js';
 import {ExactNumbers} from '../wire/exact-numbers.js';
 import {canonicalId, idWord} from '../wire/id.js';
 import {memberText} from '../wire/member.js';
+import {cancelledId, type PendingCall} from './call-table.js';
 
 /** A question of a server that belongs to a call. */
-export type Question = {readonly id: string; readonly method: string; readonly request: Envelope};
+export type Question = {
+	readonly id: string;
+	readonly key: string | undefined;
+	readonly method: string;
+	readonly request: Envelope;
+};
 
 /** A request of a modern client that a handshake server has been asked. */
-export type ModernCall = {
+export type ModernCall = PendingCall & {
 	/** Its id, as the client waits for the answer: another one after each round of input. */
 	id: string;
 	readonly told: string;
 	readonly method: string;
-	readonly capabilities: JsonObject;
+	/** Those capabilities of the client that a server may use within the call. The others may be long, and are not kept. */
+	readonly can: readonly string[];
 	readonly logLevel: string | undefined;
 	/** The token of its progress as the client knows it, which changes with the id, and as the server does. */
 	token: string | undefined;
@@ -44,11 +52,14 @@ export const askable = new Map([
 	['elicitation/create', 'elicitation'],
 ]);
 
-export function newCall({head: {id = '', method = ''}, body, bytes}: Envelope, isOver = false): ModernCall {
-	const {capabilities, logLevel} = callerOf(objectOf(body.params));
+export function newCall({head, body, bytes}: Envelope, isOver = false): ModernCall {
+	const {id = '', key = '', method = ''} = head;
+	const {capabilities, logLevel: level} = callerOf(objectOf(body.params));
+	const can = [...askable.values()].filter(capability => capability in capabilities);
+	const logLevel = isLevel(level) ? level : undefined;
 	const token = tokenOf(bytes);
 	return {
-		...{id, told: id, method, capabilities, logLevel, token, toldToken: token},
+		...{id, key, told: id, toldKey: key, method, can, logLevel, token, toldToken: token},
 		...{isParked: false, isGivenUp: false, isOver, answer: undefined, questions: new Map()},
 	};
 }
@@ -58,8 +69,13 @@ export const tokenOf = (request: Buffer): string | undefined =>
 	memberText(request, 'params', '_meta', 'progressToken');
 
 /** The name for a question: its id, unless another has it that only looks the same. */
-export const nameFor = (id: string, {questions}: ModernCall): string =>
+const nameFor = (id: string, {questions}: ModernCall): string =>
 	questions.has(idWord(id)) ? id : idWord(id);
+
+/** Lets a server request wait for the client within a call. */
+export function addQuestion(call: ModernCall, request: Envelope, id: string, method: string): void {
+	call.questions.set(nameFor(id, call), {id, key: request.head.key, method, request});
+}
 
 /** What a client is to give before its call can go on. */
 export type Needed = {
@@ -139,16 +155,17 @@ export function placesToGo({data}: JsonObject): Needed | undefined {
 
 /** The server no longer wants to know. */
 export function withdraw(calls: Iterable<ModernCall>, cancellation: Envelope): undefined {
-	const key = canonicalId(memberText(cancellation.bytes, 'params', 'requestId') ?? '""');
+	const requestId = cancelledId(cancellation);
+	if (requestId === undefined) return;
+	const cancelled = canonicalId(requestId);
 	for (const {questions} of calls)
-		for (const [name, {id}] of questions) if (canonicalId(id) === key) questions.delete(name);
+		for (const [name, {key}] of questions) if (key === cancelled) questions.delete(name);
 }
 
 /** The last call that can carry a question: what asks is not told, and the last is the likeliest. */
 export const latestWith = (capability: string, calls: Iterable<ModernCall>): ModernCall | undefined =>
 	[...calls].findLast(
-		({method, capabilities, isGivenUp}) =>
-			!isGivenUp && resumable.includes(method) && capability in capabilities,
+		({method, can, isGivenUp}) => !isGivenUp && resumable.includes(method) && can.includes(capability),
 	);
 
 /** Progress under the token that the client has now; nothing while the client is away. */

@@ -1,4 +1,3 @@
-import {BoundedMap} from '../bounded-map.js';
 import {cancellingAs, change} from '../change.js';
 import {Envelope} from '../envelope.js';
 import type {Log} from '../log.js';
@@ -22,15 +21,15 @@ import {type Answer, type Outlets, type Stage, type Steps, stage} from '../stage
 import type {WaitingRequests} from '../waiting-requests.js';
 import {ExactNumbers} from '../wire/exact-numbers.js';
 import {canonicalId} from '../wire/id.js';
-import {memberText} from '../wire/member.js';
+import {CallTable, cancelledId} from './call-table.js';
 import {
 	abandon,
+	addQuestion,
 	askable,
 	inputRequired,
 	latestWith,
 	type ModernCall,
 	type Needed,
-	nameFor,
 	newCall,
 	placesToGo,
 	progressFor,
@@ -49,9 +48,6 @@ export type ModernClientOptions = {
 	readonly waiting: WaitingRequests;
 };
 
-/** Calls of a client that may be under way at a time; the oldest is forgotten for the next. */
-const MAX_CALLS = 65_536;
-
 /** Makes a client of the era without handshake look like one of 2025-11-25 that has shaken hands. */
 export function modernClient(options: ModernClientOptions): Stage {
 	return stage(out => new ModernClient(options, out));
@@ -62,8 +58,7 @@ class ModernClient implements Steps {
 	readonly #log: Log;
 	readonly #out: Outlets;
 	readonly #listeners: Listeners;
-	/** By the key that the upstream knows the call by. */
-	readonly #calls = new BoundedMap<string, ModernCall>(MAX_CALLS);
+	readonly #calls = new CallTable<ModernCall>();
 	readonly #parked: ParkedCalls<ModernCall>;
 	readonly #logLevel: ServerLogLevel;
 
@@ -123,7 +118,7 @@ class ModernClient implements Steps {
 	}
 
 	#forward(envelope: Envelope): Envelope {
-		this.#calls.set(envelope.head.key ?? '', newCall(envelope));
+		this.#calls.set(newCall(envelope));
 		return change(envelope, body => {
 			const {inputResponses: _responses, requestState: _state, ...rest} = objectOf(body.params);
 			return {...body, params: withoutEnvelope(rest)};
@@ -136,6 +131,7 @@ class ModernClient implements Steps {
 		const {params} = objectOf(exact.parse(retry.line.toString()));
 		const responses = objectOf(objectOf(params).inputResponses);
 		call.id = id;
+		this.#calls.rename(call, retry.head.key ?? '');
 		call.token = tokenOf(retry.bytes);
 		call.isParked = false;
 		for (const [name, question] of [...call.questions]) {
@@ -159,6 +155,7 @@ class ModernClient implements Steps {
 	#forget(call: ModernCall): void {
 		this.#log.warn('client.call.forgotten', 'A call that waits for input was forgotten for others.');
 		abandon(call, this.#out);
+		this.#calls.cancel(call);
 	}
 
 	#needInput(call: ModernCall, needed: Needed, state: string): void {
@@ -204,8 +201,8 @@ class ModernClient implements Steps {
 
 	/** The server asks something. The client can only be told so in the answer to something that it has asked. */
 	#asked(envelope: Envelope, id: string, method: string): undefined {
-		const refuse = (message: string): undefined =>
-			void this.#out.toUpstream(Envelope.answer(id, 'error', {code: -32601, message}, envelope.origin));
+		const refuse = (message: string, code = -32601): undefined =>
+			void this.#out.toUpstream(Envelope.answer(id, 'error', {code, message}, envelope.origin));
 		if (method === 'ping')
 			return void this.#out.toUpstream(Envelope.answer(id, 'result', {}, envelope.origin));
 		const capability = askable.get(method);
@@ -213,7 +210,9 @@ class ModernClient implements Steps {
 		const call = latestWith(capability, this.#calls.values());
 		if (!call)
 			return refuse(`Method not found: no request is under way that can carry ${method} to the client`);
-		call.questions.set(nameFor(id, call), {id, method, request: envelope});
+		if (!this.#parked.hasRoom(call, call.questions.size, envelope.size))
+			return refuse('Too many or too large requests wait for the client within one call', -32603);
+		addQuestion(call, envelope, id, method);
 		if (call.isParked) this.#parked.trim();
 		else this.#park(call);
 	}
@@ -238,11 +237,13 @@ class ModernClient implements Steps {
 
 	/** The client gives a request up, by the id that it has now. */
 	#cancelled(envelope: Envelope): Envelope | undefined {
-		const id = memberText(envelope.bytes, 'params', 'requestId');
+		const id = cancelledId(envelope);
 		if (id === undefined || this.#listeners.close(id)) return;
-		const key = canonicalId(id);
-		const call = [...this.#calls.values()].find(call => canonicalId(call.id) === key);
-		if (call) call.isGivenUp = true;
+		const call = this.#calls.find(canonicalId(id));
+		if (call) {
+			call.isGivenUp = true;
+			this.#calls.cancel(call);
+		}
 		const plain = change(envelope, body => ({...body, params: withoutEnvelope(objectOf(body.params))}));
 		return call ? cancellingAs(plain, call.told) : plain;
 	}

@@ -1,17 +1,21 @@
 import {BoundedMap} from '../bounded-map.js';
-import {Envelope} from '../envelope.js';
+import {Envelope, type Origin} from '../envelope.js';
 import {type JsonObject, objectOf, without, worded} from '../protocol/json.js';
 import type {Session} from '../protocol/session.js';
 import {inputParams, withWhole} from '../protocol/v2026-07-28.js';
 import type {Outlets} from '../stage.js';
 import {ExactNumbers} from '../wire/exact-numbers.js';
-import {canonicalId, idWord} from '../wire/id.js';
+import {idWord} from '../wire/id.js';
+import type {PendingCall} from './call-table.js';
 import {askable} from './modern-call.js';
 
 /** A request of a handshake client that a modern server has been asked. */
-export type HandshakeCall = {
-	/** As the client sent it. */
-	readonly request: Envelope;
+export type HandshakeCall = PendingCall & {
+	/** As the client sent it, and not parsed, which takes many times the memory; undefined when it is cancelled. */
+	readonly line: Buffer | undefined;
+	readonly origin: Origin;
+	/** The tool that it calls, if it calls one. */
+	readonly tool: string | undefined;
 	/** Its id as the client wrote it. */
 	readonly id: string;
 	/** Its id as the server knows it: another one in each round of input. */
@@ -25,6 +29,8 @@ export type Retry = (call: HandshakeCall, params: JsonObject, exact: ExactNumber
 
 /** As often as a server may say that it needs more. */
 const MAX_ROUNDS = 10;
+/** Inputs that a server may request in one round. */
+const MAX_INPUTS = 100;
 /** Questions to the client that may be open at a time; the oldest is forgotten for the next. */
 const MAX_QUESTIONS = 65_536;
 
@@ -54,6 +60,10 @@ export class InputRounds {
 
 	/** The server needs input: all questions are put at once. */
 	begin(call: HandshakeCall, answer: Envelope): void {
+		if (call.line === undefined) {
+			this.#fail(call, 'The server needs input for a request that was cancelled.');
+			return;
+		}
 		if (call.round >= MAX_ROUNDS) {
 			this.#fail(call, `The server asked for input more than ${MAX_ROUNDS} times.`);
 			return;
@@ -63,6 +73,10 @@ export class InputRounds {
 		const {inputRequests, requestState: state} = withWhole('/inputRequests', objectOf(result));
 		const round: Round = {call, state, open: new Map(), responses: new Map(), exact: new ExactNumbers()};
 		const requests = Object.entries(objectOf(inputRequests));
+		if (requests.length > MAX_INPUTS) {
+			this.#fail(call, `The server requested ${requests.length} inputs at once; the limit is ${MAX_INPUTS}.`);
+			return;
+		}
 		const unknown = requests.find(([, request]) => !askable.has(String(objectOf(request).method)));
 		if (unknown) {
 			this.#fail(call, `The server asked for input that nobody knows how to give: ${unknown[0]}.`);
@@ -83,8 +97,7 @@ export class InputRounds {
 		if (questions.length === 0) this.#again(round);
 		// One that cannot be put ends the round, and the others are not put then.
 		for (const [at, key] of [...round.open.keys()].entries())
-			if (this.#rounds.has(key))
-				this.#out.toClient(Envelope.fromText(questions[at] ?? '', call.request.origin));
+			if (this.#rounds.has(key)) this.#out.toClient(Envelope.fromText(questions[at] ?? '', call.origin));
 	}
 
 	/** The client has answered one. */
@@ -104,7 +117,7 @@ export class InputRounds {
 	}
 
 	#again({call, state, responses, exact}: Round): void {
-		const {params} = objectOf(exact.parse(call.request.line.toString()));
+		const {params} = objectOf(exact.parse(call.line?.toString() ?? '{}'));
 		const round = call.round + 1;
 		const told = JSON.stringify(`${idWord(call.id)}.r${round}`);
 		const whole = {
@@ -112,7 +125,7 @@ export class InputRounds {
 			...(responses.size > 0 ? {inputResponses: Object.fromEntries(responses)} : {}),
 			...(state === undefined ? {} : {requestState: state}),
 		};
-		this.#retry({...call, told, round}, whole, exact);
+		this.#retry({...call, told, toldKey: told, round}, whole, exact);
 	}
 
 	/** One question without an answer is enough to end the call. */
@@ -126,7 +139,7 @@ export class InputRounds {
 	}
 
 	/** A model reads what is wrong with a tool; elsewhere there is nothing but the error. */
-	#fail({id, method, request: {origin}}: HandshakeCall, text: string): void {
+	#fail({id, method, origin}: HandshakeCall, text: string): void {
 		const result = {isError: true, content: [{type: 'text', text}]};
 		const answer =
 			method === 'tools/call'
@@ -136,10 +149,13 @@ export class InputRounds {
 	}
 
 	/** Whether a call that the client gives up is on hold here: it is over then, for the server has nothing to stop. */
-	cancel(id: string): boolean {
-		const round = [...this.#rounds.values()].find(({call}) => canonicalId(call.id) === canonicalId(id));
-		if (round) this.#withdraw(round);
-		return round !== undefined;
+	cancel(key: string): boolean {
+		for (const round of this.#rounds.values())
+			if (round.call.key === key) {
+				this.#withdraw(round);
+				return true;
+			}
+		return false;
 	}
 
 	#withdraw({open}: Round): void {

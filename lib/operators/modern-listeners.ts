@@ -1,3 +1,4 @@
+import {randomUUID} from 'node:crypto';
 import {BoundedMap} from '../bounded-map.js';
 import {Envelope, type Origin} from '../envelope.js';
 import {type JsonObject, listOf, objectOf} from '../protocol/json.js';
@@ -6,11 +7,20 @@ import {SUBSCRIPTION_ID} from '../protocol/v2026-07-28.js';
 import type {Outlets} from '../stage.js';
 import type {WaitingRequests} from '../waiting-requests.js';
 import {ExactNumbers} from '../wire/exact-numbers.js';
+import {WordMap} from '../word-map.js';
 
 /** Streams of notifications that a client may hold open at a time; the oldest is forgotten for the next. */
 const MAX_LISTENERS = 1000;
 /** Resources that one of them may be about. */
 const MAX_URIS = 1000;
+/** Resources of all of them, and the characters of their URIs. */
+const [MAX_ALL_URIS, MAX_CHARACTERS] = [10_000, 2 ** 20];
+/** Characters of the ids and URIs of pending subscriptions. */
+const MAX_PENDING_CHARACTERS = 4 * 2 ** 20;
+/** Bytes of a notification that is copied for each stream. Of a longer one, only the members that the protocol defines are. */
+const MAX_COPIED = 64 * 2 ** 10;
+/** Stands for the name of a stream in a text that is written once for all. Peers never see it. */
+const NAME = JSON.stringify(randomUUID());
 /** How long a server may take to subscribe before the stream is opened without what it has not answered. */
 const PATIENCE_MS = 10_000;
 
@@ -45,8 +55,10 @@ export class Listeners {
 	readonly #out: Outlets;
 	readonly #listeners = new BoundedMap<string, Listener>(MAX_LISTENERS);
 	/** Requests to subscribe that are under way, by their keys; those to unsubscribe are nobody's. */
-	readonly #subscribing = new BoundedMap<string, {readonly listener?: Listener; readonly uri: string}>(
-		MAX_LISTENERS * MAX_URIS,
+	readonly #subscribing = new WordMap<{readonly listener?: Listener; readonly uri: string}>(
+		MAX_ALL_URIS,
+		MAX_PENDING_CHARACTERS,
+		({uri}) => uri.length,
 	);
 
 	constructor(session: Session, waiting: WaitingRequests, out: Outlets) {
@@ -66,11 +78,9 @@ export class Listeners {
 		const canSubscribe = objectOf(capabilities.resources).subscribe === true;
 		const named = listOf(wanted.resourceSubscriptions).filter(uri => typeof uri === 'string');
 		const uris = new Set(canSubscribe ? named : []);
-		if (uris.size > MAX_URIS)
-			return reply('error', {
-				code: -32602,
-				message: `Invalid params: more than ${MAX_URIS} resources in a stream`,
-			});
+		const full = this.#limitFor(uris);
+		if (full !== undefined)
+			return reply('error', {code: -32602, message: `Invalid params: more than ${full}`});
 		const methods = offered.map(({method}) => method);
 		const listener: Listener = {
 			id,
@@ -86,6 +96,20 @@ export class Listeners {
 		for (const uri of uris) this.#ask('resources/subscribe', uri, origin, listener);
 		if (uris.size === 0) this.#acknowledge(listener);
 		else listener.patience = setTimeout(() => this.#acknowledge(listener), PATIENCE_MS).unref();
+	}
+
+	/** The limit that a stream with these resources would exceed. */
+	#limitFor(uris: ReadonlySet<string>): string | undefined {
+		if (uris.size > MAX_URIS) return `${MAX_URIS} resources in a stream`;
+		if (uris.size === 0) return;
+		let [count, characters] = [0, 0];
+		for (const all of [uris, ...[...this.#listeners.values()].map(listener => listener.uris)]) {
+			count += all.size;
+			for (const uri of all) characters += uri.length;
+		}
+		const isOver = count > MAX_ALL_URIS || characters > MAX_CHARACTERS;
+		const limits = `${MAX_ALL_URIS} resources, or ${MAX_CHARACTERS} characters in their URIs`;
+		return isOver ? `${limits}, in all streams` : undefined;
 	}
 
 	#ask(method: string, uri: string, origin: Origin, listener?: Listener): void {
@@ -128,15 +152,13 @@ export class Listeners {
 
 	/** Tells each stream that wants to know. */
 	tell(envelope: Envelope, method: string): undefined {
-		const {body} = envelope;
-		const params = objectOf(body.params);
-		for (const {name, methods, uris, isOpen} of this.#listeners.values()) {
-			const isWanted = method === UPDATED ? uris.has(String(params.uri)) : methods.includes(method);
-			if (!isWanted || !isOpen) continue;
-			const exact = new ExactNumbers();
-			const _meta = {...objectOf(params._meta), [SUBSCRIPTION_ID]: exact.raw(name)};
-			this.#out.toClient(envelope.withText(exact.write({...body, params: {...params, _meta}})));
-		}
+		const uri = method === UPDATED ? String(objectOf(envelope.body.params).uri) : '';
+		const isWanted = ({methods, uris, isOpen}: Listener): boolean =>
+			isOpen && (method === UPDATED ? uris.has(uri) : methods.includes(method));
+		const names = [...this.#listeners.values()].filter(isWanted).map(({name}) => name);
+		if (names.length === 0) return;
+		const [before, after] = aroundName(envelope, method);
+		for (const name of names) this.#out.toClient(envelope.withText(`${before}${name}${after}`));
 	}
 
 	/** Whether the request with this id was a stream, which is closed then. */
@@ -153,4 +175,17 @@ export class Listeners {
 	stop(): void {
 		for (const {patience} of this.#listeners.values()) clearTimeout(patience);
 	}
+}
+
+/** A notification as text, before and after the name of the stream that it is sent in. */
+function aroundName({body, size}: Envelope, method: string): readonly [before: string, after: string] {
+	const params = objectOf(body.params);
+	const isLong = size > MAX_COPIED;
+	const known = method === UPDATED ? {uri: params.uri} : {};
+	const _meta = {...(isLong ? {} : objectOf(params._meta)), [SUBSCRIPTION_ID]: JSON.parse(NAME) as unknown};
+	const whole = isLong
+		? {jsonrpc: '2.0', method, params: {...known, _meta}}
+		: {...body, params: {...params, _meta}};
+	const [before = '', after = ''] = JSON.stringify(whole).split(NAME);
+	return [before, after];
 }

@@ -4,8 +4,12 @@ import type {Session} from '../protocol/session.js';
 import {SUBSCRIPTION_ID} from '../protocol/v2026-07-28.js';
 import type {Outlets} from '../stage.js';
 
+/** Requests that wait for the subscription to one resource. */
+const MAX_REPLIES = 100;
 /** Resources that a client may be subscribed to at a time. */
 const MAX_URIS = 10_000;
+/** Characters of all their URIs, which are sent again with each subscription. */
+const MAX_URI_CHARACTERS = 2 ** 20;
 /** How often a stream that the server has ended is opened anew. */
 const MAX_REOPENED = 10;
 
@@ -24,6 +28,7 @@ export class ListenStream {
 	readonly #enveloped: (params: JsonObject) => JsonObject;
 	/** What the client is subscribed to, or wants to be. */
 	readonly #uris = new Set<string>();
+	#characters = 0;
 	/** Whom to answer when the server has taken note of a resource. */
 	readonly #waiting = new Map<string, Reply[]>();
 	#lists: JsonObject = {};
@@ -74,15 +79,39 @@ export class ListenStream {
 	}
 
 	add(uri: string, origin: Origin, reply: Reply): undefined {
-		if (this.#uris.size >= MAX_URIS)
-			return reply('error', {code: -32602, message: `Invalid params: more than ${MAX_URIS} subscriptions`});
+		const full = this.#uris.has(uri) ? undefined : this.#limitFor(uri);
+		if (full !== undefined)
+			return reply('error', {code: -32602, message: `Invalid params: more than ${full}`});
+		const replies = this.#waiting.get(uri);
+		if (replies && replies.length >= MAX_REPLIES)
+			return reply('error', {code: -32603, message: 'Too many requests wait for this subscription'});
+		if (!this.#uris.has(uri)) this.#characters += uri.length;
 		this.#uris.add(uri);
-		this.#waiting.set(uri, [...(this.#waiting.get(uri) ?? []), reply]);
+		if (replies) replies.push(reply);
+		else this.#waiting.set(uri, [reply]);
 		this.open(origin);
 	}
 
+	/** The limit that another subscription would exceed. */
+	#limitFor(uri: string): string | undefined {
+		if (this.#uris.size >= MAX_URIS) return `${MAX_URIS} subscriptions`;
+		const isLong = this.#characters + uri.length > MAX_URI_CHARACTERS;
+		return isLong ? `${MAX_URI_CHARACTERS} characters in the URIs of all subscriptions` : undefined;
+	}
+
+	#drop(uri: string): boolean {
+		const isDropped = this.#uris.delete(uri);
+		if (isDropped) this.#characters -= uri.length;
+		return isDropped;
+	}
+
 	remove(uri: string, origin: Origin, reply: Reply): undefined {
-		if (this.#uris.delete(uri)) this.open(origin);
+		if (this.#drop(uri)) this.open(origin);
+		// No later stream has this URI, so that its acknowledgement would not settle them.
+		const replies = this.#waiting.get(uri) ?? [];
+		this.#waiting.delete(uri);
+		const message = 'Invalid params: unsubscribed before the server responded';
+		for (const each of replies) each('error', {code: -32602, message});
 		return reply('result', {});
 	}
 
@@ -118,7 +147,7 @@ export class ListenStream {
 	/** Answers those who asked for what a request named. */
 	#settle({uris}: Request, granted: ReadonlySet<unknown>): void {
 		for (const uri of uris) {
-			if (!granted.has(uri)) this.#uris.delete(uri);
+			if (!granted.has(uri)) this.#drop(uri);
 			const replies = this.#waiting.get(uri) ?? [];
 			this.#waiting.delete(uri);
 			const message = `Invalid params: the server has no updates of ${uri}`;

@@ -1,9 +1,8 @@
-import {BoundedMap} from '../bounded-map.js';
 import {cancellingAs, change} from '../change.js';
 import {Envelope} from '../envelope.js';
 import type {Log} from '../log.js';
 import {isObject, type JsonObject, listOf, objectOf} from '../protocol/json.js';
-import {handshakeTools, isWrapped, wrapOutput} from '../protocol/modern-output.js';
+import {handshakeTools, wrapOutput} from '../protocol/modern-output.js';
 import {isModernRefusal, notModern} from '../protocol/modern-refusal.js';
 import {tellOfLoss} from '../protocol/report.js';
 import type {Introduction, Session} from '../protocol/session.js';
@@ -20,8 +19,10 @@ import {MODERN} from '../protocol/version.js';
 import {type Answer, type Outlets, type Stage, type Steps, stage} from '../stage.js';
 import {canonicalId} from '../wire/id.js';
 import {memberText} from '../wire/member.js';
+import {CallTable, cancelledId} from './call-table.js';
 import {type HandshakeCall, InputRounds, type Retry} from './modern-input.js';
 import {ListenStream} from './modern-stream.js';
+import {toolName, WrappedTools} from './wrapped-tools.js';
 
 export type ModernUpstreamOptions = {
 	readonly session: Session;
@@ -29,11 +30,6 @@ export type ModernUpstreamOptions = {
 	/** Who asks the request with this key, where several clients do; without it, the client of the session. */
 	readonly askedBy?: (key: string) => Introduction | undefined;
 };
-
-/** Requests that may be under way at a time; the oldest is forgotten for the next. */
-const MAX_CALLS = 65_536;
-/** Tools whose output is wrapped that are remembered. */
-const MAX_TOOLS = 65_536;
 
 /** What handshake clients tell of, and modern servers have no word for: none of them has asked a client anything. */
 const unheard: readonly string[] = [
@@ -54,9 +50,8 @@ class ModernUpstream implements Steps {
 	readonly #out: Outlets;
 	readonly #input: InputRounds;
 	readonly #stream: ListenStream;
-	/** By the key that the upstream knows each by. */
-	readonly #calls = new BoundedMap<string, HandshakeCall>(MAX_CALLS);
-	readonly #wrapped = new BoundedMap<unknown, true>(MAX_TOOLS);
+	readonly #calls = new CallTable<HandshakeCall>();
+	readonly #wrapped = new WrappedTools();
 	/** The `initialize` without an answer, and what was asked in its stead. */
 	#initialize: Envelope | undefined;
 	#discover: {readonly key: string; readonly refusal: Envelope | undefined} | undefined;
@@ -77,7 +72,7 @@ class ModernUpstream implements Steps {
 	}
 
 	/** Who a request is from. */
-	#callerOf({head: {key = ''}}: Envelope): Caller {
+	#callerOf(key: string): Caller {
 		const who = this.#askedBy?.(key);
 		return who ? {...who, logLevel: this.#logLevel} : this.#caller;
 	}
@@ -169,11 +164,15 @@ class ModernUpstream implements Steps {
 				message: `Method not found: ${method} (the server speaks protocol ${MODERN})`,
 			});
 		// An id of the client's that reads like one of bridge's own gets another.
-		const told = this.#calls.has(envelope.head.key ?? '') ? JSON.stringify(this.#session.ownId()) : id;
-		this.#calls.set(canonicalId(told), {request: envelope, id, told, method, round: 0});
+		const {key = ''} = envelope.head;
+		const told = this.#calls.has(key) ? JSON.stringify(this.#session.ownId()) : id;
+		const {line, origin} = envelope;
+		const tool = method === 'tools/call' ? toolName(params.name) : undefined;
+		const toldKey = told === id ? key : canonicalId(told);
+		this.#calls.set({line, origin, id, key, told, toldKey, method, tool, round: 0});
 		const modern = change(envelope, body => ({
 			...body,
-			params: withEnvelope(objectOf(body.params), this.#callerOf(envelope)),
+			params: withEnvelope(objectOf(body.params), this.#callerOf(key)),
 		}));
 		return told === id ? modern : modern.withId(told);
 	}
@@ -181,10 +180,10 @@ class ModernUpstream implements Steps {
 	/** Asks again, with what the client has answered. */
 	#send(...[call, params, exact]: Parameters<Retry>): void {
 		const told = this.#calls.has(call.told) ? JSON.stringify(this.#session.ownId()) : call.told;
-		this.#calls.set(told, {...call, told});
+		this.#calls.set({...call, told, toldKey: told});
 		const request = {jsonrpc: '2.0', id: exact.raw(told), method: call.method};
-		const whole = {...request, params: withEnvelope(params, this.#callerOf(call.request))};
-		this.#out.toUpstream(Envelope.fromText(exact.write(whole), call.request.origin));
+		const whole = {...request, params: withEnvelope(params, this.#callerOf(call.key))};
+		this.#out.toUpstream(Envelope.fromText(exact.write(whole), call.origin));
 	}
 
 	#notification(envelope: Envelope, method: string): Envelope | undefined {
@@ -193,9 +192,11 @@ class ModernUpstream implements Steps {
 			return;
 		}
 		if (method !== 'notifications/cancelled') return unheard.includes(method) ? undefined : envelope;
-		const id = memberText(envelope.bytes, 'params', 'requestId');
-		if (id === undefined || this.#input.cancel(id)) return;
-		const call = [...this.#calls.values()].find(call => canonicalId(call.id) === canonicalId(id));
+		const id = cancelledId(envelope);
+		const key = canonicalId(id ?? '');
+		if (id === undefined || this.#input.cancel(key)) return;
+		const call = this.#calls.find(key);
+		if (call) this.#calls.cancel({...call, line: undefined});
 		return !call || call.told === id ? envelope : cancellingAs(envelope, call.told);
 	}
 
@@ -233,14 +234,11 @@ class ModernUpstream implements Steps {
 		return hasEnded;
 	}
 
-	#plain(body: JsonObject, {method, request}: HandshakeCall): JsonObject {
+	#plain(body: JsonObject, {method, tool}: HandshakeCall): JsonObject {
 		const result = handshakeResult(objectOf(body.result));
-		if (method === 'tools/call')
-			return {...body, result: wrapOutput(result, this.#wrapped.has(objectOf(request.body.params).name))};
+		if (method === 'tools/call') return {...body, result: wrapOutput(result, this.#wrapped.has(tool))};
 		if (method !== 'tools/list') return {...body, result};
-		for (const tool of listOf(result.tools).map(objectOf))
-			if (isWrapped(tool)) this.#wrapped.set(tool.name, true);
-			else this.#wrapped.delete(tool.name);
+		this.#wrapped.learn(result);
 		return {...body, result: handshakeTools(result)};
 	}
 }

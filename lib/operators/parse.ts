@@ -1,7 +1,9 @@
+import {MAX_WORD, tooLong} from '../awaited-progress.js';
 import {Envelope} from '../envelope.js';
 import {BridgeError} from '../errors.js';
 import type {Log} from '../log.js';
-import {perMessage, type Stage, stage} from '../stage.js';
+import {keptProblem} from '../protocol/kept.js';
+import {type Answer, perMessage, type Stage, stage} from '../stage.js';
 import {elements} from '../wire/batch.js';
 import {type Flaw, isAnswer} from '../wire/scan.js';
 import {MAX_DEPTH} from '../wire/walk.js';
@@ -36,7 +38,12 @@ function parseClient({log, maxBytes = MESSAGE_LIMIT, isOneWay = false}: Options)
 	return perMessage({
 		toUpstream(envelope, answer) {
 			const {flaw, id} = envelope.head;
-			if (flaw === undefined) return envelope;
+			if (flaw === undefined) {
+				const kept = isOneWay ? undefined : keptProblem(envelope);
+				if (!kept) return envelope;
+				answer(Envelope.failure(id, kept, envelope.origin));
+				return;
+			}
 			notes.tell('client.message.refused', envelope, flaw);
 			// An answer is not answered, however wrong it is.
 			if (isOneWay || isAnswer(envelope.head)) return;
@@ -52,9 +59,10 @@ function parseClient({log, maxBytes = MESSAGE_LIMIT, isOneWay = false}: Options)
 const parseUpstream = ({log, maxBytes = MESSAGE_LIMIT, lacksVersion = false}: Options): Stage =>
 	stage(out => {
 		const notes = new StrayNotes(log, false);
-		const judge = (envelope: Envelope): Envelope | undefined => {
+		const judge = (envelope: Envelope, answer: Answer): Envelope | undefined => {
 			const {flaw, id} = envelope.head;
-			if (flaw === undefined || (lacksVersion && flaw === 'not JSON-RPC 2.0')) return envelope;
+			if (flaw === undefined || (lacksVersion && flaw === 'not JSON-RPC 2.0'))
+				return ofShortWords(envelope, notes, answer);
 			notes.tell(flaw === 'too large' ? 'frame.too_large' : 'child.stdout.garbage', envelope, flaw);
 			// What is not meant as an answer, a line of a log perhaps, fails nobody.
 			if (id === undefined || !isAnswer(envelope.head)) return;
@@ -63,19 +71,36 @@ const parseUpstream = ({log, maxBytes = MESSAGE_LIMIT, lacksVersion = false}: Op
 			return Envelope.failure(id, error, envelope.origin);
 		};
 		return {
-			toClient(envelope) {
-				if (envelope.head.flaw !== 'a batch') return judge(envelope);
+			toClient(envelope, answer) {
+				if (envelope.head.flaw !== 'a batch') return judge(envelope, answer);
 				const texts = elements(envelope.bytes);
-				if (!texts) return judge(envelope);
+				if (!texts) return judge(envelope, answer);
 				// No client reads an array but as the answer to one of its own.
 				for (const text of texts) {
-					const part = judge(envelope.part(text));
+					const part = judge(envelope.part(text), answer);
 					if (part) out.toClient(part);
 				}
 				return;
 			},
 		};
 	});
+
+/** Made once, as above. */
+const longWords = {id: tooLong('id'), method: tooLong('method')} as const;
+
+/**
+ * The message of an upstream, unless it is a request or notification with an id or a method that is too long: stages keep
+ * these until the client responds. The id of a response is only looked up.
+ */
+function ofShortWords(envelope: Envelope, notes: StrayNotes, answer: Answer): Envelope | undefined {
+	const {id, method} = envelope.head;
+	if (method === undefined) return envelope;
+	if (method.length <= MAX_WORD && (id === undefined || id.length <= MAX_WORD)) return envelope;
+	const word = method.length > MAX_WORD ? 'method' : 'id';
+	notes.tell('child.stdout.garbage', envelope, `a message whose ${word} is too long`);
+	if (id !== undefined) answer(Envelope.failure(id, longWords[word], envelope.origin));
+	return;
+}
 
 function problem(flaw: Flaw, sender: string, maxBytes: number): BridgeError {
 	const what = `${capital(sender)} sent something that is ${flaw}`;
@@ -97,7 +122,7 @@ function problem(flaw: Flaw, sender: string, maxBytes: number): BridgeError {
 			return invalid(`${what}: more than ${MAX_DEPTH} levels.`, 'Send a flatter message.');
 		case 'a repeated key':
 			return invalid(
-				`${capital(sender)} sent a message with a key twice at its top level, or with two names in its params.`,
+				`${capital(sender)} sent a message that has a key twice at its top level, or has name, uri, arguments, _meta or requestId twice in its params.`,
 				'Send each key once: peers disagree on which of two counts.',
 			);
 		case 'an id of the wrong type':

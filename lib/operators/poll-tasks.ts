@@ -1,13 +1,18 @@
+import {MAX_WORD} from '../awaited-progress.js';
 import {BoundedMap} from '../bounded-map.js';
 import {change} from '../change.js';
-import {Envelope} from '../envelope.js';
-import {type JsonObject, listOf, objectOf} from '../protocol/json.js';
+import {Envelope, type Origin} from '../envelope.js';
+import {type JsonObject, listOf, objectOf, worded} from '../protocol/json.js';
 import type {Session} from '../protocol/session.js';
 import {type Outlets, type Stage, type Steps, stage} from '../stage.js';
 import {canonicalId} from '../wire/id.js';
-import {memberText} from '../wire/member.js';
+import {WordMap} from '../word-map.js';
+import {cancelledId} from './call-table.js';
+import {toolName} from './wrapped-tools.js';
 
 const MAX_REMEMBERED = 65_536;
+/** Characters of the ids, or of the names of tools, that are remembered. */
+const MAX_CHARACTERS = 8 * 2 ** 20;
 /** How long a server is to keep the result of a task. */
 const TTL_MS = 300_000;
 /** How often a task is asked after, where the server does not say. */
@@ -18,6 +23,7 @@ const MAX_POLL_MS = 60_000;
 /** A call that runs as a task, of which its client knows nothing. */
 type Job = {
 	readonly id: string;
+	readonly key: string;
 	taskId: unknown;
 	pollMs: number;
 	timer: NodeJS.Timeout | undefined;
@@ -40,11 +46,11 @@ class TaskPoller implements Steps {
 	readonly #session: Session;
 	readonly #out: Outlets;
 	/** Tools that run as a task or not at all. */
-	readonly #required = new BoundedMap<unknown, true>(MAX_REMEMBERED);
+	readonly #required = new WordMap<true>(MAX_REMEMBERED, MAX_CHARACTERS);
 	/** Keys of requests for the list of tools, and of `initialize`. */
-	readonly #lists = new BoundedMap<string, string>(MAX_REMEMBERED);
+	readonly #lists = new WordMap<string>(MAX_REMEMBERED);
 	/** Calls by the keys of whatever the server is to answer next for them. */
-	readonly #jobs = new BoundedMap<string, Job>(MAX_REMEMBERED);
+	readonly #jobs = new WordMap<Job>(MAX_REMEMBERED, MAX_CHARACTERS, ({id}) => id.length);
 	/** Keys of requests whose answers are for nobody. */
 	readonly #ignored = new BoundedMap<string, true>(MAX_REMEMBERED);
 	readonly #timers = new Set<NodeJS.Timeout>();
@@ -61,8 +67,8 @@ class TaskPoller implements Steps {
 		if (id === undefined || key === undefined) return envelope;
 		if (method === 'initialize' || method === 'tools/list') this.#lists.set(key, method);
 		if (method !== 'tools/call' || !this.#session.needsPolling) return envelope;
-		if (!this.#required.has(objectOf(envelope.body.params).name)) return envelope;
-		this.#jobs.set(key, {id, taskId: undefined, pollMs: POLL_MS, timer: undefined, isCancelled: false});
+		if (!this.#required.has(toolName(objectOf(envelope.body.params).name) ?? '')) return envelope;
+		this.#jobs.set(key, {id, key, taskId: undefined, pollMs: POLL_MS, timer: undefined, isCancelled: false});
 		return change(envelope, body => ({...body, params: {...objectOf(body.params), task: {ttl: TTL_MS}}}));
 	};
 
@@ -99,9 +105,12 @@ class TaskPoller implements Steps {
 			this.#session.tasksOffered('call' in objectOf(objectOf(objectOf(tasks).requests).tools));
 			return;
 		}
-		for (const {name, execution} of listOf(result.tools).map(objectOf))
-			if (objectOf(execution).taskSupport === 'required') this.#required.set(name, true);
+		for (const {name: given, execution} of listOf(result.tools).map(objectOf)) {
+			const name = toolName(given) ?? '';
+			const isRequired = objectOf(execution).taskSupport === 'required';
+			if (isRequired && name !== '') this.#required.set(name, true);
 			else this.#required.delete(name);
+		}
 	}
 
 	#proceed(job: Job, envelope: Envelope): Envelope | undefined {
@@ -110,6 +119,7 @@ class TaskPoller implements Steps {
 		const task = isCreated ? objectOf(result.task) : result;
 		const isState = 'taskId' in task && 'status' in task;
 		if (!isState) return envelope.head.id === job.id ? envelope : envelope.withId(job.id);
+		if (worded(task.taskId).length > MAX_WORD) return longTask(job.id, envelope.origin);
 		job.taskId = task.taskId;
 		if (typeof task.pollInterval === 'number')
 			job.pollMs = Math.min(MAX_POLL_MS, Math.max(MIN_POLL_MS, task.pollInterval));
@@ -138,8 +148,8 @@ class TaskPoller implements Steps {
 
 	/** The client gives a call up: the task behind it is stopped, if it is there yet. */
 	#cancelled(envelope: Envelope): Envelope | undefined {
-		const id = canonicalId(memberText(envelope.bytes, 'params', 'requestId') ?? '""');
-		const [key, job] = [...this.#jobs].find(([, job]) => canonicalId(job.id) === id) ?? [];
+		const id = cancelledId(envelope);
+		const [key, job] = (id !== undefined && this.#find(canonicalId(id))) || [];
 		if (key === undefined || !job) return envelope;
 		job.isCancelled = true;
 		if (job.taskId === undefined) return envelope;
@@ -147,6 +157,12 @@ class TaskPoller implements Steps {
 		clearTimeout(job.timer);
 		if (job.timer) this.#timers.delete(job.timer);
 		this.#stopTask(job);
+		return;
+	}
+
+	/** The call with this key of its client, with the key that it is kept under now. */
+	#find(key: string): readonly [string, Job] | undefined {
+		for (const entry of this.#jobs) if (entry[1].key === key) return entry;
 		return;
 	}
 
@@ -163,3 +179,9 @@ class TaskPoller implements Steps {
 		this.#letGo();
 	}
 }
+
+/** The response to a call whose task cannot be kept. */
+const longTask = (id: string, origin: Origin): Envelope => {
+	const message = `The server created a task whose id has more than ${MAX_WORD} characters.`;
+	return Envelope.answer(id, 'error', {code: -32603, message}, origin);
+};

@@ -24,6 +24,8 @@ export type RewriteVersionOptions = {
 /** As long as the specification allows a handshake to take. */
 const ATTEMPT_MS = 60_000;
 const PROGRESS_MS = 10_000;
+/** Bytes of an upstream's response to `initialize`. A session keeps its result. */
+const MAX_RESULT = 2 ** 20;
 
 /** Codes that servers refuse a version with, instead of naming another. */
 const REFUSALS: readonly unknown[] = [-32600, -32602, -32603, -32000, -32022];
@@ -72,6 +74,8 @@ class Negotiation implements Steps {
 		this.#stop();
 		this.#request = undefined;
 		if (hasError) return this.#failed(envelope, request);
+		if (envelope.size > MAX_RESULT)
+			return Envelope.failure(request.head.id, tooLarge(this.#session.options.upstream), envelope.origin);
 		const {result} = envelope.body;
 		const error = judge(this.#session, result, this.#log);
 		if (error) return Envelope.failure(request.head.id, error, envelope.origin);
@@ -213,4 +217,12 @@ const tooSlow = (upstream: string, attemptMs: number): BridgeError =>
 		`${upstream} did not answer initialize within ${attemptMs / 1000} s.`,
 		'See what it is doing; its stderr may tell.',
 		{timeoutMs: attemptMs, method: 'initialize'},
+	);
+
+const tooLarge = (upstream: string): BridgeError =>
+	new BridgeError(
+		'ERR_UPSTREAM_INVALID',
+		`${upstream} responded to initialize with more than ${MAX_RESULT} bytes.`,
+		'Shorten the instructions and capabilities of that server.',
+		{limit: MAX_RESULT},
 	);

@@ -6,7 +6,7 @@ import {BATCHES} from '../protocol/version.js';
 import {type Outlets, type Stage, type Steps, stage} from '../stage.js';
 import {inFlight} from '../waiting-requests.js';
 import {elements, MAX_BATCH} from '../wire/batch.js';
-import {canonicalId} from '../wire/id.js';
+import {exactId} from '../wire/id.js';
 import {memberText} from '../wire/member.js';
 import {isAnswer} from '../wire/scan.js';
 
@@ -33,7 +33,7 @@ export function splitBatches(options: SplitBatchesOptions): Stage {
 
 /** A batch whose requests are not all answered. */
 type Batch = {
-	/** How many answers are missing, by the keys of the requests. */
+	/** How many responses are missing, by the exact ids of the requests. */
 	readonly missing: Map<string, number>;
 	readonly answers: string[];
 	/** The bytes of these. */
@@ -76,11 +76,11 @@ class Splitter implements Steps {
 
 	readonly toClient = (envelope: Envelope): Envelope | undefined => {
 		if (this.#open.size === 0) return envelope;
-		const {key, method} = envelope.head;
-		const batch = method === undefined ? this.#batchOf(key) : undefined;
+		const {id, method} = envelope.head;
+		const batch = method === undefined ? this.#batchOf(id) : undefined;
 		if (!batch) return envelope;
 		this.#keep(batch, envelope);
-		if (key !== undefined) settle(batch.missing, key);
+		if (id !== undefined) settle(batch.missing, id);
 		this.#finish(batch);
 		return;
 	};
@@ -103,19 +103,19 @@ class Splitter implements Steps {
 
 	/** A message beside a batch that is not answered yet. */
 	#beside(envelope: Envelope): void {
-		const {id, key} = envelope.head;
+		const {id} = envelope.head;
 		// It would be refused further on, where nobody can tell that the refusal is not for the batch.
-		if (id !== undefined && this.#batchOf(key)) throw inFlight(id);
+		if (id !== undefined && this.#batchOf(id)) throw inFlight(id);
 		this.#cancelled(envelope);
 	}
 
 	/** What the client gives up is not answered, and what else was asked with it does not wait for it. */
 	#cancelled(envelope: Envelope): void {
 		if (envelope.head.method !== 'notifications/cancelled') return;
-		const key = canonicalId(memberText(envelope.bytes, 'params', 'requestId') ?? '""');
-		const batch = this.#batchOf(key);
+		const id = memberText(envelope.bytes, 'params', 'requestId') ?? '""';
+		const batch = this.#batchOf(id);
 		if (!batch) return;
-		settle(batch.missing, key);
+		settle(batch.missing, id);
 		this.#finish(batch);
 	}
 
@@ -135,8 +135,10 @@ class Splitter implements Steps {
 	#send(parts: readonly Envelope[], origin: Origin): void {
 		const batch: Batch = {missing: new Map(), answers: [], size: 0, origin};
 		for (const {head} of parts)
-			if (head.key !== undefined && !isAnswer(head))
-				batch.missing.set(head.key, (batch.missing.get(head.key) ?? 0) + 1);
+			if (head.id !== undefined && !isAnswer(head)) {
+				const exact = exactId(head.id);
+				batch.missing.set(exact, (batch.missing.get(exact) ?? 0) + 1);
+			}
 		this.#open.add(batch);
 		this.#current = batch;
 		for (const part of parts) {
@@ -148,9 +150,10 @@ class Splitter implements Steps {
 	}
 
 	/** What is answered without an id, while a batch is sent, can only be meant for that. */
-	#batchOf(key: string | undefined): Batch | undefined {
-		if (key === undefined) return this.#current;
-		for (const batch of this.#open) if (batch.missing.has(key)) return batch;
+	#batchOf(id: string | undefined): Batch | undefined {
+		if (id === undefined) return this.#current;
+		const exact = exactId(id);
+		for (const batch of this.#open) if (batch.missing.has(exact)) return batch;
 		return;
 	}
 
@@ -163,7 +166,8 @@ class Splitter implements Steps {
 	}
 }
 
-function settle(missing: Map<string, number>, key: string): void {
+function settle(missing: Map<string, number>, id: string): void {
+	const key = exactId(id);
 	const left = (missing.get(key) ?? 1) - 1;
 	if (left > 0) missing.set(key, left);
 	else missing.delete(key);

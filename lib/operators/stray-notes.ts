@@ -2,11 +2,12 @@ import {performance} from 'node:perf_hooks';
 import type {Envelope} from '../envelope.js';
 import type {Log} from '../log.js';
 import {Rate} from '../rate.js';
-import {redactText} from '../store/redact.js';
-import type {Flaw} from '../wire/scan.js';
+import {redactStart} from '../store/redact.js';
 
 /** How much of something that is no message is shown in the log. */
 const EXCERPT = 200;
+/** Bytes that are decoded for it: redaction makes a text shorter. */
+const LOOKED_AT = 16 * 1024;
 /** How often it is, in a stretch of time: two bytes of a peer must not cost hundreds of the log, for ever. */
 const [MAX_NOTES, WINDOW_MS] = [100, 10_000];
 
@@ -22,12 +23,12 @@ export class StrayNotes {
 		this.#rate = isEach ? undefined : new Rate(MAX_NOTES, WINDOW_MS, () => performance.now());
 	}
 
-	tell(event: string, {origin, bytes}: Envelope, flaw: Flaw): void {
+	tell(event: string, {origin, bytes}: Envelope, flaw: string): void {
 		if (this.#rate && !this.#rate.take()) {
 			this.#leftOut++;
 			return;
 		}
-		const start = redactText(bytes.toString('utf8', 0, EXCERPT));
+		const start = redactStart(bytes.toString('utf8', 0, LOOKED_AT), EXCERPT);
 		const more = this.#leftOut > 0 ? {leftOut: this.#leftOut} : {};
 		this.#leftOut = 0;
 		this.#log.warn(event, `${origin.name} sent something that is ${flaw}; it was not passed on.`, {

@@ -1,9 +1,9 @@
-import {BoundedMap} from '../bounded-map.js';
 import {Envelope, type Origin} from '../envelope.js';
 import {objectOf} from '../protocol/json.js';
 import {SUBSCRIPTION_ID} from '../protocol/v2026-07-28.js';
 import {canonicalId} from '../wire/id.js';
 import {memberText} from '../wire/member.js';
+import {WordMap} from '../word-map.js';
 
 /** Streams of notifications that a client may hold open at a time; the oldest is forgotten for the next. */
 const MAX_STREAMS = 1000;
@@ -12,18 +12,28 @@ export const LIST_CHANGED = 'notifications/tools/list_changed';
 
 /** The streams in which a modern client hears from a modern server that tools changed: it hears of it nowhere else. */
 export class ToolsStreams {
-	/** The ids of the requests that opened them, as text, by what is the same for all spellings. */
-	readonly #ids = new BoundedMap<string, string>(MAX_STREAMS);
+	/** The requests that the client has opened, by what is the same for all spellings of their ids. */
+	readonly #opened = new WordMap<true>(MAX_STREAMS);
+	/** The ids of those that the server has acknowledged, as text, by the same keys. */
+	readonly #ids = new WordMap<string>(MAX_STREAMS, undefined, id => id.length);
 
-	/** The server tells what it will tell of in a stream. */
+	/** The client opens a stream. */
+	opened(key: string): void {
+		this.#opened.set(key, true);
+	}
+
+	/** The server acknowledges the notifications of a stream. A stream that the client has not opened is not kept. */
 	acknowledged({body, bytes}: Envelope): void {
 		const {toolsListChanged} = objectOf(objectOf(body.params).notifications);
-		const id = memberText(bytes, 'params', '_meta', SUBSCRIPTION_ID);
-		if (toolsListChanged === true && id !== undefined) this.#ids.set(canonicalId(id), id);
+		if (toolsListChanged !== true || this.#opened.size === 0) return;
+		const id = memberText(bytes, 'params', '_meta', SUBSCRIPTION_ID) ?? '';
+		const key = canonicalId(id);
+		if (this.#opened.has(key)) this.#ids.set(key, id);
 	}
 
 	/** The request with this key is over, be it a stream or not. */
 	ended(key: string): void {
+		if (this.#opened.size > 0) this.#opened.delete(key);
 		if (this.#ids.size > 0) this.#ids.delete(key);
 	}
 

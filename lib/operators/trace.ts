@@ -1,7 +1,7 @@
 import type {Envelope} from '../envelope.js';
 import {printable, shortened} from '../printable.js';
 import {perMessage, type Stage} from '../stage.js';
-import {redactText} from '../store/redact.js';
+import {redactStart} from '../store/redact.js';
 
 export type TraceOptions = {
 	/** Takes one line, line feed included. */
@@ -20,6 +20,8 @@ type Direction = 'toUpstream' | 'toClient';
 const MAX_ASKED = 10_000;
 /** Larger messages are not parsed for the name of their tool or the text of their error. */
 const MAX_PARSED = 64 * 1024;
+/** Characters of an error's text that are shown. */
+const MAX_MESSAGE = 300;
 
 const arrows = {toUpstream: '→', toClient: '←'} as const;
 const colours = {toUpstream: 36, toClient: 32, error: 31, dim: 2} as const;
@@ -87,7 +89,7 @@ function describe(envelope: Envelope): string {
 function errorOf(envelope: Envelope): string {
 	const error = parsed(envelope)?.error;
 	const [code, message] = [member(error, 'code'), member(error, 'message')];
-	const text = typeof message === 'string' ? redactText(message) : '';
+	const text = typeof message === 'string' ? redactStart(message, MAX_MESSAGE) : '';
 	return printable(`error ${typeof code === 'number' ? code : ''}: ${text}`);
 }
 

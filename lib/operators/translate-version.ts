@@ -1,4 +1,3 @@
-import {BoundedMap} from '../bounded-map.js';
 import {draft} from '../change.js';
 import {Envelope} from '../envelope.js';
 import {type Log, logBug} from '../log.js';
@@ -9,6 +8,7 @@ import {type Kind, type Outcome, Translator} from '../protocol/translate.js';
 import {type Answer, type Stage, type Steps, stage} from '../stage.js';
 import type {WaitingRequests} from '../waiting-requests.js';
 import {idWord} from '../wire/id.js';
+import {WordMap} from '../word-map.js';
 
 export type TranslateVersionOptions = {
 	readonly session: Session;
@@ -17,8 +17,9 @@ export type TranslateVersionOptions = {
 	readonly waiting: WaitingRequests;
 };
 
-/** Requests of either side whose answers may have to be translated. */
-const MAX_ASKED = 65_536;
+/** Requests of either side whose responses may have to be translated, and the characters of their ids and methods. */
+const [MAX_ASKED, MAX_CHARACTERS] = [65_536, 8 * 2 ** 20];
+const askedMethods = (): WordMap<string> => new WordMap(MAX_ASKED, MAX_CHARACTERS, method => method.length);
 
 /** Lets each side hear messages of its own version. Messages that need no change pass as the bytes that they are. */
 export function translateVersion(options: TranslateVersionOptions): Stage {
@@ -34,8 +35,8 @@ class Translation implements Steps {
 	#epoch = -1;
 	/** The methods of requests by who asked them and by their ids. */
 	readonly #askedBy = {
-		client: new BoundedMap<string | undefined, string>(MAX_ASKED),
-		upstream: new BoundedMap<string | undefined, string>(MAX_ASKED),
+		client: askedMethods(),
+		upstream: askedMethods(),
 	};
 
 	constructor({session, log, waiting}: TranslateVersionOptions) {
@@ -48,7 +49,8 @@ class Translation implements Steps {
 	readonly toUpstream = (envelope: Envelope, answer: Answer): Envelope | undefined => {
 		if (this.#session.isPlain) return envelope;
 		const {key, method} = envelope.head;
-		if (method === undefined) return this.#answer(envelope, 'toUpstream', this.#askedBy.upstream.take(key));
+		if (method === undefined)
+			return this.#answer(envelope, 'toUpstream', this.#askedBy.upstream.take(key ?? ''));
 		// When all is settled, the client's requests are found where they wait.
 		if (key !== undefined && !this.#session.isSettled) this.#askedBy.client.set(key, method);
 		return this.#step(envelope, 'toUpstream', key === undefined ? 'notification' : 'request', method, answer);

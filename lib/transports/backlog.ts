@@ -1,5 +1,6 @@
 import type {Envelope} from '../envelope.js';
 import type {Log} from '../log.js';
+import {compact} from './compact.js';
 
 const MAX_MESSAGES = 1000;
 const MAX_BYTES = 4 * 2 ** 20;
@@ -18,7 +19,7 @@ export class Backlog {
 	}
 
 	add(envelope: Envelope): void {
-		this.#messages.push(envelope);
+		this.#messages.push(compact(envelope));
 		this.#bytes += envelope.size;
 		while (this.#messages.length > MAX_MESSAGES || this.#bytes > MAX_BYTES) {
 			const oldest = this.#messages.shift();

@@ -7,6 +7,7 @@ import type {Envelope, Origin} from '../envelope.js';
 import {BridgeError} from '../errors.js';
 import {frame, MESSAGE_LIMIT} from '../operators/frame.js';
 import {pause} from '../pause.js';
+import {printableLines} from '../printable.js';
 import type {Endpoint} from '../stage.js';
 import {redactText} from '../store/redact.js';
 import {Valve} from '../valve.js';
@@ -24,7 +25,10 @@ export type ChildOptions = {
 	readonly env?: Environment;
 	/** The folder that it runs in; else this process's own. */
 	readonly cwd?: string | undefined;
-	/** Takes what the child writes to stderr, as it comes. No more comes until the result resolves, if there is one. */
+	/**
+	 * Receives the stderr of the child in chunks; an empty chunk is the end. If it returns a promise, the next chunk is sent
+	 * after that resolves.
+	 */
 	readonly onStderr: (chunk: Buffer) => Promise<void> | undefined | void;
 	readonly maxBytes?: number;
 	/** How long the child may take to end by itself once its input has ended, with what it still has to answer. */
@@ -196,7 +200,8 @@ function lastWords(stderr: Readable, pass: ChildOptions['onStderr']): () => stri
 		kept = chunk.length >= LAST_WORDS ? chunk : Buffer.concat([kept, chunk]);
 		kept = kept.subarray(-LAST_WORDS);
 	});
-	return () => redactText(kept.toString().trim());
+	stderr.once('end', () => void pass(Buffer.alloc(0)));
+	return () => printableLines(redactText(kept.toString().trim()));
 }
 
 function died(name: string, {code, signal, cause}: Exit, words: string): BridgeError {

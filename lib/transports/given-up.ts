@@ -1,12 +1,12 @@
 import {Envelope} from '../envelope.js';
 import {BridgeError} from '../errors.js';
-import {canonicalId} from '../wire/id.js';
+import {exactId} from '../wire/id.js';
 import {memberText} from '../wire/member.js';
 
-/** The key of the request that a message gives up, if it does that. */
+/** The exact id of the request that a message gives up, if it does that. */
 export function givenUpBy({head: {method}, bytes}: Envelope): string | undefined {
 	const id = method === 'notifications/cancelled' ? memberText(bytes, 'params', 'requestId') : undefined;
-	return id === undefined ? undefined : canonicalId(id);
+	return id === undefined ? undefined : exactId(id);
 }
 
 /** The answer to a request that its client gave up, for where there has to be one. */

@@ -10,6 +10,7 @@ import {memberText} from '../wire/member.js';
 import {type Carriage, isWord, LISTEN, RESUMED, type Word} from './carriage.js';
 import {HttpAnswer} from './http-answer.js';
 import {type Exchange, exchange, type Stop, streamHeaders} from './http-exchange.js';
+import {HttpNotices} from './http-notices.js';
 import {ListeningStream} from './listening-stream.js';
 
 export type HttpClientOptions = {
@@ -17,6 +18,8 @@ export type HttpClientOptions = {
 	readonly url: URL;
 	readonly log: Log;
 	readonly maxBytes?: number;
+	/** How long the server may take for a message that has no response, in milliseconds. */
+	readonly noticeMs?: number;
 	/** Where any of several replicas may carry the conversation on. */
 	readonly carriage?: Carriage | undefined;
 };
@@ -50,6 +53,7 @@ class Client {
 	readonly #open = new PassingMap<string, HttpAnswer>();
 	/** What waits until the server has heard that the handshake is complete: on another connection it may come first. */
 	readonly #held = new HeldMessages();
+	readonly #notices: HttpNotices;
 	#isCompleting = false;
 	/** The headers of the last message that the server took, for what is no message. */
 	#headers: Headers = {};
@@ -60,6 +64,7 @@ class Client {
 
 	constructor(options: HttpClientOptions) {
 		this.#options = options;
+		this.#notices = new HttpNotices(options);
 		this.#isListening = options.carriage === undefined;
 	}
 
@@ -83,7 +88,7 @@ class Client {
 		if (method === 'notifications/initialized') this.#complete(envelope, 2);
 		else if (method === 'notifications/cancelled') this.#cancel(envelope);
 		else if (key !== undefined && method !== undefined) this.#ask(envelope, key);
-		else this.#tell(envelope);
+		else this.#notices.post(envelope);
 	}
 
 	/** What bridge says itself is for here. A word is followed from then on, also in a session that takes the place of this. */
@@ -111,38 +116,11 @@ class Client {
 		answer.start();
 	}
 
-	/** Says something that has no answer. */
-	#tell(envelope: Envelope, heard: (status: number | undefined) => void = () => {}): Stop {
-		const {name, log} = this.#options;
-		const ignore = {onData: () => {}, onEnd: () => {}};
-		return this.#exchange({
-			method: 'POST',
-			headers: envelope.headers ?? {},
-			body: envelope.bytes,
-			onHead: status => {
-				if (status >= 300)
-					log.warn('http.not_taken', `${name} did not take ${envelope.head.method ?? 'an answer'}.`, {
-						server: name,
-						status,
-					});
-				heard(status);
-				return ignore;
-			},
-			onError: error => {
-				log.warn('http.not_taken', `${name} did not take ${envelope.head.method ?? 'an answer'}.`, {
-					server: name,
-					reason: error.message,
-				});
-				heard(undefined);
-			},
-		});
-	}
-
 	/** The server hears of nothing else until it knows that the handshake is complete; then what it says itself is listened to. */
 	#complete(envelope: Envelope, tries: number): void {
 		this.#isCompleting = true;
 		let patience: NodeJS.Timeout | undefined;
-		const stop = this.#tell(envelope, status => {
+		const stop = this.#notices.post(envelope, status => {
 			clearTimeout(patience);
 			const isTaken = status !== undefined && status < 300;
 			if (!isTaken && tries > 1) this.#complete(envelope, tries - 1);
@@ -197,7 +175,7 @@ class Client {
 		const id = memberText(envelope.bytes, 'params', 'requestId');
 		const key = id === undefined ? undefined : canonicalId(id);
 		const answer = key === undefined ? undefined : this.#open.get(key);
-		if (!envelope.headers?.['mcp-method']) this.#tell(envelope);
+		if (!envelope.headers?.['mcp-method']) this.#notices.post(envelope);
 		answer?.stop();
 	}
 

@@ -19,6 +19,8 @@ export type ModernPostsOptions = {
 	/** How long a client may wait for its answer without a sign of life; without it, as long as it takes. */
 	readonly signAfterMs?: SignAfter;
 	readonly keepAliveMs?: number;
+	/** All clients disconnected before any response could be delivered. */
+	readonly onAbandoned?: () => void;
 };
 
 /** A request that is not answered, and what its client calls it. */
@@ -27,7 +29,6 @@ type Asked = {
 	readonly id: string;
 	/** The token that the client wants to hear of its progress under, as text. */
 	readonly token: string | undefined;
-	readonly told: string;
 };
 
 const LISTEN = 'subscriptions/listen';
@@ -52,6 +53,8 @@ export class ModernPosts implements Endpoint {
 	readonly #asked = new PassingMap<string, Asked>();
 	readonly #signs: SignsOfLife;
 	#count = 0;
+	/** Whether a response was delivered. */
+	#isUsed = false;
 	#isGone: () => void = () => {};
 
 	constructor(options: ModernPostsOptions) {
@@ -90,9 +93,13 @@ export class ModernPosts implements Endpoint {
 		const token = range && received.bytes.toString('utf8', ...range);
 		const renamed = (range ? received.replaced(range, told) : received).withId(told);
 		const reply = this.#newReply(received, accepts, response);
-		this.#asked.set(told, {reply, id, token, told});
+		this.#asked.set(told, {reply, id, token});
 		this.#signs.watch(reply);
-		response.once('close', () => this.#left(told));
+		response.once('close', () => {
+			this.#isUsed ||= response.writableFinished;
+			this.#left(told);
+			if (!this.#isUsed && this.#asked.size === 0) this.#options.onAbandoned?.();
+		});
 		this.incoming.next(renamed);
 	}
 
@@ -140,7 +147,7 @@ export class ModernPosts implements Endpoint {
 	#say(envelope: Envelope, method: string): void {
 		if (method === 'notifications/progress') {
 			const token = memberText(envelope.bytes, 'params', 'progressToken');
-			const asked = [...this.#asked.values()].find(({told}) => told === token);
+			const asked = token === undefined ? undefined : this.#asked.get(token);
 			const range =
 				asked?.token === undefined ? undefined : memberRange(envelope.bytes, 'params', 'progressToken');
 			if (asked?.token !== undefined && range) asked.reply.say(envelope.replaced(range, asked.token));

@@ -1,8 +1,11 @@
 import type {ServerResponse} from 'node:http';
 import {performance} from 'node:perf_hooks';
 import type {Envelope, Headers} from '../envelope.js';
+import {noteResponse} from '../http/unread.js';
+import {marks} from '../wire/marks.js';
 import {EventStream, type EventStreamOptions} from './event-stream.js';
 import {leftOver} from './given-up.js';
+import {tokenKey} from './token-key.js';
 
 export type HttpReplyOptions = EventStreamOptions & {
 	readonly response: ServerResponse;
@@ -28,6 +31,8 @@ const SHORT = 2 ** 13;
  */
 export class HttpReply {
 	readonly request: Envelope;
+	/** The key of the progress token of the request: looked for once, since progress may come by the thousand. */
+	readonly token: string | undefined;
 	readonly #options: HttpReplyOptions;
 	/** Most answers need none. */
 	#stream: EventStream | undefined;
@@ -39,6 +44,8 @@ export class HttpReply {
 	constructor(options: HttpReplyOptions) {
 		this.#options = options;
 		this.request = options.request;
+		const hasToken = (this.request.head.marks & marks.progressToken) !== 0;
+		this.token = hasToken ? tokenKey(this.request.bytes, 'params', '_meta') : undefined;
 	}
 
 	get stream(): EventStream {
@@ -94,6 +101,7 @@ function respond(response: ServerResponse, envelope: Envelope, status: number, h
 	const common = refusal ? refusal.headers : {'content-type': 'application/json'};
 	response.writeHead(refusal?.status ?? status, {...headers, ...common, 'content-length': length});
 	endWith(response, isMessage ? envelope.bytesInParts : [refusal.body]);
+	noteResponse(response);
 	if (length < MUCH || response.destroyed || response.writableFinished) return;
 	const release = valve.shut();
 	response.once('close', release);

@@ -4,21 +4,22 @@ import type {Envelope, Headers} from '../envelope.js';
 import {EventBuffer, type Place, placeOf} from '../http/event-buffer.js';
 import {refuse} from '../http/refuse.js';
 import {rpcStatus} from '../http/rpc-status.js';
-import {PassingMap} from '../passing-map.js';
 import {takesPriming} from '../protocol/http-hop.js';
 import type {Endpoint} from '../stage.js';
 import {Valve} from '../valve.js';
 import {isAsking} from '../wire/asking.js';
 import {Backlog} from './backlog.js';
 import {EventStream} from './event-stream.js';
+import {ifUndelivered} from './first-response.js';
 import {givenUp, givenUpBy} from './given-up.js';
 import {HttpReply} from './http-reply.js';
 import type {HttpSessionOptions, Post} from './http-session-options.js';
 import {Listeners} from './listeners.js';
+import {OpenReplies} from './open-replies.js';
 import {PostOrigin} from './post-origin.js';
 import {SignsOfLife} from './signs-of-life.js';
 import {streamFor} from './stream-choice.js';
-import {lostEvents, slowClient} from './stream-notes.js';
+import {lostEvents, slowClient, undelivered} from './stream-notes.js';
 import {takeUp} from './take-up.js';
 
 const none: Headers = {};
@@ -36,9 +37,7 @@ export class HttpSession implements Endpoint {
 	readonly #valve = new Valve();
 	readonly #buffer = new EventBuffer();
 	readonly #backlog: Backlog;
-	/** Replies that are not complete, by the number of the request, and by its key. */
-	readonly #byNumber = new PassingMap<number, HttpReply>();
-	readonly #byKey = new PassingMap<string, HttpReply>();
+	readonly #replies = new OpenReplies();
 	#posts = 0;
 	readonly #listeners: Listeners;
 	readonly #signs: SignsOfLife;
@@ -53,7 +52,7 @@ export class HttpSession implements Endpoint {
 		this.#streamCount = options.streamsBefore ?? 0;
 		this.#onSlow = slowClient(options);
 		this.#listeners = new Listeners(options);
-		this.#signs = new SignsOfLife(() => this.#byNumber.values(), options.signAfterMs);
+		this.#signs = new SignsOfLife(() => this.#replies.values(), options.signAfterMs);
 		this.#backlog = new Backlog(options.name, options.log);
 		this.gone = new Promise(resolve => {
 			this.#isGone = resolve;
@@ -67,11 +66,11 @@ export class HttpSession implements Endpoint {
 
 	/** Whether somebody waits for an answer, or listens. */
 	get isInUse(): boolean {
-		return this.#byNumber.size > 0 || this.#listeners.open !== undefined;
+		return this.#replies.size > 0 || this.#listeners.open !== undefined;
 	}
 
 	get unanswered(): number {
-		return this.#byNumber.size;
+		return this.#replies.size;
 	}
 
 	/** Takes a message that was posted. It is answered when there is an answer, and at once where there is none to come. */
@@ -85,24 +84,32 @@ export class HttpSession implements Endpoint {
 			return;
 		}
 		const reply = this.#newReply(origin.number, envelope, accepts, response);
+		if (envelope.head.method === 'initialize') this.#watchFirst(reply, origin.number, response);
 		this.incoming.next(envelope);
 		// What is no message has no answer if it cannot be told whom to give it.
-		if (
-			envelope.head.flaw !== undefined &&
-			envelope.head.flaw !== 'a batch' &&
-			this.#byNumber.has(origin.number)
-		) {
-			this.#forget(reply);
+		const {flaw} = envelope.head;
+		if (flaw !== undefined && flaw !== 'a batch' && this.#replies.has(origin.number)) {
+			this.#replies.forget(reply);
 			refuse(response, {status: 400, code: -32600, message: 'Invalid Request'});
 		}
 	}
 
+	/** A client that disconnects before it has the response to its initialize has no session. */
+	#watchFirst(reply: HttpReply, number: number, response: ServerResponse): void {
+		const mayResume = (): boolean => reply.isBegun && this.#replies.has(number);
+		ifUndelivered(response, mayResume, () => {
+			if (this.#isOver) return;
+			undelivered(this.#options);
+			this.#options.onUndelivered?.();
+		});
+	}
+
 	/** What its client gave up a server need not answer, but the POST has to end. */
-	#giveUp(key: string | undefined): void {
-		const reply = key === undefined ? undefined : this.#byKey.get(key);
+	#giveUp(id: string | undefined): void {
+		const reply = this.#replies.withId(id);
 		// A handshake cannot be given up.
 		if (!reply || reply.request.head.method === 'initialize') return;
-		this.#forget(reply);
+		this.#replies.forget(reply);
 		reply.answer(givenUp(reply.request));
 	}
 
@@ -112,7 +119,6 @@ export class HttpSession implements Endpoint {
 		accepts: Post['accepts'],
 		response: ServerResponse,
 	): HttpReply {
-		const {key} = request.head;
 		const reply = new HttpReply({
 			number: ++this.#streamCount,
 			buffer: this.#buffer,
@@ -127,8 +133,7 @@ export class HttpSession implements Endpoint {
 			headers: this.#headersFor,
 			takesPriming: this.#takesPriming,
 		});
-		this.#byNumber.set(number, reply);
-		if (key !== undefined && !this.#byKey.has(key)) this.#byKey.set(key, reply);
+		this.#replies.add(number, reply);
 		this.#signs.watch(reply);
 		return reply;
 	}
@@ -184,7 +189,7 @@ export class HttpSession implements Endpoint {
 	}
 
 	#streamOf(number: number): EventStream | undefined {
-		const reply = [...this.#byNumber.values()].find(({stream}) => stream.number === number);
+		const reply = [...this.#replies.values()].find(({stream}) => stream.number === number);
 		return reply?.stream ?? this.#listeners.find(number) ?? this.#ended(number);
 	}
 
@@ -197,19 +202,17 @@ export class HttpSession implements Endpoint {
 	}
 
 	#deliver(envelope: Envelope): void {
-		const {method, key} = envelope.head;
+		const {method} = envelope.head;
 		if (method !== undefined) {
 			this.#say(envelope, method);
 			return;
 		}
-		const {origin} = envelope;
-		const own = origin instanceof PostOrigin ? this.#byNumber.get(origin.number) : undefined;
-		const reply = own ?? this.#byKey.get(key ?? '');
+		const reply = this.#replies.of(envelope);
 		if (!reply) {
 			this.#options.log.debug('http.answer.late', `An answer to ${this.name} came too late.`);
 			return;
 		}
-		this.#forget(reply);
+		this.#replies.forget(reply);
 		reply.answer(envelope);
 		const isBegun = reply.request.head.method !== 'initialize' || !envelope.head.hasError;
 		// A client that hears 404 begins anew; one whose first word was refused has no session.
@@ -217,7 +220,7 @@ export class HttpSession implements Endpoint {
 	}
 
 	#say(envelope: Envelope, method: string): void {
-		const replies = [...this.#byNumber.values()].filter(reply => reply.canStream);
+		const replies = [...this.#replies.values()].filter(reply => reply.canStream);
 		const reply = streamFor(envelope, method, replies, this.#options.idOf);
 		const {open} = this.#listeners;
 		if (reply && (!open || reply.isCertain)) reply.reply.say(envelope);
@@ -225,21 +228,14 @@ export class HttpSession implements Endpoint {
 		else this.#backlog.add(envelope);
 	}
 
-	#forget(reply: HttpReply): void {
-		const {origin, head} = reply.request;
-		if (origin instanceof PostOrigin) this.#byNumber.delete(origin.number);
-		if (head.key !== undefined && this.#byKey.get(head.key) === reply) this.#byKey.delete(head.key);
-	}
-
 	/** The conversation is over: whoever still waits, waits for nothing. */
 	#end(): void {
 		if (this.#isOver) return;
 		this.#isOver = true;
 		this.#signs.stop();
-		for (const reply of this.#byNumber.values()) reply.drop();
+		for (const reply of this.#replies.values()) reply.drop();
 		this.#listeners.end();
-		this.#byNumber.clear();
-		this.#byKey.clear();
+		this.#replies.clear();
 		this.#isGone();
 	}
 

@@ -26,6 +26,8 @@ export type HttpSessionOptions = {
 	readonly idOf: (key: string) => string | undefined;
 	/** The client has been told that its session is gone. */
 	readonly onRefused?: () => void;
+	/** The client has no session id: the response that begins it could not be delivered. */
+	readonly onUndelivered?: () => void;
 	/** How long a client may wait for its answer without a sign of life; without it, as long as it takes. */
 	readonly signAfterMs?: SignAfter;
 	readonly keepAliveMs?: number;

@@ -2,7 +2,8 @@ import type {ChildProcess} from 'node:child_process';
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {pause} from '../pause.js';
-import {isTreeAlive, lookForTree, signalTree, ticks} from './process-tree.js';
+import {isTreeAlive, lookForTree, send, signalMarked, signalTree, ticks, younger} from './process-tree.js';
+import {lookAround} from './shared-look.js';
 
 /** How a child ended. */
 export type Exit = {
@@ -27,7 +28,8 @@ const MAX_DOUBTS = 100;
 /** The children that must not outlive this process, however it ends, with their marks. */
 const leaders = new Map<number, string>();
 process.on('exit', () => {
-	for (const [leader, mark] of leaders) signalTree(leader, mark, 'SIGKILL');
+	const others = leaders.size > 0 ? younger() : [];
+	for (const [leader, mark] of leaders) signalTree(leader, mark, 'SIGKILL', others);
 });
 
 /** The life of a child, which leads a process group, and of all that it starts. */
@@ -84,7 +86,13 @@ export class Lifetime {
 	#signal(signal: NodeJS.Signals, cause: Exit['cause']): void {
 		if (this.#pid === undefined) return;
 		this.#cause = cause;
-		signalTree(this.#pid, this.#mark, signal);
+		void this.#signalAll(this.#pid, signal);
+	}
+
+	/** Signals the group at once, and processes that left it when they are known. */
+	async #signalAll(pid: number, signal: NodeJS.Signals): Promise<void> {
+		send(-pid, signal);
+		signalMarked(pid, this.#mark, signal, await lookAround());
 	}
 
 	async #endsWithin(ms: number): Promise<boolean> {
@@ -99,19 +107,19 @@ export class Lifetime {
 	async #endRest(): Promise<void> {
 		if (this.#pid === undefined) return;
 		const started = performance.now();
-		if (isTreeAlive(this.#pid, this.#mark)) signalTree(this.#pid, this.#mark, 'SIGTERM');
+		if (isTreeAlive(this.#pid, this.#mark, await lookAround())) await this.#signalAll(this.#pid, 'SIGTERM');
 		// Who is started later is started by somebody who is known by then.
 		const ended = ticks();
 		// Counted, not timed: on a busy machine all the time may be over before the first look.
 		for (let kills = 0, doubts = 0, calm = 0; kills < MAX_KILLS && doubts < MAX_DOUBTS; ) {
-			const found = lookForTree(this.#pid, this.#mark, ended);
+			const found = lookForTree(this.#pid, this.#mark, ended, await lookAround());
 			// Twice, as somebody may have been unknown when marks were looked for, and known again right after.
 			calm = found === 'gone' ? calm + 1 : 0;
 			if (calm === 2) break;
 			if (found !== 'alive') doubts++;
 			await sleep(POLL_MS);
 			if (performance.now() - started < REST_MS) continue;
-			signalTree(this.#pid, this.#mark, 'SIGKILL');
+			await this.#signalAll(this.#pid, 'SIGKILL');
 			kills++;
 		}
 		leaders.delete(this.#pid);

@@ -1,11 +1,12 @@
+import type {Envelope} from '../envelope.js';
 import {MESSAGE_LIMIT} from '../operators/frame.js';
 import {injectSession} from '../operators/inject-session.js';
 import {headersFor, normaliseHeaders} from '../operators/normalise-headers.js';
-import {objectOf} from '../protocol/json.js';
 import {Session} from '../protocol/session.js';
-import {isModernRequest} from '../protocol/v2026-07-28.js';
 import {isHandshakeVersion, MODERN} from '../protocol/version.js';
 import {behind, type Endpoint, perMessage, type Stage} from '../stage.js';
+import {memberRange} from '../wire/member.js';
+import {isModernMessage} from './modern-message.js';
 import {type RemoteOptions, remote} from './remote.js';
 
 export type OverUrlOptions = Pick<RemoteOptions, 'name' | 'url' | 'log' | 'headers'> & {
@@ -32,16 +33,25 @@ export function overUrl({maxBytes = MESSAGE_LIMIT, ...options}: OverUrlOptions):
 	return behind(stages, endpoint);
 }
 
+/** No version is longer than this, in bytes. */
+const MAX_VERSION = 64;
+
+/** The version in a result, which is not parsed for it. */
+function versionIn({head, bytes}: Envelope): unknown {
+	const at = head.flaw === undefined && head.hasResult && memberRange(bytes, 'result', 'protocolVersion');
+	return at && at[1] - at[0] <= MAX_VERSION ? JSON.parse(bytes.toString('utf8', ...at)) : undefined;
+}
+
 /** Takes note of the version that is spoken, by what is said. */
 const followVersion = (session: Session): Stage =>
 	perMessage({
 		toUpstream(envelope) {
-			if (isModernRequest(envelope.head.method, envelope.body.params)) session.upstreamBecame(MODERN);
+			if (isModernMessage(envelope)) session.upstreamBecame(MODERN);
 			return envelope;
 		},
 		toClient(envelope) {
-			const {protocolVersion} = envelope.head.flaw === undefined ? objectOf(envelope.body.result) : {};
-			if (isHandshakeVersion(protocolVersion)) session.upstreamBecame(protocolVersion);
+			const version = versionIn(envelope);
+			if (isHandshakeVersion(version)) session.upstreamBecame(version);
 			return envelope;
 		},
 	});

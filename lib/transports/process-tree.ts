@@ -28,31 +28,51 @@ export function namespace(): string {
 }
 
 /** Sends a signal to a child, its group, and whatever else has its mark. */
-export function signalTree(leader: number, mark: string, signal: NodeJS.Signals): void {
+export function signalTree(leader: number, mark: string, signal: NodeJS.Signals, others = younger()): void {
 	send(-leader, signal);
-	for (const {pid, group} of younger())
-		if (group !== leader && marksOf(pid).includes(mark)) send(pid, signal);
+	signalMarked(leader, mark, signal, others);
+}
+
+/** Sends a signal to the listed processes that have the mark of a child, its group left out. */
+export function signalMarked(leader: number, mark: string, signal: NodeJS.Signals, others: Process[]): void {
+	for (const other of others)
+		if (other.group !== leader && marksIn(other).includes(mark)) send(other.pid, signal);
 }
 
 /** Whether somebody is left of a child's group, or of whatever else has its mark. */
-export const isTreeAlive = (leader: number, mark: string): boolean =>
+export const isTreeAlive = (leader: number, mark: string, others = younger()): boolean =>
 	// Where the system tells of each process, the dead do not count that nobody has taken note of.
-	process.platform === 'linux' ? younger().some(other => isOfTree(other, leader, mark)) : send(-leader, 0);
+	process.platform === 'linux' ? others.some(other => isOfTree(other, leader, mark)) : send(-leader, 0);
 
 /**
  * The same, where it matters who cannot be known: `unsure` when there is a process, started in the time of this one and no
  * later than `until`, of which nobody can tell whose it is. While a program is loaded into it, and again when it is on its
  * way out, a process has neither environment nor arguments.
  */
-export function lookForTree(leader: number, mark: string, until: number): 'alive' | 'unsure' | 'gone' {
+export function lookForTree(
+	leader: number,
+	mark: string,
+	until: number,
+	others = younger(),
+): 'alive' | 'unsure' | 'gone' {
 	if (process.platform !== 'linux') return isTreeAlive(leader, mark) ? 'alive' : 'gone';
-	const others = younger();
 	if (others.some(other => isOfTree(other, leader, mark))) return 'alive';
-	return others.some(({pid, start}) => Number(start) <= until && isBare(pid)) ? 'unsure' : 'gone';
+	return others.some(other => Number(other.start) <= until && isBareIn(other)) ? 'unsure' : 'gone';
 }
 
-const isOfTree = ({pid, group}: Process, leader: number, mark: string): boolean =>
-	group === leader || marksOf(pid).includes(mark);
+const isOfTree = (other: Process, leader: number, mark: string): boolean =>
+	other.group === leader || marksIn(other).includes(mark);
+
+/** The marks of a listed process, read once for all users of the same list. */
+function marksIn(other: Process): readonly string[] {
+	other.marks ??= marksOf(other.pid);
+	return other.marks;
+}
+
+function isBareIn(other: Process): boolean {
+	other.isBare ??= isBare(other.pid);
+	return other.isBare;
+}
 
 /** The time by the clock that processes are told to have started by, in hundredths of a second. */
 export function ticks(): number {
@@ -89,16 +109,19 @@ export function send(pid: number, signal: NodeJS.Signals | 0): boolean {
 }
 
 /** A process: its number, its group, and when it started, which tells it from a later one with the same number. */
-type Process = {
+export type Process = {
 	readonly pid: number;
 	readonly group: number;
 	readonly start: string | undefined;
+	/** What was read of it so far. */
+	marks?: readonly string[];
+	isBare?: boolean;
 };
 
 const KERNEL_THREAD = 0x200000;
 
 /** Every process that is not older than this one. No other can be of its making, so the rest need not be looked into. */
-function younger(): Process[] {
+export function younger(): Process[] {
 	const since = Number(startOf(process.pid) ?? 0);
 	return living().filter(({start}) => Number(start) >= since);
 }

@@ -12,13 +12,16 @@ import {isObject, type JsonObject} from '../protocol/json.js';
 import type {Answer, Endpoint} from '../stage.js';
 import {canonicalId} from '../wire/id.js';
 import {memberText} from '../wire/member.js';
-import {restarting} from './restarting.js';
+import {ended, restarting, unopened, unstartable} from './restarting.js';
+import type {Starts} from './starts.js';
 
 export type RevivedOptions = {
 	readonly name: string;
 	readonly log: Log;
 	/** Makes a new connection to the server, or starts it. */
 	readonly open: () => Endpoint;
+	/** The queue for starts of processes. */
+	readonly starts?: Starts;
 	/** An id for a request of bridge's own. */
 	readonly ownId: () => string;
 	/** The server is back, and this is what it answered to a new handshake. */
@@ -59,6 +62,8 @@ class Revived {
 	#endpoint: Endpoint | undefined;
 	#heard: Subscription | undefined;
 	#timer: NodeJS.Timeout | undefined;
+	/** Removes the next start from the queue. */
+	#unqueue: (() => void) | undefined;
 	#greeting: Envelope | undefined;
 	#completion: Envelope | undefined;
 	/** The key of the handshake that is under way. */
@@ -77,6 +82,12 @@ class Revived {
 	}
 
 	start(): void {
+		const {starts} = this.#options;
+		if (starts) this.#unqueue = starts.add(() => this.#start());
+		else this.#start();
+	}
+
+	#start(): void {
 		this.#upSince = performance.now();
 		const endpoint = this.#opened();
 		if (!endpoint) return;
@@ -218,6 +229,7 @@ class Revived {
 		if (this.#isOver) return;
 		this.#isOver = true;
 		clearTimeout(this.#timer);
+		this.#unqueue?.();
 		this.#held.takeAll();
 		this.incoming.complete();
 		// It is listened to until it has ended: an output that nobody reads is held to be full, and its end is waited for.
@@ -225,24 +237,3 @@ class Revived {
 		this.#heard?.unsubscribe();
 	}
 }
-
-/** The answer to a request for a server that cannot be started, which clients of HTTP are told by a status, too. */
-function unstartable(id: string, error: BridgeError, origin: Origin): Envelope {
-	const {bytes: body} = Envelope.failure(id, error);
-	const refusal = {status: 503, headers: {'content-type': 'application/json'}, body};
-	return Envelope.failure(id, error, {...origin, refusal});
-}
-
-const ended = (name: string): BridgeError =>
-	new BridgeError(
-		'ERR_UPSTREAM_UNREACHABLE',
-		`The connection to ${name} was closed.`,
-		'It is made again; ask again then.',
-	);
-
-const unopened = (name: string, error: unknown): BridgeError =>
-	new BridgeError(
-		'ERR_UPSTREAM_UNREACHABLE',
-		`${name} could not be started: ${error instanceof Error ? error.message : String(error)}.`,
-		'It is tried again; ask again then.',
-	);

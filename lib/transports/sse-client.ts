@@ -7,6 +7,7 @@ import type {Log} from '../log.js';
 import {MESSAGE_LIMIT} from '../operators/frame.js';
 import type {Endpoint} from '../stage.js';
 import {Valve} from '../valve.js';
+import {warnLimited} from '../warn-limited.js';
 import {type SseEvent, SseParser} from '../wire/sse.js';
 import {reasonOf} from './failure-reason.js';
 import {exchange, type Reader, type Stop} from './http-exchange.js';
@@ -127,10 +128,8 @@ class SseClient {
 	#found(address: string): void {
 		const {name, url, log} = this.#options;
 		if (this.#target) {
-			log.warn(
-				'sse.second_endpoint',
-				`${name} said again where messages are to be posted; that was ignored.`,
-			);
+			const sentence = `${name} sent another endpoint event; it was ignored.`;
+			warnLimited(log, 'sse.second_endpoint', sentence, {}, name);
 			return;
 		}
 		const target = URL.canParse(address, url.href) ? new URL(address, url) : undefined;

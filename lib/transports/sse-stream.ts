@@ -1,5 +1,6 @@
 import type {ServerResponse} from 'node:http';
 import type {Headers} from '../envelope.js';
+import {noteResponse} from '../http/unread.js';
 import {MESSAGE_LIMIT} from '../operators/frame.js';
 import type {Valve} from '../valve.js';
 import {type SseMessage, sseEvent} from '../wire/sse.js';
@@ -100,6 +101,7 @@ export class SseStream {
 			// Not corked: a response that was may never say that it has room again.
 			const hasRoom = this.#response.write(batch.length === 1 ? batch[0] : Buffer.concat(batch));
 			if (!hasRoom) for (const origin of this.#origins) this.#shut.shut(origin);
+			noteResponse(this.#response);
 		}
 		this.#origins.clear();
 	}

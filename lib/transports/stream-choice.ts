@@ -1,7 +1,7 @@
 import type {Envelope} from '../envelope.js';
 import {canonicalId} from '../wire/id.js';
-import {memberText} from '../wire/member.js';
 import type {HttpReply} from './http-reply.js';
+import {tokenKey} from './token-key.js';
 
 /** Things that a server says about itself, rather than in the course of a request. */
 const general = /^notifications\/(?:tools|prompts|resources|roots)\//;
@@ -22,10 +22,8 @@ export function streamFor(
 	const told = id === undefined ? undefined : replies.find(({request}) => request.head.id === id);
 	if (told) return {reply: told, isCertain: true};
 	if (method === 'notifications/progress') {
-		const token = memberText(envelope.bytes, 'params', 'progressToken');
-		const found = replies.find(
-			({request}) => memberText(request.bytes, 'params', '_meta', 'progressToken') === token,
-		);
+		const key = tokenKey(envelope.bytes, 'params');
+		const found = replies.find(({token}) => token === key);
 		return found && {reply: found, isCertain: true};
 	}
 	const latest = replies.at(-1);

@@ -11,3 +11,10 @@ export const slowClient =
 /** Tells of a client that came back too late. */
 export const lostEvents = ({log, name}: Noted, stream: number): void =>
 	log.warn('sse.replay.lost', `${name} came back for a stream whose events are gone.`, {stream});
+
+/** Logs a client that disconnected before it received its session. */
+export const undelivered = ({log, name}: Noted): void =>
+	log.info(
+		'session.undelivered',
+		`${name} disconnected before it received the response to its initialize; its session was ended.`,
+	);

@@ -3,6 +3,7 @@ import {Observable, type Observer} from 'rxjs';
 import type {Envelope} from '../envelope.js';
 import type {Valve} from '../valve.js';
 import type {Framing} from '../wire/framing.js';
+import {KeptChunks} from './kept-chunks.js';
 import {type Write, writeNow} from './write-now.js';
 
 /** Writes that wait for the end of the chunk that caused them. */
@@ -36,8 +37,7 @@ const MAX_PEEKED = 4;
  */
 export function fromReadable(readable: Readable, valve: Valve, lookAheadBytes = 0): Observable<Buffer> {
 	return new Observable(subscriber => {
-		const kept: Buffer[] = [];
-		let keptBytes = 0;
+		const kept = new KeptChunks();
 		let isEnded = false;
 		let peek: NodeJS.Timeout | undefined;
 
@@ -47,13 +47,12 @@ export function fromReadable(readable: Readable, valve: Valve, lookAheadBytes = 
 			writeAll();
 		};
 		const hold = (): void => {
-			if (keptBytes >= lookAheadBytes) readable.pause();
+			if (kept.bytes >= lookAheadBytes) readable.pause();
 			valve.whenOpen(proceed);
 		};
 		const proceed = (): void => {
 			clearTimeout(peek);
-			for (let chunk = kept.shift(); chunk; chunk = kept.shift()) {
-				keptBytes -= chunk.length;
+			for (let chunk = kept.take(); chunk; chunk = kept.take()) {
 				pass(chunk);
 				if (valve.isOpen) continue;
 				hold();
@@ -63,22 +62,21 @@ export function fromReadable(readable: Readable, valve: Valve, lookAheadBytes = 
 			else if (!subscriber.closed) readable.resume();
 		};
 		const onData = (chunk: Buffer): void => {
-			if (valve.isOpen && kept.length === 0) {
+			if (valve.isOpen && kept.isEmpty) {
 				pass(chunk);
 				if (!valve.isOpen) hold();
 				return;
 			}
-			kept.push(chunk);
-			keptBytes += chunk.length;
-			if (keptBytes < lookAheadBytes) return;
+			kept.add(chunk);
+			if (kept.bytes < lookAheadBytes) return;
 			readable.pause();
 			// Now and then one more, up to a limit: whoever died in the middle of writing has left less than that behind.
-			if (keptBytes < MAX_PEEKED * lookAheadBytes)
+			if (kept.bytes < MAX_PEEKED * lookAheadBytes)
 				peek = setTimeout(() => readable.resume(), PEEK_MS).unref();
 		};
 		const onEnd = (): void => {
 			isEnded = true;
-			if (kept.length === 0) subscriber.complete();
+			if (kept.isEmpty) subscriber.complete();
 		};
 		const onError = (error: Error): void => subscriber.error(error);
 		readable.on('data', onData).on('end', onEnd).on('close', onEnd).on('error', onError).resume();

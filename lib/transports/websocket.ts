@@ -4,11 +4,14 @@ import {type WebSocket, WebSocketServer} from 'ws';
 import {Envelope, type Headers, type Origin} from '../envelope.js';
 import {BridgeError} from '../errors.js';
 import {HeldMessages} from '../held-messages.js';
+import {noteUnread} from '../http/unread.js';
+import type {Log} from '../log.js';
 import {MESSAGE_LIMIT} from '../operators/frame.js';
 import {pause} from '../pause.js';
 import {printable, shortened} from '../printable.js';
 import type {Endpoint} from '../stage.js';
 import {Valve} from '../valve.js';
+import {ControlFrames} from './control-frames.js';
 import {reasonOf} from './failure-reason.js';
 import {Inbox} from './inbox.js';
 import {ShutValves} from './shut-valves.js';
@@ -24,6 +27,9 @@ export type WsEndpointOptions = {
 	readonly isUpstream?: boolean;
 	/** How often the peer is asked whether it is alive. */
 	readonly pingMs?: number;
+	readonly log?: Log;
+	/** The connection that a server has accepted. */
+	readonly carrier?: Duplex;
 };
 
 /** The name of MCP among the protocols that a WebSocket may carry. */
@@ -42,6 +48,8 @@ export const socketOptions = (maxBytes: number) => ({
 	perMessageDeflate: false,
 	maxPayload: maxBytes,
 	skipUTF8Validation: true,
+	// See ControlFrames.
+	autoPong: false,
 });
 
 /** Answers a request to change to WebSocket. Resolves with nothing if it was a bad one, which has been answered then. */
@@ -86,6 +94,7 @@ export class WsPeer implements Endpoint {
 	readonly #held = new HeldMessages();
 	readonly #shut = new ShutValves();
 	readonly #pings: NodeJS.Timeout;
+	readonly #frames: ControlFrames;
 	#missed = 0;
 	#isPaused = false;
 
@@ -108,6 +117,7 @@ export class WsPeer implements Endpoint {
 			socket.once('close', () => resolve());
 		});
 		void this.gone.then(() => this.fail(this.#closed(1006, '')));
+		this.#frames = new ControlFrames(socket, reason => this.#flooded(reason));
 		this.#listen();
 		socket.resume();
 	}
@@ -164,6 +174,7 @@ export class WsPeer implements Endpoint {
 
 	#heard(data: Buffer, isBinary: boolean): void {
 		this.#missed = 0;
+		if (data.length === 0 && !this.#frames.count()) return;
 		this.#inbox.next(isBinary ? Envelope.notText(data, this.#origin) : wholeMessage(data, this.#origin));
 		const {valve} = this.#origin;
 		if (valve.isOpen || this.#isPaused) return;
@@ -179,12 +190,14 @@ export class WsPeer implements Endpoint {
 		const socket = this.#socket;
 		if (socket.bufferedAmount + bytes.length <= MAX_UNWRITTEN) {
 			socket.send(bytes, TEXT);
+			if (socket.bufferedAmount > 0) noteUnread(this.#options.carrier);
 			return;
 		}
 		this.#shut.shut(origin.valve);
 		socket.send(bytes, TEXT, () => {
 			if (socket.bufferedAmount <= MAX_UNWRITTEN) this.#shut.release();
 		});
+		noteUnread(this.#options.carrier);
 	}
 
 	/** Asks whether the peer is alive, unless it cannot be heard, or has not read what it was sent before. */
@@ -199,6 +212,11 @@ export class WsPeer implements Endpoint {
 			this.fail(this.#lost(`it did not answer ${MAX_MISSED} pings`));
 			socket.terminate();
 		}
+	}
+
+	#flooded(reason: string): void {
+		this.#options.log?.warn('ws.flood', `${this.name} was disconnected: it sent ${reason}.`);
+		this.fail(this.#lost(`it sent ${reason}`));
 	}
 
 	#broken(error: NodeJS.ErrnoException): BridgeError | undefined {

@@ -156,3 +156,13 @@ test('between two modern ones a request without its envelope is left to the serv
 	client.say({id: 1, method: 'tools/list'});
 	t.is(lists().at(-1)?.id, 1);
 });
+
+test('a stream that the client has not opened is not kept, and gets no notifications [SEC-D5]', t => {
+	const {give, listen, acknowledge, say, streams} = start(MODERN, MODERN);
+	give(page([echo]));
+	listen('A');
+	for (const id of ['A', 'never opened', 'x'.repeat(10_000)]) acknowledge(id);
+	say('A');
+	give(page([add]));
+	t.deepEqual(streams(), ['A']);
+});

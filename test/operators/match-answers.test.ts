@@ -114,6 +114,15 @@ test('cancels a renamed request under the name that the upstream knows', t => {
 	t.deepEqual(upstream.heard[2]?.params, {requestId: upstream.heard[1]?.id});
 });
 
+test('drops a cancellation whose id an upstream could confuse with that of another request [SEC-D9]', t => {
+	const {client, upstream} = start();
+	client.sayText(request('9007199254740993'));
+	client.sayText(cancel('9007199254740992'));
+	t.deepEqual(upstream.heardTexts, [request('9007199254740993')]);
+	upstream.sayText(result('9007199254740992'));
+	t.deepEqual(client.heardTexts, [result('9007199254740993')]);
+});
+
 test('passes a cancellation byte for byte where nothing was renamed', t => {
 	const {client, upstream} = start();
 	client.sayText(request('1'));

@@ -84,3 +84,17 @@ test('of calls that hold too much while their clients are away the oldest ends, 
 	t.like(lastOf(pair.client), {id: 3, error: {code: -32_602}});
 	t.true((await pair.entries()).some(({event}) => event === 'client.call.forgotten'));
 });
+
+test('the late response after a round of input comes under the id that the client cancelled', t => {
+	const pair = modernServerPair({clientCapabilities: {elicitation: {}}});
+	pair.client.say({id: 'A', method: 'tools/call', params: {name: 'x'}});
+	pair.upstream.say(needs('A', undefined, 's'));
+	const {id} = lastOf(pair.upstream);
+	pair.client.say({
+		method: 'notifications/cancelled',
+		params: {requestId: 'A', reason: 'no answer within 1 s'},
+	});
+	t.like(lastOf(pair.upstream), {method: 'notifications/cancelled', params: {requestId: id}});
+	pair.upstream.say({id, result: {resultType: 'complete', ...textResult('late')}});
+	t.deepEqual(news(pair.client), [{jsonrpc: '2.0', id: 'A', result: textResult('late')}]);
+});

@@ -198,3 +198,29 @@ test('logs no secret of what it refuses', async t => {
 	t.is((await entries()).length, 3);
 	t.false(JSON.stringify(await entries()).includes('hunter2'));
 });
+
+const LONG = 'x'.repeat(5000);
+
+for (const [word, message] of [
+	['id', {id: LONG, method: 'roots/list'}],
+	['method', {id: 1, method: LONG}],
+] as const)
+	test(`an upstream gets an error for a request whose ${word} is too long to be kept [SEC-D5]`, t => {
+		const {client, upstream} = start(2 ** 20);
+		upstream.say(message);
+		t.deepEqual(client.heard, []);
+		t.like(upstream.heard, [{id: message.id, error: {data: {limit: 4096}}}]);
+		upstream.sayText(`[${JSON.stringify({jsonrpc: '2.0', ...message})},{"jsonrpc":"2.0","method":"n"}]`);
+		t.is(upstream.heard.length, 2);
+		t.like(client.heard, [{method: 'n'}]);
+	});
+
+test('a notification whose method is too long is logged, and the response to a long id passes [SEC-D5]', async t => {
+	const {client, upstream, entries} = start(2 ** 20);
+	upstream.say({method: LONG});
+	upstream.say({id: LONG, result: {}});
+	t.like(client.heard, [{id: LONG, result: {}}]);
+	t.is(client.heard.length, 1);
+	t.deepEqual(upstream.heard, []);
+	t.like(await entries(), [{event: 'child.stdout.garbage'}]);
+});

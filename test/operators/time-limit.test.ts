@@ -98,7 +98,7 @@ test('leaves a request alone that was answered in time', async t => {
 for (const [asked, cancelled] of [
 	['1', '1'],
 	['"a"', '"a"'],
-	['1.0', '1'],
+	['1.0', '1.0'],
 	['9007199254740993', '9007199254740993'],
 ] as const)
 	test(`forgets the request ${asked} when the client cancels ${cancelled}`, async t => {

@@ -126,3 +126,20 @@ test('A POST whose request was given up ends, though the server never answers it
 	t.like(await (await response).json(), {id: 1, error: {code: -31_006}});
 	t.false(session.isInUse);
 });
+
+test('fails the request of a client that resumes for a response over the limit of kept events [SEC-D5]', async t => {
+	const {session, listen, post, left} = await started(t);
+	const over = left();
+	const asked = firstValueFrom(session.incoming);
+	const {response, leave} = await post(call);
+	await asked;
+	session.outgoing.next(progress(1));
+	const stream = reader(await response, leave);
+	const [, id] = /^id: (\d+-1)$/m.exec(await stream.until(/"progress":1\b/)) ?? [];
+	stream.leave();
+	await over;
+	session.outgoing.next(Envelope.of({jsonrpc: '2.0', id: 1, result: {text: 'x'.repeat(5 * 2 ** 20)}}));
+	const text = await (await listen(id)).rest();
+	const [, message = 'null'] = /^data: (.+)$/m.exec(text) ?? [];
+	t.like(JSON.parse(message), {id: 1, error: {code: -31007, data: {limit: 4 * 2 ** 20}}});
+});

@@ -4,6 +4,7 @@ import {createLog} from '../../lib/log.js';
 import {child} from '../../lib/transports/child.js';
 import {type Memory, memory} from '../../lib/transports/memory.js';
 import {revived} from '../../lib/transports/revived.js';
+import {Starts} from '../../lib/transports/starts.js';
 import {until} from '../operators/support.js';
 
 test('A server that is closed has ended when close is done', async t => {
@@ -52,8 +53,29 @@ test('A server that cannot even be tried is tried again', async t => {
 	await server.close();
 });
 
+test('a server whose client leaves while its start is queued is not started [SEC-D16]', async t => {
+	let now = 0;
+	const starts = new Starts(
+		() => true,
+		() => now,
+	);
+	for (let at = 0; at < 25; at++)
+		starts.add(() => {
+			now += 10;
+		});
+	const {server, started} = failing(t, 0, starts);
+	const other = failing(t, 0, starts);
+	other.server.outgoing.next(Envelope.of({jsonrpc: '2.0', id: 1, method: 'ping'}));
+	await server.close();
+	now += 10_000;
+	await until(() => other.started[0]?.heard.length === 1);
+	t.like(other.started[0]?.heard[0], {id: 1});
+	t.is(started.length, 0);
+	await other.server.close();
+});
+
 /** A server whose first starts throw, and then are there until they end. */
-function failing(t: ExecutionContext, failures: number) {
+function failing(t: ExecutionContext, failures: number, starts = new Starts(() => false)) {
 	const started: Memory[] = [];
 	let attempts = 0;
 	const server = revived({
@@ -65,6 +87,7 @@ function failing(t: ExecutionContext, failures: number) {
 			started.push(next);
 			return next;
 		},
+		starts,
 		ownId: () => 'own',
 		onRevived: () => t.fail('there was no handshake'),
 		onLoss: () => {},

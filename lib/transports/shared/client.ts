@@ -6,6 +6,7 @@ import {type Log, logBug} from '../../log.js';
 import {type JsonObject, worded} from '../../protocol/json.js';
 import type {Endpoint} from '../../stage.js';
 import {Valve} from '../../valve.js';
+import {warnLimited} from '../../warn-limited.js';
 import {Outbox} from './outbox.js';
 
 export type SharedClientOptions = {
@@ -146,7 +147,10 @@ export class SharedClient implements Endpoint {
 			return;
 		}
 		if (id !== undefined && method !== undefined) this.hear(Envelope.failure(id, error).relayed(this.origin));
-		else log.warn('shared.dropped', `A message of ${this.label} was dropped: ${error.message}`, {server});
+		else {
+			const sentence = `A message of ${this.label} was dropped: ${error.message}`;
+			warnLimited(log, 'shared.dropped', sentence, {server}, server);
+		}
 	}
 
 	/** It says no more, and leaves when it has heard all that it waits for. */

@@ -1,4 +1,5 @@
 import type {Subscription} from 'rxjs';
+import {brief} from '../../brief.js';
 import {Channel} from '../../channel.js';
 import {Envelope} from '../../envelope.js';
 import {BridgeError} from '../../errors.js';
@@ -129,7 +130,7 @@ export class Connection {
 
 	#refused({body}: Envelope): void {
 		const {name} = this.#options;
-		const reason = worded(objectOf(body.error).message);
+		const reason = brief(worded(objectOf(body.error).message));
 		this.#gone(
 			new BridgeError(
 				'ERR_UPSTREAM_UNREACHABLE',

@@ -1,18 +1,16 @@
 import {randomBytes} from 'node:crypto';
-import {BoundedMap} from '../../bounded-map.js';
 import {Envelope, local} from '../../envelope.js';
 import type {BridgeError} from '../../errors.js';
 import type {Log} from '../../log.js';
+import {shortened} from '../../printable.js';
 import {type JsonObject, objectOf, worded} from '../../protocol/json.js';
 import {ProgressTokens} from '../../protocol/progress-tokens.js';
 import type {SharedClient} from './client.js';
 import {InFlight} from './in-flight.js';
+import {Owners} from './kept-names.js';
 import {Questions, unanswerable} from './questions.js';
 import {Subscriptions} from './subscriptions.js';
 import {WantedLevels} from './wanted-levels.js';
-
-/** Things that the server made for a client, whose owners are remembered; the oldest is forgotten for the next. */
-const MAX_OWNED = 10_000;
 
 export type ExchangeOptions = {
 	readonly name: string;
@@ -35,8 +33,8 @@ export class Exchange {
 	readonly levels = new WantedLevels<SharedClient>();
 	/** No client can think of a token that another one's progress comes with. */
 	readonly tokens = new ProgressTokens<SharedClient>(`b${randomBytes(6).toString('hex')}-`);
-	readonly tasks = new BoundedMap<unknown, SharedClient>(MAX_OWNED);
-	readonly elicitations = new BoundedMap<unknown, SharedClient>(MAX_OWNED);
+	readonly tasks = new Owners<SharedClient>();
+	readonly elicitations = new Owners<SharedClient>();
 
 	constructor({name, log, tell}: ExchangeOptions) {
 		this.name = name;
@@ -57,7 +55,7 @@ export class Exchange {
 			else
 				this.log.warn('shared.refused', `${this.name} refused ${method}.`, {
 					server: this.name,
-					reason: worded(objectOf(body.error).message),
+					reason: shortened(worded(objectOf(body.error).message)),
 				});
 		};
 		const {told} = this.inFlight.add({id: '""', client: undefined, origin: local, method, onAnswer});

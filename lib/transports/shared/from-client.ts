@@ -4,6 +4,7 @@ import {BridgeError} from '../../errors.js';
 import {shortened} from '../../printable.js';
 import {type JsonObject, objectOf} from '../../protocol/json.js';
 import {isLevel} from '../../protocol/log-levels.js';
+import {warnLimited} from '../../warn-limited.js';
 import {marks} from '../../wire/marks.js';
 import {memberRange, memberText} from '../../wire/member.js';
 import type {SharedClient} from './client.js';
@@ -122,16 +123,13 @@ function setLevel(exchange: Exchange, client: SharedClient, envelope: Envelope, 
 function answer({questions, log, tell, name}: Exchange, client: SharedClient, envelope: Envelope): void {
 	const {key} = envelope.head;
 	const question = key === undefined ? undefined : questions.take(client, key);
-	if (question) tell(envelope.relayed(envelope.origin, question.id));
-	else
-		log.warn(
-			'rpc.orphan_response',
-			`${client.label} answered what ${name} has not asked it; that was dropped.`,
-			{
-				id: shortened(key ?? 'null'),
-				server: name,
-			},
-		);
+	if (question) {
+		tell(envelope.relayed(envelope.origin, question.id));
+		return;
+	}
+	const sentence = `${client.label} sent a response to a request that ${name} has not sent; it was dropped.`;
+	const fields = {id: shortened(key ?? 'null'), server: name};
+	warnLimited(log, 'rpc.orphan_response', sentence, fields, name);
 }
 
 function notification(exchange: Exchange, client: SharedClient, envelope: Envelope, method: string): void {

@@ -3,6 +3,7 @@ import {Envelope} from '../../envelope.js';
 import {BridgeError} from '../../errors.js';
 import {shortened} from '../../printable.js';
 import {listOf, objectOf} from '../../protocol/json.js';
+import {warnLimited} from '../../warn-limited.js';
 import {marks} from '../../wire/marks.js';
 import {memberRange, memberText} from '../../wire/member.js';
 import type {SharedClient} from './client.js';
@@ -35,12 +36,10 @@ function orphan({inFlight, log, name}: Exchange, key: string | undefined): void 
 	const fields = {id: shortened(key ?? 'null'), server: name};
 	if (key !== undefined && inFlight.isForsaken(key))
 		log.debug('rpc.late_response', `${name} answered a request of a client that has left.`, fields);
-	else
-		log.warn(
-			'rpc.orphan_response',
-			`${name} answered a request that nobody waits for; the answer was dropped.`,
-			fields,
-		);
+	else {
+		const sentence = `${name} sent a response that no client waits for; it was dropped.`;
+		warnLimited(log, 'rpc.orphan_response', sentence, fields, name);
+	}
 }
 
 /** Remembers whose a task is, or a page that a client is asked to open. Returns whether it is a task. */
@@ -82,10 +81,6 @@ function question(exchange: Exchange, envelope: Envelope, id: string, method: st
 	}
 }
 
-/** Whether a server may have to ask before it can answer this; of the others, hardly any does. */
-const mayNeedInput = (method: string): boolean =>
-	!/^(ping|.*\/list|logging\/.*|resources\/(un)?subscribe|tasks\/(get|cancel))$/.test(method);
-
 const RELATED_TASK = 'io.modelcontextprotocol/related-task';
 
 /**
@@ -99,13 +94,17 @@ function addressee(exchange: Exchange, {origin, body}: Envelope, method: string)
 	const {taskId} = objectOf(objectOf(objectOf(body.params)._meta)[RELATED_TASK]);
 	const owner = tasks.get(taskId);
 	if (owner) return !owner.isGone && canAnswer(owner) ? owner : undefined;
-	const within = inFlight.latest(asked => asked.told === origin.within || asked.origin === origin);
-	if (within.client) return canAnswer(within.client) ? within.client : undefined;
-	const calls = inFlight.latest(({method: asked}, client) => mayNeedInput(asked) && canAnswer(client));
-	const {client, count} = calls.client ? calls : inFlight.latest((_asked, client) => canAnswer(client));
+	const [within, calls, all] = inFlight.latest(
+		asked => asked.told === origin.within || asked.origin === origin,
+		(asked, client) => asked.mayNeedInput && canAnswer(client),
+		(_asked, client) => canAnswer(client),
+	);
+	if (within?.client) return canAnswer(within.client) ? within.client : undefined;
+	const {client, count = 0} = (calls?.client ? calls : all) ?? {};
 	if (count > 1) {
-		const sentence = `${name} asks ${method} while ${count} clients that could be meant wait for it; the one that asked last is asked.`;
-		log.warn('shared.question.ambiguous', sentence, {server: name, method, clients: count});
+		const sentence = `${name} sent ${shortened(method)}, and ${count} waiting clients could be meant; the client of the latest request gets it.`;
+		const fields = {server: name, method: shortened(method), clients: count};
+		warnLimited(log, 'shared.question.ambiguous', sentence, fields, name);
 	}
 	return client;
 }

@@ -3,6 +3,7 @@ import type {Envelope, Origin} from '../../envelope.js';
 import {BridgeError} from '../../errors.js';
 import {PassingMap} from '../../passing-map.js';
 import {canonicalId} from '../../wire/id.js';
+import {checkNames} from './kept-names.js';
 
 /** A request that the server has been asked and has not answered. */
 export type Asked<Client> = {
@@ -10,15 +11,28 @@ export type Asked<Client> = {
 	readonly told: string;
 	/** Its id as the client wrote it. */
 	readonly id: string;
+	/** The same for all spellings of that id. */
+	readonly key: string;
 	/** Who asked it; nobody, if bridge did. */
 	readonly client: Client | undefined;
 	readonly origin: Origin;
 	readonly method: string;
+	/** Whether the server may have to send a server request before its response. */
+	readonly mayNeedInput: boolean;
 	/** The progress token that the server was told. */
 	token?: string;
 	/** What is done with the answer, where it is not just passed on. Such a request is not cancelled. */
 	readonly onAnswer?: ((answer: Envelope) => void) | undefined;
 };
+
+type Request<Client> = Omit<Asked<Client>, 'told' | 'key' | 'mayNeedInput' | 'token'>;
+
+export type Latest<Client> = {readonly client: Client | undefined; readonly count: number};
+
+/** Whether a server may have to send a server request before its response; for other methods this is rare. */
+const mayNeedInput = (method: string): boolean =>
+	method === 'tools/call' ||
+	!/^(ping|.*\/list|logging\/.*|resources\/(un)?subscribe|tasks\/(get|cancel))$/.test(method);
 
 /** Requests without an answer, of all clients and of one. */
 const MAX_ASKED = 65_536;
@@ -38,16 +52,19 @@ export class InFlight<Client> {
 	#ids = 0;
 
 	/** Takes a request in, under a new id. Those of bridge's own are few. */
-	add(request: Omit<Asked<Client>, 'told' | 'token'>): Asked<Client> {
+	add(request: Request<Client>): Asked<Client> {
 		const {id, client, origin, method, onAnswer} = request;
 		const own = client === undefined ? undefined : (this.#byClient.get(client) ?? new PassingMap());
 		if (own && this.#byTold.size >= MAX_ASKED) throw busy(MAX_ASKED);
 		if (own && own.size >= MAX_ASKED_BY_ONE) throw busy(MAX_ASKED_BY_ONE);
-		const asked: Asked<Client> = {told: String(++this.#ids), id, client, origin, method, onAnswer};
+		if (own) checkNames(request);
+		const told = String(++this.#ids);
+		const key = canonicalId(id);
+		const asked = {told, id, key, client, origin, method, mayNeedInput: mayNeedInput(method), onAnswer};
 		this.#byTold.set(asked.told, asked);
 		if (client === undefined || !own) return asked;
 		if (own.size === 0) this.#byClient.set(client, own);
-		own.set(canonicalId(id), asked);
+		own.set(key, asked);
 		return asked;
 	}
 
@@ -102,23 +119,32 @@ export class InFlight<Client> {
 		return all;
 	}
 
-	/** The latest request of a client that will do, and how many such clients there are. */
-	latest(isFit: (asked: Asked<Client>, client: Client) => boolean): {client?: Client; count: number} {
-		const clients = new Set<Client>();
-		let latest: Client | undefined;
-		for (const asked of this.#byTold.values())
-			if (asked.client !== undefined && isFit(asked, asked.client)) {
-				latest = asked.client;
-				clients.add(latest);
+	/**
+	 * For each condition, the client of the latest request that meets it, and how many such clients there are. All of them are
+	 * found in one pass: there may be many requests.
+	 */
+	latest(...conditions: ReadonlyArray<(asked: Asked<Client>, client: Client) => boolean>): Latest<Client>[] {
+		const found = conditions.map(isMet => ({
+			isMet,
+			clients: new Set<Client>(),
+			client: undefined as Client | undefined,
+		}));
+		for (const asked of this.#byTold.values()) {
+			const {client} = asked;
+			if (client === undefined) continue;
+			for (const one of found) {
+				if (!one.isMet(asked, client)) continue;
+				if (one.client !== client) one.clients.add(client);
+				one.client = client;
 			}
-		return latest === undefined ? {count: 0} : {client: latest, count: clients.size};
+		}
+		return found.map(({client, clients}) => ({client, count: clients.size}));
 	}
 
 	#forget(asked: Asked<Client>): void {
-		const {client, id} = asked;
+		const {client, key} = asked;
 		if (client === undefined) return;
 		const own = this.#byClient.get(client);
-		const key = canonicalId(id);
 		if (own?.get(key) === asked) own.delete(key);
 	}
 }

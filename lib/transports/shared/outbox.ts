@@ -1,5 +1,6 @@
-import {Envelope} from '../../envelope.js';
+import type {Envelope} from '../../envelope.js';
 import type {Valve} from '../../valve.js';
+import {compact} from '../compact.js';
 
 export type OutboxOptions = {
 	/** Shut by the client's transport while it takes no more. */
@@ -15,8 +16,6 @@ export type OutboxOptions = {
 
 /** Messages that went out are let go of in portions. */
 const PORTION = 1000;
-/** A smaller part of a larger piece of memory than this is copied, rather than to keep all of that. */
-const SMALL_PIECE = 16_384;
 
 /**
  * What a client is to hear. One that does not read keeps nobody else waiting: what there is for it waits here, and when
@@ -116,14 +115,4 @@ export class Outbox {
 		this.close();
 		this.#options.stalled(bytes);
 	}
-}
-
-/** A message that keeps no more in memory than itself: a line is often a small part of the chunk that it came in. */
-function compact(envelope: Envelope): Envelope {
-	if (envelope.parts) return envelope;
-	const {line, origin} = envelope;
-	const held = line.buffer.byteLength;
-	return held > SMALL_PIECE && line.length * 2 < held
-		? Envelope.received(Buffer.from(line), origin)
-		: envelope;
 }

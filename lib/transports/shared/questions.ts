@@ -1,7 +1,9 @@
 import {Envelope, type Origin} from '../../envelope.js';
 import {BridgeError} from '../../errors.js';
+import {shortKey} from '../../short-key.js';
 import {canonicalId} from '../../wire/id.js';
-import {memberText} from '../../wire/member.js';
+import {tokenKey} from '../token-key.js';
+import {checkNames, MAX_NAME} from './kept-names.js';
 
 /** A request of the server that one client has been asked. */
 export type Question<Client> = {
@@ -9,9 +11,11 @@ export type Question<Client> = {
 	readonly told: string;
 	/** Its id as the server wrote it. */
 	readonly id: string;
+	/** The same for all spellings of that id. */
+	readonly key: string;
 	readonly client: Client;
 	readonly method: string;
-	/** The token that its progress is told with, as text. */
+	/** The key of the token that its progress is sent with. */
 	readonly token: string | undefined;
 };
 
@@ -29,14 +33,20 @@ export const neededFor = (method: string): string | undefined => needs.get(metho
 /** The requests of a shared server to its clients. Each is for one client, and only that one can answer it. */
 export class Questions<Client> {
 	readonly #byTold = new Map<string, Question<Client>>();
+	/** A server may give several of them one id. */
+	readonly #byKey = new Map<string, Set<Question<Client>>>();
 	#ids = 0;
 
 	/** Takes a question in, under an id that tells it from those of the server's former life. */
 	add(client: Client, {bytes, head: {id = 'null', method = ''}}: Envelope): Question<Client> {
 		if (this.#byTold.size >= MAX_QUESTIONS) throw busy();
-		const token = memberText(bytes, 'params', '_meta', 'progressToken');
-		const question = {told: String(++this.#ids), id, client, method, token};
+		checkNames({id, method});
+		const token = tokenKey(bytes, 'params', '_meta');
+		const question = {told: String(++this.#ids), id, key: canonicalId(id), client, method, token};
 		this.#byTold.set(question.told, question);
+		const same = this.#byKey.get(question.key);
+		if (same) same.add(question);
+		else this.#byKey.set(question.key, new Set([question]));
 		return question;
 	}
 
@@ -44,35 +54,43 @@ export class Questions<Client> {
 	take(client: Client, key: string): Question<Client> | undefined {
 		const question = this.#byTold.get(key);
 		if (question?.client !== client) return;
-		this.#byTold.delete(key);
+		this.#remove([question]);
 		return question;
 	}
 
 	/** The server wants no answer any more to the question that it knows by this id. */
 	withdraw(id: string): Question<Client> | undefined {
-		const key = canonicalId(id);
-		const [question] = this.#remove(one => canonicalId(one.id) === key);
+		if (id.length > MAX_NAME) return;
+		const [question] = this.#remove(this.#byKey.get(canonicalId(id)) ?? []);
 		return question;
 	}
 
 	/** The client has left its questions without an answer. */
 	leave(client: Client): Question<Client>[] {
-		return this.#remove(question => question.client === client);
+		return this.#remove([...this.#byTold.values()].filter(question => question.client === client));
 	}
 
 	takeAll(): Question<Client>[] {
-		return this.#remove(() => true);
+		return this.#remove(this.#byTold.values());
 	}
 
 	/** Whether a client has been asked something whose progress it may tell with this token. */
 	hasToken(client: Client, token: string): boolean {
-		return [...this.#byTold.values()].some(one => one.client === client && one.token === token);
+		const key = shortKey(token);
+		for (const one of this.#byTold.values()) if (one.client === client && one.token === key) return true;
+		return false;
 	}
 
-	#remove(isMeant: (question: Question<Client>) => boolean): Question<Client>[] {
-		const found = [...this.#byTold.values()].filter(isMeant);
-		for (const {told} of found) this.#byTold.delete(told);
-		return found;
+	#remove(questions: Iterable<Question<Client>>): Question<Client>[] {
+		const removed = [...questions];
+		for (const question of removed) {
+			const {told, key} = question;
+			const same = this.#byKey.get(key);
+			same?.delete(question);
+			if (same?.size === 0) this.#byKey.delete(key);
+			this.#byTold.delete(told);
+		}
+		return removed;
 	}
 }
 

@@ -8,8 +8,9 @@ export type Reply = (answer?: Envelope) => void;
 export type Subscription<Client> = {
 	readonly uri: string;
 	readonly clients: Set<Client>;
-	/** Those that wait for the server's answer. */
-	readonly waiting: Array<{readonly client: Client; readonly reply: Reply}>;
+	/** Those that wait for the server's response: each once, so that a server that hangs cannot make this grow. */
+	readonly waiting: Map<Client, Reply>;
+	isSettled: boolean;
 };
 
 const MAX_URIS = 10_000;
@@ -22,13 +23,14 @@ export class Subscriptions<Client> {
 	add(client: Client, uri: string, reply: Reply): Subscription<Client> | undefined {
 		const known = this.#byUri.get(uri);
 		if (known) {
+			if (known.waiting.has(client)) throw pending();
 			known.clients.add(client);
-			if (known.waiting.length > 0) known.waiting.push({client, reply});
-			else reply();
+			if (known.isSettled) reply();
+			else known.waiting.set(client, reply);
 			return;
 		}
 		if (this.#byUri.size >= MAX_URIS) throw busy();
-		const added = {uri, clients: new Set([client]), waiting: [{client, reply}]};
+		const added = {uri, clients: new Set([client]), waiting: new Map([[client, reply]]), isSettled: false};
 		this.#byUri.set(uri, added);
 		return added;
 	}
@@ -36,7 +38,10 @@ export class Subscriptions<Client> {
 	/** The server has answered: the same to all who waited. */
 	settle(subscription: Subscription<Client>, answer: Envelope): void {
 		const {uri, clients, waiting} = subscription;
-		for (const {client, reply} of waiting.splice(0)) {
+		subscription.isSettled = true;
+		const all = [...waiting];
+		waiting.clear();
+		for (const [client, reply] of all) {
 			if (answer.head.hasError) clients.delete(client);
 			reply(answer);
 		}
@@ -53,7 +58,12 @@ export class Subscriptions<Client> {
 
 	/** The client has left. Returns what nobody else wants. */
 	leave(client: Client): string[] {
-		return [...this.#byUri.keys()].filter(uri => this.remove(client, uri));
+		return [...this.#byUri]
+			.filter(([uri, {waiting}]) => {
+				waiting.delete(client);
+				return this.remove(client, uri);
+			})
+			.map(([uri]) => uri);
 	}
 
 	/** All that somebody wants to hear of. */
@@ -76,4 +86,11 @@ const busy = (): BridgeError =>
 		`${MAX_URIS} resources are subscribed to already.`,
 		'Unsubscribe from some of them first.',
 		{limit: MAX_URIS},
+	);
+
+const pending = (): BridgeError =>
+	new BridgeError(
+		'ERR_SESSION_BUSY',
+		'Your subscription to this resource waits for the response of the server already.',
+		'Wait for that response before you subscribe again.',
 	);

@@ -48,3 +48,27 @@ test('what is answered by bridge is not given up with the client', t => {
 	t.deepEqual(inFlight.leave('ann'), []);
 	t.is(inFlight.take(own.told), own);
 });
+
+test('visits each pending request once to find the client of a server request [SEC-D11]', t => {
+	const inFlight = new InFlight<string>();
+	for (const [at, client] of ['ann', 'bob', 'ann', 'eve'].entries())
+		inFlight.add(request(client, String(at)));
+	let looks = 0;
+	const [none, some, all] = inFlight.latest(
+		() => {
+			looks++;
+			return false;
+		},
+		(_asked, client) => client !== 'eve',
+		asked => asked.mayNeedInput,
+	);
+	t.is(looks, 4);
+	t.deepEqual(
+		[none, some, all],
+		[
+			{client: undefined, count: 0},
+			{client: 'ann', count: 2},
+			{client: 'eve', count: 3},
+		],
+	);
+});

@@ -1,5 +1,6 @@
 import test from 'ava';
 import {Envelope, type Origin} from '../../../lib/envelope.js';
+import {Owners} from '../../../lib/transports/shared/kept-names.js';
 import {Questions} from '../../../lib/transports/shared/questions.js';
 import {Subscriptions} from '../../../lib/transports/shared/subscriptions.js';
 import {Valve} from '../../../lib/valve.js';
@@ -84,4 +85,95 @@ test('what goes wrong behind one client ends that one alone', async t => {
 	server().say({method: 'notifications/odd'});
 	t.is(b.heard.length, 1);
 	t.deepEqual(await logged('bug'), []);
+});
+
+test('rejects a server request whose id is too long to be kept [SEC-D5]', t => {
+	const {a, server} = sharing(t, {roots: {}});
+	a.say({id: 1, method: 'x'});
+	const id = 'i'.repeat(5000);
+	server().say({id, method: 'roots/list'});
+	t.is(a.heard.length, 0);
+	t.like(server().heard.at(-1), {id, error: {data: {limit: 4096}}});
+	server().say({id: 'i'.repeat(4000), method: 'roots/list'});
+	t.is(a.heard.length, 1);
+});
+
+test('rejects a request of a client whose id or method is too long to be kept [SEC-D5]', t => {
+	const {a, toldAll} = sharing(t, {});
+	const id = 'i'.repeat(5000);
+	a.say({id, method: 'x'});
+	t.like(a.heard.at(-1), {id, error: {data: {limit: 4096}}});
+	a.say({id: 1, method: 'x'.repeat(5000)});
+	t.like(a.heard.at(-1), {id: 1, error: {data: {limit: 4096}}});
+	a.say({id: 2, method: 'x'});
+	t.is(toldAll('x').length, 1);
+});
+
+test('cancels a server request by any spelling of its id, and others keep theirs [SEC-D11]', t => {
+	const questions = new Questions<string>();
+	const ask = (id: string) =>
+		questions.add('ann', Envelope.fromText(`{"jsonrpc":"2.0","id":${id},"method":"roots/list"}`, origin));
+	const [one, other] = [ask('"a"'), ask('"b"')];
+	t.is(questions.withdraw('"\\u0061"'), one);
+	t.is(questions.withdraw('"a"'), undefined);
+	t.is(questions.take('ann', other.told), other);
+	t.is(questions.withdraw('"b"'), undefined);
+});
+
+test('keeps long names of tasks as short keys [SEC-D5]', t => {
+	const owners = new Owners<string>();
+	const name = 'n'.repeat(100_000);
+	owners.set(name, 'ann');
+	owners.set({toString: 'bob'}, 'bob');
+	t.is(owners.get(name), 'ann');
+	t.is(owners.get(`${name}n`), undefined);
+	const keys = [...owners.keys()];
+	t.is(keys.length, 1);
+	t.true(String(keys[0]).length < 100);
+});
+
+test('rejects a second subscription of a client while the first has no response [SEC-D5]', t => {
+	const {a, b, server, told} = sharing(t, {}, {});
+	const params = {uri: 'file:///a'};
+	a.say({id: 1, method: 'resources/subscribe', params});
+	for (let id = 2; id < 5; id++) a.say({id, method: 'resources/subscribe', params});
+	b.say({id: 1, method: 'resources/subscribe', params});
+	t.deepEqual(
+		a.heard.map(({id}) => id),
+		[2, 3, 4],
+	);
+	t.like(a.heard[0], {error: {code: -31_003}});
+	t.is(b.heard.length, 0);
+	server().say({id: told('resources/subscribe').id, result: {}});
+	t.like(a.heard.at(-1), {id: 1, result: {}});
+	t.like(b.heard, [{id: 1, result: {}}]);
+	a.say({id: 5, method: 'resources/subscribe', params});
+	t.like(a.heard.at(-1), {id: 5, result: {}});
+});
+
+test('does not keep what a client waited for that has left [SEC-D5]', t => {
+	const subscriptions = new Subscriptions<string>();
+	const added = subscriptions.add('ann', 'file:///a', () => {});
+	for (let at = 0; at < 100; at++) {
+		subscriptions.add(`guest ${at}`, 'file:///a', () => t.fail());
+		t.deepEqual(subscriptions.leave(`guest ${at}`), []);
+	}
+	t.is(added?.waiting.size, 1);
+	subscriptions.leave('ann');
+	t.deepEqual(subscriptions.uris, []);
+});
+
+test('truncates the error of a server that rejects the handshake, before each waiting request gets it [SEC-D5]', t => {
+	const {join, server} = share(t);
+	const a = join();
+	for (let id = 0; id < 10; id++) a.say({id, method: 'tools/list'});
+	const error = {code: -32000, message: `no license ${'x'.repeat(100_000)}`};
+	// Bridge tries the other versions, too.
+	const first = server();
+	for (let at = 0; at < first.heard.length; at++) first.say({id: first.heard[at]?.id, error});
+	t.is(a.heard.length, 10);
+	for (const text of a.texts) {
+		t.regex(text, /files could not be initialized: no license xxx/);
+		t.true(text.length < 3000);
+	}
 });

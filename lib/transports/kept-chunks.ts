@@ -1,0 +1,62 @@
+/** Chunks shorter than this, in bytes, are joined: each of them costs far more memory than its bytes. */
+const SMALL = 4096;
+/** Bytes of a block of joined chunks: at first, and at most. */
+const [FIRST_BLOCK, MAX_BLOCK] = [1024, 65_536];
+
+/** Chunks of a stream that wait, in the order in which they came. A peer may send any number of tiny ones. */
+export class KeptChunks {
+	readonly #chunks: Buffer[] = [];
+	/** The last of them, which small ones are still added to. */
+	#block: Buffer | undefined;
+	#used = 0;
+	#bytes = 0;
+
+	get bytes(): number {
+		return this.#bytes;
+	}
+
+	get isEmpty(): boolean {
+		return this.#bytes === 0;
+	}
+
+	/** How many pieces of memory there are. */
+	get count(): number {
+		return this.#chunks.length + (this.#block ? 1 : 0);
+	}
+
+	add(chunk: Buffer): void {
+		this.#bytes += chunk.length;
+		if (chunk.length >= SMALL) {
+			this.#seal();
+			this.#chunks.push(chunk);
+			return;
+		}
+		if (this.#used + chunk.length > MAX_BLOCK) this.#seal();
+		this.#reserve(this.#used + chunk.length).set(chunk, this.#used);
+		this.#used += chunk.length;
+	}
+
+	/** A block with room for this many bytes. Many connections keep only a few. */
+	#reserve(bytes: number): Buffer {
+		let size = this.#block?.length ?? FIRST_BLOCK;
+		while (size < bytes) size *= 2;
+		if (this.#block?.length === size) return this.#block;
+		const block = Buffer.allocUnsafeSlow(size);
+		if (this.#block) block.set(this.#block);
+		this.#block = block;
+		return block;
+	}
+
+	take(): Buffer | undefined {
+		if (this.#chunks.length === 0) this.#seal();
+		const chunk = this.#chunks.shift();
+		this.#bytes -= chunk?.length ?? 0;
+		return chunk;
+	}
+
+	#seal(): void {
+		if (this.#block) this.#chunks.push(this.#block.subarray(0, this.#used));
+		this.#block = undefined;
+		this.#used = 0;
+	}
+}

@@ -1,0 +1,50 @@
+import {BoundedMap} from '../../bounded-map.js';
+import {BridgeError} from '../../errors.js';
+import {shortKey} from '../../short-key.js';
+import type {Head} from '../../wire/scan.js';
+
+/** The longest id and the longest method of a request that waits for its response, in characters. */
+export const MAX_NAME = 4096;
+/** Things that the server made for a client, whose owners are remembered; the oldest is evicted for the next. */
+const MAX_OWNED = 10_000;
+
+/** Rejects a request whose id or method is too long to be kept until its response. */
+export function checkNames({id = '', method = ''}: Pick<Head, 'id' | 'method'>): void {
+	if (id.length <= MAX_NAME && method.length <= MAX_NAME) return;
+	throw new BridgeError(
+		'ERR_MESSAGE_INVALID',
+		`The id or the method of this request has more than ${MAX_NAME} characters.`,
+		'Send a shorter one.',
+		{limit: MAX_NAME},
+	);
+}
+
+/** The owners of things that the server has named: tasks, and pages that a client is to open. */
+export class Owners<Client> {
+	readonly #byKey = new BoundedMap<string | number, Client>(MAX_OWNED);
+
+	/** A name that is neither a string nor a number names nothing. */
+	set(name: unknown, client: Client): void {
+		const key = keyOf(name);
+		if (key !== undefined) this.#byKey.set(key, client);
+	}
+
+	get(name: unknown): Client | undefined {
+		const key = keyOf(name);
+		return key === undefined ? undefined : this.#byKey.get(key);
+	}
+
+	/** The keys that are kept. */
+	keys(): Iterable<string | number> {
+		return this.#byKey.keys();
+	}
+
+	clear(): void {
+		this.#byKey.clear();
+	}
+}
+
+const keyOf = (name: unknown): string | number | undefined => {
+	if (typeof name === 'string') return shortKey(name);
+	return typeof name === 'number' ? name : undefined;
+};
