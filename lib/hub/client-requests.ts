@@ -142,9 +142,9 @@ export const unavailable = ({name, state, reason}: Member): BridgeError =>
 const givenUp = (reason: string): BridgeError =>
 	new BridgeError('ERR_REQUEST_CANCELLED', `It was cancelled: ${reason}.`, 'Ask again.');
 
-/** A name longer than this is no slip of anybody's. */
+/** Characters of a name that are shown. */
 const MAX_WORD = 200;
 
 /** What is said of a name that nothing has. */
 export const unknown = (what: string, name: string, known: readonly string[]): string =>
-	`Unknown ${what}: ${name.slice(0, MAX_WORD)}. ${name.length > MAX_WORD ? '' : nearest(name, known)}`.trim();
+	`Unknown ${what}: ${name.slice(0, MAX_WORD)}. ${nearest(name, known)}`.trim();

@@ -1,12 +1,15 @@
+import {MAX_WORD} from '../awaited-progress.js';
 import {change} from '../change.js';
 import type {Expose} from '../config/schema.js';
 import {Envelope} from '../envelope.js';
 import type {Log} from '../log.js';
 import {shortened} from '../printable.js';
 import {objectOf} from '../protocol/json.js';
+import {warnLimited} from '../warn-limited.js';
 import {ListNews} from './list-news.js';
 import type {Member} from './member.js';
 import type {Members} from './members.js';
+import type {MergedLists} from './merged-lists.js';
 import {Questions} from './questions.js';
 import type {ToolListing} from './tool-listing.js';
 
@@ -16,6 +19,7 @@ export type FromMembersOptions = {
 	readonly say: (envelope: Envelope) => void;
 	readonly members: Members;
 	readonly tools: ToolListing;
+	readonly lists: MergedLists;
 	readonly expose: () => Expose;
 };
 
@@ -44,7 +48,7 @@ export class FromMembers {
 		if (this.#questions.answer(envelope)) return;
 		const id = shortened(envelope.head.key ?? 'null');
 		const sentence = 'The client answered what no server waits for; that was dropped.';
-		this.#options.log.warn('rpc.orphan_response', sentence, {id});
+		warnLimited(this.#options.log, 'rpc.orphan_response', sentence, {id});
 	}
 
 	/** The client tells how it gets on with what it was asked. */
@@ -65,12 +69,21 @@ export class FromMembers {
 	#asked(member: Member, envelope: Envelope, id: string, method: string): void {
 		const {origin} = envelope;
 		if (method === 'ping') member.link?.tell(Envelope.answer(id, 'result', {}, origin));
-		else if (questions.has(method))
-			this.#options.say(this.#questions.ask(member, envelope, member.link?.within(envelope)));
+		else if (questions.has(method)) this.#ask(member, envelope, id);
 		else {
 			const error = {code: -32601, message: `Method not found: ${method}`};
 			member.link?.tell(Envelope.answer(id, 'error', error, origin));
 		}
+	}
+
+	#ask(member: Member, envelope: Envelope, id: string): void {
+		const told = this.#questions.ask(member, envelope, member.link?.within(envelope));
+		if (told) {
+			this.#options.say(told);
+			return;
+		}
+		const message = `Invalid Request: the progressToken has more than ${MAX_WORD} characters`;
+		member.link?.tell(Envelope.answer(id, 'error', {code: -32600, message}, envelope.origin));
 	}
 
 	#notified(member: Member, envelope: Envelope, method: string): void {
@@ -92,6 +105,9 @@ export class FromMembers {
 				return;
 			case 'notifications/prompts/list_changed':
 			case 'notifications/resources/list_changed':
+				this.#options.lists.changed();
+				if (this.#options.expose() !== 'run') this.#pass(member, envelope);
+				return;
 			case 'notifications/resources/updated':
 				if (this.#options.expose() !== 'run') this.#pass(member, envelope);
 				return;

@@ -29,6 +29,8 @@ export type HubSessionOptions = {
 	readonly version: string;
 	/** What tells this hub from others. */
 	readonly id: string;
+	/** The token of the client, for quotas. */
+	readonly client: string;
 };
 
 /** All servers as one, for one client: it looks like a server of the newest version that shakes hands. */
@@ -41,6 +43,7 @@ export class HubSession implements Endpoint {
 	readonly #requests: ClientRequests;
 	readonly #members: Members;
 	readonly #tools: ToolListing;
+	readonly #lists: MergedLists;
 	readonly #from: FromMembers;
 	readonly #handlers: ReadonlyMap<string, Handler>;
 	#resolveGone: () => void = () => {};
@@ -53,13 +56,14 @@ export class HubSession implements Endpoint {
 		this.#options = options;
 		this.#requests = new ClientRequests(say, log);
 		this.#members = new Members(services, {
-			...{log, converse, startupTimeoutMs},
+			...{log, converse, startupTimeoutMs, client: options.client},
 			onChange: member => this.#changed(member),
 			onMessage: (member, envelope) => this.#from.hear(member, envelope),
 		});
 		const members = this.#members;
 		this.#tools = new ToolListing({members, expose, runTool: () => this.#runTool()});
-		this.#from = new FromMembers({log, say, members, tools: this.#tools, expose});
+		this.#lists = new MergedLists(members, log);
+		this.#from = new FromMembers({log, say, members, tools: this.#tools, lists: this.#lists, expose});
 		this.#handlers = new Map(Object.entries(this.#handlersByName()));
 		this.gone = new Promise(resolve => {
 			this.#resolveGone = resolve;
@@ -80,6 +84,7 @@ export class HubSession implements Endpoint {
 	/** There is something else to list, be it of servers or of local packs. */
 	changed(): void {
 		this.#tools.changed();
+		this.#lists.changed();
 		this.#from.news.later();
 	}
 
@@ -115,7 +120,7 @@ export class HubSession implements Endpoint {
 
 	#handlersByName(): {readonly [method: string]: Handler} {
 		const members = this.#members;
-		const lists = new MergedLists(members, this.#options.log);
+		const lists = this.#lists;
 		return {
 			initialize: (request, id) => this.#initialize(request, id),
 			ping: ({origin}, id) => this.incoming.next(Envelope.answer(id, 'result', {}, origin)),
@@ -169,7 +174,7 @@ export class HubSession implements Endpoint {
 	}
 
 	#callRun(request: Envelope): void {
-		const {log, run} = this.#options;
+		const {log, run, client} = this.#options;
 		const {id: within = ''} = request.head;
 		const {params} = request.body;
 		const context = {log, within, traceContext: traceOf(params)};
@@ -177,7 +182,7 @@ export class HubSession implements Endpoint {
 		const servers = () => this.#members.all.map(stateOf);
 		this.#requests.later(request, async signal => {
 			await this.#members.settled;
-			return JSON.stringify(await run.call(objectOf(params), {packs, servers}, signal));
+			return JSON.stringify(await run.call(objectOf(params), {packs, servers, client}, signal));
 		});
 	}
 
@@ -201,6 +206,7 @@ export class HubSession implements Endpoint {
 			this.#from.left(member);
 		}
 		this.#tools.changed();
+		this.#lists.changed();
 		this.#from.news.changed(member);
 	}
 }

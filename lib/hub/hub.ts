@@ -41,13 +41,14 @@ export class Hub {
 	}
 
 	/** An endpoint that looks like one server to a client. Closing it ends what was started for that client. */
-	open(): Endpoint {
+	open(client = ''): Endpoint {
 		const {log, converse, version} = this.#options;
 		const session = new HubSession({
 			...{log, converse, version, run: this.#run, services: this.#services},
 			startupTimeoutMs: this.#config.startupTimeoutMs,
 			expose: () => this.#config.expose,
 			id: this.#id,
+			client,
 		});
 		this.#sessions.add(session);
 		void session.gone.then(() => this.#sessions.delete(session));

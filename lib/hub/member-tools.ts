@@ -1,6 +1,8 @@
+import {brief} from '../brief.js';
 import type {Envelope} from '../envelope.js';
 import {isObject, type JsonObject, listOf, objectOf, without, worded} from '../protocol/json.js';
 import {ExactNumbers} from '../wire/exact-numbers.js';
+import {marks} from '../wire/marks.js';
 import type {MemberLink} from './member-link.js';
 
 /** A tool, prompt or resource of a server, as it is listed. */
@@ -13,9 +15,10 @@ export type Listed = {
 	readonly body: JsonObject;
 };
 
-/** What is read of one list: over that, it goes on for ever as far as anybody can tell. */
+/** The limits of one list, all its pages together: it is parsed on the main thread, after each notification that it changed. */
 const MAX_PAGES = 1000;
-const MAX_BYTES = 16 * 2 ** 20;
+export const MAX_LIST_BYTES = 4 * 2 ** 20;
+export const MAX_LIST_ITEMS = 10_000;
 
 export type ListOptions = {
 	readonly server: string;
@@ -31,35 +34,59 @@ export async function readList(link: MemberLink, options: ListOptions): Promise<
 	const {method, signal} = options;
 	const items: Listed[] = [];
 	const cursors = new Set<unknown>();
-	let bytes = 0;
+	let [bytes, count] = [0, 0];
 	for (let cursor: unknown; ; ) {
 		const answer = await link.askEnvelope(method, cursor === undefined ? {} : {cursor}, {signal});
-		const {result, error} = answer.body;
-		if (error !== undefined) throw new Error(`refused ${method}: ${worded(objectOf(error).message)}`);
-		items.push(...itemsOf(answer, options));
 		bytes += answer.size;
-		cursor = objectOf(result).nextCursor;
+		checkLimit(method, bytes, MAX_LIST_BYTES, 'bytes');
+		const page = pageOf(answer, options);
+		count += page.items.length;
+		checkLimit(method, count, MAX_LIST_ITEMS, 'items');
+		// One by one: a page may have more items than a call can have arguments.
+		for (const item of listedOf(page, options)) items.push(item);
+		cursor = page.nextCursor;
 		if (cursor === undefined || cursor === null || cursor === '') return items;
 		if (cursors.has(cursor)) throw new Error(`gave the same cursor of ${method} twice`);
 		cursors.add(cursor);
-		if (cursors.size >= MAX_PAGES || bytes > MAX_BYTES)
-			throw new Error(`has too long an answer to ${method}`);
+		checkLimit(method, cursors.size + 1, MAX_PAGES, 'pages');
 	}
 }
 
-/** The items of one page. What has no name cannot be asked for. */
-function itemsOf({body: {result}, bytes}: Envelope, {server, member, key}: ListOptions): Listed[] {
+function checkLimit(method: string, amount: number, limit: number, unit: string): void {
+	if (amount > limit) throw new Error(`has too long a response to ${method}: the limit is ${limit} ${unit}`);
+}
+
+type Page = {
+	/** With their numbers as `write` needs them. */
+	readonly items: readonly unknown[];
+	/** The same items, with their numbers as numbers. */
+	readonly plain: readonly unknown[];
+	readonly write: (value: unknown) => string;
+	readonly nextCursor: unknown;
+};
+
+/** Parses a response. Only one with numbers that parsing would change is parsed twice. */
+function pageOf(answer: Envelope, {method, member}: ListOptions): Page {
+	const {result, error} = answer.body;
+	if (error !== undefined) throw new Error(`refused ${method}: ${brief(worded(objectOf(error).message))}`);
+	const {[member]: list, nextCursor} = objectOf(result);
+	const plain = listOf(list);
+	if ((answer.head.marks & marks.inexactNumber) === 0)
+		return {items: plain, plain, write: JSON.stringify, nextCursor};
 	const exact = new ExactNumbers();
-	const page = objectOf(objectOf(exact.parse(bytes.toString())).result);
-	const plain = listOf(objectOf(result)[member]);
-	return listOf(page[member]).flatMap((item, at) => {
+	const items = listOf(objectOf(objectOf(exact.parse(answer.bytes.toString())).result)[member]);
+	return {items, plain, write: value => exact.write(value), nextCursor};
+}
+
+/** The items of one page. Items without a name cannot be requested. */
+const listedOf = ({items, plain, write}: Page, {server, key}: ListOptions): Listed[] =>
+	items.flatMap((item, at) => {
 		const body = objectOf(plain[at]);
 		const name = body[key];
 		if (!isObject(item) || typeof name !== 'string') return [];
-		const rest = exact.write(without(item, key, 'execution'));
+		const rest = write(without(item, key, 'execution'));
 		return [{server, name, rest, body: without(body, 'execution')}];
 	});
-}
 
 /** An item of a list as JSON, under a name. */
 export const listedAs = (key: string, name: string, {rest}: Listed): string =>

@@ -1,15 +1,17 @@
 import {performance} from 'node:perf_hooks';
 import {nextPauseMs} from '../back-off.js';
+import {brief} from '../brief.js';
 import {Envelope} from '../envelope.js';
 import {BridgeError} from '../errors.js';
-import {type Caller, Conversation, type Converse} from '../gateway/conversation.js';
+import {anonymous} from '../gateway/caller.js';
+import {Conversation, type Converse} from '../gateway/conversation.js';
 import type {Service} from '../gateway/service.js';
 import {type Log, logBug} from '../log.js';
 import {pause} from '../pause.js';
 import {type JsonObject, objectOf, worded} from '../protocol/json.js';
 import type {Introduction} from '../protocol/session.js';
 import {NEWEST_HANDSHAKE} from '../protocol/version.js';
-import {Rate} from '../rate.js';
+import {messageOf} from '../run/program-error.js';
 import {type Span, span} from '../span.js';
 import {MemberLink} from './member-link.js';
 import {type Listed, readList} from './member-tools.js';
@@ -23,18 +25,16 @@ export type MemberOptions = {
 	readonly introduction: Introduction;
 	/** What is told beside that. */
 	readonly meta: JsonObject;
+	/** The token of the hub's client, for quotas. */
+	readonly client: string;
 	/** It came, went, or has other tools. */
 	readonly onChange: (member: Member) => void;
 	/** It says something that is no answer. */
 	readonly onMessage: (member: Member, envelope: Envelope) => void;
 };
 
-/** At all servers as one, nobody's credentials but the configured ones are passed on. */
-const nobody: Caller = {authorization: undefined, principal: JSON.stringify([undefined, undefined])};
-
-/** Lists that are asked for because a server says that they changed: so many in such a time. */
-const MAX_LISTS = 10;
-const LISTS_MS = 10_000;
+/** The least time between two reads of a list that the server has notified a change of: from end to start. */
+const LISTS_MS = 1000;
 
 const INITIALIZED = '{"jsonrpc":"2.0","method":"notifications/initialized"}';
 
@@ -60,7 +60,8 @@ export class Member {
 	#isListing = false;
 	#isStale = false;
 	#isLost = false;
-	readonly #rate = new Rate(MAX_LISTS, LISTS_MS, () => performance.now());
+	/** When the next list may be read because of a change, by the clock of `performance`. */
+	#listsFrom = 0;
 
 	constructor(service: Service, options: MemberOptions) {
 		this.service = service;
@@ -103,17 +104,22 @@ export class Member {
 	}
 
 	async #connect(): Promise<void> {
-		const {converse, introduction, meta: _meta} = this.#options;
+		const {converse, introduction, meta: _meta, client} = this.#options;
 		this.#span ??= this.#newSpan();
 		this.#isLost = false;
 		const link = new MemberLink({
 			server: this.name,
 			onMessage: envelope => this.#options.onMessage(this, envelope),
 		});
-		const conversation = new Conversation(this.service, nobody, {
-			isMember: true,
-			watch: {onLoss: error => this.#lost(error), onRevived: () => this.#back()},
-		});
+		// Upstreams of the hub get the configured credentials only.
+		const conversation = new Conversation(
+			this.service,
+			{...anonymous, token: client},
+			{
+				isMember: true,
+				watch: {onLoss: error => this.#lost(error), onRevived: () => this.#back()},
+			},
+		);
 		this.link = link;
 		this.#conversation = conversation;
 		// Who shares a server with others may be cut off from it.
@@ -176,7 +182,7 @@ export class Member {
 	}
 
 	#away(error: unknown): void {
-		const reason = error instanceof Error ? error.message : String(error);
+		const reason = brief(messageOf(error));
 		const isNews = this.reason !== reason;
 		this.state = 'failed';
 		this.reason = reason;
@@ -187,23 +193,23 @@ export class Member {
 		this.#options.onChange(this);
 	}
 
-	/** Lists until nothing has changed meanwhile. A server that speaks of changes all the time is not asked all the time. */
+	/** Lists once, and then again if something has changed meanwhile, but not all the time. */
 	async #relist(): Promise<void> {
 		const {link} = this;
 		this.#isListing = true;
 		try {
-			while (link && this.#isStale && this.link === link) {
-				await pause(this.#rate.waitMs);
-				this.#rate.take();
-				this.tools = await this.#list(link);
-			}
+			await pause(Math.max(0, this.#listsFrom - performance.now()));
+			if (link && this.link === link) this.tools = await this.#list(link);
 		} catch (error) {
-			const sentence = `${this.name} ${(error as Error).message}; what it listed before is kept.`;
+			const sentence = `${this.name} ${messageOf(error)}; what it listed before is kept.`;
 			this.#options.log.warn('hub.tools.failed', sentence, {server: this.name});
 		} finally {
+			this.#listsFrom = performance.now() + LISTS_MS;
 			this.#isListing = false;
 		}
-		if (!this.#isOver) this.#options.onChange(this);
+		if (this.#isOver) return;
+		this.#options.onChange(this);
+		if (this.#isStale) this.refresh();
 	}
 
 	async #list(link: MemberLink): Promise<readonly Listed[]> {
@@ -232,6 +238,6 @@ const cutOff = (server: string): BridgeError =>
 const unusable = (server: string, error: unknown): BridgeError =>
 	new BridgeError(
 		'ERR_UPSTREAM_UNREACHABLE',
-		worded(objectOf(error).message),
+		brief(worded(objectOf(error).message)),
 		`See what ${server} says on stderr, or in its own log.`,
 	);

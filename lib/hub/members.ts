@@ -11,6 +11,8 @@ import {Member} from './member.js';
 export type MembersOptions = {
 	readonly log: Log;
 	readonly converse: Converse;
+	/** The token of the client, for quotas. */
+	readonly client: string;
 	/** How long all of them may take before what there is is told without the others. */
 	readonly startupTimeoutMs: number;
 	readonly onChange: (member: Member) => void;
@@ -102,9 +104,11 @@ export class Members {
 	}
 
 	#add(service: Service, introduction: Introduction): void {
-		const {log, converse, onMessage} = this.#options;
+		const {log, converse, client, onMessage} = this.#options;
 		const onChange = (member: Member): void => this.#changed(member);
-		const member = new Member(service, {log, converse, introduction, meta: this.#meta, onChange, onMessage});
+		const member = new Member(service, {
+			...{log, converse, introduction, meta: this.#meta, client, onChange, onMessage},
+		});
 		this.#all.set(member.name, member);
 		member.start();
 	}

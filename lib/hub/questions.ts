@@ -1,3 +1,4 @@
+import {MAX_WORD} from '../awaited-progress.js';
 import {BoundedMap} from '../bounded-map.js';
 import {cancellingAs} from '../change.js';
 import {Envelope} from '../envelope.js';
@@ -7,8 +8,9 @@ import type {Member} from './member.js';
 
 type Question = {
 	readonly member: Member;
-	/** The id that the server knows its question by, as text. */
+	/** The id of the server request, as text, and its key, the same for all spellings of it. */
 	readonly id: string;
+	readonly key: string;
 	/** What the progress of the answer is told under, if it is to be. */
 	readonly token: string | undefined;
 };
@@ -21,12 +23,16 @@ export class Questions {
 	readonly #open = new BoundedMap<string, Question>(MAX_QUESTIONS);
 	#ids = 0;
 
-	/** Takes a question in. Returns it as the client is to be asked, in the course of the request that it came with. */
-	ask(member: Member, envelope: Envelope, within: string | undefined): Envelope {
-		const {id = 'null'} = envelope.head;
-		const told = `"${member.name}-${++this.#ids}"`;
+	/**
+	 * Takes a question in. Returns it as the client is to be asked, in the course of the request that it came with; nothing
+	 * for one whose progress token is too long to be kept. A stage before has rejected ids that are.
+	 */
+	ask(member: Member, envelope: Envelope, within: string | undefined): Envelope | undefined {
+		const {id = 'null', key = 'null'} = envelope.head;
 		const token = memberText(envelope.bytes, 'params', '_meta', 'progressToken');
-		this.#open.set(told, {member, id, token});
+		if (token !== undefined && token.length > MAX_WORD) return;
+		const told = `"${member.name}-${++this.#ids}"`;
+		this.#open.set(told, {member, id, key, token});
 		const {name, valve} = envelope.origin;
 		return envelope.relayed({name, valve, ...(within === undefined ? {} : {within})}, told);
 	}
@@ -48,9 +54,11 @@ export class Questions {
 
 	/** The server no longer wants to know. Returns what the client is to be told then. */
 	withdraw(member: Member, envelope: Envelope): Envelope | undefined {
-		const key = canonicalId(memberText(envelope.bytes, 'params', 'requestId') ?? '""');
-		for (const [told, {member: asker, id}] of this.#open) {
-			if (asker !== member || canonicalId(id) !== key) continue;
+		const id = memberText(envelope.bytes, 'params', 'requestId') ?? '""';
+		if (id.length > MAX_WORD) return;
+		const key = canonicalId(id);
+		for (const [told, question] of this.#open) {
+			if (question.member !== member || question.key !== key) continue;
 			this.#open.delete(told);
 			return cancellingAs(envelope, told);
 		}

@@ -1,3 +1,4 @@
+import type {TrustedPacks} from '../config/folder-digest.js';
 import type {Log} from '../log.js';
 import {type JsonObject, objectOf} from '../protocol/json.js';
 import {namedPacks} from '../run/named-packs.js';
@@ -9,6 +10,8 @@ import {describeRun} from './run-description.js';
 export type RunScope = {
 	readonly packs: () => readonly Pack[];
 	readonly servers: () => readonly ServerState[];
+	/** The token of that client. */
+	readonly client: string;
 };
 
 export type RunToolOptions = {
@@ -23,10 +26,14 @@ export type RunToolOptions = {
 export type RunSettings = {
 	/** Where local packs are, if there are any. */
 	readonly packs: string | undefined;
+	/** The content that the packs must have; absent if any content is accepted. */
+	readonly trustedPacks?: TrustedPacks;
 	/** How long a module of them may take to be loaded. */
 	readonly startupTimeoutMs: number;
 	/** How long a run may take. */
 	readonly runTimeoutMs: number;
+	/** How many runs one client may have at once. */
+	readonly limits: {readonly clientRuns: number | undefined};
 };
 
 /** The most that a configuration may give a run. */
@@ -54,7 +61,8 @@ export class RunTool {
 	async update(settings: RunSettings): Promise<void> {
 		const before = this.#settings;
 		this.#settings = settings;
-		if (settings.packs === before.packs) return;
+		const isSame = settings.trustedPacks?.sha256 === before.trustedPacks?.sha256;
+		if (settings.packs === before.packs && isSame) return;
 		this.#folder?.close();
 		this.#folder = this.#opened(settings);
 		await this.ready;
@@ -81,9 +89,12 @@ export class RunTool {
 			return refusal('run takes one argument, command: Python code as text.');
 		const runner = await this.#started();
 		await this.ready;
-		const {packs, servers} = scope;
-		const {runTimeoutMs: timeoutMs} = this.#settings;
-		return runner.run(command, {signal, timeoutMs, servers, packs: () => [...this.#local, ...packs()]});
+		const {packs, servers, client} = scope;
+		const {runTimeoutMs: timeoutMs, limits} = this.#settings;
+		return runner.run(command, {
+			...{signal, timeoutMs, servers, packs: () => [...this.#local, ...packs()]},
+			...{client, clientRuns: limits.clientRuns},
+		});
 	}
 
 	async close(): Promise<void> {
@@ -102,9 +113,13 @@ export class RunTool {
 		return this.#folder?.packs ?? [];
 	}
 
-	#opened({packs: folder, startupTimeoutMs: timeoutMs}: RunSettings): PackFolder | undefined {
+	#opened({
+		packs: folder,
+		trustedPacks: trusted,
+		startupTimeoutMs: timeoutMs,
+	}: RunSettings): PackFolder | undefined {
 		const {log, onChange} = this.#options;
-		return folder === undefined ? undefined : new PackFolder({folder, log, timeoutMs, onChange});
+		return folder === undefined ? undefined : new PackFolder({folder, trusted, log, timeoutMs, onChange});
 	}
 }
 

@@ -2,6 +2,7 @@ import {change} from '../change.js';
 import type {Envelope} from '../envelope.js';
 import type {Log} from '../log.js';
 import {type JsonObject, objectOf, without, worded} from '../protocol/json.js';
+import {jsonWeight, MAX_RESULT_VALUES} from '../run/json-weight.js';
 import type {Pack, ServerState} from '../run/types.js';
 import {type Span, span, type TraceContext} from '../span.js';
 import {memberRange, memberText} from '../wire/member.js';
@@ -28,13 +29,13 @@ export const callSpan = (log: Log, server: string, tool: string, parent: TraceCo
 export function endCall(call: Span, name: string, answer: Envelope): void {
 	const {head, bytes} = answer;
 	if (head.hasError) {
-		call.fail(`${name} failed.`, new CallError(objectOf(answer.body.error)));
+		call.fail(`${name} failed.`, new CallError(errorOf(answer)));
 		return;
 	}
 	const [start, end] = memberRange(bytes, 'result') ?? [0, 0];
 	const resultLength = end - start;
 	if (memberText(bytes, 'result', 'isError') === 'true')
-		call.fail(`${name} answered with an error.`, new ToolError(textOf(answer.body.result)), {resultLength});
+		call.fail(`${name} responded with an error.`, new ToolError(textOf(answer)), {resultLength});
 	else call.succeed(`${name} has answered.`, {resultLength});
 }
 
@@ -54,8 +55,10 @@ class ToolError extends Error {
 	override readonly name = 'ToolError';
 }
 
-const textOf = (result: unknown): string => {
-	const {content} = objectOf(result);
+const textOf = (answer: Envelope): string => {
+	const why = tooMuch(answer);
+	if (why !== undefined) return `It has ${why}.`;
+	const {content} = objectOf(answer.body.result);
 	const [first] = Array.isArray(content) ? content : [];
 	return worded(objectOf(first).text ?? content);
 };
@@ -99,12 +102,39 @@ async function callOf(
 		const params = {name: tool, arguments: args, ...meta};
 		const answer = await link.askEnvelope('tools/call', params, {signal, within});
 		endCall(call, `${server}.${tool}`, answer);
-		if (!answer.head.hasError) return answer.body.result;
-		throw refusedBy(server, objectOf(answer.body.error));
+		if (!answer.head.hasError) return resultIn(answer, `${server}.${tool}`);
+		throw refusedBy(server, errorOf(answer));
 	} catch (error) {
 		if (signal.aborted) call.fail(`${server}.${tool} was given up.`, error);
 		throw error;
 	}
+}
+
+/** The longest result that a program can get a value of, in bytes, attachments included. */
+const MAX_RESULT_BYTES = 16 * 1024 * 1024;
+
+/** The result. Its size, and the number of its values are checked before it is parsed on the main thread. */
+function resultIn(answer: Envelope, name: string): unknown {
+	const [start, end] = memberRange(answer.bytes, 'result') ?? [0, 0];
+	const why =
+		end - start > MAX_RESULT_BYTES
+			? `${end - start} bytes; the limit is ${MAX_RESULT_BYTES}`
+			: tooMuch(answer);
+	if (why === undefined) return answer.body.result;
+	throw new Error(`${name} returned ${why}. Request less data.`);
+}
+
+/** The limit that a response exceeds for parsing on the main thread; undefined if it exceeds none. */
+function tooMuch({bytes}: Envelope): string | undefined {
+	// A response with fewer bytes than the limit has no more values than that, and the depth of messages is limited.
+	if (bytes.length <= MAX_RESULT_VALUES || jsonWeight(bytes).values <= MAX_RESULT_VALUES) return;
+	return `more than ${MAX_RESULT_VALUES} values`;
+}
+
+/** The error of a response, or one that stands for it. */
+function errorOf(answer: Envelope): JsonObject {
+	const why = tooMuch(answer);
+	return why === undefined ? objectOf(answer.body.error) : {message: `The server sent an error with ${why}.`};
 }
 
 /** Why a call has no result. That a server is not there any more is said in the same words as always. */

@@ -9,9 +9,10 @@ const times = [
 ];
 const ids = [
 	/\b[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}\b/,
-	/\beyJ[\w-]{10,4000}\.[\w-]{10,4000}\.[\w-]*/,
+	/(?<![\w-])eyJ[\w-]{10,20000}\.[\w-]{10,20000}\.[\w-]*/,
 	/\b[\da-f]{32,128}\b/,
 ];
+/** Compiles the sources of the literals above. */
 const anyOf = (shapes: readonly RegExp[]): RegExp =>
 	new RegExp(shapes.map(({source}) => source).join('|'), 'gi');
 

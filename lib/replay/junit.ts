@@ -1,5 +1,6 @@
+import {printable} from '../printable.js';
 import type {Outcome} from './outcome.js';
-import {differenceLines, harmless} from './report.js';
+import {differenceLines} from './report.js';
 
 /** A connection that was replayed, for a report. */
 export type Suite = {readonly name: string; readonly outcomes: readonly Outcome[]};
@@ -14,16 +15,16 @@ function suiteText({name, outcomes}: Suite): string {
 	const skipped = outcomes.filter(({status}) => status === 'missed').length;
 	const time = outcomes.reduce((sum, {ms}) => sum + ms, 0);
 	const cases = outcomes.map((outcome, at) => caseText(name, outcome, at + 1)).join('');
-	return `  <testsuite name="${xml(harmless(name))}" tests="${outcomes.length}" failures="${failures}" skipped="${skipped}" time="${seconds(time)}">\n${cases}  </testsuite>\n`;
+	return `  <testsuite name="${xml(printable(name))}" tests="${outcomes.length}" failures="${failures}" skipped="${skipped}" time="${seconds(time)}">\n${cases}  </testsuite>\n`;
 }
 
 function caseText(suite: string, {title, status, differences, failure, ms}: Outcome, number: number): string {
-	const head = `    <testcase classname="${xml(harmless(suite))}" name="${xml(harmless(`${number} ${title}`))}" time="${seconds(ms)}"`;
+	const head = `    <testcase classname="${xml(printable(suite))}" name="${xml(printable(`${number} ${title}`))}" time="${seconds(ms)}"`;
 	if (status === 'same') return `${head}/>\n`;
 	if (status === 'missed') return `${head}><skipped message="The server was gone."/></testcase>\n`;
 	const message = failure ?? `The answer differs in ${differences.length} places.`;
 	const text = differences.flatMap(differenceLines).join('\n');
-	return `${head}><failure message="${xml(harmless(message))}">${xml(text)}</failure></testcase>\n`;
+	return `${head}><failure message="${xml(printable(message))}">${xml(text)}</failure></testcase>\n`;
 }
 
 const seconds = (ms: number): string => (ms / 1000).toFixed(3);

@@ -11,21 +11,14 @@ const MAX_LINES = 12;
 
 const [RED, GREEN, DIM, PLAIN] = ['\u001b[31m', '\u001b[32m', '\u001b[2m', '\u001b[0m'];
 
-/** A text without what could write anything to a terminal, or turn around what is written there. */
-export const harmless = (text: string): string =>
-	printable(text).replace(
-		/[\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
-		char => `\\u${char.charCodeAt(0).toString(16)}`,
-	);
-
 /** What became of one thing that was recorded, as lines for a person. What is the same is not worth one. */
 export function outcomeLines({title, status, differences, failure}: Outcome, number: number): string[] {
 	if (status === 'same' || status === 'missed') return [];
 	const shown = differences.slice(0, MAX_SHOWN).flatMap(differenceLines);
 	const left = differences.length - MAX_SHOWN;
 	return [
-		`✗ ${number} ${harmless(shortened(title))}`,
-		...(failure === undefined ? [] : [`    ${harmless(failure)}`]),
+		`✗ ${number} ${printable(shortened(title))}`,
+		...(failure === undefined ? [] : [`    ${printable(failure)}`]),
 		...shown,
 		...(left > 0 ? [`    … and ${left} more differences`] : []),
 		'',
@@ -34,7 +27,7 @@ export function outcomeLines({title, status, differences, failure}: Outcome, num
 
 /** Where, what it was, and what it is now. Secrets of a live server are no more for others to see than recorded ones. */
 export function differenceLines({path, recorded: was, live: is}: Difference): string[] {
-	const where = harmless(pointerText(path)) || '/';
+	const where = printable(pointerText(path)) || '/';
 	const isSecret = isSecretName(nameOf(path.at(-1)));
 	const [recorded, live] = [was, is].map(value => (isSecret && value !== undefined ? REDACTED : value));
 	if (recorded === undefined) return [`    ${where}  is new`, `    + ${shortText(live)}`];
@@ -49,7 +42,7 @@ const nameOf = (segment: Path[number] = ''): string => (typeof segment === 'stri
 
 /** Two texts of many lines, by the lines that differ. */
 function textLines(recorded: string, live: string): string[] {
-	const lines = lineDiff(recorded, live).map(line => `    ${shortened(harmless(line))}`);
+	const lines = lineDiff(recorded, live).map(line => `    ${shortened(printable(line))}`);
 	const left = lines.length - MAX_LINES;
 	return left > 0 ? [...lines.slice(0, MAX_LINES), `    … and ${left} more lines`] : lines;
 }
@@ -61,7 +54,7 @@ const LOOKED_AT = 1_000_000;
 /** A value as JSON, or the beginning of it. */
 const valueText = (value: unknown): string => {
 	const json = Buffer.from(String(JSON.stringify(value)?.slice(0, LOOKED_AT)));
-	return harmless(redactMessage(json).toString());
+	return printable(redactMessage(json).toString());
 };
 
 const shortText = (value: unknown): string => {

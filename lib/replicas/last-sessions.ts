@@ -1,5 +1,6 @@
 import {performance} from 'node:perf_hooks';
 import {BoundedMap} from '../bounded-map.js';
+import {shortKey} from '../short-key.js';
 import type {Holder} from './session-ids.js';
 import type {Store} from './store.js';
 
@@ -24,11 +25,12 @@ export class LastSessions {
 
 	/** A client has used the session that it knows by this id. Nobody waits for that to be written. */
 	note(whose: Whose, id: string): void {
-		const client = clientOf(whose);
+		const client = shortKey(clientOf(whose));
 		const noted = this.#noted.get(client);
 		const now = performance.now();
-		if (noted?.id === id && now < noted.until) return;
-		this.#noted.set(client, {id, until: now + NOTED_MS});
+		const known = shortKey(id);
+		if (noted?.id === known && now < noted.until) return;
+		this.#noted.set(client, {id: known, until: now + NOTED_MS});
 		const [key = ''] = this.#keysOf(whose);
 		void this.#store.ask(redis => redis.set(key, this.#store.seal(id, key), 'PX', KEPT_MS));
 	}
@@ -44,7 +46,7 @@ export class LastSessions {
 
 	/** A client has ended a session. */
 	async forget(whose: Whose, id: string): Promise<void> {
-		this.#noted.delete(clientOf(whose));
+		this.#noted.delete(shortKey(clientOf(whose)));
 		for (const key of this.#keysOf(whose))
 			if ((await this.#read(key)) === id) await this.#store.ask(redis => redis.del(key));
 	}

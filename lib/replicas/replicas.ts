@@ -1,11 +1,21 @@
 import {randomBytes} from 'node:crypto';
+import {LOGIN_MS, type SharedLogins} from '../gateway/login-cookies.js';
 import type {Log} from '../log.js';
 import {Forwarder} from './forwarder.js';
 import {Hop} from './hop.js';
 import {LastSessions} from './last-sessions.js';
 import {Owners} from './owners.js';
+import {Revoked} from './revoked.js';
 import {CommonSeal} from './seal.js';
-import {type Holder, type Named, type Owner, type Portable, SessionIds} from './session-ids.js';
+import {
+	type Holder,
+	LIFETIME_MS,
+	type Named,
+	type Owner,
+	type Portable,
+	SessionIds,
+	SKEW_MS,
+} from './session-ids.js';
 import {SharedEvents} from './shared-events.js';
 import {Store} from './store.js';
 import {shelfFor} from './tool-shelves.js';
@@ -35,7 +45,11 @@ export class Replicas {
 	readonly #lastSessions: LastSessions;
 	readonly #owners: Owners;
 	#ids: SessionIds;
-	#logins: CommonSeal | undefined;
+	#logins: SharedLogins | undefined;
+	/** Cookies of browsers that logged out. */
+	readonly #loggedOut: Revoked;
+	/** Sessions that their clients ended. */
+	readonly ended: Revoked;
 	#address: string | undefined;
 	#onLost: () => void = () => {};
 
@@ -44,6 +58,8 @@ export class Replicas {
 		this.shelfFor = shelfFor(this.#store);
 		this.#lastSessions = new LastSessions(this.#store);
 		this.#owners = new Owners(this.#store, instance, () => this.#lost(log));
+		this.#loggedOut = new Revoked(this.#store, 'logout', LOGIN_MS + SKEW_MS);
+		this.ended = new Revoked(this.#store, 'ended', LIFETIME_MS + SKEW_MS);
 		this.#ids = new SessionIds([]);
 		this.hop = new Hop([], instance);
 		this.forwarder = new Forwarder({hop: this.hop, log, owners: this.#owners});
@@ -53,7 +69,7 @@ export class Replicas {
 	async agree({secrets, advertise, store}: Terms): Promise<void> {
 		this.#address = advertise?.href;
 		this.#ids = new SessionIds(secrets);
-		this.#logins = new CommonSeal(secrets, 'logins');
+		this.#logins = {seal: new CommonSeal(secrets, 'logins'), loggedOut: this.#loggedOut};
 		this.hop.use(secrets);
 		this.#store.use(secrets);
 		if (store?.href === this.#store.url?.href) return;
@@ -62,8 +78,8 @@ export class Replicas {
 		else this.#store.close();
 	}
 
-	/** What seals the cookies of browsers. */
-	get logins(): CommonSeal | undefined {
+	/** The seal and the logged-out cookies of all replicas. */
+	get logins(): SharedLogins | undefined {
 		return this.#logins;
 	}
 

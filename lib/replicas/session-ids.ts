@@ -34,7 +34,7 @@ export type Holder = {readonly service: string; readonly principal: string};
 /** How long an id is good for, since clients are given it but once. */
 export const LIFETIME_MS = 7 * 24 * 3600 * 1000;
 /** How far the clocks of replicas may be apart. */
-const SKEW_MS = 5 * 60 * 1000;
+export const SKEW_MS = 5 * 60 * 1000;
 /** Ids that were read lately, and need not be opened again. The oldest is forgotten for the next. */
 const MAX_READ = 10_000;
 

@@ -9,16 +9,19 @@ import {Roamer, roam, startReplica, startReplicas} from './support.js';
 const servers = {puppet: program('puppet')};
 
 test('M3 a session with a child is served by its replica, whichever is asked', async t => {
-	const [one, two] = await startReplicas(t, 2, {servers, tokens: ['t0ken']});
+	const [one, two] = await startReplicas(t, 2, {servers, tokens: ['t0ken-of-sixteen-characters']});
 	if (!one || !two) throw new Error('There are two.');
-	const client = new Roamer('puppet', {'x-bridge-token': 't0ken', authorization: 'Bearer planted'});
+	const client = new Roamer('puppet', {
+		'x-bridge-token': 't0ken-of-sixteen-characters',
+		authorization: 'Bearer planted',
+	});
 	await client.begin(one);
 	await client.complete(two);
 	const {result} = await client.ask(one, 'pid');
 	t.deepEqual((await client.ask(two, 'pid')).result, result);
 	t.deepEqual((await client.ask(two, 'echo', {word: 'é'})).result, {word: 'é'});
 	// It is asked for by the same caller, or by nobody.
-	const token = {'x-bridge-token': 't0ken'};
+	const token = {'x-bridge-token': 't0ken-of-sixteen-characters'};
 	const id = {'mcp-session-id': client.id};
 	t.is((await two.post('puppet', {id: 1, method: 'pid'}, {...token, ...id})).status, 404);
 	t.is((await two.post('puppet', {id: 1, method: 'pid'}, id)).status, 401);

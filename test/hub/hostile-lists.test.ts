@@ -1,0 +1,214 @@
+import test from 'ava';
+import {Envelope} from '../../lib/envelope.js';
+import type {Member} from '../../lib/hub/member.js';
+import {MemberLink} from '../../lib/hub/member-link.js';
+import {MAX_LIST_BYTES, MAX_LIST_ITEMS, readList} from '../../lib/hub/member-tools.js';
+import type {Members} from '../../lib/hub/members.js';
+import {MergedLists} from '../../lib/hub/merged-lists.js';
+import {SharedReads} from '../../lib/hub/shared-reads.js';
+import {until} from '../faults/support.js';
+import {memoryLog} from '../run/support.js';
+import {inlineServer} from './inline-server.js';
+import {errorIn, shop, startHub, textIn} from './support.js';
+
+type Reply = (method: string, cursor: unknown) => string;
+
+/** A connection to a server that replies to each request with a result, given as JSON. */
+function linkTo(reply: Reply): MemberLink {
+	const link = new MemberLink({server: 'big', onMessage: () => {}});
+	link.incoming.subscribe(({head: {id}, body}) => {
+		const {cursor} = body.params as {readonly cursor?: unknown};
+		const result = reply(String(body.method), cursor);
+		queueMicrotask(() =>
+			link.outgoing.next(Envelope.fromText(`{"jsonrpc":"2.0","id":${id},"result":${result}}`)),
+		);
+	});
+	return link;
+}
+
+const tools = {server: 'big', method: 'tools/list', member: 'tools', key: 'name'};
+const readTools = (reply: Reply) => readList(linkTo(reply), tools);
+const items = (count: number): string =>
+	Array.from({length: count}, (_, at) => `{"name":"t${at}"}`).join(',');
+
+test('a list of one page that is longer than the limit is rejected [SEC-D11]', async t => {
+	const page = `{"tools":[{"name":"a","description":"${'x'.repeat(MAX_LIST_BYTES)}"}]}`;
+	await t.throwsAsync(
+		readTools(() => page),
+		{message: 'has too long a response to tools/list: the limit is 4194304 bytes'},
+	);
+});
+
+test('the limit of a list applies to all its pages together [SEC-D11]', async t => {
+	const description = 'x'.repeat(MAX_LIST_BYTES / 4);
+	let pages = 0;
+	const reply = (): string =>
+		`{"tools":[{"name":"a","description":"${description}"}],"nextCursor":"${++pages}"}`;
+	await t.throwsAsync(readTools(reply), {message: /the limit is 4194304 bytes$/});
+	t.is(pages, 4);
+});
+
+test('a list of more items than the limit is rejected, in one page or in two [SEC-D11]', async t => {
+	const error = {message: 'has too long a response to tools/list: the limit is 10000 items'};
+	t.is((await readTools(() => `{"tools":[${items(MAX_LIST_ITEMS)}]}`)).length, MAX_LIST_ITEMS);
+	await t.throwsAsync(
+		readTools(() => `{"tools":[${items(MAX_LIST_ITEMS + 1)}]}`),
+		error,
+	);
+	await t.throwsAsync(
+		readTools((_, cursor) => `{"tools":[${items(6000)}]${cursor === 1 ? '' : ',"nextCursor":1'}}`),
+		error,
+	);
+});
+
+test('items of a list keep the text of their numbers, whether parsing would change them or not', async t => {
+	const [first] = await readTools(() => '{"tools":[{"name":"a","n":12345678901234567890,"m":1.50}]}');
+	t.is(first?.rest, '{"n":12345678901234567890,"m":1.50}');
+	t.deepEqual(first?.body, {name: 'a', n: 12_345_678_901_234_567_000, m: 1.5});
+	const [second] = await readTools(() => '{"tools":[{"name":"a","execution":{},"m":1.5}]}');
+	t.is(second?.rest, '{"m":1.5}');
+	t.deepEqual(second?.body, {name: 'a', m: 1.5});
+});
+
+test('a server whose list is too long is unavailable, with its name, the method and the limit [SEC-D11]', async t => {
+	const servers = {wix: shop('wix', '--tools=10001'), notion: shop('notion')};
+	const hub = await startHub(t, {expose: 'tools', servers});
+	t.is((await hub.toolNames()).length, 12);
+	t.regex(
+		errorIn(await hub.call('wix__search')).message,
+		/'wix' unavailable: has too long a response to tools\/list: the limit is 10000 items/,
+	);
+});
+
+test('a server that always notifies changes of its list is read once a second, and its changes are seen [SEC-D11]', async t => {
+	// The pause is measured from before the response to the next request, so a busy machine can only make it longer.
+	const server = inlineServer(`
+		let sentAt;
+		const pauses = [];
+		const list = methods['tools/list'];
+		methods['tools/list'] = (_, id) => {
+			if (sentAt !== undefined) pauses.push(performance.now() - sentAt);
+			if (pauses.length === 3) process.stderr.write('shortest pause: ' + Math.min(...pauses.slice(1)) + ' ms\\n');
+			const {tools} = list();
+			sentAt = performance.now();
+			send({id, result: {tools: [...tools, {name: 'more-' + pauses.length, inputSchema: schema}]}});
+			for (let at = 0; at < 100; at++) send({method: 'notifications/tools/list_changed'});
+		};`);
+	const hub = await startHub(t, {expose: 'tools', servers: {server}});
+	t.true((await hub.toolNames()).includes('server__act'));
+	await until(async () => (await hub.toolNames()).some(name => Number(/__more-(\d+)/.exec(name)?.[1]) >= 2));
+	await until(() => /shortest pause: \d/.test(hub.running.stderr));
+	const shortest = /shortest pause: ([\d.]+)/.exec(hub.running.stderr)?.[1];
+	t.true(Number(shortest) > 950, shortest);
+});
+
+/** The lists of two servers, each of which counts its requests. */
+function mergedOf(replies: {readonly [server: string]: Reply}) {
+	const asked: string[] = [];
+	const members = Object.entries(replies).map(([name, reply]) => {
+		const link = linkTo((method, cursor) => {
+			asked.push(`${name} ${method}`);
+			return reply(method, cursor);
+		});
+		return {name, link, state: 'connected', offers: () => true};
+	});
+	const all = {connected: members, get: (name: string) => members.find(one => one.name === name)};
+	return {asked, lists: new MergedLists(all as unknown as Members, memoryLog())};
+}
+
+const {signal} = new AbortController();
+const nothing = '{"resources":[],"resourceTemplates":[],"prompts":[]}';
+
+test('requests for unknown resources share one read of the lists, and so do those soon after it [SEC-D11]', async t => {
+	const {asked, lists} = mergedOf({one: () => nothing, two: () => nothing});
+	const find = (at: number): Promise<Member> => lists.owner(`no://${at}`, new AbortController().signal);
+	const found = await Promise.allSettled(Array.from({length: 50}, (_, at) => find(at)));
+	t.true(found.every(({status}) => status === 'rejected'));
+	await t.throwsAsync(find(50), {message: 'Resource not found: no://50'});
+	t.is(asked.length, 4);
+});
+
+test('requests for unknown prompts share one read of the lists [SEC-D11]', async t => {
+	const {asked, lists} = mergedOf({one: () => nothing, two: () => nothing});
+	for (let at = 0; at < 20; at++) await t.throwsAsync(lists.prompt(`p${at}`, signal));
+	t.is(asked.length, 2);
+});
+
+test('a resource that was not found is found once a list changes', async t => {
+	let resources = '';
+	const {lists} = mergedOf({one: () => nothing, two: () => `{"resources":[${resources}]}`});
+	await t.throwsAsync(lists.owner('new://thing', signal));
+	resources = '{"uri":"new://thing"}';
+	lists.changed();
+	let owner: Member | undefined;
+	void lists.owner('new://thing', signal).then(member => {
+		owner = member;
+	});
+	// The timer of the read does not keep the process alive, but this does.
+	await until(() => owner !== undefined);
+	t.is(owner?.name, 'two');
+});
+
+test('many templates of one server do not disable those of another [SEC-D11]', async t => {
+	const many = Array.from({length: 300}, (_, at) => `{"uriTemplate":"one://${at}/{id}"}`);
+	const {lists} = mergedOf({
+		one: () => `{"resourceTemplates":[${many}]}`,
+		two: () => '{"resourceTemplates":[{"uriTemplate":"two://{id}"}]}',
+	});
+	t.is((await lists.owner('two://7', signal)).name, 'two');
+	t.is((await lists.owner('one://199/7', signal)).name, 'one');
+	await t.throwsAsync(lists.owner('one://200/7', signal), {message: /not found/});
+});
+
+test('a request that is cancelled does not end the read that others wait for [SEC-D11]', async t => {
+	let finish = (): void => {};
+	let count = 0;
+	const reads = new SharedReads(() => {
+		count++;
+		return new Promise(resolve => {
+			finish = resolve;
+		});
+	});
+	const cancelled = new AbortController();
+	const [one, other] = [reads.recent(cancelled.signal), reads.recent(signal)];
+	cancelled.abort(new Error('cancelled'));
+	await t.throwsAsync(one, {message: 'cancelled'});
+	await until(() => count === 1);
+	finish();
+	await other;
+	t.is(count, 1);
+});
+
+test('a change during a read is followed by another read, for requests that come after the change', async t => {
+	const ends: Array<() => void> = [];
+	const reads = new SharedReads(
+		() =>
+			new Promise(resolve => {
+				ends.push(resolve);
+			}),
+	);
+	const before = reads.recent(signal);
+	await until(() => ends.length === 1);
+	reads.expire();
+	const after = reads.recent(signal);
+	ends[0]?.();
+	await before;
+	await until(() => ends.length === 2);
+	ends[1]?.();
+	await after;
+	t.is(ends.length, 2);
+});
+
+test('a resource is found as soon as its server notifies a change of its list', async t => {
+	const server = inlineServer(`
+		methods['resources/read'] = ({uri}) => ({contents: [{uri, text: 'found'}]});
+		methods['tools/call'] = () => {
+			methods['resources/list'] = () => ({resources: [{uri: 'new://thing', name: 'thing'}]});
+			send({method: 'notifications/resources/list_changed'});
+			return {content: [{type: 'text', text: 'added'}]};
+		};`);
+	const hub = await startHub(t, {expose: 'tools', servers: {wix: shop('wix'), server}});
+	t.is(errorIn(await hub.ask('resources/read', {uri: 'new://thing'})).code, -32002);
+	t.is(textIn(await hub.call('server__act')), 'added');
+	t.like(await hub.ask('resources/read', {uri: 'new://thing'}), {result: {contents: [{text: 'found'}]}});
+});
