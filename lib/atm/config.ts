@@ -1,10 +1,11 @@
 import {resolve} from 'node:path';
 import {type ConfigFile, foundFile, globalFile, namedFile, repositoryFile} from './files.js';
 import {environmentLayer, flagLayer} from './given.js';
-import type {Given, Layer} from './layer.js';
+import type {Layer} from './layer.js';
+import {Merged, placeOf, withDefaultRole, withKeptRole, withNamedRole} from './merged.js';
 import {baseFolder, claudeFolder} from './paths.js';
 import {coreSettings, pluginSettings, roleSettings} from './settings.js';
-import {isTrustedFolder, withoutUntrusted} from './trust.js';
+import {isTrustedFolder, type Surroundings, withoutSelfTrust, withoutUntrusted} from './trust.js';
 import type {AtmConfig, AtmConfigOptions, AtmFlags, LoadedAtmConfig, Role} from './types.js';
 
 export type {AtmConfig, AtmConfigOptions, AtmFlags, LoadedAtmConfig, Role} from './types.js';
@@ -15,66 +16,50 @@ export type {AtmConfig, AtmConfigOptions, AtmFlags, LoadedAtmConfig, Role} from 
  */
 export async function loadAtmConfig({flags, env, cwd}: AtmConfigOptions): Promise<LoadedAtmConfig> {
 	const base = resolve(cwd, baseFolder(env));
+	const claude = resolve(cwd, claudeFolder(env));
 	const environment = environmentLayer(env, cwd);
 	const path = flags.config ?? env.ATM_CONFIG?.trim();
 	const named = path ? await namedFile(resolve(cwd, path)) : undefined;
 	const own = await globalFile(base);
-	const repository = await repositoryLayer(cwd, flags, [named, own]);
+	const given = flagLayer(flags, cwd);
+	const above = [given, environment.layer, ...(named ? [named.layer] : [])];
+	const below = own ? [own.layer] : [];
+	const repository = await repositoryLayer(cwd, flags, {above, below, claude});
 	const files = [named, repository, own].filter(file => file !== undefined);
-	const layers = [flagLayer(flags, cwd), environment.layer, ...files.map(({layer}) => layer)];
+	const layers = [...above, ...(repository ? [repository.layer] : []), ...below];
 	const warnings = [...environment.warnings, ...files.flatMap(file => file.warnings)];
-	const merged = new Merged(layers);
+	if (flags.isFast && flags.model === undefined) warnings.push(...takeFastModel(given, new Merged(layers)));
+	const merged = new Merged(withDefaultRole(layers));
 	merged.origins.set('base', env.ATM_HOME?.trim() ? '$ATM_HOME' : 'default');
-	const config = configOf(merged, base, resolve(cwd, claudeFolder(env)));
-	const fast = flags.isFast && flags.model === undefined ? fastModel(config, merged.origins, warnings) : {};
-	warnings.push(...doubtful(config, merged.origins));
-	return {
-		config: {...config, ...fast},
-		origins: merged.origins,
-		warnings,
-		files: files.map(file => file.path),
+	const config = {
+		...configOf(merged, layers, base, claude),
+		weakAliases: new Set(repository?.isUntrusted ? new Merged([repository.layer]).names('aliases') : []),
 	};
+	warnings.push(...doubtful(config, merged.origins));
+	return {config, origins: merged.origins, warnings, files: files.map(file => file.path)};
 }
 
 async function repositoryLayer(
 	cwd: string,
 	{isTrusted = false}: AtmFlags,
-	vouching: ReadonlyArray<ConfigFile | undefined>,
-): Promise<ConfigFile | undefined> {
+	others: Omit<Surroundings, 'root'>,
+): Promise<(ConfigFile & {readonly isUntrusted: boolean}) | undefined> {
 	const found = repositoryFile(cwd);
 	const file = found && (await foundFile(found.path));
 	if (!found || !file) return;
-	const lists = vouching.map(each => each?.layer.get('trustedDirectories')?.value ?? []);
-	const trusted = lists.flat() as string[];
-	return withoutUntrusted(file, found.root, isTrusted || (await isTrustedFolder(found.root, trusted)));
+	const {root} = found;
+	const lists = [...others.above, ...others.below].map(layer => layer.get('trustedDirectories')?.value ?? []);
+	const isUntrusted = !(isTrusted || (await isTrustedFolder(root, lists.flat() as string[])));
+	const checked = withoutSelfTrust(file);
+	return {...(isUntrusted ? await withoutUntrusted(checked, {...others, root}) : checked), isUntrusted};
 }
 
-/** Layers as one: of each key what the first of them says. */
-class Merged {
-	readonly #layers: readonly Layer[];
-	readonly origins = new Map<string, string>();
-
-	constructor(layers: readonly Layer[]) {
-		this.#layers = layers;
-	}
-
-	value(name: string, fallback: unknown): unknown {
-		const given = this.#layers.map(layer => layer.get(name)).find(found => found !== undefined);
-		this.origins.set(name, given ? placeOf(given) : 'default');
-		return given ? given.value : fallback;
-	}
-
-	/** All keys of a table whose keys are names. */
-	names(prefix: string): string[] {
-		const all = this.#layers.flatMap(layer => [...layer.keys()]);
-		const found = all.filter(key => key.startsWith(`${prefix}.`)).map(key => key.slice(prefix.length + 1));
-		return [...new Set(found)].sort();
-	}
-}
-
-const placeOf = ({from, key}: Given): string => (from === key ? from : `${from} ${key}`);
-
-function configOf(merged: Merged, base: string, claude: string): AtmConfig {
+function configOf(
+	merged: Merged,
+	layers: readonly Layer[],
+	base: string,
+	claude: string,
+): Omit<AtmConfig, 'weakAliases'> {
 	const values = [...coreSettings, ...pluginSettings].map(({name, fallback}) => [
 		name,
 		merged.value(name, fallback),
@@ -85,12 +70,16 @@ function configOf(merged: Merged, base: string, claude: string): AtmConfig {
 		.names('roles')
 		.filter(name => !name.includes('.'))
 		.map(name => [name, roleOf(merged, name)] as const);
+	const settingsIn = (rank: typeof withNamedRole) =>
+		new Map(roles.map(([name]) => [name, new Merged(rank(layers, name)).settings()] as const));
 	return {
 		...(Object.fromEntries(values) as AtmConfig),
 		...{base, claude},
 		aliases: table('aliases') as Map<string, string>,
 		perThreadAutoMail: table('perThreadAutoMail') as Map<string, boolean>,
 		roles: new Map(roles),
+		namedRoles: settingsIn(withNamedRole),
+		keptRoles: settingsIn(withKeptRole),
 	};
 }
 
@@ -103,17 +92,13 @@ function roleOf(merged: Merged, role: string): Role {
 	return Object.fromEntries(values) as Role;
 }
 
-function fastModel(
-	{fastModel: model}: AtmConfig,
-	origins: Map<string, string>,
-	warnings: string[],
-): Partial<AtmConfig> {
-	if (model === undefined) {
-		warnings.push('--fast: there is no fast_model in the configuration, so it changes nothing.');
-		return {};
-	}
-	origins.set('model', `--fast, ${origins.get('fastModel')}`);
-	return {model};
+/** Replaces `--fast` by the `--model` that it means. Returns warnings. */
+function takeFastModel(flags: Layer, merged: Merged): string[] {
+	const model = merged.given('fastModel');
+	if (!model)
+		return ['--fast has no effect: the configuration has no fast_model. Set fast_model, or use --model.'];
+	flags.set('model', {value: model.value, from: '--fast,', key: placeOf(model)});
+	return [];
 }
 
 /** What is well-formed, but cannot do what it says. */

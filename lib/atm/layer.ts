@@ -1,5 +1,6 @@
 import {dirname} from 'node:path';
 import {nearest} from '../nearest.js';
+import {shortened} from '../printable.js';
 import {flag, identity, type Kind, text} from './kinds.js';
 import {
 	coreSettings,
@@ -24,31 +25,43 @@ type Table = {readonly [key: string]: unknown};
 /** What a file says: all that can be understood of it, and what cannot. */
 export function layerOf(value: unknown, file: string): {layer: Layer; faults: Fault[]} {
 	const layer: Layer = new Map();
-	const faults: Fault[] = [];
-	const reader = new Reader(file, layer, faults);
+	const reader = new Reader(file, layer);
 	const root = reader.table(value, '');
 	for (const table of ['core', 'atm']) reader.settings(root[table], `[${table}]`, coreSettings);
 	reader.named(root.aliases, '[aliases]', 'aliases', text);
 	const plugins = reader.table(root.plugins, '[plugins]');
 	for (const table of pluginTables) reader.plugin(plugins[table], `[plugins.${table}]`);
-	return {layer, faults};
+	return {layer, faults: reader.faults()};
 }
+
+/** Faults that are listed for one file: a hostile file may have any number. */
+const MAX_FAULTS = 50;
 
 /** Reads tables into a layer. What stands there already is stronger. */
 class Reader {
 	readonly #file: string;
 	readonly #layer: Layer;
-	readonly #faults: Fault[];
+	readonly #faults: Fault[] = [];
+	#left = 0;
 
-	constructor(file: string, layer: Layer, faults: Fault[]) {
+	constructor(file: string, layer: Layer) {
 		this.#file = file;
 		this.#layer = layer;
-		this.#faults = faults;
+	}
+
+	faults(): Fault[] {
+		const more = {key: 'more', text: `There are ${this.#left} more mistakes, which are not listed.`};
+		return this.#left === 0 ? this.#faults : [...this.#faults, more];
+	}
+
+	#fault(key: string, text: () => string, isHarmless = false): void {
+		if (this.#faults.length < MAX_FAULTS) this.#faults.push({key, text: text(), isHarmless});
+		else this.#left++;
 	}
 
 	table(value: unknown, key: string): Table {
 		if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Table;
-		if (value !== undefined) this.#faults.push({key, text: 'Expected a table.'});
+		if (value !== undefined) this.#fault(key, () => 'Expected a table.');
 		return {};
 	}
 
@@ -61,7 +74,7 @@ class Reader {
 		for (const [role, settings] of Object.entries(roles)) {
 			const path = `${key.slice(0, -1)}.roles.${role}]`;
 			if (identity.read(role, '') === undefined) {
-				this.#faults.push({key: path, text: `The name of a role has to be ${identity.expected}.`});
+				this.#fault(path, () => `The name of a role has to be ${identity.expected}.`);
 				continue;
 			}
 			this.#layer.set(`roles.${role}`, {value: true, from: this.#file, key: path});
@@ -92,17 +105,16 @@ class Reader {
 	#take(to: string, given: unknown, key: string, kind: Kind): void {
 		const value = kind.read(given, dirname(this.#file));
 		const earlier = this.#layer.get(to);
-		if (value === undefined) this.#faults.push({key, text: `Expected ${kind.expected}.`});
-		else if (earlier) this.#faults.push({key, text: `${earlier.key} is what counts.`, isHarmless: true});
+		if (value === undefined) this.#fault(key, () => `Expected ${kind.expected}.`);
+		else if (earlier) this.#fault(key, () => `${earlier.key} is what counts.`, true);
 		else this.#layer.set(to, {value, from: this.#file, key});
 	}
 
 	#unknown(table: Table, path: string, known: readonly string[]): void {
 		for (const key of Object.keys(table))
 			if (!known.includes(key))
-				this.#faults.push({
-					key: `${path}.${key}`,
-					text: `This key is not known. ${nearest(key.slice(0, 100), known)}`.trim(),
-				});
+				this.#fault(`${path}.${shortened(key)}`, () =>
+					`This key is not known. ${nearest(key, known)}`.trim(),
+				);
 	}
 }

@@ -7,6 +7,9 @@ import type {LoadedAtmConfig} from './types.js';
 /** A value that is in force, under its name in files, with the place that it comes from. */
 export type Shown = {readonly path: readonly string[]; readonly value: unknown; readonly from: string};
 
+/** The column of the places where they come from, at most. */
+const MAX_WIDTH = 60;
+
 /** All values in the order in which people look for them. What is not set has null for a value. */
 export function shownValues({config, origins}: LoadedAtmConfig): Shown[] {
 	const shown = (path: readonly string[], value: unknown, name: string): Shown => ({
@@ -56,7 +59,7 @@ export function showAtmConfig(loaded: LoadedAtmConfig): string {
 		above = path.slice(0, -1);
 		rows.push({text: `${'  '.repeat(path.length - 1)}${scalar(path.at(-1))}: ${scalar(value)}`, from});
 	}
-	const width = Math.min(60, Math.max(...rows.map(({text}) => text.length)));
+	const width = rows.reduce((most, {text}) => Math.min(MAX_WIDTH, Math.max(most, text.length)), 0);
 	const lines = rows.map(({text, from}) => (from ? `${text.padEnd(width)}  # ${printable(from)}` : text));
 	const files = loaded.files.map(file => `#   ${printable(file)}`);
 	const title =

@@ -6,7 +6,10 @@ export type Role = {
 	readonly reasoningEffort: string | undefined;
 };
 
-/** What `bridge serve` and its companions go by: every value resolved, what is undefined is not sent to Codex. */
+/**
+ * The settings of `bridge serve` and its companions, all resolved; undefined values are not sent to Codex. The settings
+ * of `Role` are those of a call that names no role.
+ */
 export type AtmConfig = Role & {
 	/** The folder that `.config/atm` and `.claude` are in. */
 	readonly base: string;
@@ -16,6 +19,8 @@ export type AtmConfig = Role & {
 	/** Who the person or the lead is. It is never the identity of a Codex session. */
 	readonly coreIdentity: string;
 	readonly aliases: ReadonlyMap<string, string>;
+	/** Aliases of an untrusted file: a member of that name goes before them. */
+	readonly weakAliases: ReadonlySet<string>;
 	readonly codexBin: string;
 	/** The identity of sessions whose call names none. */
 	readonly identity: string;
@@ -23,6 +28,10 @@ export type AtmConfig = Role & {
 	/** The role of calls that name none. */
 	readonly role: string | undefined;
 	readonly roles: ReadonlyMap<string, Role>;
+	/** By role, the settings of a call that names it. */
+	readonly namedRoles: ReadonlyMap<string, Role>;
+	/** By role, the settings of a resumed session whose call did not name it. */
+	readonly keptRoles: ReadonlyMap<string, Role>;
 	readonly mailPollIntervalMs: number;
 	/** 0 for no limit. */
 	readonly requestTimeoutSecs: number;

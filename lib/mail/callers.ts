@@ -30,15 +30,6 @@ export const callerAmong =
 		return {identity};
 	};
 
-/** The same for who is bound to one identity for good. */
-export const boundCaller =
-	(identity: string): MailToolsOptions['callerOf'] =>
-	(_tool, args, {threadId}) => {
-		const named = textOf(args, 'identity');
-		if (named !== undefined && named !== identity) throw impersonation(identity, named);
-		return {identity, threadId: typeof threadId === 'string' ? threadId : undefined};
-	};
-
 /** The session that calls, or is called for. A thread that is none of ours is a client's own. */
 function sessionOf(sessions: Sessions, args: JsonObject, {threadId}: JsonObject): Session | undefined {
 	const ref = textOf(args, 'codex_id') ?? textOf(args, 'threadId');
@@ -51,15 +42,17 @@ function sessionOf(sessions: Sessions, args: JsonObject, {threadId}: JsonObject)
 }
 
 function asSession({identity, codexId, threadId}: Session, named: string | undefined): Caller {
-	if (named !== undefined && named !== identity) throw impersonation(identity, named);
-	return {identity, codexId, threadId: threadId ?? undefined};
+	const caller = {identity, codexId, threadId: threadId ?? undefined};
+	if (named !== undefined && named !== identity) throw impersonation(identity, named).by(caller);
+	return caller;
 }
 
-const impersonation = (identity: string, named: string): Refusal =>
+/** The error for a call that claims another identity. */
+export const impersonation = (identity: string, named: string): Refusal =>
 	new Refusal(
 		'identity_conflict',
 		`This session is ${identity}, and nobody can send or read mail as somebody else (${quoted(named)}). Leave identity out.`,
-		{identity},
+		{identity, claimed_identity: shortened(named)},
 	);
 
 const identityRequired = (tool: string, sessions: Sessions): Refusal =>

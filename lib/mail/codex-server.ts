@@ -1,6 +1,7 @@
 import process from 'node:process';
 import type {AtmConfig} from '../atm/types.js';
 import {isObject, type JsonObject} from '../protocol/json.js';
+import {TOKEN_VARIABLE, tokenOf} from '../sessions/session-token.js';
 import {findTeam} from './roster.js';
 
 /** What the server is called in Codex: its tools are `mcp__atm__atm_send` and so on. */
@@ -18,8 +19,11 @@ export type MailServerOptions = {
 	readonly env: NodeJS.ProcessEnv;
 };
 
+/** The session that a server of mail tools is for. */
+export type MailOwner = {readonly identity: string; readonly codexId: string};
+
 /** The entry of the server in Codex's configuration. */
-export function mailServer(options: MailServerOptions, identity: string): JsonObject {
+export function mailServer(options: MailServerOptions, {identity, codexId}: MailOwner): JsonObject {
 	const {script, team, configFile, inboxFormat, env} = options;
 	const file = configFile ?? env.ATM_CONFIG?.trim();
 	// Codex hands nothing else of its environment to a server.
@@ -33,6 +37,8 @@ export function mailServer(options: MailServerOptions, identity: string): JsonOb
 		env: {
 			...Object.fromEntries(passed.map(name => [name, env[name]])),
 			ATM_AGENT_MCP_INBOX_FORMAT: inboxFormat,
+			// Only this server gets it: Codex does not pass it on to the commands that it runs.
+			[TOKEN_VARIABLE]: tokenOf(codexId),
 		},
 		// Else the first turn may run without it, and no tool that writes may be called where nobody can be asked.
 		...{required: true, startup_timeout_sec: START_SECS, default_tools_approval_mode: 'approve'},
@@ -41,10 +47,10 @@ export function mailServer(options: MailServerOptions, identity: string): JsonOb
 
 /** The same, but only where there is a team to send mail to, and it is wanted. */
 export const mailServerFor =
-	({claude, team, atmTools}: AtmConfig, make: (identity: string) => JsonObject) =>
-	async (identity: string): Promise<JsonObject | undefined> => {
+	({claude, team, atmTools}: AtmConfig, make: (owner: MailOwner) => JsonObject) =>
+	async (owner: MailOwner): Promise<JsonObject | undefined> => {
 		const found = atmTools ? await findTeam(claude, team).catch(() => undefined) : undefined;
-		return found && make(identity);
+		return found && make(owner);
 	};
 
 /** A configuration of Codex's with the server in it, unless it has one of that name. */

@@ -46,8 +46,10 @@ export class Ledger {
 	async unread(): Promise<Message[]> {
 		const all = await this.#options.inbox.unread();
 		const late = all.filter(({id}) => this.#given.has(id)).map(({id}) => id);
-		if (late.length > 0) await this.#mark(late);
-		return all.filter(({id}) => !late.includes(id));
+		if (late.length === 0) return all;
+		const isLate = new Set(late);
+		await this.#mark(late);
+		return all.filter(({id}) => !isLate.has(id));
 	}
 
 	/** Codex has these: they are read, but not for good before the turn is over. */

@@ -22,12 +22,12 @@ export type Looked = InboxContent & {readonly problem: string | undefined};
 /** The inboxes of a team: those of its members, and those that are left of others. */
 export async function inboxesOf(claude: string, team: string): Promise<InboxView[]> {
 	const found = await findTeam(claude, team).catch(() => undefined);
-	const members = found?.members.map(({name}) => name) ?? [];
+	const members = new Set(found?.members.map(({name}) => name));
 	const files = await readdir(inboxFolder(claude, team)).catch(() => []);
 	const owners = files.filter(name => name.endsWith('.json')).map(name => name.slice(0, -'.json'.length));
 	const agents = [...new Set([...members, ...owners.filter(isName).sort()])];
 	return agents.map(agent => ({
-		...{team, agent, isMember: members.includes(agent)},
+		...{team, agent, isMember: members.has(agent)},
 		inbox: new Inbox(claude, {agent, team}),
 	}));
 }

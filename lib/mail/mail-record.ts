@@ -34,7 +34,7 @@ export class MailRecordFile {
 
 	/** What is in it. A file that is none says nothing. */
 	async read(): Promise<MailRecord> {
-		const text = await readPlainText(this.path, MAX_BYTES).catch(() => undefined);
+		const text = await readPlainText(this.path, MAX_BYTES, {isOwn: true}).catch(() => undefined);
 		if (text === undefined) return nothing;
 		this.#hasContent = true;
 		try {

@@ -1,5 +1,6 @@
-import {type Address, checkName, parseAddress} from '../atm/names.js';
+import {checkName, parseAddress} from '../atm/names.js';
 import type {AtmConfig} from '../atm/types.js';
+import {isMember} from '../atm/untrusted.js';
 import {BridgeError} from '../errors.js';
 import {nearest} from '../nearest.js';
 import {printable, shortened} from '../printable.js';
@@ -16,6 +17,8 @@ export type MailOptions = {
 	readonly format: InboxFormat;
 	/** Other names of agents. */
 	readonly aliases?: ReadonlyMap<string, string>;
+	/** The aliases that are ignored if a member has the same name. */
+	readonly weakAliases?: ReadonlySet<string>;
 	readonly now?: () => Date;
 };
 
@@ -35,8 +38,8 @@ const AT_ONCE = 8;
 const MAX_NAMED = 50;
 
 /** The mail of the team that is configured. */
-export const mailOf = ({claude, team, inboxFormat, aliases}: AtmConfig): Mail =>
-	new Mail({claude, team, format: inboxFormat, aliases});
+export const mailOf = ({claude, team, inboxFormat, aliases, weakAliases}: AtmConfig): Mail =>
+	new Mail({claude, team, format: inboxFormat, aliases, weakAliases});
 
 /** The mail of a team: its inboxes, and letters into them. */
 export class Mail {
@@ -58,10 +61,11 @@ export class Mail {
 	/** Sends a letter to `agent` or `agent@team`, who has to be on that team. */
 	async send(from: string, to: string, letter: Letter): Promise<Sent> {
 		const checked = checkedLetter(letter);
-		const address = this.#resolved(parseAddress(to, this.team));
+		const address = parseAddress(to, this.team);
 		const team = await readTeam(this.#options.claude, address.team);
-		const member = team.members.find(({name}) => name === address.agent);
-		if (!member) throw unknownMember(address, team);
+		const agent = this.#resolved(address.agent, team);
+		const member = team.members.find(({name}) => name === agent);
+		if (!member) throw unknownMember(agent, team);
 		return this.#put(from, team, member, checked);
 	}
 
@@ -98,16 +102,17 @@ export class Mail {
 		return {to: `${member.name}@${team.name}`, id};
 	}
 
-	#resolved({agent, team}: Address): Address {
-		const other = this.#options.aliases?.get(agent);
-		return {agent: other === undefined ? agent : checkName(other, 'agent'), team};
+	#resolved(agent: string, {members}: Team): string {
+		const {aliases, weakAliases} = this.#options;
+		const other = weakAliases?.has(agent) && isMember(agent, members) ? undefined : aliases?.get(agent);
+		return other === undefined ? agent : checkName(other, 'agent');
 	}
 }
 
 const reasonOf = (error: unknown): string =>
 	error instanceof BridgeError ? error.sentence : error instanceof Error ? error.message : String(error);
 
-function unknownMember({agent}: Address, {name, members}: Team): BridgeError {
+function unknownMember(agent: string, {name, members}: Team): BridgeError {
 	const names = members.map(member => member.name);
 	const more = names.length > MAX_NAMED ? `, and ${names.length - MAX_NAMED} more` : '';
 	const there =

@@ -11,6 +11,10 @@ const MAX_PROTOCOL = 64 * 1024;
 export class Reader {
 	/** What has an id already: from whom and what. */
 	readonly #seen = new Map<string, string>();
+	/** The first number to try for an id that is wanted again. Numbers from 1 to before it are in use. */
+	readonly #next = new Map<string, number>();
+	/** The ids with a number below that, by the id that is wanted and the message. */
+	readonly #passed = new Map<string, string>();
 
 	/** The message; undefined for what is none. */
 	read(record: unknown): Message | undefined {
@@ -35,11 +39,23 @@ export class Reader {
 		const own = ownId(record);
 		const print = fingerprint(from, time, text);
 		const wanted = own ?? `sha-${print.slice(0, 20)}`;
-		let id = wanted;
-		for (let count = 2; this.#seen.has(id) && (own === undefined || this.#seen.get(id) !== print); count++)
-			id = `${wanted}~${count}`;
-		this.#seen.set(id, print);
-		return id;
+		const same = own === undefined ? undefined : this.#passed.get(`${wanted}\0${print}`);
+		return same ?? this.#numbered(wanted, print, own !== undefined);
+	}
+
+	/** The first id that is free or, if `isShared`, belongs to the same message. No number is tried twice for the same id. */
+	#numbered(wanted: string, print: string, isShared: boolean): string {
+		for (let count = this.#next.get(wanted) ?? 1; ; count++) {
+			const id = count === 1 ? wanted : `${wanted}~${count}`;
+			const taken = this.#seen.get(id);
+			if (taken === undefined || (isShared && taken === print)) {
+				this.#seen.set(id, print);
+				if (count > 1) this.#next.set(wanted, count);
+				return id;
+			}
+			const key = `${wanted}\0${taken}`;
+			if (!this.#passed.has(key)) this.#passed.set(key, id);
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ import {Counter, Gauge, Registry} from 'prom-client';
 import {Guard} from '../http/guard.js';
 import {refuse} from '../http/refuse.js';
 import {addressOf, listen} from '../http/server.js';
+import {type Log, logBug} from '../log.js';
 import type {Figures} from './figures.js';
 
 /** What is told of mail. */
@@ -16,11 +17,12 @@ const helps: {readonly [name in keyof Figures]: string} = {
 };
 
 /** The figures of mail for Prometheus, at `/metrics` of this port on the loopback interface. Returns the address. */
-export async function serveMailMetrics(reading: MailReading, port: number): Promise<string> {
+export async function serveMailMetrics(reading: MailReading, port: number, log: Log): Promise<string> {
 	const registry = registryOf(reading);
 	const guard = new Guard({hosts: [], origins: [], tokens: []});
 	const server = await listen({
 		...{host: '127.0.0.1', port},
+		onBug: error => logBug(log, error),
 		async handle(req, res) {
 			const refusal = guard.refusal(req);
 			if (refusal) return refuse(res, refusal);

@@ -4,6 +4,7 @@ import {BridgeError} from '../errors.js';
 import type {Log} from '../log.js';
 import type {JsonObject} from '../protocol/json.js';
 import {Refusal} from '../sessions/refusal.js';
+import {tokenHash, tokenOf} from '../sessions/session-token.js';
 import {sweepLeftovers} from '../store/atomic-file.js';
 import {livenessOf, ownMark} from '../store/owner.js';
 import {Inbox} from './inbox.js';
@@ -13,7 +14,12 @@ import {type RosterEntry, withMembers} from './roster-text.js';
 import type {Member} from './types.js';
 
 /** Somebody who joins a team. */
-export type Joining = {readonly identity: string; readonly cwd: string; readonly model: string | undefined};
+export type Joining = {
+	readonly identity: string;
+	readonly codexId: string;
+	readonly cwd: string;
+	readonly model: string | undefined;
+};
 
 export type RegistrationOptions = {
 	/** Claude Code's folder. */
@@ -69,7 +75,10 @@ export class Registration {
 		await this.#orTell(async () => {
 			const team = await findTeam(this.#claude, this.#team);
 			if (team) {
-				const isThere = team.members.some(({name, mark}) => name === identity && mark === ownMark());
+				const hash = tokenHash(tokenOf(joining.codexId));
+				const isThere = team.members.some(
+					({name, mark, token}) => name === identity && mark === ownMark() && token === hash,
+				);
 				if (!isThere) await this.#edit((entries, members) => this.#joined(entries, joining, members));
 				await inbox.create();
 			}
@@ -102,7 +111,7 @@ export class Registration {
 
 	#joined(
 		entries: readonly RosterEntry[],
-		{identity, cwd, model = 'codex'}: Joining,
+		{identity, codexId, cwd, model = 'codex'}: Joining,
 		members: readonly Member[],
 	): ReadonlyArray<RosterEntry | JsonObject> {
 		const other = members.find(({name}) => name.toLowerCase() === identity.toLowerCase());
@@ -112,6 +121,7 @@ export class Registration {
 			...{agentId: `${identity}@${this.#team}`, name: identity, agentType: 'codex', model, joinedAt: now},
 			...{tmuxPaneId: '', cwd, subscriptions: [], isActive: false, lastActive: now},
 			...{externalBackendType: 'codex', processId: process.pid, bridgeProcess: ownMark()},
+			bridgeToken: tokenHash(tokenOf(codexId)),
 		};
 		if (!other) return [...entries, record];
 		// Who was put there by hand stays as it is.
@@ -128,8 +138,9 @@ export class Registration {
 			members: readonly Member[],
 		) => ReadonlyArray<RosterEntry | JsonObject>,
 	): Promise<void> {
-		await rosterFile(this.#claude, this.#team).edit(
-			bytes => bytes && withMembers(bytes, entries => change(entries, membersOf(rosterOf(bytes)))),
+		const file = rosterFile(this.#claude, this.#team);
+		await file.edit(
+			bytes => bytes && withMembers(bytes, file.path, entries => change(entries, membersOf(rosterOf(bytes)))),
 		);
 	}
 }

@@ -55,14 +55,18 @@ export function rosterOf(bytes: Buffer): JsonObject {
 export const membersOf = ({members, leadAgentId}: JsonObject): Member[] =>
 	listOf(members)
 		.filter(isObject)
-		.filter((member): member is JsonObject & {name: string} => isName(String(member.name ?? '')))
-		.map(({name, agentId, backendType, isActive, bridgeProcess}) => {
+		.filter(
+			(member): member is JsonObject & {name: string} =>
+				typeof member.name === 'string' && isName(member.name),
+		)
+		.map(({name, agentId, backendType, isActive, bridgeProcess, bridgeToken}) => {
 			const isLead = agentId !== undefined && agentId === leadAgentId;
 			return {
 				...{name, agentId: textOf(agentId), isLead},
 				isClaude: isLead || backendType === 'tmux' || backendType === 'in-process',
 				isActive: isActive === true,
 				mark: textOf(bridgeProcess),
+				token: textOf(bridgeToken),
 			};
 		});
 

@@ -37,13 +37,15 @@ export function mailTools({mail, journal, callerOf}: MailToolsOptions): Readonly
 	const entries = tools.map(([name, tool]): [string, OwnTool] => [
 		name,
 		async (args, context) => {
+			let caller: Caller | undefined;
 			try {
-				const caller = await callerOf(name, args, context.meta);
+				caller = await callerOf(name, args, context.meta);
 				const result = await tool(caller, args, context);
 				journal.mailed(name, caller, args, result);
 				return result;
 			} catch (error) {
-				throw asMailRefusal(error);
+				const refusal = asMailRefusal(error);
+				throw caller && refusal instanceof Refusal ? refusal.by(caller) : refusal;
 			}
 		},
 	]);

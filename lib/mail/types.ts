@@ -39,6 +39,8 @@ export type Member = {
 	readonly isActive: boolean;
 	/** Who put it there, if it was a bridge: see lib/store/owner.ts. */
 	readonly mark: string | undefined;
+	/** The hash of the session's token. */
+	readonly token: string | undefined;
 };
 
 /** A team as its roster has it. */

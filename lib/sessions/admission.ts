@@ -71,7 +71,8 @@ export class Admissions {
 			return admission;
 		}
 		const {tag = null, role = config.role ?? null, autoMail} = call;
-		const session = this.#sessions.begin({identity, cwd: '', tag, role, autoMail});
+		const isNamed = call.role !== undefined;
+		const session = this.#sessions.begin({identity, cwd: '', tag, role, role_named: isNamed, autoMail});
 		const ready = async (): Promise<Admitted> => {
 			const {arguments: args, prompt} = await this.#preparation.start(session, call);
 			await this.#sessions.confirm(session);

@@ -1,10 +1,7 @@
-import {redactMessage, redactText} from '../store/redact.js';
-import {firstCodePoints} from './code-points.js';
+import {redactMessage, redactStart} from '../store/redact.js';
 import type {AuditEntry} from './types.js';
 
 const MAX_SUMMARY = 200;
-/** What comes later in a text cannot get into its summary, however much before it is taken out. */
-const MAX_LOOKED_AT = 8000;
 
 /** One line of the audit file: what is not given is not in it, texts are short, and secrets are taken out. */
 export function auditLine(entry: AuditEntry, at: Date): string {
@@ -14,11 +11,14 @@ export function auditLine(entry: AuditEntry, at: Date): string {
 		timestamp: at.toISOString(),
 		event_type: event,
 		correlation_id: correlationId,
-		codex_id: codexId,
-		thread_id: threadId,
-		...{identity, team, recipient, outcome},
-		prompt_summary: prompt === undefined ? undefined : summaryOf(prompt),
-		message_summary: message === undefined ? undefined : summaryOf(message),
+		codex_id: optional(codexId),
+		thread_id: optional(threadId),
+		identity: optional(identity),
+		team,
+		recipient: optional(recipient),
+		outcome,
+		prompt_summary: optional(prompt),
+		message_summary: optional(message),
 		...(entry.details ? {details: detailsOf(entry.details)} : {}),
 	};
 	return `${redactMessage(Buffer.from(JSON.stringify(line))).toString()}\n`;
@@ -32,6 +32,8 @@ const detailsOf = (details: NonNullable<AuditEntry['details']>): object =>
 		]),
 	);
 
-/** Secrets are taken out first: half of one would not be known for what it is. */
-const summaryOf = (text: string): string =>
-	firstCodePoints(redactText(text.slice(0, MAX_LOOKED_AT)), MAX_SUMMARY);
+/** The first characters, redacted: callers may send any text for any field. */
+const summaryOf = (text: string): string => redactStart(text, MAX_SUMMARY);
+
+const optional = (text: string | undefined): string | undefined =>
+	text === undefined ? undefined : summaryOf(text);

@@ -1,4 +1,5 @@
 import {isObject, type JsonObject, without} from '../protocol/json.js';
+import {redactText} from '../store/redact.js';
 import {Refusal} from './refusal.js';
 
 /** What a call of `codex` or `codex-reply` asks for. */
@@ -96,7 +97,8 @@ function labels(args: JsonObject): Labels {
 	if (autoMail !== undefined && typeof autoMail !== 'boolean') throw invalid('auto_mail is true or false.');
 	const tag = text(args, 'tag');
 	if (tag !== undefined && tag.length > MAX_TAG) throw invalid(`A tag has at most ${MAX_TAG} characters.`);
-	return {identity: text(args, 'identity'), tag, autoMail};
+	// The registry keeps it.
+	return {identity: text(args, 'identity'), tag: tag === undefined ? tag : redactText(tag), autoMail};
 }
 
 /** An argument that is a text, and not an empty one unless it may be. */

@@ -3,6 +3,7 @@ import {withMailServer} from '../mail/codex-server.js';
 import {type JsonObject, objectOf} from '../protocol/json.js';
 import {joined} from './context.js';
 import {Refusal} from './refusal.js';
+import type {SessionEntry} from './types.js';
 
 /** What the call that starts a session is made of. */
 export type Ingredients = {
@@ -53,18 +54,17 @@ function configOf({forwarded, settings, mailServer}: Ingredients): unknown {
 const present = (object: JsonObject): JsonObject =>
 	Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
 
-/** What holds for a session with this role: the role's own before what holds for all. */
-export function settingsOf(config: AtmConfig, role: string | undefined): Role {
-	const {model, sandbox, approvalPolicy, reasoningEffort} = config;
-	if (role === undefined) return {model, sandbox, approvalPolicy, reasoningEffort};
-	const preset = config.roles.get(role);
-	if (!preset) throw unknownRole(role, config);
-	return {
-		model: preset.model ?? model,
-		sandbox: preset.sandbox ?? sandbox,
-		approvalPolicy: preset.approvalPolicy ?? approvalPolicy,
-		reasoningEffort: preset.reasoningEffort ?? reasoningEffort,
-	};
+/** The settings of a session. A role that the call named overrides flags; any other role has the rank of its source. */
+export function settingsOf(
+	config: AtmConfig,
+	{role, role_named: isNamed = false}: Pick<SessionEntry, 'role' | 'role_named'>,
+): Role {
+	if (role !== null && !config.roles.has(role)) throw unknownRole(role, config);
+	const isDefault = !isNamed && role === (config.role ?? null);
+	const preset = isNamed ? config.namedRoles : config.keptRoles;
+	const {model, sandbox, approvalPolicy, reasoningEffort} =
+		(isDefault ? undefined : preset.get(role ?? '')) ?? config;
+	return {model, sandbox, approvalPolicy, reasoningEffort};
 }
 
 function unknownRole(role: string, {roles}: AtmConfig): Refusal {

@@ -46,22 +46,29 @@ function gitFolder(cwd: string): {readonly root: string; readonly folder: string
 /** The branch, or `HEAD` where none is checked out, as git itself says. */
 function branchOf(head: string): string | null {
 	const [, branch] = /^ref: refs\/heads\/(.+)$/m.exec(head) ?? [];
-	if (branch !== undefined) return branch.trim();
+	if (branch !== undefined) return isPlainName(branch.trim()) ? branch.trim() : null;
 	return /^[0-9a-f]{40,64}\s*$/.test(head) ? 'HEAD' : null;
 }
 
 /** The last part of the URL of `origin`. */
 function originName(config: string): string | undefined {
-	const [, section] = /^\s*\[remote "origin"\][^\S\n]*\n((?:(?!\s*\[).*\n?)*)/m.exec(config) ?? [];
-	const [, url] = /^\s*url\s*=\s*(.+)$/m.exec(section ?? '') ?? [];
-	const last = url
-		?.trim()
-		.replace(/\/+$/, '')
-		.replace(/\.git$/, '')
-		.split(/[/:]/)
-		.at(-1);
-	return last === '' ? undefined : last;
+	const lines = config.split('\n').map(line => line.trim());
+	const start = lines.indexOf('[remote "origin"]') + 1;
+	if (start === 0) return;
+	const next = lines.findIndex((line, at) => at >= start && line.startsWith('['));
+	const section = lines.slice(start, next === -1 ? undefined : next);
+	const url = section.map(line => /^url\s*=(.+)$/.exec(line)?.[1]).find(found => found !== undefined);
+	const parts = url?.trim().split(/[/:]/);
+	const last = parts?.findLast(part => part !== '')?.replace(/\.git$/, '');
+	return last !== undefined && isPlainName(last) ? last : undefined;
 }
+
+/** The length that file systems allow a name of git's. */
+const MAX_NAME = 255;
+
+/** Whether a name is one that git accepts. A repository may have been made by hand, and a prompt gets its names. */
+const isPlainName = (name: string): boolean =>
+	name !== '' && name.length <= MAX_NAME && !/[\s\p{Cc}~^:?*[\\]/u.test(name);
 
 /** A small file's text; nothing of what is no file, or cannot be read. */
 function textOf(path: string): string | undefined {

@@ -3,7 +3,7 @@ import type {AtmConfig} from '../atm/types.js';
 import type {BridgeError} from '../errors.js';
 import type {Log} from '../log.js';
 import {callerAmong} from '../mail/callers.js';
-import {mailServerFor} from '../mail/codex-server.js';
+import {type MailOwner, mailServerFor} from '../mail/codex-server.js';
 import type {Mail} from '../mail/mail.js';
 import {mailOf} from '../mail/mail.js';
 import {PostOffice} from '../mail/post-office.js';
@@ -33,7 +33,7 @@ export type DeskOptions = {
 	/** The session to go on with: its id, or an empty text for the last one of the identity. */
 	readonly resume: string | undefined;
 	/** The MCP server that a session's mail comes from. */
-	readonly mailServer?: (identity: string) => JsonObject;
+	readonly mailServer?: (owner: MailOwner) => JsonObject;
 };
 
 /** All sessions are to end within this. */

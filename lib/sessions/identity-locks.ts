@@ -4,6 +4,7 @@ import process from 'node:process';
 import {isFresh, refresh} from '../store/folder-lock.js';
 import {livenessOf, ownMark, wasThere} from '../store/owner.js';
 import {readPlainText} from '../store/read-plain.js';
+import {isTokenOf, tokenHash, tokenOf} from './session-token.js';
 import type {Holder, Reservation} from './types.js';
 
 const ENDING = '.lock';
@@ -22,17 +23,48 @@ export async function holderIn(folder: string, identity: string): Promise<Holder
 	return found && (await isHeld(path, found)) ? found.holder : undefined;
 }
 
+/** The same, ignoring case: names that differ only in case are the same identity. */
+export async function holderOfAnyCase(folder: string, identity: string): Promise<Holder | undefined> {
+	for (const each of await lockedIdentities(folder)) {
+		const holder = each.toLowerCase() === identity.toLowerCase() && (await holderIn(folder, each));
+		if (holder) return holder;
+	}
+	return;
+}
+
+/** A live session, and the mark of its process. */
+export type TokenHolder = Holder & {readonly identity: string; readonly mark: string | undefined};
+
+/** The live session that has this token. */
+export async function holderOfToken(folder: string, token: string): Promise<TokenHolder | undefined> {
+	for (const identity of await lockedIdentities(folder)) {
+		const path = lockPath(folder, identity);
+		const found = await readLock(path);
+		if (found && isTokenOf(found.token, token) && (await isHeld(path, found)))
+			return {...found.holder, identity, mark: found.mark};
+	}
+	return;
+}
+
 /** The identities whose locks were left by the dead. */
 export async function staleLocks(folder: string): Promise<string[]> {
-	const identities = (await readdir(folder).catch(() => []))
-		.filter(name => name.endsWith(ENDING) && !name.startsWith('.'))
-		.map(name => name.slice(0, -ENDING.length));
 	const stale: string[] = [];
-	for (const identity of identities) if (!(await holderIn(folder, identity))) stale.push(identity);
+	for (const identity of await lockedIdentities(folder))
+		if (!(await holderIn(folder, identity))) stale.push(identity);
 	return stale;
 }
 
-type Lock = {readonly holder: Holder; readonly mark: string | undefined};
+const lockedIdentities = async (folder: string): Promise<string[]> =>
+	(await readdir(folder).catch(() => []))
+		.filter(name => name.endsWith(ENDING) && !name.startsWith('.'))
+		.map(name => name.slice(0, -ENDING.length));
+
+type Lock = {
+	readonly holder: Holder;
+	readonly mark: string | undefined;
+	/** The hash of the session's token. */
+	readonly token: string | undefined;
+};
 
 async function readLock(path: string): Promise<Lock | undefined> {
 	try {
@@ -41,15 +73,18 @@ async function readLock(path: string): Promise<Lock | undefined> {
 			codex_id,
 			startedAt,
 			process: mark,
+			token,
 		} = JSON.parse((await readPlainText(path, MAX_BYTES)) ?? '');
 		if (typeof pid !== 'number' || typeof codex_id !== 'string') return;
 		const holder = {pid, codexId: codex_id, startedAt: String(startedAt ?? '')};
-		return {holder, mark: typeof mark === 'string' ? mark : undefined};
+		return {holder, mark: textOf(mark), token: textOf(token)};
 	} catch {
 		// Whoever wrote it died at that, or it is none.
 		return;
 	}
 }
+
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
 async function isHeld(path: string, {holder, mark}: Lock): Promise<boolean> {
 	if (mark === undefined) return wasThere(holder.pid, new Date(holder.startedAt));
@@ -84,7 +119,8 @@ export class IdentityLocks {
 		const path = lockPath(this.#folder, identity);
 		await unlink(path).catch(() => {});
 		const startedAt = at.toISOString();
-		const lock = {pid: process.pid, codex_id: codexId, startedAt, process: ownMark()};
+		const token = tokenHash(tokenOf(codexId));
+		const lock = {pid: process.pid, codex_id: codexId, startedAt, process: ownMark(), token};
 		await writeFile(path, `${JSON.stringify(lock)}\n`, {flag: 'wx', mode: 0o600});
 		this.#held.set(identity, {codexId, pid: process.pid, startedAt});
 		return HELD;

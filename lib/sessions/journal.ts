@@ -39,14 +39,19 @@ export class Journal {
 	}
 
 	/** A call was refused before it had anything to do with Codex. */
-	refused(params: JsonObject, {code, kind, message}: Refusal): void {
+	refused(params: JsonObject, {code, kind, message, actor, facts}: Refusal): void {
 		const {name, arguments: args} = params;
 		const {codex_id: codexId, threadId, identity, prompt, to} = objectOf(args);
+		const named = {codexId: text(codexId), threadId: text(threadId), identity: text(identity)};
+		// A name that a call for mail claims is not the name of its caller.
+		const isMail = text(name)?.startsWith('atm_') ?? false;
+		const claimed = text(identity) ?? text(facts.claimed_identity);
+		const isClaim = isMail && claimed !== undefined && claimed !== actor?.identity;
 		this.#write({
 			...{event: 'refusal', correlationId: randomUUID(), outcome: 'refused', message},
-			...{codexId: text(codexId), threadId: text(threadId), identity: text(identity), prompt: text(prompt)},
-			recipient: text(to),
-			details: {tool: text(name) ?? '', code, kind},
+			...(actor ?? (isClaim ? {...named, identity: undefined} : named)),
+			...{prompt: text(prompt), recipient: text(to)},
+			details: {tool: text(name) ?? '', code, kind, ...(isClaim ? {claimed_identity: claimed} : {})},
 		});
 	}
 

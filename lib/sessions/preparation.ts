@@ -1,10 +1,11 @@
-import {stat} from 'node:fs/promises';
+import {realpath, stat} from 'node:fs/promises';
 import {resolve} from 'node:path';
 import type {AtmConfig} from '../atm/types.js';
 import type {Log} from '../log.js';
+import type {MailOwner} from '../mail/codex-server.js';
 import type {JsonObject} from '../protocol/json.js';
 import {readPlainText} from '../store/read-plain.js';
-import {ownAgentFolders, readAgentFile} from './agent-file.js';
+import {checkCodexConfig, checkNoCredentials, ownAgentFolders, readAgentFile} from './agent-file.js';
 import type {StartCall} from './call-arguments.js';
 import {codexArguments, settingsOf} from './codex-arguments.js';
 import {contextBlock, contextNote, joined, repoContext} from './context.js';
@@ -21,7 +22,7 @@ export type PreparationOptions = {
 	/** The folder that bridge was started in. */
 	readonly cwd: string;
 	/** The MCP server that a session's mail comes from, where there is mail. */
-	readonly mailServer?: (identity: string) => Promise<JsonObject | undefined>;
+	readonly mailServer?: (owner: MailOwner) => Promise<JsonObject | undefined>;
 };
 
 const MAX_PROMPT_BYTES = 2 ** 20;
@@ -52,7 +53,10 @@ export class Preparation {
 	): Promise<{readonly arguments: JsonObject; readonly prompt: string}> {
 		const cwd = await this.folderOf(call.cwd);
 		session.changed({cwd});
-		const file = call.agentFile === undefined ? undefined : await this.#agentFile(call.agentFile, cwd);
+		const roots = this.#agentFolders(cwd);
+		const bases = [cwd, this.#options.cwd];
+		const file =
+			call.agentFile === undefined ? undefined : await readAgentFile(call.agentFile, {bases, roots});
 		const isBase = call.agentFileAs === 'base-instructions';
 		const launch =
 			isBase && file !== undefined ? {'base-instructions': file, ...call.forwarded} : call.forwarded;
@@ -103,7 +107,8 @@ export class Preparation {
 
 	async #compose(session: Session, prompt: string, memory?: string): Promise<JsonObject> {
 		const {config, mailServer} = this.#options;
-		const {cwd, identity, team, role} = session.entry;
+		const {cwd, identity, team} = session.entry;
+		await checkCodexConfig(session.launch.config, cwd, this.#agentFolders(cwd));
 		const repo = repoContext(cwd);
 		session.told = repo;
 		session.changed(repo);
@@ -113,20 +118,22 @@ export class Preparation {
 		]);
 		return codexArguments({
 			...{forwarded: session.launch, prompt, cwd, memory, extraInstructions, basePrompt},
-			settings: settingsOf(config, role ?? undefined),
+			settings: settingsOf(config, session.entry),
 			context: contextBlock({...repo, identity, team, cwd}),
-			mailServer: await mailServer?.(identity),
+			mailServer: await mailServer?.(session),
 		});
 	}
 
-	async #agentFile(path: string, cwd: string): Promise<string> {
-		const own = this.#options.cwd;
+	/** Where the files may be that a call names: its repository, bridge's, trusted folders, and folders for agents. */
+	#agentFolders(cwd: string): string[] {
+		const {cwd: own, config} = this.#options;
 		const roots = [cwd, own].map(folder => repoContext(folder).repo_root ?? folder);
-		return readAgentFile(path, {bases: [cwd, own], roots: [...new Set([...roots, ...ownAgentFolders()])]});
+		return [...new Set([...roots, ...config.trustedDirectories, ...ownAgentFolders(config.claude)])];
 	}
 
 	async #promptFile(path: string | undefined, key: string): Promise<string | undefined> {
 		if (path === undefined) return;
+		checkNoCredentials(await realpath(path).catch(() => path), key);
 		const text = await readPlainText(path, MAX_PROMPT_BYTES).catch((error: Error) => {
 			throw new Refusal('invalid_params', `${key} ${path} cannot be read: ${error.message}.`, {path});
 		});

@@ -1,4 +1,5 @@
 import type {JsonObject} from '../protocol/json.js';
+import type {AuditEntry} from './types.js';
 
 /** What a tool call is refused for, with ATM's codes where ATM has one. */
 export const refusals = {
@@ -18,11 +19,16 @@ export const refusals = {
 
 export type RefusalKind = keyof typeof refusals;
 
+/** The session that made a call, for the audit file. */
+export type Actor = Pick<AuditEntry, 'identity' | 'codexId' | 'threadId'>;
+
 /** A tool call that is not done, or not to its end: the sentences are what a model reads, so they hold every fact. */
 export class Refusal extends Error {
 	override readonly name = 'Refusal';
 	readonly kind: RefusalKind;
 	readonly facts: JsonObject;
+	/** The caller, if it is proven. A claimed identity is not enough. */
+	actor: Actor | undefined;
 
 	constructor(kind: RefusalKind, sentences: string, facts: JsonObject = {}) {
 		super(sentences);
@@ -36,7 +42,14 @@ export class Refusal extends Error {
 
 	/** The same, with further facts. */
 	with(facts: JsonObject): Refusal {
-		return new Refusal(this.kind, this.message, {...facts, ...this.facts});
+		const refusal = new Refusal(this.kind, this.message, {...facts, ...this.facts});
+		return this.actor ? refusal.by(this.actor) : refusal;
+	}
+
+	/** Sets the session that made the call. */
+	by(actor: Actor): this {
+		this.actor = actor;
+		return this;
 	}
 
 	/** The result of the call. Clients show a model nothing but the text of it. */

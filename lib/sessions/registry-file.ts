@@ -105,7 +105,8 @@ export function entryOf(record: unknown): SessionEntry | undefined {
 		turns: typeof turns === 'number' ? turns : 0,
 		last_text: textOf(stored.last_text),
 	};
-	return typeof auto_mail === 'boolean' ? {...entry, auto_mail} : entry;
+	const named = stored.role_named === true ? {...entry, role_named: true} : entry;
+	return typeof auto_mail === 'boolean' ? {...named, auto_mail} : named;
 }
 
 const EPOCH = new Date(0).toISOString();

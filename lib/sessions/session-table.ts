@@ -139,7 +139,7 @@ export class SessionTable {
 
 	async #load(): Promise<Content> {
 		try {
-			const text = await readPlainText(this.#path, MAX_BYTES);
+			const text = await readPlainText(this.#path, MAX_BYTES, {isOwn: true});
 			return text === undefined ? emptyContent : parseRegistry(text);
 		} catch (error) {
 			if (error instanceof NewerRegistry) throw newer(this.#path, error.message);

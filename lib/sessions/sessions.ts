@@ -19,7 +19,7 @@ export type SessionsOptions = {
 };
 
 /** What is known of a session before it has begun. */
-export type Beginning = Pick<SessionEntry, 'identity' | 'cwd' | 'tag' | 'role'> & {
+export type Beginning = Pick<SessionEntry, 'identity' | 'cwd' | 'tag' | 'role' | 'role_named'> & {
 	readonly autoMail: boolean | undefined;
 };
 
@@ -56,13 +56,14 @@ export class Sessions {
 	}
 
 	/** A new session. Its identity is taken before anybody else can ask for it. */
-	begin({identity, cwd, tag, role, autoMail}: Beginning): Session {
+	begin({identity, cwd, tag, role, role_named: isNamed, autoMail}: Beginning): Session {
 		const now = this.#now().toISOString();
 		return this.#take({
 			...{codex_id: `codex:${randomUUID()}`, thread_id: null, previous_thread_ids: []},
 			...{identity, team: this.config.team, repo_root: null, repo_name: null, branch: null, cwd},
 			...{started_at: now, last_active: now, status: 'active', state: 'busy', tag, role},
 			...{turns: 0, last_text: null, ...(autoMail === undefined ? {} : {auto_mail: autoMail})},
+			...(isNamed ? {role_named: true} : {}),
 		});
 	}
 
@@ -99,7 +100,8 @@ export class Sessions {
 		const {identity, codexId, entry, launch} = session;
 		if (!this.#roster || session.closing !== undefined) return;
 		const model = launch.model ?? this.config.model;
-		await this.#roster.join({identity, cwd: entry.cwd, model: typeof model === 'string' ? model : undefined});
+		const known = typeof model === 'string' ? model : undefined;
+		await this.#roster.join({identity, codexId, cwd: entry.cwd, model: known});
 		if (!this.#live.has(codexId)) await this.#roster.leave(identity);
 	}
 

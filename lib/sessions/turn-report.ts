@@ -1,6 +1,6 @@
 import type {Envelope} from '../envelope.js';
 import {type JsonObject, listOf, objectOf, without, worded} from '../protocol/json.js';
-import {firstCodePoints} from './code-points.js';
+import {redactStart} from '../store/redact.js';
 
 const statuses = ['completed', 'interrupted', 'failed', 'unknown_thread', 'retired'] as const;
 
@@ -45,9 +45,9 @@ export const failedReport = (text: string): TurnReport => ({
 
 const LAST_TEXT = 200;
 
-/** What the registry keeps of what was said. */
+/** The part of the agent's text that the registry keeps, without secrets. */
 export const lastText = ({text}: TurnReport): {readonly last_text?: string} =>
-	text === '' ? {} : {last_text: firstCodePoints(text, LAST_TEXT)};
+	text === '' ? {} : {last_text: redactStart(text, LAST_TEXT)};
 
 /** A turn that nobody has told the end of. */
 export const silentReport: TurnReport = {status: 'interrupted', threadId: undefined, text: '', result: {}};

@@ -27,6 +27,8 @@ export type SessionEntry = {
 	readonly state: SessionState;
 	readonly tag: string | null;
 	readonly role: string | null;
+	/** Whether the call that started it named the role. */
+	readonly role_named?: boolean;
 	readonly turns: number;
 	/** The last text of the agent, cut to 200 code points. */
 	readonly last_text: string | null;

@@ -1,11 +1,43 @@
-import {constants, type FileHandle, open, stat} from 'node:fs/promises';
+import {constants, type FileHandle, lstat, open} from 'node:fs/promises';
+import {checkFolderOf, isDevice, NO_LINK, openError, secure} from './own-file.js';
+
+export {reasonOf} from './own-file.js';
 
 /** Few enough that one system call takes them all. */
 const MAX_BUFFERS = 512;
 
-/** Opens a file, made for its owner alone if it is not there. A pipe that nobody reads is refused, not waited for. */
-export const openToAppend = (file: string): Promise<FileHandle> =>
-	open(file, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NONBLOCK, 0o600);
+const APPEND = constants.O_APPEND | constants.O_NONBLOCK;
+
+/**
+ * Opens a file, created for its owner alone if it does not exist. Rejects links, files and folders of other users, and folders that
+ * all users can write to. Rejects a pipe without a reader instead of waiting for one.
+ */
+export function openToAppend(file: string): Promise<FileHandle> {
+	return openSecurely(file, constants.O_WRONLY | constants.O_CREAT | APPEND);
+}
+
+async function openSecurely(file: string, flags: number): Promise<FileHandle> {
+	checkFolderOf(file);
+	if (isDevice(file)) return open(file, flags, 0o600);
+	const handle = await open(file, flags | NO_LINK, 0o600).catch(error =>
+		Promise.reject(openError(file, error)),
+	);
+	try {
+		secure(handle.fd, file);
+		return handle;
+	} catch (error) {
+		await handle.close();
+		throw error;
+	}
+}
+
+/** Rejects an unsafe log destination without creating the file or opening a pipe. */
+export async function checkDestination(file: string): Promise<void> {
+	checkFolderOf(file);
+	const found = await lstat(file).catch(() => undefined);
+	if (!isDevice(file) && (found?.isFile() || found?.isSymbolicLink()))
+		await (await openSecurely(file, constants.O_WRONLY | APPEND)).close();
+}
 
 /**
  * Appends buffers to a file, which is made for its owner alone if it is not there. What is written is taken from the
@@ -42,12 +74,13 @@ export async function writeAll(
 
 /** Gives a line that an earlier crash left without an end one, so that no new line is lost with it. */
 export async function endLastLine(file: string): Promise<void> {
-	const found = await stat(file).catch(() => undefined);
+	const found = await lstat(file).catch(() => undefined);
 	if (!found?.isFile() || found.size === 0) return;
-	const handle = await open(file, 'a+');
+	const handle = await openSecurely(file, constants.O_RDWR | APPEND);
 	try {
 		const last = Buffer.alloc(1);
-		await handle.read(last, 0, 1, found.size - 1);
+		const {size} = await handle.stat();
+		await handle.read(last, 0, 1, size - 1);
 		if (last[0] !== 0x0a) await handle.write('\n');
 	} finally {
 		await handle.close();

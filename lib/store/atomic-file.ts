@@ -71,6 +71,7 @@ let count = 0;
 
 const tempName = (name: string): string => `.${name}.${ownMark()}.${count++}.tmp`;
 
+/** Compiled from constants. */
 const temporary = new RegExp(`^\\..+\\.(${MARK_PATTERN})\\.\\d+\\.tmp$`);
 
 /** The temporary files of a folder that processes left behind which are no more. */

@@ -12,6 +12,27 @@ export function fileName(format: string, at: number): string {
 	return format.replace(/%(.)/g, (_, letter: string) => values[letter] ?? letter);
 }
 
+/** How many digits stand in a name for a letter of the format. */
+const digits: ReadonlyMap<string, number> = new Map([
+	['Y', 4],
+	...['m', 'd', 'H', 'M', 'S'].map((letter): [string, number] => [letter, 2]),
+]);
+
+/** Whether a format names a file so at some time. */
+export function isNamedBy(format: string, name: string): boolean {
+	let at = 0;
+	for (const [part] of format.matchAll(/%[^\n\r\u2028\u2029]|./gs)) {
+		const letter = part.length > 1 ? part.slice(1) : undefined;
+		const count = letter === undefined ? undefined : digits.get(letter);
+		const found = name.slice(at, at + (count ?? 1));
+		if (count === undefined ? found !== (letter ?? part) : !isDigits(found, count)) return false;
+		at += found.length;
+	}
+	return at === name.length;
+}
+
+const isDigits = (text: string, count: number): boolean => text.length === count && /^\d*$/.test(text);
+
 /** What file systems take. */
 const MAX_NAME_BYTES = 255;
 

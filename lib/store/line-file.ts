@@ -13,6 +13,7 @@ import {
 	writeSync,
 } from 'node:fs';
 import {basename, dirname, extname, join} from 'node:path';
+import {checkFolder, NO_LINK, openError, secure} from './own-file.js';
 
 export type LineFileOptions = {
 	readonly path: string;
@@ -23,7 +24,7 @@ export type LineFileOptions = {
 	readonly now: () => Date;
 };
 
-const FLAGS = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0);
+const FLAGS = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | NO_LINK;
 const LINE_FEED = 0x0a;
 
 /**
@@ -99,16 +100,20 @@ export class LineFile {
 	}
 
 	#open(): number {
-		const fd = openSync(this.#options.path, FLAGS, 0o600);
-		this.#fd = fd;
-		const found = fstatSync(fd);
-		if (!found.isFile()) {
-			this.#fd = undefined;
+		const {path} = this.#options;
+		checkFolder(dirname(path));
+		const fd = opened(path);
+		try {
+			const found = secure(fd, path);
+			if (!found.isFile()) throw new Error(`${path} is not a file`);
+			const last = Buffer.alloc(1);
+			this.#isTorn =
+				found.size > 0 && readSync(fd, last, 0, 1, found.size - 1) === 1 && last[0] !== LINE_FEED;
+		} catch (error) {
 			closeSync(fd);
-			throw new Error(`${this.#options.path} is no file`);
+			throw error;
 		}
-		const last = Buffer.alloc(1);
-		this.#isTorn = found.size > 0 && readSync(fd, last, 0, 1, found.size - 1) === 1 && last[0] !== LINE_FEED;
+		this.#fd = fd;
 		return fd;
 	}
 
@@ -124,5 +129,13 @@ export class LineFile {
 		renameSync(path, join(folder, name));
 		const old = readdirSync(folder).filter(each => each.startsWith(stem) && each.endsWith(ending));
 		for (const each of old.sort().slice(0, Math.max(0, old.length - keep))) unlinkSync(join(folder, each));
+	}
+}
+
+function opened(path: string): number {
+	try {
+		return openSync(path, FLAGS, 0o600);
+	} catch (error) {
+		throw openError(path, error as NodeJS.ErrnoException);
 	}
 }

@@ -1,14 +1,18 @@
+import {firstCodePoints} from '../sessions/code-points.js';
 import {BAD, textOf, type Walk, walkFor} from '../wire/walk.js';
+import {REDACTED, redactKnown} from './known-secrets.js';
+
+export {REDACTED} from './known-secrets.js';
 
 const QUOTE = 0x22;
-
-/** What stands in a log for what must not. */
-export const REDACTED = '[redacted]';
 
 /** The names, whole, whose values are secrets. Case does not matter, nor which separator there is, if there is one. */
 const names = [
 	...['authorization', 'token', 'access_token', 'refresh_token', 'id_token', 'password', 'passwd'],
 	...['secret', 'client_secret', 'api_key', 'cookie', 'set_cookie'],
+	...['private_key', 'secret_access_key', 'aws_secret_access_key', 'session_token', 'aws_session_token'],
+	// Of bridge serve, for the mail tools of its sessions.
+	'bridge_session_token',
 ];
 const bare = (name: string): string => name.toLowerCase().replace(/[-_]/g, '');
 const secrets = new Set(names.map(bare));
@@ -25,7 +29,7 @@ for (const name of [...names, ...secrets])
 
 const MAX_PLAIN = 31;
 /** The longest of them, each of its letters escaped, with its quotes. */
-const MAX_ESCAPED = 6 * 'authorization'.length + 2;
+const MAX_ESCAPED = 6 * Math.max(...names.map(({length}) => length)) + 2;
 
 /** Whether the last string, from `start` to `end`, is the key of a secret: of nearly all, two bytes tell that it is not. */
 function isSecretKey(message: Buffer, start: number, end: number, hasEscape: boolean): boolean {
@@ -49,8 +53,7 @@ export function redactParts(parts: readonly Buffer[]): readonly Buffer[] {
 }
 
 function redacted(message: Buffer, walk: Walk): Buffer {
-	const parts: Buffer[] = [];
-	let done = 0;
+	const values = new Ranges();
 	let at = nextQuote(message, 0);
 	while (at < message.length) {
 		const end = walk.endOfString(at);
@@ -63,11 +66,49 @@ function redacted(message: Buffer, walk: Walk): Buffer {
 		const valueEnd = walk.endOfValue(start);
 		// What has no end may be secret up to where it is cut off.
 		const close = valueEnd === BAD ? message.length : valueEnd;
-		parts.push(message.subarray(done, start), Buffer.from(`"${REDACTED}"`));
-		done = close;
+		values.add(start, close);
 		at = nextQuote(message, close);
 	}
-	return parts.length === 0 ? message : Buffer.concat([...parts, message.subarray(done)]);
+	return values.isEmpty ? message : values.replacedIn(message);
+}
+
+const REPLACEMENT = Buffer.from(`"${REDACTED}"`);
+
+/** Parts of a message, two numbers for each: a message may have a million secrets, each of which would cost an object. */
+class Ranges {
+	#ends = new Uint32Array(16);
+	#used = 0;
+	#bytes = 0;
+
+	get isEmpty(): boolean {
+		return this.#used === 0;
+	}
+
+	add(start: number, end: number): void {
+		if (this.#used === this.#ends.length) {
+			const more = new Uint32Array(2 * this.#ends.length);
+			more.set(this.#ends);
+			this.#ends = more;
+		}
+		this.#ends[this.#used++] = start;
+		this.#ends[this.#used++] = end;
+		this.#bytes += end - start;
+	}
+
+	/** The message with all of them redacted, in one piece of memory. */
+	replacedIn(message: Buffer): Buffer {
+		const count = this.#used / 2;
+		const result = Buffer.allocUnsafe(message.length - this.#bytes + count * REPLACEMENT.length);
+		let from = 0;
+		let to = 0;
+		for (let at = 0; at < this.#used; at += 2) {
+			to += message.copy(result, to, from, this.#ends[at]);
+			to += REPLACEMENT.copy(result, to);
+			from = this.#ends[at + 1] ?? message.length;
+		}
+		message.copy(result, to, from);
+		return result;
+	}
 }
 
 /** Between strings there are but a few bytes, so a native search would not pay. */
@@ -81,24 +122,33 @@ const header = /(?<![a-z])((?:proxy-)?authorization|(?:set-)?cookie)(["']?\s*[:=
 
 /** Names as they stand in assignments, options and quoted keys, but not at the end of other words: not progressToken. */
 const assignment =
-	/(?<![a-z])((?:(?:(?:access|refresh|id)[-_]?)?token|passw(?:or)?d|(?:client[-_]?)?secret|api[-_]?key)(?:["']?\s*[:=]\s*|\s+(?=[^\s:=])))("[^"]*"?|'[^']*'?|\[[^\]]*\]?|\S+)/gi;
+	/(?<![a-z])((?:(?:(?:access|refresh|id)[-_]?)?token|passw(?:or)?d|(?:client[-_]?)?secret|(?:aws[-_]?)?secret[-_]?(?:access[-_]?)?key|api[-_]?key)(?:["']?\s*[:=]\s*|\s+(?=[^\s:=])))("[^"]*"?|'[^']*'?|\[[^\]]*\]?|\S+)/gi;
 
-/** The user in an address. */
-const user = /(:\/\/)[^\s/@]+@/g;
+/** The user in an address, up to the last `@` before its path: passwords may hold that character. */
+const user = /(:\/\/)[^\s/]+@/g;
 
-/** What is known by its own looks: keys of well-known services, JSON web tokens, and what follows "Bearer". */
-const shapes =
-	/\b(?:sk-[\w-]{16,}|gh[pousr]_\w{20,}|github_pat_\w{20,}|xox[abeprs]-[\w-]{10,}|AKIA[0-9A-Z]{16}|eyJ[\w-]{10,4000}\.[\w-]{10,4000}\.[\w-]*|(?<=\bBearer )[\w.~+/-]{8,}=*)/g;
-
-/** Free text, a server's stderr say, without what looks like a secret in it. */
+/** Free text, such as a server's stderr, with likely secrets redacted. Its time is linear in the length. */
 export const redactText = (text: string): string =>
-	text
-		.replace(header, `$1$2${REDACTED}`)
-		.replace(assignment, (whole, name: string, value: string) =>
-			isProse(name, value) ? whole : `${name}${REDACTED}`,
-		)
-		.replace(user, `$1${REDACTED}@`)
-		.replace(shapes, REDACTED);
+	redactKnown(
+		text
+			.replace(header, `$1$2${REDACTED}`)
+			.replace(assignment, (whole, name: string, value: string) =>
+				isProse(name, value) ? whole : `${name}${REDACTED}`,
+			)
+			.replace(user, `$1${REDACTED}@`),
+	);
+
+/** Characters that are read beyond those that are kept, since redaction makes a text shorter. */
+const MARGIN = 8000;
+
+/** The first characters of a text, redacted. The rest of the text is not read. */
+export function redactStart(text: string, kept: number): string {
+	const start = redactText(text.slice(0, kept + MARGIN));
+	// A secret that the cut divides is not recognized. If the cut is near, the text ends after the last redacted secret.
+	const isCutNear = text.length > kept + MARGIN && start.length < kept + MARGIN / 2;
+	const safe = isCutNear ? start.slice(0, start.lastIndexOf(REDACTED) + REDACTED.length) : start;
+	return firstCodePoints(safe, kept);
+}
 
 /** Whether a name is only followed by the next word of a sentence: "the token expired". */
 const isProse = (name: string, value: string): boolean =>

@@ -1,6 +1,6 @@
 import {join} from 'node:path';
 import type {Origin} from '../envelope.js';
-import {appendAll, endLastLine, writeAll} from './append.js';
+import {appendAll, endLastLine, reasonOf, writeAll} from './append.js';
 import {Buffers} from './buffers.js';
 import {microseconds, stamp} from './clock.js';
 import {fileName} from './file-name.js';
@@ -245,8 +245,8 @@ export class TrafficLog {
 		for (const open of this.#held.splice(0)) open();
 	}
 
-	#trouble({message}: Error): string {
-		return `The traffic log cannot be written: ${message}. Traffic goes on, and ${this.#options.maxBytes} bytes of it are kept meanwhile.`;
+	#trouble(error: Error): string {
+		return `The traffic log cannot be written: ${reasonOf(error)} Traffic continues, and up to ${this.#options.maxBytes} bytes of it are buffered until the log can be written.`;
 	}
 }
 

@@ -77,7 +77,7 @@ test('FR-12.2 roles are merged key by key over all files', async t => {
 		'[plugins.codex-mcp.roles.deep]\nmodel = "big"\nsandbox = "read-only"\n[plugins.codex-mcp.roles.plain]',
 	);
 	ofRepo('[plugins.codex-mcp.roles.deep]\nsandbox = "workspace-write"\nreasoning_effort = "high"');
-	const {config, origins} = await load();
+	const {config, origins} = await load({isTrusted: true});
 	t.deepEqual(config.roles.get('deep'), {
 		...{model: 'big', sandbox: 'workspace-write', approvalPolicy: undefined, reasoningEffort: 'high'},
 	});
@@ -121,7 +121,7 @@ test('FR-12.3 of any layers with any keys, each key is what the strongest layer 
 				`ATM_AGENT_MCP_${key.toUpperCase()}`,
 				`${value}`,
 			]);
-			const {config} = await load({config: named}, Object.fromEntries(variables));
+			const {config} = await load({config: named, isTrusted: true}, Object.fromEntries(variables));
 			for (const [at, key] of numbers.entries()) {
 				const wanted = [env, inNamed, inRepo, inOwn].find(layer => key in layer)?.[key];
 				const found = config[names[at] ?? 'maxQueuedTurns'];
@@ -151,7 +151,7 @@ test('2.1 a file without [core] leaves team and identity to others, and one key 
 	const {load, own, ofRepo} = newPlace(t);
 	own('[core]\ndefault_team = "red"\nidentity = "ada"\n[aliases]\nlead = "team-lead"\nme = "ada"');
 	ofRepo('[plugins.codex-mcp]\nmodel = "m"\n[aliases]\nlead = "boss"');
-	const {config} = await load();
+	const {config} = await load({isTrusted: true});
 	t.like(config, {team: 'red', coreIdentity: 'ada', identity: 'codex', model: 'm'});
 	t.deepEqual([...config.aliases].sort(), [
 		['lead', 'boss'],
@@ -218,7 +218,10 @@ test('a flag that cannot be meant is an error', async t => {
 
 test('--fast takes fast_model, and says so where there is none', async t => {
 	const {load, own} = newPlace(t);
-	t.regex((await load({isFast: true})).warnings.join(), /--fast: there is no fast_model/);
+	t.regex(
+		(await load({isFast: true})).warnings.join(),
+		/--fast has no effect: the configuration has no fast_model/,
+	);
 	own('[plugins.codex-mcp]\nmodel = "slow"\nfast_model = "quick"');
 	const {config, origins} = await load({isFast: true});
 	t.is(config.model, 'quick');

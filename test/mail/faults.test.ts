@@ -105,7 +105,8 @@ test('1.4 who joins has all members that ATM needs, and nobody else is changed',
 	config.members[2] = {...config.members[2], backendType: 'tmux', isActive: false};
 	writeFileSync(team.roster, JSON.stringify(config, undefined, 2));
 	const before = readFileSync(team.roster, 'utf8');
-	const join = (identity: string) => registration.join({identity, cwd: '/repo', model: 'some-model'});
+	const join = (identity: string) =>
+		registration.join({identity, codexId: `codex:${identity}`, cwd: '/repo', model: 'some-model'});
 	await t.throwsAsync(join('dev-1'), {message: /belongs to another agent/});
 	await t.throwsAsync(join('dev-2'), {message: /a teammate in Claude Code/});
 	await t.throwsAsync(join('team-lead'), {message: /belongs to the lead/});
@@ -118,8 +119,7 @@ test('1.4 who joins has all members that ATM needs, and nobody else is changed',
 	await Promise.all([registration.leave('one'), registration.leave('dev-1'), registration.leave('two')]);
 	t.is(readFileSync(team.roster, 'utf8'), before);
 	await new Registration({claude: team.claude, team: 'none', log}).join({
-		identity: 'x',
-		cwd: '/',
+		...{identity: 'x', codexId: 'codex:x', cwd: '/'},
 		model: undefined,
 	});
 	t.false(existsSync(`${team.claude}/teams/none`), 'nobody makes a phantom team');

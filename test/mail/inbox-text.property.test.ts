@@ -100,13 +100,13 @@ test('a roster keeps all that is in it', t => {
 			// As a parser sees it: without the sign of a zero, say.
 			const before = JSON.parse(bytes.toString());
 			t.is(
-				withMembers(bytes, entries => entries),
+				withMembers(bytes, 'config.json', entries => entries),
 				undefined,
 			);
 			const added: JsonObject = {name: 'new', agentId: 'new@crew'};
-			const after = withMembers(bytes, entries => [...entries, added]) ?? bytes;
+			const after = withMembers(bytes, 'config.json', entries => [...entries, added]) ?? bytes;
 			t.deepEqual(JSON.parse(after.toString()), {...before, members: [...before.members, added]});
-			const back = withMembers(after, entries =>
+			const back = withMembers(after, 'config.json', entries =>
 				entries.filter(({record: each}) => each.agentId !== 'new@crew'),
 			);
 			t.deepEqual(JSON.parse((back ?? after).toString()), before);

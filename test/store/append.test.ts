@@ -19,7 +19,7 @@ test('adds to what is there', async t => {
 	writeFileSync(file, 'old\n', {mode: 0o640});
 	await appendAll(file, lines('a', 'b'));
 	t.is(readFileSync(file, 'utf8'), 'old\na\nb\n');
-	t.is(statSync(file).mode & 0o777, 0o640);
+	t.is(statSync(file).mode & 0o777, 0o600);
 });
 
 test('ends a line that an earlier crash left torn', async t => {

@@ -8,6 +8,7 @@ const redacted = (text: string): string => redactMessage(Buffer.from(text)).toSt
 const names = [
 	...['authorization', 'token', 'access_token', 'refresh_token', 'id_token', 'password', 'passwd'],
 	...['secret', 'client_secret', 'api_key', 'cookie', 'set_cookie'],
+	...['private_key', 'secret_access_key', 'aws_secret_access_key', 'session_token', 'aws_session_token'],
 ];
 
 /** The names as they are spelled by one or another. */
@@ -174,3 +175,22 @@ for (const text of ['the token was refused', 'secretary: Ann', 'max_tokens: 5', 
 	test(`leaves the text alone: ${text}`, t => {
 		t.is(redactText(text), text);
 	});
+
+test.serial('redacts a message full of secrets without an object for each [SEC-D11]', t => {
+	const count = 10_000;
+	const message = Buffer.from(`{${'"token":1,'.repeat(count)}"a":2}`);
+	const {from} = Buffer;
+	let calls = 0;
+	Buffer.from = ((...given: unknown[]) => {
+		calls++;
+		return Reflect.apply(from, Buffer, given);
+	}) as typeof from;
+	let result: Buffer;
+	try {
+		result = redactMessage(message);
+	} finally {
+		Buffer.from = from;
+	}
+	t.is(String(result), `{${`"token":"${REDACTED}",`.repeat(count)}"a":2}`);
+	t.true(calls < 100, `${calls} calls`);
+});

@@ -139,7 +139,7 @@ test('tells of a failure once, and of the end of it once', async t => {
 	add(log, 1);
 	for (let count = 0; count < 5; count++) await log.flush();
 	t.is(troubles.length, 1);
-	t.regex(troubles[0] ?? '', /cannot be written: ENOENT.*Traffic goes on/);
+	t.regex(troubles[0] ?? '', /cannot be written: ENOENT.*Traffic continues/);
 	mkdirSync(folder);
 	await until(() => troubles.length > 1);
 	t.deepEqual(numbers(file), [1]);

@@ -1,0 +1,68 @@
+import {basename, sep} from 'node:path';
+
+/** Folders that hold credentials, wherever they are. */
+const folders: ReadonlySet<string> = new Set([
+	...['.ssh', '.gnupg', '.aws', '.azure', '.kube', '.password-store', 'keyrings', '.terraform.d', '.git'],
+]);
+
+/** The same, by more than one part of the path. */
+const paths = [
+	/\/\.config\/(gh|glab-cli|hub|op|git|gcloud)\//,
+	/\/\.docker\/config\.json$/,
+	/^(\/etc\/(shadow|gshadow|sudoers|ssl\/private)|\/proc\/|(\/var)?\/run\/secrets\/)/,
+];
+
+/** Names of files with credentials, in lower case. */
+const names: ReadonlySet<string> = new Set([
+	...[
+		'auth.json',
+		'.credentials.json',
+		'credentials.json',
+		'credentials',
+		'credentials.toml',
+		'.claude.json',
+	],
+	...[
+		'.netrc',
+		'_netrc',
+		'.npmrc',
+		'.yarnrc',
+		'.yarnrc.yml',
+		'.pypirc',
+		'.pgpass',
+		'.my.cnf',
+		'.git-credentials',
+	],
+	...[
+		'.htpasswd',
+		'.dockercfg',
+		'.dockerconfigjson',
+		'kubeconfig',
+		'.s3cfg',
+		'.boto',
+		'.vault-token',
+		'.envrc',
+	],
+	...['application_default_credentials.json', 'token.json', 'tokens.json', '.pat', '.token'],
+	...['id_rsa', 'id_dsa', 'id_ecdsa', 'id_ed25519', 'id_ecdsa_sk', 'id_ed25519_sk', '.env', 'master.key'],
+]);
+
+const endings = /\.(pem|key|p12|pfx|pkcs12|jks|keystore|kdbx|ppk|asc|gpg|tfstate)$/;
+/** `.env.production` and so on, but not the examples that are committed for others to copy. */
+const environment = /^\.env\.(?!(example|sample|template|dist)$)/;
+const secrets = /^(\.?secrets?|client_secret.*|service[-_]account.*)\.(json|ya?ml|toml|env|txt)$/;
+
+/** Whether a file is one that programs keep credentials in, by its path with all links resolved. */
+export function isCredentialFile(path: string): boolean {
+	const plain = path.split(sep).join('/').toLowerCase();
+	const name = basename(plain);
+	return (
+		names.has(name) ||
+		[endings, environment, secrets].some(pattern => pattern.test(name)) ||
+		plain
+			.split('/')
+			.slice(0, -1)
+			.some(part => folders.has(part)) ||
+		paths.some(pattern => pattern.test(plain))
+	);
+}
