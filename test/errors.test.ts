@@ -4,6 +4,7 @@ import {BridgeError, type FailureCode, failures} from '../lib/errors.js';
 /** What programs are promised, by the contract's section 2. */
 const promised: {readonly [code in FailureCode]: readonly [rpc: number, kind: string, exit: number]} = {
 	ERR_CONFIG_INVALID: [-32_600, 'invalid_request', 2],
+	ERR_CONFIG_UNTRUSTED: [-32_600, 'invalid_request', 2],
 	ERR_COMMAND_UNUSABLE: [-31_001, 'upstream_unavailable', 2],
 	ERR_UPSTREAM_UNREACHABLE: [-31_001, 'upstream_unavailable', 1],
 	ERR_UPSTREAM_INVALID: [-31_001, 'upstream_unavailable', 1],

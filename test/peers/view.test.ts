@@ -166,14 +166,17 @@ test.serial('issue 9: a log of 1,000,000 messages is there at once, and scrolls 
 test.serial(
 	'issue 9: the page of a gateway is behind its token, and shows services and what passes',
 	async t => {
-		const gateway = await startGateway(t, {tokens: ['a-token'], servers: {puppet: program('puppet')}});
+		const gateway = await startGateway(t, {
+			tokens: ['a-token-of-sixteen-characters'],
+			servers: {puppet: program('puppet')},
+		});
 		const {page, complaints} = await newPage(t, {colorScheme: 'dark'});
 		await page.goto(gateway.base.href);
-		await page.fill('input[name=token]', 'a-token');
+		await page.fill('input[name=token]', 'a-token-of-sixteen-characters');
 		await page.keyboard.press('Enter');
 		await page.waitForSelector('#list');
 		await holds(page, "/Nothing has passed yet/.test(document.querySelector('#empty')?.textContent)");
-		const client = await gateway.open('puppet', {'x-bridge-token': 'a-token'});
+		const client = await gateway.open('puppet', {'x-bridge-token': 'a-token-of-sixteen-characters'});
 		await client.request(7, 'echo', {text: 'hello'});
 		await holds(page, "/echo/.test(document.querySelector('#list').textContent)");
 		await page.click('#tab-services');

@@ -1,29 +1,9 @@
-import {type ChildProcess, spawn} from 'node:child_process';
-import {once} from 'node:events';
 import {existsSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
-import process from 'node:process';
 import test from 'ava';
 import {newHome} from '../cli/home.js';
-import {bridgeBin} from '../helpers/bridge.js';
+import {onTerminal} from './terminal.js';
 import {need} from './tools.js';
-
-/** Runs `bridge ARGS` on a terminal of its own, and answers what it asks. */
-async function onTerminal(cwd: string, env: NodeJS.ProcessEnv, args: string, answer: string) {
-	const command = `${process.execPath} ${bridgeBin} ${args}`;
-	const child: ChildProcess = spawn('script', ['-qec', command, '/dev/null'], {
-		cwd,
-		env,
-		stdio: ['pipe', 'pipe', 'inherit'],
-	});
-	let out = '';
-	child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-		if (!out.includes('[y/N]') && (out + text).includes('[y/N]')) child.stdin?.write(`${answer}\n`);
-		out += text;
-	});
-	const [code] = await once(child, 'close');
-	return {code, out};
-}
 
 for (const [answer, isWritten] of [
 	['y', true],

@@ -21,7 +21,9 @@ test('M1 M3 the example for nginx: calls and streams, whichever replica they com
 	need('nginx', 'nginx-light');
 	const upstream = await startUpstream(t);
 	const servers = {http: {url: upstream.url}, puppet: program('puppet')};
-	const replicas = await startReplicas(t, 2, {servers});
+	// The workers of nginx run as another user.
+	const token = 'a-token-for-the-balancer';
+	const replicas = await startReplicas(t, 2, {servers, tokens: [token]});
 	const port = await freePort();
 	const folder = tempFolder(t);
 	const lines = replicas.map(gateway => `server 127.0.0.1:${gateway.port};`);
@@ -44,8 +46,9 @@ test('M1 M3 the example for nginx: calls and streams, whichever replica they com
 			() => false,
 		);
 	while (!(await isUp())) await sleep(20);
-	const client = await roam(balanced, 'http');
-	const child = await roam(balanced, 'puppet');
+	const headers = {'x-bridge-token': token};
+	const client = await roam(balanced, 'http', headers);
+	const child = await roam(balanced, 'puppet', headers);
 	for (let n = 0; n < 10; n++) {
 		t.truthy((await client.ask(balanced, 'tools/call', {name: 'echo'})).result);
 		t.deepEqual((await child.ask(balanced, 'echo', {n})).result, {n});

@@ -12,6 +12,8 @@ async function leasesIn(redis: RunningRedis): Promise<string[]> {
 	return (await Promise.all(keys.map(key => redis.cli(['GET', key])))).sort();
 }
 
+const [OLD, NEW] = ['an old secret of some length', 'a new secret of some length'];
+
 test.serial(
 	'M6 a replica that was paused for longer than its lease is no owner any more where another has taken it, and goes on where nobody has',
 	async t => {
@@ -76,7 +78,7 @@ test.serial('M2 with a store, too, another secret can be put in at one replica a
 	const redis = await startRedis(t);
 	const common = {servers: {puppet: program('puppet')}, store: `redis://127.0.0.1:${redis.port}`};
 	const [old, both, next] = await Promise.all(
-		['old', 'old\nnew', 'new\nold'].map(secret => startReplica(t, {...common, secret})),
+		[OLD, `${OLD}\n${NEW}`, `${NEW}\n${OLD}`].map(secret => startReplica(t, {...common, secret})),
 	);
 	if (!old || !both || !next) throw new Error('There are three.');
 	const all = [old, both, next];
@@ -102,7 +104,7 @@ test.serial('M2 with a store, too, another secret can be put in at one replica a
 		((await client.ask(both, 'held')).result as {count: number}).count > 0;
 	for (const client of [first, second]) while (!(await isHeld(client))) await sleep(20);
 	for (const gateway of [old, both]) {
-		await alter(gateway, {secret: 'new\nold'});
+		await alter(gateway, {secret: `${NEW}\n${OLD}`});
 		await areServed(t, clients);
 	}
 	for (const client of [first, second]) await client.ask(next, 'release');
