@@ -58,7 +58,7 @@ export class Asker {
 		let cursor: unknown;
 		for (let page = 0; page < MAX_PAGES; page++) {
 			const {result} = await this.ask(method, cursor === undefined ? params : {...params, cursor});
-			items.push(...listOf(objectOf(result)[member]));
+			for (const item of listOf(objectOf(result)[member])) items.push(item);
 			cursor = objectOf(result).nextCursor;
 			if (cursor === undefined) break;
 		}

@@ -1,48 +1,97 @@
-import {BoundedMap} from './bounded-map.js';
+import {randomUUID} from 'node:crypto';
 import type {Envelope} from './envelope.js';
+import {BridgeError} from './errors.js';
 import {canonicalId, idWord} from './wire/id.js';
 import {marks} from './wire/marks.js';
-import {memberText} from './wire/member.js';
+import {memberRange, memberText} from './wire/member.js';
+import {WordMap} from './word-map.js';
 
 /** Tasks whose progress may go on after their request is answered; the oldest is forgotten for the next. */
 const MAX_TASKS = 10_000;
+/** Characters of an id, a method or a progress token, which are kept while a request is pending, and some ids for longer. */
+export const MAX_WORD = 4096;
+
+/** A progress token of pending requests. */
+export type Token = {
+	/** As the client wrote it. */
+	readonly text: string;
+	/** As sent upstream: another one where the client's reads the same as a pending token that is written differently. */
+	readonly told: string;
+	/** The number of requests that have it: one, unless a client is careless. */
+	count: number;
+};
 
 /**
  * The tokens under which a client waits for progress.
  *
- * Only requests that have such a token, as the walk over their bytes has marked, are looked into. Numbers and strings
- * that read the same are taken for the same token, as clients do.
+ * Only requests that have such a token, as the walk over their bytes has marked, are looked into. Upstreams parse tokens and
+ * write them anew, so the client gets each token back as it wrote it. Numbers and strings that read the same count as
+ * the same token, as clients do.
  */
 export class AwaitedProgress {
-	/** How many requests each belongs to: one, unless a client is careless. */
-	readonly #counts = new Map<string, number>();
-	/** Tokens of requests to be done as a task, which is under way when they are answered. */
-	readonly #tasks = new BoundedMap<string, true>(MAX_TASKS);
+	readonly #byText = new Map<string, Token>();
+	/** By a key that is the same for all spellings of the token that was sent to the upstream. */
+	readonly #byKey = new Map<string, Token>();
+	/** Tokens of requests that run as a task, which continues after their response. By the same key. */
+	readonly #tasks = new WordMap<Token>(MAX_TASKS, undefined, ({text}) => text.length);
+	readonly #prefix = randomUUID();
+	#names = 0;
 
-	/** A request is asked. Returns its token, if it has one. */
-	begin(request: Envelope): string | undefined {
+	/** A request becomes pending. Returns its token, if it has one. */
+	begin(request: Envelope): Token | undefined {
 		const seen = request.head.marks;
 		if ((seen & marks.progressToken) === 0) return;
-		const token = word(memberText(request.bytes, 'params', '_meta', 'progressToken'));
-		if (token === undefined) return;
-		this.#counts.set(token, (this.#counts.get(token) ?? 0) + 1);
-		if ((seen & marks.task) !== 0) this.#tasks.set(token, true);
+		const text = memberText(request.bytes, 'params', '_meta', 'progressToken');
+		if (text === undefined) return;
+		if (text.length > MAX_WORD) throw tooLong('progressToken');
+		const token = this.#byText.get(text) ?? this.#add(text);
+		token.count++;
+		if ((seen & marks.task) !== 0) this.#tasks.set(keyOf(token.told), token);
 		return token;
 	}
 
-	/** A request with this token is answered, or given up. */
-	end(token: string): void {
-		const left = (this.#counts.get(token) ?? 1) - 1;
-		if (left > 0) this.#counts.set(token, left);
-		else this.#counts.delete(token);
+	#add(text: string): Token {
+		const other = this.#find(keyOf(text));
+		const told = other && other.text !== text ? `"${this.#prefix}-${++this.#names}"` : text;
+		const token = {text, told, count: 0};
+		this.#byText.set(text, token);
+		this.#byKey.set(keyOf(told), token);
+		return token;
 	}
 
-	/** Whether somebody waits for what a notification tells. One without a token is not for us to judge. */
-	isAwaited(progress: Envelope): boolean {
-		const token = word(memberText(progress.bytes, 'params', 'progressToken'));
-		return token === undefined || this.#counts.has(token) || this.#tasks.has(token);
+	/** A request with this token is no longer pending. */
+	end(token: Token): void {
+		if (--token.count > 0) return;
+		this.#byText.delete(token.text);
+		this.#byKey.delete(keyOf(token.told));
+	}
+
+	/** A notification with the token as the client wrote it; undefined if no request waits for it. One without a token passes. */
+	restored(progress: Envelope): Envelope | undefined {
+		const at = memberRange(progress.bytes, 'params', 'progressToken');
+		if (!at) return progress;
+		const text = progress.bytes.toString('utf8', ...at);
+		const token = this.#find(keyOf(text)) ?? this.#find(otherKind(text));
+		if (!token) return;
+		return token.text === text ? progress : progress.replaced(at, token.text);
+	}
+
+	#find(key: string): Token | undefined {
+		return this.#byKey.get(key) ?? this.#tasks.get(key);
 	}
 }
 
-const word = (text: string | undefined): string | undefined =>
-	text === undefined ? undefined : idWord(canonicalId(text));
+export const tooLong = (what: string): BridgeError =>
+	new BridgeError(
+		'ERR_MESSAGE_TOO_LARGE',
+		`The ${what} of this request has more than ${MAX_WORD} characters.`,
+		'Send a shorter one.',
+		{limit: MAX_WORD},
+	);
+
+const isIdLike = (text: string): boolean => /^["\d-]/.test(text);
+
+const keyOf = (text: string): string => (isIdLike(text) ? canonicalId(text) : text);
+
+/** The key of the string that reads as a number, or of the number that reads as a string. */
+const otherKind = (text: string): string => (text.startsWith('"') ? idWord(text) : `"${keyOf(text)}"`);

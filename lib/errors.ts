@@ -1,6 +1,7 @@
 /** Every way bridge can fail that is not a bug: what each is to a JSON-RPC peer, in `data.kind`, and to a shell. */
 export const failures = {
 	ERR_CONFIG_INVALID: {rpc: -32600, kind: 'invalid_request', exit: 2},
+	ERR_CONFIG_UNTRUSTED: {rpc: -32600, kind: 'invalid_request', exit: 2},
 	ERR_COMMAND_UNUSABLE: {rpc: -31001, kind: 'upstream_unavailable', exit: 2},
 	ERR_UPSTREAM_UNREACHABLE: {rpc: -31001, kind: 'upstream_unavailable', exit: 1},
 	ERR_UPSTREAM_INVALID: {rpc: -31001, kind: 'upstream_unavailable', exit: 1},

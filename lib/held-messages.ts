@@ -15,6 +15,11 @@ export class HeldMessages {
 	/** Lets the sender go on, while it is held back. */
 	#release: (() => void) | undefined;
 
+	/** Bytes of all messages. */
+	get bytes(): number {
+		return this.#bytes;
+	}
+
 	get isEmpty(): boolean {
 		return this.#messages.length === 0;
 	}

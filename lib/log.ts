@@ -1,5 +1,6 @@
 import type {Logger} from 'pino';
-import {printable} from './printable.js';
+import {printable, printableJson} from './printable.js';
+import {redactKnown} from './store/known-secrets.js';
 
 export const levels = ['error', 'warn', 'info', 'debug', 'trace'] as const;
 export type Level = (typeof levels)[number];
@@ -35,7 +36,8 @@ export function createLog({level, write, isPretty}: LogOptions): Log {
 	const early: Array<(logger: Logger) => void> = [];
 	const load = async (): Promise<void> => {
 		const {default: pino} = await import('pino');
-		const stream = {write: isPretty ? (line: string) => write(pretty(line)) : write};
+		const finish = isPretty ? pretty : printableJson;
+		const stream = {write: (line: string) => write(finish(redactKnown(line)))};
 		logger = pino({level, base: {name: 'bridge'}, timestamp: pino.stdTimeFunctions.isoTime}, stream);
 		for (const log of early.splice(0)) log(logger);
 	};

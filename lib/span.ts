@@ -2,7 +2,7 @@ import {performance} from 'node:perf_hooks';
 import {context, type Span as OtelSpan, propagation, SpanStatusCode, trace} from '@opentelemetry/api';
 import {BridgeError} from './errors.js';
 import type {Log} from './log.js';
-import {redactText} from './store/redact.js';
+import {redactStart} from './store/redact.js';
 
 /** Facts about what was done. */
 export type SpanFields = {readonly [key: string]: string | number | boolean};
@@ -56,5 +56,5 @@ type Failure = {readonly errorType: string; readonly errorMessage: string};
 /** What an error is, in a log. */
 const failure = (error: unknown): Failure => ({
 	errorType: error instanceof BridgeError ? error.code : error instanceof Error ? error.name : typeof error,
-	errorMessage: redactText(error instanceof Error ? error.message : String(error)).slice(0, MAX_MESSAGE),
+	errorMessage: redactStart(error instanceof Error ? error.message : String(error), MAX_MESSAGE),
 });

@@ -1,13 +1,17 @@
 import {randomUUID} from 'node:crypto';
 import {performance} from 'node:perf_hooks';
-import {AwaitedProgress} from './awaited-progress.js';
+import {AwaitedProgress, MAX_WORD, type Token, tooLong} from './awaited-progress.js';
 import type {Envelope, Origin} from './envelope.js';
 import {BridgeError} from './errors.js';
 import {PassingMap} from './passing-map.js';
-import {canonicalId, isCommonId} from './wire/id.js';
+import {canonicalId, exactId, isCommonId} from './wire/id.js';
+import {WordMap} from './word-map.js';
 
 /** Requests that may wait for their answers at a time. */
 const MAX_WAITING = 65_536;
+
+/** Cancelled requests without a response, which may never get one; the oldest is evicted for the next. */
+const MAX_CANCELLED = 1024;
 
 const MAX_GIVEN_UP = 10_000;
 
@@ -25,18 +29,23 @@ export type Waiting = {
 	/** Whether it was passed on by those who need not see such requests, nor their answers. */
 	readonly isEveryday: boolean;
 	/** What its progress is told under, as long as somebody wants to hear of it. */
-	token: string | undefined;
+	token: Token | undefined;
 };
+
+/** A count of pending requests that several sessions have in common. */
+export type Tally = {count: number; readonly problem: () => BridgeError | undefined};
 
 /** The requests of one client that wait for an answer, by all that an answer may call them, the oldest first. */
 export class WaitingRequests {
 	readonly #now: () => number;
 	/** By what is the same for all spellings of the id that the upstream was told. */
 	readonly #byKey = new PassingMap<string, Waiting>();
-	/** Those that the upstream knows under another id. */
-	readonly #renamed = new Set<Waiting>();
+	/** Those that were sent to the upstream under another id, by their own. */
+	readonly #renamed = new Map<string, Waiting>();
 	/** Keys that the upstream has not answered, and nobody waits for any more. The oldest is forgotten for the next. */
-	readonly #givenUp = new Set<string>();
+	readonly #givenUp = new WordMap<true>(MAX_GIVEN_UP);
+	/** The cancelled requests without a response, the oldest first. */
+	readonly #cancelled = new Set<Waiting>();
 	/** The progress that somebody waits for. */
 	readonly progress = new AwaitedProgress();
 	/** Whether ids that many servers do not answer under are told as they are. Not where messages are changed anyway. */
@@ -44,10 +53,23 @@ export class WaitingRequests {
 	/** Makes those ids such that nobody else would think of them. */
 	readonly #prefix = randomUUID();
 	#names = 0;
+	/** Counts the requests that were not cancelled, until the session ends. */
+	#tally: Tally | undefined;
 
 	/** `now` is monotonic, in milliseconds: the clock on the wall may be set while a request waits. */
-	constructor(now = () => performance.now()) {
+	constructor(now = () => performance.now(), tally?: Tally) {
 		this.#now = now;
+		this.#tally = tally;
+	}
+
+	/** The session is over, and its requests no longer count. */
+	release(): void {
+		for (const entry of this.#byKey.values()) this.#uncount(entry);
+		this.#tally = undefined;
+	}
+
+	#uncount({isCancelled}: Waiting): void {
+		if (this.#tally && !isCancelled) this.#tally.count--;
 	}
 
 	/** How many there are. */
@@ -61,15 +83,20 @@ export class WaitingRequests {
 		return false;
 	}
 
-	/** Takes a request in. Returns the id to tell the upstream, or refuses it. */
-	add(request: Envelope): string {
-		const {id = '', key = ''} = request.head;
+	/** Adds a request, with the id to send to the upstream, or rejects it. */
+	add(request: Envelope): Waiting {
+		const {id = '', key = '', method = ''} = request.head;
+		if (id.length > MAX_WORD || method.length > MAX_WORD)
+			throw tooLong(id.length > MAX_WORD ? 'id' : 'method');
+		const full = this.#tally?.problem();
+		if (full) throw full;
 		const isKnown = this.#byKey.has(key) || (this.#givenUp.size > 0 && this.#givenUp.has(key));
 		const isPlain =
 			!isKnown && this.#renamed.size === 0 && this.#byKey.size < MAX_WAITING && this.#mayTell(key);
 		if (!isPlain) return this.#addUnusual(request, id, key);
-		this.#byKey.set(key, this.#entry(request, id, id));
-		return id;
+		const entry = this.#entry(request, id, id);
+		this.#byKey.set(key, entry);
+		return entry;
 	}
 
 	#mayTell(key: string): boolean {
@@ -81,6 +108,7 @@ export class WaitingRequests {
 		const token = this.progress.begin(request);
 		const {isEveryday} = request;
 		const at = this.#now();
+		if (this.#tally) this.#tally.count++;
 		return {id, told, method: head.method ?? '', origin, at, isCancelled: false, isEveryday, token};
 	}
 
@@ -90,22 +118,23 @@ export class WaitingRequests {
 		entry.token = undefined;
 	}
 
-	#addUnusual(request: Envelope, id: string, key: string): string {
+	#addUnusual(request: Envelope, id: string, key: string): Waiting {
 		const same = this.#find(id);
 		if (same && !same.isCancelled) throw inFlight(id);
 		// A request that was cancelled may never be answered, and its id be used again.
 		if (same) this.#giveUp(same);
 		if (this.#byKey.size >= MAX_WAITING) this.#makeRoom();
 		if (!this.#byKey.has(key) && !this.#givenUp.has(key) && this.#mayTell(key)) {
-			this.#byKey.set(key, this.#entry(request, id, id));
-			return id;
+			const entry = this.#entry(request, id, id);
+			this.#byKey.set(key, entry);
+			return entry;
 		}
 		// Another spelling of a number that is in flight, an id that an answer may still come for, or one that many servers
 		// do not answer at all: the upstream gets another id, so that there is an answer and it can be told apart.
 		const entry = this.#entry(request, id, `"${this.#prefix}-${++this.#names}"`);
 		this.#byKey.set(entry.told, entry);
-		this.#renamed.add(entry);
-		return entry.told;
+		this.#renamed.set(exactId(id), entry);
+		return entry;
 	}
 
 	/** The method of the request that an answer with this key is for. */
@@ -123,20 +152,25 @@ export class WaitingRequests {
 		return this.#byKey.get(key)?.id;
 	}
 
-	/** The client gave a request up, which may be answered all the same. */
+	/** The client cancelled the request with this id, which may still get a response. */
 	cancel(id: string): Waiting | undefined {
-		const found = this.#find(id) ?? this.#byKey.get(canonicalId(id));
+		const found = this.#find(id);
 		if (!found) return;
+		this.#uncount(found);
 		found.isCancelled = true;
 		this.#silence(found);
+		this.#cancelled.add(found);
+		if (this.#cancelled.size > MAX_CANCELLED) this.#giveUpCancelled();
 		return found;
 	}
 
 	/** The request that is answered by something with this key, which no longer waits then. */
 	take(key: string): Waiting | undefined {
 		const found = this.#byKey.take(key);
+		if (found) this.#uncount(found);
 		if (found?.token !== undefined) this.#silence(found);
-		if (found && this.#renamed.size > 0) this.#renamed.delete(found);
+		if (found?.isCancelled) this.#cancelled.delete(found);
+		if (found && this.#renamed.size > 0) this.#unname(found);
 		if (!found && this.#givenUp.size > 0) this.#givenUp.delete(key);
 		return found;
 	}
@@ -156,9 +190,13 @@ export class WaitingRequests {
 	/** The ids of all that somebody still waits for; none of them waits any longer. */
 	takeAll(): string[] {
 		const left = [...this.#byKey.values()].filter(({isCancelled}) => !isCancelled);
-		for (const entry of left) this.#silence(entry);
+		for (const entry of left) {
+			this.#silence(entry);
+			this.#uncount(entry);
+		}
 		this.#byKey.clear();
 		this.#renamed.clear();
+		this.#cancelled.clear();
 		return left.map(({id}) => id);
 	}
 
@@ -166,28 +204,33 @@ export class WaitingRequests {
 	#find(id: string): Waiting | undefined {
 		const found = this.#byKey.get(canonicalId(id));
 		if (found && (found.id === id || id.startsWith('"'))) return found;
-		for (const entry of this.#renamed) if (entry.id === id) return entry;
-		return;
+		return this.#renamed.get(exactId(id));
+	}
+
+	#unname(entry: Waiting): void {
+		const id = exactId(entry.id);
+		if (this.#renamed.get(id) === entry) this.#renamed.delete(id);
 	}
 
 	/** Lets go of a request that an answer may still come for. */
 	#giveUp(entry: Waiting): void {
 		const key = canonicalId(entry.told);
-		this.#byKey.delete(key);
+		if (this.#byKey.delete(key)) this.#uncount(entry);
 		this.#silence(entry);
-		this.#renamed.delete(entry);
-		this.#givenUp.add(key);
-		const [oldest] = this.#givenUp;
-		if (this.#givenUp.size > MAX_GIVEN_UP && oldest !== undefined) this.#givenUp.delete(oldest);
+		this.#unname(entry);
+		this.#cancelled.delete(entry);
+		this.#givenUp.set(key, true);
 	}
 
-	/** Forgets a request that was cancelled. Without one there is no room. */
+	/** Evicts the request that was cancelled first. Returns whether there was one. */
+	#giveUpCancelled(): boolean {
+		const [oldest] = this.#cancelled;
+		if (oldest) this.#giveUp(oldest);
+		return oldest !== undefined;
+	}
+
 	#makeRoom(): void {
-		for (const entry of this.#byKey.values())
-			if (entry.isCancelled) {
-				this.#giveUp(entry);
-				return;
-			}
+		if (this.#giveUpCancelled()) return;
 		const message = `${MAX_WAITING} requests wait for an answer already.`;
 		throw new BridgeError('ERR_SESSION_BUSY', message, 'Wait for some of them before you send more.', {
 			limit: MAX_WAITING,

@@ -1,6 +1,7 @@
 import {createServer} from 'node:net';
 import {request} from 'undici';
 import {type Listen, listenText} from '../config/listen.js';
+import {type SocketState, socketState} from '../http/unix-socket.js';
 import {error, type Finding, ok} from './finding.js';
 
 const TIMEOUT_MS = 2000;
@@ -9,12 +10,19 @@ const TIMEOUT_MS = 2000;
 export async function lookAtGateway(listen: Listen): Promise<Finding[]> {
 	const about = 'Gateway';
 	const where = listenText(listen);
+	if (listen.path !== undefined) return [lookAtSocket(where, await socketState(listen.path))];
 	const reason = await cannotListen(listen);
 	if (reason === undefined) return [ok(about, `${where} is free`)];
 	if (reason === 'EADDRINUSE' && (await isGateway(where))) return [ok(about, `one is running on ${where}`)];
 	const text =
 		reason === 'EADDRINUSE' ? `another program has ${where}` : `nobody can listen on ${where}: ${reason}`;
 	return [error(about, text, 'End that program, or write another address to listen into the configuration.')];
+}
+
+function lookAtSocket(where: string, state: SocketState): Finding {
+	if (state === 'not a socket')
+		return error('Gateway', `${where} is a file that is not a socket`, 'Remove it, or name another path.');
+	return ok('Gateway', state === 'in use' ? `one is running on ${where}` : `${where} is free`);
 }
 
 const cannotListen = ({host, port}: Listen): Promise<string | undefined> =>

@@ -1,5 +1,5 @@
 /** What stands between the parts of JSON that people write: space and comments. */
-const SPACE = /(?:[ \t\r\n\ufeff]+|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/y;
+const SPACE = /(?:[ \t\r\n\ufeff]|\/\/[^\n]*\n?|\/\*(?:[^*]|\*(?!\/))*\*\/)*/y;
 const STRING = /"(?:[^"\\]|\\.)*"/y;
 const WORD = /[^\s,\]}/]+/y;
 

@@ -12,7 +12,9 @@ export const installable = ['claude', 'codex', 'cursor'] as const;
 export type Installable = (typeof installable)[number];
 
 /** What is to be reached: a command to run, or a gateway. */
-export type Entry = {readonly command: string; readonly args: readonly string[]} | {readonly url: string};
+export type Entry =
+	| {readonly command: string; readonly args: readonly string[]}
+	| {readonly url: string; readonly token?: string};
 
 export type Where = {readonly cwd: string; readonly env: NodeJS.ProcessEnv; readonly isForUser: boolean};
 
@@ -36,14 +38,15 @@ export function withEntry(
 ): string {
 	const path = [client === 'codex' ? 'mcp_servers' : 'mcpServers', name];
 	const [group = ''] = path;
-	const value = client === 'claude' ? {type: 'url' in entry ? 'http' : 'stdio', ...entry} : {...entry};
+	const value = entryFor(client, entry);
+	const replaced = [...owned, ...Object.keys(value)];
 	const before = split(parsed(client, text, file), group, name);
-	const kept = Object.entries(before.own ?? {}).filter(([key]) => !owned.includes(key));
+	const kept = Object.entries(before.own ?? {}).filter(([key]) => !replaced.includes(key));
 	const whole = {...value, ...Object.fromEntries(kept)};
 	if (isDeepStrictEqual(plain(before.own), plain(whole))) return text;
 	let changed: string;
 	try {
-		changed = client === 'codex' ? withTable(text, path, value, owned) : withMember(text, path, whole);
+		changed = client === 'codex' ? withTable(text, path, value, replaced) : withMember(text, path, whole);
 	} catch (error) {
 		throw unsafe(file, error instanceof Error ? error.message : String(error), path, value);
 	}
@@ -52,6 +55,15 @@ export function withEntry(
 		isDeepStrictEqual(after.rest, before.rest) && isDeepStrictEqual(plain(after.own), plain(whole));
 	if (!isRight) throw unsafe(file, 'what is there is written in a way of its own', path, value);
 	return changed;
+}
+
+/** The entry as a client writes it. */
+function entryFor(client: Installable, entry: Entry): Table {
+	const type = client === 'claude' ? {type: 'url' in entry ? 'http' : 'stdio'} : {};
+	if (!('url' in entry)) return {...type, ...entry};
+	const headers = {'X-Bridge-Token': entry.token};
+	const name = client === 'codex' ? 'http_headers' : 'headers';
+	return {...type, url: entry.url, ...(entry.token === undefined ? {} : {[name]: headers})};
 }
 
 type Table = {readonly [key: string]: unknown};

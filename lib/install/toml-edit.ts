@@ -1,4 +1,5 @@
 import {stringify} from 'smol-toml';
+import {isObject} from '../protocol/json.js';
 
 /**
  * A TOML text with one table set, by its name: in the place of the old one, else at the end. Comments and all else stay as
@@ -12,7 +13,7 @@ export function withTable(
 	owned: readonly string[],
 ): string {
 	const head = `[${name.map(bare).join('.')}]`;
-	const body = `${head}\n${stringify(value).trimEnd()}\n`;
+	const body = `${head}\n${Object.entries(value).map(lineOf).join('\n')}\n`;
 	const lines = text.split('\n');
 	const start = lines.findIndex(line => headOf(line) === head);
 	if (start === -1) return `${text}${text === '' ? '' : text.endsWith('\n') ? '\n' : '\n\n'}${body}`;
@@ -21,15 +22,29 @@ export function withTable(
 	// Space and comments before the next table are about that one.
 	let last = end;
 	while (last > start + 1 && /^\s*(#.*)?$/.test(lines[last - 1] ?? '')) last--;
-	const isOwned = (line: string): boolean => owned.some(key => new RegExp(`^\\s*"?${key}"?\\s*=`).test(line));
+	const isOwned = (line: string): boolean => owned.includes(keyOf(line));
 	const kept = lines.slice(start + 1, last).filter(line => !isOwned(line));
 	return [...lines.slice(0, start), ...body.trimEnd().split('\n'), ...kept, ...lines.slice(last)].join('\n');
 }
 
+/** A key and its value in one line. A value that is a table stands in braces: its own head would end the table. */
+function lineOf([key, value]: [string, unknown]): string {
+	if (!isObject(value)) return stringify({[key]: value}).trimEnd();
+	const members = Object.entries(value).map(
+		([name, text]) => `${JSON.stringify(name)} = ${JSON.stringify(text)}`,
+	);
+	return `${bare(key)} = { ${members.join(', ')} }`;
+}
+
 const bare = (key: string): string => (/^[\w-]+$/.test(key) ? key : JSON.stringify(key));
+
+/** The key that a line sets. */
+const keyOf = (line: string): string => /^\s*"?([\w-]+)"?\s*=/.exec(line)?.[1] ?? '';
 
 /** The head of a table, without the space that may be in it. */
 function headOf(line: string): string | undefined {
-	const [, head] = /^\s*(\[\[?[^\]]+\]\]?)\s*(?:#.*)?$/.exec(line) ?? [];
-	return head?.replace(/\s*\.\s*/g, '.').replace(/^(\[+)\s+|\s+(?=\]+$)/g, '$1');
+	const [, open, name, close] = /^\s*(\[\[?)([^\]]+)(\]\]?)\s*(?:#.*)?$/.exec(line) ?? [];
+	if (name === undefined) return;
+	const words = name.split('.').map(word => word.trim());
+	return `${open}${words.join('.')}${close}`;
 }
