@@ -143,9 +143,18 @@ export function post(message: WorkerMessage): void {
 	parentPort?.postMessage(message);
 }
 
-/** Nothing of the program runs any more; whoever waits for it ends this thread. */
+/** Ends the program. */
 function end(why: Ending, detail: string): never {
 	post({end: why, detail});
+	waitForTermination();
+}
+
+/**
+ * Blocks this thread until the main thread terminates it. A thread that reaches the end of its event loop instead waits for
+ * V8's background compilations, and one of these may wait for a garbage collection by that thread. On Node 24 such deadlocks
+ * took all background threads of the process. While a thread waits here, it collects garbage on request.
+ */
+export function waitForTermination(): never {
 	const forever = new Int32Array(new SharedArrayBuffer(4));
 	for (;;) Atomics.wait(forever, 0, 0);
 }

@@ -3,7 +3,7 @@ import {workerData} from 'node:worker_threads';
 import type {BootData, Python, RunData} from './messages.js';
 import {patch, type Segment, STACK_POINTER, TABLE} from './module.js';
 import {prelude} from './prelude.js';
-import {Hearing, post, Speech} from './speech.js';
+import {Hearing, post, Speech, waitForTermination} from './speech.js';
 import {Exit, systemCalls, type World} from './wasi.js';
 import {type Global, type Memory, type Module, type Table, webAssembly} from './web-assembly.js';
 
@@ -87,3 +87,4 @@ function run({python, port, heard, output, limits}: RunData): void {
 const data: BootData | RunData = workerData;
 if (data.task === 'boot') post({python: boot(data)});
 else run(data);
+waitForTermination();
