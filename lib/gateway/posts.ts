@@ -7,6 +7,7 @@ import {logBug} from '../log.js';
 import {parameterHeaders, versionProblem} from '../protocol/http-hop.js';
 import {keptProblem} from '../protocol/kept.js';
 import {unknownState} from '../protocol/parked-calls.js';
+import {tooComplex} from '../protocol/too-complex.js';
 import {callerOf} from '../protocol/v2026-07-28.js';
 import {MODERN} from '../protocol/version.js';
 import type {Reachable} from '../replicas/passage.js';
@@ -201,6 +202,7 @@ function flawIn(envelope: Envelope, session: string | undefined): Refused | unde
 	const {id, flaw} = envelope.head;
 	if (session === undefined && flaw === 'not JSON')
 		return {status: 400, code: -32700, message: 'Parse error: the body is not JSON'};
+	if (flaw === 'too complex') return tooLarge(tooComplex('The client'), id);
 	if (session === undefined && flaw !== undefined && flaw !== 'a batch')
 		return {status: 400, id, code: -32600, message: `Invalid Request: ${flaw}`};
 	const problem = flaw === undefined ? keptProblem(envelope) : undefined;

@@ -3,6 +3,7 @@ import {Envelope} from '../envelope.js';
 import {BridgeError} from '../errors.js';
 import type {Log} from '../log.js';
 import {keptProblem} from '../protocol/kept.js';
+import {tooComplex} from '../protocol/too-complex.js';
 import {type Answer, perMessage, type Stage, stage} from '../stage.js';
 import {elements} from '../wire/batch.js';
 import {type Flaw, isAnswer} from '../wire/scan.js';
@@ -67,7 +68,7 @@ const parseUpstream = ({log, maxBytes = MESSAGE_LIMIT, lacksVersion = false}: Op
 			// What is not meant as an answer, a line of a log perhaps, fails nobody.
 			if (id === undefined || !isAnswer(envelope.head)) return;
 			const {name} = envelope.origin;
-			const error = flaw === 'too large' ? problem(flaw, name, maxBytes) : uselessAnswer(flaw, name);
+			const error = limits.has(flaw) ? problem(flaw, name, maxBytes) : uselessAnswer(flaw, name);
 			return Envelope.failure(id, error, envelope.origin);
 		};
 		return {
@@ -84,6 +85,9 @@ const parseUpstream = ({log, maxBytes = MESSAGE_LIMIT, lacksVersion = false}: Op
 			},
 		};
 	});
+
+/** Flaws of messages that are valid, and over a limit. */
+const limits: ReadonlySet<Flaw> = new Set(['too large', 'too complex']);
 
 /** Made once, as above. */
 const longWords = {id: tooLong('id'), method: tooLong('method')} as const;
@@ -118,6 +122,8 @@ function problem(flaw: Flaw, sender: string, maxBytes: number): BridgeError {
 				'Send it in smaller parts, or raise that limit.',
 				{limit: maxBytes},
 			);
+		case 'too complex':
+			return tooComplex(capital(sender));
 		case 'nested too deep':
 			return invalid(`${what}: more than ${MAX_DEPTH} levels.`, 'Send a flatter message.');
 		case 'a repeated key':

@@ -11,6 +11,7 @@ export type Flaw =
 	| 'not an object'
 	| 'a batch'
 	| 'nested too deep'
+	| 'too complex'
 	| 'a repeated key'
 	| 'an id of the wrong type'
 	| 'not JSON-RPC 2.0'
@@ -72,6 +73,7 @@ export function scanParts(parts: readonly Buffer[], end: number): Head {
 function judged(walk: Walk, end: number): Head {
 	const kind = walk.scan(end);
 	if (kind < 0 || (walk.hasHighBytes && !isUtf8(walk.text.subarray(0, end)))) return flawed('not JSON');
+	if (kind === 0 && walk.isTooComplex) return flawed('too complex');
 	if (kind === 0) return flawed(isBatch(walk.text.subarray(0, end)) ? 'a batch' : 'not an object');
 	return head(walk);
 }
@@ -106,6 +108,7 @@ function idText(bytes: Buffer, start: number, end: number): string {
 
 function flawOf(bytes: Buffer, walk: Walk, hasMethod: boolean): Flaw | undefined {
 	if (walk.isTooDeep) return 'nested too deep';
+	if (walk.isTooComplex) return 'too complex';
 	if (walk.hasRepeatedKey) return 'a repeated key';
 	const idAt = walk.startOf(ID);
 	const hasResult = walk.startOf(RESULT) !== 0;

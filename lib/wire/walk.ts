@@ -2,6 +2,10 @@ import {wasm} from './walk/wasm.js';
 
 /** Arrays and objects may be nested this deep, the message itself included: more overflows the stack of many a parser. */
 export const MAX_DEPTH = 1000;
+/** The most values of a message: a stage that changes it parses all of them, in about 0.2 µs each. */
+export const MAX_VALUES = 1_000_000;
+/** The longest key of a message, in bytes. walk/json.as.ts has the reason. */
+export const MAX_KEY = 16_383;
 
 /** What a walk hands back instead of a position where the text is not JSON. */
 export const BAD = -1;
@@ -10,8 +14,8 @@ export const BAD = -1;
 export const [JSONRPC, ID, METHOD, PARAMS, RESULT, ERROR] = [0, 1, 2, 3, 4, 5] as const;
 
 /** Where walk/message.as.ts has what it notes, in words, and the text, in bytes. */
-const [HAS_HIGH_BYTES, HAS_ESCAPE, IS_TOO_DEEP, IS_REPEATED, STARTS, ENDS, MARKS] = [
-	0, 1, 2, 4, 5, 11, 17,
+const [HAS_HIGH_BYTES, HAS_ESCAPE, IS_TOO_DEEP, IS_REPEATED, STARTS, ENDS, MARKS, VALUES, HAS_LONG_KEY] = [
+	0, 1, 2, 4, 5, 11, 17, 18, 19,
 ] as const;
 const TEXT_AT = 2048;
 /** A walk looks so far behind the text. */
@@ -128,6 +132,11 @@ export class Walk {
 		return this.#notes[IS_TOO_DEEP] !== 0;
 	}
 
+	/** Whether parsing the text would take too long: it has too many values, or a key that is too long. */
+	get isTooComplex(): boolean {
+		return (this.#notes[VALUES] as number) > MAX_VALUES || this.#notes[HAS_LONG_KEY] !== 0;
+	}
+
 	/** Whether a key that matters is there twice: one of the message's own, or a name, uri, _meta, arguments or requestId in its params. */
 	get hasRepeatedKey(): boolean {
 		return this.#notes[IS_REPEATED] !== 0;
@@ -151,7 +160,7 @@ export class Walk {
 	#look(): void {
 		const {buffer} = this.#exports.memory;
 		this.#text = Buffer.from(buffer, TEXT_AT);
-		this.#notes = new Int32Array(buffer, 0, MARKS + 1);
+		this.#notes = new Int32Array(buffer, 0, HAS_LONG_KEY + 1);
 	}
 }
 

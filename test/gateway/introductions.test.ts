@@ -174,6 +174,26 @@ test('rejects a giant notifications/initialized over WebSocket before initialize
 	t.truthy(JSON.parse(String(response)).result);
 });
 
+const tooComplex = {code: -31007, data: {source: 'bridge', kind: 'too_large', limit: 1_000_000}};
+
+test('rejects a request that would take seconds to parse, with and without a session [SEC-D11]', async t => {
+	const gateway = await start(t);
+	const session = await gateway.open('puppet');
+	const {params, ...list} = stateless(0);
+	for (const given of [{list: new Array(1_500_000).fill({})}, {['k'.repeat(20_000)]: 1}]) {
+		const request = {...list, params: {...(params as object), arguments: given}};
+		for (const answer of [
+			await gateway.post('box', request, statelessHeaders),
+			await session.post(request),
+		]) {
+			t.is(answer.status, 413);
+			t.like(messageIn(answer), {id: 1, error: tooComplex});
+		}
+	}
+	t.deepEqual((await session.request(2, 'echo', {a: 1})).result, {a: 1});
+	t.is(await sessionsOf(gateway), 1);
+});
+
 test('rejects an initialize without an id, and starts no child for it [SEC-D16]', async t => {
 	const gateway = await start(t);
 	const {id: _, ...notification} = initialize(0);

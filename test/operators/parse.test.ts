@@ -40,6 +40,17 @@ for (const [what, text] of [
 		t.deepEqual(client.heardTexts, [text]);
 	});
 
+test('rejects a message that has too many values, or a key that is too long, either way [SEC-D11]', t => {
+	const {client, upstream} = start(10_000_000);
+	for (const params of [`[${'{},'.repeat(1_000_000)}1]`, `{"${'k'.repeat(16_384)}":1}`]) {
+		client.sayText(`{"jsonrpc":"2.0","id":7,"method":"m","params":${params}}`);
+		t.like(client.heard.at(-1), {id: 7, error: {code: -31_007}});
+		upstream.sayText(`{"jsonrpc":"2.0","id":8,"result":${params}}`);
+		t.like(client.heard.at(-1), {id: 8, error: {code: -31_007}});
+	}
+	t.deepEqual(upstream.heardTexts, []);
+});
+
 for (const [what, text, code, id] of [
 	['plain text', 'hello', -32_700, null],
 	['half a message', '{"jsonrpc":"2.0","id":1', -32_700, null],

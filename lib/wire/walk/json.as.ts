@@ -1,15 +1,29 @@
 import {paramBit} from './keys.as';
 import {mark, markNumber} from './marks.as';
-import {BAD, byte, IS_REPEATED, IS_TOO_DEEP, OPEN, PARAMS_SEEN, TEXT} from './memory.as';
+import {
+	BAD,
+	byte,
+	HAS_LONG_KEY,
+	IS_REPEATED,
+	IS_TOO_DEEP,
+	OPEN,
+	PARAMS_SEEN,
+	TEXT,
+	VALUES,
+} from './memory.as';
 import {string} from './strings.as';
 
 const MAX_DEPTH: usize = 1000;
+/** The longest string that V8 hashes whole. Keys over it that have one length all collide, and parsing them takes quadratic time. */
+const MAX_KEY: usize = 16_383;
 
 /** The position after the value that starts at `at`, inside of some containers. Looks for repeated members directly in it, if it `isParams`. */
 // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: one loop without recursion, so that no message can exhaust the stack
 export function walk(at: usize, outside: usize, isParams: bool): usize {
 	let depth = outside;
+	let values: i32 = 0;
 	while (true) {
+		values++;
 		const first = byte(at);
 		if (first === 0x22) at = string(at);
 		else if (first === 0x7b || first === 0x5b) {
@@ -26,7 +40,10 @@ export function walk(at: usize, outside: usize, isParams: bool): usize {
 		} else at = word(at, first);
 		if (at === BAD) return BAD;
 		while (true) {
-			if (depth === outside) return at;
+			if (depth === outside) {
+				store<i32>(VALUES, load<i32>(VALUES) + values);
+				return at;
+			}
 			at = space(at);
 			const next = byte(at);
 			const opened: u32 = load<u8>(OPEN + depth);
@@ -48,7 +65,7 @@ export function walk(at: usize, outside: usize, isParams: bool): usize {
 /** From the start of a key to the start of its value. */
 function afterKey(at: usize, isParams: bool): usize {
 	if (byte(at) !== 0x22) return BAD;
-	const end = string(at);
+	const end = key(at);
 	if (end === BAD) return BAD;
 	if (isParams) {
 		const bit = paramBit(at, end);
@@ -59,6 +76,13 @@ function afterKey(at: usize, isParams: bool): usize {
 	const value = colon(end);
 	if (value !== BAD) mark(at, end, value);
 	return value;
+}
+
+/** The position after the key that opens at `at`. */
+export function key(at: usize): usize {
+	const end = string(at);
+	if (end !== BAD && end - at > MAX_KEY + 2) store<i32>(HAS_LONG_KEY, 1);
+	return end;
 }
 
 /** From the end of a key to the start of its value. */

@@ -12,6 +12,9 @@ export const IS_REPEATED: usize = 16;
 export const STARTS: usize = 20;
 export const ENDS: usize = 44;
 export const MARKS: usize = 68;
+/** The number of values, and whether there is a key over the limit. */
+export const VALUES: usize = 72;
+export const HAS_LONG_KEY: usize = 76;
 
 /** The last key, where it had to be decoded. */
 export const KEY: usize = 128;

@@ -6,9 +6,20 @@
 // The text lies in this module's memory, with zero bytes behind it: no JSON has a zero byte, so that is where every walk
 // stops. Positions count from the start of the text. BAD is what a walk hands back where the text is not JSON.
 
-import {colon, space, walk} from './json.as';
+import {colon, key, space, walk} from './json.as';
 import {KEYS, knownKey, PARAMS} from './keys.as';
-import {BAD, byte, ENDS, HAS_HIGH_BYTES, IS_REPEATED, IS_TOO_DEEP, MARKS, STARTS, TEXT} from './memory.as';
+import {
+	BAD,
+	byte,
+	ENDS,
+	HAS_HIGH_BYTES,
+	IS_REPEATED,
+	IS_TOO_DEEP,
+	MARKS,
+	STARTS,
+	TEXT,
+	VALUES,
+} from './memory.as';
 import {string} from './strings.as';
 
 export {colon, space, string};
@@ -20,6 +31,7 @@ export function seal(end: usize): void {
 	v128.store(TEXT + end + 16, zero);
 	store<i64>(HAS_HIGH_BYTES, 0);
 	store<i64>(IS_TOO_DEEP, 0);
+	store<i64>(VALUES, 0);
 }
 
 /**
@@ -49,7 +61,7 @@ export function scan(end: usize): i32 {
 
 function member(at: usize): usize {
 	if (byte(at) !== 0x22) return BAD;
-	const keyEnd = string(at);
+	const keyEnd = key(at);
 	if (keyEnd === BAD) return BAD;
 	const which = knownKey(at, keyEnd);
 	const start = colon(keyEnd);
