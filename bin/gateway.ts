@@ -13,6 +13,7 @@ import {Gateway} from '../lib/gateway/gateway.js';
 import {ownUser} from '../lib/gateway/own-user.js';
 import {type LocalAccess, localAccess} from '../lib/http/local-access.js';
 import {addressOf, listen, stopListening} from '../lib/http/server.js';
+import {keptBytes} from '../lib/kept-bytes.js';
 import {type Log, logBug} from '../lib/log.js';
 import type {Replicas} from '../lib/replicas/replicas.js';
 import {startTelemetry} from '../lib/telemetry.js';
@@ -74,6 +75,15 @@ async function serve(given: Given, watchers: Observers, stop: Stop): Promise<num
 	const stopTracing = startTelemetry(log);
 	const replicas = await replicasOf(config, log);
 	const gateway = newGateway(config, watchers, {version, page, replicas, userToken: tokenIn(access)});
+	keptBytes.configure({
+		limit: () => gateway.config.limits.keptBytes,
+		onEvicted: (bytes, buffers) =>
+			log.warn(
+				'gateway.buffers_full',
+				`Sessions kept more than ${gateway.config.limits.keptBytes} bytes for clients that come back (limits.kept). The largest ${buffers} buffers were evicted.`,
+				{bytes, buffers},
+			),
+	});
 	const {handle, upgrade, answers} = new Entrance(gateway);
 	const server = await listen({
 		...{...config.listen, handle, upgrade},

@@ -190,7 +190,7 @@ Secrets are shown as [hidden]. All mistakes are told at once, on stderr, each wi
 
 Keys
   listen tokens origins expose startupTimeout runTimeout packs secret advertise store
-  limits: message sessions idle unread unreadFor rate clientSessions clientRuns clientRequests
+  limits: message sessions idle unread unreadFor kept rate clientSessions clientRuns clientRequests
   servers (or mcpServers): for each name
     url or command; args env cwd; headers accept contentType
     transport (or type) targetVersion clientVersion cacheTools timeout enabled (or disabled)

@@ -1,11 +1,12 @@
 import {UNREAD_BYTES, UNREAD_FOR_MS} from '../http/unread.js';
+import {KEPT_BYTES} from '../kept-bytes.js';
 import type {RateLimit} from '../units.js';
 import {type Quotas, quotasOf} from './quotas.js';
 import type {GivenFile} from './schema.js';
 
 const MAX_SESSIONS = 1000;
-/** The default limit of unread responses is at least this many messages of the maximum length. */
-const UNREAD_MESSAGES = 4;
+/** The default limits of bytes in all are at least this many messages of the maximum length. */
+const LEAST_MESSAGES = 4;
 
 /** The limits of a configuration. */
 export type Limits = Quotas & {
@@ -16,6 +17,8 @@ export type Limits = Quotas & {
 	/** Unread bytes of all clients together, and how long one client may read nothing; 0 for no limit. */
 	readonly unreadBytes: number;
 	readonly unreadForMs: number;
+	/** Bytes in the buffers of all sessions together. */
+	readonly keptBytes: number;
 	/** Requests of one caller per time; undefined for no limit. */
 	readonly rate: RateLimit | undefined;
 };
@@ -25,8 +28,9 @@ export function limitsOf(given: NonNullable<GivenFile['limits']>, tokens: readon
 	const {message = 64 * 2 ** 20, sessions = MAX_SESSIONS, idle = 30 * 60_000, rate} = given;
 	return {
 		...{messageBytes: message, sessions, idleMs: idle, rate},
-		unreadBytes: given.unread ?? Math.max(UNREAD_BYTES, UNREAD_MESSAGES * message),
+		unreadBytes: given.unread ?? Math.max(UNREAD_BYTES, LEAST_MESSAGES * message),
 		unreadForMs: given.unreadFor ?? UNREAD_FOR_MS,
+		keptBytes: given.kept ?? Math.max(KEPT_BYTES, LEAST_MESSAGES * message),
 		...quotasOf(given, tokens, sessions),
 	};
 }

@@ -146,7 +146,8 @@ const list = <T extends z.ZodType>(item: T) => z.array(item, {error: 'a list'});
 const limitsShape = z.strictObject(
 	{
 		...{message: size.optional(), sessions: count.optional(), idle: duration.optional()},
-		...{unread: totalSize.optional(), unreadFor: duration.optional(), rate: rate.optional()},
+		...{unread: totalSize.optional(), unreadFor: duration.optional()},
+		...{kept: totalSize.optional(), rate: rate.optional()},
 		...{clientSessions: quota.optional(), clientRuns: quota.optional(), clientRequests: quota.optional()},
 	},
 	{error: 'names of limits, like sessions, and their values'},

@@ -49,6 +49,7 @@ const wholeOf = ({limits, services, ...config}: Config): Shown => ({
 		idle: durationText(limits.idleMs),
 		unread: sizeText(limits.unreadBytes),
 		unreadFor: durationText(limits.unreadForMs),
+		kept: sizeText(limits.keptBytes),
 		rate: limits.rate && rateText(limits.rate),
 		clientSessions: limits.clientSessions,
 		clientRuns: limits.clientRuns,

@@ -1,24 +1,47 @@
+import {Envelope} from '../envelope.js';
+import {BridgeError} from '../errors.js';
+import {type Keeper, keptBytes} from '../kept-bytes.js';
 import {compactBytes} from './compact-bytes.js';
 
 const MAX_EVENTS = 1000;
 /** Bytes of all events of a session, and so of one event. */
 export const MAX_BYTES = 4 * 2 ** 20;
 
+/** Takes the place of a response that is not kept, so that a client that resumes does not wait for it forever. */
+const notKept = new BridgeError(
+	'ERR_MESSAGE_TOO_LARGE',
+	`The stream was interrupted, and the response was not kept for a client that resumes: it has more than ${MAX_BYTES} bytes, or the buffers of all sessions were full (limits.kept).`,
+	'Send the request again if it may run twice.',
+	{limit: MAX_BYTES},
+);
+
 /** An event that was sent, or would have been if the client had been there. */
 type Sent = {readonly stream: number; readonly place: number; readonly data: Buffer};
-/** The same, or that it was too long to be kept. */
-type Kept = Omit<Sent, 'data'> & {readonly data: Buffer | undefined};
+/** The same, or that it was not kept. Of a response, the id. */
+type Kept = Omit<Sent, 'data'> & {readonly data: Buffer | undefined; readonly id: string | undefined};
 
 /** What a client that comes back may have missed: the last events of all streams of a session. The oldest go first. */
-export class EventBuffer {
+export class EventBuffer implements Keeper {
 	#events: Kept[] = [];
 	#bytes = 0;
 
-	/** An event over the limit is not kept: to a client that comes back, it is one of those that are gone. */
-	add(stream: number, place: number, data: Buffer): void {
-		const kept = data.length > MAX_BYTES ? undefined : compactBytes(data);
-		this.#events.push({stream, place, data: kept});
+	constructor() {
+		keptBytes.register(this);
+	}
+
+	get keptBytes(): number {
+		return this.#bytes;
+	}
+
+	/**
+	 * An event over the limit is not kept: to a client that comes back, it is one of those that are gone. A response, which
+	 * has an `id`, is replaced by an error.
+	 */
+	add(stream: number, place: number, data: Buffer, id?: string): void {
+		const kept = data.length > MAX_BYTES ? insteadOf(id) : compactBytes(data);
+		this.#events.push({stream, place, data: kept, id});
 		this.#bytes += kept?.length ?? 0;
+		keptBytes.added(kept?.length ?? 0);
 		if (this.#events.length > MAX_EVENTS || this.#bytes > MAX_BYTES) this.#makeRoom();
 	}
 
@@ -30,8 +53,14 @@ export class EventBuffer {
 	/** The events of a stream behind a place in it, and whether none of them is gone. */
 	since(stream: number, place: number): {readonly events: readonly Sent[]; readonly isWhole: boolean} {
 		const all = this.#events.filter(sent => sent.stream === stream && sent.place > place);
-		const events = all.filter((kept): kept is Sent => kept.data !== undefined);
+		const events = all.filter((kept): kept is Kept & Sent => kept.data !== undefined);
 		return {events, isWhole: all.every(({place: at, data}, index) => data && at === place + 1 + index)};
+	}
+
+	/** Replaces responses by errors, and notes of the other events that they are gone. */
+	evict(): void {
+		this.#events = this.#events.map(({stream, place, id}) => ({stream, place, data: insteadOf(id), id}));
+		this.#bytes = this.#events.reduce((sum, {data}) => sum + (data?.length ?? 0), 0);
 	}
 
 	/** Leaves a quarter of the room free, so that it is not made for each event. */
@@ -46,6 +75,10 @@ export class EventBuffer {
 		this.#events = this.#events.slice(count);
 	}
 }
+
+/** The event in the place of a response that is not kept. */
+const insteadOf = (id: string | undefined): Buffer | undefined =>
+	id === undefined ? undefined : Envelope.failure(id, notKept).bytes;
 
 export type Place = {readonly stream: number; readonly place: number};
 

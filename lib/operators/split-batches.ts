@@ -1,5 +1,6 @@
 import {Envelope, type Origin} from '../envelope.js';
 import {BridgeError} from '../errors.js';
+import {type Keeper, keptBytes} from '../kept-bytes.js';
 import type {Log} from '../log.js';
 import type {Session} from '../protocol/session.js';
 import {BATCHES} from '../protocol/version.js';
@@ -35,13 +36,13 @@ export function splitBatches(options: SplitBatchesOptions): Stage {
 type Batch = {
 	/** How many responses are missing, by the exact ids of the requests. */
 	readonly missing: Map<string, number>;
-	readonly answers: string[];
+	answers: Array<{readonly id: string | undefined; readonly text: string}>;
 	/** The bytes of these. */
 	size: number;
 	readonly origin: Origin;
 };
 
-class Splitter implements Steps {
+class Splitter implements Steps, Keeper {
 	readonly #session: Session;
 	readonly #log: Log;
 	readonly #out: Outlets;
@@ -57,6 +58,24 @@ class Splitter implements Steps {
 		this.#maxBytes = maxBytes;
 		this.#log = log;
 		this.#out = out;
+		keptBytes.register(this);
+	}
+
+	get keptBytes(): number {
+		return this.#bytes;
+	}
+
+	/** Replaces the answers that wait by errors. */
+	evict(): void {
+		for (const batch of this.#open) {
+			batch.answers = batch.answers.map(({id}) => ({
+				id,
+				text: Envelope.failure(id, tooMuch(this.#maxBytes), batch.origin).bytes.toString(),
+			}));
+			this.#bytes -= batch.size;
+			batch.size = batch.answers.reduce((sum, {text}) => sum + text.length, 0);
+			this.#bytes += batch.size;
+		}
 	}
 
 	readonly toUpstream = (envelope: Envelope): Envelope | undefined => {
@@ -96,7 +115,8 @@ class Splitter implements Steps {
 				bytes: envelope.size,
 				limit: this.#maxBytes,
 			});
-		batch.answers.push(kept.bytes.toString());
+		batch.answers.push({id: envelope.head.id, text: kept.bytes.toString()});
+		keptBytes.added(kept.size);
 		batch.size += kept.size;
 		this.#bytes += kept.size;
 	}
@@ -162,7 +182,7 @@ class Splitter implements Steps {
 		this.#open.delete(batch);
 		this.#bytes -= batch.size;
 		if (batch.answers.length === 0) return;
-		this.#out.toClient(Envelope.fromText(`[${batch.answers.join(',')}]`, batch.origin));
+		this.#out.toClient(Envelope.fromText(`[${batch.answers.map(({text}) => text).join(',')}]`, batch.origin));
 	}
 }
 
@@ -176,7 +196,7 @@ function settle(missing: Map<string, number>, id: string): void {
 const tooMuch = (limit: number): BridgeError =>
 	new BridgeError(
 		'ERR_SESSION_BUSY',
-		`The answers that wait for the rest of their batches take more than ${limit} bytes.`,
+		`The answers that wait for the rest of their batches take more than ${limit} bytes, or the buffers of all sessions were full (limits.kept).`,
 		'Ask for less in one batch, or ask for this one by itself.',
 		{limit},
 	);

@@ -1,4 +1,5 @@
 import {randomBytes} from 'node:crypto';
+import {type Keeper, keptBytes} from '../kept-bytes.js';
 
 const MAX_PARKED = 1000;
 const MAX_BYTES = 64 * 2 ** 20;
@@ -30,14 +31,24 @@ export type ParkedCallsOptions<Call> = {
  * Calls whose client has been sent away for input, under words that nobody can guess. When there are too many of them,
  * or too much, the oldest is forgotten for the next; the last one always stays.
  */
-export class ParkedCalls<Call> {
+export class ParkedCalls<Call> implements Keeper {
 	readonly #options: ParkedCallsOptions<Call>;
 	readonly #now: () => number;
 	readonly #calls = new Map<string, {readonly call: Call; readonly until: number}>();
+	/** Bytes at the last count. */
+	#counted = 0;
 
 	constructor(options: ParkedCallsOptions<Call>) {
 		this.#options = options;
 		this.#now = options.now ?? (() => performance.now());
+		keptBytes.register(this);
+	}
+
+	get keptBytes(): number {
+		const {sizeOf} = this.#options;
+		let bytes = 0;
+		for (const {call} of this.#calls.values()) bytes += sizeOf(call);
+		return bytes;
 	}
 
 	/** The word to come back with. */
@@ -53,6 +64,7 @@ export class ParkedCalls<Call> {
 	take(state: string): Call | undefined {
 		const found = this.#calls.get(state);
 		this.#calls.delete(state);
+		this.#counted = this.keptBytes;
 		return found && found.until >= this.#now() ? found.call : undefined;
 	}
 
@@ -68,15 +80,24 @@ export class ParkedCalls<Call> {
 
 	/** Forgets what is too much. To be called when a call has become larger while it was parked. */
 	trim(): undefined {
-		const {sizeOf, onForgotten, maxBytes = MAX_BYTES} = this.#options;
-		let bytes = 0;
-		for (const {call} of this.#calls.values()) bytes += sizeOf(call);
+		const {sizeOf, maxBytes = MAX_BYTES} = this.#options;
+		let bytes = this.keptBytes;
+		keptBytes.added(Math.max(0, bytes - this.#counted));
 		for (const [state, {call}] of this.#calls) {
 			const isFull = this.#calls.size > MAX_PARKED || bytes > maxBytes;
-			if (!isFull || this.#calls.size === 1) return;
-			this.#calls.delete(state);
+			if (!isFull || this.#calls.size === 1) break;
 			bytes -= sizeOf(call);
-			onForgotten?.(call);
+			this.#drop(state, call);
 		}
+		this.#counted = bytes;
+	}
+
+	evict(): void {
+		for (const [state, {call}] of this.#calls) this.#drop(state, call);
+	}
+
+	#drop(state: string, call: Call): void {
+		this.#calls.delete(state);
+		this.#options.onForgotten?.(call);
 	}
 }

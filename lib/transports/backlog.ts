@@ -1,4 +1,5 @@
 import type {Envelope} from '../envelope.js';
+import {type Keeper, keptBytes} from '../kept-bytes.js';
 import type {Log} from '../log.js';
 import {compact} from './compact.js';
 
@@ -6,7 +7,7 @@ const MAX_MESSAGES = 1000;
 const MAX_BYTES = 4 * 2 ** 20;
 
 /** What is to be said to a client that does not listen at the moment. The oldest goes when there is too much of it. */
-export class Backlog {
+export class Backlog implements Keeper {
 	readonly #name: string;
 	readonly #log: Log;
 	#messages: Envelope[] = [];
@@ -16,20 +17,32 @@ export class Backlog {
 	constructor(name: string, log: Log) {
 		this.#name = name;
 		this.#log = log;
+		keptBytes.register(this);
+	}
+
+	get keptBytes(): number {
+		return this.#bytes;
 	}
 
 	add(envelope: Envelope): void {
 		this.#messages.push(compact(envelope));
 		this.#bytes += envelope.size;
-		while (this.#messages.length > MAX_MESSAGES || this.#bytes > MAX_BYTES) {
-			const oldest = this.#messages.shift();
-			this.#bytes -= oldest?.size ?? 0;
-			this.#lost++;
-			// A server that says much would fill the log else.
-			if ((this.#lost & (this.#lost - 1)) !== 0) continue;
-			const sentence = `${this.#name} does not listen; ${this.#lost} of the messages for it were given up, the oldest first.`;
-			this.#log.warn('http.unheard', sentence, {method: oldest?.head.method, lost: this.#lost});
-		}
+		keptBytes.added(envelope.size);
+		while (this.#messages.length > MAX_MESSAGES || this.#bytes > MAX_BYTES) this.#dropOldest();
+	}
+
+	evict(): void {
+		while (this.#messages.length > 0) this.#dropOldest();
+	}
+
+	#dropOldest(): void {
+		const oldest = this.#messages.shift();
+		this.#bytes -= oldest?.size ?? 0;
+		this.#lost++;
+		// A server that says much would fill the log else.
+		if ((this.#lost & (this.#lost - 1)) !== 0) return;
+		const sentence = `${this.#name} does not listen; ${this.#lost} of the messages for it were given up, the oldest first.`;
+		this.#log.warn('http.unheard', sentence, {method: oldest?.head.method, lost: this.#lost});
 	}
 
 	takeAll(): Envelope[] {

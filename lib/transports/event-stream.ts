@@ -1,7 +1,6 @@
 import type {ServerResponse} from 'node:http';
-import {Envelope, type Headers} from '../envelope.js';
-import {BridgeError} from '../errors.js';
-import {type EventBuffer, eventId, MAX_BYTES} from '../http/event-buffer.js';
+import type {Envelope, Headers} from '../envelope.js';
+import {type EventBuffer, eventId} from '../http/event-buffer.js';
 import type {SharedEvents} from '../replicas/shared-events.js';
 import type {Kind, SharedStream} from '../replicas/shared-stream.js';
 import {SseStream} from './sse-stream.js';
@@ -23,14 +22,6 @@ export type EventStreamOptions = {
 /** After how long a client that lost its stream is to come back for the rest of it. */
 const RETRY_MS = 1000;
 const EMPTY = Buffer.alloc(0);
-
-/** Takes the place of a response that is too long to be kept, so that a client that resumes does not wait for it forever. */
-const notKept = new BridgeError(
-	'ERR_MESSAGE_TOO_LARGE',
-	`The stream was interrupted, and the response has more than the ${MAX_BYTES} bytes that are kept for a client that resumes.`,
-	'Send the request again if it may run twice.',
-	{limit: MAX_BYTES},
-);
 
 /** A stream of events to a client, which outlives the connection that carries it. */
 export class EventStream {
@@ -70,8 +61,7 @@ export class EventStream {
 		const {buffer} = this.#options;
 		const {number} = this;
 		const place = ++this.#place;
-		const isLongResponse = data.length > MAX_BYTES && head !== undefined && head.method === undefined;
-		buffer?.add(number, place, isLongResponse ? Envelope.failure(head.id, notKept).bytes : data);
+		buffer?.add(number, place, data, head?.method === undefined ? head?.id : undefined);
 		this.#shared?.add(place, data);
 		this.#carrier?.send(buffer ? {id: eventId(number, place), data} : {data}, origin.valve);
 	}

@@ -14,7 +14,13 @@ const environment = {
 };
 
 const noQuotas = {clientSessions: undefined, clientRuns: undefined, clientRequests: undefined};
-const otherLimits = {unreadBytes: 268_435_456, unreadForMs: 60_000, rate: undefined, ...noQuotas};
+const otherLimits = {
+	unreadBytes: 268_435_456,
+	unreadForMs: 60_000,
+	keptBytes: 268_435_456,
+	rate: undefined,
+	...noQuotas,
+};
 
 test('without a file everything is as by default', async t => {
 	const folder = await newFolder(t);

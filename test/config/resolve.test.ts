@@ -86,12 +86,20 @@ for (const [given, says] of [
 
 test('takes what variables hold, which is always text', t => {
 	const {limits, services} = configOf({
-		limits: {sessions: '5', message: '2048', idle: '0', unread: '1MiB', unreadFor: '90', rate: '600/m'},
+		limits: {
+			sessions: '5',
+			message: '2048',
+			idle: '0',
+			unread: '1MiB',
+			unreadFor: '90',
+			kept: '2MiB',
+			rate: '600/m',
+		},
 		servers: {a: {command: 'x', enabled: 'false', cacheTools: 'true', timeout: '2.5'}},
 	});
 	t.like(limits, {
 		...{sessions: 5, messageBytes: 2048, idleMs: 0},
-		...{unreadBytes: 2 ** 20, unreadForMs: 90_000, rate: {count: 600, windowMs: 60_000}},
+		...{unreadBytes: 2 ** 20, unreadForMs: 90_000, keptBytes: 2 ** 21, rate: {count: 600, windowMs: 60_000}},
 	});
 	t.like(services.get('a'), {enabled: false, cacheTools: true, timeoutMs: 2500});
 });

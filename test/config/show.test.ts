@@ -59,7 +59,14 @@ test('shows the defaults where there is no file', async t => {
 		expose: 'run',
 		startupTimeout: '10s',
 		runTimeout: '30s',
-		limits: {message: '64MiB', sessions: 1000, idle: '30m', unread: '256MiB', unreadFor: '1m'},
+		limits: {
+			message: '64MiB',
+			sessions: 1000,
+			idle: '30m',
+			unread: '256MiB',
+			unreadFor: '1m',
+			kept: '256MiB',
+		},
 		servers: {},
 	});
 	t.is(placeOf(text, 'listen:'), 'default');

@@ -33,3 +33,23 @@ test('keeps a small event without the chunk that it came in [SEC-D5]', t => {
 	t.is(event?.data.length, 10);
 	t.true((event?.data.buffer.byteLength ?? 65_536) <= Buffer.poolSize);
 });
+
+test('replaces evicted responses by errors, and reports other evicted events as missing [SEC-D5]', t => {
+	const buffer = new EventBuffer();
+	buffer.add(1, 1, Buffer.from('notification'));
+	buffer.add(1, 2, Buffer.alloc(2 ** 20), '7');
+	buffer.add(2, 1, Buffer.from('b'));
+	t.is(buffer.keptBytes, 12 + 2 ** 20 + 1);
+	buffer.evict();
+	t.true(buffer.keptBytes < 1000);
+	const {events, isWhole} = buffer.since(1, 0);
+	t.false(isWhole);
+	t.deepEqual(
+		events.map(({place, data}) => [place, JSON.parse(String(data)).id, JSON.parse(String(data)).error.code]),
+		[[2, 7, -31007]],
+	);
+	t.true(buffer.has(2));
+	t.deepEqual(buffer.since(2, 0), {events: [], isWhole: false});
+	buffer.add(2, 2, Buffer.from('c'));
+	t.true(buffer.since(2, 1).isWhole);
+});

@@ -68,3 +68,17 @@ test('a call has room for 100 server requests, and for no more bytes than are pa
 	t.false(parked.hasRoom('aaaa', 1, 7));
 	t.true(parked.hasRoom('', 0, 1000));
 });
+
+test('evicts all calls, and reports each [SEC-D5]', t => {
+	const forgotten: string[] = [];
+	const parked = new ParkedCalls<string>({
+		sizeOf: call => call.length,
+		onForgotten: call => forgotten.push(call),
+	});
+	const words = ['a', 'bb'].map(call => parked.add(call));
+	t.is(parked.keptBytes, 3);
+	parked.evict();
+	t.deepEqual(forgotten, ['a', 'bb']);
+	t.is(parked.keptBytes, 0);
+	for (const word of words) t.is(parked.take(word), undefined);
+});

@@ -1,0 +1,60 @@
+import test from 'ava';
+import {type Keeper, KeptBytes} from '../lib/kept-bytes.js';
+
+class Buffered implements Keeper {
+	keptBytes: number;
+
+	constructor(bytes: number) {
+		this.keptBytes = bytes;
+	}
+
+	evict(): void {
+		this.keptBytes = 0;
+	}
+}
+
+function kept(limit: number) {
+	const evictions: number[][] = [];
+	const all = new KeptBytes();
+	all.configure({limit: () => limit, onEvicted: (...counts) => evictions.push(counts)});
+	const add = (bytes: number): Buffered => {
+		const buffer = new Buffered(bytes);
+		all.register(buffer);
+		all.added(bytes);
+		return buffer;
+	};
+	return {all, add, evictions};
+}
+
+test('evicts the largest buffers until an eighth of the limit is free [SEC-D5]', t => {
+	const {all, add, evictions} = kept(800);
+	const buffers = [100, 400, 50, 300].map(add);
+	all.check();
+	t.deepEqual(
+		buffers.map(({keptBytes}) => keptBytes),
+		[100, 0, 50, 300],
+	);
+	t.deepEqual(evictions, [[400, 1]]);
+});
+
+test('evicts nothing at the limit [SEC-D5]', t => {
+	const {all, add, evictions} = kept(800);
+	const buffers = [400, 400].map(add);
+	all.check();
+	t.deepEqual(
+		buffers.map(({keptBytes}) => keptBytes),
+		[400, 400],
+	);
+	t.deepEqual(evictions, []);
+});
+
+test('checks the sum on its own after an eighth of the limit was added [SEC-D5]', async t => {
+	const {all, add, evictions} = kept(800);
+	const buffer = add(900);
+	t.is(buffer.keptBytes, 900, 'the check comes later');
+	await new Promise(setImmediate);
+	t.is(buffer.keptBytes, 0);
+	all.added(99);
+	await new Promise(setImmediate);
+	t.is(evictions.length, 1);
+});
