@@ -19,6 +19,9 @@ export type LocalAccess =
 /** Whether this system lists the owners of connections. */
 export const listsOwners = process.platform === 'linux';
 
+/** The most that is read of the token's file: a token, and white space around it. */
+const MAX_FILE_BYTES = 256;
+
 /** Decides how this system distinguishes users. Creates the token if it is needed and does not exist. */
 export async function localAccess(env: NodeJS.ProcessEnv, home = homedir()): Promise<LocalAccess> {
 	if (listsOwners && (await hasSocketTable())) return {by: 'owner'};
@@ -65,7 +68,8 @@ async function readToken(file: string): Promise<string | undefined> {
 		const own = process.geteuid?.();
 		if (own !== undefined && (uid !== own || (mode & 0o077) !== 0))
 			throw unusable(file, 'other users can read or change it', 'Remove it: bridge creates another.');
-		const token = (await handle.readFile('latin1')).trim();
+		const {buffer, bytesRead} = await handle.read(Buffer.alloc(MAX_FILE_BYTES));
+		const token = buffer.toString('latin1', 0, bytesRead).trim();
 		if (/^[\w-]{43}$/.test(token)) return token;
 		throw unusable(file, 'it has no token in it', 'Remove it: bridge creates another.');
 	} finally {

@@ -1,3 +1,4 @@
+import {type Keeper, keptBytes} from '../kept-bytes.js';
 import {shortKey} from '../short-key.js';
 import type {JsonObject} from './json.js';
 
@@ -13,14 +14,27 @@ export type Reading = (content: JsonObject) => JsonObject;
  * How to read the responses to forms that were shown as others, by the id of the request. When there are too many, the
  * oldest is evicted: its response is forwarded as the client sent it.
  */
-export class FormAnswers {
+export class FormAnswers implements Keeper {
 	readonly #forms = new Map<string, {readonly read: Reading; readonly length: number}>();
 	#length = 0;
+
+	constructor() {
+		keptBytes.register(this);
+	}
+
+	get keptBytes(): number {
+		return this.#length;
+	}
+
+	evict(): void {
+		for (const key of this.#forms.keys()) this.#remove(key);
+	}
 
 	add(id: string, read: Reading, length: number): void {
 		this.take(id);
 		this.#forms.set(shortKey(id), {read, length});
 		this.#length += length;
+		keptBytes.added(length);
 		for (const oldest of this.#forms.keys()) {
 			if (this.#forms.size <= MAX_FORMS && this.#length <= MAX_LENGTH) return;
 			this.#remove(oldest);

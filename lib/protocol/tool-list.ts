@@ -1,6 +1,6 @@
 import {createHash} from 'node:crypto';
-import {jsonWeight} from '../run/json-weight.js';
 import {ExactNumbers} from '../wire/exact-numbers.js';
+import {jsonWeight} from '../wire/json-weight.js';
 import {isObject, type JsonObject, objectOf, without, worded} from './json.js';
 
 /** All tools of a server, as one page that can be sent again and again. */

@@ -1,11 +1,12 @@
+import {jsonWeight} from '../wire/json-weight.js';
 import {bind, type Given} from './arguments.js';
 import {batchOf} from './batch.js';
 import {Gate} from './gate.js';
-import {jsonWeight, MAX_NESTING, MAX_RESULT_VALUES} from './json-weight.js';
 import type {Packs} from './packs.js';
 import {messageOf, ProgramError} from './program-error.js';
 import {ResultBudget} from './result-budget.js';
 import type {Arguments, ContentPart, Pack} from './types.js';
+import {MAX_NESTING, MAX_RESULT_VALUES} from './value-limits.js';
 import {outcomeOf} from './values.js';
 
 /** One call as a program writes it. */

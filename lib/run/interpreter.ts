@@ -1,10 +1,11 @@
+import {jsonWeight} from '../wire/json-weight.js';
 import type {Given} from './arguments.js';
 import type {Calls} from './calls.js';
-import {jsonWeight, MAX_CALL_VALUES, MAX_NESTING} from './json-weight.js';
 import {ProgramError, RunOver} from './program-error.js';
 import type {Ending} from './python/messages.js';
 import type {Session, SessionLimits} from './python/session.js';
 import {members} from './schema.js';
+import {MAX_CALL_VALUES, MAX_NESTING} from './value-limits.js';
 
 /** A program, and the names of the packs that it may use. */
 export type Program = {readonly code: string; readonly packs: readonly string[]};

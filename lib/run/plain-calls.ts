@@ -2,10 +2,10 @@ import {performance} from 'node:perf_hooks';
 import {setImmediate} from 'node:timers/promises';
 import {field, item} from './access.js';
 import type {Calls} from './calls.js';
-import {checkValue, MAX_CALL_VALUES} from './json-weight.js';
 import {type CallExpression, type Expression, planOf, type Statement} from './plain-plan.js';
 import {ProgramError, RunOver} from './program-error.js';
 import {ResultBudget} from './result-budget.js';
+import {checkValue, MAX_CALL_VALUES} from './value-limits.js';
 
 /** What a program came to. Without a value when it ends with a statement that has none. */
 export type ProgramValue = {readonly hasValue: boolean; readonly value: unknown};

@@ -2,7 +2,6 @@ import {setMaxListeners} from 'node:events';
 import {Calls, seconds} from './calls.js';
 import {Gate} from './gate.js';
 import {interpret, type Shown, UnknownName} from './interpreter.js';
-import {checkValue, MAX_RESULT_VALUES} from './json-weight.js';
 import {minusHint} from './minus.js';
 import {namedPacks} from './named-packs.js';
 import type {Packs} from './packs.js';
@@ -15,6 +14,7 @@ import {runSlots} from './slots.js';
 import {sourceIn} from './source.js';
 import type {RunCallOptions, Runner, RunnerOptions, RunResult} from './types.js';
 import {unlessAborted} from './unless-aborted.js';
+import {checkValue, MAX_RESULT_VALUES} from './value-limits.js';
 import {rendered} from './values.js';
 
 const MIB = 1024 * 1024;

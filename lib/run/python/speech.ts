@@ -1,5 +1,6 @@
 import {type MessagePort, parentPort, receiveMessageOnPort} from 'node:worker_threads';
-import {jsonWeight, MAX_CALL_VALUES, MAX_NESTING} from '../json-weight.js';
+import {jsonWeight} from '../../wire/json-weight.js';
+import {MAX_CALL_VALUES, MAX_NESTING} from '../value-limits.js';
 import type {Ending, MessageLimits, WorkerMessage} from './messages.js';
 
 const LINE_FEED = 10;

@@ -1,21 +1,20 @@
+import {MAX_WORD} from '../../awaited-progress.js';
 import {BoundedMap} from '../../bounded-map.js';
 import {BridgeError} from '../../errors.js';
 import {shortKey} from '../../short-key.js';
 import type {Head} from '../../wire/scan.js';
 
-/** The longest id and the longest method of a request that waits for its response, in characters. */
-export const MAX_NAME = 4096;
 /** Things that the server made for a client, whose owners are remembered; the oldest is evicted for the next. */
 const MAX_OWNED = 10_000;
 
 /** Rejects a request whose id or method is too long to be kept until its response. */
 export function checkNames({id = '', method = ''}: Pick<Head, 'id' | 'method'>): void {
-	if (id.length <= MAX_NAME && method.length <= MAX_NAME) return;
+	if (id.length <= MAX_WORD && method.length <= MAX_WORD) return;
 	throw new BridgeError(
 		'ERR_MESSAGE_INVALID',
-		`The id or the method of this request has more than ${MAX_NAME} characters.`,
+		`The id or the method of this request has more than ${MAX_WORD} characters.`,
 		'Send a shorter one.',
-		{limit: MAX_NAME},
+		{limit: MAX_WORD},
 	);
 }
 

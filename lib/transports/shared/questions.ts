@@ -1,9 +1,10 @@
+import {MAX_WORD} from '../../awaited-progress.js';
 import {Envelope, type Origin} from '../../envelope.js';
 import {BridgeError} from '../../errors.js';
 import {shortKey} from '../../short-key.js';
 import {canonicalId} from '../../wire/id.js';
 import {tokenKey} from '../token-key.js';
-import {checkNames, MAX_NAME} from './kept-names.js';
+import {checkNames} from './kept-names.js';
 
 /** A request of the server that one client has been asked. */
 export type Question<Client> = {
@@ -60,7 +61,7 @@ export class Questions<Client> {
 
 	/** The server wants no answer any more to the question that it knows by this id. */
 	withdraw(id: string): Question<Client> | undefined {
-		if (id.length > MAX_NAME) return;
+		if (id.length > MAX_WORD) return;
 		const [question] = this.#remove(this.#byKey.get(canonicalId(id)) ?? []);
 		return question;
 	}

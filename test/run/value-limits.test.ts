@@ -1,6 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
-import {checkValue, jsonWeight, MAX_NESTING} from '../../lib/run/json-weight.js';
+import {checkValue, MAX_NESTING} from '../../lib/run/value-limits.js';
+import {jsonWeight} from '../../lib/wire/json-weight.js';
 
 const countOf = (value: unknown): number =>
 	typeof value === 'object' && value !== null
