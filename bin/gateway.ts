@@ -80,7 +80,7 @@ async function serve(given: Given, watchers: Observers, stop: Stop): Promise<num
 		onEvicted: (bytes, buffers) =>
 			log.warn(
 				'gateway.buffers_full',
-				`Sessions kept more than ${gateway.config.limits.keptBytes} bytes for clients that come back (limits.kept). The largest ${buffers} buffers were evicted.`,
+				`Sessions kept more than ${gateway.config.limits.keptBytes} bytes for clients that come back (limits.kept). ${buffers} buffers were evicted, the largest first. Raise that limit if clients miss events.`,
 				{bytes, buffers},
 			),
 	});

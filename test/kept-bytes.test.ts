@@ -1,3 +1,5 @@
+import {setFlagsFromString} from 'node:v8';
+import {runInNewContext} from 'node:vm';
 import test from 'ava';
 import {type Keeper, KeptBytes} from '../lib/kept-bytes.js';
 
@@ -57,4 +59,29 @@ test('checks the sum on its own after an eighth of the limit was added [SEC-D5]'
 	all.added(99);
 	await new Promise(setImmediate);
 	t.is(evictions.length, 1);
+});
+
+test('counts what a buffer keeps after its eviction [SEC-D5]', t => {
+	const {all, add, evictions} = kept(800);
+	const stubborn = add(500);
+	stubborn.evict = () => {
+		stubborn.keptBytes = 450;
+	};
+	const other = add(400);
+	all.check();
+	t.deepEqual([stubborn.keptBytes, other.keptBytes], [450, 0]);
+	t.deepEqual(evictions, [[450, 2]]);
+});
+
+test('removes the references to buffers that were collected [SEC-D5]', async t => {
+	setFlagsFromString('--expose-gc');
+	const collect = runInNewContext('gc') as () => void;
+	const {all, add} = kept(800);
+	// Weak references are cleared between tasks, when a collection has run.
+	for (let round = 0; round < 20; round++) {
+		for (let count = 0; count < 500; count++) add(0);
+		await new Promise(setImmediate);
+		collect();
+	}
+	t.true(all.size < 5000, `${all.size} of 10000`);
 });

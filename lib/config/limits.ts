@@ -5,7 +5,7 @@ import {type Quotas, quotasOf} from './quotas.js';
 import type {GivenFile} from './schema.js';
 
 const MAX_SESSIONS = 1000;
-/** The default limits of bytes in all are at least this many messages of the maximum length. */
+/** The default total byte limits are at least this many messages of the maximum length. */
 const LEAST_MESSAGES = 4;
 
 /** The limits of a configuration. */

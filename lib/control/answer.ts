@@ -2,10 +2,12 @@ import type {IncomingHttpHeaders} from 'node:http';
 import {Envelope} from '../envelope.js';
 import {BridgeError} from '../errors.js';
 import {isModernPost, modernProblem} from '../gateway/modern-request.js';
+import {tooLarge} from '../gateway/refusals.js';
 import type {Refused} from '../http/refuse.js';
 import {modernStatus} from '../http/rpc-status.js';
 import {versionProblem} from '../protocol/http-hop.js';
 import {type JsonObject, objectOf} from '../protocol/json.js';
+import {tooComplex} from '../protocol/too-complex.js';
 import {discovered, modernResult} from '../protocol/v2026-07-28.js';
 import {isHandshakeVersion, OLDEST, toldTo} from '../protocol/version.js';
 import {type Controlled, callTool, toolList} from './tools.js';
@@ -24,6 +26,7 @@ export async function answerTo(
 	const {flaw, id, method} = envelope.head;
 	if (flaw === 'not JSON')
 		return {status: 400, id: 'null', code: -32700, message: 'Parse error: the body is not JSON'};
+	if (flaw === 'too complex') return tooLarge(tooComplex('The client'), id ?? 'null');
 	if (flaw !== undefined)
 		return {status: 400, id: id ?? 'null', code: -32600, message: `Invalid Request: ${flaw}`};
 	const isModern = isModernPost(envelope, headers);

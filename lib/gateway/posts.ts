@@ -16,6 +16,7 @@ import {ModernPosts} from '../transports/http-modern.js';
 import {HttpSession} from '../transports/http-server.js';
 import type {Post} from '../transports/http-session-options.js';
 import {wholeMessage} from '../transports/whole-message.js';
+import {isAnswer} from '../wire/scan.js';
 import {beginSession, type Ground, signAfter} from './begin-session.js';
 import {isAnonymous, whoseIs} from './caller.js';
 import {type Caller, Conversation} from './conversation.js';
@@ -202,7 +203,8 @@ function flawIn(envelope: Envelope, session: string | undefined): Refused | unde
 	const {id, flaw} = envelope.head;
 	if (session === undefined && flaw === 'not JSON')
 		return {status: 400, code: -32700, message: 'Parse error: the body is not JSON'};
-	if (flaw === 'too complex') return tooLarge(tooComplex('The client'), id);
+	// A response goes on, as an error: the upstream waits for it.
+	if (flaw === 'too complex' && !isAnswer(envelope.head)) return tooLarge(tooComplex('The client'), id);
 	if (session === undefined && flaw !== undefined && flaw !== 'a batch')
 		return {status: 400, id, code: -32600, message: `Invalid Request: ${flaw}`};
 	const problem = flaw === undefined ? keptProblem(envelope) : undefined;

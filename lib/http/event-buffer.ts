@@ -17,7 +17,7 @@ const notKept = new BridgeError(
 
 /** An event that was sent, or would have been if the client had been there. */
 type Sent = {readonly stream: number; readonly place: number; readonly data: Buffer};
-/** The same, or that it was not kept. Of a response, the id. */
+/** The same. `data` is undefined for an event that was not kept, `id` is that of a response; `null` for a batch of them. */
 type Kept = Omit<Sent, 'data'> & {readonly data: Buffer | undefined; readonly id: string | undefined};
 
 /** What a client that comes back may have missed: the last events of all streams of a session. The oldest go first. */
@@ -38,7 +38,7 @@ export class EventBuffer implements Keeper {
 	 * has an `id`, is replaced by an error.
 	 */
 	add(stream: number, place: number, data: Buffer, id?: string): void {
-		const kept = data.length > MAX_BYTES ? insteadOf(id) : compactBytes(data);
+		const kept = data.length > MAX_BYTES ? undefined : compactBytes(data);
 		this.#events.push({stream, place, data: kept, id});
 		this.#bytes += kept?.length ?? 0;
 		keptBytes.added(kept?.length ?? 0);
@@ -53,14 +53,19 @@ export class EventBuffer implements Keeper {
 	/** The events of a stream behind a place in it, and whether none of them is gone. */
 	since(stream: number, place: number): {readonly events: readonly Sent[]; readonly isWhole: boolean} {
 		const all = this.#events.filter(sent => sent.stream === stream && sent.place > place);
-		const events = all.filter((kept): kept is Kept & Sent => kept.data !== undefined);
-		return {events, isWhole: all.every(({place: at, data}, index) => data && at === place + 1 + index)};
+		const events = all.flatMap(({data, id, ...event}) => {
+			const sent = data ?? insteadOf(id);
+			return sent ? [{...event, data: sent}] : [];
+		});
+		const isWhole =
+			events.length === all.length && events.every((event, at) => event.place === place + 1 + at);
+		return {events, isWhole};
 	}
 
-	/** Replaces responses by errors, and notes of the other events that they are gone. */
+	/** To a client that comes back, evicted responses are errors, and other evicted events are gone. */
 	evict(): void {
-		this.#events = this.#events.map(({stream, place, id}) => ({stream, place, data: insteadOf(id), id}));
-		this.#bytes = this.#events.reduce((sum, {data}) => sum + (data?.length ?? 0), 0);
+		this.#events = this.#events.map(event => ({...event, data: undefined}));
+		this.#bytes = 0;
 	}
 
 	/** Leaves a quarter of the room free, so that it is not made for each event. */

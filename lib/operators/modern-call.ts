@@ -132,14 +132,17 @@ export function sizeOf({questions, answer}: ModernCall): number {
 	return bytes;
 }
 
-/** Nobody will come back to a call: the server is told so, rather than left to wait. */
-export function abandon(call: ModernCall, {toUpstream}: Outlets): void {
+/** Ends a call that its client will not come back to: its server requests get an error. Returns whether it was pending. */
+export function abandon(call: ModernCall, {toUpstream}: Outlets): boolean {
+	// The id of a call that has its response may be that of another one by now.
+	const isPending = call.answer === undefined && !call.isOver;
 	const open = [...call.questions.values()];
 	call.isGivenUp = true;
 	call.answer = undefined;
 	call.questions.clear();
 	const error = {code: -32603, message: 'The client did not come back with an answer.'};
 	for (const {id, request} of open) toUpstream(Envelope.answer(id, 'error', error, request.origin));
+	return isPending;
 }
 
 /** Where an error sends the client before it may ask again, as questions; nothing, if it does not say. */

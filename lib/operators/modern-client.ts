@@ -19,6 +19,7 @@ import {
 import {MODERN} from '../protocol/version.js';
 import {type Answer, type Outlets, type Stage, type Steps, stage} from '../stage.js';
 import type {WaitingRequests} from '../waiting-requests.js';
+import {warnLimited} from '../warn-limited.js';
 import {ExactNumbers} from '../wire/exact-numbers.js';
 import {canonicalId} from '../wire/id.js';
 import {CallTable, cancelledId} from './call-table.js';
@@ -153,9 +154,8 @@ class ModernClient implements Steps {
 	}
 
 	#forget(call: ModernCall): void {
-		this.#log.warn('client.call.forgotten', 'A call that waits for input was forgotten for others.');
-		abandon(call, this.#out);
-		this.#calls.cancel(call);
+		warnLimited(this.#log, 'client.call.forgotten', 'A call that waits for input was evicted for others.');
+		if (abandon(call, this.#out)) this.#calls.cancel(call);
 	}
 
 	#needInput(call: ModernCall, needed: Needed, state: string): void {

@@ -39,37 +39,42 @@ function parseClient({log, maxBytes = MESSAGE_LIMIT, isOneWay = false}: Options)
 	return perMessage({
 		toUpstream(envelope, answer) {
 			const {flaw, id} = envelope.head;
-			if (flaw === undefined) {
-				const kept = isOneWay ? undefined : keptProblem(envelope);
-				if (!kept) return envelope;
-				answer(Envelope.failure(id, kept, envelope.origin));
-				return;
-			}
+			if (flaw === undefined) return isOneWay ? envelope : shortEnough(envelope, answer);
 			notes.tell('client.message.refused', envelope, flaw);
-			// An answer is not answered, however wrong it is.
-			if (isOneWay || isAnswer(envelope.head)) return;
+			// An answer is not answered, however wrong it is. For one that is over a limit, the upstream gets an error.
+			if (isOneWay || (isAnswer(envelope.head) && flaw !== 'too complex')) return;
 			// Made once: a flood of garbage must not cost an error with a stack each.
 			const error = problems.get(flaw) ?? problem(flaw, envelope.origin.name, maxBytes);
 			problems.set(flaw, error);
-			answer(Envelope.failure(id, error, envelope.origin));
+			const failure = Envelope.failure(id, error, envelope.origin);
+			if (isAnswer(envelope.head)) return failure;
+			answer(failure);
 			return;
 		},
 	});
+}
+
+/** The message of a client, unless a session would have to keep too much of it. */
+function shortEnough(envelope: Envelope, answer: Answer): Envelope | undefined {
+	const problem = keptProblem(envelope);
+	if (!problem) return envelope;
+	answer(Envelope.failure(envelope.head.id, problem, envelope.origin));
+	return;
 }
 
 const parseUpstream = ({log, maxBytes = MESSAGE_LIMIT, lacksVersion = false}: Options): Stage =>
 	stage(out => {
 		const notes = new StrayNotes(log, false);
 		const judge = (envelope: Envelope, answer: Answer): Envelope | undefined => {
-			const {flaw, id} = envelope.head;
+			const {flaw} = envelope.head;
 			if (flaw === undefined || (lacksVersion && flaw === 'not JSON-RPC 2.0'))
 				return ofShortWords(envelope, notes, answer);
-			notes.tell(flaw === 'too large' ? 'frame.too_large' : 'child.stdout.garbage', envelope, flaw);
-			// What is not meant as an answer, a line of a log perhaps, fails nobody.
-			if (id === undefined || !isAnswer(envelope.head)) return;
+			notes.tell(limits.has(flaw) ? 'frame.too_large' : 'child.stdout.garbage', envelope, flaw);
 			const {name} = envelope.origin;
-			const error = limits.has(flaw) ? problem(flaw, name, maxBytes) : uselessAnswer(flaw, name);
-			return Envelope.failure(id, error, envelope.origin);
+			// Made only where it is sent, since it has a stack.
+			const error = (): BridgeError =>
+				limits.has(flaw) ? problem(flaw, name, maxBytes) : uselessAnswer(flaw, name);
+			return failed(envelope, error, answer);
 		};
 		return {
 			toClient(envelope, answer) {
@@ -85,6 +90,18 @@ const parseUpstream = ({log, maxBytes = MESSAGE_LIMIT, lacksVersion = false}: Op
 			},
 		};
 	});
+
+/**
+ * The error in the place of a response of an upstream. A request that is over a limit gets the error. What is meant as neither, a
+ * line of a log perhaps, fails nothing.
+ */
+function failed({head, origin}: Envelope, error: () => BridgeError, answer: Answer): Envelope | undefined {
+	const {id, method, flaw} = head;
+	if (id === undefined) return;
+	if (isAnswer(head)) return Envelope.failure(id, error(), origin);
+	if (method !== undefined && flaw === 'too complex') answer(Envelope.failure(id, error(), origin));
+	return;
+}
 
 /** Flaws of messages that are valid, and over a limit. */
 const limits: ReadonlySet<Flaw> = new Set(['too large', 'too complex']);

@@ -57,7 +57,7 @@ export function record({log, isOn = () => true, client, upstream, withSecrets}: 
 	const write = (envelope: Envelope, end: Buffer): void => {
 		if (!isOn()) return;
 		const {head, origin} = envelope;
-		if (head.flaw === undefined || head.flaw === 'a batch')
+		if (head.flaw === undefined || head.flaw === 'a batch' || head.flaw === 'too complex')
 			log.add([messageHead, ...content(envelope, withSecrets), end], origin);
 		else log.add([Buffer.from(`${prefix}${excerpt(envelope, withSecrets)}`), end], origin);
 	};

@@ -65,15 +65,16 @@ class Splitter implements Steps, Keeper {
 		return this.#bytes;
 	}
 
-	/** Replaces the answers that wait by errors. */
+	/** Replaces buffered responses by errors, where these are shorter. */
 	evict(): void {
+		const error = tooMuch(this.#maxBytes);
 		for (const batch of this.#open) {
-			batch.answers = batch.answers.map(({id}) => ({
-				id,
-				text: Envelope.failure(id, tooMuch(this.#maxBytes), batch.origin).bytes.toString(),
-			}));
+			batch.answers = batch.answers.map(answer => {
+				const text = Envelope.failure(answer.id, error, batch.origin).bytes.toString();
+				return text.length < answer.text.length ? {...answer, text} : answer;
+			});
 			this.#bytes -= batch.size;
-			batch.size = batch.answers.reduce((sum, {text}) => sum + text.length, 0);
+			batch.size = batch.answers.reduce((sum, {text}) => sum + Buffer.byteLength(text), 0);
 			this.#bytes += batch.size;
 		}
 	}

@@ -94,6 +94,7 @@ export class ParkedCalls<Call> implements Keeper {
 
 	evict(): void {
 		for (const [state, {call}] of this.#calls) this.#drop(state, call);
+		this.#counted = 0;
 	}
 
 	#drop(state: string, call: Call): void {

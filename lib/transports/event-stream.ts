@@ -61,7 +61,7 @@ export class EventStream {
 		const {buffer} = this.#options;
 		const {number} = this;
 		const place = ++this.#place;
-		buffer?.add(number, place, data, head?.method === undefined ? head?.id : undefined);
+		buffer?.add(number, place, data, head && head.method === undefined ? (head.id ?? 'null') : undefined);
 		this.#shared?.add(place, data);
 		this.#carrier?.send(buffer ? {id: eventId(number, place), data} : {data}, origin.valve);
 	}

@@ -174,7 +174,10 @@ test('rejects a giant notifications/initialized over WebSocket before initialize
 	t.truthy(JSON.parse(String(response)).result);
 });
 
-const tooComplex = {code: -31007, data: {source: 'bridge', kind: 'too_large', limit: 1_000_000}};
+const tooComplex = {
+	code: -31007,
+	data: {source: 'bridge', kind: 'too_large', limit: 1_000_000, keyLimit: 16_383},
+};
 
 test('rejects a request that would take seconds to parse, with and without a session [SEC-D11]', async t => {
 	const gateway = await start(t);

@@ -4,7 +4,7 @@ import {splitBatches} from '../../lib/operators/split-batches.js';
 import {Session} from '../../lib/protocol/session.js';
 import {converse, readableLog} from './support.js';
 
-test('replaces answers that wait for their batch by errors when the buffers of all sessions are full [SEC-D5]', t => {
+test('replaces buffered responses of a batch by errors when the buffers of all sessions are full [SEC-D5]', t => {
 	const session = new Session({upstream: 'files'});
 	session.clientBecame('2025-03-26');
 	const {client, upstream} = converse(splitBatches({session, log: readableLog().log}));

@@ -51,6 +51,16 @@ test('rejects a message that has too many values, or a key that is too long, eit
 	t.deepEqual(upstream.heardTexts, []);
 });
 
+test('fails a server request that has too many values, and the upstream gets an error for such a response [SEC-D11]', t => {
+	const {client, upstream} = start(10_000_000);
+	const many = `[${'{},'.repeat(1_000_000)}1]`;
+	upstream.sayText(`{"jsonrpc":"2.0","id":7,"method":"sampling/createMessage","params":{"a":${many}}}`);
+	t.like(upstream.heard.at(-1), {id: 7, error: {code: -31_007}});
+	client.sayText(`{"jsonrpc":"2.0","id":8,"result":${many}}`);
+	t.like(upstream.heard.at(-1), {id: 8, error: {code: -31_007}});
+	t.deepEqual(client.heardTexts, []);
+});
+
 for (const [what, text, code, id] of [
 	['plain text', 'hello', -32_700, null],
 	['half a message', '{"jsonrpc":"2.0","id":1', -32_700, null],

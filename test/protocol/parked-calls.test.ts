@@ -1,4 +1,5 @@
 import test from 'ava';
+import {KEPT_BYTES, keptBytes} from '../../lib/kept-bytes.js';
 import {ParkedCalls} from '../../lib/protocol/parked-calls.js';
 
 test('a call is there under its word, once', t => {
@@ -81,4 +82,15 @@ test('evicts all calls, and reports each [SEC-D5]', t => {
 	t.deepEqual(forgotten, ['a', 'bb']);
 	t.is(parked.keptBytes, 0);
 	for (const word of words) t.is(parked.take(word), undefined);
+});
+
+test('counts calls that are parked after an eviction [SEC-D5]', async t => {
+	const parked = new ParkedCalls<string>({sizeOf: call => call.length});
+	keptBytes.configure({limit: () => 1000, onEvicted: () => {}});
+	t.teardown(() => keptBytes.configure({limit: () => KEPT_BYTES, onEvicted: () => {}}));
+	for (const round of [1, 2, 3]) {
+		parked.add('x'.repeat(2000));
+		await new Promise(setImmediate);
+		t.is(parked.keptBytes, 0, `round ${round}`);
+	}
 });

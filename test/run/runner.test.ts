@@ -63,7 +63,8 @@ test('20 programs at once: every answer goes to its own, and no more run than ma
 	await runner.close();
 });
 
-test('ends the threads of many programs, finished and cancelled ones [SEC-D2]', async t => {
+// Alone, since the others have 30 s.
+test.serial('ends the threads of many programs, finished and cancelled ones [SEC-D2]', async t => {
 	// Threads that ended on their own blocked all background threads of the process on Node 24 after about fifty programs.
 	for (let round = 0; round < 3; round++) {
 		const slow = gated();

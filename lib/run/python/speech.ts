@@ -144,7 +144,7 @@ export function post(message: WorkerMessage): void {
 	parentPort?.postMessage(message);
 }
 
-/** Ends the program. */
+/** Reports why the program ends, and runs nothing of it any more. */
 function end(why: Ending, detail: string): never {
 	post({end: why, detail});
 	waitForTermination();
