@@ -63,33 +63,6 @@ test('20 programs at once: every answer goes to its own, and no more run than ma
 	await runner.close();
 });
 
-// Alone, since the others have 30 s.
-test.serial('ends the threads of many programs, finished and cancelled ones [SEC-D2]', async t => {
-	// Threads that ended on their own blocked all background threads of the process on Node 24 after about fifty programs.
-	for (let round = 0; round < 3; round++) {
-		const slow = gated();
-		const runners = Array.from({length: 6}, () =>
-			runnerOf([slow.pack], {maxConcurrent: 3, runTimeoutMs: 120_000}),
-		);
-		const stops = runners.map(() => new AbortController());
-		const cancelled = runners.map((runner, at) =>
-			runner.run(forInterpreter('slow.wait()'), {signal: stops[at]?.signal as AbortSignal}),
-		);
-		const finished = runners.flatMap(runner =>
-			[1, 2, 3, 4].map(n => runner.run(forInterpreter(`slow.quick(a=${n})`))),
-		);
-		await slow.arrived();
-		const texts = (await Promise.all(finished)).map(textOf);
-		t.deepEqual(
-			texts,
-			runners.flatMap(() => [1, 2, 3, 4].map(n => `{"a":${n}}`)),
-		);
-		for (const stop of stops) stop.abort();
-		await Promise.all(cancelled);
-		await Promise.all(runners.map(runner => runner.close()));
-	}
-});
-
 test('refuses a program when too many wait, and takes the next one when there is room', async t => {
 	const slow = gated();
 	const runner = runnerOf([slow.pack], {maxConcurrent: 1, maxWaiting: 1});
