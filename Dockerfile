@@ -4,17 +4,15 @@ WORKDIR /src
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY . .
-RUN npm run build && npm prune --omit=dev
+# The image contains the files of the package, and the dependencies of the lock file.
+RUN npm pack && tar -xzf mcp-stream-bridge-*.tgz && npm prune --omit=dev
 
 FROM node:24-bookworm-slim
-# tini reaps what servers leave behind, which nobody else does as the first process. Probes ask with wget.
+# tini runs as the first process and reaps the processes that servers leave behind. Health checks use wget.
 RUN apt-get update && apt-get install -y --no-install-recommends tini wget && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
-COPY --from=build /src/package.json ./
+COPY --from=build /src/package ./
 COPY --from=build /src/node_modules ./node_modules
-COPY --from=build /src/dist/bin ./dist/bin
-COPY --from=build /src/dist/lib ./dist/lib
-COPY --from=build /src/dist/pipelines ./dist/pipelines
 USER node
 EXPOSE 7411
 HEALTHCHECK --interval=10s --timeout=3s --start-period=5s \

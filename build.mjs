@@ -1,4 +1,5 @@
-// Builds dist/: `node build.mjs [--watch]`. Only files that changed are built; types are checked by `npm run types`.
+// Builds dist/: `node build.mjs [--watch | --release]`. Only files that changed are built; types are checked by
+// `npm run types`. `--release` omits source maps; the next build without it adds them again.
 import {createHash} from 'node:crypto';
 import {
 	cpSync,
@@ -20,9 +21,22 @@ process.chdir(fileURLToPath(new URL('.', import.meta.url)));
 const PAGE = join('lib', 'view', 'page');
 const DIST = 'dist';
 const PROGRAM = join('bin', 'bridge.ts');
-const CHUNKS = join(DIST, 'bin', 'chunks');
+/** The program, the library and the threads that they start. They share chunks: each module is in the package once. */
+const ENTRIES = [
+	PROGRAM,
+	join('bin', 'demo-server.ts'),
+	join('lib', 'index.ts'),
+	join('lib', 'run', 'python', 'worker.ts'),
+	join('lib', 'store', 'log-worker.ts'),
+	join('lib', 'view', 'index-worker.ts'),
+];
+/** As deep as dist/bin and dist/lib: relative URLs of lib/run-time-files.ts are right in a chunk, too. */
+const CHUNKS = join(DIST, 'chunks');
+const isRelease = process.argv.includes('--release');
 /** The hash of each source at the last build. */
 const MANIFEST = join(DIST, '.sources.json');
+/** The modules of each bundled file. */
+const METAFILE = join(DIST, '.bundle.json');
 const FOLDERS = ['lib', 'pipelines', 'bin', 'test', 'fixtures', 'bench'].filter(existsSync);
 
 /** The files below a folder, without installed packages. */
@@ -40,17 +54,13 @@ const sources = () => FOLDERS.flatMap(filesIn).filter(path => isScript(path) || 
 const isScript = path => /(?<!\.as|\.d)\.ts$/.test(path);
 const isAsset = path => /\.(?:html|css|svg)$/.test(path) && path.startsWith(PAGE);
 const outputOf = path => join(DIST, path.replace(/\.ts$/, '.js'));
-/** What may have been made of a source: also its declarations, by `npm pack`. */
-const outputsOf = path => [
-	outputOf(path),
-	`${outputOf(path)}.map`,
-	join(DIST, path.replace(/\.ts$/, '.d.ts')),
-];
+const outputsOf = path => [outputOf(path), `${outputOf(path)}.map`];
 const hashOf = path => createHash('sha256').update(readFileSync(path)).digest('hex');
 const writeManifest = hashes => writeFileSync(MANIFEST, JSON.stringify(hashes));
 /** A change to one of these rebuilds everything. */
 const SETUP = [
 	'build.mjs',
+	'package.json',
 	'tsconfig.json',
 	join(PAGE, 'tsconfig.json'),
 	join('node_modules', '.package-lock.json'),
@@ -69,24 +79,27 @@ function readManifest() {
 const common = {absWorkingDir: process.cwd(), format: 'esm', logLevel: 'warning', outbase: '.', outdir: DIST};
 const node = {platform: 'node', target: 'node20', sourcemap: true};
 
-/** Bundles the program: a few files start in half the time of many. */
+/** The version that the bundle reports. */
+const version = () => existsSync('package.json') && JSON.parse(readFileSync('package.json', 'utf8')).version;
+
+/** Bundles the entries: a few files start in half the time of many. */
 async function bundle() {
 	const {metafile} = await build({
 		...common,
 		...node,
-		entryPoints: [PROGRAM],
+		sourcemap: !isRelease,
+		entryPoints: ENTRIES.filter(existsSync),
 		bundle: true,
 		splitting: true,
 		metafile: true,
-		outbase: 'bin',
-		outdir: join(DIST, 'bin'),
 		chunkNames: 'chunks/[name]-[hash]',
-		external: ['undici'],
 		alias: {rxjs: './node_modules/rxjs/dist/esm/index.js'},
+		define: {BRIDGE_VERSION: JSON.stringify(version())},
 		banner: {
 			js: "import {createRequire as bridgeRequire} from 'node:module'; const require = bridgeRequire(import.meta.url);",
 		},
 	});
+	if (isRelease) writeFileSync(METAFILE, JSON.stringify(metafile));
 	// Old chunks are removed last: a running program may still load them.
 	const current = new Set(Object.keys(metafile.outputs).map(path => join(path)));
 	for (const name of existsSync(CHUNKS) ? readdirSync(CHUNKS) : [])
@@ -106,15 +119,17 @@ async function buildChanged() {
 	mkdirSync(DIST, {recursive: true});
 	writeManifest({...before, ...Object.fromEntries([...changed, ...removed].map(path => [path, '']))});
 	for (const path of removed) for (const file of outputsOf(path)) rmSync(file, {force: true});
-	const scripts = changed.filter(path => isScript(path) && path !== PROGRAM);
-	// Modules are also built one by one, for tests, fixtures and importers.
+	const scripts = changed.filter(path => isScript(path) && !ENTRIES.includes(path));
+	// Modules are also built one by one, for tests, fixtures and benchmarks.
 	const modules = scripts.filter(path => !path.startsWith(PAGE));
 	await build({...common, ...node, entryPoints: modules});
 	// The page is not bundled: browsers load its modules.
 	await build({...common, target: 'es2023', entryPoints: scripts.filter(path => path.startsWith(PAGE))});
 	for (const path of changed.filter(isAsset)) cpSync(path, outputOf(path));
-	if ([...changed, ...removed].some(path => /^(?:lib|pipelines|bin)\b/.test(path))) await bundle();
-	writeManifest(after);
+	if (isRelease || [...changed, ...removed].some(path => /^(?:lib|pipelines|bin)\b/.test(path)))
+		await bundle();
+	// A program without source maps counts as changed.
+	writeManifest(isRelease ? {...after, [PROGRAM]: ''} : after);
 }
 
 /** Rebuilds when the size or mtime of a source changes. Polls, since `fs.watch` of Node 20 misses replaced files. */

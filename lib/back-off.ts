@@ -1,3 +1,5 @@
+import {performance} from 'node:perf_hooks';
+
 /** How long to wait before something that ended is started again. */
 export type BackOffLimits = {
 	readonly firstMs: number;
@@ -17,4 +19,27 @@ export function nextPauseMs(
 ): number {
 	if (lastMs === undefined || upMs >= steadyMs) return firstMs;
 	return Math.min(lastMs * 2, maxMs);
+}
+
+/** A pause from 75 % to 125 % of this one, so that what ended at the same time is not restarted at the same time. */
+export const jittered = (pauseMs: number, random: () => number = Math.random): number =>
+	Math.round(pauseMs * (0.75 + random() / 2));
+
+/** The pauses of one thing that is started again whenever it ends, with jitter. */
+export class BackOff {
+	#pauseMs: number | undefined;
+	#upSince: number | undefined;
+
+	/** It works now. */
+	up(): void {
+		this.#upSince = performance.now();
+	}
+
+	/** It ended. Returns the pause before its next start. */
+	nextMs(): number {
+		const upMs = this.#upSince === undefined ? 0 : performance.now() - this.#upSince;
+		this.#upSince = undefined;
+		this.#pauseMs = nextPauseMs(this.#pauseMs, upMs);
+		return jittered(this.#pauseMs);
+	}
 }

@@ -31,17 +31,30 @@ export class BridgeError extends Error {
 	readonly code: FailureCode;
 	readonly remedy: string;
 	readonly details: Details;
+	/** Output of the upstream that shows why, such as the end of its stderr; may be empty. */
+	readonly evidence: string;
 
-	constructor(code: FailureCode, message: string, remedy: string, details: Details = {}) {
+	constructor(code: FailureCode, message: string, remedy: string, details: Details = {}, evidence = '') {
 		super(message);
 		this.code = code;
 		this.remedy = remedy;
 		this.details = details;
+		this.evidence = evidence;
 	}
 
-	/** What a person reads. A message may be a list, with a line for each item. */
+	/**
+	 * What a person reads: what happened, then what to do next. A message may be a list, with a line for each item. Evidence is
+	 * the text of another program, which need not end with a full stop.
+	 */
 	get sentence(): string {
+		if (this.remedy === '') return this.reason;
+		if (this.evidence !== '') return `${this.reason}\n${this.remedy}`;
 		return `${this.message}${this.message.endsWith('\n') ? '' : ' '}${this.remedy}`;
+	}
+
+	/** What happened, with the evidence and without the remedy. */
+	get reason(): string {
+		return this.evidence === '' ? this.message : `${this.message} ${this.evidence}`;
 	}
 
 	get exitCode(): number {

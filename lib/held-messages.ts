@@ -34,10 +34,14 @@ export class HeldMessages {
 		return this.#messages.length >= MAX_MESSAGES || this.#bytes >= MAX_BYTES;
 	}
 
+	/** Whether the request with this id is among them. */
+	has(id: string): boolean {
+		return this.#indexOf(id) !== -1;
+	}
+
 	/** Takes the request with this id out. Returns whether it was there. */
 	remove(id: string): boolean {
-		const key = canonicalId(id);
-		const at = this.#messages.findIndex(({head}) => head.key === key && head.method !== undefined);
+		const at = this.#indexOf(id);
 		const [removed] = at === -1 ? [] : this.#messages.splice(at, 1);
 		this.#bytes -= removed?.size ?? 0;
 		if (!this.isFull) this.#letGo();
@@ -50,6 +54,11 @@ export class HeldMessages {
 		this.#bytes = 0;
 		this.#letGo();
 		return all;
+	}
+
+	#indexOf(id: string): number {
+		const key = canonicalId(id);
+		return this.#messages.findIndex(({head}) => head.key === key && head.method !== undefined);
 	}
 
 	#letGo(): void {

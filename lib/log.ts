@@ -1,4 +1,5 @@
 import type {Logger} from 'pino';
+import {localTime} from './local-time.js';
 import {printable, printableJson} from './printable.js';
 import {redactKnown} from './store/known-secrets.js';
 
@@ -20,6 +21,8 @@ export type LogOptions = {
 	readonly write: (line: string) => void;
 	/** Lines for people instead of JSON. */
 	readonly isPretty: boolean;
+	/** Whether these lines are in color. */
+	readonly hasColor?: boolean;
 };
 
 /** How long what is not urgent may wait, so that the first messages of a conversation do not wait for the log. */
@@ -29,14 +32,14 @@ const LEISURE_MS = 50;
  * A log whose pino is loaded with the first entry, and that not at once unless something is wrong: conversations start
  * sooner without. Entries made meanwhile keep their order; there are few.
  */
-export function createLog({level, write, isPretty}: LogOptions): Log {
+export function createLog({level, write, isPretty, hasColor = false}: LogOptions): Log {
 	let logger: Logger | undefined;
 	let loading: Promise<void> | undefined;
 	let later: NodeJS.Timeout | undefined;
 	const early: Array<(logger: Logger) => void> = [];
 	const load = async (): Promise<void> => {
 		const {default: pino} = await import('pino');
-		const finish = isPretty ? pretty : printableJson;
+		const finish = isPretty ? (line: string) => pretty(line, hasColor) : printableJson;
 		const stream = {write: (line: string) => write(finish(redactKnown(line)))};
 		logger = pino({level, base: {name: 'bridge'}, timestamp: pino.stdTimeFunctions.isoTime}, stream);
 		for (const log of early.splice(0)) log(logger);
@@ -70,19 +73,24 @@ export function createLog({level, write, isPretty}: LogOptions): Log {
 	};
 }
 
-const names = new Map([
-	[50, 'error'],
-	[40, 'warn'],
-	[30, 'info'],
-	[20, 'debug'],
-	[10, 'trace'],
+const shown = new Map([
+	[50, {name: 'error', color: 31}],
+	[40, {name: 'warn', color: 33}],
+	[30, {name: 'info', color: 32}],
+	[20, {name: 'debug', color: 36}],
+	[10, {name: 'trace', color: 2}],
 ]);
+const DIM = 2;
 
-/** One JSON line of pino's, as a person reads it. What the fields hold stays quoted, so no text can forge a line. */
-function pretty(line: string): string {
+/** One JSON line of pino's for people, in local time. The values of fields stay quoted, so that no text can forge a line. */
+function pretty(line: string, hasColor: boolean): string {
 	const {level, time, msg, event, name: _name, ...fields} = JSON.parse(line);
+	const {name, color} = shown.get(level) ?? {name: String(level), color: 0};
 	const facts = Object.entries(fields).map(([key, value]) => ` ${key}=${JSON.stringify(value)}`);
-	return `${printable(`${String(time).slice(11, 23)} ${names.get(level)} ${event}: ${msg}${facts.join('')}`)}\n`;
+	const paint = (code: number, text: string): string =>
+		hasColor && text !== '' ? `\u001b[${code}m${printable(text)}\u001b[0m` : printable(text);
+	const clock = paint(DIM, localTime(new Date(time)));
+	return `${clock} ${paint(color, name)} ${paint(DIM, `${event}:`)} ${printable(String(msg))}${paint(DIM, facts.join(''))}\n`;
 }
 
 /** Tells of something that nobody has foreseen, with all that helps to find it. */

@@ -3,30 +3,37 @@ const MAX_WORD = 64;
 /** Known words that are compared. With the limit above, this takes a few milliseconds at most. */
 const MAX_KNOWN = 1000;
 
-/** Names the known word that a mistyped one is closest to, if one is close. There is no guess for long words. */
+/** Names the known word that a mistyped one is closest to, in any case, if one is close. There is no guess for long words. */
 export function nearest(word: string, known: readonly string[], prefix = ''): string {
 	if (word.length > MAX_WORD) return '';
-	const limit = Math.max(2, word.length / 3);
+	// Most short words are two letters away from each other.
+	const limit = word.length < 4 ? 1 : Math.max(2, word.length / 3);
 	let best: {readonly name: string; readonly distance: number} | undefined;
 	for (const name of known.slice(0, MAX_KNOWN)) {
 		if (Math.abs(name.length - word.length) > limit) continue;
-		const found = distance(word, name);
+		const found = distance(word.toLowerCase(), name.toLowerCase());
 		if (found <= limit && (!best || found < best.distance)) best = {name, distance: found};
 	}
 	return best ? `Did you mean ${prefix}${best.name}?` : '';
 }
 
-/** How many letters have to be added, left out or changed to make one word of the other. */
+/** How many letters have to be added, left out, changed or swapped with their neighbor to make one word of the other. */
 function distance(from: string, to: string): number {
-	let row = Uint16Array.from({length: to.length + 1}, (_, index) => index);
+	let before = new Uint16Array(to.length + 1);
+	let row = Uint16Array.from(before, (_, index) => index);
 	let next = new Uint16Array(row.length);
 	for (let i = 0; i < from.length; i++) {
 		next[0] = i + 1;
 		for (let j = 0; j < to.length; j++) {
-			const changed = (row[j] ?? 0) + (from.charCodeAt(i) === to.charCodeAt(j) ? 0 : 1);
-			next[j + 1] = Math.min(changed, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1);
+			const isSwapped = from[i] === to[j - 1] && from[i - 1] === to[j] && i > 0 && j > 0;
+			next[j + 1] = Math.min(
+				(row[j] ?? 0) + (from[i] === to[j] ? 0 : 1),
+				(row[j + 1] ?? 0) + 1,
+				(next[j] ?? 0) + 1,
+				isSwapped ? (before[j - 1] ?? 0) + 1 : Number.POSITIVE_INFINITY,
+			);
 		}
-		[row, next] = [next, row];
+		[before, row, next] = [row, next, before];
 	}
 	return row[to.length] ?? 0;
 }

@@ -23,6 +23,8 @@ export type Endpoint = {
 	readonly gone: Promise<void>;
 	/** Ends the connection. Resolves then, with the status that a peer behind HTTP answered to that, if it was asked. */
 	close(): Promise<unknown>;
+	/** Whether the request with this id waits here, and was not sent to the peer. */
+	holds?(id: string): boolean;
 };
 
 /**

@@ -77,7 +77,9 @@ export class WaitingRequests {
 		return this.#byKey.size;
 	}
 
-	/** Whether somebody still waits for one of them. */
+	readonly count = (): number => [...this.#byKey.values()].filter(({isCancelled}) => !isCancelled).length;
+
+	/** Whether there is a pending request that was not cancelled. */
 	get areAwaited(): boolean {
 		for (const {isCancelled} of this.#byKey.values()) if (!isCancelled) return true;
 		return false;

@@ -7,7 +7,7 @@ import type {Answers} from '../lib/http/answers.js';
 import {Guard} from '../lib/http/guard.js';
 import {acceptedBy, bodyProblem, readBody} from '../lib/http/read-body.js';
 import {internalError, type Refused, refuse} from '../lib/http/refuse.js';
-import {ALL, targetOf} from '../lib/http/target.js';
+import {splitTarget} from '../lib/http/target.js';
 import {type Log, logBug} from '../lib/log.js';
 import {wholeMessage} from '../lib/transports/whole-message.js';
 
@@ -29,8 +29,7 @@ export function control({log, answers, token, ...options}: ControlOptions) {
 		const foreign = guard.refusal(req); //                 browsers of others, and names of others
 		if (foreign) return toldOf(log, req, foreign);
 		if (!guard.knows(req, true)) return noToken; //        a client without the token, if there is one
-		const target = targetOf(req.url ?? '');
-		if (target.kind !== 'mcp' || target.service !== ALL) return nothingThere; //  /mcp and nothing else
+		if (splitTarget(req.url ?? '').path !== '/mcp') return nothingThere; //  /mcp and nothing else
 		const {json, events} = acceptedBy(req);
 		return (
 			only(req, ['POST']) ?? //                      nothing is said here that was not asked for

@@ -1,10 +1,13 @@
 import type {Conversation, Converse} from '../lib/gateway/conversation.js';
+import {handshakeLimit} from '../lib/handshake-limit.js';
+import {ALL} from '../lib/http/target.js';
 import {type Log, logBug} from '../lib/log.js';
 import {noteState} from '../lib/operators/note-state.js';
 import {noteTools} from '../lib/operators/note-tools.js';
 import type {Taps} from '../lib/operators/record.js';
-import type {TraceOptions} from '../lib/operators/trace.js';
+import {type TraceOptions, traceLabel} from '../lib/operators/trace.js';
 import type {JsonObject} from '../lib/protocol/json.js';
+import {HUB} from '../lib/protocol/report.js';
 import {connect, type Endpoint, type Stage} from '../lib/stage.js';
 import {httpHop, wrap} from './wrap.js';
 
@@ -22,7 +25,7 @@ export function gateway(
 	{log, maxBytes, trace}: GatewayOptions,
 	taps?: Taps,
 ): Stage[] {
-	const {service, session, waiting, caller, carriage} = conversation;
+	const {service, session, waiting, caller, carriage, watch} = conversation;
 	const {
 		name: upstream,
 		transport,
@@ -33,7 +36,10 @@ export function gateway(
 		passAuthorization,
 	} = service.config;
 	const cacheTools = service.cacheFor(caller.principal);
-	const onRenewed = (result: JsonObject): void => service.renewed(session, result);
+	const onRenewed = (result: JsonObject, durationMs: number): void => {
+		service.renewed(session, result, durationMs);
+		watch?.onRenewed(result);
+	};
 	const isHttp = transport === 'http' || transport === 'sse';
 	// How many tools there are, for the status.
 	const parameters = service.parametersFor(caller.principal);
@@ -42,8 +48,9 @@ export function gateway(
 		...wrap({
 			log,
 			upstream,
-			transport,
+			transport: upstream === ALL ? HUB : transport,
 			timeoutMs,
+			timeoutSetting: service.timeoutSetting,
 			maxBytes,
 			trace,
 			taps,
@@ -57,6 +64,7 @@ export function gateway(
 					...{session, upstream, log, onRenewed, parameters},
 					...{headers, accept, contentType, passAuthorization},
 					...{carriage, authorization: caller.authorization},
+					handshakeMs: handshakeLimit(timeoutMs),
 				})
 			: []),
 		noteState({onHeard: () => service.heard(session), onFailure: reason => service.failed(reason)}),
@@ -71,9 +79,11 @@ export const converseThrough =
 		const upstream = service.open(session, caller.authorization, {
 			...{watch, carriage, token: caller.token},
 		});
+		session.holds = id => upstream.holds?.(id) ?? false;
 		const ended = service.begun(session);
 		const taps = options.taps(client.name, service.config.name);
-		const link = connect(client, gateway(conversation, options, taps), upstream, error => {
+		const stages = gateway(conversation, {...options, trace: labelled(options.trace, conversation)}, taps);
+		const link = connect(client, stages, upstream, error => {
 			logBug(options.log, error);
 			// Of what goes wrong here, nobody else is to suffer, and the client not to wait for nothing.
 			void client.close();
@@ -88,3 +98,13 @@ export const converseThrough =
 			return typeof status === 'number' ? status : undefined;
 		};
 	};
+
+/** The trace of one conversation. Those of the hub with its servers are told from those of clients with the same servers. */
+function labelled(
+	trace: TraceOptions | undefined,
+	{service, session}: Conversation,
+): TraceOptions | undefined {
+	const {name} = service.config;
+	const shown = name === ALL ? HUB : name;
+	return trace && {...trace, label: traceLabel(session.options.isHub ? `${HUB}/${shown}` : shown)};
+}

@@ -1,3 +1,4 @@
+import {HUB} from '../lib/protocol/report.js';
 import type {HandshakeVersion} from '../lib/protocol/version.js';
 import type {Stage} from '../lib/stage.js';
 import {type WrapOptions, wrap} from './wrap.js';
@@ -11,4 +12,4 @@ export type HubPipelineOptions = Pick<WrapOptions, 'log' | 'trace' | 'taps' | 'w
  * of the gateway, with the hub for its client; so nothing here has a time limit: the servers' own hold.
  */
 export const hub = (options: HubPipelineOptions): Stage[] =>
-	wrap({...options, upstream: 'hub', transport: 'hub', timeoutMs: 0});
+	wrap({...options, upstream: 'hub', transport: HUB, timeoutMs: 0});

@@ -1,9 +1,10 @@
 import type {BridgeError} from '../lib/errors.js';
-import type {Log} from '../lib/log.js';
+import type {Level, Log} from '../lib/log.js';
 import {type AddToolsOptions, addTools} from '../lib/operators/add-tools.js';
 import {audit} from '../lib/operators/audit.js';
 import {MESSAGE_LIMIT} from '../lib/operators/frame.js';
 import {type InjectContextOptions, injectContext} from '../lib/operators/inject-context.js';
+import {logTraffic} from '../lib/operators/log-traffic.js';
 import {matchAnswers} from '../lib/operators/match-answers.js';
 import {type OneTurnOptions, oneTurn} from '../lib/operators/one-turn.js';
 import {outliveChild} from '../lib/operators/outlive-child.js';
@@ -24,6 +25,8 @@ export type ServeOptions = Omit<
 	'log'
 > & {
 	readonly log: Log;
+	/** The level of the log; at debug and trace it has the messages of the client. */
+	readonly logLevel?: Level;
 	readonly trace?: TraceOptions | undefined;
 	/** The traffic log. */
 	readonly taps?: Taps | undefined;
@@ -41,15 +44,16 @@ const TIMEOUT_MS = 60_000;
 
 /** A client in front of many Codex sessions. Read it down as a call flows, and up as its answer does. */
 export function serve(options: ServeOptions): Stage[] {
-	const {log, journal, runner, calls, sessions, trace: show, taps} = options;
+	const {log, logLevel = 'info', journal, runner, calls, sessions, trace: show, taps} = options;
 	const {waiting = new WaitingRequests(), maxBytes = MESSAGE_LIMIT, clientVersion, onGone, version} = options;
 	const session = new Session({upstream: 'codex', clientVersion});
 	return [
 		show ? trace(show) : {}, //                    what passes, for people
+		logTraffic({log, level: logLevel, peer: 'client'}), // the same, in the log
 		taps?.client ?? {}, //                         what the client says and hears, for the traffic log
 		splitBatches({session, log}), //               a batch is the messages in it
-		parse({log, from: 'client', maxBytes}), //     what is no message goes no further
-		matchAnswers({log, upstream: 'codex', waiting}), // one answer a request
+		parse({log, from: 'client', maxBytes, failsResponses: true}), // what is no message goes no further
+		matchAnswers({log, upstream: 'codex', waiting, dropsCancelled: true}), // one answer a request, none if cancelled
 		timeLimit({timeoutMs: TIMEOUT_MS, upstream: 'codex', waiting, session, free: ['tools/call']}), // turns have their own
 		...speakVersions({session, log, transport: 'stdio', waiting}), // each side in its own version
 		addTools({tools: options.tools}), //            tools for sessions and for mail

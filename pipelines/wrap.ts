@@ -1,4 +1,5 @@
 import {everyday} from '../lib/everyday.js';
+import {handshakeLimit} from '../lib/handshake-limit.js';
 import type {Log} from '../lib/log.js';
 import {cacheTools} from '../lib/operators/cache-tools.js';
 import {MESSAGE_LIMIT} from '../lib/operators/frame.js';
@@ -33,6 +34,8 @@ export type WrapOptions = SessionOptions & {
 	/** How the server is reached, for people. */
 	readonly transport: string;
 	readonly timeoutMs: number;
+	/** The flag or the key that sets that. */
+	readonly timeoutSetting?: string | undefined;
 	/** Shows each message to people. */
 	readonly trace?: Parameters<typeof trace>[0] | undefined;
 	/** The traffic log. */
@@ -51,7 +54,7 @@ export type WrapOptions = SessionOptions & {
 
 /** A client in front of one server. Read it down as a request flows, and up as its answer does. */
 export function wrap(options: WrapOptions): Stage[] {
-	const {log, transport, timeoutMs, trace: show, taps, cacheTools: cache, ...who} = options;
+	const {log, transport, timeoutMs, timeoutSetting, trace: show, taps, cacheTools: cache, ...who} = options;
 	const {
 		first = [],
 		upstream,
@@ -60,6 +63,7 @@ export function wrap(options: WrapOptions): Stage[] {
 		maxBytes = MESSAGE_LIMIT,
 	} = who;
 	const isEveryday = everyday(session, waiting);
+	const limit = {timeoutMs, setting: timeoutSetting};
 	return [
 		show ? trace(show) : {}, //                    what passes, for people
 		taps?.client ?? {}, //                         what the client says and hears, for the traffic log
@@ -69,9 +73,9 @@ export function wrap(options: WrapOptions): Stage[] {
 			parse({log, from: 'client', maxBytes}), //   what is no message goes no further
 		]),
 		matchAnswers({log, upstream, waiting}), //     one answer a request, also when the server died
-		timeLimit({timeoutMs, upstream, waiting, session}), // an error in time, rather than no answer
+		timeLimit({...limit, upstream, waiting, session}), // an error in time, rather than no answer
 		unless(isEveryday, [
-			...speakVersions({session, log, transport, waiting}),
+			...speakVersions({session, log, transport, waiting, limit}),
 			cache ? cacheTools({session, cache, timeoutMs}) : {}, //  tools/list, in the server's own words
 			parse({log, from: 'upstream', maxBytes}), // what is no message goes no further
 		]),
@@ -89,7 +93,7 @@ export type HttpHopOptions = NormaliseHeadersOptions &
 
 /** What stands next to a server that is spoken to over HTTP. */
 export function httpHop(options: HttpHopOptions): Stage[] {
-	const {upstream, log, onRenewed, carriage, authorization, ...headers} = options;
+	const {upstream, log, onRenewed, carriage, authorization, handshakeMs, ...headers} = options;
 	const {session} = headers;
 	const headersOf = headersFor(headers);
 	const again: InjectSessionOptions['again'] = (envelope, answer) => {
@@ -100,24 +104,27 @@ export function httpHop(options: HttpHopOptions): Stage[] {
 	return [
 		carriage ? steer(carriage, authorization) : {}, //  what bridge tells the end of the connection
 		normaliseHeaders(headersOf), //                what a request has to have, and nothing else
-		injectSession({upstream, log, ownId: () => session.ownId(), onRenewed, again, carriage}), //  the server's session
+		injectSession({upstream, log, ownId: () => session.ownId(), onRenewed, again, carriage, handshakeMs}), //  the server's session
 	];
 }
 
 type SpeakVersionsOptions = Pick<WrapOptions, 'log' | 'transport'> & {
 	readonly session: Session;
 	readonly waiting: WaitingRequests;
+	/** The time for one request, and the flag or the key that sets it. */
+	readonly limit?: {readonly timeoutMs: number; readonly setting: string | undefined};
 };
 
 /** All that lets the two speak different versions. Once they have shaken hands, only the translation is in the way. */
-export function speakVersions({session, log, transport, waiting}: SpeakVersionsOptions): Stage[] {
+export function speakVersions({session, log, transport, waiting, limit}: SpeakVersionsOptions): Stage[] {
+	const handshake = {attemptMs: handshakeLimit(limit?.timeoutMs), setting: limit?.setting};
 	const isSettled = isSettledFor(session);
 	const greeting = [
 		holdUntilReady({session, log, transport}), //  nothing before the handshake
 		modernClient({session, log, waiting}), //      a client without one looks like one with
 	];
 	const negotiation = [
-		rewriteVersion({session, log}), //             each side hears its own version in the handshake
+		rewriteVersion({session, log, ...handshake}), //  each side hears its own version in the handshake
 		pollTasks(session), //                         tools that run as tasks only, for clients without
 		modernUpstream({session, log}), //             a server without handshake looks like one with
 	];

@@ -1,5 +1,5 @@
 import test from 'ava';
-import {nextPauseMs} from '../lib/back-off.js';
+import {jittered, nextPauseMs} from '../lib/back-off.js';
 
 /** The pauses of something that never is up for long. */
 const pauses = (count: number): number[] => {
@@ -24,4 +24,11 @@ test('other limits are kept likewise', t => {
 		[1, 2, 3, 3],
 	);
 	t.is(nextPauseMs(3, 10, limits), 1);
+});
+
+test('a pause is spread by a quarter in both directions [U-P0-2]', t => {
+	t.deepEqual(
+		[0, 0.5, 1].map(random => jittered(1000, () => random)),
+		[750, 1000, 1250],
+	);
 });

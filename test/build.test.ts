@@ -35,7 +35,8 @@ function project(t: ExecutionContext) {
 	write('lib/a.ts', 'export const a: number = 1;\n');
 	write('lib/b.ts', 'export const b = 1;\n');
 	write('bin/bridge.ts', "import {a} from '../lib/a.js';\nprocess.stdout.write(String(a));\n");
-	const build = () => spawnSync(process.execPath, [at('build.mjs')], {encoding: 'utf8'});
+	const build = (...args: string[]) =>
+		spawnSync(process.execPath, [at('build.mjs'), ...args], {encoding: 'utf8'});
 	const runs = (): string =>
 		spawnSync(process.execPath, [at('dist/bin/bridge.js')], {encoding: 'utf8'}).stdout;
 	return {at, write, build, runs};
@@ -95,13 +96,43 @@ test('removes the chunks of the program before', t => {
 	const {at, write, build, runs} = project(t);
 	write('bin/bridge.ts', "const {a} = await import('../lib/a.js');\nprocess.stdout.write(String(a));\n");
 	build();
-	const before = readdirSync(at('dist/bin/chunks'));
+	const before = readdirSync(at('dist/chunks'));
 	write('lib/a.ts', 'export const a: number = 2;\n');
 	build();
-	const after = readdirSync(at('dist/bin/chunks'));
+	const after = readdirSync(at('dist/chunks'));
 	t.is(after.length, before.length);
 	t.notDeepEqual(after, before);
 	t.is(runs(), '2');
+});
+
+test('--release omits source maps, and the next build adds them again', t => {
+	const {at, build, runs} = project(t);
+	const hasMap = (): boolean => readFileSync(at('dist/bin/bridge.js'), 'utf8').includes('sourceMappingURL');
+	build();
+	t.true(hasMap());
+	t.is(build('--release').status, 0);
+	t.false(hasMap());
+	t.is(runs(), '1');
+	build();
+	t.true(hasMap());
+});
+
+test('the program and the library share a module, which is bundled once', t => {
+	const {at, write, build, runs} = project(t);
+	write('lib/index.ts', "export {a} from './a.js';\n");
+	write('package.json', '{"version": "1.2.3"}');
+	write('lib/a.ts', "declare const BRIDGE_VERSION: string;\nexport const a = 'at ' + BRIDGE_VERSION;\n");
+	t.is(build().status, 0);
+	t.is(runs(), 'at 1.2.3');
+	const files = [
+		'bin/bridge.js',
+		'lib/index.js',
+		...readdirSync(at('dist/chunks')).map(name => `chunks/${name}`),
+	];
+	const texts = files
+		.filter(file => file.endsWith('.js'))
+		.map(file => readFileSync(at(`dist/${file}`), 'utf8'));
+	t.is(texts.filter(text => text.includes('// lib/a.ts')).length, 1);
 });
 
 test('--watch rebuilds a source that is replaced, and exits with its parent', async t => {

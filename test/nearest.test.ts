@@ -9,6 +9,8 @@ for (const [word, expected] of [
 	['timeot', 'Did you mean --timeout?'],
 	['logs', 'Did you mean --log?'],
 	['loglevel', 'Did you mean --log-level?'],
+	['lgo', 'Did you mean --log?'],
+	['foo', ''],
 	['completely-else', ''],
 ] as const)
 	test(`finds for ${word}: ${expected || 'nothing'}`, t => {

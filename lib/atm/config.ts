@@ -1,4 +1,5 @@
 import {resolve} from 'node:path';
+import {BridgeError} from '../errors.js';
 import {type ConfigFile, foundFile, globalFile, namedFile, repositoryFile} from './files.js';
 import {environmentLayer, flagLayer} from './given.js';
 import type {Layer} from './layer.js';
@@ -33,9 +34,10 @@ export async function loadAtmConfig({flags, env, cwd}: AtmConfigOptions): Promis
 	merged.origins.set('base', env.ATM_HOME?.trim() ? '$ATM_HOME' : 'default');
 	const config = {
 		...configOf(merged, layers, base, claude),
+		isTeamNamed: merged.origins.get('team') !== 'default',
 		weakAliases: new Set(repository?.isUntrusted ? new Merged([repository.layer]).names('aliases') : []),
 	};
-	warnings.push(...doubtful(config, merged.origins));
+	warnings.push(...unknownRole(config, merged.origins.get('role')));
 	return {config, origins: merged.origins, warnings, files: files.map(file => file.path)};
 }
 
@@ -59,7 +61,7 @@ function configOf(
 	layers: readonly Layer[],
 	base: string,
 	claude: string,
-): Omit<AtmConfig, 'weakAliases'> {
+): Omit<AtmConfig, 'weakAliases' | 'isTeamNamed'> {
 	const values = [...coreSettings, ...pluginSettings].map(({name, fallback}) => [
 		name,
 		merged.value(name, fallback),
@@ -101,18 +103,13 @@ function takeFastModel(flags: Layer, merged: Merged): string[] {
 	return [];
 }
 
-/** What is well-formed, but cannot do what it says. */
-function doubtful(config: AtmConfig, origins: ReadonlyMap<string, string>): string[] {
-	const policies = [...config.roles].map(([name, role]) => [`roles.${name}.`, role] as const);
-	const warnings = [['', config] as const, ...policies]
-		.filter(([, {approvalPolicy}]) => approvalPolicy === 'on-failure')
-		.map(([prefix]) => {
-			const place = origins.get(`${prefix}approvalPolicy`);
-			return `${place}: Codex refuses approval_policy on-failure since mid-2026. Use on-request or never.`;
-		});
-	if (config.role !== undefined && !config.roles.has(config.role)) {
-		const known = [...config.roles.keys()].join(', ') || 'none';
-		warnings.push(`${origins.get('role')}: there is no role ${config.role}. There are: ${known}.`);
-	}
-	return warnings;
+/** A role that does not exist: an error for a flag, else a warning. */
+function unknownRole({role, roles}: AtmConfig, origin: string | undefined): string[] {
+	if (role === undefined || roles.has(role)) return [];
+	const known = [...roles.keys()].join(', ');
+	const there = known === '' ? 'No role is configured.' : `The configured roles are ${known}.`;
+	const how = 'Add [plugins.codex-mcp.roles.NAME] to .atm.toml, or choose another role.';
+	if (origin === '--role')
+		throw new BridgeError('ERR_CONFIG_INVALID', `--role ${role} is not a role. ${there}`, how);
+	return [`${origin}: ${role} is not a role. ${there} Calls that name no role fail.`];
 }

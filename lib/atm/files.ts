@@ -52,7 +52,10 @@ export async function foundFile(path: string): Promise<ConfigFile | undefined> {
 	if (!existsSync(path)) return;
 	try {
 		const {layer, faults} = await read(path);
-		return {path, layer, warnings: faults.map(({key, text}) => `${path}: ${key}: ${text} It is ignored.`)};
+		const warnings = faults.map(
+			({key, text, isKept}) => `${path}: ${key}: ${text}${isKept ? '' : ' It is ignored.'}`,
+		);
+		return {path, layer, warnings};
 	} catch (error) {
 		if (!(error instanceof BridgeError)) throw error;
 		return {path, layer: new Map(), warnings: [`${error.message} It is ignored.`]};

@@ -1,4 +1,5 @@
 import {BridgeError} from '../errors.js';
+import {printable, shortened} from '../printable.js';
 import {fromText, type Kind, text as textKind} from './kinds.js';
 import type {Layer} from './layer.js';
 import {coreSettings, pluginSettings, variableOf} from './settings.js';
@@ -18,8 +19,13 @@ export function environmentLayer(env: NodeJS.ProcessEnv, cwd: string): {layer: L
 		if (!text) continue;
 		const value = readAs(text, setting.kind, cwd);
 		const from = `$${variable}`;
-		if (value === undefined) warnings.push(`${from}: Expected ${setting.kind.expected}. It is ignored.`);
-		else layer.set(setting.name, {value, from, key: from});
+		if (value === undefined) {
+			warnings.push(`${from}: Expected ${setting.kind.expected}. It is ignored.`);
+			continue;
+		}
+		const problem = setting.kind.problemOf?.(value);
+		if (problem !== undefined) warnings.push(`${from}: ${problem}`);
+		layer.set(setting.name, {value, from, key: from});
 	}
 	return {layer, warnings};
 }
@@ -43,10 +49,10 @@ export function flagLayer(given: AtmFlags, cwd: string): Layer {
 		if (raw === undefined || !setting) continue;
 		// Half a second is as good a limit on the command line as a whole one.
 		const value = flag === 'timeoutSecs' ? raw : readAs(String(raw), setting.kind, cwd);
-		if (value === undefined)
+		if (value === undefined || setting.kind.problemOf?.(value) !== undefined)
 			throw new BridgeError(
 				'ERR_CONFIG_INVALID',
-				`${typed} ${String(raw)} cannot be meant.`,
+				`${typed} ${printable(shortened(String(raw)))} is not valid.`,
 				`It has to be ${setting.kind.expected}.`,
 			);
 		layer.set(to, {value, from: typed, key: typed});

@@ -7,6 +7,11 @@ export type Kind = {
 	readonly expected: string;
 	/** The value, or undefined if it is none. Paths are seen from `folder`. */
 	read(value: unknown, folder: string): unknown;
+	/**
+	 * What is wrong with a value that is kept all the same: without it, sessions could get rights that the user did not want
+	 * them to have. Calls that use it fail.
+	 */
+	problemOf?(value: unknown): string | undefined;
 };
 
 /** A value of a variable or a flag, which is always a text, as a file would have it. */
@@ -47,6 +52,16 @@ export const whole = (from: number, to: number): Kind => ({
 export const oneOf = (...choices: readonly string[]): Kind => ({
 	expected: `one of ${choices.join(', ')}`,
 	read: value => choices.find(choice => choice === value),
+});
+
+/** A restriction, which Codex knows by one of these names. */
+export const restriction = (...choices: readonly string[]): Kind => ({
+	expected: `one of ${choices.join(', ')}`,
+	read: text.read,
+	problemOf: value =>
+		choices.includes(String(value))
+			? undefined
+			: `Expected one of ${choices.join(', ')}. Calls that use this value fail.`,
 });
 
 /** A file or folder; `~` is the user's own folder. */

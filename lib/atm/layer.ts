@@ -18,7 +18,13 @@ export type Given = {readonly value: unknown; readonly from: string; readonly ke
 export type Layer = Map<string, Given>;
 
 /** What is wrong in a file, and with which key. */
-export type Fault = {readonly key: string; readonly text: string; readonly isHarmless?: boolean};
+export type Fault = {
+	readonly key: string;
+	readonly text: string;
+	readonly isHarmless?: boolean;
+	/** Whether the value is used all the same. */
+	readonly isKept?: boolean;
+};
 
 type Table = {readonly [key: string]: unknown};
 
@@ -54,8 +60,8 @@ class Reader {
 		return this.#left === 0 ? this.#faults : [...this.#faults, more];
 	}
 
-	#fault(key: string, text: () => string, isHarmless = false): void {
-		if (this.#faults.length < MAX_FAULTS) this.#faults.push({key, text: text(), isHarmless});
+	#fault(key: string, text: () => string, more: Pick<Fault, 'isHarmless' | 'isKept'> = {}): void {
+		if (this.#faults.length < MAX_FAULTS) this.#faults.push({key, text: text(), ...more});
 		else this.#left++;
 	}
 
@@ -106,8 +112,12 @@ class Reader {
 		const value = kind.read(given, dirname(this.#file));
 		const earlier = this.#layer.get(to);
 		if (value === undefined) this.#fault(key, () => `Expected ${kind.expected}.`);
-		else if (earlier) this.#fault(key, () => `${earlier.key} is what counts.`, true);
-		else this.#layer.set(to, {value, from: this.#file, key});
+		else if (earlier) this.#fault(key, () => `${earlier.key} is what counts.`, {isHarmless: true});
+		else {
+			const problem = kind.problemOf?.(value);
+			if (problem !== undefined) this.#fault(key, () => problem, {isKept: true});
+			this.#layer.set(to, {value, from: this.#file, key});
+		}
 	}
 
 	#unknown(table: Table, path: string, known: readonly string[]): void {

@@ -1,4 +1,16 @@
-import {flag, identity, type Kind, name, oneOf, path, paths, program, text, whole} from './kinds.js';
+import {
+	flag,
+	identity,
+	type Kind,
+	name,
+	oneOf,
+	path,
+	paths,
+	program,
+	restriction,
+	text,
+	whole,
+} from './kinds.js';
 import type {AtmConfig, Role} from './types.js';
 
 /** The tables of the plugin: as it was first called, and as it came to be called. The first one wins. */
@@ -24,11 +36,15 @@ const setting = (
 
 const MAX_TIMER_SECS = 2_000_000;
 
+const sandbox = restriction('read-only', 'workspace-write', 'danger-full-access');
+/** Codex has no on-failure since mid-2026, and untrusted only in `codex app-server`. */
+const approvalPolicy = restriction('untrusted', 'on-request', 'never');
+
 /** Keys that a role may have, too. */
 export const roleSettings: ReadonlyArray<Setting & {readonly name: keyof Role}> = [
 	{...setting('model', text), name: 'model'},
-	{...setting('sandbox', text), name: 'sandbox'},
-	{...setting('approvalPolicy', text), name: 'approvalPolicy'},
+	{...setting('sandbox', sandbox), name: 'sandbox'},
+	{...setting('approvalPolicy', approvalPolicy), name: 'approvalPolicy'},
 	{...setting('reasoningEffort', text), name: 'reasoningEffort'},
 ];
 

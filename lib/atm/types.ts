@@ -16,6 +16,8 @@ export type AtmConfig = Role & {
 	/** Claude Code's folder, which has the teams and their inboxes. */
 	readonly claude: string;
 	readonly team: string;
+	/** Whether a flag, a variable or a file names the team. */
+	readonly isTeamNamed: boolean;
 	/** Who the person or the lead is. It is never the identity of a Codex session. */
 	readonly coreIdentity: string;
 	readonly aliases: ReadonlyMap<string, string>;

@@ -37,3 +37,20 @@ export function threadParams(given: JsonObject, cwd: string): JsonObject {
 	if (Object.keys(config).length > 0) params.config = {...(params.config as object | undefined), ...config};
 	return params;
 }
+
+/** What `turn/start` calls the values of `sandbox`. */
+const policies: ReadonlyMap<unknown, string> = new Map([
+	['read-only', 'readOnly'],
+	['workspace-write', 'workspaceWrite'],
+	['danger-full-access', 'dangerFullAccess'],
+]);
+
+/** Settings of a session as params of `turn/start`. They hold for later turns, too. */
+export function turnParams(given: JsonObject, cwd: string): JsonObject {
+	const {sandbox, effort, ...others} = given;
+	return {
+		...threadParams(others, cwd),
+		...(sandbox === undefined ? {} : {sandboxPolicy: {type: policies.get(sandbox) ?? sandbox}}),
+		...(effort === undefined ? {} : {effort}),
+	};
+}

@@ -6,6 +6,12 @@ import {type Happening, happenings} from './happening.js';
 export const changedFiles = (changes: unknown): string[] =>
 	listOf(changes).map(change => text(objectOf(change).path) ?? '');
 
+/** The threads of the agents that an item has started. */
+export function startedAgents({type, tool, receiverThreadIds, kind, agentThreadId}: JsonObject): string[] {
+	if (type === 'collabAgentToolCall' && tool === 'spawnAgent') return listOf(receiverThreadIds).map(String);
+	return type === 'subAgentActivity' && kind === 'started' ? [String(agentThreadId)] : [];
+}
+
 /** What the beginning of an item of a turn means to people. */
 function began(item: JsonObject): Happening | undefined {
 	switch (item.type) {

@@ -2,12 +2,13 @@ import process from 'node:process';
 import {BoundedMap} from '../bounded-map.js';
 import {Envelope} from '../envelope.js';
 import type {Log} from '../log.js';
+import {ownInfo} from '../own-version.js';
 import {type JsonObject, objectOf} from '../protocol/json.js';
 import {type Answer, type Outlets, type Stage, type Steps, stage} from '../stage.js';
 import {memberText} from '../wire/member.js';
 import {appQuestion} from './app-approvals.js';
 import {AppAsker} from './app-asker.js';
-import {appHappening, changedFiles, unwanted} from './app-events.js';
+import {appHappening, changedFiles, startedAgents, unwanted} from './app-events.js';
 import {AppTurns} from './app-turns.js';
 import {Approvals, canBeAsked} from './approvals.js';
 import {type Call, text} from './call.js';
@@ -27,6 +28,8 @@ export const appServer = (options: AppServerOptions): Stage => stage(out => new 
 
 /** Changes of files that are remembered; the oldest is forgotten for the next. */
 const MAX_CHANGES = 1000;
+/** Agents whose sessions are known; the oldest is evicted. */
+const MAX_AGENTS = 10_000;
 
 class AppServer implements Steps {
 	readonly #out: Outlets;
@@ -38,19 +41,24 @@ class AppServer implements Steps {
 	readonly #turns: Turns;
 	/** Of changes that may be asked about. */
 	readonly #files = new BoundedMap<unknown, readonly string[]>(MAX_CHANGES);
+	/** The threads of agents that turns have started, each with the thread of its session. */
+	readonly #roots = new BoundedMap<string, string>(MAX_AGENTS);
 	#isInitialized = false;
 	#isReady = false;
 
-	constructor({log, cancelGraceMs, cwd = process.cwd()}: AppServerOptions, out: Outlets) {
+	constructor({log, approvalMs, cwd = process.cwd(), ...limits}: AppServerOptions, out: Outlets) {
 		this.#out = out;
 		this.#log = log;
 		this.#asker = new AppAsker(out);
 		this.#reports = new Reports(out);
-		this.#approvals = new Approvals(out, this.#reports);
-		const ended = (threadId: string): void =>
+		this.#approvals = new Approvals({out, reports: this.#reports, log, approvalMs});
+		const ended = (threadId: string): void => {
 			this.#approvals.withdraw(question => question.threadId === threadId);
+			// Codex has stopped waiting for those, but not for those of agents.
+			this.#approvals.cancelOn(threadId);
+		};
 		this.#app = new AppTurns({asker: this.#asker, cwd, ended});
-		this.#turns = new Turns({out, reports: this.#reports, backend: this.#app, cancelGraceMs});
+		this.#turns = new Turns({out, reports: this.#reports, backend: this.#app, ...limits});
 		this.#app.serve(this.#turns);
 	}
 
@@ -73,15 +81,21 @@ class AppServer implements Steps {
 		else this.#asked(envelope, id, method);
 	};
 
-	readonly upstreamGone = (): void => this.#turns.stop();
+	readonly upstreamGone = (): void => {
+		this.#approvals.stop();
+		this.#turns.gone();
+	};
 
-	readonly stopped = (): void => this.#turns.stop();
+	readonly stopped = (): void => {
+		this.#approvals.stop();
+		this.#turns.stop();
+	};
 
 	#initialize({body: {params}, origin}: Envelope, id: string): void {
 		if (this.#isInitialized) throw twice();
 		this.#isInitialized = true;
 		this.#approvals.canAsk = canBeAsked(objectOf(params).capabilities);
-		const clientInfo = {name: 'bridge', title: 'bridge', version: '0.1.0'};
+		const clientInfo = {...ownInfo, title: 'bridge'};
 		const capabilities = {
 			experimentalApi: false,
 			requestAttestation: false,
@@ -119,7 +133,11 @@ class AppServer implements Steps {
 	#asked(envelope: Envelope, id: string, method: string): void {
 		const params = objectOf(envelope.body.params);
 		const question = appQuestion(id, method, params, this.#files.get(params.itemId) ?? []);
-		if (question) return void this.#approvals.ask(question, envelope.origin);
+		if (question) {
+			const rootId = this.#roots.get(question.threadId ?? '');
+			this.#approvals.ask({...question, rootId}, envelope.origin, this.#turns);
+			return;
+		}
 		this.#reports.warn(`Codex asked for something that bridge cannot give, and was refused: ${method}`);
 		const error = {code: -32601, message: `bridge has no ${method}`};
 		this.#out.toUpstream(Envelope.answer(id, 'error', error, envelope.origin));
@@ -131,11 +149,21 @@ class AppServer implements Steps {
 		if (method === 'configWarning') this.#configuration(params);
 		if (method === 'thread/closed' && threadId !== undefined) this.#app.unloaded(threadId);
 		if (method === 'item/started') this.#note(objectOf(params.item));
+		if (method === 'item/completed') this.#noteAgents(threadId, objectOf(params.item));
 		if (method === 'serverRequest/resolved') this.#resolved(params.requestId);
 		const call = this.#turns.current(threadId);
 		const happening = appHappening(method, params);
 		if (happening) this.#reports.happened(threadId, happening, call, envelope.origin);
-		if (call) this.#follow(call, method, params, envelope);
+		if (call) {
+			noteCommand(call, method, objectOf(params.item));
+			this.#follow(call, method, params, envelope);
+		}
+	}
+
+	/** Agents that a turn has started have threads of their own, and may start further agents. */
+	#noteAgents(threadId: string | undefined, item: JsonObject): void {
+		const rootId = this.#roots.get(threadId ?? '') ?? threadId;
+		if (rootId !== undefined) for (const agent of startedAgents(item)) this.#roots.set(agent, rootId);
 	}
 
 	#resolved(requestId: unknown): void {
@@ -184,4 +212,10 @@ class AppServer implements Steps {
 	#said(call: Call, item: JsonObject): void {
 		if (item.type === 'agentMessage') call.speech.message(text(item.text) ?? '');
 	}
+}
+
+function noteCommand(call: Call, method: string, {type, id, command}: JsonObject): void {
+	if (type !== 'commandExecution') return;
+	if (method === 'item/started') call.commands.set(String(id), text(command) ?? '');
+	if (method === 'item/completed') call.commands.delete(String(id));
 }

@@ -1,7 +1,7 @@
 import {BoundedMap} from '../bounded-map.js';
 import type {Origin} from '../envelope.js';
 import {type JsonObject, listOf, objectOf} from '../protocol/json.js';
-import {knownArguments, strangerIn, threadParams} from './app-arguments.js';
+import {knownArguments, strangerIn, threadParams, turnParams} from './app-arguments.js';
 import type {AppAsker} from './app-asker.js';
 import {type Call, text} from './call.js';
 import {explained} from './explain.js';
@@ -13,6 +13,9 @@ const MAX_LOADED = 10_000;
 
 /** Where a caller of `codex-reply` may say what a thread is to be resumed with, in the words of `codex`. */
 export const RESUME_META = 'io.bridge/resume';
+
+/** Where it may say which settings the turn and later ones are to have, in the words of `codex`. */
+export const SETTINGS_META = 'io.bridge/settings';
 
 const unknownThread = /^(?:no rollout found|invalid session id|thread not found)/;
 
@@ -66,6 +69,11 @@ export class AppTurns implements Backend {
 		);
 	}
 
+	/** Codex responds to an unknown method with an error. */
+	probe(answered: () => void): void {
+		this.#asker.ask('ping', {}, answered, answered);
+	}
+
 	/** Codex has put a thread out of its memory. */
 	unloaded(threadId: string): void {
 		this.#loaded.delete(threadId);
@@ -104,6 +112,8 @@ export class AppTurns implements Backend {
 	#opened(call: Call, {id, path}: JsonObject, origin: Origin): void {
 		const threadId = text(id) ?? '';
 		this.#loaded.set(threadId, true);
+		// It was given up before Codex responded, and its thread may be in use by another call.
+		if (call.isOver) return;
 		this.#turns?.knowThread(call, threadId, text(path), origin);
 		this.#startTurn(call, threadId, false);
 	}
@@ -115,12 +125,15 @@ export class AppTurns implements Backend {
 		const input = [{type: 'text', text: call.prompt}];
 		this.#asker.ask(
 			'turn/start',
-			{threadId, input},
+			{...turnParams(objectOf(call.meta[SETTINGS_META]), this.#cwd), threadId, input},
 			({turn}) => {
+				call.isAcknowledged = true;
 				call.turnId ??= text(objectOf(turn).id);
+				if (call.isOver) this.interrupt(call);
 			},
 			reason => {
 				this.unloaded(threadId);
+				if (call.isOver) return;
 				if (mayReload && unknownThread.test(reason)) this.#resume(call, threadId);
 				else this.#finish(call, failed(`Codex started no turn: ${explained(reason)}`));
 			},

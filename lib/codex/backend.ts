@@ -1,7 +1,8 @@
 import process from 'node:process';
 import {Observable} from 'rxjs';
 import {BridgeError} from '../errors.js';
-import type {Log} from '../log.js';
+import type {Level, Log} from '../log.js';
+import {logTraffic} from '../operators/log-traffic.js';
 import {parse} from '../operators/parse.js';
 import {behind} from '../stage.js';
 import {type Child, type ChildOptions, child} from '../transports/child.js';
@@ -9,6 +10,7 @@ import type {Environment} from '../transports/environment.js';
 import {appServer} from './app-server.js';
 import {mcpServer} from './mcp-server.js';
 import {type BackendKind, type Installed, probeCodex} from './probe.js';
+import {repairText} from './repair-text.js';
 
 export type CodexOptions = {
 	/** What starts Codex: a command, or a path. */
@@ -19,6 +21,8 @@ export type CodexOptions = {
 	/** Variables beyond those that Codex gets anyway. */
 	readonly env?: Environment;
 	readonly log: Log;
+	/** The level of the log; at debug and trace it has the messages of Codex. */
+	readonly logLevel?: Level;
 	readonly onStderr: ChildOptions['onStderr'];
 	/** Which interface to use; else the one that is found. */
 	readonly kind?: BackendKind | undefined;
@@ -27,6 +31,13 @@ export type CodexOptions = {
 	readonly graceMs?: number;
 	/** How long a cancelled call waits for Codex to say that it has stopped. */
 	readonly cancelGraceMs?: number;
+	/** How long Codex may take to acknowledge a cancelled call until its thread is free. */
+	readonly acknowledgeMs?: number;
+	/** How long the client may take to respond to an approval. */
+	readonly approvalMs?: number;
+	/** How long Codex may take to start a turn, and to end one that was given up. */
+	readonly startMs?: number;
+	readonly stuckMs?: number;
 };
 
 /** A running Codex that looks like a server of MCP. */
@@ -52,22 +63,26 @@ export async function codexBackend(options: CodexOptions): Promise<CodexBackend>
 }
 
 function start({program, kind}: Installed, options: CodexOptions, env: Environment): CodexBackend {
-	const {args = [], cwd, log, onStderr, maxBytes, graceMs, cancelGraceMs} = options;
+	const {args = [], cwd, log, logLevel = 'info', onStderr, maxBytes, graceMs} = options;
+	const {cancelGraceMs, acknowledgeMs, approvalMs, startMs, stuckMs} = options;
 	const size = maxBytes === undefined ? {} : {maxBytes};
 	const codex = child({
 		name: 'codex',
 		command: program,
 		args: [kind, ...args],
 		env,
+		passWith: 'Pass one with --env NAME.',
 		cwd,
 		onStderr,
 		...size,
 		...(graceMs === undefined ? {} : {graceMs}),
 	});
-	const grace = cancelGraceMs === undefined ? {} : {cancelGraceMs};
+	const limits = {cancelGraceMs, acknowledgeMs, approvalMs, startMs, stuckMs};
 	const isApp = kind === 'app-server';
 	const stages = [
-		isApp ? appServer({log, cwd, ...grace}) : mcpServer({log, ...grace}),
+		isApp ? appServer({log, cwd, ...limits}) : mcpServer({log, ...limits}),
+		repairText(),
+		logTraffic({log, level: logLevel, peer: 'codex'}),
 		// What is no message is judged under the ids that Codex knows, so below.
 		parse({log, from: 'upstream', lacksVersion: isApp, ...size}),
 	];

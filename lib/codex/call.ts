@@ -1,8 +1,11 @@
+import {BoundedMap} from '../bounded-map.js';
 import type {Envelope, Origin} from '../envelope.js';
 import {type JsonObject, objectOf} from '../protocol/json.js';
 import {marks} from '../wire/marks.js';
 import {memberText} from '../wire/member.js';
 import {Speech} from './speech.js';
+
+const MAX_COMMANDS = 20;
 
 /** A call of `codex` or `codex-reply`, from when it came until its turn is over. */
 export class Call {
@@ -20,15 +23,25 @@ export class Call {
 	threadId: string | undefined;
 	/** What Codex calls its turn, once that is known. */
 	turnId: string | undefined;
+	/** Whether Codex has responded to the request for the turn, or reported anything of it. */
+	isAcknowledged = false;
 	/** Whether the turn runs, and so can be interrupted. */
 	hasStarted = false;
 	isCancelled = false;
 	/** Whether it has its answer. Its turn may run on all the same. */
 	isAnswered = false;
+	/** Whether its turn is over, or was given up before Codex had acknowledged it: its thread is free then. */
+	isOver = false;
 	/** Why it was given up here, where that is not the caller's doing. */
 	failure: string | undefined;
 	/** Since when it is cancelled without having an answer. */
 	timer: NodeJS.Timeout | undefined;
+	/** Runs until the turn starts. */
+	startTimer: NodeJS.Timeout | undefined;
+	/** The commands that its turn has started and that have not ended, by their ids. */
+	readonly commands = new BoundedMap<string, string>(MAX_COMMANDS);
+	/** Approvals that were declined without asking the user. */
+	readonly declined: Array<{readonly message: string; readonly reason: string}> = [];
 	/** How many times its progress was told, what last, and when. */
 	steps = 0;
 	lastStep = '';

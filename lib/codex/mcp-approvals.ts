@@ -3,10 +3,10 @@ import {named, type Question, type Reply, yesOrNo} from './approvals.js';
 import {text} from './call.js';
 
 /** The answer in the words of `codex mcp-server`, which reads `decision` and takes all else for a refusal. */
-const answer = ({action}: Reply): JsonObject => {
+const answer = ({action, reason = 'The user declined.'}: Reply): JsonObject => {
 	const decisions = {
 		accept: 'approved',
-		decline: {denied: {rejection: 'The user said no.'}},
+		decline: {denied: {rejection: reason}},
 		cancel: 'abort',
 	};
 	return {action, decision: decisions[action], content: {}};

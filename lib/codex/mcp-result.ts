@@ -20,7 +20,7 @@ export function mcpOutcome(result: JsonObject, call: Call): Outcome {
 	if (structured.threadId !== undefined)
 		return {
 			status: 'failed',
-			text: `${explained(said)}\nThis thread answers no more after that. Start a new one with codex.`,
+			text: `${explained(said)}\nCodex cannot use this thread any more.`,
 			isThreadRetired: true,
 		};
 	return failed(explained(said));

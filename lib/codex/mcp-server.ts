@@ -5,21 +5,18 @@ import type {Log} from '../log.js';
 import {isObject, type JsonObject, objectOf} from '../protocol/json.js';
 import {type Answer, type Outlets, type Stage, type Steps, stage} from '../stage.js';
 import {memberText} from '../wire/member.js';
-import {Approvals, canBeAsked} from './approvals.js';
+import {type ApprovalLimits, Approvals, canBeAsked, type Question} from './approvals.js';
 import {type Call, text} from './call.js';
 import {mcpQuestion, unanswerable} from './mcp-approvals.js';
-import {mcpHappening} from './mcp-events.js';
+import {commandLine, mcpHappening} from './mcp-events.js';
 import {mcpOutcome} from './mcp-result.js';
 import {failed} from './outcome.js';
 import {Reports} from './reports.js';
 import {answerHere, errorText, initialized, isTurn, twice} from './requests.js';
+import type {TurnLimits} from './turn-limits.js';
 import {type Backend, Turns} from './turns.js';
 
-export type CodexStageOptions = {
-	readonly log: Log;
-	/** How long a cancelled call waits for Codex to say that it has stopped; 2 s unless told. */
-	readonly cancelGraceMs?: number;
-};
+export type CodexStageOptions = TurnLimits & ApprovalLimits & {readonly log: Log};
 
 /** Ids of calls that Codex may still answer something under; the oldest is forgotten for the next. */
 const MAX_IDS = 10_000;
@@ -40,15 +37,17 @@ class McpServer implements Steps, Backend {
 	/** The calls that Codex was told of, by the id that it knows them by. */
 	readonly #calls = new BoundedMap<string, Call>(MAX_IDS);
 	readonly #ids = new WeakMap<Call, string>();
+	/** What to do when Codex responds to a ping, by its id. */
+	readonly #probes = new BoundedMap<string, () => void>(MAX_IDS);
 	#lastId = 0;
 	#isInitialized = false;
 
-	constructor({log, cancelGraceMs}: CodexStageOptions, out: Outlets) {
+	constructor({log, approvalMs, ...limits}: CodexStageOptions, out: Outlets) {
 		this.#out = out;
 		this.#log = log;
 		this.#reports = new Reports(out);
-		this.#approvals = new Approvals(out, this.#reports);
-		this.#turns = new Turns({out, reports: this.#reports, backend: this, cancelGraceMs});
+		this.#approvals = new Approvals({out, reports: this.#reports, log, approvalMs});
+		this.#turns = new Turns({out, reports: this.#reports, backend: this, ...limits});
 	}
 
 	readonly toUpstream = (envelope: Envelope, answer: Answer): Envelope | undefined => {
@@ -73,15 +72,21 @@ class McpServer implements Steps, Backend {
 		if (method === 'codex/event') return void this.#event(envelope);
 		if (id === undefined) return envelope;
 		if (method === 'elicitation/create')
-			return void this.#approvals.ask(mcpQuestion(id, objectOf(envelope.body.params)), envelope.origin);
+			return void this.#ask(mcpQuestion(id, objectOf(envelope.body.params)), envelope);
 		const error = {code: -32601, message: `Method not found: ${method}`};
 		answer(Envelope.answer(id, 'error', error, envelope.origin));
 		return;
 	};
 
-	readonly upstreamGone = (): void => this.#turns.stop();
+	readonly upstreamGone = (): void => {
+		this.#approvals.stop();
+		this.#turns.gone();
+	};
 
-	readonly stopped = (): void => this.#turns.stop();
+	readonly stopped = (): void => {
+		this.#approvals.stop();
+		this.#turns.stop();
+	};
 
 	begin(call: Call): void {
 		const id = this.#newId();
@@ -102,8 +107,18 @@ class McpServer implements Steps, Backend {
 		this.#out.toUpstream(Envelope.of({jsonrpc: '2.0', method: 'notifications/cancelled', params}));
 	}
 
+	probe(answered: () => void): void {
+		const id = this.#newId();
+		this.#probes.set(id, answered);
+		this.#out.toUpstream(Envelope.of({jsonrpc: '2.0', id: Number(id), method: 'ping'}));
+	}
+
 	ended(threadId: string): void {
 		this.#approvals.withdraw(question => question.threadId === threadId);
+	}
+
+	#ask(question: Question, {origin}: Envelope): void {
+		this.#approvals.ask(question, origin, this.#turns);
 	}
 
 	#newId(): string {
@@ -136,6 +151,8 @@ class McpServer implements Steps, Backend {
 	}
 
 	#answered(envelope: Envelope, key: string): Envelope | undefined {
+		const answered = this.#probes.take(key);
+		if (answered) return void answered();
 		const passed = this.#passed.take(key);
 		if (!passed) return void this.#turnAnswered(envelope, key);
 		const {id = 'null', method} = passed.head;
@@ -152,6 +169,7 @@ class McpServer implements Steps, Backend {
 		const asked = this.#calls.take(key);
 		const result = objectOf(body.result);
 		const threadId = text(objectOf(result.structuredContent).threadId) ?? asked?.threadId;
+		if (threadId !== undefined) this.#turns.reclaim(threadId, asked, false);
 		const call = this.#turns.current(threadId) ?? (asked?.threadId === undefined ? asked : undefined);
 		if (!call)
 			this.#log.debug('codex.orphan_result', 'Codex answered a turn that nobody waits for.', {threadId});
@@ -165,8 +183,13 @@ class McpServer implements Steps, Backend {
 		const event = objectOf(msg);
 		const threadId = text(named);
 		if (event.type === 'session_configured') this.#configured(String(requestId), threadId, event, envelope);
+		if (threadId !== undefined)
+			this.#turns.reclaim(threadId, this.#calls.get(String(requestId)), event.type === 'task_started');
 		const call = this.#turns.current(threadId);
-		if (call) this.#follow(call, event, envelope);
+		if (call) {
+			call.isAcknowledged = true;
+			this.#follow(call, event, envelope);
+		}
 		const happening = mcpHappening(event);
 		if (happening) this.#reports.happened(threadId, happening, call, envelope.origin);
 	}
@@ -191,6 +214,12 @@ class McpServer implements Steps, Backend {
 				break;
 			case 'agent_message':
 				call.speech.message(text(event.message) ?? '');
+				break;
+			case 'exec_command_begin':
+				call.commands.set(String(event.call_id), commandLine(event.command));
+				break;
+			case 'exec_command_end':
+				call.commands.delete(String(event.call_id));
 				break;
 			case 'turn_aborted':
 				this.#turns.stopped(call);

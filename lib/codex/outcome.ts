@@ -5,7 +5,7 @@ import type {Call} from './call.js';
  * How a turn ended.
  *
  * `unknown_thread`: Codex has no such thread, or none that it can go on with. `retired`: this thread answers no more, since
- * its model failed; a new one has to be started.
+ * its model failed or a turn did not end; a new one has to be started.
  */
 export type TurnStatus = 'completed' | 'interrupted' | 'failed' | 'unknown_thread' | 'retired';
 
@@ -15,13 +15,15 @@ export type Outcome = {
 	readonly text: string;
 	/** Whether no other turn is possible on this thread. */
 	readonly isThreadRetired?: boolean;
+	/** Whether the turn was given up while Codex may still run it, so that its thread is not free. */
+	readonly isUnconfirmed?: boolean;
 };
 
 /** Where a result tells programs how the turn ended. */
 export const TURN_META = 'io.bridge/turn';
 
 /** The answer to a call: what a model reads as text, and what programs need beside it. */
-export function answerTo(call: Call, {status, text, isThreadRetired}: Outcome): Envelope {
+export function answerTo(call: Call, {status, text, isThreadRetired, isUnconfirmed}: Outcome): Envelope {
 	const {threadId} = call;
 	const isError = status !== 'completed';
 	const isFault = isError && status !== 'interrupted';
@@ -31,6 +33,9 @@ export function answerTo(call: Call, {status, text, isThreadRetired}: Outcome): 
 		partial: status === 'interrupted' ? call.speech.text : undefined,
 		error: isFault ? text : undefined,
 		isThreadRetired,
+		isUnconfirmed,
+		declined: call.declined.length > 0 ? call.declined : undefined,
+		commands: status === 'interrupted' && call.commands.size > 0 ? [...call.commands.values()] : undefined,
 	};
 	const result = {
 		content: [{type: 'text', text}],
@@ -48,3 +53,13 @@ export function interrupted({speech}: Call): Outcome {
 }
 
 export const failed = (text: string): Outcome => ({status: 'failed', text});
+
+/** The outcome of a turn that was stopped, by its caller or for a reason. */
+export const stoppedOutcome = (call: Call): Outcome =>
+	call.failure === undefined ? interrupted(call) : failed(call.failure);
+
+/** The outcome of a call on a thread that takes no more turns. */
+export const retired = (threadId: string, reason: string): Outcome => ({
+	status: 'retired',
+	text: `Thread ${threadId} cannot be used any more, since ${reason}. Start a new one with codex.`,
+});

@@ -25,7 +25,7 @@ export type ProbeOptions = {
 	readonly timeoutMs?: number;
 };
 
-const TIMEOUT_MS = 10_000;
+const TIMEOUT_MS = 30_000;
 const MAX_KEPT = 100;
 /** How much of what it says is looked at. */
 const MAX_WORDS = 10_000;

@@ -34,6 +34,11 @@ export class Reports {
 		this.#tell('notifications/io.bridge/turn_started', {requestId: id}, {threadId}, origin);
 	}
 
+	/** For the stages in front alone: Codex has ended, and the agent had said this in the turn of a call. */
+	partial({id, origin, speech}: Call): void {
+		this.#tell('notifications/io.bridge/partial', {requestId: id}, {text: speech.text}, origin);
+	}
+
 	/** Something happened on a thread; it counts as progress of the call that has the turn there. */
 	happened(threadId: string | undefined, happening: Happening, call: Call | undefined, origin: Origin): void {
 		const {level, type, facts, summary} = happening;

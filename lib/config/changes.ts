@@ -24,3 +24,9 @@ export function serviceChanges(before: Config, after: Config): ServiceChanges {
 /** Both are made in one place, with their keys in one order; a new order of variables or headers is a change, too. */
 export const isSameService = (one: ServiceConfig, other: ServiceConfig): boolean =>
 	JSON.stringify(one) === JSON.stringify(other);
+
+/** Whether two configurations mean the same. */
+export function isSameConfig(one: Config, other: Config): boolean {
+	const text = ({services, ...rest}: Config): string => JSON.stringify([rest, [...services]]);
+	return text(one) === text(other);
+}

@@ -15,12 +15,26 @@ export type Reach = {
 /** The variable that snippets have a client read its token from, so that it stands in no file. */
 const TOKEN = 'BRIDGE_TOKEN';
 
-/** What to write into a client's configuration, and where, to use each service of a gateway. */
-export const clientSnippet = (client: Client, reach: Reach): string => snippets[client](reach);
+/** What to write into a client's configuration. */
+export type Snippet = {
+	/** The file, and what else to know. */
+	readonly place: string;
+	/** The content of the file. */
+	readonly text: string;
+	/** Commands that do the same for the user alone. */
+	readonly commands?: readonly string[];
+};
+
+/** What to write into a client's configuration to use each service of a gateway. */
+export const clientSnippet = (client: Client, reach: Reach): Snippet => snippets[client](reach);
+
+/** A snippet with its place, for people. */
+export const snippetText = ({place, text, commands = []}: Snippet): string =>
+	`# ${place}\n${text}${commands.length > 0 ? `\n# or, for yourself alone:\n${commands.join('\n')}\n` : ''}`;
 
 const urlOf = ({base}: Reach, service: string): string => new URL(`/mcp/${service}`, base).href;
 
-const snippets: {readonly [client in Client]: (reach: Reach) => string} = {
+const snippets: {readonly [client in Client]: (reach: Reach) => Snippet} = {
 	codex(reach) {
 		const tables = reach.services.map(service => {
 			const header =
@@ -29,26 +43,27 @@ const snippets: {readonly [client in Client]: (reach: Reach) => string} = {
 					: `http_headers = { "X-Bridge-Token" = "${reach.token}" }\n`;
 			return `[mcp_servers.${service}]\nurl = "${urlOf(reach, service)}"\n${reach.hasToken ? header : ''}`;
 		});
-		return `${title('~/.codex/config.toml', reach)}\n${tables.join('\n')}`;
+		return {place: place('~/.codex/config.toml', reach), text: tables.join('\n')};
 	},
 	claude(reach) {
 		const header = reach.hasToken ? ` --header "X-Bridge-Token: ${reach.token ?? `$${TOKEN}`}"` : '';
-		const lines = reach.services.map(
-			service => `claude mcp add --transport http ${service} ${urlOf(reach, service)}${header}\n`,
+		const commands = reach.services.map(
+			service => `claude mcp add --transport http ${service} ${urlOf(reach, service)}${header}`,
 		);
-		const file = json({mcpServers: entries(reach, `$\{${TOKEN}}`)});
-		return `${title('.mcp.json of a project', reach)}\n${file}\n# or, for yourself alone:\n${lines.join('')}`;
+		const text = jsonText({mcpServers: entries(reach, `$\{${TOKEN}}`)});
+		return {place: place('.mcp.json of a project', reach), text, commands};
 	},
 	cursor(reach) {
 		const servers = entries(reach, `$\{env:${TOKEN}}`);
 		const withoutType = Object.entries(servers).map(([name, {type: _type, ...rest}]) => [name, rest]);
-		return `${title('.cursor/mcp.json', reach)}\n${json({mcpServers: Object.fromEntries(withoutType)})}`;
+		const text = jsonText({mcpServers: Object.fromEntries(withoutType)});
+		return {place: place('.cursor/mcp.json', reach), text};
 	},
 	vscode(reach) {
 		const password = {type: 'promptString', id: 'bridge-token', description: 'bridge token', password: true};
 		const servers = entries(reach, `$\{input:${password.id}}`);
 		const inputs = reach.hasToken && reach.token === undefined ? {inputs: [password]} : {};
-		return `${title('.vscode/mcp.json', {...reach, hasToken: false})}\n${json({...inputs, servers})}`;
+		return {place: '.vscode/mcp.json', text: jsonText({...inputs, servers})};
 	},
 };
 
@@ -65,7 +80,8 @@ function entries(reach: Reach, token: string): {readonly [service: string]: Entr
 	);
 }
 
-const json = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`;
+/** JSON as people write it into a file. */
+export const jsonText = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`;
 
-const title = (file: string, {hasToken, token}: Reach): string =>
-	`# ${file}${hasToken && token === undefined ? `; the token is read from the variable ${TOKEN}` : ''}`;
+const place = (file: string, {hasToken, token}: Reach): string =>
+	`${file}${hasToken && token === undefined ? `; the token is read from the variable ${TOKEN}` : ''}`;

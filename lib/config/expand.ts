@@ -13,14 +13,15 @@ export type Variables = {readonly [name: string]: string | undefined};
 
 /**
  * Replaces `${NAME}` and `${NAME:-default}` in every text, never in keys. As in a shell, the default also stands in for
- * a variable that is empty. What a variable holds is not looked at again.
+ * a variable that is empty. What a variable holds is not looked at again. `problemOf` is the mistake of a variable
+ * without a value.
  */
-export function expand(given: unknown, environment: Variables): Expanded {
+export function expand(given: unknown, environment: Variables, problemOf = missing): Expanded {
 	const variables = new PathMap<readonly string[]>();
 	const mistakes: Mistake[] = [];
 	const walk = (value: unknown, path: Path): unknown => {
 		if (typeof value === 'string') {
-			const {text, used, problems} = expandText(value, environment);
+			const {text, used, problems} = expandText(value, environment, problemOf);
 			if (used.length > 0) variables.set(path, used);
 			for (const problem of problems) mistakes.push({path, text: problem});
 			return text;
@@ -33,9 +34,9 @@ export function expand(given: unknown, environment: Variables): Expanded {
 }
 
 /** `$${` for a plain `${`, `${NAME}`, `${NAME:-default}`, Cursor's `${env:NAME}`, and what only looks like one of them. */
-const REFERENCE = /\$\$\{|\$\{(?:env:)?([A-Za-z_]\w*)(?::-([^}]*))?\}|\$\{/g;
+export const REFERENCE = /\$\$\{|\$\{(?:env:)?([A-Za-z_]\w*)(?::-([^}]*))?\}|\$\{/g;
 
-function expandText(given: string, environment: Variables) {
+function expandText(given: string, environment: Variables, problemOf: typeof missing) {
 	const used: string[] = [];
 	const problems: string[] = [];
 	const text = given.replace(REFERENCE, (reference: string, name?: string, fallback?: string) => {
@@ -47,7 +48,7 @@ function expandText(given: string, environment: Variables) {
 		used.push(name);
 		const held = Object.hasOwn(environment, name) ? environment[name] : undefined;
 		if (fallback !== undefined) return held || fallback;
-		if (held === undefined) problems.push(missing(name));
+		if (held === undefined) problems.push(problemOf(name));
 		return held ?? '';
 	});
 	return {text, used, problems};
@@ -55,5 +56,6 @@ function expandText(given: string, environment: Variables) {
 
 const NO_REFERENCE = `A $\{ is not followed by a name and a }. Write $\{NAME} or $\{NAME:-default}, and $$\{ for a plain $\{.`;
 
-const missing = (name: string): string =>
+/** The mistake of a variable that is not set. */
+export const missing = (name: string): string =>
 	`The variable ${name} is not set. Set it, or write $\{${name}:-default}.`;

@@ -1,5 +1,6 @@
 import {UNREAD_BYTES, UNREAD_FOR_MS} from '../http/unread.js';
 import {KEPT_BYTES} from '../kept-bytes.js';
+import {CALL_BYTES} from '../run/call-bytes.js';
 import type {RateLimit} from '../units.js';
 import {type Quotas, quotasOf} from './quotas.js';
 import type {GivenFile} from './schema.js';
@@ -19,6 +20,8 @@ export type Limits = Quotas & {
 	readonly unreadForMs: number;
 	/** Bytes in the buffers of all sessions together. */
 	readonly keptBytes: number;
+	/** Bytes of the arguments of one call in `run`, and of its result. */
+	readonly runCallBytes: number;
 	/** Requests of one caller per time; undefined for no limit. */
 	readonly rate: RateLimit | undefined;
 };
@@ -30,6 +33,7 @@ export function limitsOf(given: NonNullable<GivenFile['limits']>, tokens: readon
 		...{messageBytes: message, sessions, idleMs: idle, rate},
 		unreadBytes: given.unread ?? Math.max(UNREAD_BYTES, LEAST_MESSAGES * message),
 		unreadForMs: given.unreadFor ?? UNREAD_FOR_MS,
+		runCallBytes: given.runCall ?? CALL_BYTES,
 		keptBytes: given.kept ?? Math.max(KEPT_BYTES, LEAST_MESSAGES * message),
 		...quotasOf(given, tokens, sessions),
 	};

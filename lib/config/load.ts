@@ -1,11 +1,12 @@
 import {homedir} from 'node:os';
-import {dirname, relative} from 'node:path';
+import {relative} from 'node:path';
 import process from 'node:process';
-import {expand, type Variables} from './expand.js';
+import {maxBytesOf, parseFile, understood} from '../clients/understand.js';
+import type {Variables} from './expand.js';
 import {findFile} from './find.js';
 import {writable} from './folder-digest.js';
 import {invalidFile, type Mistake, type Path, pathText} from './mistakes.js';
-import {MAX_VALUES, parseText, withLine} from './parse.js';
+import {withLine} from './parse.js';
 import {PathMap} from './path-map.js';
 import {endingOf, readText} from './read.js';
 import {resolveConfig} from './resolve.js';
@@ -58,7 +59,7 @@ export async function loadConfig(options: LoadOptions = {}): Promise<Loaded> {
 	}
 	const needsTrust = found.needsTrust && !options.allowUntrusted;
 	return loadFile(found.file, environment, {
-		cwd,
+		...{cwd, home},
 		trust: needsTrust ? new TrustStore(environment, home) : undefined,
 	});
 }
@@ -66,6 +67,7 @@ export async function loadConfig(options: LoadOptions = {}): Promise<Loaded> {
 export type FileOptions = {
 	/** The folder that messages name the file from. */
 	readonly cwd?: string;
+	readonly home?: string;
 	/** Where the file has to be recorded, if it needs trust. */
 	readonly trust?: TrustStore | undefined;
 };
@@ -74,41 +76,48 @@ export type FileOptions = {
 export async function loadFile(
 	file: string,
 	environment: Variables,
-	{cwd = process.cwd(), trust}: FileOptions = {},
+	{cwd = process.cwd(), home = homedir(), trust}: FileOptions = {},
 ): Promise<Loaded> {
 	const shown = shownAs(file, cwd);
 	const ending = endingOf(file, shown);
 	const trustStamp = await trust?.stamp(file);
-	const {text, stamp, isOpenToOthers, sha256, writers} = await readText(file, shown);
+	const {text, stamp, isOpenToOthers, sha256, writers} = await readText(file, shown, maxBytesOf(file));
 	if (trust && writers !== undefined) throw writable(file, writers);
 	const entry = trust && (await requireTrust(trust, file, sha256));
-	const parsed = parseText(text, ending, MAX_VALUES);
+	const parsed = parseFile(file, text, ending, cwd);
 	if (parsed.mistakes.length > 0) throw invalidFile(shown, parsed.mistakes);
-	const lined = (mistake: Mistake): Mistake => withLine(mistake, parsed.lines);
-	const expanded = expand(parsed.value, environment);
-	const {config, mistakes, warnings} = resolveConfig(expanded.value, dirname(file));
+	const given = await understood(parsed.value, {file, cwd, home, environment});
+	const placed = (mistake: Mistake): Mistake => {
+		const path = mistake.path && given.original(mistake.path);
+		return withLine({...mistake, ...(path && {path})}, parsed.lines);
+	};
+	const {config, mistakes, warnings} = resolveConfig(given.value, given.folder);
 	const unset = new PathMap<true>();
-	for (const {path = []} of expanded.mistakes) unset.set(path, true);
-	// What is empty because its variable is not set need not be told twice.
+	for (const {path = []} of given.mistakes) unset.set(path, true);
+	// A value that is empty because its variable is not set is one mistake, not two.
 	const others = mistakes.filter(({path = []}) => !unset.has(path));
-	const all = [...expanded.mistakes, ...others].map(lined);
+	const all = [...given.mistakes, ...others].map(placed);
 	if (!config || all.length > 0) throw invalidFile(shown, all);
 	const packs = entry && config.packs !== undefined && (await requireTrustedPacks(entry, file, config.packs));
-	const secret = isOpenToOthers ? literalSecret(parsed.value) : undefined;
+	const secret = isOpenToOthers ? literalSecret(given.literal) : undefined;
 	const openly: Mistake[] = secret ? [{path: secret, text: OPEN}] : [];
 	return {
 		...{file, trust, stamp: withTrust(stamp, trustStamp)},
 		config: packs ? {...config, trustedPacks: packs} : config,
 		warnings: [
-			...[...warnings, ...openly].map(({path = [], text}) => `${shown}: ${pathText(path)}: ${text}`),
+			...given.warnings.map(warning => warningText(shown, warning)),
+			...[...warnings, ...openly].map(warning => warningText(shown, placed(warning))),
 			...(trust ? [] : await openToWriters(file, writers, config.packs)),
 		],
 		source: path =>
-			has(expanded.value, path)
-				? {line: parsed.lines.get(path), variables: expanded.variables.get(path) ?? []}
+			has(given.value, path)
+				? {line: parsed.lines.get(given.original(path)), variables: given.variables.get(path) ?? []}
 				: undefined,
 	};
 }
+
+const warningText = (shown: string, {path = [], text}: Mistake): string =>
+	`${shown}: ${path.length > 0 ? `${pathText(path)}: ` : ''}${text}`;
 
 /** The stamp of a file that needs trust changes with that, too. */
 export const withTrust = (stamp: string, trustStamp: string | undefined): string =>

@@ -21,7 +21,7 @@ export type FileText = {
 };
 
 /** Reads a file, but nothing that is longer than a configuration, and no pipe or device that might not end. */
-export async function readText(file: string, shown: string): Promise<FileText> {
+export async function readText(file: string, shown: string, maxBytes = MAX_BYTES): Promise<FileText> {
 	const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 	const handle = await open(file, flags).catch((error: NodeJS.ErrnoException) => {
 		throw unusable(`${shown} cannot be read: ${reason(error)}.`, 'Name a file that can with --config.');
@@ -29,9 +29,9 @@ export async function readText(file: string, shown: string): Promise<FileText> {
 	try {
 		const found = await handle.stat({bigint: true});
 		if (!found.isFile()) throw unusable(`${shown} is no file.`, 'Name a file with --config.');
-		const bytes = await readAll(handle);
-		if (bytes.length > MAX_BYTES)
-			throw unusable(`${shown} is too long.`, `A configuration has at most ${MAX_BYTES} bytes.`);
+		const bytes = await readAll(handle, maxBytes);
+		if (bytes.length > maxBytes)
+			throw unusable(`${shown} is too long.`, `A configuration has at most ${maxBytes} bytes.`);
 		const isOpenToOthers = process.platform !== 'win32' && (found.mode & 0o044n) !== 0n;
 		const sha256 = createHash('sha256').update(bytes).digest('hex');
 		return {
@@ -60,8 +60,8 @@ type Facts = {readonly ino: bigint; readonly size: bigint; readonly mtimeNs: big
 const stampOf = ({ino, size, mtimeNs}: Facts): string => `${ino} ${size} ${mtimeNs}`;
 
 /** All of a file, or enough of it to know that it is too long. */
-async function readAll(handle: FileHandle): Promise<Uint8Array> {
-	const buffer = Buffer.alloc(MAX_BYTES + 1);
+async function readAll(handle: FileHandle, maxBytes: number): Promise<Uint8Array> {
+	const buffer = Buffer.alloc(maxBytes + 1);
 	let length = 0;
 	while (length < buffer.length) {
 		const {bytesRead} = await handle.read(buffer, length, buffer.length - length);

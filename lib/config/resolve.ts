@@ -2,8 +2,9 @@ import {resolve as resolvePath} from 'node:path';
 import {isLoopback} from '../loopback.js';
 import {isObject, judge} from './judge.js';
 import {limitsOf} from './limits.js';
-import {defaultListen, listenOf, listenText} from './listen.js';
+import {defaultListen, type Listen, listenOf, listenText} from './listen.js';
 import type {Mistake, Path} from './mistakes.js';
+import {isServerName, slugOf} from './names.js';
 import {type Config, fileShape, type GivenFile, knownKeys, type ServiceConfig} from './schema.js';
 import {resolveService} from './service.js';
 
@@ -17,8 +18,6 @@ export type Resolved = {
 
 /** Keys of other programs, beside their servers, that mean nothing here. */
 const foreign: ReadonlySet<string> = new Set(['inputs', 'globalShortcut', 'preferences', 'scale']);
-
-const NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 
 /** Makes a configuration of what a file in this folder holds. */
 export function resolveConfig(given: unknown, folder: string): Resolved {
@@ -50,7 +49,7 @@ const wholeOf = ({limits, ...given}: GivenFile, folder: string): Omit<Config, 's
 	origins: given.origins ?? [],
 	expose: given.expose ?? 'run',
 	startupTimeoutMs: given.startupTimeout ?? 10_000,
-	runTimeoutMs: given.runTimeout ?? 30_000,
+	runTimeoutMs: given.runTimeout ?? 90_000,
 	limits: limitsOf(limits ?? {}, given.tokens ?? []),
 	packs: given.packs === undefined ? undefined : resolvePath(folder, given.packs),
 	secret: given.secret,
@@ -61,10 +60,15 @@ const wholeOf = ({limits, ...given}: GivenFile, folder: string): Omit<Config, 's
 /** Whoever can reach a machine could use all its servers. This is looked for whatever else is wrong. */
 function exposed(given: ReadonlyMap<string, unknown>): Mistake[] {
 	const [listen, tokens] = [listenOf(given.get('listen')), given.get('tokens')];
-	if (!listen || isLoopback(listen.host) || !isEmpty(tokens)) return [];
+	const text = listen && exposure(listen, !isEmpty(tokens));
+	return text === undefined ? [] : [{path: ['listen'], text}];
+}
+
+/** Why a gateway may not listen on an address: others could use it without a token. */
+export function exposure(listen: Listen, hasTokens: boolean): string | undefined {
+	if (isLoopback(listen.host) || hasTokens) return;
 	const here = listenText({...defaultListen, port: listen.port});
-	const text = `${listenText(listen)} can be reached from other machines, and there are no tokens. Listen on ${here}, or set tokens: ["$\{BRIDGE_TOKEN}"].`;
-	return [{path: ['listen'], text}];
+	return `${listenText(listen)} can be reached from other machines, and there are no tokens. Listen on ${here}, or set tokens: ["$\{BRIDGE_TOKEN}"].`;
 }
 
 /** What replicas share is for them alone. */
@@ -94,7 +98,7 @@ function resolveServers(entries: ReadonlyMap<string, unknown>, folder: string): 
 		}
 		for (const [name, value] of Object.entries(given)) {
 			const path = [key, name];
-			if (!NAME.test(name)) mistakes.push(misnamed(path, name));
+			if (!isServerName(name)) mistakes.push(misnamed(path, name));
 			const {service, ...odd} = resolveService(name, value, {path, folder});
 			addAll(mistakes, odd.mistakes);
 			addAll(warnings, odd.warnings);
@@ -113,12 +117,8 @@ const isEmpty = (given: unknown): boolean =>
 	given === undefined || given === null || (isObject(given) && Object.keys(given).length === 0);
 
 function misnamed(path: Path, name: string): Mistake {
-	const better = name
-		.toLowerCase()
-		.replace(/[^a-z0-9_]+/g, '-')
-		.replace(/^[-_]+|-$/g, '')
-		.slice(0, 64);
-	const idea = NAME.test(better) ? ` ${better} would do.` : '';
+	const better = slugOf(name);
+	const idea = better === undefined ? '' : ` ${better} would do.`;
 	const text = `The name of a server is part of its URL: up to 64 of a-z, 0-9, _ and -, the first a letter or digit.`;
 	return {path, text: `${text}${idea}`};
 }

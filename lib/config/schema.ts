@@ -66,6 +66,8 @@ export type ServiceConfig = {
 	readonly cacheTools: boolean;
 	/** For one request; 0 for no limit. */
 	readonly timeoutMs: number;
+	/** What sets that, where it is not the key of the service. */
+	readonly timeoutSetting?: string;
 	readonly enabled: boolean;
 	readonly insecure: boolean;
 	readonly shared: boolean;
@@ -108,13 +110,14 @@ const sizeTo = (most: string, limit: number) =>
 		return bytes !== undefined && bytes >= 2 ** 10 && bytes <= limit ? bytes : undefined;
 	});
 const size = sizeTo('1GiB, like 64MiB', 2 ** 30);
+const callSize = sizeTo('16MiB, like 4MiB', 2 ** 24);
 const totalSize = sizeTo('64GiB, like 256MiB', 2 ** 36);
 const duration = reads('a time of at most 24 days, like 90s or 30m; a number alone is seconds', given =>
 	durationOf(asText(given)),
 );
-const startup = reads('a time of at most 10s', given => {
+const startup = reads('a time of at most 10m, like 30s', given => {
 	const ms = durationOf(asText(given));
-	return ms !== undefined && ms <= 10_000 ? ms : undefined;
+	return ms !== undefined && ms <= 600_000 ? ms : undefined;
 });
 const runTime = reads('a time from 1s to 1h, like 90s', given => {
 	const ms = durationOf(asText(given));
@@ -147,7 +150,7 @@ const limitsShape = z.strictObject(
 	{
 		...{message: size.optional(), sessions: count.optional(), idle: duration.optional()},
 		...{unread: totalSize.optional(), unreadFor: duration.optional()},
-		...{kept: totalSize.optional(), rate: rate.optional()},
+		...{kept: totalSize.optional(), runCall: callSize.optional(), rate: rate.optional()},
 		...{clientSessions: quota.optional(), clientRuns: quota.optional(), clientRequests: quota.optional()},
 	},
 	{error: 'names of limits, like sessions, and their values'},
@@ -236,3 +239,6 @@ export const knownKeys = {
 	limits: Object.keys(limitsShape.shape),
 	service: Object.keys(serviceShape.shape),
 } as const;
+
+/** The keys that only a file of bridge has beside its servers. */
+export const ownKeys: ReadonlySet<string> = new Set(Object.keys(fileShape.shape));

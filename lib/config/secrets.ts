@@ -3,7 +3,11 @@ import type {Path} from './mistakes.js';
 
 /** Whether what has this name tends to be secret: a header, a variable, a flag. */
 export const isSecretName = (name: string): boolean =>
-	/auth|cookie|credential|key|passw|secret|token/i.test(name);
+	/auth|cookie|credential|key|pass|pwd|secret|token|(?:^|[-_])pat(?![a-z])/i.test(name) &&
+	!WORKING_DIRECTORY.test(name);
+
+/** The variables of a shell for its working directory. */
+const WORKING_DIRECTORY = /^(?:OLD)?PWD$/;
 
 /** The first value of a file that is secret and stands there itself, rather than as a variable. */
 export function literalSecret(given: unknown): Path | undefined {

@@ -50,6 +50,7 @@ const wholeOf = ({limits, services, ...config}: Config): Shown => ({
 		unread: sizeText(limits.unreadBytes),
 		unreadFor: durationText(limits.unreadForMs),
 		kept: sizeText(limits.keptBytes),
+		runCall: sizeText(limits.runCallBytes),
 		rate: limits.rate && rateText(limits.rate),
 		clientSessions: limits.clientSessions,
 		clientRuns: limits.clientRuns,

@@ -2,19 +2,23 @@ import {probeCodex} from '../codex/probe.js';
 import {BridgeError} from '../errors.js';
 import {pause} from '../pause.js';
 import {child} from '../transports/child.js';
-import {error, type Finding, ok} from './finding.js';
+import {error, type Finding, info, ok} from './finding.js';
 
 const TIMEOUT_MS = 10_000;
 const MAX_WORDS = 200;
 
-/** Which Codex would be run, and by which of its interfaces. */
-export async function lookAtCodex(command: string, cwd: string): Promise<Finding[]> {
+/** Which Codex would be run, and by which of its interfaces. Without sessions, a missing Codex is not a mistake. */
+export async function lookAtCodex(command: string, cwd: string, isUsed: boolean): Promise<Finding[]> {
 	try {
 		const {program, kind} = await probeCodex({command, cwd});
 		return [ok('Codex', `${await versionOf(program, cwd)} by ${kind}: ${program}`)];
 	} catch (reason) {
 		if (!(reason instanceof BridgeError)) throw reason;
-		return [error('Codex', reason.message, reason.remedy)];
+		return [
+			isUsed
+				? error('Codex', reason.message, reason.remedy)
+				: info('Codex', 'not found, which only bridge serve needs'),
+		];
 	}
 }
 

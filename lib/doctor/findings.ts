@@ -2,11 +2,14 @@ import {loadAtmConfig} from '../atm/config.js';
 import type {AtmConfig, AtmFlags} from '../atm/types.js';
 import {defaultListen, type Listen} from '../config/listen.js';
 import {loadConfig} from '../config/load.js';
+import type {ServiceConfig} from '../config/schema.js';
 import {BridgeError} from '../errors.js';
+import {teamsIn} from '../sessions/look.js';
 import {orphans} from '../transports/process-tree.js';
 import {lookAtCodex} from './codex.js';
 import {error, type Finding, info, ok, warning} from './finding.js';
 import {lookAtGateway} from './gateway.js';
+import {lookAtEachServer} from './servers.js';
 import {lookAtState} from './state.js';
 
 export type {Finding} from './finding.js';
@@ -18,25 +21,29 @@ export type DoctorOptions = {
 	readonly config: string | undefined;
 	readonly session: AtmFlags;
 	readonly nodeVersion: string;
+	/** Resolves when the user wants it to end. */
+	readonly stopped: Promise<unknown>;
 };
 
 const MIN_NODE = 20;
 
-/** Looks at everything that bridge needs. Nothing is changed by that. */
+/** Looks at everything that bridge needs. Nothing is changed by that, and only servers of a trusted file are started. */
 export async function findings(options: DoctorOptions): Promise<Finding[]> {
 	const servers = await lookAtServers(options);
 	const sessions = await lookAtSessions(options);
 	const {config} = sessions;
 	const parts = await Promise.all([
-		config ? lookAtCodex(config.codexBin, options.cwd) : [],
+		config ? lookAtCodex(config.codexBin, options.cwd, sessions.isUsed) : [],
+		lookAtEachServer(servers.services, options.stopped),
 		config ? lookAtState(config.base) : [],
-		lookAtGateway(servers.listen),
+		lookAtGateway(servers.listen, servers.hasFile),
 	]);
-	const [codex = [], state = [], gateway = []] = parts;
+	const [codex = [], each = [], state = [], gateway = []] = parts;
 	return [
 		...lookAtNode(options.nodeVersion),
 		...codex,
 		...servers.found,
+		...each,
 		...sessions.found,
 		...state,
 		...lookAtProcesses(),
@@ -53,38 +60,53 @@ function lookAtNode(version: string): Finding[] {
 	];
 }
 
-async function lookAtServers({config, env, cwd}: DoctorOptions): Promise<{found: Finding[]; listen: Listen}> {
+type Servers = {
+	readonly found: Finding[];
+	readonly listen: Listen;
+	readonly hasFile: boolean;
+	readonly services: readonly ServiceConfig[];
+};
+
+async function lookAtServers({config, env, cwd}: DoctorOptions): Promise<Servers> {
 	const about = 'Servers';
 	try {
 		const loaded = await loadConfig({named: config, environment: env, cwd});
 		const {file, warnings} = loaded;
-		const count = loaded.config.services.size;
+		const services = [...loaded.config.services.values()];
 		const text =
-			file === undefined ? 'no configuration file, which only gateway and hub need' : `${count} in ${file}`;
+			file === undefined
+				? 'no configuration file, which only gateway and hub need'
+				: `${services.length} in ${file}`;
 		const told = warnings.map(each => warning(about, each, 'bridge config shows what is in force.'));
 		return {
 			found: [file === undefined ? info(about, text) : ok(about, text), ...told],
-			listen: loaded.config.listen,
+			...{listen: loaded.config.listen, hasFile: file !== undefined, services},
 		};
 	} catch (reason) {
-		return {found: [wrong(about, reason)], listen: defaultListen};
+		return {found: [wrong(about, reason)], listen: defaultListen, hasFile: true, services: []};
 	}
 }
 
-async function lookAtSessions({
-	env,
-	cwd,
-	session,
-}: DoctorOptions): Promise<{found: Finding[]; config?: AtmConfig}> {
+type Sessions = {
+	readonly found: Finding[];
+	readonly config?: AtmConfig;
+	/** Whether sessions are configured, or there have been some. */
+	readonly isUsed: boolean;
+};
+
+async function lookAtSessions({env, cwd, session}: DoctorOptions): Promise<Sessions> {
 	const about = 'Sessions';
 	try {
 		const {config, warnings, files} = await loadAtmConfig({flags: session, env, cwd});
-		const from =
-			files.length > 0 ? `from ${files.join(', ')}` : 'no configuration file: all is as by default';
+		const isUsed = files.length > 0 || (await teamsIn(config.base)).length > 0;
 		const told = warnings.map(each => warning(about, each, 'bridge config shows what is in force.'));
-		return {found: [ok(about, `team ${config.team}, ${from}`), ...told], config};
+		const text =
+			files.length > 0
+				? `team ${config.team}, from ${files.join(', ')}`
+				: `team ${config.team}, no configuration file: all is as by default`;
+		return {found: [isUsed ? ok(about, text) : info(about, text), ...told], config, isUsed};
 	} catch (reason) {
-		return {found: [wrong(about, reason)]};
+		return {found: [wrong(about, reason)], isUsed: true};
 	}
 }
 

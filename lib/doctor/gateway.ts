@@ -2,12 +2,12 @@ import {createServer} from 'node:net';
 import {request} from 'undici';
 import {type Listen, listenText} from '../config/listen.js';
 import {type SocketState, socketState} from '../http/unix-socket.js';
-import {error, type Finding, ok} from './finding.js';
+import {error, type Finding, info, ok} from './finding.js';
 
 const TIMEOUT_MS = 2000;
 
-/** Whether the gateway could listen where it is to, or does so already. */
-export async function lookAtGateway(listen: Listen): Promise<Finding[]> {
+/** Whether the gateway could listen on its address, or does so already. Without a configuration, a taken address is not a mistake. */
+export async function lookAtGateway(listen: Listen, isConfigured: boolean): Promise<Finding[]> {
 	const about = 'Gateway';
 	const where = listenText(listen);
 	if (listen.path !== undefined) return [lookAtSocket(where, await socketState(listen.path))];
@@ -16,6 +16,7 @@ export async function lookAtGateway(listen: Listen): Promise<Finding[]> {
 	if (reason === 'EADDRINUSE' && (await isGateway(where))) return [ok(about, `one is running on ${where}`)];
 	const text =
 		reason === 'EADDRINUSE' ? `another program has ${where}` : `nobody can listen on ${where}: ${reason}`;
+	if (!isConfigured) return [info(about, `${text}, and no gateway is configured`)];
 	return [error(about, text, 'End that program, or write another address to listen into the configuration.')];
 }
 

@@ -52,20 +52,23 @@ function lookAtAudit(folder: string): Finding[] {
 	return lookAtRights('Audit', join(folder, 'audit.jsonl'), 0o600);
 }
 
-async function lookAtRegistry({team, folder, entries, problem}: TeamView): Promise<Finding[]> {
-	const about = `Team ${team}`;
+async function lookAtRegistry({name, folder, entries, problem}: TeamView): Promise<Finding[]> {
+	const [team = '', repository] = name.split('@', 2);
+	const about = repository === undefined ? `Team ${team}` : `Repository ${repository}`;
 	if (problem !== undefined)
 		return [error(about, `${registryPath(folder)} cannot be used: ${problem}.`, remedyFor(problem))];
+	const counted = entries.length === 1 ? '1 session' : `${entries.length} sessions`;
 	const active = entries.filter(({status}) => status === 'active').length;
 	const rights = [folder, registryPath(folder)].flatMap((path, at) =>
 		lookAtRights(about, path, at === 0 ? 0o700 : 0o600),
 	);
 	const aside = readdirSync(folder).filter(name => name.startsWith('registry.json.corrupt-'));
 	const [locks, temporary] = [await staleLocks(folder), await leftovers(folder)];
-	const atNextStart = 'The next bridge serve of this team removes what is left; nothing has to be done.';
+	const atNextStart =
+		'The next bridge serve that uses this folder removes what is left; nothing has to be done.';
 	return [
 		...rights.filter(({state}) => state !== 'ok'),
-		ok(about, `${entries.length} sessions, ${active} of them active, in ${folder}`),
+		ok(about, `${counted}, ${active} of them active, in ${folder}`),
 		...(aside.length > 0
 			? [
 					warning(

@@ -2,7 +2,8 @@ import {Session} from '../protocol/session.js';
 import type {Endpoint} from '../stage.js';
 import type {Carriage} from '../transports/carriage.js';
 import {type Tally, WaitingRequests} from '../waiting-requests.js';
-import type {Service, Watch} from './service.js';
+import type {Watch} from './seen.js';
+import type {Service} from './service.js';
 
 /** Whose requests they are: what two callers must have in common for one to see anything of the other's. */
 export type Caller = {

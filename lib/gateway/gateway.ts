@@ -172,7 +172,8 @@ export class Gateway {
 	#serviceOptions(config: Config): ServiceOptions {
 		const {log, onStderr} = this.#options;
 		const shelfFor = () => this.replicas?.shelfFor;
-		return {log, onStderr, maxBytes: config.limits.messageBytes, shelfFor};
+		const isDraining = (): boolean => this.isDraining;
+		return {log, onStderr, maxBytes: config.limits.messageBytes, shelfFor, isDraining};
 	}
 
 	/** Takes nothing new on. Who looks whether it is ready can tell. */

@@ -1,10 +1,10 @@
 import type {IncomingMessage, ServerResponse} from 'node:http';
 import {wantsEvents} from '../http/read-body.js';
 import {internalError, type Refused, refuse} from '../http/refuse.js';
-import type {Target} from '../http/target.js';
+import {isMcpTarget, type Target} from '../http/target.js';
 import {SseStream} from '../transports/sse-stream.js';
 import type {Gateway} from './gateway.js';
-import {notAStream} from './refusals.js';
+import {notAStream, unknownService} from './refusals.js';
 import {json, only} from './replies.js';
 
 /** How much may wait for somebody who looks at the traffic. */
@@ -17,6 +17,8 @@ export function servePage(
 	res: ServerResponse,
 	kind: Exclude<Target['kind'], 'healthz' | 'first' | 'logout'>,
 ): Refused | undefined {
+	// Names with capitals, too: those of a client's file are changed for their URLs.
+	if (kind === 'none' && isMcpTarget(req.url ?? '')) return unknownService(gateway.services);
 	if (kind === 'none') return {status: 404, message: 'Not Found'};
 	if (kind === 'view') return gateway.view.serve(req, res);
 	const wrong = only(req, kind === 'traffic' ? ['GET'] : ['GET', 'HEAD']);

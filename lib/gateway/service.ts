@@ -2,6 +2,7 @@ import {BoundedMap} from '../bounded-map.js';
 import type {ServiceConfig} from '../config/schema.js';
 import type {Headers} from '../envelope.js';
 import type {BridgeError} from '../errors.js';
+import {handshakeLimit} from '../handshake-limit.js';
 import {ALL} from '../http/target.js';
 import type {Log} from '../log.js';
 import type {JsonObject} from '../protocol/json.js';
@@ -12,34 +13,21 @@ import type {Endpoint} from '../stage.js';
 import type {ToolsCache} from '../tools-cache.js';
 import type {Carriage} from '../transports/carriage.js';
 import {child} from '../transports/child.js';
+import {passInConfiguration} from '../transports/environment.js';
 import {remote} from '../transports/remote.js';
 import {revived} from '../transports/revived.js';
 import {SharedUpstream} from '../transports/shared.js';
 import {startsOf} from '../transports/starts.js';
+import {reportRenewed, type Seen, type Watch} from './seen.js';
 import {MAX_CACHES, ToolCaches, type ToolCachesOptions} from './tool-caches.js';
 
 export type ServiceOptions = {
 	readonly log: Log;
+	/** Whether bridge is about to end, so that no process is started any more. */
+	readonly isDraining?: () => boolean;
 	readonly maxBytes: number;
 	readonly shelfFor?: ToolCachesOptions['shelfFor'];
 	readonly onStderr: (server: string, chunk: Buffer) => Promise<void> | undefined | void;
-};
-
-/** What has been seen of a service, for people. */
-export type Seen = {
-	toolCount: number | undefined;
-	restarts: number;
-	/** Whether it could not be reached when it was last tried. */
-	isFailed: boolean;
-	lastError: string | undefined;
-};
-
-/** Told of what becomes of the server in one conversation. */
-export type Watch = {
-	/** It is gone, for this reason, and tried again. */
-	readonly onLoss: (reason: BridgeError) => void;
-	/** It is back. */
-	readonly onRevived: () => void;
 };
 
 export type OpenOptions = {
@@ -73,10 +61,19 @@ export class Service {
 		this.config = config;
 		this.#options = options;
 		this.#own = own;
-		const {log, shelfFor} = options;
+		const {log, shelfFor, isDraining} = options;
 		this.#caches = new ToolCaches({server: name, log, shelfFor});
 		if (shared && transport === 'stdio')
-			this.#shared = new SharedUpstream({name, log: options.log, targetVersion, open: () => this.#start()});
+			this.#shared = new SharedUpstream({
+				...{name, log, targetVersion, isDraining, open: () => this.#start()},
+				...{timeoutMs: handshakeLimit(config.timeoutMs), timeoutSetting: this.timeoutSetting},
+			});
+	}
+
+	/** The key or the flag that sets the time for one request. */
+	get timeoutSetting(): string {
+		const {name, timeoutSetting} = this.config;
+		return timeoutSetting ?? `servers.${name}.timeout`;
 	}
 
 	/** Where its clients find it. */
@@ -155,19 +152,20 @@ export class Service {
 	open(session: Session, authorization: string | undefined, options: OpenOptions = {}): Endpoint {
 		const {watch, carriage, token = ''} = options;
 		const {name, url, transport, isTransportGuessed: isGuessed} = this.config;
-		const {log, maxBytes} = this.#options;
+		const {log, maxBytes, isDraining} = this.#options;
 		if (this.#own) return this.#own(session, token);
-		if (this.#shared) return this.#shared.attach('client', result => session.renewed(result));
+		if (this.#shared) return this.#shared.attach('client', reportRenewed(session, watch));
 		const common = {
-			...{name, log, ownId: () => session.ownId()},
+			...{name, log, isDraining, ownId: () => session.ownId()},
+			handshakeMs: handshakeLimit(this.config.timeoutMs),
 			again: (...said: Parameters<Session['translate']>) => session.translate(...said),
-			onRevived: (result: JsonObject) => {
-				this.renewed(session, result);
-				watch?.onRevived();
+			onRevived: (result: JsonObject, durationMs: number) => {
+				this.renewed(session, result, durationMs);
+				watch?.onRevived(result);
 			},
-			onLoss: (error: BridgeError) => {
-				this.failed(error.message);
-				watch?.onLoss(error);
+			onLoss: (error: BridgeError, isRetried: boolean) => {
+				this.failed(error.reason);
+				watch?.onLoss(error, isRetried);
 			},
 		};
 		if (transport === 'stdio' || !url) {
@@ -176,9 +174,9 @@ export class Service {
 				if (starts++ > 0) this.seen.restarts++;
 				return this.#start();
 			};
-			const onRevived = (result: JsonObject): void => {
-				this.#revived(session, result);
-				watch?.onRevived();
+			const onRevived = (result: JsonObject, durationMs: number): void => {
+				this.#revived(session, result, durationMs);
+				watch?.onRevived(result);
 			};
 			return revived({...common, open, onRevived, starts: startsOf(token)});
 		}
@@ -190,6 +188,9 @@ export class Service {
 			isGuessed,
 			headers: () => this.#headers(authorization),
 			carriage,
+			onSse: () => {
+				session.transport = 'sse';
+			},
 		});
 	}
 
@@ -198,6 +199,7 @@ export class Service {
 		const {maxBytes, onStderr} = this.#options;
 		const started = child({
 			...{name, command, args, env, cwd, maxBytes},
+			passWith: passInConfiguration(name),
 			onStderr: chunk => onStderr(name, chunk),
 		});
 		this.children++;
@@ -214,14 +216,14 @@ export class Service {
 		return {...(passAuthorization && authorization !== undefined ? {authorization} : {}), ...headers};
 	}
 
-	/** It has answered a new handshake, perhaps in another version. */
-	renewed(session: Session, result: JsonObject): void {
-		this.#revived(session, result);
+	/** It has responded to a new handshake, perhaps with another version. */
+	renewed(session: Session, result: JsonObject, durationMs: number): void {
+		this.#revived(session, result, durationMs);
 		this.seen.restarts++;
 	}
 
-	#revived(session: Session, result: JsonObject): void {
-		session.renewed(result);
+	#revived(session: Session, result: JsonObject, durationMs: number): void {
+		session.renewed(result, durationMs);
 		this.seen.isFailed = false;
 	}
 
@@ -230,9 +232,10 @@ export class Service {
 		await this.#shared?.close();
 	}
 
-	failed(reason: string): void {
+	/** It failed, for this reason, or for the one that was reported when its process ended. */
+	failed(reason: string | undefined): void {
 		this.seen.isFailed = true;
-		this.seen.lastError = reason;
+		this.seen.lastError = reason ?? this.seen.lastError;
 	}
 
 	/** A client was shown so many tools. */

@@ -1,4 +1,4 @@
-import {outlook} from '../protocol/report.js';
+import {isDeprecated, outlook} from '../protocol/report.js';
 import type {Session} from '../protocol/session.js';
 import {MODERN} from '../protocol/version.js';
 import type {Service} from './service.js';
@@ -8,14 +8,16 @@ export function statusOf(service: Service, sessions: number): {readonly [key: st
 	const {config, seen} = service;
 	const session = service.lastSession;
 	const {version} = service;
+	// A server that does not have streamable HTTP is reached over HTTP+SSE.
+	const transport = session?.transport ?? config.transport;
 	const isModern = version === MODERN;
 	return {
 		state: service.state,
-		transport: config.transport,
+		transport,
 		version: version ?? null,
 		answered: isModern ? MODERN : answeredVersion(session),
-		deprecated: version !== undefined && !isModern,
-		outlook: (session && !isModern && outlook(session, config.transport)) || null,
+		deprecated: isDeprecated(version),
+		outlook: (session && !isModern && outlook(session, transport)) || null,
 		lost: Object.fromEntries(service.losses()),
 		tools: seen.toolCount ?? null,
 		sessions,

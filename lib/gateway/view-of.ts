@@ -1,11 +1,12 @@
 import {logBug} from '../log.js';
+import {pageFolder} from '../run-time-files.js';
 import {LiveSource} from '../view/live-source.js';
 import {ViewRoutes} from '../view/routes.js';
 import type {GatewayOptions} from './gateway.js';
 
 /** The page of the gateway, with its live traffic. */
 export function viewOf({live, log, page}: GatewayOptions, canLogOut: () => boolean): ViewRoutes {
-	const {files = new URL('../view/page/', import.meta.url), worker} = page ?? {};
+	const {files = pageFolder, worker} = page ?? {};
 	const onBug = (error: Error): void => logBug(log, error);
 	const source = new LiveSource({name: 'live traffic', listen: hear => live.listen(hear), worker, onBug});
 	return new ViewRoutes({source, page: files, hasStatus: true, canLogOut});

@@ -4,6 +4,7 @@ import {isLoopback} from '../loopback.js';
 import {allowedOrigin} from './allowed-origin.js';
 import {countOf} from './header-count.js';
 import type {Refused} from './refuse.js';
+import {isMcpTarget} from './target.js';
 
 export type GuardOptions = {
 	/** Names by which this server may be called, beyond those of this machine. `*` for any. */
@@ -102,7 +103,7 @@ export class Guard {
  * the site and the mode of each such request, and a page cannot change them; other programs send neither.
  */
 function isPageLoad({url = '', headers}: IncomingMessage): boolean {
-	if (headers.origin !== undefined || !url.startsWith('/mcp')) return false;
+	if (headers.origin !== undefined || !isMcpTarget(url)) return false;
 	const {'sec-fetch-site': site = 'none', 'sec-fetch-mode': mode = 'cors'} = headers;
 	return !ownSites.includes(site) || pageModes.includes(mode);
 }

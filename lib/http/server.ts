@@ -13,6 +13,7 @@ import {Rate} from '../rate.js';
 import {caught, caughtUpgrade, type Upgrade} from './handlers.js';
 import {MAX_CONNECTIONS} from './max-connections.js';
 import type {Admit} from './peer.js';
+import {portHolder} from './port-holder.js';
 import {endConnection} from './refuse.js';
 import {listenOnSocket} from './unix-socket.js';
 import {UNREAD_BYTES, UNREAD_FOR_MS, type UnreadOptions, UnreadResponses} from './unread.js';
@@ -104,7 +105,7 @@ export async function listen(options: HttpServerOptions): Promise<Server> {
 
 const listenOnPort = (server: Server, host: string, port: number): Promise<void> =>
 	new Promise((resolve, reject) => {
-		server.once('error', (error: NodeJS.ErrnoException) => reject(couldNotListen(host, port, error)));
+		server.once('error', (error: NodeJS.ErrnoException) => couldNotListen(host, port, error).then(reject));
 		server.listen(port, host.replace(/^\[(.*)\]$/, '$1'), resolve);
 	});
 
@@ -150,16 +151,21 @@ export function addressOf(server: Server): {readonly host: string; readonly port
 	return {host: family === 'IPv6' ? `[${host}]` : host, port};
 }
 
-function couldNotListen(host: string, port: number, error: NodeJS.ErrnoException): BridgeError {
+async function couldNotListen(
+	host: string,
+	port: number,
+	error: NodeJS.ErrnoException,
+): Promise<BridgeError> {
+	const holder = error.code === 'EADDRINUSE' ? await portHolder(port) : undefined;
 	const reasons: {[code: string]: string} = {
-		EADDRINUSE: 'somebody else listens there already',
+		EADDRINUSE: `the port is already in use${holder === undefined ? '' : ` by ${holder}`}`,
 		EACCES: 'this user may not use that port',
 		EADDRNOTAVAIL: 'this machine has no such address',
 	};
 	return new BridgeError(
 		'ERR_CONFIG_INVALID',
-		`bridge cannot listen on ${host}:${port}: ${reasons[error.code ?? ''] ?? error.message}.`,
-		'Name another address with listen: ADDRESS:PORT, or port 0 for any that is free.',
+		`Cannot listen on ${host}:${port}: ${reasons[error.code ?? ''] ?? error.message}.`,
+		'Use another one: --port PORT (0 for any that is free), or listen: ADDRESS:PORT in the configuration.',
 		{code: error.code ?? ''},
 	);
 }

@@ -19,7 +19,9 @@ export type Target =
 				| 'none';
 	  };
 
-const service = /^\/mcp\/([a-z0-9][a-z0-9_-]{0,63})(?:\/(sse|message))?$/;
+const service = /^\/mcp\/([a-z0-9][a-z0-9_-]{0,63})(?:\/(sse|message))?\/?$/;
+/** The same, for clients that replace a path that does not end in `/mcp`. */
+const alias = /^\/([a-z0-9][a-z0-9_-]{0,63})\/mcp(?:\/(sse|message))?\/?$/;
 const pages = {
 	'/': 'first',
 	'/logout': 'logout',
@@ -29,6 +31,11 @@ const pages = {
 	'/readyz': 'readyz',
 	'/metrics': 'metrics',
 } as const;
+/** First parts of paths that are not names of services. */
+const reserved: readonly string[] = [
+	...['mcp', 'sse', 'message', 'view'],
+	...['logout', 'traffic', 'status', 'healthz', 'readyz', 'metrics'],
+];
 const pageOf = new Map<string, (typeof pages)[keyof typeof pages]>(Object.entries(pages) as never);
 const nothing = new URLSearchParams();
 
@@ -63,9 +70,18 @@ function remembered(url: string): Target {
 
 function read(url: string): Target {
 	const {path, query} = splitTarget(url);
-	const [, name, part] = service.exec(path) ?? [];
+	const [, name, part] = service.exec(path) ?? aliased(path) ?? [];
 	if (path.startsWith('/view/')) return {kind: 'view'};
-	if (name === undefined && path !== '/mcp') return {kind: pageOf.get(path) ?? 'none'};
+	if (name === undefined && path !== '/mcp' && path !== '/mcp/') return {kind: pageOf.get(path) ?? 'none'};
 	if (name === undefined) return {kind: 'mcp', service: ALL, query};
 	return {kind: part === 'sse' || part === 'message' ? part : 'mcp', service: name, query};
 }
+
+function aliased(path: string): RegExpExecArray | undefined {
+	const found = alias.exec(path);
+	return found && !reserved.includes(found[1] ?? '') ? found : undefined;
+}
+
+/** Whether a request target is an MCP endpoint, of a service that there is or not. */
+export const isMcpTarget = (url: string): boolean =>
+	url.startsWith('/mcp') || aliased(url.split('?', 1)[0] ?? '') !== undefined;

@@ -53,6 +53,6 @@ export async function listenOnSocket(server: Server, path: string): Promise<void
 const cannotListen = (path: string, reason: string, remedy: string): BridgeError =>
 	new BridgeError(
 		'ERR_CONFIG_INVALID',
-		`bridge cannot listen on unix:${path}: ${reason}.`,
+		`Cannot listen on unix:${path}: ${reason}.`,
 		`${remedy} name another address with listen: unix:/PATH or listen: ADDRESS:PORT.`,
 	);

@@ -134,8 +134,11 @@ export const unavailable = ({name, state, reason}: Member): BridgeError =>
 		'ERR_UPSTREAM_UNREACHABLE',
 		state === 'connecting'
 			? `Server '${name}' is still connecting.`
-			: `Server '${name}' unavailable: ${state === 'disabled' ? 'it is disabled (enabled: false)' : reason}`,
-		state === 'disabled' ? 'Enable it in the configuration.' : 'It is tried again; ask again in a moment.',
+			: `Server '${name}' unavailable: ${state === 'disabled' ? 'it is disabled (enabled: false)' : reason}`.replace(
+					/([^.!?…])$/,
+					'$1.',
+				),
+		state === 'disabled' ? 'Enable it in the configuration.' : 'bridge keeps trying to connect.',
 		{server: name},
 	);
 

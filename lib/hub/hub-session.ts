@@ -6,6 +6,7 @@ import type {Service} from '../gateway/service.js';
 import {type Log, logBug} from '../log.js';
 import {type JsonObject, listOf, objectOf} from '../protocol/json.js';
 import type {Endpoint} from '../stage.js';
+import {writeExact} from '../wire/exact-integers.js';
 import {ClientRequests, RpcError} from './client-requests.js';
 import {FromMembers} from './from-members.js';
 import {greetingOf} from './greeting.js';
@@ -15,7 +16,8 @@ import type {Member} from './member.js';
 import {Members} from './members.js';
 import {MergedLists} from './merged-lists.js';
 import type {RunTool} from './run-tool.js';
-import {asMemberCall, callSpan, endCall, packOf, stateOf, toldCapabilities, traceOf} from './tool-calls.js';
+import {packOf, stateOf} from './server-pack.js';
+import {asMemberCall, callSpan, endCall, toldCapabilities, traceOf} from './tool-calls.js';
 import {ToolListing} from './tool-listing.js';
 
 export type HubSessionOptions = {
@@ -161,8 +163,9 @@ export class HubSession implements Endpoint {
 			this.#callRun(request);
 			return;
 		}
-		this.#requests.route(request, async () => {
+		this.#requests.route(request, async signal => {
 			await this.#members.settled;
+			await this.#tools.arrival(name, signal);
 			const {member, tool} = this.#tools.find(name);
 			const call = callSpan(this.#options.log, member.name, tool.name, traceOf(request.body.params));
 			return {
@@ -177,18 +180,19 @@ export class HubSession implements Endpoint {
 		const {log, run, client} = this.#options;
 		const {id: within = ''} = request.head;
 		const {params} = request.body;
-		const context = {log, within, traceContext: traceOf(params)};
+		const {responseLimits} = run;
+		const context = {log, within, traceContext: traceOf(params), responseLimits};
 		const packs = () => this.#members.all.filter(isPack).map(member => packOf(member, context));
 		const servers = () => this.#members.all.map(stateOf);
 		this.#requests.later(request, async signal => {
 			await this.#members.settled;
-			return JSON.stringify(await run.call(objectOf(params), {packs, servers, client}, signal));
+			return writeExact(await run.call(objectOf(params), {packs, servers, client}, signal));
 		});
 	}
 
 	#runTool(): string {
 		const {log, run} = this.#options;
-		const context = {log, within: '', traceContext: {}};
+		const context = {log, within: '', traceContext: {}, responseLimits: run.responseLimits};
 		return run.listed(this.#members.connected.map(member => packOf(member, context)));
 	}
 

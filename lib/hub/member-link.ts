@@ -3,6 +3,7 @@ import {type Body, Envelope} from '../envelope.js';
 import {BridgeError} from '../errors.js';
 import type {JsonObject} from '../protocol/json.js';
 import type {Endpoint} from '../stage.js';
+import {writeExact} from '../wire/exact-integers.js';
 import {canonicalId} from '../wire/id.js';
 
 /** What is to be done with the answer to a request. */
@@ -66,7 +67,7 @@ export class MemberLink implements Endpoint {
 	askEnvelope(method: string, params: JsonObject, {signal, within}: AskOptions = {}): Promise<Envelope> {
 		return new Promise((resolve, reject) => {
 			signal?.throwIfAborted();
-			const request = Envelope.of({jsonrpc: '2.0', id: 0, method, params});
+			const request = Envelope.fromText(writeExact({jsonrpc: '2.0', id: 0, method, params}));
 			const giveUp = (): void => {
 				this.cancel(id, 'nobody waits for it any more');
 				reject(signal?.reason);

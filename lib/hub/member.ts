@@ -1,5 +1,5 @@
 import {performance} from 'node:perf_hooks';
-import {nextPauseMs} from '../back-off.js';
+import {BackOff} from '../back-off.js';
 import {brief} from '../brief.js';
 import {Envelope} from '../envelope.js';
 import {BridgeError} from '../errors.js';
@@ -8,13 +8,15 @@ import {Conversation, type Converse} from '../gateway/conversation.js';
 import type {Service} from '../gateway/service.js';
 import {type Log, logBug} from '../log.js';
 import {pause} from '../pause.js';
-import {type JsonObject, objectOf, worded} from '../protocol/json.js';
+import {type JsonObject, objectOf} from '../protocol/json.js';
 import type {Introduction} from '../protocol/session.js';
 import {NEWEST_HANDSHAKE} from '../protocol/version.js';
 import {messageOf} from '../run/program-error.js';
-import {type Span, span} from '../span.js';
+import type {Span} from '../span.js';
+import {connectSpan, reportConnected} from './connect-span.js';
+import {cutOff, unusable} from './member-errors.js';
 import {MemberLink} from './member-link.js';
-import {type Listed, readList} from './member-tools.js';
+import {type Listed, readTools} from './member-tools.js';
 
 export type MemberState = 'disabled' | 'connecting' | 'connected' | 'failed';
 
@@ -49,17 +51,25 @@ export class Member {
 	reason: string | undefined;
 	/** What it said of itself when hands were shaken. */
 	greeting: JsonObject = {};
+	/** Resolves when it is connected, has failed or is closed, whichever comes first. */
+	readonly settled: Promise<void>;
 	/** Its tools, as it last listed them: also while it is away, so that who calls one hears why. */
 	tools: readonly Listed[] = [];
 	readonly #options: MemberOptions;
 	#conversation: Conversation | undefined;
+	readonly #watch = {
+		onLoss: (error: BridgeError, isRetried: boolean) => this.#lost(error, isRetried),
+		onRevived: (result: JsonObject) => this.#back(result),
+		onRenewed: (result: JsonObject) => this.#renewed(result),
+	};
 	#span: Span | undefined;
 	#timer: NodeJS.Timeout | undefined;
-	#pauseMs: number | undefined;
+	readonly #backOff = new BackOff();
 	#isOver = false;
 	#isListing = false;
 	#isStale = false;
 	#isLost = false;
+	#resolveSettled: () => void = () => {};
 	/** When the next list may be read because of a change, by the clock of `performance`. */
 	#listsFrom = 0;
 
@@ -68,11 +78,10 @@ export class Member {
 		this.name = service.config.name;
 		this.#options = options;
 		this.state = service.config.enabled ? 'connecting' : 'disabled';
-	}
-
-	/** Whether it is still unknown whether it will be there. */
-	get isSettled(): boolean {
-		return this.state !== 'connecting';
+		this.settled = new Promise(resolve => {
+			this.#resolveSettled = resolve;
+		});
+		if (this.state === 'disabled') this.#resolveSettled();
 	}
 
 	get type(): 'http' | 'stdio' {
@@ -92,6 +101,7 @@ export class Member {
 	/** Ends the conversation, and what was started for it. */
 	async close(): Promise<void> {
 		this.#isOver = true;
+		this.#resolveSettled();
 		clearTimeout(this.#timer);
 		await this.#end();
 	}
@@ -105,21 +115,15 @@ export class Member {
 
 	async #connect(): Promise<void> {
 		const {converse, introduction, meta: _meta, client} = this.#options;
-		this.#span ??= this.#newSpan();
+		this.#span ??= connectSpan(this.#options.log, this.service);
 		this.#isLost = false;
 		const link = new MemberLink({
 			server: this.name,
 			onMessage: envelope => this.#options.onMessage(this, envelope),
 		});
 		// Upstreams of the hub get the configured credentials only.
-		const conversation = new Conversation(
-			this.service,
-			{...anonymous, token: client},
-			{
-				isMember: true,
-				watch: {onLoss: error => this.#lost(error), onRevived: () => this.#back()},
-			},
-		);
+		const caller = {...anonymous, token: client};
+		const conversation = new Conversation(this.service, caller, {isMember: true, watch: this.#watch});
 		this.link = link;
 		this.#conversation = conversation;
 		// Who shares a server with others may be cut off from it.
@@ -135,7 +139,7 @@ export class Member {
 			this.greeting = objectOf(result);
 			link.tell(Envelope.fromText(INITIALIZED));
 			this.tools = await this.#list(link);
-			if (this.#isOver || this.link !== link) return;
+			if (this.#isOver || this.#isLost || this.link !== link) return;
 			this.#connected();
 		} catch (error) {
 			if (this.link === link) await this.#failed(error);
@@ -143,25 +147,39 @@ export class Member {
 	}
 
 	#connected(): void {
-		const toolCount = this.tools.length;
-		this.#pauseMs = undefined;
+		this.#backOff.up();
 		this.state = 'connected';
 		this.#isLost = false;
 		this.reason = undefined;
-		this.#span?.succeed(`${this.name} is connected, with ${toolCount} tools.`, {toolCount});
+		this.#report(this.#span);
 		this.#span = undefined;
+		this.#resolveSettled();
 		this.#options.onChange(this);
 		if (this.#isStale) this.refresh();
 	}
 
-	/** The server died, or the connection did. Whoever opened it tries again; what it is asked meanwhile is refused. */
-	#lost(error: BridgeError): void {
+	#report(begun: Span | undefined): void {
+		const {greeting, tools} = this;
+		const session = this.#conversation?.session;
+		reportConnected(begun, this.service, {session, greeting, toolCount: tools.length});
+	}
+
+	/** The server died, or the connection did. Requests are rejected until it is back. */
+	#lost(error: BridgeError, isRetried: boolean): void {
 		if (this.#isOver) return;
 		this.#isLost = true;
 		this.#away(error);
+		if (!isRetried) void this.#failed(error);
 	}
 
-	#back(): void {
+	/** It had lost the session. */
+	#renewed(result: JsonObject): void {
+		this.greeting = result;
+		if (!this.#isOver) this.#report(connectSpan(this.#options.log, this.service));
+	}
+
+	#back(result: JsonObject): void {
+		this.greeting = result;
 		if (this.#isOver || this.state === 'connected') return;
 		this.#isStale = true;
 		this.#isLost = false;
@@ -177,19 +195,20 @@ export class Member {
 		if (!this.#isLost) this.#away(error);
 		await this.#end();
 		if (this.#isOver) return;
-		this.#pauseMs = nextPauseMs(this.#pauseMs, 0);
-		this.#timer = setTimeout(() => this.start(), this.#pauseMs).unref();
+		this.#timer = setTimeout(() => this.start(), this.#backOff.nextMs()).unref();
 	}
 
 	#away(error: unknown): void {
-		const reason = brief(messageOf(error));
+		const reason = brief(error instanceof BridgeError ? error.reason : messageOf(error));
 		const isNews = this.reason !== reason;
 		this.state = 'failed';
 		this.reason = reason;
 		const sentence = `${this.name} is not available: ${reason}`;
-		if (isNews) this.#span?.fail(sentence, error, {toolCount: 0});
-		else this.#options.log.debug('proxy.connect', sentence, {server: this.name});
-		this.#span = this.#newSpan();
+		const {transport} = this.service.config;
+		if (isNews) this.#span?.fail(sentence, error, {toolCount: 0, transport});
+		else this.#options.log.debug('hub.unavailable', sentence, {server: this.name});
+		this.#span = connectSpan(this.#options.log, this.service);
+		this.#resolveSettled();
 		this.#options.onChange(this);
 	}
 
@@ -214,12 +233,8 @@ export class Member {
 
 	async #list(link: MemberLink): Promise<readonly Listed[]> {
 		this.#isStale = false;
-		if (!this.offers('tools')) return [];
-		return readList(link, {server: this.name, method: 'tools/list', member: 'tools', key: 'name'});
-	}
-
-	#newSpan(): Span {
-		return span(this.#options.log, 'proxy.connect', {server: this.name, type: this.type});
+		const {name: server, tools: before} = this;
+		return readTools(link, {server, isDeclared: this.offers('tools'), before, log: this.#options.log});
 	}
 
 	async #end(): Promise<void> {
@@ -231,13 +246,3 @@ export class Member {
 		await link?.close();
 	}
 }
-
-const cutOff = (server: string): BridgeError =>
-	new BridgeError('ERR_SESSION_CLOSED', `The connection to ${server} was closed.`, 'It is made again.');
-
-const unusable = (server: string, error: unknown): BridgeError =>
-	new BridgeError(
-		'ERR_UPSTREAM_UNREACHABLE',
-		brief(worded(objectOf(error).message)),
-		`See what ${server} says on stderr, or in its own log.`,
-	);

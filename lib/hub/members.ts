@@ -26,6 +26,8 @@ export class Members {
 	#introduction: Introduction | undefined;
 	#meta: JsonObject = {};
 	#services: ReadonlyMap<string, Service>;
+	/** How many have been added so far. */
+	#joined = 0;
 	#resolveSettled: () => void = () => {};
 	/** Resolves when each server is there or has failed, or has had its time. */
 	readonly settled: Promise<void>;
@@ -110,19 +112,19 @@ export class Members {
 			...{log, converse, introduction, meta: this.#meta, client, onChange, onMessage},
 		});
 		this.#all.set(member.name, member);
+		this.#joined++;
 		member.start();
 	}
 
 	#changed(member: Member): void {
-		for (const proceed of this.#whenChanged.splice(0)) proceed();
 		if (this.#all.get(member.name) === member) this.#options.onChange(member);
 	}
 
-	/** Who waits for the next change. */
-	readonly #whenChanged: Array<() => void> = [];
-
+	/** Members that join meanwhile are waited for as well. */
 	async #allSettled(): Promise<void> {
-		while (this.all.some(({isSettled}) => !isSettled))
-			await new Promise<void>(resolve => this.#whenChanged.push(resolve));
+		for (let known = -1; known !== this.#joined; ) {
+			known = this.#joined;
+			await Promise.all(this.all.map(({settled}) => settled));
+		}
 	}
 }

@@ -25,6 +25,12 @@ export function unifiedNames<T extends Owned>(all: Iterable<T>): Map<string, T> 
 	return names;
 }
 
+/** What follows the server in a name of such a list; undefined if the name cannot be of something that this server has. */
+export function ownPart(unified: string, server: string): string | undefined {
+	const prefix = [server, server.slice(0, MAX_SERVER)].find(start => unified.startsWith(`${start}__`));
+	return prefix === undefined ? undefined : unified.slice(prefix.length + 2);
+}
+
 function shortened({server, name}: Owned): string {
 	const hash = createHash('sha256').update(`${server}\0${name}`).digest('hex').slice(0, HASH);
 	const start = `${server.slice(0, MAX_SERVER)}__${name}`.replace(FOREIGN, '_');

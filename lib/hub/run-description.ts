@@ -1,4 +1,4 @@
-import {type Packs, PROXY} from '../run/packs.js';
+import {type Packs, PROXY, shownName} from '../run/packs.js';
 
 /** How many tools of a pack are named, and how long the names of one pack may be. */
 const MAX_TOOLS = 8;
@@ -11,7 +11,7 @@ Find tools: proxy.search("text"), proxy.help("pack.tool"), proxy.list_tools(serv
 export function describeRun(packs: Packs): string {
 	const lines = [...packs.entries]
 		.filter(([name]) => name !== PROXY)
-		.map(([name, pack]) => `${name}: ${toolNames(packs.namesOf(pack).all)}`);
+		.map(([name, pack]) => `${name}: ${toolNames(packs.toolsOf(pack).map(shownName))}`);
 	return lines.length === 0
 		? `${NOTATION}\nNo pack is there yet.`
 		: `${NOTATION}\nPacks:\n${lines.join('\n')}`;

@@ -1,9 +1,12 @@
 import type {TrustedPacks} from '../config/folder-digest.js';
+import type {Limits} from '../config/limits.js';
 import type {Log} from '../log.js';
 import {type JsonObject, objectOf} from '../protocol/json.js';
 import {namedPacks} from '../run/named-packs.js';
 import {PackFolder} from '../run/pack-folder.js';
 import type {Pack, Runner, RunnerOptions, ServerState} from '../run/types.js';
+import {membersIn} from '../run/value-limits.js';
+import type {ResponseLimits} from './response-limits.js';
 import {describeRun} from './run-description.js';
 
 /** What a program of one client can call. */
@@ -32,12 +35,16 @@ export type RunSettings = {
 	readonly startupTimeoutMs: number;
 	/** How long a run may take. */
 	readonly runTimeoutMs: number;
-	/** How many runs one client may have at once. */
-	readonly limits: {readonly clientRuns: number | undefined};
+	readonly limits: Pick<Limits, 'clientRuns' | 'runCallBytes'>;
 };
 
 /** The most that a configuration may give a run. */
 const MAX_RUN_MS = 3_600_000;
+
+/** A response may have its content as text and as a value, and with escapes. */
+const RESULTS_PER_RESPONSE = 4;
+/** A response of this length is in memory several times until it is garbage. */
+const MAX_RESPONSE_BYTES = 2 ** 24;
 
 /** The `run` tool: one runner, with its limits, for all clients; each of them has packs of its own. */
 export class RunTool {
@@ -55,6 +62,13 @@ export class RunTool {
 	/** Resolves when the local packs are there. */
 	get ready(): Promise<void> {
 		return this.#folder?.ready ?? Promise.resolve();
+	}
+
+	/** The limits of a response to a call of a program. */
+	get responseLimits(): ResponseLimits {
+		const {runCallBytes} = this.#settings.limits;
+		const maxBytes = Math.min(RESULTS_PER_RESPONSE * runCallBytes, MAX_RESPONSE_BYTES);
+		return {maxBytes, maxMembers: membersIn(runCallBytes), canBeRaised: maxBytes < MAX_RESPONSE_BYTES};
 	}
 
 	/** Takes other settings on. Packs that are loaded from the same folder stay as they are. */
@@ -93,7 +107,7 @@ export class RunTool {
 		const {runTimeoutMs: timeoutMs, limits} = this.#settings;
 		return runner.run(command, {
 			...{signal, timeoutMs, servers, packs: () => [...this.#local, ...packs()]},
-			...{client, clientRuns: limits.clientRuns},
+			...{client, clientRuns: limits.clientRuns, maxCallBytes: limits.runCallBytes},
 		});
 	}
 

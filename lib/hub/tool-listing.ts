@@ -1,9 +1,10 @@
 import type {Expose} from '../config/schema.js';
-import {RpcError, unavailable, unknown} from './client-requests.js';
+import {arrival} from './arrival.js';
+import {RpcError, unknown} from './client-requests.js';
 import type {Member} from './member.js';
 import {type Listed, listedAs} from './member-tools.js';
 import type {Members} from './members.js';
-import {unifiedNames} from './names.js';
+import {ownPart, unifiedNames} from './names.js';
 
 export type ToolListingOptions = {
 	readonly members: Members;
@@ -46,15 +47,39 @@ export class ToolListing {
 		return `{"tools":[${tools.join(',')}]}`;
 	}
 
-	/** Whose tool is called by this name; fails in words that help. */
+	/** Waits for the servers that are still connecting and may have a tool of this name. */
+	async arrival(name: string, signal: AbortSignal): Promise<void> {
+		const {members, expose} = this.#options;
+		if (expose() === 'run' || this.#all.has(name)) return;
+		const late = members.all.filter(
+			one => one.state === 'connecting' && ownPart(name, one.name) !== undefined,
+		);
+		await Promise.all(late.map(member => arrival(member, signal)));
+	}
+
+	/**
+	 * Whose tool is called by this name; fails in words that help. A server that is not connected has each tool that is named
+	 * after it: the call is rejected and logged like one of a tool that it had listed.
+	 */
 	find(name: string): {readonly member: Member; readonly tool: Listed} {
 		const {members, expose} = this.#options;
 		const tool = expose() === 'run' ? undefined : this.#all.get(name);
 		const member = tool && members.get(tool.server);
 		if (tool && member) return {member, tool};
-		const absent = members.all.find(one => name.startsWith(`${one.name}__`) && one.state !== 'connected');
-		if (absent && expose() !== 'run') throw unavailable(absent);
+		if (expose() !== 'run')
+			for (const absent of members.all.filter(({state}) => state !== 'connected')) {
+				const own = ownPart(name, absent.name);
+				if (own !== undefined) return {member: absent, tool: assumed(absent.name, own)};
+			}
 		const known = [...(this.hasRun ? ['run'] : []), ...(expose() === 'run' ? [] : this.#all.keys())];
 		throw new RpcError(-32602, unknown('tool', name, known));
 	}
 }
+
+/** A tool that a server which is not connected may have. */
+const assumed = (server: string, name: string): Listed => ({
+	server,
+	name,
+	rest: '{}',
+	body: {},
+});

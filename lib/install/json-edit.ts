@@ -4,7 +4,7 @@ const STRING = /"(?:[^"\\]|\\.)*"/y;
 const WORD = /[^\s,\]}/]+/y;
 
 type Span = {readonly start: number; readonly end: number};
-type Member = {readonly key: string; readonly value: Span};
+type Member = {readonly key: string; readonly start: number; readonly value: Span};
 
 /** Text that cannot be edited, since it is no JSON. */
 export class NotJson extends Error {
@@ -48,6 +48,19 @@ function set(
 	return `${text.slice(0, at + 1)}${line}${members.length > 0 ? ',' : closing}${text.slice(at + 1)}`;
 }
 
+/** The place of the member that these keys lead to: where its key and its value are. */
+export function memberAt(text: string, path: readonly string[]): Member | undefined {
+	let at = after(text, 0, SPACE);
+	let member: Member | undefined;
+	for (const key of path) {
+		if (text[at] !== '{') return;
+		member = membersOf(text, at).members.find(each => each.key === key);
+		if (!member) return;
+		at = member.value.start;
+	}
+	return member;
+}
+
 const nested = (path: readonly string[], value: unknown): unknown =>
 	path.reduceRight((inner, key) => ({[key]: inner}), value);
 
@@ -71,7 +84,7 @@ function membersOf(text: string, open: number): {members: Member[]; end: number}
 		if (text[colon] !== ':') throw new NotJson('a colon is missing');
 		const start = after(text, colon + 1, SPACE);
 		const end = endOfValue(text, start);
-		members.push({key: JSON.parse(text.slice(at, keyEnd)), value: {start, end}});
+		members.push({key: JSON.parse(text.slice(at, keyEnd)), start: at, value: {start, end}});
 		at = after(text, end, SPACE);
 		if (text[at] === ',') at = after(text, at + 1, SPACE);
 		else if (text[at] !== '}') throw new NotJson('a comma is missing');

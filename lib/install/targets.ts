@@ -1,32 +1,50 @@
 import {homedir} from 'node:os';
 import {join} from 'node:path';
+import process from 'node:process';
 import {isDeepStrictEqual} from 'node:util';
 import {parse as parseToml} from 'smol-toml';
+import {claudeState, codexHome, vscodeUserFile} from '../clients/files.js';
 import {parseText} from '../config/parse.js';
 import {BridgeError} from '../errors.js';
 import {withMember} from './json-edit.js';
 import {withTable} from './toml-edit.js';
 
 /** Programs whose configuration bridge can write itself into. */
-export const installable = ['claude', 'codex', 'cursor'] as const;
+export const installable = ['claude', 'codex', 'cursor', 'vscode'] as const;
 export type Installable = (typeof installable)[number];
 
 /** What is to be reached: a command to run, or a gateway. */
 export type Entry =
-	| {readonly command: string; readonly args: readonly string[]}
+	| {readonly command: string; readonly args: readonly string[]; readonly hasTurns?: boolean}
 	| {readonly url: string; readonly token?: string};
 
 export type Where = {readonly cwd: string; readonly env: NodeJS.ProcessEnv; readonly isForUser: boolean};
 
 /** The file that a client reads. Codex has one for the user alone. */
 export function fileOf(client: Installable, {cwd, env, isForUser}: Where): string {
-	if (client === 'codex') return join(env.CODEX_HOME?.trim() || join(homedir(), '.codex'), 'config.toml');
-	if (client === 'claude') return isForUser ? join(homedir(), '.claude.json') : join(cwd, '.mcp.json');
+	const places = {cwd, env, home: homedir(), platform: process.platform};
+	if (client === 'codex') return join(codexHome(places), 'config.toml');
+	if (client === 'claude') return isForUser ? claudeState(places) : join(cwd, '.mcp.json');
+	if (client === 'vscode') return isForUser ? vscodeUserFile(places) : join(cwd, '.vscode', 'mcp.json');
 	return join(isForUser ? homedir() : cwd, '.cursor', 'mcp.json');
 }
 
+/** The key that a client has its servers under. */
+export const groupOf = (client: Installable): string =>
+	new Map<Installable, string>([
+		['codex', 'mcp_servers'],
+		['vscode', 'servers'],
+	]).get(client) ?? 'mcpServers';
+
 /** What bridge decides in an entry. Whatever else is there, variables say, is the user's. */
 const owned = ['type', 'command', 'args', 'url'];
+
+/**
+ * The time limits of an entry in Codex whose tools run turns. By default, Codex gives up a call after 300 s, as long as a
+ * turn may take: it would not get the error that has the text so far, nor a turn that waits for earlier ones. bridge has a
+ * limit for each turn itself.
+ */
+const turnLimits = {startup_timeout_sec: 60, tool_timeout_sec: 3600};
 
 /** A client's file with the entry in it, and all else as it was. */
 export function withEntry(
@@ -36,11 +54,11 @@ export function withEntry(
 	entry: Entry,
 	file: string,
 ): string {
-	const path = [client === 'codex' ? 'mcp_servers' : 'mcpServers', name];
+	const path = [groupOf(client), name];
 	const [group = ''] = path;
-	const value = entryFor(client, entry);
-	const replaced = [...owned, ...Object.keys(value)];
 	const before = split(parsed(client, text, file), group, name);
+	const value = {...entryFor(client, entry), ...limitsFor(client, entry, before.own)};
+	const replaced = [...owned, ...Object.keys(value)];
 	const kept = Object.entries(before.own ?? {}).filter(([key]) => !replaced.includes(key));
 	const whole = {...value, ...Object.fromEntries(kept)};
 	if (isDeepStrictEqual(plain(before.own), plain(whole))) return text;
@@ -59,22 +77,33 @@ export function withEntry(
 
 /** The entry as a client writes it. */
 function entryFor(client: Installable, entry: Entry): Table {
-	const type = client === 'claude' ? {type: 'url' in entry ? 'http' : 'stdio'} : {};
-	if (!('url' in entry)) return {...type, ...entry};
+	const type = client === 'claude' || client === 'vscode' ? {type: 'url' in entry ? 'http' : 'stdio'} : {};
+	if (!('url' in entry)) return {...type, command: entry.command, args: entry.args};
 	const headers = {'X-Bridge-Token': entry.token};
 	const name = client === 'codex' ? 'http_headers' : 'headers';
 	return {...type, url: entry.url, ...(entry.token === undefined ? {} : {[name]: headers})};
 }
 
-type Table = {readonly [key: string]: unknown};
+/** Limits that the file does not have yet. */
+const limitsFor = (client: Installable, entry: Entry, before: Table = {}): Table =>
+	client === 'codex' && 'hasTurns' in entry && entry.hasTurns
+		? Object.fromEntries(Object.entries(turnLimits).filter(([key]) => !Object.hasOwn(before, key)))
+		: {};
 
-function parsed(client: Installable, text: string, file: string): Table {
+export type Table = {readonly [key: string]: unknown};
+
+/** The values of a client's file. */
+export function parsed(client: Installable, text: string, file: string): Table {
 	if (text.trim() === '') return {};
 	try {
 		if (client === 'codex') return parseToml(text);
 	} catch (error) {
 		throw broken(file, String((error as Error).message).split('\n')[0] ?? '');
 	}
+	try {
+		// The state of Claude Code may be long, and JSON without comments.
+		return JSON.parse(text);
+	} catch {}
 	const {value, mistakes} = parseText(text, '.json');
 	const [mistake] = mistakes;
 	if (mistake) throw broken(file, `line ${mistake.line}: ${mistake.text}`);
@@ -88,8 +117,8 @@ function split(whole: Table, group: string, name: string): {own: Table | undefin
 	return {own: own as Table | undefined, rest: plain({...others, [group]: rest})};
 }
 
-/** Parsers make objects of various prototypes. */
-const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value ?? null));
+/** A value as JSON has it: parsers make objects of various prototypes. */
+export const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value ?? null));
 
 const broken = (file: string, reason: string): BridgeError =>
 	new BridgeError(
@@ -99,7 +128,7 @@ const broken = (file: string, reason: string): BridgeError =>
 		{file},
 	);
 
-const unsafe = (file: string, reason: string, path: readonly string[], value: object): BridgeError =>
+export const unsafe = (file: string, reason: string, path: readonly string[], value: object): BridgeError =>
 	new BridgeError(
 		'ERR_CONFIG_INVALID',
 		`${file} cannot be changed without a risk: ${reason}.`,

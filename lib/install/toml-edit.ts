@@ -27,6 +27,20 @@ export function withTable(
 	return [...lines.slice(0, start), ...body.trimEnd().split('\n'), ...kept, ...lines.slice(last)].join('\n');
 }
 
+/** Where the value of a key starts, in a table with its own head; undefined where that is written in another way. */
+export function valueAt(text: string, name: readonly string[], key: string): number | undefined {
+	const head = `[${name.map(bare).join('.')}]`;
+	const lines = text.split('\n');
+	const start = lines.findIndex(line => headOf(line) === head);
+	let at = lines.slice(0, start + 1).join('\n').length + 1;
+	for (const line of start === -1 ? [] : lines.slice(start + 1)) {
+		if (headOf(line) !== undefined) return;
+		if (keyOf(line) === key) return at + (/^\s*"?[\w-]+"?\s*=\s*/.exec(line)?.[0].length ?? 0);
+		at += line.length + 1;
+	}
+	return;
+}
+
 /** A key and its value in one line. A value that is a table stands in braces: its own head would end the table. */
 function lineOf([key, value]: [string, unknown]): string {
 	if (!isObject(value)) return stringify({[key]: value}).trimEnd();

@@ -1,5 +1,4 @@
 import process from 'node:process';
-import {stateFolder} from '../atm/paths.js';
 import {printable, shortened} from '../printable.js';
 import type {JsonObject} from '../protocol/json.js';
 import {conflictElsewhere} from '../sessions/identity.js';
@@ -23,9 +22,9 @@ export const callerAmong =
 		if (named === undefined) throw identityRequired(tool, sessions);
 		const owner = sessions.live.find(({identity}) => identity === named);
 		if (owner) return asSession(owner, named);
-		const {base, team, identity} = sessions.config;
+		const {identity} = sessions.config;
 		if (named !== identity) throw notOurs(named, sessions);
-		const holder = await holderIn(stateFolder(base, team), identity);
+		const holder = await holderIn(sessions.registry.folder, identity);
 		if (holder && holder.pid !== process.pid) throw conflictElsewhere(identity, holder.codexId, holder.pid);
 		return {identity};
 	};

@@ -1,6 +1,7 @@
 import process from 'node:process';
 import type {AtmConfig} from '../atm/types.js';
-import {isObject, type JsonObject} from '../protocol/json.js';
+import {withServers} from '../codex/own-entries.js';
+import type {JsonObject} from '../protocol/json.js';
 import {TOKEN_VARIABLE, tokenOf} from '../sessions/session-token.js';
 import {findTeam} from './roster.js';
 
@@ -53,13 +54,6 @@ export const mailServerFor =
 		return found && make(owner);
 	};
 
-/** A configuration of Codex's with the server in it, unless it has one of that name. */
-export function withMailServer(config: JsonObject, server: JsonObject): JsonObject {
-	const key = `mcp_servers.${NAME}`;
-	const {mcp_servers: servers} = config;
-	const isThere = Object.keys(config).some(name => name === key || name.startsWith(`${key}.`));
-	if (isThere || (isObject(servers) && NAME in servers)) return config;
-	return isObject(servers)
-		? {...config, mcp_servers: {...servers, [NAME]: server}}
-		: {...config, [key]: server};
-}
+/** The configuration of a call with the server in it, unless the call names one of that name. */
+export const withMailServer = (config: JsonObject, server: JsonObject): JsonObject =>
+	withServers(config, {[NAME]: server});

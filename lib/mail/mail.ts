@@ -64,7 +64,7 @@ export class Mail {
 		const address = parseAddress(to, this.team);
 		const team = await readTeam(this.#options.claude, address.team);
 		const agent = this.#resolved(address.agent, team);
-		const member = team.members.find(({name}) => name === agent);
+		const member = memberOf(agent, team);
 		if (!member) throw unknownMember(agent, team);
 		return this.#put(from, team, member, checked);
 	}
@@ -107,6 +107,12 @@ export class Mail {
 		const other = weakAliases?.has(agent) && isMember(agent, members) ? undefined : aliases?.get(agent);
 		return other === undefined ? agent : checkName(other, 'agent');
 	}
+}
+
+/** The member of this name. Names that differ only in case are the same identity. */
+function memberOf(agent: string, {members}: Team): Member | undefined {
+	const isSame = ({name}: Member): boolean => name.toLowerCase() === agent.toLowerCase();
+	return members.find(({name}) => name === agent) ?? members.find(isSame);
 }
 
 const reasonOf = (error: unknown): string =>

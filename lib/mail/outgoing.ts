@@ -2,6 +2,7 @@ import {randomUUID} from 'node:crypto';
 import {BridgeError} from '../errors.js';
 import {isObject, objectOf} from '../protocol/json.js';
 import {firstCodePoints} from '../sessions/code-points.js';
+import {wellFormed} from '../well-formed.js';
 import type {InboxFormat} from './types.js';
 import {ulid} from './ulid.js';
 
@@ -68,9 +69,6 @@ function summaryOf(text: string): string {
 	if (first === line) return line;
 	return `${first.replace(/\s\S*$/, '')}...`;
 }
-
-/** Half a character is no text to other programs. */
-const wellFormed = (text: string): string => Buffer.from(text).toString();
 
 const invalid = (message: string, remedy: string): BridgeError =>
 	new BridgeError('ERR_CONFIG_INVALID', message, remedy);

@@ -1,9 +1,9 @@
 import {randomUUID} from 'node:crypto';
 import {readdir} from 'node:fs/promises';
 import {isName} from '../atm/names.js';
-import {stateFolder} from '../atm/paths.js';
 import type {Log} from '../log.js';
 import type {Admissions} from '../sessions/admission.js';
+import {hasAutoMail} from '../sessions/auto-mail.js';
 import {holderIn} from '../sessions/identity-locks.js';
 import type {TurnOver} from '../sessions/job.js';
 import type {Journal} from '../sessions/journal.js';
@@ -15,7 +15,7 @@ import {Carrier, type TurnEnd, type TurnFollower} from './carrier.js';
 import type {DeliveryRules} from './delivery.js';
 import {type Figures, noFigures} from './figures.js';
 import {Ledger} from './ledger.js';
-import {mailPrompt} from './letter.js';
+import {mailFacts, mailPrompt} from './letter.js';
 import type {Mail} from './mail.js';
 import {comeAgain, MailRecordFile} from './mail-record.js';
 import {type MailNews, newsParams} from './news.js';
@@ -61,8 +61,7 @@ export class PostOffice {
 	async start(): Promise<void> {
 		this.#lookLater();
 		const {sessions, mail, log} = this.#options;
-		const {base, team} = sessions.config;
-		const folder = stateFolder(base, team);
+		const {folder} = sessions.registry;
 		const found = await readdir(folder, {withFileTypes: true}).catch(() => []);
 		for (const {name} of found.filter(item => item.isDirectory() && isName(item.name))) {
 			if (sessions.liveOne(name) || (await holderIn(folder, name))) continue;
@@ -107,13 +106,12 @@ export class PostOffice {
 		if (known) return known;
 		const {log, mail, sessions} = this.#options;
 		const {identity} = session;
-		const {base, team} = sessions.config;
-		const record = new MailRecordFile(stateFolder(base, team), identity);
+		const record = new MailRecordFile(sessions.registry.folder, identity);
 		const carrier = new Carrier({
 			...{identity, log, figures: this.figures, now: Date.now},
 			ledger: new Ledger({identity, inbox: mail.inbox(identity), record, log}),
 			rules: () => this.#rulesFor(session),
-			isAutomatic: () => this.#isAutomatic(session),
+			isAutomatic: () => hasAutoMail(sessions.config, session.entry),
 			isFree: () => session.isFree && !this.#options.isEnding(),
 			begin: (letters, follower) => this.#begin(session, letters, follower),
 			close: request => this.#close(session, request),
@@ -121,12 +119,6 @@ export class PostOffice {
 		});
 		this.#carriers.set(session, carrier);
 		return carrier;
-	}
-
-	/** What the call says counts before what is said of the identity, and that before what is said of all. */
-	#isAutomatic({entry, identity}: Session): boolean {
-		const {autoMail, perThreadAutoMail} = this.#options.sessions.config;
-		return entry.auto_mail ?? perThreadAutoMail.get(identity) ?? autoMail;
 	}
 
 	async #rulesFor({identity, since}: Session): Promise<DeliveryRules> {
@@ -142,12 +134,12 @@ export class PostOffice {
 
 	#begin(session: Session, letters: readonly Message[], follower: TurnFollower): void {
 		const {runner, admissions, sessions} = this.#options;
-		const {team, maxMailMessageLength: maxLength} = sessions.config;
-		const prompt = mailPrompt(letters, {identity: session.identity, team, maxLength});
+		const {team, maxMailMessageLength: maxLength, atmTools: hasTools} = sessions.config;
+		const prompt = mailPrompt(letters, {identity: session.identity, team, hasTools, maxLength});
 		const {arguments: args, accepted} = admissions.reply(session, prompt);
 		const turn = {id: `mail-${++this.#turns}`, source: 'mail'} as const;
 		runner.ask({
-			...{...accepted, arguments: args, tool: 'codex-reply', turn},
+			...{...accepted, ...mailFacts(letters), arguments: args, tool: 'codex-reply', turn},
 			answer: (_, how) => follower.over(endOf(how, session)),
 			onStarted: () => follower.started(),
 		});

@@ -3,7 +3,7 @@ import {stateFolder} from '../atm/paths.js';
 import type {AtmConfig} from '../atm/types.js';
 import type {JsonObject} from '../protocol/json.js';
 import {holderOfAnyCase, holderOfToken} from '../sessions/identity-locks.js';
-import {lookAtTeam} from '../sessions/look.js';
+import {lookAtTeam, teamsIn} from '../sessions/look.js';
 import {Refusal} from '../sessions/refusal.js';
 import {codexIdIn, isTokenOf} from '../sessions/session-token.js';
 import {livenessOf} from '../store/owner.js';
@@ -74,7 +74,8 @@ async function sessionOfThread(
 	{base, team}: ProvenCallerOptions,
 ): Promise<Caller | undefined> {
 	if (threadId === undefined) return;
-	const {entries} = await lookAtTeam(base, team);
+	const views = await Promise.all((await teamsIn(base, team)).map(name => lookAtTeam(base, name)));
+	const entries = views.flatMap(view => view.entries);
 	const entry = entries.find(({status, thread_id: thread}) => status === 'active' && thread === threadId);
 	return entry && {identity: entry.identity, codexId: entry.codex_id, threadId};
 }

@@ -6,12 +6,12 @@ import type {JsonObject} from '../protocol/json.js';
 import {Refusal} from '../sessions/refusal.js';
 import {tokenHash, tokenOf} from '../sessions/session-token.js';
 import {sweepLeftovers} from '../store/atomic-file.js';
-import {livenessOf, ownMark} from '../store/owner.js';
+import {livenessOf, ownMark, pidOf} from '../store/owner.js';
 import {Inbox} from './inbox.js';
 import {inboxFolder, teamFolder} from './paths.js';
-import {findTeam, membersOf, rosterFile, rosterOf} from './roster.js';
+import {findTeam, membersOf, rosterFile, rosterOf, skippedEntries} from './roster.js';
 import {type RosterEntry, withMembers} from './roster-text.js';
-import type {Member} from './types.js';
+import type {Member, Team} from './types.js';
 
 /** Somebody who joins a team. */
 export type Joining = {
@@ -44,6 +44,10 @@ export class Registration {
 	readonly #team: string;
 	/** What roster and inbox looked like when somebody was last found to be there, or that there is no team. */
 	readonly #found = new BoundedMap<string, string>(MAX_FOUND);
+	/** The marks of other processes that have entries for identities of this one, as far as they were reported. */
+	readonly #rivals = new BoundedMap<string, string>(MAX_FOUND);
+	/** Whether entries that are ignored were reported. */
+	#hasWarned = false;
 
 	constructor(options: RegistrationOptions) {
 		this.#options = options;
@@ -56,7 +60,7 @@ export class Registration {
 		return this.#orTell(async () => {
 			for (const folder of [teamFolder, inboxFolder])
 				await sweepLeftovers(folder(this.#claude, this.#team)).catch(() => []);
-			const members = (await findTeam(this.#claude, this.#team))?.members ?? [];
+			const members = (await this.#read())?.members ?? [];
 			if (members.some(({mark}) => isOfDead(mark)))
 				await this.#edit(entries => entries.filter(({record}) => !isOfDead(record.bridgeProcess)));
 		});
@@ -73,7 +77,7 @@ export class Registration {
 		const looks = `${roster} ${inbox.stamp() !== undefined}`;
 		if (this.#found.get(identity) === looks) return;
 		await this.#orTell(async () => {
-			const team = await findTeam(this.#claude, this.#team);
+			const team = await this.#read();
 			if (team) {
 				const hash = tokenHash(tokenOf(joining.codexId));
 				const isThere = team.members.some(
@@ -98,6 +102,15 @@ export class Registration {
 		});
 	}
 
+	async #read(): Promise<Team | undefined> {
+		const team = await findTeam(this.#claude, this.#team);
+		const warning = team && !this.#hasWarned ? skippedEntries(this.#claude, team) : undefined;
+		if (warning === undefined) return team;
+		this.#hasWarned = true;
+		this.#options.log.warn('mail.roster.malformed', warning, {team: this.#team});
+		return team;
+	}
+
 	async #orTell(action: () => Promise<void>): Promise<void> {
 		try {
 			await action();
@@ -116,6 +129,10 @@ export class Registration {
 	): ReadonlyArray<RosterEntry | JsonObject> {
 		const other = members.find(({name}) => name.toLowerCase() === identity.toLowerCase());
 		if (other && isSomebodyElse(other, identity)) throw taken(other, this.#team);
+		if (other?.mark !== undefined && other.mark !== ownMark() && livenessOf(other.mark) === 'alive') {
+			this.#warnOf(identity, other.mark);
+			return entries;
+		}
 		const now = (this.#options.now ?? (() => new Date()))().getTime();
 		const record = {
 			...{agentId: `${identity}@${this.#team}`, name: identity, agentType: 'codex', model, joinedAt: now},
@@ -130,6 +147,14 @@ export class Registration {
 				? {...entry.record, ...record, joinedAt: entry.record.joinedAt}
 				: entry,
 		);
+	}
+
+	/** Two repositories without a team may use the same identity when the team is created. */
+	#warnOf(identity: string, mark: string): void {
+		if (this.#rivals.get(identity) === mark) return;
+		this.#rivals.set(identity, mark);
+		const sentence = `The entry of ${identity} on the roster of the team ${this.#team} belongs to another bridge serve (process ${pidOf(mark)}), and is not replaced. Close one of the two sessions, or use another identity.`;
+		this.#options.log.warn('mail.roster.taken', sentence, {identity, team: this.#team});
 	}
 
 	async #edit(

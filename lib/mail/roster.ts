@@ -13,19 +13,33 @@ export const rosterFile = (claude: string, team: string): SharedFile =>
 
 /** Who is on a team; undefined where there is no such team. */
 export async function findTeam(claude: string, name: string): Promise<Team | undefined> {
-	return rosterFile(claude, name).read(bytes => bytes && {name, members: membersOf(rosterOf(bytes))});
+	return rosterFile(claude, name).read(bytes => bytes && teamOf(name, rosterOf(bytes)));
 }
+
+function teamOf(name: string, roster: JsonObject): Team {
+	const members = membersOf(roster);
+	return {name, members, skipped: listOf(roster.members).length - members.length};
+}
+
+/** A sentence about entries that are ignored; undefined if there are none. */
+export const skippedEntries = (claude: string, {name, skipped}: Team): string | undefined =>
+	skipped === 0
+		? undefined
+		: `${rosterPath(claude, name)} has ${skipped} ${skipped === 1 ? 'entry' : 'entries'} without a valid name in its members, ignored here. Correct or remove ${skipped === 1 ? 'it' : 'them'}.`;
 
 /** The same, but a team that is not there is an error which names those that are. */
 export async function readTeam(claude: string, name: string): Promise<Team> {
 	const team = await findTeam(claude, name);
 	if (team) return team;
 	const known = await teamNames(claude);
-	const there = known.length === 0 ? 'There is none' : `There are ${known.join(', ')}`;
+	const [there, remedy] =
+		known.length === 0
+			? ['That folder has no teams.', 'Create the team in Claude Code first.']
+			: [`There are ${known.join(', ')}.`, 'Name one of them, or create the team in Claude Code first.'];
 	throw new BridgeError(
 		'ERR_MAIL_ADDRESS',
-		`There is no team ${name} in ${teamsFolder(claude)}. ${there}.`,
-		'Name one of them, or create the team in Claude Code first.',
+		`There is no team ${name} in ${teamsFolder(claude)}. ${there}`,
+		remedy,
 		{team: name, teams: known.join(', ')},
 	);
 }

@@ -44,4 +44,9 @@ export type Member = {
 };
 
 /** A team as its roster has it. */
-export type Team = {readonly name: string; readonly members: readonly Member[]};
+export type Team = {
+	readonly name: string;
+	readonly members: readonly Member[];
+	/** How many entries of the roster are ignored, since they have no valid name. */
+	readonly skipped: number;
+};

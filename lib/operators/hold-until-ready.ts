@@ -1,9 +1,10 @@
+import {performance} from 'node:perf_hooks';
 import {brief} from '../brief.js';
 import {Envelope} from '../envelope.js';
-import {BridgeError} from '../errors.js';
 import {HeldMessages} from '../held-messages.js';
 import type {Log} from '../log.js';
 import {type JsonObject, objectOf, worded} from '../protocol/json.js';
+import {notInitialized} from '../protocol/not-initialized.js';
 import {tellOfConnection} from '../protocol/report.js';
 import type {Session} from '../protocol/session.js';
 import {callerOf, envelopeProblem, isModernRequest} from '../protocol/v2026-07-28.js';
@@ -45,7 +46,7 @@ class Gate implements Steps {
 	readonly #out: Outlets;
 	readonly #held = new HeldMessages();
 	/** The key of the `initialize` that is on its way, and whether it is bridge's own. */
-	#asked: {readonly key: string; readonly isOwn: boolean} | undefined;
+	#asked: {readonly key: string; readonly isOwn: boolean; readonly since: number} | undefined;
 	/** The client's `notifications/initialized`, if it came before there was an answer. */
 	#early: Envelope | undefined;
 	#grace: NodeJS.Timeout | undefined;
@@ -57,6 +58,8 @@ class Gate implements Steps {
 		this.#transport = transport;
 		this.#graceMs = graceMs;
 		this.#out = out;
+		session.reportRenewal = (result, durationMs) =>
+			tellOfConnection(session, log, {transport, result, durationMs});
 	}
 
 	readonly toUpstream = (envelope: Envelope, answer: Answer): Envelope | undefined => {
@@ -79,7 +82,7 @@ class Gate implements Steps {
 		// The client hears of it before it hears of anything that waited for it.
 		if (!asked.isOwn) this.#out.toClient(envelope);
 		if (hasError) this.#failed(envelope);
-		else this.#answered(objectOf(envelope.body.result), asked.isOwn);
+		else this.#answered(objectOf(envelope.body.result), asked);
 		return;
 	};
 
@@ -106,7 +109,7 @@ class Gate implements Steps {
 		this.#session.clientBecame(toldTo(protocolVersion, clientVersion), introduction);
 		if (this.#session.initializeResult !== undefined) return envelope;
 		this.#grace = void clearTimeout(this.#grace);
-		this.#asked = {key: envelope.head.key ?? '', isOwn: false};
+		this.#asked = {key: envelope.head.key ?? '', isOwn: false, since: performance.now()};
 		return envelope;
 	}
 
@@ -161,14 +164,15 @@ class Gate implements Steps {
 		if (this.#session.client === undefined) this.#session.clientBecame(NEWEST_HANDSHAKE);
 		const {clientInfo, clientCapabilities: capabilities} = this.#session;
 		const id = this.#session.ownId();
-		this.#asked = {key: JSON.stringify(id), isOwn: true};
+		this.#asked = {key: JSON.stringify(id), isOwn: true, since: performance.now()};
 		const params = {protocolVersion: NEWEST_HANDSHAKE, capabilities, clientInfo};
 		this.#out.toUpstream(Envelope.of({jsonrpc: '2.0', id, method: 'initialize', params}));
 	}
 
-	#answered(result: {readonly [key: string]: unknown}, isOwn: boolean): void {
+	#answered(result: JsonObject, {isOwn, since}: {readonly isOwn: boolean; readonly since: number}): void {
 		this.#session.initializeResult = result;
-		tellOfConnection(this.#session, this.#log, this.#transport);
+		const durationMs = performance.now() - since;
+		tellOfConnection(this.#session, this.#log, {transport: this.#transport, result, durationMs});
 		if (isOwn || !this.#held.isEmpty || this.#early) {
 			this.#out.toUpstream(this.#early ?? Envelope.fromText(INITIALIZED));
 			// As long as the client may say that it is initialized, somebody has to be there to hear it.
@@ -189,20 +193,15 @@ class Gate implements Steps {
 		if (onward) this.#out.toUpstream(onward);
 	}
 
-	/** What waited cannot be served; whoever asks next may try again. */
+	/** What waited cannot be served. The next initialize tries again. */
 	#failed({body: {error}}: Envelope): void {
 		const {upstream} = this.#session.options;
-		const reason = brief(worded(objectOf(error).message));
-		const problem = new BridgeError(
-			'ERR_UPSTREAM_UNREACHABLE',
-			`${upstream} could not be initialized: ${reason.replace(/\.$/, '')}.`,
-			'See what it says on stderr, correct that, and try again.',
-		);
-		this.#log.warn('proxy.handshake.failed', problem.message, {server: upstream});
+		const problem = notInitialized(upstream, error);
+		this.#log.warn('proxy.handshake.failed', brief(worded(problem.message)), {server: upstream});
 		this.#session.clientBecame(undefined);
 		this.#early = undefined;
 		for (const {head, origin} of this.#held.takeAll())
-			if (head.id !== undefined) this.#out.toClient(Envelope.failure(head.id, problem, origin));
+			if (head.id !== undefined) this.#out.toClient(Envelope.answer(head.id, 'error', problem, origin));
 		this.#letGo();
 	}
 

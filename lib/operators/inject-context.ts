@@ -75,8 +75,10 @@ class ContextInjector implements Steps {
 			if (refusal) throw refusal;
 			this.#prepare(envelope, key, this.#options.admissions.admit(call));
 		} catch (error) {
-			this.#underWay.delete(key);
-			this.#refuse(envelope, error);
+			void this.#options.admissions.reasonFor(call, error).then(reason => {
+				this.#underWay.delete(key);
+				this.#refuse(envelope, reason);
+			});
 		}
 	}
 

@@ -1,38 +1,41 @@
-import {Envelope, type Headers, type Origin} from '../envelope.js';
-import {BridgeError} from '../errors.js';
+import {performance} from 'node:perf_hooks';
+import {Envelope, type Origin} from '../envelope.js';
+import type {BridgeError} from '../errors.js';
+import {handshakeLimit} from '../handshake-limit.js';
 import {HeldMessages} from '../held-messages.js';
 import {listsChanged} from '../lists-changed.js';
-import type {Log} from '../log.js';
 import {PassingMap} from '../passing-map.js';
-import {isObject, type JsonObject} from '../protocol/json.js';
+import {isObject, type JsonObject, objectOf} from '../protocol/json.js';
 import {type Answer, type Outlets, type Stage, type Steps, stage} from '../stage.js';
+import {SESSION} from '../transports/carriage.js';
 import {canonicalId} from '../wire/id.js';
 import {memberText} from '../wire/member.js';
+import {HEADER, SessionId, type SessionIdOptions} from './session-id.js';
 
-export type InjectSessionOptions = {
-	readonly upstream: string;
-	readonly log: Log;
+export type InjectSessionOptions = SessionIdOptions & {
 	/** An id for a request of bridge's own. */
 	readonly ownId: () => string;
-	/** The server had lost the session, and this is what it answered to a new handshake. */
-	readonly onRenewed?: ((result: JsonObject) => void) | undefined;
+	/** The server had lost the session, and this is its response to a new handshake, which took this long. */
+	readonly onRenewed?: ((result: JsonObject, durationMs: number) => void) | undefined;
 	/**
 	 * What is said in the new session, of what was meant for the one that is lost: the server may be another one by now, and
 	 * speak another version. What is nothing any more was answered by who says so.
 	 */
 	readonly again?: ((envelope: Envelope, answer: Answer) => Envelope | undefined) | undefined;
-	/** Where the id is known, and to be known, beyond here. */
-	readonly carriage?: {session: string | undefined} | undefined;
+	/** How long a server may take to respond to a new handshake; 0 for no limit. */
+	readonly handshakeMs?: number | undefined;
 };
 
 /** How much of a refusal is searched for what it is about. */
 const MAX_SEARCHED = 4096;
-const HEADER = 'mcp-session-id';
-/** What an id may be, so that it cannot be anything else in a header or a log. */
-const SOUND = /^[\x21-\x7e]{1,1024}$/;
 
 /** A request that the server has not answered. */
-type Asked = {readonly request: Envelope; readonly session: string | undefined; readonly isRepeated: boolean};
+type Asked = {
+	readonly request: Envelope;
+	readonly session: string | undefined;
+	readonly isRepeated: boolean;
+	readonly handshake: number;
+};
 
 /** A handshake that is under way because the session was lost, and what was refused for that reason. */
 type Renewal = {
@@ -40,14 +43,12 @@ type Renewal = {
 	/** The session that was lost. */
 	readonly session: string | undefined;
 	readonly lost: Array<{readonly asked: Asked; readonly refusal: Envelope}>;
-	readonly patience: NodeJS.Timeout;
+	readonly patience: NodeJS.Timeout | undefined;
+	readonly since: number;
 };
 
-/** How long a server may take to answer a new handshake. */
-const GREETING_MS = 60_000;
-
 /**
- * Remembers the id that a server behind HTTP has given to the session, and puts it on all that follows.
+ * Stores the id that a server behind HTTP gives to the session, in any of its responses, and adds it to all later requests.
  *
  * When the server has lost the session, it is shaken hands with again, once for all who noticed, and what it refused for
  * that reason is asked again, once. It was not carried out: that is what the refusal says.
@@ -61,10 +62,7 @@ class SessionKeeper implements Steps {
 	readonly #out: Outlets;
 	readonly #asked = new PassingMap<string, Asked>();
 	readonly #held = new HeldMessages();
-	#session: string | undefined;
-	#last:
-		| {readonly given: Headers | undefined; readonly session: string | undefined; readonly headers: Headers}
-		| undefined;
+	readonly #id: SessionId;
 	#greeting: Envelope | undefined;
 	#completion: Envelope | undefined;
 	#renewal: Renewal | undefined;
@@ -74,14 +72,14 @@ class SessionKeeper implements Steps {
 	constructor(options: InjectSessionOptions, out: Outlets) {
 		this.#options = options;
 		this.#out = out;
-		this.#session = options.carriage?.session;
+		this.#id = new SessionId(options);
 	}
 
 	readonly toUpstream = (envelope: Envelope): Envelope | undefined => {
 		const {method} = envelope.head;
 		if (method === 'notifications/cancelled' && this.#forget(envelope)) return;
 		if (method === 'initialize') {
-			this.#session = undefined;
+			this.#id.begin();
 			this.#greeting = envelope;
 		} else if (method === 'notifications/initialized') this.#completion = envelope;
 		else if (this.#renewal) {
@@ -93,17 +91,22 @@ class SessionKeeper implements Steps {
 
 	readonly toClient = (envelope: Envelope): Envelope | undefined => {
 		const {key, method} = envelope.head;
-		const isAnswer = method === undefined && key !== undefined;
-		const asked = isAnswer ? this.#asked.get(key) : undefined;
-		if (asked) this.#asked.delete(key ?? '');
-		const problem = this.#remember(envelope.origin, asked);
-		if (problem) return isAnswer ? Envelope.failure(envelope.head.id, problem, envelope.origin) : undefined;
-		if (isAnswer && key === this.#renewal?.key)
-			return this.#renewed(envelope.head.flaw === undefined ? envelope.body.result : undefined);
-		if (asked && this.#isLost(envelope, asked)) return this.#renew(asked, envelope);
-		if (this.#news.length > 0 && asked?.session === this.#session) this.#tellNews();
-		return envelope;
+		if (method === undefined && key !== undefined) return this.#answered(envelope, key);
+		if (method === SESSION && !envelope.original.isReceived) return this.#named(envelope);
+		return this.#remember(envelope.origin, undefined) ? undefined : envelope;
 	};
+
+	#answered(envelope: Envelope, key: string): Envelope | undefined {
+		const asked = this.#asked.take(key);
+		const isLost = asked !== undefined && this.#isLost(envelope, asked);
+		const problem = isLost ? undefined : this.#remember(envelope.origin, asked);
+		if (problem) return Envelope.failure(envelope.head.id, problem, envelope.origin);
+		if (key === this.#renewal?.key)
+			return this.#renewed(envelope.head.flaw === undefined ? envelope.body.result : undefined);
+		if (isLost) return this.#renew(asked, envelope);
+		if (this.#news.length > 0 && asked?.session === this.#id.current) this.#tellNews();
+		return envelope;
+	}
 
 	/** Comes with the first answer in the new session: until then a refusal may follow, which nothing may precede. */
 	#tellNews(): void {
@@ -134,43 +137,39 @@ class SessionKeeper implements Steps {
 
 	#withSession(envelope: Envelope, isRepeated: boolean): Envelope {
 		const {key, method} = envelope.head;
-		const session = method === 'initialize' ? undefined : this.#session;
-		envelope.headers = this.#headersWith(envelope.headers, session);
+		const session = method === 'initialize' ? undefined : this.#id.current;
+		envelope.headers = this.#id.headersWith(envelope.headers, session);
 		if (key !== undefined && method !== undefined)
-			this.#asked.set(key, {request: envelope, session, isRepeated});
+			this.#asked.set(key, {request: envelope, session, isRepeated, handshake: this.#id.handshakes});
 		return envelope;
 	}
 
-	/** The headers with the id of the session in them, and no other one. In a session they are the same each time. */
-	#headersWith(given: Headers | undefined, session: string | undefined): Headers {
-		if (this.#last && this.#last.given === given && this.#last.session === session) return this.#last.headers;
-		const {[HEADER]: _other, ...rest} = given ?? {};
-		const headers = session === undefined ? rest : {...rest, [HEADER]: session};
-		this.#last = {given, session, headers};
-		return headers;
+	/** Stores the id that came with a message. */
+	#remember({headers, within}: Origin, asked: Asked | undefined): BridgeError | undefined {
+		const session = headers?.[HEADER];
+		const before = this.#id.current;
+		if (session === undefined || session === before) return;
+		const cause = asked ?? (within === undefined ? undefined : this.#asked.get(canonicalId(within)));
+		if (!cause) return before === undefined ? this.#id.store(session, true) : undefined;
+		const isInitialize = cause.request.head.method === 'initialize';
+		const problem = this.#id.take(session, {...cause, headers: cause.request.headers, isInitialize});
+		if (!isInitialize && this.#id.current !== before) this.#announce();
+		return problem;
 	}
 
-	/** Takes note of the id that came with a message, if it is one. */
-	#remember({headers}: Origin, asked: Asked | undefined): BridgeError | undefined {
-		const session = headers?.[HEADER];
-		if (session === undefined || session === this.#session) return;
-		// What is said in answer to something that was asked in a session that is lost names that session.
-		if (asked ? asked.request.head.method !== 'initialize' : this.#session !== undefined) return;
-		if (SOUND.test(session)) {
-			this.#session = session;
-			if (this.#options.carriage) this.#options.carriage.session = session;
-			return;
-		}
-		const {upstream, log} = this.#options;
-		log.warn('session.id.refused', `${upstream} gave an id to the session that cannot be one.`, {
-			server: upstream,
-			length: session.length,
-		});
-		return new BridgeError(
-			'ERR_UPSTREAM_INVALID',
-			`${upstream} gave an id to the session that cannot be one.`,
-			'Tell whoever makes that server: an id is 1 to 1024 visible characters of ASCII.',
-		);
+	/** An id came with a response that has no message. */
+	#named({origin: {headers}, body}: Envelope): undefined {
+		const before = this.#id.current;
+		if (objectOf(body.params).sent !== before || this.#renewal) return;
+		this.#id.store(headers?.[HEADER] ?? '', false);
+		if (this.#id.current !== before) this.#announce();
+	}
+
+	/** The end of the connection needs the new id, too: for its stream, and for the end of the session. */
+	#announce(): void {
+		const word = Envelope.of({jsonrpc: '2.0', method: SESSION});
+		word.headers = this.#id.latestHeaders();
+		this.#out.toUpstream(word);
 	}
 
 	#isLost({origin: {refusal}}: Envelope, {session}: Asked): boolean {
@@ -187,19 +186,27 @@ class SessionKeeper implements Steps {
 			this.#renewal.lost.push({asked, refusal});
 			return;
 		}
-		if (asked.session !== this.#session) {
+		if (asked.session !== this.#id.current) {
 			this.#repeat(asked);
 			return;
 		}
 		const {upstream, log, ownId} = this.#options;
 		log.info('session.lost', `${upstream} has lost the session; hands are shaken again.`, {server: upstream});
 		const id = JSON.stringify(ownId());
-		const patience = setTimeout(() => this.#renewed(undefined), GREETING_MS).unref();
-		this.#renewal = {key: canonicalId(id), session: this.#session, lost: [{asked, refusal}], patience};
+		const {handshakeMs = handshakeLimit()} = this.#options;
+		const patience =
+			handshakeMs === 0 ? undefined : setTimeout(() => this.#renewed(undefined), handshakeMs).unref();
+		this.#renewal = {
+			key: canonicalId(id),
+			session: this.#id.current,
+			lost: [{asked, refusal}],
+			patience,
+			since: performance.now(),
+		};
 		if (this.#greeting) {
 			const greeting = this.#greeting.withId(id);
 			greeting.headers = this.#greeting.headers;
-			this.#session = undefined;
+			this.#id.begin();
 			this.#out.toUpstream(this.#withSession(greeting, true));
 		}
 	}
@@ -216,17 +223,17 @@ class SessionKeeper implements Steps {
 
 	/** The server has answered the new handshake, or will not. */
 	#renewed(result: unknown): undefined {
-		const {lost = [], patience, session} = this.#renewal ?? {};
+		const {lost = [], patience, session, since = 0} = this.#renewal ?? {};
 		clearTimeout(patience);
 		this.#renewal = undefined;
 		if (isObject(result)) {
-			this.#options.onRenewed?.(result);
+			this.#options.onRenewed?.(result, performance.now() - since);
 			if (this.#completion) this.#sayAgain(this.#completion, true);
 			for (const {asked} of lost) this.#repeat(asked);
 			this.#news = listsChanged(result);
 		} else {
 			// Whoever asks next finds out again that it is lost, and tries again.
-			this.#session ??= session;
+			this.#id.current ??= session;
 			for (const {refusal} of lost) this.#out.toClient(refusal);
 		}
 		for (const held of this.#held.takeAll()) this.#sayAgain(held, false);

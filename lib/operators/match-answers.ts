@@ -15,6 +15,8 @@ export type MatchAnswersOptions = {
 	readonly upstream: string;
 	/** Where requests are kept until they are answered. */
 	readonly waiting?: WaitingRequests;
+	/** Whether responses to requests that the client has cancelled are dropped. An upstream may send them all the same. */
+	readonly dropsCancelled?: boolean;
 };
 
 /**
@@ -24,7 +26,12 @@ export type MatchAnswersOptions = {
  * clients end the connection over it. When the upstream is gone, whatever waits is answered with the reason, and so is
  * all that is asked later.
  */
-export function matchAnswers({log, upstream, waiting = new WaitingRequests()}: MatchAnswersOptions): Stage {
+export function matchAnswers({
+	log,
+	upstream,
+	waiting = new WaitingRequests(),
+	dropsCancelled = false,
+}: MatchAnswersOptions): Stage {
 	let gone: BridgeError | undefined;
 	const request = (envelope: Envelope): Envelope => {
 		if (gone) throw gone;
@@ -35,6 +42,7 @@ export function matchAnswers({log, upstream, waiting = new WaitingRequests()}: M
 	const answer = (envelope: Envelope, key: string): Envelope | undefined => {
 		const isLast = envelope.original.isReceived || envelope.isConclusive;
 		const found = isLast ? waiting.take(key) : waiting.takeUnanswered(key);
+		if (found?.isCancelled && dropsCancelled) return;
 		if (found) return found.id === envelope.head.id ? envelope : envelope.withId(found.id);
 		const sentence = `${upstream} answered a request that nobody waits for; the answer was dropped.`;
 		warnLimited(log, 'rpc.orphan_response', sentence, {id: shortened(key), server: upstream}, upstream);

@@ -3,7 +3,7 @@ import {Envelope} from '../envelope.js';
 import type {Log} from '../log.js';
 import {type JsonObject, objectOf} from '../protocol/json.js';
 import {isAtLeast} from '../protocol/log-levels.js';
-import {strictlyModernTools} from '../protocol/modern-output.js';
+import {modernTools} from '../protocol/modern-output.js';
 import {ParkedCalls, unknownState} from '../protocol/parked-calls.js';
 import {tellOfLoss} from '../protocol/report.js';
 import type {Session} from '../protocol/session.js';
@@ -179,16 +179,10 @@ class ModernClient implements Steps {
 		if (objectOf(error).code === -32042) return this.#sendAway(call, envelope);
 		const modern = change(envelope, body =>
 			error === undefined
-				? {...body, result: modernResult(call.method, this.#known(body, call), serverInfo)}
+				? {...body, result: modernResult(call.method, knownIn(body, call), serverInfo)}
 				: {...body, error: modernError(objectOf(body.error))},
 		);
 		this.#out.toClient(call.id === modern.head.id ? modern : modern.withId(call.id));
-	}
-
-	/** A result less what the client may not know, where that is wanted. */
-	#known({result}: JsonObject, {method}: ModernCall): JsonObject {
-		const isStrict = this.#session.options.isStrict === true && method === 'tools/list';
-		return isStrict ? strictlyModernTools(objectOf(result)) : objectOf(result);
 	}
 
 	/** The server wants the client to go somewhere first, and to ask again then. */
@@ -248,3 +242,7 @@ class ModernClient implements Steps {
 		return call ? cancellingAs(plain, call.told) : plain;
 	}
 }
+
+/** A result less the members that the version of the client has removed. */
+const knownIn = ({result}: JsonObject, {method}: ModernCall): JsonObject =>
+	method === 'tools/list' ? modernTools(objectOf(result)) : objectOf(result);

@@ -1,7 +1,7 @@
 import {cancellingAs, change} from '../change.js';
 import {Envelope} from '../envelope.js';
 import type {Log} from '../log.js';
-import {isObject, type JsonObject, listOf, objectOf} from '../protocol/json.js';
+import {isObject, isOfBridge, type JsonObject, listOf, objectOf} from '../protocol/json.js';
 import {handshakeTools, wrapOutput} from '../protocol/modern-output.js';
 import {isModernRefusal, notModern} from '../protocol/modern-refusal.js';
 import {tellOfLoss} from '../protocol/report.js';
@@ -23,6 +23,10 @@ import {CallTable, cancelledId} from './call-table.js';
 import {type HandshakeCall, InputRounds, type Retry} from './modern-input.js';
 import {ListenStream} from './modern-stream.js';
 import {toolName, WrappedTools} from './wrapped-tools.js';
+
+/** Whether an error is that of bridge for a server that exited or cannot be reached, so that it has not responded at all. */
+const isOfConnection = (error: unknown): boolean =>
+	isOfBridge(error) && objectOf(objectOf(error).data).status === undefined;
 
 export type ModernUpstreamOptions = {
 	readonly session: Session;
@@ -129,6 +133,7 @@ class ModernUpstream implements Steps {
 		const result = objectOf(envelope.body.result);
 		this.#discover = undefined;
 		this.#initialize = undefined;
+		if (!refusal && isOfConnection(envelope.body.error)) return envelope.withId(id);
 		if (!listOf(result.supportedVersions).includes(MODERN))
 			return refusal ?? Envelope.failure(id, notModern(this.#session.options.upstream), envelope.origin);
 		this.#session.upstreamBecame(MODERN);

@@ -1,10 +1,11 @@
+import {objectOf} from '../protocol/json.js';
 import {perMessage, type Stage} from '../stage.js';
 
 export type NoteStateOptions = {
 	/** The server has said something. */
 	readonly onHeard: () => void;
-	/** It could not be reached, for this reason. */
-	readonly onFailure: (reason: string) => void;
+	/** It could not be reached, for this reason; undefined where its process exited, which was reported with the reason. */
+	readonly onFailure: (reason: string | undefined) => void;
 };
 
 /** Takes note of whether a server is there, for the status. Stands next to it. */
@@ -13,8 +14,8 @@ export const noteState = ({onHeard, onFailure}: NoteStateOptions): Stage =>
 		toClient(envelope) {
 			if (envelope.isReceived) onHeard();
 			else if (envelope.head.hasError && !envelope.origin.refusal) {
-				const {message} = envelope.body.error as {readonly message?: unknown};
-				onFailure(String(message));
+				const {message, data} = objectOf(envelope.body.error);
+				onFailure(objectOf(data).kind === 'child_exited' ? undefined : String(message));
 			}
 			return envelope;
 		},

@@ -46,6 +46,7 @@ class Turnstile implements Steps {
 	readonly toUpstream = (envelope: Envelope): Envelope | undefined => {
 		const {key = '', method} = envelope.head;
 		if (method === 'notifications/cancelled') return this.#cancelled(envelope);
+		if (method === undefined) this.#options.runner.questions.settled(key);
 		const accepted = method === 'tools/call' ? this.#options.calls.get(key) : undefined;
 		if (!accepted) return envelope;
 		this.#options.calls.delete(key);
@@ -77,12 +78,16 @@ class Turnstile implements Steps {
 			return;
 		}
 		if (method.startsWith(asides)) {
-			const {requestId, threadId} = objectOf(envelope.body.params);
+			const {requestId, threadId, text} = objectOf(envelope.body.params);
 			const turn = JSON.stringify(requestId);
 			if (method === `${asides}thread`) runner.threadKnown(turn, threadId);
 			if (method === `${asides}turn_started`) runner.turnStarted(turn);
+			const job = method === `${asides}partial` ? runner.requests.find(turn) : undefined;
+			if (job) job.partial = String(text);
 			return;
 		}
+		if (method === 'notifications/cancelled')
+			runner.questions.settled(JSON.stringify(objectOf(envelope.body.params).requestId));
 		return this.#named(envelope, method);
 	};
 
@@ -127,7 +132,8 @@ class Turnstile implements Steps {
 			const params = objectOf(body.params);
 			const {'io.bridge/thread': threadId, ...meta} = objectOf(params._meta);
 			const session = sessions.ofThread(threadId);
-			if (!session) return body;
+			if (!session) return {...body, params: {...params, _meta: meta}};
+			this.#options.runner.questions.asked(threadId, envelope.head.key ?? '');
 			const {codexId, identity} = session;
 			const message = `${identity}: ${params.message}`;
 			return {...body, params: {...params, message, _meta: {...meta, codex_id: codexId, identity}}};

@@ -5,7 +5,7 @@ import type {Log} from '../log.js';
 import {keptProblem} from '../protocol/kept.js';
 import {tooComplex} from '../protocol/too-complex.js';
 import {type Answer, perMessage, type Stage, stage} from '../stage.js';
-import {elements} from '../wire/batch.js';
+import {elements, MAX_BATCH} from '../wire/batch.js';
 import {type Flaw, isAnswer} from '../wire/scan.js';
 import {MAX_DEPTH} from '../wire/walk.js';
 import {MESSAGE_LIMIT} from './frame.js';
@@ -18,6 +18,11 @@ export type ParseOptions = {
 	readonly maxBytes?: number;
 	/** Whether there is no way back to the sender, as in a filter. */
 	readonly isOneWay?: boolean;
+	/**
+	 * Whether a malformed response of the client is an error response for the upstream. The sender of the request would wait
+	 * without end otherwise.
+	 */
+	readonly failsResponses?: boolean;
 	/** Whether an upstream leaves `jsonrpc` out of what it says, as Codex does. Whoever takes that in has to know. */
 	readonly lacksVersion?: boolean;
 };
@@ -33,25 +38,43 @@ export const parse = ({from, ...options}: ParseOptions): Stage =>
 
 type Options = Omit<ParseOptions, 'from'>;
 
-function parseClient({log, maxBytes = MESSAGE_LIMIT, isOneWay = false}: Options): Stage {
+function parseClient(options: Options): Stage {
+	const {log, maxBytes = MESSAGE_LIMIT, isOneWay = false, failsResponses = false} = options;
 	const problems = new Map<Flaw, BridgeError>();
 	const notes = new StrayNotes(log, isOneWay);
 	return perMessage({
 		toUpstream(envelope, answer) {
 			const {flaw, id} = envelope.head;
 			if (flaw === undefined) return isOneWay ? envelope : shortEnough(envelope, answer);
+			// Of the version that has batches, or not: in a filter that is not known, and the receiver decides.
+			if (isOneWay && flaw === 'a batch' && isSoundBatch(envelope)) return envelope;
 			notes.tell('client.message.refused', envelope, flaw);
-			// An answer is not answered, however wrong it is. For one that is over a limit, the upstream gets an error.
-			if (isOneWay || (isAnswer(envelope.head) && flaw !== 'too complex')) return;
+			if (isOneWay) return;
 			// Made once: a flood of garbage must not cost an error with a stack each.
 			const error = problems.get(flaw) ?? problem(flaw, envelope.origin.name, maxBytes);
 			problems.set(flaw, error);
 			const failure = Envelope.failure(id, error, envelope.origin);
-			if (isAnswer(envelope.head)) return failure;
-			answer(failure);
-			return;
+			// An answer is not answered, however wrong it is.
+			if (!isAnswer(envelope.head)) answer(failure);
+			return isForUpstream(envelope, failsResponses) ? failure : undefined;
 		},
 	});
+}
+
+/**
+ * Whether the upstream gets an error in the place of a message: for a response that is over a limit, and where `isEach` for any
+ * response. A message with an id and nothing else may be meant as one.
+ */
+function isForUpstream({head}: Envelope, isEach: boolean): boolean {
+	const {id, method, flaw} = head;
+	if (isAnswer(head)) return flaw === 'too complex' || (isEach && id !== undefined);
+	return isEach && id !== undefined && method === undefined && flaw === 'neither request nor answer';
+}
+
+/** Whether a batch has messages in it, and nothing else. */
+function isSoundBatch(envelope: Envelope): boolean {
+	const texts = elements(envelope.bytes, MAX_BATCH) ?? [];
+	return texts.length > 0 && texts.every(text => envelope.part(text).head.flaw === undefined);
 }
 
 /** The message of a client, unless a session would have to keep too much of it. */

@@ -1,8 +1,11 @@
 import {change} from '../change.js';
 import {Envelope} from '../envelope.js';
 import {BridgeError} from '../errors.js';
+import {handshakeLimit} from '../handshake-limit.js';
 import type {Log} from '../log.js';
-import {changed, isObject, type JsonObject, objectOf, worded} from '../protocol/json.js';
+import {moreTime} from '../more-time.js';
+import {repairInitialize} from '../protocol/initialize-result.js';
+import {changed, isObject, isOfBridge, type JsonObject, objectOf, worded} from '../protocol/json.js';
 import type {Session} from '../protocol/session.js';
 import {Translator} from '../protocol/translate.js';
 import {
@@ -17,12 +20,12 @@ import {type Answer, type Outlets, type Stage, type Steps, stage} from '../stage
 export type RewriteVersionOptions = {
 	readonly session: Session;
 	readonly log: Log;
-	/** How long an upstream may take for one attempt. */
+	/** How long an upstream may take for one attempt; 0 for no limit. */
 	readonly attemptMs?: number;
+	/** The flag or the key that raises that. */
+	readonly setting?: string | undefined;
 };
 
-/** As long as the specification allows a handshake to take. */
-const ATTEMPT_MS = 60_000;
 const PROGRESS_MS = 10_000;
 /** Bytes of an upstream's response to `initialize`. A session keeps its result. */
 const MAX_RESULT = 2 ** 20;
@@ -42,6 +45,7 @@ class Negotiation implements Steps {
 	readonly #session: Session;
 	readonly #log: Log;
 	readonly #attemptMs: number;
+	readonly #setting: string | undefined;
 	readonly #out: Outlets;
 	/** The `initialize` without an answer, and what has been asked for in its name. */
 	#request: Envelope | undefined;
@@ -50,10 +54,11 @@ class Negotiation implements Steps {
 	#result: JsonObject | undefined;
 	#timers: NodeJS.Timeout[] = [];
 
-	constructor({session, log, attemptMs = ATTEMPT_MS}: RewriteVersionOptions, out: Outlets) {
+	constructor({session, log, attemptMs = handshakeLimit(), setting}: RewriteVersionOptions, out: Outlets) {
 		this.#session = session;
 		this.#log = log;
 		this.#attemptMs = attemptMs;
+		this.#setting = setting;
 		this.#out = out;
 	}
 
@@ -79,8 +84,12 @@ class Negotiation implements Steps {
 		const {result} = envelope.body;
 		const error = judge(this.#session, result, this.#log);
 		if (error) return Envelope.failure(request.head.id, error, envelope.origin);
-		this.#result = objectOf(result);
-		return change(envelope, body => changed(body, 'result', given => told(objectOf(given), this.#session)));
+		const {result: whole, members} = repairInitialize(objectOf(result));
+		if (members.length > 0) reportRepairs(this.#session, this.#log, members);
+		this.#result = whole;
+		const told = (given: unknown): JsonObject =>
+			forClient(members.length > 0 ? whole : objectOf(given), this.#session);
+		return change(envelope, body => changed(body, 'result', told));
 	};
 
 	readonly upstreamGone = (): void => this.#stop();
@@ -90,7 +99,7 @@ class Negotiation implements Steps {
 		const {targetVersion} = this.#session.options;
 		if (this.#result) {
 			// What is known already is not asked for twice.
-			answer(Envelope.answer(id, 'result', told(this.#result, this.#session), envelope.origin));
+			answer(Envelope.answer(id, 'result', forClient(this.#result, this.#session), envelope.origin));
 			return;
 		}
 		this.#tried = [];
@@ -103,7 +112,7 @@ class Negotiation implements Steps {
 		this.#request = envelope;
 		this.#tried.push(version);
 		this.#timers = [
-			setTimeout(() => this.#giveUp(envelope), this.#attemptMs).unref(),
+			...(this.#attemptMs === 0 ? [] : [setTimeout(() => this.#giveUp(envelope), this.#attemptMs).unref()]),
 			setInterval(() => tellOfWaiting(this.#log, upstream), PROGRESS_MS).unref(),
 		];
 		const asked = withVersion(envelope, version);
@@ -113,9 +122,9 @@ class Negotiation implements Steps {
 	#giveUp({head: {id}, origin}: Envelope): void {
 		this.#stop();
 		this.#request = undefined;
-		this.#out.toClient(
-			Envelope.failure(id, tooSlow(this.#session.options.upstream, this.#attemptMs), origin),
-		);
+		const {upstream} = this.#session.options;
+		const error = tooSlow(upstream, this.#attemptMs, this.#setting);
+		this.#out.toClient(Envelope.failure(id, error, origin));
 	}
 
 	/** Some servers refuse a version that they do not know, rather than to name one that they do. */
@@ -124,7 +133,7 @@ class Negotiation implements Steps {
 		const {error} = envelope.body;
 		const tried = this.#tried;
 		// Over HTTP some say no more than that it was a bad request.
-		const mayBeVersion = isRefusal(error) || envelope.origin.refusal?.status === 400;
+		const mayBeVersion = (isRefusal(error) && !isOfBridge(error)) || envelope.origin.refusal?.status === 400;
 		const next = mayBeVersion && targetVersion === undefined ? nextToAsk(error, tried) : undefined;
 		if (next === undefined) return envelope;
 		const sentence = `${upstream} refused protocol ${tried.at(-1)}; it is asked for ${next}.`;
@@ -190,17 +199,13 @@ function judge(session: Session, result: unknown, log: Log): BridgeError | undef
 	return;
 }
 
-/** The answer as the client is to hear it, with what it has to have. */
-function told(result: JsonObject, {clientFace}: Session): JsonObject {
-	const {protocolVersion, capabilities, serverInfo} = result;
-	const isWhole = isObject(capabilities) && isObject(serverInfo);
-	if (isWhole && protocolVersion === clientFace) return result;
-	return {
-		...result,
-		protocolVersion: clientFace,
-		capabilities: objectOf(capabilities),
-		serverInfo: isObject(serverInfo) ? serverInfo : {name: 'unknown', version: '0'},
-	};
+/** The result with the version of the client. */
+const forClient = (result: JsonObject, {clientFace}: Session): JsonObject =>
+	changed(result, 'protocolVersion', () => clientFace);
+
+function reportRepairs({options: {upstream}}: Session, log: Log, members: readonly string[]): void {
+	const sentence = `${upstream} responded to initialize with invalid members, which were repaired: ${members.join(', ')}.`;
+	log.warn('proxy.initialize.repaired', sentence, {server: upstream, members});
 }
 
 function isRefusal(error: unknown): boolean {
@@ -211,11 +216,11 @@ function isRefusal(error: unknown): boolean {
 const tellOfWaiting = (log: Log, upstream: string): void =>
 	log.info('proxy.waiting', `${upstream} has not answered initialize yet.`, {server: upstream});
 
-const tooSlow = (upstream: string, attemptMs: number): BridgeError =>
+const tooSlow = (upstream: string, attemptMs: number, setting: string | undefined): BridgeError =>
 	new BridgeError(
 		'ERR_UPSTREAM_TIMEOUT',
-		`${upstream} did not answer initialize within ${attemptMs / 1000} s.`,
-		'See what it is doing; its stderr may tell.',
+		`${upstream} did not respond to initialize within ${attemptMs / 1000} s.`,
+		moreTime('Check its stderr or its log', setting),
 		{timeoutMs: attemptMs, method: 'initialize'},
 	);
 

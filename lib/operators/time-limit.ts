@@ -1,5 +1,6 @@
 import {Envelope} from '../envelope.js';
 import {BridgeError} from '../errors.js';
+import {moreTime} from '../more-time.js';
 import {type Stage, stage} from '../stage.js';
 import type {Waiting, WaitingRequests} from '../waiting-requests.js';
 
@@ -11,7 +12,13 @@ export type TimeLimitOptions = {
 	/** Methods whose requests somebody else keeps the time of. */
 	readonly free?: readonly string[];
 	/** Whether the upstream has been asked what waits; as long as it is not ready, it has not. */
-	readonly session?: {readonly isReady: boolean; readonly options?: {readonly isHub?: boolean}};
+	readonly session?: {
+		readonly isReady: boolean;
+		readonly holds?: (id: string) => boolean;
+		readonly options?: {readonly isHub?: boolean};
+	};
+	/** The flag or the key that sets this limit. */
+	readonly setting?: string | undefined;
 };
 
 /** A request that is not answered before there is nothing more to tell. */
@@ -22,7 +29,8 @@ const STREAM = 'subscriptions/listen';
  *
  * All requests have the same time, so the oldest is always the next to run out, and one timer does for all.
  */
-export function timeLimit({timeoutMs, upstream, waiting, session, free = []}: TimeLimitOptions): Stage {
+export function timeLimit(options: TimeLimitOptions): Stage {
+	const {timeoutMs, waiting, session, free = []} = options;
 	if (timeoutMs === 0) return {};
 	let timer: NodeJS.Timeout | undefined;
 	const stop = (): void => {
@@ -34,10 +42,11 @@ export function timeLimit({timeoutMs, upstream, waiting, session, free = []}: Ti
 		method === STREAM || (isHub && method === 'initialize') || free.includes(method);
 	return stage(out => {
 		const expire = ({told, method, origin}: Waiting): void => {
-			// Whoever holds the request back lets go of it then, too.
+			const isReady = session?.isReady !== false && session?.holds?.(told) !== true;
+			// The stage or endpoint that holds the request drops it then, and the cancellation, too.
 			if (mayBeCancelled(method)) out.toUpstream(cancelled(told, timeoutMs));
-			const isAsked = !mayBeCancelled(method) || session?.isReady !== false;
-			const error = isAsked ? tooSlow(upstream, method, timeoutMs) : notReady(upstream, method, timeoutMs);
+			const isSent = !mayBeCancelled(method) || isReady;
+			const error = isSent ? tooSlow(options, method) : notReady(options, method);
 			out.toClient(Envelope.failure(told, error, origin));
 		};
 		const arm = (ms: number): void => {
@@ -76,18 +85,18 @@ const cancelled = (id: string, timeoutMs: number): Envelope =>
 /** A server is not to be told that its initialize is cancelled. */
 const mayBeCancelled = (method: string): boolean => method !== 'initialize';
 
-const tooSlow = (upstream: string, method: string, timeoutMs: number): BridgeError =>
+const tooSlow = ({upstream, timeoutMs, setting}: TimeLimitOptions, method: string): BridgeError =>
 	new BridgeError(
 		'ERR_UPSTREAM_TIMEOUT',
-		`${upstream} did not answer ${method} within ${timeoutMs / 1000} s${mayBeCancelled(method) ? ', and was told to stop' : ''}.`,
-		'See what it is doing, or allow more time with --timeout SECONDS (0 for no limit).',
+		`${upstream} did not respond to ${method} within ${timeoutMs / 1000} s${mayBeCancelled(method) ? '. The request was cancelled' : ''}.`,
+		moreTime('Check what it is doing', setting),
 		{timeoutMs, method},
 	);
 
-const notReady = (upstream: string, method: string, timeoutMs: number): BridgeError =>
+const notReady = ({upstream, timeoutMs, setting}: TimeLimitOptions, method: string): BridgeError =>
 	new BridgeError(
 		'ERR_UPSTREAM_TIMEOUT',
-		`${upstream} was not ready for ${method} within ${timeoutMs / 1000} s, and was never asked.`,
-		'See why its handshake takes so long, or allow more time with --timeout SECONDS (0 for no limit).',
+		`${upstream} was not ready for ${method} within ${timeoutMs / 1000} s. The request was never sent.`,
+		moreTime('Check why its handshake takes so long', setting),
 		{timeoutMs, method},
 	);

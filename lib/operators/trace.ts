@@ -1,4 +1,5 @@
 import type {Envelope} from '../envelope.js';
+import {localTime} from '../local-time.js';
 import {printable, shortened} from '../printable.js';
 import {perMessage, type Stage} from '../stage.js';
 import {redactStart} from '../store/redact.js';
@@ -7,6 +8,8 @@ export type TraceOptions = {
 	/** Takes one line, line feed included. */
 	readonly write: (line: string) => void;
 	readonly hasColour: boolean;
+	/** The conversation that the messages belong to, where there are several: see {@link traceLabel}. */
+	readonly label?: string | undefined;
 	/** Whether requests and answers pass in the same direction, as in a filter. */
 	readonly isOneWay?: boolean;
 	readonly now?: () => Date;
@@ -23,6 +26,20 @@ const MAX_PARSED = 64 * 1024;
 /** Characters of an error's text that are shown. */
 const MAX_MESSAGE = 300;
 
+/** Widths of columns: the method or tool, and the id with the size. */
+const [WHAT, ID_AND_SIZE] = [28, 14];
+const LABEL = 20;
+
+/** Conversations that have a label. */
+let labels = 0;
+
+/** A label for the lines of one conversation: the name of its service, and a number of its own. */
+export function traceLabel(name: string): string {
+	const number = `#${++labels}`;
+	const most = LABEL - number.length;
+	return (name.length <= most ? name : `${name.slice(0, most - 1)}…`) + number;
+}
+
 const arrows = {toUpstream: '→', toClient: '←'} as const;
 const colours = {toUpstream: 36, toClient: 32, error: 31, dim: 2} as const;
 
@@ -30,6 +47,7 @@ const colours = {toUpstream: 36, toClient: 32, error: 31, dim: 2} as const;
 export function trace({
 	write,
 	hasColour,
+	label,
 	isOneWay = false,
 	now = () => new Date(),
 	elapsed = () => performance.now(),
@@ -37,6 +55,8 @@ export function trace({
 	const asked = new Map<string, {readonly what: string; readonly at: number}>();
 	const paint = (colour: number, text: string): string =>
 		hasColour && colour > 0 && text !== '' ? `\u001b[${colour}m${text}\u001b[0m` : text;
+
+	const who = label === undefined ? [] : [paint(colours.dim, label.padEnd(LABEL))];
 
 	const remember = (key: string, what: string): void => {
 		const [oldest] = asked.keys();
@@ -60,14 +80,19 @@ export function trace({
 		const {id, key, method, hasError, flaw} = envelope.head;
 		const what = describe(envelope);
 		const question = flaw === undefined && key !== undefined ? pair(key, method, what, direction) : undefined;
+		const title = question?.what ?? what;
+		const length = size(envelope.size);
+		const shownId = idShown(id, ID_AND_SIZE - 1 - length.length);
 		const columns = [
-			paint(colours.dim, clock(now())),
+			paint(colours.dim, localTime(now())),
+			...who,
 			paint(colours[direction], arrows[direction]),
-			paint(hasError || flaw ? colours.error : 0, (question?.what ?? what).padEnd(28)),
-			paint(colours.dim, (id === undefined ? '' : `#${printable(shortened(id))}`).padEnd(5)),
-			size(envelope.size).padStart(8),
+			paint(hasError || flaw ? colours.error : 0, fitted(title).padEnd(WHAT)),
+			paint(colours.dim, shownId) + length.padStart(ID_AND_SIZE - shownId.length),
 			(question ? `${(elapsed() - question.at).toFixed(1)} ms` : '').padStart(10),
-			paint(colours.error, hasError ? errorOf(envelope) : ''),
+			...(hasError ? [paint(colours.error, errorOf(envelope))] : []),
+			// A request with a long name has it in full behind the columns.
+			...(question || title.length <= WHAT ? [] : [title]),
 		];
 		write(`${columns.join(' ').trimEnd()}\n`);
 		return envelope;
@@ -78,7 +103,17 @@ export function trace({
 	});
 }
 
-function describe(envelope: Envelope): string {
+const fitted = (what: string): string => (what.length <= WHAT ? what : `${what.slice(0, WHAT - 1)}…`);
+
+/** The first two and the last characters of a long text: ids differ at their ends. */
+const ends = (text: string, most: number): string =>
+	text.length <= most ? text : `${text.slice(0, 2)}…${text.slice(3 - most)}`;
+
+const idShown = (id: string | undefined, most: number): string =>
+	id === undefined ? '' : `#${ends(printable(shortened(id)), most - 1)}`;
+
+/** What a message is, in a few words. */
+export function describe(envelope: Envelope): string {
 	const {method, flaw, hasError} = envelope.head;
 	if (flaw !== undefined) return flaw;
 	if (method === undefined) return hasError ? 'error' : 'result';
@@ -99,13 +134,6 @@ const member = (value: unknown, name: string): unknown =>
 
 const parsed = (envelope: Envelope): Envelope['body'] | undefined =>
 	envelope.size <= MAX_PARSED && envelope.head.flaw === undefined ? envelope.body : undefined;
-
-const clock = (time: Date): string => {
-	const parts = [time.getHours(), time.getMinutes(), time.getSeconds()].map(part =>
-		String(part).padStart(2, '0'),
-	);
-	return `${parts.join(':')}.${String(time.getMilliseconds()).padStart(3, '0')}`;
-};
 
 function size(bytes: number): string {
 	if (bytes < 1000) return `${bytes} B`;

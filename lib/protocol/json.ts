@@ -32,3 +32,6 @@ export function eachObject(list: unknown, change: (item: JsonObject, index: numb
 /** A value in a sentence. Values come from anywhere, and an object need not let itself be made a text. */
 export const worded = (value: unknown): string =>
 	typeof value === 'string' ? value : String(JSON.stringify(value));
+
+/** Whether an error of JSON-RPC was made by bridge, so that its message is complete. */
+export const isOfBridge = (error: unknown): boolean => objectOf(objectOf(error).data).source === 'bridge';

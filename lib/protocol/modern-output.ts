@@ -22,8 +22,8 @@ export const handshakeTools = (result: JsonObject): JsonObject =>
 		}),
 	);
 
-/** A list of tools without what 2026-07-28 has taken away, for those who refuse what they do not know. */
-export const strictlyModernTools = (result: JsonObject): JsonObject =>
+/** A list of tools without the member that 2026-07-28 has removed. */
+export const modernTools = (result: JsonObject): JsonObject =>
 	changed(result, 'tools', tools => eachObject(tools, tool => without(tool, 'execution')));
 
 const wrappedSchema = (schema: unknown): JsonObject => ({

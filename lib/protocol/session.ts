@@ -1,14 +1,8 @@
 import {randomBytes} from 'node:crypto';
 import type {Envelope} from '../envelope.js';
+import {ownInfo} from '../own-version.js';
 import type {JsonObject} from './json.js';
-import {
-	BATCHES,
-	type HandshakeVersion,
-	isHandshakeVersion,
-	MODERN,
-	NEWEST_HANDSHAKE,
-	type Version,
-} from './version.js';
+import {BATCHES, type HandshakeVersion, MODERN, NEWEST_HANDSHAKE, spokenBy, type Version} from './version.js';
 
 export type SessionOptions = {
 	/** The server's name, for people. */
@@ -53,12 +47,16 @@ export type Introduction = {readonly info: JsonObject; readonly capabilities: Js
  */
 export class Session {
 	readonly options: SessionOptions;
-	clientInfo: JsonObject = {name: 'bridge', version: '0'};
+	clientInfo: JsonObject = ownInfo;
 	clientCapabilities: JsonObject = {};
 	/** What the upstream answered to `initialize`, as this client may be told. */
 	initializeResult: JsonObject | undefined;
 	/** What the upstream said that it speaks, which need not be a version that there is. */
 	answeredVersion: string | undefined;
+	/** The transport in use, where it is not the configured one. */
+	transport: string | undefined;
+	/** Logs a connection that was made again, by the result of its handshake. */
+	reportRenewal: (result: JsonObject, durationMs?: number) => void = () => {};
 	/** What could not be carried, and how often. */
 	readonly losses = new Map<string, number>();
 	/** Whether it was begun elsewhere. */
@@ -76,6 +74,8 @@ export class Session {
 	 * another one before. A message that this version has no word for is answered instead.
 	 */
 	translate: (envelope: Envelope, answer: (back: Envelope) => void) => Envelope | undefined = same;
+	/** Whether the request with this id waits in front of the upstream, and was not sent to it. */
+	holds: (id: string) => boolean = () => false;
 	/** What a translator has told of itself. */
 	#translated: Touching | undefined;
 	#client: Version | undefined;
@@ -186,10 +186,15 @@ export class Session {
 		else this.#whenReady.push(proceed);
 	}
 
-	/** The upstream has answered a new handshake, perhaps in another version. */
-	renewed({protocolVersion}: JsonObject): void {
-		if (isHandshakeVersion(protocolVersion) && protocolVersion !== this.#upstream)
-			this.upstreamBecame(protocolVersion);
+	/** The upstream has responded to a new handshake, perhaps with another version. */
+	renewed(result: JsonObject, durationMs?: number): void {
+		const {protocolVersion: answered} = result;
+		const spoken = spokenBy(answered);
+		this.answeredVersion = typeof answered === 'string' ? answered : undefined;
+		const isUnsure = spoken?.problem !== undefined;
+		if (spoken && (spoken.version !== this.#upstream || isUnsure !== this.#isUnsure))
+			this.upstreamBecame(spoken.version, isUnsure);
+		this.reportRenewal(result, durationMs);
 	}
 
 	/** An id for a request of bridge's own. */

@@ -1,11 +1,10 @@
 import {Asker} from '../asker.js';
 import {BridgeError} from '../errors.js';
+import {ownInfo} from '../own-version.js';
 import type {Endpoint} from '../stage.js';
-import {type JsonObject, listOf, objectOf} from './json.js';
+import {isOfBridge, type JsonObject, listOf, objectOf} from './json.js';
 import {SERVER_INFO, withEnvelope} from './v2026-07-28.js';
 import {handshakeVersions, isHandshakeVersion, MODERN, type Version} from './version.js';
-
-const clientInfo = {name: 'bridge', version: '0'};
 
 /** What a server answers when it is asked to speak a version. */
 export type Spoken = {
@@ -15,6 +14,8 @@ export type Spoken = {
 	readonly result?: JsonObject;
 	/** Why it did not. */
 	readonly reason?: string;
+	/** Whether the reason is an error of bridge, with what to do about it. */
+	readonly hasRemedy?: boolean;
 };
 
 /** What a server has to offer. */
@@ -33,7 +34,8 @@ async function askOne(server: Endpoint, asked: Version, timeoutMs: number): Prom
 	const asker = new Asker(server, timeoutMs);
 	try {
 		const {result, error} = await (asked === MODERN ? discover(asker) : initialize(asker, asked));
-		if (error !== undefined) return {asked, reason: String(objectOf(error).message)};
+		if (error !== undefined)
+			return {asked, reason: String(objectOf(error).message), hasRemedy: isOfBridge(error)};
 		return {asked, answered: answeredVersion(objectOf(result), asked), result: objectOf(result)};
 	} catch (error) {
 		// A command that cannot be run at all has nothing to do with versions.
@@ -50,16 +52,16 @@ const answeredVersion = ({supportedVersions, protocolVersion}: JsonObject, asked
 		: String(protocolVersion ?? 'no version');
 
 const initialize = (asker: Asker, protocolVersion: string) =>
-	asker.ask('initialize', {protocolVersion, capabilities: {}, clientInfo});
+	asker.ask('initialize', {protocolVersion, capabilities: {}, clientInfo: ownInfo});
 
 const discover = (asker: Asker) =>
-	asker.ask('server/discover', withEnvelope({}, {info: clientInfo, capabilities: {}}));
+	asker.ask('server/discover', withEnvelope({}, {info: ownInfo, capabilities: {}}));
 
 /** What a server offers to whom speaks this version. */
 export async function offerOf(server: Endpoint, version: Version, timeoutMs: number): Promise<Offer> {
 	const asker = new Asker(server, timeoutMs);
 	try {
-		const params = version === MODERN ? withEnvelope({}, {info: clientInfo, capabilities: {}}) : {};
+		const params = version === MODERN ? withEnvelope({}, {info: ownInfo, capabilities: {}}) : {};
 		if (isHandshakeVersion(version)) {
 			await initialize(asker, version);
 			asker.tell('notifications/initialized');

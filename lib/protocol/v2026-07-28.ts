@@ -57,6 +57,7 @@ export function envelopeProblem(params: unknown): JsonObject | undefined {
 	return {
 		code: -32022,
 		message: `Unsupported protocol version: ${worded(requested)}`,
+		// As server/discover has it, and the conformance suite demands. Older versions have a handshake instead.
 		data: {requested, supported: [MODERN]},
 	};
 }

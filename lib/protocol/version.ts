@@ -28,9 +28,11 @@ export type Spoken = {
 	readonly problem?: string;
 };
 
+const WHOLE_DATE = /^\d{4}-\d\d-\d\d$/;
+
 /**
- * Judges the version in an upstream's answer. Without one it is given the smallest vocabulary; an unknown one from
- * before the modern era is taken for the newest handshake. Nothing is spoken with what is newer than all we know.
+ * Judges the version in an upstream's answer. Without one it is given the smallest vocabulary; an unknown one that
+ * is not a date of the modern era is taken for the newest handshake. Nothing is spoken with what is newer than all we know.
  */
 export function spokenBy(answered: unknown): Spoken | undefined {
 	if (isHandshakeVersion(answered)) return {version: answered};
@@ -38,7 +40,8 @@ export function spokenBy(answered: unknown): Spoken | undefined {
 	if (answered === '2024-10-07') return {version: OLDEST};
 	if (typeof answered !== 'string' || answered === '')
 		return {version: OLDEST, problem: `no protocol version, so it is spoken to in ${OLDEST}`};
-	if (answered >= MODERN) return;
+	// A text that is not a date has no place in the order of versions.
+	if (WHOLE_DATE.test(answered) && answered >= MODERN) return;
 	const problem = `the unknown protocol version ${answered}, so it is spoken to in ${NEWEST_HANDSHAKE}`;
 	return {version: NEWEST_HANDSHAKE, problem};
 }

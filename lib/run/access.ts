@@ -87,6 +87,7 @@ function typeOf(value: unknown): string {
 	if (Array.isArray(value)) return 'list';
 	if (typeof value === 'boolean') return 'bool';
 	if (typeof value === 'string') return 'str';
+	if (typeof value === 'bigint') return 'int';
 	if (typeof value === 'number') return Number.isInteger(value) && Math.abs(value) < 1e21 ? 'int' : 'float';
 	return 'dict';
 }

@@ -1,3 +1,5 @@
+import {countGarbage} from '../minor-collection.js';
+import {parseExact, writeExact} from '../wire/exact-integers.js';
 import {jsonWeight} from '../wire/json-weight.js';
 import {bind, type Given} from './arguments.js';
 import {batchOf} from './batch.js';
@@ -5,12 +7,16 @@ import {Gate} from './gate.js';
 import type {Packs} from './packs.js';
 import {messageOf, ProgramError} from './program-error.js';
 import {ResultBudget} from './result-budget.js';
-import type {Arguments, ContentPart, Pack} from './types.js';
-import {MAX_NESTING, MAX_RESULT_VALUES} from './value-limits.js';
+import {toolForCall} from './tool-for-call.js';
+import type {Arguments, ContentPart, Pack, PackTool} from './types.js';
+import {MAX_NESTING, MAX_RESULT_VALUES, membersIn, textLength} from './value-limits.js';
 import {outcomeOf} from './values.js';
 
 /** One call as a program writes it. */
 export type Call = {readonly pack: string; readonly tool: string} & Given;
+
+/** A result as a value, and as the JSON that its size was counted in. */
+type Result = {readonly value: unknown; readonly json: string};
 
 export type CallLimits = {
 	readonly maxCalls: number;
@@ -18,6 +24,8 @@ export type CallLimits = {
 	readonly maxCallBytes: number;
 };
 
+/** A result is in memory about this many times: as bytes, text, value and JSON. */
+const COPIES = 4;
 const MAX_ATTACHMENTS = 8;
 const MAX_ATTACHED_LENGTH = 8 * 1024 * 1024;
 
@@ -56,12 +64,21 @@ export class Calls {
 		if (!this.#packs.get(name)) throw new ProgramError('NameError', this.#packs.unknown(name));
 	}
 
-	/** Calls a tool and gives what a program sees of its result, as far as that fits into each of the budgets. */
-	async call(
+	/** Calls a tool and returns what a program sees of its result, as far as that fits into each of the budgets. */
+	async call(call: Call, budgets: readonly ResultBudget[] = []): Promise<unknown> {
+		return (await this.#result(call, budgets)).value;
+	}
+
+	/** The same as JSON, which an interpreter reads. It is written once: copies of large results take the memory of all clients. */
+	async callJson(call: Call): Promise<string> {
+		return (await this.#result(call, [])).json;
+	}
+
+	async #result(
 		{pack: packName, tool: toolName, positional, named}: Call,
-		budgets: readonly ResultBudget[] = [],
-	): Promise<unknown> {
-		const {pack, tool} = this.#packs.tool(packName, toolName);
+		budgets: readonly ResultBudget[],
+	): Promise<Result> {
+		const {pack, tool} = await this.#found(packName, toolName);
 		const name = `${packName}.${tool.name}`;
 		const args = bind(name, tool, {positional, named});
 		this.#countOne();
@@ -76,10 +93,16 @@ export class Calls {
 				pack.source === 'local'
 					? local(name, result)
 					: outcomeOf(result, text => this.#checkText(name, text));
-			const bytes = this.#checkedSize(name, value);
+			// The JSON of long texts would be another copy of them.
+			const length = textLength(value);
+			if (length > this.limits.maxCallBytes) throw this.#tooLarge(name, length);
+			const json = writeExact(value);
+			const bytes = Buffer.byteLength(json);
+			if (bytes > this.limits.maxCallBytes) throw this.#tooLarge(name, bytes);
 			for (const budget of budgets) budget.spend(bytes);
 			this.#attach(attachments);
-			return value;
+			countGarbage(COPIES * bytes);
+			return {value, json};
 		} finally {
 			this.#inFlight.delete(id);
 			leave?.();
@@ -91,16 +114,37 @@ export class Calls {
 	 * `return_errors`, an item that failed is `{"error": …}` in its place. The limit of one result applies to all results together:
 	 * they are one message.
 	 */
-	async batch({pack, tool, ...given}: Call, budgets: readonly ResultBudget[] = []): Promise<unknown[]> {
+	async batch(call: Call, budgets: readonly ResultBudget[] = []): Promise<unknown[]> {
+		return (await this.#results(call, budgets)).map(({value}) => value);
+	}
+
+	/** The same as JSON. */
+	async batchJson(call: Call): Promise<string> {
+		return `[${(await this.#results(call, [])).map(({json}) => json).join(',')}]`;
+	}
+
+	async #results({pack, tool, ...given}: Call, budgets: readonly ResultBudget[]): Promise<Result[]> {
 		const {items, returnErrors} = batchOf(given, this.limits.maxCalls);
-		this.#packs.tool(pack, tool);
+		await this.#found(pack, tool);
 		const all = [...budgets, new ResultBudget(this.limits.maxCallBytes, 'this batch')];
-		const settled = await Promise.allSettled(items.map(item => this.call({pack, tool, ...item}, all)));
+		const settled = await Promise.allSettled(items.map(item => this.#result({pack, tool, ...item}, all)));
 		return settled.map((outcome, at) => {
 			if (outcome.status === 'fulfilled') return outcome.value;
 			if (!returnErrors) throw itemError(outcome.reason, at);
-			return {error: messageOf(outcome.reason)};
+			const value = {error: messageOf(outcome.reason)};
+			return {value, json: JSON.stringify(value)};
 		});
+	}
+
+	/** The tool, which the run may have to wait for. */
+	async #found(pack: string, tool: string): Promise<{pack: Pack; tool: PackTool}> {
+		const id = Symbol(tool);
+		this.#inFlight.set(id, `${pack}.${tool}`);
+		try {
+			return await toolForCall(this.#packs, pack, tool, this.#signal);
+		} finally {
+			this.#inFlight.delete(id);
+		}
 	}
 
 	#countOne(): void {
@@ -139,19 +183,16 @@ export class Calls {
 		if (text.length > this.limits.maxCallBytes) throw this.#tooLarge(name, Buffer.byteLength(text));
 		// A short text can have neither too many values nor be too deep.
 		if (text.length <= MAX_NESTING) return;
-		const {values, depth} = jsonWeight(Buffer.from(text));
-		if (values <= MAX_RESULT_VALUES && depth <= MAX_NESTING) return;
+		const {values, members, depth} = jsonWeight(Buffer.from(text));
+		const maxMembers = membersIn(this.limits.maxCallBytes);
+		if (values <= MAX_RESULT_VALUES && members <= maxMembers && depth <= MAX_NESTING) return;
 		const what =
 			values > MAX_RESULT_VALUES
 				? `more than ${MAX_RESULT_VALUES} values`
-				: 'a value that is nested too deeply';
+				: members > maxMembers
+					? `more than ${maxMembers} members of objects`
+					: 'a value that is nested too deeply';
 		throw new ProgramError('ToolError', `${name} returned ${what}. Request less data.`);
-	}
-
-	#checkedSize(name: string, value: unknown): number {
-		const bytes = Buffer.byteLength(JSON.stringify(value));
-		if (bytes > this.limits.maxCallBytes) throw this.#tooLarge(name, bytes);
-		return bytes;
 	}
 
 	#tooLarge(name: string, bytes: number): ProgramError {
@@ -190,8 +231,8 @@ const timedOut = (name: string, ms: number): ProgramError =>
 /** What a local tool gave is data like any other: nothing of this process goes into a program. */
 function local(name: string, result: unknown): {value: unknown; attachments: readonly ContentPart[]} {
 	try {
-		const text = JSON.stringify(result);
-		return {value: text === undefined ? null : JSON.parse(text), attachments: []};
+		const text = writeExact(result);
+		return {value: text === undefined ? null : parseExact(text), attachments: []};
 	} catch (error) {
 		const [why] = messageOf(error).split('\n');
 		throw new ProgramError('ToolError', `${name} gave what cannot be JSON: ${why}`);

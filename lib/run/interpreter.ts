@@ -1,9 +1,11 @@
+import {countGarbage} from '../minor-collection.js';
+import {parseExact} from '../wire/exact-integers.js';
 import {jsonWeight} from '../wire/json-weight.js';
 import type {Given} from './arguments.js';
 import type {Calls} from './calls.js';
 import {ProgramError, RunOver} from './program-error.js';
 import type {Ending} from './python/messages.js';
-import type {Session, SessionLimits} from './python/session.js';
+import type {Listener, Session, SessionLimits} from './python/session.js';
 import {members} from './schema.js';
 import {MAX_CALL_VALUES, MAX_NESTING} from './value-limits.js';
 
@@ -12,6 +14,9 @@ export type Program = {readonly code: string; readonly packs: readonly string[]}
 
 /** What a program gave, as a reader gets it and as other programs do. */
 export type Shown = {readonly text: string; readonly data: unknown};
+
+/** The arguments of a call are in memory about this many times: as text, value, JSON and bytes. */
+const COPIES = 4;
 
 type Ways = {resolve(shown: Shown | undefined): void; reject(error: unknown): void};
 
@@ -38,42 +43,46 @@ export function interpret(
 				reject(error);
 			},
 		};
-		session.listen({
+		const listener: Listener = {
 			line: text => {
 				hear(text, session, calls, ways).catch(ways.reject);
 			},
 			end: (why, detail) => ways.reject(ended(why, detail, session.limits)),
-		});
+		};
+		session.listen(listener, calls.limits.maxCallBytes);
 		if (signal.aborted) stop();
 		else session.say(JSON.stringify({...program, max_calls: calls.limits.maxCalls}));
 	});
 }
 
 async function hear(text: string, session: Session, calls: Calls, {resolve, reject}: Ways): Promise<void> {
+	countGarbage(COPIES * text.length);
 	const {call, batch, done, fail} = messageIn(text);
 	if (done !== undefined) resolve(shownBy(done, session.limits));
 	else if (fail !== undefined) reject(failureIn(fail));
-	else if (call !== undefined || batch !== undefined) session.say(await answer(calls, call, batch));
+	else if (call !== undefined || batch !== undefined) session.say(...(await answer(calls, call, batch)));
 	else throw garbage();
 }
 
 function messageIn(text: string): {readonly [key: string]: unknown} {
 	try {
-		return members(JSON.parse(text));
+		return members(parseExact(text));
 	} catch {
 		throw garbage();
 	}
 }
 
 /** What a call came to, as the program reads it. A run that is over answers nothing. */
-async function answer(calls: Calls, call: unknown, batch: unknown): Promise<string> {
+async function answer(calls: Calls, call: unknown, batch: unknown): Promise<string[]> {
 	const {pack, tool, ...given} = callIn(call ?? batch);
 	try {
-		const ok = call ? await calls.call({pack, tool, ...given}) : await calls.batch({pack, tool, ...given});
-		return JSON.stringify({ok});
+		const ok = call
+			? await calls.callJson({pack, tool, ...given})
+			: await calls.batchJson({pack, tool, ...given});
+		return ['{"ok":', ok, '}'];
 	} catch (error) {
 		if (!(error instanceof ProgramError) || error instanceof RunOver) throw error;
-		return JSON.stringify({error: {type: error.type, message: error.message}});
+		return [JSON.stringify({error: {type: error.type, message: error.message}})];
 	}
 }
 
@@ -96,7 +105,7 @@ function dataIn(text: string): unknown {
 	if (jsonWeight(Buffer.from(text)).depth > MAX_NESTING)
 		throw new ProgramError('ValueError', 'The result is nested too deeply.');
 	try {
-		return JSON.parse(text);
+		return parseExact(text);
 	} catch {
 		throw garbage();
 	}

@@ -9,8 +9,7 @@ const HYPHENATED = /\b([A-Za-z_]\w*)\.(\w+(?:-\w+)+)\s*\(/g;
 export function minusHint(code: string, packs: Packs): string {
 	for (const [, packName = '', toolName = ''] of code.matchAll(HYPHENATED)) {
 		const pack = packs.get(packName);
-		const tool = pack?.tools.find(({name}) => name === toolName);
-		const spelling = pack && tool && packs.namesOf(pack).spelling(tool);
+		const spelling = pack && packs.toolsOf(pack).find(({tool}) => tool.name === toolName)?.spelling;
 		if (spelling !== undefined)
 			return ` Python reads ${packName}.${toolName} as a subtraction: write ${packName}.${spelling}(…).`;
 	}

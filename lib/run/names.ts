@@ -7,7 +7,7 @@ const keywords = new Set(
 
 /** Names that mean something to the interpreter itself, so that no pack may take them. */
 const taken = new Set(
-	'__annotations__ __build_class__ __builtins__ __debug__ __doc__ __file__ __import__ __loader__ __name__ __package__ __spec__ __value__'.split(
+	'__annotations__ __awaitable__ __build_class__ __builtins__ __debug__ __doc__ __file__ __import__ __loader__ __name__ __package__ __spec__ __value__'.split(
 		' ',
 	),
 );

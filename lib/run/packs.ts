@@ -1,6 +1,5 @@
-import type {Log} from '../log.js';
 import {nearest} from '../nearest.js';
-import {listed, spelled} from './names.js';
+import {listed} from './names.js';
 import {ProgramError} from './program-error.js';
 import {ToolNames} from './tool-names.js';
 import type {Pack, PackTool} from './types.js';
@@ -11,13 +10,27 @@ export const PROXY = 'proxy';
 /** No name of a tool that a program means is longer. */
 const MAX_NAME = 1000;
 
+/** A call that cannot be made, since the server of its pack is not connected. */
+export class PackUnavailable extends ProgramError {
+	readonly pack: Pack;
+
+	constructor(pack: Pack) {
+		super('ToolError', `Server '${pack.name}' unavailable: ${pack.unavailable}`);
+		this.pack = pack;
+	}
+}
+
+/** A tool of a pack, and the name that a program writes, if Python can spell one. */
+export type NamedTool = {readonly tool: PackTool; readonly spelling: string | undefined};
+
 /** The packs of one run, by the names under which a program finds them. */
 export class Packs {
-	readonly #packs: ReadonlyMap<string, Pack>;
+	readonly #packs: Map<string, Pack>;
 	readonly #names = new Map<Pack, ToolNames>();
+	readonly #tools = new Map<Pack, readonly NamedTool[]>();
 
 	constructor(packs: ReadonlyMap<string, Pack>) {
-		this.#packs = packs;
+		this.#packs = new Map(packs);
 	}
 
 	/** The names that a program can use, sorted. */
@@ -33,16 +46,16 @@ export class Packs {
 		return this.#packs.get(name);
 	}
 
-	/** A pack by its own name or by the one that Python spells. */
-	find(name: string): Pack | undefined {
-		return this.#packs.get(name) ?? [...this.#packs.values()].find(pack => pack.name === name);
-	}
-
-	/** By which names the tools of a pack are found. */
-	namesOf(pack: Pack): ToolNames {
-		const known = this.#names.get(pack) ?? new ToolNames(pack);
-		this.#names.set(pack, known);
-		return known;
+	/** All tools that are called by the name of this pack: its own, and those of the pack behind it that it has no namesake for. */
+	toolsOf(pack: Pack): readonly NamedTool[] {
+		const known = this.#tools.get(pack);
+		if (known) return known;
+		const names = this.#namesOf(pack);
+		const own = pack.tools.map(tool => ({tool, spelling: names.spelling(tool)}));
+		const behind = pack.behind?.unavailable === undefined && pack.behind ? this.toolsOf(pack.behind) : [];
+		const all = [...own, ...behind.filter(({tool}) => names.meantBy(tool.name).length === 0)];
+		this.#tools.set(pack, all);
+		return all;
 	}
 
 	/** What a `NameError` is to say: the name may be meant as a pack or as a variable. */
@@ -52,56 +65,52 @@ export class Packs {
 		return `name '${name}' is not defined. ${packs}${meant(name, this.names)}`;
 	}
 
-	/** The tool that a program means. Case and whatever is no letter or digit do not count. */
-	tool(packName: string, name: string): {pack: Pack; tool: PackTool} {
-		const toolName = name.slice(0, MAX_NAME);
+	/** Waits while the server that a tool is looked for at is still connecting. */
+	async arrival(packName: string, toolName: string, signal: AbortSignal): Promise<void> {
 		const pack = this.#packs.get(packName);
-		if (!pack) throw new ProgramError('NameError', this.unknown(packName));
-		if (pack.unavailable !== undefined) {
-			throw new ProgramError('ToolError', `Server '${pack.name}' unavailable: ${pack.unavailable}`);
+		if (pack?.connecting) {
+			this.#packs.set(packName, await pack.connecting(signal));
+			return;
 		}
-		const names = this.namesOf(pack);
-		const alike = names.meantBy(toolName);
-		const [tool] = alike;
-		if (!tool) {
-			const known = names.all;
-			const text = `Tool '${toolName}' not found in pack '${packName}'. Available: ${listed(known)}`;
-			throw new ProgramError('ToolNotFound', text + meant(toolName, known));
+		const {behind} = pack ?? {};
+		if (!pack || !behind?.connecting || this.#meant(pack, toolName).length > 0) return;
+		this.#packs.set(packName, {...pack, behind: await behind.connecting(signal)});
+	}
+
+	/** The tool that a program means, and the pack that has it. Case and whatever is no letter or digit do not count. */
+	tool(packName: string, toolName: string): {pack: Pack; tool: PackTool} {
+		const first = this.#packs.get(packName);
+		if (!first) throw new ProgramError('NameError', this.unknown(packName));
+		for (let pack: Pack | undefined = first; pack; pack = pack.behind) {
+			if (pack.unavailable !== undefined) throw new PackUnavailable(pack);
+			const [tool, ...others] = this.#meant(pack, toolName);
+			if (tool && others.length > 0) throw ambiguous(packName, toolName, [tool, ...others]);
+			if (tool) return {pack, tool};
 		}
-		if (alike.length > 1) {
-			const which = listed(alike.map(({name}) => name));
-			throw new ProgramError(
-				'ToolNotFound',
-				`Tool '${toolName}' of pack '${packName}' could be any of: ${which}`,
-			);
-		}
-		return {pack, tool};
+		const name = toolName.slice(0, MAX_NAME);
+		const known = this.toolsOf(first).map(shownName);
+		const text = `Tool '${name}' not found in pack '${packName}'. Available: ${listed(known)}`;
+		throw new ProgramError('ToolNotFound', text + meant(name, known));
+	}
+
+	#meant(pack: Pack, toolName: string): readonly PackTool[] {
+		return this.#namesOf(pack).meantBy(toolName.slice(0, MAX_NAME));
+	}
+
+	#namesOf(pack: Pack): ToolNames {
+		const known = this.#names.get(pack) ?? new ToolNames(pack);
+		this.#names.set(pack, known);
+		return known;
 	}
 }
 
-/** Puts packs under their names. Local ones win, and the built-in one wins over all. */
-export function namePacks(builtIn: Pack, packs: readonly Pack[], log: Log): Packs {
-	const named = new Map<string, Pack>([[PROXY, builtIn]]);
-	const local = packs.filter(({source}) => source === 'local');
-	const proxied = packs.filter(({source}) => source === 'proxied');
-	for (const pack of [...local, ...proxied]) {
-		const name = spelled(pack.name);
-		const other = named.get(name);
-		if (other?.source === 'local' && name !== PROXY) {
-			log.debug('run.pack.hidden', `The local pack ${name} stands in front of another one of that name.`);
-			continue;
-		}
-		named.set(free(name, named), pack);
-	}
-	return new Packs(named);
-}
+/** The name of a tool as a program would write it, as far as it can. */
+export const shownName = ({tool, spelling}: NamedTool): string => spelling ?? tool.name;
 
-function free(name: string, named: ReadonlyMap<string, Pack>): string {
-	if (!named.has(name)) return name;
-	if (name === PROXY) return free(`${PROXY}_`, named);
-	for (let number = 2; ; number++) {
-		if (!named.has(`${name}_${number}`)) return `${name}_${number}`;
-	}
+function ambiguous(packName: string, toolName: string, alike: readonly PackTool[]): ProgramError {
+	const which = listed(alike.map(({name}) => name));
+	const name = toolName.slice(0, MAX_NAME);
+	return new ProgramError('ToolNotFound', `Tool '${name}' of pack '${packName}' could be any of: ${which}`);
 }
 
 function meant(name: string, known: readonly string[]): string {

@@ -5,7 +5,7 @@ import type {Calls} from './calls.js';
 import {type CallExpression, type Expression, planOf, type Statement} from './plain-plan.js';
 import {ProgramError, RunOver} from './program-error.js';
 import {ResultBudget} from './result-budget.js';
-import {checkValue, MAX_CALL_VALUES} from './value-limits.js';
+import {checkInteger, checkValue, MAX_CALL_VALUES} from './value-limits.js';
 
 /** What a program came to. Without a value when it ends with a statement that has none. */
 export type ProgramValue = {readonly hasValue: boolean; readonly value: unknown};
@@ -138,7 +138,8 @@ class Evaluator {
 			this.#calls.checkPack(pack);
 			const given = {positional: await this.#values(positional), named: await this.#entries(named)};
 			const {maxCallBytes: maxBytes} = this.#calls.limits;
-			checkValue(given, {maxBytes, maxValues: MAX_CALL_VALUES}, 'A call of the program');
+			const limits = {maxBytes, maxValues: MAX_CALL_VALUES, checkNumber: checkInteger};
+			checkValue(given, limits, 'A call of the program');
 			if (isBatch) return await this.#calls.batch({pack, tool, ...given}, this.#budgets);
 			return await this.#calls.call({pack, tool, ...given}, this.#budgets);
 		} catch (error) {

@@ -111,11 +111,19 @@ class Planner {
 				};
 			case 'Attribute':
 				return this.#field(tree);
+			case 'Await':
+				return this.#awaited(members(tree.value));
 			case 'Call':
 				return this.#call(tree);
 			default:
 				throw new NotPlain();
 		}
+	}
+
+	/** Calls return data, which the interpreter lets a program await, too. Parentheses are not in the tree, and decide for some operands. */
+	#awaited(tree: Tree): Expression {
+		if (tree.nodeType === 'UnaryOp' || tree.nodeType === 'Await') throw new NotPlain();
+		return this.#expression(tree);
 	}
 
 	#literal(tree: Tree): unknown {

@@ -1,7 +1,7 @@
 import {setImmediate} from 'node:timers/promises';
 import {nearest} from '../nearest.js';
-import {folded, listed} from './names.js';
-import {type Packs, PROXY} from './packs.js';
+import {folded, listed, spelled} from './names.js';
+import {type NamedTool, type Packs, PROXY, shownName} from './packs.js';
 import {ProgramError} from './program-error.js';
 import {members, parameters} from './schema.js';
 import {signature, typeName} from './signature.js';
@@ -37,7 +37,7 @@ const tools: readonly PackTool[] = [
 export function proxyPack(packs: () => Packs, servers: RunnerOptions['servers']): Pack {
 	const answers = new Map<string, (args: Arguments) => unknown>([
 		['list_servers', () => listServers(packs(), servers)],
-		['list_tools', ({server}) => listTools(packs(), server)],
+		['list_tools', ({server}) => listTools(packs(), server, servers)],
 		['search', ({query, limit}) => search(packs(), String(query ?? ''), Number(limit ?? 10))],
 		['help', ({name}) => help(packs(), name)],
 	]);
@@ -54,23 +54,34 @@ export function proxyPack(packs: () => Packs, servers: RunnerOptions['servers'])
 	};
 }
 
+/** Each server with the name of its pack, which a disabled server does not have. */
 function listServers(packs: Packs, servers: RunnerOptions['servers']): unknown {
-	if (servers) return servers();
-	const proxied = [...packs.entries].map(([, pack]) => pack).filter(({source}) => source === 'proxied');
-	return proxied.map(({name, unavailable}) => ({name, enabled: true, connected: unavailable === undefined}));
+	const proxied = new Map(
+		[...packs.entries].flatMap(([packName, pack]) => {
+			const server = pack.source === 'proxied' ? pack : pack.behind;
+			return server ? [[server.name, {packName, server}]] : [];
+		}),
+	);
+	const all =
+		servers?.() ??
+		[...proxied.values()].map(({server: {name, unavailable}}) => ({
+			name,
+			enabled: true,
+			connected: unavailable === undefined,
+		}));
+	return all.map(({name, ...state}) => {
+		const {packName} = proxied.get(name) ?? {};
+		return {name, ...(packName === undefined ? {} : {pack: packName}), ...state};
+	});
 }
 
-/** A tool, its pack, and the name that a program writes, if Python can spell one. */
-type Entry = {readonly packName: string; readonly tool: PackTool; readonly spelling: string | undefined};
+/** A tool with the name of its pack. */
+type Entry = NamedTool & {readonly packName: string};
 
-function entriesOf(packs: Packs, packName: string, pack: Pack): Entry[] {
-	const names = packs.namesOf(pack);
-	return pack.tools.map(tool => ({packName, tool, spelling: names.spelling(tool)}));
-}
+const entriesOf = (packs: Packs, packName: string, pack: Pack): Entry[] =>
+	packs.toolsOf(pack).map(named => ({packName, ...named}));
 
-const nameOf = ({tool, spelling}: Entry): string => spelling ?? tool.name;
-
-const fullNameOf = (entry: Entry): string => `${entry.packName}.${nameOf(entry)}`;
+const fullNameOf = (entry: Entry): string => `${entry.packName}.${shownName(entry)}`;
 
 const signatureOf = ({packName, tool, spelling}: Entry): string =>
 	signature(
@@ -78,11 +89,20 @@ const signatureOf = ({packName, tool, spelling}: Entry): string =>
 		tool,
 	);
 
-function listTools(packs: Packs, server: unknown): unknown {
+function listTools(packs: Packs, server: unknown, servers: RunnerOptions['servers']): unknown {
 	if (server === undefined || server === null) {
 		return allEntries(packs).map(entry => ({...brief(entry), name: fullNameOf(entry)}));
 	}
-	const [packName, pack] = packNamed(packs, String(server));
+	const given = String(server);
+	const disabled = servers?.().find(
+		({name, enabled}) => !enabled && (name === given || spelled(name) === given),
+	);
+	if (disabled && !packs.get(given))
+		throw new ProgramError(
+			'ToolError',
+			`Server '${disabled.name}' not connected: it is disabled (enabled: false)`,
+		);
+	const [packName, pack] = packNamed(packs, given);
 	if (pack.unavailable !== undefined) {
 		throw new ProgramError('ToolError', `Server '${pack.name}' not connected: ${pack.unavailable}`);
 	}
@@ -103,7 +123,9 @@ function packNamed(packs: Packs, given: string): [string, Pack] {
 		entries.find(([packName, pack]) => packName === name || pack.name === name) ??
 		entries.find(([packName]) => folded(packName) === folded(name));
 	if (found) return found;
-	const names = entries.map(([packName]) => packName);
+	const names = entries
+		.filter(([packName, {unavailable}]) => packName !== PROXY && unavailable === undefined)
+		.map(([packName]) => packName);
 	const guess = nearest(name, names);
 	const available = `Available: ${listed(names)}`;
 	throw new ProgramError(
@@ -113,7 +135,7 @@ function packNamed(packs: Packs, given: string): [string, Pack] {
 }
 
 function brief(entry: Entry): {name: string; signature: string; description: string} {
-	return {name: nameOf(entry), signature: signatureOf(entry), description: firstSentence(entry.tool)};
+	return {name: shownName(entry), signature: signatureOf(entry), description: firstSentence(entry.tool)};
 }
 
 /** What a description says first: the rest is for `help`. */
@@ -138,7 +160,7 @@ function help(packs: Packs, name: unknown): string {
 	if (typeof name !== 'string' || name === '') {
 		const lines = [...packs.entries]
 			.sort(byName)
-			.map(([packName, pack]) => `${packName}: ${pack.description ?? `${pack.tools.length} tools`}`);
+			.map(([packName, pack]) => `${packName}: ${pack.description ?? `${packs.toolsOf(pack).length} tools`}`);
 		return ['Packs:', ...lines, 'proxy.help("pack") lists the tools of one.'].join('\n');
 	}
 	const [packName = '', ...rest] = name.split('.');
@@ -149,7 +171,8 @@ function help(packs: Packs, name: unknown): string {
 			.join('\n');
 	}
 	const {tool} = packs.tool(found, rest.join('.'));
-	return helpOn({packName: found, tool, spelling: packs.namesOf(pack).spelling(tool)});
+	const named = packs.toolsOf(pack).find(one => one.tool === tool) ?? {tool, spelling: undefined};
+	return helpOn({packName: found, ...named});
 }
 
 const byName = ([one]: [string, Pack], [other]: [string, Pack]): number => (one < other ? -1 : 1);

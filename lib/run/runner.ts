@@ -1,4 +1,5 @@
 import {setMaxListeners} from 'node:events';
+import {CALL_BYTES} from './call-bytes.js';
 import {Calls, seconds} from './calls.js';
 import {Gate} from './gate.js';
 import {interpret, type Shown, UnknownName} from './interpreter.js';
@@ -62,11 +63,10 @@ class ProgramRunner implements Runner {
 		// One listener for each run that is under way, and these are bounded.
 		setMaxListeners(0, this.#closing.signal);
 		this.#limits = limitsOf(options);
-		const {maxOutputBytes, maxCallBytes, maxMemoryBytes, idleMs, maxConcurrent, maxWaiting} = this.#limits;
+		const {maxOutputBytes, maxMemoryBytes, idleMs, maxConcurrent, maxWaiting} = this.#limits;
 		const maxAttempts = this.#limits.maxCalls + SPARE_ATTEMPTS;
 		// Letters may be three times as long in JSON as they are. Control characters may be six times as long: fewer of them fit.
-		const maxLineBytes = Math.max(maxCallBytes, 3 * maxOutputBytes + 1024);
-		const messages = {maxLineBytes, maxCallBytes, maxAttempts};
+		const messages = {maxOutcomeBytes: 3 * maxOutputBytes + 1024, maxAttempts};
 		const memory = {maxMemoryBytes: INTERPRETER_SHARE * maxMemoryBytes, idleMs};
 		this.#pool = new Pool({...messages, ...memory, maxOutputBytes});
 		this.#gate = new Gate(maxConcurrent, maxWaiting);
@@ -89,7 +89,8 @@ class ProgramRunner implements Runner {
 		if (signal?.aborted) onCancel();
 		if (this.#closing.signal.aborted) onClose();
 		const packs = this.#packs(options);
-		calls = new Calls(packs, this.#limits, over.signal);
+		const {maxCallBytes = this.#limits.maxCallBytes} = options;
+		calls = new Calls(packs, {...this.#limits, maxCallBytes}, over.signal);
 		const share = clientRuns ? clientRuns / this.#limits.maxConcurrent : 1;
 		const result = this.#result({
 			...{code: sourceIn(command), packs, calls, signal: over.signal, client, share},
@@ -214,17 +215,17 @@ const tooLong = (): ProgramError =>
 function timedOut(limitMs: number, calls: Calls | undefined): string {
 	const waiting = calls?.inFlight ?? [];
 	const what = waiting.length === 0 ? '' : ` while it waited for ${waiting.join(', ')}`;
-	return `The run timed out after ${seconds(limitMs)}${what}`;
+	return `The run timed out after ${seconds(limitMs)}${what}. Do less in one run, or raise runTimeout in the configuration.`;
 }
 
 function limitsOf(options: RunnerOptions): Limits {
 	return {
-		runTimeoutMs: options.runTimeoutMs ?? 30_000,
+		runTimeoutMs: options.runTimeoutMs ?? 90_000,
 		maxConcurrent: options.maxConcurrent ?? runSlots(),
 		maxWaiting: options.maxWaiting ?? 32,
 		maxOutputBytes: options.maxOutputBytes ?? MIB,
 		maxMemoryBytes: options.maxMemoryBytes ?? 128 * MIB,
-		maxCallBytes: options.maxCallBytes ?? 4 * MIB,
+		maxCallBytes: options.maxCallBytes ?? CALL_BYTES,
 		maxCalls: options.maxCalls ?? 100,
 		maxParallelCalls: options.maxParallelCalls ?? 8,
 		idleMs: options.idleMs ?? 5 * 60_000,

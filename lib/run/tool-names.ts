@@ -26,11 +26,6 @@ export class ToolNames {
 		return meant?.name === name && !another ? candidate : undefined;
 	}
 
-	/** The names of all of them, as a program would write them as far as it can. */
-	get all(): string[] {
-		return this.#tools.map(tool => this.spelling(tool) ?? tool.name);
-	}
-
 	get #byFold(): ReadonlyMap<string, readonly PackTool[]> {
 		if (this.#alike) return this.#alike;
 		const alike = new Map<string, PackTool[]>();

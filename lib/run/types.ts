@@ -19,8 +19,14 @@ export type Pack = {
 	readonly source: 'local' | 'proxied';
 	readonly description?: string;
 	readonly tools: readonly PackTool[];
+	/** The server's pack of the same name, whose tools are found where this one has no namesake. */
+	readonly behind?: Pack;
 	/** Why nothing of it can be called now. Its calls then fail with these words. */
 	readonly unavailable?: string;
+	/** Notified of each call that fails for that reason. */
+	readonly onRejected?: (tool: string, error: Error) => void;
+	/** While its server is still connecting: resolves to the pack as it is afterwards, or when a call has waited long enough. */
+	readonly connecting?: (signal: AbortSignal) => Promise<Pack>;
 	/** How long one call may take. Afterwards it is aborted, and the program gets `ToolTimeout`. None: the run's own limit. */
 	readonly timeoutMs?: number;
 	/**
@@ -37,6 +43,8 @@ export type ServerState = {
 	readonly type: string;
 	readonly enabled: boolean;
 	readonly connected: boolean;
+	/** The version of MCP that was negotiated with it. */
+	readonly protocolVersion?: string;
 	/** Why it is not connected. */
 	readonly error?: string;
 };
@@ -48,7 +56,7 @@ export type RunnerOptions = {
 	/** For `proxy.list_servers()`; without it, the proxied packs are the servers. */
 	readonly servers?: () => readonly ServerState[];
 	readonly log: Log;
-	/** 30 s. A run is over then, whatever it waits for or computes. */
+	/** 90 s. A run is over then, whatever it waits for or computes. */
 	readonly runTimeoutMs?: number;
 	/** As many as there are cores. Of runs that need the interpreter, so many are under way at once. */
 	readonly maxConcurrent?: number;
@@ -58,7 +66,7 @@ export type RunnerOptions = {
 	readonly maxOutputBytes?: number;
 	/** 128 MiB for one run, of which the interpreter gets three quarters. */
 	readonly maxMemoryBytes?: number;
-	/** 4 MiB of JSON, for what one call is given and for what it gives back. */
+	/** 1 MiB of JSON, for the arguments of one call and for its result. */
 	readonly maxCallBytes?: number;
 	/** 100 calls in one run. More fail; a program that keeps trying ends. */
 	readonly maxCalls?: number;
@@ -99,6 +107,8 @@ export type RunCallOptions = {
 	/** The client of the run, and how many runs it may have at once: a share of all places. 0 or none: no quota. */
 	readonly client?: string;
 	readonly clientRuns?: number | undefined;
+	/** Instead of the runner's. */
+	readonly maxCallBytes?: number;
 	/** What this run finds, where one runner serves several clients, each with packs of its own. */
 	readonly packs?: RunnerOptions['packs'];
 	readonly servers?: NonNullable<RunnerOptions['servers']>;

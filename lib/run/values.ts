@@ -1,3 +1,4 @@
+import {parseExact} from '../wire/exact-integers.js';
 import {cut, ProgramError} from './program-error.js';
 import {members} from './schema.js';
 import type {ContentPart} from './types.js';
@@ -34,7 +35,7 @@ function parsed(text: string, checkJson: (text: string) => void): unknown {
 	if (!/^[{[]/.test(text)) return text;
 	checkJson(text);
 	try {
-		return JSON.parse(text);
+		return parseExact(text);
 	} catch {
 		return text;
 	}
@@ -66,6 +67,7 @@ export const rendered = (value: unknown): string => (typeof value === 'string' ?
 /** JSON as Python writes it, which differs from `JSON.stringify` in small fractions alone. */
 function json(value: unknown): string {
 	if (typeof value === 'number') return number(value);
+	if (typeof value === 'bigint') return String(value);
 	if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
 	if (Array.isArray(value)) return `[${value.map(json).join(',')}]`;
 	return `{${Object.entries(value)

@@ -1,4 +1,4 @@
-import {realpath} from 'node:fs/promises';
+import {realpath, stat} from 'node:fs/promises';
 import {homedir} from 'node:os';
 import {isAbsolute, join, relative, resolve, sep} from 'node:path';
 import {shortened} from '../printable.js';
@@ -26,10 +26,13 @@ export const ownAgentFolders = (claude: string): string[] => [
 
 /** What an agent is told by its file: all of it but the front matter, which is for Claude Code. */
 export async function readAgentFile(path: string, {bases, roots}: AgentFileOptions): Promise<string> {
-	const places = isAbsolute(path) ? [path] : [...new Set(bases.map(base => resolve(base, path)))];
+	const named = fromHome(path);
+	const places = isAbsolute(named) ? [named] : [...new Set(bases.map(base => resolve(base, named)))];
 	for (const place of places) {
 		const real = await realpath(place).catch(() => undefined);
 		if (real === undefined) continue;
+		if ((await stat(real).catch(() => undefined))?.isDirectory())
+			throw unreadable(real, new NotPlain('it is a folder'));
 		await checkPromptFile(real, roots, 'agent file');
 		const text = await readPlainText(real, MAX_BYTES).catch(error => {
 			throw unreadable(real, error);
@@ -44,6 +47,9 @@ export async function readAgentFile(path: string, {bases, roots}: AgentFileOptio
 		{path: places[0] ?? path},
 	);
 }
+
+/** A path with the home folder for `~` at its start. */
+export const fromHome = (path: string): string => path.replace(/^~(?=$|[/\\])/, homedir());
 
 /** Rejects a file whose text must not become a prompt. The links in its path must be resolved. */
 async function checkPromptFile(real: string, roots: readonly string[], what: string): Promise<void> {
@@ -85,7 +91,7 @@ export async function checkCodexConfig(
 		const names = key.endsWith('project_doc_fallback_filenames') && Array.isArray(value) ? value : [];
 		for (const named of promptSettings.test(key) ? [value] : names) {
 			if (typeof named !== 'string') continue;
-			const path = resolve(cwd, named.replace(/^~(?=$|[/\\])/, homedir()));
+			const path = resolve(cwd, fromHome(named));
 			await checkPromptFile(await realpath(path).catch(() => path), roots, shortened(key));
 		}
 	}

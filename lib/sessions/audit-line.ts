@@ -28,9 +28,11 @@ const detailsOf = (details: NonNullable<AuditEntry['details']>): object =>
 	Object.fromEntries(
 		Object.entries(details).map(([key, value]) => [
 			key,
-			typeof value === 'string' ? summaryOf(value) : value,
+			typeof value === 'string' ? summaryOf(value) : isList(value) ? value.map(summaryOf) : value,
 		]),
 	);
+
+const isList = (value: unknown): value is readonly string[] => Array.isArray(value);
 
 /** The first characters, redacted: callers may send any text for any field. */
 const summaryOf = (text: string): string => redactStart(text, MAX_SUMMARY);

@@ -1,4 +1,5 @@
 import type {AtmConfig, Role} from '../atm/types.js';
+import {withServers} from '../codex/own-entries.js';
 import {withMailServer} from '../mail/codex-server.js';
 import {type JsonObject, objectOf} from '../protocol/json.js';
 import {joined} from './context.js';
@@ -20,6 +21,8 @@ export type Ingredients = {
 	readonly basePrompt?: string | undefined;
 	/** The MCP server with the session's mail, if it is to have one. */
 	readonly mailServer?: JsonObject | undefined;
+	/** MCP servers that the session must not start, by their names. */
+	readonly disabledServers?: JsonObject | undefined;
 };
 
 /** The arguments that Codex gets: nothing is sent that nobody has asked for. */
@@ -44,10 +47,11 @@ export function codexArguments(ingredients: Ingredients): JsonObject {
 }
 
 /** What Codex has in its configuration only; the caller's own goes before it. */
-function configOf({forwarded, settings, mailServer}: Ingredients): unknown {
+function configOf({forwarded, settings, mailServer, disabledServers = {}}: Ingredients): unknown {
 	const effort = settings.reasoningEffort;
 	const given = {...present({model_reasoning_effort: effort}), ...objectOf(forwarded.config)};
-	const config = mailServer ? withMailServer(given, mailServer) : given;
+	const reduced = withServers(given, disabledServers);
+	const config = mailServer ? withMailServer(reduced, mailServer) : reduced;
 	return Object.keys(config).length > 0 ? config : forwarded.config;
 }
 

@@ -23,7 +23,13 @@ export async function holderIn(folder: string, identity: string): Promise<Holder
 	return found && (await isHeld(path, found)) ? found.holder : undefined;
 }
 
-/** The same, ignoring case: names that differ only in case are the same identity. */
+/** Whether a live process holds an identity in this folder. */
+export async function isInUse(folder: string): Promise<boolean> {
+	for (const identity of await lockedIdentities(folder)) if (await holderIn(folder, identity)) return true;
+	return false;
+}
+
+/** The holder of an identity, ignoring case: names that differ only in case are the same identity. */
 export async function holderOfAnyCase(folder: string, identity: string): Promise<Holder | undefined> {
 	for (const each of await lockedIdentities(folder)) {
 		const holder = each.toLowerCase() === identity.toLowerCase() && (await holderIn(folder, each));

@@ -2,8 +2,10 @@ import type {Origin} from '../envelope.js';
 import type {JsonObject} from '../protocol/json.js';
 import type {Resumed} from './outcome.js';
 import type {Session} from './session.js';
+import {TurnClock} from './turn-clock.js';
 import type {TurnReport} from './turn-report.js';
 import type {RefusalReason, Turn} from './turns.js';
+import type {AuditDetails} from './types.js';
 
 /** What became of a turn: how it ended, or why it was not run. */
 export type TurnOver = TurnReport['status'] | RefusalReason;
@@ -17,6 +19,8 @@ export type Ask = {
 	readonly arguments: JsonObject;
 	/** What was asked, for the audit. */
 	readonly prompt: string;
+	/** Further facts about it, for the audit. */
+	readonly details?: AuditDetails | undefined;
 	/** What all that the audit says of this call has in common. */
 	readonly correlationId: string;
 	readonly meta?: JsonObject | undefined;
@@ -25,6 +29,15 @@ export type Ask = {
 	readonly startAgain?: (() => Promise<Restart>) | undefined;
 	/** What a thread is to go on with that Codex has to load first: folder, model and the like. */
 	readonly resumeWith?: JsonObject | undefined;
+	/** Settings that this turn and later ones of the session are to have, where Codex can change them. */
+	readonly turnWith?: JsonObject | undefined;
+	/**
+	 * Applies the settings of the call to the session, and returns a function that restores those of before. Called when Codex is
+	 * asked for the turn, so not for a call that never runs.
+	 */
+	readonly apply?: (() => () => void) | undefined;
+	/** What the caller has to know beside the result. */
+	readonly notice?: string | undefined;
 	/** Whether a session of before goes on with this. */
 	readonly isResume?: boolean | undefined;
 	/** Takes the result of the call, and what became of its turn. */
@@ -43,9 +56,13 @@ export class Job {
 	request: string | undefined;
 	/** What the session has of what was before, once that is known. */
 	resumed: Resumed | undefined;
+	/** What the agent had said when Codex ended in the midst of the turn. */
+	partial = '';
 	/** How often Codex was asked for this turn. */
 	attempts = 0;
-	#limit: NodeJS.Timeout | undefined;
+	#hasStarted = false;
+	#restore: (() => void) | undefined;
+	#clock: TurnClock | undefined;
 	#grace: NodeJS.Timeout | undefined;
 
 	constructor(ask: Ask) {
@@ -56,14 +73,40 @@ export class Job {
 		return this.ask.session;
 	}
 
-	/** Whether the caller learns of a thread by this: the registry has to know of it before. */
-	get namesThread(): boolean {
-		return this.ask.tool === 'codex' || this.ask.isResume === true || this.resumed !== undefined;
+	/** Whether the turn sets the thread or the settings of its session: the registry is saved before the response. */
+	get changesSession(): boolean {
+		const {tool, isResume, apply} = this.ask;
+		return tool === 'codex' || isResume === true || apply !== undefined || this.resumed !== undefined;
+	}
+
+	/** Applies the settings of the call to the session. */
+	apply(): void {
+		this.#restore = this.ask.apply?.();
+	}
+
+	/** Codex has begun with the turn. */
+	started(): void {
+		this.#hasStarted = true;
+		this.ask.onStarted?.();
+	}
+
+	/** The turn was not completed. The settings of a turn that Codex did not start are not those of the session. */
+	failed(): void {
+		if (!this.#hasStarted) this.#restore?.();
 	}
 
 	/** The time for the turn begins. */
 	limitTo(ms: number, onLate: () => void): void {
-		this.#limit = setTimeout(onLate, ms);
+		this.#clock = new TurnClock(ms, onLate);
+	}
+
+	/** The client is asked for something, which takes no time of the turn. */
+	hold(question: string): void {
+		this.#clock?.hold(question);
+	}
+
+	release(question: string): void {
+		this.#clock?.release(question);
 	}
 
 	/** The time that Codex has to stop begins. */
@@ -73,7 +116,7 @@ export class Job {
 
 	/** It is over: no time runs any more. */
 	settle(): void {
-		clearTimeout(this.#limit);
+		this.#clock?.stop();
 		clearTimeout(this.#grace);
 	}
 }

@@ -1,6 +1,7 @@
 import {readdir} from 'node:fs/promises';
+import {join} from 'node:path';
 import {isName} from '../atm/names.js';
-import {auditFolder, stateFolder} from '../atm/paths.js';
+import {auditFolder} from '../atm/paths.js';
 import {readPlainText} from '../store/read-plain.js';
 import {holderIn} from './identity-locks.js';
 import {entryOf, parseRegistry} from './registry-file.js';
@@ -12,34 +13,40 @@ const MAX_BYTES = 64 * 2 ** 20;
 /** What can be seen of a team from outside, without changing anything. */
 export type TeamView = {
 	readonly team: string;
+	/** The name of its folder: that of the team, or of a repository without one. */
+	readonly name: string;
 	readonly folder: string;
 	readonly entries: readonly SessionEntry[];
 	/** Why its registry cannot be read, if it cannot. */
 	readonly problem: string | undefined;
 };
 
-/** The teams that have had sessions. */
-export async function teamsIn(base: string): Promise<string[]> {
+/** The folders of teams, and of repositories without one, that have had sessions: all, or those of one team. */
+export async function teamsIn(base: string, team?: string): Promise<string[]> {
 	const found = await readdir(auditFolder(base), {withFileTypes: true}).catch(() => []);
 	return found
-		.filter(item => item.isDirectory() && isName(item.name))
+		.filter(item => item.isDirectory() && isName(teamOf(item.name)))
 		.map(({name}) => name)
+		.filter(name => team === undefined || teamOf(name) === team)
 		.sort();
 }
 
+const teamOf = (name: string): string => name.split('@', 1)[0] ?? name;
+
 /** Sessions that are said to be active, but whose process is gone, are shown as the stale ones that they are. */
-export async function lookAtTeam(base: string, team: string): Promise<TeamView> {
-	const folder = stateFolder(base, team);
+export async function lookAtTeam(base: string, name: string): Promise<TeamView> {
+	const folder = join(auditFolder(base), name);
+	const team = teamOf(name);
 	try {
 		const text = await readPlainText(registryPath(folder), MAX_BYTES);
 		const records = text === undefined ? [] : [...parseRegistry(text).records.values()];
 		const entries: SessionEntry[] = [];
 		for (const entry of records.map(entryOf))
 			if (entry) entries.push(entry.status === 'active' ? await asItIs(folder, entry) : entry);
-		return {team, folder, entries, problem: undefined};
+		return {team, name, folder, entries, problem: undefined};
 	} catch (error) {
 		const problem = error instanceof Error ? error.message : String(error);
-		return {team, folder, entries: [], problem};
+		return {team, name, folder, entries: [], problem};
 	}
 }
 

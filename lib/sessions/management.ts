@@ -1,6 +1,8 @@
 import {randomUUID} from 'node:crypto';
 import type {Figures} from '../mail/figures.js';
 import type {JsonObject} from '../protocol/json.js';
+import {invalid, text} from './argument-names.js';
+import {hasAutoMail} from './auto-mail.js';
 import type {Journal} from './journal.js';
 import type {OwnTool} from './own-tool.js';
 import {Refusal} from './refusal.js';
@@ -38,10 +40,10 @@ export function managementTools(options: ManagementOptions): ReadonlyMap<string,
 	]);
 }
 
-async function threads(
-	sessions: Sessions,
-	{include_closed: closed, identity}: JsonObject,
-): Promise<JsonObject> {
+async function threads(sessions: Sessions, args: JsonObject): Promise<JsonObject> {
+	const identity = text(args, 'identity');
+	const closed = args.include_closed ?? undefined;
+	if (closed !== undefined && typeof closed !== 'boolean') throw invalid('include_closed is true or false.');
 	await sessions.registry.refresh();
 	const entries = sessions
 		.entries()
@@ -51,7 +53,12 @@ async function threads(
 	const over = entries.filter(isOver);
 	const shown = closed === false ? [] : closed === true ? over : over.slice(0, RECENT);
 	const listed = entries.filter(entry => !isOver(entry) || shown.includes(entry));
-	return {threads: listed.map(entry => ({...entry, resumable: entry.status !== 'active'}))};
+	const shownOf = (entry: SessionEntry): JsonObject => ({
+		...entry,
+		auto_mail: hasAutoMail(sessions.config, entry),
+		resumable: entry.status !== 'active',
+	});
+	return {threads: listed.map(shownOf)};
 }
 
 async function status(
@@ -79,7 +86,10 @@ async function status(
 		identity_map: Object.fromEntries(
 			live.map(({identity, codexId, threadId, entry}) => [
 				identity,
-				{codex_id: codexId, thread_id: threadId, state: entry.state},
+				{
+					...{codex_id: codexId, thread_id: threadId, state: entry.state},
+					...{tag: entry.tag, auto_mail: hasAutoMail(config, entry)},
+				},
 			]),
 		),
 		persist: health.persist,

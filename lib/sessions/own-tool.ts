@@ -1,6 +1,9 @@
 import {BridgeError} from '../errors.js';
 import {type Log, logBug} from '../log.js';
-import {isObject, type JsonObject, objectOf} from '../protocol/json.js';
+import {nearest} from '../nearest.js';
+import {printable, shortened} from '../printable.js';
+import {isObject, type JsonObject, objectOf, worded} from '../protocol/json.js';
+import {checkKnown} from './argument-names.js';
 import type {Journal} from './journal.js';
 import {asRefusal, Refusal} from './refusal.js';
 
@@ -20,6 +23,10 @@ export type OwnAnswer = {readonly result: JsonObject; readonly answered: () => v
 
 export type OwnToolsOptions = {
 	readonly tools: Iterable<readonly [string, OwnTool]>;
+	/** How the tools are described: calls with other arguments are rejected. */
+	readonly schemas: readonly JsonObject[];
+	/** Tools of the server behind, whose calls are forwarded. With them, calls of unknown tools are rejected here. */
+	readonly forwarded?: readonly string[];
 	readonly journal: Journal;
 	readonly log: Log;
 };
@@ -28,22 +35,40 @@ export type OwnToolsOptions = {
 export class OwnTools {
 	readonly #tools: ReadonlyMap<string, OwnTool>;
 	readonly #options: OwnToolsOptions;
+	readonly #arguments: ReadonlyMap<string, readonly string[]>;
 	/** What is done after answers. */
 	readonly #later = new Set<Promise<void>>();
 
 	constructor(options: OwnToolsOptions) {
 		this.#options = options;
 		this.#tools = new Map(options.tools);
+		this.#arguments = new Map(
+			options.schemas.map(({name, inputSchema}) => [
+				String(name),
+				Object.keys(objectOf(objectOf(inputSchema).properties)),
+			]),
+		);
 	}
 
 	get names(): string[] {
-		return [...this.#tools.keys()];
+		return [...(this.#options.forwarded ?? []), ...this.#tools.keys()];
 	}
 
-	/** The answer to a call; undefined where it is none of these tools. */
+	/** The answer to a call; undefined where it is none of these tools, and has to be answered elsewhere. */
 	call(params: JsonObject): Promise<OwnAnswer> | undefined {
-		const own = this.#tools.get(String(params.name));
-		return own && this.#call(own, params);
+		const {name} = params;
+		const {forwarded} = this.#options;
+		const own = this.#tools.get(String(name));
+		if (own) return this.#call(own, params);
+		if (!forwarded || forwarded.some(each => each === name)) return;
+		return this.#call(() => this.#reject(name), params);
+	}
+
+	#reject(name: unknown): never {
+		const near = typeof name === 'string' ? nearest(name, this.names) : '';
+		const what = printable(JSON.stringify(shortened(worded(name))));
+		const there = `There are ${this.names.join(', ')}.`;
+		throw new Refusal('invalid_params', `There is no tool ${what}. ${near === '' ? '' : `${near} `}${there}`);
 	}
 
 	/** Resolves when all is done that was to be done after answers. */
@@ -55,7 +80,10 @@ export class OwnTools {
 		const actions: Array<() => Promise<void>> = [];
 		const context: CallContext = {meta: objectOf(params._meta), afterAnswer: action => actions.push(action)};
 		try {
-			const value = await own(argumentsOf(params.arguments), context);
+			const args = argumentsOf(params.arguments);
+			const known = this.#arguments.get(String(params.name));
+			if (known) checkKnown(String(params.name), args, known);
+			const value = await own(args, context);
 			const content = [{type: 'text', text: JSON.stringify(value, null, 2)}];
 			return {
 				result: {content, structuredContent: value},

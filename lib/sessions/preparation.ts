@@ -5,7 +5,13 @@ import type {Log} from '../log.js';
 import type {MailOwner} from '../mail/codex-server.js';
 import type {JsonObject} from '../protocol/json.js';
 import {readPlainText} from '../store/read-plain.js';
-import {checkCodexConfig, checkNoCredentials, ownAgentFolders, readAgentFile} from './agent-file.js';
+import {
+	checkCodexConfig,
+	checkNoCredentials,
+	fromHome,
+	ownAgentFolders,
+	readAgentFile,
+} from './agent-file.js';
 import type {StartCall} from './call-arguments.js';
 import {codexArguments, settingsOf} from './codex-arguments.js';
 import {contextBlock, contextNote, joined, repoContext} from './context.js';
@@ -23,6 +29,8 @@ export type PreparationOptions = {
 	readonly cwd: string;
 	/** The MCP server that a session's mail comes from, where there is mail. */
 	readonly mailServer?: (owner: MailOwner) => Promise<JsonObject | undefined>;
+	/** The MCP servers that sessions in a folder must not start. */
+	readonly disabledServers?: ((cwd: string) => Promise<JsonObject>) | undefined;
 };
 
 const MAX_PROMPT_BYTES = 2 ** 20;
@@ -39,11 +47,21 @@ export class Preparation {
 	async folderOf(named: string | undefined): Promise<string> {
 		const {cwd} = this.#options;
 		if (named === undefined) return repoContext(cwd).repo_root ?? cwd;
-		const path = resolve(cwd, named);
+		const path = resolve(cwd, fromHome(named));
 		const found = await stat(path).catch(() => undefined);
 		if (found?.isDirectory()) return path;
 		const what = found ? 'is not a folder' : 'does not exist';
 		throw new Refusal('invalid_params', `The cwd ${path} ${what}. Name a folder that exists.`, {cwd: path});
+	}
+
+	/** Finds the folder and reads the file that a call names, and rejects what cannot be. */
+	async checked(call: StartCall): Promise<{readonly cwd: string; readonly file: string | undefined}> {
+		if (call.role !== undefined) settingsOf(this.#options.config, {role: call.role, role_named: true});
+		const cwd = await this.folderOf(call.cwd);
+		const roots = this.#agentFolders(cwd);
+		await checkCodexConfig(call.forwarded.config, cwd, roots);
+		if (call.agentFile === undefined) return {cwd, file: undefined};
+		return {cwd, file: await readAgentFile(call.agentFile, {bases: [cwd, this.#options.cwd], roots})};
 	}
 
 	/** What Codex is told to begin with. */
@@ -51,12 +69,8 @@ export class Preparation {
 		session: Session,
 		call: StartCall,
 	): Promise<{readonly arguments: JsonObject; readonly prompt: string}> {
-		const cwd = await this.folderOf(call.cwd);
+		const {cwd, file} = await this.checked(call);
 		session.changed({cwd});
-		const roots = this.#agentFolders(cwd);
-		const bases = [cwd, this.#options.cwd];
-		const file =
-			call.agentFile === undefined ? undefined : await readAgentFile(call.agentFile, {bases, roots});
 		const isBase = call.agentFileAs === 'base-instructions';
 		const launch =
 			isBase && file !== undefined ? {'base-instructions': file, ...call.forwarded} : call.forwarded;
@@ -65,15 +79,27 @@ export class Preparation {
 		return {arguments: await this.#compose(session, prompt), prompt};
 	}
 
-	/** The prompt of a reply, with what is new of where the session is in front. */
-	reply(session: Session, prompt: string): string {
+	/**
+	 * The prompt of a reply, with what is new of where the session is in front. `folder` is the one that the turn changes to;
+	 * the session has it only when the turn starts.
+	 */
+	reply(session: Session, prompt: string, folder?: string): string {
 		if (!this.#options.config.contextOnReply) return prompt;
 		const {told} = session;
+		const now = repoContext(folder ?? session.entry.cwd);
+		if (folder === undefined) {
+			session.told = now;
+			session.changed(now);
+		}
+		const note = contextNote(told, now);
+		return note === undefined ? prompt : `${note}\n\n${prompt}`;
+	}
+
+	/** Reads anew where a session is whose folder has changed. */
+	moved(session: Session): void {
 		const now = repoContext(session.entry.cwd);
 		session.told = now;
 		session.changed(now);
-		const note = contextNote(told, now);
-		return note === undefined ? prompt : `${note}\n\n${prompt}`;
 	}
 
 	/** What a session is remembered by, ready to be put in front of something. */
@@ -106,7 +132,7 @@ export class Preparation {
 	}
 
 	async #compose(session: Session, prompt: string, memory?: string): Promise<JsonObject> {
-		const {config, mailServer} = this.#options;
+		const {config, mailServer, disabledServers} = this.#options;
 		const {cwd, identity, team} = session.entry;
 		await checkCodexConfig(session.launch.config, cwd, this.#agentFolders(cwd));
 		const repo = repoContext(cwd);
@@ -121,6 +147,7 @@ export class Preparation {
 			settings: settingsOf(config, session.entry),
 			context: contextBlock({...repo, identity, team, cwd}),
 			mailServer: await mailServer?.(session),
+			disabledServers: await disabledServers?.(cwd),
 		});
 	}
 

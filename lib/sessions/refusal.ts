@@ -3,6 +3,8 @@ import type {AuditEntry} from './types.js';
 
 /** What a tool call is refused for, with ATM's codes where ATM has one. */
 export const refusals = {
+	/** Codex failed to run a turn to its end. */
+	turn_failed: -32000,
 	identity_conflict: -32001,
 	session_not_found: -32002,
 	session_closed: -32003,

@@ -73,6 +73,11 @@ export class Registry {
 		await this.#looking;
 	}
 
+	/** Where its file and the locks of identities are. */
+	get folder(): string {
+		return this.#options.folder;
+	}
+
 	/** Those of other processes too, as they were when the file was last read. */
 	entries(): readonly SessionEntry[] {
 		return this.#table.entries();
@@ -162,11 +167,16 @@ export class Registry {
 	async #takeOver(): Promise<void> {
 		const {folder, team} = this.#options;
 		await this.#table.read();
+		const stale: string[] = [];
 		for (const entry of this.#table.entries()) {
 			if (entry.status !== 'active' || entry.team !== team || this.#table.isOwn(entry.codex_id)) continue;
 			const holder = await holderIn(folder, entry.identity);
-			if (holder?.codexId !== entry.codex_id) this.#table.put({...entry, status: 'stale', state: 'closed'});
+			if (holder?.codexId === entry.codex_id) continue;
+			this.#table.put({...entry, status: 'stale', state: 'closed'});
+			stale.push(`${entry.identity} (${entry.codex_id})`);
 		}
+		if (stale.length > 0)
+			this.#options.log.warn('session.stale', staleSentence(stale), {sessions: stale.length});
 		for (const identity of await staleLocks(folder)) await unlink(lockPath(folder, identity)).catch(() => {});
 		if (this.#table.hasChanges) await this.#table.write();
 	}
@@ -195,6 +205,15 @@ export class Registry {
 		this.#problem = reason;
 	}
 }
+
+/** Sessions that are named in one line of the log. */
+const MAX_NAMED = 20;
+
+const staleSentence = (sessions: readonly string[]): string => {
+	const more = sessions.length > MAX_NAMED ? `, and ${sessions.length - MAX_NAMED} more` : '';
+	const named = sessions.slice(0, MAX_NAMED).join(', ');
+	return `Left open by a bridge serve that did not end properly, and stale now: ${named}${more}. codex with a codex_id resumes a session.`;
+};
 
 const ofDisk = new Set([
 	'ENOSPC',

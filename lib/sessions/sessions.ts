@@ -75,7 +75,10 @@ export class Sessions {
 	#take(entry: SessionEntry, before?: SessionEntry): Session {
 		const {maxConcurrentThreads, maxQueuedTurns} = this.config;
 		const {identity, codex_id: codexId} = entry;
-		this.#claims = claimed(this.#claims, {identity, codexId}, maxConcurrentThreads);
+		this.#claims = claimed(this.#claims, {identity, codexId}, maxConcurrentThreads, {
+			isResume: before !== undefined,
+			isClosing: holder => this.#live.get(holder)?.closing !== undefined,
+		});
 		const session = new Session(entry, maxQueuedTurns, before);
 		this.#live.set(codexId, session);
 		return session;
@@ -87,7 +90,9 @@ export class Sessions {
 		await this.#givenBack.get(identity)?.catch(() => {});
 		const reservation = await this.registry.reserve(identity, codexId);
 		if (!reservation.isHeld)
-			throw conflictElsewhere(identity, reservation.holder.codexId, reservation.holder.pid);
+			throw conflictElsewhere(identity, reservation.holder.codexId, reservation.holder.pid, {
+				isResume: session.before !== undefined,
+			});
 		// It may have been closed meanwhile, and what was taken just now has to be given back.
 		if (!this.#live.has(codexId))
 			throw new Refusal('session_closed', `The session ${codexId} (${identity}) was closed.`);
@@ -107,12 +112,27 @@ export class Sessions {
 
 	/** Something happened to a session, which the registry is to know. */
 	happened(session: Session, event: LifecycleEvent, patch: Partial<SessionEntry> = {}): void {
+		const isStart = event === 'thread_known' && session.life.stage === 'starting';
 		session.life = nextLife(session.life, event);
 		this.save(session, {...patch, last_active: this.#now().toISOString()});
+		if (!isStart) return;
+		const [name, what] = session.before ? ['resumed', 'was resumed'] : ['started', 'has started'];
+		this.#log.info(`session.${name}`, `The session ${session.identity} ${what}.`, idsOf(session));
+	}
+
+	/** Codex has named the thread of a session, or another one that takes its place. */
+	noteThread(session: Session, threadId: string): void {
+		const {thread_id: old, previous_thread_ids: previous} = session.entry;
+		if (old === threadId && session.life.stage !== 'starting') return;
+		const isOther = old !== null && old !== threadId;
+		this.happened(session, 'thread_known', {
+			thread_id: threadId,
+			previous_thread_ids: isOther ? [...previous, old] : previous,
+		});
 	}
 
 	/**
-	 * The same for what happens at every turn and is of no use to anybody after a crash: it is written soon, and what
+	 * The same as `happened` for what happens at every turn and is of no use to anybody after a crash: it is written soon, and what
 	 * happens until then with it, so that no turn waits for the disk.
 	 */
 	passed(session: Session, event: LifecycleEvent, patch: Partial<SessionEntry> = {}): void {
@@ -169,6 +189,9 @@ export class Sessions {
 	/** A session is over, in this way. Its identity is free when this resolves. */
 	end(session: Session, event: 'closed' | 'interrupted' | 'child_gone'): Promise<void> {
 		this.happened(session, event);
+		const {status} = session.entry;
+		const sentence = `The session ${session.identity} has ended: ${status}.`;
+		this.#log.info('session.ended', sentence, {...idsOf(session), status});
 		return this.#letGo(session, async () => {});
 	}
 
@@ -214,3 +237,9 @@ export class Sessions {
 			: undefined;
 	}
 }
+
+const idsOf = ({codexId, identity, threadId}: Session) => ({
+	codex_id: codexId,
+	identity,
+	thread_id: threadId,
+});

@@ -8,6 +8,8 @@ const outputs: JsonObject = {
 	codex_id: text('The session, for codex-reply, codex_close and later resumes.'),
 	identity: text('The identity that the session has.'),
 	resumed: {type: 'object', description: 'What a resumed session has of what was before.'},
+	notice: text('What else the caller has to know.'),
+	declined: {type: 'array', description: 'Approvals that were declined without asking the user, and why.'},
 	error: {type: 'object', description: 'Why the call was refused or cut short: code, kind, and the facts.'},
 };
 
@@ -25,7 +27,7 @@ const startInputs: JsonObject = {
 		enum: ['prompt', 'base-instructions'],
 	},
 	codex_id: text(
-		'A session to resume, also a closed one, or one of an earlier run. The prompt is optional then.',
+		'A session to go on with, also a closed one, or one of an earlier run. The prompt is optional then. tag and auto_mail change; model, cwd, sandbox, approval-policy and role apply from this turn on, or are rejected if Codex cannot change them.',
 	),
 	auto_mail: {type: 'boolean', description: 'Whether mail for this identity starts turns by itself.'},
 };
@@ -68,6 +70,9 @@ function widened(tool: JsonObject, inputs: JsonObject, description: readonly str
 		},
 	};
 }
+
+/** The tools of Codex. */
+export const codexTools: readonly string[] = ['codex', 'codex-reply'];
 
 const readOnly = {readOnlyHint: true, openWorldHint: false};
 const anyObject = {type: 'object'};

@@ -4,6 +4,9 @@ import {redactStart} from '../store/redact.js';
 
 const statuses = ['completed', 'interrupted', 'failed', 'unknown_thread', 'retired'] as const;
 
+/** An approval that was declined, and why the user was not asked. */
+export type Declined = {readonly message: string; readonly reason: string};
+
 /** How a turn ended, as the backend tells it. */
 export type TurnReport = {
 	readonly status: (typeof statuses)[number];
@@ -12,6 +15,14 @@ export type TurnReport = {
 	readonly text: string;
 	/** The result of the call, without what is only for here. */
 	readonly result: JsonObject;
+	/** Commands that had not ended when the turn was stopped. */
+	readonly commands: readonly string[];
+	/** Approvals that were declined without asking the user. */
+	readonly declined: readonly Declined[];
+	/** Whether Codex is done with the turn. Until then its thread takes no other. */
+	readonly isConfirmed: boolean;
+	/** Whether Codex cannot use the thread any more: the next turn starts another one. */
+	readonly isThreadRetired?: boolean;
 };
 
 /** Where the backend says how a turn ended. */
@@ -32,6 +43,10 @@ export function readReport({head, body}: Envelope): TurnReport {
 		threadId: threadId === '' ? undefined : threadId,
 		text: textOf(turn.partial) ?? textOf(structured.content) ?? firstText(result),
 		result: Object.keys(meta).length === 0 ? result : {...result, _meta: meta},
+		isConfirmed: turn.isUnconfirmed !== true,
+		commands: listOf(turn.commands).map(String),
+		declined: listOf(turn.declined).map(item => objectOf(item) as Declined),
+		isThreadRetired: turn.isThreadRetired === true,
 	};
 }
 
@@ -41,6 +56,7 @@ export const failedReport = (text: string): TurnReport => ({
 	threadId: undefined,
 	text,
 	result: {content: [{type: 'text', text}], isError: true},
+	...{isConfirmed: true, commands: [], declined: []},
 });
 
 const LAST_TEXT = 200;
@@ -50,7 +66,13 @@ export const lastText = ({text}: TurnReport): {readonly last_text?: string} =>
 	text === '' ? {} : {last_text: redactStart(text, LAST_TEXT)};
 
 /** A turn that nobody has told the end of. */
-export const silentReport: TurnReport = {status: 'interrupted', threadId: undefined, text: '', result: {}};
+export const silentReport: TurnReport = {
+	status: 'interrupted',
+	threadId: undefined,
+	text: '',
+	result: {},
+	...{isConfirmed: false, commands: [], declined: []},
+};
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 

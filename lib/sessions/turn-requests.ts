@@ -1,5 +1,5 @@
 import {randomBytes} from 'node:crypto';
-import {RESUME_META} from '../codex/app-turns.js';
+import {RESUME_META, SETTINGS_META} from '../codex/app-turns.js';
 import {Envelope, local} from '../envelope.js';
 import type {JsonObject} from '../protocol/json.js';
 import type {Job} from './job.js';
@@ -20,8 +20,12 @@ export class TurnRequests {
 	/** Asks Codex for a turn. */
 	send(job: Job, name: string, args: JsonObject): void {
 		const id = `${this.#prefix}-${++this.#count}`;
-		const {meta: given, origin = local, resumeWith} = job.ask;
-		const meta = resumeWith && name === 'codex-reply' ? {...given, [RESUME_META]: resumeWith} : given;
+		const {meta: given, origin = local, resumeWith, turnWith} = job.ask;
+		const own = {
+			...(resumeWith ? {[RESUME_META]: resumeWith} : {}),
+			...(turnWith ? {[SETTINGS_META]: turnWith} : {}),
+		};
+		const meta = name === 'codex-reply' && Object.keys(own).length > 0 ? {...given, ...own} : given;
 		job.request = id;
 		job.attempts++;
 		this.#asked.set(JSON.stringify(id), job);

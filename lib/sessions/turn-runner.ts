@@ -8,6 +8,7 @@ import type {Ending, Session} from './session.js';
 import type {Sessions} from './sessions.js';
 import type {Summaries} from './summary.js';
 import {keepSummary, summaryAsk} from './summary-turn.js';
+import {TurnQuestions} from './turn-questions.js';
 import {failedReport, lastText, readReport, silentReport, type TurnReport} from './turn-report.js';
 import {TurnRequests} from './turn-requests.js';
 import {nextTurns, type RefusalReason, SUMMARY, type TurnAction, type TurnEvent} from './turns.js';
@@ -31,6 +32,10 @@ const CLOSE_MS = 10_000;
 /** Does what the rules of turns say: asks Codex, keeps the time, answers callers, and tells the registry. */
 export class TurnRunner {
 	readonly requests = new TurnRequests();
+	readonly questions = new TurnQuestions(threadId => {
+		const session = this.#options.sessions.ofThread(threadId);
+		return session && this.#jobsOf(session).get(session.turns.running?.id ?? '');
+	});
 	readonly #options: TurnRunnerOptions;
 	/** All turns of a session that somebody waits for, by their ids. */
 	readonly #jobs = new WeakMap<Session, Map<string, Job>>();
@@ -85,12 +90,13 @@ export class TurnRunner {
 	/** Codex has named the thread of a turn. */
 	threadKnown(key: string, threadId: unknown): void {
 		const job = this.requests.find(key);
-		if (job && typeof threadId === 'string' && threadId !== '') this.#noteThread(job.session, threadId);
+		if (job && typeof threadId === 'string' && threadId !== '')
+			this.#options.sessions.noteThread(job.session, threadId);
 	}
 
 	/** Codex has begun with a turn. */
 	turnStarted(key: string): void {
-		this.requests.find(key)?.ask.onStarted?.();
+		this.requests.find(key)?.started();
 	}
 
 	/** Codex has answered. */
@@ -103,7 +109,7 @@ export class TurnRunner {
 		const isLost = report.status === 'unknown_thread' || report.status === 'retired';
 		const isStopping = job.session.turns.stopping !== undefined;
 		if (isLost && startAgain && job.attempts === 1 && !isStopping) void this.#startAgain(job, startAgain);
-		else this.#over(job, report, true);
+		else this.#over(job, report);
 	}
 
 	#step(session: Session, event: TurnEvent): void {
@@ -130,6 +136,7 @@ export class TurnRunner {
 		const {session} = job;
 		const {tool, turn, arguments: args} = job.ask;
 		const {timeoutMs, sessions} = this.#options;
+		job.apply();
 		if (session.life.stage === 'idle') sessions.passed(session, 'turn_started');
 		if (timeoutMs > 0 && turn !== SUMMARY)
 			job.limitTo(timeoutMs, () => this.#step(session, {type: 'timeout', id: turn.id}));
@@ -143,13 +150,13 @@ export class TurnRunner {
 		this.#options.journal?.noted(reason === 'timeout' ? 'timeout' : 'cancel', job.ask, reason);
 		this.requests.cancel(job, reason);
 		// Nobody waits longer than this for Codex to say that it has stopped.
-		job.awaitStop(stopMs, () => this.#over(job, silentReport, false));
+		job.awaitStop(stopMs, () => this.#over(job, silentReport));
 	}
 
 	#refuse(job: Job, reason: RefusalReason): void {
 		this.#settle(job);
 		this.#options.journal?.noted('refusal', job.ask, reason);
-		job.ask.answer(refusedResult(reason, job.session, this.death), reason);
+		job.ask.answer(refusedResult(reason, job.session, this.death, job.partial), reason);
 	}
 
 	/** Codex does not know the thread: another one takes its place. */
@@ -163,12 +170,12 @@ export class TurnRunner {
 			else this.#over(job, silentReport, true);
 		} catch (error) {
 			if (this.#jobsOf(session).get(job.ask.turn.id) !== job) return;
-			this.#over(job, failedReport(asRefusal(error).message), true);
+			this.#over(job, failedReport(asRefusal(error).message));
 		}
 	}
 
 	/** A turn has ended: its caller is answered, and the next one may begin. */
-	#over(job: Job, report: TurnReport, isConfirmed: boolean): void {
+	#over(job: Job, report: TurnReport, isConfirmed = report.isConfirmed): void {
 		const {session, ask} = job;
 		const {id} = ask.turn;
 		this.#settle(job);
@@ -177,13 +184,14 @@ export class TurnRunner {
 			void kept.then(isWell => this.#step(session, {type: 'ended', id, isConfirmed, isWell}));
 			return;
 		}
-		if (report.threadId !== undefined) this.#noteThread(session, report.threadId);
+		if (report.threadId !== undefined) this.#options.sessions.noteThread(session, report.threadId);
 		const result = this.#resultOf(job, report);
 		const isWell = report.status === 'completed';
+		if (!isWell) job.failed();
 		if (session.threadId === null) this.#failed(session, id);
 		else {
 			const patch = {turns: session.entry.turns + 1, ...lastText(report)};
-			if (job.namesThread) this.#options.sessions.happened(session, 'turn_ended', patch);
+			if (job.changesSession) this.#options.sessions.happened(session, 'turn_ended', patch);
 			else this.#options.sessions.passed(session, 'turn_ended', patch);
 			this.#step(session, {type: 'ended', id, isConfirmed, isWell});
 		}
@@ -191,7 +199,7 @@ export class TurnRunner {
 			ask.answer(result, report.status);
 			this.onTurnOver(ask);
 		};
-		if (job.namesThread) void session.saved.then(answer);
+		if (job.changesSession) void session.saved.then(answer);
 		else answer();
 	}
 
@@ -201,7 +209,7 @@ export class TurnRunner {
 		if (stopping !== undefined && report.status !== 'completed')
 			return stoppedResult(stopping, report, session, this.#options.timeoutMs);
 		if (ask.isResume && !job.resumed) job.resumed = {context: 'thread', previousThreadId: session.threadId};
-		return turnResult(report, session, job.resumed);
+		return turnResult(report, session, {resumed: job.resumed, notice: ask.notice});
 	}
 
 	/** A session without a thread is none. Whoever waits for it is told so. */
@@ -209,16 +217,6 @@ export class TurnRunner {
 		session.hasFailed = true;
 		this.#step(session, {type: 'close', wantsSummary: false});
 		this.#step(session, {type: 'ended', id, isConfirmed: false, isWell: false});
-	}
-
-	#noteThread(session: Session, threadId: string): void {
-		const {thread_id: old, previous_thread_ids: previous} = session.entry;
-		if (old === threadId && session.life.stage !== 'starting') return;
-		const isOther = old !== null && old !== threadId;
-		this.#options.sessions.happened(session, 'thread_known', {
-			thread_id: threadId,
-			previous_thread_ids: isOther ? [...previous, old] : previous,
-		});
 	}
 
 	async #ended(session: Session, how: Ending): Promise<void> {

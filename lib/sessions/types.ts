@@ -32,7 +32,8 @@ export type SessionEntry = {
 	readonly turns: number;
 	/** The last text of the agent, cut to 200 code points. */
 	readonly last_text: string | null;
-	readonly auto_mail?: boolean;
+	/** Without it, or with null, as configured. */
+	readonly auto_mail?: boolean | null;
 };
 
 /** Who has an identity at present. */
@@ -51,6 +52,10 @@ export type RegistryHealth = {
 	readonly keptAside: string | undefined;
 };
 
+export type AuditDetails = {
+	readonly [key: string]: string | number | boolean | null | readonly string[];
+};
+
 /** One thing that was done, for the audit file. Texts are cut to 200 code points and freed of secrets there. */
 export type AuditEntry = {
 	/** `codex`, `codex-reply`, `codex_close`, `resume`, `timeout`, `refusal`, `atm_send`, … */
@@ -66,6 +71,6 @@ export type AuditEntry = {
 	readonly outcome?: string | undefined;
 	readonly prompt?: string | undefined;
 	readonly message?: string | undefined;
-	/** Further facts: numbers, codes, reasons. */
-	readonly details?: {readonly [key: string]: string | number | boolean | null} | undefined;
+	/** Further facts: numbers, codes, reasons, ids. */
+	readonly details?: AuditDetails | undefined;
 };

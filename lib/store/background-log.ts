@@ -1,5 +1,6 @@
 import {Worker} from 'node:worker_threads';
 import type {Origin} from '../envelope.js';
+import {logWorker} from '../run-time-files.js';
 import {microseconds} from './clock.js';
 import type {FromWorker, LogSettings, ToWorker} from './log-messages.js';
 import {type Line, recordOf, recordSize, writeRecord} from './records.js';
@@ -59,7 +60,7 @@ export class BackgroundLog {
 	constructor(options: BackgroundLogOptions) {
 		this.#options = options;
 		this.#handOverMs = Math.min(HAND_OVER_MS, options.flushMs * HAND_OVER_PART);
-		const {worker = new URL('./log-worker.js', import.meta.url), flushMs, maxBytes, onFull} = options;
+		const {worker = logWorker, flushMs, maxBytes, onFull} = options;
 		this.#blockBytes = Math.min(BLOCK, maxBytes);
 		this.#maxAway = onFull === 'wait' ? Math.min(MAX_AWAY_WAITING, maxBytes) : MAX_AWAY;
 		this.#worker = new Worker(worker, {workerData: {flushMs, maxBytes, onFull} satisfies LogSettings});

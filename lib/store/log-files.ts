@@ -12,8 +12,11 @@ const TIME = /"time": ?"(\d{4}-[^"]*)"/;
 /** A file with lines of a log, and whether it can be read more than once. */
 export type LogFile = {readonly path: string; readonly isPipe: boolean};
 
+/** The same with the first time in it; empty where it has none at its beginning. */
+export type TimedLogFile = LogFile & {readonly time: string};
+
 /** The files of logs, each named by itself or by its folder, in the order of the times that they begin with. */
-export function logFiles(names: readonly string[]): LogFile[] {
+export function logFiles(names: readonly string[]): TimedLogFile[] {
 	const files = names
 		.flatMap(filesOf)
 		.map(file => ({...file, time: file.isPipe ? '' : firstTime(file.path)}));

@@ -4,6 +4,12 @@ export const LISTEN = 'bridge/listen';
 export const QUIET = 'bridge/quiet';
 export type Word = typeof RESUMED | typeof LISTEN | typeof QUIET;
 
+/**
+ * Sent by the end of a connection when an upstream named a session id in a response that has no message, and to it when the
+ * id has changed. Neither a client nor an upstream can send it: only messages that bridge made count.
+ */
+export const SESSION = 'bridge/session';
+
 export const isWord = (method: string | undefined): method is Word =>
 	method === RESUMED || method === LISTEN || method === QUIET;
 

@@ -1,17 +1,17 @@
 import type {Socket} from 'node:net';
-import {basename} from 'node:path';
+import {performance} from 'node:perf_hooks';
 import type {Readable, Writable} from 'node:stream';
 import spawn from 'cross-spawn';
 import {Observable, Subscriber} from 'rxjs';
 import type {Envelope, Origin} from '../envelope.js';
-import {BridgeError} from '../errors.js';
 import {frame, MESSAGE_LIMIT} from '../operators/frame.js';
 import {pause} from '../pause.js';
 import {printableLines} from '../printable.js';
 import type {Endpoint} from '../stage.js';
 import {redactText} from '../store/redact.js';
 import {Valve} from '../valve.js';
-import {childEnvironment, type Environment, isOnPath} from './environment.js';
+import {couldNotStart, died} from './child-errors.js';
+import {childEnvironment, type Environment, type Inherited, withheldFrom} from './environment.js';
 import {leanly} from './lean-socket.js';
 import {type Exit, Lifetime} from './lifetime.js';
 import {MARK, marksWith, newMark} from './process-tree.js';
@@ -21,8 +21,12 @@ export type ChildOptions = {
 	readonly name: string;
 	readonly command: string;
 	readonly args?: readonly string[];
-	/** Variables beyond the allow-list. */
+	/** Variables beyond those that it inherits. */
 	readonly env?: Environment;
+	/** Those that it inherits [allowed]. */
+	readonly inherits?: Inherited;
+	/** How a user passes a variable that the allow-list withholds, as a sentence. */
+	readonly passWith?: string;
 	/** The folder that it runs in; else this process's own. */
 	readonly cwd?: string | undefined;
 	/**
@@ -50,15 +54,19 @@ const GRACE_MS = 3000;
 const CLOSE_MS = 1000;
 /** How much of stderr is kept for the error that says why the child died. */
 const LAST_WORDS = 1000;
+/** A child that exits by then may have lacked a variable. A first start of `npx` installs the program first. */
+const EARLY_MS = 30_000;
 /** How long stdout may stay open, silent, after its writer has ended. */
 const HELD_MS = 500;
 
 /** A server that runs as a child process and speaks on its stdin and stdout. All that it starts in turn ends with it. */
 export function child(options: ChildOptions): Child {
-	const {name, command, args = [], env = {}, cwd, onStderr} = options;
+	const {name, command, args = [], env = {}, inherits, cwd, onStderr} = options;
 	const {maxBytes = MESSAGE_LIMIT, graceMs = GRACE_MS} = options;
 	const mark = newMark();
-	const server = spawnMarked(command, args, {env, cwd}, mark);
+	const visible = childEnvironment(env, inherits);
+	const server = spawnMarked(command, args, {env: visible, cwd}, mark);
+	const withheld = withheldEarly(options);
 	const life = new Lifetime(server, mark);
 	const [stdin, output, stderr] = server.stdio as unknown as [Writable, Socket, Socket];
 	const stdout = leanly(output);
@@ -67,7 +75,7 @@ export function child(options: ChildOptions): Child {
 	stdin.on('error', () => life.halfClosed());
 	stdout.once('end', () => life.halfClosed());
 	const exited = life.exited.catch(error => {
-		throw couldNotStart(command, error, childEnvironment(env));
+		throw couldNotStart(command, error, visible);
 	});
 	const drained = exited.then(
 		async () => {
@@ -91,7 +99,10 @@ export function child(options: ChildOptions): Child {
 			told = Promise.all([passOn(messages, subscriber), drained])
 				.then(() => exited)
 				.then(
-					exit => endWith(subscriber, exit.cause === 'asked' ? undefined : died(name, exit, words())),
+					exit => {
+						const said = words();
+						endWith(subscriber, exit.cause === 'asked' ? undefined : died(name, exit, said, withheld(said)));
+					},
 					error => endWith(subscriber, error),
 				);
 		}),
@@ -121,7 +132,7 @@ const spawnMarked = (
 		detached: true,
 		windowsHide: true,
 		...(cwd === undefined ? {} : {cwd}),
-		env: {...childEnvironment(env), [MARK]: marksWith(mark)},
+		env: {...env, [MARK]: marksWith(mark)},
 	});
 
 /** A small program of the system's that starts nobody and ends with its input, like `cat`. */
@@ -133,7 +144,7 @@ export type Helper = {
 
 /** Starts one. To look after it as after a server would cost more than it does. */
 export function helper(command: string, args: readonly string[]): Helper {
-	const program = spawnMarked(command, args, {env: {}, cwd: undefined}, newMark());
+	const program = spawnMarked(command, args, {env: childEnvironment({}), cwd: undefined}, newMark());
 	const [stdin, stdout, stderr] = program.stdio as unknown as [Writable, Readable, Readable];
 	stdin.on('error', () => {});
 	stderr.resume();
@@ -143,6 +154,15 @@ export function helper(command: string, args: readonly string[]): Helper {
 		program.once('exit', code => resolve(code ?? undefined));
 	});
 	return {first, stdin};
+}
+
+/** Names the withheld variables in the error of a child that exits early; returns an empty text later on. */
+function withheldEarly({env = {}, inherits, passWith}: ChildOptions): (said: string) => string {
+	const started = performance.now();
+	return said =>
+		inherits === 'all' || passWith === undefined || performance.now() - started > EARLY_MS
+			? ''
+			: withheldFrom(env, {said, remedy: passWith});
 }
 
 /** Passes all messages on, but not the end. Resolves when that has come. */
@@ -202,31 +222,4 @@ function lastWords(stderr: Readable, pass: ChildOptions['onStderr']): () => stri
 	});
 	stderr.once('end', () => void pass(Buffer.alloc(0)));
 	return () => printableLines(redactText(kept.toString().trim()));
-}
-
-function died(name: string, {code, signal, cause}: Exit, words: string): BridgeError {
-	const how = signal === null ? `exited with code ${code}` : `was ended by ${signal}`;
-	const what = cause === 'half-closed' ? `${name} closed a pipe to bridge and was ended` : `${name} ${how}`;
-	const reason = words === '' ? 'It wrote nothing to stderr.' : `The last it wrote to stderr: ${words}`;
-	const remedy = `Start bridge again once it is clear why. ${reason}`;
-	return new BridgeError('ERR_CHILD_EXITED', `${what}, so it answers no more.`, remedy, {
-		exitCode: code,
-		signal,
-	});
-}
-
-function couldNotStart(command: string, error: NodeJS.ErrnoException, env: Environment): BridgeError {
-	// The system also reports EACCES for a missing command when it may not search a folder of the PATH.
-	const isMissing = error.code === 'EACCES' && basename(command) === command && !isOnPath(command, env);
-	const reasons: {[code: string]: string} = {
-		ENOENT: 'there is no such command',
-		EACCES: 'it may not be executed',
-	};
-	const reason = reasons[isMissing ? 'ENOENT' : (error.code ?? '')];
-	return new BridgeError(
-		reason ? 'ERR_COMMAND_UNUSABLE' : 'ERR_UPSTREAM_UNREACHABLE',
-		`${command} could not be started: ${reason ?? error.message}.`,
-		'Check how it is spelled and that it is on the PATH; it is run as it stands, without a shell.',
-		{command},
-	);
 }

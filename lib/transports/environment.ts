@@ -2,7 +2,7 @@ import {existsSync} from 'node:fs';
 import {delimiter, join} from 'node:path';
 import process from 'node:process';
 
-/** What a child may see of this process's environment: what programs need to run, and nothing that tends to be secret. */
+/** The allow-list: variables that programs need to run, and none that tends to be secret. */
 const allowed = new Set([
 	...[
 		'PATH',
@@ -37,15 +37,63 @@ const allowed = new Set([
 
 export type Environment = {readonly [name: string]: string};
 
-/** The environment of a child: the allow-list, and what is configured for it. */
-export function childEnvironment(configured: Environment, own: NodeJS.ProcessEnv = process.env): Environment {
+/** The variables of this process that a child inherits: all but those of bridge itself, or the allow-list. */
+export type Inherited = 'all' | 'allowed';
+
+const isAllowed = (name: string): boolean => {
+	const key = name.toUpperCase();
+	return allowed.has(key) || key.startsWith('LC_');
+};
+
+/** Settings and tokens of bridge itself. A child gets its own owner mark. */
+const isOfBridge = (name: string): boolean => name.toUpperCase().startsWith('BRIDGE_');
+
+/** The environment of a child: the variables that it inherits, and those configured for it. */
+export function childEnvironment(
+	configured: Environment,
+	inherited: Inherited = 'allowed',
+	own: NodeJS.ProcessEnv = process.env,
+): Environment {
+	const passes = inherited === 'all' ? (name: string) => !isOfBridge(name) : isAllowed;
 	const environment: Record<string, string> = {};
-	for (const [name, value] of Object.entries(own)) {
-		const key = name.toUpperCase();
-		if (value !== undefined && (allowed.has(key) || key.startsWith('LC_'))) environment[name] = value;
-	}
+	for (const [name, value] of Object.entries(own))
+		if (value !== undefined && passes(name)) environment[name] = value;
 	return {...environment, ...configured};
 }
+
+/** Names in one error. */
+const MAX_NAMES = 20;
+const NAME = /^[A-Z_][A-Z0-9_]{0,63}$/i;
+/** Variables that shells set for themselves. */
+const ofShells: ReadonlySet<string> = new Set(['_', 'OLDPWD', 'SHLVL']);
+
+/**
+ * A sentence with the names of the variables that the allow-list withholds from a child; empty if there are none. Names
+ * that `said` contains come first: a program that needs a variable usually names it.
+ */
+export function withheldFrom(
+	configured: Environment,
+	{said, remedy}: {readonly said: string; readonly remedy: string},
+	own: NodeJS.ProcessEnv = process.env,
+): string {
+	const names = Object.keys(own)
+		.filter(
+			name =>
+				!isAllowed(name) && !isOfBridge(name) && !ofShells.has(name) && !Object.hasOwn(configured, name),
+		)
+		.sort((one, other) => (one < other ? -1 : 1));
+	if (names.length === 0) return '';
+	const shown = names.filter(name => NAME.test(name));
+	const first = shown.filter(name => said.includes(name));
+	const listed = [...new Set([...first, ...shown])].slice(0, MAX_NAMES);
+	const others = names.length - listed.length;
+	const list = [...listed, ...(others > 0 ? [`${others} more`] : [])].join(', ');
+	return `bridge did not pass these environment variables to it: ${list}. ${remedy}`;
+}
+
+/** How to pass a withheld variable to a service. */
+export const passInConfiguration = (service: string): string =>
+	`Pass one with env in its configuration: servers.${service}.env: { NAME: "\${NAME}" }.`;
 
 /** Whether a folder of the PATH has the command, as far as this user may search them. */
 export const isOnPath = (command: string, {PATH = ''}: {readonly PATH?: string}): boolean =>

@@ -1,7 +1,7 @@
 import {printable, shortened} from '../printable.js';
 
 const reasons = new Map([
-	['ECONNREFUSED', 'nobody listens there'],
+	['ECONNREFUSED', 'the connection was refused'],
 	['ENOTFOUND', 'there is no such host'],
 	['EAI_AGAIN', 'its name cannot be looked up now'],
 	['ECONNRESET', 'the connection was reset'],

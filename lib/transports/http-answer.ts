@@ -1,14 +1,16 @@
 import type {IncomingHttpHeaders} from 'node:http';
 import {Envelope, type Headers, type Origin} from '../envelope.js';
-import {BridgeError} from '../errors.js';
+import {BridgeError, type Details} from '../errors.js';
 import {WholeBody} from '../http/whole-body.js';
 import type {Log} from '../log.js';
 import {Valve} from '../valve.js';
+import {warnLimited} from '../warn-limited.js';
 import {EventReader} from './event-reader.js';
 import {reasonOf} from './failure-reason.js';
-import {exchange, headerOf, type Reader, type Stop, streamHeaders} from './http-exchange.js';
-import {isUnheard, redirectedTo, refusedWith} from './http-failure.js';
+import {exchange, headerOf, type Reader, type Stop, sessionIn, streamHeaders} from './http-exchange.js';
+import {isUnheard, refusedWith} from './http-failure.js';
 import {receivedInParts} from './received.js';
+import {REDIRECT_RULE, redirectTarget} from './redirect.js';
 
 export type HttpAnswerOptions = {
 	readonly name: string;
@@ -75,7 +77,7 @@ export class HttpAnswer {
 		this.#isRepeated = true;
 		if (mayRepeat && isUnheard(error)) this.#timer = setTimeout(() => this.start(), AGAIN_MS);
 		else if (mayRepeat && harmless.includes(this.#options.request.head.method)) this.start();
-		else this.#fail(reasonOf(error));
+		else this.#fail(reasonOf(error), {connection: 'failed'});
 	}
 
 	/** Whether it is a request of the era without sessions. */
@@ -92,7 +94,7 @@ export class HttpAnswer {
 
 	#begun(status: number, headers: IncomingHttpHeaders): Reader {
 		const {name, request} = this.#options;
-		const session = oneOf(headerOf(headers, 'mcp-session-id'));
+		const session = sessionIn(headers);
 		const {id} = request.head;
 		const {valve} = this.#origin;
 		const told: Headers = session === undefined ? none : {'mcp-session-id': session};
@@ -176,19 +178,22 @@ export class HttpAnswer {
 	/** The client may want to know how it was refused, in full. */
 	#refused(status: number, headers: IncomingHttpHeaders, body: Buffer | undefined): void {
 		const {hear, request, name} = this.#options;
-		const {id} = request.head;
-		if (this.#isOver || id === undefined) return;
+		if (this.#isOver || request.head.id === undefined) return;
 		this.#finish();
-		hear(refusedWith({name, id, isModern: this.#isModern}, this.#origin, {status, headers, body}));
+		hear(refusedWith({name, request, isModern: this.#isModern}, this.#origin, {status, headers, body}));
 	}
 
-	/** Who follows a redirect asks whomever somebody else names, with the credentials that are for this server. */
+	/** A redirect that is not followed: its target may be another server, which must not get the credentials of this one. */
 	#redirected(status: number, headers: IncomingHttpHeaders): void {
-		const {name, log} = this.#options;
-		const host = redirectedTo(headers);
-		const what = `answered with status ${status}, which points to ${host}, and redirects are not followed`;
-		log.warn('http.redirected', `${name} ${what}.`, {server: name, status, host});
-		this.#fail(`it ${what}`);
+		const {name, log, url} = this.#options;
+		const target = redirectTarget(headers, url);
+		const what = `responded with status ${status}, a redirect to ${target}; ${REDIRECT_RULE}`;
+		warnLimited(log, 'http.redirected', `${name} ${what}.`, {server: name, status, target}, name);
+		this.#fail(
+			`it ${what}`,
+			{},
+			'Set the url of that server to where it is now, if it is to get the credentials.',
+		);
 	}
 
 	#tooLarge(): void {
@@ -203,15 +208,10 @@ export class HttpAnswer {
 		);
 	}
 
-	#fail(reason: string): void {
+	#fail(reason: string, details: Details = {}, remedy = CHECK): void {
 		const {name} = this.#options;
-		this.#conclude(
-			new BridgeError(
-				'ERR_UPSTREAM_UNREACHABLE',
-				`${name} gave no answer: ${reason}.`,
-				'Check that it runs, that its address is right, and that it is an MCP server.',
-			),
-		);
+		const message = `${name} gave no answer: ${reason}.`;
+		this.#conclude(new BridgeError('ERR_UPSTREAM_UNREACHABLE', message, remedy, details));
 	}
 
 	#conclude(error: BridgeError): void {
@@ -228,13 +228,9 @@ export class HttpAnswer {
 	}
 }
 
+const CHECK = 'Check that it runs, that its address is right, and that it is an MCP server.';
+
 const EVENTS = 'text/event-stream';
 
 const typeOf = (headers: IncomingHttpHeaders): string =>
 	(headerOf(headers, 'content-type') ?? '').toLowerCase();
-
-/** A header that was sent several times with the same value. Different ones stay what they are, which is no id. */
-function oneOf(value: string | undefined): string | undefined {
-	const [first, ...others] = value?.split(', ') ?? [];
-	return others.every(other => other === first) ? first : value;
-}

@@ -1,3 +1,4 @@
+import type {IncomingHttpHeaders} from 'node:http';
 import {Channel} from '../channel.js';
 import type {Envelope, Headers} from '../envelope.js';
 import {HeldMessages} from '../held-messages.js';
@@ -7,11 +8,12 @@ import {PassingMap} from '../passing-map.js';
 import type {Endpoint} from '../stage.js';
 import {canonicalId} from '../wire/id.js';
 import {memberText} from '../wire/member.js';
-import {type Carriage, isWord, LISTEN, RESUMED, type Word} from './carriage.js';
+import {type Carriage, isWord, LISTEN, RESUMED, SESSION, type Word} from './carriage.js';
 import {HttpAnswer} from './http-answer.js';
 import {type Exchange, exchange, type Stop, streamHeaders} from './http-exchange.js';
 import {HttpNotices} from './http-notices.js';
 import {ListeningStream} from './listening-stream.js';
+import {sessionWord} from './session-word.js';
 
 export type HttpClientOptions = {
 	readonly name: string;
@@ -43,6 +45,7 @@ export function httpClient(options: HttpClientOptions): Endpoint {
 		outgoing: {next: envelope => client.say(envelope), error: () => {}, complete: () => {}},
 		gone: new Promise(() => {}),
 		close: () => client.end(),
+		holds: id => client.holds(id),
 	};
 }
 
@@ -57,6 +60,8 @@ class Client {
 	#isCompleting = false;
 	/** The headers of the last message that the server took, for what is no message. */
 	#headers: Headers = {};
+	/** The id that the session has got since its first response, for messages that were queued before. */
+	#renamed: string | undefined;
 	#listening: ListeningStream | undefined;
 	/** Whether what the server says of its own accord is listened to. */
 	#isListening: boolean;
@@ -64,14 +69,26 @@ class Client {
 
 	constructor(options: HttpClientOptions) {
 		this.#options = options;
-		this.#notices = new HttpNotices(options);
+		this.#notices = new HttpNotices({...options, onHead: (...heads) => this.#named(...heads)});
 		this.#isListening = options.carriage === undefined;
 	}
 
 	say(envelope: Envelope): void {
 		if (this.#isOver) return;
-		if (this.#isCompleting) this.#held.add(envelope);
-		else this.#post(envelope);
+		if (envelope.head.method === SESSION && !envelope.original.isReceived) this.#rename(envelope.headers);
+		else if (!this.#isCompleting) this.#post(envelope);
+		else if (!this.#isForHeld(envelope)) this.#held.add(envelope);
+	}
+
+	holds(id: string): boolean {
+		return this.#held.has(id);
+	}
+
+	/** Whether it cancels a request that has not been sent, which is dropped then. */
+	#isForHeld({head: {method}, bytes}: Envelope): boolean {
+		if (method !== 'notifications/cancelled') return false;
+		const id = memberText(bytes, 'params', 'requestId');
+		return id !== undefined && this.#held.remove(id);
 	}
 
 	#post(envelope: Envelope): void {
@@ -83,12 +100,25 @@ class Client {
 		}
 		if (method === 'initialize') {
 			this.#stopListening();
+			this.#renamed = undefined;
 			if (this.#options.carriage) this.#options.carriage.heard = undefined;
 		}
 		if (method === 'notifications/initialized') this.#complete(envelope, 2);
 		else if (method === 'notifications/cancelled') this.#cancel(envelope);
 		else if (key !== undefined && method !== undefined) this.#ask(envelope, key);
 		else this.#notices.post(envelope);
+	}
+
+	#named(received: IncomingHttpHeaders, sent: Headers): void {
+		const word = this.#isOver ? undefined : sessionWord(this.#options.name, received, sent);
+		if (word) this.incoming.next(word);
+	}
+
+	/** The session has another id. A server may have rejected the stream for want of it. */
+	#rename(headers: Headers = {}): void {
+		this.#headers = headers;
+		this.#renamed = headers['mcp-session-id'];
+		if (this.#listening && !this.#listening.isOpen && this.#isListening) this.#listen();
 	}
 
 	/** What bridge says itself is for here. A word is followed from then on, also in a session that takes the place of this. */
@@ -128,6 +158,11 @@ class Client {
 		});
 		patience = setTimeout(() => {
 			stop();
+			const {name, log} = this.#options;
+			const what = `${name} did not respond to notifications/initialized within ${COMPLETION_MS / 1000} s`;
+			log.warn('http.initialized.unanswered', `${what}. Requests that waited for it are sent now.`, {
+				server: name,
+			});
 			this.#completed();
 		}, COMPLETION_MS).unref();
 	}
@@ -137,7 +172,10 @@ class Client {
 		this.#isCompleting = false;
 		if (this.#isOver) return;
 		if (this.#isListening) this.#listen();
-		for (const held of this.#held.takeAll()) this.say(held);
+		for (const held of this.#held.takeAll()) {
+			if (this.#renamed !== undefined) held.headers = {...held.headers, 'mcp-session-id': this.#renamed};
+			this.say(held);
+		}
 	}
 
 	#listen(): void {
@@ -152,7 +190,8 @@ class Client {
 			url,
 			log,
 			maxBytes,
-			headers: streamHeaders(this.#headers),
+			headers: () => streamHeaders(this.#headers),
+			onHead: (...heads) => this.#named(...heads),
 			lastEventId: carriage?.heard,
 			hear,
 		});

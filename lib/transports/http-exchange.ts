@@ -1,6 +1,7 @@
 import type {IncomingHttpHeaders} from 'node:http';
 import type {Agent, Dispatcher} from 'undici';
 import type {Headers} from '../envelope.js';
+import {MAX_REDIRECTS, redirectOf} from './redirect.js';
 
 /** One HTTP request to an upstream, and what is to be done with its answer. */
 export type Exchange = {
@@ -9,7 +10,8 @@ export type Exchange = {
 	readonly headers: Headers;
 	readonly body?: Buffer;
 	/** The answer begins. What it returns takes the body, chunk by chunk. */
-	readonly onHead: (status: number, headers: IncomingHttpHeaders) => Reader;
+	/** `url` is the address that responded: another one after a redirect. */
+	readonly onHead: (status: number, headers: IncomingHttpHeaders, url: URL) => Reader;
 	/** There is no answer, or not the whole of it. `wasBegun` tells whether it had begun. */
 	readonly onError: (error: Error, wasBegun: boolean) => void;
 };
@@ -30,6 +32,7 @@ const CONNECT_MS = 10_000;
 /** Sockets to one upstream. Who wants one more waits for one of them. */
 const MAX_SOCKETS = 4096;
 const KEEP_ALIVE_MS = 60_000;
+const REDIRECT_BODY_MS = 1000;
 
 let shared: Promise<Agent> | undefined;
 
@@ -59,16 +62,25 @@ export const newAgent = (connectMs: number, idleMs?: number): Promise<Agent> =>
 
 let ready: Agent | undefined;
 
-/** Makes an HTTP request. Redirects are not followed, and nothing is ever sent twice. */
+/** Makes an HTTP request. It is only sent again where a redirect asks for that: see redirect.ts. */
 export function exchange(request: Exchange): Stop {
-	const handler = new Handler(request);
+	return exchangeAt(request, MAX_REDIRECTS);
+}
+
+function exchangeAt(request: Exchange, redirects: number): Stop {
+	let stop: Stop = () => {};
+	const follow = (url: URL): void => {
+		stop = exchangeAt({...request, url}, redirects - 1);
+	};
+	const handler = new Handler(request, redirects > 0 ? follow : undefined);
+	stop = () => handler.stop();
 	if (ready) ready.dispatch(handler.options, handler);
 	else
 		void agent().then(loaded => {
 			ready = loaded;
 			if (!handler.isOver) loaded.dispatch(handler.options, handler);
 		});
-	return () => handler.stop();
+	return () => stop();
 }
 
 /** Makes one over connections of one's own. */
@@ -83,10 +95,14 @@ class Handler implements Dispatcher.DispatchHandler {
 	#controller: Dispatcher.DispatchController | undefined;
 	#reader: Reader | undefined;
 	#flow: Flow | undefined;
+	#limit: NodeJS.Timeout | undefined;
+	/** Repeats the request at another address; undefined where redirects are not followed. */
+	readonly #follow: ((url: URL) => void) | undefined;
 	isOver = false;
 
-	constructor(request: Exchange) {
+	constructor(request: Exchange, follow?: (url: URL) => void) {
 		this.#request = request;
+		this.#follow = follow;
 	}
 
 	get options(): Dispatcher.DispatchOptions {
@@ -107,7 +123,20 @@ class Handler implements Dispatcher.DispatchHandler {
 	}
 
 	onResponseStart(_controller: unknown, status: number, headers: IncomingHttpHeaders): void {
-		if (!this.isOver && status >= 200) this.#reader = this.#request.onHead(status, headers);
+		if (this.isOver || status < 200) return;
+		const target = this.#follow && redirectOf(status, headers, this.#request.url);
+		if (target) this.#redirect(target);
+		else this.#reader = this.#request.onHead(status, headers, this.#request.url);
+	}
+
+	/** The body of a redirect is of no use. It is read in a short time, so that the connection can be used again. */
+	#redirect(target: URL): void {
+		this.isOver = true;
+		this.#limit = setTimeout(
+			() => this.#controller?.abort(new Error('redirected')),
+			REDIRECT_BODY_MS,
+		).unref();
+		this.#follow?.(target);
 	}
 
 	onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -121,12 +150,14 @@ class Handler implements Dispatcher.DispatchHandler {
 	}
 
 	onResponseEnd(): void {
+		clearTimeout(this.#limit);
 		if (this.isOver) return;
 		this.isOver = true;
 		this.#reader?.onEnd();
 	}
 
 	onResponseError(_controller: unknown, error: Error): void {
+		clearTimeout(this.#limit);
 		if (this.isOver) return;
 		this.isOver = true;
 		this.#request.onError(error, this.#reader !== undefined);
@@ -148,6 +179,13 @@ const partsOf = (url: URL): {readonly origin: string; readonly path: string} => 
 export function headerOf(headers: IncomingHttpHeaders, name: string): string | undefined {
 	const value = headers[name];
 	return Array.isArray(value) ? value.join(', ') : value;
+}
+
+/** The session id in a response. One that was sent several times counts once; different ones stay what they are, which is not an id. */
+export function sessionIn(headers: IncomingHttpHeaders): string | undefined {
+	const value = headerOf(headers, 'mcp-session-id');
+	const [first, ...others] = value?.split(', ') ?? [];
+	return others.every(other => other === first) ? first : value;
 }
 
 /** The headers of a request without a body. */

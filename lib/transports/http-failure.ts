@@ -10,27 +10,20 @@ const told = ['content-type', 'content-encoding', 'www-authenticate', 'retry-aft
 /** Whether nothing of a request can have reached its server. */
 export const isUnheard = ({code}: NodeJS.ErrnoException): boolean => code === 'ECONNREFUSED';
 
-/** Whom a redirect points to. Only the host, since the rest may hold secrets. */
-export function redirectedTo(headers: IncomingHttpHeaders): string {
-	const location = headerOf(headers, 'location') ?? '';
-	return URL.canParse(location) ? new URL(location).host : 'another place';
-}
-
 /** Errors that a server without sessions tells by a status of HTTP, too. They are answers like any other. */
 const toldByStatus: readonly unknown[] = [-32601, -32020, -32021, -32022];
 
 /** The answer to a request that a server, or whoever stands before it, refused with a status: what it said, if it can be told. */
 export function refusedWith(
-	{name, id, isModern}: {readonly name: string; readonly id: string; readonly isModern: boolean},
+	{name, request, isModern}: {readonly name: string; readonly request: Envelope; readonly isModern: boolean},
 	origin: Origin,
 	{status, headers, body}: {status: number; headers: IncomingHttpHeaders; body: Buffer | undefined},
 ): Envelope {
+	const {id = 'null', method} = request.head;
 	const failure = new BridgeError(
 		'ERR_UPSTREAM_UNREACHABLE',
 		`${name} answered with HTTP status ${status}.`,
-		status === 401
-			? 'Give it the credentials that it asks for.'
-			: 'See what its own log says of the request.',
+		remedyFor(status, method === 'initialize'),
 		{status},
 	);
 	const kept: {[name: string]: string} = {};
@@ -46,6 +39,13 @@ export function refusedWith(
 	return error === undefined
 		? Envelope.failure(id, failure, from)
 		: Envelope.answer(id, 'error', error, from);
+}
+
+function remedyFor(status: number, isFirst: boolean): string {
+	if (status === 401) return 'Give it the credentials that it asks for.';
+	return isFirst && (status === 404 || status === 405)
+		? 'Check that the URL is that of an MCP server.'
+		: 'Look for the request in its own log.';
 }
 
 /** In place of a body that is too long to be kept. */

@@ -1,4 +1,5 @@
-import type {Envelope} from '../envelope.js';
+import type {IncomingHttpHeaders} from 'node:http';
+import type {Envelope, Headers} from '../envelope.js';
 import type {Log} from '../log.js';
 import {shortened} from '../printable.js';
 import type {Valve} from '../valve.js';
@@ -11,6 +12,8 @@ export type HttpNoticesOptions = {
 	readonly log: Log;
 	/** How long the server may take for one of them, in milliseconds. */
 	readonly noticeMs?: number | undefined;
+	/** A response began. */
+	readonly onHead?: (received: IncomingHttpHeaders, sent: Headers) => void;
 };
 
 /** Messages, and their bytes, that may be pending at the server before the senders are not read any further. */
@@ -54,8 +57,9 @@ export class HttpNotices {
 			url,
 			headers: envelope.headers ?? {},
 			body: envelope.bytes,
-			onHead: status => {
+			onHead: (status, received) => {
 				isTaken = true;
+				this.#options.onHead?.(received, envelope.headers ?? {});
 				if (status >= 300) this.#warn(envelope, {status});
 				taken(status);
 				return {onData: () => {}, onEnd: end};

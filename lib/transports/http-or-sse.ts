@@ -33,6 +33,7 @@ export function httpOrSse(options: HttpOrSseOptions): Endpoint {
 		outgoing: {next: envelope => server.say(envelope), error: () => {}, complete: () => {}},
 		gone: new Promise(() => {}),
 		close: () => server.close(),
+		holds: id => server.holds(id),
 	};
 }
 
@@ -95,6 +96,10 @@ class Fallback {
 	#comeBack(refusal: Envelope): void {
 		this.#use(this.#options.http(), envelope => this.#hear(envelope));
 		this.incoming.next(refusal);
+	}
+
+	holds(id: string): boolean {
+		return this.#endpoint.holds?.(id) ?? false;
 	}
 
 	async close(): Promise<unknown> {

@@ -1,3 +1,4 @@
+import type {IncomingHttpHeaders} from 'node:http';
 import type {Envelope, Headers, Origin} from '../envelope.js';
 import type {Log} from '../log.js';
 import {Valve} from '../valve.js';
@@ -9,7 +10,10 @@ export type ListeningStreamOptions = {
 	readonly url: URL;
 	readonly log: Log;
 	readonly maxBytes: number;
-	readonly headers: Headers;
+	/** The headers of the next request: the session may have another id by then. */
+	readonly headers: () => Headers;
+	/** A response began. */
+	readonly onHead: (received: IncomingHttpHeaders, sent: Headers) => void;
 	/** The last event that was heard before, if it is known. */
 	readonly lastEventId?: string | undefined;
 	readonly hear: (envelope: Envelope) => void;
@@ -55,7 +59,8 @@ export class ListeningStream {
 
 	open(): void {
 		if (this.#isOver) return;
-		const {url, headers} = this.#options;
+		const {url, onHead} = this.#options;
+		const headers = this.#options.headers();
 		this.#reader = undefined;
 		this.#stop = exchange({
 			...{method: 'GET', url},
@@ -64,7 +69,10 @@ export class ListeningStream {
 				accept: 'text/event-stream',
 				...(this.#lastEventId === undefined ? {} : {'last-event-id': this.#lastEventId}),
 			},
-			onHead: (status, received) => this.#begun(status, headerOf(received, 'content-type') ?? ''),
+			onHead: (status, received) => {
+				onHead(received, headers);
+				return this.#begun(status, headerOf(received, 'content-type') ?? '');
+			},
 			onError: () => this.#again(this.#reader),
 		});
 	}

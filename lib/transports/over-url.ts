@@ -21,14 +21,14 @@ export function overUrl({maxBytes = MESSAGE_LIMIT, ...options}: OverUrlOptions):
 	const ownId = (): string => session.ownId();
 	const endpoint = remote({
 		...{...options, maxBytes, transport, isGuessed: true, ownId},
-		onRevived: result => session.renewed(result),
+		onRevived: (...renewal) => session.renewed(...renewal),
 		onLoss: () => {},
 	});
 	if (transport === 'ws') return endpoint;
 	const stages = [
 		followVersion(session),
 		normaliseHeaders(headersFor({session, headers: headers()})),
-		injectSession({upstream, log, ownId, onRenewed: result => session.renewed(result)}),
+		injectSession({upstream, log, ownId, onRenewed: (...renewal) => session.renewed(...renewal)}),
 	];
 	return behind(stages, endpoint);
 }

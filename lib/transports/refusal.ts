@@ -1,6 +1,7 @@
 import type {IncomingHttpHeaders} from 'node:http';
 import {Envelope, type Origin, type Refusal} from '../envelope.js';
 import {BridgeError} from '../errors.js';
+import {REDIRECT_RULE, redirectTarget, SOCKET_REDIRECT_RULE} from './redirect.js';
 
 /** How much of the body of a refusal is passed on. */
 export const MAX_REFUSAL_BYTES = 2 ** 16;
@@ -10,14 +11,21 @@ const told = ['content-type', 'www-authenticate', 'retry-after', 'allow'] as con
 /** That an upstream answered with a status instead of taking what it was asked: what it said, and what is said of it. */
 export type Refused = {readonly refusal: Refusal; readonly error: BridgeError};
 
-export function refused(name: string, status: number, headers: IncomingHttpHeaders, body: Buffer): Refused {
+export function refused(
+	{name, url}: {readonly name: string; readonly url: URL},
+	{
+		status,
+		headers,
+		body,
+	}: {readonly status: number; readonly headers: IncomingHttpHeaders; readonly body: Buffer},
+): Refused {
 	const kept = told.flatMap(header => {
 		const value = headers[header];
 		return value === undefined ? [] : [[header, String(value)] as const];
 	});
 	const error = new BridgeError(
 		'ERR_UPSTREAM_UNREACHABLE',
-		`${name} answered with HTTP status ${status}${whereTo(status, headers.location)}.`,
+		`${name} answered with HTTP status ${status}${whereTo(status, headers, url)}.`,
 		status === 401 || status === 403
 			? 'Give it the credentials that it asks for.'
 			: 'Check its address, and what its own log says.',
@@ -26,11 +34,11 @@ export function refused(name: string, status: number, headers: IncomingHttpHeade
 	return {refusal: {status, headers: Object.fromEntries(kept), body}, error};
 }
 
-/** Redirects are not followed: a person has to. Only the host is told, since the rest may hold secrets. */
-function whereTo(status: number, location: string | undefined): string {
-	if (status < 300 || status >= 400 || location === undefined) return '';
-	const host = URL.canParse(location) ? new URL(location).host : 'another path';
-	return `, which points to ${host}, and redirects are not followed`;
+/** The target of a redirect that was not followed. */
+function whereTo(status: number, headers: IncomingHttpHeaders, url: URL): string {
+	if (status < 300 || status >= 400 || headers.location === undefined) return '';
+	const rule = url.protocol.startsWith('ws') ? SOCKET_REDIRECT_RULE : REDIRECT_RULE;
+	return `, a redirect to ${redirectTarget(headers, url)}; ${rule}`;
 }
 
 /** The answer to a request that failed. What it causes stops whoever asked. There is none for what is no request. */

@@ -4,7 +4,8 @@ import type {Endpoint} from '../stage.js';
 import type {Carriage} from './carriage.js';
 import {httpClient} from './http-client.js';
 import {httpOrSse} from './http-or-sse.js';
-import {type RevivedOptions, revived} from './revived.js';
+import {revived} from './revived.js';
+import type {RevivedOptions} from './revived-options.js';
 import {sseClient} from './sse-client.js';
 import {wsClient} from './websocket-client.js';
 
@@ -20,6 +21,8 @@ export type RemoteOptions = Omit<RevivedOptions, 'open'> & {
 	readonly headers: () => Headers;
 	/** Where any of several replicas may carry the conversation on. */
 	readonly carriage?: Carriage | undefined;
+	/** It turned out to be sse. */
+	readonly onSse?: () => void;
 };
 
 /** A server elsewhere, by whichever transport it is reached. */
@@ -31,6 +34,7 @@ export function remote(options: RemoteOptions): Endpoint {
 	if (transport === 'ws') return revived({...options, open: () => wsClient({name, url, maxBytes, headers})});
 	if (transport === 'sse') return sse();
 	const onSse = (): void => {
+		options.onSse?.();
 		if (carriage) carriage.isFixed = true;
 	};
 	return isGuessed ? httpOrSse({name, log, http, sse, onSse}) : http();

@@ -1,14 +1,33 @@
 import {Envelope, type Origin} from '../envelope.js';
 import {BridgeError} from '../errors.js';
 
-/** Why a request has no answer. What the server wrote to stderr may be about other clients, and is for the log alone. */
-export const restarting = ({code, message, details}: BridgeError, pauseMs: number): BridgeError =>
+/**
+ * Why a request has no answer, where the upstream is restarted. Only an upstream of one client shows its evidence: the stderr of
+ * a shared one may be about other clients.
+ */
+export const restarting = (
+	{code, message, details, evidence}: BridgeError,
+	pauseMs: number,
+	isShared: boolean,
+): BridgeError =>
 	new BridgeError(
 		code,
 		message,
-		`It is started again in ${pauseMs / 1000} s; ask again then, if asking twice does no harm.`,
+		`bridge restarts it in ${pauseMs / 1000} s. Retry the request then, if it is safe to repeat.`,
 		details,
+		isShared ? '' : evidence,
 	);
+
+/** The message and the fields of the log record of a loss; without a pause, no restart is planned. */
+export function lossRecord(
+	server: string,
+	{message, evidence}: BridgeError,
+	pauseMs: number | undefined,
+): [message: string, fields: {readonly [name: string]: unknown}] {
+	const plan = pauseMs === undefined ? '' : ` bridge restarts it in ${pauseMs / 1000} s.`;
+	const planned = pauseMs === undefined ? {} : {pauseMs};
+	return [`${message}${plan}`, {server, ...planned, ...(evidence === '' ? {} : {evidence})}];
+}
 
 /** The response to a request for a server that cannot be started. Clients of HTTP also get a status. */
 export function unstartable(id: string, error: BridgeError, origin: Origin): Envelope {
@@ -21,12 +40,20 @@ export const ended = (name: string): BridgeError =>
 	new BridgeError(
 		'ERR_UPSTREAM_UNREACHABLE',
 		`The connection to ${name} was closed.`,
-		'bridge reconnects; retry the request then.',
+		'Check that it runs, then connect again.',
 	);
 
 export const unopened = (name: string, error: unknown): BridgeError =>
 	new BridgeError(
 		'ERR_UPSTREAM_UNREACHABLE',
 		`${name} could not be started: ${error instanceof Error ? error.message : String(error)}.`,
-		'bridge starts it again; retry the request then.',
+		'Fix the cause, then connect again.',
+	);
+
+/** The error of an upstream that is not started because bridge is about to end. */
+export const shuttingDown = (name: string): BridgeError =>
+	new BridgeError(
+		'ERR_SESSION_CLOSED',
+		`bridge is shutting down and does not start ${name} any more.`,
+		'Connect again when bridge has been restarted.',
 	);

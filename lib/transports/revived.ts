@@ -1,45 +1,25 @@
 import {performance} from 'node:perf_hooks';
 import type {Subscription} from 'rxjs';
-import {nextPauseMs} from '../back-off.js';
+import {jittered, nextPauseMs} from '../back-off.js';
 import {Channel} from '../channel.js';
-import {Envelope, type Origin} from '../envelope.js';
+import {Envelope, local} from '../envelope.js';
 import {BridgeError} from '../errors.js';
-import {HeldMessages} from '../held-messages.js';
+import {handshakeLimit} from '../handshake-limit.js';
 import {listsChanged} from '../lists-changed.js';
-import type {Log} from '../log.js';
-import {PassingMap} from '../passing-map.js';
-import {isObject, type JsonObject} from '../protocol/json.js';
-import type {Answer, Endpoint} from '../stage.js';
+import {isObject} from '../protocol/json.js';
+import type {Endpoint} from '../stage.js';
 import {canonicalId} from '../wire/id.js';
-import {memberText} from '../wire/member.js';
-import {ended, restarting, unopened, unstartable} from './restarting.js';
-import type {Starts} from './starts.js';
-
-export type RevivedOptions = {
-	readonly name: string;
-	readonly log: Log;
-	/** Makes a new connection to the server, or starts it. */
-	readonly open: () => Endpoint;
-	/** The queue for starts of processes. */
-	readonly starts?: Starts;
-	/** An id for a request of bridge's own. */
-	readonly ownId: () => string;
-	/** The server is back, and this is what it answered to a new handshake. */
-	readonly onRevived: (result: JsonObject) => void;
-	/** What is said to the server when it is back, of what was meant for it before: it may speak another version by now. */
-	readonly again?: (envelope: Envelope, answer: Answer) => Envelope | undefined;
-	/** The server is gone, for this reason. */
-	readonly onLoss: (error: BridgeError) => void;
-};
-
-/** How long a server may take to answer a new handshake. */
-const GREETING_MS = 60_000;
+import {ended, lossRecord, restarting, shuttingDown, unopened, unstartable} from './restarting.js';
+import type {RevivedOptions} from './revived-options.js';
+import {type Unanswered, UnansweredRequests} from './unanswered.js';
 
 /**
- * A server that is started again whenever it ends, or connected to again, and shaken hands with as before.
+ * An upstream that is restarted, or reconnected to, whenever it ends, and re-initialized.
  *
- * What it had not answered by then is answered with the reason: nobody knows how much of it was done. What is said to it
- * meanwhile waits, and so does the first handshake, for which it can only have died of itself.
+ * Pending requests fail with the reason, since it is unknown how much of them was done. An upstream that ends before it has
+ * responded to the first initialize is not restarted: that handshake fails, and the next one starts it. A child that
+ * exits during a later handshake, or once more while its client sends nothing, is restarted with the next request. Otherwise
+ * requests wait for the restart.
  */
 export function revived(options: RevivedOptions): Endpoint {
 	const server = new Revived(options);
@@ -50,15 +30,14 @@ export function revived(options: RevivedOptions): Endpoint {
 		outgoing: {next: envelope => server.say(envelope), error: () => {}, complete: () => {}},
 		gone: new Promise(() => {}),
 		close: () => server.close(),
+		holds: id => server.holds(id),
 	};
 }
 
 class Revived {
 	readonly incoming = new Channel();
 	readonly #options: RevivedOptions;
-	/** The requests that the server has not answered, by their keys. */
-	readonly #asked = new PassingMap<string, {readonly id: string; readonly origin: Origin}>();
-	readonly #held = new HeldMessages();
+	readonly #requests = new UnansweredRequests();
 	#endpoint: Endpoint | undefined;
 	#heard: Subscription | undefined;
 	#timer: NodeJS.Timeout | undefined;
@@ -68,9 +47,16 @@ class Revived {
 	#completion: Envelope | undefined;
 	/** The key of the handshake that is under way. */
 	#greetingKey: string | undefined;
-	/** Whether the client's own handshake was answered. */
+	/** Whether the client's own handshake was answered. An upstream without a handshake has responded to something. */
 	#isGreeted = false;
+	/** Whether the present connection has responded to its handshake. */
+	#isUp = false;
+	/** Whether the present connection has received anything from the client, which may have left. */
+	#isUsed = false;
 	#isReady = false;
+	/** Whether it is started with the next request only, not before `#startsAt` by the clock of `performance`. */
+	#isDormant = false;
+	#startsAt = 0;
 	#isOver = false;
 	/** Why it is not even tried again. */
 	#final: BridgeError | undefined;
@@ -82,13 +68,17 @@ class Revived {
 	}
 
 	start(): void {
-		const {starts} = this.#options;
-		if (starts) this.#unqueue = starts.add(() => this.#start());
+		const {starts, isDraining, name} = this.#options;
+		this.#isDormant = false;
+		if (isDraining?.()) this.#lost(undefined, shuttingDown(name));
+		else if (starts) this.#unqueue = starts.add(() => this.#start());
 		else this.#start();
 	}
 
 	#start(): void {
 		this.#upSince = performance.now();
+		this.#isUp = false;
+		this.#isUsed = false;
 		const endpoint = this.#opened();
 		if (!endpoint) return;
 		this.#endpoint = endpoint;
@@ -117,27 +107,33 @@ class Revived {
 		if (this.#final && id !== undefined && method !== undefined)
 			this.incoming.next(unstartable(id, this.#final, envelope.origin));
 		if (this.#isOver || this.#final) return;
-		if (method === 'notifications/cancelled' && this.#forget(envelope)) return;
+		if (method === 'notifications/cancelled' && this.#requests.cancelled(envelope)) return;
 		if (method === 'initialize') {
 			this.#greeting = envelope;
 			this.#isGreeted = false;
 		}
 		if (method === 'notifications/initialized') this.#completion = envelope;
+		const isRequest = id !== undefined && method !== undefined;
 		if (this.#isReady) this.#pass(envelope);
-		else this.#held.add(envelope);
+		// Only a request wakes it. Notifications for the one that exited would fill the queue, and no request be read any more.
+		else if (isRequest || !this.#isDormant) this.#requests.held.add(envelope);
+		if (this.#isDormant && isRequest) this.#wake(method === 'initialize');
 	}
 
-	/** Nobody waits for the answer to a request that was cancelled. Returns whether the server has not heard of it. */
-	#forget({bytes}: Envelope): boolean {
-		const id = memberText(bytes, 'params', 'requestId');
-		if (id === undefined) return false;
-		this.#asked.delete(canonicalId(id));
-		return this.#held.remove(id);
+	holds(id: string): boolean {
+		return this.#requests.held.has(id);
+	}
+
+	/** Starts it for a request: for a handshake now, else when its pause is over. */
+	#wake(isNow: boolean): void {
+		this.#isDormant = false;
+		const waitMs = isNow ? 0 : Math.max(0, this.#startsAt - performance.now());
+		this.#timer = setTimeout(() => this.start(), waitMs).unref();
 	}
 
 	#pass(envelope: Envelope): void {
-		const {id, key, method} = envelope.head;
-		if (id !== undefined && method !== undefined) this.#asked.set(key ?? '', {id, origin: envelope.origin});
+		if (envelope.origin !== local) this.#isUsed = true;
+		this.#requests.sent(envelope);
 		this.#endpoint?.outgoing.next(envelope);
 	}
 
@@ -148,8 +144,11 @@ class Revived {
 				this.#greeted(envelope);
 				return;
 			}
-			this.#asked.delete(key);
-			if (key === this.#greeting?.head.key && !hasError) this.#isGreeted = true;
+			this.#requests.answered(key);
+			if (!this.#greeting || (key === this.#greeting.head.key && !hasError)) {
+				this.#isGreeted = true;
+				this.#isUp = true;
+			}
 		}
 		this.incoming.next(envelope);
 	}
@@ -158,7 +157,8 @@ class Revived {
 		const id = JSON.stringify(this.#options.ownId());
 		this.#greetingKey = canonicalId(id);
 		this.#endpoint?.outgoing.next(greeting.withId(id));
-		this.#timer = setTimeout(() => void this.#endpoint?.close(), GREETING_MS).unref();
+		const {handshakeMs = handshakeLimit()} = this.#options;
+		if (handshakeMs > 0) this.#timer = setTimeout(() => void this.#endpoint?.close(), handshakeMs).unref();
 	}
 
 	#greeted(envelope: Envelope): void {
@@ -169,15 +169,16 @@ class Revived {
 			void this.#endpoint?.close();
 			return;
 		}
+		this.#isUp = true;
 		if (this.#completion) this.#endpoint?.outgoing.next(this.#completion);
-		this.#options.onRevived(result);
+		this.#options.onRevived(result, performance.now() - this.#upSince);
 		this.#ready(this.#options.again);
 		for (const notice of listsChanged(result)) this.incoming.next(notice);
 	}
 
 	#ready(again: RevivedOptions['again'] = envelope => envelope): void {
 		this.#isReady = true;
-		for (const held of this.#held.takeAll()) {
+		for (const held of this.#requests.held.takeAll()) {
 			const present = again(held, answer => this.incoming.next(answer));
 			if (!present) continue;
 			present.headers ??= held.headers;
@@ -187,42 +188,40 @@ class Revived {
 
 	#lost(endpoint: Endpoint | undefined, reason: unknown): void {
 		if (this.#isOver || endpoint !== this.#endpoint) return;
-		const {name, log, onLoss} = this.#options;
+		const {name, log, onLoss, isDraining} = this.#options;
 		const error = reason instanceof BridgeError ? reason : ended(name);
 		clearTimeout(this.#timer);
 		this.#heard?.unsubscribe();
 		this.#endpoint = undefined;
 		this.#isReady = false;
 		this.#greetingKey = undefined;
-		onLoss(error);
 		if (error.code === 'ERR_COMMAND_UNUSABLE') this.#final = error;
-		if (error.code === 'ERR_CHILD_EXITED') this.#keepGreeting();
-		const pauseMs = nextPauseMs(this.#pauseMs, performance.now() - this.#upSince);
-		this.#failAll(this.#final ?? restarting(error, pauseMs));
-		if (this.#final) return;
-		this.#pauseMs = pauseMs;
-		log.warn('upstream.lost', `${error.message} It is tried again in ${pauseMs / 1000} s.`, {
-			server: name,
-			pauseMs,
-		});
+		const isUseless = error.code === 'ERR_CHILD_EXITED' && !(this.#isUp && this.#isUsed);
+		const isRetried = this.#isGreeted && !isUseless && !this.#final && !isDraining?.();
+		this.#pauseMs = nextPauseMs(this.#pauseMs, performance.now() - this.#upSince);
+		const pauseMs = jittered(this.#pauseMs);
+		log.warn('upstream.lost', ...lossRecord(name, error, isRetried ? pauseMs : undefined));
+		if (isRetried) this.#restart(error, pauseMs);
+		else this.#rest(error, pauseMs);
+		// Pending requests have their errors by then, so that the receiver may close this.
+		onLoss(error, isRetried);
+	}
+
+	#restart(error: BridgeError, pauseMs: number): void {
 		this.#timer = setTimeout(() => this.start(), pauseMs).unref();
+		this.#fail(this.#requests.takeSent(), restarting(error, pauseMs, false));
 	}
 
-	/** A handshake that was not answered is done with the next one that starts. Nothing else is held at that time. */
-	#keepGreeting(): void {
-		const greeting = this.#greeting;
-		if (greeting && this.#asked.delete(greeting.head.key ?? '')) this.#held.add(greeting);
+	/** It is not started again before the next request. What waits for it fails, too. */
+	#rest(error: BridgeError, pauseMs: number): void {
+		this.#isDormant = true;
+		this.#startsAt = performance.now() + (this.#isGreeted ? pauseMs : 0);
+		this.#fail(this.#requests.takeAll(), error);
 	}
 
-	#failAll(error: BridgeError): void {
-		const asked = [...this.#asked.values()];
-		this.#asked.clear();
+	#fail(requests: readonly Unanswered[], error: BridgeError): void {
 		const fail = this.#final ? unstartable : Envelope.failure;
-		for (const {id, origin} of asked) this.incoming.next(fail(id, error, origin));
-		if (!this.#final) return;
-		for (const {head, origin} of this.#held.takeAll())
-			if (head.id !== undefined && head.method !== undefined)
-				this.incoming.next(unstartable(head.id, error, origin));
+		for (const {id, origin} of requests) this.incoming.next(fail(id, error, origin));
 	}
 
 	async close(): Promise<void> {
@@ -230,7 +229,7 @@ class Revived {
 		this.#isOver = true;
 		clearTimeout(this.#timer);
 		this.#unqueue?.();
-		this.#held.takeAll();
+		this.#requests.takeAll();
 		this.incoming.complete();
 		// It is listened to until it has ended: an output that nobody reads is held to be full, and its end is waited for.
 		await this.#endpoint?.close();

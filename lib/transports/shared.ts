@@ -1,14 +1,14 @@
 import {performance} from 'node:perf_hooks';
-import {type BackOffLimits, nextPauseMs, RESTART_LIMITS} from '../back-off.js';
+import {type BackOffLimits, jittered, nextPauseMs, RESTART_LIMITS} from '../back-off.js';
 import {Envelope} from '../envelope.js';
 import type {BridgeError} from '../errors.js';
 import {type Log, logBug} from '../log.js';
-import {type JsonObject, objectOf} from '../protocol/json.js';
+import {objectOf} from '../protocol/json.js';
 import type {Version} from '../protocol/version.js';
 import type {Endpoint} from '../stage.js';
 import {memberText} from '../wire/member.js';
-import {restarting} from './restarting.js';
-import {SharedClient} from './shared/client.js';
+import {lossRecord, restarting, shuttingDown} from './restarting.js';
+import {SharedClient, type SharedClientOptions} from './shared/client.js';
 import {Connection} from './shared/connection.js';
 import {Exchange} from './shared/exchange.js';
 import {fromClient} from './shared/from-client.js';
@@ -23,8 +23,11 @@ export type SharedUpstreamOptions = {
 	readonly open: () => Endpoint;
 	/** What the server is asked for; without it, the newest version with a handshake. */
 	readonly targetVersion?: Version | undefined;
-	/** How long the server may take for one attempt at the handshake. */
+	/** Whether bridge is about to end, so that the server is not started any more. */
+	readonly isDraining?: (() => boolean) | undefined;
+	/** How long the server may take for one attempt at the handshake, and what raises that. */
 	readonly timeoutMs?: number;
+	readonly timeoutSetting?: string | undefined;
 	/** How long it stays when the last client has left. */
 	readonly idleMs?: number;
 	/** How much may wait for a client that does not read, and for how long. */
@@ -94,7 +97,7 @@ export class SharedUpstream {
 	 * `onRenewed` is told what the server says of itself when it was started again and speaks another version. Who does not
 	 * listen to that is ended then.
 	 */
-	attach(label: string, onRenewed?: (result: JsonObject) => void): Endpoint {
+	attach(label: string, onRenewed?: SharedClientOptions['onRenewed']): Endpoint {
 		const {name, log, maxUnreadBytes = MAX_UNREAD_BYTES, graceMs = GRACE_MS} = this.#options;
 		if (this.#phase === 'closed') throw closing(name);
 		const client = new SharedClient({
@@ -125,7 +128,7 @@ export class SharedUpstream {
 	}
 
 	#start(): void {
-		const {name, log, open, targetVersion, timeoutMs} = this.#options;
+		const {name, log, open, targetVersion, timeoutMs, timeoutSetting} = this.#options;
 		this.#phase = 'connecting';
 		this.#connection = new Connection({
 			name,
@@ -133,8 +136,9 @@ export class SharedUpstream {
 			open,
 			targetVersion,
 			timeoutMs,
+			timeoutSetting,
 			askedBy: key => this.#exchange.inFlight.clientOf(key),
-			onReady: (result, version) => this.#ready(result, version),
+			onReady: (...ready) => this.#ready(...ready),
 			onMessage: envelope => this.#hear(envelope),
 			onGone: error => this.#gone(error),
 		});
@@ -163,9 +167,11 @@ export class SharedUpstream {
 			if (id !== undefined) this.#held.cancel(client, id);
 		} else if (method === 'notifications/initialized') client.isInitialized = true;
 		else if (method !== undefined) this.#held.add(client, envelope);
+		// Clients give up a handshake long before the longest pause is over.
+		if (method === 'initialize' && this.#phase === 'failed') this.#later(0);
 	}
 
-	#ready(result: string, version: Version): void {
+	#ready(result: string, version: Version, durationMs: number): void {
 		const {name, log} = this.#options;
 		const exchange = this.#exchange;
 		const before = exchange.greeting;
@@ -176,7 +182,7 @@ export class SharedUpstream {
 		log.info('shared.ready', `${name} is ready for all of its clients.`, {server: name, version});
 		if (speaksAnother(before, result))
 			for (const client of [...exchange.clients])
-				if (client.isGreeted) client.renew(objectOf(JSON.parse(result)));
+				if (client.isGreeted) client.renew(objectOf(JSON.parse(result)), durationMs);
 		for (const notice of listChanges(before, result)) exchange.tellAll(notice);
 		exchange.serverBack();
 		for (const {client, envelope} of this.#held.takeAll()) client.outgoing.next(envelope);
@@ -184,29 +190,43 @@ export class SharedUpstream {
 	}
 
 	#gone(error: BridgeError): void {
-		const {name, log, backOff = RESTART_LIMITS} = this.#options;
-		const upMs = this.#phase === 'ready' ? this.#now() - this.#readyAt : 0;
-		const pauseMs = nextPauseMs(this.#pauseMs, upMs, backOff);
+		const {name, log, isDraining, backOff = RESTART_LIMITS} = this.#options;
+		const wasReady = this.#phase === 'ready';
+		this.#pauseMs = nextPauseMs(this.#pauseMs, wasReady ? this.#now() - this.#readyAt : 0, backOff);
+		const pauseMs = jittered(this.#pauseMs);
 		this.#connection = undefined;
 		this.#phase = 'failed';
-		this.#lastError = error.message;
-		this.#pauseMs = pauseMs;
-		const fields = {server: name, pauseMs, reason: error.remedy};
-		log.warn('shared.gone', `${error.message} It is started again in ${pauseMs / 1000} s.`, fields);
-		clearTimeout(this.#timer);
-		this.#timer = setTimeout(() => this.#again(), pauseMs).unref();
-		const reason = restarting(error, pauseMs);
+		this.#lastError = error.reason;
+		log.warn('shared.gone', ...lossRecord(name, error, isDraining?.() ? undefined : pauseMs));
+		this.#later(pauseMs);
+		// Before the handshake, no client has sent anything that its stderr could be about.
+		const reason = wasReady ? restarting(error, pauseMs, true) : error;
 		this.#exchange.serverGone(reason);
-		// What waited for this attempt does not wait for the next one.
-		for (const {client, envelope} of this.#held.takeAll())
-			if (envelope.head.id !== undefined)
-				client.hear(Envelope.failure(envelope.head.id, reason).relayed(client.origin));
+		this.#failHeld(reason);
 	}
 
-	/** Without clients, it is the next one that has it started. */
+	#later(pauseMs: number): void {
+		clearTimeout(this.#timer);
+		this.#timer = setTimeout(() => this.#again(), pauseMs).unref();
+	}
+
+	/** What waited for this attempt does not wait for the next one. */
+	#failHeld(reason: BridgeError): void {
+		for (const {client, envelope} of this.#held.takeAll())
+			if (envelope.head.id !== undefined)
+				client.hear(Envelope.failure(envelope.head.id, reason, client.origin));
+	}
+
+	/** Without clients, the next one starts it. */
 	#again(): void {
+		const {isDraining, name} = this.#options;
 		if (this.#exchange.clients.size === 0) {
 			this.#idle();
+			return;
+		}
+		if (isDraining?.()) {
+			this.#failHeld(shuttingDown(name));
+			this.#later(RESTART_LIMITS.firstMs);
 			return;
 		}
 		this.#restarts++;

@@ -50,6 +50,8 @@ class SseClient {
 	#foremost: Envelope[] = [];
 	#listener: Subscriber<Envelope> | undefined;
 	/** Where messages are posted, as soon as the server has said so. */
+	/** The address of the stream, after redirects. */
+	#base: URL;
 	#target: URL | undefined;
 	#isPosting = false;
 	readonly #flow: ValveFlow;
@@ -60,6 +62,7 @@ class SseClient {
 
 	constructor(options: SseClientOptions) {
 		this.#options = options;
+		this.#base = options.url;
 		this.#origin = {name: options.name, valve: new Valve()};
 		this.#flow = new ValveFlow(this.#origin.valve);
 		this.#parser = new SseParser(options.maxBytes ?? MESSAGE_LIMIT, {
@@ -77,7 +80,10 @@ class SseClient {
 			method: 'GET',
 			url: this.#options.url,
 			headers: {...this.#headers(), accept: 'text/event-stream'},
-			onHead: (status, headers) => this.#begun(status, headers),
+			onHead: (status, headers, url) => {
+				this.#base = url;
+				return this.#begun(status, headers);
+			},
 			onError: error => this.#end(this.#lost(reasonOf(error))),
 		});
 		return () => this.close();
@@ -126,7 +132,8 @@ class SseClient {
 	}
 
 	#found(address: string): void {
-		const {name, url, log} = this.#options;
+		const {name, log} = this.#options;
+		const url = this.#base;
 		if (this.#target) {
 			const sentence = `${name} sent another endpoint event; it was ignored.`;
 			warnLimited(log, 'sse.second_endpoint', sentence, {}, name);
@@ -196,7 +203,7 @@ class SseClient {
 		let length = 0;
 		const finish = (): void => {
 			const body = Buffer.concat(chunks).subarray(0, MAX_REFUSAL_BYTES);
-			done(refused(this.#options.name, status, headers, body));
+			done(refused(this.#options, {status, headers, body}));
 		};
 		return {
 			onData: (chunk, flow) => {

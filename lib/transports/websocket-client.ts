@@ -39,7 +39,8 @@ export function wsClient(options: WsClientOptions): Endpoint {
 	});
 	socket.on('unexpected-response', (_request, response) => {
 		void bodyOf(response).then(body => {
-			refuse(peer, refused(name, response.statusCode ?? 0, response.headers, body));
+			const {statusCode: status = 0, headers: received} = response;
+			refuse(peer, refused(options, {status, headers: received, body}));
 			socket.terminate();
 		});
 	});

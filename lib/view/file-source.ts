@@ -1,4 +1,4 @@
-import {closeSync, openSync} from 'node:fs';
+import {closeSync, openSync, statSync} from 'node:fs';
 import type {Subject} from 'rxjs';
 import {BridgeError} from '../errors.js';
 import {logFiles} from '../store/log-files.js';
@@ -31,6 +31,9 @@ export class FileSource implements Source {
 		const files = logFiles(names);
 		if (files.some(({isPipe}) => isPipe)) throw readOnce();
 		if (files.length === 0) throw empty(names);
+		const strange = files.filter(({path, time}) => time === '' && statSync(path).size > 0);
+		const named = strange.find(({path}) => names.includes(path));
+		if (named || strange.length === files.length) throw notLog(named?.path ?? names.join(', '));
 		this.name = names.join(', ');
 		this.#fds = files.map(({path}) => openSync(path, 'r'));
 		const index = new LogIndex({fds: this.#fds, worker, onBug});
@@ -65,4 +68,11 @@ const empty = (names: readonly string[]): BridgeError =>
 		'ERR_CONFIG_INVALID',
 		`There is no file in ${names.join(', ')}.`,
 		'Name a log, or its folder.',
+	);
+
+const notLog = (path: string): BridgeError =>
+	new BridgeError(
+		'ERR_CONFIG_INVALID',
+		`${path} is not a traffic log: it does not begin with lines that have a time.`,
+		'Name a file that --log or bridge raw has written.',
 	);

@@ -1,5 +1,6 @@
 import {Worker} from 'node:worker_threads';
 import {Subject} from 'rxjs';
+import {indexWorker} from '../run-time-files.js';
 import {Columns, Segment} from './columns.js';
 import type {IndexNews, IndexTask, ToIndexWorker} from './index-messages.js';
 import {LogBytes} from './log-bytes.js';
@@ -29,7 +30,7 @@ export class LogIndex {
 	readonly changed = new Subject<void>();
 	readonly #worker: Worker;
 
-	constructor({fds, worker = new URL('./index-worker.js', import.meta.url), onBug}: LogIndexOptions) {
+	constructor({fds, worker = indexWorker, onBug}: LogIndexOptions) {
 		this.bytes = new LogBytes(fds);
 		this.#worker = new Worker(worker, {workerData: {fds} satisfies IndexTask});
 		this.#worker.on('message', (news: IndexNews) => this.#hear(news));

@@ -26,6 +26,8 @@ export type ViewRoutesOptions = {
 	readonly page: URL;
 	/** Whether there is a /status beside it, of services. */
 	readonly hasStatus: boolean;
+	/** The origin of the gateway whose traffic it is, where that is another than the origin of the page. */
+	readonly gateway?: string | undefined;
 	/** Whether there is a login, and so a logout button. */
 	readonly canLogOut?: () => boolean;
 };
@@ -37,9 +39,11 @@ export class ViewRoutes {
 	readonly #source: Source;
 	readonly #assets: Assets;
 	readonly #hasStatus: boolean;
+	readonly #gateway: string | null;
 	readonly #canLogOut: () => boolean;
 
-	constructor({source, page, hasStatus, canLogOut = () => false}: ViewRoutesOptions) {
+	constructor({source, page, hasStatus, gateway, canLogOut = () => false}: ViewRoutesOptions) {
+		this.#gateway = gateway ?? null;
 		this.#canLogOut = canLogOut;
 		this.#source = source;
 		this.#assets = new Assets(page);
@@ -93,7 +97,7 @@ export class ViewRoutes {
 		const unwatch = source.watch();
 		const stream = new SseStream(res, {headers: guarded, maxUnreadBytes: MAX_UNREAD});
 		const tell = (): void => {
-			const around = {hasStatus: this.#hasStatus, canLogOut: this.#canLogOut()};
+			const around = {hasStatus: this.#hasStatus, gateway: this.#gateway, canLogOut: this.#canLogOut()};
 			stream.send({data: Buffer.from(JSON.stringify({...stateOf(source), ...around}))});
 		};
 		tell();

@@ -5,7 +5,7 @@ import type {Source} from './source.js';
 const MAX_METHODS = 500;
 
 /** How things are, as the page is told again and again. */
-export function stateOf(source: Source): Omit<State, 'hasStatus' | 'canLogOut'> {
+export function stateOf(source: Source): Omit<State, 'hasStatus' | 'gateway' | 'canLogOut'> {
 	const {name, isLive, generation, note, shown} = source;
 	const {progress, methods, servers, connections} = shown?.index ?? nothing;
 	const {rows, readBytes, totalBytes, tailBytes, isAtEnd, isFull} = progress;

@@ -19,6 +19,8 @@ export type ViewServerOptions = {
 	readonly source: Source;
 	/** The folder with the files of the page. */
 	readonly page: URL;
+	/** The origin of the gateway whose traffic it is. */
+	readonly gateway?: string | undefined;
 	/** 0 for any that is free. */
 	readonly port: number;
 	/** The token of this user, where the system does not list the owners of connections. */
@@ -31,13 +33,14 @@ export type ViewServerOptions = {
 export async function serveView({
 	source,
 	page,
+	gateway,
 	port,
 	userToken,
 	onBug,
 }: ViewServerOptions): Promise<ViewServer> {
 	const token = randomBytes(16).toString('hex');
 	const guard = new Guard({hosts: [], origins: [], tokens: [token, ...(userToken ? [userToken] : [])]});
-	const routes = new ViewRoutes({source, page, hasStatus: false});
+	const routes = new ViewRoutes({source, page, gateway, hasStatus: false});
 	// Cookies are for all ports of a machine, and there may be several of these.
 	const cookie = `bridge_view_${randomBytes(4).toString('hex')}`;
 	const isToken = (text: string): boolean => guard.isToken(text);

@@ -1,10 +1,6 @@
 import {randomBytes} from 'node:crypto';
 import {memberText} from './member.js';
-
-/** The next quote or number. Strings are stepped over by hand: their escapes would overflow the stack of an expression. */
-const TOKEN = /"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
-
-const BACKSLASH = 0x5c;
+import {numbersIn} from './number-tokens.js';
 
 /** A word that no message has: nobody can guess it. */
 const WORD = randomBytes(6).toString('hex');
@@ -48,17 +44,13 @@ export class ExactNumbers {
 		const parts: string[] = [];
 		const before = this.#texts.length;
 		let done = 0;
-		TOKEN.lastIndex = 0;
-		for (let found = TOKEN.exec(json); found; found = TOKEN.exec(json)) {
-			const [token] = found;
-			if (token === '"') TOKEN.lastIndex = endOfString(json, found.index);
-			else if (isHidden(token)) {
-				parts.push(json.slice(done, found.index), JSON.stringify(this.raw(token)));
-				done = TOKEN.lastIndex;
-				if (this.#texts.length > MAX_HIDDEN) {
-					this.#texts.length = before;
-					return;
-				}
+		for (const {token, start} of numbersIn(json)) {
+			if (!isHidden(token)) continue;
+			parts.push(json.slice(done, start), JSON.stringify(this.raw(token)));
+			done = start + token.length;
+			if (this.#texts.length > MAX_HIDDEN) {
+				this.#texts.length = before;
+				return;
 			}
 		}
 		return parts.length === 0 ? json : [...parts, json.slice(done)].join('');
@@ -85,14 +77,4 @@ export class ExactNumbers {
 		const text = (_: string, at: string): string => this.#texts[Number(at)] ?? 'null';
 		return json.replace(NESTED, text).replace(QUOTED, text).replace(BARE, text);
 	}
-}
-
-/** Where a string ends that starts here: after the next quote with an even number of backslashes before it. */
-function endOfString(json: string, start: number): number {
-	for (let quote = json.indexOf('"', start + 1); quote !== -1; quote = json.indexOf('"', quote + 1)) {
-		let at = quote;
-		while (json.charCodeAt(at - 1) === BACKSLASH) at--;
-		if ((quote - at) % 2 === 0) return quote + 1;
-	}
-	return json.length;
 }

@@ -1,26 +1,35 @@
-const [QUOTE, COMMA, BACKSLASH] = [0x22, 0x2c, 0x5c] as const;
+const [QUOTE, COMMA, COLON, BACKSLASH] = [0x22, 0x2c, 0x3a, 0x5c] as const;
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d] as const;
 
 /** The cost of parsing a JSON text. */
-export type JsonWeight = {readonly values: number; readonly depth: number};
+export type JsonWeight = {
+	readonly values: number;
+	/** Members of all objects. */
+	readonly members: number;
+	readonly depth: number;
+};
 
 /**
- * Counts the values of a JSON text and its depth, without parsing it. Parsing builds an object for each value, which takes
+ * Counts the values and members of a JSON text and its depth, without parsing it. Parsing builds an object for each value, which takes
  * up to fifty times as long as this, and ten times the memory of the text. Text that is not JSON gets an arbitrary count.
  */
 export function jsonWeight(bytes: Uint8Array): JsonWeight {
-	let [values, depth, deepest] = [1, 0, 0];
+	let [values, members, depth, deepest] = [1, 0, 0, 0];
 	for (let at = 0; at < bytes.length; at++) {
 		const byte = bytes[at];
 		if (byte === QUOTE) at = endOfString(bytes, at);
 		else if (byte === COMMA) values++;
-		else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
+		else if (byte === COLON) members++;
+		else if (opens(byte)) {
 			values++;
 			if (++depth > deepest) deepest = depth;
-		} else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) depth--;
+		} else if (closes(byte)) depth--;
 	}
-	return {values, depth: deepest};
+	return {values, members, depth: deepest};
 }
+
+const opens = (byte: number | undefined): boolean => byte === OPEN_LIST || byte === OPEN_OBJECT;
+const closes = (byte: number | undefined): boolean => byte === CLOSE_LIST || byte === CLOSE_OBJECT;
 
 /** The position of the quote that ends the string that starts here; the length of the text where there is none. */
 function endOfString(bytes: Uint8Array, start: number): number {

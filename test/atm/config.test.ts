@@ -91,17 +91,17 @@ test('FR-12.3 flags are stronger than variables, these than the named file, the 
 	const named = join(home, 'named.toml');
 	const values = (prefix: string, keys: readonly string[]): string =>
 		`[plugins.codex-mcp]\n${keys.map(key => `${key} = "${prefix}-${key.replaceAll('_', '')}"`).join('\n')}`;
-	const keys = ['fast_model', 'reasoning_effort', 'approval_policy', 'identity', 'model'];
+	const keys = ['fast_model', 'reasoning_effort', 'role', 'identity', 'model'];
 	own(values('global', keys));
 	ofRepo(values('repo', keys.slice(1)));
 	writeFileSync(named, values('named', keys.slice(2)));
 	const env = {ATM_AGENT_MCP_IDENTITY: ' env-id ', ATM_AGENT_MCP_MODEL: 'env-model', ATM_CONFIG: named};
 	const {config, origins, files} = await load({model: 'flag-model'}, env);
 	t.like(config, {fastModel: 'global-fastmodel', reasoningEffort: 'repo-reasoningeffort'});
-	t.like(config, {approvalPolicy: 'named-approvalpolicy', identity: 'env-id', model: 'flag-model'});
+	t.like(config, {role: 'named-role', identity: 'env-id', model: 'flag-model'});
 	t.is(origins.get('model'), '--model');
 	t.is(origins.get('identity'), '$ATM_AGENT_MCP_IDENTITY');
-	t.is(origins.get('approvalPolicy'), `${named} [plugins.codex-mcp].approval_policy`);
+	t.is(origins.get('role'), `${named} [plugins.codex-mcp].role`);
 	t.is(files[0], named);
 });
 
@@ -227,12 +227,4 @@ test('--fast takes fast_model, and says so where there is none', async t => {
 	t.is(config.model, 'quick');
 	t.regex(origins.get('model') ?? '', /^--fast, /);
 	t.is((await load({isFast: true, model: 'mine'})).config.model, 'mine');
-});
-
-test('what Codex will refuse and roles that are not there are told', async t => {
-	const {load, own} = newPlace(t);
-	own('[plugins.codex-mcp]\napproval_policy = "on-failure"\n[plugins.codex-mcp.roles.a]\nmodel = "m"');
-	const {warnings} = await load({role: 'b'});
-	t.regex(warnings.join('\n'), /approval_policy: Codex refuses approval_policy on-failure/);
-	t.regex(warnings.join('\n'), /--role: there is no role b\. There are: a\./);
 });

@@ -38,8 +38,8 @@ test('an untrusted file never makes a session looser, for any files, flags, vari
 		.map(([values, presets, role]) => ({...values, roles: presets, ...(role === undefined ? {} : {role})}));
 	const given = fc.record(
 		{
-			sandbox: fc.constantFrom(...sandboxes),
-			approvalPolicy: fc.constantFrom(...policies),
+			sandbox: fc.constantFrom('read-only', 'workspace-write', 'danger-full-access'),
+			approvalPolicy: fc.constantFrom('untrusted', 'on-request', 'never'),
 			role: fc.constantFrom('r', 's'),
 		},
 		{requiredKeys: []},
@@ -52,9 +52,13 @@ test('an untrusted file never makes a session looser, for any files, flags, vari
 			fc.option(fc.constantFrom('r', 's'), {nil: undefined}),
 			async (mine, theirs, flags, variable) => {
 				const env = variable === undefined ? {} : {ATM_AGENT_MCP_ROLE: variable};
-				own(text(mine));
+				const {role: chosen} = flags;
+				// A flag for a role that does not exist is an error.
+				fc.pre(chosen === undefined || chosen in mine.roles || chosen in theirs.roles);
+				own(text(chosen === undefined ? mine : {...mine, roles: {[chosen]: {}, ...mine.roles}}));
 				ofRepo('');
 				const {config: without} = await load(flags, env);
+				own(text(mine));
 				ofRepo(text(theirs));
 				const {config} = await load(flags, env);
 				const told = JSON.stringify({mine, theirs, flags, variable, config, without});

@@ -109,5 +109,5 @@ test.serial('bridge --cache-tools as a filter is an error that says why', async 
 	);
 	t.is(code, 2);
 	t.deepEqual(stdout, []);
-	t.regex(stderr, /--cache-tools has no meaning in a filter: there is no server to ask/);
+	t.regex(stderr, /--cache-tools is not valid for a filter/);
 });

@@ -2,6 +2,7 @@ import {mkdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import process from 'node:process';
 import test from 'ava';
+import {durationOf} from '../../lib/units.js';
 import {configFixture} from '../config/support.js';
 import {newFolder} from '../faults/support.js';
 import {runBridge} from '../helpers/bridge.js';
@@ -93,7 +94,7 @@ test.serial('config --help names every way to use it, with an example, and ends 
 /** What is used wrongly, and what the error has to name. */
 const wrong: ReadonlyArray<readonly [args: readonly string[], ...says: RegExp[]]> = [
 	[['config', 'bridge.yaml'], /bridge\.yaml/, /--config bridge\.yaml/],
-	[['config', '--', 'x'], /no use for --/],
+	[['config', '--', 'x'], /Unexpected argument "x" for bridge config/],
 	[['config', '--check', 'none.yaml'], /none\.yaml/, /no such file/],
 	[['config', '--config', 'none.yaml'], /none\.yaml/, /no such file/],
 	[['config', '--check', 'a.yaml', '--config', 'b.yaml'], /--check and --config/],
@@ -111,3 +112,13 @@ for (const [args, ...says] of wrong)
 		for (const pattern of says) t.regex(stderr, pattern);
 		t.is(stderr.trimEnd().split('\n').length, 1);
 	});
+
+test.serial('by default, a run may take longer than one call of a server [A-G3]', async t => {
+	const cwd = await newFolder(t);
+	await writeFile(join(cwd, 'a.yaml'), 'servers:\n  a:\n    command: x\n');
+	const {stdout} = await runBridge(['config', '--config', 'a.yaml'], '', {cwd});
+	const shown = (key: string): number | undefined =>
+		durationOf(new RegExp(`^ *${key}: (\\S+)`, 'm').exec(stdout.join('\n'))?.[1] ?? '');
+	t.is(shown('timeout'), 60_000);
+	t.is(shown('runTimeout'), 90_000);
+});

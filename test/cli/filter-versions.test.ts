@@ -21,7 +21,7 @@ test.serial('--client-version in a filter rewrites what is told, and nothing els
 
 /** What is used wrongly, and what the error has to name. */
 const wrong: ReadonlyArray<readonly [args: readonly string[], ...says: RegExp[]]> = [
-	[['--target-version', '2026-07-28'], /--target-version 2026-07-28/, /filter/],
+	[['--target-version', '2026-07-28'], /--target-version/, /2026-07-28/, /2025-11-25/],
 	[['--client-version', '2026-07-28'], /--client-version/, /2026-07-28/, /2025-11-25/],
 	[['--client-version', '2024-10-07'], /--client-version/, /2024-10-07/],
 	[['--target-version', 'newest'], /--target-version/, /newest/, /2024-11-05/],

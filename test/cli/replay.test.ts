@@ -1,8 +1,10 @@
 import {readFileSync, statSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import test, {type ExecutionContext} from 'ava';
-import {readInvocation} from '../../bin/flags.js';
-import {checkReplay} from '../../bin/replay-words.js';
+import {resolve} from '../../bin/cli/resolve.js';
+import {commands} from '../../bin/commands/index.js';
+import {checkReplay} from '../../bin/replay/check.js';
+import type {ReplayFlags} from '../../bin/replay/options.js';
 import type {BridgeError} from '../../lib/errors.js';
 import {newFolder} from '../faults/support.js';
 import {runBridge} from '../helpers/bridge.js';
@@ -124,34 +126,42 @@ test('a server that cannot be started is used wrongly, and one that never answer
 
 /** What is used wrongly, and what the error says. */
 const wrong: ReadonlyArray<readonly [args: readonly string[], says: RegExp]> = [
-	[[], /which log to replay/],
-	[['LOG'], /which server to ask/],
-	[['LOG', 'other', '--', 'cat'], /no use for other/],
+	[[], /bridge replay has no log/],
+	[['LOG'], /bridge replay has no server/],
+	[['LOG', 'other', '--', 'cat'], /Unexpected argument "other" for bridge replay/],
 	[['LOG', '--url', 'http://127.0.0.1:1/', '--', 'cat'], /a --url and a command/],
 	[['LOG', '--serve', '--', 'cat'], /the log is the server/],
-	[['LOG', '--serve', '--junit', 'x'], /--junit has no meaning with --serve/],
+	[['LOG', '--serve', '--junit', 'x'], /--junit is not valid with --serve/],
 	[['LOG', '--listen', '7000', '--', 'cat'], /--listen is for --serve/],
 	[['LOG', '--serve', '--listen', 'nowhere'], /cannot be read/],
 	[['LOG', '--serve', '--listen', '0.0.0.0:7000'], /could be reached by others/],
 	[['LOG', '--update', '--log', 'x', '--', 'cat'], /--update writes to LOG itself/],
 	[['LOG', '--raw', '--', 'cat'], /to a socket/],
 	[['LOG', '--raw', '--serve'], /to a socket/],
-	[['LOG', '--raw', '--strict', '--url', 'tcp://a:1'], /--strict has no meaning with --raw/],
+	[['LOG', '--raw', '--strict', '--url', 'tcp://a:1'], /--strict is not valid with --raw/],
 	[['LOG', '--raw', '--url', 'http://a/'], /no place for raw bytes/],
 	[['LOG', '--ignore', 'result', '--', 'cat'], /no JSON pointer/],
 	[['LOG', '--set', '/a', '--', 'cat'], /has no value/],
-	[['LOG', '--timing', 'slow', '--', 'cat'], /--timing slow is not known/],
-	[['LOG', '--cache-tools', '--', 'cat'], /no meaning for bridge replay/],
+	[['LOG', '--timing', 'slow', '--', 'cat'], /Unknown value "slow" for --timing/],
+	[['LOG', '--cache-tools', '--', 'cat'], /--cache-tools is not valid for bridge replay/],
 ];
+
+async function inputOf(...args: readonly string[]) {
+	const found = await resolve(['replay', ...args], commands);
+	if (found.kind !== 'run') throw new Error(found.kind);
+	return found.input;
+}
 
 test('what cannot be meant is said', async t => {
 	for (const [args, says] of wrong) {
-		const error = await t.throwsAsync(async () => checkReplay(await readInvocation(['replay', ...args])));
+		const error = await t.throwsAsync(async () => {
+			const {words, server, options} = await inputOf(...args);
+			checkReplay(words, server, options as ReplayFlags);
+		});
 		t.regex(error?.message ?? '', says, args.join(' '));
 		t.is((error as BridgeError).exitCode, 2);
 	}
-	const {flags} = await readInvocation([
-		'replay',
+	const {options} = await inputOf(
 		'LOG',
 		'--set',
 		'/a/b=x=y',
@@ -161,9 +171,9 @@ test('what cannot be meant is said', async t => {
 		'/e={',
 		'--',
 		'cat',
-	]);
+	);
 	t.deepEqual(
-		flags.replay.given.map(({value}) => value),
+		(options as ReplayFlags).set.map(({value}) => value),
 		['x=y', {d: 1}, '{'],
 	);
 });

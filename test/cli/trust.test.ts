@@ -104,7 +104,7 @@ test.serial(
 		t.is(statSync(state).mode & 0o777, 0o700);
 		for (const name of readdirSync(state)) t.is(statSync(join(state, name)).mode & 0o777, 0o600);
 		t.is((await clone.run('trust', '--list')).out, `${clone.file}\n`);
-		t.is((await clone.run('hub', '--print-client', 'codex')).code, 0);
+		t.is((await clone.run('gateway', '--print-client', 'codex')).code, 0);
 		t.is((await clone.run('trust', '--remove', 'bridge.yaml')).code, 0);
 		t.is((await clone.run('trust', '--remove')).code, 1);
 		t.is((await clone.run('trust', '--list')).out, '');
@@ -121,7 +121,7 @@ test.serial(
 		writeFileSync(join(clone.cwd, 'packs', 'lib', 'help.mjs'), '');
 		await clone.run('trust', clone.file);
 		const isUsed = async (): Promise<boolean> =>
-			(await clone.run('hub', '--print-client', 'codex')).code === 0;
+			(await clone.run('gateway', '--print-client', 'codex')).code === 0;
 		t.true(await isUsed());
 		for (const path of ['bridge.yaml', 'packs/evil.mjs', 'packs/lib/help.mjs']) {
 			const before = readFileSync(join(clone.cwd, path), 'utf8');
@@ -181,8 +181,8 @@ for (const [args, says] of [
 	[['trust', 'none/bridge.yaml'], /bridge\.yaml cannot be read: there is no such file/],
 	[['trust', 'other.yaml'], /other\.yaml needs no trust.*--config other\.yaml/],
 	[['trust', '--list', 'bridge.yaml'], /--list takes neither/],
-	[['trust', 'a', 'b'], /no use for b/],
-	[['hub', '--list'], /--list has no meaning here/],
+	[['trust', 'a', 'b'], /Unexpected argument "b" for bridge trust/],
+	[['hub', '--list'], /--list is not valid for/],
 ] as const)
 	test.serial(`bridge ${args.join(' ')} exits with 2 and prints what to do next [SEC-D7]`, async t => {
 		const {code, stderr} = await newHome(t).run(...args);

@@ -3,7 +3,8 @@ import process from 'node:process';
 import test, {type ExecutionContext} from 'ava';
 import {isAllRpc, start} from '../faults/support.js';
 import {bridgeBin, handshake, opening, type Running, runBridge} from '../helpers/bridge.js';
-import {event, startTcp, startUpstream, stream, type Upstream} from '../helpers/upstream.js';
+import {freePort} from '../helpers/free-port.js';
+import {event, reply, startTcp, startUpstream, stream, type Upstream} from '../helpers/upstream.js';
 
 const call = (id: number) => ({id, method: 'tools/call', params: {name: 'echo', arguments: {id}}});
 
@@ -81,7 +82,7 @@ test('D1 nobody at the other end is an error for each request, and not the end',
 	const bridge = start(t, ['--url', 'http://127.0.0.1:1/mcp']);
 	t.like(await bridge.request(1, 'initialize', opening), {error: {code: -31001, data: {source: 'bridge'}}});
 	t.like(await bridge.request(2, 'tools/list'), {error: {data: {source: 'bridge'}}});
-	t.is(await bridge.end(), 0);
+	t.is(await bridge.end(), 1);
 });
 
 test('D5 a server that wants credentials is told of with its status', async t => {
@@ -93,13 +94,13 @@ test('D5 a server that wants credentials is told of with its status', async t =>
 	const bridge = start(t, ['--url', upstream.url]);
 	const {error} = await bridge.request(1, 'initialize', opening);
 	t.regex(JSON.stringify(error), /401/);
-	t.is(await bridge.end(), 0);
+	t.is(await bridge.end(), 1);
 	const known = await connected(t, upstream, '--header', 'Authorization: Bearer right');
 	t.like(await known.request(1, 'tools/call', {name: 'echo'}), {result: {content: [{type: 'text'}]}});
 	t.notRegex(known.stderr, /right/);
 });
 
-test('D6 a redirect is not followed, and only the host of its target is told', async t => {
+test('D6 a redirect to another origin is not followed, and its error names that [A-G6]', async t => {
 	const secret = await startUpstream(t);
 	const upstream = await startUpstream(t, ({response}) => {
 		response.writeHead(307, {location: `${secret.url}?key=hidden`}).end();
@@ -108,6 +109,7 @@ test('D6 a redirect is not followed, and only the host of its target is told', a
 	const bridge = start(t, ['--url', upstream.url]);
 	const {error} = await bridge.request(1, 'initialize', opening);
 	t.is((error as {code: number}).code, -31001);
+	t.true(JSON.stringify(error).includes(`a redirect to http://127.0.0.1:${secret.port};`));
 	t.notRegex(JSON.stringify(error), /hidden/);
 	t.is(secret.met.length, 0);
 });
@@ -116,7 +118,7 @@ test('D7 a server that speaks no HTTP is an error, and not a hang', async t => {
 	const port = await startTcp(t, socket => socket.end('220 mail.example.com ESMTP\r\n'));
 	const bridge = start(t, ['--url', `http://127.0.0.1:${port}/mcp`]);
 	t.like(await bridge.request(1, 'initialize', opening), {error: {code: -31001}});
-	t.is(await bridge.end(), 0);
+	t.is(await bridge.end(), 1);
 });
 
 test('C6 edge case 12: a session that the server has lost is renewed, and the call carried out once', async t => {
@@ -126,4 +128,87 @@ test('C6 edge case 12: a session that the server has lost is renewed, and the ca
 	t.like(await bridge.request(1, 'tools/call', {name: 'echo'}), {result: {content: [{type: 'text'}]}});
 	t.is(upstream.executions, 1);
 	t.is(upstream.asked('initialize').length, 2);
+});
+
+test('exits with 1 where the server cannot be reached, and the client gets one remedy [A-D13] [U-P1-15] [U-P1-18]', async t => {
+	const bridge = start(t, ['--url', `http://127.0.0.1:${await freePort()}/mcp`]);
+	bridge.sendText(`${handshake[0]}\n`);
+	bridge.send({id: 2, method: 'tools/list'});
+	for (const id of ['first', 2]) {
+		const {error} = await bridge.answer(id);
+		t.like(error, {code: -31001, data: {source: 'bridge', connection: 'failed'}});
+		t.regex(
+			(error as {message: string}).message,
+			/^127\.0\.0\.1:\d+ gave no answer: the connection was refused\. Check that it runs, [^.]*\.$/,
+		);
+	}
+	t.is(await bridge.end(), 1);
+});
+
+test('exits with 1 where the server died, and with 0 if it is back by then [A-D13]', async t => {
+	const upstream = await startUpstream(t);
+	const [lost, back] = [await connected(t, upstream), await connected(t, upstream)];
+	let isDead = true;
+	upstream.mood = ({request}) => {
+		if (isDead) request.socket.resetAndDestroy();
+		return isDead;
+	};
+	for (const bridge of [lost, back])
+		t.like(await bridge.request(1, 'tools/call', {name: 'echo'}), {error: {code: -31001}});
+	isDead = false;
+	t.like(await back.request(2, 'tools/call', {name: 'echo', arguments: {}}), {
+		result: {content: [{type: 'text'}]},
+	});
+	t.deepEqual([await lost.end(), await back.end()], [1, 0]);
+});
+
+test('exits with 1 where the URL does not take the handshake, and says what answers there [A-D13] [U-P1-18]', async t => {
+	const upstream = await startUpstream(t);
+	upstream.mood = ({response}) => {
+		response.writeHead(405).end();
+		return true;
+	};
+	const bridge = start(t, ['--url', upstream.url]);
+	const {error} = await bridge.request(1, 'initialize', opening);
+	t.regex(
+		(error as {message: string}).message,
+		/^127\.0\.0\.1:\d+ answered with HTTP status 405\. Check that the URL is that of an MCP server\.$/,
+	);
+	t.is(await bridge.end(), 1);
+});
+
+test('exits with 1 where the server responds to initialize with an error, unless a later attempt is accepted [A-D13]', async t => {
+	const upstream = await startUpstream(t);
+	const accepted: unknown[] = [];
+	upstream.mood = met => {
+		const {protocolVersion} = (met.message.params ?? {}) as {protocolVersion?: unknown};
+		if (met.message.method !== 'initialize' || accepted.includes(protocolVersion)) return false;
+		reply(met, {error: {code: -32602, message: 'Unsupported protocol version'}});
+		return true;
+	};
+	const rejected = start(t, ['--url', upstream.url]);
+	t.like(await rejected.request(1, 'initialize', opening), {error: {code: -32602}});
+	t.is(await rejected.end(), 1);
+	accepted.push('2024-11-05');
+	t.is(await (await connected(t, upstream)).end(), 0);
+});
+
+test('a redirect of a WebSocket is not followed, and its error names the target [A-G6]', async t => {
+	const upstream = await startUpstream(t, ({response}) => {
+		response.writeHead(307, {location: '/other?key=hidden'}).end();
+		return true;
+	});
+	const bridge = start(t, ['--url', upstream.url.replace('http:', 'ws:')]);
+	const {error} = await bridge.request(1, 'initialize', opening);
+	t.regex(
+		(error as {message: string}).message,
+		/status 307, a redirect to ws:\/\/127\.0\.0\.1:\d+\/other; redirects of WebSockets are not followed\./,
+	);
+});
+
+test('exits with 1 where a WebSocket server is gone [A-D13]', async t => {
+	const port = await startTcp(t, socket => socket.destroy());
+	const bridge = start(t, ['--url', `ws://127.0.0.1:${port}/mcp`]);
+	t.like(await bridge.request(1, 'initialize', opening), {error: {code: -31001}});
+	t.is(await bridge.end(), 1);
 });

@@ -1,11 +1,10 @@
-import {spawn} from 'node:child_process';
-import {once} from 'node:events';
 import {readFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import process from 'node:process';
-import test, {type ExecutionContext} from 'ava';
+import test from 'ava';
 import {newFolder} from '../faults/support.js';
 import {bridgeBin, runBridge, server} from '../helpers/bridge.js';
+import {onTerminal} from '../helpers/terminal.js';
 
 const puppet = server('puppet');
 
@@ -33,6 +32,50 @@ test.serial('--version prints the version alone', async t => {
 	t.regex(stdout[0] ?? '', /^\d+\.\d+\.\d+(-[\w.]+)?$/);
 });
 
+for (const [args, expected] of [
+	[['-h'], ['--help']],
+	[['help'], ['--help']],
+	[
+		['help', 'raw'],
+		['raw', '--help'],
+	],
+	[
+		['raw', '-h'],
+		['raw', '--help'],
+	],
+	[['-v'], ['--version']],
+	[['version'], ['--version']],
+] as const)
+	test.serial(`bridge ${args.join(' ')} is bridge ${expected.join(' ')} [U-P1-3]`, async t => {
+		const [one, other] = [await runBridge(args), await runBridge(expected)];
+		t.is(one.code, 0);
+		t.is(one.stderr, '');
+		t.true(one.stdout.length > 0);
+		t.deepEqual(one.stdout, other.stdout);
+	});
+
+test.serial('bridge help of an unknown command names the nearest one [U-P1-3]', async t => {
+	const {code, stderr} = await runBridge(['help', 'gatewy']);
+	t.is(code, 2);
+	t.regex(stderr, /Unknown command "gatewy"\. Did you mean gateway\?/);
+});
+
+test.serial('no line of a help text is over 100 columns, but for usage lines', async t => {
+	for (const name of ['', 'gateway', 'install', 'replay', 'config', 'serve', 'doctor']) {
+		const {stdout} = await runBridge(['help', ...(name === '' ? [] : [name])]);
+		for (const line of stdout) t.true(line.length <= 100 || line.startsWith('  bridge '), line);
+	}
+});
+
+test.serial('on an older Node, the error says which is needed, and nothing of a bug [U-P0-5]', async t => {
+	const older = `data:text/javascript,${encodeURIComponent('Object.defineProperty(process,"versions",{value:{...process.versions,node:"18.20.8"}})')}`;
+	const {code, stderr} = await runBridge(['--version'], '', {
+		env: {...process.env, NODE_OPTIONS: `--import=${older}`},
+	});
+	t.is(code, 2);
+	t.is(stderr, 'bridge: bridge needs Node 20.18.1 or later; this is 18.20.8.\n');
+});
+
 test.serial('--help and --version behind the -- belong to the server', async t => {
 	const {code, stdout} = await runBridge(
 		['--', ...puppet, '--help', '--version'],
@@ -51,7 +94,12 @@ const wrong: ReadonlyArray<readonly [args: readonly string[], ...says: RegExp[]]
 	[['--max-bufer=1', '--', ...puppet], /--max-bufer/, /--max-buffer/],
 	[['--zzzzzzzzzzzz', '--', ...puppet], /--zzzzzzzzzzzz/],
 	[['-x', '--', ...puppet], /-x/],
-	[['gatewya'], /gatewya/],
+	[['gatewya'], /Unknown command "gatewya"\. Did you mean gateway\?/],
+	[['npx', '-y', 'x'], /write: bridge -- npx -y x$/m],
+	[['--log-level', 'warn', 'npx', '-y', 'x y'], /write: bridge --log-level warn -- npx -y 'x y'$/m],
+	[['-c'], /Unknown flag -c\. See bridge --help\.$/m],
+	[['serve', '--foo'], /Unknown flag --foo\. See bridge serve --help\.$/m],
+	[['gateway', '--host', 'x'], /Unknown flag --host\./],
 	[['some', 'server'], /some/, /bridge -- some server/],
 	[['--'], /--/],
 	[['--timeout', 'soon', '--', ...puppet], /--timeout/, /soon/],
@@ -76,16 +124,16 @@ const wrong: ReadonlyArray<readonly [args: readonly string[], ...says: RegExp[]]
 	[['--log', '-'], /--log -/, /stdout/],
 	[['--timeout', '5'], /--timeout/, /no way back|filter/],
 	[['--cache-tools'], /--cache-tools/],
-	[['gateway', '--url', 'http://127.0.0.1:1/'], /--url has no meaning here/, /configuration/],
-	[['hub', '--header', 'A: b'], /--header has no meaning here/],
-	[['--header', 'A: b', '--', ...puppet], /--header has no meaning here/, /--url/],
-	[['--env', 'A=b', '--url', 'http://127.0.0.1:1/'], /--env has no meaning here/],
-	[['gateway', '--env', 'A=b'], /--env has no meaning here/],
-	[['--print-client', 'codex'], /--print-client has no meaning here/, /bridge gateway/],
-	[['gateway', '--check', 'x'], /--check has no meaning here/, /bridge config --check/],
-	[['gateway', '--mcp-port', '1'], /--mcp-port has no meaning here/, /bridge raw/],
-	[['config', '--conn', 'x'], /--conn has no meaning here/, /bridge decode/],
-	[['--to', '--', ...puppet], /--to has no meaning here/],
+	[['gateway', '--url', 'http://127.0.0.1:1/'], /--url is not valid for/, /configuration/],
+	[['hub', '--header', 'A: b'], /--header is not valid for/],
+	[['--header', 'A: b', '--', ...puppet], /--header is not valid for/, /--url/],
+	[['--env', 'A=b', '--url', 'http://127.0.0.1:1/'], /--env is not valid for/],
+	[['gateway', '--env', 'A=b'], /--env is not valid for/],
+	[['--print-client', 'codex'], /--print-client is not valid for/, /bridge gateway/],
+	[['gateway', '--check', 'x'], /--check is not valid for bridge gateway/, /bridge config --check/],
+	[['gateway', '--mcp-port', '1'], /--mcp-port is not valid for/, /bridge raw/],
+	[['config', '--conn', 'x'], /--conn is not valid for/, /bridge decode/],
+	[['--to', '--', ...puppet], /--to is not valid for/],
 ];
 
 for (const [args, ...says] of wrong)
@@ -102,18 +150,6 @@ for (const [args, ...says] of wrong)
 			t.is(stderr.trimEnd().split('\n').length, 1);
 		},
 	);
-
-/** Runs a script on a terminal. Resolves to its exit code and what came out on the terminal. */
-async function onTerminal(t: ExecutionContext, script: string, env = process.env): Promise<[number, string]> {
-	const terminal = spawn('script', ['-qec', script, '/dev/null'], {stdio: 'pipe', env});
-	t.teardown(() => terminal.kill('SIGKILL'));
-	let text = '';
-	terminal.stdout.setEncoding('utf8').on('data', (part: string) => {
-		text += part;
-	});
-	const [code] = await once(terminal, 'close');
-	return [code, text];
-}
 
 test.serial('bridge on a terminal with nothing to do prints its help on stderr, and ends with 2', async t => {
 	const folder = await newFolder(t);

@@ -1,7 +1,8 @@
+import {join} from 'node:path';
 import process from 'node:process';
 import test from 'ava';
-import {newMarker, processesWith, start, until} from '../faults/support.js';
-import {runBridge, server} from '../helpers/bridge.js';
+import {newFolder, newMarker, processesWith, start, until} from '../faults/support.js';
+import {handshake, runBridge, server} from '../helpers/bridge.js';
 
 const versions = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'];
 
@@ -118,7 +119,7 @@ for (const [what, args] of [
 		const {code, stdout, stderr} = await runBridge(args);
 		t.is(code, 2);
 		t.deepEqual(stdout, []);
-		t.regex(stderr, what === 'nothing behind the --' ? /bridge -- / : /bridge versions -- /);
+		t.regex(stderr, /bridge versions -- /);
 	});
 
 test.serial('what a server calls itself cannot move the cursor', async t => {
@@ -160,7 +161,7 @@ test.serial(
 			[['versions', '--url', 'ftp://example.com'], /is not http, https, ws or wss/],
 			[['versions', '--url', 'http://127.0.0.1:1/', '--', 'cat'], /a --url and a command/],
 			[['--url', 'http://127.0.0.1:1/', '--', 'cat'], /a --url and a command/],
-			[['versions'], /which server to ask/],
+			[['versions'], /bridge versions has no server/],
 		] as const) {
 			const {code, stderr} = await runBridge([...args]);
 			t.is(code, 2, args.join(' '));
@@ -169,8 +170,29 @@ test.serial(
 	},
 );
 
-test.serial('a server that is not there is an error that says where, exit code 1', async t => {
-	const {code, stderr} = await runBridge(['versions', '--url', 'http://127.0.0.1:1/mcp']);
+test.serial(
+	'a server that is not there is an error that says where, with one remedy, exit code 1 [U-P1-18]',
+	async t => {
+		const {code, stderr} = await runBridge(['versions', '--url', 'http://127.0.0.1:1/mcp']);
+		t.is(code, 1);
+		t.regex(
+			stderr,
+			/^bridge: 127\.0\.0\.1:1 gave no answer: the connection was refused\. Check that it runs, [^.]*\.\n$/,
+		);
+	},
+);
+
+test.serial('versions and replay pass the environment on, and not with --clean-env [U-P0-1]', async t => {
+	const script = `test -n "$SOME_TOKEN" || exit 3; exec "$@"`;
+	const needy = ['--', 'sh', '-c', script, 'sh', ...server('speaker', '2025-11-25')];
+	const env = {...process.env, SOME_TOKEN: 'abc'};
+	t.is((await runBridge(['versions', ...needy], '', {env})).code, 0);
+	const {code, stderr} = await runBridge(['versions', '--clean-env', ...needy], '', {env});
 	t.is(code, 1);
-	t.regex(stderr, /127\.0\.0\.1:1 gave no answer: nobody listens there/);
+	t.regex(stderr, /sh exited with code 3/);
+	const log = join(await newFolder(t), 'log.ndjson');
+	const recorded = await runBridge(['--log', log, ...needy], `${handshake.join('\n')}\n`, {env, answers: 1});
+	t.is(recorded.code, 0);
+	t.is((await runBridge(['replay', log, ...needy], '', {env})).code, 0);
+	t.is((await runBridge(['replay', log, '--clean-env', ...needy], '', {env})).code, 1);
 });

@@ -50,7 +50,7 @@ for (const kind of fakeKinds) {
 		const client = await startFake(t, kind);
 		const turn = await client.codex('approve:touch x', {'approval-policy': 'on-request'});
 		t.is(turn.text, 'refused: touch x');
-		t.true(client.news('warning').some(({message}) => /cannot be asked/.test(String(message))));
+		t.true(client.news('warning').some(({message}) => /does not support elicitation/.test(String(message))));
 		t.false(client.heard.some(({method}) => method === 'elicitation/create'));
 	});
 
@@ -64,5 +64,32 @@ for (const kind of fakeKinds) {
 		// Too late, and for nobody.
 		answer({action: 'accept'});
 		t.is((await client.reply((await made.answer).threadId, 'say:TWO')).text, 'TWO');
+	});
+
+	test(`${kind}: an approval that the client does not respond to is declined at the limit [S-D3]`, async t => {
+		const client = await startFake(t, kind, canAsk, {approvalMs: 50});
+		const made = client.make('codex', {prompt: 'approve:touch x', 'approval-policy': 'on-request'});
+		const {id, answer} = await client.question();
+		// The clock of the turn runs again from here.
+		t.like(await client.told('notifications/cancelled'), {requestId: id});
+		t.like(await made.answer, {status: 'completed', text: 'refused: touch x'});
+		answer({action: 'accept'});
+		const expired = (await client.logged()).find(({event}) => event === 'codex.approval_expired');
+		t.like(expired, {msg: 'An approval was declined, since the client did not respond within 0.05 s.'});
+		t.true(client.news('warning').some(({message}) => /did not respond within/.test(String(message))));
+	});
+
+	test(`${kind}: an approval of a turn that was given up is not put to the user [S-D3]`, async t => {
+		const client = await startFake(t, kind, canAsk, {cancelGraceMs: 30});
+		const {threadId} = await client.codex('say:ONE', {'approval-policy': 'on-request'});
+		const prompt = 'stubborn\nlate:1000\napprove:touch x';
+		const made = client.make('codex-reply', {threadId, prompt});
+		client.cancel(made);
+		t.is((await made.answer).status, 'interrupted');
+		t.is((await client.reply(threadId, 'say:TWO')).text, 'TWO');
+		t.true(
+			client.news('warning').some(({message}) => /the turn was given up: .*touch x/.test(String(message))),
+		);
+		t.false(client.heard.some(({method}) => method === 'elicitation/create'));
 	});
 }

@@ -7,8 +7,8 @@ import {converse, readableLog, until} from '../operators/support.js';
 type Json = {readonly [key: string]: unknown};
 
 /** The stage alone, with a Codex in the hands of the test. */
-function alone(cancelGraceMs = 2000) {
-	const pair = converse(mcpServer({log: readableLog().log, cancelGraceMs}));
+function alone(cancelGraceMs = 2000, acknowledgeMs = 5000) {
+	const pair = converse(mcpServer({log: readableLog().log, cancelGraceMs, acknowledgeMs}));
 	const {client, upstream} = pair;
 	const event = (requestId: unknown, msg: Json): void =>
 		upstream.say({method: 'codex/event', params: {_meta: {requestId, threadId: 'T'}, msg}});
@@ -39,7 +39,7 @@ test('after the model failed, the thread is retired: it would answer one turn la
 	const failing = client.reply(threadId, 'slow:50\nerror:Too many.');
 	const waiting = client.reply(threadId, 'say:TWO');
 	t.like(await failing, {status: 'failed', isThreadRetired: true, threadId: String(threadId)});
-	t.regex((await failing).text, /Too many\..*Start a new one/s);
+	t.regex((await failing).text, /Too many\.\nCodex cannot use this thread any more\./);
 	t.is((await waiting).status, 'retired');
 	t.like(await client.reply(threadId, 'say:THREE'), {status: 'retired', isError: true});
 	t.is((await client.codex('say:NEW')).text, 'NEW');
@@ -155,4 +155,59 @@ test('a thread with as many waiting calls as may be refuses the next', t => {
 	for (let id = 2; id <= 40; id++) call(id, 'codex-reply', {threadId: 'T', prompt: String(id)});
 	t.is(answered(33), undefined);
 	t.regex(JSON.stringify(answered(34)), /Too many calls wait/);
+});
+
+/** The call 2 on the thread T, which was freed before Codex had sent anything of its turn, and the calls that wait for it. */
+async function freed(...waiting: number[]) {
+	const codex = alone(1, 1);
+	const {client, upstream, call, begin, result} = codex;
+	result(begin(), 'ONE');
+	const old = call(2, 'codex-reply', {threadId: 'T', prompt: 'q'});
+	for (const id of waiting) call(id, 'codex-reply', {threadId: 'T', prompt: 'r'});
+	client.say({method: 'notifications/cancelled', params: {requestId: 2}});
+	upstream.say({id: upstream.heard.findLast(({method}) => method === 'ping')?.id, result: {}});
+	const calls = (): Json[] => upstream.heard.filter(({method}) => method === 'tools/call');
+	const cancelled = (): unknown[] =>
+		upstream.heard
+			.filter(({method}) => method === 'notifications/cancelled')
+			.map(({params}) => (params as Json).requestId);
+	return {...codex, old, calls, cancelled};
+}
+
+test('a freed turn that starts late is interrupted under its own id, and calls wait for its end [S-D1]', async t => {
+	const {event, call, calls, result, answered, old, cancelled, upstream} = await freed(3);
+	await until(() => calls().length === 3);
+	result(upstream.heard.at(-1)?.id, 'THREE');
+	t.like(answered(3), {result: {structuredContent: {content: 'THREE'}}});
+	event(old, {type: 'task_started', turn_id: 'V'});
+	t.deepEqual(cancelled(), [old]);
+	call(4, 'codex-reply', {threadId: 'T', prompt: 's'});
+	t.is(calls().length, 3);
+	event(old, {type: 'turn_aborted', reason: 'interrupted'});
+	t.is(calls().length, 4);
+	result(old, 'FOUR');
+	t.like(answered(4), {result: {structuredContent: {content: 'FOUR'}}});
+});
+
+test('a freed turn that starts late ends the next call, whose own turn is interrupted, too [S-D1]', async t => {
+	const {event, calls, answered, old, cancelled, upstream} = await freed(3, 4);
+	await until(() => calls().length === 3);
+	const next = upstream.heard.at(-1)?.id;
+	event(old, {type: 'task_started', turn_id: 'V'});
+	for (const id of [3, 4]) t.like(answered(id), {result: {_meta: {'io.bridge/turn': {status: 'retired'}}}});
+	t.deepEqual(cancelled(), [old]);
+	event(old, {type: 'turn_aborted', reason: 'interrupted'});
+	event(next, {type: 'task_started', turn_id: 'W'});
+	t.deepEqual(cancelled(), [old, next]);
+	t.is(calls().length, 3);
+});
+
+test('a result under the request of a freed call is not that of the next call [S-D1]', async t => {
+	const {event, calls, answered, result, old, cancelled, upstream} = await freed(3);
+	await until(() => calls().length === 3);
+	event(upstream.heard.at(-1)?.id, {type: 'task_started', turn_id: 'V'});
+	result(old, 'CANCELLED');
+	t.like(answered(3), {result: {_meta: {'io.bridge/turn': {status: 'failed', isThreadRetired: true}}}});
+	t.notRegex(JSON.stringify(answered(3)), /CANCELLED/);
+	t.deepEqual(cancelled(), [old]);
 });

@@ -1,7 +1,9 @@
 import test from 'ava';
 import {parse as parseToml} from 'smol-toml';
-import {clientSnippet, clients, type Reach} from '../../lib/config/clients.js';
+import {type Client, clientSnippet, clients, type Reach, snippetText} from '../../lib/config/clients.js';
 import {parseJson} from '../../lib/config/json-with-comments.js';
+
+const textFor = (client: Client, reach: Reach): string => snippetText(clientSnippet(client, reach));
 
 const reach: Reach = {base: new URL('http://127.0.0.1:7411'), services: ['legacy', 'files'], hasToken: false};
 const guarded: Reach = {...reach, hasToken: true};
@@ -10,7 +12,7 @@ const guarded: Reach = {...reach, hasToken: true};
 const jsonIn = (text: string): unknown => parseJson(/^\{$.*?^\}$/ms.exec(text)?.[0] ?? '').value;
 
 test('codex gets a table for each service', t => {
-	t.deepEqual(parseToml(clientSnippet('codex', reach)), {
+	t.deepEqual(parseToml(textFor('codex', reach)), {
 		mcp_servers: {
 			legacy: {url: 'http://127.0.0.1:7411/mcp/legacy'},
 			files: {url: 'http://127.0.0.1:7411/mcp/files'},
@@ -19,12 +21,12 @@ test('codex gets a table for each service', t => {
 });
 
 test('codex sends the token from a variable', t => {
-	const {mcp_servers: servers} = parseToml(clientSnippet('codex', guarded)) as {mcp_servers: object};
+	const {mcp_servers: servers} = parseToml(textFor('codex', guarded)) as {mcp_servers: object};
 	t.like(servers, {files: {env_http_headers: {'X-Bridge-Token': 'BRIDGE_TOKEN'}}});
 });
 
 test('claude gets a .mcp.json, and a command for each service', t => {
-	const text = clientSnippet('claude', reach);
+	const text = textFor('claude', reach);
 	t.deepEqual(jsonIn(text), {
 		mcpServers: {
 			legacy: {type: 'http', url: 'http://127.0.0.1:7411/mcp/legacy'},
@@ -35,13 +37,13 @@ test('claude gets a .mcp.json, and a command for each service', t => {
 });
 
 test('claude sends the token from a variable', t => {
-	const text = clientSnippet('claude', guarded);
+	const text = textFor('claude', guarded);
 	t.like(jsonIn(text), {mcpServers: {files: {headers: {'X-Bridge-Token': `$\{BRIDGE_TOKEN}`}}}});
 	t.regex(text, /mcp\/files --header "X-Bridge-Token: \$BRIDGE_TOKEN"$/m);
 });
 
 test('cursor gets a mcp.json', t => {
-	t.deepEqual(jsonIn(clientSnippet('cursor', {...guarded, services: ['a']})), {
+	t.deepEqual(jsonIn(textFor('cursor', {...guarded, services: ['a']})), {
 		mcpServers: {
 			a: {url: 'http://127.0.0.1:7411/mcp/a', headers: {'X-Bridge-Token': `$\{env:BRIDGE_TOKEN}`}},
 		},
@@ -49,10 +51,10 @@ test('cursor gets a mcp.json', t => {
 });
 
 test('VS Code gets a mcp.json, and asks for the token', t => {
-	t.deepEqual(jsonIn(clientSnippet('vscode', {...reach, services: ['a']})), {
+	t.deepEqual(jsonIn(textFor('vscode', {...reach, services: ['a']})), {
 		servers: {a: {type: 'http', url: 'http://127.0.0.1:7411/mcp/a'}},
 	});
-	t.like(jsonIn(clientSnippet('vscode', {...guarded, services: ['a']})), {
+	t.like(jsonIn(textFor('vscode', {...guarded, services: ['a']})), {
 		inputs: [{id: 'bridge-token', password: true}],
 		servers: {a: {headers: {'X-Bridge-Token': `$\{input:bridge-token}`}}},
 	});
@@ -60,5 +62,5 @@ test('VS Code gets a mcp.json, and asks for the token', t => {
 
 for (const client of clients)
 	test(`${client} is told which file it goes into, and works without services`, t => {
-		t.regex(clientSnippet(client, {...guarded, services: []}), /^# \S*\.(toml|json)/);
+		t.regex(textFor(client, {...guarded, services: []}), /^# \S*\.(toml|json)/);
 	});

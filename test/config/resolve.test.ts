@@ -51,7 +51,7 @@ for (const [given, says] of [
 	[{origins: ['null']}, /^origins\.0: Expected an origin/],
 	[{origins: ['https://example.com/path']}, /^origins\.0: Expected an origin/],
 	[{runTimeout: '0.5s'}, /^runTimeout: Expected a time from 1s to 1h/],
-	[{startupTimeout: '11s'}, /^startupTimeout: Expected a time of at most 10s/],
+	[{startupTimeout: '11m'}, /^startupTimeout: Expected a time of at most 10m/],
 	[{expose: 'all'}, /^expose: Expected one of run, tools, both, found "all"/],
 	[{limits: {message: '0'}}, /^limits\.message: Expected a size/],
 	[{limits: {message: '2GiB'}}, /^limits\.message: Expected a size/],

@@ -58,7 +58,7 @@ test('shows the defaults where there is no file', async t => {
 		origins: [],
 		expose: 'run',
 		startupTimeout: '10s',
-		runTimeout: '30s',
+		runTimeout: '90s',
 		limits: {
 			message: '64MiB',
 			sessions: 1000,
@@ -66,6 +66,7 @@ test('shows the defaults where there is no file', async t => {
 			unread: '256MiB',
 			unreadFor: '1m',
 			kept: '256MiB',
+			runCall: '1MiB',
 		},
 		servers: {},
 	});

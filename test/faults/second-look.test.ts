@@ -39,7 +39,7 @@ for (const [what, isReady] of [
 		const marker = newMarker(t);
 		const bridge = await startDeaf(t, marker);
 		bridge.sendText(notice.repeat(30_000));
-		await until(() => processesWith(marker).length > 1);
+		await until(() => processesWith(marker).length > 0);
 		bridge.stdin.destroy();
 		t.is((await bridge.exited).code, 0);
 		t.deepEqual(processesWith(marker), []);
@@ -50,7 +50,7 @@ test.serial('E4 a server behind two bridges, deaf to everything, is gone with th
 	const marker = newMarker(t);
 	const deaf = `trap "" TERM; while :; do sleep 900; done # ${marker}`;
 	const bridge = start(t, ['--', process.execPath, bridgeBin, '--', 'sh', '-c', deaf]);
-	await until(() => processesWith(marker).length > 2);
+	await until(() => processesWith(marker).length > 0);
 	t.is(await bridge.end(), 0);
 	await until(() => processesWith(marker).length === 0);
 });

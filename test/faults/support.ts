@@ -19,11 +19,14 @@ function read(file: string): string {
 	}
 }
 
-/** The living processes with this word on their command line, this one left out. Zombies have no command line. */
-export const processesWith = (word: string): number[] =>
+/**
+ * The living processes with this word on their command line, or in their environment, this one left out. Zombies have neither. The
+ * command line of a bridge is its title, which has no arguments.
+ */
+export const processesWith = (word: string, where: 'cmdline' | 'environ' = 'cmdline'): number[] =>
 	readdirSync('/proc')
 		.map(Number)
-		.filter(pid => pid > 0 && pid !== process.pid && read(`/proc/${pid}/cmdline`).includes(word));
+		.filter(pid => pid > 0 && pid !== process.pid && read(`/proc/${pid}/${where}`).includes(word));
 
 export function signal(pid: number, name: NodeJS.Signals): void {
 	try {
@@ -127,6 +130,7 @@ export function sharePuppet(): () => Puppet {
 		shared = {bridge, pid: await pidOf(bridge), marker};
 	});
 	test.after.always(() => {
+		shared?.bridge.child.kill('SIGKILL');
 		for (const pid of processesWith(marker)) signal(pid, 'SIGKILL');
 	});
 	return () => {

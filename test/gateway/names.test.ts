@@ -18,8 +18,8 @@ const strange = [
 	...[
 		'/mcp/puppet%2f',
 		'/mcp//puppet',
-		'/mcp/puppet/',
-		'/mcp/',
+		'/mcp/puppet//',
+		'/mcp//',
 		'/mcp/%70uppet',
 		'/mcp/puppet%00',
 		'/mcp/puppet;a=b',
@@ -30,7 +30,7 @@ const strange = [
 		'/MCP/puppet',
 		'/mcp/рuppet',
 		'/mcp/puppet.',
-		'/mcp/puppet/sse/',
+		'/mcp/puppet/sse//',
 		'/mcp/puppet/other',
 	],
 	...[
@@ -47,6 +47,7 @@ const strange = [
 		'/.well-known/oauth-protected-resource',
 		'/.well-known/x/mcp/puppet',
 	],
+	...['/mcp/mcp', '/status/mcp', '/healthz/mcp', '/metrics/mcp', '/sse/mcp', '/puppet/mcp/x', '/puppet//mcp'],
 	...['/favicon.ico', '/status/', '/Status', '/healthz/..', '/metrics/x', '/constructor', '/__proto__'],
 ];
 

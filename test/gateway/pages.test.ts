@@ -107,7 +107,7 @@ test('a page is only to be read', async t => {
 
 const printed = async (client: string, file: string): Promise<string> => {
 	const {code, stdout, stderr} = await runBridge(['gateway', '--config', file, '--print-client', client]);
-	return code === 0 && stderr === '' ? stdout.join('\n') : `${code} ${stderr}`;
+	return code === 0 ? `${stderr}${stdout.join('\n')}` : `${code} ${stderr}`;
 };
 
 /** The lines of a snippet that are not for people. */

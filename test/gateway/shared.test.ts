@@ -1,4 +1,6 @@
 import test from 'ava';
+import {logged, signal, until} from '../faults/support.js';
+import {opening} from '../helpers/bridge.js';
 import {type ClientSession, program, type RunningGateway, startGateway} from '../helpers/gateway.js';
 
 const CLIENTS = 50;
@@ -35,4 +37,37 @@ test('A11 50 clients × 200 calls with the same ids through one shared child: ev
 		0,
 	);
 	t.is(await children(gateway), '1');
+});
+
+test('a shared server that exits at once is started with each initialize, without its pause, and fails it [U-P0-2]', async t => {
+	const dies = {command: 'sh', args: ['-c', 'echo "no database" >&2; exit 3'], shared: true};
+	const gateway = await startGateway(t, {servers: {dies}});
+	for (let count = 1; count <= 8; count++) {
+		const answer = await gateway.post('dies', {id: count, method: 'initialize', params: opening});
+		t.regex(answer.text, /dies exited with code 3\. The end of its stderr: no database/);
+		t.is(logged(gateway.running, 'shared.started').length, count);
+	}
+	const lost = logged(gateway.running, 'shared.gone').at(6);
+	const next = logged(gateway.running, 'shared.started').at(7);
+	const waitedMs = Date.parse(String(next?.time)) - Date.parse(String(lost?.time));
+	t.true(Number(lost?.pauseMs) > 10_000);
+	t.true(waitedMs < Number(lost?.pauseMs) / 2, `waited for ${waitedMs} ms`);
+});
+
+test('no restart of a shared server is announced while the gateway drains [U-P0-2]', async t => {
+	const gateway = await startGateway(t, {servers: {echo, busy: program('puppet')}});
+	const [session, busy] = [await gateway.open('echo'), await gateway.open('busy')];
+	const {pid} = (await session.request(1, 'pid')).result as {pid: number};
+	busy.post({id: 'held', method: 'hold'}).catch(() => {});
+	await until(async () => ((await busy.request(2, 'held')).result as {count: number}).count === 1);
+	gateway.running.child.kill('SIGTERM');
+	await gateway.running.says(/"event":"gateway\.draining"/);
+	signal(pid, 'SIGKILL');
+	await until(() => logged(gateway.running, 'shared.gone').length === 1);
+	const [lost] = logged(gateway.running, 'shared.gone');
+	t.is(lost?.pauseMs, undefined);
+	t.notRegex(String(lost?.msg), /restarts/);
+	gateway.running.child.kill('SIGTERM');
+	t.is((await gateway.running.exited).code, 0);
+	t.is(logged(gateway.running, 'shared.started').length, 1);
 });

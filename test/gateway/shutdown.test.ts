@@ -117,7 +117,7 @@ for (const delayMs of [
 		t.notRegex(running.stderr, /bug|Error|\n +at /);
 	});
 
-test('L7 a port that is in use is told in one line, with exit code 2', async t => {
+test('L7 a port that is in use is told in one line, with exit code 2 [U-P1-18]', async t => {
 	const gateway = await startGateway(t, {servers: {puppet: program('puppet')}});
 	const file = await configFile(t, JSON.stringify({listen: `127.0.0.1:${gateway.port}`, servers: {}}));
 	const {code, stdout, stderr} = await runBridge(['gateway', '--config', file]);
@@ -125,6 +125,6 @@ test('L7 a port that is in use is told in one line, with exit code 2', async t =
 	t.deepEqual(stdout, []);
 	t.regex(
 		stderr,
-		/^bridge: bridge cannot listen on 127\.0\.0\.1:\d+: somebody else listens there already\. .*\n$/,
+		/^bridge: Cannot listen on 127\.0\.0\.1:\d+: the port is already in use by bridge gateway \(process \d+\)\. Use another one: --port PORT .*\n$/,
 	);
 });

@@ -76,18 +76,25 @@ test('Authorization passthrough: the upstream receives the same Authorization he
 	for (const {headers} of upstream.met) t.is(headers.authorization, authorization);
 });
 
-test('Track session ID: what the upstream returns, in any case, is stored and used from then on', async t => {
+test('Track session ID: what the upstream returns, in any case and any response, is stored and used from then on [A-D18]', async t => {
 	const {gateway, upstream} = use('tracked');
 	const session = await gateway.open('tracked');
 	await session.request(1, 'tools/list');
-	const [initialize] = upstream.asked('initialize');
-	const [initialized] = upstream.asked('notifications/initialized');
-	const [list] = upstream.asked('tools/list');
-	t.is(initialize?.headers['mcp-session-id'], undefined);
+	const idOf = (method: string, count = 0) => upstream.asked(method)[count]?.headers['mcp-session-id'];
+	t.is(idOf('initialize'), undefined);
 	const [known] = upstream.sessions;
-	t.is(initialized?.headers['mcp-session-id'], known);
-	t.is(list?.headers['mcp-session-id'], known);
+	t.is(idOf('notifications/initialized'), known);
+	t.is(idOf('tools/list'), known);
 	t.not(session.headers['mcp-session-id'], known, 'each hop has an id of its own');
+	upstream.mood = ({response}) => {
+		upstream.sessions.add('next');
+		response.setHeader('MCP-SESSION-ID', 'next');
+		return false;
+	};
+	await session.request(2, 'tools/list');
+	await session.request(3, 'tools/list');
+	t.is(idOf('tools/list', 1), known);
+	t.is(idOf('tools/list', 2), 'next');
 });
 
 test('Inject session ID: a follow-up request without a session ID gets the stored one', async t => {

@@ -1,24 +1,13 @@
 import {gzipSync} from 'node:zlib';
 import test from 'ava';
-import {logged, peakMiB} from '../faults/support.js';
+import {peakMiB} from '../faults/support.js';
 import type {Message} from '../helpers/bridge.js';
 import {type Answer, type ClientSession, messageIn} from '../helpers/gateway.js';
 import {type Met, type Mood, reply} from '../helpers/upstream.js';
 import {plain, shareGateway} from './shared-gateway.js';
 
 const use = shareGateway(
-	plain(
-		'reset',
-		'harmless',
-		'statuses',
-		'long-status',
-		'redirects',
-		'bodies',
-		'bomb',
-		'endless',
-		'typed',
-		'named',
-	),
+	plain('reset', 'harmless', 'statuses', 'long-status', 'bodies', 'bomb', 'endless', 'typed', 'named'),
 	{limits: {message: '1MiB'}},
 );
 
@@ -124,27 +113,6 @@ test('D5 a refusal without an end keeps its status, and not its body', async t =
 	t.is(answer.status, 500);
 	t.is(answer.headers.get('retry-after'), '3');
 	t.like(messageIn(answer), {id: 1, error: {data: {status: 500}}});
-});
-
-test('D6 a redirect is not followed, and only the host of its target is told', async t => {
-	const {gateway, upstream, service} = use('redirects');
-	const session = await gateway.open(service, {authorization: 'Bearer canary'});
-	for (const [at, status] of [301, 302, 303, 307, 308].entries()) {
-		upstream.mood = toCalls(({response}) =>
-			response
-				.writeHead(status, {location: `http://127.0.0.1:${upstream.port}/secret-path?key=canary`})
-				.end(),
-		);
-		const answer = await call(session, at);
-		t.is(answer.status, 502);
-		t.like(messageIn(answer), {id: at, error: {code: -31001}});
-		t.false(answer.text.includes('secret-path'));
-	}
-	t.deepEqual([...new Set(upstream.met.map(({request}) => request.url))], ['/mcp']);
-	await gateway.running.says(/"event":"http\.redirected".*"status":308/);
-	t.like(logged(gateway.running, 'http.redirected')[0], {host: `127.0.0.1:${upstream.port}`, status: 301});
-	t.false(gateway.running.stderr.includes('secret-path'));
-	t.false(gateway.running.stderr.includes('canary'));
 });
 
 for (const [what, status, headers, body] of [

@@ -7,12 +7,12 @@ for (const [what, script, expected] of [
 	[
 		'a long text',
 		`methods.initialize = (_, id) => send({id, error: {code: 1, message: 'no '.repeat(500_000)}});`,
-		/^Server 'server' unavailable: (?:no ){20}/,
+		/^Server 'server' unavailable: server rejected initialize: (?:no ){20}/,
 	],
 	[
 		'a long object',
 		`methods.initialize = (_, id) => send({id, error: {code: 1, message: {a: 'no '.repeat(500_000)}}});`,
-		/^Server 'server' unavailable: \{"a":"(?:no ){20}/,
+		/^Server 'server' unavailable: server rejected initialize: \{"a":"(?:no ){20}/,
 	],
 	[
 		'a list error with a long text',

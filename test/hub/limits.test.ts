@@ -33,21 +33,28 @@ for (const [what, command] of [
 	});
 
 for (const [what, command, expected] of [
-	['spins', 'while True: pass', /^Error: RunTimeout: The run timed out after 2\.0s$/],
+	[
+		'spins',
+		'while True: pass',
+		/^Error: RunTimeout: The run timed out after 2\.0s\. Do less in one run, or raise runTimeout in the configuration\.$/,
+	],
 	[
 		'waits for a tool',
 		'wix.slow()',
-		/^Error: RunTimeout: The run timed out after 2\.0s while it waited for wix\.slow$/,
+		/^Error: RunTimeout: The run timed out after 2\.0s while it waited for wix\.slow\. Do less in one run, or raise runTimeout in the configuration\.$/,
 	],
 ] as const)
-	test.serial(`J5 runTimeout ends a run that ${what}, and the next one is fine`, async t => {
-		const hub = await startWarm(t, '2s');
-		const before = threads(hub);
-		t.regex(await run(hub, command), expected);
-		if (command.includes('slow')) await hub.running.says(/wix cancelled/);
-		await until(() => threads(hub) <= before);
-		t.is(await run(hub, 'wix.search(query="next")'), '{"hits":["wix: next"]}');
-	});
+	test.serial(
+		`J5 runTimeout ends a run that ${what}, the error names the key, and the next run is fine [A-G3]`,
+		async t => {
+			const hub = await startWarm(t, '2s');
+			const before = threads(hub);
+			t.regex(await run(hub, command), expected);
+			if (command.includes('slow')) await hub.running.says(/wix cancelled/);
+			await until(() => threads(hub) <= before);
+			t.is(await run(hub, 'wix.search(query="next")'), '{"hits":["wix: next"]}');
+		},
+	);
 
 test.serial(
 	'J1 memory bombs and floods of output are told of, and runs beside them are not disturbed',

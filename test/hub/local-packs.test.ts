@@ -103,7 +103,7 @@ test('the description names each pack and tool as a program has to write it', as
 	const [tool] = (result as {readonly tools: ReadonlyArray<{readonly description: string}>}).tools;
 	const names = [...(tool?.description ?? '').matchAll(/^(\w+): /gm)].map(([, name]) => name);
 	t.deepEqual(names.slice(-4), ['mine', 'proxy_', 'my_x', 'my_x_2']);
-	t.regex(tool?.description ?? '', /^mine: own$/m);
+	t.regex(tool?.description ?? '', /^mine: own, list_sites, /m);
 	const value = valueIn(hub);
 	t.is(await value('my_x_2.search(query="x")'), '{"hits":["b: x"]}');
 	t.is(await value('proxy_.search(query="x")'), '{"hits":["p: x"]}');

@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import {unifiedNames} from '../../lib/hub/names.js';
+import {ownPart, unifiedNames} from '../../lib/hub/names.js';
 
 const names = (...all: Array<[server: string, name: string]>): string[] => [
 	...unifiedNames(all.map(([server, name]) => ({server, name}))).keys(),
@@ -43,4 +43,13 @@ test('whatever servers call their tools, each has a name of its own that models 
 			for (const name of unified.keys()) t.regex(name, /^[A-Za-z0-9_-]{1,64}$/);
 		}),
 	);
+});
+
+test('a name in the list is of the server that it starts with, also where that is cut [A-G1]', t => {
+	const server = 'a-server-with-a-name-that-is-long';
+	t.is(ownPart('wix__search', 'wix'), 'search');
+	t.is(ownPart(`${server}__search`, server), 'search');
+	const [name = ''] = unifiedNames([{server, name: 'x'.repeat(60)}]).keys();
+	t.true(ownPart(name, server)?.startsWith('xxx'));
+	t.is(ownPart('wix__search', 'notion'), undefined);
 });

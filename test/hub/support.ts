@@ -15,6 +15,8 @@ export type HubOptions = StartOptions & {
 	/** What the client can do. */
 	readonly capabilities?: Message;
 	readonly version?: string;
+	/** More flags. */
+	readonly args?: readonly string[];
 };
 
 /** A hub that runs as a program, with its configuration in a file of its own. */
@@ -37,13 +39,13 @@ export type RunningHub = {
 export async function startHub(
 	t: ExecutionContext,
 	config: GatewayConfig | ((marker: string) => GatewayConfig),
-	{capabilities = {}, version = VERSION, ...options}: HubOptions = {},
+	{capabilities = {}, version = VERSION, args: flags = [], ...options}: HubOptions = {},
 ): Promise<RunningHub> {
 	const file = join(await newFolder(t), 'bridge.json');
 	const marker = newMarker(t);
 	const configure = (next: GatewayConfig): Promise<void> => writeFile(file, JSON.stringify(next));
 	await configure(typeof config === 'function' ? config(marker) : config);
-	const running = startBridge(['hub', '--config', file], options);
+	const running = startBridge(['hub', '--config', file, ...flags], options);
 	t.teardown(() => running.child.kill('SIGKILL'));
 	let ids = 0;
 	const ask = (method: string, params: Message = {}): Promise<Message> =>

@@ -1,5 +1,5 @@
 import {existsSync} from 'node:fs';
-import {writeFile} from 'node:fs/promises';
+import {rm, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import test from 'ava';
 import {newFolder, processesWith, until} from '../faults/support.js';
@@ -62,7 +62,6 @@ test('a server that is late joins, and the client is told', async t => {
 	const servers = {wix: shop('wix'), late: shop('late', `--until=${file}`)};
 	const hub = await startHub(t, {expose: 'tools', startupTimeout: '300ms', servers});
 	t.false((await hub.toolNames()).some(name => name.startsWith('late__')));
-	t.regex(errorIn(await hub.call('late__search')).message, /^Server 'late' is still connecting\./);
 	await hub.running.says(connectedWith('wix'));
 	await writeFile(file, '');
 	await hub.running.says(connectedWith('late'));
@@ -100,17 +99,20 @@ test('a server that dies at its start is started again, and joins', async t => {
 });
 
 test('a server that dies in a call: the call fails with the reason, others are refused, and it comes back', async t => {
-	const hub = await startHub(t, two);
+	const file = join(await newFolder(t), 'open');
+	await writeFile(file, '');
+	const hub = await startHub(t, {expose: 'tools', servers: {wix: shop('wix', `--until=${file}`)}});
+	await hub.toolNames();
+	// The next process of the server does not respond to initialize until the file is there again.
+	await rm(file);
 	t.regex(errorIn(await hub.call('wix__die')).message, /wix exited with code 7/);
 	const search = async () => hub.call('wix__search', {query: 'x'});
-	const next = await search();
-	// On a busy machine, it may be back already.
-	if ('error' in next) {
-		t.is(errorIn(next).code, -31001);
-		t.regex(errorIn(next).message, /^Server 'wix' unavailable: wix exited with code 7/);
-	}
+	const next = errorIn(await search());
+	t.is(next.code, -31001);
+	t.regex(next.message, /^Server 'wix' unavailable: wix exited with code 7/);
+	await writeFile(file, '');
 	await until(
-		() => logged(hub.running, 'proxy.connect').filter(({status}) => status === 'SUCCESS').length === 3,
+		() => logged(hub.running, 'proxy.connect').filter(({status}) => status === 'SUCCESS').length === 2,
 	);
 	t.is(textIn(await search()), '{"hits":["wix: x"]}');
 });
@@ -120,7 +122,7 @@ test('a call that takes longer than its server may fails, and the server is told
 	const hub = await startHub(t, {expose: 'tools', servers});
 	const answer = errorIn(await hub.call('wix__slow'));
 	t.is(answer.code, -31002);
-	t.regex(answer.message, /wix did not answer tools\/call within 3 s/);
+	t.regex(answer.message, /wix did not respond to tools\/call within 3 s\..* raise servers\.wix\.timeout /);
 	await hub.running.says(/wix cancelled/);
 });
 

@@ -5,7 +5,7 @@ import {firstCodePoints} from '../../lib/sessions/code-points.js';
 import {injections} from './injections.js';
 import {message, openLetters} from './support.js';
 
-const to = {identity: 'arch-ctm', team: 'atm-dev', maxLength: 4096};
+const to = {identity: 'arch-ctm', team: 'atm-dev', hasTools: true, maxLength: 4096};
 
 /** What could do more than be read. */
 const unseen = /[^\P{Cc}\n\t]|[^\P{Cf}\u200c\u200d]|\p{Cs}|[\u2028\u2029]/u;

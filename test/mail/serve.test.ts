@@ -83,11 +83,28 @@ test('FR-4.5 H4 Checklist: nobody sends as somebody else, and outside of a threa
 	const refusals = at.audit().filter(({event_type: type}) => type === 'refusal');
 	t.is(refusals.length, 6);
 	t.like(refusals[0], {recipient: 'dev-1', details: {tool: 'atm_send', code: -32009}});
-	for (const name of ['atm_read', 'atm_broadcast', 'atm_pending_count'])
-		t.is((await call(client, name, {message: 'x'})).error.code, -32009, name);
+	for (const [name, args] of [
+		['atm_read', {}],
+		['atm_broadcast', {message: 'x'}],
+		['atm_pending_count', {}],
+	] as const)
+		t.is((await call(client, name, args)).error.code, -32009, name);
+	t.is((await call(client, 'atm_send', {...to, from: 'dev-2', identity: 'desk'})).error.code, -32007);
 	await client.close(codexId);
 	await refused(-32003, {codex_id: codexId});
 	await refused(-32001, {identity: 'arch'});
+});
+
+test('atm_send finds a recipient whose name is written in another case [S-D20]', async t => {
+	const {client, team} = await openCrew(t, '--identity', 'desk');
+	for (const to of ['DEV-1', 'Dev-1@crew']) {
+		const sent = await call(client, 'atm_send', {identity: 'desk', to, message: 'x'});
+		t.is(sent.structured.to, 'dev-1@crew', sent.text);
+	}
+	t.true(existsSync(team.inboxOf('dev-1')));
+	t.false(existsSync(team.inboxOf('DEV-1')));
+	const near = await call(client, 'atm_send', {identity: 'desk', to: 'DEV-11', message: 'x'});
+	t.regex(near.text, /Did you mean dev-1\?/);
 });
 
 test('1.6 a phantom gets no inbox: the error names those who are there', async t => {

@@ -52,16 +52,18 @@ const letter = {to: 'dev-1', message: 'Hello'};
 const refusalIn = (at: Place): JsonObject => at.audit().findLast(line => line.event_type === 'refusal') ?? {};
 
 for (const kind of fakeKinds)
-	test(`${kind}: mail tools of a session prove its identity with a token, while the session is live [SEC-ATM-TOOLS] [FR-4.5] [FR-9.3]`, async t => {
+	test(`${kind}: mail tools of a session prove its identity with a token, while the session is live [SEC-ATM-TOOLS] [FR-4.5] [FR-9.3] [S-D5] [S-D6]`, async t => {
 		const at = await place(t, kind);
 		const team = teamOf(t, {home: at.base});
 		at.configure('[plugins.codex-mcp]\nauto_mail = false\n');
 		const client = await startServe(t, at, '--team', 'crew');
 		const {args, env, codexId} = await session(client, 'arch');
 		const own = await tools(t, args, env);
-		t.is((await own('atm_send', letter)).structured.from, 'arch');
+		// Codex sends the id of the calling thread.
+		t.is((await own('atm_send', letter, {threadId: 'thread-1'})).structured.from, 'arch');
 		t.is(team.inbox('dev-1')[0].from, 'arch');
-		t.like(at.audit().at(-1), {event_type: 'atm_send', identity: 'arch', codex_id: codexId});
+		const names = {identity: 'arch', codex_id: codexId, thread_id: 'thread-1'};
+		t.like(at.audit().at(-1), {event_type: 'atm_send', ...names});
 		const {[VARIABLE]: token = '', ...others} = env;
 		for (const wrong of [undefined, 'x', `${token}x`, token.slice(0, -1), `${codexId}.`]) {
 			const call = await tools(t, args, {...others, [VARIABLE]: wrong});
@@ -79,7 +81,7 @@ for (const kind of fakeKinds)
 		t.is(team.inbox('dev-1').length, 2);
 	});
 
-test('a session that claims another identity is audited under its own, with its codex_id [SEC-ATM-TOOLS] [FR-9.1]', async t => {
+test('a session that claims another identity is audited under its own, with its codex_id and thread_id [SEC-ATM-TOOLS] [FR-9.1] [S-D5]', async t => {
 	const {client, team, at} = await openCrew(t);
 	const [{env, codexId}, other] = [await session(client, 'spoofer'), await session(client, 'arch')];
 	const thread = (await client.threads()).find(({identity}) => identity === 'spoofer')?.thread_id;
@@ -96,8 +98,11 @@ test('a session that claims another identity is audited under its own, with its 
 		t.like(line, {identity: 'spoofer', codex_id: codexId, details: {claimed_identity: identity}});
 	}
 	const own = await tools(t, argsFor('spoofer'), env);
-	t.is((await own('atm_send', {...letter, identity: 'arch'})).code, -32001);
-	t.like(refusalIn(at), {identity: 'spoofer', codex_id: codexId, details: {claimed_identity: 'arch'}});
+	t.is((await own('atm_send', {...letter, identity: 'arch'}, {threadId: String(thread)})).code, -32001);
+	t.like(refusalIn(at), {
+		...{identity: 'spoofer', codex_id: codexId, thread_id: thread},
+		details: {claimed_identity: 'arch'},
+	});
 	const {[VARIABLE]: _token, ...without} = env;
 	const unproven = await tools(t, argsFor('arch'), without);
 	t.is((await unproven('atm_send', letter, {threadId: String(thread)})).code, -32001);
@@ -109,14 +114,17 @@ test('a session that claims another identity is audited under its own, with its 
 	t.is((await client.call('atm_send', {...spoof, codex_id: codexId}).result).error.code, -32001);
 	t.like(refusalIn(at), {identity: 'spoofer', codex_id: codexId, details: {claimed_identity: 'arch'}});
 	t.is((await client.call('atm_send', spoof, {threadId: thread}).result).error.code, -32001);
-	t.like(refusalIn(at), {identity: 'spoofer', codex_id: codexId, details: {claimed_identity: 'arch'}});
+	t.like(refusalIn(at), {
+		...{identity: 'spoofer', codex_id: codexId, thread_id: thread},
+		details: {claimed_identity: 'arch'},
+	});
 	t.is((await client.call('atm_send', {...letter, identity: 'team-lead'}).result).error.code, -32001);
 	t.like(refusalIn(at), {identity: undefined, details: {claimed_identity: 'team-lead'}});
 	t.throws(() => team.inbox('dev-1'), undefined, 'nothing was sent');
 	t.truthy(other.codexId);
 });
 
-test('without a token, mail tools must not use the identity of a lead, a Claude teammate or a live session, in any team [SEC-ATM-TOOLS]', async t => {
+test('without a token, mail tools must not use the identity of a lead, a Claude teammate or a live session, in any team [SEC-ATM-TOOLS] [S-D6]', async t => {
 	const {client, team, at} = await openCrew(t);
 	await session(client, 'arch');
 	const roster = team.config();
@@ -132,7 +140,7 @@ test('without a token, mail tools must not use the identity of a lead, a Claude 
 		const call = await tools(t, argsFor(identity, from), env);
 		t.is((await call('atm_send', {...letter, to})).code, -32001, `${identity} of ${from}`);
 		t.is((await call('atm_broadcast', {message: 'x', team: 'crew'})).code, -32001);
-		t.is((await call('atm_broadcast', {message: 'x', team: 'crew', to: `x@${from}`})).code, -32001);
+		t.is((await call('atm_broadcast', {message: 'x', team: 'crew', to: `x@${from}`})).code, -32007);
 	}
 	t.throws(() => team.inbox('dev-1'), undefined, 'nothing was sent');
 	const free = await tools(t, argsFor('dev-1'), env);
@@ -166,12 +174,19 @@ test('with persist_threads = false the roster has the hash of the token [SEC-ATM
 	t.is((await own('atm_send', letter)).code, -32003);
 });
 
-test('the token of a session is in no file and no log [SEC-ATM-TOOLS]', async t => {
+test('the token of a session is in no file and no log of any level [SEC-ATM-TOOLS] [S-D10]', async t => {
 	const at = await place(t, 'mcp-server');
 	teamOf(t, {home: at.base});
 	const logs = join(at.base, 'logs');
 	mkdirSync(logs);
-	const client = await startServe(t, at, '--team', 'crew', '--debug', '--log', `@${logs}`);
+	const client = await startServe(
+		t,
+		at,
+		'--team',
+		'crew',
+		'--debug',
+		...['--log-level', 'trace', '--log', `@${logs}`],
+	);
 	const result = await client.codex({
 		prompt: 'say:X',
 		identity: 'arch',
@@ -189,6 +204,7 @@ test('the token of a session is in no file and no log [SEC-ATM-TOOLS]', async t 
 		.map(item => readFileSync(join(item.parentPath, item.name), 'utf8'));
 	const logged = texts.filter(text => text.includes(VARIABLE));
 	t.true(logged.length > 0, 'the traffic log has the call');
+	t.true(client.running.stderr.includes(VARIABLE), 'at trace, the log has it, too');
 	const shape = /codex:[0-9a-f-]{36}\.[\w-]{43}/;
 	for (const text of [...texts, client.running.stderr]) t.notRegex(text, shape);
 	for (const text of logged) t.regex(text, /BRIDGE_SESSION_TOKEN\\?":\\?"\[redacted\]/);

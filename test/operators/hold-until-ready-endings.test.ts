@@ -73,7 +73,7 @@ test('when the initialize of the client fails, what waits is answered, and it ma
 	for (const id of [1, 2]) {
 		const answer = client.heard.find(message => message.id === id);
 		t.like(answer, {error: {code: -31_001, data: {source: 'bridge'}}});
-		t.regex(JSON.stringify(answer), /files could not be initialized: no licence/);
+		t.regex(JSON.stringify(answer), /files rejected initialize: no licence\. Correct/);
 	}
 	t.like(
 		client.heard.find(({id}) => id === 0),

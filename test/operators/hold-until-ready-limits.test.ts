@@ -39,7 +39,7 @@ test('each request that waited is failed with the start of a long error of the u
 	const failures = ends.client.heard.slice(1);
 	t.is(failures.length, 1000);
 	const message = String(objectOf(failures[0]?.error).message);
-	t.regex(message, /^files could not be initialized: Because xxx/);
+	t.regex(message, /^files rejected initialize: Because xxx/);
 	t.true(message.length < 3000);
 });
 

@@ -48,7 +48,7 @@ test('an initialize that needs no other version is the same bytes, and so is its
 	client.sayText(ask);
 	t.deepEqual(upstream.heardTexts, [ask]);
 	const told =
-		'{"id":1,"jsonrpc":"2.0","result":{"protocolVersion":"2025-11-25","capabilities":{"n":1.0},"serverInfo":{}}}';
+		'{"id":1,"jsonrpc":"2.0","result":{"protocolVersion":"2025-11-25","capabilities":{"n":1.0},"serverInfo":{"name":"f","version":"1"}}}';
 	upstream.sayText(told);
 	t.deepEqual(client.heardTexts, [told]);
 });

@@ -15,6 +15,7 @@ import {Preparation} from '../../lib/sessions/preparation.js';
 import {Registry} from '../../lib/sessions/registry.js';
 import {Sessions} from '../../lib/sessions/sessions.js';
 import {Summaries} from '../../lib/sessions/summary.js';
+import {ownTools} from '../../lib/sessions/tool-schemas.js';
 import {TurnRunner} from '../../lib/sessions/turn-runner.js';
 import type {AuditEntry} from '../../lib/sessions/types.js';
 import {converse, readableLog, until} from './support.js';
@@ -48,7 +49,7 @@ export async function sessionStages({timeoutMs = 0, stopMs = 50, closeMs = 100} 
 	const child = () => ({isAlive: true, backend: 'fake'});
 	const office = {figures: noFigures(), pending: async () => 0};
 	const own = managementTools({sessions, runner, journal, child, office});
-	const tools = new OwnTools({tools: own, journal, log});
+	const tools = new OwnTools({tools: own, schemas: ownTools, journal, log});
 	const pair = converse(
 		addTools({tools}),
 		injectContext({

@@ -12,7 +12,7 @@ const start = () => {
 	const {log, entries} = readableLog();
 	const stages = [
 		matchAnswers({log, upstream: 'files', waiting}),
-		timeLimit({timeoutMs: 20, upstream: 'files', waiting}),
+		timeLimit({timeoutMs: 20, upstream: 'files', waiting, setting: '--timeout SECONDS'}),
 	];
 	return {...converse(...stages), clock, entries};
 };
@@ -28,7 +28,10 @@ test('answers a request that takes too long with an error', async t => {
 			error: {code: -31_002, data: {source: 'bridge', kind: 'timeout', timeoutMs: 20, method: 'tools/call'}},
 		},
 	]);
-	t.regex(client.heardTexts[0] ?? '', /files did not answer tools\/call within 0\.02 s.*--timeout/);
+	t.regex(
+		client.heardTexts[0] ?? '',
+		/files did not respond to tools\/call within 0\.02 s.*raise --timeout SECONDS \(0/,
+	);
 });
 
 test('tells the upstream to stop, under the id as it was asked', async t => {
@@ -54,7 +57,7 @@ test('says of an initialize that took too long nothing that did not happen', asy
 	client.say({id: 1, method: 'initialize'});
 	clock.ms = 20;
 	await until(() => client.heard.length > 0);
-	t.false(client.heardTexts[0]?.includes('was told to stop'));
+	t.false(client.heardTexts[0]?.includes('was cancelled'));
 });
 
 test('fails only those whose time is over', async t => {

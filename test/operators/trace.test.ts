@@ -1,7 +1,7 @@
 import test from 'ava';
 import {Envelope} from '../../lib/envelope.js';
 import {parse} from '../../lib/operators/parse.js';
-import {type TraceOptions, trace} from '../../lib/operators/trace.js';
+import {type TraceOptions, trace, traceLabel} from '../../lib/operators/trace.js';
 import {converse, readableLog} from './support.js';
 
 const start = (options: Partial<TraceOptions> = {}) => {
@@ -187,4 +187,26 @@ test('forgets the oldest request rather than remember without limit', t => {
 	upstream.say({id: 1, result: {}});
 	t.regex(lines.at(-2) ?? '', / ← result .* B\n$/);
 	t.regex(lines.at(-1) ?? '', / ← x .* ms\n$/);
+});
+
+test('a long tool name and a long id leave the columns as they are, and the name follows in full [U-P1-12]', t => {
+	const {client, upstream, lines} = start();
+	const name = 'a_tool_with_a_name_that_is_longer_than_its_column';
+	client.say({id: 1, method: 'ping'});
+	client.say({id: 'a-long-id-with-1', method: 'tools/call', params: {name}});
+	upstream.say({id: 'a-long-id-with-1', result: {}});
+	const at = (line = '', unit = ' B'): number => line.indexOf(unit);
+	t.is(at(lines[1]), at(lines[0]));
+	t.is(at(lines[2]), at(lines[0]));
+	t.regex(lines[1] ?? '', /→ tools\/call a_tool_with_a_na… #"a…h-1" .* tools\/call a_tool_with\w+_column\n$/);
+	t.regex(lines[2] ?? '', / ms\n$/);
+});
+
+test('a label of 20 columns follows the time, and tells two conversations of one service apart [U-P1-12]', t => {
+	const [one, two] = [traceLabel('files'), traceLabel('files')];
+	t.not(one, two);
+	t.is(traceLabel('a-service-with-a-very-long-name').length, 20);
+	const {client, lines} = start({label: 'files#1'});
+	client.say({id: 1, method: 'ping'});
+	t.regex(lines[0] ?? '', /^01:02:03\.045 files#1 {13} → ping /);
 });

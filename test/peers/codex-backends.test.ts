@@ -141,7 +141,7 @@ for (const kind of codexKinds) {
 		const turn = await client.codex(runOutside('echo DID-IT'), onRequest);
 		t.is(turn.status, 'completed');
 		t.regex(turn.text, /[Rr]ejected/);
-		t.true(client.news('warning').some(({message}) => /cannot be asked/.test(String(message))));
+		t.true(client.news('warning').some(({message}) => /does not support elicitation/.test(String(message))));
 	});
 
 	test.serial(`${kind}: cancelled while an approval is open`, async t => {

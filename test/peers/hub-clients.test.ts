@@ -48,7 +48,7 @@ test.serial('the Inspector lists run, and calls a real server through it', async
 async function installed(t: ExecutionContext): Promise<string> {
 	const folder = await temporaryFolder(t);
 	const root = new URL('../../../', import.meta.url);
-	for (const name of ['package.json', 'dist/bin', 'dist/lib'])
+	for (const name of ['package.json', 'dist/bin', 'dist/chunks', 'dist/lib'])
 		await cp(fileURLToPath(new URL(name, root)), join(folder, name), {recursive: true});
 	const {dependencies} = JSON.parse(await readFile(new URL('package.json', root), 'utf8')) as {
 		readonly dependencies: Readonly<Record<string, string>>;

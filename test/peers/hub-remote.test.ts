@@ -24,7 +24,7 @@ for (const [kind, transport, path] of [
 			const far = {url: `http://127.0.0.1:${port}/${path}`, transport};
 			const hub = await startRealHub(t, () => ({servers: {far}}));
 			const echo = (): ReturnType<typeof hub.run> => hub.run('far.echo(message="x")');
-			t.regex((await echo()).text, /Server 'far' unavailable: .*nobody listens there/);
+			t.regex((await echo()).text, /Server 'far' unavailable: .*the connection was refused/);
 			const first = await startRemote(t, kind, port);
 			await until(async () => (await echo()).text === 'Echo: x');
 			await first.stop('SIGKILL');

@@ -68,7 +68,7 @@ function keepOnly(path, candidates, wantedStart) {
 const reason = reasonToInstall();
 if (reason !== undefined) {
 	process.stderr.write(
-		`Installing real MCP servers and clients, two releases of Codex, the Inspector, Chromium and Node 24 into test/peers (about 1.8 GB): ${reason}.\n`,
+		`Installing real MCP servers and clients, two releases of Codex, Claude Code, the Inspector, Chromium and Node 24 into test/peers (about 2.2 GB): ${reason}.\n`,
 	);
 	// What `npm test` was given (--omit, --prefix, …) reaches its scripts as npm_config_*; it is not meant for this npm.
 	const outer = /^npm_(?:package_|lifecycle_|config_(?:local_prefix|prefix|omit|include|dry_run)$)/i;

@@ -11,7 +11,7 @@ const tools = ['atm_broadcast', 'atm_pending_count', 'atm_read', 'atm_send'];
 
 for (const kind of codexKinds)
 	test.serial(
-		`${kind}: D2 FR-2.8 FR-4.1 FR-4.2 FR-4.3 FR-4.4 FR-4.5 a Codex agent sends, reads and broadcasts as itself`,
+		`${kind}: D2 FR-2.8 FR-4.1 FR-4.2 FR-4.3 FR-4.4 FR-4.5 a Codex agent sends, reads and broadcasts as itself, and is audited as itself [S-D5]`,
 		async t => {
 			const at = await servePlace(t, kind);
 			const team = teamOf(t, {home: String(at.env.ATM_HOME)});
@@ -33,6 +33,11 @@ for (const kind of codexKinds)
 				/Its members are team-lead, dev-1, dev-2, arch/,
 			);
 			t.regex(await turn('atm_send', {to: 'dev-1', message: 'x', identity: 'team-lead'}), /nobody can send/);
+			const {threadId} = first.structured;
+			const names = {identity: 'arch', codex_id: codexId, thread_id: threadId};
+			const last = (event: string) => at.audit().findLast(line => line.event_type === event);
+			t.like(last('atm_send'), names);
+			t.like(last('refusal'), {...names, details: {claimed_identity: 'team-lead'}});
 			team.put('arch', [
 				native('team-lead', 'Well done', {read: true}),
 				native('dev-2', 'LGTM', {message_id: 'm-2'}),

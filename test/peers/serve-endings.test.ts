@@ -2,11 +2,10 @@ import {spawn} from 'node:child_process';
 import {readdirSync, readFileSync} from 'node:fs';
 import process from 'node:process';
 import test from 'ava';
-import {stateFolder} from '../../lib/atm/paths.js';
 import {objectOf} from '../../lib/protocol/json.js';
 import {bridgeBin, handshake} from '../helpers/bridge.js';
 import {framed, unframed} from '../helpers/frames.js';
-import {until} from '../operators/support.js';
+import {until} from '../mail-turns/place.js';
 import {codexKinds} from './codex-clients.js';
 import {processesWith} from './processes.js';
 import {sayAndHold, sayIt} from './scripted-model.js';
@@ -75,7 +74,7 @@ for (const kind of codexKinds) {
 						/^You said: This session is about/,
 						identity,
 					);
-				const folder = stateFolder(at.base, 'default');
+				const folder = at.state();
 				t.deepEqual(
 					readdirSync(folder).filter(name => /^[^.].*\.lock$/.test(name)),
 					[],
@@ -167,6 +166,7 @@ for (const kind of codexKinds) {
 		await until(() => at.registry().every(({status}) => status === 'interrupted'));
 		await client.kill('SIGTERM');
 		t.like(at.registry()[0], {codex_id: codexId, status: 'interrupted', state: 'closed'});
-		t.deepEqual(await processesWith(at.home.folder), []);
+		// Processes that were killed may take a moment to disappear.
+		await until(async () => (await processesWith(at.home.folder)).length === 0);
 	});
 }

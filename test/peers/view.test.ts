@@ -35,6 +35,7 @@ const session = [
 ];
 const rowCount = (count: number): string =>
 	`document.querySelectorAll('.row:not([hidden]):not(.waiting)').length === ${count}`;
+const rowsInList = (count: number): string => `#list[aria-rowcount="${count}"]`;
 const detail = (page: Page): Promise<string | null> => page.textContent('#detail');
 
 test.serial('issue 9: in Chromium, the page lists, filters, pairs, opens messages and draws', async t => {
@@ -44,10 +45,10 @@ test.serial('issue 9: in Chromium, the page lists, filters, pairs, opens message
 	await page.waitForSelector('#row-7.paired');
 	await holds(page, "document.querySelectorAll('#detail section').length === 2");
 	t.regex((await detail(page)) ?? '', /tools\/call.*Request.*needle.*Answer.*needle/s);
-	await page.click('#detail button:has-text("as curl")');
-	await holds(page, "document.querySelector('#said').textContent === 'Command copied'");
+	await page.click('#detail button:has-text("as script")');
+	await holds(page, "document.querySelector('#said').textContent === 'Script copied'");
 	const command = await page.evaluate<string>('navigator.clipboard.readText()');
-	t.regex(command, /^curl -sS 'http:\/\/127\.0\.0\.1:7411\/mcp\/files' .*--data-raw '\{.*"needle".*\}'$/s);
+	t.regex(command, /^#!\/bin\/sh\n.*bridge "\$@" <<'END'\n\{.*"needle".*\}\nEND\n$/s);
 	await page.click('#detail button:has-text("as fixture")');
 	await holds(page, "document.querySelector('#said').textContent === 'Fixture copied'");
 	const fixture = JSON.parse(await page.evaluate<string>('navigator.clipboard.readText()'));
@@ -142,6 +143,7 @@ test.serial('issue 9: a log of 1,000,000 messages is there at once, and scrolls 
 	await page.waitForSelector('#row-0');
 	await holds(page, "document.querySelector('#progress').hidden");
 	t.regex((await page.textContent('#count')) ?? '', /1,000,000 lines/);
+	await page.waitForSelector(rowsInList(1_000_000));
 	await page.keyboard.press('End');
 	await page.waitForSelector('#row-999999.current');
 	await page.keyboard.press('PageUp');

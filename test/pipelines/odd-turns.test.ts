@@ -96,8 +96,8 @@ test('a request that is held until its time is over was never asked, and says so
 		['initialize'],
 	);
 	const [handshake, held] = client.heardTexts;
-	t.regex(handshake ?? '', /files did not answer initialize within 0\.02 s\./);
-	t.regex(held ?? '', /files was not ready for tools\/list within 0\.02 s, and was never asked\./);
+	t.regex(handshake ?? '', /files did not respond to initialize within 0\.02 s\./);
+	t.regex(held ?? '', /files was not ready for tools\/list within 0\.02 s\. The request was never sent\./);
 });
 
 test('a request that was passed on is told to stop when its time is over, and says so', async t => {
@@ -108,7 +108,7 @@ test('a request that was passed on is told to stop when its time is over, and sa
 	t.like(lastOf(upstream), {method: 'notifications/cancelled', params: {requestId: 1}});
 	t.regex(
 		client.heardTexts[1] ?? '',
-		/files did not answer tools\/list within 0\.02 s, and was told to stop\./,
+		/files did not respond to tools\/list within 0\.02 s\. The request was cancelled\./,
 	);
 });
 

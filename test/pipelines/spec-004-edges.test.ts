@@ -43,14 +43,6 @@ test('edge case 2: a refusal that names versions leads to the newest of them', t
 	t.like(lastOf(upstream), {params: {protocolVersion: '2025-03-26'}});
 });
 
-test('edge case 3: what is spoken is a matter of the connection, so a new one may speak another version', async t => {
-	const [before, after] = [wrapped(), wrapped()];
-	before.ready('2025-06-18', '2024-11-05');
-	after.ready('2025-06-18', '2025-06-18');
-	t.like(await before.logged('proxy.connect'), [{version: '2024-11-05'}]);
-	t.like(await after.logged('proxy.connect'), [{version: '2025-06-18'}]);
-});
-
 test('E13 edge case 4: an answer without version, capabilities and name is completed', async t => {
 	const {initialize, client, upstream, logged} = wrapped();
 	initialize('2025-06-18');

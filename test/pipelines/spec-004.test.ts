@@ -107,14 +107,6 @@ test('FR-010 notifications are translated: those that the client has no word for
 	t.is(client.heard.length, before + 1);
 });
 
-test('FR-011 the version layer knows nothing of transports: the same stages serve endpoints of any kind', t => {
-	// Endpoints in memory here, processes in test/peers; no stage is told which.
-	const {ready, client, upstream} = wrapped();
-	ready('2025-06-18', '2024-11-05');
-	client.say({id: 1, method: 'ping'});
-	t.like(lastOf(upstream), {id: 1, method: 'ping'});
-});
-
 test('FR-013 a version that nobody knows is taken for the newest before it, with a warning', async t => {
 	const {ready, client, upstream, logged} = wrapped();
 	ready('2025-06-18', '2026-01-01');
@@ -123,17 +115,6 @@ test('FR-013 a version that nobody knows is taken for the newest before it, with
 	t.like(lastOf(upstream), {method: 'tools/list'});
 	const [warning] = await logged('proxy.version.unknown');
 	t.like(warning, {server: 'files', answered: '2026-01-01', version: '2025-11-25'});
-});
-
-test('FR-014 a new connection negotiates anew, whatever the one before it spoke', t => {
-	const [first, second] = [wrapped(), wrapped()];
-	first.ready('2025-06-18', '2024-11-05');
-	second.ready('2025-06-18', '2025-11-25');
-	for (const {upstream} of [first, second])
-		t.like(upstream.heard[0], {params: {protocolVersion: '2025-11-25'}});
-	second.client.say({id: 1, method: 'completion/complete'});
-	second.upstream.say({id: 1, error: {code: -32601, message: 'Method not found'}});
-	t.like(lastOf(second.client), {error: {code: -32601}});
 });
 
 test('FR-015 a server counts as ready only when the whole handshake is done', async t => {

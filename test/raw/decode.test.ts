@@ -209,7 +209,7 @@ test('bridge decode - reads a log from stdin, for a connection that is named', a
 test('bridge decode takes no flag of other commands', async t => {
 	const {code, stderr} = await decode(t, await written(t, open), '--mcp-port', '0');
 	t.is(code, 2);
-	t.regex(stderr, /--mcp-port has no meaning for bridge decode/);
+	t.regex(stderr, /--mcp-port is not valid for bridge decode/);
 });
 
 test('bridge decode ends quietly when nobody reads on', async t => {

@@ -2,7 +2,7 @@ import {existsSync, readdirSync, statSync} from 'node:fs';
 import {mkdir, readFile, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import test, {type ExecutionContext} from 'ava';
-import {newFolder} from '../faults/support.js';
+import {newFolder, until} from '../faults/support.js';
 import {freePort} from '../helpers/free-port.js';
 import {ask, call, done, failureOf, postText, textOf} from './control.js';
 import {linesIn, shareRaw, startRaw} from './support.js';
@@ -48,14 +48,32 @@ test('REQ_MCP_012 start-logging starts a log in a folder, with names of the give
 	t.true(linesIn(directory).some(({data}) => data === 'into mine'));
 });
 
-test('REQ_MCP_013 stop-logging stops a log', async t => {
-	const directory = await newLogs(t);
-	await done(shared().endpoint, 'start-logging', {directory});
-	await done(shared().endpoint, 'stop-logging', {directory});
-	const {length} = linesIn(directory);
-	const {client} = await exchange(shared().port, 'not any more');
-	await shared().connection(client);
-	t.is(linesIn(directory).length, length);
+test('REQ_MCP_013 stop-logging stops one destination, or all of them [A-D18]', async t => {
+	const echo = await startEcho();
+	t.teardown(() => echo.close());
+	const raw = await startRaw(t, ['--mcp-port', '0', '--flush-millis', '20', `0:127.0.0.1:${echo.port}`]);
+	const [one, two, last] = [await newLogs(t), await newLogs(t), await newLogs(t)];
+	for (const directory of [one, two, null]) await done(raw.endpoint, 'start-logging', {directory});
+	/** Where a text that passes now is logged, once the folder that is named has it. */
+	const loggedIn = async (text: string, sure: string): Promise<string[]> => {
+		await exchange(raw.port, text);
+		const has = (lines: ReadonlyArray<{readonly data?: string}>) => lines.some(({data}) => data === text);
+		await until(() => has(linesIn(sure)));
+		// A destination that is stopped writes all that it has before the response.
+		await done(raw.endpoint, 'stop-logging', {directory: sure});
+		return [
+			...[one, two, last].filter(folder => has(linesIn(folder))),
+			...(has(raw.lines) ? ['stdout'] : []),
+		];
+	};
+	await done(raw.endpoint, 'stop-logging', {directory: one});
+	t.deepEqual((await loggedIn('to two', two)).slice(0, 1), [two]);
+	for (const directory of [one, two]) await done(raw.endpoint, 'start-logging', {directory});
+	await done(raw.endpoint, 'stop-logging', {});
+	for (const folder of [one, two]) t.is(linesIn(folder).at(-1)?.event, 'stop-logging');
+	await until(() => raw.lines.at(-1)?.event === 'stop-logging');
+	await done(raw.endpoint, 'start-logging', {directory: last});
+	t.deepEqual(await loggedIn('to none of them', last), [last]);
 });
 
 test('REQ_MCP_014 add-port-rule adds a rule', async t => {

@@ -40,7 +40,10 @@ for (const [what, program] of [
 	// One at a time: the time that they wait for each other counts, too.
 	test.serial(`J1 ends ${what} when the time is over`, async t => {
 		const result = await timedOut(`wix.name()\nprint("before")\n${program}`);
-		t.regex(textOf(result), /^before\nError: RunTimeout: The run timed out after \d+\.0s$/);
+		t.regex(
+			textOf(result),
+			/^before\nError: RunTimeout: The run timed out after \d+\.0s\. Do less in one run, or raise runTimeout in the configuration\.$/,
+		);
 		await nextIsFine(t);
 	});
 }

@@ -34,7 +34,10 @@ for (const [what, text, first] of [
 	['surrogates', long, '😀'],
 ] as const)
 	test(`a program may index a text of 4 MB of ${what} thousands of times, from both ends [SEC-D11]`, async t => {
-		await using runner = runnerOf([pack('p', {t: () => text})], {runTimeoutMs: 600_000});
+		await using runner = runnerOf([pack('p', {t: () => text})], {
+			runTimeoutMs: 600_000,
+			maxCallBytes: 5_000_000,
+		});
 		t.is(textOf(await runner.run(`r = p.t()\n${'r[0]\nr[-1]\n'.repeat(2500)}`)), first);
 	});
 
@@ -43,6 +46,6 @@ for (const [how, program] of [
 	['items of one list', `r = p.t()\n[${'r[999999],'.repeat(2900)}]\n1`],
 ] as const)
 	test(`a long program without an interpreter, in ${how}, ends when its time is over [SEC-D11]`, async t => {
-		await using runner = runnerOf([pack('p', {t: () => long})], {runTimeoutMs: 100});
+		await using runner = runnerOf([pack('p', {t: () => long})], {runTimeoutMs: 100, maxCallBytes: 5_000_000});
 		t.is((await runner.run(program)).structuredContent.error?.type, 'RunTimeout');
 	});

@@ -8,6 +8,8 @@ const data = {
 	id: 7,
 	price: 0.00001234,
 	big: 1e300,
+	id64: 2n ** 63n,
+	id65: 2n ** 64n,
 	empty: [],
 	none: null,
 	flags: [true, false],
@@ -54,6 +56,11 @@ for (const program of [
 	'wix.data().name[4]',
 	'wix.data().price',
 	'[wix.data().big, 0.00005, 1.5, -3, -0.25]',
+	'wix.data().id64',
+	'wix.data().id64[0]',
+	'wix.data().id64.x',
+	'wix.echo(a=wix.data().id64)',
+	'wix.echo(a=[wix.data().id65])',
 	'wix.data().nope',
 	'wix.data()["nope"]',
 	'wix.data()["it\'s"]',
@@ -176,6 +183,7 @@ const {expression} = fc.letrec<{expression: string; call: string}>(tie => ({
 			.map(entries => `{${entries.map(([key, value]) => `${JSON.stringify(key)}: ${value}`).join(', ')}}`),
 		tie('expression').map(of => `${of}[0]`),
 		tie('expression').map(of => `${of}.name`),
+		tie('expression').map(of => `await ${of}`),
 	),
 	call: fc
 		.tuple(

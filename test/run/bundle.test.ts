@@ -8,7 +8,7 @@ import {build} from 'esbuild';
 const dist = new URL('../../', import.meta.url);
 
 test('the interpreter is found from the bundle, too', async t => {
-	const folder = new URL(`bin/test-${process.pid}/`, dist);
+	const folder = new URL(`test-${process.pid}/`, dist);
 	mkdirSync(folder, {recursive: true});
 	t.teardown(() => rmSync(folder, {recursive: true}));
 	const file = fileURLToPath(new URL('program.js', folder));

@@ -3,7 +3,7 @@ import {Session} from '../../lib/run/python/session.js';
 import {sharedPython} from '../../lib/run/python/shared-python.js';
 
 const MIB = 2 ** 20;
-const limits = {maxOutputBytes: MIB, maxLineBytes: 4 * MIB, maxCallBytes: 4 * MIB, maxAttempts: 200};
+const limits = {maxOutputBytes: MIB, maxOutcomeBytes: 4 * MIB, maxAttempts: 200};
 const python = sharedPython(96 * MIB);
 test.after.always(() => python.release());
 
@@ -13,10 +13,13 @@ async function finished(t: ExecutionContext): Promise<{readonly ends: string[]}>
 	t.teardown(() => session.end());
 	const ends: string[] = [];
 	await new Promise<void>((resolve, reject) => {
-		session.listen({
-			line: text => (text.startsWith('{"done"') ? resolve() : reject(new Error(text))),
-			end: (why, detail) => ends.push(`${why}: ${detail}`),
-		});
+		session.listen(
+			{
+				line: text => (text.startsWith('{"done"') ? resolve() : reject(new Error(text))),
+				end: (why, detail) => ends.push(`${why}: ${detail}`),
+			},
+			MIB,
+		);
 		session.say(JSON.stringify({code: 'pass; 1', packs: [], max_calls: 100}));
 	});
 	return {ends};

@@ -67,7 +67,10 @@ test('a program that catches the limit of calls ends after a hundred more [SEC-D
 });
 
 test('a program that runs out of memory while it reads a reply gets a MemoryError [SEC-D2]', async t => {
-	const runner = runnerOf([pack('wix', {text: () => 'x'.repeat(3_000_000)})], {runTimeoutMs: 600_000});
+	const runner = runnerOf([pack('wix', {text: () => 'x'.repeat(3_000_000)})], {
+		runTimeoutMs: 600_000,
+		maxCallBytes: 4_000_000,
+	});
 	const program =
 		'x = []\ntry:\n  while True: x.append(bytes(1_000_000))\nexcept MemoryError: pass\nwix.text()';
 	t.is((await runner.run(program)).structuredContent.error?.type, 'MemoryError');
@@ -128,8 +131,9 @@ for (const [what, text, expected] of [
 		`${'['.repeat(100_000)}${']'.repeat(100_000)}`,
 		/returned a value that is nested too deeply/,
 	],
-	['has too many values', `[${'0,'.repeat(600_000)}0]`, /returned more than 500000 values/],
-	['is too long', `["${'x'.repeat(5_000_000)}"]`, /returned 5000004 bytes; the limit is 4194304/],
+	['has too many values', `[${'0,'.repeat(510_000)}0]`, /returned more than 500000 values/],
+	['has too many members', `[${'{"":0},'.repeat(110_000)}0]`, /returned more than 100000 members of objects/],
+	['is too long', `["${'x'.repeat(5_000_000)}"]`, /returned 5000004 bytes; the limit is 1048576/],
 ] as const)
 	test(`JSON of a tool that ${what} fails the call with a ToolError [SEC-D2]`, async t => {
 		const runner = runnerOf([pack('wix', {text: () => text})]);
@@ -159,7 +163,10 @@ test('a call takes at most 1000 named arguments [SEC-D2]', t => {
 test('a run ends at its limit even while its interpreter starts [SEC-D2]', async t => {
 	const runner = runnerOf([], {maxMemoryBytes: 64 * 1024 * 1024, runTimeoutMs: 600_000});
 	const result = await runner.run('[1][:]', {timeoutMs: 1});
-	t.is(textOf(result), 'Error: RunTimeout: The run timed out after 0.0s');
+	t.is(
+		textOf(result),
+		'Error: RunTimeout: The run timed out after 0.0s. Do less in one run, or raise runTimeout in the configuration.',
+	);
 	t.is(textOf(await runner.run('[1][:]')), '[1]');
 	await runner.close();
 });

@@ -160,12 +160,77 @@ test('packs are asked for anew by each run', async t => {
 	await runner.close();
 });
 
-test('a pack that stands behind another one is told of', async t => {
+test('a local pack with the name of a server is warned of once [A-D10]', async t => {
 	const log = memoryLog();
 	const runner = runnerOf([pack('a', echo), local('a', 1)], {log});
 	await runner.run('a.web_search()');
+	await runner.run('a.web_search()');
 	t.deepEqual(log.entries, [
-		'debug run.pack.hidden: The local pack a stands in front of another one of that name.',
+		'warn run.pack.collision: The local pack a has the name of a server. Where both have a tool, run calls the local one. Rename one of them to reach both.',
 	]);
 	await runner.close();
+});
+
+test('a server and a local pack that are called proxy are warned of [A-D10]', async t => {
+	const log = memoryLog();
+	const runner = runnerOf([pack('proxy', echo), local('proxy', 'mine')], {log});
+	t.is(textOf(await runner.run('[proxy_.web_search(), proxy_.echo(a=1).a]')), '["mine",1]');
+	const start = 'The name proxy is that of a built-in pack, so';
+	t.deepEqual(
+		log.entries.filter(entry => entry.includes('run.pack.reserved')),
+		['local pack', 'server'].map(
+			what =>
+				`warn run.pack.reserved: ${start} the ${what} proxy is proxy_ in run. Rename the ${what} to choose another name.`,
+		),
+	);
+	await runner.close();
+});
+
+test('tools of a server are found where the local pack of its name has none of theirs [A-D10]', async t => {
+	const server = pack('brave', {
+		web_search: () => 'proxied',
+		'only-remote': () => 'remote',
+		webSearch: () => 'folded',
+	});
+	const packs = [server, local('brave', 'local')];
+	t.is(
+		await run(packs, '[brave.web_search(), brave.only_remote(), brave.webSearch()]'),
+		'["local","remote","local"]',
+	);
+	t.is(await run(packs, '[f() for f in (brave.web_search, brave.only_remote)]'), '["local","remote"]');
+	t.is(
+		await run(packs, '[tool.signature for tool in proxy.list_tools(server="brave")]'),
+		'["brave.web_search()","brave.only_remote()"]',
+	);
+	t.is(await run(packs, 'proxy.help("brave.only_remote")'), 'brave.only_remote()');
+	t.regex(await run(packs, 'brave.none()'), /Available: only_remote, web_search$/);
+	t.is(await run(packs, 'proxy.list_servers()[0].pack'), 'brave');
+});
+
+test('the tools of a local pack can be called while the server of its name is not available [A-D10]', async t => {
+	const packs = [pack('brave', {}, {unavailable: 'exited with code 1'}), local('brave', 'local')];
+	t.is(await run(packs, 'brave.web_search()'), 'local');
+	t.regex(await run(packs, 'brave.other()'), /ToolError: Server 'brave' unavailable: exited with code 1$/);
+});
+
+test('a call waits for the server behind a local pack, unless the pack has the tool [A-G1] [A-D10]', async t => {
+	let waits = 0;
+	const server = pack('brave', {other: () => 'remote'});
+	const connecting = async () => {
+		waits++;
+		return server;
+	};
+	const packs = [
+		pack('brave', {}, {unavailable: 'it is still connecting', connecting}),
+		local('brave', 'local'),
+	];
+	t.is(await run(packs, 'brave.web_search()'), 'local');
+	t.is(waits, 0);
+	t.is(await run(packs, '[brave.other(), brave.other()]'), '["remote","remote"]');
+	t.is(waits, 1);
+});
+
+test('two local packs that Python spells alike have names of their own [A-D10]', async t => {
+	const packs = [local('my-pack', 'one'), local('my_pack', 'two')];
+	t.is(await run(packs, '[my_pack.web_search(), my_pack_2.web_search()]'), '["one","two"]');
 });

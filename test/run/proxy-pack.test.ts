@@ -49,14 +49,15 @@ const text = async (program: string): Promise<string> => textOf(await runner.run
 const signature =
 	'wix.get_product(product_id: str, include_variants: bool = False, sort: "price" | "name" = ..., tags: list[str] = ..., where: {city: str} | None = ..., size: int | None = ..., any: any = ...) -> {id: str, price: float}';
 
-test('List proxy servers: name, type, enabled and connected', async t => {
-	t.deepEqual(await result('proxy.list_servers()'), servers());
+test('List proxy servers: name, pack, type, enabled and connected [A-G7]', async t => {
+	const [wix, off] = servers();
+	t.deepEqual(await result('proxy.list_servers()'), [{...wix, pack: 'wix'}, off]);
 });
 
 test('without a list of servers, the proxied packs are the servers', async t => {
 	const other = runnerOf(packs);
 	const {structuredContent} = await other.run('[s for s in proxy.list_servers() if not s.connected]');
-	t.deepEqual(structuredContent.result, [{name: 'away', enabled: true, connected: false}]);
+	t.deepEqual(structuredContent.result, [{name: 'away', pack: 'away', enabled: true, connected: false}]);
 	await other.close();
 });
 
@@ -72,10 +73,10 @@ test('all tools are listed with the names of their packs', async t => {
 	t.deepEqual([...names].sort(), ['notion.search', 'wix.get_product', 'wix.listSites']);
 });
 
-test('Unknown server for list_tools: the error has the names of those that there are', async t => {
+test('Unknown server for list_tools: the error has the names of those that are connected [A-D11]', async t => {
 	t.is(
 		await text('proxy.list_tools(server="nonexistent")'),
-		"Error at line 1: ValueError: Server 'nonexistent' not connected. Available: away, notion, proxy, wix",
+		"Error at line 1: ValueError: Server 'nonexistent' not connected. Available: notion, wix",
 	);
 	t.regex(await text('proxy.list_tools("notoin")'), /Did you mean notion\?$/);
 });
@@ -84,6 +85,13 @@ test('the tools of a server that is away cannot be listed, and the reason is tol
 	t.is(
 		await text('proxy.list_tools("away")'),
 		"Error at line 1: ToolError: Server 'away' not connected: exited with code 1",
+	);
+});
+
+test('the tools of a disabled server cannot be listed, and the error has the setting [A-D11]', async t => {
+	t.is(
+		await text('proxy.list_tools("off")'),
+		"Error at line 1: ToolError: Server 'off' not connected: it is disabled (enabled: false)",
 	);
 });
 

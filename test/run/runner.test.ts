@@ -101,7 +101,10 @@ for (const [how, program] of [
 		// The limit has to give it the time to get to its call, however busy this machine is.
 		for (let timeoutMs = 1000; slow.waiting.length === 0; timeoutMs *= 2)
 			text = textOf(await runner.run(program, {timeoutMs}));
-		t.regex(text, /^Error: RunTimeout: The run timed out after \d+\.0s while it waited for slow\.wait$/);
+		t.regex(
+			text,
+			/^Error: RunTimeout: The run timed out after \d+\.0s while it waited for slow\.wait\. Do less in one run, or raise runTimeout in the configuration\.$/,
+		);
 		t.is(slow.cancelled, 1);
 		t.is(textOf(await runner.run(forInterpreter('slow.quick(a=1)'))), '{"a":1}');
 		await runner.close();

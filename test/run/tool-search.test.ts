@@ -35,6 +35,7 @@ test('searches for 50 words of a query in the beginning of a description [SEC-D1
 
 test('the names of 200,000 tools are found in linear time [SEC-D12]', t => {
 	const tools = Array.from({length: 200_000}, (_, at) => ({name: `tool-${at}`}));
-	const {length} = new ToolNames({tools}).all;
+	const names = new ToolNames({tools});
+	const {length} = tools.filter(tool => names.spelling(tool) !== undefined);
 	t.is(length, tools.length);
 });

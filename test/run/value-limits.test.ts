@@ -8,6 +8,12 @@ const countOf = (value: unknown): number =>
 		? 1 + Object.values(value).reduce<number>((sum, item) => sum + countOf(item), 0)
 		: 1;
 
+const membersOf = (value: unknown): number => {
+	if (typeof value !== 'object' || value === null) return 0;
+	const items: unknown[] = Object.values(value);
+	return items.reduce<number>((sum, item) => sum + membersOf(item), Array.isArray(value) ? 0 : items.length);
+};
+
 const depthOf = (value: unknown): number =>
 	typeof value === 'object' && value !== null
 		? 1 + Object.values(value).reduce<number>((most, item) => Math.max(most, depthOf(item)), 0)
@@ -15,11 +21,13 @@ const depthOf = (value: unknown): number =>
 
 const weightOf = (text: string) => jsonWeight(Buffer.from(text));
 
-test('the weight of a JSON text is its depth, and at least its values and at most twice as many [SEC-D2]', t => {
+test('the weight of a JSON text is its depth and members, and at least its values and at most twice as many [SEC-D2]', t => {
 	fc.assert(
 		fc.property(fc.jsonValue(), fc.nat(2), (value, indent) => {
-			const {values, depth} = weightOf(JSON.stringify(value, null, indent));
-			const count = countOf(JSON.parse(JSON.stringify(value)));
+			const {values, members, depth} = weightOf(JSON.stringify(value, null, indent));
+			const parsed: unknown = JSON.parse(JSON.stringify(value));
+			const count = countOf(parsed);
+			t.is(members, membersOf(parsed));
 			t.is(depth, depthOf(value));
 			t.true(values >= count && values <= 2 * count);
 		}),
@@ -33,8 +41,8 @@ test('any bytes have a weight [SEC-D2]', t => {
 			t.true(values >= 1 && values <= bytes.length + 1 && depth <= bytes.length);
 		}),
 	);
-	t.deepEqual(weightOf(`"${'\\"'.repeat(1000)}[[[,,,`), {values: 1, depth: 0});
-	t.deepEqual(weightOf(`["${'\\\\'.repeat(1000)}",[]]`), {values: 4, depth: 2});
+	t.deepEqual(weightOf(`"${'\\"'.repeat(1000)}[[[,,,`), {values: 1, members: 0, depth: 0});
+	t.deepEqual(weightOf(`["${'\\\\'.repeat(1000)}",[]]`), {values: 4, members: 0, depth: 2});
 });
 
 const check = (value: unknown, maxBytes: number, maxValues = Number.POSITIVE_INFINITY): void =>

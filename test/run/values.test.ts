@@ -144,7 +144,8 @@ for (const [value, expected] of [
 	['(1, {2})', '{"a":[1,[2]]}'],
 	['__import__("datetime").date(2026, 1, 2)', '{"a":"2026-01-02"}'],
 	['p.echo(x=[1])', '{"a":{"x":[1]}}'],
-	['2 ** 60', 'ValueError: 1152921504606846976 is too large for a number in JSON. Pass it as text.'],
+	['2 ** 64', 'ValueError: 18446744073709551616 has more than 64 bits. Pass it as text.'],
+	['-(2 ** 63) - 1', 'ValueError: -9223372036854775809 has more than 64 bits. Pass it as text.'],
 	['float("nan")', 'ValueError: nan is no number in JSON.'],
 	[
 		'print',

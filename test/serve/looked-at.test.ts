@@ -24,11 +24,14 @@ test('FR-13.5 FR-3.2 threads shows the sessions of a running bridge as active, a
 		await look(where, 'threads', '--repo', 'widgets'),
 		/^arch +default +active +idle .* widgets +main /m,
 	);
-	t.regex(await look(where, 'doctor'), /^ok {2}Team default: 1 sessions, 1 of them active/m);
+	t.regex(await look(where, 'doctor'), /^ok {2}Repository repo-[0-9a-f]{12}: 1 session, 1 of them active/m);
 	client.running.child.kill('SIGKILL');
 	await once(client.running.child, 'close');
 	t.deepEqual(await statuses(where), {arch: 'stale'});
-	t.regex(await look(where, 'doctor'), /^!! {2}Team default: locks of dead processes: arch$/m);
+	t.regex(
+		await look(where, 'doctor'),
+		/^!! {2}Repository repo-[0-9a-f]{12}: locks of dead processes: arch$/m,
+	);
 });
 
 test("5.3 two bridges in one repository keep each other's sessions and identities", async t => {

@@ -159,7 +159,7 @@ test('a registry that is none is kept aside, and told of', async t => {
 	await first.codex({prompt: 'say:1'});
 	await first.running.end();
 	const {writeFileSync} = await import('node:fs');
-	writeFileSync(join(at.base, '.config/atm/codex-sessions/default/registry.json'), '{"version":1,"sess');
+	writeFileSync(join(at.state(), 'registry.json'), '{"version":1,"sess');
 	const client = await startServe(t, at);
 	t.regex(String((await client.status()).registry_kept_aside), /corrupt/);
 	t.false((await client.codex({prompt: 'say:1'})).isError);

@@ -1,10 +1,20 @@
 import {execFileSync} from 'node:child_process';
-import {cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync} from 'node:fs';
+import {
+	cpSync,
+	existsSync,
+	mkdirSync,
+	mkdtempSync,
+	readFileSync,
+	realpathSync,
+	rmSync,
+	writeFileSync,
+} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
 import type {ExecutionContext} from 'ava';
+import {auditFolder, repositoryFolder, stateFolder} from '../../lib/atm/paths.js';
 import {type JsonObject, listOf, objectOf} from '../../lib/protocol/json.js';
 import {type Running, startReady} from '../helpers/bridge.js';
 import {type FakeKind, fakeCodex} from '../helpers/fake-codex.js';
@@ -17,8 +27,10 @@ export type Place = {
 	/** Writes the repository's configuration. */
 	configure(toml: string): void;
 	git(...args: string[]): void;
-	/** What the team's registry has on disk. */
+	/** What the registry has on disk. */
 	registry(): JsonObject[];
+	/** The folder of the registry, locks and summaries. */
+	state(): string;
 	/** All lines of the audit. */
 	audit(): JsonObject[];
 	summaryPath(identity: string, threadId: unknown): string;
@@ -57,22 +69,26 @@ export function placeFor(t: Pick<ExecutionContext, 'teardown'>, env: NodeJS.Proc
 	const [repo, base] = [join(root, 'repo'), join(root, 'home')];
 	cpSync(patternRepository(), repo, {recursive: true});
 	mkdirSync(base);
-	const sessions = join(base, '.config/atm/codex-sessions');
+	const sessions = auditFolder(base);
+	// Sessions belong to the team where there is one.
+	const state = (): string =>
+		existsSync(join(base, '.claude/teams/default'))
+			? stateFolder(base, 'default')
+			: repositoryFolder(base, 'default', repo);
 	return {
 		...{repo, base},
 		git: (...args) => runGit(repo, ...args),
-		env: {...env, ATM_HOME: base},
+		env: {CODEX_HOME: join(base, '.codex'), ...env, ATM_HOME: base},
 		configure: toml => writeFileSync(join(repo, '.atm.toml'), toml),
 		registry: () =>
-			listOf(JSON.parse(readFileSync(join(sessions, 'default/registry.json'), 'utf8')).sessions).map(
-				objectOf,
-			),
+			listOf(JSON.parse(readFileSync(join(state(), 'registry.json'), 'utf8')).sessions).map(objectOf),
+		state,
 		audit: () =>
 			readFileSync(join(sessions, 'audit.jsonl'), 'utf8')
 				.trim()
 				.split('\n')
 				.map(line => JSON.parse(line) as JsonObject),
-		summaryPath: (identity, threadId) => join(sessions, 'default', identity, String(threadId), 'summary.md'),
+		summaryPath: (identity, threadId) => join(state(), identity, String(threadId), 'summary.md'),
 	};
 }
 

@@ -15,12 +15,12 @@ for (const [answer, isTrusted] of [
 		const home = newHome(t);
 		const text = 'listen: 127.0.0.1:0\nservers: {x: {command: some-server, args: [-v]}}';
 		writeFileSync(join(home.cwd, 'bridge.yaml'), text);
-		const {code, out} = await onTerminal(home.cwd, home.env, 'gateway', answer, 'bridge gateway listens');
+		const {code, out} = await onTerminal(home.cwd, home.env, 'gateway', answer, 'all servers as one');
 		t.regex(out, /bridge\.yaml is not trusted.*\r\n.*runs or connects to:\r\n {2}x: some-server -v\r\n/);
-		t.is(out.includes('bridge gateway listens'), isTrusted);
+		t.is(out.includes('all servers as one'), isTrusted);
 		// Ctrl+C ends the gateway together with its shell.
 		t.is(code === 2, !isTrusted, out);
-		t.is((await home.run('hub', '--print-client', 'codex')).code, isTrusted ? 0 : 2);
+		t.is((await home.run('gateway', '--print-client', 'codex')).code, isTrusted ? 0 : 2);
 	});
 
 test('hub does not prompt on a terminal: its input is MCP [SEC-D7]', async t => {

@@ -1,7 +1,7 @@
 import {writeFileSync} from 'node:fs';
 import {delimiter, join} from 'node:path';
 import test from 'ava';
-import {childEnvironment, isOnPath} from '../../lib/transports/environment.js';
+import {childEnvironment, isOnPath, withheldFrom} from '../../lib/transports/environment.js';
 import {tempFolder} from '../store/temp-folder.js';
 
 test.serial('lets pass what programs need to run', t => {
@@ -14,7 +14,7 @@ test.serial('lets pass what programs need to run', t => {
 		TMPDIR: '/tmp',
 		SHELL: '/bin/sh',
 	};
-	t.deepEqual(childEnvironment({}, own), own);
+	t.deepEqual(childEnvironment({}, 'allowed', own), own);
 });
 
 test.serial('keeps all else to itself', t => {
@@ -28,29 +28,46 @@ test.serial('keeps all else to itself', t => {
 		PATHS: 'f',
 		XPATH: 'g',
 	};
-	t.deepEqual(childEnvironment({}, own), {});
+	t.deepEqual(childEnvironment({}, 'allowed', own), {});
 });
 
 test.serial('adds what is configured, which counts more', t => {
-	t.deepEqual(childEnvironment({PATH: '/opt', KEY: 'k'}, {PATH: '/bin', KEY: 'own'}), {
+	t.deepEqual(childEnvironment({PATH: '/opt', KEY: 'k'}, 'allowed', {PATH: '/bin', KEY: 'own'}), {
 		PATH: '/opt',
 		KEY: 'k',
 	});
 });
 
+test.serial('passes all on but variables of bridge itself, where that is wanted [U-P0-1]', t => {
+	const own = {API_KEY: 'a', NODE_OPTIONS: '', BRIDGE_TOKEN: 'b', Bridge_Config: 'c', BRIDGES: 'd'};
+	t.deepEqual(childEnvironment({BRIDGE_X: 'x'}, 'all', own), {
+		...{API_KEY: 'a', NODE_OPTIONS: '', BRIDGES: 'd'},
+		BRIDGE_X: 'x',
+	});
+});
+
+test.serial('names withheld variables, those that the child named first [U-P0-1]', t => {
+	const own = {PATH: '/bin', B_KEY: '1', A_KEY: '2', BRIDGE_TOKEN: '3', _: '4', SHLVL: '5', SET: '6'};
+	t.is(
+		withheldFrom({SET: 'x'}, {said: 'B_KEY is not set', remedy: 'Pass it.'}, own),
+		'bridge did not pass these environment variables to it: B_KEY, A_KEY. Pass it.',
+	);
+	t.is(withheldFrom({}, {said: '', remedy: 'Pass it.'}, {PATH: '/bin', LC_ALL: 'C'}), '');
+});
+
 test.serial('knows the names of Windows in any case', t => {
 	const own = {Path: 'C:\\', SystemRoot: 'C:\\Windows', ComSpec: 'cmd.exe'};
-	t.deepEqual(childEnvironment({}, own), own);
+	t.deepEqual(childEnvironment({}, 'allowed', own), own);
 });
 
 test.serial('leaves out what is not set', t => {
-	t.deepEqual(childEnvironment({}, {PATH: undefined}), {});
+	t.deepEqual(childEnvironment({}, 'allowed', {PATH: undefined}), {});
 });
 
 test.serial('changes neither of the two', t => {
 	const own = Object.freeze({PATH: '/bin'});
 	const configured = Object.freeze({A: '1'});
-	t.notThrows(() => childEnvironment(configured, own));
+	t.notThrows(() => childEnvironment(configured, 'allowed', own));
 });
 
 test.serial('finds a command in any folder of the PATH', t => {

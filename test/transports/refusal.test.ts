@@ -4,13 +4,14 @@ import {failedRequest, refused} from '../../lib/transports/refusal.js';
 import {Valve} from '../../lib/valve.js';
 
 const body = Buffer.from('no');
+const remote = {name: 'remote', url: new URL('https://remote.example/mcp')};
 
 test('D5 a client is told status, body and the headers that are for it, and no other', t => {
 	const headers = {
 		...{'www-authenticate': 'Bearer', 'retry-after': '7', 'content-type': 'text/plain', allow: 'GET'},
 		...{'set-cookie': ['a=b'], connection: 'close', 'content-length': '2', location: '/x'},
 	};
-	t.deepEqual(refused('remote', 503, headers, body).refusal, {
+	t.deepEqual(refused(remote, {status: 503, headers: headers, body}).refusal, {
 		status: 503,
 		headers: {'www-authenticate': 'Bearer', 'retry-after': '7', 'content-type': 'text/plain', allow: 'GET'},
 		body,
@@ -18,20 +19,33 @@ test('D5 a client is told status, body and the headers that are for it, and no o
 });
 
 test('D5 who asks for credentials is said to', t => {
-	t.regex(refused('remote', 401, {}, body).error.sentence, /status 401\. Give it the credentials/);
-	t.regex(refused('remote', 500, {}, body).error.sentence, /status 500\. Check its address/);
+	t.regex(
+		refused(remote, {status: 401, headers: {}, body}).error.sentence,
+		/status 401\. Give it the credentials/,
+	);
+	t.regex(refused(remote, {status: 500, headers: {}, body}).error.sentence, /status 500\. Check its address/);
 });
 
-test('D6 of the place that a redirect points to only the host is told', t => {
-	const {error} = refused('remote', 302, {location: 'https://user:secret@other.example/path?token=x'}, body);
-	t.regex(error.message, /points to other\.example, and redirects are not followed\.$/);
-	t.regex(refused('remote', 307, {location: '/secret'}, body).error.message, /points to another path,/);
-	t.notRegex(refused('remote', 201, {location: '/secret'}, body).error.message, /points/);
+test('D6 of a redirect to another origin only that is named, of one to this origin the path [A-G6]', t => {
+	const {error} = refused(remote, {
+		status: 302,
+		headers: {location: 'https://user:secret@other.example/path?token=x'},
+		body,
+	});
+	t.regex(
+		error.message,
+		/status 302, a redirect to https:\/\/other\.example; only 307 and 308 to the same origin are followed/,
+	);
+	t.regex(
+		refused(remote, {status: 307, headers: {location: '/secret'}, body}).error.message,
+		/a redirect to https:\/\/remote\.example\/secret;/,
+	);
+	t.notRegex(refused(remote, {status: 201, headers: {location: '/secret'}, body}).error.message, /redirect/);
 });
 
 test('a request that failed is answered, and stops whoever asked; anything else is not answered', t => {
 	const origin: Origin = {name: 'client', valve: new Valve()};
-	const failure = refused('remote', 500, {}, body);
+	const failure = refused(remote, {status: 500, headers: {}, body});
 	const request = Envelope.fromText('{"jsonrpc":"2.0","id":"a","method":"x"}', origin);
 	const answer = failedRequest(request, 'remote', failure);
 	t.like(answer?.body, {id: 'a', error: {code: -31_001, data: {status: 500}}});
@@ -42,7 +56,7 @@ test('a request that failed is answered, and stops whoever asked; anything else 
 });
 
 test('D6 to be sent elsewhere is no status of the client’s', t => {
-	const failure = refused('remote', 307, {location: '/secret'}, body);
+	const failure = refused(remote, {status: 307, headers: {location: '/secret'}, body});
 	const answer = failedRequest(Envelope.fromText('{"jsonrpc":"2.0","id":1,"method":"x"}'), 'remote', failure);
 	t.like(answer?.body, {id: 1, error: {code: -31_001}});
 	t.is(answer?.origin.refusal, undefined);

@@ -45,11 +45,36 @@ test('What is cancelled while the server is away is not said when it is back', a
 	await server.close();
 });
 
-test('A server that cannot even be tried is tried again', async t => {
-	const {server, started} = failing(t, 2);
+test('a server that cannot be started fails the request, and is started for the next one [U-P0-2]', async t => {
+	const {server, started, heard} = failing(t, 2);
 	server.outgoing.next(Envelope.of({jsonrpc: '2.0', id: 1, method: 'ping'}));
+	await until(() => heard.length === 1);
+	t.like(heard[0]?.body, {id: 1, error: {code: -31001}});
+	server.outgoing.next(Envelope.of({jsonrpc: '2.0', id: 2, method: 'ping'}));
 	await until(() => started[0]?.heard.length === 1);
-	t.like(started[0]?.heard[0], {id: 1});
+	t.like(started[0]?.heard[0], {id: 2});
+	await server.close();
+});
+
+test('notifications for a server that exited are not queued, so that the request that starts it is read [U-P0-2]', async t => {
+	const {server, started} = failing(t, 1);
+	const notification = Envelope.of({jsonrpc: '2.0', method: 'notifications/roots/list_changed'});
+	for (let count = 0; count < 1500; count++) server.outgoing.next(notification);
+	t.true(notification.origin.valve.isOpen);
+	server.outgoing.next(Envelope.of({jsonrpc: '2.0', id: 2, method: 'ping'}));
+	await until(() => (started[0]?.heard.length ?? 0) > 0);
+	t.like(started[0]?.heard[0], {id: 2});
+	await server.close();
+});
+
+test('a server is not started while bridge drains, and requests fail at once [U-P0-2]', async t => {
+	const {server, started, heard} = failing(t, 0, undefined, () => true);
+	for (const id of [1, 2]) {
+		server.outgoing.next(Envelope.of({jsonrpc: '2.0', id, method: 'ping'}));
+		await until(() => heard.length === id);
+		t.like(heard[id - 1]?.body, {id, error: {code: -31005}});
+	}
+	t.is(started.length, 0);
 	await server.close();
 });
 
@@ -75,7 +100,12 @@ test('a server whose client leaves while its start is queued is not started [SEC
 });
 
 /** A server whose first starts throw, and then are there until they end. */
-function failing(t: ExecutionContext, failures: number, starts = new Starts(() => false)) {
+function failing(
+	t: ExecutionContext,
+	failures: number,
+	starts = new Starts(() => false),
+	isDraining = () => false,
+) {
 	const started: Memory[] = [];
 	let attempts = 0;
 	const server = revived({
@@ -88,10 +118,12 @@ function failing(t: ExecutionContext, failures: number, starts = new Starts(() =
 			return next;
 		},
 		starts,
+		isDraining,
 		ownId: () => 'own',
 		onRevived: () => t.fail('there was no handshake'),
 		onLoss: () => {},
 	});
-	server.incoming.subscribe();
-	return {server, started};
+	const heard: Envelope[] = [];
+	server.incoming.subscribe(envelope => heard.push(envelope));
+	return {server, started, heard};
 }

@@ -24,6 +24,20 @@ test('what is said before the server says where to post waits, and is posted in 
 	t.is(posts[0]?.headers['content-type'], 'application/json');
 });
 
+test('the endpoint of a stream behind a redirect is relative to where the stream is [A-G6]', async t => {
+	const {listen, say, posts} = await start(t, (response, request) => {
+		if (!request.url?.startsWith('/v2/')) response.writeHead(308, {location: '/v2/sse'}).end();
+		else
+			response
+				.writeHead(200, {'content-type': 'text/event-stream'})
+				.write('event: endpoint\ndata: messages?s=1\n\n');
+	});
+	listen();
+	say('{"id":1}');
+	await until(() => posts.length === 1);
+	t.is(posts[0]?.url, '/v2/messages?s=1');
+});
+
 test('one message is posted after the other, however long each takes', async t => {
 	let [open, most] = [0, 0];
 	const {listen, say, posts} = await start(t, undefined, async response => {

@@ -106,7 +106,10 @@ test('D6 a redirect is not followed', async t => {
 		socket.end('HTTP/1.1 302 Found\r\nLocation: ws://127.0.0.1:1/x\r\nContent-Length: 0\r\n\r\n');
 	});
 	const error = await connecting(t, url).ended();
-	t.regex(error?.message ?? '', /status 302, which points to 127\.0\.0\.1:1, and redirects are not followed/);
+	t.regex(
+		error?.message ?? '',
+		/status 302, a redirect to ws:\/\/127\.0\.0\.1:1; redirects of WebSockets are not followed/,
+	);
 	t.is(asked, 1);
 });
 

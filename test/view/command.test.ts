@@ -191,14 +191,14 @@ test('issue 9: the gateway has the page at /, with what passes while somebody lo
 	t.is(await gateway.stop(), 0);
 });
 
-test('what cannot be shown is told in a sentence', async t => {
+test('what cannot be shown is an error with one remedy [U-P1-18]', async t => {
 	for (const [args, told] of [
-		[[], /view has to know what to show/],
+		[[], /There is no log to show/],
 		[['/no/such/log'], /cannot be read/],
 		[[tempFolder(t)], /There is no file in/],
 		[['/dev/stdin'], /read once/],
-		[['x', '--live', 'http://127.0.0.1:1/'], /what to show/],
-		[['x', '--conn', 'y'], /--conn has no meaning for bridge view/],
+		[['x', '--live', 'http://127.0.0.1:1/'], /There are logs and a --live URL\. Leave out one of the two\./],
+		[['x', '--conn', 'y'], /--conn is not valid for bridge view/],
 	] as const) {
 		const {code, stderr} = await runBridge(['view', ...args]);
 		t.is(code, 2);

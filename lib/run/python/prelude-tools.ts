@@ -3,7 +3,7 @@ export const tools = String.raw`
 import ast, base64, builtins, collections, csv, datetime, enum, functools, gc, io, itertools, json, math, operator, os
 import re, string, sys, textwrap, time, types, typing, urllib.parse
 
-BIGGEST = 2 ** 53 - 1
+LEAST, GREATEST = -(2 ** 63), 2 ** 64 - 1
 FILE = '<run>'
 # main() sets it. bridge checks it as well: this only gives the error before the items are converted.
 limits = {}

@@ -5,8 +5,8 @@ def argument(value):
     if value is None or isinstance(value, (bool, str)):
         return value
     if isinstance(value, int):
-        if not -BIGGEST <= value <= BIGGEST:
-            raise ValueError(f'{value} is too large for a number in JSON. Pass it as text.')
+        if not LEAST <= value <= GREATEST:
+            raise ValueError(f'{value} has more than 64 bits. Pass it as text.')
         return int(value)
     if isinstance(value, float):
         if not math.isfinite(value):

@@ -1,7 +1,8 @@
 import {Worker} from 'node:worker_threads';
+import {pythonWorker} from '../../run-time-files.js';
 import {messageOf} from '../program-error.js';
 import {confined} from './confined.js';
-import {pythonPath, workerFile} from './files.js';
+import {pythonPath} from './files.js';
 import type {BootData, Python, WorkerMessage} from './messages.js';
 
 /** A started Python that is there until nobody needs it. */
@@ -37,7 +38,7 @@ async function boot(maxMemoryBytes: number): Promise<Python> {
 	const path = pythonPath();
 	if (path === undefined) throw new Error('Python is not installed.');
 	const data: BootData = {task: 'boot', path, maxMemoryBytes};
-	const worker = new Worker(workerFile(), {...confined, workerData: data});
+	const worker = new Worker(pythonWorker, {...confined, workerData: data});
 	worker.unref();
 	try {
 		return await new Promise<Python>((resolve, reject) => {

@@ -1,7 +1,7 @@
 import {type MessagePort, parentPort, receiveMessageOnPort} from 'node:worker_threads';
 import {jsonWeight} from '../../wire/json-weight.js';
 import {MAX_CALL_VALUES, MAX_NESTING} from '../value-limits.js';
-import type {Ending, MessageLimits, WorkerMessage} from './messages.js';
+import type {Ending, MessageLimits, RunData, WorkerMessage} from './messages.js';
 
 const LINE_FEED = 10;
 const FIRST_BYTES = 8192;
@@ -21,6 +21,7 @@ const isOutcome = (text: string): boolean => text.startsWith('{"done"') || text.
  */
 export class Speech {
 	readonly #limits: MessageLimits;
+	readonly #callBytes: Int32Array;
 	readonly #length: Int32Array;
 	readonly #output: Uint8Array;
 	readonly #isReplyRead: () => boolean;
@@ -32,8 +33,13 @@ export class Speech {
 	/** The calls that were posted. */
 	calls = 0;
 
-	constructor(limits: MessageLimits, output: SharedArrayBuffer, isReplyRead: () => boolean) {
+	constructor(
+		limits: MessageLimits,
+		{output, callBytes}: Pick<RunData, 'output' | 'callBytes'>,
+		isReplyRead: () => boolean,
+	) {
 		this.#limits = limits;
+		this.#callBytes = callBytes;
 		this.#length = new Int32Array(output, 0, 1);
 		this.#output = new Uint8Array(output, 4);
 		this.#isReplyRead = isReplyRead;
@@ -66,7 +72,7 @@ export class Speech {
 	/** The memory is the program's, which may change it at any time. */
 	#keep(piece: Uint8Array): void {
 		const length = this.#lineBytes + piece.length;
-		const {maxLineBytes} = this.#limits;
+		const maxLineBytes = Math.max(this.#maxCallBytes, this.#limits.maxOutcomeBytes);
 		if (length > maxLineBytes) end('line', String(maxLineBytes));
 		if (length > this.#line.length) {
 			const larger = Buffer.alloc(Math.min(maxLineBytes, Math.max(length, 2 * this.#line.length)));
@@ -91,9 +97,13 @@ export class Speech {
 		this.#lineBytes = 0;
 	}
 
+	get #maxCallBytes(): number {
+		return Atomics.load(this.#callBytes, 0);
+	}
+
 	#countCall(bytes: Uint8Array): void {
-		const {maxCallBytes, maxAttempts} = this.#limits;
-		if (bytes.length > maxCallBytes) end('line', String(maxCallBytes));
+		const {maxAttempts} = this.#limits;
+		if (bytes.length > this.#maxCallBytes) end('line', String(this.#maxCallBytes));
 		const {values, depth} = jsonWeight(bytes);
 		if (values > MAX_CALL_VALUES || depth > MAX_NESTING) end('values', '');
 		if (++this.calls > maxAttempts) end('attempts', '');

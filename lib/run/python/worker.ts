@@ -60,9 +60,9 @@ function fill(memory: Memory, segments: readonly Segment[]): void {
 }
 
 /** Says what the program does until it ends. The function that is called never comes back from where the copy was made. */
-function run({python, port, heard, output, limits}: RunData): void {
+function run({python, port, heard, output, limits, callBytes}: RunData): void {
 	const hearing: Hearing = new Hearing(port, heard, () => speech.calls + 1);
-	const speech = new Speech(limits, output, () => hearing.isDone);
+	const speech = new Speech(limits, {output, callBytes}, () => hearing.isDone);
 	const {memory, table, stack} = instantiate(python.module, {
 		args: [],
 		write: (file, piece) => speech.take(file, piece),

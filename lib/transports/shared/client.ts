@@ -20,7 +20,7 @@ export type SharedClientOptions = {
 	readonly isWaiting: (client: SharedClient) => boolean;
 	readonly left: (client: SharedClient) => void;
 	/** The server speaks another version than it was told, and this is what it says of itself. */
-	readonly onRenewed: ((result: JsonObject) => void) | undefined;
+	readonly onRenewed: ((result: JsonObject, durationMs: number) => void) | undefined;
 	readonly maxBytes: number;
 	readonly graceMs: number;
 };
@@ -86,9 +86,9 @@ export class SharedClient implements Endpoint {
 	}
 
 	/** The server speaks another version now. Whose messages cannot be made for that has to begin anew. */
-	renew(result: JsonObject): void {
+	renew(result: JsonObject, durationMs: number): void {
 		const {onRenewed, server} = this.#options;
-		if (onRenewed) onRenewed(result);
+		if (onRenewed) onRenewed(result, durationMs);
 		else
 			this.end(
 				new BridgeError(

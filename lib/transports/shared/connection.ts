@@ -1,5 +1,5 @@
+import {performance} from 'node:perf_hooks';
 import type {Subscription} from 'rxjs';
-import {brief} from '../../brief.js';
 import {Channel} from '../../channel.js';
 import {Envelope} from '../../envelope.js';
 import {BridgeError} from '../../errors.js';
@@ -7,7 +7,9 @@ import {type Log, logBug} from '../../log.js';
 import {modernUpstream} from '../../operators/modern-upstream.js';
 import {parse} from '../../operators/parse.js';
 import {rewriteVersion} from '../../operators/rewrite-version.js';
-import {objectOf, worded} from '../../protocol/json.js';
+import {ownInfo} from '../../own-version.js';
+import {worded} from '../../protocol/json.js';
+import {notInitialized} from '../../protocol/not-initialized.js';
 import {type Introduction, isSettledFor, Session} from '../../protocol/session.js';
 import {NEWEST_HANDSHAKE, type Version} from '../../protocol/version.js';
 import {connect, type Endpoint, perMessage, type Stage} from '../../stage.js';
@@ -22,8 +24,9 @@ export type ConnectionOptions = {
 	readonly targetVersion?: Version | undefined;
 	/** How long the server may take for one attempt at the handshake. */
 	readonly timeoutMs?: number | undefined;
-	/** The handshake is done: the result of `initialize`, as the server wrote it, and the version that it speaks. */
-	readonly onReady: (result: string, version: Version) => void;
+	readonly timeoutSetting?: string | undefined;
+	/** The handshake is done: the result of `initialize`, as the server wrote it, the version that it speaks, and how long it took. */
+	readonly onReady: (result: string, version: Version, durationMs: number) => void;
 	/** Who asks the request with this key. */
 	readonly askedBy: (key: string) => Introduction | undefined;
 	readonly onMessage: (envelope: Envelope) => void;
@@ -31,7 +34,6 @@ export type ConnectionOptions = {
 	readonly onGone: (error: BridgeError) => void;
 };
 
-const info = {name: 'bridge', version: '0'};
 /** All that any client may be able to do. Who can do what is seen to when it is asked for. */
 const capabilities = {roots: {listChanged: true}, sampling: {}, elicitation: {form: {}, url: {}}};
 const KEY = '"bridge-initialize"';
@@ -45,6 +47,7 @@ export class Connection {
 	#link: Subscription | undefined;
 	/** What the server itself has answered to `initialize`. */
 	#result: string | undefined;
+	readonly #since = performance.now();
 	#isOver = false;
 
 	constructor(options: ConnectionOptions) {
@@ -72,18 +75,18 @@ export class Connection {
 			gone: new Promise(() => {}),
 			close: async () => {},
 		};
-		this.#session.clientBecame(NEWEST_HANDSHAKE, {info, capabilities});
+		this.#session.clientBecame(NEWEST_HANDSHAKE, {info: ownInfo, capabilities});
 		this.#link = connect(hub, this.#stages(), this.#server, error => logBug(log, error));
 		log.info('shared.started', `${name} is started for all of its clients.`, {server: name});
-		const params = {protocolVersion: NEWEST_HANDSHAKE, capabilities, clientInfo: info};
+		const params = {protocolVersion: NEWEST_HANDSHAKE, capabilities, clientInfo: ownInfo};
 		this.say(Envelope.of({jsonrpc: '2.0', id: JSON.parse(KEY), method: 'initialize', params}));
 	}
 
 	/** Where both have shaken hands in a version with a handshake, only what is no message is kept out. */
 	#stages(): Stage[] {
-		const {log, timeoutMs, askedBy} = this.#options;
+		const {log, timeoutMs, timeoutSetting: setting, askedBy} = this.#options;
 		const session = this.#session;
-		const attempt = timeoutMs === undefined ? {} : {attemptMs: timeoutMs};
+		const attempt = timeoutMs === undefined ? {} : {attemptMs: timeoutMs, setting};
 		const listen = perMessage({toClient: envelope => this.#overheard(envelope)});
 		return [
 			unless(isSettledFor(session), [
@@ -125,19 +128,13 @@ export class Connection {
 		const {upstream = NEWEST_HANDSHAKE} = this.#session;
 		this.#session.ready(true);
 		this.say(Envelope.fromText('{"jsonrpc":"2.0","method":"notifications/initialized"}'));
-		this.#options.onReady(this.#result ?? '{}', upstream);
+		this.#options.onReady(this.#result ?? '{}', upstream, performance.now() - this.#since);
 	}
 
 	#refused({body}: Envelope): void {
 		const {name} = this.#options;
-		const reason = brief(worded(objectOf(body.error).message));
-		this.#gone(
-			new BridgeError(
-				'ERR_UPSTREAM_UNREACHABLE',
-				`${name} could not be initialized: ${reason.replace(/\.$/, '')}.`,
-				'See what it says on stderr, correct that, and try again.',
-			),
-		);
+		const {message} = notInitialized(name, body.error);
+		this.#gone(new BridgeError('ERR_UPSTREAM_UNREACHABLE', worded(message), ''));
 	}
 
 	#gone(error: unknown): void {
@@ -150,4 +147,4 @@ export class Connection {
 }
 
 const ended = (name: string): BridgeError =>
-	new BridgeError('ERR_CHILD_EXITED', `${name} has ended, so it answers no more.`, 'It is started again.');
+	new BridgeError('ERR_CHILD_EXITED', `${name} has ended.`, 'Fix the cause, then connect again.');

@@ -89,10 +89,10 @@ export class Exchange {
 	/** The server is gone, with all that it knew. Whoever waits for it is told. */
 	serverGone(error: BridgeError): void {
 		for (const {id, client, token, onAnswer} of this.inFlight.takeAll()) {
-			const answer = Envelope.failure(id, error);
+			const answer = Envelope.failure(id, error, client?.origin);
 			if (token !== undefined) this.tokens.forget(token);
 			if (onAnswer) onAnswer(answer);
-			else client?.hear(answer.relayed(client.origin));
+			else client?.hear(answer);
 		}
 		for (const {told, client} of this.questions.takeAll())
 			client.hear(cancelled(told, 'The server is gone.').relayed(client.origin));

@@ -1,12 +1,13 @@
 import {fetchLine} from './api.js';
 import {bytesShown} from './bytes.js';
-import {asCurl, asFixture, copy} from './copy.js';
+import {asFixture, copy} from './copy.js';
 import {button, byId, element, visible, visibleLines} from './dom.js';
 import {clock, dayAndClock, duration, size} from './format.js';
 import {isMembers, parsed, written} from './json.js';
 import {list} from './list.js';
 import {nameOf, statusOf} from './list-row.js';
 import {model} from './model.js';
+import {curlScript, pipeScript} from './script.js';
 import {tree} from './tree.js';
 import type {Line} from './types.js';
 
@@ -89,9 +90,7 @@ class Detail {
 			button('Copy', 'Copy this message (c)', () => void copy(text(), 'Message')),
 			...(isMembers(request?.content)
 				? [
-						button('as curl', 'Copy the request as a command for curl', () => {
-							if (request) void copy(asCurl(request.content, request.line.row), 'Command');
-						}),
+						...(request?.line.row.isFromClient ? [asScript(request)] : []),
 						button(
 							'as fixture',
 							'Copy request and answer as a file for tests',
@@ -113,6 +112,24 @@ class Detail {
 			close,
 		];
 	}
+}
+
+/** Copies a script that sends a request again: with curl to the gateway that it passed, or through bridge. */
+function asScript({content: message, line: {row}}: Said): HTMLElement {
+	const {hasStatus = false, gateway = null} = model.state ?? {};
+	const address = hasStatus ? location.origin : gateway;
+	const recorded = {message, server: row.server, version: row.version};
+	if (address === null)
+		return button(
+			'as script',
+			'Copy a shell script that sends the request to a server that you name: the log has no address of it',
+			() => void copy(pipeScript(recorded), 'Script'),
+		);
+	return button(
+		'as curl',
+		'Copy a shell script that sends the request with curl, handshake included',
+		() => void copy(curlScript(recorded, address), 'Script'),
+	);
 }
 
 async function read(row: number, hasTwin = true): Promise<Said> {

@@ -17,6 +17,8 @@ export class RowCache {
 	share = 0;
 	readonly #pages = new Map<number, Page>();
 	readonly #asked = new Set<number>();
+	/** Whether rows were added while the last page was being fetched, so that its response may lack them. */
+	#isOutdated = false;
 	/** Counts up when all that was asked for is of no more use. */
 	#round = 0;
 	readonly #onNews: () => void;
@@ -31,6 +33,7 @@ export class RowCache {
 		this.#round++;
 		this.#pages.clear();
 		this.#asked.clear();
+		this.#isOutdated = false;
 		this.total = 0;
 		this.share = 0;
 		void this.#fetch(0);
@@ -40,7 +43,9 @@ export class RowCache {
 	refresh(): void {
 		for (const page of this.#pages.values())
 			page.isStale ||= page.rows.length < PAGE || page.rows.some(({status}) => status === 'open');
-		void this.#fetch(Math.floor(Math.max(0, this.total - 1) / PAGE));
+		const last = Math.floor(Math.max(0, this.total - 1) / PAGE);
+		if (this.#asked.has(last)) this.#isOutdated = true;
+		else void this.#fetch(last);
 	}
 
 	/** The row at a place, if it is there already; else it is asked for. */
@@ -66,7 +71,11 @@ export class RowCache {
 		} finally {
 			if (round === this.#round) this.#asked.delete(number);
 		}
-		if (round === this.#round) this.#onNews();
+		if (round !== this.#round) return;
+		this.#onNews();
+		if (!this.#isOutdated) return;
+		this.#isOutdated = false;
+		this.refresh();
 	}
 
 	#keep(number: number, rows: readonly ListedRow[]): void {

@@ -110,6 +110,8 @@ export type State = Progress & {
 	readonly connections: number;
 	/** Whether there is a /status beside it, of services. */
 	readonly hasStatus: boolean;
+	/** The origin of the gateway whose traffic it is, where that is another than the origin of the page. */
+	readonly gateway: string | null;
 	/** Whether there is a login, and so a logout button. */
 	readonly canLogOut: boolean;
 };

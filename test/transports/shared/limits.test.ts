@@ -173,7 +173,7 @@ test('truncates the error of a server that rejects the handshake, before each wa
 	for (let at = 0; at < first.heard.length; at++) first.say({id: first.heard[at]?.id, error});
 	t.is(a.heard.length, 10);
 	for (const text of a.texts) {
-		t.regex(text, /files could not be initialized: no license xxx/);
+		t.regex(text, /files rejected initialize: no license xxx/);
 		t.true(text.length < 3000);
 	}
 });

@@ -1,0 +1,112 @@
+import type {Command, Commands, Listed} from './command.js';
+import {flagName, type Options} from './option.js';
+import {commonOptions} from './options.js';
+
+/** Longer texts in the first column have their explanation on the next line. */
+const MAX_COLUMN = 32;
+/** Columns of a line. */
+const WIDTH = 100;
+
+/** What `bridge COMMAND --help` prints; without a known command, what `bridge --help` prints. */
+export async function helpOf(commands: Commands, name?: string): Promise<string> {
+	const found = name === undefined ? undefined : await commands.find(name);
+	return found ? commandHelp(found) : overview(await commands.all());
+}
+
+function commandHelp({title, command}: Listed): string {
+	return [
+		`${title}: ${command.summary}`,
+		'',
+		...section(
+			'Usage',
+			command.usage.map(([line, meaning = '']) => [line, meaning] as const),
+		),
+		...(command.details === undefined ? [] : [paragraphs(command.details), '']),
+		...section('Flags', rowsOf({...command.options, ...commonOptions})),
+		...examplesOf([command]),
+		'Exit codes',
+		indented(command.exitCodes, '  '),
+		'',
+	].join('\n');
+}
+
+function overview(all: readonly Listed[]): string {
+	const modes = all.filter(({group}) => group === undefined).map(({command}) => command);
+	const usage = modes.flatMap(({usage, summary}) => usage.map(([line]) => [line, summary] as const));
+	const names = all.filter(({group}) => group !== undefined).map(({name}) => name.length);
+	const groups = [...new Set(all.flatMap(({group}) => group ?? []))].flatMap(heading => {
+		const rows = all.filter(({group}) => group === heading);
+		return section(
+			heading,
+			rows.map(({name, command}) => [name.padEnd(Math.max(...names)), command.summary]),
+		);
+	});
+	const options: Options = Object.fromEntries(modes.flatMap(({options}) => Object.entries(options)));
+	return [
+		'bridge: a stream-pipeline proxy for MCP, between clients and their servers',
+		'',
+		...section('Usage', [...usage, ['bridge COMMAND [flags]', 'see bridge COMMAND --help']]),
+		...groups,
+		...section('Flags', rowsOf({...options, ...commonOptions})),
+		...examplesOf(modes),
+		'Exit codes',
+		"  0 fine, 1 it ran and failed, 2 wrong arguments; after `--`, the server's own",
+		'',
+	].join('\n');
+}
+
+const examplesOf = (commands: readonly Command[]): string[] => [
+	'Examples',
+	...commands.flatMap(({examples}) => examples).map(example => indented(example, '  ')),
+	'',
+];
+
+const rowsOf = (options: Options): ReadonlyArray<readonly [string, string]> =>
+	Object.entries(options).map(([key, {value, summary}]) => [
+		`--${flagName(key)}${value === undefined ? '' : ` ${value}`}`,
+		summary,
+	]);
+
+/** A heading with rows in two columns. */
+function section(title: string, rows: ReadonlyArray<readonly [string, string]>): string[] {
+	const width = Math.max(...rows.map(([left]) => left.length).filter(length => length <= MAX_COLUMN), 0);
+	const margin = ' '.repeat(width + 4);
+	const lines = rows.map(([left, right]) => {
+		if (right === '') return `  ${left}`;
+		const head = left.length > width ? `  ${left}\n${margin}` : `  ${left.padEnd(width)}  `;
+		return `${head}${indented(right.replaceAll('\n', ' '), margin).trimStart()}`;
+	});
+	return [title, ...lines, ''];
+}
+
+/** Lines of at most 100 columns, each after a margin. Lines that are too long are folded, with their own indentation. */
+const indented = (text: string, margin: string): string =>
+	text
+		.split('\n')
+		.flatMap(line => folded(line, WIDTH - margin.length))
+		.map(line => `${margin}${line}`.trimEnd())
+		.join('\n');
+
+function folded(line: string, width: number): string[] {
+	const [indent = ''] = /^ */.exec(line) ?? [];
+	// The second column of a row goes on below itself.
+	const [column = indent] = /^ *\S+ {2,}(?=\S)/.exec(line) ?? [];
+	const margin = ' '.repeat(column.length);
+	const lines = [indent];
+	for (const word of line.trim().split(' ')) {
+		const last = lines.at(-1) ?? '';
+		const isFirst = last === indent && lines.length === 1;
+		if (isFirst || last.length + word.length < width)
+			lines[lines.length - 1] = `${last}${isFirst ? '' : ' '}${word}`;
+		else lines.push(`${margin}${word}`);
+	}
+	return lines;
+}
+
+/** Paragraphs: lines of plain text are joined and folded, indented lines are kept. */
+const paragraphs = (text: string): string =>
+	text
+		.split('\n\n')
+		.map(part => part.replace(/([^\n])\n(?! )/g, '$1 '))
+		.map(part => indented(part, ''))
+		.join('\n\n');

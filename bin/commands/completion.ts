@@ -1,0 +1,29 @@
+import process from 'node:process';
+import {defineCommand} from '../cli/command.js';
+import {completionScripts, shells} from '../cli/completion.js';
+import {write} from '../common/own-output.js';
+import {invalid} from '../common/values.js';
+
+export const command = defineCommand({
+	summary: 'prints a completion script for bash, zsh or fish',
+	usage: [['bridge completion bash|zsh|fish']],
+	details: `Load the script in your shell's startup file:
+  bash    ~/.bashrc                     source <(bridge completion bash)
+  zsh     ~/.zshrc, after compinit      source <(bridge completion zsh)
+  fish    ~/.config/fish/config.fish    bridge completion fish | source`,
+	options: {},
+	maxWords: 1,
+	firstWords: shells,
+	examples: ['source <(bridge completion bash)'],
+	exitCodes: '0 printed, 2 wrong arguments',
+	async run({words: [name]}, {commands}) {
+		const shell = shells.find(known => known === name);
+		if (!shell)
+			throw invalid(
+				name === undefined ? 'bridge completion has no shell.' : `Unknown shell "${name}".`,
+				`Write: bridge completion ${shells.join('|')}`,
+			);
+		await write(process.stdout, completionScripts[shell](await commands.all()));
+		return 0;
+	},
+});

@@ -1,0 +1,131 @@
+import {readFileSync} from 'node:fs';
+import {homedir} from 'node:os';
+import process from 'node:process';
+import {parse as parseToml} from 'smol-toml';
+import {parse as parseYaml} from 'yaml';
+import {showAtmConfig, shownValues} from '../../lib/atm/show.js';
+import type {LoadedAtmConfig} from '../../lib/atm/types.js';
+import {findFile} from '../../lib/config/find.js';
+import {type Loaded, loadConfig} from '../../lib/config/load.js';
+import {showConfig} from '../../lib/config/show.js';
+import {distrust} from '../../lib/config/trust.js';
+import {TrustStore} from '../../lib/config/trust-store.js';
+import {BridgeError} from '../../lib/errors.js';
+import {defineCommand} from '../cli/command.js';
+import {type Options, text, type Values} from '../cli/option.js';
+import {configFile, json, serveOptions, timeout} from '../cli/options.js';
+import {atmConfig} from '../common/atm-config.js';
+import {jsonText, tell, write} from '../common/own-output.js';
+
+const options = {
+	...serveOptions,
+	timeout,
+	config: configFile,
+	check: {
+		...text('FILE', 'shows only this file, to see whether it is right before it is put to use'),
+		elsewhere: 'Write: bridge config --check FILE',
+	},
+	json,
+} satisfies Options;
+
+type Flags = Values<typeof options>;
+
+export const command = defineCommand({
+	summary: 'the configuration that is in force, and where each value comes from',
+	usage: [
+		[
+			'bridge config',
+			'the file that is found: $BRIDGE_CONFIG, else bridge.yaml, .yml, .json or .toml\nhere, else in ~/.config/bridge/',
+		],
+		['bridge config --config FILE', 'this file'],
+		['bridge config --check FILE', 'the same, to see whether a file is right before it is put to use'],
+	],
+	details: `Behind it is the configuration of sessions, which bridge serve uses: its flags (--identity, --team, --role, --model, …),
+ATM_* variables, the file that $ATM_CONFIG names, .atm.toml here or above, and ~/.config/atm/config.toml. A .toml file with tables of
+those can be named, too. --trust shows what holds where the repository's own file is trusted. docs/atm-config.md has all keys.
+
+Secrets are shown as [hidden]. All mistakes are listed at once, on stderr, each with its line and key.
+
+Keys
+  listen tokens origins expose startupTimeout runTimeout packs secret advertise store
+  limits: message sessions idle unread unreadFor kept rate clientSessions clientRuns clientRequests
+  servers (or mcpServers): for each name
+    url or command; args env cwd; headers accept contentType
+    transport (or type) targetVersion clientVersion cacheTools timeout enabled (or disabled)
+    insecure shared strict passAuthorization
+  \${NAME} and \${NAME:-default} in values are taken from the environment; $\${ is a plain \${
+
+FILE may also be ~/.claude.json, .mcp.json, claude_desktop_config.json, .cursor/mcp.json, .vscode/mcp.json or
+~/.codex/config.toml: docs/import.md`,
+	options,
+	examples: ['bridge config --check bridge.yaml'],
+	exitCodes: '0 the configuration is valid, 2 the file is wrong or missing',
+	unexpected: word => `To show a file, write: bridge config --config ${word}`,
+	run: ({options}) => showAll(options),
+});
+
+async function showAll(flags: Flags): Promise<number> {
+	const {check, config} = flags;
+	if (check !== undefined && config !== undefined)
+		throw new BridgeError(
+			'ERR_CONFIG_INVALID',
+			'--check and --config both name a file.',
+			'Give one of the two.',
+		);
+	const both = await load(flags, check ?? config);
+	await warnOfDistrust(both.servers);
+	await print(both, flags.json);
+	return 0;
+}
+
+type Both = {readonly servers: Loaded | undefined; readonly sessions: LoadedAtmConfig | undefined};
+
+/** What was asked for: with --check only what is in that file, else all that is in force. */
+async function load(flags: Flags, named: string | undefined): Promise<Both> {
+	const {own, sessions: file} = whichOf(named);
+	const servers = file === undefined ? await loadConfig({named: own, allowUntrusted: true}) : undefined;
+	const isWanted = flags.check === undefined || file !== undefined;
+	return {servers, sessions: isWanted ? await atmConfig({...flags, config: file}) : undefined};
+}
+
+async function print({servers, sessions}: Both, isJson: boolean): Promise<void> {
+	for (const warning of [...(servers?.warnings ?? []), ...(sessions?.warnings ?? [])]) await tell(warning);
+	const texts = [servers && showConfig(servers), sessions && showAtmConfig(sessions)];
+	const text = texts.filter(each => each !== undefined).join('\n');
+	await write(process.stdout, isJson ? jsonOf({servers, sessions}) : text);
+}
+
+/** Warns of a file that gateway and hub would reject. It is still shown, since nothing in it is used here. */
+async function warnOfDistrust(loaded: Loaded | undefined): Promise<void> {
+	const found = findFile({environment: {}, cwd: process.cwd(), home: homedir()});
+	if (!found?.needsTrust || loaded?.file !== found.file) return;
+	const error = await distrust(new TrustStore(process.env, homedir()), found.file, process.env);
+	if (error) await tell(error.sentence);
+}
+
+/** The tables that only files about sessions have. */
+const tables = ['core', 'atm', 'plugins', 'aliases'];
+
+/** Whether a file that was named is about servers or about sessions: it can be either. */
+function whichOf(named: string | undefined): {own?: string | undefined; sessions?: string} {
+	if (named === undefined || !named.endsWith('.toml')) return {own: named};
+	try {
+		const keys = Object.keys(parseToml(readFileSync(named, 'utf8')));
+		const isOfSessions = !keys.includes('mcp_servers') && keys.some(key => tables.includes(key));
+		return isOfSessions ? {sessions: named} : {own: named};
+	} catch {
+		// The loader reports what is wrong with it.
+		return named.endsWith('.atm.toml') ? {sessions: named} : {own: named};
+	}
+}
+
+function jsonOf({servers, sessions}: Both): string {
+	const values =
+		sessions && shownValues(sessions).map(({path, value, from}) => [path.join('.'), {value, from}]);
+	const serve = sessions && {
+		...{files: sessions.files, warnings: sessions.warnings},
+		values: Object.fromEntries(values ?? []),
+	};
+	const bridge = servers && {file: servers.file ?? null, values: parseYaml(showConfig(servers))};
+	return jsonText({serve, bridge});
+}

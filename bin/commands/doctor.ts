@@ -1,0 +1,55 @@
+import process from 'node:process';
+import {type Finding, findings} from '../../lib/doctor/findings.js';
+import {printable} from '../../lib/printable.js';
+import {defineCommand} from '../cli/command.js';
+import type {Options, Values} from '../cli/option.js';
+import {configFile, json, serveOptions} from '../cli/options.js';
+import {atmFlags} from '../common/atm-config.js';
+import {jsonText, write} from '../common/own-output.js';
+import type {Stop} from '../common/signals.js';
+
+const marks: {readonly [state in Finding['state']]: string} = {
+	ok: 'ok',
+	info: '--',
+	warning: '!!',
+	error: 'XX',
+};
+
+const options = {...serveOptions, config: configFile, json} satisfies Options;
+
+export const command = defineCommand({
+	summary: 'checks the installation and each configured server, and suggests fixes',
+	usage: [['bridge doctor [--config FILE] [--json]']],
+	details: `It checks Node, Codex, the configuration of servers and of sessions, folders and their rights, the registry of each team, locks
+and temporary files of dead processes, processes that were left behind, and the port of the gateway. Each server of the
+configuration is started or connected to once, up to 4 at a time and for at most 30 s each, and shown with its version, its
+number of tools and the time that it took, or with the reason why it failed. A file that is not trusted starts nothing. Codex
+is needed only if sessions exist or are configured. Nothing is changed.
+
+  ok  works    --  not used here    !!  a warning    XX  an error`,
+	options,
+	examples: ['bridge doctor'],
+	exitCodes: '0 no errors (there may be warnings), 1 errors, 2 wrong arguments',
+	run: ({options}, {stop}) => check(options, stop),
+});
+
+async function check({config, json, ...session}: Values<typeof options>, stop: Stop): Promise<number> {
+	const found = await findings({
+		...{env: process.env, cwd: process.cwd(), config},
+		session: atmFlags(session),
+		nodeVersion: process.versions.node,
+		stopped: stop.asked,
+	});
+	const errors = found.filter(({state}) => state === 'error').length;
+	const warnings = found.filter(({state}) => state === 'warning').length;
+	if (json) await write(process.stdout, jsonText({ok: errors === 0, findings: found}));
+	else {
+		const lines = found.flatMap(({state, about, text, remedy}) => [
+			`${marks[state]}  ${printable(about)}: ${printable(text)}`,
+			...(remedy === undefined ? [] : [`    ${printable(remedy)}`]),
+		]);
+		const sum = errors + warnings === 0 ? 'All is well.' : `Errors: ${errors}. Warnings: ${warnings}.`;
+		await write(process.stdout, `${lines.join('\n')}\n\n${sum}\n`);
+	}
+	return errors === 0 ? 0 : 1;
+}

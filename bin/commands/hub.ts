@@ -1,0 +1,163 @@
+import {createHash} from 'node:crypto';
+import {hostname} from 'node:os';
+import {cwd} from 'node:process';
+import {setTimeout as sleep} from 'node:timers/promises';
+import {namedStderr} from '../../lib/child-stderr.js';
+import {hubSnippet} from '../../lib/config/hub-snippet.js';
+import {type Loaded, loadConfig} from '../../lib/config/load.js';
+import type {Config} from '../../lib/config/schema.js';
+import {BridgeError} from '../../lib/errors.js';
+import {servicesOf} from '../../lib/gateway/services.js';
+import {Hub} from '../../lib/hub/hub.js';
+import {ownCommand, sharedCommand} from '../../lib/install/own-command.js';
+import {logBug} from '../../lib/log.js';
+import {traceLabel} from '../../lib/operators/trace.js';
+import {HUB} from '../../lib/protocol/report.js';
+import {connect} from '../../lib/stage.js';
+import {startTelemetry} from '../../lib/telemetry.js';
+import {divertOutput} from '../../lib/transports/divert-output.js';
+import {ownStdio} from '../../lib/transports/own-stdio.js';
+import {sweepOrphans} from '../../lib/transports/sweep.js';
+import {WaitingRequests} from '../../lib/waiting-requests.js';
+import {converseThrough} from '../../pipelines/gateway.js';
+import {hub as hubStages} from '../../pipelines/hub.js';
+import {type Context, defineCommand} from '../cli/command.js';
+import type {Values} from '../cli/option.js';
+import {serversOptions} from '../cli/options.js';
+import {allAnswered} from '../common/all-answered.js';
+import {followConfig} from '../common/config-changes.js';
+import {effective} from '../common/effective.js';
+import {hubFile} from '../common/hub-file.js';
+import {failed, type Observers, observed} from '../common/observers.js';
+import {explainWait} from '../common/on-terminal.js';
+import {tell} from '../common/own-output.js';
+import {printSnippet} from '../common/print-snippet.js';
+import {createRunner} from '../common/runner.js';
+import type {Stop} from '../common/signals.js';
+
+/** How long a client that closed its end may still be answered. With what comes after it, all is gone within 5 s. */
+const GRACE_MS = 2500;
+const TRACING_MS = 500;
+
+type Flags = Values<typeof serversOptions>;
+
+export const command = defineCommand({
+	summary: 'all configured servers as one MCP server on stdio',
+	usage: [
+		['bridge hub [--config FILE] [--log FILE] [--debug]'],
+		['bridge hub [--config FILE] --print-client CLIENT', "what to write into a client's configuration"],
+	],
+	details: `Servers are named in the configuration, which is read again when it changes. A bridge.yaml found in the working directory has
+to be trusted first: bridge trust --help. The client sees one tool, run, which takes Python:
+  sites = wix.list_sites()
+  [s.name for s in sites if s.plan == "free"]
+Each server is a pack, and its tools are called as pack.tool(name=value). proxy.search("text") and proxy.help("pack.tool")
+find tools. expose: tools shows all tools as server__tool instead, and resources and prompts, too; expose: both has all.
+A run may take as long as runTimeout allows [90s]. packs: DIR has each JavaScript module in DIR as a pack, too.
+
+Traces are exported where OTEL_* variables configure it and @opentelemetry/sdk-node is installed next to bridge.`,
+	options: serversOptions,
+	examples: [
+		`bridge hub --config bridge.yaml
+
+# bridge.yaml
+expose: run
+servers:
+  memory:
+    command: npx
+    args: ["-y", "@modelcontextprotocol/server-memory"]
+  remote:
+    url: https://example.com/mcp
+    headers: { Authorization: "Bearer \${REMOTE_TOKEN}" }`,
+	],
+	exitCodes: '0 the client closed its end, 1 stdin or stdout failed, 2 wrong arguments or configuration',
+	unexpected: () => 'Servers are named in the configuration: bridge hub --config FILE',
+	run: ({options}, context) => startHub(options, context),
+});
+
+/** All configured servers as one MCP server on this process's stdio. */
+async function startHub(flags: Flags, {stop, script, version}: Context): Promise<number> {
+	const loaded = await loadConfig({named: flags.config});
+	const config = effective(loaded.config, flags);
+	if (flags.printClient) {
+		const file = hubFile(loaded, `bridge hub --print-client ${flags.printClient}`);
+		const {command: shared, warning} = sharedCommand(script, version);
+		await printSnippet(hubSnippet(flags.printClient, file, {own: ownCommand(script), shared}));
+		if (warning !== undefined && flags.printClient !== 'codex') await tell(warning);
+		return 0;
+	}
+	if (config.services.size === 0 && config.packs === undefined) throw nothingToServe(loaded);
+	return observed(flags, loaded.warnings, watchers =>
+		serve({loaded, config, flags, version}, watchers, stop),
+	);
+}
+
+type Given = {
+	readonly loaded: Loaded;
+	readonly config: Config;
+	readonly flags: Flags;
+	readonly version: string;
+};
+
+async function serve(
+	{loaded, config, flags, version}: Given,
+	{log, trace, taps: tapsFor, stderr}: Observers,
+	stop: Stop,
+): Promise<number> {
+	if (loaded.file !== undefined)
+		log.info('config.file', `bridge hub is configured by ${loaded.file}.`, {file: loaded.file});
+	const maxBytes = config.limits.messageBytes;
+	const onStderr = namedStderr(stderr);
+	explainWait('Waiting for an MCP client on stdin. To configure one: bridge install CLIENT --hub');
+	const client = ownStdio();
+	divertOutput(text => stderr.write(text));
+	const stopTracing = startTelemetry(log);
+	// Who waits for an answer does not wait for this, if it takes long.
+	await Promise.race([stopTracing, sleep(TRACING_MS, undefined, {ref: false})]);
+	let current = config;
+	let isEnding = false;
+	const options = {log, maxBytes, onStderr, isDraining: () => isEnding};
+	let services = servicesOf(config, options, new Map());
+	const converse = converseThrough({log, maxBytes, trace, taps: tapsFor});
+	const hub = new Hub({config, services, log, converse, createRunner, version, id: hubId(loaded)});
+	const taps = tapsFor(client.name, 'hub');
+	const waiting = new WaitingRequests();
+	const shown = trace && {...trace, label: traceLabel(HUB)};
+	const stages = hubStages({log, trace: shown, taps, waiting, maxBytes, clientVersion: flags.clientVersion});
+	connect(client, stages, hub.open(), error => logBug(log, error));
+	const following = followConfig({
+		...{loaded, log, current: () => current},
+		meaning: next => effective(next.config, flags),
+		async apply(next) {
+			const before = services;
+			current = next;
+			services = servicesOf(next, options, before);
+			await hub.update(next, services);
+			for (const [name, service] of before) if (services.get(name) !== service) await service.close();
+		},
+	});
+	const swept = sweepOrphans(log);
+	await Promise.race([client.ended, client.gone, stop.asked]);
+	isEnding = true;
+	const late = sleep(GRACE_MS, undefined, {ref: false});
+	await Promise.race([allAnswered(waiting), client.gone, stop.asked, late]);
+	following.close();
+	const closed = hub.close().then(() => Promise.all([...services.values()].map(service => service.close())));
+	await Promise.race([closed, stop.urged]);
+	await Promise.race([client.close(), stop.urged]);
+	taps?.closed('client');
+	await swept();
+	await Promise.race([stopTracing.then(stopNow => stopNow()), sleep(TRACING_MS), stop.urged]);
+	return failed(client, log) ? 1 : 0;
+}
+
+/** The same for all hubs of one file: each that it starts as its own server is known by that. */
+const hubId = ({file = cwd()}: Loaded): string =>
+	createHash('sha256').update(`${hostname()} ${file}`).digest('hex').slice(0, 16);
+
+const nothingToServe = ({file}: Loaded): BridgeError =>
+	new BridgeError(
+		'ERR_CONFIG_INVALID',
+		file === undefined ? 'There is no configuration file.' : `${file} has no servers.`,
+		'Name servers in bridge.yaml, and start: bridge hub --config bridge.yaml. bridge hub --help has an example.',
+	);

@@ -1,0 +1,117 @@
+import process from 'node:process';
+import {ago} from '../../lib/ago.js';
+import type {AtmConfig} from '../../lib/atm/types.js';
+import {asJson, asText, type InboxView, inboxesOf, lookInto} from '../../lib/mail/look.js';
+import {findTeam, readTeam, skippedEntries, teamNames} from '../../lib/mail/roster.js';
+import {textTable} from '../../lib/text-table.js';
+import {defineCommand} from '../cli/command.js';
+import {flag, type Options, type Values} from '../cli/option.js';
+import {json, sessionOptions} from '../cli/options.js';
+import {atmConfig} from '../common/atm-config.js';
+import {jsonText, tell, write} from '../common/own-output.js';
+import type {Stop} from '../common/signals.js';
+import {invalid} from '../common/values.js';
+import {follow} from '../mail/follow.js';
+
+/** How many of an inbox's messages are shown. */
+const LATEST = 20;
+
+const options = {...sessionOptions, follow: flag('shows what arrives from now on'), json} satisfies Options;
+
+type Flags = Values<typeof options>;
+
+export const command = defineCommand({
+	summary: 'the inboxes of teams, what is in one of them, and what arrives',
+	usage: [
+		['bridge mail [--team TEAM] [--json]', 'all inboxes, with their numbers of unread messages'],
+		['bridge mail --identity NAME [--team TEAM] [--json]', 'the inbox of one agent, the latest message last'],
+		['bridge mail --follow [--identity NAME]', 'what arrives from now on'],
+	],
+	details: `Inboxes are those of Claude Code teams, in ~/.claude/teams/TEAM/inboxes ($ATM_HOME/.claude, or $CLAUDE_CONFIG_DIR, where those
+are set). Nothing is marked as read, and nothing is changed.`,
+	options,
+	examples: [
+		'bridge mail --team my-team',
+		"bridge mail --identity arch-ctm --json | jq -r '.[] | select(.read | not) | .text'",
+	],
+	exitCodes: '0 fine, 1 an inbox cannot be read, 2 wrong arguments, or there is no such team or agent',
+	run: ({options}, {stop}) => showMail(options, stop),
+});
+
+async function showMail(flags: Flags, stop: Stop): Promise<number> {
+	const {config, warnings} = await atmConfig(flags);
+	for (const warning of warnings) await tell(warning);
+	const views = await viewsFor(config, flags);
+	for (const team of new Set(views.map(view => view.team))) {
+		const found = await findTeam(config.claude, team).catch(() => undefined);
+		const warning = found && skippedEntries(config.claude, found);
+		if (warning !== undefined) await tell(warning);
+	}
+	const problems = await (flags.follow
+		? follow(() => viewsFor(config, flags), flags, stop)
+		: flags.identity === undefined
+			? showInboxes(views, flags)
+			: showMessages(views, flags));
+	return problems > 0 ? 1 : 0;
+}
+
+/** The inboxes that are meant. A team or an agent that was named has to be there. */
+async function viewsFor(config: AtmConfig, flags: Flags): Promise<InboxView[]> {
+	const {claude, team} = config;
+	if (flags.team !== undefined) await readTeam(claude, team);
+	const teams = flags.team === undefined ? await teamNames(claude) : [team];
+	const all = (await Promise.all(teams.map(name => inboxesOf(claude, name)))).flat();
+	const {identity} = flags;
+	if (identity === undefined) return all;
+	const own = all.filter(({agent}) => agent === identity);
+	if (own.length > 0) return own;
+	const names = [...new Set(all.map(({agent}) => agent))].join(', ');
+	throw invalid(
+		`There is no inbox of ${identity}.`,
+		names === '' ? 'There are none at all.' : `There are ${names}.`,
+	);
+}
+
+async function showInboxes(views: readonly InboxView[], {json}: Flags): Promise<number> {
+	const looked = await Promise.all(views.map(async view => ({...view, ...(await lookInto(view))})));
+	const rows = looked.map(({team, agent, isMember, messages, skipped, problem}) => ({
+		...{team, agent, member: isMember, unread: messages.filter(({isRead}) => !isRead).length},
+		...{total: messages.length, skipped, last: messages.at(-1)?.timestamp ?? null},
+		...{last_from: messages.at(-1)?.from ?? null, problem: problem ?? null},
+	}));
+	if (json) await write(process.stdout, jsonText(rows));
+	else if (rows.length === 0) await write(process.stdout, 'There are no inboxes.\n');
+	else
+		await write(
+			process.stdout,
+			textTable(
+				['TEAM', 'AGENT', 'UNREAD', 'TOTAL', 'LAST', 'FROM', 'NOTE'],
+				rows.map(row => [
+					...[row.team, row.agent, row.problem === null ? String(row.unread) : '?', String(row.total)],
+					...[row.last === null ? '-' : ago(row.last), row.last_from ?? '-'],
+					row.problem ?? (row.member ? '' : 'not on the team'),
+				]),
+			),
+		);
+	return rows.filter(({problem}) => problem !== null).length;
+}
+
+async function showMessages(views: readonly InboxView[], {json}: Flags): Promise<number> {
+	const shown: object[][] = [];
+	let problems = 0;
+	for (const view of views) {
+		const {messages, problem} = await lookInto(view);
+		if (problem !== undefined) await tell(problem);
+		problems += problem === undefined ? 0 : 1;
+		shown.push(messages.map(message => asJson(view, message)));
+		if (json) continue;
+		const older = messages.length - LATEST;
+		if (older > 0)
+			await write(process.stdout, `${older} older messages are left out; --json has them all.\n\n`);
+		for (const message of messages.slice(-LATEST)) await write(process.stdout, asText(view, message));
+		if (messages.length === 0 && problem === undefined)
+			await write(process.stdout, `There is no mail for ${view.agent}@${view.team}.\n`);
+	}
+	if (json) await write(process.stdout, jsonText(shown.flat()));
+	return problems;
+}

@@ -1,0 +1,77 @@
+import {existsSync, realpathSync, statSync} from 'node:fs';
+import {copyFile, readFile} from 'node:fs/promises';
+import {dirname} from 'node:path';
+import process from 'node:process';
+import {lineDiff} from '../../lib/install/line-diff.js';
+import {printable} from '../../lib/printable.js';
+import {writeAtomically} from '../../lib/store/atomic-file.js';
+import {makeFolder} from '../../lib/store/make-folder.js';
+import {redactText} from '../../lib/store/redact.js';
+import {confirmed, INTERRUPTED} from './confirm.js';
+import {write} from './own-output.js';
+import {invalid} from './values.js';
+
+/** A client's file, and what it holds; empty where it does not exist. */
+export type ClientFile = {readonly file: string; readonly before: string};
+
+/** Reads a file. A link to it stays: some users keep such files elsewhere. */
+export async function readClientFile(named: string): Promise<ClientFile> {
+	const file = existsSync(named) ? realpathSync(named) : named;
+	return {file, before: existsSync(file) ? await readFile(file, 'utf8') : ''};
+}
+
+export type Rewrite = ClientFile & {
+	readonly after: string;
+	/** The changes one by one, where there are several. */
+	readonly steps?: ReadonlyArray<{readonly before: string; readonly after: string}>;
+	/** Hides the secrets of a line. */
+	readonly hide: (line: string) => string;
+	readonly isYes: boolean;
+	/** A sentence for after it was written. */
+	readonly next: string;
+};
+
+/** Shows the changes of a file, asks for consent, keeps the old file, and writes the new one. Returns the exit code. */
+export async function rewrite(given: Rewrite): Promise<number> {
+	const {file, before, after, steps = [{before, after}], hide, isYes, next} = given;
+	const print = (text: string): Promise<void> => write(process.stdout, text);
+	const diff = steps
+		.map(step => lineDiff(step.before, step.after).map(line => `${shown(redactText(hide(line)))}\n`))
+		.map(lines => lines.join(''));
+	await print(`${before === '' ? 'New file' : 'Changes to'} ${file}:\n${diff.join('  …\n')}`);
+	const answer = isYes || (await agreed());
+	if (answer !== true) {
+		await print(`${answer === INTERRUPTED ? '\n' : ''}Nothing was written.\n`);
+		return answer === INTERRUPTED ? INTERRUPTED : 1;
+	}
+	const backup = await replace(file, before, after);
+	await print(`Written.${backup === undefined ? '' : ` The file as it was: ${backup}`}\n${next}\n`);
+	return 0;
+}
+
+const shown = (line: string): string => printable(line).replaceAll('\\x09', '\t');
+
+async function agreed(): Promise<boolean | typeof INTERRUPTED> {
+	if (!process.stdin.isTTY || !process.stdout.isTTY)
+		throw invalid(
+			'Nothing was written: there is no terminal to ask on.',
+			'If this is what you want, say --yes.',
+		);
+	return confirmed('Write this? [y/N] ', process.stdout);
+}
+
+/** Writes the file, with the rights that it had; returns where its old content is, if it had one. */
+async function replace(file: string, before: string, after: string): Promise<string | undefined> {
+	if (before === '') {
+		await makeFolder(dirname(file));
+		await writeAtomically(file, after);
+		return;
+	}
+	// A client may have written it while the prompt was open.
+	if ((await readFile(file, 'utf8')) !== before)
+		throw invalid(`Nothing was written: ${file} has changed meanwhile.`, 'Run the command again.');
+	const backup = `${file}.before-bridge-${new Date().toISOString().replace(/[:.]/g, '-')}`;
+	await copyFile(file, backup);
+	await writeAtomically(file, after, statSync(file).mode & 0o777);
+	return backup;
+}

@@ -1,0 +1,54 @@
+import {isSameConfig, serviceChanges} from '../../lib/config/changes.js';
+import type {Loaded} from '../../lib/config/load.js';
+import type {Config} from '../../lib/config/schema.js';
+import {watchConfig} from '../../lib/config/watch.js';
+import {BridgeError} from '../../lib/errors.js';
+import type {Log} from '../../lib/log.js';
+
+export type FollowOptions = {
+	readonly loaded: Loaded;
+	readonly log: Log;
+	/** What is in force at present. */
+	readonly current: () => Config;
+	/** What a file that was read means, flags included. */
+	readonly meaning: (loaded: Loaded) => Config;
+	/** Puts another configuration in force. */
+	readonly apply: (config: Config) => Promise<void>;
+};
+
+/** Reads the configuration again whenever it changes, and tells of that. What is broken changes nothing. */
+export function followConfig({loaded, log, current, meaning, apply}: FollowOptions): {close(): void} {
+	const tellOfBroken = (error: BridgeError): void => {
+		if (error.code === 'ERR_CONFIG_UNTRUSTED')
+			log.error(
+				'config.untrusted',
+				`${error.message} The previous configuration stays in force. ${error.remedy}`,
+			);
+		else log.error('config.broken', `${error.sentence} The previous configuration stays in force.`);
+	};
+	const reload = async (next: Config): Promise<void> => {
+		try {
+			const before = current();
+			await apply(next);
+			tellOfChanges(log, before, next);
+		} catch (error) {
+			if (!(error instanceof BridgeError)) throw error;
+			tellOfBroken(error);
+		}
+	};
+	return watchConfig({loaded, onLoaded: next => void reload(meaning(next)), onError: tellOfBroken});
+}
+
+function tellOfChanges(log: Log, before: Config, after: Config): void {
+	if (isSameConfig(before, after)) {
+		// Claude Code writes its file again and again, mostly for other reasons than servers.
+		log.debug('config.same', 'The configuration file has changed, and means the same.');
+		return;
+	}
+	const {added, changed, removed} = serviceChanges(before, after);
+	log.info('config.loaded', 'The configuration has changed, and is in force.', {
+		added: added.map(({name}) => name),
+		changed: changed.map(({name}) => name),
+		removed,
+	});
+}

@@ -1,0 +1,39 @@
+import type {Envelope} from '../envelope.js';
+import {LEAST_MEMBERS, MAX_RESULT_VALUES} from '../run/value-limits.js';
+import {jsonWeight} from '../wire/json-weight.js';
+
+/** The limits of a response to a call in `run`. They are checked before the response is parsed. */
+export type ResponseLimits = {
+	/** Bytes of the whole message, attachments included. */
+	readonly maxBytes: number;
+	/** Members of all objects together. */
+	readonly maxMembers: number;
+	/** Whether a larger `limits.runCall` makes `maxBytes` larger. */
+	readonly canBeRaised: boolean;
+};
+
+/** With its key, colon and comma, a member has at least this many bytes. */
+const LEAST_MEMBER_BYTES = 5;
+/** A shorter response exceeds no other limit than that of its bytes. */
+const LEAST_BYTES = Math.min(LEAST_MEMBERS * LEAST_MEMBER_BYTES, MAX_RESULT_VALUES);
+
+/** Rejects a response that is too much to be parsed on the main thread. `name` is the tool's. */
+export function checkResponse(
+	answer: Envelope,
+	{maxBytes, maxMembers, canBeRaised}: ResponseLimits,
+	name: string,
+): void {
+	const {size} = answer;
+	if (size > maxBytes) {
+		const remedy = canBeRaised ? 'Request less data, or raise limits.runCall.' : 'Request less data.';
+		throw new Error(
+			`${name} returned ${size} bytes; the limit of a whole response is ${maxBytes}. ${remedy}`,
+		);
+	}
+	if (size <= LEAST_BYTES) return;
+	const {values, members} = jsonWeight(answer.bytes);
+	if (values > MAX_RESULT_VALUES)
+		throw new Error(`${name} returned more than ${MAX_RESULT_VALUES} values. Request less data.`);
+	if (members > maxMembers)
+		throw new Error(`${name} returned more than ${maxMembers} members of objects. Request less data.`);
+}

@@ -1,0 +1,23 @@
+import type {Envelope} from '../envelope.js';
+import {listOf, objectOf} from '../protocol/json.js';
+import {memberRange} from '../wire/member.js';
+
+/** Longer JSON is not parsed to be measured. */
+const MAX_BYTES = 2 ** 20;
+
+/**
+ * The length of a tool's result as a string: its texts, also those of resources, joined by line feeds or, without a text, its
+ * structured content as JSON. In characters; over a mebibyte, the bytes of the JSON.
+ */
+export function resultLength({bytes}: Envelope): number {
+	const [start, end] = memberRange(bytes, 'result', 'content') ?? [0, 0];
+	if (end - start > MAX_BYTES) return end - start;
+	const content: unknown = JSON.parse(bytes.toString('utf8', start, end) || '[]');
+	const texts = listOf(content).flatMap(part => {
+		const {text = objectOf(objectOf(part).resource).text} = objectOf(part);
+		return typeof text === 'string' ? [text] : [];
+	});
+	if (texts.length > 0) return texts.join('\n').length;
+	const [from, to] = memberRange(bytes, 'result', 'structuredContent') ?? [0, 0];
+	return to - from > MAX_BYTES ? to - from : bytes.toString('utf8', from, to).length;
+}

@@ -1,0 +1,2 @@
+/** The name of bridge in the package registry. */
+export const PACKAGE = 'mcp-stream-bridge';

@@ -1,0 +1,30 @@
+import {basename} from 'node:path';
+import {BridgeError} from '../errors.js';
+import {type Environment, isOnPath} from './environment.js';
+import type {Exit} from './lifetime.js';
+
+/** The error of a child that exited. `said` is the end of its stderr, `withheld` a sentence about variables that it lacked. */
+export function died(name: string, {code, signal, cause}: Exit, said: string, withheld: string): BridgeError {
+	const how = signal === null ? `exited with code ${code}` : `was ended by ${signal}`;
+	const what = cause === 'half-closed' ? `closed a pipe to bridge and was ended` : how;
+	const remedy = `Fix the cause, then connect again. ${withheld}`.trimEnd();
+	const evidence = said === '' ? 'It wrote nothing to stderr.' : `The end of its stderr: ${said}`;
+	return new BridgeError('ERR_CHILD_EXITED', `${name} ${what}.`, remedy, {exitCode: code, signal}, evidence);
+}
+
+/** The error of a command that could not be run. */
+export function couldNotStart(command: string, error: NodeJS.ErrnoException, env: Environment): BridgeError {
+	// The system also reports EACCES for a missing command when it may not search a folder of the PATH.
+	const isMissing = error.code === 'EACCES' && basename(command) === command && !isOnPath(command, env);
+	const reasons: {[code: string]: string} = {
+		ENOENT: 'there is no such command',
+		EACCES: 'it may not be executed',
+	};
+	const reason = reasons[isMissing ? 'ENOENT' : (error.code ?? '')];
+	return new BridgeError(
+		reason ? 'ERR_COMMAND_UNUSABLE' : 'ERR_UPSTREAM_UNREACHABLE',
+		`${command} could not be started: ${reason ?? error.message}.`,
+		'Check the spelling and the PATH. The command is run without a shell.',
+		{command},
+	);
+}

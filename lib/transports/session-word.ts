@@ -1,0 +1,20 @@
+import type {IncomingHttpHeaders} from 'node:http';
+import {Envelope, type Headers} from '../envelope.js';
+import {Valve} from '../valve.js';
+import {SESSION} from './carriage.js';
+import {sessionIn} from './http-exchange.js';
+
+/**
+ * Reports the session id of a response that has no message; undefined where it is the one that the request was sent with.
+ * Without a handshake there are no sessions.
+ */
+export function sessionWord(
+	name: string,
+	received: IncomingHttpHeaders,
+	headers: Headers,
+): Envelope | undefined {
+	const [session, sent] = [sessionIn(received), headers['mcp-session-id']];
+	if (session === undefined || session === sent || headers['mcp-method'] !== undefined) return;
+	const origin = {name, valve: new Valve(), headers: {'mcp-session-id': session}};
+	return Envelope.of({jsonrpc: '2.0', method: SESSION, params: {sent}}, origin);
+}

@@ -1,0 +1,33 @@
+/** The next quote or number. Strings are skipped by hand: their escapes would overflow the stack of an expression. */
+const TOKEN = /"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+
+const BACKSLASH = 0x5c;
+
+/** A number in a JSON text, as it is written. */
+export type NumberToken = {readonly token: string; readonly start: number};
+
+/** The numbers of a JSON text that are not inside strings, in their order. */
+export function* numbersIn(json: string): Generator<NumberToken> {
+	let at = 0;
+	for (;;) {
+		TOKEN.lastIndex = at;
+		const found = TOKEN.exec(json);
+		if (!found) return;
+		const [token] = found;
+		if (token === '"') at = endOfString(json, found.index);
+		else {
+			at = TOKEN.lastIndex;
+			yield {token, start: found.index};
+		}
+	}
+}
+
+/** The position after the string that starts here: after the next quote with an even number of backslashes before it. */
+function endOfString(json: string, start: number): number {
+	for (let quote = json.indexOf('"', start + 1); quote !== -1; quote = json.indexOf('"', quote + 1)) {
+		let at = quote;
+		while (json.charCodeAt(at - 1) === BACKSLASH) at--;
+		if ((quote - at) % 2 === 0) return quote + 1;
+	}
+	return json.length;
+}

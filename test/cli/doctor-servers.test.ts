@@ -1,0 +1,153 @@
+import {existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync} from 'node:fs';
+import {createServer} from 'node:http';
+import type {AddressInfo} from 'node:net';
+import {join} from 'node:path';
+import process from 'node:process';
+import test from 'ava';
+import {stringify} from 'yaml';
+import type {Finding} from '../../lib/doctor/finding.js';
+import {until} from '../faults/support.js';
+import {server, startBridge} from '../helpers/bridge.js';
+import {freePort} from '../helpers/free-port.js';
+import {type Home, newHome} from './home.js';
+
+const commandOf = ([command = '', ...args]: readonly string[]) => ({command, args});
+const script = (code: string) => commandOf([process.execPath, '-e', code]);
+
+/** A home without Codex, whose configuration has these servers. */
+async function homeWith(home: Home, servers: object): Promise<Home> {
+	const bin = join(home.home, 'empty');
+	mkdirSync(bin);
+	home.env.PATH = bin;
+	home.put('.config/bridge/bridge.yaml', stringify({listen: await freePort(), servers}));
+	return home;
+}
+
+async function examine({run}: Home, ...args: string[]) {
+	const {code, out, stderr} = await run('doctor', '--json', ...args);
+	const {findings} = JSON.parse(out) as {findings: Finding[]};
+	const about = (name: string): Finding | undefined => findings.find(each => each.about === name);
+	return {code, about, findings, stderr};
+}
+
+test('doctor starts each server once and shows version, tools and time, or the reason with stderr [U-P1-9]', async t => {
+	const home = newHome(t);
+	await homeWith(home, {
+		shop: {...commandOf(server('shop', '--name=shop')), env: {A: '1'}},
+		dies: script("console.error('no database'); process.exit(3)"),
+		gone: {command: 'no-such-command'},
+		off: {command: 'no-such-command', enabled: false},
+	});
+	const {code, about} = await examine(home);
+	t.is(code, 1);
+	t.is(about('Server shop')?.state, 'ok');
+	t.regex(about('Server shop')?.text ?? '', /^shop .*2025-11-25, \d+ tools, \d+\.\d s$/);
+	t.is(about('Server dies')?.state, 'error');
+	t.regex(about('Server dies')?.text ?? '', /exited with code 3.*no database/);
+	t.regex(about('Server gone')?.text ?? '', /no-such-command could not be started/);
+	t.is(about('Server off')?.state, 'info');
+});
+
+test('doctor names the variables that a server which exits did not get, as the gateway does [U-P0-1] [U-P1-9]', async t => {
+	const home = newHome(t);
+	await homeWith(home, {
+		needs: script("console.error('GITHUB_TOKEN is required'); process.exit(1)"),
+		gone: {command: 'no-such-command'},
+	});
+	home.env.GITHUB_TOKEN = 'canary';
+	const {about} = await examine(home);
+	const {remedy = ''} = about('Server needs') ?? {};
+	t.regex(
+		remedy,
+		/^Fix it, or set enabled: false for needs\. bridge did not pass .* to it: GITHUB_TOKEN[,.]/,
+	);
+	t.regex(remedy, /servers\.needs\.env: \{ NAME: "\$\{NAME\}" \}\.$/);
+	t.notRegex(remedy, /canary/);
+	t.notRegex(about('Server gone')?.remedy ?? '', /GITHUB_TOKEN/);
+});
+
+test('doctor without Codex and without sessions finds nothing wrong [U-P1-9]', async t => {
+	const home = newHome(t);
+	await homeWith(home, {shop: commandOf(server('shop'))});
+	const {code, about, findings} = await examine(home);
+	t.deepEqual(
+		findings.filter(({state}) => state === 'error'),
+		[],
+	);
+	t.is(code, 0);
+	t.is(about('Codex')?.state, 'info');
+	t.regex(about('Codex')?.text ?? '', /not found, which only bridge serve needs/);
+	t.is(about('Sessions')?.state, 'info');
+	home.sessions('red', {status: 'closed'});
+	t.is((await examine(home)).about('Codex')?.state, 'error', 'sessions need Codex');
+});
+
+test('doctor connects to servers with a url [U-P1-9]', async t => {
+	const home = newHome(t);
+	const http = createServer((request, response) => {
+		let body = '';
+		request.setEncoding('utf8').on('data', text => {
+			body += text;
+		});
+		request.on('end', () => {
+			const {id, method} = JSON.parse(body || '{}');
+			const result =
+				method === 'initialize'
+					? {
+							protocolVersion: '2025-06-18',
+							capabilities: {tools: {}},
+							serverInfo: {name: 'web', version: '7'},
+						}
+					: {tools: [{name: 'one', inputSchema: {type: 'object'}}]};
+			if (id === undefined) return response.writeHead(202).end();
+			return response
+				.writeHead(200, {'content-type': 'application/json'})
+				.end(JSON.stringify({jsonrpc: '2.0', id, result}));
+		});
+	}).listen(0, '127.0.0.1');
+	t.teardown(() => http.close());
+	await until(() => http.listening);
+	const {port} = http.address() as AddressInfo;
+	await homeWith(home, {
+		web: {url: `http://127.0.0.1:${port}/mcp`},
+		none: {url: `http://127.0.0.1:${await freePort()}/mcp`},
+	});
+	const {about} = await examine(home);
+	t.regex(about('Server web')?.text ?? '', /^web 7, 2025-06-18, 1 tool, /);
+	t.is(about('Server none')?.state, 'error');
+});
+
+test('doctor starts nothing of an untrusted file [U-P1-9]', async t => {
+	const home = newHome(t);
+	const mark = join(home.home, 'started');
+	writeFileSync(
+		join(home.cwd, 'bridge.yaml'),
+		stringify({servers: {a: script(`require('fs').writeFileSync(${JSON.stringify(mark)}, '')`)}}),
+		{mode: 0o600},
+	);
+	const {code, about} = await examine(home);
+	t.is(code, 1);
+	t.regex(about('Servers')?.text ?? '', /is not trusted/);
+	t.is(about('Server a'), undefined);
+	t.false(existsSync(mark));
+	await home.run('trust');
+	await examine(home);
+	t.true(existsSync(mark), 'a trusted file is used');
+});
+
+test('doctor ends its servers when it is interrupted [U-P1-9]', async t => {
+	const home = newHome(t);
+	const mark = join(home.home, 'pid');
+	await homeWith(home, {
+		hangs: script(
+			`require('fs').writeFileSync(${JSON.stringify(mark)}, String(process.pid)); setInterval(() => {}, 1000)`,
+		),
+	});
+	const doctor = startBridge(['doctor', '--json'], {cwd: home.cwd, env: home.env});
+	await until(() => existsSync(mark) && readFileSync(mark, 'utf8') !== '');
+	doctor.child.kill('SIGINT');
+	await doctor.exited;
+	t.regex(doctor.lines.join('\n'), /hangs did not respond before the check ended/);
+	await until(() => !readdirSync('/proc').includes(readFileSync(mark, 'utf8')));
+	t.pass();
+});

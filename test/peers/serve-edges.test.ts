@@ -1,0 +1,132 @@
+import {mkdirSync, realpathSync} from 'node:fs';
+import {join} from 'node:path';
+import test from 'ava';
+import {codexKinds, startCodex} from './codex-clients.js';
+import {runOutside, sayIt} from './scripted-model.js';
+import {RealClient, servePlace, shareServe} from './serve-client.js';
+
+/* Both real Codex programs: what they drop, and settings that change from turn to turn. */
+
+const serving = shareServe(codexKinds);
+
+const nested = (levels: number): unknown => {
+	let value: unknown = 1;
+	for (let level = 0; level < levels; level++) value = {a: value};
+	return value;
+};
+
+for (const kind of codexKinds) {
+	test.serial(
+		`${kind}: half a character in a prompt or in instructions does not stop a session [S-D1]`,
+		async t => {
+			const {client, at} = serving(kind);
+			const {codexId} = await client.codex({
+				prompt: sayIt('ONE'),
+				identity: 'half',
+				'developer-instructions': 'DEV \ud800.',
+				config: {'x \ud800': 'y \udc00'},
+			});
+			t.true(at.model.heard('ONE').developer.includes('DEV \ufffd.'));
+			const reply = await client.reply(codexId, `${sayIt('TWO')}\nhalf \ud83d.`);
+			t.is(reply.structured.content, 'TWO');
+			t.is(at.model.heard('TWO').users.at(-1), `${sayIt('TWO')}\nhalf \ufffd.`);
+			t.is((await client.reply(codexId, sayIt('THREE'))).structured.content, 'THREE');
+			t.like((await client.close(codexId)).structured, {status: 'closed'});
+			t.false((await client.codex({codex_id: codexId, prompt: sayIt('FOUR')})).isError);
+		},
+	);
+
+	test.serial(`${kind}: a config that Codex would drop is rejected by name [S-D1]`, async t => {
+		const {client} = serving(kind);
+		const {error} = await client.codex({prompt: sayIt('X'), config: {a: nested(140)}});
+		t.like(error, {code: -32007});
+		t.regex(String(error.message), /^config is nested deeper/);
+		t.is((await client.codex({prompt: sayIt('X'), config: {a: nested(90)}})).structured.content, 'X');
+	});
+
+	test.serial(`${kind}: a message that Codex drops is given up, and the thread goes on [S-D1]`, async t => {
+		const {client} = await startCodex(t, kind);
+		const {threadId} = await client.codex(sayIt('ONE'));
+		const first = client.make('codex', {prompt: sayIt('X'), config: {a: nested(140)}});
+		client.cancel(first);
+		t.is((await first.answer).status, 'interrupted');
+		// Only codex app-server is sent settings with a turn.
+		const settings = kind === 'app-server' ? {'io.bridge/settings': {config: nested(140)}} : {};
+		const made = client.make('codex-reply', {threadId, prompt: sayIt('TWO')}, settings);
+		client.cancel(made);
+		t.is((await made.answer).status, 'interrupted');
+		t.is((await client.reply(threadId, sayIt('THREE'))).text, 'THREE');
+	});
+
+	test.serial(
+		`${kind}: an approval that the client cannot be asked for is declined with the reason [S-D20]`,
+		async t => {
+			const {client} = serving(kind);
+			const policy = {'approval-policy': 'on-request', sandbox: 'read-only'};
+			const {text} = await client.codex({prompt: runOutside('echo NO'), identity: 'asks', ...policy});
+			t.regex(text, /An approval was declined without asking the user, since the client does not support/);
+			if (kind === 'mcp-server') t.regex(text, /The tool said: .*The user was not asked, since the client/);
+		},
+	);
+
+	test.serial(`${kind}: a config as JSON in a text is applied, another one is rejected [S-D7]`, async t => {
+		const {client, at} = serving(kind);
+		await client.codex({prompt: sayIt('E1'), config: '{"model_reasoning_effort":"high"}'});
+		t.is(at.model.heard('E1').effort, 'high');
+		for (const config of ['high', '[1]', ['x'], 5])
+			t.like((await client.codex({prompt: sayIt('X'), identity: 'b', config})).error, {code: -32007});
+	});
+}
+
+test.serial('app-server: settings of a call change a session that runs [S-D7]', async t => {
+	const {client, at} = serving('app-server');
+	const folder = join(realpathSync(at.repo), 'sub');
+	mkdirSync(folder);
+	const {codexId} = await client.codex({prompt: sayIt('ONE'), identity: 'a', model: 'one'});
+	const changed = await client.codex({
+		...{codex_id: codexId, prompt: sayIt('TWO'), model: 'two', cwd: 'sub', sandbox: 'workspace-write'},
+		...{'approval-policy': 'on-request', tag: 'new', auto_mail: false},
+	});
+	t.is(changed.structured.content, 'TWO');
+	t.is(at.model.heard('TWO').model, 'two');
+	t.regex(at.model.heard('TWO').developer, /`sandbox_mode` is `workspace-write`/);
+	t.true(at.model.given().includes(folder), at.model.given());
+	t.like(await client.thread(codexId), {tag: 'new', auto_mail: false, cwd: folder});
+	await client.reply(codexId, sayIt('THREE'));
+	t.is(at.model.heard('THREE').model, 'two');
+});
+
+test.serial(
+	'mcp-server: settings that cannot change are rejected, and labels are applied [S-D7]',
+	async t => {
+		const {client} = serving('mcp-server');
+		const {codexId} = await client.codex({prompt: sayIt('ONE'), identity: 'a', model: 'one'});
+		const {error} = await client.codex({codex_id: codexId, prompt: sayIt('X'), model: 'two', tag: 'no'});
+		t.regex(String(error.message), /\(mcp-server\) sets model when a session starts/);
+		t.like(await client.thread(codexId), {tag: null});
+		await client.codex({codex_id: codexId, prompt: sayIt('TWO'), model: 'one', tag: 'new'});
+		t.like(await client.thread(codexId), {tag: 'new'});
+	},
+);
+
+for (const kind of codexKinds)
+	test.serial(
+		`${kind}: --resume ID: the first call without an identity goes on with that session [S-D8]`,
+		async t => {
+			t.timeout(120_000);
+			const at = await servePlace(t, kind);
+			const before = await RealClient.start(t, at);
+			const {codexId} = await before.codex({prompt: sayIt('ONE'), identity: 'd'});
+			await before.hangUp();
+			const client = await RealClient.start(t, at, {args: ['--resume', codexId]});
+			const instructions = {'developer-instructions': 'NEWDEV'};
+			const given = {prompt: sayIt('TWO'), tag: 'again', model: 'other'};
+			if (kind === 'app-server')
+				t.regex((await client.codex({...given, ...instructions})).text, /developer-instructions is set when/);
+			const resumed = await client.codex({...given, ...(kind === 'mcp-server' ? instructions : {})});
+			t.is(resumed.codexId, codexId);
+			t.like(await client.thread(codexId), {identity: 'd', tag: 'again', status: 'active'});
+			t.is(at.model.heard('TWO').model, 'other');
+			t.is(at.model.heard('TWO').developer.includes('NEWDEV'), kind === 'mcp-server');
+		},
+	);
