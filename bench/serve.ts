@@ -4,9 +4,9 @@ import {type ChildProcess, spawn} from 'node:child_process';
 import {chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {cpus, loadavg, tmpdir} from 'node:os';
 import {join} from 'node:path';
-import {createInterface} from 'node:readline';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {fileURLToPath} from 'node:url';
+import ndjson from 'ndjson';
 
 /** How long the model of the fake Codex takes, and how much it varies. */
 const TURN_MS = 40;
@@ -38,8 +38,7 @@ class Client {
 
 	constructor(args: readonly string[], env: NodeJS.ProcessEnv, cwd: string) {
 		this.#child = spawn(process.execPath, args, {stdio: ['pipe', 'pipe', 'ignore'], env, cwd});
-		createInterface({input: this.#child.stdout as NodeJS.ReadableStream}).on('line', line => {
-			const answer = JSON.parse(line) as Json;
+		this.#child.stdout?.pipe(ndjson.parse()).on('data', (answer: Json) => {
 			if ('method' in answer) return;
 			this.#waiting.get(answer.id)?.(answer);
 			this.#waiting.delete(answer.id);

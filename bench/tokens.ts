@@ -2,12 +2,13 @@
  * What a model pays for tools before it has called any: the size of `tools/list` of servers that it is connected to
  * directly, against the same servers behind the hub. Real servers, those of the acceptance tests.
  */
+
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {mkdtemp, realpath, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
-import {createInterface} from 'node:readline';
+import ndjson from 'ndjson';
 import {startMembers} from '../test/peers/acceptance-members.js';
 import type {Service} from '../test/peers/gateway.js';
 import {bridgeFile} from '../test/peers/peers.js';
@@ -30,8 +31,7 @@ class Client {
 		this.#child = spawn(process.execPath, [bridgeFile, 'hub', '--config', file, '--log-level', 'error'], {
 			stdio: ['pipe', 'pipe', 'ignore'],
 		});
-		createInterface({input: this.#child.stdout}).on('line', line => {
-			const message = JSON.parse(line) as Json;
+		this.#child.stdout.pipe(ndjson.parse()).on('data', (message: Json) => {
 			this.#waiting.get(message.id)?.(message);
 		});
 	}

@@ -4,6 +4,7 @@ import {once} from 'node:events';
 import process from 'node:process';
 import type {Readable, Writable} from 'node:stream';
 import test, {type ExecutionContext} from 'ava';
+import split2 from 'split2';
 import {bridgeBin, server, shakeHandsRaw} from '../helpers/bridge.js';
 import {bytesRead, peakMiB, untilStill} from './support.js';
 
@@ -87,17 +88,10 @@ test.serial(
 		ask();
 		await untilStill(() => bytesRead(pid));
 		const ids = new Set<string>();
-		let rest = '';
-		const isDone = new Promise<void>(resolve => {
-			stdout.setEncoding('latin1').on('data', (text: string) => {
-				const lines = (rest + text).split('\n');
-				rest = lines.pop() ?? '';
-				for (const line of lines)
-					ids.add(/"id":(\d+),"result"/.exec(line.slice(0, 60))?.[1] ?? line.slice(0, 200));
-				if (ids.size === calls) resolve();
-			});
-		});
-		await isDone;
+		for await (const line of stdout.pipe(split2())) {
+			ids.add(/"id":(\d+),"result"/.exec(line.slice(0, 60))?.[1] ?? line.slice(0, 200));
+			if (ids.size === calls) break;
+		}
 		t.true(peakMiB(pid) < 200, `${peakMiB(pid)} MiB`);
 		t.log(`${Math.round(peakMiB(pid))} MiB`);
 		for (let id = 0; id < calls; id++) if (!ids.has(String(id))) t.fail(`no answer to ${id}`);

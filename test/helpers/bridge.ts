@@ -4,6 +4,7 @@ import {openSync} from 'node:fs';
 import process from 'node:process';
 import type {Readable, Writable} from 'node:stream';
 import {fileURLToPath} from 'node:url';
+import split2 from 'split2';
 
 /** The built program, as it is shipped. */
 export const bridgeBin = fileURLToPath(new URL('../../bin/bridge.js', import.meta.url));
@@ -64,7 +65,6 @@ export class Running {
 	readonly #messages: Message[] = [];
 	#stderr = '';
 	readonly exited: Promise<{code: number | null; signal: NodeJS.Signals | null}>;
-	#rest = '';
 	#isOver = false;
 	readonly #waiting = new Set<() => void>();
 
@@ -74,13 +74,13 @@ export class Running {
 		this.stdin = stdin;
 		// A bridge that is gone is for the test to notice by other means.
 		stdin.on('error', () => {});
-		stdout?.setEncoding('utf8').on('data', (text: string) => this.#read(text));
-		stdout?.on('end', () => this.#wake(true));
+		const read = stdout === null ? undefined : this.#read(stdout);
 		stderr.setEncoding('utf8').on('data', (text: string) => {
 			this.#stderr += text;
 			this.#wake();
 		});
-		this.exited = once(child, 'close').then(([code, signal]) => {
+		this.exited = once(child, 'close').then(async ([code, signal]) => {
+			await read;
 			this.#wake(true);
 			return {code, signal};
 		});
@@ -152,11 +152,16 @@ export class Running {
 		return this.#messages;
 	}
 
-	#read(text: string): void {
-		const lines = (this.#rest + text).split('\n');
-		this.#rest = lines.pop() ?? '';
-		this.lines.push(...lines);
-		this.#wake();
+	/** Resolves at the end of stdout, also if a test destroys it. */
+	async #read(stdout: Readable): Promise<void> {
+		const lines = split2('\n').on('data', (line: string) => {
+			this.lines.push(line);
+			this.#wake();
+		});
+		stdout.pipe(lines);
+		stdout.once('close', () => lines.end());
+		await once(lines, 'end');
+		this.#wake(true);
 	}
 
 	#wake(isOver = false): void {

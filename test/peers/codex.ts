@@ -2,11 +2,11 @@ import {type ChildProcessByStdio, execFile, spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {createInterface} from 'node:readline';
 import type {Readable, Writable} from 'node:stream';
 import {fileURLToPath} from 'node:url';
 import {promisify} from 'node:util';
 import type {ExecutionContext} from 'ava';
+import ndjson from 'ndjson';
 import {peerUrl, temporaryFolder} from './peers.js';
 import type {ScriptedModel} from './scripted-model.js';
 
@@ -127,8 +127,7 @@ export class CodexAppServer {
 		this.#child.stderr.on('data', chunk => {
 			this.#stderr = (this.#stderr + String(chunk)).slice(-10_000);
 		});
-		createInterface({input: this.#child.stdout}).on('line', line => {
-			const message = JSON.parse(line) as Message;
+		this.#child.stdout.pipe(ndjson.parse()).on('data', (message: Message) => {
 			for (const look of this.#waiting) look(message);
 		});
 		t.teardown(() => this.#child.kill('SIGKILL'));

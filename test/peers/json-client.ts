@@ -1,8 +1,8 @@
 import {type ChildProcessByStdio, spawn} from 'node:child_process';
 import {once} from 'node:events';
-import {createInterface} from 'node:readline';
 import type {Readable, Writable} from 'node:stream';
 import type {ExecutionContext} from 'ava';
+import split2 from 'split2';
 import type {Command} from './peers.js';
 
 export interface Answer {
@@ -33,7 +33,7 @@ export class JsonClient {
 		this.#child.stderr.on('data', chunk => {
 			this.#stderr += String(chunk);
 		});
-		createInterface({input: this.#child.stdout}).on('line', line => this.#take(line));
+		this.#child.stdout.pipe(split2()).on('data', line => this.#take(line));
 		// A server may be gone before the client has said all: the answer that is missing tells it better than this error.
 		this.#child.stdin.on('error', () => undefined);
 		// Only a test that failed half-way leaves it running.

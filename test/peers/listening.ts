@@ -1,7 +1,7 @@
 import {type ChildProcess, spawn} from 'node:child_process';
 import {once} from 'node:events';
-import {createInterface} from 'node:readline';
 import type {Readable} from 'node:stream';
+import split2 from 'split2';
 import type {Command} from './peers.js';
 
 /** What ends the processes that were started for it, such as a test. */
@@ -31,7 +31,7 @@ class Lines {
 
 	constructor(child: ChildProcess, outputs: readonly Readable[]) {
 		this.#child = child;
-		for (const input of outputs) createInterface({input}).on('line', line => this.#take(line));
+		for (const output of outputs) output.pipe(split2()).on('data', line => this.#take(line));
 	}
 
 	get text(): string {

@@ -2,9 +2,9 @@ import {type ChildProcess, spawn} from 'node:child_process';
 import {readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import process from 'node:process';
-import {createInterface} from 'node:readline';
 import {fileURLToPath} from 'node:url';
 import type {ExecutionContext} from 'ava';
+import split2 from 'split2';
 import {createLog, type Log} from '../../lib/log.js';
 import {Registry, type RegistryOptions} from '../../lib/sessions/registry.js';
 
@@ -48,8 +48,6 @@ export function startSaver(
 ): {child: ChildProcess; next(): Promise<string>} {
 	const child = spawn(process.execPath, [saver, ...args], {stdio: ['pipe', 'pipe', 'inherit']});
 	t.teardown(() => child.kill('SIGKILL'));
-	const lines = createInterface({input: child.stdout as NonNullable<typeof child.stdout>})[
-		Symbol.asyncIterator
-	]();
+	const lines = (child.stdout as NonNullable<typeof child.stdout>).pipe(split2())[Symbol.asyncIterator]();
 	return {child, next: async () => String((await lines.next()).value)};
 }

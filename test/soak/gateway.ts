@@ -1,8 +1,8 @@
 import {type ChildProcess, spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {readFileSync} from 'node:fs';
-import {createInterface} from 'node:readline';
 import {setTimeout as sleep} from 'node:timers/promises';
+import split2 from 'split2';
 import {endLeftovers, family} from '../../bench/process-stats.js';
 
 const MAX_STDERR = 4000;
@@ -41,7 +41,7 @@ export class Gateway {
 	async address(): Promise<URL> {
 		const {stdout} = this.child;
 		if (!stdout) throw new Error('The gateway has no stdout.');
-		for await (const line of createInterface({input: stdout})) {
+		for await (const line of stdout.pipe(split2())) {
 			const [base] = /http:\/\/\S+:\d+/.exec(line) ?? [];
 			if (base !== undefined) {
 				stdout.resume();

@@ -3,7 +3,7 @@
 // resource templates that take exponential time where they are matched by backtracking.
 
 import process from 'node:process';
-import {createInterface} from 'node:readline';
+import split2 from 'split2';
 import {answerTo} from '../../bench/programs/echo.js';
 import {randomOf} from './random.js';
 
@@ -41,7 +41,7 @@ function trapFor(line: string): string | undefined {
 	return reply && `${JSON.stringify({jsonrpc: '2.0', id, ...reply})}\n`;
 }
 
-createInterface({input: process.stdin}).on('line', line => {
+process.stdin.pipe(split2()).on('data', line => {
 	const payload = /"payload":"([^"]*)"/.exec(line)?.[1];
 	if (payload !== undefined && randomOf(seed, payload) < 1 / exitOneIn) process.exit(1);
 	const reply = (args.includes('--trap') ? trapFor(line) : undefined) ?? answerTo(line);

@@ -3,9 +3,9 @@ import {once} from 'node:events';
 import {readdirSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import process from 'node:process';
-import {createInterface} from 'node:readline';
 import {fileURLToPath} from 'node:url';
 import test, {type ExecutionContext} from 'ava';
+import split2 from 'split2';
 import {sessionEntry} from '../../fixtures/sessions/entry.js';
 import {onDisk, openRegistry, startSaver} from '../sessions/support.js';
 import {tempFolder} from '../store/temp-folder.js';
@@ -27,9 +27,7 @@ async function start(t: ExecutionContext, folder: string): Promise<Stepwise> {
 	const child = spawn(process.execPath, [stepwise, folder], {stdio: ['pipe', 'pipe', 'ignore'], env});
 	t.teardown(() => child.kill('SIGKILL'));
 	child.stdin?.on('error', () => {});
-	const lines = createInterface({input: child.stdout as NonNullable<typeof child.stdout>})[
-		Symbol.asyncIterator
-	]();
+	const lines = (child.stdout as NonNullable<typeof child.stdout>).pipe(split2())[Symbol.asyncIterator]();
 	const said: string[] = [];
 	const next = async (): Promise<string | undefined> => {
 		const {value} = await lines.next();
