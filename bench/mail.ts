@@ -4,9 +4,9 @@ import {type ChildProcess, spawn} from 'node:child_process';
 import {chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
-import {createInterface} from 'node:readline';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {fileURLToPath} from 'node:url';
+import ndjson from 'ndjson';
 import {cpuMicros} from './process-stats.js';
 
 const IDENTITIES = 100;
@@ -73,10 +73,10 @@ async function start(folder: string, config: string): Promise<ChildProcess> {
 			params: {name: 'codex', arguments: {prompt: 'say:1', identity: `agent-${id}`}},
 		});
 	let answers = 0;
-	for await (const line of createInterface({input: child.stdout})) {
-		const {id, result} = JSON.parse(line) as {id?: unknown; result?: {isError?: boolean}};
+	for await (const message of child.stdout.pipe(ndjson.parse())) {
+		const {id, result} = message as {id?: unknown; result?: {isError?: boolean}};
 		if (typeof id !== 'number') continue;
-		if (result?.isError) throw new Error(line);
+		if (result?.isError) throw new Error(JSON.stringify(result));
 		answers++;
 		if (answers === IDENTITIES) break;
 	}

@@ -1,12 +1,13 @@
 // Takes docs/view-messages.png: a client of 2024-11-05, bridge and server-everything, in the page of `bridge view`.
 // `npm run build && node test/peers/install.mjs && node docs/record/page.mjs`. Chromium needs Linux on x64, and the DejaVu fonts.
+import ndjson from 'ndjson';
+import split2 from 'split2';
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import process from 'node:process';
-import {createInterface} from 'node:readline';
 import {fileURLToPath} from 'node:url';
 import playwright from '../../test/peers/node_modules/playwright-core/index.js';
 
@@ -36,8 +37,7 @@ async function record(log) {
 	const send = message => client.stdin.write(`${JSON.stringify({jsonrpc: '2.0', ...message})}\n`);
 	const pending = new Set(requests.keys());
 	const exited = once(client, 'exit');
-	createInterface({input: client.stdout}).on('line', line => {
-		const {id, method, result} = JSON.parse(line);
+	client.stdout.pipe(ndjson.parse()).on('data', ({id, method, result}) => {
 		// The server requests the roots of the client.
 		if (method === 'roots/list') send({id, result: {roots: []}});
 		if (method === undefined) pending.delete(id);
@@ -71,7 +71,7 @@ const folder = mkdtempSync(join(tmpdir(), 'bridge-page-'));
 const log = join(folder, 'traffic.ndjson');
 await record(log);
 const view = spawn(process.execPath, [bridge, 'view', 'traffic.ndjson'], {cwd: folder, stdio: ['ignore', 'pipe', 'ignore']});
-const [url] = await once(createInterface({input: view.stdout}), 'line');
+const [url] = await once(view.stdout.pipe(split2()), 'data');
 await takePicture(url, folder);
 view.kill();
 rmSync(folder, {recursive: true});

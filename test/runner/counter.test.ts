@@ -3,8 +3,10 @@ import {once} from 'node:events';
 import {symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import process from 'node:process';
+import type {Readable} from 'node:stream';
 import {fileURLToPath} from 'node:url';
 import test, {type ExecutionContext} from 'ava';
+import split2 from 'split2';
 import {tempFolder} from '../store/temp-folder.js';
 import {TestCounter} from './counter.js';
 
@@ -25,8 +27,9 @@ async function countsOf(t: ExecutionContext, files: {readonly [name: string]: st
 		env: {...process.env, FORCE_COLOR: '1'},
 	});
 	const counter = new TestCounter();
-	ava.stdout?.setEncoding('utf8').on('data', (chunk: string) => counter.add(chunk));
-	const [code] = await once(ava, 'close');
+	const closed = once(ava, 'close');
+	for await (const line of (ava.stdout as Readable).pipe(split2())) counter.add(line);
+	const [code] = await closed;
 	return counter.end(code);
 }
 

@@ -20,15 +20,9 @@ export class TestCounter {
 	skipped = 0;
 	failed = 0;
 	readonly #broken = new Set<string>();
-	#partial = '';
 
-	add(chunk: string): void {
-		const lines = (this.#partial + chunk).split('\n');
-		this.#partial = lines.pop() ?? '';
-		for (const line of lines) this.#count(stripVTControlCharacters(line));
-	}
-
-	#count(line: string): void {
+	add(styledLine: string): void {
+		const line = stripVTControlCharacters(styledLine);
 		for (const [kind, pattern] of kinds) if (pattern.test(line)) this[kind] += 1;
 		for (const pattern of brokenFiles) {
 			const file = pattern.exec(line)?.[1];

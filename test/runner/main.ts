@@ -1,10 +1,12 @@
 // Runs tests: `node dist/test/runner/main.js fast|own|peers|system`, or `… one|watch [test/FILE.test.ts …] [AVA FLAGS]`.
 // CONTRIBUTING.md describes what each suite covers and needs.
 import {spawn} from 'node:child_process';
+import {once} from 'node:events';
 import {existsSync} from 'node:fs';
 import {relative, resolve} from 'node:path';
 import process from 'node:process';
 import {fileURLToPath} from 'node:url';
+import split2 from 'split2';
 import {TestCounter} from './counter.js';
 import {builtFile, needsPeers, suites, validatesMessages} from './suites.js';
 
@@ -36,10 +38,10 @@ function selection(): readonly string[] {
 	return suite === 'watch' ? ['--watch', ...selection] : selection;
 }
 
-function run(
+async function run(
 	command: readonly string[],
 	stdio: 'inherit' | 'pipe',
-	onOutput?: (chunk: string) => void,
+	onLine?: (line: string) => void,
 ): Promise<number> {
 	const [program = '', ...rest] = command;
 	// Starting programs takes most of the time. Node 22 and later cache compiled code, which makes coverage less exact.
@@ -48,11 +50,13 @@ function run(
 		: {NODE_COMPILE_CACHE: `${root}/node_modules/.cache/compiled`};
 	const env = {...process.env, ...cache};
 	const child = spawn(program, rest, {cwd: root, env, stdio: ['inherit', stdio, 'inherit']});
-	child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
-		process.stdout.write(chunk);
-		onOutput?.(chunk);
-	});
-	return new Promise(done => child.on('close', code => done(code ?? 1)));
+	const closed = once(child, 'close');
+	for await (const line of child.stdout?.pipe(split2()) ?? []) {
+		process.stdout.write(`${line}\n`);
+		onLine?.(line);
+	}
+	const [code] = await closed;
+	return code ?? 1;
 }
 
 const patterns = selection();
@@ -74,7 +78,7 @@ if (suite === 'watch') {
 	build.kill();
 } else {
 	const counter = new TestCounter();
-	const {summary, exitCode} = counter.end(await run(ava, 'pipe', chunk => counter.add(chunk)));
+	const {summary, exitCode} = counter.end(await run(ava, 'pipe', line => counter.add(line)));
 	process.stdout.write(`\n${summary}\n`);
 	process.exitCode = exitCode;
 }

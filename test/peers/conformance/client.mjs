@@ -6,7 +6,7 @@ import {mkdtemp, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import process from 'node:process';
-import {createInterface} from 'node:readline';
+import split2 from 'split2';
 import {Client, StreamableHTTPClientTransport} from 'sdk-2026-07-28';
 
 const scenario = process.env.MCP_CONFORMANCE_SCENARIO ?? 'initialize';
@@ -24,7 +24,7 @@ async function startBridge(bridge, upstream) {
 	});
 	const url = await new Promise((resolve, reject) => {
 		for (const input of [child.stdout, child.stderr]) {
-			createInterface({input}).on('line', line => {
+			input.pipe(split2()).on('data', line => {
 				process.stderr.write(`${line}\n`);
 				const base = /listens on (http:\S+:\d+)/.exec(line)?.[1];
 				if (base !== undefined) resolve(`${base}/mcp/up`);
