@@ -35,7 +35,7 @@ for (const [args, message] of [
 	[['one'], /^No test file given\. Run: npm run test:one -- /],
 	[['one', '--match', 'x'], /^No test file given\./],
 	[['watch'], /^No test file given\. Run: npm run test:watch -- /],
-	[['slow'], /^No such suite: slow\. Use fast, own, peers, system\.$/m],
+	[['other'], /^No such suite: other\. Use fast, slow, own, peers, system\.$/m],
 ] as const)
 	test(`rejects ${args.join(' ')}`, t => {
 		const {status, stderr} = run(...args);

@@ -1,4 +1,4 @@
-// Runs tests: `node dist/test/runner/main.js fast|own|peers|system`, or `… one|watch [test/FILE.test.ts …] [AVA FLAGS]`.
+// Runs tests: `node dist/test/runner/main.js fast|slow|own|peers|system`, or `… one|watch [test/FILE.test.ts …] [AVA FLAGS]`.
 // CONTRIBUTING.md describes what each suite covers and needs.
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';

@@ -85,6 +85,7 @@ const own = ['dist/test/*.test.js', 'dist/test/!(peers|system)/**/*.test.js'];
 
 export const suites: {readonly [name: string]: readonly string[]} = {
 	fast: [...own, ...slowFiles.map(file => `!${builtFile(file)}`)],
+	slow: slowFiles.map(builtFile),
 	own,
 	peers: ['dist/test/peers/**/*.test.js'],
 	system: ['dist/test/system/**/*.test.js'],
