@@ -156,6 +156,7 @@ async function serve(given: Given, watchers: Observers): Promise<number> {
 /** Who may connect, and what is logged of connections that end badly. */
 const guards = (gateway: Gateway, log: Log) => ({
 	admit: ownUser(gateway),
+	havePrincipals: true,
 	onBug: (error: unknown) => logBug(log, error),
 	unread: {
 		limits: () => {
@@ -166,7 +167,7 @@ const guards = (gateway: Gateway, log: Log) => ({
 			log.warn('http.unread', `A connection was closed: ${reason}.`, {reason, unreadBytes}),
 	},
 	onDropped: (limit: number) =>
-		log.warn('http.connections_full', `There are ${limit} connections; more are closed.`, {limit}),
+		log.warn('http.connections_full', `There are ${limit} connections with open requests; more are closed.`, {limit}),
 	onTrouble: ({message}: Error) =>
 		log.warn('http.not_accepted', `A connection could not be accepted: ${message}.`, {reason: message}),
 });

@@ -1,6 +1,7 @@
 import type {IncomingMessage} from 'node:http';
 import type {Duplex} from 'node:stream';
 import {BridgeError} from '../errors.js';
+import {attribute} from '../http/connections.js';
 import type {Refused} from '../http/refuse.js';
 import {FORWARDED} from '../replicas/hop.js';
 import {isAnonymous, tokenIn, tokenOfCookie} from './caller.js';
@@ -21,6 +22,7 @@ export function enter(
 	const {guard} = gateway;
 	const token = tokenIn(req, service, guard) ?? tokenOfCookie(req, login);
 	if (token === undefined && guard.needsToken) return {refused: unknownToken};
+	attribute(req.socket, token ?? '');
 	const refused = openProblem(gateway, req, token, res);
 	return refused ? {refused} : {token};
 }
@@ -36,6 +38,7 @@ export function upgradeProblem(
 	if (foreign) return foreign;
 	const token = tokenIn(req, service, gateway.guard);
 	if (token === undefined && gateway.guard.needsToken) return unknownToken;
+	attribute(socket, token ?? '');
 	if (req.headers.upgrade?.toLowerCase() !== 'websocket') return {status: 400, message: 'Bad Request'};
 	if (!service) return;
 	if (!service.config.enabled) return disabled(service.config.name);

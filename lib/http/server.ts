@@ -10,6 +10,7 @@ import {performance} from 'node:perf_hooks';
 import type {Duplex} from 'node:stream';
 import {BridgeError} from '../errors.js';
 import {Rate} from '../rate.js';
+import {Connections} from './connections.js';
 import {caught, caughtUpgrade, type Upgrade} from './handlers.js';
 import {MAX_CONNECTIONS} from './max-connections.js';
 import type {Admit} from './peer.js';
@@ -34,9 +35,11 @@ export type HttpServerOptions = {
 	readonly headMs?: number;
 	readonly bodyMs?: number;
 	readonly maxConnections?: number;
+	/** Whether requests prove a principal, which `handle` then attributes to their connection. */
+	readonly havePrincipals?: boolean;
 	/** Limits of responses that clients do not read. */
 	readonly unread?: UnreadOptions;
-	/** Connections were closed because there are so many already. It is told once in a while, not of each. */
+	/** Connections were closed since there are so many that are not idle. Called once in a while, not for each of them. */
 	readonly onDropped?: (limit: number) => void;
 	/** A connection could not be taken. Likewise. */
 	readonly onTrouble?: (error: Error) => void;
@@ -64,6 +67,7 @@ export async function listen(options: HttpServerOptions): Promise<Server> {
 		headMs = HEAD_MS,
 		bodyMs = BODY_MS,
 		maxConnections = MAX_CONNECTIONS,
+		havePrincipals = false,
 		onDropped,
 		onTrouble,
 	} = options;
@@ -79,20 +83,32 @@ export async function listen(options: HttpServerOptions): Promise<Server> {
 		},
 		upgrade ? handle : stayingWithHttp(handle),
 	);
-	if (upgrade) server.on('upgrade', caughtUpgrade(upgrade, {admit, onBug}));
+	const connections = new Connections({max: maxConnections, havePrincipals});
+	if (upgrade) {
+		server.on('upgrade', ({socket}) => connections.upgrade(socket));
+		server.on('upgrade', caughtUpgrade(upgrade, {admit, onBug}));
+	}
 	// Node would leave out what is over a limit, and the guard has to see all of them.
 	server.maxHeadersCount = 0;
+	server.on('request', (req, res) => connections.begin(req.socket, res));
 	server.on('checkContinue', (req, res) => {
+		connections.begin(req.socket, res);
 		askForBody(req, res);
 		handle(req, res);
 	});
 	server.on('connect', refuseTunnel);
-	server.maxConnections = maxConnections;
+	// Evicted connections count for Node until they are closed.
+	server.maxConnections = 2 * maxConnections;
 	const unread = new UnreadResponses(options.unread ?? unreadDefaults);
-	server.on('connection', socket => unread.watch(socket));
 	const rate = new Rate(1, TOLD_EVERY_MS, () => performance.now());
-	server.on('drop', () => {
+	const drop = (): void => {
 		if (rate.take()) onDropped?.(maxConnections);
+	};
+	server.on('drop', drop);
+	server.on('connection', socket => {
+		if (connections.add(socket)) return unread.watch(socket);
+		socket.destroy();
+		drop();
 	});
 	if (path === undefined) await listenOnPort(server, host, port);
 	else await listenOnSocket(server, path);

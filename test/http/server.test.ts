@@ -94,29 +94,55 @@ test.serial('B9 others are answered while 200 heads do not come to their end', a
 	t.regex(await connectTo(t, port, GET).closed, /^HTTP\/1\.1 200 /);
 });
 
+/** A server with this many connections, all with an open request, and what it tells of those that it closes. */
+async function startFull(t: ExecutionContext, maxConnections: number) {
+	const [told, waiting]: [number[], Array<() => void>] = [[], []];
+	const handle: RequestListener = (req, res) => {
+		if (req.url === '/wait') waiting.push(() => res.end('done'));
+		else res.end('done');
+	};
+	const {port} = await start(t, {maxConnections, handle, onDropped: limit => told.push(limit)});
+	const wait = GET.replace('/', '/wait');
+	const held = Array.from({length: maxConnections}, () => connectTo(t, port, wait));
+	await until(() => waiting.length === maxConnections);
+	return {port, told, held, respond: () => waiting.forEach(end => end())};
+}
+
 test.serial(
 	'B15 connections over the limit are closed and told of, and there is room again when others end',
 	async t => {
-		const told: number[] = [];
-		const {port} = await start(t, {maxConnections: 2, onDropped: limit => told.push(limit)});
-		const held = [connectTo(t, port, 'GET / HT'), connectTo(t, port, 'GET / HT')];
-		await Promise.all(held.map(({socket}) => once(socket, 'connect')));
+		const {port, told, held, respond} = await startFull(t, 2);
 		t.is(await connectTo(t, port, GET).closed, '');
 		t.deepEqual(told, [2]);
-		for (const {socket} of held) socket.end('TP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
-		await Promise.all(held.map(({closed}) => closed));
+		respond();
+		for (const {closed} of held) t.regex(await closed, /^HTTP\/1\.1 200 /);
 		t.regex(await connectTo(t, port, GET).closed, /^HTTP\/1\.1 200 /);
 	},
 );
 
 test.serial('B15 a flood of connections is told of once, not once for each', async t => {
-	const told: number[] = [];
-	const {port} = await start(t, {maxConnections: 1, onDropped: limit => told.push(limit)});
-	const {socket} = connectTo(t, port, 'GET / HT');
-	await once(socket, 'connect');
+	const {port, told} = await startFull(t, 1);
 	await Promise.all(Array.from({length: 50}, () => connectTo(t, port, GET).closed));
 	t.is(told.length, 1);
 });
+
+for (const [what, bytes] of [
+	['silent', ''],
+	['in the middle of a head', 'GET / HT'],
+	['kept alive', GET.replace('Connection: close\r\n', '')],
+] as const)
+	test.serial(`a new connection replaces the one that is idle for the longest time: ${what} [SEC-D18]`, async t => {
+		const {port} = await start(t, {maxConnections: 2});
+		const idle: Array<ReturnType<typeof connectTo>> = [];
+		for (let count = 0; count < 2; count++) {
+			const connection = connectTo(t, port, bytes);
+			idle.push(connection);
+			await once(connection.socket, bytes.length > 10 ? 'data' : 'connect');
+		}
+		t.regex(await connectTo(t, port, GET).closed, /^HTTP\/1\.1 200 /);
+		await idle[0]?.closed;
+		t.false(idle[1]?.socket.destroyed);
+	});
 
 for (const [what, line] of [
 	['a change of protocol', 'GET / HTTP/1.1\r\nConnection: upgrade\r\nUpgrade: websocket'],

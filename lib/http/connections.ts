@@ -1,0 +1,76 @@
+import type {ServerResponse} from 'node:http';
+import type {Socket} from 'node:net';
+
+/** The principal of each connection that has proved one. */
+const principals = new WeakMap<object, string>();
+
+/** To be called when a request has proved its principal. */
+export function attribute(socket: object, principal: string): void {
+	principals.set(socket, principal);
+}
+
+type Options = {
+	readonly max: number;
+	/** Whether requests prove a principal. If so, open requests do not protect a connection without one. */
+	readonly havePrincipals: boolean;
+};
+
+/**
+ * The connections of an HTTP server. At the limit, a new one replaces an idle one: of the principal with the most idle
+ * connections, the one that has been idle for the longest time. All connections without a principal count as those of one
+ * principal, so that clients which only connect evict each other.
+ */
+export class Connections {
+	readonly #options: Options;
+	/** The number of open requests of each, in the order in which they became idle. */
+	readonly #open = new Map<Socket, number>();
+
+	constructor(options: Options) {
+		this.#options = options;
+	}
+
+	/** Counts a new connection. Returns false if there is no room for it. */
+	add(socket: Socket): boolean {
+		if (this.#open.size >= this.#options.max && !this.#evict()) return false;
+		this.#open.set(socket, 0);
+		socket.once('close', () => this.#open.delete(socket));
+		return true;
+	}
+
+	/** Counts a request as open until its response has ended. */
+	begin(socket: Socket, response: ServerResponse): void {
+		if (!this.#change(socket, 1)) return;
+		response.once('close', () => this.#change(socket, -1));
+	}
+
+	/** The connection has changed to another protocol, so it has an open request until it closes. */
+	upgrade(socket: Socket): void {
+		this.#change(socket, 1);
+	}
+
+	#change(socket: Socket, by: number): boolean {
+		const count = this.#open.get(socket);
+		if (count === undefined) return false;
+		if (count + by === 0) this.#open.delete(socket);
+		this.#open.set(socket, count + by);
+		return true;
+	}
+
+	/** Closes an idle connection. Returns false if there is none. */
+	#evict(): boolean {
+		const idle = new Map<string | undefined, {readonly oldest: Socket; count: number}>();
+		for (const [socket, open] of this.#open) {
+			const principal = principals.get(socket);
+			const isProtected = open > 0 && !(this.#options.havePrincipals && principal === undefined);
+			if (isProtected) continue;
+			const known = idle.get(principal);
+			if (known) known.count++;
+			else idle.set(principal, {oldest: socket, count: 1});
+		}
+		const [most] = [...idle.values()].sort((one, other) => other.count - one.count);
+		if (!most) return false;
+		this.#open.delete(most.oldest);
+		most.oldest.destroy();
+		return true;
+	}
+}
