@@ -99,16 +99,20 @@ const shown = (text: string): string =>
 
 function actionOf(server: unknown): string {
 	if (!isObject(server)) return '';
-	const {command, url, args, env, cwd} = server;
-	if (command === undefined) return textOf(url);
-	const variables = isObject(env)
-		? Object.entries(env).map(([name, value]) => `${name}=${textOf(value)}`)
-		: [];
+	const {command, url, headers, args, env, cwd} = server;
+	if (command === undefined) {
+		const sent = entriesOf(headers).map(([name, value]) => quoted(`${name}: ${textOf(value)}`));
+		return `${textOf(url)}${sent.length === 0 ? '' : ` (headers ${sent.join(', ')})`}`;
+	}
+	const variables = entriesOf(env).map(([name, value]) => `${name}=${textOf(value)}`);
 	const words = [...variables, command, ...(Array.isArray(args) ? args : [])].map(word =>
 		quoted(textOf(word)),
 	);
 	return `${words.join(' ')}${cwd === undefined ? '' : ` (in ${textOf(cwd)})`}`;
 }
+
+const entriesOf = (value: unknown): ReadonlyArray<[string, unknown]> =>
+	isObject(value) ? Object.entries(value) : [];
 
 const textOf = (value: unknown): string =>
 	typeof value === 'string' ? value : (JSON.stringify(value) ?? '');

@@ -1,4 +1,5 @@
 import {loadAtmConfig} from '../atm/config.js';
+import {coreSettings} from '../atm/settings.js';
 import type {AtmConfig, AtmFlags} from '../atm/types.js';
 import {defaultListen, type Listen} from '../config/listen.js';
 import {loadConfig} from '../config/load.js';
@@ -35,8 +36,8 @@ export async function findings(options: DoctorOptions): Promise<Finding[]> {
 	const parts = await Promise.all([
 		config ? lookAtCodex(config.codexBin, options.cwd, sessions.isUsed) : [],
 		lookAtEachServer(servers.services, options.stopped),
-		config ? lookAtState(config.base) : [],
-		lookAtGateway(servers.listen, servers.hasFile),
+		config ? lookAtState(config.base, sessions.isUsed) : [],
+		lookAtGateway(servers.listen, servers.hasAddress),
 	]);
 	const [codex = [], each = [], state = [], gateway = []] = parts;
 	return [
@@ -63,7 +64,8 @@ function lookAtNode(version: string): Finding[] {
 type Servers = {
 	readonly found: Finding[];
 	readonly listen: Listen;
-	readonly hasFile: boolean;
+	/** Whether the configuration has an address for the gateway. */
+	readonly hasAddress: boolean;
 	readonly services: readonly ServiceConfig[];
 };
 
@@ -80,10 +82,10 @@ async function lookAtServers({config, env, cwd}: DoctorOptions): Promise<Servers
 		const told = warnings.map(each => warning(about, each, 'bridge config shows what is in force.'));
 		return {
 			found: [file === undefined ? info(about, text) : ok(about, text), ...told],
-			...{listen: loaded.config.listen, hasFile: file !== undefined, services},
+			...{listen: loaded.config.listen, hasAddress: loaded.source(['listen']) !== undefined, services},
 		};
 	} catch (reason) {
-		return {found: [wrong(about, reason)], listen: defaultListen, hasFile: true, services: []};
+		return {found: [wrong(about, reason)], listen: defaultListen, hasAddress: false, services: []};
 	}
 }
 
@@ -97,8 +99,8 @@ type Sessions = {
 async function lookAtSessions({env, cwd, session}: DoctorOptions): Promise<Sessions> {
 	const about = 'Sessions';
 	try {
-		const {config, warnings, files} = await loadAtmConfig({flags: session, env, cwd});
-		const isUsed = files.length > 0 || (await teamsIn(config.base)).length > 0;
+		const {config, warnings, files, origins} = await loadAtmConfig({flags: session, env, cwd});
+		const isUsed = configuresSessions(origins) || (await teamsIn(config.base)).length > 0;
 		const told = warnings.map(each => warning(about, each, 'bridge config shows what is in force.'));
 		const text =
 			files.length > 0
@@ -109,6 +111,12 @@ async function lookAtSessions({env, cwd, session}: DoctorOptions): Promise<Sessi
 		return {found: [wrong(about, reason)], isUsed: true};
 	}
 }
+
+/** Whether a value is given that only sessions use. The others are of mail and teams, which other programs use as well. */
+const configuresSessions = (origins: ReadonlyMap<string, string>): boolean =>
+	[...origins].some(([name, origin]) => origin !== 'default' && !shared.has(name));
+
+const shared: ReadonlySet<string> = new Set(['base', ...coreSettings.map(({name}) => name)]);
 
 function wrong(about: string, reason: unknown): Finding {
 	if (!(reason instanceof BridgeError)) throw reason;

@@ -9,27 +9,27 @@ import {leftovers} from '../store/atomic-file.js';
 import {error, type Finding, info, ok, warning} from './finding.js';
 
 /** What sessions have left on disk: whose it is, and whether it can be read and written. */
-export async function lookAtState(base: string): Promise<Finding[]> {
+export async function lookAtState(base: string, isUsed: boolean): Promise<Finding[]> {
 	const folder = auditFolder(base);
 	const found = statOf(folder);
-	if (!found) return [lookAtMissing(folder)];
+	if (!found) return [lookAtMissing(folder, isUsed)];
 	const teams = await teamsIn(base);
 	const views = await Promise.all(teams.map(team => lookAtTeam(base, team)));
 	const ofTeams = await Promise.all(views.map(lookAtRegistry));
 	return [...lookAtRights('Folder', folder, 0o700), ...lookAtAudit(folder), ...ofTeams.flat()];
 }
 
-function lookAtMissing(folder: string): Finding {
+function lookAtMissing(folder: string, isUsed: boolean): Finding {
 	// The first folder above that is there has to take it.
 	let above = folder;
 	while (!statOf(above)) above = join(above, '..');
-	return canWrite(above)
-		? info('Folder', `${folder} is not there yet; the first session makes it`)
-		: error(
-				'Folder',
-				`${folder} cannot be made: ${above} takes no files from you.`,
-				`Change its rights, or set ATM_HOME to a folder of yours.`,
-			);
+	const isFolder = statOf(above)?.isDirectory();
+	if (isFolder && canWrite(above))
+		return info('Folder', `${folder} does not exist yet; the first session creates it`);
+	const reason = isFolder ? `you may not write to ${above}` : `${above} is not a folder`;
+	const text = `${folder} cannot be created, since ${reason}`;
+	if (!isUsed) return info('Folder', `${text}; only sessions need it`);
+	return error('Folder', `${text}.`, 'Change its mode, or set ATM_HOME to a folder of yours.');
 }
 
 /** Files and folders are for their owner alone: prompts and summaries are in them. */

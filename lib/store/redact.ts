@@ -117,12 +117,16 @@ function nextQuote(message: Buffer, at: number): number {
 	return at;
 }
 
-/** A header with all that is on its line. */
-const header = /(?<![a-z])((?:proxy-)?authorization|(?:set-)?cookie)(["']?\s*[:=]\s*)[^\r\n]+/gi;
+/** A header with all that is on its line, or with its value in quotes. */
+const header =
+	/(?<![a-z])((?:proxy-)?authorization|(?:set-)?cookie)(\\*["']?\s*[:=]\s*)(?:"(?:[^"\\\r\n]|\\[^\r\n])*"?|'[^'\r\n]*'?|[^\r\n]+)/gi;
 
-/** Names as they stand in assignments, options and quoted keys, but not at the end of other words: not progressToken. */
+/**
+ * Names as they stand in assignments, options and quoted keys, but not at the end of other words: not progressToken. JSON
+ * inside of JSON has backslashes before its quotes.
+ */
 const assignment =
-	/(?<![a-z])((?:(?:(?:access|refresh|id)[-_]?)?token|passw(?:or)?d|(?:client[-_]?)?secret|(?:aws[-_]?)?secret[-_]?(?:access[-_]?)?key|api[-_]?key)(?:["']?\s*[:=]\s*|\s+(?=[^\s:=])))("[^"]*"?|'[^']*'?|\[[^\]]*\]?|\S+)/gi;
+	/(?<![a-z])((?:(?:(?:access|refresh|id)[-_ ]?)?token|passw(?:or)?d|(?:client[-_ ]?)?secret|(?:aws[-_ ]?)?secret[-_ ]?(?:access[-_ ]?)?key|api[-_ ]?key)(?:\\*["']?\s*[:=]\s*|[ \t]+(?=[^\s:=])))("(?:[^"\\]|\\[\s\S])*"?|\\+"[^"]*"?|'[^']*'?|\[[^\]]*\]?|(?:true|false|null)(?=[\s,}\]]|$)|\S+)/gi;
 
 /** The user in an address, up to the last `@` before its path: passwords may hold that character. */
 const user = /(:\/\/)[^\s/]+@/g;
@@ -133,7 +137,7 @@ export const redactText = (text: string): string =>
 		text
 			.replace(header, `$1$2${REDACTED}`)
 			.replace(assignment, (whole, name: string, value: string) =>
-				isProse(name, value) ? whole : `${name}${REDACTED}`,
+				isNoSecret(name, value) ? whole : `${name}${REDACTED}`,
 			)
 			.replace(user, `$1${REDACTED}@`),
 	);
@@ -150,6 +154,7 @@ export function redactStart(text: string, kept: number): string {
 	return firstCodePoints(safe, kept);
 }
 
-/** Whether a name is only followed by the next word of a sentence: "the token expired". */
-const isProse = (name: string, value: string): boolean =>
-	/\s$/.test(name) && !/[:=]\s*$/.test(name) && /^[a-z]{1,12}[.,;!?]?$/.test(value);
+/** Whether a name is followed by a JSON value that is not a text, or only by the next word of a sentence: "the token expired". */
+const isNoSecret = (name: string, value: string): boolean =>
+	/^(?:true|false|null)$/.test(value) ||
+	(/\s$/.test(name) && !/[:=]\s*$/.test(name) && /^[a-z]{1,12}[.,;!?]?$/.test(value));

@@ -32,9 +32,11 @@ async function examine({run}: Home, ...args: string[]) {
 
 test('doctor starts each server once and shows version, tools and time, or the reason with stderr [U-P1-9]', async t => {
 	const home = newHome(t);
+	const starts = join(home.home, 'starts');
+	const counted = ['/bin/sh', '-c', 'echo start >> "$0"; exec "$@"', starts];
 	await homeWith(home, {
-		shop: {...commandOf(server('shop', '--name=shop')), env: {A: '1'}},
-		dies: script("console.error('no database'); process.exit(3)"),
+		shop: {...commandOf([...counted, ...server('shop', '--name=shop')]), env: {A: '1'}},
+		dies: commandOf([...counted, process.execPath, '-e', "console.error('no database'); process.exit(3)"]),
 		gone: {command: 'no-such-command'},
 		off: {command: 'no-such-command', enabled: false},
 	});
@@ -46,6 +48,7 @@ test('doctor starts each server once and shows version, tools and time, or the r
 	t.regex(about('Server dies')?.text ?? '', /exited with code 3.*no database/);
 	t.regex(about('Server gone')?.text ?? '', /no-such-command could not be started/);
 	t.is(about('Server off')?.state, 'info');
+	t.is(readFileSync(starts, 'utf8'), 'start\n'.repeat(2));
 });
 
 test('doctor names the variables that a server which exits did not get, as the gateway does [U-P0-1] [U-P1-9]', async t => {
@@ -80,6 +83,37 @@ test('doctor without Codex and without sessions finds nothing wrong [U-P1-9]', a
 	t.is(about('Sessions')?.state, 'info');
 	home.sessions('red', {status: 'closed'});
 	t.is((await examine(home)).about('Codex')?.state, 'error', 'sessions need Codex');
+});
+
+test('doctor without Codex accepts a configuration of a team without settings of sessions [U-P1-9]', async t => {
+	const home = newHome(t);
+	await homeWith(home, {});
+	writeFileSync(join(home.cwd, '.atm.toml'), '[core]\ndefault_team = "crew"\n');
+	t.is((await examine(home)).about('Codex')?.state, 'info');
+	writeFileSync(join(home.cwd, '.atm.toml'), '[plugins.codex-mcp]\nrequest_timeout_secs = 60\n');
+	t.is((await examine(home)).about('Codex')?.state, 'error');
+});
+
+test('doctor reports no error of a folder that only sessions would need [U-P1-9]', async t => {
+	const home = newHome(t);
+	await homeWith(home, {});
+	const file = home.put('file', '');
+	home.env.ATM_HOME = join(file, 'folder');
+	const {about} = await examine(home);
+	t.is(about('Folder')?.state, 'info');
+	t.regex(about('Folder')?.text ?? '', /cannot be created.*only sessions need it/);
+});
+
+test('doctor reports a taken port as an error only if the configuration has an address [U-P1-9]', async t => {
+	const home = newHome(t);
+	const port = await freePort();
+	const other = createServer().listen(port, '127.0.0.1');
+	t.teardown(() => other.close());
+	await until(() => other.listening);
+	home.put('.config/bridge/bridge.yaml', stringify({listen: port, servers: {}}));
+	t.is((await examine(home)).about('Gateway')?.state, 'error');
+	home.put('.config/bridge/bridge.yaml', stringify({servers: {}}));
+	t.not((await examine(home)).about('Gateway')?.state, 'error');
 });
 
 test('doctor connects to servers with a url [U-P1-9]', async t => {

@@ -166,12 +166,16 @@ for (const [text, expected] of [
 	['{"access_token":"abc"}', '{"access_token":[redacted]}'],
 	['API-KEY: k', 'API-KEY: [redacted]'],
 	['Set-Cookie: sid=1', 'Set-Cookie: [redacted]'],
+	['{"authorization": "Bearer a\\"b", "x": 1}', '{"authorization": [redacted], "x": 1}'],
+	['{"password": "a\\"b", "x": 1}', '{"password": [redacted], "x": 1}'],
+	['{\\"aws_secret_access_key\\":\\"wJalr\\",\\"x\\":1}', '{\\"aws_secret_access_key\\":[redacted],\\"x\\":1}'],
+	['the aws secret access key wJalrXUtnFEMI', 'the aws secret access key [redacted]'],
 ] as const)
 	test(`hides the secret in: ${text}`, t => {
 		t.is(redactText(text), expected);
 	});
 
-for (const text of ['the token was refused', 'secretary: Ann', 'max_tokens: 5', 'ENOENT: no such file', ''])
+for (const text of ['the token was refused', 'secretary: Ann', 'max_tokens: 5', 'ENOENT: no such file', '{"password": true, "x": null}', 'set GITHUB_TOKEN\nFix the cause', ''])
 	test(`leaves the text alone: ${text}`, t => {
 		t.is(redactText(text), text);
 	});
