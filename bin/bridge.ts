@@ -7,7 +7,7 @@ const MIN_NODE = '20.18.1';
 const [major = 0, minor = 0, patch = 0] = process.versions.node.split('.').map(Number);
 const [minMajor = 0, minMinor = 0, minPatch = 0] = MIN_NODE.split('.').map(Number);
 if ((major - minMajor || minor - minMinor || patch - minPatch) < 0) {
-	process.stderr.write(`bridge: bridge needs Node ${MIN_NODE} or later; this is ${process.versions.node}.\n`);
+	process.stderr.write(`bridge needs Node ${MIN_NODE} or later; this is ${process.versions.node}.\n`);
 	process.exit(2);
 }
 

@@ -7,7 +7,7 @@ const MAX_KNOWN = 1000;
 export function nearest(word: string, known: readonly string[], prefix = ''): string {
 	if (word.length > MAX_WORD) return '';
 	// Most short words are two letters away from each other.
-	const limit = word.length < 4 ? 1 : Math.max(2, word.length / 3);
+	const limit = Math.max(1, Math.floor(word.length / 3));
 	let best: {readonly name: string; readonly distance: number} | undefined;
 	for (const name of known.slice(0, MAX_KNOWN)) {
 		if (Math.abs(name.length - word.length) > limit) continue;

@@ -1,4 +1,5 @@
 import {parseArgs} from 'node:util';
+import {quoted} from '../../lib/config/hub-snippet.js';
 import type {BridgeError} from '../../lib/errors.js';
 import {nearest} from '../../lib/nearest.js';
 import {invalid} from '../common/values.js';
@@ -20,6 +21,14 @@ type Word = {readonly at: number; readonly name?: string; readonly value?: strin
 /** Where the first argument is that is neither a flag nor the value of one: the name of a command. */
 export const commandAt = (own: readonly string[]): number | undefined =>
 	wordsOf(own, frontOptions).find(({name}) => name === undefined)?.at;
+
+/** The flags among the arguments of a command, with their values. */
+export const flagsIn = (own: readonly string[], options: Options): ReadonlyMap<string, string> =>
+	new Map(
+		wordsOf(own, {...frontOptions, ...options}).flatMap(({name, value = ''}) =>
+			name === undefined ? [] : [[name, value] as const],
+		),
+	);
 
 /** Whether one of the arguments before a command's name is a flag that does not belong there. */
 export const hasUnknownFlag = (own: readonly string[]): boolean =>
@@ -50,16 +59,21 @@ export async function parse(listed: Listed, {own, nameAt, server, owners}: Typed
 	const {title, command} = listed;
 	const options: Options = {...commonOptions, ...command.options};
 	const all = wordsOf(own, options);
-	for (const word of all) await checkFlag(word, own, {listed, options, owners});
-	const words = all.filter(({name, at}) => name === undefined && at !== nameAt).map(({at}) => own[at] ?? '');
+	const places = all.filter(({name, at}) => name === undefined && at !== nameAt).map(({at}) => at);
+	const extraAt = places[command.maxWords ?? 0];
+	// What follows an argument that is not expected may belong to the command of a server.
+	for (const word of all)
+		if (word.at < (extraAt ?? own.length)) await checkFlag(word, own, {listed, options, owners});
+	const words = places.map(at => own[at] ?? '');
 	const extra = server && !command.takesServer ? (server[0] ?? '--') : undefined;
-	const unexpected = words[command.maxWords ?? 0] ?? extra;
-	if (unexpected !== undefined)
-		throw invalid(
-			`Unexpected argument "${unexpected}" for ${title}.`,
-			command.unexpected?.(unexpected) ??
-				(command.takesServer ? `Write: ${title} -- ${words.join(' ')}` : `See ${helpFor(listed)}.`),
-		);
+	const unexpected = extraAt === undefined ? extra : own[extraAt];
+	if (unexpected !== undefined) {
+		const before = own.slice(0, extraAt).filter((_, at) => at !== nameAt);
+		const line = [title, ...before.map(quoted), '--', ...own.slice(extraAt).map(quoted)].join(' ');
+		const wrap = command.takesServer && !server ? `To name a server, write: ${line}` : '';
+		const remedy = [command.unexpected?.(unexpected) ?? '', wrap].join(' ').trim();
+		throw invalid(`Unexpected argument "${unexpected}" for ${title}.`, remedy || `See ${helpFor(listed)}.`);
+	}
 	return {words, server: server ?? [], options: valuesOf(command.options, all)};
 }
 
@@ -138,9 +152,12 @@ async function unknownFlag(word: string, {listed, options, owners}: Known): Prom
 			elsewhere ?? `It is a flag of ${others.join(', ')}.`,
 		);
 	// One letter is near to any short word.
-	const guess =
-		name.length < 3
-			? ''
-			: nearest(name, Object.keys(options).map(flagName), '--') || nearest(name, known, '--');
+	const isShort = name.length < 3;
+	const guess = isShort ? '' : nearest(name, Object.keys(options).map(flagName), '--');
+	const other = isShort || guess ? '' : nearest(name, known, '--');
+	if (other !== '') {
+		const {owners: theirs} = await owners(other.replace(/^.*--|\?$/g, ''));
+		return invalid(`Unknown flag ${word}.`, `${other} It is a flag of ${theirs.join(', ')}.`);
+	}
 	return invalid(`Unknown flag ${word}.`, `${guess} See ${helpFor(listed)}.`.trim());
 }

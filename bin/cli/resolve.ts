@@ -1,7 +1,7 @@
 import {twoServers} from '../common/values.js';
 import type {Commands, Input, Listed, Mode} from './command.js';
 import {flagName, type Options} from './option.js';
-import {commandAt, hasUnknownFlag, type Owners, parse, splitAtDashes} from './parse.js';
+import {commandAt, flagsIn, hasUnknownFlag, type Owners, parse, splitAtDashes} from './parse.js';
 import {unknownCommand} from './unknown-command.js';
 
 /** What a command line asks for. */
@@ -21,19 +21,20 @@ export async function resolve(argv: readonly string[], commands: Commands): Prom
 		throw unknownCommand(commands, name, [
 			...own.slice(0, nameAt),
 			'--',
-			...own.slice(nameAt),
+			// The name of what bridge does without a command is not part of the server's.
+			...own.slice(nameAt).filter((_, at) => !(at === 0 && name === 'wrap')),
 			...(server ?? []),
 		]);
-	if (own.includes('--help') || own.includes('-h')) return {kind: 'help', name};
-	if (own.includes('--version') || own.includes('-v')) return {kind: 'version'};
-	const listed = named ?? (await commands.findMode(modeOf(own, server)));
+	const flags = flagsIn(own, named?.command.options ?? {});
+	if (flags.has('help') || [...flags.values()].includes('--help')) return {kind: 'help', name};
+	if (flags.has('version')) return {kind: 'version'};
+	const listed = named ?? (await commands.findMode(modeOf(flags.has('url'), server)));
 	const input = await parse(listed, {own, nameAt, server, owners: name => ownersOf(commands, name)});
 	return {kind: 'run', ...listed, input};
 }
 
 /** What `bridge` without a command does. */
-function modeOf(own: readonly string[], server: readonly string[] | undefined): Mode {
-	const hasUrl = own.some(word => word === '--url' || word.startsWith('--url='));
+function modeOf(hasUrl: boolean, server: readonly string[] | undefined): Mode {
 	if (hasUrl && server) throw twoServers();
 	return hasUrl ? 'url' : server ? 'wrap' : 'filter';
 }

@@ -157,6 +157,8 @@ async function serve(given: Given, watchers: Observers): Promise<number> {
 const guards = (gateway: Gateway, log: Log) => ({
 	admit: ownUser(gateway),
 	havePrincipals: true,
+	addressRemedy:
+		'Use another one: --port PORT (0 for any that is free), or listen: ADDRESS:PORT in the configuration.',
 	onBug: (error: unknown) => logBug(log, error),
 	unread: {
 		limits: () => {

@@ -11,6 +11,7 @@ import {type Command, ownCommand, sharedCommand} from '../../lib/install/own-com
 import {
 	type Entry,
 	fileOf,
+	freeName,
 	type Installable,
 	installable,
 	parsed,
@@ -86,12 +87,14 @@ async function install([client, name]: readonly string[], flags: Flags, program:
 	const known = installable.find(each => each === client);
 	if (!known) throw unknownClient(client);
 	refuseContradictions(flags, name);
+	if (name === 'hub' && !flags.hub && !flags.url)
+		throw invalid('The entry named hub would run bridge serve.', `For the hub, write: bridge install ${known} --hub`);
 	const {user, wrap, unwrap, url} = flags;
 	const named = fileOf(known, {cwd: process.cwd(), env: process.env, isForUser: user});
 	const {own, warning} = ownFor(known, user, program);
 	const code = await (wrap || unwrap
 		? runWrapping(known, named, flags, own)
-		: runEntry(known, named, {name: name ?? defaultName(flags), flags, own}));
+		: runEntry(known, named, {name, flags, own}));
 	if (code === 0 && warning !== undefined && !unwrap && !url) await tell(warning);
 	return code;
 }
@@ -105,15 +108,16 @@ function ownFor(client: Installable, isForUser: boolean, {script, version}: Prog
 	return {own, warning};
 }
 
-type Given = {readonly name: string; readonly flags: Flags; readonly own: Command};
+type Given = {readonly name: string | undefined; readonly flags: Flags; readonly own: Command};
 
 /** Writes one entry for bridge. */
-async function runEntry(client: Installable, named: string, {name, flags, own}: Given): Promise<number> {
-	if (!isName(name))
-		throw invalid(`${name} cannot be the name of a server.`, 'Use letters, digits, "_" and "-".');
+async function runEntry(client: Installable, named: string, {name: given, flags, own}: Given): Promise<number> {
+	if (given !== undefined && !isName(given))
+		throw invalid(`${given} cannot be the name of a server.`, 'Use letters, digits, "_" and "-".');
 	const {file, before} = await readClientFile(named);
 	const {user, yes} = flags;
 	const entry = await entryOf(flags, client, own);
+	const name = given ?? freeName(client, before, {file, base: defaultName(flags), entry});
 	const secret = 'token' in entry ? entry.token : undefined;
 	const after = withEntry(client, before, name, entry, file);
 	if (after === before) {

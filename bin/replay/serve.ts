@@ -96,6 +96,7 @@ async function onHttp(
 	const {handle, upgrade, answers} = new Entrance(gateway);
 	const server = await listen({
 		...{...address, handle, upgrade, admit: ownUser(gateway)},
+		addressRemedy: 'Use another one: --listen ADDRESS:PORT (port 0 for any that is free).',
 		onBug: error => logBug(log, error),
 	});
 	const {host, port} = addressOf(server);

@@ -1,5 +1,6 @@
 import type {Server, Socket} from 'node:net';
 import {BridgeError} from '../errors.js';
+import {heldBy} from '../http/port-holder.js';
 import {listenTcp, portOf} from '../transports/tcp.js';
 import {isLoop, type Rule} from './rule.js';
 
@@ -40,7 +41,9 @@ export class Ports {
 			...{host, port: wanted, maxConnections: MAX_CONNECTIONS},
 			accept: socket => this.#options.accept(socket, {rule, port: listening.port}),
 			onDropped: () => this.#options.onDropped(listening.port, MAX_CONNECTIONS),
-		}).catch((error: NodeJS.ErrnoException) => Promise.reject(couldNotListen(host, wanted, error)));
+		}).catch(async (error: NodeJS.ErrnoException) => {
+			throw await couldNotListen(host, wanted, error);
+		});
 		const listening: Listening = {rule, port: portOf(server), server};
 		server.on('error', error => this.#options.onTrouble(listening.port, error));
 		this.#listening.set(`${host}:${listening.port}`, listening);
@@ -73,11 +76,11 @@ const loop = (port: number): BridgeError =>
 const tooMany = (): BridgeError =>
 	new BridgeError('ERR_SESSION_BUSY', `There are ${MAX_RULES} rules.`, 'Remove one first.');
 
-function couldNotListen(
+async function couldNotListen(
 	host: string,
 	port: number,
 	{code = '', message}: NodeJS.ErrnoException,
-): BridgeError {
+): Promise<BridgeError> {
 	const reasons = new Map([
 		['EADDRINUSE', `Port ${port} already in use`],
 		['EACCES', `Port ${port} needs a right that this user does not have`],
@@ -87,7 +90,7 @@ function couldNotListen(
 	return new BridgeError(
 		'ERR_CONFIG_INVALID',
 		`${reasons.get(code) ?? `Port ${port} cannot be taken: ${message}`}.`,
-		'Take another port.',
+		`${code === 'EADDRINUSE' ? await heldBy(port) : ''}Use another port.`,
 		{port, code},
 	);
 }

@@ -18,6 +18,12 @@ export async function portHolder(port: number): Promise<string | undefined> {
 	return;
 }
 
+/** A sentence about that process; empty if it is not revealed. */
+export async function heldBy(port: number): Promise<string> {
+	const holder = await portHolder(port);
+	return holder === undefined ? '' : `${holder} listens on it. `;
+}
+
 /** The sockets that listen on a port, as links to open files name them. */
 async function listeners(port: number): Promise<ReadonlySet<string>> {
 	const local = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;

@@ -24,6 +24,8 @@ export type HttpServerOptions = {
 	readonly port: number;
 	/** The path of a Unix socket to listen on instead. */
 	readonly path?: string | undefined;
+	/** What to do if the address cannot be used: a sentence. */
+	readonly addressRemedy?: string;
 	readonly handle: RequestListener;
 	/** A client wants to change to another protocol. */
 	readonly upgrade?: Upgrade;
@@ -68,6 +70,7 @@ export async function listen(options: HttpServerOptions): Promise<Server> {
 		bodyMs = BODY_MS,
 		maxConnections = MAX_CONNECTIONS,
 		havePrincipals = false,
+		addressRemedy = 'Use another one: --port PORT (0 for any that is free).',
 		onDropped,
 		onTrouble,
 	} = options;
@@ -110,7 +113,7 @@ export async function listen(options: HttpServerOptions): Promise<Server> {
 		socket.destroy();
 		drop();
 	});
-	if (path === undefined) await listenOnPort(server, host, port);
+	if (path === undefined) await listenOnPort(server, {host, port, addressRemedy});
 	else await listenOnSocket(server, path);
 	// A connection that could not be taken, for want of files say, is not the end of the others.
 	server.on('error', error => {
@@ -119,10 +122,12 @@ export async function listen(options: HttpServerOptions): Promise<Server> {
 	return server;
 }
 
-const listenOnPort = (server: Server, host: string, port: number): Promise<void> =>
+type Address = {readonly host: string; readonly port: number; readonly addressRemedy: string};
+
+const listenOnPort = (server: Server, address: Address): Promise<void> =>
 	new Promise((resolve, reject) => {
-		server.once('error', (error: NodeJS.ErrnoException) => couldNotListen(host, port, error).then(reject));
-		server.listen(port, host.replace(/^\[(.*)\]$/, '$1'), resolve);
+		server.once('error', (error: NodeJS.ErrnoException) => couldNotListen(address, error).then(reject));
+		server.listen(address.port, address.host.replace(/^\[(.*)\]$/, '$1'), resolve);
 	});
 
 /** Takes no more connections. Node's own close would also cut off answers that are complete, but not read to their end. */
@@ -168,8 +173,7 @@ export function addressOf(server: Server): {readonly host: string; readonly port
 }
 
 async function couldNotListen(
-	host: string,
-	port: number,
+	{host, port, addressRemedy}: Address,
 	error: NodeJS.ErrnoException,
 ): Promise<BridgeError> {
 	const holder = error.code === 'EADDRINUSE' ? await portHolder(port) : undefined;
@@ -181,7 +185,7 @@ async function couldNotListen(
 	return new BridgeError(
 		'ERR_CONFIG_INVALID',
 		`Cannot listen on ${host}:${port}: ${reasons[error.code ?? ''] ?? error.message}.`,
-		'Use another one: --port PORT (0 for any that is free), or listen: ADDRESS:PORT in the configuration.',
+		addressRemedy,
 		{code: error.code ?? ''},
 	);
 }

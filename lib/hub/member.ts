@@ -199,7 +199,7 @@ export class Member {
 	}
 
 	#away(error: unknown): void {
-		const reason = brief(error instanceof BridgeError ? error.reason : messageOf(error));
+		const reason = brief(error instanceof BridgeError ? causeOf(error) : messageOf(error));
 		const isNews = this.reason !== reason;
 		this.state = 'failed';
 		this.reason = reason;
@@ -246,3 +246,7 @@ export class Member {
 		await link?.close();
 	}
 }
+
+/** Why a server failed, with the names of the variables that its process did not get. */
+const causeOf = ({reason, details: {withheld}}: BridgeError): string =>
+	[reason, withheld].filter(Boolean).join(' ');

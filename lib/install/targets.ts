@@ -6,6 +6,7 @@ import {parse as parseToml} from 'smol-toml';
 import {claudeState, codexHome, vscodeUserFile} from '../clients/files.js';
 import {parseText} from '../config/parse.js';
 import {BridgeError} from '../errors.js';
+import {objectOf} from '../protocol/json.js';
 import {withMember} from './json-edit.js';
 import {withTable} from './toml-edit.js';
 
@@ -74,6 +75,33 @@ export function withEntry(
 	if (!isRight) throw unsafe(file, 'what is there is written in a way of its own', path, value);
 	return changed;
 }
+
+/**
+ * The first of `NAME`, `NAME-2`, … that no other entry has. An entry with the same URL, or for the same command of bridge, is
+ * the entry itself.
+ */
+export function freeName(
+	client: Installable,
+	text: string,
+	{file, base, entry}: {readonly file: string; readonly base: string; readonly entry: Entry},
+): string {
+	const {[groupOf(client)]: group} = parsed(client, text, file);
+	const servers = objectOf(group);
+	const isOther = (name: string): boolean =>
+		Object.hasOwn(servers, name) && !isSame(entry, objectOf(servers[name]));
+	for (let count = 1; ; count++) {
+		const name = count === 1 ? base : `${base}-${count}`;
+		if (!isOther(name)) return name;
+	}
+}
+
+function isSame(entry: Entry, {url, args}: Table): boolean {
+	if ('url' in entry) return url === entry.url;
+	return Array.isArray(args) && commandsOfBridge.some(name => args.includes(name) && entry.args.includes(name));
+}
+
+/** The commands that entries run. */
+const commandsOfBridge = ['serve', 'hub'];
 
 /** The entry as a client writes it. */
 function entryFor(client: Installable, entry: Entry): Table {

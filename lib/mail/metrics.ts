@@ -22,6 +22,7 @@ export async function serveMailMetrics(reading: MailReading, port: number, log: 
 	const guard = new Guard({hosts: [], origins: [], tokens: []});
 	const server = await listen({
 		...{host: '127.0.0.1', port},
+		addressRemedy: 'Use another one: metrics_port in the configuration.',
 		onBug: error => logBug(log, error),
 		async handle(req, res) {
 			const refusal = guard.refusal(req);

@@ -9,7 +9,8 @@ export function died(name: string, {code, signal, cause}: Exit, said: string, wi
 	const what = cause === 'half-closed' ? `closed a pipe to bridge and was ended` : how;
 	const remedy = `Fix the cause, then connect again. ${withheld}`.trimEnd();
 	const evidence = said === '' ? 'It wrote nothing to stderr.' : `The end of its stderr: ${said}`;
-	return new BridgeError('ERR_CHILD_EXITED', `${name} ${what}.`, remedy, {exitCode: code, signal}, evidence);
+	const details = {exitCode: code, signal, ...(withheld === '' ? {} : {withheld})};
+	return new BridgeError('ERR_CHILD_EXITED', `${name} ${what}.`, remedy, details, evidence);
 }
 
 /** The error of a command that could not be run. */

@@ -64,12 +64,14 @@ export function childEnvironment(
 /** Names in one error. */
 const MAX_NAMES = 20;
 const NAME = /^[A-Z_][A-Z0-9_]{0,63}$/i;
+/** Names of variables that programs often need. */
+const CREDENTIAL = /TOKEN|KEY|SECRET|PASS|AUTH|CREDENTIAL|URL|DSN/i;
 /** Variables that shells set for themselves. */
 const ofShells: ReadonlySet<string> = new Set(['_', 'OLDPWD', 'SHLVL']);
 
 /**
  * A sentence with the names of the variables that the allow-list withholds from a child; empty if there are none. Names
- * that `said` contains come first: a program that needs a variable usually names it.
+ * that `said` contains come first, since a program that needs a variable usually names it; then those of credentials.
  */
 export function withheldFrom(
 	configured: Environment,
@@ -85,7 +87,8 @@ export function withheldFrom(
 	if (names.length === 0) return '';
 	const shown = names.filter(name => NAME.test(name));
 	const first = shown.filter(name => said.includes(name));
-	const listed = [...new Set([...first, ...shown])].slice(0, MAX_NAMES);
+	const credentials = shown.filter(name => CREDENTIAL.test(name));
+	const listed = [...new Set([...first, ...credentials, ...shown])].slice(0, MAX_NAMES);
 	const others = names.length - listed.length;
 	const list = [...listed, ...(others > 0 ? [`${others} more`] : [])].join(', ');
 	return `bridge did not pass these environment variables to it: ${list}. ${remedy}`;

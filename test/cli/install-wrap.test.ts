@@ -140,6 +140,37 @@ test('install has a name for each kind of entry, so that none replaces another [
 	t.like(servers['bridge-gateway'], {type: 'http', url: 'http://127.0.0.1:7411/mcp'});
 });
 
+test('install replaces an entry of the same kind only, and finds another name otherwise [U-P0-4]', async t => {
+	const home = newHome(t);
+	home.put('.config/bridge/bridge.yaml', 'servers: {a: {command: x}}');
+	const file = join(home.cwd, '.cursor', 'mcp.json');
+	const urls = ['http://127.0.0.1:1/mcp', 'http://127.0.0.1:2/mcp', 'http://127.0.0.1:1/mcp/gateway'];
+	for (const args of [
+		...urls.map(url => ['--url', url]),
+		['--url', 'http://127.0.0.1:1/mcp/hub'],
+		['--hub'],
+		['--identity', 'arch'],
+		// Once more, and as an update.
+		['--url', urls[1] ?? ''],
+		['--hub'],
+		['--identity', 'critic'],
+	]) {
+		const {code, stderr} = await home.run('install', 'cursor', '--yes', ...args);
+		t.is(code, 0, stderr);
+	}
+	const {mcpServers} = JSON.parse(readFileSync(file, 'utf8'));
+	t.is(Object.keys(mcpServers).length, 6);
+	t.deepEqual(
+		urls,
+		['bridge-gateway', 'bridge-gateway-2', 'bridge-gateway-3'].map(name => mcpServers[name].url),
+	);
+	t.true(mcpServers['bridge-hub-2'].args.includes('hub'));
+	t.deepEqual(mcpServers.bridge.args.slice(-2), ['--identity', 'critic']);
+	const {code, stderr} = await home.run('install', 'cursor', 'hub', '--yes');
+	t.is(code, 2);
+	t.regex(stderr, /For the hub, write: bridge install cursor --hub/);
+});
+
 test('install --hub refuses a configuration that is missing or untrusted, and flags that exclude each other', async t => {
 	const home = newHome(t);
 	for (const [args, message] of [

@@ -98,7 +98,7 @@ test('install codex sets time limits that are long enough for turns, and keeps t
 	const file = join(home, '.codex', 'config.toml');
 	t.is((await run('install', 'codex', '--yes')).code, 0);
 	t.regex(readFileSync(file, 'utf8'), /"serve" \]\nstartup_timeout_sec = 60\ntool_timeout_sec = 3600\n$/);
-	const own = '[mcp_servers.bridge]\ncommand = "x"\ntool_timeout_sec = 7\n';
+	const own = '[mcp_servers.bridge]\ncommand = "x"\nargs = ["serve"]\ntool_timeout_sec = 7\n';
 	writeFileSync(file, own);
 	t.is((await run('install', 'codex', '--yes')).code, 0);
 	t.regex(readFileSync(file, 'utf8'), /"serve" \]\nstartup_timeout_sec = 60\ntool_timeout_sec = 7\n$/);

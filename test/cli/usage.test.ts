@@ -73,7 +73,7 @@ test.serial('on an older Node, the error says which is needed, and nothing of a 
 		env: {...process.env, NODE_OPTIONS: `--import=${older}`},
 	});
 	t.is(code, 2);
-	t.is(stderr, 'bridge: bridge needs Node 20.18.1 or later; this is 18.20.8.\n');
+	t.is(stderr, 'bridge needs Node 20.18.1 or later; this is 18.20.8.\n');
 });
 
 test.serial('--help and --version behind the -- belong to the server', async t => {
@@ -100,6 +100,13 @@ const wrong: ReadonlyArray<readonly [args: readonly string[], ...says: RegExp[]]
 	[['-c'], /Unknown flag -c\. See bridge --help\.$/m],
 	[['serve', '--foo'], /Unknown flag --foo\. See bridge serve --help\.$/m],
 	[['gateway', '--host', 'x'], /Unknown flag --host\./],
+	[['--host', 'x'], /Unknown flag --host\. See bridge --help\.$/m],
+	[['--prnt-client', 'x'], /Did you mean --print-client\? It is a flag of bridge gateway, bridge hub\.$/m],
+	[['wrap', '--', 'npx', '-y', 'x'], /write: bridge -- npx -y x$/m],
+	[['versions', 'npx', '-y', 'x'], /write: bridge versions -- npx -y x$/m],
+	[['replay', 'log', 'npx', '-y', 'x'], /Name one log.* write: bridge replay log -- npx -y x$/m],
+	[['mail', '--identity', '-h'], /--identity -h is not valid/],
+	[['--log', '--url', '--', ...puppet], /--log has no value/],
 	[['some', 'server'], /some/, /bridge -- some server/],
 	[['--'], /--/],
 	[['--timeout', 'soon', '--', ...puppet], /--timeout/, /soon/],

@@ -1,4 +1,5 @@
 import {join} from 'node:path';
+import process from 'node:process';
 import test from 'ava';
 import {newFolder, until} from '../faults/support.js';
 import {server} from '../helpers/bridge.js';
@@ -15,6 +16,20 @@ test('names the end of stderr in list_servers, in errors and in the log [U-P0-2]
 	t.regex(textIn(await hub.call('run', {command: 'proxy.list_servers()'})), REASON);
 	const {errorMessage} = logged(hub.running, 'proxy.connect').find(({status}) => status === 'FAILED') ?? {};
 	t.regex(String(errorMessage), /dies exited with code 3/);
+});
+
+test('names the withheld variables of a server that exits at once, in errors and in list_servers [U-P0-1]', async t => {
+	const env = {...process.env, SLACK_TOKEN: 'canary'};
+	const hub = await startHub(t, {expose: 'both', servers: {dies}}, {env});
+	await until(() => logged(hub.running, 'proxy.connect').some(({status}) => status === 'FAILED'));
+	for (const text of [
+		errorIn(await hub.call('dies__anything')).message,
+		textIn(await hub.call('run', {command: 'proxy.list_servers()'})),
+		textIn(await hub.call('run', {command: 'dies.anything()'})),
+	]) {
+		t.regex(text, /did not pass these environment variables to it: .*SLACK_TOKEN.* with env in its configuration/);
+		t.notRegex(text, /canary/);
+	}
 });
 
 test('reconnects to a server whose first restart failed, without a request for it [U-P0-2]', async t => {

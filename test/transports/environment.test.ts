@@ -55,6 +55,12 @@ test.serial('names withheld variables, those that the child named first [U-P0-1]
 	t.is(withheldFrom({}, {said: '', remedy: 'Pass it.'}, {PATH: '/bin', LC_ALL: 'C'}), '');
 });
 
+test.serial('names variables of credentials before others, since not all are listed [U-P0-1]', t => {
+	const others = Array.from({length: 30}, (_, at) => [`A_${at}`, 'x']);
+	const own = {...Object.fromEntries(others), SLACK_TOKEN: 'x'};
+	t.regex(withheldFrom({}, {said: 'no', remedy: 'Pass it.'}, own), / to it: SLACK_TOKEN, A_0, .*, 11 more\./);
+});
+
 test.serial('knows the names of Windows in any case', t => {
 	const own = {Path: 'C:\\', SystemRoot: 'C:\\Windows', ComSpec: 'cmd.exe'};
 	t.deepEqual(childEnvironment({}, 'allowed', own), own);
