@@ -5,7 +5,6 @@ import {readPage} from './blocks.js';
 /** Commands whose page does not have their name. */
 const pageNames: ReadonlyMap<string, string> = new Map([
 	['config', 'configuration'],
-	['summary', 'threads'],
 	['help', 'completion'],
 	['version', 'completion'],
 ]);
