@@ -31,7 +31,10 @@ function typeOf(path: string): 'folder' | 'file' | undefined {
 	return stats.isDirectory() ? 'folder' : 'file';
 }
 
-const tree = blocksOf(file, readPage(file)).find(({text}) => text.startsWith('bin/'))?.text.trimEnd() ?? '';
+const tree =
+	blocksOf(file, readPage(file))
+		.find(({text}) => text.startsWith('bin/'))
+		?.text.trimEnd() ?? '';
 const paths = pathsIn(tree);
 
 test('reads the paths of a tree', t => {
