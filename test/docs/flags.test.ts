@@ -5,7 +5,6 @@ import {readPage} from './blocks.js';
 /** Commands whose page does not have their name. */
 const pageNames: ReadonlyMap<string, string> = new Map([
 	['config', 'configuration'],
-	['summary', 'threads'],
 	['help', 'completion'],
 	['version', 'completion'],
 ]);
@@ -32,3 +31,15 @@ for (const {name, title, command} of await commands.all())
 				contents,
 			);
 	});
+
+/** A heading, a paragraph, comments, and a block. */
+const beginsWithExample =
+	/^# [^\n]+\n\n(?:[^\n`|#<]|`(?!``))(?:[^\n]+\n)+\n(?:<!-- .*? -->\n)*```(?:sh|json|yaml)\n/s;
+
+test('the page of each command begins with a sentence and an example', async t => {
+	const names = (await commands.all()).map(({name}) => pageNames.get(name) ?? name);
+	t.deepEqual(
+		[...new Set(names)].filter(name => !beginsWithExample.test(readPage(`docs/${name}.md`))),
+		[],
+	);
+});
