@@ -82,15 +82,27 @@ const shown = new Map([
 ]);
 const DIM = 2;
 
-/** One JSON line of pino's for people, in local time. The values of fields stay quoted, so that no text can forge a line. */
+/** One JSON line of pino's for people, in local time, without what the sentence has already. The values of fields stay quoted, so that no text can forge a line. */
 function pretty(line: string, hasColor: boolean): string {
 	const {level, time, msg, event, name: _name, ...fields} = JSON.parse(line);
 	const {name, color} = shown.get(level) ?? {name: String(level), color: 0};
-	const facts = Object.entries(fields).map(([key, value]) => ` ${key}=${JSON.stringify(value)}`);
+	const sentence = String(msg);
+	const facts = Object.entries(fields)
+		.filter(([, value]) => value !== null && !isIn(sentence, value))
+		.map(([key, value]) => ` ${key}=${JSON.stringify(value)}`);
 	const paint = (code: number, text: string): string =>
 		hasColor && text !== '' ? `\u001b[${code}m${printable(text)}\u001b[0m` : printable(text);
 	const clock = paint(DIM, localTime(new Date(time)));
-	return `${clock} ${paint(color, name)} ${paint(DIM, `${event}:`)} ${printable(String(msg))}${paint(DIM, facts.join(''))}\n`;
+	return `${clock} ${paint(color, name)} ${paint(DIM, `${event}:`)} ${printable(sentence)}${paint(DIM, facts.join(''))}\n`;
+}
+
+/** Whether a sentence has a value as a whole word. */
+function isIn(sentence: string, value: unknown): boolean {
+	const text = typeof value === 'number' ? String(value) : value;
+	if (typeof text !== 'string' || text === '') return false;
+	const at = sentence.indexOf(text);
+	const isLetter = (char = ''): boolean => /\w/.test(char);
+	return at !== -1 && !isLetter(sentence[at - 1]) && !isLetter(sentence[at + text.length]);
 }
 
 /** Tells of something that nobody has foreseen, with all that helps to find it. */

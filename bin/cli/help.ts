@@ -8,10 +8,20 @@ const MAX_COLUMN = 32;
 const WIDTH = 100;
 
 /** What `bridge COMMAND --help` prints; without a known command, what `bridge --help` prints. */
-export async function helpOf(commands: Commands, name?: string): Promise<string> {
+export async function helpOf(commands: Commands, {name, isBold = false}: HelpOptions): Promise<string> {
 	const found = name === undefined ? undefined : await commands.find(name);
-	return found ? commandHelp(found) : overview(await commands.all());
+	const text = found ? commandHelp(found) : overview(await commands.all());
+	return isBold ? text.replace(HEADING, '\u001b[1m$&\u001b[0m') : text;
 }
+
+type HelpOptions = {
+	readonly name?: string | undefined;
+	/** Whether headings are bold. */
+	readonly isBold?: boolean;
+};
+
+/** A line before indented lines. */
+const HEADING = /^\S.*(?=\n  \S)/gm;
 
 function commandHelp({title, command}: Listed): string {
 	return [
@@ -72,7 +82,7 @@ function section(title: string, rows: ReadonlyArray<readonly [string, string]>):
 	const width = Math.max(...rows.map(([left]) => left.length).filter(length => length <= MAX_COLUMN), 0);
 	const margin = ' '.repeat(width + 4);
 	const lines = rows.map(([left, right]) => {
-		if (right === '') return `  ${left}`;
+		if (right === '') return indented(left, '  ');
 		const head = left.length > width ? `  ${left}\n${margin}` : `  ${left.padEnd(width)}  `;
 		return `${head}${indented(right.replaceAll('\n', ' '), margin).trimStart()}`;
 	});

@@ -22,6 +22,7 @@ import {logOptions, sessionOptions, versionOptions} from '../cli/options.js';
 import {allAnswered} from '../common/all-answered.js';
 import {atmConfig} from '../common/atm-config.js';
 import {failed, type Observers, observed} from '../common/observers.js';
+import {explainWait} from '../common/on-terminal.js';
 import type {Stop} from '../common/signals.js';
 import {invalid} from '../common/values.js';
 
@@ -76,6 +77,7 @@ async function serve(
 	const journal = new Journal(audit, team);
 	const own = mailTools({mail: mailOf(config), journal, callerOf: provenCaller({...config, token})});
 	const tools = new OwnTools({tools: own, schemas: mailToolSchemas(false), journal, log});
+	explainWait('Waiting for an MCP client on stdin.');
 	const client = ownStdio();
 	const taps = tapsFor(client.name, 'atm-tools');
 	const waiting = new WaitingRequests();

@@ -7,6 +7,7 @@ import {defineCommand} from '../cli/command.js';
 import {choice, type Options, type Values} from '../cli/option.js';
 import {logOptions, versionOptions} from '../cli/options.js';
 import {checkLog, failed, observers} from '../common/observers.js';
+import {explainWait} from '../common/on-terminal.js';
 import type {Stop} from '../common/signals.js';
 
 const options = {
@@ -30,6 +31,7 @@ export const command = defineCommand({
 
 /** What one side sent, from stdin to stdout. There is no way back in a pipe, so nothing gets a response. */
 async function filterStdin(flags: Values<typeof options>, stop: Stop): Promise<number> {
+	explainWait('Waiting for messages on stdin, one per line. To wrap a server, write: bridge -- COMMAND');
 	await checkLog(flags);
 	const {log, trace, taps: tapsFor, close} = observers(flags);
 	const stdio = ownStdio({name: 'stdin'});

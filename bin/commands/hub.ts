@@ -51,6 +51,7 @@ export const command = defineCommand({
 to be trusted first: bridge trust --help. The client sees one tool, run, which takes Python:
   sites = wix.list_sites()
   [s.name for s in sites if s.plan == "free"]
+
 Each server is a pack, and its tools are called as pack.tool(name=value). proxy.search("text") and proxy.help("pack.tool")
 find tools. expose: tools shows all tools as server__tool instead, and resources and prompts, too; expose: both has all.
 A run may take as long as runTimeout allows [90s]. packs: DIR has each JavaScript module in DIR as a pack, too.

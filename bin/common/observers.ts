@@ -43,9 +43,13 @@ export function ownLog({
 }: Pick<LogFlags, 'logLevel' | 'logFormat'>): Pick<Observers, 'stderr' | 'log'> {
 	const stderr = ownStderr();
 	const write = (line: string): void => stderr.write(line);
-	const isPretty = logFormat === undefined ? stderr.isTerminal : logFormat === 'pretty';
+	const isPretty = isForPeople(stderr, logFormat);
 	return {stderr, log: createLog({level, write, isPretty, hasColor: hasColor(stderr)})};
 }
+
+/** Whether lines on stderr are for people: sentences in local time. Otherwise they are JSON, and times are in UTC. */
+const isForPeople = ({isTerminal}: Stderr, format: LogFlags['logFormat']): boolean =>
+	format === undefined ? isTerminal : format === 'pretty';
 
 const hasColor = (stderr: Stderr): boolean => stderr.isTerminal && !process.env.NO_COLOR;
 
@@ -57,7 +61,7 @@ export function observers(flags: LogFlags): Observers {
 	return {
 		stderr,
 		log,
-		trace: flags.debug ? {write, hasColour: hasColor(stderr)} : undefined,
+		trace: flags.debug ? {write, hasColour: hasColor(stderr), isUtc: !isForPeople(stderr, flags.logFormat)} : undefined,
 		live,
 		taps: (client, upstream) =>
 			traffic && record({log: traffic, client, upstream, withSecrets: flags.logSecrets}),

@@ -5,7 +5,7 @@ import {type Review, review} from '../../lib/config/trust.js';
 import {TrustStore} from '../../lib/config/trust-store.js';
 import {BridgeError} from '../../lib/errors.js';
 import {printable} from '../../lib/printable.js';
-import {confirmed} from './confirm.js';
+import {confirmed, INTERRUPTED} from './confirm.js';
 import {write} from './own-output.js';
 
 /**
@@ -21,6 +21,10 @@ export async function loadOrPrompt(named: string | undefined): Promise<Loaded> {
 		const reviewed = await review(String(error.details.file), process.env);
 		await write(process.stderr, `${error.message}\n${commandsOf(reviewed)}`);
 		const answer = await confirmed('Trust this file, as it is now? [y/N] ', process.stderr);
+		if (answer === INTERRUPTED) {
+			await write(process.stderr, '\n');
+			process.exit(INTERRUPTED);
+		}
 		if (answer !== true) throw error;
 		await new TrustStore(process.env, homedir()).add(reviewed.entry);
 		return loadConfig({named});

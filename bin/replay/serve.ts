@@ -22,6 +22,7 @@ import {wrap} from '../../pipelines/wrap.js';
 import type {Context} from '../cli/command.js';
 import {allAnswered} from '../common/all-answered.js';
 import {checkLog, failed, type Observers, observers} from '../common/observers.js';
+import {explainWait} from '../common/on-terminal.js';
 import {createRunner} from '../common/runner.js';
 import type {Stop} from '../common/signals.js';
 import {invalid} from '../common/values.js';
@@ -59,6 +60,7 @@ async function onStdio(
 	{log, trace, taps: tapsFor}: Observers,
 	stop: Stop,
 ): Promise<number> {
+	explainWait('Waiting for an MCP client on stdin.');
 	const client = ownStdio();
 	const player = open();
 	const taps = tapsFor(client.name, name);

@@ -27,7 +27,7 @@ const keyText = (key: string): string =>
 /** More than anybody mends in one go. */
 const MAX_TOLD = 20;
 
-const REMEDY = 'bridge config --help lists what may stand there.';
+const REMEDY = 'bridge config --help lists the keys.';
 
 /** All mistakes of a file in one error, in the order of its lines. */
 export function invalidFile(file: string, mistakes: readonly Mistake[]): BridgeError {

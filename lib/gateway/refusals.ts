@@ -7,11 +7,15 @@ export const unknownToken: Refused = {
 	headers: {'www-authenticate': 'Bearer realm="bridge"'},
 };
 
-export const unknownService = (services: ReadonlyMap<string, unknown>): Refused => ({
-	status: 404,
-	message: 'There is no such service.',
-	facts: {services: [...services.keys()].sort()},
-});
+/** Names of services in one sentence. */
+const MAX_NAMES = 20;
+
+export function unknownService(services: ReadonlyMap<string, unknown>): Refused {
+	const names = [...services.keys()].sort();
+	const rest = names.length > MAX_NAMES ? [`${names.length - MAX_NAMES} more`] : [];
+	const listed = [...names.slice(0, MAX_NAMES), ...rest].join(', ') || 'none';
+	return {status: 404, message: `There is no such service. Services: ${listed}.`, facts: {services: names}};
+}
 
 export const notAStream: Refused = {
 	status: 406,

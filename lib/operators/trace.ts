@@ -1,5 +1,5 @@
 import type {Envelope} from '../envelope.js';
-import {localTime} from '../local-time.js';
+import {localTime, utcTime} from '../local-time.js';
 import {printable, shortened} from '../printable.js';
 import {perMessage, type Stage} from '../stage.js';
 import {redactStart} from '../store/redact.js';
@@ -8,6 +8,8 @@ export type TraceOptions = {
 	/** Takes one line, line feed included. */
 	readonly write: (line: string) => void;
 	readonly hasColour: boolean;
+	/** Shows times in UTC, as the JSON log beside it does. */
+	readonly isUtc?: boolean;
 	/** The conversation that the messages belong to, where there are several: see {@link traceLabel}. */
 	readonly label?: string | undefined;
 	/** Whether requests and answers pass in the same direction, as in a filter. */
@@ -47,6 +49,7 @@ const colours = {toUpstream: 36, toClient: 32, error: 31, dim: 2} as const;
 export function trace({
 	write,
 	hasColour,
+	isUtc = false,
 	label,
 	isOneWay = false,
 	now = () => new Date(),
@@ -84,7 +87,7 @@ export function trace({
 		const length = size(envelope.size);
 		const shownId = idShown(id, ID_AND_SIZE - 1 - length.length);
 		const columns = [
-			paint(colours.dim, localTime(now())),
+			paint(colours.dim, (isUtc ? utcTime : localTime)(now())),
 			...who,
 			paint(colours[direction], arrows[direction]),
 			paint(hasError || flaw ? colours.error : 0, fitted(title).padEnd(WHAT)),

@@ -16,7 +16,9 @@ export function died(name: string, {code, signal, cause}: Exit, said: string, wi
 /** The error of a command that could not be run. */
 export function couldNotStart(command: string, error: NodeJS.ErrnoException, env: Environment): BridgeError {
 	// The system also reports EACCES for a missing command when it may not search a folder of the PATH.
-	const isMissing = error.code === 'EACCES' && basename(command) === command && !isOnPath(command, env);
+	const isMissing =
+		error.code === 'ENOENT' ||
+		(error.code === 'EACCES' && basename(command) === command && !isOnPath(command, env));
 	const reasons: {[code: string]: string} = {
 		ENOENT: 'there is no such command',
 		EACCES: 'it may not be executed',
@@ -25,7 +27,9 @@ export function couldNotStart(command: string, error: NodeJS.ErrnoException, env
 	return new BridgeError(
 		reason ? 'ERR_COMMAND_UNUSABLE' : 'ERR_UPSTREAM_UNREACHABLE',
 		`${command} could not be started: ${reason ?? error.message}.`,
-		'Check the spelling and the PATH. The command is run without a shell.',
+		isMissing && command.includes(' ')
+			? 'It is run without a shell, so its arguments must be separate: bridge -- COMMAND ARG…, or args in a configuration.'
+			: 'Check the spelling and the PATH. The command is run without a shell.',
 		{command},
 	);
 }

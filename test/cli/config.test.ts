@@ -65,7 +65,7 @@ test.serial('config --check tells all mistakes on stderr, nothing on stdout, and
 		'b.yaml:1: lisen: This key is not known. Did you mean listen?',
 		'b.yaml:3: servers.a.tiemout: This key is not known. Did you mean timeout?',
 		'b.yaml:4: servers.b: A url or a command is missing.',
-		'bridge config --help lists what may stand there.',
+		'bridge config --help lists the keys.',
 	]);
 });
 

@@ -66,7 +66,7 @@ test.serial(
 		);
 		t.is(code, 0);
 		t.is(stdout.length, 3);
-		const lines = stderr.split('\n').filter(line => /^\d\d:\d\d:\d\d\.\d{3} /.test(line));
+		const lines = stderr.split('\n').filter(line => /^\d\d:\d\d:\d\d\.\d{3}Z /.test(line));
 		t.is(lines.length, 3);
 		t.regex(lines[0] ?? '', /initialize .*#1 .*78 B$/);
 		t.regex(lines[1] ?? '', /initialize .*#1 .* \d+(\.\d+)? ms$/);

@@ -3,7 +3,7 @@ import {startPuppet} from '../faults/support.js';
 
 /** The lines of the trace among all of stderr. */
 const traced = (stderr: string): string[] =>
-	stderr.split('\n').filter(line => /^\d\d:\d\d:\d\d\.\d{3} [→←]/.test(line));
+	stderr.split('\n').filter(line => /^\d\d:\d\d:\d\d\.\d{3}Z [→←]/.test(line));
 
 test.serial(
 	'--debug shows one line a message: time, direction, method, id, size, and on an answer its latency',

@@ -1,7 +1,7 @@
 /** What differs from run to run, and what stands for it. Their order matters. */
 const varying: ReadonlyArray<readonly [RegExp, string]> = [
 	[/\b\d{4}-\d\d-\d\dT\d\d[:-]\d\d[:-]\d\d[.-]\d+Z/g, '<time>'],
-	[/\b\d\d:\d\d:\d\d\.\d{3}\b/g, '<clock>'],
+	[/\b\d\d:\d\d:\d\d\.\d{3}Z?\b/g, '<clock>'],
 	[/\b[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}\b/g, '<id>'],
 	[/\b[\da-f]{16,}\b/g, '<id>'],
 	[/"ConnID":"\w+"/g, '"ConnID":"<id>"'],

@@ -26,10 +26,11 @@ test('Unknown service: 404, with the names of those that there are', async t => 
 	const {gateway, upstream} = use('untouched');
 	const answer = await gateway.post('other', {id: 1, method: 'ping'});
 	t.is(answer.status, 404);
+	const names = services.toSorted((a, b) => (a < b ? -1 : 1));
 	t.deepEqual(messageIn(answer).error, {
 		code: -32000,
-		message: 'There is no such service.',
-		data: {services: services.toSorted((a, b) => (a < b ? -1 : 1))},
+		message: `There is no such service. Services: ${names.join(', ')}.`,
+		data: {services: names},
 	});
 	t.is(upstream.met.length, 0);
 });

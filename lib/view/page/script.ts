@@ -127,7 +127,7 @@ export function pipeScript({message, server, version}: Recorded): string {
 		'#   sh request.sh --url URL',
 		...notes(message),
 		'[ $# -gt 0 ] || { echo "Usage: sh $0 -- COMMAND [ARGUMENT...], or sh $0 --url URL" >&2; exit 2; }',
-		'bridge "$@" <<\'END\'',
+		'mcp-bridge "$@" <<\'END\'',
 		...lines,
 		'END',
 		'',
