@@ -7,6 +7,7 @@ import {join} from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {fileURLToPath} from 'node:url';
 import ndjson from 'ndjson';
+import {readNdjson} from '../test/helpers/ndjson.js';
 
 /** How long the model of the fake Codex takes, and how much it varies. */
 const TURN_MS = 40;
@@ -113,11 +114,14 @@ const at = (times: readonly number[], share: number): number =>
 	times.toSorted((one, other) => one - other)[Math.min(times.length - 1, Math.floor(times.length * share))] ??
 	Number.NaN;
 
+type LogLine = {readonly time: string; readonly side?: string; readonly message?: Json};
+
 /** What a line of the traffic log says of a turn: which, and what of it. */
-function eventOf(
-	line: string,
-): {readonly turn: string; readonly what: string; readonly at: number} | undefined {
-	const {time, side, message} = JSON.parse(line) as {time: string; side?: string; message?: Json};
+function eventOf({
+	time,
+	side,
+	message,
+}: LogLine): {readonly turn: string; readonly what: string; readonly at: number} | undefined {
 	const isCall = message?.method === 'tools/call';
 	const [turn] = /turn \d+ \d+/.exec(JSON.stringify(isCall ? message.params : (message?.result ?? ''))) ?? [];
 	if (turn === undefined) return;
@@ -129,7 +133,7 @@ function eventOf(
 /** How long calls and answers were inside of bridge, by its own traffic log: what other processes do is not in it. */
 function insideTimes(log: string): number[] {
 	const turns = new Map<string, Map<string, number>>();
-	for (const line of readFileSync(log, 'utf8').trim().split('\n')) {
+	for (const line of readNdjson<LogLine>(log)) {
 		const event = eventOf(line);
 		if (!event) continue;
 		const seen = turns.get(event.turn) ?? new Map<string, number>();

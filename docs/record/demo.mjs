@@ -1,5 +1,6 @@
 // Records `npm run demo`, a client and a server with `bridge --debug` between them, as docs/demo.svg.
 // `npm run build && node docs/record/demo.mjs`
+import split2 from 'split2';
 import {spawn} from 'node:child_process';
 import {writeFileSync} from 'node:fs';
 import process from 'node:process';
@@ -19,12 +20,9 @@ const escaped = text => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').re
 /** The lines of the trace, and the command above them. */
 async function record() {
 	const child = spawn(process.execPath, [client], {stdio: ['ignore', 'pipe', 'pipe'], env: {...process.env, NO_COLOR: '1'}});
-	let [command, trace] = ['', ''];
-	child.stdout.setEncoding('utf8').on('data', text => (command += text));
-	child.stderr.setEncoding('utf8').on('data', text => (trace += text));
-	await new Promise(resolve => child.once('close', resolve));
-	const lines = trace.split('\n').filter(line => /^\d\d:\d\d:\d\d/.test(line));
-	return [command.split('\n', 1)[0], ...lines];
+	const outputs = [child.stdout, child.stderr].map(output => output.pipe(split2()).toArray());
+	const [[command], trace] = await Promise.all(outputs);
+	return [command, ...trace.filter(line => /^\d\d:\d\d:\d\d/.test(line))];
 }
 
 /** A line with its time dimmed and its arrow and errors colored. */

@@ -3,6 +3,7 @@ import process from 'node:process';
 import test from 'ava';
 import {newFolder, newMarker, processesWith, start, until} from '../faults/support.js';
 import {handshake, runBridge, server} from '../helpers/bridge.js';
+import {stdinMessages} from '../helpers/ndjson.js';
 
 const versions = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'];
 
@@ -125,8 +126,7 @@ for (const [what, args] of [
 test.serial('what a server calls itself cannot move the cursor', async t => {
 	const script = String.raw`
 		const hostile = {protocolVersion: '2025-11-25', capabilities: {'a\u001b[2J': {}}, serverInfo: {name: 'a\u001b[31m\nb'}};
-		require('node:readline').createInterface({input: process.stdin}).on('line', line => {
-			const {id, method} = JSON.parse(line);
+		${stdinMessages}.on('data', ({id, method}) => {
 			const answer = method === 'initialize' ? {result: hostile} : {error: {code: -32601, message: 'no \u001b[2J'}};
 			if (id !== undefined) console.log(JSON.stringify({jsonrpc: '2.0', id, ...answer}));
 		});`;

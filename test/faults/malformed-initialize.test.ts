@@ -5,11 +5,11 @@ import {StdioClientTransport} from 'sdk-2025-11-25/client/stdio.js';
 import {StreamableHTTPClientTransport} from 'sdk-2025-11-25/client/streamableHttp.js';
 import {bridgeBin, type Message} from '../helpers/bridge.js';
 import {startGateway} from '../helpers/gateway.js';
+import {stdinMessages} from '../helpers/ndjson.js';
 import {logged, start, until} from './support.js';
 
 /** A server that responds to `initialize` with the JSON text of its first argument, and has one tool. */
-const script = `require('node:readline').createInterface({input: process.stdin}).on('line', line => {
-	const {id, method} = JSON.parse(line);
+const script = `${stdinMessages}.on('data', ({id, method}) => {
 	const tool = {name: 'say', inputSchema: {type: 'object'}};
 	const result = method === 'initialize' ? process.argv[1]
 		: JSON.stringify(method === 'tools/list' ? {tools: [tool]} : {content: [{type: 'text', text: 'said'}]});

@@ -1,13 +1,13 @@
 import process from 'node:process';
 import test from 'ava';
 import {opening} from '../helpers/bridge.js';
+import {stdinMessages} from '../helpers/ndjson.js';
 import {startUpstream} from '../helpers/upstream.js';
 import {start} from './support.js';
 
 /** A server with one tool, whose schemas stand on its command line. */
 const program = `const tool = {name: 'poisoned', ...JSON.parse(process.argv[1])};
-	require('node:readline').createInterface({input: process.stdin}).on('line', line => {
-		const {id, method, params} = JSON.parse(line);
+	${stdinMessages}.on('data', ({id, method, params}) => {
 		const result = method === 'initialize'
 			? {protocolVersion: '2025-11-25', capabilities: {tools: {}}, serverInfo: {name: 'poisoned', version: '1'}}
 			: method === 'tools/list' ? {tools: [tool]} : {content: [], structuredContent: {a: 'a'.repeat(40) + '!'}};

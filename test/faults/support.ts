@@ -7,6 +7,7 @@ import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
 import test, {type ExecutionContext} from 'ava';
 import {type Message, type Running, type StartOptions, server, startBridge} from '../helpers/bridge.js';
+import {jsonLines} from '../helpers/ndjson.js';
 
 const POLL_MS = 20;
 
@@ -171,7 +172,4 @@ export const isAllRpc = (lines: readonly string[]): boolean =>
 
 /** What bridge logged under this name. */
 export const logged = (running: {readonly stderr: string}, event: string): Message[] =>
-	running.stderr
-		.split('\n')
-		.filter(line => line.startsWith('{') && line.includes(`"event":"${event}"`))
-		.map(line => JSON.parse(line) as Message);
+	jsonLines<Message>(running.stderr).filter(entry => entry.event === event);

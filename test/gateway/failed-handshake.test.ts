@@ -1,4 +1,4 @@
-import {readFileSync, writeFileSync} from 'node:fs';
+import {writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import {WebSocket} from 'ws';
@@ -12,6 +12,7 @@ import {
 	startGateway,
 } from '../helpers/gateway.js';
 import {startTcp} from '../helpers/upstream.js';
+import {lineCount} from '../store/temp-folder.js';
 
 const initialize = {id: 'mine', method: 'initialize', params: opening};
 
@@ -28,14 +29,7 @@ async function counted(t: ExecutionContext, script: string, ...args: string[]) {
 		command: 'sh',
 		args: ['-c', `echo start >> "$0"; ${script}`, file, ...args],
 	};
-	const starts = (): number => {
-		try {
-			return readFileSync(file, 'utf8').split('\n').length - 1;
-		} catch {
-			return 0;
-		}
-	};
-	return {config, starts, file};
+	return {config, starts: () => lineCount(file), file};
 }
 
 test('fails a handshake at once with exit code and stderr, and starts one process for each [U-P0-2] [A-G5]', async t => {

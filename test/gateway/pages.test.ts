@@ -2,6 +2,7 @@ import test from 'ava';
 import {parse} from 'smol-toml';
 import {opening, runBridge} from '../helpers/bridge.js';
 import {program, shareGateway, startGateway} from '../helpers/gateway.js';
+import {stdinMessages} from '../helpers/ndjson.js';
 import {configFile} from './raw.js';
 
 const servers = {
@@ -52,8 +53,7 @@ test('/status shows a server as ready as soon as hands are shaken, though nothin
 	t.like(services.puppet, {state: 'ready', version: '2025-11-25'});
 });
 
-const modern = `require('node:readline').createInterface({input: process.stdin}).on('line', line => {
-	const {id, method} = JSON.parse(line);
+const modern = `${stdinMessages}.on('data', ({id, method}) => {
 	const caching = {resultType: 'complete', ttlMs: 0, cacheScope: 'private'};
 	const known = {...caching, supportedVersions: ['2026-07-28'], capabilities: {tools: {}}};
 	const body = method === 'server/discover' ? {result: known} : {error: {code: -32601, message: 'Method not found'}};

@@ -1,4 +1,5 @@
 import process from 'node:process';
+import {stdinMessages} from '../helpers/ndjson.js';
 import type {GatewayConfig} from './support.js';
 
 const start = `
@@ -13,8 +14,7 @@ const methods = {
 	'resources/templates/list': () => ({resourceTemplates: []}),
 };
 const hooks = {response() {}, connected() {}};
-require('node:readline').createInterface({input: process.stdin}).on('line', line => {
-	const {id, method, params, error} = JSON.parse(line);
+${stdinMessages}.on('data', ({id, method, params, error}) => {
 	if (method === 'notifications/initialized') hooks.connected();
 	if (id === undefined) return;
 	if (method === undefined) return hooks.response({id, error});

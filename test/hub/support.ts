@@ -5,6 +5,7 @@ import {newFolder, newMarker} from '../faults/support.js';
 import {type Message, type Running, type StartOptions, startBridge, VERSION} from '../helpers/bridge.js';
 import {type GatewayConfig, program} from '../helpers/gateway.js';
 
+export {logged} from '../faults/support.js';
 export type {GatewayConfig} from '../helpers/gateway.js';
 
 /** A server of tools, under this name. */
@@ -70,14 +71,6 @@ export function namesIn({result}: Message, member: string): string[] {
 export function textIn({result}: Message): string {
 	const {content} = result as {readonly content: ReadonlyArray<{readonly text?: string}>};
 	return content.map(({text = ''}) => text).join('\n');
-}
-
-/** The entries of the log with this event, so far. */
-export function logged({stderr}: Running, event: string): Message[] {
-	return stderr
-		.split('\n')
-		.filter(line => line.startsWith('{') && line.includes(`"event":"${event}"`))
-		.map(line => JSON.parse(line) as Message);
 }
 
 /** The message of an answer's error. */

@@ -3,6 +3,7 @@ import test from 'ava';
 import {isWanted} from '../../lib/telemetry.js';
 import {until} from '../faults/support.js';
 import type {Message, Running} from '../helpers/bridge.js';
+import {jsonLines} from '../helpers/ndjson.js';
 import {logged, shop, startHub} from './support.js';
 
 const recorder = fileURLToPath(new URL('../../fixtures/telemetry/recorder.js', import.meta.url));
@@ -10,10 +11,7 @@ const traced = {env: {...process.env, NODE_OPTIONS: `--import ${recorder}`}};
 const both = {expose: 'both', servers: {wix: shop('wix')}};
 
 const spans = ({stderr}: Running): Message[] =>
-	stderr
-		.split('\n')
-		.filter(line => line.startsWith('{"span":'))
-		.map(line => JSON.parse(line) as Message);
+	jsonLines<Message>(stderr).filter(({span}) => span !== undefined);
 
 const parent = {traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331'};
 const _meta = {traceparent: `00-${parent.traceId}-${parent.spanId}-01`};

@@ -5,6 +5,7 @@ import type {ExecutionContext} from 'ava';
 import {Inbox} from '../../lib/mail/inbox.js';
 import type {JsonObject} from '../../lib/protocol/json.js';
 import type {FakeKind} from '../helpers/fake-codex.js';
+import {readNdjson} from '../helpers/ndjson.js';
 import {type Place, place, type ServeClient} from '../serve/support.js';
 import {type Delivered, openLetters} from './support.js';
 
@@ -50,8 +51,7 @@ export async function mailPlace(t: ExecutionContext, kind: FakeKind, toml = ''):
 		join(at.base, '.config/atm/codex-sessions', TEAM, agent, 'mail.json');
 	const interval = toml.includes('mail_poll_interval_ms') ? '' : 'mail_poll_interval_ms = 100\n';
 	at.configure(`[plugins.codex-mcp]\n${interval}${toml}\n`);
-	const recorded = (): Array<{pid: number; prompt: string}> =>
-		(existsSync(record) ? readFileSync(record, 'utf8').trim().split('\n') : []).map(line => JSON.parse(line));
+	const recorded = (): Array<{pid: number; prompt: string}> => (existsSync(record) ? readNdjson(record) : []);
 	const prompts = (): string[] => recorded().map(({prompt}) => prompt);
 	return {
 		...at,

@@ -3,6 +3,7 @@ import process from 'node:process';
 import test, {type ExecutionContext} from 'ava';
 import {type JsonObject, listOf, objectOf} from '../../lib/protocol/json.js';
 import {runBridge, startBridge, startReady} from '../helpers/bridge.js';
+import {readNdjson} from '../helpers/ndjson.js';
 import {native, teamOf} from './support.js';
 
 /* `bridge atm-tools` and `bridge mail`. */
@@ -48,10 +49,7 @@ test('D2 FR-4.5 bridge atm-tools sends and reads as the one it is bound to, and 
 	running.stdin.end();
 	t.is((await running.exited).code, 0);
 	t.true(team.inbox('dev-1')[0].read, 'what was answered is marked, also at the end');
-	const audit = readFileSync(`${team.home}/.config/atm/codex-sessions/audit.jsonl`, 'utf8')
-		.trim()
-		.split('\n');
-	const lines = audit.map(line => JSON.parse(line) as JsonObject);
+	const lines = readNdjson<JsonObject>(`${team.home}/.config/atm/codex-sessions/audit.jsonl`);
 	t.deepEqual(
 		lines.map(({event_type: type}) => type),
 		['atm_pending_count', 'atm_read', 'atm_send', 'atm_broadcast', 'refusal'],

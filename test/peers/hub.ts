@@ -2,6 +2,7 @@ import {writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import type {ExecutionContext} from 'ava';
+import {logged} from '../faults/support.js';
 import type {Service} from './gateway.js';
 import {bridgeFile, peerUrl, temporaryFolder} from './peers.js';
 import {loadSdk, type SdkClient} from './sdk.js';
@@ -79,11 +80,7 @@ export async function startRealHub(
 		folder,
 		run: async command => ranBy(await client.callTool({name: 'run', arguments: {command}})),
 		tools: async () => namesOf(await client.listTools()),
-		logged: event =>
-			stderr
-				.split('\n')
-				.filter(line => line.startsWith('{') && line.includes(`"event":"${event}"`))
-				.map(line => JSON.parse(line) as Readonly<Record<string, unknown>>),
+		logged: event => logged({stderr}, event),
 		stderr: () => stderr,
 		close: () => client.close(),
 	};

@@ -1,5 +1,6 @@
 import {isDeepStrictEqual} from 'node:util';
 import type {ExecutionContext} from 'ava';
+import split2 from 'split2';
 import {type Command, throughBridge} from './peers.js';
 import {processesWith, survivorsOf} from './processes.js';
 import {loadSdk, type Sdk, type SdkClient} from './sdk.js';
@@ -99,7 +100,7 @@ export async function record(
 	const arrivals = new Arrivals();
 	const steps: Array<[string, unknown]> = [];
 	const stderr: string[] = [];
-	transport.stderr?.on('data', chunk => stderr.push(String(chunk)));
+	transport.stderr?.pipe(split2()).on('data', line => stderr.push(line));
 	// The client calls a handler that was there before it connected, ahead of its own.
 	transport.onmessage = message => arrivals.add(message);
 	const session: Session = {
@@ -125,7 +126,7 @@ export async function record(
 	const outcomes = steps.map(step => normalise(step, marker));
 	const processes = (await processesWith(marker)).length;
 	await client.close();
-	const lines = String(normalise(stderr.join(''), marker)).split('\n');
+	const lines = stderr.map(line => String(normalise(line, marker)));
 	return {received, steps: outcomes, stderr: lines, processes, survivors: await survivorsOf(marker)};
 }
 

@@ -4,6 +4,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import {type Message, type Running, type StartOptions, startBridge} from '../helpers/bridge.js';
+import {parseNdjson} from '../helpers/ndjson.js';
 import {type Peer, startEcho} from './tcp.js';
 
 /** One line of a log, as far as it is the same for all kinds. */
@@ -57,13 +58,7 @@ export function textIn(folder: string): string {
 /** The lines of all files in a folder. Each has to be whole, or this fails. */
 export const linesIn = (folder: string): Line[] => parsed(textIn(folder));
 
-export function parsed(text: string): Line[] {
-	if (text !== '' && !text.endsWith('\n')) throw new Error(`The last line is torn: ${text.slice(-200)}`);
-	return text
-		.split('\n')
-		.slice(0, -1)
-		.map(line => JSON.parse(line) as Line);
-}
+export const parsed = (text: string): Line[] => parseNdjson(text);
 
 /** A `bridge raw` that runs, with the ports that it listens on in the order of its rules. */
 export class Raw {

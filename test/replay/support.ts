@@ -1,10 +1,11 @@
-import {readFileSync, writeFileSync} from 'node:fs';
+import {writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import type {ExecutionContext} from 'ava';
 import {Recording} from '../../lib/replay/recording.js';
 import type {Recorded} from '../../lib/store/recorded.js';
 import {newFolder} from '../faults/support.js';
 import {type Message, type Running, server, startBridge} from '../helpers/bridge.js';
+import {readNdjson} from '../helpers/ndjson.js';
 
 /** A server that asks and counts, and says something else each time. */
 export const asking = (...args: string[]): string[] => server('asking', ...args);
@@ -43,11 +44,7 @@ export async function recordAsking(t: ExecutionContext, ...flags: string[]): Pro
 
 export type Line = Message & {readonly ConnID?: string; readonly message?: Message; readonly from?: string};
 
-export const linesOfLog = (log: string): Line[] =>
-	readFileSync(log, 'utf8')
-		.split('\n')
-		.filter(line => line !== '')
-		.map(line => JSON.parse(line) as Line);
+export const linesOfLog = (log: string): Line[] => readNdjson(log);
 
 /** A line of a log with a message. */
 export const logLine = (from: string, to: string, message: unknown, rest: Message = {}): string =>

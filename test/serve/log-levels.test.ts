@@ -4,13 +4,10 @@ import type {JsonObject} from '../../lib/protocol/json.js';
 import {until} from '../faults/support.js';
 import {startBridge} from '../helpers/bridge.js';
 import {fakeKinds} from '../helpers/fake-codex.js';
+import {jsonLines} from '../helpers/ndjson.js';
 import {type Place, place, type ServeClient, startServe} from './support.js';
 
-const entriesOf = ({running}: Pick<ServeClient, 'running'>): JsonObject[] =>
-	running.stderr
-		.split('\n')
-		.filter(line => line.startsWith('{'))
-		.map(line => JSON.parse(line) as JsonObject);
+const entriesOf = ({running}: Pick<ServeClient, 'running'>): JsonObject[] => jsonLines(running.stderr);
 
 const numbers = {error: 50, warn: 40, info: 30, debug: 20, trace: 10} as const;
 const eventsAt = (entries: readonly JsonObject[], level: keyof typeof numbers): Set<unknown> =>

@@ -18,6 +18,7 @@ import {auditFolder, repositoryFolder, stateFolder} from '../../lib/atm/paths.js
 import {type JsonObject, listOf, objectOf} from '../../lib/protocol/json.js';
 import {type Running, startReady} from '../helpers/bridge.js';
 import {type FakeKind, fakeCodex} from '../helpers/fake-codex.js';
+import {readNdjson} from '../helpers/ndjson.js';
 
 /** A repository, a home for what is kept, and a Codex: what `bridge serve` is started in. */
 export type Place = {
@@ -83,11 +84,7 @@ export function placeFor(t: Pick<ExecutionContext, 'teardown'>, env: NodeJS.Proc
 		registry: () =>
 			listOf(JSON.parse(readFileSync(join(state(), 'registry.json'), 'utf8')).sessions).map(objectOf),
 		state,
-		audit: () =>
-			readFileSync(join(sessions, 'audit.jsonl'), 'utf8')
-				.trim()
-				.split('\n')
-				.map(line => JSON.parse(line) as JsonObject),
+		audit: () => readNdjson(join(sessions, 'audit.jsonl')),
 		summaryPath: (identity, threadId) => join(state(), identity, String(threadId), 'summary.md'),
 	};
 }

@@ -14,6 +14,7 @@ import fc from 'fast-check';
 import {Audit, type AuditOptions} from '../../lib/sessions/audit-file.js';
 import {auditLine} from '../../lib/sessions/audit-line.js';
 import {firstCodePoints} from '../../lib/sessions/code-points.js';
+import {readNdjson} from '../helpers/ndjson.js';
 import {tempFolder} from '../store/temp-folder.js';
 import {listeningLog} from './support.js';
 
@@ -27,11 +28,7 @@ const open = async (
 	return audit;
 };
 
-const linesOf = (file: string): Array<{[key: string]: unknown}> =>
-	readFileSync(file, 'utf8')
-		.trimEnd()
-		.split('\n')
-		.map(line => JSON.parse(line));
+const linesOf = (file: string): Array<{[key: string]: unknown}> => readNdjson(file);
 
 test('FR-9.1 FR-9.2 FR-9.3 K8 each entry is a line of audit.jsonl when write returns', async t => {
 	const folder = join(tempFolder(t), 'a', 'codex-sessions');

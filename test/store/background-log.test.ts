@@ -7,6 +7,7 @@ import {BackgroundLog, type BackgroundLogOptions} from '../../lib/store/backgrou
 import {fromPercentText} from '../../lib/store/percent.js';
 import type {Line} from '../../lib/store/records.js';
 import {Valve} from '../../lib/valve.js';
+import {parseNdjson} from '../helpers/ndjson.js';
 import {until} from '../operators/support.js';
 import {type LogLine, readLog, tempFolder} from './temp-folder.js';
 
@@ -81,12 +82,8 @@ test('writes to several destinations, each from when it was opened to when it wa
 	await log.close(stdout, event('stop'));
 	log.add(event('3'));
 	await log.close(file);
-	const lines = Buffer.concat(printed)
-		.toString()
-		.trim()
-		.split('\n')
-		.map(line => JSON.parse(line).event);
-	t.deepEqual(lines, ['2', 'stop']);
+	const events = parseNdjson<LogLine>(Buffer.concat(printed).toString()).map(({event}) => event);
+	t.deepEqual(events, ['2', 'stop']);
 	t.deepEqual(
 		read().map(line => line.event),
 		['1', '2', '3'],

@@ -4,6 +4,7 @@ import {join} from 'node:path';
 import type {ExecutionContext} from 'ava';
 import type {Origin} from '../../lib/envelope.js';
 import type {TrafficLog} from '../../lib/store/traffic-log.js';
+import {readNdjson} from '../helpers/ndjson.js';
 
 /** A folder of its own for a test, which is gone after it. */
 export function tempFolder(t: ExecutionContext): string {
@@ -15,16 +16,12 @@ export function tempFolder(t: ExecutionContext): string {
 export type LogLine = {readonly time: string; readonly [key: string]: unknown};
 
 /** The lines of a traffic log. Fails where one of them is no JSON or the last one is torn. */
-export function readLog(file: string): LogLine[] {
-	const lines = readFileSync(file, 'utf8').split('\n');
-	if (lines.pop() !== '') throw new Error(`${file} does not end with a line feed`);
-	return lines.map(line => JSON.parse(line) as LogLine);
-}
+export const readLog = (file: string): LogLine[] => readNdjson(file);
 
 /** How many lines are in a file so far, which may be being written, or not be there. */
 export function lineCount(file: string): number {
 	try {
-		return readFileSync(file, 'latin1').split('\n').length - 1;
+		return readFileSync(file, 'latin1').match(/\n/g)?.length ?? 0;
 	} catch {
 		return 0;
 	}

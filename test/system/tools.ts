@@ -5,6 +5,7 @@ import {join} from 'node:path';
 import process from 'node:process';
 import type {ExecutionContext} from 'ava';
 import type {Running} from '../helpers/bridge.js';
+import {stdinMessages} from '../helpers/ndjson.js';
 
 /** Runs a program of the system, and fails with what it said. */
 export function run(command: string, ...args: string[]): string {
@@ -36,8 +37,7 @@ export function smallDisk(
 
 const program = `const held = [];
 	const say = (id, result) => process.stdout.write(JSON.stringify({jsonrpc: '2.0', id, result}) + '\\n');
-	require('node:readline').createInterface({input: process.stdin}).on('line', line => {
-		const {id, method, params} = JSON.parse(line);
+	${stdinMessages}.on('data', ({id, method, params}) => {
 		if (method === 'initialize') say(id, {...params, serverInfo: {name: 'echo', version: '1'}});
 		else if (method === 'hold') held.push(id);
 		else if (method === 'release') for (const each of held.splice(0)) say(each, {});

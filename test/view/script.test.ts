@@ -8,7 +8,10 @@ import {curlScript, pipeScript} from '../../lib/view/page/script.js';
 import type {ListedRow} from '../../lib/view/page/types.js';
 import {newFolder, start, until} from '../faults/support.js';
 import {bridgeBin, server} from '../helpers/bridge.js';
+import {parseNdjson} from '../helpers/ndjson.js';
 import {startView, type View} from './view.js';
+
+type Answer = {readonly id: unknown; readonly result: {readonly content: readonly [{readonly text: string}]}};
 
 /** A folder with a program of this name, which is found before all others. */
 async function programs(t: ExecutionContext, name: string, text: string) {
@@ -49,12 +52,8 @@ test('a request in a log is copied as a script that sends it through bridge to a
 		const script = pipeScript(await recorded(view, 'tools/call'));
 		const {stdout, status} = run(folder, script, env, '--', ...target);
 		t.is(status, 0);
-		const answers = stdout
-			.trim()
-			.split('\n')
-			.map(line => JSON.parse(line));
-		const answer = answers.find(({id}) => id === 1);
-		t.deepEqual(JSON.parse(answer.result.content[0].text), {
+		const answer = parseNdjson<Answer>(stdout).find(({id}) => id === 1);
+		t.deepEqual(JSON.parse(answer?.result.content[0].text ?? ''), {
 			...{name: 'say', arguments: {text: "it's ünusual\n"}},
 		});
 		const unnamed = run(folder, script, env);
