@@ -21,7 +21,7 @@ type HelpOptions = {
 };
 
 /** A line before indented lines. */
-const HEADING = /^\S.*(?=\n  \S)/gm;
+const HEADING = /^\S.*(?=\n {2}\S)/gm;
 
 function commandHelp({title, command}: Listed): string {
 	return [

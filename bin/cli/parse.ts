@@ -69,12 +69,18 @@ export async function parse(listed: Listed, {own, nameAt, server, owners}: Typed
 	const unexpected = extraAt === undefined ? extra : own[extraAt];
 	if (unexpected !== undefined) {
 		const before = own.slice(0, extraAt).filter((_, at) => at !== nameAt);
-		const line = [title, ...before.map(quoted), '--', ...own.slice(extraAt).map(quoted)].join(' ');
-		const wrap = command.takesServer && !server ? `To name a server, write: ${line}` : '';
-		const remedy = [command.unexpected?.(unexpected) ?? '', wrap].join(' ').trim();
-		throw invalid(`Unexpected argument "${unexpected}" for ${title}.`, remedy || `See ${helpFor(listed)}.`);
+		const wrap = [title, ...before.map(quoted), '--', ...own.slice(extraAt).map(quoted)].join(' ');
+		throw unexpectedArgument(listed, unexpected, command.takesServer && !server ? wrap : undefined);
 	}
 	return {words, server: server ?? [], options: valuesOf(command.options, all)};
+}
+
+/** `wrap` is what to write if the argument is the command of a server. */
+function unexpectedArgument(listed: Listed, word: string, wrap: string | undefined): BridgeError {
+	const {title, command} = listed;
+	const server = wrap === undefined ? '' : `To name a server, write: ${wrap}`;
+	const remedy = [command.unexpected?.(word) ?? '', server].join(' ').trim();
+	return invalid(`Unexpected argument "${word}" for ${title}.`, remedy || `See ${helpFor(listed)}.`);
 }
 
 const helpFor = ({group, title}: Listed): string =>

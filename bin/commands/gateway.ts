@@ -169,7 +169,9 @@ const guards = (gateway: Gateway, log: Log) => ({
 			log.warn('http.unread', `A connection was closed: ${reason}.`, {reason, unreadBytes}),
 	},
 	onDropped: (limit: number) =>
-		log.warn('http.connections_full', `There are ${limit} connections with open requests; more are closed.`, {limit}),
+		log.warn('http.connections_full', `There are ${limit} connections with open requests; more are closed.`, {
+			limit,
+		}),
 	onTrouble: ({message}: Error) =>
 		log.warn('http.not_accepted', `A connection could not be accepted: ${message}.`, {reason: message}),
 });

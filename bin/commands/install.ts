@@ -88,7 +88,10 @@ async function install([client, name]: readonly string[], flags: Flags, program:
 	if (!known) throw unknownClient(client);
 	refuseContradictions(flags, name);
 	if (name === 'hub' && !flags.hub && !flags.url)
-		throw invalid('The entry named hub would run bridge serve.', `For the hub, write: bridge install ${known} --hub`);
+		throw invalid(
+			'The entry named hub would run bridge serve.',
+			`For the hub, write: bridge install ${known} --hub`,
+		);
 	const {user, wrap, unwrap, url} = flags;
 	const named = fileOf(known, {cwd: process.cwd(), env: process.env, isForUser: user});
 	const {own, warning} = ownFor(known, user, program);
@@ -111,7 +114,11 @@ function ownFor(client: Installable, isForUser: boolean, {script, version}: Prog
 type Given = {readonly name: string | undefined; readonly flags: Flags; readonly own: Command};
 
 /** Writes one entry for bridge. */
-async function runEntry(client: Installable, named: string, {name: given, flags, own}: Given): Promise<number> {
+async function runEntry(
+	client: Installable,
+	named: string,
+	{name: given, flags, own}: Given,
+): Promise<number> {
 	if (given !== undefined && !isName(given))
 		throw invalid(`${given} cannot be the name of a server.`, 'Use letters, digits, "_" and "-".');
 	const {file, before} = await readClientFile(named);

@@ -61,7 +61,9 @@ export function observers(flags: LogFlags): Observers {
 	return {
 		stderr,
 		log,
-		trace: flags.debug ? {write, hasColour: hasColor(stderr), isUtc: !isForPeople(stderr, flags.logFormat)} : undefined,
+		trace: flags.debug
+			? {write, hasColour: hasColor(stderr), isUtc: !isForPeople(stderr, flags.logFormat)}
+			: undefined,
 		live,
 		taps: (client, upstream) =>
 			traffic && record({log: traffic, client, upstream, withSecrets: flags.logSecrets}),

@@ -15,7 +15,9 @@ export function address(text: string | undefined, flag: string, isRaw = false): 
 	if (!['http:', 'https:', 'ws:', 'wss:'].includes(url.protocol))
 		throw invalid(
 			`--${flag} ${text} is not http, https, ws or wss.`,
-			/^[\w.-]+:\d/.test(text) ? `Write: --${flag} http://${text}` : 'For a command, write: bridge -- COMMAND',
+			/^[\w.-]+:\d/.test(text)
+				? `Write: --${flag} http://${text}`
+				: 'For a command, write: bridge -- COMMAND',
 		);
 	if (!isLoopback(url.hostname)) url.protocol = url.protocol.startsWith('ws') ? 'wss:' : 'https:';
 	return url;

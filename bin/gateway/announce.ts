@@ -1,5 +1,5 @@
 import {writeSync} from 'node:fs';
-import {type Client, clientSnippet, type Snippet, snippetText} from '../../lib/config/clients.js';
+import {type Client, clientSnippet, type Snippet} from '../../lib/config/clients.js';
 import {listenText} from '../../lib/config/listen.js';
 import type {Config} from '../../lib/config/schema.js';
 import type {LocalAccess} from '../../lib/http/local-access.js';
@@ -45,7 +45,7 @@ export const isTokenNeeded = ({listen, tokens}: Config, access: LocalAccess): bo
 
 /** Tells people where everything is, and how to use it. */
 export function announce(base: URL, config: Config, {file, access}: Announced): void {
-	const {listen, tokens} = config;
+	const {listen} = config;
 	const names = [...config.services.keys()];
 	const width = Math.max(...names.map(name => name.length));
 	const isSocket = listen.path !== undefined;
@@ -53,7 +53,6 @@ export function announce(base: URL, config: Config, {file, access}: Announced): 
 	const rows = names.map(name => `  ${name.padEnd(width)}  ${origin}/mcp/${name}`);
 	const where = file === undefined ? 'without a configuration file: here is a demo' : `as ${file} says`;
 	const needsToken = isTokenNeeded(config, access);
-	const reach = {base, services: enabled(config.services), hasToken: tokens.length > 0 || needsToken};
 	const text = [
 		`bridge gateway listens on ${isSocket ? listenText(listen) : origin}, ${where}.`,
 		...(names.length === 0 ? ['  There are no servers in it yet.'] : rows),
@@ -61,10 +60,9 @@ export function announce(base: URL, config: Config, {file, access}: Announced): 
 		`  page: ${origin}/`,
 		`  status: ${origin}/status`,
 		...(needsToken && access.by === 'token' ? [`  token for X-Bridge-Token: in ${access.file}`] : []),
-		'',
-		...(isSocket
-			? [`curl --unix-socket ${listen.path} http://localhost/status`]
-			: (['codex', 'claude'] as const).map(client => snippetText(clientSnippet(client, reach)))),
+		isSocket
+			? `  try it: curl --unix-socket ${listen.path} http://localhost/status`
+			: '  configuration of clients: bridge gateway --print-client codex|claude|cursor|vscode',
 	].join('\n');
 	try {
 		writeSync(1, `${text}\n`);

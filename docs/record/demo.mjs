@@ -22,7 +22,8 @@ async function record() {
 	const child = spawn(process.execPath, [client], {stdio: ['ignore', 'pipe', 'pipe'], env: {...process.env, NO_COLOR: '1'}});
 	const outputs = [child.stdout, child.stderr].map(output => output.pipe(split2()).toArray());
 	const [[command], trace] = await Promise.all(outputs);
-	return [command, ...trace.filter(line => /^\d\d:\d\d:\d\d/.test(line))];
+	// A terminal has local time, without the Z.
+	return [command, ...trace.filter(line => /^\d\d:\d\d:\d\d/.test(line)).map(line => line.replace('Z', ''))];
 }
 
 /** A line with its time dimmed and its arrow and errors colored. */

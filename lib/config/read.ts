@@ -24,7 +24,10 @@ export type FileText = {
 export async function readText(file: string, shown: string, maxBytes = MAX_BYTES): Promise<FileText> {
 	const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 	const handle = await open(file, flags).catch((error: NodeJS.ErrnoException) => {
-		throw unusable(`${shown} cannot be read: ${reason(error)}.`, 'Check the path and its mode, or name another file.');
+		throw unusable(
+			`${shown} cannot be read: ${reason(error)}.`,
+			'Check the path and its mode, or name another file.',
+		);
 	});
 	try {
 		const found = await handle.stat({bigint: true});

@@ -69,7 +69,6 @@ export async function listen(options: HttpServerOptions): Promise<Server> {
 		headMs = HEAD_MS,
 		bodyMs = BODY_MS,
 		maxConnections = MAX_CONNECTIONS,
-		havePrincipals = false,
 		addressRemedy = 'Use another one: --port PORT (0 for any that is free).',
 		onDropped,
 		onTrouble,
@@ -86,7 +85,11 @@ export async function listen(options: HttpServerOptions): Promise<Server> {
 		},
 		upgrade ? handle : stayingWithHttp(handle),
 	);
-	const connections = new Connections({max: maxConnections, havePrincipals});
+	const rate = new Rate(1, TOLD_EVERY_MS, () => performance.now());
+	const drop = (): void => {
+		if (rate.take()) onDropped?.(maxConnections);
+	};
+	const connections = limited(server, options, drop);
 	if (upgrade) {
 		server.on('upgrade', ({socket}) => connections.upgrade(socket));
 		server.on('upgrade', caughtUpgrade(upgrade, {admit, onBug}));
@@ -100,19 +103,6 @@ export async function listen(options: HttpServerOptions): Promise<Server> {
 		handle(req, res);
 	});
 	server.on('connect', refuseTunnel);
-	// Evicted connections count for Node until they are closed.
-	server.maxConnections = 2 * maxConnections;
-	const unread = new UnreadResponses(options.unread ?? unreadDefaults);
-	const rate = new Rate(1, TOLD_EVERY_MS, () => performance.now());
-	const drop = (): void => {
-		if (rate.take()) onDropped?.(maxConnections);
-	};
-	server.on('drop', drop);
-	server.on('connection', socket => {
-		if (connections.add(socket)) return unread.watch(socket);
-		socket.destroy();
-		drop();
-	});
 	if (path === undefined) await listenOnPort(server, {host, port, addressRemedy});
 	else await listenOnSocket(server, path);
 	// A connection that could not be taken, for want of files say, is not the end of the others.
@@ -120,6 +110,29 @@ export async function listen(options: HttpServerOptions): Promise<Server> {
 		if (rate.take()) onTrouble?.(error);
 	});
 	return server;
+}
+
+/** Limits the connections of a server, and what they do not read. `drop` is called for each that there is no room for. */
+function limited(
+	server: Server,
+	{
+		maxConnections: max = MAX_CONNECTIONS,
+		havePrincipals = false,
+		unread: limits = unreadDefaults,
+	}: HttpServerOptions,
+	drop: () => void,
+): Connections {
+	const connections = new Connections({max, havePrincipals});
+	const unread = new UnreadResponses(limits);
+	// Evicted connections count for Node until they are closed.
+	server.maxConnections = 2 * max;
+	server.on('drop', drop);
+	server.on('connection', socket => {
+		if (connections.add(socket)) return unread.watch(socket);
+		socket.destroy();
+		drop();
+	});
+	return connections;
 }
 
 type Address = {readonly host: string; readonly port: number; readonly addressRemedy: string};

@@ -2,7 +2,7 @@ import {performance} from 'node:perf_hooks';
 import {BackOff} from '../back-off.js';
 import {brief} from '../brief.js';
 import {Envelope} from '../envelope.js';
-import {BridgeError} from '../errors.js';
+import type {BridgeError} from '../errors.js';
 import {anonymous} from '../gateway/caller.js';
 import {Conversation, type Converse} from '../gateway/conversation.js';
 import type {Service} from '../gateway/service.js';
@@ -14,7 +14,7 @@ import {NEWEST_HANDSHAKE} from '../protocol/version.js';
 import {messageOf} from '../run/program-error.js';
 import type {Span} from '../span.js';
 import {connectSpan, reportConnected} from './connect-span.js';
-import {cutOff, unusable} from './member-errors.js';
+import {causeOf, cutOff, unusable} from './member-errors.js';
 import {MemberLink} from './member-link.js';
 import {type Listed, readTools} from './member-tools.js';
 
@@ -199,7 +199,7 @@ export class Member {
 	}
 
 	#away(error: unknown): void {
-		const reason = brief(error instanceof BridgeError ? causeOf(error) : messageOf(error));
+		const reason = brief(causeOf(error));
 		const isNews = this.reason !== reason;
 		this.state = 'failed';
 		this.reason = reason;
@@ -246,7 +246,3 @@ export class Member {
 		await link?.close();
 	}
 }
-
-/** Why a server failed, with the names of the variables that its process did not get. */
-const causeOf = ({reason, details: {withheld}}: BridgeError): string =>
-	[reason, withheld].filter(Boolean).join(' ');

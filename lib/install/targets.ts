@@ -97,7 +97,9 @@ export function freeName(
 
 function isSame(entry: Entry, {url, args}: Table): boolean {
 	if ('url' in entry) return url === entry.url;
-	return Array.isArray(args) && commandsOfBridge.some(name => args.includes(name) && entry.args.includes(name));
+	return (
+		Array.isArray(args) && commandsOfBridge.some(name => args.includes(name) && entry.args.includes(name))
+	);
 }
 
 /** The commands that entries run. */

@@ -59,6 +59,7 @@ export function trace({
 	const paint = (colour: number, text: string): string =>
 		hasColour && colour > 0 && text !== '' ? `\u001b[${colour}m${text}\u001b[0m` : text;
 
+	const clock = isUtc ? utcTime : localTime;
 	const who = label === undefined ? [] : [paint(colours.dim, label.padEnd(LABEL))];
 
 	const remember = (key: string, what: string): void => {
@@ -87,7 +88,7 @@ export function trace({
 		const length = size(envelope.size);
 		const shownId = idShown(id, ID_AND_SIZE - 1 - length.length);
 		const columns = [
-			paint(colours.dim, (isUtc ? utcTime : localTime)(now())),
+			paint(colours.dim, clock(now())),
 			...who,
 			paint(colours[direction], arrows[direction]),
 			paint(hasError || flaw ? colours.error : 0, fitted(title).padEnd(WHAT)),

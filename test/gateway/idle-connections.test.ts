@@ -12,7 +12,9 @@ const servers = {puppet: program('puppet')};
 /** Connects often, sends these bytes on each connection, and waits for the responses to those that are complete requests. */
 async function flood(t: ExecutionContext, {base}: RunningGateway, bytes: string): Promise<readonly Socket[]> {
 	const sockets: Socket[] = [];
-	t.teardown(() => sockets.forEach(socket => socket.destroy()));
+	t.teardown(() => {
+		for (const socket of sockets) socket.destroy();
+	});
 	for (let count = 0; count < MANY; count++) {
 		const socket = createConnection({port: Number(new URL(base).port), host: '127.0.0.1'});
 		sockets.push(socket.on('error', () => {}));
@@ -32,7 +34,10 @@ for (const [what, bytes] of [
 	['that send half a head', 'GET /healthz HT'],
 	['kept alive after /healthz', GET('/healthz')],
 	['kept alive after a 401', GET('/status')],
-	['that never send the password of a login', 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50\r\n\r\n'],
+	[
+		'that never send the password of a login',
+		'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50\r\n\r\n',
+	],
 	['of another client, kept alive', GET('/status', tokens[0])],
 ] as const)
 	test.serial(

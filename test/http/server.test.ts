@@ -105,7 +105,10 @@ async function startFull(t: ExecutionContext, maxConnections: number) {
 	const wait = GET.replace('/', '/wait');
 	const held = Array.from({length: maxConnections}, () => connectTo(t, port, wait));
 	await until(() => waiting.length === maxConnections);
-	return {port, told, held, respond: () => waiting.forEach(end => end())};
+	const respond = (): void => {
+		for (const end of waiting) end();
+	};
+	return {port, told, held, respond};
 }
 
 test.serial(
@@ -131,18 +134,21 @@ for (const [what, bytes] of [
 	['in the middle of a head', 'GET / HT'],
 	['kept alive', GET.replace('Connection: close\r\n', '')],
 ] as const)
-	test.serial(`a new connection replaces the one that is idle for the longest time: ${what} [SEC-D18]`, async t => {
-		const {port} = await start(t, {maxConnections: 2});
-		const idle: Array<ReturnType<typeof connectTo>> = [];
-		for (let count = 0; count < 2; count++) {
-			const connection = connectTo(t, port, bytes);
-			idle.push(connection);
-			await once(connection.socket, bytes.length > 10 ? 'data' : 'connect');
-		}
-		t.regex(await connectTo(t, port, GET).closed, /^HTTP\/1\.1 200 /);
-		await idle[0]?.closed;
-		t.false(idle[1]?.socket.destroyed);
-	});
+	test.serial(
+		`a new connection replaces the one that is idle for the longest time: ${what} [SEC-D18]`,
+		async t => {
+			const {port} = await start(t, {maxConnections: 2});
+			const idle: Array<ReturnType<typeof connectTo>> = [];
+			for (let count = 0; count < 2; count++) {
+				const connection = connectTo(t, port, bytes);
+				idle.push(connection);
+				await once(connection.socket, bytes.length > 10 ? 'data' : 'connect');
+			}
+			t.regex(await connectTo(t, port, GET).closed, /^HTTP\/1\.1 200 /);
+			await idle[0]?.closed;
+			t.false(idle[1]?.socket.destroyed);
+		},
+	);
 
 for (const [what, line] of [
 	['a change of protocol', 'GET / HTTP/1.1\r\nConnection: upgrade\r\nUpgrade: websocket'],

@@ -27,7 +27,10 @@ test('names the withheld variables of a server that exits at once, in errors and
 		textIn(await hub.call('run', {command: 'proxy.list_servers()'})),
 		textIn(await hub.call('run', {command: 'dies.anything()'})),
 	]) {
-		t.regex(text, /did not pass these environment variables to it: .*SLACK_TOKEN.* with env in its configuration/);
+		t.regex(
+			text,
+			/did not pass these environment variables to it: .*SLACK_TOKEN.* with env in its configuration/,
+		);
 		t.notRegex(text, /canary/);
 	}
 });

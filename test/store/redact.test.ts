@@ -168,14 +168,25 @@ for (const [text, expected] of [
 	['Set-Cookie: sid=1', 'Set-Cookie: [redacted]'],
 	['{"authorization": "Bearer a\\"b", "x": 1}', '{"authorization": [redacted], "x": 1}'],
 	['{"password": "a\\"b", "x": 1}', '{"password": [redacted], "x": 1}'],
-	['{\\"aws_secret_access_key\\":\\"wJalr\\",\\"x\\":1}', '{\\"aws_secret_access_key\\":[redacted],\\"x\\":1}'],
+	[
+		'{\\"aws_secret_access_key\\":\\"wJalr\\",\\"x\\":1}',
+		'{\\"aws_secret_access_key\\":[redacted],\\"x\\":1}',
+	],
 	['the aws secret access key wJalrXUtnFEMI', 'the aws secret access key [redacted]'],
 ] as const)
 	test(`hides the secret in: ${text}`, t => {
 		t.is(redactText(text), expected);
 	});
 
-for (const text of ['the token was refused', 'secretary: Ann', 'max_tokens: 5', 'ENOENT: no such file', '{"password": true, "x": null}', 'set GITHUB_TOKEN\nFix the cause', ''])
+for (const text of [
+	'the token was refused',
+	'secretary: Ann',
+	'max_tokens: 5',
+	'ENOENT: no such file',
+	'{"password": true, "x": null}',
+	'set GITHUB_TOKEN\nFix the cause',
+	'',
+])
 	test(`leaves the text alone: ${text}`, t => {
 		t.is(redactText(text), text);
 	});

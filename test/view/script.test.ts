@@ -39,7 +39,7 @@ async function recorded(view: View, method: string) {
 
 test('a request in a log is copied as a script that sends it through bridge to a server that is named [U-P1-5]', async t => {
 	const shim = `#!/bin/sh\nexec '${process.execPath}' '${bridgeBin}' "$@"\n`;
-	const {folder, env} = await programs(t, 'bridge', shim);
+	const {folder, env} = await programs(t, 'mcp-bridge', shim);
 	for (const version of ['2024-11-05', '2025-06-18', '2025-11-25']) {
 		const log = join(folder, `${version}.ndjson`);
 		const target = server('speaker', version);
