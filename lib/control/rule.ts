@@ -68,6 +68,6 @@ const isHere = (name: string): boolean => isLoopback(name) || name === '0.0.0.0'
 const malformed = (text: string): BridgeError =>
 	new BridgeError(
 		'ERR_CONFIG_INVALID',
-		`${text} is no rule.`,
-		'Write LOCAL_PORT:TARGET_HOST:TARGET_PORT, like 8080:example.com:80; an IPv6 address in brackets.',
+		`${text} is not a port rule.`,
+		'Write LOCAL_PORT:TARGET_HOST:TARGET_PORT, like 8080:example.com:80, with ports up to 65535 and IPv6 addresses in brackets.',
 	);

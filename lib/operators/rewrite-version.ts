@@ -176,8 +176,8 @@ function judge(session: Session, result: unknown, log: Log): BridgeError | undef
 	if (!isObject(result))
 		return new BridgeError(
 			'ERR_UPSTREAM_INVALID',
-			`${upstream} answered initialize with something that is no result.`,
-			'Tell whoever makes that server; --debug shows what it says.',
+			`${upstream} responded to initialize with a result that is not an object.`,
+			'Report this to the author of that server; --log FILE records the response.',
 		);
 	const {protocolVersion: answered} = result;
 	const spoken = spokenBy(answered);

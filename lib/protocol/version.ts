@@ -38,8 +38,10 @@ export function spokenBy(answered: unknown): Spoken | undefined {
 	if (isHandshakeVersion(answered)) return {version: answered};
 	// In the lists of early SDKs, but never published: its messages are those of the first version.
 	if (answered === '2024-10-07') return {version: OLDEST};
-	if (typeof answered !== 'string' || answered === '')
-		return {version: OLDEST, problem: `no protocol version, so it is spoken to in ${OLDEST}`};
+	if (typeof answered !== 'string' || answered === '') {
+		const what = answered === undefined ? 'no protocol version' : 'an invalid protocol version';
+		return {version: OLDEST, problem: `${what}, so it is spoken to in ${OLDEST}`};
+	}
 	// A text that is not a date has no place in the order of versions.
 	if (WHOLE_DATE.test(answered) && answered >= MODERN) return;
 	const problem = `the unknown protocol version ${answered}, so it is spoken to in ${NEWEST_HANDSHAKE}`;

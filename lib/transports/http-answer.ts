@@ -119,7 +119,7 @@ export class HttpAnswer {
 				else if (status >= 300) this.#redirected(status, headers);
 				else if (body.length === 0) this.#fail(`it answered with status ${status} and nothing else`);
 				else if (!type.startsWith('application/json'))
-					this.#fail(`it answered with ${type || 'something that has no type'}`);
+					this.#fail(`it responded with ${type || 'no Content-Type'}, which is not MCP`);
 				else this.#heard(body);
 			},
 		};

@@ -107,7 +107,7 @@ class SseClient {
 		const type = String(headers['content-type'] ?? '');
 		if (status !== 200) return this.#refusal(status, headers, failure => this.#endRefused(failure));
 		if (!type.startsWith('text/event-stream'))
-			this.#end(this.#lost(`it answered with ${type || 'nothing that has a type'} instead of events`));
+			this.#end(this.#lost(`it responded with ${type || 'no Content-Type'} instead of events`));
 		return {
 			onData: (chunk, flow) => {
 				this.#parser.push(chunk);
