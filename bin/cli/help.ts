@@ -82,7 +82,8 @@ function section(title: string, rows: ReadonlyArray<readonly [string, string]>):
 	const width = Math.max(...rows.map(([left]) => left.length).filter(length => length <= MAX_COLUMN), 0);
 	const margin = ' '.repeat(width + 4);
 	const lines = rows.map(([left, right]) => {
-		if (right === '') return indented(left, '  ');
+		// A line of usage is not folded, so that it can be copied.
+		if (right === '') return `  ${left}`;
 		const head = left.length > width ? `  ${left}\n${margin}` : `  ${left.padEnd(width)}  `;
 		return `${head}${indented(right.replaceAll('\n', ' '), margin).trimStart()}`;
 	});

@@ -14,6 +14,7 @@ import type {Controlled} from '../../lib/control/tools.js';
 import {Answers} from '../../lib/http/answers.js';
 import {listsOwners} from '../../lib/http/local-access.js';
 import {type Admit, sameUser} from '../../lib/http/peer.js';
+import {withHolder} from '../../lib/http/port-holder.js';
 import {stopListening} from '../../lib/http/server.js';
 import {type Log, logBug} from '../../lib/log.js';
 import {logWorker} from '../../lib/run-time-files.js';
@@ -111,7 +112,7 @@ async function forwardPorts(
 
 	// A folder that cannot be used is told of before anybody can connect.
 	if (directory !== null) await destinations.start(directory, format);
-	for (const rule of rules) tell(log, rule, (await ports.add(rule)).port);
+	for (const rule of rules) tell(log, rule, await listenFor(ports, rule));
 	const controlled = {ports, destinations, connections, shutDown, logRoot};
 	const server = await controlServer(controlled, {mcpPort, token, log, answers, version});
 	if (server) announce(server, log);
@@ -192,6 +193,15 @@ type ServerOptions = {
 	readonly answers: Answers;
 	readonly version: string;
 };
+
+/** Listens for a rule of the command line. The error of a taken port names the process that has it. */
+async function listenFor(ports: Ports, rule: Rule): Promise<number> {
+	try {
+		return (await ports.add(rule)).port;
+	} catch (error) {
+		throw await withHolder(error);
+	}
+}
 
 /** The control server, if there is to be one. */
 async function controlServer(

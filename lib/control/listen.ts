@@ -1,6 +1,6 @@
 import type {RequestListener, Server} from 'node:http';
 import {BridgeError} from '../errors.js';
-import {heldBy} from '../http/port-holder.js';
+import {withHolder} from '../http/port-holder.js';
 import {addressOf, type HttpServerOptions, listen} from '../http/server.js';
 
 /** Both of what `localhost` may be. */
@@ -21,7 +21,7 @@ export type ListenLocallyOptions = Pick<HttpServerOptions, 'admit' | 'onBug' | '
 export async function listenLocally({port, ...options}: ListenLocallyOptions): Promise<LocalServer> {
 	for (let attempt = 1; ; attempt++) {
 		const first = await listen({...options, host: IPV4, port}).catch(async error => {
-			throw await taken(port, error);
+			throw await withHolder(taken(port, error));
 		});
 		const {port: found} = addressOf(first);
 		try {
@@ -29,7 +29,7 @@ export async function listenLocally({port, ...options}: ListenLocallyOptions): P
 		} catch (error) {
 			if (hasNoIpv6(error)) return {port: found, servers: [first]};
 			first.close();
-			if (port !== 0 || attempt === ATTEMPTS) throw await taken(found, error);
+			if (port !== 0 || attempt === ATTEMPTS) throw await withHolder(taken(found, error));
 		}
 	}
 }
@@ -37,12 +37,13 @@ export async function listenLocally({port, ...options}: ListenLocallyOptions): P
 const hasNoIpv6 = (error: unknown): boolean =>
 	error instanceof BridgeError && ['EADDRNOTAVAIL', 'EAFNOSUPPORT'].includes(String(error.details.code));
 
-async function taken(port: number, error: unknown): Promise<BridgeError | unknown> {
+function taken(port: number, error: unknown): BridgeError | unknown {
 	if (!(error instanceof BridgeError)) return error;
 	const isTaken = error.details.code === 'EADDRINUSE';
 	return new BridgeError(
 		'ERR_CONFIG_INVALID',
 		isTaken ? `Port ${port} already in use.` : error.message,
-		`${isTaken ? await heldBy(port) : ''}Use another one: --mcp-port PORT (0 for any that is free).`,
+		'Use another one: --mcp-port PORT (0 for any that is free).',
+		{...error.details, port},
 	);
 }

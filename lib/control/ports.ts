@@ -1,6 +1,5 @@
 import type {Server, Socket} from 'node:net';
 import {BridgeError} from '../errors.js';
-import {heldBy} from '../http/port-holder.js';
 import {listenTcp, portOf} from '../transports/tcp.js';
 import {isLoop, type Rule} from './rule.js';
 
@@ -41,9 +40,7 @@ export class Ports {
 			...{host, port: wanted, maxConnections: MAX_CONNECTIONS},
 			accept: socket => this.#options.accept(socket, {rule, port: listening.port}),
 			onDropped: () => this.#options.onDropped(listening.port, MAX_CONNECTIONS),
-		}).catch(async (error: NodeJS.ErrnoException) => {
-			throw await couldNotListen(host, wanted, error);
-		});
+		}).catch((error: NodeJS.ErrnoException) => Promise.reject(couldNotListen(host, wanted, error)));
 		const listening: Listening = {rule, port: portOf(server), server};
 		server.on('error', error => this.#options.onTrouble(listening.port, error));
 		this.#listening.set(`${host}:${listening.port}`, listening);
@@ -76,11 +73,11 @@ const loop = (port: number): BridgeError =>
 const tooMany = (): BridgeError =>
 	new BridgeError('ERR_SESSION_BUSY', `There are ${MAX_RULES} rules.`, 'Remove one first.');
 
-async function couldNotListen(
+function couldNotListen(
 	host: string,
 	port: number,
 	{code = '', message}: NodeJS.ErrnoException,
-): Promise<BridgeError> {
+): BridgeError {
 	const reasons = new Map([
 		['EADDRINUSE', `Port ${port} already in use`],
 		['EACCES', `Port ${port} needs a right that this user does not have`],
@@ -90,7 +87,7 @@ async function couldNotListen(
 	return new BridgeError(
 		'ERR_CONFIG_INVALID',
 		`${reasons.get(code) ?? `Port ${port} cannot be taken: ${message}`}.`,
-		`${code === 'EADDRINUSE' ? await heldBy(port) : ''}Use another port.`,
+		'Use another port.',
 		{port, code},
 	);
 }

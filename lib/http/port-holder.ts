@@ -1,4 +1,5 @@
 import {readdir, readFile, readlink} from 'node:fs/promises';
+import {BridgeError} from '../errors.js';
 
 /** Processes whose open files are searched, and open files of one process. */
 const MAX_PROCESSES = 20_000;
@@ -18,10 +19,17 @@ export async function portHolder(port: number): Promise<string | undefined> {
 	return;
 }
 
-/** A sentence about that process; empty if it is not revealed. */
-export async function heldBy(port: number): Promise<string> {
-	const holder = await portHolder(port);
-	return holder === undefined ? '' : `${holder} listens on it. `;
+/** An error of a taken port, with that process in its remedy. The details of the error contain the port and the code. */
+export async function withHolder(error: unknown): Promise<unknown> {
+	if (!(error instanceof BridgeError) || error.details.code !== 'EADDRINUSE') return error;
+	const holder = await portHolder(Number(error.details.port));
+	if (holder === undefined) return error;
+	return new BridgeError(
+		error.code,
+		error.message,
+		`${holder} listens on it. ${error.remedy}`,
+		error.details,
+	);
 }
 
 /** The sockets that listen on a port, as links to open files name them. */

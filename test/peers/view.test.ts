@@ -3,6 +3,7 @@ import {text} from 'node:stream/consumers';
 import test, {type ExecutionContext} from 'ava';
 import {writeBigLog} from '../../fixtures/big-log.js';
 import {start} from '../faults/support.js';
+import {opening} from '../helpers/bridge.js';
 import {program, startGateway} from '../helpers/gateway.js';
 import {tempFolder} from '../store/temp-folder.js';
 import {back, eventLine, logFile, messageLine, timeAt} from '../view/logs.js';
@@ -166,11 +167,14 @@ test.serial('issue 9: a log of 1,000,000 messages is there at once, and scrolls 
 });
 
 test.serial(
-	'issue 9: the page of a gateway is behind its token, and shows services and what passes',
+	'issue 9: the page of a gateway is behind its token, and shows services, their errors with stderr, and what passes [U-P0-2]',
 	async t => {
 		const gateway = await startGateway(t, {
 			tokens: ['a-token-of-sixteen-characters'],
-			servers: {puppet: program('puppet')},
+			servers: {
+				puppet: program('puppet'),
+				dies: {command: 'sh', args: ['-c', 'echo "no database" >&2; exit 3']},
+			},
 		});
 		const {page, complaints} = await newPage(t, {colorScheme: 'dark'});
 		await page.goto(gateway.base.href);
@@ -183,6 +187,16 @@ test.serial(
 		await holds(page, "/echo/.test(document.querySelector('#list').textContent)");
 		await page.click('#tab-services');
 		await holds(page, "/puppet.*ready.*2025-11-25/.test(document.querySelector('#services').textContent)");
+		const {status} = await gateway.post(
+			'dies',
+			{id: 1, method: 'initialize', params: opening},
+			{'x-bridge-token': 'a-token-of-sixteen-characters'},
+		);
+		t.is(status, 502);
+		await holds(
+			page,
+			"/dies.*failed.*exited with code 3.*no database/.test(document.querySelector('#services').textContent)",
+		);
 		t.deepEqual(complaints, []);
 	},
 );

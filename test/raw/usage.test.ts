@@ -1,5 +1,6 @@
 import {existsSync} from 'node:fs';
 import {join} from 'node:path';
+import process from 'node:process';
 import test from 'ava';
 import {newFolder} from '../faults/support.js';
 import {runBridge} from '../helpers/bridge.js';
@@ -150,4 +151,20 @@ for (const [args, ...says] of wrong)
 		t.deepEqual(stdout, []);
 		for (const pattern of says) t.regex(stderr.split('\n')[0] ?? '', pattern);
 		t.notRegex(stderr, /\n {4}at |This is a bug/);
+	});
+
+for (const [what, args, remedy] of [
+	['the command line', (port: number) => [`${port}:127.0.0.1:9`], 'Use another port.'],
+	[
+		'--mcp-port',
+		(port: number) => ['--mcp-port', `${port}`],
+		'Use another one: --mcp-port PORT (0 for any that is free).',
+	],
+] as const)
+	test(`a taken port of ${what} is an error that names its process and what to do [U-P1-4]`, async t => {
+		const {port} = await startPeer(t);
+		const {code, stderr} = await runBridge(['raw', ...args(port)]);
+		t.is(code, 2);
+		t.true(stderr.startsWith(`bridge: Port ${port} already in use. `), stderr);
+		t.true(stderr.endsWith(` (process ${process.pid}) listens on it. ${remedy}\n`), stderr);
 	});
