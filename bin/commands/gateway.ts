@@ -32,7 +32,7 @@ import type {Stop} from '../common/signals.js';
 import {loadOrPrompt} from '../common/trusted-config.js';
 import {port} from '../common/units.js';
 import {invalid} from '../common/values.js';
-import {baseOf, noUrl, snippet, tokenIn} from '../gateway/announce.js';
+import {addressRemedy, baseOf, noUrl, snippet, tokenIn} from '../gateway/announce.js';
 import {showStart} from '../gateway/banner.js';
 
 /** How long what is under way may take when the gateway is asked to end. */
@@ -157,8 +157,7 @@ async function serve(given: Given, watchers: Observers): Promise<number> {
 const guards = (gateway: Gateway, log: Log) => ({
 	admit: ownUser(gateway),
 	havePrincipals: true,
-	addressRemedy:
-		'Use another one: --port PORT (0 for any that is free), or listen: ADDRESS:PORT in the configuration.',
+	addressRemedy,
 	onBug: (error: unknown) => logBug(log, error),
 	unread: {
 		limits: () => {
@@ -169,9 +168,13 @@ const guards = (gateway: Gateway, log: Log) => ({
 			log.warn('http.unread', `A connection was closed: ${reason}.`, {reason, unreadBytes}),
 	},
 	onDropped: (limit: number) =>
-		log.warn('http.connections_full', `There are ${limit} connections with open requests; more are closed.`, {
-			limit,
-		}),
+		log.warn(
+			'http.connections_full',
+			`There are ${limit} connections: new ones replace idle ones, or are closed.`,
+			{
+				limit,
+			},
+		),
 	onTrouble: ({message}: Error) =>
 		log.warn('http.not_accepted', `A connection could not be accepted: ${message}.`, {reason: message}),
 });

@@ -30,6 +30,10 @@ export function snippet(
 export const noUrl = (where: string) =>
 	invalid(`${where} has no URL for a client.`, 'Set listen to an address and a port, like 127.0.0.1:7411.');
 
+/** What to do if the gateway cannot use its address. */
+export const addressRemedy =
+	'Use another one: --port PORT (0 for any that is free), or listen: ADDRESS:PORT in the configuration.';
+
 const enabled = (services: Config['services']): string[] =>
 	[...services.values()].filter(one => one.enabled).map(({name}) => name);
 

@@ -13,6 +13,8 @@ type Options = {
 	readonly max: number;
 	/** Whether requests prove a principal. If so, open requests do not protect a connection without one. */
 	readonly havePrincipals: boolean;
+	/** Called for each idle connection that is closed. */
+	readonly onEvicted: () => void;
 };
 
 /**
@@ -71,6 +73,7 @@ export class Connections {
 		if (!most) return false;
 		this.#open.delete(most.oldest);
 		most.oldest.destroy();
+		this.#options.onEvicted();
 		return true;
 	}
 }

@@ -41,7 +41,7 @@ export type HttpServerOptions = {
 	readonly havePrincipals?: boolean;
 	/** Limits of responses that clients do not read. */
 	readonly unread?: UnreadOptions;
-	/** Connections were closed since there are so many that are not idle. Called once in a while, not for each of them. */
+	/** Connections were closed since there are so many: idle ones, or new ones if none is idle. Called once in a while, not for each of them. */
 	readonly onDropped?: (limit: number) => void;
 	/** A connection could not be taken. Likewise. */
 	readonly onTrouble?: (error: Error) => void;
@@ -112,7 +112,7 @@ export async function listen(options: HttpServerOptions): Promise<Server> {
 	return server;
 }
 
-/** Limits the connections of a server, and what they do not read. `drop` is called for each that there is no room for. */
+/** Limits the connections of a server, and what they do not read. `drop` is called for each that is closed. */
 function limited(
 	server: Server,
 	{
@@ -122,7 +122,7 @@ function limited(
 	}: HttpServerOptions,
 	drop: () => void,
 ): Connections {
-	const connections = new Connections({max, havePrincipals});
+	const connections = new Connections({max, havePrincipals, onEvicted: drop});
 	const unread = new UnreadResponses(limits);
 	// Evicted connections count for Node until they are closed.
 	server.maxConnections = 2 * max;

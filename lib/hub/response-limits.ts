@@ -35,5 +35,7 @@ export function checkResponse(
 	if (values > MAX_RESULT_VALUES)
 		throw new Error(`${name} returned more than ${MAX_RESULT_VALUES} values. Request less data.`);
 	if (members > maxMembers)
-		throw new Error(`${name} returned more than ${maxMembers} members of objects. Request less data.`);
+		throw new Error(
+			`${name} returned more than ${maxMembers} members of objects. Request less data, or raise limits.runCall.`,
+		);
 }

@@ -192,7 +192,8 @@ export class Calls {
 				: members > maxMembers
 					? `more than ${maxMembers} members of objects`
 					: 'a value that is nested too deeply';
-		throw new ProgramError('ToolError', `${name} returned ${what}. Request less data.`);
+		const remedy = `Request less data${members > maxMembers ? ', or raise limits.runCall' : ''}.`;
+		throw new ProgramError('ToolError', `${name} returned ${what}. ${remedy}`);
 	}
 
 	#tooLarge(name: string, bytes: number): ProgramError {

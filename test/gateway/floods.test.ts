@@ -49,7 +49,7 @@ test.serial('B9 200 slow heads and bodies keep nobody else waiting', async t => 
 });
 
 test.serial(
-	'B15 of 5,000 connections 1,024 are taken, the others are closed, and others come after them',
+	'B15 of 5,000 connections 1,024 stay open, the others are closed, and others come after them',
 	async t => {
 		const gateway = await startGateway(t, {servers: {puppet: program('puppet')}});
 		const before = peakMiB(gateway.running.pid);
@@ -60,14 +60,7 @@ test.serial(
 		await gateway.running.says(/http\.connections_full/);
 		t.is(logged(gateway.running, 'http.connections_full').length, 1, 'which is told once');
 		t.true(peakMiB(gateway.running.pid) - before < 100, `${peakMiB(gateway.running.pid)} after ${before}`);
-		for (const socket of sockets) socket.destroy();
-		// It takes a moment until bridge has seen them go.
-		let status = 0;
-		while (status !== 200)
-			status = await gateway.fetch('/healthz').then(
-				answer => answer.status,
-				() => 0,
-			);
+		t.is((await gateway.fetch('/healthz')).status, 200);
 		t.is((await gateway.open('puppet')).welcome.id, 'first');
 	},
 );

@@ -6,15 +6,17 @@ import {type ClientSession, messageIn, type RunningGateway, startGateway} from '
 import {inlineServer} from './inline-server.js';
 import {textIn} from './support.js';
 
-/** A server with results of 1 MiB, as text and as a list, with longer responses, and with one that returns its argument. */
+/** A server with results of 1 MiB, as text, as a list and as objects, with longer responses, and with one that returns its argument. */
 const large = inlineServer(`
-const names = ['text', 'list', 'echo', 'image', 'long'];
+const names = ['text', 'list', 'objects', 'echo', 'image', 'long'];
 const properties = {value: {}};
 methods['tools/list'] = () => ({tools: names.map(name => ({name, inputSchema: {type: 'object', properties}}))});
 const list = JSON.stringify(Array.from({length: 50000}, () => 'x'.repeat(17)));
+const objects = JSON.stringify(Array.from({length: 49000}, (_, at) => ({['key' + at]: at})));
 const texts = {
 	text: () => 'x'.repeat(1048000),
 	list: () => list,
+	objects: () => objects,
 	echo: ({value}) => value,
 	long: () => 'x'.repeat(13 * 2 ** 20),
 };
@@ -64,6 +66,7 @@ const tooLong =
 for (const [what, command, expected] of [
 	['results', 'for _ in range(90): x = large.text()\nlen(x)', /^1048000$/],
 	['lists', 'for _ in range(90): x = large.list()\nlen(x)', /^50000$/],
+	['lists of objects with different keys', 'for _ in range(90): x = large.objects()\nlen(x)', /^49000$/],
 	[
 		'arguments and results',
 		'y = "y" * 1_048_000\nfor _ in range(90): x = large.echo(value=y)\nlen(x)',
