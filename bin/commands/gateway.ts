@@ -168,13 +168,7 @@ const guards = (gateway: Gateway, log: Log) => ({
 			log.warn('http.unread', `A connection was closed: ${reason}.`, {reason, unreadBytes}),
 	},
 	onDropped: (limit: number) =>
-		log.warn(
-			'http.connections_full',
-			`There are ${limit} connections: new ones replace idle ones, or are closed.`,
-			{
-				limit,
-			},
-		),
+		log.warn('http.connections_full', `There are ${limit} connections: new ones replace idle ones.`, {limit}),
 	onTrouble: ({message}: Error) =>
 		log.warn('http.not_accepted', `A connection could not be accepted: ${message}.`, {reason: message}),
 });
