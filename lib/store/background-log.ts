@@ -104,8 +104,7 @@ export class BackgroundLog {
 		if (!this.#open.delete(key)) return Promise.resolve({lostBytes: 0, leftOutLines: 0});
 		return new Promise(resolve => {
 			this.#closing.set(key, resolve);
-			// Until then it may be all that keeps the process running.
-			this.#worker.ref();
+			this.#refWhileNeeded();
 			this.#tell({kind: 'close', key, last: last && recordOf(microseconds(), last)});
 		});
 	}
@@ -123,7 +122,10 @@ export class BackgroundLog {
 	#isLeftOut(bytes: number, hasRoom: boolean, origin: Origin | undefined): boolean {
 		const isFull = this.#isFull || this.#awayBytes > this.#maxAway;
 		const isWaiting = this.#options.onFull === 'wait';
-		if (isFull && isWaiting && origin) this.#held.push(origin.valve.shut());
+		if (isFull && isWaiting && origin) {
+			this.#held.push(origin.valve.shut());
+			this.#refWhileNeeded();
+		}
 		// There is one block until it is decided where lines go.
 		const isBlocked = this.#isUndecided && !hasRoom && this.#used > 0;
 		if (!isBlocked && (!isFull || isWaiting)) return false;
@@ -198,7 +200,7 @@ export class BackgroundLog {
 	#ended(key: number, {lostBytes, leftOutLines}: Closed): void {
 		this.#closing.get(key)?.({lostBytes, leftOutLines});
 		this.#closing.delete(key);
-		if (this.#closing.size === 0) this.#worker.unref();
+		this.#refWhileNeeded();
 	}
 
 	#die(error: Error): void {
@@ -217,5 +219,12 @@ export class BackgroundLog {
 
 	#release(): void {
 		for (const open of this.#held.splice(0)) open();
+		this.#refWhileNeeded();
+	}
+
+	/** Where traffic or a close waits for the thread, it may be all that keeps the process running. */
+	#refWhileNeeded(): void {
+		if (this.#closing.size > 0 || this.#held.length > 0) this.#worker.ref();
+		else this.#worker.unref();
 	}
 }
