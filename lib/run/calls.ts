@@ -26,6 +26,8 @@ export type CallLimits = {
 
 /** A result is in memory about this many times: as bytes, text, value and JSON. */
 const COPIES = 4;
+/** The memory of a member whose object has a hidden class of its own. */
+const MEMBER_BYTES = 300;
 const MAX_ATTACHMENTS = 8;
 const MAX_ATTACHED_LENGTH = 8 * 1024 * 1024;
 
@@ -184,6 +186,7 @@ export class Calls {
 		// A short text can have neither too many values nor be too deep.
 		if (text.length <= MAX_NESTING) return;
 		const {values, members, depth} = jsonWeight(Buffer.from(text));
+		countGarbage(text.length + members * MEMBER_BYTES);
 		const maxMembers = membersIn(this.limits.maxCallBytes);
 		if (values <= MAX_RESULT_VALUES && members <= maxMembers && depth <= MAX_NESTING) return;
 		const what =

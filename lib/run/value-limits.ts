@@ -12,7 +12,7 @@ export const MAX_RESULT_VALUES = 500_000;
  * Members of all objects in a result, at least, and for each MiB that a result may have. Members are values as well. V8 may make a
  * hidden class for each, which takes three times the memory of the member.
  */
-export const LEAST_MEMBERS = 50_000;
+export const LEAST_MEMBERS = 40_000;
 
 /** The most members in a result of this many bytes. */
 export const membersIn = (maxBytes: number): number =>

@@ -135,7 +135,7 @@ for (const [what, text, expected] of [
 	[
 		'has too many members',
 		`[${'{"":0},'.repeat(110_000)}0]`,
-		/returned more than 50000 members of objects\. Request less data, or raise limits\.runCall\./,
+		/returned more than 40000 members of objects\. Request less data, or raise limits\.runCall\./,
 	],
 	['is too long', `["${'x'.repeat(5_000_000)}"]`, /returned 5000004 bytes; the limit is 1048576/],
 ] as const)
