@@ -161,7 +161,8 @@ export class Running {
 		stdout.pipe(lines);
 		stdout.once('close', () => lines.end());
 		await once(lines, 'end');
-		this.#wake(true);
+		// A test that destroys it goes on to read stderr.
+		if (stdout.readableEnded) this.#wake(true);
 	}
 
 	#wake(isOver = false): void {

@@ -38,6 +38,7 @@ for (const kind of fakeKinds) {
 		const second = await startServe(t, at);
 		await second.codex({prompt: 'say:2', identity: 'a'});
 		await until(() => at.inbox('a')[0]?.read === true);
+		await until(() => at.deliveries().length > 0);
 		t.deepEqual(bodies(at.deliveries()), [['say:fine']]);
 		await until(async () => (await mailFigures(second)).redelivered === 1);
 	});
@@ -48,6 +49,7 @@ for (const kind of fakeKinds) {
 		const {codexId} = await first.codex({prompt: 'say:1', identity: 'a'});
 		await at.post('a', 'slow');
 		await until(() => at.inbox('a')[0]?.read === true);
+		await until(() => at.deliveries().length === 1);
 		first.running.child.kill('SIGKILL');
 		await first.running.exited;
 		const second = await startServe(t, at);

@@ -96,6 +96,7 @@ for (const kind of fakeKinds) {
 		await at.post('a', 'slow');
 		await at.post('a', 'later');
 		await until(() => read(at.inbox('a'))[0] === true);
+		await until(() => at.deliveries().length > 0);
 		t.is(at.deliveries().length, 1);
 		t.like((await client.close(codexId)).structured, {closed: true, status: 'closed'});
 		t.deepEqual(read(at.inbox('a')), [true, false]);
