@@ -5,7 +5,7 @@ import process from 'node:process';
 import test, {type ExecutionContext} from 'ava';
 import {newFolder} from '../faults/support.js';
 import {server} from '../helpers/bridge.js';
-import {bridgeLine, startOnTerminal} from '../helpers/terminal.js';
+import {bridgeLine, onTerminal, startOnTerminal} from '../helpers/terminal.js';
 
 const puppet = server('puppet');
 const CTRL_C = '\u0003';
@@ -132,5 +132,14 @@ test('trace and log on a terminal have one clock, the local one [U-P1-1]', async
 		t.true(hours.length > 2, terminal.text());
 		for (const hour of hours) t.true(near.includes(hour ?? ''), terminal.text());
 		t.regex(terminal.text(), / warn | debug /);
+	}
+});
+
+test('headings of help are bold on a terminal, unless NO_COLOR is set [U-P1-14]', async t => {
+	for (const line of [bridgeLine('help', 'raw'), bridgeLine('raw', '--help')]) {
+		const [, text] = await onTerminal(t, line, {...plain});
+		t.true(text.includes('\u001b[1mUsage\u001b[0m'), text);
+		const [, without] = await onTerminal(t, line, {...plain, NO_COLOR: '1'});
+		t.false(without.includes('\u001b'), without);
 	}
 });

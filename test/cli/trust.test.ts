@@ -201,3 +201,15 @@ test.serial(
 		t.regex(stderr, /more than 2000 files.*--config/);
 	},
 );
+
+test.serial('trust shows the headers of a URL, with the variables in them [SEC-D7]', async t => {
+	const home = newHome(t);
+	const file = join(home.cwd, 'bridge.yaml');
+	const variable = `$${'{AWS_SECRET_ACCESS_KEY}'}`;
+	const headers = {'X-Key': variable};
+	writeFileSync(file, JSON.stringify({servers: {far: {url: 'https://example.com/mcp', headers}}}), {
+		mode: 0o600,
+	});
+	const {out} = await home.run('trust');
+	t.true(out.includes(`far: https://example.com/mcp (headers 'X-Key: ${variable}')`), out);
+});
