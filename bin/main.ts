@@ -54,7 +54,7 @@ async function printHelp(
 	exitCode: number,
 ): Promise<number> {
 	const {helpOf} = await import('./cli/help.js');
-	return print(fd, await helpOf(commands, {name, isBold: isatty(fd) && !process.env.NO_COLOR}), exitCode);
+	return print(fd, await helpOf(commands, fd, name), exitCode);
 }
 
 function print(fd: number, text: string, exitCode: number): number {

@@ -82,7 +82,10 @@ const shown = new Map([
 ]);
 const DIM = 2;
 
-/** One JSON line of pino's for people, in local time, without what the sentence has already. The values of fields stay quoted, so that no text can forge a line. */
+/**
+ * One JSON line of pino's for people, in local time, without the facts that its sentence has. The values of fields stay
+ * quoted, so that no text can forge a line.
+ */
 function pretty(line: string, hasColor: boolean): string {
 	const {level, time, msg, event, name: _name, ...fields} = JSON.parse(line);
 	const {name, color} = shown.get(level) ?? {name: String(level), color: 0};

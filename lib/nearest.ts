@@ -3,9 +3,15 @@ const MAX_WORD = 64;
 /** Known words that are compared. With the limit above, this takes a few milliseconds at most. */
 const MAX_KNOWN = 1000;
 
-/** Names the known word that a mistyped one is closest to, in any case, if one is close. There is no guess for long words. */
+/** Asks whether the known word that a mistyped one is closest to was meant; empty if none is close. */
 export function nearest(word: string, known: readonly string[], prefix = ''): string {
-	if (word.length > MAX_WORD) return '';
+	const found = nearestWord(word, known);
+	return found === undefined ? '' : `Did you mean ${prefix}${found}?`;
+}
+
+/** The known word that a mistyped one is closest to, in any case, if one is close. There is no guess for long words. */
+export function nearestWord(word: string, known: readonly string[]): string | undefined {
+	if (word.length > MAX_WORD) return;
 	// Most short words are two letters away from each other.
 	const limit = Math.max(1, Math.floor(word.length / 3));
 	let best: {readonly name: string; readonly distance: number} | undefined;
@@ -14,7 +20,7 @@ export function nearest(word: string, known: readonly string[], prefix = ''): st
 		const found = distance(word.toLowerCase(), name.toLowerCase());
 		if (found <= limit && (!best || found < best.distance)) best = {name, distance: found};
 	}
-	return best ? `Did you mean ${prefix}${best.name}?` : '';
+	return best?.name;
 }
 
 /** How many letters have to be added, left out, changed or swapped with their neighbor to make one word of the other. */

@@ -1,3 +1,5 @@
+import process from 'node:process';
+import {isatty} from 'node:tty';
 import type {Command, Commands, Listed} from './command.js';
 import {flagName, type Options} from './option.js';
 import {commonOptions} from './options.js';
@@ -7,18 +9,12 @@ const MAX_COLUMN = 32;
 /** Columns of a line. */
 const WIDTH = 100;
 
-/** What `bridge COMMAND --help` prints; without a known command, what `bridge --help` prints. */
-export async function helpOf(commands: Commands, {name, isBold = false}: HelpOptions): Promise<string> {
+/** What `bridge COMMAND --help` prints to `fd`; without a known command, what `bridge --help` prints. */
+export async function helpOf(commands: Commands, fd: number, name?: string): Promise<string> {
 	const found = name === undefined ? undefined : await commands.find(name);
 	const text = found ? commandHelp(found) : overview(await commands.all());
-	return isBold ? text.replace(HEADING, '\u001b[1m$&\u001b[0m') : text;
+	return isatty(fd) && !process.env.NO_COLOR ? text.replace(HEADING, '\u001b[1m$&\u001b[0m') : text;
 }
-
-type HelpOptions = {
-	readonly name?: string | undefined;
-	/** Whether headings are bold. */
-	readonly isBold?: boolean;
-};
 
 /** A line before indented lines. */
 const HEADING = /^\S.*(?=\n {2}\S)/gm;

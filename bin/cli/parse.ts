@@ -1,7 +1,7 @@
 import {parseArgs} from 'node:util';
 import {quoted} from '../../lib/config/hub-snippet.js';
 import type {BridgeError} from '../../lib/errors.js';
-import {nearest} from '../../lib/nearest.js';
+import {nearest, nearestWord} from '../../lib/nearest.js';
 import {invalid} from '../common/values.js';
 import type {Input, Listed} from './command.js';
 import {flagName, type Given, type Options, type Values} from './option.js';
@@ -160,10 +160,10 @@ async function unknownFlag(word: string, {listed, options, owners}: Known): Prom
 	// One letter is near to any short word.
 	const isShort = name.length < 3;
 	const guess = isShort ? '' : nearest(name, Object.keys(options).map(flagName), '--');
-	const other = isShort || guess ? '' : nearest(name, known, '--');
-	if (other !== '') {
-		const {owners: theirs} = await owners(other.replace(/^.*--|\?$/g, ''));
-		return invalid(`Unknown flag ${word}.`, `${other} It is a flag of ${theirs.join(', ')}.`);
+	const other = isShort || guess ? undefined : nearestWord(name, known);
+	if (other !== undefined) {
+		const remedy = `Did you mean --${other}? It is a flag of ${(await owners(other)).owners.join(', ')}.`;
+		return invalid(`Unknown flag ${word}.`, remedy);
 	}
 	return invalid(`Unknown flag ${word}.`, `${guess} See ${helpFor(listed)}.`.trim());
 }

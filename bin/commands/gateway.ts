@@ -9,6 +9,7 @@ import type {Config} from '../../lib/config/schema.js';
 import {Entrance} from '../../lib/gateway/entrance.js';
 import {Gateway} from '../../lib/gateway/gateway.js';
 import {ownUser} from '../../lib/gateway/own-user.js';
+import {connectionsFull} from '../../lib/http/connections.js';
 import {type LocalAccess, localAccess} from '../../lib/http/local-access.js';
 import {addressOf, listen, stopListening} from '../../lib/http/server.js';
 import {keptBytes} from '../../lib/kept-bytes.js';
@@ -167,8 +168,7 @@ const guards = (gateway: Gateway, log: Log) => ({
 		onClosed: (reason: string, unreadBytes: number) =>
 			log.warn('http.unread', `A connection was closed: ${reason}.`, {reason, unreadBytes}),
 	},
-	onDropped: (limit: number) =>
-		log.warn('http.connections_full', `There are ${limit} connections: new ones replace idle ones.`, {limit}),
+	onDropped: (limit: number) => log.warn('http.connections_full', connectionsFull(limit), {limit}),
 	onTrouble: ({message}: Error) =>
 		log.warn('http.not_accepted', `A connection could not be accepted: ${message}.`, {reason: message}),
 });

@@ -13,10 +13,7 @@ export const command = defineCommand({
 	exitCodes: '0 printed, 2 there is no such command',
 	async run({words: [name]}, {commands}) {
 		if (name !== undefined && !commands.names.includes(name)) throw unknownCommand(commands, name);
-		await write(
-			process.stdout,
-			await helpOf(commands, {name, isBold: process.stdout.isTTY && !process.env.NO_COLOR}),
-		);
+		await write(process.stdout, await helpOf(commands, 1, name));
 		return 0;
 	},
 });

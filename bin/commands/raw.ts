@@ -12,6 +12,7 @@ import {type Rule, targetText} from '../../lib/control/rule.js';
 import {controlToken} from '../../lib/control/token.js';
 import type {Controlled} from '../../lib/control/tools.js';
 import {Answers} from '../../lib/http/answers.js';
+import {connectionsFull} from '../../lib/http/connections.js';
 import {listsOwners} from '../../lib/http/local-access.js';
 import {type Admit, sameUser} from '../../lib/http/peer.js';
 import {withHolder} from '../../lib/http/port-holder.js';
@@ -214,8 +215,7 @@ async function controlServer(
 		handle: control({...controlled, log, answers, version, token}),
 		admit: admission(token, log),
 		onBug: error => logBug(log, error),
-		onDropped: limit =>
-			log.warn('http.connections_full', `There are ${limit} connections; more are closed.`, {limit}),
+		onDropped: limit => log.warn('http.connections_full', connectionsFull(limit), {limit}),
 		onTrouble: ({message}) =>
 			log.warn('http.not_accepted', `A connection could not be taken: ${message}.`, {reason: message}),
 	});

@@ -17,7 +17,7 @@ const marks: {
 	slow: {mark: '…', color: 33},
 };
 
-/** Shows people where everything is: on a terminal with the state of each server, elsewhere with entries for clients. */
+/** Shows people where everything is: on a terminal with the state of each server, elsewhere with the URL of each. */
 export function showStart(
 	address: Parameters<typeof baseOf>[0],
 	config: Config,

@@ -28,10 +28,6 @@ export type Snippet = {
 /** What to write into a client's configuration to use each service of a gateway. */
 export const clientSnippet = (client: Client, reach: Reach): Snippet => snippets[client](reach);
 
-/** A snippet with its place, for people. */
-export const snippetText = ({place, text, commands = []}: Snippet): string =>
-	`# ${place}\n${text}${commands.length > 0 ? `\n# or, for yourself alone:\n${commands.join('\n')}\n` : ''}`;
-
 const urlOf = ({base}: Reach, service: string): string => new URL(`/mcp/${service}`, base).href;
 
 const snippets: {readonly [client in Client]: (reach: Reach) => Snippet} = {

@@ -9,6 +9,10 @@ export function attribute(socket: object, principal: string): void {
 	principals.set(socket, principal);
 }
 
+/** Tells that a server has as many connections as it may have. */
+export const connectionsFull = (limit: number): string =>
+	`There are ${limit} connections. Each new one replaces an idle one, or is closed if none is idle.`;
+
 type Options = {
 	readonly max: number;
 	/** Whether requests prove a principal. If so, open requests do not protect a connection without one. */

@@ -191,12 +191,11 @@ export class Calls {
 		if (values <= MAX_RESULT_VALUES && members <= maxMembers && depth <= MAX_NESTING) return;
 		const what =
 			values > MAX_RESULT_VALUES
-				? `more than ${MAX_RESULT_VALUES} values`
+				? `more than ${MAX_RESULT_VALUES} values. Request less data`
 				: members > maxMembers
-					? `more than ${maxMembers} members of objects`
-					: 'a value that is nested too deeply';
-		const remedy = `Request less data${members > maxMembers ? ', or raise limits.runCall' : ''}.`;
-		throw new ProgramError('ToolError', `${name} returned ${what}. ${remedy}`);
+					? `more than ${maxMembers} members of objects. Request less data, or raise limits.runCall`
+					: 'a value that is nested too deeply. Request less data';
+		throw new ProgramError('ToolError', `${name} returned ${what}.`);
 	}
 
 	#tooLarge(name: string, bytes: number): ProgramError {

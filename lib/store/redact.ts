@@ -117,9 +117,9 @@ function nextQuote(message: Buffer, at: number): number {
 	return at;
 }
 
-/** A header with all that is on its line, or with its value in quotes. */
+/** A header with all that is on its line; as a key of JSON, with its text. */
 const header =
-	/(?<![a-z])((?:proxy-)?authorization|(?:set-)?cookie)(\\*["']?\s*[:=]\s*)(?:"(?:[^"\\\r\n]|\\[^\r\n])*"?|'[^'\r\n]*'?|[^\r\n]+)/gi;
+	/(?<![a-z])((?:proxy-)?authorization|(?:set-)?cookie)(?:("\s*:\s*)"(?:[^"\\\r\n]|\\[^\r\n])*"?|(\\*["']?\s*[:=]\s*)[^\r\n]+)/gi;
 
 /**
  * Names as they stand in assignments, options and quoted keys, but not at the end of other words: not progressToken. JSON
@@ -135,7 +135,7 @@ const user = /(:\/\/)[^\s/]+@/g;
 export const redactText = (text: string): string =>
 	redactKnown(
 		text
-			.replace(header, `$1$2${REDACTED}`)
+			.replace(header, `$1$2$3${REDACTED}`)
 			.replace(assignment, (whole, name: string, value: string) =>
 				isNoSecret(name, value) ? whole : `${name}${REDACTED}`,
 			)

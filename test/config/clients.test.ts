@@ -1,9 +1,17 @@
 import test from 'ava';
 import {parse as parseToml} from 'smol-toml';
-import {type Client, clientSnippet, clients, type Reach, snippetText} from '../../lib/config/clients.js';
+import {type Client, clientSnippet, clients, type Reach} from '../../lib/config/clients.js';
 import {parseJson} from '../../lib/config/json-with-comments.js';
 
-const textFor = (client: Client, reach: Reach): string => snippetText(clientSnippet(client, reach));
+/** All that is printed for a client. */
+const textFor = (client: Client, reach: Reach): string => {
+	const {place, text, commands = []} = clientSnippet(client, reach);
+	return [
+		`# ${place}`,
+		text,
+		...(commands.length > 0 ? ['# or, for yourself alone:', ...commands] : []),
+	].join('\n');
+};
 
 const reach: Reach = {base: new URL('http://127.0.0.1:7411'), services: ['legacy', 'files'], hasToken: false};
 const guarded: Reach = {...reach, hasToken: true};

@@ -166,6 +166,7 @@ for (const [text, expected] of [
 	['{"access_token":"abc"}', '{"access_token":[redacted]}'],
 	['API-KEY: k', 'API-KEY: [redacted]'],
 	['Set-Cookie: sid=1', 'Set-Cookie: [redacted]'],
+	['Cookie: "a"; session=b', 'Cookie: [redacted]'],
 	['{"authorization": "Bearer a\\"b", "x": 1}', '{"authorization": [redacted], "x": 1}'],
 	['{"password": "a\\"b", "x": 1}', '{"password": [redacted], "x": 1}'],
 	[
