@@ -12,8 +12,9 @@ import {remoteTraffic} from '../../lib/view/remote-traffic.js';
 import type {Source} from '../../lib/view/source.js';
 import {serveView} from '../../lib/view/view-server.js';
 import {defineCommand} from '../cli/command.js';
-import {type Options, parsed, type Values} from '../cli/option.js';
+import {flag, type Options, parsed, type Values} from '../cli/option.js';
 import {ownLogOptions, urlOptions} from '../cli/options.js';
+import {openPage} from '../common/open-page.js';
 import {tell, write} from '../common/own-output.js';
 import type {Stop} from '../common/signals.js';
 import {port} from '../common/units.js';
@@ -28,6 +29,7 @@ const options = {
 	),
 	header: {...urlOptions.header, summary: 'is sent with every request to the gateway. May be repeated'},
 	port: parsed('PORT', 'port of the page [any that is free]', (name, given) => port(name, given)),
+	open: flag('opens the page in your browser'),
 	...ownLogOptions,
 } satisfies Options;
 
@@ -35,7 +37,7 @@ export const command = defineCommand({
 	summary: 'a page of recorded traffic, or of traffic as it passes',
 	usage: [
 		[
-			'bridge view LOG… [--port PORT]',
+			'bridge view LOG… [--port PORT] [--open]',
 			'a traffic log of any bridge command, or the folder that its files are in',
 		],
 		['bridge view --live URL [--header "X-Bridge-Token: …"]', 'what passes a bridge gateway from now on'],
@@ -58,7 +60,7 @@ shown. Only someone who has the address gets in, and only from this machine. ? o
 /** Serves a page of traffic until it is asked to end. */
 async function show(
 	names: readonly string[],
-	{live, header: headers, port = 0}: Values<typeof options>,
+	{live, header: headers, port = 0, open}: Values<typeof options>,
 	stop: Stop,
 ): Promise<number> {
 	const {files: page, worker} = viewPage;
@@ -75,6 +77,8 @@ async function show(
 		onBug: error => void tell(`This is a bug in bridge: ${(error as Error).message}`),
 	});
 	await write(process.stdout, `${url.href}\n`);
+	if (open)
+		openPage(url, reason => void tell(`No browser could be started: ${reason}. Open the address above.`));
 	if (source.shown && !source.isLive) showProgress(source.shown.index);
 	else await write(process.stderr, 'Ctrl+C ends it.\n');
 	await stop.asked;

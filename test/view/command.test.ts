@@ -1,10 +1,12 @@
 import {once} from 'node:events';
-import {appendFileSync} from 'node:fs';
+import {appendFileSync, existsSync, readFileSync, writeFileSync} from 'node:fs';
 import {request} from 'node:http';
 import {type AddressInfo, createServer} from 'node:net';
+import {join} from 'node:path';
+import process from 'node:process';
 import test from 'ava';
 import {peakMiB, until} from '../faults/support.js';
-import {runBridge} from '../helpers/bridge.js';
+import {runBridge, startBridge} from '../helpers/bridge.js';
 import {program, startGateway} from '../helpers/gateway.js';
 import {tempFolder} from '../store/temp-folder.js';
 import {back, eventLine, logFile, messageLine} from './logs.js';
@@ -204,4 +206,20 @@ test('what cannot be shown is an error with one remedy [U-P1-18]', async t => {
 		t.is(code, 2);
 		t.regex(stderr, told);
 	}
+});
+
+test('--open opens the page in the browser, or says why it cannot [U-P1-14]', async t => {
+	const log = logFile(t, `${session.join('\n')}\n`);
+	const folder = tempFolder(t);
+	const opened = join(folder, 'opened');
+	const env = {...process.env, PATH: folder};
+	const without = startBridge(['view', log, '--open'], {env});
+	t.teardown(() => without.child.kill('SIGKILL'));
+	await without.says(/No browser could be started: xdg-open is not installed\. Open the address above\./);
+	writeFileSync(join(folder, 'xdg-open'), `#!/bin/sh\necho "$1" > '${opened}'\n`, {mode: 0o755});
+	const view = startBridge(['view', log, '--open'], {env});
+	t.teardown(() => view.child.kill('SIGKILL'));
+	await until(() => existsSync(opened) && readFileSync(opened, 'utf8').endsWith('\n'));
+	await until(() => view.lines.length > 0);
+	t.is(readFileSync(opened, 'utf8'), `${view.lines[0]}\n`);
 });
