@@ -36,7 +36,11 @@ const mcporter = (isUrl: boolean, rest: (place: Place) => string[]): Target =>
 			},
 		}),
 		command: place => [
-			...[node, program, '--config', join(place.folder, 'mcporter.json'), 'serve'],
+			node,
+			program,
+			'--config',
+			join(place.folder, 'mcporter.json'),
+			'serve',
 			...rest(place),
 		],
 	}));
@@ -50,7 +54,9 @@ const gateway = (options: Options, name: string, service: (place: Place) => unkn
 	}),
 	command: ({folder}) => [
 		...(options.bridge ?? [node, bridgeProgram]),
-		...['gateway', '--config', join(folder, 'bridge.json')],
+		'gateway',
+		'--config',
+		join(folder, 'bridge.json'),
 	],
 });
 
@@ -78,14 +84,31 @@ export const httpToStdio = (options: Options): Target[] => {
 			sdkProxy(({port, server}) => ['--port', String(port), '--', ...server]),
 			peer('mcp-proxy', 'mcp-proxy', program => ({
 				command: ({port, server}) => [
-					...[node, program, '--host', '127.0.0.1', '--port', String(port), '--server', 'stream'],
-					...['--', ...server],
+					node,
+					program,
+					'--host',
+					'127.0.0.1',
+					'--port',
+					String(port),
+					'--server',
+					'stream',
+					'--',
+					...server,
 				],
 			})),
 			peer('supergateway', 'supergateway', program => ({
 				command: ({port, server}) => [
-					...[node, program, '--stdio', server.join(' '), '--outputTransport', 'streamableHttp'],
-					...['--stateful', '--port', String(port), '--logLevel', 'none'],
+					node,
+					program,
+					'--stdio',
+					server.join(' '),
+					'--outputTransport',
+					'streamableHttp',
+					'--stateful',
+					'--port',
+					String(port),
+					'--logLevel',
+					'none',
 				],
 			})),
 			mcporter(false, ({port}) => ['--http', String(port)]),
@@ -104,7 +127,13 @@ export const stdioToHttp = (options: Options): Target[] => [
 		peer('mcp-remote', 'mcp-remote', program => ({
 			ownHome: true,
 			command: ({serverUrl}) => [
-				...[node, program, serverUrl, '--allow-http', '--transport', 'http-only', '--silent'],
+				node,
+				program,
+				serverUrl,
+				'--allow-http',
+				'--transport',
+				'http-only',
+				'--silent',
 			],
 		})),
 		peer('supergateway', 'supergateway', program => ({

@@ -33,8 +33,11 @@ function prepare(folder: string, intervalMs: number): string {
 	};
 	writeFileSync(join(folder, '.claude/teams/bench/config.json'), JSON.stringify(roster));
 	const messages = Array.from({length: MESSAGES}, (_, at) => ({
-		...{from: 'dev-1', text: 'The build is green again; please go on. '.repeat(5), read: false},
-		...{timestamp: new Date(at).toISOString(), message_id: `id-${at}`},
+		from: 'dev-1',
+		text: 'The build is green again; please go on. '.repeat(5),
+		read: false,
+		timestamp: new Date(at).toISOString(),
+		message_id: `id-${at}`,
 	}));
 	for (let at = 0; at < IDENTITIES; at++)
 		writeFileSync(join(inboxes, `agent-${at}.json`), JSON.stringify(messages, undefined, 2));
@@ -69,7 +72,8 @@ async function start(folder: string, config: string): Promise<ChildProcess> {
 	send({method: 'notifications/initialized'});
 	for (let id = 0; id < IDENTITIES; id++)
 		send({
-			...{id, method: 'tools/call'},
+			id,
+			method: 'tools/call',
 			params: {name: 'codex', arguments: {prompt: 'say:1', identity: `agent-${id}`}},
 		});
 	let answers = 0;

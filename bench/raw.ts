@@ -105,8 +105,11 @@ const measure = async (bench: Bench): Promise<void> => {
 const run = async (): Promise<void> => {
 	const {values} = parseArgs({
 		options: {
-			...{help: {type: 'boolean'}, quick: {type: 'boolean'}},
-			...{rounds: {type: 'string'}, only: {type: 'string'}, json: {type: 'string'}},
+			help: {type: 'boolean'},
+			quick: {type: 'boolean'},
+			rounds: {type: 'string'},
+			only: {type: 'string'},
+			json: {type: 'string'},
 		},
 	});
 	if (values.help) {

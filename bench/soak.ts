@@ -22,8 +22,11 @@ const watch = async (instance: Instance, calls: number): Promise<number[]> => {
 	const memory: number[] = [];
 	for (let piece = 0; piece < PIECES; piece++) {
 		await oneByOne(instance, {
-			...{tool: instance.tools.echo, given: SMALL, atLeast: 100},
-			...{calls: share, ms: PIECE_MS},
+			tool: instance.tools.echo,
+			given: SMALL,
+			atLeast: 100,
+			calls: share,
+			ms: PIECE_MS,
 		});
 		memory.push(proxyUsage(instance.client.pid, instance.folder).rssMegabytes);
 	}

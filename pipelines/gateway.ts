@@ -61,9 +61,17 @@ export function gateway(
 		}),
 		...(isHttp
 			? httpHop({
-					...{session, upstream, log, onRenewed, parameters},
-					...{headers, accept, contentType, passAuthorization},
-					...{carriage, authorization: caller.authorization},
+					session,
+					upstream,
+					log,
+					onRenewed,
+					parameters,
+					headers,
+					accept,
+					contentType,
+					passAuthorization,
+					carriage,
+					authorization: caller.authorization,
 					handshakeMs: handshakeLimit(timeoutMs),
 				})
 			: []),
@@ -77,7 +85,9 @@ export const converseThrough =
 	(client: Endpoint, conversation: Conversation) => {
 		const {service, session, caller, watch, carriage} = conversation;
 		const upstream = service.open(session, caller.authorization, {
-			...{watch, carriage, token: caller.token},
+			watch,
+			carriage,
+			token: caller.token,
 		});
 		session.holds = id => upstream.holds?.(id) ?? false;
 		const ended = service.begun(session);

@@ -59,11 +59,17 @@ export function serve(options: ServeOptions): Stage[] {
 		addTools({tools: options.tools}), //            tools for sessions and for mail
 		tellMail({office: options.office}), //         mail that has come
 		injectContext({
-			...{log, journal, sessions, calls},
-			...{admissions: options.admissions, refusal: options.refusal},
+			log,
+			journal,
+			sessions,
+			calls,
+			admissions: options.admissions,
+			refusal: options.refusal,
 		}), //                                         whose call it is, and where; nothing that is not Codex's
 		oneTurn({
-			...{sessions, runner, calls},
+			sessions,
+			runner,
+			calls,
 			...(options.lastWords ? {lastWords: options.lastWords} : {}),
 		}), //                                         one turn of a session at a time
 		audit({journal, requests: runner.requests}), // who asked what

@@ -24,7 +24,8 @@ function faulty(folder: string): Set<string> {
 		biome,
 		['lint', '--only=style/noRestrictedImports', '--max-diagnostics=none', '.'],
 		{
-			...{cwd: folder, encoding: 'utf8'},
+			cwd: folder,
+			encoding: 'utf8',
 			env: {...process.env, NO_COLOR: '1'},
 		},
 	);

@@ -78,7 +78,12 @@ test('lets no text steer the terminal of people', async t => {
 test('leaves facts out of lines for people that are null or whole words of the sentence', async t => {
 	const {log, lines} = start('info', true);
 	log.info('proxy.connect', 'one 1.2 is connected, with 3 tools.', {
-		...{server: 'one', version: '1.2', tools: 3, error: null, reason: 'on', count: 13},
+		server: 'one',
+		version: '1.2',
+		tools: 3,
+		error: null,
+		reason: 'on',
+		count: 13,
 	});
 	await log.flush();
 	t.regex(lines[0] ?? '', / proxy\.connect: one 1\.2 is connected, with 3 tools\. reason="on" count=13\n$/);

@@ -7,8 +7,20 @@ import {printable, printableJson, printableLines} from '../lib/printable.js';
 const UNSAFE = [
 	...Array.from({length: 0x20}, (_, code) => code),
 	...Array.from({length: 0x21}, (_, at) => 0x7f + at),
-	...[0x061c, 0x200e, 0x200f, 0x2028, 0x2029, 0x202a, 0x202b, 0x202c, 0x202d, 0x202e],
-	...[0x2066, 0x2067, 0x2068, 0x2069],
+	0x061c,
+	0x200e,
+	0x200f,
+	0x2028,
+	0x2029,
+	0x202a,
+	0x202b,
+	0x202c,
+	0x202d,
+	0x202e,
+	0x2066,
+	0x2067,
+	0x2068,
+	0x2069,
 ];
 const hasUnsafe = (text: string, ...allowed: string[]): boolean =>
 	[...text].some(char => UNSAFE.includes(char.charCodeAt(0)) && !allowed.includes(char));

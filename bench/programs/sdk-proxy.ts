@@ -49,8 +49,13 @@ const url = flag('--url');
 const port = flag('--port');
 const load = createRequire(join(folder, 'package.json'));
 const parts = [
-	...['client/index', 'client/stdio', 'client/streamableHttp'],
-	...['server/index', 'server/stdio', 'server/streamableHttp', 'types'],
+	'client/index',
+	'client/stdio',
+	'client/streamableHttp',
+	'server/index',
+	'server/stdio',
+	'server/streamableHttp',
+	'types',
 ];
 const loaded: unknown[] = parts.map(part => load(`@modelcontextprotocol/sdk/${part}.js`));
 const sdk = Object.assign({}, ...loaded) as Sdk;

@@ -59,7 +59,10 @@ export const startRaw = async (target: RawTarget, destination: number): Promise<
 	const program = command && (await startOn(command, folder, port));
 	const file = target.log?.(folder);
 	return {
-		...{target, port, folder, pid: program?.pid ?? -1},
+		target,
+		port,
+		folder,
+		pid: program?.pid ?? -1,
 		log: file === undefined ? undefined : new TrafficLog(file),
 		stop: async () => program?.stop(),
 	};

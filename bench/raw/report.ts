@@ -56,8 +56,11 @@ const goals: readonly Goal[] = [
 	{title: 'burst MB/s: bridge+log ÷ pipe', figure: 'burst', over: 'bridge+log', under: 'pipe', atLeast: 0.6},
 	{title: 'p50: bridge+log ÷ pipe', figure: 'p50', over: 'bridge+log', under: 'pipe', atMost: 1.2},
 	{
-		...{title: 'long MB/s: bridge+wait ÷ mitmdump -w', figure: 'long'},
-		...{over: 'bridge+wait', under: 'mitmdump -w', atLeast: 2},
+		title: 'long MB/s: bridge+wait ÷ mitmdump -w',
+		figure: 'long',
+		over: 'bridge+wait',
+		under: 'mitmdump -w',
+		atLeast: 2,
 	},
 	{title: 'RSS late ÷ midway: bridge+wait', figure: 'longGrowth', over: 'bridge+wait', atMost: 1.1},
 ];
@@ -78,7 +81,10 @@ const judge = (samples: readonly Sample[], {title, figure, over, under, ...bound
 	const value = median(values);
 	const isMet = value !== undefined && value >= atLeast && value <= atMost;
 	return {
-		...{title, value, least: Math.min(...values), most: Math.max(...values)},
+		title,
+		value,
+		least: Math.min(...values),
+		most: Math.max(...values),
 		goal: bound.atLeast === undefined ? `≤ ${atMost}` : `≥ ${atLeast}`,
 		state: value === undefined ? 'not measured' : isMet ? 'met' : 'missed',
 	};
@@ -120,7 +126,13 @@ export const toRawText = ({targets, verdicts}: RawReport): string => {
 		return `| ${title} | ${value?.toFixed(2) ?? '–'}${range} | ${goal} | ${state} |`;
 	});
 	return [
-		...[`| ${head.join(' | ')} |`, `|${'---|'.repeat(head.length)}`, ...rows, ''],
-		...['| goal | median (least to most) | goal | state |', '|---|---|---|---|', ...lines, ''],
+		`| ${head.join(' | ')} |`,
+		`|${'---|'.repeat(head.length)}`,
+		...rows,
+		'',
+		'| goal | median (least to most) | goal | state |',
+		'|---|---|---|---|',
+		...lines,
+		'',
 	].join('\n');
 };

@@ -37,9 +37,20 @@ const socat = ({port, target}: RawPlace, flags: string): string =>
 	`socat ${flags} TCP-LISTEN:${port},bind=127.0.0.1,fork,reuseaddr,nodelay TCP:127.0.0.1:${target},nodelay`;
 
 const mitmdump = ({port, target, folder}: RawPlace): string[] => [
-	...['mitmdump', '-q', '-w', join(folder, 'flows'), '--mode', `reverse:http://127.0.0.1:${target}`],
-	...['--tcp-hosts', '.*', '--listen-host', '127.0.0.1', '--listen-port', String(port)],
-	...['--set', `confdir=${folder}`],
+	'mitmdump',
+	'-q',
+	'-w',
+	join(folder, 'flows'),
+	'--mode',
+	`reverse:http://127.0.0.1:${target}`,
+	'--tcp-hosts',
+	'.*',
+	'--listen-host',
+	'127.0.0.1',
+	'--listen-port',
+	String(port),
+	'--set',
+	`confdir=${folder}`,
 ];
 
 const bridge = ({port, target}: RawPlace, rest: string): string =>
@@ -55,20 +66,29 @@ export const rawTargets = (): {readonly present: RawTarget[]; readonly absent: s
 		{name: 'haproxy', program: 'haproxy', command: haproxy},
 		{name: 'socat', program: 'socat', command: place => shell(socat(place, ''), place.folder)},
 		{
-			...{name: 'socat -v', program: 'socat', log: logOf},
+			name: 'socat -v',
+			program: 'socat',
+			log: logOf,
 			command: place => shell(`${socat(place, '-v')} 2>${logOf(place.folder)}`, place.folder),
 		},
 		{
-			...{name: 'mitmdump -w', program: 'mitmdump', command: mitmdump},
+			name: 'mitmdump -w',
+			program: 'mitmdump',
+			command: mitmdump,
 			log: folder => join(folder, 'flows'),
 		},
 		{name: 'bridge', command: place => shell(bridge(place, '>/dev/null'), place.folder)},
 		{
-			...{name: 'bridge+log', log: logOf, isOurs: true},
+			name: 'bridge+log',
+			log: logOf,
+			isOurs: true,
 			command: place => shell(bridge(place, `--log ${logOf(place.folder)}`), place.folder),
 		},
 		{
-			...{name: 'bridge+wait', log: logOf, isOurs: true, isForLong: true},
+			name: 'bridge+wait',
+			log: logOf,
+			isOurs: true,
+			isForLong: true,
 			command: place => shell(bridge(place, `--log ${logOf(place.folder)} --on-full wait`), place.folder),
 		},
 	];

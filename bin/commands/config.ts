@@ -123,7 +123,8 @@ function jsonOf({servers, sessions}: Both): string {
 	const values =
 		sessions && shownValues(sessions).map(({path, value, from}) => [path.join('.'), {value, from}]);
 	const serve = sessions && {
-		...{files: sessions.files, warnings: sessions.warnings},
+		files: sessions.files,
+		warnings: sessions.warnings,
 		values: Object.fromEntries(values ?? []),
 	};
 	const bridge = servers && {file: servers.file ?? null, values: parseYaml(showConfig(servers))};

@@ -35,7 +35,9 @@ is needed only if sessions exist or are configured. Nothing is changed.
 
 async function check({config, json, ...session}: Values<typeof options>, stop: Stop): Promise<number> {
 	const found = await findings({
-		...{env: process.env, cwd: process.cwd(), config},
+		env: process.env,
+		cwd: process.cwd(),
+		config,
 		session: atmFlags(session),
 		nodeVersion: process.versions.node,
 		stopped: stop.asked,

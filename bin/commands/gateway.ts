@@ -133,7 +133,9 @@ async function serve(given: Given, watchers: Observers): Promise<number> {
 	showStart(addressOf(server), gateway.config, {file: loaded.file, access, version}, stop.asked);
 	warnOfNone(config, loaded, log);
 	const watch = followConfig({
-		...{loaded, log, current: () => gateway.config},
+		loaded,
+		log,
+		current: () => gateway.config,
 		meaning: next => meaning(next, flags),
 		async apply(next) {
 			const wasEmpty = isEmpty(gateway.config);
@@ -208,7 +210,10 @@ function newGateway(
 ): Gateway {
 	const maxBytes = config.limits.messageBytes;
 	const gateway: Gateway = new Gateway({
-		...{config, log, live, ...known},
+		config,
+		log,
+		live,
+		...known,
 		replicasOf: (next, before) => replicasOf(next, log, before),
 		converse: converseThrough({log, maxBytes, trace, taps: liveTaps}),
 		onStderr: namedStderr(stderr),

@@ -127,7 +127,9 @@ async function serve(
 	const stages = hubStages({log, trace: shown, taps, waiting, maxBytes, clientVersion: flags.clientVersion});
 	connect(client, stages, hub.open(), error => logBug(log, error));
 	const following = followConfig({
-		...{loaded, log, current: () => current},
+		loaded,
+		log,
+		current: () => current,
 		meaning: next => effective(next.config, flags),
 		async apply(next) {
 			const before = services;

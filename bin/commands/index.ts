@@ -48,12 +48,16 @@ const modes = {
 } satisfies {readonly [mode in Mode]: {readonly title: string; readonly load: Load}};
 
 const namedCommand = async (name: string, {group, load}: {group: string; load: Load}): Promise<Listed> => ({
-	...{name, group, title: `bridge ${name}`},
+	name,
+	group,
+	title: `bridge ${name}`,
 	command: (await load()).command,
 });
 
 const findMode = async (mode: Mode): Promise<Listed> => ({
-	...{name: mode, group: undefined, title: modes[mode].title},
+	name: mode,
+	group: undefined,
+	title: modes[mode].title,
 	command: (await modes[mode].load()).command,
 });
 

@@ -211,7 +211,12 @@ async function entryOf(flags: Flags, client: Installable, own: Command): Promise
 	const {identity, team, role, model, sandbox, approvalPolicy} = flags;
 	const file = config === undefined ? undefined : resolve(config);
 	const given = Object.entries({
-		...{config: file, team, identity, role, model, sandbox},
+		config: file,
+		team,
+		identity,
+		role,
+		model,
+		sandbox,
 		'approval-policy': approvalPolicy,
 	});
 	const args = given.flatMap(([flag, value]) => (value === undefined ? [] : [`--${flag}`, value]));

@@ -75,9 +75,15 @@ async function viewsFor(config: AtmConfig, flags: Flags): Promise<InboxView[]> {
 async function showInboxes(views: readonly InboxView[], {json}: Flags): Promise<number> {
 	const looked = await Promise.all(views.map(async view => ({...view, ...(await lookInto(view))})));
 	const rows = looked.map(({team, agent, isMember, messages, skipped, problem}) => ({
-		...{team, agent, member: isMember, unread: messages.filter(({isRead}) => !isRead).length},
-		...{total: messages.length, skipped, last: messages.at(-1)?.timestamp ?? null},
-		...{last_from: messages.at(-1)?.from ?? null, problem: problem ?? null},
+		team,
+		agent,
+		member: isMember,
+		unread: messages.filter(({isRead}) => !isRead).length,
+		total: messages.length,
+		skipped,
+		last: messages.at(-1)?.timestamp ?? null,
+		last_from: messages.at(-1)?.from ?? null,
+		problem: problem ?? null,
 	}));
 	if (json) await write(process.stdout, jsonText(rows));
 	else if (rows.length === 0) await write(process.stdout, 'There are no inboxes.\n');
@@ -87,8 +93,12 @@ async function showInboxes(views: readonly InboxView[], {json}: Flags): Promise<
 			textTable(
 				['TEAM', 'AGENT', 'UNREAD', 'TOTAL', 'LAST', 'FROM', 'NOTE'],
 				rows.map(row => [
-					...[row.team, row.agent, row.problem === null ? String(row.unread) : '?', String(row.total)],
-					...[row.last === null ? '-' : ago(row.last), row.last_from ?? '-'],
+					row.team,
+					row.agent,
+					row.problem === null ? String(row.unread) : '?',
+					String(row.total),
+					row.last === null ? '-' : ago(row.last),
+					row.last_from ?? '-',
 					row.problem ?? (row.member ? '' : 'not on the team'),
 				]),
 			),

@@ -139,7 +139,10 @@ async function forwardPorts(
 
 const trafficLog = (flags: Flags, log: Log, nameOf: (key: number) => string): BackgroundLog =>
 	new BackgroundLog({
-		...{flushMs: flags.flushMillis, maxBytes: flags.maxBuffer, onFull: flags.onFull, worker: logWorker},
+		flushMs: flags.flushMillis,
+		maxBytes: flags.maxBuffer,
+		onFull: flags.onFull,
+		worker: logWorker,
 		stdout: ownStdout(),
 		onTrouble: (key, sentence, leftOutLines) =>
 			log.error('log-error', sentence, {destination: nameOf(key), leftOutLines}),
@@ -148,10 +151,14 @@ const trafficLog = (flags: Flags, log: Log, nameOf: (key: number) => string): Ba
 
 const logPlaces = (traffic: BackgroundLog, log: Log): Destinations =>
 	new Destinations({
-		...{log: traffic, format: DEFAULT_FORMAT, isStdoutNull: isStdoutNull()},
+		log: traffic,
+		format: DEFAULT_FORMAT,
+		isStdoutNull: isStdoutNull(),
 		onLost: (destination, {lostBytes, leftOutLines}) =>
 			log.error('log-error', `The log at ${destination} is not complete.`, {
-				...{destination, lostBytes, leftOutLines},
+				destination,
+				lostBytes,
+				leftOutLines,
 			}),
 	});
 

@@ -154,7 +154,11 @@ async function replayOne(
 	const timeoutMs = flags.timeout ?? TIMEOUT_MS;
 	const {upstream, failed} = liveServer(server, flags, watchers);
 	const player = new ClientPlayer({
-		...{recording, messages, timing, given, rules: {ignored, isStrict}},
+		recording,
+		messages,
+		timing,
+		given,
+		rules: {ignored, isStrict},
 		timeoutMs,
 		onOutcome: outcome => report.add(outcome),
 		onStep: done => bar.show('Replaying', done, messages.length),

@@ -84,19 +84,10 @@ async function serve(
 	version: string,
 ): Promise<number> {
 	const cwd = process.cwd();
-	const show = namedStderr(stderr);
 	const words = new RecentStderr();
-	const onStderr = (chunk: Buffer): Promise<void> | undefined => {
-		words.add(chunk);
-		return show('codex', chunk);
-	};
 	const desk = await openDesk(config, flags, log, cwd);
-	const kind = kinds[config.transport];
-	const codex = await codexBackend({
-		...{command: config.codexBin, cwd, env: flags.env, log, logLevel: flags.logLevel, onStderr, kind},
-	});
-	const backend = codex.kind ?? 'none';
-	desk.started(backend);
+	const codex = await openCodex(config, flags, log, cwd, collectStderr(stderr, words));
+	desk.started(codex.kind ?? 'none');
 	explainWait('Waiting for an MCP client on stdin. To configure one: bridge install CLIENT');
 	const client = ownStdio();
 	const taps = tapsFor(client.name, 'codex');
@@ -108,10 +99,21 @@ async function serve(
 		saidAll = resolve;
 	});
 	const stages = serveStages({
-		...{log, trace, taps, waiting, version, clientVersion: flags.clientVersion},
+		log,
+		trace,
+		taps,
+		waiting,
+		version,
+		clientVersion: flags.clientVersion,
 		logLevel: trace && flags.logLevel === 'debug' ? 'info' : flags.logLevel,
-		...{sessions: desk.sessions, runner: desk.runner, calls: desk.calls, journal: desk.journal},
-		...{admissions: desk.admissions, tools: desk.tools, refusal: desk.refusal, office: desk.office},
+		sessions: desk.sessions,
+		runner: desk.runner,
+		calls: desk.calls,
+		journal: desk.journal,
+		admissions: desk.admissions,
+		tools: desk.tools,
+		refusal: desk.refusal,
+		office: desk.office,
 		lastWords: () => over,
 		onGone(error) {
 			// It ends when its input does, as it is meant to.
@@ -132,17 +134,46 @@ async function serve(
 	await shut(codex, client, stop);
 	await desk.close();
 	taps?.closed(isDead ? 'upstream' : 'client');
-	await swept();
-	await recovered;
+	await Promise.all([swept(), recovered]);
 	return failed(client, log) || isDead ? 1 : 0;
 }
+
+/** Shows the stderr of Codex, and keeps its end for error messages. */
+function collectStderr(stderr: Observers['stderr'], words: RecentStderr) {
+	const show = namedStderr(stderr);
+	return (chunk: Buffer): Promise<void> | undefined => {
+		words.add(chunk);
+		return show('codex', chunk);
+	};
+}
+
+const openCodex = (
+	config: AtmConfig,
+	flags: Flags,
+	log: Log,
+	cwd: string,
+	onStderr: (chunk: Buffer) => Promise<void> | undefined,
+): Promise<CodexBackend> =>
+	codexBackend({
+		command: config.codexBin,
+		cwd,
+		env: flags.env,
+		log,
+		logLevel: flags.logLevel,
+		onStderr,
+		kind: kinds[config.transport],
+	});
 
 function openDesk(config: AtmConfig, flags: Flags, log: Log, cwd: string): Promise<Desk> {
 	const {team, inboxFormat} = config;
 	const script = process.argv[1] ?? 'bridge';
 	const configFile = flags.config === undefined ? undefined : resolve(flags.config);
 	return Desk.open({
-		...{config, log, cwd, timeoutMs: config.requestTimeoutSecs * 1000, resume: flags.resume},
+		config,
+		log,
+		cwd,
+		timeoutMs: config.requestTimeoutSecs * 1000,
+		resume: flags.resume,
 		mailServer: owner => mailServer({script, team, inboxFormat, env: process.env, configFile}, owner),
 		disabledServers: async folder => {
 			const disabled = await ownEntries({script, env: {...process.env, ...flags.env}, cwd: folder});

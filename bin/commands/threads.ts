@@ -76,8 +76,16 @@ const sessionTable = (entries: readonly SessionEntry[]): string =>
 	textTable(
 		['IDENTITY', 'TEAM', 'STATUS', 'STATE', 'LAST ACTIVE', 'TURNS', 'REPO', 'BRANCH', 'TAG', 'CODEX ID'],
 		entries.map(entry => [
-			...[entry.identity, entry.team, entry.status, entry.state, ago(entry.last_active), String(entry.turns)],
-			...[entry.repo_name ?? '-', entry.branch ?? '-', entry.tag ?? '-', entry.codex_id],
+			entry.identity,
+			entry.team,
+			entry.status,
+			entry.state,
+			ago(entry.last_active),
+			String(entry.turns),
+			entry.repo_name ?? '-',
+			entry.branch ?? '-',
+			entry.tag ?? '-',
+			entry.codex_id,
 		]),
 	);
 

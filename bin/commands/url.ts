@@ -1,13 +1,13 @@
 import {setTimeout as sleep} from 'node:timers/promises';
 import type {Envelope} from '../../lib/envelope.js';
 import {handshakeLimit} from '../../lib/handshake-limit.js';
-import {logBug} from '../../lib/log.js';
+import {type Log, logBug} from '../../lib/log.js';
 import {MESSAGE_LIMIT} from '../../lib/operators/frame.js';
 import {noteTools} from '../../lib/operators/note-tools.js';
 import {objectOf} from '../../lib/protocol/json.js';
 import {Session} from '../../lib/protocol/session.js';
 import {ToolParameters} from '../../lib/protocol/tool-parameters.js';
-import {connect, perMessage, type Stage} from '../../lib/stage.js';
+import {connect, type Endpoint, perMessage, type Stage} from '../../lib/stage.js';
 import {ToolsCache} from '../../lib/tools-cache.js';
 import {ownStdio} from '../../lib/transports/own-stdio.js';
 import {remote} from '../../lib/transports/remote.js';
@@ -55,30 +55,25 @@ async function forwardTo(url: URL, flags: Omit<Flags, 'url'>, stop: Stop): Promi
 	const state = {isFailed: false};
 	const waiting = new WaitingRequests();
 	const parameters = new ToolParameters();
-	const transport = url.protocol.startsWith('ws') ? 'ws' : 'http';
+	const transport = transportOf(url);
 	const timeoutMs = flags.timeout ?? TIMEOUT_MS;
 	const handshakeMs = handshakeLimit(timeoutMs);
 	const onRenewed = (...renewal: Parameters<Session['renewed']>): void => session.renewed(...renewal);
-	const upstream = remote({
-		...{name, url, log, transport, maxBytes: MESSAGE_LIMIT, isGuessed: true},
-		headers: () => headers,
-		ownId: () => session.ownId(),
-		again: (...said) => session.translate(...said),
-		onRevived: onRenewed,
-		onSse: () => {
-			session.transport = 'sse';
-		},
-		onLoss: () => {
-			state.isFailed = true;
-		},
-		handshakeMs,
+	const upstream = openUpstream(url, flags, log, session, () => {
+		state.isFailed = true;
 	});
 	session.holds = id => upstream.holds?.(id) ?? false;
 	const client = ownStdio();
 	const taps = tapsFor(client.name, name);
 	const stages = [
 		...wrap({
-			...{log, upstream: name, transport, trace, taps, session, waiting},
+			log,
+			upstream: name,
+			transport,
+			trace,
+			taps,
+			session,
+			waiting,
 			timeoutMs,
 			timeoutSetting: TIMEOUT_FLAG,
 			first: [noteTools({parameters})],
@@ -105,6 +100,35 @@ async function forwardTo(url: URL, flags: Omit<Flags, 'url'>, stop: Stop): Promi
 		await close();
 	}
 }
+
+/** The endpoint that connects to the server. */
+function openUpstream(
+	url: URL,
+	flags: Omit<Flags, 'url'>,
+	log: Log,
+	session: Session,
+	onLoss: () => void,
+): Endpoint {
+	return remote({
+		name: url.host,
+		url,
+		log,
+		transport: transportOf(url),
+		maxBytes: MESSAGE_LIMIT,
+		isGuessed: true,
+		headers: () => flags.header,
+		ownId: () => session.ownId(),
+		again: (...said) => session.translate(...said),
+		onRevived: (...renewal) => session.renewed(...renewal),
+		onSse: () => {
+			session.transport = 'sse';
+		},
+		onLoss,
+		handshakeMs: handshakeLimit(flags.timeout ?? TIMEOUT_MS),
+	});
+}
+
+const transportOf = (url: URL): 'http' | 'ws' => (url.protocol.startsWith('ws') ? 'ws' : 'http');
 
 /** Takes note of whether the server was of use when it was last asked: it could be reached, and accepted the handshake. */
 const noteUse = (session: Session, state: {isFailed: boolean}): Stage =>

@@ -73,7 +73,11 @@ async function show(
 	const shown = live && userToken !== undefined ? withToken(live, headers, userToken) : headers;
 	const source = live ? fromGateway(live, shown, worker) : fromFiles(names, worker);
 	const {url, server} = await serveView({
-		...{source, page, port, userToken, gateway: live?.origin},
+		source,
+		page,
+		port,
+		userToken,
+		gateway: live?.origin,
 		onBug: error => void tell(`This is a bug in bridge: ${(error as Error).message}`),
 	});
 	await write(process.stdout, `${url.href}\n`);
@@ -103,9 +107,12 @@ const fromFiles = (names: readonly string[], worker: URL): Source =>
 function fromGateway(url: URL, headers: Headers, worker: URL): Source {
 	let told = '';
 	const source = new LiveSource({
-		...{name: url.host, worker, onBug},
+		name: url.host,
+		worker,
+		onBug,
 		listen: remoteTraffic({
-			...{url, headers},
+			url,
+			headers,
 			tell: note => {
 				source.tell(note);
 				if (note !== '' && note !== told) void tell(note);

@@ -69,12 +69,10 @@ export function observers(flags: LogFlags): Observers {
 			traffic && record({log: traffic, client, upstream, withSecrets: flags.logSecrets}),
 		liveTaps: (client, upstream) =>
 			record({
-				...{
-					client,
-					upstream,
-					withSecrets: flags.logSecrets,
-					isOn: () => traffic !== undefined || live.isHeard,
-				},
+				client,
+				upstream,
+				withSecrets: flags.logSecrets,
+				isOn: () => traffic !== undefined || live.isHeard,
 				log: {
 					add(parts, origin) {
 						traffic?.add(parts, origin);

@@ -54,7 +54,13 @@ async function askRaw(
 		const all = connection.chunks.length;
 		const onStep = (done: number): void => bar.show('Replaying', done, all);
 		const outcome = await playRaw(socket, {
-			...{recording, connection, as: 'client', timing, timeoutMs, silenceMs: 0, onStep},
+			recording,
+			connection,
+			as: 'client',
+			timing,
+			timeoutMs,
+			silenceMs: 0,
+			onStep,
 		});
 		bar.clear();
 		isSame &&= outcome.difference === undefined;
@@ -85,13 +91,20 @@ async function serveRaw(
 	const {log} = ownLog(flags);
 	let count = 0;
 	const server = await listenTcp({
-		...{host: listen?.host ?? '127.0.0.1', port: listen?.port ?? 0, maxConnections: MAX_CONNECTIONS},
+		host: listen?.host ?? '127.0.0.1',
+		port: listen?.port ?? 0,
+		maxConnections: MAX_CONNECTIONS,
 		accept(socket) {
 			const connection = connections[count++ % connections.length] as RecordedConnection;
 			socket.on('error', () => {});
 			socket.resume();
 			playRaw(socket, {
-				...{recording, connection, as: 'server', timing, timeoutMs: 0, silenceMs: SILENCE_MS},
+				recording,
+				connection,
+				as: 'server',
+				timing,
+				timeoutMs: 0,
+				silenceMs: SILENCE_MS,
 			}).then(
 				({difference}) => {
 					if (difference)

@@ -89,7 +89,13 @@ async function onHttp(
 	const access = await localAccess(process.env);
 	const userToken = access.by === 'token' ? access.token : undefined;
 	const gateway = new Gateway({
-		...{userToken, config, log, live, createRunner, version, page: viewPage},
+		userToken,
+		config,
+		log,
+		live,
+		createRunner,
+		version,
+		page: viewPage,
 		converse: converseThrough({log, maxBytes, trace, taps: liveTaps}),
 		onStderr: (_server, chunk) => stderr.write(chunk),
 		droppedLogLines: leftOutLines,
@@ -97,7 +103,10 @@ async function onHttp(
 	});
 	const {handle, upgrade, answers} = new Entrance(gateway);
 	const server = await listen({
-		...{...address, handle, upgrade, admit: ownUser(gateway)},
+		...address,
+		handle,
+		upgrade,
+		admit: ownUser(gateway),
 		addressRemedy: 'Use another one: --listen ADDRESS:PORT (port 0 for any that is free).',
 		onBug: error => logBug(log, error),
 	});

@@ -76,7 +76,8 @@ function configOf(
 		new Map(roles.map(([name]) => [name, new Merged(rank(layers, name)).settings()] as const));
 	return {
 		...(Object.fromEntries(values) as AtmConfig),
-		...{base, claude},
+		base,
+		claude,
 		aliases: table('aliases') as Map<string, string>,
 		perThreadAutoMail: table('perThreadAutoMail') as Map<string, boolean>,
 		roles: new Map(roles),

@@ -14,7 +14,11 @@ export type Translated = {
 const same = ['command', 'args', 'env', 'cwd', 'url', 'enabled'];
 /** Those that are translated. */
 const translated = [
-	...['env_vars', 'http_headers', 'env_http_headers', 'bearer_token', 'bearer_token_env_var'],
+	'env_vars',
+	'http_headers',
+	'env_http_headers',
+	'bearer_token',
+	'bearer_token_env_var',
 	'tool_timeout_sec',
 ];
 

@@ -63,7 +63,10 @@ export async function importServers(files: readonly string[], options: ImportOpt
 	const servers = options.keepsSecrets ? literal : without;
 	const hidden = new Set(secrets.hidden.map(({name}) => name));
 	return {
-		...{servers, files: read, hidden: secrets.hidden, notes},
+		servers,
+		files: read,
+		hidden: secrets.hidden,
+		notes,
 		variables: variablesIn([...servers.values()]).filter(name => !hidden.has(name)),
 	};
 }
@@ -157,7 +160,10 @@ function settled(server: Table, variables: Variables, defaults: Variables): Tabl
 }
 
 const clientOnly: ReadonlySet<string> = new Set([
-	...['workspaceFolder', 'workspaceFolderBasename', 'userHome', 'pathSeparator'],
+	'workspaceFolder',
+	'workspaceFolderBasename',
+	'userHome',
+	'pathSeparator',
 ]);
 
 function mapTexts(value: unknown, change: (text: string) => string): unknown {

@@ -53,7 +53,10 @@ export async function understood(value: unknown, options: Omit<AdaptOptions, 'fo
 	const read = await withEnvFiles(servers, folder);
 	const placed = read.warnings.map(warning => ({...warning, path: original(warning.path ?? [])}));
 	return {
-		...{original, folder, literal: adapted.value, variables: expanded.variables},
+		original,
+		folder,
+		literal: adapted.value,
+		variables: expanded.variables,
 		value: {servers: read.servers},
 		mistakes: [...mistakes, ...read.mistakes],
 		warnings: [...adapted.warnings, ...placed],

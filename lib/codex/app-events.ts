@@ -71,7 +71,14 @@ export const appHappening = (method: string, params: JsonObject): Happening | un
 
 /** What nobody here wants to hear: Codex does not send it then. */
 export const unwanted: readonly string[] = [
-	...['thread/started', 'thread/status/changed', 'account/rateLimits/updated', 'turn/diff/updated'],
-	...['remoteControl/status/changed', 'item/commandExecution/outputDelta', 'item/fileChange/outputDelta'],
-	...['rawResponseItem/completed', 'rawResponse/completed', 'command/exec/outputDelta'],
+	'thread/started',
+	'thread/status/changed',
+	'account/rateLimits/updated',
+	'turn/diff/updated',
+	'remoteControl/status/changed',
+	'item/commandExecution/outputDelta',
+	'item/fileChange/outputDelta',
+	'rawResponseItem/completed',
+	'rawResponse/completed',
+	'command/exec/outputDelta',
 ];

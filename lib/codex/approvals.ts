@@ -95,7 +95,8 @@ export class Approvals {
 			const call = turns.current(threadId);
 			if (call && call.declined.length < MAX_DECLINED) call.declined.push({message, reason});
 			this.#answer(question, {
-				...{action: 'decline', content: {}},
+				action: 'decline',
+				content: {},
 				reason: `The user was not asked, since ${reason}.`,
 			});
 			return;

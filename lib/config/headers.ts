@@ -6,6 +6,17 @@ export const isHeaderValue = (text: string): boolean => /^[\t\x20-\x7e\x80-\xff]
 
 /** Headers, in lower case, that belong to a connection or a session, so that nobody can configure them. */
 export const ownHeaders: ReadonlySet<string> = new Set([
-	...['connection', 'content-length', 'expect', 'host', 'keep-alive', 'proxy-connection', 'te', 'trailer'],
-	...['transfer-encoding', 'upgrade', 'mcp-session-id', 'mcp-protocol-version', 'x-bridge-token'],
+	'connection',
+	'content-length',
+	'expect',
+	'host',
+	'keep-alive',
+	'proxy-connection',
+	'te',
+	'trailer',
+	'transfer-encoding',
+	'upgrade',
+	'mcp-session-id',
+	'mcp-protocol-version',
+	'x-bridge-token',
 ]);

@@ -30,7 +30,10 @@ export type Limits = Quotas & {
 export function limitsOf(given: NonNullable<GivenFile['limits']>, tokens: readonly string[]): Limits {
 	const {message = 64 * 2 ** 20, sessions = MAX_SESSIONS, idle = 30 * 60_000, rate} = given;
 	return {
-		...{messageBytes: message, sessions, idleMs: idle, rate},
+		messageBytes: message,
+		sessions,
+		idleMs: idle,
+		rate,
 		unreadBytes: given.unread ?? Math.max(UNREAD_BYTES, LEAST_MESSAGES * message),
 		unreadForMs: given.unreadFor ?? UNREAD_FOR_MS,
 		runCallBytes: given.runCall ?? CALL_BYTES,

@@ -59,7 +59,8 @@ export async function loadConfig(options: LoadOptions = {}): Promise<Loaded> {
 	}
 	const needsTrust = found.needsTrust && !options.allowUntrusted;
 	return loadFile(found.file, environment, {
-		...{cwd, home},
+		cwd,
+		home,
 		trust: needsTrust ? new TrustStore(environment, home) : undefined,
 	});
 }
@@ -102,7 +103,9 @@ export async function loadFile(
 	const secret = isOpenToOthers ? literalSecret(given.literal) : undefined;
 	const openly: Mistake[] = secret ? [{path: secret, text: OPEN}] : [];
 	return {
-		...{file, trust, stamp: withTrust(stamp, trustStamp)},
+		file,
+		trust,
+		stamp: withTrust(stamp, trustStamp),
 		config: packs ? {...config, trustedPacks: packs} : config,
 		warnings: [
 			...given.warnings.map(warning => warningText(shown, warning)),

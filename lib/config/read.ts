@@ -56,7 +56,9 @@ export async function stampNow(file: string): Promise<string> {
 }
 
 const numbers = ({uid, gid, mode}: {uid: bigint; gid: bigint; mode: bigint}) => ({
-	...{uid: Number(uid), gid: Number(gid), mode: Number(mode)},
+	uid: Number(uid),
+	gid: Number(gid),
+	mode: Number(mode),
 });
 
 type Facts = {readonly ino: bigint; readonly size: bigint; readonly mtimeNs: bigint};

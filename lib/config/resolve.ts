@@ -35,8 +35,10 @@ export function resolveConfig(given: unknown, folder: string): Resolved {
 	});
 	const servers = resolveServers(new Map(entries), folder);
 	const mistakes = [
-		...[...file.mistakes, ...servers.mistakes],
-		...[...exposed(new Map(entries)), ...openStore(file.value)],
+		...file.mistakes,
+		...servers.mistakes,
+		...exposed(new Map(entries)),
+		...openStore(file.value),
 	];
 	addAll(warnings, servers.warnings);
 	if (!file.value || mistakes.length > 0) return {config: undefined, mistakes, warnings};

@@ -148,10 +148,17 @@ const list = <T extends z.ZodType>(item: T) => z.array(item, {error: 'a list'});
 
 const limitsShape = z.strictObject(
 	{
-		...{message: size.optional(), sessions: count.optional(), idle: duration.optional()},
-		...{unread: totalSize.optional(), unreadFor: duration.optional()},
-		...{kept: totalSize.optional(), runCall: callSize.optional(), rate: rate.optional()},
-		...{clientSessions: quota.optional(), clientRuns: quota.optional(), clientRequests: quota.optional()},
+		message: size.optional(),
+		sessions: count.optional(),
+		idle: duration.optional(),
+		unread: totalSize.optional(),
+		unreadFor: duration.optional(),
+		kept: totalSize.optional(),
+		runCall: callSize.optional(),
+		rate: rate.optional(),
+		clientSessions: quota.optional(),
+		clientRuns: quota.optional(),
+		clientRequests: quota.optional(),
 	},
 	{error: 'names of limits, like sessions, and their values'},
 );
@@ -203,7 +210,10 @@ export const transportNames = new Map<unknown, Transport>([
 export const serviceShape = z.strictObject({
 	url: urlWith(
 		'a URL that begins with http://, https://, ws:// or wss://',
-		...['http:', 'https:', 'ws:', 'wss:'],
+		'http:',
+		'https:',
+		'ws:',
+		'wss:',
 	).optional(),
 	transport: among('http', 'sse', 'ws', 'stdio').optional(),
 	type: reads('one of stdio, http, streamable-http, sse, ws', given => transportNames.get(given)).optional(),

@@ -21,7 +21,12 @@ export type ResolvedService = {
 
 /** Keys of other programs that mean nothing here. */
 const foreign: ReadonlySet<string> = new Set([
-	...['alwaysAllow', 'autoApprove', 'description', 'dev', 'gallery', 'version'],
+	'alwaysAllow',
+	'autoApprove',
+	'description',
+	'dev',
+	'gallery',
+	'version',
 ]);
 const ofCommands = ['args', 'env', 'cwd', 'shared'] as const;
 const ofUrls = ['headers', 'accept', 'contentType', 'insecure', 'passAuthorization'] as const;
@@ -111,8 +116,20 @@ function serviceOf(name: string, given: GivenService, folder: string): ServiceCo
 	const {disabled = false, enabled = !disabled, insecure = false, shared = false, strict = false} = given;
 	const {cacheTools = false, timeout = 60_000, passAuthorization = true} = given;
 	return {
-		...{name, command, args, env, targetVersion, clientVersion, cacheTools, accept, contentType},
-		...{enabled, insecure, shared, strict, passAuthorization},
+		name,
+		command,
+		args,
+		env,
+		targetVersion,
+		clientVersion,
+		cacheTools,
+		accept,
+		contentType,
+		enabled,
+		insecure,
+		shared,
+		strict,
+		passAuthorization,
 		transport: transport ?? (url ? guess(url.href) : 'stdio'),
 		isTransportGuessed: transport === undefined,
 		url: url && encrypted(url, insecure),

@@ -91,7 +91,8 @@ function rowsOf(value: Shown, path: Path, originOf: OriginOf): Row[] {
 }
 
 const itemRow = (item: string, depth: number, {text: from, isSecret}: Origin): Row => ({
-	...{depth, from},
+	depth,
+	from,
 	text: `- ${scalar(isSecret ? HIDDEN : item)}`,
 });
 

@@ -40,7 +40,10 @@ export function watchConfig(options: WatchOptions): {close(): void} {
 		}
 	};
 	const changes = settledChanges({
-		...{pollMs, settleMs, known: loaded.stamp, folder: dirname(file)},
+		pollMs,
+		settleMs,
+		known: loaded.stamp,
+		folder: dirname(file),
 		// A change that is not trusted yet is read again when `bridge trust` has recorded it.
 		stamp: async () => withTrust(await stampNow(file), await trust?.stamp(file)),
 		concerns: name => name === basename(file),

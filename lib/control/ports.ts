@@ -32,12 +32,15 @@ export class Ports {
 	async add(rule: Rule): Promise<Listening> {
 		const {host, port: wanted} = rule.local;
 		const others = [...this.#listening.values()].map(({rule: {target}, port}) => ({
-			...{target, local: {host, port}},
+			target,
+			local: {host, port},
 		}));
 		if (isLoop(rule, others)) throw loop(wanted);
 		if (this.#listening.size >= MAX_RULES) throw tooMany();
 		const server = await listenTcp({
-			...{host, port: wanted, maxConnections: MAX_CONNECTIONS},
+			host,
+			port: wanted,
+			maxConnections: MAX_CONNECTIONS,
 			accept: socket => this.#options.accept(socket, {rule, port: listening.port}),
 			onDropped: () => this.#options.onDropped(listening.port, MAX_CONNECTIONS),
 		}).catch((error: NodeJS.ErrnoException) => Promise.reject(couldNotListen(host, wanted, error)));

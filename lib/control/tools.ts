@@ -97,7 +97,9 @@ const tools: ReadonlyMap<string, Tool> = new Map<string, Tool>([
 
 /** What `tools/list` tells. */
 export const toolList: readonly JsonObject[] = [...tools].map(([name, {description, inputSchema}]) => ({
-	...{name, description, inputSchema},
+	name,
+	description,
+	inputSchema,
 }));
 
 /** Calls a tool, and resolves to what there is to say about it. Rejects with why it could not be done. */

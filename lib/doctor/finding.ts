@@ -11,8 +11,14 @@ export type Finding = {
 export const ok = (about: string, text: string): Finding => ({state: 'ok', about, text});
 export const info = (about: string, text: string): Finding => ({state: 'info', about, text});
 export const warning = (about: string, text: string, remedy: string): Finding => ({
-	...{state: 'warning', about, text, remedy},
+	state: 'warning',
+	about,
+	text,
+	remedy,
 });
 export const error = (about: string, text: string, remedy: string): Finding => ({
-	...{state: 'error', about, text, remedy},
+	state: 'error',
+	about,
+	text,
+	remedy,
 });

@@ -82,7 +82,9 @@ async function lookAtServers({config, env, cwd}: DoctorOptions): Promise<Servers
 		const told = warnings.map(each => warning(about, each, 'bridge config shows what is in force.'));
 		return {
 			found: [file === undefined ? info(about, text) : ok(about, text), ...told],
-			...{listen: loaded.config.listen, hasAddress: loaded.source(['listen']) !== undefined, services},
+			listen: loaded.config.listen,
+			hasAddress: loaded.source(['listen']) !== undefined,
+			services,
 		};
 	} catch (reason) {
 		return {found: [wrong(about, reason)], listen: defaultListen, hasAddress: false, services: []};

@@ -58,7 +58,9 @@ export function beginSession(
 	const conversation = new Conversation(service, caller, {carriage, tally: ground.pending.of(caller.token)});
 	const id = resumed?.id ?? newSessionId();
 	const client: HttpSession = new HttpSession({
-		...{name: 'client', log, signAfterMs: method => signAfter(service, conversation.session.client, method)},
+		name: 'client',
+		log,
+		signAfterMs: method => signAfter(service, conversation.session.client, method),
 		id: answer => {
 			if (!replicas) return id;
 			const portable = portableOf(conversation, answer);

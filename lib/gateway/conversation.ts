@@ -47,7 +47,11 @@ export class Conversation {
 		this.watch = watch;
 		this.carriage = carriage;
 		this.session = new Session({
-			...{upstream: name, isStrict: strict, isShared, isHub: isMember, newState},
+			upstream: name,
+			isStrict: strict,
+			isShared,
+			isHub: isMember,
+			newState,
 			clientVersion: isMember ? undefined : clientVersion,
 			// A server that others use, too, has been asked already.
 			targetVersion: isShared ? undefined : targetVersion,

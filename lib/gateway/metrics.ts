@@ -35,7 +35,9 @@ export class Metrics {
 		});
 		const gauge = (name: string, help: string, read: () => number): Gauge =>
 			new Gauge({
-				...{name, help, registers},
+				name,
+				help,
+				registers,
 				collect() {
 					this.set(read());
 				},

@@ -65,8 +65,13 @@ export class Service {
 		this.#caches = new ToolCaches({server: name, log, shelfFor});
 		if (shared && transport === 'stdio')
 			this.#shared = new SharedUpstream({
-				...{name, log, targetVersion, isDraining, open: () => this.#start()},
-				...{timeoutMs: handshakeLimit(config.timeoutMs), timeoutSetting: this.timeoutSetting},
+				name,
+				log,
+				targetVersion,
+				isDraining,
+				open: () => this.#start(),
+				timeoutMs: handshakeLimit(config.timeoutMs),
+				timeoutSetting: this.timeoutSetting,
 			});
 	}
 
@@ -156,7 +161,10 @@ export class Service {
 		if (this.#own) return this.#own(session, token);
 		if (this.#shared) return this.#shared.attach('client', reportRenewed(session, watch));
 		const common = {
-			...{name, log, isDraining, ownId: () => session.ownId()},
+			name,
+			log,
+			isDraining,
+			ownId: () => session.ownId(),
 			handshakeMs: handshakeLimit(this.config.timeoutMs),
 			again: (...said: Parameters<Session['translate']>) => session.translate(...said),
 			onRevived: (result: JsonObject, durationMs: number) => {
@@ -198,7 +206,12 @@ export class Service {
 		const {name, command = '', args, env, cwd} = this.config;
 		const {maxBytes, onStderr} = this.#options;
 		const started = child({
-			...{name, command, args, env, cwd, maxBytes},
+			name,
+			command,
+			args,
+			env,
+			cwd,
+			maxBytes,
 			passWith: passInConfiguration(name),
 			onStderr: chunk => onStderr(name, chunk),
 		});

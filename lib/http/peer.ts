@@ -87,8 +87,10 @@ export function sameUser({log, remedy}: SameUserOptions): Admit {
 		const {localAddress = '', localPort = 0, remoteAddress = '', remotePort = 0} = socket;
 		// Looks for the row of the client: there, the client's end is the local one.
 		const key = keyOf({
-			...{localAddress: remoteAddress, localPort: remotePort},
-			...{remoteAddress: localAddress, remotePort: localPort},
+			localAddress: remoteAddress,
+			localPort: remotePort,
+			remoteAddress: localAddress,
+			remotePort: localPort,
 		});
 		const reason = problemOf(key === undefined ? undefined : await owners.find(key), uid);
 		const refused = reason === undefined ? undefined : rejected(reason, remedy);

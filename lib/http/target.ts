@@ -33,8 +33,16 @@ const pages = {
 } as const;
 /** First parts of paths that are not names of services. */
 const reserved: readonly string[] = [
-	...['mcp', 'sse', 'message', 'view'],
-	...['logout', 'traffic', 'status', 'healthz', 'readyz', 'metrics'],
+	'mcp',
+	'sse',
+	'message',
+	'view',
+	'logout',
+	'traffic',
+	'status',
+	'healthz',
+	'readyz',
+	'metrics',
 ];
 const pageOf = new Map<string, (typeof pages)[keyof typeof pages]>(Object.entries(pages) as never);
 const nothing = new URLSearchParams();

@@ -58,7 +58,10 @@ export class HubSession implements Endpoint {
 		this.#options = options;
 		this.#requests = new ClientRequests(say, log);
 		this.#members = new Members(services, {
-			...{log, converse, startupTimeoutMs, client: options.client},
+			log,
+			converse,
+			startupTimeoutMs,
+			client: options.client,
 			onChange: member => this.#changed(member),
 			onMessage: (member, envelope) => this.#from.hear(member, envelope),
 		});

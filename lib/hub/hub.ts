@@ -44,7 +44,11 @@ export class Hub {
 	open(client = ''): Endpoint {
 		const {log, converse, version} = this.#options;
 		const session = new HubSession({
-			...{log, converse, version, run: this.#run, services: this.#services},
+			log,
+			converse,
+			version,
+			run: this.#run,
+			services: this.#services,
 			startupTimeoutMs: this.#config.startupTimeoutMs,
 			expose: () => this.#config.expose,
 			id: this.#id,

@@ -109,7 +109,13 @@ export class Members {
 		const {log, converse, client, onMessage} = this.#options;
 		const onChange = (member: Member): void => this.#changed(member);
 		const member = new Member(service, {
-			...{log, converse, introduction, meta: this.#meta, client, onChange, onMessage},
+			log,
+			converse,
+			introduction,
+			meta: this.#meta,
+			client,
+			onChange,
+			onMessage,
 		});
 		this.#all.set(member.name, member);
 		this.#joined++;

@@ -106,8 +106,13 @@ export class RunTool {
 		const {packs, servers, client} = scope;
 		const {runTimeoutMs: timeoutMs, limits} = this.#settings;
 		return runner.run(command, {
-			...{signal, timeoutMs, servers, packs: () => [...this.#local, ...packs()]},
-			...{client, clientRuns: limits.clientRuns, maxCallBytes: limits.runCallBytes},
+			signal,
+			timeoutMs,
+			servers,
+			packs: () => [...this.#local, ...packs()],
+			client,
+			clientRuns: limits.clientRuns,
+			maxCallBytes: limits.runCallBytes,
 		});
 	}
 

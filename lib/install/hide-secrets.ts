@@ -48,11 +48,13 @@ type Member = {readonly name: string; readonly item: unknown; readonly secret: S
 function membersOf(value: unknown): Member[] {
 	if (Array.isArray(value))
 		return value.map((item, at) => ({
-			...{name: '', item},
+			name: '',
+			item,
 			secret: typeof item === 'string' ? secretInArgument(String(value[at - 1] ?? ''), item) : undefined,
 		}));
 	return Object.entries(tableOf(value)).map(([name, item]) => ({
-		...{name, item},
+		name,
+		item,
 		secret: typeof item === 'string' ? secretIn(name, item) : undefined,
 	}));
 }

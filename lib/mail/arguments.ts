@@ -24,7 +24,10 @@ export function readCall(args: JsonObject): ReadCall {
 	const since = time === undefined ? undefined : Date.parse(time);
 	if (Number.isNaN(since)) throw invalid('since is a time in ISO 8601, like 2026-02-18T10:00:00Z.');
 	return {
-		...{isAll: flagOf(args, 'all', false), marks: flagOf(args, 'mark_read', true), limit, since},
+		isAll: flagOf(args, 'all', false),
+		marks: flagOf(args, 'mark_read', true),
+		limit,
+		since,
 		from: textOf(args, 'from'),
 	};
 }

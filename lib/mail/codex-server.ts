@@ -31,10 +31,7 @@ export function mailServer(options: MailServerOptions, {identity, codexId}: Mail
 	const passed = ['ATM_HOME', 'CLAUDE_CONFIG_DIR'].filter(name => env[name]?.trim());
 	return {
 		command: process.execPath,
-		args: [
-			...[script, 'atm-tools', '--identity', identity, '--team', team],
-			...(file ? ['--config', file] : []),
-		],
+		args: [script, 'atm-tools', '--identity', identity, '--team', team, ...(file ? ['--config', file] : [])],
 		env: {
 			...Object.fromEntries(passed.map(name => [name, env[name]])),
 			ATM_AGENT_MCP_INBOX_FORMAT: inboxFormat,
@@ -42,7 +39,9 @@ export function mailServer(options: MailServerOptions, {identity, codexId}: Mail
 			[TOKEN_VARIABLE]: tokenOf(codexId),
 		},
 		// Else the first turn may run without it, and no tool that writes may be called where nobody can be asked.
-		...{required: true, startup_timeout_sec: START_SECS, default_tools_approval_mode: 'approve'},
+		required: true,
+		startup_timeout_sec: START_SECS,
+		default_tools_approval_mode: 'approve',
 	};
 }
 

@@ -27,7 +27,9 @@ export async function inboxesOf(claude: string, team: string): Promise<InboxView
 	const owners = files.filter(name => name.endsWith('.json')).map(name => name.slice(0, -'.json'.length));
 	const agents = [...new Set([...members, ...owners.filter(isName).sort()])];
 	return agents.map(agent => ({
-		...{team, agent, isMember: members.has(agent)},
+		team,
+		agent,
+		isMember: members.has(agent),
 		inbox: new Inbox(claude, {agent, team}),
 	}));
 }
@@ -44,9 +46,17 @@ export async function lookInto({inbox}: InboxView): Promise<Looked> {
 
 /** A message for programs. */
 export const asJson = ({team, agent}: InboxView, message: Message): object => ({
-	...{team, to: agent, from: message.from, text: message.text, timestamp: message.timestamp},
-	...{message_id: message.id, read: message.isRead, summary: message.summary ?? null},
-	...{source_team: message.sourceTeam ?? null, urgent: message.isUrgent, type: message.type ?? null},
+	team,
+	to: agent,
+	from: message.from,
+	text: message.text,
+	timestamp: message.timestamp,
+	message_id: message.id,
+	read: message.isRead,
+	summary: message.summary ?? null,
+	source_team: message.sourceTeam ?? null,
+	urgent: message.isUrgent,
+	type: message.type ?? null,
 });
 
 /** A line about it, and its text below. Whatever is in it, it cannot do anything to a terminal. */

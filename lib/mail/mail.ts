@@ -97,7 +97,11 @@ export class Mail {
 	async #put(from: string, team: Team, member: Member, letter: Letter): Promise<Sent> {
 		const {format, now = () => new Date()} = this.#options;
 		const id = await this.inbox(member.name, team.name).deliver(letter, {
-			...{from, team: this.team, at: now(), format, isClaude: member.isClaude},
+			from,
+			team: this.team,
+			at: now(),
+			format,
+			isClaude: member.isClaude,
 		});
 		return {to: `${member.name}@${team.name}`, id};
 	}

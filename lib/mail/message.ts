@@ -25,7 +25,11 @@ export class Reader {
 		const time = typeof timestamp === 'string' ? timestamp : '';
 		const {sourceTeam, priority} = ofAtm(record);
 		return {
-			...{id: this.#idOf(record, from, time, text), from, text, timestamp: time, at: Date.parse(time)},
+			id: this.#idOf(record, from, time, text),
+			from,
+			text,
+			timestamp: time,
+			at: Date.parse(time),
 			isRead: record.read === true,
 			summary: textOf(summary),
 			sourceTeam: textOf(sourceTeam) ?? textOf(record.source_team),

@@ -21,7 +21,8 @@ export async function serveMailMetrics(reading: MailReading, port: number, log: 
 	const registry = registryOf(reading);
 	const guard = new Guard({hosts: [], origins: [], tokens: []});
 	const server = await listen({
-		...{host: '127.0.0.1', port},
+		host: '127.0.0.1',
+		port,
 		addressRemedy: 'Use another one: metrics_port in the configuration.',
 		onBug: error => logBug(log, error),
 		async handle(req, res) {
@@ -44,14 +45,18 @@ function registryOf(reading: MailReading): Registry {
 	const registers = [registry];
 	for (const name of Object.keys(helps) as Array<keyof Figures>)
 		new Counter({
-			...{name: `bridge_mail_${name}_total`, help: helps[name], registers},
+			name: `bridge_mail_${name}_total`,
+			help: helps[name],
+			registers,
 			collect() {
 				this.reset();
 				this.inc(figures[name]);
 			},
 		});
 	new Gauge({
-		...{name: 'bridge_mail_pending', help: 'Messages of active sessions that are not read', registers},
+		name: 'bridge_mail_pending',
+		help: 'Messages of active sessions that are not read',
+		registers,
 		async collect() {
 			this.set(await reading.pending());
 		},

@@ -22,7 +22,12 @@ export function newsParams(
 	const urgent = messages.filter(({isUrgent}) => isUrgent);
 	const named = [...urgent, ...messages.filter(({isUrgent}) => !isUrgent)].slice(0, MAX_NAMED);
 	const data = {
-		...{type, identity, codex_id: codexId, new: messages.length, unread, urgent: urgent.length},
+		type,
+		identity,
+		codex_id: codexId,
+		new: messages.length,
+		unread,
+		urgent: urgent.length,
 		messages: named.map(({id, from, timestamp, isUrgent}) => ({
 			message_id: id,
 			from: printable(shortened(from)),

@@ -44,7 +44,11 @@ export type RecordOptions = {
 export function recordOf({text, summary, isUrgent}: Letter, {from, team, at, isLegacy}: RecordOptions) {
 	const id = ulid(at);
 	return {
-		...{from, text, timestamp: at.toISOString(), read: false, summary: summary ?? summaryOf(text)},
+		from,
+		text,
+		timestamp: at.toISOString(),
+		read: false,
+		summary: summary ?? summaryOf(text),
 		...(isLegacy ? {message_id: randomUUID()} : {}),
 		metadata: {atm: {messageId: id, sourceTeam: team, ...(isUrgent ? {priority: 'urgent'} : {})}},
 	};

@@ -108,7 +108,10 @@ export class PostOffice {
 		const {identity} = session;
 		const record = new MailRecordFile(sessions.registry.folder, identity);
 		const carrier = new Carrier({
-			...{identity, log, figures: this.figures, now: Date.now},
+			identity,
+			log,
+			figures: this.figures,
+			now: Date.now,
 			ledger: new Ledger({identity, inbox: mail.inbox(identity), record, log}),
 			rules: () => this.#rulesFor(session),
 			isAutomatic: () => hasAutoMail(sessions.config, session.entry),
@@ -126,9 +129,14 @@ export class PostOffice {
 			this.#options.sessions.config;
 		const roster = await findTeam(claude, team).catch(() => undefined);
 		return {
-			...{identity, team, since, lead: roster?.members.find(({isLead}) => isLead)?.name},
-			...{maxMessages: maxMailMessages, maxStreak: maxMailTurns},
-			...{quietMs: mailQuietSecs * 1000, backOffMs: mailPollIntervalMs},
+			identity,
+			team,
+			since,
+			lead: roster?.members.find(({isLead}) => isLead)?.name,
+			maxMessages: maxMailMessages,
+			maxStreak: maxMailTurns,
+			quietMs: mailQuietSecs * 1000,
+			backOffMs: mailPollIntervalMs,
 		};
 	}
 
@@ -139,7 +147,11 @@ export class PostOffice {
 		const {arguments: args, accepted} = admissions.reply(session, prompt);
 		const turn = {id: `mail-${++this.#turns}`, source: 'mail'} as const;
 		runner.ask({
-			...{...accepted, ...mailFacts(letters), arguments: args, tool: 'codex-reply', turn},
+			...accepted,
+			...mailFacts(letters),
+			arguments: args,
+			tool: 'codex-reply',
+			turn,
 			answer: (_, how) => follower.over(endOf(how, session)),
 			onStarted: () => follower.started(),
 		});

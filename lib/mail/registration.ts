@@ -135,9 +135,19 @@ export class Registration {
 		}
 		const now = (this.#options.now ?? (() => new Date()))().getTime();
 		const record = {
-			...{agentId: `${identity}@${this.#team}`, name: identity, agentType: 'codex', model, joinedAt: now},
-			...{tmuxPaneId: '', cwd, subscriptions: [], isActive: false, lastActive: now},
-			...{externalBackendType: 'codex', processId: process.pid, bridgeProcess: ownMark()},
+			agentId: `${identity}@${this.#team}`,
+			name: identity,
+			agentType: 'codex',
+			model,
+			joinedAt: now,
+			tmuxPaneId: '',
+			cwd,
+			subscriptions: [],
+			isActive: false,
+			lastActive: now,
+			externalBackendType: 'codex',
+			processId: process.pid,
+			bridgeProcess: ownMark(),
 			bridgeToken: tokenHash(tokenOf(codexId)),
 		};
 		if (!other) return [...entries, record];

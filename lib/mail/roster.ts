@@ -76,7 +76,9 @@ export const membersOf = ({members, leadAgentId}: JsonObject): Member[] =>
 		.map(({name, agentId, backendType, isActive, bridgeProcess, bridgeToken}) => {
 			const isLead = agentId !== undefined && agentId === leadAgentId;
 			return {
-				...{name, agentId: textOf(agentId), isLead},
+				name,
+				agentId: textOf(agentId),
+				isLead,
 				isClaude: isLead || backendType === 'tmux' || backendType === 'in-process',
 				isActive: isActive === true,
 				mark: textOf(bridgeProcess),

@@ -91,7 +91,9 @@ const whose: JsonObject = {
 /** The mail tools. For those who are bound to an identity there is nothing to say of whose mail it is. */
 export const mailToolSchemas = (isBound: boolean): JsonObject[] =>
 	tools.map(({name, title, description, inputs, required, outputs, annotations}) => ({
-		...{name, title, description},
+		name,
+		title,
+		description,
 		inputSchema: {
 			type: 'object',
 			properties: {...inputs, ...(isBound ? {} : whose)},

@@ -91,7 +91,9 @@ async function read(
 	if (call.marks && news.length > 0) afterAnswer(() => inbox.mark(news.map(({id}) => id)));
 	const unread = messages.filter(({isRead}) => !isRead).length;
 	return {
-		...{identity, messages: chosen.map(shown), unread_left: unread - news.length},
+		identity,
+		messages: chosen.map(shown),
+		unread_left: unread - news.length,
 		...(skipped > 0 ? {skipped} : {}),
 	};
 }
@@ -116,7 +118,12 @@ function chosenOf(messages: readonly Message[], {isAll, limit, since, from}: Rea
 
 /** Whole, whatever is in it: it is data of a result, not a prompt. */
 const shown = ({from, text, timestamp, id, isRead, summary, sourceTeam, isUrgent}: Message): JsonObject => ({
-	...{from, message: text, text, timestamp, message_id: id, read: isRead},
+	from,
+	message: text,
+	text,
+	timestamp,
+	message_id: id,
+	read: isRead,
 	...(summary === undefined ? {} : {summary}),
 	...(sourceTeam === undefined ? {} : {source_team: sourceTeam}),
 	...(isUrgent ? {priority: 'urgent'} : {}),

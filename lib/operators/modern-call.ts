@@ -59,8 +59,20 @@ export function newCall({head, body, bytes}: Envelope, isOver = false): ModernCa
 	const logLevel = isLevel(level) ? level : undefined;
 	const token = tokenOf(bytes);
 	return {
-		...{id, key, told: id, toldKey: key, method, can, logLevel, token, toldToken: token},
-		...{isParked: false, isGivenUp: false, isOver, answer: undefined, questions: new Map()},
+		id,
+		key,
+		told: id,
+		toldKey: key,
+		method,
+		can,
+		logLevel,
+		token,
+		toldToken: token,
+		isParked: false,
+		isGivenUp: false,
+		isOver,
+		answer: undefined,
+		questions: new Map(),
 	};
 }
 

@@ -32,7 +32,8 @@ export class StrayNotes {
 		const more = this.#leftOut > 0 ? {leftOut: this.#leftOut} : {};
 		this.#leftOut = 0;
 		this.#log.warn(event, `${origin.name} sent something that is ${flaw}; it was not passed on.`, {
-			...{side: origin.name, start},
+			side: origin.name,
+			start,
 			...more,
 		});
 	}

@@ -16,7 +16,7 @@ const switches: readonly string[] = ['listChanged', 'subscribe'];
 const nested: readonly string[] = ['tasks', 'experimental', 'extensions'];
 
 /** Capabilities that clients validate. Others pass as they are. */
-const known: readonly string[] = [...['tools', 'resources', 'prompts', 'completions', 'logging'], ...nested];
+const known: readonly string[] = ['tools', 'resources', 'prompts', 'completions', 'logging', ...nested];
 
 /**
  * Repairs the faults of servers that make clients reject a whole handshake: members that are missing, `null` or of another

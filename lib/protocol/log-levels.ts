@@ -1,7 +1,13 @@
 /** From the least to the most important. */
 const levels: readonly unknown[] = [
-	...['debug', 'info', 'notice', 'warning'],
-	...['error', 'critical', 'alert', 'emergency'],
+	'debug',
+	'info',
+	'notice',
+	'warning',
+	'error',
+	'critical',
+	'alert',
+	'emergency',
 ];
 
 /** Whether somebody who wants this level gets a message of that one. Who wants none gets none. */

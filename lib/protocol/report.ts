@@ -70,8 +70,12 @@ export function tellOfConnection(
 	const notice = outlook(session, String(fields.transport));
 	if (!isHub)
 		log.info('proxy.connect', `${server} uses ${version}, the client ${client}.`, {
-			...{server, type: fields.type, toolCount: null, ...fields},
-			...{duration: seconds(durationMs), status: 'SUCCESS'},
+			server,
+			type: fields.type,
+			toolCount: null,
+			...fields,
+			duration: seconds(durationMs),
+			status: 'SUCCESS',
 		});
 	if (notice !== undefined) log.debug('proxy.outlook', `${server}: ${notice}`, {server, version});
 }

@@ -84,7 +84,10 @@ function withoutMeta(object: JsonObject, ...keys: readonly string[]): JsonObject
 export const withoutEnvelope = (params: JsonObject): JsonObject =>
 	withoutMeta(
 		withWhole(CLIENT_CAPABILITIES_AT, params),
-		...[PROTOCOL_VERSION, CLIENT_INFO, CLIENT_CAPABILITIES, LOG_LEVEL],
+		PROTOCOL_VERSION,
+		CLIENT_INFO,
+		CLIENT_CAPABILITIES,
+		LOG_LEVEL,
 	);
 
 /** Params of a request as a modern server expects them. */
@@ -117,7 +120,11 @@ const modernCapabilities = (capabilities: JsonObject): JsonObject =>
 
 /** Answers that a client may keep for a while. */
 const cacheable = new Set([
-	...['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list', 'resources/read'],
+	'tools/list',
+	'prompts/list',
+	'resources/list',
+	'resources/templates/list',
+	'resources/read',
 	'server/discover',
 ]);
 

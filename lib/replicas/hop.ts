@@ -21,9 +21,22 @@ const secret = ['authorization', 'x-bridge-token', 'mcp-session-id'] as const;
 const isSecret = (name: string): boolean => secret.some(known => known === name);
 /** Headers that are about one connection, or about who asked the first replica. */
 const left: ReadonlySet<string> = new Set([
-	...['connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'proxy-connection', 'te'],
-	...['trailer', 'transfer-encoding', 'upgrade', 'host', 'content-length', 'expect', 'origin', 'cookie'],
-	...[FORWARDED, ANSWERED],
+	'connection',
+	'keep-alive',
+	'proxy-authenticate',
+	'proxy-authorization',
+	'proxy-connection',
+	'te',
+	'trailer',
+	'transfer-encoding',
+	'upgrade',
+	'host',
+	'content-length',
+	'expect',
+	'origin',
+	'cookie',
+	FORWARDED,
+	ANSWERED,
 ]);
 /** More does not fit into the head of a request. */
 const MAX_HOP = 16 * 1024;
@@ -85,8 +98,14 @@ export class Hop {
 		body: Buffer | undefined,
 	): Headers {
 		const told: Told = {
-			...{time: Date.now(), method, url, headers: pick(headers, isSecret)},
-			...{body: body && digestOf(body), from: this.#self, to, number: ++this.#sent},
+			time: Date.now(),
+			method,
+			url,
+			headers: pick(headers, isSecret),
+			body: body && digestOf(body),
+			from: this.#self,
+			to,
+			number: ++this.#sent,
 		};
 		return {
 			...pick(headers, name => !left.has(name) && !isSecret(name)),

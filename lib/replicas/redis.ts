@@ -38,8 +38,9 @@ export async function connectTo(url: URL): Promise<Connection> {
 	const common: Options = {...options, ...login, ...tls, db};
 	if (query.has('cluster'))
 		return new ioredis.Cluster(nodes, {
-			...{redisOptions: {...login, ...tls, commandTimeout: PATIENCE_MS, disableClientInfo: true}},
-			...{enableOfflineQueue: false, clusterRetryStrategy: options.retryStrategy},
+			redisOptions: {...login, ...tls, commandTimeout: PATIENCE_MS, disableClientInfo: true},
+			enableOfflineQueue: false,
+			clusterRetryStrategy: options.retryStrategy,
 		});
 	if (name !== null)
 		return new ioredis.Redis({...common, ...guardedBy(query, 'tls' in tls), name, sentinels: nodes});

@@ -46,7 +46,8 @@ export class PackFolder {
 		await this.#load();
 		if (this.#isClosed) return;
 		this.#changes = settledChanges({
-			...{known, folder},
+			known,
+			folder,
 			stamp: () => stampOfPacks(folder),
 			onChange: async stamp => {
 				if (!(await this.#load())) return stamp;

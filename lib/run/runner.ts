@@ -93,8 +93,14 @@ class ProgramRunner implements Runner {
 		calls = new Calls(packs, {...this.#limits, maxCallBytes}, over.signal);
 		const share = clientRuns ? clientRuns / this.#limits.maxConcurrent : 1;
 		const result = this.#result({
-			...{code: sourceIn(command), packs, calls, signal: over.signal, client, share},
-			...{stdout: () => '', ended: Promise.resolve()},
+			code: sourceIn(command),
+			packs,
+			calls,
+			signal: over.signal,
+			client,
+			share,
+			stdout: () => '',
+			ended: Promise.resolve(),
 		});
 		this.#underWay.add(result);
 		try {

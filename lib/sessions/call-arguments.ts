@@ -136,7 +136,10 @@ function settingsIn(args: JsonObject): Settings {
 		identity: text(args, 'identity'),
 		// The registry keeps it.
 		tag: tag === undefined ? tag : redactText(wellFormed(tag)),
-		...{autoMail, role: text(args, 'role'), cwd: text(args, 'cwd'), forwarded: forwardedIn(args)},
+		autoMail,
+		role: text(args, 'role'),
+		cwd: text(args, 'cwd'),
+		forwarded: forwardedIn(args),
 	};
 }
 

@@ -71,11 +71,16 @@ export class Desk {
 		const mailServer = options.mailServer && mailServerFor(config, options.mailServer);
 		const {disabledServers} = options;
 		const preparation = new Preparation({
-			...{config, summaries, log, cwd, disabledServers},
+			config,
+			summaries,
+			log,
+			cwd,
+			disabledServers,
 			...(mailServer ? {mailServer} : {}),
 		});
 		this.admissions = new Admissions({
-			...{sessions: this.sessions, preparation},
+			sessions: this.sessions,
+			preparation,
 			...(resume === undefined ? {} : resumed(registry, config, resume, log)),
 			canChange: () => this.#child.backend === 'app-server',
 		});
@@ -83,7 +88,12 @@ export class Desk {
 		const mail = mailOf(config);
 		this.mail = mail;
 		this.office = new PostOffice({
-			...{sessions, runner, journal, log, admissions, mail},
+			sessions,
+			runner,
+			journal,
+			log,
+			admissions,
+			mail,
 			isEnding: () => this.#ending !== undefined,
 		});
 		this.tools = new OwnTools({
@@ -91,7 +101,10 @@ export class Desk {
 				...managementTools({sessions, runner, journal, office: this.office, child: () => this.#child}),
 				...mailTools({mail, journal, callerOf: callerAmong(sessions)}),
 			],
-			...{journal, log, schemas: ownTools, forwarded: codexTools},
+			journal,
+			log,
+			schemas: ownTools,
+			forwarded: codexTools,
 		});
 	}
 

@@ -29,7 +29,11 @@ export class Journal {
 	asked(tool: string, ask: Ask): void {
 		const {session, prompt, correlationId, turn, isResume, details} = ask;
 		this.#write({
-			...{event: tool, correlationId, outcome: 'started', prompt, ...about(session)},
+			event: tool,
+			correlationId,
+			outcome: 'started',
+			prompt,
+			...about(session),
 			details: {source: turn.source, ...(isResume ? {resume: true} : {}), ...details},
 		});
 		const fields = {...namesOf(session), source: turn.source, correlation_id: correlationId};
@@ -66,9 +70,13 @@ export class Journal {
 		const claimed = text(identity) ?? text(facts.claimed_identity);
 		const isClaim = isMail && claimed !== undefined && claimed !== actor?.identity;
 		this.#write({
-			...{event: 'refusal', correlationId: randomUUID(), outcome: 'refused', message},
+			event: 'refusal',
+			correlationId: randomUUID(),
+			outcome: 'refused',
+			message,
 			...(actor ?? (isClaim ? {...named, identity: undefined} : named)),
-			...{prompt: text(prompt), recipient: text(to)},
+			prompt: text(prompt),
+			recipient: text(to),
 			details: {tool: text(name) ?? '', code, kind, ...(isClaim ? {claimed_identity: claimed} : {})},
 		});
 		const fields = {tool: shortened(text(name) ?? ''), code, kind};
@@ -100,8 +108,12 @@ export class Journal {
 		const {to, message_id: messageId, messages, sent, unread} = result;
 		const count = Array.isArray(messages) ? messages.length : Array.isArray(sent) ? sent.length : unread;
 		this.#write({
-			...{event: tool, correlationId: randomUUID(), outcome: 'completed', ...caller},
-			...{recipient: text(to) ?? text(args.team), message: text(args.message)},
+			event: tool,
+			correlationId: randomUUID(),
+			outcome: 'completed',
+			...caller,
+			recipient: text(to) ?? text(args.team),
+			message: text(args.message),
 			details: {
 				...(typeof messageId === 'string' ? {message_id: messageId} : {}),
 				...(typeof count === 'number' ? {messages: count} : {}),
@@ -123,7 +135,8 @@ const about = ({codexId, identity, threadId}: Session) => ({
 });
 
 const namesOf = ({codexId, identity, threadId}: Session) => ({
-	...{codex_id: codexId, identity},
+	codex_id: codexId,
+	identity,
 	...(threadId === null ? {} : {thread_id: threadId}),
 });
 

@@ -87,8 +87,11 @@ async function status(
 			live.map(({identity, codexId, threadId, entry}) => [
 				identity,
 				{
-					...{codex_id: codexId, thread_id: threadId, state: entry.state},
-					...{tag: entry.tag, auto_mail: hasAutoMail(config, entry)},
+					codex_id: codexId,
+					thread_id: threadId,
+					state: entry.state,
+					tag: entry.tag,
+					auto_mail: hasAutoMail(config, entry),
 				},
 			]),
 		),

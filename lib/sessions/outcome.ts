@@ -88,7 +88,10 @@ export function stoppedResult(
 	const left = commands.length === 0 ? '' : ` Commands that it had started may still run: ${running}.`;
 	const said = `${text === '' ? 'It had said nothing yet.' : `Until then it had said:\n\n${text}\n\n`}${left}`;
 	const facts = {
-		...{...idOf(session), identity, thread_id: session.threadId, partial: text},
+		...idOf(session),
+		identity,
+		thread_id: session.threadId,
+		partial: text,
 		...(commands.length === 0 ? {} : {commands}),
 	};
 	const hasThread = session.threadId !== null;

@@ -143,7 +143,12 @@ export class Preparation {
 			this.#promptFile(config.extraInstructionsFile, 'extra_instructions_file'),
 		]);
 		return codexArguments({
-			...{forwarded: session.launch, prompt, cwd, memory, extraInstructions, basePrompt},
+			forwarded: session.launch,
+			prompt,
+			cwd,
+			memory,
+			extraInstructions,
+			basePrompt,
 			settings: settingsOf(config, session.entry),
 			context: contextBlock({...repo, identity, team, cwd}),
 			mailServer: await mailServer?.(session),

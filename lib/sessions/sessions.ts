@@ -59,10 +59,24 @@ export class Sessions {
 	begin({identity, cwd, tag, role, role_named: isNamed, autoMail}: Beginning): Session {
 		const now = this.#now().toISOString();
 		return this.#take({
-			...{codex_id: `codex:${randomUUID()}`, thread_id: null, previous_thread_ids: []},
-			...{identity, team: this.config.team, repo_root: null, repo_name: null, branch: null, cwd},
-			...{started_at: now, last_active: now, status: 'active', state: 'busy', tag, role},
-			...{turns: 0, last_text: null, ...(autoMail === undefined ? {} : {auto_mail: autoMail})},
+			codex_id: `codex:${randomUUID()}`,
+			thread_id: null,
+			previous_thread_ids: [],
+			identity,
+			team: this.config.team,
+			repo_root: null,
+			repo_name: null,
+			branch: null,
+			cwd,
+			started_at: now,
+			last_active: now,
+			status: 'active',
+			state: 'busy',
+			tag,
+			role,
+			turns: 0,
+			last_text: null,
+			...(autoMail === undefined ? {} : {auto_mail: autoMail}),
 			...(isNamed ? {role_named: true} : {}),
 		});
 	}

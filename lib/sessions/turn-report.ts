@@ -56,7 +56,9 @@ export const failedReport = (text: string): TurnReport => ({
 	threadId: undefined,
 	text,
 	result: {content: [{type: 'text', text}], isError: true},
-	...{isConfirmed: true, commands: [], declined: []},
+	isConfirmed: true,
+	commands: [],
+	declined: [],
 });
 
 const LAST_TEXT = 200;
@@ -71,7 +73,9 @@ export const silentReport: TurnReport = {
 	threadId: undefined,
 	text: '',
 	result: {},
-	...{isConfirmed: false, commands: [], declined: []},
+	isConfirmed: false,
+	commands: [],
+	declined: [],
 };
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);

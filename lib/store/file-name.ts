@@ -6,7 +6,12 @@ export function fileName(format: string, at: number): string {
 	const [year, month, day] = date.split('-');
 	const [hour, minute, second] = time.split(/[:.]/);
 	const values: {[letter: string]: string | undefined} = {
-		...{Y: year, m: month, d: day, H: hour, M: minute, S: second},
+		Y: year,
+		m: month,
+		d: day,
+		H: hour,
+		M: minute,
+		S: second,
 		'%': '%',
 	};
 	return format.replace(/%(.)/g, (_, letter: string) => values[letter] ?? letter);

@@ -3,8 +3,14 @@ export const REDACTED = '[redacted]';
 
 /** Keys and tokens of well-known services. Each ends at the first character that cannot belong to it. */
 const keys = [
-	...[/sk-[\w-]{16,}/, /[sr]k_(?:live|test)_\w{10,}/, /gh[pousr]_\w{20,}/, /github_pat_\w{20,}/],
-	...[/glpat-[\w-]{20,}/, /xox[abeprs]-[\w-]{10,}/, /AIza[\w-]{35,}/, /npm_\w{36,}/],
+	/sk-[\w-]{16,}/,
+	/[sr]k_(?:live|test)_\w{10,}/,
+	/gh[pousr]_\w{20,}/,
+	/github_pat_\w{20,}/,
+	/glpat-[\w-]{20,}/,
+	/xox[abeprs]-[\w-]{10,}/,
+	/AIza[\w-]{35,}/,
+	/npm_\w{36,}/,
 	// An access key id of AWS, with its secret if that follows.
 	/A[KS]IA[0-9A-Z]{16}(?:[\s:,/]{1,3}[\w+/]{40}(?![\w+/]))?/,
 	// A JSON web token. It starts where no character of a token precedes, so each character is read at most three times. The bounds

@@ -8,9 +8,23 @@ const QUOTE = 0x22;
 
 /** The names, whole, whose values are secrets. Case does not matter, nor which separator there is, if there is one. */
 const names = [
-	...['authorization', 'token', 'access_token', 'refresh_token', 'id_token', 'password', 'passwd'],
-	...['secret', 'client_secret', 'api_key', 'cookie', 'set_cookie'],
-	...['private_key', 'secret_access_key', 'aws_secret_access_key', 'session_token', 'aws_session_token'],
+	'authorization',
+	'token',
+	'access_token',
+	'refresh_token',
+	'id_token',
+	'password',
+	'passwd',
+	'secret',
+	'client_secret',
+	'api_key',
+	'cookie',
+	'set_cookie',
+	'private_key',
+	'secret_access_key',
+	'aws_secret_access_key',
+	'session_token',
+	'aws_session_token',
 	// Of bridge serve, for the mail tools of its sessions.
 	'bridge_session_token',
 ];

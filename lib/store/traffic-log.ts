@@ -62,7 +62,11 @@ export class TrafficLog {
 
 	constructor(options: TrafficLogOptions) {
 		this.#options = {
-			...{flushMs: 2000, maxBytes: 256 * 2 ** 20, earlyBytes: 8 * 2 ** 20, onFull: 'gap', form: written},
+			flushMs: 2000,
+			maxBytes: 256 * 2 ** 20,
+			earlyBytes: 8 * 2 ** 20,
+			onFull: 'gap',
+			form: written,
 			onTrouble: () => {},
 			...options,
 		};

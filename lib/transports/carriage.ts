@@ -33,6 +33,9 @@ export type Carriage = {
 };
 
 export const newCarriage = (session?: string): Carriage => ({
-	...{session, heard: undefined, isFixed: false, isOver: false},
+	session,
+	heard: undefined,
+	isFixed: false,
+	isOver: false,
 	say: () => {},
 });

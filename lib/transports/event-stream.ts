@@ -46,7 +46,8 @@ export class EventStream {
 		const {keepAliveMs, onSlow, shared, about, upstream} = this.#options;
 		this.#shared ??= shared?.begin(this.number, {about, upstream});
 		const carrier = new SseStream(response, {
-			...{headers, onSlow},
+			headers,
+			onSlow,
 			...(keepAliveMs === undefined ? {} : {keepAliveMs}),
 		});
 		// A client that comes back has given up the connection that it came with before, whether that has noticed or not.

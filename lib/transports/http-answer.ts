@@ -29,7 +29,11 @@ const MAX_RESUMPTIONS = 5;
 const MAX_REFUSAL = 2 ** 20;
 /** What may be asked again if it is not known whether it arrived: it changes nothing. */
 const harmless: readonly unknown[] = [
-	...['ping', 'tools/list', 'prompts/list', 'resources/list', 'resources/templates/list'],
+	'ping',
+	'tools/list',
+	'prompts/list',
+	'resources/list',
+	'resources/templates/list',
 ];
 const none: Headers = {};
 /** After how long a server is tried again that did not even take the connection: it may be about to start. */
@@ -164,7 +168,8 @@ export class HttpAnswer {
 		const {url, request} = this.#options;
 		const headers = streamHeaders(request.headers ?? {});
 		this.#stop = exchange({
-			...{method: 'GET', url},
+			method: 'GET',
+			url,
 			headers: {...headers, accept: EVENTS, 'last-event-id': lastEventId},
 			onHead: (status, received) => {
 				if (status < 300 && typeOf(received).startsWith(EVENTS)) return this.#events();

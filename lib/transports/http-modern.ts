@@ -111,8 +111,15 @@ export class ModernPosts implements Endpoint {
 				unreadBytes,
 			});
 		const reply = new HttpReply({
-			...{number: 0, buffer: undefined, keepAliveMs, onSlow, response, accepts, request},
-			...{headers: () => none, takesPriming: () => false},
+			number: 0,
+			buffer: undefined,
+			keepAliveMs,
+			onSlow,
+			response,
+			accepts,
+			request,
+			headers: () => none,
+			takesPriming: () => false,
 			statusOf: answer => modernStatus(request.head.method, answer),
 		});
 		if (request.head.method === LISTEN) reply.begin();

@@ -63,7 +63,8 @@ export class ListeningStream {
 		const headers = this.#options.headers();
 		this.#reader = undefined;
 		this.#stop = exchange({
-			...{method: 'GET', url},
+			method: 'GET',
+			url,
 			headers: {
 				...headers,
 				accept: 'text/event-stream',
@@ -102,7 +103,9 @@ export class ListeningStream {
 		this.#failures = 0;
 		this.#isTold = false;
 		const reader: EventReader = new EventReader({
-			...{origin: this.#origin, maxBytes, hear},
+			origin: this.#origin,
+			maxBytes,
+			hear,
 			onEnd: () => this.#again(reader),
 		});
 		this.#reader = reader;

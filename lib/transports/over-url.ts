@@ -20,7 +20,11 @@ export function overUrl({maxBytes = MESSAGE_LIMIT, ...options}: OverUrlOptions):
 	const transport = url.protocol.startsWith('ws') ? 'ws' : 'http';
 	const ownId = (): string => session.ownId();
 	const endpoint = remote({
-		...{...options, maxBytes, transport, isGuessed: true, ownId},
+		...options,
+		maxBytes,
+		transport,
+		isGuessed: true,
+		ownId,
 		onRevived: (...renewal) => session.renewed(...renewal),
 		onLoss: () => {},
 	});

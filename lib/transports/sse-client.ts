@@ -163,7 +163,9 @@ class SseClient {
 			this.#postNext();
 		};
 		this.#stopPost = exchange({
-			...{method: 'POST', url, body: envelope.bytes},
+			method: 'POST',
+			url,
+			body: envelope.bytes,
 			headers: {...this.#headers(), ...envelope.headers, 'content-type': 'application/json'},
 			onHead: (status, headers) => {
 				isTaken = status < 300;

@@ -95,7 +95,10 @@ const broken = (name: string, {code, message}: NodeJS.ErrnoException): BridgeErr
 export type TcpTarget = {readonly host: string; readonly port: number};
 
 const towards = ({host, port}: TcpTarget): TcpNetConnectOpts => ({
-	...{host, port, noDelay: true, allowHalfOpen: true},
+	host,
+	port,
+	noDelay: true,
+	allowHalfOpen: true,
 });
 
 /** A socket that is about to be connected to a target. */

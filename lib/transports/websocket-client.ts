@@ -34,7 +34,9 @@ export function wsClient(options: WsClientOptions): Endpoint {
 		followRedirects: false,
 	});
 	const peer = wsEndpoint(socket, {
-		...{name, maxBytes, isUpstream: true},
+		name,
+		maxBytes,
+		isUpstream: true,
 		...(pingMs === undefined ? {} : {pingMs}),
 	});
 	socket.on('unexpected-response', (_request, response) => {

@@ -41,7 +41,8 @@ export function remoteTraffic({url, headers, tell}: RemoteTrafficOptions) {
 		const connect = (): void => {
 			upSince = 0;
 			stop = exchange({
-				...{method: 'GET', url: target},
+				method: 'GET',
+				url: target,
 				headers: {...headers, accept: 'text/event-stream'},
 				onHead: read,
 				onError: error => again(`cannot be reached (${error.message})`),

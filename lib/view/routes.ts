@@ -137,7 +137,8 @@ function latency({index, matches}: Shown, query: URLSearchParams, res: ServerRes
 	const parts = Math.max(1, Math.min(MAX_PARTS, numberIn(query, 'parts')));
 	const filter = filterOf(query);
 	return latencyOverTime(index, matches.of(filter), {
-		...{parts, ofRequests: filter.show === 'requests'},
+		parts,
+		ofRequests: filter.show === 'requests',
 		isWanted: () => !res.destroyed,
 	});
 }

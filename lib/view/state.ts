@@ -10,7 +10,16 @@ export function stateOf(source: Source): Omit<State, 'hasStatus' | 'gateway' | '
 	const {progress, methods, servers, connections} = shown?.index ?? nothing;
 	const {rows, readBytes, totalBytes, tailBytes, isAtEnd, isFull} = progress;
 	return {
-		...{name, isLive, generation, note, rows, readBytes, totalBytes, tailBytes, isAtEnd, isFull},
+		name,
+		isLive,
+		generation,
+		note,
+		rows,
+		readBytes,
+		totalBytes,
+		tailBytes,
+		isAtEnd,
+		isFull,
 		methods: methods.filter(method => method !== '').slice(0, MAX_METHODS),
 		servers: [...servers].filter(server => server !== ''),
 		connections: connections.length - 1,

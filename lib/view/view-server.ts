@@ -57,7 +57,9 @@ export async function serveView({
 		return routes.serve(req, res);
 	};
 	const server = await listen({
-		...{host: '127.0.0.1', port, onBug},
+		host: '127.0.0.1',
+		port,
+		onBug,
 		admit: userToken ? undefined : sameUser({remedy: 'Open the page as the user who runs bridge view.'}),
 		handle(req, res) {
 			const refused = route(req, res);

@@ -79,7 +79,10 @@ test('FR-12.2 roles are merged key by key over all files', async t => {
 	ofRepo('[plugins.codex-mcp.roles.deep]\nsandbox = "workspace-write"\nreasoning_effort = "high"');
 	const {config, origins} = await load({isTrusted: true});
 	t.deepEqual(config.roles.get('deep'), {
-		...{model: 'big', sandbox: 'workspace-write', approvalPolicy: undefined, reasoningEffort: 'high'},
+		model: 'big',
+		sandbox: 'workspace-write',
+		approvalPolicy: undefined,
+		reasoningEffort: 'high',
 	});
 	t.true(config.roles.has('plain'));
 	t.regex(origins.get('roles.deep.model') ?? '', /config\.toml \[plugins\.codex-mcp\.roles\.deep\]\.model$/);

@@ -33,13 +33,11 @@ test('~/.claude.json loads as it is, with the servers of the user and of the wor
 	const file = home.put(
 		'.claude.json',
 		json({
-			...{
-				firstStartTime: '2026-01-01',
-				numStartups: 7,
-				userID: 'x',
-				tipsHistory: {a: 1},
-				migrationVersion: 3,
-			},
+			firstStartTime: '2026-01-01',
+			numStartups: 7,
+			userID: 'x',
+			tipsHistory: {a: 1},
+			migrationVersion: 3,
 			projects: {
 				[home.cwd]: {
 					allowedTools: [],

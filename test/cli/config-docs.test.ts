@@ -12,12 +12,10 @@ const blocks = [...docs.matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(([, language =
 const examples = blocks.filter(({language}) => language !== 'sh');
 
 const environment = {
-	...{
-		BRIDGE_TOKEN: 'a token of some length'.replaceAll(' ', '-'),
-		BRIDGE_SECRET: 'a secret of some length',
-		LEGACY_KEY: 'k',
-		HOME: '/home/me',
-	},
+	BRIDGE_TOKEN: 'a token of some length'.replaceAll(' ', '-'),
+	BRIDGE_SECRET: 'a secret of some length',
+	LEGACY_KEY: 'k',
+	HOME: '/home/me',
 };
 
 test('docs/configuration.md has examples in every syntax', t => {

@@ -33,7 +33,10 @@ export function newHome(t: ExecutionContext, extra: NodeJS.ProcessEnv = {}): Hom
 		return file;
 	};
 	return {
-		...{home, cwd, env, put},
+		home,
+		cwd,
+		env,
+		put,
 		sessions: (team, ...entries) =>
 			put(
 				`.config/atm/codex-sessions/${team}/registry.json`,

@@ -68,22 +68,26 @@ test('import prints the servers of all clients without their secrets, and the re
 	const {servers} = parse(out);
 	t.deepEqual(servers, {
 		github: {
-			...{command: 'npx', args: ['-y', 'github']},
+			command: 'npx',
+			args: ['-y', 'github'],
 			env: {GITHUB_TOKEN: `$\{GITHUB_TOKEN}`, LOG_LEVEL: 'debug', SSH_KEY_PATH: '/k'},
 		},
 		search: {
-			...{type: 'http', url: 'https://example.com/mcp'},
+			type: 'http',
+			url: 'https://example.com/mcp',
 			headers: {Authorization: `Bearer $\{SEARCH_AUTHORIZATION}`},
 		},
 		local: {command: './server.js', args: ['--api-key', `$\{LOCAL_API_KEY}`], cwd: home.cwd},
 		db: {
-			...{command: 'db', args: [`$\{DB_POSTGRES}`]},
+			command: 'db',
+			args: [`$\{DB_POSTGRES}`],
 			env: {DB_PASSWORD: `$\{DB_PASSWORD}`, PLAIN: `$$\{X}`},
 		},
 		files: {command: 'f', args: [home.cwd], cwd: home.cwd},
 		'files-2': {command: 'other', cwd: home.cwd},
 		asks: {
-			...{command: 'a', cwd: home.cwd},
+			command: 'a',
+			cwd: home.cwd,
 			env: {API_TOKEN: `$\{API_TOKEN}`, KEY: `$\{BRIDGE_INPUT_KEY}`},
 		},
 	});
@@ -160,11 +164,16 @@ const mixed = {
 		a: {
 			command: 'sh',
 			args: [
-				...['-c', 'export API_KEY=shell-secret-02; exec server'],
-				...['--header=Authorization: Bearer header-secret-03', `TOKEN=$\{TOKEN:-default-secret-04}`],
-				...['--header', `Authorization: Bearer $\{AUTH}`, `--dir=$\{HOME}/x`],
-				...['-c', `curl -H "Authorization: Bearer $\{AUTH}" https://example.com`],
-				...['--config={"apiKey": "json-secret-05"}'],
+				'-c',
+				'export API_KEY=shell-secret-02; exec server',
+				'--header=Authorization: Bearer header-secret-03',
+				`TOKEN=$\{TOKEN:-default-secret-04}`,
+				'--header',
+				`Authorization: Bearer $\{AUTH}`,
+				`--dir=$\{HOME}/x`,
+				'-c',
+				`curl -H "Authorization: Bearer $\{AUTH}" https://example.com`,
+				'--config={"apiKey": "json-secret-05"}',
 			],
 			env: {
 				API_KEY: `$\{API_KEY:-sk-literal-secret-06}`,
@@ -198,14 +207,29 @@ test('import replaces secrets beside references, in defaults, within texts, and 
 	t.notRegex(`${out}${stderr}`, /secret-?\d/);
 	const {a, b, c, d} = parse(out).servers;
 	t.deepEqual(a.args, [
-		...['-c', `$\{A_ARGUMENT}`, `--header=$\{A_HEADER}`, `TOKEN=$\{A_TOKEN}`],
-		...['--header', `Authorization: Bearer $\{AUTH}`, `--dir=$\{HOME}/x`],
-		...['-c', `curl -H "Authorization: Bearer $\{AUTH}" https://example.com`, `--config=$\{A_CONFIG}`],
+		'-c',
+		`$\{A_ARGUMENT}`,
+		`--header=$\{A_HEADER}`,
+		`TOKEN=$\{A_TOKEN}`,
+		'--header',
+		`Authorization: Bearer $\{AUTH}`,
+		`--dir=$\{HOME}/x`,
+		'-c',
+		`curl -H "Authorization: Bearer $\{AUTH}" https://example.com`,
+		`--config=$\{A_CONFIG}`,
 	]);
 	t.deepEqual(a.env, {
-		...{DB_PASS: `$\{DB_PASS}`, PLAIN: `$\{PLAIN}`, API_KEY: `$\{API_KEY_2}`, NOTE: `$\{NOTE}`},
-		...{GLUED: `$\{GLUED}`, OTHER: `$\{OTHER}`, GITHUB_PAT: `$\{GITHUB_PAT}`, MYSQL_PWD: `$\{MYSQL_PWD}`},
-		...{ASKED: `$\{BRIDGE_INPUT_PW}`, KEPT: `$\{LEVEL:-debug}`, SSH_KEY_PATH: `$\{HOME}/.ssh/key`},
+		DB_PASS: `$\{DB_PASS}`,
+		PLAIN: `$\{PLAIN}`,
+		API_KEY: `$\{API_KEY_2}`,
+		NOTE: `$\{NOTE}`,
+		GLUED: `$\{GLUED}`,
+		OTHER: `$\{OTHER}`,
+		GITHUB_PAT: `$\{GITHUB_PAT}`,
+		MYSQL_PWD: `$\{MYSQL_PWD}`,
+		ASKED: `$\{BRIDGE_INPUT_PW}`,
+		KEPT: `$\{LEVEL:-debug}`,
+		SSH_KEY_PATH: `$\{HOME}/.ssh/key`,
 		MY_KEY: `$\{MY_KEY}`,
 	});
 	t.is(b.url, `$\{B_URL}`);

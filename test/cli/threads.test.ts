@@ -147,7 +147,11 @@ test('FR-13.6 summary prints what a session left, by codex id, thread id and ide
 		t.is(out, '# What was done\nall of it\n');
 	}
 	t.deepEqual(JSON.parse((await run('summary', 'arch', '--json')).out), {
-		...{codex_id: 'codex:1', identity: 'arch', team: 'red', thread_id: THREAD, path},
+		codex_id: 'codex:1',
+		identity: 'arch',
+		team: 'red',
+		thread_id: THREAD,
+		path,
 		summary: '# What was done\nall of it',
 	});
 });

@@ -45,19 +45,24 @@ test('any names become different names that can be part of a URL', t => {
 
 test('any values of a file are adapted without an exception', t => {
 	const key = fc.constantFrom(
-		...[
-			'mcpServers',
-			'servers',
-			'mcp_servers',
-			'projects',
-			'/work',
-			'inputs',
-			'id',
-			'command',
-			'args',
-			'env',
-		],
-		...['url', 'headers', 'envFile', 'timeout', 'env_vars', 'http_headers', 'env_http_headers', 'x'],
+		'mcpServers',
+		'servers',
+		'mcp_servers',
+		'projects',
+		'/work',
+		'inputs',
+		'id',
+		'command',
+		'args',
+		'env',
+		'url',
+		'headers',
+		'envFile',
+		'timeout',
+		'env_vars',
+		'http_headers',
+		'env_http_headers',
+		'x',
 	);
 	const leaf = fc.oneof(
 		fc.string(),

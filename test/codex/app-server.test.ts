@@ -46,12 +46,24 @@ test('shakes hands in both protocols, each in its own', t => {
 test('the arguments of codex are those of thread/start', t => {
 	const {call, heard} = alone();
 	call(1, 'codex', {
-		...{prompt: 'p', model: 'm', cwd: 'sub', sandbox: 'read-only', 'approval-policy': 'never'},
-		...{'base-instructions': 'b', 'developer-instructions': 'd', 'compact-prompt': 'c', config: {a: 1}},
+		prompt: 'p',
+		model: 'm',
+		cwd: 'sub',
+		sandbox: 'read-only',
+		'approval-policy': 'never',
+		'base-instructions': 'b',
+		'developer-instructions': 'd',
+		'compact-prompt': 'c',
+		config: {a: 1},
 	});
 	t.deepEqual(heard('thread/start')?.params, {
-		...{model: 'm', cwd: '/work/sub', sandbox: 'read-only', approvalPolicy: 'never'},
-		...{baseInstructions: 'b', developerInstructions: 'd', config: {a: 1, compact_prompt: 'c'}},
+		model: 'm',
+		cwd: '/work/sub',
+		sandbox: 'read-only',
+		approvalPolicy: 'never',
+		baseInstructions: 'b',
+		developerInstructions: 'd',
+		config: {a: 1, compact_prompt: 'c'},
 	});
 });
 

@@ -82,6 +82,52 @@ test('a named file that is missing is an error, even where another would be foun
 		});
 });
 
+const legacy = {
+	name: 'legacy',
+	transport: 'http',
+	isTransportGuessed: false,
+	url: 'https://example.com/mcp',
+	command: undefined,
+	args: [],
+	env: {},
+	cwd: undefined,
+	headers: {'X-Api-Key': 'k'},
+	accept: 'application/json, text/event-stream',
+	contentType: 'application/json',
+	targetVersion: '2024-11-05',
+	clientVersion: '2025-06-18',
+	cacheTools: true,
+	timeoutMs: 60_000,
+	enabled: true,
+	insecure: false,
+	shared: false,
+	strict: false,
+	passAuthorization: true,
+};
+
+const files = {
+	name: 'files',
+	transport: 'stdio',
+	isTransportGuessed: true,
+	url: undefined,
+	command: 'npx',
+	args: ['-y', '@modelcontextprotocol/server-filesystem', '.'],
+	env: {LOG: 'info'},
+	cwd: configFixture('.').replace(/\/$/, ''),
+	headers: {},
+	accept: 'application/json, text/event-stream',
+	contentType: 'application/json',
+	targetVersion: undefined,
+	clientVersion: undefined,
+	cacheTools: false,
+	timeoutMs: 60_000,
+	enabled: true,
+	insecure: false,
+	shared: false,
+	strict: false,
+	passAuthorization: true,
+};
+
 for (const name of ['whole.yaml', 'whole.json', 'whole.toml'])
 	test(`reads every key of ${name}`, async t => {
 		const {config, warnings} = await loadFile(configFixture(name), environment);
@@ -101,22 +147,8 @@ for (const name of ['whole.yaml', 'whole.json', 'whole.toml'])
 			store: 'redis://store:6379/0',
 		});
 		t.deepEqual([...services.keys()], ['legacy', 'files']);
-		t.deepEqual(comparable(services.get('legacy')), {
-			...{name: 'legacy', transport: 'http', isTransportGuessed: false},
-			url: 'https://example.com/mcp',
-			...{command: undefined, args: [], env: {}, cwd: undefined, headers: {'X-Api-Key': 'k'}},
-			...{accept: 'application/json, text/event-stream', contentType: 'application/json'},
-			...{targetVersion: '2024-11-05', clientVersion: '2025-06-18', cacheTools: true, timeoutMs: 60_000},
-			...{enabled: true, insecure: false, shared: false, strict: false, passAuthorization: true},
-		});
-		t.deepEqual(services.get('files'), {
-			...{name: 'files', transport: 'stdio', isTransportGuessed: true, url: undefined, command: 'npx'},
-			args: ['-y', '@modelcontextprotocol/server-filesystem', '.'],
-			...{env: {LOG: 'info'}, cwd: configFixture('.').replace(/\/$/, ''), headers: {}},
-			...{accept: 'application/json, text/event-stream', contentType: 'application/json'},
-			...{targetVersion: undefined, clientVersion: undefined, cacheTools: false, timeoutMs: 60_000},
-			...{enabled: true, insecure: false, shared: false, strict: false, passAuthorization: true},
-		});
+		t.deepEqual(comparable(services.get('legacy')), legacy);
+		t.deepEqual(services.get('files'), files);
 	});
 
 test('a .mcp.json of Claude Code loads as it is', async t => {

@@ -27,8 +27,22 @@ for (const [given, host, port] of [
 	});
 
 for (const given of [
-	...['', ':7411', '127.0.0.1', '127.0.0.1:', 'a b:1', '127.0.0.1:65536', '::1:80', '[::1]', 'http://x:1'],
-	...[-1, 65_536, 1.5, true, null, {}, []],
+	'',
+	':7411',
+	'127.0.0.1',
+	'127.0.0.1:',
+	'a b:1',
+	'127.0.0.1:65536',
+	'::1:80',
+	'[::1]',
+	'http://x:1',
+	-1,
+	65_536,
+	1.5,
+	true,
+	null,
+	{},
+	[],
 ])
 	test(`does not listen at ${JSON.stringify(given)}`, t => {
 		t.regex(wrongs({listen: given})[0] ?? '', /^listen: Expected an address and a port/);
@@ -98,8 +112,13 @@ test('takes what variables hold, which is always text', t => {
 		servers: {a: {command: 'x', enabled: 'false', cacheTools: 'true', timeout: '2.5'}},
 	});
 	t.like(limits, {
-		...{sessions: 5, messageBytes: 2048, idleMs: 0},
-		...{unreadBytes: 2 ** 20, unreadForMs: 90_000, keptBytes: 2 ** 21, rate: {count: 600, windowMs: 60_000}},
+		sessions: 5,
+		messageBytes: 2048,
+		idleMs: 0,
+		unreadBytes: 2 ** 20,
+		unreadForMs: 90_000,
+		keptBytes: 2 ** 21,
+		rate: {count: 600, windowMs: 60_000},
 	});
 	t.like(services.get('a'), {enabled: false, cacheTools: true, timeoutMs: 2500});
 });
@@ -119,8 +138,21 @@ for (const name of ['a', '0', 'a_b-c', 'constructor', 'tostring', 'x'.repeat(64)
 	});
 
 for (const name of [
-	...['', '-a', '_a', 'A', 'a b', 'a/b', '..', 'a.b', 'ä', 'а', 'a\n', '%2e', 'x'.repeat(65)],
-	...['toString', 'hasOwnProperty'],
+	'',
+	'-a',
+	'_a',
+	'A',
+	'a b',
+	'a/b',
+	'..',
+	'a.b',
+	'ä',
+	'а',
+	'a\n',
+	'%2e',
+	'x'.repeat(65),
+	'toString',
+	'hasOwnProperty',
 ])
 	test(`B12 a service may not be called ${JSON.stringify(name)}`, t => {
 		const found = wrongs({servers: {[name]: {command: 'x'}}});
@@ -158,8 +190,12 @@ test('K2 a store that cannot be read in full is told of, and never shown', t => 
 	const good = 'redis://bridge:a%25b@store:6379/0?sentinel=shared&node=other:26379';
 	t.is(configOf({secret, store: good}).store?.href, good);
 	for (const store of [
-		...['redis://bridge:100%@store', 'redis://%E0%A4@store', 'redis://store?node=a:b', 'redis://store?node='],
-		...['http://store', 'store:6379'],
+		'redis://bridge:100%@store',
+		'redis://%E0%A4@store',
+		'redis://store?node=a:b',
+		'redis://store?node=',
+		'http://store',
+		'store:6379',
 	]) {
 		const [found = '', ...others] = wrongs({secret, store});
 		t.deepEqual(others, []);

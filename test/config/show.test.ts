@@ -114,7 +114,12 @@ test('K4 shows no secret, wherever it stands', async t => {
 	});
 	t.like(servers.b, {env: {A: '[hidden]'}});
 	t.deepEqual((servers.b as {args: unknown}).args, [
-		...['--api-key', '[hidden]', '--token=[hidden]', '[hidden]', 'https://[hidden]@x/?a=[hidden]', '-v'],
+		'--api-key',
+		'[hidden]',
+		'--token=[hidden]',
+		'[hidden]',
+		'https://[hidden]@x/?a=[hidden]',
+		'-v',
 	]);
 	t.like(servers.c, {url: '[hidden]'});
 });

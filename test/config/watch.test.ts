@@ -21,7 +21,12 @@ async function start(t: ExecutionContext, file: string, options: Partial<WatchOp
 	};
 	const loaded = await loadFile(file, {});
 	const watching = watchConfig({
-		...{loaded, environment: {}, onLoaded: tell, onError: tell, settleMs: 10, pollMs: 20},
+		loaded,
+		environment: {},
+		onLoaded: tell,
+		onError: tell,
+		settleMs: 10,
+		pollMs: 20,
 		...options,
 	});
 	// Watching alone does not keep a process from ending.

@@ -43,7 +43,9 @@ function blockAt(file: string, page: string, match: RegExpExecArray): Block {
 	const after = (start: string): string | undefined =>
 		comments.find(content => content.startsWith(start))?.slice(start.length);
 	return {
-		...{file, language, text},
+		file,
+		language,
+		text,
 		line: before.split('\n').length,
 		reason: after('not run: '),
 		setup: after('setup: '),

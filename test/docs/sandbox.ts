@@ -137,14 +137,26 @@ export async function newSandbox(page: string): Promise<Sandbox> {
 	const bin = writePrograms(folder, ports);
 	const path = [bin, dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'].join(':');
 	return {
-		...{folder, home, cwd},
+		folder,
+		home,
+		cwd,
 		env: {
-			...{PATH: path, HOME: home, USER: 'me', LANG: 'C.UTF-8', TZ: 'UTC', NO_COLOR: '1', TERM: 'dumb'},
-			...{XDG_CONFIG_HOME: join(home, '.config'), XDG_STATE_HOME: join(home, '.local/state')},
-			...{XDG_CACHE_HOME: join(home, '.cache'), TMPDIR: join(folder, 'tmp')},
-			...{npm_config_update_notifier: 'false', npm_config_offline: 'true'},
+			PATH: path,
+			HOME: home,
+			USER: 'me',
+			LANG: 'C.UTF-8',
+			TZ: 'UTC',
+			NO_COLOR: '1',
+			TERM: 'dumb',
+			XDG_CONFIG_HOME: join(home, '.config'),
+			XDG_STATE_HOME: join(home, '.local/state'),
+			XDG_CACHE_HOME: join(home, '.cache'),
+			TMPDIR: join(folder, 'tmp'),
+			npm_config_update_notifier: 'false',
+			npm_config_offline: 'true',
 			// Marks each process, and is where a setup finds the files of the repository.
-			...{DOCS_FOLDER: folder, DOCS_REPOSITORY: root},
+			DOCS_FOLDER: folder,
+			DOCS_REPOSITORY: root,
 		},
 		toLocal: text => replaceAll(text.replaceAll('/home/me', home), ports),
 		toShown: text => replaceAll(text.replaceAll(home, '/home/me'), documented),

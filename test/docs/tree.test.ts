@@ -39,7 +39,14 @@ const paths = pathsIn(tree);
 
 test('reads the paths of a tree', t => {
 	t.deepEqual(pathsIn('a/\n  b.ts c.ts  two files\n  d/  a folder\n    e.ts\n  f/ g/\nh/'), [
-		...['a/', 'a/b.ts', 'a/c.ts', 'a/d/', 'a/d/e.ts', 'a/f/', 'a/g/', 'h/'],
+		'a/',
+		'a/b.ts',
+		'a/c.ts',
+		'a/d/',
+		'a/d/e.ts',
+		'a/f/',
+		'a/g/',
+		'h/',
 	]);
 });
 

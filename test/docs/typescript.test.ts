@@ -25,15 +25,15 @@ test('TypeScript blocks compile against the library', async t => {
 		writeFileSync(name, `// ${placeOf(block)}\n${block.text}`);
 	}
 	const options = {
-		...{
-			target: 'es2023',
-			lib: ['es2023'],
-			module: 'nodenext',
-			strict: true,
-			noEmit: true,
-			skipLibCheck: true,
-		},
-		...{types: ['node'], typeRoots: [join(root, 'node_modules/@types')], erasableSyntaxOnly: true},
+		target: 'es2023',
+		lib: ['es2023'],
+		module: 'nodenext',
+		strict: true,
+		noEmit: true,
+		skipLibCheck: true,
+		types: ['node'],
+		typeRoots: [join(root, 'node_modules/@types')],
+		erasableSyntaxOnly: true,
 		paths: {'mcp-stream-bridge': [join(root, 'lib/index.ts')]},
 	};
 	writeFileSync(join(folder, 'package.json'), '{"type": "module"}');

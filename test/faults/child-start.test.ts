@@ -123,13 +123,13 @@ test.serial('E3 a command with shell characters in its name is looked for under 
 });
 
 const secrets = {
-	...{AWS_SECRET_ACCESS_KEY: 'canary-aws', OPENAI_API_KEY: 'canary-openai', GITHUB_TOKEN: 'canary-github'},
-	...{
-		BRIDGE_TOKEN: 'canary-bridge',
-		DATABASE_URL: 'canary-db',
-		NODE_OPTIONS: '',
-		npm_config_token: 'canary-npm',
-	},
+	AWS_SECRET_ACCESS_KEY: 'canary-aws',
+	OPENAI_API_KEY: 'canary-openai',
+	GITHUB_TOKEN: 'canary-github',
+	BRIDGE_TOKEN: 'canary-bridge',
+	DATABASE_URL: 'canary-db',
+	NODE_OPTIONS: '',
+	npm_config_token: 'canary-npm',
 };
 
 test.serial('passes the environment on to a wrapped server, except BRIDGE_* [U-P0-1]', async t => {

@@ -22,7 +22,9 @@ test('waits for a handshake as long as the timeout of a service allows, beyond 6
 	const signal = AbortSignal.timeout(150_000);
 	const post = (service: string) =>
 		gateway.fetch(`/mcp/${service}`, {
-			...{method: 'POST', signal, body: JSON.stringify({jsonrpc: '2.0', ...initialize})},
+			method: 'POST',
+			signal,
+			body: JSON.stringify({jsonrpc: '2.0', ...initialize}),
 			headers: {'content-type': 'application/json', accept: 'application/json, text/event-stream'},
 		});
 	for (const answer of await Promise.all([post('late'), post('shared')]))

@@ -26,15 +26,14 @@ async function buggyGateway(t: ExecutionContext) {
 	if (!config) throw new Error('It is a good configuration.');
 	const taps = () => ({client: buggy, upstream: {}, closed: () => {}});
 	const gateway = new Gateway({
-		...{
-			config,
-			log,
-			version: '1',
-			live: new LiveTraffic(),
-			onStderr: () => {},
-			...{replicas: undefined, replicasOf: async () => undefined},
-			droppedLogLines: () => 0,
-		},
+		config,
+		log,
+		version: '1',
+		live: new LiveTraffic(),
+		onStderr: () => {},
+		replicas: undefined,
+		replicasOf: async () => undefined,
+		droppedLogLines: () => 0,
 		createRunner: () => {
 			throw new Error('Nothing is run here.');
 		},
@@ -52,7 +51,8 @@ async function buggyGateway(t: ExecutionContext) {
 		fetch(`http://127.0.0.1:${port}/mcp/puppet`, {
 			method: 'POST',
 			headers: {
-				...{'content-type': 'application/json', accept: 'application/json, text/event-stream'},
+				'content-type': 'application/json',
+				accept: 'application/json, text/event-stream',
 				...(session === undefined ? {} : {'mcp-session-id': session}),
 			},
 			body: JSON.stringify({jsonrpc: '2.0', ...message}),

@@ -92,7 +92,8 @@ for (const service of services)
 				const known = lines.map(line => JSON.parse(line)).filter(({params}) => params?._meta?.progressToken);
 				const notices = known.slice(-2).map(({params}) =>
 					JSON.stringify({
-						...{jsonrpc: '2.0', method: 'notifications/progress'},
+						jsonrpc: '2.0',
+						method: 'notifications/progress',
 						params: {progressToken: params._meta.progressToken, progress: params.at},
 					}),
 				);

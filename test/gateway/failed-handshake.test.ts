@@ -49,11 +49,14 @@ test('fails a handshake at once with exit code and stderr, and starts one proces
 		t.is(answer.headers.get('mcp-session-id'), null);
 	}
 	t.like(await statusOf(gateway, 'dies'), {
-		...{state: 'failed', sessions: 0, restarts: 0},
+		state: 'failed',
+		sessions: 0,
+		restarts: 0,
 		lastError: 'dies exited with code 3. The end of its stderr: no database',
 	});
 	t.like(logged(gateway.running, 'upstream.lost').at(0), {
-		...{server: 'dies', msg: 'dies exited with code 3.'},
+		server: 'dies',
+		msg: 'dies exited with code 3.',
 		evidence: 'The end of its stderr: no database',
 	});
 });
@@ -122,7 +125,8 @@ test('fails a handshake with a shared server at once, with the same error [U-P0-
 	t.like({code, data}, {code: -31004, data: {exitCode: 3}});
 	t.regex(message, /^dies exited with code 3\. The end of its stderr: no database\nFix the cause/);
 	t.like(await statusOf(gateway, 'dies'), {
-		...{state: 'failed', lastError: 'dies exited with code 3. The end of its stderr: no database'},
+		state: 'failed',
+		lastError: 'dies exited with code 3. The end of its stderr: no database',
 	});
 	t.is(starts(), 1);
 });

@@ -150,9 +150,10 @@ test('B13 another expectation is refused', async t => {
 
 test('B15 requests that follow each other without waiting are answered in their order', async t => {
 	const keep = 'GET /mcp/nothing HTTP/1.1\r\nHost: localhost\r\n\r\n';
-	t.deepEqual(statusesIn(await shared().raw(keep, keep.replace('/mcp/nothing', '/healthz'), keep, second)), [
-		...[404, 200, 404, 200],
-	]);
+	t.deepEqual(
+		statusesIn(await shared().raw(keep, keep.replace('/mcp/nothing', '/healthz'), keep, second)),
+		[404, 200, 404, 200],
+	);
 });
 
 test('B2 no answer lets a page of another origin read it', async t => {

@@ -9,16 +9,24 @@ const shared = shareGateway({
 });
 
 const foreignOrigins = [
-	...['http://evil.example', 'null', 'http://localhost.evil.example', 'http://localhost@evil.example'],
-	...[
-		'http://evil.example#localhost',
-		'http://127.0.0.1.evil.example',
-		'file://',
-		'http://localhost:99999999',
-	],
-	...['https://app.example.com.evil.example', 'https://evilapp.example.com', 'http://app.example.com'],
-	...['https://example.org', 'https://evil.example/.example.org', 'https://xexample.org'],
-	...['http://dev.example.net:80.evil.example', 'https://dev.example.net', '', 'localhost'],
+	'http://evil.example',
+	'null',
+	'http://localhost.evil.example',
+	'http://localhost@evil.example',
+	'http://evil.example#localhost',
+	'http://127.0.0.1.evil.example',
+	'file://',
+	'http://localhost:99999999',
+	'https://app.example.com.evil.example',
+	'https://evilapp.example.com',
+	'http://app.example.com',
+	'https://example.org',
+	'https://evil.example/.example.org',
+	'https://xexample.org',
+	'http://dev.example.net:80.evil.example',
+	'https://dev.example.net',
+	'',
+	'localhost',
 ];
 
 for (const origin of foreignOrigins)
@@ -44,18 +52,36 @@ test('B2 a refused origin is logged', async t => {
 });
 
 for (const origin of [
-	...['http://localhost', 'http://localhost:3000', 'https://127.0.0.1:1', 'http://[::1]:8080'],
-	...['https://app.example.com', 'https://a.example.org', 'https://a.b.example.org'],
-	...['http://dev.example.net', 'http://dev.example.net:5173'],
+	'http://localhost',
+	'http://localhost:3000',
+	'https://127.0.0.1:1',
+	'http://[::1]:8080',
+	'https://app.example.com',
+	'https://a.example.org',
+	'https://a.b.example.org',
+	'http://dev.example.net',
+	'http://dev.example.net:5173',
 ])
 	test(`B2 a request from the origin ${origin}, which is of this machine or allowed, is taken`, async t => {
 		t.is(statusOf(await shared().raw(request('GET /healthz', [`Origin: ${origin}`]))), 200);
 	});
 
 for (const host of [
-	...['evil.example', 'localhost.evil.example', '127.0.0.1.evil.example', 'localhost@evil.example'],
-	...['localhost.', '127.999.0.1', '[::2]', '[::1', 'localhost:123456', 'localhost:', 'localhost evil', ''],
-	...['0.0.0.0', 'app.example.com', 'localhost,evil.example'],
+	'evil.example',
+	'localhost.evil.example',
+	'127.0.0.1.evil.example',
+	'localhost@evil.example',
+	'localhost.',
+	'127.999.0.1',
+	'[::2]',
+	'[::1',
+	'localhost:123456',
+	'localhost:',
+	'localhost evil',
+	'',
+	'0.0.0.0',
+	'app.example.com',
+	'localhost,evil.example',
 ])
 	test(`B3 a request for the host "${host}" is refused`, async t => {
 		t.is(statusOf(await shared().raw(post().replace('Host: localhost', `Host: ${host}`))), 403);

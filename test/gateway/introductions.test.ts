@@ -106,7 +106,8 @@ test('rejects a giant initialize over WebSocket and HTTP+SSE and at /mcp [SEC-D5
 	t.teardown(() => controller.abort());
 	const events = new EventSource(
 		await fetch(new URL('/mcp/puppet/sse', gateway.base), {
-			...{signal: controller.signal, headers: {accept: 'text/event-stream'}},
+			signal: controller.signal,
+			headers: {accept: 'text/event-stream'},
 		}),
 	);
 	await events.more();

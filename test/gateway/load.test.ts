@@ -110,7 +110,8 @@ test('F5 more sessions than there may be are refused at once while all are in us
 		const controller = new AbortController();
 		t.teardown(() => controller.abort());
 		const response = await fetch(new URL('/mcp/puppet/sse', gateway.base), {
-			...{signal: controller.signal, headers: {accept: 'text/event-stream'}},
+			signal: controller.signal,
+			headers: {accept: 'text/event-stream'},
 		});
 		held.push(response);
 		return response.status;
@@ -121,8 +122,11 @@ test('F5 more sessions than there may be are refused at once while all are in us
 	t.is(refused.headers.get('retry-after'), '1');
 	t.is((messageIn(refused).error as {code: number}).code, -31003);
 	const upgrade = [
-		...['Upgrade: websocket', 'Connection: Upgrade', 'Sec-WebSocket-Version: 13'],
-		...['Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==', 'Host: localhost'],
+		'Upgrade: websocket',
+		'Connection: Upgrade',
+		'Sec-WebSocket-Version: 13',
+		'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+		'Host: localhost',
 	];
 	const text = await gateway.raw(`GET /mcp/puppet HTTP/1.1\r\n${upgrade.join('\r\n')}\r\n\r\n`);
 	t.deepEqual(statusesIn(text), [503]);

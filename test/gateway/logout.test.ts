@@ -21,7 +21,9 @@ const isKnown = async (gateway: RunningGateway, cookie: string): Promise<boolean
 /** Logs a browser out, and resolves to the cookie that it is to keep. */
 async function logOut(t: ExecutionContext, gateway: RunningGateway, cookie: string): Promise<string> {
 	const {status, headers} = await gateway.fetch('/logout', {
-		...{method: 'POST', headers: {cookie}, redirect: 'manual'},
+		method: 'POST',
+		headers: {cookie},
+		redirect: 'manual',
 	});
 	t.is(status, 303);
 	t.is(headers.get('location'), '/');

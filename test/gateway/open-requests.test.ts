@@ -36,7 +36,8 @@ test('a WebSocket over the quota of requests is rejected without the end of a se
 	t.teardown(() => controller.abort());
 	const stream = () =>
 		fetch(new URL('/traffic', gateway.base), {
-			...{headers: {...a, accept: 'text/event-stream'}, signal: controller.signal},
+			headers: {...a, accept: 'text/event-stream'},
+			signal: controller.signal,
 		});
 	const streams = [];
 	for (let one = await stream(); one.status === 200; one = await stream()) streams.push(one);

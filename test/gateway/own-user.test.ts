@@ -48,7 +48,9 @@ test('a client that calls add-port-rule and closes its socket at once adds none 
 	const port = await freePort();
 	const rule = {local_port: port, target_host: '127.0.0.1', target_port: 9};
 	const body = JSON.stringify({
-		...{jsonrpc: '2.0', id: 1, method: 'tools/call'},
+		jsonrpc: '2.0',
+		id: 1,
+		method: 'tools/call',
 		params: {name: 'add-port-rule', arguments: rule},
 	});
 	const bytes = request('POST /mcp', ['Content-Type: application/json'], body);

@@ -16,7 +16,10 @@ test('D9 a stream that both sides are silent on stays open, with signs of life f
 	const upstream = await startUpstream(t);
 	upstream.hasSessions = false;
 	const session = new HttpSession({
-		...{name: 'client', log, id: () => 'x', keepAliveMs: 20},
+		name: 'client',
+		log,
+		id: () => 'x',
+		keepAliveMs: 20,
 		version: () => '2025-11-25',
 		idOf: key => key,
 	});

@@ -45,7 +45,8 @@ test('a client whose sessions are all in use is rejected at its quota, and other
 		const controller = new AbortController();
 		t.teardown(() => controller.abort());
 		const response = await fetch(new URL('/mcp/puppet/sse', gateway.base), {
-			...{signal: controller.signal, headers: {...headers, accept: 'text/event-stream'}},
+			signal: controller.signal,
+			headers: {...headers, accept: 'text/event-stream'},
 		});
 		held.push(response);
 		return response;

@@ -48,7 +48,9 @@ async function doAll(gateway: RunningGateway, session: ClientSession): Promise<s
 	await session.request(1, 'echo', secrets);
 	const send = (body: string): Promise<Answer> =>
 		gateway.fetch(`/mcp/puppet/message?sessionId=${canary.wrong}&token=${canary.token}`, {
-			...{method: 'POST', headers: {...headers, 'content-type': 'application/json'}, body},
+			method: 'POST',
+			headers: {...headers, 'content-type': 'application/json'},
+			body,
 		});
 	const answers = [
 		await session.post({id: 2, method: 'nothing'}),
@@ -119,7 +121,9 @@ test('B16 no error tells a stack, a path of this machine, or where a server is',
 		await session.post({params: 'nothing'}),
 		await gateway.fetch('/mcp/puppet', {method: 'PUT'}),
 		await gateway.fetch('/mcp/puppet', {
-			...{method: 'POST', headers: {'content-type': 'application/json'}, body: '{"jsonrpc":'},
+			method: 'POST',
+			headers: {'content-type': 'application/json'},
+			body: '{"jsonrpc":',
 		}),
 		await gateway.post('puppet', {id: 1, method: 'ping'}, {'mcp-session-id': '/etc/passwd'}),
 		await gateway.post('puppet', {id: 1, method: 'ping'}, {'mcp-protocol-version': '1999-01-01'}),

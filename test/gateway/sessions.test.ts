@@ -7,7 +7,7 @@ import {unknownSession} from '../helpers/upstream.js';
 import {plain, type Setting, shareGateway} from './shared-gateway.js';
 
 const use = shareGateway(
-	plain(...['callers', 'twins', 'anew', 'bad-ids', 'spelled', 'lost', 'lost-again', 'lost-many', 'foreign']),
+	plain('callers', 'twins', 'anew', 'bad-ids', 'spelled', 'lost', 'lost-again', 'lost-many', 'foreign'),
 	{tokens: []},
 );
 
@@ -77,7 +77,8 @@ for (const [what, id] of [
 			if (message.method === 'initialize')
 				response.writeHead(200, {'Mcp-Session-Id': id, 'content-type': 'application/json'}).end(
 					JSON.stringify({
-						...{jsonrpc: '2.0', id: message.id},
+						jsonrpc: '2.0',
+						id: message.id,
 						result: {...opening, serverInfo: opening.clientInfo},
 					}),
 				);

@@ -12,7 +12,8 @@ const PER_ROUND = 64;
 function notices(round: number): string {
 	const lines = Array.from({length: PER_ROUND}, (_, at) =>
 		JSON.stringify({
-			...{jsonrpc: '2.0', method: 'notifications/message'},
+			jsonrpc: '2.0',
+			method: 'notifications/message',
 			params: {level: 'info', data: round * PER_ROUND + at, text: 'x'.repeat(16_000)},
 		}),
 	);

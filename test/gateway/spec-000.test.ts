@@ -14,7 +14,9 @@ const servers = {
 	asked: old,
 	told: {...old, clientVersion: '2025-06-18'},
 	headed: {accept, contentType},
-	...{cached: {cacheTools: true}, changed: {cacheTools: true}, served: {cacheTools: true}},
+	cached: {cacheTools: true},
+	changed: {cacheTools: true},
+	served: {cacheTools: true},
 };
 const services = Object.keys(servers);
 const use = shareGateway(servers, {}, ['--debug']);

@@ -11,7 +11,8 @@ const names = ['filtered', 'versions', 'pages', 'broken-pages', 'racing', 'down'
 const use = shareGateway(Object.fromEntries(names.map(name => [name, cached])));
 
 const tool = (name: string, description = name): Message => ({
-	...{name, description},
+	name,
+	description,
 	inputSchema: {type: 'object'},
 });
 const namesIn = ({result}: Message): unknown[] =>

@@ -140,7 +140,8 @@ test.serial('bounds the unread responses of all clients, and serves clients that
 
 test.serial('keeps the connection of a client that reads slowly [SEC-D15]', async t => {
 	const gateway = await startGateway(t, {
-		...{servers: {puppet: program('puppet')}, limits: {unreadFor: '20s'}},
+		servers: {puppet: program('puppet')},
+		limits: {unreadFor: '20s'},
 	});
 	// The kernel accepts more only after about a second of reading. The limit is far above that, for a busy machine.
 	const long = 48 * MIB;

@@ -195,7 +195,8 @@ test('D16 what a server asks reaches only the client in whose request it asks, a
 	const sessions = await Promise.all(
 		callers.map(async authorization => {
 			const params = {
-				...{protocolVersion: '2025-11-25', clientInfo: {name: 'test', version: '1'}},
+				protocolVersion: '2025-11-25',
+				clientInfo: {name: 'test', version: '1'},
 				capabilities: {elicitation: {}},
 			};
 			const opened = await gateway.post(service, {id: 0, method: 'initialize', params}, {authorization});

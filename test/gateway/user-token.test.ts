@@ -86,7 +86,9 @@ for (const [client, path] of [
 		t.is(text.split(token()).length, 2);
 		t.regex(text, client === 'codex' ? /^http_headers = \{ "X-Bridge-Token" = /m : /"headers"/m);
 		const other = start(t, ['install', client, 'other', '--url', 'https://example.com/mcp', '--yes'], {
-			...{...options, env, cwd: state},
+			...options,
+			env,
+			cwd: state,
 		});
 		t.is((await other.exited).code, 0, other.stderr);
 		t.is(readFileSync(join(state, path), 'utf8').split(token()).length, 2);

@@ -39,7 +39,8 @@ test('edge case 3: what the new version has no word for is answered, and not ask
 	upstream.lose();
 	const {length} = upstream.asked('tasks/list');
 	t.like(messageIn(await session.post({id: 1, method: 'tasks/list', params: {}})), {
-		...{id: 1, error: {code: -32601}},
+		id: 1,
+		error: {code: -32601},
 	});
 	t.is(upstream.asked('tasks/list').length, length + 1, 'only by the server that had lost the session');
 	t.like(await session.request(2, 'tools/call', {name: 'echo'}), {

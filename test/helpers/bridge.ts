@@ -38,7 +38,8 @@ export const handshake = [
 
 /** What a server answers to the first of them, as a line without its end. */
 export const welcome = JSON.stringify({
-	...{jsonrpc: '2.0', id: 'first'},
+	jsonrpc: '2.0',
+	id: 'first',
 	result: {protocolVersion: VERSION, capabilities: {}, serverInfo: {name: 'server', version: '1'}},
 });
 

@@ -18,7 +18,9 @@ export async function expressionsIn(typescript: string): Promise<{literals: RegE
 	const literals: RegExp[] = [];
 	let isDynamic = false;
 	parse(code, {
-		...{ecmaVersion: 'latest', sourceType: 'module', allowHashBang: true},
+		ecmaVersion: 'latest',
+		sourceType: 'module',
+		allowHashBang: true,
 		onToken(token) {
 			const {type, value} = token as Token & {readonly value?: unknown};
 			const {pattern, flags} = Object(value) as {pattern?: string; flags?: string};

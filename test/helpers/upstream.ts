@@ -162,7 +162,9 @@ export class Upstream {
 }
 
 const discovery = {
-	...{resultType: 'complete', ttlMs: 0, cacheScope: 'private'},
+	resultType: 'complete',
+	ttlMs: 0,
+	cacheScope: 'private',
 	supportedVersions: ['2026-07-28'],
 	capabilities: {tools: {}},
 	_meta: {'io.modelcontextprotocol/serverInfo': {name: 'upstream', version: '1'}},

@@ -100,8 +100,10 @@ for (const [host, client] of [
 		t.teardown(() => accepted.destroy());
 		const {localAddress = '', localPort = 0, remoteAddress = '', remotePort = 0} = accepted;
 		const key = keyOf({
-			...{localAddress: remoteAddress, localPort: remotePort},
-			...{remoteAddress: localAddress, remotePort: localPort},
+			localAddress: remoteAddress,
+			localPort: remotePort,
+			remoteAddress: localAddress,
+			remotePort: localPort,
 		});
 		// One read may miss a socket while others come and go, so the product reads up to three times.
 		const find = () => new PeerOwners().find(key ?? '');

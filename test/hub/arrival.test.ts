@@ -68,7 +68,8 @@ test('a call that waits for a connecting server can be cancelled [A-G1]', async 
 test('startupTimeout may be longer than 10 s, and lists wait for it [A-G1]', async t => {
 	const file = join(await newFolder(t), 'open');
 	const hub = await startHub(t, {
-		...{expose: 'tools', startupTimeout: '5m'},
+		expose: 'tools',
+		startupTimeout: '5m',
 		servers: {late: shop('late', `--until=${file}`)},
 	});
 	const names = hub.toolNames();

@@ -55,7 +55,12 @@ export async function startHub(
 	const welcome = await ask('initialize', {protocolVersion: version, capabilities, clientInfo});
 	running.send({method: 'notifications/initialized'});
 	return {
-		...{running, file, marker, welcome, configure, ask},
+		running,
+		file,
+		marker,
+		welcome,
+		configure,
+		ask,
 		call: (name, args = {}) => ask('tools/call', {name, arguments: args}),
 		toolNames: async () => namesIn(await ask('tools/list'), 'tools'),
 	};

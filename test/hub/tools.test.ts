@@ -82,7 +82,11 @@ test('a server that cannot be started is warned of, and the others are there', a
 	t.like(
 		logged(hub.running, 'proxy.connect').find(({status}) => status === 'FAILED'),
 		{
-			...{level: 40, server: 'broken', type: 'stdio', toolCount: 0, errorType: 'ERR_COMMAND_UNUSABLE'},
+			level: 40,
+			server: 'broken',
+			type: 'stdio',
+			toolCount: 0,
+			errorType: 'ERR_COMMAND_UNUSABLE',
 		},
 	);
 	t.like(logged(hub.running, 'proxy.init').at(0), {serverCount: 2, connected: 1, failed: 1, toolCount: 12});

@@ -15,8 +15,14 @@ import type {Message} from '../../lib/mail/types.js';
 import {message} from './support.js';
 
 const rules: DeliveryRules = {
-	...{identity: 'arch-ctm', team: 'atm-dev', lead: 'team-lead', since: 0},
-	...{maxMessages: 10, maxStreak: 10, quietMs: 300_000, backOffMs: 5000},
+	identity: 'arch-ctm',
+	team: 'atm-dev',
+	lead: 'team-lead',
+	since: 0,
+	maxMessages: 10,
+	maxStreak: 10,
+	quietMs: 300_000,
+	backOffMs: 5000,
 };
 const NOW = 1_000_000_000;
 
@@ -40,7 +46,11 @@ test('FR-8.5 Checklist: of 15 messages the 10 oldest go first, the rest with the
 	const unread = Array.from({length: 15}, (_, at) => message({text: String(at)}));
 	t.deepEqual(texts(unread), '0123456789'.split(''));
 	t.deepEqual(texts(unread.slice(10), delivered(noDeliveries, idsOf(unread.slice(0, 10)), rules, NOW)), [
-		...['10', '11', '12', '13', '14'],
+		'10',
+		'11',
+		'12',
+		'13',
+		'14',
 	]);
 	t.deepEqual(texts(unread, noDeliveries, {maxMessages: 1}), ['0']);
 });

@@ -35,14 +35,12 @@ export async function mailPlace(t: ExecutionContext, kind: FakeKind, toml = ''):
 	const folder = join(claude, 'teams', TEAM);
 	mkdirSync(join(folder, 'inboxes'), {recursive: true});
 	const members = ['team-lead', 'dev-1', 'dev-2'].map(name => ({
-		...{
-			agentId: `${name}@${TEAM}`,
-			name,
-			agentType: 'general-purpose',
-			model: 'm',
-			joinedAt: 1,
-			cwd: '/repo',
-		},
+		agentId: `${name}@${TEAM}`,
+		name,
+		agentType: 'general-purpose',
+		model: 'm',
+		joinedAt: 1,
+		cwd: '/repo',
 	}));
 	const roster = {name: TEAM, createdAt: 1, leadAgentId: `team-lead@${TEAM}`, leadSessionId: 'x', members};
 	writeFileSync(join(folder, 'config.json'), JSON.stringify(roster));

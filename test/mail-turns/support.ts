@@ -4,9 +4,16 @@ let count = 0;
 
 /** A message as an inbox has it, with what is not given made up. */
 export const message = (given: Partial<Message> = {}): Message => ({
-	...{id: `m-${++count}`, from: 'dev-1', text: 'Hello.', timestamp: '2026-11-17T10:00:00.000Z'},
-	...{at: Date.parse('2026-11-17T10:00:00.000Z'), isRead: false, summary: undefined, sourceTeam: undefined},
-	...{type: undefined, isUrgent: false},
+	id: `m-${++count}`,
+	from: 'dev-1',
+	text: 'Hello.',
+	timestamp: '2026-11-17T10:00:00.000Z',
+	at: Date.parse('2026-11-17T10:00:00.000Z'),
+	isRead: false,
+	summary: undefined,
+	sourceTeam: undefined,
+	type: undefined,
+	isUrgent: false,
 	...given,
 });
 

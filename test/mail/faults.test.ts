@@ -119,7 +119,9 @@ test('1.4 who joins has all members that ATM needs, and nobody else is changed',
 	await Promise.all([registration.leave('one'), registration.leave('dev-1'), registration.leave('two')]);
 	t.is(readFileSync(team.roster, 'utf8'), before);
 	await new Registration({claude: team.claude, team: 'none', log}).join({
-		...{identity: 'x', codexId: 'codex:x', cwd: '/'},
+		identity: 'x',
+		codexId: 'codex:x',
+		cwd: '/',
 		model: undefined,
 	});
 	t.false(existsSync(`${team.claude}/teams/none`), 'nobody makes a phantom team');

@@ -14,8 +14,12 @@ const record = fc.oneof(
 	fc.jsonValue({maxDepth: 2}),
 	fc.record(
 		{
-			...{from: name, text: fc.string({unit: 'binary'}), timestamp: fc.constant('2026-02-18T10:00:00Z')},
-			...{read: fc.oneof(fc.boolean(), fc.constant('yes')), message_id: id, msg_id: id},
+			from: name,
+			text: fc.string({unit: 'binary'}),
+			timestamp: fc.constant('2026-02-18T10:00:00Z'),
+			read: fc.oneof(fc.boolean(), fc.constant('yes')),
+			message_id: id,
+			msg_id: id,
 			metadata: fc.record({atm: fc.record({messageId: id}, {requiredKeys: []})}),
 			odd: fc.jsonValue({maxDepth: 2}),
 		},
@@ -91,7 +95,8 @@ test('two messages under one id are two, unless they are the same', t => {
 test('a roster keeps all that is in it', t => {
 	const member = fc.record({name, odd: fc.jsonValue({maxDepth: 2})}, {requiredKeys: []});
 	const roster = fc.record({
-		...{name, members: fc.array(fc.oneof(member, fc.jsonValue({maxDepth: 1})), {maxLength: 5})},
+		name,
+		members: fc.array(fc.oneof(member, fc.jsonValue({maxDepth: 1})), {maxLength: 5}),
 		later: fc.jsonValue({maxDepth: 2}),
 	});
 	fc.assert(

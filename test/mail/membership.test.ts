@@ -31,8 +31,14 @@ test('FR-7.3 sessions are on the roster while they last, never busy, and others 
 	const before = readFileSync(team.roster, 'utf8');
 	const {codexId} = await client.codex({prompt: 'say:X', identity: 'arch'});
 	t.like(team.config().members[3], {
-		...{agentId: 'arch@crew', name: 'arch', agentType: 'codex', model: 'codex', isActive: false},
-		...{cwd: at.repo, subscriptions: [], externalBackendType: 'codex'},
+		agentId: 'arch@crew',
+		name: 'arch',
+		agentType: 'codex',
+		model: 'codex',
+		isActive: false,
+		cwd: at.repo,
+		subscriptions: [],
+		externalBackendType: 'codex',
 	});
 	t.deepEqual(team.inbox('arch'), []);
 	writeFileSync(team.roster, before);

@@ -25,11 +25,7 @@ test('FR-4.1 FR-8.7 the four tools are in tools/list, beside those of Codex and 
 	const inputs = (name: string): string[] =>
 		Object.keys(objectOf(objectOf(tools.find(tool => tool.name === name)?.inputSchema).properties));
 	t.deepEqual(inputs('atm_send'), ['to', 'message', 'summary', 'priority', 'identity', 'codex_id']);
-	t.deepEqual(inputs('atm_read'), [
-		...['all', 'mark_read', 'limit', 'since', 'from'],
-		'identity',
-		'codex_id',
-	]);
+	t.deepEqual(inputs('atm_read'), ['all', 'mark_read', 'limit', 'since', 'from', 'identity', 'codex_id']);
 });
 
 test('FR-4.2 FR-4.5 FR-4.6 Checklist: atm_send puts a message into the inbox, from the bound identity, and is audited', async t => {
@@ -44,7 +40,11 @@ test('FR-4.2 FR-4.5 FR-4.6 Checklist: atm_send puts a message into the inbox, fr
 	t.is(team.inbox('dev-1')[0].message_id, sent.structured.message_id);
 	t.is(team.inbox('dev-1')[0].metadata.atm.sourceTeam, 'crew');
 	const across = await call(client, 'atm_send', {
-		...{identity: 'arch', to: 'guest@others', message: 'Hello', summary: 'hi', priority: 'urgent'},
+		identity: 'arch',
+		to: 'guest@others',
+		message: 'Hello',
+		summary: 'hi',
+		priority: 'urgent',
 	});
 	t.false(across.isError, across.text);
 	t.like(other.inbox('guest')[0], {
@@ -54,8 +54,12 @@ test('FR-4.2 FR-4.5 FR-4.6 Checklist: atm_send puts a message into the inbox, fr
 	});
 	const audited = at.audit().filter(({event_type: type}) => type === 'atm_send');
 	t.like(audited[0], {
-		...{identity: 'arch', codex_id: codexId, recipient: 'dev-1@crew', message_summary: 'PR is ready'},
-		...{outcome: 'completed', team: 'crew'},
+		identity: 'arch',
+		codex_id: codexId,
+		recipient: 'dev-1@crew',
+		message_summary: 'PR is ready',
+		outcome: 'completed',
+		team: 'crew',
 	});
 	t.is(audited.length, 2);
 	t.true(audited.every(({correlation_id: id}) => typeof id === 'string' && id !== ''));

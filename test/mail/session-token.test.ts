@@ -43,7 +43,11 @@ async function tools(t: ExecutionContext, args: readonly string[], env: Record<s
 }
 
 const argsFor = (identity: string, team = 'crew'): string[] => [
-	...['atm-tools', '--identity', identity, '--team', team],
+	'atm-tools',
+	'--identity',
+	identity,
+	'--team',
+	team,
 ];
 
 const letter = {to: 'dev-1', message: 'Hello'};
@@ -100,7 +104,9 @@ test('a session that claims another identity is audited under its own, with its 
 	const own = await tools(t, argsFor('spoofer'), env);
 	t.is((await own('atm_send', {...letter, identity: 'arch'}, {threadId: String(thread)})).code, -32001);
 	t.like(refusalIn(at), {
-		...{identity: 'spoofer', codex_id: codexId, thread_id: thread},
+		identity: 'spoofer',
+		codex_id: codexId,
+		thread_id: thread,
 		details: {claimed_identity: 'arch'},
 	});
 	const {[VARIABLE]: _token, ...without} = env;
@@ -115,7 +121,9 @@ test('a session that claims another identity is audited under its own, with its 
 	t.like(refusalIn(at), {identity: 'spoofer', codex_id: codexId, details: {claimed_identity: 'arch'}});
 	t.is((await client.call('atm_send', spoof, {threadId: thread}).result).error.code, -32001);
 	t.like(refusalIn(at), {
-		...{identity: 'spoofer', codex_id: codexId, thread_id: thread},
+		identity: 'spoofer',
+		codex_id: codexId,
+		thread_id: thread,
 		details: {claimed_identity: 'arch'},
 	});
 	t.is((await client.call('atm_send', {...letter, identity: 'team-lead'}).result).error.code, -32001);
@@ -185,7 +193,10 @@ test('the token of a session is in no file and no log of any level [SEC-ATM-TOOL
 		'--team',
 		'crew',
 		'--debug',
-		...['--log-level', 'trace', '--log', `@${logs}`],
+		'--log-level',
+		'trace',
+		'--log',
+		`@${logs}`,
 	);
 	const result = await client.codex({
 		prompt: 'say:X',

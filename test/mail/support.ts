@@ -25,7 +25,12 @@ export function teamOf(
 	const members = names.map(name => memberOf(name, team));
 	writeFileSync(roster, JSON.stringify({...rosterHead(team), members}, undefined, 2));
 	return {
-		...{home, claude, folder, team, roster, inboxOf},
+		home,
+		claude,
+		folder,
+		team,
+		roster,
+		inboxOf,
 		put: (agent: string, records: unknown): void =>
 			writeFileSync(inboxOf(agent), JSON.stringify(records, undefined, 2)),
 		// biome-ignore lint/suspicious/noExplicitAny: whatever stands there.
@@ -36,20 +41,33 @@ export function teamOf(
 }
 
 export const memberOf = (name: string, team: string) => ({
-	...{agentId: `${name}@${team}`, name, agentType: 'general-purpose', model: 'some-model'},
-	...{joinedAt: 1_770_765_919_076, tmuxPaneId: '', cwd: '/repo', subscriptions: []},
+	agentId: `${name}@${team}`,
+	name,
+	agentType: 'general-purpose',
+	model: 'some-model',
+	joinedAt: 1_770_765_919_076,
+	tmuxPaneId: '',
+	cwd: '/repo',
+	subscriptions: [],
 });
 
 const rosterHead = (team: string) => ({
-	...{name: team, description: 'A crew', createdAt: 1_770_765_919_076},
-	...{leadAgentId: `team-lead@${team}`, leadSessionId: '0b9c3a52-6a54-4d0e-8a3e-0f8a0d4c7c11'},
+	name: team,
+	description: 'A crew',
+	createdAt: 1_770_765_919_076,
+	leadAgentId: `team-lead@${team}`,
+	leadSessionId: '0b9c3a52-6a54-4d0e-8a3e-0f8a0d4c7c11',
 });
 
 let count = 0;
 
 /** A message as Claude Code writes it. */
 export const native = (from: string, text: string, more: object = {}) => ({
-	...{from, text, timestamp: new Date(1_770_000_000_000 + count++).toISOString(), read: false, ...more},
+	from,
+	text,
+	timestamp: new Date(1_770_000_000_000 + count++).toISOString(),
+	read: false,
+	...more,
 });
 
 /** `bridge serve` for the team `crew`, which has three members of other programs. */

@@ -19,7 +19,10 @@ test('a roster with more members than the limit is left as it is, with a warning
 	const lines: string[] = [];
 	const log = createLog({level: 'warn', write: line => lines.push(line), isPretty: false});
 	await new Registration({claude, team: 'crew', log}).join({
-		...{identity: 'new', codexId: 'x', cwd: '/', model: undefined},
+		identity: 'new',
+		codexId: 'x',
+		cwd: '/',
+		model: undefined,
 	});
 	await log.flush();
 	t.is(readFileSync(roster, 'utf8'), before);
@@ -33,7 +36,10 @@ test('a roster at the limit gets one more member [SEC-D5]', async t => {
 	writeFileSync(roster, JSON.stringify({name: 'crew', members}));
 	const log = createLog({level: 'warn', write: line => t.fail(line), isPretty: false});
 	await new Registration({claude, team: 'crew', log}).join({
-		...{identity: 'new', codexId: 'x', cwd: '/', model: undefined},
+		identity: 'new',
+		codexId: 'x',
+		cwd: '/',
+		model: undefined,
 	});
 	t.is(config().members.length, MAX_MEMBERS + 1);
 	t.is(config().members[MAX_MEMBERS].name, 'new');

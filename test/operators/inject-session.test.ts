@@ -22,7 +22,8 @@ const answer = (id: unknown, session: string | undefined, refusal?: Refusal): En
 	Envelope.of(
 		{jsonrpc: '2.0', id, ...(refusal ? {error: {code: -32000, message: 'No'}} : {result: {}})},
 		{
-			...{name: 'files', valve: new Valve()},
+			name: 'files',
+			valve: new Valve(),
 			headers: session === undefined ? {} : {'mcp-session-id': session},
 			...(refusal ? {refusal} : {}),
 		},

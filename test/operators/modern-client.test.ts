@@ -48,7 +48,8 @@ test('a result is complete, says who answered, and keeps its own meta', t => {
 	ask(pair, 1);
 	pair.upstream.say({id: 1, result: {...textResult('a'), _meta: {mine: 1}}});
 	t.deepEqual(lastOf(pair.client).result, {
-		...{resultType: 'complete', ...textResult('a')},
+		resultType: 'complete',
+		...textResult('a'),
 		_meta: {mine: 1, ...SERVER},
 	});
 });

@@ -189,8 +189,10 @@ test('an answer gets what clients throw it away without', t => {
 		result: {protocolVersion: '2025-06-18', extra: 1, capabilities: [], serverInfo: 'x'},
 	});
 	t.deepEqual(lastOf(pair.client).result, {
-		...{protocolVersion: '2025-06-18', extra: 1},
-		...{capabilities: {}, serverInfo: {name: 'unknown', version: '0'}},
+		protocolVersion: '2025-06-18',
+		extra: 1,
+		capabilities: {},
+		serverInfo: {name: 'unknown', version: '0'},
 	});
 });
 

@@ -21,18 +21,22 @@ import type {AuditEntry} from '../../lib/sessions/types.js';
 import {converse, readableLog, until} from './support.js';
 
 const config = {
-	...{
-		team: 'team',
-		identity: 'codex',
-		base: '/nowhere',
-		claude: '/nowhere/.claude',
-		codexBin: 'codex',
-		role: undefined,
-		roles: new Map(),
-		trustedDirectories: [],
-	},
-	...{model: undefined, sandbox: undefined, approvalPolicy: undefined, reasoningEffort: undefined},
-	...{maxConcurrentThreads: 3, maxQueuedTurns: 2, contextOnReply: false, agentFileAs: 'prompt'},
+	team: 'team',
+	identity: 'codex',
+	base: '/nowhere',
+	claude: '/nowhere/.claude',
+	codexBin: 'codex',
+	role: undefined,
+	roles: new Map(),
+	trustedDirectories: [],
+	model: undefined,
+	sandbox: undefined,
+	approvalPolicy: undefined,
+	reasoningEffort: undefined,
+	maxConcurrentThreads: 3,
+	maxQueuedTurns: 2,
+	contextOnReply: false,
+	agentFileAs: 'prompt',
 } as unknown as AtmConfig;
 
 /** The stages of sessions between a client and a Codex that both do what a test says, with all that is kept in memory. */

@@ -35,14 +35,16 @@ test('parses the operands of a COPY and rejects flags that it does not support',
 
 test('runs COPY and RUN of each stage in a folder and skips apt-get', async t => {
 	const dockerfile = [
-		...['FROM x AS build', 'WORKDIR /src', 'COPY a.txt ./', 'RUN cat a.txt > b.txt', 'COPY . .'],
-		...[
-			'FROM x',
-			'RUN apt-get update',
-			'WORKDIR /app',
-			'COPY --from=build /src ./src',
-			'ENTRYPOINT ["node", "/app/x"]',
-		],
+		'FROM x AS build',
+		'WORKDIR /src',
+		'COPY a.txt ./',
+		'RUN cat a.txt > b.txt',
+		'COPY . .',
+		'FROM x',
+		'RUN apt-get update',
+		'WORKDIR /app',
+		'COPY --from=build /src ./src',
+		'ENTRYPOINT ["node", "/app/x"]',
 	].join('\n');
 	const files = {'a.txt': 'a', 'deep/c.txt': 'c', 'secret/d.txt': 'd', '.dockerignore': 'secret\n'};
 	const {lines, options} = context(t, {...files, Dockerfile: dockerfile});
@@ -52,8 +54,11 @@ test('runs COPY and RUN of each stage in a folder and skips apt-get', async t =>
 	t.is(readFileSync(join(root, 'app/src/deep/c.txt'), 'utf8'), 'c');
 	t.false(existsSync(join(root, 'app/src/secret')));
 	t.deepEqual(lines, [
-		...['build: COPY a.txt ./', 'build: RUN cat a.txt > b.txt', 'build: COPY . .'],
-		...['1: skipped: RUN apt-get update', '1: COPY --from=build /src ./src'],
+		'build: COPY a.txt ./',
+		'build: RUN cat a.txt > b.txt',
+		'build: COPY . .',
+		'1: skipped: RUN apt-get update',
+		'1: COPY --from=build /src ./src',
 	]);
 });
 

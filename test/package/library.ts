@@ -49,14 +49,16 @@ function addNodeTypes(folder: string): void {
 
 const compilerConfig = (module: string, moduleResolution: string): object => ({
 	compilerOptions: {
-		...{
-			target: 'es2023',
-			lib: ['es2023'],
-			types: ['node'],
-			rootDir: 'src',
-			outDir: `out-${moduleResolution}`,
-		},
-		...{module, moduleResolution, strict: true, skipLibCheck: false, exactOptionalPropertyTypes: true},
+		target: 'es2023',
+		lib: ['es2023'],
+		types: ['node'],
+		rootDir: 'src',
+		outDir: `out-${moduleResolution}`,
+		module,
+		moduleResolution,
+		strict: true,
+		skipLibCheck: false,
+		exactOptionalPropertyTypes: true,
 	},
 	include: ['src'],
 });

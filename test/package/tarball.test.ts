@@ -6,14 +6,13 @@ import {root} from './execute.js';
 import {checkContents, checkLinks} from './tarball.js';
 
 const good = {
-	...{
-		LICENSE: '',
-		'README.md': '[a](docs/a.md) `[b](c)`',
-		'CHANGELOG.md': '',
-		'SECURITY.md': '',
-		'docs/a.md': '',
-	},
-	...{'dist/third-party-licenses.txt': '', 'dist/chunks/a.js': '// lib/stage.ts\nexport {};\n'},
+	LICENSE: '',
+	'README.md': '[a](docs/a.md) `[b](c)`',
+	'CHANGELOG.md': '',
+	'SECURITY.md': '',
+	'docs/a.md': '',
+	'dist/third-party-licenses.txt': '',
+	'dist/chunks/a.js': '// lib/stage.ts\nexport {};\n',
 };
 
 function unpacked(t: ExecutionContext, files: {readonly [path: string]: string}): string {

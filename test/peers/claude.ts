@@ -23,8 +23,11 @@ export async function claudeList(
 	const home = await temporaryFolder(t);
 	await writeFile(join(home, '.claude.json'), JSON.stringify({mcpServers: servers}));
 	const env = {
-		...{HOME: home, PATH: process.env.PATH ?? '', NO_COLOR: '1'},
-		...{CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_AUTOUPDATER: '1'},
+		HOME: home,
+		PATH: process.env.PATH ?? '',
+		NO_COLOR: '1',
+		CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+		DISABLE_AUTOUPDATER: '1',
 	};
 	const {stdout} = await promisify(execFile)(program, ['mcp', 'list'], {cwd: home, env});
 	const names = Object.keys(servers);

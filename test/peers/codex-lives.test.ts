@@ -45,7 +45,11 @@ for (const kind of codexKinds) {
 		const {home} = await prepareCodex(t);
 		const {launcher} = codexes[kind];
 		const codex = child({
-			...{name: 'codex', command: launcher, args: [kind], env: home.env, cwd: home.folder},
+			name: 'codex',
+			command: launcher,
+			args: [kind],
+			env: home.env,
+			cwd: home.folder,
 			onStderr: () => {},
 		});
 		const heard = new Promise(resolve => codex.incoming.subscribe({next: resolve, error: () => {}}));

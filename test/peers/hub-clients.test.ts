@@ -112,7 +112,8 @@ test.serial(
 		});
 		const trace = '0af7651916cd43dd8448eb211c80319c';
 		await hub.client.callTool({
-			...{name: 'run', arguments: {command: 'everything.echo(message="traced")'}},
+			name: 'run',
+			arguments: {command: 'everything.echo(message="traced")'},
 			_meta: {traceparent: `00-${trace}-b7ad6b7169203331-01`},
 		});
 		await hub.close();

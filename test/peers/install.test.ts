@@ -31,7 +31,10 @@ for (const kind of codexKinds)
 			const {stdout} = await run(native, ['mcp', 'list', '--json'], {cwd: folder, env});
 			t.like(JSON.parse(stdout), [
 				{
-					...{name: 'bridge', enabled: true, startup_timeout_sec: 60, tool_timeout_sec: 3600},
+					name: 'bridge',
+					enabled: true,
+					startup_timeout_sec: 60,
+					tool_timeout_sec: 3600,
 					transport: {
 						type: 'stdio',
 						command: process.execPath,

@@ -27,7 +27,8 @@ async function crew(t: ExecutionContext, kind: CodexKind, settings: NodeJS.Proce
 	const team = teamOf(t, {home: String(at.env.ATM_HOME)});
 	const env = {...at.env, ATM_TEAM: team.team, ATM_AGENT_MCP_MAIL_POLL_INTERVAL_MS: '200', ...settings};
 	return {
-		...{...at, env},
+		...at,
+		env,
 		async post(to, text, more = {}) {
 			const timestamp = new Date().toISOString();
 			const record = {from: 'dev-1', text, timestamp, read: false, message_id: `id-${++count}`, ...more};

@@ -98,7 +98,8 @@ async function startClient(
 	const Transport = module[kind === 'sse' ? 'SSEClientTransport' : 'WebSocketClientTransport'] as Transport;
 	const client = new Client({name: 'test', version: '1'}, {capabilities: {sampling: {}}});
 	client.setRequestHandler(schema('CreateMessageRequestSchema'), () => ({
-		...{model: 'm', role: 'assistant'},
+		model: 'm',
+		role: 'assistant',
 		content: {type: 'text', text: 'from the client'},
 	}));
 	const url = kind === 'sse' ? `http://127.0.0.1:${port}/sse` : `ws://127.0.0.1:${port}/`;

@@ -61,7 +61,9 @@ test.serial(
 		const {env} = await codexHome(t, await startModel(t), {});
 		const {wrapped, hub, serve, urls} = await everyKind(t, env);
 		const lines = await claudeList(t, {
-			...{wrapped, hub, serve},
+			wrapped,
+			hub,
+			serve,
 			gateway: {type: 'http', url: urls.gateway},
 		});
 		for (const [name, line] of lines) t.regex(line, /✔ Connected/, name);

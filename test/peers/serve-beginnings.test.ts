@@ -102,8 +102,13 @@ for (const kind of codexKinds) {
 			const {codexId} = await client.codex({prompt: sayIt('MAIN'), identity: 'a'});
 			const first = at.model.heard('MAIN').developer;
 			const lines = [
-				...['<session-context>', 'Identity: a', 'Team: default', `Repo: widgets (${at.repo})`],
-				...['Branch: main', `CWD: ${at.repo}`, '</session-context>'],
+				'<session-context>',
+				'Identity: a',
+				'Team: default',
+				`Repo: widgets (${at.repo})`,
+				'Branch: main',
+				`CWD: ${at.repo}`,
+				'</session-context>',
 			];
 			t.true(first.includes(lines.join('\n')), first);
 			at.git('checkout', '-q', '-B', 'feature/x');
@@ -121,8 +126,11 @@ for (const kind of codexKinds) {
 			const {client, at} = serving(kind);
 			const cwd = join(at.repo, 'sub');
 			const {codexId} = await client.codex({
-				...{prompt: sayIt('BOTH'), identity: 'a', cwd: 'sub'},
-				...{'developer-instructions': 'MINE-FIRST', 'base-instructions': 'BASE-ALONE'},
+				prompt: sayIt('BOTH'),
+				identity: 'a',
+				cwd: 'sub',
+				'developer-instructions': 'MINE-FIRST',
+				'base-instructions': 'BASE-ALONE',
 			});
 			const {developer, base, users} = at.model.heard('BOTH');
 			t.true(inOrder(developer, 'MINE-FIRST\n\n<session-context>', 'Identity: a'), developer);
@@ -196,7 +204,11 @@ for (const kind of codexKinds) {
 			t.true(failed.isError, failed.text);
 			t.like(await client.status(), {active_thread_count: 0, identity_map: {}});
 			const made = await client.codex({
-				...{prompt: sayIt('OK'), identity: 'a', tag: 'label', role: 'careful', auto_mail: false},
+				prompt: sayIt('OK'),
+				identity: 'a',
+				tag: 'label',
+				role: 'careful',
+				auto_mail: false,
 			});
 			t.is(made.structured.content, 'OK', "3.10 what is bridge's own is not passed on");
 		},

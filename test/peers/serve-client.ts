@@ -38,8 +38,11 @@ export function outcomeOf(answer: unknown): Outcome {
 		.join('\n');
 	const structured = objectOf(result.structuredContent);
 	return {
-		...{text, isError: result.isError === true, structured},
-		...{error: objectOf(structured.error), codexId: String(structured.codex_id)},
+		text,
+		isError: result.isError === true,
+		structured,
+		error: objectOf(structured.error),
+		codexId: String(structured.codex_id),
 	};
 }
 
@@ -80,7 +83,10 @@ export class RealClient {
 	): Promise<RealClient> {
 		const {Client, StdioClientTransport, schema} = await loadSdk();
 		const transport = new StdioClientTransport({
-			...{command: process.execPath, args: [bridgeFile, 'serve', '--trust', ...args], env, cwd: repo},
+			command: process.execPath,
+			args: [bridgeFile, 'serve', '--trust', ...args],
+			env,
+			cwd: repo,
 			stderr: 'pipe',
 		});
 		const sdk = new Client(

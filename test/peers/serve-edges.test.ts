@@ -84,8 +84,14 @@ test.serial('app-server: settings of a call change a session that runs [S-D7]', 
 	mkdirSync(folder);
 	const {codexId} = await client.codex({prompt: sayIt('ONE'), identity: 'a', model: 'one'});
 	const changed = await client.codex({
-		...{codex_id: codexId, prompt: sayIt('TWO'), model: 'two', cwd: 'sub', sandbox: 'workspace-write'},
-		...{'approval-policy': 'on-request', tag: 'new', auto_mail: false},
+		codex_id: codexId,
+		prompt: sayIt('TWO'),
+		model: 'two',
+		cwd: 'sub',
+		sandbox: 'workspace-write',
+		'approval-policy': 'on-request',
+		tag: 'new',
+		auto_mail: false,
 	});
 	t.is(changed.structured.content, 'TWO');
 	t.is(at.model.heard('TWO').model, 'two');

@@ -96,7 +96,9 @@ for (const kind of codexKinds) {
 		async t => {
 			const at = await servePlace(t, kind);
 			const bridge = spawn(process.execPath, [bridgeBin, 'serve', '--trust'], {
-				...{cwd: at.repo, env: at.env, stdio: ['pipe', 'pipe', 'ignore']},
+				cwd: at.repo,
+				env: at.env,
+				stdio: ['pipe', 'pipe', 'ignore'],
 			});
 			t.teardown(() => bridge.kill('SIGKILL'));
 			const call = {name: 'codex', arguments: {prompt: sayIt('FRÄMED'), identity: 'a'}};
@@ -152,7 +154,10 @@ for (const kind of codexKinds) {
 		t.is(readFileSync(path, 'utf8'), summary);
 		const statuses = at.registry().map(({identity, status}) => [identity, status]);
 		t.deepEqual(Object.fromEntries(statuses), {
-			...{good: 'interrupted', b: 'interrupted', c: 'interrupted', closed: 'interrupted'},
+			good: 'interrupted',
+			b: 'interrupted',
+			c: 'interrupted',
+			closed: 'interrupted',
 		});
 		t.deepEqual(await processesWith(at.home.folder), []);
 	});

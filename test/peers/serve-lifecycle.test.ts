@@ -49,9 +49,17 @@ for (const kind of codexKinds) {
 			for (const {codexId, structured} of made) {
 				const {threadId, identity} = structured;
 				const fields = {
-					...{codex_id: codexId, thread_id: threadId, identity, team: 'default', tag: `t-${identity}`},
-					...{repo_root: at.repo, repo_name: 'widgets', cwd: at.repo, branch: 'main'},
-					...{status: 'active', state: 'idle'},
+					codex_id: codexId,
+					thread_id: threadId,
+					identity,
+					team: 'default',
+					tag: `t-${identity}`,
+					repo_root: at.repo,
+					repo_name: 'widgets',
+					cwd: at.repo,
+					branch: 'main',
+					status: 'active',
+					state: 'idle',
 				};
 				const saved = at.registry().find(({codex_id: id}) => id === codexId);
 				t.like(saved, fields);

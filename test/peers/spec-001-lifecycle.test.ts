@@ -21,7 +21,11 @@ test.serial(
 		t.deepEqual(
 			(await hub.run('proxy.list_servers()')).result,
 			['everything', 'files', 'memory'].map(name => ({
-				...{name, pack: name, type: 'stdio', enabled: true, connected: true},
+				name,
+				pack: name,
+				type: 'stdio',
+				enabled: true,
+				connected: true,
 				protocolVersion: '2025-11-25',
 			})),
 		);
@@ -62,7 +66,7 @@ test.serial('spec 001, Parallel connection: servers that wait for each other can
 		const waiting = (own: string, other: string, service = memory) => ({
 			...service,
 			command: 'sh',
-			args: [...['-c', mutual(folder, own, other), 'sh'], service?.command ?? '', ...(service?.args ?? [])],
+			args: ['-c', mutual(folder, own, other), 'sh', service?.command ?? '', ...(service?.args ?? [])],
 		});
 		return {expose: 'tools', servers: {one: waiting('a', 'b'), two: waiting('b', 'a', files)}};
 	});

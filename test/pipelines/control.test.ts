@@ -24,7 +24,12 @@ async function start(t: ExecutionContext) {
 	const ports = new Ports({accept: socket => socket.destroy(), onDropped: () => {}, onTrouble: () => {}});
 	let ended = 0;
 	const handle = control({
-		...{log, ports, destinations, answers: new Answers(), connections: new Connections(), version: '1.2.3'},
+		log,
+		ports,
+		destinations,
+		answers: new Answers(),
+		connections: new Connections(),
+		version: '1.2.3',
 		shutDown: () => {
 			ended++;
 		},
@@ -58,9 +63,11 @@ for (const version of ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])
 		const {status, body} = await ask('initialize', {protocolVersion: version, capabilities: {}});
 		t.is(status, 200);
 		t.deepEqual(body, {
-			...{jsonrpc: '2.0', id: 1},
+			jsonrpc: '2.0',
+			id: 1,
 			result: {
-				...{protocolVersion: version, capabilities: {tools: {}}},
+				protocolVersion: version,
+				capabilities: {tools: {}},
 				serverInfo: {name: 'rawprox', version: '1.2.3'},
 			},
 		});
@@ -85,7 +92,8 @@ test('a modern client is answered on server/discover, and its calls as it expect
 			method,
 			{...params, _meta: meta},
 			{
-				...{'mcp-protocol-version': '2026-07-28', 'mcp-method': method},
+				'mcp-protocol-version': '2026-07-28',
+				'mcp-method': method,
 				...headers,
 			},
 		);

@@ -33,10 +33,18 @@ test('C14 arguments that stand in headers are found under properties, and nowher
 		],
 	);
 	for (const odd of [
-		...[undefined, null, 7, [], {properties: []}, {properties: {a: marked('')}}],
-		...[{properties: {a: marked('two words')}}, {properties: {a: marked('a\r\nb')}}],
-		...[{properties: {a: marked('Of', 'object')}}, {items: {properties: {a: marked('A')}}}],
-		...[{anyOf: [{properties: {a: marked('A')}}]}, {$ref: 'https://example.com/schema'}],
+		undefined,
+		null,
+		7,
+		[],
+		{properties: []},
+		{properties: {a: marked('')}},
+		{properties: {a: marked('two words')}},
+		{properties: {a: marked('a\r\nb')}},
+		{properties: {a: marked('Of', 'object')}},
+		{items: {properties: {a: marked('A')}}},
+		{anyOf: [{properties: {a: marked('A')}}]},
+		{$ref: 'https://example.com/schema'},
 	])
 		t.deepEqual(parametersIn(odd), []);
 });

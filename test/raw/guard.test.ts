@@ -17,7 +17,9 @@ test.before(async () => {
 /** What must not be done for just anybody: it would open a port. */
 const rule = (): string =>
 	JSON.stringify({
-		...{jsonrpc: '2.0', id: 1, method: 'tools/call'},
+		jsonrpc: '2.0',
+		id: 1,
+		method: 'tools/call',
 		params: {
 			name: 'add-port-rule',
 			arguments: {local_port: port, target_host: '127.0.0.1', target_port: 9},
@@ -55,8 +57,15 @@ test('I10 B1 the control server is on this machine alone', async t => {
 });
 
 for (const origin of [
-	...['http://evil.example', 'null', 'http://localhost.evil.example', 'http://localhost@evil.example'],
-	...['http://127.0.0.1.evil.example', 'file://', 'localhost', '', 'http://evil.example#localhost'],
+	'http://evil.example',
+	'null',
+	'http://localhost.evil.example',
+	'http://localhost@evil.example',
+	'http://127.0.0.1.evil.example',
+	'file://',
+	'localhost',
+	'',
+	'http://evil.example#localhost',
 ])
 	test(`I10 B2 a request from the origin "${origin}" is refused`, async t => {
 		const text = await send(post([`Origin: ${origin}`]));
@@ -76,8 +85,16 @@ test('I10 B2 a refused origin is logged', async t => {
 });
 
 for (const host of [
-	...['evil.example', 'localhost.evil.example', '127.0.0.1.evil.example', 'localhost@evil.example'],
-	...['localhost.', '[::2]', 'localhost:123456', '0.0.0.0', 'localhost,evil.example', ''],
+	'evil.example',
+	'localhost.evil.example',
+	'127.0.0.1.evil.example',
+	'localhost@evil.example',
+	'localhost.',
+	'[::2]',
+	'localhost:123456',
+	'0.0.0.0',
+	'localhost,evil.example',
+	'',
 ])
 	test(`I10 B3 a request for the host "${host}" is refused`, async t => {
 		await isRefused(t, await send(post().replace('Host: localhost', `Host: ${host}`)), 403, 400);
@@ -113,8 +130,21 @@ test('I10 B5 a body without a type, or with two, is refused', async t => {
 });
 
 for (const path of [
-	...['/mcp/constructor', '/mcp/__proto__', '/mcp/..', '/mcp/%2e%2e', '/mcp%2f', '/x/../mcp', '/mcp//'],
-	...['/mcp/', '/MCP', '/mcp;a', '/мcp', `/mcp/${'a'.repeat(10_000)}`, '/', '/etc/passwd', '/.well-known/x'],
+	'/mcp/constructor',
+	'/mcp/__proto__',
+	'/mcp/..',
+	'/mcp/%2e%2e',
+	'/mcp%2f',
+	'/x/../mcp',
+	'/mcp//',
+	'/mcp/',
+	'/MCP',
+	'/mcp;a',
+	'/мcp',
+	`/mcp/${'a'.repeat(10_000)}`,
+	'/',
+	'/etc/passwd',
+	'/.well-known/x',
 ])
 	test(`I10 B12 ${path.slice(0, 40)} is not there`, async t => {
 		const text = await send(Buffer.from(request(`POST ${path}`, common, rule())));

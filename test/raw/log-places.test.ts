@@ -125,8 +125,15 @@ test('start-logging stays inside --log-root, also with .. and symbolic links [SE
 	await symlink(outside, join(root, 'link'));
 	await symlink(join(folder, 'nowhere'), join(root, 'dangling'));
 	for (const directory of [
-		...[outside, folder, '/', `${root}/../outside`, `${root}/link/deeper`, `${root}-2`, 'relative'],
-		...[`${root}/link/../../outside`, `${root}/a/../../outside`],
+		outside,
+		folder,
+		'/',
+		`${root}/../outside`,
+		`${root}/link/deeper`,
+		`${root}-2`,
+		'relative',
+		`${root}/link/../../outside`,
+		`${root}/a/../../outside`,
 	])
 		await isRejected(t, {directory}, /is not inside .*root \(--log-root\)/, endpoint);
 	await isRejected(

@@ -68,7 +68,11 @@ test('REQ_MCP_009 tools/list is answered with tools and what they take', async t
 
 test('REQ_MCP_039 there are five tools, and no other', async t => {
 	t.deepEqual((await toolsOf(shared().endpoint)).map(({name}) => name).sort(), [
-		...['add-port-rule', 'remove-port-rule', 'shutdown', 'start-logging', 'stop-logging'],
+		'add-port-rule',
+		'remove-port-rule',
+		'shutdown',
+		'start-logging',
+		'stop-logging',
 	]);
 });
 

@@ -27,7 +27,9 @@ test('REQ_MCP_010 tools/call runs the tool that is named, with the arguments tha
 
 test('REQ_MCP_011 a tool that fails is answered with a JSON-RPC error, over HTTP 200', async t => {
 	const body = JSON.stringify({
-		...{jsonrpc: '2.0', method: 'tools/call', id: 3},
+		jsonrpc: '2.0',
+		method: 'tools/call',
+		id: 3,
 		params: {name: 'remove-port-rule', arguments: {local_port: 1}},
 	});
 	const {status, message} = await postText(shared().endpoint, body);

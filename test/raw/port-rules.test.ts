@@ -71,7 +71,9 @@ test('PORT_005 a rule of the command line can be removed, and its port used agai
 	await done(raw.endpoint, 'remove-port-rule', {local_port: raw.port});
 	await t.throwsAsync(dial(raw.port), {code: 'ECONNREFUSED'});
 	await done(raw.endpoint, 'add-port-rule', {
-		...{local_port: raw.port, target_host: 'localhost', target_port: echo.port},
+		local_port: raw.port,
+		target_host: 'localhost',
+		target_port: echo.port,
 	});
 	t.is(String((await exchange(raw.port, 'again')).answer), 'again');
 });
@@ -151,7 +153,9 @@ for (const alias of ['127.1', '[::ffff:127.0.0.1]'])
 test('I7 a rule may lead to another rule', async t => {
 	const port = await freePort();
 	await done(shared().endpoint, 'add-port-rule', {
-		...{local_port: port, target_host: '127.0.0.1', target_port: shared().port},
+		local_port: port,
+		target_host: '127.0.0.1',
+		target_port: shared().port,
 	});
 	for (let count = 0; count < 3; count++) t.is(String((await exchange(port, 'x')).answer), 'x');
 });

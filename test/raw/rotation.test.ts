@@ -24,7 +24,12 @@ const dataIn = (lines: readonly Line[]): unknown[] => lines.map(({data}) => data
 function nameAt(time: string, format: string): string {
 	const [year = '', month = '', day = '', hour = '', minute = '', second = ''] = time.split(/[-T:.]/);
 	const parts: {readonly [letter: string]: string} = {
-		...{Y: year, m: month, d: day, H: hour, M: minute, S: second},
+		Y: year,
+		m: month,
+		d: day,
+		H: hour,
+		M: minute,
+		S: second,
 	};
 	return format.replace(/%([A-Za-z])/g, (_, letter: string) => parts[letter] ?? '');
 }

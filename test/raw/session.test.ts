@@ -61,8 +61,10 @@ test('SIMPLE_008A SIMPLE_012 ids are eight base-62 digits, grow by one over all 
 	const before = Date.now() * 1000;
 	const echo = await startPeer(t, socket => socket.pipe(socket));
 	const raw = await startRaw(t, [
-		...['--flush-millis', '20'],
-		...[`0:127.0.0.1:${echo.port}`, `0:127.0.0.1:${echo.port}`],
+		'--flush-millis',
+		'20',
+		`0:127.0.0.1:${echo.port}`,
+		`0:127.0.0.1:${echo.port}`,
 	]);
 	const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 	const numberOf = (id: string): number =>

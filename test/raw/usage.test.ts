@@ -9,8 +9,16 @@ import {startPeer} from './tcp.js';
 
 /** What the help has to speak of. */
 const HELP = [
-	...['bridge raw', '--mcp-port', '--flush-millis', '--filename-format', 'PORT_RULE', 'LOG_DIRECTORY'],
-	...['2000', 'rawprox_%Y-%m-%d-%H.ndjson', '--max-buffer', '--on-full'],
+	'bridge raw',
+	'--mcp-port',
+	'--flush-millis',
+	'--filename-format',
+	'PORT_RULE',
+	'LOG_DIRECTORY',
+	'2000',
+	'rawprox_%Y-%m-%d-%H.ndjson',
+	'--max-buffer',
+	'--on-full',
 ];
 
 test('CMD_001 the usage line has the three options, the rules and the folder', async t => {

@@ -69,7 +69,16 @@ export async function openLog(t: ExecutionContext, content: string | Uint8Array)
 
 /** A message as an index has it. */
 export const recorded = (at: number, given: Partial<Recorded>): Recorded => ({
-	...{at, time: at * 1000, from: 'client', kind: 'notification', key: undefined, method: undefined},
-	...{side: 'client', isOwn: false, file: 0, start: 0, length: 0},
+	at,
+	time: at * 1000,
+	from: 'client',
+	kind: 'notification',
+	key: undefined,
+	method: undefined,
+	side: 'client',
+	isOwn: false,
+	file: 0,
+	start: 0,
+	length: 0,
 	...given,
 });

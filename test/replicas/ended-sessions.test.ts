@@ -32,7 +32,8 @@ function memory() {
 		set: async (key: string, value: string) => void values.set(key, value),
 	};
 	const store = (): object => ({
-		...{isUp: true, key: (kind: string, name: string) => `${kind}:${name}`},
+		isUp: true,
+		key: (kind: string, name: string) => `${kind}:${name}`,
 		nameOfRandom: (...parts: string[]) => parts.join(' '),
 		ask: (work: (given: typeof redis) => Promise<unknown>) => work(redis),
 		tell: (name: string, what: string) => {

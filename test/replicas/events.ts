@@ -57,7 +57,9 @@ export async function eventsOf(
 		}
 	};
 	return {
-		...{events, retries, ended: read(response.body as unknown as AsyncIterable<Uint8Array>)},
+		events,
+		retries,
+		ended: read(response.body as unknown as AsyncIterable<Uint8Array>),
 		next: () => {
 			const data = unread.shift();
 			return data === undefined ? new Promise(resolve => waiting.push(resolve)) : Promise.resolve(data);

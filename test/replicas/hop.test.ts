@@ -72,7 +72,10 @@ test('M3 an answer that had begun as a stream ends with an error when its replic
 	if (!one || !two) throw new Error('There are two.');
 	const client = await roam(one, 'puppet');
 	const body = JSON.stringify({
-		...{jsonrpc: '2.0', id: 'held', method: 'hold', params: {_meta: {progressToken: 'p'}}},
+		jsonrpc: '2.0',
+		id: 'held',
+		method: 'hold',
+		params: {_meta: {progressToken: 'p'}},
 	});
 	const headers = {
 		...client.headers,
@@ -84,7 +87,8 @@ test('M3 an answer that had begun as a stream ends with an error when its replic
 	const params = {progressToken: 'p', progress: 1};
 	const progress = `${JSON.stringify({jsonrpc: '2.0', method: 'notifications/progress', params})}\n`;
 	await client.post(one, {
-		...{method: 'raw', params: {base64: Buffer.from(progress).toString('base64')}},
+		method: 'raw',
+		params: {base64: Buffer.from(progress).toString('base64')},
 	});
 	const reader = (await asked).body?.pipeThrough(new TextDecoderStream()).getReader();
 	let text = '';

@@ -23,7 +23,8 @@ async function countsOf(t: ExecutionContext, files: {readonly [name: string]: st
 	for (const [name, text] of Object.entries(files))
 		await writeFile(join(folder, name), `import test from 'ava';\n${text}`);
 	const ava = spawn(process.execPath, [join(packages, 'ava/entrypoints/cli.mjs')], {
-		...{cwd: folder, stdio: ['ignore', 'pipe', 'ignore']},
+		cwd: folder,
+		stdio: ['ignore', 'pipe', 'ignore'],
 		env: {...process.env, FORCE_COLOR: '1'},
 	});
 	const counter = new TestCounter();

@@ -8,7 +8,8 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 
 const run = (...args: readonly string[]) =>
 	spawnSync(process.execPath, [main, ...args], {
-		...{cwd: root, encoding: 'utf8'},
+		cwd: root,
+		encoding: 'utf8',
 		env: {...process.env, INIT_CWD: root, MCP_SCHEMA_DIR: ''},
 	});
 

@@ -131,15 +131,17 @@ for (const kind of fakeKinds) {
 		for (const {codexId, structured} of made) {
 			const entry = entries.find(({codex_id: id}) => id === codexId);
 			t.like(entry, {
-				...{thread_id: structured.threadId, identity: structured.identity, team: 'default'},
-				...{status: 'active', state: 'idle', turns: 1},
-				...{
-					repo_root: at.repo,
-					repo_name: 'widgets',
-					branch: 'main',
-					cwd: at.repo,
-					tag: `t-${structured.identity}`,
-				},
+				thread_id: structured.threadId,
+				identity: structured.identity,
+				team: 'default',
+				status: 'active',
+				state: 'idle',
+				turns: 1,
+				repo_root: at.repo,
+				repo_name: 'widgets',
+				branch: 'main',
+				cwd: at.repo,
+				tag: `t-${structured.identity}`,
 			});
 			t.regex(String(entry?.started_at), /^\d{4}-.*Z$/);
 			t.regex(String(entry?.last_active), /^\d{4}-.*Z$/);

@@ -14,8 +14,15 @@ for (const kind of fakeKinds) {
 		t.deepEqual(
 			tools.map(({name}) => name),
 			[
-				...['codex', 'codex-reply', 'codex_threads', 'codex_status', 'codex_close'],
-				...['atm_send', 'atm_read', 'atm_broadcast', 'atm_pending_count'],
+				'codex',
+				'codex-reply',
+				'codex_threads',
+				'codex_status',
+				'codex_close',
+				'atm_send',
+				'atm_read',
+				'atm_broadcast',
+				'atm_pending_count',
 			],
 		);
 		t.like(await client.status(), {

@@ -77,7 +77,8 @@ export function placeFor(t: Pick<ExecutionContext, 'teardown'>, env: NodeJS.Proc
 			? stateFolder(base, 'default')
 			: repositoryFolder(base, 'default', repo);
 	return {
-		...{repo, base},
+		repo,
+		base,
 		git: (...args) => runGit(repo, ...args),
 		env: {CODEX_HOME: join(base, '.codex'), ...env, ATM_HOME: base},
 		configure: toml => writeFileSync(join(repo, '.atm.toml'), toml),

@@ -10,8 +10,12 @@ const config = {role: undefined, roles, namedRoles: roles, keptRoles: roles} as 
 const launched = {model: 'one', sandbox: 'read-only', config: {model_reasoning_effort: 'high', other: 1}};
 const after = (role: string | undefined, forwarded: JsonObject): JsonObject =>
 	launchAfter(launched, config, {
-		...{identity: undefined, tag: undefined, autoMail: undefined, cwd: undefined},
-		...{role, forwarded},
+		identity: undefined,
+		tag: undefined,
+		autoMail: undefined,
+		cwd: undefined,
+		role,
+		forwarded,
 	});
 
 test('a role given later removes the settings that it sets from those of the start, and arguments override it [S-D7]', t => {

@@ -133,8 +133,10 @@ const anEvent: fc.Arbitrary<Given> = fc.oneof(
 	{
 		weight: 2,
 		arbitrary: fc.record({
-			...{type: fc.constant('ended' as const), id: fc.oneof(anId, fc.constant(SUMMARY.id))},
-			...{isConfirmed: fc.boolean(), isWell: fc.boolean()},
+			type: fc.constant('ended' as const),
+			id: fc.oneof(anId, fc.constant(SUMMARY.id)),
+			isConfirmed: fc.boolean(),
+			isWell: fc.boolean(),
 		}),
 	},
 	{weight: 1, arbitrary: fc.record({type: fc.constant('close' as const), wantsSummary: fc.boolean()})},

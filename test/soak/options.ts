@@ -74,8 +74,14 @@ export function readOptions(argv: readonly string[]): Options {
 	const {values} = parseArgs({
 		args: [...argv],
 		options: {
-			...{help: {type: 'boolean', default: false}, minutes: text, seed: text, hostile: text},
-			...{clients: text, rss: text, patience: text, program: text},
+			help: {type: 'boolean', default: false},
+			minutes: text,
+			seed: text,
+			hostile: text,
+			clients: text,
+			rss: text,
+			patience: text,
+			program: text,
 		},
 	});
 	return {

@@ -89,7 +89,9 @@ export class ModernConnection implements Connection {
 	request({params, ...message}: Message): Promise<Outcome> {
 		const {name} = params as {readonly name: string};
 		const headers = {
-			...{'mcp-protocol-version': MODERN, 'mcp-method': String(message.method), 'mcp-name': name},
+			'mcp-protocol-version': MODERN,
+			'mcp-method': String(message.method),
+			'mcp-name': name,
 		};
 		return post(this.#address, {...message, params: {...(params as Message), _meta: META}}, headers);
 	}

@@ -19,7 +19,9 @@ function start(t: ExecutionContext, options: Partial<BackgroundLogOptions> = {})
 	const printed: Buffer[] = [];
 	const troubles: string[] = [];
 	const log = new BackgroundLog({
-		...{flushMs: NEVER, maxBytes: 256 * 2 ** 20, onFull: 'gap'},
+		flushMs: NEVER,
+		maxBytes: 256 * 2 ** 20,
+		onFull: 'gap',
 		stdout: async bytes => void printed.push(Buffer.from(bytes)),
 		onTrouble: (_key, sentence) => void troubles.push(sentence),
 		onBug: error => t.fail(error.message),

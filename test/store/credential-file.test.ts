@@ -3,56 +3,52 @@ import fc from 'fast-check';
 import {isCredentialFile} from '../../lib/store/credential-file.js';
 
 for (const path of [
-	...['/home/me/.codex/auth.json', '/home/me/.claude/.credentials.json', '/home/me/.claude.json'],
-	...[
-		'/home/me/.ssh/id_ed25519',
-		'/home/me/.ssh/config',
-		'/r/.env',
-		'/r/.env.production',
-		'/r/.ENV',
-		'/r/.envrc',
-	],
-	...['/r/server.pem', '/r/tls.key', '/home/me/.aws/credentials', '/home/me/.aws/config', '/home/me/.netrc'],
-	...[
-		'/r/.npmrc',
-		'/home/me/.kube/config',
-		'/r/kubeconfig',
-		'/home/me/.config/gh/hosts.yml',
-		'/home/me/.pypirc',
-	],
-	...['/home/me/.docker/config.json', '/home/me/.config/gcloud/credentials.db', '/home/me/.git-credentials'],
-	...[
-		'/r/.git/config',
-		'/home/me/.gnupg/secring.gpg',
-		'/proc/self/environ',
-		'/run/secrets/token',
-		'/etc/shadow',
-	],
-	...[
-		'/r/secrets.yaml',
-		'/r/client_secret_1.json',
-		'/r/terraform.tfstate',
-		'/home/me/.config/git/credentials',
-	],
+	'/home/me/.codex/auth.json',
+	'/home/me/.claude/.credentials.json',
+	'/home/me/.claude.json',
+	'/home/me/.ssh/id_ed25519',
+	'/home/me/.ssh/config',
+	'/r/.env',
+	'/r/.env.production',
+	'/r/.ENV',
+	'/r/.envrc',
+	'/r/server.pem',
+	'/r/tls.key',
+	'/home/me/.aws/credentials',
+	'/home/me/.aws/config',
+	'/home/me/.netrc',
+	'/r/.npmrc',
+	'/home/me/.kube/config',
+	'/r/kubeconfig',
+	'/home/me/.config/gh/hosts.yml',
+	'/home/me/.pypirc',
+	'/home/me/.docker/config.json',
+	'/home/me/.config/gcloud/credentials.db',
+	'/home/me/.git-credentials',
+	'/r/.git/config',
+	'/home/me/.gnupg/secring.gpg',
+	'/proc/self/environ',
+	'/run/secrets/token',
+	'/etc/shadow',
+	'/r/secrets.yaml',
+	'/r/client_secret_1.json',
+	'/r/terraform.tfstate',
+	'/home/me/.config/git/credentials',
 ])
 	test(`${path} is a credential file [SEC-D17]`, t => {
 		t.true(isCredentialFile(path));
 	});
 
 for (const path of [
-	...[
-		'/r/.claude/agents/rust-dev.md',
-		'/r/docs/secrets.md',
-		'/r/.env.example',
-		'/r/gcloud/agent.md',
-		'/r/AGENTS.md',
-	],
-	...[
-		'/home/me/.codex/prompts/review.md',
-		'/r/keys/readme.txt',
-		'/r/.github/agents/a.md',
-		'/r/environment.md',
-	],
+	'/r/.claude/agents/rust-dev.md',
+	'/r/docs/secrets.md',
+	'/r/.env.example',
+	'/r/gcloud/agent.md',
+	'/r/AGENTS.md',
+	'/home/me/.codex/prompts/review.md',
+	'/r/keys/readme.txt',
+	'/r/.github/agents/a.md',
+	'/r/environment.md',
 ])
 	test(`${path} is not a credential file [SEC-D17]`, t => {
 		t.false(isCredentialFile(path));

@@ -6,9 +6,23 @@ import {piecesOf} from '../wire/cutting.js';
 const redacted = (text: string): string => redactMessage(Buffer.from(text)).toString();
 
 const names = [
-	...['authorization', 'token', 'access_token', 'refresh_token', 'id_token', 'password', 'passwd'],
-	...['secret', 'client_secret', 'api_key', 'cookie', 'set_cookie'],
-	...['private_key', 'secret_access_key', 'aws_secret_access_key', 'session_token', 'aws_session_token'],
+	'authorization',
+	'token',
+	'access_token',
+	'refresh_token',
+	'id_token',
+	'password',
+	'passwd',
+	'secret',
+	'client_secret',
+	'api_key',
+	'cookie',
+	'set_cookie',
+	'private_key',
+	'secret_access_key',
+	'aws_secret_access_key',
+	'session_token',
+	'aws_session_token',
 ];
 
 /** The names as they are spelled by one or another. */

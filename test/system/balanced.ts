@@ -130,8 +130,12 @@ export class Client {
 		const session = this.#session === undefined ? {} : {'mcp-session-id': this.#session};
 		return new Promise((resolve, reject) => {
 			const request = httpRequest({
-				...{agent: this.#agent, host: '127.0.0.1', port: this.#port, path: `/mcp/${this.service}`},
-				...{method: 'POST', headers: {...common, ...session}},
+				agent: this.#agent,
+				host: '127.0.0.1',
+				port: this.#port,
+				path: `/mcp/${this.service}`,
+				method: 'POST',
+				headers: {...common, ...session},
 			});
 			request.once('error', reject).once('response', response => {
 				let text = '';

@@ -38,7 +38,9 @@ async function sendAs(
 
 const json = 'Content-Type: application/json';
 const upgrade = [
-	...['Upgrade: websocket', 'Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=='],
+	'Upgrade: websocket',
+	'Sec-WebSocket-Version: 13',
+	'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
 ];
 
 function isRejected(t: ExecutionContext, text: string): void {
@@ -100,7 +102,9 @@ for (const host of ['127.0.0.1', '::1'])
 				'POST /mcp',
 				[json],
 				JSON.stringify({
-					...{jsonrpc: '2.0', id: 1, method: 'tools/call'},
+					jsonrpc: '2.0',
+					id: 1,
+					method: 'tools/call',
 					params: {name, arguments: args},
 				}),
 			);

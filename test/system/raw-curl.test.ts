@@ -20,7 +20,10 @@ function curl(endpoint: string, body: object, ...headers: readonly string[]): un
 }
 
 const calling = (id: number, name: string, args: object): object => ({
-	...{jsonrpc: '2.0', method: 'tools/call', id, params: {name, arguments: args}},
+	jsonrpc: '2.0',
+	method: 'tools/call',
+	id,
+	params: {name, arguments: args},
 });
 const told = (id: number, text: string): object => ({
 	jsonrpc: '2.0',
@@ -43,7 +46,8 @@ test.serial(
 		};
 		const begin = {jsonrpc: '2.0', method: 'initialize', id: 1, params};
 		t.like(curl(endpoint, begin, 'Accept: application/json, text/event-stream') as object, {
-			...{jsonrpc: '2.0', id: 1},
+			jsonrpc: '2.0',
+			id: 1,
 			result: {protocolVersion: '2024-11-05', capabilities: {tools: {}}},
 		});
 		const listed = curl(endpoint, {jsonrpc: '2.0', method: 'tools/list', id: 2, params: {}});

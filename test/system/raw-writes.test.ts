@@ -48,7 +48,9 @@ async function watched(
 	const calls = (): Call[] =>
 		[...readFileSync(trace, 'utf8').matchAll(/^\d+ +([\d.]+) (\w+)\((.*)$/gm)].map(
 			([, at, name = '', args = '']) => ({
-				...{at: Number(at), name, args},
+				at: Number(at),
+				name,
+				args,
 			}),
 		);
 	return {raw, logs, calls};

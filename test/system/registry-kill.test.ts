@@ -15,8 +15,21 @@ const stepwise = fileURLToPath(new URL('../../fixtures/sessions/stepwise.js', im
 
 /** All that a save does with files. A name that this machine's system does not have is one that is never called. */
 const CALLS = [
-	...['openat', 'close', 'write', 'pwrite64', 'fsync', 'fdatasync', 'rename', 'unlink', 'mkdir'],
-	...['statx', 'newfstatat', 'getdents64', 'read', 'pread64', 'fchmod'],
+	'openat',
+	'close',
+	'write',
+	'pwrite64',
+	'fsync',
+	'fdatasync',
+	'rename',
+	'unlink',
+	'mkdir',
+	'statx',
+	'newfstatat',
+	'getdents64',
+	'read',
+	'pread64',
+	'fchmod',
 ];
 
 type Stepwise = {readonly child: ChildProcess; readonly said: string[]; next(): Promise<string | undefined>};

@@ -141,7 +141,12 @@ function newCertificate(t: ExecutionContext): Certificate {
 		...'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1 -subj /CN=localhost'.split(
 			' ',
 		),
-		...['-addext', 'subjectAltName=IP:127.0.0.1', '-keyout', key, '-out', certificate],
+		'-addext',
+		'subjectAltName=IP:127.0.0.1',
+		'-keyout',
+		key,
+		'-out',
+		certificate,
 	);
 	return {key, certificate};
 }
@@ -214,7 +219,10 @@ test.serial('M7 ?cluster: three masters, each with a part of the keys', async t 
 	for (let at = 0; at < 3; at++)
 		nodes.push(
 			await startRedis(t, [
-				...['--cluster-enabled', 'yes', '--cluster-port', `${await freePort()}`],
+				'--cluster-enabled',
+				'yes',
+				'--cluster-port',
+				`${await freePort()}`,
 				...userOfDocs('+cluster|slots', '+cluster|info', '+client|setname'),
 			]),
 		);
@@ -237,7 +245,8 @@ test.serial('M7 ?cluster: three masters, each with a part of the keys', async t 
 function startSentinel(t: ExecutionContext, watched: number, options: readonly string[]): void {
 	const file = join(tempFolder(t), 'sentinel.conf');
 	const lines = [
-		...['bind 127.0.0.1', `sentinel monitor shared 127.0.0.1 ${watched} 1`],
+		'bind 127.0.0.1',
+		`sentinel monitor shared 127.0.0.1 ${watched} 1`,
 		'sentinel down-after-milliseconds shared 3000',
 		...options,
 	];

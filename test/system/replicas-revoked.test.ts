@@ -12,7 +12,8 @@ test('ends sessions and logins at all replicas that share a store [SEC-D22] [SEC
 	upstream.hasSessions = false;
 	const token = 'a-token-of-sixteen-characters';
 	const config = {
-		...{servers: {echo: {url: upstream.url}}, tokens: [token]},
+		servers: {echo: {url: upstream.url}},
+		tokens: [token],
 		store: `redis://127.0.0.1:${redis.port}/0`,
 	};
 	const [one, two, three] = await startReplicas(t, 3, config);

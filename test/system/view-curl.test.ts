@@ -75,7 +75,9 @@ test.serial(
 			[`${META}clientCapabilities`]: {},
 		};
 		const headers = {
-			...{'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'say'},
+			'mcp-protocol-version': '2026-07-28',
+			'mcp-method': 'tools/call',
+			'mcp-name': 'say',
 		};
 		await gateway.post('s', {id: 7, method: 'tools/call', params: {...call, _meta}}, headers);
 		t.like(run(await scriptOf(gateway, 'tools/call', {})), {result: {content: [{type: 'text'}]}});

@@ -41,7 +41,9 @@ test.serial('adds what is configured, which counts more', t => {
 test.serial('passes all on but variables of bridge itself, where that is wanted [U-P0-1]', t => {
 	const own = {API_KEY: 'a', NODE_OPTIONS: '', BRIDGE_TOKEN: 'b', Bridge_Config: 'c', BRIDGES: 'd'};
 	t.deepEqual(childEnvironment({BRIDGE_X: 'x'}, 'all', own), {
-		...{API_KEY: 'a', NODE_OPTIONS: '', BRIDGES: 'd'},
+		API_KEY: 'a',
+		NODE_OPTIONS: '',
+		BRIDGES: 'd',
 		BRIDGE_X: 'x',
 	});
 });

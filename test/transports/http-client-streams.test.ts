@@ -45,7 +45,12 @@ test('A listening stream that broke is taken up again behind the last that was h
 		if (places.length === 1) setImmediate(() => res.destroy());
 	});
 	const stream = new ListeningStream({
-		...{name: 'server', url, log, maxBytes: 1000, headers: () => ({}), onHead: () => {}},
+		name: 'server',
+		url,
+		log,
+		maxBytes: 1000,
+		headers: () => ({}),
+		onHead: () => {},
 		hear: () => {},
 	});
 	stream.open();
@@ -65,7 +70,12 @@ for (const status of [401, 403, 429, 503])
 		const {log: readable, entries} = readableLog();
 		const heard: Envelope[] = [];
 		const stream = new ListeningStream({
-			...{name: 'server', url, log: readable, maxBytes: 1000, headers: () => ({}), onHead: () => {}},
+			name: 'server',
+			url,
+			log: readable,
+			maxBytes: 1000,
+			headers: () => ({}),
+			onHead: () => {},
 			hear: envelope => heard.push(envelope),
 		});
 		stream.open();

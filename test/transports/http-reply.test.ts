@@ -10,7 +10,11 @@ async function answered(t: ExecutionContext, answer: Envelope): Promise<Response
 	const request = Envelope.of({jsonrpc: '2.0', id: 7, method: 'tools/list'});
 	const server = createServer((_request, response) => {
 		new HttpReply({
-			...{number: 0, buffer: undefined, onSlow: () => {}, response, request},
+			number: 0,
+			buffer: undefined,
+			onSlow: () => {},
+			response,
+			request,
 			accepts: {json: true, events: true},
 			headers: () => ({}),
 			takesPriming: () => false,
@@ -59,7 +63,11 @@ test('A sign of life that comes after the answer is none, and does no harm', asy
 	const late = new Promise<void>((resolve, reject) => {
 		const server = createServer((_request, response) => {
 			const reply = new HttpReply({
-				...{number: 0, buffer: undefined, onSlow: () => {}, response, request},
+				number: 0,
+				buffer: undefined,
+				onSlow: () => {},
+				response,
+				request,
 				accepts: {json: true, events: true},
 				headers: () => ({}),
 				takesPriming: () => false,

@@ -17,7 +17,11 @@ const call = {jsonrpc: '2.0', id: 1, method: 'tools/call', params: {_meta: {prog
 /** A session behind an HTTP server of its own, and how its client speaks. */
 async function started(t: ExecutionContext) {
 	const session = new HttpSession({
-		...{name: 'client', log, id: () => 'a', version: () => '2025-11-25', idOf: () => undefined},
+		name: 'client',
+		log,
+		id: () => 'a',
+		version: () => '2025-11-25',
+		idOf: () => undefined,
 	});
 	const take = async (req: IncomingMessage, response: ServerResponse): Promise<void> => {
 		const lastEventId = req.headers['last-event-id'];

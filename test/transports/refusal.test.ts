@@ -8,8 +8,14 @@ const remote = {name: 'remote', url: new URL('https://remote.example/mcp')};
 
 test('D5 a client is told status, body and the headers that are for it, and no other', t => {
 	const headers = {
-		...{'www-authenticate': 'Bearer', 'retry-after': '7', 'content-type': 'text/plain', allow: 'GET'},
-		...{'set-cookie': ['a=b'], connection: 'close', 'content-length': '2', location: '/x'},
+		'www-authenticate': 'Bearer',
+		'retry-after': '7',
+		'content-type': 'text/plain',
+		allow: 'GET',
+		'set-cookie': ['a=b'],
+		connection: 'close',
+		'content-length': '2',
+		location: '/x',
 	};
 	t.deepEqual(refused(remote, {status: 503, headers: headers, body}).refusal, {
 		status: 503,

@@ -3,7 +3,10 @@ import {type Guest, type Json, share} from './shared/support.js';
 
 const PREFIX = 'io.modelcontextprotocol/';
 const discovery = {
-	...{resultType: 'complete', ttlMs: 0, cacheScope: 'private', supportedVersions: ['2026-07-28']},
+	resultType: 'complete',
+	ttlMs: 0,
+	cacheScope: 'private',
+	supportedVersions: ['2026-07-28'],
 	capabilities: {tools: {}, extensions: {'example.com/maps': {}}},
 	_meta: {[`${PREFIX}serverInfo`]: {name: 'modern', version: '1'}},
 };
@@ -63,7 +66,8 @@ test('D16 what a shared server without handshake needs is asked of who called, a
 		name: {method: 'elicitation/create', params: {message: 'Who?', requestedSchema: {}}},
 	};
 	server().say({
-		...{jsonrpc: '2.0', id: first?.id},
+		jsonrpc: '2.0',
+		id: first?.id,
 		result: {resultType: 'input_required', inputRequests, requestState: 's'},
 	});
 	const question = a.heard.at(-1);

@@ -15,7 +15,9 @@ async function start(t: ExecutionContext, options: Partial<SseServerOptions> = {
 	await until(() => responses.length === 1);
 	const {log, entries} = readableLog();
 	const endpoint = new SseServer(responses[0] as ServerResponse, {
-		...{name: 'client', path: '/mcp/x/message', log},
+		name: 'client',
+		path: '/mcp/x/message',
+		log,
 		...options,
 	});
 	return {client, endpoint, entries, heard: () => unchunked(client.text())};

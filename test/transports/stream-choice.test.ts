@@ -20,7 +20,11 @@ function replyTo(id: number, token: string) {
 	});
 	Object.defineProperties(request, {bytes: counted(bytes), line: counted(line)});
 	const reply = new HttpReply({
-		...{number: id, buffer: undefined, onSlow: () => {}, response: {} as ServerResponse, request},
+		number: id,
+		buffer: undefined,
+		onSlow: () => {},
+		response: {} as ServerResponse,
+		request,
 		accepts: {json: true, events: true},
 		headers: () => ({}),
 		takesPriming: () => false,

@@ -14,7 +14,10 @@ async function forwarding(t: ExecutionContext, stage: Stage): Promise<{client: S
 	const accepted = once(server, 'connection') as Promise<[Socket]>;
 	await once(server, 'listening');
 	const entry = await listenTcp({
-		...{host: '127.0.0.1', port: 0, maxConnections: 1, onDropped: () => t.fail()},
+		host: '127.0.0.1',
+		port: 0,
+		maxConnections: 1,
+		onDropped: () => t.fail(),
 		async accept(socket) {
 			const onward = openToForward({host: '127.0.0.1', port: portOf(server)});
 			const [client, upstream] = [socket, onward].map(end =>

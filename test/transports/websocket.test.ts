@@ -33,8 +33,14 @@ test('A3 a message of 8 MiB passes', async t => {
 });
 
 const handshake = [
-	...['GET /mcp HTTP/1.1', 'Host: x', 'Connection: Upgrade', 'Upgrade: websocket'],
-	...['Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==', '', ''],
+	'GET /mcp HTTP/1.1',
+	'Host: x',
+	'Connection: Upgrade',
+	'Upgrade: websocket',
+	'Sec-WebSocket-Version: 13',
+	'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
+	'',
+	'',
 ].join('\r\n');
 
 /** A frame, with a mask that changes nothing. */

@@ -111,7 +111,11 @@ const nasty = '<script>alert(1)</script><img src=x onerror=alert(1)>\u001b]0;own
 
 test('issue 9: a hostile log does no harm: markup and escapes in every field, 50 MB in one message, the last line cut off', async t => {
 	const hostile = JSON.stringify({
-		...{time: nasty, ConnID: nasty, from: nasty, to: nasty, side: nasty},
+		time: nasty,
+		ConnID: nasty,
+		from: nasty,
+		to: nasty,
+		side: nasty,
 		message: {jsonrpc: nasty, id: nasty, method: nasty, params: {name: nasty}, [nasty]: nasty},
 	});
 	const huge = messageLine({id: 1, result: {text: 'x'.repeat(50 * 2 ** 20)}}, back);

@@ -26,8 +26,12 @@ export type LineOptions = {
 export function messageLine(message: Message, options: LineOptions = {}): string {
 	const {from = 'client', to = 'files', conn = '0Ab3xYz9', side = 'client', line = 0} = options;
 	return JSON.stringify({
-		...{time: timeAt(line), ConnID: conn, message: {jsonrpc: '2.0', ...message}},
-		...{from, to, side},
+		time: timeAt(line),
+		ConnID: conn,
+		message: {jsonrpc: '2.0', ...message},
+		from,
+		to,
+		side,
 	});
 }
 
@@ -64,7 +68,12 @@ export function rowsOf({columns, methods, connections}: Indexer) {
 	return Array.from({length: columns.count}, (_, row) => {
 		const {offset, bytes, size, time, conn, method, kind, flags: bits, pair, twin} = columns.at(row);
 		return {
-			...{offset, bytes, size, time, pair, twin},
+			offset,
+			bytes,
+			size,
+			time,
+			pair,
+			twin,
 			kind: kindNames[kind],
 			conn: connections.all[conn]?.id,
 			method: methods.texts[method],

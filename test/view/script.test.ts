@@ -54,7 +54,8 @@ test('a request in a log is copied as a script that sends it through bridge to a
 		t.is(status, 0);
 		const answer = parseNdjson<Answer>(stdout).find(({id}) => id === 1);
 		t.deepEqual(JSON.parse(answer?.result.content[0].text ?? ''), {
-			...{name: 'say', arguments: {text: "it's ünusual\n"}},
+			name: 'say',
+			arguments: {text: "it's ünusual\n"},
 		});
 		const unnamed = run(folder, script, env);
 		t.is(unnamed.status, 2);

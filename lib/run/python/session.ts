@@ -41,7 +41,12 @@ export class Session {
 		const callBytes = new Int32Array(new SharedArrayBuffer(4));
 		const output = new SharedArrayBuffer(4 + maxOutputBytes);
 		const data: RunData = {
-			...{task: 'run', python, port: port2, heard, output, callBytes},
+			task: 'run',
+			python,
+			port: port2,
+			heard,
+			output,
+			callBytes,
 			limits: {maxOutcomeBytes, maxAttempts},
 		};
 		const worker = new Worker(pythonWorker, {...confined, workerData: data, transferList: [port2]});

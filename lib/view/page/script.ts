@@ -53,7 +53,9 @@ const isInitialize = (message: unknown): boolean => isMembers(message) && messag
 
 const initialize = (version: string): string =>
 	line({
-		...{jsonrpc: '2.0', id: 'initialize', method: 'initialize'},
+		jsonrpc: '2.0',
+		id: 'initialize',
+		method: 'initialize',
 		params: {
 			protocolVersion: /^\d{4}-\d\d-\d\d$/.test(version) ? version : NEWEST_HANDSHAKE,
 			capabilities: {},

@@ -82,7 +82,11 @@ function arrowHead(): SVGElement {
 
 function rowOf(row: ListedRow, y: number, width: number): SVGElement {
 	const hit = drawn('rect', {
-		...{class: row.row === model.current ? 'hit current' : 'hit', x: 0, y, width, height: ROW_HEIGHT},
+		class: row.row === model.current ? 'hit current' : 'hit',
+		x: 0,
+		y,
+		width,
+		height: ROW_HEIGHT,
 	});
 	const title = `${nameOf(row)}${row.id === '' ? '' : ` ${row.id}`}`;
 	const group = drawn('g', {}, hit, drawn('title', {}, visible(title)), ...shapes(row, y, width));

@@ -33,7 +33,14 @@ import {
 export type ParamsByMethod = {readonly [method: string]: fc.Arbitrary<Members | undefined>};
 
 export const logLevel = fc.constantFrom(
-	...['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'],
+	'debug',
+	'info',
+	'notice',
+	'warning',
+	'error',
+	'critical',
+	'alert',
+	'emergency',
 );
 
 /** What the client says of itself with every request since 2026-07-28. */

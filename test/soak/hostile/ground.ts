@@ -43,7 +43,9 @@ export function postBytes(
 	token = HOSTILE_TOKEN,
 ): string {
 	const all = [
-		...['Host: localhost', 'Content-Type: application/json', 'Accept: application/json, text/event-stream'],
+		'Host: localhost',
+		'Content-Type: application/json',
+		'Accept: application/json, text/event-stream',
 		...(token === '' ? [] : [`X-Bridge-Token: ${token}`]),
 		...headers,
 		`Content-Length: ${Buffer.byteLength(body)}`,
@@ -56,7 +58,9 @@ export const rpc = (id: number | string, method: string, params: object = {}): s
 
 export const initialize = (more: object = {}): string =>
 	rpc('first', 'initialize', {
-		...{protocolVersion: '2025-11-25', capabilities: more, clientInfo: {name: 'hostile', version: '1'}},
+		protocolVersion: '2025-11-25',
+		capabilities: more,
+		clientInfo: {name: 'hostile', version: '1'},
 	});
 
 /** What came first over a connection: a response that is short. Resolves to nothing when it closes before. */

@@ -17,7 +17,13 @@ export type Setup = {
 export type Counters = {readonly [kind: string]: {readonly [what: string]: number}};
 
 const ATTACKS: {readonly [kind in HostileKind]: Attack} = {
-	...{flood, 'never-read': neverRead, reconnect, giant, ping, run, template},
+	flood,
+	'never-read': neverRead,
+	reconnect,
+	giant,
+	ping,
+	run,
+	template,
 };
 const REPORT_MS = 500;
 

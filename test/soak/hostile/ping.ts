@@ -8,13 +8,13 @@ const CHUNK = 65_536;
 const CHUNK_MS = 10;
 
 const UPGRADE = [
-	...['GET /mcp/shared HTTP/1.1', 'Host: localhost', `X-Bridge-Token: ${HOSTILE_TOKEN}`],
-	...[
-		'Upgrade: websocket',
-		'Connection: Upgrade',
-		'Sec-WebSocket-Version: 13',
-		'Sec-WebSocket-Protocol: mcp',
-	],
+	'GET /mcp/shared HTTP/1.1',
+	'Host: localhost',
+	`X-Bridge-Token: ${HOSTILE_TOKEN}`,
+	'Upgrade: websocket',
+	'Connection: Upgrade',
+	'Sec-WebSocket-Version: 13',
+	'Sec-WebSocket-Protocol: mcp',
 	'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
 ];
 
