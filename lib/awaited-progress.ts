@@ -53,7 +53,7 @@ export class AwaitedProgress {
 	#add(text: string): Token {
 		const other = this.#find(keyOf(text));
 		const told = other && other.text !== text ? `"${this.#prefix}-${++this.#names}"` : text;
-		const token = {text, told, count: 0};
+		const token: Token = {text, told, count: 0};
 		this.#byText.set(text, token);
 		this.#byKey.set(keyOf(told), token);
 		return token;

@@ -28,12 +28,14 @@ function contextsOf(all: readonly Listed[]): readonly Context[] {
 	const names = commands.map(({name}) => name);
 	const modes = all.filter(({group}) => group === undefined);
 	const front = Object.fromEntries(modes.flatMap(({command}) => Object.entries(command.options)));
-	const rest = commands.map(({name, command: {summary, options, firstWords = []}}) => ({
-		name,
-		summary,
-		flags: flagsOf(options),
-		words: name === 'help' ? names : firstWords,
-	}));
+	const rest = commands.map(
+		({name, command: {summary, options, firstWords = []}}): Context => ({
+			name,
+			summary,
+			flags: flagsOf(options),
+			words: name === 'help' ? names : firstWords,
+		}),
+	);
 	return [{name: '', summary: '', flags: flagsOf(front), words: names}, ...rest];
 }
 

@@ -15,7 +15,7 @@ export function listenForStop(exitNow: (code: number) => void): Stop {
 		new Promise(resolve => {
 			resolvers.push(resolve);
 		});
-	const stop = {asked: step(), urged: step()};
+	const stop: Stop = {asked: step(), urged: step()};
 	for (const [signal, number] of [
 		['SIGHUP', 1],
 		['SIGINT', 2],

@@ -31,6 +31,7 @@ import {
 import {ended, failing, json, methods, only, type Served} from './replies.js';
 import type {Service} from './service.js';
 import {Streams} from './streams.js';
+import type {Means} from './whereabouts.js';
 import {type Asked, leadConfirmed} from './whereabouts.js';
 
 /** Where requests come in: who may ask, what for, and where it goes. */
@@ -162,7 +163,7 @@ export class Entrance {
 		return led instanceof Promise ? this.#answerLater(asked.res, led) : led;
 	}
 
-	#means(replicas: Replicas) {
+	#means(replicas: Replicas): Means {
 		return {ground: this.#ground, bodies: this.#bodies, replicas};
 	}
 

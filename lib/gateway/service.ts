@@ -15,6 +15,7 @@ import type {Carriage} from '../transports/carriage.js';
 import {child} from '../transports/child.js';
 import {passInConfiguration} from '../transports/environment.js';
 import {remote} from '../transports/remote.js';
+import type {RevivedOptions} from '../transports/revived-options.js';
 import {revived} from '../transports/revived.js';
 import {SharedUpstream} from '../transports/shared.js';
 import {startsOf} from '../transports/starts.js';
@@ -160,7 +161,7 @@ export class Service {
 		const {log, maxBytes, isDraining} = this.#options;
 		if (this.#own) return this.#own(session, token);
 		if (this.#shared) return this.#shared.attach('client', reportRenewed(session, watch));
-		const common = {
+		const common: Omit<RevivedOptions, 'open' | 'starts'> = {
 			name,
 			log,
 			isDraining,

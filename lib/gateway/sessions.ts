@@ -77,7 +77,7 @@ export class Sessions {
 	 */
 	begin(one: Omit<Held, 'usedAt'>, endpoint: Endpoint, converse: Converse): Held {
 		this.makeRoom(one.conversation.caller.token);
-		const held = {...one, usedAt: performance.now()};
+		const held: Held = {...one, usedAt: performance.now()};
 		this.#byId.set(held.id, held);
 		this.#count(held, 1);
 		this.#options.onCount?.(this.#byId.size);

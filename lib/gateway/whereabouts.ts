@@ -2,7 +2,7 @@ import type {IncomingMessage, ServerResponse} from 'node:http';
 import {local} from '../envelope.js';
 import {BridgeError} from '../errors.js';
 import {type Refused, refuse} from '../http/refuse.js';
-import type {Reachable} from '../replicas/passage.js';
+import type {Forwarded, Reachable} from '../replicas/passage.js';
 import type {Replicas} from '../replicas/replicas.js';
 import {wholeMessage} from '../transports/whole-message.js';
 import {type Beginning, beginSession, type Ground} from './begin-session.js';
@@ -54,9 +54,9 @@ function whereaboutsOf(
  * there is no need to wait.
  */
 export function confirmed(
-	{replicas, ground}: Pick<Means, 'replicas' | 'ground'>,
+	{replicas, ground}: {readonly replicas: Replicas; readonly ground: Ground},
 	given: string,
-	{service, caller: {principal}}: Pick<Asked, 'service' | 'caller'>,
+	{service, caller: {principal}}: {readonly service: Service; readonly caller: Caller},
 ): Promise<void> | undefined {
 	const holder = {service: service.config.name, principal};
 	const named = replicas.read(given, holder);
@@ -125,7 +125,7 @@ function forward(
 	isTaken: (body: Buffer) => boolean,
 ): Refused | undefined {
 	const {name, timeoutMs} = service.config;
-	const common = {req, res, owner, timeoutMs, unknown: () => sessions.unknown(name)};
+	const common: Forwarded = {req, res, owner, timeoutMs, unknown: () => sessions.unknown(name)};
 	if (req.method !== 'POST') return void forwarder.forward(common);
 	if (read) return void forwarder.forward({...common, body: read});
 	const problem = bodies.problem(req);

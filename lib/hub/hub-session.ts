@@ -16,6 +16,7 @@ import type {Member} from './member.js';
 import {Members} from './members.js';
 import {MergedLists} from './merged-lists.js';
 import type {RunTool} from './run-tool.js';
+import type {ProgramContext} from './server-pack.js';
 import {packOf, stateOf} from './server-pack.js';
 import {asMemberCall, callSpan, endCall, toldCapabilities, traceOf} from './tool-calls.js';
 import {ToolListing} from './tool-listing.js';
@@ -184,7 +185,7 @@ export class HubSession implements Endpoint {
 		const {id: within = ''} = request.head;
 		const {params} = request.body;
 		const {responseLimits} = run;
-		const context = {log, within, traceContext: traceOf(params), responseLimits};
+		const context: ProgramContext = {log, within, traceContext: traceOf(params), responseLimits};
 		const packs = () => this.#members.all.filter(isPack).map(member => packOf(member, context));
 		const servers = () => this.#members.all.map(stateOf);
 		this.#requests.later(request, async signal => {
@@ -195,7 +196,7 @@ export class HubSession implements Endpoint {
 
 	#runTool(): string {
 		const {log, run} = this.#options;
-		const context = {log, within: '', traceContext: {}, responseLimits: run.responseLimits};
+		const context: ProgramContext = {log, within: '', traceContext: {}, responseLimits: run.responseLimits};
 		return run.listed(this.#members.connected.map(member => packOf(member, context)));
 	}
 

@@ -5,6 +5,7 @@ import {Envelope} from '../envelope.js';
 import type {BridgeError} from '../errors.js';
 import {anonymous} from '../gateway/caller.js';
 import {Conversation, type Converse} from '../gateway/conversation.js';
+import type {Watch} from '../gateway/seen.js';
 import type {Service} from '../gateway/service.js';
 import {type Log, logBug} from '../log.js';
 import {pause} from '../pause.js';
@@ -57,7 +58,7 @@ export class Member {
 	tools: readonly Listed[] = [];
 	readonly #options: MemberOptions;
 	#conversation: Conversation | undefined;
-	readonly #watch = {
+	readonly #watch: Watch = {
 		onLoss: (error: BridgeError, isRetried: boolean) => this.#lost(error, isRetried),
 		onRevived: (result: JsonObject) => this.#back(result),
 		onRenewed: (result: JsonObject) => this.#renewed(result),

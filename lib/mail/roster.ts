@@ -73,7 +73,7 @@ export const membersOf = ({members, leadAgentId}: JsonObject): Member[] =>
 			(member): member is JsonObject & {name: string} =>
 				typeof member.name === 'string' && isName(member.name),
 		)
-		.map(({name, agentId, backendType, isActive, bridgeProcess, bridgeToken}) => {
+		.map(({name, agentId, backendType, isActive, bridgeProcess, bridgeToken}): Member => {
 			const isLead = agentId !== undefined && agentId === leadAgentId;
 			return {
 				name,

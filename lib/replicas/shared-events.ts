@@ -57,7 +57,7 @@ export class SharedEvents {
 		const oldest = rest?.length === 0 && this.#store.ask(redis => redis.xrange(key, '-', '+', 'COUNT', 1));
 		const [known, keptMs] = await Promise.all([oldest || rest, this.#store.ask(redis => redis.pttl(key))]);
 		if (!rest || !known || keptMs === undefined) return;
-		const events = rest.flatMap(entry => {
+		const events = rest.flatMap((entry): Event[] => {
 			const data = entry[1][0] === 'data' ? this.#read(key, entry)?.data : undefined;
 			return data === undefined ? [] : [{place: placeOf(entry), data: Buffer.from(data)}];
 		});

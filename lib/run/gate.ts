@@ -47,7 +47,7 @@ export class Gate {
 				signal.removeEventListener('abort', giveUp);
 				resolve();
 			};
-			const entry = {proceed, client, most};
+			const entry: Waiting = {proceed, client, most};
 			this.#waiting.push(entry);
 			signal.addEventListener('abort', giveUp, {once: true});
 		});

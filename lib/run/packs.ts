@@ -51,7 +51,7 @@ export class Packs {
 		const known = this.#tools.get(pack);
 		if (known) return known;
 		const names = this.#namesOf(pack);
-		const own = pack.tools.map(tool => ({tool, spelling: names.spelling(tool)}));
+		const own = pack.tools.map((tool): NamedTool => ({tool, spelling: names.spelling(tool)}));
 		const behind = pack.behind?.unavailable === undefined && pack.behind ? this.toolsOf(pack.behind) : [];
 		const all = [...own, ...behind.filter(({tool}) => names.meantBy(tool.name).length === 0)];
 		this.#tools.set(pack, all);

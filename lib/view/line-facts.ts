@@ -148,7 +148,7 @@ class Keys {
 	readonly #byName: ReadonlyMap<string, Span>;
 
 	constructor(spans: {readonly [name: string]: Span}) {
-		const keys = Object.entries(spans).map(([name, found]) => ({name: Buffer.from(name), found}));
+		const keys = Object.entries(spans).map(([name, found]): Key => ({name: Buffer.from(name), found}));
 		this.#byNumber = new Map(keys.map(key => [keyNumber(key.name, 0, key.name.length), key]));
 		this.#byName = new Map(Object.entries(spans));
 	}

@@ -60,7 +60,16 @@ export class InFlight<Client> {
 		if (own) checkNames(request);
 		const told = String(++this.#ids);
 		const key = canonicalId(id);
-		const asked = {told, id, key, client, origin, method, mayNeedInput: mayNeedInput(method), onAnswer};
+		const asked: Asked<Client> = {
+			told,
+			id,
+			key,
+			client,
+			origin,
+			method,
+			mayNeedInput: mayNeedInput(method),
+			onAnswer,
+		};
 		this.#byTold.set(asked.told, asked);
 		if (client === undefined || !own) return asked;
 		if (own.size === 0) this.#byClient.set(client, own);

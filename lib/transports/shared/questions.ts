@@ -43,7 +43,14 @@ export class Questions<Client> {
 		if (this.#byTold.size >= MAX_QUESTIONS) throw busy();
 		checkNames({id, method});
 		const token = tokenKey(bytes, 'params', '_meta');
-		const question = {told: String(++this.#ids), id, key: canonicalId(id), client, method, token};
+		const question: Question<Client> = {
+			told: String(++this.#ids),
+			id,
+			key: canonicalId(id),
+			client,
+			method,
+			token,
+		};
 		this.#byTold.set(question.told, question);
 		const same = this.#byKey.get(question.key);
 		if (same) same.add(question);

@@ -30,7 +30,12 @@ export class Subscriptions<Client> {
 			return;
 		}
 		if (this.#byUri.size >= MAX_URIS) throw busy();
-		const added = {uri, clients: new Set([client]), waiting: new Map([[client, reply]]), isSettled: false};
+		const added: Subscription<Client> = {
+			uri,
+			clients: new Set([client]),
+			waiting: new Map([[client, reply]]),
+			isSettled: false,
+		};
 		this.#byUri.set(uri, added);
 		return added;
 	}
