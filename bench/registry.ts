@@ -6,9 +6,9 @@ import {join} from 'node:path';
 import {sessionEntry} from '../fixtures/sessions/entry.js';
 import {stateFolder} from '../lib/atm/paths.js';
 import {createLog} from '../lib/log.js';
-import {Audit} from '../lib/sessions/audit-file.js';
-import {lookAtTeam} from '../lib/sessions/look.js';
-import {Registry} from '../lib/sessions/registry.js';
+import {AuditFile} from '../lib/sessions/audit-file.js';
+import {inspectTeam} from '../lib/sessions/look.js';
+import {SessionRegistry} from '../lib/sessions/registry.js';
 import type {SessionEntry} from '../lib/sessions/types.js';
 import {writeAtomically} from '../lib/store/atomic-file.js';
 
@@ -48,7 +48,7 @@ const base = mkdtempSync(join(tmpdir(), 'bridge-bench-registry-'));
 const folder = stateFolder(base, TEAM);
 mkdirSync(folder, {recursive: true, mode: 0o700});
 try {
-	const registry = await Registry.open({folder, team: TEAM, log});
+	const registry = await SessionRegistry.open({folder, team: TEAM, log});
 	await Promise.all(Array.from({length: SESSIONS}, (_, at) => registry.put(numbered(at))));
 	const live = sessionEntry({team: TEAM, codex_id: 'codex:live'});
 	await registry.reserve('arch-ctm', live.codex_id);
@@ -63,8 +63,8 @@ try {
 	await measure('put without waiting for the disk', ROUNDS, turns => {
 		registry.put({...live, turns}).catch(() => {});
 	});
-	await registry.saved();
-	await measure(`list ${SESSIONS} sessions from the file`, ROUNDS, () => lookAtTeam(base, TEAM));
+	await registry.flush();
+	await measure(`list ${SESSIONS} sessions from the file`, ROUNDS, () => inspectTeam(base, TEAM));
 	await measure(`list ${SESSIONS} sessions of an open registry`, ROUNDS, () => registry.entries());
 	await measure('find a session by identity', ROUNDS, () => registry.find('dev-7'));
 	await measure('take an identity and give it back', ROUNDS, async () => {
@@ -73,9 +73,9 @@ try {
 	});
 	await registry.close();
 	await measure(`open a registry of ${SESSIONS} sessions`, ROUNDS / 5, async () => {
-		await (await Registry.open({folder, team: TEAM, log})).close();
+		await (await SessionRegistry.open({folder, team: TEAM, log})).close();
 	});
-	const audit = await Audit.open({folder: base, log});
+	const audit = await AuditFile.open({folder: base, log});
 	const prompt = 'Look at the tests of the parser and mend what is broken. '.repeat(10);
 	await measure('write an audit line', ROUNDS * 20, round =>
 		audit.write({event: 'codex', correlationId: `${round}`, codexId: 'codex:1', identity: 'dev-1', prompt}),

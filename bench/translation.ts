@@ -1,5 +1,5 @@
-import {draft} from '../lib/change.js';
-import {Envelope, local} from '../lib/envelope.js';
+import {createDraft} from '../lib/change.js';
+import {bridgeOrigin, Envelope} from '../lib/envelope.js';
 import {Translator} from '../lib/protocol/translate.js';
 
 const TOOLS = 100;
@@ -40,9 +40,9 @@ export const measureListTranslation = (): number[] => {
 	const line = Buffer.from(`${text}\n`);
 	const translator = new Translator({client: '2025-03-26', upstream: '2025-11-25'});
 	const translate = (): void => {
-		const {body, with: as} = draft(Envelope.received(line, local));
+		const {body, with: as} = createDraft(Envelope.received(line, bridgeOrigin));
 		const outcome = translator.translate('toClient', 'result', 'tools/list', body, '1');
-		if (!outcome?.on || as(outcome.on).line.length <= line.length) {
+		if (!outcome?.forward || as(outcome.forward).line.length <= line.length) {
 			throw new Error('the list was not translated');
 		}
 	};

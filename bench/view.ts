@@ -8,7 +8,7 @@ import {join} from 'node:path';
 import {setTimeout as pause} from 'node:timers/promises';
 import {fileURLToPath} from 'node:url';
 import {writeBigLog} from '../fixtures/big-log.js';
-import type {Rows} from '../lib/view/page/types.js';
+import type {ListedRows} from '../lib/view/page/types.js';
 
 const LINES = 1_000_000;
 const BYTES = 2 ** 30;
@@ -43,8 +43,8 @@ async function look(file: string): Promise<Look> {
 	const [line] = (await once(child.stdout, 'data')) as [Buffer];
 	const url = new URL(line.toString().trim());
 	const headers = {'x-bridge-token': url.searchParams.get('token') ?? ''};
-	const rows = async (query: string): Promise<Rows> =>
-		(await (await fetch(new URL(`/view/rows?${query}`, url), {headers})).json()) as Rows;
+	const rows = async (query: string): Promise<ListedRows> =>
+		(await (await fetch(new URL(`/view/rows?${query}`, url), {headers})).json()) as ListedRows;
 	while ((await rows('count=50')).rows.length < 50) await pause(5);
 	const firstMs = performance.now() - start;
 	while ((await rows('count=1')).total < LINES) await pause(50);

@@ -6,7 +6,7 @@ const units: ReadonlyArray<[ms: number, name: string]> = [
 ];
 
 /** How long ago it was, in one unit. */
-export function ago(time: string): string {
+export function timeAgo(time: string): string {
 	const ms = Date.now() - Date.parse(time);
 	const [size, name] = units.find(([each]) => ms >= each) ?? [1000, 's'];
 	return Number.isNaN(ms) ? '?' : `${Math.max(0, Math.floor(ms / size))} ${name} ago`;

@@ -9,11 +9,11 @@ export class BoundedMap<Key, Value> extends Map<Key, Value> {
 
 	override set(key: Key, value: Value): this {
 		super.set(key, value);
-		if (this.size > this.#limit) this.#forgetOldest();
+		if (this.size > this.#limit) this.#evictOldest();
 		return this;
 	}
 
-	#forgetOldest(): void {
+	#evictOldest(): void {
 		for (const oldest of this.keys()) {
 			this.delete(oldest);
 			return;

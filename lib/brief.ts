@@ -2,5 +2,5 @@
 const MAX_LENGTH = 2000;
 
 /** The start of a peer's text. It is a copy, since a slice keeps all of a long text in memory. */
-export const brief = (text: string): string =>
+export const truncated = (text: string): string =>
 	text.length <= MAX_LENGTH ? text : Buffer.from(`${text.slice(0, MAX_LENGTH)}…`).toString();

@@ -28,7 +28,7 @@ export class Channel extends Observable<Envelope> implements Observer<Envelope> 
 	}
 
 	#add(subscriber: Subscriber<Envelope>): () => void {
-		if (this.#end) tell(subscriber, this.#end);
+		if (this.#end) emitEnd(subscriber, this.#end);
 		else this.#listeners = [...this.#listeners, subscriber];
 		return () => {
 			this.#listeners = this.#listeners.filter(listener => listener !== subscriber);
@@ -40,9 +40,9 @@ export class Channel extends Observable<Envelope> implements Observer<Envelope> 
 		this.#end = end;
 		const listeners = this.#listeners;
 		this.#listeners = [];
-		for (const listener of listeners) tell(listener, end);
+		for (const listener of listeners) emitEnd(listener, end);
 	}
 }
 
-const tell = (subscriber: Subscriber<Envelope>, end: {readonly error?: unknown}): void =>
+const emitEnd = (subscriber: Subscriber<Envelope>, end: {readonly error?: unknown}): void =>
 	'error' in end ? subscriber.error(end.error) : subscriber.complete();

@@ -1,5 +1,5 @@
 /** Every way bridge can fail that is not a bug: what each is to a JSON-RPC peer, in `data.kind`, and to a shell. */
-export const failures = {
+export const errorCodes = {
 	ERR_CONFIG_INVALID: {rpc: -32600, kind: 'invalid_request', exit: 2},
 	ERR_CONFIG_UNTRUSTED: {rpc: -32600, kind: 'invalid_request', exit: 2},
 	ERR_COMMAND_UNUSABLE: {rpc: -31001, kind: 'upstream_unavailable', exit: 2},
@@ -20,21 +20,21 @@ export const failures = {
 	ERR_METHOD_UNRECORDED: {rpc: -32601, kind: 'not_recorded', exit: 1},
 } as const;
 
-export type FailureCode = keyof typeof failures;
+export type ErrorCode = keyof typeof errorCodes;
 
 /** Facts for programs, beside the sentence for people. */
-export type Details = {readonly [key: string]: string | number | boolean | null};
+export type ErrorDetails = {readonly [key: string]: string | number | boolean | null};
 
 /** What went wrong, and what the reader can do about it. */
 export class BridgeError extends Error {
 	override readonly name = 'BridgeError';
-	readonly code: FailureCode;
+	readonly code: ErrorCode;
 	readonly remedy: string;
-	readonly details: Details;
+	readonly details: ErrorDetails;
 	/** Output of the upstream that shows why, such as the end of its stderr; may be empty. */
 	readonly evidence: string;
 
-	constructor(code: FailureCode, message: string, remedy: string, details: Details = {}, evidence = '') {
+	constructor(code: ErrorCode, message: string, remedy: string, details: ErrorDetails = {}, evidence = '') {
 		super(message);
 		this.code = code;
 		this.remedy = remedy;
@@ -58,12 +58,12 @@ export class BridgeError extends Error {
 	}
 
 	get exitCode(): number {
-		return failures[this.code].exit;
+		return errorCodes[this.code].exit;
 	}
 
 	/** The `error` member of a JSON-RPC answer. */
-	toRpc(): {code: number; message: string; data: Details} {
-		const {rpc, kind} = failures[this.code];
+	toRpc(): {code: number; message: string; data: ErrorDetails} {
+		const {rpc, kind} = errorCodes[this.code];
 		return {code: rpc, message: this.sentence, data: {source: 'bridge', kind, ...this.details}};
 	}
 }

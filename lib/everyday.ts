@@ -1,6 +1,6 @@
 import type {Envelope} from './envelope.js';
-import type {Session} from './protocol/session.js';
-import type {WaitingRequests} from './waiting-requests.js';
+import type {Negotiation} from './protocol/session.js';
+import type {PendingRequests} from './waiting-requests.js';
 import {EVERY_MESSAGE} from './wire/marks.js';
 
 /**
@@ -9,16 +9,16 @@ import {EVERY_MESSAGE} from './wire/marks.js';
  *
  * A message that was found to be one stays one: of an answer it cannot be told any more when nobody waits for it.
  */
-export const everyday =
-	(session: Session, waiting: WaitingRequests) =>
+export const markFastPath =
+	(negotiation: Negotiation, pending: PendingRequests) =>
 	(envelope: Envelope): boolean => {
-		const {touching} = session;
-		if (envelope.isEveryday || !touching) return envelope.isEveryday;
+		const {transformMarks: touching} = negotiation;
+		if (envelope.isFastPath || !touching) return envelope.isFastPath;
 		const {key, method, flaw, hasError} = envelope.head;
 		const marks = envelope.head.marks | EVERY_MESSAGE;
 		if (key === undefined || flaw !== undefined) return false;
-		if (method !== undefined) envelope.isEveryday = method === 'tools/call' && (marks & touching.calls) === 0;
-		else if (waiting.isEveryday(key))
-			envelope.isEveryday = (marks & (hasError ? touching.errors : touching.results)) === 0;
-		return envelope.isEveryday;
+		if (method !== undefined) envelope.isFastPath = method === 'tools/call' && (marks & touching.calls) === 0;
+		else if (pending.isFastPath(key))
+			envelope.isFastPath = (marks & (hasError ? touching.errors : touching.results)) === 0;
+		return envelope.isFastPath;
 	};

@@ -9,11 +9,11 @@ const MAX_BYTES = 8 * 2 ** 20;
  *
  * When there are as many as may be, whoever sends them is not read any further. What has been read by then is kept, too.
  */
-export class HeldMessages {
+export class QueuedMessages {
 	#messages: Envelope[] = [];
 	#bytes = 0;
 	/** Lets the sender go on, while it is held back. */
-	#release: (() => void) | undefined;
+	#openValve: (() => void) | undefined;
 
 	/** Bytes of all messages. */
 	get bytes(): number {
@@ -27,7 +27,7 @@ export class HeldMessages {
 	add(envelope: Envelope): void {
 		this.#messages.push(envelope);
 		this.#bytes += envelope.size;
-		if (this.isFull) this.#release ??= envelope.origin.valve.shut();
+		if (this.isFull) this.#openValve ??= envelope.origin.valve.shut();
 	}
 
 	get isFull(): boolean {
@@ -44,16 +44,16 @@ export class HeldMessages {
 		const at = this.#indexOf(id);
 		const [removed] = at === -1 ? [] : this.#messages.splice(at, 1);
 		this.#bytes -= removed?.size ?? 0;
-		if (!this.isFull) this.#letGo();
+		if (!this.isFull) this.#releaseSender();
 		return removed !== undefined;
 	}
 
-	takeAll(): Envelope[] {
-		const all = this.#messages;
+	drain(): Envelope[] {
+		const drained = this.#messages;
 		this.#messages = [];
 		this.#bytes = 0;
-		this.#letGo();
-		return all;
+		this.#releaseSender();
+		return drained;
 	}
 
 	#indexOf(id: string): number {
@@ -61,8 +61,8 @@ export class HeldMessages {
 		return this.#messages.findIndex(({head}) => head.key === key && head.method !== undefined);
 	}
 
-	#letGo(): void {
-		this.#release?.();
-		this.#release = undefined;
+	#releaseSender(): void {
+		this.#openValve?.();
+		this.#openValve = undefined;
 	}
 }

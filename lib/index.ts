@@ -1,23 +1,23 @@
-export {type Body, Envelope, type Headers, type Origin, type Refusal} from './envelope.js';
-export {BridgeError, type FailureCode, failures} from './errors.js';
-export {createLog, type Level, type Log} from './log.js';
+export {type Body, Envelope, type Headers, type HttpErrorReply, type MessageOrigin} from './envelope.js';
+export {BridgeError, type ErrorCode, errorCodes} from './errors.js';
+export {createLog, type Log, type LogLevelName} from './log.js';
 export {type CacheToolsOptions, cacheTools} from './operators/cache-tools.js';
 export {frame, MESSAGE_LIMIT} from './operators/frame.js';
-export {holdUntilReady} from './operators/hold-until-ready.js';
+export {queueUntilReady} from './operators/hold-until-ready.js';
 export {injectSession} from './operators/inject-session.js';
-export {matchAnswers} from './operators/match-answers.js';
-export {modernClient} from './operators/modern-client.js';
-export {modernUpstream} from './operators/modern-upstream.js';
-export {normaliseHeaders} from './operators/normalise-headers.js';
+export {matchResponses} from './operators/match-answers.js';
+export {statelessClient} from './operators/modern-client.js';
+export {statelessUpstream} from './operators/modern-upstream.js';
+export {normalizeHeaders} from './operators/normalise-headers.js';
 export {parse} from './operators/parse.js';
 export {pollTasks} from './operators/poll-tasks.js';
-export {record} from './operators/record.js';
+export {recordMessages} from './operators/record.js';
 export {rewriteVersion} from './operators/rewrite-version.js';
 export {splitBatches} from './operators/split-batches.js';
 export {timeLimit} from './operators/time-limit.js';
 export {trace} from './operators/trace.js';
 export {translateVersion} from './operators/translate-version.js';
-export {Session, type SessionOptions} from './protocol/session.js';
+export {Negotiation, type NegotiationOptions} from './protocol/session.js';
 export {Translator, type TranslatorOptions} from './protocol/translate.js';
 export {type HandshakeVersion, type Version, versions} from './protocol/version.js';
 export {
@@ -25,24 +25,24 @@ export {
 	connect,
 	type Endpoint,
 	type Operator,
-	type Outlets,
 	perMessage,
 	type Stage,
-	type Step,
-	type Steps,
+	type StageOutputs,
+	type StageStep,
+	type StageSteps,
 	stage,
 } from './stage.js';
 export {TrafficLog} from './store/traffic-log.js';
 export {ToolsCache, type ToolsCacheOptions} from './tools-cache.js';
 export {child} from './transports/child.js';
 export {httpClient} from './transports/http-client.js';
-export {memory} from './transports/memory.js';
-export {ownStdio} from './transports/own-stdio.js';
-export {type RemoteOptions, remote} from './transports/remote.js';
+export {memoryEndpoint} from './transports/memory.js';
+export {stdioEndpoint} from './transports/own-stdio.js';
+export {type RemoteUpstreamOptions, remoteUpstream} from './transports/remote.js';
 export {type SharedState, SharedUpstream, type SharedUpstreamOptions} from './transports/shared.js';
 export {sseClient} from './transports/sse-client.js';
-export {wsClient} from './transports/websocket-client.js';
-export {unless} from './unless.js';
+export {webSocketClient} from './transports/websocket-client.js';
+export {bypassWhen} from './unless.js';
 export {Valve} from './valve.js';
-export {WaitingRequests} from './waiting-requests.js';
-export type {Flaw, Head} from './wire/scan.js';
+export {PendingRequests} from './waiting-requests.js';
+export type {Flaw, MessageHead} from './wire/scan.js';

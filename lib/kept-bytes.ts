@@ -1,18 +1,18 @@
 const MIB = 2 ** 20;
-export const KEPT_BYTES = 256 * MIB;
+export const DEFAULT_BUFFER_BYTES = 256 * MIB;
 /** The sum is checked each time an eighth of the limit was added; eviction frees an eighth. */
-const PARTS = 8;
+const CHECK_DIVISOR = 8;
 /** References to buffers that were collected are removed when there are this many, or twice as many as after the last time. */
-const LEAST_PRUNED = 1000;
+const MIN_PRUNE_SIZE = 1000;
 
 /** A buffer of one session for a client that resumes a stream, listens again or comes back with input. */
-export type Keeper = {
-	readonly keptBytes: number;
+export type EvictableBuffer = {
+	readonly bufferedBytes: number;
 	/** Evicts all that it keeps. */
 	evict(): void;
 };
 
-export type KeptBytesOptions = {
+type BufferLimitOptions = {
 	/** Called on each check: the limit may change. */
 	readonly limit: () => number;
 	/** Called after an eviction. */
@@ -24,33 +24,33 @@ export type KeptBytesOptions = {
  *
  * Buffers are registered by weak references, so those of a session that has ended need not be removed.
  */
-export class KeptBytes {
-	#options: KeptBytesOptions = {limit: () => KEPT_BYTES, onEvicted: () => {}};
-	readonly #keepers = new Set<WeakRef<Keeper>>();
-	#pruneAt = LEAST_PRUNED;
+export class BufferLimit {
+	#options: BufferLimitOptions = {limit: () => DEFAULT_BUFFER_BYTES, onEvicted: () => {}};
+	readonly #buffers = new Set<WeakRef<EvictableBuffer>>();
+	#pruneAt = MIN_PRUNE_SIZE;
 	#growth = 0;
 	#check: NodeJS.Immediate | undefined;
 
-	configure(options: KeptBytesOptions): void {
+	configure(options: BufferLimitOptions): void {
 		this.#options = options;
 	}
 
 	/** Registered buffers, with those that were collected since the last check. */
 	get size(): number {
-		return this.#keepers.size;
+		return this.#buffers.size;
 	}
 
 	/** To be called once for each buffer. */
-	register(keeper: Keeper): void {
-		this.#keepers.add(new WeakRef(keeper));
-		if (this.#keepers.size < this.#pruneAt) return;
-		this.#pruneAt = Math.max(LEAST_PRUNED, 2 * this.#live().length);
+	register(buffer: EvictableBuffer): void {
+		this.#buffers.add(new WeakRef(buffer));
+		if (this.#buffers.size < this.#pruneAt) return;
+		this.#pruneAt = Math.max(MIN_PRUNE_SIZE, 2 * this.#liveBuffers().length);
 	}
 
 	/** To be called with the size of each addition. The check runs later: the caller may be changing its buffer. */
 	added(bytes: number): void {
 		this.#growth += bytes;
-		if (this.#growth < this.#options.limit() / PARTS) return;
+		if (this.#growth < this.#options.limit() / CHECK_DIVISOR) return;
 		this.#growth = 0;
 		this.#check ??= setImmediate(() => this.check());
 	}
@@ -60,28 +60,28 @@ export class KeptBytes {
 		clearImmediate(this.#check);
 		this.#check = undefined;
 		const limit = this.#options.limit();
-		const sizes = this.#live().map(keeper => ({keeper, bytes: keeper.keptBytes}));
-		const before = sizes.reduce((sum, {bytes}) => sum + bytes, 0);
-		if (before <= limit) return;
-		let [sum, evicted] = [before, 0];
+		const sizes = this.#liveBuffers().map(keeper => ({keeper, bytes: keeper.bufferedBytes}));
+		const total = sizes.reduce((sum, {bytes}) => sum + bytes, 0);
+		if (total <= limit) return;
+		let [sum, evicted] = [total, 0];
 		for (const {keeper, bytes} of sizes.sort((one, other) => other.bytes - one.bytes)) {
-			if (sum <= limit - limit / PARTS) break;
+			if (sum <= limit - limit / CHECK_DIVISOR) break;
 			keeper.evict();
-			sum -= bytes - keeper.keptBytes;
+			sum -= bytes - keeper.bufferedBytes;
 			evicted++;
 		}
-		this.#options.onEvicted(before - sum, evicted);
+		this.#options.onEvicted(total - sum, evicted);
 	}
 
 	/** The buffers that were not collected. References to others are removed. */
-	#live(): Keeper[] {
-		return [...this.#keepers].flatMap(reference => {
+	#liveBuffers(): EvictableBuffer[] {
+		return [...this.#buffers].flatMap(reference => {
 			const keeper = reference.deref();
-			if (!keeper) this.#keepers.delete(reference);
+			if (!keeper) this.#buffers.delete(reference);
 			return keeper ?? [];
 		});
 	}
 }
 
 /** The buffers of this process. */
-export const keptBytes = new KeptBytes();
+export const bufferLimit = new BufferLimit();

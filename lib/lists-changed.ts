@@ -2,9 +2,9 @@ import {Envelope} from './envelope.js';
 import {type JsonObject, objectOf} from './protocol/json.js';
 
 /** What a client is told when a server has come back: whatever it lists may be something else now. */
-export function listsChanged(initialized: JsonObject): Envelope[] {
-	const capabilities = objectOf(initialized.capabilities);
+export function listChangedNotifications(initializeResult: JsonObject): Envelope[] {
+	const capabilities = objectOf(initializeResult.capabilities);
 	return ['tools', 'prompts', 'resources']
-		.filter(what => what in capabilities)
-		.map(what => Envelope.fromText(`{"jsonrpc":"2.0","method":"notifications/${what}/list_changed"}`));
+		.filter(list => list in capabilities)
+		.map(list => Envelope.fromText(`{"jsonrpc":"2.0","method":"notifications/${list}/list_changed"}`));
 }

@@ -1,22 +1,22 @@
 import type {Logger} from 'pino';
 import {localTime} from './local-time.js';
 import {printable, printableJson} from './printable.js';
-import {redactKnown} from './store/known-secrets.js';
+import {redactKnownSecrets} from './store/known-secrets.js';
 
-export const levels = ['error', 'warn', 'info', 'debug', 'trace'] as const;
-export type Level = (typeof levels)[number];
+export const logLevelNames = ['error', 'warn', 'info', 'debug', 'trace'] as const;
+export type LogLevelName = (typeof logLevelNames)[number];
 
 /** One entry: a name that stays the same for programs, a sentence for people, and the facts. */
-export type Entry = (event: string, sentence: string, fields?: {readonly [key: string]: unknown}) => void;
+type LogMethod = (event: string, sentence: string, fields?: {readonly [key: string]: unknown}) => void;
 
 /** The structured log on stderr. */
-export type Log = {readonly [level in Level]: Entry} & {
+export type Log = {readonly [level in LogLevelName]: LogMethod} & {
 	/** Resolves when every entry so far is handed to `write`. */
 	flush(): Promise<void>;
 };
 
-export type LogOptions = {
-	readonly level: Level;
+type LogOptions = {
+	readonly level: LogLevelName;
 	/** Takes one line, line feed included. */
 	readonly write: (line: string) => void;
 	/** Lines for people instead of JSON. */
@@ -26,7 +26,7 @@ export type LogOptions = {
 };
 
 /** How long what is not urgent may wait, so that the first messages of a conversation do not wait for the log. */
-const LEISURE_MS = 50;
+const LOAD_DELAY_MS = 50;
 
 /**
  * A log whose pino is loaded with the first entry, and that not at once unless something is wrong: conversations start
@@ -35,45 +35,45 @@ const LEISURE_MS = 50;
 export function createLog({level, write, isPretty, hasColor = false}: LogOptions): Log {
 	let logger: Logger | undefined;
 	let loading: Promise<void> | undefined;
-	let later: NodeJS.Timeout | undefined;
-	const early: Array<(logger: Logger) => void> = [];
+	let loadTimer: NodeJS.Timeout | undefined;
+	const queued: Array<(logger: Logger) => void> = [];
 	const load = async (): Promise<void> => {
 		const {default: pino} = await import('pino');
-		const finish = isPretty ? (line: string) => pretty(line, hasColor) : printableJson;
-		const stream = {write: (line: string) => write(finish(redactKnown(line)))};
+		const finish = isPretty ? (line: string) => prettyLine(line, hasColor) : printableJson;
+		const stream = {write: (line: string) => write(finish(redactKnownSecrets(line)))};
 		logger = pino({level, base: {name: 'bridge'}, timestamp: pino.stdTimeFunctions.isoTime}, stream);
-		for (const log of early.splice(0)) log(logger);
+		for (const log of queued.splice(0)) log(logger);
 	};
-	const begin = (): void => {
-		clearTimeout(later);
+	const startLoading = (): void => {
+		clearTimeout(loadTimer);
 		loading ??= load();
 	};
-	const entry =
-		(at: Level): Entry =>
+	const logMethod =
+		(at: LogLevelName): LogMethod =>
 		(event, sentence, fields) => {
-			if (levels.indexOf(at) > levels.indexOf(level)) return;
+			if (logLevelNames.indexOf(at) > logLevelNames.indexOf(level)) return;
 			if (logger) {
 				logger[at]({event, ...fields}, sentence);
 				return;
 			}
-			early.push(loaded => loaded[at]({event, ...fields}, sentence));
-			if (at === 'error' || at === 'warn') begin();
-			else later ??= setTimeout(begin, LEISURE_MS).unref();
+			queued.push(loaded => loaded[at]({event, ...fields}, sentence));
+			if (at === 'error' || at === 'warn') startLoading();
+			else loadTimer ??= setTimeout(startLoading, LOAD_DELAY_MS).unref();
 		};
 	return {
-		error: entry('error'),
-		warn: entry('warn'),
-		info: entry('info'),
-		debug: entry('debug'),
-		trace: entry('trace'),
+		error: logMethod('error'),
+		warn: logMethod('warn'),
+		info: logMethod('info'),
+		debug: logMethod('debug'),
+		trace: logMethod('trace'),
 		async flush() {
-			if (early.length > 0) begin();
+			if (queued.length > 0) startLoading();
 			await loading;
 		},
 	};
 }
 
-const shown = new Map([
+const levelStyles = new Map([
 	[50, {name: 'error', color: 31}],
 	[40, {name: 'warn', color: 33}],
 	[30, {name: 'info', color: 32}],
@@ -86,12 +86,12 @@ const DIM = 2;
  * One JSON line of pino's for people, in local time, without the facts that its sentence has. The values of fields stay
  * quoted, so that no text can forge a line.
  */
-function pretty(line: string, hasColor: boolean): string {
+function prettyLine(line: string, hasColor: boolean): string {
 	const {level, time, msg, event, name: _name, ...fields} = JSON.parse(line);
-	const {name, color} = shown.get(level) ?? {name: String(level), color: 0};
+	const {name, color} = levelStyles.get(level) ?? {name: String(level), color: 0};
 	const sentence = String(msg);
 	const facts = Object.entries(fields)
-		.filter(([, value]) => value !== null && !isIn(sentence, value))
+		.filter(([, value]) => value !== null && !containsWord(sentence, value))
 		.map(([key, value]) => ` ${key}=${JSON.stringify(value)}`);
 	const paint = (code: number, text: string): string =>
 		hasColor && text !== '' ? `\u001b[${code}m${printable(text)}\u001b[0m` : printable(text);
@@ -100,7 +100,7 @@ function pretty(line: string, hasColor: boolean): string {
 }
 
 /** Whether a sentence has a value as a whole word. */
-function isIn(sentence: string, value: unknown): boolean {
+function containsWord(sentence: string, value: unknown): boolean {
 	const text = typeof value === 'number' ? String(value) : value;
 	if (typeof text !== 'string' || text === '') return false;
 	const at = sentence.indexOf(text);

@@ -7,7 +7,7 @@ const COLLECT_BYTES = 2 ** 24;
 type Collect = (options: {readonly type: 'minor'}) => void;
 
 let collect: Collect | undefined;
-let bytes = 0;
+let garbageBytes = 0;
 
 /**
  * Counts memory that is garbage soon, and has V8 collect its young generation after every 16 MiB of it. That takes half a
@@ -15,15 +15,15 @@ let bytes = 0;
  * megabytes outside of its heap, which takes far longer.
  */
 export function countGarbage(amount: number): void {
-	bytes += amount;
-	if (bytes < COLLECT_BYTES) return;
-	bytes = 0;
-	collect ??= collector();
+	garbageBytes += amount;
+	if (garbageBytes < COLLECT_BYTES) return;
+	garbageBytes = 0;
+	collect ??= exposeGc();
 	collect({type: 'minor'});
 }
 
 /** What a program has as `gc` if Node is started with --expose-gc. */
-function collector(): Collect {
+function exposeGc(): Collect {
 	setFlagsFromString('--expose-gc');
 	const gc = runInNewContext('globalThis.gc') as Collect | undefined;
 	setFlagsFromString('--no-expose-gc');

@@ -1,32 +1,33 @@
 /** Longer words are not typing errors. */
-const MAX_WORD = 64;
+const MAX_WORD_LENGTH = 64;
 /** Known words that are compared. With the limit above, this takes a few milliseconds at most. */
-const MAX_KNOWN = 1000;
+const MAX_CANDIDATES = 1000;
 
 /** Asks whether the known word that a mistyped one is closest to was meant; empty if none is close. */
-export function nearest(word: string, known: readonly string[], prefix = ''): string {
-	const found = nearestWord(word, known);
-	return found === undefined ? '' : `Did you mean ${prefix}${found}?`;
+export function didYouMean(word: string, candidates: readonly string[], prefix = ''): string {
+	const closest = closestWord(word, candidates);
+	return closest === undefined ? '' : `Did you mean ${prefix}${closest}?`;
 }
 
 /** The known word that a mistyped one is closest to, in any case, if one is close. There is no guess for long words. */
-export function nearestWord(word: string, known: readonly string[]): string | undefined {
-	if (word.length > MAX_WORD) return;
+export function closestWord(word: string, candidates: readonly string[]): string | undefined {
+	if (word.length > MAX_WORD_LENGTH) return;
 	// Most short words are two letters away from each other.
 	const limit = Math.max(1, Math.floor(word.length / 3));
 	let best: {readonly name: string; readonly distance: number} | undefined;
-	for (const name of known.slice(0, MAX_KNOWN)) {
+	for (const name of candidates.slice(0, MAX_CANDIDATES)) {
 		if (Math.abs(name.length - word.length) > limit) continue;
-		const found = distance(word.toLowerCase(), name.toLowerCase());
-		if (found <= limit && (!best || found < best.distance)) best = {name, distance: found};
+		const candidateDistance = editDistance(word.toLowerCase(), name.toLowerCase());
+		if (candidateDistance <= limit && (!best || candidateDistance < best.distance))
+			best = {name, distance: candidateDistance};
 	}
 	return best?.name;
 }
 
 /** How many letters have to be added, left out, changed or swapped with their neighbor to make one word of the other. */
-function distance(from: string, to: string): number {
-	let before = new Uint16Array(to.length + 1);
-	let row = Uint16Array.from(before, (_, index) => index);
+function editDistance(from: string, to: string): number {
+	let previous = new Uint16Array(to.length + 1);
+	let row = Uint16Array.from(previous, (_, index) => index);
 	let next = new Uint16Array(row.length);
 	for (let i = 0; i < from.length; i++) {
 		next[0] = i + 1;
@@ -36,10 +37,10 @@ function distance(from: string, to: string): number {
 				(row[j] ?? 0) + (from[i] === to[j] ? 0 : 1),
 				(row[j + 1] ?? 0) + 1,
 				(next[j] ?? 0) + 1,
-				isSwapped ? (before[j - 1] ?? 0) + 1 : Number.POSITIVE_INFINITY,
+				isSwapped ? (previous[j - 1] ?? 0) + 1 : Number.POSITIVE_INFINITY,
 			);
 		}
-		[before, row, next] = [row, next, before];
+		[previous, row, next] = [row, next, previous];
 	}
 	return row[to.length] ?? 0;
 }

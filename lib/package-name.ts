@@ -1,2 +1,2 @@
 /** The name of bridge in the package registry. */
-export const PACKAGE = 'mcp-stream-bridge';
+export const PACKAGE_NAME = 'mcp-stream-bridge';

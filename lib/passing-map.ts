@@ -1,5 +1,5 @@
 /** Room for so many entries is kept when the last one has gone. */
-const KEPT = 1024;
+const SHRINK_ABOVE = 1024;
 
 /**
  * A map for what comes and goes by the thousand, as requests do, with its entries in the order in which they came.
@@ -8,39 +8,39 @@ const KEPT = 1024;
  * one. As soon as one such table counts as old, all that come after it are kept for its sake, with everything that they
  * hold, until the next full garbage collection: nearly all that ever passes. Here they hold nothing but keys and numbers.
  */
-export class PassingMap<Key extends string | number, Value extends object> {
-	readonly #places = new Map<Key, number>();
+export class SlotMap<Key extends string | number, Value extends object> {
+	readonly #slots = new Map<Key, number>();
 	#values: Array<Value | undefined> = [];
-	#free: number[] = [];
+	#freeSlots: number[] = [];
 
 	get size(): number {
-		return this.#places.size;
+		return this.#slots.size;
 	}
 
 	has(key: Key): boolean {
-		return this.#places.has(key);
+		return this.#slots.has(key);
 	}
 
 	get(key: Key): Value | undefined {
-		const place = this.#places.get(key);
-		return place === undefined ? undefined : this.#values[place];
+		const slot = this.#slots.get(key);
+		return slot === undefined ? undefined : this.#values[slot];
 	}
 
 	set(key: Key, value: Value): void {
-		const place = this.#places.get(key) ?? this.#free.pop() ?? this.#values.length;
-		this.#values[place] = value;
-		this.#places.set(key, place);
+		const slot = this.#slots.get(key) ?? this.#freeSlots.pop() ?? this.#values.length;
+		this.#values[slot] = value;
+		this.#slots.set(key, slot);
 	}
 
 	/** The entry, which is gone then. */
 	take(key: Key): Value | undefined {
-		const place = this.#places.get(key);
-		if (place === undefined) return;
-		const value = this.#values[place];
-		this.#places.delete(key);
-		this.#values[place] = undefined;
-		this.#free.push(place);
-		if (this.#places.size === 0 && this.#values.length > KEPT) this.clear();
+		const slot = this.#slots.get(key);
+		if (slot === undefined) return;
+		const value = this.#values[slot];
+		this.#slots.delete(key);
+		this.#values[slot] = undefined;
+		this.#freeSlots.push(slot);
+		if (this.#slots.size === 0 && this.#values.length > SHRINK_ABOVE) this.clear();
 		return value;
 	}
 
@@ -50,15 +50,15 @@ export class PassingMap<Key extends string | number, Value extends object> {
 	}
 
 	clear(): void {
-		this.#places.clear();
+		this.#slots.clear();
 		this.#values = [];
-		this.#free = [];
+		this.#freeSlots = [];
 	}
 
 	/** Entries may go while others are looked at. */
 	*values(): Generator<Value> {
-		for (const place of this.#places.values()) {
-			const value = this.#values[place];
+		for (const slot of this.#slots.values()) {
+			const value = this.#values[slot];
 			if (value) yield value;
 		}
 	}

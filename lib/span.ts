@@ -11,7 +11,7 @@ export type SpanFields = {readonly [key: string]: string | number | boolean};
 export type TraceContext = {readonly [name: string]: unknown};
 
 /** Something that takes time and succeeds or fails, which is told when it has. */
-export type Span = {
+export type TracedSpan = {
 	succeed(sentence: string, fields?: SpanFields): void;
 	fail(sentence: string, error: unknown, fields?: SpanFields): void;
 	/** What who does this for us is to be told of the trace: nothing, where nobody traces. */
@@ -25,36 +25,36 @@ const MAX_MESSAGE = 300;
  * Begins a span. Its name is the event of the entry that its end makes in the log, with how long it took and how it ended.
  * Where OpenTelemetry is set up, it is a span there, too, in the trace that `parent` belongs to.
  */
-export function span(log: Log, name: string, fields: SpanFields, parent: TraceContext = {}): Span {
+export function startSpan(log: Log, name: string, fields: SpanFields, parent: TraceContext = {}): TracedSpan {
 	const start = performance.now();
 	const duration = (): number => Math.round(performance.now() - start) / 1000;
-	const around = propagation.extract(context.active(), parent);
-	const traced = trace.getTracer('bridge').startSpan(name, {attributes: fields}, around);
+	const parentContext = propagation.extract(context.active(), parent);
+	const otelSpan = trace.getTracer('bridge').startSpan(name, {attributes: fields}, parentContext);
 	const traceContext = {};
-	propagation.inject(trace.setSpan(around, traced), traceContext);
+	propagation.inject(trace.setSpan(parentContext, otelSpan), traceContext);
 	return {
 		traceContext,
 		succeed(sentence, more = {}) {
 			log.info(name, sentence, {...fields, ...more, duration: duration(), status: 'SUCCESS'});
-			traced.setAttributes(more).end();
+			otelSpan.setAttributes(more).end();
 		},
 		fail(sentence, error, more = {}) {
-			const why = failure(error);
+			const why = errorFields(error);
 			log.warn(name, sentence, {...fields, ...more, duration: duration(), status: 'FAILED', ...why});
-			endFailed(traced, more, why);
+			endFailed(otelSpan, more, why);
 		},
 	};
 }
 
-function endFailed(traced: OtelSpan, fields: SpanFields, {errorType, errorMessage}: Failure): void {
-	traced.setAttributes({...fields, 'error.type': errorType});
-	traced.setStatus({code: SpanStatusCode.ERROR, message: errorMessage}).end();
+function endFailed(otelSpan: OtelSpan, fields: SpanFields, {errorType, errorMessage}: ErrorFields): void {
+	otelSpan.setAttributes({...fields, 'error.type': errorType});
+	otelSpan.setStatus({code: SpanStatusCode.ERROR, message: errorMessage}).end();
 }
 
-type Failure = {readonly errorType: string; readonly errorMessage: string};
+type ErrorFields = {readonly errorType: string; readonly errorMessage: string};
 
 /** What an error is, in a log. */
-const failure = (error: unknown): Failure => ({
+const errorFields = (error: unknown): ErrorFields => ({
 	errorType: error instanceof BridgeError ? error.code : error instanceof Error ? error.name : typeof error,
 	errorMessage: redactStart(error instanceof Error ? error.message : String(error), MAX_MESSAGE),
 });

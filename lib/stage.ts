@@ -20,11 +20,11 @@ export type Endpoint = {
 	/** Messages for the peer. Shuts the valve of a message's origin while the peer takes no more. */
 	readonly outgoing: Observer<Envelope>;
 	/** Resolves when the peer will say no more, or hears no more. */
-	readonly gone: Promise<void>;
+	readonly disconnected: Promise<void>;
 	/** Ends the connection. Resolves then, with the status that a peer behind HTTP answered to that, if it was asked. */
 	close(): Promise<unknown>;
 	/** Whether the request with this id waits here, and was not sent to the peer. */
-	holds?(id: string): boolean;
+	hasQueued?(id: string): boolean;
 };
 
 /**
@@ -37,16 +37,20 @@ export function connect(
 	upstream: Endpoint,
 	onBug: (error: unknown) => void = () => {},
 ): Subscription {
-	const link = new Subscription();
+	const subscription = new Subscription();
 	const toClient = stages.map(stage => stage.toClient).reverse();
 	const toUpstream = stages.map(stage => stage.toUpstream);
-	link.add(through(upstream.incoming, toClient).subscribe(new Delivery(client.outgoing, onBug)));
-	link.add(through(client.incoming, toUpstream).subscribe(new Delivery(upstream.outgoing, onBug)));
-	return link;
+	subscription.add(
+		pipeThrough(upstream.incoming, toClient).subscribe(new EndpointSubscriber(client.outgoing, onBug)),
+	);
+	subscription.add(
+		pipeThrough(client.incoming, toUpstream).subscribe(new EndpointSubscriber(upstream.outgoing, onBug)),
+	);
+	return subscription;
 }
 
 /** Hands messages to an endpoint, and tells of what is a bug. */
-class Delivery extends Subscriber<Envelope> {
+class EndpointSubscriber extends Subscriber<Envelope> {
 	readonly #output: Observer<Envelope>;
 	readonly #onBug: (error: unknown) => void;
 
@@ -73,7 +77,7 @@ class Delivery extends Subscriber<Envelope> {
 }
 
 /** The stream that comes out of operators, one after the other. A missing one changes nothing. */
-export const through = (
+export const pipeThrough = (
 	source: Observable<Envelope>,
 	operators: ReadonlyArray<Operator | undefined>,
 ): Observable<Envelope> => operators.reduce((stream, operator) => operator?.(stream) ?? stream, source);
@@ -81,41 +85,41 @@ export const through = (
 /** An endpoint with stages in front of it, listed from the client's end. */
 export function behind(stages: readonly Stage[], upstream: Endpoint): Endpoint {
 	const outgoing = new Channel();
-	through(
+	pipeThrough(
 		outgoing,
 		stages.map(stage => stage.toUpstream),
 	).subscribe(upstream.outgoing);
 	const toClient = stages.map(stage => stage.toClient).reverse();
-	return {...upstream, outgoing, incoming: through(upstream.incoming, toClient)};
+	return {...upstream, outgoing, incoming: pipeThrough(upstream.incoming, toClient)};
 }
 
 /** Sends a message back the way the present one came, to the side that caused it. */
-export type Answer = (envelope: Envelope) => void;
+export type Emit = (envelope: Envelope) => void;
 
 /** What a stage does with one message: pass it on, changed or not, or swallow it by returning nothing. */
-export type Step = (envelope: Envelope, answer: Answer) => Envelope | undefined;
+export type StageStep = (envelope: Envelope, answer: Emit) => Envelope | undefined;
 
-export type Steps = {
-	readonly toUpstream?: Step;
-	readonly toClient?: Step;
+export type StageSteps = {
+	readonly toUpstream?: StageStep;
+	readonly toClient?: StageStep;
 	/** The upstream is gone, with the error it died of if it did. */
-	readonly upstreamGone?: (error: unknown) => void;
+	readonly upstreamClosed?: (error: unknown) => void;
 	/** Whether the client's side goes on without an upstream, with this stage to answer for it. */
 	readonly outlivesUpstream?: boolean;
 	/** The client will say no more. What the stage still holds for the upstream has to go out before `done` is called. */
-	readonly clientDone?: (done: () => void) => void;
+	readonly clientEnded?: (done: () => void) => void;
 	/** The conversation is over: timers stop here. */
-	readonly stopped?: () => void;
+	readonly teardown?: () => void;
 };
 
 /** Puts messages of a stage's own on their way from where the stage stands. */
-export type Outlets = {
-	readonly toUpstream: Answer;
-	readonly toClient: Answer;
+export type StageOutputs = {
+	readonly toUpstream: Emit;
+	readonly toClient: Emit;
 };
 
 /** A stage made of one function a direction, which is all that most stages are. */
-export const perMessage = (steps: Steps): Stage => stage(() => steps);
+export const perMessage = (steps: StageSteps): Stage => stage(() => steps);
 
 /**
  * A stage that also speaks of its own accord.
@@ -123,7 +127,7 @@ export const perMessage = (steps: Steps): Stage => stage(() => steps);
  * A step that throws a BridgeError fails its own message only: the sender of a request gets the error as the answer,
  * and the stream goes on. Any other error is a bug and ends the conversation.
  */
-export function stage(build: (out: Outlets) => Steps): Stage {
+export function stage(build: (out: StageOutputs) => StageSteps): Stage {
 	const toUpstream = new Channel();
 	const toClient = new Channel();
 	const steps = build({
@@ -132,73 +136,78 @@ export function stage(build: (out: Outlets) => Steps): Stage {
 	});
 	return {
 		toUpstream: direction(steps.toUpstream, toUpstream, toClient, {
-			done: steps.clientDone,
-			stopped: steps.stopped,
+			ended: steps.clientEnded,
+			teardown: steps.teardown,
 		}),
 		toClient: direction(steps.toClient, toClient, toUpstream, {
-			gone: steps.upstreamGone,
+			closed: steps.upstreamClosed,
 			staysOpen: steps.outlivesUpstream,
 		}),
 	};
 }
 
-type Ends = {
-	readonly gone?: ((error: unknown) => void) | undefined;
-	readonly done?: ((done: () => void) => void) | undefined;
-	readonly stopped?: (() => void) | undefined;
+type EndHandlers = {
+	readonly closed?: ((error: unknown) => void) | undefined;
+	readonly ended?: ((done: () => void) => void) | undefined;
+	readonly teardown?: (() => void) | undefined;
 	readonly staysOpen?: boolean | undefined;
 };
 
-function direction(step: Step | undefined, ahead: Channel, back: Channel, ends: Ends): Operator {
-	const answer: Answer = envelope => back.next(envelope);
+function direction(
+	step: StageStep | undefined,
+	forward: Channel,
+	back: Channel,
+	handlers: EndHandlers,
+): Operator {
+	const reply: Emit = envelope => back.next(envelope);
 	return source =>
 		new Observable(subscriber => {
-			subscriber.add(ahead.subscribe(envelope => subscriber.next(envelope)));
-			if (ends.stopped) subscriber.add(ends.stopped);
-			const isPassive = !step && !ends.gone && !ends.staysOpen && !ends.done;
-			return source.subscribe(isPassive ? subscriber : new StepSubscriber(subscriber, step, answer, ends));
+			subscriber.add(forward.subscribe(envelope => subscriber.next(envelope)));
+			if (handlers.teardown) subscriber.add(handlers.teardown);
+			const isPassive = !step && !handlers.closed && !handlers.staysOpen && !handlers.ended;
+			return source.subscribe(isPassive ? subscriber : new StepSubscriber(subscriber, step, reply, handlers));
 		});
 }
 
 /** Carries a step out. A class of RxJS's own kind, since an observer in its place costs three more calls a message. */
 class StepSubscriber extends Subscriber<Envelope> {
-	readonly #step: Step | undefined;
-	readonly #answer: Answer;
-	readonly #ends: Ends;
+	readonly #step: StageStep | undefined;
+	readonly #reply: Emit;
+	readonly #handlers: EndHandlers;
 	readonly #next: Subscriber<Envelope>;
 
-	constructor(next: Subscriber<Envelope>, step: Step | undefined, answer: Answer, ends: Ends) {
+	constructor(next: Subscriber<Envelope>, step: StageStep | undefined, reply: Emit, handlers: EndHandlers) {
 		super(next);
 		this.#next = next;
 		this.#step = step;
-		this.#answer = answer;
-		this.#ends = ends;
+		this.#reply = reply;
+		this.#handlers = handlers;
 	}
 
 	override next(envelope: Envelope): void {
 		if (this.isStopped) return;
 		try {
-			const onward = this.#step ? this.#step(envelope, this.#answer) : envelope;
-			if (onward) this.#next.next(onward);
+			const result = this.#step ? this.#step(envelope, this.#reply) : envelope;
+			if (result) this.#next.next(result);
 		} catch (error) {
-			if (error instanceof BridgeError) refuse(envelope, error, this.#answer);
+			if (error instanceof BridgeError) replyWithError(envelope, error, this.#reply);
 			else this.#next.error(error);
 		}
 	}
 
 	protected override _error(error: unknown): void {
-		this.#ends.gone?.(error);
-		if (!this.#ends.staysOpen) this.#next.error(error);
+		this.#handlers.closed?.(error);
+		if (!this.#handlers.staysOpen) this.#next.error(error);
 	}
 
 	protected override _complete(): void {
-		this.#ends.gone?.(undefined);
-		if (this.#ends.staysOpen) return;
-		if (this.#ends.done) this.#ends.done(() => this.#next.complete());
+		this.#handlers.closed?.(undefined);
+		if (this.#handlers.staysOpen) return;
+		if (this.#handlers.ended) this.#handlers.ended(() => this.#next.complete());
 		else this.#next.complete();
 	}
 }
 
-function refuse({head: {id, method}, origin}: Envelope, error: BridgeError, answer: Answer): void {
-	if (id !== undefined && method !== undefined) answer(Envelope.failure(id, error, origin));
+function replyWithError({head: {id, method}, origin}: Envelope, error: BridgeError, reply: Emit): void {
+	if (id !== undefined && method !== undefined) reply(Envelope.errorResponse(id, error, origin));
 }

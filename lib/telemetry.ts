@@ -17,7 +17,7 @@ type Environment = {readonly [name: string]: string | undefined};
  */
 export async function startTelemetry(log: Log, env: Environment = process.env): Promise<() => Promise<void>> {
 	const nothing = async (): Promise<void> => {};
-	if (!isWanted(env) || isSetUp()) return nothing;
+	if (!isTracingRequested(env) || hasTracerProvider()) return nothing;
 	try {
 		// Not known to the bundler, which would have to find it. Some installers make links of packages, which find what they
 		// need themselves only from where they really are.
@@ -26,9 +26,9 @@ export async function startTelemetry(log: Log, env: Environment = process.env): 
 		process.env.OTEL_SERVICE_NAME ??= 'bridge';
 		const sdk = new NodeSDK();
 		sdk.start();
-		return () => sdk.shutdown().catch(error => tellOf(log, 'The last traces could not be sent', error));
+		return () => sdk.shutdown().catch(error => logFailure(log, 'The last traces could not be sent', error));
 	} catch (error) {
-		tellOf(
+		logFailure(
 			log,
 			`Traces are wanted by OTEL_* variables, and ${SDK} cannot be loaded: npm install ${SDK} next to bridge`,
 			error,
@@ -38,19 +38,19 @@ export async function startTelemetry(log: Log, env: Environment = process.env): 
 }
 
 /** Whether the variables ask for traces. */
-export function isWanted(env: Environment): boolean {
+export function isTracingRequested(env: Environment): boolean {
 	if (env.OTEL_SDK_DISABLED?.toLowerCase() === 'true' || env.OTEL_TRACES_EXPORTER === 'none') return false;
 	const names = ['OTEL_TRACES_EXPORTER', 'OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'];
 	return names.some(name => (env[name] ?? '') !== '');
 }
 
 /** Whether somebody has done so already, as with `node --import`. */
-function isSetUp(): boolean {
+function hasTracerProvider(): boolean {
 	const probe = trace.getTracer('bridge').startSpan('bridge.probe');
 	const isRecording = probe.isRecording();
 	probe.end();
 	return isRecording;
 }
 
-const tellOf = (log: Log, sentence: string, error: unknown): void =>
+const logFailure = (log: Log, sentence: string, error: unknown): void =>
 	log.warn('telemetry.failed', `${sentence}.`, {reason: (error as Error).message.split('\n')[0] ?? ''});

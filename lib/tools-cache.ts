@@ -1,14 +1,14 @@
 import type {Log} from './log.js';
 import type {Version} from './protocol/version.js';
-import {SharedTools, type SharedToolsOptions} from './shared-tools.js';
-import type {Shelf} from './tool-shelf.js';
+import {SharedToolList, type SharedToolListOptions} from './shared-tools.js';
+import type {ToolListStore} from './tool-shelf.js';
 
 export type ToolsCacheOptions = {
 	/** The server's name, for people. */
-	readonly server: string;
+	readonly upstream: string;
 	readonly log: Log;
 	/** Where others keep the list of those who speak this version, too. */
-	readonly shelf?: ((version: Version) => Shelf) | undefined;
+	readonly store?: ((version: Version) => ToolListStore) | undefined;
 	/** How large a list may be. A larger one is not kept, and every request for it passed on. */
 	readonly maxBytes?: number;
 	/** A clock that is never set, in milliseconds. */
@@ -22,24 +22,24 @@ const MAX_BYTES = 16 * 2 ** 20;
  * with the same credential. Whoever makes one decides that, and gives it to the stages of these alone.
  */
 export class ToolsCache {
-	readonly #options: Omit<SharedToolsOptions, 'shelf'>;
-	readonly #shelf: ToolsCacheOptions['shelf'];
+	readonly #options: Omit<SharedToolListOptions, 'store'>;
+	readonly #store: ToolsCacheOptions['store'];
 	/** A list is kept as the server gave it, and it may give another to those who speak another version: at most one each. */
-	readonly #versions = new Map<Version, SharedTools>();
+	readonly #versions = new Map<Version, SharedToolList>();
 	/** How many requests were answered from here, and how many were not. */
 	readonly counts = {hits: 0, misses: 0};
 
-	constructor({maxBytes = MAX_BYTES, now = () => performance.now(), shelf, ...options}: ToolsCacheOptions) {
-		this.#shelf = shelf;
+	constructor({maxBytes = MAX_BYTES, now = () => performance.now(), store, ...options}: ToolsCacheOptions) {
+		this.#store = store;
 		this.#options = {maxBytes, now, ...options};
 	}
 
 	/** What is kept for conversations that speak this version with the server. */
-	at(version: Version): SharedTools {
-		const kept =
-			this.#versions.get(version) ?? new SharedTools({...this.#options, shelf: this.#shelf?.(version)});
-		this.#versions.set(version, kept);
-		return kept;
+	forVersion(version: Version): SharedToolList {
+		const toolList =
+			this.#versions.get(version) ?? new SharedToolList({...this.#options, store: this.#store?.(version)});
+		this.#versions.set(version, toolList);
+		return toolList;
 	}
 
 	/** How many tools the server has, as far as is known. */

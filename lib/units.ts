@@ -26,18 +26,18 @@ const durations = new Map<string, number>([
 export const MAX_TIMER_MS = 2 ** 31;
 
 /** The number of bytes in `1000`, `64KiB`, `256MiB`. */
-export const sizeOf = (text: string): number | undefined => {
-	const value = measured(text, sizes);
+export const parseSize = (text: string): number | undefined => {
+	const value = parseQuantity(text, sizes);
 	return value === undefined ? undefined : Math.round(value);
 };
 
 /** The number of milliseconds in `90s`, `30m`, `1.5h`; what has no unit is seconds. */
-export const durationOf = (text: string): number | undefined => {
-	const value = measured(text, durations);
+export const parseDuration = (text: string): number | undefined => {
+	const value = parseQuantity(text, durations);
 	return value !== undefined && value < MAX_TIMER_MS ? value : undefined;
 };
 
-function measured(text: string, units: ReadonlyMap<string, number>): number | undefined {
+function parseQuantity(text: string, units: ReadonlyMap<string, number>): number | undefined {
 	const [, number, unit = ''] = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i.exec(text) ?? [];
 	const factor = units.get(unit.toLowerCase());
 	return number === undefined || factor === undefined ? undefined : Number(number) * factor;
@@ -47,7 +47,7 @@ function measured(text: string, units: ReadonlyMap<string, number>): number | un
 export type RateLimit = {readonly count: number; readonly windowMs: number};
 
 /** What `10/s`, `600/m` and `5000/h` say. */
-export const rateOf = (text: string): RateLimit | undefined => {
+export const parseRate = (text: string): RateLimit | undefined => {
 	const [, count = '0', unit = ''] = /^(\d{1,7})\s*\/\s*([smh])$/.exec(text) ?? [];
 	const windowMs = durations.get(unit);
 	return windowMs === undefined || Number(count) === 0 ? undefined : {count: Number(count), windowMs};

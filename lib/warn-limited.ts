@@ -1,35 +1,38 @@
 import {performance} from 'node:perf_hooks';
 import type {Log} from './log.js';
-import {Rate} from './rate.js';
+import {RateLimiter} from './rate.js';
 
 /** How often one kind of event is logged, in a stretch of time: each message of a peer could cause one. */
 const [MAX_ENTRIES, WINDOW_MS] = [100, 10_000];
 
 type Fields = {readonly [key: string]: unknown};
-type Kind = {readonly rate: Rate; leftOut: number};
+type WarningKind = {readonly limiter: RateLimiter; suppressed: number};
 
-const kinds = new WeakMap<Log, Map<string, Kind>>();
+const kindsByLog = new WeakMap<Log, Map<string, WarningKind>>();
 
 /**
  * Logs a warning about a message of a peer, unless there were too many of its kind lately. The next entry then has the
  * number of those that were left out. `about` is a name in the configuration, where each one is counted by itself.
  */
-export function warnLimited(
+export function warnRateLimited(
 	log: Log,
 	event: string,
 	sentence: string,
 	fields: Fields = {},
-	about = '',
+	scope = '',
 ): void {
-	const all = kinds.get(log) ?? new Map<string, Kind>();
-	kinds.set(log, all);
-	const key = `${event} ${about}`;
-	const kind = all.get(key) ?? {rate: new Rate(MAX_ENTRIES, WINDOW_MS, () => performance.now()), leftOut: 0};
+	const all = kindsByLog.get(log) ?? new Map<string, WarningKind>();
+	kindsByLog.set(log, all);
+	const key = `${event} ${scope}`;
+	const kind = all.get(key) ?? {
+		limiter: new RateLimiter(MAX_ENTRIES, WINDOW_MS, () => performance.now()),
+		suppressed: 0,
+	};
 	all.set(key, kind);
-	if (!kind.rate.take()) {
-		kind.leftOut++;
+	if (!kind.limiter.tryAcquire()) {
+		kind.suppressed++;
 		return;
 	}
-	log.warn(event, sentence, kind.leftOut > 0 ? {...fields, leftOut: kind.leftOut} : fields);
-	kind.leftOut = 0;
+	log.warn(event, sentence, kind.suppressed > 0 ? {...fields, leftOut: kind.suppressed} : fields);
+	kind.suppressed = 0;
 }

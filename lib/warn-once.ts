@@ -3,7 +3,7 @@ import type {Log} from './log.js';
 /** Different sentences that are remembered for one log. Further ones are logged each time. */
 const MAX_SENTENCES = 1000;
 
-const logged = new WeakMap<Log, Set<string>>();
+const loggedSentences = new WeakMap<Log, Set<string>>();
 
 /** Logs a warning about the configuration, which would be found again with each request, only the first time. */
 export function warnOnce(
@@ -12,9 +12,9 @@ export function warnOnce(
 	sentence: string,
 	fields: {readonly [key: string]: unknown} = {},
 ): void {
-	const known = logged.get(log) ?? new Set();
-	logged.set(log, known);
-	if (known.has(sentence)) return;
-	if (known.size < MAX_SENTENCES) known.add(sentence);
+	const sentences = loggedSentences.get(log) ?? new Set();
+	loggedSentences.set(log, sentences);
+	if (sentences.has(sentence)) return;
+	if (sentences.size < MAX_SENTENCES) sentences.add(sentence);
 	log.warn(event, sentence, fields);
 }

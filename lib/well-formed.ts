@@ -10,7 +10,7 @@ export const wellFormedJson = (json: string): string =>
 	json.replace(escapes, (whole, _pair, lone) => (lone === undefined ? whole : '\\ufffd'));
 
 /** Whether lists and objects are nested deeper than this. */
-export function isDeeper(value: unknown, limit: number): boolean {
+export function isDeeperThan(value: unknown, limit: number): boolean {
 	let level = [value];
 	for (let depth = 0; level.length > 0; depth++) {
 		if (depth > limit) return true;

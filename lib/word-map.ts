@@ -2,19 +2,19 @@
 const MAX_CHARACTERS = 2 ** 20;
 
 /** The words of an entry: its key, and those of its value that a peer chose. */
-type LengthOf<Value> = (value: Value) => number;
+type ValueLength<Value> = (value: Value) => number;
 
 /**
  * A map whose keys a peer chose, such as ids. It evicts its oldest entries when there are too many of them, or when their
  * words are too long together: many ids of the greatest length must not take a thousand times the memory of common ones.
  */
-export class WordMap<Value> extends Map<string, Value> {
+export class BoundedStringMap<Value> extends Map<string, Value> {
 	readonly #maxEntries: number;
 	readonly #maxCharacters: number;
-	readonly #lengthOf: LengthOf<Value>;
+	readonly #lengthOf: ValueLength<Value>;
 	#characters = 0;
 
-	constructor(maxEntries: number, maxCharacters = MAX_CHARACTERS, lengthOf: LengthOf<Value> = () => 0) {
+	constructor(maxEntries: number, maxCharacters = MAX_CHARACTERS, lengthOf: ValueLength<Value> = () => 0) {
 		super();
 		this.#maxEntries = maxEntries;
 		this.#maxCharacters = maxCharacters;

@@ -1,91 +1,95 @@
 import type {IncomingMessage, ServerResponse} from 'node:http';
-import {type Answered, type AnswerOptions, answerTo} from '../lib/control/answer.js';
-import {local} from '../lib/envelope.js';
-import {notAnAnswer} from '../lib/gateway/refusals.js';
-import {only} from '../lib/gateway/replies.js';
-import type {Answers} from '../lib/http/answers.js';
+import {
+	type ControlRequestOptions,
+	type ControlResponse,
+	handleControlRequest,
+} from '../lib/control/answer.js';
+import {bridgeOrigin} from '../lib/envelope.js';
+import {notAcceptableResponse} from '../lib/gateway/refusals.js';
+import {checkMethod} from '../lib/gateway/replies.js';
+import type {OpenResponses} from '../lib/http/answers.js';
 import {Guard} from '../lib/http/guard.js';
-import {acceptedBy, bodyProblem, readBody} from '../lib/http/read-body.js';
-import {internalError, type Refused, refuse} from '../lib/http/refuse.js';
+import {parseAccept, readBody, validateBodyHeaders} from '../lib/http/read-body.js';
+import {type HttpError, internalError, sendHttpError} from '../lib/http/refuse.js';
 import {splitTarget} from '../lib/http/target.js';
 import {type Log, logBug} from '../lib/log.js';
-import {wholeMessage} from '../lib/transports/whole-message.js';
+import {envelopeFromMessage} from '../lib/transports/whole-message.js';
 
-export type ControlOptions = AnswerOptions & {
+type ControlServerOptions = ControlRequestOptions & {
 	readonly log: Log;
 	/** The token that clients need, if they do. */
 	readonly token?: string | undefined;
 	/** What is on its way to clients. */
-	readonly answers: Answers;
+	readonly responses: OpenResponses;
 };
 
 /** Requests are of a few hundred bytes. */
 const MAX_BODY = 2 ** 20;
 
 /** The MCP server that steers raw.ts. Read it down: a request goes as far as it may. */
-export function control({log, answers, token, ...options}: ControlOptions) {
+export function createControlHandler({log, responses, token, ...options}: ControlServerOptions) {
 	const guard = new Guard({hosts: [], origins: [], tokens: token === undefined ? [] : [token]});
-	const problemOf = (req: IncomingMessage): Refused | undefined => {
-		const foreign = guard.refusal(req); //                 browsers of others, and names of others
-		if (foreign) return toldOf(log, req, foreign);
-		if (!guard.knows(req, true)) return noToken; //        a client without the token, if there is one
-		if (splitTarget(req.url ?? '').path !== '/mcp') return nothingThere; //  /mcp and nothing else
-		const {json, events} = acceptedBy(req);
+	const rejectionOf = (req: IncomingMessage): HttpError | undefined => {
+		const rejected = guard.validate(req); //                 browsers of others, and names of others
+		if (rejected) return logRejection(log, req, rejected);
+		if (!guard.isAuthorized(req, true)) return missingToken; //        a client without the token, if there is one
+		if (splitTarget(req.url ?? '').path !== '/mcp') return notFound; //  /mcp and nothing else
+		const {json, events} = parseAccept(req);
 		return (
-			only(req, ['POST']) ?? //                      nothing is said here that was not asked for
-			(json || events ? undefined : notAnAnswer) ?? //  somebody who could read the answer
-			bodyProblem(req, MAX_BODY) //                  a body that is JSON, and not a long one
+			checkMethod(req, ['POST']) ?? //                      nothing is said here that was not asked for
+			(json || events ? undefined : notAcceptableResponse) ?? //  somebody who could read the answer
+			validateBodyHeaders(req, MAX_BODY) //                  a body that is JSON, and not a long one
 		);
 	};
 	return (req: IncomingMessage, res: ServerResponse): void => {
-		answers.add(res);
-		const problem = problemOf(req);
-		if (problem) {
-			refuse(res, problem);
+		responses.add(res);
+		const rejection = rejectionOf(req);
+		if (rejection) {
+			sendHttpError(res, rejection);
 			return;
 		}
-		readBody(req, MAX_BODY, (body, refused) => {
+		readBody(req, MAX_BODY, (body, bodyError) => {
 			if (!body) {
-				refuse(res, refused ?? {status: 400, message: 'Bad Request'});
+				sendHttpError(res, bodyError ?? {status: 400, message: 'Bad Request'});
 				return;
 			}
-			answerTo(wholeMessage(body, local), req.headers, options).then(
-				answered => reply(res, answered, acceptedBy(req).json),
+			handleControlRequest(envelopeFromMessage(body, bridgeOrigin), req.headers, options).then(
+				outcome => sendResponse(res, outcome, parseAccept(req).json),
 				error => {
 					logBug(log, error);
-					refuse(res, internalError);
+					sendHttpError(res, internalError);
 				},
 			);
 		});
 	};
 }
 
-function reply(res: ServerResponse, answered: Answered, isJson: boolean): void {
-	if (answered === 'heard') {
+function sendResponse(res: ServerResponse, outcome: ControlResponse, isJson: boolean): void {
+	if (outcome === 'heard') {
 		res.writeHead(202, {'content-length': 0}).end();
 		return;
 	}
-	if (!('answer' in answered)) {
-		refuse(res, answered);
+	if (!('answer' in outcome)) {
+		sendHttpError(res, outcome);
 		return;
 	}
-	const {status, answer} = answered;
-	const body = isJson ? answer.bytes : Buffer.from(`event: message\ndata: ${answer.bytes}\n\n`);
+	const {status, answer: response} = outcome;
+	const body = isJson ? response.bytes : Buffer.from(`event: message\ndata: ${response.bytes}\n\n`);
 	const type = isJson ? 'application/json' : 'text/event-stream';
 	res.writeHead(status, {'content-type': type, 'content-length': body.length}).end(body);
 }
 
-function toldOf(log: Log, {headers: {host, origin}}: IncomingMessage, refused: Refused): Refused {
-	const event = refused.message.includes('Origin') ? 'http.origin_rejected' : 'http.host_rejected';
-	if (refused.status === 403) log.warn(event, `${refused.message}.`, {host, origin});
-	return refused;
+function logRejection(log: Log, {headers: {host, origin}}: IncomingMessage, error: HttpError): HttpError {
+	const event = error.message.includes('Origin') ? 'http.origin_rejected' : 'http.host_rejected';
+	if (error.status === 403) log.warn(event, `${error.message}.`, {host, origin});
+	return error;
 }
 
-const noToken: Refused = {
+const missingToken: HttpError = {
 	status: 401,
 	message:
 		'Unauthorized: send Authorization: Bearer TOKEN, with the token of --mcp-token or BRIDGE_MCP_TOKEN',
 	headers: {'www-authenticate': 'Bearer realm="bridge raw"'},
 };
 
-const nothingThere: Refused = {status: 404, message: 'There is nothing here. The endpoint is /mcp.'};
+const notFound: HttpError = {status: 404, message: 'There is nothing here. The endpoint is /mcp.'};

@@ -1,11 +1,14 @@
 import type {Log} from '../lib/log.js';
 import {parse} from '../lib/operators/parse.js';
 import type {Taps} from '../lib/operators/record.js';
-import {type RewritePassingOptions, rewritePassingVersion} from '../lib/operators/rewrite-passing-version.js';
+import {
+	type RewriteVersionOneWayOptions,
+	rewriteVersionOneWay,
+} from '../lib/operators/rewrite-passing-version.js';
 import {trace} from '../lib/operators/trace.js';
 import type {Stage} from '../lib/stage.js';
 
-export type FilterOptions = RewritePassingOptions & {
+type FilterPipelineOptions = RewriteVersionOneWayOptions & {
 	readonly log: Log;
 	/** Shows each message to people. */
 	readonly trace?: Parameters<typeof trace>[0] | undefined;
@@ -14,11 +17,11 @@ export type FilterOptions = RewritePassingOptions & {
 };
 
 /** What one side said, on its way through a shell's pipe. There is no way back, so nothing is answered. */
-export function filter({log, trace: show, taps, ...versions}: FilterOptions): Stage[] {
+export function filterStages({log, trace: traceOptions, taps, ...versions}: FilterPipelineOptions): Stage[] {
 	return [
-		show ? trace({...show, isOneWay: true}) : {}, // what passes, for people
+		traceOptions ? trace({...traceOptions, isOneWay: true}) : {}, // what passes, for people
 		taps?.client ?? {}, //                           the traffic log
 		parse({log, from: 'client', isOneWay: true}), // what is no message goes no further
-		rewritePassingVersion(versions), //              --client-version and --target-version, as far as they go
+		rewriteVersionOneWay(versions), //              --client-version and --target-version, as far as they go
 	];
 }

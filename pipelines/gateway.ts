@@ -1,17 +1,17 @@
-import type {Conversation, Converse} from '../lib/gateway/conversation.js';
-import {handshakeLimit} from '../lib/handshake-limit.js';
-import {ALL} from '../lib/http/target.js';
+import type {Conversation, StartConversation} from '../lib/gateway/conversation.js';
+import {handshakeTimeoutMs} from '../lib/handshake-limit.js';
+import {ALL_SERVICES} from '../lib/http/target.js';
 import {type Log, logBug} from '../lib/log.js';
-import {noteState} from '../lib/operators/note-state.js';
-import {noteTools} from '../lib/operators/note-tools.js';
+import {observeHealth} from '../lib/operators/note-state.js';
+import {observeTools} from '../lib/operators/note-tools.js';
 import type {Taps} from '../lib/operators/record.js';
 import {type TraceOptions, traceLabel} from '../lib/operators/trace.js';
 import type {JsonObject} from '../lib/protocol/json.js';
-import {HUB} from '../lib/protocol/report.js';
+import {HUB_TRANSPORT} from '../lib/protocol/report.js';
 import {connect, type Endpoint, type Stage} from '../lib/stage.js';
-import {httpHop, wrap} from './wrap.js';
+import {httpUpstreamStages, wrapStages} from './wrap.js';
 
-export type GatewayOptions = {
+type GatewayPipelineOptions = {
 	readonly log: Log;
 	readonly maxBytes: number;
 	readonly trace?: TraceOptions | undefined;
@@ -20,12 +20,19 @@ export type GatewayOptions = {
 };
 
 /** A client of the gateway in front of its server. Read it down as a request flows, and up as its answer does. */
-export function gateway(
+function gatewayStages(
 	conversation: Conversation,
-	{log, maxBytes, trace}: GatewayOptions,
+	{log, maxBytes, trace}: GatewayPipelineOptions,
 	taps?: Taps,
 ): Stage[] {
-	const {service, session, waiting, caller, carriage, watch} = conversation;
+	const {
+		service,
+		negotiation,
+		pendingRequests: pending,
+		principal: caller,
+		upstreamControl: control,
+		observer: watch,
+	} = conversation;
 	const {
 		name: upstream,
 		transport,
@@ -35,71 +42,78 @@ export function gateway(
 		contentType,
 		passAuthorization,
 	} = service.config;
-	const cacheTools = service.cacheFor(caller.principal);
-	const onRenewed = (result: JsonObject, durationMs: number): void => {
-		service.renewed(session, result, durationMs);
-		watch?.onRenewed(result);
+	const cacheTools = service.toolsCacheFor(caller.id);
+	const onReinitialized = (result: JsonObject, durationMs: number): void => {
+		service.recordReinitialized(negotiation, result, durationMs);
+		watch?.onReinitialized(result);
 	};
 	const isHttp = transport === 'http' || transport === 'sse';
 	// How many tools there are, for the status.
-	const parameters = service.parametersFor(caller.principal);
-	const first = [noteTools({onTools: count => service.showed(count), parameters})];
+	const parameters = service.toolParametersFor(caller.id);
+	const clientStages = [observeTools({onTools: count => service.setToolCount(count), parameters})];
 	return [
-		...wrap({
+		...wrapStages({
 			log,
 			upstream,
-			transport: upstream === ALL ? HUB : transport,
+			transport: upstream === ALL_SERVICES ? HUB_TRANSPORT : transport,
 			timeoutMs,
 			timeoutSetting: service.timeoutSetting,
 			maxBytes,
 			trace,
 			taps,
 			cacheTools,
-			session,
-			waiting,
-			first,
+			negotiation,
+			pending,
+			clientStages,
 		}),
 		...(isHttp
-			? httpHop({
-					session,
+			? httpUpstreamStages({
+					negotiation,
 					upstream,
 					log,
-					onRenewed,
+					onReinitialized,
 					parameters,
 					headers,
 					accept,
 					contentType,
 					passAuthorization,
-					carriage,
+					control,
 					authorization: caller.authorization,
-					handshakeMs: handshakeLimit(timeoutMs),
+					handshakeMs: handshakeTimeoutMs(timeoutMs),
 				})
 			: []),
-		noteState({onHeard: () => service.heard(session), onFailure: reason => service.failed(reason)}),
+		observeHealth({
+			onMessage: () => service.markReachable(negotiation),
+			onFailure: reason => service.markFailed(reason),
+		}),
 	];
 }
 
 /** Lets clients of the gateway talk to their servers. */
-export const converseThrough =
-	(options: GatewayOptions): Converse =>
+export const createConverse =
+	(options: GatewayPipelineOptions): StartConversation =>
 	(client: Endpoint, conversation: Conversation) => {
-		const {service, session, caller, watch, carriage} = conversation;
-		const upstream = service.open(session, caller.authorization, {
-			watch,
-			carriage,
+		const {service, negotiation, principal: caller, observer: watch, upstreamControl: control} = conversation;
+		const upstream = service.open(negotiation, caller.authorization, {
+			observer: watch,
+			upstreamControl: control,
 			token: caller.token,
 		});
-		session.holds = id => upstream.holds?.(id) ?? false;
-		const ended = service.begun(session);
+		negotiation.hasQueued = id => upstream.hasQueued?.(id) ?? false;
+		const ended = service.addConversation(negotiation);
 		const taps = options.taps(client.name, service.config.name);
-		const stages = gateway(conversation, {...options, trace: labelled(options.trace, conversation)}, taps);
+		const stages = gatewayStages(
+			conversation,
+			{...options, trace: labelTrace(options.trace, conversation)},
+			taps,
+		);
 		const link = connect(client, stages, upstream, error => {
 			logBug(options.log, error);
 			// Of what goes wrong here, nobody else is to suffer, and the client not to wait for nothing.
 			void client.close();
 		});
 		// A client that a shared server has cut off has nobody to talk to any more.
-		void upstream.gone.then(() => client.close());
+		void upstream.disconnected.then(() => client.close());
 		return async () => {
 			const status = await upstream.close();
 			link.unsubscribe();
@@ -110,11 +124,13 @@ export const converseThrough =
 	};
 
 /** The trace of one conversation. Those of the hub with its servers are told from those of clients with the same servers. */
-function labelled(
+function labelTrace(
 	trace: TraceOptions | undefined,
-	{service, session}: Conversation,
+	{service, negotiation}: Conversation,
 ): TraceOptions | undefined {
 	const {name} = service.config;
-	const shown = name === ALL ? HUB : name;
-	return trace && {...trace, label: traceLabel(session.options.isHub ? `${HUB}/${shown}` : shown)};
+	const shown = name === ALL_SERVICES ? HUB_TRANSPORT : name;
+	return (
+		trace && {...trace, label: traceLabel(negotiation.options.isHub ? `${HUB_TRANSPORT}/${shown}` : shown)}
+	);
 }

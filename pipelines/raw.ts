@@ -1,42 +1,50 @@
 import type {Socket} from 'node:net';
-import {listenText} from '../lib/config/listen.js';
-import type {Connection} from '../lib/control/connections.js';
-import {type Loops, plainAddress} from '../lib/control/loops.js';
-import {type Rule, targetText} from '../lib/control/rule.js';
+import {formatListenAddress} from '../lib/config/listen.js';
+import type {RawConnection} from '../lib/control/connections.js';
+import {type LoopDetector, stripIpv4Mapping} from '../lib/control/loops.js';
+import {type PortRule, ruleTargetText} from '../lib/control/rule.js';
 import {BridgeError} from '../lib/errors.js';
 import {type Log, logBug} from '../lib/log.js';
 import {type ByteSink, type ByteTap, recordBytes} from '../lib/operators/record-bytes.js';
 import {connect, type Stage} from '../lib/stage.js';
-import {connected, openToForward, tcpEndpoint} from '../lib/transports/tcp.js';
+import {connectTcpForForwarding, tcpEndpoint, whenConnected} from '../lib/transports/tcp.js';
 
-export type RawOptions = {
+type RawForwardOptions = {
 	readonly traffic: ByteSink;
 	readonly log: Log;
-	readonly loops: Loops;
-	readonly rule: Rule;
+	readonly loops: LoopDetector;
+	readonly rule: PortRule;
 	/** The port that the client has connected to. */
 	readonly port: number;
 };
 
 /** Bytes between a client and its target. They mean nothing here, so all that there is to do is to write them down. */
-export const raw = (tap: ByteTap): Stage[] => [tap.stage];
+const rawStages = (tap: ByteTap): Stage[] => [tap.stage];
 
 /** A client's connection, in front of one to its target. A side that breaks takes the other with it. */
-export function forward(socket: Socket, {traffic, log, loops, rule, port}: RawOptions): Connection {
-	const tap = recordBytes({log: traffic, client: nameOf(socket), target: targetText(rule), listenPort: port});
-	if (loops.has(socket, port)) return refused(socket, tap, {log, rule, port});
-	const target = openToForward(rule.target);
-	loops.note(socket, port, target);
+export function forwardConnection(
+	socket: Socket,
+	{traffic, log, loops, rule, port}: RawForwardOptions,
+): RawConnection {
+	const tap = recordBytes({
+		log: traffic,
+		client: clientAddress(socket),
+		target: ruleTargetText(rule),
+		listenPort: port,
+	});
+	if (loops.isLoop(socket, port)) return rejectLoop(socket, tap, {log, rule, port});
+	const target = connectTcpForForwarding(rule.target);
+	loops.track(socket, port, target);
 	let failure: BridgeError | undefined;
 	const client = tcpEndpoint(socket, {
-		name: nameOf(socket),
+		name: clientAddress(socket),
 		onBroken(error) {
 			failure ??= error;
 			upstream.reset();
 		},
 	});
 	const upstream = tcpEndpoint(target, {
-		name: targetText(rule),
+		name: ruleTargetText(rule),
 		onBroken(error) {
 			failure ??= error;
 			if (isConnected) client.reset();
@@ -44,15 +52,15 @@ export function forward(socket: Socket, {traffic, log, loops, rule, port}: RawOp
 		},
 	});
 	let isConnected = false;
-	const converse = async (): Promise<void> => {
-		isConnected = await connected(target);
-		if (isConnected) connect(client, raw(tap), upstream, error => logBug(log, error));
-		await Promise.all([client.gone, upstream.gone]);
+	const run = async (): Promise<void> => {
+		isConnected = await whenConnected(target);
+		if (isConnected) connect(client, rawStages(tap), upstream, error => logBug(log, error));
+		await Promise.all([client.disconnected, upstream.disconnected]);
 		tap.closed(failure);
 	};
 	return {
 		port,
-		over: converse(),
+		closed: run(),
 		finish: () => Promise.all([client.finish(), upstream.finish()]),
 		close() {
 			void client.close();
@@ -62,22 +70,22 @@ export function forward(socket: Socket, {traffic, log, loops, rule, port}: RawOp
 }
 
 /** The address of a client, as it stands in the log. */
-const nameOf = ({remoteAddress = '', remotePort: port = 0}: Socket): string =>
-	listenText({host: plainAddress(remoteAddress), port});
+const clientAddress = ({remoteAddress = '', remotePort: port = 0}: Socket): string =>
+	formatListenAddress({host: stripIpv4Mapping(remoteAddress), port});
 
 /** Ends a connection that leads to itself. */
-function refused(
+function rejectLoop(
 	socket: Socket,
 	tap: ByteTap,
-	{log, rule, port}: Omit<RawOptions, 'traffic' | 'loops'>,
-): Connection {
+	{log, rule, port}: Omit<RawForwardOptions, 'traffic' | 'loops'>,
+): RawConnection {
 	const error = new BridgeError(
 		'ERR_CONFIG_INVALID',
 		`Port ${port} forwards to itself`,
 		'Remove the rule, or name another target.',
 	);
-	log.warn('raw.loop', `${error.message}, as ${targetText(rule)} is this machine.`, {port});
+	log.warn('raw.loop', `${error.message}, as ${ruleTargetText(rule)} is this machine.`, {port});
 	socket.resetAndDestroy();
 	tap.closed(error);
-	return {port, over: Promise.resolve(), finish: () => Promise.resolve(), close() {}};
+	return {port, closed: Promise.resolve(), finish: () => Promise.resolve(), close() {}};
 }

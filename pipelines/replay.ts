@@ -5,7 +5,7 @@ import type {Taps} from '../lib/operators/record.js';
 import {type TraceOptions, trace} from '../lib/operators/trace.js';
 import type {Stage} from '../lib/stage.js';
 
-export type ReplayOptions = {
+type ReplayPipelineOptions = {
 	readonly log: Log;
 	readonly trace?: TraceOptions | undefined;
 	/** The traffic log. */
@@ -13,8 +13,8 @@ export type ReplayOptions = {
 };
 
 /** A recorded client in front of a live server. Nothing is changed: what differs is what is to be seen. */
-export const replay = ({log, trace: show, taps}: ReplayOptions): Stage[] => [
-	show ? trace(show) : {}, //                                     what passes, for people
+export const replayStages = ({log, trace: traceOptions, taps}: ReplayPipelineOptions): Stage[] => [
+	traceOptions ? trace(traceOptions) : {}, //                                     what passes, for people
 	taps?.client ?? {}, //                                          the new recording
 	parse({log, from: 'upstream', maxBytes: MESSAGE_LIMIT}), //     what is no message goes no further
 	taps?.upstream ?? {}, //                                        what the server says that is none

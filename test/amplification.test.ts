@@ -2,8 +2,8 @@ import process from 'node:process';
 import test from 'ava';
 import {createLog} from '../lib/log.js';
 import {connect} from '../lib/stage.js';
-import {memory} from '../lib/transports/memory.js';
-import {wrap} from '../pipelines/wrap.js';
+import {memoryEndpoint} from '../lib/transports/memory.js';
+import {wrapStages} from '../pipelines/wrap.js';
 import {opening} from './helpers/bridge.js';
 
 const SIZE = 10_240;
@@ -44,8 +44,12 @@ const hostile: ReadonlyArray<readonly [what: string, text: string]> = [
 function conversation(version: string) {
 	let [heard, logged] = [0, 0];
 	const log = createLog({level: 'warn', write: line => (logged += line.length), isPretty: false});
-	const [client, upstream] = [memory('client'), memory('server')];
-	const link = connect(client, wrap({log, upstream: 'server', transport: 'stdio', timeoutMs: 0}), upstream);
+	const [client, upstream] = [memoryEndpoint('client'), memoryEndpoint('server')];
+	const link = connect(
+		client,
+		wrapStages({log, upstream: 'server', transport: 'stdio', timeoutMs: 0}),
+		upstream,
+	);
 	client.outgoing.next = envelope => {
 		heard += envelope.size;
 	};
@@ -54,10 +58,10 @@ function conversation(version: string) {
 		const result =
 			method === 'initialize' ? {protocolVersion: '2025-06-18', capabilities: {}, serverInfo: {}} : {};
 		if (id !== undefined && method !== undefined)
-			upstream.sayText(`{"jsonrpc":"2.0","id":${id},"result":${JSON.stringify(result)}}`);
+			upstream.sendText(`{"jsonrpc":"2.0","id":${id},"result":${JSON.stringify(result)}}`);
 	};
 	const say = (text: string): void => {
-		for (const line of text.split('\n')) if (line !== '') client.sayText(line);
+		for (const line of text.split('\n')) if (line !== '') client.sendText(line);
 	};
 	say(
 		JSON.stringify({

@@ -1,46 +1,46 @@
 import test from 'ava';
 import type {Subject} from 'rxjs';
-import {Asker} from '../lib/asker.js';
+import {RpcClient} from '../lib/asker.js';
 import type {Envelope} from '../lib/envelope.js';
 import {BridgeError} from '../lib/errors.js';
 import {objectOf} from '../lib/protocol/json.js';
-import {memory} from '../lib/transports/memory.js';
+import {memoryEndpoint} from '../lib/transports/memory.js';
 
 const start = (timeoutMs = 60_000) => {
-	const server = memory('files');
-	return {server, asker: new Asker(server, timeoutMs)};
+	const server = memoryEndpoint('files');
+	return {server, asker: new RpcClient(server, timeoutMs)};
 };
 
 test('an answer goes to who asked, in whatever order answers come', async t => {
 	const {server, asker} = start();
-	const answers = [asker.ask('a', {x: 1}), asker.ask('b')];
-	t.deepEqual(server.heard, [
+	const answers = [asker.request('a', {x: 1}), asker.request('b')];
+	t.deepEqual(server.received, [
 		{jsonrpc: '2.0', id: 1, method: 'a', params: {x: 1}},
 		{jsonrpc: '2.0', id: 2, method: 'b', params: {}},
 	]);
-	server.say({id: 2, error: {code: -1, message: 'no'}});
-	server.say({id: 1, result: {y: 2}});
+	server.send({id: 2, error: {code: -1, message: 'no'}});
+	server.send({id: 1, result: {y: 2}});
 	t.like(await Promise.all(answers), [{result: {y: 2}}, {error: {code: -1}}]);
 });
 
 test('noise, notifications and answers to nothing are passed over', async t => {
 	const {server, asker} = start();
-	const answer = asker.ask('a');
-	server.sayText('Server is listening');
-	server.sayText('{"jsonrpc":"2.0","id":true,"result":{}}');
-	server.say({method: 'notifications/message', params: {}});
-	server.say({id: 99, result: {}});
-	server.say({id: '1', result: {wrong: true}});
-	server.say({id: 1, result: {right: true}});
+	const answer = asker.request('a');
+	server.sendText('Server is listening');
+	server.sendText('{"jsonrpc":"2.0","id":true,"result":{}}');
+	server.send({method: 'notifications/message', params: {}});
+	server.send({id: 99, result: {}});
+	server.send({id: '1', result: {wrong: true}});
+	server.send({id: 1, result: {right: true}});
 	t.like(await answer, {result: {right: true}});
-	t.is(server.heard.length, 1);
+	t.is(server.received.length, 1);
 });
 
 test('a ping is answered, and any other question refused', t => {
 	const {server} = start();
-	server.say({id: 's', method: 'ping'});
-	server.say({id: 5, method: 'roots/list'});
-	t.like(server.heard, [
+	server.send({id: 's', method: 'ping'});
+	server.send({id: 5, method: 'roots/list'});
+	t.like(server.received, [
 		{id: 's', result: {}},
 		{id: 5, error: {code: -32601, message: 'Method not found: roots/list'}},
 	]);
@@ -48,13 +48,13 @@ test('a ping is answered, and any other question refused', t => {
 
 test('a notification has no id', t => {
 	const {server, asker} = start();
-	asker.tell('notifications/initialized');
-	t.deepEqual(server.heard, [{jsonrpc: '2.0', method: 'notifications/initialized'}]);
+	asker.notify('notifications/initialized');
+	t.deepEqual(server.received, [{jsonrpc: '2.0', method: 'notifications/initialized'}]);
 });
 
 test('a server that does not answer in time is an error that says so', async t => {
 	const {asker} = start(1);
-	const error = await t.throwsAsync(asker.ask('slow'), {
+	const error = await t.throwsAsync(asker.request('slow'), {
 		instanceOf: BridgeError,
 		code: 'ERR_UPSTREAM_TIMEOUT',
 	});
@@ -63,16 +63,16 @@ test('a server that does not answer in time is an error that says so', async t =
 
 test('a server that ends is an error for who asked, and for who asks later', async t => {
 	const {server, asker} = start();
-	const answer = asker.ask('a');
+	const answer = asker.request('a');
 	server.end();
 	const expected = {instanceOf: BridgeError, code: 'ERR_SESSION_CLOSED'};
 	await t.throwsAsync(answer, expected);
-	await t.throwsAsync(asker.ask('b'), expected);
+	await t.throwsAsync(asker.request('b'), expected);
 });
 
 test('a server that dies is an error with what it died of', async t => {
 	const {server, asker} = start();
-	const answer = asker.ask('a');
+	const answer = asker.request('a');
 	const death = new BridgeError('ERR_CHILD_EXITED', 'It died.', 'Look.');
 	server.end(death);
 	t.is(await t.throwsAsync(answer), death);
@@ -83,31 +83,31 @@ function paged(pages: ReadonlyArray<{items: unknown; nextCursor?: string}>) {
 	const {server, asker} = start();
 	let at = 0;
 	(server.outgoing as Subject<Envelope>).subscribe(({body: {id}}) =>
-		queueMicrotask(() => server.say({id, result: pages[at++ % pages.length]})),
+		queueMicrotask(() => server.send({id, result: pages[at++ % pages.length]})),
 	);
 	return {server, asker};
 }
 
 test('a list is read page after page, with what belongs to each request', async t => {
 	const {server, asker} = paged([{items: [1, 2], nextCursor: 'c'}, {items: [3]}]);
-	t.deepEqual(await asker.list('x/list', 'items', {_meta: {}}), [1, 2, 3]);
-	t.like(server.heard, [{params: {_meta: {}}}, {params: {_meta: {}, cursor: 'c'}}]);
-	t.false('cursor' in objectOf(server.heard[0]?.params));
+	t.deepEqual(await asker.listAll('x/list', 'items', {_meta: {}}), [1, 2, 3]);
+	t.like(server.received, [{params: {_meta: {}}}, {params: {_meta: {}, cursor: 'c'}}]);
+	t.false('cursor' in objectOf(server.received[0]?.params));
 });
 
 test('a list without an end is read no further than is good', async t => {
 	const {asker} = paged([{items: [1], nextCursor: 'again'}]);
-	t.is((await asker.list('x/list', 'items')).length, 100);
+	t.is((await asker.listAll('x/list', 'items')).length, 100);
 });
 
 test('what is no list has nothing in it', async t => {
 	const {asker} = paged([{items: 'none'}]);
-	t.deepEqual(await asker.list('x/list', 'items'), []);
+	t.deepEqual(await asker.listAll('x/list', 'items'), []);
 });
 
 test('of a list that the server refuses there is nothing', async t => {
 	const {server, asker} = start();
-	const list = asker.list('x/list', 'items');
-	server.say({id: 1, error: {code: -32601, message: 'no'}});
+	const list = asker.listAll('x/list', 'items');
+	server.send({id: 1, error: {code: -32601, message: 'no'}});
 	t.deepEqual(await list, []);
 });

@@ -1,16 +1,16 @@
 import test from 'ava';
-import {matchAnswers} from '../lib/operators/match-answers.js';
+import {matchResponses} from '../lib/operators/match-answers.js';
 import {timeLimit} from '../lib/operators/time-limit.js';
-import {WaitingRequests} from '../lib/waiting-requests.js';
+import {PendingRequests} from '../lib/waiting-requests.js';
 import {shakeHands, versioned} from './helpers/version-stages.js';
 import {converse, readableLog, until} from './operators/support.js';
 
 const start = (timeoutMs = 0) => {
 	const {log, entries} = readableLog();
-	const waiting = new WaitingRequests();
+	const waiting = new PendingRequests();
 	const stages = [
-		matchAnswers({log, upstream: 'files', waiting}),
-		timeLimit({timeoutMs, upstream: 'files', waiting}),
+		matchResponses({log, upstream: 'files', pending: waiting}),
+		timeLimit({timeoutMs, upstream: 'files', pending: waiting}),
 	];
 	return {...converse(...stages), entries};
 };
@@ -19,7 +19,7 @@ type Ends = ReturnType<typeof converse>;
 
 /** A call whose progress is told under a token, given as text. */
 const call = ({client}: Ends, id: number, token: string, more = ''): void =>
-	client.sayText(
+	client.sendText(
 		`{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"x"${more},"_meta":{"progressToken":${token}}}}`,
 	);
 
@@ -28,9 +28,9 @@ const progress = (token: string): string =>
 
 /** What the client hears of the progress that the server tells under these tokens. */
 function heardOf({client, upstream}: Ends, ...tokens: readonly string[]): string[] {
-	const before = client.heardTexts.length;
-	for (const token of tokens) upstream.sayText(progress(token));
-	return client.heardTexts.slice(before);
+	const before = client.receivedTexts.length;
+	for (const token of tokens) upstream.sendText(progress(token));
+	return client.receivedTexts.slice(before);
 }
 
 for (const token of ['0', '"a"', '1.0', '"ü"', '9007199254740993'])
@@ -39,7 +39,7 @@ for (const token of ['0', '"a"', '1.0', '"ü"', '9007199254740993'])
 		t.deepEqual(heardOf(pair, token), []);
 		call(pair, 1, token);
 		t.deepEqual(heardOf(pair, token), [progress(token)]);
-		pair.upstream.say({id: 1, result: {}});
+		pair.upstream.send({id: 1, result: {}});
 		t.deepEqual(heardOf(pair, token), []);
 	});
 
@@ -65,21 +65,21 @@ test('P4 a client gets its progress token as it wrote it, also if the server wri
 test('P4 a token with escapes in its key is found', t => {
 	const pair = start();
 	const meta = '{"progress\\u0054oken":5}';
-	pair.client.sayText(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":${meta}}}`);
+	pair.client.sendText(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":${meta}}}`);
 	t.deepEqual(heardOf(pair, '5'), [progress('5')]);
 });
 
 test('P4 progress of a request that was cancelled is dropped', t => {
 	const pair = start();
 	call(pair, 1, '1');
-	pair.client.say({method: 'notifications/cancelled', params: {requestId: 1}});
+	pair.client.send({method: 'notifications/cancelled', params: {requestId: 1}});
 	t.deepEqual(heardOf(pair, '1'), []);
 });
 
 test('P4 progress of a request that has timed out is dropped', async t => {
 	const pair = start(1);
 	call(pair, 1, '1');
-	await until(() => pair.client.heard.length > 0);
+	await until(() => pair.client.received.length > 0);
 	t.deepEqual(heardOf(pair, '1'), []);
 });
 
@@ -87,24 +87,24 @@ test('P4 a token that two requests have is good until both are answered', t => {
 	const pair = start();
 	call(pair, 1, '"same"');
 	call(pair, 2, '"same"');
-	pair.upstream.say({id: 2, result: {}});
+	pair.upstream.send({id: 2, result: {}});
 	t.is(heardOf(pair, '"same"').length, 1);
-	pair.upstream.say({id: 1, result: {}});
+	pair.upstream.send({id: 1, result: {}});
 	t.is(heardOf(pair, '"same"').length, 0);
 });
 
 test('P4 the progress of a task goes on after the request is answered', t => {
 	const pair = start();
 	call(pair, 1, '"t"', ',"task":{"ttl":1000}');
-	pair.upstream.say({id: 1, result: {task: {taskId: 'a', status: 'working'}}});
+	pair.upstream.send({id: 1, result: {task: {taskId: 'a', status: 'working'}}});
 	t.deepEqual(heardOf(pair, '"t"'), [progress('"t"')]);
 });
 
 test("P4 progress of the server's own request passes, whatever its token", t => {
 	const {client, upstream} = start();
-	upstream.say({id: 1, method: 'sampling/createMessage', params: {_meta: {progressToken: 'q'}}});
-	for (const token of ['"q"', '"other"']) client.sayText(progress(token));
-	t.deepEqual(upstream.heardTexts, [progress('"q"'), progress('"other"')]);
+	upstream.send({id: 1, method: 'sampling/createMessage', params: {_meta: {progressToken: 'q'}}});
+	for (const token of ['"q"', '"other"']) client.sendText(progress(token));
+	t.deepEqual(upstream.receivedTexts, [progress('"q"'), progress('"other"')]);
 });
 
 for (const server of ['2025-11-25', '2024-11-05', '2026-07-28'])
@@ -120,7 +120,7 @@ test('long tokens of tasks are kept up to a number of characters [SEC-D5]', t =>
 	const token = (at: number): string => `"${`${at}`.padEnd(4000, 'x')}"`;
 	for (let at = 0; at < 200; at++) {
 		call(pair, at, token(at), ',"task":{}');
-		pair.upstream.say({id: at, result: {}});
+		pair.upstream.send({id: at, result: {}});
 	}
 	t.is(heardOf(pair, token(199)).length, 1);
 	t.is(heardOf(pair, token(0)).length, 0);

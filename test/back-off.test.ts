@@ -1,10 +1,10 @@
 import test from 'ava';
-import {jittered, nextPauseMs} from '../lib/back-off.js';
+import {nextDelayMs, withJitter} from '../lib/back-off.js';
 
 /** The pauses of something that never is up for long. */
 const pauses = (count: number): number[] => {
 	const all: number[] = [];
-	for (let at = 0; at < count; at++) all.push(nextPauseMs(all.at(-1), 100));
+	for (let at = 0; at < count; at++) all.push(nextDelayMs(all.at(-1), 100));
 	return all;
 };
 
@@ -13,22 +13,22 @@ test('the pauses double, from a quarter of a second to half a minute', t => {
 });
 
 test('what was up for half a minute is started again soon', t => {
-	t.is(nextPauseMs(30_000, 29_999), 30_000);
-	t.is(nextPauseMs(30_000, 30_000), 250);
+	t.is(nextDelayMs(30_000, 29_999), 30_000);
+	t.is(nextDelayMs(30_000, 30_000), 250);
 });
 
 test('other limits are kept likewise', t => {
-	const limits = {firstMs: 1, maxMs: 3, steadyMs: 10};
+	const limits = {firstMs: 1, maxMs: 3, stableAfterMs: 10};
 	t.deepEqual(
-		[undefined, 1, 2, 3].map(last => nextPauseMs(last, 0, limits)),
+		[undefined, 1, 2, 3].map(last => nextDelayMs(last, 0, limits)),
 		[1, 2, 3, 3],
 	);
-	t.is(nextPauseMs(3, 10, limits), 1);
+	t.is(nextDelayMs(3, 10, limits), 1);
 });
 
 test('a pause is spread by a quarter in both directions [U-P0-2]', t => {
 	t.deepEqual(
-		[0, 0.5, 1].map(random => jittered(1000, () => random)),
+		[0, 0.5, 1].map(random => withJitter(1000, () => random)),
 		[750, 1000, 1250],
 	);
 });

@@ -1,16 +1,17 @@
 import test from 'ava';
-import {change, draft} from '../lib/change.js';
-import {Envelope, local} from '../lib/envelope.js';
+import {createDraft, editMessage} from '../lib/change.js';
+import {bridgeOrigin, Envelope} from '../lib/envelope.js';
 import {objectOf} from '../lib/protocol/json.js';
 
-const received = (text: string): Envelope => Envelope.received(Buffer.from(`${text}\n`), local);
-const withA = (envelope: Envelope): string => change(envelope, body => ({...body, a: 1})).bytes.toString();
+const received = (text: string): Envelope => Envelope.received(Buffer.from(`${text}\n`), bridgeOrigin);
+const withA = (envelope: Envelope): string =>
+	editMessage(envelope, body => ({...body, a: 1})).bytes.toString();
 
 test('a change that is none leaves the very message', t => {
 	for (const text of ['{"id":1, "n":1}', '{"id":1, "n":1.0}']) {
 		const envelope = received(text);
 		t.is(
-			change(envelope, body => body),
+			editMessage(envelope, body => body),
 			envelope,
 		);
 	}
@@ -19,7 +20,7 @@ test('a change that is none leaves the very message', t => {
 test('a changed message remembers what it was', t => {
 	for (const text of ['{"id":1,"n":1}', '{"id":1,"n":1.0}']) {
 		const envelope = received(text);
-		const changed = change(envelope, body => ({...body, n: 2}));
+		const changed = editMessage(envelope, body => ({...body, n: 2}));
 		t.is(changed.original, envelope);
 		t.false(changed.isReceived);
 		t.is(changed.bytes.toString(), '{"id":1,"n":2}');
@@ -44,7 +45,7 @@ for (const number of [
 	});
 
 test('numbers can be moved and left out', t => {
-	const changed = change(received('{"id":1,"x":1.0,"y":2.0,"z":3.50}'), ({x, z}) => ({z, other: {x}}));
+	const changed = editMessage(received('{"id":1,"x":1.0,"y":2.0,"z":3.50}'), ({x, z}) => ({z, other: {x}}));
 	t.is(changed.bytes.toString(), '{"z":3.50,"other":{"x":1.0}}');
 });
 
@@ -59,7 +60,7 @@ test('a string that reads like a hidden number once its escapes are read stays a
 });
 
 test('a draft can be read before it is written', t => {
-	const {body, with: as} = draft(received('{"id":1,"method":"m","n":1.0}'));
+	const {body, with: as} = createDraft(received('{"id":1,"method":"m","n":1.0}'));
 	t.is(body.method, 'm');
 	t.is(as({...body, method: 'o'}).bytes.toString(), '{"id":1,"method":"o","n":1.0}');
 });

@@ -1,13 +1,13 @@
 import test from 'ava';
 import fc from 'fast-check';
-import {draft} from '../lib/change.js';
-import {Envelope, local, type Origin} from '../lib/envelope.js';
+import {createDraft} from '../lib/change.js';
+import {bridgeOrigin, Envelope, type MessageOrigin} from '../lib/envelope.js';
 import {BridgeError} from '../lib/errors.js';
 import {Valve} from '../lib/valve.js';
 import {blank, jsonText, numberText, stringText} from './wire/arbitraries.js';
 import {piecesOf} from './wire/cutting.js';
 
-const origin: Origin = {name: 'client', valve: new Valve()};
+const origin: MessageOrigin = {name: 'client', valve: new Valve()};
 const received = (text: string): Envelope => Envelope.received(Buffer.from(text), origin);
 
 const error = new BridgeError('ERR_UPSTREAM_TIMEOUT', 'It took too long.', 'Try again.');
@@ -57,13 +57,13 @@ test('the head of any bytes is read without an error', t => {
 test('what is left of a message over the limit says so, with the id where it was seen', t => {
 	const envelope = Envelope.tooLarge(
 		Buffer.from('{"jsonrpc":"2.0","id":1.0,"me'),
-		{id: '1.0', isAnswer: false},
+		{id: '1.0', isResponse: false},
 		origin,
 	);
 	t.like(envelope.head, {flaw: 'too large', id: '1.0', key: '1', method: undefined});
 	t.is(envelope.bytes.toString(), '{"jsonrpc":"2.0","id":1.0,"me');
 	t.true(envelope.isReceived);
-	t.is(Envelope.tooLarge(Buffer.from('{'), {id: undefined, isAnswer: false}, origin).head.id, undefined);
+	t.is(Envelope.tooLarge(Buffer.from('{'), {id: undefined, isResponse: false}, origin).head.id, undefined);
 });
 
 test('a message that bridge makes is written as JSON in one line', t => {
@@ -75,9 +75,9 @@ test('a message that bridge makes is written as JSON in one line', t => {
 });
 
 test('a message that nobody caused is of no origin that could be stopped', t => {
-	t.is(Envelope.of({}).origin, local);
-	t.is(Envelope.fromText('{}').origin, local);
-	t.is(Envelope.failure('1', error).origin, local);
+	t.is(Envelope.of({}).origin, bridgeOrigin);
+	t.is(Envelope.fromText('{}').origin, bridgeOrigin);
+	t.is(Envelope.errorResponse('1', error).origin, bridgeOrigin);
 });
 
 test('a message made of text keeps its spelling', t => {
@@ -89,7 +89,7 @@ test('a message made of text keeps its spelling', t => {
 
 test('A8 a failure answers under the id as it was written', t => {
 	for (const id of ['1.0', '12345678901234567890', '"\\u0061"', '""', '-0']) {
-		const envelope = Envelope.failure(id, error, origin);
+		const envelope = Envelope.errorResponse(id, error, origin);
 		t.like(envelope.head, {id, hasError: true, hasResult: false, method: undefined, flaw: undefined});
 		t.deepEqual(envelope.body.error, {
 			code: -31002,
@@ -101,7 +101,7 @@ test('A8 a failure answers under the id as it was written', t => {
 });
 
 test('a failure of something without id has the id null', t => {
-	t.is(Envelope.failure(undefined, error).body.id, null);
+	t.is(Envelope.errorResponse(undefined, error).body.id, null);
 });
 
 test('another body makes another message of the same origin, and leaves the first as it was', t => {
@@ -169,7 +169,7 @@ test('A15 a key __proto__ is data like any other, and changes no prototype', t =
 });
 
 test('a message is relayed under another id in the parts that it came in, and all that is known of it is so of the copy', t => {
-	const to: Origin = {name: 'other', valve: new Valve()};
+	const to: MessageOrigin = {name: 'other', valve: new Valve()};
 	const id = fc.oneof(numberText, stringText);
 	fc.assert(
 		fc.property(id, id, fc.nat(60), fc.nat(60), fc.boolean(), (old, next, one, two, isWhole) => {
@@ -180,17 +180,17 @@ test('a message is relayed under another id in the parts that it came in, and al
 				.sort((a, b) => a - b);
 			const parts = [bytes.subarray(0, first), bytes.subarray(first, second), bytes.subarray(second)];
 			const envelope = isWhole ? received(text(old)) : Envelope.receivedInParts(parts, origin);
-			const relayed = envelope.relayed(to, next);
+			const relayed = envelope.forwardedAs(to, next);
 			t.is(relayed.parts === undefined, isWhole);
 			const {marks: _marks, ...head} = received(text(next)).head;
 			t.like(relayed.head, head);
 			// Numbers keep their spelling when the message is changed further.
-			const changed = draft(relayed).with({...draft(relayed).body, y: 1});
+			const changed = createDraft(relayed).with({...createDraft(relayed).body, y: 1});
 			if (!next.startsWith('"')) t.is(changed.head.id, next);
 			t.is(relayed.line.toString(), text(next));
 			t.is(relayed.origin, to);
 			t.true(relayed.isReceived && relayed.original === relayed);
-			t.is(envelope.relayed(to).line.toString(), text(old));
+			t.is(envelope.forwardedAs(to).line.toString(), text(old));
 		}),
 		{numRuns: 300},
 	);

@@ -1,8 +1,8 @@
 import test from 'ava';
-import {BridgeError, type FailureCode, failures} from '../lib/errors.js';
+import {BridgeError, type ErrorCode, errorCodes} from '../lib/errors.js';
 
 /** What programs are promised, by the contract's section 2. */
-const promised: {readonly [code in FailureCode]: readonly [rpc: number, kind: string, exit: number]} = {
+const promised: {readonly [code in ErrorCode]: readonly [rpc: number, kind: string, exit: number]} = {
 	ERR_CONFIG_INVALID: [-32_600, 'invalid_request', 2],
 	ERR_CONFIG_UNTRUSTED: [-32_600, 'invalid_request', 2],
 	ERR_COMMAND_UNUSABLE: [-31_001, 'upstream_unavailable', 2],
@@ -24,7 +24,7 @@ const promised: {readonly [code in FailureCode]: readonly [rpc: number, kind: st
 };
 
 for (const [name, [rpc, kind, exit]] of Object.entries(promised)) {
-	const code = name as FailureCode;
+	const code = name as ErrorCode;
 	test(`makes of ${code} the number ${rpc}, the kind ${kind} and the exit code ${exit}`, t => {
 		const error = new BridgeError(code, 'It broke.', 'Mend it.');
 		t.deepEqual(error.toRpc(), {code: rpc, message: 'It broke. Mend it.', data: {source: 'bridge', kind}});
@@ -33,7 +33,7 @@ for (const [name, [rpc, kind, exit]] of Object.entries(promised)) {
 }
 
 test('has no failure that is not promised', t => {
-	t.deepEqual(new Set(Object.keys(failures)), new Set(Object.keys(promised)));
+	t.deepEqual(new Set(Object.keys(errorCodes)), new Set(Object.keys(promised)));
 });
 
 test('says what happened, and then what to do', t => {

@@ -1,12 +1,12 @@
 import test from 'ava';
-import {Envelope, local} from '../lib/envelope.js';
-import {everyday} from '../lib/everyday.js';
-import {Session, type Touching} from '../lib/protocol/session.js';
+import {bridgeOrigin, Envelope} from '../lib/envelope.js';
+import {markFastPath} from '../lib/everyday.js';
+import {Negotiation, type TransformMarks} from '../lib/protocol/session.js';
 import type {Version} from '../lib/protocol/version.js';
-import {WaitingRequests} from '../lib/waiting-requests.js';
+import {PendingRequests} from '../lib/waiting-requests.js';
 import {EVERY_MESSAGE, marks} from '../lib/wire/marks.js';
 
-const message = (text: string): Envelope => Envelope.received(Buffer.from(`${text}\n`), local);
+const message = (text: string): Envelope => Envelope.received(Buffer.from(`${text}\n`), bridgeOrigin);
 const call = (id: number, more = ''): Envelope =>
 	message(`{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"a"${more}}}`);
 const result = (id: number, more = ''): Envelope =>
@@ -15,14 +15,14 @@ const failure = (id: number): Envelope =>
 	message(`{"jsonrpc":"2.0","id":${id},"error":{"code":1,"message":"no"}}`);
 
 /** A conversation between these two after its handshake. */
-const settled = (client: Version, upstream: Version, touching?: Touching) => {
-	const session = new Session({upstream: 'server'});
-	session.clientBecame(client);
-	session.upstreamBecame(upstream);
-	session.ready(true);
-	if (touching) session.translates(touching);
-	const waiting = new WaitingRequests();
-	const isEveryday = everyday(session, waiting);
+const settled = (client: Version, upstream: Version, touching?: TransformMarks) => {
+	const session = new Negotiation({upstream: 'server'});
+	session.setClient(client);
+	session.setUpstreamVersion(upstream);
+	session.completeHandshake(true);
+	if (touching) session.setTransformMarks(touching);
+	const waiting = new PendingRequests();
+	const isEveryday = markFastPath(session, waiting);
 	/** Whether a call is one, and then its answer. */
 	const judge = (asked: Envelope, answer: Envelope): [call: boolean, answer: boolean] => {
 		const isCall = isEveryday(asked);
@@ -42,14 +42,14 @@ test('an answer stays one when nobody waits for it any more', t => {
 	const {waiting, isEveryday, judge} = settled('2025-06-18', '2025-06-18');
 	const answer = result(1);
 	judge(call(1), answer);
-	waiting.take('1');
+	waiting.settle('1');
 	t.true(isEveryday(answer));
 	t.false(isEveryday(result(1)));
 });
 
 test('nothing is before the handshake, nor what a client says that may send batches', t => {
-	const session = new Session({upstream: 'server'});
-	t.false(everyday(session, new WaitingRequests())(call(1)));
+	const session = new Negotiation({upstream: 'server'});
+	t.false(markFastPath(session, new PendingRequests())(call(1)));
 	t.deepEqual(settled('2025-03-26', '2025-03-26').judge(call(1), result(1)), [false, false]);
 });
 
@@ -74,8 +74,8 @@ test('between two versions, those are that the translator would not change, once
 
 test('when somebody turns out to speak something else, everybody looks again', t => {
 	const {session, judge} = settled('2025-06-18', '2025-06-18');
-	session.upstreamBecame('2025-11-25');
+	session.setUpstreamVersion('2025-11-25');
 	t.deepEqual(judge(call(1), result(1)), [false, false]);
-	session.translates({calls: 0, results: 0, errors: 0});
+	session.setTransformMarks({calls: 0, results: 0, errors: 0});
 	t.deepEqual(judge(call(2), result(2)), [true, true]);
 });

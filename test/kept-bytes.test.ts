@@ -1,23 +1,23 @@
 import {setFlagsFromString} from 'node:v8';
 import {runInNewContext} from 'node:vm';
 import test from 'ava';
-import {type Keeper, KeptBytes} from '../lib/kept-bytes.js';
+import {BufferLimit, type EvictableBuffer} from '../lib/kept-bytes.js';
 
-class Buffered implements Keeper {
-	keptBytes: number;
+class Buffered implements EvictableBuffer {
+	bufferedBytes: number;
 
 	constructor(bytes: number) {
-		this.keptBytes = bytes;
+		this.bufferedBytes = bytes;
 	}
 
 	evict(): void {
-		this.keptBytes = 0;
+		this.bufferedBytes = 0;
 	}
 }
 
 function kept(limit: number) {
 	const evictions: number[][] = [];
-	const all = new KeptBytes();
+	const all = new BufferLimit();
 	all.configure({limit: () => limit, onEvicted: (...counts) => evictions.push(counts)});
 	const add = (bytes: number): Buffered => {
 		const buffer = new Buffered(bytes);
@@ -33,7 +33,7 @@ test('evicts the largest buffers until an eighth of the limit is free [SEC-D5]',
 	const buffers = [100, 400, 50, 300].map(add);
 	all.check();
 	t.deepEqual(
-		buffers.map(({keptBytes}) => keptBytes),
+		buffers.map(({bufferedBytes: keptBytes}) => keptBytes),
 		[100, 0, 50, 300],
 	);
 	t.deepEqual(evictions, [[400, 1]]);
@@ -44,7 +44,7 @@ test('evicts nothing at the limit [SEC-D5]', t => {
 	const buffers = [400, 400].map(add);
 	all.check();
 	t.deepEqual(
-		buffers.map(({keptBytes}) => keptBytes),
+		buffers.map(({bufferedBytes: keptBytes}) => keptBytes),
 		[400, 400],
 	);
 	t.deepEqual(evictions, []);
@@ -53,9 +53,9 @@ test('evicts nothing at the limit [SEC-D5]', t => {
 test('checks the sum on its own after an eighth of the limit was added [SEC-D5]', async t => {
 	const {all, add, evictions} = kept(800);
 	const buffer = add(900);
-	t.is(buffer.keptBytes, 900, 'the check comes later');
+	t.is(buffer.bufferedBytes, 900, 'the check comes later');
 	await new Promise(setImmediate);
-	t.is(buffer.keptBytes, 0);
+	t.is(buffer.bufferedBytes, 0);
 	all.added(99);
 	await new Promise(setImmediate);
 	t.is(evictions.length, 1);
@@ -65,11 +65,11 @@ test('counts what a buffer keeps after its eviction [SEC-D5]', t => {
 	const {all, add, evictions} = kept(800);
 	const stubborn = add(500);
 	stubborn.evict = () => {
-		stubborn.keptBytes = 450;
+		stubborn.bufferedBytes = 450;
 	};
 	const other = add(400);
 	all.check();
-	t.deepEqual([stubborn.keptBytes, other.keptBytes], [450, 0]);
+	t.deepEqual([stubborn.bufferedBytes, other.bufferedBytes], [450, 0]);
 	t.deepEqual(evictions, [[450, 2]]);
 });
 

@@ -1,7 +1,7 @@
 import test from 'ava';
-import {createLog, type Level, levels} from '../lib/log.js';
+import {createLog, type LogLevelName, logLevelNames} from '../lib/log.js';
 
-const start = (level: Level, isPretty = false) => {
+const start = (level: LogLevelName, isPretty = false) => {
 	const lines: string[] = [];
 	return {log: createLog({level, write: line => lines.push(line), isPretty}), lines};
 };
@@ -17,14 +17,14 @@ test('writes one JSON line an entry: level, time, name, event, facts, sentence',
 	t.true(lines[0]?.endsWith('}\n'));
 });
 
-for (const [index, level] of levels.entries())
+for (const [index, level] of logLevelNames.entries())
 	test(`writes at level ${level} what is as urgent, and nothing else`, async t => {
 		const {log, lines} = start(level);
-		for (const each of levels) log[each](each, 'x');
+		for (const each of logLevelNames) log[each](each, 'x');
 		await log.flush();
 		t.deepEqual(
 			lines.map(line => JSON.parse(line).event),
-			levels.slice(0, index + 1),
+			logLevelNames.slice(0, index + 1),
 		);
 	});
 

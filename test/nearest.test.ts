@@ -1,5 +1,5 @@
 import test from 'ava';
-import {nearest} from '../lib/nearest.js';
+import {didYouMean} from '../lib/nearest.js';
 
 const known = ['debug', 'log', 'log-level', 'timeout'];
 
@@ -14,27 +14,27 @@ for (const [word, expected] of [
 	['completely-else', ''],
 ] as const)
 	test(`finds for ${word}: ${expected || 'nothing'}`, t => {
-		t.is(nearest(word, known, '--'), expected);
+		t.is(didYouMean(word, known, '--'), expected);
 	});
 
 test('finds nothing where nothing is known', t => {
-	t.is(nearest('debug', []), '');
+	t.is(didYouMean('debug', []), '');
 });
 
 test('names words without a prefix as they are', t => {
-	t.is(nearest('gatway', ['gateway', 'hub']), 'Did you mean gateway?');
+	t.is(didYouMean('gatway', ['gateway', 'hub']), 'Did you mean gateway?');
 });
 
 test('suggests nothing for a word over 64 characters [SEC-D12]', t => {
 	const name = 'q'.repeat(64);
-	t.is(nearest(`${name.slice(1)}x`, [name]), `Did you mean ${name}?`);
-	t.is(nearest(`${name}q`, [name]), '');
+	t.is(didYouMean(`${name.slice(1)}x`, [name]), `Did you mean ${name}?`);
+	t.is(didYouMean(`${name}q`, [name]), '');
 	const many = Array.from({length: 1000}, (_, at) => `${name}${at}`);
-	t.is(nearest('q'.repeat(2 ** 24), many), '');
+	t.is(didYouMean('q'.repeat(2 ** 24), many), '');
 });
 
 test('compares with the first 1000 known words [SEC-D12]', t => {
 	const many = Array.from({length: 200_000}, (_, at) => `word-${at}`);
-	t.is(nearest('word-99x', many), 'Did you mean word-99?');
-	t.is(nearest('gatewayy', [...many, 'gateway']), '');
+	t.is(didYouMean('word-99x', many), 'Did you mean word-99?');
+	t.is(didYouMean('gatewayy', [...many, 'gateway']), '');
 });

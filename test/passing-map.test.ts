@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import {PassingMap} from '../lib/passing-map.js';
+import {SlotMap} from '../lib/passing-map.js';
 
 type Step = readonly ['set' | 'delete' | 'clear', number];
 
@@ -11,7 +11,7 @@ const steps = fc.array(
 
 /** What a step gives back, and what is there after it. */
 function after(
-	map: PassingMap<number, {at: number}> | Map<number, {at: number}>,
+	map: SlotMap<number, {at: number}> | Map<number, {at: number}>,
 	[what, key]: Step,
 	at: number,
 ) {
@@ -22,7 +22,7 @@ function after(
 
 test('a map for what comes and goes is what a Map is, in the same order', t => {
 	const property = fc.property(steps, taken => {
-		const [ours, plain] = [new PassingMap<number, {at: number}>(), new Map<number, {at: number}>()];
+		const [ours, plain] = [new SlotMap<number, {at: number}>(), new Map<number, {at: number}>()];
 		for (const [at, step] of taken.entries()) t.deepEqual(after(ours, step, at), after(plain, step, at));
 	});
 	fc.assert(property);
@@ -30,7 +30,7 @@ test('a map for what comes and goes is what a Map is, in the same order', t => {
 });
 
 test('what a map had room for at its height is given back when it is empty', t => {
-	const map = new PassingMap<number, object>();
+	const map = new SlotMap<number, object>();
 	for (let round = 0; round < 3; round++) {
 		for (let key = 0; key < 5000; key++) map.set(key, {round});
 		for (let key = 0; key < 5000; key++) t.deepEqual(map.take(key), {round});
@@ -39,7 +39,7 @@ test('what a map had room for at its height is given back when it is empty', t =
 });
 
 test('entries may go, and others come, while the rest is looked at', t => {
-	const map = new PassingMap<string, {name: string}>();
+	const map = new SlotMap<string, {name: string}>();
 	for (const name of ['a', 'b', 'c']) map.set(name, {name});
 	const seen: string[] = [];
 	for (const {name} of map.values()) {

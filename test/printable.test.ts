@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import {prefixed} from '../lib/prefixed.js';
+import {prefixLines} from '../lib/prefixed.js';
 import {printable, printableJson, printableLines} from '../lib/printable.js';
 
 /** Code points that no terminal and no log line may get raw. */
@@ -63,7 +63,7 @@ test('does not change other text', t => {
 
 test('prefixes each line of a child with its name, and writes an unfinished line at the end [SEC-D20]', t => {
 	let written = '';
-	const show = prefixed(text => {
+	const show = prefixLines(text => {
 		written += text;
 	});
 	show('wix', Buffer.from('one\n{"level":50}\r\nhal'));

@@ -1,5 +1,5 @@
 import test from 'ava';
-import {durationOf, sizeOf} from '../lib/units.js';
+import {parseDuration, parseSize} from '../lib/units.js';
 
 for (const [text, expected] of [
 	['0', 0],
@@ -14,16 +14,16 @@ for (const [text, expected] of [
 	['24d', 2_073_600_000],
 ] as const)
 	test(`reads ${text} as ${expected} milliseconds`, t => {
-		t.is(durationOf(text), expected);
+		t.is(parseDuration(text), expected);
 	});
 
 for (const text of ['', '-1', '1e3', '30x', 'm', '25d', '1m30s', 'NaN', 'Infinity', '5constructor'])
 	test(`reads no time in ${JSON.stringify(text)}`, t => {
-		t.is(durationOf(text), undefined);
+		t.is(parseDuration(text), undefined);
 	});
 
 test('reads sizes in powers of two and of ten', t => {
-	t.is(sizeOf('64MiB'), 2 ** 26);
-	t.is(sizeOf('64MB'), 64e6);
-	t.is(sizeOf('lots'), undefined);
+	t.is(parseSize('64MiB'), 2 ** 26);
+	t.is(parseSize('64MB'), 64e6);
+	t.is(parseSize('lots'), undefined);
 });

@@ -3,7 +3,7 @@ import {Subject} from 'rxjs';
 import {Envelope} from '../lib/envelope.js';
 import {BridgeError} from '../lib/errors.js';
 import {perMessage, type Stage, stage} from '../lib/stage.js';
-import {unless} from '../lib/unless.js';
+import {bypassWhen} from '../lib/unless.js';
 import {converse} from './operators/support.js';
 
 /** A stage that writes its name into all that passes it. */
@@ -14,24 +14,24 @@ const named = (name: string): Stage =>
 	});
 
 test('messages go through the stages in order, and back in the other', t => {
-	const {client, upstream} = converse(unless(() => false, [named('a'), {}, named('b')]));
-	client.say({method: 'm'});
-	upstream.say({method: 'm'});
-	t.is(upstream.heard[0]?.way, 'ab');
-	t.is(client.heard[0]?.way, 'ba');
+	const {client, upstream} = converse(bypassWhen(() => false, [named('a'), {}, named('b')]));
+	client.send({method: 'm'});
+	upstream.send({method: 'm'});
+	t.is(upstream.received[0]?.way, 'ab');
+	t.is(client.received[0]?.way, 'ba');
 });
 
 test('messages go around the stages as soon as there is nothing to do, both ways, and through them when there is', t => {
 	let isPlain = false;
 	const {client, upstream} = converse(
-		unless(() => isPlain, [named('a')]),
+		bypassWhen(() => isPlain, [named('a')]),
 		named('z'),
 	);
 	const ways = [false, true, false].map(plain => {
 		isPlain = plain;
-		client.say({method: 'm'});
-		upstream.say({method: 'm'});
-		return [upstream.heard.at(-1)?.way, client.heard.at(-1)?.way];
+		client.send({method: 'm'});
+		upstream.send({method: 'm'});
+		return [upstream.received.at(-1)?.way, client.received.at(-1)?.way];
 	});
 	t.deepEqual(ways, [
 		['az', 'za'],
@@ -48,11 +48,11 @@ test('what a message settles holds from the next one on, and not for itself', t 
 			return envelope;
 		},
 	});
-	const {client, upstream} = converse(unless(() => isPlain, [settling, named('a')]));
-	client.say({method: 'm'});
-	client.say({method: 'm'});
+	const {client, upstream} = converse(bypassWhen(() => isPlain, [settling, named('a')]));
+	client.send({method: 'm'});
+	client.send({method: 'm'});
 	t.deepEqual(
-		upstream.heard.map(({way}) => way),
+		upstream.received.map(({way}) => way),
 		['a', undefined],
 	);
 });
@@ -65,22 +65,22 @@ test('what stages say of their own accord is heard, also when messages go around
 		};
 		return {};
 	});
-	const {client, upstream} = converse(unless(() => true, [talkative]));
+	const {client, upstream} = converse(bypassWhen(() => true, [talkative]));
 	speak();
-	t.deepEqual(upstream.heard, [{method: 'own'}]);
-	t.deepEqual(client.heard, [{method: 'own'}]);
+	t.deepEqual(upstream.received, [{method: 'own'}]);
+	t.deepEqual(client.received, [{method: 'own'}]);
 });
 
 /** A stage that notes how the conversation ended for it. */
 function watching(): {stage: Stage; readonly seen: unknown[]} {
 	const seen: unknown[] = [];
 	const steps = {
-		upstreamGone: (error: unknown) => void seen.push(error),
-		clientDone: (done: () => void) => {
+		upstreamClosed: (error: unknown) => void seen.push(error),
+		clientEnded: (done: () => void) => {
 			seen.push('done');
 			done();
 		},
-		stopped: () => void seen.push('stopped'),
+		teardown: () => void seen.push('stopped'),
 	};
 	return {stage: perMessage(steps), seen};
 }
@@ -89,7 +89,7 @@ for (const isPlain of [true, false]) {
 	const way = isPlain ? 'around' : 'through';
 	test(`the stages hear that the client is done while messages go ${way} them, and so does the upstream`, t => {
 		const {stage: watcher, seen} = watching();
-		const {client, upstream} = converse(unless(() => isPlain, [watcher]));
+		const {client, upstream} = converse(bypassWhen(() => isPlain, [watcher]));
 		let isOver = false;
 		(upstream.outgoing as Subject<Envelope>).subscribe({
 			complete() {
@@ -106,7 +106,7 @@ for (const isPlain of [true, false]) {
 		const upstream = new Subject<Envelope>();
 		const error = new BridgeError('ERR_CHILD_EXITED', 'It died.', 'Look.');
 		let heard: unknown;
-		const {toClient} = unless(() => isPlain, [watcher]);
+		const {toClient} = bypassWhen(() => isPlain, [watcher]);
 		toClient?.(upstream).subscribe({
 			error(reason) {
 				heard = reason;
@@ -120,14 +120,14 @@ for (const isPlain of [true, false]) {
 
 test('the stages are stopped with the conversation', t => {
 	const {stage: watcher, seen} = watching();
-	const {link} = converse(unless(() => true, [watcher]));
+	const {link} = converse(bypassWhen(() => true, [watcher]));
 	link.unsubscribe();
 	t.deepEqual(seen, ['stopped']);
 });
 
 test('nothing is passed on after the end', t => {
-	const {client, upstream} = converse(unless(() => true, [named('a')]));
+	const {client, upstream} = converse(bypassWhen(() => true, [named('a')]));
 	client.end();
-	client.say({method: 'm'});
-	t.deepEqual(upstream.heard, []);
+	client.send({method: 'm'});
+	t.deepEqual(upstream.received, []);
 });

@@ -1,12 +1,12 @@
 import test from 'ava';
-import {warnLimited} from '../lib/warn-limited.js';
+import {warnRateLimited} from '../lib/warn-limited.js';
 import {readableLog} from './operators/support.js';
 
 test('logs the first warnings of a kind at once, and leaves out the rest of a flood [SEC-D11]', async t => {
 	const {log, entries} = readableLog();
-	for (let at = 0; at < 1000; at++) warnLimited(log, 'a', 'A sentence.', {at});
-	warnLimited(log, 'b', 'Another sentence.');
-	warnLimited(log, 'a', 'A sentence.', {at: 0}, 'files');
+	for (let at = 0; at < 1000; at++) warnRateLimited(log, 'a', 'A sentence.', {at});
+	warnRateLimited(log, 'b', 'Another sentence.');
+	warnRateLimited(log, 'a', 'A sentence.', {at: 0}, 'files');
 	const all = await entries();
 	t.is(all.length, 102);
 	t.deepEqual(
@@ -23,9 +23,9 @@ test.serial('counts the warnings that were left out, in the next one [SEC-D11]',
 	let now = real.call(performance);
 	performance.now = () => now;
 	try {
-		for (let at = 0; at < 105; at++) warnLimited(log, 'a', 'A sentence.');
+		for (let at = 0; at < 105; at++) warnRateLimited(log, 'a', 'A sentence.');
 		now += 20_000;
-		for (let at = 0; at < 2; at++) warnLimited(log, 'a', 'A sentence.');
+		for (let at = 0; at < 2; at++) warnRateLimited(log, 'a', 'A sentence.');
 	} finally {
 		performance.now = real;
 	}

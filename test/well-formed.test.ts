@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import {isDeeper, wellFormed, wellFormedJson} from '../lib/well-formed.js';
+import {isDeeperThan, wellFormed, wellFormedJson} from '../lib/well-formed.js';
 
 test('replaces lone surrogates of a JSON text as in the text itself, and nothing else [S-D1]', t => {
 	const units = fc.array(fc.constantFrom('\ud83d', '\ude00', '\\', 'u', 'd800', '"', 'é', '\n'), {
@@ -22,9 +22,9 @@ test('counts levels of lists and objects, however many there are [S-D1]', t => {
 	let value: unknown = 1;
 	for (let level = 1; level <= 10_000; level++) {
 		value = level % 2 === 0 ? [value] : {a: value, b: []};
-		if (level === 100) t.false(isDeeper(value, 100));
-		if (level === 101) t.true(isDeeper(value, 100));
+		if (level === 100) t.false(isDeeperThan(value, 100));
+		if (level === 101) t.true(isDeeperThan(value, 100));
 	}
-	t.true(isDeeper(value, 100));
-	t.false(isDeeper('text', 0));
+	t.true(isDeeperThan(value, 100));
+	t.false(isDeeperThan('text', 0));
 });

@@ -1,8 +1,8 @@
 import test from 'ava';
-import {WordMap} from '../lib/word-map.js';
+import {BoundedStringMap} from '../lib/word-map.js';
 
 test('evicts the oldest entries when their words are too long together [SEC-D5]', t => {
-	const map = new WordMap<string>(1000, 100, value => value.length);
+	const map = new BoundedStringMap<string>(1000, 100, value => value.length);
 	for (let at = 0; at < 20; at++) map.set(`k${at}`.padEnd(10), 'x'.repeat(10));
 	t.is(map.size, 5);
 	t.is(map.characters, 100);
@@ -12,7 +12,7 @@ test('evicts the oldest entries when their words are too long together [SEC-D5]'
 });
 
 test('evicts the oldest entry when there are too many', t => {
-	const map = new WordMap<true>(3);
+	const map = new BoundedStringMap<true>(3);
 	for (const key of ['a', 'b', 'c', 'b', 'd']) map.set(key, true);
 	t.deepEqual([...map.keys()], ['c', 'b', 'd']);
 	t.true(map.delete('c'));

@@ -1,45 +1,45 @@
-import type {Listed} from './command.js';
+import type {ListedCommand} from './command.js';
 import {flagName, type Option, type Options} from './option.js';
 import {commonOptions} from './options.js';
 
 export const shells = ['bash', 'zsh', 'fish'] as const;
-export type Shell = (typeof shells)[number];
+type Shell = (typeof shells)[number];
 
 const programs = ['bridge', 'mcp-bridge'];
 
 /** What may follow the name of a command; the name is empty before there is one. */
-type Context = {
+type CompletionContext = {
 	readonly name: string;
 	readonly summary: string;
 	readonly flags: ReadonlyArray<readonly [flag: string, option: Option]>;
 	/** Values of the first word. */
-	readonly words: readonly string[];
+	readonly firstChoices: readonly string[];
 };
 
 /** Prints the completion script of a shell for all commands. */
-export const completionScripts: {readonly [shell in Shell]: (all: readonly Listed[]) => string} = {
+export const completionScripts: {readonly [shell in Shell]: (all: readonly ListedCommand[]) => string} = {
 	bash: all => bash(contextsOf(all)),
 	zsh: all => zsh(contextsOf(all)),
 	fish: all => fish(contextsOf(all)),
 };
 
-function contextsOf(all: readonly Listed[]): readonly Context[] {
+function contextsOf(all: readonly ListedCommand[]): readonly CompletionContext[] {
 	const commands = all.filter(({group}) => group !== undefined);
 	const names = commands.map(({name}) => name);
 	const modes = all.filter(({group}) => group === undefined);
 	const front = Object.fromEntries(modes.flatMap(({command}) => Object.entries(command.options)));
 	const rest = commands.map(
-		({name, command: {summary, options, firstWords = []}}): Context => ({
+		({name, command: {summary, options, firstChoices: firstWords = []}}): CompletionContext => ({
 			name,
 			summary,
 			flags: flagsOf(options),
-			words: name === 'help' ? names : firstWords,
+			firstChoices: name === 'help' ? names : firstWords,
 		}),
 	);
-	return [{name: '', summary: '', flags: flagsOf(front), words: names}, ...rest];
+	return [{name: '', summary: '', flags: flagsOf(front), firstChoices: names}, ...rest];
 }
 
-const flagsOf = (options: Options): Context['flags'] =>
+const flagsOf = (options: Options): CompletionContext['flags'] =>
 	Object.entries({...options, ...commonOptions}).map(([key, option]) => [`--${flagName(key)}`, option]);
 
 const firstLine = (text: string): string => text.split('\n', 1)[0] ?? '';
@@ -49,7 +49,7 @@ const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\'
 
 /** Lines of a case statement for the flags whose value is known, by `COMMAND:FLAG`. */
 const valueCases = (
-	contexts: readonly Context[],
+	contexts: readonly CompletionContext[],
 	complete: (option: Option) => string | undefined,
 ): string[] =>
 	contexts.flatMap(({name, flags}) =>
@@ -59,14 +59,15 @@ const valueCases = (
 		}),
 	);
 
-const namesOf = (contexts: readonly Context[]): string[] => contexts.flatMap(({name}) => name || []);
+const namesOf = (contexts: readonly CompletionContext[]): string[] =>
+	contexts.flatMap(({name}) => name || []);
 
-function bash(contexts: readonly Context[]): string {
+function bash(contexts: readonly CompletionContext[]): string {
 	const values = valueCases(contexts, ({choices}) =>
 		choices ? `COMPREPLY=($(compgen -W ${quoted(choices.join(' '))} -- "$cur"))` : ':',
 	);
 	const words = contexts.map(
-		({name, flags, words}) =>
+		({name, flags, firstChoices: words}) =>
 			`\t\t${quoted(name)}) flags=${quoted(flags.map(([flag]) => flag).join(' '))}; words=${quoted(words.join(' '))} ;;`,
 	);
 	// Without a reply, the shell completes the names of files.
@@ -96,7 +97,7 @@ complete -o default -F _bridge ${programs.join(' ')}
 `;
 }
 
-function zsh(contexts: readonly Context[]): string {
+function zsh(contexts: readonly CompletionContext[]): string {
 	const described = (word: string, summary: string): string =>
 		quoted(`${word.replaceAll(':', '\\:')}:${firstLine(summary)}`);
 	const values = valueCases(contexts, option => {
@@ -104,7 +105,7 @@ function zsh(contexts: readonly Context[]): string {
 		return takesFile(option) ? '_files' : '_message value';
 	});
 	const summaries = new Map(contexts.map(({name, summary}) => [name, summary]));
-	const cases = contexts.map(({name, flags, words}) => {
+	const cases = contexts.map(({name, flags, firstChoices: words}) => {
 		const shown = flags.map(([flag, {summary}]) => described(flag, summary));
 		const named = words.map(word => described(word, summaries.get(word) ?? ''));
 		return `\t\t${quoted(name)}) flags=(${shown.join(' ')}); first=(${named.join(' ')}) ;;`;
@@ -138,9 +139,9 @@ compdef _bridge ${programs.join(' ')}
 `;
 }
 
-function fish(contexts: readonly Context[]): string {
+function fish(contexts: readonly CompletionContext[]): string {
 	const summaries = new Map(contexts.map(({name, summary}) => [name, summary]));
-	const lines = contexts.flatMap(({name, flags, words}) => {
+	const lines = contexts.flatMap(({name, flags, firstChoices: words}) => {
 		const when = `-n ${quoted(`test "$(__bridge_name)" = "${name}"`)}`;
 		const first = `-n ${quoted(`test "$(__bridge_first)" = "${name}"`)}`;
 		return [

@@ -1,6 +1,6 @@
 import process from 'node:process';
 import {isatty} from 'node:tty';
-import type {Command, Commands, Listed} from './command.js';
+import type {CliCommand, CommandRegistry, ListedCommand} from './command.js';
 import {flagName, type Options} from './option.js';
 import {commonOptions} from './options.js';
 
@@ -10,33 +10,33 @@ const MAX_COLUMN = 32;
 const WIDTH = 100;
 
 /** What `bridge COMMAND --help` prints to `fd`; without a known command, what `bridge --help` prints. */
-export async function helpOf(commands: Commands, fd: number, name?: string): Promise<string> {
-	const found = name === undefined ? undefined : await commands.find(name);
-	const text = found ? commandHelp(found) : overview(await commands.all());
+export async function helpText(commands: CommandRegistry, fd: number, name?: string): Promise<string> {
+	const listed = name === undefined ? undefined : await commands.find(name);
+	const text = listed ? commandHelp(listed) : overview(await commands.all());
 	return isatty(fd) && !process.env.NO_COLOR ? text.replace(HEADING, '\u001b[1m$&\u001b[0m') : text;
 }
 
 /** A line before indented lines. */
 const HEADING = /^\S.*(?=\n {2}\S)/gm;
 
-function commandHelp({title, command}: Listed): string {
+function commandHelp({title, command}: ListedCommand): string {
 	return [
 		`${title}: ${command.summary}`,
 		'',
 		...section(
 			'Usage',
-			command.usage.map(([line, meaning = '']) => [line, meaning] as const),
+			command.usage.map(([line, description = '']) => [line, description] as const),
 		),
 		...(command.details === undefined ? [] : [paragraphs(command.details), '']),
 		...section('Flags', rowsOf({...command.options, ...commonOptions})),
 		...examplesOf([command]),
 		'Exit codes',
-		indented(command.exitCodes, '  '),
+		indentLines(command.exitCodes, '  '),
 		'',
 	].join('\n');
 }
 
-function overview(all: readonly Listed[]): string {
+function overview(all: readonly ListedCommand[]): string {
 	const modes = all.filter(({group}) => group === undefined).map(({command}) => command);
 	const usage = modes.flatMap(({usage, summary}) => usage.map(([line]) => [line, summary] as const));
 	const names = all.filter(({group}) => group !== undefined).map(({name}) => name.length);
@@ -61,9 +61,9 @@ function overview(all: readonly Listed[]): string {
 	].join('\n');
 }
 
-const examplesOf = (commands: readonly Command[]): string[] => [
+const examplesOf = (commands: readonly CliCommand[]): string[] => [
 	'Examples',
-	...commands.flatMap(({examples}) => examples).map(example => indented(example, '  ')),
+	...commands.flatMap(({examples}) => examples).map(example => indentLines(example, '  ')),
 	'',
 ];
 
@@ -81,20 +81,20 @@ function section(title: string, rows: ReadonlyArray<readonly [string, string]>):
 		// A line of usage is not folded, so that it can be copied.
 		if (right === '') return `  ${left}`;
 		const head = left.length > width ? `  ${left}\n${margin}` : `  ${left.padEnd(width)}  `;
-		return `${head}${indented(right.replaceAll('\n', ' '), margin).trimStart()}`;
+		return `${head}${indentLines(right.replaceAll('\n', ' '), margin).trimStart()}`;
 	});
 	return [title, ...lines, ''];
 }
 
 /** Lines of at most 100 columns, each after a margin. Lines that are too long are folded, with their own indentation. */
-const indented = (text: string, margin: string): string =>
+const indentLines = (text: string, margin: string): string =>
 	text
 		.split('\n')
-		.flatMap(line => folded(line, WIDTH - margin.length))
+		.flatMap(line => wrapLine(line, WIDTH - margin.length))
 		.map(line => `${margin}${line}`.trimEnd())
 		.join('\n');
 
-function folded(line: string, width: number): string[] {
+function wrapLine(line: string, width: number): string[] {
 	const [indent = ''] = /^ */.exec(line) ?? [];
 	// The second column of a row goes on below itself.
 	const [column = indent] = /^ *\S+ {2,}(?=\S)/.exec(line) ?? [];
@@ -115,5 +115,5 @@ const paragraphs = (text: string): string =>
 	text
 		.split('\n\n')
 		.map(part => part.replace(/([^\n])\n(?! )/g, '$1 '))
-		.map(part => indented(part, ''))
+		.map(part => indentLines(part, ''))
 		.join('\n\n');

@@ -1,53 +1,68 @@
-import {twoServers} from '../common/values.js';
-import type {Commands, Input, Listed, Mode} from './command.js';
+import {twoServersError} from '../common/values.js';
+import type {CommandInput, CommandMode, CommandRegistry, ListedCommand} from './command.js';
 import {flagName, type Options} from './option.js';
-import {commandAt, flagsIn, hasUnknownFlag, type Owners, parse, splitAtDashes} from './parse.js';
-import {unknownCommand} from './unknown-command.js';
+import {
+	commandIndex,
+	type FlagOwners,
+	flagsIn,
+	hasUnknownFlag,
+	parseCommandLine,
+	splitAtDoubleDash,
+} from './parse.js';
+import {unknownCommandError} from './unknown-command.js';
 
 /** What a command line asks for. */
-export type Resolved =
+type ResolvedCommand =
 	| {readonly kind: 'help'; readonly name: string | undefined}
 	| {readonly kind: 'version'}
-	| (Listed & {readonly kind: 'run'; readonly input: Input<Options>});
+	| (ListedCommand & {readonly kind: 'run'; readonly input: CommandInput<Options>});
 
 /** Finds the command of a command line, and understands its arguments. */
-export async function resolve(argv: readonly string[], commands: Commands): Promise<Resolved> {
-	const [own, server] = splitAtDashes(argv);
-	const nameAt = own.length === 0 ? undefined : commandAt(own);
-	const name = nameAt === undefined ? undefined : own[nameAt];
+export async function resolveCommand(
+	argv: readonly string[],
+	commands: CommandRegistry,
+): Promise<ResolvedCommand> {
+	const [bridgeArgs, server] = splitAtDoubleDash(argv);
+	const nameIndex = bridgeArgs.length === 0 ? undefined : commandIndex(bridgeArgs);
+	const name = nameIndex === undefined ? undefined : bridgeArgs[nameIndex];
 	const named = name === undefined ? undefined : await commands.find(name);
 	// The value of an unknown flag before it is not taken for a command.
-	if (name !== undefined && !named && !hasUnknownFlag(own.slice(0, nameAt)))
-		throw unknownCommand(commands, name, [
-			...own.slice(0, nameAt),
+	if (name !== undefined && !named && !hasUnknownFlag(bridgeArgs.slice(0, nameIndex)))
+		throw unknownCommandError(commands, name, [
+			...bridgeArgs.slice(0, nameIndex),
 			'--',
 			// The name of what bridge does without a command is not part of the server's.
-			...own.slice(nameAt).filter((_, at) => !(at === 0 && name === 'wrap')),
+			...bridgeArgs.slice(nameIndex).filter((_, at) => !(at === 0 && name === 'wrap')),
 			...(server ?? []),
 		]);
-	const flags = flagsIn(own, named?.command.options ?? {});
+	const flags = flagsIn(bridgeArgs, named?.command.options ?? {});
 	if (flags.has('help') || [...flags.values()].includes('--help')) return {kind: 'help', name};
 	if (flags.has('version')) return {kind: 'version'};
 	const listed = named ?? (await commands.findMode(modeOf(flags.has('url'), server)));
-	const input = await parse(listed, {own, nameAt, server, owners: name => ownersOf(commands, name)});
+	const input = await parseCommandLine(listed, {
+		bridgeArgs,
+		nameIndex,
+		upstreamCommand: server,
+		owners: name => flagOwners(commands, name),
+	});
 	return {kind: 'run', ...listed, input};
 }
 
 /** What `bridge` without a command does. */
-function modeOf(hasUrl: boolean, server: readonly string[] | undefined): Mode {
-	if (hasUrl && server) throw twoServers();
+function modeOf(hasUrl: boolean, server: readonly string[] | undefined): CommandMode {
+	if (hasUrl && server) throw twoServersError();
 	return hasUrl ? 'url' : server ? 'wrap' : 'filter';
 }
 
 /** The commands that have a flag. All are loaded for that, which only errors need. */
-async function ownersOf(commands: Commands, flag: string): Promise<Owners> {
+async function flagOwners(commands: CommandRegistry, flag: string): Promise<FlagOwners> {
 	const all = await commands.all();
-	const optionOf = ({command}: Listed) =>
+	const optionOf = ({command}: ListedCommand) =>
 		Object.entries(command.options).find(([key]) => flagName(key) === flag)?.[1];
 	const found = all.filter(optionOf);
 	return {
 		owners: found.map(({title}) => title),
-		elsewhere: found.map(optionOf).find(option => option?.elsewhere)?.elsewhere,
-		known: all.flatMap(({command}) => Object.keys(command.options).map(flagName)),
+		alternative: found.map(optionOf).find(option => option?.alternative)?.alternative,
+		allFlags: all.flatMap(({command}) => Object.keys(command.options).map(flagName)),
 	};
 }

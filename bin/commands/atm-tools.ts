@@ -1,30 +1,30 @@
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {auditFolder} from '../../lib/atm/paths.js';
-import type {AtmConfig} from '../../lib/atm/types.js';
+import type {ServeConfig} from '../../lib/atm/types.js';
 import {logBug} from '../../lib/log.js';
-import {mailOf} from '../../lib/mail/mail.js';
-import {provenCaller} from '../../lib/mail/proven-caller.js';
+import {createMail} from '../../lib/mail/mail.js';
+import {tokenCallerResolver} from '../../lib/mail/proven-caller.js';
 import {mailToolSchemas} from '../../lib/mail/tool-schemas.js';
-import {toolServer} from '../../lib/mail/tool-server.js';
-import {mailTools} from '../../lib/mail/tools.js';
-import {Audit} from '../../lib/sessions/audit-file.js';
-import {Journal} from '../../lib/sessions/journal.js';
-import {OwnTools} from '../../lib/sessions/own-tool.js';
-import {TOKEN_VARIABLE} from '../../lib/sessions/session-token.js';
+import {createMailToolServer} from '../../lib/mail/tool-server.js';
+import {createMailTools} from '../../lib/mail/tools.js';
+import {AuditFile} from '../../lib/sessions/audit-file.js';
+import {AuditLog} from '../../lib/sessions/journal.js';
+import {BridgeTools} from '../../lib/sessions/own-tool.js';
+import {SESSION_TOKEN_VARIABLE} from '../../lib/sessions/session-token.js';
 import {connect} from '../../lib/stage.js';
-import {ownStdio} from '../../lib/transports/own-stdio.js';
-import {WaitingRequests} from '../../lib/waiting-requests.js';
-import {atmTools as atmToolsStages} from '../../pipelines/atm-tools.js';
+import {stdioEndpoint} from '../../lib/transports/own-stdio.js';
+import {PendingRequests} from '../../lib/waiting-requests.js';
+import {atmToolsStages} from '../../pipelines/atm-tools.js';
 import {defineCommand} from '../cli/command.js';
-import type {Options, Values} from '../cli/option.js';
+import type {Options, OptionValues} from '../cli/option.js';
 import {logOptions, sessionOptions, versionOptions} from '../cli/options.js';
-import {allAnswered} from '../common/all-answered.js';
-import {atmConfig} from '../common/atm-config.js';
-import {failed, type Observers, observed} from '../common/observers.js';
+import {waitForPending} from '../common/all-answered.js';
+import {loadAtmConfigWithFlags} from '../common/atm-config.js';
+import {logStdioFailure, type Observers, withObservers} from '../common/observers.js';
 import {explainWait} from '../common/on-terminal.js';
-import type {Stop} from '../common/signals.js';
-import {invalid} from '../common/values.js';
+import type {StopSignals} from '../common/signals.js';
+import {usageError} from '../common/values.js';
 
 /** How long a client that closed its end may still be answered. */
 const GRACE_MS = 2500;
@@ -35,7 +35,7 @@ const options = {
 	clientVersion: versionOptions.clientVersion,
 } satisfies Options;
 
-type Flags = Values<typeof options>;
+type Flags = OptionValues<typeof options>;
 
 export const command = defineCommand({
 	summary: 'mail tools for one agent, as an MCP server on stdio',
@@ -52,44 +52,53 @@ must not belong to a live session, a teammate in Claude Code or a lead.`,
 	run: ({options}, {stop, version}) => serveMail(options, stop, version),
 });
 
-async function serveMail(flags: Flags, stop: Stop, version: string): Promise<number> {
+async function serveMail(flags: Flags, stop: StopSignals, version: string): Promise<number> {
 	const {identity} = flags;
 	if (identity === undefined)
-		throw invalid(
+		throw usageError(
 			'bridge atm-tools has no identity.',
 			'Name the agent: bridge atm-tools --identity NAME --team TEAM',
 		);
-	const {config, warnings} = await atmConfig(flags);
-	return observed(flags, warnings, watchers => serve(config, flags, watchers, stop, version));
+	const {config, warnings} = await loadAtmConfigWithFlags(flags);
+	return withObservers(flags, warnings, watchers => serve(config, flags, watchers, stop, version));
 }
 
 async function serve(
-	config: AtmConfig,
+	config: ServeConfig,
 	flags: Flags,
-	{log, trace, taps: tapsFor}: Observers,
-	stop: Stop,
+	{log, trace, createTaps: tapsFor}: Observers,
+	stop: StopSignals,
 	version: string,
 ): Promise<number> {
 	const {identity, team, base, auditFsync} = config;
-	const token = process.env[TOKEN_VARIABLE]?.trim() || undefined;
-	delete process.env[TOKEN_VARIABLE];
-	const audit = await Audit.open({folder: auditFolder(base), log, fsync: auditFsync});
-	const journal = new Journal(audit, team);
-	const own = mailTools({mail: mailOf(config), journal, callerOf: provenCaller({...config, token})});
-	const tools = new OwnTools({tools: own, schemas: mailToolSchemas(false), journal, log});
+	const token = process.env[SESSION_TOKEN_VARIABLE]?.trim() || undefined;
+	delete process.env[SESSION_TOKEN_VARIABLE];
+	const audit = await AuditFile.open({folder: auditFolder(base), log, fsync: auditFsync});
+	const journal = new AuditLog(audit, team);
+	const mailHandlers = createMailTools({
+		mail: createMail(config),
+		journal,
+		resolveCaller: tokenCallerResolver({...config, token}),
+	});
+	const tools = new BridgeTools({
+		tools: mailHandlers,
+		schemas: mailToolSchemas(false),
+		auditLog: journal,
+		log,
+	});
 	explainWait('Waiting for an MCP client on stdin.');
-	const client = ownStdio();
+	const client = stdioEndpoint();
 	const taps = tapsFor(client.name, 'atm-tools');
-	const waiting = new WaitingRequests();
-	const stages = atmToolsStages({log, trace, taps, waiting, clientVersion: flags.clientVersion});
-	const server = toolServer({tools, identity, team, version});
+	const pending = new PendingRequests();
+	const stages = atmToolsStages({log, trace, taps, pending, clientVersion: flags.clientVersion});
+	const server = createMailToolServer({tools, identity, team, version});
 	connect(client, stages, server, error => logBug(log, error));
-	await Promise.race([client.ended, client.gone, stop.asked]);
-	const late = sleep(GRACE_MS, undefined, {ref: false});
-	await Promise.race([allAnswered(waiting), client.gone, stop.asked, late]);
-	await Promise.race([client.close(), stop.urged]);
-	await Promise.race([tools.settled(), stop.urged]);
+	await Promise.race([client.inputEnded, client.disconnected, stop.requested]);
+	const graceTimeout = sleep(GRACE_MS, undefined, {ref: false});
+	await Promise.race([waitForPending(pending), client.disconnected, stop.requested, graceTimeout]);
+	await Promise.race([client.close(), stop.forced]);
+	await Promise.race([tools.settled(), stop.forced]);
 	await audit.close();
 	taps?.closed('client');
-	return failed(client, log) ? 1 : 0;
+	return logStdioFailure(client, log) ? 1 : 0;
 }

@@ -1,8 +1,8 @@
 import process from 'node:process';
 import {defineCommand} from '../cli/command.js';
 import {completionScripts, shells} from '../cli/completion.js';
-import {write} from '../common/own-output.js';
-import {invalid} from '../common/values.js';
+import {writeText} from '../common/own-output.js';
+import {usageError} from '../common/values.js';
 
 export const command = defineCommand({
 	summary: 'prints a completion script for bash, zsh or fish',
@@ -12,18 +12,18 @@ export const command = defineCommand({
   zsh     ~/.zshrc, after compinit      source <(bridge completion zsh)
   fish    ~/.config/fish/config.fish    bridge completion fish | source`,
 	options: {},
-	maxWords: 1,
-	firstWords: shells,
+	maxPositionals: 1,
+	firstChoices: shells,
 	examples: ['source <(bridge completion bash)'],
 	exitCodes: '0 printed, 2 wrong arguments',
-	async run({words: [name]}, {commands}) {
+	async run({positionals: [name]}, {commands}) {
 		const shell = shells.find(known => known === name);
 		if (!shell)
-			throw invalid(
+			throw usageError(
 				name === undefined ? 'bridge completion has no shell.' : `Unknown shell "${name}".`,
 				`Write: bridge completion ${shells.join('|')}`,
 			);
-		await write(process.stdout, completionScripts[shell](await commands.all()));
+		await writeText(process.stdout, completionScripts[shell](await commands.all()));
 		return 0;
 	},
 });

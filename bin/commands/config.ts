@@ -3,32 +3,32 @@ import {homedir} from 'node:os';
 import process from 'node:process';
 import {parse as parseToml} from 'smol-toml';
 import {parse as parseYaml} from 'yaml';
-import {showAtmConfig, shownValues} from '../../lib/atm/show.js';
-import type {LoadedAtmConfig} from '../../lib/atm/types.js';
-import {findFile} from '../../lib/config/find.js';
-import {type Loaded, loadConfig} from '../../lib/config/load.js';
-import {showConfig} from '../../lib/config/show.js';
-import {distrust} from '../../lib/config/trust.js';
+import {formatServeConfig, listServeConfigValues} from '../../lib/atm/show.js';
+import type {LoadedServeConfig} from '../../lib/atm/types.js';
+import {findConfigFile} from '../../lib/config/find.js';
+import {type LoadedConfig, loadConfig} from '../../lib/config/load.js';
+import {formatConfig} from '../../lib/config/show.js';
+import {findTrustError} from '../../lib/config/trust.js';
 import {TrustStore} from '../../lib/config/trust-store.js';
 import {BridgeError} from '../../lib/errors.js';
 import {defineCommand} from '../cli/command.js';
-import {type Options, text, type Values} from '../cli/option.js';
-import {configFile, json, serveOptions, timeout} from '../cli/options.js';
-import {atmConfig} from '../common/atm-config.js';
-import {jsonText, tell, write} from '../common/own-output.js';
+import {type Options, type OptionValues, textFlag} from '../cli/option.js';
+import {configFileFlag, jsonFlag, serveOptions, timeoutFlag} from '../cli/options.js';
+import {loadAtmConfigWithFlags} from '../common/atm-config.js';
+import {prettyJson, printNotice, writeText} from '../common/own-output.js';
 
 const options = {
 	...serveOptions,
-	timeout,
-	config: configFile,
+	timeout: timeoutFlag,
+	config: configFileFlag,
 	check: {
-		...text('FILE', 'shows only this file, to see whether it is right before it is put to use'),
-		elsewhere: 'Write: bridge config --check FILE',
+		...textFlag('FILE', 'shows only this file, to see whether it is right before it is put to use'),
+		alternative: 'Write: bridge config --check FILE',
 	},
-	json,
+	json: jsonFlag,
 } satisfies Options;
 
-type Flags = Values<typeof options>;
+type Flags = OptionValues<typeof options>;
 
 export const command = defineCommand({
 	summary: 'the configuration that is in force, and where each value comes from',
@@ -60,7 +60,7 @@ FILE may also be ~/.claude.json, .mcp.json, claude_desktop_config.json, .cursor/
 	options,
 	examples: ['bridge config --check bridge.yaml'],
 	exitCodes: '0 the configuration is valid, 2 the file is wrong or missing',
-	unexpected: word => `To show a file, write: bridge config --config ${word}`,
+	unexpectedRemedy: word => `To show a file, write: bridge config --config ${word}`,
 	run: ({options}) => showAll(options),
 });
 
@@ -73,41 +73,45 @@ async function showAll(flags: Flags): Promise<number> {
 			'Give one of the two.',
 		);
 	const both = await load(flags, check ?? config);
-	await warnOfDistrust(both.servers);
+	await warnIfUntrusted(both.servers);
 	await print(both, flags.json);
 	return 0;
 }
 
-type Both = {readonly servers: Loaded | undefined; readonly sessions: LoadedAtmConfig | undefined};
+type Configurations = {
+	readonly servers: LoadedConfig | undefined;
+	readonly sessions: LoadedServeConfig | undefined;
+};
 
 /** What was asked for: with --check only what is in that file, else all that is in force. */
-async function load(flags: Flags, named: string | undefined): Promise<Both> {
-	const {own, sessions: file} = whichOf(named);
+async function load(flags: Flags, named: string | undefined): Promise<Configurations> {
+	const {own, sessions: file} = classifyFile(named);
 	const servers = file === undefined ? await loadConfig({named: own, allowUntrusted: true}) : undefined;
 	const isWanted = flags.check === undefined || file !== undefined;
-	return {servers, sessions: isWanted ? await atmConfig({...flags, config: file}) : undefined};
+	return {servers, sessions: isWanted ? await loadAtmConfigWithFlags({...flags, config: file}) : undefined};
 }
 
-async function print({servers, sessions}: Both, isJson: boolean): Promise<void> {
-	for (const warning of [...(servers?.warnings ?? []), ...(sessions?.warnings ?? [])]) await tell(warning);
-	const texts = [servers && showConfig(servers), sessions && showAtmConfig(sessions)];
+async function print({servers, sessions}: Configurations, isJson: boolean): Promise<void> {
+	for (const warning of [...(servers?.warnings ?? []), ...(sessions?.warnings ?? [])])
+		await printNotice(warning);
+	const texts = [servers && formatConfig(servers), sessions && formatServeConfig(sessions)];
 	const text = texts.filter(each => each !== undefined).join('\n');
-	await write(process.stdout, isJson ? jsonOf({servers, sessions}) : text);
+	await writeText(process.stdout, isJson ? toJson({servers, sessions}) : text);
 }
 
 /** Warns of a file that gateway and hub would reject. It is still shown, since nothing in it is used here. */
-async function warnOfDistrust(loaded: Loaded | undefined): Promise<void> {
-	const found = findFile({environment: {}, cwd: process.cwd(), home: homedir()});
-	if (!found?.needsTrust || loaded?.file !== found.file) return;
-	const error = await distrust(new TrustStore(process.env, homedir()), found.file, process.env);
-	if (error) await tell(error.sentence);
+async function warnIfUntrusted(loaded: LoadedConfig | undefined): Promise<void> {
+	const defaultFile = findConfigFile({environment: {}, cwd: process.cwd(), home: homedir()});
+	if (!defaultFile?.needsTrust || loaded?.file !== defaultFile.file) return;
+	const error = await findTrustError(new TrustStore(process.env, homedir()), defaultFile.file, process.env);
+	if (error) await printNotice(error.sentence);
 }
 
 /** The tables that only files about sessions have. */
 const tables = ['core', 'atm', 'plugins', 'aliases'];
 
 /** Whether a file that was named is about servers or about sessions: it can be either. */
-function whichOf(named: string | undefined): {own?: string | undefined; sessions?: string} {
+function classifyFile(named: string | undefined): {own?: string | undefined; sessions?: string} {
 	if (named === undefined || !named.endsWith('.toml')) return {own: named};
 	try {
 		const keys = Object.keys(parseToml(readFileSync(named, 'utf8')));
@@ -119,14 +123,14 @@ function whichOf(named: string | undefined): {own?: string | undefined; sessions
 	}
 }
 
-function jsonOf({servers, sessions}: Both): string {
+function toJson({servers, sessions}: Configurations): string {
 	const values =
-		sessions && shownValues(sessions).map(({path, value, from}) => [path.join('.'), {value, from}]);
+		sessions && listServeConfigValues(sessions).map(({path, value, from}) => [path.join('.'), {value, from}]);
 	const serve = sessions && {
 		files: sessions.files,
 		warnings: sessions.warnings,
 		values: Object.fromEntries(values ?? []),
 	};
-	const bridge = servers && {file: servers.file ?? null, values: parseYaml(showConfig(servers))};
-	return jsonText({serve, bridge});
+	const bridge = servers && {file: servers.file ?? null, values: parseYaml(formatConfig(servers))};
+	return prettyJson({serve, bridge});
 }

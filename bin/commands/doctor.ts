@@ -1,21 +1,21 @@
 import process from 'node:process';
-import {type Finding, findings} from '../../lib/doctor/findings.js';
+import {type DoctorFinding, runChecks} from '../../lib/doctor/findings.js';
 import {printable} from '../../lib/printable.js';
 import {defineCommand} from '../cli/command.js';
-import type {Options, Values} from '../cli/option.js';
-import {configFile, json, serveOptions} from '../cli/options.js';
-import {atmFlags} from '../common/atm-config.js';
-import {jsonText, write} from '../common/own-output.js';
-import type {Stop} from '../common/signals.js';
+import type {Options, OptionValues} from '../cli/option.js';
+import {configFileFlag, jsonFlag, serveOptions} from '../cli/options.js';
+import {toAtmFlags} from '../common/atm-config.js';
+import {prettyJson, writeText} from '../common/own-output.js';
+import type {StopSignals} from '../common/signals.js';
 
-const marks: {readonly [state in Finding['state']]: string} = {
+const stateLabels: {readonly [state in DoctorFinding['state']]: string} = {
 	ok: 'ok',
 	info: '--',
 	warning: '!!',
 	error: 'XX',
 };
 
-const options = {...serveOptions, config: configFile, json} satisfies Options;
+const options = {...serveOptions, config: configFileFlag, json: jsonFlag} satisfies Options;
 
 export const command = defineCommand({
 	summary: 'checks the installation and each configured server, and suggests fixes',
@@ -30,28 +30,31 @@ is needed only if sessions exist or are configured. Nothing is changed.
 	options,
 	examples: ['bridge doctor'],
 	exitCodes: '0 no errors (there may be warnings), 1 errors, 2 wrong arguments',
-	run: ({options}, {stop}) => check(options, stop),
+	run: ({options}, {stop}) => runDoctor(options, stop),
 });
 
-async function check({config, json, ...session}: Values<typeof options>, stop: Stop): Promise<number> {
-	const found = await findings({
+async function runDoctor(
+	{config, json, ...session}: OptionValues<typeof options>,
+	stop: StopSignals,
+): Promise<number> {
+	const results = await runChecks({
 		env: process.env,
 		cwd: process.cwd(),
 		config,
-		session: atmFlags(session),
+		session: toAtmFlags(session),
 		nodeVersion: process.versions.node,
-		stopped: stop.asked,
+		stopped: stop.requested,
 	});
-	const errors = found.filter(({state}) => state === 'error').length;
-	const warnings = found.filter(({state}) => state === 'warning').length;
-	if (json) await write(process.stdout, jsonText({ok: errors === 0, findings: found}));
+	const errors = results.filter(({state}) => state === 'error').length;
+	const warnings = results.filter(({state}) => state === 'warning').length;
+	if (json) await writeText(process.stdout, prettyJson({ok: errors === 0, findings: results}));
 	else {
-		const lines = found.flatMap(({state, about, text, remedy}) => [
-			`${marks[state]}  ${printable(about)}: ${printable(text)}`,
+		const lines = results.flatMap(({state, about, text, remedy}) => [
+			`${stateLabels[state]}  ${printable(about)}: ${printable(text)}`,
 			...(remedy === undefined ? [] : [`    ${printable(remedy)}`]),
 		]);
 		const sum = errors + warnings === 0 ? 'All is well.' : `Errors: ${errors}. Warnings: ${warnings}.`;
-		await write(process.stdout, `${lines.join('\n')}\n\n${sum}\n`);
+		await writeText(process.stdout, `${lines.join('\n')}\n\n${sum}\n`);
 	}
 	return errors === 0 ? 0 : 1;
 }

@@ -1,19 +1,19 @@
 import {NEVER} from 'rxjs';
 import {handshakeVersions} from '../../lib/protocol/version.js';
 import {connect} from '../../lib/stage.js';
-import {ownStdio} from '../../lib/transports/own-stdio.js';
-import {filter} from '../../pipelines/filter.js';
+import {stdioEndpoint} from '../../lib/transports/own-stdio.js';
+import {filterStages} from '../../pipelines/filter.js';
 import {defineCommand} from '../cli/command.js';
-import {choice, type Options, type Values} from '../cli/option.js';
+import {choiceFlag, type Options, type OptionValues} from '../cli/option.js';
 import {logOptions, versionOptions} from '../cli/options.js';
-import {checkLog, failed, observers} from '../common/observers.js';
+import {checkTrafficLog, createObservers, logStdioFailure} from '../common/observers.js';
 import {explainWait} from '../common/on-terminal.js';
-import type {Stop} from '../common/signals.js';
+import type {StopSignals} from '../common/signals.js';
 
 const options = {
 	...logOptions,
 	clientVersion: versionOptions.clientVersion,
-	targetVersion: choice(
+	targetVersion: choiceFlag(
 		'V',
 		handshakeVersions,
 		'protocol version that initialize requests: 2024-11-05 to 2025-11-25, as 2026-07-28 has no initialize',
@@ -30,29 +30,29 @@ export const command = defineCommand({
 });
 
 /** What one side sent, from stdin to stdout. There is no way back in a pipe, so nothing gets a response. */
-async function filterStdin(flags: Values<typeof options>, stop: Stop): Promise<number> {
+async function filterStdin(flags: OptionValues<typeof options>, stop: StopSignals): Promise<number> {
 	explainWait('Waiting for messages on stdin, one per line. To wrap a server, write: bridge -- COMMAND');
-	await checkLog(flags);
-	const {log, trace, taps: tapsFor, close} = observers(flags);
-	const stdio = ownStdio({name: 'stdin'});
+	await checkTrafficLog(flags);
+	const {log, trace, createTaps: tapsFor, close} = createObservers(flags);
+	const stdio = stdioEndpoint({name: 'stdin'});
 	const taps = tapsFor('stdin', 'stdout');
 	const discard = {next: () => {}, error: () => {}, complete: () => {}};
 	const {outgoing} = stdio;
-	const passed = new Promise<void>(resolve => {
+	const inputEnded = new Promise<void>(resolve => {
 		const end = {error: () => resolve(), complete: () => resolve()};
 		const output = {next: outgoing.next.bind(outgoing), ...end};
 		const {clientVersion, targetVersion} = flags;
-		connect({...stdio, outgoing: discard}, filter({log, trace, taps, clientVersion, targetVersion}), {
+		connect({...stdio, outgoing: discard}, filterStages({log, trace, taps, clientVersion, targetVersion}), {
 			...stdio,
 			incoming: NEVER,
 			outgoing: output,
 		});
 	});
 	try {
-		await Promise.race([passed, stdio.gone, stop.asked]);
-		await Promise.race([stdio.close(), stop.urged]);
+		await Promise.race([inputEnded, stdio.disconnected, stop.requested]);
+		await Promise.race([stdio.close(), stop.forced]);
 		taps?.closed('client');
-		return failed(stdio, log) ? 1 : 0;
+		return logStdioFailure(stdio, log) ? 1 : 0;
 	} finally {
 		await close();
 	}

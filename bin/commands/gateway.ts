@@ -1,62 +1,77 @@
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {fileURLToPath} from 'node:url';
-import {namedStderr} from '../../lib/child-stderr.js';
-import {defaultListen, type Listen, listenOf, listenText} from '../../lib/config/listen.js';
-import type {Loaded} from '../../lib/config/load.js';
-import {exposure, resolveConfig} from '../../lib/config/resolve.js';
+import {prefixedStderr} from '../../lib/child-stderr.js';
+import {
+	defaultListenAddress,
+	formatListenAddress,
+	type ListenAddress,
+	parseListenAddress,
+} from '../../lib/config/listen.js';
+import type {LoadedConfig} from '../../lib/config/load.js';
+import {exposureReason, resolveConfig} from '../../lib/config/resolve.js';
 import type {Config} from '../../lib/config/schema.js';
-import {Entrance} from '../../lib/gateway/entrance.js';
+import {GatewayRequestHandler} from '../../lib/gateway/entrance.js';
 import {Gateway} from '../../lib/gateway/gateway.js';
-import {ownUser} from '../../lib/gateway/own-user.js';
-import {connectionsFull} from '../../lib/http/connections.js';
+import {admitOwnUser} from '../../lib/gateway/own-user.js';
+import {connectionLimitMessage} from '../../lib/http/connections.js';
 import {type LocalAccess, localAccess} from '../../lib/http/local-access.js';
-import {addressOf, listen, stopListening} from '../../lib/http/server.js';
-import {keptBytes} from '../../lib/kept-bytes.js';
+import {addressOf, listenHttp, stopListening} from '../../lib/http/server.js';
+import {bufferLimit} from '../../lib/kept-bytes.js';
 import {type Log, logBug} from '../../lib/log.js';
 import {plural} from '../../lib/plural.js';
 import type {Replicas} from '../../lib/replicas/replicas.js';
 import {demoServer, viewPage} from '../../lib/run-time-files.js';
 import {startTelemetry} from '../../lib/telemetry.js';
 import {sweepOrphans} from '../../lib/transports/sweep.js';
-import {converseThrough} from '../../pipelines/gateway.js';
-import {type Context, defineCommand} from '../cli/command.js';
-import {type Options, parsed, type Values} from '../cli/option.js';
+import {createConverse} from '../../pipelines/gateway.js';
+import {type CliContext, defineCommand} from '../cli/command.js';
+import {type Options, type OptionValues, parsedFlag} from '../cli/option.js';
 import {serversOptions} from '../cli/options.js';
-import {followConfig} from '../common/config-changes.js';
-import {effective} from '../common/effective.js';
-import {type Observers, observed} from '../common/observers.js';
+import {reloadOnChange} from '../common/config-changes.js';
+import {applyServerFlags} from '../common/effective.js';
+import {type Observers, withObservers} from '../common/observers.js';
 import {printSnippet} from '../common/print-snippet.js';
-import {replicasOf} from '../common/replicas.js';
-import {createRunner} from '../common/runner.js';
-import type {Stop} from '../common/signals.js';
-import {loadOrPrompt} from '../common/trusted-config.js';
-import {port} from '../common/units.js';
-import {invalid} from '../common/values.js';
-import {addressRemedy, baseOf, noUrl, snippet, tokenIn} from '../gateway/announce.js';
-import {showStart} from '../gateway/banner.js';
+import {configureReplicas} from '../common/replicas.js';
+import {createLazyRunner} from '../common/runner.js';
+import type {StopSignals} from '../common/signals.js';
+import {loadConfigOrPrompt} from '../common/trusted-config.js';
+import {parsePortFlag} from '../common/units.js';
+import {usageError} from '../common/values.js';
+import {
+	addressRemedy,
+	clientConfigSnippet,
+	gatewayUrl,
+	localToken,
+	noClientUrlError,
+} from '../gateway/announce.js';
+import {printStartup} from '../gateway/banner.js';
 
 /** How long what is under way may take when the gateway is asked to end. */
 const DRAIN_MS = 10_000;
 /** How long one of several replicas goes on as before then, but for saying that it is not ready. */
-const NOTICE_MS = 5000;
+const DRAIN_NOTICE_MS = 5000;
 /** Polls without a forwarded request before it closes: a second. The other replicas know by then that its sessions have ended. */
-const QUIET_LOOKS = 50;
+const QUIET_POLLS = 50;
 
 const options = {
 	...serversOptions,
-	listen: parsed('ADDR', 'address to listen on [127.0.0.1:7411]: HOST:PORT or unix:/PATH', listenFlag),
+	listen: parsedFlag(
+		'ADDR',
+		'address to listen on [127.0.0.1:7411]: HOST:PORT or unix:/PATH',
+		parseListenFlag,
+	),
 	port: {
-		...parsed('PORT', 'port to listen on, 0 for any that is free', port),
+		...parsedFlag('PORT', 'port to listen on, 0 for any that is free', parsePortFlag),
 		read: (name, given) => {
-			if (given.isGiven('listen') && given.isGiven(name))
-				throw invalid('--listen and --port exclude each other.', 'Give one of them.');
-			return port(name, given.one(name));
+			if (given.has('listen') && given.has(name))
+				throw usageError('--listen and --port exclude each other.', 'Give one of them.');
+			return parsePortFlag(name, given.single(name));
 		},
 	},
 } satisfies Options;
 
-type Flags = Values<typeof options>;
+type Flags = OptionValues<typeof options>;
 
 export const command = defineCommand({
 	summary: 'an HTTP server in front of many MCP servers, each at /mcp/{service}',
@@ -82,83 +97,85 @@ servers:
     url: https://example.com/mcp`,
 	],
 	exitCodes: '0 it was asked to end, 2 wrong arguments or configuration, or a port that is taken',
-	unexpected: () => 'Servers are named in the configuration: bridge gateway --config FILE',
+	unexpectedRemedy: () => 'Servers are named in the configuration: bridge gateway --config FILE',
 	run: ({options}, context) => startGateway(options, context),
 });
 
-async function startGateway(flags: Flags, context: Context): Promise<number> {
-	const loaded = await loadOrPrompt(flags.config);
-	const config = meaning(loaded, flags);
+async function startGateway(flags: Flags, context: CliContext): Promise<number> {
+	const loaded = await loadConfigOrPrompt(flags.config);
+	const config = effectiveConfig(loaded, flags);
 	const access = await localAccess(process.env);
 	if (flags.printClient) {
-		if (config.listen.path !== undefined) throw noUrl(listenText(config.listen));
-		await printSnippet(snippet(flags.printClient, config, baseOf(config.listen), tokenIn(access)));
+		if (config.listen.path !== undefined) throw noClientUrlError(formatListenAddress(config.listen));
+		await printSnippet(
+			clientConfigSnippet(flags.printClient, config, gatewayUrl(config.listen), localToken(access)),
+		);
 		return 0;
 	}
-	const given = {loaded, config, flags, context, access};
-	return observed(flags, loaded.warnings, watchers => serve(given, watchers));
+	const start = {loaded, config, flags, context, access};
+	return withObservers(flags, loaded.warnings, watchers => serve(start, watchers));
 }
 
-type Given = {
-	readonly context: Context;
-	readonly loaded: Loaded;
+type GatewayStart = {
+	readonly context: CliContext;
+	readonly loaded: LoadedConfig;
 	readonly config: Config;
 	readonly flags: Flags;
 	readonly access: LocalAccess;
 };
 
-async function serve(given: Given, watchers: Observers): Promise<number> {
-	const {loaded, config, flags, access, context} = given;
+async function serve(start: GatewayStart, watchers: Observers): Promise<number> {
+	const {loaded, config, flags, access, context} = start;
 	const {stop, version} = context;
 	const {log} = watchers;
 	const stopTracing = startTelemetry(log);
-	const replicas = await replicasOf(config, log);
+	const replicas = await configureReplicas(config, log);
 	const gateway = newGateway(config, watchers, {
 		version,
 		page: viewPage,
 		replicas,
-		userToken: tokenIn(access),
+		userToken: localToken(access),
 	});
-	keptBytes.configure({
-		limit: () => gateway.config.limits.keptBytes,
+	bufferLimit.configure({
+		limit: () => gateway.config.limits.bufferBytes,
 		onEvicted: (bytes, buffers) =>
 			log.warn(
 				'gateway.buffers_full',
-				`Sessions kept more than ${gateway.config.limits.keptBytes} bytes for clients that come back (limits.kept). ${buffers} buffers were evicted, the largest first. Raise that limit if clients miss events.`,
+				`Sessions kept more than ${gateway.config.limits.bufferBytes} bytes for clients that come back (limits.kept). ${buffers} buffers were evicted, the largest first. Raise that limit if clients miss events.`,
 				{bytes, buffers},
 			),
 	});
-	const {handle, upgrade, answers} = new Entrance(gateway);
-	const server = await listen({...config.listen, handle, upgrade, ...guards(gateway, log)});
-	showStart(addressOf(server), gateway.config, {file: loaded.file, access, version}, stop.asked);
-	warnOfNone(config, loaded, log);
-	const watch = followConfig({
+	const {handle, upgrade, openResponses: answers} = new GatewayRequestHandler(gateway);
+	const server = await listenHttp({...config.listen, handle, upgrade, ...connectionGuards(gateway, log)});
+	printStartup(addressOf(server), gateway.config, {file: loaded.file, access, version}, stop.requested);
+	warnIfNoServers(config, loaded, log);
+	const watch = reloadOnChange({
 		loaded,
 		log,
 		current: () => gateway.config,
-		meaning: next => meaning(next, flags),
+		toEffective: next => effectiveConfig(next, flags),
 		async apply(next) {
 			const wasEmpty = isEmpty(gateway.config);
 			await gateway.reload(next);
-			if (!wasEmpty) warnOfNone(next, loaded, log);
+			if (!wasEmpty) warnIfNoServers(next, loaded, log);
 		},
 	});
 	const swept = sweepOrphans(log);
-	await stop.asked;
+	await stop.requested;
 	watch.close();
-	const {hurry} = await drained(gateway, log, stop);
+	const {hurry: deadline} = await drain(gateway, log, stop);
 	stopListening(server);
-	await gateway.close(hurry);
-	await Promise.race([answers.flushed(), hurry]);
+	await gateway.close(deadline);
+	await Promise.race([answers.flushed(), deadline]);
 	server.closeAllConnections();
 	await swept();
-	await Promise.race([stopTracing.then(stopNow => stopNow()), hurry]);
+	await Promise.race([stopTracing.then(stopNow => stopNow()), deadline]);
 	return 0;
 }
 
 /** Who may connect, and what is logged of connections that end badly. */
-const guards = (gateway: Gateway, log: Log) => ({
-	admit: ownUser(gateway),
+const connectionGuards = (gateway: Gateway, log: Log) => ({
+	admit: admitOwnUser(gateway),
 	havePrincipals: true,
 	addressRemedy,
 	onBug: (error: unknown) => logBug(log, error),
@@ -170,38 +187,45 @@ const guards = (gateway: Gateway, log: Log) => ({
 		onClosed: (reason: string, unreadBytes: number) =>
 			log.warn('http.unread', `A connection was closed: ${reason}.`, {reason, unreadBytes}),
 	},
-	onDropped: (limit: number) => log.warn('http.connections_full', connectionsFull(limit), {limit}),
-	onTrouble: ({message}: Error) =>
+	onDropped: (limit: number) => log.warn('http.connections_full', connectionLimitMessage(limit), {limit}),
+	onAcceptError: ({message}: Error) =>
 		log.warn('http.not_accepted', `A connection could not be accepted: ${message}.`, {reason: message}),
 });
 
 /** Takes no more, as gently as there is time for. Resolves to how long the rest of the end may take. */
-async function drained(gateway: Gateway, log: Log, stop: Stop): Promise<{readonly hurry: Promise<void>}> {
+async function drain(
+	gateway: Gateway,
+	log: Log,
+	stop: StopSignals,
+): Promise<{readonly hurry: Promise<void>}> {
 	const pending = [...gateway.sessions.values()].reduce(
-		(sum, {conversation}) => sum + conversation.waiting.count(),
+		(sum, {conversation}) => sum + conversation.pendingRequests.count(),
 		0,
 	);
 	const waits = `Stopping. Waiting up to ${DRAIN_MS / 1000} s for ${plural(pending, 'pending request')}. Ctrl+C stops at once.`;
 	log.info('gateway.draining', pending === 0 ? 'Stopping.' : waits, {pending});
 	gateway.drain();
 	// The load balancer needs time to notice; requests that it still sends are accepted.
-	if (gateway.replicas) await within(NOTICE_MS, stop);
-	const hurry = within(DRAIN_MS, stop);
+	if (gateway.replicas) await timeoutOrForced(DRAIN_NOTICE_MS, stop);
+	const deadline = timeoutOrForced(DRAIN_MS, stop);
 	if (gateway.replicas) {
 		gateway.leave();
-		await Promise.race([Promise.all([gateway.answered(), gateway.unasked(QUIET_LOOKS)]), hurry]);
+		await Promise.race([
+			Promise.all([gateway.pendingSettled(), gateway.forwardingSettled(QUIET_POLLS)]),
+			deadline,
+		]);
 	}
-	return {hurry};
+	return {hurry: deadline};
 }
 
 /** Waits this long, or until a second signal. */
-const within = (ms: number, {urged}: Stop): Promise<void> =>
+const timeoutOrForced = (ms: number, {forced: urged}: StopSignals): Promise<void> =>
 	Promise.race([sleep(ms, undefined, {ref: false}), urged]);
 
 function newGateway(
 	config: Config,
-	{log, trace, liveTaps, live, stderr, leftOutLines}: Observers,
-	known: {
+	{log, trace, createLiveTaps: liveTaps, live, stderr, droppedLines: leftOutLines}: Observers,
+	fixedOptions: {
 		readonly version: string;
 		readonly page: typeof viewPage;
 		readonly replicas: Replicas | undefined;
@@ -213,43 +237,43 @@ function newGateway(
 		config,
 		log,
 		live,
-		...known,
-		replicasOf: (next, before) => replicasOf(next, log, before),
-		converse: converseThrough({log, maxBytes, trace, taps: liveTaps}),
-		onStderr: namedStderr(stderr),
+		...fixedOptions,
+		configureReplicas: (next, previous) => configureReplicas(next, log, previous),
+		startConversation: createConverse({log, maxBytes, trace, taps: liveTaps}),
+		onStderr: prefixedStderr(stderr),
 		droppedLogLines: leftOutLines,
-		createRunner,
+		createRunner: createLazyRunner,
 	});
 	return gateway;
 }
 
 /** The configuration in force: flags go before the file; without a file, the demo. */
-function meaning({config, file}: Loaded, flags: Flags): Config {
+function effectiveConfig({config, file}: LoadedConfig, flags: Flags): Config {
 	const services = file === undefined ? demoServices() : config.services;
-	return effective({...config, services, listen: listenIn(config, flags)}, flags);
+	return applyServerFlags({...config, services, listen: listenAddress(config, flags)}, flags);
 }
 
 /** Where to listen: flags go before the file. */
-function listenIn({listen, tokens}: Config, flags: Pick<Flags, 'listen' | 'port'>): Listen {
-	const {host} = listen.path === undefined ? listen : defaultListen;
-	const wanted = flags.listen ?? (flags.port === undefined ? listen : {host, port: flags.port});
-	const text = exposure(wanted, tokens.length > 0);
-	if (text !== undefined) throw invalid(text, '');
-	return wanted;
+function listenAddress({listen, tokens}: Config, flags: Pick<Flags, 'listen' | 'port'>): ListenAddress {
+	const {host} = listen.path === undefined ? listen : defaultListenAddress;
+	const address = flags.listen ?? (flags.port === undefined ? listen : {host, port: flags.port});
+	const text = exposureReason(address, tokens.length > 0);
+	if (text !== undefined) throw usageError(text, '');
+	return address;
 }
 
-function listenFlag(name: string, text: string | undefined): Listen | undefined {
+function parseListenFlag(name: string, text: string | undefined): ListenAddress | undefined {
 	if (text === undefined) return;
-	const found = listenOf(text);
-	if (found) return found;
-	throw invalid(
+	const address = parseListenAddress(text);
+	if (address) return address;
+	throw usageError(
 		`--${name} ${text} cannot be read.`,
 		'Write --listen 127.0.0.1:7411, a port alone, or unix:/PATH.',
 	);
 }
 
 /** A file without servers is most likely not what is meant. */
-function warnOfNone(config: Config, {file = ''}: Loaded, log: Log): void {
+function warnIfNoServers(config: Config, {file = ''}: LoadedConfig, log: Log): void {
 	if (!isEmpty(config)) return;
 	const sentence = `${file} has no servers, so the gateway has no services. Add some under servers; the file is read again when it changes.`;
 	log.warn('config.empty', sentence, {file});

@@ -2,44 +2,44 @@ import {createHash} from 'node:crypto';
 import {hostname} from 'node:os';
 import {cwd} from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
-import {namedStderr} from '../../lib/child-stderr.js';
+import {prefixedStderr} from '../../lib/child-stderr.js';
 import {hubSnippet} from '../../lib/config/hub-snippet.js';
-import {type Loaded, loadConfig} from '../../lib/config/load.js';
+import {type LoadedConfig, loadConfig} from '../../lib/config/load.js';
 import type {Config} from '../../lib/config/schema.js';
 import {BridgeError} from '../../lib/errors.js';
-import {servicesOf} from '../../lib/gateway/services.js';
+import {createServices} from '../../lib/gateway/services.js';
 import {Hub} from '../../lib/hub/hub.js';
 import {ownCommand, sharedCommand} from '../../lib/install/own-command.js';
 import {logBug} from '../../lib/log.js';
 import {traceLabel} from '../../lib/operators/trace.js';
-import {HUB} from '../../lib/protocol/report.js';
+import {HUB_TRANSPORT} from '../../lib/protocol/report.js';
 import {connect} from '../../lib/stage.js';
 import {startTelemetry} from '../../lib/telemetry.js';
-import {divertOutput} from '../../lib/transports/divert-output.js';
-import {ownStdio} from '../../lib/transports/own-stdio.js';
+import {redirectStdout} from '../../lib/transports/divert-output.js';
+import {stdioEndpoint} from '../../lib/transports/own-stdio.js';
 import {sweepOrphans} from '../../lib/transports/sweep.js';
-import {WaitingRequests} from '../../lib/waiting-requests.js';
-import {converseThrough} from '../../pipelines/gateway.js';
-import {hub as hubStages} from '../../pipelines/hub.js';
-import {type Context, defineCommand} from '../cli/command.js';
-import type {Values} from '../cli/option.js';
+import {PendingRequests} from '../../lib/waiting-requests.js';
+import {createConverse} from '../../pipelines/gateway.js';
+import {hubStages} from '../../pipelines/hub.js';
+import {type CliContext, defineCommand} from '../cli/command.js';
+import type {OptionValues} from '../cli/option.js';
 import {serversOptions} from '../cli/options.js';
-import {allAnswered} from '../common/all-answered.js';
-import {followConfig} from '../common/config-changes.js';
-import {effective} from '../common/effective.js';
-import {hubFile} from '../common/hub-file.js';
-import {failed, type Observers, observed} from '../common/observers.js';
+import {waitForPending} from '../common/all-answered.js';
+import {reloadOnChange} from '../common/config-changes.js';
+import {applyServerFlags} from '../common/effective.js';
+import {hubConfigFile} from '../common/hub-file.js';
+import {logStdioFailure, type Observers, withObservers} from '../common/observers.js';
 import {explainWait} from '../common/on-terminal.js';
-import {tell} from '../common/own-output.js';
+import {printNotice} from '../common/own-output.js';
 import {printSnippet} from '../common/print-snippet.js';
-import {createRunner} from '../common/runner.js';
-import type {Stop} from '../common/signals.js';
+import {createLazyRunner} from '../common/runner.js';
+import type {StopSignals} from '../common/signals.js';
 
 /** How long a client that closed its end may still be answered. With what comes after it, all is gone within 5 s. */
 const GRACE_MS = 2500;
-const TRACING_MS = 500;
+const TRACING_TIMEOUT_MS = 500;
 
-type Flags = Values<typeof serversOptions>;
+type Flags = OptionValues<typeof serversOptions>;
 
 export const command = defineCommand({
 	summary: 'all configured servers as one MCP server on stdio',
@@ -72,93 +72,108 @@ servers:
     headers: { Authorization: "Bearer \${REMOTE_TOKEN}" }`,
 	],
 	exitCodes: '0 the client closed its end, 1 stdin or stdout failed, 2 wrong arguments or configuration',
-	unexpected: () => 'Servers are named in the configuration: bridge hub --config FILE',
+	unexpectedRemedy: () => 'Servers are named in the configuration: bridge hub --config FILE',
 	run: ({options}, context) => startHub(options, context),
 });
 
 /** All configured servers as one MCP server on this process's stdio. */
-async function startHub(flags: Flags, {stop, script, version}: Context): Promise<number> {
+async function startHub(flags: Flags, {stop, script, version}: CliContext): Promise<number> {
 	const loaded = await loadConfig({named: flags.config});
-	const config = effective(loaded.config, flags);
+	const config = applyServerFlags(loaded.config, flags);
 	if (flags.printClient) {
-		const file = hubFile(loaded, `bridge hub --print-client ${flags.printClient}`);
+		const file = hubConfigFile(loaded, `bridge hub --print-client ${flags.printClient}`);
 		const {command: shared, warning} = sharedCommand(script, version);
-		await printSnippet(hubSnippet(flags.printClient, file, {own: ownCommand(script), shared}));
-		if (warning !== undefined && flags.printClient !== 'codex') await tell(warning);
+		await printSnippet(hubSnippet(flags.printClient, file, {local: ownCommand(script), shared}));
+		if (warning !== undefined && flags.printClient !== 'codex') await printNotice(warning);
 		return 0;
 	}
-	if (config.services.size === 0 && config.packs === undefined) throw nothingToServe(loaded);
-	return observed(flags, loaded.warnings, watchers =>
+	if (config.services.size === 0 && config.packs === undefined) throw noServersError(loaded);
+	return withObservers(flags, loaded.warnings, watchers =>
 		serve({loaded, config, flags, version}, watchers, stop),
 	);
 }
 
-type Given = {
-	readonly loaded: Loaded;
+type HubStart = {
+	readonly loaded: LoadedConfig;
 	readonly config: Config;
 	readonly flags: Flags;
 	readonly version: string;
 };
 
 async function serve(
-	{loaded, config, flags, version}: Given,
-	{log, trace, taps: tapsFor, stderr}: Observers,
-	stop: Stop,
+	{loaded, config, flags, version}: HubStart,
+	{log, trace, createTaps: tapsFor, stderr}: Observers,
+	stop: StopSignals,
 ): Promise<number> {
 	if (loaded.file !== undefined)
 		log.info('config.file', `bridge hub is configured by ${loaded.file}.`, {file: loaded.file});
 	const maxBytes = config.limits.messageBytes;
-	const onStderr = namedStderr(stderr);
+	const onStderr = prefixedStderr(stderr);
 	explainWait('Waiting for an MCP client on stdin. To configure one: bridge install CLIENT --hub');
-	const client = ownStdio();
-	divertOutput(text => stderr.write(text));
+	const client = stdioEndpoint();
+	redirectStdout(text => stderr.write(text));
 	const stopTracing = startTelemetry(log);
 	// Who waits for an answer does not wait for this, if it takes long.
-	await Promise.race([stopTracing, sleep(TRACING_MS, undefined, {ref: false})]);
+	await Promise.race([stopTracing, sleep(TRACING_TIMEOUT_MS, undefined, {ref: false})]);
 	let current = config;
 	let isEnding = false;
 	const options = {log, maxBytes, onStderr, isDraining: () => isEnding};
-	let services = servicesOf(config, options, new Map());
-	const converse = converseThrough({log, maxBytes, trace, taps: tapsFor});
-	const hub = new Hub({config, services, log, converse, createRunner, version, id: hubId(loaded)});
+	let services = createServices(config, options, new Map());
+	const converse = createConverse({log, maxBytes, trace, taps: tapsFor});
+	const hub = new Hub({
+		config,
+		services,
+		log,
+		startConversation: converse,
+		createRunner: createLazyRunner,
+		version,
+		id: hubId(loaded),
+	});
 	const taps = tapsFor(client.name, 'hub');
-	const waiting = new WaitingRequests();
-	const shown = trace && {...trace, label: traceLabel(HUB)};
-	const stages = hubStages({log, trace: shown, taps, waiting, maxBytes, clientVersion: flags.clientVersion});
-	connect(client, stages, hub.open(), error => logBug(log, error));
-	const following = followConfig({
+	const pending = new PendingRequests();
+	const hubTrace = trace && {...trace, label: traceLabel(HUB_TRANSPORT)};
+	const stages = hubStages({
+		log,
+		trace: hubTrace,
+		taps,
+		pending,
+		maxBytes,
+		clientVersion: flags.clientVersion,
+	});
+	connect(client, stages, hub.openSession(), error => logBug(log, error));
+	const configWatch = reloadOnChange({
 		loaded,
 		log,
 		current: () => current,
-		meaning: next => effective(next.config, flags),
+		toEffective: next => applyServerFlags(next.config, flags),
 		async apply(next) {
-			const before = services;
+			const previous = services;
 			current = next;
-			services = servicesOf(next, options, before);
+			services = createServices(next, options, previous);
 			await hub.update(next, services);
-			for (const [name, service] of before) if (services.get(name) !== service) await service.close();
+			for (const [name, service] of previous) if (services.get(name) !== service) await service.close();
 		},
 	});
 	const swept = sweepOrphans(log);
-	await Promise.race([client.ended, client.gone, stop.asked]);
+	await Promise.race([client.inputEnded, client.disconnected, stop.requested]);
 	isEnding = true;
-	const late = sleep(GRACE_MS, undefined, {ref: false});
-	await Promise.race([allAnswered(waiting), client.gone, stop.asked, late]);
-	following.close();
+	const graceTimeout = sleep(GRACE_MS, undefined, {ref: false});
+	await Promise.race([waitForPending(pending), client.disconnected, stop.requested, graceTimeout]);
+	configWatch.close();
 	const closed = hub.close().then(() => Promise.all([...services.values()].map(service => service.close())));
-	await Promise.race([closed, stop.urged]);
-	await Promise.race([client.close(), stop.urged]);
+	await Promise.race([closed, stop.forced]);
+	await Promise.race([client.close(), stop.forced]);
 	taps?.closed('client');
 	await swept();
-	await Promise.race([stopTracing.then(stopNow => stopNow()), sleep(TRACING_MS), stop.urged]);
-	return failed(client, log) ? 1 : 0;
+	await Promise.race([stopTracing.then(stopNow => stopNow()), sleep(TRACING_TIMEOUT_MS), stop.forced]);
+	return logStdioFailure(client, log) ? 1 : 0;
 }
 
 /** The same for all hubs of one file: each that it starts as its own server is known by that. */
-const hubId = ({file = cwd()}: Loaded): string =>
+const hubId = ({file = cwd()}: LoadedConfig): string =>
 	createHash('sha256').update(`${hostname()} ${file}`).digest('hex').slice(0, 16);
 
-const nothingToServe = ({file}: Loaded): BridgeError =>
+const noServersError = ({file}: LoadedConfig): BridgeError =>
 	new BridgeError(
 		'ERR_CONFIG_INVALID',
 		file === undefined ? 'There is no configuration file.' : `${file} has no servers.`,

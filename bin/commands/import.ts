@@ -1,14 +1,14 @@
 import {homedir} from 'node:os';
 import process from 'node:process';
 import {stringify} from 'yaml';
-import {clientFiles, clientNames, type Importable, importable} from '../../lib/clients/files.js';
-import {type Imported, importServers} from '../../lib/clients/import.js';
-import {nearest} from '../../lib/nearest.js';
+import {clientFiles, clientNames, type ImportableClient, importableClients} from '../../lib/clients/files.js';
+import {type ImportedServers, importServers} from '../../lib/clients/import.js';
+import {didYouMean} from '../../lib/nearest.js';
 import {printable, printableLines} from '../../lib/printable.js';
 import {defineCommand} from '../cli/command.js';
-import {flag} from '../cli/option.js';
-import {tell, write} from '../common/own-output.js';
-import {invalid} from '../common/values.js';
+import {booleanFlag} from '../cli/option.js';
+import {printNotice, writeText} from '../common/own-output.js';
+import {usageError} from '../common/values.js';
 
 export const command = defineCommand({
 	summary: 'prints the servers of Claude, Codex, Cursor or VS Code as a bridge.yaml',
@@ -20,36 +20,36 @@ export const command = defineCommand({
   vscode    mcp.json of your profile, .vscode/mcp.json
 
 Secrets become variables, which stderr lists. Nothing is started or changed.`,
-	options: {withSecrets: flag('copies secrets instead of replacing them by variables')},
-	maxWords: 1,
-	firstWords: importable,
+	options: {withSecrets: booleanFlag('copies secrets instead of replacing them by variables')},
+	maxPositionals: 1,
+	firstChoices: importableClients,
 	examples: ['bridge import claude > bridge.yaml && bridge config --check bridge.yaml'],
 	exitCodes: '0 printed, 1 no servers were found, 2 wrong arguments, or a file that cannot be read',
-	run: ({words: [named], options}) => printServers(named, options.withSecrets),
+	run: ({positionals: [named], options}) => printServers(named, options.withSecrets),
 });
 
-async function printServers(named: string | undefined, keepsSecrets: boolean): Promise<number> {
-	const client = importable.find(each => each === named);
-	if (named !== undefined && !client)
-		throw invalid(
-			`Unknown client "${named}".`,
-			`${nearest(named, importable)} Write: bridge import [${importable.join('|')}]`.trim(),
+async function printServers(clientName: string | undefined, keepsSecrets: boolean): Promise<number> {
+	const client = importableClients.find(each => each === clientName);
+	if (clientName !== undefined && !client)
+		throw usageError(
+			`Unknown client "${clientName}".`,
+			`${didYouMean(clientName, importableClients)} Write: bridge import [${importableClients.join('|')}]`.trim(),
 		);
-	const places = {cwd: process.cwd(), home: homedir(), env: process.env, platform: process.platform};
-	const wanted: readonly Importable[] = client ? [client] : importable;
-	const files = [...new Set(wanted.flatMap(each => clientFiles(each, places)))];
-	const imported = await importServers(files, {...places, environment: process.env, keepsSecrets});
-	for (const note of imported.notes) await tell(note);
+	const locations = {cwd: process.cwd(), home: homedir(), env: process.env, platform: process.platform};
+	const clients: readonly ImportableClient[] = client ? [client] : importableClients;
+	const files = [...new Set(clients.flatMap(each => clientFiles(each, locations)))];
+	const imported = await importServers(files, {...locations, environment: process.env, keepsSecrets});
+	for (const note of imported.notes) await printNotice(note);
 	if (imported.servers.size === 0) {
-		await tell(`No servers were found. These files are searched: ${files.join(', ')}.`);
+		await printNotice(`No servers were found. These files are searched: ${files.join(', ')}.`);
 		return 1;
 	}
-	await write(process.stdout, yamlOf(imported, wanted));
-	await tellOfVariables(imported, keepsSecrets);
+	await writeText(process.stdout, yamlOf(imported, clients));
+	await printVariables(imported, keepsSecrets);
 	return 0;
 }
 
-function yamlOf({servers, files}: Imported, clients: readonly Importable[]): string {
+function yamlOf({servers, files}: ImportedServers, clients: readonly ImportableClient[]): string {
 	const names = clients.map(client => clientNames[client]).join(', ');
 	const head = [`Servers of ${names}, printed by bridge import from:`, ...files.map(file => `  ${file}`)];
 	return `${head.map(line => `# ${printable(line)}\n`).join('')}${safeYaml({servers: Object.fromEntries(servers)})}`;
@@ -62,19 +62,22 @@ function safeYaml(value: unknown): string {
 	return printableLines(stringify(value, {lineWidth: 0, defaultStringType: 'QUOTE_DOUBLE'}));
 }
 
-async function tellOfVariables({hidden, variables}: Imported, keepsSecrets: boolean): Promise<void> {
+async function printVariables(
+	{extractedSecrets: hidden, variables}: ImportedServers,
+	keepsSecrets: boolean,
+): Promise<void> {
 	const list = (rows: ReadonlyArray<readonly [string, string]>): string =>
 		rows.map(([name, place]) => `  ${printable(`${name.padEnd(24)} ${place}`.trimEnd())}\n`).join('');
-	const places = hidden.map(({name, place}) => [name, place] as const);
+	const hiddenRows = hidden.map(({name, path: place}) => [name, place] as const);
 	if (hidden.length > 0 && keepsSecrets)
-		await write(
+		await writeText(
 			process.stderr,
-			`bridge: The output contains secrets. Keep the file readable for you alone (chmod 600 FILE):\n${list(hidden.map(({place}) => ['', place]))}`,
+			`bridge: The output contains secrets. Keep the file readable for you alone (chmod 600 FILE):\n${list(hidden.map(({path: place}) => ['', place]))}`,
 		);
 	else if (hidden.length > 0)
-		await write(
+		await writeText(
 			process.stderr,
-			`bridge: Secrets were replaced by variables. Set these before you use the file, or copy the secrets with --with-secrets:\n${list(places)}`,
+			`bridge: Secrets were replaced by variables. Set these before you use the file, or copy the secrets with --with-secrets:\n${list(hiddenRows)}`,
 		);
-	if (variables.length > 0) await tell(`The file also uses these variables: ${variables.join(', ')}.`);
+	if (variables.length > 0) await printNotice(`The file also uses these variables: ${variables.join(', ')}.`);
 }

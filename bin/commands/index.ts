@@ -1,6 +1,6 @@
-import type {Command, Commands, Listed, Mode} from '../cli/command.js';
+import type {CliCommand, CommandMode, CommandRegistry, ListedCommand} from '../cli/command.js';
 
-type Load = () => Promise<{readonly command: Command}>;
+type Load = () => Promise<{readonly command: CliCommand}>;
 
 /** Commands with a name, by their heading in the help. */
 const groups: {readonly [heading: string]: {readonly [name: string]: Load}} = {
@@ -34,7 +34,7 @@ const groups: {readonly [heading: string]: {readonly [name: string]: Load}} = {
 	},
 };
 
-const named = new Map(
+const namedCommands = new Map(
 	Object.entries(groups).flatMap(([group, commands]) =>
 		Object.entries(commands).map(([name, load]) => [name, {group, load}] as const),
 	),
@@ -45,32 +45,35 @@ const modes = {
 	wrap: {title: 'bridge -- COMMAND', load: () => import('./wrap.js')},
 	url: {title: 'bridge --url', load: () => import('./url.js')},
 	filter: {title: 'a filter (… | bridge)', load: () => import('./filter.js')},
-} satisfies {readonly [mode in Mode]: {readonly title: string; readonly load: Load}};
+} satisfies {readonly [mode in CommandMode]: {readonly title: string; readonly load: Load}};
 
-const namedCommand = async (name: string, {group, load}: {group: string; load: Load}): Promise<Listed> => ({
+const namedCommand = async (
+	name: string,
+	{group, load}: {group: string; load: Load},
+): Promise<ListedCommand> => ({
 	name,
 	group,
 	title: `bridge ${name}`,
 	command: (await load()).command,
 });
 
-const findMode = async (mode: Mode): Promise<Listed> => ({
+const findMode = async (mode: CommandMode): Promise<ListedCommand> => ({
 	name: mode,
 	group: undefined,
 	title: modes[mode].title,
 	command: (await modes[mode].load()).command,
 });
 
-export const commands: Commands = {
-	names: [...named.keys()],
+export const commands: CommandRegistry = {
+	names: [...namedCommands.keys()],
 	async find(name) {
-		const found = named.get(name);
+		const found = namedCommands.get(name);
 		return found && namedCommand(name, found);
 	},
 	findMode,
 	all: () =>
 		Promise.all([
 			...(['wrap', 'url', 'filter'] as const).map(findMode),
-			...[...named].map(([name, found]) => namedCommand(name, found)),
+			...[...namedCommands].map(([name, found]) => namedCommand(name, found)),
 		]),
 };

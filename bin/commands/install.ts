@@ -1,47 +1,47 @@
 import {existsSync} from 'node:fs';
 import {resolve} from 'node:path';
 import process from 'node:process';
-import {isName} from '../../lib/atm/names.js';
-import {hiddenUrl} from '../../lib/config/hide.js';
+import {isSafeName} from '../../lib/atm/names.js';
+import {redactUrl} from '../../lib/config/hide.js';
 import {loadConfig} from '../../lib/config/load.js';
-import {slugOf} from '../../lib/config/names.js';
+import {slugify} from '../../lib/config/names.js';
 import {localAccess} from '../../lib/http/local-access.js';
-import {secretHider} from '../../lib/install/hide-secrets.js';
-import {type Command, ownCommand, sharedCommand} from '../../lib/install/own-command.js';
+import {createSecretHider} from '../../lib/install/hide-secrets.js';
+import {type CommandWords, ownCommand, sharedCommand} from '../../lib/install/own-command.js';
 import {
-	type Entry,
-	fileOf,
-	freeName,
-	type Installable,
-	installable,
-	parsed,
-	withEntry,
+	type ClientEntry,
+	clientConfigPath,
+	type InstallableClient,
+	installableClients,
+	parseClientFile,
+	setClientEntry,
+	unusedEntryName,
 } from '../../lib/install/targets.js';
-import {unwrapAll, wrapAll} from '../../lib/install/wrap.js';
+import {unwrapServers, wrapServers} from '../../lib/install/wrap.js';
 import {isLoopback} from '../../lib/loopback.js';
-import {nearest} from '../../lib/nearest.js';
+import {didYouMean} from '../../lib/nearest.js';
 import {printable} from '../../lib/printable.js';
-import {type Context, defineCommand} from '../cli/command.js';
-import {flag, type Options, type Values} from '../cli/option.js';
+import {type CliContext, defineCommand} from '../cli/command.js';
+import {booleanFlag, type Options, type OptionValues} from '../cli/option.js';
 import {serveOptions, urlOptions} from '../cli/options.js';
-import {readClientFile, rewrite} from '../common/client-file.js';
-import {hubFile, UNCHECKED} from '../common/hub-file.js';
-import {tell, write} from '../common/own-output.js';
-import {invalid} from '../common/values.js';
+import {confirmAndWrite, readClientFile} from '../common/client-file.js';
+import {hubConfigFile, NAMED_FILE_WARNING} from '../common/hub-file.js';
+import {printNotice, writeText} from '../common/own-output.js';
+import {usageError} from '../common/values.js';
 
-const print = (text: string): Promise<void> => write(process.stdout, text);
+const print = (text: string): Promise<void> => writeText(process.stdout, text);
 
 const options = {
-	wrap: flag('puts bridge -- in front of each configured command'),
-	unwrap: flag('removes it again'),
-	hub: flag('writes an entry for bridge hub'),
+	wrap: booleanFlag('puts bridge -- in front of each configured command'),
+	unwrap: booleanFlag('removes it again'),
+	hub: booleanFlag('writes an entry for bridge hub'),
 	url: {...urlOptions.url, summary: 'writes an entry for a gateway at this URL'},
-	user: flag('the file for you instead of the one for this folder'),
-	yes: flag('writes without a prompt'),
+	user: booleanFlag('the file for you instead of the one for this folder'),
+	yes: booleanFlag('writes without a prompt'),
 	...serveOptions,
 } satisfies Options;
 
-type Flags = Values<typeof options>;
+type Flags = OptionValues<typeof options>;
 
 export const command = defineCommand({
 	summary: "writes bridge into a client's configuration; --wrap: in front of its servers",
@@ -71,100 +71,114 @@ The changes are shown, and written once you agree. Comments, other entries and o
 kept beside the new one. --identity, --team, --role, --model, --sandbox, --approval-policy and --config become part of the entry.
 --wrap lists the entries that it skips: those with a url, and those that run bridge already.`,
 	options,
-	maxWords: 2,
-	firstWords: installable,
+	maxPositionals: 2,
+	firstChoices: installableClients,
 	examples: [
 		'bridge install claude --wrap --user',
 		'bridge install claude --identity arch --team my-team',
 		'bridge install codex --url http://127.0.0.1:7411/mcp --yes',
 	],
 	exitCodes: '0 done, 1 you did not agree, 2 wrong arguments, or a file that cannot be changed, 130 Ctrl+C',
-	run: ({words, options}, context) => install(words, options, context),
+	run: ({positionals: words, options}, context) => install(words, options, context),
 });
 
 /** Changes a client's configuration, once the changes were shown and agreed to. */
 async function install([client, name]: readonly string[], flags: Flags, program: Program): Promise<number> {
-	const known = installable.find(each => each === client);
-	if (!known) throw unknownClient(client);
-	refuseContradictions(flags, name);
+	const target = installableClients.find(each => each === client);
+	if (!target) throw unknownClientError(client);
+	rejectConflictingFlags(flags, name);
 	if (name === 'hub' && !flags.hub && !flags.url)
-		throw invalid(
+		throw usageError(
 			'The entry named hub would run bridge serve.',
-			`For the hub, write: bridge install ${known} --hub`,
+			`For the hub, write: bridge install ${target} --hub`,
 		);
 	const {user, wrap, unwrap, url} = flags;
-	const named = fileOf(known, {cwd: process.cwd(), env: process.env, isForUser: user});
-	const {own, warning} = ownFor(known, user, program);
+	const path = clientConfigPath(target, {cwd: process.cwd(), env: process.env, isForUser: user});
+	const {own, warning} = bridgeCommandFor(target, user, program);
 	const code = await (wrap || unwrap
-		? runWrapping(known, named, flags, own)
-		: runEntry(known, named, {name, flags, own}));
-	if (code === 0 && warning !== undefined && !unwrap && !url) await tell(warning);
+		? rewriteCommands(target, path, flags, own)
+		: writeEntry(target, path, {name, flags, bridgeCommand: own}));
+	if (code === 0 && warning !== undefined && !unwrap && !url) await printNotice(warning);
 	return code;
 }
 
-type Program = Pick<Context, 'script' | 'version'>;
+type Program = Pick<CliContext, 'script' | 'version'>;
 
 /** The command that starts this program: a file of a project is shared with other machines. */
-function ownFor(client: Installable, isForUser: boolean, {script, version}: Program) {
+function bridgeCommandFor(client: InstallableClient, isForUser: boolean, {script, version}: Program) {
 	if (client === 'codex' || isForUser) return {own: ownCommand(script), warning: undefined};
 	const {command: own, warning} = sharedCommand(script, version);
 	return {own, warning};
 }
 
-type Given = {readonly name: string | undefined; readonly flags: Flags; readonly own: Command};
+type EntryRequest = {
+	readonly name: string | undefined;
+	readonly flags: Flags;
+	readonly bridgeCommand: CommandWords;
+};
 
 /** Writes one entry for bridge. */
-async function runEntry(
-	client: Installable,
-	named: string,
-	{name: given, flags, own}: Given,
+async function writeEntry(
+	client: InstallableClient,
+	path: string,
+	{name: givenName, flags, bridgeCommand}: EntryRequest,
 ): Promise<number> {
-	if (given !== undefined && !isName(given))
-		throw invalid(`${given} cannot be the name of a server.`, 'Use letters, digits, "_" and "-".');
-	const {file, before} = await readClientFile(named);
+	if (givenName !== undefined && !isSafeName(givenName))
+		throw usageError(`${givenName} cannot be the name of a server.`, 'Use letters, digits, "_" and "-".');
+	const {file, before} = await readClientFile(path);
 	const {user, yes} = flags;
-	const entry = await entryOf(flags, client, own);
-	const name = given ?? freeName(client, before, {file, base: defaultName(flags), entry});
+	const entry = await entryOf(flags, client, bridgeCommand);
+	const name = givenName ?? unusedEntryName(client, before, {file, base: defaultName(flags), entry});
 	const secret = 'token' in entry ? entry.token : undefined;
-	const after = withEntry(client, before, name, entry, file);
+	const after = setClientEntry(client, before, name, entry, file);
 	if (after === before) {
 		await print(`${file} has it already; nothing is to be done.\n`);
 		return 0;
 	}
-	const hide = secretHider(parsed(client, before, file), secret === undefined ? [] : [secret]);
-	const next = client === 'claude' && !user ? forAll : nextSteps[client];
-	const code = await rewrite({file, before, after, hide, isYes: yes, next});
+	const hide = createSecretHider(parseClientFile(client, before, file), secret === undefined ? [] : [secret]);
+	const next = client === 'claude' && !user ? projectNextStep : nextSteps[client];
+	const code = await confirmAndWrite({file, before, after, hide, isConfirmed: yes, nextStep: next});
 	if (code === 0 && secret !== undefined)
 		await print('This file contains your token for X-Bridge-Token: do not share or commit it.\n');
-	if (code === 0 && flags.hub && flags.config !== undefined) await print(`${UNCHECKED}\n`);
+	if (code === 0 && flags.hub && flags.config !== undefined) await print(`${NAMED_FILE_WARNING}\n`);
 	return code;
 }
 
 /** Puts bridge in front of the commands of a client, or removes it. */
-async function runWrapping(
-	client: Installable,
-	named: string,
+async function rewriteCommands(
+	client: InstallableClient,
+	path: string,
 	{wrap, yes}: Flags,
-	own: Command,
+	bridgeCommand: CommandWords,
 ): Promise<number> {
-	if (!existsSync(named))
-		throw invalid(`There is no ${named}.`, 'Name another client, or use --user for the file of the user.');
-	const {file, before} = await readClientFile(named);
+	if (!existsSync(path))
+		throw usageError(`There is no ${path}.`, 'Name another client, or use --user for the file of the user.');
+	const {file, before} = await readClientFile(path);
 	const options = {client, file, cwd: process.cwd()};
-	const {text, steps, skipped} = wrap ? wrapAll(before, own, options) : unwrapAll(before, options);
+	const {text, steps, skipped} = wrap
+		? wrapServers(before, bridgeCommand, options)
+		: unwrapServers(before, options);
 	for (const entry of skipped) await print(`Skipped: ${printable(entry)}.\n`);
 	if (steps.length === 0) {
 		await print(`${file} has no command to ${wrap ? 'wrap' : 'unwrap'}; nothing is to be done.\n`);
 		return 0;
 	}
-	const hide = secretHider(parsed(client, before, file));
-	return rewrite({file, before, after: text, steps, hide, isYes: yes, next: nextSteps[client]});
+	const hide = createSecretHider(parseClientFile(client, before, file));
+	return confirmAndWrite({
+		file,
+		before,
+		after: text,
+		steps,
+		hide,
+		isConfirmed: yes,
+		nextStep: nextSteps[client],
+	});
 }
 
 /** Claude Code asks before it runs a file that may be part of a repository. */
-const forAll = 'Claude Code asks whether you trust it when it is started here anew; /mcp shows it.';
+const projectNextStep = 'Claude Code asks whether you trust it when it is started here anew; /mcp shows it.';
 
-const nextSteps: {readonly [client in Installable]: string} = {
+const nextSteps: {readonly [client in InstallableClient]: string} = {
 	claude: 'Claude Code sees it when it is started anew; /mcp shows it.',
 	codex: 'Codex sees it when it is started anew.',
 	cursor: 'Cursor sees it in its settings, under MCP.',
@@ -172,7 +186,7 @@ const nextSteps: {readonly [client in Installable]: string} = {
 };
 
 /** Flags that exclude each other. */
-function refuseContradictions(flags: Flags, name: string | undefined): void {
+function rejectConflictingFlags(flags: Flags, name: string | undefined): void {
 	const {wrap, unwrap, hub, url, user, yes, ...ofServe} = flags;
 	const given = [
 		...(wrap ? ['--wrap'] : []),
@@ -180,15 +194,15 @@ function refuseContradictions(flags: Flags, name: string | undefined): void {
 		...(hub ? ['--hub'] : []),
 		...(url ? ['--url'] : []),
 	];
-	if (given.length > 1) throw invalid(`${given.join(' and ')} exclude each other.`, 'Give one of them.');
+	if (given.length > 1) throw usageError(`${given.join(' and ')} exclude each other.`, 'Give one of them.');
 	if (!wrap && !unwrap) return;
 	if (Object.values(ofServe).some(value => value !== undefined && value !== false))
-		throw invalid(
+		throw usageError(
 			`${given.join()} takes no configuration and no flags of bridge serve.`,
 			'It changes commands that are configured already.',
 		);
 	if (name !== undefined)
-		throw invalid(
+		throw usageError(
 			`Unexpected argument "${printable(name)}" for bridge install ${given.join()}.`,
 			`${given.join()} changes all entries.`,
 		);
@@ -200,17 +214,21 @@ function defaultName({url, hub}: Flags): string {
 	if (!url) return 'bridge';
 	const [, last, first] = /\/mcp\/([^/]+)\/?$|\/([^/]+)\/mcp\/?$/.exec(url.pathname) ?? [];
 	const service = last ?? first;
-	return `bridge-${(service && slugOf(service)) || 'gateway'}`;
+	return `bridge-${(service && slugify(service)) || 'gateway'}`;
 }
 
-async function entryOf(flags: Flags, client: Installable, own: Command): Promise<Entry> {
+async function entryOf(
+	flags: Flags,
+	client: InstallableClient,
+	bridgeCommand: CommandWords,
+): Promise<ClientEntry> {
 	const {url, config, hub} = flags;
 	if (url) return gatewayEntry(url);
-	if (hub) return hubEntry(flags, client, own);
-	const [command, ...first] = own;
+	if (hub) return hubEntry(flags, client, bridgeCommand);
+	const [command, ...first] = bridgeCommand;
 	const {identity, team, role, model, sandbox, approvalPolicy} = flags;
 	const file = config === undefined ? undefined : resolve(config);
-	const given = Object.entries({
+	const flagValues = Object.entries({
 		config: file,
 		team,
 		identity,
@@ -219,30 +237,34 @@ async function entryOf(flags: Flags, client: Installable, own: Command): Promise
 		sandbox,
 		'approval-policy': approvalPolicy,
 	});
-	const args = given.flatMap(([flag, value]) => (value === undefined ? [] : [`--${flag}`, value]));
+	const args = flagValues.flatMap(([flag, value]) => (value === undefined ? [] : [`--${flag}`, value]));
 	return {command, args: [...first, 'serve', ...args], hasTurns: true};
 }
 
-async function gatewayEntry(url: URL): Promise<Entry> {
+async function gatewayEntry(url: URL): Promise<ClientEntry> {
 	if (url.username || url.password)
-		throw invalid(`${hiddenUrl(url)} has a secret in it.`, 'It would stand in the file for all to read.');
+		throw usageError(`${redactUrl(url)} has a secret in it.`, 'It would stand in the file for all to read.');
 	const access = isLoopback(url.hostname) ? await localAccess(process.env) : undefined;
 	return {url: url.href, ...(access?.by === 'token' ? {token: access.token} : {})};
 }
 
-async function hubEntry({config: named}: Flags, client: Installable, own: Command): Promise<Entry> {
-	const file = hubFile(await loadConfig({named}), `bridge install ${client} --hub`);
+async function hubEntry(
+	{config: configFile}: Flags,
+	client: InstallableClient,
+	bridgeCommand: CommandWords,
+): Promise<ClientEntry> {
+	const file = hubConfigFile(await loadConfig({named: configFile}), `bridge install ${client} --hub`);
 	if (file === undefined)
-		throw invalid(
+		throw usageError(
 			'There is no configuration file for the hub.',
 			'Create one with bridge import > bridge.yaml, and name it with --config bridge.yaml.',
 		);
-	const [command, ...first] = own;
+	const [command, ...first] = bridgeCommand;
 	return {command, args: [...first, 'hub', '--config', file]};
 }
 
-const unknownClient = (client: string | undefined) =>
-	invalid(
+const unknownClientError = (client: string | undefined) =>
+	usageError(
 		client === undefined ? 'bridge install has no client.' : `Unknown client "${client}".`,
-		`${nearest(client ?? '', installable)} Write: bridge install ${installable.join('|')}`.trim(),
+		`${didYouMean(client ?? '', installableClients)} Write: bridge install ${installableClients.join('|')}`.trim(),
 	);

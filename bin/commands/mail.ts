@@ -1,24 +1,34 @@
 import process from 'node:process';
-import {ago} from '../../lib/ago.js';
-import type {AtmConfig} from '../../lib/atm/types.js';
-import {asJson, asText, type InboxView, inboxesOf, lookInto} from '../../lib/mail/look.js';
-import {findTeam, readTeam, skippedEntries, teamNames} from '../../lib/mail/roster.js';
+import {timeAgo} from '../../lib/ago.js';
+import type {ServeConfig} from '../../lib/atm/types.js';
+import {
+	formatMailMessage,
+	type InboxView,
+	inspectInbox,
+	listInboxes,
+	mailMessageToJson,
+} from '../../lib/mail/look.js';
+import {findTeam, listTeamNames, readTeam, skippedEntriesWarning} from '../../lib/mail/roster.js';
 import {textTable} from '../../lib/text-table.js';
 import {defineCommand} from '../cli/command.js';
-import {flag, type Options, type Values} from '../cli/option.js';
-import {json, sessionOptions} from '../cli/options.js';
-import {atmConfig} from '../common/atm-config.js';
-import {jsonText, tell, write} from '../common/own-output.js';
-import type {Stop} from '../common/signals.js';
-import {invalid} from '../common/values.js';
-import {follow} from '../mail/follow.js';
+import {booleanFlag, type Options, type OptionValues} from '../cli/option.js';
+import {jsonFlag, sessionOptions} from '../cli/options.js';
+import {loadAtmConfigWithFlags} from '../common/atm-config.js';
+import {prettyJson, printNotice, writeText} from '../common/own-output.js';
+import type {StopSignals} from '../common/signals.js';
+import {usageError} from '../common/values.js';
+import {followInboxes} from '../mail/follow.js';
 
 /** How many of an inbox's messages are shown. */
 const LATEST = 20;
 
-const options = {...sessionOptions, follow: flag('shows what arrives from now on'), json} satisfies Options;
+const options = {
+	...sessionOptions,
+	follow: booleanFlag('shows what arrives from now on'),
+	json: jsonFlag,
+} satisfies Options;
 
-type Flags = Values<typeof options>;
+type Flags = OptionValues<typeof options>;
 
 export const command = defineCommand({
 	summary: 'the inboxes of teams, what is in one of them, and what arrives',
@@ -38,17 +48,17 @@ are set). Nothing is marked as read, and nothing is changed.`,
 	run: ({options}, {stop}) => showMail(options, stop),
 });
 
-async function showMail(flags: Flags, stop: Stop): Promise<number> {
-	const {config, warnings} = await atmConfig(flags);
-	for (const warning of warnings) await tell(warning);
+async function showMail(flags: Flags, stop: StopSignals): Promise<number> {
+	const {config, warnings} = await loadAtmConfigWithFlags(flags);
+	for (const warning of warnings) await printNotice(warning);
 	const views = await viewsFor(config, flags);
 	for (const team of new Set(views.map(view => view.team))) {
 		const found = await findTeam(config.claude, team).catch(() => undefined);
-		const warning = found && skippedEntries(config.claude, found);
-		if (warning !== undefined) await tell(warning);
+		const warning = found && skippedEntriesWarning(config.claude, found);
+		if (warning !== undefined) await printNotice(warning);
 	}
 	const problems = await (flags.follow
-		? follow(() => viewsFor(config, flags), flags, stop)
+		? followInboxes(() => viewsFor(config, flags), flags, stop)
 		: flags.identity === undefined
 			? showInboxes(views, flags)
 			: showMessages(views, flags));
@@ -56,25 +66,25 @@ async function showMail(flags: Flags, stop: Stop): Promise<number> {
 }
 
 /** The inboxes that are meant. A team or an agent that was named has to be there. */
-async function viewsFor(config: AtmConfig, flags: Flags): Promise<InboxView[]> {
+async function viewsFor(config: ServeConfig, flags: Flags): Promise<InboxView[]> {
 	const {claude, team} = config;
 	if (flags.team !== undefined) await readTeam(claude, team);
-	const teams = flags.team === undefined ? await teamNames(claude) : [team];
-	const all = (await Promise.all(teams.map(name => inboxesOf(claude, name)))).flat();
+	const teams = flags.team === undefined ? await listTeamNames(claude) : [team];
+	const all = (await Promise.all(teams.map(name => listInboxes(claude, name)))).flat();
 	const {identity} = flags;
 	if (identity === undefined) return all;
-	const own = all.filter(({agent}) => agent === identity);
-	if (own.length > 0) return own;
+	const ofAgent = all.filter(({agent}) => agent === identity);
+	if (ofAgent.length > 0) return ofAgent;
 	const names = [...new Set(all.map(({agent}) => agent))].join(', ');
-	throw invalid(
+	throw usageError(
 		`There is no inbox of ${identity}.`,
 		names === '' ? 'There are none at all.' : `There are ${names}.`,
 	);
 }
 
 async function showInboxes(views: readonly InboxView[], {json}: Flags): Promise<number> {
-	const looked = await Promise.all(views.map(async view => ({...view, ...(await lookInto(view))})));
-	const rows = looked.map(({team, agent, isMember, messages, skipped, problem}) => ({
+	const inspected = await Promise.all(views.map(async view => ({...view, ...(await inspectInbox(view))})));
+	const rows = inspected.map(({team, agent, isMember, messages, skipped, problem}) => ({
 		team,
 		agent,
 		member: isMember,
@@ -85,10 +95,10 @@ async function showInboxes(views: readonly InboxView[], {json}: Flags): Promise<
 		last_from: messages.at(-1)?.from ?? null,
 		problem: problem ?? null,
 	}));
-	if (json) await write(process.stdout, jsonText(rows));
-	else if (rows.length === 0) await write(process.stdout, 'There are no inboxes.\n');
+	if (json) await writeText(process.stdout, prettyJson(rows));
+	else if (rows.length === 0) await writeText(process.stdout, 'There are no inboxes.\n');
 	else
-		await write(
+		await writeText(
 			process.stdout,
 			textTable(
 				['TEAM', 'AGENT', 'UNREAD', 'TOTAL', 'LAST', 'FROM', 'NOTE'],
@@ -97,7 +107,7 @@ async function showInboxes(views: readonly InboxView[], {json}: Flags): Promise<
 					row.agent,
 					row.problem === null ? String(row.unread) : '?',
 					String(row.total),
-					row.last === null ? '-' : ago(row.last),
+					row.last === null ? '-' : timeAgo(row.last),
 					row.last_from ?? '-',
 					row.problem ?? (row.member ? '' : 'not on the team'),
 				]),
@@ -110,18 +120,19 @@ async function showMessages(views: readonly InboxView[], {json}: Flags): Promise
 	const shown: object[][] = [];
 	let problems = 0;
 	for (const view of views) {
-		const {messages, problem} = await lookInto(view);
-		if (problem !== undefined) await tell(problem);
+		const {messages, problem} = await inspectInbox(view);
+		if (problem !== undefined) await printNotice(problem);
 		problems += problem === undefined ? 0 : 1;
-		shown.push(messages.map(message => asJson(view, message)));
+		shown.push(messages.map(message => mailMessageToJson(view, message)));
 		if (json) continue;
 		const older = messages.length - LATEST;
 		if (older > 0)
-			await write(process.stdout, `${older} older messages are left out; --json has them all.\n\n`);
-		for (const message of messages.slice(-LATEST)) await write(process.stdout, asText(view, message));
+			await writeText(process.stdout, `${older} older messages are left out; --json has them all.\n\n`);
+		for (const message of messages.slice(-LATEST))
+			await writeText(process.stdout, formatMailMessage(view, message));
 		if (messages.length === 0 && problem === undefined)
-			await write(process.stdout, `There is no mail for ${view.agent}@${view.team}.\n`);
+			await writeText(process.stdout, `There is no mail for ${view.agent}@${view.team}.\n`);
 	}
-	if (json) await write(process.stdout, jsonText(shown.flat()));
+	if (json) await writeText(process.stdout, prettyJson(shown.flat()));
 	return problems;
 }

@@ -2,28 +2,28 @@ import {childStderr} from '../../lib/child-stderr.js';
 import {logBug} from '../../lib/log.js';
 import {ClientPlayer} from '../../lib/replay/client-player.js';
 import type {ProgressBar} from '../../lib/replay/progress.js';
-import {chosen, type Recording} from '../../lib/replay/recording.js';
-import {isSame, summary} from '../../lib/replay/report.js';
-import {refuseRedacted} from '../../lib/replay/secrets.js';
-import {hasTwoSides, seenFrom} from '../../lib/replay/sides.js';
-import {NewRecording} from '../../lib/replay/update.js';
+import {type Recording, selectConnections} from '../../lib/replay/recording.js';
+import {formatReportSummary, isAllSame} from '../../lib/replay/report.js';
+import {rejectMissingSecrets} from '../../lib/replay/secrets.js';
+import {hasUpstreamSide, messagesSeenBy} from '../../lib/replay/sides.js';
+import {ReplacementRecording} from '../../lib/replay/update.js';
 import {connect, type Endpoint} from '../../lib/stage.js';
-import type {Recorded, RecordedConnection} from '../../lib/store/recorded.js';
+import type {RecordedConnection, RecordedMessage} from '../../lib/store/recorded.js';
 import {child} from '../../lib/transports/child.js';
-import {overUrl} from '../../lib/transports/over-url.js';
+import {standaloneUpstream} from '../../lib/transports/over-url.js';
 import {sweepOrphans} from '../../lib/transports/sweep.js';
-import {replay as replayStages} from '../../pipelines/replay.js';
-import {wrap} from '../../pipelines/wrap.js';
-import {type Context, defineCommand} from '../cli/command.js';
+import {replayStages} from '../../pipelines/replay.js';
+import {wrapStages} from '../../pipelines/wrap.js';
+import {type CliContext, defineCommand} from '../cli/command.js';
 import {TIMEOUT_FLAG} from '../cli/options.js';
-import {checkLog, type Observers, observers} from '../common/observers.js';
+import {checkTrafficLog, createObservers, type Observers} from '../common/observers.js';
 import {serverEnvironment} from '../common/server-environment.js';
 import {serverName} from '../common/server-name.js';
-import type {Stop} from '../common/signals.js';
-import {checkReplay} from '../replay/check.js';
-import {openRecording, ownBar, tellFlaws} from '../replay/log.js';
-import {type ReplayFlags as Flags, options} from '../replay/options.js';
-import {finishUpdate, Report, writeReport} from '../replay/report.js';
+import type {StopSignals} from '../common/signals.js';
+import {checkReplayFlags} from '../replay/check.js';
+import {createProgressBar, openRecording, warnIncomplete} from '../replay/log.js';
+import {type ReplayFlags as Flags, replayOptions} from '../replay/options.js';
+import {finishUpdate, ReplayReport, writeReport} from '../replay/report.js';
 
 const TIMEOUT_MS = 60_000;
 
@@ -44,10 +44,10 @@ export const command = defineCommand({
 	],
 	details: `LOG is a file that --log has written, or a folder of such files. Messages are sent in the order of the recording, each after the
 responses that came before it; requests of the server get the recorded responses. Times, ids and tokens may differ.`,
-	options,
-	maxWords: 1,
-	takesServer: true,
-	unexpected: () => 'Name one log: a file, or a folder of files.',
+	options: replayOptions,
+	maxPositionals: 1,
+	takesUpstreamCommand: true,
+	unexpectedRemedy: () => 'Name one log: a file, or a folder of files.',
 	examples: [
 		'bridge --log session.ndjson -- npx -y @modelcontextprotocol/server-everything     records one',
 		'bridge replay session.ndjson -- npx -y @modelcontextprotocol/server-everything    replays it',
@@ -55,8 +55,8 @@ responses that came before it; requests of the server get the recorded responses
 	],
 	exitCodes:
 		'0 all responses were the same, 1 some were not, or the server could not be reached, 2 wrong arguments',
-	run: ({words, server, options}, context) =>
-		replay(checkReplay(words, server, options), server, options, context),
+	run: ({positionals: words, upstreamCommand: server, options}, context) =>
+		replay(checkReplayFlags(words, server, options), server, options, context),
 });
 
 /** A recorded client in front of a live server, or a recorded server behind a live client. */
@@ -64,7 +64,7 @@ async function replay(
 	path: string,
 	server: readonly string[],
 	flags: Flags,
-	context: Context,
+	context: CliContext,
 ): Promise<number> {
 	const {stop} = context;
 	if (flags.raw) {
@@ -75,44 +75,48 @@ async function replay(
 		const {runReplayServe} = await import('../replay/serve.js');
 		return runReplayServe(path, flags, context);
 	}
-	const update = flags.update ? await NewRecording.beside(path) : undefined;
+	const update = flags.update ? await ReplacementRecording.create(path) : undefined;
 	try {
-		return await againstServer(
+		return await replayAgainstServer(
 			{path, server, update, flags: update ? {...flags, log: {file: update.path}} : flags},
 			stop,
 		);
 	} finally {
-		await update?.forget();
+		await update?.discard();
 	}
 }
 
-type Given = {
+type ReplayRun = {
 	readonly path: string;
 	readonly server: readonly string[];
 	readonly flags: Flags;
-	readonly update: NewRecording | undefined;
+	readonly update: ReplacementRecording | undefined;
 };
 
-async function againstServer({path, server, flags, update}: Given, stop: Stop): Promise<number> {
-	const bar = ownBar();
+async function replayAgainstServer(
+	{path, server, flags, update}: ReplayRun,
+	stop: StopSignals,
+): Promise<number> {
+	const bar = createProgressBar();
 	const recording = await openRecording(path, flags, bar);
-	const {side = 'client', set: given, junit: reportFile} = flags;
-	const connections = chosen(recording, flags.conn, ({messages}) => messages.length > 0);
-	for (const {messages} of connections) refuseRedacted(recording, seenFrom(side, messages), given);
-	await update?.keepOthers(new Set(connections.map(({id}) => id)));
-	await checkLog(flags);
-	const watchers = observers(flags);
-	tellFlaws(recording, watchers.log);
-	if (connections.some(({messages}) => standsBetween(flags, messages)))
-		watchers.log.info('replay.sides', STANDS_BETWEEN);
+	const {side = 'client', set: secrets, junit: reportFile} = flags;
+	const connections = selectConnections(recording, flags.conn, ({messages}) => messages.length > 0);
+	for (const {messages} of connections)
+		rejectMissingSecrets(recording, messagesSeenBy(side, messages), secrets);
+	await update?.copyOtherConnections(new Set(connections.map(({id}) => id)));
+	await checkTrafficLog(flags);
+	const watchers = createObservers(flags);
+	warnIncomplete(recording, watchers.log);
+	if (connections.some(({messages}) => needsBridgeStages(flags, messages)))
+		watchers.log.info('replay.sides', BRIDGE_STAGES_NOTE);
 	const swept = sweepOrphans(watchers.log);
-	const report = new Report(bar, reportFile !== undefined);
+	const report = new ReplayReport(bar, reportFile !== undefined);
 	try {
 		for (const connection of connections) {
 			report.begin(`${connection.server} ${connection.id}`);
 			const ended = await replayOne(connection, {recording, flags, server, report, bar}, watchers, stop);
 			if (ended === 'stopped') return 1;
-			if (ended !== undefined) await report.say([`  ${ended}`, '']);
+			if (ended !== undefined) await report.print([`  ${ended}`, '']);
 		}
 	} finally {
 		bar.clear();
@@ -121,51 +125,51 @@ async function againstServer({path, server, flags, update}: Given, stop: Stop): 
 		await watchers.close();
 	}
 	if (reportFile !== undefined) await writeReport(reportFile, report.suites);
-	await report.say([summary(report.counts, report.seconds)]);
-	if (!update) return isSame(report.counts) ? 0 : 1;
+	await report.print([formatReportSummary(report.counts, report.seconds)]);
+	if (!update) return isAllSame(report.counts) ? 0 : 1;
 	return finishUpdate(update, report);
 }
 
-const STANDS_BETWEEN =
+const BRIDGE_STAGES_NOTE =
 	'bridge changed messages on their way when this was recorded, so it stands between the two again. --side upstream replays to the server itself what it heard then.';
 
 /** Whether the client had bridge in front of a program when it was recorded, and needs it to hear the same again. */
-const standsBetween = ({side, url}: Flags, messages: readonly Recorded[]): boolean =>
-	side === undefined && url === undefined && hasTwoSides(messages);
+const needsBridgeStages = ({side, url}: Flags, messages: readonly RecordedMessage[]): boolean =>
+	side === undefined && url === undefined && hasUpstreamSide(messages);
 
-type Replaying = {
+type ReplayContext = {
 	readonly recording: Recording;
 	readonly flags: Flags;
 	readonly server: readonly string[];
-	readonly report: Report;
+	readonly report: ReplayReport;
 	readonly bar: ProgressBar;
 };
 
 /** Replays one connection. Resolves to why it ended early, if it did. */
 async function replayOne(
 	{messages: all}: RecordedConnection,
-	{recording, flags, server, report, bar}: Replaying,
+	{recording, flags, server, report, bar}: ReplayContext,
 	watchers: Observers,
-	stop: Stop,
+	stop: StopSignals,
 ): Promise<string | undefined> {
-	const {log, trace, taps: tapsFor} = watchers;
-	const {side = 'client', timing = 'fast', set: given, ignore: ignored, strict: isStrict} = flags;
-	const messages = seenFrom(side, all);
+	const {log, trace, createTaps: tapsFor} = watchers;
+	const {side = 'client', timing = 'fast', set: secrets, ignore: ignored, strict: isStrict} = flags;
+	const messages = messagesSeenBy(side, all);
 	const timeoutMs = flags.timeout ?? TIMEOUT_MS;
-	const {upstream, failed} = liveServer(server, flags, watchers);
+	const {upstream, failed} = connectUpstream(server, flags, watchers);
 	const player = new ClientPlayer({
 		recording,
 		messages,
 		timing,
-		given,
+		secretValues: secrets,
 		rules: {ignored, isStrict},
 		timeoutMs,
 		onOutcome: outcome => report.add(outcome),
 		onStep: done => bar.show('Replaying', done, messages.length),
 	});
 	const taps = tapsFor(player.name, upstream.name);
-	const stages = standsBetween(flags, all)
-		? wrap({
+	const stages = needsBridgeStages(flags, all)
+		? wrapStages({
 				log,
 				trace,
 				taps,
@@ -175,26 +179,26 @@ async function replayOne(
 				timeoutSetting: TIMEOUT_FLAG,
 			})
 		: replayStages({log, trace, taps});
-	const link = connect(player, stages, upstream, error => logBug(log, error));
+	const subscription = connect(player, stages, upstream, error => logBug(log, error));
 	try {
 		const played = player.play().then(() => player.failure);
-		return await Promise.race([played, failed, stop.asked.then(() => 'stopped')]);
+		return await Promise.race([played, failed, stop.requested.then(() => 'stopped')]);
 	} finally {
-		await Promise.race([upstream.close(), stop.urged]);
-		link.unsubscribe();
+		await Promise.race([upstream.close(), stop.forced]);
+		subscription.unsubscribe();
 		taps?.closed('client');
 	}
 }
 
 /** The server to talk to, and what is rejected if it cannot be started. */
-function liveServer(
+function connectUpstream(
 	server: readonly string[],
 	flags: Flags,
 	{log, stderr}: Observers,
 ): {readonly upstream: Endpoint; readonly failed: Promise<never>} {
 	const {url, header: headers} = flags;
 	if (url) {
-		const upstream = overUrl({name: url.host, url, log, headers: () => headers});
+		const upstream = standaloneUpstream({name: url.host, url, log, headers: () => headers});
 		return {upstream, failed: new Promise(() => {})};
 	}
 	const [command = '', ...args] = server;

@@ -1,43 +1,43 @@
 import {resolve} from 'node:path';
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
-import type {AtmConfig} from '../../lib/atm/types.js';
-import {namedStderr} from '../../lib/child-stderr.js';
-import {type CodexBackend, codexBackend} from '../../lib/codex/backend.js';
-import {ownEntries} from '../../lib/codex/own-entries.js';
+import type {ServeConfig} from '../../lib/atm/types.js';
+import {prefixedStderr} from '../../lib/child-stderr.js';
+import {type CodexBackend, startCodexBackend} from '../../lib/codex/backend.js';
+import {findBridgeEntries} from '../../lib/codex/own-entries.js';
 import {RecentStderr} from '../../lib/codex/recent-stderr.js';
 import {type Log, logBug} from '../../lib/log.js';
-import {mailServer} from '../../lib/mail/codex-server.js';
-import {Desk} from '../../lib/sessions/desk.js';
+import {mailServerEntry} from '../../lib/mail/codex-server.js';
+import {ServeApp} from '../../lib/sessions/desk.js';
 import {connect} from '../../lib/stage.js';
-import {type OwnStdio, ownStdio} from '../../lib/transports/own-stdio.js';
+import {type StdioEndpoint, stdioEndpoint} from '../../lib/transports/own-stdio.js';
 import {sweepOrphans} from '../../lib/transports/sweep.js';
-import {WaitingRequests} from '../../lib/waiting-requests.js';
-import {serve as serveStages} from '../../pipelines/serve.js';
+import {PendingRequests} from '../../lib/waiting-requests.js';
+import {serveStages} from '../../pipelines/serve.js';
 import {defineCommand} from '../cli/command.js';
-import type {Options, Values} from '../cli/option.js';
-import {environmentOptions, logOptions, serveOptions, timeout, versionOptions} from '../cli/options.js';
-import {allAnswered} from '../common/all-answered.js';
-import {atmConfig} from '../common/atm-config.js';
-import {failed, type Observers, observed} from '../common/observers.js';
+import type {Options, OptionValues} from '../cli/option.js';
+import {environmentOptions, logOptions, serveOptions, timeoutFlag, versionOptions} from '../cli/options.js';
+import {waitForPending} from '../common/all-answered.js';
+import {loadAtmConfigWithFlags} from '../common/atm-config.js';
+import {logStdioFailure, type Observers, withObservers} from '../common/observers.js';
 import {explainWait} from '../common/on-terminal.js';
-import type {Stop} from '../common/signals.js';
+import type {StopSignals} from '../common/signals.js';
 
 /** How long a client that closed its end may still be answered what takes no turn. */
 const GRACE_MS = 2500;
 /** Who closes our input and then sends a signal is about to kill us: so much is left. */
-const PATIENCE_MS = 1500;
+const SIGNAL_GRACE_MS = 1500;
 
-const kinds = {auto: undefined, mcp: 'mcp-server', 'app-server': 'app-server'} as const;
+const backendKinds = {auto: undefined, mcp: 'mcp-server', 'app-server': 'app-server'} as const;
 
 const options = {
 	...serveOptions,
-	timeout: {...timeout, summary: 'time for one turn [300]; 0 for no limit'},
+	timeout: {...timeoutFlag, summary: 'time for one turn [300]; 0 for no limit'},
 	resume: {
 		value: '[ID]',
 		isValueOptional: true,
 		summary: 'codex_id, thread id or identity; without ID, the last session of the identity',
-		read: (name, given) => given.one(name),
+		read: (name, given) => given.single(name),
 	},
 	env: {
 		...environmentOptions.env,
@@ -47,7 +47,7 @@ const options = {
 	...logOptions,
 } satisfies Options;
 
-type Flags = Values<typeof options>;
+type Flags = OptionValues<typeof options>;
 
 export const command = defineCommand({
 	summary: 'many Codex sessions as one MCP server on stdio, each with an identity',
@@ -71,76 +71,76 @@ claude mcp add codex -- bridge serve`,
 });
 
 /** Many Codex sessions as one MCP server on this process's stdio. */
-async function startServe(flags: Flags, stop: Stop, version: string): Promise<number> {
-	const {config, warnings} = await atmConfig(flags);
-	return observed(flags, warnings, watchers => serve(config, flags, watchers, stop, version));
+async function startServe(flags: Flags, stop: StopSignals, version: string): Promise<number> {
+	const {config, warnings} = await loadAtmConfigWithFlags(flags);
+	return withObservers(flags, warnings, watchers => serve(config, flags, watchers, stop, version));
 }
 
 async function serve(
-	config: AtmConfig,
+	config: ServeConfig,
 	flags: Flags,
-	{log, trace, taps: tapsFor, stderr}: Observers,
-	stop: Stop,
+	{log, trace, createTaps: tapsFor, stderr}: Observers,
+	stop: StopSignals,
 	version: string,
 ): Promise<number> {
 	const cwd = process.cwd();
-	const words = new RecentStderr();
-	const desk = await openDesk(config, flags, log, cwd);
-	const codex = await openCodex(config, flags, log, cwd, collectStderr(stderr, words));
-	desk.started(codex.kind ?? 'none');
+	const recentStderr = new RecentStderr();
+	const app = await openApp(config, flags, log, cwd);
+	const codex = await openCodex(config, flags, log, cwd, collectStderr(stderr, recentStderr));
+	app.codexStarted(codex.kind ?? 'none');
 	explainWait('Waiting for an MCP client on stdin. To configure one: bridge install CLIENT');
-	const client = ownStdio();
+	const client = stdioEndpoint();
 	const taps = tapsFor(client.name, 'codex');
-	const waiting = new WaitingRequests();
-	let isDead = false;
-	let isOver = false;
-	let saidAll: () => void = () => {};
-	const over = new Promise<void>(resolve => {
-		saidAll = resolve;
+	const pending = new PendingRequests();
+	let hasCodexExited = false;
+	let isEnding = false;
+	let resolveEnding: () => void = () => {};
+	const ending = new Promise<void>(resolve => {
+		resolveEnding = resolve;
 	});
 	const stages = serveStages({
 		log,
 		trace,
 		taps,
-		waiting,
+		pending,
 		version,
 		clientVersion: flags.clientVersion,
 		logLevel: trace && flags.logLevel === 'debug' ? 'info' : flags.logLevel,
-		sessions: desk.sessions,
-		runner: desk.runner,
-		calls: desk.calls,
-		journal: desk.journal,
-		admissions: desk.admissions,
-		tools: desk.tools,
-		refusal: desk.refusal,
-		office: desk.office,
-		lastWords: () => over,
-		onGone(error) {
+		sessions: app.sessions,
+		runner: app.runner,
+		calls: app.acceptedCalls,
+		auditLog: app.auditLog,
+		admissions: app.sessionRouter,
+		tools: app.tools,
+		rejection: app.currentRejection,
+		mail: app.office,
+		drained: () => ending,
+		onExit(error) {
 			// It ends when its input does, as it is meant to.
-			if (isOver) return;
-			isDead = true;
+			if (isEnding) return;
+			hasCodexExited = true;
 			log.error('codex.gone', error.sentence, error.details);
-			desk.gone(error, words.text);
+			app.codexExited(error, recentStderr.text);
 		},
 	});
 	connect(client, stages, codex, error => logBug(log, error));
-	const recovered = desk.office.start();
-	void showFigures(config, desk, log);
+	const recovered = app.office.start();
+	void serveMetrics(config, app, log);
 	logStart(log, codex.kind, config.team);
 	const swept = sweepOrphans(log);
-	await ended(client, desk, waiting, stop);
-	isOver = true;
-	saidAll();
-	await shut(codex, client, stop);
-	await desk.close();
-	taps?.closed(isDead ? 'upstream' : 'client');
+	await waitForEnd(client, app, pending, stop);
+	isEnding = true;
+	resolveEnding();
+	await closeAll(codex, client, stop);
+	await app.close();
+	taps?.closed(hasCodexExited ? 'upstream' : 'client');
 	await Promise.all([swept(), recovered]);
-	return failed(client, log) || isDead ? 1 : 0;
+	return logStdioFailure(client, log) || hasCodexExited ? 1 : 0;
 }
 
 /** Shows the stderr of Codex, and keeps its end for error messages. */
 function collectStderr(stderr: Observers['stderr'], words: RecentStderr) {
-	const show = namedStderr(stderr);
+	const show = prefixedStderr(stderr);
 	return (chunk: Buffer): Promise<void> | undefined => {
 		words.add(chunk);
 		return show('codex', chunk);
@@ -148,35 +148,35 @@ function collectStderr(stderr: Observers['stderr'], words: RecentStderr) {
 }
 
 const openCodex = (
-	config: AtmConfig,
+	config: ServeConfig,
 	flags: Flags,
 	log: Log,
 	cwd: string,
 	onStderr: (chunk: Buffer) => Promise<void> | undefined,
 ): Promise<CodexBackend> =>
-	codexBackend({
+	startCodexBackend({
 		command: config.codexBin,
 		cwd,
 		env: flags.env,
 		log,
 		logLevel: flags.logLevel,
 		onStderr,
-		kind: kinds[config.transport],
+		kind: backendKinds[config.transport],
 	});
 
-function openDesk(config: AtmConfig, flags: Flags, log: Log, cwd: string): Promise<Desk> {
+function openApp(config: ServeConfig, flags: Flags, log: Log, cwd: string): Promise<ServeApp> {
 	const {team, inboxFormat} = config;
 	const script = process.argv[1] ?? 'bridge';
 	const configFile = flags.config === undefined ? undefined : resolve(flags.config);
-	return Desk.open({
+	return ServeApp.open({
 		config,
 		log,
 		cwd,
 		timeoutMs: config.requestTimeoutSecs * 1000,
 		resume: flags.resume,
-		mailServer: owner => mailServer({script, team, inboxFormat, env: process.env, configFile}, owner),
+		mailServer: owner => mailServerEntry({script, team, inboxFormat, env: process.env, configFile}, owner),
 		disabledServers: async folder => {
-			const disabled = await ownEntries({script, env: {...process.env, ...flags.env}, cwd: folder});
+			const disabled = await findBridgeEntries({script, env: {...process.env, ...flags.env}, cwd: folder});
 			const names = Object.keys(disabled);
 			if (names.length > 0)
 				log.debug(
@@ -189,7 +189,7 @@ function openDesk(config: AtmConfig, flags: Flags, log: Log, cwd: string): Promi
 }
 
 /** Tells a monitoring system of the mail, where that is wanted. A port that cannot be had keeps nobody from working. */
-async function showFigures({metricsPort}: AtmConfig, {office}: Desk, log: Log): Promise<void> {
+async function serveMetrics({metricsPort}: ServeConfig, {office}: ServeApp, log: Log): Promise<void> {
 	if (metricsPort === undefined) return;
 	try {
 		const {serveMailMetrics} = await import('../../lib/mail/metrics.js');
@@ -208,17 +208,27 @@ function logStart(log: Log, kind: CodexBackend['kind'], team: string): void {
 }
 
 /** Waits for the client or a signal to end it, and then for all sessions to end. */
-async function ended(client: OwnStdio, desk: Desk, waiting: WaitingRequests, stop: Stop): Promise<void> {
-	const hasLeft = Promise.race([client.ended, client.gone]).then(() => true);
-	const isEof = await Promise.race([hasLeft, stop.asked.then(() => false)]);
-	const warned = isEof ? stop.asked.then(() => sleep(PATIENCE_MS)) : new Promise(() => {});
-	const hurry = Promise.race([stop.urged, warned]);
-	await desk.end(hurry);
-	await Promise.race([allAnswered(waiting), hurry, client.gone, sleep(GRACE_MS, undefined, {ref: false})]);
+async function waitForEnd(
+	client: StdioEndpoint,
+	app: ServeApp,
+	pending: PendingRequests,
+	stop: StopSignals,
+): Promise<void> {
+	const clientClosed = Promise.race([client.inputEnded, client.disconnected]).then(() => true);
+	const isEof = await Promise.race([clientClosed, stop.requested.then(() => false)]);
+	const warned = isEof ? stop.requested.then(() => sleep(SIGNAL_GRACE_MS)) : new Promise(() => {});
+	const deadline = Promise.race([stop.forced, warned]);
+	await app.endSessions(deadline);
+	await Promise.race([
+		waitForPending(pending),
+		deadline,
+		client.disconnected,
+		sleep(GRACE_MS, undefined, {ref: false}),
+	]);
 }
 
-async function shut(codex: CodexBackend, client: OwnStdio, stop: Stop): Promise<void> {
-	await Promise.race([client.close(), stop.urged]);
-	await Promise.race([codex.close(), stop.urged]);
+async function closeAll(codex: CodexBackend, client: StdioEndpoint, stop: StopSignals): Promise<void> {
+	await Promise.race([client.close(), stop.forced]);
+	await Promise.race([codex.close(), stop.forced]);
 	codex.kill();
 }

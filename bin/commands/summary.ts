@@ -1,23 +1,23 @@
 import process from 'node:process';
-import {isName} from '../../lib/atm/names.js';
+import {isSafeName} from '../../lib/atm/names.js';
 import {BridgeError} from '../../lib/errors.js';
 import {printableLines} from '../../lib/printable.js';
 import {findEntry} from '../../lib/sessions/find-entry.js';
-import {lookAtTeam, type TeamView, teamsIn} from '../../lib/sessions/look.js';
-import {stateFor} from '../../lib/sessions/state-folder.js';
-import {Summaries} from '../../lib/sessions/summary.js';
+import {inspectTeam, listTeamFolders, type TeamView} from '../../lib/sessions/look.js';
+import {locateSessionState} from '../../lib/sessions/state-folder.js';
+import {SessionSummaries} from '../../lib/sessions/summary.js';
 import type {SessionEntry} from '../../lib/sessions/types.js';
 import {defineCommand} from '../cli/command.js';
-import type {Options, Values} from '../cli/option.js';
-import {json, sessionOptions} from '../cli/options.js';
-import {atmConfig} from '../common/atm-config.js';
-import {jsonText, tell, write} from '../common/own-output.js';
-import {invalid} from '../common/values.js';
+import type {Options, OptionValues} from '../cli/option.js';
+import {jsonFlag, sessionOptions} from '../cli/options.js';
+import {loadAtmConfigWithFlags} from '../common/atm-config.js';
+import {prettyJson, printNotice, writeText} from '../common/own-output.js';
+import {usageError} from '../common/values.js';
 
 const {team, config, trust} = sessionOptions;
-const options = {team, config, trust, json} satisfies Options;
+const options = {team, config, trust, json: jsonFlag} satisfies Options;
 
-type Flags = Values<typeof options>;
+type Flags = OptionValues<typeof options>;
 
 export const command = defineCommand({
 	summary: 'prints the saved summary of a Codex session',
@@ -25,40 +25,43 @@ export const command = defineCommand({
 	details:
 		'ID is a codex id, the id of a thread, or an identity, which stands for its active session, else the one used last.',
 	options,
-	maxWords: 1,
+	maxPositionals: 1,
 	examples: [
 		'bridge summary codex:0b9c6a3e-8f7d-4b67-9f0a-2f6d6f1f9c11',
 		'bridge summary arch-ctm > summary.md',
 	],
 	exitCodes: '0 it was printed, 1 there is no such session or no summary of it, 2 wrong arguments',
-	run: ({words: [id], options}) => printSummary(id, options),
+	run: ({positionals: [id], options}) => printSummary(id, options),
 });
 
 async function printSummary(id: string | undefined, flags: Flags): Promise<number> {
 	if (id === undefined)
-		throw invalid(
+		throw usageError(
 			'bridge summary has no session.',
 			'Write: bridge summary CODEX-ID, or its thread id or identity.',
 		);
-	const {config, warnings} = await atmConfig(flags);
-	for (const warning of warnings) await tell(warning);
-	const teams = await teamsIn(config.base, flags.team === undefined ? undefined : config.team);
-	const views = await Promise.all(teams.map(team => lookAtTeam(config.base, team)));
-	const own = await stateFor(config, process.cwd());
-	const {folder, entry} = chosen(views, id, own.folder, config.team);
-	const found = await read(new Summaries(folder), entry);
+	const {config, warnings} = await loadAtmConfigWithFlags(flags);
+	for (const warning of warnings) await printNotice(warning);
+	const teams = await listTeamFolders(config.base, flags.team === undefined ? undefined : config.team);
+	const views = await Promise.all(teams.map(team => inspectTeam(config.base, team)));
+	const own = await locateSessionState(config, process.cwd());
+	const {folder, entry} = findSession(views, id, own.folder, config.team);
+	const found = await readSummary(new SessionSummaries(folder), entry);
 	if (!found)
-		throw failed(`The session ${entry.codex_id} (${entry.identity}) has no summary.`, summaryAdvice(entry));
+		throw summaryError(
+			`The session ${entry.codex_id} (${entry.identity}) has no summary.`,
+			summaryAdvice(entry),
+		);
 	const {codex_id, identity, team} = entry;
 	const json = {codex_id, identity, team, ...found};
 	const text = process.stdout.isTTY ? printableLines(found.summary) : found.summary;
 	const plain = text.endsWith('\n') ? text : `${text}\n`;
-	await write(process.stdout, flags.json ? jsonText(json) : plain);
+	await writeText(process.stdout, flags.json ? prettyJson(json) : plain);
 	return 0;
 }
 
 /** The session that is meant. An identity may be known in several folders: this one's comes first, then its team's. */
-function chosen(
+function findSession(
 	views: readonly TeamView[],
 	id: string,
 	ownFolder: string,
@@ -69,26 +72,27 @@ function chosen(
 		return entry ? [{folder, entry}] : [];
 	});
 	const [first, second] = found;
-	if (!first) throw failed(`There is no session ${id}.`, 'bridge threads lists all.');
+	if (!first) throw summaryError(`There is no session ${id}.`, 'bridge threads lists all.');
 	const ofTeam = found.filter(({entry}) => entry.team === ownTeam);
-	const own = found.find(({folder}) => folder === ownFolder) ?? (ofTeam.length === 1 ? ofTeam[0] : undefined);
-	if (second && !own) {
+	const preferred =
+		found.find(({folder}) => folder === ownFolder) ?? (ofTeam.length === 1 ? ofTeam[0] : undefined);
+	if (second && !preferred) {
 		const teams = [...new Set(found.map(({entry}) => entry.team))];
 		if (ofTeam.length === 0 && teams.length > 1)
-			throw failed(`${id} is known in several teams: ${teams.join(', ')}.`, 'Say which: --team TEAM.');
+			throw summaryError(`${id} is known in several teams: ${teams.join(', ')}.`, 'Say which: --team TEAM.');
 		const ids = found.map(({entry}) => `${entry.codex_id} (team ${entry.team}, ${entry.cwd})`).join(', ');
-		throw failed(`${id} is the name of several sessions: ${ids}.`, 'Name one of them by its codex id.');
+		throw summaryError(`${id} is the name of several sessions: ${ids}.`, 'Name one of them by its codex id.');
 	}
-	return own ?? first;
+	return preferred ?? first;
 }
 
 /** The summary under the thread's last id, or under one that it had before. */
-async function read(
-	summaries: Summaries,
+async function readSummary(
+	summaries: SessionSummaries,
 	{identity, thread_id, previous_thread_ids}: SessionEntry,
 ): Promise<{thread_id: string; path: string; summary: string} | undefined> {
 	for (const thread of [thread_id, ...previous_thread_ids.toReversed()]) {
-		if (thread === null || !isName(thread) || !isName(identity)) continue;
+		if (thread === null || !isSafeName(thread) || !isSafeName(identity)) continue;
 		const summary = await summaries.read(identity, thread);
 		if (summary !== undefined) return {thread_id: thread, path: summaries.path(identity, thread), summary};
 	}
@@ -101,5 +105,5 @@ const summaryAdvice = ({status}: SessionEntry): string =>
 		? 'One is written when bridge serve ends, or when codex_close ends the session in the midst of a turn.'
 		: 'None is written for a session that codex_close ends while it is idle, or that a crash ends. codex with its codex_id resumes it.';
 
-const failed = (message: string, remedy: string): BridgeError =>
+const summaryError = (message: string, remedy: string): BridgeError =>
 	new BridgeError('ERR_UPSTREAM_INVALID', message, remedy);

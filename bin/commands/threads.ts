@@ -1,28 +1,28 @@
 import {basename, resolve} from 'node:path';
 import process from 'node:process';
-import {ago} from '../../lib/ago.js';
-import {lookAtTeam, type TeamView, teamsIn} from '../../lib/sessions/look.js';
-import {isOld, prune} from '../../lib/sessions/prune.js';
+import {timeAgo} from '../../lib/ago.js';
+import {inspectTeam, listTeamFolders, type TeamView} from '../../lib/sessions/look.js';
+import {isPrunable, pruneSessions} from '../../lib/sessions/prune.js';
 import type {SessionEntry} from '../../lib/sessions/types.js';
 import {textTable} from '../../lib/text-table.js';
 import {defineCommand} from '../cli/command.js';
-import {flag, type Options, text, type Values} from '../cli/option.js';
-import {json, ownLogOptions, sessionOptions} from '../cli/options.js';
-import {atmConfig} from '../common/atm-config.js';
-import {ownLog} from '../common/observers.js';
-import {jsonText, tell, write} from '../common/own-output.js';
+import {booleanFlag, type Options, type OptionValues, textFlag} from '../cli/option.js';
+import {jsonFlag, sessionOptions, stderrLogOptions} from '../cli/options.js';
+import {loadAtmConfigWithFlags} from '../common/atm-config.js';
+import {createStderrLog} from '../common/observers.js';
+import {prettyJson, printNotice, writeText} from '../common/own-output.js';
 
 const options = {
 	...sessionOptions,
-	repo: text('NAME', 'only sessions in this repository, by its name or its folder'),
-	prune: flag(
+	repo: textFlag('NAME', 'only sessions in this repository, by its name or its folder'),
+	prune: booleanFlag(
 		'removes sessions that are over and have not been used for 30 days, or whose folder is gone, with\ntheir summaries, and lists them',
 	),
-	json,
-	...ownLogOptions,
+	json: jsonFlag,
+	...stderrLogOptions,
 } satisfies Options;
 
-type Flags = Values<typeof options>;
+type Flags = OptionValues<typeof options>;
 
 export const command = defineCommand({
 	summary: 'the known Codex sessions; --prune removes old ones',
@@ -39,16 +39,16 @@ stale when that is gone (it can be resumed), closed, or interrupted.`,
 });
 
 async function listThreads(flags: Flags): Promise<number> {
-	const {config, warnings} = await atmConfig(flags);
-	for (const warning of warnings) await tell(warning);
-	const teams = await teamsIn(config.base, flags.team === undefined ? undefined : config.team);
-	const views = await Promise.all(teams.map(team => lookAtTeam(config.base, team)));
-	for (const {folder, problem} of views)
+	const {config, warnings} = await loadAtmConfigWithFlags(flags);
+	for (const warning of warnings) await printNotice(warning);
+	const teams = await listTeamFolders(config.base, flags.team === undefined ? undefined : config.team);
+	const views = await Promise.all(teams.map(team => inspectTeam(config.base, team)));
+	for (const {folder, error: problem} of views)
 		if (problem !== undefined)
-			await tell(`The registry in ${folder} cannot be read: ${problem}. bridge doctor says more.`);
+			await printNotice(`The registry in ${folder} cannot be read: ${problem}. bridge doctor says more.`);
 	const found = views.map(view => ({...view, entries: view.entries.filter(entry => isWanted(entry, flags))}));
-	await (flags.prune ? removeOld(found, flags) : show(found, flags));
-	return views.some(({problem}) => problem !== undefined) ? 1 : 0;
+	await (flags.prune ? removeOld(found, flags) : printSessions(found, flags));
+	return views.some(({error: problem}) => problem !== undefined) ? 1 : 0;
 }
 
 function isWanted({identity, repo_name, repo_root}: SessionEntry, {identity: wanted, repo}: Flags): boolean {
@@ -60,15 +60,15 @@ function isWanted({identity, repo_name, repo_root}: SessionEntry, {identity: wan
 	);
 }
 
-async function show(views: readonly TeamView[], {json}: Flags): Promise<void> {
-	const entries = views.flatMap(view => view.entries).sort(byUse);
-	if (json) return write(process.stdout, jsonText(entries));
-	if (entries.length === 0) return write(process.stdout, 'There are no such sessions.\n');
-	await write(process.stdout, sessionTable(entries));
+async function printSessions(views: readonly TeamView[], {json}: Flags): Promise<void> {
+	const entries = views.flatMap(view => view.entries).sort(byActivity);
+	if (json) return writeText(process.stdout, prettyJson(entries));
+	if (entries.length === 0) return writeText(process.stdout, 'There are no such sessions.\n');
+	await writeText(process.stdout, sessionTable(entries));
 }
 
 /** Those at work first, then those used last. */
-const byUse = (one: SessionEntry, other: SessionEntry): number =>
+const byActivity = (one: SessionEntry, other: SessionEntry): number =>
 	Number(other.status === 'active') - Number(one.status === 'active') ||
 	Date.parse(other.last_active) - Date.parse(one.last_active);
 
@@ -80,7 +80,7 @@ const sessionTable = (entries: readonly SessionEntry[]): string =>
 			entry.team,
 			entry.status,
 			entry.state,
-			ago(entry.last_active),
+			timeAgo(entry.last_active),
 			String(entry.turns),
 			entry.repo_name ?? '-',
 			entry.branch ?? '-',
@@ -90,20 +90,20 @@ const sessionTable = (entries: readonly SessionEntry[]): string =>
 	);
 
 async function removeOld(views: readonly TeamView[], flags: Flags): Promise<void> {
-	const {log} = ownLog(flags);
+	const {log} = createStderrLog(flags);
 	const now = new Date();
 	const removed = [];
 	for (const {folder, entries} of views) {
-		const old = entries.filter(entry => isOld(entry, now));
-		if (old.length > 0) removed.push(...(await prune(folder, old, log)));
+		const old = entries.filter(entry => isPrunable(entry, now));
+		if (old.length > 0) removed.push(...(await pruneSessions(folder, old, log)));
 	}
 	if (flags.json) {
 		const list = removed.map(({entry, hadSummary}) => ({...entry, had_summary: hadSummary}));
-		return write(process.stdout, jsonText(list));
+		return writeText(process.stdout, prettyJson(list));
 	}
 	const table = removed.length > 0 ? sessionTable(removed.map(({entry}) => entry)) : '';
 	const summaries = removed.filter(({hadSummary}) => hadSummary).length;
 	const sessions = removed.length === 1 ? '1 session' : `${removed.length} sessions`;
 	const texts = summaries === 1 ? '1 summary' : `${summaries} summaries`;
-	await write(process.stdout, `${table}Removed ${sessions} and ${texts}.\n`);
+	await writeText(process.stdout, `${table}Removed ${sessions} and ${texts}.\n`);
 }

@@ -1,6 +1,6 @@
 import process from 'node:process';
 import {defineCommand} from '../cli/command.js';
-import {write} from '../common/own-output.js';
+import {writeText} from '../common/own-output.js';
 
 export const command = defineCommand({
 	summary: 'prints the version',
@@ -9,7 +9,7 @@ export const command = defineCommand({
 	examples: ['bridge version'],
 	exitCodes: '0 printed',
 	async run(_input, {version}) {
-		await write(process.stdout, `${version}\n`);
+		await writeText(process.stdout, `${version}\n`);
 		return 0;
 	},
 });

@@ -1,14 +1,14 @@
 import process from 'node:process';
-import {loadAtmConfig} from '../../lib/atm/config.js';
-import type {AtmFlags, LoadedAtmConfig} from '../../lib/atm/types.js';
-import type {Values} from '../cli/option.js';
-import type {serveOptions, timeout} from '../cli/options.js';
+import {loadServeConfig} from '../../lib/atm/config.js';
+import type {LoadedServeConfig, ServeFlags} from '../../lib/atm/types.js';
+import type {OptionValues} from '../cli/option.js';
+import type {serveOptions, timeoutFlag} from '../cli/options.js';
 
 /** Flags about sessions; a command has some of them. */
-export type SessionFlags = Partial<Values<typeof serveOptions & {readonly timeout: typeof timeout}>>;
+type SessionFlags = Partial<OptionValues<typeof serveOptions & {readonly timeout: typeof timeoutFlag}>>;
 
 /** The flags as the configuration of sessions takes them. */
-export const atmFlags = ({fast, trust, timeout, ...flags}: SessionFlags): AtmFlags => ({
+export const toAtmFlags = ({fast, trust, timeout, ...flags}: SessionFlags): ServeFlags => ({
 	team: flags.team,
 	identity: flags.identity,
 	role: flags.role,
@@ -22,5 +22,5 @@ export const atmFlags = ({fast, trust, timeout, ...flags}: SessionFlags): AtmFla
 });
 
 /** The configuration of sessions as flags, variables and files have it here. */
-export const atmConfig = (flags: SessionFlags): Promise<LoadedAtmConfig> =>
-	loadAtmConfig({flags: atmFlags(flags), env: process.env, cwd: process.cwd()});
+export const loadAtmConfigWithFlags = (flags: SessionFlags): Promise<LoadedServeConfig> =>
+	loadServeConfig({flags: toAtmFlags(flags), env: process.env, cwd: process.cwd()});

@@ -7,39 +7,39 @@ import {printable} from '../../lib/printable.js';
 import {writeAtomically} from '../../lib/store/atomic-file.js';
 import {makeFolder} from '../../lib/store/make-folder.js';
 import {redactText} from '../../lib/store/redact.js';
-import {confirmed, INTERRUPTED} from './confirm.js';
-import {write} from './own-output.js';
-import {invalid} from './values.js';
+import {confirmOnTerminal, INTERRUPTED} from './confirm.js';
+import {writeText} from './own-output.js';
+import {usageError} from './values.js';
 
 /** A client's file, and what it holds; empty where it does not exist. */
-export type ClientFile = {readonly file: string; readonly before: string};
+type ClientFile = {readonly file: string; readonly before: string};
 
 /** Reads a file. A link to it stays: some users keep such files elsewhere. */
-export async function readClientFile(named: string): Promise<ClientFile> {
-	const file = existsSync(named) ? realpathSync(named) : named;
+export async function readClientFile(path: string): Promise<ClientFile> {
+	const file = existsSync(path) ? realpathSync(path) : path;
 	return {file, before: existsSync(file) ? await readFile(file, 'utf8') : ''};
 }
 
-export type Rewrite = ClientFile & {
+type ClientFileChange = ClientFile & {
 	readonly after: string;
 	/** The changes one by one, where there are several. */
 	readonly steps?: ReadonlyArray<{readonly before: string; readonly after: string}>;
 	/** Hides the secrets of a line. */
 	readonly hide: (line: string) => string;
-	readonly isYes: boolean;
+	readonly isConfirmed: boolean;
 	/** A sentence for after it was written. */
-	readonly next: string;
+	readonly nextStep: string;
 };
 
 /** Shows the changes of a file, asks for consent, keeps the old file, and writes the new one. Returns the exit code. */
-export async function rewrite(given: Rewrite): Promise<number> {
-	const {file, before, after, steps = [{before, after}], hide, isYes, next} = given;
-	const print = (text: string): Promise<void> => write(process.stdout, text);
+export async function confirmAndWrite(change: ClientFileChange): Promise<number> {
+	const {file, before, after, steps = [{before, after}], hide, isConfirmed: isYes, nextStep: next} = change;
+	const print = (text: string): Promise<void> => writeText(process.stdout, text);
 	const diff = steps
-		.map(step => lineDiff(step.before, step.after).map(line => `${shown(redactText(hide(line)))}\n`))
+		.map(step => lineDiff(step.before, step.after).map(line => `${displayLine(redactText(hide(line)))}\n`))
 		.map(lines => lines.join(''));
 	await print(`${before === '' ? 'New file' : 'Changes to'} ${file}:\n${diff.join('  …\n')}`);
-	const answer = isYes || (await agreed());
+	const answer = isYes || (await promptForConsent());
 	if (answer !== true) {
 		await print(`${answer === INTERRUPTED ? '\n' : ''}Nothing was written.\n`);
 		return answer === INTERRUPTED ? INTERRUPTED : 1;
@@ -49,15 +49,15 @@ export async function rewrite(given: Rewrite): Promise<number> {
 	return 0;
 }
 
-const shown = (line: string): string => printable(line).replaceAll('\\x09', '\t');
+const displayLine = (line: string): string => printable(line).replaceAll('\\x09', '\t');
 
-async function agreed(): Promise<boolean | typeof INTERRUPTED> {
+async function promptForConsent(): Promise<boolean | typeof INTERRUPTED> {
 	if (!process.stdin.isTTY || !process.stdout.isTTY)
-		throw invalid(
+		throw usageError(
 			'Nothing was written: there is no terminal to ask on.',
 			'If this is what you want, say --yes.',
 		);
-	return confirmed('Write this? [y/N] ', process.stdout);
+	return confirmOnTerminal('Write this? [y/N] ', process.stdout);
 }
 
 /** Writes the file, with the rights that it had; returns where its old content is, if it had one. */
@@ -69,7 +69,7 @@ async function replace(file: string, before: string, after: string): Promise<str
 	}
 	// A client may have written it while the prompt was open.
 	if ((await readFile(file, 'utf8')) !== before)
-		throw invalid(`Nothing was written: ${file} has changed meanwhile.`, 'Run the command again.');
+		throw usageError(`Nothing was written: ${file} has changed meanwhile.`, 'Run the command again.');
 	const backup = `${file}.before-bridge-${new Date().toISOString().replace(/[:.]/g, '-')}`;
 	await copyFile(file, backup);
 	await writeAtomically(file, after, statSync(file).mode & 0o777);

@@ -1,24 +1,26 @@
-import {isSameConfig, serviceChanges} from '../../lib/config/changes.js';
-import type {Loaded} from '../../lib/config/load.js';
+import {diffServices, isEqualConfig} from '../../lib/config/changes.js';
+import type {LoadedConfig} from '../../lib/config/load.js';
 import type {Config} from '../../lib/config/schema.js';
 import {watchConfig} from '../../lib/config/watch.js';
 import {BridgeError} from '../../lib/errors.js';
 import type {Log} from '../../lib/log.js';
 
-export type FollowOptions = {
-	readonly loaded: Loaded;
+type ConfigReloadOptions = {
+	readonly loaded: LoadedConfig;
 	readonly log: Log;
 	/** What is in force at present. */
 	readonly current: () => Config;
 	/** What a file that was read means, flags included. */
-	readonly meaning: (loaded: Loaded) => Config;
+	readonly toEffective: (loaded: LoadedConfig) => Config;
 	/** Puts another configuration in force. */
 	readonly apply: (config: Config) => Promise<void>;
 };
 
 /** Reads the configuration again whenever it changes, and tells of that. What is broken changes nothing. */
-export function followConfig({loaded, log, current, meaning, apply}: FollowOptions): {close(): void} {
-	const tellOfBroken = (error: BridgeError): void => {
+export function reloadOnChange({loaded, log, current, toEffective, apply}: ConfigReloadOptions): {
+	close(): void;
+} {
+	const logRejected = (error: BridgeError): void => {
 		if (error.code === 'ERR_CONFIG_UNTRUSTED')
 			log.error(
 				'config.untrusted',
@@ -28,24 +30,24 @@ export function followConfig({loaded, log, current, meaning, apply}: FollowOptio
 	};
 	const reload = async (next: Config): Promise<void> => {
 		try {
-			const before = current();
+			const previous = current();
 			await apply(next);
-			tellOfChanges(log, before, next);
+			logChanges(log, previous, next);
 		} catch (error) {
 			if (!(error instanceof BridgeError)) throw error;
-			tellOfBroken(error);
+			logRejected(error);
 		}
 	};
-	return watchConfig({loaded, onLoaded: next => void reload(meaning(next)), onError: tellOfBroken});
+	return watchConfig({loaded, onLoaded: next => void reload(toEffective(next)), onError: logRejected});
 }
 
-function tellOfChanges(log: Log, before: Config, after: Config): void {
-	if (isSameConfig(before, after)) {
+function logChanges(log: Log, before: Config, after: Config): void {
+	if (isEqualConfig(before, after)) {
 		// Claude Code writes its file again and again, mostly for other reasons than servers.
 		log.debug('config.same', 'The configuration file has changed, and means the same.');
 		return;
 	}
-	const {added, changed, removed} = serviceChanges(before, after);
+	const {added, changed, removed} = diffServices(before, after);
 	log.info('config.loaded', 'The configuration has changed, and is in force.', {
 		added: added.map(({name}) => name),
 		changed: changed.map(({name}) => name),

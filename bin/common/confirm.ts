@@ -5,7 +5,7 @@ import {createInterface} from 'node:readline';
 export const INTERRUPTED = 130;
 
 /** Prompts for confirmation on a terminal. Closing the input declines; Ctrl+C is reported separately. */
-export function confirmed(
+export function confirmOnTerminal(
 	question: string,
 	output: NodeJS.WriteStream,
 ): Promise<boolean | typeof INTERRUPTED> {

@@ -1,20 +1,23 @@
-import {checkFormat} from '../../lib/store/file-name.js';
-import type {Destination} from '../../lib/store/traffic-log.js';
-import {invalid} from './values.js';
+import {checkFileNameFormat} from '../../lib/store/file-name.js';
+import type {LogDestination} from '../../lib/store/traffic-log.js';
+import {usageError} from './values.js';
 
-export const DEFAULT_FORMAT = 'rawprox_%Y-%m-%d-%H.ndjson';
+export const DEFAULT_FILENAME_FORMAT = 'rawprox_%Y-%m-%d-%H.ndjson';
 
 /** Where the traffic log goes, as `--log` and `--filename-format` have it. */
-export function destination(log: string | undefined, format: string | undefined): Destination | undefined {
+export function parseLogDestination(
+	log: string | undefined,
+	format: string | undefined,
+): LogDestination | undefined {
 	if (format !== undefined && !log?.startsWith('@'))
-		throw invalid('--filename-format needs a folder to name files in.', 'Add --log @DIR.');
+		throw usageError('--filename-format needs a folder to name files in.', 'Add --log @DIR.');
 	if (log === undefined) return;
 	if (log === '-')
-		throw invalid(
+		throw usageError(
 			'--log - would write to stdout, which carries MCP here.',
 			'Name a file, or a folder as @DIR.',
 		);
 	if (!log.startsWith('@')) return {file: log};
-	checkFormat(format ?? DEFAULT_FORMAT);
-	return {folder: log.slice(1) || '.', format: format ?? DEFAULT_FORMAT};
+	checkFileNameFormat(format ?? DEFAULT_FILENAME_FORMAT);
+	return {folder: log.slice(1) || '.', format: format ?? DEFAULT_FILENAME_FORMAT};
 }

@@ -2,59 +2,59 @@ import {join} from 'node:path';
 import process from 'node:process';
 import {BridgeError} from '../../lib/errors.js';
 import {createLog, type Log} from '../../lib/log.js';
-import {record, type Taps} from '../../lib/operators/record.js';
+import {recordMessages, type Taps} from '../../lib/operators/record.js';
 import type {TraceOptions} from '../../lib/operators/trace.js';
-import {openToAppend} from '../../lib/store/append.js';
-import {microseconds} from '../../lib/store/clock.js';
-import {fileName} from '../../lib/store/file-name.js';
+import {openForAppend} from '../../lib/store/append.js';
+import {nowMicroseconds} from '../../lib/store/clock.js';
+import {logFileName} from '../../lib/store/file-name.js';
 import {LiveTraffic} from '../../lib/store/live-traffic.js';
 import {makeFolder} from '../../lib/store/make-folder.js';
-import {UnsafeFile} from '../../lib/store/own-file.js';
+import {UnsafeFileError} from '../../lib/store/own-file.js';
 import {TrafficLog} from '../../lib/store/traffic-log.js';
-import {ownStderr, type Stderr} from '../../lib/transports/own-stderr.js';
-import type {OwnStdio} from '../../lib/transports/own-stdio.js';
-import type {Values} from '../cli/option.js';
+import {openStderr, type StderrWriter} from '../../lib/transports/own-stderr.js';
+import type {StdioEndpoint} from '../../lib/transports/own-stdio.js';
+import type {OptionValues} from '../cli/option.js';
 import type {logOptions} from '../cli/options.js';
 
 /** The flags of the traffic log, the trace and the log on stderr. */
-export type LogFlags = Values<typeof logOptions>;
+type LogFlags = OptionValues<typeof logOptions>;
 
 /** All that looks on while messages pass, and writes down what it sees. */
 export type Observers = {
-	readonly stderr: Stderr;
+	readonly stderr: StderrWriter;
 	readonly log: Log;
 	readonly trace: TraceOptions | undefined;
 	/** The traffic as it passes. */
 	readonly live: LiveTraffic;
 	/** Taps for a conversation between these two, for the log if there is one. */
-	taps(client: string, upstream: string): Taps | undefined;
+	createTaps(client: string, upstream: string): Taps | undefined;
 	/** The same, also for who looks on while it passes. */
-	liveTaps(client: string, upstream: string): Taps;
+	createLiveTaps(client: string, upstream: string): Taps;
 	/** How many lines the traffic log had to leave out. */
-	leftOutLines(): number;
+	droppedLines(): number;
 	/** Writes everything out. */
 	close(): Promise<void>;
 };
 
 /** The log on stderr alone. */
-export function ownLog({
+export function createStderrLog({
 	logLevel: level,
 	logFormat,
 }: Pick<LogFlags, 'logLevel' | 'logFormat'>): Pick<Observers, 'stderr' | 'log'> {
-	const stderr = ownStderr();
+	const stderr = openStderr();
 	const write = (line: string): void => stderr.write(line);
 	const isPretty = isForPeople(stderr, logFormat);
 	return {stderr, log: createLog({level, write, isPretty, hasColor: hasColor(stderr)})};
 }
 
 /** Whether lines on stderr are for people: sentences in local time. Otherwise they are JSON, and times are in UTC. */
-const isForPeople = ({isTerminal}: Stderr, format: LogFlags['logFormat']): boolean =>
+const isForPeople = ({isTerminal}: StderrWriter, format: LogFlags['logFormat']): boolean =>
 	format === undefined ? isTerminal : format === 'pretty';
 
-const hasColor = (stderr: Stderr): boolean => stderr.isTerminal && !process.env.NO_COLOR;
+const hasColor = (stderr: StderrWriter): boolean => stderr.isTerminal && !process.env.NO_COLOR;
 
-export function observers(flags: LogFlags): Observers {
-	const {stderr, log} = ownLog(flags);
+export function createObservers(flags: LogFlags): Observers {
+	const {stderr, log} = createStderrLog(flags);
 	const write = (line: string): void => stderr.write(line);
 	const live = new LiveTraffic();
 	const traffic = flags.log && new TrafficLog({...trafficOptions(flags, log), destination: flags.log});
@@ -62,17 +62,17 @@ export function observers(flags: LogFlags): Observers {
 		stderr,
 		log,
 		trace: flags.debug
-			? {write, hasColour: hasColor(stderr), isUtc: !isForPeople(stderr, flags.logFormat)}
+			? {write, hasColor: hasColor(stderr), isUtc: !isForPeople(stderr, flags.logFormat)}
 			: undefined,
 		live,
-		taps: (client, upstream) =>
-			traffic && record({log: traffic, client, upstream, withSecrets: flags.logSecrets}),
-		liveTaps: (client, upstream) =>
-			record({
+		createTaps: (client, upstream) =>
+			traffic && recordMessages({log: traffic, client, upstream, withSecrets: flags.logSecrets}),
+		createLiveTaps: (client, upstream) =>
+			recordMessages({
 				client,
 				upstream,
 				withSecrets: flags.logSecrets,
-				isOn: () => traffic !== undefined || live.isHeard,
+				isOn: () => traffic !== undefined || live.hasListeners,
 				log: {
 					add(parts, origin) {
 						traffic?.add(parts, origin);
@@ -80,7 +80,7 @@ export function observers(flags: LogFlags): Observers {
 					},
 				},
 			}),
-		leftOutLines: () => traffic?.leftOutLines ?? 0,
+		droppedLines: () => traffic?.droppedLines ?? 0,
 		async close() {
 			const lost = (await traffic?.close()) ?? 0;
 			if (lost > 0)
@@ -92,13 +92,13 @@ export function observers(flags: LogFlags): Observers {
 }
 
 /** Does something while they look on, after what the configuration has to be warned of. */
-export async function observed<T>(
+export async function withObservers<T>(
 	flags: LogFlags,
 	warnings: readonly string[],
 	action: (watchers: Observers) => Promise<T>,
 ): Promise<T> {
-	await checkLog(flags);
-	const watchers = observers(flags);
+	await checkTrafficLog(flags);
+	const watchers = createObservers(flags);
 	try {
 		for (const warning of warnings) watchers.log.warn('config.warning', warning);
 		return await action(watchers);
@@ -115,22 +115,22 @@ const trafficOptions = (flags: LogFlags, log: Log) => ({
 });
 
 /** Finds out before any traffic whether the traffic log can be written where it is wanted. */
-export async function checkLog({log}: Pick<LogFlags, 'log'>): Promise<void> {
+export async function checkTrafficLog({log}: Pick<LogFlags, 'log'>): Promise<void> {
 	if (!log) return;
 	try {
 		if ('folder' in log) await makeFolder(log.folder);
-		const file = 'folder' in log ? join(log.folder, fileName(log.format, microseconds())) : log.file;
-		await (await openToAppend(file)).close();
+		const file = 'folder' in log ? join(log.folder, logFileName(log.format, nowMicroseconds())) : log.file;
+		await (await openForAppend(file)).close();
 	} catch (error) {
 		const message = `The traffic log cannot be written: ${(error as Error).message}.`;
 		const remedy =
-			error instanceof UnsafeFile ? error.remedy : 'Name a file in a folder that exists, or @DIR.';
+			error instanceof UnsafeFileError ? error.remedy : 'Name a file in a folder that exists, or @DIR.';
 		throw new BridgeError('ERR_CONFIG_INVALID', message, remedy);
 	}
 }
 
 /** Whether stdin or stdout failed by something else than that the client is gone, which is told then. */
-export function failed(stdio: OwnStdio, log: Log): boolean {
+export function logStdioFailure(stdio: StdioEndpoint, log: Log): boolean {
 	const failure = stdio.failure();
 	if (failure) log.error('stdio.failed', `stdin or stdout cannot be used any more: ${failure.message}.`);
 	return failure !== undefined;

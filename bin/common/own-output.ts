@@ -2,7 +2,7 @@ import process from 'node:process';
 import {printable, printableJson} from '../../lib/printable.js';
 
 /** Writes a text, all of it before the process may end. A reader that is gone is nobody's mistake. */
-export const write = (stream: NodeJS.WriteStream, text: string): Promise<void> =>
+export const writeText = (stream: NodeJS.WriteStream, text: string): Promise<void> =>
 	new Promise(resolve => {
 		const done = () => resolve();
 		stream.once('error', done);
@@ -14,9 +14,9 @@ export const write = (stream: NodeJS.WriteStream, text: string): Promise<void> =
 	});
 
 /** A value as JSON, with characters that are not printable as escapes. */
-export const jsonText = (value: unknown, indent: number | undefined = 2): string =>
+export const prettyJson = (value: unknown, indent: number | undefined = 2): string =>
 	`${printableJson(JSON.stringify(value, undefined, indent))}\n`;
 
 /** Writes a sentence for a person. */
-export const tell = (sentence: string): Promise<void> =>
-	write(process.stderr, `bridge: ${printable(sentence)}\n`);
+export const printNotice = (sentence: string): Promise<void> =>
+	writeText(process.stderr, `bridge: ${printable(sentence)}\n`);

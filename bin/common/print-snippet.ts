@@ -1,10 +1,11 @@
 import process from 'node:process';
-import type {Snippet} from '../../lib/config/clients.js';
-import {write} from './own-output.js';
+import type {ClientSnippet} from '../../lib/config/clients.js';
+import {writeText} from './own-output.js';
 
 /** Prints the content of a client's file on stdout, for redirection, and where it belongs on stderr. */
-export async function printSnippet({place, text, commands = []}: Snippet): Promise<void> {
-	await write(process.stderr, `# ${place}\n`);
-	await write(process.stdout, text);
-	if (commands.length > 0) await write(process.stderr, `# or, for yourself alone:\n${commands.join('\n')}\n`);
+export async function printSnippet({location: place, text, commands = []}: ClientSnippet): Promise<void> {
+	await writeText(process.stderr, `# ${place}\n`);
+	await writeText(process.stdout, text);
+	if (commands.length > 0)
+		await writeText(process.stderr, `# or, for yourself alone:\n${commands.join('\n')}\n`);
 }

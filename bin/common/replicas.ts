@@ -1,19 +1,19 @@
 import type {Config} from '../../lib/config/schema.js';
 import type {Log} from '../../lib/log.js';
 import {Replicas} from '../../lib/replicas/replicas.js';
-import {secretsOf} from '../../lib/replicas/secrets.js';
+import {readReplicaSecrets} from '../../lib/replicas/secrets.js';
 
 /**
  * What a gateway has to do with others behind the same address, where a secret says that there are some. What it had to do
  * with them `before` goes on.
  */
-export async function replicasOf(
+export async function configureReplicas(
 	{secret, advertise, store, services}: Config,
 	log: Log,
-	before?: Replicas,
+	previous?: Replicas,
 ): Promise<Replicas | undefined> {
 	if (secret === undefined) return;
-	const secrets = await secretsOf(secret);
+	const secrets = await readReplicaSecrets(secret);
 	const fixed = [...services.values()].find(({transport, enabled}) => enabled && transport !== 'http');
 	if (!advertise && fixed)
 		log.warn(
@@ -21,7 +21,7 @@ export async function replicasOf(
 			`Sessions with ${fixed.name} live on one replica, and nobody is told where this one is. Set advertise: http://HOST:PORT, or have the balancer send each session to one replica.`,
 			{service: fixed.name},
 		);
-	const replicas = before ?? new Replicas(log);
-	await replicas.agree({secrets, advertise, store});
+	const replicas = previous ?? new Replicas(log);
+	await replicas.configure({secrets, advertise, store});
 	return replicas;
 }

@@ -1,21 +1,21 @@
 import process from 'node:process';
 
 /** What a person or a supervisor asks for by signals: each one is more urgent than the one before. */
-export type Stop = {
+export type StopSignals = {
 	/** Please end. */
-	readonly asked: Promise<void>;
+	readonly requested: Promise<void>;
 	/** Do not wait for anybody, but save what there is to save. */
-	readonly urged: Promise<void>;
+	readonly forced: Promise<void>;
 };
 
 /** Listens from the start, so that no signal is missed, however early. The third one ends the process at once. */
-export function listenForStop(exitNow: (code: number) => void): Stop {
+export function listenForStopSignals(exitNow: (code: number) => void): StopSignals {
 	const resolvers: Array<() => void> = [];
 	const step = (): Promise<void> =>
 		new Promise(resolve => {
 			resolvers.push(resolve);
 		});
-	const stop: Stop = {asked: step(), urged: step()};
+	const stop: StopSignals = {requested: step(), forced: step()};
 	for (const [signal, number] of [
 		['SIGHUP', 1],
 		['SIGINT', 2],

@@ -1,8 +1,8 @@
 import {performance} from 'node:perf_hooks';
 import type {Envelope} from '../../lib/envelope.js';
 import {pause} from '../../lib/pause.js';
-import type {OwnStdio} from '../../lib/transports/own-stdio.js';
-import type {Stop} from './signals.js';
+import type {StdioEndpoint} from '../../lib/transports/own-stdio.js';
+import type {StopSignals} from './signals.js';
 
 /** How long a client may take to send its first request, and then the next one. */
 const [FIRST_MS, NEXT_MS] = [3000, 250];
@@ -11,23 +11,27 @@ const MAX_MS = 10_000;
 const POLL_MS = 10;
 
 /** Waits until the requests of a client have the error of a server that could not be started, and writes the responses. */
-export async function answerAll(client: OwnStdio, stop: Stop, responses: () => number): Promise<void> {
-	await Promise.race([client.ended, client.gone, stop.asked, quiet(responses)]);
-	await Promise.race([client.close(), client.gone, stop.urged]);
+export async function waitForErrorResponses(
+	client: StdioEndpoint,
+	stop: StopSignals,
+	responses: () => number,
+): Promise<void> {
+	await Promise.race([client.inputEnded, client.disconnected, stop.requested, waitForSilence(responses)]);
+	await Promise.race([client.close(), client.disconnected, stop.forced]);
 }
 
-async function quiet(responses: () => number): Promise<void> {
+async function waitForSilence(responses: () => number): Promise<void> {
 	const began = performance.now();
-	let [seen, since] = [0, began];
-	while (performance.now() - since < (seen === 0 ? FIRST_MS : NEXT_MS) && since - began < MAX_MS) {
+	let [lastCount, since] = [0, began];
+	while (performance.now() - since < (lastCount === 0 ? FIRST_MS : NEXT_MS) && since - began < MAX_MS) {
 		await pause(POLL_MS);
-		if (responses() !== seen) [seen, since] = [responses(), performance.now()];
+		if (responses() !== lastCount) [lastCount, since] = [responses(), performance.now()];
 	}
 }
 
 /** A client, and the number of messages sent to it so far. */
-export function countMessages(client: OwnStdio): {
-	readonly counted: OwnStdio;
+export function countSentMessages(client: StdioEndpoint): {
+	readonly counted: StdioEndpoint;
 	readonly messages: () => number;
 } {
 	let count = 0;

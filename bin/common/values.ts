@@ -6,14 +6,14 @@ import {isLoopback} from '../../lib/loopback.js';
 import type {Environment} from '../../lib/transports/environment.js';
 
 /** Where a server is. What goes beyond this machine is encrypted, unless it is a bare port. */
-export function address(text: string | undefined, flag: string, isRaw = false): URL | undefined {
+export function parseUrlFlag(text: string | undefined, flag: string, isRaw = false): URL | undefined {
 	if (text === undefined) return;
-	if (isRaw) return target(text);
+	if (isRaw) return parseTcpUrl(text);
 	if (!URL.canParse(text))
-		throw invalid(`--${flag} ${text} is no URL.`, `Write it whole: --${flag} https://example.com/mcp`);
+		throw usageError(`--${flag} ${text} is no URL.`, `Write it whole: --${flag} https://example.com/mcp`);
 	const url = new URL(text);
 	if (!['http:', 'https:', 'ws:', 'wss:'].includes(url.protocol))
-		throw invalid(
+		throw usageError(
 			`--${flag} ${text} is not http, https, ws or wss.`,
 			/^[\w.-]+:\d/.test(text)
 				? `Write: --${flag} http://${text}`
@@ -24,36 +24,36 @@ export function address(text: string | undefined, flag: string, isRaw = false): 
 }
 
 /** A port that takes any bytes. */
-function target(text: string): URL {
+function parseTcpUrl(text: string): URL {
 	const url = URL.canParse(text) ? new URL(text) : undefined;
 	if (url?.protocol === 'tcp:' && url.hostname !== '' && url.port !== '') return url;
-	throw invalid(`--url ${text} is no place for raw bytes.`, 'Write --url tcp://HOST:PORT.');
+	throw usageError(`--url ${text} is no place for raw bytes.`, 'Write --url tcp://HOST:PORT.');
 }
 
 /** `NAME: VALUE`, as curl takes it. */
-export function headersOf(given: readonly string[]): Headers {
+export function parseHeaderFlags(values: readonly string[]): Headers {
 	const headers: Record<string, string> = {};
-	for (const text of given) {
+	for (const text of values) {
 		const colon = text.indexOf(':');
 		const name = text.slice(0, Math.max(0, colon));
 		const value = text.slice(colon + 1).trimStart();
 		if (!isHeaderName(name) || !isHeaderValue(value))
-			throw invalid(`--header ${name || text} is no header.`, 'Write --header "NAME: VALUE".');
+			throw usageError(`--header ${name || text} is no header.`, 'Write --header "NAME: VALUE".');
 		headers[name.toLowerCase()] = value;
 	}
 	return headers;
 }
 
 /** `NAME=VALUE` sets a variable, `NAME` alone passes on the one that bridge has. */
-export function environment(given: readonly string[]): Environment {
+export function parseEnvFlags(values: readonly string[]): Environment {
 	const environment: Record<string, string> = {};
-	for (const word of given) {
-		const [name = ''] = word.split('=', 1);
-		const value = word.includes('=') ? word.slice(name.length + 1) : process.env[name];
+	for (const text of values) {
+		const [name = ''] = text.split('=', 1);
+		const value = text.includes('=') ? text.slice(name.length + 1) : process.env[name];
 		if (name === '')
-			throw invalid('--env has a value without a name.', 'Write --env NAME=VALUE, or --env NAME.');
+			throw usageError('--env has a value without a name.', 'Write --env NAME=VALUE, or --env NAME.');
 		if (value === undefined)
-			throw invalid(
+			throw usageError(
 				`--env ${name}: there is no such variable to pass on.`,
 				`Set it, or write --env ${name}=VALUE.`,
 			);
@@ -63,9 +63,9 @@ export function environment(given: readonly string[]): Environment {
 }
 
 /** A flag that cannot be meant as it is. */
-export const invalid = (message: string, remedy: string): BridgeError =>
+export const usageError = (message: string, remedy: string): BridgeError =>
 	new BridgeError('ERR_CONFIG_INVALID', message, remedy);
 
 /** The error of commands that take a URL or a command, and got both. */
-export const twoServers = (): BridgeError =>
-	invalid('There is a --url and a command.', 'Name one server: --url URL, or -- COMMAND.');
+export const twoServersError = (): BridgeError =>
+	usageError('There is a --url and a command.', 'Name one server: --url URL, or -- COMMAND.');

@@ -1,34 +1,37 @@
 import {writeSync} from 'node:fs';
-import {type Client, clientSnippet, type Snippet} from '../../lib/config/clients.js';
-import {listenText} from '../../lib/config/listen.js';
+import {type ClientSnippet, gatewayClientSnippet, type SnippetClient} from '../../lib/config/clients.js';
+import {formatListenAddress} from '../../lib/config/listen.js';
 import type {Config} from '../../lib/config/schema.js';
 import type {LocalAccess} from '../../lib/http/local-access.js';
-import {invalid} from '../common/values.js';
+import {usageError} from '../common/values.js';
 
 /** The token of this user, where it is needed. */
-export const tokenIn = (access: LocalAccess): string | undefined =>
+export const localToken = (access: LocalAccess): string | undefined =>
 	access.by === 'token' ? access.token : undefined;
 
 /** The URL of a gateway's address. */
-export const baseOf = ({host, port}: {readonly host: string; readonly port: number}): URL => {
+export const gatewayUrl = ({host, port}: {readonly host: string; readonly port: number}): URL => {
 	const name = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
 	return new URL(`http://${name}:${port}`);
 };
 
 /** The entry for the configuration of a client. It contains no configured tokens, only the token of this user. */
-export function snippet(
-	client: Client,
+export function clientConfigSnippet(
+	client: SnippetClient,
 	{services, tokens}: Config,
 	base: URL,
 	token: string | undefined,
-): Snippet {
+): ClientSnippet {
 	const own = tokens.length === 0 ? token : undefined;
 	const hasToken = tokens.length > 0 || own !== undefined;
-	return clientSnippet(client, {base, services: enabled(services), hasToken, token: own});
+	return gatewayClientSnippet(client, {base, services: enabled(services), hasToken, token: own});
 }
 
-export const noUrl = (where: string) =>
-	invalid(`${where} has no URL for a client.`, 'Set listen to an address and a port, like 127.0.0.1:7411.');
+export const noClientUrlError = (where: string) =>
+	usageError(
+		`${where} has no URL for a client.`,
+		'Set listen to an address and a port, like 127.0.0.1:7411.',
+	);
 
 /** What to do if the gateway cannot use its address. */
 export const addressRemedy =
@@ -37,18 +40,18 @@ export const addressRemedy =
 const enabled = (services: Config['services']): string[] =>
 	[...services.values()].filter(one => one.enabled).map(({name}) => name);
 
-export type Announced = {
+export type StartupDetails = {
 	readonly file: string | undefined;
 	readonly access: LocalAccess;
 	readonly version: string;
 };
 
 /** Whether clients have to send the token of this user. */
-export const isTokenNeeded = ({listen, tokens}: Config, access: LocalAccess): boolean =>
+export const requiresLocalToken = ({listen, tokens}: Config, access: LocalAccess): boolean =>
 	listen.path === undefined && tokens.length === 0 && access.by === 'token';
 
 /** Tells people where everything is, and how to use it. */
-export function announce(base: URL, config: Config, {file, access}: Announced): void {
+export function printUrls(base: URL, config: Config, {file, access}: StartupDetails): void {
 	const {listen} = config;
 	const names = [...config.services.keys()];
 	const width = Math.max(...names.map(name => name.length));
@@ -56,9 +59,9 @@ export function announce(base: URL, config: Config, {file, access}: Announced): 
 	const origin = isSocket ? '' : base.origin;
 	const rows = names.map(name => `  ${name.padEnd(width)}  ${origin}/mcp/${name}`);
 	const where = file === undefined ? 'without a configuration file: here is a demo' : `as ${file} says`;
-	const needsToken = isTokenNeeded(config, access);
+	const needsToken = requiresLocalToken(config, access);
 	const text = [
-		`bridge gateway listens on ${isSocket ? listenText(listen) : origin}, ${where}.`,
+		`bridge gateway listens on ${isSocket ? formatListenAddress(listen) : origin}, ${where}.`,
 		...(names.length === 0 ? ['  There are no servers in it yet.'] : rows),
 		`  all of them as one: ${origin}/mcp`,
 		`  page: ${origin}/`,

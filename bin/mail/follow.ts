@@ -1,47 +1,50 @@
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
-import {asJson, asText, type InboxView, lookInto} from '../../lib/mail/look.js';
-import type {Message} from '../../lib/mail/types.js';
-import {jsonText, tell, write} from '../common/own-output.js';
-import type {Stop} from '../common/signals.js';
+import {formatMailMessage, type InboxView, inspectInbox, mailMessageToJson} from '../../lib/mail/look.js';
+import type {MailMessage} from '../../lib/mail/types.js';
+import {prettyJson, printNotice, writeText} from '../common/own-output.js';
+import type {StopSignals} from '../common/signals.js';
 
 /** How often it looks. */
 const POLL_MS = 500;
 
 /** What an inbox was when it was last looked into. */
-type Seen = {readonly stamp: string | undefined; readonly ids: ReadonlySet<string>};
+type InboxSnapshot = {readonly stamp: string | undefined; readonly ids: ReadonlySet<string>};
 
 /** Shows what arrives from now on, until it is told to stop. */
-export async function follow(
+export async function followInboxes(
 	viewsNow: () => Promise<InboxView[]>,
 	{json}: {readonly json: boolean},
-	{asked}: Stop,
+	{requested}: StopSignals,
 ): Promise<number> {
-	const seen = new Map<string, Seen>();
+	const snapshots = new Map<string, InboxSnapshot>();
 	let isOver = false;
-	void asked.then(() => {
+	void requested.then(() => {
 		isOver = true;
 	});
-	for (const view of await viewsNow()) await newsOf(view, seen);
-	await tell(`Waiting for mail in ${seen.size} inboxes; Ctrl-C ends it.`);
+	for (const view of await viewsNow()) await newMessages(view, snapshots);
+	await printNotice(`Waiting for mail in ${snapshots.size} inboxes; Ctrl-C ends it.`);
 	while (!isOver) {
 		for (const view of await viewsNow())
-			for (const message of await newsOf(view, seen))
-				await write(process.stdout, json ? jsonText(asJson(view, message), 0) : asText(view, message));
-		await Promise.race([sleep(POLL_MS), asked]);
+			for (const message of await newMessages(view, snapshots))
+				await writeText(
+					process.stdout,
+					json ? prettyJson(mailMessageToJson(view, message), 0) : formatMailMessage(view, message),
+				);
+		await Promise.race([sleep(POLL_MS), requested]);
 	}
 	return 0;
 }
 
 /** What is in an inbox that was not there before. */
-async function newsOf(view: InboxView, seen: Map<string, Seen>): Promise<Message[]> {
+async function newMessages(view: InboxView, snapshots: Map<string, InboxSnapshot>): Promise<MailMessage[]> {
 	const {path} = view.inbox;
 	const stamp = view.inbox.stamp();
-	const {stamp: before, ids = new Set<string>()} = seen.get(path) ?? {};
-	if (seen.has(path) && before === stamp) return [];
-	const {messages, problem} = await lookInto(view);
+	const {stamp: previousStamp, ids = new Set<string>()} = snapshots.get(path) ?? {};
+	if (snapshots.has(path) && previousStamp === stamp) return [];
+	const {messages, problem} = await inspectInbox(view);
 	// What cannot be read at present still has what was in it.
-	seen.set(path, {stamp, ids: problem === undefined ? new Set(messages.map(({id}) => id)) : ids});
-	if (problem !== undefined) await tell(problem);
+	snapshots.set(path, {stamp, ids: problem === undefined ? new Set(messages.map(({id}) => id)) : ids});
+	if (problem !== undefined) await printNotice(problem);
 	return messages.filter(({id}) => !ids.has(id));
 }

@@ -1,15 +1,16 @@
 import type {BridgeError} from '../../lib/errors.js';
-import {invalid, twoServers} from '../common/values.js';
+import {twoServersError, usageError} from '../common/values.js';
 import type {ReplayFlags} from './options.js';
 
 /** What goes together, and what does not. Returns the log that is named. */
-export function checkReplay(
+export function checkReplayFlags(
 	[path]: readonly string[],
 	server: readonly string[],
 	flags: ReplayFlags,
 ): string {
-	if (path === undefined) throw invalid('bridge replay has no log.', 'Write: bridge replay LOG -- COMMAND');
-	if (server.length > 0 && flags.url) throw twoServers();
+	if (path === undefined)
+		throw usageError('bridge replay has no log.', 'Write: bridge replay LOG -- COMMAND');
+	if (server.length > 0 && flags.url) throw twoServersError();
 	const problem = flags.serve ? servingProblem(server, flags) : askingProblem(server, flags);
 	if (problem) throw problem;
 	return path;
@@ -41,25 +42,29 @@ const ofMessages: readonly Rule[] = [
 
 function servingProblem(server: readonly string[], flags: ReplayFlags): BridgeError | undefined {
 	if (server.length > 0 || flags.url)
-		return invalid('With --serve, the log is the server.', 'Leave the server out, or leave --serve out.');
+		return usageError('With --serve, the log is the server.', 'Leave the server out, or leave --serve out.');
 	const [flag] = ofClients.find(([, isGiven]) => isGiven(flags)) ?? [];
-	if (flag) return invalid(`${flag} is not valid with --serve.`, 'See bridge replay --help.');
+	if (flag) return usageError(`${flag} is not valid with --serve.`, 'See bridge replay --help.');
 	if (!flags.raw) return;
 	if (!flags.listen)
-		return invalid('Raw bytes are played to a socket.', 'Say where: --raw --serve --listen 127.0.0.1:PORT');
+		return usageError(
+			'Raw bytes are played to a socket.',
+			'Say where: --raw --serve --listen 127.0.0.1:PORT',
+		);
 	return rawProblem(flags);
 }
 
 function askingProblem(server: readonly string[], flags: ReplayFlags): BridgeError | undefined {
 	const {raw, listen, update} = flags;
-	if (listen) return invalid('--listen is for --serve.', 'Add --serve to play the recorded server.');
-	if (update && flags.log) return invalid('--update writes to LOG itself.', 'Leave out --log, or --update.');
+	if (listen) return usageError('--listen is for --serve.', 'Add --serve to play the recorded server.');
+	if (update && flags.log)
+		return usageError('--update writes to LOG itself.', 'Leave out --log, or --update.');
 	if (raw)
 		return server.length > 0 || !flags.url
-			? invalid('Raw bytes are played to a socket.', 'Say where: --raw --url tcp://HOST:PORT')
+			? usageError('Raw bytes are played to a socket.', 'Say where: --raw --url tcp://HOST:PORT')
 			: rawProblem(flags);
 	if (server.length === 0 && !flags.url)
-		return invalid(
+		return usageError(
 			'bridge replay has no server.',
 			'Write: bridge replay LOG -- COMMAND, or --url URL; or --serve, to play the recorded server.',
 		);
@@ -68,5 +73,5 @@ function askingProblem(server: readonly string[], flags: ReplayFlags): BridgeErr
 
 function rawProblem(flags: ReplayFlags): BridgeError | undefined {
 	const [flag] = ofMessages.find(([, isGiven]) => isGiven(flags)) ?? [];
-	return flag ? invalid(`${flag} is not valid with --raw.`, 'See bridge replay --help.') : undefined;
+	return flag ? usageError(`${flag} is not valid with --raw.`, 'See bridge replay --help.') : undefined;
 }

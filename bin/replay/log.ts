@@ -3,10 +3,10 @@ import process from 'node:process';
 import type {Log} from '../../lib/log.js';
 import {ProgressBar} from '../../lib/replay/progress.js';
 import {Recording} from '../../lib/replay/recording.js';
-import {logFiles} from '../../lib/store/log-files.js';
+import {listLogFiles} from '../../lib/store/log-files.js';
 
 /** A bar on stderr, if that is a terminal. */
-export const ownBar = (): ProgressBar =>
+export const createProgressBar = (): ProgressBar =>
 	new ProgressBar(process.stderr.isTTY ? text => void process.stderr.write(text) : undefined);
 
 /** Reads through a log, with a bar if that takes long. */
@@ -15,7 +15,7 @@ export async function openRecording(
 	{conn}: {readonly conn: string | undefined},
 	bar: ProgressBar,
 ): Promise<Recording> {
-	const files = logFiles([path.replace(/^@/, '')]);
+	const files = listLogFiles([path.replace(/^@/, '')]);
 	const all = files.reduce((sum, file) => sum + statSync(file.path).size, 0);
 	let done = 0;
 	const recording = await Recording.open(path, files, conn, bytes => {
@@ -27,7 +27,7 @@ export async function openRecording(
 }
 
 /** Tells what a log lacks. */
-export function tellFlaws({contents: {brokenLines, gapLines}}: Recording, log: Log): void {
+export function warnIncomplete({contents: {brokenLines, gapLines}}: Recording, log: Log): void {
 	if (brokenLines > 0)
 		log.warn('replay.broken', `Lines that could not be read, and were left out: ${brokenLines}.`);
 	if (gapLines > 0)

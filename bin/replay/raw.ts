@@ -2,15 +2,15 @@ import process from 'node:process';
 import {BridgeError} from '../../lib/errors.js';
 import {logBug} from '../../lib/log.js';
 import type {ProgressBar} from '../../lib/replay/progress.js';
-import {playRaw, type RawOutcome} from '../../lib/replay/raw-player.js';
-import {chosen, type Recording} from '../../lib/replay/recording.js';
-import {coloured} from '../../lib/replay/report.js';
+import {playRaw, type RawReplayOutcome} from '../../lib/replay/raw-player.js';
+import {type Recording, selectConnections} from '../../lib/replay/recording.js';
+import {colorize} from '../../lib/replay/report.js';
 import type {RecordedConnection} from '../../lib/store/recorded.js';
-import {connected, listenTcp, openTcp, portOf} from '../../lib/transports/tcp.js';
-import {ownLog} from '../common/observers.js';
-import {write} from '../common/own-output.js';
-import type {Stop} from '../common/signals.js';
-import {openRecording, ownBar, tellFlaws} from './log.js';
+import {connectTcp, listenTcp, portOf, whenConnected} from '../../lib/transports/tcp.js';
+import {createStderrLog} from '../common/observers.js';
+import {writeText} from '../common/own-output.js';
+import type {StopSignals} from '../common/signals.js';
+import {createProgressBar, openRecording, warnIncomplete} from './log.js';
 import type {ReplayFlags} from './options.js';
 
 const TIMEOUT_MS = 60_000;
@@ -19,17 +19,17 @@ const SILENCE_MS = 500;
 const MAX_CONNECTIONS = 1024;
 
 /** `bridge replay LOG --raw`: bytes of recorded connections, to a socket. */
-export async function runReplayRaw(path: string, flags: ReplayFlags, stop: Stop): Promise<number> {
-	const bar = ownBar();
+export async function runReplayRaw(path: string, flags: ReplayFlags, stop: StopSignals): Promise<number> {
+	const bar = createProgressBar();
 	const recording = await openRecording(path, flags, bar);
-	const connections = chosen(recording, flags.conn, ({chunks}) => chunks.length > 0);
-	const {log, stderr} = ownLog(flags);
-	tellFlaws(recording, log);
+	const connections = selectConnections(recording, flags.conn, ({chunks}) => chunks.length > 0);
+	const {log, stderr} = createStderrLog(flags);
+	warnIncomplete(recording, log);
 	try {
 		const played = flags.serve
-			? serveRaw(recording, connections, flags, stop)
-			: askRaw(recording, connections, flags, bar);
-		return await Promise.race([played, stop.asked.then(() => (flags.serve ? 0 : 1))]);
+			? serveRecording(recording, connections, flags, stop)
+			: replayToTarget(recording, connections, flags, bar);
+		return await Promise.race([played, stop.requested.then(() => (flags.serve ? 0 : 1))]);
 	} finally {
 		bar.clear();
 		recording.close();
@@ -39,7 +39,7 @@ export async function runReplayRaw(path: string, flags: ReplayFlags, stop: Stop)
 }
 
 /** Plays recorded clients to a live target, one after the other, and compares what it says. */
-async function askRaw(
+async function replayToTarget(
 	recording: Recording,
 	connections: readonly RecordedConnection[],
 	{url, timeout: timeoutMs = TIMEOUT_MS, timing = 'fast'}: ReplayFlags,
@@ -48,9 +48,9 @@ async function askRaw(
 	const target = {host: url?.hostname.replace(/^\[(.*)\]$/, '$1') ?? '', port: Number(url?.port)};
 	let isSame = true;
 	for (const connection of connections) {
-		const socket = openTcp(target);
+		const socket = connectTcp(target);
 		socket.on('error', () => {});
-		if (!(await connected(socket))) throw unreachable(url);
+		if (!(await whenConnected(socket))) throw unreachableError(url);
 		const all = connection.chunks.length;
 		const onStep = (done: number): void => bar.show('Replaying', done, all);
 		const outcome = await playRaw(socket, {
@@ -64,15 +64,15 @@ async function askRaw(
 		});
 		bar.clear();
 		isSame &&= outcome.difference === undefined;
-		await say(outcomeText(connection.id, outcome));
+		await printLines(outcomeText(connection.id, outcome));
 	}
 	return isSame ? 0 : 1;
 }
 
-function outcomeText(id: string, {sentBytes, receivedBytes, difference}: RawOutcome): string[] {
+function outcomeText(id: string, {sentBytes, receivedBytes, difference}: RawReplayOutcome): string[] {
 	const bytes = `${sentBytes} bytes sent, ${receivedBytes} received`;
 	if (!difference) return [`✓ ${id} same: ${bytes}`];
-	const {at, recorded, live} = difference;
+	const {offset: at, recorded, live} = difference;
 	return [
 		`✗ ${id} different from byte ${at} of the answer on: ${bytes}`,
 		`    - ${recorded || '(the end)'}`,
@@ -81,14 +81,14 @@ function outcomeText(id: string, {sentBytes, receivedBytes, difference}: RawOutc
 }
 
 /** Plays recorded targets to whoever connects: one recorded connection after the other, and around. */
-async function serveRaw(
+async function serveRecording(
 	recording: Recording,
 	connections: readonly RecordedConnection[],
 	flags: ReplayFlags,
-	stop: Stop,
+	stop: StopSignals,
 ): Promise<number> {
 	const {listen, timing = 'fast'} = flags;
-	const {log} = ownLog(flags);
+	const {log} = createStderrLog(flags);
 	let count = 0;
 	const server = await listenTcp({
 		host: listen?.host ?? '127.0.0.1',
@@ -109,7 +109,7 @@ async function serveRaw(
 				({difference}) => {
 					if (difference)
 						log.info('replay.raw.other', `A client said something else than the one of ${connection.id}.`, {
-							at: difference.at,
+							at: difference.offset,
 						});
 				},
 				error => logBug(log, error),
@@ -123,18 +123,18 @@ async function serveRaw(
 			'Name another address with --listen, or port 0 for any that is free.',
 		);
 	});
-	await say([`bridge replay plays recorded bytes at ${listen?.host}:${portOf(server)}`]);
-	await stop.asked;
+	await printLines([`bridge replay plays recorded bytes at ${listen?.host}:${portOf(server)}`]);
+	await stop.requested;
 	server.close();
 	return 0;
 }
 
-const say = (lines: readonly string[]): Promise<void> => {
+const printLines = (lines: readonly string[]): Promise<void> => {
 	const hasColour = process.stdout.isTTY === true && !process.env.NO_COLOR;
-	return write(process.stdout, `${(hasColour ? lines.map(coloured) : lines).join('\n')}\n`);
+	return writeText(process.stdout, `${(hasColour ? lines.map(colorize) : lines).join('\n')}\n`);
 };
 
-const unreachable = (url: URL | undefined): BridgeError =>
+const unreachableError = (url: URL | undefined): BridgeError =>
 	new BridgeError(
 		'ERR_UPSTREAM_UNREACHABLE',
 		`${url?.host} could not be connected to.`,

@@ -1,28 +1,28 @@
 import {performance} from 'node:perf_hooks';
 import process from 'node:process';
 import {BridgeError} from '../../lib/errors.js';
-import {junit, type Suite} from '../../lib/replay/junit.js';
-import type {Outcome} from '../../lib/replay/outcome.js';
+import {type JunitSuite, junitReport} from '../../lib/replay/junit.js';
+import type {ReplayOutcome} from '../../lib/replay/outcome.js';
 import type {ProgressBar} from '../../lib/replay/progress.js';
-import {type Counts, coloured, noCounts, outcomeLines} from '../../lib/replay/report.js';
-import type {NewRecording} from '../../lib/replay/update.js';
+import {colorize, formatOutcome, type OutcomeCounts, ZERO_COUNTS} from '../../lib/replay/report.js';
+import type {ReplacementRecording} from '../../lib/replay/update.js';
 import {writeAtomically} from '../../lib/store/atomic-file.js';
-import {write} from '../common/own-output.js';
+import {writeText} from '../common/own-output.js';
 
 /** What became of everything, told as it happens and counted. */
-export class Report {
-	counts: Counts = noCounts;
-	readonly suites: Suite[] = [];
+export class ReplayReport {
+	counts: OutcomeCounts = ZERO_COUNTS;
+	readonly suites: JunitSuite[] = [];
 	readonly #bar: ProgressBar;
-	readonly #isKept: boolean;
+	readonly #keepsOutcomes: boolean;
 	readonly #hasColour = process.stdout.isTTY === true && !process.env.NO_COLOR;
 	readonly #started = performance.now();
-	#outcomes: Outcome[] = [];
+	#outcomes: ReplayOutcome[] = [];
 	#number = 0;
 
 	constructor(bar: ProgressBar, isKept: boolean) {
 		this.#bar = bar;
-		this.#isKept = isKept;
+		this.#keepsOutcomes = isKept;
 	}
 
 	get seconds(): number {
@@ -34,23 +34,23 @@ export class Report {
 		this.suites.push({name, outcomes: this.#outcomes});
 	}
 
-	add(outcome: Outcome): void {
+	add(outcome: ReplayOutcome): void {
 		this.#number++;
 		this.counts = {...this.counts, [outcome.status]: this.counts[outcome.status] + 1};
-		if (this.#isKept) this.#outcomes.push(outcome);
-		const lines = outcomeLines(outcome, this.#number);
-		if (lines.length > 0) void this.say(lines);
+		if (this.#keepsOutcomes) this.#outcomes.push(outcome);
+		const lines = formatOutcome(outcome, this.#number);
+		if (lines.length > 0) void this.print(lines);
 	}
 
-	say(lines: readonly string[]): Promise<void> {
+	print(lines: readonly string[]): Promise<void> {
 		this.#bar.clear();
-		const shown = this.#hasColour ? lines.map(coloured) : lines;
-		return write(process.stdout, `${shown.join('\n')}\n`);
+		const shown = this.#hasColour ? lines.map(colorize) : lines;
+		return writeText(process.stdout, `${shown.join('\n')}\n`);
 	}
 }
 
-export async function writeReport(file: string, suites: readonly Suite[]): Promise<void> {
-	await writeAtomically(file, junit(suites)).catch(error => {
+export async function writeReport(file: string, suites: readonly JunitSuite[]): Promise<void> {
+	await writeAtomically(file, junitReport(suites)).catch(error => {
 		throw new BridgeError(
 			'ERR_CONFIG_INVALID',
 			`The report cannot be written: ${(error as Error).message}.`,
@@ -60,12 +60,12 @@ export async function writeReport(file: string, suites: readonly Suite[]): Promi
 }
 
 /** Puts the new recording in the place of the old one, if all of it was played. */
-export async function finishUpdate(update: NewRecording, report: Report): Promise<number> {
+export async function finishUpdate(update: ReplacementRecording, report: ReplayReport): Promise<number> {
 	if (report.counts.missed > 0) {
-		await report.say(['The recording stays as it was, since the server ended before all was played.']);
+		await report.print(['The recording stays as it was, since the server ended before all was played.']);
 		return 1;
 	}
 	await update.replace();
-	await report.say(['The recording is updated.']);
+	await report.print(['The recording is updated.']);
 	return 0;
 }

@@ -1,31 +1,31 @@
 import {existsSync} from 'node:fs';
 import {realpath} from 'node:fs/promises';
 import {dirname, join, resolve, sep} from 'node:path';
-import {parseText} from '../config/parse.js';
-import {readText} from '../config/read.js';
+import {parseConfigText} from '../config/parse.js';
+import {readConfigText} from '../config/read.js';
 import {BridgeError} from '../errors.js';
-import {type Layer, layerOf} from './layer.js';
-import {globalConfig} from './paths.js';
+import {type ConfigLayer, parseLayer} from './layer.js';
+import {userConfigPath} from './paths.js';
 
 /** A file that was read: what it says, and what there is to say about it. */
-export type ConfigFile = {
+export type ServeConfigFile = {
 	readonly path: string;
-	readonly layer: Layer;
+	readonly layer: ConfigLayer;
 	readonly warnings: readonly string[];
 };
 
 /** The repository's own file, from here upward, but not beyond the repository; undefined where there is none. */
-export function repositoryFile(cwd: string): {path: string; root: string} | undefined {
+export function findRepositoryFile(cwd: string): {path: string; root: string} | undefined {
 	for (let folder = resolve(cwd); ; folder = dirname(folder)) {
 		const path = join(folder, '.atm.toml');
 		const isRoot = existsSync(join(folder, '.git'));
-		if (existsSync(path)) return {path, root: rootOf(folder)};
+		if (existsSync(path)) return {path, root: repositoryRootOf(folder)};
 		if (isRoot || folder === dirname(folder)) return;
 	}
 }
 
 /** The repository that a folder is in, or the folder itself. */
-function rootOf(folder: string): string {
+function repositoryRootOf(folder: string): string {
 	for (let root = folder; ; root = dirname(root)) {
 		if (existsSync(join(root, '.git'))) return root;
 		if (root === dirname(root)) return folder;
@@ -33,25 +33,25 @@ function rootOf(folder: string): string {
 }
 
 /** A file that somebody has named: anything that is wrong with it is an error. */
-export async function namedFile(path: string): Promise<ConfigFile> {
-	const {layer, faults} = await read(path);
-	const mistakes = faults.filter(({isHarmless}) => !isHarmless);
-	if (mistakes.length === 0)
+export async function readNamedFile(path: string): Promise<ServeConfigFile> {
+	const {layer, faults} = await parseFile(path);
+	const issues = faults.filter(({isHarmless}) => !isHarmless);
+	if (issues.length === 0)
 		return {path, layer, warnings: faults.map(({key, text}) => `${path}: ${key}: ${text}`)};
-	const told = mistakes.map(({key, text}) => `${path}: ${key}: ${text}`);
+	const lines = issues.map(({key, text}) => `${path}: ${key}: ${text}`);
 	throw new BridgeError(
 		'ERR_CONFIG_INVALID',
-		told.length === 1 ? told.join() : [`${path} has ${told.length} mistakes:`, ...told, ''].join('\n'),
+		lines.length === 1 ? lines.join() : [`${path} has ${lines.length} mistakes:`, ...lines, ''].join('\n'),
 		'docs/atm-config.md lists what may stand there.',
 		{file: path},
 	);
 }
 
 /** A file that was found: what cannot be understood of it is left out, and told. */
-export async function foundFile(path: string): Promise<ConfigFile | undefined> {
+export async function readFoundFile(path: string): Promise<ServeConfigFile | undefined> {
 	if (!existsSync(path)) return;
 	try {
-		const {layer, faults} = await read(path);
+		const {layer, faults} = await parseFile(path);
 		const warnings = faults.map(
 			({key, text, isKept}) => `${path}: ${key}: ${text}${isKept ? '' : ' It is ignored.'}`,
 		);
@@ -63,28 +63,29 @@ export async function foundFile(path: string): Promise<ConfigFile | undefined> {
 }
 
 /** The user's own file. */
-export const globalFile = (base: string): Promise<ConfigFile | undefined> => foundFile(globalConfig(base));
+export const readUserFile = (base: string): Promise<ServeConfigFile | undefined> =>
+	readFoundFile(userConfigPath(base));
 
-async function read(path: string): Promise<ReturnType<typeof layerOf>> {
-	const {text} = await readText(path, path);
-	const {value, mistakes} = parseText(text, '.toml');
-	const [mistake] = mistakes;
-	if (!mistake) return layerOf(value, path);
-	const place = [path, mistake.line, mistake.column].filter(part => part !== undefined).join(':');
-	throw new BridgeError('ERR_CONFIG_INVALID', `${place}: ${mistake.text}`, 'Mend it first.', {file: path});
+async function parseFile(path: string): Promise<ReturnType<typeof parseLayer>> {
+	const {text} = await readConfigText(path, path);
+	const {value, issues} = parseConfigText(text, '.toml');
+	const [issue] = issues;
+	if (!issue) return parseLayer(value, path);
+	const location = [path, issue.line, issue.column].filter(part => part !== undefined).join(':');
+	throw new BridgeError('ERR_CONFIG_INVALID', `${location}: ${issue.text}`, 'Mend it first.', {file: path});
 }
 
 /** Whether a path is a folder or in it, links followed as far as there is something. */
 export async function isWithin(path: string, folder: string): Promise<boolean> {
-	const [real, root] = await Promise.all([realPath(path), realPath(folder)]);
+	const [real, root] = await Promise.all([resolveExisting(path), resolveExisting(folder)]);
 	return real === root || real.startsWith(root.endsWith(sep) ? root : `${root}${sep}`);
 }
 
-async function realPath(path: string): Promise<string> {
+async function resolveExisting(path: string): Promise<string> {
 	try {
 		return await realpath(path);
 	} catch {
 		const parent = dirname(path);
-		return parent === path ? path : join(await realPath(parent), path.slice(parent.length));
+		return parent === path ? path : join(await resolveExisting(parent), path.slice(parent.length));
 	}
 }

@@ -1,36 +1,39 @@
 import {BridgeError} from '../errors.js';
 import {printable, shortened} from '../printable.js';
-import {fromText, type Kind, text as textKind} from './kinds.js';
-import type {Layer} from './layer.js';
-import {coreSettings, pluginSettings, variableOf} from './settings.js';
-import type {AtmFlags} from './types.js';
+import {parseScalar, type SettingType, textType as textKind} from './kinds.js';
+import type {ConfigLayer} from './layer.js';
+import {coreSettings, environmentVariableOf, pluginSettings} from './settings.js';
+import type {ServeFlags} from './types.js';
 
 const settings = [...coreSettings, ...pluginSettings];
 
 /** What variables say. Those that are empty count as not set; those that cannot be meant are told and left out. */
-export function environmentLayer(env: NodeJS.ProcessEnv, cwd: string): {layer: Layer; warnings: string[]} {
-	const layer: Layer = new Map();
+export function environmentLayer(
+	env: NodeJS.ProcessEnv,
+	cwd: string,
+): {layer: ConfigLayer; warnings: string[]} {
+	const layer: ConfigLayer = new Map();
 	const warnings: string[] = [];
 	for (const setting of settings) {
 		// A variable could come from anywhere that started this process, so it vouches for nothing.
 		if (setting.name === 'trustedDirectories') continue;
-		const variable = variableOf(setting);
+		const variable = environmentVariableOf(setting);
 		const text = env[variable]?.trim();
 		if (!text) continue;
-		const value = readAs(text, setting.kind, cwd);
-		const from = `$${variable}`;
+		const value = parseAs(text, setting.type, cwd);
+		const source = `$${variable}`;
 		if (value === undefined) {
-			warnings.push(`${from}: Expected ${setting.kind.expected}. It is ignored.`);
+			warnings.push(`${source}: Expected ${setting.type.expected}. It is ignored.`);
 			continue;
 		}
-		const problem = setting.kind.problemOf?.(value);
-		if (problem !== undefined) warnings.push(`${from}: ${problem}`);
-		layer.set(setting.name, {value, from, key: from});
+		const warning = setting.type.warningFor?.(value);
+		if (warning !== undefined) warnings.push(`${source}: ${warning}`);
+		layer.set(setting.name, {value, source, key: source});
 	}
 	return {layer, warnings};
 }
 
-const flags: ReadonlyArray<readonly [keyof AtmFlags, string, string]> = [
+const flagSettings: ReadonlyArray<readonly [keyof ServeFlags, string, string]> = [
 	['team', '--team', 'team'],
 	['identity', '--identity', 'identity'],
 	['role', '--role', 'role'],
@@ -41,24 +44,24 @@ const flags: ReadonlyArray<readonly [keyof AtmFlags, string, string]> = [
 ];
 
 /** What flags say. One that cannot be meant is an error. */
-export function flagLayer(given: AtmFlags, cwd: string): Layer {
-	const layer: Layer = new Map();
-	for (const [flag, typed, to] of flags) {
-		const {[flag]: raw} = given;
-		const setting = settings.find(({name}) => name === to);
+export function flagLayer(flags: ServeFlags, cwd: string): ConfigLayer {
+	const layer: ConfigLayer = new Map();
+	for (const [flag, flagName, settingName] of flagSettings) {
+		const {[flag]: raw} = flags;
+		const setting = settings.find(({name}) => name === settingName);
 		if (raw === undefined || !setting) continue;
 		// Half a second is as good a limit on the command line as a whole one.
-		const value = flag === 'timeoutSecs' ? raw : readAs(String(raw), setting.kind, cwd);
-		if (value === undefined || setting.kind.problemOf?.(value) !== undefined)
+		const value = flag === 'timeoutSecs' ? raw : parseAs(String(raw), setting.type, cwd);
+		if (value === undefined || setting.type.warningFor?.(value) !== undefined)
 			throw new BridgeError(
 				'ERR_CONFIG_INVALID',
-				`${typed} ${printable(shortened(String(raw)))} is not valid.`,
-				`It has to be ${setting.kind.expected}.`,
+				`${flagName} ${printable(shortened(String(raw)))} is not valid.`,
+				`It has to be ${setting.type.expected}.`,
 			);
-		layer.set(to, {value, from: typed, key: typed});
+		layer.set(settingName, {value, source: flagName, key: flagName});
 	}
 	return layer;
 }
 
-const readAs = (text: string, kind: Kind, cwd: string): unknown =>
-	kind.read(kind === textKind ? text : fromText(text), cwd) ?? kind.read(text, cwd);
+const parseAs = (text: string, kind: SettingType, cwd: string): unknown =>
+	kind.parse(kind === textKind ? text : parseScalar(text), cwd) ?? kind.parse(text, cwd);

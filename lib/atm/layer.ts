@@ -1,24 +1,24 @@
 import {dirname} from 'node:path';
-import {nearest} from '../nearest.js';
+import {didYouMean} from '../nearest.js';
 import {shortened} from '../printable.js';
-import {flag, identity, type Kind, text} from './kinds.js';
+import {booleanType, identityType, type SettingType, textType} from './kinds.js';
 import {
 	coreSettings,
-	namedTables,
 	pluginSettings,
 	pluginTables,
 	roleSettings,
-	type Setting,
+	type ServeSetting,
+	userKeyedTables,
 } from './settings.js';
 
 /** A value, and the place that it comes from. */
-export type Given = {readonly value: unknown; readonly from: string; readonly key: string};
+export type LayerValue = {readonly value: unknown; readonly source: string; readonly key: string};
 
 /** The values of one place, by their name in the configuration: `model`, `roles.fast.model`, `aliases.lead`. */
-export type Layer = Map<string, Given>;
+export type ConfigLayer = Map<string, LayerValue>;
 
 /** What is wrong in a file, and with which key. */
-export type Fault = {
+type LayerFault = {
 	readonly key: string;
 	readonly text: string;
 	readonly isHarmless?: boolean;
@@ -29,14 +29,14 @@ export type Fault = {
 type Table = {readonly [key: string]: unknown};
 
 /** What a file says: all that can be understood of it, and what cannot. */
-export function layerOf(value: unknown, file: string): {layer: Layer; faults: Fault[]} {
-	const layer: Layer = new Map();
-	const reader = new Reader(file, layer);
+export function parseLayer(value: unknown, file: string): {layer: ConfigLayer; faults: LayerFault[]} {
+	const layer: ConfigLayer = new Map();
+	const reader = new LayerReader(file, layer);
 	const root = reader.table(value, '');
 	for (const table of ['core', 'atm']) reader.settings(root[table], `[${table}]`, coreSettings);
-	reader.named(root.aliases, '[aliases]', 'aliases', text);
+	reader.namedTable(root.aliases, '[aliases]', 'aliases', textType);
 	const plugins = reader.table(root.plugins, '[plugins]');
-	for (const table of pluginTables) reader.plugin(plugins[table], `[plugins.${table}]`);
+	for (const table of pluginTables) reader.pluginTable(plugins[table], `[plugins.${table}]`);
 	return {layer, faults: reader.faults()};
 }
 
@@ -44,48 +44,53 @@ export function layerOf(value: unknown, file: string): {layer: Layer; faults: Fa
 const MAX_FAULTS = 50;
 
 /** Reads tables into a layer. What stands there already is stronger. */
-class Reader {
+class LayerReader {
 	readonly #file: string;
-	readonly #layer: Layer;
-	readonly #faults: Fault[] = [];
-	#left = 0;
+	readonly #layer: ConfigLayer;
+	readonly #faults: LayerFault[] = [];
+	#unlisted = 0;
 
-	constructor(file: string, layer: Layer) {
+	constructor(file: string, layer: ConfigLayer) {
 		this.#file = file;
 		this.#layer = layer;
 	}
 
-	faults(): Fault[] {
-		const more = {key: 'more', text: `There are ${this.#left} more mistakes, which are not listed.`};
-		return this.#left === 0 ? this.#faults : [...this.#faults, more];
+	faults(): LayerFault[] {
+		const more = {key: 'more', text: `There are ${this.#unlisted} more mistakes, which are not listed.`};
+		return this.#unlisted === 0 ? this.#faults : [...this.#faults, more];
 	}
 
-	#fault(key: string, text: () => string, more: Pick<Fault, 'isHarmless' | 'isKept'> = {}): void {
+	#report(key: string, text: () => string, more: Pick<LayerFault, 'isHarmless' | 'isKept'> = {}): void {
 		if (this.#faults.length < MAX_FAULTS) this.#faults.push({key, text: text(), ...more});
-		else this.#left++;
+		else this.#unlisted++;
 	}
 
 	table(value: unknown, key: string): Table {
 		if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Table;
-		if (value !== undefined) this.#fault(key, () => 'Expected a table.');
+		if (value !== undefined) this.#report(key, () => 'Expected a table.');
 		return {};
 	}
 
-	plugin(value: unknown, key: string): void {
+	pluginTable(value: unknown, key: string): void {
 		const table = this.table(value, key);
 		this.settings(table, key, pluginSettings);
-		this.#unknown(table, key, [...pluginSettings.flatMap(({keys}) => keys), ...namedTables]);
-		this.named(table.per_thread_auto_mail, `${key}.per_thread_auto_mail`, 'perThreadAutoMail', flag);
+		this.#reportUnknownKeys(table, key, [...pluginSettings.flatMap(({keys}) => keys), ...userKeyedTables]);
+		this.namedTable(
+			table.per_thread_auto_mail,
+			`${key}.per_thread_auto_mail`,
+			'perThreadAutoMail',
+			booleanType,
+		);
 		const roles = this.table(table.roles, `${key}.roles`);
 		for (const [role, settings] of Object.entries(roles)) {
 			const path = `${key.slice(0, -1)}.roles.${role}]`;
-			if (identity.read(role, '') === undefined) {
-				this.#fault(path, () => `The name of a role has to be ${identity.expected}.`);
+			if (identityType.parse(role, '') === undefined) {
+				this.#report(path, () => `The name of a role has to be ${identityType.expected}.`);
 				continue;
 			}
-			this.#layer.set(`roles.${role}`, {value: true, from: this.#file, key: path});
+			this.#layer.set(`roles.${role}`, {value: true, source: this.#file, key: path});
 			this.settings(settings, path, roleSettings, `roles.${role}.`);
-			this.#unknown(
+			this.#reportUnknownKeys(
 				this.table(settings, path),
 				path,
 				roleSettings.flatMap(({keys}) => keys),
@@ -93,38 +98,38 @@ class Reader {
 		}
 	}
 
-	settings(value: unknown, path: string, settings: readonly Setting[], prefix = ''): void {
+	settings(value: unknown, path: string, settings: readonly ServeSetting[], prefix = ''): void {
 		const table = this.table(value, path);
 		for (const setting of settings)
 			for (const key of setting.keys) {
 				if (!Object.hasOwn(table, key)) continue;
-				this.#take(`${prefix}${setting.name}`, table[key], `${path}.${key}`, setting.kind);
+				this.#add(`${prefix}${setting.name}`, table[key], `${path}.${key}`, setting.type);
 			}
 	}
 
 	/** A table whose keys are names. */
-	named(value: unknown, path: string, prefix: string, kind: Kind): void {
+	namedTable(value: unknown, path: string, prefix: string, type: SettingType): void {
 		for (const [key, each] of Object.entries(this.table(value, path)))
-			this.#take(`${prefix}.${key}`, each, `${path}.${key}`, kind);
+			this.#add(`${prefix}.${key}`, each, `${path}.${key}`, type);
 	}
 
-	#take(to: string, given: unknown, key: string, kind: Kind): void {
-		const value = kind.read(given, dirname(this.#file));
-		const earlier = this.#layer.get(to);
-		if (value === undefined) this.#fault(key, () => `Expected ${kind.expected}.`);
-		else if (earlier) this.#fault(key, () => `${earlier.key} is what counts.`, {isHarmless: true});
+	#add(name: string, raw: unknown, key: string, type: SettingType): void {
+		const value = type.parse(raw, dirname(this.#file));
+		const earlier = this.#layer.get(name);
+		if (value === undefined) this.#report(key, () => `Expected ${type.expected}.`);
+		else if (earlier) this.#report(key, () => `${earlier.key} is what counts.`, {isHarmless: true});
 		else {
-			const problem = kind.problemOf?.(value);
-			if (problem !== undefined) this.#fault(key, () => problem, {isKept: true});
-			this.#layer.set(to, {value, from: this.#file, key});
+			const warning = type.warningFor?.(value);
+			if (warning !== undefined) this.#report(key, () => warning, {isKept: true});
+			this.#layer.set(name, {value, source: this.#file, key});
 		}
 	}
 
-	#unknown(table: Table, path: string, known: readonly string[]): void {
+	#reportUnknownKeys(table: Table, path: string, knownKeys: readonly string[]): void {
 		for (const key of Object.keys(table))
-			if (!known.includes(key))
-				this.#fault(`${path}.${shortened(key)}`, () =>
-					`This key is not known. ${nearest(key, known)}`.trim(),
+			if (!knownKeys.includes(key))
+				this.#report(`${path}.${shortened(key)}`, () =>
+					`This key is not known. ${didYouMean(key, knownKeys)}`.trim(),
 				);
 	}
 }

@@ -4,12 +4,12 @@ import {basename, join} from 'node:path';
 
 /** The folder that `.config/atm` and `.claude` are in: `ATM_HOME`, else the user's own. */
 export function baseFolder(env: NodeJS.ProcessEnv): string {
-	const named = env.ATM_HOME?.trim();
-	return named ? named : homedir();
+	const configured = env.ATM_HOME?.trim();
+	return configured ? configured : homedir();
 }
 
 /** The user's own configuration. */
-export const globalConfig = (base: string): string => join(base, '.config', 'atm', 'config.toml');
+export const userConfigPath = (base: string): string => join(base, '.config', 'atm', 'config.toml');
 
 /** Where sessions leave what is common to all teams: `audit.jsonl`. */
 export const auditFolder = (base: string): string => join(base, '.config', 'atm', 'codex-sessions');
@@ -18,7 +18,7 @@ export const auditFolder = (base: string): string => join(base, '.config', 'atm'
 export const stateFolder = (base: string, team: string): string => join(auditFolder(base), team);
 
 /** The same for sessions of a repository that has no team. Names of teams have no `@`. */
-export function repositoryFolder(base: string, team: string, root: string): string {
+export function repositoryStateFolder(base: string, team: string, root: string): string {
 	const name = basename(root)
 		.replace(/[^A-Za-z0-9._-]/g, '-')
 		.slice(0, MAX_NAME);
@@ -32,6 +32,6 @@ const HASH_LENGTH = 12;
 
 /** Claude Code's own folder, which teams are in: ATM's, where it is named, else the one Claude Code is told of, else the user's. */
 export function claudeFolder(env: NodeJS.ProcessEnv): string {
-	const named = env.ATM_HOME?.trim() ? undefined : env.CLAUDE_CONFIG_DIR?.trim();
-	return named ? named : join(baseFolder(env), '.claude');
+	const configured = env.ATM_HOME?.trim() ? undefined : env.CLAUDE_CONFIG_DIR?.trim();
+	return configured ? configured : join(baseFolder(env), '.claude');
 }

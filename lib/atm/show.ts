@@ -1,62 +1,66 @@
 import {stringify} from 'yaml';
 import {printable} from '../printable.js';
 import {redactText} from '../store/redact.js';
-import {coreSettings, pluginSettings, roleSettings, type Setting} from './settings.js';
-import type {LoadedAtmConfig} from './types.js';
+import {coreSettings, pluginSettings, roleSettings, type ServeSetting} from './settings.js';
+import type {LoadedServeConfig} from './types.js';
 
 /** A value that is in force, under its name in files, with the place that it comes from. */
-export type Shown = {readonly path: readonly string[]; readonly value: unknown; readonly from: string};
+type ServeConfigValue = {
+	readonly path: readonly string[];
+	readonly value: unknown;
+	readonly from: string;
+};
 
 /** The column of the places where they come from, at most. */
 const MAX_WIDTH = 60;
 
 /** All values in the order in which people look for them. What is not set has null for a value. */
-export function shownValues({config, origins}: LoadedAtmConfig): Shown[] {
-	const shown = (path: readonly string[], value: unknown, name: string): Shown => ({
+export function listServeConfigValues({config, origins}: LoadedServeConfig): ServeConfigValue[] {
+	const toValue = (path: readonly string[], value: unknown, name: string): ServeConfigValue => ({
 		path,
-		value: hidden(value ?? null),
+		value: redactValue(value ?? null),
 		from: origins.get(name) ?? 'default',
 	});
 	const plain = [...coreSettings, ...pluginSettings].map(setting =>
-		shown([titleOf(setting)], config[setting.name], setting.name),
+		toValue([titleOf(setting)], config[setting.name], setting.name),
 	);
-	const aliases = [...config.aliases].map(([name, to]) => shown(['aliases', name], to, `aliases.${name}`));
+	const aliases = [...config.aliases].map(([name, to]) => toValue(['aliases', name], to, `aliases.${name}`));
 	const mail = [...config.perThreadAutoMail].map(([name, is]) =>
-		shown(['per_thread_auto_mail', name], is, `perThreadAutoMail.${name}`),
+		toValue(['per_thread_auto_mail', name], is, `perThreadAutoMail.${name}`),
 	);
 	const roles = [...config.roles].flatMap(([role, settings]) =>
 		roleSettings
 			.filter(({name}) => settings[name] !== undefined)
 			.map(setting =>
-				shown(['roles', role, titleOf(setting)], settings[setting.name], `roles.${role}.${setting.name}`),
+				toValue(['roles', role, titleOf(setting)], settings[setting.name], `roles.${role}.${setting.name}`),
 			),
 	);
-	const base = shown(['base'], config.base, 'base');
+	const base = toValue(['base'], config.base, 'base');
 	return [base, ...plain, ...aliases, ...mail, ...roles];
 }
 
 /** Names that differ from how a file has them: there, the table says the rest. */
-const titles = new Map([
+const titleOverrides = new Map([
 	['team', 'team'],
 	['coreIdentity', 'core_identity'],
 	['identity', 'identity'],
 ]);
 
-const titleOf = ({name, keys}: Setting): string => titles.get(name) ?? keys[0] ?? name;
+const titleOf = ({name, keys}: ServeSetting): string => titleOverrides.get(name) ?? keys[0] ?? name;
 
 /** Texts without what looks like a secret in them. */
-const hidden = (value: unknown): unknown =>
-	typeof value === 'string' ? redactText(value) : Array.isArray(value) ? value.map(hidden) : value;
+const redactValue = (value: unknown): unknown =>
+	typeof value === 'string' ? redactText(value) : Array.isArray(value) ? value.map(redactValue) : value;
 
 /** The configuration of sessions as YAML, each value with the place that it comes from. */
-export function showAtmConfig(loaded: LoadedAtmConfig): string {
+export function formatServeConfig(loaded: LoadedServeConfig): string {
 	const rows: Array<{readonly text: string; readonly from?: string}> = [];
-	let above: readonly string[] = [];
-	for (const {path, value, from} of shownValues(loaded)) {
+	let parent: readonly string[] = [];
+	for (const {path, value, from} of listServeConfigValues(loaded)) {
 		for (let depth = 0; depth < path.length - 1; depth++)
-			if (path.slice(0, depth + 1).join('\0') !== above.slice(0, depth + 1).join('\0'))
+			if (path.slice(0, depth + 1).join('\0') !== parent.slice(0, depth + 1).join('\0'))
 				rows.push({text: `${'  '.repeat(depth)}${scalar(path[depth])}:`});
-		above = path.slice(0, -1);
+		parent = path.slice(0, -1);
 		rows.push({text: `${'  '.repeat(path.length - 1)}${scalar(path.at(-1))}: ${scalar(value)}`, from});
 	}
 	const width = rows.reduce((most, {text}) => Math.min(MAX_WIDTH, Math.max(most, text.length)), 0);

@@ -1,5 +1,5 @@
 /** Settings that a call's role presets. */
-export type Role = {
+export type RolePreset = {
 	readonly model: string | undefined;
 	readonly sandbox: string | undefined;
 	readonly approvalPolicy: string | undefined;
@@ -10,7 +10,7 @@ export type Role = {
  * The settings of `bridge serve` and its companions, all resolved; undefined values are not sent to Codex. The settings
  * of `Role` are those of a call that names no role.
  */
-export type AtmConfig = Role & {
+export type ServeConfig = RolePreset & {
 	/** The folder that `.config/atm` and `.claude` are in. */
 	readonly base: string;
 	/** Claude Code's folder, which has the teams and their inboxes. */
@@ -29,11 +29,11 @@ export type AtmConfig = Role & {
 	readonly fastModel: string | undefined;
 	/** The role of calls that name none. */
 	readonly role: string | undefined;
-	readonly roles: ReadonlyMap<string, Role>;
+	readonly roles: ReadonlyMap<string, RolePreset>;
 	/** By role, the settings of a call that names it. */
-	readonly namedRoles: ReadonlyMap<string, Role>;
+	readonly namedRoles: ReadonlyMap<string, RolePreset>;
 	/** By role, the settings of a resumed session whose call did not name it. */
-	readonly keptRoles: ReadonlyMap<string, Role>;
+	readonly resumedRoles: ReadonlyMap<string, RolePreset>;
 	readonly mailPollIntervalMs: number;
 	/** 0 for no limit. */
 	readonly requestTimeoutSecs: number;
@@ -71,7 +71,7 @@ export type AtmConfig = Role & {
 };
 
 /** What was given on the command line. */
-export type AtmFlags = {
+export type ServeFlags = {
 	readonly config?: string | undefined;
 	readonly team?: string | undefined;
 	readonly identity?: string | undefined;
@@ -86,15 +86,15 @@ export type AtmFlags = {
 	readonly isTrusted?: boolean | undefined;
 };
 
-export type AtmConfigOptions = {
-	readonly flags: AtmFlags;
+export type LoadServeConfigOptions = {
+	readonly flags: ServeFlags;
 	readonly env: NodeJS.ProcessEnv;
 	readonly cwd: string;
 };
 
 /** The configuration with what there is to say about it. */
-export type LoadedAtmConfig = {
-	readonly config: AtmConfig;
+export type LoadedServeConfig = {
+	readonly config: ServeConfig;
 	/** Where each value comes from, by its name in `AtmConfig`; of roles and maps by `roles.NAME.model`, `aliases.NAME`. */
 	readonly origins: ReadonlyMap<string, string>;
 	/** Each a sentence that names the file and the key. */

@@ -1,37 +1,37 @@
 import {existsSync} from 'node:fs';
 import {basename, dirname, isAbsolute, resolve} from 'node:path';
 import {isDeepStrictEqual} from 'node:util';
-import {expand, type Variables} from '../config/expand.js';
-import {invalidFile, type Mistake} from '../config/mistakes.js';
-import {FreeNames} from '../config/names.js';
-import {endingOf, readText} from '../config/read.js';
+import {type EnvironmentVariables, expandVariables} from '../config/expand.js';
+import {type ConfigIssue, invalidFileError} from '../config/mistakes.js';
+import {UniqueNames} from '../config/names.js';
+import {extensionOf, readConfigText} from '../config/read.js';
 import {resolveService} from '../config/service.js';
 import {printable} from '../printable.js';
-import {type Adapted, adapt} from './adapt.js';
+import {type AdaptedClientFile, adaptClientFile} from './adapt.js';
 import {readEnvFile} from './env-file.js';
 import {ENV_FILE} from './json-server.js';
-import {clientFormat, isTable, tableOf} from './kind.js';
-import {maxBytesOf, parseFile} from './understand.js';
-import {type HiddenSecret, SecretVariables} from './without-secrets.js';
-import {ownArgs, wrappedCommand} from './wrapped.js';
+import {asTable, detectClientFormat, isTable} from './kind.js';
+import {maxConfigFileBytes, parseConfigFile} from './understand.js';
+import {type ExtractedSecret, SecretVariables} from './without-secrets.js';
+import {bridgeArgs, wrappedCommand} from './wrapped.js';
 
 type Table = {readonly [key: string]: unknown};
 
-export type ImportOptions = {
+type ImportServersOptions = {
 	readonly cwd: string;
 	readonly home: string;
-	readonly environment: Variables;
+	readonly environment: EnvironmentVariables;
 	/** Whether secrets are copied rather than made variables. */
 	readonly keepsSecrets: boolean;
 };
 
 /** The servers of clients, as a file of bridge has them. */
-export type Imported = {
+export type ImportedServers = {
 	readonly servers: ReadonlyMap<string, Table>;
 	/** The files that were read. */
 	readonly files: readonly string[];
 	/** Secrets that are variables now, or would be. */
-	readonly hidden: readonly HiddenSecret[];
+	readonly extractedSecrets: readonly ExtractedSecret[];
 	/** Other variables that have to be set. */
 	readonly variables: readonly string[];
 	/** Sentences about what was changed or left out. */
@@ -39,90 +39,96 @@ export type Imported = {
 };
 
 /** Reads the servers of those files that exist. Equal servers of several files are imported once. */
-export async function importServers(files: readonly string[], options: ImportOptions): Promise<Imported> {
+export async function importServers(
+	files: readonly string[],
+	options: ImportServersOptions,
+): Promise<ImportedServers> {
 	const notes: string[] = [];
-	const found = new Map<string, Portable>();
-	const free = new FreeNames();
-	const read = files.filter(file => existsSync(file));
-	for (const file of read) {
-		const adapted = await adaptedFile(file, options, notes);
-		for (const [name, given] of Object.entries(adapted?.value.servers ?? {})) {
+	const imported = new Map<string, PortableServer>();
+	const uniqueNames = new UniqueNames();
+	const existing = files.filter(file => existsSync(file));
+	for (const file of existing) {
+		const adapted = await adaptFile(file, options, notes);
+		for (const [name, entry] of Object.entries(adapted?.value.servers ?? {})) {
 			if (!adapted) continue;
-			const server = await portable(name, given, {file, adapted}, notes);
-			if (!server || isDeepStrictEqual(found.get(name), server)) continue;
-			const own = free.take(name);
-			if (own !== name) notes.push(`${file}: the server ${name} is ${own}, since the name is taken.`);
-			found.set(own, server);
+			const server = await makePortable(name, entry, {file, adapted}, notes);
+			if (!server || isDeepStrictEqual(imported.get(name), server)) continue;
+			const uniqueName = uniqueNames.reserve(name);
+			if (uniqueName !== name)
+				notes.push(`${file}: the server ${name} is ${uniqueName}, since the name is taken.`);
+			imported.set(uniqueName, server);
 		}
 	}
 	const secrets = new SecretVariables();
-	const without = new Map(
-		[...found].map(([name, {server, fromFile}]) => [name, secrets.without(name, server, fromFile)]),
+	const withVariables = new Map(
+		[...imported].map(([name, {server, fromFile}]) => [name, secrets.replaceSecrets(name, server, fromFile)]),
 	);
-	const literal = new Map([...found].map(([name, {server}]) => [name, server]));
-	const servers = options.keepsSecrets ? literal : without;
-	const hidden = new Set(secrets.hidden.map(({name}) => name));
+	const literal = new Map([...imported].map(([name, {server}]) => [name, server]));
+	const servers = options.keepsSecrets ? literal : withVariables;
+	const secretNames = new Set(secrets.extracted.map(({name}) => name));
 	return {
 		servers,
-		files: read,
-		hidden: secrets.hidden,
+		files: existing,
+		extractedSecrets: secrets.extracted,
 		notes,
-		variables: variablesIn([...servers.values()]).filter(name => !hidden.has(name)),
+		variables: listVariables([...servers.values()]).filter(name => !secretNames.has(name)),
 	};
 }
 
-async function adaptedFile(
+async function adaptFile(
 	file: string,
-	{cwd, home, environment}: ImportOptions,
+	{cwd, home, environment}: ImportServersOptions,
 	notes: string[],
-): Promise<Adapted | undefined> {
-	const {text} = await readText(file, file, maxBytesOf(file));
+): Promise<AdaptedClientFile | undefined> {
+	const {text} = await readConfigText(file, file, maxConfigFileBytes(file));
 	if (text.trim() === '') return;
-	const {value, mistakes} = parseFile(file, text, endingOf(file, file), cwd);
-	if (mistakes.length > 0) throw invalidFile(file, mistakes);
-	const format = clientFormat(file, value);
+	const {value, issues} = parseConfigFile(file, text, extensionOf(file, file), cwd);
+	if (issues.length > 0) throw invalidFileError(file, issues);
+	const format = detectClientFormat(file, value);
 	if (format === undefined) {
 		notes.push(`${file} is not read: it is a configuration of bridge. Use it with --config.`);
 		return;
 	}
-	const adapted = adapt(value, {file, format, cwd, home, environment, keepsUnset: true});
+	const adapted = adaptClientFile(value, {file, format, cwd, home, environment, keepsUnset: true});
 	for (const {text: warning} of adapted.warnings) notes.push(`${file}: ${warning}`);
 	return adapted;
 }
 
 /** A server, and the names of its variables that are from its `envFile`. */
-type Portable = {readonly server: Table; readonly fromFile: ReadonlySet<string>};
+type PortableServer = {readonly server: Table; readonly fromFile: ReadonlySet<string>};
 
-type From = {readonly file: string; readonly adapted: Adapted};
+type ImportSource = {readonly file: string; readonly adapted: AdaptedClientFile};
 
 /** A server that means the same in any folder; undefined, with a note, where it cannot be imported. */
-async function portable(
+async function makePortable(
 	name: string,
-	given: unknown,
-	from: From,
+	entry: unknown,
+	source: ImportSource,
 	notes: string[],
-): Promise<Portable | undefined> {
-	const {file, adapted} = from;
-	const leave = (reason: string): undefined => {
+): Promise<PortableServer | undefined> {
+	const {file, adapted} = source;
+	const skip = (reason: string): undefined => {
 		notes.push(`${file}: the server ${name} is left out: ${reason}`);
 	};
-	if (!isTable(given)) return leave('it is neither a command nor a url.');
-	if (ownArgs(wordsOf(given))?.[0] === 'hub') return leave('it is bridge hub itself.');
-	const inner = unwrapped(settled(given, adapted.variables, adapted.defaults));
+	if (!isTable(entry)) return skip('it is neither a command nor a url.');
+	if (bridgeArgs(wordsOf(entry))?.[0] === 'hub') return skip('it is bridge hub itself.');
+	const inner = withoutBridge(expandClientVariables(entry, adapted.variables, adapted.defaults));
 	const {[ENV_FILE]: envFile, ...server} = inner;
-	const read = envFile === undefined ? undefined : await variablesOf(envFile, adapted);
-	if (read && 'reason' in read) notes.push(`${file}: envFile of ${name} is ignored: ${read.reason}`);
-	const own = tableOf(server.env);
-	const added = read && 'variables' in read ? escaped(read.variables) : {};
-	const env = {...added, ...own};
-	const fromFile = new Set(Object.keys(added).filter(key => !Object.hasOwn(own, key)));
+	const envFileResult = envFile === undefined ? undefined : await readVariables(envFile, adapted);
+	if (envFileResult && 'reason' in envFileResult)
+		notes.push(`${file}: envFile of ${name} is ignored: ${envFileResult.reason}`);
+	const ownVariables = asTable(server.env);
+	const added =
+		envFileResult && 'variables' in envFileResult ? escapeReferencesIn(envFileResult.variables) : {};
+	const env = {...added, ...ownVariables};
+	const fromFile = new Set(Object.keys(added).filter(key => !Object.hasOwn(ownVariables, key)));
 	const whole = {
 		...server,
-		...placeOf(name, server, from),
+		...startFolderOf(name, server, source),
 		...(server.env !== undefined || Object.keys(env).length > 0 ? {env} : {}),
 	};
-	const [mistake] = mistakesOf(name, whole, adapted);
-	return mistake ? leave(mistake.text) : {server: whole, fromFile};
+	const [issue] = findIssues(name, whole, adapted);
+	return issue ? skip(issue.text) : {server: whole, fromFile};
 }
 
 const wordsOf = ({command, args}: Table): string[] => [
@@ -131,35 +137,39 @@ const wordsOf = ({command, args}: Table): string[] => [
 ];
 
 /** A server that an earlier `bridge install --wrap` put bridge in front of, without that. */
-function unwrapped(server: Table): Table {
+function withoutBridge(server: Table): Table {
 	const [command, ...args] = wrappedCommand(wordsOf(server)) ?? [];
 	return command === undefined ? server : {...server, command, args};
 }
 
 /** The folder to start a server of a project in. Elsewhere its relative paths would name other files. */
-function placeOf(name: string, {command, cwd}: Table, {file, adapted}: From): Table {
+function startFolderOf(name: string, {command, cwd}: Table, {file, adapted}: ImportSource): Table {
 	if (command === undefined) return {};
 	if (typeof cwd === 'string' && !cwd.includes('${') && !isAbsolute(cwd))
 		return {cwd: resolve(adapted.folder, cwd)};
 	if (cwd !== undefined) return {};
-	const [root, project] = adapted.original(['servers', name]);
+	const [root, project] = adapted.originalPath(['servers', name]);
 	if (root === 'projects') return {cwd: String(project)};
 	return basename(file) === '.mcp.json' ? {cwd: dirname(file)} : {};
 }
 
 /** Values with the variables of the client expanded, which bridge does not have, and with the defaults of inputs. */
-function settled(server: Table, variables: Variables, defaults: Variables): Table {
+function expandClientVariables(
+	server: Table,
+	variables: EnvironmentVariables,
+	defaults: EnvironmentVariables,
+): Table {
 	const text = (value: string): string =>
 		value.replace(/\$\$\{|\$\{(\w+)\}/g, (whole, name?: string) => {
 			if (name === undefined) return whole;
-			if (clientOnly.has(name)) return (variables[name] ?? '').replaceAll('${', () => '$${');
+			if (clientOnlyVariables.has(name)) return (variables[name] ?? '').replaceAll('${', () => '$${');
 			const preset = Object.hasOwn(defaults, name) ? defaults[name] : undefined;
 			return preset === undefined || preset.includes('}') ? whole : `$\{${name}:-${preset}}`;
 		});
 	return mapTexts(server, text) as Table;
 }
 
-const clientOnly: ReadonlySet<string> = new Set([
+const clientOnlyVariables: ReadonlySet<string> = new Set([
 	'workspaceFolder',
 	'workspaceFolderBasename',
 	'userHome',
@@ -173,28 +183,32 @@ function mapTexts(value: unknown, change: (text: string) => string): unknown {
 	return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapTexts(item, change)]));
 }
 
-const variablesOf = (envFile: unknown, {variables, folder}: Adapted) =>
-	readEnvFile(expand(envFile, variables).value, folder);
+const readVariables = (envFile: unknown, {variables, folder}: AdaptedClientFile) =>
+	readEnvFile(expandVariables(envFile, variables).value, folder);
 
-const escaped = (variables: Table): Table =>
+const escapeReferencesIn = (variables: Table): Table =>
 	mapTexts(variables, text => text.replaceAll('${', () => '$${')) as Table;
 
 /** What bridge would reject in a server once its variables are set. */
-function mistakesOf(name: string, server: Table, {variables, folder}: Adapted): readonly Mistake[] {
-	const names = variablesIn([server]);
-	const held = new Map(Object.entries(variables));
-	const unset = Object.fromEntries(names.map(variable => [variable, held.get(variable) ?? 'x']));
-	const {value} = expand(server, unset);
+function findIssues(
+	name: string,
+	server: Table,
+	{variables, folder}: AdaptedClientFile,
+): readonly ConfigIssue[] {
+	const names = listVariables([server]);
+	const values = new Map(Object.entries(variables));
+	const unset = Object.fromEntries(names.map(variable => [variable, values.get(variable) ?? 'x']));
+	const {value} = expandVariables(server, unset);
 	const hasVariableUrl = typeof server.url === 'string' && server.url.includes('${');
 	const checked = hasVariableUrl ? {...(value as Table), url: 'http://localhost'} : value;
-	return resolveService(name, checked, {path: [], folder}).mistakes.map(mistake => ({
-		...mistake,
-		text: printable(`${mistake.path?.join('.') ?? ''}: ${mistake.text}`.replace(/^: /, '')),
+	return resolveService(name, checked, {path: [], folder}).issues.map(issue => ({
+		...issue,
+		text: printable(`${issue.path?.join('.') ?? ''}: ${issue.text}`.replace(/^: /, '')),
 	}));
 }
 
 /** The names of the variables that have to be set, once each. */
-function variablesIn(servers: readonly Table[]): string[] {
+function listVariables(servers: readonly Table[]): string[] {
 	const names = new Set<string>();
 	for (const server of servers)
 		mapTexts(server, text => {

@@ -2,7 +2,7 @@ import {resolve} from 'node:path';
 import type {JsonObject} from '../protocol/json.js';
 
 /** The arguments of `codex`, and what `codex app-server` calls them. */
-const names: ReadonlyMap<string, string> = new Map([
+const paramNames: ReadonlyMap<string, string> = new Map([
 	['model', 'model'],
 	['cwd', 'cwd'],
 	['sandbox', 'sandbox'],
@@ -13,23 +13,23 @@ const names: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Arguments that Codex has in its configuration only. */
-const settings: ReadonlyMap<string, string> = new Map([['compact-prompt', 'compact_prompt']]);
+const configKeys: ReadonlyMap<string, string> = new Map([['compact-prompt', 'compact_prompt']]);
 
-const known = ['prompt', ...names.keys(), ...settings.keys()];
+const knownNames = ['prompt', ...paramNames.keys(), ...configKeys.keys()];
 
 /** The first argument that `codex` does not have, if there is one. */
-export const strangerIn = (given: JsonObject): string | undefined =>
-	Object.keys(given).find(name => !known.includes(name));
+export const findUnknownArgument = (args: JsonObject): string | undefined =>
+	Object.keys(args).find(name => !knownNames.includes(name));
 
-export const knownArguments = known.join(', ');
+export const knownArgumentList = knownNames.join(', ');
 
 /** The arguments of a call of `codex` as the params of `thread/start`, or of `thread/resume`. Folders are seen from `cwd`. */
-export function threadParams(given: JsonObject, cwd: string): JsonObject {
+export function threadParams(args: JsonObject, cwd: string): JsonObject {
 	const params: Record<string, unknown> = {};
 	const config: Record<string, unknown> = {};
-	for (const [name, value] of Object.entries(given)) {
-		const param = names.get(name);
-		const setting = settings.get(name);
+	for (const [name, value] of Object.entries(args)) {
+		const param = paramNames.get(name);
+		const setting = configKeys.get(name);
 		if (name === 'cwd' && typeof value === 'string') params.cwd = resolve(cwd, value);
 		else if (param !== undefined) params[param] = value;
 		else if (setting !== undefined) config[setting] = value;
@@ -39,18 +39,18 @@ export function threadParams(given: JsonObject, cwd: string): JsonObject {
 }
 
 /** What `turn/start` calls the values of `sandbox`. */
-const policies: ReadonlyMap<unknown, string> = new Map([
+const sandboxPolicyTypes: ReadonlyMap<unknown, string> = new Map([
 	['read-only', 'readOnly'],
 	['workspace-write', 'workspaceWrite'],
 	['danger-full-access', 'dangerFullAccess'],
 ]);
 
 /** Settings of a session as params of `turn/start`. They hold for later turns, too. */
-export function turnParams(given: JsonObject, cwd: string): JsonObject {
-	const {sandbox, effort, ...others} = given;
+export function turnParams(args: JsonObject, cwd: string): JsonObject {
+	const {sandbox, effort, ...others} = args;
 	return {
 		...threadParams(others, cwd),
-		...(sandbox === undefined ? {} : {sandboxPolicy: {type: policies.get(sandbox) ?? sandbox}}),
+		...(sandbox === undefined ? {} : {sandboxPolicy: {type: sandboxPolicyTypes.get(sandbox) ?? sandbox}}),
 		...(effort === undefined ? {} : {effort}),
 	};
 }

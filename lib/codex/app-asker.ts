@@ -1,50 +1,50 @@
-import {Envelope, type Origin} from '../envelope.js';
+import {Envelope, type MessageOrigin} from '../envelope.js';
 import {BridgeError} from '../errors.js';
 import {type JsonObject, objectOf} from '../protocol/json.js';
-import type {Outlets} from '../stage.js';
-import {errorText} from './requests.js';
+import type {StageOutputs} from '../stage.js';
+import {rpcErrorText} from './requests.js';
 
 /** What becomes of an answer: the result, or what is wrong. */
-export type Take = (result: JsonObject, origin: Origin) => void;
-export type Refused = (reason: string) => void;
+type AppResultHandler = (result: JsonObject, origin: MessageOrigin) => void;
+type AppErrorHandler = (reason: string) => void;
 
 /** Requests to `codex app-server` without an answer. */
-const MAX_ASKED = 10_000;
+const MAX_PENDING = 10_000;
 
 /** Asks `codex app-server` in its own protocol, under ids of its own. */
-export class AppAsker {
-	readonly #out: Outlets;
-	readonly #asked = new Map<string, {readonly take: Take; readonly refused: Refused}>();
+export class AppServerClient {
+	readonly #out: StageOutputs;
+	readonly #pending = new Map<string, {readonly take: AppResultHandler; readonly refused: AppErrorHandler}>();
 	#lastId = 0;
 
-	constructor(out: Outlets) {
+	constructor(out: StageOutputs) {
 		this.#out = out;
 	}
 
-	ask(method: string, params: JsonObject, take: Take, refused: Refused): void {
-		if (this.#asked.size >= MAX_ASKED) throw tooMany();
+	request(method: string, params: JsonObject, onResult: AppResultHandler, onError: AppErrorHandler): void {
+		if (this.#pending.size >= MAX_PENDING) throw tooManyPending();
 		const id = ++this.#lastId;
-		this.#asked.set(String(id), {take, refused});
+		this.#pending.set(String(id), {take: onResult, refused: onError});
 		this.#out.toUpstream(Envelope.of({jsonrpc: '2.0', id, method, params}));
 	}
 
-	tell(method: string): void {
+	notify(method: string): void {
 		this.#out.toUpstream(Envelope.of({jsonrpc: '2.0', method}));
 	}
 
 	/** Codex has answered something. */
-	answered({head: {key = ''}, body, origin}: Envelope): void {
-		const asked = this.#asked.get(key);
-		this.#asked.delete(key);
-		if (body.error === undefined) asked?.take(objectOf(body.result), origin);
-		else asked?.refused(errorText(body.error));
+	handleResponse({head: {key = ''}, body, origin}: Envelope): void {
+		const pending = this.#pending.get(key);
+		this.#pending.delete(key);
+		if (body.error === undefined) pending?.take(objectOf(body.result), origin);
+		else pending?.refused(rpcErrorText(body.error));
 	}
 }
 
-const tooMany = (): BridgeError =>
+const tooManyPending = (): BridgeError =>
 	new BridgeError(
 		'ERR_SESSION_BUSY',
-		`Codex has not answered ${MAX_ASKED} requests yet.`,
+		`Codex has not answered ${MAX_PENDING} requests yet.`,
 		'Wait for some of them before you send more.',
-		{limit: MAX_ASKED},
+		{limit: MAX_PENDING},
 	);

@@ -2,23 +2,29 @@ import process from 'node:process';
 import {BoundedMap} from '../bounded-map.js';
 import {Envelope} from '../envelope.js';
 import type {Log} from '../log.js';
-import {ownInfo} from '../own-version.js';
+import {bridgeInfo} from '../own-version.js';
 import {type JsonObject, objectOf} from '../protocol/json.js';
-import {type Answer, type Outlets, type Stage, type Steps, stage} from '../stage.js';
+import {type Emit, type Stage, type StageOutputs, type StageSteps, stage} from '../stage.js';
 import {memberText} from '../wire/member.js';
-import {appQuestion} from './app-approvals.js';
-import {AppAsker} from './app-asker.js';
-import {appHappening, changedFiles, startedAgents, unwanted} from './app-events.js';
-import {AppTurns} from './app-turns.js';
-import {Approvals, canBeAsked} from './approvals.js';
-import {type Call, text} from './call.js';
+import {parseAppApproval} from './app-approvals.js';
+import {AppServerClient} from './app-asker.js';
+import {changedFiles, optOutNotifications, parseAppEvent, startedAgentThreads} from './app-events.js';
+import {AppServerTurns} from './app-turns.js';
+import {Approvals, supportsFormElicitation} from './approvals.js';
+import {stringOrUndefined, type TurnCall} from './call.js';
 import type {CodexStageOptions} from './mcp-server.js';
-import {Reports} from './reports.js';
-import {answerHere, initialized, isTurn, tooEarly, twice} from './requests.js';
-import {tools} from './tools.js';
-import {Turns} from './turns.js';
+import {TurnNotifier} from './reports.js';
+import {
+	acceptTurnCall,
+	alreadyInitializedError,
+	codexInitializeResult,
+	notInitializedError,
+	respondLocally,
+} from './requests.js';
+import {codexToolDefinitions} from './tools.js';
+import {CodexTurns} from './turns.js';
 
-export type AppServerOptions = CodexStageOptions & {
+type AppServerOptions = CodexStageOptions & {
 	/** The folder that Codex runs in; this process's own unless told. */
 	readonly cwd?: string | undefined;
 };
@@ -31,86 +37,87 @@ const MAX_CHANGES = 1000;
 /** Agents whose sessions are known; the oldest is evicted. */
 const MAX_AGENTS = 10_000;
 
-class AppServer implements Steps {
-	readonly #out: Outlets;
+class AppServer implements StageSteps {
+	readonly #out: StageOutputs;
 	readonly #log: Log;
-	readonly #asker: AppAsker;
-	readonly #reports: Reports;
+	readonly #rpc: AppServerClient;
+	readonly #notifier: TurnNotifier;
 	readonly #approvals: Approvals;
-	readonly #app: AppTurns;
-	readonly #turns: Turns;
+	readonly #backend: AppServerTurns;
+	readonly #turns: CodexTurns;
 	/** Of changes that may be asked about. */
-	readonly #files = new BoundedMap<unknown, readonly string[]>(MAX_CHANGES);
+	readonly #changedFiles = new BoundedMap<unknown, readonly string[]>(MAX_CHANGES);
 	/** The threads of agents that turns have started, each with the thread of its session. */
-	readonly #roots = new BoundedMap<string, string>(MAX_AGENTS);
+	readonly #rootThreads = new BoundedMap<string, string>(MAX_AGENTS);
 	#isInitialized = false;
 	#isReady = false;
 
-	constructor({log, approvalMs, cwd = process.cwd(), ...limits}: AppServerOptions, out: Outlets) {
+	constructor({log, approvalMs, cwd = process.cwd(), ...limits}: AppServerOptions, out: StageOutputs) {
 		this.#out = out;
 		this.#log = log;
-		this.#asker = new AppAsker(out);
-		this.#reports = new Reports(out);
-		this.#approvals = new Approvals({out, reports: this.#reports, log, approvalMs});
-		const ended = (threadId: string): void => {
-			this.#approvals.withdraw(question => question.threadId === threadId);
+		this.#rpc = new AppServerClient(out);
+		this.#notifier = new TurnNotifier(out);
+		this.#approvals = new Approvals({out, notifier: this.#notifier, log, approvalMs});
+		const onTurnEnded = (threadId: string): void => {
+			this.#approvals.cancelRequests(approval => approval.threadId === threadId);
 			// Codex has stopped waiting for those, but not for those of agents.
-			this.#approvals.cancelOn(threadId);
+			this.#approvals.abortThread(threadId);
 		};
-		this.#app = new AppTurns({asker: this.#asker, cwd, ended});
-		this.#turns = new Turns({out, reports: this.#reports, backend: this.#app, ...limits});
-		this.#app.serve(this.#turns);
+		this.#backend = new AppServerTurns({rpc: this.#rpc, cwd, onTurnEnded});
+		this.#turns = new CodexTurns({out, notifier: this.#notifier, backend: this.#backend, ...limits});
+		this.#backend.attach(this.#turns);
 	}
 
-	readonly toUpstream = (envelope: Envelope, answer: Answer): undefined => {
+	readonly toUpstream = (envelope: Envelope, answer: Emit): undefined => {
 		const {id, method} = envelope.head;
-		if (method === undefined) this.#approvals.answered(envelope);
-		else if (id === undefined) this.#notification(envelope, method);
+		if (method === undefined) this.#approvals.handleResponse(envelope);
+		else if (id === undefined) this.#handleClientNotification(envelope, method);
 		else if (method === 'initialize') this.#initialize(envelope, id);
-		else if (method === 'tools/list') answer(Envelope.answer(id, 'result', {tools}, envelope.origin));
-		else if (method === 'tools/call') this.#call(envelope, answer);
-		else answerHere(envelope, this.#reports, answer);
+		else if (method === 'tools/list')
+			answer(Envelope.response(id, 'result', {tools: codexToolDefinitions}, envelope.origin));
+		else if (method === 'tools/call') this.#handleCall(envelope, answer);
+		else respondLocally(envelope, this.#notifier, answer);
 	};
 
 	/** Codex leaves `jsonrpc` out of all it says, so there may be things that are neither. */
 	readonly toClient = (envelope: Envelope): undefined => {
 		const {id, method, hasResult, hasError} = envelope.head;
 		if (method === undefined) {
-			if (hasResult || hasError) this.#asker.answered(envelope);
-		} else if (id === undefined) this.#notified(envelope, method);
-		else this.#asked(envelope, id, method);
+			if (hasResult || hasError) this.#rpc.handleResponse(envelope);
+		} else if (id === undefined) this.#handleNotification(envelope, method);
+		else this.#handleServerRequest(envelope, id, method);
 	};
 
-	readonly upstreamGone = (): void => {
+	readonly upstreamClosed = (): void => {
 		this.#approvals.stop();
-		this.#turns.gone();
+		this.#turns.codexExited();
 	};
 
-	readonly stopped = (): void => {
+	readonly teardown = (): void => {
 		this.#approvals.stop();
-		this.#turns.stop();
+		this.#turns.dispose();
 	};
 
 	#initialize({body: {params}, origin}: Envelope, id: string): void {
-		if (this.#isInitialized) throw twice();
+		if (this.#isInitialized) throw alreadyInitializedError();
 		this.#isInitialized = true;
-		this.#approvals.canAsk = canBeAsked(objectOf(params).capabilities);
-		const clientInfo = {...ownInfo, title: 'bridge'};
+		this.#approvals.isElicitationSupported = supportsFormElicitation(objectOf(params).capabilities);
+		const clientInfo = {...bridgeInfo, title: 'bridge'};
 		const capabilities = {
 			experimentalApi: false,
 			requestAttestation: false,
-			optOutNotificationMethods: unwanted,
+			optOutNotificationMethods: optOutNotifications,
 		};
 		const reply = (member: 'result' | 'error', value: object): void =>
-			this.#out.toClient(Envelope.answer(id, member, value, origin));
-		this.#asker.ask(
+			this.#out.toClient(Envelope.response(id, member, value, origin));
+		this.#rpc.request(
 			'initialize',
 			{clientInfo, capabilities},
 			({userAgent}) => {
 				this.#isReady = true;
-				this.#asker.tell('initialized');
-				const [, version = 'unknown'] = /^[^/]*\/(\S+)/.exec(text(userAgent) ?? '') ?? [];
-				reply('result', initialized(params, {name: 'codex-app-server', title: 'Codex', version}));
+				this.#rpc.notify('initialized');
+				const [, version = 'unknown'] = /^[^/]*\/(\S+)/.exec(stringOrUndefined(userAgent) ?? '') ?? [];
+				reply('result', codexInitializeResult(params, {name: 'codex-app-server', title: 'Codex', version}));
 			},
 			reason => {
 				this.#isInitialized = false;
@@ -119,103 +126,104 @@ class AppServer implements Steps {
 		);
 	}
 
-	#call(envelope: Envelope, answer: Answer): void {
-		if (!this.#isReady) throw tooEarly();
-		if (isTurn(envelope, answer)) this.#turns.add(envelope);
+	#handleCall(envelope: Envelope, answer: Emit): void {
+		if (!this.#isReady) throw notInitializedError();
+		if (acceptTurnCall(envelope, answer)) this.#turns.add(envelope);
 	}
 
-	#notification(envelope: Envelope, method: string): void {
+	#handleClientNotification(envelope: Envelope, method: string): void {
 		if (method !== 'notifications/cancelled') return;
 		const id = memberText(envelope.bytes, 'params', 'requestId');
 		if (id !== undefined) this.#turns.cancel(id);
 	}
 
-	#asked(envelope: Envelope, id: string, method: string): void {
+	#handleServerRequest(envelope: Envelope, id: string, method: string): void {
 		const params = objectOf(envelope.body.params);
-		const question = appQuestion(id, method, params, this.#files.get(params.itemId) ?? []);
-		if (question) {
-			const rootId = this.#roots.get(question.threadId ?? '');
-			this.#approvals.ask({...question, rootId}, envelope.origin, this.#turns);
+		const approval = parseAppApproval(id, method, params, this.#changedFiles.get(params.itemId) ?? []);
+		if (approval) {
+			const rootThreadId = this.#rootThreads.get(approval.threadId ?? '');
+			this.#approvals.request({...approval, rootThreadId}, envelope.origin, this.#turns);
 			return;
 		}
-		this.#reports.warn(`Codex asked for something that bridge cannot give, and was refused: ${method}`);
+		this.#notifier.warn(`Codex asked for something that bridge cannot give, and was refused: ${method}`);
 		const error = {code: -32601, message: `bridge has no ${method}`};
-		this.#out.toUpstream(Envelope.answer(id, 'error', error, envelope.origin));
+		this.#out.toUpstream(Envelope.response(id, 'error', error, envelope.origin));
 	}
 
-	#notified(envelope: Envelope, method: string): void {
+	#handleNotification(envelope: Envelope, method: string): void {
 		const params = objectOf(envelope.body.params);
-		const threadId = text(params.threadId);
-		if (method === 'configWarning') this.#configuration(params);
-		if (method === 'thread/closed' && threadId !== undefined) this.#app.unloaded(threadId);
-		if (method === 'item/started') this.#note(objectOf(params.item));
-		if (method === 'item/completed') this.#noteAgents(threadId, objectOf(params.item));
-		if (method === 'serverRequest/resolved') this.#resolved(params.requestId);
+		const threadId = stringOrUndefined(params.threadId);
+		if (method === 'configWarning') this.#handleConfigWarning(params);
+		if (method === 'thread/closed' && threadId !== undefined) this.#backend.markUnloaded(threadId);
+		if (method === 'item/started') this.#recordFileChange(objectOf(params.item));
+		if (method === 'item/completed') this.#recordAgents(threadId, objectOf(params.item));
+		if (method === 'serverRequest/resolved') this.#handleResolvedRequest(params.requestId);
 		const call = this.#turns.current(threadId);
-		const happening = appHappening(method, params);
-		if (happening) this.#reports.happened(threadId, happening, call, envelope.origin);
+		const event = parseAppEvent(method, params);
+		if (event) this.#notifier.notifyEvent(threadId, event, call, envelope.origin);
 		if (call) {
-			noteCommand(call, method, objectOf(params.item));
-			this.#follow(call, method, params, envelope);
+			trackCommand(call, method, objectOf(params.item));
+			this.#trackTurn(call, method, params, envelope);
 		}
 	}
 
 	/** Agents that a turn has started have threads of their own, and may start further agents. */
-	#noteAgents(threadId: string | undefined, item: JsonObject): void {
-		const rootId = this.#roots.get(threadId ?? '') ?? threadId;
-		if (rootId !== undefined) for (const agent of startedAgents(item)) this.#roots.set(agent, rootId);
+	#recordAgents(threadId: string | undefined, item: JsonObject): void {
+		const rootThreadId = this.#rootThreads.get(threadId ?? '') ?? threadId;
+		if (rootThreadId !== undefined)
+			for (const agent of startedAgentThreads(item)) this.#rootThreads.set(agent, rootThreadId);
 	}
 
-	#resolved(requestId: unknown): void {
+	#handleResolvedRequest(requestId: unknown): void {
 		const id = JSON.stringify(requestId);
-		this.#approvals.withdraw(question => question.id === id);
+		this.#approvals.cancelRequests(approval => approval.id === id);
 	}
 
 	/** With a configuration that it cannot read, Codex goes on with its defaults: with another model at another's cost. */
-	#configuration({summary, details, path}: JsonObject): void {
+	#handleConfigWarning({summary, details, path}: JsonObject): void {
 		if (typeof path !== 'string' && !/^invalid configuration/i.test(String(summary))) return;
-		const what = `Codex cannot use its configuration: ${text(details) ?? summary}`;
-		this.#app.broken = `${what}. Nothing is started with its defaults instead. Correct the file, and start bridge again.`;
-		this.#log.error('codex.config', this.#app.broken, {path});
+		const sentence = `Codex cannot use its configuration: ${stringOrUndefined(details) ?? summary}`;
+		this.#backend.configError = `${sentence}. Nothing is started with its defaults instead. Correct the file, and start bridge again.`;
+		this.#log.error('codex.config', this.#backend.configError, {path});
 	}
 
-	#follow(call: Call, method: string, params: JsonObject, {origin}: Envelope): void {
+	#trackTurn(call: TurnCall, method: string, params: JsonObject, {origin}: Envelope): void {
 		const turn = objectOf(params.turn);
 		switch (method) {
 			case 'turn/started':
-				call.turnId = text(turn.id);
-				this.#turns.started(call, origin);
+				call.turnId = stringOrUndefined(turn.id);
+				this.#turns.markStarted(call, origin);
 				break;
 			case 'item/agentMessage/delta':
-				call.speech.piece(text(params.delta) ?? '');
-				this.#reports.progress(call, 'Says something', origin);
+				call.transcript.appendDelta(stringOrUndefined(params.delta) ?? '');
+				this.#notifier.notifyProgress(call, 'Says something', origin);
 				break;
 			case 'item/reasoning/summaryTextDelta':
 			case 'item/reasoning/textDelta':
-				this.#reports.progress(call, 'Thinks', origin);
+				this.#notifier.notifyProgress(call, 'Thinks', origin);
 				break;
 			case 'item/completed':
-				this.#said(call, objectOf(params.item));
+				this.#recordMessage(call, objectOf(params.item));
 				break;
 			case 'turn/completed':
-				this.#app.completed(call, turn);
+				this.#backend.handleTurnCompleted(call, turn);
 				break;
 			default:
 				break;
 		}
 	}
 
-	#note({type, id, changes}: JsonObject): void {
-		if (type === 'fileChange') this.#files.set(id, changedFiles(changes));
+	#recordFileChange({type, id, changes}: JsonObject): void {
+		if (type === 'fileChange') this.#changedFiles.set(id, changedFiles(changes));
 	}
 
-	#said(call: Call, item: JsonObject): void {
-		if (item.type === 'agentMessage') call.speech.message(text(item.text) ?? '');
+	#recordMessage(call: TurnCall, item: JsonObject): void {
+		if (item.type === 'agentMessage') call.transcript.setMessage(stringOrUndefined(item.text) ?? '');
 	}
 }
 
-function noteCommand(call: Call, method: string, {type, id, command}: JsonObject): void {
+function trackCommand(call: TurnCall, method: string, {type, id, command}: JsonObject): void {
 	if (type !== 'commandExecution') return;
-	if (method === 'item/started') call.commands.set(String(id), text(command) ?? '');
+	if (method === 'item/started') call.commands.set(String(id), stringOrUndefined(command) ?? '');
 	if (method === 'item/completed') call.commands.delete(String(id));
 }

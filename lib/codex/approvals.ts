@@ -1,16 +1,16 @@
 import {randomBytes} from 'node:crypto';
-import {Envelope, type Origin} from '../envelope.js';
+import {Envelope, type MessageOrigin} from '../envelope.js';
 import type {Log} from '../log.js';
 import {type JsonObject, objectOf} from '../protocol/json.js';
-import type {Outlets} from '../stage.js';
-import {isDeeper} from '../well-formed.js';
-import {text} from './call.js';
-import {MAX_NESTED} from './repair-text.js';
-import type {Reports} from './reports.js';
-import type {Turns} from './turns.js';
+import type {StageOutputs} from '../stage.js';
+import {isDeeperThan} from '../well-formed.js';
+import {stringOrUndefined} from './call.js';
+import {MAX_CODEX_NESTING} from './repair-text.js';
+import type {TurnNotifier} from './reports.js';
+import type {CodexTurns} from './turns.js';
 
 /** What a client says to a question, in MCP's words. */
-export type Reply = {
+export type ApprovalReply = {
 	readonly action: 'accept' | 'decline' | 'cancel';
 	readonly content: JsonObject;
 	/** Why it is declined, where the user has not declined it. */
@@ -18,16 +18,16 @@ export type Reply = {
 };
 
 /** Something that Codex asks of whoever uses it. */
-export type Question = {
+export type ApprovalRequest = {
 	/** The id that Codex asks under, as it was written. */
 	readonly id: string;
 	readonly threadId: string | undefined;
 	/** The thread of the session, if an agent asks that a turn of the session has started. */
-	readonly rootId?: string | undefined;
+	readonly rootThreadId?: string | undefined;
 	readonly message: string;
 	readonly schema: JsonObject;
 	/** What to tell Codex, in its own words. */
-	readonly answer: (reply: Reply) => JsonObject;
+	readonly toResult: (reply: ApprovalReply) => JsonObject;
 };
 
 export type ApprovalLimits = {
@@ -36,17 +36,17 @@ export type ApprovalLimits = {
 };
 
 type ApprovalsOptions = ApprovalLimits & {
-	readonly out: Outlets;
-	readonly reports: Reports;
+	readonly out: StageOutputs;
+	readonly notifier: TurnNotifier;
 	readonly log: Log;
 };
 
 /** A request to the client that is pending. */
-type Pending = Question & {readonly timer: NodeJS.Timeout};
+type PendingApproval = ApprovalRequest & {readonly timer: NodeJS.Timeout};
 
-const APPROVAL_MS = 3_600_000;
+const APPROVAL_TIMEOUT_MS = 3_600_000;
 /** Questions that may be open at a time; one more is refused. */
-const MAX_OPEN = 1000;
+const MAX_PENDING = 1000;
 /** How many declined questions a result names. */
 const MAX_DECLINED = 10;
 
@@ -57,73 +57,77 @@ const MAX_DECLINED = 10;
  * or does not respond in time.
  */
 export class Approvals {
-	readonly #out: Outlets;
-	readonly #reports: Reports;
+	readonly #out: StageOutputs;
+	readonly #notifier: TurnNotifier;
 	readonly #log: Log;
-	readonly #approvalMs: number;
+	readonly #timeoutMs: number;
 	/** By the keys of the requests to the client. */
-	readonly #open = new Map<string, Pending>();
+	readonly #pending = new Map<string, PendingApproval>();
 	readonly #prefix = `codex-${randomBytes(4).toString('hex')}`;
-	#asked = 0;
+	#lastId = 0;
 	/** Whether the client has promised to answer such questions. */
-	canAsk = false;
+	isElicitationSupported = false;
 
-	constructor({out, reports, log, approvalMs = APPROVAL_MS}: ApprovalsOptions) {
+	constructor({out, notifier, log, approvalMs = APPROVAL_TIMEOUT_MS}: ApprovalsOptions) {
 		this.#out = out;
-		this.#reports = reports;
+		this.#notifier = notifier;
 		this.#log = log;
-		this.#approvalMs = approvalMs;
+		this.#timeoutMs = approvalMs;
 	}
 
 	/** Puts a question, or declines what it asks for. Then the result of the call, if it is known, names the question. */
-	ask(question: Question, origin: Origin, turns: Pick<Turns, 'current' | 'isAbandoned'>): void {
-		const {message, schema} = question;
-		const threadId = rootOf(question);
+	request(
+		approval: ApprovalRequest,
+		origin: MessageOrigin,
+		turns: Pick<CodexTurns, 'current' | 'isAbandoned'>,
+	): void {
+		const {message, schema} = approval;
+		const threadId = rootThreadOf(approval);
 		if (turns.isAbandoned(threadId)) {
-			this.#reports.warn(
+			this.#notifier.warn(
 				`Declined without asking the user, since the turn was given up: ${message}`,
 				threadId,
 			);
-			this.#answer(question, {action: 'cancel', content: {}});
+			this.#reply(approval, {action: 'cancel', content: {}});
 			return;
 		}
-		if (!this.canAsk || this.#open.size >= MAX_OPEN) {
-			const reason = this.canAsk
-				? `${MAX_OPEN} requests to the client are pending`
+		if (!this.isElicitationSupported || this.#pending.size >= MAX_PENDING) {
+			const reason = this.isElicitationSupported
+				? `${MAX_PENDING} requests to the client are pending`
 				: 'the client does not support elicitation';
-			this.#reports.warn(`Declined without asking the user, since ${reason}: ${message}`, threadId);
+			this.#notifier.warn(`Declined without asking the user, since ${reason}: ${message}`, threadId);
 			const call = turns.current(threadId);
 			if (call && call.declined.length < MAX_DECLINED) call.declined.push({message, reason});
-			this.#answer(question, {
+			this.#reply(approval, {
 				action: 'decline',
 				content: {},
 				reason: `The user was not asked, since ${reason}.`,
 			});
 			return;
 		}
-		const id = `${this.#prefix}-${++this.#asked}`;
+		const id = `${this.#prefix}-${++this.#lastId}`;
 		const key = JSON.stringify(id);
-		const timer = setTimeout(() => this.#expire(key), this.#approvalMs).unref();
-		this.#open.set(key, {...question, timer});
+		const timer = setTimeout(() => this.#expire(key), this.#timeoutMs).unref();
+		this.#pending.set(key, {...approval, timer});
 		const params = {message, requestedSchema: schema, _meta: {'io.bridge/thread': threadId}};
 		this.#out.toClient(Envelope.of({jsonrpc: '2.0', id, method: 'elicitation/create', params}, origin));
 	}
 
 	/** The client has answered something. */
-	answered({head: {key = ''}, body}: Envelope): void {
-		const question = this.#open.get(key);
-		if (!question) return;
-		this.#close(key, question);
+	handleResponse({head: {key = ''}, body}: Envelope): void {
+		const approval = this.#pending.get(key);
+		if (!approval) return;
+		this.#remove(key, approval);
 		const {action, content} = objectOf(body.result);
 		const isKnown = action === 'accept' || action === 'cancel';
 		// Codex would drop it, and wait for another.
-		const isTooDeep = isDeeper(content, MAX_NESTED);
+		const isTooDeep = isDeeperThan(content, MAX_CODEX_NESTING);
 		if (isTooDeep)
-			this.#reports.warn(
-				`Declined, since the response is nested deeper than ${MAX_NESTED} levels: ${question.message}`,
-				question.threadId,
+			this.#notifier.warn(
+				`Declined, since the response is nested deeper than ${MAX_CODEX_NESTING} levels: ${approval.message}`,
+				approval.threadId,
 			);
-		this.#answer(question, {
+		this.#reply(approval, {
 			action: isKnown && !isTooDeep ? action : 'decline',
 			content: isTooDeep ? {} : objectOf(content),
 			...(body.error === undefined ? {} : {reason: 'The client failed to ask the user.'}),
@@ -131,82 +135,87 @@ export class Approvals {
 	}
 
 	/** Codex does not want to know any more: of anything on a thread, or of one question. */
-	withdraw(isMeant: (question: Question) => boolean, reason = 'The turn that asked is over.'): void {
-		for (const [key, question] of this.#open) {
-			if (!isMeant(question)) continue;
-			this.#close(key, question);
+	cancelRequests(
+		matches: (approval: ApprovalRequest) => boolean,
+		reason = 'The turn that asked is over.',
+	): void {
+		for (const [key, approval] of this.#pending) {
+			if (!matches(approval)) continue;
+			this.#remove(key, approval);
 			const params = {requestId: JSON.parse(key), reason};
 			this.#out.toClient(Envelope.of({jsonrpc: '2.0', method: 'notifications/cancelled', params}));
 		}
 	}
 
 	/** Whether something is asked on a thread. */
-	isOpenOn(threadId: string | undefined): boolean {
-		return [...this.#open.values()].some(question => question.threadId === threadId);
+	hasPendingOn(threadId: string | undefined): boolean {
+		return [...this.#pending.values()].some(approval => approval.threadId === threadId);
 	}
 
 	/** Says no to all that is asked on a thread and by the agents of its turn, such that their turns stop. */
-	cancelOn(threadId: string | undefined): void {
-		const meant: readonly Question[] = [...this.#open.values()].filter(
-			question => rootOf(question) === threadId,
+	abortThread(threadId: string | undefined): void {
+		const matching: readonly ApprovalRequest[] = [...this.#pending.values()].filter(
+			approval => rootThreadOf(approval) === threadId,
 		);
-		this.withdraw(question => meant.includes(question));
-		for (const question of meant) this.#answer(question, {action: 'cancel', content: {}});
+		this.cancelRequests(approval => matching.includes(approval));
+		for (const approval of matching) this.#reply(approval, {action: 'cancel', content: {}});
 	}
 
 	/** No more timers. */
 	stop(): void {
-		for (const {timer} of this.#open.values()) clearTimeout(timer);
+		for (const {timer} of this.#pending.values()) clearTimeout(timer);
 	}
 
-	#close(key: string, {timer}: Pick<Pending, 'timer'>): void {
-		this.#open.delete(key);
+	#remove(key: string, {timer}: Pick<PendingApproval, 'timer'>): void {
+		this.#pending.delete(key);
 		clearTimeout(timer);
 	}
 
 	/** The client has not responded: the approval is declined, as if the user had declined it. */
 	#expire(key: string): void {
-		const question = this.#open.get(key);
-		if (!question) return;
-		const {threadId, message} = question;
-		const reason = `the client did not respond within ${this.#approvalMs / 1000} s`;
+		const approval = this.#pending.get(key);
+		if (!approval) return;
+		const {threadId, message} = approval;
+		const reason = `the client did not respond within ${this.#timeoutMs / 1000} s`;
 		this.#log.warn('codex.approval_expired', `An approval was declined, since ${reason}.`, {threadId});
-		this.#reports.warn(`Declined, since ${reason}: ${message}`, threadId);
-		this.withdraw(other => other === question, 'The time to respond is over.');
-		this.#answer(question, {action: 'decline', content: {}, reason: `Declined, since ${reason}.`});
+		this.#notifier.warn(`Declined, since ${reason}: ${message}`, threadId);
+		this.cancelRequests(other => other === approval, 'The time to respond is over.');
+		this.#reply(approval, {action: 'decline', content: {}, reason: `Declined, since ${reason}.`});
 	}
 
-	#answer({id, answer}: Question, reply: Reply): void {
-		this.#out.toUpstream(Envelope.answer(id, 'result', answer(reply)));
+	#reply({id, toResult}: ApprovalRequest, reply: ApprovalReply): void {
+		this.#out.toUpstream(Envelope.response(id, 'result', toResult(reply)));
 	}
 }
 
 /** The thread of the session that a question belongs to. */
-const rootOf = ({threadId, rootId = threadId}: Question): string | undefined => rootId;
+const rootThreadOf = ({threadId, rootThreadId = threadId}: ApprovalRequest): string | undefined =>
+	rootThreadId;
 
 /** A form with nothing to fill in: yes or no is all that is asked. */
-export const yesOrNo: JsonObject = {type: 'object', properties: {}};
+export const emptyFormSchema: JsonObject = {type: 'object', properties: {}};
 
 /** Whether a client's capabilities let it be asked by a form. One that names no way has this one. */
-export function canBeAsked(capabilities: unknown): boolean {
+export function supportsFormElicitation(capabilities: unknown): boolean {
 	const {elicitation} = objectOf(capabilities);
 	if (elicitation === undefined) return false;
-	const ways = objectOf(elicitation);
-	return 'form' in ways || !('url' in ways);
+	const modes = objectOf(elicitation);
+	return 'form' in modes || !('url' in modes);
 }
 
 /** What there is to say of a command that wants leave. */
-export const mayRun = (command: unknown, cwd: unknown, reason: unknown): string =>
-	`Allow Codex to run \`${text(command) ?? 'a command'}\`${text(cwd) ? ` in \`${cwd}\`` : ''}?${because(reason)}`;
+export const commandApprovalMessage = (command: unknown, cwd: unknown, reason: unknown): string =>
+	`Allow Codex to run \`${stringOrUndefined(command) ?? 'a command'}\`${stringOrUndefined(cwd) ? ` in \`${cwd}\`` : ''}?${reasonSuffix(reason)}`;
 
 /** The reason that the model gives, if it gives one. */
-export const because = (reason: unknown): string => (text(reason) ? ` Reason given: ${reason}` : '');
+export const reasonSuffix = (reason: unknown): string =>
+	stringOrUndefined(reason) ? ` Reason given: ${reason}` : '';
 
 /** How many files a question names. */
 const MAX_FILES = 20;
 
 /** The files that a change is about, if they are known. */
-export function named(files: readonly string[]): string {
+export function filesSuffix(files: readonly string[]): string {
 	const rest = files.length > MAX_FILES ? `, and ${files.length - MAX_FILES} more` : '';
 	return files.length === 0 ? '' : ` Files: ${files.slice(0, MAX_FILES).join(', ')}${rest}.`;
 }

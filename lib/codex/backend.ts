@@ -1,15 +1,15 @@
 import process from 'node:process';
 import {Observable} from 'rxjs';
 import {BridgeError} from '../errors.js';
-import type {Level, Log} from '../log.js';
-import {logTraffic} from '../operators/log-traffic.js';
+import type {Log, LogLevelName} from '../log.js';
+import {logMessages} from '../operators/log-traffic.js';
 import {parse} from '../operators/parse.js';
 import {behind} from '../stage.js';
 import {type Child, type ChildOptions, child} from '../transports/child.js';
 import type {Environment} from '../transports/environment.js';
 import {appServer} from './app-server.js';
 import {mcpServer} from './mcp-server.js';
-import {type BackendKind, type Installed, probeCodex} from './probe.js';
+import {type CodexBackendKind, type InstalledCodex, probeCodex} from './probe.js';
 import {repairText} from './repair-text.js';
 
 export type CodexOptions = {
@@ -22,10 +22,10 @@ export type CodexOptions = {
 	readonly env?: Environment;
 	readonly log: Log;
 	/** The level of the log; at debug and trace it has the messages of Codex. */
-	readonly logLevel?: Level;
+	readonly logLevel?: LogLevelName;
 	readonly onStderr: ChildOptions['onStderr'];
 	/** Which interface to use; else the one that is found. */
-	readonly kind?: BackendKind | undefined;
+	readonly kind?: CodexBackendKind | undefined;
 	readonly maxBytes?: number;
 	/** How long Codex may take to end by itself. */
 	readonly graceMs?: number;
@@ -43,26 +43,30 @@ export type CodexOptions = {
 /** A running Codex that looks like a server of MCP. */
 export type CodexBackend = Child & {
 	/** Which Codex it is; undefined for one that could not be started, which fails as soon as it is listened to. */
-	readonly kind: BackendKind | undefined;
+	readonly kind: CodexBackendKind | undefined;
 };
 
 /**
  * Starts Codex, whichever there is. One that is missing or broken is an endpoint that has died of it, so that whoever
  * uses it goes on with what does not need Codex.
  */
-export async function codexBackend(options: CodexOptions): Promise<CodexBackend> {
+export async function startCodexBackend(options: CodexOptions): Promise<CodexBackend> {
 	const env = {...codexEnvironment(process.env), ...options.env};
 	try {
 		const {command = 'codex', cwd, kind} = options;
-		const found = await probeCodex({command, cwd, env});
-		return start({...found, kind: kind ?? found.kind}, options, env);
+		const installed = await probeCodex({command, cwd, env});
+		return connectBackend({...installed, kind: kind ?? installed.kind}, options, env);
 	} catch (error) {
-		if (error instanceof BridgeError) return dead(error);
+		if (error instanceof BridgeError) return failedBackend(error);
 		throw error;
 	}
 }
 
-function start({program, kind}: Installed, options: CodexOptions, env: Environment): CodexBackend {
+function connectBackend(
+	{program, kind}: InstalledCodex,
+	options: CodexOptions,
+	env: Environment,
+): CodexBackend {
 	const {args = [], cwd, log, logLevel = 'info', onStderr, maxBytes, graceMs} = options;
 	const {cancelGraceMs, acknowledgeMs, approvalMs, startMs, stuckMs} = options;
 	const size = maxBytes === undefined ? {} : {maxBytes};
@@ -71,7 +75,7 @@ function start({program, kind}: Installed, options: CodexOptions, env: Environme
 		command: program,
 		args: [kind, ...args],
 		env,
-		passWith: 'Pass one with --env NAME.',
+		passHint: 'Pass one with --env NAME.',
 		cwd,
 		onStderr,
 		...size,
@@ -82,14 +86,14 @@ function start({program, kind}: Installed, options: CodexOptions, env: Environme
 	const stages = [
 		isApp ? appServer({log, cwd, ...limits}) : mcpServer({log, ...limits}),
 		repairText(),
-		logTraffic({log, level: logLevel, peer: 'codex'}),
+		logMessages({log, level: logLevel, peer: 'codex'}),
 		// What is no message is judged under the ids that Codex knows, so below.
-		parse({log, from: 'upstream', lacksVersion: isApp, ...size}),
+		parse({log, from: 'upstream', allowsMissingVersion: isApp, ...size}),
 	];
 	return {...codex, ...behind(stages, codex), kind};
 }
 
-function dead(error: BridgeError): CodexBackend {
+function failedBackend(error: BridgeError): CodexBackend {
 	const exited = Promise.reject(error);
 	// Whoever wants to know asks.
 	exited.catch(() => {});
@@ -98,7 +102,7 @@ function dead(error: BridgeError): CodexBackend {
 		kind: undefined,
 		incoming: new Observable(subscriber => subscriber.error(error)),
 		outgoing: {next() {}, error() {}, complete() {}},
-		gone: Promise.resolve(),
+		disconnected: Promise.resolve(),
 		exited,
 		close: async () => {},
 		finish: async () => {},
@@ -107,9 +111,11 @@ function dead(error: BridgeError): CodexBackend {
 }
 
 /** What Codex reads for itself, beside what every child may see: its own settings and keys, and the way to the network. */
-const own = /^(?:CODEX_|OPENAI_|(?:HTTPS?|ALL|NO)_PROXY$|RUST_LOG$)/i;
+const passedVariables = /^(?:CODEX_|OPENAI_|(?:HTTPS?|ALL|NO)_PROXY$|RUST_LOG$)/i;
 
 export function codexEnvironment(environment: NodeJS.ProcessEnv): Environment {
-	const mine = Object.entries(environment).filter(([name, value]) => own.test(name) && value !== undefined);
-	return Object.fromEntries(mine) as Environment;
+	const passed = Object.entries(environment).filter(
+		([name, value]) => passedVariables.test(name) && value !== undefined,
+	);
+	return Object.fromEntries(passed) as Environment;
 }

@@ -1,25 +1,25 @@
 import {BoundedMap} from '../bounded-map.js';
-import type {Envelope, Origin} from '../envelope.js';
+import type {Envelope, MessageOrigin} from '../envelope.js';
 import {type JsonObject, objectOf} from '../protocol/json.js';
 import {marks} from '../wire/marks.js';
 import {memberText} from '../wire/member.js';
-import {Speech} from './speech.js';
+import {TurnTranscript} from './speech.js';
 
 const MAX_COMMANDS = 20;
 
 /** A call of `codex` or `codex-reply`, from when it came until its turn is over. */
-export class Call {
+export class TurnCall {
 	/** Its id, as it was written. */
 	readonly id: string;
 	readonly key: string;
-	readonly origin: Origin;
+	readonly origin: MessageOrigin;
 	readonly isReply: boolean;
 	/** The arguments. */
-	readonly given: JsonObject;
+	readonly args: JsonObject;
 	readonly meta: JsonObject;
 	/** What its progress is told under, as it was written. */
 	readonly progressToken: string | undefined;
-	readonly speech = new Speech();
+	readonly transcript = new TurnTranscript();
 	threadId: string | undefined;
 	/** What Codex calls its turn, once that is known. */
 	turnId: string | undefined;
@@ -29,13 +29,13 @@ export class Call {
 	hasStarted = false;
 	isCancelled = false;
 	/** Whether it has its answer. Its turn may run on all the same. */
-	isAnswered = false;
+	hasResponse = false;
 	/** Whether its turn is over, or was given up before Codex had acknowledged it: its thread is free then. */
-	isOver = false;
+	isFinished = false;
 	/** Why it was given up here, where that is not the caller's doing. */
-	failure: string | undefined;
+	failureReason: string | undefined;
 	/** Since when it is cancelled without having an answer. */
-	timer: NodeJS.Timeout | undefined;
+	stopTimer: NodeJS.Timeout | undefined;
 	/** Runs until the turn starts. */
 	startTimer: NodeJS.Timeout | undefined;
 	/** The commands that its turn has started and that have not ended, by their ids. */
@@ -43,31 +43,32 @@ export class Call {
 	/** Approvals that were declined without asking the user. */
 	readonly declined: Array<{readonly message: string; readonly reason: string}> = [];
 	/** How many times its progress was told, what last, and when. */
-	steps = 0;
-	lastStep = '';
-	steppedAt = Number.NEGATIVE_INFINITY;
+	progressCount = 0;
+	lastProgress = '';
+	lastProgressAt = Number.NEGATIVE_INFINITY;
 
 	constructor(envelope: Envelope) {
-		const {id = '', key = '', marks: seen} = envelope.head;
-		const {name, arguments: given, _meta} = objectOf(envelope.body.params);
+		const {id = '', key = '', marks: seenMarks} = envelope.head;
+		const {name, arguments: args, _meta} = objectOf(envelope.body.params);
 		this.id = id;
 		this.key = key;
 		this.origin = envelope.origin;
 		this.isReply = name === 'codex-reply';
-		this.given = objectOf(given);
+		this.args = objectOf(args);
 		this.meta = objectOf(_meta);
-		const hasToken = (seen & marks.progressToken) !== 0;
+		const hasToken = (seenMarks & marks.progressToken) !== 0;
 		this.progressToken = hasToken
 			? memberText(envelope.bytes, 'params', '_meta', 'progressToken')
 			: undefined;
-		const {threadId, conversationId} = this.given;
-		if (this.isReply) this.threadId = text(threadId ?? conversationId);
+		const {threadId, conversationId} = this.args;
+		if (this.isReply) this.threadId = stringOrUndefined(threadId ?? conversationId);
 	}
 
 	get prompt(): string | undefined {
-		return text(this.given.prompt);
+		return stringOrUndefined(this.args.prompt);
 	}
 }
 
 /** The value if it is a text. */
-export const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+export const stringOrUndefined = (value: unknown): string | undefined =>
+	typeof value === 'string' ? value : undefined;

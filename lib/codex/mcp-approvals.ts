@@ -1,9 +1,9 @@
 import {type JsonObject, objectOf} from '../protocol/json.js';
-import {named, type Question, type Reply, yesOrNo} from './approvals.js';
-import {text} from './call.js';
+import {type ApprovalReply, type ApprovalRequest, emptyFormSchema, filesSuffix} from './approvals.js';
+import {stringOrUndefined} from './call.js';
 
 /** The answer in the words of `codex mcp-server`, which reads `decision` and takes all else for a refusal. */
-const answer = ({action, reason = 'The user declined.'}: Reply): JsonObject => {
+const toMcpResult = ({action, reason = 'The user declined.'}: ApprovalReply): JsonObject => {
 	const decisions = {
 		accept: 'approved',
 		decline: {denied: {rejection: reason}},
@@ -13,13 +13,13 @@ const answer = ({action, reason = 'The user declined.'}: Reply): JsonObject => {
 };
 
 /** A question of `codex mcp-server`: an elicitation, but for the answer that it wants. */
-export function mcpQuestion(id: string, params: JsonObject): Question {
+export function parseMcpApproval(id: string, params: JsonObject): ApprovalRequest {
 	const {message, requestedSchema, threadId, codex_changes: changes} = params;
-	const schema = requestedSchema === undefined ? yesOrNo : objectOf(requestedSchema);
-	const asked = `${text(message) ?? 'Codex asks for leave.'}${named(Object.keys(objectOf(changes)))}`;
-	return {id, threadId: text(threadId), message: asked, schema, answer};
+	const schema = requestedSchema === undefined ? emptyFormSchema : objectOf(requestedSchema);
+	const fullMessage = `${stringOrUndefined(message) ?? 'Codex asks for leave.'}${filesSuffix(Object.keys(objectOf(changes)))}`;
+	return {id, threadId: stringOrUndefined(threadId), message: fullMessage, schema, toResult: toMcpResult};
 }
 
 /** What to say when Codex asks for leave to use a tool in the one way that nobody can answer. */
-export const unanswerable =
+export const UNANSWERABLE_APPROVAL =
 	'Codex asked for leave to use a tool of an MCP server, in a way that this version of Codex takes no answer to, so the turn was stopped. Set default_tools_approval_mode = "approve" for that server in config.toml, or use approval-policy never, under which such tools are refused.';

@@ -1,124 +1,130 @@
 import {BoundedMap} from '../bounded-map.js';
-import {change} from '../change.js';
+import {editMessage} from '../change.js';
 import {Envelope} from '../envelope.js';
 import type {Log} from '../log.js';
 import {isObject, type JsonObject, objectOf} from '../protocol/json.js';
-import {type Answer, type Outlets, type Stage, type Steps, stage} from '../stage.js';
+import {type Emit, type Stage, type StageOutputs, type StageSteps, stage} from '../stage.js';
 import {memberText} from '../wire/member.js';
-import {type ApprovalLimits, Approvals, canBeAsked, type Question} from './approvals.js';
-import {type Call, text} from './call.js';
-import {mcpQuestion, unanswerable} from './mcp-approvals.js';
-import {commandLine, mcpHappening} from './mcp-events.js';
-import {mcpOutcome} from './mcp-result.js';
-import {failed} from './outcome.js';
-import {Reports} from './reports.js';
-import {answerHere, errorText, initialized, isTurn, twice} from './requests.js';
+import {type ApprovalLimits, type ApprovalRequest, Approvals, supportsFormElicitation} from './approvals.js';
+import {stringOrUndefined, type TurnCall} from './call.js';
+import {parseMcpApproval, UNANSWERABLE_APPROVAL} from './mcp-approvals.js';
+import {formatCommand, parseMcpEvent} from './mcp-events.js';
+import {parseMcpOutcome} from './mcp-result.js';
+import {failedOutcome} from './outcome.js';
+import {TurnNotifier} from './reports.js';
+import {
+	acceptTurnCall,
+	alreadyInitializedError,
+	codexInitializeResult,
+	respondLocally,
+	rpcErrorText,
+} from './requests.js';
 import type {TurnLimits} from './turn-limits.js';
-import {type Backend, Turns} from './turns.js';
+import {CodexTurns, type TurnBackend} from './turns.js';
 
 export type CodexStageOptions = TurnLimits & ApprovalLimits & {readonly log: Log};
 
 /** Ids of calls that Codex may still answer something under; the oldest is forgotten for the next. */
-const MAX_IDS = 10_000;
+const MAX_PENDING_IDS = 10_000;
 /** What Codex is asked for: it gives back whatever it is asked for, and this is what it speaks. */
-const VERSION = '2025-06-18';
+const CODEX_MCP_VERSION = '2025-06-18';
 
 /** Makes `codex mcp-server` (0.103 to 0.153) a server that answers all it is asked, once, and mixes up no threads. */
 export const mcpServer = (options: CodexStageOptions): Stage => stage(out => new McpServer(options, out));
 
-class McpServer implements Steps, Backend {
-	readonly #out: Outlets;
+class McpServer implements StageSteps, TurnBackend {
+	readonly #out: StageOutputs;
 	readonly #log: Log;
-	readonly #reports: Reports;
+	readonly #notifier: TurnNotifier;
 	readonly #approvals: Approvals;
-	readonly #turns: Turns;
+	readonly #turns: CodexTurns;
 	/** Requests that are passed on, by the id that Codex knows them by. */
-	readonly #passed = new BoundedMap<string, Envelope>(MAX_IDS);
+	readonly #forwarded = new BoundedMap<string, Envelope>(MAX_PENDING_IDS);
 	/** The calls that Codex was told of, by the id that it knows them by. */
-	readonly #calls = new BoundedMap<string, Call>(MAX_IDS);
-	readonly #ids = new WeakMap<Call, string>();
+	readonly #calls = new BoundedMap<string, TurnCall>(MAX_PENDING_IDS);
+	readonly #ids = new WeakMap<TurnCall, string>();
 	/** What to do when Codex responds to a ping, by its id. */
-	readonly #probes = new BoundedMap<string, () => void>(MAX_IDS);
+	readonly #pings = new BoundedMap<string, () => void>(MAX_PENDING_IDS);
 	#lastId = 0;
 	#isInitialized = false;
 
-	constructor({log, approvalMs, ...limits}: CodexStageOptions, out: Outlets) {
+	constructor({log, approvalMs, ...limits}: CodexStageOptions, out: StageOutputs) {
 		this.#out = out;
 		this.#log = log;
-		this.#reports = new Reports(out);
-		this.#approvals = new Approvals({out, reports: this.#reports, log, approvalMs});
-		this.#turns = new Turns({out, reports: this.#reports, backend: this, ...limits});
+		this.#notifier = new TurnNotifier(out);
+		this.#approvals = new Approvals({out, notifier: this.#notifier, log, approvalMs});
+		this.#turns = new CodexTurns({out, notifier: this.#notifier, backend: this, ...limits});
 	}
 
-	readonly toUpstream = (envelope: Envelope, answer: Answer): Envelope | undefined => {
+	readonly toUpstream = (envelope: Envelope, answer: Emit): Envelope | undefined => {
 		const {id, method} = envelope.head;
-		if (method === undefined) return void this.#approvals.answered(envelope);
-		if (id === undefined) return this.#notification(envelope, method);
+		if (method === undefined) return void this.#approvals.handleResponse(envelope);
+		if (id === undefined) return this.#handleClientNotification(envelope, method);
 		switch (method) {
 			case 'initialize':
 				return this.#initialize(envelope);
 			case 'tools/list':
-				return this.#pass(envelope);
+				return this.#forward(envelope);
 			case 'tools/call':
-				return isTurn(envelope, answer) ? void this.#turns.add(envelope) : undefined;
+				return acceptTurnCall(envelope, answer) ? void this.#turns.add(envelope) : undefined;
 			default:
-				return void answerHere(envelope, this.#reports, answer);
+				return void respondLocally(envelope, this.#notifier, answer);
 		}
 	};
 
-	readonly toClient = (envelope: Envelope, answer: Answer): Envelope | undefined => {
+	readonly toClient = (envelope: Envelope, answer: Emit): Envelope | undefined => {
 		const {id, key, method} = envelope.head;
-		if (method === undefined) return key === undefined ? undefined : this.#answered(envelope, key);
-		if (method === 'codex/event') return void this.#event(envelope);
+		if (method === undefined) return key === undefined ? undefined : this.#handleResponse(envelope, key);
+		if (method === 'codex/event') return void this.#handleEvent(envelope);
 		if (id === undefined) return envelope;
 		if (method === 'elicitation/create')
-			return void this.#ask(mcpQuestion(id, objectOf(envelope.body.params)), envelope);
+			return void this.#requestApproval(parseMcpApproval(id, objectOf(envelope.body.params)), envelope);
 		const error = {code: -32601, message: `Method not found: ${method}`};
-		answer(Envelope.answer(id, 'error', error, envelope.origin));
+		answer(Envelope.response(id, 'error', error, envelope.origin));
 		return;
 	};
 
-	readonly upstreamGone = (): void => {
+	readonly upstreamClosed = (): void => {
 		this.#approvals.stop();
-		this.#turns.gone();
+		this.#turns.codexExited();
 	};
 
-	readonly stopped = (): void => {
+	readonly teardown = (): void => {
 		this.#approvals.stop();
-		this.#turns.stop();
+		this.#turns.dispose();
 	};
 
-	begin(call: Call): void {
+	startTurn(call: TurnCall): void {
 		const id = this.#newId();
 		this.#ids.set(call, id);
 		this.#calls.set(id, call);
-		const {isReply, threadId, prompt, given} = call;
+		const {isReply, threadId, prompt, args} = call;
 		const params = isReply
 			? {name: 'codex-reply', arguments: {threadId, prompt}}
-			: {name: 'codex', arguments: given};
+			: {name: 'codex', arguments: args};
 		const request = {jsonrpc: '2.0', id: Number(id), method: 'tools/call', params};
 		this.#out.toUpstream(Envelope.of(request, call.origin));
 	}
 
-	interrupt(call: Call): void {
+	interruptTurn(call: TurnCall): void {
 		// A turn that waits for an answer ends by the answer; its cancellation alone would leave Codex waiting.
-		if (this.#approvals.isOpenOn(call.threadId)) this.#approvals.cancelOn(call.threadId);
+		if (this.#approvals.hasPendingOn(call.threadId)) this.#approvals.abortThread(call.threadId);
 		const params = {requestId: Number(this.#ids.get(call))};
 		this.#out.toUpstream(Envelope.of({jsonrpc: '2.0', method: 'notifications/cancelled', params}));
 	}
 
-	probe(answered: () => void): void {
+	probe(onResponse: () => void): void {
 		const id = this.#newId();
-		this.#probes.set(id, answered);
+		this.#pings.set(id, onResponse);
 		this.#out.toUpstream(Envelope.of({jsonrpc: '2.0', id: Number(id), method: 'ping'}));
 	}
 
-	ended(threadId: string): void {
-		this.#approvals.withdraw(question => question.threadId === threadId);
+	turnEnded(threadId: string): void {
+		this.#approvals.cancelRequests(approval => approval.threadId === threadId);
 	}
 
-	#ask(question: Question, {origin}: Envelope): void {
-		this.#approvals.ask(question, origin, this.#turns);
+	#requestApproval(approval: ApprovalRequest, {origin}: Envelope): void {
+		this.#approvals.request(approval, origin, this.#turns);
 	}
 
 	#newId(): string {
@@ -126,23 +132,23 @@ class McpServer implements Steps, Backend {
 	}
 
 	#initialize(envelope: Envelope): Envelope {
-		if (this.#isInitialized) throw twice();
+		if (this.#isInitialized) throw alreadyInitializedError();
 		this.#isInitialized = true;
 		const params = objectOf(envelope.body.params);
-		this.#approvals.canAsk = canBeAsked(params.capabilities);
-		return this.#pass(
-			change(envelope, body => ({...body, params: {...params, protocolVersion: VERSION}})),
+		this.#approvals.isElicitationSupported = supportsFormElicitation(params.capabilities);
+		return this.#forward(
+			editMessage(envelope, body => ({...body, params: {...params, protocolVersion: CODEX_MCP_VERSION}})),
 			envelope,
 		);
 	}
 
-	#pass(told: Envelope, request = told): Envelope {
+	#forward(message: Envelope, request = message): Envelope {
 		const id = this.#newId();
-		this.#passed.set(id, request);
-		return told.withId(id);
+		this.#forwarded.set(id, request);
+		return message.withId(id);
 	}
 
-	#notification(envelope: Envelope, method: string): Envelope | undefined {
+	#handleClientNotification(envelope: Envelope, method: string): Envelope | undefined {
 		if (method === 'notifications/initialized') return envelope;
 		if (method !== 'notifications/cancelled') return;
 		const id = memberText(envelope.bytes, 'params', 'requestId');
@@ -150,83 +156,91 @@ class McpServer implements Steps, Backend {
 		return;
 	}
 
-	#answered(envelope: Envelope, key: string): Envelope | undefined {
-		const answered = this.#probes.take(key);
-		if (answered) return void answered();
-		const passed = this.#passed.take(key);
-		if (!passed) return void this.#turnAnswered(envelope, key);
-		const {id = 'null', method} = passed.head;
+	#handleResponse(envelope: Envelope, key: string): Envelope | undefined {
+		const onPong = this.#pings.take(key);
+		if (onPong) return void onPong();
+		const request = this.#forwarded.take(key);
+		if (!request) return void this.#handleTurnResult(envelope, key);
+		const {id = 'null', method} = request.head;
 		if (method !== 'initialize' || !isObject(envelope.body.result)) return envelope.withId(id);
-		const result = initialized(passed.body.params, objectOf(envelope.body.result.serverInfo));
-		return Envelope.answer(id, 'result', result, envelope.origin);
+		const result = codexInitializeResult(request.body.params, objectOf(envelope.body.result.serverInfo));
+		return Envelope.response(id, 'result', result, envelope.origin);
 	}
 
 	/**
 	 * The result of a turn. Calls that were cancelled listen on, and take results of later turns on their threads: whatever
 	 * the id, a result is that of the call whose turn it is.
 	 */
-	#turnAnswered({body}: Envelope, key: string): void {
-		const asked = this.#calls.take(key);
+	#handleTurnResult({body}: Envelope, key: string): void {
+		const requestedCall = this.#calls.take(key);
 		const result = objectOf(body.result);
-		const threadId = text(objectOf(result.structuredContent).threadId) ?? asked?.threadId;
-		if (threadId !== undefined) this.#turns.reclaim(threadId, asked, false);
-		const call = this.#turns.current(threadId) ?? (asked?.threadId === undefined ? asked : undefined);
+		const threadId =
+			stringOrUndefined(objectOf(result.structuredContent).threadId) ?? requestedCall?.threadId;
+		if (threadId !== undefined) this.#turns.reclaimThread(threadId, requestedCall, false);
+		const call =
+			this.#turns.current(threadId) ?? (requestedCall?.threadId === undefined ? requestedCall : undefined);
 		if (!call)
 			this.#log.debug('codex.orphan_result', 'Codex answered a turn that nobody waits for.', {threadId});
-		else if (body.error !== undefined) this.#turns.finish(call, failed(errorText(body.error)));
-		else this.#turns.finish(call, mcpOutcome(result, call));
+		else if (body.error !== undefined) this.#turns.finish(call, failedOutcome(rpcErrorText(body.error)));
+		else this.#turns.finish(call, parseMcpOutcome(result, call));
 	}
 
-	#event(envelope: Envelope): void {
+	#handleEvent(envelope: Envelope): void {
 		const {_meta, msg} = objectOf(envelope.body.params);
-		const {requestId, threadId: named} = objectOf(_meta);
+		const {requestId, threadId: metaThreadId} = objectOf(_meta);
 		const event = objectOf(msg);
-		const threadId = text(named);
-		if (event.type === 'session_configured') this.#configured(String(requestId), threadId, event, envelope);
+		const threadId = stringOrUndefined(metaThreadId);
+		if (event.type === 'session_configured')
+			this.#handleSessionConfigured(String(requestId), threadId, event, envelope);
 		if (threadId !== undefined)
-			this.#turns.reclaim(threadId, this.#calls.get(String(requestId)), event.type === 'task_started');
+			this.#turns.reclaimThread(threadId, this.#calls.get(String(requestId)), event.type === 'task_started');
 		const call = this.#turns.current(threadId);
 		if (call) {
 			call.isAcknowledged = true;
-			this.#follow(call, event, envelope);
+			this.#trackTurn(call, event, envelope);
 		}
-		const happening = mcpHappening(event);
-		if (happening) this.#reports.happened(threadId, happening, call, envelope.origin);
+		const codexEvent = parseMcpEvent(event);
+		if (codexEvent) this.#notifier.notifyEvent(threadId, codexEvent, call, envelope.origin);
 	}
 
 	/** An early Codex, such as 0.104, names the thread beside the event alone. */
-	#configured(id: string, named: string | undefined, event: JsonObject, {origin}: Envelope): void {
+	#handleSessionConfigured(
+		id: string,
+		metaThreadId: string | undefined,
+		event: JsonObject,
+		{origin}: Envelope,
+	): void {
 		const call = this.#calls.get(id);
-		const threadId = text(event.thread_id) ?? named;
+		const threadId = stringOrUndefined(event.thread_id) ?? metaThreadId;
 		if (call && threadId !== undefined)
-			this.#turns.knowThread(call, threadId, text(event.rollout_path), origin);
+			this.#turns.setThread(call, threadId, stringOrUndefined(event.rollout_path), origin);
 	}
 
-	#follow(call: Call, event: JsonObject, {origin}: Envelope): void {
+	#trackTurn(call: TurnCall, event: JsonObject, {origin}: Envelope): void {
 		switch (event.type) {
 			case 'task_started':
-				call.turnId = text(event.turn_id);
-				this.#turns.started(call, origin);
+				call.turnId = stringOrUndefined(event.turn_id);
+				this.#turns.markStarted(call, origin);
 				break;
 			case 'agent_message_content_delta':
-				call.speech.piece(text(event.delta) ?? '');
-				this.#reports.progress(call, 'Says something', origin);
+				call.transcript.appendDelta(stringOrUndefined(event.delta) ?? '');
+				this.#notifier.notifyProgress(call, 'Says something', origin);
 				break;
 			case 'agent_message':
-				call.speech.message(text(event.message) ?? '');
+				call.transcript.setMessage(stringOrUndefined(event.message) ?? '');
 				break;
 			case 'exec_command_begin':
-				call.commands.set(String(event.call_id), commandLine(event.command));
+				call.commands.set(String(event.call_id), formatCommand(event.command));
 				break;
 			case 'exec_command_end':
 				call.commands.delete(String(event.call_id));
 				break;
 			case 'turn_aborted':
-				this.#turns.stopped(call);
+				this.#turns.finishStopped(call);
 				break;
 			case 'elicitation_request':
-				this.#reports.warn(unanswerable, call.threadId);
-				this.#turns.abandon(call, unanswerable);
+				this.#notifier.warn(UNANSWERABLE_APPROVAL, call.threadId);
+				this.#turns.abandon(call, UNANSWERABLE_APPROVAL);
 				break;
 			default:
 				break;

@@ -4,7 +4,7 @@ import {basename, delimiter, dirname, join, resolve} from 'node:path';
 import process from 'node:process';
 
 /** What npm's packages of Codex call the systems that they hold a program for. */
-const triples: {readonly [system: string]: string} = {
+const targetTriples: {readonly [system: string]: string} = {
 	'linux-x64': 'x86_64-unknown-linux-musl',
 	'linux-arm64': 'aarch64-unknown-linux-musl',
 	'darwin-x64': 'x86_64-apple-darwin',
@@ -16,14 +16,18 @@ const triples: {readonly [system: string]: string} = {
  * Node 20 that script stays in between, and takes part in nothing but what may go wrong. Undefined when there is no such
  * command.
  */
-export async function programOf(command: string, cwd: string, path: string): Promise<string | undefined> {
-	const found = await find(command, cwd, path);
+export async function resolveProgram(
+	command: string,
+	cwd: string,
+	path: string,
+): Promise<string | undefined> {
+	const found = await findCommand(command, cwd, path);
 	if (found === undefined) return;
 	const file = await realpath(found);
-	return (basename(file) === 'codex.js' ? await behind(file) : undefined) ?? found;
+	return (basename(file) === 'codex.js' ? await nativeProgram(file) : undefined) ?? found;
 }
 
-async function find(command: string, cwd: string, path: string): Promise<string | undefined> {
+async function findCommand(command: string, cwd: string, path: string): Promise<string | undefined> {
 	const isPath = command.includes('/') || command.includes('\\');
 	// Windows has endings to try, which whoever starts programs there knows.
 	if (process.platform === 'win32' && !isPath) return command;
@@ -34,9 +38,9 @@ async function find(command: string, cwd: string, path: string): Promise<string 
 	return;
 }
 
-async function behind(launcher: string): Promise<string | undefined> {
+async function nativeProgram(launcher: string): Promise<string | undefined> {
 	const system = `${process.platform}-${process.arch}`;
-	const triple = triples[system];
+	const triple = targetTriples[system];
 	if (triple === undefined) return;
 	try {
 		const found = createRequire(launcher).resolve(`@openai/codex-${system}/package.json`);

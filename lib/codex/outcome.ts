@@ -1,5 +1,5 @@
 import {Envelope} from '../envelope.js';
-import type {Call} from './call.js';
+import type {TurnCall} from './call.js';
 
 /**
  * How a turn ended.
@@ -7,10 +7,10 @@ import type {Call} from './call.js';
  * `unknown_thread`: Codex has no such thread, or none that it can go on with. `retired`: this thread answers no more, since
  * its model failed or a turn did not end; a new one has to be started.
  */
-export type TurnStatus = 'completed' | 'interrupted' | 'failed' | 'unknown_thread' | 'retired';
+type CodexTurnStatus = 'completed' | 'interrupted' | 'failed' | 'unknown_thread' | 'retired';
 
-export type Outcome = {
-	readonly status: TurnStatus;
+export type CodexOutcome = {
+	readonly status: CodexTurnStatus;
 	/** What was said, or what is wrong and what to do. */
 	readonly text: string;
 	/** Whether no other turn is possible on this thread. */
@@ -20,17 +20,20 @@ export type Outcome = {
 };
 
 /** Where a result tells programs how the turn ended. */
-export const TURN_META = 'io.bridge/turn';
+const CODEX_TURN_META = 'io.bridge/turn';
 
 /** The answer to a call: what a model reads as text, and what programs need beside it. */
-export function answerTo(call: Call, {status, text, isThreadRetired, isUnconfirmed}: Outcome): Envelope {
+export function turnResponse(
+	call: TurnCall,
+	{status, text, isThreadRetired, isUnconfirmed}: CodexOutcome,
+): Envelope {
 	const {threadId} = call;
 	const isError = status !== 'completed';
 	const isFault = isError && status !== 'interrupted';
 	const turn = {
 		status,
 		threadId,
-		partial: status === 'interrupted' ? call.speech.text : undefined,
+		partial: status === 'interrupted' ? call.transcript.text : undefined,
 		error: isFault ? text : undefined,
 		isThreadRetired,
 		isUnconfirmed,
@@ -41,25 +44,25 @@ export function answerTo(call: Call, {status, text, isThreadRetired, isUnconfirm
 		content: [{type: 'text', text}],
 		structuredContent: threadId === undefined ? undefined : {threadId, content: text},
 		isError: isError || undefined,
-		_meta: {[TURN_META]: turn},
+		_meta: {[CODEX_TURN_META]: turn},
 	};
-	return Envelope.answer(call.id, 'result', result, call.origin);
+	return Envelope.response(call.id, 'result', result, call.origin);
 }
 
 /** The outcome of a turn that was interrupted: what was said by then is not lost. */
-export function interrupted({speech}: Call): Outcome {
-	const said = speech.text === '' ? 'Nothing had been said by then.' : `Said by then:\n${speech.text}`;
-	return {status: 'interrupted', text: `The turn was interrupted. ${said}`};
+export function interruptedOutcome({transcript: speech}: TurnCall): CodexOutcome {
+	const partialNote = speech.text === '' ? 'Nothing had been said by then.' : `Said by then:\n${speech.text}`;
+	return {status: 'interrupted', text: `The turn was interrupted. ${partialNote}`};
 }
 
-export const failed = (text: string): Outcome => ({status: 'failed', text});
+export const failedOutcome = (text: string): CodexOutcome => ({status: 'failed', text});
 
 /** The outcome of a turn that was stopped, by its caller or for a reason. */
-export const stoppedOutcome = (call: Call): Outcome =>
-	call.failure === undefined ? interrupted(call) : failed(call.failure);
+export const stoppedOutcome = (call: TurnCall): CodexOutcome =>
+	call.failureReason === undefined ? interruptedOutcome(call) : failedOutcome(call.failureReason);
 
 /** The outcome of a call on a thread that takes no more turns. */
-export const retired = (threadId: string, reason: string): Outcome => ({
+export const retiredOutcome = (threadId: string, reason: string): CodexOutcome => ({
 	status: 'retired',
 	text: `Thread ${threadId} cannot be used any more, since ${reason}. Start a new one with codex.`,
 });

@@ -1,11 +1,11 @@
 import {realpath} from 'node:fs/promises';
 import {basename} from 'node:path';
-import {PACKAGE} from '../package-name.js';
-import {programOf} from './native.js';
+import {PACKAGE_NAME} from '../package-name.js';
+import {resolveProgram} from './native.js';
 
 /** Where a command is run, and the program to compare with. */
-export type Place = {
-	readonly own: string;
+export type CommandContext = {
+	readonly bridgeScript: string;
 	readonly cwd: string;
 	readonly path: string;
 	/** How many programs may still be looked up. */
@@ -28,7 +28,7 @@ const runners: ReadonlySet<string> = new Set([
 const subcommands: ReadonlySet<string> = new Set(['exec', 'x', 'dlx', 'run']);
 const shells: ReadonlySet<string> = new Set(['sh', 'bash', 'dash', 'zsh', 'ksh', 'fish', 'cmd']);
 /** Flags of bridge that have no value. The word after another flag is its value. */
-const switches: ReadonlySet<string> = new Set([
+const booleanFlags: ReadonlySet<string> = new Set([
 	'--debug',
 	'--fast',
 	'--cache-tools',
@@ -42,21 +42,25 @@ const MAX_DEPTH = 4;
 const MAX_COMMANDS = 20;
 
 /** Whether a command line starts `bridge serve`: directly, with node, npx or a shell, or behind `bridge --`. */
-export async function startsOwnServe(words: readonly string[], place: Place, depth = 0): Promise<boolean> {
+export async function startsBridgeServe(
+	words: readonly string[],
+	context: CommandContext,
+	depth = 0,
+): Promise<boolean> {
 	const [program = '', ...rest] = words;
 	if (program === '' || depth > MAX_DEPTH) return false;
-	const inner = await innerCommands(program, rest, place);
-	for (const command of inner) if (await startsOwnServe(command, place, depth + 1)) return true;
-	return isServe(rest) && (await isBridge(program, place));
+	const inner = await innerCommands(program, rest, context);
+	for (const command of inner) if (await startsBridgeServe(command, context, depth + 1)) return true;
+	return isServe(rest) && (await isBridge(program, context));
 }
 
 /** The command lines that a command runs in turn, as far as they can be told. */
 async function innerCommands(
 	program: string,
 	rest: readonly string[],
-	place: Place,
+	context: CommandContext,
 ): Promise<ReadonlyArray<readonly string[]>> {
-	const name = nameOf(program);
+	const name = programName(program);
 	if (shells.has(name)) return rest.flatMap(commandsIn).slice(0, MAX_COMMANDS);
 	if (runners.has(name)) {
 		const at = rest.findIndex(word => !word.startsWith('-') && !subcommands.has(word) && !isAssignment(word));
@@ -66,7 +70,7 @@ async function innerCommands(
 		return [[rest[at] ?? '', ...rest.slice(after)]];
 	}
 	const end = rest.indexOf('--');
-	return end !== -1 && (await isBridge(program, place)) ? [rest.slice(end + 1)] : [];
+	return end !== -1 && (await isBridge(program, context)) ? [rest.slice(end + 1)] : [];
 }
 
 /** The commands of a script, each as its words without quotes. */
@@ -85,21 +89,21 @@ function isServe(words: readonly string[]): boolean {
 		const word = words[at] ?? '';
 		if (word === '--') return false;
 		if (!word.startsWith('-')) return word === 'serve';
-		if (!switches.has(word) && !word.includes('=')) at++;
+		if (!booleanFlags.has(word) && !word.includes('=')) at++;
 	}
 	return false;
 }
 
-async function isBridge(word: string, {own, cwd, path, budget}: Place): Promise<boolean> {
+async function isBridge(word: string, {bridgeScript, cwd, path, budget}: CommandContext): Promise<boolean> {
 	// A package of that name in a scope is another one.
-	if (['bridge', 'mcp-bridge', PACKAGE].includes(nameOf(word))) return !word.startsWith('@');
+	if (['bridge', 'mcp-bridge', PACKAGE_NAME].includes(programName(word))) return !word.startsWith('@');
 	if (budget.lookups-- <= 0) return false;
-	const file = await programOf(word, cwd, path).catch(() => undefined);
-	return file !== undefined && (await realpath(file).catch(() => file)) === own;
+	const file = await resolveProgram(word, cwd, path).catch(() => undefined);
+	return file !== undefined && (await realpath(file).catch(() => file)) === bridgeScript;
 }
 
 /** The name of a program or package, without folder, ending and version. */
-function nameOf(word: string): string {
+function programName(word: string): string {
 	const name = basename(word.replaceAll('\\', '/')).replace(/\.(?:[cm]?js|cmd|exe|ps1)$/, '');
 	const at = name.indexOf('@', 1);
 	return at === -1 ? name : name.slice(0, at);

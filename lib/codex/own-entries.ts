@@ -3,11 +3,11 @@ import {homedir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {parse as parseToml} from 'smol-toml';
 import {isObject, type JsonObject, listOf, objectOf} from '../protocol/json.js';
-import {readPlainText} from '../store/read-plain.js';
+import {readRegularTextFile} from '../store/read-plain.js';
 import type {Environment} from '../transports/environment.js';
-import {type Place, startsOwnServe} from './own-command.js';
+import {type CommandContext, startsBridgeServe} from './own-command.js';
 
-export type OwnEntriesOptions = {
+type BridgeEntriesOptions = {
 	/** This program. */
 	readonly script: string;
 	/** The environment of Codex. */
@@ -36,26 +36,26 @@ const isServerName = (name: string): boolean => /^[\w-]+$/.test(name);
  * The command is repeated: Codex rejects an entry that has neither a command nor a URL, and the file that has the rest may
  * belong to a project that Codex does not trust.
  */
-export async function ownEntries({script, env, cwd}: OwnEntriesOptions): Promise<JsonObject> {
-	const own = await realpath(script).catch(() => script);
-	const place: Place = {own, cwd, path: env.PATH ?? '', budget: {lookups: MAX_LOOKUPS}};
-	const known = new Set<string>();
+export async function findBridgeEntries({script, env, cwd}: BridgeEntriesOptions): Promise<JsonObject> {
+	const bridgeScript = await realpath(script).catch(() => script);
+	const context: CommandContext = {bridgeScript, cwd, path: env.PATH ?? '', budget: {lookups: MAX_LOOKUPS}};
+	const seenNames = new Set<string>();
 	const disabled = new Map<string, JsonObject>();
-	for (const file of filesFor(env, cwd))
-		for (const [name, {command, args}] of await serversIn(file)) {
+	for (const file of configFiles(env, cwd))
+		for (const [name, {command, args}] of await readServers(file)) {
 			// The user's own files come first: a project cannot disable what they define.
-			if (known.has(name) || !isServerName(name)) continue;
-			known.add(name);
+			if (seenNames.has(name) || !isServerName(name)) continue;
+			seenNames.add(name);
 			if (typeof command !== 'string') continue;
 			const words = [command, ...listOf(args)]
 				.slice(0, MAX_WORDS)
 				.map(word => String(word).slice(0, MAX_WORD));
-			if (await startsOwnServe(words, place)) disabled.set(name, {command, enabled: false});
+			if (await startsBridgeServe(words, context)) disabled.set(name, {command, enabled: false});
 		}
 	return Object.fromEntries(disabled);
 }
 
-function filesFor(env: OwnEntriesOptions['env'], cwd: string): string[] {
+function configFiles(env: BridgeEntriesOptions['env'], cwd: string): string[] {
 	const home = env.CODEX_HOME?.trim() || join(env.HOME?.trim() || homedir(), '.codex');
 	const folders = [cwd];
 	for (let at = cwd; at !== dirname(at) && folders.length < MAX_FOLDERS; at = dirname(at))
@@ -65,9 +65,9 @@ function filesFor(env: OwnEntriesOptions['env'], cwd: string): string[] {
 }
 
 /** A file that cannot be read or parsed has no entries: Codex reports what is wrong with it. */
-async function serversIn(file: string): Promise<ReadonlyArray<readonly [string, JsonObject]>> {
+async function readServers(file: string): Promise<ReadonlyArray<readonly [string, JsonObject]>> {
 	try {
-		const text = await readPlainText(await realpath(file), MAX_BYTES);
+		const text = await readRegularTextFile(await realpath(file), MAX_BYTES);
 		const root = objectOf(parseToml(text ?? ''));
 		const tables = [root, ...Object.values(objectOf(root.profiles)).map(objectOf)];
 		const entries = tables.flatMap(table => Object.entries(objectOf(table.mcp_servers)));
@@ -78,12 +78,12 @@ async function serversIn(file: string): Promise<ReadonlyArray<readonly [string, 
 }
 
 /** The configuration of a call with these servers in it. A server that the call itself names stays as it is there. */
-export function withServers(config: JsonObject, servers: JsonObject): JsonObject {
+export function addMcpServers(config: JsonObject, servers: JsonObject): JsonObject {
 	const {mcp_servers: nested} = config;
-	const isThere = (name: string): boolean =>
+	const isDefined = (name: string): boolean =>
 		Object.keys(config).some(key => `${key}.`.startsWith(`mcp_servers.${name}.`)) ||
 		(isObject(nested) && name in nested);
-	const added = Object.entries(servers).filter(([name]) => !isThere(name));
-	if (isObject(nested)) return {...config, mcp_servers: {...nested, ...Object.fromEntries(added)}};
-	return {...config, ...Object.fromEntries(added.map(([name, server]) => [`mcp_servers.${name}`, server]))};
+	const missing = Object.entries(servers).filter(([name]) => !isDefined(name));
+	if (isObject(nested)) return {...config, mcp_servers: {...nested, ...Object.fromEntries(missing)}};
+	return {...config, ...Object.fromEntries(missing.map(([name, server]) => [`mcp_servers.${name}`, server]))};
 }

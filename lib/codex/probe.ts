@@ -7,72 +7,76 @@ import {shortened} from '../printable.js';
 import {redactText} from '../store/redact.js';
 import {child} from '../transports/child.js';
 import type {Environment} from '../transports/environment.js';
-import {programOf} from './native.js';
+import {resolveProgram} from './native.js';
 
 /** Which of its two interfaces a Codex is used by. */
-export type BackendKind = 'app-server' | 'mcp-server';
+export type CodexBackendKind = 'app-server' | 'mcp-server';
 
 /** A Codex that can be started. */
-export type Installed = {
+export type InstalledCodex = {
 	readonly program: string;
-	readonly kind: BackendKind;
+	readonly kind: CodexBackendKind;
 };
 
-export type ProbeOptions = {
+type ProbeCodexOptions = {
 	readonly command: string;
 	readonly cwd?: string | undefined;
 	readonly env?: Environment;
 	readonly timeoutMs?: number;
 };
 
-const TIMEOUT_MS = 30_000;
-const MAX_KEPT = 100;
+const PROBE_TIMEOUT_MS = 30_000;
+const MAX_CACHED = 100;
 /** How much of what it says is looked at. */
-const MAX_WORDS = 10_000;
+const MAX_OUTPUT = 10_000;
 
 /** What was found out about programs, as long as they stay the same. */
-const kept = new BoundedMap<string, BackendKind>(MAX_KEPT);
+const kindCache = new BoundedMap<string, CodexBackendKind>(MAX_CACHED);
 
 /**
  * Finds the Codex that a command starts, and which interface it has. It is asked for help on `mcp-server`, which newer ones
  * do not know: started with that word, they would take it for a prompt.
  */
-export async function probeCodex(options: ProbeOptions): Promise<Installed> {
+export async function probeCodex(options: ProbeCodexOptions): Promise<InstalledCodex> {
 	const {command, cwd = process.cwd(), env = {}} = options;
-	const program = await programOf(command, cwd, env.PATH ?? process.env.PATH ?? '');
-	if (program === undefined) throw missing(command);
+	const program = await resolveProgram(command, cwd, env.PATH ?? process.env.PATH ?? '');
+	if (program === undefined) throw commandNotFound(command);
 	const file = await stat(program).catch(() => undefined);
 	const key = `${program} ${file?.mtimeMs} ${file?.size}`;
-	const kind = kept.get(key) ?? (await askForHelp(program, options));
-	kept.set(key, kind);
+	const kind = kindCache.get(key) ?? (await detectKind(program, options));
+	kindCache.set(key, kind);
 	return {program, kind};
 }
 
-async function askForHelp(
+async function detectKind(
 	program: string,
-	{cwd, env = {}, timeoutMs = TIMEOUT_MS}: ProbeOptions,
-): Promise<BackendKind> {
-	let words = '';
-	const hear = (chunk: Buffer): void => {
-		words = (words + chunk.toString()).slice(0, MAX_WORDS);
+	{cwd, env = {}, timeoutMs = PROBE_TIMEOUT_MS}: ProbeCodexOptions,
+): Promise<CodexBackendKind> {
+	let output = '';
+	const collectOutput = (chunk: Buffer): void => {
+		output = (output + chunk.toString()).slice(0, MAX_OUTPUT);
 	};
 	const args = ['help', 'mcp-server'];
-	const codex = child({name: 'codex', command: program, args, env, cwd, onStderr: hear});
-	codex.incoming.subscribe({next: ({line}) => hear(line), error: () => {}});
+	const codex = child({name: 'codex', command: program, args, env, cwd, onStderr: collectOutput});
+	codex.incoming.subscribe({next: ({line}) => collectOutput(line), error: () => {}});
 	codex.outgoing.complete();
-	const late = pause(timeoutMs).then(() => undefined);
-	const exit = await Promise.race([codex.exited, late]);
+	const timeout = pause(timeoutMs).then(() => undefined);
+	const exit = await Promise.race([codex.exited, timeout]);
 	if (!exit) {
 		codex.kill();
-		throw broken(program, `did not say within ${timeoutMs / 1000} s what it can do`, words);
+		throw unusableCodex(program, `did not say within ${timeoutMs / 1000} s what it can do`, output);
 	}
-	await codex.gone;
-	if (exit.code === 0 && words.includes('mcp-server')) return 'mcp-server';
-	if (exit.code === 2 && words.includes('mcp-server')) return 'app-server';
-	throw broken(program, `ended with ${exit.signal ?? exit.code} when it was asked what it can do`, words);
+	await codex.disconnected;
+	if (exit.code === 0 && output.includes('mcp-server')) return 'mcp-server';
+	if (exit.code === 2 && output.includes('mcp-server')) return 'app-server';
+	throw unusableCodex(
+		program,
+		`ended with ${exit.signal ?? exit.code} when it was asked what it can do`,
+		output,
+	);
 }
 
-const missing = (command: string): BridgeError =>
+const commandNotFound = (command: string): BridgeError =>
 	new BridgeError(
 		'ERR_COMMAND_UNUSABLE',
 		`There is no command ${command} that could be run.`,
@@ -80,10 +84,10 @@ const missing = (command: string): BridgeError =>
 		{command},
 	);
 
-const broken = (program: string, what: string, words: string): BridgeError =>
+const unusableCodex = (program: string, reason: string, output: string): BridgeError =>
 	new BridgeError(
 		'ERR_COMMAND_UNUSABLE',
-		`${program} ${what}, so it is not a Codex that bridge can use. It said: ${shortened(redactText(words.trim())) || 'nothing'}`,
+		`${program} ${reason}, so it is not a Codex that bridge can use. It said: ${shortened(redactText(output.trim())) || 'nothing'}`,
 		'Run it by hand with the words help mcp-server, and install it anew with npm install -g @openai/codex if that fails.',
 		{command: program},
 	);

@@ -9,7 +9,7 @@ const RECENT_MS = 10_000;
 
 /** Colors and other sequences for terminals. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they begin with a control character.
-const sequences = /\u001b\[[0-9;?]*[A-Za-z]/g;
+const terminalSequences = /\u001b\[[0-9;?]*[A-Za-z]/g;
 
 /** The end of the stderr of a process, without what it wrote long before. */
 export class RecentStderr {
@@ -23,9 +23,9 @@ export class RecentStderr {
 
 	add(chunk: Buffer): void {
 		// A copy, since the chunk may be part of a larger buffer.
-		const kept = Buffer.from(chunk.subarray(-MAX_BYTES));
-		this.#chunks.push({at: this.#now(), chunk: kept});
-		this.#bytes += kept.length;
+		const copy = Buffer.from(chunk.subarray(-MAX_BYTES));
+		this.#chunks.push({at: this.#now(), chunk: copy});
+		this.#bytes += copy.length;
 		for (let first = this.#chunks[0]; first && this.#bytes - first.chunk.length >= MAX_BYTES; ) {
 			this.#bytes -= first.chunk.length;
 			this.#chunks.shift();
@@ -37,7 +37,7 @@ export class RecentStderr {
 	get text(): string {
 		const since = this.#now() - RECENT_MS;
 		const recent = this.#chunks.filter(({at}) => at >= since).map(({chunk}) => chunk);
-		const text = Buffer.concat(recent).toString().replace(sequences, '').trim();
+		const text = Buffer.concat(recent).toString().replace(terminalSequences, '').trim();
 		const shown = printableLines(redactText(text));
 		return shown.length <= MAX_SHOWN ? shown : `…${shown.slice(-MAX_SHOWN)}`;
 	}

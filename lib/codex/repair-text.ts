@@ -17,4 +17,4 @@ export const repairText = (): Stage =>
 	});
 
 /** How deeply what Codex is sent may be nested. It drops messages beyond 127 levels, those of the message included. */
-export const MAX_NESTED = 100;
+export const MAX_CODEX_NESTING = 100;

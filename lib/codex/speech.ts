@@ -2,21 +2,21 @@
 const MAX_LENGTH = 2 ** 20;
 
 /** What a model has said in a turn so far: its last message, or as much of it as has come. */
-export class Speech {
+export class TurnTranscript {
 	#message = '';
-	#pieces = '';
+	#deltas = '';
 
 	get text(): string {
-		return this.#pieces === '' ? this.#message : this.#pieces;
+		return this.#deltas === '' ? this.#message : this.#deltas;
 	}
 
-	piece(text: string): void {
-		if (this.#pieces.length < MAX_LENGTH) this.#pieces = (this.#pieces + text).slice(0, MAX_LENGTH);
+	appendDelta(text: string): void {
+		if (this.#deltas.length < MAX_LENGTH) this.#deltas = (this.#deltas + text).slice(0, MAX_LENGTH);
 	}
 
 	/** A whole message, the pieces of which came before if any did. */
-	message(text: string): void {
+	setMessage(text: string): void {
 		this.#message = text.slice(0, MAX_LENGTH);
-		this.#pieces = '';
+		this.#deltas = '';
 	}
 }

@@ -1,81 +1,81 @@
 import {BoundedMap} from '../bounded-map.js';
-import type {Call} from './call.js';
+import type {TurnCall} from './call.js';
 
 /** Turns that may be under way at a time, over all threads. */
-const MAX_TURNS = 1000;
+const MAX_RUNNING_TURNS = 1000;
 /** Calls that may wait for their turn on one thread. */
-const MAX_WAITING = 32;
+const MAX_QUEUED = 32;
 /** Threads that are remembered to be no good; the oldest is forgotten for the next. */
 const MAX_RETIRED = 10_000;
 /** Threads that are known to have had a call; the oldest is evicted. */
-const MAX_KNOWN = 10_000;
+const MAX_USED = 10_000;
 
 /** Threads whose last freed call is kept; the oldest is evicted. */
 const MAX_FREED = 1000;
 
-type Thread = {current: Call; readonly waiting: Call[]};
+type ThreadQueue = {current: TurnCall; readonly queued: TurnCall[]};
 
 /** Who has the turn on which thread. Codex mixes up two turns at once on one thread, so there never are. */
-export class Threads {
-	readonly #busy = new Map<string, Thread>();
+export class ThreadQueues {
+	readonly #queues = new Map<string, ThreadQueue>();
 	readonly #retired = new BoundedMap<string, string>(MAX_RETIRED);
 	/** The last call of each thread that was freed before Codex had acknowledged it. */
-	readonly #freed = new BoundedMap<string, Call>(MAX_FREED);
-	readonly #known = new BoundedMap<string, true>(MAX_KNOWN);
+	readonly #freed = new BoundedMap<string, TurnCall>(MAX_FREED);
+	readonly #used = new BoundedMap<string, true>(MAX_USED);
 
 	/** The call whose turn it is on a thread. */
-	current(threadId: string | undefined): Call | undefined {
-		return threadId === undefined ? undefined : this.#busy.get(threadId)?.current;
+	current(threadId: string | undefined): TurnCall | undefined {
+		return threadId === undefined ? undefined : this.#queues.get(threadId)?.current;
 	}
 
 	/** Whether a call has had a turn on a thread. */
-	isKnown(threadId: string | undefined): boolean {
-		return threadId !== undefined && this.#known.has(threadId);
+	hasBeenUsed(threadId: string | undefined): boolean {
+		return threadId !== undefined && this.#used.has(threadId);
 	}
 
 	get isFull(): boolean {
-		return this.#busy.size >= MAX_TURNS;
+		return this.#queues.size >= MAX_RUNNING_TURNS;
 	}
 
 	/** Why a thread cannot be used any more, if that is so. */
-	retirement(threadId: string): string | undefined {
+	retirementReason(threadId: string): string | undefined {
 		return this.#retired.get(threadId);
 	}
 
 	/** Gives a call the turn on its thread, now or after those that came before it. */
-	enter(call: Call, threadId: string): 'now' | 'later' | 'never' {
-		const thread = this.#busy.get(threadId);
+	acquire(call: TurnCall, threadId: string): 'now' | 'later' | 'never' {
+		const thread = this.#queues.get(threadId);
 		if (!thread) {
-			this.#known.set(threadId, true);
-			this.#busy.set(threadId, {current: call, waiting: []});
+			this.#used.set(threadId, true);
+			this.#queues.set(threadId, {current: call, queued: []});
 			return 'now';
 		}
-		if (thread.waiting.length >= MAX_WAITING) return 'never';
-		thread.waiting.push(call);
+		if (thread.queued.length >= MAX_QUEUED) return 'never';
+		thread.queued.push(call);
 		return 'later';
 	}
 
 	/** Takes a call out that still waits for its turn. Returns whether it did. */
-	withdraw(call: Call): boolean {
-		const waiting = this.#busy.get(call.threadId ?? '')?.waiting ?? [];
-		const at = waiting.indexOf(call);
-		if (at !== -1) waiting.splice(at, 1);
+	removeQueued(call: TurnCall): boolean {
+		const queued = this.#queues.get(call.threadId ?? '')?.queued ?? [];
+		const at = queued.indexOf(call);
+		if (at !== -1) queued.splice(at, 1);
 		return at !== -1;
 	}
 
 	/** The turn of a call is over. Returns whose turn it is next. */
-	leave(call: Call): Call | undefined {
+	release(call: TurnCall): TurnCall | undefined {
 		const {threadId = ''} = call;
-		const thread = this.#busy.get(threadId);
+		const thread = this.#queues.get(threadId);
 		if (thread?.current !== call) return;
-		const next = thread.waiting.shift();
+		const next = thread.queued.shift();
 		if (next) thread.current = next;
-		else this.#busy.delete(threadId);
+		else this.#queues.delete(threadId);
 		return next;
 	}
 
 	/** A call gives up its thread, while Codex may still start its turn. */
-	free(call: Call): void {
+	markFreed(call: TurnCall): void {
 		if (call.threadId !== undefined) this.#freed.set(call.threadId, call);
 	}
 
@@ -83,15 +83,15 @@ export class Threads {
 	 * The freed call of a thread, if what Codex has sent is about it: under its own request `asked`, or as the start of a turn where no
 	 * other call has the thread.
 	 */
-	reclaim(threadId: string, asked: Call | undefined, isStart: boolean): Call | undefined {
-		const isUnclaimed = isStart && !this.#busy.has(threadId);
+	takeFreed(threadId: string, requestedCall: TurnCall | undefined, isStart: boolean): TurnCall | undefined {
+		const isUnclaimed = isStart && !this.#queues.has(threadId);
 		const freed = this.#freed.get(threadId);
-		return freed === asked || isUnclaimed ? this.#freed.take(threadId) : undefined;
+		return freed === requestedCall || isUnclaimed ? this.#freed.take(threadId) : undefined;
 	}
 
 	/** No more turns on this thread, for the first reason that was given. Returns those that waited for one. */
-	retire(threadId: string, reason: string): Call[] {
+	retire(threadId: string, reason: string): TurnCall[] {
 		if (!this.#retired.has(threadId)) this.#retired.set(threadId, reason);
-		return this.#busy.get(threadId)?.waiting.splice(0) ?? [];
+		return this.#queues.get(threadId)?.queued.splice(0) ?? [];
 	}
 }

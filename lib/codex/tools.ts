@@ -1,6 +1,6 @@
 import type {JsonObject} from '../protocol/json.js';
 
-const words = (description: string): JsonObject => ({type: 'string', description});
+const stringSchema = (description: string): JsonObject => ({type: 'string', description});
 
 const outputSchema = {
 	type: 'object',
@@ -9,7 +9,7 @@ const outputSchema = {
 };
 
 /** The tools of `codex mcp-server`, for the Codex that has none: the same names, with the policies that it knows now. */
-export const tools: readonly JsonObject[] = [
+export const codexToolDefinitions: readonly JsonObject[] = [
 	{
 		name: 'codex',
 		title: 'Codex',
@@ -18,15 +18,15 @@ export const tools: readonly JsonObject[] = [
 			type: 'object',
 			additionalProperties: false,
 			properties: {
-				prompt: words('What Codex is to do first.'),
-				model: words('The model, in the place of the configured one.'),
-				cwd: words('The folder to work in. A relative one is seen from where bridge runs.'),
+				prompt: stringSchema('What Codex is to do first.'),
+				model: stringSchema('The model, in the place of the configured one.'),
+				cwd: stringSchema('The folder to work in. A relative one is seen from where bridge runs.'),
 				sandbox: {
-					...words('What commands may do.'),
+					...stringSchema('What commands may do.'),
 					enum: ['read-only', 'workspace-write', 'danger-full-access'],
 				},
 				'approval-policy': {
-					...words('When the user is asked before a command is run.'),
+					...stringSchema('When the user is asked before a command is run.'),
 					enum: ['untrusted', 'on-request', 'never'],
 				},
 				config: {
@@ -34,9 +34,9 @@ export const tools: readonly JsonObject[] = [
 					additionalProperties: true,
 					description: 'Settings that go before those of config.toml.',
 				},
-				'base-instructions': words('Instructions in the place of those that Codex comes with.'),
-				'developer-instructions': words('Instructions beside those that Codex comes with.'),
-				'compact-prompt': words('The prompt to compact the conversation with.'),
+				'base-instructions': stringSchema('Instructions in the place of those that Codex comes with.'),
+				'developer-instructions': stringSchema('Instructions beside those that Codex comes with.'),
+				'compact-prompt': stringSchema('The prompt to compact the conversation with.'),
 			},
 			required: ['prompt'],
 		},
@@ -49,8 +49,8 @@ export const tools: readonly JsonObject[] = [
 		inputSchema: {
 			type: 'object',
 			properties: {
-				threadId: words('The thread, as codex has answered it.'),
-				prompt: words('What Codex is to do next.'),
+				threadId: stringSchema('The thread, as codex has answered it.'),
+				prompt: stringSchema('What Codex is to do next.'),
 			},
 			required: ['threadId', 'prompt'],
 		},

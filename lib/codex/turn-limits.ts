@@ -1,7 +1,7 @@
 import {BridgeError} from '../errors.js';
 
 /** Calls without an answer at a time. */
-export const MAX_CALLS = 1000;
+export const MAX_PENDING_CALLS = 1000;
 
 export type TurnLimits = {
 	/** How long a cancelled call waits for Codex to report that it has stopped. */
@@ -15,17 +15,17 @@ export type TurnLimits = {
 };
 
 /** The limits, with a default for each that is not given. */
-export const allLimits = ({
+export const withDefaultLimits = ({
 	cancelGraceMs = 2000,
 	acknowledgeMs = 5000,
 	startMs = 120_000,
 	stuckMs = 30_000,
 }: TurnLimits) => ({cancelGraceMs, acknowledgeMs, startMs, stuckMs});
 
-export const tooMany = (): BridgeError =>
+export const tooManyCalls = (): BridgeError =>
 	new BridgeError(
 		'ERR_SESSION_BUSY',
-		`${MAX_CALLS} calls of Codex are under way already.`,
+		`${MAX_PENDING_CALLS} calls of Codex are under way already.`,
 		'Wait for some of them before you send more.',
-		{limit: MAX_CALLS},
+		{limit: MAX_PENDING_CALLS},
 	);

@@ -1,8 +1,8 @@
 /** Programs that bridge can be connected to, and that have their own way to be told so. */
-export const clients = ['codex', 'claude', 'cursor', 'vscode'] as const;
-export type Client = (typeof clients)[number];
+export const snippetClients = ['codex', 'claude', 'cursor', 'vscode'] as const;
+export type SnippetClient = (typeof snippetClients)[number];
 
-export type Reach = {
+export type GatewayAccess = {
 	/** Where the gateway is, without a path: `http://127.0.0.1:7411`. */
 	readonly base: URL;
 	readonly services: readonly string[];
@@ -13,12 +13,12 @@ export type Reach = {
 };
 
 /** The variable that snippets have a client read its token from, so that it stands in no file. */
-const TOKEN = 'BRIDGE_TOKEN';
+const TOKEN_VARIABLE = 'BRIDGE_TOKEN';
 
 /** What to write into a client's configuration. */
-export type Snippet = {
+export type ClientSnippet = {
 	/** The file, and what else to know. */
-	readonly place: string;
+	readonly location: string;
 	/** The content of the file. */
 	readonly text: string;
 	/** Commands that do the same for the user alone. */
@@ -26,58 +26,61 @@ export type Snippet = {
 };
 
 /** What to write into a client's configuration to use each service of a gateway. */
-export const clientSnippet = (client: Client, reach: Reach): Snippet => snippets[client](reach);
+export const gatewayClientSnippet = (client: SnippetClient, access: GatewayAccess): ClientSnippet =>
+	gatewaySnippets[client](access);
 
-const urlOf = ({base}: Reach, service: string): string => new URL(`/mcp/${service}`, base).href;
+const urlOf = ({base}: GatewayAccess, service: string): string => new URL(`/mcp/${service}`, base).href;
 
-const snippets: {readonly [client in Client]: (reach: Reach) => Snippet} = {
-	codex(reach) {
-		const tables = reach.services.map(service => {
+const gatewaySnippets: {readonly [client in SnippetClient]: (access: GatewayAccess) => ClientSnippet} = {
+	codex(access) {
+		const tables = access.services.map(service => {
 			const header =
-				reach.token === undefined
-					? `env_http_headers = { "X-Bridge-Token" = "${TOKEN}" }\n`
-					: `http_headers = { "X-Bridge-Token" = "${reach.token}" }\n`;
-			return `[mcp_servers.${service}]\nurl = "${urlOf(reach, service)}"\n${reach.hasToken ? header : ''}`;
+				access.token === undefined
+					? `env_http_headers = { "X-Bridge-Token" = "${TOKEN_VARIABLE}" }\n`
+					: `http_headers = { "X-Bridge-Token" = "${access.token}" }\n`;
+			return `[mcp_servers.${service}]\nurl = "${urlOf(access, service)}"\n${access.hasToken ? header : ''}`;
 		});
-		return {place: place('~/.codex/config.toml', reach), text: tables.join('\n')};
+		return {location: locationText('~/.codex/config.toml', access), text: tables.join('\n')};
 	},
-	claude(reach) {
-		const header = reach.hasToken ? ` --header "X-Bridge-Token: ${reach.token ?? `$${TOKEN}`}"` : '';
-		const commands = reach.services.map(
-			service => `claude mcp add --transport http ${service} ${urlOf(reach, service)}${header}`,
+	claude(access) {
+		const header = access.hasToken
+			? ` --header "X-Bridge-Token: ${access.token ?? `$${TOKEN_VARIABLE}`}"`
+			: '';
+		const commands = access.services.map(
+			service => `claude mcp add --transport http ${service} ${urlOf(access, service)}${header}`,
 		);
-		const text = jsonText({mcpServers: entries(reach, `$\{${TOKEN}}`)});
-		return {place: place('.mcp.json of a project', reach), text, commands};
+		const text = formatClientJson({mcpServers: httpEntries(access, `$\{${TOKEN_VARIABLE}}`)});
+		return {location: locationText('.mcp.json of a project', access), text, commands};
 	},
-	cursor(reach) {
-		const servers = entries(reach, `$\{env:${TOKEN}}`);
+	cursor(access) {
+		const servers = httpEntries(access, `$\{env:${TOKEN_VARIABLE}}`);
 		const withoutType = Object.entries(servers).map(([name, {type: _type, ...rest}]) => [name, rest]);
-		const text = jsonText({mcpServers: Object.fromEntries(withoutType)});
-		return {place: place('.cursor/mcp.json', reach), text};
+		const text = formatClientJson({mcpServers: Object.fromEntries(withoutType)});
+		return {location: locationText('.cursor/mcp.json', access), text};
 	},
-	vscode(reach) {
+	vscode(access) {
 		const password = {type: 'promptString', id: 'bridge-token', description: 'bridge token', password: true};
-		const servers = entries(reach, `$\{input:${password.id}}`);
-		const inputs = reach.hasToken && reach.token === undefined ? {inputs: [password]} : {};
-		return {place: '.vscode/mcp.json', text: jsonText({...inputs, servers})};
+		const servers = httpEntries(access, `$\{input:${password.id}}`);
+		const inputs = access.hasToken && access.token === undefined ? {inputs: [password]} : {};
+		return {location: '.vscode/mcp.json', text: formatClientJson({...inputs, servers})};
 	},
 };
 
-type Entry = {
+type HttpEntry = {
 	readonly type: 'http';
 	readonly url: string;
 	readonly headers?: {readonly [name: string]: string};
 };
 
-function entries(reach: Reach, token: string): {readonly [service: string]: Entry} {
-	const headers = reach.hasToken ? {headers: {'X-Bridge-Token': reach.token ?? token}} : {};
+function httpEntries(access: GatewayAccess, token: string): {readonly [service: string]: HttpEntry} {
+	const headers = access.hasToken ? {headers: {'X-Bridge-Token': access.token ?? token}} : {};
 	return Object.fromEntries(
-		reach.services.map(service => [service, {type: 'http', url: urlOf(reach, service), ...headers}]),
+		access.services.map(service => [service, {type: 'http', url: urlOf(access, service), ...headers}]),
 	);
 }
 
 /** JSON as people write it into a file. */
-export const jsonText = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`;
+export const formatClientJson = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`;
 
-const place = (file: string, {hasToken, token}: Reach): string =>
-	`${file}${hasToken && token === undefined ? `; the token is read from the variable ${TOKEN}` : ''}`;
+const locationText = (file: string, {hasToken, token}: GatewayAccess): string =>
+	`${file}${hasToken && token === undefined ? `; the token is read from the variable ${TOKEN_VARIABLE}` : ''}`;

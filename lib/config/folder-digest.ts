@@ -4,8 +4,8 @@ import {open, readdir, stat} from 'node:fs/promises';
 import {join} from 'node:path';
 import {BridgeError} from '../errors.js';
 import {printable} from '../printable.js';
-import {writersOf} from '../store/own-file.js';
-import {quoted} from './hub-snippet.js';
+import {describeForeignWriters} from '../store/own-file.js';
+import {shellQuote} from './hub-snippet.js';
 
 /** What `bridge trust` has recorded of a folder of packs. */
 export type TrustedPacks = {
@@ -26,41 +26,41 @@ type Budget = {files: number; bytes: number};
  * links, as Node does when it loads a module. Excludes `.git`, which changes with every git command: a clone cannot
  * contain files there.
  */
-export async function folderDigest(folder: string): Promise<string> {
+export async function digestFolder(folder: string): Promise<string> {
 	const hash = createHash('sha256');
 	const found = await stat(folder).catch(() => undefined);
-	if (found) requireOwn(folder, found);
+	if (found) rejectWritable(folder, found);
 	await addFolder(hash, folder, '', {files: 0, bytes: 0});
 	return hash.digest('hex');
 }
 
-async function addFolder(hash: Hash, root: string, inside: string, budget: Budget): Promise<void> {
-	const names = await readdir(join(root, inside)).catch(() => undefined);
-	if (!names) return add(hash, inside, 'missing');
+async function addFolder(hash: Hash, root: string, subfolder: string, budget: Budget): Promise<void> {
+	const names = await readdir(join(root, subfolder)).catch(() => undefined);
+	if (!names) return addToHash(hash, subfolder, 'missing');
 	for (const name of names.sort()) {
 		if (name === '.git') continue;
-		if (++budget.files > MAX_FILES) throw tooLarge(root);
-		const path = join(inside, name);
+		if (++budget.files > MAX_FILES) throw tooLargeError(root);
+		const path = join(subfolder, name);
 		const found = await stat(join(root, path)).catch(() => undefined);
-		if (found) requireOwn(join(root, path), found);
+		if (found) rejectWritable(join(root, path), found);
 		if (found?.isDirectory()) {
-			add(hash, path, 'folder');
+			addToHash(hash, path, 'folder');
 			await addFolder(hash, root, path, budget);
-		} else add(hash, path, found?.isFile() ? await contentOf(root, path, budget) : 'other');
+		} else addToHash(hash, path, found?.isFile() ? await digestFile(root, path, budget) : 'other');
 	}
 }
 
 /** Rejects files of other users, who could replace them between the check and the use. */
-function requireOwn(path: string, found: Stats): void {
-	const writers = writersOf(found);
-	if (writers !== undefined) throw writable(path, writers);
+function rejectWritable(path: string, found: Stats): void {
+	const writers = describeForeignWriters(found);
+	if (writers !== undefined) throw writableByOthersError(path, writers);
 }
 
 /** Adds an entry as JSON, so that different folders never hash the same text. */
-const add = (hash: Hash, path: string, content: string): void =>
+const addToHash = (hash: Hash, path: string, content: string): void =>
 	void hash.update(`${JSON.stringify([path, content])}\n`);
 
-async function contentOf(root: string, path: string, budget: Budget): Promise<string> {
+async function digestFile(root: string, path: string, budget: Budget): Promise<string> {
 	const handle = await open(join(root, path), constants.O_RDONLY | constants.O_NONBLOCK).catch(
 		() => undefined,
 	);
@@ -69,7 +69,7 @@ async function contentOf(root: string, path: string, budget: Budget): Promise<st
 	try {
 		for await (const chunk of handle.createReadStream({autoClose: false})) {
 			budget.bytes += (chunk as Buffer).length;
-			if (budget.bytes > MAX_BYTES) throw tooLarge(root);
+			if (budget.bytes > MAX_BYTES) throw tooLargeError(root);
 			hash.update(chunk as Buffer);
 		}
 	} catch (error) {
@@ -83,14 +83,14 @@ async function contentOf(root: string, path: string, budget: Budget): Promise<st
 }
 
 /** The error for a file that runs code, was found in a working directory, and can be written by other users. */
-export const writable = (path: string, writers: string): BridgeError =>
+export const writableByOthersError = (path: string, writers: string): BridgeError =>
 	new BridgeError(
 		'ERR_CONFIG_INVALID',
 		printable(`${path} is not used: ${writers}, and its commands would run as you.`),
-		`Make sure that you own it, and run: chmod go-w ${quoted(path)}`,
+		`Make sure that you own it, and run: chmod go-w ${shellQuote(path)}`,
 	);
 
-const tooLarge = (folder: string): BridgeError =>
+const tooLargeError = (folder: string): BridgeError =>
 	new BridgeError(
 		'ERR_CONFIG_INVALID',
 		`The folder of packs ${folder} cannot be trusted: it has more than ${MAX_FILES} files, or more than ${MAX_BYTES / 2 ** 20} MiB.`,

@@ -5,7 +5,7 @@ export const isHeaderName = (text: string): boolean => /^[!#$%&'*+.^_`|~\w-]{1,2
 export const isHeaderValue = (text: string): boolean => /^[\t\x20-\x7e\x80-\xff]*$/.test(text);
 
 /** Headers, in lower case, that belong to a connection or a session, so that nobody can configure them. */
-export const ownHeaders: ReadonlySet<string> = new Set([
+export const reservedHeaders: ReadonlySet<string> = new Set([
 	'connection',
 	'content-length',
 	'expect',

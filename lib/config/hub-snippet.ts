@@ -1,40 +1,49 @@
-import {type Client, jsonText, type Snippet} from './clients.js';
+import {type ClientSnippet, formatClientJson, type SnippetClient} from './clients.js';
 
-export type HubCommands = {
+type HubCommands = {
 	/** The command that runs bridge on this machine. */
-	readonly own: readonly [string, ...string[]];
+	readonly local: readonly [string, ...string[]];
 	/** The one for files that are shared with other machines. */
 	readonly shared: readonly [string, ...string[]];
 };
 
 /** What to write into a client's configuration, and where, to have it start the hub with a configuration file. */
-export function hubSnippet(client: Client, file: string | undefined, {own, shared}: HubCommands): Snippet {
-	const server = ([command, ...first]: HubCommands['own']): Server => ({
+export function hubSnippet(
+	client: SnippetClient,
+	file: string | undefined,
+	{local, shared}: HubCommands,
+): ClientSnippet {
+	const server = ([command, ...first]: HubCommands['local']): HubServer => ({
 		command,
 		args: [...first, 'hub', ...(file === undefined ? [] : ['--config', file])],
 	});
-	return snippets[client](server(own), server(shared));
+	return hubSnippets[client](server(local), server(shared));
 }
 
-type Server = {readonly command: string; readonly args: readonly string[]};
+type HubServer = {readonly command: string; readonly args: readonly string[]};
 
-const snippets: {readonly [client in Client]: (own: Server, shared: Server) => Snippet} = {
+const hubSnippets: {
+	readonly [client in SnippetClient]: (own: HubServer, shared: HubServer) => ClientSnippet;
+} = {
 	codex: ({command, args}) => ({
-		place: '~/.codex/config.toml',
+		location: '~/.codex/config.toml',
 		text: `[mcp_servers.hub]\ncommand = ${JSON.stringify(command)}\nargs = ${JSON.stringify(args)}\n`,
 	}),
 	claude: (own, shared) => ({
-		place: '.mcp.json of a project',
-		text: jsonText({mcpServers: {hub: {type: 'stdio', ...shared}}}),
-		commands: [`claude mcp add hub -- ${[own.command, ...own.args].map(quoted).join(' ')}`],
+		location: '.mcp.json of a project',
+		text: formatClientJson({mcpServers: {hub: {type: 'stdio', ...shared}}}),
+		commands: [`claude mcp add hub -- ${[own.command, ...own.args].map(shellQuote).join(' ')}`],
 	}),
-	cursor: (_own, shared) => ({place: '.cursor/mcp.json', text: jsonText({mcpServers: {hub: shared}})}),
+	cursor: (_own, shared) => ({
+		location: '.cursor/mcp.json',
+		text: formatClientJson({mcpServers: {hub: shared}}),
+	}),
 	vscode: (_own, shared) => ({
-		place: '.vscode/mcp.json',
-		text: jsonText({servers: {hub: {type: 'stdio', ...shared}}}),
+		location: '.vscode/mcp.json',
+		text: formatClientJson({servers: {hub: {type: 'stdio', ...shared}}}),
 	}),
 };
 
 /** A word as a shell takes it. */
-export const quoted = (word: string): string =>
+export const shellQuote = (word: string): string =>
 	/^[\w./:@=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;

@@ -1,42 +1,53 @@
 import type * as z from 'zod';
-import {nearest} from '../nearest.js';
+import {didYouMean} from '../nearest.js';
 import {printable, shortened} from '../printable.js';
-import type {Mistake, Path} from './mistakes.js';
+import type {ConfigIssue, ConfigPath} from './mistakes.js';
 
 /** A value that fits its shape, or all that is wrong with it. */
-export type Judged<T> = {readonly value: T | undefined; readonly mistakes: readonly Mistake[]};
+type ValidationResult<T> = {readonly value: T | undefined; readonly issues: readonly ConfigIssue[]};
 
-export type Place = {
+type ValidationContext = {
 	/** Where the value is in the file. */
-	readonly path: Path;
+	readonly path: ConfigPath;
 	/** The keys that are known in what is at this path, relative to the value. */
-	known(path: Path): readonly string[];
+	keysAt(path: ConfigPath): readonly string[];
 };
 
 /** Holds a value against a shape, and says of each mistake what was expected, and never what a secret is. */
-export function judge<T extends z.ZodType>(shape: T, given: unknown, place: Place): Judged<z.output<T>> {
-	const result = shape.safeParse(given);
-	if (result.success) return {value: result.data, mistakes: []};
-	return {value: undefined, mistakes: result.error.issues.flatMap(issue => mistakesOf(issue, given, place))};
+export function validate<T extends z.ZodType>(
+	schema: T,
+	input: unknown,
+	context: ValidationContext,
+): ValidationResult<z.output<T>> {
+	const result = schema.safeParse(input);
+	if (result.success) return {value: result.data, issues: []};
+	return {
+		value: undefined,
+		issues: result.error.issues.flatMap(issue => toConfigIssues(issue, input, context)),
+	};
 }
 
-function mistakesOf(issue: z.core.$ZodIssue, given: unknown, {path, known}: Place): Mistake[] {
+function toConfigIssues(
+	issue: z.core.$ZodIssue,
+	input: unknown,
+	{path, keysAt}: ValidationContext,
+): ConfigIssue[] {
 	const inner = issue.path.map(key => (typeof key === 'number' ? key : String(key)));
 	const whole = [...path, ...inner];
 	if (issue.code === 'unrecognized_keys')
 		return issue.keys.map(key => ({
 			path: [...whole, key],
-			text: `This key is not known. ${nearest(key, known(inner))}`.trim(),
+			text: `This key is not known. ${didYouMean(key, keysAt(inner))}`.trim(),
 		}));
 	if (issue.code === 'invalid_key') {
 		const [{message} = {message: 'known'}] = issue.issues;
 		return [{path: whole, text: `The name is not ${message}.`}];
 	}
-	return [{path: whole, text: `Expected ${issue.message}${found(inner, given)}.`}];
+	return [{path: whole, text: `Expected ${issue.message}${describeFound(inner, input)}.`}];
 }
 
 /** Keys whose values, or parts of them, tend to be secret. */
-const delicate = new Set([
+const sensitiveKeys = new Set([
 	'tokens',
 	'secret',
 	'store',
@@ -48,16 +59,16 @@ const delicate = new Set([
 	'command',
 ]);
 
-function found(path: Path, given: unknown): string {
-	const value = path.reduce<unknown>((at, key) => (isObject(at) ? at[key] : undefined), given);
+function describeFound(path: ConfigPath, input: unknown): string {
+	const value = path.reduce<unknown>((at, key) => (isObjectOrArray(at) ? at[key] : undefined), input);
 	if (Array.isArray(value)) return ', found a list';
-	if (isObject(value)) return ', found keys and values';
+	if (isObjectOrArray(value)) return ', found keys and values';
 	if (value === null || value === undefined || value === '') return ', found nothing';
-	if (path.some(key => delicate.has(String(key))))
+	if (path.some(key => sensitiveKeys.has(String(key))))
 		return typeof value === 'string' ? '' : `, found a ${typeof value}`;
 	return `, found ${printable(shortened(JSON.stringify(value) ?? typeof value))}`;
 }
 
 /** Whether a value has keys, or positions. */
-export const isObject = (value: unknown): value is {readonly [key: string | number]: unknown} =>
+export const isObjectOrArray = (value: unknown): value is {readonly [key: string | number]: unknown} =>
 	typeof value === 'object' && value !== null;

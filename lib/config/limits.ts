@@ -1,16 +1,16 @@
-import {UNREAD_BYTES, UNREAD_FOR_MS} from '../http/unread.js';
-import {KEPT_BYTES} from '../kept-bytes.js';
-import {CALL_BYTES} from '../run/call-bytes.js';
+import {DEFAULT_UNREAD_BYTES, DEFAULT_UNREAD_MS} from '../http/unread.js';
+import {DEFAULT_BUFFER_BYTES} from '../kept-bytes.js';
+import {DEFAULT_RUN_CALL_BYTES} from '../run/call-bytes.js';
 import type {RateLimit} from '../units.js';
-import {type Quotas, quotasOf} from './quotas.js';
-import type {GivenFile} from './schema.js';
+import {type Quotas, resolveQuotas} from './quotas.js';
+import type {FileSettings} from './schema.js';
 
 const MAX_SESSIONS = 1000;
 /** The default total byte limits are at least this many messages of the maximum length. */
-const LEAST_MESSAGES = 4;
+const MIN_MESSAGES = 4;
 
 /** The limits of a configuration. */
-export type Limits = Quotas & {
+export type ConfigLimits = Quotas & {
 	readonly messageBytes: number;
 	readonly sessions: number;
 	/** How long a session may be idle; 0 for no limit. */
@@ -19,7 +19,7 @@ export type Limits = Quotas & {
 	readonly unreadBytes: number;
 	readonly unreadForMs: number;
 	/** Bytes in the buffers of all sessions together. */
-	readonly keptBytes: number;
+	readonly bufferBytes: number;
 	/** Bytes of the arguments of one call in `run`, and of its result. */
 	readonly runCallBytes: number;
 	/** Requests of one caller per time; undefined for no limit. */
@@ -27,17 +27,20 @@ export type Limits = Quotas & {
 };
 
 /** The limits of a file, with defaults for those that it does not set. */
-export function limitsOf(given: NonNullable<GivenFile['limits']>, tokens: readonly string[]): Limits {
-	const {message = 64 * 2 ** 20, sessions = MAX_SESSIONS, idle = 30 * 60_000, rate} = given;
+export function resolveLimits(
+	limits: NonNullable<FileSettings['limits']>,
+	tokens: readonly string[],
+): ConfigLimits {
+	const {message = 64 * 2 ** 20, sessions = MAX_SESSIONS, idle = 30 * 60_000, rate} = limits;
 	return {
 		messageBytes: message,
 		sessions,
 		idleMs: idle,
 		rate,
-		unreadBytes: given.unread ?? Math.max(UNREAD_BYTES, LEAST_MESSAGES * message),
-		unreadForMs: given.unreadFor ?? UNREAD_FOR_MS,
-		runCallBytes: given.runCall ?? CALL_BYTES,
-		keptBytes: given.kept ?? Math.max(KEPT_BYTES, LEAST_MESSAGES * message),
-		...quotasOf(given, tokens, sessions),
+		unreadBytes: limits.unread ?? Math.max(DEFAULT_UNREAD_BYTES, MIN_MESSAGES * message),
+		unreadForMs: limits.unreadFor ?? DEFAULT_UNREAD_MS,
+		runCallBytes: limits.runCall ?? DEFAULT_RUN_CALL_BYTES,
+		bufferBytes: limits.kept ?? Math.max(DEFAULT_BUFFER_BYTES, MIN_MESSAGES * message),
+		...resolveQuotas(limits, tokens, sessions),
 	};
 }

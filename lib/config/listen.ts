@@ -1,5 +1,5 @@
 /** Where a server listens. The host has no brackets. */
-export type Listen = {
+export type ListenAddress = {
 	readonly host: string;
 	readonly port: number;
 	/** The path of a Unix socket, which is listened on instead. */
@@ -9,23 +9,23 @@ export type Listen = {
 /** What fits into the address of a Unix socket, on Linux and elsewhere. */
 const MAX_PATH_BYTES = 103;
 
-export const defaultListen: Listen = {host: '127.0.0.1', port: 7411};
+export const defaultListenAddress: ListenAddress = {host: '127.0.0.1', port: 7411};
 
 /** Reads `HOST:PORT`, `[IPV6]:PORT`, `unix:/PATH`, or a port alone, which is one of this machine only. */
-export function listenOf(given: unknown): Listen | undefined {
-	if (typeof given !== 'string' && typeof given !== 'number') return;
-	if (String(given).startsWith('unix:')) return socketOf(String(given).slice('unix:'.length));
-	const text = /^\d+$/.test(String(given)) ? `${defaultListen.host}:${given}` : String(given);
+export function parseListenAddress(input: unknown): ListenAddress | undefined {
+	if (typeof input !== 'string' && typeof input !== 'number') return;
+	if (String(input).startsWith('unix:')) return parseSocketPath(String(input).slice('unix:'.length));
+	const text = /^\d+$/.test(String(input)) ? `${defaultListenAddress.host}:${input}` : String(input);
 	const [, ipv6, host = ipv6, port] = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+)):(\d{1,5})$/i.exec(text) ?? [];
 	if (host === undefined || Number(port) > 65_535) return;
 	return {host, port: Number(port)};
 }
 
-function socketOf(path: string): Listen | undefined {
+function parseSocketPath(path: string): ListenAddress | undefined {
 	if (!path.startsWith('/') || path.includes('\0') || Buffer.byteLength(path) > MAX_PATH_BYTES) return;
 	return {host: 'localhost', port: 0, path};
 }
 
 /** An address as one writes it. */
-export const listenText = ({host, port, path}: Listen): string =>
+export const formatListenAddress = ({host, port, path}: ListenAddress): string =>
 	path === undefined ? `${host.includes(':') ? `[${host}]` : host}:${port}` : `unix:${path}`;

@@ -1,30 +1,30 @@
 import {homedir} from 'node:os';
 import {relative} from 'node:path';
 import process from 'node:process';
-import {maxBytesOf, parseFile, understood} from '../clients/understand.js';
-import type {Variables} from './expand.js';
-import {findFile} from './find.js';
-import {writable} from './folder-digest.js';
-import {invalidFile, type Mistake, type Path, pathText} from './mistakes.js';
+import {maxConfigFileBytes, normalizeConfig, parseConfigFile} from '../clients/understand.js';
+import type {EnvironmentVariables} from './expand.js';
+import {findConfigFile} from './find.js';
+import {writableByOthersError} from './folder-digest.js';
+import {type ConfigIssue, type ConfigPath, formatPath, invalidFileError} from './mistakes.js';
 import {withLine} from './parse.js';
 import {PathMap} from './path-map.js';
-import {endingOf, readText} from './read.js';
+import {extensionOf, readConfigText} from './read.js';
 import {resolveConfig} from './resolve.js';
 import type {Config} from './schema.js';
-import {literalSecret} from './secrets.js';
+import {findLiteralSecret} from './secrets.js';
 import {requireTrust, requireTrustedPacks} from './trust.js';
 import {TrustStore} from './trust-store.js';
-import {openToWriters} from './writers.js';
+import {writableFileWarnings} from './writers.js';
 
 /** Where a value comes from. */
-export type Source = {
+type ValueSource = {
 	/** From 1, where known. */
 	readonly line: number | undefined;
 	readonly variables: readonly string[];
 };
 
 /** A configuration, and all that is known about where it is from. */
-export type Loaded = {
+export type LoadedConfig = {
 	readonly config: Config;
 	/** The absolute path; undefined where there is no file, and everything is as by default. */
 	readonly file: string | undefined;
@@ -35,13 +35,13 @@ export type Loaded = {
 	/** Sentences for the log: nothing that is wrong, but something that may not be meant. */
 	readonly warnings: readonly string[];
 	/** Where the value at this path of the file comes from; undefined where the file has none. */
-	source(path: Path): Source | undefined;
+	source(path: ConfigPath): ValueSource | undefined;
 };
 
-export type LoadOptions = {
+type LoadConfigOptions = {
 	/** What `--config` named. */
 	readonly named?: string | undefined;
-	readonly environment?: Variables;
+	readonly environment?: EnvironmentVariables;
 	readonly cwd?: string;
 	readonly home?: string;
 	/** For commands that only show a file: use nothing of what is loaded this way. */
@@ -49,23 +49,23 @@ export type LoadOptions = {
 };
 
 /** Finds, reads and understands the configuration. All that is wrong with it is told in one error. */
-export async function loadConfig(options: LoadOptions = {}): Promise<Loaded> {
+export async function loadConfig(options: LoadConfigOptions = {}): Promise<LoadedConfig> {
 	const {named, environment = process.env, cwd = process.cwd(), home = homedir()} = options;
-	const found = findFile({named, environment, cwd, home});
+	const found = findConfigFile({named, environment, cwd, home});
 	if (found === undefined) {
 		const {config} = resolveConfig({}, cwd);
 		if (!config) throw new Error('The defaults are no configuration.');
 		return {config, file: undefined, stamp: '', trust: undefined, warnings: [], source: () => undefined};
 	}
 	const needsTrust = found.needsTrust && !options.allowUntrusted;
-	return loadFile(found.file, environment, {
+	return loadConfigFile(found.file, environment, {
 		cwd,
 		home,
 		trust: needsTrust ? new TrustStore(environment, home) : undefined,
 	});
 }
 
-export type FileOptions = {
+type LoadFileOptions = {
 	/** The folder that messages name the file from. */
 	readonly cwd?: string;
 	readonly home?: string;
@@ -74,70 +74,79 @@ export type FileOptions = {
 };
 
 /** Reads and understands one file. */
-export async function loadFile(
+export async function loadConfigFile(
 	file: string,
-	environment: Variables,
-	{cwd = process.cwd(), home = homedir(), trust}: FileOptions = {},
-): Promise<Loaded> {
-	const shown = shownAs(file, cwd);
-	const ending = endingOf(file, shown);
+	environment: EnvironmentVariables,
+	{cwd = process.cwd(), home = homedir(), trust}: LoadFileOptions = {},
+): Promise<LoadedConfig> {
+	const displayName = displayPath(file, cwd);
+	const ending = extensionOf(file, displayName);
 	const trustStamp = await trust?.stamp(file);
-	const {text, stamp, isOpenToOthers, sha256, writers} = await readText(file, shown, maxBytesOf(file));
-	if (trust && writers !== undefined) throw writable(file, writers);
+	const {
+		text,
+		stamp,
+		isReadableByOthers: isOpenToOthers,
+		sha256,
+		writers,
+	} = await readConfigText(file, displayName, maxConfigFileBytes(file));
+	if (trust && writers !== undefined) throw writableByOthersError(file, writers);
 	const entry = trust && (await requireTrust(trust, file, sha256));
-	const parsed = parseFile(file, text, ending, cwd);
-	if (parsed.mistakes.length > 0) throw invalidFile(shown, parsed.mistakes);
-	const given = await understood(parsed.value, {file, cwd, home, environment});
-	const placed = (mistake: Mistake): Mistake => {
-		const path = mistake.path && given.original(mistake.path);
-		return withLine({...mistake, ...(path && {path})}, parsed.lines);
+	const parsed = parseConfigFile(file, text, ending, cwd);
+	if (parsed.issues.length > 0) throw invalidFileError(displayName, parsed.issues);
+	const normalized = await normalizeConfig(parsed.value, {file, cwd, home, environment});
+	const withLocation = (issue: ConfigIssue): ConfigIssue => {
+		const path = issue.path && normalized.originalPath(issue.path);
+		return withLine({...issue, ...(path && {path})}, parsed.lines);
 	};
-	const {config, mistakes, warnings} = resolveConfig(given.value, given.folder);
-	const unset = new PathMap<true>();
-	for (const {path = []} of given.mistakes) unset.set(path, true);
+	const {config, issues, warnings} = resolveConfig(normalized.value, normalized.folder);
+	const unsetPaths = new PathMap<true>();
+	for (const {path = []} of normalized.issues) unsetPaths.set(path, true);
 	// A value that is empty because its variable is not set is one mistake, not two.
-	const others = mistakes.filter(({path = []}) => !unset.has(path));
-	const all = [...given.mistakes, ...others].map(placed);
-	if (!config || all.length > 0) throw invalidFile(shown, all);
+	const others = issues.filter(({path = []}) => !unsetPaths.has(path));
+	const all = [...normalized.issues, ...others].map(withLocation);
+	if (!config || all.length > 0) throw invalidFileError(displayName, all);
 	const packs = entry && config.packs !== undefined && (await requireTrustedPacks(entry, file, config.packs));
-	const secret = isOpenToOthers ? literalSecret(given.literal) : undefined;
-	const openly: Mistake[] = secret ? [{path: secret, text: OPEN}] : [];
+	const secret = isOpenToOthers ? findLiteralSecret(normalized.literal) : undefined;
+	const readableSecrets: ConfigIssue[] = secret ? [{path: secret, text: READABLE_SECRET}] : [];
 	return {
 		file,
 		trust,
-		stamp: withTrust(stamp, trustStamp),
+		stamp: combineStamps(stamp, trustStamp),
 		config: packs ? {...config, trustedPacks: packs} : config,
 		warnings: [
-			...given.warnings.map(warning => warningText(shown, warning)),
-			...[...warnings, ...openly].map(warning => warningText(shown, placed(warning))),
-			...(trust ? [] : await openToWriters(file, writers, config.packs)),
+			...normalized.warnings.map(warning => warningText(displayName, warning)),
+			...[...warnings, ...readableSecrets].map(warning => warningText(displayName, withLocation(warning))),
+			...(trust ? [] : await writableFileWarnings(file, writers, config.packs)),
 		],
 		source: path =>
-			has(given.value, path)
-				? {line: parsed.lines.get(given.original(path)), variables: given.variables.get(path) ?? []}
+			hasPath(normalized.value, path)
+				? {
+						line: parsed.lines.get(normalized.originalPath(path)),
+						variables: normalized.variables.get(path) ?? [],
+					}
 				: undefined,
 	};
 }
 
-const warningText = (shown: string, {path = [], text}: Mistake): string =>
-	`${shown}: ${path.length > 0 ? `${pathText(path)}: ` : ''}${text}`;
+const warningText = (displayName: string, {path = [], text}: ConfigIssue): string =>
+	`${displayName}: ${path.length > 0 ? `${formatPath(path)}: ` : ''}${text}`;
 
 /** The stamp of a file that needs trust changes with that, too. */
-export const withTrust = (stamp: string, trustStamp: string | undefined): string =>
+export const combineStamps = (stamp: string, trustStamp: string | undefined): string =>
 	trustStamp === undefined ? stamp : `${stamp} ${trustStamp}`;
 
-const OPEN =
+const READABLE_SECRET =
 	'This looks like a secret, and other users of this machine can read the file. Use a variable, or chmod 600.';
 
-const has = (value: unknown, [key, ...rest]: Path): boolean =>
+const hasPath = (value: unknown, [key, ...rest]: ConfigPath): boolean =>
 	key === undefined ||
 	(typeof value === 'object' &&
 		value !== null &&
 		Object.hasOwn(value, key) &&
-		has((value as {[key: string | number]: unknown})[key], rest));
+		hasPath((value as {[key: string | number]: unknown})[key], rest));
 
 /** A path as seen from a folder, when it is in there. */
-function shownAs(file: string, cwd: string): string {
+function displayPath(file: string, cwd: string): string {
 	const path = relative(cwd, file);
 	return path === '' || path.startsWith('..') ? file : path;
 }

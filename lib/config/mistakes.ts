@@ -2,12 +2,12 @@ import {BridgeError} from '../errors.js';
 import {printable, shortened} from '../printable.js';
 
 /** Where a value is in a configuration: keys, and positions in lists. */
-export type Path = ReadonlyArray<string | number>;
+export type ConfigPath = ReadonlyArray<string | number>;
 
 /** Something in a file that has to be mended, and where. */
-export type Mistake = {
+export type ConfigIssue = {
 	/** None where the text is not even well-formed. */
-	readonly path?: Path;
+	readonly path?: ConfigPath;
 	/** From 1, where known. */
 	readonly line?: number | undefined;
 	readonly column?: number | undefined;
@@ -16,31 +16,32 @@ export type Mistake = {
 };
 
 /** A path as people write it: `servers.legacy.args[0]`. */
-export const pathText = (path: Path): string =>
+export const formatPath = (path: ConfigPath): string =>
 	path
-		.map((key, at) => (typeof key === 'number' ? `[${key}]` : `${at === 0 ? '' : '.'}${keyText(key)}`))
+		.map((key, at) => (typeof key === 'number' ? `[${key}]` : `${at === 0 ? '' : '.'}${formatKey(key)}`))
 		.join('');
 
-const keyText = (key: string): string =>
+const formatKey = (key: string): string =>
 	/^[\w$-]+$/.test(key) ? shortened(key) : printable(JSON.stringify(shortened(key)));
 
 /** More than anybody mends in one go. */
-const MAX_TOLD = 20;
+const MAX_LISTED = 20;
 
 const REMEDY = 'bridge config --help lists the keys.';
 
 /** All mistakes of a file in one error, in the order of its lines. */
-export function invalidFile(file: string, mistakes: readonly Mistake[]): BridgeError {
-	const sorted = mistakes.toSorted((one, other) => (one.line ?? 0) - (other.line ?? 0));
-	const told = sorted.slice(0, MAX_TOLD).map(mistake => mistakeText(file, mistake));
-	if (sorted.length > MAX_TOLD) told.push(`${file}: there are ${sorted.length - MAX_TOLD} more mistakes.`);
+export function invalidFileError(file: string, issues: readonly ConfigIssue[]): BridgeError {
+	const sorted = issues.toSorted((one, other) => (one.line ?? 0) - (other.line ?? 0));
+	const lines = sorted.slice(0, MAX_LISTED).map(issue => formatIssue(file, issue));
+	if (sorted.length > MAX_LISTED)
+		lines.push(`${file}: there are ${sorted.length - MAX_LISTED} more mistakes.`);
 	const details = {file, mistakes: sorted.length};
-	if (told.length === 1) return new BridgeError('ERR_CONFIG_INVALID', told.join(), REMEDY, details);
-	const message = [`${file} has ${sorted.length} mistakes:`, ...told, ''].join('\n');
+	if (lines.length === 1) return new BridgeError('ERR_CONFIG_INVALID', lines.join(), REMEDY, details);
+	const message = [`${file} has ${sorted.length} mistakes:`, ...lines, ''].join('\n');
 	return new BridgeError('ERR_CONFIG_INVALID', message, REMEDY, details);
 }
 
-function mistakeText(file: string, {path = [], line, column, text}: Mistake): string {
-	const place = [file, line, column].filter(part => part !== undefined).join(':');
-	return `${place}: ${path.length > 0 ? `${pathText(path)}: ` : ''}${text}`;
+function formatIssue(file: string, {path = [], line, column, text}: ConfigIssue): string {
+	const location = [file, line, column].filter(part => part !== undefined).join(':');
+	return `${location}: ${path.length > 0 ? `${formatPath(path)}: ` : ''}${text}`;
 }

@@ -1,6 +1,6 @@
-import type {Path} from './mistakes.js';
+import type {ConfigPath} from './mistakes.js';
 
-type Node<T> = {value: T | undefined; below: Map<string | number, Node<T>> | undefined};
+type PathNode<T> = {value: T | undefined; children: Map<string | number, PathNode<T>> | undefined};
 
 /** What is looked up by a path. */
 export type ReadonlyPathMap<T> = Pick<PathMap<T>, 'get' | 'has'>;
@@ -10,24 +10,24 @@ export type ReadonlyPathMap<T> = Pick<PathMap<T>, 'get' | 'has'>;
  * minutes and gigabytes.
  */
 export class PathMap<T> {
-	readonly #root: Node<T> = {value: undefined, below: undefined};
+	readonly #root: PathNode<T> = {value: undefined, children: undefined};
 
-	get(path: Path): T | undefined {
-		let node: Node<T> | undefined = this.#root;
-		for (const key of path) node = node?.below?.get(key);
+	get(path: ConfigPath): T | undefined {
+		let node: PathNode<T> | undefined = this.#root;
+		for (const key of path) node = node?.children?.get(key);
 		return node?.value;
 	}
 
-	has(path: Path): boolean {
+	has(path: ConfigPath): boolean {
 		return this.get(path) !== undefined;
 	}
 
-	set(path: Path, value: T): void {
+	set(path: ConfigPath, value: T): void {
 		let node = this.#root;
 		for (const key of path) {
-			node.below ??= new Map();
-			const next: Node<T> = node.below.get(key) ?? {value: undefined, below: undefined};
-			node.below.set(key, next);
+			node.children ??= new Map();
+			const next: PathNode<T> = node.children.get(key) ?? {value: undefined, children: undefined};
+			node.children.set(key, next);
 			node = next;
 		}
 		node.value = value;

@@ -1,5 +1,5 @@
 import {MAX_CONNECTIONS} from '../http/max-connections.js';
-import {runSlots} from '../run/slots.js';
+import {defaultRunSlots} from '../run/slots.js';
 
 /** Shares of one principal in what all clients of the gateway use together. 0 and undefined: no quota. */
 export type Quotas = {
@@ -11,13 +11,13 @@ export type Quotas = {
 };
 
 /** The quotas of a configuration: half of each limit by default, where there are tokens for several principals. */
-export function quotasOf(given: Partial<Quotas>, tokens: readonly string[], sessions: number): Quotas {
+export function resolveQuotas(quotas: Partial<Quotas>, tokens: readonly string[], sessions: number): Quotas {
 	const isShared = new Set(tokens).size > 1;
 	const half = (limit: number): number | undefined =>
 		isShared ? Math.max(1, Math.floor(limit / 2)) : undefined;
 	return {
-		clientSessions: given.clientSessions ?? half(sessions),
-		clientRuns: given.clientRuns ?? half(runSlots()),
-		clientRequests: given.clientRequests ?? half(MAX_CONNECTIONS),
+		clientSessions: quotas.clientSessions ?? half(sessions),
+		clientRuns: quotas.clientRuns ?? half(defaultRunSlots()),
+		clientRequests: quotas.clientRequests ?? half(MAX_CONNECTIONS),
 	};
 }

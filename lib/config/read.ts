@@ -3,17 +3,17 @@ import {constants} from 'node:fs';
 import {type FileHandle, open, stat} from 'node:fs/promises';
 import process from 'node:process';
 import {BridgeError} from '../errors.js';
-import {writersOf} from '../store/own-file.js';
-import {type Ending, endings} from './parse.js';
+import {describeForeignWriters} from '../store/own-file.js';
+import {type FileExtension, fileExtensions} from './parse.js';
 
 /** No configuration is longer. */
 const MAX_BYTES = 2 ** 20;
 
 /** What a file holds, and what is known about it. */
-export type FileText = {
+type ConfigFileText = {
 	readonly text: string;
 	readonly stamp: string;
-	readonly isOpenToOthers: boolean;
+	readonly isReadableByOthers: boolean;
 	/** The reason why other users can write to it; undefined if they cannot. */
 	readonly writers: string | undefined;
 	/** Of its bytes, in hexadecimal. */
@@ -21,27 +21,34 @@ export type FileText = {
 };
 
 /** Reads a file, but nothing that is longer than a configuration, and no pipe or device that might not end. */
-export async function readText(file: string, shown: string, maxBytes = MAX_BYTES): Promise<FileText> {
+export async function readConfigText(
+	file: string,
+	displayName: string,
+	maxBytes = MAX_BYTES,
+): Promise<ConfigFileText> {
 	const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 	const handle = await open(file, flags).catch((error: NodeJS.ErrnoException) => {
-		throw unusable(
-			`${shown} cannot be read: ${reason(error)}.`,
+		throw unusableFileError(
+			`${displayName} cannot be read: ${errorReason(error)}.`,
 			'Check the path and its mode, or name another file.',
 		);
 	});
 	try {
 		const found = await handle.stat({bigint: true});
-		if (!found.isFile()) throw unusable(`${shown} is no file.`, 'Name a file with --config.');
+		if (!found.isFile()) throw unusableFileError(`${displayName} is no file.`, 'Name a file with --config.');
 		const bytes = await readAll(handle, maxBytes);
 		if (bytes.length > maxBytes)
-			throw unusable(`${shown} is too long.`, `A configuration has at most ${maxBytes} bytes.`);
-		const isOpenToOthers = process.platform !== 'win32' && (found.mode & 0o044n) !== 0n;
+			throw unusableFileError(
+				`${displayName} is too long.`,
+				`A configuration has at most ${maxBytes} bytes.`,
+			);
+		const isReadableByOthers = process.platform !== 'win32' && (found.mode & 0o044n) !== 0n;
 		const sha256 = createHash('sha256').update(bytes).digest('hex');
 		return {
-			text: decoded(bytes, shown),
-			stamp: stampOf(found),
-			isOpenToOthers,
-			writers: writersOf(numbers(found)),
+			text: decodeUtf8(bytes, displayName),
+			stamp: formatStamp(found),
+			isReadableByOthers,
+			writers: describeForeignWriters(toNumbers(found)),
 			sha256,
 		};
 	} finally {
@@ -50,19 +57,19 @@ export async function readText(file: string, shown: string, maxBytes = MAX_BYTES
 }
 
 /** What changes when a file is written to, replaced by another, or gone. */
-export async function stampNow(file: string): Promise<string> {
+export async function fileStamp(file: string): Promise<string> {
 	const found = await stat(file, {bigint: true}).catch(() => undefined);
-	return found ? stampOf(found) : 'gone';
+	return found ? formatStamp(found) : 'gone';
 }
 
-const numbers = ({uid, gid, mode}: {uid: bigint; gid: bigint; mode: bigint}) => ({
+const toNumbers = ({uid, gid, mode}: {uid: bigint; gid: bigint; mode: bigint}) => ({
 	uid: Number(uid),
 	gid: Number(gid),
 	mode: Number(mode),
 });
 
-type Facts = {readonly ino: bigint; readonly size: bigint; readonly mtimeNs: bigint};
-const stampOf = ({ino, size, mtimeNs}: Facts): string => `${ino} ${size} ${mtimeNs}`;
+type StampFields = {readonly ino: bigint; readonly size: bigint; readonly mtimeNs: bigint};
+const formatStamp = ({ino, size, mtimeNs}: StampFields): string => `${ino} ${size} ${mtimeNs}`;
 
 /** All of a file, or enough of it to know that it is too long. */
 async function readAll(handle: FileHandle, maxBytes: number): Promise<Uint8Array> {
@@ -76,31 +83,31 @@ async function readAll(handle: FileHandle, maxBytes: number): Promise<Uint8Array
 	return buffer.subarray(0, length);
 }
 
-function decoded(bytes: Uint8Array, shown: string): string {
+function decodeUtf8(bytes: Uint8Array, displayName: string): string {
 	try {
 		return new TextDecoder('utf-8', {fatal: true}).decode(bytes);
 	} catch {
-		throw unusable(`${shown} is not written in UTF-8.`, 'Save it in that encoding.');
+		throw unusableFileError(`${displayName} is not written in UTF-8.`, 'Save it in that encoding.');
 	}
 }
 
-const reason = ({code, message}: NodeJS.ErrnoException): string =>
+const errorReason = ({code, message}: NodeJS.ErrnoException): string =>
 	new Map([
 		['ENOENT', 'there is no such file'],
 		['EACCES', 'it is not allowed'],
 		['EISDIR', 'it is a folder'],
 	]).get(code ?? '') ?? message;
 
-const unusable = (message: string, remedy: string): BridgeError =>
+const unusableFileError = (message: string, remedy: string): BridgeError =>
 	new BridgeError('ERR_CONFIG_INVALID', message, remedy);
 
 /** The syntax of a file, by its name. */
-export function endingOf(file: string, shown: string): Ending {
-	const ending = endings.find(known => file.toLowerCase().endsWith(known));
-	if (ending) return ending;
+export function extensionOf(file: string, displayName: string): FileExtension {
+	const extension = fileExtensions.find(each => file.toLowerCase().endsWith(each));
+	if (extension) return extension;
 	throw new BridgeError(
 		'ERR_CONFIG_INVALID',
-		`The syntax of ${shown} is unknown.`,
-		`Its name has to end in ${endings.join(', ')}.`,
+		`The syntax of ${displayName} is unknown.`,
+		`Its name has to end in ${fileExtensions.join(', ')}.`,
 	);
 }

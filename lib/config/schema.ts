@@ -7,36 +7,36 @@ import {
 	type Version,
 	versions,
 } from '../protocol/version.js';
-import {durationOf, rateOf, sizeOf} from '../units.js';
+import {parseDuration, parseRate, parseSize} from '../units.js';
 import type {TrustedPacks} from './folder-digest.js';
-import {isHeaderName, isHeaderValue, ownHeaders} from './headers.js';
-import type {Limits} from './limits.js';
-import {type Listen, listenOf} from './listen.js';
-import {areLong, LEAST_SECRET, NEW_SECRET} from './secret-length.js';
-import {isText, storeOf, urlOf} from './urls.js';
+import {isHeaderName, isHeaderValue, reservedHeaders} from './headers.js';
+import type {ConfigLimits} from './limits.js';
+import {type ListenAddress, parseListenAddress} from './listen.js';
+import {areSecretsLongEnough, MIN_SECRET_LENGTH, NEW_SECRET_COMMAND} from './secret-length.js';
+import {isPlainText, parseStoreUrl, parseUrl} from './urls.js';
 
 /** How an upstream is spoken to. */
-export type Transport = 'http' | 'sse' | 'ws' | 'stdio';
+export type ServiceTransport = 'http' | 'sse' | 'ws' | 'stdio';
 
 /** What the hub and `/mcp` show of many servers: one `run` tool, their tools, or both. */
-export type Expose = 'run' | 'tools' | 'both';
+export type ExposeMode = 'run' | 'tools' | 'both';
 
 /** Names and values, of headers or of variables. */
-export type Named = {readonly [name: string]: string};
+export type StringRecord = {readonly [name: string]: string};
 
 /** The whole configuration, resolved: defaults filled in, variables expanded, paths absolute. */
 export type Config = {
-	readonly listen: Listen;
+	readonly listen: ListenAddress;
 	/** What clients have to show; nobody is asked when there are none. */
 	readonly tokens: readonly string[];
 	/** Browser origins that are allowed beyond those of this machine; `*` stands for any port or subdomain. */
 	readonly origins: readonly string[];
-	readonly expose: Expose;
+	readonly expose: ExposeMode;
 	/** How long the hub waits for its servers before it tells what there is. */
 	readonly startupTimeoutMs: number;
 	/** How long one run of the hub's `run` tool may take. */
 	readonly runTimeoutMs: number;
-	readonly limits: Limits;
+	readonly limits: ConfigLimits;
 	readonly packs: string | undefined;
 	/** The content that the packs must have; absent where the file needs no trust. */
 	readonly trustedPacks?: TrustedPacks;
@@ -49,16 +49,16 @@ export type Config = {
 /** One upstream: `url` where the transport is http, sse or ws, and `command` where it is stdio. */
 export type ServiceConfig = {
 	readonly name: string;
-	readonly transport: Transport;
+	readonly transport: ServiceTransport;
 	/** Nobody named a transport, so http may fall back to sse. */
 	readonly isTransportGuessed: boolean;
 	/** Encrypted, unless it is on this machine or `insecure`. */
 	readonly url: URL | undefined;
 	readonly command: string | undefined;
 	readonly args: readonly string[];
-	readonly env: Named;
+	readonly env: StringRecord;
 	readonly cwd: string | undefined;
-	readonly headers: Named;
+	readonly headers: StringRecord;
 	readonly accept: string;
 	readonly contentType: string;
 	readonly targetVersion: Version | undefined;
@@ -76,77 +76,78 @@ export type ServiceConfig = {
 };
 
 /** A value that `read` understands; what it does not is a mistake, which says what was expected. */
-const reads = <T>(expected: string, read: (given: unknown) => T | undefined) =>
-	z.unknown().transform((given, context): T => {
-		const value = read(given);
+const parsedBy = <T>(expected: string, parse: (input: unknown) => T | undefined) =>
+	z.unknown().transform((input, context): T => {
+		const value = parse(input);
 		if (value !== undefined) return value;
 		context.addIssue({code: 'custom', message: expected});
 		return z.NEVER;
 	});
 
-const textThat = (expected: string, fits: (text: string) => boolean) =>
-	reads(expected, given => (isText(given) && fits(given) ? given : undefined));
+const textMatching = (expected: string, matches: (text: string) => boolean) =>
+	parsedBy(expected, input => (isPlainText(input) && matches(input) ? input : undefined));
 
-const word = textThat('text', text => text !== '');
+const nonEmptyText = textMatching('text', text => text !== '');
 /** Whoever leaves out the quotes around 1.10 means that, and not 1.1. */
-const quoted = textThat('text; put quotes around numbers, true and false', () => true);
-const among = <const T extends string>(...choices: T[]) =>
-	reads(`one of ${choices.join(', ')}`, given => choices.find(choice => choice === given));
+const quotedText = textMatching('text; put quotes around numbers, true and false', () => true);
+const oneOfTexts = <const T extends string>(...choices: T[]) =>
+	parsedBy(`one of ${choices.join(', ')}`, input => choices.find(choice => choice === input));
 
 /** Variables only hold text, so the text of a truth value or a number is as good as the value. */
-const truth = reads('true or false', given => new Map<unknown, boolean>(truths).get(given));
-const truths = [
+const booleanText = parsedBy('true or false', given => new Map<unknown, boolean>(booleanTexts).get(given));
+const booleanTexts = [
 	[true, true],
 	['true', true],
 	[false, false],
 	['false', false],
 ] as const;
 
-const asText = (given: unknown): string =>
-	typeof given === 'number' || typeof given === 'string' ? String(given) : '';
-const sizeTo = (most: string, limit: number) =>
-	reads(`a size of at least 1KiB and at most ${most}`, given => {
-		const bytes = sizeOf(asText(given));
+const asText = (input: unknown): string =>
+	typeof input === 'number' || typeof input === 'string' ? String(input) : '';
+const sizeUpTo = (maximum: string, limit: number) =>
+	parsedBy(`a size of at least 1KiB and at most ${maximum}`, input => {
+		const bytes = parseSize(asText(input));
 		return bytes !== undefined && bytes >= 2 ** 10 && bytes <= limit ? bytes : undefined;
 	});
-const size = sizeTo('1GiB, like 64MiB', 2 ** 30);
-const callSize = sizeTo('16MiB, like 4MiB', 2 ** 24);
-const totalSize = sizeTo('64GiB, like 256MiB', 2 ** 36);
-const duration = reads('a time of at most 24 days, like 90s or 30m; a number alone is seconds', given =>
-	durationOf(asText(given)),
+const size = sizeUpTo('1GiB, like 64MiB', 2 ** 30);
+const callSize = sizeUpTo('16MiB, like 4MiB', 2 ** 24);
+const totalSize = sizeUpTo('64GiB, like 256MiB', 2 ** 36);
+const duration = parsedBy('a time of at most 24 days, like 90s or 30m; a number alone is seconds', given =>
+	parseDuration(asText(given)),
 );
-const startup = reads('a time of at most 10m, like 30s', given => {
-	const ms = durationOf(asText(given));
+const startup = parsedBy('a time of at most 10m, like 30s', given => {
+	const ms = parseDuration(asText(given));
 	return ms !== undefined && ms <= 600_000 ? ms : undefined;
 });
-const runTime = reads('a time from 1s to 1h, like 90s', given => {
-	const ms = durationOf(asText(given));
+const runTime = parsedBy('a time from 1s to 1h, like 90s', given => {
+	const ms = parseDuration(asText(given));
 	return ms !== undefined && ms >= 1000 && ms <= 3_600_000 ? ms : undefined;
 });
-const count = reads('a whole number from 1 to 1000000', given => {
+const count = parsedBy('a whole number from 1 to 1000000', given => {
 	const number = /^\d{1,7}$/.test(asText(given)) ? Number(given) : 0;
 	return number >= 1 && number <= 1e6 ? number : undefined;
 });
 
-const quota = reads('a whole number up to 1000000; 0 for no quota', given =>
+const quota = parsedBy('a whole number up to 1000000; 0 for no quota', given =>
 	/^\d{1,7}$/.test(asText(given)) && Number(given) <= 1e6 ? Number(given) : undefined,
 );
 
-const rate = reads('so many requests in a second, a minute or an hour, like 10/s, 600/m or 5000/h', given =>
-	rateOf(asText(given)),
+const rate = parsedBy(
+	'so many requests in a second, a minute or an hour, like 10/s, 600/m or 5000/h',
+	given => parseRate(asText(given)),
 );
 
 const urlWith = (expected: string, ...protocols: string[]) =>
-	reads(expected, given => urlOf(given, protocols));
+	parsedBy(expected, input => parseUrl(input, protocols));
 
-const headerName = textThat('that of a header that can be set', name => {
-	return isHeaderName(name) && !ownHeaders.has(name.toLowerCase());
+const headerName = textMatching('that of a header that can be set', name => {
+	return isHeaderName(name) && !reservedHeaders.has(name.toLowerCase());
 });
-const headerValue = textThat('the value of a header: one line of Latin-1 text, in quotes', isHeaderValue);
-const variableName = textThat('that of a variable', name => /^[^=]+$/.test(name));
+const headerValue = textMatching('the value of a header: one line of Latin-1 text, in quotes', isHeaderValue);
+const variableName = textMatching('that of a variable', name => /^[^=]+$/.test(name));
 const list = <T extends z.ZodType>(item: T) => z.array(item, {error: 'a list'});
 
-const limitsShape = z.strictObject(
+const limitsSchema = z.strictObject(
 	{
 		message: size.optional(),
 		sessions: count.optional(),
@@ -166,37 +167,38 @@ const limitsShape = z.strictObject(
 const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/(\*\.)?([a-z0-9._-]+|\[[0-9a-f:]+\])(:(\d{1,5}|\*))?$/i;
 
 /** What a file may hold beside its servers. */
-export const fileShape = z.strictObject({
-	listen: reads(
+export const fileSchema = z.strictObject({
+	listen: parsedBy(
 		'an address and a port, like 127.0.0.1:7411 or [::1]:0, or a socket with its whole path, like unix:/run/bridge.sock',
-		listenOf,
+		parseListenAddress,
 	).optional(),
 	tokens: list(
-		textThat(`a token: ${LEAST_SECRET} characters or more without spaces, as ${NEW_SECRET} prints`, token =>
-			/^[\x21-\x7e]{16,}$/.test(token),
+		textMatching(
+			`a token: ${MIN_SECRET_LENGTH} characters or more without spaces, as ${NEW_SECRET_COMMAND} prints`,
+			token => /^[\x21-\x7e]{16,}$/.test(token),
 		),
 	).optional(),
 	origins: list(
-		textThat('an origin, like https://example.com or http://localhost:*', text => ORIGIN.test(text)),
+		textMatching('an origin, like https://example.com or http://localhost:*', text => ORIGIN.test(text)),
 	).optional(),
-	expose: among('run', 'tools', 'both').optional(),
+	expose: oneOfTexts('run', 'tools', 'both').optional(),
 	startupTimeout: startup.optional(),
 	runTimeout: runTime.optional(),
-	limits: limitsShape.optional(),
-	packs: word.optional(),
-	secret: textThat(
-		`text: each line with ${LEAST_SECRET} characters or more, as ${NEW_SECRET} prints`,
-		text => text !== '' && areLong(text),
+	limits: limitsSchema.optional(),
+	packs: nonEmptyText.optional(),
+	secret: textMatching(
+		`text: each line with ${MIN_SECRET_LENGTH} characters or more, as ${NEW_SECRET_COMMAND} prints`,
+		text => text !== '' && areSecretsLongEnough(text),
 	).optional(),
 	advertise: urlWith('a URL that begins with http:// or https://', 'http:', 'https:').optional(),
-	store: reads(
+	store: parsedBy(
 		'a URL that begins with redis:// or rediss://, its user and password encoded as in URLs',
-		storeOf,
+		parseStoreUrl,
 	).optional(),
 });
 
 /** Other names of transports, in the files of other programs. */
-export const transportNames = new Map<unknown, Transport>([
+export const transportAliases = new Map<unknown, ServiceTransport>([
 	['http', 'http'],
 	['streamable-http', 'http'],
 	['streamableHttp', 'http'],
@@ -207,7 +209,7 @@ export const transportNames = new Map<unknown, Transport>([
 ]);
 
 /** What a server may be described with. */
-export const serviceShape = z.strictObject({
+export const serviceSchema = z.strictObject({
 	url: urlWith(
 		'a URL that begins with http://, https://, ws:// or wss://',
 		'http:',
@@ -215,40 +217,42 @@ export const serviceShape = z.strictObject({
 		'ws:',
 		'wss:',
 	).optional(),
-	transport: among('http', 'sse', 'ws', 'stdio').optional(),
-	type: reads('one of stdio, http, streamable-http, sse, ws', given => transportNames.get(given)).optional(),
-	command: word.optional(),
-	args: list(quoted).optional(),
-	env: z.record(variableName, quoted, {error: 'names and values'}).optional(),
-	cwd: word.optional(),
+	transport: oneOfTexts('http', 'sse', 'ws', 'stdio').optional(),
+	type: parsedBy('one of stdio, http, streamable-http, sse, ws', given =>
+		transportAliases.get(given),
+	).optional(),
+	command: nonEmptyText.optional(),
+	args: list(quotedText).optional(),
+	env: z.record(variableName, quotedText, {error: 'names and values'}).optional(),
+	cwd: nonEmptyText.optional(),
 	headers: z.record(headerName, headerValue, {error: 'names and values'}).optional(),
 	accept: headerValue.optional(),
 	contentType: headerValue.optional(),
-	targetVersion: reads(`one of ${versions.join(', ')}`, given =>
+	targetVersion: parsedBy(`one of ${versions.join(', ')}`, given =>
 		isVersion(given) ? given : undefined,
 	).optional(),
-	clientVersion: reads(`one of ${handshakeVersions.join(', ')}`, given =>
+	clientVersion: parsedBy(`one of ${handshakeVersions.join(', ')}`, given =>
 		isHandshakeVersion(given) ? given : undefined,
 	).optional(),
-	cacheTools: truth.optional(),
+	cacheTools: booleanText.optional(),
 	timeout: duration.optional(),
-	enabled: truth.optional(),
-	disabled: truth.optional(),
-	insecure: truth.optional(),
-	shared: truth.optional(),
-	strict: truth.optional(),
-	passAuthorization: truth.optional(),
+	enabled: booleanText.optional(),
+	disabled: booleanText.optional(),
+	insecure: booleanText.optional(),
+	shared: booleanText.optional(),
+	strict: booleanText.optional(),
+	passAuthorization: booleanText.optional(),
 });
 
-export type GivenFile = z.output<typeof fileShape>;
-export type GivenService = z.output<typeof serviceShape>;
+export type FileSettings = z.output<typeof fileSchema>;
+export type ServiceSettings = z.output<typeof serviceSchema>;
 
 /** The keys that are known beside each other, by the path of what they are in, without the servers' names. */
 export const knownKeys = {
-	file: [...Object.keys(fileShape.shape), 'servers', 'mcpServers'],
-	limits: Object.keys(limitsShape.shape),
-	service: Object.keys(serviceShape.shape),
+	file: [...Object.keys(fileSchema.shape), 'servers', 'mcpServers'],
+	limits: Object.keys(limitsSchema.shape),
+	service: Object.keys(serviceSchema.shape),
 } as const;
 
 /** The keys that only a file of bridge has beside its servers. */
-export const ownKeys: ReadonlySet<string> = new Set(Object.keys(fileShape.shape));
+export const bridgeKeys: ReadonlySet<string> = new Set(Object.keys(fileSchema.shape));

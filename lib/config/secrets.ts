@@ -1,8 +1,8 @@
-import {isObject} from './judge.js';
-import type {Path} from './mistakes.js';
+import {isObjectOrArray} from './judge.js';
+import type {ConfigPath} from './mistakes.js';
 
 /** Whether what has this name tends to be secret: a header, a variable, a flag. */
-export const isSecretName = (name: string): boolean =>
+export const isSensitiveName = (name: string): boolean =>
 	/auth|cookie|credential|key|pass|pwd|secret|token|(?:^|[-_])pat(?![a-z])/i.test(name) &&
 	!WORKING_DIRECTORY.test(name);
 
@@ -10,29 +10,31 @@ export const isSecretName = (name: string): boolean =>
 const WORKING_DIRECTORY = /^(?:OLD)?PWD$/;
 
 /** The first value of a file that is secret and stands there itself, rather than as a variable. */
-export function literalSecret(given: unknown): Path | undefined {
+export function findLiteralSecret(config: unknown): ConfigPath | undefined {
 	const isLiteral = (value: unknown): boolean =>
 		typeof value === 'string' && value !== '' && !value.includes('${');
-	return secretsIn(given).find(([, value]) => isLiteral(value))?.[0];
+	return listSecrets(config).find(([, value]) => isLiteral(value))?.[0];
 }
 
-function secretsIn(given: unknown): Array<[path: Path, value: unknown]> {
-	const {tokens, secret} = fields(given);
+function listSecrets(config: unknown): Array<[path: ConfigPath, value: unknown]> {
+	const {tokens, secret} = fieldsOf(config);
 	const servers = ['servers', 'mcpServers'].flatMap(key =>
-		Object.entries(fields(fields(given)[key])).flatMap(([name, server]) => named([key, name], server)),
+		Object.entries(fieldsOf(fieldsOf(config)[key])).flatMap(([name, server]) =>
+			sensitiveEntries([key, name], server),
+		),
 	);
-	const listed = Object.entries(fields(tokens)).map(([at, token]): [Path, unknown] => [
+	const tokenEntries = Object.entries(fieldsOf(tokens)).map(([at, token]): [ConfigPath, unknown] => [
 		['tokens', Number(at)],
 		token,
 	]);
-	return [...listed, [['secret'], secret], ...servers];
+	return [...tokenEntries, [['secret'], secret], ...servers];
 }
 
-const named = (path: Path, server: unknown): Array<[Path, unknown]> =>
+const sensitiveEntries = (path: ConfigPath, server: unknown): Array<[ConfigPath, unknown]> =>
 	['headers', 'env'].flatMap(kind =>
-		Object.entries(fields(fields(server)[kind]))
-			.filter(([name]) => isSecretName(name))
-			.map(([name, value]): [Path, unknown] => [[...path, kind, name], value]),
+		Object.entries(fieldsOf(fieldsOf(server)[kind]))
+			.filter(([name]) => isSensitiveName(name))
+			.map(([name, value]): [ConfigPath, unknown] => [[...path, kind, name], value]),
 	);
 
-const fields = (value: unknown): {readonly [key: string]: unknown} => (isObject(value) ? value : {});
+const fieldsOf = (value: unknown): {readonly [key: string]: unknown} => (isObjectOrArray(value) ? value : {});

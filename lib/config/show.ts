@@ -1,12 +1,12 @@
 import {stringify} from 'yaml';
 import {printable} from '../printable.js';
 import type {RateLimit} from '../units.js';
-import {HIDDEN, hiddenArgs, hiddenUrl} from './hide.js';
-import {listenText} from './listen.js';
-import type {Loaded} from './load.js';
-import type {Path} from './mistakes.js';
-import {type Origin, originIn} from './origin.js';
-import type {Config, Named, ServiceConfig} from './schema.js';
+import {HIDDEN_VALUE, redactArgs, redactUrl} from './hide.js';
+import {formatListenAddress} from './listen.js';
+import type {LoadedConfig} from './load.js';
+import type {ConfigPath} from './mistakes.js';
+import {findValueOrigin, type ValueOrigin} from './origin.js';
+import type {Config, ServiceConfig, StringRecord} from './schema.js';
 
 /** One line: a key or a value, and the place that it comes from. */
 type Row = {readonly depth: number; readonly text: string; readonly from?: string};
@@ -14,19 +14,19 @@ type Row = {readonly depth: number; readonly text: string; readonly from?: strin
 type Scalar = string | number | boolean;
 
 /** A value to be shown, or several below a key. Undefined ones are left out. */
-type Shown = Scalar | readonly string[] | {readonly [key: string]: Shown} | undefined;
+type DisplayedValue = Scalar | readonly string[] | {readonly [key: string]: DisplayedValue} | undefined;
 
 /** The column of the places where they come from, at most. */
 const MAX_WIDTH = 60;
 
-type OriginOf = (path: Path) => Origin;
+type FindOrigin = (path: ConfigPath) => ValueOrigin;
 
 /** The configuration that is in force as YAML, secrets hidden, each value with the place that it comes from. */
-export function showConfig(loaded: Loaded): string {
+export function formatConfig(loaded: LoadedConfig): string {
 	const {config, file} = loaded;
 	const title =
 		file === undefined ? '# No configuration file: all is as by default.' : `# ${printable(file)}`;
-	const rows = rowsOf(wholeOf(config), [], path => originIn(loaded, path));
+	const rows = formatRows(displayConfig(config), [], path => findValueOrigin(loaded, path));
 	const lengths = rows.filter(({from}) => from).map(({depth, text}) => depth * 2 + text.length);
 	const width = lengths.reduce((width, length) => Math.min(MAX_WIDTH, Math.max(width, length)), 0);
 	const lines = rows.map(({depth, text, from}) => {
@@ -36,9 +36,9 @@ export function showConfig(loaded: Loaded): string {
 	return `${[title, ...lines].join('\n')}\n`;
 }
 
-const wholeOf = ({limits, services, ...config}: Config): Shown => ({
-	listen: listenText(config.listen),
-	tokens: config.tokens.map(() => HIDDEN),
+const displayConfig = ({limits, services, ...config}: Config): DisplayedValue => ({
+	listen: formatListenAddress(config.listen),
+	tokens: config.tokens.map(() => HIDDEN_VALUE),
 	origins: config.origins,
 	expose: config.expose,
 	startupTimeout: durationText(config.startupTimeoutMs),
@@ -49,7 +49,7 @@ const wholeOf = ({limits, services, ...config}: Config): Shown => ({
 		idle: durationText(limits.idleMs),
 		unread: sizeText(limits.unreadBytes),
 		unreadFor: durationText(limits.unreadForMs),
-		kept: sizeText(limits.keptBytes),
+		kept: sizeText(limits.bufferBytes),
 		runCall: sizeText(limits.runCallBytes),
 		rate: limits.rate && rateText(limits.rate),
 		clientSessions: limits.clientSessions,
@@ -57,43 +57,50 @@ const wholeOf = ({limits, services, ...config}: Config): Shown => ({
 		clientRequests: limits.clientRequests,
 	},
 	packs: config.packs,
-	secret: config.secret === undefined ? undefined : HIDDEN,
-	advertise: config.advertise && hiddenUrl(config.advertise),
-	store: config.store && hiddenUrl(config.store),
-	servers: Object.fromEntries([...services].map(([name, service]) => [name, serviceOf(service)])),
+	secret: config.secret === undefined ? undefined : HIDDEN_VALUE,
+	advertise: config.advertise && redactUrl(config.advertise),
+	store: config.store && redactUrl(config.store),
+	servers: Object.fromEntries([...services].map(([name, service]) => [name, displayService(service)])),
 });
 
 /** Of a service, what has a meaning for its transport. */
-function serviceOf({name: _name, isTransportGuessed: _guessed, timeoutMs, ...service}: ServiceConfig): Shown {
+function displayService({
+	name: _name,
+	isTransportGuessed: _guessed,
+	timeoutMs,
+	...service
+}: ServiceConfig): DisplayedValue {
 	const {transport, url, command, args, env, cwd, shared, ...rest} = service;
 	const {headers, accept, contentType, insecure, passAuthorization, ...others} = rest;
-	const ofUrl = {headers: hidden(headers), accept, contentType, insecure, passAuthorization};
+	const ofUrl = {headers: hideValues(headers), accept, contentType, insecure, passAuthorization};
 	const own = url
-		? {url: hiddenUrl(url), ...ofUrl}
-		: {command, args: hiddenArgs(args), env: hidden(env), cwd, shared};
+		? {url: redactUrl(url), ...ofUrl}
+		: {command, args: redactArgs(args), env: hideValues(env), cwd, shared};
 	return {transport, ...own, ...others, timeout: timeoutMs / 1000};
 }
 
-const hidden = (named: Named): Shown => Object.fromEntries(Object.keys(named).map(name => [name, HIDDEN]));
+const hideValues = (record: StringRecord): DisplayedValue =>
+	Object.fromEntries(Object.keys(record).map(name => [name, HIDDEN_VALUE]));
 
-function rowsOf(value: Shown, path: Path, originOf: OriginOf): Row[] {
+function formatRows(value: DisplayedValue, path: ConfigPath, findOrigin: FindOrigin): Row[] {
 	const depth = path.length - 1;
 	const name = path.length === 0 ? '' : `${scalar(String(path.at(-1)))}:`;
-	const {text: from, isSecret} = originOf(path);
+	const {text: from, isSecret} = findOrigin(path);
 	if (value === undefined) return [];
-	if (typeof value !== 'object') return [{depth, text: `${name} ${scalar(isSecret ? HIDDEN : value)}`, from}];
+	if (typeof value !== 'object')
+		return [{depth, text: `${name} ${scalar(isSecret ? HIDDEN_VALUE : value)}`, from}];
 	if (Object.keys(value).length === 0)
 		return [{depth, text: `${name} ${Array.isArray(value) ? '[]' : '{}'}`, from}];
 	const inner = Array.isArray(value)
-		? value.map((item, at) => itemRow(item, depth + 1, originOf([...path, at])))
-		: Object.entries(value).flatMap(([key, below]) => rowsOf(below, [...path, key], originOf));
+		? value.map((item, at) => formatItem(item, depth + 1, findOrigin([...path, at])))
+		: Object.entries(value).flatMap(([key, child]) => formatRows(child, [...path, key], findOrigin));
 	return path.length === 0 ? inner : [{depth, text: name}, ...inner];
 }
 
-const itemRow = (item: string, depth: number, {text: from, isSecret}: Origin): Row => ({
+const formatItem = (item: string, depth: number, {text: from, isSecret}: ValueOrigin): Row => ({
 	depth,
 	from,
-	text: `- ${scalar(isSecret ? HIDDEN : item)}`,
+	text: `- ${scalar(isSecret ? HIDDEN_VALUE : item)}`,
 });
 
 const oneLine = {lineWidth: 0, blockQuote: false} as const;

@@ -5,20 +5,20 @@ import {basename, dirname, join, resolve} from 'node:path';
 import * as z from 'zod';
 import {writeAtomically} from '../store/atomic-file.js';
 import {makeFolder} from '../store/make-folder.js';
-import {ownState} from '../store/own-state.js';
-import {readPlainText} from '../store/read-plain.js';
-import type {Variables} from './expand.js';
-import {realPath} from './find.js';
-import {stampNow} from './read.js';
+import {userStateFolder} from '../store/own-state.js';
+import {readRegularTextFile} from '../store/read-plain.js';
+import type {EnvironmentVariables} from './expand.js';
+import {resolveRealPath} from './find.js';
+import {fileStamp} from './read.js';
 
-const entryShape = z.object({
+const entrySchema = z.object({
 	path: z.string(),
 	sha256: z.string(),
 	packs: z.object({folder: z.string(), sha256: z.string()}).optional(),
 });
 
 /** A configuration file as it was when it was trusted: its content, and that of its packs. */
-export type TrustEntry = z.infer<typeof entryShape>;
+export type TrustEntry = z.infer<typeof entrySchema>;
 
 /** Over this number, the oldest entry is removed. */
 const MAX_ENTRIES = 1000;
@@ -32,8 +32,8 @@ const MAX_ENTRY_BYTES = 64 * 1024;
 export class TrustStore {
 	readonly #folder: string;
 
-	constructor(environment: Variables, home = homedir()) {
-		this.#folder = join(ownState(environment, home), 'trusted');
+	constructor(environment: EnvironmentVariables, home = homedir()) {
+		this.#folder = join(userStateFolder(environment, home), 'trusted');
 	}
 
 	/** The entry of a file, by the path that it has now. */
@@ -68,19 +68,19 @@ export class TrustStore {
 
 	/** Changes whenever the entry of a file does. */
 	stamp(file: string): Promise<string> {
-		return stampNow(this.#entryFile(file));
+		return fileStamp(this.#entryFile(file));
 	}
 
 	#entryFile(file: string): string {
-		const name = createHash('sha256').update(keyOf(file)).digest('hex');
+		const name = createHash('sha256').update(trustKey(file)).digest('hex');
 		return join(this.#folder, `${name}.json`);
 	}
 
 	/** Reads an entry. A file that is not a valid entry is ignored. */
 	async #read(file: string): Promise<TrustEntry | undefined> {
 		try {
-			const text = await readPlainText(file, MAX_ENTRY_BYTES, {isOwn: true});
-			const entry = text === undefined ? undefined : entryShape.parse(JSON.parse(text));
+			const text = await readRegularTextFile(file, MAX_ENTRY_BYTES, {isOwn: true});
+			const entry = text === undefined ? undefined : entrySchema.parse(JSON.parse(text));
 			return entry && this.#entryFile(entry.path) === file ? entry : undefined;
 		} catch {
 			return;
@@ -100,7 +100,7 @@ export class TrustStore {
 }
 
 /** The key of a file: its name, in its folder with links resolved. */
-export const keyOf = (file: string): string => {
+export const trustKey = (file: string): string => {
 	const path = resolve(file);
-	return join(realPath(dirname(path)), basename(path));
+	return join(resolveRealPath(dirname(path)), basename(path));
 };

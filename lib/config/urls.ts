@@ -1,14 +1,15 @@
-export const isText = (given: unknown): given is string => typeof given === 'string' && !given.includes('\0');
+export const isPlainText = (input: unknown): input is string =>
+	typeof input === 'string' && !input.includes('\0');
 
 /** A URL of one of these protocols. */
-export const urlOf = (given: unknown, protocols: readonly string[]): URL | undefined => {
-	const url = isText(given) && URL.canParse(given) ? new URL(given) : undefined;
+export const parseUrl = (input: unknown, protocols: readonly string[]): URL | undefined => {
+	const url = isPlainText(input) && URL.canParse(input) ? new URL(input) : undefined;
 	return url && protocols.includes(url.protocol) ? url : undefined;
 };
 
 /** A URL of Redis, all parts of which can be read. */
-export const storeOf = (given: unknown): URL | undefined => {
-	const url = urlOf(given, ['redis:', 'rediss:']);
+export const parseStoreUrl = (input: unknown): URL | undefined => {
+	const url = parseUrl(input, ['redis:', 'rediss:']);
 	const nodes = url?.searchParams.getAll('node') ?? [];
 	const isReadable = [url?.username, url?.password].every((text = '') => isDecodable(text));
 	return isReadable && nodes.every(node => node !== '' && URL.canParse(`redis://${node}`)) ? url : undefined;

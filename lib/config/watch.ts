@@ -2,17 +2,17 @@ import {stat} from 'node:fs/promises';
 import {basename, dirname} from 'node:path';
 import process from 'node:process';
 import {BridgeError} from '../errors.js';
-import {settledChanges} from '../settled-changes.js';
-import type {Variables} from './expand.js';
-import {type Loaded, loadFile, withTrust} from './load.js';
-import {stampNow} from './read.js';
+import {watchFiles} from '../settled-changes.js';
+import type {EnvironmentVariables} from './expand.js';
+import {combineStamps, type LoadedConfig, loadConfigFile} from './load.js';
+import {fileStamp} from './read.js';
 
-export type WatchOptions = {
+export type WatchConfigOptions = {
 	/** What holds now. */
-	readonly loaded: Loaded;
+	readonly loaded: LoadedConfig;
 	/** What variables are taken from. */
-	readonly environment?: Variables;
-	readonly onLoaded: (loaded: Loaded) => void;
+	readonly environment?: EnvironmentVariables;
+	readonly onLoaded: (loaded: LoadedConfig) => void;
 	/** The file is broken or gone; what held before still does. */
 	readonly onError: (error: BridgeError) => void;
 	/** How often the file is looked at, since the system does not tell of every change. */
@@ -22,15 +22,15 @@ export type WatchOptions = {
 };
 
 /** Reads a configuration again whenever its file changes, be it written to or replaced, until it is closed. */
-export function watchConfig(options: WatchOptions): {close(): void} {
+export function watchConfig(options: WatchConfigOptions): {close(): void} {
 	const {loaded, environment = process.env, onLoaded, onError, pollMs = 2000, settleMs = 100} = options;
 	const {file, trust} = loaded;
 	if (file === undefined) return {close: () => {}};
 	let isClosed = false;
 	const read = async (stamp: string): Promise<string> => {
 		try {
-			await refuseEmpty(file);
-			const next = await loadFile(file, environment, {trust});
+			await rejectEmptyFile(file);
+			const next = await loadConfigFile(file, environment, {trust});
 			if (!isClosed) onLoaded(next);
 			return next.stamp;
 		} catch (error) {
@@ -39,14 +39,14 @@ export function watchConfig(options: WatchOptions): {close(): void} {
 			return stamp;
 		}
 	};
-	const changes = settledChanges({
+	const changes = watchFiles({
 		pollMs,
 		settleMs,
-		known: loaded.stamp,
+		initialStamp: loaded.stamp,
 		folder: dirname(file),
 		// A change that is not trusted yet is read again when `bridge trust` has recorded it.
-		stamp: async () => withTrust(await stampNow(file), await trust?.stamp(file)),
-		concerns: name => name === basename(file),
+		readStamp: async () => combineStamps(await fileStamp(file), await trust?.stamp(file)),
+		isRelevant: name => name === basename(file),
 		onChange: read,
 	});
 	return {
@@ -58,7 +58,7 @@ export function watchConfig(options: WatchOptions): {close(): void} {
 }
 
 /** Many write a file by emptying it first. Who reads it then must not take that for the wish to have no servers. */
-async function refuseEmpty(file: string): Promise<void> {
+async function rejectEmptyFile(file: string): Promise<void> {
 	const found = await stat(file).catch(() => undefined);
 	if (found?.size !== 0) return;
 	throw new BridgeError(

@@ -7,14 +7,14 @@ const MAX_STACK = 100;
 const TOKENS_PER_VALUE = 6;
 
 /** The line, from 1, and the reason why a text is not given to the composer. */
-export type Excess = {readonly line: number; readonly kind: 'nesting' | 'values'};
+export type YamlExcess = {readonly line: number; readonly kind: 'nesting' | 'values'};
 
 /**
  * Finds the place where a text is nested too deeply or has too many tokens. The composer of the YAML library calls itself
  * for each level, and a process whose stack is full may be aborted, which cannot be caught. The parser below it has a
  * stack in memory, which is compared with the limit after each token.
  */
-export function excessOf(text: string, maxValues: number): Excess | undefined {
+export function findYamlExcess(text: string, maxValues: number): YamlExcess | undefined {
 	let line = 1;
 	const parser = new Parser(() => line++);
 	let tokens = 0;
@@ -27,5 +27,5 @@ export function excessOf(text: string, maxValues: number): Excess | undefined {
 	return;
 }
 
-const blank: ReadonlySet<string | null> = new Set(['space', 'newline', 'comment']);
-const isBlank = (source: string): boolean => blank.has(CST.tokenType(source));
+const blankTokens: ReadonlySet<string | null> = new Set(['space', 'newline', 'comment']);
+const isBlank = (source: string): boolean => blankTokens.has(CST.tokenType(source));

@@ -1,84 +1,94 @@
 import type {IncomingHttpHeaders} from 'node:http';
 import {Envelope} from '../envelope.js';
 import {BridgeError} from '../errors.js';
-import {isModernPost, modernProblem} from '../gateway/modern-request.js';
-import {tooLarge} from '../gateway/refusals.js';
-import type {Refused} from '../http/refuse.js';
-import {modernStatus} from '../http/rpc-status.js';
-import {versionProblem} from '../protocol/http-hop.js';
+import {isStatelessPost, validateStatelessPost} from '../gateway/modern-request.js';
+import {messageTooLarge} from '../gateway/refusals.js';
+import type {HttpError} from '../http/refuse.js';
+import {statelessHttpStatus} from '../http/rpc-status.js';
+import {unsupportedVersionMessage} from '../protocol/http-hop.js';
 import {type JsonObject, objectOf} from '../protocol/json.js';
 import {tooComplex} from '../protocol/too-complex.js';
-import {discovered, modernResult} from '../protocol/v2026-07-28.js';
-import {isHandshakeVersion, OLDEST, toldTo} from '../protocol/version.js';
-import {type Controlled, callTool, toolList} from './tools.js';
+import {toDiscoverResult, toStatelessResult} from '../protocol/v2026-07-28.js';
+import {clientVersionFor, isHandshakeVersion, OLDEST_HANDSHAKE} from '../protocol/version.js';
+import {type ControlTargets, callControlTool, controlToolList} from './tools.js';
 
-export type AnswerOptions = Controlled & {readonly version: string};
+export type ControlRequestOptions = ControlTargets & {readonly version: string};
 
 /** What a message is answered over HTTP: a message and its status, nothing but that it was heard, or why not. */
-export type Answered = {readonly status: number; readonly answer: Envelope} | 'heard' | Refused;
+export type ControlResponse = {readonly status: number; readonly answer: Envelope} | 'heard' | HttpError;
 
 /** Answers one message of a client, of which nothing is remembered: no session is needed to steer a program. */
-export async function answerTo(
+export async function handleControlRequest(
 	envelope: Envelope,
 	headers: IncomingHttpHeaders,
-	options: AnswerOptions,
-): Promise<Answered> {
+	options: ControlRequestOptions,
+): Promise<ControlResponse> {
 	const {flaw, id, method} = envelope.head;
 	if (flaw === 'not JSON')
 		return {status: 400, id: 'null', code: -32700, message: 'Parse error: the body is not JSON'};
-	if (flaw === 'too complex') return tooLarge(tooComplex('The client'), id ?? 'null');
+	if (flaw === 'too complex') return messageTooLarge(tooComplex('The client'), id ?? 'null');
 	if (flaw !== undefined)
 		return {status: 400, id: id ?? 'null', code: -32600, message: `Invalid Request: ${flaw}`};
-	const isModern = isModernPost(envelope, headers);
-	const problem = isModern ? modernProblem(envelope, headers) : wrongVersion(headers, id);
-	if (problem) return problem;
+	const isModern = isStatelessPost(envelope, headers);
+	const rejection = isModern ? validateStatelessPost(envelope, headers) : rejectVersion(headers, id);
+	if (rejection) return rejection;
 	if (id === undefined || method === undefined) return 'heard';
-	const outcome = await outcomeOf(method, objectOf(envelope.body.params), options);
+	const outcome = await callMethod(method, objectOf(envelope.body.params), options);
 	if ('error' in outcome) {
-		const answer = Envelope.answer(id, 'error', outcome.error);
-		return {status: isModern ? modernStatus(method, answer) : 200, answer};
+		const response = Envelope.response(id, 'error', outcome.error);
+		return {status: isModern ? statelessHttpStatus(method, response) : 200, answer: response};
 	}
-	const result = isModern ? modernResult(method, outcome.result, infoOf(options)) : outcome.result;
-	return {status: 200, answer: Envelope.answer(id, 'result', result)};
+	const result = isModern ? toStatelessResult(method, outcome.result, serverInfo(options)) : outcome.result;
+	return {status: 200, answer: Envelope.response(id, 'result', result)};
 }
 
-function wrongVersion(headers: IncomingHttpHeaders, id: string | undefined): Refused | undefined {
-	const given = headers['mcp-protocol-version'];
-	const message = versionProblem(Array.isArray(given) ? given.join(', ') : given);
+function rejectVersion(headers: IncomingHttpHeaders, id: string | undefined): HttpError | undefined {
+	const version = headers['mcp-protocol-version'];
+	const message = unsupportedVersionMessage(Array.isArray(version) ? version.join(', ') : version);
 	return message === undefined ? undefined : {status: 400, id, code: -32600, message};
 }
 
-type Outcome = {readonly result: JsonObject} | {readonly error: JsonObject};
+type MethodOutcome = {readonly result: JsonObject} | {readonly error: JsonObject};
 
-async function outcomeOf(method: string, params: JsonObject, options: AnswerOptions): Promise<Outcome> {
+async function callMethod(
+	method: string,
+	params: JsonObject,
+	options: ControlRequestOptions,
+): Promise<MethodOutcome> {
 	switch (method) {
 		case 'initialize':
 			return {result: initializeResult(params.protocolVersion, options)};
 		case 'server/discover':
-			return {result: discovered(initializeResult(undefined, options))};
+			return {result: toDiscoverResult(initializeResult(undefined, options))};
 		case 'ping':
 			return {result: {}};
 		case 'tools/list':
-			return {result: {tools: toolList}};
+			return {result: {tools: controlToolList}};
 		case 'tools/call':
-			return call(params, options);
+			return callToolMethod(params, options);
 		default:
 			return {error: {code: -32601, message: `Method not found: ${method}`}};
 	}
 }
 
-const infoOf = ({version}: AnswerOptions): JsonObject => ({name: 'rawprox', version});
+const serverInfo = ({version}: ControlRequestOptions): JsonObject => ({name: 'rawprox', version});
 
 /** The version that is spoken is the one that was asked for, if it is known: all that is said here is the same in each. */
-const initializeResult = (asked: unknown, options: AnswerOptions): JsonObject => ({
-	protocolVersion: asked === undefined || isHandshakeVersion(asked) ? (asked ?? OLDEST) : toldTo(asked),
+const initializeResult = (requestedVersion: unknown, options: ControlRequestOptions): JsonObject => ({
+	protocolVersion:
+		requestedVersion === undefined || isHandshakeVersion(requestedVersion)
+			? (requestedVersion ?? OLDEST_HANDSHAKE)
+			: clientVersionFor(requestedVersion),
 	capabilities: {tools: {}},
-	serverInfo: infoOf(options),
+	serverInfo: serverInfo(options),
 });
 
-async function call({name, arguments: args}: JsonObject, options: AnswerOptions): Promise<Outcome> {
+async function callToolMethod(
+	{name, arguments: args}: JsonObject,
+	options: ControlRequestOptions,
+): Promise<MethodOutcome> {
 	try {
-		const text = await callTool(name, args, options);
+		const text = await callControlTool(name, args, options);
 		return {result: {content: [{type: 'text', text}]}};
 	} catch (error) {
 		if (!(error instanceof BridgeError)) throw error;

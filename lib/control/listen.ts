@@ -1,17 +1,17 @@
 import type {RequestListener, Server} from 'node:http';
 import {BridgeError} from '../errors.js';
-import {withHolder} from '../http/port-holder.js';
-import {addressOf, type HttpServerOptions, listen} from '../http/server.js';
+import {withListeningProcess} from '../http/port-holder.js';
+import {addressOf, type HttpServerOptions, listenHttp} from '../http/server.js';
 
 /** Both of what `localhost` may be. */
 const [IPV4, IPV6] = ['127.0.0.1', '::1'] as const;
 /** What is tried for a port that is free on both. */
-const ATTEMPTS = 10;
+const MAX_ATTEMPTS = 10;
 
 /** A server on both addresses of this machine, so that it is there for whatever `localhost` is taken for. */
 export type LocalServer = {readonly port: number; readonly servers: readonly Server[]};
 
-export type ListenLocallyOptions = Pick<HttpServerOptions, 'admit' | 'onBug' | 'onDropped' | 'onTrouble'> & {
+type ListenLocallyOptions = Pick<HttpServerOptions, 'admit' | 'onBug' | 'onDropped' | 'onAcceptError'> & {
 	/** 0 for any that is free. */
 	readonly port: number;
 	readonly handle: RequestListener;
@@ -20,16 +20,17 @@ export type ListenLocallyOptions = Pick<HttpServerOptions, 'admit' | 'onBug' | '
 /** Listens on this machine alone. */
 export async function listenLocally({port, ...options}: ListenLocallyOptions): Promise<LocalServer> {
 	for (let attempt = 1; ; attempt++) {
-		const first = await listen({...options, host: IPV4, port}).catch(async error => {
-			throw await withHolder(taken(port, error));
+		const first = await listenHttp({...options, host: IPV4, port}).catch(async error => {
+			throw await withListeningProcess(listenError(port, error));
 		});
-		const {port: found} = addressOf(first);
+		const {port: boundPort} = addressOf(first);
 		try {
-			return {port: found, servers: [first, await listen({...options, host: IPV6, port: found})]};
+			return {port: boundPort, servers: [first, await listenHttp({...options, host: IPV6, port: boundPort})]};
 		} catch (error) {
-			if (hasNoIpv6(error)) return {port: found, servers: [first]};
+			if (hasNoIpv6(error)) return {port: boundPort, servers: [first]};
 			first.close();
-			if (port !== 0 || attempt === ATTEMPTS) throw await withHolder(taken(found, error));
+			if (port !== 0 || attempt === MAX_ATTEMPTS)
+				throw await withListeningProcess(listenError(boundPort, error));
 		}
 	}
 }
@@ -37,7 +38,7 @@ export async function listenLocally({port, ...options}: ListenLocallyOptions): P
 const hasNoIpv6 = (error: unknown): boolean =>
 	error instanceof BridgeError && ['EADDRNOTAVAIL', 'EAFNOSUPPORT'].includes(String(error.details.code));
 
-function taken(port: number, error: unknown): BridgeError | unknown {
+function listenError(port: number, error: unknown): BridgeError | unknown {
 	if (!(error instanceof BridgeError)) return error;
 	const isTaken = error.details.code === 'EADDRINUSE';
 	return new BridgeError(

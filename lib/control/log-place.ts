@@ -2,8 +2,8 @@ import {lstat, open, opendir, realpath} from 'node:fs/promises';
 import {basename, dirname, isAbsolute, join, relative, resolve, sep} from 'node:path';
 import process from 'node:process';
 import {BridgeError} from '../errors.js';
-import {microseconds} from '../store/clock.js';
-import {checkFormat, fileName, isNamedBy} from '../store/file-name.js';
+import {nowMicroseconds} from '../store/clock.js';
+import {checkFileNameFormat, logFileName, matchesFileNameFormat} from '../store/file-name.js';
 import {makeFolder} from '../store/make-folder.js';
 
 /** Entries that a log folder may have. All of them are checked. */
@@ -17,22 +17,26 @@ const LOG_LINE_BYTES = 64;
  * Rejects a destination of the traffic log that a client of the control server may not choose: one outside `root`, a file
  * whose name begins with a dot, a link in any part of the path, and an existing file that is not a traffic log.
  */
-export async function checkLogPlace(folder: string, format: string, root: string | undefined): Promise<void> {
-	checkFormat(format);
+export async function checkLogDestination(
+	folder: string,
+	format: string,
+	root: string | undefined,
+): Promise<void> {
+	checkFileNameFormat(format);
 	const path = resolve(folder);
 	if (root !== undefined) await checkInside(folder, await realPathOf(path), root);
-	if (fileName(format, microseconds()).startsWith('.'))
-		throw wrong(
+	if (logFileName(format, nowMicroseconds()).startsWith('.'))
+		throw destinationRejected(
 			`filename_format ${format} names a file that begins with a dot`,
 			'Use another filename_format.',
 		);
 	await checkLinks(path, root === undefined ? undefined : resolve(root));
-	const found = await lstat(path).catch(() => undefined);
-	if (found?.isDirectory()) await checkFiles(path, format);
+	const stats = await lstat(path).catch(() => undefined);
+	if (stats?.isDirectory()) await checkFiles(path, format);
 }
 
 /** Creates the only folder that logs may be written to. */
-export async function makeLogRoot(root: string): Promise<void> {
+export async function makeLogRootFolder(root: string): Promise<void> {
 	try {
 		await makeFolder(root);
 	} catch (error) {
@@ -42,9 +46,9 @@ export async function makeLogRoot(root: string): Promise<void> {
 }
 
 async function checkInside(folder: string, real: string, root: string): Promise<void> {
-	const way = relative(await realPathOf(root), real);
-	if (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)) return;
-	throw wrong(`${folder} is not inside ${root} (--log-root)`, 'Name a folder inside it.');
+	const relativePath = relative(await realPathOf(root), real);
+	if (relativePath !== '..' && !relativePath.startsWith(`..${sep}`) && !isAbsolute(relativePath)) return;
+	throw destinationRejected(`${folder} is not inside ${root} (--log-root)`, 'Name a folder inside it.');
 }
 
 /**
@@ -53,9 +57,12 @@ async function checkInside(folder: string, real: string, root: string): Promise<
  */
 async function checkLinks(path: string, root: string | undefined): Promise<void> {
 	for (let part = path; part !== dirname(part); part = dirname(part)) {
-		const found = await lstat(part).catch(() => undefined);
-		if (found?.isSymbolicLink() && (part === path || !isOfSystem(part, found.uid)))
-			throw wrong(`${part} is a symbolic link`, `Name the folder itself: ${await realPathOf(path)}`);
+		const stats = await lstat(part).catch(() => undefined);
+		if (stats?.isSymbolicLink() && (part === path || !isSystemLink(part, stats.uid)))
+			throw destinationRejected(
+				`${part} is a symbolic link`,
+				`Name the folder itself: ${await realPathOf(path)}`,
+			);
 		if (dirname(part) === root || part === root) return;
 	}
 }
@@ -64,7 +71,7 @@ async function checkLinks(path: string, root: string | undefined): Promise<void>
  * Whether a link belongs to the system, like /tmp on macOS or /var/run. All links that root created belong to root, so for
  * root only those in the two folders that have such links do.
  */
-const isOfSystem = (link: string, uid: number): boolean => {
+const isSystemLink = (link: string, uid: number): boolean => {
 	const user = process.getuid?.();
 	return uid === 0 && user !== undefined && (user !== 0 || dirname(link) === '/' || dirname(link) === '/var');
 };
@@ -75,35 +82,42 @@ async function realPathOf(path: string): Promise<string> {
 		return await realpath(path);
 	} catch (error) {
 		const parent = dirname(path);
-		if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || parent === path) throw unreadable(path, error);
+		if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || parent === path) throw uncheckable(path, error);
 		if (await lstat(path).catch(() => undefined))
-			throw wrong(`${path} is a symbolic link whose target does not exist`, 'Name another folder.');
+			throw destinationRejected(
+				`${path} is a symbolic link whose target does not exist`,
+				'Name another folder.',
+			);
 		return join(await realPathOf(parent), basename(path));
 	}
 }
 
 /** Checks all files that this format names, now or later: the log of the next hour must not be another kind of file either. */
 async function checkFiles(folder: string, format: string): Promise<void> {
-	const entries = await opendir(folder).catch(error => Promise.reject(unreadable(folder, error)));
+	const entries = await opendir(folder).catch(error => Promise.reject(uncheckable(folder, error)));
 	let count = 0;
 	for await (const {name} of entries) {
 		if (++count > MAX_ENTRIES)
-			throw wrong(`${folder} has more than ${MAX_ENTRIES} entries`, 'Name another folder.');
-		if (isNamedBy(format, name)) await checkFile(join(folder, name));
+			throw destinationRejected(`${folder} has more than ${MAX_ENTRIES} entries`, 'Name another folder.');
+		if (matchesFileNameFormat(format, name)) await checkFile(join(folder, name));
 	}
 }
 
 async function checkFile(file: string): Promise<void> {
-	const found = await lstat(file).catch(error => Promise.reject(unreadable(file, error)));
-	if (found.isSymbolicLink())
-		throw wrong(`${file} is a symbolic link`, 'Remove it, or use another filename_format.');
-	if (!found.isFile()) throw wrong(`${file} is not a regular file`, 'Use another filename_format or folder.');
-	if (found.size > 0 && !LOG_LINE.test(await beginningOf(file)))
-		throw wrong(`${file} exists and is not a traffic log`, 'Use another filename_format or folder.');
+	const stats = await lstat(file).catch(error => Promise.reject(uncheckable(file, error)));
+	if (stats.isSymbolicLink())
+		throw destinationRejected(`${file} is a symbolic link`, 'Remove it, or use another filename_format.');
+	if (!stats.isFile())
+		throw destinationRejected(`${file} is not a regular file`, 'Use another filename_format or folder.');
+	if (stats.size > 0 && !LOG_LINE.test(await readStart(file)))
+		throw destinationRejected(
+			`${file} exists and is not a traffic log`,
+			'Use another filename_format or folder.',
+		);
 }
 
-async function beginningOf(file: string): Promise<string> {
-	const handle = await open(file).catch(error => Promise.reject(unreadable(file, error)));
+async function readStart(file: string): Promise<string> {
+	const handle = await open(file).catch(error => Promise.reject(uncheckable(file, error)));
 	try {
 		const {buffer, bytesRead} = await handle.read(Buffer.alloc(LOG_LINE_BYTES), 0, LOG_LINE_BYTES, 0);
 		return buffer.toString('latin1', 0, bytesRead);
@@ -112,10 +126,10 @@ async function beginningOf(file: string): Promise<string> {
 	}
 }
 
-const unreadable = (path: string, error: unknown): BridgeError =>
-	wrong(`${path} cannot be checked: ${(error as Error).message}`, 'Name another folder.');
+const uncheckable = (path: string, error: unknown): BridgeError =>
+	destinationRejected(`${path} cannot be checked: ${(error as Error).message}`, 'Name another folder.');
 
-const wrong = (reason: string, remedy: string): BridgeError =>
+const destinationRejected = (reason: string, remedy: string): BridgeError =>
 	new BridgeError(
 		'ERR_CONFIG_INVALID',
 		`This destination of the traffic log is rejected: ${reason}.`,

@@ -1,60 +1,60 @@
 import type {Server, Socket} from 'node:net';
 import {BridgeError} from '../errors.js';
 import {listenTcp, portOf} from '../transports/tcp.js';
-import {isLoop, type Rule} from './rule.js';
+import {formsLoop, type PortRule} from './rule.js';
 
 /** A rule in force. */
-export type Listening = {readonly rule: Rule; readonly port: number; readonly server: Server};
+type ActiveRule = {readonly rule: PortRule; readonly port: number; readonly server: Server};
 
-export type PortsOptions = {
+type PortRulesOptions = {
 	/** A client has connected to the port of a rule. */
-	readonly accept: (socket: Socket, listening: {readonly rule: Rule; readonly port: number}) => void;
+	readonly accept: (socket: Socket, listening: {readonly rule: PortRule; readonly port: number}) => void;
 	/** There are too many connections to one port. */
 	readonly onDropped: (port: number, limit: number) => void;
 	/** A connection could not be taken: the system had no room for it. */
 	readonly onTrouble: (port: number, error: Error) => void;
 };
 
-const MAX_CONNECTIONS = 10_000;
+const MAX_CONNECTIONS_PER_PORT = 10_000;
 const MAX_RULES = 1000;
 
 /** The port rules in force. */
-export class Ports {
-	readonly #options: PortsOptions;
+export class PortRules {
+	readonly #options: PortRulesOptions;
 	/** By address and port. */
-	readonly #listening = new Map<string, Listening>();
+	readonly #active = new Map<string, ActiveRule>();
 
-	constructor(options: PortsOptions) {
+	constructor(options: PortRulesOptions) {
 		this.#options = options;
 	}
 
 	/** Puts a rule in force: resolves when its port takes connections. */
-	async add(rule: Rule): Promise<Listening> {
-		const {host, port: wanted} = rule.local;
-		const others = [...this.#listening.values()].map(({rule: {target}, port}) => ({
+	async add(rule: PortRule): Promise<ActiveRule> {
+		const {host, port: requestedPort} = rule.local;
+		const others = [...this.#active.values()].map(({rule: {target}, port}) => ({
 			target,
 			local: {host, port},
 		}));
-		if (isLoop(rule, others)) throw loop(wanted);
-		if (this.#listening.size >= MAX_RULES) throw tooMany();
+		if (formsLoop(rule, others)) throw forwardsToItself(requestedPort);
+		if (this.#active.size >= MAX_RULES) throw tooManyRules();
 		const server = await listenTcp({
 			host,
-			port: wanted,
-			maxConnections: MAX_CONNECTIONS,
-			accept: socket => this.#options.accept(socket, {rule, port: listening.port}),
-			onDropped: () => this.#options.onDropped(listening.port, MAX_CONNECTIONS),
-		}).catch((error: NodeJS.ErrnoException) => Promise.reject(couldNotListen(host, wanted, error)));
-		const listening: Listening = {rule, port: portOf(server), server};
-		server.on('error', error => this.#options.onTrouble(listening.port, error));
-		this.#listening.set(`${host}:${listening.port}`, listening);
-		return listening;
+			port: requestedPort,
+			maxConnections: MAX_CONNECTIONS_PER_PORT,
+			accept: socket => this.#options.accept(socket, {rule, port: activeRule.port}),
+			onDropped: () => this.#options.onDropped(activeRule.port, MAX_CONNECTIONS_PER_PORT),
+		}).catch((error: NodeJS.ErrnoException) => Promise.reject(listenError(host, requestedPort, error)));
+		const activeRule: ActiveRule = {rule, port: portOf(server), server};
+		server.on('error', error => this.#options.onTrouble(activeRule.port, error));
+		this.#active.set(`${host}:${activeRule.port}`, activeRule);
+		return activeRule;
 	}
 
 	/** Takes no more connections for the rules of a port, and returns whether there were any. Those that are open stay. */
 	remove(port: number): boolean {
-		const removed = [...this.#listening].filter(([, one]) => one.port === port);
+		const removed = [...this.#active].filter(([, one]) => one.port === port);
 		for (const [key, {server}] of removed) {
-			this.#listening.delete(key);
+			this.#active.delete(key);
 			server.close();
 		}
 		return removed.length > 0;
@@ -62,25 +62,21 @@ export class Ports {
 
 	/** Takes no more connections at all. */
 	close(): void {
-		for (const {port} of [...this.#listening.values()]) this.remove(port);
+		for (const {port} of [...this.#active.values()]) this.remove(port);
 	}
 }
 
-const loop = (port: number): BridgeError =>
+const forwardsToItself = (port: number): BridgeError =>
 	new BridgeError(
 		'ERR_CONFIG_INVALID',
 		`Port ${port} would forward to itself.`,
 		'Name another target, or another local port.',
 	);
 
-const tooMany = (): BridgeError =>
+const tooManyRules = (): BridgeError =>
 	new BridgeError('ERR_SESSION_BUSY', `There are ${MAX_RULES} rules.`, 'Remove one first.');
 
-function couldNotListen(
-	host: string,
-	port: number,
-	{code = '', message}: NodeJS.ErrnoException,
-): BridgeError {
+function listenError(host: string, port: number, {code = '', message}: NodeJS.ErrnoException): BridgeError {
 	const reasons = new Map([
 		['EADDRINUSE', `Port ${port} already in use`],
 		['EACCES', `Port ${port} needs a right that this user does not have`],

@@ -1,29 +1,29 @@
 import {isIPv6} from 'node:net';
-import {listenText} from '../config/listen.js';
+import {formatListenAddress} from '../config/listen.js';
 import {BridgeError} from '../errors.js';
 import {isLoopback} from '../loopback.js';
 
 /** A port here whose connections go to a port elsewhere. Hosts have no brackets. */
-export type Rule = {
+export type PortRule = {
 	readonly local: {readonly host: string; readonly port: number};
 	readonly target: {readonly host: string; readonly port: number};
 };
 
 const LOOPBACK = '127.0.0.1';
 const MAX_PORT = 65_535;
-const host = String.raw`\[([0-9a-f:.]+(?:%[\w.-]+)?)\]|([a-z0-9_](?:[a-z0-9._-]*))`;
+const hostPattern = String.raw`\[([0-9a-f:.]+(?:%[\w.-]+)?)\]|([a-z0-9_](?:[a-z0-9._-]*))`;
 /** Compiled from constants. */
-const pattern = new RegExp(`^(?:(?:${host}):)?(\\d{1,5}):(?:${host}):(\\d{1,5})$`, 'i');
+const rulePattern = new RegExp(`^(?:(?:${hostPattern}):)?(\\d{1,5}):(?:${hostPattern}):(\\d{1,5})$`, 'i');
 
 /** Reads `LOCAL:HOST:PORT`, where LOCAL is a port, or an address of this machine and a port. */
-export function ruleOf(text: string): Rule {
-	const rule = read(text);
-	if (!rule) throw malformed(text);
+export function parsePortRule(text: string): PortRule {
+	const rule = matchRule(text);
+	if (!rule) throw malformedRule(text);
 	return rule;
 }
 
-function read(text: string): Rule | undefined {
-	const [, localIpv6, localName, localPort, ipv6, name, port] = pattern.exec(text) ?? [];
+function matchRule(text: string): PortRule | undefined {
+	const [, localIpv6, localName, localPort, ipv6, name, port] = rulePattern.exec(text) ?? [];
 	const target = ipv6 ?? name;
 	if (target === undefined || [localIpv6, ipv6].some(one => one !== undefined && !isIPv6(one))) return;
 	if (Number(localPort) > MAX_PORT || !isPort(Number(port))) return;
@@ -34,13 +34,18 @@ function read(text: string): Rule | undefined {
 }
 
 /** The rule for a local port, a host and its port that come from a program. Why it is none is a sentence. */
-export function ruleFrom(localPort: unknown, targetHost: unknown, targetPort: unknown): Rule | string {
+export function createPortRule(
+	localPort: unknown,
+	targetHost: unknown,
+	targetPort: unknown,
+): PortRule | string {
 	if (!isPort(localPort)) return `local_port has to be an integer from 1 to ${MAX_PORT}`;
 	if (!isPort(targetPort)) return `target_port has to be an integer from 1 to ${MAX_PORT}`;
-	const given = typeof targetHost === 'string' ? targetHost : '';
-	const bracketed = given.includes(':') && /^[0-9a-f:.]*$/i.test(given) ? `[${given}]` : given;
+	const hostText = typeof targetHost === 'string' ? targetHost : '';
+	const bracketed = hostText.includes(':') && /^[0-9a-f:.]*$/i.test(hostText) ? `[${hostText}]` : hostText;
 	return (
-		read(`${localPort}:${bracketed}:${targetPort}`) ?? 'target_host has to be the name or address of a host'
+		matchRule(`${localPort}:${bracketed}:${targetPort}`) ??
+		'target_host has to be the name or address of a host'
 	);
 }
 
@@ -48,14 +53,14 @@ const isPort = (value: unknown): value is number =>
 	Number.isInteger(value) && Number(value) >= 1 && Number(value) <= MAX_PORT;
 
 /** The target as it stands in the log. */
-export const targetText = ({target}: Rule): string => listenText(target);
+export const ruleTargetText = ({target}: PortRule): string => formatListenAddress(target);
 
 /** Whether connections of a rule would come back to the port that they came in by, by way of these rules. */
-export function isLoop(rule: Rule, others: readonly Rule[]): boolean {
+export function formsLoop(rule: PortRule, others: readonly PortRule[]): boolean {
 	const seen = new Set<number>();
-	for (let next: Rule | undefined = rule; next; ) {
-		const {host: to, port}: Rule['target'] = next.target;
-		if (!isHere(to) || seen.has(port)) return false;
+	for (let next: PortRule | undefined = rule; next; ) {
+		const {host: to, port}: PortRule['target'] = next.target;
+		if (!isThisMachine(to) || seen.has(port)) return false;
 		if (port === rule.local.port) return true;
 		seen.add(port);
 		next = others.find(({local}) => local.port === port);
@@ -63,9 +68,9 @@ export function isLoop(rule: Rule, others: readonly Rule[]): boolean {
 	return false;
 }
 
-const isHere = (name: string): boolean => isLoopback(name) || name === '0.0.0.0' || name === '::';
+const isThisMachine = (name: string): boolean => isLoopback(name) || name === '0.0.0.0' || name === '::';
 
-const malformed = (text: string): BridgeError =>
+const malformedRule = (text: string): BridgeError =>
 	new BridgeError(
 		'ERR_CONFIG_INVALID',
 		`${text} is not a port rule.`,

@@ -3,7 +3,7 @@ import {BridgeError} from '../errors.js';
 const MIN_LENGTH = 16;
 
 /** The token that clients of the control server need, from the flag, or else from the environment. */
-export function controlToken(flag: string | undefined, env: NodeJS.ProcessEnv): string | undefined {
+export function readControlToken(flag: string | undefined, env: NodeJS.ProcessEnv): string | undefined {
 	const token = flag ?? (env.BRIDGE_MCP_TOKEN || undefined);
 	if (token === undefined || (token.length >= MIN_LENGTH && /^[\x21-\x7e]+$/.test(token))) return token;
 	throw new BridgeError(

@@ -1,33 +1,33 @@
 import {BridgeError} from '../errors.js';
 import {isObject, type JsonObject} from '../protocol/json.js';
-import type {Connections} from './connections.js';
-import type {Destinations} from './destinations.js';
-import {checkLogPlace} from './log-place.js';
-import type {Ports} from './ports.js';
-import {ruleFrom, targetText} from './rule.js';
+import type {RawConnections} from './connections.js';
+import type {LogDestinations} from './destinations.js';
+import {checkLogDestination} from './log-place.js';
+import type {PortRules} from './ports.js';
+import {createPortRule, ruleTargetText} from './rule.js';
 
 /** What the tools act on. */
-export type Controlled = {
-	readonly ports: Ports;
-	readonly destinations: Destinations;
-	readonly connections: Connections;
+export type ControlTargets = {
+	readonly ports: PortRules;
+	readonly destinations: LogDestinations;
+	readonly connections: RawConnections;
 	/** The only folder that `start-logging` may write to, if there is one. */
 	readonly logRoot?: string | undefined;
 	/** Ends the program, once the answer to the call is out. */
 	readonly shutDown: () => void;
 };
 
-type Tool = {
+type ControlTool = {
 	readonly description: string;
 	readonly inputSchema: JsonObject;
 	/** Does it, and resolves to what there is to say about that. */
-	readonly call: (args: JsonObject, controlled: Controlled) => Promise<string> | string;
+	readonly call: (args: JsonObject, controlled: ControlTargets) => Promise<string> | string;
 };
 
 const directory = {type: ['string', 'null'], description: 'A folder for log files; null is stdout'};
 const localPort = {type: 'integer', description: 'The port to listen on, on 127.0.0.1'};
 
-const tools: ReadonlyMap<string, Tool> = new Map<string, Tool>([
+const controlTools: ReadonlyMap<string, ControlTool> = new Map<string, ControlTool>([
 	[
 		'start-logging',
 		{
@@ -96,54 +96,60 @@ const tools: ReadonlyMap<string, Tool> = new Map<string, Tool>([
 ]);
 
 /** What `tools/list` tells. */
-export const toolList: readonly JsonObject[] = [...tools].map(([name, {description, inputSchema}]) => ({
-	name,
-	description,
-	inputSchema,
-}));
+export const controlToolList: readonly JsonObject[] = [...controlTools].map(
+	([name, {description, inputSchema}]) => ({
+		name,
+		description,
+		inputSchema,
+	}),
+);
 
 /** Calls a tool, and resolves to what there is to say about it. Rejects with why it could not be done. */
-export async function callTool(name: unknown, args: unknown, controlled: Controlled): Promise<string> {
-	const tool = typeof name === 'string' ? tools.get(name) : undefined;
-	if (!tool) throw wrong(`Unknown tool: ${typeof name === 'string' ? name : 'no name'}`);
-	if (args !== undefined && !isObject(args)) throw wrong('arguments has to be an object');
+export async function callControlTool(
+	name: unknown,
+	args: unknown,
+	controlled: ControlTargets,
+): Promise<string> {
+	const tool = typeof name === 'string' ? controlTools.get(name) : undefined;
+	if (!tool) throw invalidArguments(`Unknown tool: ${typeof name === 'string' ? name : 'no name'}`);
+	if (args !== undefined && !isObject(args)) throw invalidArguments('arguments has to be an object');
 	return tool.call(args ?? {}, controlled);
 }
 
-async function startLogging(args: JsonObject, {destinations, logRoot}: Controlled): Promise<string> {
-	const {directory: given = null, filename_format: format} = args;
-	const folder = checkedFolder(given);
+async function startLogging(args: JsonObject, {destinations, logRoot}: ControlTargets): Promise<string> {
+	const {directory: directoryValue = null, filename_format: format} = args;
+	const folder = parseDirectory(directoryValue);
 	if (format !== undefined && (typeof format !== 'string' || format === ''))
-		throw wrong('filename_format has to be a string');
-	if (folder !== null) await checkLogPlace(folder, format ?? destinations.format, logRoot);
+		throw invalidArguments('filename_format has to be a string');
+	if (folder !== null) await checkLogDestination(folder, format ?? destinations.format, logRoot);
 	await destinations.start(folder, format);
 	return `Logging started: ${folder ?? 'STDOUT'}`;
 }
 
-async function stopLogging(args: JsonObject, {destinations}: Controlled): Promise<string> {
+async function stopLogging(args: JsonObject, {destinations}: ControlTargets): Promise<string> {
 	const stopped = await destinations.stop(
-		args.directory === undefined ? undefined : checkedFolder(args.directory),
+		args.directory === undefined ? undefined : parseDirectory(args.directory),
 	);
 	return stopped.length === 0 ? 'Nothing was being logged' : `Logging stopped: ${stopped.join(', ')}`;
 }
 
-async function addPortRule(args: JsonObject, {ports}: Controlled): Promise<string> {
-	const rule = ruleFrom(args.local_port, args.target_host, args.target_port);
-	if (typeof rule === 'string') throw wrong(rule);
+async function addPortRule(args: JsonObject, {ports}: ControlTargets): Promise<string> {
+	const rule = createPortRule(args.local_port, args.target_host, args.target_port);
+	if (typeof rule === 'string') throw invalidArguments(rule);
 	const {port} = await ports.add(rule);
-	return `Port rule added: ${port} -> ${targetText(rule)}`;
+	return `Port rule added: ${port} -> ${ruleTargetText(rule)}`;
 }
 
-function removePortRule({local_port: port}: JsonObject, {ports, connections}: Controlled): string {
-	if (!Number.isInteger(port)) throw wrong('local_port has to be an integer');
-	if (!ports.remove(Number(port))) throw wrong(`Port ${port} not found`);
-	const open = connections.sizeOf(Number(port));
+function removePortRule({local_port: port}: JsonObject, {ports, connections}: ControlTargets): string {
+	if (!Number.isInteger(port)) throw invalidArguments('local_port has to be an integer');
+	if (!ports.remove(Number(port))) throw invalidArguments(`Port ${port} not found`);
+	const open = connections.countOf(Number(port));
 	return `Port rule removed: ${port}${open > 0 ? `; connections that stay open: ${open}` : ''}`;
 }
 
-function checkedFolder(given: unknown): string | null {
-	if (given === null || (typeof given === 'string' && given !== '' && !given.includes('\0'))) return given;
-	throw wrong('directory has to be a string that names a folder, or null');
+function parseDirectory(value: unknown): string | null {
+	if (value === null || (typeof value === 'string' && value !== '' && !value.includes('\0'))) return value;
+	throw invalidArguments('directory has to be a string that names a folder, or null');
 }
 
-const wrong = (message: string): BridgeError => new BridgeError('ERR_CONFIG_INVALID', message, '');
+const invalidArguments = (message: string): BridgeError => new BridgeError('ERR_CONFIG_INVALID', message, '');

@@ -1,5 +1,5 @@
 /** One thing that was looked at. */
-export type Finding = {
+export type DoctorFinding = {
 	/** `error`: something will not work; `warning`: something is not as it should be; `info`: nothing to judge. */
 	readonly state: 'ok' | 'info' | 'warning' | 'error';
 	readonly about: string;
@@ -8,15 +8,15 @@ export type Finding = {
 	readonly remedy?: string;
 };
 
-export const ok = (about: string, text: string): Finding => ({state: 'ok', about, text});
-export const info = (about: string, text: string): Finding => ({state: 'info', about, text});
-export const warning = (about: string, text: string, remedy: string): Finding => ({
+export const okFinding = (about: string, text: string): DoctorFinding => ({state: 'ok', about, text});
+export const infoFinding = (about: string, text: string): DoctorFinding => ({state: 'info', about, text});
+export const warningFinding = (about: string, text: string, remedy: string): DoctorFinding => ({
 	state: 'warning',
 	about,
 	text,
 	remedy,
 });
-export const error = (about: string, text: string, remedy: string): Finding => ({
+export const errorFinding = (about: string, text: string, remedy: string): DoctorFinding => ({
 	state: 'error',
 	about,
 	text,

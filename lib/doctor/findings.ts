@@ -1,26 +1,26 @@
-import {loadAtmConfig} from '../atm/config.js';
+import {loadServeConfig} from '../atm/config.js';
 import {coreSettings} from '../atm/settings.js';
-import type {AtmConfig, AtmFlags} from '../atm/types.js';
-import {defaultListen, type Listen} from '../config/listen.js';
+import type {ServeConfig, ServeFlags} from '../atm/types.js';
+import {defaultListenAddress, type ListenAddress} from '../config/listen.js';
 import {loadConfig} from '../config/load.js';
 import type {ServiceConfig} from '../config/schema.js';
 import {BridgeError} from '../errors.js';
-import {teamsIn} from '../sessions/look.js';
-import {orphans} from '../transports/process-tree.js';
-import {lookAtCodex} from './codex.js';
-import {error, type Finding, info, ok, warning} from './finding.js';
-import {lookAtGateway} from './gateway.js';
-import {lookAtEachServer} from './servers.js';
-import {lookAtState} from './state.js';
+import {listTeamFolders} from '../sessions/look.js';
+import {findOrphans} from '../transports/process-tree.js';
+import {checkCodex} from './codex.js';
+import {type DoctorFinding, errorFinding, infoFinding, okFinding, warningFinding} from './finding.js';
+import {checkGateway} from './gateway.js';
+import {checkServers} from './servers.js';
+import {checkState} from './state.js';
 
-export type {Finding} from './finding.js';
+export type {DoctorFinding} from './finding.js';
 
-export type DoctorOptions = {
+type DoctorOptions = {
 	readonly env: NodeJS.ProcessEnv;
 	readonly cwd: string;
 	/** The configuration file that was named, of servers. */
 	readonly config: string | undefined;
-	readonly session: AtmFlags;
+	readonly session: ServeFlags;
 	readonly nodeVersion: string;
 	/** Resolves when the user wants it to end. */
 	readonly stopped: Promise<unknown>;
@@ -29,47 +29,47 @@ export type DoctorOptions = {
 const MIN_NODE = 20;
 
 /** Looks at everything that bridge needs. Nothing is changed by that, and only servers of a trusted file are started. */
-export async function findings(options: DoctorOptions): Promise<Finding[]> {
-	const servers = await lookAtServers(options);
-	const sessions = await lookAtSessions(options);
+export async function runChecks(options: DoctorOptions): Promise<DoctorFinding[]> {
+	const servers = await checkServerConfig(options);
+	const sessions = await checkSessionConfig(options);
 	const {config} = sessions;
 	const parts = await Promise.all([
-		config ? lookAtCodex(config.codexBin, options.cwd, sessions.isUsed) : [],
-		lookAtEachServer(servers.services, options.stopped),
-		config ? lookAtState(config.base, sessions.isUsed) : [],
-		lookAtGateway(servers.listen, servers.hasAddress),
+		config ? checkCodex(config.codexBin, options.cwd, sessions.isUsed) : [],
+		checkServers(servers.services, options.stopped),
+		config ? checkState(config.base, sessions.isUsed) : [],
+		checkGateway(servers.listen, servers.hasAddress),
 	]);
 	const [codex = [], each = [], state = [], gateway = []] = parts;
 	return [
-		...lookAtNode(options.nodeVersion),
+		...checkNode(options.nodeVersion),
 		...codex,
-		...servers.found,
+		...servers.findings,
 		...each,
-		...sessions.found,
+		...sessions.findings,
 		...state,
-		...lookAtProcesses(),
+		...checkProcesses(),
 		...gateway,
 	];
 }
 
-function lookAtNode(version: string): Finding[] {
-	const isFine = Number(version.split('.')[0]) >= MIN_NODE;
+function checkNode(version: string): DoctorFinding[] {
+	const isSupported = Number(version.split('.')[0]) >= MIN_NODE;
 	return [
-		isFine
-			? ok('Node', version)
-			: error('Node', `${version} is too old.`, `Install Node ${MIN_NODE} or later.`),
+		isSupported
+			? okFinding('Node', version)
+			: errorFinding('Node', `${version} is too old.`, `Install Node ${MIN_NODE} or later.`),
 	];
 }
 
-type Servers = {
-	readonly found: Finding[];
-	readonly listen: Listen;
+type ServerConfigCheck = {
+	readonly findings: DoctorFinding[];
+	readonly listen: ListenAddress;
 	/** Whether the configuration has an address for the gateway. */
 	readonly hasAddress: boolean;
 	readonly services: readonly ServiceConfig[];
 };
 
-async function lookAtServers({config, env, cwd}: DoctorOptions): Promise<Servers> {
+async function checkServerConfig({config, env, cwd}: DoctorOptions): Promise<ServerConfigCheck> {
 	const about = 'Servers';
 	try {
 		const loaded = await loadConfig({named: config, environment: env, cwd});
@@ -79,58 +79,71 @@ async function lookAtServers({config, env, cwd}: DoctorOptions): Promise<Servers
 			file === undefined
 				? 'no configuration file, which only gateway and hub need'
 				: `${services.length} in ${file}`;
-		const told = warnings.map(each => warning(about, each, 'bridge config shows what is in force.'));
+		const warningFindings = warnings.map(each =>
+			warningFinding(about, each, 'bridge config shows what is in force.'),
+		);
 		return {
-			found: [file === undefined ? info(about, text) : ok(about, text), ...told],
+			findings: [file === undefined ? infoFinding(about, text) : okFinding(about, text), ...warningFindings],
 			listen: loaded.config.listen,
 			hasAddress: loaded.source(['listen']) !== undefined,
 			services,
 		};
 	} catch (reason) {
-		return {found: [wrong(about, reason)], listen: defaultListen, hasAddress: false, services: []};
+		return {
+			findings: [configErrorFinding(about, reason)],
+			listen: defaultListenAddress,
+			hasAddress: false,
+			services: [],
+		};
 	}
 }
 
-type Sessions = {
-	readonly found: Finding[];
-	readonly config?: AtmConfig;
+type SessionConfigCheck = {
+	readonly findings: DoctorFinding[];
+	readonly config?: ServeConfig;
 	/** Whether sessions are configured, or there have been some. */
 	readonly isUsed: boolean;
 };
 
-async function lookAtSessions({env, cwd, session}: DoctorOptions): Promise<Sessions> {
+async function checkSessionConfig({env, cwd, session}: DoctorOptions): Promise<SessionConfigCheck> {
 	const about = 'Sessions';
 	try {
-		const {config, warnings, files, origins} = await loadAtmConfig({flags: session, env, cwd});
-		const isUsed = configuresSessions(origins) || (await teamsIn(config.base)).length > 0;
-		const told = warnings.map(each => warning(about, each, 'bridge config shows what is in force.'));
+		const {config, warnings, files, origins} = await loadServeConfig({flags: session, env, cwd});
+		const isUsed = hasSessionSettings(origins) || (await listTeamFolders(config.base)).length > 0;
+		const warningFindings = warnings.map(each =>
+			warningFinding(about, each, 'bridge config shows what is in force.'),
+		);
 		const text =
 			files.length > 0
 				? `team ${config.team}, from ${files.join(', ')}`
 				: `team ${config.team}, no configuration file: all is as by default`;
-		return {found: [isUsed ? ok(about, text) : info(about, text), ...told], config, isUsed};
+		return {
+			findings: [isUsed ? okFinding(about, text) : infoFinding(about, text), ...warningFindings],
+			config,
+			isUsed,
+		};
 	} catch (reason) {
-		return {found: [wrong(about, reason)], isUsed: true};
+		return {findings: [configErrorFinding(about, reason)], isUsed: true};
 	}
 }
 
 /** Whether a value is given that only sessions use. The others are of mail and teams, which other programs use as well. */
-const configuresSessions = (origins: ReadonlyMap<string, string>): boolean =>
-	[...origins].some(([name, origin]) => origin !== 'default' && !shared.has(name));
+const hasSessionSettings = (origins: ReadonlyMap<string, string>): boolean =>
+	[...origins].some(([name, origin]) => origin !== 'default' && !sharedSettings.has(name));
 
-const shared: ReadonlySet<string> = new Set(['base', ...coreSettings.map(({name}) => name)]);
+const sharedSettings: ReadonlySet<string> = new Set(['base', ...coreSettings.map(({name}) => name)]);
 
-function wrong(about: string, reason: unknown): Finding {
+function configErrorFinding(about: string, reason: unknown): DoctorFinding {
 	if (!(reason instanceof BridgeError)) throw reason;
-	return error(about, reason.message.trim(), reason.remedy);
+	return errorFinding(about, reason.message.trim(), reason.remedy);
 }
 
-function lookAtProcesses(): Finding[] {
-	const pids = orphans();
-	if (pids.length === 0) return [ok('Processes', 'none was left behind')];
+function checkProcesses(): DoctorFinding[] {
+	const pids = findOrphans();
+	if (pids.length === 0) return [okFinding('Processes', 'none was left behind')];
 	const text = `a bridge that was killed has left ${pids.length} running: ${pids.join(', ')}`;
 	return [
-		warning(
+		warningFinding(
 			'Processes',
 			text,
 			`End them with kill ${pids.join(' ')}; the next bridge that runs for a second does so, too.`,

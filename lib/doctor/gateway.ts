@@ -1,46 +1,53 @@
 import {createServer} from 'node:net';
 import {request} from 'undici';
-import {type Listen, listenText} from '../config/listen.js';
+import {formatListenAddress, type ListenAddress} from '../config/listen.js';
 import {type SocketState, socketState} from '../http/unix-socket.js';
-import {error, type Finding, info, ok} from './finding.js';
+import {type DoctorFinding, errorFinding, infoFinding, okFinding} from './finding.js';
 
 const TIMEOUT_MS = 2000;
 
 /** Whether the gateway could listen on its address, or does so already. Without a configuration, a taken address is not a mistake. */
-export async function lookAtGateway(listen: Listen, isConfigured: boolean): Promise<Finding[]> {
+export async function checkGateway(listen: ListenAddress, isConfigured: boolean): Promise<DoctorFinding[]> {
 	const about = 'Gateway';
-	const where = listenText(listen);
-	if (listen.path !== undefined) return [lookAtSocket(where, await socketState(listen.path))];
-	const reason = await cannotListen(listen);
-	if (reason === undefined) return [ok(about, `${where} is free`)];
-	if (reason === 'EADDRINUSE' && (await isGateway(where))) return [ok(about, `one is running on ${where}`)];
+	const address = formatListenAddress(listen);
+	if (listen.path !== undefined) return [checkSocket(address, await socketState(listen.path))];
+	const reason = await listenErrorOf(listen);
+	if (reason === undefined) return [okFinding(about, `${address} is free`)];
+	if (reason === 'EADDRINUSE' && (await isGateway(address)))
+		return [okFinding(about, `one is running on ${address}`)];
 	const text =
-		reason === 'EADDRINUSE' ? `another program has ${where}` : `nobody can listen on ${where}: ${reason}`;
-	if (!isConfigured) return [info(about, `${text}, and no gateway is configured`)];
-	return [error(about, text, 'End that program, or write another address to listen into the configuration.')];
+		reason === 'EADDRINUSE' ? `another program has ${address}` : `nobody can listen on ${address}: ${reason}`;
+	if (!isConfigured) return [infoFinding(about, `${text}, and no gateway is configured`)];
+	return [
+		errorFinding(about, text, 'End that program, or write another address to listen into the configuration.'),
+	];
 }
 
-function lookAtSocket(where: string, state: SocketState): Finding {
+function checkSocket(address: string, state: SocketState): DoctorFinding {
 	if (state === 'not a socket')
-		return error('Gateway', `${where} is a file that is not a socket`, 'Remove it, or name another path.');
-	return ok('Gateway', state === 'in use' ? `one is running on ${where}` : `${where} is free`);
+		return errorFinding(
+			'Gateway',
+			`${address} is a file that is not a socket`,
+			'Remove it, or name another path.',
+		);
+	return okFinding('Gateway', state === 'in use' ? `one is running on ${address}` : `${address} is free`);
 }
 
-const cannotListen = ({host, port}: Listen): Promise<string | undefined> =>
+const listenErrorOf = ({host, port}: ListenAddress): Promise<string | undefined> =>
 	new Promise(resolve => {
 		const server = createServer();
 		server.once('error', ({code, message}: NodeJS.ErrnoException) => resolve(code ?? message));
 		server.listen(port, host, () => server.close(() => resolve(undefined)));
 	});
 
-async function isGateway(where: string): Promise<boolean> {
+async function isGateway(address: string): Promise<boolean> {
 	try {
 		const limits = {
 			headersTimeout: TIMEOUT_MS,
 			bodyTimeout: TIMEOUT_MS,
 			signal: AbortSignal.timeout(TIMEOUT_MS),
 		};
-		const {statusCode, body} = await request(`http://${where}/healthz`, limits);
+		const {statusCode, body} = await request(`http://${address}/healthz`, limits);
 		await body.dump();
 		return statusCode === 200;
 	} catch {

@@ -1,98 +1,101 @@
 import {StringDecoder} from 'node:string_decoder';
-import {Asker} from '../asker.js';
+import {RpcClient} from '../asker.js';
 import type {ServiceConfig} from '../config/schema.js';
 import {BridgeError} from '../errors.js';
 import {createLog} from '../log.js';
-import {ownInfo} from '../own-version.js';
+import {bridgeInfo} from '../own-version.js';
 import {pause} from '../pause.js';
 import {type JsonObject, objectOf} from '../protocol/json.js';
-import {identityOf} from '../protocol/survey.js';
-import {withEnvelope} from '../protocol/v2026-07-28.js';
-import {isHandshakeVersion, MODERN, NEWEST_HANDSHAKE} from '../protocol/version.js';
+import {serverInfoOf} from '../protocol/survey.js';
+import {withRequestMeta} from '../protocol/v2026-07-28.js';
+import {isHandshakeVersion, NEWEST_HANDSHAKE, STATELESS} from '../protocol/version.js';
 import type {Endpoint} from '../stage.js';
 import {redactText} from '../store/redact.js';
 import {child} from '../transports/child.js';
-import {passInConfiguration, withheldFrom} from '../transports/environment.js';
-import {overUrl} from '../transports/over-url.js';
-import {error, type Finding, info, ok} from './finding.js';
+import {describeWithheld, passVariableHint} from '../transports/environment.js';
+import {standaloneUpstream} from '../transports/over-url.js';
+import {type DoctorFinding, errorFinding, infoFinding, okFinding} from './finding.js';
 
 /** The time for one server, and for all of them. A first `npx -y` takes longer than most. */
-const SERVER_MS = 30_000;
-const ALL_MS = 120_000;
+const SERVER_TIMEOUT_MS = 30_000;
+const TOTAL_TIMEOUT_MS = 120_000;
 /** Servers that run at once. */
 const MAX_AT_ONCE = 4;
 /** Characters of stderr that are shown. */
-const MAX_TAIL = 500;
+const MAX_STDERR_TAIL = 500;
 
 /** What is reported while servers are checked. */
-export type CheckProgress = {
+type CheckProgress = {
 	/** One of them is still starting, for this many seconds. `tail` is the end of its stderr. */
 	readonly onSlow: (name: string, seconds: number, tail: string) => void;
-	readonly onFound: (name: string, finding: Finding) => void;
+	readonly onChecked: (name: string, finding: DoctorFinding) => void;
 };
 
 /** Seconds after which a server that is still starting is reported. */
 const SLOW_AFTER = [3, 10, 20];
 
 /** Starts or connects to each server once, several at a time, and ends it again. Stops when `stopped` resolves. */
-export async function lookAtEachServer(
+export async function checkServers(
 	services: Iterable<ServiceConfig>,
 	stopped: Promise<unknown>,
 	progress?: CheckProgress,
-): Promise<Finding[]> {
-	const waiting = [...services];
-	const names = waiting.map(({name}) => name);
-	const found = new Map<string, Finding>();
+): Promise<DoctorFinding[]> {
+	const queue = [...services];
+	const names = queue.map(({name}) => name);
+	const findings = new Map<string, DoctorFinding>();
 	let isOver = false;
-	const over = Promise.race([stopped, pause(ALL_MS)]).then(() => {
+	const ended = Promise.race([stopped, pause(TOTAL_TIMEOUT_MS)]).then(() => {
 		isOver = true;
 	});
-	const work = async (): Promise<void> => {
-		for (let next = waiting.shift(); next; next = waiting.shift()) {
-			const finding = isOver ? notChecked(next) : await lookAtServer(next, over, progress);
-			found.set(next.name, finding);
-			progress?.onFound(next.name, finding);
+	const worker = async (): Promise<void> => {
+		for (let next = queue.shift(); next; next = queue.shift()) {
+			const finding = isOver ? notChecked(next) : await checkServer(next, ended, progress);
+			findings.set(next.name, finding);
+			progress?.onChecked(next.name, finding);
 		}
 	};
-	await Promise.all(Array.from({length: MAX_AT_ONCE}, work));
-	return names.flatMap(name => found.get(name) ?? []);
+	await Promise.all(Array.from({length: MAX_AT_ONCE}, worker));
+	return names.flatMap(name => findings.get(name) ?? []);
 }
 
 const about = ({name}: ServiceConfig): string => `Server ${name}`;
 
-const notChecked = (service: ServiceConfig): Finding =>
-	info(about(service), 'not checked, since the others took too long');
+const notChecked = (service: ServiceConfig): DoctorFinding =>
+	infoFinding(about(service), 'not checked, since the others took too long');
 
-async function lookAtServer(
+async function checkServer(
 	service: ServiceConfig,
-	over: Promise<void>,
+	ended: Promise<void>,
 	progress: CheckProgress | undefined,
-): Promise<Finding> {
-	if (!service.enabled) return info(about(service), 'disabled');
+): Promise<DoctorFinding> {
+	if (!service.enabled) return infoFinding(about(service), 'disabled');
 	const since = performance.now();
-	const tail = new Tail();
-	const endpoint = started(service, tail);
+	const tail = new StderrTail();
+	const endpoint = connect(service, tail);
 	const timers = SLOW_AFTER.map(after =>
 		setTimeout(() => progress?.onSlow(service.name, after, tail.text), after * 1000),
 	);
-	const late = Promise.race([over, pause(SERVER_MS)]).then(() => {
-		throw interrupted(service.name);
+	const timedOut = Promise.race([ended, pause(SERVER_TIMEOUT_MS)]).then(() => {
+		throw timeoutError(service.name);
 	});
 	try {
-		const offer = await Promise.race([offerOf(endpoint, service), late]);
-		return ok(about(service), `${offer}, ${seconds(performance.now() - since)} s`);
+		const description = await Promise.race([describeServer(endpoint, service), timedOut]);
+		return okFinding(about(service), `${description}, ${seconds(performance.now() - since)} s`);
 	} catch (reason) {
 		if (!(reason instanceof BridgeError)) throw reason;
-		return failed(service, reason, tail.text);
+		return failedFinding(service, reason, tail.text);
 	} finally {
 		for (const timer of timers) clearTimeout(timer);
 		await endpoint.close();
 	}
 }
 
-function started({name, url, command = '', args, env, cwd, headers}: ServiceConfig, tail: Tail): Endpoint {
+function connect(
+	{name, url, command = '', args, env, cwd, headers}: ServiceConfig,
+	tail: StderrTail,
+): Endpoint {
 	const log = createLog({level: 'error', write: () => {}, isPretty: false});
-	if (url) return overUrl({name, url, log, headers: () => headers});
+	if (url) return standaloneUpstream({name, url, log, headers: () => headers});
 	const server = child({name, command, args, env, cwd, onStderr: chunk => tail.add(chunk)});
 	// The request to it fails with the same error.
 	server.exited.catch(() => {});
@@ -100,12 +103,12 @@ function started({name, url, command = '', args, env, cwd, headers}: ServiceConf
 }
 
 /** The end of what a server wrote to stderr. */
-class Tail {
+class StderrTail {
 	#text = '';
 	readonly #decoder = new StringDecoder('utf8');
 
 	add(chunk: Buffer): void {
-		this.#text = (this.#text + this.#decoder.write(chunk)).slice(-4 * MAX_TAIL);
+		this.#text = (this.#text + this.#decoder.write(chunk)).slice(-4 * MAX_STDERR_TAIL);
 	}
 
 	/** On one line, without secrets. */
@@ -116,46 +119,53 @@ class Tail {
 		return lines
 			.filter(line => line !== '')
 			.join(' / ')
-			.slice(-MAX_TAIL);
+			.slice(-MAX_STDERR_TAIL);
 	}
 }
 
 /** The version of a server, the protocol version that it speaks, and the number of its tools. */
-async function offerOf(endpoint: Endpoint, {targetVersion, timeoutMs}: ServiceConfig): Promise<string> {
-	const asker = new Asker(endpoint, Math.min(timeoutMs || SERVER_MS, SERVER_MS));
-	const envelope = withEnvelope({}, {info: ownInfo, capabilities: {}});
+async function describeServer(
+	endpoint: Endpoint,
+	{targetVersion, timeoutMs}: ServiceConfig,
+): Promise<string> {
+	const rpcClient = new RpcClient(endpoint, Math.min(timeoutMs || SERVER_TIMEOUT_MS, SERVER_TIMEOUT_MS));
+	const envelope = withRequestMeta({}, {info: bridgeInfo, capabilities: {}});
 	const protocolVersion = isHandshakeVersion(targetVersion) ? targetVersion : NEWEST_HANDSHAKE;
-	const params = {protocolVersion, capabilities: {}, clientInfo: ownInfo};
-	const first = targetVersion === MODERN ? undefined : await asker.ask('initialize', params);
+	const params = {protocolVersion, capabilities: {}, clientInfo: bridgeInfo};
+	const first = targetVersion === STATELESS ? undefined : await rpcClient.request('initialize', params);
 	const isModern = first?.result === undefined;
-	const answer = isModern ? await asker.ask('server/discover', envelope) : first;
-	if (answer.result === undefined) throw refused(endpoint.name, objectOf((first ?? answer).error));
-	if (!isModern) asker.tell('notifications/initialized');
-	const result = objectOf(answer.result);
-	const tools = await asker.list('tools/list', 'tools', isModern ? envelope : {});
-	const version = isModern ? MODERN : String(result.protocolVersion ?? 'no protocol version');
+	const response = isModern ? await rpcClient.request('server/discover', envelope) : first;
+	if (response.result === undefined) throw rejectedError(endpoint.name, objectOf((first ?? response).error));
+	if (!isModern) rpcClient.notify('notifications/initialized');
+	const result = objectOf(response.result);
+	const tools = await rpcClient.listAll('tools/list', 'tools', isModern ? envelope : {});
+	const version = isModern ? STATELESS : String(result.protocolVersion ?? 'no protocol version');
 	return `${nameOf(result)}, ${version}, ${tools.length} ${tools.length === 1 ? 'tool' : 'tools'}`;
 }
 
 function nameOf(result: JsonObject): string {
-	const {name, version} = identityOf(result);
+	const {name, version} = serverInfoOf(result);
 	return [name ?? 'a server without a name', version ?? ''].join(' ').trim().slice(0, 200);
 }
 
-function failed(service: ServiceConfig, {message, remedy, code}: BridgeError, tail: string): Finding {
+function failedFinding(
+	service: ServiceConfig,
+	{message, remedy, code}: BridgeError,
+	tail: string,
+): DoctorFinding {
 	const hasTail = tail === '' || message.includes('stderr');
 	const text = hasTail ? message : `${message} Last stderr output: ${tail}`;
 	const isUnusable = code === 'ERR_COMMAND_UNUSABLE' || code === 'ERR_UPSTREAM_INVALID';
 	const next = isUnusable ? remedy : `Fix it, or set enabled: false for ${service.name}.`;
-	const withheld =
+	const environmentHint =
 		code === 'ERR_CHILD_EXITED'
-			? withheldFrom(service.env, {said: tail, remedy: passInConfiguration(service.name)})
+			? describeWithheld(service.env, {said: tail, remedy: passVariableHint(service.name)})
 			: '';
-	return error(about(service), text, `${next} ${withheld}`.trimEnd());
+	return errorFinding(about(service), text, `${next} ${environmentHint}`.trimEnd());
 }
 
 /** An error response. If bridge itself sent it, it is about the connection and has a remedy already. */
-function refused(name: string, {message, data}: JsonObject): BridgeError {
+function rejectedError(name: string, {message, data}: JsonObject): BridgeError {
 	const reason = String(message ?? 'without a reason').slice(0, 500);
 	return objectOf(data).source === 'bridge'
 		? new BridgeError('ERR_UPSTREAM_UNREACHABLE', reason, '')
@@ -166,7 +176,7 @@ function refused(name: string, {message, data}: JsonObject): BridgeError {
 			);
 }
 
-const interrupted = (name: string): BridgeError =>
+const timeoutError = (name: string): BridgeError =>
 	new BridgeError('ERR_UPSTREAM_TIMEOUT', `${name} did not respond before the check ended.`, '');
 
 const seconds = (ms: number): string => (ms / 1000).toFixed(1);

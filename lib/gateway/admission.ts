@@ -1,70 +1,70 @@
 import type {IncomingMessage} from 'node:http';
 import type {Duplex} from 'node:stream';
 import {BridgeError} from '../errors.js';
-import {attribute} from '../http/connections.js';
-import type {Refused} from '../http/refuse.js';
-import {FORWARDED} from '../replicas/hop.js';
-import {isAnonymous, tokenIn, tokenOfCookie} from './caller.js';
-import type {Caller} from './conversation.js';
+import {setConnectionPrincipal} from '../http/connections.js';
+import type {HttpError} from '../http/refuse.js';
+import {FORWARDED_HEADER} from '../replicas/hop.js';
+import {bridgeTokenIn, isAnonymousPrincipal, tokenOfCookie} from './caller.js';
+import type {Principal} from './conversation.js';
 import type {Gateway} from './gateway.js';
-import {tooOften} from './limited.js';
+import {rateLimitError} from './limited.js';
 import type {Login} from './login.js';
-import {disabled, draining, overloaded, unknownToken} from './refusals.js';
+import {drainingError, overloadedError, serviceDisabled, tokenRequired} from './refusals.js';
 import type {Service} from './service.js';
-import type {Asked} from './whereabouts.js';
+import type {ServiceRequest} from './whereabouts.js';
 
 /** The token that a request proves, where one is needed; or why the request is rejected. */
-export function enter(
+export function authenticate(
 	gateway: Gateway,
 	login: Login,
-	{req, res, service}: Pick<Asked, 'req' | 'res'> & {readonly service: Service | undefined},
-): {readonly token: string | undefined} | {readonly refused: Refused} {
+	{req, res, service}: Pick<ServiceRequest, 'req' | 'res'> & {readonly service: Service | undefined},
+): {readonly token: string | undefined} | {readonly refused: HttpError} {
 	const {guard} = gateway;
-	const token = tokenIn(req, service, guard) ?? tokenOfCookie(req, login);
-	if (token === undefined && guard.needsToken) return {refused: unknownToken};
-	attribute(req.socket, token ?? '');
-	const refused = openProblem(gateway, req, token, res);
+	const token = bridgeTokenIn(req, service, guard) ?? tokenOfCookie(req, login);
+	if (token === undefined && guard.needsToken) return {refused: tokenRequired};
+	setConnectionPrincipal(req.socket, token ?? '');
+	const refused = countOpenRequest(gateway, req, token, res);
 	return refused ? {refused} : {token};
 }
 
 /** Why a client may not change to another protocol, of which WebSocket is the only one. */
-export function upgradeProblem(
+export function validateUpgrade(
 	gateway: Gateway,
 	req: IncomingMessage,
 	service: Service | undefined,
 	socket: Duplex,
-): Refused | undefined {
-	const foreign = gateway.guard.refusal(req);
-	if (foreign) return foreign;
-	const token = tokenIn(req, service, gateway.guard);
-	if (token === undefined && gateway.guard.needsToken) return unknownToken;
-	attribute(socket, token ?? '');
+): HttpError | undefined {
+	const rejection = gateway.guard.validate(req);
+	if (rejection) return rejection;
+	const token = bridgeTokenIn(req, service, gateway.guard);
+	if (token === undefined && gateway.guard.needsToken) return tokenRequired;
+	setConnectionPrincipal(socket, token ?? '');
 	if (req.headers.upgrade?.toLowerCase() !== 'websocket') return {status: 400, message: 'Bad Request'};
 	if (!service) return;
-	if (!service.config.enabled) return disabled(service.config.name);
+	if (!service.config.enabled) return serviceDisabled(service.config.name);
 	// A client over its quota is rejected before room for it is made, which ends a session.
-	return openProblem(gateway, req, token, socket) ?? noRoom(gateway, token ?? '');
+	return countOpenRequest(gateway, req, token, socket) ?? sessionLimitError(gateway, token ?? '');
 }
 
 /**
  * Why what begins anew, or needs no beginning, is not taken while a gateway drains. Who asks what there is must not take
  * its end for an answer about its era. As one of several, it still answers what leaves nothing behind.
  */
-export function lastRefusal({headers}: IncomingMessage, isReplica: boolean): Refused | undefined {
+export function rejectWhileDraining({headers}: IncomingMessage, isReplica: boolean): HttpError | undefined {
 	const method = headers['mcp-method'];
 	if (isReplica && method !== undefined) return;
-	return method === 'server/discover' ? {...draining, status: 400} : draining;
+	return method === 'server/discover' ? {...drainingError, status: 400} : drainingError;
 }
 
 /** Why no new session can begin now. */
-export function noRoom({isDraining, sessions}: Gateway, token: string): Refused | undefined {
-	if (isDraining) return draining;
+export function sessionLimitError({isDraining, sessions}: Gateway, token: string): HttpError | undefined {
+	if (isDraining) return drainingError;
 	try {
-		sessions.makeRoom(token);
+		sessions.ensureCapacity(token);
 		return;
 	} catch (error) {
 		if (!(error instanceof BridgeError)) throw error;
-		return overloaded(error);
+		return overloadedError(error);
 	}
 }
 
@@ -72,57 +72,57 @@ export function noRoom({isDraining, sessions}: Gateway, token: string): Refused 
  * Counts an open request or stream of a principal until `closes` closes. Over the quota, rejects it and closes its
  * connection, to keep connections free for other clients.
  */
-function openProblem(
-	{open}: Gateway,
+function countOpenRequest(
+	{openQuotas: open}: Gateway,
 	{headers}: IncomingMessage,
 	token: string | undefined,
-	closes: {once(event: 'close', listener: () => void): unknown},
-): Refused | undefined {
-	if (!open.areLimited) return;
-	const tally = open.of(token ?? '');
-	const problem = tally.problem();
+	closable: {once(event: 'close', listener: () => void): unknown},
+): HttpError | undefined {
+	if (!open.isEnabled) return;
+	const quota = open.forToken(token ?? '');
+	const problem = quota.limitError();
 	if (problem) {
 		const status = headers['mcp-method'] === 'server/discover' ? 400 : 503;
-		return {...overloaded(problem), status, isLast: true};
+		return {...overloadedError(problem), status, closesConnection: true};
 	}
-	tally.count++;
-	closes.once('close', () => {
-		tally.count--;
+	quota.count++;
+	closable.once('close', () => {
+		quota.count--;
 	});
 	return;
 }
 
 /** Why a request for a service is not taken now. Mostly it is known at once. */
-export function admission(
+export function checkAdmission(
 	gateway: Gateway,
 	req: IncomingMessage,
-	caller: Caller,
-): Refused | undefined | Promise<Refused | undefined> {
+	principal: Principal,
+): HttpError | undefined | Promise<HttpError | undefined> {
 	// A replica that was silent for a while may have lost its sessions to others' belief.
-	const doubt = gateway.replicas?.confirmed();
-	return doubt !== undefined
-		? doubt.then(() => rateRefusal(gateway, req, caller))
-		: rateRefusal(gateway, req, caller);
+	const leaseCheck = gateway.replicas?.ensureLease();
+	return leaseCheck !== undefined
+		? leaseCheck.then(() => checkRate(gateway, req, principal))
+		: checkRate(gateway, req, principal);
 }
 
 /** What is posted counts, where it comes in first. */
-function rateRefusal(
+function checkRate(
 	gateway: Gateway,
 	req: IncomingMessage,
-	caller: Caller,
-): Refused | undefined | Promise<Refused | undefined> {
-	if (!gateway.rates.areLimited || req.method !== 'POST') return;
-	if (gateway.replicas && FORWARDED in req.headers) return;
-	const refusalFor = (waitMs: number): Refused | undefined => {
+	principal: Principal,
+): HttpError | undefined | Promise<HttpError | undefined> {
+	if (!gateway.rateLimiter.isEnabled || req.method !== 'POST') return;
+	if (gateway.replicas && FORWARDED_HEADER in req.headers) return;
+	const rateError = (waitMs: number): HttpError | undefined => {
 		if (waitMs === 0) return;
 		const isDiscovery = req.headers['mcp-method'] === 'server/discover';
 		const headers = {'retry-after': String(Math.ceil(waitMs / 1000))};
-		return {...overloaded(tooOften(waitMs)), status: isDiscovery ? 400 : 429, headers};
+		return {...overloadedError(rateLimitError(waitMs)), status: isDiscovery ? 400 : 429, headers};
 	};
-	const waitMs = gateway.rates.take(countedAs(req, caller));
-	return typeof waitMs === 'number' ? refusalFor(waitMs) : waitMs.then(refusalFor);
+	const waitMs = gateway.rateLimiter.take(rateKeyOf(req, principal));
+	return typeof waitMs === 'number' ? rateError(waitMs) : waitMs.then(rateError);
 }
 
 /** Whose requests are counted together. Who shows nothing is known by its address alone. */
-export const countedAs = ({socket}: IncomingMessage, caller: Caller): string =>
-	isAnonymous(caller) ? `at ${socket.remoteAddress}` : caller.principal;
+export const rateKeyOf = ({socket}: IncomingMessage, principal: Principal): string =>
+	isAnonymousPrincipal(principal) ? `at ${socket.remoteAddress}` : principal.id;

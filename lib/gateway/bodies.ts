@@ -1,32 +1,32 @@
 import type {IncomingMessage, ServerResponse} from 'node:http';
-import {BodyRoom} from '../http/body-room.js';
-import {bodyProblem, readBody} from '../http/read-body.js';
-import type {Refused} from '../http/refuse.js';
-import {noReplica} from './refusals.js';
+import {BodyMemoryLimit} from '../http/body-room.js';
+import {readBody, validateBodyHeaders} from '../http/read-body.js';
+import type {HttpError} from '../http/refuse.js';
+import {invalidForwarding} from './refusals.js';
 
-type IsOf = (req: IncomingMessage, body: Buffer) => boolean;
+type MatchesBody = (req: IncomingMessage, body: Buffer) => boolean;
 
 /** Reads the bodies of requests, as long as there is room for them. */
-export class Bodies {
+export class BodyReader {
 	readonly #maxBytes: () => number;
-	readonly #isOf: IsOf;
-	readonly #room: BodyRoom;
+	readonly #matchesBody: MatchesBody;
+	readonly #memoryLimit: BodyMemoryLimit;
 
 	/** The limit of one may change. Another replica tells which body a request has. */
-	constructor(maxBytes: () => number, isOf: IsOf) {
+	constructor(maxBytes: () => number, isOf: MatchesBody) {
 		this.#maxBytes = maxBytes;
-		this.#isOf = isOf;
-		this.#room = new BodyRoom(maxBytes);
+		this.#matchesBody = isOf;
+		this.#memoryLimit = new BodyMemoryLimit(maxBytes);
 	}
 
 	/** Why the body of a request is not even read. */
-	problem(req: IncomingMessage): Refused | undefined {
-		return bodyProblem(req, this.#maxBytes());
+	validateHeaders(req: IncomingMessage): HttpError | undefined {
+		return validateBodyHeaders(req, this.#maxBytes());
 	}
 
 	read(req: IncomingMessage, res: ServerResponse, done: Parameters<typeof readBody>[2]): void {
-		const checked: typeof done = (body, refused) =>
-			body && !this.#isOf(req, body) ? done(undefined, noReplica) : done(body, refused);
-		readBody(req, this.#maxBytes(), checked, this.#room.of(res));
+		const checkedDone: typeof done = (body, refused) =>
+			body && !this.#matchesBody(req, body) ? done(undefined, invalidForwarding) : done(body, refused);
+		readBody(req, this.#maxBytes(), checkedDone, this.#memoryLimit.forResponse(res));
 	}
 }

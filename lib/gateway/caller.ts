@@ -1,8 +1,8 @@
 import type {IncomingMessage} from 'node:http';
 import type {Guard} from '../http/guard.js';
-import type {Whose} from '../replicas/last-sessions.js';
+import type {ClientIdentity} from '../replicas/last-sessions.js';
 import {shortKey} from '../short-key.js';
-import type {Caller} from './conversation.js';
+import type {Principal} from './conversation.js';
 import type {Login} from './login.js';
 import type {Service} from './service.js';
 
@@ -10,20 +10,24 @@ import type {Service} from './service.js';
  * The caller of a request. `token` is the gateway's token that the request proves, whether in X-Bridge-Token, as a bearer
  * token or by the cookie of a login: all three are the same principal.
  */
-export function callerOf({headers}: IncomingMessage, {config}: Service, token: string | undefined): Caller {
+export function principalOf(
+	{headers}: IncomingMessage,
+	{config}: Service,
+	token: string | undefined,
+): Principal {
 	const {authorization} = headers;
-	const own = token ?? headers['x-bridge-token'];
-	if (authorization === undefined && own === undefined) return anonymous;
-	const isToken = token !== undefined && !config.passAuthorization;
+	const bridgeToken = token ?? headers['x-bridge-token'];
+	if (authorization === undefined && bridgeToken === undefined) return anonymousPrincipal;
+	const isBridgeToken = token !== undefined && !config.passAuthorization;
 	return {
 		authorization: config.passAuthorization ? authorization : undefined,
-		principal: shortKey(JSON.stringify([isToken ? undefined : authorization, own])),
+		id: shortKey(JSON.stringify([isBridgeToken ? undefined : authorization, bridgeToken])),
 		token: token ?? '',
 	};
 }
 
 /** The gateway's token in the headers of a request. */
-export const tokenIn = (
+export const bridgeTokenIn = (
 	req: IncomingMessage,
 	service: Service | undefined,
 	guard: Guard,
@@ -37,20 +41,25 @@ export function tokenOfCookie(req: IncomingMessage, login: Login): string | unde
 }
 
 /** Whether a caller has shown nothing that tells it from others. */
-export const isAnonymous = ({principal}: Caller): boolean => principal === anonymous.principal;
+export const isAnonymousPrincipal = ({id: principal}: Principal): boolean =>
+	principal === anonymousPrincipal.id;
 
 /**
  * Which client asks for what, as far as one can be told from another behind a balancer, where all have the same address.
  * One that shows nothing could be anybody.
  */
-export function whoseIs({headers}: IncomingMessage, {config}: Service, caller: Caller): Whose | undefined {
-	if (isAnonymous(caller)) return;
-	return {service: config.name, principal: caller.principal, place: shortKey(headers['user-agent'] ?? '')};
+export function clientIdentityOf(
+	{headers}: IncomingMessage,
+	{config}: Service,
+	principal: Principal,
+): ClientIdentity | undefined {
+	if (isAnonymousPrincipal(principal)) return;
+	return {service: config.name, principal: principal.id, clientKey: shortKey(headers['user-agent'] ?? '')};
 }
 
 /** A caller without credentials. */
-export const anonymous: Caller = {
+export const anonymousPrincipal: Principal = {
 	authorization: undefined,
-	principal: JSON.stringify([undefined, undefined]),
+	id: JSON.stringify([undefined, undefined]),
 	token: '',
 };

@@ -1,78 +1,81 @@
-import {Session} from '../protocol/session.js';
+import {Negotiation} from '../protocol/session.js';
 import type {Endpoint} from '../stage.js';
-import type {Carriage} from '../transports/carriage.js';
-import {type Tally, WaitingRequests} from '../waiting-requests.js';
-import type {Watch} from './seen.js';
+import type {UpstreamControl} from '../transports/carriage.js';
+import {type PendingCount, PendingRequests} from '../waiting-requests.js';
+import type {UpstreamObserver} from './seen.js';
 import type {Service} from './service.js';
 
 /** Whose requests they are: what two callers must have in common for one to see anything of the other's. */
-export type Caller = {
+export type Principal = {
 	/** The Authorization that goes on to the server, if it does. */
 	readonly authorization: string | undefined;
 	/** All that the caller has shown, in one text of at most 1024 characters. It is a secret. */
-	readonly principal: string;
+	readonly id: string;
 	/** The gateway's token that the caller proved; empty where it needs none. Quotas count by it. */
 	readonly token: string;
 };
 
-export type Manner = {
+type ConversationOptions = {
 	/** Whether the hub is the client, which speaks the newest version, and knows no tasks. */
-	readonly isMember?: boolean;
-	readonly watch?: Watch;
+	readonly isHubClient?: boolean;
+	readonly observer?: UpstreamObserver;
 	/** Where any of several replicas may carry it on. */
-	readonly carriage?: Carriage | undefined;
+	readonly upstreamControl?: UpstreamControl | undefined;
 	/** Where one of several replicas has to be named to the client of a call that waits for it. */
-	readonly newState?: (() => string) | undefined;
+	readonly createRequestState?: (() => string) | undefined;
 	/** Counts the pending requests of the principal, in all its conversations. */
-	readonly tally?: Tally | undefined;
+	readonly pendingQuota?: PendingCount | undefined;
 };
 
 /** What a client and a server say to each other, from the first word to the last. */
 export class Conversation {
 	readonly service: Service;
-	readonly caller: Caller;
-	readonly session: Session;
-	readonly waiting: WaitingRequests;
-	readonly watch: Watch | undefined;
-	readonly carriage: Carriage | undefined;
+	readonly principal: Principal;
+	readonly negotiation: Negotiation;
+	readonly pendingRequests: PendingRequests;
+	readonly observer: UpstreamObserver | undefined;
+	readonly upstreamControl: UpstreamControl | undefined;
 	#end: () => Promise<number | undefined> = async () => undefined;
 
-	constructor(service: Service, caller: Caller, manner: Manner = {}) {
-		const {isMember = false, watch, carriage, newState, tally} = manner;
+	constructor(service: Service, principal: Principal, options: ConversationOptions = {}) {
+		const {isHubClient = false, observer, upstreamControl, createRequestState, pendingQuota} = options;
 		const {name, targetVersion, clientVersion, strict, shared} = service.config;
 		this.service = service;
-		this.caller = caller;
-		this.waiting = new WaitingRequests(undefined, tally);
+		this.principal = principal;
+		this.pendingRequests = new PendingRequests(undefined, pendingQuota);
 		const isShared = shared && service.config.transport === 'stdio';
-		this.watch = watch;
-		this.carriage = carriage;
-		this.session = new Session({
+		this.observer = observer;
+		this.upstreamControl = upstreamControl;
+		this.negotiation = new Negotiation({
 			upstream: name,
 			isStrict: strict,
 			isShared,
-			isHub: isMember,
-			newState,
-			clientVersion: isMember ? undefined : clientVersion,
+			isHub: isHubClient,
+			newState: createRequestState,
+			clientVersion: isHubClient ? undefined : clientVersion,
 			// A server that others use, too, has been asked already.
 			targetVersion: isShared ? undefined : targetVersion,
 		});
 	}
 
 	/** Whether no other replica could carry it on. */
-	get isFixed(): boolean {
-		return this.carriage === undefined || this.carriage.isFixed;
+	get isReplicaBound(): boolean {
+		return this.upstreamControl === undefined || this.upstreamControl.isConnectionBound;
 	}
 
-	begin(client: Endpoint, converse: Converse): void {
-		this.#end = converse(client, this);
+	start(client: Endpoint, startConversation: StartConversation): void {
+		this.#end = startConversation(client, this);
 	}
 
 	/** Ends it. Resolves with the status that a server behind HTTP answered to that. */
 	end(): Promise<number | undefined> {
-		this.waiting.release();
+		this.pendingRequests.release();
 		return this.#end();
 	}
 }
 
 /** Lets a client talk in a conversation. Returns what ends it. */
-export type Converse = (client: Endpoint, conversation: Conversation) => () => Promise<number | undefined>;
+export type StartConversation = (
+	client: Endpoint,
+	conversation: Conversation,
+) => () => Promise<number | undefined>;

@@ -1,251 +1,284 @@
 import type {IncomingMessage, ServerResponse} from 'node:http';
 import {performance} from 'node:perf_hooks';
 import type {Duplex} from 'node:stream';
-import {Answers} from '../http/answers.js';
-import {acceptedBy, wantsEvents} from '../http/read-body.js';
-import {internalError, notUpgraded, type Refused, refuse} from '../http/refuse.js';
-import {type Target, targetOf} from '../http/target.js';
+import {OpenResponses} from '../http/answers.js';
+import {acceptsEventStream, parseAccept} from '../http/read-body.js';
+import {type HttpError, internalError, rejectUpgrade, sendHttpError} from '../http/refuse.js';
+import {parseTarget, type RequestTarget} from '../http/target.js';
 import {logBug} from '../log.js';
 import type {Replicas} from '../replicas/replicas.js';
-import {headerOf} from '../transports/http-exchange.js';
+import {headerValue} from '../transports/http-exchange.js';
 import {HttpSession} from '../transports/http-server.js';
-import {warnLimited} from '../warn-limited.js';
-import {admission, countedAs, enter, lastRefusal, noRoom, upgradeProblem} from './admission.js';
-import type {Ground} from './begin-session.js';
-import {Bodies} from './bodies.js';
-import {callerOf, tokenIn} from './caller.js';
+import {warnRateLimited} from '../warn-limited.js';
+import {
+	authenticate,
+	checkAdmission,
+	rateKeyOf,
+	rejectWhileDraining,
+	sessionLimitError,
+	validateUpgrade,
+} from './admission.js';
+import type {GatewayContext} from './begin-session.js';
+import {BodyReader} from './bodies.js';
+import {bridgeTokenIn, principalOf} from './caller.js';
 import type {Gateway} from './gateway.js';
 import {Login} from './login.js';
-import {servePage} from './pages.js';
-import {Posts, sessionIdOf, severalIds} from './posts.js';
-import {leadBack} from './recall.js';
+import {serveGatewayPage} from './pages.js';
+import {multipleSessionIds, PostHandler, sessionIdOf} from './posts.js';
+import {routeToLastSession} from './recall.js';
 import {
-	another,
-	disabled,
-	disabledFor,
-	noReplica,
-	notAnAnswer,
-	notAStream,
+	invalidForwarding,
+	notAcceptableResponse,
+	notAcceptableStream,
+	serviceChanged,
+	serviceDisabled,
+	serviceDisabledFor,
 	unknownService,
 } from './refusals.js';
-import {ended, failing, json, methods, only, type Served} from './replies.js';
+import {
+	allowedMethods,
+	checkMethod,
+	type McpTarget,
+	sendJson,
+	sendSessionEnded,
+	throwLater,
+} from './replies.js';
 import type {Service} from './service.js';
-import {Streams} from './streams.js';
-import type {Means} from './whereabouts.js';
-import {type Asked, leadConfirmed} from './whereabouts.js';
+import {StreamHandler} from './streams.js';
+import type {RoutingContext} from './whereabouts.js';
+import {confirmAndRoute, type ServiceRequest} from './whereabouts.js';
 
 /** Where requests come in: who may ask, what for, and where it goes. */
-export class Entrance {
+export class GatewayRequestHandler {
 	readonly #gateway: Gateway;
-	readonly #ground: Ground;
-	readonly #posts: Posts;
-	readonly #streams: Streams;
+	readonly #context: GatewayContext;
+	readonly #postHandler: PostHandler;
+	readonly #streamHandler: StreamHandler;
 	readonly #login: Login;
-	readonly #bodies: Bodies;
+	readonly #bodyReader: BodyReader;
 	/** What is on its way to clients. */
-	readonly answers = new Answers();
+	readonly openResponses = new OpenResponses();
 
 	constructor(gateway: Gateway) {
-		const {log, converse, sessions} = gateway;
+		const {log, startConversation: converse, sessions} = gateway;
 		this.#gateway = gateway;
-		this.#bodies = new Bodies(
+		this.#bodyReader = new BodyReader(
 			() => gateway.config.limits.messageBytes,
-			(req, body) => gateway.replicas?.hop.isBodyOf(req, body) !== false,
+			(req, body) => gateway.replicas?.authentication.matchesBody(req, body) !== false,
 		);
 		const [replicas, isLeaving] = [() => gateway.replicas, () => gateway.isLeaving];
-		this.#ground = {log, converse, sessions, pending: gateway.pending, replicas, isLeaving};
-		this.#posts = new Posts(this.#ground);
-		this.#streams = new Streams(this.#ground);
+		this.#context = {
+			log,
+			startConversation: converse,
+			sessions,
+			pendingQuotas: gateway.pendingQuotas,
+			replicas,
+			isLeaving,
+		};
+		this.#postHandler = new PostHandler(this.#context);
+		this.#streamHandler = new StreamHandler(this.#context);
 		this.#login = new Login({
-			isNeeded: () => gateway.guard.needsToken,
+			isRequired: () => gateway.guard.needsToken,
 			isToken: text => gateway.guard.isToken(text),
-			page: gateway.view.page,
+			servePage: gateway.view.servePage,
 			shared: () => gateway.replicas?.logins,
 		});
 	}
 
 	readonly handle = (req: IncomingMessage, res: ServerResponse): void => {
 		const {replicas, isLeaving} = this.#gateway;
-		const isForged = replicas?.hop.receive(req, res, isLeaving) === false;
-		const target = this.#targetOf(req);
-		const service = 'service' in target ? this.#gateway.find(target.service) : undefined;
+		const isForged = replicas?.authentication.authenticate(req, res, isLeaving) === false;
+		const target = this.#parseTarget(req);
+		const service = 'service' in target ? this.#gateway.findService(target.service) : undefined;
 		const start = performance.now();
 		// Whoever keeps this connection is to use another one, which may lead elsewhere.
 		if (this.#gateway.isDraining) res.shouldKeepAlive = false;
-		this.answers.add(res, () => {
+		this.openResponses.add(res, () => {
 			const seconds = (performance.now() - start) / 1000;
-			this.#gateway.metrics.count(service?.config.name, req.method ?? '', res.statusCode, seconds);
+			this.#gateway.metrics.countRequest(service?.config.name, req.method ?? '', res.statusCode, seconds);
 		});
-		const work = () => (isForged ? noReplica : this.#route(req, res, target, service));
-		const doubt = this.#login.confirm(req);
-		if (doubt !== undefined)
-			this.#answerLater(
+		const produce = () => (isForged ? invalidForwarding : this.#route(req, res, target, service));
+		const loginCheck = this.#login.confirm(req);
+		if (loginCheck !== undefined)
+			this.#respondLater(
 				res,
-				doubt.then(() => work),
+				loginCheck.then(() => produce),
 			);
-		else this.#answer(res, work);
+		else this.#respond(res, produce);
 	};
 
 	/** Answers with why something is not done, if it is not. */
-	#answer(res: ServerResponse, work: () => Refused | undefined): void {
+	#respond(res: ServerResponse, produce: () => HttpError | undefined): void {
 		try {
-			const refused = work();
-			if (refused) refuse(res, refused);
+			const rejection = produce();
+			if (rejection) sendHttpError(res, rejection);
 		} catch (error) {
 			logBug(this.#gateway.log, error);
-			refuse(res, internalError);
+			sendHttpError(res, internalError);
 		}
 	}
 
 	/** Answers when it is known how, unless nobody waits any more. */
-	#answerLater(res: ServerResponse, known: Promise<() => Refused | undefined>): undefined {
-		void known.catch(failing).then(work => {
-			if (!res.destroyed) this.#answer(res, work);
+	#respondLater(res: ServerResponse, ready: Promise<() => HttpError | undefined>): undefined {
+		void ready.catch(throwLater).then(produce => {
+			if (!res.destroyed) this.#respond(res, produce);
 		});
 	}
 
-	#targetOf({url = ''}: IncomingMessage): Target {
-		return targetOf(url, name => this.#gateway.services.has(name));
+	#parseTarget({url = ''}: IncomingMessage): RequestTarget {
+		return parseTarget(url, name => this.#gateway.services.has(name));
 	}
 
 	/** Where a request goes; or why it goes nowhere. */
 	#route(
 		req: IncomingMessage,
 		res: ServerResponse,
-		target: Target,
+		target: RequestTarget,
 		service: Service | undefined,
-	): Refused | undefined {
-		const foreign = this.#foreign(req);
-		if (foreign) return foreign;
-		if (target.kind === 'healthz') return only(req, ['GET', 'HEAD']) ?? void json(res, {status: 'ok'});
-		if (target.kind === 'first') return this.#login.serve(req, res);
+	): HttpError | undefined {
+		const rejection = this.#checkGuard(req);
+		if (rejection) return rejection;
+		if (target.kind === 'healthz')
+			return checkMethod(req, ['GET', 'HEAD']) ?? void sendJson(res, {status: 'ok'});
+		if (target.kind === 'first') return this.#login.serveFrontPage(req, res);
 		if (target.kind === 'logout') return this.#login.logOut(req, res);
-		const entered = enter(this.#gateway, this.#login, {req, res, service});
-		if ('refused' in entered) return entered.refused;
+		const authenticated = authenticate(this.#gateway, this.#login, {req, res, service});
+		if ('refused' in authenticated) return authenticated.refused;
 		if ('service' in target) {
 			if (!service) return unknownService(this.#gateway.services);
 			// The replica that it is for was here before.
-			if (this.#gateway.replicas?.hop.isMisled(req)) return this.#gateway.sessions.unknown(target.service);
-			const caller = callerOf(req, service, entered.token);
-			const refused = admission(this.#gateway, req, caller);
-			const serve = (): Refused | undefined => this.#serve({req, res, service, caller}, target);
+			if (this.#gateway.replicas?.authentication.isMisdirected(req))
+				return this.#gateway.sessions.notFoundError(target.service);
+			const principal = principalOf(req, service, authenticated.token);
+			const refused = checkAdmission(this.#gateway, req, principal);
+			const serve = (): HttpError | undefined => this.#serveTarget({req, res, service, principal}, target);
 			if (!(refused instanceof Promise)) return refused ?? serve();
-			const known = refused.then(why => () => why ?? serve());
-			return this.#answerLater(res, known);
+			const ready = refused.then(rejection => () => rejection ?? serve());
+			return this.#respondLater(res, ready);
 		}
-		return servePage(this.#gateway, req, res, target.kind);
+		return serveGatewayPage(this.#gateway, req, res, target.kind);
 	}
 
 	/** Why a request is not even looked at. */
-	#foreign(req: IncomingMessage): Refused | undefined {
+	#checkGuard(req: IncomingMessage): HttpError | undefined {
 		const {guard, log} = this.#gateway;
-		const foreign = guard.refusal(req);
-		if (foreign?.status !== 403) return foreign;
+		const rejection = guard.validate(req);
+		if (rejection?.status !== 403) return rejection;
 		const {host, origin} = req.headers;
-		const event = foreign.message.includes('Origin') ? 'http.origin_rejected' : 'http.host_rejected';
-		warnLimited(log, event, `${foreign.message}.`, {host, origin});
-		return foreign;
+		const event = rejection.message.includes('Origin') ? 'http.origin_rejected' : 'http.host_rejected';
+		warnRateLimited(log, event, `${rejection.message}.`, {host, origin});
+		return rejection;
 	}
 
-	#serve(asked: Asked, target: Served): Refused | undefined {
-		const {req, service} = asked;
-		const wrong = only(req, methods[target.kind]);
-		if (wrong) return wrong;
+	#serveTarget(request: ServiceRequest, target: McpTarget): HttpError | undefined {
+		const {req, service} = request;
+		const methodError = checkMethod(req, allowedMethods[target.kind]);
+		if (methodError) return methodError;
 		const {name, enabled} = service.config;
-		if (!enabled && req.method !== 'POST') return disabled(name);
-		if (target.kind === 'sse') return this.#listen(asked);
-		const given = target.kind === 'message' ? (target.query.get('sessionId') ?? '') : sessionIdOf(req);
+		if (!enabled && req.method !== 'POST') return serviceDisabled(name);
+		if (target.kind === 'sse') return this.#openSse(request);
+		const sessionId = target.kind === 'message' ? (target.query.get('sessionId') ?? '') : sessionIdOf(req);
 		const {replicas} = this.#gateway;
-		if (!replicas || typeof given !== 'string') return this.#take(asked, target, given);
-		const led = leadConfirmed(this.#means(replicas), given, asked, (here, body) =>
-			this.#take(body ? {...asked, body} : asked, target, here),
+		if (!replicas || typeof sessionId !== 'string') return this.#handleLocally(request, target, sessionId);
+		const routed = confirmAndRoute(this.#routingContext(replicas), sessionId, request, (localId, body) =>
+			this.#handleLocally(body ? {...request, body} : request, target, localId),
 		);
-		return led instanceof Promise ? this.#answerLater(asked.res, led) : led;
+		return routed instanceof Promise ? this.#respondLater(request.res, routed) : routed;
 	}
 
-	#means(replicas: Replicas): Means {
-		return {ground: this.#ground, bodies: this.#bodies, replicas};
+	#routingContext(replicas: Replicas): RoutingContext {
+		return {context: this.#context, bodies: this.#bodyReader, replicas};
 	}
 
 	/** Takes what is for a session that is here, or for none. */
-	#take(asked: Asked, target: Served, id: ReturnType<typeof sessionIdOf>): Refused | undefined {
-		const {req, res, service, caller} = asked;
+	#handleLocally(
+		request: ServiceRequest,
+		target: McpTarget,
+		id: ReturnType<typeof sessionIdOf>,
+	): HttpError | undefined {
+		const {req, res, service, principal} = request;
 		if (target.kind === 'message')
-			return this.#streams.receive(req, res, String(id), {service, caller, bodies: this.#bodies});
-		if (req.method === 'POST') return this.#post(asked);
+			return this.#streamHandler.receivePost(req, res, String(id), {
+				service,
+				caller: principal,
+				bodies: this.#bodyReader,
+			});
+		if (req.method === 'POST') return this.#handlePost(request);
 		if (id === undefined) return {status: 405, message: 'Method Not Allowed', headers: {allow: 'POST'}};
-		if (id instanceof Error) return severalIds;
+		if (id instanceof Error) return multipleSessionIds;
 		const {sessions} = this.#gateway;
 		const {name} = service.config;
-		const held = sessions.find(id, name, caller.principal);
-		if (!held || !(held.client instanceof HttpSession)) return sessions.unknown(name);
+		const session = sessions.find(id, name, principal.id);
+		if (!session || !(session.client instanceof HttpSession)) return sessions.notFoundError(name);
 		if (req.method === 'DELETE') {
-			if (held.conversation.carriage) held.conversation.carriage.isOver = true;
-			this.#gateway.replicas?.ended.add(held.id);
-			void sessions.end(held).then(status => ended(res, status));
+			if (session.conversation.upstreamControl) session.conversation.upstreamControl.isEnded = true;
+			this.#gateway.replicas?.endedSessions.add(session.id);
+			void sessions.end(session).then(status => sendSessionEnded(res, status));
 			return;
 		}
-		if (!wantsEvents(req)) return notAStream;
-		held.client.listen(res, headerOf(req.headers, 'last-event-id'));
+		if (!acceptsEventStream(req)) return notAcceptableStream;
+		session.client.listen(res, headerValue(req.headers, 'last-event-id'));
 		return;
 	}
 
-	#post(asked: Asked): Refused | undefined {
-		const {req, res, service} = asked;
+	#handlePost(request: ServiceRequest): HttpError | undefined {
+		const {req, res, service} = request;
 		if (this.#gateway.isDraining && sessionIdOf(req) === undefined) {
-			const refused = lastRefusal(req, this.#gateway.replicas !== undefined);
+			const refused = rejectWhileDraining(req, this.#gateway.replicas !== undefined);
 			if (refused) return refused;
 		}
-		const accepts = acceptedBy(req);
-		if (!accepts.json && !accepts.events) return notAnAnswer;
-		const problem = asked.body ? undefined : this.#bodies.problem(req);
+		const accepts = parseAccept(req);
+		if (!accepts.json && !accepts.events) return notAcceptableResponse;
+		const problem = request.body ? undefined : this.#bodyReader.validateHeaders(req);
 		if (problem) return problem;
 		const {name} = service.config;
-		const take = (body: Buffer | undefined, refused?: Refused): void => {
-			if (!body) refuse(res, refused ?? {status: 400, message: 'Bad Request'});
-			else if (!service.config.enabled) refuse(res, disabledFor(name, body));
-			else if (this.#gateway.find(name) !== service) refuse(res, another(name));
-			else this.#said({...asked, body});
+		const handleBody = (body: Buffer | undefined, refused?: HttpError): void => {
+			if (!body) sendHttpError(res, refused ?? {status: 400, message: 'Bad Request'});
+			else if (!service.config.enabled) sendHttpError(res, serviceDisabledFor(name, body));
+			else if (this.#gateway.findService(name) !== service) sendHttpError(res, serviceChanged(name));
+			else this.#handlePostBody({...request, body});
 		};
-		if (asked.body) take(asked.body);
-		else this.#bodies.read(req, res, take);
+		if (request.body) handleBody(request.body);
+		else this.#bodyReader.read(req, res, handleBody);
 		return;
 	}
 
 	/** Takes what was posted. Who names no session may have one at another replica. */
-	#said(asked: Asked & {readonly body: Buffer}): void {
-		const {req, res, body, service, caller} = asked;
+	#handlePostBody(request: ServiceRequest & {readonly body: Buffer}): void {
+		const {req, res, body, service, principal} = request;
 		const {replicas} = this.#gateway;
-		const take = (): undefined => void this.#posts.take(req, res, body, service, caller);
-		const back = replicas && leadBack(this.#means(replicas), asked, take);
-		if (back) this.#answerLater(res, back);
-		else take();
+		const handle = (): undefined => void this.#postHandler.handle(req, res, body, service, principal);
+		const routed = replicas && routeToLastSession(this.#routingContext(replicas), request, handle);
+		if (routed) this.#respondLater(res, routed);
+		else handle();
 	}
 
 	/** A client of 2024-11-05 begins. */
-	#listen({req, res, service, caller}: Asked): Refused | undefined {
-		const problem = wantsEvents(req) ? noRoom(this.#gateway, caller.token) : notAStream;
+	#openSse({req, res, service, principal}: ServiceRequest): HttpError | undefined {
+		const problem = acceptsEventStream(req)
+			? sessionLimitError(this.#gateway, principal.token)
+			: notAcceptableStream;
 		if (problem) return problem;
-		this.#streams.listen(res, service, caller);
+		this.#streamHandler.openSse(res, service, principal);
 		return;
 	}
 
 	/** A client wants to change to another protocol on its connection, of which WebSocket is the only one. */
 	readonly upgrade = (req: IncomingMessage, socket: Duplex, head: Buffer): void => {
-		const target = this.#targetOf(req);
-		const service = target.kind === 'mcp' ? this.#gateway.find(target.service) : undefined;
-		const refused = upgradeProblem(this.#gateway, req, service, socket);
+		const target = this.#parseTarget(req);
+		const service = target.kind === 'mcp' ? this.#gateway.findService(target.service) : undefined;
+		const refused = validateUpgrade(this.#gateway, req, service, socket);
 		if (!refused && service) {
 			const maxBytes = this.#gateway.config.limits.messageBytes;
-			const {guard, rates} = this.#gateway;
-			const caller = callerOf(req, service, tokenIn(req, service, guard));
-			const counted = countedAs(req, caller);
-			const take = rates.areLimited ? () => rates.take(counted) : undefined;
-			this.#streams
-				.upgrade(req, socket, head, {service, caller, maxBytes, take})
+			const {guard, rateLimiter} = this.#gateway;
+			const principal = principalOf(req, service, bridgeTokenIn(req, service, guard));
+			const rateKey = rateKeyOf(req, principal);
+			const take = rateLimiter.isEnabled ? () => rateLimiter.take(rateKey) : undefined;
+			this.#streamHandler
+				.upgradeToWebSocket(req, socket, head, {service, caller: principal, maxBytes, take})
 				.catch(error => logBug(this.#gateway.log, error));
 			return;
 		}
-		notUpgraded(socket, refused ?? unknownService(this.#gateway.services));
+		rejectUpgrade(socket, refused ?? unknownService(this.#gateway.services));
 	};
 }

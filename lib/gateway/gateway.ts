@@ -1,9 +1,9 @@
-import {type Listen, listenText} from '../config/listen.js';
+import {formatListenAddress, type ListenAddress} from '../config/listen.js';
 import type {Config} from '../config/schema.js';
 import {BridgeError} from '../errors.js';
 import {Guard} from '../http/guard.js';
-import {ALL} from '../http/target.js';
-import {allServers} from '../hub/all-servers.js';
+import {ALL_SERVICES} from '../http/target.js';
+import {hubServiceConfig} from '../hub/all-servers.js';
 import {Hub, type HubOptions} from '../hub/hub.js';
 import type {Log} from '../log.js';
 import {isLoopback} from '../loopback.js';
@@ -11,21 +11,21 @@ import {pause} from '../pause.js';
 import type {Replicas} from '../replicas/replicas.js';
 import type {LiveTraffic} from '../store/live-traffic.js';
 import type {ViewRoutes} from '../view/routes.js';
-import type {Conversation, Converse} from './conversation.js';
-import {Metrics} from './metrics.js';
-import {isOwned} from './owned.js';
-import {Rates} from './rates.js';
-import {type Opener, Service, type ServiceOptions} from './service.js';
-import {servicesOf} from './services.js';
-import {Sessions} from './sessions.js';
-import {statusOf} from './status.js';
-import {Tallies} from './tallies.js';
-import {viewOf} from './view-of.js';
+import type {Conversation, StartConversation} from './conversation.js';
+import {GatewayMetrics} from './metrics.js';
+import {isOwnedSession} from './owned.js';
+import {PrincipalRateLimiter} from './rates.js';
+import {type OpenInProcess, Service, type ServiceOptions} from './service.js';
+import {createServices} from './services.js';
+import {ClientSessions} from './sessions.js';
+import {serviceStatus} from './status.js';
+import {RequestQuotas} from './tallies.js';
+import {createLiveView} from './view-of.js';
 
 export type GatewayOptions = {
 	readonly config: Config;
 	readonly log: Log;
-	readonly converse: Converse;
+	readonly startConversation: StartConversation;
 	/** The traffic as it passes. */
 	readonly live: LiveTraffic;
 	readonly onStderr: ServiceOptions['onStderr'];
@@ -37,9 +37,12 @@ export type GatewayOptions = {
 	/** Lines that the traffic log left out. */
 	readonly droppedLogLines: () => number;
 	/** What is at /mcp instead of all services as one. */
-	readonly all?: Opener;
+	readonly openAllServices?: OpenInProcess;
 	/** The other gateways, as a configuration names them after `before`; undefined where there are none. */
-	readonly replicasOf?: (config: Config, before: Replicas | undefined) => Promise<Replicas | undefined>;
+	readonly configureReplicas?: (
+		config: Config,
+		before: Replicas | undefined,
+	) => Promise<Replicas | undefined>;
 	readonly replicas?: Replicas | undefined;
 	/** The token of this user, where the system does not list the owners of connections. It is used while no tokens are configured. */
 	readonly userToken?: string | undefined;
@@ -48,14 +51,14 @@ export type GatewayOptions = {
 /** All services that are behind one HTTP server, and the sessions of their clients. */
 export class Gateway {
 	readonly #options: GatewayOptions;
-	readonly sessions: Sessions;
-	readonly metrics: Metrics;
-	readonly rates: Rates;
+	readonly sessions: ClientSessions;
+	readonly metrics: GatewayMetrics;
+	readonly rateLimiter: PrincipalRateLimiter;
 	/** Of each principal: its pending requests, and its HTTP requests, streams and WebSockets that are open. */
-	readonly pending = new Tallies(() => this.config.limits.clientRequests);
-	readonly open = new Tallies(() => this.config.limits.clientRequests);
+	readonly pendingQuotas = new RequestQuotas(() => this.config.limits.clientRequests);
+	readonly openQuotas = new RequestQuotas(() => this.config.limits.clientRequests);
 	readonly log: Log;
-	readonly converse: Converse;
+	readonly startConversation: StartConversation;
 	readonly live: LiveTraffic;
 	/** The page for people, and what it asks for. */
 	readonly view: ViewRoutes;
@@ -64,7 +67,7 @@ export class Gateway {
 	services: ReadonlyMap<string, Service>;
 	/** All services as one. */
 	readonly #hub: Hub;
-	readonly #all: Service;
+	readonly #allServices: Service;
 	replicas: Replicas | undefined;
 	/** Whether it is about to end, and takes nothing new on. */
 	isDraining = false;
@@ -72,41 +75,44 @@ export class Gateway {
 	isLeaving = false;
 
 	constructor(options: GatewayOptions) {
-		const {config, log, converse} = options;
+		const {config, log, startConversation} = options;
 		this.#options = options;
 		this.log = log;
-		this.converse = converse;
+		this.startConversation = startConversation;
 		this.live = options.live;
-		this.view = viewOf(options, () => this.guard.needsToken);
+		this.view = createLiveView(options, () => this.guard.needsToken);
 		this.#join(options.replicas);
 		this.config = config;
-		this.guard = guardOf(config, options.userToken);
+		this.guard = createGuard(config, options.userToken);
 		this.services = this.#servicesOf(config, new Map());
 		const {services} = this;
 		const {createRunner, version} = options;
-		this.#hub = new Hub({config, log, converse, services, createRunner, version});
-		const all = options.all ?? ((_session, client) => this.#hub.open(client));
-		this.#all = new Service(allServers, this.#serviceOptions(config), all);
-		this.sessions = new Sessions({log, limits: () => this.config.limits});
-		this.rates = new Rates({limit: () => this.config.limits.rate, store: () => this.replicas?.store});
-		this.metrics = new Metrics({
+		this.#hub = new Hub({config, log, startConversation, services, createRunner, version});
+		const openAllServices = options.openAllServices ?? ((_session, client) => this.#hub.openSession(client));
+		this.#allServices = new Service(hubServiceConfig, this.#serviceOptions(config), openAllServices);
+		this.sessions = new ClientSessions({log, limits: () => this.config.limits});
+		this.rateLimiter = new PrincipalRateLimiter({
+			limit: () => this.config.limits.rate,
+			store: () => this.replicas?.store,
+		});
+		this.metrics = new GatewayMetrics({
 			sessions: () => this.sessions.size,
-			children: () => this.#sum(service => service.children),
-			cacheHits: () => this.#sum(service => service.cacheCounts().hits),
-			cacheMisses: () => this.#sum(service => service.cacheCounts().misses),
+			children: () => this.#sumOverServices(service => service.children),
+			cacheHits: () => this.#sumOverServices(service => service.toolsCacheCounts().hits),
+			cacheMisses: () => this.#sumOverServices(service => service.toolsCacheCounts().misses),
 			droppedLogLines: options.droppedLogLines,
-			resumed: () => this.replicas?.resumed ?? 0,
+			resumed: () => this.replicas?.resumedCount ?? 0,
 			forwarded: () => this.replicas?.forwarder.counts.forwarded ?? 0,
 			forwardFailures: () => this.replicas?.forwarder.counts.failed ?? 0,
 		});
 	}
 
 	/** The service with this name, or all of them as one. */
-	find(name: string): Service | undefined {
-		return name === ALL ? this.#all : this.services.get(name);
+	findService(name: string): Service | undefined {
+		return name === ALL_SERVICES ? this.#allServices : this.services.get(name);
 	}
 
-	#sum(read: (service: Service) => number): number {
+	#sumOverServices(read: (service: Service) => number): number {
 		return [...this.services.values()].reduce((sum, service) => sum + read(service), 0);
 	}
 
@@ -118,9 +124,9 @@ export class Gateway {
 		}
 		const services = [...this.services].map(([name, service]) => [
 			name,
-			statusOf(service, counts.get(name) ?? 0),
+			serviceStatus(service, counts.get(name) ?? 0),
 		]);
-		const hub = {expose: this.config.expose, sessions: counts.get(ALL) ?? 0};
+		const hub = {expose: this.config.expose, sessions: counts.get(ALL_SERVICES) ?? 0};
 		return {services: Object.fromEntries(services), hub, sessions: this.sessions.size};
 	}
 
@@ -129,51 +135,55 @@ export class Gateway {
 	 * so what others can reach stays as guarded as it has to be.
 	 */
 	async reload(next: Config): Promise<void> {
-		const {services: old, replicas: before} = this;
+		const {services: old, replicas: previousReplicas} = this;
 		const {listen} = this.config;
-		if (!isLoopback(listen.host) && next.tokens.length === 0) throw unguarded(listen);
-		if (listenText(next.listen) !== listenText(listen))
-			this.log.warn('config.listen', `${listenText(listen)} is listened on until bridge is started again.`, {
-				listen: listenText(listen),
-				wanted: listenText(next.listen),
-			});
+		if (!isLoopback(listen.host) && next.tokens.length === 0) throw missingTokensError(listen);
+		if (formatListenAddress(next.listen) !== formatListenAddress(listen))
+			this.log.warn(
+				'config.listen',
+				`${formatListenAddress(listen)} is listened on until bridge is started again.`,
+				{
+					listen: formatListenAddress(listen),
+					wanted: formatListenAddress(next.listen),
+				},
+			);
 		const config = {...next, listen};
-		await this.#regroup(config);
+		await this.#reconfigureReplicas(config);
 		this.config = config;
-		this.guard = guardOf(config, this.#options.userToken);
+		this.guard = createGuard(config, this.#options.userToken);
 		// One who is no longer alone, or is from now on, cannot read the ids that it has given.
-		const isReadable = this.replicas === before;
+		const isReadable = this.replicas === previousReplicas;
 		this.services = this.#servicesOf(config, isReadable ? old : new Map());
-		const kept = new Set([...this.services.values(), ...(isReadable ? [this.#all] : [])]);
+		const retained = new Set([...this.services.values(), ...(isReadable ? [this.#allServices] : [])]);
 		await this.#hub.update(config, this.services);
-		await this.sessions.endWhere(({conversation}) => !kept.has(conversation.service));
-		for (const service of old.values()) if (!kept.has(service)) await service.close();
+		await this.sessions.endWhere(({conversation}) => !retained.has(conversation.service));
+		for (const service of old.values()) if (!retained.has(service)) await service.close();
 	}
 
 	/** Has to do with others as a configuration says. */
-	async #regroup(config: Config): Promise<void> {
-		if (isSameSet(config, this.config)) return;
-		const before = this.replicas;
-		const after = await this.#options.replicasOf?.(config, before);
-		if (after === before) return;
-		this.#join(after);
-		await before?.close();
+	async #reconfigureReplicas(config: Config): Promise<void> {
+		if (isSameReplicaSet(config, this.config)) return;
+		const previous = this.replicas;
+		const next = await this.#options.configureReplicas?.(config, previous);
+		if (next === previous) return;
+		this.#join(next);
+		await previous?.close();
 	}
 
 	#join(replicas: Replicas | undefined): void {
 		this.replicas = replicas;
-		replicas?.whenLost(() => void this.sessions.endWhere(isOwned));
+		replicas?.onLeaseLost(() => void this.sessions.endWhere(isOwnedSession));
 	}
 
 	#servicesOf(config: Config, old: ReadonlyMap<string, Service>): Map<string, Service> {
-		return servicesOf(config, this.#serviceOptions(config), old);
+		return createServices(config, this.#serviceOptions(config), old);
 	}
 
 	#serviceOptions(config: Config): ServiceOptions {
 		const {log, onStderr} = this.#options;
-		const shelfFor = () => this.replicas?.shelfFor;
+		const shelfFor = () => this.replicas?.toolListStoreFor;
 		const isDraining = (): boolean => this.isDraining;
-		return {log, onStderr, maxBytes: config.limits.messageBytes, shelfFor, isDraining};
+		return {log, onStderr, maxBytes: config.limits.messageBytes, toolListStoreFor: shelfFor, isDraining};
 	}
 
 	/** Takes nothing new on. Who looks whether it is ready can tell. */
@@ -187,16 +197,18 @@ export class Gateway {
 	 */
 	leave(): void {
 		this.isLeaving = true;
-		this.#sendAway();
-		void this.sessions.endWhere(({conversation}) => conversation.isFixed && !isAwaited(conversation));
+		this.#closeListenStreams();
+		void this.sessions.endWhere(
+			({conversation}) => conversation.isReplicaBound && !hasPendingRequests(conversation),
+		);
 	}
 
 	/** Lets what is under way come to its end, and ends it if it does not by the time `hurry` resolves. */
-	async close(hurry: Promise<unknown>): Promise<void> {
+	async close(deadline: Promise<unknown>): Promise<void> {
 		this.drain();
 		await this.view.close();
-		this.#sendAway();
-		await Promise.race([this.answered(), hurry]);
+		this.#closeListenStreams();
+		await Promise.race([this.pendingSettled(), deadline]);
 		await this.sessions.close();
 		await this.#hub.close();
 		for (const service of this.services.values()) await service.close();
@@ -204,7 +216,7 @@ export class Gateway {
 	}
 
 	/** Who only listens is to listen elsewhere. */
-	#sendAway(): void {
+	#closeListenStreams(): void {
 		for (const {client} of this.sessions.values()) client.sendAway?.();
 	}
 
@@ -212,27 +224,27 @@ export class Gateway {
 	 * Resolves when other replicas have handed nothing on for so many looks in a row, each of which reads all that has come:
 	 * those that did have been told that there is no use.
 	 */
-	async unasked(looks: number): Promise<void> {
-		const received = (): number => this.replicas?.hop.received ?? 0;
-		for (let [left, before] = [looks, received()]; left > 0; left--) {
-			await pause(POLL_MS);
-			if (received() !== before) [left, before] = [looks, received()];
+	async forwardingSettled(polls: number): Promise<void> {
+		const received = (): number => this.replicas?.authentication.receivedCount ?? 0;
+		for (let [left, lastReceived] = [polls, received()]; left > 0; left--) {
+			await pause(POLL_INTERVAL_MS);
+			if (received() !== lastReceived) [left, lastReceived] = [polls, received()];
 		}
 	}
 
 	/** Resolves when all is answered that was asked, here or through here. */
-	async answered(): Promise<void> {
-		const isOwed = (): boolean =>
-			[...this.sessions.values()].some(({conversation}) => isAwaited(conversation)) ||
-			(this.replicas?.forwarder.isAwaited ?? false);
-		while (isOwed()) await pause(POLL_MS);
+	async pendingSettled(): Promise<void> {
+		const hasPending = (): boolean =>
+			[...this.sessions.values()].some(({conversation}) => hasPendingRequests(conversation)) ||
+			(this.replicas?.forwarder.hasPending ?? false);
+		while (hasPending()) await pause(POLL_INTERVAL_MS);
 	}
 }
 
-const POLL_MS = 20;
-const isAwaited = ({waiting}: Conversation): boolean => waiting.areAwaited;
+const POLL_INTERVAL_MS = 20;
+const hasPendingRequests = ({pendingRequests}: Conversation): boolean => pendingRequests.hasPending;
 
-const guardOf = ({listen, advertise, origins, tokens}: Config, userToken: string | undefined): Guard =>
+const createGuard = ({listen, advertise, origins, tokens}: Config, userToken: string | undefined): Guard =>
 	new Guard({
 		hosts: isAnyAddress(listen.host) ? ['*'] : [listen.host, ...(advertise ? [advertise.hostname] : [])],
 		origins,
@@ -240,15 +252,13 @@ const guardOf = ({listen, advertise, origins, tokens}: Config, userToken: string
 	});
 
 /** Whether two configurations are of the same set of replicas. */
-const isSameSet = (one: Config, other: Config): boolean =>
-	one.secret === other.secret &&
-	one.advertise?.href === other.advertise?.href &&
-	one.store?.href === other.store?.href;
+const isSameReplicaSet = (a: Config, b: Config): boolean =>
+	a.secret === b.secret && a.advertise?.href === b.advertise?.href && a.store?.href === b.store?.href;
 
-const unguarded = (listen: Listen): BridgeError =>
+const missingTokensError = (listen: ListenAddress): BridgeError =>
 	new BridgeError(
 		'ERR_CONFIG_INVALID',
-		`The configuration has no tokens, and bridge listens on ${listenText(listen)}, where others can reach it.`,
+		`The configuration has no tokens, and bridge listens on ${formatListenAddress(listen)}, where others can reach it.`,
 		'Start bridge again to listen elsewhere, or set tokens.',
 	);
 

@@ -4,7 +4,7 @@ import {BridgeError} from '../errors.js';
 import type {Endpoint} from '../stage.js';
 
 /** What a caller hears that asks more often than it may. */
-export const tooOften = (waitMs: number): BridgeError => {
+export const rateLimitError = (waitMs: number): BridgeError => {
 	const seconds = Math.ceil(waitMs / 1000);
 	return new BridgeError(
 		'ERR_SESSION_BUSY',
@@ -15,10 +15,10 @@ export const tooOften = (waitMs: number): BridgeError => {
 };
 
 /** The endpoint of a client that stays connected, whose requests are counted one by one, in their order. */
-export function limited(endpoint: Endpoint, take: () => number | Promise<number>): Endpoint {
+export function rateLimitedEndpoint(endpoint: Endpoint, take: () => number | Promise<number>): Endpoint {
 	const decide = (envelope: Envelope, waitMs: number): Observable<Envelope> => {
 		if (waitMs === 0) return of(envelope);
-		endpoint.outgoing.next(Envelope.failure(envelope.head.id, tooOften(waitMs)));
+		endpoint.outgoing.next(Envelope.errorResponse(envelope.head.id, rateLimitError(waitMs)));
 		return EMPTY;
 	};
 	const admit = (envelope: Envelope): Observable<Envelope> => {
@@ -27,15 +27,15 @@ export function limited(endpoint: Endpoint, take: () => number | Promise<number>
 		if (typeof waitMs === 'number') return decide(envelope, waitMs);
 		// Nothing more is read until it is known.
 		return from(waitMs).pipe(
-			mergeMap(known => decide(envelope, known)),
+			mergeMap(resolvedMs => decide(envelope, resolvedMs)),
 			finalize(envelope.origin.valve.shut()),
 		);
 	};
-	const {name, outgoing, gone} = endpoint;
+	const {name, outgoing, disconnected: gone} = endpoint;
 	return {
 		name,
 		outgoing,
-		gone,
+		disconnected: gone,
 		incoming: endpoint.incoming.pipe(concatMap(admit)),
 		close: () => endpoint.close(),
 	};

@@ -1,6 +1,6 @@
 import {Counter, collectDefaultMetrics, Gauge, Histogram, Registry} from 'prom-client';
 
-export type Reading = {
+type MetricsSources = {
 	readonly sessions: () => number;
 	readonly children: () => number;
 	readonly cacheHits: () => number;
@@ -12,12 +12,12 @@ export type Reading = {
 };
 
 /** What a monitoring system reads. Labels only ever hold names of the configuration and of HTTP. */
-export class Metrics {
+export class GatewayMetrics {
 	readonly #registry = new Registry();
 	readonly #requests: Counter<'service' | 'method' | 'status'>;
 	readonly #latency: Histogram<'service'>;
 
-	constructor(reading: Reading) {
+	constructor(sources: MetricsSources) {
 		const registers = [this.#registry];
 		collectDefaultMetrics({register: this.#registry, prefix: 'bridge_'});
 		this.#requests = new Counter({
@@ -42,7 +42,7 @@ export class Metrics {
 					this.set(read());
 				},
 			});
-		for (const [key, name, help] of gauges) gauge(name, help, reading[key]);
+		for (const [key, name, help] of gauges) gauge(name, help, sources[key]);
 	}
 
 	get contentType(): string {
@@ -50,9 +50,9 @@ export class Metrics {
 	}
 
 	/** A request was answered. `service` is one of the configuration, or nothing. */
-	count(service: string | undefined, method: string, status: number, seconds: number): void {
+	countRequest(service: string | undefined, method: string, status: number, seconds: number): void {
 		const name = service ?? 'none';
-		this.#requests.inc({service: name, method: known.has(method) ? method : 'other', status});
+		this.#requests.inc({service: name, method: knownMethods.has(method) ? method : 'other', status});
 		if (method === 'POST') this.#latency.observe({service: name}, seconds);
 	}
 
@@ -61,7 +61,7 @@ export class Metrics {
 	}
 }
 
-const gauges: ReadonlyArray<readonly [key: keyof Reading, name: string, help: string]> = [
+const gauges: ReadonlyArray<readonly [key: keyof MetricsSources, name: string, help: string]> = [
 	['sessions', 'bridge_sessions', 'Sessions of clients'],
 	['children', 'bridge_children', 'Servers that run as child processes'],
 	['cacheHits', 'bridge_tools_cache_hits', 'tools/list answered from the cache'],
@@ -72,4 +72,4 @@ const gauges: ReadonlyArray<readonly [key: keyof Reading, name: string, help: st
 	['forwardFailures', 'bridge_requests_forward_failures', 'Those of them that no replica answered'],
 ];
 
-const known: ReadonlySet<string> = new Set(['GET', 'POST', 'DELETE']);
+const knownMethods: ReadonlySet<string> = new Set(['GET', 'POST', 'DELETE']);

@@ -1,31 +1,37 @@
 import {BridgeError} from '../errors.js';
 import type {Endpoint} from '../stage.js';
-import {Inbox} from '../transports/inbox.js';
-import type {Converse} from './conversation.js';
+import {IncomingBuffer} from '../transports/inbox.js';
+import type {StartConversation} from './conversation.js';
 
 /**
  * Begins a conversation with the first message of its client: a connection alone starts no process. If the conversation
  * cannot begin then, the connection is closed.
  */
-export const onFirstMessage =
-	(converse: Converse, onBug: (error: unknown) => void): Converse =>
+export const startOnFirstMessage =
+	(startConversation: StartConversation, onBug: (error: unknown) => void): StartConversation =>
 	(client, conversation) => {
-		const inbox = new Inbox();
-		const {name, outgoing, gone} = client;
-		const begun: Endpoint = {name, outgoing, gone, incoming: inbox.messages, close: () => client.close()};
-		let end: ReturnType<Converse> | undefined;
-		const begin = (): void => {
+		const inbox = new IncomingBuffer();
+		const {name, outgoing, disconnected: gone} = client;
+		const endpoint: Endpoint = {
+			name,
+			outgoing,
+			disconnected: gone,
+			incoming: inbox.messages,
+			close: () => client.close(),
+		};
+		let end: ReturnType<StartConversation> | undefined;
+		const start = (): void => {
 			try {
-				end = converse(begun, conversation);
+				end = startConversation(endpoint, conversation);
 			} catch (error) {
 				end = async () => undefined;
 				if (!(error instanceof BridgeError)) onBug(error);
 				void client.close();
 			}
 		};
-		const heard = client.incoming.subscribe({
+		const subscription = client.incoming.subscribe({
 			next: envelope => {
-				if (!end) begin();
+				if (!end) start();
 				inbox.next(envelope);
 			},
 			error: error => inbox.end(error),
@@ -33,7 +39,7 @@ export const onFirstMessage =
 		});
 		return async () => {
 			const status = await end?.();
-			heard.unsubscribe();
+			subscription.unsubscribe();
 			return status;
 		};
 	};

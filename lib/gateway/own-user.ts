@@ -1,13 +1,13 @@
-import {type Admit, sameUser} from '../http/peer.js';
-import {targetOf} from '../http/target.js';
+import {type AdmitRequest, admitSameUser} from '../http/peer.js';
+import {parseTarget} from '../http/target.js';
 import type {Gateway} from './gateway.js';
 
 /**
  * Admits connections of this user, and of root, to a gateway that has no tokens. A Unix socket is protected by its mode.
  * Health checks are exempt: their response is the same for all users.
  */
-export function ownUser(gateway: Gateway): Admit {
-	const check = sameUser({
+export function admitOwnUser(gateway: Gateway): AdmitRequest {
+	const check = admitSameUser({
 		log: gateway.log,
 		remedy:
 			'Connect as the user who runs the gateway; or set tokens in its configuration, and send one of them in X-Bridge-Token.',
@@ -19,4 +19,4 @@ export function ownUser(gateway: Gateway): Admit {
 }
 
 const isHealthCheck = (url: string): boolean =>
-	url.startsWith('/healthz') && targetOf(url).kind === 'healthz';
+	url.startsWith('/healthz') && parseTarget(url).kind === 'healthz';

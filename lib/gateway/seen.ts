@@ -1,9 +1,9 @@
 import type {BridgeError} from '../errors.js';
 import type {JsonObject} from '../protocol/json.js';
-import type {Session} from '../protocol/session.js';
+import type {Negotiation} from '../protocol/session.js';
 
 /** What has been seen of a service, for people. */
-export type Seen = {
+export type ServiceHealth = {
 	toolCount: number | undefined;
 	restarts: number;
 	/** Whether it could not be reached when it was last tried. */
@@ -12,19 +12,19 @@ export type Seen = {
 };
 
 /** Told of what becomes of the server in one conversation. */
-export type Watch = {
+export type UpstreamObserver = {
 	/** It is gone, for this reason. It is restarted or reconnected to, or else with the next request only. */
-	readonly onLoss: (reason: BridgeError, isRetried: boolean) => void;
+	readonly onDisconnected: (reason: BridgeError, isRetried: boolean) => void;
 	/** It is back. */
-	readonly onRevived: (result: JsonObject) => void;
+	readonly onReconnected: (result: JsonObject) => void;
 	/** It had lost the session, and has begun another one. */
-	readonly onRenewed: (result: JsonObject) => void;
+	readonly onReinitialized: (result: JsonObject) => void;
 };
 
 /** Reports that a server of several clients speaks another version since its restart. */
-export const reportRenewed =
-	(session: Session, watch: Watch | undefined) =>
+export const reportReinitialized =
+	(negotiation: Negotiation, observer: UpstreamObserver | undefined) =>
 	(result: JsonObject, durationMs: number): void => {
-		session.renewed(result, durationMs);
-		watch?.onRenewed(result);
+		negotiation.reinitialized(result, durationMs);
+		observer?.onReinitialized(result);
 	};

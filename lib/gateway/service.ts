@@ -2,76 +2,76 @@ import {BoundedMap} from '../bounded-map.js';
 import type {ServiceConfig} from '../config/schema.js';
 import type {Headers} from '../envelope.js';
 import type {BridgeError} from '../errors.js';
-import {handshakeLimit} from '../handshake-limit.js';
-import {ALL} from '../http/target.js';
+import {handshakeTimeoutMs} from '../handshake-limit.js';
+import {ALL_SERVICES} from '../http/target.js';
 import type {Log} from '../log.js';
 import type {JsonObject} from '../protocol/json.js';
-import type {Session} from '../protocol/session.js';
-import {ToolParameters} from '../protocol/tool-parameters.js';
-import {MODERN, type Version} from '../protocol/version.js';
+import type {Negotiation} from '../protocol/session.js';
+import {ToolHeaderParameters} from '../protocol/tool-parameters.js';
+import {STATELESS, type Version} from '../protocol/version.js';
 import type {Endpoint} from '../stage.js';
 import type {ToolsCache} from '../tools-cache.js';
-import type {Carriage} from '../transports/carriage.js';
+import type {UpstreamControl} from '../transports/carriage.js';
 import {child} from '../transports/child.js';
-import {passInConfiguration} from '../transports/environment.js';
-import {remote} from '../transports/remote.js';
-import type {RevivedOptions} from '../transports/revived-options.js';
-import {revived} from '../transports/revived.js';
+import {passVariableHint} from '../transports/environment.js';
+import {remoteUpstream} from '../transports/remote.js';
+import {restartingUpstream} from '../transports/revived.js';
+import type {RestartOptions} from '../transports/revived-options.js';
 import {SharedUpstream} from '../transports/shared.js';
-import {startsOf} from '../transports/starts.js';
-import {reportRenewed, type Seen, type Watch} from './seen.js';
-import {MAX_CACHES, ToolCaches, type ToolCachesOptions} from './tool-caches.js';
+import {startQueueOf} from '../transports/starts.js';
+import {reportReinitialized, type ServiceHealth, type UpstreamObserver} from './seen.js';
+import {MAX_TOOLS_CACHES, ServiceToolsCaches, type ServiceToolsCachesOptions} from './tool-caches.js';
 
 export type ServiceOptions = {
 	readonly log: Log;
 	/** Whether bridge is about to end, so that no process is started any more. */
 	readonly isDraining?: () => boolean;
 	readonly maxBytes: number;
-	readonly shelfFor?: ToolCachesOptions['shelfFor'];
+	readonly toolListStoreFor?: ServiceToolsCachesOptions['toolListStoreFor'];
 	readonly onStderr: (server: string, chunk: Buffer) => Promise<void> | undefined | void;
 };
 
-export type OpenOptions = {
-	readonly watch?: Watch | undefined;
-	readonly carriage?: Carriage | undefined;
+type OpenServiceOptions = {
+	readonly observer?: UpstreamObserver | undefined;
+	readonly upstreamControl?: UpstreamControl | undefined;
 	/** The token of the client, for quotas. */
 	readonly token?: string;
 };
 
 /** Makes a connection to a server that is in this process. */
-export type Opener = (session: Session, token: string) => Endpoint;
+export type OpenInProcess = (session: Negotiation, token: string) => Endpoint;
 
 /** A configured server: how to reach it, and what has been seen of it. */
 export class Service {
 	readonly config: ServiceConfig;
-	readonly seen: Seen = {toolCount: undefined, restarts: 0, isFailed: false, lastError: undefined};
+	readonly health: ServiceHealth = {toolCount: undefined, restarts: 0, isFailed: false, lastError: undefined};
 	readonly #options: ServiceOptions;
-	readonly #shared: SharedUpstream | undefined;
-	readonly #own: Opener | undefined;
-	readonly #conversations = new Set<Session>();
+	readonly #sharedUpstream: SharedUpstream | undefined;
+	readonly #openInProcess: OpenInProcess | undefined;
+	readonly #negotiations = new Set<Negotiation>();
 	/** Of conversations that are over. */
-	readonly #losses = new Map<string, number>();
-	lastSession: Session | undefined;
+	readonly #endedLosses = new Map<string, number>();
+	lastNegotiation: Negotiation | undefined;
 	/** Child processes that run for it. */
 	children = 0;
-	readonly #caches: ToolCaches;
-	readonly #parameters = new BoundedMap<string, ToolParameters>(MAX_CACHES);
+	readonly #toolsCaches: ServiceToolsCaches;
+	readonly #toolParameters = new BoundedMap<string, ToolHeaderParameters>(MAX_TOOLS_CACHES);
 
-	constructor(config: ServiceConfig, options: ServiceOptions, own?: Opener) {
+	constructor(config: ServiceConfig, options: ServiceOptions, openInProcess?: OpenInProcess) {
 		const {name, targetVersion, shared, transport} = config;
 		this.config = config;
 		this.#options = options;
-		this.#own = own;
-		const {log, shelfFor, isDraining} = options;
-		this.#caches = new ToolCaches({server: name, log, shelfFor});
+		this.#openInProcess = openInProcess;
+		const {log, toolListStoreFor, isDraining} = options;
+		this.#toolsCaches = new ServiceToolsCaches({server: name, log, toolListStoreFor});
 		if (shared && transport === 'stdio')
-			this.#shared = new SharedUpstream({
+			this.#sharedUpstream = new SharedUpstream({
 				name,
 				log,
 				targetVersion,
 				isDraining,
 				open: () => this.#start(),
-				timeoutMs: handshakeLimit(config.timeoutMs),
+				timeoutMs: handshakeTimeoutMs(config.timeoutMs),
 				timeoutSetting: this.timeoutSetting,
 			});
 	}
@@ -85,7 +85,7 @@ export class Service {
 	/** Where its clients find it. */
 	get path(): string {
 		const {name} = this.config;
-		return name === ALL ? '/mcp' : `/mcp/${name}`;
+		return name === ALL_SERVICES ? '/mcp' : `/mcp/${name}`;
 	}
 
 	get isHttp(): boolean {
@@ -93,112 +93,119 @@ export class Service {
 	}
 
 	get restarts(): number {
-		return this.seen.restarts + (this.#shared?.state.restarts ?? 0);
+		return this.health.restarts + (this.#sharedUpstream?.state.restarts ?? 0);
 	}
 
 	get lastError(): string | undefined {
-		return this.#shared?.state.lastError ?? this.seen.lastError;
+		return this.#sharedUpstream?.state.lastError ?? this.health.lastError;
 	}
 
 	/** What it speaks. One that is shared and knows no handshake looks to each client as if it did. */
 	get version(): Version | undefined {
-		return this.#shared?.state.version === MODERN ? MODERN : this.lastSession?.upstream;
+		return this.#sharedUpstream?.state.version === STATELESS
+			? STATELESS
+			: this.lastNegotiation?.upstreamVersion;
 	}
 
 	get state(): 'disabled' | 'failed' | 'ready' | 'connecting' | 'idle' {
 		if (!this.config.enabled) return 'disabled';
-		if (this.seen.isFailed) return 'failed';
-		if (this.lastSession?.isReady) return 'ready';
-		return this.#conversations.size > 0 ? 'connecting' : 'idle';
+		if (this.health.isFailed) return 'failed';
+		if (this.lastNegotiation?.isReady) return 'ready';
+		return this.#negotiations.size > 0 ? 'connecting' : 'idle';
 	}
 
 	/** What could not be carried, and how often. */
 	losses(): ReadonlyMap<string, number> {
-		const all = new Map(this.#losses);
-		for (const {losses} of this.#conversations) add(all, losses);
+		const all = new Map(this.#endedLosses);
+		for (const {losses} of this.#negotiations) addLosses(all, losses);
 		return all;
 	}
 
 	/** A conversation begins. To be told of its end. */
-	begun(session: Session): () => void {
-		this.#conversations.add(session);
-		session.whenReady(() => {
-			this.lastSession = session;
+	addConversation(negotiation: Negotiation): () => void {
+		this.#negotiations.add(negotiation);
+		negotiation.whenReady(() => {
+			this.lastNegotiation = negotiation;
 		});
 		return () => {
-			if (this.#conversations.delete(session)) add(this.#losses, session.losses);
+			if (this.#negotiations.delete(negotiation)) addLosses(this.#endedLosses, negotiation.losses);
 		};
 	}
 
 	/** Something was heard of it, so it is there. */
-	heard(session: Session): void {
-		this.seen.isFailed = false;
-		if (session.isReady) this.lastSession = session;
+	markReachable(negotiation: Negotiation): void {
+		this.health.isFailed = false;
+		if (negotiation.isReady) this.lastNegotiation = negotiation;
 	}
 
 	/** Where the tools are kept for callers with this credential. */
-	cacheFor(principal: string): ToolsCache | undefined {
+	toolsCacheFor(principal: string): ToolsCache | undefined {
 		if (!this.config.cacheTools) return;
-		return this.#caches.for(principal);
+		return this.#toolsCaches.forPrincipal(principal);
 	}
 
 	/** What callers with this credential know of arguments that stand in headers. */
-	parametersFor(principal: string): ToolParameters {
-		const parameters = this.#parameters.get(principal) ?? new ToolParameters();
-		this.#parameters.set(principal, parameters);
+	toolParametersFor(principal: string): ToolHeaderParameters {
+		const parameters = this.#toolParameters.get(principal) ?? new ToolHeaderParameters();
+		this.#toolParameters.set(principal, parameters);
 		return parameters;
 	}
 
 	/** How many requests for the tools were answered from what is kept, and how many were not. */
-	cacheCounts(): {readonly hits: number; readonly misses: number} {
-		return this.#caches.counts();
+	toolsCacheCounts(): {readonly hits: number; readonly misses: number} {
+		return this.#toolsCaches.counts();
 	}
 
 	/** A connection for one conversation. */
-	open(session: Session, authorization: string | undefined, options: OpenOptions = {}): Endpoint {
-		const {watch, carriage, token = ''} = options;
+	open(
+		negotiation: Negotiation,
+		authorization: string | undefined,
+		options: OpenServiceOptions = {},
+	): Endpoint {
+		const {observer, upstreamControl, token = ''} = options;
 		const {name, url, transport, isTransportGuessed: isGuessed} = this.config;
 		const {log, maxBytes, isDraining} = this.#options;
-		if (this.#own) return this.#own(session, token);
-		if (this.#shared) return this.#shared.attach('client', reportRenewed(session, watch));
-		const common: Omit<RevivedOptions, 'open' | 'starts'> = {
+		if (this.#openInProcess) return this.#openInProcess(negotiation, token);
+		if (this.#sharedUpstream)
+			return this.#sharedUpstream.attach('client', reportReinitialized(negotiation, observer));
+		const common: Omit<RestartOptions, 'open' | 'starts'> = {
 			name,
 			log,
 			isDraining,
-			ownId: () => session.ownId(),
-			handshakeMs: handshakeLimit(this.config.timeoutMs),
-			again: (...said: Parameters<Session['translate']>) => session.translate(...said),
-			onRevived: (result: JsonObject, durationMs: number) => {
-				this.renewed(session, result, durationMs);
-				watch?.onRevived(result);
+			ownId: () => negotiation.nextRequestId(),
+			handshakeMs: handshakeTimeoutMs(this.config.timeoutMs),
+			retranslate: (...args: Parameters<Negotiation['retranslate']>) => negotiation.retranslate(...args),
+			onReinitialized: (result: JsonObject, durationMs: number) => {
+				this.recordReinitialized(negotiation, result, durationMs);
+				observer?.onReconnected(result);
 			},
-			onLoss: (error: BridgeError, isRetried: boolean) => {
-				this.failed(error.reason);
-				watch?.onLoss(error, isRetried);
+			onDisconnect: (error: BridgeError, isRetried: boolean) => {
+				this.markFailed(error.reason);
+				observer?.onDisconnected(error, isRetried);
 			},
 		};
 		if (transport === 'stdio' || !url) {
 			let starts = 0;
 			const open = (): Endpoint => {
-				if (starts++ > 0) this.seen.restarts++;
+				if (starts++ > 0) this.health.restarts++;
 				return this.#start();
 			};
 			const onRevived = (result: JsonObject, durationMs: number): void => {
-				this.#revived(session, result, durationMs);
-				watch?.onRevived(result);
+				this.#recordReconnected(negotiation, result, durationMs);
+				observer?.onReconnected(result);
 			};
-			return revived({...common, open, onRevived, starts: startsOf(token)});
+			return restartingUpstream({...common, open, onReinitialized: onRevived, starts: startQueueOf(token)});
 		}
-		return remote({
+		return remoteUpstream({
 			...common,
 			url,
 			maxBytes,
 			transport,
-			isGuessed,
+			isTransportGuessed: isGuessed,
 			headers: () => this.#headers(authorization),
-			carriage,
+			upstreamControl,
 			onSse: () => {
-				session.transport = 'sse';
+				negotiation.transport = 'sse';
 			},
 		});
 	}
@@ -213,7 +220,7 @@ export class Service {
 			env,
 			cwd,
 			maxBytes,
-			passWith: passInConfiguration(name),
+			passHint: passVariableHint(name),
 			onStderr: chunk => onStderr(name, chunk),
 		});
 		this.children++;
@@ -231,33 +238,33 @@ export class Service {
 	}
 
 	/** It has responded to a new handshake, perhaps with another version. */
-	renewed(session: Session, result: JsonObject, durationMs: number): void {
-		this.#revived(session, result, durationMs);
-		this.seen.restarts++;
+	recordReinitialized(negotiation: Negotiation, result: JsonObject, durationMs: number): void {
+		this.#recordReconnected(negotiation, result, durationMs);
+		this.health.restarts++;
 	}
 
-	#revived(session: Session, result: JsonObject, durationMs: number): void {
-		session.renewed(result, durationMs);
-		this.seen.isFailed = false;
+	#recordReconnected(negotiation: Negotiation, result: JsonObject, durationMs: number): void {
+		negotiation.reinitialized(result, durationMs);
+		this.health.isFailed = false;
 	}
 
 	/** Ends what serves several clients. */
 	async close(): Promise<void> {
-		await this.#shared?.close();
+		await this.#sharedUpstream?.close();
 	}
 
 	/** It failed, for this reason, or for the one that was reported when its process ended. */
-	failed(reason: string | undefined): void {
-		this.seen.isFailed = true;
-		this.seen.lastError = reason ?? this.seen.lastError;
+	markFailed(reason: string | undefined): void {
+		this.health.isFailed = true;
+		this.health.lastError = reason ?? this.health.lastError;
 	}
 
 	/** A client was shown so many tools. */
-	showed(tools: number): void {
-		this.seen.toolCount = tools;
+	setToolCount(tools: number): void {
+		this.health.toolCount = tools;
 	}
 }
 
-function add(to: Map<string, number>, losses: ReadonlyMap<string, number>): void {
+function addLosses(to: Map<string, number>, losses: ReadonlyMap<string, number>): void {
 	for (const [feature, count] of losses) to.set(feature, (to.get(feature) ?? 0) + count);
 }

@@ -1,16 +1,21 @@
-import {isSameService} from '../config/changes.js';
+import {isEqualService} from '../config/changes.js';
 import type {Config} from '../config/schema.js';
 import {Service, type ServiceOptions} from './service.js';
 
 /** The services of a configuration; those that are the same as before stay what they are. */
-export function servicesOf(
+export function createServices(
 	config: Config,
 	options: ServiceOptions,
 	old: ReadonlyMap<string, Service>,
 ): Map<string, Service> {
-	const all = [...config.services].map(([name, one]): [string, Service] => {
-		const known = old.get(name);
-		return [name, known && isSameService(known.config, one) ? known : new Service(one, options)];
+	const entries = [...config.services].map(([name, serviceConfig]): [string, Service] => {
+		const existing = old.get(name);
+		return [
+			name,
+			existing && isEqualService(existing.config, serviceConfig)
+				? existing
+				: new Service(serviceConfig, options),
+		];
 	});
-	return new Map(all);
+	return new Map(entries);
 }

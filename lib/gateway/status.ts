@@ -1,25 +1,25 @@
-import {isDeprecated, outlook} from '../protocol/report.js';
-import type {Session} from '../protocol/session.js';
-import {MODERN} from '../protocol/version.js';
+import {deprecationNotice, isDeprecated} from '../protocol/report.js';
+import type {Negotiation} from '../protocol/session.js';
+import {STATELESS} from '../protocol/version.js';
 import type {Service} from './service.js';
 
 /** What `/status` says of a service. */
-export function statusOf(service: Service, sessions: number): {readonly [key: string]: unknown} {
-	const {config, seen} = service;
-	const session = service.lastSession;
+export function serviceStatus(service: Service, sessions: number): {readonly [key: string]: unknown} {
+	const {config, health} = service;
+	const negotiation = service.lastNegotiation;
 	const {version} = service;
 	// A server that does not have streamable HTTP is reached over HTTP+SSE.
-	const transport = session?.transport ?? config.transport;
-	const isModern = version === MODERN;
+	const transport = negotiation?.transport ?? config.transport;
+	const isModern = version === STATELESS;
 	return {
 		state: service.state,
 		transport,
 		version: version ?? null,
-		answered: isModern ? MODERN : answeredVersion(session),
+		answered: isModern ? STATELESS : answeredVersion(negotiation),
 		deprecated: isDeprecated(version),
-		outlook: (session && !isModern && outlook(session, transport)) || null,
+		outlook: (negotiation && !isModern && deprecationNotice(negotiation, transport)) || null,
 		lost: Object.fromEntries(service.losses()),
-		tools: seen.toolCount ?? null,
+		tools: health.toolCount ?? null,
 		sessions,
 		restarts: service.restarts,
 		lastError: service.lastError ?? null,
@@ -27,4 +27,5 @@ export function statusOf(service: Service, sessions: number): {readonly [key: st
 }
 
 /** What the server itself said that it speaks, which need not be a version that there is. */
-const answeredVersion = (session: Session | undefined): unknown => session?.answeredVersion ?? null;
+const answeredVersion = (negotiation: Negotiation | undefined): unknown =>
+	negotiation?.reportedVersion ?? null;

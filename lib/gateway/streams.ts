@@ -2,16 +2,16 @@ import type {IncomingMessage, ServerResponse} from 'node:http';
 import type {Duplex} from 'node:stream';
 import type {Headers} from '../envelope.js';
 import {BridgeError} from '../errors.js';
-import {type Refused, refuse} from '../http/refuse.js';
+import {type HttpError, sendHttpError} from '../http/refuse.js';
 import {logBug} from '../log.js';
 import type {Endpoint} from '../stage.js';
-import {SseServer} from '../transports/sse-server.js';
-import {acceptWebSocket, wsEndpoint} from '../transports/websocket.js';
-import type {Ground} from './begin-session.js';
-import type {Bodies} from './bodies.js';
-import {type Caller, Conversation} from './conversation.js';
-import {limited} from './limited.js';
-import {onFirstMessage} from './on-first-message.js';
+import {SseSession} from '../transports/sse-server.js';
+import {acceptWebSocket, webSocketEndpoint} from '../transports/websocket.js';
+import type {GatewayContext} from './begin-session.js';
+import type {BodyReader} from './bodies.js';
+import {Conversation, type Principal} from './conversation.js';
+import {rateLimitedEndpoint} from './limited.js';
+import {startOnFirstMessage} from './on-first-message.js';
 import type {Service} from './service.js';
 import {newSessionId} from './sessions.js';
 
@@ -32,67 +32,71 @@ export class StreamClient {
 }
 
 /** Clients that are spoken to over a connection that stays: HTTP+SSE of 2024-11-05, and WebSocket. */
-export class Streams {
-	readonly #options: Ground;
+export class StreamHandler {
+	readonly #options: GatewayContext;
 
-	constructor(options: Ground) {
+	constructor(options: GatewayContext) {
 		this.#options = options;
 	}
 
 	/** A client begins to listen. */
-	listen(res: ServerResponse, service: Service, caller: Caller): void {
+	openSse(res: ServerResponse, service: Service, principal: Principal): void {
 		const {log, replicas} = this.#options;
-		const own = newSessionId();
+		const sessionId = newSessionId();
 		const path = `${service.path}/message`;
-		const holder = {service: service.config.name, principal: caller.principal};
-		const id = replicas()?.ownId(own, holder) ?? own;
-		this.#begin(own, new SseServer(res, {name: 'client', path, log, id}), service, caller);
+		const servicePrincipal = {service: service.config.name, principal: principal.id};
+		const id = replicas()?.boundId(sessionId, servicePrincipal) ?? sessionId;
+		this.#start(sessionId, new SseSession(res, {name: 'client', path, log, id}), service, principal);
 	}
 
 	/** A client that listens says something. It is read when there is room for it. */
-	receive(
+	receivePost(
 		req: IncomingMessage,
 		res: ServerResponse,
 		id: string,
-		{service, caller, bodies}: {readonly service: Service; readonly caller: Caller; readonly bodies: Bodies},
-	): Refused | undefined {
-		const listener = this.#listener(id, service, caller);
-		if (!(listener instanceof SseServer)) return listener;
-		const problem = bodies.problem(req);
+		{
+			service,
+			caller: principal,
+			bodies,
+		}: {readonly service: Service; readonly caller: Principal; readonly bodies: BodyReader},
+	): HttpError | undefined {
+		const listener = this.#findSse(id, service, principal);
+		if (!(listener instanceof SseSession)) return listener;
+		const problem = bodies.validateHeaders(req);
 		if (problem) return problem;
 		listener.valve.whenOpen(() =>
 			bodies.read(req, res, (line, refused) => {
-				if (!line) return refuse(res, refused ?? {status: 400, message: 'Bad Request'});
+				if (!line) return sendHttpError(res, refused ?? {status: 400, message: 'Bad Request'});
 				res.writeHead(202, {'content-length': 0}).end();
-				listener.receive(line, headersOf(caller));
+				listener.receive(line, authorizationHeaders(principal));
 			}),
 		);
 		return;
 	}
 
 	/** The listener that a message is from. */
-	#listener(id: string, service: Service, caller: Caller): SseServer | Refused {
+	#findSse(id: string, service: Service, principal: Principal): SseSession | HttpError {
 		const {sessions} = this.#options;
 		const {name} = service.config;
-		const held = sessions.find(id, name, caller.principal);
-		const endpoint = held?.client instanceof StreamClient ? held.client.endpoint : undefined;
-		if (endpoint instanceof SseServer) return endpoint;
-		return sessions.unknown(name);
+		const session = sessions.find(id, name, principal.id);
+		const endpoint = session?.client instanceof StreamClient ? session.client.endpoint : undefined;
+		if (endpoint instanceof SseSession) return endpoint;
+		return sessions.notFoundError(name);
 	}
 
 	/** A client changes to WebSocket. */
-	async upgrade(
+	async upgradeToWebSocket(
 		req: IncomingMessage,
 		socket: Duplex,
 		head: Buffer,
 		{
 			service,
-			caller,
+			caller: principal,
 			maxBytes,
 			take,
 		}: {
 			readonly service: Service;
-			readonly caller: Caller;
+			readonly caller: Principal;
 			readonly maxBytes: number;
 			/** Counts a request, if that is done: how long until it may be asked; 0 if it may be. */
 			readonly take: (() => number | Promise<number>) | undefined;
@@ -101,23 +105,25 @@ export class Streams {
 		const accepted = await acceptWebSocket(req, socket, head, maxBytes);
 		if (!accepted) return;
 		const {log} = this.#options;
-		const peer = wsEndpoint(accepted, {
+		const endpoint = webSocketEndpoint(accepted, {
 			name: 'client',
 			maxBytes,
-			headers: headersOf(caller),
+			headers: authorizationHeaders(principal),
 			log,
-			carrier: socket,
+			tcpSocket: socket,
 		});
-		this.#begin(newSessionId(), take ? limited(peer, take) : peer, service, caller);
+		this.#start(newSessionId(), take ? rateLimitedEndpoint(endpoint, take) : endpoint, service, principal);
 	}
 
-	#begin(id: string, endpoint: Endpoint, service: Service, caller: Caller): void {
-		const {sessions, converse, log, pending} = this.#options;
-		const conversation = new Conversation(service, caller, {tally: pending.of(caller.token)});
+	#start(id: string, endpoint: Endpoint, service: Service, principal: Principal): void {
+		const {sessions, startConversation, log, pendingQuotas} = this.#options;
+		const conversation = new Conversation(service, principal, {
+			pendingQuota: pendingQuotas.forToken(principal.token),
+		});
 		const client = new StreamClient(endpoint);
 		try {
-			const late = onFirstMessage(converse, error => logBug(log, error));
-			sessions.begin({id, client, conversation, place: 'stream'}, endpoint, late);
+			const startLater = startOnFirstMessage(startConversation, error => logBug(log, error));
+			sessions.start({id, client, conversation, clientKey: 'stream'}, endpoint, startLater);
 		} catch (error) {
 			// There was room when the client was let in, but somebody else has taken it.
 			void endpoint.close();
@@ -127,4 +133,5 @@ export class Streams {
 }
 
 /** What a client came with that goes on to its server. */
-const headersOf = ({authorization}: Caller): Headers => (authorization === undefined ? {} : {authorization});
+const authorizationHeaders = ({authorization}: Principal): Headers =>
+	authorization === undefined ? {} : {authorization};

@@ -1,29 +1,29 @@
 import {BridgeError} from '../errors.js';
-import type {Tally} from '../waiting-requests.js';
+import type {PendingCount} from '../waiting-requests.js';
 
 /** The pending or open requests of each principal, by token. The number of tokens bounds the map. */
-export class Tallies {
+export class RequestQuotas {
 	readonly #quota: () => number | undefined;
-	readonly #byToken = new Map<string, Tally>();
+	readonly #byToken = new Map<string, PendingCount>();
 
 	/** The quota of one principal may change; 0 or undefined is none. */
 	constructor(quota: () => number | undefined) {
 		this.#quota = quota;
 	}
 
-	get areLimited(): boolean {
+	get isEnabled(): boolean {
 		return Boolean(this.#quota());
 	}
 
-	of(token: string): Tally {
-		const known = this.#byToken.get(token);
-		if (known) return known;
-		const tally: Tally = {count: 0, problem: () => this.#problem(tally)};
-		this.#byToken.set(token, tally);
-		return tally;
+	forToken(token: string): PendingCount {
+		const existing = this.#byToken.get(token);
+		if (existing) return existing;
+		const quota: PendingCount = {count: 0, limitError: () => this.#problem(quota)};
+		this.#byToken.set(token, quota);
+		return quota;
 	}
 
-	#problem({count}: Tally): BridgeError | undefined {
+	#problem({count}: PendingCount): BridgeError | undefined {
 		const limit = this.#quota() || Number.POSITIVE_INFINITY;
 		if (count < limit) return;
 		return new BridgeError(

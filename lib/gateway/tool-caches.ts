@@ -1,30 +1,30 @@
 import {BoundedMap} from '../bounded-map.js';
 import type {Log} from '../log.js';
-import type {Shelf} from '../tool-shelf.js';
+import type {ToolListStore} from '../tool-shelf.js';
 import {ToolsCache} from '../tools-cache.js';
 
-export type ToolCachesOptions = {
+export type ServiceToolsCachesOptions = {
 	/** The server's name. */
 	readonly server: string;
 	readonly log: Log;
 	/** Where replicas keep lists of tools for each other, by whose they are. */
-	readonly shelfFor: (() => ((...whose: readonly string[]) => Shelf) | undefined) | undefined;
+	readonly toolListStoreFor: (() => ((...whose: readonly string[]) => ToolListStore) | undefined) | undefined;
 };
 
 /** Credentials whose lists of tools are kept at a time. The oldest is forgotten for the next. */
-export const MAX_CACHES = 1000;
+export const MAX_TOOLS_CACHES = 1000;
 
 /** The tools of one server, as each of its callers sees them. */
-export class ToolCaches {
-	readonly #options: ToolCachesOptions;
-	readonly #caches = new BoundedMap<string, ToolsCache>(MAX_CACHES);
+export class ServiceToolsCaches {
+	readonly #options: ServiceToolsCachesOptions;
+	readonly #caches = new BoundedMap<string, ToolsCache>(MAX_TOOLS_CACHES);
 
-	constructor(options: ToolCachesOptions) {
+	constructor(options: ServiceToolsCachesOptions) {
 		this.#options = options;
 	}
 
 	/** Where they are kept for callers with this credential. */
-	for(principal: string): ToolsCache {
+	forPrincipal(principal: string): ToolsCache {
 		const cache = this.#caches.get(principal) ?? this.#newCache(principal);
 		this.#caches.set(principal, cache);
 		return cache;
@@ -40,8 +40,12 @@ export class ToolCaches {
 	}
 
 	#newCache(principal: string): ToolsCache {
-		const {server, log, shelfFor} = this.#options;
-		const shelf = shelfFor?.();
-		return new ToolsCache({server, log, shelf: shelf && (version => shelf(server, principal, version))});
+		const {server, log, toolListStoreFor} = this.#options;
+		const storeFor = toolListStoreFor?.();
+		return new ToolsCache({
+			upstream: server,
+			log,
+			store: storeFor && (version => storeFor(server, principal, version)),
+		});
 	}
 }

@@ -5,9 +5,14 @@ import {ViewRoutes} from '../view/routes.js';
 import type {GatewayOptions} from './gateway.js';
 
 /** The page of the gateway, with its live traffic. */
-export function viewOf({live, log, page}: GatewayOptions, canLogOut: () => boolean): ViewRoutes {
+export function createLiveView({live, log, page}: GatewayOptions, canLogOut: () => boolean): ViewRoutes {
 	const {files = pageFolder, worker} = page ?? {};
 	const onBug = (error: Error): void => logBug(log, error);
-	const source = new LiveSource({name: 'live traffic', listen: hear => live.listen(hear), worker, onBug});
+	const source = new LiveSource({
+		name: 'live traffic',
+		subscribe: onLine => live.subscribe(onLine),
+		worker,
+		onBug,
+	});
 	return new ViewRoutes({source, page: files, hasStatus: true, canLogOut});
 }

@@ -1,9 +1,9 @@
 /** Tests whether an Origin is the configured one, whose port or first labels may be `*`. */
-export function allowedOrigin(configured: string): (origin: string) => boolean {
+export function originMatcher(configured: string): (origin: string) => boolean {
 	const anyPort = configured.endsWith(':*');
 	const [scheme = '', domain] = (anyPort ? configured.slice(0, -2) : configured).toLowerCase().split('://*.');
-	return given => {
-		const lower = given.toLowerCase();
+	return header => {
+		const lower = header.toLowerCase();
 		const origin = anyPort ? lower.replace(/:\d{1,5}$/, '') : lower;
 		if (domain === undefined) return origin === scheme;
 		const [start, end] = [`${scheme}://`, `.${domain}`];

@@ -1,13 +1,13 @@
 import type {ServerResponse} from 'node:http';
-import {PassingMap} from '../passing-map.js';
-import type {Room} from './read-body.js';
+import {SlotMap} from '../passing-map.js';
+import type {BodyMemory} from './read-body.js';
 
 /** How much of the bodies of all requests may be kept at a time; more where one message may be longer than a part of it. */
 const MIN_BYTES = 256 * 2 ** 20;
 const MIN_MESSAGES = 4;
 
 /** What is kept of the body of a request. */
-type Part = {readonly number: number; bytes: number; refuse: (() => void) | undefined};
+type BufferedBody = {readonly number: number; bytes: number; evict: (() => void) | undefined};
 
 /**
  * The room that there is for the bodies of requests which come in several pieces, of all clients together. A body is kept
@@ -15,12 +15,12 @@ type Part = {readonly number: number; bytes: number; refuse: (() => void) | unde
  *
  * Where there is no more room, who began last gives way, so that those who began earlier come to their end.
  */
-export class BodyRoom {
+export class BodyMemoryLimit {
 	readonly #maxBytes: () => number;
 	/** Who began last is the last. */
-	readonly #parts = new PassingMap<number, Part>();
+	readonly #bodies = new SlotMap<number, BufferedBody>();
 	#count = 0;
-	#sum = 0;
+	#totalBytes = 0;
 
 	/** `messageBytes` tells how long one message may be, which may change. */
 	constructor(messageBytes: () => number) {
@@ -28,53 +28,53 @@ export class BodyRoom {
 	}
 
 	/** The room of the request that is answered so. */
-	of(response: ServerResponse): Room {
-		return new RoomOfOne(this, response);
+	forResponse(response: ServerResponse): BodyMemory {
+		return new RequestBodyMemory(this, response);
 	}
 
-	begin(response: ServerResponse, refuse: () => void): Part {
-		const part: Part = {number: ++this.#count, bytes: 0, refuse};
-		this.#parts.set(part.number, part);
-		response.once('close', () => this.#free(part));
+	add(response: ServerResponse, evict: () => void): BufferedBody {
+		const part: BufferedBody = {number: ++this.#count, bytes: 0, evict};
+		this.#bodies.set(part.number, part);
+		response.once('close', () => this.#release(part));
 		return part;
 	}
 
 	/** Takes room for one more piece. Returns whether there was any. */
-	take(part: Part, bytes: number): boolean {
-		while (this.#sum + bytes > this.#maxBytes()) {
-			const latest = [...this.#parts.values()].findLast(({refuse}) => refuse);
-			this.#free(latest ?? part);
+	reserve(part: BufferedBody, bytes: number): boolean {
+		while (this.#totalBytes + bytes > this.#maxBytes()) {
+			const latest = [...this.#bodies.values()].findLast(({evict: refuse}) => refuse);
+			this.#release(latest ?? part);
 			if (latest === undefined || latest === part) return false;
-			latest.refuse?.();
+			latest.evict?.();
 		}
 		part.bytes += bytes;
-		this.#sum += bytes;
+		this.#totalBytes += bytes;
 		return true;
 	}
 
-	#free({number}: Part): void {
-		this.#sum -= this.#parts.take(number)?.bytes ?? 0;
+	#release({number}: BufferedBody): void {
+		this.#totalBytes -= this.#bodies.take(number)?.bytes ?? 0;
 	}
 }
 
 /** What one request takes of it, from its second piece on. */
-class RoomOfOne implements Room {
-	readonly #all: BodyRoom;
+class RequestBodyMemory implements BodyMemory {
+	readonly #limit: BodyMemoryLimit;
 	readonly #response: ServerResponse;
-	#part: Part | undefined;
+	#body: BufferedBody | undefined;
 
-	constructor(all: BodyRoom, response: ServerResponse) {
-		this.#all = all;
+	constructor(all: BodyMemoryLimit, response: ServerResponse) {
+		this.#limit = all;
 		this.#response = response;
 	}
 
-	take(bytes: number, refuse: () => void): boolean {
-		this.#part ??= this.#all.begin(this.#response, refuse);
-		return this.#all.take(this.#part, bytes);
+	reserve(bytes: number, evict: () => void): boolean {
+		this.#body ??= this.#limit.add(this.#response, evict);
+		return this.#limit.reserve(this.#body, bytes);
 	}
 
 	/** All of it has come, so it gives way to nobody. */
-	settle(): void {
-		if (this.#part) this.#part.refuse = undefined;
+	complete(): void {
+		if (this.#body) this.#body.evict = undefined;
 	}
 }

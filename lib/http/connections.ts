@@ -5,15 +5,15 @@ import type {Socket} from 'node:net';
 const principals = new WeakMap<object, string>();
 
 /** To be called when a request has proved its principal. */
-export function attribute(socket: object, principal: string): void {
+export function setConnectionPrincipal(socket: object, principal: string): void {
 	principals.set(socket, principal);
 }
 
 /** Tells that a server has as many connections as it may have. */
-export const connectionsFull = (limit: number): string =>
+export const connectionLimitMessage = (limit: number): string =>
 	`There are ${limit} connections. Each new one replaces an idle one, or is closed if none is idle.`;
 
-type Options = {
+type ConnectionLimiterOptions = {
 	readonly max: number;
 	/** Whether requests prove a principal. If so, open requests do not protect a connection without one. */
 	readonly havePrincipals: boolean;
@@ -26,56 +26,56 @@ type Options = {
  * connections, the one that has been idle for the longest time. All connections without a principal count as those of one
  * principal, so that clients which only connect evict each other.
  */
-export class Connections {
-	readonly #options: Options;
+export class ConnectionLimiter {
+	readonly #options: ConnectionLimiterOptions;
 	/** The number of open requests of each, in the order in which they became idle. */
-	readonly #open = new Map<Socket, number>();
+	readonly #openRequests = new Map<Socket, number>();
 
-	constructor(options: Options) {
+	constructor(options: ConnectionLimiterOptions) {
 		this.#options = options;
 	}
 
 	/** Counts a new connection. Returns false if there is no room for it. */
 	add(socket: Socket): boolean {
-		if (this.#open.size >= this.#options.max && !this.#evict()) return false;
-		this.#open.set(socket, 0);
-		socket.once('close', () => this.#open.delete(socket));
+		if (this.#openRequests.size >= this.#options.max && !this.#evict()) return false;
+		this.#openRequests.set(socket, 0);
+		socket.once('close', () => this.#openRequests.delete(socket));
 		return true;
 	}
 
 	/** Counts a request as open until its response has ended. */
-	begin(socket: Socket, response: ServerResponse): void {
-		if (!this.#change(socket, 1)) return;
-		response.once('close', () => this.#change(socket, -1));
+	beginRequest(socket: Socket, response: ServerResponse): void {
+		if (!this.#addOpen(socket, 1)) return;
+		response.once('close', () => this.#addOpen(socket, -1));
 	}
 
 	/** The connection has changed to another protocol, so it has an open request until it closes. */
-	upgrade(socket: Socket): void {
-		this.#change(socket, 1);
+	beginUpgrade(socket: Socket): void {
+		this.#addOpen(socket, 1);
 	}
 
-	#change(socket: Socket, by: number): boolean {
-		const count = this.#open.get(socket);
+	#addOpen(socket: Socket, by: number): boolean {
+		const count = this.#openRequests.get(socket);
 		if (count === undefined) return false;
-		if (count + by === 0) this.#open.delete(socket);
-		this.#open.set(socket, count + by);
+		if (count + by === 0) this.#openRequests.delete(socket);
+		this.#openRequests.set(socket, count + by);
 		return true;
 	}
 
 	/** Closes an idle connection. Returns false if there is none. */
 	#evict(): boolean {
 		const idle = new Map<string | undefined, {readonly oldest: Socket; count: number}>();
-		for (const [socket, open] of this.#open) {
+		for (const [socket, open] of this.#openRequests) {
 			const principal = principals.get(socket);
 			const isProtected = open > 0 && !(this.#options.havePrincipals && principal === undefined);
 			if (isProtected) continue;
-			const known = idle.get(principal);
-			if (known) known.count++;
+			const entry = idle.get(principal);
+			if (entry) entry.count++;
 			else idle.set(principal, {oldest: socket, count: 1});
 		}
 		const [most] = [...idle.values()].sort((one, other) => other.count - one.count);
 		if (!most) return false;
-		this.#open.delete(most.oldest);
+		this.#openRequests.delete(most.oldest);
 		most.oldest.destroy();
 		this.#options.onEvicted();
 		return true;

@@ -1,35 +1,38 @@
 import {Envelope} from '../envelope.js';
 import {BridgeError} from '../errors.js';
-import {type Keeper, keptBytes} from '../kept-bytes.js';
+import {bufferLimit, type EvictableBuffer} from '../kept-bytes.js';
 import {compactBytes} from './compact-bytes.js';
 
 const MAX_EVENTS = 1000;
 /** Bytes of all events of a session, and so of one event. */
-export const MAX_BYTES = 4 * 2 ** 20;
+export const MAX_BUFFERED_BYTES = 4 * 2 ** 20;
 
 /** Takes the place of a response that is not kept, so that a client that resumes does not wait for it forever. */
-const notKept = new BridgeError(
+const responseNotBuffered = new BridgeError(
 	'ERR_MESSAGE_TOO_LARGE',
-	`The stream was interrupted, and the response was not kept for a client that resumes: it has more than ${MAX_BYTES} bytes, or the buffers of all sessions were full (limits.kept).`,
+	`The stream was interrupted, and the response was not kept for a client that resumes: it has more than ${MAX_BUFFERED_BYTES} bytes, or the buffers of all sessions were full (limits.kept).`,
 	'Send the request again if it may run twice.',
-	{limit: MAX_BYTES},
+	{limit: MAX_BUFFERED_BYTES},
 );
 
 /** An event that was sent, or would have been if the client had been there. */
-type Sent = {readonly stream: number; readonly place: number; readonly data: Buffer};
+type BufferedEvent = {readonly stream: number; readonly sequence: number; readonly data: Buffer};
 /** The same. `data` is undefined for an event that was not kept, `id` is that of a response; `null` for a batch of them. */
-type Kept = Omit<Sent, 'data'> & {readonly data: Buffer | undefined; readonly id: string | undefined};
+type StoredEvent = Omit<BufferedEvent, 'data'> & {
+	readonly data: Buffer | undefined;
+	readonly id: string | undefined;
+};
 
 /** What a client that comes back may have missed: the last events of all streams of a session. The oldest go first. */
-export class EventBuffer implements Keeper {
-	#events: Kept[] = [];
+export class EventBuffer implements EvictableBuffer {
+	#events: StoredEvent[] = [];
 	#bytes = 0;
 
 	constructor() {
-		keptBytes.register(this);
+		bufferLimit.register(this);
 	}
 
-	get keptBytes(): number {
+	get bufferedBytes(): number {
 		return this.#bytes;
 	}
 
@@ -37,12 +40,12 @@ export class EventBuffer implements Keeper {
 	 * An event over the limit is not kept: to a client that comes back, it is one of those that are gone. A response, which
 	 * has an `id`, is replaced by an error.
 	 */
-	add(stream: number, place: number, data: Buffer, id?: string): void {
-		const kept = data.length > MAX_BYTES ? undefined : compactBytes(data);
-		this.#events.push({stream, place, data: kept, id});
-		this.#bytes += kept?.length ?? 0;
-		keptBytes.added(kept?.length ?? 0);
-		if (this.#events.length > MAX_EVENTS || this.#bytes > MAX_BYTES) this.#makeRoom();
+	add(stream: number, sequence: number, data: Buffer, id?: string): void {
+		const stored = data.length > MAX_BUFFERED_BYTES ? undefined : compactBytes(data);
+		this.#events.push({stream, sequence, data: stored, id});
+		this.#bytes += stored?.length ?? 0;
+		bufferLimit.added(stored?.length ?? 0);
+		if (this.#events.length > MAX_EVENTS || this.#bytes > MAX_BUFFERED_BYTES) this.#evictOldest();
 	}
 
 	/** Whether there is anything left of a stream. */
@@ -51,14 +54,17 @@ export class EventBuffer implements Keeper {
 	}
 
 	/** The events of a stream behind a place in it, and whether none of them is gone. */
-	since(stream: number, place: number): {readonly events: readonly Sent[]; readonly isWhole: boolean} {
-		const all = this.#events.filter(sent => sent.stream === stream && sent.place > place);
+	eventsAfter(
+		stream: number,
+		sequence: number,
+	): {readonly events: readonly BufferedEvent[]; readonly isWhole: boolean} {
+		const all = this.#events.filter(sent => sent.stream === stream && sent.sequence > sequence);
 		const events = all.flatMap(({data, id, ...event}) => {
-			const sent = data ?? insteadOf(id);
+			const sent = data ?? replacementFor(id);
 			return sent ? [{...event, data: sent}] : [];
 		});
 		const isWhole =
-			events.length === all.length && events.every((event, at) => event.place === place + 1 + at);
+			events.length === all.length && events.every((event, at) => event.sequence === sequence + 1 + at);
 		return {events, isWhole};
 	}
 
@@ -69,9 +75,9 @@ export class EventBuffer implements Keeper {
 	}
 
 	/** Leaves a quarter of the room free, so that it is not made for each event. */
-	#makeRoom(): void {
+	#evictOldest(): void {
 		let count = 0;
-		while (this.#events.length - count > (MAX_EVENTS * 3) / 4 || this.#bytes > (MAX_BYTES * 3) / 4) {
+		while (this.#events.length - count > (MAX_EVENTS * 3) / 4 || this.#bytes > (MAX_BUFFERED_BYTES * 3) / 4) {
 			const oldest = this.#events[count];
 			if (!oldest || count === this.#events.length - 1) break;
 			this.#bytes -= oldest.data?.length ?? 0;
@@ -82,15 +88,15 @@ export class EventBuffer implements Keeper {
 }
 
 /** The event in the place of a response that is not kept. */
-const insteadOf = (id: string | undefined): Buffer | undefined =>
-	id === undefined ? undefined : Envelope.failure(id, notKept).bytes;
+const replacementFor = (id: string | undefined): Buffer | undefined =>
+	id === undefined ? undefined : Envelope.errorResponse(id, responseNotBuffered).bytes;
 
-export type Place = {readonly stream: number; readonly place: number};
+export type EventId = {readonly stream: number; readonly sequence: number};
 
 /** Where a client was, as it says in `Last-Event-ID`. */
-export function placeOf(id: string): Place | undefined {
-	const [, stream, place] = /^(\d{1,9})-(\d{1,9})$/.exec(id) ?? [];
-	return stream === undefined ? undefined : {stream: Number(stream), place: Number(place)};
+export function parseEventId(id: string): EventId | undefined {
+	const [, stream, sequence] = /^(\d{1,9})-(\d{1,9})$/.exec(id) ?? [];
+	return stream === undefined ? undefined : {stream: Number(stream), sequence: Number(sequence)};
 }
 
-export const eventId = (stream: number, place: number): string => `${stream}-${place}`;
+export const formatEventId = (stream: number, sequence: number): string => `${stream}-${sequence}`;

@@ -1,12 +1,12 @@
 import {createHash, timingSafeEqual} from 'node:crypto';
 import type {IncomingMessage} from 'node:http';
 import {isLoopback} from '../loopback.js';
-import {allowedOrigin} from './allowed-origin.js';
-import {countOf} from './header-count.js';
-import type {Refused} from './refuse.js';
+import {originMatcher} from './allowed-origin.js';
+import {countHeader} from './header-count.js';
+import type {HttpError} from './refuse.js';
 import {isMcpTarget} from './target.js';
 
-export type GuardOptions = {
+type GuardOptions = {
 	/** Names by which this server may be called, beyond those of this machine. `*` for any. */
 	readonly hosts: readonly string[];
 	/** Origins of browsers that may call it, beyond those of this machine; a port or a subdomain may be `*`. */
@@ -26,8 +26,8 @@ export class Guard {
 	#lastHost: string | undefined;
 
 	constructor({hosts, origins, tokens}: GuardOptions) {
-		this.#hosts = new Set(hosts.map(bare));
-		this.#origins = origins.map(allowedOrigin);
+		this.#hosts = new Set(hosts.map(normalizeHost));
+		this.#origins = origins.map(originMatcher);
 		this.#tokens = tokens.map(digest);
 	}
 
@@ -36,17 +36,18 @@ export class Guard {
 	}
 
 	/** Why a request goes no further, whatever it asks for. */
-	refusal(req: IncomingMessage): Refused | undefined {
+	validate(req: IncomingMessage): HttpError | undefined {
 		if (req.rawHeaders.length > 2 * MAX_HEADERS)
-			return {status: 431, message: `There are more than ${MAX_HEADERS} headers`, isLast: true};
+			return {status: 431, message: `There are more than ${MAX_HEADERS} headers`, closesConnection: true};
 		if (!req.url?.startsWith('/') || req.url.startsWith('//'))
 			return {status: 400, message: 'Bad Request: the target has to be a path'};
 		// URL parsers read a backslash as a slash, so the target could mean two things.
 		if (req.url.includes('\\'))
 			return {status: 400, message: 'Bad Request: the target must not contain a backslash'};
-		if (countOf(req, 'host') !== 1) return {status: 400, message: 'Bad Request: one Host is needed'};
-		if (!this.#isHost(req.headers.host ?? '')) return {status: 403, message: 'Forbidden: unknown Host'};
-		if (countOf(req, 'origin') > 1 || !this.#isOrigin(req.headers.origin))
+		if (countHeader(req, 'host') !== 1) return {status: 400, message: 'Bad Request: one Host is needed'};
+		if (!this.#isAllowedHost(req.headers.host ?? ''))
+			return {status: 403, message: 'Forbidden: unknown Host'};
+		if (countHeader(req, 'origin') > 1 || !this.#isAllowedOrigin(req.headers.origin))
 			return {status: 403, message: 'Forbidden: this Origin may not call'};
 		if (isPageLoad(req))
 			return {
@@ -58,40 +59,42 @@ export class Guard {
 	}
 
 	/** Whether a request brings what a caller has to know. `isAuthorizationOurs` tells that it may be in Authorization. */
-	knows(req: IncomingMessage, isAuthorizationOurs: boolean): boolean {
-		return !this.needsToken || this.tokenOf(req, isAuthorizationOurs) !== undefined;
+	isAuthorized(req: IncomingMessage, allowsBearer: boolean): boolean {
+		return !this.needsToken || this.tokenOf(req, allowsBearer) !== undefined;
 	}
 
 	/** The token in the headers of a request, if it is one of the configured ones. */
-	tokenOf({headers}: IncomingMessage, isAuthorizationOurs: boolean): string | undefined {
+	tokenOf({headers}: IncomingMessage, allowsBearer: boolean): string | undefined {
 		if (!this.needsToken) return;
-		const {authorization = '', 'x-bridge-token': own} = headers;
-		const bearer = isAuthorizationOurs ? /^Bearer +(\S+)$/i.exec(authorization)?.[1] : undefined;
-		return [own, bearer].find((token): token is string => typeof token === 'string' && this.isToken(token));
+		const {authorization = '', 'x-bridge-token': bridgeToken} = headers;
+		const bearer = allowsBearer ? /^Bearer +(\S+)$/i.exec(authorization)?.[1] : undefined;
+		return [bridgeToken, bearer].find(
+			(token): token is string => typeof token === 'string' && this.isToken(token),
+		);
 	}
 
 	/** Whether a text is one of the tokens. */
 	isToken(token: string): boolean {
-		const given = digest(token);
+		const candidate = digest(token);
 		// All are looked at, and each for as long as the others.
-		return this.#tokens.reduce((found, known) => timingSafeEqual(known, given) || found, false);
+		return this.#tokens.reduce((found, known) => timingSafeEqual(known, candidate) || found, false);
 	}
 
-	#isHost(host: string): boolean {
+	#isAllowedHost(host: string): boolean {
 		// All requests name the same one, as a rule.
 		if (host === this.#lastHost) return true;
-		const isKnown = this.#isKnownHost(host);
+		const isKnown = this.#matchesHost(host);
 		if (isKnown) this.#lastHost = host;
 		return isKnown;
 	}
 
-	#isKnownHost(host: string): boolean {
+	#matchesHost(host: string): boolean {
 		const [, name = ''] = /^(\[[\da-f:.]+\]|[\w.-]+)(?::\d{1,5})?$/i.exec(host) ?? [];
 		if (name === '') return false;
-		return isLoopback(name) || this.#hosts.has('*') || this.#hosts.has(bare(name));
+		return isLoopback(name) || this.#hosts.has('*') || this.#hosts.has(normalizeHost(name));
 	}
 
-	#isOrigin(origin: string | undefined): boolean {
+	#isAllowedOrigin(origin: string | undefined): boolean {
 		if (origin === undefined) return true;
 		const [, host = ''] = /^https?:\/\/(\[[\da-f:.]+\]|[\w.-]+)(?::\d{1,5})?$/i.exec(origin) ?? [];
 		return isLoopback(host) || this.#origins.some(isAllowed => isAllowed(origin));
@@ -105,15 +108,15 @@ export class Guard {
 function isPageLoad({url = '', headers}: IncomingMessage): boolean {
 	if (headers.origin !== undefined || !isMcpTarget(url)) return false;
 	const {'sec-fetch-site': site = 'none', 'sec-fetch-mode': mode = 'cors'} = headers;
-	return !ownSites.includes(site) || pageModes.includes(mode);
+	return !allowedFetchSites.includes(site) || pageFetchModes.includes(mode);
 }
 
 /** Values of Sec-Fetch-Site that exclude a request from another site. */
-const ownSites: readonly unknown[] = ['none', 'same-origin'];
+const allowedFetchSites: readonly unknown[] = ['none', 'same-origin'];
 /** Values of Sec-Fetch-Mode of requests whose page cannot read the response, and of navigation. */
-const pageModes: readonly unknown[] = ['no-cors', 'navigate'];
+const pageFetchModes: readonly unknown[] = ['no-cors', 'navigate'];
 
 /** A name as it is compared: an address of IPv6 has brackets in a URL, and none where it is listened on. */
-const bare = (host: string): string => host.toLowerCase().replace(/^\[(.*)\]$/, '$1');
+const normalizeHost = (host: string): string => host.toLowerCase().replace(/^\[(.*)\]$/, '$1');
 
 const digest = (token: string): Buffer => createHash('sha256').update(token).digest();

@@ -1,31 +1,34 @@
 import type {IncomingMessage, RequestListener} from 'node:http';
 import type {Socket} from 'node:net';
 import type {Duplex} from 'node:stream';
-import type {Admit} from './peer.js';
-import {internalError, notUpgraded, refuse} from './refuse.js';
+import type {AdmitRequest} from './peer.js';
+import {internalError, rejectUpgrade, sendHttpError} from './refuse.js';
 import {closeWithConnection} from './when-closed.js';
 
 /** Handles a request to change the protocol of a connection. */
-export type Upgrade = (req: IncomingMessage, socket: Duplex, head: Buffer) => void;
+export type UpgradeListener = (req: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
-type Options = {
-	readonly admit?: Admit | undefined;
+type HandlerOptions = {
+	readonly admit?: AdmitRequest | undefined;
 	/** Receives what a handler threw, also later. */
 	readonly onBug: (error: unknown) => void;
 };
 
-const all: Admit = () => undefined;
+const admitAll: AdmitRequest = () => undefined;
 
 /** A handler of requests that are admitted. Its errors end the request with 500 and not the program. */
-export function caught(handle: RequestListener, {admit = all, onBug}: Options): RequestListener {
+export function catchHandlerErrors(
+	handle: RequestListener,
+	{admit = admitAll, onBug}: HandlerOptions,
+): RequestListener {
 	const admitted: RequestListener = (req, res) => {
-		const refused = admit(req);
-		if (refused === undefined) return handle(req, res);
-		if (!(refused instanceof Promise)) return refuse(res, refused);
-		const release = hold(req.socket);
-		return refused.then(why => {
+		const rejection = admit(req);
+		if (rejection === undefined) return handle(req, res);
+		if (!(rejection instanceof Promise)) return sendHttpError(res, rejection);
+		const release = pauseReading(req.socket);
+		return rejection.then(error => {
 			release();
-			if (why) return refuse(res, why);
+			if (error) return sendHttpError(res, error);
 			return req.socket.destroyed ? undefined : handle(req, res);
 		});
 	};
@@ -33,7 +36,7 @@ export function caught(handle: RequestListener, {admit = all, onBug}: Options): 
 		closeWithConnection(req, res);
 		const failed = (error: unknown): void => {
 			onBug(error);
-			refuse(res, internalError);
+			sendHttpError(res, internalError);
 		};
 		try {
 			const done: unknown = admitted(req, res);
@@ -49,7 +52,7 @@ export function caught(handle: RequestListener, {admit = all, onBug}: Options): 
  * sends no more, and the response would be lost. It resumes reading when a request is complete, so this waits for that;
  * the end of a client's data is read in a later turn of the event loop.
  */
-function hold(socket: Socket): () => void {
+function pauseReading(socket: Socket): () => void {
 	const pausing = setImmediate(() => socket.pause());
 	return () => {
 		clearImmediate(pausing);
@@ -58,10 +61,13 @@ function hold(socket: Socket): () => void {
 }
 
 /** The same for requests to change the protocol. */
-export function caughtUpgrade(upgrade: Upgrade, {admit = all, onBug}: Options): Upgrade {
-	const admitted = async (...[req, socket, head]: Parameters<Upgrade>): Promise<void> => {
-		const why = await Promise.resolve(admit(req));
-		if (why) notUpgraded(socket, why);
+export function catchUpgradeErrors(
+	upgrade: UpgradeListener,
+	{admit = admitAll, onBug}: HandlerOptions,
+): UpgradeListener {
+	const admitted = async (...[req, socket, head]: Parameters<UpgradeListener>): Promise<void> => {
+		const rejection = await Promise.resolve(admit(req));
+		if (rejection) rejectUpgrade(socket, rejection);
 		else if (!socket.destroyed) upgrade(req, socket, head);
 	};
 	return (req, socket, head) => {

@@ -1,7 +1,7 @@
 import type {IncomingMessage} from 'node:http';
 
 /** How often a header was sent, by its name in lower case: Node shows only one of several. */
-export function countOf({rawHeaders}: IncomingMessage, name: string): number {
+export function countHeader({rawHeaders}: IncomingMessage, name: string): number {
 	let count = 0;
 	for (let at = 0; at < rawHeaders.length; at += 2) {
 		const text = rawHeaders[at];

@@ -5,7 +5,7 @@ import {dirname, join} from 'node:path';
 import process from 'node:process';
 import {BridgeError} from '../errors.js';
 import {makeFolder} from '../store/make-folder.js';
-import {ownState} from '../store/own-state.js';
+import {userStateFolder} from '../store/own-state.js';
 import {hasSocketTable} from './socket-table.js';
 
 /**
@@ -17,15 +17,15 @@ export type LocalAccess =
 	| {readonly by: 'token'; readonly token: string; readonly file: string};
 
 /** Whether this system lists the owners of connections. */
-export const listsOwners = process.platform === 'linux';
+export const listsSocketOwners = process.platform === 'linux';
 
 /** The most that is read of the token's file: a token, and white space around it. */
 const MAX_FILE_BYTES = 256;
 
 /** Decides how this system distinguishes users. Creates the token if it is needed and does not exist. */
 export async function localAccess(env: NodeJS.ProcessEnv, home = homedir()): Promise<LocalAccess> {
-	if (listsOwners && (await hasSocketTable())) return {by: 'owner'};
-	const file = join(ownState(env, home), 'token');
+	if (listsSocketOwners && (await hasSocketTable())) return {by: 'owner'};
+	const file = join(userStateFolder(env, home), 'token');
 	return {by: 'token', token: await userToken(file), file};
 }
 
@@ -41,12 +41,12 @@ async function createToken(file: string): Promise<string> {
 		// If several processes do this at the same time, all use the token of the first.
 		await link(draft, file).catch(ignoreExisting);
 	} catch (error) {
-		throw unusable(file, (error as Error).message, 'Make that folder writable, or set XDG_STATE_HOME.');
+		throw tokenFileError(file, (error as Error).message, 'Make that folder writable, or set XDG_STATE_HOME.');
 	} finally {
 		await unlink(draft).catch(() => {});
 	}
 	const token = await readToken(file);
-	if (token === undefined) throw unusable(file, 'it has just been removed', 'Start bridge again.');
+	if (token === undefined) throw tokenFileError(file, 'it has just been removed', 'Start bridge again.');
 	return token;
 }
 
@@ -59,7 +59,7 @@ async function readToken(file: string): Promise<string | undefined> {
 	const handle = await open(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0)).catch(
 		(error: NodeJS.ErrnoException) => {
 			if (error.code === 'ENOENT') return;
-			throw unusable(file, error.message, 'Remove it: bridge creates another.');
+			throw tokenFileError(file, error.message, 'Remove it: bridge creates another.');
 		},
 	);
 	if (!handle) return;
@@ -67,15 +67,15 @@ async function readToken(file: string): Promise<string | undefined> {
 		const {uid, mode} = await handle.stat();
 		const own = process.geteuid?.();
 		if (own !== undefined && (uid !== own || (mode & 0o077) !== 0))
-			throw unusable(file, 'other users can read or change it', 'Remove it: bridge creates another.');
+			throw tokenFileError(file, 'other users can read or change it', 'Remove it: bridge creates another.');
 		const {buffer, bytesRead} = await handle.read(Buffer.alloc(MAX_FILE_BYTES));
 		const token = buffer.toString('latin1', 0, bytesRead).trim();
 		if (/^[\w-]{43}$/.test(token)) return token;
-		throw unusable(file, 'it has no token in it', 'Remove it: bridge creates another.');
+		throw tokenFileError(file, 'it has no token in it', 'Remove it: bridge creates another.');
 	} finally {
 		await handle.close();
 	}
 }
 
-const unusable = (file: string, reason: string, remedy: string): BridgeError =>
+const tokenFileError = (file: string, reason: string, remedy: string): BridgeError =>
 	new BridgeError('ERR_CONFIG_INVALID', `The token file ${file} cannot be used: ${reason}.`, remedy);

@@ -7,12 +7,13 @@ const MAX_FILES = 4096;
 const LISTENING = '0A';
 
 /** Finds the process that listens on a port, where the system reveals it: on Linux, among the processes of this user. */
-export async function portHolder(port: number): Promise<string | undefined> {
+export async function findListeningProcess(port: number): Promise<string | undefined> {
 	try {
-		const inodes = await listeners(port);
+		const inodes = await listeningSockets(port);
 		if (inodes.size === 0) return;
 		const pids = (await readdir('/proc')).filter(name => /^\d+$/.test(name)).slice(0, MAX_PROCESSES);
-		for (const pid of pids) if (await hasOpen(pid, inodes)) return `${await titleOf(pid)} (process ${pid})`;
+		for (const pid of pids)
+			if (await hasOpenFile(pid, inodes)) return `${await processTitle(pid)} (process ${pid})`;
 	} catch {
 		// Another system, or one that hides its processes.
 	}
@@ -20,20 +21,20 @@ export async function portHolder(port: number): Promise<string | undefined> {
 }
 
 /** An error of a taken port, with that process in its remedy. The details of the error contain the port and the code. */
-export async function withHolder(error: unknown): Promise<unknown> {
+export async function withListeningProcess(error: unknown): Promise<unknown> {
 	if (!(error instanceof BridgeError) || error.details.code !== 'EADDRINUSE') return error;
-	const holder = await portHolder(Number(error.details.port));
-	if (holder === undefined) return error;
+	const listener = await findListeningProcess(Number(error.details.port));
+	if (listener === undefined) return error;
 	return new BridgeError(
 		error.code,
 		error.message,
-		`${holder} listens on it. ${error.remedy}`,
+		`${listener} listens on it. ${error.remedy}`,
 		error.details,
 	);
 }
 
 /** The sockets that listen on a port, as links to open files name them. */
-async function listeners(port: number): Promise<ReadonlySet<string>> {
+async function listeningSockets(port: number): Promise<ReadonlySet<string>> {
 	const local = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
 	const tables = ['/proc/net/tcp', '/proc/net/tcp6'].map(file => readFile(file, 'latin1').catch(() => ''));
 	const rows = (await Promise.all(tables)).flatMap(table =>
@@ -46,7 +47,7 @@ async function listeners(port: number): Promise<ReadonlySet<string>> {
 	);
 }
 
-async function hasOpen(pid: string, inodes: ReadonlySet<string>): Promise<boolean> {
+async function hasOpenFile(pid: string, inodes: ReadonlySet<string>): Promise<boolean> {
 	// Processes of other users cannot be read.
 	const files = await readdir(`/proc/${pid}/fd`).catch(() => []);
 	for (const file of files.slice(0, MAX_FILES)) {
@@ -57,7 +58,7 @@ async function hasOpen(pid: string, inodes: ReadonlySet<string>): Promise<boolea
 }
 
 /** The title of a process without its arguments, which may contain secrets. bridge names itself in it. */
-async function titleOf(pid: string): Promise<string> {
+async function processTitle(pid: string): Promise<string> {
 	const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
 	const [first = ''] = line.split('\0', 1);
 	if (/^bridge(?: [a-z-]+)?(?:: .*)?$/.test(first)) return first;

@@ -1,82 +1,82 @@
 import type {IncomingMessage} from 'node:http';
-import {countOf} from './header-count.js';
-import type {Refused} from './refuse.js';
-import {WholeBody} from './whole-body.js';
+import {countHeader} from './header-count.js';
+import type {HttpError} from './refuse.js';
+import {BodyBuffer} from './whole-body.js';
 
 const JSON_TYPE = /^application\/json *(?:; *charset="?utf-8"?)?$/i;
 
 /** Why the body of a request is not even read. */
-export function bodyProblem(req: IncomingMessage, maxBytes: number): Refused | undefined {
+export function validateBodyHeaders(req: IncomingMessage, maxBytes: number): HttpError | undefined {
 	const {headers} = req;
 	const type = headers['content-type'] ?? '';
 	const isJson = type === 'application/json' || JSON_TYPE.test(type);
-	if (!isJson || countOf(req, 'content-type') !== 1)
+	if (!isJson || countHeader(req, 'content-type') !== 1)
 		return {status: 415, message: 'Unsupported Media Type: Content-Type has to be application/json'};
 	const {'content-encoding': encoding = 'identity'} = headers;
 	if (encoding !== 'identity')
 		return {status: 415, message: 'Unsupported Media Type: a compressed body is not read'};
-	if (Number(headers['content-length'] ?? 0) > maxBytes) return tooLarge(maxBytes);
+	if (Number(headers['content-length'] ?? 0) > maxBytes) return bodyTooLarge(maxBytes);
 	return;
 }
 
 /** Tells whether there is room for one more piece of a body, and is told when all of it is there. */
-export type Room = {take(bytes: number, giveUp: () => void): boolean; settle(): void};
+export type BodyMemory = {reserve(bytes: number, giveUp: () => void): boolean; complete(): void};
 
-const endless: Room = {take: () => true, settle: () => {}};
+const unlimitedMemory: BodyMemory = {reserve: () => true, complete: () => {}};
 
 /** Reads the body of a request. Calls `done` with it, or with why it was not read to its end. */
 export function readBody(
 	req: IncomingMessage,
 	maxBytes: number,
-	done: (body: Buffer | undefined, refused?: Refused) => void,
-	room: Room = endless,
+	done: (body: Buffer | undefined, error?: HttpError) => void,
+	memory: BodyMemory = unlimitedMemory,
 ): void {
-	const body = new WholeBody(maxBytes);
+	const body = new BodyBuffer(maxBytes);
 	let isDone = false;
-	const giveUp = (refused: Refused): void => {
+	const abort = (error: HttpError): void => {
 		isDone = true;
-		body.drop();
+		body.clear();
 		req.pause();
-		done(undefined, refused);
+		done(undefined, error);
 	};
-	const giveWay = (): void => giveUp(noRoom);
+	const evict = (): void => abort(bodyMemoryExceeded);
 	req.on('data', (chunk: Buffer) => {
 		if (isDone) return;
-		if (!body.add(chunk)) giveUp(tooLarge(maxBytes));
-		else if (body.length > chunk.length && !room.take(chunk.length, giveWay)) giveWay();
+		if (!body.add(chunk)) abort(bodyTooLarge(maxBytes));
+		else if (body.length > chunk.length && !memory.reserve(chunk.length, evict)) evict();
 	});
 	req.on('end', () => {
 		if (isDone) return;
 		isDone = true;
-		room.settle();
+		memory.complete();
 		done(body.bytes());
 	});
 }
 
-const noRoom: Refused = {
+const bodyMemoryExceeded: HttpError = {
 	status: 503,
 	code: -31003,
 	message: 'So much is being sent to bridge at the moment that there is no room for more. Try again.',
-	facts: {source: 'bridge', kind: 'overloaded'},
+	data: {source: 'bridge', kind: 'overloaded'},
 	headers: {'retry-after': '1'},
-	isLast: true,
+	closesConnection: true,
 };
 
-const tooLarge = (maxBytes: number): Refused => ({
+const bodyTooLarge = (maxBytes: number): HttpError => ({
 	status: 413,
 	code: -31007,
 	message: `The message is longer than the limit of ${maxBytes} bytes. Send less at a time, or raise limits.message.`,
-	facts: {source: 'bridge', kind: 'too_large', limit: maxBytes},
-	isLast: true,
+	data: {source: 'bridge', kind: 'too_large', limit: maxBytes},
+	closesConnection: true,
 });
 
 /** In which forms a client takes answers: as JSON, and as a stream of events. */
-export type Accepts = {readonly json: boolean; readonly events: boolean};
+type AcceptedTypes = {readonly json: boolean; readonly events: boolean};
 
 /** Whether a client takes answers as JSON, and as a stream of events. */
-export function acceptedBy({headers: {accept}}: IncomingMessage): Accepts {
+export function parseAccept({headers: {accept}}: IncomingMessage): AcceptedTypes {
 	// What nearly all clients send, and send each time.
-	if (accept === undefined || accept === 'application/json, text/event-stream') return both;
+	if (accept === undefined || accept === 'application/json, text/event-stream') return allTypes;
 	const types = accept
 		.toLowerCase()
 		.split(',')
@@ -89,7 +89,7 @@ export function acceptedBy({headers: {accept}}: IncomingMessage): Accepts {
 }
 
 /** Whether a client names `text/event-stream` itself. A browser that loads an image accepts any type: not counted. */
-export const wantsEvents = ({headers: {accept = ''}}: IncomingMessage): boolean =>
+export const acceptsEventStream = ({headers: {accept = ''}}: IncomingMessage): boolean =>
 	/(?:^|,)\s*text\/event-stream\s*(?:[;,]|$)/i.test(accept);
 
-const both: Accepts = {json: true, events: true};
+const allTypes: AcceptedTypes = {json: true, events: true};

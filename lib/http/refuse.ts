@@ -2,59 +2,59 @@ import {type IncomingMessage, type ServerResponse, STATUS_CODES} from 'node:http
 import type {Duplex} from 'node:stream';
 
 /** An answer that says no: what a person or a program can do about it, and nothing of what is behind bridge. */
-export type Refused = {
+export type HttpError = {
 	readonly status: number;
 	readonly message: string;
 	/** The code of JSON-RPC; without it, a plain error. */
 	readonly code?: number;
 	readonly headers?: {readonly [name: string]: string};
 	/** Facts beside the sentence. */
-	readonly facts?: {readonly [name: string]: unknown};
+	readonly data?: {readonly [name: string]: unknown};
 	/** The id of the request, as text. */
 	readonly id?: string | undefined;
 	/** Whether the connection is of no more use, for instance because the rest of a body was not read. */
-	readonly isLast?: boolean;
+	readonly closesConnection?: boolean;
 };
 
 /** The response to a request on which a handler threw. The log has the error. */
-export const internalError: Refused = {
+export const internalError: HttpError = {
 	status: 500,
 	code: -32603,
 	message: 'Internal error: see the log of bridge',
-	facts: {source: 'bridge', kind: 'bug'},
+	data: {source: 'bridge', kind: 'bug'},
 };
 
 /** Answers an HTTP request that goes no further. */
-export function refuse(res: ServerResponse, refused: Refused): void {
-	const {status, message, code = -32000, headers, facts, id, isLast} = refused;
+export function sendHttpError(res: ServerResponse, httpError: HttpError): void {
+	const {status, message, code = -32000, headers, data, id, closesConnection} = httpError;
 	if (res.headersSent || res.destroyed) {
 		res.destroy();
 		return;
 	}
-	const error = JSON.stringify({code, message, ...(facts ? {data: facts} : {})});
+	const error = JSON.stringify({code, message, ...(data ? {data: data} : {})});
 	// Without an id it answers nobody's message, and the SDK's client takes null for a malformed one.
 	const body = Buffer.from(`{"jsonrpc":"2.0",${id === undefined ? '' : `"id":${id},`}"error":${error}}`);
 	res.writeHead(status, {
 		'content-type': 'application/json',
 		'content-length': body.length,
-		...(isLast ? {connection: 'close'} : {}),
+		...(closesConnection ? {connection: 'close'} : {}),
 		...headers,
 	});
-	if (isLast && hasMore(res.req)) endLater(res, body);
+	if (closesConnection && hasUnreadBody(res.req)) endAfterLinger(res, body);
 	else res.end(body);
 }
 
 /** How long a client that is still sending has to read why it need not. */
 const LINGER_MS = 500;
 
-const hasMore = ({headers, complete}: IncomingMessage): boolean =>
+const hasUnreadBody = ({headers, complete}: IncomingMessage): boolean =>
 	!complete && ('transfer-encoding' in headers || Number(headers['content-length'] ?? 0) > 0);
 
 /**
  * Says it all, and closes the connection a little later. A client whose connection is closed while it sends hears of that
  * first, and of the answer perhaps never. Nothing more of what it sends is read.
  */
-function endLater(res: ServerResponse, body: Buffer): void {
+function endAfterLinger(res: ServerResponse, body: Buffer): void {
 	res.req.pause();
 	res.write(body);
 	const timer = setTimeout(() => res.end(), LINGER_MS);
@@ -70,7 +70,7 @@ export function endConnection(socket: Duplex, text: string): void {
 }
 
 /** Rejects a request to change the protocol of a connection. */
-export function notUpgraded(socket: Duplex, {status, message}: Refused): void {
+export function rejectUpgrade(socket: Duplex, {status, message}: HttpError): void {
 	const head = [
 		`HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
 		'Connection: close',

@@ -2,9 +2,9 @@ import type {Envelope} from '../envelope.js';
 import {objectOf} from '../protocol/json.js';
 
 /** The status of HTTP that goes with an answer: 200 for all that comes from the server, whatever it says. */
-export function rpcStatus(answer: Envelope): number {
-	if (!answer.head.hasError || answer.original.isReceived) return 200;
-	return statuses.get(objectOf(answer.body.error).code) ?? 200;
+export function httpStatusOf(response: Envelope): number {
+	if (!response.head.hasError || response.original.isReceived) return 200;
+	return statuses.get(objectOf(response.body.error).code) ?? 200;
 }
 
 const statuses = new Map<unknown, number>([
@@ -19,13 +19,13 @@ const statuses = new Map<unknown, number>([
 ]);
 
 /** The same for a client without sessions, for which some errors of the protocol are errors of HTTP, too. */
-export function modernStatus(method: string | undefined, answer: Envelope): number {
-	if (!answer.head.hasError) return 200;
-	const {code} = objectOf(answer.body.error);
+export function statelessHttpStatus(method: string | undefined, response: Envelope): number {
+	if (!response.head.hasError) return 200;
+	const {code} = objectOf(response.body.error);
 	if (code === -32601) return 404;
-	if (modernRefusals.includes(code)) return 400;
+	if (badRequestCodes.includes(code)) return 400;
 	// A client that learns that a server is down takes it for no server at all, for good.
-	return method === 'server/discover' ? 400 : rpcStatus(answer);
+	return method === 'server/discover' ? 400 : httpStatusOf(response);
 }
 
-const modernRefusals: readonly unknown[] = [-32020, -32021, -32022];
+const badRequestCodes: readonly unknown[] = [-32020, -32021, -32022];

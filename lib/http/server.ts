@@ -9,15 +9,15 @@ import {Server as NetServer} from 'node:net';
 import {performance} from 'node:perf_hooks';
 import type {Duplex} from 'node:stream';
 import {BridgeError} from '../errors.js';
-import {Rate} from '../rate.js';
-import {Connections} from './connections.js';
-import {caught, caughtUpgrade, type Upgrade} from './handlers.js';
+import {RateLimiter} from '../rate.js';
+import {ConnectionLimiter} from './connections.js';
+import {catchHandlerErrors, catchUpgradeErrors, type UpgradeListener} from './handlers.js';
 import {MAX_CONNECTIONS} from './max-connections.js';
-import type {Admit} from './peer.js';
-import {portHolder} from './port-holder.js';
+import type {AdmitRequest} from './peer.js';
+import {findListeningProcess} from './port-holder.js';
 import {endConnection} from './refuse.js';
 import {listenOnSocket} from './unix-socket.js';
-import {UNREAD_BYTES, UNREAD_FOR_MS, type UnreadOptions, UnreadResponses} from './unread.js';
+import {DEFAULT_UNREAD_BYTES, DEFAULT_UNREAD_MS, type UnreadOptions, UnreadResponses} from './unread.js';
 
 export type HttpServerOptions = {
 	readonly host: string;
@@ -28,14 +28,14 @@ export type HttpServerOptions = {
 	readonly addressRemedy?: string;
 	readonly handle: RequestListener;
 	/** A client wants to change to another protocol. */
-	readonly upgrade?: Upgrade;
+	readonly upgrade?: UpgradeListener;
 	/** Decides about each request before it is handled. Without it, all are admitted. */
-	readonly admit?: Admit | undefined;
+	readonly admit?: AdmitRequest | undefined;
 	/** Receives the error that a handler threw. The request ends with 500, and the program continues. */
 	readonly onBug: (error: unknown) => void;
 	/** How long the head of a request may take, and the whole of it. */
-	readonly headMs?: number;
-	readonly bodyMs?: number;
+	readonly headersTimeoutMs?: number;
+	readonly requestTimeoutMs?: number;
 	readonly maxConnections?: number;
 	/** Whether requests prove a principal, which `handle` then attributes to their connection. */
 	readonly havePrincipals?: boolean;
@@ -44,21 +44,21 @@ export type HttpServerOptions = {
 	/** Connections were closed since there are so many: idle ones, or new ones if none is idle. Called once in a while, not for each of them. */
 	readonly onDropped?: (limit: number) => void;
 	/** A connection could not be taken. Likewise. */
-	readonly onTrouble?: (error: Error) => void;
+	readonly onAcceptError?: (error: Error) => void;
 };
 
-const HEAD_MS = 10_000;
-const BODY_MS = 60_000;
+const HEADERS_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 60_000;
 const MAX_HEADER_BYTES = 16 * 1024;
-const KEEP_ALIVE_MS = 65_000;
-const TOLD_EVERY_MS = 10_000;
+const KEEP_ALIVE_TIMEOUT_MS = 65_000;
+const REPORT_INTERVAL_MS = 10_000;
 const unreadDefaults: UnreadOptions = {
-	limits: () => ({bytes: UNREAD_BYTES, forMs: UNREAD_FOR_MS}),
+	limits: () => ({bytes: DEFAULT_UNREAD_BYTES, forMs: DEFAULT_UNREAD_MS}),
 	onClosed: () => {},
 };
 
 /** An HTTP server that listens, with limits for what a client may cost before it has said anything. */
-export async function listen(options: HttpServerOptions): Promise<Server> {
+export async function listenHttp(options: HttpServerOptions): Promise<Server> {
 	const {
 		host,
 		port,
@@ -66,54 +66,54 @@ export async function listen(options: HttpServerOptions): Promise<Server> {
 		upgrade,
 		admit,
 		onBug,
-		headMs = HEAD_MS,
-		bodyMs = BODY_MS,
+		headersTimeoutMs = HEADERS_TIMEOUT_MS,
+		requestTimeoutMs = REQUEST_TIMEOUT_MS,
 		maxConnections = MAX_CONNECTIONS,
 		addressRemedy = 'Use another one: --port PORT (0 for any that is free).',
 		onDropped,
-		onTrouble,
+		onAcceptError,
 	} = options;
-	const handle = caught(options.handle, {admit, onBug});
+	const handle = catchHandlerErrors(options.handle, {admit, onBug});
 	const server = createServer(
 		{
 			maxHeaderSize: MAX_HEADER_BYTES,
-			headersTimeout: headMs,
-			requestTimeout: bodyMs,
-			connectionsCheckingInterval: Math.min(1000, headMs),
-			keepAliveTimeout: KEEP_ALIVE_MS,
+			headersTimeout: headersTimeoutMs,
+			requestTimeout: requestTimeoutMs,
+			connectionsCheckingInterval: Math.min(1000, headersTimeoutMs),
+			keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
 			noDelay: true,
 		},
-		upgrade ? handle : stayingWithHttp(handle),
+		upgrade ? handle : ignoreUpgrade(handle),
 	);
-	const rate = new Rate(1, TOLD_EVERY_MS, () => performance.now());
+	const rate = new RateLimiter(1, REPORT_INTERVAL_MS, () => performance.now());
 	const drop = (): void => {
-		if (rate.take()) onDropped?.(maxConnections);
+		if (rate.tryAcquire()) onDropped?.(maxConnections);
 	};
-	const connections = limited(server, options, drop);
+	const connections = limitConnections(server, options, drop);
 	if (upgrade) {
-		server.on('upgrade', ({socket}) => connections.upgrade(socket));
-		server.on('upgrade', caughtUpgrade(upgrade, {admit, onBug}));
+		server.on('upgrade', ({socket}) => connections.beginUpgrade(socket));
+		server.on('upgrade', catchUpgradeErrors(upgrade, {admit, onBug}));
 	}
 	// Node would leave out what is over a limit, and the guard has to see all of them.
 	server.maxHeadersCount = 0;
-	server.on('request', (req, res) => connections.begin(req.socket, res));
+	server.on('request', (req, res) => connections.beginRequest(req.socket, res));
 	server.on('checkContinue', (req, res) => {
-		connections.begin(req.socket, res);
-		askForBody(req, res);
+		connections.beginRequest(req.socket, res);
+		continueOnRead(req, res);
 		handle(req, res);
 	});
-	server.on('connect', refuseTunnel);
+	server.on('connect', rejectConnect);
 	if (path === undefined) await listenOnPort(server, {host, port, addressRemedy});
 	else await listenOnSocket(server, path);
 	// A connection that could not be taken, for want of files say, is not the end of the others.
 	server.on('error', error => {
-		if (rate.take()) onTrouble?.(error);
+		if (rate.tryAcquire()) onAcceptError?.(error);
 	});
 	return server;
 }
 
 /** Limits the connections of a server, and what they do not read. `drop` is called for each that is closed. */
-function limited(
+function limitConnections(
 	server: Server,
 	{
 		maxConnections: max = MAX_CONNECTIONS,
@@ -121,8 +121,8 @@ function limited(
 		unread: limits = unreadDefaults,
 	}: HttpServerOptions,
 	drop: () => void,
-): Connections {
-	const connections = new Connections({max, havePrincipals, onEvicted: drop});
+): ConnectionLimiter {
+	const connections = new ConnectionLimiter({max, havePrincipals, onEvicted: drop});
 	const unread = new UnreadResponses(limits);
 	// Evicted connections count for Node until they are closed.
 	server.maxConnections = 2 * max;
@@ -135,11 +135,11 @@ function limited(
 	return connections;
 }
 
-type Address = {readonly host: string; readonly port: number; readonly addressRemedy: string};
+type ListenAddress = {readonly host: string; readonly port: number; readonly addressRemedy: string};
 
-const listenOnPort = (server: Server, address: Address): Promise<void> =>
+const listenOnPort = (server: Server, address: ListenAddress): Promise<void> =>
 	new Promise((resolve, reject) => {
-		server.once('error', (error: NodeJS.ErrnoException) => couldNotListen(address, error).then(reject));
+		server.once('error', (error: NodeJS.ErrnoException) => listenError(address, error).then(reject));
 		server.listen(address.port, address.host.replace(/^\[(.*)\]$/, '$1'), resolve);
 	});
 
@@ -152,7 +152,7 @@ export function stopListening(server: Server): void {
  * Who wants another protocol where there is none hears the answer of this one. It is the last on this connection: what
  * came behind such a request is for the other protocol, and Node does not always read it.
  */
-const stayingWithHttp =
+const ignoreUpgrade =
 	(handle: RequestListener): RequestListener =>
 	(req, res) => {
 		if (req.headers.upgrade !== undefined) res.shouldKeepAlive = false;
@@ -160,7 +160,7 @@ const stayingWithHttp =
 	};
 
 /** A client that waits to be asked for its body is asked when somebody reads it, and not if its head is refused. */
-function askForBody(req: IncomingMessage, res: ServerResponse): void {
+function continueOnRead(req: IncomingMessage, res: ServerResponse): void {
 	res.setHeader('connection', 'close');
 	req.once('resume', () => {
 		if (res.headersSent) return;
@@ -170,7 +170,7 @@ function askForBody(req: IncomingMessage, res: ServerResponse): void {
 }
 
 /** No bytes of a client go anywhere without having been understood. */
-function refuseTunnel(_req: IncomingMessage, socket: Duplex): void {
+function rejectConnect(_req: IncomingMessage, socket: Duplex): void {
 	endConnection(
 		socket,
 		'HTTP/1.1 405 Method Not Allowed\r\nAllow: GET, POST, DELETE\r\nConnection: close\r\nContent-Length: 0\r\n\r\n',
@@ -185,13 +185,13 @@ export function addressOf(server: Server): {readonly host: string; readonly port
 	return {host: family === 'IPv6' ? `[${host}]` : host, port};
 }
 
-async function couldNotListen(
-	{host, port, addressRemedy}: Address,
+async function listenError(
+	{host, port, addressRemedy}: ListenAddress,
 	error: NodeJS.ErrnoException,
 ): Promise<BridgeError> {
-	const holder = error.code === 'EADDRINUSE' ? await portHolder(port) : undefined;
+	const listener = error.code === 'EADDRINUSE' ? await findListeningProcess(port) : undefined;
 	const reasons: {[code: string]: string} = {
-		EADDRINUSE: `the port is already in use${holder === undefined ? '' : ` by ${holder}`}`,
+		EADDRINUSE: `the port is already in use${listener === undefined ? '' : ` by ${listener}`}`,
 		EACCES: 'this user may not use that port',
 		EADDRNOTAVAIL: 'this machine has no such address',
 	};

@@ -3,7 +3,7 @@ import {isIPv4} from 'node:net';
 import {endianness} from 'node:os';
 
 /** The two ends of a TCP connection, as the owner of the first sees it. */
-export type Ends = {
+type SocketAddresses = {
 	readonly localAddress: string;
 	readonly localPort: number;
 	readonly remoteAddress: string;
@@ -14,13 +14,13 @@ export type Ends = {
 export type SocketRow = {readonly uid: number; readonly inode: number};
 
 /** The result of one read: the rows of the wanted connections, by `keyOf`. */
-export type Found = ReadonlyMap<string, SocketRow>;
+export type SocketRows = ReadonlyMap<string, SocketRow>;
 
 const TABLES = ['/proc/net/tcp', '/proc/net/tcp6'] as const;
 /** Bytes that are read of a table: about 400,000 sockets. */
-const MAX_TABLE = 64 * 2 ** 20;
+const MAX_TABLE_BYTES = 64 * 2 ** 20;
 /** No page of Linux is larger. */
-const CHUNK = 64 * 1024;
+const CHUNK_BYTES = 64 * 1024;
 /** Concurrent reads, after the first. A read behind the end scans the whole table, so there are few. */
 const MAX_READS = 4;
 
@@ -28,24 +28,24 @@ const ROW =
 	/^ *\d+: ([\dA-F]{8,32}:[\dA-F]{4}) ([\dA-F]{8,32}:[\dA-F]{4}) [\dA-F]{2} \S+ \S+ \S+ +(\d+) +\d+ (\d+) /;
 
 /** How a connection is written in the tables; undefined where an address is not one of this machine's loopback. */
-export function keyOf(ends: Ends): string | undefined {
-	const local = endText(ends.localAddress, ends.localPort);
-	const remote = endText(ends.remoteAddress, ends.remotePort);
+export function socketKey(ends: SocketAddresses): string | undefined {
+	const local = endKey(ends.localAddress, ends.localPort);
+	const remote = endKey(ends.remoteAddress, ends.remotePort);
 	return local === undefined || remote === undefined ? undefined : `${local} ${remote}`;
 }
 
-function endText(address: string, port: number): string | undefined {
-	const hex = addressText(address.replace(/^::ffff:/i, ''));
+function endKey(address: string, port: number): string | undefined {
+	const hex = addressHex(address.replace(/^::ffff:/i, ''));
 	return hex && `${hex}:${port.toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
 /** The bytes of an address, as Linux prints them: in words of 32 bits, in the order of this machine. */
-function addressText(address: string): string | undefined {
-	if (address === '::1') return `${'0'.repeat(24)}${wordText([0, 0, 0, 1])}`;
-	return isIPv4(address) ? wordText(address.split('.').map(Number)) : undefined;
+function addressHex(address: string): string | undefined {
+	if (address === '::1') return `${'0'.repeat(24)}${wordHex([0, 0, 0, 1])}`;
+	return isIPv4(address) ? wordHex(address.split('.').map(Number)) : undefined;
 }
 
-function wordText(bytes: readonly number[]): string {
+function wordHex(bytes: readonly number[]): string {
 	const ordered = endianness() === 'LE' ? bytes.toReversed() : bytes;
 	return Buffer.from(ordered).toString('hex').toUpperCase();
 }
@@ -54,19 +54,23 @@ function wordText(bytes: readonly number[]): string {
  * Reads one line. Sockets of IPv6 that have addresses of IPv4 get the key of those: a connection from
  * `::ffff:127.0.0.1` is one from 127.0.0.1.
  */
-export function rowOf(line: string): {readonly key: string; readonly row: SocketRow} | undefined {
+export function parseRow(line: string): {readonly key: string; readonly row: SocketRow} | undefined {
 	const [, local, remote, uid, inode] = ROW.exec(line) ?? [];
 	if (local === undefined || remote === undefined) return;
-	return {key: `${unmapped(local)} ${unmapped(remote)}`, row: {uid: Number(uid), inode: Number(inode)}};
+	return {
+		key: `${withoutMappedPrefix(local)} ${withoutMappedPrefix(remote)}`,
+		row: {uid: Number(uid), inode: Number(inode)},
+	};
 }
 
 /** How an address of IPv4 begins where it is written as one of IPv6. */
-const MAPPED = `${'0'.repeat(16)}${wordText([0, 0, 255, 255])}`;
+const MAPPED = `${'0'.repeat(16)}${wordHex([0, 0, 255, 255])}`;
 
-const unmapped = (end: string): string => (end.startsWith(MAPPED) ? end.slice(MAPPED.length) : end);
+const withoutMappedPrefix = (end: string): string =>
+	end.startsWith(MAPPED) ? end.slice(MAPPED.length) : end;
 
 /** Reads the tables until all that is wanted is found, or to their end. Each chunk is read off the main thread. */
-export async function findSockets(wanted: ReadonlySet<string>): Promise<Found> {
+export async function findSockets(wanted: ReadonlySet<string>): Promise<SocketRows> {
 	const found = new Map<string, SocketRow>();
 	for (const table of TABLES) {
 		if (found.size === wanted.size) break;
@@ -102,12 +106,12 @@ async function search(
 ): Promise<void> {
 	const buffers: Buffer[] = [];
 	const readOne = async (buffer: Buffer): Promise<string> => {
-		const {bytesRead} = await file.read(buffer, 0, CHUNK, null);
+		const {bytesRead} = await file.read(buffer, 0, CHUNK_BYTES, null);
 		return buffer.toString('latin1', 0, bytesRead);
 	};
-	for (let read = 0; read < MAX_TABLE && found.size < wanted.size; ) {
-		const more = Math.min(MAX_READS, Math.max(1, 4 * buffers.length)) - buffers.length;
-		for (let count = 0; count < more; count++) buffers.push(Buffer.allocUnsafe(CHUNK));
+	for (let read = 0; read < MAX_TABLE_BYTES && found.size < wanted.size; ) {
+		const added = Math.min(MAX_READS, Math.max(1, 4 * buffers.length)) - buffers.length;
+		for (let count = 0; count < added; count++) buffers.push(Buffer.allocUnsafe(CHUNK_BYTES));
 		const texts = await Promise.all(buffers.map(readOne));
 		for (const text of texts) {
 			read += text.length;
@@ -119,7 +123,7 @@ async function search(
 
 function collect(text: string, wanted: ReadonlySet<string>, found: Map<string, SocketRow>): void {
 	for (const line of text.split('\n')) {
-		const parsed = rowOf(line);
+		const parsed = parseRow(line);
 		if (parsed && wanted.has(parsed.key)) found.set(parsed.key, parsed.row);
 	}
 }

@@ -1,10 +1,10 @@
 import {BoundedMap} from '../bounded-map.js';
 
 /** What stands for all services as one, where services are named. No service is called that. */
-export const ALL = 'all servers';
+export const ALL_SERVICES = 'all servers';
 
 /** What a request is for. */
-export type Target =
+export type RequestTarget =
 	| {readonly kind: 'mcp' | 'sse' | 'message'; readonly service: string; readonly query: URLSearchParams}
 	| {
 			readonly kind:
@@ -19,10 +19,10 @@ export type Target =
 				| 'none';
 	  };
 
-const service = /^\/mcp\/([a-z0-9][a-z0-9_-]{0,63})(?:\/(sse|message))?\/?$/;
+const servicePattern = /^\/mcp\/([a-z0-9][a-z0-9_-]{0,63})(?:\/(sse|message))?\/?$/;
 /** The same, for clients that replace a path that does not end in `/mcp`. */
-const alias = /^\/([a-z0-9][a-z0-9_-]{0,63})\/mcp(?:\/(sse|message))?\/?$/;
-const pages = {
+const aliasPattern = /^\/([a-z0-9][a-z0-9_-]{0,63})\/mcp(?:\/(sse|message))?\/?$/;
+const pageKinds = {
 	'/': 'first',
 	'/logout': 'logout',
 	'/traffic': 'traffic',
@@ -32,7 +32,7 @@ const pages = {
 	'/metrics': 'metrics',
 } as const;
 /** First parts of paths that are not names of services. */
-const reserved: readonly string[] = [
+const reservedNames: readonly string[] = [
 	'mcp',
 	'sse',
 	'message',
@@ -44,52 +44,55 @@ const reserved: readonly string[] = [
 	'readyz',
 	'metrics',
 ];
-const pageOf = new Map<string, (typeof pages)[keyof typeof pages]>(Object.entries(pages) as never);
-const nothing = new URLSearchParams();
+const pageKindByPath = new Map<string, (typeof pageKinds)[keyof typeof pageKinds]>(
+	Object.entries(pageKinds) as never,
+);
+const emptyQuery = new URLSearchParams();
 
-const LONG = 100;
+const MAX_CACHED_LENGTH = 100;
 
 /** Targets that were asked for, since clients ask for the same ones again and again. The oldest is forgotten for the next. */
-const known = new BoundedMap<string, Target>(256);
+const targetCache = new BoundedMap<string, RequestTarget>(256);
 
 /** The path and the query of a request target, as they are written. Never throws, which `new URL` does. */
 export function splitTarget(url: string): {readonly path: string; readonly query: URLSearchParams} {
 	const at = url.indexOf('?');
-	if (at === -1) return {path: url, query: nothing};
+	if (at === -1) return {path: url, query: emptyQuery};
 	return {path: url.slice(0, at), query: new URLSearchParams(url.slice(at + 1))};
 }
 
 /** Reads the target of a request. Names are looked at as they are written: nothing is decoded, so nothing can be hidden. */
-export function targetOf(url: string, isService: (name: string) => boolean = () => true): Target {
-	const target = remembered(url);
+export function parseTarget(url: string, isService: (name: string) => boolean = () => true): RequestTarget {
+	const target = cachedTarget(url);
 	if (target.kind !== 'mcp' || (target.service !== 'sse' && target.service !== 'message')) return target;
 	// Where no service has that name, this is the older transport of all of them.
-	return isService(target.service) ? target : {...target, kind: target.service, service: ALL};
+	return isService(target.service) ? target : {...target, kind: target.service, service: ALL_SERVICES};
 }
 
-function remembered(url: string): Target {
-	const found = known.get(url);
+function cachedTarget(url: string): RequestTarget {
+	const found = targetCache.get(url);
 	if (found) return found;
-	const target = read(url);
+	const target = parseUncached(url);
 	// Long ones, and those with a query, which names a session, are hardly asked for again.
-	if (url.length < LONG && !url.includes('?')) known.set(url, target);
+	if (url.length < MAX_CACHED_LENGTH && !url.includes('?')) targetCache.set(url, target);
 	return target;
 }
 
-function read(url: string): Target {
+function parseUncached(url: string): RequestTarget {
 	const {path, query} = splitTarget(url);
-	const [, name, part] = service.exec(path) ?? aliased(path) ?? [];
+	const [, name, part] = servicePattern.exec(path) ?? matchAlias(path) ?? [];
 	if (path.startsWith('/view/')) return {kind: 'view'};
-	if (name === undefined && path !== '/mcp' && path !== '/mcp/') return {kind: pageOf.get(path) ?? 'none'};
-	if (name === undefined) return {kind: 'mcp', service: ALL, query};
+	if (name === undefined && path !== '/mcp' && path !== '/mcp/')
+		return {kind: pageKindByPath.get(path) ?? 'none'};
+	if (name === undefined) return {kind: 'mcp', service: ALL_SERVICES, query};
 	return {kind: part === 'sse' || part === 'message' ? part : 'mcp', service: name, query};
 }
 
-function aliased(path: string): RegExpExecArray | undefined {
-	const found = alias.exec(path);
-	return found && !reserved.includes(found[1] ?? '') ? found : undefined;
+function matchAlias(path: string): RegExpExecArray | undefined {
+	const found = aliasPattern.exec(path);
+	return found && !reservedNames.includes(found[1] ?? '') ? found : undefined;
 }
 
 /** Whether a request target is an MCP endpoint, of a service that there is or not. */
 export const isMcpTarget = (url: string): boolean =>
-	url.startsWith('/mcp') || aliased(url.split('?', 1)[0] ?? '') !== undefined;
+	url.startsWith('/mcp') || matchAlias(url.split('?', 1)[0] ?? '') !== undefined;

@@ -14,13 +14,13 @@ export async function socketState(path: string): Promise<SocketState> {
 	if (!found.isSocket()) return 'not a socket';
 	return new Promise(resolve => {
 		const socket = connect(path);
-		const done = (state: SocketState): void => {
+		const finish = (state: SocketState): void => {
 			socket.destroy();
 			resolve(state);
 		};
-		socket.once('connect', () => done('in use'));
+		socket.once('connect', () => finish('in use'));
 		socket.once('error', ({code}: NodeJS.ErrnoException) =>
-			done(code === 'ECONNREFUSED' ? 'stale' : 'in use'),
+			finish(code === 'ECONNREFUSED' ? 'stale' : 'in use'),
 		);
 	});
 }
@@ -29,12 +29,13 @@ export async function socketState(path: string): Promise<SocketState> {
 export async function listenOnSocket(server: Server, path: string): Promise<void> {
 	const state = await socketState(path);
 	if (state === 'stale') await unlink(path).catch(() => {});
-	if (state === 'in use') throw cannotListen(path, 'another program listens there', 'Stop that program, or');
+	if (state === 'in use')
+		throw socketListenError(path, 'another program listens there', 'Stop that program, or');
 	if (state === 'not a socket')
-		throw cannotListen(path, 'there is a file that is not a socket', 'Remove it, or');
+		throw socketListenError(path, 'there is a file that is not a socket', 'Remove it, or');
 	await new Promise<void>((resolve, reject) => {
 		const failed = ({message}: Error): void =>
-			reject(cannotListen(path, message, 'Make sure that its folder exists and is writable, or'));
+			reject(socketListenError(path, message, 'Make sure that its folder exists and is writable, or'));
 		server.once('error', failed);
 		// No other user can connect before the mode is set.
 		const mask = process.umask(0o177);
@@ -50,7 +51,7 @@ export async function listenOnSocket(server: Server, path: string): Promise<void
 	await chmod(path, 0o600);
 }
 
-const cannotListen = (path: string, reason: string, remedy: string): BridgeError =>
+const socketListenError = (path: string, reason: string, remedy: string): BridgeError =>
 	new BridgeError(
 		'ERR_CONFIG_INVALID',
 		`Cannot listen on unix:${path}: ${reason}.`,

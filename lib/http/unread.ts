@@ -2,7 +2,7 @@ import type {ServerResponse} from 'node:http';
 import type {Socket} from 'node:net';
 import {performance} from 'node:perf_hooks';
 
-export type UnreadLimits = {
+type UnreadLimits = {
 	/** For all connections together. */
 	readonly bytes: number;
 	/** How long a client may read nothing; 0 for no limit. */
@@ -17,37 +17,37 @@ export type UnreadOptions = {
 };
 
 const MIB = 2 ** 20;
-export const UNREAD_BYTES = 256 * MIB;
-export const UNREAD_FOR_MS = 60_000;
+export const DEFAULT_UNREAD_BYTES = 256 * MIB;
+export const DEFAULT_UNREAD_MS = 60_000;
 
 const MIN_SWEEP_MS = 50;
 const MAX_SWEEP_MS = 1000;
 /** Added to the idle time, so that the unread bytes of a connection count from the first moment. */
-const NEW_MS = 100;
+const MIN_WEIGHT_MS = 100;
 
 /** The unread data of one connection. */
-type Unread = {
+type UnreadState = {
 	bytes: number;
 	/** Bytes that the kernel had accepted at the last check, and when that number last increased. */
-	taken: number;
-	since: number;
+	acceptedBytes: number;
+	progressAt: number;
 	/** Responses that are queued behind the one that is being written. */
-	readonly responses: Set<ServerResponse>;
+	readonly queuedResponses: Set<ServerResponse>;
 };
 
 /** The progress of a write, in the TCP handle. Node's own socket timeout uses the same fields. */
-type Handle = {readonly bytesWritten?: number; readonly writeQueueSize?: number};
+type TcpHandle = {readonly bytesWritten?: number; readonly writeQueueSize?: number};
 
 const limiters = new WeakMap<object, UnreadResponses>();
 
 /** To be called after a write that the kernel has not accepted completely. */
-export function noteUnread(socket: object | null | undefined, response?: ServerResponse): void {
-	if (socket) limiters.get(socket)?.note(socket as Socket, response);
+export function trackUnread(socket: object | null | undefined, response?: ServerResponse): void {
+	if (socket) limiters.get(socket)?.track(socket as Socket, response);
 }
 
 /** The same for a response. Does nothing if the kernel has accepted all of it. */
-export function noteResponse(response: ServerResponse): void {
-	if (response.writableLength > 0) noteUnread(response.req?.socket, response);
+export function trackUnreadResponse(response: ServerResponse): void {
+	if (response.writableLength > 0) trackUnread(response.req?.socket, response);
 }
 
 /**
@@ -58,8 +58,8 @@ export function noteResponse(response: ServerResponse): void {
  */
 export class UnreadResponses {
 	readonly #options: UnreadOptions;
-	readonly #sockets = new Map<Socket, Unread>();
-	#sum = 0;
+	readonly #sockets = new Map<Socket, UnreadState>();
+	#totalBytes = 0;
 
 	constructor(options: UnreadOptions) {
 		this.#options = options;
@@ -68,37 +68,37 @@ export class UnreadResponses {
 
 	watch(socket: Socket): void {
 		limiters.set(socket, this);
-		this.#sockets.set(socket, {bytes: 0, taken: 0, since: 0, responses: new Set()});
-		socket.once('close', () => this.#forget(socket));
+		this.#sockets.set(socket, {bytes: 0, acceptedBytes: 0, progressAt: 0, queuedResponses: new Set()});
+		socket.once('close', () => this.#remove(socket));
 	}
 
-	note(socket: Socket, response?: ServerResponse): void {
+	track(socket: Socket, response?: ServerResponse): void {
 		const unread = this.#sockets.get(socket);
 		if (!unread) return;
-		if (response && !response.socket) unread.responses.add(response);
-		this.#look(socket, unread, performance.now());
-		if (this.#sum > this.#options.limits().bytes) this.#relieve();
+		if (response && !response.socket) unread.queuedResponses.add(response);
+		this.#measure(socket, unread, performance.now());
+		if (this.#totalBytes > this.#options.limits().bytes) this.#closeHeaviest();
 	}
 
-	#look(socket: Socket, unread: Unread, now: number): void {
+	#measure(socket: Socket, unread: UnreadState, now: number): void {
 		const before = unread.bytes;
-		unread.bytes = bytesIn(socket, unread.responses);
-		this.#sum += unread.bytes - before;
-		const taken = takenBy(socket);
-		if (before > 0 && taken === unread.taken) return;
-		unread.taken = taken;
-		unread.since = now;
+		unread.bytes = unreadBytesOf(socket, unread.queuedResponses);
+		this.#totalBytes += unread.bytes - before;
+		const acceptedBytes = acceptedBytesOf(socket);
+		if (before > 0 && acceptedBytes === unread.acceptedBytes) return;
+		unread.acceptedBytes = acceptedBytes;
+		unread.progressAt = now;
 	}
 
 	/** Closes connections until the rest is within the limit. */
-	#relieve(): void {
+	#closeHeaviest(): void {
 		const now = performance.now();
 		const {bytes: limit} = this.#options.limits();
-		for (const [socket, unread] of this.#sockets) this.#look(socket, unread, now);
-		const weight = ({bytes, since}: Unread): number => bytes * (now - since + NEW_MS);
+		for (const [socket, unread] of this.#sockets) this.#measure(socket, unread, now);
+		const weight = ({bytes, progressAt}: UnreadState): number => bytes * (now - progressAt + MIN_WEIGHT_MS);
 		const heaviest = [...this.#sockets].sort(([, one], [, other]) => weight(other) - weight(one));
 		for (const [socket, {bytes}] of heaviest) {
-			if (this.#sum <= limit) return;
+			if (this.#totalBytes <= limit) return;
 			this.#close(
 				socket,
 				`all clients together have more than ${Math.floor(limit / MIB)} MiB unread (limits.unread)`,
@@ -108,15 +108,15 @@ export class UnreadResponses {
 	}
 
 	#close(socket: Socket, reason: string, bytes: number): void {
-		this.#forget(socket);
+		this.#remove(socket);
 		// Without a reset the kernel would keep accepted bytes. Only TCP has resets: for a Unix socket Node throws.
 		if (socket.remoteFamily === undefined) socket.destroy();
 		else socket.resetAndDestroy();
 		this.#options.onClosed(reason, bytes);
 	}
 
-	#forget(socket: Socket): void {
-		this.#sum -= this.#sockets.get(socket)?.bytes ?? 0;
+	#remove(socket: Socket): void {
+		this.#totalBytes -= this.#sockets.get(socket)?.bytes ?? 0;
 		this.#sockets.delete(socket);
 	}
 
@@ -133,25 +133,25 @@ export class UnreadResponses {
 		const now = performance.now();
 		const {bytes: limit, forMs} = this.#options.limits();
 		for (const [socket, unread] of this.#sockets) {
-			this.#look(socket, unread, now);
-			if (unread.bytes === 0 || forMs === 0 || now - unread.since < forMs) continue;
+			this.#measure(socket, unread, now);
+			if (unread.bytes === 0 || forMs === 0 || now - unread.progressAt < forMs) continue;
 			const reason = `the client has read nothing for ${forMs / 1000} s (limits.unreadFor)`;
 			this.#close(socket, reason, unread.bytes);
 		}
-		if (this.#sum > limit) this.#relieve();
+		if (this.#totalBytes > limit) this.#closeHeaviest();
 	}
 }
 
-function bytesIn(socket: Socket, waiting: Set<ServerResponse>): number {
+function unreadBytesOf(socket: Socket, queued: Set<ServerResponse>): number {
 	let bytes = socket.writableLength;
-	for (const response of waiting)
-		if (response.socket || response.destroyed) waiting.delete(response);
+	for (const response of queued)
+		if (response.socket || response.destroyed) queued.delete(response);
 		else bytes += response.writableLength;
 	return bytes;
 }
 
 /** Bytes that the kernel has accepted from a connection. */
-function takenBy(socket: Socket): number {
-	const {bytesWritten = 0, writeQueueSize = 0} = (socket as {_handle?: Handle | null})._handle ?? {};
+function acceptedBytesOf(socket: Socket): number {
+	const {bytesWritten = 0, writeQueueSize = 0} = (socket as {_handle?: TcpHandle | null})._handle ?? {};
 	return bytesWritten - writeQueueSize;
 }

@@ -1,23 +1,23 @@
 import type {IncomingMessage, ServerResponse} from 'node:http';
 import type {Socket} from 'node:net';
 
-const watched = new WeakMap<Socket, Set<() => void>>();
+const closeCallbacks = new WeakMap<Socket, Set<() => void>>();
 
 /**
  * Calls back when a connection closes, until the returned function is called. One listener does for all requests of a
  * connection that stays open.
  */
-function whenClosed(socket: Socket, proceed: () => void): () => void {
-	const known = watched.get(socket);
-	const all = known ?? new Set();
-	if (!known) {
-		watched.set(socket, all);
+function onSocketClose(socket: Socket, callback: () => void): () => void {
+	const existing = closeCallbacks.get(socket);
+	const callbacks = existing ?? new Set();
+	if (!existing) {
+		closeCallbacks.set(socket, callbacks);
 		socket.once('close', () => {
-			for (const each of all) each();
+			for (const each of callbacks) each();
 		});
 	}
-	all.add(proceed);
-	return () => void all.delete(proceed);
+	callbacks.add(callback);
+	return () => void callbacks.delete(callback);
 }
 
 /**
@@ -26,10 +26,10 @@ function whenClosed(socket: Socket, proceed: () => void): () => void {
  */
 export function closeWithConnection({socket}: IncomingMessage, res: ServerResponse): void {
 	if (res.socket) return;
-	const unwatch = whenClosed(socket, () => {
+	const unsubscribe = onSocketClose(socket, () => {
 		if (res.socket || res.destroyed) return;
 		res.destroy();
 		res.emit('close');
 	});
-	res.once('close', unwatch);
+	res.once('close', unsubscribe);
 }

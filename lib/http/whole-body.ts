@@ -1,5 +1,5 @@
 /** Collects a body up to a limit. */
-export class WholeBody {
+export class BodyBuffer {
 	readonly #maxBytes: number;
 	#chunks: Buffer[] = [];
 	#length = 0;
@@ -17,7 +17,7 @@ export class WholeBody {
 	}
 
 	/** Lets go of what there is of it. */
-	drop(): void {
+	clear(): void {
 		this.#chunks = [];
 	}
 
@@ -30,7 +30,7 @@ export class WholeBody {
 	}
 
 	/** All of it in the parts that it came in, and a line feed, which makes a message of it. */
-	parts(): Buffer[] {
+	lineChunks(): Buffer[] {
 		return [...this.#chunks, LF];
 	}
 

@@ -1,9 +1,9 @@
 import type {ServiceConfig} from '../config/schema.js';
-import {ALL} from '../http/target.js';
+import {ALL_SERVICES} from '../http/target.js';
 
 /** What all servers as one are to the gateway: a service whose limits are those of the servers behind it. */
-export const allServers: ServiceConfig = {
-	name: ALL,
+export const hubServiceConfig: ServiceConfig = {
+	name: ALL_SERVICES,
 	transport: 'stdio',
 	isTransportGuessed: false,
 	url: undefined,

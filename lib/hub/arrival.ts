@@ -1,16 +1,16 @@
 import {setTimeout} from 'node:timers/promises';
 import {unlessAborted} from '../run/unless-aborted.js';
-import type {Member} from './member.js';
+import type {HubUpstream} from './member.js';
 
 /** Waits while a server is still connecting, at most for the time that one call of it may take. */
-export async function arrival({settled, service}: Member, signal: AbortSignal): Promise<void> {
+export async function waitUntilSettled({settled, service}: HubUpstream, signal: AbortSignal): Promise<void> {
 	const {timeoutMs} = service.config;
 	if (timeoutMs === 0) return unlessAborted(settled, signal);
-	const over = new AbortController();
-	const limit = setTimeout(timeoutMs, undefined, {ref: false, signal: over.signal}).catch(() => {});
+	const timer = new AbortController();
+	const timeout = setTimeout(timeoutMs, undefined, {ref: false, signal: timer.signal}).catch(() => {});
 	try {
-		await unlessAborted(Promise.race([settled, limit]), signal);
+		await unlessAborted(Promise.race([settled, timeout]), signal);
 	} finally {
-		over.abort();
+		timer.abort();
 	}
 }

@@ -1,11 +1,11 @@
-import {Envelope, type Origin} from '../envelope.js';
+import {Envelope, type MessageOrigin} from '../envelope.js';
 import {BridgeError} from '../errors.js';
 import {type Log, logBug} from '../log.js';
-import {nearest} from '../nearest.js';
+import {didYouMean} from '../nearest.js';
 import type {JsonObject} from '../protocol/json.js';
 import {canonicalId} from '../wire/id.js';
 import {memberText} from '../wire/member.js';
-import type {Member} from './member.js';
+import type {HubUpstream} from './member.js';
 
 /** Why a request is refused, as JSON-RPC has it. */
 export class RpcError extends Error {
@@ -19,117 +19,117 @@ export class RpcError extends Error {
 }
 
 /** Does what a request asks for. Gives its result as JSON text. */
-export type Work = (signal: AbortSignal) => Promise<string>;
+type ComputeResult = (signal: AbortSignal) => Promise<string>;
 
 /** Where a request goes, as its server is to hear it. */
-export type Route = {
-	readonly member: Member;
+type UpstreamRoute = {
+	readonly upstream: HubUpstream;
 	readonly request: Envelope;
 	/** Told of the answer, before the client is. */
-	readonly onAnswer?: (answer: Envelope) => void;
+	readonly onResponse?: (answer: Envelope) => void;
 };
 
 /** The requests of the hub's client that are under way: each is answered once, unless it is given up. */
-export class ClientRequests {
-	readonly #say: (envelope: Envelope) => void;
+export class PendingClientRequests {
+	readonly #send: (envelope: Envelope) => void;
 	readonly #log: Log;
 	/** What gives each of them up, by its key. There are no more than the client may wait for. */
-	readonly #open = new Map<string, (reason: string) => void>();
+	readonly #pending = new Map<string, (reason: string) => void>();
 
-	constructor(say: (envelope: Envelope) => void, log: Log) {
-		this.#say = say;
+	constructor(send: (envelope: Envelope) => void, log: Log) {
+		this.#send = send;
 		this.#log = log;
 	}
 
 	/** Answers a request by work that takes time. */
-	later({head: {id = 'null', key = ''}, origin}: Envelope, work: Work): void {
-		const control = new AbortController();
-		this.#open.set(key, reason => control.abort(new DOMException(reason, 'AbortError')));
-		work(control.signal).then(
-			result => this.#answer(key, control, () => resultText(id, result, origin)),
-			error => this.#answer(key, control, () => this.failure(id, error, origin)),
+	respondAsync({head: {id = 'null', key = ''}, origin}: Envelope, compute: ComputeResult): void {
+		const controller = new AbortController();
+		this.#pending.set(key, reason => controller.abort(new DOMException(reason, 'AbortError')));
+		compute(controller.signal).then(
+			result => this.#respond(key, controller, () => resultEnvelope(id, result, origin)),
+			error => this.#respond(key, controller, () => this.errorResponse(id, error, origin)),
 		);
 	}
 
 	/** Passes a request on to the server that `find` finds, which may take time, and what that answers back. */
-	route(
+	forward(
 		{head: {id = 'null', key = ''}, origin}: Envelope,
-		find: (signal: AbortSignal) => Promise<Route>,
+		findRoute: (signal: AbortSignal) => Promise<UpstreamRoute>,
 	): void {
-		const control = new AbortController();
-		this.#open.set(key, reason => control.abort(new DOMException(reason, 'AbortError')));
-		find(control.signal).then(
+		const controller = new AbortController();
+		this.#pending.set(key, reason => controller.abort(new DOMException(reason, 'AbortError')));
+		findRoute(controller.signal).then(
 			route => {
-				if (!control.signal.aborted) this.#relay(route);
+				if (!controller.signal.aborted) this.#forwardTo(route);
 			},
-			error => this.#answer(key, control, () => this.failure(id, error, origin)),
+			error => this.#respond(key, controller, () => this.errorResponse(id, error, origin)),
 		);
 	}
 
-	#relay({request, member, onAnswer}: Route): void {
+	#forwardTo({request, upstream, onResponse}: UpstreamRoute): void {
 		const {head, origin} = request;
 		const {id = 'null', key = ''} = head;
-		const {link} = member;
-		const answered = (answer: Envelope): void => {
-			this.#open.delete(key);
-			onAnswer?.(answer);
+		const {rpc} = upstream;
+		const respond = (response: Envelope): void => {
+			this.#pending.delete(key);
+			onResponse?.(response);
 			// What a server refuses by an HTTP status is nothing to the client of all of them.
-			this.#say(answer.relayed({name: answer.origin.name, valve: answer.origin.valve}, id));
+			this.#send(response.forwardedAs({name: response.origin.name, valve: response.origin.valve}, id));
 		};
-		if (!link || member.state !== 'connected') {
-			answered(Envelope.failure(id, unavailable(member), origin));
+		if (!rpc || upstream.state !== 'connected') {
+			respond(Envelope.errorResponse(id, upstreamUnavailable(upstream), origin));
 			return;
 		}
-		this.#open.set(key, reason => {
-			link.cancel(told, reason);
-			onAnswer?.(Envelope.failure(id, givenUp(reason)));
+		this.#pending.set(key, reason => {
+			rpc.cancel(upstreamId, reason);
+			onResponse?.(Envelope.errorResponse(id, cancelledError(reason)));
 		});
-		const told = link.send(request, answered, id);
+		const upstreamId = rpc.sendRequest(request, respond, id);
 	}
 
 	/** The client gives a request up. */
 	cancel(cancellation: Envelope): void {
 		const id = memberText(cancellation.bytes, 'params', 'requestId');
 		const key = id === undefined ? '' : canonicalId(id);
-		const giveUp = this.#open.get(key);
-		this.#open.delete(key);
-		giveUp?.('the client gave it up');
+		const abort = this.#pending.get(key);
+		this.#pending.delete(key);
+		abort?.('the client gave it up');
 	}
 
 	/** The client is gone. */
 	close(): void {
-		const all = [...this.#open.values()];
-		this.#open.clear();
-		for (const giveUp of all) giveUp('the client has left');
+		const all = [...this.#pending.values()];
+		this.#pending.clear();
+		for (const abort of all) abort('the client has left');
 	}
 
 	/** The answer to a request that failed. */
-	failure(id: string, error: unknown, origin: Origin): Envelope {
-		if (error instanceof BridgeError) return Envelope.failure(id, error, origin);
+	errorResponse(id: string, error: unknown, origin: MessageOrigin): Envelope {
+		if (error instanceof BridgeError) return Envelope.errorResponse(id, error, origin);
 		if (!(error instanceof RpcError)) logBug(this.#log, error);
 		const rpc: JsonObject =
 			error instanceof RpcError
 				? {code: error.code, message: error.message}
 				: {code: -32603, message: 'Internal error: the log of bridge says more'};
-		return Envelope.answer(id, 'error', rpc, origin);
+		return Envelope.response(id, 'error', rpc, origin);
 	}
 
-	#answer(key: string, {signal}: AbortController, make: () => Envelope): void {
+	#respond(key: string, {signal}: AbortController, makeResponse: () => Envelope): void {
 		if (signal.aborted) return;
-		this.#open.delete(key);
-		this.#say(make());
+		this.#pending.delete(key);
+		this.#send(makeResponse());
 	}
 }
 
 /** An answer with a result that is written already. */
-export function resultText(id: string, result: string, origin: Origin): Envelope {
+function resultEnvelope(id: string, result: string, origin: MessageOrigin): Envelope {
 	const envelope = Envelope.fromText(`{"jsonrpc":"2.0","id":${id},"result":${result}}`, origin);
-	envelope.isConclusive = true;
+	envelope.isFinalResponse = true;
 	return envelope;
 }
 
 /** Why nothing can be asked of a server now. */
-export const unavailable = ({name, state, reason}: Member): BridgeError =>
+export const upstreamUnavailable = ({name, state, reason}: HubUpstream): BridgeError =>
 	new BridgeError(
 		'ERR_UPSTREAM_UNREACHABLE',
 		state === 'connecting'
@@ -142,12 +142,12 @@ export const unavailable = ({name, state, reason}: Member): BridgeError =>
 		{server: name},
 	);
 
-const givenUp = (reason: string): BridgeError =>
+const cancelledError = (reason: string): BridgeError =>
 	new BridgeError('ERR_REQUEST_CANCELLED', `It was cancelled: ${reason}.`, 'Ask again.');
 
 /** Characters of a name that are shown. */
-const MAX_WORD = 200;
+const MAX_SHOWN_LENGTH = 200;
 
 /** What is said of a name that nothing has. */
-export const unknown = (what: string, name: string, known: readonly string[]): string =>
-	`Unknown ${what}: ${name.slice(0, MAX_WORD)}. ${nearest(name, known)}`.trim();
+export const unknownItemMessage = (kind: string, name: string, names: readonly string[]): string =>
+	`Unknown ${kind}: ${name.slice(0, MAX_SHOWN_LENGTH)}. ${didYouMean(name, names)}`.trim();

@@ -1,39 +1,39 @@
 import {type Observer, Subject} from 'rxjs';
-import type {Expose} from '../config/schema.js';
+import type {ExposeMode} from '../config/schema.js';
 import {Envelope} from '../envelope.js';
-import type {Converse} from '../gateway/conversation.js';
+import type {StartConversation} from '../gateway/conversation.js';
 import type {Service} from '../gateway/service.js';
 import {type Log, logBug} from '../log.js';
 import {type JsonObject, listOf, objectOf} from '../protocol/json.js';
 import type {Endpoint} from '../stage.js';
-import {writeExact} from '../wire/exact-integers.js';
-import {ClientRequests, RpcError} from './client-requests.js';
-import {FromMembers} from './from-members.js';
-import {greetingOf} from './greeting.js';
-import {type Handler, listRequests, textIn} from './list-requests.js';
-import {LogLevel} from './log-level.js';
-import type {Member} from './member.js';
-import {Members} from './members.js';
+import {stringifyWithBigInts} from '../wire/exact-integers.js';
+import {PendingClientRequests, RpcError} from './client-requests.js';
+import {UpstreamMessages} from './from-members.js';
+import {hubInitializeResult} from './greeting.js';
+import {type HubRequestHandler, resourceAndPromptHandlers, stringParam} from './list-requests.js';
+import {UpstreamLogLevel} from './log-level.js';
+import type {HubUpstream} from './member.js';
+import {HubUpstreams} from './members.js';
 import {MergedLists} from './merged-lists.js';
 import type {RunTool} from './run-tool.js';
 import type {ProgramContext} from './server-pack.js';
-import {packOf, stateOf} from './server-pack.js';
-import {asMemberCall, callSpan, endCall, toldCapabilities, traceOf} from './tool-calls.js';
-import {ToolListing} from './tool-listing.js';
+import {serverState, upstreamPack} from './server-pack.js';
+import {callSpan, endCallSpan, forwardedCapabilities, toUpstreamCall, traceContextOf} from './tool-calls.js';
+import {MergedTools} from './tool-listing.js';
 
-export type HubSessionOptions = {
+type HubSessionOptions = {
 	readonly log: Log;
 	readonly services: ReadonlyMap<string, Service>;
-	readonly converse: Converse;
+	readonly startConversation: StartConversation;
 	readonly startupTimeoutMs: number;
-	readonly expose: () => Expose;
-	readonly run: RunTool;
+	readonly expose: () => ExposeMode;
+	readonly runTool: RunTool;
 	/** Which bridge this is. */
 	readonly version: string;
 	/** What tells this hub from others. */
-	readonly id: string;
+	readonly hubId: string;
 	/** The token of the client, for quotas. */
-	readonly client: string;
+	readonly clientToken: string;
 };
 
 /** All servers as one, for one client: it looks like a server of the newest version that shakes hands. */
@@ -41,41 +41,48 @@ export class HubSession implements Endpoint {
 	readonly name = 'hub';
 	readonly incoming = new Subject<Envelope>();
 	readonly outgoing: Observer<Envelope>;
-	readonly gone: Promise<void>;
+	readonly disconnected: Promise<void>;
 	readonly #options: HubSessionOptions;
-	readonly #requests: ClientRequests;
-	readonly #members: Members;
-	readonly #tools: ToolListing;
-	readonly #lists: MergedLists;
-	readonly #from: FromMembers;
-	readonly #handlers: ReadonlyMap<string, Handler>;
-	#resolveGone: () => void = () => {};
-	#closing: Promise<void> | undefined;
-	readonly #level = new LogLevel();
+	readonly #clientRequests: PendingClientRequests;
+	readonly #upstreams: HubUpstreams;
+	readonly #mergedTools: MergedTools;
+	readonly #mergedLists: MergedLists;
+	readonly #upstreamMessages: UpstreamMessages;
+	readonly #handlers: ReadonlyMap<string, HubRequestHandler>;
+	#resolveDisconnected: () => void = () => {};
+	#closed: Promise<void> | undefined;
+	readonly #logLevel = new UpstreamLogLevel();
 
 	constructor(options: HubSessionOptions) {
-		const {log, services, converse, startupTimeoutMs, expose} = options;
-		const say = (envelope: Envelope): void => this.incoming.next(envelope);
+		const {log, services, startConversation, startupTimeoutMs, expose} = options;
+		const send = (envelope: Envelope): void => this.incoming.next(envelope);
 		this.#options = options;
-		this.#requests = new ClientRequests(say, log);
-		this.#members = new Members(services, {
+		this.#clientRequests = new PendingClientRequests(send, log);
+		this.#upstreams = new HubUpstreams(services, {
 			log,
-			converse,
+			startConversation,
 			startupTimeoutMs,
-			client: options.client,
-			onChange: member => this.#changed(member),
-			onMessage: (member, envelope) => this.#from.hear(member, envelope),
+			clientToken: options.clientToken,
+			onChange: upstream => this.#onUpstreamChange(upstream),
+			onMessage: (upstream, envelope) => this.#upstreamMessages.receive(upstream, envelope),
 		});
-		const members = this.#members;
-		this.#tools = new ToolListing({members, expose, runTool: () => this.#runTool()});
-		this.#lists = new MergedLists(members, log);
-		this.#from = new FromMembers({log, say, members, tools: this.#tools, lists: this.#lists, expose});
-		this.#handlers = new Map(Object.entries(this.#handlersByName()));
-		this.gone = new Promise(resolve => {
-			this.#resolveGone = resolve;
+		const upstreams = this.#upstreams;
+		this.#mergedTools = new MergedTools({upstreams, expose, runToolJson: () => this.#runToolJson()});
+		this.#mergedLists = new MergedLists(upstreams, log);
+		this.#upstreamMessages = new UpstreamMessages({
+			log,
+			send,
+			upstreams,
+			mergedTools: this.#mergedTools,
+			mergedLists: this.#mergedLists,
+			expose,
+		});
+		this.#handlers = new Map(Object.entries(this.#createHandlers()));
+		this.disconnected = new Promise(resolve => {
+			this.#resolveDisconnected = resolve;
 		});
 		this.outgoing = {
-			next: envelope => this.#hear(envelope),
+			next: envelope => this.#receive(envelope),
 			error: () => void this.close(),
 			complete: () => {},
 		};
@@ -83,139 +90,157 @@ export class HubSession implements Endpoint {
 
 	/** Takes other services on. Those that are the same are not touched. */
 	async update(services: ReadonlyMap<string, Service>): Promise<void> {
-		await this.#members.update(services);
-		this.changed();
+		await this.#upstreams.update(services);
+		this.invalidateLists();
 	}
 
 	/** There is something else to list, be it of servers or of local packs. */
-	changed(): void {
-		this.#tools.changed();
-		this.#lists.changed();
-		this.#from.news.later();
+	invalidateLists(): void {
+		this.#mergedTools.invalidate();
+		this.#mergedLists.invalidate();
+		this.#upstreamMessages.listChanges.schedule();
 	}
 
 	close(): Promise<void> {
-		this.#closing ??= this.#close();
-		return this.#closing;
+		this.#closed ??= this.#close();
+		return this.#closed;
 	}
 
 	async #close(): Promise<void> {
-		this.#requests.close();
-		this.#from.close();
-		await this.#members.close();
+		this.#clientRequests.close();
+		this.#upstreamMessages.close();
+		await this.#upstreams.close();
 		this.incoming.complete();
-		this.#resolveGone();
+		this.#resolveDisconnected();
 	}
 
-	#hear(envelope: Envelope): void {
+	#receive(envelope: Envelope): void {
 		const {id, method} = envelope.head;
 		try {
-			if (method === undefined) this.#from.answered(envelope);
-			else if (id === undefined) this.#notified(envelope, method);
-			else (this.#handlers.get(method) ?? this.#unknown)(envelope, id);
+			if (method === undefined) this.#upstreamMessages.receiveResponse(envelope);
+			else if (id === undefined) this.#receiveNotification(envelope, method);
+			else (this.#handlers.get(method) ?? this.#rejectUnknownMethod)(envelope, id);
 		} catch (error) {
 			if (id !== undefined && method !== undefined)
-				this.incoming.next(this.#requests.failure(id, error, envelope.origin));
+				this.incoming.next(this.#clientRequests.errorResponse(id, error, envelope.origin));
 			else logBug(this.#options.log, error);
 		}
 	}
 
-	readonly #unknown: Handler = ({head}) => {
+	readonly #rejectUnknownMethod: HubRequestHandler = ({head}) => {
 		throw new RpcError(-32601, `Method not found: ${head.method}`);
 	};
 
-	#handlersByName(): {readonly [method: string]: Handler} {
-		const members = this.#members;
-		const lists = this.#lists;
+	#createHandlers(): {readonly [method: string]: HubRequestHandler} {
+		const upstreams = this.#upstreams;
+		const mergedLists = this.#mergedLists;
 		return {
 			initialize: (request, id) => this.#initialize(request, id),
-			ping: ({origin}, id) => this.incoming.next(Envelope.answer(id, 'result', {}, origin)),
+			ping: ({origin}, id) => this.incoming.next(Envelope.response(id, 'result', {}, origin)),
 			'tools/list': request => this.#listTools(request),
-			'tools/call': request => this.#call(request),
+			'tools/call': request => this.#callTool(request),
 			'logging/setLevel': (request, id) => {
-				this.#level.want(textIn(request, 'level'), members.connected);
-				this.incoming.next(Envelope.answer(id, 'result', {}, request.origin));
+				this.#logLevel.setLevel(stringParam(request, 'level'), upstreams.connected);
+				this.incoming.next(Envelope.response(id, 'result', {}, request.origin));
 			},
-			...(this.#options.expose() === 'run' ? {} : listRequests({members, lists, requests: this.#requests})),
+			...(this.#options.expose() === 'run'
+				? {}
+				: resourceAndPromptHandlers({upstreams, mergedLists, clientRequests: this.#clientRequests})),
 		};
 	}
 
 	/** Answered at once, whatever the servers do: some clients wait for a second and no longer. */
 	#initialize({body, origin}: Envelope, id: string): void {
 		const {clientInfo, capabilities, _meta} = objectOf(body.params);
-		const hubs = passedBy(_meta, this.#options.id);
+		const hubs = extendHubChain(_meta, this.#options.hubId);
 		const {expose, version} = this.#options;
-		const greeting = greetingOf({servers: this.#members.names, expose: expose(), version});
-		this.incoming.next(Envelope.answer(id, 'result', greeting, origin));
-		this.#members.start({info: objectOf(clientInfo), capabilities: toldCapabilities(capabilities)}, hubs);
+		const result = hubInitializeResult({serverNames: this.#upstreams.names, expose: expose(), version});
+		this.incoming.next(Envelope.response(id, 'result', result, origin));
+		this.#upstreams.start(
+			{info: objectOf(clientInfo), capabilities: forwardedCapabilities(capabilities)},
+			hubs,
+		);
 	}
 
 	#listTools(request: Envelope): void {
-		this.#requests.later(request, async () => {
-			await this.#options.run.ready;
-			await this.#members.settled;
-			const text = this.#tools.text();
-			this.#from.news.shown = text;
+		this.#clientRequests.respondAsync(request, async () => {
+			await this.#options.runTool.ready;
+			await this.#upstreams.settled;
+			const text = this.#mergedTools.resultJson();
+			this.#upstreamMessages.listChanges.lastToolList = text;
 			return text;
 		});
 	}
 
 	/** A call waits until it is known which tools there are. */
-	#call(request: Envelope): void {
-		const name = textIn(request, 'name');
-		if (name === 'run' && this.#tools.hasRun) {
-			this.#callRun(request);
+	#callTool(request: Envelope): void {
+		const name = stringParam(request, 'name');
+		if (name === 'run' && this.#mergedTools.hasRunTool) {
+			this.#callRunTool(request);
 			return;
 		}
-		this.#requests.route(request, async signal => {
-			await this.#members.settled;
-			await this.#tools.arrival(name, signal);
-			const {member, tool} = this.#tools.find(name);
-			const call = callSpan(this.#options.log, member.name, tool.name, traceOf(request.body.params));
+		this.#clientRequests.forward(request, async signal => {
+			await this.#upstreams.settled;
+			await this.#mergedTools.waitForTool(name, signal);
+			const {member: upstream, tool} = this.#mergedTools.find(name);
+			const span = callSpan(this.#options.log, upstream.name, tool.name, traceContextOf(request.body.params));
 			return {
-				member,
-				request: asMemberCall(request, tool, call.traceContext),
-				onAnswer: answer => endCall(call, `${member.name}.${tool.name}`, answer),
+				upstream,
+				request: toUpstreamCall(request, tool, span.traceContext),
+				onResponse: response => endCallSpan(span, `${upstream.name}.${tool.name}`, response),
 			};
 		});
 	}
 
-	#callRun(request: Envelope): void {
-		const {log, run, client} = this.#options;
-		const {id: within = ''} = request.head;
+	#callRunTool(request: Envelope): void {
+		const {log, runTool, clientToken} = this.#options;
+		const {id: relatedRequestId = ''} = request.head;
 		const {params} = request.body;
-		const {responseLimits} = run;
-		const context: ProgramContext = {log, within, traceContext: traceOf(params), responseLimits};
-		const packs = () => this.#members.all.filter(isPack).map(member => packOf(member, context));
-		const servers = () => this.#members.all.map(stateOf);
-		this.#requests.later(request, async signal => {
-			await this.#members.settled;
-			return writeExact(await run.call(objectOf(params), {packs, servers, client}, signal));
+		const {responseLimits} = runTool;
+		const context: ProgramContext = {
+			log,
+			relatedRequestId,
+			traceContext: traceContextOf(params),
+			responseLimits,
+		};
+		const packs = () =>
+			this.#upstreams.all.filter(isEnabled).map(upstream => upstreamPack(upstream, context));
+		const servers = () => this.#upstreams.all.map(serverState);
+		this.#clientRequests.respondAsync(request, async signal => {
+			await this.#upstreams.settled;
+			return stringifyWithBigInts(
+				await runTool.call(objectOf(params), {packs, servers, clientToken}, signal),
+			);
 		});
 	}
 
-	#runTool(): string {
-		const {log, run} = this.#options;
-		const context: ProgramContext = {log, within: '', traceContext: {}, responseLimits: run.responseLimits};
-		return run.listed(this.#members.connected.map(member => packOf(member, context)));
+	#runToolJson(): string {
+		const {log, runTool} = this.#options;
+		const context: ProgramContext = {
+			log,
+			relatedRequestId: '',
+			traceContext: {},
+			responseLimits: runTool.responseLimits,
+		};
+		return runTool.toolJson(this.#upstreams.connected.map(upstream => upstreamPack(upstream, context)));
 	}
 
-	#notified(envelope: Envelope, method: string): void {
-		if (method === 'notifications/cancelled') this.#requests.cancel(envelope);
-		else if (method === 'notifications/progress') this.#from.progress(envelope);
+	#receiveNotification(envelope: Envelope, method: string): void {
+		if (method === 'notifications/cancelled') this.#clientRequests.cancel(envelope);
+		else if (method === 'notifications/progress') this.#upstreamMessages.receiveProgress(envelope);
 		else if (method === 'notifications/roots/list_changed')
-			for (const {link} of this.#members.connected) link?.tell(envelope);
+			for (const {rpc} of this.#upstreams.connected) rpc?.sendMessage(envelope);
 	}
 
-	#changed(member: Member): void {
-		if (member.state === 'connected') this.#level.tell(member);
+	#onUpstreamChange(upstream: HubUpstream): void {
+		if (upstream.state === 'connected') this.#logLevel.sendTo(upstream);
 		else {
-			this.#level.left(member);
-			this.#from.left(member);
+			this.#logLevel.reset(upstream);
+			this.#upstreamMessages.cancelRequestsOf(upstream);
 		}
-		this.#tools.changed();
-		this.#lists.changed();
-		this.#from.news.changed(member);
+		this.#mergedTools.invalidate();
+		this.#mergedLists.invalidate();
+		this.#upstreamMessages.listChanges.onUpstreamChange(upstream);
 	}
 }
 
@@ -223,14 +248,14 @@ export class HubSession implements Endpoint {
 const MAX_HUBS = 8;
 
 /** The hubs that a handshake has come through, with this one. A hub that is its own server would start without end. */
-function passedBy(meta: unknown, id: string): JsonObject {
-	const hubs = listOf(objectOf(meta)[HUBS]);
+function extendHubChain(meta: unknown, id: string): JsonObject {
+	const hubs = listOf(objectOf(meta)[HUBS_META_KEY]);
 	if (hubs.includes(id) || hubs.length >= MAX_HUBS)
 		throw new RpcError(-32600, 'This hub is one of its own servers. Take it out of its configuration.');
-	return {[HUBS]: [...hubs, id]};
+	return {[HUBS_META_KEY]: [...hubs, id]};
 }
 
-const HUBS = 'bridge/hubs';
+const HUBS_META_KEY = 'bridge/hubs';
 
 /** Servers that can be called, and those of which it is to be said why they cannot. */
-const isPack = ({state}: Member): boolean => state !== 'disabled';
+const isEnabled = ({state}: HubUpstream): boolean => state !== 'disabled';

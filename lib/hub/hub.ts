@@ -1,6 +1,6 @@
 import {randomUUID} from 'node:crypto';
 import type {Config} from '../config/schema.js';
-import type {Converse} from '../gateway/conversation.js';
+import type {StartConversation} from '../gateway/conversation.js';
 import type {Service} from '../gateway/service.js';
 import {type Log, logBug} from '../log.js';
 import type {Endpoint} from '../stage.js';
@@ -16,13 +16,13 @@ export type HubOptions = Pick<RunToolOptions, 'createRunner'> & {
 	readonly services: ReadonlyMap<string, Service>;
 	readonly log: Log;
 	/** Lets the hub talk to a server, as any client of the gateway would. */
-	readonly converse: Converse;
+	readonly startConversation: StartConversation;
 };
 
 /** All servers as one: each client has a session of its own with each of them, and the runner is everybody's. */
 export class Hub {
 	readonly #options: HubOptions;
-	readonly #run: RunTool;
+	readonly #runTool: RunTool;
 	readonly #sessions = new Set<HubSession>();
 	readonly #id: string;
 	#config: Config;
@@ -35,33 +35,33 @@ export class Hub {
 		this.#config = config;
 		this.#services = services;
 		const onChange = (): void => {
-			for (const session of this.#sessions) session.changed();
+			for (const session of this.#sessions) session.invalidateLists();
 		};
-		this.#run = new RunTool({log, createRunner, onChange}, config);
+		this.#runTool = new RunTool({log, createRunner, onChange}, config);
 	}
 
 	/** An endpoint that looks like one server to a client. Closing it ends what was started for that client. */
-	open(client = ''): Endpoint {
-		const {log, converse, version} = this.#options;
+	openSession(clientToken = ''): Endpoint {
+		const {log, startConversation, version} = this.#options;
 		const session = new HubSession({
 			log,
-			converse,
+			startConversation,
 			version,
-			run: this.#run,
+			runTool: this.#runTool,
 			services: this.#services,
 			startupTimeoutMs: this.#config.startupTimeoutMs,
 			expose: () => this.#config.expose,
-			id: this.#id,
-			client,
+			hubId: this.#id,
+			clientToken,
 		});
 		this.#sessions.add(session);
-		void session.gone.then(() => this.#sessions.delete(session));
+		void session.disconnected.then(() => this.#sessions.delete(session));
 		return session;
 	}
 
 	/** Takes another configuration on. Servers that are the same in it are not touched. */
 	async update(config: Config, services: ReadonlyMap<string, Service>): Promise<void> {
-		await this.#run.update(config);
+		await this.#runTool.update(config);
 		this.#config = config;
 		this.#services = services;
 		await Promise.all([...this.#sessions].map(session => session.update(services)));
@@ -69,6 +69,6 @@ export class Hub {
 
 	async close(): Promise<void> {
 		await Promise.all([...this.#sessions].map(session => session.close()));
-		await this.#run.close().catch(error => logBug(this.#options.log, error));
+		await this.#runTool.close().catch(error => logBug(this.#options.log, error));
 	}
 }

@@ -1,25 +1,26 @@
-import type {Member} from './member.js';
+import type {HubUpstream} from './member.js';
 
 /** How much of the servers' logs the client wants to hear: each server is told, and those that come later, too. */
-export class LogLevel {
+export class UpstreamLogLevel {
 	#level: string | undefined;
-	readonly #told = new WeakMap<Member, string>();
+	readonly #sentLevels = new WeakMap<HubUpstream, string>();
 
-	want(level: string, members: readonly Member[]): void {
+	setLevel(level: string, upstreams: readonly HubUpstream[]): void {
 		this.#level = level;
-		for (const member of members) this.tell(member);
+		for (const upstream of upstreams) this.sendTo(upstream);
 	}
 
 	/** Tells a server, unless it knows. One that refuses goes on as it is; nobody waits for it. */
-	tell(member: Member): void {
+	sendTo(upstream: HubUpstream): void {
 		const level = this.#level;
-		if (level === undefined || !member.offers('logging') || this.#told.get(member) === level) return;
-		this.#told.set(member, level);
-		void member.link?.ask('logging/setLevel', {level});
+		if (level === undefined || !upstream.hasCapability('logging') || this.#sentLevels.get(upstream) === level)
+			return;
+		this.#sentLevels.set(upstream, level);
+		void upstream.rpc?.request('logging/setLevel', {level});
 	}
 
 	/** A server that comes back has to be told again. */
-	left(member: Member): void {
-		this.#told.delete(member);
+	reset(upstream: HubUpstream): void {
+		this.#sentLevels.delete(upstream);
 	}
 }

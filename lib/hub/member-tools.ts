@@ -1,15 +1,15 @@
-import {brief} from '../brief.js';
+import {truncated} from '../brief.js';
 import type {Envelope} from '../envelope.js';
 import type {Log} from '../log.js';
-import {isObject, type JsonObject, listOf, objectOf, without, worded} from '../protocol/json.js';
+import {isObject, type JsonObject, listOf, objectOf, toText, without} from '../protocol/json.js';
 import {warnOnce} from '../warn-once.js';
 import {ExactNumbers} from '../wire/exact-numbers.js';
 import {marks} from '../wire/marks.js';
-import type {MemberLink} from './member-link.js';
-import {toolsSent, type WrappedOutput, wrappedOutput} from './own-output.js';
+import type {UpstreamRpcClient} from './member-link.js';
+import {originalTools, type WrappedOutput, wrappedOutput} from './own-output.js';
 
 /** A tool, prompt or resource of a server, as it is listed. */
-export type Listed = {
+export type ListedItem = {
 	readonly server: string;
 	/** As the server knows it. */
 	readonly name: string;
@@ -25,7 +25,7 @@ const MAX_PAGES = 1000;
 export const MAX_LIST_BYTES = 4 * 2 ** 20;
 export const MAX_LIST_ITEMS = 10_000;
 
-export type ListOptions = {
+type UpstreamListOptions = {
 	readonly server: string;
 	readonly method: string;
 	/** The member of the result that holds the list, and the one that names each item. */
@@ -35,20 +35,20 @@ export type ListOptions = {
 };
 
 /** Reads all pages of a list that a server has. Fails in words that go on behind the server's name. */
-export async function readList(link: MemberLink, options: ListOptions): Promise<Listed[]> {
+export async function readList(rpc: UpstreamRpcClient, options: UpstreamListOptions): Promise<ListedItem[]> {
 	const {method, signal} = options;
-	const items: Listed[] = [];
+	const items: ListedItem[] = [];
 	const cursors = new Set<unknown>();
 	let [bytes, count] = [0, 0];
 	for (let cursor: unknown; ; ) {
-		const answer = await link.askEnvelope(method, cursor === undefined ? {} : {cursor}, {signal});
-		bytes += answer.size;
+		const response = await rpc.requestEnvelope(method, cursor === undefined ? {} : {cursor}, {signal});
+		bytes += response.size;
 		checkLimit(method, bytes, MAX_LIST_BYTES, 'bytes');
-		const page = pageOf(answer, options);
+		const page = parsePage(response, options);
 		count += page.items.length;
 		checkLimit(method, count, MAX_LIST_ITEMS, 'items');
 		// One by one: a page may have more items than a call can have arguments.
-		for (const item of listedOf(page, options)) items.push(item);
+		for (const item of itemsOfPage(page, options)) items.push(item);
 		cursor = page.nextCursor;
 		if (cursor === undefined || cursor === null || cursor === '') return items;
 		if (cursors.has(cursor)) throw new Error(`gave the same cursor of ${method} twice`);
@@ -58,27 +58,28 @@ export async function readList(link: MemberLink, options: ListOptions): Promise<
 }
 
 /** How long a server has to list tools that it did not declare. Most reject the request at once. */
-const UNDECLARED_MS = 3000;
+const UNDECLARED_TOOLS_TIMEOUT_MS = 3000;
 
-export type ToolsOptions = {
+type ReadToolsOptions = {
 	readonly server: string;
 	/** Whether the server has the capability `tools`. */
 	readonly isDeclared: boolean;
 	/** The tools that it listed before. */
-	readonly before: readonly Listed[];
+	readonly previous: readonly ListedItem[];
 	readonly log: Log;
 };
 
 /** Reads the tools of a server. One that omits the capability may have some all the same. */
 export async function readTools(
-	link: MemberLink,
-	{server, isDeclared, before, log}: ToolsOptions,
-): Promise<readonly Listed[]> {
+	rpc: UpstreamRpcClient,
+	{server, isDeclared, previous, log}: ReadToolsOptions,
+): Promise<readonly ListedItem[]> {
 	const options = {server, method: 'tools/list', member: 'tools', key: 'name'};
-	if (isDeclared) return readList(link, options);
-	const tools = await readList(link, {...options, signal: AbortSignal.timeout(UNDECLARED_MS)}).catch(
-		() => before,
-	);
+	if (isDeclared) return readList(rpc, options);
+	const tools = await readList(rpc, {
+		...options,
+		signal: AbortSignal.timeout(UNDECLARED_TOOLS_TIMEOUT_MS),
+	}).catch(() => previous);
 	if (tools.length > 0) {
 		const sentence = `${server} omits capabilities.tools in its response to initialize, but responds to tools/list. Its tools are used; other clients may ignore them.`;
 		warnOnce(log, 'hub.tools.undeclared', sentence, {server});
@@ -90,42 +91,47 @@ function checkLimit(method: string, amount: number, limit: number, unit: string)
 	if (amount > limit) throw new Error(`has too long a response to ${method}: the limit is ${limit} ${unit}`);
 }
 
-type Page = {
+type ListPage = {
 	/** With their numbers as `write` needs them. */
 	readonly items: readonly unknown[];
 	/** The same items, with their numbers as numbers. */
-	readonly plain: readonly unknown[];
+	readonly plainItems: readonly unknown[];
 	/** The tools as the server sent them, where stages have changed the list. */
-	readonly sent?: ReadonlyMap<unknown, JsonObject> | undefined;
-	readonly write: (value: unknown) => string;
+	readonly sentTools?: ReadonlyMap<unknown, JsonObject> | undefined;
+	readonly writeJson: (value: unknown) => string;
 	readonly nextCursor: unknown;
 };
 
 /** Parses a response. Only one with numbers that parsing would change is parsed twice. */
-function pageOf(answer: Envelope, {method, member}: ListOptions): Page {
-	const {result, error} = answer.body;
-	if (error !== undefined) throw new Error(`refused ${method}: ${brief(worded(objectOf(error).message))}`);
+function parsePage(response: Envelope, {method, member}: UpstreamListOptions): ListPage {
+	const {result, error} = response.body;
+	if (error !== undefined)
+		throw new Error(`refused ${method}: ${truncated(toText(objectOf(error).message))}`);
 	const {[member]: list, nextCursor} = objectOf(result);
-	const plain = listOf(list);
-	const sent = member === 'tools' && answer.original !== answer ? toolsSent(answer) : undefined;
-	if ((answer.head.marks & marks.inexactNumber) === 0)
-		return {items: plain, plain, sent, write: JSON.stringify, nextCursor};
+	const plainItems = listOf(list);
+	const sentTools =
+		member === 'tools' && response.original !== response ? originalTools(response) : undefined;
+	if ((response.head.marks & marks.inexactNumber) === 0)
+		return {items: plainItems, plainItems, sentTools, writeJson: JSON.stringify, nextCursor};
 	const exact = new ExactNumbers();
-	const items = listOf(objectOf(objectOf(exact.parse(answer.bytes.toString())).result)[member]);
-	return {items, plain, sent, write: value => exact.write(value), nextCursor};
+	const items = listOf(objectOf(objectOf(exact.parse(response.bytes.toString())).result)[member]);
+	return {items, plainItems, sentTools, writeJson: value => exact.stringify(value), nextCursor};
 }
 
 /** The items of one page. Items without a name cannot be requested. */
-const listedOf = ({items, plain, sent, write}: Page, {server, key}: ListOptions): Listed[] =>
+const itemsOfPage = (
+	{items, plainItems, sentTools, writeJson}: ListPage,
+	{server, key}: UpstreamListOptions,
+): ListedItem[] =>
 	items.flatMap((item, at) => {
-		const body = objectOf(plain[at]);
+		const body = objectOf(plainItems[at]);
 		const name = body[key];
 		if (!isObject(item) || typeof name !== 'string') return [];
-		const rest = write(without(item, key, 'execution'));
-		const output = wrappedOutput(body, sent?.get(name));
+		const rest = writeJson(without(item, key, 'execution'));
+		const output = wrappedOutput(body, sentTools?.get(name));
 		return [{server, name, rest, body: without(body, 'execution'), output}];
 	});
 
 /** An item of a list as JSON, under a name. */
-export const listedAs = (key: string, name: string, {rest}: Listed): string =>
+export const itemJson = (key: string, name: string, {rest}: ListedItem): string =>
 	`{"${key}":${JSON.stringify(name)}${rest === '{}' ? '' : ','}${rest.slice(1)}`;

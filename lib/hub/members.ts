@@ -1,38 +1,38 @@
 import type {Envelope} from '../envelope.js';
-import type {Converse} from '../gateway/conversation.js';
+import type {StartConversation} from '../gateway/conversation.js';
 import type {Service} from '../gateway/service.js';
 import type {Log} from '../log.js';
 import {pause} from '../pause.js';
 import type {JsonObject} from '../protocol/json.js';
-import type {Introduction} from '../protocol/session.js';
-import {span} from '../span.js';
-import {Member} from './member.js';
+import type {ClientDescription} from '../protocol/session.js';
+import {startSpan} from '../span.js';
+import {HubUpstream} from './member.js';
 
-export type MembersOptions = {
+type HubUpstreamsOptions = {
 	readonly log: Log;
-	readonly converse: Converse;
+	readonly startConversation: StartConversation;
 	/** The token of the client, for quotas. */
-	readonly client: string;
+	readonly clientToken: string;
 	/** How long all of them may take before what there is is told without the others. */
 	readonly startupTimeoutMs: number;
-	readonly onChange: (member: Member) => void;
-	readonly onMessage: (member: Member, envelope: Envelope) => void;
+	readonly onChange: (member: HubUpstream) => void;
+	readonly onMessage: (member: HubUpstream, envelope: Envelope) => void;
 };
 
 /** All servers of a hub, for one client. They are connected to side by side, when it is known who that client is. */
-export class Members {
-	readonly #options: MembersOptions;
-	#all = new Map<string, Member>();
-	#introduction: Introduction | undefined;
+export class HubUpstreams {
+	readonly #options: HubUpstreamsOptions;
+	#byName = new Map<string, HubUpstream>();
+	#clientDescription: ClientDescription | undefined;
 	#meta: JsonObject = {};
 	#services: ReadonlyMap<string, Service>;
 	/** How many have been added so far. */
-	#joined = 0;
+	#addedCount = 0;
 	#resolveSettled: () => void = () => {};
 	/** Resolves when each server is there or has failed, or has had its time. */
 	readonly settled: Promise<void>;
 
-	constructor(services: ReadonlyMap<string, Service>, options: MembersOptions) {
+	constructor(services: ReadonlyMap<string, Service>, options: HubUpstreamsOptions) {
 		this.#options = options;
 		this.#services = services;
 		this.settled = new Promise(resolve => {
@@ -41,8 +41,8 @@ export class Members {
 	}
 
 	/** In the order in which they are configured. */
-	get all(): readonly Member[] {
-		return [...this.#all.values()];
+	get all(): readonly HubUpstream[] {
+		return [...this.#byName.values()];
 	}
 
 	/** Those that are configured, also before it is known who asks for them. */
@@ -50,31 +50,34 @@ export class Members {
 		return [...this.#services.keys()];
 	}
 
-	get connected(): readonly Member[] {
+	get connected(): readonly HubUpstream[] {
 		return this.all.filter(({state}) => state === 'connected');
 	}
 
-	get(name: string): Member | undefined {
-		return this.#all.get(name);
+	get(name: string): HubUpstream | undefined {
+		return this.#byName.get(name);
 	}
 
 	/** Connects to all servers, in the name of this client. `meta` is told with each handshake. */
-	start(introduction: Introduction, meta: JsonObject): void {
-		if (this.#introduction) return;
+	start(clientDescription: ClientDescription, meta: JsonObject): void {
+		if (this.#clientDescription) return;
 		const {log, startupTimeoutMs} = this.#options;
-		this.#introduction = introduction;
+		this.#clientDescription = clientDescription;
 		this.#meta = meta;
-		const init = span(log, 'proxy.init', {});
-		for (const service of this.#services.values()) this.#add(service, introduction);
-		const tellOfInit = (): void => {
+		const initSpan = startSpan(log, 'proxy.init', {});
+		for (const service of this.#services.values()) this.#add(service, clientDescription);
+		const reportInit = (): void => {
 			const {length: serverCount} = this.all.filter(({state}) => state !== 'disabled');
 			const {length: connected} = this.connected;
 			const toolCount = this.connected.reduce((sum, {tools}) => sum + tools.length, 0);
 			const facts = {serverCount, connected, failed: serverCount - connected, toolCount};
-			init.succeed(`${connected} of ${serverCount} servers are connected, with ${toolCount} tools.`, facts);
+			initSpan.succeed(
+				`${connected} of ${serverCount} servers are connected, with ${toolCount} tools.`,
+				facts,
+			);
 		};
 		void Promise.race([this.#allSettled(), pause(startupTimeoutMs)]).then(() => {
-			tellOfInit();
+			reportInit();
 			this.#resolveSettled();
 		});
 	}
@@ -82,54 +85,54 @@ export class Members {
 	/** Takes other services on. Members whose services are the same are not touched. */
 	async update(services: ReadonlyMap<string, Service>): Promise<void> {
 		this.#services = services;
-		const introduction = this.#introduction;
-		if (!introduction) return;
-		const before = this.#all;
-		this.#all = new Map();
+		const clientDescription = this.#clientDescription;
+		if (!clientDescription) return;
+		const previous = this.#byName;
+		this.#byName = new Map();
 		for (const [name, service] of services) {
-			const known = before.get(name);
-			if (known?.service === service) this.#all.set(name, known);
-			else this.#add(service, introduction);
+			const existing = previous.get(name);
+			if (existing?.service === service) this.#byName.set(name, existing);
+			else this.#add(service, clientDescription);
 		}
-		const gone = [...before.values()].filter(member => this.#all.get(member.name) !== member);
-		for (const member of gone) this.#options.onChange(member);
-		await Promise.all(gone.map(member => member.close()));
+		const removed = [...previous.values()].filter(upstream => this.#byName.get(upstream.name) !== upstream);
+		for (const upstream of removed) this.#options.onChange(upstream);
+		await Promise.all(removed.map(upstream => upstream.close()));
 	}
 
 	/** Ends the conversations with all of them, and all that was started for them. */
 	async close(): Promise<void> {
 		const {log} = this.#options;
-		const shutdown = span(log, 'proxy.shutdown', {serverCount: this.all.length});
+		const shutdownSpan = startSpan(log, 'proxy.shutdown', {serverCount: this.all.length});
 		this.#resolveSettled();
-		await Promise.all(this.all.map(member => member.close()));
-		shutdown.succeed('All servers are disconnected.');
+		await Promise.all(this.all.map(upstream => upstream.close()));
+		shutdownSpan.succeed('All servers are disconnected.');
 	}
 
-	#add(service: Service, introduction: Introduction): void {
-		const {log, converse, client, onMessage} = this.#options;
-		const onChange = (member: Member): void => this.#changed(member);
-		const member = new Member(service, {
+	#add(service: Service, clientDescription: ClientDescription): void {
+		const {log, startConversation, clientToken, onMessage} = this.#options;
+		const onChange = (upstream: HubUpstream): void => this.#onUpstreamChange(upstream);
+		const upstream = new HubUpstream(service, {
 			log,
-			converse,
-			introduction,
+			startConversation,
+			clientDescription,
 			meta: this.#meta,
-			client,
+			clientToken,
 			onChange,
 			onMessage,
 		});
-		this.#all.set(member.name, member);
-		this.#joined++;
-		member.start();
+		this.#byName.set(upstream.name, upstream);
+		this.#addedCount++;
+		upstream.start();
 	}
 
-	#changed(member: Member): void {
-		if (this.#all.get(member.name) === member) this.#options.onChange(member);
+	#onUpstreamChange(upstream: HubUpstream): void {
+		if (this.#byName.get(upstream.name) === upstream) this.#options.onChange(upstream);
 	}
 
 	/** Members that join meanwhile are waited for as well. */
 	async #allSettled(): Promise<void> {
-		for (let known = -1; known !== this.#joined; ) {
-			known = this.#joined;
+		for (let count = -1; count !== this.#addedCount; ) {
+			count = this.#addedCount;
 			await Promise.all(this.all.map(({settled}) => settled));
 		}
 	}

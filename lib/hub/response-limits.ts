@@ -1,6 +1,6 @@
 import type {Envelope} from '../envelope.js';
-import {LEAST_MEMBERS, MAX_RESULT_VALUES} from '../run/value-limits.js';
-import {jsonWeight} from '../wire/json-weight.js';
+import {MAX_RESULT_VALUES, MEMBERS_PER_MIB} from '../run/value-limits.js';
+import {jsonComplexity} from '../wire/json-weight.js';
 
 /** The limits of a response to a call in `run`. They are checked before the response is parsed. */
 export type ResponseLimits = {
@@ -13,25 +13,25 @@ export type ResponseLimits = {
 };
 
 /** With its key, colon and comma, a member has at least this many bytes. */
-const LEAST_MEMBER_BYTES = 5;
+const MIN_MEMBER_BYTES = 5;
 /** A shorter response exceeds no other limit than that of its bytes. */
-const LEAST_BYTES = Math.min(LEAST_MEMBERS * LEAST_MEMBER_BYTES, MAX_RESULT_VALUES);
+const MIN_CHECKED_BYTES = Math.min(MEMBERS_PER_MIB * MIN_MEMBER_BYTES, MAX_RESULT_VALUES);
 
 /** Rejects a response that is too much to be parsed on the main thread. `name` is the tool's. */
-export function checkResponse(
-	answer: Envelope,
+export function checkResponseLimits(
+	response: Envelope,
 	{maxBytes, maxMembers, canBeRaised}: ResponseLimits,
 	name: string,
 ): void {
-	const {size} = answer;
+	const {size} = response;
 	if (size > maxBytes) {
 		const remedy = canBeRaised ? 'Request less data, or raise limits.runCall.' : 'Request less data.';
 		throw new Error(
 			`${name} returned ${size} bytes; the limit of a whole response is ${maxBytes}. ${remedy}`,
 		);
 	}
-	if (size <= LEAST_BYTES) return;
-	const {values, members} = jsonWeight(answer.bytes);
+	if (size <= MIN_CHECKED_BYTES) return;
+	const {values, members} = jsonComplexity(response.bytes);
 	if (values > MAX_RESULT_VALUES)
 		throw new Error(`${name} returned more than ${MAX_RESULT_VALUES} values. Request less data.`);
 	if (members > maxMembers)

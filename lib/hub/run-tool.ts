@@ -1,20 +1,20 @@
 import type {TrustedPacks} from '../config/folder-digest.js';
-import type {Limits} from '../config/limits.js';
+import type {ConfigLimits} from '../config/limits.js';
 import type {Log} from '../log.js';
 import {type JsonObject, objectOf} from '../protocol/json.js';
-import {namedPacks} from '../run/named-packs.js';
+import {createRunPacks} from '../run/named-packs.js';
 import {PackFolder} from '../run/pack-folder.js';
 import type {Pack, Runner, RunnerOptions, ServerState} from '../run/types.js';
-import {membersIn} from '../run/value-limits.js';
+import {maxMembersFor} from '../run/value-limits.js';
 import type {ResponseLimits} from './response-limits.js';
 import {describeRun} from './run-description.js';
 
 /** What a program of one client can call. */
-export type RunScope = {
+type RunScope = {
 	readonly packs: () => readonly Pack[];
 	readonly servers: () => readonly ServerState[];
 	/** The token of that client. */
-	readonly client: string;
+	readonly clientToken: string;
 };
 
 export type RunToolOptions = {
@@ -26,7 +26,7 @@ export type RunToolOptions = {
 };
 
 /** What the configuration says of it. */
-export type RunSettings = {
+type RunSettings = {
 	/** Where local packs are, if there are any. */
 	readonly packs: string | undefined;
 	/** The content that the packs must have; absent if any content is accepted. */
@@ -35,7 +35,7 @@ export type RunSettings = {
 	readonly startupTimeoutMs: number;
 	/** How long a run may take. */
 	readonly runTimeoutMs: number;
-	readonly limits: Pick<Limits, 'clientRuns' | 'runCallBytes'>;
+	readonly limits: Pick<ConfigLimits, 'clientRuns' | 'runCallBytes'>;
 };
 
 /** The most that a configuration may give a run. */
@@ -51,42 +51,42 @@ export class RunTool {
 	readonly #options: RunToolOptions;
 	#runner: Promise<Runner> | undefined;
 	#settings: RunSettings;
-	#folder: PackFolder | undefined;
+	#packFolder: PackFolder | undefined;
 
 	constructor(options: RunToolOptions, settings: RunSettings) {
 		this.#options = options;
 		this.#settings = settings;
-		this.#folder = this.#opened(settings);
+		this.#packFolder = this.#openPackFolder(settings);
 	}
 
 	/** Resolves when the local packs are there. */
 	get ready(): Promise<void> {
-		return this.#folder?.ready ?? Promise.resolve();
+		return this.#packFolder?.ready ?? Promise.resolve();
 	}
 
 	/** The limits of a response to a call of a program. */
 	get responseLimits(): ResponseLimits {
 		const {runCallBytes} = this.#settings.limits;
 		const maxBytes = Math.min(RESULTS_PER_RESPONSE * runCallBytes, MAX_RESPONSE_BYTES);
-		return {maxBytes, maxMembers: membersIn(runCallBytes), canBeRaised: maxBytes < MAX_RESPONSE_BYTES};
+		return {maxBytes, maxMembers: maxMembersFor(runCallBytes), canBeRaised: maxBytes < MAX_RESPONSE_BYTES};
 	}
 
 	/** Takes other settings on. Packs that are loaded from the same folder stay as they are. */
 	async update(settings: RunSettings): Promise<void> {
-		const before = this.#settings;
+		const previous = this.#settings;
 		this.#settings = settings;
-		const isSame = settings.trustedPacks?.sha256 === before.trustedPacks?.sha256;
-		if (settings.packs === before.packs && isSame) return;
-		this.#folder?.close();
-		this.#folder = this.#opened(settings);
+		const isSame = settings.trustedPacks?.sha256 === previous.trustedPacks?.sha256;
+		if (settings.packs === previous.packs && isSame) return;
+		this.#packFolder?.close();
+		this.#packFolder = this.#openPackFolder(settings);
 		await this.ready;
 	}
 
 	/** The tool as it is listed. */
-	listed(packs: readonly Pack[]): string {
+	toolJson(packs: readonly Pack[]): string {
 		return JSON.stringify({
 			name: 'run',
-			description: describeRun(namedPacks([...this.#local, ...packs], undefined, this.#options.log)),
+			description: describeRun(createRunPacks([...this.#localPacks, ...packs], undefined, this.#options.log)),
 			inputSchema: {
 				type: 'object',
 				properties: {command: {type: 'string', description: 'Python code'}},
@@ -100,39 +100,39 @@ export class RunTool {
 	async call(params: JsonObject, scope: RunScope, signal: AbortSignal): Promise<JsonObject> {
 		const {command, ...others} = objectOf(params.arguments);
 		if (typeof command !== 'string' || Object.keys(others).length > 0)
-			return refusal('run takes one argument, command: Python code as text.');
-		const runner = await this.#started();
+			return toolError('run takes one argument, command: Python code as text.');
+		const runner = await this.#startRunner();
 		await this.ready;
-		const {packs, servers, client} = scope;
+		const {packs, servers, clientToken} = scope;
 		const {runTimeoutMs: timeoutMs, limits} = this.#settings;
 		return runner.run(command, {
 			signal,
 			timeoutMs,
 			servers,
-			packs: () => [...this.#local, ...packs()],
-			client,
+			packs: () => [...this.#localPacks, ...packs()],
+			client: clientToken,
 			clientRuns: limits.clientRuns,
 			maxCallBytes: limits.runCallBytes,
 		});
 	}
 
 	async close(): Promise<void> {
-		this.#folder?.close();
+		this.#packFolder?.close();
 		const runner = await this.#runner;
 		await runner?.close();
 	}
 
-	#started(): Promise<Runner> {
+	#startRunner(): Promise<Runner> {
 		const {log, createRunner} = this.#options;
 		this.#runner ??= createRunner({log, packs: () => [], runTimeoutMs: MAX_RUN_MS});
 		return this.#runner;
 	}
 
-	get #local(): readonly Pack[] {
-		return this.#folder?.packs ?? [];
+	get #localPacks(): readonly Pack[] {
+		return this.#packFolder?.packs ?? [];
 	}
 
-	#opened({
+	#openPackFolder({
 		packs: folder,
 		trustedPacks: trusted,
 		startupTimeoutMs: timeoutMs,
@@ -142,4 +142,4 @@ export class RunTool {
 	}
 }
 
-const refusal = (text: string): JsonObject => ({content: [{type: 'text', text}], isError: true});
+const toolError = (text: string): JsonObject => ({content: [{type: 'text', text}], isError: true});

@@ -3,28 +3,28 @@ import {pause} from '../pause.js';
 import {unlessAborted} from '../run/unless-aborted.js';
 
 /** How long a read is recent, in milliseconds, unless something changes: names that it did not find are not looked for again. */
-const RECENT_MS = 5000;
+const MAX_AGE_MS = 5000;
 /** The least time from the end of a read to the start of the next, in milliseconds. */
-const PAUSE_MS = 1000;
+const MIN_INTERVAL_MS = 1000;
 
 /** Reads of lists for names that are not in them: one at a time, for all requests that wait for it. */
-export class SharedReads {
+export class CoalescedReads {
 	readonly #read: () => Promise<void>;
 	#reading: Promise<void> | undefined;
 	#endedAt = Number.NEGATIVE_INFINITY;
-	#isExpired = false;
+	#isInvalidated = false;
 
 	constructor(read: () => Promise<void>) {
 		this.#read = read;
 	}
 
 	/** Invalidates the last read, and a read that is still running. */
-	expire(): void {
-		this.#isExpired = true;
+	invalidate(): void {
+		this.#isInvalidated = true;
 	}
 
 	/** Resolves when there is a recent read. Rejects as soon as the signal is aborted, which does not end the read. */
-	async recent(signal: AbortSignal): Promise<void> {
+	async ensureRecent(signal: AbortSignal): Promise<void> {
 		// A read that has begun may have missed the last change, but the one after it cannot.
 		if (this.#reading !== undefined) await unlessAborted(this.#reading, signal);
 		if (this.#isRecent) return;
@@ -35,13 +35,13 @@ export class SharedReads {
 	}
 
 	get #isRecent(): boolean {
-		return !this.#isExpired && performance.now() - this.#endedAt < RECENT_MS;
+		return !this.#isInvalidated && performance.now() - this.#endedAt < MAX_AGE_MS;
 	}
 
 	async #readOnce(): Promise<void> {
-		const waitMs = this.#endedAt + PAUSE_MS - performance.now();
+		const waitMs = this.#endedAt + MIN_INTERVAL_MS - performance.now();
 		if (waitMs > 0) await pause(waitMs);
-		this.#isExpired = false;
+		this.#isInvalidated = false;
 		try {
 			await this.#read();
 		} finally {

@@ -1,83 +1,84 @@
-import type {Expose} from '../config/schema.js';
-import {arrival} from './arrival.js';
-import {RpcError, unknown} from './client-requests.js';
-import type {Member} from './member.js';
-import {type Listed, listedAs} from './member-tools.js';
-import type {Members} from './members.js';
-import {ownPart, unifiedNames} from './names.js';
+import type {ExposeMode} from '../config/schema.js';
+import {waitUntilSettled} from './arrival.js';
+import {RpcError, unknownItemMessage} from './client-requests.js';
+import type {HubUpstream} from './member.js';
+import {itemJson, type ListedItem} from './member-tools.js';
+import type {HubUpstreams} from './members.js';
+import {stripServerPrefix, unifiedNames} from './names.js';
 
-export type ToolListingOptions = {
-	readonly members: Members;
-	readonly expose: () => Expose;
+type MergedToolsOptions = {
+	readonly upstreams: HubUpstreams;
+	readonly expose: () => ExposeMode;
 	/** The `run` tool as it is listed. */
-	readonly runTool: () => string;
+	readonly runToolJson: () => string;
 };
 
 /** The tools of all servers in one list, and where each of them goes. */
-export class ToolListing {
-	readonly #options: ToolListingOptions;
+export class MergedTools {
+	readonly #options: MergedToolsOptions;
 	/** The tools of all servers by the names in the list, also of those that are away. Undefined when it has to be made anew. */
-	#routes: Map<string, Listed> | undefined;
+	#cachedByName: Map<string, ListedItem> | undefined;
 
-	constructor(options: ToolListingOptions) {
+	constructor(options: MergedToolsOptions) {
 		this.#options = options;
 	}
 
 	/** A server came, went, or has other tools. */
-	changed(): void {
-		this.#routes = undefined;
+	invalidate(): void {
+		this.#cachedByName = undefined;
 	}
 
-	get #all(): Map<string, Listed> {
-		this.#routes ??= unifiedNames(this.#options.members.all.flatMap(({tools}) => tools));
-		return this.#routes;
+	get #byName(): Map<string, ListedItem> {
+		this.#cachedByName ??= unifiedNames(this.#options.upstreams.all.flatMap(({tools}) => tools));
+		return this.#cachedByName;
 	}
 
-	get hasRun(): boolean {
+	get hasRunTool(): boolean {
 		return this.#options.expose() !== 'tools';
 	}
 
 	/** The result of `tools/list`, as text. */
-	text(): string {
-		const {members, expose, runTool} = this.#options;
-		const tools = this.hasRun ? [runTool()] : [];
+	resultJson(): string {
+		const {upstreams, expose, runToolJson} = this.#options;
+		const tools = this.hasRunTool ? [runToolJson()] : [];
 		if (expose() !== 'run')
-			for (const [name, tool] of this.#all)
-				if (members.get(tool.server)?.state === 'connected') tools.push(listedAs('name', name, tool));
+			for (const [name, tool] of this.#byName)
+				if (upstreams.get(tool.server)?.state === 'connected') tools.push(itemJson('name', name, tool));
 		return `{"tools":[${tools.join(',')}]}`;
 	}
 
 	/** Waits for the servers that are still connecting and may have a tool of this name. */
-	async arrival(name: string, signal: AbortSignal): Promise<void> {
-		const {members, expose} = this.#options;
-		if (expose() === 'run' || this.#all.has(name)) return;
-		const late = members.all.filter(
-			one => one.state === 'connecting' && ownPart(name, one.name) !== undefined,
+	async waitForTool(name: string, signal: AbortSignal): Promise<void> {
+		const {upstreams, expose} = this.#options;
+		if (expose() === 'run' || this.#byName.has(name)) return;
+		const connecting = upstreams.all.filter(
+			upstream => upstream.state === 'connecting' && stripServerPrefix(name, upstream.name) !== undefined,
 		);
-		await Promise.all(late.map(member => arrival(member, signal)));
+		await Promise.all(connecting.map(upstream => waitUntilSettled(upstream, signal)));
 	}
 
 	/**
 	 * Whose tool is called by this name; fails in words that help. A server that is not connected has each tool that is named
 	 * after it: the call is rejected and logged like one of a tool that it had listed.
 	 */
-	find(name: string): {readonly member: Member; readonly tool: Listed} {
-		const {members, expose} = this.#options;
-		const tool = expose() === 'run' ? undefined : this.#all.get(name);
-		const member = tool && members.get(tool.server);
-		if (tool && member) return {member, tool};
+	find(name: string): {readonly member: HubUpstream; readonly tool: ListedItem} {
+		const {upstreams, expose} = this.#options;
+		const tool = expose() === 'run' ? undefined : this.#byName.get(name);
+		const upstream = tool && upstreams.get(tool.server);
+		if (tool && upstream) return {member: upstream, tool};
 		if (expose() !== 'run')
-			for (const absent of members.all.filter(({state}) => state !== 'connected')) {
-				const own = ownPart(name, absent.name);
-				if (own !== undefined) return {member: absent, tool: assumed(absent.name, own)};
+			for (const disconnected of upstreams.all.filter(({state}) => state !== 'connected')) {
+				const toolName = stripServerPrefix(name, disconnected.name);
+				if (toolName !== undefined)
+					return {member: disconnected, tool: assumedTool(disconnected.name, toolName)};
 			}
-		const known = [...(this.hasRun ? ['run'] : []), ...(expose() === 'run' ? [] : this.#all.keys())];
-		throw new RpcError(-32602, unknown('tool', name, known));
+		const names = [...(this.hasRunTool ? ['run'] : []), ...(expose() === 'run' ? [] : this.#byName.keys())];
+		throw new RpcError(-32602, unknownItemMessage('tool', name, names));
 	}
 }
 
 /** A tool that a server which is not connected may have. */
-const assumed = (server: string, name: string): Listed => ({
+const assumedTool = (server: string, name: string): ListedItem => ({
 	server,
 	name,
 	rest: '{}',

@@ -10,32 +10,36 @@ const SLASH = 0x2f;
 type Part = string | {readonly hasSlashes: boolean};
 
 /** Tests whether a URI fits a template. */
-export type UriTemplate = (uri: string) => boolean;
+export type UriMatcher = (uri: string) => boolean;
 
 /**
  * Compiles the template of an upstream: `{id}` stands for text without a slash, `{+path}`, `{#…}`, `{/…}`, `{?…}` and
  * `{&…}` for any text. A template never becomes a regular expression: a match costs at most the number of parts times
  * the length of the URI.
  */
-export function uriTemplate(template: string): UriTemplate {
-	const parts = template.length > MAX_TEMPLATE ? [] : partsOf(template);
+export function compileUriTemplate(template: string): UriMatcher {
+	const parts = template.length > MAX_TEMPLATE ? [] : parseTemplate(template);
 	const [first] = parts;
 	const last = parts.at(-1);
 	const prefix = typeof first === 'string' ? first : '';
 	const suffix = typeof last === 'string' ? last : '';
 	const canMatch = parts.length > 0 && parts.length <= MAX_PARTS;
 	return uri =>
-		canMatch && uri.length <= MAX_URI && uri.startsWith(prefix) && uri.endsWith(suffix) && fits(parts, uri);
+		canMatch &&
+		uri.length <= MAX_URI &&
+		uri.startsWith(prefix) &&
+		uri.endsWith(suffix) &&
+		matchesParts(parts, uri);
 }
 
-function partsOf(template: string): Part[] {
+function parseTemplate(template: string): Part[] {
 	const parts: Part[] = [];
 	for (const text of template.split(/(\{[^{}]*\})/)) {
-		const before = parts.at(-1);
+		const previous = parts.at(-1);
 		if (text === '') continue;
 		if (!(text.startsWith('{') && text.endsWith('}'))) parts.push(text);
-		else if (typeof before !== 'object') parts.push({hasSlashes: isReserved(text)});
-		else parts[parts.length - 1] = {hasSlashes: before.hasSlashes || isReserved(text)};
+		else if (typeof previous !== 'object') parts.push({hasSlashes: isReserved(text)});
+		else parts[parts.length - 1] = {hasSlashes: previous.hasSlashes || isReserved(text)};
 	}
 	return parts;
 }
@@ -43,22 +47,22 @@ function partsOf(template: string): Part[] {
 const isReserved = (expression: string): boolean => '+#/?&'.includes(expression.charAt(1));
 
 /** Keeps every position of the URI that the parts so far can end at. */
-function fits(parts: readonly Part[], uri: string): boolean {
+function matchesParts(parts: readonly Part[], uri: string): boolean {
 	let ends = new Uint8Array(uri.length + 1);
 	ends[0] = 1;
 	for (const part of parts)
-		ends = typeof part === 'string' ? after(part, uri, ends) : within(part, uri, ends);
+		ends = typeof part === 'string' ? matchLiteral(part, uri, ends) : matchExpression(part, uri, ends);
 	return ends[uri.length] === 1;
 }
 
-function after(literal: string, uri: string, starts: Uint8Array): Uint8Array<ArrayBuffer> {
+function matchLiteral(literal: string, uri: string, starts: Uint8Array): Uint8Array<ArrayBuffer> {
 	const ends = new Uint8Array(uri.length + 1);
 	for (let at = uri.indexOf(literal); at !== -1; at = uri.indexOf(literal, at + 1))
 		if (starts[at] === 1) ends[at + literal.length] = 1;
 	return ends;
 }
 
-function within(
+function matchExpression(
 	{hasSlashes}: {hasSlashes: boolean},
 	uri: string,
 	starts: Uint8Array,

@@ -4,37 +4,37 @@ const STRING = /"(?:[^"\\]|\\.)*"/y;
 const WORD = /[^\s,\]}/]+/y;
 
 type Span = {readonly start: number; readonly end: number};
-type Member = {readonly key: string; readonly start: number; readonly value: Span};
+type JsonMember = {readonly key: string; readonly start: number; readonly value: Span};
 
 /** Text that cannot be edited, since it is no JSON. */
-export class NotJson extends Error {
-	override readonly name = 'NotJson';
+class JsonEditError extends Error {
+	override readonly name = 'JsonEditError';
 }
 
 /**
  * A JSON text with one value set, by the keys that lead to it; objects on the way are made. All else stays as it is,
  * comments too.
  */
-export function withMember(text: string, path: readonly string[], value: unknown): string {
+export function setJsonMember(text: string, path: readonly string[], value: unknown): string {
 	const [key, ...rest] = path;
 	if (text.trim() === '') return `${JSON.stringify(nested(path, value), undefined, 2)}\n`;
-	const start = after(text, 0, SPACE);
-	if (text[start] !== '{' || key === undefined) throw new NotJson('it is no object');
-	return set(text, start, [key, ...rest], value, 1);
+	const start = matchEnd(text, 0, SPACE);
+	if (text[start] !== '{' || key === undefined) throw new JsonEditError('it is no object');
+	return setMember(text, start, [key, ...rest], value, 1);
 }
 
-function set(
+function setMember(
 	text: string,
 	at: number,
 	[key = '', ...rest]: readonly string[],
 	value: unknown,
 	depth: number,
 ): string {
-	const {members, end} = membersOf(text, at);
+	const {members, end} = listMembers(text, at);
 	const member = members.find(each => each.key === key);
 	if (member && rest.length > 0) {
-		if (text[member.value.start] !== '{') throw new NotJson(`${key} is no object`);
-		return set(text, member.value.start, rest, value, depth + 1);
+		if (text[member.value.start] !== '{') throw new JsonEditError(`${key} is no object`);
+		return setMember(text, member.value.start, rest, value, depth + 1);
 	}
 	const unit = indentOf(text);
 	const written = JSON.stringify(nested(rest, value), undefined, unit).replaceAll(
@@ -49,12 +49,12 @@ function set(
 }
 
 /** The place of the member that these keys lead to: where its key and its value are. */
-export function memberAt(text: string, path: readonly string[]): Member | undefined {
-	let at = after(text, 0, SPACE);
-	let member: Member | undefined;
+export function findJsonMember(text: string, path: readonly string[]): JsonMember | undefined {
+	let at = matchEnd(text, 0, SPACE);
+	let member: JsonMember | undefined;
 	for (const key of path) {
 		if (text[at] !== '{') return;
-		member = membersOf(text, at).members.find(each => each.key === key);
+		member = listMembers(text, at).members.find(each => each.key === key);
 		if (!member) return;
 		at = member.value.start;
 	}
@@ -74,29 +74,29 @@ const indentOf = (text: string): string =>
 		);
 
 /** The members of the object that begins here, and where its brace closes. */
-function membersOf(text: string, open: number): {members: Member[]; end: number} {
-	const members: Member[] = [];
-	for (let at = after(text, open + 1, SPACE); ; ) {
+function listMembers(text: string, open: number): {members: JsonMember[]; end: number} {
+	const members: JsonMember[] = [];
+	for (let at = matchEnd(text, open + 1, SPACE); ; ) {
 		if (text[at] === '}') return {members, end: at};
-		const keyEnd = after(text, at, STRING);
-		if (keyEnd === at) throw new NotJson('a key is missing');
-		const colon = after(text, keyEnd, SPACE);
-		if (text[colon] !== ':') throw new NotJson('a colon is missing');
-		const start = after(text, colon + 1, SPACE);
+		const keyEnd = matchEnd(text, at, STRING);
+		if (keyEnd === at) throw new JsonEditError('a key is missing');
+		const colon = matchEnd(text, keyEnd, SPACE);
+		if (text[colon] !== ':') throw new JsonEditError('a colon is missing');
+		const start = matchEnd(text, colon + 1, SPACE);
 		const end = endOfValue(text, start);
 		members.push({key: JSON.parse(text.slice(at, keyEnd)), start: at, value: {start, end}});
-		at = after(text, end, SPACE);
-		if (text[at] === ',') at = after(text, at + 1, SPACE);
-		else if (text[at] !== '}') throw new NotJson('a comma is missing');
+		at = matchEnd(text, end, SPACE);
+		if (text[at] === ',') at = matchEnd(text, at + 1, SPACE);
+		else if (text[at] !== '}') throw new JsonEditError('a comma is missing');
 	}
 }
 
 function endOfValue(text: string, start: number): number {
 	const first = text[start];
-	if (first === '"') return after(text, start, STRING);
+	if (first === '"') return matchEnd(text, start, STRING);
 	if (first !== '{' && first !== '[') {
-		const end = after(text, start, WORD);
-		if (end === start) throw new NotJson('a value is missing');
+		const end = matchEnd(text, start, WORD);
+		if (end === start) throw new JsonEditError('a value is missing');
 		return end;
 	}
 	return endOfBrackets(text, start);
@@ -104,18 +104,18 @@ function endOfValue(text: string, start: number): number {
 
 function endOfBrackets(text: string, start: number): number {
 	let depth = 0;
-	for (let at = start; at < text.length; at = after(text, at, SPACE)) {
+	for (let at = start; at < text.length; at = matchEnd(text, at, SPACE)) {
 		const char = text[at] ?? '';
 		if ('{['.includes(char)) depth++;
 		if ('}]'.includes(char)) depth--;
-		at = char === '"' ? after(text, at, STRING) : at + 1;
+		at = char === '"' ? matchEnd(text, at, STRING) : at + 1;
 		if (depth === 0) return at;
 	}
-	throw new NotJson('a bracket is not closed');
+	throw new JsonEditError('a bracket is not closed');
 }
 
 /** Where a pattern that begins here ends; here, if it does not fit. */
-function after(text: string, at: number, pattern: RegExp): number {
+function matchEnd(text: string, at: number, pattern: RegExp): number {
 	pattern.lastIndex = at;
 	return pattern.test(text) ? pattern.lastIndex : at;
 }

@@ -1,23 +1,23 @@
 import {readFileSync, realpathSync} from 'node:fs';
 import {basename, dirname, join, sep} from 'node:path';
 import process from 'node:process';
-import {PACKAGE} from '../package-name.js';
+import {PACKAGE_NAME} from '../package-name.js';
 
-export type Command = readonly [string, ...string[]];
+export type CommandWords = readonly [string, ...string[]];
 
 /**
  * The command that runs this program on this machine: the paths of Node and of the program. The name alone could start
  * another program: iproute2 has a `bridge`, too, and clients with a window have another PATH than a shell.
  */
-export const ownCommand = (script: string): Command => [process.execPath, realpathSync(script)];
+export const ownCommand = (script: string): CommandWords => [process.execPath, realpathSync(script)];
 
 /** The command for a file that is shared with other machines, and a warning if it works on this machine only. */
 export function sharedCommand(
 	script: string,
 	version: string,
-): {readonly command: Command; readonly warning: string | undefined} {
+): {readonly command: CommandWords; readonly warning: string | undefined} {
 	if (isFromRegistry(realpathSync(script)))
-		return {command: ['npx', '-y', `${PACKAGE}@${version}`], warning: undefined};
+		return {command: ['npx', '-y', `${PACKAGE_NAME}@${version}`], warning: undefined};
 	return {
 		command: ownCommand(script),
 		warning:
@@ -27,7 +27,7 @@ export function sharedCommand(
 
 /** Whether npm, npx or another package manager installed the program from a registry, not from a folder or a file. */
 function isFromRegistry(script: string): boolean {
-	const marker = `${sep}node_modules${sep}${PACKAGE}${sep}`;
+	const marker = `${sep}node_modules${sep}${PACKAGE_NAME}${sep}`;
 	const at = script.lastIndexOf(marker);
 	if (at === -1) return false;
 	const folder = join(script.slice(0, at), 'node_modules');
@@ -41,7 +41,7 @@ function isFromRegistry(script: string): boolean {
 function resolvedIn(file: string): string | undefined {
 	try {
 		const {packages} = JSON.parse(readFileSync(file, 'utf8'));
-		return packages?.[`node_modules/${PACKAGE}`]?.resolved;
+		return packages?.[`node_modules/${PACKAGE_NAME}`]?.resolved;
 	} catch {
 		return;
 	}

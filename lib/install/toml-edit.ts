@@ -6,11 +6,11 @@ import {isObject} from '../protocol/json.js';
  * they are, tables below it and keys that are not `owned` too. Whoever calls it has to make sure that the result means what it should: a text that
  * looks like the head of a table may stand in a string.
  */
-export function withTable(
+export function setTomlTable(
 	text: string,
 	name: readonly string[],
 	value: {readonly [key: string]: unknown},
-	owned: readonly string[],
+	ownedKeys: readonly string[],
 ): string {
 	const head = `[${name.map(bare).join('.')}]`;
 	const body = `${head}\n${Object.entries(value).map(lineOf).join('\n')}\n`;
@@ -22,13 +22,15 @@ export function withTable(
 	// Space and comments before the next table are about that one.
 	let last = end;
 	while (last > start + 1 && /^\s*(#.*)?$/.test(lines[last - 1] ?? '')) last--;
-	const isOwned = (line: string): boolean => owned.includes(keyOf(line));
-	const kept = lines.slice(start + 1, last).filter(line => !isOwned(line));
-	return [...lines.slice(0, start), ...body.trimEnd().split('\n'), ...kept, ...lines.slice(last)].join('\n');
+	const isOwned = (line: string): boolean => ownedKeys.includes(keyOf(line));
+	const preserved = lines.slice(start + 1, last).filter(line => !isOwned(line));
+	return [...lines.slice(0, start), ...body.trimEnd().split('\n'), ...preserved, ...lines.slice(last)].join(
+		'\n',
+	);
 }
 
 /** Where the value of a key starts, in a table with its own head; undefined where that is written in another way. */
-export function valueAt(text: string, name: readonly string[], key: string): number | undefined {
+export function findTomlValue(text: string, name: readonly string[], key: string): number | undefined {
 	const head = `[${name.map(bare).join('.')}]`;
 	const lines = text.split('\n');
 	const start = lines.findIndex(line => headOf(line) === head);

@@ -1,17 +1,24 @@
 import {isDeepStrictEqual} from 'node:util';
 import {projectPaths} from '../clients/claude-state.js';
-import {isTable, tableOf} from '../clients/kind.js';
-import {secretInArgument} from '../clients/secret-values.js';
-import {ownArgs, wrappedCommand} from '../clients/wrapped.js';
-import {HIDDEN, hiddenArgs} from '../config/hide.js';
+import {asTable, isTable} from '../clients/kind.js';
+import {findSecretInArgument} from '../clients/secret-values.js';
+import {bridgeArgs, wrappedCommand} from '../clients/wrapped.js';
+import {HIDDEN_VALUE, redactArgs} from '../config/hide.js';
 import {BridgeError} from '../errors.js';
-import {memberAt} from './json-edit.js';
-import {endOfString, firstStrings, withFirst, withoutFirst} from './list-edit.js';
-import {groupOf, type Installable, parsed, plain, type Table, unsafe} from './targets.js';
-import {valueAt} from './toml-edit.js';
+import {findJsonMember} from './json-edit.js';
+import {endOfString, firstStrings, prependWords, removeFirstWords} from './list-edit.js';
+import {
+	type ClientTable,
+	type InstallableClient,
+	parseClientFile,
+	serversKeyOf,
+	toJsonValue,
+	unsafeEditError,
+} from './targets.js';
+import {findTomlValue} from './toml-edit.js';
 
 /** A file whose servers have bridge in front of them, or no longer. */
-export type Rewrapped = {
+type WrapResult = {
 	readonly text: string;
 	/** The text before and after the change of each entry. */
 	readonly steps: ReadonlyArray<{readonly before: string; readonly after: string}>;
@@ -19,185 +26,200 @@ export type Rewrapped = {
 	readonly skipped: readonly string[];
 };
 
-export type WrapOptions = {
-	readonly client: Installable;
+type WrapServersOptions = {
+	readonly client: InstallableClient;
 	readonly file: string;
 	/** The working directory, whose servers the state of Claude Code has, too. */
 	readonly cwd: string;
 };
 
 /** Puts bridge in front of each command that is configured in a file. */
-export const wrapAll = (text: string, own: readonly string[], options: WrapOptions): Rewrapped =>
-	changeAll(text, options, words => {
+export const wrapServers = (
+	text: string,
+	bridgeWords: readonly string[],
+	options: WrapServersOptions,
+): WrapResult =>
+	changeServers(text, options, words => {
 		if (wrappedCommand(words)) return 'is wrapped already';
-		if (ownArgs(words)) return 'runs bridge already';
-		return {command: own[0] ?? '', first: [...own.slice(1), '--']};
+		if (bridgeArgs(words)) return 'runs bridge already';
+		return {command: bridgeWords[0] ?? '', first: [...bridgeWords.slice(1), '--']};
 	});
 
 /** Removes bridge from each command that it is in front of. */
-export const unwrapAll = (text: string, options: WrapOptions): Rewrapped =>
-	changeAll(text, options, words => {
+export const unwrapServers = (text: string, options: WrapServersOptions): WrapResult =>
+	changeServers(text, options, words => {
 		const inner = wrappedCommand(words);
 		if (inner) return {removed: words.length - inner.length};
-		return ownArgs(words)?.includes('--') ? 'has flags of bridge: change it by hand' : 'is not wrapped';
+		return bridgeArgs(words)?.includes('--') ? 'has flags of bridge: change it by hand' : 'is not wrapped';
 	});
 
 type Change = {readonly command: string; readonly first: readonly string[]} | {readonly removed: number};
 
-function changeAll(
+function changeServers(
 	text: string,
-	options: WrapOptions,
+	options: WrapServersOptions,
 	decide: (words: readonly string[]) => Change | string,
-): Rewrapped {
+): WrapResult {
 	const {client, file, cwd} = options;
-	const whole = parsed(client, text, file);
+	const config = parseClientFile(client, text, file);
 	const steps: Array<{before: string; after: string}> = [];
 	const skipped: string[] = [];
-	let now = text;
-	for (const path of entriesIn(whole, client, cwd)) {
-		const entry = at(whole, path);
+	let current = text;
+	for (const path of listEntryPaths(config, client, cwd)) {
+		const entry = valueAtPath(config, path);
 		const name = String(path.at(-1));
 		const words = wordsOf(entry);
-		const change = words ? decide(words) : whyNot(entry);
+		const change = words ? decide(words) : skipReason(entry);
 		if (!words || typeof change === 'string') {
 			skipped.push(`${name} ${change}`);
 			continue;
 		}
-		const after = changed(now, path, words, change, options);
-		steps.push({before: now, after});
-		now = after;
+		const after = changeEntry(current, path, words, change, options);
+		steps.push({before: current, after});
+		current = after;
 	}
-	return {text: now, steps, skipped};
+	return {text: current, steps, skipped};
 }
 
-const whyNot = (entry: unknown): string =>
-	tableOf(entry).url === undefined
+const skipReason = (entry: unknown): string =>
+	asTable(entry).url === undefined
 		? 'has no command'
 		: 'has a url; to put bridge in front of it, use the command bridge --url URL';
 
 /** The paths of all entries: those of the user or the project, and those that Claude Code has for the working directory. */
-function entriesIn(whole: Table, client: Installable, cwd: string): string[][] {
+function listEntryPaths(whole: ClientTable, client: InstallableClient, cwd: string): string[][] {
 	const projects = client === 'claude' ? projectPaths(cwd).map(path => ['projects', path, 'mcpServers']) : [];
-	return [[groupOf(client)], ...projects].flatMap(group =>
-		Object.keys(tableOf(at(whole, group))).map(name => [...group, name]),
+	return [[serversKeyOf(client)], ...projects].flatMap(group =>
+		Object.keys(asTable(valueAtPath(whole, group))).map(name => [...group, name]),
 	);
 }
 
-const at = (value: unknown, path: readonly string[]): unknown =>
+const valueAtPath = (value: unknown, path: readonly string[]): unknown =>
 	path.reduce<unknown>(
-		(inner, key) => (Object.hasOwn(tableOf(inner), key) ? tableOf(inner)[key] : undefined),
+		(inner, key) => (Object.hasOwn(asTable(inner), key) ? asTable(inner)[key] : undefined),
 		value,
 	);
 
 /** The command and its arguments; undefined where an entry has none. */
 function wordsOf(entry: unknown): string[] | undefined {
-	const {command, args = []} = tableOf(entry);
+	const {command, args = []} = asTable(entry);
 	if (typeof command !== 'string' || !Array.isArray(args)) return;
 	return args.every(arg => typeof arg === 'string') ? [command, ...args] : undefined;
 }
 
 /** The text with one entry changed. It is compared with what was wanted, since a text may look like an entry and be none. */
-function changed(
+function changeEntry(
 	text: string,
 	path: readonly string[],
 	words: readonly string[],
 	change: Change,
-	{client, file}: WrapOptions,
+	{client, file}: WrapServersOptions,
 ): string {
-	const before = parsed(client, text, file);
+	const before = parseClientFile(client, text, file);
 	const [command = '', ...args] =
 		'removed' in change ? words.slice(change.removed) : [change.command, ...change.first, ...words];
-	const wanted = replacedAt(before, path, {...tableOf(at(before, path)), command, args});
+	const expected = replaceAtPath(before, path, {...asTable(valueAtPath(before, path)), command, args});
 	const after =
-		'removed' in change ? unwrapped(text, path, change.removed, client) : wrapped(text, path, change, client);
-	if (after !== undefined && isDeepStrictEqual(valuesOf(after, client), plain(wanted))) return after;
-	throw unsafe(file, 'an entry is written in an unusual way', path, {command, args: withoutSecrets(args)});
+		'removed' in change
+			? unwrapEntry(text, path, change.removed, client)
+			: wrapEntry(text, path, change, client);
+	if (after !== undefined && isDeepStrictEqual(tryParse(after, client), toJsonValue(expected))) return after;
+	throw unsafeEditError(file, 'an entry is written in an unusual way', path, {
+		command,
+		args: hideSecretArgs(args),
+	});
 }
 
-const withoutSecrets = (args: readonly string[]): string[] =>
-	hiddenArgs(args).map((arg, at) => (secretInArgument(args[at - 1] ?? '', arg) ? HIDDEN : arg));
+const hideSecretArgs = (args: readonly string[]): string[] =>
+	redactArgs(args).map((arg, at) => (findSecretInArgument(args[at - 1] ?? '', arg) ? HIDDEN_VALUE : arg));
 
 /** The values of a text; undefined where it is broken. */
-function valuesOf(text: string, client: Installable): unknown {
+function tryParse(text: string, client: InstallableClient): unknown {
 	try {
-		return plain(parsed(client, text, ''));
+		return toJsonValue(parseClientFile(client, text, ''));
 	} catch (error) {
 		if (error instanceof BridgeError) return;
 		throw error;
 	}
 }
 
-function replacedAt(value: unknown, [key, ...rest]: readonly string[], entry: Table): unknown {
+function replaceAtPath(value: unknown, [key, ...rest]: readonly string[], entry: ClientTable): unknown {
 	if (key === undefined) return entry;
-	return isTable(value) ? {...value, [key]: replacedAt(value[key], rest, entry)} : value;
+	return isTable(value) ? {...value, [key]: replaceAtPath(value[key], rest, entry)} : value;
 }
 
-type Places = {readonly command: number; readonly args: number | undefined; readonly indent: string};
+type EditOffsets = {readonly command: number; readonly args: number | undefined; readonly indent: string};
 
 /** Where the values of an entry start, and the space before the key `command`. */
-function placesOf(text: string, path: readonly string[], client: Installable): Places | undefined {
+function findOffsets(
+	text: string,
+	path: readonly string[],
+	client: InstallableClient,
+): EditOffsets | undefined {
 	if (client === 'codex') {
-		const command = valueAt(text, path, 'command');
-		return command === undefined ? undefined : {command, args: valueAt(text, path, 'args'), indent: '\n'};
+		const command = findTomlValue(text, path, 'command');
+		return command === undefined
+			? undefined
+			: {command, args: findTomlValue(text, path, 'args'), indent: '\n'};
 	}
-	const command = memberAt(text, [...path, 'command']);
+	const command = findJsonMember(text, [...path, 'command']);
 	if (!command) return;
 	let blank = command.start;
 	while (blank > 0 && ' \t\r\n'.includes(text[blank - 1] ?? '')) blank--;
 	const indent = text.slice(blank, command.start);
-	return {command: command.value.start, args: memberAt(text, [...path, 'args'])?.value.start, indent};
+	return {command: command.value.start, args: findJsonMember(text, [...path, 'args'])?.value.start, indent};
 }
 
-function wrapped(
+function wrapEntry(
 	text: string,
 	path: readonly string[],
 	{command, first}: {readonly command: string; readonly first: readonly string[]},
-	client: Installable,
+	client: InstallableClient,
 ): string | undefined {
-	const places = placesOf(text, path, client);
-	const end = places && endOfString(text, places.command);
-	if (!places || end === undefined) return;
+	const offsets = findOffsets(text, path, client);
+	const end = offsets && endOfString(text, offsets.command);
+	if (!offsets || end === undefined) return;
 	// The command stays as it is written, so that unwrapping restores it to the letter.
-	const words = [...first.map(word => JSON.stringify(word)), text.slice(places.command, end)];
+	const words = [...first.map(word => JSON.stringify(word)), text.slice(offsets.command, end)];
 	const edits: Edit[] = [
-		{at: places.command, edit: rest => JSON.stringify(command) + rest.slice(end - places.command)},
+		{at: offsets.command, edit: rest => JSON.stringify(command) + rest.slice(end - offsets.command)},
 	];
 	const list =
 		client === 'codex'
 			? `\nargs = [${words.join(', ')}]`
-			: `,${places.indent || ' '}"args": [${words.join(', ')}]`;
+			: `,${offsets.indent || ' '}"args": [${words.join(', ')}]`;
 	edits.push(
-		places.args === undefined
+		offsets.args === undefined
 			? {at: end, edit: rest => list + rest}
-			: {at: places.args, edit: rest => withFirst(rest, 0, words)},
+			: {at: offsets.args, edit: rest => prependWords(rest, 0, words)},
 	);
-	return edited(text, edits);
+	return applyEdits(text, edits);
 }
 
-function unwrapped(
+function unwrapEntry(
 	text: string,
 	path: readonly string[],
 	removed: number,
-	client: Installable,
+	client: InstallableClient,
 ): string | undefined {
-	const places = placesOf(text, path, client);
-	const end = places && endOfString(text, places.command);
-	if (!places || end === undefined || places.args === undefined) return;
-	const {command, args} = places;
+	const offsets = findOffsets(text, path, client);
+	const end = offsets && endOfString(text, offsets.command);
+	if (!offsets || end === undefined || offsets.args === undefined) return;
+	const {command, args} = offsets;
 	// Of the removed words, the first is the command of bridge, and the one behind the last becomes the command.
 	const inner = firstStrings(text, args, removed).at(-1);
 	if (!inner) return;
 	const written = text.slice(inner.start, inner.end);
-	return edited(text, [
+	return applyEdits(text, [
 		{at: command, edit: rest => written + rest.slice(end - command)},
-		{at: args, edit: rest => withoutFirst(rest, 0, removed)},
+		{at: args, edit: rest => removeFirstWords(rest, 0, removed)},
 	]);
 }
 
 type Edit = {readonly at: number; readonly edit: (rest: string) => string};
 
 /** A text with edits at several places, the last one first, so that the places of the others stay. */
-const edited = (text: string, edits: readonly Edit[]): string =>
+const applyEdits = (text: string, edits: readonly Edit[]): string =>
 	edits
 		.toSorted((one, other) => other.at - one.at)
-		.reduce((now, {at: place, edit}) => now.slice(0, place) + edit(now.slice(place)), text);
+		.reduce((current, {at: offset, edit}) => current.slice(0, offset) + edit(current.slice(offset)), text);

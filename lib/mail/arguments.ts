@@ -1,59 +1,60 @@
 import type {JsonObject} from '../protocol/json.js';
-import {Refusal} from '../sessions/refusal.js';
-import type {Letter} from './outgoing.js';
+import {ToolError} from '../sessions/refusal.js';
+import type {OutgoingMessage} from './outgoing.js';
 
 /** What a call of atm_read asks for. */
-export type ReadCall = {
+export type ReadMailArguments = {
 	readonly isAll: boolean;
-	readonly marks: boolean;
+	readonly marksAsRead: boolean;
 	readonly limit: number;
 	/** In ms since the epoch. */
 	readonly since: number | undefined;
 	readonly from: string | undefined;
 };
 
-const LIMIT = 10;
+const DEFAULT_LIMIT = 10;
 const MAX_LIMIT = 100;
 
 /** Understands the arguments of atm_read, or refuses them. */
-export function readCall(args: JsonObject): ReadCall {
-	const {limit = LIMIT} = args;
+export function parseReadArguments(args: JsonObject): ReadMailArguments {
+	const {limit = DEFAULT_LIMIT} = args;
 	if (typeof limit !== 'number' || !Number.isInteger(limit) || limit < 1 || limit > MAX_LIMIT)
-		throw invalid(`limit is a whole number from 1 to ${MAX_LIMIT}.`);
-	const time = textOf(args, 'since');
-	const since = time === undefined ? undefined : Date.parse(time);
-	if (Number.isNaN(since)) throw invalid('since is a time in ISO 8601, like 2026-02-18T10:00:00Z.');
+		throw invalidMailParams(`limit is a whole number from 1 to ${MAX_LIMIT}.`);
+	const sinceText = mailTextArgument(args, 'since');
+	const since = sinceText === undefined ? undefined : Date.parse(sinceText);
+	if (Number.isNaN(since)) throw invalidMailParams('since is a time in ISO 8601, like 2026-02-18T10:00:00Z.');
 	return {
-		isAll: flagOf(args, 'all', false),
-		marks: flagOf(args, 'mark_read', true),
+		isAll: flagArgument(args, 'all', false),
+		marksAsRead: flagArgument(args, 'mark_read', true),
 		limit,
 		since,
-		from: textOf(args, 'from'),
+		from: mailTextArgument(args, 'from'),
 	};
 }
 
 /** What atm_send and atm_broadcast are to say. */
-export function letterOf(args: JsonObject): Letter {
-	const text = textOf(args, 'message');
-	if (text === undefined) throw invalid('There has to be a message.');
+export function parseOutgoingMessage(args: JsonObject): OutgoingMessage {
+	const text = mailTextArgument(args, 'message');
+	if (text === undefined) throw invalidMailParams('There has to be a message.');
 	const {priority = 'normal'} = args;
-	if (priority !== 'normal' && priority !== 'urgent') throw invalid('priority is normal or urgent.');
-	return {text, summary: textOf(args, 'summary'), isUrgent: priority === 'urgent'};
+	if (priority !== 'normal' && priority !== 'urgent')
+		throw invalidMailParams('priority is normal or urgent.');
+	return {text, summary: mailTextArgument(args, 'summary'), isUrgent: priority === 'urgent'};
 }
 
 /** An argument that is a text, and not an empty one. */
-export function textOf(args: JsonObject, name: string): string | undefined {
+export function mailTextArgument(args: JsonObject, name: string): string | undefined {
 	const value = args[name];
 	if (value === undefined || value === null) return;
-	if (typeof value !== 'string') throw invalid(`${name} has to be a text.`);
-	if (value.trim() === '') throw invalid(`${name} is empty.`);
+	if (typeof value !== 'string') throw invalidMailParams(`${name} has to be a text.`);
+	if (value.trim() === '') throw invalidMailParams(`${name} is empty.`);
 	return value;
 }
 
-function flagOf(args: JsonObject, name: string, fallback: boolean): boolean {
+function flagArgument(args: JsonObject, name: string, fallback: boolean): boolean {
 	const {[name]: value = fallback} = args;
-	if (typeof value !== 'boolean') throw invalid(`${name} is true or false.`);
+	if (typeof value !== 'boolean') throw invalidMailParams(`${name} is true or false.`);
 	return value;
 }
 
-export const invalid = (sentence: string): Refusal => new Refusal('invalid_params', sentence);
+export const invalidMailParams = (message: string): ToolError => new ToolError('invalid_params', message);

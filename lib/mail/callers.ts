@@ -1,75 +1,81 @@
 import process from 'node:process';
 import {printable, shortened} from '../printable.js';
 import type {JsonObject} from '../protocol/json.js';
-import {conflictElsewhere} from '../sessions/identity.js';
-import {holderIn} from '../sessions/identity-locks.js';
-import {Refusal} from '../sessions/refusal.js';
-import type {Session} from '../sessions/session.js';
-import type {Sessions} from '../sessions/sessions.js';
-import {textOf} from './arguments.js';
-import type {Caller, MailToolsOptions} from './tools.js';
+import {remoteIdentityConflict} from '../sessions/identity.js';
+import {findIdentityOwner} from '../sessions/identity-locks.js';
+import {ToolError} from '../sessions/refusal.js';
+import type {CodexSession} from '../sessions/session.js';
+import type {CodexSessions} from '../sessions/sessions.js';
+import {mailTextArgument} from './arguments.js';
+import type {MailCaller, MailToolsOptions} from './tools.js';
 
 /**
  * Finds out whose mail a call to `bridge serve` is about. In the name of a session there is nothing to choose; who is none
  * has to name an identity, which must be one of this process's.
  */
-export const callerAmong =
-	(sessions: Sessions): MailToolsOptions['callerOf'] =>
+export const sessionCallerResolver =
+	(sessions: CodexSessions): MailToolsOptions['resolveCaller'] =>
 	async (tool, args, meta) => {
-		const named = textOf(args, 'identity');
-		const session = sessionOf(sessions, args, meta);
-		if (session) return asSession(session, named);
-		if (named === undefined) throw identityRequired(tool, sessions);
-		const owner = sessions.live.find(({identity}) => identity === named);
-		if (owner) return asSession(owner, named);
+		const claimed = mailTextArgument(args, 'identity');
+		const session = findSession(sessions, args, meta);
+		if (session) return sessionCaller(session, claimed);
+		if (claimed === undefined) throw identityRequiredError(tool, sessions);
+		const owner = sessions.live.find(({identity}) => identity === claimed);
+		if (owner) return sessionCaller(owner, claimed);
 		const {identity} = sessions.config;
-		if (named !== identity) throw notOurs(named, sessions);
-		const holder = await holderIn(sessions.registry.folder, identity);
-		if (holder && holder.pid !== process.pid) throw conflictElsewhere(identity, holder.codexId, holder.pid);
+		if (claimed !== identity) throw unknownIdentityError(claimed, sessions);
+		const lockOwner = await findIdentityOwner(sessions.registry.folder, identity);
+		if (lockOwner && lockOwner.pid !== process.pid)
+			throw remoteIdentityConflict(identity, lockOwner.codexId, lockOwner.pid);
 		return {identity};
 	};
 
 /** The session that calls, or is called for. A thread that is none of ours is a client's own. */
-function sessionOf(sessions: Sessions, args: JsonObject, {threadId}: JsonObject): Session | undefined {
-	const ref = textOf(args, 'codex_id') ?? textOf(args, 'threadId');
-	if (ref === undefined) return sessions.ofThread(threadId);
-	const session = sessions.liveOne(ref);
+function findSession(
+	sessions: CodexSessions,
+	args: JsonObject,
+	{threadId}: JsonObject,
+): CodexSession | undefined {
+	const ref = mailTextArgument(args, 'codex_id') ?? mailTextArgument(args, 'threadId');
+	if (ref === undefined) return sessions.findByThread(threadId);
+	const session = sessions.findLive(ref);
 	if (session) return session;
-	const {codex_id: codexId, identity} = sessions.known(ref);
-	const sentence = `The session ${codexId} (${identity}) is not active here, so nobody speaks for it.`;
-	throw new Refusal('session_closed', sentence, {codex_id: codexId, identity});
+	const {codex_id: codexId, identity} = sessions.requireEntry(ref);
+	const message = `The session ${codexId} (${identity}) is not active here, so nobody speaks for it.`;
+	throw new ToolError('session_closed', message, {codex_id: codexId, identity});
 }
 
-function asSession({identity, codexId, threadId}: Session, named: string | undefined): Caller {
+function sessionCaller({identity, codexId, threadId}: CodexSession, claimed: string | undefined): MailCaller {
 	const caller = {identity, codexId, threadId: threadId ?? undefined};
-	if (named !== undefined && named !== identity) throw impersonation(identity, named).by(caller);
+	if (claimed !== undefined && claimed !== identity)
+		throw impersonationError(identity, claimed).setActor(caller);
 	return caller;
 }
 
 /** The error for a call that claims another identity. */
-export const impersonation = (identity: string, named: string): Refusal =>
-	new Refusal(
+export const impersonationError = (identity: string, claimed: string): ToolError =>
+	new ToolError(
 		'identity_conflict',
-		`This session is ${identity}, and nobody can send or read mail as somebody else (${quoted(named)}). Leave identity out.`,
-		{identity, claimed_identity: shortened(named)},
+		`This session is ${identity}, and nobody can send or read mail as somebody else (${quotedName(claimed)}). Leave identity out.`,
+		{identity, claimed_identity: shortened(claimed)},
 	);
 
-const identityRequired = (tool: string, sessions: Sessions): Refusal =>
-	new Refusal(
+const identityRequiredError = (tool: string, sessions: CodexSessions): ToolError =>
+	new ToolError(
 		'identity_required',
-		`${tool} has to know whose mail it is, since no session calls it: give identity. ${choice(sessions)}`,
+		`${tool} has to know whose mail it is, since no session calls it: give identity. ${identityChoices(sessions)}`,
 		{tool},
 	);
 
-const notOurs = (named: string, sessions: Sessions): Refusal =>
-	new Refusal(
+const unknownIdentityError = (claimed: string, sessions: CodexSessions): ToolError =>
+	new ToolError(
 		'identity_conflict',
-		`The identity ${quoted(named)} is none of this bridge serve's. ${choice(sessions)}`,
-		{identity: shortened(named)},
+		`The identity ${quotedName(claimed)} is none of this bridge serve's. ${identityChoices(sessions)}`,
+		{identity: shortened(claimed)},
 	);
 
-const quoted = (name: string): string => printable(JSON.stringify(shortened(name)));
+const quotedName = (name: string): string => printable(JSON.stringify(shortened(name)));
 
 /** The identities that can be named. */
-const choice = ({live, config}: Sessions): string =>
+const identityChoices = ({live, config}: CodexSessions): string =>
 	`It can be ${[...new Set([...live.map(({identity}) => identity), config.identity])].join(', ')}.`;

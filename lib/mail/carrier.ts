@@ -2,204 +2,211 @@ import {BoundedMap} from '../bounded-map.js';
 import type {Log} from '../log.js';
 import {pause} from '../pause.js';
 import {
-	clientSpoke,
 	type DeliveryRules,
 	type DeliveryState,
-	delivered,
-	failed,
-	isAgain,
-	isParked,
+	hasExhaustedAttempts,
+	initialDeliveryState,
+	isRedelivery,
+	markDelivered,
+	markFailed,
 	nextDelivery,
-	noDeliveries,
-	onlyOf,
+	pruneAttempts,
+	resetStreak,
 } from './delivery.js';
-import type {Figures} from './figures.js';
-import type {Ledger} from './ledger.js';
-import type {MailNews} from './news.js';
-import type {Message} from './types.js';
+import type {MailCounters} from './figures.js';
+import type {DeliveryStore} from './ledger.js';
+import type {MailNotification} from './news.js';
+import type {MailMessage} from './types.js';
 
 /** How a turn with mail ended. `gone`: Codex did; `refused`: the session was about to end, or had more to do. */
-export type TurnEnd = 'completed' | 'failed' | 'interrupted' | 'gone' | 'refused';
+export type MailTurnOutcome = 'completed' | 'failed' | 'interrupted' | 'gone' | 'refused';
 
 /** What becomes of a turn that was asked for. */
-export type TurnFollower = {started(): void; over(how: TurnEnd): void};
+export type MailTurnObserver = {onStarted(): void; onEnded(how: MailTurnOutcome): void};
 
 /** What a carrier has others do. */
-export type CarrierOptions = {
+type DeliveryWorkerOptions = {
 	readonly identity: string;
-	readonly ledger: Ledger;
-	readonly figures: Figures;
+	readonly store: DeliveryStore;
+	readonly counters: MailCounters;
 	readonly log: Log;
 	readonly rules: () => Promise<DeliveryRules>;
 	/** Whether mail is to start turns. */
-	readonly isAutomatic: () => boolean;
+	readonly isAutoMailEnabled: () => boolean;
 	/** Whether the session has nothing else to do at present. */
-	readonly isFree: () => boolean;
+	readonly isIdle: () => boolean;
 	/** Begins a turn with these messages, now. */
-	readonly begin: (letters: readonly Message[], follower: TurnFollower) => void;
+	readonly startTurn: (letters: readonly MailMessage[], follower: MailTurnObserver) => void;
 	/** Ends the session, since the lead asks for that. */
-	readonly close: (request: Message) => void;
-	readonly tell: (news: MailNews) => void;
+	readonly closeSession: (request: MailMessage) => void;
+	readonly notify: (news: MailNotification) => void;
 	readonly now: () => number;
 };
 
 /** Messages that were told of. */
-const MAX_TOLD = 10_000;
+const MAX_ANNOUNCED = 10_000;
 /** How long somebody who wants a figure waits for it. */
-const PATIENCE_MS = 500;
+const POLL_TIMEOUT_MS = 500;
 
 /** Brings the mail of one session: one delivery at a time, and each message until it has come through. */
-export class Carrier {
-	readonly #options: CarrierOptions;
-	#state: DeliveryState = noDeliveries;
+export class DeliveryWorker {
+	readonly #options: DeliveryWorkerOptions;
+	#state: DeliveryState = initialDeliveryState;
 	/** What the inbox looked like when it was last read, and when it is to be read again all the same. */
-	#stamp: string | undefined;
-	#due = 0;
+	#lastStamp: string | undefined;
+	#nextReadAt = 0;
 	#unread = 0;
 	/** All that is done with files, one after the other. */
-	#work: Promise<void> = Promise.resolve();
-	#isLooking = false;
+	#fileWork: Promise<void> = Promise.resolve();
+	#isPollQueued = false;
 	/** Whether a turn with mail runs. */
-	#isOut = false;
+	#isTurnRunning = false;
 	/** Until when turns in a row were last told to be too many. */
-	#cappedUntil = 0;
+	#streakLimitUntil = 0;
 	/** Whether something goes wrong, and that was told. */
-	#isTroubled = false;
-	readonly #told = new BoundedMap<string, true>(MAX_TOLD);
+	#hasWarned = false;
+	readonly #announced = new BoundedMap<string, true>(MAX_ANNOUNCED);
 
-	constructor(options: CarrierOptions) {
+	constructor(options: DeliveryWorkerOptions) {
 		this.#options = options;
 	}
 
 	/** The client has said something to the session. */
-	clientSpoke(): void {
-		this.#state = clientSpoke(this.#state);
+	onClientTurn(): void {
+		this.#state = resetStreak(this.#state);
 		// Where nothing is unread, nothing waited for this.
-		if (this.#unread > 0) this.#due = 0;
+		if (this.#unread > 0) this.#nextReadAt = 0;
 	}
 
 	/** Looks whether there is something to do. Where nothing has changed that costs one look at the folder. */
-	look(): Promise<void> {
-		if (!this.#isLooking) this.#then(() => this.#look());
-		this.#isLooking = true;
-		return this.#work;
+	poll(): Promise<void> {
+		if (!this.#isPollQueued) this.#enqueue(() => this.#poll());
+		this.#isPollQueued = true;
+		return this.#fileWork;
 	}
 
 	/** Resolves when nothing is left to be written. */
 	settled(): Promise<void> {
-		return this.#work;
+		return this.#fileWork;
 	}
 
 	/** How many messages are not read; as far as is known where an inbox is held by somebody else. */
 	async pending(): Promise<number> {
-		await Promise.race([this.look(), pause(PATIENCE_MS)]);
+		await Promise.race([this.poll(), pause(POLL_TIMEOUT_MS)]);
 		return this.#unread;
 	}
 
-	async #look(): Promise<void> {
-		this.#isLooking = false;
-		const {ledger, isFree, isAutomatic, now} = this.#options;
-		const trials = await ledger.open();
-		if (trials) this.#state = {...this.#state, trials};
-		const stamp = ledger.stamp();
-		if (stamp === this.#stamp && (now() < this.#due || !isFree())) return;
-		const unread = await ledger.unread();
-		this.#isTroubled = false;
-		this.#stamp = stamp;
-		this.#due = Number.POSITIVE_INFINITY;
+	async #poll(): Promise<void> {
+		this.#isPollQueued = false;
+		const {store, isIdle, isAutoMailEnabled, now} = this.#options;
+		const attempts = await store.recover();
+		if (attempts) this.#state = {...this.#state, attempts};
+		const stamp = store.stamp();
+		if (stamp === this.#lastStamp && (now() < this.#nextReadAt || !isIdle())) return;
+		const unread = await store.unread();
+		this.#hasWarned = false;
+		this.#lastStamp = stamp;
+		this.#nextReadAt = Number.POSITIVE_INFINITY;
 		this.#unread = unread.length;
-		this.#tellOf(unread);
+		this.#announce(unread);
 		// What is under way is marked as read, and may come back.
-		if (this.#isOut) return;
-		this.#state = onlyOf(this.#state, unread);
-		if (!isAutomatic() || unread.length === 0) return;
-		if (isFree()) await this.#deliver(unread);
-		else this.#due = 0;
+		if (this.#isTurnRunning) return;
+		this.#state = pruneAttempts(this.#state, unread);
+		if (!isAutoMailEnabled() || unread.length === 0) return;
+		if (isIdle()) await this.#deliver(unread);
+		else this.#nextReadAt = 0;
 	}
 
-	async #deliver(unread: readonly Message[]): Promise<void> {
-		const {ledger, rules, isFree, close, figures, now} = this.#options;
+	async #deliver(unread: readonly MailMessage[]): Promise<void> {
+		const {store, rules, isIdle, closeSession, counters, now} = this.#options;
 		const {notices, next} = nextDelivery(unread, this.#state, await rules(), now());
-		await ledger.skip(next.type === 'close' ? [...notices, next.request] : notices);
-		figures.notices += notices.length;
-		if (next.type === 'close') close(next.request);
-		else if (next.type === 'wait') this.#wait(next.until, next.reason);
-		else if (next.type === 'turn' && isFree()) this.#begin(next.letters);
-		else if (next.type === 'turn') this.#due = 0;
+		await store.markRead(next.type === 'close' ? [...notices, next.request] : notices);
+		counters.notices += notices.length;
+		if (next.type === 'close') closeSession(next.request);
+		else if (next.type === 'wait') this.#postpone(next.until, next.reason);
+		else if (next.type === 'turn' && isIdle()) this.#startTurn(next.letters);
+		else if (next.type === 'turn') this.#nextReadAt = 0;
 	}
 
-	#wait(until: number, reason: 'streak' | 'failures'): void {
+	#postpone(until: number, reason: 'streak' | 'failures'): void {
 		const {log, identity} = this.#options;
 		const {streak} = this.#state;
-		this.#due = until;
-		if (reason === 'failures' || until === this.#cappedUntil) return;
-		this.#cappedUntil = until;
-		const sentence = `${identity} has had ${streak} turns of mail in a row; the next one waits for the client, or until there has been none for a while.`;
-		log.warn('mail.streak', sentence, {identity, turns: streak});
+		this.#nextReadAt = until;
+		if (reason === 'failures' || until === this.#streakLimitUntil) return;
+		this.#streakLimitUntil = until;
+		const warning = `${identity} has had ${streak} turns of mail in a row; the next one waits for the client, or until there has been none for a while.`;
+		log.warn('mail.streak', warning, {identity, turns: streak});
 	}
 
-	#begin(letters: readonly Message[]): void {
-		let isThere = false;
-		const arrived = (): void => {
-			if (!isThere) this.#then(() => this.#arrived(letters));
-			isThere = true;
+	#startTurn(messages: readonly MailMessage[]): void {
+		let isDelivered = false;
+		const markDelivered = (): void => {
+			if (!isDelivered) this.#enqueue(() => this.#onDelivered(messages));
+			isDelivered = true;
 		};
-		this.#isOut = true;
-		this.#options.begin(letters, {
-			started: arrived,
-			over: how => {
-				if (how === 'completed') arrived();
-				this.#then(() => this.#over(letters, how, isThere));
+		this.#isTurnRunning = true;
+		this.#options.startTurn(messages, {
+			onStarted: markDelivered,
+			onEnded: outcome => {
+				if (outcome === 'completed') markDelivered();
+				this.#enqueue(() => this.#onTurnEnded(messages, outcome, isDelivered));
 			},
 		});
 	}
 
-	async #arrived(letters: readonly Message[]): Promise<void> {
-		const {ledger, figures, log, identity} = this.#options;
-		const ids = letters.map(({id}) => id);
-		figures.turns++;
-		figures.delivered += letters.length;
-		figures.redelivered += letters.filter(letter => isAgain(this.#state, letter)).length;
-		await ledger.arrived(ids, this.#state.trials);
-		log.info('mail.delivered', `${identity} has got ${letters.length} of its messages.`, {identity, ids});
+	async #onDelivered(messages: readonly MailMessage[]): Promise<void> {
+		const {store, counters, log, identity} = this.#options;
+		const ids = messages.map(({id}) => id);
+		counters.turns++;
+		counters.delivered += messages.length;
+		counters.redelivered += messages.filter(message => isRedelivery(this.#state, message)).length;
+		await store.markDelivered(ids, this.#state.attempts);
+		log.info('mail.delivered', `${identity} has got ${messages.length} of its messages.`, {identity, ids});
 	}
 
-	async #over(letters: readonly Message[], how: TurnEnd, isThere: boolean): Promise<void> {
-		const {ledger, rules, now} = this.#options;
-		const ids = letters.map(({id}) => id);
-		this.#isOut = false;
-		this.#due = 0;
-		if (how === 'refused' && !isThere) return;
-		const isLost = how === 'failed' || !isThere;
-		this.#state = (isLost ? failed : delivered)(this.#state, ids, await rules(), now());
-		for (const letter of letters) if (isParked(this.#state, letter)) this.#park(letter);
-		const {trials} = this.#state;
-		await (isLost && isThere ? ledger.takeBack(ids, trials) : ledger.settled(trials));
+	async #onTurnEnded(
+		messages: readonly MailMessage[],
+		outcome: MailTurnOutcome,
+		wasDelivered: boolean,
+	): Promise<void> {
+		const {store, rules, now} = this.#options;
+		const ids = messages.map(({id}) => id);
+		this.#isTurnRunning = false;
+		this.#nextReadAt = 0;
+		if (outcome === 'refused' && !wasDelivered) return;
+		const hasFailed = outcome === 'failed' || !wasDelivered;
+		this.#state = (hasFailed ? markFailed : markDelivered)(this.#state, ids, await rules(), now());
+		for (const message of messages) if (hasExhaustedAttempts(this.#state, message)) this.#giveUp(message);
+		const {attempts} = this.#state;
+		await (hasFailed && wasDelivered ? store.requeue(ids, attempts) : store.commitTurn(attempts));
 	}
 
 	/** It stays in the inbox, unread, for whoever reads that by other means. */
-	#park(letter: Message): void {
-		const {identity, log, figures, tell} = this.#options;
-		const {id, from} = letter;
-		figures.parked++;
-		const sentence = `A message of ${JSON.stringify(from.slice(0, 100))} made every turn of ${identity} fail, and is not tried any more. It stays unread: atm_read shows it.`;
-		log.warn('mail.parked', sentence, {identity, message_id: id});
-		tell({type: 'mail_parked', identity, messages: [letter], unread: this.#unread});
+	#giveUp(message: MailMessage): void {
+		const {identity, log, counters, notify} = this.#options;
+		const {id, from} = message;
+		counters.parked++;
+		const warning = `A message of ${JSON.stringify(from.slice(0, 100))} made every turn of ${identity} fail, and is not tried any more. It stays unread: atm_read shows it.`;
+		log.warn('mail.parked', warning, {identity, message_id: id});
+		notify({type: 'mail_parked', identity, messages: [message], unread: this.#unread});
 	}
 
-	#tellOf(unread: readonly Message[]): void {
-		const news = unread.filter(({id, type}) => !this.#told.has(id) && type !== 'idle_notification');
-		for (const {id} of news) this.#told.set(id, true);
-		const {identity, tell} = this.#options;
-		if (news.length > 0) tell({type: 'mail', identity, messages: news, unread: unread.length});
+	#announce(unread: readonly MailMessage[]): void {
+		const newMessages = unread.filter(
+			({id, type}) => !this.#announced.has(id) && type !== 'idle_notification',
+		);
+		for (const {id} of newMessages) this.#announced.set(id, true);
+		const {identity, notify} = this.#options;
+		if (newMessages.length > 0)
+			notify({type: 'mail', identity, messages: newMessages, unread: unread.length});
 	}
 
 	/** What goes wrong is told once, until the inbox has been read again, and tried again at the next look. */
-	#then(work: () => Promise<void>): void {
+	#enqueue(work: () => Promise<void>): void {
 		const {log, identity} = this.#options;
-		this.#work = this.#work.then(work).catch(error => {
-			if (this.#isTroubled) return;
-			this.#isTroubled = true;
+		this.#fileWork = this.#fileWork.then(work).catch(error => {
+			if (this.#hasWarned) return;
+			this.#hasWarned = true;
 			log.warn('mail.trouble', `Mail of ${identity} waits: ${(error as Error).message}`, {identity});
 		});
 	}

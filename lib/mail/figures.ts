@@ -1,5 +1,5 @@
 /** How much mail there was since the start. */
-export type Figures = {
+export type MailCounters = {
 	/** Turns that mail has started. */
 	turns: number;
 	/** Messages that sessions have got. */
@@ -12,4 +12,10 @@ export type Figures = {
 	notices: number;
 };
 
-export const noFigures = (): Figures => ({turns: 0, delivered: 0, redelivered: 0, parked: 0, notices: 0});
+export const createMailCounters = (): MailCounters => ({
+	turns: 0,
+	delivered: 0,
+	redelivered: 0,
+	parked: 0,
+	notices: 0,
+});

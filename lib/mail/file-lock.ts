@@ -1,16 +1,16 @@
 import {lstat, mkdir, rename, rmdir, unlink, utimes} from 'node:fs/promises';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {BridgeError} from '../errors.js';
-import {inTurn} from '../store/in-turn.js';
-import {ownMark, wasThere} from '../store/owner.js';
-import {readPlainText} from '../store/read-plain.js';
-import {flock} from './flock.js';
+import {runExclusive} from '../store/in-turn.js';
+import {ownProcessIdentity, wasProcessRunningAt} from '../store/owner.js';
+import {readRegularTextFile} from '../store/read-plain.js';
+import {acquireFlock} from './flock.js';
 
 /**
  * What is done under a lock takes milliseconds; whoever takes this long has been stopped. It is longer than it takes to know
  * the dead from the living, so that nobody gives up just before a lock is free.
  */
-const PATIENCE_MS = 15_000;
+const LOCK_TIMEOUT_MS = 15_000;
 /** A folder that nobody touches for so long was left by somebody dead: everybody who locks this way goes by that. */
 const STALE_MS = 10_000;
 const TOUCH_MS = 2000;
@@ -21,12 +21,12 @@ const POLL_MS = 10;
  * Does something while nobody else writes to this file: nobody in this process, no Claude Code (which makes a folder
  * `NAME.json.lock`), no ATM 1.x (a file of that name), and no ATM 0.x (`flock` on `NAME.lock`, where it has left that file).
  */
-export const underFileLock = <T>(path: string, action: () => Promise<T>): Promise<T> =>
-	inTurn(path, async () => {
+export const withFileLock = <T>(path: string, action: () => Promise<T>): Promise<T> =>
+	runExclusive(path, async () => {
 		// The one that may take long is waited for first: who waits for the other one drops mail.
-		const unlock = await flock(path.replace(/\.json$/, '.lock'), PATIENCE_MS);
+		const unlock = await acquireFlock(path.replace(/\.json$/, '.lock'), LOCK_TIMEOUT_MS);
 		try {
-			const release = await takeFolder(`${path}.lock`);
+			const release = await acquireLockFolder(`${path}.lock`);
 			try {
 				return await action();
 			} finally {
@@ -37,11 +37,11 @@ export const underFileLock = <T>(path: string, action: () => Promise<T>): Promis
 		}
 	});
 
-async function takeFolder(path: string): Promise<() => Promise<void>> {
-	const until = performance.now() + PATIENCE_MS;
-	while (!(await isMade(path))) {
-		if (await isRemoved(path)) continue;
-		if (performance.now() > until) throw tooLong(path);
+async function acquireLockFolder(path: string): Promise<() => Promise<void>> {
+	const deadline = performance.now() + LOCK_TIMEOUT_MS;
+	while (!(await tryMakeFolder(path))) {
+		if (await removeIfStale(path)) continue;
+		if (performance.now() > deadline) throw lockTimeoutError(path);
 		await sleep(POLL_MS + Math.random() * POLL_MS);
 	}
 	const own = await lstat(path);
@@ -57,7 +57,7 @@ async function takeFolder(path: string): Promise<() => Promise<void>> {
 	};
 }
 
-async function isMade(path: string): Promise<boolean> {
+async function tryMakeFolder(path: string): Promise<boolean> {
 	try {
 		await mkdir(path, {mode: 0o700});
 		return true;
@@ -68,19 +68,19 @@ async function isMade(path: string): Promise<boolean> {
 }
 
 /** Removes what the dead left. */
-async function isRemoved(path: string): Promise<boolean> {
+async function removeIfStale(path: string): Promise<boolean> {
 	const found = await lstat(path).catch(() => undefined);
 	if (!found) return true;
 	if (Date.now() - found.mtimeMs < STALE_MS) return false;
 	if (!found.isDirectory())
 		return (
-			(await isOfDead(path)) &&
+			(await isOfDeadProcess(path)) &&
 			unlink(path).then(
 				() => true,
 				() => false,
 			)
 		);
-	const aside = `${path}.${ownMark()}`;
+	const aside = `${path}.${ownProcessIdentity()}`;
 	if (
 		!(await rename(path, aside).then(
 			() => true,
@@ -89,22 +89,22 @@ async function isRemoved(path: string): Promise<boolean> {
 	)
 		return false;
 	// Somebody else may have removed it meanwhile, and made their own.
-	const isTheOne = (await lstat(aside).catch(() => undefined))?.ino === found.ino;
-	await (isTheOne ? rmdir(aside) : rename(aside, path)).catch(() => {});
-	return isTheOne;
+	const isSameEntry = (await lstat(aside).catch(() => undefined))?.ino === found.ino;
+	await (isSameEntry ? rmdir(aside) : rename(aside, path)).catch(() => {});
+	return isSameEntry;
 }
 
 /** Whether the file names a process, and there is none of this number. */
-async function isOfDead(path: string): Promise<boolean> {
-	const text = await readPlainText(path, 4096).catch(() => undefined);
+async function isOfDeadProcess(path: string): Promise<boolean> {
+	const text = await readRegularTextFile(path, 4096).catch(() => undefined);
 	const pid = /\b\d{1,10}\b/.exec(text ?? '')?.[0];
-	return pid !== undefined && !wasThere(Number(pid), new Date(Number.NaN));
+	return pid !== undefined && !wasProcessRunningAt(Number(pid), new Date(Number.NaN));
 }
 
-const tooLong = (path: string): BridgeError =>
+const lockTimeoutError = (path: string): BridgeError =>
 	new BridgeError(
 		'ERR_SESSION_BUSY',
-		`Somebody has held the lock ${path} for ${PATIENCE_MS / 1000} s.`,
+		`Somebody has held the lock ${path} for ${LOCK_TIMEOUT_MS / 1000} s.`,
 		'If no other program writes mail there, remove it.',
 		{path},
 	);

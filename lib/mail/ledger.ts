@@ -1,40 +1,40 @@
 import {BoundedMap} from '../bounded-map.js';
 import type {Log} from '../log.js';
-import type {Trial} from './delivery.js';
-import type {Inbox} from './inbox.js';
-import {comeAgain, type MailRecordFile} from './mail-record.js';
-import type {Message} from './types.js';
+import type {DeliveryAttempts} from './delivery.js';
+import type {MailInbox} from './inbox.js';
+import {type DeliveryStateFile, requeueInProgress} from './mail-record.js';
+import type {MailMessage} from './types.js';
 
-export type LedgerOptions = {
+type DeliveryStoreOptions = {
 	readonly identity: string;
-	readonly inbox: Inbox;
-	readonly record: MailRecordFile;
+	readonly inbox: MailInbox;
+	readonly record: DeliveryStateFile;
 	readonly log: Log;
 };
 
-type Trials = ReadonlyMap<string, Trial>;
+type AttemptsById = ReadonlyMap<string, DeliveryAttempts>;
 
 /** Messages that are in the agent's hands although their inbox cannot be written. */
-const MAX_REMEMBERED = 10_000;
+const MAX_UNMARKED = 10_000;
 
 /** What is on disk of an identity's mail: which messages are read, which are under way, and which did not get through. */
-export class Ledger {
-	readonly #options: LedgerOptions;
-	readonly #given = new BoundedMap<string, true>(MAX_REMEMBERED);
+export class DeliveryStore {
+	readonly #options: DeliveryStoreOptions;
+	readonly #unmarked = new BoundedMap<string, true>(MAX_UNMARKED);
 	/** Whether what is under way on disk is what this process knows of. */
-	#isOpen = false;
+	#isRecovered = false;
 
-	constructor(options: LedgerOptions) {
+	constructor(options: DeliveryStoreOptions) {
 		this.#options = options;
 	}
 
 	/** What was tried by another process before, if that has not been told yet. */
-	async open(): Promise<Trials | undefined> {
-		if (this.#isOpen) return;
+	async recover(): Promise<AttemptsById | undefined> {
+		if (this.#isRecovered) return;
 		const {record, inbox} = this.#options;
-		const trials = await comeAgain(record, inbox);
-		this.#isOpen = true;
-		return trials;
+		const attempts = await requeueInProgress(record, inbox);
+		this.#isRecovered = true;
+		return attempts;
 	}
 
 	/** Changes when the inbox does. */
@@ -43,60 +43,60 @@ export class Ledger {
 	}
 
 	/** What the agent does not have yet. */
-	async unread(): Promise<Message[]> {
+	async unread(): Promise<MailMessage[]> {
 		const all = await this.#options.inbox.unread();
-		const late = all.filter(({id}) => this.#given.has(id)).map(({id}) => id);
-		if (late.length === 0) return all;
-		const isLate = new Set(late);
-		await this.#mark(late);
-		return all.filter(({id}) => !isLate.has(id));
+		const unmarkedIds = all.filter(({id}) => this.#unmarked.has(id)).map(({id}) => id);
+		if (unmarkedIds.length === 0) return all;
+		const isUnmarked = new Set(unmarkedIds);
+		await this.#mark(unmarkedIds);
+		return all.filter(({id}) => !isUnmarked.has(id));
 	}
 
 	/** Codex has these: they are read, but not for good before the turn is over. */
-	async arrived(ids: readonly string[], trials: Trials): Promise<void> {
-		await this.#write(ids, trials);
+	async markDelivered(ids: readonly string[], attempts: AttemptsById): Promise<void> {
+		await this.#save(ids, attempts);
 		await this.#mark(ids);
 	}
 
 	/** The turn is over, and what was in it is read for good. */
-	settled(trials: Trials): Promise<void> {
-		return this.#write([], trials);
+	commitTurn(attempts: AttemptsById): Promise<void> {
+		return this.#save([], attempts);
 	}
 
 	/** The turn came to nothing: what was in it is unread again. */
-	async takeBack(ids: readonly string[], trials: Trials): Promise<void> {
-		for (const id of ids) this.#given.delete(id);
-		await this.#write(ids, trials);
+	async requeue(ids: readonly string[], attempts: AttemptsById): Promise<void> {
+		for (const id of ids) this.#unmarked.delete(id);
+		await this.#save(ids, attempts);
 		// Where this cannot be done, it is what the next look begins with.
-		this.#isOpen = false;
-		await this.#options.inbox.unmark(ids);
-		this.#isOpen = true;
-		await this.#write([], trials);
+		this.#isRecovered = false;
+		await this.#options.inbox.markUnread(ids);
+		this.#isRecovered = true;
+		await this.#save([], attempts);
 	}
 
 	/** Messages that are of no use to a model are read without it. */
-	skip(messages: readonly Message[]): Promise<void> {
-		return this.#options.inbox.mark(messages.map(({id}) => id));
+	markRead(messages: readonly MailMessage[]): Promise<void> {
+		return this.#options.inbox.markRead(messages.map(({id}) => id));
 	}
 
 	/** What cannot be marked is remembered instead, so that it does not come again. */
 	async #mark(ids: readonly string[]): Promise<void> {
-		for (const id of ids) this.#given.set(id, true);
-		await this.#try('mail.not_marked', 'cannot be marked as read', async () => {
-			await this.#options.inbox.mark(ids);
-			for (const id of ids) this.#given.delete(id);
+		for (const id of ids) this.#unmarked.set(id, true);
+		await this.#warnOnError('mail.not_marked', 'cannot be marked as read', async () => {
+			await this.#options.inbox.markRead(ids);
+			for (const id of ids) this.#unmarked.delete(id);
 		});
 	}
 
-	#write(underway: readonly string[], trials: Trials): Promise<void> {
+	#save(inProgress: readonly string[], attempts: AttemptsById): Promise<void> {
 		const {record} = this.#options;
-		return this.#try('mail.not_saved', 'may come twice', () => record.write({underway, trials}));
+		return this.#warnOnError('mail.not_saved', 'may come twice', () => record.write({inProgress, attempts}));
 	}
 
-	async #try(event: string, what: string, work: () => Promise<void>): Promise<void> {
+	async #warnOnError(event: string, consequence: string, action: () => Promise<void>): Promise<void> {
 		const {log, identity} = this.#options;
-		await work().catch((error: Error) => {
-			log.warn(event, `Mail of ${identity} ${what}: ${error.message}`, {identity});
+		await action().catch((error: Error) => {
+			log.warn(event, `Mail of ${identity} ${consequence}: ${error.message}`, {identity});
 		});
 	}
 }

@@ -1,11 +1,11 @@
 import {readdir} from 'node:fs/promises';
-import {isName} from '../atm/names.js';
+import {isSafeName} from '../atm/names.js';
 import {BridgeError} from '../errors.js';
 import {printable} from '../printable.js';
-import {Inbox} from './inbox.js';
+import {MailInbox} from './inbox.js';
 import {inboxFolder} from './paths.js';
 import {findTeam} from './roster.js';
-import type {InboxContent, Message} from './types.js';
+import type {InboxContent, MailMessage} from './types.js';
 
 /** An inbox as it can be seen from outside, without changing anything. */
 export type InboxView = {
@@ -13,29 +13,29 @@ export type InboxView = {
 	readonly agent: string;
 	/** Whether its owner is on the roster. */
 	readonly isMember: boolean;
-	readonly inbox: Inbox;
+	readonly inbox: MailInbox;
 };
 
 /** What an inbox holds, or why that cannot be told. */
-export type Looked = InboxContent & {readonly problem: string | undefined};
+type InboxInspection = InboxContent & {readonly problem: string | undefined};
 
 /** The inboxes of a team: those of its members, and those that are left of others. */
-export async function inboxesOf(claude: string, team: string): Promise<InboxView[]> {
-	const found = await findTeam(claude, team).catch(() => undefined);
-	const members = new Set(found?.members.map(({name}) => name));
+export async function listInboxes(claude: string, team: string): Promise<InboxView[]> {
+	const foundTeam = await findTeam(claude, team).catch(() => undefined);
+	const members = new Set(foundTeam?.members.map(({name}) => name));
 	const files = await readdir(inboxFolder(claude, team)).catch(() => []);
 	const owners = files.filter(name => name.endsWith('.json')).map(name => name.slice(0, -'.json'.length));
-	const agents = [...new Set([...members, ...owners.filter(isName).sort()])];
+	const agents = [...new Set([...members, ...owners.filter(isSafeName).sort()])];
 	return agents.map(agent => ({
 		team,
 		agent,
 		isMember: members.has(agent),
-		inbox: new Inbox(claude, {agent, team}),
+		inbox: new MailInbox(claude, {agent, team}),
 	}));
 }
 
 /** Looks into an inbox. One that cannot be read is not an empty one. */
-export async function lookInto({inbox}: InboxView): Promise<Looked> {
+export async function inspectInbox({inbox}: InboxView): Promise<InboxInspection> {
 	try {
 		return {...(await inbox.read()), problem: undefined};
 	} catch (error) {
@@ -45,7 +45,7 @@ export async function lookInto({inbox}: InboxView): Promise<Looked> {
 }
 
 /** A message for programs. */
-export const asJson = ({team, agent}: InboxView, message: Message): object => ({
+export const mailMessageToJson = ({team, agent}: InboxView, message: MailMessage): object => ({
 	team,
 	to: agent,
 	from: message.from,
@@ -60,7 +60,7 @@ export const asJson = ({team, agent}: InboxView, message: Message): object => ({
 });
 
 /** A line about it, and its text below. Whatever is in it, it cannot do anything to a terminal. */
-export function asText({team, agent}: InboxView, message: Message): string {
+export function formatMailMessage({team, agent}: InboxView, message: MailMessage): string {
 	const {from, sourceTeam, timestamp, isRead, isUrgent, text} = message;
 	const sender = sourceTeam === undefined || sourceTeam === team ? from : `${from}@${sourceTeam}`;
 	const notes = [...(isRead ? [] : ['unread']), ...(isUrgent ? ['urgent'] : [])];

@@ -1,15 +1,15 @@
-import {checkName, parseAddress} from '../atm/names.js';
-import type {AtmConfig} from '../atm/types.js';
-import {isMember} from '../atm/untrusted.js';
+import {checkName, parseMailAddress} from '../atm/names.js';
+import type {ServeConfig} from '../atm/types.js';
+import {isTeamMember} from '../atm/untrusted.js';
 import {BridgeError} from '../errors.js';
-import {nearest} from '../nearest.js';
+import {didYouMean} from '../nearest.js';
 import {printable, shortened} from '../printable.js';
-import {Inbox} from './inbox.js';
-import {checkedLetter, type Letter} from './outgoing.js';
+import {MailInbox} from './inbox.js';
+import {checkOutgoingMessage, type OutgoingMessage} from './outgoing.js';
 import {readTeam} from './roster.js';
-import type {InboxFormat, Member, Team} from './types.js';
+import type {InboxFormat, MailTeam, TeamMember} from './types.js';
 
-export type MailOptions = {
+type MailOptions = {
 	/** Claude Code's folder. */
 	readonly claude: string;
 	/** The team that addresses without one are of. */
@@ -23,22 +23,22 @@ export type MailOptions = {
 };
 
 /** A message that was sent. */
-export type Sent = {readonly to: string; readonly id: string};
+type SentMail = {readonly to: string; readonly id: string};
 
 /** What became of a message to all. */
-export type Broadcast = {
+type BroadcastResult = {
 	readonly team: string;
-	readonly sent: readonly Sent[];
+	readonly sent: readonly SentMail[];
 	readonly failed: ReadonlyArray<{readonly to: string; readonly reason: string}>;
 };
 
 /** So many inboxes are written at once. */
-const AT_ONCE = 8;
+const MAX_CONCURRENT = 8;
 /** So many names stand in a sentence. */
-const MAX_NAMED = 50;
+const MAX_LISTED = 50;
 
 /** The mail of the team that is configured. */
-export const mailOf = ({claude, team, inboxFormat, aliases, weakAliases}: AtmConfig): Mail =>
+export const createMail = ({claude, team, inboxFormat, aliases, weakAliases}: ServeConfig): Mail =>
 	new Mail({claude, team, format: inboxFormat, aliases, weakAliases});
 
 /** The mail of a team: its inboxes, and letters into them. */
@@ -54,49 +54,55 @@ export class Mail {
 	}
 
 	/** Somebody's inbox, whether there is such a somebody or not. */
-	inbox(agent: string, team: string = this.team): Inbox {
-		return new Inbox(this.#options.claude, {agent, team});
+	inbox(agent: string, team: string = this.team): MailInbox {
+		return new MailInbox(this.#options.claude, {agent, team});
 	}
 
 	/** Sends a letter to `agent` or `agent@team`, who has to be on that team. */
-	async send(from: string, to: string, letter: Letter): Promise<Sent> {
-		const checked = checkedLetter(letter);
-		const address = parseAddress(to, this.team);
+	async send(from: string, to: string, message: OutgoingMessage): Promise<SentMail> {
+		const checked = checkOutgoingMessage(message);
+		const address = parseMailAddress(to, this.team);
 		const team = await readTeam(this.#options.claude, address.team);
-		const agent = this.#resolved(address.agent, team);
-		const member = memberOf(agent, team);
-		if (!member) throw unknownMember(agent, team);
-		return this.#put(from, team, member, checked);
+		const agent = this.#resolveAlias(address.agent, team);
+		const member = findMember(agent, team);
+		if (!member) throw unknownMemberError(agent, team);
+		return this.#deliver(from, team, member, checked);
 	}
 
 	/** Sends a letter to all of a team but the sender. */
-	async broadcast(from: string, letter: Letter, to: string = this.team): Promise<Broadcast> {
-		const checked = checkedLetter(letter);
+	async broadcast(from: string, message: OutgoingMessage, to: string = this.team): Promise<BroadcastResult> {
+		const checked = checkOutgoingMessage(message);
 		const team = await readTeam(this.#options.claude, checkName(to, 'team'));
 		const others = team.members.filter(({name}) => name !== from || team.name !== this.team);
-		if (others.length === 0) throw nobody(team.name);
-		const done: Array<{readonly sent: Sent} | {readonly failed: Broadcast['failed'][number]}> = [];
-		for (let at = 0; at < others.length; at += AT_ONCE)
-			done.push(
+		if (others.length === 0) throw noRecipientsError(team.name);
+		const results: Array<{readonly sent: SentMail} | {readonly failed: BroadcastResult['failed'][number]}> =
+			[];
+		for (let at = 0; at < others.length; at += MAX_CONCURRENT)
+			results.push(
 				...(await Promise.all(
-					others.slice(at, at + AT_ONCE).map(member =>
-						this.#put(from, team, member, checked).then(
+					others.slice(at, at + MAX_CONCURRENT).map(member =>
+						this.#deliver(from, team, member, checked).then(
 							sent => ({sent}),
-							error => ({failed: {to: `${member.name}@${team.name}`, reason: reasonOf(error)}}),
+							error => ({failed: {to: `${member.name}@${team.name}`, reason: errorReason(error)}}),
 						),
 					),
 				)),
 			);
 		return {
 			team: team.name,
-			sent: done.flatMap(each => ('sent' in each ? [each.sent] : [])),
-			failed: done.flatMap(each => ('failed' in each ? [each.failed] : [])),
+			sent: results.flatMap(each => ('sent' in each ? [each.sent] : [])),
+			failed: results.flatMap(each => ('failed' in each ? [each.failed] : [])),
 		};
 	}
 
-	async #put(from: string, team: Team, member: Member, letter: Letter): Promise<Sent> {
+	async #deliver(
+		from: string,
+		team: MailTeam,
+		member: TeamMember,
+		message: OutgoingMessage,
+	): Promise<SentMail> {
 		const {format, now = () => new Date()} = this.#options;
-		const id = await this.inbox(member.name, team.name).deliver(letter, {
+		const id = await this.inbox(member.name, team.name).deliver(message, {
 			from,
 			team: this.team,
 			at: now(),
@@ -106,38 +112,38 @@ export class Mail {
 		return {to: `${member.name}@${team.name}`, id};
 	}
 
-	#resolved(agent: string, {members}: Team): string {
+	#resolveAlias(agent: string, {members}: MailTeam): string {
 		const {aliases, weakAliases} = this.#options;
-		const other = weakAliases?.has(agent) && isMember(agent, members) ? undefined : aliases?.get(agent);
-		return other === undefined ? agent : checkName(other, 'agent');
+		const alias = weakAliases?.has(agent) && isTeamMember(agent, members) ? undefined : aliases?.get(agent);
+		return alias === undefined ? agent : checkName(alias, 'agent');
 	}
 }
 
 /** The member of this name. Names that differ only in case are the same identity. */
-function memberOf(agent: string, {members}: Team): Member | undefined {
-	const isSame = ({name}: Member): boolean => name.toLowerCase() === agent.toLowerCase();
+function findMember(agent: string, {members}: MailTeam): TeamMember | undefined {
+	const isSame = ({name}: TeamMember): boolean => name.toLowerCase() === agent.toLowerCase();
 	return members.find(({name}) => name === agent) ?? members.find(isSame);
 }
 
-const reasonOf = (error: unknown): string =>
+const errorReason = (error: unknown): string =>
 	error instanceof BridgeError ? error.sentence : error instanceof Error ? error.message : String(error);
 
-function unknownMember(agent: string, {name, members}: Team): BridgeError {
+function unknownMemberError(agent: string, {name, members}: MailTeam): BridgeError {
 	const names = members.map(member => member.name);
-	const more = names.length > MAX_NAMED ? `, and ${names.length - MAX_NAMED} more` : '';
-	const there =
+	const more = names.length > MAX_LISTED ? `, and ${names.length - MAX_LISTED} more` : '';
+	const memberList =
 		names.length === 0
 			? 'It has no members'
-			: `Its members are ${names.slice(0, MAX_NAMED).join(', ')}${more}`;
+			: `Its members are ${names.slice(0, MAX_LISTED).join(', ')}${more}`;
 	return new BridgeError(
 		'ERR_MAIL_ADDRESS',
-		`There is nobody called ${printable(shortened(agent))} on the team ${name}. ${there}.`,
-		`${nearest(agent, names)} Nothing was sent: nobody would read it.`.trim(),
-		{recipient: agent, team: name, members: names.slice(0, MAX_NAMED).join(', ')},
+		`There is nobody called ${printable(shortened(agent))} on the team ${name}. ${memberList}.`,
+		`${didYouMean(agent, names)} Nothing was sent: nobody would read it.`.trim(),
+		{recipient: agent, team: name, members: names.slice(0, MAX_LISTED).join(', ')},
 	);
 }
 
-const nobody = (team: string): BridgeError =>
+const noRecipientsError = (team: string): BridgeError =>
 	new BridgeError(
 		'ERR_MAIL_ADDRESS',
 		`There is nobody else on the team ${team}.`,

@@ -1,14 +1,14 @@
 import {Counter, Gauge, Registry} from 'prom-client';
 import {Guard} from '../http/guard.js';
-import {refuse} from '../http/refuse.js';
-import {addressOf, listen} from '../http/server.js';
+import {sendHttpError} from '../http/refuse.js';
+import {addressOf, listenHttp} from '../http/server.js';
 import {type Log, logBug} from '../log.js';
-import type {Figures} from './figures.js';
+import type {MailCounters} from './figures.js';
 
 /** What is told of mail. */
-export type MailReading = {readonly figures: Figures; pending(): Promise<number>};
+export type MailMetricsSource = {readonly counters: MailCounters; pending(): Promise<number>};
 
-const helps: {readonly [name in keyof Figures]: string} = {
+const helpTexts: {readonly [name in keyof MailCounters]: string} = {
 	turns: 'Turns that mail has started',
 	delivered: 'Messages that sessions have got',
 	redelivered: 'Messages among them that had been tried before',
@@ -17,20 +17,20 @@ const helps: {readonly [name in keyof Figures]: string} = {
 };
 
 /** The figures of mail for Prometheus, at `/metrics` of this port on the loopback interface. Returns the address. */
-export async function serveMailMetrics(reading: MailReading, port: number, log: Log): Promise<string> {
-	const registry = registryOf(reading);
+export async function serveMailMetrics(source: MailMetricsSource, port: number, log: Log): Promise<string> {
+	const registry = createRegistry(source);
 	const guard = new Guard({hosts: [], origins: [], tokens: []});
-	const server = await listen({
+	const server = await listenHttp({
 		host: '127.0.0.1',
 		port,
 		addressRemedy: 'Use another one: metrics_port in the configuration.',
 		onBug: error => logBug(log, error),
 		async handle(req, res) {
-			const refusal = guard.refusal(req);
-			if (refusal) return refuse(res, refusal);
-			if (req.url !== '/metrics') return refuse(res, {status: 404, message: 'There is /metrics only'});
+			const httpError = guard.validate(req);
+			if (httpError) return sendHttpError(res, httpError);
+			if (req.url !== '/metrics') return sendHttpError(res, {status: 404, message: 'There is /metrics only'});
 			if (req.method !== 'GET')
-				return refuse(res, {status: 405, message: 'GET only', headers: {allow: 'GET'}});
+				return sendHttpError(res, {status: 405, message: 'GET only', headers: {allow: 'GET'}});
 			res.writeHead(200, {'content-type': registry.contentType}).end(await registry.metrics());
 		},
 	});
@@ -39,18 +39,18 @@ export async function serveMailMetrics(reading: MailReading, port: number, log: 
 	return `http://127.0.0.1:${addressOf(server).port}/metrics`;
 }
 
-function registryOf(reading: MailReading): Registry {
-	const {figures} = reading;
+function createRegistry(source: MailMetricsSource): Registry {
+	const {counters} = source;
 	const registry = new Registry();
 	const registers = [registry];
-	for (const name of Object.keys(helps) as Array<keyof Figures>)
+	for (const name of Object.keys(helpTexts) as Array<keyof MailCounters>)
 		new Counter({
 			name: `bridge_mail_${name}_total`,
-			help: helps[name],
+			help: helpTexts[name],
 			registers,
 			collect() {
 				this.reset();
-				this.inc(figures[name]);
+				this.inc(counters[name]);
 			},
 		});
 	new Gauge({
@@ -58,7 +58,7 @@ function registryOf(reading: MailReading): Registry {
 		help: 'Messages of active sessions that are not read',
 		registers,
 		async collect() {
-			this.set(await reading.pending());
+			this.set(await source.pending());
 		},
 	});
 	return registry;

@@ -7,7 +7,7 @@ import type {InboxFormat} from './types.js';
 import {ulid} from './ulid.js';
 
 /** What somebody wants to say. */
-export type Letter = {
+export type OutgoingMessage = {
 	readonly text: string;
 	readonly summary?: string | undefined;
 	readonly isUrgent?: boolean | undefined;
@@ -15,12 +15,12 @@ export type Letter = {
 
 /** What ATM takes. */
 const MAX_BYTES = 2 ** 20;
-const MAX_SUMMARY = 100;
+const MAX_SUMMARY_LENGTH = 100;
 
 /** The letter, if it may be one: other programs cannot read an inbox any more with what this refuses. */
-export function checkedLetter({text, summary, isUrgent}: Letter): Letter {
+export function checkOutgoingMessage({text, summary, isUrgent}: OutgoingMessage): OutgoingMessage {
 	if ([text, summary ?? ''].some(each => each.includes('\0')))
-		throw invalid('A message must not hold NUL characters.', 'Leave them out.');
+		throw invalidMessageError('A message must not hold NUL characters.', 'Leave them out.');
 	const bytes = Buffer.byteLength(text) + Buffer.byteLength(summary ?? '');
 	if (bytes > MAX_BYTES)
 		throw new BridgeError(
@@ -32,7 +32,7 @@ export function checkedLetter({text, summary, isUrgent}: Letter): Letter {
 	return {text: wellFormed(text), summary: summary === undefined ? undefined : wellFormed(summary), isUrgent};
 }
 
-export type RecordOptions = {
+export type InboxRecordOptions = {
 	readonly from: string;
 	readonly team: string;
 	readonly at: Date;
@@ -41,38 +41,45 @@ export type RecordOptions = {
 };
 
 /** A letter as it is written into an inbox. */
-export function recordOf({text, summary, isUrgent}: Letter, {from, team, at, isLegacy}: RecordOptions) {
+export function createInboxRecord(
+	{text, summary, isUrgent}: OutgoingMessage,
+	{from, team, at, isLegacy}: InboxRecordOptions,
+) {
 	const id = ulid(at);
 	return {
 		from,
 		text,
 		timestamp: at.toISOString(),
 		read: false,
-		summary: summary ?? summaryOf(text),
+		summary: summary ?? summarize(text),
 		...(isLegacy ? {message_id: randomUUID()} : {}),
 		metadata: {atm: {messageId: id, sourceTeam: team, ...(isUrgent ? {priority: 'urgent'} : {})}},
 	};
 }
 
 /** Whether the recipient is to get ATM's old id. */
-export function isLegacy(format: InboxFormat, isClaude: boolean, records: readonly unknown[]): boolean {
+export function usesLegacyFormat(
+	format: InboxFormat,
+	isClaude: boolean,
+	records: readonly unknown[],
+): boolean {
 	if (format !== 'auto') return format === 'legacy';
-	return !isClaude && !records.some(isNewer);
+	return !isClaude && !records.some(isWithoutLegacyId);
 }
 
 /** Whether an entry was written by somebody who does without it. */
-const isNewer = (record: unknown): boolean =>
+const isWithoutLegacyId = (record: unknown): boolean =>
 	isObject(record) &&
 	record.message_id === undefined &&
 	(record.msgV !== undefined || isObject(objectOf(record.metadata).atm));
 
 /** The first words. */
-function summaryOf(text: string): string {
+function summarize(text: string): string {
 	const line = text.trim().replace(/\s+/g, ' ');
-	const first = firstCodePoints(line, MAX_SUMMARY);
+	const first = firstCodePoints(line, MAX_SUMMARY_LENGTH);
 	if (first === line) return line;
 	return `${first.replace(/\s\S*$/, '')}...`;
 }
 
-const invalid = (message: string, remedy: string): BridgeError =>
+const invalidMessageError = (message: string, remedy: string): BridgeError =>
 	new BridgeError('ERR_CONFIG_INVALID', message, remedy);

@@ -4,17 +4,17 @@ import {dirname} from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {isWithin} from '../atm/files.js';
 import {BridgeError} from '../errors.js';
-import {syncFolder, writeBeside} from '../store/atomic-file.js';
-import {NotPlain, readPlain} from '../store/read-plain.js';
-import {underFileLock} from './file-lock.js';
-import {Torn} from './inbox-text.js';
+import {stageWrite, syncFolder} from '../store/atomic-file.js';
+import {FileRejectedError, readRegularFile} from '../store/read-plain.js';
+import {withFileLock} from './file-lock.js';
+import {IncompleteFileError} from './inbox-text.js';
 
 /** Others stop to work well at a tenth of it. */
-export const MAX_BYTES = 32 * 2 ** 20;
-const LOOKS = 4;
-const BETWEEN_MS = 17;
+const MAX_SHARED_FILE_BYTES = 32 * 2 ** 20;
+const READ_ATTEMPTS = 4;
+const READ_RETRY_MS = 17;
 /** How often the file may be another one just before it is replaced. */
-const REDOS = 50;
+const MAX_EDIT_ATTEMPTS = 50;
 
 /** A file that other programs write to as well, some of them in place, so that one may see it half written. */
 export class SharedFile {
@@ -44,13 +44,13 @@ export class SharedFile {
 	 * What `understand` makes of its content, which is undefined where there is no file. What is torn may be being written:
 	 * it is looked at again, in the end while nobody writes.
 	 */
-	async read<T>(understand: (bytes: Buffer | undefined) => T): Promise<T> {
-		await this.#check();
+	async read<T>(parse: (bytes: Buffer | undefined) => T): Promise<T> {
+		await this.#checkLocation();
 		try {
-			return await this.#look(understand);
+			return await this.#readComplete(parse);
 		} catch (error) {
-			if (!(error instanceof Torn)) throw error;
-			return await underFileLock(this.path, () => this.#look(understand).catch(this.#refuse));
+			if (!(error instanceof IncompleteFileError)) throw error;
+			return await withFileLock(this.path, () => this.#readComplete(parse).catch(this.#rethrow));
 		}
 	}
 
@@ -60,60 +60,60 @@ export class SharedFile {
 	 * cannot be understood is never replaced.
 	 */
 	async edit(edit: (bytes: Buffer | undefined) => Buffer | undefined): Promise<void> {
-		await this.#check();
-		const isChanged = await underFileLock(this.path, async () => {
-			for (let redos = 0; redos < REDOS; redos++) {
-				const look = (bytes: Buffer | undefined) => ({before: bytes, after: edit(bytes)});
-				const {before, after} = await this.#look(look).catch(this.#refuse);
+		await this.#checkLocation();
+		const isChanged = await withFileLock(this.path, async () => {
+			for (let retries = 0; retries < MAX_EDIT_ATTEMPTS; retries++) {
+				const applyEdit = (bytes: Buffer | undefined) => ({before: bytes, after: edit(bytes)});
+				const {before, after} = await this.#readComplete(applyEdit).catch(this.#rethrow);
 				if (after === undefined) return false;
 				if (await this.#replace(before, after)) return true;
 			}
-			throw unreadable(this.path, 'it changes all the time');
+			throw unreadableError(this.path, 'it changes all the time');
 		});
 		if (isChanged) await syncFolder(dirname(this.path));
 	}
 
 	/** What is torn is looked at again. */
-	async #look<T>(understand: (bytes: Buffer | undefined) => T): Promise<T> {
-		for (let looks = 1; ; looks++) {
+	async #readComplete<T>(parse: (bytes: Buffer | undefined) => T): Promise<T> {
+		for (let attempt = 1; ; attempt++) {
 			try {
-				return understand(await this.#bytes());
+				return parse(await this.#bytes());
 			} catch (error) {
-				if (!(error instanceof Torn) || looks === LOOKS) throw error;
-				await sleep(BETWEEN_MS);
+				if (!(error instanceof IncompleteFileError) || attempt === READ_ATTEMPTS) throw error;
+				await sleep(READ_RETRY_MS);
 			}
 		}
 	}
 
-	readonly #refuse = (error: unknown): never => {
-		throw error instanceof Torn ? unreadable(this.path, error.message) : error;
+	readonly #rethrow = (error: unknown): never => {
+		throw error instanceof IncompleteFileError ? unreadableError(this.path, error.message) : error;
 	};
 
 	async #replace(before: Buffer | undefined, after: Buffer): Promise<boolean> {
-		if (after.length > MAX_BYTES) throw tooLarge(this.path);
+		if (after.length > MAX_SHARED_FILE_BYTES) throw tooLargeError(this.path);
 		const found = await lstat(this.path).catch(() => undefined);
-		const successor = await writeBeside(this.path, after, found ? found.mode & 0o777 : 0o600);
-		const now = await this.#bytes().catch(() => undefined);
-		const isSame = before === undefined ? now === undefined : now?.equals(before);
-		await (isSame ? successor.replace() : successor.discard());
+		const successor = await stageWrite(this.path, after, found ? found.mode & 0o777 : 0o600);
+		const current = await this.#bytes().catch(() => undefined);
+		const isSame = before === undefined ? current === undefined : current?.equals(before);
+		await (isSame ? successor.commit() : successor.discard());
 		return isSame === true;
 	}
 
 	async #bytes(): Promise<Buffer | undefined> {
 		try {
-			return await readPlain(this.path, MAX_BYTES);
+			return await readRegularFile(this.path, MAX_SHARED_FILE_BYTES);
 		} catch (error) {
-			throw error instanceof NotPlain ? unreadable(this.path, error.message) : error;
+			throw error instanceof FileRejectedError ? unreadableError(this.path, error.message) : error;
 		}
 	}
 
-	async #check(): Promise<void> {
+	async #checkLocation(): Promise<void> {
 		if (await isWithin(dirname(this.path), this.#root)) return;
-		throw unreadable(this.path, `a link leads out of ${this.#root}`);
+		throw unreadableError(this.path, `a link leads out of ${this.#root}`);
 	}
 }
 
-const unreadable = (path: string, reason: string): BridgeError =>
+const unreadableError = (path: string, reason: string): BridgeError =>
 	new BridgeError(
 		'ERR_MAIL_UNREADABLE',
 		`${path} cannot be understood: ${reason}. It is left as it is.`,
@@ -121,10 +121,10 @@ const unreadable = (path: string, reason: string): BridgeError =>
 		{path},
 	);
 
-const tooLarge = (path: string): BridgeError =>
+const tooLargeError = (path: string): BridgeError =>
 	new BridgeError(
 		'ERR_MESSAGE_TOO_LARGE',
-		`${path} would become longer than ${MAX_BYTES / 2 ** 20} MiB.`,
+		`${path} would become longer than ${MAX_SHARED_FILE_BYTES / 2 ** 20} MiB.`,
 		'Its owner has to read and remove old mail first.',
 		{path},
 	);

@@ -1,8 +1,8 @@
 import {objectOf} from '../protocol/json.js';
-import type {Message} from './types.js';
+import type {MailMessage} from './types.js';
 
 /** The answer to the lead's request to shut down, in the words of the request. */
-export function shutdownApproved({text}: Message, identity: string, at: Date): string {
+export function shutdownApproval({text}: MailMessage, identity: string, at: Date): string {
 	const {requestId, request_id} = objectOf(JSON.parse(text));
 	return JSON.stringify({
 		type: 'shutdown_approved',

@@ -2,12 +2,12 @@ import {Channel} from '../channel.js';
 import {Envelope} from '../envelope.js';
 import {type JsonObject, objectOf} from '../protocol/json.js';
 import {NEWEST_HANDSHAKE} from '../protocol/version.js';
-import type {OwnTools} from '../sessions/own-tool.js';
+import type {BridgeTools} from '../sessions/own-tool.js';
 import type {Endpoint} from '../stage.js';
 import {mailToolSchemas} from './tool-schemas.js';
 
-export type ToolServerOptions = {
-	readonly tools: OwnTools;
+type MailToolServerOptions = {
+	readonly tools: BridgeTools;
 	/** Whose mail it is. */
 	readonly identity: string;
 	readonly team: string;
@@ -16,46 +16,53 @@ export type ToolServerOptions = {
 };
 
 /** The mail tools of one identity, as an MCP server in this process. */
-export function toolServer(options: ToolServerOptions): Endpoint {
+export function createMailToolServer(options: MailToolServerOptions): Endpoint {
 	const incoming = new Channel();
 	const outgoing = new Channel();
 	outgoing.subscribe(envelope => {
 		const {id, method} = envelope.head;
 		if (id === undefined || method === undefined) return;
-		void answerTo(method, objectOf(envelope.body.params), options).then(({kind, value, answered}) => {
-			incoming.next(Envelope.answer(id, kind, value, envelope.origin));
-			answered?.();
+		void respond(method, objectOf(envelope.body.params), options).then(({kind, value, onSent}) => {
+			incoming.next(Envelope.response(id, kind, value, envelope.origin));
+			onSent?.();
 		});
 	});
 	return {
 		name: 'atm-tools',
 		incoming,
 		outgoing,
-		gone: new Promise(() => {}),
+		disconnected: new Promise(() => {}),
 		close: async () => incoming.complete(),
 	};
 }
 
-type Answer = {
+type ToolServerResponse = {
 	readonly kind: 'result' | 'error';
 	readonly value: JsonObject;
 	/** To be called when it is on its way. */
-	readonly answered?: () => void;
+	readonly onSent?: () => void;
 };
 
-async function answerTo(method: string, params: JsonObject, options: ToolServerOptions): Promise<Answer> {
-	if (method === 'initialize') return {kind: 'result', value: greetingOf(options)};
+async function respond(
+	method: string,
+	params: JsonObject,
+	options: MailToolServerOptions,
+): Promise<ToolServerResponse> {
+	if (method === 'initialize') return {kind: 'result', value: initializeResult(options)};
 	if (method === 'ping') return {kind: 'result', value: {}};
 	if (method === 'tools/list') return {kind: 'result', value: {tools: mailToolSchemas(true)}};
-	if (method !== 'tools/call') return failure(-32601, `Method not found: ${method}`);
-	const answer = await options.tools.call(params);
-	if (!answer) return failure(-32602, `Unknown tool. There are ${options.tools.names.join(', ')}.`);
-	return {kind: 'result', value: answer.result, answered: answer.answered};
+	if (method !== 'tools/call') return errorResponse(-32601, `Method not found: ${method}`);
+	const outcome = await options.tools.call(params);
+	if (!outcome) return errorResponse(-32602, `Unknown tool. There are ${options.tools.names.join(', ')}.`);
+	return {kind: 'result', value: outcome.result, onSent: outcome.onSent};
 }
 
-const failure = (code: number, message: string): Answer => ({kind: 'error', value: {code, message}});
+const errorResponse = (code: number, message: string): ToolServerResponse => ({
+	kind: 'error',
+	value: {code, message},
+});
 
-const greetingOf = ({identity, team, version}: ToolServerOptions): JsonObject => ({
+const initializeResult = ({identity, team, version}: MailToolServerOptions): JsonObject => ({
 	protocolVersion: NEWEST_HANDSHAKE,
 	capabilities: {tools: {}},
 	serverInfo: {name: 'bridge-atm-tools', title: 'Team mail', version},

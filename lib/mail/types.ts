@@ -1,5 +1,5 @@
 /** One message of an inbox, whoever wrote it. */
-export type Message = {
+export type MailMessage = {
 	/** The same for as long as the message is there: the writer's own id, else one made of what it says. */
 	readonly id: string;
 	readonly from: string;
@@ -20,7 +20,7 @@ export type Message = {
 /** What is in an inbox. */
 export type InboxContent = {
 	/** In the order of the file. What stands there twice under one id is here once. */
-	readonly messages: readonly Message[];
+	readonly messages: readonly MailMessage[];
 	/** How many entries are none that can be understood. They stay in the file. */
 	readonly skipped: number;
 };
@@ -29,7 +29,7 @@ export type InboxContent = {
 export type InboxFormat = 'auto' | 'native' | 'legacy';
 
 /** Somebody on a team's roster. */
-export type Member = {
+export type TeamMember = {
 	readonly name: string;
 	readonly agentId: string | undefined;
 	readonly isLead: boolean;
@@ -40,13 +40,13 @@ export type Member = {
 	/** Who put it there, if it was a bridge: see lib/store/owner.ts. */
 	readonly mark: string | undefined;
 	/** The hash of the session's token. */
-	readonly token: string | undefined;
+	readonly hashedToken: string | undefined;
 };
 
 /** A team as its roster has it. */
-export type Team = {
+export type MailTeam = {
 	readonly name: string;
-	readonly members: readonly Member[];
+	readonly members: readonly TeamMember[];
 	/** How many entries of the roster are ignored, since they have no valid name. */
 	readonly skipped: number;
 };

@@ -1,24 +1,24 @@
 import {objectOf} from '../protocol/json.js';
-import type {Journal} from '../sessions/journal.js';
-import {readReport} from '../sessions/turn-report.js';
-import type {TurnRequests} from '../sessions/turn-requests.js';
+import type {AuditLog} from '../sessions/journal.js';
+import {parseTurnReport} from '../sessions/turn-report.js';
+import type {PendingTurnRequests} from '../sessions/turn-requests.js';
 import {perMessage, type Stage} from '../stage.js';
 
-export type AuditOptions = {readonly journal: Journal; readonly requests: TurnRequests};
+type AuditStageOptions = {readonly auditLog: AuditLog; readonly requests: PendingTurnRequests};
 
 /** Writes down each turn that Codex is asked for, whoever wants it, and how it ended: before anybody hears of it. */
-export const audit = ({journal, requests}: AuditOptions): Stage =>
+export const audit = ({auditLog, requests}: AuditStageOptions): Stage =>
 	perMessage({
 		toUpstream(envelope) {
 			const {key = '', method} = envelope.head;
-			const job = method === 'tools/call' ? requests.find(key) : undefined;
-			if (job) journal.asked(toolOf(envelope.body), job.ask);
+			const turn = method === 'tools/call' ? requests.find(key) : undefined;
+			if (turn) auditLog.turnStarted(toolOf(envelope.body), turn.turnRequest);
 			return envelope;
 		},
 		toClient(envelope) {
 			const {key = '', method} = envelope.head;
-			const job = method === undefined ? requests.find(key) : undefined;
-			if (job) journal.answered(job.ask.tool, job.ask, readReport(envelope));
+			const turn = method === undefined ? requests.find(key) : undefined;
+			if (turn) auditLog.turnEnded(turn.turnRequest.tool, turn.turnRequest, parseTurnReport(envelope));
 			return envelope;
 		},
 	});

@@ -1,20 +1,20 @@
-import {change} from '../change.js';
-import {Envelope, local, type Origin} from '../envelope.js';
-import {changed, isObject, objectOf} from '../protocol/json.js';
-import type {Session} from '../protocol/session.js';
-import type {NoToolList, ToolList} from '../protocol/tool-list.js';
-import {envelopeProblem} from '../protocol/v2026-07-28.js';
-import {MODERN} from '../protocol/version.js';
-import type {Member, SharedTools} from '../shared-tools.js';
-import {type Answer, type Outlets, type Stage, type Steps, stage} from '../stage.js';
+import {editMessage} from '../change.js';
+import {bridgeOrigin, Envelope, type MessageOrigin} from '../envelope.js';
+import {isObject, mapMember, objectOf} from '../protocol/json.js';
+import type {Negotiation} from '../protocol/session.js';
+import type {ToolList, ToolListError} from '../protocol/tool-list.js';
+import {requestMetaError} from '../protocol/v2026-07-28.js';
+import {STATELESS} from '../protocol/version.js';
+import type {SharedToolList, ToolListConsumer} from '../shared-tools.js';
+import {type Emit, type Stage, type StageOutputs, type StageSteps, stage} from '../stage.js';
 import type {ToolsCache} from '../tools-cache.js';
 import {canonicalId} from '../wire/id.js';
 import {memberText} from '../wire/member.js';
-import {FetchTools} from './fetch-tools.js';
-import {LIST_CHANGED, ToolsStreams} from './tools-streams.js';
+import {ToolsFetcher} from './fetch-tools.js';
+import {ListChangedStreams, TOOLS_LIST_CHANGED} from './tools-streams.js';
 
 export type CacheToolsOptions = {
-	readonly session: Session;
+	readonly negotiation: Negotiation;
 	/** Where the list is kept, which conversations may share that may see each other's tools. */
 	readonly cache: ToolsCache;
 	/** How long the server may take for a page of a list that is to be cached; 0 for the default. */
@@ -22,9 +22,9 @@ export type CacheToolsOptions = {
 };
 
 /** Nobody waits for ever for a list that nobody has asked for. */
-const PATIENCE_MS = 60_000;
+const FETCH_TIMEOUT_MS = 60_000;
 /** Requests that may wait for the list at a time; one more is passed on to the server. */
-const MAX_WAITING = 100;
+const MAX_QUEUED = 100;
 
 /**
  * Answers `tools/list` from a list that bridge fetches once the handshake is complete, and tells the client of changes
@@ -34,49 +34,53 @@ const MAX_WAITING = 100;
  * among them, and what leaves here becomes what each client's version needs, like an answer of the server's.
  */
 export function cacheTools(options: CacheToolsOptions): Stage {
-	return stage(out => new ToolsKeeper(options, out));
+	return stage(out => new ToolsCacheStage(options, out));
 }
 
-class ToolsKeeper implements Steps, Member {
-	readonly #session: Session;
+class ToolsCacheStage implements StageSteps, ToolListConsumer {
+	readonly #negotiation: Negotiation;
 	readonly #cache: ToolsCache;
-	readonly #out: Outlets;
-	readonly #fetch: FetchTools;
-	readonly #streams = new ToolsStreams();
+	readonly #out: StageOutputs;
+	readonly #fetch: ToolsFetcher;
+	readonly #streams = new ListChangedStreams();
 	/** The list, once there is somebody to ask for it. */
-	#tools: SharedTools | undefined;
+	#tools: SharedToolList | undefined;
 	/** Requests of the client that wait for the list, by their keys. */
-	readonly #waiting = new Map<string, Envelope>();
+	readonly #queued = new Map<string, Envelope>();
 	/** The revision of the list that the client was told of. */
-	#told: number | undefined;
+	#notifiedRevision: number | undefined;
 	/** The key of the `initialize` that is on its way. */
-	#greeting: string | undefined;
+	#initializeKey: string | undefined;
 	/** Who said last what the client is told of. */
-	#origin: Origin = local;
-	#isOver = false;
-	#done: (() => void) | undefined;
+	#origin: MessageOrigin = bridgeOrigin;
+	#isStopped = false;
+	#onFlushed: (() => void) | undefined;
 
-	constructor({session, cache, timeoutMs = 0}: CacheToolsOptions, out: Outlets) {
-		this.#session = session;
+	constructor({negotiation, cache, timeoutMs = 0}: CacheToolsOptions, out: StageOutputs) {
+		this.#negotiation = negotiation;
 		this.#cache = cache;
 		this.#out = out;
-		this.#fetch = new FetchTools({session, toUpstream: out.toUpstream, patienceMs: timeoutMs || PATIENCE_MS});
+		this.#fetch = new ToolsFetcher({
+			negotiation,
+			toUpstream: out.toUpstream,
+			timeoutMs: timeoutMs || FETCH_TIMEOUT_MS,
+		});
 		// A server without handshake never hears that it is complete, nor does one that was told so elsewhere.
-		session.whenReady(() => {
-			if (session.upstream === MODERN || session.isResumed) this.#begin();
+		negotiation.whenReady(() => {
+			if (negotiation.upstreamVersion === STATELESS || negotiation.isRestored) this.#join();
 		});
 	}
 
-	readonly toUpstream = (envelope: Envelope, answer: Answer): Envelope | undefined => {
+	readonly toUpstream = (envelope: Envelope, reply: Emit): Envelope | undefined => {
 		switch (envelope.head.method) {
 			case 'tools/list':
-				return this.#asked(envelope, answer);
+				return this.#listRequested(envelope, reply);
 			case 'initialize':
-				this.#greeting = envelope.head.key;
+				this.#initializeKey = envelope.head.key;
 				return envelope;
 			case 'notifications/initialized':
 				this.#out.toUpstream(envelope);
-				this.#begin();
+				this.#join();
 				return;
 			case 'notifications/cancelled':
 				return this.#cancelled(envelope);
@@ -92,76 +96,80 @@ class ToolsKeeper implements Steps, Member {
 		const {key, method} = envelope.head;
 		if (method !== undefined) return this.#notified(envelope, method);
 		if (key === undefined) return envelope;
-		if (this.#fetch.answered(envelope, key)) return;
+		if (this.#fetch.handleResponse(envelope, key)) return;
 		this.#streams.ended(key);
-		if (key !== this.#greeting) return envelope;
-		this.#greeting = undefined;
-		return change(envelope, body => changed(body, 'result', withNews));
+		if (key !== this.#initializeKey) return envelope;
+		this.#initializeKey = undefined;
+		return editMessage(envelope, body => mapMember(body, 'result', withListChanged));
 	};
 
-	readonly upstreamGone = (): void => this.#stop();
-	readonly stopped = (): void => this.#stop();
+	readonly upstreamClosed = (): void => this.#stop();
+	readonly teardown = (): void => this.#stop();
 
 	/** A client that says no more may still wait for what it asked. */
-	readonly clientDone = (done: () => void): void => {
-		this.#done = done;
-		this.#letGo();
+	readonly clientEnded = (done: () => void): void => {
+		this.#onFlushed = done;
+		this.#stopIfFlushed();
 	};
 
-	fetch(maxBytes: number, done: (outcome: ToolList | NoToolList) => void): void {
+	fetch(maxBytes: number, done: (outcome: ToolList | ToolListError) => void): void {
 		this.#fetch.begin(maxBytes, done);
 	}
 
-	cached(revision: number): void {
-		const {client, upstream, isResumed} = this.#session;
+	onRevision(revision: number): void {
+		const {clientVersion: client, upstreamVersion: upstream, isRestored: isResumed} = this.#negotiation;
 		// A client that began elsewhere was told of the list there.
-		const isKnown = revision === this.#told || (isResumed && this.#told === undefined);
-		this.#told = revision;
-		if (isKnown) return;
-		const isModern = client === MODERN && upstream === MODERN;
-		const news = isModern ? this.#streams.news(this.#origin) : [plainNews(this.#origin)];
-		for (const envelope of news) this.#out.toClient(envelope);
+		const isNotified =
+			revision === this.#notifiedRevision || (isResumed && this.#notifiedRevision === undefined);
+		this.#notifiedRevision = revision;
+		if (isNotified) return;
+		const isStateless = client === STATELESS && upstream === STATELESS;
+		const notifications = isStateless
+			? this.#streams.notifications(this.#origin)
+			: [listChangedNotification(this.#origin)];
+		for (const envelope of notifications) this.#out.toClient(envelope);
 	}
 
-	settled(result: string | undefined): boolean {
-		const waiting = [...this.#waiting.values()];
-		this.#waiting.clear();
-		for (const request of waiting)
-			if (result === undefined) this.#out.toUpstream(this.#missed(request));
+	resolvePending(result: string | undefined): boolean {
+		const queued = [...this.#queued.values()];
+		this.#queued.clear();
+		for (const request of queued)
+			if (result === undefined) this.#out.toUpstream(this.#countMiss(request));
 			else this.#out.toClient(this.#reply(request, result));
-		this.#letGo();
-		return waiting.length > 0;
+		this.#stopIfFlushed();
+		return queued.length > 0;
 	}
 
-	#begin(): void {
-		const {upstream, initializeResult} = this.#session;
+	#join(): void {
+		const {upstreamVersion: upstream, initializeResult} = this.#negotiation;
 		const hasTools = isObject(objectOf(initializeResult?.capabilities).tools);
-		if (this.#isOver || upstream === undefined || !hasTools) return;
+		if (this.#isStopped || upstream === undefined || !hasTools) return;
 		// A server that is initialized once more may be another.
 		if (this.#tools) {
 			this.#tools.invalidate(this);
 			return;
 		}
-		this.#tools = this.#cache.at(upstream);
+		this.#tools = this.#cache.forVersion(upstream);
 		this.#tools.join(this);
 	}
 
-	#asked(request: Envelope, answer: Answer): Envelope | undefined {
+	#listRequested(request: Envelope, reply: Emit): Envelope | undefined {
 		const {key} = request.head;
 		if (!this.#tools || key === undefined || hasCursor(request)) return request;
 		// What a server would refuse is left to it.
-		if (this.#session.upstream === MODERN && envelopeProblem(request.body.params)) return request;
-		if (this.#waiting.size >= MAX_WAITING) return this.#missed(request);
-		this.#waiting.set(key, request);
-		const reading = this.#tools.read(this);
-		if (reading === 'wait') return;
-		this.#waiting.delete(key);
-		if (reading === 'pass on') return this.#missed(request);
-		answer(this.#reply(request, reading.result));
+		if (this.#negotiation.upstreamVersion === STATELESS && requestMetaError(request.body.params))
+			return request;
+		if (this.#queued.size >= MAX_QUEUED) return this.#countMiss(request);
+		this.#queued.set(key, request);
+		const cacheRead = this.#tools.read(this);
+		if (cacheRead === 'wait') return;
+		this.#queued.delete(key);
+		if (cacheRead === 'pass on') return this.#countMiss(request);
+		reply(this.#reply(request, cacheRead.result));
 		return;
 	}
 
-	#missed(request: Envelope): Envelope {
+	#countMiss(request: Envelope): Envelope {
 		this.#cache.counts.misses++;
 		return request;
 	}
@@ -169,40 +177,43 @@ class ToolsKeeper implements Steps, Member {
 	/** The list under the id of a request, which has its result as text: it is not written anew each time. */
 	#reply({head: {id = 'null'}, origin}: Envelope, result: string): Envelope {
 		this.#cache.counts.hits++;
-		return Envelope.answer(id, 'result', result, origin, text => String(text));
+		return Envelope.response(id, 'result', result, origin, text => String(text));
 	}
 
 	/** What waits here is not known to the server. */
 	#cancelled(envelope: Envelope): Envelope | undefined {
 		const key = canonicalId(memberText(envelope.bytes, 'params', 'requestId') ?? '""');
 		this.#streams.ended(key);
-		if (!this.#waiting.delete(key)) return envelope;
-		this.#letGo();
+		if (!this.#queued.delete(key)) return envelope;
+		this.#stopIfFlushed();
 		return;
 	}
 
 	#notified(envelope: Envelope, method: string): Envelope | undefined {
-		if (method === 'notifications/subscriptions/acknowledged' && this.#session.client === MODERN)
+		if (
+			method === 'notifications/subscriptions/acknowledged' &&
+			this.#negotiation.clientVersion === STATELESS
+		)
 			this.#streams.acknowledged(envelope);
-		if (method !== LIST_CHANGED || !this.#tools) return envelope;
+		if (method !== TOOLS_LIST_CHANGED || !this.#tools) return envelope;
 		this.#origin = envelope.origin;
 		return this.#tools.invalidate(this) ? undefined : envelope;
 	}
 
 	/** All that the client said is on its way, and nothing of bridge's own follows it. */
-	#letGo(): void {
-		if (this.#done && this.#waiting.size === 0) this.#stop();
+	#stopIfFlushed(): void {
+		if (this.#onFlushed && this.#queued.size === 0) this.#stop();
 	}
 
 	#stop(): void {
-		const done = this.#done;
-		this.#done = undefined;
-		this.#isOver = true;
+		const done = this.#onFlushed;
+		this.#onFlushed = undefined;
+		this.#isStopped = true;
 		this.#fetch.abandon();
 		this.#tools?.leave(this);
 		this.#tools = undefined;
 		// Whoever still waits is answered by the stage that matches answers.
-		this.#waiting.clear();
+		this.#queued.clear();
 		done?.();
 	}
 }
@@ -213,14 +224,14 @@ function hasCursor({bytes}: Envelope): boolean {
 	return cursor !== undefined && cursor !== 'null';
 }
 
-const plainNews = (origin: Origin): Envelope =>
-	Envelope.fromText(`{"jsonrpc":"2.0","method":"${LIST_CHANGED}"}`, origin);
+const listChangedNotification = (origin: MessageOrigin): Envelope =>
+	Envelope.fromText(`{"jsonrpc":"2.0","method":"${TOOLS_LIST_CHANGED}"}`, origin);
 
 /** What a server says of itself, and that its client will hear of other tools: from bridge, whatever the server does. */
-const withNews = (result: unknown): unknown =>
-	within(result, 'capabilities', capabilities =>
-		within(capabilities, 'tools', tools => within(tools, 'listChanged', () => true)),
+const withListChanged = (result: unknown): unknown =>
+	mapObjectMember(result, 'capabilities', capabilities =>
+		mapObjectMember(capabilities, 'tools', tools => mapObjectMember(tools, 'listChanged', () => true)),
 	);
 
-const within = (value: unknown, name: string, change: (member: unknown) => unknown): unknown =>
-	isObject(value) ? changed(value, name, change) : value;
+const mapObjectMember = (value: unknown, name: string, change: (member: unknown) => unknown): unknown =>
+	isObject(value) ? mapMember(value, name, change) : value;

@@ -1,4 +1,4 @@
-import {MAX_WORD} from '../awaited-progress.js';
+import {MAX_IDENTIFIER_LENGTH} from '../awaited-progress.js';
 import {BoundedMap} from '../bounded-map.js';
 import type {Envelope} from '../envelope.js';
 import {memberRange} from '../wire/member.js';
@@ -8,13 +8,13 @@ const MAX_CALLS = 65_536;
 /** Cancelled calls without a response, which may never get one; the oldest is evicted for the next. */
 export const MAX_CANCELLED = 1024;
 /** Bytes of an id: its characters, each of them written as an escape. */
-const MAX_ID_BYTES = 6 * MAX_WORD;
+const MAX_ID_BYTES = 6 * MAX_IDENTIFIER_LENGTH;
 
 export type PendingCall = {
 	/** A key for all spellings of the id that the client waits with. */
 	key: string;
 	/** The same for the id that was sent to the upstream. */
-	readonly toldKey: string;
+	readonly upstreamKey: string;
 };
 
 /** The calls of a client without a response yet. */
@@ -26,8 +26,8 @@ export class CallTable<Call extends PendingCall> {
 	/** Keys of cancelled calls. */
 	readonly #cancelled = new Set<string>();
 
-	has(toldKey: string): boolean {
-		return this.#calls.has(toldKey);
+	has(upstreamKey: string): boolean {
+		return this.#calls.has(upstreamKey);
 	}
 
 	values(): Iterable<Call> {
@@ -35,17 +35,17 @@ export class CallTable<Call extends PendingCall> {
 	}
 
 	set(call: Call): void {
-		const {key, toldKey} = call;
-		this.#calls.set(toldKey, call);
-		this.#cancelled.delete(toldKey);
-		if (key !== toldKey) this.#renamed.set(key, toldKey);
+		const {key, upstreamKey} = call;
+		this.#calls.set(upstreamKey, call);
+		this.#cancelled.delete(upstreamKey);
+		if (key !== upstreamKey) this.#renamed.set(key, upstreamKey);
 	}
 
 	/** The call that a response with this key is for, which is no longer pending then. */
-	take(toldKey: string): Call | undefined {
-		const call = this.#calls.take(toldKey);
-		if (call) this.#unname(call);
-		this.#cancelled.delete(toldKey);
+	take(upstreamKey: string): Call | undefined {
+		const call = this.#calls.take(upstreamKey);
+		if (call) this.#removeRenamed(call);
+		this.#cancelled.delete(upstreamKey);
 		return call;
 	}
 
@@ -59,23 +59,24 @@ export class CallTable<Call extends PendingCall> {
 
 	/** The client waits for the response to a call with another id from now on. */
 	rename(call: Call, key: string): void {
-		this.#unname(call);
+		this.#removeRenamed(call);
 		call.key = key;
-		if (key !== call.toldKey && this.#calls.has(call.toldKey)) this.#renamed.set(key, call.toldKey);
+		if (key !== call.upstreamKey && this.#calls.has(call.upstreamKey))
+			this.#renamed.set(key, call.upstreamKey);
 	}
 
 	/** Keeps of a cancelled call what a late response needs: `rest`. */
-	cancel(rest: Call): void {
-		const {toldKey} = rest;
-		if (!this.#calls.has(toldKey)) return;
-		this.#calls.set(toldKey, rest);
-		this.#cancelled.add(toldKey);
+	cancel(remainder: Call): void {
+		const {upstreamKey} = remainder;
+		if (!this.#calls.has(upstreamKey)) return;
+		this.#calls.set(upstreamKey, remainder);
+		this.#cancelled.add(upstreamKey);
 		const [oldest] = this.#cancelled;
 		if (this.#cancelled.size > MAX_CANCELLED && oldest !== undefined) this.take(oldest);
 	}
 
-	#unname({key, toldKey}: Call): void {
-		if (this.#renamed.get(key) === toldKey) this.#renamed.delete(key);
+	#removeRenamed({key, upstreamKey}: Call): void {
+		if (this.#renamed.get(key) === upstreamKey) this.#renamed.delete(key);
 	}
 }
 
@@ -83,7 +84,7 @@ export class CallTable<Call extends PendingCall> {
  * The id of the request that a cancellation names, as text; undefined if it names none. An id that is too long to be that of
  * a pending request is not read.
  */
-export function cancelledId({bytes}: Envelope): string | undefined {
+export function cancelledRequestId({bytes}: Envelope): string | undefined {
 	const range = memberRange(bytes, 'params', 'requestId');
 	return range && range[1] - range[0] <= MAX_ID_BYTES ? bytes.toString('utf8', ...range) : undefined;
 }

@@ -1,34 +1,34 @@
 import {BoundedMap} from '../bounded-map.js';
 import {Envelope} from '../envelope.js';
 import type {JsonObject} from '../protocol/json.js';
-import type {Session} from '../protocol/session.js';
-import {NoToolList, type ToolList, ToolPages} from '../protocol/tool-list.js';
-import {withEnvelope} from '../protocol/v2026-07-28.js';
-import {MODERN} from '../protocol/version.js';
-import type {Answer} from '../stage.js';
+import type {Negotiation} from '../protocol/session.js';
+import {type ToolList, ToolListError, ToolPages} from '../protocol/tool-list.js';
+import {withRequestMeta} from '../protocol/v2026-07-28.js';
+import {STATELESS} from '../protocol/version.js';
+import type {Emit} from '../stage.js';
 
-export type FetchToolsOptions = {
-	readonly session: Session;
-	readonly toUpstream: Answer;
+type FetchToolsOptions = {
+	readonly negotiation: Negotiation;
+	readonly toUpstream: Emit;
 	/** How long the server may take for a page. */
-	readonly patienceMs: number;
+	readonly timeoutMs: number;
 };
 
 /** Requests without an answer that are remembered although nobody waits for it, so that it goes no further. */
 const MAX_ABANDONED = 100;
 
-type Done = (outcome: ToolList | NoToolList) => void;
+type FetchDone = (outcome: ToolList | ToolListError) => void;
 
 /** A list that is being read: the pages so far, and the request for the next. */
 type Fetch = {
 	readonly pages: ToolPages;
-	readonly done: Done;
+	readonly done: FetchDone;
 	readonly id: string;
 	readonly timer: NodeJS.Timeout;
 };
 
 /** Asks a server for all its tools, page after page, in the words of its own version. */
-export class FetchTools {
+export class ToolsFetcher {
 	readonly #options: FetchToolsOptions;
 	readonly #abandoned = new BoundedMap<string, true>(MAX_ABANDONED);
 	#fetch: Fetch | undefined;
@@ -37,53 +37,57 @@ export class FetchTools {
 		this.#options = options;
 	}
 
-	begin(maxBytes: number, done: Done): void {
-		this.#ask(new ToolPages(maxBytes), done);
+	begin(maxBytes: number, done: FetchDone): void {
+		this.#request(new ToolPages(maxBytes), done);
 	}
 
-	#ask(pages: ToolPages, done: Done, cursor?: string): void {
-		const {session, toUpstream, patienceMs} = this.#options;
-		const id = session.ownId();
-		const timer = setTimeout(() => this.#giveUp(), patienceMs).unref();
+	#request(pages: ToolPages, done: FetchDone, cursor?: string): void {
+		const {negotiation, toUpstream, timeoutMs} = this.#options;
+		const id = negotiation.nextRequestId();
+		const timer = setTimeout(() => this.#timeOut(), timeoutMs).unref();
 		this.#fetch = {pages, done, id, timer};
-		const params = this.#enveloped(cursor === undefined ? {} : {cursor});
+		const params = this.#withMeta(cursor === undefined ? {} : {cursor});
 		toUpstream(Envelope.of({jsonrpc: '2.0', id, method: 'tools/list', params}));
 	}
 
-	#enveloped(params: JsonObject): JsonObject {
-		const {upstream, clientInfo: info, clientCapabilities: capabilities} = this.#options.session;
-		return upstream === MODERN ? withEnvelope(params, {info, capabilities}) : params;
+	#withMeta(params: JsonObject): JsonObject {
+		const {
+			upstreamVersion: upstream,
+			clientInfo: info,
+			clientCapabilities: capabilities,
+		} = this.#options.negotiation;
+		return upstream === STATELESS ? withRequestMeta(params, {info, capabilities}) : params;
 	}
 
-	#giveUp(): void {
-		const {toUpstream, patienceMs} = this.#options;
+	#timeOut(): void {
+		const {toUpstream, timeoutMs} = this.#options;
 		const fetch = this.#fetch;
 		if (!fetch) return;
 		const {id: requestId, done} = fetch;
-		const reason = `no answer within ${patienceMs / 1000} s`;
+		const reason = `no answer within ${timeoutMs / 1000} s`;
 		this.abandon();
 		const params = {requestId, reason};
 		toUpstream(Envelope.of({jsonrpc: '2.0', method: 'notifications/cancelled', params}));
-		done(new NoToolList(`gave ${reason}`));
+		done(new ToolListError(`gave ${reason}`));
 	}
 
 	/** Whether something is an answer to what was asked here, and for nobody else. */
-	answered(answer: Envelope, key: string): boolean {
+	handleResponse(response: Envelope, key: string): boolean {
 		const fetch = this.#fetch;
 		if (!fetch || key !== JSON.stringify(fetch.id)) return this.#abandoned.take(key) ?? false;
 		clearTimeout(fetch.timer);
 		this.#fetch = undefined;
-		this.#read(answer, fetch);
+		this.#readPage(response, fetch);
 		return true;
 	}
 
-	#read({line}: Envelope, {pages, done}: Fetch): void {
+	#readPage({line}: Envelope, {pages, done}: Fetch): void {
 		try {
 			const cursor = pages.add(line.toString());
-			if (cursor === undefined) done(pages.list());
-			else this.#ask(pages, done, cursor);
+			if (cursor === undefined) done(pages.toList());
+			else this.#request(pages, done, cursor);
 		} catch (error) {
-			if (!(error instanceof NoToolList)) throw error;
+			if (!(error instanceof ToolListError)) throw error;
 			done(error);
 		}
 	}

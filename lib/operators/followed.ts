@@ -6,40 +6,40 @@ import type {Operator} from '../stage.js';
  * Looks at a message after it went its way, when the stages ahead have done with it what they do. `ended` is told before they
  * are that there are no more, with the error if that was why.
  */
-export const followed =
-	(look: (envelope: Envelope) => void, ended: (error?: unknown) => void = () => {}): Operator =>
+export const tapAfter =
+	(onDelivered: (envelope: Envelope) => void, onEnd: (error?: unknown) => void = () => {}): Operator =>
 	source =>
-		new Observable(subscriber => source.subscribe(new Follower(subscriber, look, ended)));
+		new Observable(subscriber => source.subscribe(new TapAfterSubscriber(subscriber, onDelivered, onEnd)));
 
-class Follower extends Subscriber<Envelope> {
+class TapAfterSubscriber extends Subscriber<Envelope> {
 	readonly #next: Subscriber<Envelope>;
-	readonly #look: (envelope: Envelope) => void;
-	readonly #ended: (error?: unknown) => void;
+	readonly #onDelivered: (envelope: Envelope) => void;
+	readonly #onEnd: (error?: unknown) => void;
 
 	constructor(
 		next: Subscriber<Envelope>,
-		look: (envelope: Envelope) => void,
-		ended: (error?: unknown) => void,
+		onDelivered: (envelope: Envelope) => void,
+		onEnd: (error?: unknown) => void,
 	) {
 		super(next);
 		this.#next = next;
-		this.#look = look;
-		this.#ended = ended;
+		this.#onDelivered = onDelivered;
+		this.#onEnd = onEnd;
 	}
 
 	override next(envelope: Envelope): void {
 		if (this.isStopped) return;
 		this.#next.next(envelope);
-		this.#look(envelope);
+		this.#onDelivered(envelope);
 	}
 
 	protected override _error(error: unknown): void {
-		this.#ended(error);
+		this.#onEnd(error);
 		super._error(error);
 	}
 
 	protected override _complete(): void {
-		this.#ended();
+		this.#onEnd();
 		super._complete();
 	}
 }

@@ -1,7 +1,7 @@
 import {Observable, type OperatorFunction, Subscriber} from 'rxjs';
-import {Envelope, type Origin} from '../envelope.js';
+import {Envelope, type MessageOrigin} from '../envelope.js';
 import {detectFraming, type Framing} from '../wire/framing.js';
-import {type Cuts, type Cutter, lines} from '../wire/lines.js';
+import {lineSplitter, type MessageSplitter, type SplitterSink} from '../wire/lines.js';
 import {describeOversized} from '../wire/oversized.js';
 
 /** The longest message that is taken, in bytes. */
@@ -15,28 +15,30 @@ export type FrameOptions = {
 
 /** Bytes of one sender into its messages. A message over the limit is skipped unheld and goes on as a flawed one. */
 export function frame(
-	origin: Origin,
+	origin: MessageOrigin,
 	{maxBytes = MESSAGE_LIMIT, onFraming}: FrameOptions = {},
 ): OperatorFunction<Buffer, Envelope> {
 	return source =>
 		new Observable(subscriber => {
-			const cuts: Cuts = {
+			const handlers: SplitterSink = {
 				message: line => subscriber.next(Envelope.received(line, origin)),
 				parts: line => subscriber.next(Envelope.receivedInParts(line, origin)),
 				tooLarge: (start, end) =>
 					subscriber.next(Envelope.tooLarge(start, describeOversized(start, end), origin)),
 			};
-			const cutter = onFraming ? detectFraming(maxBytes, cuts, onFraming) : lines(maxBytes, cuts);
-			return source.subscribe(new Cutting(subscriber, cutter));
+			const cutter = onFraming
+				? detectFraming(maxBytes, handlers, onFraming)
+				: lineSplitter(maxBytes, handlers);
+			return source.subscribe(new FrameSubscriber(subscriber, cutter));
 		});
 }
 
 /** Cuts chunks. A class of RxJS's own kind, for the same reason as a stage's step. */
-class Cutting extends Subscriber<Buffer> {
+class FrameSubscriber extends Subscriber<Buffer> {
 	readonly #next: Subscriber<Envelope>;
-	readonly #cutter: Cutter;
+	readonly #cutter: MessageSplitter;
 
-	constructor(next: Subscriber<Envelope>, cutter: Cutter) {
+	constructor(next: Subscriber<Envelope>, cutter: MessageSplitter) {
 		super(next);
 		this.#next = next;
 		this.#cutter = cutter;

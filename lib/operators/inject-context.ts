@@ -2,24 +2,24 @@ import {Envelope} from '../envelope.js';
 import {type Log, logBug} from '../log.js';
 import {objectOf} from '../protocol/json.js';
 import type {AcceptedCalls} from '../sessions/accepted-calls.js';
-import type {Admission, Admissions} from '../sessions/admission.js';
-import {type CodexCall, readCall} from '../sessions/call-arguments.js';
-import type {Journal} from '../sessions/journal.js';
-import {asRefusal, Refusal} from '../sessions/refusal.js';
-import type {Sessions} from '../sessions/sessions.js';
-import {type Outlets, type Stage, type Steps, stage} from '../stage.js';
+import type {RoutedCall, SessionRouter} from '../sessions/admission.js';
+import {type CodexCall, parseCodexCall} from '../sessions/call-arguments.js';
+import type {AuditLog} from '../sessions/journal.js';
+import {ToolError, toToolError} from '../sessions/refusal.js';
+import type {CodexSessions} from '../sessions/sessions.js';
+import {type Stage, type StageOutputs, type StageSteps, stage} from '../stage.js';
 import {canonicalId} from '../wire/id.js';
 import {memberText} from '../wire/member.js';
 
 export type InjectContextOptions = {
-	readonly sessions: Sessions;
-	readonly admissions: Admissions;
+	readonly sessions: CodexSessions;
+	readonly admissions: SessionRouter;
 	/** Where calls are left for the stage that runs them. */
 	readonly calls: AcceptedCalls;
-	readonly journal: Journal;
+	readonly auditLog: AuditLog;
 	readonly log: Log;
 	/** Why no call is taken any more, if that is so. */
-	readonly refusal: () => Refusal | undefined;
+	readonly rejection: () => ToolError | undefined;
 };
 
 /**
@@ -29,15 +29,15 @@ export type InjectContextOptions = {
 export const injectContext = (options: InjectContextOptions): Stage =>
 	stage(out => new ContextInjector(options, out));
 
-class ContextInjector implements Steps {
+class ContextInjector implements StageSteps {
 	readonly #options: InjectContextOptions;
-	readonly #out: Outlets;
+	readonly #out: StageOutputs;
 	/** Calls that are being made ready, by their keys; what is cancelled meanwhile goes no further. */
-	readonly #underWay = new Map<string, {isCancelled: boolean}>();
+	readonly #preparing = new Map<string, {isCancelled: boolean}>();
 	/** How many calls wait for what other processes have done to be known. */
-	#looking = 0;
+	#refreshing = 0;
 
-	constructor(options: InjectContextOptions, out: Outlets) {
+	constructor(options: InjectContextOptions, out: StageOutputs) {
 		this.#options = options;
 		this.#out = out;
 	}
@@ -49,74 +49,74 @@ class ContextInjector implements Steps {
 		const {name, arguments: args} = objectOf(envelope.body.params);
 		if (name !== 'codex' && name !== 'codex-reply') return envelope;
 		try {
-			const call = readCall(name, args, this.#options.sessions.config.agentFileAs);
-			this.#underWay.set(key, {isCancelled: false});
+			const call = parseCodexCall(name, args, this.#options.sessions.config.agentFileAs);
+			this.#preparing.set(key, {isCancelled: false});
 			// Who comes while another is looked for stays behind it.
-			if (this.#looking > 0 || this.#options.admissions.isOfBefore(call))
-				void this.#look(envelope, key, call);
+			if (this.#refreshing > 0 || this.#options.admissions.needsRegistryRefresh(call))
+				void this.#refreshThenAdmit(envelope, key, call);
 			else this.#admit(envelope, key, call);
 		} catch (error) {
-			this.#refuse(envelope, error);
+			this.#reject(envelope, error);
 		}
 		return;
 	};
 
 	/** Another process may have ended the session since, or taken it. */
-	async #look(envelope: Envelope, key: string, call: CodexCall): Promise<void> {
-		this.#looking++;
+	async #refreshThenAdmit(envelope: Envelope, key: string, call: CodexCall): Promise<void> {
+		this.#refreshing++;
 		await this.#options.sessions.registry.refresh();
-		this.#looking--;
+		this.#refreshing--;
 		this.#admit(envelope, key, call);
 	}
 
 	#admit(envelope: Envelope, key: string, call: CodexCall): void {
 		try {
-			const refusal = this.#options.refusal();
-			if (refusal) throw refusal;
-			this.#prepare(envelope, key, this.#options.admissions.admit(call));
+			const rejection = this.#options.rejection();
+			if (rejection) throw rejection;
+			this.#prepare(envelope, key, this.#options.admissions.route(call));
 		} catch (error) {
-			void this.#options.admissions.reasonFor(call, error).then(reason => {
-				this.#underWay.delete(key);
-				this.#refuse(envelope, reason);
+			void this.#options.admissions.rejectionReason(call, error).then(reason => {
+				this.#preparing.delete(key);
+				this.#reject(envelope, reason);
 			});
 		}
 	}
 
-	#prepare(envelope: Envelope, key: string, {session, isNew, ready}: Admission): void {
-		session.preparing++;
-		const prepared = session.order.then(async () => {
+	#prepare(envelope: Envelope, key: string, {session, isNew, prepare: ready}: RoutedCall): void {
+		session.preparingCount++;
+		const prepared = session.preparationQueue.then(async () => {
 			try {
-				const {tool, arguments: args, accepted} = await ready();
-				if (this.#underWay.get(key)?.isCancelled)
-					throw new Refusal('cancelled', 'This call was cancelled before it began.');
-				const refusal = this.#options.refusal();
-				if (refusal) throw refusal;
+				const {tool, arguments: args, acceptedCall: accepted} = await ready();
+				if (this.#preparing.get(key)?.isCancelled)
+					throw new ToolError('cancelled', 'This call was cancelled before it began.');
+				const rejection = this.#options.rejection();
+				if (rejection) throw rejection;
 				this.#options.calls.set(key, accepted);
 				const params = {...objectOf(envelope.body.params), name: tool, arguments: args};
 				this.#out.toUpstream(envelope.with({...envelope.body, params}));
 			} catch (error) {
-				if (isNew) await this.#options.sessions.abandon(session);
-				this.#refuse(envelope, error);
+				if (isNew) await this.#options.sessions.discard(session);
+				this.#reject(envelope, error);
 			} finally {
-				this.#underWay.delete(key);
-				session.preparing--;
+				this.#preparing.delete(key);
+				session.preparingCount--;
 			}
 		});
-		session.order = prepared.catch(error => logBug(this.#options.log, error));
+		session.preparationQueue = prepared.catch(error => logBug(this.#options.log, error));
 	}
 
-	#refuse(envelope: Envelope, error: unknown): void {
-		const refusal = asRefusal(error);
-		if (!(error instanceof Refusal)) logBug(this.#options.log, error);
-		this.#options.journal.refused(objectOf(envelope.body.params), refusal);
+	#reject(envelope: Envelope, error: unknown): void {
+		const rejection = toToolError(error);
+		if (!(error instanceof ToolError)) logBug(this.#options.log, error);
+		this.#options.auditLog.callRejected(objectOf(envelope.body.params), rejection);
 		this.#out.toClient(
-			Envelope.answer(envelope.head.id ?? 'null', 'result', refusal.result, envelope.origin),
+			Envelope.response(envelope.head.id ?? 'null', 'result', rejection.result, envelope.origin),
 		);
 	}
 
 	#cancelled(envelope: Envelope): Envelope | undefined {
 		const id = memberText(envelope.bytes, 'params', 'requestId');
-		const call = id === undefined ? undefined : this.#underWay.get(canonicalId(id));
+		const call = id === undefined ? undefined : this.#preparing.get(canonicalId(id));
 		if (!call) return envelope;
 		call.isCancelled = true;
 		return;

@@ -1,27 +1,27 @@
 import {performance} from 'node:perf_hooks';
-import {Envelope, type Origin} from '../envelope.js';
+import {Envelope, type MessageOrigin} from '../envelope.js';
 import type {BridgeError} from '../errors.js';
-import {handshakeLimit} from '../handshake-limit.js';
-import {HeldMessages} from '../held-messages.js';
-import {listsChanged} from '../lists-changed.js';
-import {PassingMap} from '../passing-map.js';
+import {handshakeTimeoutMs} from '../handshake-limit.js';
+import {QueuedMessages} from '../held-messages.js';
+import {listChangedNotifications} from '../lists-changed.js';
+import {SlotMap} from '../passing-map.js';
 import {isObject, type JsonObject, objectOf} from '../protocol/json.js';
-import {type Answer, type Outlets, type Stage, type Steps, stage} from '../stage.js';
-import {SESSION} from '../transports/carriage.js';
+import {type Emit, type Stage, type StageOutputs, type StageSteps, stage} from '../stage.js';
+import {SESSION_ID_CHANGED} from '../transports/carriage.js';
 import {canonicalId} from '../wire/id.js';
 import {memberText} from '../wire/member.js';
-import {HEADER, SessionId, type SessionIdOptions} from './session-id.js';
+import {SESSION_HEADER, SessionId, type SessionIdOptions} from './session-id.js';
 
 export type InjectSessionOptions = SessionIdOptions & {
 	/** An id for a request of bridge's own. */
-	readonly ownId: () => string;
+	readonly nextRequestId: () => string;
 	/** The server had lost the session, and this is its response to a new handshake, which took this long. */
-	readonly onRenewed?: ((result: JsonObject, durationMs: number) => void) | undefined;
+	readonly onReinitialized?: ((result: JsonObject, durationMs: number) => void) | undefined;
 	/**
 	 * What is said in the new session, of what was meant for the one that is lost: the server may be another one by now, and
 	 * speak another version. What is nothing any more was answered by who says so.
 	 */
-	readonly again?: ((envelope: Envelope, answer: Answer) => Envelope | undefined) | undefined;
+	readonly retranslate?: ((envelope: Envelope, answer: Emit) => Envelope | undefined) | undefined;
 	/** How long a server may take to respond to a new handshake; 0 for no limit. */
 	readonly handshakeMs?: number | undefined;
 };
@@ -30,20 +30,20 @@ export type InjectSessionOptions = SessionIdOptions & {
 const MAX_SEARCHED = 4096;
 
 /** A request that the server has not answered. */
-type Asked = {
+type PendingSessionRequest = {
 	readonly request: Envelope;
 	readonly session: string | undefined;
-	readonly isRepeated: boolean;
+	readonly isRetry: boolean;
 	readonly handshake: number;
 };
 
 /** A handshake that is under way because the session was lost, and what was refused for that reason. */
-type Renewal = {
+type Reinitialization = {
 	readonly key: string;
 	/** The session that was lost. */
-	readonly session: string | undefined;
-	readonly lost: Array<{readonly asked: Asked; readonly refusal: Envelope}>;
-	readonly patience: NodeJS.Timeout | undefined;
+	readonly lostSession: string | undefined;
+	readonly rejected: Array<{readonly asked: PendingSessionRequest; readonly refusal: Envelope}>;
+	readonly timer: NodeJS.Timeout | undefined;
 	readonly since: number;
 };
 
@@ -54,22 +54,22 @@ type Renewal = {
  * that reason is asked again, once. It was not carried out: that is what the refusal says.
  */
 export function injectSession(options: InjectSessionOptions): Stage {
-	return stage(out => new SessionKeeper(options, out));
+	return stage(out => new SessionInjector(options, out));
 }
 
-class SessionKeeper implements Steps {
+class SessionInjector implements StageSteps {
 	readonly #options: InjectSessionOptions;
-	readonly #out: Outlets;
-	readonly #asked = new PassingMap<string, Asked>();
-	readonly #held = new HeldMessages();
+	readonly #out: StageOutputs;
+	readonly #pending = new SlotMap<string, PendingSessionRequest>();
+	readonly #queued = new QueuedMessages();
 	readonly #id: SessionId;
-	#greeting: Envelope | undefined;
-	#completion: Envelope | undefined;
-	#renewal: Renewal | undefined;
+	#initializeRequest: Envelope | undefined;
+	#initializedNotification: Envelope | undefined;
+	#reinitialization: Reinitialization | undefined;
 	/** What the client is to hear of a server that came back. */
-	#news: Envelope[] = [];
+	#listNotifications: Envelope[] = [];
 
-	constructor(options: InjectSessionOptions, out: Outlets) {
+	constructor(options: InjectSessionOptions, out: StageOutputs) {
 		this.#options = options;
 		this.#out = out;
 		this.#id = new SessionId(options);
@@ -77,13 +77,13 @@ class SessionKeeper implements Steps {
 
 	readonly toUpstream = (envelope: Envelope): Envelope | undefined => {
 		const {method} = envelope.head;
-		if (method === 'notifications/cancelled' && this.#forget(envelope)) return;
+		if (method === 'notifications/cancelled' && this.#handleCancelled(envelope)) return;
 		if (method === 'initialize') {
-			this.#id.begin();
-			this.#greeting = envelope;
-		} else if (method === 'notifications/initialized') this.#completion = envelope;
-		else if (this.#renewal) {
-			this.#held.add(envelope);
+			this.#id.reset();
+			this.#initializeRequest = envelope;
+		} else if (method === 'notifications/initialized') this.#initializedNotification = envelope;
+		else if (this.#reinitialization) {
+			this.#queued.add(envelope);
 			return;
 		}
 		return this.#withSession(envelope, false);
@@ -91,151 +91,161 @@ class SessionKeeper implements Steps {
 
 	readonly toClient = (envelope: Envelope): Envelope | undefined => {
 		const {key, method} = envelope.head;
-		if (method === undefined && key !== undefined) return this.#answered(envelope, key);
-		if (method === SESSION && !envelope.original.isReceived) return this.#named(envelope);
-		return this.#remember(envelope.origin, undefined) ? undefined : envelope;
+		if (method === undefined && key !== undefined) return this.#handleResponse(envelope, key);
+		if (method === SESSION_ID_CHANGED && !envelope.original.isReceived)
+			return this.#sessionAssigned(envelope);
+		return this.#storeSession(envelope.origin, undefined) ? undefined : envelope;
 	};
 
-	#answered(envelope: Envelope, key: string): Envelope | undefined {
-		const asked = this.#asked.take(key);
-		const isLost = asked !== undefined && this.#isLost(envelope, asked);
-		const problem = isLost ? undefined : this.#remember(envelope.origin, asked);
-		if (problem) return Envelope.failure(envelope.head.id, problem, envelope.origin);
-		if (key === this.#renewal?.key)
-			return this.#renewed(envelope.head.flaw === undefined ? envelope.body.result : undefined);
-		if (isLost) return this.#renew(asked, envelope);
-		if (this.#news.length > 0 && asked?.session === this.#id.current) this.#tellNews();
+	#handleResponse(envelope: Envelope, key: string): Envelope | undefined {
+		const request = this.#pending.take(key);
+		const isLost = request !== undefined && this.#isLost(envelope, request);
+		const error = isLost ? undefined : this.#storeSession(envelope.origin, request);
+		if (error) return Envelope.errorResponse(envelope.head.id, error, envelope.origin);
+		if (key === this.#reinitialization?.key)
+			return this.#reinitialized(envelope.head.flaw === undefined ? envelope.body.result : undefined);
+		if (isLost) return this.#reinitialize(request, envelope);
+		if (this.#listNotifications.length > 0 && request?.session === this.#id.current)
+			this.#sendListNotifications();
 		return envelope;
 	}
 
 	/** Comes with the first answer in the new session: until then a refusal may follow, which nothing may precede. */
-	#tellNews(): void {
-		const news = this.#news;
-		this.#news = [];
-		for (const notice of news) this.#out.toClient(notice);
+	#sendListNotifications(): void {
+		const notifications = this.#listNotifications;
+		this.#listNotifications = [];
+		for (const notice of notifications) this.#out.toClient(notice);
 	}
 
-	readonly stopped = (): void => {
-		clearTimeout(this.#renewal?.patience);
-		this.#held.takeAll();
+	readonly teardown = (): void => {
+		clearTimeout(this.#reinitialization?.timer);
+		this.#queued.drain();
 	};
 
 	/**
 	 * Nobody waits for the answer to a request that was cancelled. Returns whether it waits for a new session, in which the
 	 * server is not even to hear of it.
 	 */
-	#forget({bytes}: Envelope): boolean {
+	#handleCancelled({bytes}: Envelope): boolean {
 		const id = memberText(bytes, 'params', 'requestId');
 		if (id === undefined) return false;
 		const key = canonicalId(id);
-		this.#asked.delete(key);
-		const {lost = []} = this.#renewal ?? {};
-		const at = lost.findIndex(({asked}) => asked.request.head.key === key);
-		if (at !== -1) lost.splice(at, 1);
-		return at !== -1 || this.#held.remove(id);
+		this.#pending.delete(key);
+		const {rejected = []} = this.#reinitialization ?? {};
+		const at = rejected.findIndex(({asked}) => asked.request.head.key === key);
+		if (at !== -1) rejected.splice(at, 1);
+		return at !== -1 || this.#queued.remove(id);
 	}
 
-	#withSession(envelope: Envelope, isRepeated: boolean): Envelope {
+	#withSession(envelope: Envelope, isRetry: boolean): Envelope {
 		const {key, method} = envelope.head;
 		const session = method === 'initialize' ? undefined : this.#id.current;
 		envelope.headers = this.#id.headersWith(envelope.headers, session);
 		if (key !== undefined && method !== undefined)
-			this.#asked.set(key, {request: envelope, session, isRepeated, handshake: this.#id.handshakes});
+			this.#pending.set(key, {request: envelope, session, isRetry, handshake: this.#id.handshakes});
 		return envelope;
 	}
 
 	/** Stores the id that came with a message. */
-	#remember({headers, within}: Origin, asked: Asked | undefined): BridgeError | undefined {
-		const session = headers?.[HEADER];
+	#storeSession(
+		{headers, relatedRequestId: requestId}: MessageOrigin,
+		request: PendingSessionRequest | undefined,
+	): BridgeError | undefined {
+		const session = headers?.[SESSION_HEADER];
 		const before = this.#id.current;
 		if (session === undefined || session === before) return;
-		const cause = asked ?? (within === undefined ? undefined : this.#asked.get(canonicalId(within)));
+		const cause =
+			request ?? (requestId === undefined ? undefined : this.#pending.get(canonicalId(requestId)));
 		if (!cause) return before === undefined ? this.#id.store(session, true) : undefined;
 		const isInitialize = cause.request.head.method === 'initialize';
-		const problem = this.#id.take(session, {...cause, headers: cause.request.headers, isInitialize});
-		if (!isInitialize && this.#id.current !== before) this.#announce();
-		return problem;
+		const error = this.#id.storeFromResponse(session, {
+			...cause,
+			headers: cause.request.headers,
+			isInitialize,
+		});
+		if (!isInitialize && this.#id.current !== before) this.#sendSessionId();
+		return error;
 	}
 
 	/** An id came with a response that has no message. */
-	#named({origin: {headers}, body}: Envelope): undefined {
+	#sessionAssigned({origin: {headers}, body}: Envelope): undefined {
 		const before = this.#id.current;
-		if (objectOf(body.params).sent !== before || this.#renewal) return;
-		this.#id.store(headers?.[HEADER] ?? '', false);
-		if (this.#id.current !== before) this.#announce();
+		if (objectOf(body.params).sent !== before || this.#reinitialization) return;
+		this.#id.store(headers?.[SESSION_HEADER] ?? '', false);
+		if (this.#id.current !== before) this.#sendSessionId();
 	}
 
 	/** The end of the connection needs the new id, too: for its stream, and for the end of the session. */
-	#announce(): void {
-		const word = Envelope.of({jsonrpc: '2.0', method: SESSION});
-		word.headers = this.#id.latestHeaders();
-		this.#out.toUpstream(word);
+	#sendSessionId(): void {
+		const notification = Envelope.of({jsonrpc: '2.0', method: SESSION_ID_CHANGED});
+		notification.headers = this.#id.latestHeaders();
+		this.#out.toUpstream(notification);
 	}
 
-	#isLost({origin: {refusal}}: Envelope, {session}: Asked): boolean {
+	#isLost({origin: {errorReply: refusal}}: Envelope, {session}: PendingSessionRequest): boolean {
 		// One that other replicas know, too, may have been ended there: its client is told, and begins anew.
-		if (!refusal || session === undefined || !this.#greeting || this.#options.carriage) return false;
+		if (!refusal || session === undefined || !this.#initializeRequest || this.#options.control) return false;
 		const {status, body} = refusal;
 		return status === 404 || (status === 400 && /session/i.test(body.toString('latin1', 0, MAX_SEARCHED)));
 	}
 
 	/** The server does not know the session. */
-	#renew(asked: Asked, refusal: Envelope): Envelope | undefined {
-		if (asked.isRepeated) return refusal;
-		if (this.#renewal) {
-			this.#renewal.lost.push({asked, refusal});
+	#reinitialize(request: PendingSessionRequest, refusal: Envelope): Envelope | undefined {
+		if (request.isRetry) return refusal;
+		if (this.#reinitialization) {
+			this.#reinitialization.rejected.push({asked: request, refusal});
 			return;
 		}
-		if (asked.session !== this.#id.current) {
-			this.#repeat(asked);
+		if (request.session !== this.#id.current) {
+			this.#retry(request);
 			return;
 		}
-		const {upstream, log, ownId} = this.#options;
+		const {upstream, log, nextRequestId} = this.#options;
 		log.info('session.lost', `${upstream} has lost the session; hands are shaken again.`, {server: upstream});
-		const id = JSON.stringify(ownId());
-		const {handshakeMs = handshakeLimit()} = this.#options;
-		const patience =
-			handshakeMs === 0 ? undefined : setTimeout(() => this.#renewed(undefined), handshakeMs).unref();
-		this.#renewal = {
+		const id = JSON.stringify(nextRequestId());
+		const {handshakeMs = handshakeTimeoutMs()} = this.#options;
+		const timer =
+			handshakeMs === 0 ? undefined : setTimeout(() => this.#reinitialized(undefined), handshakeMs).unref();
+		this.#reinitialization = {
 			key: canonicalId(id),
-			session: this.#id.current,
-			lost: [{asked, refusal}],
-			patience,
+			lostSession: this.#id.current,
+			rejected: [{asked: request, refusal}],
+			timer,
 			since: performance.now(),
 		};
-		if (this.#greeting) {
-			const greeting = this.#greeting.withId(id);
-			greeting.headers = this.#greeting.headers;
-			this.#id.begin();
-			this.#out.toUpstream(this.#withSession(greeting, true));
+		if (this.#initializeRequest) {
+			const initialize = this.#initializeRequest.withId(id);
+			initialize.headers = this.#initializeRequest.headers;
+			this.#id.reset();
+			this.#out.toUpstream(this.#withSession(initialize, true));
 		}
 	}
 
-	#repeat({request}: Asked): void {
-		this.#sayAgain(request, true);
+	#retry({request}: PendingSessionRequest): void {
+		this.#resend(request, true);
 	}
 
-	#sayAgain(envelope: Envelope, isRepeated: boolean): void {
-		const {again} = this.#options;
-		const present = again ? again(envelope, this.#out.toClient) : envelope;
-		if (present) this.#out.toUpstream(this.#withSession(present, isRepeated));
+	#resend(envelope: Envelope, isRetry: boolean): void {
+		const {retranslate} = this.#options;
+		const current = retranslate ? retranslate(envelope, this.#out.toClient) : envelope;
+		if (current) this.#out.toUpstream(this.#withSession(current, isRetry));
 	}
 
 	/** The server has answered the new handshake, or will not. */
-	#renewed(result: unknown): undefined {
-		const {lost = [], patience, session, since = 0} = this.#renewal ?? {};
-		clearTimeout(patience);
-		this.#renewal = undefined;
+	#reinitialized(result: unknown): undefined {
+		const {rejected = [], timer, lostSession: session, since = 0} = this.#reinitialization ?? {};
+		clearTimeout(timer);
+		this.#reinitialization = undefined;
 		if (isObject(result)) {
-			this.#options.onRenewed?.(result, performance.now() - since);
-			if (this.#completion) this.#sayAgain(this.#completion, true);
-			for (const {asked} of lost) this.#repeat(asked);
-			this.#news = listsChanged(result);
+			this.#options.onReinitialized?.(result, performance.now() - since);
+			if (this.#initializedNotification) this.#resend(this.#initializedNotification, true);
+			for (const {asked} of rejected) this.#retry(asked);
+			this.#listNotifications = listChangedNotifications(result);
 		} else {
 			// Whoever asks next finds out again that it is lost, and tries again.
 			this.#id.current ??= session;
-			for (const {refusal} of lost) this.#out.toClient(refusal);
+			for (const {refusal} of rejected) this.#out.toClient(refusal);
 		}
-		for (const held of this.#held.takeAll()) this.#sayAgain(held, false);
+		for (const queued of this.#queued.drain()) this.#resend(queued, false);
 	}
 }

@@ -1,26 +1,26 @@
 import type {Envelope} from '../envelope.js';
-import type {Level, Log} from '../log.js';
+import type {Log, LogLevelName} from '../log.js';
 import {perMessage, type Stage} from '../stage.js';
 import {redactMessage, redactStart} from '../store/redact.js';
-import {describe} from './trace.js';
+import {describeMessage} from './trace.js';
 
-export type LogTrafficOptions = {
+type LogMessagesOptions = {
 	readonly log: Log;
 	/** The level of the log. Below debug, messages cost nothing. */
-	readonly level: Level;
+	readonly level: LogLevelName;
 	/** The peer whose messages pass here. */
 	readonly peer: string;
 };
 
 /** Bytes of a message that are redacted, and characters of it that are logged. */
-const MAX_READ = 64 * 1024;
+const MAX_REDACTED = 64 * 1024;
 const MAX_LOGGED = 4000;
 
 /** Logs the messages to and from a peer: at debug what each is, at trace its text, without secrets. */
-export function logTraffic({log, level, peer}: LogTrafficOptions): Stage {
+export function logMessages({log, level, peer}: LogMessagesOptions): Stage {
 	if (level !== 'debug' && level !== 'trace') return {};
-	const show = (envelope: Envelope, from: string, to: string): Envelope => {
-		const what = describe(envelope);
+	const logMessage = (envelope: Envelope, from: string, to: string): Envelope => {
+		const what = describeMessage(envelope);
 		const {id} = envelope.head;
 		const fields = {from, to, ...(id === undefined ? {} : {id}), bytes: envelope.size};
 		log.debug('rpc.message', `${from} to ${to}: ${what}`, fields);
@@ -28,8 +28,8 @@ export function logTraffic({log, level, peer}: LogTrafficOptions): Stage {
 		return envelope;
 	};
 	const [toPeer, fromPeer] = [
-		(envelope: Envelope) => show(envelope, 'bridge', peer),
-		(envelope: Envelope) => show(envelope, peer, 'bridge'),
+		(envelope: Envelope) => logMessage(envelope, 'bridge', peer),
+		(envelope: Envelope) => logMessage(envelope, peer, 'bridge'),
 	];
 	return peer === 'client'
 		? perMessage({toUpstream: fromPeer, toClient: toPeer})
@@ -37,4 +37,4 @@ export function logTraffic({log, level, peer}: LogTrafficOptions): Stage {
 }
 
 const textOf = ({bytes}: Envelope): string =>
-	redactStart(redactMessage(bytes.subarray(0, MAX_READ)).toString(), MAX_LOGGED);
+	redactStart(redactMessage(bytes.subarray(0, MAX_REDACTED)).toString(), MAX_LOGGED);

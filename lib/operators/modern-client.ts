@@ -1,248 +1,260 @@
-import {cancellingAs, change} from '../change.js';
+import {cancellationFor, editMessage} from '../change.js';
 import {Envelope} from '../envelope.js';
 import type {Log} from '../log.js';
 import {type JsonObject, objectOf} from '../protocol/json.js';
 import {isAtLeast} from '../protocol/log-levels.js';
-import {modernTools} from '../protocol/modern-output.js';
-import {ParkedCalls, unknownState} from '../protocol/parked-calls.js';
-import {tellOfLoss} from '../protocol/report.js';
-import type {Session} from '../protocol/session.js';
+import {toStatelessTools} from '../protocol/modern-output.js';
+import {ParkedCalls, unknownRequestState} from '../protocol/parked-calls.js';
+import {logLoss} from '../protocol/report.js';
+import type {Negotiation} from '../protocol/session.js';
 import {
-	discovered,
-	envelopeProblem,
-	FOREIGN_VALUES,
-	haveForeignValues,
-	modernError,
-	modernResult,
-	withoutEnvelope,
+	haveUnsupportedValues,
+	requestMetaError,
+	toDiscoverResult,
+	toStatelessError,
+	toStatelessResult,
+	UNSUPPORTED_VALUES,
+	withoutRequestMeta,
 } from '../protocol/v2026-07-28.js';
-import {MODERN} from '../protocol/version.js';
-import {type Answer, type Outlets, type Stage, type Steps, stage} from '../stage.js';
-import type {WaitingRequests} from '../waiting-requests.js';
-import {warnLimited} from '../warn-limited.js';
+import {STATELESS} from '../protocol/version.js';
+import {type Emit, type Stage, type StageOutputs, type StageSteps, stage} from '../stage.js';
+import type {PendingRequests} from '../waiting-requests.js';
+import {warnRateLimited} from '../warn-limited.js';
 import {ExactNumbers} from '../wire/exact-numbers.js';
 import {canonicalId} from '../wire/id.js';
-import {CallTable, cancelledId} from './call-table.js';
+import {CallTable, cancelledRequestId} from './call-table.js';
 import {
-	abandon,
-	addQuestion,
-	askable,
-	inputRequired,
-	latestWith,
-	type ModernCall,
-	type Needed,
-	newCall,
-	placesToGo,
-	progressFor,
-	questionsOf,
-	sizeOf,
-	tokenOf,
-	withdraw,
+	abandonCall,
+	addServerRequest,
+	callProgressToken,
+	callSize,
+	cancelServerRequest,
+	createCall,
+	inputRequiredResponse,
+	latestCallWith,
+	type RequiredInput,
+	requiredInputOf,
+	type StatelessCall,
+	serverRequestCapabilities,
+	toClientProgress,
+	urlElicitationsOf,
 } from './modern-call.js';
-import {Listeners} from './modern-listeners.js';
+import {NotificationStreams} from './modern-listeners.js';
 import {ServerLogLevel} from './modern-log-level.js';
 
-export type ModernClientOptions = {
-	readonly session: Session;
+type StatelessClientOptions = {
+	readonly negotiation: Negotiation;
 	readonly log: Log;
 	/** The requests of the client that wait for an answer. */
-	readonly waiting: WaitingRequests;
+	readonly pending: PendingRequests;
 };
 
 /** Makes a client of the era without handshake look like one of 2025-11-25 that has shaken hands. */
-export function modernClient(options: ModernClientOptions): Stage {
-	return stage(out => new ModernClient(options, out));
+export function statelessClient(options: StatelessClientOptions): Stage {
+	return stage(out => new StatelessClientStage(options, out));
 }
 
-class ModernClient implements Steps {
-	readonly #session: Session;
+class StatelessClientStage implements StageSteps {
+	readonly #negotiation: Negotiation;
 	readonly #log: Log;
-	readonly #out: Outlets;
-	readonly #listeners: Listeners;
-	readonly #calls = new CallTable<ModernCall>();
-	readonly #parked: ParkedCalls<ModernCall>;
+	readonly #out: StageOutputs;
+	readonly #listeners: NotificationStreams;
+	readonly #calls = new CallTable<StatelessCall>();
+	readonly #parked: ParkedCalls<StatelessCall>;
 	readonly #logLevel: ServerLogLevel;
 
-	constructor({session, log, waiting}: ModernClientOptions, out: Outlets) {
-		this.#session = session;
+	constructor({negotiation, log, pending}: StatelessClientOptions, out: StageOutputs) {
+		this.#negotiation = negotiation;
 		this.#log = log;
 		this.#out = out;
-		this.#listeners = new Listeners(session, waiting, out);
-		this.#logLevel = new ServerLogLevel(session, out);
-		const {newState} = session.options;
-		this.#parked = new ParkedCalls({sizeOf, newState, onForgotten: call => this.#forget(call)});
+		this.#listeners = new NotificationStreams(negotiation, pending, out);
+		this.#logLevel = new ServerLogLevel(negotiation, out);
+		const {newState} = negotiation.options;
+		this.#parked = new ParkedCalls({sizeOf: callSize, newState, onEvicted: call => this.#evicted(call)});
 	}
 
-	get #isInPlace(): boolean {
-		return this.#session.client === MODERN && this.#session.upstream !== MODERN;
+	get #isActive(): boolean {
+		return this.#negotiation.clientVersion === STATELESS && this.#negotiation.upstreamVersion !== STATELESS;
 	}
 
-	readonly toUpstream = (envelope: Envelope, answer: Answer): Envelope | undefined => {
+	readonly toUpstream = (envelope: Envelope, reply: Emit): Envelope | undefined => {
 		const {id, method} = envelope.head;
-		if (!this.#isInPlace || method === undefined) return envelope;
+		if (!this.#isActive || method === undefined) return envelope;
 		if (id !== undefined)
-			return method === 'initialize' ? envelope : this.#request(envelope, id, method, answer);
-		return method === 'notifications/cancelled' ? this.#cancelled(envelope) : envelope;
+			return method === 'initialize' ? envelope : this.#request(envelope, id, method, reply);
+		return method === 'notifications/cancelled' ? this.#handleCancelled(envelope) : envelope;
 	};
 
 	readonly toClient = (envelope: Envelope): Envelope | undefined => {
 		const {id, key, method} = envelope.head;
-		if (!this.#isInPlace) return envelope;
-		if (method === undefined) return key === undefined ? envelope : this.#answered(envelope, key);
-		return id === undefined ? this.#notified(envelope, method) : this.#asked(envelope, id, method);
+		if (!this.#isActive) return envelope;
+		if (method === undefined) return key === undefined ? envelope : this.#handleResponse(envelope, key);
+		return id === undefined
+			? this.#handleNotification(envelope, method)
+			: this.#handleServerRequest(envelope, id, method);
 	};
 
-	readonly stopped = (): void => this.#listeners.stop();
+	readonly teardown = (): void => this.#listeners.stop();
 
-	#request(envelope: Envelope, id: string, method: string, answer: Answer): Envelope | undefined {
+	#request(envelope: Envelope, id: string, method: string, reply: Emit): Envelope | undefined {
 		const params = objectOf(envelope.body.params);
-		const problem = envelopeProblem(params);
-		const reply = (member: 'result' | 'error', value: JsonObject): undefined =>
-			void answer(Envelope.answer(id, member, value, envelope.origin));
-		if (problem) return reply('error', problem);
-		if (method === 'server/discover') return reply('result', this.#discovered());
-		if (method === 'subscriptions/listen') return this.#listeners.open(envelope, reply);
+		const error = requestMetaError(params);
+		const respond = (member: 'result' | 'error', value: JsonObject): undefined =>
+			void reply(Envelope.response(id, member, value, envelope.origin));
+		if (error) return respond('error', error);
+		if (method === 'server/discover') return respond('result', this.#discoverResult());
+		if (method === 'subscriptions/listen') return this.#listeners.open(envelope, respond);
 		if (typeof params.requestState === 'string') {
 			const call = this.#parked.take(params.requestState);
-			if (!call) return reply('error', unknownState);
-			if (!call.isOver) return this.#resume(call, id, envelope);
+			if (!call) return respond('error', unknownRequestState);
+			if (!call.isFinished) return this.#resume(call, id, envelope);
 		}
-		this.#logLevel.want(params);
+		this.#logLevel.request(params);
 		return this.#forward(envelope);
 	}
 
-	#discovered(): JsonObject {
-		const {initializeResult = {}} = this.#session;
-		if (haveForeignValues(initializeResult.capabilities))
-			tellOfLoss(this.#session, this.#log, FOREIGN_VALUES);
-		return discovered(initializeResult);
+	#discoverResult(): JsonObject {
+		const {initializeResult = {}} = this.#negotiation;
+		if (haveUnsupportedValues(initializeResult.capabilities))
+			logLoss(this.#negotiation, this.#log, UNSUPPORTED_VALUES);
+		return toDiscoverResult(initializeResult);
 	}
 
 	#forward(envelope: Envelope): Envelope {
-		this.#calls.set(newCall(envelope));
-		return change(envelope, body => {
+		this.#calls.set(createCall(envelope));
+		return editMessage(envelope, body => {
 			const {inputResponses: _responses, requestState: _state, ...rest} = objectOf(body.params);
-			return {...body, params: withoutEnvelope(rest)};
+			return {...body, params: withoutRequestMeta(rest)};
 		});
 	}
 
 	/** The client comes back with what the server asked for: it is no second call, but answers within the first. */
-	#resume(call: ModernCall, id: string, retry: Envelope): undefined {
+	#resume(call: StatelessCall, id: string, retry: Envelope): undefined {
 		const exact = new ExactNumbers();
 		const {params} = objectOf(exact.parse(retry.line.toString()));
 		const responses = objectOf(objectOf(params).inputResponses);
 		call.id = id;
 		this.#calls.rename(call, retry.head.key ?? '');
-		call.token = tokenOf(retry.bytes);
+		call.token = callProgressToken(retry.bytes);
 		call.isParked = false;
-		for (const [name, question] of [...call.questions]) {
+		for (const [name, serverRequest] of [...call.serverRequests]) {
 			if (!Object.hasOwn(responses, name)) continue;
-			call.questions.delete(name);
-			const write = (value: unknown): string => exact.write(value);
-			this.#out.toUpstream(Envelope.answer(question.id, 'result', responses[name], retry.origin, write));
+			call.serverRequests.delete(name);
+			const write = (value: unknown): string => exact.stringify(value);
+			this.#out.toUpstream(
+				Envelope.response(serverRequest.id, 'result', responses[name], retry.origin, write),
+			);
 		}
-		if (call.answer) this.#finish(call, call.answer);
-		else if (call.questions.size > 0 && !call.isParked) this.#park(call);
+		if (call.response) this.#finish(call, call.response);
+		else if (call.serverRequests.size > 0 && !call.isParked) this.#park(call);
 	}
 
-	#park(call: ModernCall): void {
-		const needed = questionsOf(call);
-		if (needed.removed.size > 0)
-			tellOfLoss(this.#session, this.#log, 'null and fractions in sampling metadata');
+	#park(call: StatelessCall): void {
+		const input = requiredInputOf(call);
+		if (input.removed.size > 0)
+			logLoss(this.#negotiation, this.#log, 'null and fractions in sampling metadata');
 		call.isParked = true;
-		this.#needInput(call, needed, this.#parked.add(call));
+		this.#requestInput(call, input, this.#parked.add(call));
 	}
 
-	#forget(call: ModernCall): void {
-		warnLimited(this.#log, 'client.call.forgotten', 'A call that waits for input was evicted for others.');
-		if (abandon(call, this.#out)) this.#calls.cancel(call);
+	#evicted(call: StatelessCall): void {
+		warnRateLimited(
+			this.#log,
+			'client.call.forgotten',
+			'A call that waits for input was evicted for others.',
+		);
+		if (abandonCall(call, this.#out)) this.#calls.cancel(call);
 	}
 
-	#needInput(call: ModernCall, needed: Needed, state: string): void {
-		const {serverInfo} = this.#session.initializeResult ?? {};
-		this.#out.toClient(inputRequired(call, needed, state, serverInfo));
+	#requestInput(call: StatelessCall, input: RequiredInput, state: string): void {
+		const {serverInfo} = this.#negotiation.initializeResult ?? {};
+		this.#out.toClient(inputRequiredResponse(call, input, state, serverInfo));
 	}
 
-	#answered(envelope: Envelope, key: string): Envelope | undefined {
-		if (this.#logLevel.answered(key) || this.#listeners.answered(envelope, key)) return;
+	#handleResponse(envelope: Envelope, key: string): Envelope | undefined {
+		if (this.#logLevel.handleResponse(key) || this.#listeners.handleResponse(envelope, key)) return;
 		const call = this.#calls.take(key);
 		if (!call) return envelope;
 		if (!call.isParked) return this.#finish(call, envelope);
-		call.answer = envelope;
+		call.response = envelope;
 		return this.#parked.trim();
 	}
 
 	/** Gives the client the answer to its call, under the id that it waits with now. */
-	#finish(call: ModernCall, envelope: Envelope): undefined {
-		const {serverInfo} = this.#session.initializeResult ?? {};
+	#finish(call: StatelessCall, envelope: Envelope): undefined {
+		const {serverInfo} = this.#negotiation.initializeResult ?? {};
 		const {error} = envelope.body;
-		if (objectOf(error).code === -32042) return this.#sendAway(call, envelope);
-		const modern = change(envelope, body =>
+		if (objectOf(error).code === -32042) return this.#requireUrlElicitations(call, envelope);
+		const translated = editMessage(envelope, body =>
 			error === undefined
-				? {...body, result: modernResult(call.method, knownIn(body, call), serverInfo)}
-				: {...body, error: modernError(objectOf(body.error))},
+				? {...body, result: toStatelessResult(call.method, resultWithoutRemoved(body, call), serverInfo)}
+				: {...body, error: toStatelessError(objectOf(body.error))},
 		);
-		this.#out.toClient(call.id === modern.head.id ? modern : modern.withId(call.id));
+		this.#out.toClient(call.id === translated.head.id ? translated : translated.withId(call.id));
 	}
 
 	/** The server wants the client to go somewhere first, and to ask again then. */
-	#sendAway(call: ModernCall, {body}: Envelope): undefined {
-		const needed = placesToGo(objectOf(body.error));
-		if (needed) this.#needInput(call, needed, this.#parked.add({...call, isOver: true}));
+	#requireUrlElicitations(call: StatelessCall, {body}: Envelope): undefined {
+		const input = urlElicitationsOf(objectOf(body.error));
+		if (input) this.#requestInput(call, input, this.#parked.add({...call, isFinished: true}));
 		// It does not say where to go, and the code means nothing to the client.
-		else this.#out.toClient(Envelope.answer(call.id, 'error', {...objectOf(body.error), code: -32603}));
+		else this.#out.toClient(Envelope.response(call.id, 'error', {...objectOf(body.error), code: -32603}));
 	}
 
 	/** The server asks something. The client can only be told so in the answer to something that it has asked. */
-	#asked(envelope: Envelope, id: string, method: string): undefined {
-		const refuse = (message: string, code = -32601): undefined =>
-			void this.#out.toUpstream(Envelope.answer(id, 'error', {code, message}, envelope.origin));
+	#handleServerRequest(envelope: Envelope, id: string, method: string): undefined {
+		const reject = (message: string, code = -32601): undefined =>
+			void this.#out.toUpstream(Envelope.response(id, 'error', {code, message}, envelope.origin));
 		if (method === 'ping')
-			return void this.#out.toUpstream(Envelope.answer(id, 'result', {}, envelope.origin));
-		const capability = askable.get(method);
-		if (capability === undefined) return refuse(`Method not found: ${method} (the client speaks ${MODERN})`);
-		const call = latestWith(capability, this.#calls.values());
+			return void this.#out.toUpstream(Envelope.response(id, 'result', {}, envelope.origin));
+		const capability = serverRequestCapabilities.get(method);
+		if (capability === undefined)
+			return reject(`Method not found: ${method} (the client speaks ${STATELESS})`);
+		const call = latestCallWith(capability, this.#calls.values());
 		if (!call)
-			return refuse(`Method not found: no request is under way that can carry ${method} to the client`);
-		if (!this.#parked.hasRoom(call, call.questions.size, envelope.size))
-			return refuse('Too many or too large requests wait for the client within one call', -32603);
-		addQuestion(call, envelope, id, method);
+			return reject(`Method not found: no request is under way that can carry ${method} to the client`);
+		if (!this.#parked.hasCapacity(call, call.serverRequests.size, envelope.size))
+			return reject('Too many or too large requests wait for the client within one call', -32603);
+		addServerRequest(call, envelope, id, method);
 		if (call.isParked) this.#parked.trim();
 		else this.#park(call);
 	}
 
-	#notified(envelope: Envelope, method: string): Envelope | undefined {
+	#handleNotification(envelope: Envelope, method: string): Envelope | undefined {
 		switch (method) {
 			case 'notifications/message': {
 				const {level} = objectOf(envelope.body.params);
 				return [...this.#calls.values()].some(call => isAtLeast(level, call.logLevel)) ? envelope : undefined;
 			}
 			case 'notifications/progress':
-				return progressFor(this.#calls.values(), envelope);
+				return toClientProgress(this.#calls.values(), envelope);
 			case 'notifications/cancelled':
-				return withdraw(this.#calls.values(), envelope);
+				return cancelServerRequest(this.#calls.values(), envelope);
 			case 'notifications/tasks/status':
 			case 'notifications/elicitation/complete':
 				return;
 			default:
-				return this.#listeners.isConcernedWith(method) ? this.#listeners.tell(envelope, method) : envelope;
+				return this.#listeners.handles(method) ? this.#listeners.forward(envelope, method) : envelope;
 		}
 	}
 
 	/** The client gives a request up, by the id that it has now. */
-	#cancelled(envelope: Envelope): Envelope | undefined {
-		const id = cancelledId(envelope);
+	#handleCancelled(envelope: Envelope): Envelope | undefined {
+		const id = cancelledRequestId(envelope);
 		if (id === undefined || this.#listeners.close(id)) return;
 		const call = this.#calls.find(canonicalId(id));
 		if (call) {
-			call.isGivenUp = true;
+			call.isAbandoned = true;
 			this.#calls.cancel(call);
 		}
-		const plain = change(envelope, body => ({...body, params: withoutEnvelope(objectOf(body.params))}));
-		return call ? cancellingAs(plain, call.told) : plain;
+		const plain = editMessage(envelope, body => ({
+			...body,
+			params: withoutRequestMeta(objectOf(body.params)),
+		}));
+		return call ? cancellationFor(plain, call.upstreamId) : plain;
 	}
 }
 
 /** A result less the members that the version of the client has removed. */
-const knownIn = ({result}: JsonObject, {method}: ModernCall): JsonObject =>
-	method === 'tools/list' ? modernTools(objectOf(result)) : objectOf(result);
+const resultWithoutRemoved = ({result}: JsonObject, {method}: StatelessCall): JsonObject =>
+	method === 'tools/list' ? toStatelessTools(objectOf(result)) : objectOf(result);

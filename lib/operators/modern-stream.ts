@@ -1,57 +1,61 @@
-import {Envelope, type Origin} from '../envelope.js';
+import {Envelope, type MessageOrigin} from '../envelope.js';
 import {type JsonObject, listOf, objectOf} from '../protocol/json.js';
-import type {Session} from '../protocol/session.js';
+import type {Negotiation} from '../protocol/session.js';
 import {SUBSCRIPTION_ID} from '../protocol/v2026-07-28.js';
-import type {Outlets} from '../stage.js';
+import type {StageOutputs} from '../stage.js';
 
 /** Requests that wait for the subscription to one resource. */
-const MAX_REPLIES = 100;
+const MAX_PENDING_REPLIES = 100;
 /** Resources that a client may be subscribed to at a time. */
 const MAX_URIS = 10_000;
 /** Characters of all their URIs, which are sent again with each subscription. */
 const MAX_URI_CHARACTERS = 2 ** 20;
 /** How often a stream that the server has ended is opened anew. */
-const MAX_REOPENED = 10;
+const MAX_REOPENS = 10;
 
-type Reply = (member: 'result' | 'error', value: JsonObject) => undefined;
+type SendReply = (member: 'result' | 'error', value: JsonObject) => undefined;
 
 /** A request for notifications, with the resources that it names. */
-type Request = {readonly key: string; readonly uris: ReadonlySet<string>};
+type ListenRequest = {readonly key: string; readonly uris: ReadonlySet<string>};
 
 /**
  * The one stream of notifications that a modern server sends for a handshake client. It is opened anew when it is to
  * carry something else: one request at a time, so that many changes in a row cost two.
  */
 export class ListenStream {
-	readonly #session: Session;
-	readonly #out: Outlets;
-	readonly #enveloped: (params: JsonObject) => JsonObject;
+	readonly #negotiation: Negotiation;
+	readonly #out: StageOutputs;
+	readonly #withMeta: (params: JsonObject) => JsonObject;
 	/** What the client is subscribed to, or wants to be. */
 	readonly #uris = new Set<string>();
 	#characters = 0;
 	/** Whom to answer when the server has taken note of a resource. */
-	readonly #waiting = new Map<string, Reply[]>();
-	#lists: JsonObject = {};
+	readonly #pendingReplies = new Map<string, SendReply[]>();
+	#listChanges: JsonObject = {};
 	/** The request that is acknowledged, and the one that is not yet. */
-	#current: Request | undefined;
-	#next: Request | undefined;
+	#current: ListenRequest | undefined;
+	#next: ListenRequest | undefined;
 	/** Whether there is more to carry than the one that is not acknowledged says. */
 	#isStale = false;
 	#reopened = 0;
 
-	constructor(session: Session, out: Outlets, enveloped: (params: JsonObject) => JsonObject) {
-		this.#session = session;
+	constructor(negotiation: Negotiation, out: StageOutputs, withMeta: (params: JsonObject) => JsonObject) {
+		this.#negotiation = negotiation;
 		this.#out = out;
-		this.#enveloped = enveloped;
+		this.#withMeta = withMeta;
 	}
 
 	/** What the server has to tell of. */
-	offer({tools, prompts, resources}: JsonObject): void {
-		const changing = {toolsListChanged: tools, promptsListChanged: prompts, resourcesListChanged: resources};
-		const offered = Object.entries(changing).filter(
+	setCapabilities({tools, prompts, resources}: JsonObject): void {
+		const capabilities = {
+			toolsListChanged: tools,
+			promptsListChanged: prompts,
+			resourcesListChanged: resources,
+		};
+		const offered = Object.entries(capabilities).filter(
 			([, capability]) => objectOf(capability).listChanged === true,
 		);
-		this.#lists = Object.fromEntries(offered.map(([name]) => [name, true]));
+		this.#listChanges = Object.fromEntries(offered.map(([name]) => [name, true]));
 	}
 
 	/** Opens the stream, unless it is open. */
@@ -60,35 +64,35 @@ export class ListenStream {
 	}
 
 	/** Opens the stream with all that is wanted by now. The one before it is closed when this one stands. */
-	open(origin?: Origin): void {
+	open(origin?: MessageOrigin): void {
 		if (this.#next) {
 			this.#isStale = true;
 			return;
 		}
 		const uris = new Set(this.#uris);
 		const resources = uris.size > 0 ? {resourceSubscriptions: [...uris]} : {};
-		const notifications = {...this.#lists, ...resources};
+		const notifications = {...this.#listChanges, ...resources};
 		if (Object.keys(notifications).length === 0) {
 			this.#close();
 			return;
 		}
-		const id = this.#session.ownId();
+		const id = this.#negotiation.nextRequestId();
 		this.#next = {key: JSON.stringify(id), uris};
-		const params = this.#enveloped({notifications});
+		const params = this.#withMeta({notifications});
 		this.#out.toUpstream(Envelope.of({jsonrpc: '2.0', id, method: 'subscriptions/listen', params}, origin));
 	}
 
-	add(uri: string, origin: Origin, reply: Reply): undefined {
-		const full = this.#uris.has(uri) ? undefined : this.#limitFor(uri);
-		if (full !== undefined)
-			return reply('error', {code: -32602, message: `Invalid params: more than ${full}`});
-		const replies = this.#waiting.get(uri);
-		if (replies && replies.length >= MAX_REPLIES)
+	subscribe(uri: string, origin: MessageOrigin, reply: SendReply): undefined {
+		const limit = this.#uris.has(uri) ? undefined : this.#limitFor(uri);
+		if (limit !== undefined)
+			return reply('error', {code: -32602, message: `Invalid params: more than ${limit}`});
+		const replies = this.#pendingReplies.get(uri);
+		if (replies && replies.length >= MAX_PENDING_REPLIES)
 			return reply('error', {code: -32603, message: 'Too many requests wait for this subscription'});
 		if (!this.#uris.has(uri)) this.#characters += uri.length;
 		this.#uris.add(uri);
 		if (replies) replies.push(reply);
-		else this.#waiting.set(uri, [reply]);
+		else this.#pendingReplies.set(uri, [reply]);
 		this.open(origin);
 	}
 
@@ -99,17 +103,17 @@ export class ListenStream {
 		return isLong ? `${MAX_URI_CHARACTERS} characters in the URIs of all subscriptions` : undefined;
 	}
 
-	#drop(uri: string): boolean {
-		const isDropped = this.#uris.delete(uri);
-		if (isDropped) this.#characters -= uri.length;
-		return isDropped;
+	#removeUri(uri: string): boolean {
+		const isRemoved = this.#uris.delete(uri);
+		if (isRemoved) this.#characters -= uri.length;
+		return isRemoved;
 	}
 
-	remove(uri: string, origin: Origin, reply: Reply): undefined {
-		if (this.#drop(uri)) this.open(origin);
+	unsubscribe(uri: string, origin: MessageOrigin, reply: SendReply): undefined {
+		if (this.#removeUri(uri)) this.open(origin);
 		// No later stream has this URI, so that its acknowledgement would not settle them.
-		const replies = this.#waiting.get(uri) ?? [];
-		this.#waiting.delete(uri);
+		const replies = this.#pendingReplies.get(uri) ?? [];
+		this.#pendingReplies.delete(uri);
 		const message = 'Invalid params: unsubscribed before the server responded';
 		for (const each of replies) each('error', {code: -32602, message});
 		return reply('result', {});
@@ -123,7 +127,7 @@ export class ListenStream {
 		this.#close();
 		this.#current = next;
 		this.#next = undefined;
-		this.#settle(next, new Set(listOf(objectOf(notifications).resourceSubscriptions)));
+		this.#replyToSubscribers(next, new Set(listOf(objectOf(notifications).resourceSubscriptions)));
 		if (this.#isStale) {
 			this.#isStale = false;
 			this.open();
@@ -131,25 +135,25 @@ export class ListenStream {
 	}
 
 	/** Whether something is the end of a stream, which is opened anew then, unless it never stood. */
-	ended(key: string | undefined): boolean {
+	handleEnd(key: string | undefined): boolean {
 		if (key !== undefined && key === this.#current?.key) {
 			this.#current = undefined;
-			if (this.#reopened++ < MAX_REOPENED) this.open();
+			if (this.#reopened++ < MAX_REOPENS) this.open();
 			return true;
 		}
 		if (key === undefined || key !== this.#next?.key) return false;
 		const {uris} = this.#next;
 		this.#next = undefined;
-		this.#settle({key, uris}, new Set());
+		this.#replyToSubscribers({key, uris}, new Set());
 		return true;
 	}
 
 	/** Answers those who asked for what a request named. */
-	#settle({uris}: Request, granted: ReadonlySet<unknown>): void {
+	#replyToSubscribers({uris}: ListenRequest, granted: ReadonlySet<unknown>): void {
 		for (const uri of uris) {
-			if (!granted.has(uri)) this.#drop(uri);
-			const replies = this.#waiting.get(uri) ?? [];
-			this.#waiting.delete(uri);
+			if (!granted.has(uri)) this.#removeUri(uri);
+			const replies = this.#pendingReplies.get(uri) ?? [];
+			this.#pendingReplies.delete(uri);
 			const message = `Invalid params: the server has no updates of ${uri}`;
 			for (const reply of replies)
 				if (granted.has(uri)) reply('result', {});

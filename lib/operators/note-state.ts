@@ -1,19 +1,19 @@
 import {objectOf} from '../protocol/json.js';
 import {perMessage, type Stage} from '../stage.js';
 
-export type NoteStateOptions = {
+type ObserveHealthOptions = {
 	/** The server has said something. */
-	readonly onHeard: () => void;
+	readonly onMessage: () => void;
 	/** It could not be reached, for this reason; undefined where its process exited, which was reported with the reason. */
 	readonly onFailure: (reason: string | undefined) => void;
 };
 
 /** Takes note of whether a server is there, for the status. Stands next to it. */
-export const noteState = ({onHeard, onFailure}: NoteStateOptions): Stage =>
+export const observeHealth = ({onMessage, onFailure}: ObserveHealthOptions): Stage =>
 	perMessage({
 		toClient(envelope) {
-			if (envelope.isReceived) onHeard();
-			else if (envelope.head.hasError && !envelope.origin.refusal) {
+			if (envelope.isReceived) onMessage();
+			else if (envelope.head.hasError && !envelope.origin.errorReply) {
 				const {message, data} = objectOf(envelope.body.error);
 				onFailure(objectOf(data).kind === 'child_exited' ? undefined : String(message));
 			}

@@ -1,14 +1,14 @@
-import type {Origin} from '../envelope.js';
+import type {MessageOrigin} from '../envelope.js';
 import type {Operator, Stage} from '../stage.js';
 import {asciiJson} from '../store/ascii-json.js';
-import {connId} from '../store/conn-id.js';
-import type {Line} from '../store/records.js';
-import {followed} from './followed.js';
+import {newConnectionId} from '../store/conn-id.js';
+import type {TrafficLine} from '../store/records.js';
+import {tapAfter} from './followed.js';
 
 /** Where lines of raw traffic go: see BackgroundLog. */
-export type ByteSink = {readonly isOn: boolean; add(line: Line, origin?: Origin): void};
+export type ByteSink = {readonly isOn: boolean; add(line: TrafficLine, origin?: MessageOrigin): void};
 
-export type RecordBytesOptions = {
+type RecordBytesOptions = {
 	readonly log: ByteSink;
 	/** The client's address, and the target as it was named. */
 	readonly client: string;
@@ -26,33 +26,33 @@ export type ByteTap = {
 
 /** Writes what passes into the traffic log, after it went its way: that a connection opens, each chunk, and that it closes. */
 export function recordBytes({log, client, target, listenPort}: RecordBytesOptions): ByteTap {
-	const prefix = `","ConnID":"${connId()}",`;
-	const ends = (from: string, to: string): string =>
+	const prefix = `","ConnID":"${newConnectionId()}",`;
+	const endpoints = (from: string, to: string): string =>
 		`"from":${asciiJson(from)},"to":${asciiJson(to)},"listen_port":${listenPort}`;
-	const [fromClient, fromTarget] = [ends(client, target), ends(target, client)];
+	const [fromClient, fromTarget] = [endpoints(client, target), endpoints(target, client)];
 	const head = Buffer.from(`${prefix}"data":"`);
 	/** Who was the first to close its end. */
-	let first: string | undefined;
+	let firstToClose: string | undefined;
 
-	const event = (name: string, rest: string): void =>
+	const logEvent = (name: string, rest: string): void =>
 		log.add({head: Buffer.from(`${prefix}"event":"${name}",${rest}}\n`)});
-	const direction = (who: string): Operator => {
-		const tail = Buffer.from(`",${who}}\n`);
-		return followed(
+	const tap = (endpointsText: string): Operator => {
+		const tail = Buffer.from(`",${endpointsText}}\n`);
+		return tapAfter(
 			({line: data, origin}) => {
 				if (log.isOn) log.add({head, data, tail}, origin);
 			},
 			() => {
-				first ??= who;
+				firstToClose ??= endpointsText;
 			},
 		);
 	};
-	event('open', fromClient);
+	logEvent('open', fromClient);
 	return {
-		stage: {toUpstream: direction(fromClient), toClient: direction(fromTarget)},
+		stage: {toUpstream: tap(fromClient), toClient: tap(fromTarget)},
 		closed(error) {
 			const reason = error ? `,"error":${asciiJson(error.message)}` : '';
-			event('close', `${first ?? fromTarget}${reason}`);
+			logEvent('close', `${firstToClose ?? fromTarget}${reason}`);
 		},
 	};
 }

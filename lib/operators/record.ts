@@ -1,13 +1,13 @@
 import type {Envelope} from '../envelope.js';
 import {perMessage, type Stage} from '../stage.js';
 import {asciiJson} from '../store/ascii-json.js';
-import {connId} from '../store/conn-id.js';
+import {newConnectionId} from '../store/conn-id.js';
 import type {TrafficSink} from '../store/live-traffic.js';
-import {toPercentText} from '../store/percent.js';
+import {encodePercentText} from '../store/percent.js';
 import {redactMessage, redactParts, redactText} from '../store/redact.js';
-import {followed} from './followed.js';
+import {tapAfter} from './followed.js';
 
-export type RecordOptions = {
+type RecordMessagesOptions = {
 	readonly log: TrafficSink;
 	/** Whether anybody wants to know, where that may change; else somebody does. */
 	readonly isOn?: () => boolean;
@@ -32,36 +32,42 @@ export type Taps = {
  * Writes what passes into the traffic log. Each message is logged as the client sees it, and as the upstream does where
  * that is something else: because a stage changed it, made it, or let it go no further.
  */
-export function record({log, isOn = () => true, client, upstream, withSecrets}: RecordOptions): Taps {
-	const prefix = `","ConnID":"${connId()}",`;
-	const ends = (from: string, to: string): string => `"from":${asciiJson(from)},"to":${asciiJson(to)}`;
-	const [fromClient, fromUpstream] = [ends(client, upstream), ends(upstream, client)];
+export function recordMessages({
+	log,
+	isOn = () => true,
+	client,
+	upstream,
+	withSecrets,
+}: RecordMessagesOptions): Taps {
+	const prefix = `","ConnID":"${newConnectionId()}",`;
+	const endpoints = (from: string, to: string): string => `"from":${asciiJson(from)},"to":${asciiJson(to)}`;
+	const [fromClient, fromUpstream] = [endpoints(client, upstream), endpoints(upstream, client)];
 	const tails = {
 		client: {
 			toUpstream: tail(fromClient, 'client'),
 			toClient: tail(fromUpstream, 'client'),
-			byBridge: tail(ends('bridge', client), 'client'),
+			byBridge: tail(endpoints('bridge', client), 'client'),
 		},
 		upstream: {
 			toUpstream: tail(fromClient, 'upstream'),
 			toClient: tail(fromUpstream, 'upstream'),
-			byBridge: tail(ends('bridge', upstream), 'upstream'),
+			byBridge: tail(endpoints('bridge', upstream), 'upstream'),
 		},
 	};
 	const messageHead = Buffer.from(`${prefix}"message":`);
 	/** The last message from the upstream that is in the log already. */
 	let logged: Envelope | undefined;
 
-	const event = (name: string, who: string): void =>
-		log.add([Buffer.from(`${prefix}"event":"${name}",${who}}\n`)]);
+	const logEvent = (name: string, endpointsText: string): void =>
+		log.add([Buffer.from(`${prefix}"event":"${name}",${endpointsText}}\n`)]);
 	const write = (envelope: Envelope, end: Buffer): void => {
 		if (!isOn()) return;
 		const {head, origin} = envelope;
 		if (head.flaw === undefined || head.flaw === 'a batch' || head.flaw === 'too complex')
-			log.add([messageHead, ...content(envelope, withSecrets), end], origin);
+			log.add([messageHead, ...messageParts(envelope, withSecrets), end], origin);
 		else log.add([Buffer.from(`${prefix}${excerpt(envelope, withSecrets)}`), end], origin);
 	};
-	event('open', fromClient);
+	logEvent('open', fromClient);
 	return {
 		client: perMessage({
 			toUpstream(envelope) {
@@ -85,27 +91,27 @@ export function record({log, isOn = () => true, client, upstream, withSecrets}: 
 					return envelope;
 				},
 			}),
-			toClient: followed(envelope => {
+			toClient: tapAfter(envelope => {
 				if (logged !== envelope) write(envelope, tails.upstream.toClient);
 				// It may be long, and nothing more of it is of interest.
 				logged = undefined;
 			}),
 		},
-		closed: by => event('close', by === 'client' ? fromClient : fromUpstream),
+		closed: by => logEvent('close', by === 'client' ? fromClient : fromUpstream),
 	};
 }
 
-const tail = (ends: string, side: 'client' | 'upstream'): Buffer =>
-	Buffer.from(`,${ends},"side":"${side}"}\n`);
+const tail = (endpoints: string, side: 'client' | 'upstream'): Buffer =>
+	Buffer.from(`,${endpoints},"side":"${side}"}\n`);
 
 /** A message, as it may stand in the log. */
-const content = ({bytesInParts}: Envelope, withSecrets: boolean): readonly Buffer[] =>
+const messageParts = ({bytesInParts}: Envelope, withSecrets: boolean): readonly Buffer[] =>
 	withSecrets ? bytesInParts : redactParts(bytesInParts);
 
 /** Something that is no message, as raw bytes are logged. */
 function excerpt({bytes, size, head: {flaw}}: Envelope, withSecrets: boolean): string {
 	const start = bytes.subarray(0, EXCERPT);
-	const text = toPercentText(withSecrets ? start : redactMessage(start));
+	const text = encodePercentText(withSecrets ? start : redactMessage(start));
 	const data = JSON.stringify(withSecrets ? text : redactText(text));
 	const isCut = flaw === 'too large' || size > EXCERPT;
 	return `"data":${data}${isCut ? ',"truncated":true' : ''}`;

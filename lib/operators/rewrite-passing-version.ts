@@ -1,9 +1,9 @@
-import {change} from '../change.js';
+import {editMessage} from '../change.js';
 import {isObject, objectOf} from '../protocol/json.js';
 import type {HandshakeVersion, Version} from '../protocol/version.js';
 import {perMessage, type Stage} from '../stage.js';
 
-export type RewritePassingOptions = {
+export type RewriteVersionOneWayOptions = {
 	readonly clientVersion?: HandshakeVersion | undefined;
 	readonly targetVersion?: Version | undefined;
 };
@@ -12,19 +12,19 @@ export type RewritePassingOptions = {
  * Rewrites versions in what passes by, where only one side is heard: what is asked for in `initialize`, and what is told
  * in what can only be an answer to it.
  */
-export function rewritePassingVersion({clientVersion, targetVersion}: RewritePassingOptions): Stage {
+export function rewriteVersionOneWay({clientVersion, targetVersion}: RewriteVersionOneWayOptions): Stage {
 	if (clientVersion === undefined && targetVersion === undefined) return {};
 	return perMessage({
 		toUpstream(envelope) {
 			const {method, hasResult} = envelope.head;
 			if (method === 'initialize' && targetVersion !== undefined)
-				return change(envelope, body => ({
+				return editMessage(envelope, body => ({
 					...body,
 					params: {...objectOf(body.params), protocolVersion: targetVersion},
 				}));
 			if (!hasResult || clientVersion === undefined || !envelope.line.includes('"protocolVersion"'))
 				return envelope;
-			return change(envelope, body => {
+			return editMessage(envelope, body => {
 				const {result} = body;
 				if (!isObject(result) || typeof result.protocolVersion !== 'string') return body;
 				return {...body, result: {...result, protocolVersion: clientVersion}};

@@ -1,22 +1,22 @@
 import type {Headers} from '../envelope.js';
 import {BridgeError} from '../errors.js';
 import type {Log} from '../log.js';
-import {warnLimited} from '../warn-limited.js';
+import {warnRateLimited} from '../warn-limited.js';
 
-export const HEADER = 'mcp-session-id';
+export const SESSION_HEADER = 'mcp-session-id';
 
 /** What an id may be, so that it cannot be anything else in a header or a log. */
-const SOUND = /^[\x21-\x7e]{1,1024}$/;
+const VALID_ID = /^[\x21-\x7e]{1,1024}$/;
 
 export type SessionIdOptions = {
 	readonly upstream: string;
 	readonly log: Log;
 	/** Where the id is known, and to be known, beyond here. */
-	readonly carriage?: {session: string | undefined} | undefined;
+	readonly control?: {session: string | undefined} | undefined;
 };
 
 /** A request, as far as it tells which session its response is about. */
-export type SentIn = {
+type SessionRequest = {
 	readonly session: string | undefined;
 	/** The number of handshakes at that time. */
 	readonly handshake: number;
@@ -36,21 +36,21 @@ export class SessionId {
 
 	constructor(options: SessionIdOptions) {
 		this.#options = options;
-		this.current = options.carriage?.session;
+		this.current = options.control?.session;
 	}
 
 	/** A handshake begins, and with it another session. */
-	begin(): void {
+	reset(): void {
 		this.current = undefined;
 		this.handshakes++;
 	}
 
 	/** The headers with the present id, and no other one. They are the same object each time. */
-	headersWith(given: Headers | undefined, session: string | undefined): Headers {
-		if (this.#last && this.#last.given === given && this.#last.session === session) return this.#last.headers;
-		const {[HEADER]: _other, ...rest} = given ?? {};
-		const headers = session === undefined ? rest : {...rest, [HEADER]: session};
-		this.#last = {given, session, headers};
+	headersWith(base: Headers | undefined, session: string | undefined): Headers {
+		if (this.#last && this.#last.given === base && this.#last.session === session) return this.#last.headers;
+		const {[SESSION_HEADER]: _other, ...rest} = base ?? {};
+		const headers = session === undefined ? rest : {...rest, [SESSION_HEADER]: session};
+		this.#last = {given: base, session, headers};
 		return headers;
 	}
 
@@ -63,23 +63,32 @@ export class SessionId {
 	 * Stores an id that came with a response to this request, unless that was sent in an earlier session. Without a handshake
 	 * there are no sessions.
 	 */
-	take(session: string, {session: sent, handshake, headers, isInitialize}: SentIn): BridgeError | undefined {
-		const isModern = headers?.['mcp-method'] !== undefined;
-		if (handshake !== this.handshakes || session === sent || isModern) return;
+	storeFromResponse(
+		session: string,
+		{session: sent, handshake, headers, isInitialize}: SessionRequest,
+	): BridgeError | undefined {
+		const isStateless = headers?.['mcp-method'] !== undefined;
+		if (handshake !== this.handshakes || session === sent || isStateless) return;
 		return this.store(session, isInitialize);
 	}
 
 	/** Stores an id. An invalid one is an error in a handshake; later, the id from before stays in use. */
 	store(session: string, isHandshake: boolean): BridgeError | undefined {
-		const {upstream, log, carriage} = this.#options;
-		if (SOUND.test(session)) {
+		const {upstream, log, control} = this.#options;
+		if (VALID_ID.test(session)) {
 			this.current = session;
-			if (carriage) carriage.session = session;
+			if (control) control.session = session;
 			return;
 		}
 		const what = `${upstream} sent an invalid session id`;
 		const sentence = isHandshake ? `${what}.` : `${what}; the present one stays in use.`;
-		warnLimited(log, 'session.id.refused', sentence, {server: upstream, length: session.length}, upstream);
+		warnRateLimited(
+			log,
+			'session.id.refused',
+			sentence,
+			{server: upstream, length: session.length},
+			upstream,
+		);
 		if (!isHandshake) return;
 		return new BridgeError(
 			'ERR_UPSTREAM_INVALID',

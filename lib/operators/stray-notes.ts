@@ -1,36 +1,36 @@
 import {performance} from 'node:perf_hooks';
 import type {Envelope} from '../envelope.js';
 import type {Log} from '../log.js';
-import {Rate} from '../rate.js';
+import {RateLimiter} from '../rate.js';
 import {redactStart} from '../store/redact.js';
 
 /** How much of something that is no message is shown in the log. */
 const EXCERPT = 200;
 /** Bytes that are decoded for it: redaction makes a text shorter. */
-const LOOKED_AT = 16 * 1024;
+const MAX_DECODED = 16 * 1024;
 /** How often it is, in a stretch of time: two bytes of a peer must not cost hundreds of the log, for ever. */
-const [MAX_NOTES, WINDOW_MS] = [100, 10_000];
+const [MAX_ENTRIES, WINDOW_MS] = [100, 10_000];
 
 /** Tells people of what is no message: where it came from, what is wrong, how it begins; and of a flood, how much there was. */
-export class StrayNotes {
+export class StrayOutputLog {
 	readonly #log: Log;
-	readonly #rate: Rate | undefined;
-	#leftOut = 0;
+	readonly #rate: RateLimiter | undefined;
+	#suppressed = 0;
 
 	/** Where `isEach`, all of them are told of, since nothing else is left of them. */
-	constructor(log: Log, isEach: boolean) {
+	constructor(log: Log, isUnlimited: boolean) {
 		this.#log = log;
-		this.#rate = isEach ? undefined : new Rate(MAX_NOTES, WINDOW_MS, () => performance.now());
+		this.#rate = isUnlimited ? undefined : new RateLimiter(MAX_ENTRIES, WINDOW_MS, () => performance.now());
 	}
 
-	tell(event: string, {origin, bytes}: Envelope, flaw: string): void {
-		if (this.#rate && !this.#rate.take()) {
-			this.#leftOut++;
+	warn(event: string, {origin, bytes}: Envelope, flaw: string): void {
+		if (this.#rate && !this.#rate.tryAcquire()) {
+			this.#suppressed++;
 			return;
 		}
-		const start = redactStart(bytes.toString('utf8', 0, LOOKED_AT), EXCERPT);
-		const more = this.#leftOut > 0 ? {leftOut: this.#leftOut} : {};
-		this.#leftOut = 0;
+		const start = redactStart(bytes.toString('utf8', 0, MAX_DECODED), EXCERPT);
+		const more = this.#suppressed > 0 ? {leftOut: this.#suppressed} : {};
+		this.#suppressed = 0;
 		this.#log.warn(event, `${origin.name} sent something that is ${flaw}; it was not passed on.`, {
 			side: origin.name,
 			start,

@@ -1,20 +1,20 @@
 import {Envelope} from '../envelope.js';
 import {BridgeError} from '../errors.js';
-import {moreTime} from '../more-time.js';
+import {timeoutRemedy} from '../more-time.js';
 import {type Stage, stage} from '../stage.js';
-import type {Waiting, WaitingRequests} from '../waiting-requests.js';
+import type {PendingRequest, PendingRequests} from '../waiting-requests.js';
 
-export type TimeLimitOptions = {
+type TimeLimitOptions = {
 	readonly timeoutMs: number;
 	readonly upstream: string;
 	/** The requests that wait, kept by the stage in front, which matches answers. */
-	readonly waiting: WaitingRequests;
+	readonly pending: PendingRequests;
 	/** Methods whose requests somebody else keeps the time of. */
-	readonly free?: readonly string[];
+	readonly exempt?: readonly string[];
 	/** Whether the upstream has been asked what waits; as long as it is not ready, it has not. */
-	readonly session?: {
+	readonly negotiation?: {
 		readonly isReady: boolean;
-		readonly holds?: (id: string) => boolean;
+		readonly hasQueued?: (id: string) => boolean;
 		readonly options?: {readonly isHub?: boolean};
 	};
 	/** The flag or the key that sets this limit. */
@@ -22,7 +22,7 @@ export type TimeLimitOptions = {
 };
 
 /** A request that is not answered before there is nothing more to tell. */
-const STREAM = 'subscriptions/listen';
+const LISTEN_METHOD = 'subscriptions/listen';
 
 /**
  * Answers a request with an error when the upstream has not in time, and tells the upstream to stop.
@@ -30,24 +30,24 @@ const STREAM = 'subscriptions/listen';
  * All requests have the same time, so the oldest is always the next to run out, and one timer does for all.
  */
 export function timeLimit(options: TimeLimitOptions): Stage {
-	const {timeoutMs, waiting, session, free = []} = options;
+	const {timeoutMs, pending, negotiation, exempt = []} = options;
 	if (timeoutMs === 0) return {};
 	let timer: NodeJS.Timeout | undefined;
 	const stop = (): void => {
 		clearTimeout(timer);
 		timer = undefined;
 	};
-	const isHub = session?.options?.isHub === true;
-	const isFree = (method: string): boolean =>
-		method === STREAM || (isHub && method === 'initialize') || free.includes(method);
+	const isHub = negotiation?.options?.isHub === true;
+	const isExempt = (method: string): boolean =>
+		method === LISTEN_METHOD || (isHub && method === 'initialize') || exempt.includes(method);
 	return stage(out => {
-		const expire = ({told, method, origin}: Waiting): void => {
-			const isReady = session?.isReady !== false && session?.holds?.(told) !== true;
+		const expire = ({upstreamId, method, origin}: PendingRequest): void => {
+			const isReady = negotiation?.isReady !== false && negotiation?.hasQueued?.(upstreamId) !== true;
 			// The stage or endpoint that holds the request drops it then, and the cancellation, too.
-			if (mayBeCancelled(method)) out.toUpstream(cancelled(told, timeoutMs));
-			const isSent = !mayBeCancelled(method) || isReady;
+			if (isCancellable(method)) out.toUpstream(cancellation(upstreamId, timeoutMs));
+			const isSent = !isCancellable(method) || isReady;
 			const error = isSent ? tooSlow(options, method) : notReady(options, method);
-			out.toClient(Envelope.failure(told, error, origin));
+			out.toClient(Envelope.errorResponse(upstreamId, error, origin));
 		};
 		const arm = (ms: number): void => {
 			// Answers that have come while this process was kept from running are read first.
@@ -56,8 +56,8 @@ export function timeLimit(options: TimeLimitOptions): Stage {
 		const check = (): void => {
 			if (!timer) return;
 			timer = undefined;
-			for (const [request, waitedMs] of waiting.byAge()) {
-				if (isFree(request.method)) continue;
+			for (const [request, waitedMs] of pending.byAge()) {
+				if (isExempt(request.method)) continue;
 				if (waitedMs < timeoutMs) {
 					arm(timeoutMs - waitedMs);
 					return;
@@ -71,25 +71,25 @@ export function timeLimit(options: TimeLimitOptions): Stage {
 				if (!timer && key !== undefined && method !== undefined) arm(timeoutMs);
 				return envelope;
 			},
-			upstreamGone: stop,
-			stopped: stop,
+			upstreamClosed: stop,
+			teardown: stop,
 		};
 	});
 }
 
-const cancelled = (id: string, timeoutMs: number): Envelope =>
+const cancellation = (id: string, timeoutMs: number): Envelope =>
 	Envelope.fromText(
 		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${id},"reason":"no answer within ${timeoutMs / 1000} s"}}`,
 	);
 
 /** A server is not to be told that its initialize is cancelled. */
-const mayBeCancelled = (method: string): boolean => method !== 'initialize';
+const isCancellable = (method: string): boolean => method !== 'initialize';
 
 const tooSlow = ({upstream, timeoutMs, setting}: TimeLimitOptions, method: string): BridgeError =>
 	new BridgeError(
 		'ERR_UPSTREAM_TIMEOUT',
-		`${upstream} did not respond to ${method} within ${timeoutMs / 1000} s${mayBeCancelled(method) ? '. The request was cancelled' : ''}.`,
-		moreTime('Check what it is doing', setting),
+		`${upstream} did not respond to ${method} within ${timeoutMs / 1000} s${isCancellable(method) ? '. The request was cancelled' : ''}.`,
+		timeoutRemedy('Check what it is doing', setting),
 		{timeoutMs, method},
 	);
 
@@ -97,6 +97,6 @@ const notReady = ({upstream, timeoutMs, setting}: TimeLimitOptions, method: stri
 	new BridgeError(
 		'ERR_UPSTREAM_TIMEOUT',
 		`${upstream} was not ready for ${method} within ${timeoutMs / 1000} s. The request was never sent.`,
-		moreTime('Check why its handshake takes so long', setting),
+		timeoutRemedy('Check why its handshake takes so long', setting),
 		{timeoutMs, method},
 	);

@@ -1,21 +1,21 @@
-import {Envelope, type Origin} from '../envelope.js';
+import {Envelope, type MessageOrigin} from '../envelope.js';
 import {objectOf} from '../protocol/json.js';
 import {SUBSCRIPTION_ID} from '../protocol/v2026-07-28.js';
 import {canonicalId} from '../wire/id.js';
 import {memberText} from '../wire/member.js';
-import {WordMap} from '../word-map.js';
+import {BoundedStringMap} from '../word-map.js';
 
 /** Streams of notifications that a client may hold open at a time; the oldest is forgotten for the next. */
 const MAX_STREAMS = 1000;
 
-export const LIST_CHANGED = 'notifications/tools/list_changed';
+export const TOOLS_LIST_CHANGED = 'notifications/tools/list_changed';
 
 /** The streams in which a modern client hears from a modern server that tools changed: it hears of it nowhere else. */
-export class ToolsStreams {
+export class ListChangedStreams {
 	/** The requests that the client has opened, by what is the same for all spellings of their ids. */
-	readonly #opened = new WordMap<true>(MAX_STREAMS);
+	readonly #opened = new BoundedStringMap<true>(MAX_STREAMS);
 	/** The ids of those that the server has acknowledged, as text, by the same keys. */
-	readonly #ids = new WordMap<string>(MAX_STREAMS, undefined, id => id.length);
+	readonly #ids = new BoundedStringMap<string>(MAX_STREAMS, undefined, id => id.length);
 
 	/** The client opens a stream. */
 	opened(key: string): void {
@@ -38,10 +38,13 @@ export class ToolsStreams {
 	}
 
 	/** What the client is to hear, once in each stream. */
-	news(origin: Origin): Envelope[] {
+	notifications(origin: MessageOrigin): Envelope[] {
 		return [...this.#ids.values()].map(id => {
 			const params = `{"_meta":{"${SUBSCRIPTION_ID}":${id}}}`;
-			return Envelope.fromText(`{"jsonrpc":"2.0","method":"${LIST_CHANGED}","params":${params}}`, origin);
+			return Envelope.fromText(
+				`{"jsonrpc":"2.0","method":"${TOOLS_LIST_CHANGED}","params":${params}}`,
+				origin,
+			);
 		});
 	}
 }

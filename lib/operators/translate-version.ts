@@ -1,72 +1,85 @@
-import {draft} from '../change.js';
+import {createDraft} from '../change.js';
 import {Envelope} from '../envelope.js';
 import {type Log, logBug} from '../log.js';
-import {tellOfLoss} from '../protocol/report.js';
-import type {Session} from '../protocol/session.js';
-import type {Direction} from '../protocol/step.js';
-import {type Kind, type Outcome, Translator} from '../protocol/translate.js';
-import {type Answer, type Stage, type Steps, stage} from '../stage.js';
-import type {WaitingRequests} from '../waiting-requests.js';
-import {idWord} from '../wire/id.js';
-import {WordMap} from '../word-map.js';
+import {logLoss} from '../protocol/report.js';
+import type {Negotiation} from '../protocol/session.js';
+import type {MessageDirection} from '../protocol/step.js';
+import {type MessageKind, type TranslatedMessage, Translator} from '../protocol/translate.js';
+import {type Emit, type Stage, type StageSteps, stage} from '../stage.js';
+import type {PendingRequests} from '../waiting-requests.js';
+import {unquotedId} from '../wire/id.js';
+import {BoundedStringMap} from '../word-map.js';
 
-export type TranslateVersionOptions = {
-	readonly session: Session;
+type TranslateVersionOptions = {
+	readonly negotiation: Negotiation;
 	readonly log: Log;
 	/** The requests of the client that wait for an answer. */
-	readonly waiting: WaitingRequests;
+	readonly pending: PendingRequests;
 };
 
 /** Requests of either side whose responses may have to be translated, and the characters of their ids and methods. */
-const [MAX_ASKED, MAX_CHARACTERS] = [65_536, 8 * 2 ** 20];
-const askedMethods = (): WordMap<string> => new WordMap(MAX_ASKED, MAX_CHARACTERS, method => method.length);
+const [MAX_METHODS, MAX_CHARACTERS] = [65_536, 8 * 2 ** 20];
+const createMethodMap = (): BoundedStringMap<string> =>
+	new BoundedStringMap(MAX_METHODS, MAX_CHARACTERS, method => method.length);
 
 /** Lets each side hear messages of its own version. Messages that need no change pass as the bytes that they are. */
 export function translateVersion(options: TranslateVersionOptions): Stage {
-	return stage(() => new Translation(options));
+	return stage(() => new VersionTranslator(options));
 }
 
-class Translation implements Steps {
-	readonly #session: Session;
+class VersionTranslator implements StageSteps {
+	readonly #negotiation: Negotiation;
 	readonly #log: Log;
-	readonly #waiting: WaitingRequests;
+	readonly #pending: PendingRequests;
 	#translator: Translator | undefined;
 	/** Since when nobody has turned out to speak something else. */
 	#epoch = -1;
 	/** The methods of requests by who asked them and by their ids. */
-	readonly #askedBy = {
-		client: askedMethods(),
-		upstream: askedMethods(),
+	readonly #methods = {
+		client: createMethodMap(),
+		upstream: createMethodMap(),
 	};
 
-	constructor({session, log, waiting}: TranslateVersionOptions) {
-		this.#session = session;
+	constructor({negotiation, log, pending}: TranslateVersionOptions) {
+		this.#negotiation = negotiation;
 		this.#log = log;
-		this.#waiting = waiting;
-		session.translate = (envelope, answer) => this.toUpstream(envelope, answer);
+		this.#pending = pending;
+		negotiation.retranslate = (envelope, answer) => this.toUpstream(envelope, answer);
 	}
 
-	readonly toUpstream = (envelope: Envelope, answer: Answer): Envelope | undefined => {
-		if (this.#session.isPlain) return envelope;
+	readonly toUpstream = (envelope: Envelope, reply: Emit): Envelope | undefined => {
+		if (this.#negotiation.isPassThrough) return envelope;
 		const {key, method} = envelope.head;
 		if (method === undefined)
-			return this.#answer(envelope, 'toUpstream', this.#askedBy.upstream.take(key ?? ''));
+			return this.#translateResponse(envelope, 'toUpstream', this.#methods.upstream.take(key ?? ''));
 		// When all is settled, the client's requests are found where they wait.
-		if (key !== undefined && !this.#session.isSettled) this.#askedBy.client.set(key, method);
-		return this.#step(envelope, 'toUpstream', key === undefined ? 'notification' : 'request', method, answer);
+		if (key !== undefined && !this.#negotiation.isSettled) this.#methods.client.set(key, method);
+		return this.#translate(
+			envelope,
+			'toUpstream',
+			key === undefined ? 'notification' : 'request',
+			method,
+			reply,
+		);
 	};
 
-	readonly toClient = (envelope: Envelope, answer: Answer): Envelope | undefined => {
-		if (this.#session.isPlain) return envelope;
+	readonly toClient = (envelope: Envelope, reply: Emit): Envelope | undefined => {
+		if (this.#negotiation.isPassThrough) return envelope;
 		const {key, method} = envelope.head;
-		if (method === undefined) return this.#answer(envelope, 'toClient', this.#methodOf(key));
-		if (key !== undefined) this.#askedBy.upstream.set(key, method);
-		return this.#step(envelope, 'toClient', key === undefined ? 'notification' : 'request', method, answer);
+		if (method === undefined) return this.#translateResponse(envelope, 'toClient', this.#methodOf(key));
+		if (key !== undefined) this.#methods.upstream.set(key, method);
+		return this.#translate(
+			envelope,
+			'toClient',
+			key === undefined ? 'notification' : 'request',
+			method,
+			reply,
+		);
 	};
 
 	/** Counts are for those who come later, and only then are they known. */
-	readonly upstreamGone = (): void => {
-		const {losses, options} = this.#session;
+	readonly upstreamClosed = (): void => {
+		const {losses, options} = this.#negotiation;
 		if (losses.size === 0) return;
 		const features = Object.fromEntries(losses);
 		this.#log.debug('proxy.features.lost', `What could not be carried to or from ${options.upstream}.`, {
@@ -77,41 +90,46 @@ class Translation implements Steps {
 	/** The method of the client's request that an answer is for. */
 	#methodOf(key: string | undefined): string | undefined {
 		if (key === undefined) return;
-		const {client} = this.#askedBy;
-		return (client.size > 0 ? client.take(key) : undefined) ?? this.#waiting.methodOf(key);
+		const {client} = this.#methods;
+		return (client.size > 0 ? client.take(key) : undefined) ?? this.#pending.methodOf(key);
 	}
 
 	/** An answer to a request of this method. One without an id is about nothing. */
-	#answer(envelope: Envelope, direction: Direction, method: string | undefined): Envelope | undefined {
+	#translateResponse(
+		envelope: Envelope,
+		direction: MessageDirection,
+		method: string | undefined,
+	): Envelope | undefined {
 		const {key, hasError} = envelope.head;
-		const about = key === undefined ? '' : method;
-		if (about === undefined) return envelope;
-		return this.#step(envelope, direction, hasError ? 'error' : 'result', about, () => {});
+		const requestMethod = key === undefined ? '' : method;
+		if (requestMethod === undefined) return envelope;
+		return this.#translate(envelope, direction, hasError ? 'error' : 'result', requestMethod, () => {});
 	}
 
-	#step(
+	#translate(
 		envelope: Envelope,
-		direction: Direction,
-		kind: Kind,
-		about: string,
-		answer: Answer,
+		direction: MessageDirection,
+		kind: MessageKind,
+		method: string,
+		sendReply: Emit,
 	): Envelope | undefined {
-		const translator = this.#installed();
-		const plan = translator?.planFor(direction, kind, about);
-		if (!translator || !plan?.mayChange(envelope)) return envelope;
-		const {body, with: as} = draft(envelope);
-		const outcome = this.#outcome(() =>
-			translator.translate(direction, kind, about, body, idWord(envelope.head.id ?? '')),
+		const translator = this.#currentTranslator();
+		const ruleSet = translator?.ruleSetFor(direction, kind, method);
+		if (!translator || !ruleSet?.mayChange(envelope)) return envelope;
+		const {body, with: as} = createDraft(envelope);
+		const outcome = this.#tryTranslate(() =>
+			translator.translate(direction, kind, method, body, unquotedId(envelope.head.id ?? '')),
 		);
 		if (!outcome) return envelope;
-		const {on, back} = outcome;
-		if (back) answer(backTo(envelope, back));
-		else if (!on) this.#log.debug('rpc.dropped', `${about || 'An error without an id'} was not passed on.`);
-		return on && as(on);
+		const {forward, reply} = outcome;
+		if (reply) sendReply(toReply(envelope, reply));
+		else if (!forward)
+			this.#log.debug('rpc.dropped', `${method || 'An error without an id'} was not passed on.`);
+		return forward && as(forward);
 	}
 
 	/** A message that nobody has foreseen goes on as it is, and ends no conversation. */
-	#outcome(translate: () => Outcome | undefined): Outcome | undefined {
+	#tryTranslate(translate: () => TranslatedMessage | undefined): TranslatedMessage | undefined {
 		try {
 			return translate();
 		} catch (error) {
@@ -121,29 +139,35 @@ class Translation implements Steps {
 	}
 
 	/** The translator between the versions that are spoken; none as long as that is not known, or needs none. */
-	#installed(): Translator | undefined {
-		if (this.#epoch !== this.#session.epoch) this.#install();
+	#currentTranslator(): Translator | undefined {
+		if (this.#epoch !== this.#negotiation.epoch) this.#createTranslator();
 		return this.#translator;
 	}
 
-	#install(): void {
-		const {epoch, clientFace, upstreamFace, clientCapabilities, options} = this.#session;
+	#createTranslator(): void {
+		const {
+			epoch,
+			clientHandshakeVersion: clientFace,
+			upstreamHandshakeVersion: upstreamFace,
+			clientCapabilities,
+			options,
+		} = this.#negotiation;
 		this.#epoch = epoch;
 		this.#translator = undefined;
-		if (clientFace === undefined || upstreamFace === undefined || !this.#session.needsTranslation) return;
+		if (clientFace === undefined || upstreamFace === undefined || !this.#negotiation.needsTranslation) return;
 		const {isStrict = false, isShared = false} = options;
-		const onLoss = (feature: string): void => tellOfLoss(this.#session, this.#log, feature);
-		this.#waiting.tellsUncommonIds = false;
-		const faces = {client: clientFace, upstream: upstreamFace};
-		this.#translator = new Translator({...faces, isStrict, isShared, clientCapabilities, onLoss});
-		this.#session.translates(this.#translator.touching);
+		const onLoss = (feature: string): void => logLoss(this.#negotiation, this.#log, feature);
+		this.#pending.forwardsUncommonIds = false;
+		const versions = {client: clientFace, upstream: upstreamFace};
+		this.#translator = new Translator({...versions, isStrict, isShared, clientCapabilities, onLoss});
+		this.#negotiation.setTransformMarks(this.#translator.transformMarks);
 	}
 }
 
-const backTo = (
+const toReply = (
 	{head: {id = 'null'}, origin}: Envelope,
 	{result, error}: {readonly [key: string]: unknown},
 ): Envelope =>
 	error === undefined
-		? Envelope.answer(id, 'result', result, origin)
-		: Envelope.answer(id, 'error', error, origin);
+		? Envelope.response(id, 'result', result, origin)
+		: Envelope.response(id, 'error', error, origin);

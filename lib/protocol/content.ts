@@ -1,9 +1,9 @@
-import {changed, eachObject, isObject, type JsonObject, listOf, objectOf} from './json.js';
-import type {Context} from './step.js';
+import {isObject, type JsonObject, listOf, mapMember, mapObjects, objectOf} from './json.js';
+import type {RuleContext} from './step.js';
 import type {Version} from './version.js';
 
 /** Kinds of content, with the version that brought each. */
-const kinds = new Map<unknown, Version>([
+const firstVersions = new Map<unknown, Version>([
 	['text', '2024-11-05'],
 	['image', '2024-11-05'],
 	['resource', '2024-11-05'],
@@ -12,50 +12,55 @@ const kinds = new Map<unknown, Version>([
 ]);
 
 /** Whether a peer of this version can take content of this kind. */
-export function isKnownTo(version: Version, type: unknown): boolean {
-	const since = kinds.get(type);
-	return since !== undefined && since <= version;
+export function supportsContentType(version: Version, type: unknown): boolean {
+	const firstVersion = firstVersions.get(type);
+	return firstVersion !== undefined && firstVersion <= version;
 }
 
 /** Changes one block of content, which stands at this place of the message. */
-export type BlockChange = (block: JsonObject, pointer: string, context: Context, index: number) => JsonObject;
+export type BlockChange = (
+	block: JsonObject,
+	pointer: string,
+	context: RuleContext,
+	index: number,
+) => JsonObject;
 
 /** Applies a change to all blocks of a value, which stand where such values have them. */
-export type BlockPlace = (change: BlockChange) => (value: JsonObject, context: Context) => JsonObject;
+export type BlockMapper = (change: BlockChange) => (value: JsonObject, context: RuleContext) => JsonObject;
 
 /** Changes all blocks of a tool's result. */
-export const inToolResult: BlockPlace =
+export const mapToolResultBlocks: BlockMapper =
 	change =>
 	(result, context): JsonObject =>
-		changed(result, 'content', content =>
-			eachObject(content, (block, index) => change(block, `/content/${index}`, context, index)),
+		mapMember(result, 'content', content =>
+			mapObjects(content, (block, index) => change(block, `/content/${index}`, context, index)),
 		);
 
 /** Changes the content of all messages: those of a prompt, or of a request for sampling. */
-export const inMessages: BlockPlace =
+export const mapMessageBlocks: BlockMapper =
 	change =>
 	(value, context): JsonObject =>
-		changed(value, 'messages', messages =>
-			eachObject(messages, (message, index) =>
-				changed(message, 'content', content => {
+		mapMember(value, 'messages', messages =>
+			mapObjects(messages, (message, index) =>
+				mapMember(message, 'content', content => {
 					if (isObject(content)) return change(content, `/messages/${index}/content`, context, index);
-					return eachObject(content, (block, at) =>
+					return mapObjects(content, (block, at) =>
 						change(block, `/messages/${index}/content/${at}`, context, index),
 					);
 				}),
 			),
 		);
 
-export const text = (words: string, {annotations}: JsonObject = {}): JsonObject =>
-	annotations === undefined ? {type: 'text', text: words} : {type: 'text', text: words, annotations};
+export const textBlock = (text: string, {annotations}: JsonObject = {}): JsonObject =>
+	annotations === undefined ? {type: 'text', text: text} : {type: 'text', text: text, annotations};
 
 /** How many bytes a text in base64 stands for. */
 export const decodedLength = (base64: unknown): number =>
 	typeof base64 === 'string' ? Buffer.byteLength(base64, 'base64') : 0;
 
 /** Content with a text block; the value as JSON is one where there is none. */
-export function withText(content: unknown, value: unknown): readonly unknown[] {
+export function withTextBlock(content: unknown, value: unknown): readonly unknown[] {
 	const blocks = listOf(content);
 	const hasText = blocks.some(block => objectOf(block).type === 'text');
-	return hasText ? blocks : [...blocks, text(JSON.stringify(value))];
+	return hasText ? blocks : [...blocks, textBlock(JSON.stringify(value))];
 }

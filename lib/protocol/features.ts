@@ -1,9 +1,9 @@
 import {type JsonObject, listOf, objectOf} from './json.js';
-import {isWrapped} from './modern-output.js';
+import {needsWrapper} from './modern-output.js';
 import {type Version, versions} from './version.js';
 
 /** What is known of a server: its answer to `initialize`, and its tools. */
-export type Known = {readonly capabilities: JsonObject; readonly tools: readonly JsonObject[]};
+type UpstreamFeatures = {readonly capabilities: JsonObject; readonly tools: readonly JsonObject[]};
 
 /** Something that a version brought, and what becomes of it where one side is older. */
 type Feature = {
@@ -14,7 +14,7 @@ type Feature = {
 	/** For a server that is older than the client. */
 	readonly olderServer?: string;
 	/** Whether a server has it at all; what cannot be told beforehand it may have. */
-	readonly isThere?: (server: Known) => boolean;
+	readonly isPresent?: (server: UpstreamFeatures) => boolean;
 };
 
 const features: readonly Feature[] = [
@@ -26,7 +26,7 @@ const features: readonly Feature[] = [
 		since: '2025-06-18',
 		name: 'structured output',
 		olderClient: 'arrives as text beside it',
-		isThere: ({tools}) => tools.some(tool => 'outputSchema' in tool),
+		isPresent: ({tools}) => tools.some(tool => 'outputSchema' in tool),
 	},
 	{since: '2025-11-25', name: 'elicitation by URL', olderClient: 'is refused'},
 	{since: '2025-11-25', name: 'choices of several in forms', olderClient: 'become a box for each option'},
@@ -35,36 +35,39 @@ const features: readonly Feature[] = [
 		since: '2025-11-25',
 		name: 'tasks',
 		olderClient: 'are waited for here',
-		isThere: ({capabilities}) => 'tasks' in capabilities,
+		isPresent: ({capabilities}) => 'tasks' in capabilities,
 	},
 	{
 		since: '2026-07-28',
 		name: 'output that is no object',
 		olderClient: 'is the only member of one',
-		isThere: ({tools}) => tools.some(isWrapped),
+		isPresent: ({tools}) => tools.some(needsWrapper),
 	},
 	{
 		since: '2026-07-28',
 		name: 'tasks',
 		olderServer: 'are waited for here',
-		isThere: ({capabilities}) => 'tasks' in capabilities,
+		isPresent: ({capabilities}) => 'tasks' in capabilities,
 	},
 ];
 
 /** What a client of one version does not get, or gets otherwise, of a server of another. */
-export function lossesBetween(client: Version, upstream: Version, server: Known): string[] {
+export function lossesBetween(client: Version, upstream: Version, server: UpstreamFeatures): string[] {
 	const isBetween = ({since}: Feature): boolean => client < since !== upstream < since;
-	return features.filter(isBetween).flatMap(({name, olderClient, olderServer, isThere}) => {
-		const fate = client < upstream ? olderClient : olderServer;
-		return fate === undefined || isThere?.(server) === false ? [] : [`${name} ${fate}`];
+	return features.filter(isBetween).flatMap(({name, olderClient, olderServer, isPresent}) => {
+		const effect = client < upstream ? olderClient : olderServer;
+		return effect === undefined || isPresent?.(server) === false ? [] : [`${name} ${effect}`];
 	});
 }
 
 /** The same for all client versions. */
-export const lossesOf = (upstream: Version, server: Known): Array<readonly [client: Version, string[]]> =>
+export const lossesOf = (
+	upstream: Version,
+	server: UpstreamFeatures,
+): Array<readonly [client: Version, string[]]> =>
 	versions.map(client => [client, lossesBetween(client, upstream, server)]);
 
-export const knownOf = (initialized: JsonObject, tools: unknown): Known => ({
-	capabilities: objectOf(initialized.capabilities),
+export const upstreamFeaturesOf = (initializeResult: JsonObject, tools: unknown): UpstreamFeatures => ({
+	capabilities: objectOf(initializeResult.capabilities),
 	tools: listOf(tools).map(objectOf),
 });

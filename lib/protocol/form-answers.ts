@@ -1,4 +1,4 @@
-import {type Keeper, keptBytes} from '../kept-bytes.js';
+import {bufferLimit, type EvictableBuffer} from '../kept-bytes.js';
 import {shortKey} from '../short-key.js';
 import type {JsonObject} from './json.js';
 
@@ -8,21 +8,21 @@ const MAX_FORMS = 1000;
 const MAX_LENGTH = 16 * 2 ** 20;
 
 /** Reads the response to a form. */
-export type Reading = (content: JsonObject) => JsonObject;
+export type FormReader = (content: JsonObject) => JsonObject;
 
 /**
  * How to read the responses to forms that were shown as others, by the id of the request. When there are too many, the
  * oldest is evicted: its response is forwarded as the client sent it.
  */
-export class FormAnswers implements Keeper {
-	readonly #forms = new Map<string, {readonly read: Reading; readonly length: number}>();
+export class FormResponses implements EvictableBuffer {
+	readonly #forms = new Map<string, {readonly read: FormReader; readonly length: number}>();
 	#length = 0;
 
 	constructor() {
-		keptBytes.register(this);
+		bufferLimit.register(this);
 	}
 
-	get keptBytes(): number {
+	get bufferedBytes(): number {
 		return this.#length;
 	}
 
@@ -30,11 +30,11 @@ export class FormAnswers implements Keeper {
 		for (const key of this.#forms.keys()) this.#remove(key);
 	}
 
-	add(id: string, read: Reading, length: number): void {
+	add(id: string, read: FormReader, length: number): void {
 		this.take(id);
 		this.#forms.set(shortKey(id), {read, length});
 		this.#length += length;
-		keptBytes.added(length);
+		bufferLimit.added(length);
 		for (const oldest of this.#forms.keys()) {
 			if (this.#forms.size <= MAX_FORMS && this.#length <= MAX_LENGTH) return;
 			this.#remove(oldest);
@@ -42,11 +42,11 @@ export class FormAnswers implements Keeper {
 	}
 
 	/** How to read the response to a form, once. */
-	take(id: string): Reading | undefined {
+	take(id: string): FormReader | undefined {
 		return this.#remove(shortKey(id));
 	}
 
-	#remove(key: string): Reading | undefined {
+	#remove(key: string): FormReader | undefined {
 		const form = this.#forms.get(key);
 		this.#forms.delete(key);
 		this.#length -= form?.length ?? 0;

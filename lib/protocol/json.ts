@@ -16,22 +16,22 @@ export function without(object: JsonObject, ...names: readonly string[]): JsonOb
 }
 
 /** The object with one member changed; the same object if the change is none. */
-export function changed(object: JsonObject, name: string, change: (value: unknown) => unknown): JsonObject {
+export function mapMember(object: JsonObject, name: string, change: (value: unknown) => unknown): JsonObject {
 	const value = object[name];
 	const result = change(value);
 	return result === value ? object : {...object, [name]: result};
 }
 
 /** The list with each object in it changed; the same list if no change is one. What is no object stays. */
-export function eachObject(list: unknown, change: (item: JsonObject, index: number) => JsonObject): unknown {
+export function mapObjects(list: unknown, change: (item: JsonObject, index: number) => JsonObject): unknown {
 	if (!Array.isArray(list)) return list;
 	const result = list.map((item, index) => (isObject(item) ? change(item, index) : item));
 	return result.some((item, index) => item !== list[index]) ? result : list;
 }
 
 /** A value in a sentence. Values come from anywhere, and an object need not let itself be made a text. */
-export const worded = (value: unknown): string =>
+export const toText = (value: unknown): string =>
 	typeof value === 'string' ? value : String(JSON.stringify(value));
 
 /** Whether an error of JSON-RPC was made by bridge, so that its message is complete. */
-export const isOfBridge = (error: unknown): boolean => objectOf(objectOf(error).data).source === 'bridge';
+export const isBridgeError = (error: unknown): boolean => objectOf(objectOf(error).data).source === 'bridge';

@@ -14,7 +14,7 @@ const levels: readonly unknown[] = [
 export const isAtLeast = (level: unknown, wanted: string | undefined): boolean =>
 	levels.includes(wanted) && levels.indexOf(level) >= levels.indexOf(wanted);
 
-export const isLevel = (level: unknown): level is string => levels.includes(level);
+export const isLogLevel = (level: unknown): level is string => levels.includes(level);
 
 /** The level that lets most through. */
 export const mostVerbose = (wanted: readonly string[]): string | undefined =>

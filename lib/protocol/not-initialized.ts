@@ -1,14 +1,14 @@
-import {brief} from '../brief.js';
+import {truncated} from '../brief.js';
 import {BridgeError} from '../errors.js';
-import {isOfBridge, type JsonObject, objectOf, worded} from './json.js';
+import {isBridgeError, type JsonObject, objectOf, toText} from './json.js';
 
 /**
  * The error of a request whose upstream could not be initialized, by the error of `initialize`. An error of bridge itself
  * already says what to do.
  */
-export function notInitialized(upstream: string, error: unknown): JsonObject {
-	if (isOfBridge(error)) return objectOf(error);
-	const reason = brief(worded(objectOf(error).message)).replace(/\.$/, '');
+export function initializeError(upstream: string, error: unknown): JsonObject {
+	if (isBridgeError(error)) return objectOf(error);
+	const reason = truncated(toText(objectOf(error).message)).replace(/\.$/, '');
 	return new BridgeError(
 		'ERR_UPSTREAM_UNREACHABLE',
 		`${upstream} rejected initialize: ${reason}.`,

@@ -11,35 +11,37 @@ const MAX_RESTORED_BYTES = 4 * MAX_ORIGINAL_BYTES;
 /** The value with what it lost in its `_meta`, if that is little enough. */
 export function withOriginals(value: JsonObject, originals: ReadonlyMap<string, unknown>): JsonObject {
 	const meta = objectOf(value._meta);
-	const kept = {...objectOf(meta[ORIGINAL]), ...Object.fromEntries(originals)};
-	const isSmall = Buffer.byteLength(JSON.stringify(kept)) <= MAX_ORIGINAL_BYTES;
-	return isSmall ? {...value, _meta: {...meta, [ORIGINAL]: kept}} : value;
+	const originalsByPointer = {...objectOf(meta[ORIGINAL]), ...Object.fromEntries(originals)};
+	const isSmall = Buffer.byteLength(JSON.stringify(originalsByPointer)) <= MAX_ORIGINAL_BYTES;
+	return isSmall ? {...value, _meta: {...meta, [ORIGINAL]: originalsByPointer}} : value;
 }
 
 /**
  * The value with what it lost put back where the receiver takes it. Originals of more bytes than a bridge writes stay where
  * they are, and the value is the same.
  */
-export function restored(
+export function restoreOriginals(
 	value: JsonObject,
-	isWelcome: (original: unknown, pointer: string) => boolean,
+	accepts: (original: unknown, pointer: string) => boolean,
 ): JsonObject {
-	const kept = objectOf(objectOf(value._meta)[ORIGINAL]);
-	const originals = Object.entries(kept);
-	if (originals.length === 0 || Buffer.byteLength(JSON.stringify(kept)) > MAX_RESTORED_BYTES) return value;
-	const left: Array<[string, unknown]> = [];
-	const target = new Target(value);
+	const originalsByPointer = objectOf(objectOf(value._meta)[ORIGINAL]);
+	const originals = Object.entries(originalsByPointer);
+	if (originals.length === 0 || Buffer.byteLength(JSON.stringify(originalsByPointer)) > MAX_RESTORED_BYTES)
+		return value;
+	const remaining: Array<[string, unknown]> = [];
+	const target = new RestoreTarget(value);
 	for (const [pointer, original] of originals)
-		if (pointer.startsWith('/') && isWelcome(original, pointer)) target.put(path(pointer), original);
-		else left.push([pointer, original]);
-	if (left.length === originals.length) return value;
-	const filled = target.value;
-	const meta = without(objectOf(filled._meta), ORIGINAL);
-	if (left.length > 0) return {...filled, _meta: {...meta, [ORIGINAL]: Object.fromEntries(left)}};
-	return Object.keys(meta).length > 0 ? {...filled, _meta: meta} : without(filled, '_meta');
+		if (pointer.startsWith('/') && accepts(original, pointer)) target.put(pointerPath(pointer), original);
+		else remaining.push([pointer, original]);
+	if (remaining.length === originals.length) return value;
+	const restoredValue = target.value;
+	const meta = without(objectOf(restoredValue._meta), ORIGINAL);
+	if (remaining.length > 0)
+		return {...restoredValue, _meta: {...meta, [ORIGINAL]: Object.fromEntries(remaining)}};
+	return Object.keys(meta).length > 0 ? {...restoredValue, _meta: meta} : without(restoredValue, '_meta');
 }
 
-const path = (pointer: string): string[] =>
+const pointerPath = (pointer: string): string[] =>
 	pointer
 		.split('/')
 		.slice(1)
@@ -48,7 +50,7 @@ const path = (pointer: string): string[] =>
 type Container = unknown[] | Record<string, unknown>;
 
 /** A value that others are put into. Each object and list on the way is copied once, however many there are. */
-class Target {
+class RestoreTarget {
 	readonly #copies = new Set<unknown>();
 	#value: JsonObject;
 
@@ -62,19 +64,19 @@ class Target {
 
 	/** Puts something else at this place. A place that is not there is left alone. */
 	put(names: readonly string[], original: unknown): void {
-		if (!isThere(this.#value, names)) return;
-		let within = this.#own(this.#value);
-		this.#value = within as JsonObject;
+		if (!hasPath(this.#value, names)) return;
+		let container = this.#copyOf(this.#value);
+		this.#value = container as JsonObject;
 		for (const name of names.slice(0, -1)) {
-			const next = this.#own(Reflect.get(within, name));
-			setMember(within, name, next);
-			within = next;
+			const next = this.#copyOf(Reflect.get(container, name));
+			setMember(container, name, next);
+			container = next;
 		}
-		setMember(within, names.at(-1) ?? '', original);
+		setMember(container, names.at(-1) ?? '', original);
 	}
 
 	/** The copy of a container, which may be changed. */
-	#own(container: unknown): Container {
+	#copyOf(container: unknown): Container {
 		if (this.#copies.has(container)) return container as Container;
 		const copy = Array.isArray(container) ? [...container] : {...(container as JsonObject)};
 		this.#copies.add(copy);
@@ -83,13 +85,13 @@ class Target {
 }
 
 /** Whether a value has this place: an item of a list, or a member of an object, which may be a new one. */
-function isThere(value: unknown, names: readonly string[]): boolean {
-	let within = value;
+function hasPath(value: unknown, names: readonly string[]): boolean {
+	let container = value;
 	for (const [at, name] of names.entries()) {
-		const isMember = Array.isArray(within) ? isIndex(within, name) : isObject(within);
-		const isNew = isMember && !Object.hasOwn(within as object, name);
+		const isMember = Array.isArray(container) ? isIndex(container, name) : isObject(container);
+		const isNew = isMember && !Object.hasOwn(container as object, name);
 		if (!isMember || isNew) return isMember && at === names.length - 1;
-		within = Reflect.get(within as object, name);
+		container = Reflect.get(container as object, name);
 	}
 	return true;
 }

@@ -7,15 +7,19 @@ import {MAX_ORIGINAL_BYTES} from './original.js';
  *
  * A list that something is taken out of is noted whole, since the places behind the gap are others then.
  */
-export function fittedObject(value: JsonObject, pointer: string, removed: Map<string, unknown>): JsonObject {
-	return objectIn(value, pointer, new Notes(removed));
+export function stripUnsupported(
+	value: JsonObject,
+	pointer: string,
+	removed: Map<string, unknown>,
+): JsonObject {
+	return stripObject(value, pointer, new RemovedValues(removed));
 }
 
 /** Whether anything would be removed from a value. */
-export function hasForeign(value: unknown): boolean {
-	if (isForeign(value)) return true;
-	if (Array.isArray(value)) return value.some(hasForeign);
-	return isObject(value) && Object.values(value).some(hasForeign);
+export function hasUnsupported(value: unknown): boolean {
+	if (isUnsupported(value)) return true;
+	if (Array.isArray(value)) return value.some(hasUnsupported);
+	return isObject(value) && Object.values(value).some(hasUnsupported);
 }
 
 /**
@@ -23,7 +27,7 @@ export function hasForeign(value: unknown): boolean {
  * noted: none of it is carried then. Maps of long places are slow, since V8 hashes strings over 16,383 characters by
  * their length alone.
  */
-class Notes {
+class RemovedValues {
 	readonly #removed: Map<string, unknown>;
 	/** Characters of places. */
 	#length = 0;
@@ -39,34 +43,36 @@ class Notes {
 	}
 }
 
-function fitted(value: unknown, pointer: string, notes: Notes | undefined): unknown {
-	if (Array.isArray(value)) return listIn(value, pointer, notes);
-	return isObject(value) ? objectIn(value, pointer, notes) : value;
+function stripValue(value: unknown, pointer: string, removed: RemovedValues | undefined): unknown {
+	if (Array.isArray(value)) return stripList(value, pointer, removed);
+	return isObject(value) ? stripObject(value, pointer, removed) : value;
 }
 
-function objectIn(value: JsonObject, pointer: string, notes: Notes | undefined): JsonObject {
+function stripObject(value: JsonObject, pointer: string, removed: RemovedValues | undefined): JsonObject {
 	let isSame = true;
 	const members: Array<[string, unknown]> = [];
 	for (const [name, member] of Object.entries(value)) {
-		const at = `${pointer}/${escaped(name)}`;
-		const fit = isForeign(member) ? undefined : fitted(member, at, notes);
-		if (fit === undefined) notes?.add(at, member);
-		else members.push([name, fit]);
-		isSame &&= fit === member;
+		const at = `${pointer}/${escapePointer(name)}`;
+		const stripped = isUnsupported(member) ? undefined : stripValue(member, at, removed);
+		if (stripped === undefined) removed?.add(at, member);
+		else members.push([name, stripped]);
+		isSame &&= stripped === member;
 	}
 	return isSame ? value : Object.fromEntries(members);
 }
 
-function listIn(list: readonly unknown[], pointer: string, notes: Notes | undefined): unknown {
-	const left = list.filter(item => !isForeign(item));
-	const hasGap = left.length < list.length;
-	if (hasGap) notes?.add(pointer, list);
-	const fit = left.map((item, at) => fitted(item, `${pointer}/${at}`, hasGap ? undefined : notes));
-	return !hasGap && fit.every((item, at) => item === list[at]) ? list : fit;
+function stripList(list: readonly unknown[], pointer: string, removed: RemovedValues | undefined): unknown {
+	const supported = list.filter(item => !isUnsupported(item));
+	const hasGap = supported.length < list.length;
+	if (hasGap) removed?.add(pointer, list);
+	const stripped = supported.map((item, at) =>
+		stripValue(item, `${pointer}/${at}`, hasGap ? undefined : removed),
+	);
+	return !hasGap && stripped.every((item, at) => item === list[at]) ? list : stripped;
 }
 
-const isForeign = (value: unknown): boolean =>
+const isUnsupported = (value: unknown): boolean =>
 	value === null || (typeof value === 'number' && !Number.isInteger(value));
 
 /** A name as a part of a JSON pointer. */
-export const escaped = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1');
+export const escapePointer = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1');

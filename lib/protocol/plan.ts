@@ -1,30 +1,32 @@
 import type {Envelope} from '../envelope.js';
 import {EVERY_MESSAGE} from '../wire/marks.js';
-import type {Rule} from './step.js';
+import type {TranslationRule} from './step.js';
 
 /** The rules for one kind of message, and what tells beforehand that none of them applies. */
-export class Plan {
-	readonly rules: readonly Rule[];
+export class RuleSet {
+	readonly rules: readonly TranslationRule[];
 	/** Whether every message has to be parsed. */
-	readonly #isAlways: boolean;
+	readonly #alwaysParses: boolean;
 	readonly #marks: number;
-	readonly #words: readonly string[];
+	readonly #substrings: readonly string[];
 
-	constructor(rules: readonly Rule[]) {
+	constructor(rules: readonly TranslationRule[]) {
 		this.rules = rules;
-		this.#isAlways = rules.some(({marks, words}) => marks === undefined && words === undefined);
+		this.#alwaysParses = rules.some(
+			({marks, substrings: words}) => marks === undefined && words === undefined,
+		);
 		this.#marks = rules.reduce((all, {marks = 0}) => all | marks, 0);
-		this.#words = rules.flatMap(({words = []}) => words);
+		this.#substrings = rules.flatMap(({substrings: words = []}) => words);
 	}
 
 	/** The marks of messages that may change; that of every message, if it cannot be told so. */
-	get touching(): number {
-		return this.#isAlways || this.#words.length > 0 ? EVERY_MESSAGE : this.#marks;
+	get transformMarks(): number {
+		return this.#alwaysParses || this.#substrings.length > 0 ? EVERY_MESSAGE : this.#marks;
 	}
 
 	/** Whether a message may change, by what is known of it before it is parsed. */
 	mayChange(envelope: Envelope): boolean {
-		if (this.#isAlways || (envelope.head.marks & this.#marks) !== 0) return true;
-		return this.#words.length > 0 && this.#words.some(word => envelope.line.includes(word));
+		if (this.#alwaysParses || (envelope.head.marks & this.#marks) !== 0) return true;
+		return this.#substrings.length > 0 && this.#substrings.some(word => envelope.line.includes(word));
 	}
 }

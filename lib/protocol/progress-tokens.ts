@@ -18,19 +18,19 @@ export class ProgressTokens<Owner> {
 	}
 
 	/** The token to tell the upstream in place of a client's own, which may be 0. */
-	rename(owner: Owner, token: unknown): string {
-		const told = `${this.#prefix}${++this.#count}`;
-		this.#owners.set(told, {owner, token});
-		return told;
+	register(owner: Owner, token: unknown): string {
+		const upstreamToken = `${this.#prefix}${++this.#count}`;
+		this.#owners.set(upstreamToken, {owner, token});
+		return upstreamToken;
 	}
 
 	/** Whose progress it is, with the token that they know; nothing, if nobody waits for it. */
-	ownerOf(told: unknown): {readonly owner: Owner; readonly token: unknown} | undefined {
-		return this.#owners.get(told);
+	ownerOf(upstreamToken: unknown): {readonly owner: Owner; readonly token: unknown} | undefined {
+		return this.#owners.get(upstreamToken);
 	}
 
 	/** The request is answered. */
-	forget(told: string): void {
-		this.#owners.delete(told);
+	release(upstreamToken: string): void {
+		this.#owners.delete(upstreamToken);
 	}
 }

@@ -1,14 +1,14 @@
 import type {Log} from '../log.js';
 import type {SpanFields} from '../span.js';
 import {type JsonObject, objectOf} from './json.js';
-import type {Session} from './session.js';
-import {isHandshakeVersion, MODERN, NEWEST_HANDSHAKE, type Version} from './version.js';
+import type {Negotiation} from './session.js';
+import {isHandshakeVersion, NEWEST_HANDSHAKE, STATELESS, type Version} from './version.js';
 
 /** Features that the modern version gives up, with the capability that shows that they are used. */
-const deprecated = ['logging', 'sampling', 'roots'] as const;
+const deprecatedFeatures = ['logging', 'sampling', 'roots'] as const;
 
 /** The transport that came before streamable HTTP. */
-const OLD_TRANSPORT = 'HTTP+SSE may be removed from the specification since 2026-09-03';
+const SSE_NOTICE = 'HTTP+SSE may be removed from the specification since 2026-09-03';
 
 /** Whether a version is shown as deprecated: those with a handshake that a newer one with a handshake has replaced. */
 export const isDeprecated = (version: Version | undefined): boolean =>
@@ -18,33 +18,33 @@ export const isDeprecated = (version: Version | undefined): boolean =>
  * How long the protocol that an upstream uses will be supported, for people; undefined if there is nothing to change. No
  * version has an end date, only features have.
  */
-export function outlook(session: Session, transport: string): string | undefined {
-	const {upstream, initializeResult, clientCapabilities} = session;
-	if (upstream === undefined || upstream === MODERN) return;
+export function deprecationNotice(negotiation: Negotiation, transport: string): string | undefined {
+	const {upstreamVersion: upstream, initializeResult, clientCapabilities} = negotiation;
+	if (upstream === undefined || upstream === STATELESS) return;
 	const used = {...clientCapabilities, ...objectOf(objectOf(initializeResult).capabilities)};
-	const features = deprecated.filter(feature => feature in used);
-	const version = `${upstream} is superseded by ${MODERN}, with no end date`;
-	const going = `${features.join(', ')} may be removed in the first version on or after 2027-07-28`;
+	const features = deprecatedFeatures.filter(feature => feature in used);
+	const versionNotice = `${upstream} is superseded by ${STATELESS}, with no end date`;
+	const featureNotice = `${features.join(', ')} may be removed in the first version on or after 2027-07-28`;
 	const notices = [
-		...(isDeprecated(upstream) ? [version] : []),
-		...(features.length > 0 ? [going] : []),
-		...(transport === 'sse' ? [OLD_TRANSPORT] : []),
+		...(isDeprecated(upstream) ? [versionNotice] : []),
+		...(features.length > 0 ? [featureNotice] : []),
+		...(transport === 'sse' ? [SSE_NOTICE] : []),
 	];
 	return notices.length === 0 ? undefined : `${notices.join('; ')}.`;
 }
 
 /** The transport of all servers as one, which are an endpoint in this process. */
-export const HUB = 'hub';
+export const HUB_TRANSPORT = 'hub';
 
 /** What `proxy.connect` has of a connection, beside `server`, `toolCount`, `duration` and `status`. */
-export function connectionFields(session: Session, transport: string, result: unknown): SpanFields {
-	const {client, upstream: version} = session;
+export function connectionFields(negotiation: Negotiation, transport: string, result: unknown): SpanFields {
+	const {clientVersion: client, upstreamVersion: version} = negotiation;
 	const {name, version: release} = objectOf(objectOf(result).serverInfo);
-	const used = session.transport ?? transport;
+	const used = negotiation.transport ?? transport;
 	return {
 		type: used === 'stdio' ? 'stdio' : 'http',
 		transport: used,
-		...(version && {version, era: version === MODERN ? 'modern' : 'handshake'}),
+		...(version && {version, era: version === STATELESS ? 'modern' : 'handshake'}),
 		...(client && {clientVersion: client}),
 		...(typeof name === 'string' && {serverName: name}),
 		...(typeof release === 'string' && {serverVersion: release}),
@@ -55,19 +55,19 @@ export function connectionFields(session: Session, transport: string, result: un
  * Logs a connection, and after each reconnect the version that is in use then. The hub logs those of its servers itself, when
  * it has their tools.
  */
-export function tellOfConnection(
-	session: Session,
+export function logConnection(
+	negotiation: Negotiation,
 	log: Log,
 	{transport, result, durationMs}: {transport: string; result: JsonObject; durationMs?: number | undefined},
 ): void {
-	const {client, upstream: version} = session;
-	const {upstream: server, isHub = false} = session.options;
-	if (transport === HUB) {
+	const {clientVersion: client, upstreamVersion: version} = negotiation;
+	const {upstream: server, isHub = false} = negotiation.options;
+	if (transport === HUB_TRANSPORT) {
 		log.info('hub.client', `The client of the hub uses ${client}.`, {clientVersion: client});
 		return;
 	}
-	const fields = connectionFields(session, transport, result);
-	const notice = outlook(session, String(fields.transport));
+	const fields = connectionFields(negotiation, transport, result);
+	const notice = deprecationNotice(negotiation, String(fields.transport));
 	if (!isHub)
 		log.info('proxy.connect', `${server} uses ${version}, the client ${client}.`, {
 			server,
@@ -83,7 +83,11 @@ export function tellOfConnection(
 const seconds = (ms: number | undefined): number | null => (ms === undefined ? null : Math.round(ms) / 1000);
 
 /** Counts what could not be carried, and tells people the first time. */
-export function tellOfLoss({losses, options, client, upstream}: Session, log: Log, feature: string): void {
+export function logLoss(
+	{losses, options, clientVersion: client, upstreamVersion: upstream}: Negotiation,
+	log: Log,
+	feature: string,
+): void {
 	const {upstream: server} = options;
 	const count = losses.get(feature) ?? 0;
 	losses.set(feature, count + 1);

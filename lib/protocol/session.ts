@@ -1,10 +1,17 @@
 import {randomBytes} from 'node:crypto';
 import type {Envelope} from '../envelope.js';
-import {ownInfo} from '../own-version.js';
+import {bridgeInfo} from '../own-version.js';
 import type {JsonObject} from './json.js';
-import {BATCHES, type HandshakeVersion, MODERN, NEWEST_HANDSHAKE, spokenBy, type Version} from './version.js';
+import {
+	BATCH_VERSION,
+	type HandshakeVersion,
+	NEWEST_HANDSHAKE,
+	resolveVersion,
+	STATELESS,
+	type Version,
+} from './version.js';
 
-export type SessionOptions = {
+export type NegotiationOptions = {
 	/** The server's name, for people. */
 	readonly upstream: string;
 	/** What the upstream is asked for; without it, the newest version with a handshake. */
@@ -22,14 +29,14 @@ export type SessionOptions = {
 };
 
 /** Marks, as in wire/marks.ts, of the calls of tools, their results and their errors that are not passed on as they are. */
-export type Touching = {readonly calls: number; readonly results: number; readonly errors: number};
+export type TransformMarks = {readonly calls: number; readonly results: number; readonly errors: number};
 
-const same = (envelope: Envelope): Envelope => envelope;
+const unchanged = (envelope: Envelope): Envelope => envelope;
 
-const untouched: Touching = {calls: 0, results: 0, errors: 0};
+const noTransformMarks: TransformMarks = {calls: 0, results: 0, errors: 0};
 
 /** How far a conversation has come, where both have shaken hands. */
-export type Standing = {
+export type NegotiationSnapshot = {
 	readonly client: Version;
 	readonly upstream: Version;
 	/** Whether the upstream is only taken to speak that. */
@@ -39,68 +46,68 @@ export type Standing = {
 };
 
 /** Who a client is, and what it can do. */
-export type Introduction = {readonly info: JsonObject; readonly capabilities: JsonObject};
+export type ClientDescription = {readonly info: JsonObject; readonly capabilities: JsonObject};
 
 /**
  * What is known of one conversation: who speaks which version, and what they said of themselves. A new connection is a
  * new one.
  */
-export class Session {
-	readonly options: SessionOptions;
-	clientInfo: JsonObject = ownInfo;
+export class Negotiation {
+	readonly options: NegotiationOptions;
+	clientInfo: JsonObject = bridgeInfo;
 	clientCapabilities: JsonObject = {};
 	/** What the upstream answered to `initialize`, as this client may be told. */
 	initializeResult: JsonObject | undefined;
 	/** What the upstream said that it speaks, which need not be a version that there is. */
-	answeredVersion: string | undefined;
+	reportedVersion: string | undefined;
 	/** The transport in use, where it is not the configured one. */
 	transport: string | undefined;
 	/** Logs a connection that was made again, by the result of its handshake. */
-	reportRenewal: (result: JsonObject, durationMs?: number) => void = () => {};
+	reportReinitialized: (result: JsonObject, durationMs?: number) => void = () => {};
 	/** What could not be carried, and how often. */
 	readonly losses = new Map<string, number>();
 	/** Whether it was begun elsewhere. */
-	isResumed = false;
+	isRestored = false;
 	/** Another one whenever somebody turns out to speak something else. */
 	epoch = 0;
 	/** Whether there is nothing left to do but to translate: both have shaken hands, or neither wants to. */
 	isSettled = false;
 	/** Whether there is not even that. */
-	isPlain = false;
+	isPassThrough = false;
 	/** What a call of a tool, and its answer, must have in them to be changed, if that is known; else everybody has to look. */
-	touching: Touching | undefined;
+	transformMarks: TransformMarks | undefined;
 	/**
 	 * Has a message of the client translated for the version that the upstream speaks now, where it was translated for
 	 * another one before. A message that this version has no word for is answered instead.
 	 */
-	translate: (envelope: Envelope, answer: (back: Envelope) => void) => Envelope | undefined = same;
+	retranslate: (envelope: Envelope, reply: (back: Envelope) => void) => Envelope | undefined = unchanged;
 	/** Whether the request with this id waits in front of the upstream, and was not sent to it. */
-	holds: (id: string) => boolean = () => false;
+	hasQueued: (id: string) => boolean = () => false;
 	/** What a translator has told of itself. */
-	#translated: Touching | undefined;
-	#client: Version | undefined;
-	#upstream: Version | undefined;
+	#translatorMarks: TransformMarks | undefined;
+	#clientVersion: Version | undefined;
+	#upstreamVersion: Version | undefined;
 	#isUnsure = false;
 	#offersTasks = false;
 	#isReady = false;
-	#isOver = false;
+	#isHandshakeFinal = false;
 	readonly #prefix = `bridge-${randomBytes(4).toString('hex')}`;
 	#ids = 0;
 	/** What is to be done when the handshake is complete: one thing a stage that waits for it. */
 	readonly #whenReady: Array<() => void> = [];
 
-	constructor(options: SessionOptions) {
+	constructor(options: NegotiationOptions) {
 		this.options = options;
 	}
 
 	/** What the client speaks: what it was told, unless it is modern. */
-	get client(): Version | undefined {
-		return this.#client;
+	get clientVersion(): Version | undefined {
+		return this.#clientVersion;
 	}
 
 	/** What the upstream speaks. */
-	get upstream(): Version | undefined {
-		return this.#upstream;
+	get upstreamVersion(): Version | undefined {
+		return this.#upstreamVersion;
 	}
 
 	/** Whether the handshake with the upstream is complete. */
@@ -109,53 +116,58 @@ export class Session {
 	}
 
 	/** The handshake version that the client is spoken to in: a modern one looks like the newest of them. */
-	get clientFace(): HandshakeVersion | undefined {
-		return this.#client === MODERN ? NEWEST_HANDSHAKE : this.#client;
+	get clientHandshakeVersion(): HandshakeVersion | undefined {
+		return this.#clientVersion === STATELESS ? NEWEST_HANDSHAKE : this.#clientVersion;
 	}
 
-	get upstreamFace(): HandshakeVersion | undefined {
-		return this.#upstream === MODERN ? NEWEST_HANDSHAKE : this.#upstream;
+	get upstreamHandshakeVersion(): HandshakeVersion | undefined {
+		return this.#upstreamVersion === STATELESS ? NEWEST_HANDSHAKE : this.#upstreamVersion;
 	}
 
 	/** Whether what one side says may not be what the other understands. */
 	get needsTranslation(): boolean {
 		const {isStrict = false} = this.options;
-		return this.#client === undefined || this.#client !== this.#upstream || this.#isUnsure || isStrict;
+		return (
+			this.#clientVersion === undefined ||
+			this.#clientVersion !== this.#upstreamVersion ||
+			this.#isUnsure ||
+			isStrict
+		);
 	}
 
 	/** Whether the client has no word for tasks that the upstream may want to work in. */
 	get needsPolling(): boolean {
-		return this.#offersTasks && (this.#client !== NEWEST_HANDSHAKE || this.options.isHub === true);
+		return this.#offersTasks && (this.#clientVersion !== NEWEST_HANDSHAKE || this.options.isHub === true);
 	}
 
 	/** The client speaks this, or nobody knows any more. */
-	clientBecame(version: Version | undefined, {info, capabilities}: Partial<Introduction> = {}): void {
-		this.#client = version;
-		this.#begin();
+	setClient(version: Version | undefined, {info, capabilities}: Partial<ClientDescription> = {}): void {
+		this.#clientVersion = version;
+		this.#startEpoch();
 		this.clientInfo = info ?? this.clientInfo;
 		this.clientCapabilities = capabilities ?? this.clientCapabilities;
-		this.#reckon();
+		this.#update();
 	}
 
 	/** The upstream speaks this, or is only taken to. */
-	upstreamBecame(version: Version | undefined, isUnsure = false): void {
-		this.#upstream = version;
-		this.#begin();
+	setUpstreamVersion(version: Version | undefined, isUnsure = false): void {
+		this.#upstreamVersion = version;
+		this.#startEpoch();
 		this.#isUnsure = isUnsure;
-		this.#reckon();
+		this.#update();
 	}
 
 	/** The upstream has said whether it works in tasks. */
-	tasksOffered(isOffered: boolean): void {
+	setTasksOffered(isOffered: boolean): void {
 		this.#offersTasks = isOffered;
-		this.#reckon();
+		this.#update();
 	}
 
 	/** The handshake with the upstream is complete; and over, if the client will not come back to it. */
-	ready(isOver: boolean): void {
+	completeHandshake(isFinal: boolean): void {
 		this.#isReady = true;
-		this.#isOver = isOver;
-		this.#reckon();
+		this.#isHandshakeFinal = isFinal;
+		this.#update();
 		for (const proceed of this.#whenReady.splice(0)) proceed();
 	}
 
@@ -163,21 +175,21 @@ export class Session {
 	 * What somebody else has to know to carry the conversation on. Undefined where that is not all: what was learnt of tools
 	 * on the way is only known here.
 	 */
-	standing(): Standing | undefined {
-		const [client, upstream, isUnsure] = [this.#client, this.#upstream, this.#isUnsure];
+	snapshot(): NegotiationSnapshot | undefined {
+		const [client, upstream, isUnsure] = [this.#clientVersion, this.#upstreamVersion, this.#isUnsure];
 		if (client === undefined || upstream === undefined || this.needsPolling) return;
-		if (client === MODERN || upstream === MODERN) return;
+		if (client === STATELESS || upstream === STATELESS) return;
 		return {client, upstream, isUnsure, capabilities: this.clientCapabilities};
 	}
 
 	/** Carries a conversation on that was begun elsewhere. */
-	resume({client, upstream, isUnsure, capabilities}: Standing, hasTools: boolean): void {
-		this.isResumed = true;
-		this.clientBecame(client, {capabilities});
-		this.upstreamBecame(upstream, isUnsure);
-		this.answeredVersion = upstream;
+	restore({client, upstream, isUnsure, capabilities}: NegotiationSnapshot, hasTools: boolean): void {
+		this.isRestored = true;
+		this.setClient(client, {capabilities});
+		this.setUpstreamVersion(upstream, isUnsure);
+		this.reportedVersion = upstream;
 		this.initializeResult = {capabilities: hasTools ? {tools: {}} : {}};
-		this.ready(true);
+		this.completeHandshake(true);
 	}
 
 	/** Runs `proceed` now when the handshake with the upstream is complete, else once it is. */
@@ -187,45 +199,46 @@ export class Session {
 	}
 
 	/** The upstream has responded to a new handshake, perhaps with another version. */
-	renewed(result: JsonObject, durationMs?: number): void {
-		const {protocolVersion: answered} = result;
-		const spoken = spokenBy(answered);
-		this.answeredVersion = typeof answered === 'string' ? answered : undefined;
-		const isUnsure = spoken?.problem !== undefined;
-		if (spoken && (spoken.version !== this.#upstream || isUnsure !== this.#isUnsure))
-			this.upstreamBecame(spoken.version, isUnsure);
-		this.reportRenewal(result, durationMs);
+	reinitialized(result: JsonObject, durationMs?: number): void {
+		const {protocolVersion: reported} = result;
+		const resolved = resolveVersion(reported);
+		this.reportedVersion = typeof reported === 'string' ? reported : undefined;
+		const isUnsure = resolved?.warning !== undefined;
+		if (resolved && (resolved.version !== this.#upstreamVersion || isUnsure !== this.#isUnsure))
+			this.setUpstreamVersion(resolved.version, isUnsure);
+		this.reportReinitialized(result, durationMs);
 	}
 
 	/** An id for a request of bridge's own. */
-	ownId(): string {
+	nextRequestId(): string {
 		return `${this.#prefix}-${++this.#ids}`;
 	}
 
 	/** Somebody speaks something else now, so there is another translator to come. */
-	#begin(): void {
+	#startEpoch(): void {
 		this.epoch++;
-		this.#translated = undefined;
+		this.#translatorMarks = undefined;
 	}
 
 	/** There is a translator, which changes no calls and answers but such. */
-	translates(touching: Touching): void {
-		this.#translated = touching;
-		this.#reckon();
+	setTransformMarks(transformMarks: TransformMarks): void {
+		this.#translatorMarks = transformMarks;
+		this.#update();
 	}
 
-	#reckon(): void {
-		const isOneEra = (this.#client === MODERN) === (this.#upstream === MODERN);
-		this.isSettled = this.#isReady && this.#isOver && isOneEra && !this.needsPolling;
-		this.isPlain = this.isSettled && !this.needsTranslation;
-		const mayBePart = this.#client === BATCHES;
-		if (this.isSettled && !mayBePart) this.touching = this.isPlain ? untouched : this.#translated;
-		else this.touching = undefined;
+	#update(): void {
+		const isOneEra = (this.#clientVersion === STATELESS) === (this.#upstreamVersion === STATELESS);
+		this.isSettled = this.#isReady && this.#isHandshakeFinal && isOneEra && !this.needsPolling;
+		this.isPassThrough = this.isSettled && !this.needsTranslation;
+		const mayBePart = this.#clientVersion === BATCH_VERSION;
+		if (this.isSettled && !mayBePart)
+			this.transformMarks = this.isPassThrough ? noTransformMarks : this.#translatorMarks;
+		else this.transformMarks = undefined;
 	}
 }
 
 /** Whether a message needs no more than a translation. A new handshake always needs more. */
-export const isSettledFor =
-	(session: Session) =>
+export const needsOnlyTranslation =
+	(negotiation: Negotiation) =>
 	({head}: {readonly head: {readonly method: string | undefined}}): boolean =>
-		session.isSettled && head.method !== 'initialize';
+		negotiation.isSettled && head.method !== 'initialize';

@@ -1,56 +1,66 @@
-import {changed, eachObject, isObject, type JsonObject, without} from './json.js';
-import type {Context, Rules, Step} from './step.js';
+import {isObject, type JsonObject, mapMember, mapObjects, without} from './json.js';
+import type {RuleContext, TranslationRules, VersionStep} from './step.js';
 
 /** Removes from an object what a version brought, or several. */
 type Removal = (kind: string) => (object: JsonObject) => JsonObject;
 
 /** Rules that remove all members that these steps brought. For receivers that refuse what they do not know. */
-export function strictRules(steps: readonly Step[]): Rules {
-	const less: Removal = kind => {
+export function strictRules(steps: readonly VersionStep[]): TranslationRules {
+	const stripMembers: Removal = kind => {
 		const names = steps.flatMap(({members}) => members[kind] ?? []);
 		return object => without(object, ...names);
 	};
-	const each = (member: string, remove: (object: JsonObject) => JsonObject) => ({
-		apply: (value: JsonObject): JsonObject => changed(value, member, list => eachObject(list, remove)),
+	const onEachItem = (member: string, remove: (object: JsonObject) => JsonObject) => ({
+		apply: (value: JsonObject): JsonObject => mapMember(value, member, list => mapObjects(list, remove)),
 	});
-	const one = (member: string, remove: (object: JsonObject) => JsonObject) => ({
+	const onMember = (member: string, remove: (object: JsonObject) => JsonObject) => ({
 		apply: (value: JsonObject): JsonObject =>
-			changed(value, member, object => (isObject(object) ? remove(object) : object)),
+			mapMember(value, member, object => (isObject(object) ? remove(object) : object)),
 	});
-	const annotated = (remove: (object: JsonObject) => JsonObject) => (object: JsonObject) =>
-		changed(remove(object), 'annotations', value => (isObject(value) ? less('annotations')(value) : value));
-	const content = (block: JsonObject): JsonObject =>
-		changed(annotated(less('content'))(block), 'resource', value =>
-			isObject(value) ? less('contents')(value) : value,
+	const stripAnnotated = (remove: (object: JsonObject) => JsonObject) => (object: JsonObject) =>
+		mapMember(remove(object), 'annotations', value =>
+			isObject(value) ? stripMembers('annotations')(value) : value,
+		);
+	const stripContent = (block: JsonObject): JsonObject =>
+		mapMember(stripAnnotated(stripMembers('content'))(block), 'resource', value =>
+			isObject(value) ? stripMembers('contents')(value) : value,
 		);
 	/** The content of a message, which may be a list of blocks. */
-	const said = (message: JsonObject): JsonObject =>
-		changed(message, 'content', blocks => (isObject(blocks) ? content(blocks) : eachObject(blocks, content)));
-	const prompt = (object: JsonObject): JsonObject =>
-		changed(less('prompt')(object), 'arguments', list => eachObject(list, less('argument')));
-	const whole = (remove: (object: JsonObject) => JsonObject) => ({
-		apply: (value: JsonObject, _context: Context): JsonObject => remove(value),
+	const stripMessage = (message: JsonObject): JsonObject =>
+		mapMember(message, 'content', blocks =>
+			isObject(blocks) ? stripContent(blocks) : mapObjects(blocks, stripContent),
+		);
+	const stripPrompt = (object: JsonObject): JsonObject =>
+		mapMember(stripMembers('prompt')(object), 'arguments', list =>
+			mapObjects(list, stripMembers('argument')),
+		);
+	const onValue = (remove: (object: JsonObject) => JsonObject) => ({
+		apply: (value: JsonObject, _context: RuleContext): JsonObject => remove(value),
 	});
 	return {
 		results: {
-			initialize: one('serverInfo', less('implementation')),
-			'tools/list': each('tools', less('tool')),
-			'tools/call': whole(result => each('content', content).apply(less('toolResult')(result))),
-			'resources/list': each('resources', annotated(less('resource'))),
-			'resources/templates/list': each('resourceTemplates', annotated(less('template'))),
-			'resources/read': each('contents', less('contents')),
-			'prompts/list': each('prompts', prompt),
-			'prompts/get': each('messages', said),
-			'sampling/createMessage': whole(said),
-			'roots/list': each('roots', less('root')),
+			initialize: onMember('serverInfo', stripMembers('implementation')),
+			'tools/list': onEachItem('tools', stripMembers('tool')),
+			'tools/call': onValue(result =>
+				onEachItem('content', stripContent).apply(stripMembers('toolResult')(result)),
+			),
+			'resources/list': onEachItem('resources', stripAnnotated(stripMembers('resource'))),
+			'resources/templates/list': onEachItem('resourceTemplates', stripAnnotated(stripMembers('template'))),
+			'resources/read': onEachItem('contents', stripMembers('contents')),
+			'prompts/list': onEachItem('prompts', stripPrompt),
+			'prompts/get': onEachItem('messages', stripMessage),
+			'sampling/createMessage': onValue(stripMessage),
+			'roots/list': onEachItem('roots', stripMembers('root')),
 		},
 		requests: {
-			initialize: one('clientInfo', less('implementation')),
-			'sampling/createMessage': each('messages', said),
-			'completion/complete': whole(params => one('ref', less('reference')).apply(less('completion')(params))),
+			initialize: onMember('clientInfo', stripMembers('implementation')),
+			'sampling/createMessage': onEachItem('messages', stripMessage),
+			'completion/complete': onValue(params =>
+				onMember('ref', stripMembers('reference')).apply(stripMembers('completion')(params)),
+			),
 		},
 		notifications: {
-			'notifications/progress': whole(less('progress')),
+			'notifications/progress': onValue(stripMembers('progress')),
 		},
 	};
 }

@@ -1,16 +1,16 @@
-import {Asker} from '../asker.js';
+import {RpcClient} from '../asker.js';
 import {BridgeError} from '../errors.js';
-import {ownInfo} from '../own-version.js';
+import {bridgeInfo} from '../own-version.js';
 import type {Endpoint} from '../stage.js';
-import {isOfBridge, type JsonObject, listOf, objectOf} from './json.js';
-import {SERVER_INFO, withEnvelope} from './v2026-07-28.js';
-import {handshakeVersions, isHandshakeVersion, MODERN, type Version} from './version.js';
+import {isBridgeError, type JsonObject, listOf, objectOf} from './json.js';
+import {SERVER_INFO, withRequestMeta} from './v2026-07-28.js';
+import {handshakeVersions, isHandshakeVersion, STATELESS, type Version} from './version.js';
 
 /** What a server answers when it is asked to speak a version. */
-export type Spoken = {
-	readonly asked: Version;
+export type VersionProbe = {
+	readonly requested: Version;
 	/** What it answered, if it did. */
-	readonly answered?: string;
+	readonly reported?: string;
 	readonly result?: JsonObject;
 	/** Why it did not. */
 	readonly reason?: string;
@@ -19,7 +19,7 @@ export type Spoken = {
 };
 
 /** What a server has to offer. */
-export type Offer = {
+export type UpstreamCatalog = {
 	readonly tools: readonly unknown[];
 	readonly prompts: readonly unknown[];
 	readonly resources: readonly unknown[];
@@ -27,50 +27,58 @@ export type Offer = {
 };
 
 /** Asks a server of its own for each version, so that no answer depends on what was asked before. */
-export const survey = (start: () => Endpoint, timeoutMs: number): Promise<Spoken[]> =>
-	Promise.all([...handshakeVersions, MODERN].map(version => askOne(start(), version as Version, timeoutMs)));
+export const probeVersions = (start: () => Endpoint, timeoutMs: number): Promise<VersionProbe[]> =>
+	Promise.all(
+		[...handshakeVersions, STATELESS].map(version => probeVersion(start(), version as Version, timeoutMs)),
+	);
 
-async function askOne(server: Endpoint, asked: Version, timeoutMs: number): Promise<Spoken> {
-	const asker = new Asker(server, timeoutMs);
+async function probeVersion(server: Endpoint, requested: Version, timeoutMs: number): Promise<VersionProbe> {
+	const client = new RpcClient(server, timeoutMs);
 	try {
-		const {result, error} = await (asked === MODERN ? discover(asker) : initialize(asker, asked));
+		const {result, error} = await (requested === STATELESS
+			? discover(client)
+			: initialize(client, requested));
 		if (error !== undefined)
-			return {asked, reason: String(objectOf(error).message), hasRemedy: isOfBridge(error)};
-		return {asked, answered: answeredVersion(objectOf(result), asked), result: objectOf(result)};
+			return {requested, reason: String(objectOf(error).message), hasRemedy: isBridgeError(error)};
+		return {requested, reported: reportedVersion(objectOf(result), requested), result: objectOf(result)};
 	} catch (error) {
 		// A command that cannot be run at all has nothing to do with versions.
 		if (error instanceof BridgeError && error.code === 'ERR_COMMAND_UNUSABLE') throw error;
-		return {asked, reason: error instanceof Error ? error.message : String(error)};
+		return {requested, reason: error instanceof Error ? error.message : String(error)};
 	} finally {
 		await server.close();
 	}
 }
 
-const answeredVersion = ({supportedVersions, protocolVersion}: JsonObject, asked: Version): string =>
-	asked === MODERN && listOf(supportedVersions).includes(MODERN)
-		? MODERN
+const reportedVersion = ({supportedVersions, protocolVersion}: JsonObject, requested: Version): string =>
+	requested === STATELESS && listOf(supportedVersions).includes(STATELESS)
+		? STATELESS
 		: String(protocolVersion ?? 'no version');
 
-const initialize = (asker: Asker, protocolVersion: string) =>
-	asker.ask('initialize', {protocolVersion, capabilities: {}, clientInfo: ownInfo});
+const initialize = (client: RpcClient, protocolVersion: string) =>
+	client.request('initialize', {protocolVersion, capabilities: {}, clientInfo: bridgeInfo});
 
-const discover = (asker: Asker) =>
-	asker.ask('server/discover', withEnvelope({}, {info: ownInfo, capabilities: {}}));
+const discover = (client: RpcClient) =>
+	client.request('server/discover', withRequestMeta({}, {info: bridgeInfo, capabilities: {}}));
 
 /** What a server offers to whom speaks this version. */
-export async function offerOf(server: Endpoint, version: Version, timeoutMs: number): Promise<Offer> {
-	const asker = new Asker(server, timeoutMs);
+export async function fetchCatalog(
+	server: Endpoint,
+	version: Version,
+	timeoutMs: number,
+): Promise<UpstreamCatalog> {
+	const client = new RpcClient(server, timeoutMs);
 	try {
-		const params = version === MODERN ? withEnvelope({}, {info: ownInfo, capabilities: {}}) : {};
+		const params = version === STATELESS ? withRequestMeta({}, {info: bridgeInfo, capabilities: {}}) : {};
 		if (isHandshakeVersion(version)) {
-			await initialize(asker, version);
-			asker.tell('notifications/initialized');
+			await initialize(client, version);
+			client.notify('notifications/initialized');
 		}
 		return {
-			tools: await asker.list('tools/list', 'tools', params),
-			prompts: await asker.list('prompts/list', 'prompts', params),
-			resources: await asker.list('resources/list', 'resources', params),
-			templates: await asker.list('resources/templates/list', 'resourceTemplates', params),
+			tools: await client.listAll('tools/list', 'tools', params),
+			prompts: await client.listAll('prompts/list', 'prompts', params),
+			resources: await client.listAll('resources/list', 'resources', params),
+			templates: await client.listAll('resources/templates/list', 'resourceTemplates', params),
 		};
 	} finally {
 		await server.close();
@@ -78,5 +86,5 @@ export async function offerOf(server: Endpoint, version: Version, timeoutMs: num
 }
 
 /** Who a server says it is. */
-export const identityOf = (result: JsonObject): JsonObject =>
+export const serverInfoOf = (result: JsonObject): JsonObject =>
 	objectOf(result.serverInfo ?? objectOf(result._meta)[SERVER_INFO]);

@@ -1,7 +1,7 @@
 import {createHash} from 'node:crypto';
 import {ExactNumbers} from '../wire/exact-numbers.js';
-import {jsonWeight} from '../wire/json-weight.js';
-import {isObject, type JsonObject, objectOf, without, worded} from './json.js';
+import {jsonComplexity} from '../wire/json-weight.js';
+import {isObject, type JsonObject, objectOf, toText, without} from './json.js';
 
 /** All tools of a server, as one page that can be sent again and again. */
 export type ToolList = {
@@ -25,8 +25,8 @@ export const MAX_TOOLS = 10_000;
 const MAX_VALUES = 500_000;
 
 /** Why there is no list: in words that go on behind the server's name. */
-export class NoToolList extends Error {
-	override readonly name = 'NoToolList';
+export class ToolListError extends Error {
+	override readonly name = 'ToolListError';
 	/** Whether there is one, only too large to be kept. */
 	readonly isTooLarge: boolean;
 
@@ -52,41 +52,42 @@ export class ToolPages {
 	}
 
 	/** Takes in the answer to a request for a page. Returns the cursor of the next one; nothing when there is none. */
-	add(answer: string): string | undefined {
-		this.#bytes += Buffer.byteLength(answer);
+	add(response: string): string | undefined {
+		this.#bytes += Buffer.byteLength(response);
 		if (this.#bytes > this.#maxBytes)
-			throw new NoToolList(`has a list of more than ${this.#maxBytes} bytes`, true);
+			throw new ToolListError(`has a list of more than ${this.#maxBytes} bytes`, true);
 		// Few bytes cannot have many values.
-		if (this.#bytes > MAX_VALUES) this.#values += jsonWeight(Buffer.from(answer)).values;
-		if (this.#values > MAX_VALUES) throw new NoToolList(`has a list of more than ${MAX_VALUES} values`, true);
-		const {result, error} = objectOf(this.#exact.parse(answer));
-		if (error !== undefined) throw new NoToolList(`refused: ${worded(objectOf(error).message)}`);
+		if (this.#bytes > MAX_VALUES) this.#values += jsonComplexity(Buffer.from(response)).values;
+		if (this.#values > MAX_VALUES)
+			throw new ToolListError(`has a list of more than ${MAX_VALUES} values`, true);
+		const {result, error} = objectOf(this.#exact.parse(response));
+		if (error !== undefined) throw new ToolListError(`refused: ${toText(objectOf(error).message)}`);
 		const {tools, nextCursor, ttlMs, resultType = 'complete'} = objectOf(result);
 		if (!Array.isArray(tools) || resultType !== 'complete')
-			throw new NoToolList('answered with something that is no list');
+			throw new ToolListError('answered with something that is no list');
 		if (this.#tools.length + tools.length > MAX_TOOLS)
-			throw new NoToolList(`has a list of more than ${MAX_TOOLS} tools`, true);
+			throw new ToolListError(`has a list of more than ${MAX_TOOLS} tools`, true);
 		for (const tool of tools) this.#tools.push(tool);
 		this.#first ??= without(objectOf(result), 'tools', 'nextCursor', 'ttlMs');
 		if (typeof ttlMs === 'number' && ttlMs >= 0) this.#ttlMs = Math.min(ttlMs, this.#ttlMs ?? ttlMs);
 		// Some write null, or an empty text, where there is no more.
 		if (nextCursor === undefined || nextCursor === null || nextCursor === '') return;
-		return this.#next(nextCursor);
+		return this.#checkCursor(nextCursor);
 	}
 
-	#next(cursor: unknown): string {
-		if (typeof cursor !== 'string') throw new NoToolList('gave a cursor that is no text');
-		if (this.#cursors.has(cursor)) throw new NoToolList('gave the same cursor twice');
-		if (this.#cursors.size >= MAX_PAGES - 1) throw new NoToolList(`has more than ${MAX_PAGES} pages`);
+	#checkCursor(cursor: unknown): string {
+		if (typeof cursor !== 'string') throw new ToolListError('gave a cursor that is no text');
+		if (this.#cursors.has(cursor)) throw new ToolListError('gave the same cursor twice');
+		if (this.#cursors.size >= MAX_PAGES - 1) throw new ToolListError(`has more than ${MAX_PAGES} pages`);
 		this.#cursors.add(cursor);
 		return cursor;
 	}
 
 	/** The whole, when every page is there. */
-	list(): ToolList {
-		const members = this.#exact.write({...this.#first, tools: this.#tools}).slice(1, -1);
+	toList(): ToolList {
+		const members = this.#exact.stringify({...this.#first, tools: this.#tools}).slice(1, -1);
 		const hashes = this.#tools.map(tool => [nameOf(tool), this.#hash(tool)] as const);
-		const all = hashes.map(pair => JSON.stringify(pair)).sort(byText);
+		const all = hashes.map(pair => JSON.stringify(pair)).sort(compareText);
 		return {
 			members,
 			bytes: Buffer.byteLength(members),
@@ -98,24 +99,24 @@ export class ToolPages {
 	}
 
 	#hash(tool: unknown): string {
-		return sha256(this.#exact.write(sorted(tool)));
+		return sha256(this.#exact.stringify(withSortedKeys(tool)));
 	}
 }
 
-const nameOf = (tool: unknown): string => worded(objectOf(tool).name);
+const nameOf = (tool: unknown): string => toText(objectOf(tool).name);
 
-const byText = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
+const compareText = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** The value with the members of all objects in it in one order. */
-function sorted(value: unknown): unknown {
-	if (Array.isArray(value)) return value.map(sorted);
+function withSortedKeys(value: unknown): unknown {
+	if (Array.isArray(value)) return value.map(withSortedKeys);
 	if (!isObject(value)) return value;
-	const members = Object.entries(value).sort(([a], [b]) => byText(a, b));
-	return Object.fromEntries(members.map(([name, member]) => [name, sorted(member)]));
+	const members = Object.entries(value).sort(([a], [b]) => compareText(a, b));
+	return Object.fromEntries(members.map(([name, member]) => [name, withSortedKeys(member)]));
 }
 
 /** The result as text, with what is left of the time that it holds good. */
-export const resultText = ({members}: ToolList, leftMs: number | undefined): string =>
-	leftMs === undefined ? `{${members}}` : `{"ttlMs":${Math.max(0, Math.floor(leftMs))},${members}}`;
+export const toolListResult = ({members}: ToolList, remainingMs: number | undefined): string =>
+	remainingMs === undefined ? `{${members}}` : `{"ttlMs":${Math.max(0, Math.floor(remainingMs))},${members}}`;

@@ -1,6 +1,6 @@
 import {BoundedMap} from '../bounded-map.js';
 import type {Headers} from '../envelope.js';
-import {headerText, textOfHeader} from './http-hop.js';
+import {decodeHeader, encodeHeader} from './http-hop.js';
 import {isObject, listOf, objectOf} from './json.js';
 
 /*
@@ -9,7 +9,7 @@ import {isObject, listOf, objectOf} from './json.js';
  */
 
 /** An argument of a tool that stands in a header, too. */
-export type Parameter = {
+type HeaderParameter = {
 	/** The header, in lower case. */
 	readonly header: string;
 	/** Where the argument is. */
@@ -18,9 +18,9 @@ export type Parameter = {
 };
 
 /** A header that does not say what the message does. */
-export type Disagreement = {readonly header: string; readonly given: unknown; readonly wanted: unknown};
+type HeaderMismatch = {readonly header: string; readonly actual: unknown; readonly expected: unknown};
 
-const MARK = 'x-mcp-header';
+const SCHEMA_KEY = 'x-mcp-header';
 const PREFIX = 'mcp-param-';
 /** What the name of a header may be made of. */
 const TOKEN = /^[\w!#$%&'*+.^`|~-]{1,200}$/;
@@ -31,63 +31,64 @@ const MAX_TOOLS = 10_000;
 const DECIMAL = /^-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?$/;
 
 /** The arguments in a schema of a tool that are marked so, under properties alone: elsewhere the mark means nothing. */
-export function parametersIn(schema: unknown, path: readonly string[] = []): Parameter[] {
+export function headerParametersIn(schema: unknown, path: readonly string[] = []): HeaderParameter[] {
 	if (path.length >= MAX_DEPTH) return [];
 	return Object.entries(objectOf(objectOf(schema).properties)).flatMap(([name, property]) => {
-		const {[MARK]: mark, type} = objectOf(property);
+		const {[SCHEMA_KEY]: mark, type} = objectOf(property);
 		const at = [...path, name];
 		const isMarked = typeof mark === 'string' && TOKEN.test(mark) && types.includes(type);
-		if (!isMarked) return parametersIn(property, at);
+		if (!isMarked) return headerParametersIn(property, at);
 		const header = `${PREFIX}${mark.toLowerCase()}`;
 		return [{header, path: at, isNumber: type === 'integer' || type === 'number'}];
 	});
 }
 
 /** Remembers which arguments of which tools stand in headers, from the lists that those who ask are shown. */
-export class ToolParameters {
-	readonly #byTool = new BoundedMap<string, readonly Parameter[]>(MAX_TOOLS);
+export class ToolHeaderParameters {
+	readonly #byTool = new BoundedMap<string, readonly HeaderParameter[]>(MAX_TOOLS);
 
 	/** A list of tools, or a page of one. */
-	learn(tools: unknown): void {
+	update(tools: unknown): void {
 		for (const tool of listOf(tools).map(objectOf)) {
 			if (typeof tool.name !== 'string') continue;
-			const found = parametersIn(tool.inputSchema);
+			const found = headerParametersIn(tool.inputSchema);
 			if (found.length > 0) this.#byTool.set(tool.name, found);
 			else this.#byTool.delete(tool.name);
 		}
 	}
 
 	/** Whether calls have to be looked into at all: there are hardly any such tools. */
-	get hasSome(): boolean {
+	get hasAny(): boolean {
 		return this.#byTool.size > 0;
 	}
 
 	/** The headers that go with a call. */
 	headersOf(params: unknown): Headers {
 		const headers: {[name: string]: string} = {};
-		for (const [{header}, value] of this.#given(params)) headers[header] = headerText(String(value));
+		for (const [{header}, value] of this.#headerArguments(params))
+			headers[header] = encodeHeader(String(value));
 		return headers;
 	}
 
 	/** The first header that says something else than the call does, or is missing. */
-	disagreement(
+	mismatch(
 		params: unknown,
 		headers: {readonly [name: string]: string | string[] | undefined},
-	): Disagreement | undefined {
-		for (const [{header, isNumber}, wanted] of this.#given(params)) {
-			const given = headers[header];
-			const text = typeof given === 'string' ? textOfHeader(given) : undefined;
-			const isSame = text === String(wanted) || (isNumber && isEqual(text, wanted));
-			if (!isSame) return {header: `Mcp-Param-${header.slice(PREFIX.length)}`, given, wanted};
+	): HeaderMismatch | undefined {
+		for (const [{header, isNumber}, expected] of this.#headerArguments(params)) {
+			const actual = headers[header];
+			const text = typeof actual === 'string' ? decodeHeader(actual) : undefined;
+			const isSame = text === String(expected) || (isNumber && isEqual(text, expected));
+			if (!isSame) return {header: `Mcp-Param-${header.slice(PREFIX.length)}`, actual, expected};
 		}
 		return;
 	}
 
 	/** The arguments of a call that stand in headers, with what they are; those that are not there stand in none. */
-	*#given(params: unknown): Generator<readonly [Parameter, unknown]> {
-		const {name, arguments: given} = objectOf(params);
+	*#headerArguments(params: unknown): Generator<readonly [HeaderParameter, unknown]> {
+		const {name, arguments: args} = objectOf(params);
 		for (const parameter of this.#byTool.get(String(name)) ?? []) {
-			const value = parameter.path.reduce<unknown>(member, given);
+			const value = parameter.path.reduce<unknown>(member, args);
 			if (['string', 'number', 'boolean'].includes(typeof value)) yield [parameter, value];
 		}
 	}
@@ -97,5 +98,5 @@ const member = (value: unknown, key: string): unknown =>
 	isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 
 /** Whether a text is the same number, however it is written. */
-const isEqual = (text: string | undefined, wanted: unknown): boolean =>
-	typeof wanted === 'number' && text !== undefined && DECIMAL.test(text) && Number(text) === wanted;
+const isEqual = (text: string | undefined, expected: unknown): boolean =>
+	typeof expected === 'number' && text !== undefined && DECIMAL.test(text) && Number(text) === expected;

@@ -1,23 +1,23 @@
 import {marks} from '../wire/marks.js';
-import {isKnownTo} from './content.js';
-import {FormAnswers} from './form-answers.js';
+import {supportsContentType} from './content.js';
+import {FormResponses} from './form-answers.js';
 import {isObject, type JsonObject, objectOf} from './json.js';
-import {restored, withOriginals} from './original.js';
-import {Plan} from './plan.js';
+import {restoreOriginals, withOriginals} from './original.js';
+import {RuleSet} from './plan.js';
 import {repairs} from './repairs.js';
-import type {Touching} from './session.js';
+import type {TransformMarks} from './session.js';
 import {
-	type Context,
-	type Direction,
 	DROPPED,
 	ifMarked,
-	type Memory,
-	Refusal,
-	Reply,
-	type Rule,
-	type Rules,
-	type Step,
-	type Verdict,
+	type MessageDirection,
+	RpcErrorReply,
+	type RuleContext,
+	type RuleResult,
+	SyntheticResult,
+	type TranslationRule,
+	type TranslationRules,
+	type TranslationState,
+	type VersionStep,
 } from './step.js';
 import {strictRules} from './strict.js';
 import {v20250326} from './v2025-03-26.js';
@@ -26,14 +26,14 @@ import {v20251125} from './v2025-11-25.js';
 import type {HandshakeVersion} from './version.js';
 
 /** The steps from version to version, the oldest first. */
-const steps: readonly Step[] = [v20250326, v20250618, v20251125];
+const steps: readonly VersionStep[] = [v20250326, v20250618, v20251125];
 
 const CALL = 'tools/call';
 
-export type Kind = 'request' | 'notification' | 'result' | 'error';
+export type MessageKind = 'request' | 'notification' | 'result' | 'error';
 
 /** The member of a message that its rules judge. */
-const judged = {request: 'params', notification: 'params', result: 'result', error: 'error'} as const;
+const bodyMembers = {request: 'params', notification: 'params', result: 'result', error: 'error'} as const;
 
 export type TranslatorOptions = {
 	readonly client: HandshakeVersion;
@@ -47,65 +47,67 @@ export type TranslatorOptions = {
 };
 
 /** What becomes of a message: it goes on as another one, goes back as an answer, or goes nowhere. */
-export type Outcome = {readonly on?: JsonObject; readonly back?: JsonObject};
+export type TranslatedMessage = {readonly forward?: JsonObject; readonly reply?: JsonObject};
 
 /** Rules by kind and method of a message. */
-type Plans = {readonly [kind in Kind]: ReadonlyMap<string, Plan>};
+type RuleSets = {readonly [kind in MessageKind]: ReadonlyMap<string, RuleSet>};
 
 /** Says what each message between two versions becomes: the chain of the steps between them. */
 export class Translator {
 	readonly #options: TranslatorOptions;
-	readonly #toUpstream: Plans;
-	readonly #toClient: Plans;
-	readonly #memory: Memory = {completionsSynthesized: false, forms: new FormAnswers()};
+	readonly #toUpstream: RuleSets;
+	readonly #toClient: RuleSets;
+	readonly #state: TranslationState = {hasSyntheticCompletions: false, forms: new FormResponses()};
 
 	constructor(options: TranslatorOptions) {
 		const {client, upstream, isStrict = false} = options;
 		this.#options = options;
-		this.#toUpstream = plansOf(rulesBetween(client, upstream, isStrict));
-		this.#toClient = plansOf([...rulesBetween(upstream, client, isStrict), ...repairRules()]);
+		this.#toUpstream = ruleSetsOf(rulesBetween(client, upstream, isStrict));
+		this.#toClient = ruleSetsOf([...rulesBetween(upstream, client, isStrict), ...repairRules()]);
 	}
 
 	/** The rules for such messages, if there are any. The method of an answer is that of its request. */
-	planFor(direction: Direction, kind: Kind, method: string): Plan | undefined {
-		const plans = direction === 'toClient' ? this.#toClient : this.#toUpstream;
+	ruleSetFor(direction: MessageDirection, kind: MessageKind, method: string): RuleSet | undefined {
+		const ruleSets = direction === 'toClient' ? this.#toClient : this.#toUpstream;
 		// Nearly all messages are one of these two, and to look a name up takes longer than to compare it.
-		if (kind === 'result') return plans.result.get(method);
-		if (kind === 'request') return plans.request.get(method);
-		return kind === 'error' ? (plans.error.get(method) ?? plans.error.get('*')) : plans[kind].get(method);
+		if (kind === 'result') return ruleSets.result.get(method);
+		if (kind === 'request') return ruleSets.request.get(method);
+		return kind === 'error'
+			? (ruleSets.error.get(method) ?? ruleSets.error.get('*'))
+			: ruleSets[kind].get(method);
 	}
 
 	/** Which calls of tools, and which answers to them, are changed at all. */
-	get touching(): Touching {
+	get transformMarks(): TransformMarks {
 		return {
-			calls: this.planFor('toUpstream', 'request', CALL)?.touching ?? 0,
-			results: this.planFor('toClient', 'result', CALL)?.touching ?? 0,
-			errors: this.planFor('toClient', 'error', CALL)?.touching ?? 0,
+			calls: this.ruleSetFor('toUpstream', 'request', CALL)?.transformMarks ?? 0,
+			results: this.ruleSetFor('toClient', 'result', CALL)?.transformMarks ?? 0,
+			errors: this.ruleSetFor('toClient', 'error', CALL)?.transformMarks ?? 0,
 		};
 	}
 
 	/** What becomes of a message with this id; nothing, if it passes as it is. */
 	translate(
-		direction: Direction,
-		kind: Kind,
+		direction: MessageDirection,
+		kind: MessageKind,
 		method: string,
 		body: JsonObject,
 		id: string,
-	): Outcome | undefined {
+	): TranslatedMessage | undefined {
 		const originals = new Map<string, unknown>();
 		const context = this.#context(direction, id, originals);
-		const given = objectOf(body[judged[kind]]);
-		let value = given;
-		for (const {apply} of this.planFor(direction, kind, method)?.rules ?? []) {
-			const verdict = apply(value, context);
-			if (isFinal(verdict)) return final(verdict, kind, body);
-			value = verdict;
+		const original = objectOf(body[bodyMembers[kind]]);
+		let value = original;
+		for (const {apply} of this.ruleSetFor(direction, kind, method)?.rules ?? []) {
+			const ruleResult = apply(value, context);
+			if (isFinal(ruleResult)) return finalMessage(ruleResult, kind, body);
+			value = ruleResult;
 		}
 		if (originals.size > 0) value = withOriginals(value, originals);
-		return value === given ? undefined : {on: {...body, [judged[kind]]: value}};
+		return value === original ? undefined : {forward: {...body, [bodyMembers[kind]]: value}};
 	}
 
-	#context(direction: Direction, id: string, originals: Map<string, unknown>): Context {
+	#context(direction: MessageDirection, id: string, originals: Map<string, unknown>): RuleContext {
 		const {client, upstream, clientCapabilities = {}, isShared = false, onLoss = () => {}} = this.#options;
 		return {
 			direction,
@@ -113,41 +115,43 @@ export class Translator {
 			id,
 			clientCapabilities,
 			isShared,
-			memory: this.#memory,
-			lost: onLoss,
-			keep: (pointer, original) => originals.set(pointer, original),
+			state: this.#state,
+			reportLoss: onLoss,
+			keepOriginal: (pointer, original) => originals.set(pointer, original),
 		};
 	}
 }
 
 /** The rules of the steps on the way, in the order in which they are taken. */
-function rulesBetween(from: HandshakeVersion, to: HandshakeVersion, isStrict: boolean): Rules[] {
-	const isOnTheWay = ({version}: Step): boolean =>
+function rulesBetween(from: HandshakeVersion, to: HandshakeVersion, isStrict: boolean): TranslationRules[] {
+	const isBetween = ({version}: VersionStep): boolean =>
 		from < to ? version > from && version <= to : version > to && version <= from;
-	const way = steps.filter(isOnTheWay);
+	const path = steps.filter(isBetween);
 	// What is unknown may also come from a peer that says it is older.
 	const strict = isStrict ? [strictRules(steps.filter(({version}) => version > to))] : [];
-	if (from < to) return [...way.map(({up}) => up), restoring(to), ...strict];
-	return [...way.toReversed().map(({down}) => down), ...strict];
+	if (from < to) return [...path.map(({up}) => up), restoreRules(to), ...strict];
+	return [...path.toReversed().map(({down}) => down), ...strict];
 }
 
 /** Puts back what another bridge had to take out. */
-function restoring(to: HandshakeVersion): Rules {
-	const isWelcome = (original: unknown): boolean =>
-		Array.isArray(original) ? to >= '2025-11-25' : isObject(original) && isKnownTo(to, original.type);
-	const rule = ifMarked(marks.original, value => restored(value, isWelcome));
+function restoreRules(to: HandshakeVersion): TranslationRules {
+	const accepts = (original: unknown): boolean =>
+		Array.isArray(original)
+			? to >= '2025-11-25'
+			: isObject(original) && supportsContentType(to, original.type);
+	const rule = ifMarked(marks.original, value => restoreOriginals(value, accepts));
 	return {results: {'tools/call': rule, 'prompts/get': rule, 'sampling/createMessage': rule}};
 }
 
-const repairRules = (): Rules[] =>
+const repairRules = (): TranslationRules[] =>
 	Object.entries(repairs).flatMap(([method, rules]) => rules.map(rule => ({results: {[method]: rule}})));
 
-function plansOf(list: readonly Rules[]): Plans {
-	const collect = (member: keyof Rules): Map<string, Plan> => {
-		const rules = new Map<string, Rule[]>();
+function ruleSetsOf(list: readonly TranslationRules[]): RuleSets {
+	const collect = (member: keyof TranslationRules): Map<string, RuleSet> => {
+		const rules = new Map<string, TranslationRule[]>();
 		for (const [method, rule] of list.flatMap(each => Object.entries(each[member] ?? {})))
 			rules.set(method, [...(rules.get(method) ?? []), rule]);
-		return new Map([...rules].map(([method, each]) => [method, new Plan(each)]));
+		return new Map([...rules].map(([method, each]) => [method, new RuleSet(each)]));
 	};
 	return {
 		request: collect('requests'),
@@ -157,17 +161,17 @@ function plansOf(list: readonly Rules[]): Plans {
 	};
 }
 
-type Final = Exclude<Verdict, JsonObject> | Refusal | Reply;
+type FinalResult = Exclude<RuleResult, JsonObject> | RpcErrorReply | SyntheticResult;
 
-const isFinal = (verdict: Verdict): verdict is Final =>
-	verdict === DROPPED || verdict instanceof Refusal || verdict instanceof Reply;
+const isFinal = (result: RuleResult): result is FinalResult =>
+	result === DROPPED || result instanceof RpcErrorReply || result instanceof SyntheticResult;
 
 /** A request is answered by what is decided here; an answer is replaced by it. */
-function final(verdict: Final, kind: Kind, {jsonrpc, id}: JsonObject): Outcome {
-	if (verdict === DROPPED) return {};
-	const answer =
-		verdict instanceof Refusal
-			? {jsonrpc, id, error: {code: verdict.code, message: verdict.message}}
-			: {jsonrpc, id, result: verdict.result};
-	return kind === 'request' ? {back: answer} : {on: answer};
+function finalMessage(result: FinalResult, kind: MessageKind, {jsonrpc, id}: JsonObject): TranslatedMessage {
+	if (result === DROPPED) return {};
+	const response =
+		result instanceof RpcErrorReply
+			? {jsonrpc, id, error: {code: result.code, message: result.message}}
+			: {jsonrpc, id, result: result.result};
+	return kind === 'request' ? {reply: response} : {forward: response};
 }

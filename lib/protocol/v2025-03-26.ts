@@ -1,12 +1,26 @@
 import {createHash} from 'node:crypto';
 import {marks} from '../wire/marks.js';
-import {type BlockChange, type BlockPlace, decodedLength, inMessages, inToolResult, text} from './content.js';
-import {changed, isObject, type JsonObject, objectOf, worded} from './json.js';
-import {type Context, ifMarked, ifMentions, Reply, type Step, type Verdict} from './step.js';
+import {
+	type BlockChange,
+	type BlockMapper,
+	decodedLength,
+	mapMessageBlocks,
+	mapToolResultBlocks,
+	textBlock,
+} from './content.js';
+import {isObject, type JsonObject, mapMember, objectOf, toText} from './json.js';
+import {
+	ifContains,
+	ifMarked,
+	type RuleContext,
+	type RuleResult,
+	SyntheticResult,
+	type VersionStep,
+} from './step.js';
 
 /** The scheme of resources that are pieces of a message in another form. */
-const CONTENT = 'bridge://content/';
-const PIECE = /^bridge:\/\/content\/[^/]+\/\d+$/;
+const CONTENT_SCHEME = 'bridge://content/';
+const CONTENT_URI = /^bridge:\/\/content\/[^/]+\/\d+$/;
 /** Characters of an id that is part of a uri itself. Of a longer one its SHA-256 is: each piece repeats it. */
 const MAX_ID_LENGTH = 64;
 
@@ -14,26 +28,26 @@ const MAX_ID_LENGTH = 64;
  * 2025-03-26 brought audio, annotations of tools, messages on progress, a capability for completions, and batches,
  * which are the matter of a stage of their own.
  */
-export const v20250326: Step = {
+export const v20250326: VersionStep = {
 	version: '2025-03-26',
 	down: {
 		results: {
-			'tools/call': ifMarked(marks.audio, audioToBlob(inToolResult)),
-			'prompts/get': ifMarked(marks.audio, audioToBlob(inMessages)),
+			'tools/call': ifMarked(marks.audio, audioToBlob(mapToolResultBlocks)),
+			'prompts/get': ifMarked(marks.audio, audioToBlob(mapMessageBlocks)),
 			'sampling/createMessage': ifMarked(marks.audio, sampledAudioToText),
 		},
 		requests: {
-			'sampling/createMessage': ifMarked(marks.audio, inMessages(audioToText)),
+			'sampling/createMessage': ifMarked(marks.audio, mapMessageBlocks(audioToText)),
 		},
 	},
 	up: {
 		results: {
 			initialize: {apply: addCompletions},
-			'tools/call': ifMentions([CONTENT], inToolResult(blobToAudio)),
-			'prompts/get': ifMentions([CONTENT], inMessages(blobToAudio)),
+			'tools/call': ifContains([CONTENT_SCHEME], mapToolResultBlocks(blobToAudio)),
+			'prompts/get': ifContains([CONTENT_SCHEME], mapMessageBlocks(blobToAudio)),
 		},
 		errors: {
-			'completion/complete': {apply: noCompletions},
+			'completion/complete': {apply: emptyCompletions},
 		},
 	},
 	members: {
@@ -43,10 +57,10 @@ export const v20250326: Step = {
 };
 
 /** An embedded resource carries the same bytes under the same type, and its uri tells where they came from. */
-function audioToBlob(within: BlockPlace) {
-	return (value: JsonObject, context: Context): JsonObject => {
-		const message = `${CONTENT}${uriName(context.id)}`;
-		return within((block, _pointer, _context, index) => {
+function audioToBlob(mapBlocks: BlockMapper) {
+	return (value: JsonObject, context: RuleContext): JsonObject => {
+		const message = `${CONTENT_SCHEME}${uriSegment(context.id)}`;
+		return mapBlocks((block, _pointer, _context, index) => {
 			if (block.type !== 'audio') return block;
 			const {type: _type, data, mimeType, ...rest} = block;
 			return {type: 'resource', resource: {uri: `${message}/${index}`, mimeType, blob: data}, ...rest};
@@ -55,7 +69,7 @@ function audioToBlob(within: BlockPlace) {
 }
 
 /** The id of a message in a uri. Half a character has no place there. */
-const uriName = (id: string): string =>
+const uriSegment = (id: string): string =>
 	id.length <= MAX_ID_LENGTH
 		? encodeURIComponent(Buffer.from(id).toString())
 		: createHash('sha256').update(id).digest('base64url');
@@ -64,7 +78,7 @@ function blobToAudio(block: JsonObject): JsonObject {
 	const {type, resource, ...rest} = block;
 	if (type !== 'resource' || !isObject(resource)) return block;
 	const {uri, mimeType, blob} = resource;
-	if (typeof uri !== 'string' || !PIECE.test(uri)) return block;
+	if (typeof uri !== 'string' || !CONTENT_URI.test(uri)) return block;
 	// Somebody else's, with a name like ours.
 	if (typeof blob !== 'string' || typeof mimeType !== 'string' || !mimeType.startsWith('audio/'))
 		return block;
@@ -74,31 +88,31 @@ function blobToAudio(block: JsonObject): JsonObject {
 /** Sampling has no resource to hide the bytes in. */
 function audioToText(...[block, , context]: Parameters<BlockChange>): JsonObject {
 	if (block.type !== 'audio') return block;
-	context.lost('audio in sampling');
+	context.reportLoss('audio in sampling');
 	const {mimeType, data} = block;
-	return text(
-		`[${worded(mimeType)}, ${decodedLength(data)} bytes, not supported by protocol ${context.to}]`,
+	return textBlock(
+		`[${toText(mimeType)}, ${decodedLength(data)} bytes, not supported by protocol ${context.to}]`,
 		block,
 	);
 }
 
-function sampledAudioToText(result: JsonObject, context: Context): JsonObject {
-	return changed(result, 'content', content =>
+function sampledAudioToText(result: JsonObject, context: RuleContext): JsonObject {
+	return mapMember(result, 'content', content =>
 		isObject(content) ? audioToText(content, '/content', context, 0) : content,
 	);
 }
 
 /** Completions were there before their capability, without which newer clients do not ask for them. */
-function addCompletions(result: JsonObject, {memory}: Context): JsonObject {
+function addCompletions(result: JsonObject, {state: memory}: RuleContext): JsonObject {
 	const capabilities = objectOf(result.capabilities);
 	const canComplete = 'prompts' in capabilities || 'resources' in capabilities;
 	if (!canComplete || 'completions' in capabilities) return result;
-	memory.completionsSynthesized = true;
+	memory.hasSyntheticCompletions = true;
 	return {...result, capabilities: {...capabilities, completions: {}}};
 }
 
 /** A server that was never asked whether it completes has nothing to suggest. */
-function noCompletions(error: JsonObject, {memory}: Context): Verdict {
-	const isMissing = memory.completionsSynthesized && error.code === -32601;
-	return isMissing ? new Reply({completion: {values: []}}) : error;
+function emptyCompletions(error: JsonObject, {state: memory}: RuleContext): RuleResult {
+	const isMissing = memory.hasSyntheticCompletions && error.code === -32601;
+	return isMissing ? new SyntheticResult({completion: {values: []}}) : error;
 }

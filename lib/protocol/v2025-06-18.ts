@@ -1,21 +1,29 @@
 import {marks} from '../wire/marks.js';
-import {inMessages, inToolResult, text, withText} from './content.js';
-import {changed, eachObject, type JsonObject, objectOf, worded} from './json.js';
-import {type Context, ifMarked, ifMentions, Refusal, Reply, type Step, type Verdict} from './step.js';
+import {mapMessageBlocks, mapToolResultBlocks, textBlock, withTextBlock} from './content.js';
+import {type JsonObject, mapMember, mapObjects, objectOf, toText} from './json.js';
+import {
+	ifContains,
+	ifMarked,
+	RpcErrorReply,
+	type RuleContext,
+	type RuleResult,
+	SyntheticResult,
+	type VersionStep,
+} from './step.js';
 
 /** 2025-06-18 brought links to resources, structured output, elicitation and titles, and took batches away. */
-export const v20250618: Step = {
+export const v20250618: VersionStep = {
 	version: '2025-06-18',
 	down: {
 		results: {
-			'tools/list': ifMentions(['"title"'], titleAsAnnotation),
+			'tools/list': ifContains(['"title"'], titleToAnnotation),
 			'tools/call': ifMarked(marks.resourceLink | marks.structuredContent, (result, context) =>
-				structureAsText(inToolResult(linkToText)(result, context)),
+				structuredContentToText(mapToolResultBlocks(linkToText)(result, context)),
 			),
-			'prompts/get': ifMarked(marks.resourceLink, inMessages(linkToText)),
+			'prompts/get': ifMarked(marks.resourceLink, mapMessageBlocks(linkToText)),
 		},
 		requests: {
-			'elicitation/create': {apply: withoutElicitation},
+			'elicitation/create': {apply: rejectElicitation},
 		},
 	},
 	up: {},
@@ -37,10 +45,10 @@ export const v20250618: Step = {
 };
 
 /** The version before has one place for a tool's display name. */
-function titleAsAnnotation(result: JsonObject, {to}: Context): JsonObject {
+function titleToAnnotation(result: JsonObject, {to}: RuleContext): JsonObject {
 	if (to !== '2025-03-26') return result;
-	return changed(result, 'tools', tools =>
-		eachObject(tools, tool => {
+	return mapMember(result, 'tools', tools =>
+		mapObjects(tools, tool => {
 			const annotations = objectOf(tool.annotations);
 			if (typeof tool.title !== 'string' || 'title' in annotations) return tool;
 			return {...tool, annotations: {...annotations, title: tool.title}};
@@ -49,32 +57,32 @@ function titleAsAnnotation(result: JsonObject, {to}: Context): JsonObject {
 }
 
 /** A model reads the uri, and can ask for the resource. To embed it would be to fetch it unasked. */
-function linkToText(block: JsonObject, pointer: string, context: Context): JsonObject {
+function linkToText(block: JsonObject, pointer: string, context: RuleContext): JsonObject {
 	if (block.type !== 'resource_link') return block;
-	context.lost('links to resources');
-	context.keep(pointer, block);
+	context.reportLoss('links to resources');
+	context.keepOriginal(pointer, block);
 	const {uri, name, title, description, mimeType, size} = block;
-	const length = size === undefined ? undefined : `${worded(size)} bytes`;
-	const facts = [mimeType, length].filter(fact => fact !== undefined).map(worded);
+	const length = size === undefined ? undefined : `${toText(size)} bytes`;
+	const facts = [mimeType, length].filter(fact => fact !== undefined).map(toText);
 	const about = facts.length > 0 ? ` ${facts.join(', ')}` : '';
-	const words = description === undefined ? '' : `: ${worded(description)}`;
-	return text(`[${worded(title ?? name)}](${worded(uri)})${about}${words}`, block);
+	const suffix = description === undefined ? '' : `: ${toText(description)}`;
+	return textBlock(`[${toText(title ?? name)}](${toText(uri)})${about}${suffix}`, block);
 }
 
 /** Old clients read `content` alone, and the oldest throw the result away when there is none. */
-function structureAsText(result: JsonObject): JsonObject {
+function structuredContentToText(result: JsonObject): JsonObject {
 	const {structuredContent} = result;
 	if (structuredContent === undefined) return result;
-	return changed(result, 'content', content => withText(content, structuredContent));
+	return mapMember(result, 'content', content => withTextBlock(content, structuredContent));
 }
 
 /** A client that has declared it can, whatever version it was told, is asked. */
-function withoutElicitation(params: JsonObject, context: Context): Verdict {
+function rejectElicitation(params: JsonObject, context: RuleContext): RuleResult {
 	if ('elicitation' in context.clientCapabilities) return params;
-	context.lost('elicitation');
+	context.reportLoss('elicitation');
 	// Never a refusal in the name of somebody who was not asked.
-	if (context.isShared) return new Reply({action: 'cancel'});
-	return new Refusal(
+	if (context.isShared) return new SyntheticResult({action: 'cancel'});
+	return new RpcErrorReply(
 		-32601,
 		`Method not found: the client does not support elicitation (protocol ${context.to})`,
 	);

@@ -1,8 +1,8 @@
-import {changed, isObject, type JsonObject, objectOf, without, worded} from './json.js';
-import {handshakeSampling} from './modern-output.js';
-import {restored, withOriginals} from './original.js';
-import {escaped, fittedObject, hasForeign} from './plain-json.js';
-import {MODERN, NEWEST_HANDSHAKE} from './version.js';
+import {isObject, type JsonObject, mapMember, objectOf, toText, without} from './json.js';
+import {toHandshakeSampling} from './modern-output.js';
+import {restoreOriginals, withOriginals} from './original.js';
+import {escapePointer, hasUnsupported, stripUnsupported} from './plain-json.js';
+import {NEWEST_HANDSHAKE, STATELESS} from './version.js';
 
 /*
  * 2026-07-28 took the handshake away, and with it sessions, requests of the server, ping, subscribe and setLevel.
@@ -14,56 +14,57 @@ import {MODERN, NEWEST_HANDSHAKE} from './version.js';
 
 const PREFIX = 'io.modelcontextprotocol/';
 export const PROTOCOL_VERSION = `${PREFIX}protocolVersion`;
-export const CLIENT_INFO = `${PREFIX}clientInfo`;
+const CLIENT_INFO = `${PREFIX}clientInfo`;
 export const CLIENT_CAPABILITIES = `${PREFIX}clientCapabilities`;
-export const LOG_LEVEL = `${PREFIX}logLevel`;
+const LOG_LEVEL = `${PREFIX}logLevel`;
 export const SERVER_INFO = `${PREFIX}serverInfo`;
 export const SUBSCRIPTION_ID = `${PREFIX}subscriptionId`;
 
 /** Where a request, and the answer to `server/discover`, have the capabilities of their sender. */
-const CLIENT_CAPABILITIES_AT = `/_meta/${escaped(CLIENT_CAPABILITIES)}`;
+const CLIENT_CAPABILITIES_AT = `/_meta/${escapePointer(CLIENT_CAPABILITIES)}`;
 const SERVER_CAPABILITIES_AT = '/capabilities';
 
 /** A value with what stands at this place as it was before another bridge had to change that. */
-export const withWhole = (at: string, value: JsonObject): JsonObject =>
-	restored(value, (_original, pointer) => pointer.startsWith(`${at}/`));
+export const restoreOriginalsAt = (prefix: string, value: JsonObject): JsonObject =>
+	restoreOriginals(value, (_original, pointer) => pointer.startsWith(`${prefix}/`));
 
 /** Whether capabilities have something that the modern schema has no type for: null, say. */
-export const haveForeignValues = (capabilities: unknown): boolean => hasForeign(objectOf(capabilities));
+export const haveUnsupportedValues = (capabilities: unknown): boolean =>
+	hasUnsupported(objectOf(capabilities));
 
 /** What the loss of that is called. */
-export const FOREIGN_VALUES = 'null and fractions in capabilities';
+export const UNSUPPORTED_VALUES = 'null and fractions in capabilities';
 
 /** What a request says of whoever asks. */
-export type Caller = {
+export type RequestMeta = {
 	readonly info: JsonObject;
 	readonly capabilities: JsonObject;
 	readonly logLevel?: string | undefined;
 };
 
 /** Whether a request is of the modern era: whatever mentions the version in `_meta` is. */
-export const isModernRequest = (method: string | undefined, params: unknown): boolean =>
+export const isStatelessRequest = (method: string | undefined, params: unknown): boolean =>
 	method === 'server/discover' ||
 	[PROTOCOL_VERSION, CLIENT_CAPABILITIES].some(key => key in objectOf(objectOf(params)._meta));
 
 /** What is wrong with the envelope of a modern request, as an error to answer with. */
-export function envelopeProblem(params: unknown): JsonObject | undefined {
+export function requestMetaError(params: unknown): JsonObject | undefined {
 	const meta = objectOf(objectOf(params)._meta);
 	const missing = [PROTOCOL_VERSION, CLIENT_CAPABILITIES].find(key => meta[key] === undefined);
 	if (missing !== undefined)
 		return {code: -32602, message: `Invalid params: _meta[${JSON.stringify(missing)}] is missing`};
 	const requested = meta[PROTOCOL_VERSION];
-	if (requested === MODERN) return;
+	if (requested === STATELESS) return;
 	return {
 		code: -32022,
-		message: `Unsupported protocol version: ${worded(requested)}`,
+		message: `Unsupported protocol version: ${toText(requested)}`,
 		// As server/discover has it, and the conformance suite demands. Older versions have a handshake instead.
-		data: {requested, supported: [MODERN]},
+		data: {requested, supported: [STATELESS]},
 	};
 }
 
-export function callerOf(params: unknown): Caller {
-	const meta = objectOf(withWhole(CLIENT_CAPABILITIES_AT, objectOf(params))._meta);
+export function requestMetaOf(params: unknown): RequestMeta {
+	const meta = objectOf(restoreOriginalsAt(CLIENT_CAPABILITIES_AT, objectOf(params))._meta);
 	const level = meta[LOG_LEVEL];
 	return {
 		info: isObject(meta[CLIENT_INFO]) ? meta[CLIENT_INFO] : {name: 'unknown', version: '0'},
@@ -73,7 +74,7 @@ export function callerOf(params: unknown): Caller {
 }
 
 /** The object less some members of its `_meta`, and less that if nothing is left of it. */
-function withoutMeta(object: JsonObject, ...keys: readonly string[]): JsonObject {
+function withoutMetaKeys(object: JsonObject, ...keys: readonly string[]): JsonObject {
 	if (!isObject(object._meta)) return object;
 	const meta = without(object._meta, ...keys);
 	if (meta === object._meta) return object;
@@ -81,9 +82,9 @@ function withoutMeta(object: JsonObject, ...keys: readonly string[]): JsonObject
 }
 
 /** Params of a request as a handshake server expects them. */
-export const withoutEnvelope = (params: JsonObject): JsonObject =>
-	withoutMeta(
-		withWhole(CLIENT_CAPABILITIES_AT, params),
+export const withoutRequestMeta = (params: JsonObject): JsonObject =>
+	withoutMetaKeys(
+		restoreOriginalsAt(CLIENT_CAPABILITIES_AT, params),
 		PROTOCOL_VERSION,
 		CLIENT_INFO,
 		CLIENT_CAPABILITIES,
@@ -91,35 +92,39 @@ export const withoutEnvelope = (params: JsonObject): JsonObject =>
 	);
 
 /** Params of a request as a modern server expects them. */
-export function withEnvelope(params: JsonObject, {info, capabilities, logLevel}: Caller): JsonObject {
+export function withRequestMeta(params: JsonObject, {info, capabilities, logLevel}: RequestMeta): JsonObject {
 	const removed = new Map<string, unknown>();
-	const envelope = {
+	const meta = {
 		...objectOf(params._meta),
-		[PROTOCOL_VERSION]: MODERN,
-		[CLIENT_INFO]: implementation(info),
-		[CLIENT_CAPABILITIES]: fittedObject(modernCapabilities(capabilities), CLIENT_CAPABILITIES_AT, removed),
+		[PROTOCOL_VERSION]: STATELESS,
+		[CLIENT_INFO]: validImplementation(info),
+		[CLIENT_CAPABILITIES]: stripUnsupported(
+			statelessCapabilities(capabilities),
+			CLIENT_CAPABILITIES_AT,
+			removed,
+		),
 	};
-	const whole = {
+	const result = {
 		...without(params, 'task'),
-		_meta: logLevel === undefined ? envelope : {...envelope, [LOG_LEVEL]: logLevel},
+		_meta: logLevel === undefined ? meta : {...meta, [LOG_LEVEL]: logLevel},
 	};
-	return removed.size > 0 ? withOriginals(whole, removed) : whole;
+	return removed.size > 0 ? withOriginals(result, removed) : result;
 }
 
 /** Who somebody is, with what has to be said of that. */
-const implementation = (info: JsonObject): JsonObject =>
+const validImplementation = (info: JsonObject): JsonObject =>
 	typeof info.name === 'string' && typeof info.version === 'string'
 		? info
-		: {...info, name: worded(info.name ?? 'unknown'), version: worded(info.version ?? '0')};
+		: {...info, name: toText(info.name ?? 'unknown'), version: toText(info.version ?? '0')};
 
 /** What a client can do, less what there is no word for any more. */
-const modernCapabilities = (capabilities: JsonObject): JsonObject =>
-	changed(without(capabilities, 'tasks'), 'roots', roots =>
+const statelessCapabilities = (capabilities: JsonObject): JsonObject =>
+	mapMember(without(capabilities, 'tasks'), 'roots', roots =>
 		isObject(roots) ? without(roots, 'listChanged') : roots,
 	);
 
 /** Answers that a client may keep for a while. */
-const cacheable = new Set([
+const cacheableMethods = new Set([
 	'tools/list',
 	'prompts/list',
 	'resources/list',
@@ -129,67 +134,67 @@ const cacheable = new Set([
 ]);
 
 /** A handshake server's result as a modern client expects it. To keep nothing for long is always right. */
-export function modernResult(method: string, result: JsonObject, serverInfo: unknown): JsonObject {
+export function toStatelessResult(method: string, result: JsonObject, serverInfo: unknown): JsonObject {
 	const meta = objectOf(result._meta);
-	const caching = cacheable.has(method) ? {ttlMs: 0, cacheScope: 'private'} : {};
-	const info = isObject(serverInfo) ? {[SERVER_INFO]: implementation(serverInfo)} : {};
+	const caching = cacheableMethods.has(method) ? {ttlMs: 0, cacheScope: 'private'} : {};
+	const info = isObject(serverInfo) ? {[SERVER_INFO]: validImplementation(serverInfo)} : {};
 	return {resultType: 'complete', ...result, ...caching, _meta: {...meta, ...info}};
 }
 
 /** A modern server's result as a handshake client expects it. */
-export const handshakeResult = (result: JsonObject): JsonObject =>
-	withoutMeta(without(result, 'resultType', 'ttlMs', 'cacheScope'), SERVER_INFO);
+export const toHandshakeResult = (result: JsonObject): JsonObject =>
+	withoutMetaKeys(without(result, 'resultType', 'ttlMs', 'cacheScope'), SERVER_INFO);
 
 /** A notification as a handshake client expects it. */
-export function handshakeNotification(body: JsonObject): JsonObject {
+export function toHandshakeNotification(body: JsonObject): JsonObject {
 	const params = objectOf(body.params);
-	const plain = withoutMeta(params, SUBSCRIPTION_ID);
+	const plain = withoutMetaKeys(params, SUBSCRIPTION_ID);
 	if (plain === params) return body;
 	return Object.keys(plain).length > 0 ? {...body, params: plain} : without(body, 'params');
 }
 
 /** A code that must not be sent any more, as the one that took its place. */
-export const modernError = (error: JsonObject): JsonObject =>
+export const toStatelessError = (error: JsonObject): JsonObject =>
 	error.code === -32002 ? {...error, code: -32602} : error;
 
 /** What `server/discover` is answered, for a server that was asked to initialize. */
-export function discovered({capabilities, instructions, serverInfo}: JsonObject): JsonObject {
+export function toDiscoverResult({capabilities, instructions, serverInfo}: JsonObject): JsonObject {
 	const removed = new Map<string, unknown>();
-	const lasting = without(objectOf(capabilities), 'tasks');
-	const answer = {
-		supportedVersions: [MODERN],
-		capabilities: fittedObject(lasting, SERVER_CAPABILITIES_AT, removed),
+	const stable = without(objectOf(capabilities), 'tasks');
+	const members = {
+		supportedVersions: [STATELESS],
+		capabilities: stripUnsupported(stable, SERVER_CAPABILITIES_AT, removed),
 		...(instructions === undefined ? {} : {instructions}),
 	};
-	const result = modernResult('server/discover', answer, serverInfo);
+	const result = toStatelessResult('server/discover', members, serverInfo);
 	return removed.size > 0 ? withOriginals(result, removed) : result;
 }
 
 /** What `initialize` is answered, for a server that was asked what it can do. */
-export function initialized(discovered: JsonObject, clientCapabilities: JsonObject): JsonObject {
-	const {capabilities, instructions, _meta} = withWhole(SERVER_CAPABILITIES_AT, discovered);
+export function toInitializeResult(discoverResult: JsonObject, clientCapabilities: JsonObject): JsonObject {
+	const {capabilities, instructions, _meta} = restoreOriginalsAt(SERVER_CAPABILITIES_AT, discoverResult);
 	const serverInfo = objectOf(_meta)[SERVER_INFO];
-	const known =
+	const supported =
 		'extensions' in clientCapabilities
 			? objectOf(capabilities)
 			: without(objectOf(capabilities), 'extensions');
 	return {
 		protocolVersion: NEWEST_HANDSHAKE,
-		capabilities: known,
+		capabilities: supported,
 		serverInfo: isObject(serverInfo) ? serverInfo : {name: 'unknown', version: '0'},
 		...(instructions === undefined ? {} : {instructions}),
 	};
 }
 
 /** A server's request for input, in the form that a modern client is asked in. */
-export function inputRequest(method: string, params: unknown): JsonObject {
+export function toInputRequest(method: string, params: unknown): JsonObject {
 	const plain = without(objectOf(params), '_meta', 'task', 'elicitationId');
 	return Object.keys(plain).length > 0 ? {method, params: plain} : {method};
 }
 
 /** Params of an input request as a request of a handshake server. Elicitation by URL has to have an id there. */
-export function inputParams(method: unknown, params: unknown, id: string): JsonObject {
-	const given = objectOf(params);
-	if (method === 'sampling/createMessage') return handshakeSampling(given);
-	return given.mode === 'url' ? {...given, elicitationId: id} : given;
+export function toServerRequestParams(method: unknown, params: unknown, id: string): JsonObject {
+	const plain = objectOf(params);
+	if (method === 'sampling/createMessage') return toHandshakeSampling(plain);
+	return plain.mode === 'url' ? {...plain, elicitationId: id} : plain;
 }

@@ -1,235 +1,242 @@
 import {performance} from 'node:perf_hooks';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {Channel} from '../channel.js';
-import {type Body, Envelope, type Origin} from '../envelope.js';
+import {type Body, Envelope, type MessageOrigin} from '../envelope.js';
 import {BridgeError} from '../errors.js';
 import type {Endpoint} from '../stage.js';
-import type {Recorded} from '../store/recorded.js';
+import type {RecordedMessage} from '../store/recorded.js';
 import {Valve} from '../valve.js';
-import {differences, type Rules} from './compare.js';
-import {type Outcome, titleOf} from './outcome.js';
-import {Questions} from './questions.js';
+import {type ComparisonRules, findDifferences} from './compare.js';
+import {messageTitle, type ReplayOutcome} from './outcome.js';
+import {RecordedServerRequests} from './questions.js';
 import type {Recording} from './recording.js';
-import {Renamed} from './renamed.js';
-import {type Given, withSecrets} from './secrets.js';
-import {answersIn} from './sides.js';
-import {Watch} from './watch.js';
+import {IdMap} from './renamed.js';
+import {fillSecrets, type SecretValue} from './secrets.js';
+import {pairResponses} from './sides.js';
+import {ConditionWaiter} from './watch.js';
 
-export type Timing = 'recorded' | 'fast';
+export type ReplayTiming = 'recorded' | 'fast';
 
-export type ClientPlayerOptions = {
+type ClientPlayerOptions = {
 	readonly recording: Recording;
-	readonly messages: readonly Recorded[];
-	readonly rules: Rules;
-	readonly timing: Timing;
+	readonly messages: readonly RecordedMessage[];
+	readonly rules: ComparisonRules;
+	readonly timing: ReplayTiming;
 	/** How long an answer may take; 0 for any time. */
 	readonly timeoutMs: number;
 	/** Values for what the log does not tell. */
-	readonly given: readonly Given[];
-	readonly onOutcome: (outcome: Outcome) => void;
+	readonly secretValues: readonly SecretValue[];
+	readonly onOutcome: (outcome: ReplayOutcome) => void;
 	/** Told after each message, with how many of all are done. */
 	readonly onStep: (done: number) => void;
 };
 
-type Asked = {readonly request: Recorded; readonly answer: Recorded | undefined; readonly since: number};
+type PendingRequest = {
+	readonly request: RecordedMessage;
+	readonly expectedResponse: RecordedMessage | undefined;
+	readonly sentAt: number;
+};
 
 /** How long a server may take to ask what it asked when it was recorded, while it has nothing to do. */
-const QUESTION_MS = 5000;
+const SERVER_REQUEST_TIMEOUT_MS = 5000;
 /** How long it may take to say what nobody asked for, or to ask something in the course of a call that is over. */
-const NOTICE_MS = 1000;
+const NOTIFICATION_TIMEOUT_MS = 1000;
 
 /** Says what a recorded client said, hears what a live server says to it, and compares. */
 export class ClientPlayer implements Endpoint {
 	readonly name = 'client';
 	readonly incoming = new Channel();
 	readonly outgoing;
-	readonly gone = new Promise<void>(() => {});
+	readonly disconnected = new Promise<void>(() => {});
 	readonly #options: ClientPlayerOptions;
-	readonly #origin: Origin = {name: 'client', valve: new Valve()};
-	readonly #answers: ReadonlyMap<Recorded, Recorded>;
-	readonly #questions: Questions;
-	readonly #renamed = new Renamed();
+	readonly #origin: MessageOrigin = {name: 'client', valve: new Valve()};
+	readonly #pairs: ReadonlyMap<RecordedMessage, RecordedMessage>;
+	readonly #serverRequests: RecordedServerRequests;
+	readonly #idMap = new IdMap();
 	/** What has no answer yet, by its id. */
-	readonly #asked = new Map<string, Asked>();
-	readonly #notices = new Map<string, {recorded: number; live: number}>();
+	readonly #pending = new Map<string, PendingRequest>();
+	readonly #notificationCounts = new Map<string, {recorded: number; live: number}>();
 	/** Kinds of which something has not come in time. Nobody waits for more of them. */
-	readonly #lost = new Set<string>();
+	readonly #timedOutKinds = new Set<string>();
 	/** What was without an answer at this point of the recording. */
-	readonly #underWay = new Set<Recorded>();
-	readonly #watch = new Watch();
-	#reason: string | undefined;
-	#started = 0;
+	readonly #openInRecording = new Set<RecordedMessage>();
+	readonly #waiter = new ConditionWaiter();
+	#closeReason: string | undefined;
+	#startedAt = 0;
 
 	constructor(options: ClientPlayerOptions) {
 		this.#options = options;
-		this.#answers = answersIn(options.messages);
-		const [renamed, answers, origin] = [this.#renamed, this.#answers, this.#origin];
-		this.#questions = new Questions({...options, renamed, answers, origin});
+		this.#pairs = pairResponses(options.messages);
+		const [idMap, pairs, origin] = [this.#idMap, this.#pairs, this.#origin];
+		this.#serverRequests = new RecordedServerRequests({...options, idMap, pairs, origin});
 		this.outgoing = {
-			next: (envelope: Envelope): void => this.#hear(envelope),
-			error: (error: unknown): void => this.#over(reasonOf(error)),
-			complete: (): void => this.#over('It has ended.'),
+			next: (envelope: Envelope): void => this.#onMessage(envelope),
+			error: (error: unknown): void => this.#onClosed(describeCause(error)),
+			complete: (): void => this.#onClosed('It has ended.'),
 		};
 	}
 
 	/** Why the server said no more before all was played. */
 	get failure(): string | undefined {
-		return this.#reason;
+		return this.#closeReason;
 	}
 
 	/** Plays all of it, and resolves when the last answer has come, or nothing more is to be expected. */
 	async play(): Promise<void> {
 		const {messages, onStep} = this.#options;
-		this.#started = performance.now();
+		this.#startedAt = performance.now();
 		for (const [at, message] of messages.entries()) {
-			if (this.#watch.isOver) await this.#miss(message);
-			else if (message.from === 'server') await this.#await(message);
-			else if (message.kind !== 'answer') await this.#say(message);
+			if (this.#waiter.isClosed) await this.#reportMissed(message);
+			else if (message.from === 'server') await this.#awaitRecorded(message);
+			else if (message.kind !== 'answer') await this.#send(message);
 			onStep(at + 1);
 		}
-		for (const question of this.#watch.isOver ? [] : this.#questions.unasked())
-			this.#fail(question, 'The server did not ask this.', performance.now());
-		this.#tellNotices();
+		for (const serverRequest of this.#waiter.isClosed ? [] : this.#serverRequests.unmatched())
+			this.#reportFailed(serverRequest, 'The server did not ask this.', performance.now());
+		this.#compareNotificationCounts();
 	}
 
 	async close(): Promise<void> {
 		this.incoming.complete();
 	}
 
-	async #say(message: Recorded): Promise<void> {
-		const {recording, timing, messages, given} = this.#options;
+	async #send(message: RecordedMessage): Promise<void> {
+		const {recording, timing, messages, secretValues} = this.#options;
 		if (timing === 'recorded') {
-			const dueMs = this.#started + (message.time - (messages[0]?.time ?? 0)) / 1000;
+			const dueMs = this.#startedAt + (message.time - (messages[0]?.time ?? 0)) / 1000;
 			await sleep(Math.max(0, dueMs - performance.now()));
 		}
 		await new Promise<void>(resolve => this.#origin.valve.whenOpen(resolve));
 		if (message.kind === 'request') {
-			const answer = this.#answers.get(message);
-			this.#asked.set(message.key ?? '', {request: message, answer, since: performance.now()});
-			if (answer) this.#underWay.add(message);
+			const expectedResponse = this.#pairs.get(message);
+			this.#pending.set(message.key ?? '', {request: message, expectedResponse, sentAt: performance.now()});
+			if (expectedResponse) this.#openInRecording.add(message);
 		}
-		const line = this.#renamed.apply(withSecrets(recording.line(message), given));
+		const line = this.#idMap.apply(fillSecrets(recording.line(message), secretValues));
 		this.incoming.next(Envelope.received(line, this.#origin));
 	}
 
 	/** Waits for what the server said next when it was recorded, so that the client goes on where it did then. */
-	async #await(message: Recorded): Promise<void> {
-		if (message.kind === 'answer') await this.#awaitAnswer(message);
-		else if (message.kind === 'request') await this.#awaitQuestion(message);
-		else await this.#awaitNotice(message.method ?? '');
+	async #awaitRecorded(message: RecordedMessage): Promise<void> {
+		if (message.kind === 'answer') await this.#awaitResponse(message);
+		else if (message.kind === 'request') await this.#awaitServerRequest(message);
+		else await this.#awaitNotification(message.method ?? '');
 	}
 
-	async #awaitAnswer(answer: Recorded): Promise<void> {
+	async #awaitResponse(response: RecordedMessage): Promise<void> {
 		const {timeoutMs} = this.#options;
-		const request = this.#answers.get(answer);
-		const asked = this.#asked.get(request?.key ?? '');
-		if (request) this.#underWay.delete(request);
-		if (!asked || asked.request !== request) return;
-		const isAnswered = (): boolean => this.#asked.get(request.key ?? '') !== asked;
-		const elapsedMs = performance.now() - asked.since;
-		await this.#watch.until(isAnswered, timeoutMs && Math.max(1, timeoutMs - elapsedMs));
-		if (isAnswered()) return;
-		this.#asked.delete(request.key ?? '');
-		const failure = this.#watch.isOver
-			? `No answer came. ${this.#reason}`
+		const request = this.#pairs.get(response);
+		const pending = this.#pending.get(request?.key ?? '');
+		if (request) this.#openInRecording.delete(request);
+		if (!pending || pending.request !== request) return;
+		const hasResponse = (): boolean => this.#pending.get(request.key ?? '') !== pending;
+		const elapsedMs = performance.now() - pending.sentAt;
+		await this.#waiter.waitUntil(hasResponse, timeoutMs && Math.max(1, timeoutMs - elapsedMs));
+		if (hasResponse()) return;
+		this.#pending.delete(request.key ?? '');
+		const failure = this.#waiter.isClosed
+			? `No answer came. ${this.#closeReason}`
 			: `No answer came within ${timeoutMs / 1000} s.`;
-		this.#fail(request, failure, asked.since);
+		this.#reportFailed(request, failure, pending.sentAt);
 	}
 
 	/** What does not come in time may come later: it is told of at the end. */
-	async #awaitQuestion(question: Recorded): Promise<void> {
-		const isAsked = (): boolean => this.#questions.isAsked(question);
-		const isIdle = (): boolean => ![...this.#asked.values()].some(({answer}) => answer);
-		await this.#watch.until(() => isAsked() || isIdle(), this.#options.timeoutMs);
-		const kind = `question ${question.method}`;
-		if (this.#lost.has(kind)) return;
-		await this.#watch.until(isAsked, this.#underWay.size > 0 ? NOTICE_MS : QUESTION_MS);
-		if (!isAsked()) this.#lost.add(kind);
+	async #awaitServerRequest(serverRequest: RecordedMessage): Promise<void> {
+		const isReceived = (): boolean => this.#serverRequests.isMatched(serverRequest);
+		const isIdle = (): boolean => ![...this.#pending.values()].some(({expectedResponse: answer}) => answer);
+		await this.#waiter.waitUntil(() => isReceived() || isIdle(), this.#options.timeoutMs);
+		const kind = `question ${serverRequest.method}`;
+		if (this.#timedOutKinds.has(kind)) return;
+		await this.#waiter.waitUntil(
+			isReceived,
+			this.#openInRecording.size > 0 ? NOTIFICATION_TIMEOUT_MS : SERVER_REQUEST_TIMEOUT_MS,
+		);
+		if (!isReceived()) this.#timedOutKinds.add(kind);
 	}
 
-	async #awaitNotice(method: string): Promise<void> {
-		const notices = this.#noticesOf(method);
-		notices.recorded++;
-		if (this.#lost.has(method)) return;
-		await this.#watch.until(() => notices.live >= notices.recorded, NOTICE_MS);
-		if (notices.live < notices.recorded) this.#lost.add(method);
+	async #awaitNotification(method: string): Promise<void> {
+		const counts = this.#notificationCountsOf(method);
+		counts.recorded++;
+		if (this.#timedOutKinds.has(method)) return;
+		await this.#waiter.waitUntil(() => counts.live >= counts.recorded, NOTIFICATION_TIMEOUT_MS);
+		if (counts.live < counts.recorded) this.#timedOutKinds.add(method);
 	}
 
-	#noticesOf(method: string) {
-		const notices = this.#notices.get(method) ?? {recorded: 0, live: 0};
-		this.#notices.set(method, notices);
-		return notices;
+	#notificationCountsOf(method: string) {
+		const counts = this.#notificationCounts.get(method) ?? {recorded: 0, live: 0};
+		this.#notificationCounts.set(method, counts);
+		return counts;
 	}
 
-	#hear(envelope: Envelope): void {
+	#onMessage(envelope: Envelope): void {
 		const {key, method, flaw} = envelope.head;
 		if (flaw !== undefined) return;
-		if (method === undefined) this.#answered(key ?? '', envelope.body);
-		else if (key === undefined) this.#noticesOf(method).live++;
-		else this.#ask(envelope);
-		this.#watch.changed();
+		if (method === undefined) this.#onResponse(key ?? '', envelope.body);
+		else if (key === undefined) this.#notificationCountsOf(method).live++;
+		else this.#onServerRequest(envelope);
+		this.#waiter.notify();
 	}
 
-	#ask(envelope: Envelope): void {
-		const {answer, outcome} = this.#questions.ask(envelope);
+	#onServerRequest(envelope: Envelope): void {
+		const {response, outcome} = this.#serverRequests.respond(envelope);
 		this.#options.onOutcome(outcome);
-		if (answer) this.incoming.next(answer);
+		if (response) this.incoming.next(response);
 	}
 
-	#answered(key: string, live: Body): void {
-		const asked = this.#asked.get(key);
-		if (!asked) return;
-		this.#asked.delete(key);
-		if (!asked.answer) return;
+	#onResponse(key: string, live: Body): void {
+		const pending = this.#pending.get(key);
+		if (!pending) return;
+		this.#pending.delete(key);
+		if (!pending.expectedResponse) return;
 		const {recording, rules, onOutcome} = this.#options;
-		const recorded = answerIn(recording.body(asked.answer));
-		const onAlike = (was: string, is: string): void => this.#renamed.note(was, is);
-		const found = differences(recorded, answerIn(live), rules, {onAlike});
+		const recorded = comparableResponse(recording.body(pending.expectedResponse));
+		const onAlike = (recordedText: string, liveText: string): void => this.#idMap.add(recordedText, liveText);
+		const found = findDifferences(recorded, comparableResponse(live), rules, {onAlike});
 		onOutcome({
-			title: titleOf(asked.request, recording),
+			title: messageTitle(pending.request, recording),
 			status: found.length === 0 ? 'same' : 'different',
 			differences: found,
-			ms: performance.now() - asked.since,
+			ms: performance.now() - pending.sentAt,
 		});
 	}
 
-	#fail(message: Recorded, failure: string, since: number): void {
+	#reportFailed(message: RecordedMessage, failure: string, startedAt: number): void {
 		const {recording, onOutcome} = this.#options;
-		const title = titleOf(message, recording);
-		onOutcome({title, status: 'failed', differences: [], failure, ms: performance.now() - since});
+		const title = messageTitle(message, recording);
+		onOutcome({title, status: 'failed', differences: [], failure, ms: performance.now() - startedAt});
 	}
 
 	/** What was to be asked of a server that is gone. */
-	async #miss(message: Recorded): Promise<void> {
+	async #reportMissed(message: RecordedMessage): Promise<void> {
 		const {recording, onOutcome} = this.#options;
-		const isAnswer = message.kind === 'answer' && message.from === 'server';
-		const request = isAnswer ? this.#answers.get(message) : undefined;
+		const isResponse = message.kind === 'answer' && message.from === 'server';
+		const request = isResponse ? this.#pairs.get(message) : undefined;
 		if (!request) return;
-		const asked = this.#asked.get(request.key ?? '');
-		if (asked?.request === request) await this.#awaitAnswer(message);
-		else onOutcome({title: titleOf(request, recording), status: 'missed', differences: [], ms: 0});
+		const pending = this.#pending.get(request.key ?? '');
+		if (pending?.request === request) await this.#awaitResponse(message);
+		else onOutcome({title: messageTitle(request, recording), status: 'missed', differences: [], ms: 0});
 	}
 
 	/** Notifications count only for who is strict: many come by the clock. */
-	#tellNotices(): void {
+	#compareNotificationCounts(): void {
 		const {rules, onOutcome} = this.#options;
 		if (!rules.isStrict) return;
-		for (const [title, {recorded, live}] of this.#notices) {
-			const failure = `It was said ${times(live)}, and ${times(recorded)} when it was recorded.`;
+		for (const [title, {recorded, live}] of this.#notificationCounts) {
+			const failure = `It was said ${countText(live)}, and ${countText(recorded)} when it was recorded.`;
 			if (live !== recorded) onOutcome({title, status: 'failed', differences: [], failure, ms: 0});
 		}
 	}
 
-	#over(reason: string): void {
-		this.#reason ??= reason;
-		this.#watch.end();
+	#onClosed(reason: string): void {
+		this.#closeReason ??= reason;
+		this.#waiter.close();
 	}
 }
 
 /** What counts of an answer: its id is the conversation's own. */
-const answerIn = ({result, error}: Body): unknown => (error === undefined ? {result} : {error});
+const comparableResponse = ({result, error}: Body): unknown => (error === undefined ? {result} : {error});
 
-const times = (count: number): string => (count === 1 ? 'once' : `${count} times`);
+const countText = (count: number): string => (count === 1 ? 'once' : `${count} times`);
 
-const reasonOf = (error: unknown): string =>
+const describeCause = (error: unknown): string =>
 	error instanceof BridgeError ? error.sentence : (error as Error).message;

@@ -1,19 +1,19 @@
 import {isObject, type JsonObject} from '../protocol/json.js';
-import {isSecretName, REDACTED} from '../store/redact.js';
-import {isAlike} from './alike.js';
-import {covers, type Path, type Pattern} from './pointer.js';
+import {isSecretMemberName, REDACTED} from '../store/redact.js';
+import {differsOnlyInVolatileParts} from './alike.js';
+import {matchesPrefix, type PointerPattern, type ValuePath} from './pointer.js';
 
 /** What makes no difference. */
-export type Rules = {
+export type ComparisonRules = {
 	/** Where it does not matter what there is. */
-	readonly ignored: readonly Pattern[];
+	readonly ignored: readonly PointerPattern[];
 	/** Whether times, ids and tokens have to be the very same ones. */
 	readonly isStrict: boolean;
 };
 
 /** One place where two values differ. What is not there is undefined. */
-export type Difference = {
-	readonly path: Path;
+export type ValueDifference = {
+	readonly path: ValuePath;
 	readonly recorded: unknown;
 	readonly live: unknown;
 };
@@ -22,59 +22,60 @@ export type Difference = {
 const MAX_DIFFERENCES = 1000;
 
 /** Where a live value differs from the recorded one. */
-export function differences(
+export function findDifferences(
 	recorded: unknown,
 	live: unknown,
-	rules: Rules,
-	{path = [], onAlike}: {readonly path?: Path; readonly onAlike?: OnAlike} = {},
-): Difference[] {
-	const found: Difference[] = [];
+	rules: ComparisonRules,
+	{path = [], onAlike}: {readonly path?: ValuePath; readonly onAlike?: OnEquivalent} = {},
+): ValueDifference[] {
+	const found: ValueDifference[] = [];
 	compare(recorded, live, path, {rules, found, onAlike});
 	return found;
 }
 
 /** Told of two texts that are not the same, and as good as that. */
-export type OnAlike = (recorded: string, live: string) => void;
+type OnEquivalent = (recorded: string, live: string) => void;
 
-type Search = {
-	readonly rules: Rules;
-	readonly found: Difference[];
-	readonly onAlike: OnAlike | undefined;
+type Comparison = {
+	readonly rules: ComparisonRules;
+	readonly found: ValueDifference[];
+	readonly onAlike: OnEquivalent | undefined;
 };
 
-function compare(recorded: unknown, live: unknown, path: Path, search: Search): void {
+function compare(recorded: unknown, live: unknown, path: ValuePath, search: Comparison): void {
 	if (Object.is(recorded, live) || search.found.length >= MAX_DIFFERENCES) return;
-	if (search.rules.ignored.some(pattern => covers(pattern, path))) return;
+	if (search.rules.ignored.some(pattern => matchesPrefix(pattern, path))) return;
 	const last = path.at(-1) ?? '';
 	const name = typeof last === 'string' ? last : last[0];
-	if (isSecretName(name) && (recorded === REDACTED || live === REDACTED)) return;
+	if (isSecretMemberName(name) && (recorded === REDACTED || live === REDACTED)) return;
 	if (Array.isArray(recorded) && Array.isArray(live)) compareLists(recorded, live, path, search);
 	else if (isObject(recorded) && isObject(live)) compareObjects(recorded, live, path, search);
-	else if (search.rules.isStrict || !isAlike(name, recorded, live)) search.found.push({path, recorded, live});
-	else tellAlike(recorded, live, search);
+	else if (search.rules.isStrict || !differsOnlyInVolatileParts(name, recorded, live))
+		search.found.push({path, recorded, live});
+	else notifyEquivalent(recorded, live, search);
 }
 
-function tellAlike(recorded: unknown, live: unknown, {onAlike}: Search): void {
+function notifyEquivalent(recorded: unknown, live: unknown, {onAlike}: Comparison): void {
 	if (typeof recorded === 'string' && typeof live === 'string') onAlike?.(recorded, live);
 }
 
-function compareObjects(recorded: JsonObject, live: JsonObject, path: Path, search: Search): void {
+function compareObjects(recorded: JsonObject, live: JsonObject, path: ValuePath, search: Comparison): void {
 	for (const name of new Set([...Object.keys(recorded), ...Object.keys(live)]))
-		compare(own(recorded, name), own(live, name), [...path, name], search);
+		compare(ownMember(recorded, name), ownMember(live, name), [...path, name], search);
 }
 
 /** A member, and none that every object has. */
-const own = (object: JsonObject, name: string): unknown =>
+const ownMember = (object: JsonObject, name: string): unknown =>
 	Object.hasOwn(object, name) ? object[name] : undefined;
 
 function compareLists(
 	recorded: readonly unknown[],
 	live: readonly unknown[],
-	path: Path,
-	search: Search,
+	path: ValuePath,
+	search: Comparison,
 ): void {
-	const names = namesOf(recorded);
-	const liveNames = namesOf(live);
+	const names = memberNames(recorded);
+	const liveNames = memberNames(live);
 	if (names && liveNames) {
 		compareNamed({names, items: recorded}, {names: liveNames, items: live}, path, search);
 		return;
@@ -83,33 +84,33 @@ function compareLists(
 	for (let at = 0; at < length; at++) compare(recorded[at], live[at], [...path, String(at)], search);
 }
 
-type Named = {readonly names: readonly string[]; readonly items: readonly unknown[]};
+type NamedList = {readonly names: readonly string[]; readonly items: readonly unknown[]};
 
 /** Lists whose members have names are compared name by name, so that one more in the middle is one difference. */
-function compareNamed(recorded: Named, live: Named, path: Path, search: Search): void {
-	const places = new Map(live.names.map((name, at) => [name, at]));
+function compareNamed(recorded: NamedList, live: NamedList, path: ValuePath, search: Comparison): void {
+	const liveIndexes = new Map(live.names.map((name, at) => [name, at]));
 	for (const [at, name] of recorded.names.entries()) {
-		const place = places.get(name);
-		const other = place === undefined ? undefined : live.items[place];
+		const liveIndex = liveIndexes.get(name);
+		const other = liveIndex === undefined ? undefined : live.items[liveIndex];
 		compare(recorded.items[at], other, [...path, [name, String(at)]], search);
 	}
-	const known = new Set(recorded.names);
+	const recordedNames = new Set(recorded.names);
 	for (const [at, name] of live.names.entries())
-		if (!known.has(name)) compare(undefined, live.items[at], [...path, [name, String(at)]], search);
-	const order = recorded.names.filter(name => places.has(name));
-	const liveOrder = live.names.filter(name => known.has(name));
-	if (order.some((name, at) => name !== liveOrder[at]))
+		if (!recordedNames.has(name)) compare(undefined, live.items[at], [...path, [name, String(at)]], search);
+	const recordedOrder = recorded.names.filter(name => liveIndexes.has(name));
+	const liveOrder = live.names.filter(name => recordedNames.has(name));
+	if (recordedOrder.some((name, at) => name !== liveOrder[at]))
 		search.found.push({
 			path,
-			recorded: `in this order: ${order.join(', ')}`,
+			recorded: `in this order: ${recordedOrder.join(', ')}`,
 			live: `in this order: ${liveOrder.join(', ')}`,
 		});
 }
 
 /** What the members of a list go by, if all of them have a name of their own. */
-function namesOf(list: readonly unknown[]): string[] | undefined {
+function memberNames(list: readonly unknown[]): string[] | undefined {
 	for (const key of ['name', 'uri', 'uriTemplate']) {
-		const names = list.map(item => (isObject(item) ? own(item, key) : undefined));
+		const names = list.map(item => (isObject(item) ? ownMember(item, key) : undefined));
 		const isNamed = names.every(name => typeof name === 'string') && new Set(names).size === list.length;
 		if (list.length > 0 && isNamed) return names as string[];
 	}

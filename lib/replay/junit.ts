@@ -1,33 +1,37 @@
 import {printable} from '../printable.js';
-import type {Outcome} from './outcome.js';
-import {differenceLines} from './report.js';
+import type {ReplayOutcome} from './outcome.js';
+import {formatDifference} from './report.js';
 
 /** A connection that was replayed, for a report. */
-export type Suite = {readonly name: string; readonly outcomes: readonly Outcome[]};
+export type JunitSuite = {readonly name: string; readonly outcomes: readonly ReplayOutcome[]};
 
 /** What became of a replay, in the format that continuous integration reads. */
-export function junit(suites: readonly Suite[]): string {
-	return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="bridge replay">\n${suites.map(suiteText).join('')}</testsuites>\n`;
+export function junitReport(suites: readonly JunitSuite[]): string {
+	return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="bridge replay">\n${suites.map(suiteXml).join('')}</testsuites>\n`;
 }
 
-function suiteText({name, outcomes}: Suite): string {
+function suiteXml({name, outcomes}: JunitSuite): string {
 	const failures = outcomes.filter(({status}) => status === 'different' || status === 'failed').length;
 	const skipped = outcomes.filter(({status}) => status === 'missed').length;
 	const time = outcomes.reduce((sum, {ms}) => sum + ms, 0);
-	const cases = outcomes.map((outcome, at) => caseText(name, outcome, at + 1)).join('');
-	return `  <testsuite name="${xml(printable(name))}" tests="${outcomes.length}" failures="${failures}" skipped="${skipped}" time="${seconds(time)}">\n${cases}  </testsuite>\n`;
+	const cases = outcomes.map((outcome, at) => caseXml(name, outcome, at + 1)).join('');
+	return `  <testsuite name="${escapeXml(printable(name))}" tests="${outcomes.length}" failures="${failures}" skipped="${skipped}" time="${formatSeconds(time)}">\n${cases}  </testsuite>\n`;
 }
 
-function caseText(suite: string, {title, status, differences, failure, ms}: Outcome, number: number): string {
-	const head = `    <testcase classname="${xml(printable(suite))}" name="${xml(printable(`${number} ${title}`))}" time="${seconds(ms)}"`;
+function caseXml(
+	suite: string,
+	{title, status, differences, failure, ms}: ReplayOutcome,
+	number: number,
+): string {
+	const head = `    <testcase classname="${escapeXml(printable(suite))}" name="${escapeXml(printable(`${number} ${title}`))}" time="${formatSeconds(ms)}"`;
 	if (status === 'same') return `${head}/>\n`;
 	if (status === 'missed') return `${head}><skipped message="The server was gone."/></testcase>\n`;
 	const message = failure ?? `The answer differs in ${differences.length} places.`;
-	const text = differences.flatMap(differenceLines).join('\n');
-	return `${head}><failure message="${xml(printable(message))}">${xml(text)}</failure></testcase>\n`;
+	const text = differences.flatMap(formatDifference).join('\n');
+	return `${head}><failure message="${escapeXml(printable(message))}">${escapeXml(text)}</failure></testcase>\n`;
 }
 
-const seconds = (ms: number): string => (ms / 1000).toFixed(3);
+const formatSeconds = (ms: number): string => (ms / 1000).toFixed(3);
 
 const entities: {readonly [char: string]: string} = {
 	'<': '&lt;',
@@ -38,7 +42,7 @@ const entities: {readonly [char: string]: string} = {
 };
 
 /** A text in XML, without what XML cannot have: control characters, and halves of pairs. */
-const xml = (text: string): string =>
+const escapeXml = (text: string): string =>
 	text
 		.replace(/[<>&"']/g, char => entities[char] ?? char)
 		.replace(/\p{Cs}/gu, '\ufffd')

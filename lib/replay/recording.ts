@@ -1,17 +1,23 @@
 import {closeSync, openSync, readSync} from 'node:fs';
 import {BridgeError} from '../errors.js';
 import type {LogFile} from '../store/log-files.js';
-import {fromPercentText} from '../store/percent.js';
-import {type Contents, contentsOf, type Place, type RecordedConnection, TooMuch} from '../store/recorded.js';
+import {decodePercentText} from '../store/percent.js';
+import {
+	type LogContents,
+	type LogRange,
+	type RecordedConnection,
+	readLogContents,
+	TooManyMessagesError,
+} from '../store/recorded.js';
 
 /** A log that is open to be read at any place. */
 export class Recording {
-	readonly contents: Contents;
-	readonly #handles: readonly number[];
+	readonly contents: LogContents;
+	readonly #fds: readonly number[];
 
-	private constructor(contents: Contents, handles: readonly number[]) {
+	private constructor(contents: LogContents, handles: readonly number[]) {
 		this.contents = contents;
-		this.#handles = handles;
+		this.#fds = handles;
 	}
 
 	/** Reads through a log once, so as to know what is where. */
@@ -22,8 +28,8 @@ export class Recording {
 		onRead?: (bytes: number) => void,
 	): Promise<Recording> {
 		if (files.some(({isPipe}) => isPipe)) throw notAFile(path);
-		const contents = await contentsOf(files, conn, onRead).catch(error => {
-			throw error instanceof TooMuch ? tooMuch(path) : error;
+		const contents = await readLogContents(files, conn, onRead).catch(error => {
+			throw error instanceof TooManyMessagesError ? tooManyMessages(path) : error;
 		});
 		return new Recording(
 			contents,
@@ -32,34 +38,34 @@ export class Recording {
 	}
 
 	/** What stands at a place, as it stands there. */
-	bytes({file, start, length}: Place): Buffer {
+	bytes({file, start, length}: LogRange): Buffer {
 		const bytes = Buffer.allocUnsafe(length);
-		let done = 0;
-		while (done < length) {
-			const read = readSync(this.#handles[file] as number, bytes, done, length - done, start + done);
-			if (read === 0) throw changed();
-			done += read;
+		let filled = 0;
+		while (filled < length) {
+			const read = readSync(this.#fds[file] as number, bytes, filled, length - filled, start + filled);
+			if (read === 0) throw logTruncated();
+			filled += read;
 		}
 		return bytes;
 	}
 
 	/** A message as a line. */
-	line(place: Place): Buffer {
+	line(place: LogRange): Buffer {
 		return Buffer.concat([this.bytes(place), Buffer.from('\n')]);
 	}
 
 	/** A message as a value. */
-	body(place: Place): {readonly [key: string]: unknown} {
+	body(place: LogRange): {readonly [key: string]: unknown} {
 		return JSON.parse(this.bytes(place).toString());
 	}
 
 	/** Bytes as they passed. */
-	data(place: Place): Buffer {
-		return fromPercentText(JSON.parse(this.bytes(place).toString()));
+	data(place: LogRange): Buffer {
+		return decodePercentText(JSON.parse(this.bytes(place).toString()));
 	}
 
 	close(): void {
-		for (const handle of this.#handles) closeSync(handle);
+		for (const handle of this.#fds) closeSync(handle);
 	}
 }
 
@@ -70,22 +76,22 @@ const MAX_SHOWN = 20;
  * The connections that are meant: those of clients with one server, where no one is named. A hub has a connection for each of
  * its servers, too, in which it is the client.
  */
-export function chosen(
+export function selectConnections(
 	{contents}: Recording,
 	conn: string | undefined,
-	isMeant: (connection: RecordedConnection) => boolean,
+	isEligible: (connection: RecordedConnection) => boolean,
 ): readonly RecordedConnection[] {
-	const all = contents.connections.filter(isMeant);
-	if (all.length === 0) throw nothing(conn, contents);
+	const all = contents.connections.filter(isEligible);
+	if (all.length === 0) throw nothingToReplay(conn, contents);
 	if (conn !== undefined) return all;
 	const ofClients = all.filter(({client}) => client === 'client');
-	const meant = ofClients.length > 0 ? ofClients : all;
-	const servers = new Set(meant.map(({server}) => server));
-	if (servers.size > 1) throw several(all);
-	return meant;
+	const candidates = ofClients.length > 0 ? ofClients : all;
+	const servers = new Set(candidates.map(({server}) => server));
+	if (servers.size > 1) throw severalServers(all);
+	return candidates;
 }
 
-const nothing = (conn: string | undefined, {connections}: Contents): BridgeError =>
+const nothingToReplay = (conn: string | undefined, {connections}: LogContents): BridgeError =>
 	new BridgeError(
 		'ERR_CONFIG_INVALID',
 		conn === undefined
@@ -96,7 +102,7 @@ const nothing = (conn: string | undefined, {connections}: Contents): BridgeError
 			: 'Record one with bridge --log FILE -- COMMAND.',
 	);
 
-function several(all: readonly RecordedConnection[]): BridgeError {
+function severalServers(all: readonly RecordedConnection[]): BridgeError {
 	const rows = all
 		.slice(0, MAX_SHOWN)
 		.map(({id, client, server, messages}) => `  ${id}  ${client} → ${server}, messages: ${messages.length}`);
@@ -115,14 +121,14 @@ const notAFile = (path: string): BridgeError =>
 		'Save it to a file first.',
 	);
 
-const tooMuch = (path: string): BridgeError =>
+const tooManyMessages = (path: string): BridgeError =>
 	new BridgeError(
 		'ERR_CONFIG_INVALID',
 		`${path} has more messages than can be replayed at once.`,
 		'Name one connection with --conn ID.',
 	);
 
-const changed = (): BridgeError =>
+const logTruncated = (): BridgeError =>
 	new BridgeError(
 		'ERR_CONFIG_INVALID',
 		'The log became shorter while it was replayed.',

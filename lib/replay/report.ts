@@ -1,20 +1,23 @@
 import {lineDiff} from '../install/line-diff.js';
 import {printable, shortened} from '../printable.js';
-import {isSecretName, REDACTED, redactMessage} from '../store/redact.js';
-import type {Difference} from './compare.js';
-import type {Outcome} from './outcome.js';
-import {type Path, pointerText} from './pointer.js';
+import {isSecretMemberName, REDACTED, redactMessage} from '../store/redact.js';
+import type {ValueDifference} from './compare.js';
+import type {ReplayOutcome} from './outcome.js';
+import {formatPointer, type ValuePath} from './pointer.js';
 
 /** Differences of one answer that are shown, and lines of one of them. */
 const MAX_SHOWN = 20;
 const MAX_LINES = 12;
 
-const [RED, GREEN, DIM, PLAIN] = ['\u001b[31m', '\u001b[32m', '\u001b[2m', '\u001b[0m'];
+const [RED, GREEN, DIM, RESET] = ['\u001b[31m', '\u001b[32m', '\u001b[2m', '\u001b[0m'];
 
 /** What became of one thing that was recorded, as lines for a person. What is the same is not worth one. */
-export function outcomeLines({title, status, differences, failure}: Outcome, number: number): string[] {
+export function formatOutcome(
+	{title, status, differences, failure}: ReplayOutcome,
+	number: number,
+): string[] {
 	if (status === 'same' || status === 'missed') return [];
-	const shown = differences.slice(0, MAX_SHOWN).flatMap(differenceLines);
+	const shown = differences.slice(0, MAX_SHOWN).flatMap(formatDifference);
 	const left = differences.length - MAX_SHOWN;
 	return [
 		`✗ ${number} ${printable(shortened(title))}`,
@@ -26,19 +29,26 @@ export function outcomeLines({title, status, differences, failure}: Outcome, num
 }
 
 /** Where, what it was, and what it is now. Secrets of a live server are no more for others to see than recorded ones. */
-export function differenceLines({path, recorded: was, live: is}: Difference): string[] {
-	const where = printable(pointerText(path)) || '/';
-	const isSecret = isSecretName(nameOf(path.at(-1)));
-	const [recorded, live] = [was, is].map(value => (isSecret && value !== undefined ? REDACTED : value));
+export function formatDifference({
+	path,
+	recorded: recordedValue,
+	live: liveValue,
+}: ValueDifference): string[] {
+	const where = printable(formatPointer(path)) || '/';
+	const isSecret = isSecretMemberName(segmentName(path.at(-1)));
+	const [recorded, live] = [recordedValue, liveValue].map(value =>
+		isSecret && value !== undefined ? REDACTED : value,
+	);
 	if (recorded === undefined) return [`    ${where}  is new`, `    + ${shortText(live)}`];
 	if (live === undefined) return [`    ${where}  is gone`, `    - ${shortText(recorded)}`];
 	if (typeof recorded === 'string' && typeof live === 'string' && recorded.includes('\n'))
 		return [`    ${where}`, ...textLines(recorded, live)];
-	const [before, after] = apart(valueText(recorded), valueText(live));
+	const [before, after] = excerptsAroundDifference(valueText(recorded), valueText(live));
 	return [`    ${where}`, `    - ${before}`, `    + ${after}`];
 }
 
-const nameOf = (segment: Path[number] = ''): string => (typeof segment === 'string' ? segment : segment[0]);
+const segmentName = (segment: ValuePath[number] = ''): string =>
+	typeof segment === 'string' ? segment : segment[0];
 
 /** Two texts of many lines, by the lines that differ. */
 function textLines(recorded: string, live: string): string[] {
@@ -47,55 +57,56 @@ function textLines(recorded: string, live: string): string[] {
 	return left > 0 ? [...lines.slice(0, MAX_LINES), `    … and ${left} more lines`] : lines;
 }
 
-const VALUE = 200;
+const MAX_VALUE_LENGTH = 200;
 /** More of a text is not looked at to show where it differs. */
-const LOOKED_AT = 1_000_000;
+const MAX_SCANNED_LENGTH = 1_000_000;
 
 /** A value as JSON, or the beginning of it. */
 const valueText = (value: unknown): string => {
-	const json = Buffer.from(String(JSON.stringify(value)?.slice(0, LOOKED_AT)));
+	const json = Buffer.from(String(JSON.stringify(value)?.slice(0, MAX_SCANNED_LENGTH)));
 	return printable(redactMessage(json).toString());
 };
 
 const shortText = (value: unknown): string => {
 	const text = valueText(value);
-	return text.length > VALUE ? `${text.slice(0, VALUE)}…` : text;
+	return text.length > MAX_VALUE_LENGTH ? `${text.slice(0, MAX_VALUE_LENGTH)}…` : text;
 };
 
 /** Two long texts, from shortly before where they differ. */
-function apart(one: string, other: string): readonly [string, string] {
+function excerptsAroundDifference(one: string, other: string): readonly [string, string] {
 	let at = 0;
 	while (at < one.length && one[at] === other[at]) at++;
-	const from = at > VALUE / 2 ? at - VALUE / 4 : 0;
+	const from = at > MAX_VALUE_LENGTH / 2 ? at - MAX_VALUE_LENGTH / 4 : 0;
 	const part = (text: string): string =>
-		`${from > 0 ? '…' : ''}${text.slice(from, from + VALUE)}${text.length > from + VALUE ? '…' : ''}`;
+		`${from > 0 ? '…' : ''}${text.slice(from, from + MAX_VALUE_LENGTH)}${text.length > from + MAX_VALUE_LENGTH ? '…' : ''}`;
 	return [part(one), part(other)];
 }
 
 /** A line of a report, in colour. */
-export function coloured(line: string): string {
-	if (line.startsWith('✗') || /^ {4}- /.test(line)) return `${RED}${line}${PLAIN}`;
-	if (/^ {4}\+ /.test(line) || line.startsWith('✓')) return `${GREEN}${line}${PLAIN}`;
-	return /^ {4}…/.test(line) ? `${DIM}${line}${PLAIN}` : line;
+export function colorize(line: string): string {
+	if (line.startsWith('✗') || /^ {4}- /.test(line)) return `${RED}${line}${RESET}`;
+	if (/^ {4}\+ /.test(line) || line.startsWith('✓')) return `${GREEN}${line}${RESET}`;
+	return /^ {4}…/.test(line) ? `${DIM}${line}${RESET}` : line;
 }
 
 /** How often things went which way. */
-export type Counts = {readonly [status in Outcome['status']]: number};
+export type OutcomeCounts = {readonly [status in ReplayOutcome['status']]: number};
 
-export const noCounts: Counts = {same: 0, different: 0, failed: 0, missed: 0};
+export const ZERO_COUNTS: OutcomeCounts = {same: 0, different: 0, failed: 0, missed: 0};
 
 /** All of it in a sentence. */
-export function summary(counts: Counts, seconds: number): string {
+export function formatReportSummary(counts: OutcomeCounts, seconds: number): string {
 	const {same, different, failed, missed} = counts;
 	const all = same + different + failed + missed;
-	const wrong = [
+	const problems = [
 		[different, 'different'],
 		[failed, 'failed'],
 		[missed, 'not tried'],
 	].flatMap(([count, what]) => (Number(count) > 0 ? [`${count} ${what}`] : []));
-	const mark = wrong.length === 0 ? '✓' : '✗';
-	return `${mark} ${all} compared: ${[`${same} same`, ...wrong].join(', ')} (${seconds.toFixed(1)} s)`;
+	const mark = problems.length === 0 ? '✓' : '✗';
+	return `${mark} ${all} compared: ${[`${same} same`, ...problems].join(', ')} (${seconds.toFixed(1)} s)`;
 }
 
 /** Whether all was as it was recorded. */
-export const isSame = ({different, failed, missed}: Counts): boolean => different + failed + missed === 0;
+export const isAllSame = ({different, failed, missed}: OutcomeCounts): boolean =>
+	different + failed + missed === 0;

@@ -1,65 +1,69 @@
 import {BridgeError} from '../errors.js';
 import {isObject} from '../protocol/json.js';
-import type {Recorded} from '../store/recorded.js';
-import {isSecretName, REDACTED} from '../store/redact.js';
+import type {RecordedMessage} from '../store/recorded.js';
+import {isSecretMemberName, REDACTED} from '../store/redact.js';
 import {ExactNumbers} from '../wire/exact-numbers.js';
-import {covers, type Path, type Pattern, pointerText} from './pointer.js';
+import {formatPointer, matchesPrefix, type PointerPattern, type ValuePath} from './pointer.js';
 import type {Recording} from './recording.js';
 
 /** A value for what the log does not tell. */
-export type Given = {readonly pattern: Pattern; readonly value: unknown};
+export type SecretValue = {readonly pattern: PointerPattern; readonly value: unknown};
 
-const MARK = Buffer.from(`"${REDACTED}"`);
+const REDACTED_JSON = Buffer.from(`"${REDACTED}"`);
 /** So many are told at once. */
-const MAX_TOLD = 10;
+const MAX_SHOWN = 10;
 
 /** A message as it is to be sent: with the values that were given for those that the log does not tell. */
-export function withSecrets(line: Buffer, given: readonly Given[]): Buffer {
-	if (!line.includes(MARK)) return line;
+export function fillSecrets(line: Buffer, secretValues: readonly SecretValue[]): Buffer {
+	if (!line.includes(REDACTED_JSON)) return line;
 	const exact = new ExactNumbers();
-	const filled = fill(exact.parse(line.toString()), [], given);
-	return Buffer.from(`${exact.write(filled)}\n`);
+	const filled = fillRedacted(exact.parse(line.toString()), [], secretValues);
+	return Buffer.from(`${exact.stringify(filled)}\n`);
 }
 
-function fill(value: unknown, path: Path, given: readonly Given[]): unknown {
-	if (value === REDACTED && isSecretName(String(path.at(-1))))
-		return given.find(({pattern}) => isAt(pattern, path))?.value ?? value;
-	if (Array.isArray(value)) return value.map((item, at) => fill(item, [...path, String(at)], given));
+function fillRedacted(value: unknown, path: ValuePath, secretValues: readonly SecretValue[]): unknown {
+	if (value === REDACTED && isSecretMemberName(String(path.at(-1))))
+		return secretValues.find(({pattern}) => matchesExactly(pattern, path))?.value ?? value;
+	if (Array.isArray(value))
+		return value.map((item, at) => fillRedacted(item, [...path, String(at)], secretValues));
 	if (!isObject(value)) return value;
-	const entries = Object.entries(value).map(([name, item]) => [name, fill(item, [...path, name], given)]);
+	const entries = Object.entries(value).map(([name, item]) => [
+		name,
+		fillRedacted(item, [...path, name], secretValues),
+	]);
 	return Object.fromEntries(entries);
 }
 
-const isAt = (pattern: Pattern, path: Path): boolean =>
-	pattern.length === path.length && covers(pattern, path);
+const matchesExactly = (pattern: PointerPattern, path: ValuePath): boolean =>
+	pattern.length === path.length && matchesPrefix(pattern, path);
 
 /** Where a message has a value that the log does not tell. */
-function redactedIn(value: unknown, path: Path = []): Path[] {
-	if (value === REDACTED) return isSecretName(String(path.at(-1))) ? [path] : [];
-	if (Array.isArray(value)) return value.flatMap((item, at) => redactedIn(item, [...path, String(at)]));
+function redactedPaths(value: unknown, path: ValuePath = []): ValuePath[] {
+	if (value === REDACTED) return isSecretMemberName(String(path.at(-1))) ? [path] : [];
+	if (Array.isArray(value)) return value.flatMap((item, at) => redactedPaths(item, [...path, String(at)]));
 	if (!isObject(value)) return [];
-	return Object.entries(value).flatMap(([name, item]) => redactedIn(item, [...path, name]));
+	return Object.entries(value).flatMap(([name, item]) => redactedPaths(item, [...path, name]));
 }
 
 /** Refuses to send what the log does not tell, before anything is sent. */
-export function refuseRedacted(
+export function rejectMissingSecrets(
 	recording: Recording,
-	messages: readonly Recorded[],
-	given: readonly Given[],
+	messages: readonly RecordedMessage[],
+	secretValues: readonly SecretValue[],
 ): void {
 	const missing = new Map<string, string>();
 	for (const message of messages) {
-		if (message.from !== 'client' || missing.size > MAX_TOLD) continue;
+		if (message.from !== 'client' || missing.size > MAX_SHOWN) continue;
 		const bytes = recording.bytes(message);
-		if (!bytes.includes(MARK)) continue;
-		for (const path of redactedIn(JSON.parse(bytes.toString())))
-			if (!given.some(({pattern}) => isAt(pattern, path)))
-				missing.set(pointerText(path), message.method ?? 'an answer');
+		if (!bytes.includes(REDACTED_JSON)) continue;
+		for (const path of redactedPaths(JSON.parse(bytes.toString())))
+			if (!secretValues.some(({pattern}) => matchesExactly(pattern, path)))
+				missing.set(formatPointer(path), message.method ?? 'an answer');
 	}
-	if (missing.size > 0) throw redacted([...missing].slice(0, MAX_TOLD));
+	if (missing.size > 0) throw missingSecrets([...missing].slice(0, MAX_SHOWN));
 }
 
-function redacted(missing: ReadonlyArray<readonly [pointer: string, method: string]>): BridgeError {
+function missingSecrets(missing: ReadonlyArray<readonly [pointer: string, method: string]>): BridgeError {
 	const rows = missing.map(([pointer, method]) => `  ${pointer} in ${method}\n`);
 	const [[pointer] = ['']] = missing;
 	return new BridgeError(

@@ -1,87 +1,96 @@
-import type {Recorded} from '../store/recorded.js';
+import type {RecordedMessage} from '../store/recorded.js';
 
 /** Which end of bridge is replayed: what the client said and heard, or what the server did. */
-export type Side = 'client' | 'upstream';
+type ReplaySide = 'client' | 'upstream';
 
 /** The messages of a connection as one side has seen them. */
-export const seenFrom = (side: Side, messages: readonly Recorded[]): readonly Recorded[] =>
-	side === 'client' ? messages.filter(message => message.side === 'client') : seenByServer(messages);
+export const messagesSeenBy = (
+	side: ReplaySide,
+	messages: readonly RecordedMessage[],
+): readonly RecordedMessage[] =>
+	side === 'client'
+		? messages.filter(message => message.side === 'client')
+		: messagesSeenByUpstream(messages);
 
 /** Whether bridge has changed anything on its way, so that the two sides have seen different things. */
-export const hasTwoSides = (messages: readonly Recorded[]): boolean =>
+export const hasUpstreamSide = (messages: readonly RecordedMessage[]): boolean =>
 	messages.some(({side}) => side === 'upstream');
 
 /**
  * A message is in the log as the client sees it, and once more where the server sees it differently. So the server has seen
  * all that is told of its side, and of the client's what is not told twice and was not kept from it.
  */
-function seenByServer(messages: readonly Recorded[]): readonly Recorded[] {
-	const later = new Later(messages.filter(({side, from}) => side === 'upstream' && from === 'client'));
-	const unanswered = answeredByBridge(messages);
+function messagesSeenByUpstream(messages: readonly RecordedMessage[]): readonly RecordedMessage[] {
+	const upstreamCopies = new UpstreamCopies(
+		messages.filter(({side, from}) => side === 'upstream' && from === 'client'),
+	);
+	const handledByBridge = requestsHandledByBridge(messages);
 	return messages.filter((message, index) => {
 		if (message.side === 'upstream') return true;
-		if (message.from === 'server') return !message.isOwn && !isTranslation(message, messages[index - 1]);
-		if (later.take(message)) return false;
-		return message.kind !== 'request' || !unanswered.has(message.at);
+		if (message.from === 'server') return !message.isByBridge && !isTranslation(message, messages[index - 1]);
+		if (upstreamCopies.take(message)) return false;
+		return message.kind !== 'request' || !handledByBridge.has(message.index);
 	});
 }
 
 /** What the server heard in another form, for each thing that the client may have said. */
-class Later {
-	readonly #waiting = new Map<string, Recorded[]>();
+class UpstreamCopies {
+	readonly #unmatched = new Map<string, RecordedMessage[]>();
 
-	constructor(messages: readonly Recorded[]) {
+	constructor(messages: readonly RecordedMessage[]) {
 		for (const message of messages) {
-			const name = nameOf(message);
-			const list = this.#waiting.get(name);
+			const name = messageKey(message);
+			const list = this.#unmatched.get(name);
 			if (list) list.push(message);
-			else this.#waiting.set(name, [message]);
+			else this.#unmatched.set(name, [message]);
 		}
 	}
 
 	/** Whether the message was told once more, after it was said. */
-	take(message: Recorded): boolean {
-		const list = this.#waiting.get(nameOf(message)) ?? [];
-		const index = list.findIndex(({at}) => at > message.at);
+	take(message: RecordedMessage): boolean {
+		const list = this.#unmatched.get(messageKey(message)) ?? [];
+		const index = list.findIndex(({index: at}) => at > message.index);
 		if (index === -1) return false;
 		list.splice(index, 1);
 		return true;
 	}
 }
 
-const nameOf = ({kind, key, method}: Recorded): string =>
+const messageKey = ({kind, key, method}: RecordedMessage): string =>
 	kind === 'notification' ? `${kind} ${method}` : `${kind} ${key}`;
 
 /** Whether a message of the server is what bridge made of the one that the log has right before it. */
-const isTranslation = (message: Recorded, before: Recorded | undefined): boolean =>
-	before?.side === 'upstream' && before.from === 'server' && nameOf(before) === nameOf(message);
+const isTranslation = (message: RecordedMessage, before: RecordedMessage | undefined): boolean =>
+	before?.side === 'upstream' && before.from === 'server' && messageKey(before) === messageKey(message);
 
 /** The requests that bridge has answered itself. */
-function answeredByBridge(messages: readonly Recorded[]): ReadonlySet<number> {
-	const asked = new Map<string | undefined, number>();
+function requestsHandledByBridge(messages: readonly RecordedMessage[]): ReadonlySet<number> {
+	const pending = new Map<string | undefined, number>();
 	const found = new Set<number>();
-	for (const {kind, from, side, key, at, isOwn} of messages) {
+	for (const {kind, from, side, key, index: at, isByBridge: isOwn} of messages) {
 		if (side !== 'client') continue;
-		if (kind === 'request' && from === 'client') asked.set(key, at);
+		if (kind === 'request' && from === 'client') pending.set(key, at);
 		if (kind !== 'answer' || from !== 'server') continue;
-		const request = asked.get(key);
+		const request = pending.get(key);
 		if (isOwn && request !== undefined) found.add(request);
 	}
 	return found;
 }
 
 /** Each request with the answer that it got, and the other way round, whoever asked. */
-export function answersIn(messages: readonly Recorded[]): ReadonlyMap<Recorded, Recorded> {
-	const waiting = new Map<string, Recorded>();
-	const pairs = new Map<Recorded, Recorded>();
+export function pairResponses(
+	messages: readonly RecordedMessage[],
+): ReadonlyMap<RecordedMessage, RecordedMessage> {
+	const pending = new Map<string, RecordedMessage>();
+	const pairs = new Map<RecordedMessage, RecordedMessage>();
 	for (const message of messages) {
 		const {kind, from, key} = message;
-		if (kind === 'request') waiting.set(`${from} ${key}`, message);
+		if (kind === 'request') pending.set(`${from} ${key}`, message);
 		if (kind !== 'answer') continue;
 		const name = `${from === 'client' ? 'server' : 'client'} ${key}`;
-		const request = waiting.get(name);
+		const request = pending.get(name);
 		if (!request) continue;
-		waiting.delete(name);
+		pending.delete(name);
 		pairs.set(request, message);
 		pairs.set(message, request);
 	}

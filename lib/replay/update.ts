@@ -1,36 +1,36 @@
 import {type FileHandle, rename, stat, unlink} from 'node:fs/promises';
 import {BridgeError} from '../errors.js';
-import {openToAppend} from '../store/append.js';
-import {connIdIn} from '../store/decode.js';
-import {linesOf} from '../store/log-files.js';
+import {openForAppend} from '../store/append.js';
+import {connectionIdOf} from '../store/decode.js';
+import {readLogLines} from '../store/log-files.js';
 
 /** A recording that is made anew beside the old one, and takes its place when it is complete. */
-export class NewRecording {
+export class ReplacementRecording {
 	/** Where it is made. */
 	readonly path: string;
-	readonly #old: string;
+	readonly #target: string;
 
-	private constructor(old: string) {
-		this.#old = old;
-		this.path = `${old}.new`;
+	private constructor(target: string) {
+		this.#target = target;
+		this.path = `${target}.new`;
 	}
 
-	static async beside(old: string): Promise<NewRecording> {
-		const found = await stat(old).catch(() => undefined);
-		if (found && !found.isFile())
+	static async create(target: string): Promise<ReplacementRecording> {
+		const stats = await stat(target).catch(() => undefined);
+		if (stats && !stats.isFile())
 			throw new BridgeError(
 				'ERR_CONFIG_INVALID',
-				`${old} is no file, so it cannot be replaced by a new recording.`,
+				`${target} is no file, so it cannot be replaced by a new recording.`,
 				'Name the file, or record with --log FILE instead of --update.',
 			);
-		const recording = new NewRecording(old);
-		await recording.forget();
+		const recording = new ReplacementRecording(target);
+		await recording.discard();
 		return recording;
 	}
 
 	/** Takes over what the old one has of other connections. */
-	async keepOthers(replaced: ReadonlySet<string>): Promise<void> {
-		const handle = await openToAppend(this.path);
+	async copyOtherConnections(replaced: ReadonlySet<string>): Promise<void> {
+		const handle = await openForAppend(this.path);
 		try {
 			await this.#copy(handle, replaced);
 		} finally {
@@ -39,19 +39,19 @@ export class NewRecording {
 	}
 
 	async #copy(handle: FileHandle, replaced: ReadonlySet<string>): Promise<void> {
-		for await (const lines of linesOf([{path: this.#old, isPipe: false}])) {
-			const kept = lines.filter(line => !replaced.has(connIdIn(line) ?? ''));
-			if (kept.length > 0) await handle.writeFile(Buffer.concat(kept));
+		for await (const lines of readLogLines([{path: this.#target, isPipe: false}])) {
+			const otherLines = lines.filter(line => !replaced.has(connectionIdOf(line) ?? ''));
+			if (otherLines.length > 0) await handle.writeFile(Buffer.concat(otherLines));
 		}
 	}
 
 	/** Puts it in the place of the old one. */
 	replace(): Promise<void> {
-		return rename(this.path, this.#old);
+		return rename(this.path, this.#target);
 	}
 
 	/** Removes it, if it is still there. */
-	forget(): Promise<void> {
+	discard(): Promise<void> {
 		return unlink(this.path).catch(() => {});
 	}
 }

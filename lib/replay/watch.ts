@@ -1,37 +1,37 @@
 /** Waits, for one at a time, for something that others bring about. */
-export class Watch {
+export class ConditionWaiter {
 	#check: () => void = () => {};
-	#isOver = false;
+	#isClosed = false;
 
 	/** Whether nothing more will happen. */
-	get isOver(): boolean {
-		return this.#isOver;
+	get isClosed(): boolean {
+		return this.#isClosed;
 	}
 
 	/** Resolves when something is so, or will not be any more, or the time is over; 0 for any time. */
-	until(isSo: () => boolean, ms = 0): Promise<void> {
-		if (isSo() || this.#isOver) return Promise.resolve();
+	waitUntil(condition: () => boolean, ms = 0): Promise<void> {
+		if (condition() || this.#isClosed) return Promise.resolve();
 		return new Promise(resolve => {
-			const end = (): void => {
+			const finish = (): void => {
 				clearTimeout(timer);
 				this.#check = () => {};
 				resolve();
 			};
-			const timer = ms === 0 ? undefined : setTimeout(end, ms);
+			const timer = ms === 0 ? undefined : setTimeout(finish, ms);
 			this.#check = () => {
-				if (isSo() || this.#isOver) end();
+				if (condition() || this.#isClosed) finish();
 			};
 		});
 	}
 
 	/** Something has happened. */
-	changed(): void {
+	notify(): void {
 		this.#check();
 	}
 
 	/** Nothing more will. */
-	end(): void {
-		this.#isOver = true;
+	close(): void {
+		this.#isClosed = true;
 		this.#check();
 	}
 }

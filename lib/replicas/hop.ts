@@ -2,25 +2,25 @@ import {createHash} from 'node:crypto';
 import type {IncomingHttpHeaders, IncomingMessage, ServerResponse} from 'node:http';
 import {BoundedMap} from '../bounded-map.js';
 import type {Headers} from '../envelope.js';
-import {headerOf} from '../transports/http-exchange.js';
-import {Numbered} from './numbered.js';
-import {CommonSeal} from './seal.js';
+import {headerValue} from '../transports/http-exchange.js';
+import {AntiReplayWindow} from './numbered.js';
+import {MultiSecretSealer} from './seal.js';
 
 /** A request that carries this came from another replica, and goes to no third one. */
-export const FORWARDED = 'x-bridge-forwarded';
+export const FORWARDED_HEADER = 'x-bridge-forwarded';
 /** An answer that carries this came from a replica. */
-export const ANSWERED = 'x-bridge-answered';
+const REPLICA_HEADER = 'x-bridge-answered';
 
 /** What a replica says that takes no more requests for the sessions that it has. */
 const LEAVING = 'leaving';
 /** What a replica says that took the place of the one that was asked. */
-const ANOTHER = 'another';
+const OTHER_INSTANCE = 'another';
 
 /** Headers that only replicas may read on the way: whoever has got the address of one that is gone learns nothing. */
-const secret = ['authorization', 'x-bridge-token', 'mcp-session-id'] as const;
-const isSecret = (name: string): boolean => secret.some(known => known === name);
+const sealedHeaders = ['authorization', 'x-bridge-token', 'mcp-session-id'] as const;
+const isSealedHeader = (name: string): boolean => sealedHeaders.some(known => known === name);
 /** Headers that are about one connection, or about who asked the first replica. */
-const left: ReadonlySet<string> = new Set([
+const unforwardedHeaders: ReadonlySet<string> = new Set([
 	'connection',
 	'keep-alive',
 	'proxy-authenticate',
@@ -35,19 +35,19 @@ const left: ReadonlySet<string> = new Set([
 	'expect',
 	'origin',
 	'cookie',
-	FORWARDED,
-	ANSWERED,
+	FORWARDED_HEADER,
+	REPLICA_HEADER,
 ]);
 /** More does not fit into the head of a request. */
-const MAX_HOP = 16 * 1024;
+const MAX_SEALED_BYTES = 16 * 1024;
 /** How far the clocks of replicas may be apart, and how long a request may take on its way. */
-const TOLERANCE_MS = 5 * 60 * 1000;
+const CLOCK_TOLERANCE_MS = 5 * 60 * 1000;
 
 /** Replicas whose requests are counted. The one that was heard of first is forgotten for the next. */
 const MAX_SENDERS = 256;
 
 /** What a replica tells with a request, sealed: what it was, from whom it comes, and for whom it is. */
-type Told = {
+type SealedRequest = {
 	readonly time: number;
 	readonly method: string;
 	readonly url: string;
@@ -61,34 +61,34 @@ type Told = {
 };
 
 /** What is known of who answered. */
-type Proven = {
+type ResponseProof = {
 	/** Whether it takes no more. */
 	readonly isLeaving: boolean;
 	/** Whether it is not the one that was asked. */
-	readonly isAnother: boolean;
+	readonly isOtherInstance: boolean;
 };
 
 /**
  * What replicas tell each other when one hands a request to another, so that each knows that the other is one. Whoever
  * overhears it can do nothing with it: it is good for one replica, once, and for just this request.
  */
-export class Hop {
-	#seal: CommonSeal;
+export class ForwardAuthentication {
+	#sealer: MultiSecretSealer;
 	readonly #self: string;
-	readonly #senders = new BoundedMap<string, Numbered>(MAX_SENDERS);
-	readonly #taken = new WeakMap<IncomingMessage, Told>();
-	#sent = 0;
+	readonly #windows = new BoundedMap<string, AntiReplayWindow>(MAX_SENDERS);
+	readonly #accepted = new WeakMap<IncomingMessage, SealedRequest>();
+	#sentCount = 0;
 	/** How many requests were taken that others handed on. */
-	received = 0;
+	receivedCount = 0;
 
 	/** `self` tells this replica from all others that there ever were. */
 	constructor(secrets: readonly string[], self: string) {
-		this.#seal = sealOf(secrets);
+		this.#sealer = createSealer(secrets);
 		this.#self = self;
 	}
 
-	use(secrets: readonly string[]): void {
-		this.#seal = sealOf(secrets);
+	setSecrets(secrets: readonly string[]): void {
+		this.#sealer = createSealer(secrets);
 	}
 
 	/** The headers for a request that is handed to another replica. */
@@ -97,19 +97,19 @@ export class Hop {
 		to: string,
 		body: Buffer | undefined,
 	): Headers {
-		const told: Told = {
+		const metadata: SealedRequest = {
 			time: Date.now(),
 			method,
 			url,
-			headers: pick(headers, isSecret),
-			body: body && digestOf(body),
+			headers: pickHeaders(headers, isSealedHeader),
+			body: body && bodyDigest(body),
 			from: this.#self,
 			to,
-			number: ++this.#sent,
+			number: ++this.#sentCount,
 		};
 		return {
-			...pick(headers, name => !left.has(name) && !isSecret(name)),
-			[FORWARDED]: this.#seal.close(JSON.stringify(told), 'request'),
+			...pickHeaders(headers, name => !unforwardedHeaders.has(name) && !isSealedHeader(name)),
+			[FORWARDED_HEADER]: this.#sealer.seal(JSON.stringify(metadata), 'request'),
 		};
 	}
 
@@ -117,68 +117,76 @@ export class Hop {
 	 * Takes a request that a replica has handed on for what it was, and has its answer prove that a replica gave it. Returns
 	 * whether it is what it says, which most requests say nothing of.
 	 */
-	receive(req: IncomingMessage, res: ServerResponse, isLeaving: boolean): boolean {
-		const sealed = headerOf(req.headers, FORWARDED);
+	authenticate(req: IncomingMessage, res: ServerResponse, isLeaving: boolean): boolean {
+		const sealed = headerValue(req.headers, FORWARDED_HEADER);
 		if (sealed === undefined) return true;
-		const told = this.#toldWith(req, sealed);
-		if (!told) return false;
-		for (const name of secret) delete req.headers[name];
-		Object.assign(req.headers, told.headers);
-		req.url = told.url;
-		this.#taken.set(req, told);
-		this.received++;
-		const state = told.to === this.#self ? (isLeaving ? LEAVING : '') : ANOTHER;
-		res.setHeader(ANSWERED, this.#seal.close(state, sealed));
+		const metadata = this.#openMetadata(req, sealed);
+		if (!metadata) return false;
+		for (const name of sealedHeaders) delete req.headers[name];
+		Object.assign(req.headers, metadata.headers);
+		req.url = metadata.url;
+		this.#accepted.set(req, metadata);
+		this.receivedCount++;
+		const state = metadata.to === this.#self ? (isLeaving ? LEAVING : '') : OTHER_INSTANCE;
+		res.setHeader(REPLICA_HEADER, this.#sealer.seal(state, sealed));
 		return true;
 	}
 
 	/** What a replica told with this request, now and for the first time. */
-	#toldWith({method, url}: IncomingMessage, sealed: string): Told | undefined {
-		const text = this.#seal.open(sealed, 'request');
+	#openMetadata({method, url}: IncomingMessage, sealed: string): SealedRequest | undefined {
+		const text = this.#sealer.unseal(sealed, 'request');
 		if (text === undefined) return;
-		const told = JSON.parse(text) as Told;
-		const isThis = told.method === method && pathOf(told.url) === url;
-		return isThis && Math.abs(Date.now() - told.time) <= TOLERANCE_MS && this.#isNew(told) ? told : undefined;
+		const metadata = JSON.parse(text) as SealedRequest;
+		const isThis = metadata.method === method && pathWithoutQuery(metadata.url) === url;
+		return isThis && Math.abs(Date.now() - metadata.time) <= CLOCK_TOLERANCE_MS && this.#isNew(metadata)
+			? metadata
+			: undefined;
 	}
 
-	#isNew({from, number}: Told): boolean {
-		const known = this.#senders.get(from);
-		const sender = known ?? new Numbered();
-		if (!known) this.#senders.set(from, sender);
-		return sender.take(number);
+	#isNew({from, number}: SealedRequest): boolean {
+		const existing = this.#windows.get(from);
+		const window = existing ?? new AntiReplayWindow();
+		if (!existing) this.#windows.set(from, window);
+		return window.accept(number);
 	}
 
 	/** Whether a request is for another replica, which was at this place before. */
-	isMisled(req: IncomingMessage): boolean {
-		const told = this.#taken.get(req);
-		return told !== undefined && told.to !== this.#self;
+	isMisdirected(req: IncomingMessage): boolean {
+		const metadata = this.#accepted.get(req);
+		return metadata !== undefined && metadata.to !== this.#self;
 	}
 
 	/** Whether this is the body that a request had at the first replica, if it was handed on. */
-	isBodyOf(req: IncomingMessage, body: Buffer): boolean {
-		const told = this.#taken.get(req);
-		return told === undefined || told.body === digestOf(body);
+	matchesBody(req: IncomingMessage, body: Buffer): boolean {
+		const metadata = this.#accepted.get(req);
+		return metadata === undefined || metadata.body === bodyDigest(body);
 	}
 
 	/** What an answer proves about who gave it; undefined if that is no replica. */
-	proven(sent: Headers, received: IncomingHttpHeaders): Proven | undefined {
-		const text = this.#seal.open(headerOf(received, ANSWERED) ?? '', sent[FORWARDED] ?? '');
-		return text === undefined ? undefined : {isLeaving: text === LEAVING, isAnother: text === ANOTHER};
+	verifyResponse(sent: Headers, received: IncomingHttpHeaders): ResponseProof | undefined {
+		const text = this.#sealer.unseal(
+			headerValue(received, REPLICA_HEADER) ?? '',
+			sent[FORWARDED_HEADER] ?? '',
+		);
+		return text === undefined
+			? undefined
+			: {isLeaving: text === LEAVING, isOtherInstance: text === OTHER_INSTANCE};
 	}
 }
 
-const digestOf = (body: Buffer): string => createHash('sha256').update(body).digest('base64url');
+const bodyDigest = (body: Buffer): string => createHash('sha256').update(body).digest('base64url');
 
 /** What of a target may be read on the way. Behind it, older clients name their sessions. */
-export const pathOf = (url: string): string => url.split('?', 1)[0] ?? '';
+export const pathWithoutQuery = (url: string): string => url.split('?', 1)[0] ?? '';
 
-const sealOf = (secrets: readonly string[]): CommonSeal => new CommonSeal(secrets, 'forwarding', MAX_HOP);
+const createSealer = (secrets: readonly string[]): MultiSecretSealer =>
+	new MultiSecretSealer(secrets, 'forwarding', MAX_SEALED_BYTES);
 
 /** The headers of an answer that are for the client. */
-export const answerHeaders = (headers: IncomingHttpHeaders): Headers =>
-	pick(headers, name => name === 'content-length' || !left.has(name));
+export const responseHeaders = (headers: IncomingHttpHeaders): Headers =>
+	pickHeaders(headers, name => name === 'content-length' || !unforwardedHeaders.has(name));
 
-function pick(headers: IncomingHttpHeaders, isWanted: (name: string) => boolean): Headers {
+function pickHeaders(headers: IncomingHttpHeaders, isWanted: (name: string) => boolean): Headers {
 	const wanted = Object.keys(headers).filter(isWanted);
-	return Object.fromEntries(wanted.map(name => [name, headerOf(headers, name) ?? '']));
+	return Object.fromEntries(wanted.map(name => [name, headerValue(headers, name) ?? '']));
 }

@@ -1,39 +1,44 @@
 import type {IncomingHttpHeaders, IncomingMessage, ServerResponse} from 'node:http';
 import type {Agent} from 'undici';
-import {Envelope, type Headers, local} from '../envelope.js';
+import {bridgeOrigin, Envelope, type Headers} from '../envelope.js';
 import {BridgeError} from '../errors.js';
-import {type Refused, refuse} from '../http/refuse.js';
-import {type Exchange, exchangeOver, headerOf, type Reader} from '../transports/http-exchange.js';
-import {sseEvent} from '../wire/sse.js';
-import {answerHeaders, type Hop, pathOf} from './hop.js';
-import type {Owners} from './owners.js';
-import type {Owner} from './session-ids.js';
+import {type HttpError, sendHttpError} from '../http/refuse.js';
+import {
+	type BodyHandler,
+	type HttpRequestOptions,
+	headerValue,
+	sendHttpRequestOver,
+} from '../transports/http-exchange.js';
+import {formatSseEvent} from '../wire/sse.js';
+import {type ForwardAuthentication, pathWithoutQuery, responseHeaders} from './hop.js';
+import type {Leases} from './owners.js';
+import type {SessionOwner} from './session-ids.js';
 
 /** How much longer than its server a replica may take to answer. */
 const GRACE_MS = 5000;
 /** How often it is seen to whether a replica that is waited for is still there. */
-const LOOK_MS = 1000;
+const LEASE_CHECK_MS = 1000;
 /** Why a replica is not asked any more. */
-export const NO_LEASE = 'it has lost its lease';
+export const LEASE_LOST_REASON = 'it has lost its lease';
 const EMPTY = Buffer.alloc(0);
 
 /** A replica that others can reach. */
-export type Reachable = Owner & {readonly address: string};
+export type ReachableOwner = SessionOwner & {readonly address: string};
 
-export type Forwarded = {
+export type ForwardOptions = {
 	readonly req: IncomingMessage;
 	readonly res: ServerResponse;
 	/** The replica that has the session. */
-	readonly owner: Reachable;
+	readonly owner: ReachableOwner;
 	readonly body?: Buffer;
 	/** How long the server may take; 0 for ever. */
 	readonly timeoutMs: number;
 	/** What is answered when the replica is gone, and the session with it. */
-	readonly unknown: () => Refused;
+	readonly ownerLostError: () => HttpError;
 };
 
 /** Whether there was no connection, so that nothing of a request can have reached the replica. */
-const isUnheard = (error: NodeJS.ErrnoException): boolean =>
+const failedToConnect = (error: NodeJS.ErrnoException): boolean =>
 	error.code === 'UND_ERR_CONNECT_TIMEOUT' ||
 	error.code === 'UND_ERR_CLOSED' ||
 	error.syscall === 'connect' ||
@@ -42,14 +47,14 @@ const isUnheard = (error: NodeJS.ErrnoException): boolean =>
 	error instanceof AggregateError;
 
 /** What a passage needs to know. */
-export type PassageOptions = {
-	readonly hop: Hop;
+export type ForwardedRequestOptions = {
+	readonly authentication: ForwardAuthentication;
 	/** Who is there, as far as a store knows. */
-	readonly owners: Owners;
+	readonly leases: Leases;
 };
 
 /** What a passage tells. */
-type Told = {
+type ForwardedRequestEvents = {
 	/** It came to nothing, perhaps because a connection broke that there was. */
 	readonly onFailure: (reason: string, isBroken: boolean) => void;
 	/** The other replica takes no more. */
@@ -57,26 +62,26 @@ type Told = {
 };
 
 /** One request on its way to another replica, and its answer on the way back. */
-export class Passage {
-	readonly #forwarded: Forwarded;
-	readonly #options: PassageOptions;
-	readonly #told: Told;
+export class ForwardedRequest {
+	readonly #forwarding: ForwardOptions;
+	readonly #options: ForwardedRequestOptions;
+	readonly #events: ForwardedRequestEvents;
 	#headers: Headers = {};
 	#stop: () => void = () => {};
 	/** Whether the answer is a stream of events. */
 	#isStream = false;
-	#patience: NodeJS.Timeout | undefined;
-	#looks: NodeJS.Timeout | undefined;
+	#timeout: NodeJS.Timeout | undefined;
+	#leaseCheckTimer: NodeJS.Timeout | undefined;
 
-	constructor(forwarded: Forwarded, options: PassageOptions, told: Told) {
-		this.#forwarded = forwarded;
+	constructor(forwarding: ForwardOptions, options: ForwardedRequestOptions, events: ForwardedRequestEvents) {
+		this.#forwarding = forwarding;
 		this.#options = options;
-		this.#told = told;
+		this.#events = events;
 	}
 
 	/** The id of the request that is handed on, as text. Looked for only when something is to be answered here. */
 	get #id(): string | undefined {
-		const {id, method} = Envelope.received(this.#forwarded.body ?? EMPTY, local).head;
+		const {id, method} = Envelope.received(this.#forwarding.body ?? EMPTY, bridgeOrigin).head;
 		return method === undefined ? undefined : id;
 	}
 
@@ -85,43 +90,44 @@ export class Passage {
 		return this.#id !== undefined;
 	}
 
-	begin(agent: Agent): void {
-		const {req, res, owner, body, timeoutMs} = this.#forwarded;
+	start(agent: Agent): void {
+		const {req, res, owner, body, timeoutMs} = this.#forwarding;
 		const url = new URL(owner.address);
-		url.pathname = pathOf(req.url ?? '');
-		this.#headers = this.#options.hop.headersFor(req, owner.instance, body);
-		this.#stop = exchangeOver(agent, {
-			method: req.method as Exchange['method'],
+		url.pathname = pathWithoutQuery(req.url ?? '');
+		this.#headers = this.#options.authentication.headersFor(req, owner.instance, body);
+		this.#stop = sendHttpRequestOver(agent, {
+			method: req.method as HttpRequestOptions['method'],
 			url,
 			headers: this.#headers,
 			...(body ? {body} : {}),
-			onHead: (status, headers) => this.#begun(status, headers),
-			onError: (error, wasBegun) => this.#broken(error, wasBegun),
+			onResponse: (status, headers) => this.#onHead(status, headers),
+			onError: (error, wasBegun) => this.#onError(error, wasBegun),
 		});
 		res.once('close', () => {
-			clearTimeout(this.#patience);
-			clearInterval(this.#looks);
+			clearTimeout(this.#timeout);
+			clearInterval(this.#leaseCheckTimer);
 			this.#stop();
 		});
 		// Who had no lease cannot lose it.
-		if (owner.term > 0) this.#looks = setInterval(() => void this.#look(), LOOK_MS).unref();
+		if (owner.term > 0)
+			this.#leaseCheckTimer = setInterval(() => void this.#checkLease(), LEASE_CHECK_MS).unref();
 		if (timeoutMs > 0 && req.method === 'POST')
-			this.#patience = setTimeout(() => this.#tooSlow(), timeoutMs + GRACE_MS).unref();
+			this.#timeout = setTimeout(() => this.#onTimeout(), timeoutMs + GRACE_MS).unref();
 	}
 
-	#begun(status: number, headers: IncomingHttpHeaders): Reader {
-		const {res, unknown} = this.#forwarded;
-		clearTimeout(this.#patience);
-		const proven = this.#options.hop.proven(this.#headers, headers);
-		if (!proven || proven.isAnother) {
+	#onHead(status: number, headers: IncomingHttpHeaders): BodyHandler {
+		const {res, ownerLostError} = this.#forwarding;
+		clearTimeout(this.#timeout);
+		const proof = this.#options.authentication.verifyResponse(this.#headers, headers);
+		if (!proof || proof.isOtherInstance) {
 			// Somebody else is there by now. What it says is not for the client.
-			if (!proven) this.#told.onFailure('what is there is no replica', false);
-			this.refuse(unknown());
+			if (!proof) this.#events.onFailure('what is there is no replica', false);
+			this.reject(ownerLostError());
 			return {onData: (_, flow) => flow.stop(), onEnd: () => {}};
 		}
-		if (proven.isLeaving && status === 404) this.#told.onLeaving();
-		this.#isStream = headerOf(headers, 'content-type')?.startsWith('text/event-stream') === true;
-		res.writeHead(status, answerHeaders(headers));
+		if (proof.isLeaving && status === 404) this.#events.onLeaving();
+		this.#isStream = headerValue(headers, 'content-type')?.startsWith('text/event-stream') === true;
+		res.writeHead(status, responseHeaders(headers));
 		return {
 			onData: (chunk, flow) => {
 				if (res.write(chunk)) return;
@@ -133,56 +139,56 @@ export class Passage {
 	}
 
 	/** A replica that is silent may be at work, or have stopped. */
-	async #look(): Promise<void> {
-		const {owner, res} = this.#forwarded;
-		if (!(await this.#options.owners.isGone(owner)) || res.destroyed || res.writableEnded) return;
-		this.#told.onFailure(NO_LEASE, false);
+	async #checkLease(): Promise<void> {
+		const {owner, res} = this.#forwarding;
+		if (!(await this.#options.leases.isLost(owner)) || res.destroyed || res.writableEnded) return;
+		this.#events.onFailure(LEASE_LOST_REASON, false);
 		this.#stop();
-		if (res.headersSent) this.#cut();
-		else this.refuse(refusal(502, lost));
+		if (res.headersSent) this.#abort();
+		else this.reject(toHttpError(502, replicaLost));
 	}
 
-	#broken(error: NodeJS.ErrnoException, wasBegun: boolean): void {
-		clearTimeout(this.#patience);
-		const wasHeard = !isUnheard(error);
-		this.#told.onFailure(error.code ?? error.message, wasHeard);
-		if (wasBegun) this.#cut();
-		else if (wasHeard) this.refuse(refusal(502, lost));
-		else this.refuse(this.#forwarded.unknown());
+	#onError(error: NodeJS.ErrnoException, wasBegun: boolean): void {
+		clearTimeout(this.#timeout);
+		const mayHaveArrived = !failedToConnect(error);
+		this.#events.onFailure(error.code ?? error.message, mayHaveArrived);
+		if (wasBegun) this.#abort();
+		else if (mayHaveArrived) this.reject(toHttpError(502, replicaLost));
+		else this.reject(this.#forwarding.ownerLostError());
 	}
 
-	refuse(refused: Refused): void {
-		refuse(this.#forwarded.res, {...refused, id: this.#id});
+	reject(error: HttpError): void {
+		sendHttpError(this.#forwarding.res, {...error, id: this.#id});
 	}
 
 	/** The replica is gone in the middle of an answer. */
-	#cut(): void {
-		const {res} = this.#forwarded;
+	#abort(): void {
+		const {res} = this.#forwarding;
 		const id = this.#isStream ? this.#id : undefined;
-		if (id !== undefined) res.end(sseEvent({data: Envelope.failure(id, lost).bytes}));
+		if (id !== undefined) res.end(formatSseEvent({data: Envelope.errorResponse(id, replicaLost).bytes}));
 		else if (this.#isStream) res.end();
 		else res.destroy();
 	}
 
-	#tooSlow(): void {
-		this.#told.onFailure('it took too long', false);
+	#onTimeout(): void {
+		this.#events.onFailure('it took too long', false);
 		this.#stop();
-		this.refuse(refusal(504, slow));
+		this.reject(toHttpError(504, replicaTimedOut));
 	}
 }
 
-const refusal = (status: number, error: BridgeError): Refused => {
+const toHttpError = (status: number, error: BridgeError): HttpError => {
 	const {code, message, data} = error.toRpc();
-	return {status, code, message, facts: data};
+	return {status, code, message, data: data};
 };
 
-const lost = new BridgeError(
+const replicaLost = new BridgeError(
 	'ERR_UPSTREAM_UNREACHABLE',
 	'The replica of bridge that has this session is gone; nobody knows how much of this was done.',
 	'Begin a new session.',
 );
 
-const slow = new BridgeError(
+const replicaTimedOut = new BridgeError(
 	'ERR_UPSTREAM_TIMEOUT',
 	'The replica of bridge that has this session did not answer in time.',
 	'Try again, or begin a new session.',

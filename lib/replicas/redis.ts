@@ -1,22 +1,22 @@
 import type {Cluster, Redis, RedisOptions} from 'ioredis';
 
 /** Longer than this, nobody waits for the store. */
-export const PATIENCE_MS = 300;
-const MAX_PAUSE_MS = 2000;
+const COMMAND_TIMEOUT_MS = 300;
+const MAX_RETRY_DELAY_MS = 2000;
 
-export type Connection = Redis | Cluster;
+export type RedisConnection = Redis | Cluster;
 
 type Options = Omit<RedisOptions, 'replyMapping'>;
 
 /** What is not there at once fails at once: nothing waits in a queue for a store to come back. */
-const options = {
+const commonOptions = {
 	enableOfflineQueue: false,
 	maxRetriesPerRequest: 1,
-	commandTimeout: PATIENCE_MS,
+	commandTimeout: COMMAND_TIMEOUT_MS,
 	connectTimeout: 2000,
 	// One command less that a user of the store has to be allowed.
 	disableClientInfo: true,
-	retryStrategy: (times: number): number => Math.min(50 * 2 ** Math.min(times, 10), MAX_PAUSE_MS),
+	retryStrategy: (times: number): number => Math.min(50 * 2 ** Math.min(times, 10), MAX_RETRY_DELAY_MS),
 };
 
 /**
@@ -24,44 +24,44 @@ const options = {
  * Of the latter two, more than one can be named: `&node=HOST:PORT`. Sentinels may have a login of their own:
  * `&sentinel-user=NAME&sentinel-password=TEXT`.
  */
-export async function connectTo(url: URL): Promise<Connection> {
+export async function connectRedis(url: URL): Promise<RedisConnection> {
 	const {default: ioredis} = await import('ioredis');
 	const {searchParams: query} = url;
 	const tls = url.protocol === 'rediss:' ? {tls: {}} : {};
-	const login = present({
+	const login = withoutEmpty({
 		username: decodeURIComponent(url.username),
 		password: decodeURIComponent(url.password),
 	});
-	const nodes = [url.host, ...query.getAll('node')].map(addressOf);
+	const nodes = [url.host, ...query.getAll('node')].map(parseNodeAddress);
 	const db = Number(url.pathname.slice(1)) || 0;
 	const name = query.get('sentinel');
-	const common: Options = {...options, ...login, ...tls, db};
+	const common: Options = {...commonOptions, ...login, ...tls, db};
 	if (query.has('cluster'))
 		return new ioredis.Cluster(nodes, {
-			redisOptions: {...login, ...tls, commandTimeout: PATIENCE_MS, disableClientInfo: true},
+			redisOptions: {...login, ...tls, commandTimeout: COMMAND_TIMEOUT_MS, disableClientInfo: true},
 			enableOfflineQueue: false,
-			clusterRetryStrategy: options.retryStrategy,
+			clusterRetryStrategy: commonOptions.retryStrategy,
 		});
 	if (name !== null)
-		return new ioredis.Redis({...common, ...guardedBy(query, 'tls' in tls), name, sentinels: nodes});
+		return new ioredis.Redis({...common, ...sentinelOptions(query, 'tls' in tls), name, sentinels: nodes});
 	return new ioredis.Redis({...common, ...nodes[0]});
 }
 
 /** How Sentinels are asked. */
-const guardedBy = (query: URLSearchParams, isSecure: boolean): Options => ({
-	...present({
+const sentinelOptions = (query: URLSearchParams, isSecure: boolean): Options => ({
+	...withoutEmpty({
 		sentinelUsername: query.get('sentinel-user') ?? '',
 		sentinelPassword: query.get('sentinel-password') ?? '',
 	}),
 	...(isSecure ? {sentinelTLS: {}, enableTLSForSentinelMode: true} : {}),
 });
 
-const present = (named: {readonly [name: string]: string}): {readonly [name: string]: string} =>
+const withoutEmpty = (named: {readonly [name: string]: string}): {readonly [name: string]: string} =>
 	Object.fromEntries(Object.entries(named).filter(([, value]) => value !== ''));
 
-const PORT = 6379;
+const DEFAULT_PORT = 6379;
 
-function addressOf(text: string): {readonly host: string; readonly port: number} {
+function parseNodeAddress(text: string): {readonly host: string; readonly port: number} {
 	const {hostname, port} = new URL(`redis://${text}`);
-	return {host: hostname.replace(/^\[(.*)\]$/, '$1'), port: port === '' ? PORT : Number(port)};
+	return {host: hostname.replace(/^\[(.*)\]$/, '$1'), port: port === '' ? DEFAULT_PORT : Number(port)};
 }

@@ -1,27 +1,27 @@
 import {randomBytes} from 'node:crypto';
-import {LOGIN_MS, type SharedLogins} from '../gateway/login-cookies.js';
+import {LOGIN_LIFETIME_MS, type SharedLogins} from '../gateway/login-cookies.js';
 import type {Log} from '../log.js';
 import {Forwarder} from './forwarder.js';
-import {Hop} from './hop.js';
+import {ForwardAuthentication} from './hop.js';
 import {LastSessions} from './last-sessions.js';
-import {Owners} from './owners.js';
-import {Revoked} from './revoked.js';
-import {CommonSeal} from './seal.js';
+import {Leases} from './owners.js';
+import {RevokedIds} from './revoked.js';
+import {MultiSecretSealer} from './seal.js';
 import {
-	type Holder,
-	LIFETIME_MS,
-	type Named,
-	type Owner,
-	type Portable,
+	CLOCK_SKEW_MS,
+	type PortableState,
+	SESSION_ID_LIFETIME_MS,
+	type ServicePrincipal,
+	type SessionIdPayload,
 	SessionIds,
-	SKEW_MS,
+	type SessionOwner,
 } from './session-ids.js';
 import {SharedEvents} from './shared-events.js';
-import {Store} from './store.js';
-import {shelfFor} from './tool-shelves.js';
+import {SharedStore} from './store.js';
+import {toolListStoreFor} from './tool-shelves.js';
 
 /** What a configuration says about them. */
-export type Terms = {
+type ReplicasConfig = {
 	readonly secrets: readonly string[];
 	/** Where the others reach this one. */
 	readonly advertise: URL | undefined;
@@ -34,46 +34,46 @@ const instance = randomBytes(9).toString('base64url');
 
 /** One of several gateways behind one address, as far as it has to do with the others. */
 export class Replicas {
-	readonly hop: Hop;
+	readonly authentication: ForwardAuthentication;
 	readonly forwarder: Forwarder;
 	/** Where lists of tools are kept for all, by whose they are. */
-	readonly shelfFor: ReturnType<typeof shelfFor>;
+	readonly toolListStoreFor: ReturnType<typeof toolListStoreFor>;
 	/** How many sessions of others were carried on here. */
-	resumed = 0;
+	resumedCount = 0;
 	/** It is there even where none is configured, since one may be later, and then all goes on with that. */
-	readonly #store: Store;
+	readonly #store: SharedStore;
 	readonly #lastSessions: LastSessions;
-	readonly #owners: Owners;
-	#ids: SessionIds;
+	readonly #leases: Leases;
+	#sessionIds: SessionIds;
 	#logins: SharedLogins | undefined;
 	/** Cookies of browsers that logged out. */
-	readonly #loggedOut: Revoked;
+	readonly #revokedLogins: RevokedIds;
 	/** Sessions that their clients ended. */
-	readonly ended: Revoked;
+	readonly endedSessions: RevokedIds;
 	#address: string | undefined;
-	#onLost: () => void = () => {};
+	#onLeaseLost: () => void = () => {};
 
 	constructor(log: Log) {
-		this.#store = new Store(log);
-		this.shelfFor = shelfFor(this.#store);
+		this.#store = new SharedStore(log);
+		this.toolListStoreFor = toolListStoreFor(this.#store);
 		this.#lastSessions = new LastSessions(this.#store);
-		this.#owners = new Owners(this.#store, instance, () => this.#lost(log));
-		this.#loggedOut = new Revoked(this.#store, 'logout', LOGIN_MS + SKEW_MS);
-		this.ended = new Revoked(this.#store, 'ended', LIFETIME_MS + SKEW_MS);
-		this.#ids = new SessionIds([]);
-		this.hop = new Hop([], instance);
-		this.forwarder = new Forwarder({hop: this.hop, log, owners: this.#owners});
+		this.#leases = new Leases(this.#store, instance, () => this.#handleLeaseLost(log));
+		this.#revokedLogins = new RevokedIds(this.#store, 'logout', LOGIN_LIFETIME_MS + CLOCK_SKEW_MS);
+		this.endedSessions = new RevokedIds(this.#store, 'ended', SESSION_ID_LIFETIME_MS + CLOCK_SKEW_MS);
+		this.#sessionIds = new SessionIds([]);
+		this.authentication = new ForwardAuthentication([], instance);
+		this.forwarder = new Forwarder({authentication: this.authentication, log, leases: this.#leases});
 	}
 
 	/** Has to do with the others on these terms from now on. What is under way, and the sessions that there are, go on. */
-	async agree({secrets, advertise, store}: Terms): Promise<void> {
+	async configure({secrets, advertise, store}: ReplicasConfig): Promise<void> {
 		this.#address = advertise?.href;
-		this.#ids = new SessionIds(secrets);
-		this.#logins = {seal: new CommonSeal(secrets, 'logins'), loggedOut: this.#loggedOut};
-		this.hop.use(secrets);
-		this.#store.use(secrets);
+		this.#sessionIds = new SessionIds(secrets);
+		this.#logins = {seal: new MultiSecretSealer(secrets, 'logins'), revoked: this.#revokedLogins};
+		this.authentication.setSecrets(secrets);
+		this.#store.setSecrets(secrets);
 		if (store?.href === this.#store.url?.href) return;
-		if (this.#store.url) await this.#owners.lingering();
+		if (this.#store.url) await this.#leases.extendForStoreChange();
 		if (store) await this.#store.open(store);
 		else this.#store.close();
 	}
@@ -84,7 +84,7 @@ export class Replicas {
 	}
 
 	/** What they share, where they do. */
-	get store(): Store | undefined {
+	get store(): SharedStore | undefined {
 		return this.#store.url && this.#store;
 	}
 
@@ -94,53 +94,53 @@ export class Replicas {
 	}
 
 	/** The id that a client is to know a session by that any replica can carry on; undefined if it would be too long. */
-	portableId(id: string, holder: Holder, portable: Portable): string | undefined {
-		return this.#ids.make({id, place: portable}, holder);
+	portableId(id: string, servicePrincipal: ServicePrincipal, portable: PortableState): string | undefined {
+		return this.#sessionIds.create({id, place: portable}, servicePrincipal);
 	}
 
 	/** The id that a client is to know something by that only this replica has. It is never too long. */
-	ownId(id: string, holder: Holder): string {
-		return this.#ids.make({id, place: this.#self()}, holder) ?? '';
+	boundId(id: string, servicePrincipal: ServicePrincipal): string {
+		return this.#sessionIds.create({id, place: this.#ownerRecord()}, servicePrincipal) ?? '';
 	}
 
-	read(id: string, holder: Holder): Named | undefined {
-		return this.#ids.read(id, holder);
+	readSessionId(id: string, servicePrincipal: ServicePrincipal): SessionIdPayload | undefined {
+		return this.#sessionIds.parse(id, servicePrincipal);
 	}
 
 	/** Where the events of a session are kept for others. */
-	eventsOf(id: string): SharedEvents | undefined {
+	sharedEventsOf(id: string): SharedEvents | undefined {
 		const {store} = this;
-		return store && new SharedEvents({store, owners: this.#owners, session: id, instance});
+		return store && new SharedEvents({store, leases: this.#leases, session: id, instance});
 	}
 
 	async close(): Promise<void> {
-		await this.#owners.close();
+		await this.#leases.close();
 		this.#store.close();
 		await this.forwarder.close();
 	}
 
-	isSelf(owner: Owner): boolean {
+	isSelf(owner: SessionOwner): boolean {
 		return owner.instance === instance;
 	}
 
-	#self(): Owner {
-		return {instance, address: this.#address, term: this.store ? this.#owners.term : 0};
+	#ownerRecord(): SessionOwner {
+		return {instance, address: this.#address, term: this.store ? this.#leases.term : 0};
 	}
 
 	/** What has to be waited for before anything is done here for a session; mostly nothing. */
-	confirmed(): Promise<void> | undefined {
-		return this.#owners.confirmed();
+	ensureLease(): Promise<void> | undefined {
+		return this.#leases.ensureValid();
 	}
 
 	/** Has this done whenever others have taken the sessions of this replica for lost. */
-	whenLost(proceed: () => void): void {
-		this.#onLost = proceed;
+	onLeaseLost(callback: () => void): void {
+		this.#onLeaseLost = callback;
 	}
 
-	#lost(log: Log): void {
+	#handleLeaseLost(log: Log): void {
 		const sentence =
 			'This replica was silent for so long that others have told its clients that their sessions are lost; it ends them.';
 		log.warn('replica.lease_lost', sentence);
-		this.#onLost();
+		this.#onLeaseLost();
 	}
 }

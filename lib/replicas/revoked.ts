@@ -1,20 +1,20 @@
 import {BoundedMap} from '../bounded-map.js';
-import type {Store} from './store.js';
+import type {SharedStore} from './store.js';
 
 /** Ids that are remembered here. The oldest is evicted for the next; a store keeps them all until they expire. */
 const MAX_REVOKED = 10_000;
 
 /** Ids that were made invalid before their sealed expiry time. */
-export class Revoked {
-	readonly #store: Store;
+export class RevokedIds {
+	readonly #store: SharedStore;
 	readonly #kind: string;
 	readonly #lifetimeMs: number;
 	readonly #now: () => number;
 	/** When each entry expires, by the system clock, as sealed expiry times do. */
-	readonly #until = new BoundedMap<string, number>(MAX_REVOKED);
+	readonly #expiresAt = new BoundedMap<string, number>(MAX_REVOKED);
 
 	/** Ids have to be random, so that their names in the store cannot be guessed. They expire after `lifetimeMs`. */
-	constructor(store: Store, kind: string, lifetimeMs: number, now: () => number = Date.now) {
+	constructor(store: SharedStore, kind: string, lifetimeMs: number, now: () => number = Date.now) {
 		this.#store = store;
 		this.#kind = kind;
 		this.#lifetimeMs = lifetimeMs;
@@ -22,16 +22,16 @@ export class Revoked {
 	}
 
 	add(id: string): void {
-		this.#until.set(id, this.#now() + this.#lifetimeMs);
+		this.#expiresAt.set(id, this.#now() + this.#lifetimeMs);
 		const name = this.#nameOf(id);
 		const key = this.#store.key(this.#kind, name);
-		void this.#store.ask(redis => redis.set(key, '', 'PX', this.#lifetimeMs));
-		this.#store.tell(name, this.#kind);
+		void this.#store.run(redis => redis.set(key, '', 'PX', this.#lifetimeMs));
+		this.#store.publish(name, this.#kind);
 	}
 
 	/** Whether an id is known to be revoked. Call {@link confirm} first to include those of other replicas. */
 	has(id: string): boolean {
-		const until = this.#until.get(id);
+		const until = this.#expiresAt.get(id);
 		return until !== undefined && this.#now() < until;
 	}
 
@@ -40,25 +40,25 @@ export class Revoked {
 		if (!this.#store.isUp || this.has(id)) return;
 		const key = this.#store.key(this.#kind, this.#nameOf(id));
 		return this.#store
-			.ask(redis => redis.get(key))
+			.run(redis => redis.get(key))
 			.then(found => {
-				if (typeof found === 'string') this.#until.set(id, this.#now() + this.#lifetimeMs);
+				if (typeof found === 'string') this.#expiresAt.set(id, this.#now() + this.#lifetimeMs);
 			});
 	}
 
 	/** Calls `onRevoked` when another replica revokes an id. Returns a function that stops watching. */
 	watch(id: string, onRevoked: () => void): () => void {
-		return this.#store.listen(this.#nameOf(id), what => {
+		return this.#store.subscribe(this.#nameOf(id), message => {
 			// An empty notification: messages of the store may have been missed.
-			const known = what === '' ? (this.confirm(id) ?? Promise.resolve()) : undefined;
-			if (!known) this.#until.set(id, this.#now() + this.#lifetimeMs);
-			void Promise.resolve(known).then(() => {
+			const lookup = message === '' ? (this.confirm(id) ?? Promise.resolve()) : undefined;
+			if (!lookup) this.#expiresAt.set(id, this.#now() + this.#lifetimeMs);
+			void Promise.resolve(lookup).then(() => {
 				if (this.has(id)) onRevoked();
 			});
 		});
 	}
 
 	#nameOf(id: string): string {
-		return this.#store.nameOfRandom(this.#kind, id);
+		return this.#store.hashedName(this.#kind, id);
 	}
 }

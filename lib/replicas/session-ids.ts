@@ -1,10 +1,10 @@
 import {createHash} from 'node:crypto';
 import {BoundedMap} from '../bounded-map.js';
-import type {Standing} from '../protocol/session.js';
-import {MAX_SEALED, Seal} from './seal.js';
+import type {NegotiationSnapshot} from '../protocol/session.js';
+import {MAX_SEALED_LENGTH, Sealer} from './seal.js';
 
 /** The replica that has a session whose server cannot be reached from another. */
-export type Owner = {
+export type SessionOwner = {
 	/** Which process it is: one that was started again at the same place has none of the sessions from before. */
 	readonly instance: string;
 	/** Where others reach it; undefined where they do not. */
@@ -14,7 +14,7 @@ export type Owner = {
 };
 
 /** All that another replica needs to know to carry a conversation on. */
-export type Portable = Standing & {
+export type PortableState = NegotiationSnapshot & {
 	/** Whether the server has tools. */
 	readonly hasTools: boolean;
 	/** The id that the server gave to the session, if it did. */
@@ -22,62 +22,62 @@ export type Portable = Standing & {
 };
 
 /** What the id of a session says to those who can read it. */
-export type Named = {
+export type SessionIdPayload = {
 	/** The id that replicas know the session by. */
 	readonly id: string;
-	readonly place: Owner | Portable;
+	readonly place: SessionOwner | PortableState;
 };
 
 /** Whose session it is. */
-export type Holder = {readonly service: string; readonly principal: string};
+export type ServicePrincipal = {readonly service: string; readonly principal: string};
 
 /** How long an id is good for, since clients are given it but once. */
-export const LIFETIME_MS = 7 * 24 * 3600 * 1000;
+export const SESSION_ID_LIFETIME_MS = 7 * 24 * 3600 * 1000;
 /** How far the clocks of replicas may be apart. */
-export const SKEW_MS = 5 * 60 * 1000;
+export const CLOCK_SKEW_MS = 5 * 60 * 1000;
 /** Ids that were read lately, and need not be opened again. The oldest is forgotten for the next. */
-const MAX_READ = 10_000;
+const MAX_CACHED = 10_000;
 
-type Read = Holder & {readonly named: Named; readonly expires: number};
+type ParsedSessionId = ServicePrincipal & {readonly named: SessionIdPayload; readonly expires: number};
 
 /** Makes and reads the ids of sessions that all replicas understand, and nobody else. */
 export class SessionIds {
-	readonly #seal: Seal;
+	readonly #sealer: Sealer;
 	readonly #now: () => number;
-	readonly #read = new BoundedMap<string, Read>(MAX_READ);
+	readonly #cache = new BoundedMap<string, ParsedSessionId>(MAX_CACHED);
 
 	constructor(secrets: readonly string[], now: () => number = Date.now) {
-		this.#seal = new Seal(secrets, 'session id');
+		this.#sealer = new Sealer(secrets, 'session id');
 		this.#now = now;
 	}
 
 	/** An id; undefined if it would be too long for a header. */
-	make(named: Named, holder: Holder): string | undefined {
-		const text = JSON.stringify([named, Math.floor((this.#now() + LIFETIME_MS) / 1000)]);
-		const id = this.#seal.close(text, boundTo(holder));
-		return id.length > MAX_SEALED ? undefined : id;
+	create(payload: SessionIdPayload, servicePrincipal: ServicePrincipal): string | undefined {
+		const text = JSON.stringify([payload, Math.floor((this.#now() + SESSION_ID_LIFETIME_MS) / 1000)]);
+		const id = this.#sealer.seal(text, sealBinding(servicePrincipal));
+		return id.length > MAX_SEALED_LENGTH ? undefined : id;
 	}
 
 	/** What an id says, if it is one, of this holder, and not too old. */
-	read(id: string, holder: Holder): Named | undefined {
-		const known = this.#read.get(id);
-		const read =
-			known?.service === holder.service && known.principal === holder.principal
-				? known
-				: this.#open(id, holder);
-		return read && this.#now() < read.expires + SKEW_MS ? read.named : undefined;
+	parse(id: string, servicePrincipal: ServicePrincipal): SessionIdPayload | undefined {
+		const cached = this.#cache.get(id);
+		const parsed =
+			cached?.service === servicePrincipal.service && cached.principal === servicePrincipal.principal
+				? cached
+				: this.#open(id, servicePrincipal);
+		return parsed && this.#now() < parsed.expires + CLOCK_SKEW_MS ? parsed.named : undefined;
 	}
 
-	#open(id: string, holder: Holder): Read | undefined {
-		const text = this.#seal.open(id, boundTo(holder));
+	#open(id: string, servicePrincipal: ServicePrincipal): ParsedSessionId | undefined {
+		const text = this.#sealer.unseal(id, sealBinding(servicePrincipal));
 		if (text === undefined) return;
 		// Only replicas can have written it.
-		const [named, seconds] = JSON.parse(text) as [Named, number];
-		const read = {...holder, named, expires: seconds * 1000};
-		this.#read.set(id, read);
+		const [named, seconds] = JSON.parse(text) as [SessionIdPayload, number];
+		const read = {...servicePrincipal, named, expires: seconds * 1000};
+		this.#cache.set(id, read);
 		return read;
 	}
 }
 
-const boundTo = ({service, principal}: Holder): string =>
+const sealBinding = ({service, principal}: ServicePrincipal): string =>
 	`${service} ${createHash('sha256').update(principal).digest('base64url')}`;

@@ -2,25 +2,25 @@ import {createHash, createHmac, type Hash, type Hmac, hkdfSync} from 'node:crypt
 import {performance} from 'node:perf_hooks';
 import {BoundedMap} from '../bounded-map.js';
 import type {Log} from '../log.js';
-import {type Connection, connectTo} from './redis.js';
-import {Seal} from './seal.js';
+import {connectRedis, type RedisConnection} from './redis.js';
+import {Sealer} from './seal.js';
 
-const PURPOSE = 'store';
+const SEAL_PURPOSE = 'store';
 const PREFIX = 'bridge:';
-const NEWS = `${PREFIX}news`;
+const CHANNEL = `${PREFIX}news`;
 /** Names that somebody wants to hear news of. The oldest is forgotten for the next. */
-const MAX_LISTENERS = 20_000;
+const MAX_SUBSCRIBERS = 20_000;
 /** How often a store that did not answer in time is tried again. */
-const TRY_MS = 1000;
+const RETRY_INTERVAL_MS = 1000;
 
-type Hearer = {
+type StoreSubscriber = {
 	readonly names: () => readonly string[];
 	readonly hear: (what: string) => void;
 };
 
 /** What Redis says about a command that it has understood. */
 type ReplyError = Error & {readonly command?: {readonly name?: string}};
-const FORBIDDEN = 'NOPERM';
+const FORBIDDEN_CODE = 'NOPERM';
 
 /**
  * What replicas share, in Redis or whatever speaks like it. It holds names that nobody can guess and values that only
@@ -28,19 +28,19 @@ const FORBIDDEN = 'NOPERM';
  *
  * Nobody depends on it: while it is not there, or too slow, everything asked of it is answered with nothing, at once.
  */
-export class Store {
+export class SharedStore {
 	readonly #log: Log;
 	#url: URL | undefined;
-	#seal = new Seal([], PURPOSE);
+	#sealer = new Sealer([], SEAL_PURPOSE);
 	#nameKeys: readonly Buffer[] = [];
-	readonly #hearers = new BoundedMap<string, Hearer>(MAX_LISTENERS);
-	#commands: Connection | undefined;
-	#news: Connection | undefined;
+	readonly #subscribers = new BoundedMap<string, StoreSubscriber>(MAX_SUBSCRIBERS);
+	#commands: RedisConnection | undefined;
+	#subscription: RedisConnection | undefined;
 	#isUp: boolean | undefined;
 	/** Since when it has been there without a break, by a clock that is never set. */
 	upSince: number | undefined;
-	#whenUp: () => void = () => {};
-	#trial: NodeJS.Timeout | undefined;
+	#onUp: () => void = () => {};
+	#retryTimer: NodeJS.Timeout | undefined;
 	/** Commands that its user may not use, and of which that was told. */
 	readonly #forbidden = new Set<string>();
 
@@ -58,47 +58,47 @@ export class Store {
 	}
 
 	/** The first secret seals and names what is written; what was written with another one is found, too. */
-	use(secrets: readonly string[]): void {
-		this.#seal = new Seal(secrets, PURPOSE, Number.POSITIVE_INFINITY);
+	setSecrets(secrets: readonly string[]): void {
+		this.#sealer = new Sealer(secrets, SEAL_PURPOSE, Number.POSITIVE_INFINITY);
 		this.#nameKeys = secrets.map(secret =>
 			Buffer.from(hkdfSync('sha256', secret, '', 'bridge names in the store', 32)),
 		);
-		const hearers = new Set(this.#hearers.values());
-		this.#hearers.clear();
-		for (const hearer of hearers) this.#register(hearer);
+		const subscribers = new Set(this.#subscribers.values());
+		this.#subscribers.clear();
+		for (const subscriber of subscribers) this.#register(subscriber);
 	}
 
 	/** Goes to where a store is. All that is known by others at the place before has to be written anew. */
 	async open(url: URL): Promise<void> {
 		this.close();
 		this.#url = url;
-		const [commands, news] = await Promise.all([connectTo(url), connectTo(url)]);
+		const [commands, subscription] = await Promise.all([connectRedis(url), connectRedis(url)]);
 		if (this.#url !== url) {
 			commands.disconnect();
-			news.disconnect();
+			subscription.disconnect();
 			return;
 		}
 		this.#commands = commands;
-		this.#news = news;
-		const gone = (): void => {
-			if (this.#commands === commands) this.#becomes(false);
+		this.#subscription = subscription;
+		const onClose = (): void => {
+			if (this.#commands === commands) this.#setUp(false);
 		};
-		commands.on('error', () => {}).on('close', gone);
-		news.on('error', () => {}).on('close', gone);
-		commands.on('ready', () => void this.#try());
-		news.on('ready', () => void this.#try());
-		news.on('message', (_channel: string, message: string) => this.#heard(message));
+		commands.on('error', () => {}).on('close', onClose);
+		subscription.on('error', () => {}).on('close', onClose);
+		commands.on('ready', () => void this.#probe());
+		subscription.on('ready', () => void this.#probe());
+		subscription.on('message', (_channel: string, message: string) => this.#dispatch(message));
 	}
 
 	/** The name for what belongs to these, which tells nobody what they are: one by each secret, the first to write under. */
-	names(...parts: readonly string[]): readonly string[] {
+	blindedNames(...parts: readonly string[]): readonly string[] {
 		const text = JSON.stringify(parts);
-		return this.#nameKeys.map(key => shortened(createHmac('sha256', key).update(text)));
+		return this.#nameKeys.map(key => shortDigest(createHmac('sha256', key).update(text)));
 	}
 
 	/** A name for what belongs to these, of which one is long and random. It does not depend on the secrets. */
-	nameOfRandom(...parts: readonly string[]): string {
-		return shortened(createHash('sha256').update(JSON.stringify(parts)));
+	hashedName(...parts: readonly string[]): string {
+		return shortDigest(createHash('sha256').update(JSON.stringify(parts)));
 	}
 
 	key(kind: string, name?: string): string {
@@ -106,110 +106,111 @@ export class Store {
 	}
 
 	seal(value: string, key: string): string {
-		return this.#seal.close(value, key);
+		return this.#sealer.seal(value, key);
 	}
 
 	unseal(value: string, key: string): string | undefined {
-		return this.#seal.open(value, key);
+		return this.#sealer.unseal(value, key);
 	}
 
 	/** Asks something of the store. Resolves to undefined when it cannot be had. */
-	async ask<T>(work: (redis: Connection) => Promise<T>): Promise<T | undefined> {
+	async run<T>(command: (redis: RedisConnection) => Promise<T>): Promise<T | undefined> {
 		const commands = this.#commands;
 		if (!commands || !this.isUp) return;
 		try {
-			return await work(commands);
+			return await command(commands);
 		} catch (error) {
 			if (this.#commands !== commands) return;
 			// Who was busy itself may have looked at the clock too late. If it does not answer now, it is not asked until it does.
 			if (commands.status === 'ready')
-				void this.#try().then(() => this.#tellOfForbidden(error as ReplyError));
-			else this.#becomes(false);
+				void this.#probe().then(() => this.#warnForbidden(error as ReplyError));
+			else this.#setUp(false);
 			return;
 		}
 	}
 
 	/** Tells all who share the store. */
-	tell(name: string, what: string): void {
-		void this.ask(redis => redis.publish(NEWS, `${name} ${what}`));
+	publish(name: string, message: string): void {
+		void this.run(redis => redis.publish(CHANNEL, `${name} ${message}`));
 	}
 
 	/** Hears what others tell under a name, and nothing when something may have been missed. What it returns ends that. */
-	listen(name: string, hear: Hearer['hear']): () => void {
-		return this.listenToAll(() => [name], hear);
+	subscribe(name: string, onMessage: StoreSubscriber['hear']): () => void {
+		return this.subscribeAll(() => [name], onMessage);
 	}
 
 	/** The same, under names that are others when the secrets are. */
-	listenToAll(names: Hearer['names'], hear: Hearer['hear']): () => void {
-		const hearer = {names, hear};
-		this.#register(hearer);
+	subscribeAll(names: StoreSubscriber['names'], onMessage: StoreSubscriber['hear']): () => void {
+		const subscriber = {names, hear: onMessage};
+		this.#register(subscriber);
 		return () => {
-			for (const name of names()) if (this.#hearers.get(name) === hearer) this.#hearers.delete(name);
+			for (const name of names())
+				if (this.#subscribers.get(name) === subscriber) this.#subscribers.delete(name);
 		};
 	}
 
-	#register(hearer: Hearer): void {
-		for (const name of hearer.names()) this.#hearers.set(name, hearer);
+	#register(subscriber: StoreSubscriber): void {
+		for (const name of subscriber.names()) this.#subscribers.set(name, subscriber);
 	}
 
 	/** Has this done whenever the store is there, the first time included. */
-	whenUp(proceed: () => void): void {
-		this.#whenUp = proceed;
-		if (this.isUp) proceed();
+	onUp(callback: () => void): void {
+		this.#onUp = callback;
+		if (this.isUp) callback();
 	}
 
 	/** There is no store any more. */
 	close(): void {
-		clearTimeout(this.#trial);
-		const [commands, news] = [this.#commands, this.#news];
+		clearTimeout(this.#retryTimer);
+		const [commands, subscription] = [this.#commands, this.#subscription];
 		this.#forbidden.clear();
 		this.#url = undefined;
 		this.#commands = undefined;
-		this.#news = undefined;
+		this.#subscription = undefined;
 		this.#isUp = undefined;
 		this.upSince = undefined;
 		commands?.disconnect();
-		news?.disconnect();
+		subscription?.disconnect();
 	}
 
-	#heard(message: string): void {
+	#dispatch(message: string): void {
 		const at = message.indexOf(' ');
-		this.#hearers.get(message.slice(0, at))?.hear(message.slice(at + 1));
+		this.#subscribers.get(message.slice(0, at))?.hear(message.slice(at + 1));
 	}
 
 	/** It is there when it can be written to, and what others tell is heard. One that is full, or a copy, can only be read. */
-	async #try(): Promise<void> {
-		clearTimeout(this.#trial);
-		const [commands, news] = [this.#commands, this.#news];
-		if (commands?.status !== 'ready' || news?.status !== 'ready') return;
-		const written = commands.set(this.key('trial'), '', 'PX', TRY_MS);
-		const problem = await Promise.all([written, news.subscribe(NEWS)]).then(
+	async #probe(): Promise<void> {
+		clearTimeout(this.#retryTimer);
+		const [commands, subscription] = [this.#commands, this.#subscription];
+		if (commands?.status !== 'ready' || subscription?.status !== 'ready') return;
+		const written = commands.set(this.key('trial'), '', 'PX', RETRY_INTERVAL_MS);
+		const problem = await Promise.all([written, subscription.subscribe(CHANNEL)]).then(
 			() => undefined,
 			(error: Error) => error,
 		);
-		if (this.#commands === commands) this.#becomes(!problem, refusalIn(problem));
+		if (this.#commands === commands) this.#setUp(!problem, errorCodeOf(problem));
 	}
 
 	/** What its user may not do though it may write is refused each time, until somebody allows it. */
-	#tellOfForbidden(error: ReplyError): void {
+	#warnForbidden(error: ReplyError): void {
 		const {name = ''} = error.command ?? {};
-		if (refusalIn(error) !== FORBIDDEN || !this.isUp || this.#forbidden.has(name)) return;
+		if (errorCodeOf(error) !== FORBIDDEN_CODE || !this.isUp || this.#forbidden.has(name)) return;
 		this.#forbidden.add(name);
 		const sentence = `The store does not allow its user ${name}, so what needs that is not shared.`;
 		this.#log.warn('store.forbidden', sentence, {command: name});
 	}
 
 	/** `refusal` is what one says that is there, but of no use. */
-	#becomes(isUp: boolean, refusal?: string): void {
-		clearTimeout(this.#trial);
-		if (!isUp) this.#trial = setTimeout(() => void this.#try(), TRY_MS).unref();
+	#setUp(isUp: boolean, refusal?: string): void {
+		clearTimeout(this.#retryTimer);
+		if (!isUp) this.#retryTimer = setTimeout(() => void this.#probe(), RETRY_INTERVAL_MS).unref();
 		if (isUp === this.#isUp) return;
 		const wasDown = this.#isUp === false;
 		this.#isUp = isUp;
 		this.upSince = isUp ? performance.now() : undefined;
 		if (isUp) {
-			this.#whenUp();
-			for (const {hear} of new Set(this.#hearers.values())) hear('');
+			this.#onUp();
+			for (const {hear} of new Set(this.#subscribers.values())) hear('');
 		}
 		const problem = refusal === undefined ? 'cannot be reached' : `refuses what is asked of it (${refusal})`;
 		if (!isUp)
@@ -220,9 +221,9 @@ export class Store {
 	}
 }
 
-const shortened = (hash: Hash | Hmac): string => hash.digest('base64url').slice(0, 32);
+const shortDigest = (hash: Hash | Hmac): string => hash.digest('base64url').slice(0, 32);
 
 /** Why a store refuses something that it has understood, in the one word that it has for that. */
-function refusalIn(error: unknown): string | undefined {
+function errorCodeOf(error: unknown): string | undefined {
 	return error instanceof Error ? /^[A-Z]{3,20}(?= )/.exec(error.message)?.[0] : undefined;
 }

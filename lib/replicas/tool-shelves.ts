@@ -1,36 +1,36 @@
 import type {ToolList} from '../protocol/tool-list.js';
-import type {Shelf} from '../tool-shelf.js';
-import type {Store} from './store.js';
+import type {ToolListStore} from '../tool-shelf.js';
+import type {SharedStore} from './store.js';
 
 /** How long a list holds good that nobody has asked the server for: as long as all may have missed a change. */
-const KEPT_MS = 60_000;
+const RETENTION_MS = 60_000;
 
-type Written = Omit<ToolList, 'hashes'> & {readonly hashes: ReadonlyArray<readonly [string, string]>};
+type StoredToolList = Omit<ToolList, 'hashes'> & {readonly hashes: ReadonlyArray<readonly [string, string]>};
 
 /** Where replicas keep lists of tools for each other, and tell each other when one is no longer what it was. */
-export const shelfFor =
-	(store: Store) =>
-	(...whose: readonly string[]): Shelf => {
-		const names = (): readonly string[] => store.names('tools', ...whose);
+export const toolListStoreFor =
+	(store: SharedStore) =>
+	(...scope: readonly string[]): ToolListStore => {
+		const names = (): readonly string[] => store.blindedNames('tools', ...scope);
 		return {
 			read: async () => {
 				for (const name of names()) {
 					const key = store.key('tools', name);
-					const sealed = await store.ask(redis => redis.get(key));
+					const sealed = await store.run(redis => redis.get(key));
 					const text = typeof sealed === 'string' ? store.unseal(sealed, key) : undefined;
-					if (text !== undefined) return listOf(JSON.parse(text) as Written);
+					if (text !== undefined) return parseToolList(JSON.parse(text) as StoredToolList);
 				}
 				return;
 			},
 			write: list => {
 				if (!store.isUp) return;
 				const key = store.key('tools', names()[0]);
-				const text = JSON.stringify({...list, hashes: [...list.hashes]} satisfies Written);
-				void store.ask(redis => redis.set(key, store.seal(text, key), 'PX', KEPT_MS));
-				for (const name of names()) store.tell(name, list.fingerprint);
+				const text = JSON.stringify({...list, hashes: [...list.hashes]} satisfies StoredToolList);
+				void store.run(redis => redis.set(key, store.seal(text, key), 'PX', RETENTION_MS));
+				for (const name of names()) store.publish(name, list.fingerprint);
 			},
-			onOther: hear => void store.listenToAll(names, hear),
+			onUpdate: onChange => void store.subscribeAll(names, onChange),
 		};
 	};
 
-const listOf = ({hashes, ...list}: Written): ToolList => ({...list, hashes: new Map(hashes)});
+const parseToolList = ({hashes, ...list}: StoredToolList): ToolList => ({...list, hashes: new Map(hashes)});

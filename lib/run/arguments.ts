@@ -1,9 +1,9 @@
 import {ProgramError} from './program-error.js';
-import {parameters} from './schema.js';
+import {inputParameters} from './schema.js';
 import type {Arguments, PackTool} from './types.js';
 
 /** What a program wrote between the parentheses. */
-export type Given = {
+export type CallArguments = {
 	readonly positional: readonly unknown[];
 	readonly named: ReadonlyArray<readonly [name: string, value: unknown]>;
 };
@@ -16,33 +16,41 @@ const MAX_NAMED = 1000;
  * order of the signature; a name may be cut short as long as it can mean only one. A name that the tool does not know
  * is passed on: what to make of it is for the server to say.
  */
-export function bind(call: string, tool: PackTool, {positional, named}: Given): Arguments {
-	const names = parameters(tool.inputSchema).map(({name}) => name);
+export function bindArguments(
+	callName: string,
+	tool: PackTool,
+	{positional, named}: CallArguments,
+): Arguments {
+	const names = inputParameters(tool.inputSchema).map(({name}) => name);
 	if (positional.length > names.length) {
-		const takes =
+		const expected =
 			names.length === 0 ? 'only arguments with names' : `at most ${names.length}: ${names.join(', ')}`;
 		throw new ProgramError(
 			'TypeError',
-			`${call}() takes ${takes}; ${positional.length} without a name were given`,
+			`${callName}() takes ${expected}; ${positional.length} without a name were given`,
 		);
 	}
 	if (named.length > MAX_NAMED)
-		throw new ProgramError('TypeError', `${call}() takes at most ${MAX_NAMED} arguments with names`);
+		throw new ProgramError('TypeError', `${callName}() takes at most ${MAX_NAMED} arguments with names`);
 	const bound = new Map<string, unknown>();
-	for (const [at, value] of positional.entries()) bound.set(names[at] ?? '', value);
+	for (const [index, value] of positional.entries()) bound.set(names[index] ?? '', value);
 	for (const [name, value] of named) {
-		const full = fullName(call, name, names);
-		if (bound.has(full)) throw new ProgramError('TypeError', `${call}() got '${full}' more than once`);
-		bound.set(full, value);
+		const parameterName = resolveParameterName(callName, name, names);
+		if (bound.has(parameterName))
+			throw new ProgramError('TypeError', `${callName}() got '${parameterName}' more than once`);
+		bound.set(parameterName, value);
 	}
 	return Object.fromEntries(bound);
 }
 
-function fullName(call: string, name: string, names: readonly string[]): string {
+function resolveParameterName(callName: string, name: string, names: readonly string[]): string {
 	if (names.includes(name)) return name;
 	const candidates = names.filter(full => full.startsWith(name));
 	if (candidates.length > 1) {
-		throw new ProgramError('TypeError', `'${name}' of ${call}() could be any of: ${candidates.join(', ')}`);
+		throw new ProgramError(
+			'TypeError',
+			`'${name}' of ${callName}() could be any of: ${candidates.join(', ')}`,
+		);
 	}
 	return candidates[0] ?? name;
 }

@@ -1,12 +1,12 @@
-import type {Given} from './arguments.js';
+import type {CallArguments} from './arguments.js';
 import {ProgramError} from './program-error.js';
-import {members} from './schema.js';
+import {asObject} from './schema.js';
 
 /** The calls of `.batch(…)`. Their number is checked before the first call is made. */
-export function batchOf(
-	{positional, named}: Given,
+export function parseBatch(
+	{positional, named}: CallArguments,
 	maxCalls: number,
-): {items: Given[]; returnErrors: boolean} {
+): {items: CallArguments[]; returnErrors: boolean} {
 	const options = new Map(named);
 	const items = positional.length > 0 ? positional[0] : options.get('items');
 	const returnErrors = positional.length > 1 ? positional[1] : options.get('return_errors');
@@ -16,13 +16,13 @@ export function batchOf(
 	}
 	// The prelude has the same check and message.
 	if (items.length > maxCalls) {
-		const what = `batch() got ${items.length} items, and a run may make ${maxCalls} calls. Pass fewer items.`;
-		throw new ProgramError('ToolError', what);
+		const message = `batch() got ${items.length} items, and a run may make ${maxCalls} calls. Pass fewer items.`;
+		throw new ProgramError('ToolError', message);
 	}
-	return {items: items.map(oneCall), returnErrors: Boolean(returnErrors)};
+	return {items: items.map(itemArguments), returnErrors: Boolean(returnErrors)};
 }
 
-function oneCall(item: unknown): Given {
+function itemArguments(item: unknown): CallArguments {
 	const isObject = typeof item === 'object' && item !== null && !Array.isArray(item);
-	return isObject ? {positional: [], named: Object.entries(members(item))} : {positional: [item], named: []};
+	return isObject ? {positional: [], named: Object.entries(asObject(item))} : {positional: [item], named: []};
 }

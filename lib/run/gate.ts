@@ -1,26 +1,26 @@
 /** A program that waits for a slot, and the number of slots that its client may have. */
-type Waiting = {readonly proceed: () => void; readonly client: string; readonly most: number};
+type QueueEntry = {readonly proceed: () => void; readonly client: string; readonly maxSlots: number};
 
 /** Lets so many in at once, and so many more wait. */
-export class Gate {
-	readonly #places: number;
-	readonly #waitingPlaces: number;
-	readonly #waiting: Waiting[] = [];
+export class ConcurrencyLimiter {
+	readonly #slots: number;
+	readonly #queueLimit: number;
+	readonly #queue: QueueEntry[] = [];
 	/** The slots in use, by client. */
-	readonly #insideOf = new Map<string, number>();
-	#inside = 0;
+	readonly #activeByClient = new Map<string, number>();
+	#active = 0;
 
-	constructor(places: number, waitingPlaces: number) {
-		this.#places = places;
-		this.#waitingPlaces = waitingPlaces;
+	constructor(slots: number, queueLimit: number) {
+		this.#slots = slots;
+		this.#queueLimit = queueLimit;
 	}
 
-	get inside(): number {
-		return this.#inside;
+	get active(): number {
+		return this.#active;
 	}
 
-	get waiting(): number {
-		return this.#waiting.length;
+	get queued(): number {
+		return this.#queue.length;
 	}
 
 	/**
@@ -29,58 +29,58 @@ export class Gate {
 	 *
 	 * A client gets at most its share of the slots, and of the queue; the rest stays free for others.
 	 */
-	async enter(signal: AbortSignal, client = '', share = 1): Promise<(() => void) | undefined> {
+	async acquire(signal: AbortSignal, client = '', share = 1): Promise<(() => void) | undefined> {
 		signal.throwIfAborted();
-		const most = partOf(this.#places, share);
-		if (this.#inside < this.#places && this.#of(client) < most) {
-			this.#count(client, 1);
-			return this.#exit(client);
+		const maxSlots = slotsFor(this.#slots, share);
+		if (this.#active < this.#slots && this.#activeOf(client) < maxSlots) {
+			this.#addActive(client, 1);
+			return this.#createRelease(client);
 		}
-		const {length: own} = this.#waiting.filter(one => one.client === client);
-		if (this.#waiting.length >= this.#waitingPlaces || own >= partOf(this.#waitingPlaces, share)) return;
+		const {length: queuedOfClient} = this.#queue.filter(queued => queued.client === client);
+		if (this.#queue.length >= this.#queueLimit || queuedOfClient >= slotsFor(this.#queueLimit, share)) return;
 		await new Promise<void>((resolve, reject) => {
-			const giveUp = (): void => {
-				this.#waiting.splice(this.#waiting.indexOf(entry), 1);
+			const onAbort = (): void => {
+				this.#queue.splice(this.#queue.indexOf(entry), 1);
 				reject(signal.reason);
 			};
 			const proceed = (): void => {
-				signal.removeEventListener('abort', giveUp);
+				signal.removeEventListener('abort', onAbort);
 				resolve();
 			};
-			const entry: Waiting = {proceed, client, most};
-			this.#waiting.push(entry);
-			signal.addEventListener('abort', giveUp, {once: true});
+			const entry: QueueEntry = {proceed, client, maxSlots};
+			this.#queue.push(entry);
+			signal.addEventListener('abort', onAbort, {once: true});
 		});
-		return this.#exit(client);
+		return this.#createRelease(client);
 	}
 
-	#of(client: string): number {
-		return this.#insideOf.get(client) ?? 0;
+	#activeOf(client: string): number {
+		return this.#activeByClient.get(client) ?? 0;
 	}
 
-	#count(client: string, change: number): void {
-		const count = this.#of(client) + change;
-		this.#inside += change;
-		if (count > 0) this.#insideOf.set(client, count);
-		else this.#insideOf.delete(client);
+	#addActive(client: string, change: number): void {
+		const count = this.#activeOf(client) + change;
+		this.#active += change;
+		if (count > 0) this.#activeByClient.set(client, count);
+		else this.#activeByClient.delete(client);
 	}
 
 	/** Whoever leaves hands the place to the next one, so that nobody who comes just then can take it. */
-	#exit(client: string): () => void {
-		let isInside = true;
+	#createRelease(client: string): () => void {
+		let isAcquired = true;
 		return () => {
-			if (!isInside) return;
-			isInside = false;
-			this.#count(client, -1);
-			const at = this.#waiting.findIndex(one => this.#of(one.client) < one.most);
-			const [next] = at === -1 ? [] : this.#waiting.splice(at, 1);
+			if (!isAcquired) return;
+			isAcquired = false;
+			this.#addActive(client, -1);
+			const at = this.#queue.findIndex(queued => this.#activeOf(queued.client) < queued.maxSlots);
+			const [next] = at === -1 ? [] : this.#queue.splice(at, 1);
 			if (!next) return;
-			this.#count(next.client, 1);
+			this.#addActive(next.client, 1);
 			next.proceed();
 		};
 	}
 }
 
 /** The number of slots for a client with this share: at least one. Rounded, since 15 / 22 of 22 is a little less than 15. */
-const partOf = (places: number, share: number): number =>
-	Math.max(1, Math.floor(places * Math.min(1, share) + 1e-9));
+const slotsFor = (slots: number, share: number): number =>
+	Math.max(1, Math.floor(slots * Math.min(1, share) + 1e-9));

@@ -1,142 +1,152 @@
 import {countGarbage} from '../minor-collection.js';
-import {parseExact} from '../wire/exact-integers.js';
-import {jsonWeight} from '../wire/json-weight.js';
-import type {Given} from './arguments.js';
-import type {Calls} from './calls.js';
-import {ProgramError, RunOver} from './program-error.js';
-import type {Ending} from './python/messages.js';
-import type {Listener, Session, SessionLimits} from './python/session.js';
-import {members} from './schema.js';
+import {parseWithBigInts} from '../wire/exact-integers.js';
+import {jsonComplexity} from '../wire/json-weight.js';
+import type {CallArguments} from './arguments.js';
+import type {RunCalls} from './calls.js';
+import {ProgramError, RunEndedError} from './program-error.js';
+import type {ProgramEndReason} from './python/messages.js';
+import type {InterpreterLimits, ProgramListener, PythonInterpreter} from './python/session.js';
+import {asObject} from './schema.js';
 import {MAX_CALL_VALUES, MAX_NESTING} from './value-limits.js';
 
 /** A program, and the names of the packs that it may use. */
-export type Program = {readonly code: string; readonly packs: readonly string[]};
+type Program = {readonly code: string; readonly packs: readonly string[]};
 
 /** What a program gave, as a reader gets it and as other programs do. */
-export type Shown = {readonly text: string; readonly data: unknown};
+export type RenderedValue = {readonly text: string; readonly data: unknown};
 
 /** The arguments of a call are in memory about this many times: as text, value, JSON and bytes. */
-const COPIES = 4;
+const MEMORY_COPIES = 4;
 
-type Ways = {resolve(shown: Shown | undefined): void; reject(error: unknown): void};
+type PromiseCallbacks = {resolve(shown: RenderedValue | undefined): void; reject(error: unknown): void};
 
 /**
  * Runs a program in an interpreter and serves its calls. Nothing that comes from there is trusted: what is no message
  * of the prelude's ends the run. Resolves with the value, if there is one.
  */
-export function interpret(
-	session: Session,
+export function interpretProgram(
+	interpreter: PythonInterpreter,
 	program: Program,
-	calls: Calls,
+	calls: RunCalls,
 	signal: AbortSignal,
-): Promise<Shown | undefined> {
+): Promise<RenderedValue | undefined> {
 	return new Promise((resolve, reject) => {
-		const stop = (): void => reject(signal.reason);
-		signal.addEventListener('abort', stop, {once: true});
-		const ways: Ways = {
-			resolve: shown => {
-				signal.removeEventListener('abort', stop);
-				resolve(shown);
+		const onAbort = (): void => reject(signal.reason);
+		signal.addEventListener('abort', onAbort, {once: true});
+		const callbacks: PromiseCallbacks = {
+			resolve: value => {
+				signal.removeEventListener('abort', onAbort);
+				resolve(value);
 			},
 			reject: error => {
-				signal.removeEventListener('abort', stop);
+				signal.removeEventListener('abort', onAbort);
 				reject(error);
 			},
 		};
-		const listener: Listener = {
-			line: text => {
-				hear(text, session, calls, ways).catch(ways.reject);
+		const listener: ProgramListener = {
+			onLine: text => {
+				receiveMessage(text, interpreter, calls, callbacks).catch(callbacks.reject);
 			},
-			end: (why, detail) => ways.reject(ended(why, detail, session.limits)),
+			onEnd: (reason, detail) => callbacks.reject(endError(reason, detail, interpreter.limits)),
 		};
-		session.listen(listener, calls.limits.maxCallBytes);
-		if (signal.aborted) stop();
-		else session.say(JSON.stringify({...program, max_calls: calls.limits.maxCalls}));
+		interpreter.listen(listener, calls.limits.maxCallBytes);
+		if (signal.aborted) onAbort();
+		else interpreter.send(JSON.stringify({...program, max_calls: calls.limits.maxCalls}));
 	});
 }
 
-async function hear(text: string, session: Session, calls: Calls, {resolve, reject}: Ways): Promise<void> {
-	countGarbage(COPIES * text.length);
-	const {call, batch, done, fail} = messageIn(text);
-	if (done !== undefined) resolve(shownBy(done, session.limits));
-	else if (fail !== undefined) reject(failureIn(fail));
-	else if (call !== undefined || batch !== undefined) session.say(...(await answer(calls, call, batch)));
-	else throw garbage();
+async function receiveMessage(
+	text: string,
+	interpreter: PythonInterpreter,
+	calls: RunCalls,
+	{resolve, reject}: PromiseCallbacks,
+): Promise<void> {
+	countGarbage(MEMORY_COPIES * text.length);
+	const {call, batch, done, fail} = parseMessage(text);
+	if (done !== undefined) resolve(parseValue(done, interpreter.limits));
+	else if (fail !== undefined) reject(parseFailure(fail));
+	else if (call !== undefined || batch !== undefined)
+		interpreter.send(...(await respondToCall(calls, call, batch)));
+	else throw invalidMessage();
 }
 
-function messageIn(text: string): {readonly [key: string]: unknown} {
+function parseMessage(text: string): {readonly [key: string]: unknown} {
 	try {
-		return members(parseExact(text));
+		return asObject(parseWithBigInts(text));
 	} catch {
-		throw garbage();
+		throw invalidMessage();
 	}
 }
 
 /** What a call came to, as the program reads it. A run that is over answers nothing. */
-async function answer(calls: Calls, call: unknown, batch: unknown): Promise<string[]> {
-	const {pack, tool, ...given} = callIn(call ?? batch);
+async function respondToCall(calls: RunCalls, call: unknown, batch: unknown): Promise<string[]> {
+	const {pack, tool, ...callArguments} = parseCall(call ?? batch);
 	try {
 		const ok = call
-			? await calls.callJson({pack, tool, ...given})
-			: await calls.batchJson({pack, tool, ...given});
+			? await calls.callJson({pack, tool, ...callArguments})
+			: await calls.batchJson({pack, tool, ...callArguments});
 		return ['{"ok":', ok, '}'];
 	} catch (error) {
-		if (!(error instanceof ProgramError) || error instanceof RunOver) throw error;
+		if (!(error instanceof ProgramError) || error instanceof RunEndedError) throw error;
 		return [JSON.stringify({error: {type: error.type, message: error.message}})];
 	}
 }
 
-function callIn(call: unknown): {pack: string; tool: string} & Given {
+function parseCall(call: unknown): {pack: string; tool: string} & CallArguments {
 	const [pack, tool, positional, named] = Array.isArray(call) ? call : [];
 	const isCall = typeof pack === 'string' && typeof tool === 'string' && Array.isArray(positional);
-	if (!isCall || typeof named !== 'object' || named === null) throw garbage();
+	if (!isCall || typeof named !== 'object' || named === null) throw invalidMessage();
 	return {pack, tool, positional, named: Object.entries(named)};
 }
 
 /** The outcome of a program. One over the limit is not parsed: the runner rejects it. */
-function shownBy(done: unknown, {maxOutputBytes}: SessionLimits): Shown | undefined {
-	const {kind, text} = members(done);
+function parseValue(done: unknown, {maxOutputBytes}: InterpreterLimits): RenderedValue | undefined {
+	const {kind, text} = asObject(done);
 	if (kind === 'none') return;
-	if (typeof text !== 'string') throw garbage();
-	return {text, data: kind === 'json' && text.length <= maxOutputBytes ? dataIn(text) : text};
+	if (typeof text !== 'string') throw invalidMessage();
+	return {text, data: kind === 'json' && text.length <= maxOutputBytes ? parseData(text) : text};
 }
 
-function dataIn(text: string): unknown {
-	if (jsonWeight(Buffer.from(text)).depth > MAX_NESTING)
+function parseData(text: string): unknown {
+	if (jsonComplexity(Buffer.from(text)).depth > MAX_NESTING)
 		throw new ProgramError('ValueError', 'The result is nested too deeply.');
 	try {
-		return parseExact(text);
+		return parseWithBigInts(text);
 	} catch {
-		throw garbage();
+		throw invalidMessage();
 	}
 }
 
 /** An error of the program's. For a name that nobody knows, the packs are for the runner to tell. */
-export class UnknownName extends ProgramError {
-	readonly unknown: string;
+export class UnknownNameError extends ProgramError {
+	readonly unknownName: string;
 
-	constructor(unknown: string, message: string, line?: number) {
+	constructor(unknownName: string, message: string, line?: number) {
 		super('NameError', message, line);
-		this.unknown = unknown;
+		this.unknownName = unknownName;
 	}
 }
 
-function failureIn(fail: unknown): ProgramError {
-	const {type, message, line, name} = members(fail);
+function parseFailure(fail: unknown): ProgramError {
+	const {type, message, line, name} = asObject(fail);
 	const at = typeof line === 'number' ? line : undefined;
 	const text =
 		type === 'MemoryError'
 			? 'The program needs more memory than it may have, or is nested too deeply.'
 			: String(message);
-	if (typeof name === 'string') return new UnknownName(name, text, at);
+	if (typeof name === 'string') return new UnknownNameError(name, text, at);
 	return new ProgramError(String(type).slice(0, 100), text, at);
 }
 
-const garbage = (): ProgramError =>
+const invalidMessage = (): ProgramError =>
 	new ProgramError('InterpreterError', 'The program wrote to file 2, which only the interpreter may use.');
 
-function ended(why: Ending, detail: string, {maxOutputBytes, maxAttempts}: SessionLimits): ProgramError {
-	switch (why) {
+function endError(
+	reason: ProgramEndReason,
+	detail: string,
+	{maxOutputBytes, maxAttempts}: InterpreterLimits,
+): ProgramError {
+	switch (reason) {
 		case 'flood':
 			return new ProgramError(
 				'OutputLimit',
@@ -158,7 +168,7 @@ function ended(why: Ending, detail: string, {maxOutputBytes, maxAttempts}: Sessi
 				`The program tried to make more than ${maxAttempts} calls, failed ones included. Make fewer, or use batch().`,
 			);
 		case 'unread':
-			return garbage();
+			return invalidMessage();
 		case 'exit':
 			return new ProgramError('SystemExit', `The program ended the interpreter with code ${detail}.`);
 		case 'fault':

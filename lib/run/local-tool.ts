@@ -1,20 +1,20 @@
-import {headOf} from './function-head.js';
-import {type Doc, type DocParameter, docsIn, schemaOf} from './jsdoc.js';
-import {members} from './schema.js';
+import {parseFunctionHead} from './function-head.js';
+import {type Jsdoc, type JsdocParameter, parseJsdocs, schemaOfType} from './jsdoc.js';
+import {asObject} from './schema.js';
 import type {Arguments, PackTool} from './types.js';
 
 /** A function that a local pack exports. */
 export type LocalFunction = {(...args: unknown[]): unknown; inputSchema?: unknown; description?: unknown};
 
 /** A tool, and how it is run. */
-export type LocalTool = {readonly tool: PackTool; run(args: Arguments, signal: AbortSignal): unknown};
+type LocalTool = {readonly tool: PackTool; run(args: Arguments, signal: AbortSignal): unknown};
 
 /**
  * Makes a tool of a function. With an `inputSchema` it gets all arguments as one object; so it does when its comment
  * or its head has them as parts of one. Else each parameter gets its own. What comes last is always `{signal}`.
  */
 export function localTool(name: string, run: LocalFunction, source: string): LocalTool {
-	const doc = docsIn(source).get(name);
+	const doc = parseJsdocs(source).get(name);
 	const description = typeof run.description === 'string' ? run.description : (doc?.description ?? '');
 	const rest = description === '' ? {} : {description};
 	if (run.inputSchema !== undefined) {
@@ -26,15 +26,16 @@ export function localTool(name: string, run: LocalFunction, source: string): Loc
 	if (isOneObject) return {tool, run: (args, signal) => run(args, {signal})};
 	return {
 		tool,
-		run: (args, signal) => run(...parameters.map(({name: of}) => members(args)[of]), {signal}),
+		run: (args, signal) =>
+			run(...parameters.map(({name: parameterName}) => asObject(args)[parameterName]), {signal}),
 	};
 }
 
-type Parameters = {readonly parameters: readonly DocParameter[]; readonly isOneObject: boolean};
+type Parameters = {readonly parameters: readonly JsdocParameter[]; readonly isOneObject: boolean};
 
-function parametersOf(doc: Doc | undefined, run: LocalFunction): Parameters {
+function parametersOf(doc: Jsdoc | undefined, run: LocalFunction): Parameters {
 	const documented = doc?.parameters ?? [];
-	if (documented.length === 0) return undocumented(run);
+	if (documented.length === 0) return parametersFromHead(run);
 	const dotted = documented.filter(({name}) => name.includes('.'));
 	if (dotted.length === 0) return {parameters: documented, isOneObject: false};
 	const parameters = dotted.map(parameter => ({...parameter, name: parameter.name.replace(/^[^.]*\./, '')}));
@@ -42,12 +43,12 @@ function parametersOf(doc: Doc | undefined, run: LocalFunction): Parameters {
 }
 
 /** What nobody has documented, by the head of the function. */
-function undocumented(run: LocalFunction): Parameters {
-	const {parameters, isOneObject} = headOf(run.toString());
+function parametersFromHead(run: LocalFunction): Parameters {
+	const {parameters, isOneObject} = parseFunctionHead(run.toString());
 	return {parameters: parameters.map(one => ({...one, type: '', description: ''})), isOneObject};
 }
 
-function inputSchemaOf(parameters: readonly DocParameter[]): unknown {
+function inputSchemaOf(parameters: readonly JsdocParameter[]): unknown {
 	return {
 		type: 'object',
 		properties: Object.fromEntries(parameters.map(parameter => [parameter.name, propertyOf(parameter)])),
@@ -55,15 +56,15 @@ function inputSchemaOf(parameters: readonly DocParameter[]): unknown {
 	};
 }
 
-function propertyOf({type, initial, description}: DocParameter): unknown {
+function propertyOf({type, defaultText, description}: JsdocParameter): unknown {
 	return {
-		...schemaOf(type),
+		...schemaOfType(type),
 		...(description !== '' && {description}),
-		...(initial !== undefined && {default: literal(initial)}),
+		...(defaultText !== undefined && {default: parseDefault(defaultText)}),
 	};
 }
 
-function literal(text: string): unknown {
+function parseDefault(text: string): unknown {
 	try {
 		return JSON.parse(text.replace(/^'(.*)'$/, '"$1"'));
 	} catch {

@@ -1,13 +1,13 @@
 import {pathToFileURL} from 'node:url';
-import {folderDigest, type TrustedPacks} from '../config/folder-digest.js';
+import {digestFolder, type TrustedPacks} from '../config/folder-digest.js';
 import {trustCommand} from '../config/trust.js';
 import type {Log} from '../log.js';
-import {settledChanges} from '../settled-changes.js';
-import {takeUncaught} from '../uncaught.js';
-import {loadLocalPacks, stampOfPacks} from './local-packs.js';
+import {watchFiles} from '../settled-changes.js';
+import {onUncaughtError} from '../uncaught.js';
+import {loadLocalPacks, stampPacks} from './local-packs.js';
 import type {Pack} from './types.js';
 
-export type PackFolderOptions = {
+type PackFolderOptions = {
 	readonly folder: string;
 	/** The content that the folder must have to be loaded; undefined if any content is accepted. */
 	readonly trusted?: TrustedPacks | undefined;
@@ -24,31 +24,31 @@ export class PackFolder {
 	/** Resolves when they are there. */
 	readonly ready: Promise<void>;
 	packs: readonly Pack[] = [];
-	#changes: {close(): void} | undefined;
+	#watcher: {close(): void} | undefined;
 	#isClosed = false;
-	readonly #letGo: () => void;
+	readonly #removeErrorHandler: () => void;
 
 	constructor(options: PackFolderOptions) {
 		this.#options = options;
-		this.#letGo = takeUncaught(error => this.#isTheirs(error));
+		this.#removeErrorHandler = onUncaughtError(error => this.#handleUncaught(error));
 		this.ready = this.#start();
 	}
 
 	close(): void {
 		this.#isClosed = true;
-		this.#changes?.close();
-		this.#letGo();
+		this.#watcher?.close();
+		this.#removeErrorHandler();
 	}
 
 	async #start(): Promise<void> {
 		const {folder, onChange} = this.#options;
-		const known = await stampOfPacks(folder);
+		const initialStamp = await stampPacks(folder);
 		await this.#load();
 		if (this.#isClosed) return;
-		this.#changes = settledChanges({
-			known,
+		this.#watcher = watchFiles({
+			initialStamp,
 			folder,
-			stamp: () => stampOfPacks(folder),
+			readStamp: () => stampPacks(folder),
 			onChange: async stamp => {
 				if (!(await this.#load())) return stamp;
 				this.#options.log.info('run.packs.loaded', 'The local packs have changed, and are read anew.');
@@ -61,7 +61,7 @@ export class PackFolder {
 	/** Whether the packs were loaded. Untrusted packs are not loaded, and the packs loaded before stay in use. */
 	async #load(): Promise<boolean> {
 		const {folder, log, timeoutMs, trusted} = this.#options;
-		if (trusted && (await folderDigest(folder).catch(() => undefined)) !== trusted.sha256) {
+		if (trusted && (await digestFolder(folder).catch(() => undefined)) !== trusted.sha256) {
 			const text = `The packs in ${folder} have changed since they were trusted. The packs loaded before stay in use.`;
 			log.error('run.packs.untrusted', `${text} Review them, then run: ${trustCommand(trusted.file)}`);
 			return false;
@@ -71,20 +71,20 @@ export class PackFolder {
 	}
 
 	/** What a pack does later, when its call has been answered, can still go wrong: that is no reason to end. */
-	#isTheirs(error: unknown): boolean {
+	#handleUncaught(error: unknown): boolean {
 		const {folder, log} = this.#options;
 		const {stack = '', message} = error instanceof Error ? error : {message: ''};
-		if (!isFrom(stack, folder)) return false;
+		if (!isThrownIn(stack, folder)) return false;
 		log.error('run.pack.uncaught', `A local pack failed, and nobody waited for it: ${message}`, {stack});
 		return true;
 	}
 }
 
 /** Whether a module of the folder itself, and not of one below it, had a part in this. */
-const isFrom = (stack: string, folder: string): boolean =>
-	[folder, pathToFileURL(folder).href].some(place =>
+const isThrownIn = (stack: string, folder: string): boolean =>
+	[folder, pathToFileURL(folder).href].some(location =>
 		stack
-			.split(place.replace(/\/?$/, '/'))
+			.split(location.replace(/\/?$/, '/'))
 			.slice(1)
 			.some(rest => /^[^/\s]+\.[cm]?js\b/.test(rest)),
 	);

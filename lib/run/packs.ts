@@ -1,32 +1,32 @@
-import {nearest} from '../nearest.js';
-import {listed} from './names.js';
+import {didYouMean} from '../nearest.js';
+import {formatNames} from './names.js';
 import {ProgramError} from './program-error.js';
 import {ToolNames} from './tool-names.js';
 import type {Pack, PackTool} from './types.js';
 
 /** The name of the pack that tells of the others. No other pack can have it. */
-export const PROXY = 'proxy';
+export const PROXY_PACK = 'proxy';
 
 /** No name of a tool that a program means is longer. */
 const MAX_NAME = 1000;
 
 /** A call that cannot be made, since the server of its pack is not connected. */
-export class PackUnavailable extends ProgramError {
+export class PackUnavailableError extends ProgramError {
 	readonly pack: Pack;
 
 	constructor(pack: Pack) {
-		super('ToolError', `Server '${pack.name}' unavailable: ${pack.unavailable}`);
+		super('ToolError', `Server '${pack.name}' unavailable: ${pack.unavailableReason}`);
 		this.pack = pack;
 	}
 }
 
 /** A tool of a pack, and the name that a program writes, if Python can spell one. */
-export type NamedTool = {readonly tool: PackTool; readonly spelling: string | undefined};
+export type NamedTool = {readonly tool: PackTool; readonly pythonName: string | undefined};
 
 /** The packs of one run, by the names under which a program finds them. */
-export class Packs {
+export class RunPacks {
 	readonly #packs: Map<string, Pack>;
-	readonly #names = new Map<Pack, ToolNames>();
+	readonly #toolNames = new Map<Pack, ToolNames>();
 	readonly #tools = new Map<Pack, readonly NamedTool[]>();
 
 	constructor(packs: ReadonlyMap<string, Pack>) {
@@ -48,72 +48,80 @@ export class Packs {
 
 	/** All tools that are called by the name of this pack: its own, and those of the pack behind it that it has no namesake for. */
 	toolsOf(pack: Pack): readonly NamedTool[] {
-		const known = this.#tools.get(pack);
-		if (known) return known;
-		const names = this.#namesOf(pack);
-		const own = pack.tools.map((tool): NamedTool => ({tool, spelling: names.spelling(tool)}));
-		const behind = pack.behind?.unavailable === undefined && pack.behind ? this.toolsOf(pack.behind) : [];
-		const all = [...own, ...behind.filter(({tool}) => names.meantBy(tool.name).length === 0)];
+		const cached = this.#tools.get(pack);
+		if (cached) return cached;
+		const names = this.#toolNamesOf(pack);
+		const own = pack.tools.map((tool): NamedTool => ({tool, pythonName: names.pythonName(tool)}));
+		const fallback =
+			pack.fallback?.unavailableReason === undefined && pack.fallback ? this.toolsOf(pack.fallback) : [];
+		const all = [...own, ...fallback.filter(({tool}) => names.matching(tool.name).length === 0)];
 		this.#tools.set(pack, all);
 		return all;
 	}
 
 	/** What a `NameError` is to say: the name may be meant as a pack or as a variable. */
-	unknown(given: string): string {
-		const name = given.slice(0, MAX_NAME);
-		const packs = `Unknown pack '${name}'. Available packs: ${listed(this.#packs.keys())}`;
-		return `name '${name}' is not defined. ${packs}${meant(name, this.names)}`;
+	unknownNameMessage(unknownName: string): string {
+		const name = unknownName.slice(0, MAX_NAME);
+		const packs = `Unknown pack '${name}'. Available packs: ${formatNames(this.#packs.keys())}`;
+		return `name '${name}' is not defined. ${packs}${suggestion(name, this.names)}`;
 	}
 
 	/** Waits while the server that a tool is looked for at is still connecting. */
-	async arrival(packName: string, toolName: string, signal: AbortSignal): Promise<void> {
+	async waitUntilConnected(packName: string, toolName: string, signal: AbortSignal): Promise<void> {
 		const pack = this.#packs.get(packName);
-		if (pack?.connecting) {
-			this.#packs.set(packName, await pack.connecting(signal));
+		if (pack?.whenConnected) {
+			this.#packs.set(packName, await pack.whenConnected(signal));
 			return;
 		}
-		const {behind} = pack ?? {};
-		if (!pack || !behind?.connecting || this.#meant(pack, toolName).length > 0) return;
-		this.#packs.set(packName, {...pack, behind: await behind.connecting(signal)});
+		const {fallback} = pack ?? {};
+		if (!pack || !fallback?.whenConnected || this.#matchingTools(pack, toolName).length > 0) return;
+		this.#packs.set(packName, {...pack, fallback: await fallback.whenConnected(signal)});
 	}
 
 	/** The tool that a program means, and the pack that has it. Case and whatever is no letter or digit do not count. */
-	tool(packName: string, toolName: string): {pack: Pack; tool: PackTool} {
+	findTool(packName: string, toolName: string): {pack: Pack; tool: PackTool} {
 		const first = this.#packs.get(packName);
-		if (!first) throw new ProgramError('NameError', this.unknown(packName));
-		for (let pack: Pack | undefined = first; pack; pack = pack.behind) {
-			if (pack.unavailable !== undefined) throw new PackUnavailable(pack);
-			const [tool, ...others] = this.#meant(pack, toolName);
-			if (tool && others.length > 0) throw ambiguous(packName, toolName, [tool, ...others]);
+		if (!first) throw new ProgramError('NameError', this.unknownNameMessage(packName));
+		for (let pack: Pack | undefined = first; pack; pack = pack.fallback) {
+			if (pack.unavailableReason !== undefined) throw new PackUnavailableError(pack);
+			const [tool, ...others] = this.#matchingTools(pack, toolName);
+			if (tool && others.length > 0) throw ambiguousToolError(packName, toolName, [tool, ...others]);
 			if (tool) return {pack, tool};
 		}
 		const name = toolName.slice(0, MAX_NAME);
-		const known = this.toolsOf(first).map(shownName);
-		const text = `Tool '${name}' not found in pack '${packName}'. Available: ${listed(known)}`;
-		throw new ProgramError('ToolNotFound', text + meant(name, known));
+		const toolNames = this.toolsOf(first).map(displayName);
+		const text = `Tool '${name}' not found in pack '${packName}'. Available: ${formatNames(toolNames)}`;
+		throw new ProgramError('ToolNotFound', text + suggestion(name, toolNames));
 	}
 
-	#meant(pack: Pack, toolName: string): readonly PackTool[] {
-		return this.#namesOf(pack).meantBy(toolName.slice(0, MAX_NAME));
+	#matchingTools(pack: Pack, toolName: string): readonly PackTool[] {
+		return this.#toolNamesOf(pack).matching(toolName.slice(0, MAX_NAME));
 	}
 
-	#namesOf(pack: Pack): ToolNames {
-		const known = this.#names.get(pack) ?? new ToolNames(pack);
-		this.#names.set(pack, known);
-		return known;
+	#toolNamesOf(pack: Pack): ToolNames {
+		const names = this.#toolNames.get(pack) ?? new ToolNames(pack);
+		this.#toolNames.set(pack, names);
+		return names;
 	}
 }
 
 /** The name of a tool as a program would write it, as far as it can. */
-export const shownName = ({tool, spelling}: NamedTool): string => spelling ?? tool.name;
+export const displayName = ({tool, pythonName}: NamedTool): string => pythonName ?? tool.name;
 
-function ambiguous(packName: string, toolName: string, alike: readonly PackTool[]): ProgramError {
-	const which = listed(alike.map(({name}) => name));
+function ambiguousToolError(
+	packName: string,
+	toolName: string,
+	candidates: readonly PackTool[],
+): ProgramError {
+	const candidateNames = formatNames(candidates.map(({name}) => name));
 	const name = toolName.slice(0, MAX_NAME);
-	return new ProgramError('ToolNotFound', `Tool '${name}' of pack '${packName}' could be any of: ${which}`);
+	return new ProgramError(
+		'ToolNotFound',
+		`Tool '${name}' of pack '${packName}' could be any of: ${candidateNames}`,
+	);
 }
 
-function meant(name: string, known: readonly string[]): string {
-	const guess = nearest(name, known);
+function suggestion(name: string, knownNames: readonly string[]): string {
+	const guess = didYouMean(name, knownNames);
 	return guess === '' ? '' : `. ${guess}`;
 }

@@ -8,7 +8,7 @@ export class ProgramError extends Error {
 	readonly line: number | undefined;
 
 	constructor(type: string, message: string, line?: number) {
-		super(cut(message));
+		super(truncateMessage(message));
 		this.name = type;
 		this.type = type;
 		this.line = line;
@@ -16,12 +16,12 @@ export class ProgramError extends Error {
 }
 
 /** Why a run is over, whatever its program is at. No program can catch it. */
-export class RunOver extends ProgramError {}
+export class RunEndedError extends ProgramError {}
 
 const MAX_LENGTH = 2000;
 
 /** A message that a reader can take in. What servers and programs say can be of any length. */
-export const cut = (message: string): string =>
+export const truncateMessage = (message: string): string =>
 	message.length <= MAX_LENGTH
 		? message
 		: `${message.slice(0, MAX_LENGTH)}… (${message.length - MAX_LENGTH} more characters)`;

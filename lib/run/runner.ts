@@ -1,27 +1,27 @@
 import {setMaxListeners} from 'node:events';
-import {CALL_BYTES} from './call-bytes.js';
-import {Calls, seconds} from './calls.js';
-import {Gate} from './gate.js';
-import {interpret, type Shown, UnknownName} from './interpreter.js';
-import {minusHint} from './minus.js';
-import {namedPacks} from './named-packs.js';
-import type {Packs} from './packs.js';
-import {type PlainProgram, plainProgram} from './plain-calls.js';
-import {messageOf, ProgramError, RunOver} from './program-error.js';
-import {installPython} from './python/files.js';
-import {Pool} from './python/pool.js';
-import {failed, succeeded} from './result.js';
-import {runSlots} from './slots.js';
-import {sourceIn} from './source.js';
+import {DEFAULT_RUN_CALL_BYTES} from './call-bytes.js';
+import {formatSeconds, RunCalls} from './calls.js';
+import {ConcurrencyLimiter} from './gate.js';
+import {interpretProgram, type RenderedValue, UnknownNameError} from './interpreter.js';
+import {hyphenHint} from './minus.js';
+import {createRunPacks} from './named-packs.js';
+import type {RunPacks} from './packs.js';
+import {compilePlainProgram, type PlainProgram} from './plain-calls.js';
+import {messageOf, ProgramError, RunEndedError} from './program-error.js';
+import {installPythonHint} from './python/files.js';
+import {InterpreterPool} from './python/pool.js';
+import {errorResult, successResult} from './result.js';
+import {defaultRunSlots} from './slots.js';
+import {extractSource} from './source.js';
 import type {RunCallOptions, Runner, RunnerOptions, RunResult} from './types.js';
 import {unlessAborted} from './unless-aborted.js';
 import {checkValue, MAX_RESULT_VALUES} from './value-limits.js';
-import {rendered} from './values.js';
+import {renderValue} from './values.js';
 
 const MIB = 1024 * 1024;
 const MAX_PROGRAM_LENGTH = MIB;
 /** Programs that need no interpreter cost little: what they wait for is elsewhere. */
-const MAX_PLAIN = 64;
+const MAX_PLAIN_RUNS = 64;
 /** The interpreter's part of a run's memory. The rest is for its thread and for messages on their way. */
 const INTERPRETER_SHARE = 0.75;
 /** Calls over `maxCalls` fail, which a program can catch. After this many of them it ends. */
@@ -37,81 +37,82 @@ export function createRunner(options: RunnerOptions): Runner {
 /** A run, from its beginning to its end. */
 type Run = {
 	readonly code: string;
-	readonly packs: Packs;
-	readonly calls: Calls;
+	readonly packs: RunPacks;
+	readonly calls: RunCalls;
 	readonly signal: AbortSignal;
 	/** The client of the run, and the share of all slots that it may use. */
 	readonly client: string;
 	readonly share: number;
 	/** What it has printed, as far as that is known. */
-	stdout: () => string;
+	readStdout: () => string;
 	/** Resolves when its interpreter is gone. */
-	ended: Promise<unknown>;
+	interpreterEnded: Promise<unknown>;
 };
 
 class ProgramRunner implements Runner {
 	readonly #options: RunnerOptions;
 	readonly #limits: Limits;
-	readonly #pool: Pool;
-	readonly #gate: Gate;
-	readonly #plainGate: Gate;
+	readonly #pool: InterpreterPool;
+	readonly #interpreterLimiter: ConcurrencyLimiter;
+	readonly #plainLimiter: ConcurrencyLimiter;
 	readonly #closing = new AbortController();
-	readonly #underWay = new Set<Promise<unknown>>();
+	readonly #activeRuns = new Set<Promise<unknown>>();
 
 	constructor(options: RunnerOptions) {
 		this.#options = options;
 		// One listener for each run that is under way, and these are bounded.
 		setMaxListeners(0, this.#closing.signal);
-		this.#limits = limitsOf(options);
-		const {maxOutputBytes, maxMemoryBytes, idleMs, maxConcurrent, maxWaiting} = this.#limits;
+		this.#limits = withDefaultLimits(options);
+		const {maxOutputBytes, maxMemoryBytes, idleMs, maxConcurrent, maxQueued} = this.#limits;
 		const maxAttempts = this.#limits.maxCalls + SPARE_ATTEMPTS;
 		// Letters may be three times as long in JSON as they are. Control characters may be six times as long: fewer of them fit.
 		const messages = {maxOutcomeBytes: 3 * maxOutputBytes + 1024, maxAttempts};
 		const memory = {maxMemoryBytes: INTERPRETER_SHARE * maxMemoryBytes, idleMs};
-		this.#pool = new Pool({...messages, ...memory, maxOutputBytes});
-		this.#gate = new Gate(maxConcurrent, maxWaiting);
-		this.#plainGate = new Gate(MAX_PLAIN, maxWaiting);
+		this.#pool = new InterpreterPool({...messages, ...memory, maxOutputBytes});
+		this.#interpreterLimiter = new ConcurrencyLimiter(maxConcurrent, maxQueued);
+		this.#plainLimiter = new ConcurrencyLimiter(MAX_PLAIN_RUNS, maxQueued);
 	}
 
 	async run(command: string, options: RunCallOptions = {}): Promise<RunResult> {
-		if (command.length > MAX_PROGRAM_LENGTH) return failed('', tooLong());
+		if (command.length > MAX_PROGRAM_LENGTH) return errorResult('', programTooLong());
 		const {signal, timeoutMs, client = '', clientRuns} = options;
 		const limitMs = Math.min(timeoutMs ?? Number.POSITIVE_INFINITY, this.#limits.runTimeoutMs);
-		const over = new AbortController();
-		setMaxListeners(0, over.signal);
-		const end = (type: string, message: string): void => over.abort(new RunOver(type, message));
-		const onCancel = (): void => end('Cancelled', 'The run was cancelled.');
-		const onClose = (): void => end('Closed', 'bridge is shutting down.');
-		const timer = setTimeout(() => end('RunTimeout', timedOut(limitMs, calls)), limitMs);
-		let calls: Calls | undefined;
+		const runController = new AbortController();
+		setMaxListeners(0, runController.signal);
+		const abortRun = (type: string, message: string): void =>
+			runController.abort(new RunEndedError(type, message));
+		const onCancel = (): void => abortRun('Cancelled', 'The run was cancelled.');
+		const onClose = (): void => abortRun('Closed', 'bridge is shutting down.');
+		const timer = setTimeout(() => abortRun('RunTimeout', timeoutMessage(limitMs, calls)), limitMs);
+		let calls: RunCalls | undefined;
 		signal?.addEventListener('abort', onCancel, {once: true});
 		this.#closing.signal.addEventListener('abort', onClose, {once: true});
 		if (signal?.aborted) onCancel();
 		if (this.#closing.signal.aborted) onClose();
-		const packs = this.#packs(options);
+		const packs = this.#createPacks(options);
 		const {maxCallBytes = this.#limits.maxCallBytes} = options;
-		calls = new Calls(packs, {...this.#limits, maxCallBytes}, over.signal);
+		calls = new RunCalls(packs, {...this.#limits, maxCallBytes}, runController.signal);
 		const share = clientRuns ? clientRuns / this.#limits.maxConcurrent : 1;
-		const result = this.#result({
-			code: sourceIn(command),
+		const result = this.#execute({
+			code: extractSource(command),
 			packs,
 			calls,
-			signal: over.signal,
+			signal: runController.signal,
 			client,
 			share,
-			stdout: () => '',
-			ended: Promise.resolve(),
+			readStdout: () => '',
+			interpreterEnded: Promise.resolve(),
 		});
-		this.#underWay.add(result);
+		this.#activeRuns.add(result);
 		try {
 			return await result;
 		} finally {
-			this.#underWay.delete(result);
+			this.#activeRuns.delete(result);
 			clearTimeout(timer);
 			signal?.removeEventListener('abort', onCancel);
 			this.#closing.signal.removeEventListener('abort', onClose);
 			// Whatever a program has left running has nobody left to tell.
-			end('Ended', 'The run is over.');
+			abortRun('Ended', 'The run is over.');
 		}
 	}
 
@@ -122,69 +123,69 @@ class ProgramRunner implements Runner {
 
 	async close(): Promise<void> {
 		this.#closing.abort();
-		await Promise.all(this.#underWay);
+		await Promise.all(this.#activeRuns);
 		await this.#pool.close();
 	}
 
-	#packs(own: RunCallOptions): Packs {
+	#createPacks(options: RunCallOptions): RunPacks {
 		const {log} = this.#options;
-		const {packs = this.#options.packs, servers = this.#options.servers} = own;
-		return namedPacks(packs(), servers, log);
+		const {packs = this.#options.packs, servers = this.#options.servers} = options;
+		return createRunPacks(packs(), servers, log);
 	}
 
-	async #result(run: Run): Promise<RunResult> {
+	async #execute(run: Run): Promise<RunResult> {
 		try {
-			const shown = await this.#shown(run);
-			this.#checkOutput(shown);
-			return succeeded(run.stdout(), shown, run.calls);
+			const value = await this.#evaluate(run);
+			this.#checkOutput(value);
+			return successResult(run.readStdout(), value, run.calls);
 		} catch (error) {
 			if (!(error instanceof ProgramError)) throw error;
-			return failed(run.stdout(), explained(run, error), run.calls);
+			return errorResult(run.readStdout(), withHints(run, error), run.calls);
 		}
 	}
 
-	#checkOutput(shown: Shown | undefined): void {
+	#checkOutput(value: RenderedValue | undefined): void {
 		const {maxOutputBytes} = this.#limits;
-		if (Buffer.byteLength(shown?.text ?? '') > maxOutputBytes)
+		if (Buffer.byteLength(value?.text ?? '') > maxOutputBytes)
 			throw new ProgramError('OutputLimit', `The result has more than ${maxOutputBytes} bytes.`);
 	}
 
-	async #shown(run: Run): Promise<Shown | undefined> {
+	async #evaluate(run: Run): Promise<RenderedValue | undefined> {
 		const {code, packs, signal} = run;
 		signal.throwIfAborted();
 		if (code.trim() === '') throw new ProgramError('SyntaxError', 'There is nothing to run.');
-		const plain = await plainProgram(code, new Set(packs.names));
-		if (plain) return this.#within(this.#plainGate, run, () => this.#plainly(plain, run));
-		if (!this.#pool.isInstalled) throw new ProgramError('InterpreterError', installPython);
-		return this.#within(this.#gate, run, () => this.#interpret(run));
+		const plain = await compilePlainProgram(code, new Set(packs.names));
+		if (plain) return this.#withSlot(this.#plainLimiter, run, () => this.#runPlain(plain, run));
+		if (!this.#pool.isInstalled) throw new ProgramError('InterpreterError', installPythonHint);
+		return this.#withSlot(this.#interpreterLimiter, run, () => this.#interpret(run));
 	}
 
-	async #within<Value>(gate: Gate, run: Run, work: () => Promise<Value>): Promise<Value> {
+	async #withSlot<Value>(limiter: ConcurrencyLimiter, run: Run, work: () => Promise<Value>): Promise<Value> {
 		const {signal, client, share} = run;
-		const leave = await gate.enter(signal, client, share);
-		if (!leave) {
-			const part = share < 1 ? ', or that of one client (limits.clientRuns)' : '';
-			const what = `${gate.inside} programs run and ${gate.waiting} wait, which is the limit${part}. Try again later.`;
-			throw new ProgramError('Busy', what);
+		const release = await limiter.acquire(signal, client, share);
+		if (!release) {
+			const clientHint = share < 1 ? ', or that of one client (limits.clientRuns)' : '';
+			const message = `${limiter.active} programs run and ${limiter.queued} wait, which is the limit${clientHint}. Try again later.`;
+			throw new ProgramError('Busy', message);
 		}
 		try {
 			return await work();
 		} finally {
 			// The slot is released when the thread has ended, so that there are never more threads than slots.
-			void run.ended.then(leave);
+			void run.interpreterEnded.then(release);
 		}
 	}
 
-	async #plainly(plain: PlainProgram, {calls}: Run): Promise<Shown | undefined> {
+	async #runPlain(plain: PlainProgram, {calls}: Run): Promise<RenderedValue | undefined> {
 		const {hasValue, value} = await plain(calls);
 		if (!hasValue) return;
 		const {maxOutputBytes: maxBytes} = this.#limits;
 		checkValue(value, {maxBytes, maxValues: MAX_RESULT_VALUES}, 'The result');
-		return {text: rendered(value), data: value};
+		return {text: renderValue(value), data: value};
 	}
 
-	async #interpret(run: Run): Promise<Shown | undefined> {
-		const taken = this.#pool.take().catch(error => {
+	async #interpret(run: Run): Promise<RenderedValue | undefined> {
+		const acquired = this.#pool.acquire().catch(error => {
 			const {log} = this.#options;
 			log.error('run.interpreter', `No Python interpreter could be started: ${messageOf(error)}`);
 			throw new ProgramError(
@@ -193,45 +194,51 @@ class ProgramRunner implements Runner {
 			);
 		});
 		try {
-			const session = await unlessAborted(taken, run.signal);
-			run.stdout = () => session.output;
-			return await interpret(session, {code: run.code, packs: run.packs.names}, run.calls, run.signal);
+			const interpreter = await unlessAborted(acquired, run.signal);
+			run.readStdout = () => interpreter.output;
+			return await interpretProgram(
+				interpreter,
+				{code: run.code, packs: run.packs.names},
+				run.calls,
+				run.signal,
+			);
 		} finally {
 			// The result does not wait for the thread to end, or to start if the time is over before it has.
-			run.ended = taken.then(session => session.end()).catch(() => {});
+			run.interpreterEnded = acquired.then(interpreter => interpreter.terminate()).catch(() => {});
 		}
 	}
 }
 
 /** What Python says when it does not know a name, or cannot do with it what it was told to. */
-const misreadings = new Set(['NameError', 'TypeError', 'AttributeError', 'SyntaxError']);
+const hintedErrors = new Set(['NameError', 'TypeError', 'AttributeError', 'SyntaxError']);
 
 /** An error of a program, with what helps whoever wrote that. */
-function explained({code, packs}: Run, error: ProgramError): ProgramError {
+function withHints({code, packs}: Run, error: ProgramError): ProgramError {
 	const {type, line} = error;
-	const message = error instanceof UnknownName ? packs.unknown(error.unknown) : error.message;
-	const hint = misreadings.has(type) ? minusHint(code, packs) : '';
+	const message =
+		error instanceof UnknownNameError ? packs.unknownNameMessage(error.unknownName) : error.message;
+	const hint = hintedErrors.has(type) ? hyphenHint(code, packs) : '';
 	if (hint === '' && message === error.message) return error;
 	return new ProgramError(type, `${message}${/[.?!]$/.test(message) || hint === '' ? '' : '.'}${hint}`, line);
 }
 
-const tooLong = (): ProgramError =>
+const programTooLong = (): ProgramError =>
 	new ProgramError('SyntaxError', `The program has more than ${MAX_PROGRAM_LENGTH} characters.`);
 
-function timedOut(limitMs: number, calls: Calls | undefined): string {
-	const waiting = calls?.inFlight ?? [];
-	const what = waiting.length === 0 ? '' : ` while it waited for ${waiting.join(', ')}`;
-	return `The run timed out after ${seconds(limitMs)}${what}. Do less in one run, or raise runTimeout in the configuration.`;
+function timeoutMessage(limitMs: number, calls: RunCalls | undefined): string {
+	const pendingTools = calls?.inFlight ?? [];
+	const pendingHint = pendingTools.length === 0 ? '' : ` while it waited for ${pendingTools.join(', ')}`;
+	return `The run timed out after ${formatSeconds(limitMs)}${pendingHint}. Do less in one run, or raise runTimeout in the configuration.`;
 }
 
-function limitsOf(options: RunnerOptions): Limits {
+function withDefaultLimits(options: RunnerOptions): Limits {
 	return {
 		runTimeoutMs: options.runTimeoutMs ?? 90_000,
-		maxConcurrent: options.maxConcurrent ?? runSlots(),
-		maxWaiting: options.maxWaiting ?? 32,
+		maxConcurrent: options.maxConcurrent ?? defaultRunSlots(),
+		maxQueued: options.maxQueued ?? 32,
 		maxOutputBytes: options.maxOutputBytes ?? MIB,
 		maxMemoryBytes: options.maxMemoryBytes ?? 128 * MIB,
-		maxCallBytes: options.maxCallBytes ?? CALL_BYTES,
+		maxCallBytes: options.maxCallBytes ?? DEFAULT_RUN_CALL_BYTES,
 		maxCalls: options.maxCalls ?? 100,
 		maxParallelCalls: options.maxParallelCalls ?? 8,
 		idleMs: options.idleMs ?? 5 * 60_000,

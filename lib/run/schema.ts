@@ -1,20 +1,20 @@
 /** The members of a JSON value that is an object, and none of anything else. */
-export const members = (value: unknown): {readonly [key: string]: unknown} =>
+export const asObject = (value: unknown): {readonly [key: string]: unknown} =>
 	typeof value === 'object' && value !== null && !Array.isArray(value)
 		? (value as {readonly [key: string]: unknown})
 		: {};
 
 /** One parameter of a tool. */
-export type Parameter = {readonly name: string; readonly schema: unknown; readonly isRequired: boolean};
+type InputParameter = {readonly name: string; readonly schema: unknown; readonly isRequired: boolean};
 
 /** The parameters of a tool in the order in which arguments without a name fill them: what is required comes first. */
-export function parameters(inputSchema: unknown): Parameter[] {
-	const {properties, required} = members(inputSchema);
-	const needed = new Set(Array.isArray(required) ? required : []);
-	const all = Object.entries(members(properties)).map(([name, schema]) => ({
+export function inputParameters(inputSchema: unknown): InputParameter[] {
+	const {properties, required} = asObject(inputSchema);
+	const requiredNames = new Set(Array.isArray(required) ? required : []);
+	const all = Object.entries(asObject(properties)).map(([name, schema]) => ({
 		name,
 		schema,
-		isRequired: needed.has(name),
+		isRequired: requiredNames.has(name),
 	}));
 	return [...all.filter(({isRequired}) => isRequired), ...all.filter(({isRequired}) => !isRequired)];
 }

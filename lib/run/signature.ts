@@ -1,30 +1,30 @@
-import {members, parameters} from './schema.js';
+import {asObject, inputParameters} from './schema.js';
 import type {PackTool} from './types.js';
 
 const MAX_DEPTH = 3;
-const MAX_RETURNED = 200;
+const MAX_RETURN_LENGTH = 200;
 /** Schemas of servers may name one part of them in many places, which makes their number grow without limit. */
 const MAX_PARTS = 500;
 /** JSON has seven types. */
 const MAX_TYPES = 7;
 
 /** A call as a program would write it: `wix.get(id: str, limit: int = 10) -> {name: str}`. */
-export function signature(call: string, tool: PackTool): string {
-	const list = parameters(tool.inputSchema).map(({name, schema, isRequired}) => {
-		const {default: initial} = members(schema);
-		const rest = isRequired ? '' : ` = ${initial === undefined ? '...' : literal(initial)}`;
-		return `${name}: ${typeName(schema)}${rest}`;
+export function formatSignature(call: string, tool: PackTool): string {
+	const list = inputParameters(tool.inputSchema).map(({name, schema, isRequired}) => {
+		const {default: defaultValue} = asObject(schema);
+		const rest = isRequired ? '' : ` = ${defaultValue === undefined ? '...' : formatLiteral(defaultValue)}`;
+		return `${name}: ${pythonTypeName(schema)}${rest}`;
 	});
-	return `${call}(${list.join(', ')})${returned(tool.outputSchema)}`;
+	return `${call}(${list.join(', ')})${formatReturnType(tool.outputSchema)}`;
 }
 
-function returned(outputSchema: unknown): string {
+function formatReturnType(outputSchema: unknown): string {
 	if (outputSchema === undefined) return '';
-	const name = typeName(outputSchema);
-	return ` -> ${name.length <= MAX_RETURNED ? name : 'dict'}`;
+	const name = pythonTypeName(outputSchema);
+	return ` -> ${name.length <= MAX_RETURN_LENGTH ? name : 'dict'}`;
 }
 
-const simple = new Map([
+const pythonTypes = new Map([
 	['string', 'str'],
 	['integer', 'int'],
 	['number', 'float'],
@@ -33,44 +33,44 @@ const simple = new Map([
 ]);
 
 /** The type of a value as Python would name it. */
-export const typeName = (schema: unknown): string => new TypeNames().of(schema, 0);
+export const pythonTypeName = (schema: unknown): string => new TypeNames().nameOf(schema, 0);
 
 class TypeNames {
-	#left = MAX_PARTS;
+	#remainingParts = MAX_PARTS;
 
-	of(schema: unknown, depth: number): string {
-		if (this.#left-- <= 0) return 'any';
-		const {type, enum: options, const: only, anyOf, oneOf, items, properties} = members(schema);
-		if (Array.isArray(options)) return options.map(literal).join(' | ');
-		if (only !== undefined) return literal(only);
-		const either = anyOf ?? oneOf;
-		if (Array.isArray(either)) return this.#union(either, depth);
+	nameOf(schema: unknown, depth: number): string {
+		if (this.#remainingParts-- <= 0) return 'any';
+		const {type, enum: options, const: constant, anyOf, oneOf, items, properties} = asObject(schema);
+		if (Array.isArray(options)) return options.map(formatLiteral).join(' | ');
+		if (constant !== undefined) return formatLiteral(constant);
+		const alternatives = anyOf ?? oneOf;
+		if (Array.isArray(alternatives)) return this.#union(alternatives, depth);
 		if (Array.isArray(type)) {
 			const types = [...new Set(type)].slice(0, MAX_TYPES);
 			return this.#union(
-				types.map(name => ({...members(schema), type: name})),
+				types.map(name => ({...asObject(schema), type: name})),
 				depth,
 			);
 		}
-		if (type === 'array') return items === undefined ? 'list' : `list[${this.of(items, depth + 1)}]`;
+		if (type === 'array') return items === undefined ? 'list' : `list[${this.nameOf(items, depth + 1)}]`;
 		if (properties !== undefined && depth < MAX_DEPTH) return this.#record(properties, depth);
 		if (type === 'object' || properties !== undefined) return 'dict';
-		return simple.get(String(type)) ?? 'any';
+		return pythonTypes.get(String(type)) ?? 'any';
 	}
 
 	#union(schemas: readonly unknown[], depth: number): string {
-		if (schemas.length > this.#left) return 'any';
-		return [...new Set(schemas.map(schema => this.of(schema, depth)))].join(' | ');
+		if (schemas.length > this.#remainingParts) return 'any';
+		return [...new Set(schemas.map(schema => this.nameOf(schema, depth)))].join(' | ');
 	}
 
 	#record(properties: unknown, depth: number): string {
-		const entries = Object.entries(members(properties));
-		if (entries.length === 0 || entries.length > this.#left) return 'dict';
-		return `{${entries.map(([name, schema]) => `${name}: ${this.of(schema, depth + 1)}`).join(', ')}}`;
+		const entries = Object.entries(asObject(properties));
+		if (entries.length === 0 || entries.length > this.#remainingParts) return 'dict';
+		return `{${entries.map(([name, schema]) => `${name}: ${this.nameOf(schema, depth + 1)}`).join(', ')}}`;
 	}
 }
 
-function literal(value: unknown): string {
+function formatLiteral(value: unknown): string {
 	if (value === null) return 'None';
 	if (typeof value === 'boolean') return value ? 'True' : 'False';
 	return JSON.stringify(value);

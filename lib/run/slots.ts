@@ -1,6 +1,6 @@
 import {availableParallelism} from 'node:os';
 
-const LEAST = 4;
+const MIN_SLOTS = 4;
 
 /** Programs that may use an interpreter at once, unless an option sets another number. */
-export const runSlots = (): number => Math.max(LEAST, availableParallelism());
+export const defaultRunSlots = (): number => Math.max(MIN_SLOTS, availableParallelism());

@@ -1,34 +1,34 @@
 /** A program as it is run: out of its fence, without the indentation that all its lines have. */
-export function sourceIn(command: string): string {
+export function extractSource(command: string): string {
 	const text = command.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n');
-	return dedented(unfenced(text));
+	return dedent(stripFence(text));
 }
 
 /** What stands between fences of any length, with or without a language, or between single backticks. */
-function unfenced(text: string): string {
+function stripFence(text: string): string {
 	const trimmed = text.trim();
-	const block = fenced(trimmed);
+	const block = fencedBlock(trimmed);
 	if (block !== undefined) return block;
 	const [, , inline] = /^(`{1,3})([^`\n]+)\1$/.exec(trimmed) ?? [];
 	return inline ?? text;
 }
 
 /** The text between a first line with a fence and the same fence at the end. Found from both ends, in linear time. */
-function fenced(text: string): string | undefined {
+function fencedBlock(text: string): string | undefined {
 	const [head, fence] = /^(`{3,100}|~{3,100})[ \t]*(?:[\w+.-]+[ \t]*)?\n/.exec(text) ?? [];
 	if (head === undefined || fence === undefined) return;
-	const back = (from: number, chars: string): number => {
+	const skipBack = (from: number, chars: string): number => {
 		let at = from;
 		while (at > head.length && chars.includes(text.charAt(at - 1))) at--;
 		return at;
 	};
-	const close = text.indexOf(fence, back(text.length, '`~'));
+	const close = text.indexOf(fence, skipBack(text.length, '`~'));
 	if (close === -1) return;
-	const end = back(close, ' \t');
+	const end = skipBack(close, ' \t');
 	return text.slice(head.length, end > head.length && text[end - 1] === '\n' ? end - 1 : end);
 }
 
-function dedented(text: string): string {
+function dedent(text: string): string {
 	const lines = text
 		.replace(/^(?:[ \t]*\n)+/, '')
 		.trimEnd()

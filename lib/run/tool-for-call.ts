@@ -1,18 +1,18 @@
-import {type Packs, PackUnavailable} from './packs.js';
+import {PackUnavailableError, type RunPacks} from './packs.js';
 import type {Pack, PackTool} from './types.js';
 
 /** Finds the tool of a call. A call waits while the server of its pack is still connecting. */
-export async function toolForCall(
-	packs: Packs,
+export async function resolveTool(
+	packs: RunPacks,
 	packName: string,
 	toolName: string,
 	signal: AbortSignal,
 ): Promise<{pack: Pack; tool: PackTool}> {
 	try {
-		await packs.arrival(packName, toolName, signal);
-		return packs.tool(packName, toolName);
+		await packs.waitUntilConnected(packName, toolName, signal);
+		return packs.findTool(packName, toolName);
 	} catch (error) {
-		if (error instanceof PackUnavailable) error.pack.onRejected?.(toolName, error);
+		if (error instanceof PackUnavailableError) error.pack.onRejected?.(toolName, error);
 		throw error;
 	}
 }

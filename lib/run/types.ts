@@ -20,13 +20,13 @@ export type Pack = {
 	readonly description?: string;
 	readonly tools: readonly PackTool[];
 	/** The server's pack of the same name, whose tools are found where this one has no namesake. */
-	readonly behind?: Pack;
+	readonly fallback?: Pack;
 	/** Why nothing of it can be called now. Its calls then fail with these words. */
-	readonly unavailable?: string;
+	readonly unavailableReason?: string;
 	/** Notified of each call that fails for that reason. */
 	readonly onRejected?: (tool: string, error: Error) => void;
 	/** While its server is still connecting: resolves to the pack as it is afterwards, or when a call has waited long enough. */
-	readonly connecting?: (signal: AbortSignal) => Promise<Pack>;
+	readonly whenConnected?: (signal: AbortSignal) => Promise<Pack>;
 	/** How long one call may take. Afterwards it is aborted, and the program gets `ToolTimeout`. None: the run's own limit. */
 	readonly timeoutMs?: number;
 	/**
@@ -61,7 +61,7 @@ export type RunnerOptions = {
 	/** As many as there are cores. Of runs that need the interpreter, so many are under way at once. */
 	readonly maxConcurrent?: number;
 	/** 32. So many more may wait; the next is refused. */
-	readonly maxWaiting?: number;
+	readonly maxQueued?: number;
 	/** 1 MiB, of what a program prints and of its result. */
 	readonly maxOutputBytes?: number;
 	/** 128 MiB for one run, of which the interpreter gets three quarters. */
@@ -82,7 +82,7 @@ export type ContentPart =
 	| {readonly type: 'image' | 'audio'; readonly data: string; readonly mimeType: string};
 
 /** What a program is for programs: its value, or why there is none, and where its data came from. */
-export type RunFacts = {
+export type RunStructuredContent = {
 	/** The value, where there is one. Absent when it ended with an error. */
 	readonly result?: unknown;
 	/** What it printed. */
@@ -95,7 +95,7 @@ export type RunFacts = {
 /** The result of `run`, as `tools/call` wants it. */
 export type RunResult = {
 	readonly content: readonly ContentPart[];
-	readonly structuredContent: RunFacts;
+	readonly structuredContent: RunStructuredContent;
 	readonly isError: boolean;
 };
 

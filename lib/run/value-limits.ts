@@ -12,11 +12,11 @@ export const MAX_RESULT_VALUES = 500_000;
  * Members of all objects in a result, at least, and for each MiB that a result may have. Members are values as well. V8 may make a
  * hidden class for each, which takes three times the memory of the member.
  */
-export const LEAST_MEMBERS = 40_000;
+export const MEMBERS_PER_MIB = 40_000;
 
 /** The most members in a result of this many bytes. */
-export const membersIn = (maxBytes: number): number =>
-	LEAST_MEMBERS * Math.max(1, Math.floor(maxBytes / 2 ** 20));
+export const maxMembersFor = (maxBytes: number): number =>
+	MEMBERS_PER_MIB * Math.max(1, Math.floor(maxBytes / 2 ** 20));
 
 /** Integers in arguments have 64 bits at most, since servers cannot read longer ones. */
 const [LEAST_INTEGER, GREATEST_INTEGER] = [-(2n ** 63n), 2n ** 64n - 1n];
@@ -43,20 +43,21 @@ export function checkInteger(value: number | bigint): void {
 export function checkValue(
 	value: unknown,
 	{maxBytes, maxValues, checkNumber}: ValueLimits,
-	what: string,
+	subject: string,
 ): void {
-	let [left, values] = [maxBytes, 0];
+	let [remainingBytes, values] = [maxBytes, 0];
 	const spend = (bytes: number): void => {
-		left -= bytes;
-		if (left < 0) throw new ProgramError('OutputLimit', `${what} has more than ${maxBytes} bytes.`);
+		remainingBytes -= bytes;
+		if (remainingBytes < 0)
+			throw new ProgramError('OutputLimit', `${subject} has more than ${maxBytes} bytes.`);
 	};
 	const check = (part: unknown, depth: number): void => {
 		if (++values > maxValues)
-			throw new ProgramError('OutputLimit', `${what} has more than ${maxValues} values.`);
+			throw new ProgramError('OutputLimit', `${subject} has more than ${maxValues} values.`);
 		if (typeof part === 'number' || typeof part === 'bigint') checkNumber?.(part);
-		spend(leastBytes(part));
+		spend(minBytes(part));
 		if (typeof part !== 'object' || part === null) return;
-		if (depth >= MAX_NESTING) throw new ProgramError('ValueError', `${what} is nested too deeply.`);
+		if (depth >= MAX_NESTING) throw new ProgramError('ValueError', `${subject} is nested too deeply.`);
 		for (const item of itemsOf(part, spend)) check(item, depth + 1);
 	};
 	check(value, 0);
@@ -72,7 +73,7 @@ export function textLength(value: unknown): number {
 }
 
 /** A comma or a bracket, and at least one letter. */
-function leastBytes(part: unknown): number {
+function minBytes(part: unknown): number {
 	if (typeof part === 'string') return part.length + 3;
 	return typeof part === 'bigint' ? String(part).length + 1 : 2;
 }

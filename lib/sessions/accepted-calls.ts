@@ -1,7 +1,10 @@
-import type {Ask} from './job.js';
+import type {TurnRequest} from './job.js';
 
 /** A call of Codex's tools that was made ready for its turn. */
-export type Accepted = Omit<Ask, 'turn' | 'tool' | 'arguments' | 'meta' | 'origin' | 'answer' | 'onStarted'>;
+export type AcceptedCall = Omit<
+	TurnRequest,
+	'turn' | 'tool' | 'arguments' | 'meta' | 'origin' | 'respond' | 'onStarted'
+>;
 
 /** Calls on their way from the stage that makes them ready to the one that runs them, by the keys of their requests. */
-export type AcceptedCalls = Map<string, Accepted>;
+export type AcceptedCalls = Map<string, AcceptedCall>;

@@ -1,10 +1,10 @@
-import {nearest} from '../nearest.js';
+import {didYouMean} from '../nearest.js';
 import {printable, shortened} from '../printable.js';
 import type {JsonObject} from '../protocol/json.js';
-import {Refusal} from './refusal.js';
+import {ToolError} from './refusal.js';
 
 /** Arguments of `codex` that are for bridge: Codex would reject a call that has one. */
-export const ownArguments = [
+export const bridgeArgumentNames = [
 	'identity',
 	'role',
 	'tag',
@@ -15,7 +15,7 @@ export const ownArguments = [
 ] as const;
 
 /** Arguments that only a new session can have. */
-export const startOnly = [
+export const startOnlyArgumentNames = [
 	'agent_file_as',
 	'config',
 	'base-instructions',
@@ -24,33 +24,43 @@ export const startOnly = [
 	'profile',
 ] as const;
 
-const codexOwn = ['prompt', 'model', 'cwd', 'sandbox', 'approval-policy', ...startOnly.slice(1)];
+const nativeArgumentNames = [
+	'prompt',
+	'model',
+	'cwd',
+	'sandbox',
+	'approval-policy',
+	...startOnlyArgumentNames.slice(1),
+];
 
 /** All arguments of `codex`. `profile` is known to early versions of `codex mcp-server` only. */
-export const codexArgumentNames: readonly string[] = [...codexOwn, ...ownArguments];
+export const codexArgumentNames: readonly string[] = [...nativeArgumentNames, ...bridgeArgumentNames];
 
-export const replyArguments: readonly string[] = ['codex_id', 'threadId', 'conversationId', 'prompt'];
+export const replyArgumentNames: readonly string[] = ['codex_id', 'threadId', 'conversationId', 'prompt'];
 
-export const sandboxes: readonly string[] = ['read-only', 'workspace-write', 'danger-full-access'];
+export const sandboxModes: readonly string[] = ['read-only', 'workspace-write', 'danger-full-access'];
 
 /** Rejects arguments that a tool does not have. */
-export function checkKnown(tool: string, args: JsonObject, known: readonly string[]): void {
-	const stranger = Object.keys(args).find(name => !known.includes(name));
-	if (stranger === undefined) return;
-	const shown = known.filter(name => name !== 'profile' && name !== 'conversationId');
+export function assertKnownArguments(tool: string, args: JsonObject, allowed: readonly string[]): void {
+	const unknownName = Object.keys(args).find(name => !allowed.includes(name));
+	if (unknownName === undefined) return;
+	const shown = allowed.filter(name => name !== 'profile' && name !== 'conversationId');
 	const list = shown.length === 0 ? 'It has none.' : `It has ${shown.join(', ')}.`;
-	const name = printable(JSON.stringify(shortened(stranger)));
-	throw invalid(`${tool} has no argument ${name}. ${[nearest(stranger, shown), list].join(' ').trim()}`);
+	const name = printable(JSON.stringify(shortened(unknownName)));
+	throw invalidParams(
+		`${tool} has no argument ${name}. ${[didYouMean(unknownName, shown), list].join(' ').trim()}`,
+	);
 }
 
 /** An argument that is a text, and not an empty one unless it may be. */
-export function text(args: JsonObject, name: string, mayBeEmpty = false): string | undefined {
+export function textArgument(args: JsonObject, name: string, isEmptyAllowed = false): string | undefined {
 	const value = args[name];
 	if (value === undefined || value === null) return;
-	if (typeof value !== 'string') throw invalid(`${name} has to be a text.`);
-	if (value.includes('\0')) throw invalid(`${name} must not hold NUL characters.`);
-	if (value.trim() === '' && !mayBeEmpty) throw invalid(`${name} is empty: leave it out or give a value.`);
+	if (typeof value !== 'string') throw invalidParams(`${name} has to be a text.`);
+	if (value.includes('\0')) throw invalidParams(`${name} must not hold NUL characters.`);
+	if (value.trim() === '' && !isEmptyAllowed)
+		throw invalidParams(`${name} is empty: leave it out or give a value.`);
 	return value;
 }
 
-export const invalid = (sentence: string): Refusal => new Refusal('invalid_params', sentence);
+export const invalidParams = (sentence: string): ToolError => new ToolError('invalid_params', sentence);

@@ -1,11 +1,11 @@
 import {join} from 'node:path';
 import type {Log} from '../log.js';
-import {LineFile} from '../store/line-file.js';
+import {RotatingLineFile} from '../store/line-file.js';
 import {makeFolder} from '../store/make-folder.js';
-import {auditLine} from './audit-line.js';
+import {formatAuditLine} from './audit-line.js';
 import type {AuditEntry} from './types.js';
 
-export type AuditOptions = {
+export type AuditFileOptions = {
 	/** Where `audit.jsonl` is: see `auditFolder` in lib/atm/paths.ts. */
 	readonly folder: string;
 	readonly log: Log;
@@ -16,45 +16,50 @@ export type AuditOptions = {
 };
 
 const MAX_BYTES = 64 * 2 ** 20;
-const KEEP = 10;
+const KEPT_FILES = 10;
 const SYNC_MS = 1000;
 /** How many lines wait for a disk that takes none. */
-const MAX_WAITING = 1000;
+const MAX_BUFFERED_LINES = 1000;
 
 /** The file of what was done for whom: one line a thing, never blocking what it tells of. */
-export class Audit {
-	readonly #file: LineFile;
-	readonly #options: AuditOptions;
+export class AuditFile {
+	readonly #file: RotatingLineFile;
+	readonly #options: AuditFileOptions;
 	readonly #now: () => Date;
 	/** Lines that could not be written yet, and how many more there were. */
-	readonly #waiting: string[] = [];
-	#lost = 0;
+	readonly #bufferedLines: string[] = [];
+	#droppedLines = 0;
 	#isFailing = false;
 	#timer: NodeJS.Timeout | undefined;
 
-	private constructor(options: AuditOptions) {
+	private constructor(options: AuditFileOptions) {
 		const {folder, maxBytes = MAX_BYTES, now = () => new Date()} = options;
 		this.#options = options;
 		this.#now = now;
-		this.#file = new LineFile({path: join(folder, 'audit.jsonl'), maxBytes, keep: KEEP, now});
+		this.#file = new RotatingLineFile({
+			path: join(folder, 'audit.jsonl'),
+			maxBytes,
+			maxOldFiles: KEPT_FILES,
+			now,
+		});
 	}
 
 	/** Also where it cannot be written: that is told, and tried again with each line. */
-	static async open(options: AuditOptions): Promise<Audit> {
-		const audit = new Audit(options);
-		await makeFolder(options.folder).catch(error => audit.#fail(error));
+	static async open(options: AuditFileOptions): Promise<AuditFile> {
+		const audit = new AuditFile(options);
+		await makeFolder(options.folder).catch(error => audit.#reportFailure(error));
 		return audit;
 	}
 
 	/** The line is with the system when this returns. A failure is logged and counted, and never thrown. */
 	write(entry: AuditEntry): void {
-		this.#waiting.push(auditLine(entry, this.#now()));
+		this.#bufferedLines.push(formatAuditLine(entry, this.#now()));
 		this.#flush();
-		if (this.#waiting.length > MAX_WAITING) {
-			this.#waiting.shift();
-			this.#lost++;
+		if (this.#bufferedLines.length > MAX_BUFFERED_LINES) {
+			this.#bufferedLines.shift();
+			this.#droppedLines++;
 		}
-		this.#timer ??= setTimeout(() => this.#tick(), SYNC_MS).unref();
+		this.#timer ??= setTimeout(() => this.#flushAndSync(), SYNC_MS).unref();
 	}
 
 	/** Writes what waits, and makes all of it safe. */
@@ -64,9 +69,9 @@ export class Audit {
 		try {
 			this.#file.close();
 		} catch (error) {
-			this.#fail(error);
+			this.#reportFailure(error);
 		}
-		const lines = this.#waiting.length + this.#lost;
+		const lines = this.#bufferedLines.length + this.#droppedLines;
 		if (lines > 0)
 			this.#options.log.error('audit.lost', `${lines} lines of the audit file could not be written.`, {
 				lines,
@@ -76,33 +81,36 @@ export class Audit {
 	/** Writes lines in their order until one does not fit. */
 	#flush(): void {
 		try {
-			if (this.#lost > 0 && this.#waiting.length > 0) {
+			if (this.#droppedLines > 0 && this.#bufferedLines.length > 0) {
 				this.#file.append(
-					auditLine({event: 'gap', correlationId: '', details: {lines: this.#lost}}, this.#now()),
+					formatAuditLine(
+						{event: 'gap', correlationId: '', details: {lines: this.#droppedLines}},
+						this.#now(),
+					),
 				);
-				this.#lost = 0;
+				this.#droppedLines = 0;
 			}
-			for (let [line] = this.#waiting; line !== undefined; [line] = this.#waiting) {
+			for (let [line] = this.#bufferedLines; line !== undefined; [line] = this.#bufferedLines) {
 				this.#file.append(line);
-				this.#waiting.shift();
+				this.#bufferedLines.shift();
 			}
 			if (this.#options.fsync === 'always') this.#file.syncNow();
 			if (this.#isFailing) this.#options.log.info('audit.written', 'The audit file is being written again.');
 			this.#isFailing = false;
 		} catch (error) {
-			this.#fail(error);
+			this.#reportFailure(error);
 		}
 	}
 
-	#tick(): void {
+	#flushAndSync(): void {
 		this.#timer = undefined;
 		this.#flush();
-		this.#file.sync().catch(error => this.#fail(error));
-		if (this.#waiting.length > 0) this.#timer = setTimeout(() => this.#tick(), SYNC_MS).unref();
+		this.#file.sync().catch(error => this.#reportFailure(error));
+		if (this.#bufferedLines.length > 0) this.#timer = setTimeout(() => this.#flushAndSync(), SYNC_MS).unref();
 	}
 
 	/** Tells once that it does not work, however often it is tried. */
-	#fail(error: unknown): void {
+	#reportFailure(error: unknown): void {
 		if (this.#isFailing) return;
 		this.#isFailing = true;
 		const reason = error instanceof Error ? error.message : String(error);

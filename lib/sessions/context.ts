@@ -8,7 +8,7 @@ export type RepoContext = {
 	readonly branch: string | null;
 };
 
-const outside: RepoContext = {repo_root: null, repo_name: null, branch: null};
+const noRepository: RepoContext = {repo_root: null, repo_name: null, branch: null};
 
 /** Git's files are small. What is larger is none of them. */
 const MAX_BYTES = 64 * 1024;
@@ -17,13 +17,13 @@ const MAX_BYTES = 64 * 1024;
  * What git says of a folder, told by its files: a process for each call would cost more than the call. They are few and
  * small, so they are read at once: whoever waits for a thread to do that waits longer, as others write to disk there.
  */
-export function repoContext(cwd: string): RepoContext {
-	const found = gitFolder(resolve(cwd));
-	if (!found) return outside;
-	const {root, folder} = found;
+export function readRepoContext(cwd: string): RepoContext {
+	const repository = findGitFolder(resolve(cwd));
+	if (!repository) return noRepository;
+	const {root, folder} = repository;
 	// A worktree has a HEAD of its own, and all else in common with the others.
-	const common = resolve(folder, textOf(join(folder, 'commondir'))?.trim() ?? '.');
-	const [head, config] = [textOf(join(folder, 'HEAD')), textOf(join(common, 'config'))];
+	const common = resolve(folder, readSmallFile(join(folder, 'commondir'))?.trim() ?? '.');
+	const [head, config] = [readSmallFile(join(folder, 'HEAD')), readSmallFile(join(common, 'config'))];
 	return {
 		repo_root: root,
 		repo_name: originName(config ?? '') ?? basename(root),
@@ -32,13 +32,15 @@ export function repoContext(cwd: string): RepoContext {
 }
 
 /** The repository that a folder is in: `.git` is a folder, or a file that names one. */
-function gitFolder(cwd: string): {readonly root: string; readonly folder: string} | undefined {
+function findGitFolder(cwd: string): {readonly root: string; readonly folder: string} | undefined {
 	for (let root = cwd; ; root = dirname(root)) {
 		const dotGit = join(root, '.git');
 		const found = statSync(dotGit, {throwIfNoEntry: false});
 		if (found?.isDirectory()) return {root, folder: dotGit};
-		const named = found?.isFile() ? /^gitdir: (.+)$/m.exec(textOf(dotGit) ?? '')?.[1] : undefined;
-		if (named !== undefined) return {root, folder: resolve(root, named.trim())};
+		const linkedFolder = found?.isFile()
+			? /^gitdir: (.+)$/m.exec(readSmallFile(dotGit) ?? '')?.[1]
+			: undefined;
+		if (linkedFolder !== undefined) return {root, folder: resolve(root, linkedFolder.trim())};
 		if (dirname(root) === root) return;
 	}
 }
@@ -46,7 +48,7 @@ function gitFolder(cwd: string): {readonly root: string; readonly folder: string
 /** The branch, or `HEAD` where none is checked out, as git itself says. */
 function branchOf(head: string): string | null {
 	const [, branch] = /^ref: refs\/heads\/(.+)$/m.exec(head) ?? [];
-	if (branch !== undefined) return isPlainName(branch.trim()) ? branch.trim() : null;
+	if (branch !== undefined) return isValidGitName(branch.trim()) ? branch.trim() : null;
 	return /^[0-9a-f]{40,64}\s*$/.test(head) ? 'HEAD' : null;
 }
 
@@ -60,18 +62,18 @@ function originName(config: string): string | undefined {
 	const url = section.map(line => /^url\s*=(.+)$/.exec(line)?.[1]).find(found => found !== undefined);
 	const parts = url?.trim().split(/[/:]/);
 	const last = parts?.findLast(part => part !== '')?.replace(/\.git$/, '');
-	return last !== undefined && isPlainName(last) ? last : undefined;
+	return last !== undefined && isValidGitName(last) ? last : undefined;
 }
 
 /** The length that file systems allow a name of git's. */
 const MAX_NAME = 255;
 
 /** Whether a name is one that git accepts. A repository may have been made by hand, and a prompt gets its names. */
-const isPlainName = (name: string): boolean =>
+const isValidGitName = (name: string): boolean =>
 	name !== '' && name.length <= MAX_NAME && !/[\s\p{Cc}~^:?*[\\]/u.test(name);
 
 /** A small file's text; nothing of what is no file, or cannot be read. */
-function textOf(path: string): string | undefined {
+function readSmallFile(path: string): string | undefined {
 	let file: number | undefined;
 	try {
 		file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -88,38 +90,51 @@ function textOf(path: string): string | undefined {
 }
 
 /** All that a session is told of itself. */
-export type SessionContext = RepoContext & {
+type SessionContext = RepoContext & {
 	readonly identity: string;
 	readonly team: string;
 	readonly cwd: string;
 };
 
 /** What Codex is told of who it is and where, in its developer instructions. */
-export const contextBlock = ({identity, team, repo_root, repo_name, branch, cwd}: SessionContext): string =>
+export const formatSessionContext = ({
+	identity,
+	team,
+	repo_root,
+	repo_name,
+	branch,
+	cwd,
+}: SessionContext): string =>
 	[
 		'<session-context>',
-		`Identity: ${oneLine(identity)}`,
-		`Team: ${oneLine(team)}`,
-		`Repo: ${repo_name === null ? 'null' : `${oneLine(repo_name)} (${oneLine(repo_root ?? '')})`}`,
-		`Branch: ${oneLine(branch ?? 'null')}`,
-		`CWD: ${oneLine(cwd)}`,
+		`Identity: ${sanitizeLine(identity)}`,
+		`Team: ${sanitizeLine(team)}`,
+		`Repo: ${repo_name === null ? 'null' : `${sanitizeLine(repo_name)} (${sanitizeLine(repo_root ?? '')})`}`,
+		`Branch: ${sanitizeLine(branch ?? 'null')}`,
+		`CWD: ${sanitizeLine(cwd)}`,
 		'</session-context>',
 	].join('\n');
 
 /** What comes before a reply when the session has been told something else before; nothing when it has not. */
-export function contextNote(told: RepoContext, now: RepoContext): string | undefined {
-	const news = [
-		...(told.repo_root === now.repo_root ? [] : [`Repo root is now ${oneLine(now.repo_root ?? 'null')}.`]),
-		...(told.branch === now.branch ? [] : [`Branch is now ${oneLine(now.branch ?? 'null')}.`]),
+export function formatContextUpdate(previous: RepoContext, current: RepoContext): string | undefined {
+	const changes = [
+		...(previous.repo_root === current.repo_root
+			? []
+			: [`Repo root is now ${sanitizeLine(current.repo_root ?? 'null')}.`]),
+		...(previous.branch === current.branch
+			? []
+			: [`Branch is now ${sanitizeLine(current.branch ?? 'null')}.`]),
 	];
-	return news.length === 0 ? undefined : `<session-context-update>${news.join(' ')}</session-context-update>`;
+	return changes.length === 0
+		? undefined
+		: `<session-context-update>${changes.join(' ')}</session-context-update>`;
 }
 
 /** Names of folders and branches may hold nearly anything; none of it is to look like a line of ours. */
-const oneLine = (text: string): string => text.replace(/[\p{Cc}<>]/gu, '?');
+const sanitizeLine = (text: string): string => text.replace(/[\p{Cc}<>]/gu, '?');
 
 /** Texts one after the other, with a blank line between; those that are empty are left out. */
-export const joined = (...texts: ReadonlyArray<string | undefined>): string | undefined => {
+export const joinParagraphs = (...texts: ReadonlyArray<string | undefined>): string | undefined => {
 	const present = texts.filter(text => text !== undefined && text.trim() !== '');
 	return present.length === 0 ? undefined : present.join('\n\n');
 };

@@ -1,88 +1,97 @@
 import {checkIdentity} from '../atm/names.js';
 import {BridgeError} from '../errors.js';
-import {Refusal} from './refusal.js';
+import {ToolError} from './refusal.js';
 
 /** The identity, if it may be one. */
-export function checkedIdentity(identity: string): string {
+export function parseIdentity(identity: string): string {
 	try {
 		return checkIdentity(identity);
 	} catch (error) {
-		throw error instanceof BridgeError ? new Refusal('invalid_params', error.sentence) : error;
+		throw error instanceof BridgeError ? new ToolError('invalid_params', error.sentence) : error;
 	}
 }
 
 /** Who has which identity at present: names that differ in case alone are one, as they are on some file systems. */
-export type Claims = ReadonlyMap<string, Claim>;
-export type Claim = {readonly identity: string; readonly codexId: string};
+export type IdentityClaims = ReadonlyMap<string, IdentityClaim>;
+type IdentityClaim = {readonly identity: string; readonly codexId: string};
 
 const keyOf = (identity: string): string => identity.toLowerCase();
 
 /** The session that has an identity. */
-export const holderOf = (claims: Claims, identity: string): string | undefined =>
+export const claimingCodexId = (claims: IdentityClaims, identity: string): string | undefined =>
 	claims.get(keyOf(identity))?.codexId;
 
 /** What a caller can do about a conflict depends on what it wants, and on the session that has the identity. */
-export type Conflict = {
+type ConflictContext = {
 	/** Whether the call resumes a session, whose identity cannot be changed. */
 	readonly isResume?: boolean;
 	/** Whether the session that has the identity is about to end. */
-	readonly isClosing?: ((holder: string) => boolean) | undefined;
+	readonly isClosing?: ((codexId: string) => boolean) | undefined;
 };
 
 /** The claims with one more; rejected if another session has the identity, or there are too many. */
-export function claimed(claims: Claims, claim: Claim, limit: number, how: Conflict = {}): Claims {
-	const holder = holderOf(claims, claim.identity);
-	if (holder !== undefined) throw conflict(claim.identity, holder, how);
-	if (claims.size >= limit) throw tooMany(claims, limit);
+export function addClaim(
+	claims: IdentityClaims,
+	claim: IdentityClaim,
+	limit: number,
+	context: ConflictContext = {},
+): IdentityClaims {
+	const claimant = claimingCodexId(claims, claim.identity);
+	if (claimant !== undefined) throw identityConflict(claim.identity, claimant, context);
+	if (claims.size >= limit) throw tooManySessions(claims, limit);
 	return new Map(claims).set(keyOf(claim.identity), claim);
 }
 
 /** The claims without this session's. */
-export function released(claims: Claims, {identity, codexId}: Claim): Claims {
-	if (holderOf(claims, identity) !== codexId) return claims;
-	const left = new Map(claims);
-	left.delete(keyOf(identity));
-	return left;
+export function removeClaim(claims: IdentityClaims, {identity, codexId}: IdentityClaim): IdentityClaims {
+	if (claimingCodexId(claims, identity) !== codexId) return claims;
+	const remaining = new Map(claims);
+	remaining.delete(keyOf(identity));
+	return remaining;
 }
 
-const otherChoice = (isResume = false): string =>
+const alternativeAdvice = (isResume = false): string =>
 	isResume ? 'or start a new session with another identity, without codex_id' : 'or name another identity';
 
 /** An identity that another session has. */
-export function conflict(identity: string, holder: string, {isResume, isClosing}: Conflict = {}): Refusal {
-	const other = otherChoice(isResume);
-	const advice = isClosing?.(holder)
-		? `That session is being closed: try again when it has ended, ${other}.`
-		: `Continue that one with codex-reply and codex_id ${holder}, end it with codex_close, ${other}.`;
-	return new Refusal(
+function identityConflict(
+	identity: string,
+	claimant: string,
+	{isResume, isClosing}: ConflictContext = {},
+): ToolError {
+	const alternative = alternativeAdvice(isResume);
+	const advice = isClosing?.(claimant)
+		? `That session is being closed: try again when it has ended, ${alternative}.`
+		: `Continue that one with codex-reply and codex_id ${claimant}, end it with codex_close, ${alternative}.`;
+	return new ToolError(
 		'identity_conflict',
-		`The identity ${identity} belongs to the session ${holder}. ${advice}`,
-		{identity, conflicting_codex_id: holder, codex_id: holder},
+		`The identity ${identity} belongs to the session ${claimant}. ${advice}`,
+		{identity, conflicting_codex_id: claimant, codex_id: claimant},
 	);
 }
 
 /** An identity that a session of another process has, which alone can end it. */
-export function conflictElsewhere(
+export function remoteIdentityConflict(
 	identity: string,
-	holder: string,
+	claimant: string,
 	pid?: number,
-	{isResume}: Conflict = {},
-): Refusal {
-	const process = pid === undefined ? '' : ` (pid ${pid})`;
-	const other = otherChoice(isResume);
-	return new Refusal(
+	{isResume}: ConflictContext = {},
+): ToolError {
+	const pidNote = pid === undefined ? '' : ` (pid ${pid})`;
+	const alternative = alternativeAdvice(isResume);
+	return new ToolError(
 		'identity_conflict',
-		`The identity ${identity} belongs to the session ${holder} of another bridge serve${process}. ` +
-			`Continue it there, end it or that bridge serve there, ${other}.`,
-		{identity, conflicting_codex_id: holder, codex_id: holder, ...(pid === undefined ? {} : {pid})},
+		`The identity ${identity} belongs to the session ${claimant} of another bridge serve${pidNote}. ` +
+			`Continue it there, end it or that bridge serve there, ${alternative}.`,
+		{identity, conflicting_codex_id: claimant, codex_id: claimant, ...(pid === undefined ? {} : {pid})},
 	);
 }
 
-function tooMany(claims: Claims, limit: number): Refusal {
-	const held = [...claims.values()].map(({identity, codexId}) => `${identity} (${codexId})`);
-	return new Refusal(
+function tooManySessions(claims: IdentityClaims, limit: number): ToolError {
+	const activeIdentities = [...claims.values()].map(({identity, codexId}) => `${identity} (${codexId})`);
+	return new ToolError(
 		'max_sessions',
-		`There are ${claims.size} active sessions, and max_concurrent_threads is ${limit}. Close one with codex_close: ${held.join(', ')}.`,
+		`There are ${claims.size} active sessions, and max_concurrent_threads is ${limit}. Close one with codex_close: ${activeIdentities.join(', ')}.`,
 		{max: limit, active: claims.size},
 	);
 }

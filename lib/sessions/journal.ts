@@ -3,56 +3,63 @@ import type {Log} from '../log.js';
 import {shortened} from '../printable.js';
 import {type JsonObject, objectOf} from '../protocol/json.js';
 import {redactText} from '../store/redact.js';
-import type {Audit} from './audit-file.js';
-import type {Ask} from './job.js';
-import type {Refusal, RefusalKind} from './refusal.js';
-import type {Session} from './session.js';
+import type {AuditFile} from './audit-file.js';
+import type {TurnRequest} from './job.js';
+import type {ToolError, ToolErrorKind} from './refusal.js';
+import type {CodexSession} from './session.js';
 import type {TurnReport} from './turn-report.js';
 import type {AuditEntry} from './types.js';
 
 /** Rejections that show a conflict or a limit, rather than a mistake in a call. */
-const warned: ReadonlySet<RefusalKind> = new Set(['identity_conflict', 'max_sessions', 'overloaded']);
+const warnedKinds: ReadonlySet<ToolErrorKind> = new Set(['identity_conflict', 'max_sessions', 'overloaded']);
 
 /** Writes calls, turns and rejections to the audit log and, without their texts, to the structured log. */
-export class Journal {
-	readonly #audit: Pick<Audit, 'write'>;
+export class AuditLog {
+	readonly #file: Pick<AuditFile, 'write'>;
 	readonly #team: string;
 	readonly #log: Log | undefined;
 
-	constructor(audit: Pick<Audit, 'write'>, team: string, log?: Log) {
-		this.#audit = audit;
+	constructor(file: Pick<AuditFile, 'write'>, team: string, log?: Log) {
+		this.#file = file;
 		this.#team = team;
 		this.#log = log;
 	}
 
 	/** Codex is asked for a turn. */
-	asked(tool: string, ask: Ask): void {
-		const {session, prompt, correlationId, turn, isResume, details} = ask;
+	turnStarted(tool: string, request: TurnRequest): void {
+		const {session, prompt, correlationId, turn, isResume, details} = request;
 		this.#write({
 			event: tool,
 			correlationId,
 			outcome: 'started',
 			prompt,
-			...about(session),
+			...auditIds(session),
 			details: {source: turn.source, ...(isResume ? {resume: true} : {}), ...details},
 		});
-		const fields = {...namesOf(session), source: turn.source, correlation_id: correlationId};
+		const fields = {...logIds(session), source: turn.source, correlation_id: correlationId};
 		this.#log?.debug('turn.started', `A turn of ${session.identity} is sent to Codex.`, fields);
 	}
 
 	/** Codex has answered. */
-	answered(tool: string, {session, correlationId, turn}: Ask, {status, threadId}: TurnReport): void {
-		const named = threadId ?? session.threadId ?? undefined;
+	turnEnded(tool: string, {session, correlationId, turn}: TurnRequest, {status, threadId}: TurnReport): void {
+		const reportedThreadId = threadId ?? session.threadId ?? undefined;
 		const details = {source: turn.source};
-		this.#write({event: tool, correlationId, outcome: status, ...about(session), threadId: named, details});
-		const fields = {...namesOf(session), source: turn.source, correlation_id: correlationId};
+		this.#write({
+			event: tool,
+			correlationId,
+			outcome: status,
+			...auditIds(session),
+			threadId: reportedThreadId,
+			details,
+		});
+		const fields = {...logIds(session), source: turn.source, correlation_id: correlationId};
 		this.#log?.debug('turn.ended', `A turn of ${session.identity} has ended: ${status}.`, fields);
 	}
 
 	/** A turn was told to stop, or never ran. */
-	noted(event: string, {session, correlationId}: Ask, outcome: string): void {
-		this.#write({event, correlationId, outcome, ...about(session)});
-		const fields = {...namesOf(session), correlation_id: correlationId};
+	turnStopped(event: string, {session, correlationId}: TurnRequest, outcome: string): void {
+		this.#write({event, correlationId, outcome, ...auditIds(session)});
+		const fields = {...logIds(session), correlation_id: correlationId};
 		const {identity} = session;
 		if (event === 'timeout')
 			this.#log?.warn('turn.timeout', `A turn of ${identity} timed out and was stopped.`, fields);
@@ -61,30 +68,39 @@ export class Journal {
 	}
 
 	/** A call was refused before it had anything to do with Codex. */
-	refused(params: JsonObject, {code, kind, message, actor, facts}: Refusal): void {
+	callRejected(params: JsonObject, {code, kind, message, actor, details: errorDetails}: ToolError): void {
 		const {name, arguments: args} = params;
 		const {codex_id: codexId, threadId, identity, prompt, to} = objectOf(args);
-		const named = {codexId: text(codexId), threadId: text(threadId), identity: text(identity)};
+		const argumentIds = {
+			codexId: stringOrUndefined(codexId),
+			threadId: stringOrUndefined(threadId),
+			identity: stringOrUndefined(identity),
+		};
 		// A name that a call for mail claims is not the name of its caller.
-		const isMail = text(name)?.startsWith('atm_') ?? false;
-		const claimed = text(identity) ?? text(facts.claimed_identity);
-		const isClaim = isMail && claimed !== undefined && claimed !== actor?.identity;
+		const isMail = stringOrUndefined(name)?.startsWith('atm_') ?? false;
+		const claimedIdentity = stringOrUndefined(identity) ?? stringOrUndefined(errorDetails.claimed_identity);
+		const isUnprovenClaim = isMail && claimedIdentity !== undefined && claimedIdentity !== actor?.identity;
 		this.#write({
 			event: 'refusal',
 			correlationId: randomUUID(),
 			outcome: 'refused',
 			message,
-			...(actor ?? (isClaim ? {...named, identity: undefined} : named)),
-			prompt: text(prompt),
-			recipient: text(to),
-			details: {tool: text(name) ?? '', code, kind, ...(isClaim ? {claimed_identity: claimed} : {})},
+			...(actor ?? (isUnprovenClaim ? {...argumentIds, identity: undefined} : argumentIds)),
+			prompt: stringOrUndefined(prompt),
+			recipient: stringOrUndefined(to),
+			details: {
+				tool: stringOrUndefined(name) ?? '',
+				code,
+				kind,
+				...(isUnprovenClaim ? {claimed_identity: claimedIdentity} : {}),
+			},
 		});
-		const fields = {tool: shortened(text(name) ?? ''), code, kind};
-		this.#log?.[warned.has(kind) ? 'warn' : 'debug']('call.rejected', redactText(message), fields);
+		const fields = {tool: shortened(stringOrUndefined(name) ?? ''), code, kind};
+		this.#log?.[warnedKinds.has(kind) ? 'warn' : 'debug']('call.rejected', redactText(message), fields);
 	}
 
 	/** A session was closed, or asked to be. */
-	closed(
+	sessionClosed(
 		correlationId: string,
 		session: {readonly codexId: string; readonly identity: string},
 		outcome: string,
@@ -99,7 +115,7 @@ export class Journal {
 	}
 
 	/** Mail was sent, read or counted. */
-	mailed(
+	mailToolCalled(
 		tool: string,
 		caller: Pick<AuditEntry, 'identity' | 'codexId' | 'threadId'>,
 		args: JsonObject,
@@ -112,8 +128,8 @@ export class Journal {
 			correlationId: randomUUID(),
 			outcome: 'completed',
 			...caller,
-			recipient: text(to) ?? text(args.team),
-			message: text(args.message),
+			recipient: stringOrUndefined(to) ?? stringOrUndefined(args.team),
+			message: stringOrUndefined(args.message),
 			details: {
 				...(typeof messageId === 'string' ? {message_id: messageId} : {}),
 				...(typeof count === 'number' ? {messages: count} : {}),
@@ -124,20 +140,21 @@ export class Journal {
 	}
 
 	#write(entry: AuditEntry): void {
-		this.#audit.write({...entry, team: this.#team});
+		this.#file.write({...entry, team: this.#team});
 	}
 }
 
-const about = ({codexId, identity, threadId}: Session) => ({
+const auditIds = ({codexId, identity, threadId}: CodexSession) => ({
 	codexId,
 	identity,
 	threadId: threadId ?? undefined,
 });
 
-const namesOf = ({codexId, identity, threadId}: Session) => ({
+const logIds = ({codexId, identity, threadId}: CodexSession) => ({
 	codex_id: codexId,
 	identity,
 	...(threadId === null ? {} : {thread_id: threadId}),
 });
 
-const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+const stringOrUndefined = (value: unknown): string | undefined =>
+	typeof value === 'string' ? value : undefined;

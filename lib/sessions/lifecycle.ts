@@ -1,7 +1,7 @@
 import type {SessionState, SessionStatus} from './types.js';
 
 /** Where a session is in its life. `starting`: its first turn runs, and Codex has not named the thread yet. */
-export type Stage = 'starting' | 'busy' | 'idle' | 'closed';
+type LifecycleStage = 'starting' | 'busy' | 'idle' | 'closed';
 
 /** What happens to a session. */
 export type LifecycleEvent =
@@ -16,30 +16,34 @@ export type LifecycleEvent =
 	| 'resumed';
 
 /** What the registry says of a session. */
-export type Life = {readonly stage: Stage; readonly status: SessionStatus};
+export type LifecycleState = {readonly stage: LifecycleStage; readonly status: SessionStatus};
 
 /** A session whose first call was just accepted. */
-export const newLife: Life = {stage: 'starting', status: 'active'};
+export const initialLifecycle: LifecycleState = {stage: 'starting', status: 'active'};
 
-const ending = {
+const finalStates = {
 	closed: {stage: 'closed', status: 'closed'},
 	interrupted: {stage: 'closed', status: 'interrupted'},
 	child_gone: {stage: 'closed', status: 'stale'},
 } as const;
 
-const busy: Life = {stage: 'busy', status: 'active'};
-const idle: Life = {stage: 'idle', status: 'active'};
+const busy: LifecycleState = {stage: 'busy', status: 'active'};
+const idle: LifecycleState = {stage: 'idle', status: 'active'};
 
 /** Each change that there is; what is not here changes nothing. */
-const changes: {readonly [stage in Stage]: {readonly [event in LifecycleEvent]?: Life}} = {
-	starting: {...ending, thread_known: busy, turn_ended: idle, start_failed: ending.closed},
-	busy: {...ending, turn_ended: idle},
-	idle: {...ending, turn_started: busy},
-	closed: {resumed: newLife},
+const transitions: {
+	readonly [stage in LifecycleStage]: {readonly [event in LifecycleEvent]?: LifecycleState};
+} = {
+	starting: {...finalStates, thread_known: busy, turn_ended: idle, start_failed: finalStates.closed},
+	busy: {...finalStates, turn_ended: idle},
+	idle: {...finalStates, turn_started: busy},
+	closed: {resumed: initialLifecycle},
 };
 
 /** The life of a session after something happened to it. */
-export const nextLife = (life: Life, event: LifecycleEvent): Life => changes[life.stage][event] ?? life;
+export const nextLifecycle = (state: LifecycleState, event: LifecycleEvent): LifecycleState =>
+	transitions[state.stage][event] ?? state;
 
 /** What is told of it: who starts is busy. */
-export const stateOf = ({stage}: Life): SessionState => (stage === 'starting' ? 'busy' : stage);
+export const sessionStateOf = ({stage}: LifecycleState): SessionState =>
+	stage === 'starting' ? 'busy' : stage;

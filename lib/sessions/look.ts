@@ -1,10 +1,10 @@
 import {readdir} from 'node:fs/promises';
 import {join} from 'node:path';
-import {isName} from '../atm/names.js';
+import {isSafeName} from '../atm/names.js';
 import {auditFolder} from '../atm/paths.js';
-import {readPlainText} from '../store/read-plain.js';
-import {holderIn} from './identity-locks.js';
-import {entryOf, parseRegistry} from './registry-file.js';
+import {readRegularTextFile} from '../store/read-plain.js';
+import {findIdentityOwner} from './identity-locks.js';
+import {parseEntry, parseRegistry} from './registry-file.js';
 import {registryPath} from './session-table.js';
 import type {SessionEntry} from './types.js';
 
@@ -18,14 +18,14 @@ export type TeamView = {
 	readonly folder: string;
 	readonly entries: readonly SessionEntry[];
 	/** Why its registry cannot be read, if it cannot. */
-	readonly problem: string | undefined;
+	readonly error: string | undefined;
 };
 
 /** The folders of teams, and of repositories without one, that have had sessions: all, or those of one team. */
-export async function teamsIn(base: string, team?: string): Promise<string[]> {
-	const found = await readdir(auditFolder(base), {withFileTypes: true}).catch(() => []);
-	return found
-		.filter(item => item.isDirectory() && isName(teamOf(item.name)))
+export async function listTeamFolders(base: string, team?: string): Promise<string[]> {
+	const folders = await readdir(auditFolder(base), {withFileTypes: true}).catch(() => []);
+	return folders
+		.filter(item => item.isDirectory() && isSafeName(teamOf(item.name)))
 		.map(({name}) => name)
 		.filter(name => team === undefined || teamOf(name) === team)
 		.sort();
@@ -34,23 +34,23 @@ export async function teamsIn(base: string, team?: string): Promise<string[]> {
 const teamOf = (name: string): string => name.split('@', 1)[0] ?? name;
 
 /** Sessions that are said to be active, but whose process is gone, are shown as the stale ones that they are. */
-export async function lookAtTeam(base: string, name: string): Promise<TeamView> {
+export async function inspectTeam(base: string, name: string): Promise<TeamView> {
 	const folder = join(auditFolder(base), name);
 	const team = teamOf(name);
 	try {
-		const text = await readPlainText(registryPath(folder), MAX_BYTES);
+		const text = await readRegularTextFile(registryPath(folder), MAX_BYTES);
 		const records = text === undefined ? [] : [...parseRegistry(text).records.values()];
 		const entries: SessionEntry[] = [];
-		for (const entry of records.map(entryOf))
-			if (entry) entries.push(entry.status === 'active' ? await asItIs(folder, entry) : entry);
-		return {team, name, folder, entries, problem: undefined};
+		for (const entry of records.map(parseEntry))
+			if (entry) entries.push(entry.status === 'active' ? await withActualStatus(folder, entry) : entry);
+		return {team, name, folder, entries, error: undefined};
 	} catch (error) {
-		const problem = error instanceof Error ? error.message : String(error);
-		return {team, name, folder, entries: [], problem};
+		const message = error instanceof Error ? error.message : String(error);
+		return {team, name, folder, entries: [], error: message};
 	}
 }
 
-async function asItIs(folder: string, entry: SessionEntry): Promise<SessionEntry> {
-	const holder = isName(entry.identity) ? await holderIn(folder, entry.identity) : undefined;
-	return holder?.codexId === entry.codex_id ? entry : {...entry, status: 'stale', state: 'closed'};
+async function withActualStatus(folder: string, entry: SessionEntry): Promise<SessionEntry> {
+	const owner = isSafeName(entry.identity) ? await findIdentityOwner(folder, entry.identity) : undefined;
+	return owner?.codexId === entry.codex_id ? entry : {...entry, status: 'stale', state: 'closed'};
 }

@@ -1,68 +1,70 @@
 import {randomUUID} from 'node:crypto';
-import type {Figures} from '../mail/figures.js';
+import type {MailCounters} from '../mail/figures.js';
 import type {JsonObject} from '../protocol/json.js';
-import {invalid, text} from './argument-names.js';
+import {invalidParams, textArgument} from './argument-names.js';
 import {hasAutoMail} from './auto-mail.js';
-import type {Journal} from './journal.js';
-import type {OwnTool} from './own-tool.js';
-import {Refusal} from './refusal.js';
-import type {Sessions} from './sessions.js';
+import type {AuditLog} from './journal.js';
+import type {BridgeTool} from './own-tool.js';
+import {ToolError} from './refusal.js';
+import type {CodexSessions} from './sessions.js';
 import type {TurnRunner} from './turn-runner.js';
 import type {SessionEntry} from './types.js';
 
 /** How Codex is doing. */
-export type ChildState = {
+export type CodexProcessState = {
 	readonly isAlive: boolean;
 	readonly backend: string;
 	readonly exitCode?: number | null;
 	readonly signal?: string | null;
 };
 
-export type ManagementOptions = {
-	readonly sessions: Sessions;
+type ManagementOptions = {
+	readonly sessions: CodexSessions;
 	readonly runner: TurnRunner;
-	readonly journal: Journal;
-	readonly child: () => ChildState;
-	readonly office: {readonly figures: Figures; pending(): Promise<number>};
+	readonly auditLog: AuditLog;
+	readonly codexState: () => CodexProcessState;
+	readonly office: {readonly counters: MailCounters; pending(): Promise<number>};
 	readonly now?: () => Date;
 };
 
 /** So many closed sessions are recent. */
-const RECENT = 20;
+const MAX_RECENT_CLOSED = 20;
 
 /** The tools that look at sessions and end them. They work without Codex, too. */
-export function managementTools(options: ManagementOptions): ReadonlyMap<string, OwnTool> {
+export function managementTools(options: ManagementOptions): ReadonlyMap<string, BridgeTool> {
 	const startedAt = (options.now ?? (() => new Date()))();
-	return new Map<string, OwnTool>([
-		['codex_threads', args => threads(options.sessions, args)],
-		['codex_status', () => status(options, startedAt)],
-		['codex_close', args => close(options, args)],
+	return new Map<string, BridgeTool>([
+		['codex_threads', args => listThreads(options.sessions, args)],
+		['codex_status', () => getStatus(options, startedAt)],
+		['codex_close', args => closeSession(options, args)],
 	]);
 }
 
-async function threads(sessions: Sessions, args: JsonObject): Promise<JsonObject> {
-	const identity = text(args, 'identity');
-	const closed = args.include_closed ?? undefined;
-	if (closed !== undefined && typeof closed !== 'boolean') throw invalid('include_closed is true or false.');
+async function listThreads(sessions: CodexSessions, args: JsonObject): Promise<JsonObject> {
+	const identity = textArgument(args, 'identity');
+	const includeClosed = args.include_closed ?? undefined;
+	if (includeClosed !== undefined && typeof includeClosed !== 'boolean')
+		throw invalidParams('include_closed is true or false.');
 	await sessions.registry.refresh();
 	const entries = sessions
 		.entries()
 		.filter(entry => identity === undefined || entry.identity === identity)
 		.toSorted((one, other) => other.last_active.localeCompare(one.last_active));
-	const isOver = ({status}: SessionEntry): boolean => status === 'closed' || status === 'interrupted';
-	const over = entries.filter(isOver);
-	const shown = closed === false ? [] : closed === true ? over : over.slice(0, RECENT);
-	const listed = entries.filter(entry => !isOver(entry) || shown.includes(entry));
-	const shownOf = (entry: SessionEntry): JsonObject => ({
+	const isEnded = ({status}: SessionEntry): boolean => status === 'closed' || status === 'interrupted';
+	const ended = entries.filter(isEnded);
+	const shownEnded =
+		includeClosed === false ? [] : includeClosed === true ? ended : ended.slice(0, MAX_RECENT_CLOSED);
+	const listed = entries.filter(entry => !isEnded(entry) || shownEnded.includes(entry));
+	const toThread = (entry: SessionEntry): JsonObject => ({
 		...entry,
 		auto_mail: hasAutoMail(sessions.config, entry),
 		resumable: entry.status !== 'active',
 	});
-	return {threads: listed.map(shownOf)};
+	return {threads: listed.map(toThread)};
 }
 
-async function status(
-	{sessions, child, office, now = () => new Date()}: ManagementOptions,
+async function getStatus(
+	{sessions, codexState: child, office, now = () => new Date()}: ManagementOptions,
 	startedAt: Date,
 ): Promise<JsonObject> {
 	const {live, registry, config} = sessions;
@@ -82,7 +84,7 @@ async function status(
 		idle_thread_count: live.length - busy,
 		max_concurrent_threads: config.maxConcurrentThreads,
 		pending_mail_count: pending,
-		mail: {...office.figures, pending},
+		mail: {...office.counters, pending},
 		identity_map: Object.fromEntries(
 			live.map(({identity, codexId, threadId, entry}) => [
 				identity,
@@ -96,34 +98,40 @@ async function status(
 			]),
 		),
 		persist: health.persist,
-		...(health.problem === undefined ? {} : {persist_problem: health.problem}),
-		...(health.keptAside === undefined ? {} : {registry_kept_aside: health.keptAside}),
+		...(health.lastError === undefined ? {} : {persist_problem: health.lastError}),
+		...(health.corruptFile === undefined ? {} : {registry_kept_aside: health.corruptFile}),
 	};
 }
 
-async function close({sessions, runner, journal}: ManagementOptions, args: JsonObject): Promise<JsonObject> {
+async function closeSession(
+	{sessions, runner, auditLog: journal}: ManagementOptions,
+	args: JsonObject,
+): Promise<JsonObject> {
 	const {codex_id: codexId, identity} = args;
 	const ref = codexId ?? identity;
 	if (typeof ref !== 'string' || ref === '' || (codexId !== undefined && identity !== undefined))
-		throw new Refusal('invalid_params', 'codex_close needs codex_id or identity, one of the two, as a text.');
+		throw new ToolError(
+			'invalid_params',
+			'codex_close needs codex_id or identity, one of the two, as a text.',
+		);
 	const correlationId = randomUUID();
-	const session = sessions.liveOne(ref);
+	const session = sessions.findLive(ref);
 	if (!session) {
 		await sessions.registry.refresh();
-		const entry = sessions.known(ref);
-		if (entry.status === 'active') throw elsewhere(entry);
-		const about = {codexId: entry.codex_id, identity: entry.identity};
-		journal.closed(correlationId, about, 'already_closed');
+		const entry = sessions.requireEntry(ref);
+		if (entry.status === 'active') throw remoteSessionError(entry);
+		const ids = {codexId: entry.codex_id, identity: entry.identity};
+		journal.sessionClosed(correlationId, ids, 'already_closed');
 		return {closed: true, codex_id: entry.codex_id, identity: entry.identity, status: 'already_closed'};
 	}
-	journal.closed(correlationId, session, 'started');
+	journal.sessionClosed(correlationId, session, 'started');
 	const ending = await runner.close(session);
-	journal.closed(correlationId, session, ending);
+	journal.sessionClosed(correlationId, session, ending);
 	return {closed: true, codex_id: session.codexId, identity: session.identity, status: ending};
 }
 
-const elsewhere = ({codex_id: codexId, identity}: SessionEntry): Refusal =>
-	new Refusal(
+const remoteSessionError = ({codex_id: codexId, identity}: SessionEntry): ToolError =>
+	new ToolError(
 		'session_not_found',
 		`The session ${codexId} (${identity}) belongs to another bridge serve, which alone can close it.`,
 		{codex_id: codexId, identity},

@@ -1,25 +1,28 @@
 import type {ReplyCall, ResumeCall} from './call-arguments.js';
-import {Refusal} from './refusal.js';
-import type {Sessions} from './sessions.js';
+import {ToolError} from './refusal.js';
+import type {CodexSessions} from './sessions.js';
 import type {SessionEntry} from './types.js';
 
 /** Rejects ids of one call that name different sessions. */
-export function checkOne(sessions: Pick<Sessions, 'known'>, {ref, others}: ReplyCall): void {
-	if (others.length === 0) return;
-	const {codex_id: codexId, identity} = sessions.known(ref);
-	const other = others.find(each => sessions.known(each).codex_id !== codexId);
-	if (other === undefined) return;
-	throw new Refusal(
+export function assertSameSession(
+	sessions: Pick<CodexSessions, 'requireEntry'>,
+	{ref, otherRefs}: ReplyCall,
+): void {
+	if (otherRefs.length === 0) return;
+	const {codex_id: codexId, identity} = sessions.requireEntry(ref);
+	const mismatch = otherRefs.find(each => sessions.requireEntry(each).codex_id !== codexId);
+	if (mismatch === undefined) return;
+	throw new ToolError(
 		'invalid_params',
-		`codex_id and threadId name different sessions: ${JSON.stringify(other.slice(0, 200))} does not belong to ${codexId} (${identity}). Send one of the two.`,
+		`codex_id and threadId name different sessions: ${JSON.stringify(mismatch.slice(0, 200))} does not belong to ${codexId} (${identity}). Send one of the two.`,
 		{codex_id: codexId, identity},
 	);
 }
 
 /** Rejects an identity that the session does not have. */
-export function checkSame(call: ReplyCall | ResumeCall, entry: SessionEntry): void {
+export function assertIdentityMatches(call: ReplyCall | ResumeCall, entry: SessionEntry): void {
 	if (call.kind !== 'resume' || call.identity === undefined || call.identity === entry.identity) return;
-	throw new Refusal(
+	throw new ToolError(
 		'invalid_params',
 		`The session ${entry.codex_id} has the identity ${entry.identity}, not ${call.identity.slice(0, 100)}. Leave identity out to go on with it.`,
 		{codex_id: entry.codex_id, identity: entry.identity},
@@ -27,8 +30,8 @@ export function checkSame(call: ReplyCall | ResumeCall, entry: SessionEntry): vo
 }
 
 /** The error for a reply to a closed session. */
-export const closed = ({codex_id: codexId, identity}: SessionEntry): Refusal =>
-	new Refusal(
+export const sessionClosedError = ({codex_id: codexId, identity}: SessionEntry): ToolError =>
+	new ToolError(
 		'session_closed',
 		`The session ${codexId} (${identity}) is closed. Resume it with codex and codex_id ${codexId}, or begin a new one with identity ${identity}.`,
 		{codex_id: codexId, identity},

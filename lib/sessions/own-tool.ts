@@ -1,48 +1,48 @@
 import {BridgeError} from '../errors.js';
 import {type Log, logBug} from '../log.js';
-import {nearest} from '../nearest.js';
+import {didYouMean} from '../nearest.js';
 import {printable, shortened} from '../printable.js';
-import {isObject, type JsonObject, objectOf, worded} from '../protocol/json.js';
-import {checkKnown} from './argument-names.js';
-import type {Journal} from './journal.js';
-import {asRefusal, Refusal} from './refusal.js';
+import {isObject, type JsonObject, objectOf, toText} from '../protocol/json.js';
+import {assertKnownArguments} from './argument-names.js';
+import type {AuditLog} from './journal.js';
+import {ToolError, toToolError} from './refusal.js';
 
 /** What there is to a call beside its arguments. */
-export type CallContext = {
+export type BridgeToolContext = {
 	/** The `_meta` of the call. */
 	readonly meta: JsonObject;
 	/** Does something once the answer is on its way, which must not be done if there is none. */
-	readonly afterAnswer: (action: () => Promise<void>) => void;
+	readonly afterResponse: (action: () => Promise<void>) => void;
 };
 
 /** A tool that is answered here: what it gives back, or why it refuses. */
-export type OwnTool = (args: JsonObject, context: CallContext) => JsonObject | Promise<JsonObject>;
+export type BridgeTool = (args: JsonObject, context: BridgeToolContext) => JsonObject | Promise<JsonObject>;
 
 /** The result of a call, and what is to be called when it is on its way. */
-export type OwnAnswer = {readonly result: JsonObject; readonly answered: () => void};
+type BridgeToolResponse = {readonly result: JsonObject; readonly onSent: () => void};
 
-export type OwnToolsOptions = {
-	readonly tools: Iterable<readonly [string, OwnTool]>;
+type BridgeToolsOptions = {
+	readonly tools: Iterable<readonly [string, BridgeTool]>;
 	/** How the tools are described: calls with other arguments are rejected. */
 	readonly schemas: readonly JsonObject[];
 	/** Tools of the server behind, whose calls are forwarded. With them, calls of unknown tools are rejected here. */
 	readonly forwarded?: readonly string[];
-	readonly journal: Journal;
+	readonly auditLog: AuditLog;
 	readonly log: Log;
 };
 
 /** The tools that are answered here, by their names. */
-export class OwnTools {
-	readonly #tools: ReadonlyMap<string, OwnTool>;
-	readonly #options: OwnToolsOptions;
-	readonly #arguments: ReadonlyMap<string, readonly string[]>;
+export class BridgeTools {
+	readonly #tools: ReadonlyMap<string, BridgeTool>;
+	readonly #options: BridgeToolsOptions;
+	readonly #argumentNames: ReadonlyMap<string, readonly string[]>;
 	/** What is done after answers. */
-	readonly #later = new Set<Promise<void>>();
+	readonly #pendingActions = new Set<Promise<void>>();
 
-	constructor(options: OwnToolsOptions) {
+	constructor(options: BridgeToolsOptions) {
 		this.#options = options;
 		this.#tools = new Map(options.tools);
-		this.#arguments = new Map(
+		this.#argumentNames = new Map(
 			options.schemas.map(({name, inputSchema}) => [
 				String(name),
 				Object.keys(objectOf(objectOf(inputSchema).properties)),
@@ -55,65 +55,71 @@ export class OwnTools {
 	}
 
 	/** The answer to a call; undefined where it is none of these tools, and has to be answered elsewhere. */
-	call(params: JsonObject): Promise<OwnAnswer> | undefined {
+	call(params: JsonObject): Promise<BridgeToolResponse> | undefined {
 		const {name} = params;
 		const {forwarded} = this.#options;
-		const own = this.#tools.get(String(name));
-		if (own) return this.#call(own, params);
-		if (!forwarded || forwarded.some(each => each === name)) return;
-		return this.#call(() => this.#reject(name), params);
+		const tool = this.#tools.get(String(name));
+		if (tool) return this.#call(tool, params);
+		if (!forwarded || forwarded.some(toolName => toolName === name)) return;
+		return this.#call(() => this.#rejectUnknown(name), params);
 	}
 
-	#reject(name: unknown): never {
-		const near = typeof name === 'string' ? nearest(name, this.names) : '';
-		const what = printable(JSON.stringify(shortened(worded(name))));
-		const there = `There are ${this.names.join(', ')}.`;
-		throw new Refusal('invalid_params', `There is no tool ${what}. ${near === '' ? '' : `${near} `}${there}`);
+	#rejectUnknown(name: unknown): never {
+		const suggestion = typeof name === 'string' ? didYouMean(name, this.names) : '';
+		const shownName = printable(JSON.stringify(shortened(toText(name))));
+		const available = `There are ${this.names.join(', ')}.`;
+		throw new ToolError(
+			'invalid_params',
+			`There is no tool ${shownName}. ${suggestion === '' ? '' : `${suggestion} `}${available}`,
+		);
 	}
 
 	/** Resolves when all is done that was to be done after answers. */
 	async settled(): Promise<void> {
-		await Promise.all(this.#later);
+		await Promise.all(this.#pendingActions);
 	}
 
-	async #call(own: OwnTool, params: JsonObject): Promise<OwnAnswer> {
+	async #call(tool: BridgeTool, params: JsonObject): Promise<BridgeToolResponse> {
 		const actions: Array<() => Promise<void>> = [];
-		const context: CallContext = {meta: objectOf(params._meta), afterAnswer: action => actions.push(action)};
+		const context: BridgeToolContext = {
+			meta: objectOf(params._meta),
+			afterResponse: action => actions.push(action),
+		};
 		try {
-			const args = argumentsOf(params.arguments);
-			const known = this.#arguments.get(String(params.name));
-			if (known) checkKnown(String(params.name), args, known);
-			const value = await own(args, context);
+			const args = parseArguments(params.arguments);
+			const argumentNames = this.#argumentNames.get(String(params.name));
+			if (argumentNames) assertKnownArguments(String(params.name), args, argumentNames);
+			const value = await tool(args, context);
 			const content = [{type: 'text', text: JSON.stringify(value, null, 2)}];
 			return {
 				result: {content, structuredContent: value},
-				answered: () => {
-					for (const action of actions) this.#do(action);
+				onSent: () => {
+					for (const action of actions) this.#runAction(action);
 				},
 			};
 		} catch (error) {
-			if (!(error instanceof Refusal)) logBug(this.#options.log, error);
-			const refusal = asRefusal(error);
-			this.#options.journal.refused(params, refusal);
-			return {result: refusal.result, answered: () => {}};
+			if (!(error instanceof ToolError)) logBug(this.#options.log, error);
+			const toolError = toToolError(error);
+			this.#options.auditLog.callRejected(params, toolError);
+			return {result: toolError.result, onSent: () => {}};
 		}
 	}
 
-	#do(action: () => Promise<void>): void {
+	#runAction(action: () => Promise<void>): void {
 		const done = action()
 			.catch(error => {
 				const {log} = this.#options;
 				if (error instanceof BridgeError) log.warn('tool.afterwards', error.sentence);
 				else logBug(log, error);
 			})
-			.finally(() => this.#later.delete(done));
-		this.#later.add(done);
+			.finally(() => this.#pendingActions.delete(done));
+		this.#pendingActions.add(done);
 	}
 }
 
 /** The arguments of a call, if they are some. */
-function argumentsOf(given: unknown): JsonObject {
-	if (given === undefined) return {};
-	if (isObject(given)) return given;
-	throw new Refusal('invalid_params', 'The arguments have to be an object.');
+function parseArguments(input: unknown): JsonObject {
+	if (input === undefined) return {};
+	if (isObject(input)) return input;
+	throw new ToolError('invalid_params', 'The arguments have to be an object.');
 }

@@ -1,34 +1,34 @@
 import {realpath, stat} from 'node:fs/promises';
 import {resolve} from 'node:path';
-import type {AtmConfig} from '../atm/types.js';
+import type {ServeConfig} from '../atm/types.js';
 import type {Log} from '../log.js';
-import type {MailOwner} from '../mail/codex-server.js';
+import type {MailServerSession} from '../mail/codex-server.js';
 import type {JsonObject} from '../protocol/json.js';
-import {readPlainText} from '../store/read-plain.js';
+import {readRegularTextFile} from '../store/read-plain.js';
 import {
-	checkCodexConfig,
-	checkNoCredentials,
-	fromHome,
-	ownAgentFolders,
+	assertNotCredentialFile,
+	assertPromptFilesAllowed,
+	expandHome,
 	readAgentFile,
+	userAgentFolders,
 } from './agent-file.js';
 import type {StartCall} from './call-arguments.js';
-import {codexArguments, settingsOf} from './codex-arguments.js';
-import {contextBlock, contextNote, joined, repoContext} from './context.js';
-import type {Restart} from './job.js';
-import {Refusal} from './refusal.js';
-import type {Session} from './session.js';
-import type {Summaries} from './summary.js';
-import {remembered} from './summary-turn.js';
+import {buildCodexArguments, resolveRoleSettings} from './codex-arguments.js';
+import {formatContextUpdate, formatSessionContext, joinParagraphs, readRepoContext} from './context.js';
+import type {NewThread} from './job.js';
+import {ToolError} from './refusal.js';
+import type {CodexSession} from './session.js';
+import type {SessionSummaries} from './summary.js';
+import {formatSummary} from './summary-turn.js';
 
-export type PreparationOptions = {
-	readonly config: AtmConfig;
-	readonly summaries: Summaries;
+type CallPreparerOptions = {
+	readonly config: ServeConfig;
+	readonly summaries: SessionSummaries;
 	readonly log: Log;
 	/** The folder that bridge was started in. */
 	readonly cwd: string;
 	/** The MCP server that a session's mail comes from, where there is mail. */
-	readonly mailServer?: (owner: MailOwner) => Promise<JsonObject | undefined>;
+	readonly mailServer?: (owner: MailServerSession) => Promise<JsonObject | undefined>;
 	/** The MCP servers that sessions in a folder must not start. */
 	readonly disabledServers?: ((cwd: string) => Promise<JsonObject>) | undefined;
 };
@@ -36,81 +36,86 @@ export type PreparationOptions = {
 const MAX_PROMPT_BYTES = 2 ** 20;
 
 /** Makes of what a caller wants what Codex is to be told: files are read, and where the session is is found out anew. */
-export class Preparation {
-	readonly #options: PreparationOptions;
+export class CallPreparer {
+	readonly #options: CallPreparerOptions;
 
-	constructor(options: PreparationOptions) {
+	constructor(options: CallPreparerOptions) {
 		this.#options = options;
 	}
 
 	/** The folder that a session works in: the caller's, else the repository that bridge was started in. */
-	async folderOf(named: string | undefined): Promise<string> {
+	async resolveFolder(requested: string | undefined): Promise<string> {
 		const {cwd} = this.#options;
-		if (named === undefined) return repoContext(cwd).repo_root ?? cwd;
-		const path = resolve(cwd, fromHome(named));
+		if (requested === undefined) return readRepoContext(cwd).repo_root ?? cwd;
+		const path = resolve(cwd, expandHome(requested));
 		const found = await stat(path).catch(() => undefined);
 		if (found?.isDirectory()) return path;
-		const what = found ? 'is not a folder' : 'does not exist';
-		throw new Refusal('invalid_params', `The cwd ${path} ${what}. Name a folder that exists.`, {cwd: path});
+		const reason = found ? 'is not a folder' : 'does not exist';
+		throw new ToolError('invalid_params', `The cwd ${path} ${reason}. Name a folder that exists.`, {
+			cwd: path,
+		});
 	}
 
 	/** Finds the folder and reads the file that a call names, and rejects what cannot be. */
-	async checked(call: StartCall): Promise<{readonly cwd: string; readonly file: string | undefined}> {
-		if (call.role !== undefined) settingsOf(this.#options.config, {role: call.role, role_named: true});
-		const cwd = await this.folderOf(call.cwd);
+	async validateStart(call: StartCall): Promise<{readonly cwd: string; readonly file: string | undefined}> {
+		if (call.role !== undefined)
+			resolveRoleSettings(this.#options.config, {role: call.role, role_named: true});
+		const cwd = await this.resolveFolder(call.cwd);
 		const roots = this.#agentFolders(cwd);
-		await checkCodexConfig(call.forwarded.config, cwd, roots);
+		await assertPromptFilesAllowed(call.forwarded.config, cwd, roots);
 		if (call.agentFile === undefined) return {cwd, file: undefined};
 		return {cwd, file: await readAgentFile(call.agentFile, {bases: [cwd, this.#options.cwd], roots})};
 	}
 
 	/** What Codex is told to begin with. */
-	async start(
-		session: Session,
+	async prepareStart(
+		session: CodexSession,
 		call: StartCall,
 	): Promise<{readonly arguments: JsonObject; readonly prompt: string}> {
-		const {cwd, file} = await this.checked(call);
-		session.changed({cwd});
-		const isBase = call.agentFileAs === 'base-instructions';
-		const launch =
-			isBase && file !== undefined ? {'base-instructions': file, ...call.forwarded} : call.forwarded;
-		session.launch = launch;
-		const prompt = isBase ? (call.prompt ?? '') : (file ?? call.prompt ?? '');
-		return {arguments: await this.#compose(session, prompt), prompt};
+		const {cwd, file} = await this.validateStart(call);
+		session.update({cwd});
+		const isBaseInstructions = call.agentFileAs === 'base-instructions';
+		const launchArguments =
+			isBaseInstructions && file !== undefined
+				? {'base-instructions': file, ...call.forwarded}
+				: call.forwarded;
+		session.launchArguments = launchArguments;
+		const prompt = isBaseInstructions ? (call.prompt ?? '') : (file ?? call.prompt ?? '');
+		return {arguments: await this.#buildArguments(session, prompt), prompt};
 	}
 
 	/**
 	 * The prompt of a reply, with what is new of where the session is in front. `folder` is the one that the turn changes to;
 	 * the session has it only when the turn starts.
 	 */
-	reply(session: Session, prompt: string, folder?: string): string {
+	buildReplyPrompt(session: CodexSession, prompt: string, folder?: string): string {
 		if (!this.#options.config.contextOnReply) return prompt;
-		const {told} = session;
-		const now = repoContext(folder ?? session.entry.cwd);
+		const {sentContext: previous} = session;
+		const current = readRepoContext(folder ?? session.entry.cwd);
 		if (folder === undefined) {
-			session.told = now;
-			session.changed(now);
+			session.sentContext = current;
+			session.update(current);
 		}
-		const note = contextNote(told, now);
+		const note = formatContextUpdate(previous, current);
 		return note === undefined ? prompt : `${note}\n\n${prompt}`;
 	}
 
 	/** Reads anew where a session is whose folder has changed. */
-	moved(session: Session): void {
-		const now = repoContext(session.entry.cwd);
-		session.told = now;
-		session.changed(now);
+	refreshContext(session: CodexSession): void {
+		const current = readRepoContext(session.entry.cwd);
+		session.sentContext = current;
+		session.update(current);
 	}
 
 	/** What a session is remembered by, ready to be put in front of something. */
-	async memory({entry, codexId}: Session): Promise<string | undefined> {
+	async loadMemory({entry, codexId}: CodexSession): Promise<string | undefined> {
 		const {summaries, log} = this.#options;
 		for (const threadId of [entry.thread_id, ...entry.previous_thread_ids.toReversed()]) {
 			if (threadId === null) continue;
 			const summary = await summaries.read(entry.identity, threadId).catch(error => {
 				log.warn('summary.unusable', (error as Error).message, {codex_id: codexId, thread_id: threadId});
 			});
-			if (summary !== undefined && summary.trim() !== '') return remembered(entry, summary);
+			if (summary !== undefined && summary.trim() !== '') return formatSummary(entry, summary);
 		}
 		const sentence = `There is no summary of ${entry.identity} (${codexId}), so it goes on without one.`;
 		log.warn('resume.no_summary', sentence, {codex_id: codexId, identity: entry.identity});
@@ -118,39 +123,39 @@ export class Preparation {
 	}
 
 	/** A new thread in the place of one that Codex does not know any more. */
-	async startAgain(
-		session: Session,
+	async prepareNewThread(
+		session: CodexSession,
 		prompt: string,
 		memory: string | undefined,
-		place: MemoryPlace,
-	): Promise<Restart> {
-		const isInstructions = place === 'instructions';
+		position: MemoryPosition,
+	): Promise<NewThread> {
+		const isInstructions = position === 'instructions';
 		const args = isInstructions
-			? await this.#compose(session, prompt, memory)
-			: await this.#compose(session, joined(memory, prompt) ?? '');
+			? await this.#buildArguments(session, prompt, memory)
+			: await this.#buildArguments(session, joinParagraphs(memory, prompt) ?? '');
 		return {arguments: args, context: memory === undefined ? 'none' : 'summary'};
 	}
 
-	async #compose(session: Session, prompt: string, memory?: string): Promise<JsonObject> {
+	async #buildArguments(session: CodexSession, prompt: string, memory?: string): Promise<JsonObject> {
 		const {config, mailServer, disabledServers} = this.#options;
 		const {cwd, identity, team} = session.entry;
-		await checkCodexConfig(session.launch.config, cwd, this.#agentFolders(cwd));
-		const repo = repoContext(cwd);
-		session.told = repo;
-		session.changed(repo);
+		await assertPromptFilesAllowed(session.launchArguments.config, cwd, this.#agentFolders(cwd));
+		const repo = readRepoContext(cwd);
+		session.sentContext = repo;
+		session.update(repo);
 		const [basePrompt, extraInstructions] = await Promise.all([
-			this.#promptFile(config.basePromptFile, 'base_prompt_file'),
-			this.#promptFile(config.extraInstructionsFile, 'extra_instructions_file'),
+			this.#readPromptFile(config.basePromptFile, 'base_prompt_file'),
+			this.#readPromptFile(config.extraInstructionsFile, 'extra_instructions_file'),
 		]);
-		return codexArguments({
-			forwarded: session.launch,
+		return buildCodexArguments({
+			forwarded: session.launchArguments,
 			prompt,
 			cwd,
 			memory,
 			extraInstructions,
 			basePrompt,
-			settings: settingsOf(config, session.entry),
-			context: contextBlock({...repo, identity, team, cwd}),
+			settings: resolveRoleSettings(config, session.entry),
+			context: formatSessionContext({...repo, identity, team, cwd}),
 			mailServer: await mailServer?.(session),
 			disabledServers: await disabledServers?.(cwd),
 		});
@@ -158,21 +163,22 @@ export class Preparation {
 
 	/** Where the files may be that a call names: its repository, bridge's, trusted folders, and folders for agents. */
 	#agentFolders(cwd: string): string[] {
-		const {cwd: own, config} = this.#options;
-		const roots = [cwd, own].map(folder => repoContext(folder).repo_root ?? folder);
-		return [...new Set([...roots, ...config.trustedDirectories, ...ownAgentFolders(config.claude)])];
+		const {cwd: bridgeCwd, config} = this.#options;
+		const roots = [cwd, bridgeCwd].map(folder => readRepoContext(folder).repo_root ?? folder);
+		return [...new Set([...roots, ...config.trustedDirectories, ...userAgentFolders(config.claude)])];
 	}
 
-	async #promptFile(path: string | undefined, key: string): Promise<string | undefined> {
+	async #readPromptFile(path: string | undefined, key: string): Promise<string | undefined> {
 		if (path === undefined) return;
-		checkNoCredentials(await realpath(path).catch(() => path), key);
-		const text = await readPlainText(path, MAX_PROMPT_BYTES).catch((error: Error) => {
-			throw new Refusal('invalid_params', `${key} ${path} cannot be read: ${error.message}.`, {path});
+		assertNotCredentialFile(await realpath(path).catch(() => path), key);
+		const text = await readRegularTextFile(path, MAX_PROMPT_BYTES).catch((error: Error) => {
+			throw new ToolError('invalid_params', `${key} ${path} cannot be read: ${error.message}.`, {path});
 		});
-		if (text === undefined) throw new Refusal('invalid_params', `${key}: there is no file ${path}.`, {path});
+		if (text === undefined)
+			throw new ToolError('invalid_params', `${key}: there is no file ${path}.`, {path});
 		return text;
 	}
 }
 
 /** Where a summary is put: before the developer instructions, or before the prompt. */
-export type MemoryPlace = 'instructions' | 'prompt';
+export type MemoryPosition = 'instructions' | 'prompt';

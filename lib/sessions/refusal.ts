@@ -2,7 +2,7 @@ import type {JsonObject} from '../protocol/json.js';
 import type {AuditEntry} from './types.js';
 
 /** What a tool call is refused for, with ATM's codes where ATM has one. */
-export const refusals = {
+export const toolErrorCodes = {
 	/** Codex failed to run a turn to its end. */
 	turn_failed: -32000,
 	identity_conflict: -32001,
@@ -19,54 +19,54 @@ export const refusals = {
 	internal: -32603,
 } as const;
 
-export type RefusalKind = keyof typeof refusals;
+export type ToolErrorKind = keyof typeof toolErrorCodes;
 
 /** The session that made a call, for the audit file. */
-export type Actor = Pick<AuditEntry, 'identity' | 'codexId' | 'threadId'>;
+type AuditActor = Pick<AuditEntry, 'identity' | 'codexId' | 'threadId'>;
 
 /** A tool call that is not done, or not to its end: the sentences are what a model reads, so they hold every fact. */
-export class Refusal extends Error {
-	override readonly name = 'Refusal';
-	readonly kind: RefusalKind;
-	readonly facts: JsonObject;
+export class ToolError extends Error {
+	override readonly name = 'ToolError';
+	readonly kind: ToolErrorKind;
+	readonly details: JsonObject;
 	/** The caller, if it is proven. A claimed identity is not enough. */
-	actor: Actor | undefined;
+	actor: AuditActor | undefined;
 
-	constructor(kind: RefusalKind, sentences: string, facts: JsonObject = {}) {
+	constructor(kind: ToolErrorKind, sentences: string, details: JsonObject = {}) {
 		super(sentences);
 		this.kind = kind;
-		this.facts = facts;
+		this.details = details;
 	}
 
 	get code(): number {
-		return refusals[this.kind];
+		return toolErrorCodes[this.kind];
 	}
 
 	/** The same, with further facts. */
-	with(facts: JsonObject): Refusal {
-		const refusal = new Refusal(this.kind, this.message, {...facts, ...this.facts});
-		return this.actor ? refusal.by(this.actor) : refusal;
+	withDetails(details: JsonObject): ToolError {
+		const toolError = new ToolError(this.kind, this.message, {...details, ...this.details});
+		return this.actor ? toolError.setActor(this.actor) : toolError;
 	}
 
 	/** Sets the session that made the call. */
-	by(actor: Actor): this {
+	setActor(actor: AuditActor): this {
 		this.actor = actor;
 		return this;
 	}
 
 	/** The result of the call. Clients show a model nothing but the text of it. */
 	get result(): JsonObject {
-		const {code, kind, message, facts} = this;
+		const {code, kind, message, details} = this;
 		return {
 			content: [{type: 'text', text: `${message} (error ${code}, ${kind})`}],
-			structuredContent: {error: {code, kind, message, ...facts}},
+			structuredContent: {error: {code, kind, message, ...details}},
 			isError: true,
 		};
 	}
 }
 
 /** What has no other name is a bug, which the log tells of. */
-export const asRefusal = (error: unknown): Refusal =>
-	error instanceof Refusal
+export const toToolError = (error: unknown): ToolError =>
+	error instanceof ToolError
 		? error
-		: new Refusal('internal', 'bridge failed to do this. Its log on stderr says more; try again.');
+		: new ToolError('internal', 'bridge failed to do this. Its log on stderr says more; try again.');

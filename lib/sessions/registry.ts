@@ -2,16 +2,16 @@ import {chmod, unlink} from 'node:fs/promises';
 import {constants} from 'node:os';
 import {join} from 'node:path';
 import type {Log} from '../log.js';
-import {sweepLeftovers} from '../store/atomic-file.js';
-import {underLock} from '../store/folder-lock.js';
+import {removeStaleTempFiles} from '../store/atomic-file.js';
+import {withFolderLock} from '../store/folder-lock.js';
 import {GroupCommit} from '../store/group-commit.js';
 import {makeFolder} from '../store/make-folder.js';
 import {findEntry} from './find-entry.js';
-import {holderIn, IdentityLocks, lockPath, staleLocks} from './identity-locks.js';
+import {findIdentityOwner, IdentityLocks, identityLockPath, staleIdentities} from './identity-locks.js';
 import {SessionTable} from './session-table.js';
-import type {RegistryHealth, Reservation, SessionEntry} from './types.js';
+import type {IdentityReservation, RegistryHealth, SessionEntry} from './types.js';
 
-export type RegistryOptions = {
+export type SessionRegistryOptions = {
 	/** The team's folder: see `stateFolder` in lib/atm/paths.ts. */
 	readonly folder: string;
 	readonly team: string;
@@ -22,20 +22,20 @@ export type RegistryOptions = {
 };
 
 /** What was only used is on disk after so long. */
-const TOUCH_MS = 1500;
+const TOUCH_DELAY_MS = 1500;
 
 /** All sessions of a team that are known, and their file: what is acknowledged survives a crash. */
-export class Registry {
-	readonly #options: RegistryOptions;
+export class SessionRegistry {
+	readonly #options: SessionRegistryOptions;
 	readonly #now: () => Date;
 	readonly #table: SessionTable;
 	readonly #locks: IdentityLocks;
 	readonly #commit: GroupCommit;
-	#touching: NodeJS.Timeout | undefined;
-	#looking: Promise<unknown> = Promise.resolve();
-	#problem: string | undefined;
+	#touchTimer: NodeJS.Timeout | undefined;
+	#refreshing: Promise<unknown> = Promise.resolve();
+	#lastError: string | undefined;
 
-	private constructor(options: RegistryOptions) {
+	private constructor(options: SessionRegistryOptions) {
 		this.#options = options;
 		this.#now = options.now ?? (() => new Date());
 		this.#table = new SessionTable({folder: options.folder, log: options.log, now: this.#now});
@@ -47,19 +47,19 @@ export class Registry {
 	 * Reads the file. Sessions whose process is gone become stale; a file that is no registry is kept aside; one of a later
 	 * version is refused. Where nothing can be written, it goes on in memory and says so.
 	 */
-	static async open(options: RegistryOptions): Promise<Registry> {
-		const registry = new Registry(options);
+	static async open(options: SessionRegistryOptions): Promise<SessionRegistry> {
+		const registry = new SessionRegistry(options);
 		if (options.isPersistent === false) return registry;
 		try {
 			await makeFolder(options.folder);
 			await chmod(options.folder, 0o700);
-			await sweepLeftovers(options.folder);
-			await registry.#exclusively(() => registry.#takeOver());
+			await removeStaleTempFiles(options.folder);
+			await registry.#withLock(() => registry.#markStale());
 		} catch (error) {
-			if (!isOfDisk(error)) throw error;
+			if (!isDiskError(error)) throw error;
 			// What cannot be read is not written over either: each save reads first.
 			await registry.#table.read().catch(() => {});
-			registry.#note(error);
+			registry.#reportError(error);
 		}
 		return registry;
 	}
@@ -67,10 +67,10 @@ export class Registry {
 	/** Looks what other processes have done since: their sessions may be over, or left by the dead. */
 	async refresh(): Promise<void> {
 		if (!this.#isPersistent) return;
-		this.#looking = this.#looking
-			.then(() => this.#exclusively(() => this.#takeOver()))
-			.catch(error => this.#note(error));
-		await this.#looking;
+		this.#refreshing = this.#refreshing
+			.then(() => this.#withLock(() => this.#markStale()))
+			.catch(error => this.#reportError(error));
+		await this.#refreshing;
 	}
 
 	/** Where its file and the locks of identities are. */
@@ -88,20 +88,20 @@ export class Registry {
 	}
 
 	/** By codex id, thread id (previous ones too) or identity; of several the active one, else the one used last. */
-	find(idOrThreadOrIdentity: string): SessionEntry | undefined {
-		return findEntry(this.#table.entries(), idOrThreadOrIdentity);
+	find(ref: string): SessionEntry | undefined {
+		return findEntry(this.#table.entries(), ref);
 	}
 
 	/** Takes a new or changed entry as this process's own. Resolves when it is durable, rejects when it cannot be. */
 	put(entry: SessionEntry): Promise<void> {
 		this.#table.put(entry);
-		return this.saved();
+		return this.flush();
 	}
 
 	/** Forgets an entry that never became a session. */
 	remove(codexId: string): Promise<void> {
 		this.#table.remove(codexId);
-		return this.saved();
+		return this.flush();
 	}
 
 	/** Notes the time of use: on disk within 2 s. */
@@ -109,46 +109,46 @@ export class Registry {
 		const entry = this.#table.get(codexId);
 		if (!entry || !this.#table.isOwn(codexId)) return;
 		this.#table.put({...entry, last_active: lastActive.toISOString()});
-		this.#touching ??= setTimeout(() => this.saved().catch(() => {}), TOUCH_MS).unref();
+		this.#touchTimer ??= setTimeout(() => this.flush().catch(() => {}), TOUCH_DELAY_MS).unref();
 	}
 
 	/** Takes an identity for a session, against all processes of this machine. */
-	async reserve(identity: string, codexId: string): Promise<Reservation> {
-		const take = (): Promise<Reservation> => this.#locks.take(identity, codexId, this.#now());
-		if (!this.#isPersistent) return this.#locks.takeInMemory(identity, codexId, this.#now());
+	async reserve(identity: string, codexId: string): Promise<IdentityReservation> {
+		const acquire = (): Promise<IdentityReservation> => this.#locks.acquire(identity, codexId, this.#now());
+		if (!this.#isPersistent) return this.#locks.acquireInMemory(identity, codexId, this.#now());
 		try {
-			return await this.#exclusively(take);
+			return await this.#withLock(acquire);
 		} catch (error) {
-			if (!isOfDisk(error)) throw error;
-			this.#note(error);
-			return this.#locks.takeInMemory(identity, codexId, this.#now());
+			if (!isDiskError(error)) throw error;
+			this.#reportError(error);
+			return this.#locks.acquireInMemory(identity, codexId, this.#now());
 		}
 	}
 
 	/** Gives it back; nothing happens if it is not this process's. */
 	async release(identity: string): Promise<void> {
-		if (!this.#locks.holds(identity)) return;
-		const give = (): Promise<void> => this.#locks.give(identity);
-		await (this.#isPersistent ? this.#exclusively(give).catch(give) : give());
+		if (!this.#locks.ownerOf(identity)) return;
+		const release = (): Promise<void> => this.#locks.release(identity);
+		await (this.#isPersistent ? this.#withLock(release).catch(release) : release());
 	}
 
 	health(): RegistryHealth {
-		const persist = !this.#isPersistent ? 'off' : this.#problem === undefined ? 'ok' : 'degraded';
-		return {persist, problem: this.#problem, keptAside: this.#table.keptAside};
+		const persist = !this.#isPersistent ? 'off' : this.#lastError === undefined ? 'ok' : 'degraded';
+		return {persist, lastError: this.#lastError, corruptFile: this.#table.corruptFile};
 	}
 
 	/** Resolves when all that was put so far is on disk, rejects if it cannot be. */
-	saved(): Promise<void> {
-		clearTimeout(this.#touching);
-		this.#touching = undefined;
+	flush(): Promise<void> {
+		clearTimeout(this.#touchTimer);
+		this.#touchTimer = undefined;
 		if (!this.#isPersistent) return Promise.resolve();
-		return this.#table.hasChanges ? this.#commit.commit() : this.#commit.underWay();
+		return this.#table.hasChanges ? this.#commit.commit() : this.#commit.pending();
 	}
 
 	/** Saves what is left and gives all identities back. */
 	async close(): Promise<void> {
 		try {
-			await this.saved();
+			await this.flush();
 		} finally {
 			for (const identity of this.#locks.identities) await this.release(identity);
 			this.#locks.stop();
@@ -159,63 +159,64 @@ export class Registry {
 		return this.#options.isPersistent !== false;
 	}
 
-	#exclusively<T>(action: () => Promise<T>): Promise<T> {
-		return underLock(join(this.#options.folder, '.lock'), action);
+	#withLock<T>(action: () => Promise<T>): Promise<T> {
+		return withFolderLock(join(this.#options.folder, '.lock'), action);
 	}
 
 	/** What a process that is gone has left: its sessions can be resumed, and its identities are free. */
-	async #takeOver(): Promise<void> {
+	async #markStale(): Promise<void> {
 		const {folder, team} = this.#options;
 		await this.#table.read();
 		const stale: string[] = [];
 		for (const entry of this.#table.entries()) {
 			if (entry.status !== 'active' || entry.team !== team || this.#table.isOwn(entry.codex_id)) continue;
-			const holder = await holderIn(folder, entry.identity);
-			if (holder?.codexId === entry.codex_id) continue;
+			const owner = await findIdentityOwner(folder, entry.identity);
+			if (owner?.codexId === entry.codex_id) continue;
 			this.#table.put({...entry, status: 'stale', state: 'closed'});
 			stale.push(`${entry.identity} (${entry.codex_id})`);
 		}
 		if (stale.length > 0)
 			this.#options.log.warn('session.stale', staleSentence(stale), {sessions: stale.length});
-		for (const identity of await staleLocks(folder)) await unlink(lockPath(folder, identity)).catch(() => {});
+		for (const identity of await staleIdentities(folder))
+			await unlink(identityLockPath(folder, identity)).catch(() => {});
 		if (this.#table.hasChanges) await this.#table.write();
 	}
 
 	async #save(): Promise<void> {
 		try {
-			await this.#exclusively(async () => {
+			await this.#withLock(async () => {
 				if (this.#table.hasChanges) await this.#table.write();
 			});
-			if (this.#problem !== undefined)
+			if (this.#lastError !== undefined)
 				this.#options.log.info('registry.saved', 'The registry is saved again.');
-			this.#problem = undefined;
+			this.#lastError = undefined;
 		} catch (error) {
-			this.#note(error);
+			this.#reportError(error);
 			throw error;
 		}
 	}
 
 	/** Tells once that nothing can be saved, however often it is tried. */
-	#note(error: unknown): void {
+	#reportError(error: unknown): void {
 		const reason = error instanceof Error ? error.message : String(error);
 		const sentence =
 			'The registry of sessions cannot be saved: what changes now is lost when this process ends. It is tried again with each change.';
-		if (this.#problem === undefined)
+		if (this.#lastError === undefined)
 			this.#options.log.error('registry.unsaved', sentence, {folder: this.#options.folder, reason});
-		this.#problem = reason;
+		this.#lastError = reason;
 	}
 }
 
 /** Sessions that are named in one line of the log. */
-const MAX_NAMED = 20;
+const MAX_LISTED = 20;
 
 const staleSentence = (sessions: readonly string[]): string => {
-	const more = sessions.length > MAX_NAMED ? `, and ${sessions.length - MAX_NAMED} more` : '';
-	const named = sessions.slice(0, MAX_NAMED).join(', ');
-	return `Left open by a bridge serve that did not end properly, and stale now: ${named}${more}. codex with a codex_id resumes a session.`;
+	const more = sessions.length > MAX_LISTED ? `, and ${sessions.length - MAX_LISTED} more` : '';
+	const listed = sessions.slice(0, MAX_LISTED).join(', ');
+	return `Left open by a bridge serve that did not end properly, and stale now: ${listed}${more}. codex with a codex_id resumes a session.`;
 };
 
-const ofDisk = new Set([
+const diskErrorCodes = new Set([
 	'ENOSPC',
 	'EDQUOT',
 	'EROFS',
@@ -229,7 +230,7 @@ const ofDisk = new Set([
 ]);
 
 /** Whether it is the disk's fault, and no mistake in what was asked of it. Node has no name for a quota that is used up. */
-const isOfDisk = (error: unknown): boolean => {
+const isDiskError = (error: unknown): boolean => {
 	const {code = '', errno = 0} = error as NodeJS.ErrnoException;
-	return ofDisk.has(code) || -errno === constants.errno.EDQUOT;
+	return diskErrorCodes.has(code) || -errno === constants.errno.EDQUOT;
 };

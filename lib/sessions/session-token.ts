@@ -1,22 +1,23 @@
 import {createHash, createHmac, randomBytes, timingSafeEqual} from 'node:crypto';
 
 /** The variable that `bridge atm-tools` gets the token of its session in. */
-export const TOKEN_VARIABLE = 'BRIDGE_SESSION_TOKEN';
+export const SESSION_TOKEN_VARIABLE = 'BRIDGE_SESSION_TOKEN';
 
 const secret = randomBytes(32);
 
 /** The token of a session. A session that is closed and resumed in the same process keeps it, as its tools still run. */
-export const tokenOf = (codexId: string): string =>
+export const sessionToken = (codexId: string): string =>
 	`${codexId}.${createHmac('sha256', secret).update(codexId).digest('base64url')}`;
 
 /** The session id in a token. This does not prove the session. */
-export const codexIdIn = (token: string): string => token.slice(0, Math.max(0, token.lastIndexOf('.')));
+export const codexIdFromToken = (token: string): string =>
+	token.slice(0, Math.max(0, token.lastIndexOf('.')));
 
 /** The form in which a token is kept in files. */
-export const tokenHash = (token: string): string => createHash('sha256').update(token).digest('hex');
+export const hashSessionToken = (token: string): string => createHash('sha256').update(token).digest('hex');
 
 /** Whether a file has the hash of this token. */
-export function isTokenOf(hash: string | undefined, token: string): boolean {
-	const [kept, given] = [Buffer.from(hash ?? ''), Buffer.from(tokenHash(token))];
-	return kept.length === given.length && timingSafeEqual(kept, given);
+export function matchesTokenHash(hash: string | undefined, token: string): boolean {
+	const [expected, actual] = [Buffer.from(hash ?? ''), Buffer.from(hashSessionToken(token))];
+	return expected.length === actual.length && timingSafeEqual(expected, actual);
 }

@@ -1,23 +1,26 @@
-import {repositoryFolder, stateFolder} from '../atm/paths.js';
-import type {AtmConfig} from '../atm/types.js';
+import {repositoryStateFolder, stateFolder} from '../atm/paths.js';
+import type {ServeConfig} from '../atm/types.js';
 import {findTeam} from '../mail/roster.js';
-import {repoContext} from './context.js';
+import {readRepoContext} from './context.js';
 
 /** Where the registry, locks and summaries of a `bridge serve` are. */
-export type State = {
+type SessionStateLocation = {
 	readonly folder: string;
 	/** The repository that they are for, if they are not for a team. */
-	readonly root: string | undefined;
+	readonly repoRoot: string | undefined;
 };
 
 /**
  * Finds the state of sessions that run in a folder. It belongs to the team, since an identity has one inbox there. Without a
  * team it belongs to the repository, so that two repositories can use the same identity.
  */
-export async function stateFor({base, claude, team, isTeamNamed}: AtmConfig, cwd: string): Promise<State> {
+export async function locateSessionState(
+	{base, claude, team, isTeamNamed}: ServeConfig,
+	cwd: string,
+): Promise<SessionStateLocation> {
 	// A roster that cannot be read is that of a team.
 	const isTeam = isTeamNamed || (await findTeam(claude, team).catch(() => true)) !== undefined;
-	if (isTeam) return {folder: stateFolder(base, team), root: undefined};
-	const root = repoContext(cwd).repo_root ?? cwd;
-	return {folder: repositoryFolder(base, team, root), root};
+	if (isTeam) return {folder: stateFolder(base, team), repoRoot: undefined};
+	const repoRoot = readRepoContext(cwd).repo_root ?? cwd;
+	return {folder: repositoryStateFolder(base, team, repoRoot), repoRoot};
 }

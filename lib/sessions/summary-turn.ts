@@ -1,10 +1,10 @@
 import {randomUUID} from 'node:crypto';
 import type {Log} from '../log.js';
-import type {Ask} from './job.js';
-import type {Session} from './session.js';
-import type {Summaries} from './summary.js';
+import type {TurnRequest} from './job.js';
+import type {CodexSession} from './session.js';
+import type {SessionSummaries} from './summary.js';
 import type {TurnReport} from './turn-report.js';
-import {SUMMARY} from './turns.js';
+import {SUMMARY_TURN} from './turns.js';
 import type {SessionEntry} from './types.js';
 
 /** What a session is asked before it ends. */
@@ -15,7 +15,7 @@ const SUMMARY_PROMPT = [
 ].join(' ');
 
 /** A summary as it is put in front of what a session is told when it goes on. */
-export const remembered = ({identity, repo_name, branch}: SessionEntry, summary: string): string =>
+export const formatSummary = ({identity, repo_name, branch}: SessionEntry, summary: string): string =>
 	[
 		`--- Summary of your previous session (identity ${identity}, repository ${repo_name ?? 'none'}, branch ${branch ?? 'none'}) begins ---`,
 		summary.trim(),
@@ -23,21 +23,21 @@ export const remembered = ({identity, repo_name, branch}: SessionEntry, summary:
 	].join('\n');
 
 /** The turn in which a session is asked for its summary. Nobody waits for its result. */
-export const summaryAsk = (session: Session): Ask => ({
+export const summaryTurnRequest = (session: CodexSession): TurnRequest => ({
 	session,
-	turn: SUMMARY,
+	turn: SUMMARY_TURN,
 	tool: 'codex-reply',
 	arguments: {prompt: SUMMARY_PROMPT},
 	prompt: SUMMARY_PROMPT,
 	correlationId: randomUUID(),
-	answer: () => {},
+	respond: () => {},
 });
 
 /** Writes a summary down, if it is one: an earlier one is better than none. */
-export async function keepSummary(
-	{identity, threadId, codexId}: Session,
+export async function saveSummary(
+	{identity, threadId, codexId}: CodexSession,
 	{status, text}: TurnReport,
-	{summaries, log}: {readonly summaries: Summaries; readonly log: Log},
+	{summaries, log}: {readonly summaries: SessionSummaries; readonly log: Log},
 ): Promise<boolean> {
 	if (status !== 'completed' || text.trim() === '' || threadId === null) return false;
 	try {

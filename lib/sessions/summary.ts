@@ -4,12 +4,12 @@ import {checkName} from '../atm/names.js';
 import {BridgeError} from '../errors.js';
 import {writeAtomically} from '../store/atomic-file.js';
 import {makeFolder} from '../store/make-folder.js';
-import {NotPlain, readPlain} from '../store/read-plain.js';
+import {FileRejectedError, readRegularFile} from '../store/read-plain.js';
 
 const MAX_BYTES = 2 ** 20;
 
 /** The summaries of a team's sessions: `<identity>/<thread-id>/summary.md` in its folder. */
-export class Summaries {
+export class SessionSummaries {
 	readonly #folder: string;
 
 	/** The team's folder: see `stateFolder` in lib/atm/paths.ts. */
@@ -27,11 +27,11 @@ export class Summaries {
 		const path = this.path(identity, threadId);
 		try {
 			if (!(await this.#isInside(this.#folderOf(identity, threadId))))
-				throw new NotPlain('a link leads out of the folder');
-			return (await readPlain(path, MAX_BYTES))?.toString();
+				throw new FileRejectedError('a link leads out of the folder');
+			return (await readRegularFile(path, MAX_BYTES))?.toString();
 		} catch (error) {
 			if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
-			if (error instanceof NotPlain) throw unusable(path, error.message);
+			if (error instanceof FileRejectedError) throw unusableSummary(path, error.message);
 			throw error;
 		}
 	}
@@ -42,9 +42,9 @@ export class Summaries {
 		if (text.trim() === '') return;
 		const bytes = Buffer.from(text);
 		if (bytes.length > MAX_BYTES)
-			throw unusable(this.path(identity, threadId), `it would be longer than ${MAX_BYTES} bytes`);
+			throw unusableSummary(this.path(identity, threadId), `it would be longer than ${MAX_BYTES} bytes`);
 		await makeFolder(folder);
-		if (!(await this.#isInside(folder))) throw unusable(folder, 'a link leads out of the folder');
+		if (!(await this.#isInside(folder))) throw unusableSummary(folder, 'a link leads out of the folder');
 		await writeAtomically(join(folder, 'summary.md'), bytes);
 	}
 
@@ -52,13 +52,13 @@ export class Summaries {
 	async remove(identity: string, threadId: string): Promise<boolean> {
 		const folder = this.#folderOf(identity, threadId);
 		if (!(await this.#isInside(folder).catch(() => false))) return false;
-		const isGone = await unlink(join(folder, 'summary.md')).then(
+		const isRemoved = await unlink(join(folder, 'summary.md')).then(
 			() => true,
 			() => false,
 		);
 		await rmdir(folder).catch(() => {});
 		await rmdir(join(folder, '..')).catch(() => {});
-		return isGone;
+		return isRemoved;
 	}
 
 	#folderOf(identity: string, threadId: string): string {
@@ -72,7 +72,7 @@ export class Summaries {
 	}
 }
 
-const unusable = (path: string, reason: string): BridgeError =>
+const unusableSummary = (path: string, reason: string): BridgeError =>
 	new BridgeError(
 		'ERR_CONFIG_INVALID',
 		`The summary ${path} cannot be used: ${reason}.`,

@@ -1,54 +1,56 @@
 import {mailToolSchemas} from '../mail/tool-schemas.js';
 import {type JsonObject, objectOf, without} from '../protocol/json.js';
 
-const text = (description: string): JsonObject => ({type: 'string', description});
+const textSchema = (description: string): JsonObject => ({type: 'string', description});
 
 /** What a result may hold beyond Codex's own: also where it is a refusal, which clients check against this, too. */
-const outputs: JsonObject = {
-	codex_id: text('The session, for codex-reply, codex_close and later resumes.'),
-	identity: text('The identity that the session has.'),
+const extraOutputs: JsonObject = {
+	codex_id: textSchema('The session, for codex-reply, codex_close and later resumes.'),
+	identity: textSchema('The identity that the session has.'),
 	resumed: {type: 'object', description: 'What a resumed session has of what was before.'},
-	notice: text('What else the caller has to know.'),
+	notice: textSchema('What else the caller has to know.'),
 	declined: {type: 'array', description: 'Approvals that were declined without asking the user, and why.'},
 	error: {type: 'object', description: 'Why the call was refused or cut short: code, kind, and the facts.'},
 };
 
 const startInputs: JsonObject = {
-	identity: text(
+	identity: textSchema(
 		'Name of the agent, unique among active sessions. Without it, the configured default is used.',
 	),
-	role: text('A role preset of the configuration: model, sandbox, approval policy, reasoning effort.'),
-	tag: text('A label of your own, shown by codex_threads.'),
-	agent_file: text(
+	role: textSchema('A role preset of the configuration: model, sandbox, approval policy, reasoning effort.'),
+	tag: textSchema('A label of your own, shown by codex_threads.'),
+	agent_file: textSchema(
 		'File whose text is the prompt, relative to cwd, e.g. .claude/agents/rust-dev.md. Not together with prompt.',
 	),
 	agent_file_as: {
-		...text('What the text of agent_file becomes; base-instructions needs a prompt besides.'),
+		...textSchema('What the text of agent_file becomes; base-instructions needs a prompt besides.'),
 		enum: ['prompt', 'base-instructions'],
 	},
-	codex_id: text(
+	codex_id: textSchema(
 		'A session to go on with, also a closed one, or one of an earlier run. The prompt is optional then. tag and auto_mail change; model, cwd, sandbox, approval-policy and role apply from this turn on, or are rejected if Codex cannot change them.',
 	),
 	auto_mail: {type: 'boolean', description: 'Whether mail for this identity starts turns by itself.'},
 };
 
-const replyInputs: JsonObject = {codex_id: text('The session to go on with, as codex has answered it.')};
+const replyInputs: JsonObject = {
+	codex_id: textSchema('The session to go on with, as codex has answered it.'),
+};
 
 /** One of Codex's own tools, as Codex describes it, with what is possible here besides. */
-export function extended(tool: JsonObject): JsonObject {
+export function extendCodexTool(tool: JsonObject): JsonObject {
 	if (tool.name === 'codex')
-		return widened(tool, startInputs, [
+		return withExtraSchema(tool, startInputs, [
 			'Starts a session with an identity of its own; many run at once. Give exactly one of prompt and agent_file,',
 			'or codex_id to resume a session. The result holds the codex_id to go on with.',
 		]);
 	if (tool.name === 'codex-reply')
-		return widened(tool, replyInputs, [
+		return withExtraSchema(tool, replyInputs, [
 			'Name the session by codex_id. While it is busy, the call waits for its turn.',
 		]);
 	return tool;
 }
 
-function widened(tool: JsonObject, inputs: JsonObject, description: readonly string[]): JsonObject {
+function withExtraSchema(tool: JsonObject, inputs: JsonObject, description: readonly string[]): JsonObject {
 	const input = objectOf(tool.inputSchema);
 	const output = objectOf(tool.outputSchema);
 	const isReply = tool.name === 'codex-reply';
@@ -66,19 +68,19 @@ function widened(tool: JsonObject, inputs: JsonObject, description: readonly str
 		outputSchema: {
 			type: 'object',
 			...without(output, 'required', 'additionalProperties'),
-			properties: {...objectOf(output.properties), ...outputs},
+			properties: {...objectOf(output.properties), ...extraOutputs},
 		},
 	};
 }
 
 /** The tools of Codex. */
-export const codexTools: readonly string[] = ['codex', 'codex-reply'];
+export const codexToolNames: readonly string[] = ['codex', 'codex-reply'];
 
 const readOnly = {readOnlyHint: true, openWorldHint: false};
-const anyObject = {type: 'object'};
+const objectSchema = {type: 'object'};
 
 /** The tools that are answered here. */
-export const ownTools: readonly JsonObject[] = [
+export const bridgeToolSchemas: readonly JsonObject[] = [
 	{
 		name: 'codex_threads',
 		title: 'Codex sessions',
@@ -91,13 +93,13 @@ export const ownTools: readonly JsonObject[] = [
 					type: 'boolean',
 					description: 'true lists all that were closed, false none; without it, the last 20.',
 				},
-				identity: text('Only sessions with this identity.'),
+				identity: textSchema('Only sessions with this identity.'),
 			},
 			additionalProperties: false,
 		},
 		outputSchema: {
 			type: 'object',
-			properties: {threads: {type: 'array', items: anyObject}, error: anyObject},
+			properties: {threads: {type: 'array', items: objectSchema}, error: objectSchema},
 		},
 		annotations: readOnly,
 	},
@@ -107,7 +109,7 @@ export const ownTools: readonly JsonObject[] = [
 		description:
 			'Tells how bridge serve is doing: whether Codex runs, how many sessions there are, and who has which identity.',
 		inputSchema: {type: 'object', properties: {}, additionalProperties: false},
-		outputSchema: {type: 'object', properties: {child_alive: {type: 'boolean'}, error: anyObject}},
+		outputSchema: {type: 'object', properties: {child_alive: {type: 'boolean'}, error: objectSchema}},
 		annotations: readOnly,
 	},
 	{
@@ -118,8 +120,8 @@ export const ownTools: readonly JsonObject[] = [
 		inputSchema: {
 			type: 'object',
 			properties: {
-				codex_id: text('The session to close.'),
-				identity: text('The identity whose session is to be closed, instead of codex_id.'),
+				codex_id: textSchema('The session to close.'),
+				identity: textSchema('The identity whose session is to be closed, instead of codex_id.'),
 			},
 			additionalProperties: false,
 		},
@@ -129,7 +131,7 @@ export const ownTools: readonly JsonObject[] = [
 				closed: {type: 'boolean'},
 				codex_id: {type: 'string'},
 				status: {type: 'string'},
-				error: anyObject,
+				error: objectSchema,
 			},
 		},
 		annotations: {destructiveHint: true, idempotentHint: true, openWorldHint: false},

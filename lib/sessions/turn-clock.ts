@@ -1,42 +1,43 @@
 import {performance} from 'node:perf_hooks';
 
 /** The time limit of a turn. It does not run while the client is asked for something. */
-export class TurnClock {
-	readonly #onLate: () => void;
+export class TurnTimer {
+	readonly #onTimeout: () => void;
 	/** The keys of the pending requests to the client. */
-	readonly #questions = new Set<string>();
-	#leftMs: number;
-	#since = performance.now();
+	readonly #pendingRequests = new Set<string>();
+	#remainingMs: number;
+	#startedAt = performance.now();
 	#timer: NodeJS.Timeout | undefined;
-	#isOver = false;
+	#isStopped = false;
 
-	constructor(ms: number, onLate: () => void) {
-		this.#leftMs = ms;
-		this.#onLate = onLate;
-		this.#run();
+	constructor(ms: number, onTimeout: () => void) {
+		this.#remainingMs = ms;
+		this.#onTimeout = onTimeout;
+		this.#start();
 	}
 
 	/** The client is asked. */
-	hold(question: string): void {
-		if (this.#questions.size === 0) {
+	pause(requestKey: string): void {
+		if (this.#pendingRequests.size === 0) {
 			clearTimeout(this.#timer);
-			this.#leftMs -= performance.now() - this.#since;
+			this.#remainingMs -= performance.now() - this.#startedAt;
 		}
-		this.#questions.add(question);
+		this.#pendingRequests.add(requestKey);
 	}
 
 	/** The client has responded, or is not asked any more. */
-	release(question: string): void {
-		if (this.#questions.delete(question) && this.#questions.size === 0 && !this.#isOver) this.#run();
+	resume(requestKey: string): void {
+		if (this.#pendingRequests.delete(requestKey) && this.#pendingRequests.size === 0 && !this.#isStopped)
+			this.#start();
 	}
 
 	stop(): void {
-		this.#isOver = true;
+		this.#isStopped = true;
 		clearTimeout(this.#timer);
 	}
 
-	#run(): void {
-		this.#since = performance.now();
-		this.#timer = setTimeout(this.#onLate, Math.max(1, this.#leftMs));
+	#start(): void {
+		this.#startedAt = performance.now();
+		this.#timer = setTimeout(this.#onTimeout, Math.max(1, this.#remainingMs));
 	}
 }

@@ -1,29 +1,29 @@
 import {BoundedMap} from '../bounded-map.js';
-import type {Job} from './job.js';
+import type {TurnRun} from './job.js';
 
 /** As many as the backend may have pending. */
 const MAX_PENDING = 1000;
 
 /** What the client is asked in the course of turns: approvals and forms. The clock of such a turn does not run. */
-export class TurnQuestions {
-	readonly #jobOn: (threadId: unknown) => Job | undefined;
+export class TurnServerRequests {
+	readonly #findRun: (threadId: unknown) => TurnRun | undefined;
 	/** By the keys of the requests to the client. */
-	readonly #pending = new BoundedMap<string, Job>(MAX_PENDING);
+	readonly #pending = new BoundedMap<string, TurnRun>(MAX_PENDING);
 
-	constructor(jobOn: (threadId: unknown) => Job | undefined) {
-		this.#jobOn = jobOn;
+	constructor(findRun: (threadId: unknown) => TurnRun | undefined) {
+		this.#findRun = findRun;
 	}
 
 	/** The client is asked for something on a thread. */
-	asked(threadId: unknown, key: string): void {
-		const job = this.#jobOn(threadId);
-		if (!job) return;
-		this.#pending.set(key, job);
-		job.hold(key);
+	add(threadId: unknown, key: string): void {
+		const run = this.#findRun(threadId);
+		if (!run) return;
+		this.#pending.set(key, run);
+		run.pauseTimeLimit(key);
 	}
 
 	/** The client has responded, or the request was withdrawn. */
-	settled(key: string): void {
-		this.#pending.take(key)?.release(key);
+	settle(key: string): void {
+		this.#pending.take(key)?.resumeTimeLimit(key);
 	}
 }

@@ -1,34 +1,39 @@
 /** Who wants a turn. A summary is wanted by whoever ends the session. */
-export type Source = 'client' | 'mail' | 'summary';
+export type TurnSource = 'client' | 'mail' | 'summary';
 
 /** One turn of a session, by an id that is its own. */
-export type Turn = {readonly id: string; readonly source: Source};
+export type Turn = {readonly id: string; readonly source: TurnSource};
 
 /** Why a running turn is told to stop. */
-export type StopReason = 'cancelled' | 'timeout' | 'closed';
+export type TurnStopReason = 'cancelled' | 'timeout' | 'closed';
 
 /** Why a turn is not run, or not to its end. */
-export type RefusalReason = 'cancelled' | 'closed' | 'full' | 'gone';
+export type TurnRejectionReason = 'cancelled' | 'closed' | 'full' | 'gone';
 
 /** The turns of one session: at most one runs, the others wait. Never changed in place. */
-export type Turns = {
+export type TurnQueue = {
 	readonly phase: 'open' | 'closing' | 'closed';
 	readonly running: Turn | undefined;
 	/** Why the running turn was told to stop, if it was. */
-	readonly stopping: StopReason | undefined;
+	readonly stopReason: TurnStopReason | undefined;
 	/** The client's turns that wait, in the order in which they came. */
 	readonly queue: readonly Turn[];
 	/** Mail waits until no client does; one turn of it at most. */
-	readonly mail: Turn | undefined;
+	readonly queuedMail: Turn | undefined;
 	/** Whether a summary is to be asked for before the session is closed. */
 	readonly wantsSummary: boolean;
 	readonly limit: number;
 };
 
-export type TurnEvent =
+export type TurnQueueEvent =
 	| {readonly type: 'ask'; readonly turn: Turn}
 	/** A turn is over. `isConfirmed`: Codex says so. `isWell`: it did what it was asked to. */
-	| {readonly type: 'ended'; readonly id: string; readonly isConfirmed: boolean; readonly isWell: boolean}
+	| {
+			readonly type: 'ended';
+			readonly id: string;
+			readonly isConfirmed: boolean;
+			readonly isSuccessful: boolean;
+	  }
 	| {readonly type: 'cancel'; readonly id: string}
 	| {readonly type: 'timeout'; readonly id: string}
 	/** Ends the session: a busy one is stopped and asked for a summary, an idle one only if `wantsSummary`. */
@@ -38,26 +43,26 @@ export type TurnEvent =
 	/** Codex is gone. */
 	| {readonly type: 'gone'};
 
-export type TurnAction =
+export type TurnQueueAction =
 	| {readonly type: 'start'; readonly turn: Turn}
-	| {readonly type: 'stop'; readonly turn: Turn; readonly reason: StopReason}
-	| {readonly type: 'refuse'; readonly turn: Turn; readonly reason: RefusalReason}
-	| {readonly type: 'closed'; readonly how: 'closed' | 'interrupted'};
+	| {readonly type: 'stop'; readonly turn: Turn; readonly reason: TurnStopReason}
+	| {readonly type: 'refuse'; readonly turn: Turn; readonly reason: TurnRejectionReason}
+	| {readonly type: 'closed'; readonly ending: 'closed' | 'interrupted'};
 
-export type TurnStep = {readonly state: Turns; readonly actions: readonly TurnAction[]};
+type TurnQueueTransition = {readonly state: TurnQueue; readonly actions: readonly TurnQueueAction[]};
 
 /** The turn in which a session tells what it is to be remembered by. */
-export const SUMMARY: Turn = {id: 'summary', source: 'summary'};
+export const SUMMARY_TURN: Turn = {id: 'summary', source: 'summary'};
 
 const QUEUE_LIMIT = 32;
 
 /** A session without turns yet. */
-export const noTurns = (limit = QUEUE_LIMIT): Turns => ({
+export const emptyTurnQueue = (limit = QUEUE_LIMIT): TurnQueue => ({
 	phase: 'open',
 	running: undefined,
-	stopping: undefined,
+	stopReason: undefined,
 	queue: [],
-	mail: undefined,
+	queuedMail: undefined,
 	wantsSummary: false,
 	limit,
 });
@@ -66,103 +71,117 @@ export const noTurns = (limit = QUEUE_LIMIT): Turns => ({
  * The one queue of commands of a session: close before cancel and timeout, those before the client's turns in their
  * order, these before mail. What is to be done is returned; nothing is done here.
  */
-export function nextTurns(state: Turns, event: TurnEvent): TurnStep {
+export function advanceTurnQueue(state: TurnQueue, event: TurnQueueEvent): TurnQueueTransition {
 	switch (event.type) {
 		case 'ask':
-			return ask(state, event.turn);
+			return enqueue(state, event.turn);
 		case 'ended':
-			return event.id === state.running?.id ? ended(state, event.isConfirmed, event.isWell) : same(state);
+			return event.id === state.running?.id
+				? endTurn(state, event.isConfirmed, event.isSuccessful)
+				: unchanged(state);
 		case 'cancel':
-			return cancel(state, event.id);
+			return cancelTurn(state, event.id);
 		case 'timeout':
-			return event.id === state.running?.id ? stop(state, 'timeout') : same(state);
+			return event.id === state.running?.id ? stopRunning(state, 'timeout') : unchanged(state);
 		case 'close':
-			return state.phase === 'open' ? close(state, event.wantsSummary) : same(state);
+			return state.phase === 'open' ? beginClose(state, event.wantsSummary) : unchanged(state);
 		case 'expired':
-			return state.phase === 'closing' ? expired(state) : same(state);
+			return state.phase === 'closing' ? expireClose(state) : unchanged(state);
 		case 'gone':
-			return gone(state);
+			return endOnCodexExit(state);
 	}
 }
 
-const same = (state: Turns): TurnStep => ({state, actions: []});
+const unchanged = (state: TurnQueue): TurnQueueTransition => ({state, actions: []});
 
-function ask(state: Turns, turn: Turn): TurnStep {
-	if (state.phase !== 'open') return refused(state, turn, 'closed');
+function enqueue(state: TurnQueue, turn: Turn): TurnQueueTransition {
+	if (state.phase !== 'open') return rejectTurn(state, turn, 'closed');
 	if (!state.running) return {state: {...state, running: turn}, actions: [{type: 'start', turn}]};
-	if (turn.source === 'mail') return state.mail ? refused(state, turn, 'full') : same({...state, mail: turn});
-	if (state.queue.length >= state.limit) return refused(state, turn, 'full');
-	return same({...state, queue: [...state.queue, turn]});
+	if (turn.source === 'mail')
+		return state.queuedMail ? rejectTurn(state, turn, 'full') : unchanged({...state, queuedMail: turn});
+	if (state.queue.length >= state.limit) return rejectTurn(state, turn, 'full');
+	return unchanged({...state, queue: [...state.queue, turn]});
 }
 
-const refused = (state: Turns, turn: Turn, reason: RefusalReason): TurnStep => ({
+const rejectTurn = (state: TurnQueue, turn: Turn, reason: TurnRejectionReason): TurnQueueTransition => ({
 	state,
 	actions: [{type: 'refuse', turn, reason}],
 });
 
-function ended(state: Turns, isConfirmed: boolean, isWell: boolean): TurnStep {
-	const free: Turns = {...state, running: undefined, stopping: undefined};
+function endTurn(state: TurnQueue, isConfirmed: boolean, isSuccessful: boolean): TurnQueueTransition {
+	const idle: TurnQueue = {...state, running: undefined, stopReason: undefined};
 	if (state.phase === 'closing') {
-		if (state.running?.source === 'summary') return closed(free, isWell ? 'closed' : 'interrupted');
-		return isConfirmed && state.wantsSummary ? summarise(free) : closed(free, 'interrupted');
+		if (state.running?.source === 'summary') return closeQueue(idle, isSuccessful ? 'closed' : 'interrupted');
+		return isConfirmed && state.wantsSummary ? startSummary(idle) : closeQueue(idle, 'interrupted');
 	}
 	const [next, ...queue] = state.queue;
-	if (next) return {state: {...free, running: next, queue}, actions: [{type: 'start', turn: next}]};
-	if (!state.mail) return same(free);
+	if (next) return {state: {...idle, running: next, queue}, actions: [{type: 'start', turn: next}]};
+	if (!state.queuedMail) return unchanged(idle);
 	return {
-		state: {...free, running: state.mail, mail: undefined},
-		actions: [{type: 'start', turn: state.mail}],
+		state: {...idle, running: state.queuedMail, queuedMail: undefined},
+		actions: [{type: 'start', turn: state.queuedMail}],
 	};
 }
 
-const summarise = (free: Turns): TurnStep => ({
-	state: {...free, running: SUMMARY, wantsSummary: false},
-	actions: [{type: 'start', turn: SUMMARY}],
+const startSummary = (idle: TurnQueue): TurnQueueTransition => ({
+	state: {...idle, running: SUMMARY_TURN, wantsSummary: false},
+	actions: [{type: 'start', turn: SUMMARY_TURN}],
 });
 
-const closed = (state: Turns, how: 'closed' | 'interrupted'): TurnStep => ({
-	state: {...state, phase: 'closed', running: undefined, stopping: undefined},
-	actions: [{type: 'closed', how}],
+const closeQueue = (state: TurnQueue, ending: 'closed' | 'interrupted'): TurnQueueTransition => ({
+	state: {...state, phase: 'closed', running: undefined, stopReason: undefined},
+	actions: [{type: 'closed', ending}],
 });
 
-function cancel(state: Turns, id: string): TurnStep {
-	if (state.running?.id === id) return stop(state, 'cancelled');
-	const turn = state.mail?.id === id ? state.mail : state.queue.find(queued => queued.id === id);
-	if (!turn) return same(state);
+function cancelTurn(state: TurnQueue, id: string): TurnQueueTransition {
+	if (state.running?.id === id) return stopRunning(state, 'cancelled');
+	const turn = state.queuedMail?.id === id ? state.queuedMail : state.queue.find(queued => queued.id === id);
+	if (!turn) return unchanged(state);
 	const queue = state.queue.filter(queued => queued !== turn);
-	return refused({...state, queue, mail: state.mail === turn ? undefined : state.mail}, turn, 'cancelled');
+	return rejectTurn(
+		{...state, queue, queuedMail: state.queuedMail === turn ? undefined : state.queuedMail},
+		turn,
+		'cancelled',
+	);
 }
 
 /** A turn is told to stop once: who asked first is who it is stopped for. */
-function stop(state: Turns, reason: StopReason): TurnStep {
-	const {running, stopping} = state;
-	if (!running || stopping !== undefined) return same(state);
-	return {state: {...state, stopping: reason}, actions: [{type: 'stop', turn: running, reason}]};
+function stopRunning(state: TurnQueue, reason: TurnStopReason): TurnQueueTransition {
+	const {running, stopReason} = state;
+	if (!running || stopReason !== undefined) return unchanged(state);
+	return {state: {...state, stopReason: reason}, actions: [{type: 'stop', turn: running, reason}]};
 }
 
-function close(state: Turns, wantsSummary: boolean): TurnStep {
-	const frozen: Turns = {...state, phase: 'closing', queue: [], mail: undefined, wantsSummary: true};
-	const refusals = waitingIn(state).map(turn => ({type: 'refuse', turn, reason: 'closed'}) as const);
+function beginClose(state: TurnQueue, wantsSummary: boolean): TurnQueueTransition {
+	const frozen: TurnQueue = {
+		...state,
+		phase: 'closing',
+		queue: [],
+		queuedMail: undefined,
+		wantsSummary: true,
+	};
+	const rejections = queuedTurns(state).map(turn => ({type: 'refuse', turn, reason: 'closed'}) as const);
 	const {state: after, actions} = state.running
-		? stop(frozen, 'closed')
+		? stopRunning(frozen, 'closed')
 		: wantsSummary
-			? summarise(frozen)
-			: closed(frozen, 'closed');
-	return {state: after, actions: [...refusals, ...actions]};
+			? startSummary(frozen)
+			: closeQueue(frozen, 'closed');
+	return {state: after, actions: [...rejections, ...actions]};
 }
 
-function expired(state: Turns): TurnStep {
-	const stopped = stop(state, 'closed').actions;
-	const {state: after, actions} = closed(state, 'interrupted');
+function expireClose(state: TurnQueue): TurnQueueTransition {
+	const stopped = stopRunning(state, 'closed').actions;
+	const {state: after, actions} = closeQueue(state, 'interrupted');
 	return {state: after, actions: [...stopped, ...actions]};
 }
 
-function gone(state: Turns): TurnStep {
-	if (state.phase === 'closed') return same(state);
-	const turns = [...(state.running ? [state.running] : []), ...waitingIn(state)];
-	const refusals = turns.map(turn => ({type: 'refuse', turn, reason: 'gone'}) as const);
-	const {state: after, actions} = closed({...state, queue: [], mail: undefined}, 'interrupted');
-	return {state: after, actions: [...refusals, ...actions]};
+function endOnCodexExit(state: TurnQueue): TurnQueueTransition {
+	if (state.phase === 'closed') return unchanged(state);
+	const turns = [...(state.running ? [state.running] : []), ...queuedTurns(state)];
+	const rejections = turns.map(turn => ({type: 'refuse', turn, reason: 'gone'}) as const);
+	const {state: after, actions} = closeQueue({...state, queue: [], queuedMail: undefined}, 'interrupted');
+	return {state: after, actions: [...rejections, ...actions]};
 }
 
-const waitingIn = ({queue, mail}: Turns): readonly Turn[] => (mail ? [...queue, mail] : queue);
+const queuedTurns = ({queue, queuedMail}: TurnQueue): readonly Turn[] =>
+	queuedMail ? [...queue, queuedMail] : queue;

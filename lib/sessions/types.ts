@@ -37,19 +37,21 @@ export type SessionEntry = {
 };
 
 /** Who has an identity at present. */
-export type Holder = {readonly codexId: string; readonly pid: number; readonly startedAt: string};
+export type IdentityOwner = {readonly codexId: string; readonly pid: number; readonly startedAt: string};
 
 /** What became of the wish to have an identity. */
-export type Reservation = {readonly isHeld: true} | {readonly isHeld: false; readonly holder: Holder};
+export type IdentityReservation =
+	| {readonly isHeld: true}
+	| {readonly isHeld: false; readonly holder: IdentityOwner};
 
 /** How the registry's file is doing, for status tools. */
 export type RegistryHealth = {
 	/** `degraded`: the last save failed and is tried again with the next change; `off`: nothing is kept on disk. */
 	readonly persist: 'ok' | 'degraded' | 'off';
 	/** Why the last save failed. */
-	readonly problem: string | undefined;
+	readonly lastError: string | undefined;
 	/** Where an unreadable registry was put aside at the start. */
-	readonly keptAside: string | undefined;
+	readonly corruptFile: string | undefined;
 };
 
 export type AuditDetails = {

@@ -1,29 +1,29 @@
 import {constants, type FileHandle, lstat, open} from 'node:fs/promises';
-import {checkFolderOf, isDevice, NO_LINK, openError, secure} from './own-file.js';
+import {checkParentFolder, isDevice, NO_FOLLOW, openError, secureOpenFile} from './own-file.js';
 
-export {reasonOf} from './own-file.js';
+export {describeFileError} from './own-file.js';
 
 /** Few enough that one system call takes them all. */
-const MAX_BUFFERS = 512;
+const MAX_BUFFERS_PER_WRITE = 512;
 
-const APPEND = constants.O_APPEND | constants.O_NONBLOCK;
+const APPEND_FLAGS = constants.O_APPEND | constants.O_NONBLOCK;
 
 /**
  * Opens a file, created for its owner alone if it does not exist. Rejects links, files and folders of other users, and folders that
  * all users can write to. Rejects a pipe without a reader instead of waiting for one.
  */
-export function openToAppend(file: string): Promise<FileHandle> {
-	return openSecurely(file, constants.O_WRONLY | constants.O_CREAT | APPEND);
+export function openForAppend(file: string): Promise<FileHandle> {
+	return openSecureFile(file, constants.O_WRONLY | constants.O_CREAT | APPEND_FLAGS);
 }
 
-async function openSecurely(file: string, flags: number): Promise<FileHandle> {
-	checkFolderOf(file);
+async function openSecureFile(file: string, flags: number): Promise<FileHandle> {
+	checkParentFolder(file);
 	if (isDevice(file)) return open(file, flags, 0o600);
-	const handle = await open(file, flags | NO_LINK, 0o600).catch(error =>
+	const handle = await open(file, flags | NO_FOLLOW, 0o600).catch(error =>
 		Promise.reject(openError(file, error)),
 	);
 	try {
-		secure(handle.fd, file);
+		secureOpenFile(handle.fd, file);
 		return handle;
 	} catch (error) {
 		await handle.close();
@@ -32,11 +32,11 @@ async function openSecurely(file: string, flags: number): Promise<FileHandle> {
 }
 
 /** Rejects an unsafe log destination without creating the file or opening a pipe. */
-export async function checkDestination(file: string): Promise<void> {
-	checkFolderOf(file);
-	const found = await lstat(file).catch(() => undefined);
-	if (!isDevice(file) && (found?.isFile() || found?.isSymbolicLink()))
-		await (await openSecurely(file, constants.O_WRONLY | APPEND)).close();
+export async function checkAppendTarget(file: string): Promise<void> {
+	checkParentFolder(file);
+	const stats = await lstat(file).catch(() => undefined);
+	if (!isDevice(file) && (stats?.isFile() || stats?.isSymbolicLink()))
+		await (await openSecureFile(file, constants.O_WRONLY | APPEND_FLAGS)).close();
 }
 
 /**
@@ -44,10 +44,10 @@ export async function checkDestination(file: string): Promise<void> {
  * list, so that after an error the rest is still in it, and the next attempt goes on in the middle of a line. `refill` may
  * put more into the list.
  */
-export async function appendAll(file: string, buffers: Buffer[], refill = (): void => {}): Promise<void> {
-	const handle = await openToAppend(file);
+export async function appendBuffers(file: string, buffers: Buffer[], refill = (): void => {}): Promise<void> {
+	const handle = await openForAppend(file);
 	try {
-		await writeAll(buffers, refill, async some => (await handle.writev(some)).bytesWritten);
+		await writeBuffers(buffers, refill, async batch => (await handle.writev(batch)).bytesWritten);
 	} finally {
 		await handle.close();
 	}
@@ -57,26 +57,29 @@ export async function appendAll(file: string, buffers: Buffer[], refill = (): vo
  * Writes buffers, and whatever `refill` puts into the list. While the last one is being written the next is asked for, so that
  * to make it and to write take turns with nobody. `write` returns how many bytes it has taken.
  */
-export async function writeAll(
+export async function writeBuffers(
 	buffers: Buffer[],
 	refill: () => void,
-	write: (some: Buffer[]) => Promise<number>,
+	write: (batch: Buffer[]) => Promise<number>,
 ): Promise<void> {
 	for (;;) {
 		if (buffers.length === 0) refill();
 		if (buffers.length === 0) return;
 		const isLast = buffers.length === 1;
-		const writing = write(buffers.slice(0, MAX_BUFFERS));
-		const [bytes] = await Promise.all([writing, isLast ? Promise.resolve().then(refill) : undefined]);
-		drop(buffers, bytes);
+		const pendingWrite = write(buffers.slice(0, MAX_BUFFERS_PER_WRITE));
+		const [writtenBytes] = await Promise.all([
+			pendingWrite,
+			isLast ? Promise.resolve().then(refill) : undefined,
+		]);
+		dropBytes(buffers, writtenBytes);
 	}
 }
 
 /** Gives a line that an earlier crash left without an end one, so that no new line is lost with it. */
-export async function endLastLine(file: string): Promise<void> {
-	const found = await lstat(file).catch(() => undefined);
-	if (!found?.isFile() || found.size === 0) return;
-	const handle = await openSecurely(file, constants.O_RDWR | APPEND);
+export async function terminateLastLine(file: string): Promise<void> {
+	const stats = await lstat(file).catch(() => undefined);
+	if (!stats?.isFile() || stats.size === 0) return;
+	const handle = await openSecureFile(file, constants.O_RDWR | APPEND_FLAGS);
 	try {
 		const last = Buffer.alloc(1);
 		const {size} = await handle.stat();
@@ -88,7 +91,7 @@ export async function endLastLine(file: string): Promise<void> {
 }
 
 /** Takes the first bytes off a list of buffers. */
-function drop(buffers: Buffer[], bytes: number): void {
+function dropBytes(buffers: Buffer[], bytes: number): void {
 	let count = 0;
 	while (count < buffers.length && bytes >= (buffers[count] as Buffer).length)
 		bytes -= (buffers[count++] as Buffer).length;

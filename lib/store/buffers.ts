@@ -1,9 +1,9 @@
 /** Small pieces are copied into blocks of this size. */
-const BLOCK = 64 * 1024;
+const BLOCK_BYTES = 64 * 1024;
 
 /** Bytes that wait to be written, in as few buffers as can be, without copying the large ones. */
-export class Buffers {
-	readonly #full: Buffer[] = [];
+export class BufferList {
+	readonly #buffers: Buffer[] = [];
 	#block: Buffer = Buffer.allocUnsafe(0);
 	#used = 0;
 	#size = 0;
@@ -14,32 +14,32 @@ export class Buffers {
 
 	add(piece: Buffer): void {
 		this.#size += piece.length;
-		if (piece.length > BLOCK / 4) {
-			this.#seal();
-			this.#full.push(piece);
+		if (piece.length > BLOCK_BYTES / 4) {
+			this.#finishBlock();
+			this.#buffers.push(piece);
 			return;
 		}
-		this.#makeRoom(piece.length);
+		this.#ensureSpace(piece.length);
 		this.#used += piece.copy(this.#block, this.#used);
 	}
 
 	/** Everything so far, which is no longer here afterwards. */
 	take(): Buffer[] {
-		this.#seal();
+		this.#finishBlock();
 		this.#size = 0;
-		return this.#full.splice(0);
+		return this.#buffers.splice(0);
 	}
 
-	#makeRoom(length: number): void {
+	#ensureSpace(length: number): void {
 		if (this.#used + length <= this.#block.length) return;
-		this.#seal();
-		this.#block = Buffer.allocUnsafe(Math.max(BLOCK, length));
+		this.#finishBlock();
+		this.#block = Buffer.allocUnsafe(Math.max(BLOCK_BYTES, length));
 	}
 
 	/** The rest of the block stays in use. */
-	#seal(): void {
+	#finishBlock(): void {
 		if (this.#used === 0) return;
-		this.#full.push(this.#block.subarray(0, this.#used));
+		this.#buffers.push(this.#block.subarray(0, this.#used));
 		this.#block = this.#block.subarray(this.#used);
 		this.#used = 0;
 	}

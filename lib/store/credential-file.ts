@@ -1,7 +1,7 @@
 import {basename, sep} from 'node:path';
 
 /** Folders that hold credentials, wherever they are. */
-const folders: ReadonlySet<string> = new Set([
+const credentialFolders: ReadonlySet<string> = new Set([
 	'.ssh',
 	'.gnupg',
 	'.aws',
@@ -14,14 +14,14 @@ const folders: ReadonlySet<string> = new Set([
 ]);
 
 /** The same, by more than one part of the path. */
-const paths = [
+const credentialPathPatterns = [
 	/\/\.config\/(gh|glab-cli|hub|op|git|gcloud)\//,
 	/\/\.docker\/config\.json$/,
 	/^(\/etc\/(shadow|gshadow|sudoers|ssl\/private)|\/proc\/|(\/var)?\/run\/secrets\/)/,
 ];
 
 /** Names of files with credentials, in lower case. */
-const names: ReadonlySet<string> = new Set([
+const credentialFileNames: ReadonlySet<string> = new Set([
 	'auth.json',
 	'.credentials.json',
 	'credentials.json',
@@ -60,22 +60,22 @@ const names: ReadonlySet<string> = new Set([
 	'master.key',
 ]);
 
-const endings = /\.(pem|key|p12|pfx|pkcs12|jks|keystore|kdbx|ppk|asc|gpg|tfstate)$/;
+const credentialExtensions = /\.(pem|key|p12|pfx|pkcs12|jks|keystore|kdbx|ppk|asc|gpg|tfstate)$/;
 /** `.env.production` and so on, but not the examples that are committed for others to copy. */
-const environment = /^\.env\.(?!(example|sample|template|dist)$)/;
-const secrets = /^(\.?secrets?|client_secret.*|service[-_]account.*)\.(json|ya?ml|toml|env|txt)$/;
+const environmentFilePattern = /^\.env\.(?!(example|sample|template|dist)$)/;
+const secretFilePattern = /^(\.?secrets?|client_secret.*|service[-_]account.*)\.(json|ya?ml|toml|env|txt)$/;
 
 /** Whether a file is one that programs keep credentials in, by its path with all links resolved. */
 export function isCredentialFile(path: string): boolean {
 	const plain = path.split(sep).join('/').toLowerCase();
 	const name = basename(plain);
 	return (
-		names.has(name) ||
-		[endings, environment, secrets].some(pattern => pattern.test(name)) ||
+		credentialFileNames.has(name) ||
+		[credentialExtensions, environmentFilePattern, secretFilePattern].some(pattern => pattern.test(name)) ||
 		plain
 			.split('/')
 			.slice(0, -1)
-			.some(part => folders.has(part)) ||
-		paths.some(pattern => pattern.test(plain))
+			.some(part => credentialFolders.has(part)) ||
+		credentialPathPatterns.some(pattern => pattern.test(plain))
 	);
 }

@@ -5,7 +5,7 @@
 export class GroupCommit {
 	readonly #save: () => Promise<void>;
 	#running: Promise<void> | undefined;
-	#waiting: Promise<void> | undefined;
+	#queued: Promise<void> | undefined;
 
 	constructor(save: () => Promise<void>) {
 		this.#save = save;
@@ -13,19 +13,19 @@ export class GroupCommit {
 
 	/** Resolves when a save is done that began after this call, and rejects if that one fails. */
 	commit(): Promise<void> {
-		this.#waiting ??= this.#next();
-		return this.#waiting;
+		this.#queued ??= this.#runNext();
+		return this.#queued;
 	}
 
 	/** The save that is asked for or running, if there is one. */
-	underWay(): Promise<void> {
-		return this.#waiting ?? this.#running ?? Promise.resolve();
+	pending(): Promise<void> {
+		return this.#queued ?? this.#running ?? Promise.resolve();
 	}
 
-	async #next(): Promise<void> {
+	async #runNext(): Promise<void> {
 		// Also without a save that runs: what is asked for in one go is one save.
 		await this.#running?.catch(() => {});
-		this.#waiting = undefined;
+		this.#queued = undefined;
 		this.#running = this.#save();
 		const running = this.#running;
 		try {

@@ -1,13 +1,13 @@
-const queues = new Map<string, Promise<unknown>>();
+const lastByKey = new Map<string, Promise<unknown>>();
 
 /** Does something once all that was asked for before under this name, in this process, is done. */
-export async function inTurn<T>(name: string, action: () => Promise<T>): Promise<T> {
-	const before = queues.get(name) ?? Promise.resolve();
-	const mine = before.catch(() => {}).then(action);
-	queues.set(name, mine);
+export async function runExclusive<T>(key: string, action: () => Promise<T>): Promise<T> {
+	const previous = lastByKey.get(key) ?? Promise.resolve();
+	const current = previous.catch(() => {}).then(action);
+	lastByKey.set(key, current);
 	try {
-		return await mine;
+		return await current;
 	} finally {
-		if (queues.get(name) === mine) queues.delete(name);
+		if (lastByKey.get(key) === current) lastByKey.delete(key);
 	}
 }

@@ -2,7 +2,7 @@
 export const REDACTED = '[redacted]';
 
 /** Keys and tokens of well-known services. Each ends at the first character that cannot belong to it. */
-const keys = [
+const tokenPatterns = [
 	/sk-[\w-]{16,}/,
 	/[sr]k_(?:live|test)_\w{10,}/,
 	/gh[pousr]_\w{20,}/,
@@ -19,25 +19,25 @@ const keys = [
 	/(?<=\bBearer )[\w.~+/-]{8,}=*/,
 ];
 /** Compiled from the literals above only. */
-const shapes = new RegExp(`\\b(?:${keys.map(({source}) => source).join('|')})`, 'g');
+const secretPattern = new RegExp(`\\b(?:${tokenPatterns.map(({source}) => source).join('|')})`, 'g');
 
 const pemStart = /-----BEGIN [A-Z\d ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
 const PEM_END = '-----END ';
 
 /** Redacts secrets by their form: keys of well-known services, JSON web tokens, private keys. Takes linear time. */
-export const redactKnown = (text: string): string =>
-	(text.includes('PRIVATE KEY') ? withoutPrivateKeys(text) : text).replace(shapes, REDACTED);
+export const redactKnownSecrets = (text: string): string =>
+	(text.includes('PRIVATE KEY') ? redactPrivateKeys(text) : text).replace(secretPattern, REDACTED);
 
 /** Redacts each block from its first line to its last; one that is cut off, to the end of the text. */
-function withoutPrivateKeys(text: string): string {
+function redactPrivateKeys(text: string): string {
 	const parts: string[] = [];
 	let done = 0;
 	pemStart.lastIndex = 0;
-	for (let found = pemStart.exec(text); found; found = pemStart.exec(text)) {
-		parts.push(text.slice(done, found.index), REDACTED);
+	for (let match = pemStart.exec(text); match; match = pemStart.exec(text)) {
+		parts.push(text.slice(done, match.index), REDACTED);
 		const end = text.indexOf(PEM_END, pemStart.lastIndex);
-		const close = end === -1 ? -1 : text.indexOf('-----', end + PEM_END.length);
-		done = close === -1 ? text.length : close + 5;
+		const lineEnd = end === -1 ? -1 : text.indexOf('-----', end + PEM_END.length);
+		done = lineEnd === -1 ? text.length : lineEnd + 5;
 		pemStart.lastIndex = done;
 	}
 	return [...parts, text.slice(done)].join('');

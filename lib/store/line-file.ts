@@ -13,39 +13,39 @@ import {
 	writeSync,
 } from 'node:fs';
 import {basename, dirname, extname, join} from 'node:path';
-import {checkFolder, NO_LINK, openError, secure} from './own-file.js';
+import {checkFolderOwnership, NO_FOLLOW, openError, secureOpenFile} from './own-file.js';
 
-export type LineFileOptions = {
+type RotatingLineFileOptions = {
 	readonly path: string;
 	/** A file that would grow longer is put aside, under a name with the time, and a new one is begun. */
 	readonly maxBytes: number;
 	/** How many of those are kept. */
-	readonly keep: number;
+	readonly maxOldFiles: number;
 	readonly now: () => Date;
 };
 
-const FLAGS = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | NO_LINK;
+const FLAGS = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | NO_FOLLOW;
 const LINE_FEED = 0x0a;
 
 /**
  * A file that only ever grows by whole lines, also when several processes write to it: each line is one write to its end.
  * It is made anew when somebody has moved or removed it.
  */
-export class LineFile {
-	readonly #options: LineFileOptions;
+export class RotatingLineFile {
+	readonly #options: RotatingLineFileOptions;
 	#fd: number | undefined;
-	#isTorn = false;
+	#hasPartialLine = false;
 
-	constructor(options: LineFileOptions) {
+	constructor(options: RotatingLineFileOptions) {
 		this.#options = options;
 	}
 
 	/** Hands one line, line feed included, to the system. Throws where that takes not all of it: then none of it counts. */
 	append(line: string): void {
 		const bytes = Buffer.from(line);
-		const fd = this.#ready(bytes.length);
+		const fd = this.#fdFor(bytes.length);
 		// What is left of a line that did not fit is a line of its own, which readers skip.
-		this.#write(fd, this.#isTorn ? Buffer.concat([Buffer.from('\n'), bytes]) : bytes);
+		this.#write(fd, this.#hasPartialLine ? Buffer.concat([Buffer.from('\n'), bytes]) : bytes);
 	}
 
 	/** Makes what was handed over safe against a power cut. */
@@ -77,38 +77,38 @@ export class LineFile {
 	}
 
 	#write(fd: number, bytes: Buffer): void {
-		this.#isTorn = true;
+		this.#hasPartialLine = true;
 		for (let done = 0; done < bytes.length; ) {
 			const written = writeSync(fd, bytes, done);
 			if (written === 0) throw new Error('nothing of it was written');
 			done += written;
 		}
-		this.#isTorn = false;
+		this.#hasPartialLine = false;
 	}
 
 	/** The file, with room for so many bytes. */
-	#ready(length: number): number {
+	#fdFor(length: number): number {
 		const {path, maxBytes} = this.#options;
-		const found = statSync(path, {throwIfNoEntry: false});
-		const isOurs = found && this.#fd !== undefined && fstatSync(this.#fd).ino === found.ino;
-		if (found?.isFile() && found.size > 0 && found.size + length > maxBytes) {
+		const stats = statSync(path, {throwIfNoEntry: false});
+		const isCurrent = stats && this.#fd !== undefined && fstatSync(this.#fd).ino === stats.ino;
+		if (stats?.isFile() && stats.size > 0 && stats.size + length > maxBytes) {
 			this.close();
-			this.#putAside();
-		} else if (isOurs && this.#fd !== undefined) return this.#fd;
+			this.#rotate();
+		} else if (isCurrent && this.#fd !== undefined) return this.#fd;
 		else this.close();
 		return this.#open();
 	}
 
 	#open(): number {
 		const {path} = this.#options;
-		checkFolder(dirname(path));
-		const fd = opened(path);
+		checkFolderOwnership(dirname(path));
+		const fd = openFile(path);
 		try {
-			const found = secure(fd, path);
-			if (!found.isFile()) throw new Error(`${path} is not a file`);
+			const stats = secureOpenFile(fd, path);
+			if (!stats.isFile()) throw new Error(`${path} is not a file`);
 			const last = Buffer.alloc(1);
-			this.#isTorn =
-				found.size > 0 && readSync(fd, last, 0, 1, found.size - 1) === 1 && last[0] !== LINE_FEED;
+			this.#hasPartialLine =
+				stats.size > 0 && readSync(fd, last, 0, 1, stats.size - 1) === 1 && last[0] !== LINE_FEED;
 		} catch (error) {
 			closeSync(fd);
 			throw error;
@@ -118,8 +118,8 @@ export class LineFile {
 	}
 
 	/** No line is lost at that: a process that still has it open goes on at its end until it looks. */
-	#putAside(): void {
-		const {path, keep, now} = this.#options;
+	#rotate(): void {
+		const {path, maxOldFiles: keep, now} = this.#options;
 		const [folder, ending] = [dirname(path), extname(path)];
 		const stem = `${basename(path, ending)}-`;
 		const time = now().toISOString().replace(/[:.]/g, '-');
@@ -132,7 +132,7 @@ export class LineFile {
 	}
 }
 
-function opened(path: string): number {
+function openFile(path: string): number {
 	try {
 		return openSync(path, FLAGS, 0o600);
 	} catch (error) {

@@ -1,39 +1,39 @@
-import type {Buffers} from './buffers.js';
-import {stamp} from './clock.js';
-import {RecordWriter, recordOf} from './records.js';
+import type {BufferList} from './buffers.js';
+import {isoTimeBytes} from './clock.js';
+import {encodeRecord, RecordWriter} from './records.js';
 
 /** What lines are while they wait to be written. */
-export type LineForm = {
+export type LineEncoding = {
 	/** Has a line wait with others: its time, and the rest of it in parts. */
-	put(waiting: Buffers, time: number, parts: readonly Buffer[]): void;
+	append(waiting: BufferList, time: number, parts: readonly Buffer[]): void;
 	/** Takes from the beginning of what waits, and returns it as it is to be written before it is asked for more twice. */
-	take(waiting: Buffer[]): readonly Buffer[];
+	drain(waiting: Buffer[]): readonly Buffer[];
 };
 
-const OPENING = Buffer.from('{"time":"');
+const TIME_PREFIX = Buffer.from('{"time":"');
 
 /** Lines that wait as what they will be: to make them costs little. */
-export const written: LineForm = {
-	put(waiting, time, parts) {
-		waiting.add(OPENING);
-		waiting.add(stamp(time));
+export const textEncoding: LineEncoding = {
+	append(waiting, time, parts) {
+		waiting.add(TIME_PREFIX);
+		waiting.add(isoTimeBytes(time));
 		for (const part of parts) waiting.add(part);
 	},
-	take: waiting => waiting.splice(0),
+	drain: waiting => waiting.splice(0),
 };
 
 /**
  * Lines that wait as records, and are made of them when they are written: they are up to three times as long. `onDone` is told
  * of blocks that are no longer needed.
  */
-export function asRecords(onDone?: (block: Buffer) => void): LineForm {
+export function recordEncoding(onBlockWritten?: (block: Buffer) => void): LineEncoding {
 	// One has lines that are being written while the other makes the next ones.
-	let [writer, other] = [new RecordWriter(onDone), new RecordWriter(onDone)];
+	let [writer, other] = [new RecordWriter(onBlockWritten), new RecordWriter(onBlockWritten)];
 	return {
-		put: (waiting, time, parts) => waiting.add(recordOf(time, {head: Buffer.concat(parts)})),
-		take(waiting) {
+		append: (waiting, time, parts) => waiting.add(encodeRecord(time, {head: Buffer.concat(parts)})),
+		drain(waiting) {
 			[writer, other] = [other, writer];
-			return [writer.take(waiting)];
+			return [writer.drain(waiting)];
 		},
 	};
 }

@@ -7,20 +7,20 @@ import {dirname} from 'node:path';
  */
 export async function makeFolder(path: string): Promise<void> {
 	try {
-		await makeOne(path);
+		await makeSingleFolder(path);
 	} catch (error) {
 		const parent = dirname(path);
 		if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || parent === path) throw error;
 		await makeFolder(parent);
-		await makeOne(path);
+		await makeSingleFolder(path);
 	}
 }
 
-async function makeOne(path: string): Promise<void> {
+async function makeSingleFolder(path: string): Promise<void> {
 	try {
 		await mkdir(path, {mode: 0o700});
 	} catch (error) {
-		const isThere = (error as NodeJS.ErrnoException).code === 'EEXIST' && (await stat(path)).isDirectory();
-		if (!isThere) throw error;
+		const exists = (error as NodeJS.ErrnoException).code === 'EEXIST' && (await stat(path)).isDirectory();
+		if (!exists) throw error;
 	}
 }

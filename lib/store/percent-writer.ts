@@ -1,17 +1,17 @@
 import {wasm} from './percent/wasm.js';
-import {toPercentText} from './percent.js';
+import {encodePercentText} from './percent.js';
 
 /** The longest that a byte can become. */
-export const MAX_GROWTH = 3;
+export const MAX_ENCODED_BYTES = 3;
 
 /** Where percent/percent.as.ts has its table, and what it reads and writes, in bytes. */
-const TABLE_AT = 0;
-const INPUT_AT = 1024;
+const TABLE_OFFSET = 0;
+const INPUT_OFFSET = 1024;
 const INPUT_BYTES = 64 * 1024;
-const OUTPUT_AT = INPUT_AT + INPUT_BYTES;
+const OUTPUT_OFFSET = INPUT_OFFSET + INPUT_BYTES;
 /** It writes so far behind the end. */
-const SLACK = 4;
-const PAGE = 64 * 1024;
+const SLACK_BYTES = 4;
+const PAGE_BYTES = 64 * 1024;
 
 /** As much of WebAssembly's interface as is used: the compiler knows it only together with a browser's. */
 declare const WebAssembly: {
@@ -19,7 +19,7 @@ declare const WebAssembly: {
 	readonly Instance: new (module: object) => {readonly exports: unknown};
 };
 
-type Exports = {
+type PercentExports = {
 	readonly memory: {readonly buffer: ArrayBuffer; grow(pages: number): void};
 	write(from: number, end: number, to: number): number;
 };
@@ -29,17 +29,17 @@ type Exports = {
  * of a log is made of, so it is WebAssembly that does it: see percent/percent.as.ts.
  */
 export class PercentWriter {
-	readonly #exports: Exports;
+	readonly #exports: PercentExports;
 	#input = Buffer.alloc(0);
 	#output = Buffer.alloc(0);
 
 	constructor(outputBytes: number) {
 		const module = new WebAssembly.Module(Buffer.from(wasm, 'base64'));
-		this.#exports = new WebAssembly.Instance(module).exports as Exports;
+		this.#exports = new WebAssembly.Instance(module).exports as PercentExports;
 		this.reserve(outputBytes);
-		const table = new DataView(this.#exports.memory.buffer, TABLE_AT);
+		const table = new DataView(this.#exports.memory.buffer, TABLE_OFFSET);
 		for (let byte = 0; byte < 256; byte++) {
-			const text = JSON.stringify(toPercentText(Uint8Array.of(byte))).slice(1, -1);
+			const text = JSON.stringify(encodePercentText(Uint8Array.of(byte))).slice(1, -1);
 			for (let at = 0; at < text.length; at++) table.setUint8(4 * byte + at, text.charCodeAt(at));
 			table.setUint8(4 * byte + 3, text.length);
 		}
@@ -53,20 +53,20 @@ export class PercentWriter {
 	/** Makes the output so long. What was in it is lost. */
 	reserve(bytes: number): void {
 		const {memory} = this.#exports;
-		const missing = OUTPUT_AT + bytes + SLACK - memory.buffer.byteLength;
-		if (missing > 0) memory.grow(Math.ceil(missing / PAGE));
-		this.#input = Buffer.from(memory.buffer, INPUT_AT, INPUT_BYTES);
-		this.#output = Buffer.from(memory.buffer, OUTPUT_AT, bytes);
+		const missing = OUTPUT_OFFSET + bytes + SLACK_BYTES - memory.buffer.byteLength;
+		if (missing > 0) memory.grow(Math.ceil(missing / PAGE_BYTES));
+		this.#input = Buffer.from(memory.buffer, INPUT_OFFSET, INPUT_BYTES);
+		this.#output = Buffer.from(memory.buffer, OUTPUT_OFFSET, bytes);
 	}
 
 	/** Writes bytes at a place in the output, where there has to be room, and returns where they end. */
-	write(bytes: Buffer, at: number): number {
-		let end = OUTPUT_AT + at;
+	write(bytes: Buffer, offset: number): number {
+		let end = OUTPUT_OFFSET + offset;
 		for (let start = 0; start < bytes.length; start += INPUT_BYTES) {
 			const {length} = bytes.subarray(start, start + INPUT_BYTES);
 			bytes.copy(this.#input, 0, start, start + length);
-			end = this.#exports.write(INPUT_AT, INPUT_AT + length, end);
+			end = this.#exports.write(INPUT_OFFSET, INPUT_OFFSET + length, end);
 		}
-		return end - OUTPUT_AT;
+		return end - OUTPUT_OFFSET;
 	}
 }

@@ -1,29 +1,30 @@
-const plain: string[] = [];
+const encodedBytes: string[] = [];
 for (let byte = 0; byte < 256; byte++) {
 	const isPrintable = byte >= 0x20 && byte <= 0x7e && byte !== 0x25;
-	plain.push(
+	encodedBytes.push(
 		isPrintable ? String.fromCharCode(byte) : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`,
 	);
 }
-for (const space of Buffer.from('\t\r\n')) plain[space] = String.fromCharCode(space);
+for (const space of Buffer.from('\t\r\n')) encodedBytes[space] = String.fromCharCode(space);
 
 /** Any bytes as text: readable where they are ASCII, `%XX` where not. JSON escapes the rest. */
-export const toPercentText = (bytes: Uint8Array): string => {
+export const encodePercentText = (bytes: Uint8Array): string => {
 	let text = '';
-	for (const byte of bytes) text += plain[byte];
+	for (const byte of bytes) text += encodedBytes[byte];
 	return text;
 };
 
 const PERCENT = 0x25;
 
 /** Text back into the bytes that it stands for. A percent sign that begins no escape is itself, and so is a plus. */
-export function fromPercentText(text: string): Buffer {
+export function decodePercentText(text: string): Buffer {
 	const bytes = Buffer.from(text, 'latin1');
 	let end = bytes.indexOf(PERCENT);
 	if (end === -1) return bytes;
 	for (let at = end; at < bytes.length; at++) {
 		const byte = bytes[at] as number;
-		const value = byte === PERCENT ? hex(bytes[at + 1]) * 16 + hex(bytes[at + 2]) : Number.NaN;
+		const value =
+			byte === PERCENT ? hexDigitValue(bytes[at + 1]) * 16 + hexDigitValue(bytes[at + 2]) : Number.NaN;
 		bytes[end++] = Number.isNaN(value) ? byte : value;
 		if (!Number.isNaN(value)) at += 2;
 	}
@@ -31,7 +32,7 @@ export function fromPercentText(text: string): Buffer {
 }
 
 /** The value of a digit, or NaN. */
-function hex(char: number | undefined): number {
+function hexDigitValue(char: number | undefined): number {
 	if (char === undefined) return Number.NaN;
 	if (char >= 0x30 && char <= 0x39) return char - 0x30;
 	const letter = char | 0x20;

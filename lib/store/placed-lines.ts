@@ -7,18 +7,21 @@ const READ_BYTES = 2 ** 20;
 const LF = 0x0a;
 
 /** A line of a file, without its line feed, and where it begins. */
-export type PlacedLine = {readonly bytes: Buffer; readonly start: number};
+export type PositionedLine = {readonly bytes: Buffer; readonly start: number};
 
 /** The lines of a file, as many at a time as a read brings. One that is too long is left out, and counted as broken. */
-export async function* linesIn(path: string, onRead: (bytes: number) => void): AsyncGenerator<PlacedLine[]> {
+export async function* readPositionedLines(
+	path: string,
+	onRead: (bytes: number) => void,
+): AsyncGenerator<PositionedLine[]> {
 	let parts: Buffer[] = [];
 	let length = 0;
 	let start = 0;
-	const line = (): PlacedLine => {
+	const line = (): PositionedLine => {
 		const bytes = length > MAX_LINE ? Buffer.from('…') : parts.length === 1 ? parts[0] : Buffer.concat(parts);
-		const isMarked = start === 0 && bytes?.subarray(0, BOM.length).equals(BOM) === true;
-		const cut = isMarked ? BOM.length : 0;
-		const found = {bytes: (bytes as Buffer).subarray(cut), start: start + cut};
+		const hasByteOrderMark = start === 0 && bytes?.subarray(0, BOM.length).equals(BOM) === true;
+		const skipped = hasByteOrderMark ? BOM.length : 0;
+		const found = {bytes: (bytes as Buffer).subarray(skipped), start: start + skipped};
 		start += length + 1;
 		parts = [];
 		length = 0;
@@ -30,7 +33,7 @@ export async function* linesIn(path: string, onRead: (bytes: number) => void): A
 		else parts = [];
 	};
 	for await (const chunk of createReadStream(path, {highWaterMark: READ_BYTES}) as AsyncIterable<Buffer>) {
-		const found: PlacedLine[] = [];
+		const found: PositionedLine[] = [];
 		let at = 0;
 		for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, at)) {
 			add(chunk.subarray(at, end));

@@ -1,13 +1,13 @@
 import {firstCodePoints} from '../sessions/code-points.js';
-import {BAD, textOf, type Walk, walkFor} from '../wire/walk.js';
-import {REDACTED, redactKnown} from './known-secrets.js';
+import {INVALID, stringAt, type Walk, walkFor} from '../wire/walk.js';
+import {REDACTED, redactKnownSecrets} from './known-secrets.js';
 
 export {REDACTED} from './known-secrets.js';
 
 const QUOTE = 0x22;
 
 /** The names, whole, whose values are secrets. Case does not matter, nor which separator there is, if there is one. */
-const names = [
+const secretNames = [
 	'authorization',
 	'token',
 	'access_token',
@@ -28,29 +28,29 @@ const names = [
 	// Of bridge serve, for the mail tools of its sessions.
 	'bridge_session_token',
 ];
-const bare = (name: string): string => name.toLowerCase().replace(/[-_]/g, '');
-const secrets = new Set(names.map(bare));
+const normalizeName = (name: string): string => name.toLowerCase().replace(/[-_]/g, '');
+const normalizedSecretNames = new Set(secretNames.map(normalizeName));
 
 /** Whether the value of a member with this name is a secret. */
-export const isSecretName = (name: string): boolean => secrets.has(bare(name));
+export const isSecretMemberName = (name: string): boolean => normalizedSecretNames.has(normalizeName(name));
 
 /** Which lengths, first and last letters such a name has. */
-const suspects = new Uint8Array(32 * 1024);
-const suspect = (length: number, first = 0, last = 0): number =>
+const candidates = new Uint8Array(32 * 1024);
+const candidateIndex = (length: number, first = 0, last = 0): number =>
 	(length << 10) | ((first & 31) << 5) | (last & 31);
-for (const name of [...names, ...secrets])
-	suspects[suspect(name.length, name.charCodeAt(0), name.charCodeAt(name.length - 1))] = 1;
+for (const name of [...secretNames, ...normalizedSecretNames])
+	candidates[candidateIndex(name.length, name.charCodeAt(0), name.charCodeAt(name.length - 1))] = 1;
 
-const MAX_PLAIN = 31;
+const MAX_PLAIN_BYTES = 31;
 /** The longest of them, each of its letters escaped, with its quotes. */
-const MAX_ESCAPED = 6 * Math.max(...names.map(({length}) => length)) + 2;
+const MAX_ESCAPED_BYTES = 6 * Math.max(...secretNames.map(({length}) => length)) + 2;
 
 /** Whether the last string, from `start` to `end`, is the key of a secret: of nearly all, two bytes tell that it is not. */
 function isSecretKey(message: Buffer, start: number, end: number, hasEscape: boolean): boolean {
-	if (end - start > (hasEscape ? MAX_ESCAPED : MAX_PLAIN)) return false;
-	if (!hasEscape && suspects[suspect(end - start - 2, message[start + 1], message[end - 2])] !== 1)
+	if (end - start > (hasEscape ? MAX_ESCAPED_BYTES : MAX_PLAIN_BYTES)) return false;
+	if (!hasEscape && candidates[candidateIndex(end - start - 2, message[start + 1], message[end - 2])] !== 1)
 		return false;
-	return secrets.has(bare(textOf(message, start, end)));
+	return normalizedSecretNames.has(normalizeName(stringAt(message, start, end)));
 }
 
 /** A message without the values of secret keys; itself, where it has none. All else stays byte for byte. */
@@ -59,31 +59,31 @@ export const redactMessage = (message: Buffer): Buffer => redactParts([message])
 /** The same for a message in parts. */
 export function redactParts(parts: readonly Buffer[]): readonly Buffer[] {
 	const walk = walkFor(parts.reduce((sum, {length}) => sum + length, 0));
-	const end = walk.layAll(parts);
+	const end = walk.writeAll(parts);
 	walk.seal(end);
 	const message = walk.text.subarray(0, end);
-	const without = redacted(message, walk);
-	return without === message ? parts : [without];
+	const redactedMessage = redactSecretValues(message, walk);
+	return redactedMessage === message ? parts : [redactedMessage];
 }
 
-function redacted(message: Buffer, walk: Walk): Buffer {
+function redactSecretValues(message: Buffer, walk: Walk): Buffer {
 	const values = new Ranges();
 	let at = nextQuote(message, 0);
 	while (at < message.length) {
 		const end = walk.endOfString(at);
-		if (end === BAD) break;
-		const start = isSecretKey(message, at, end, walk.hasEscape) ? walk.afterColon(end) : BAD;
-		if (start === BAD) {
+		if (end === INVALID) break;
+		const start = isSecretKey(message, at, end, walk.hasEscape) ? walk.afterColon(end) : INVALID;
+		if (start === INVALID) {
 			at = nextQuote(message, end);
 			continue;
 		}
 		const valueEnd = walk.endOfValue(start);
 		// What has no end may be secret up to where it is cut off.
-		const close = valueEnd === BAD ? message.length : valueEnd;
+		const close = valueEnd === INVALID ? message.length : valueEnd;
 		values.add(start, close);
 		at = nextQuote(message, close);
 	}
-	return values.isEmpty ? message : values.replacedIn(message);
+	return values.isEmpty ? message : values.redactIn(message);
 }
 
 const REPLACEMENT = Buffer.from(`"${REDACTED}"`);
@@ -110,7 +110,7 @@ class Ranges {
 	}
 
 	/** The message with all of them redacted, in one piece of memory. */
-	replacedIn(message: Buffer): Buffer {
+	redactIn(message: Buffer): Buffer {
 		const count = this.#used / 2;
 		const result = Buffer.allocUnsafe(message.length - this.#bytes + count * REPLACEMENT.length);
 		let from = 0;
@@ -132,43 +132,44 @@ function nextQuote(message: Buffer, at: number): number {
 }
 
 /** A header with all that is on its line; as a key of JSON, with its text. */
-const header =
+const headerPattern =
 	/(?<![a-z])((?:proxy-)?authorization|(?:set-)?cookie)(?:("\s*:\s*)"(?:[^"\\\r\n]|\\[^\r\n])*"?|(\\*["']?\s*[:=]\s*)[^\r\n]+)/gi;
 
 /**
  * Names as they stand in assignments, options and quoted keys, but not at the end of other words: not progressToken. JSON
  * inside of JSON has backslashes before its quotes.
  */
-const assignment =
+const assignmentPattern =
 	/(?<![a-z])((?:(?:(?:access|refresh|id)[-_ ]?)?token|passw(?:or)?d|(?:client[-_ ]?)?secret|(?:aws[-_ ]?)?secret[-_ ]?(?:access[-_ ]?)?key|api[-_ ]?key)(?:\\*["']?\s*[:=]\s*|[ \t]+(?=[^\s:=])))("(?:[^"\\]|\\[\s\S])*"?|\\+"[^"]*"?|'[^']*'?|\[[^\]]*\]?|(?:true|false|null)(?=[\s,}\]]|$)|\S+)/gi;
 
 /** The user in an address, up to the last `@` before its path: passwords may hold that character. */
-const user = /(:\/\/)[^\s/]+@/g;
+const userInfoPattern = /(:\/\/)[^\s/]+@/g;
 
 /** Free text, such as a server's stderr, with likely secrets redacted. Its time is linear in the length. */
 export const redactText = (text: string): string =>
-	redactKnown(
+	redactKnownSecrets(
 		text
-			.replace(header, `$1$2$3${REDACTED}`)
-			.replace(assignment, (whole, name: string, value: string) =>
-				isNoSecret(name, value) ? whole : `${name}${REDACTED}`,
+			.replace(headerPattern, `$1$2$3${REDACTED}`)
+			.replace(assignmentPattern, (whole, name: string, value: string) =>
+				isHarmlessValue(name, value) ? whole : `${name}${REDACTED}`,
 			)
-			.replace(user, `$1${REDACTED}@`),
+			.replace(userInfoPattern, `$1${REDACTED}@`),
 	);
 
 /** Characters that are read beyond those that are kept, since redaction makes a text shorter. */
-const MARGIN = 8000;
+const LOOKAHEAD_CHARS = 8000;
 
 /** The first characters of a text, redacted. The rest of the text is not read. */
-export function redactStart(text: string, kept: number): string {
-	const start = redactText(text.slice(0, kept + MARGIN));
+export function redactStart(text: string, maxLength: number): string {
+	const start = redactText(text.slice(0, maxLength + LOOKAHEAD_CHARS));
 	// A secret that the cut divides is not recognized. If the cut is near, the text ends after the last redacted secret.
-	const isCutNear = text.length > kept + MARGIN && start.length < kept + MARGIN / 2;
+	const isCutNear =
+		text.length > maxLength + LOOKAHEAD_CHARS && start.length < maxLength + LOOKAHEAD_CHARS / 2;
 	const safe = isCutNear ? start.slice(0, start.lastIndexOf(REDACTED) + REDACTED.length) : start;
-	return firstCodePoints(safe, kept);
+	return firstCodePoints(safe, maxLength);
 }
 
 /** Whether a name is followed by a JSON value that is not a text, or only by the next word of a sentence: "the token expired". */
-const isNoSecret = (name: string, value: string): boolean =>
+const isHarmlessValue = (name: string, value: string): boolean =>
 	/^(?:true|false|null)$/.test(value) ||
 	(/\s$/.test(name) && !/[:=]\s*$/.test(name) && /^[a-z]{1,12}[.,;!?]?$/.test(value));

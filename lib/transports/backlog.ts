@@ -1,33 +1,33 @@
 import type {Envelope} from '../envelope.js';
-import {type Keeper, keptBytes} from '../kept-bytes.js';
+import {bufferLimit, type EvictableBuffer} from '../kept-bytes.js';
 import type {Log} from '../log.js';
-import {compact} from './compact.js';
+import {compactEnvelope} from './compact.js';
 
 const MAX_MESSAGES = 1000;
 const MAX_BYTES = 4 * 2 ** 20;
 
 /** What is to be said to a client that does not listen at the moment. The oldest goes when there is too much of it. */
-export class Backlog implements Keeper {
+export class MessageBacklog implements EvictableBuffer {
 	readonly #name: string;
 	readonly #log: Log;
 	#messages: Envelope[] = [];
 	#bytes = 0;
-	#lost = 0;
+	#dropped = 0;
 
 	constructor(name: string, log: Log) {
 		this.#name = name;
 		this.#log = log;
-		keptBytes.register(this);
+		bufferLimit.register(this);
 	}
 
-	get keptBytes(): number {
+	get bufferedBytes(): number {
 		return this.#bytes;
 	}
 
 	add(envelope: Envelope): void {
-		this.#messages.push(compact(envelope));
+		this.#messages.push(compactEnvelope(envelope));
 		this.#bytes += envelope.size;
-		keptBytes.added(envelope.size);
+		bufferLimit.added(envelope.size);
 		while (this.#messages.length > MAX_MESSAGES || this.#bytes > MAX_BYTES) this.#dropOldest();
 	}
 
@@ -38,11 +38,11 @@ export class Backlog implements Keeper {
 	#dropOldest(): void {
 		const oldest = this.#messages.shift();
 		this.#bytes -= oldest?.size ?? 0;
-		this.#lost++;
+		this.#dropped++;
 		// A server that says much would fill the log else.
-		if ((this.#lost & (this.#lost - 1)) !== 0) return;
-		const sentence = `${this.#name} does not listen; ${this.#lost} of the messages for it were given up, the oldest first.`;
-		this.#log.warn('http.unheard', sentence, {method: oldest?.head.method, lost: this.#lost});
+		if ((this.#dropped & (this.#dropped - 1)) !== 0) return;
+		const sentence = `${this.#name} does not listen; ${this.#dropped} of the messages for it were given up, the oldest first.`;
+		this.#log.warn('http.unheard', sentence, {method: oldest?.head.method, lost: this.#dropped});
 	}
 
 	takeAll(): Envelope[] {

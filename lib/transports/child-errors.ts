@@ -1,20 +1,25 @@
 import {basename} from 'node:path';
 import {BridgeError} from '../errors.js';
 import {type Environment, isOnPath} from './environment.js';
-import type {Exit} from './lifetime.js';
+import type {ChildExit} from './lifetime.js';
 
 /** The error of a child that exited. `said` is the end of its stderr, `withheld` a sentence about variables that it lacked. */
-export function died(name: string, {code, signal, cause}: Exit, said: string, withheld: string): BridgeError {
-	const how = signal === null ? `exited with code ${code}` : `was ended by ${signal}`;
-	const what = cause === 'half-closed' ? `closed a pipe to bridge and was ended` : how;
+export function childExitedError(
+	name: string,
+	{code, signal, cause}: ChildExit,
+	stderrTail: string,
+	withheld: string,
+): BridgeError {
+	const exitText = signal === null ? `exited with code ${code}` : `was ended by ${signal}`;
+	const event = cause === 'half-closed' ? `closed a pipe to bridge and was ended` : exitText;
 	const remedy = `Fix the cause, then connect again. ${withheld}`.trimEnd();
-	const evidence = said === '' ? 'It wrote nothing to stderr.' : `The end of its stderr: ${said}`;
+	const evidence = stderrTail === '' ? 'It wrote nothing to stderr.' : `The end of its stderr: ${stderrTail}`;
 	const details = {exitCode: code, signal, ...(withheld === '' ? {} : {withheld})};
-	return new BridgeError('ERR_CHILD_EXITED', `${name} ${what}.`, remedy, details, evidence);
+	return new BridgeError('ERR_CHILD_EXITED', `${name} ${event}.`, remedy, details, evidence);
 }
 
 /** The error of a command that could not be run. */
-export function couldNotStart(command: string, error: NodeJS.ErrnoException, env: Environment): BridgeError {
+export function spawnError(command: string, error: NodeJS.ErrnoException, env: Environment): BridgeError {
 	// The system also reports EACCES for a missing command when it may not search a folder of the PATH.
 	const isMissing =
 		error.code === 'ENOENT' ||

@@ -3,18 +3,23 @@ import {performance} from 'node:perf_hooks';
 import type {Readable, Writable} from 'node:stream';
 import spawn from 'cross-spawn';
 import {Observable, Subscriber} from 'rxjs';
-import type {Envelope, Origin} from '../envelope.js';
+import type {Envelope, MessageOrigin} from '../envelope.js';
 import {frame, MESSAGE_LIMIT} from '../operators/frame.js';
 import {pause} from '../pause.js';
 import {printableLines} from '../printable.js';
 import type {Endpoint} from '../stage.js';
 import {redactText} from '../store/redact.js';
 import {Valve} from '../valve.js';
-import {couldNotStart, died} from './child-errors.js';
-import {childEnvironment, type Environment, type Inherited, withheldFrom} from './environment.js';
-import {leanly} from './lean-socket.js';
-import {type Exit, Lifetime} from './lifetime.js';
-import {MARK, marksWith, newMark} from './process-tree.js';
+import {childExitedError, spawnError} from './child-errors.js';
+import {
+	childEnvironment,
+	describeWithheld,
+	type Environment,
+	type InheritedVariables,
+} from './environment.js';
+import {reuseReadBuffer} from './lean-socket.js';
+import {type ChildExit, ChildLifetime} from './lifetime.js';
+import {createMark, inheritedMarks, MARK_VARIABLE} from './process-tree.js';
 import {fromReadable, toWritable} from './streams.js';
 
 export type ChildOptions = {
@@ -24,9 +29,9 @@ export type ChildOptions = {
 	/** Variables beyond those that it inherits. */
 	readonly env?: Environment;
 	/** Those that it inherits [allowed]. */
-	readonly inherits?: Inherited;
+	readonly inherits?: InheritedVariables;
 	/** How a user passes a variable that the allow-list withholds, as a sentence. */
-	readonly passWith?: string;
+	readonly passHint?: string;
 	/** The folder that it runs in; else this process's own. */
 	readonly cwd?: string | undefined;
 	/**
@@ -41,9 +46,9 @@ export type ChildOptions = {
 
 export type Child = Endpoint & {
 	/** Resolves when the child has ended; fails with a BridgeError when it could not be started. */
-	readonly exited: Promise<Exit>;
+	readonly exited: Promise<ChildExit>;
 	/** Waits for it to end, now that its input does, and makes it end if it does not by the time `hurry` resolves. */
-	finish(hurry?: Promise<unknown>): Promise<void>;
+	finish(deadline?: Promise<unknown>): Promise<void>;
 	/** Ends it and all that it started at once. */
 	kill(): void;
 };
@@ -53,65 +58,70 @@ const GRACE_MS = 3000;
 /** Whoever closes a child in the midst of a conversation has no time for what it still has to say. */
 const CLOSE_MS = 1000;
 /** How much of stderr is kept for the error that says why the child died. */
-const LAST_WORDS = 1000;
+const STDERR_TAIL_BYTES = 1000;
 /** A child that exits by then may have lacked a variable. A first start of `npx` installs the program first. */
 const EARLY_MS = 30_000;
 /** How long stdout may stay open, silent, after its writer has ended. */
-const HELD_MS = 500;
+const SILENT_MS = 500;
 
 /** A server that runs as a child process and speaks on its stdin and stdout. All that it starts in turn ends with it. */
 export function child(options: ChildOptions): Child {
 	const {name, command, args = [], env = {}, inherits, cwd, onStderr} = options;
 	const {maxBytes = MESSAGE_LIMIT, graceMs = GRACE_MS} = options;
-	const mark = newMark();
+	const mark = createMark();
 	const visible = childEnvironment(env, inherits);
-	const server = spawnMarked(command, args, {env: visible, cwd}, mark);
-	const withheld = withheldEarly(options);
-	const life = new Lifetime(server, mark);
-	const [stdin, output, stderr] = server.stdio as unknown as [Writable, Socket, Socket];
-	const stdout = leanly(output);
-	const origin: Origin = {name, valve: new Valve()};
-	const words = lastWords(stderr, onStderr);
-	stdin.on('error', () => life.halfClosed());
-	stdout.once('end', () => life.halfClosed());
-	const exited = life.exited.catch(error => {
-		throw couldNotStart(command, error, visible);
+	const childProcess = spawnMarked(command, args, {env: visible, cwd}, mark);
+	const withheldHint = createWithheldHint(options);
+	const lifetime = new ChildLifetime(childProcess, mark);
+	const [stdin, output, stderr] = childProcess.stdio as unknown as [Writable, Socket, Socket];
+	const stdout = reuseReadBuffer(output);
+	const origin: MessageOrigin = {name, valve: new Valve()};
+	const stderrTail = collectStderrTail(stderr, onStderr);
+	stdin.on('error', () => lifetime.onHalfClosed());
+	stdout.once('end', () => lifetime.onHalfClosed());
+	const exited = lifetime.exited.catch(error => {
+		throw spawnError(command, error, visible);
 	});
 	const drained = exited.then(
 		async () => {
-			await Promise.all([letGo(stdout, origin.valve), letGo(stderr)]);
+			await Promise.all([closeWhenSilent(stdout, origin.valve), closeWhenSilent(stderr)]);
 		},
 		() => {},
 	);
 	/** Whether whoever listens has been told of the end. */
-	let told: Promise<unknown> = Promise.resolve();
+	let endDelivered: Promise<unknown> = Promise.resolve();
 	const settle = async (): Promise<void> => {
 		await drained;
-		await told;
+		await endDelivered;
 	};
 	return {
 		name,
 		exited,
-		gone: drained,
+		disconnected: drained,
 		incoming: new Observable(subscriber => {
 			const messages = fromReadable(stdout, origin.valve).pipe(frame(origin, {maxBytes}));
 			// How the child ended, and what it last said of it, is known only after its output ended.
-			told = Promise.all([passOn(messages, subscriber), drained])
+			endDelivered = Promise.all([forwardMessages(messages, subscriber), drained])
 				.then(() => exited)
 				.then(
 					exit => {
-						const said = words();
-						endWith(subscriber, exit.cause === 'asked' ? undefined : died(name, exit, said, withheld(said)));
+						const stderrText = stderrTail();
+						endWith(
+							subscriber,
+							exit.cause === 'asked'
+								? undefined
+								: childExitedError(name, exit, stderrText, withheldHint(stderrText)),
+						);
 					},
 					error => endWith(subscriber, error),
 				);
 		}),
 		outgoing: toWritable(stdin),
-		kill: () => life.kill(),
-		finish: hurry => life.end(graceMs, hurry).then(settle),
+		kill: () => lifetime.kill(),
+		finish: deadline => lifetime.end(graceMs, deadline).then(settle),
 		async close() {
 			stdin.end();
-			await life.end(Math.min(graceMs, CLOSE_MS));
+			await lifetime.end(Math.min(graceMs, CLOSE_MS));
 			// Who was to hear its last words may never do so.
 			await Promise.race([settle(), pause(CLOSE_MS)]);
 			stdout.destroy();
@@ -132,54 +142,58 @@ const spawnMarked = (
 		detached: true,
 		windowsHide: true,
 		...(cwd === undefined ? {} : {cwd}),
-		env: {...env, [MARK]: marksWith(mark)},
+		env: {...env, [MARK_VARIABLE]: inheritedMarks(mark)},
 	});
 
 /** A small program of the system's that starts nobody and ends with its input, like `cat`. */
-export type Helper = {
+type HelperProcess = {
 	/** What it said first; its exit code, where it ended before; undefined where it could not be started. */
-	readonly first: Promise<Buffer | number | undefined>;
+	readonly firstOutput: Promise<Buffer | number | undefined>;
 	readonly stdin: Writable;
 };
 
 /** Starts one. To look after it as after a server would cost more than it does. */
-export function helper(command: string, args: readonly string[]): Helper {
-	const program = spawnMarked(command, args, {env: childEnvironment({}), cwd: undefined}, newMark());
-	const [stdin, stdout, stderr] = program.stdio as unknown as [Writable, Readable, Readable];
+export function startHelper(command: string, args: readonly string[]): HelperProcess {
+	const helperProcess = spawnMarked(command, args, {env: childEnvironment({}), cwd: undefined}, createMark());
+	const [stdin, stdout, stderr] = helperProcess.stdio as unknown as [Writable, Readable, Readable];
 	stdin.on('error', () => {});
 	stderr.resume();
-	const first = new Promise<Buffer | number | undefined>(resolve => {
+	const firstOutput = new Promise<Buffer | number | undefined>(resolve => {
 		stdout.once('data', resolve);
-		program.once('error', () => resolve(undefined));
-		program.once('exit', code => resolve(code ?? undefined));
+		helperProcess.once('error', () => resolve(undefined));
+		helperProcess.once('exit', code => resolve(code ?? undefined));
 	});
-	return {first, stdin};
+	return {firstOutput, stdin};
 }
 
 /** Names the withheld variables in the error of a child that exits early; returns an empty text later on. */
-function withheldEarly({env = {}, inherits, passWith}: ChildOptions): (said: string) => string {
-	const started = performance.now();
-	return said =>
-		inherits === 'all' || passWith === undefined || performance.now() - started > EARLY_MS
+function createWithheldHint({
+	env = {},
+	inherits,
+	passHint: passWith,
+}: ChildOptions): (stderrText: string) => string {
+	const startedAt = performance.now();
+	return stderrText =>
+		inherits === 'all' || passWith === undefined || performance.now() - startedAt > EARLY_MS
 			? ''
-			: withheldFrom(env, {said, remedy: passWith});
+			: describeWithheld(env, {said: stderrText, remedy: passWith});
 }
 
 /** Passes all messages on, but not the end. Resolves when that has come. */
-const passOn = (messages: Observable<Envelope>, subscriber: Subscriber<Envelope>): Promise<void> =>
+const forwardMessages = (messages: Observable<Envelope>, subscriber: Subscriber<Envelope>): Promise<void> =>
 	new Promise(resolve => {
-		subscriber.add(messages.subscribe(new ButTheEnd(subscriber, resolve)));
+		subscriber.add(messages.subscribe(new WithoutEnd(subscriber, resolve)));
 	});
 
 /** A class of RxJS's own kind, for the same reason as a stage's step. */
-class ButTheEnd extends Subscriber<Envelope> {
+class WithoutEnd extends Subscriber<Envelope> {
 	readonly #next: Subscriber<Envelope>;
-	readonly #ended: () => void;
+	readonly #onEnd: () => void;
 
-	constructor(next: Subscriber<Envelope>, ended: () => void) {
+	constructor(next: Subscriber<Envelope>, onEnd: () => void) {
 		super();
 		this.#next = next;
-		this.#ended = ended;
+		this.#onEnd = onEnd;
 	}
 
 	override next(envelope: Envelope): void {
@@ -187,11 +201,11 @@ class ButTheEnd extends Subscriber<Envelope> {
 	}
 
 	protected override _error(): void {
-		this.#ended();
+		this.#onEnd();
 	}
 
 	protected override _complete(): void {
-		this.#ended();
+		this.#onEnd();
 	}
 }
 
@@ -199,27 +213,27 @@ const endWith = (subscriber: Subscriber<Envelope>, error?: unknown): void =>
 	error === undefined ? subscriber.complete() : subscriber.error(error);
 
 /** Lets go of an output that somebody else holds open. What is on its way still arrives, however slow its reader is. */
-async function letGo(output: Socket, valve?: Valve): Promise<void> {
+async function closeWhenSilent(output: Socket, valve?: Valve): Promise<void> {
 	const closed = new Promise(resolve => output.once('close', resolve));
-	for (let seen = -1; !output.readableEnded && !output.destroyed; ) {
-		if (valve?.isOpen !== false && seen === output.bytesRead) output.destroy();
-		seen = output.bytesRead;
-		await Promise.race([closed, pause(HELD_MS)]);
+	for (let bytesRead = -1; !output.readableEnded && !output.destroyed; ) {
+		if (valve?.isOpen !== false && bytesRead === output.bytesRead) output.destroy();
+		bytesRead = output.bytesRead;
+		await Promise.race([closed, pause(SILENT_MS)]);
 	}
 }
 
 /** Passes stderr on, and remembers the end of it. */
-function lastWords(stderr: Readable, pass: ChildOptions['onStderr']): () => string {
-	let kept: Buffer = Buffer.alloc(0);
+function collectStderrTail(stderr: Readable, forward: ChildOptions['onStderr']): () => string {
+	let tail: Buffer = Buffer.alloc(0);
 	stderr.on('data', (chunk: Buffer) => {
-		const room = pass(chunk);
-		if (room) {
+		const drained = forward(chunk);
+		if (drained) {
 			stderr.pause();
-			void room.then(() => stderr.resume());
+			void drained.then(() => stderr.resume());
 		}
-		kept = chunk.length >= LAST_WORDS ? chunk : Buffer.concat([kept, chunk]);
-		kept = kept.subarray(-LAST_WORDS);
+		tail = chunk.length >= STDERR_TAIL_BYTES ? chunk : Buffer.concat([tail, chunk]);
+		tail = tail.subarray(-STDERR_TAIL_BYTES);
 	});
-	stderr.once('end', () => void pass(Buffer.alloc(0)));
-	return () => printableLines(redactText(kept.toString().trim()));
+	stderr.once('end', () => void forward(Buffer.alloc(0)));
+	return () => printableLines(redactText(tail.toString().trim()));
 }

@@ -1,6 +1,6 @@
 import {performance} from 'node:perf_hooks';
 import type {WebSocket} from 'ws';
-import {Rate} from '../rate.js';
+import {RateLimiter} from '../rate.js';
 
 /** Frames without a message that a peer may send in a time window: pings, pongs and empty messages together. */
 const MAX_EMPTY_FRAMES = 100;
@@ -22,9 +22,9 @@ const CLOSE_MS = 1000;
 export class ControlFrames {
 	readonly #socket: WebSocket;
 	readonly #onFlood: (reason: string) => void;
-	readonly #rate = new Rate(MAX_EMPTY_FRAMES, EMPTY_FRAMES_WINDOW_MS, () => performance.now());
+	readonly #rate = new RateLimiter(MAX_EMPTY_FRAMES, EMPTY_FRAMES_WINDOW_MS, () => performance.now());
 	/** The latest ping without a pong, while another pong is on its way. */
-	#unanswered: Buffer | undefined;
+	#queuedPing: Buffer | undefined;
 	#isPonging = false;
 	#isOver = false;
 
@@ -32,7 +32,7 @@ export class ControlFrames {
 		this.#socket = socket;
 		this.#onFlood = onFlood;
 		socket.on('ping', data => {
-			if (this.count()) this.#answer(data);
+			if (this.count()) this.#pong(data);
 		});
 		socket.on('pong', () => this.count());
 		socket.on('error', (error: NodeJS.ErrnoException) => {
@@ -43,7 +43,7 @@ export class ControlFrames {
 	/** Counts a frame without a message. Returns whether it is within the limit. */
 	count(): boolean {
 		if (this.#isOver) return false;
-		if (this.#rate.take()) return true;
+		if (this.#rate.tryAcquire()) return true;
 		this.#isOver = true;
 		this.#disconnect(
 			`more than ${MAX_EMPTY_FRAMES} pings, pongs and empty messages in ${EMPTY_FRAMES_WINDOW_MS / 1000} s`,
@@ -51,19 +51,19 @@ export class ControlFrames {
 		return false;
 	}
 
-	#answer(data: Buffer): void {
+	#pong(data: Buffer): void {
 		const socket = this.#socket;
 		if (socket.readyState !== socket.OPEN) return;
 		if (this.#isPonging) {
-			this.#unanswered = data;
+			this.#queuedPing = data;
 			return;
 		}
 		this.#isPonging = true;
 		socket.pong(data, undefined, () => {
 			this.#isPonging = false;
-			const next = this.#unanswered;
-			this.#unanswered = undefined;
-			if (next) this.#answer(next);
+			const next = this.#queuedPing;
+			this.#queuedPing = undefined;
+			if (next) this.#pong(next);
 		});
 	}
 

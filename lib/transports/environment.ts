@@ -3,7 +3,7 @@ import {delimiter, join} from 'node:path';
 import process from 'node:process';
 
 /** The allow-list: variables that programs need to run, and none that tends to be secret. */
-const allowed = new Set([
+const allowedVariables = new Set([
 	'PATH',
 	'HOME',
 	'USER',
@@ -43,23 +43,23 @@ const allowed = new Set([
 export type Environment = {readonly [name: string]: string};
 
 /** The variables of this process that a child inherits: all but those of bridge itself, or the allow-list. */
-export type Inherited = 'all' | 'allowed';
+export type InheritedVariables = 'all' | 'allowed';
 
 const isAllowed = (name: string): boolean => {
 	const key = name.toUpperCase();
-	return allowed.has(key) || key.startsWith('LC_');
+	return allowedVariables.has(key) || key.startsWith('LC_');
 };
 
 /** Settings and tokens of bridge itself. A child gets its own owner mark. */
-const isOfBridge = (name: string): boolean => name.toUpperCase().startsWith('BRIDGE_');
+const isBridgeVariable = (name: string): boolean => name.toUpperCase().startsWith('BRIDGE_');
 
 /** The environment of a child: the variables that it inherits, and those configured for it. */
 export function childEnvironment(
 	configured: Environment,
-	inherited: Inherited = 'allowed',
+	inherited: InheritedVariables = 'allowed',
 	own: NodeJS.ProcessEnv = process.env,
 ): Environment {
-	const passes = inherited === 'all' ? (name: string) => !isOfBridge(name) : isAllowed;
+	const passes = inherited === 'all' ? (name: string) => !isBridgeVariable(name) : isAllowed;
 	const environment: Record<string, string> = {};
 	for (const [name, value] of Object.entries(own))
 		if (value !== undefined && passes(name)) environment[name] = value;
@@ -72,26 +72,29 @@ const NAME = /^[A-Z_][A-Z0-9_]{0,63}$/i;
 /** Names of variables that programs often need. */
 const CREDENTIAL = /TOKEN|KEY|SECRET|PASS|AUTH|CREDENTIAL|URL|DSN/i;
 /** Variables that shells set for themselves. */
-const ofShells: ReadonlySet<string> = new Set(['_', 'OLDPWD', 'SHLVL']);
+const shellVariables: ReadonlySet<string> = new Set(['_', 'OLDPWD', 'SHLVL']);
 
 /**
  * A sentence with the names of the variables that the allow-list withholds from a child; empty if there are none. Names
  * that `said` contains come first, since a program that needs a variable usually names it; then those of credentials.
  */
-export function withheldFrom(
+export function describeWithheld(
 	configured: Environment,
-	{said, remedy}: {readonly said: string; readonly remedy: string},
+	{said: stderrText, remedy}: {readonly said: string; readonly remedy: string},
 	own: NodeJS.ProcessEnv = process.env,
 ): string {
 	const names = Object.keys(own)
 		.filter(
 			name =>
-				!isAllowed(name) && !isOfBridge(name) && !ofShells.has(name) && !Object.hasOwn(configured, name),
+				!isAllowed(name) &&
+				!isBridgeVariable(name) &&
+				!shellVariables.has(name) &&
+				!Object.hasOwn(configured, name),
 		)
 		.sort((one, other) => (one < other ? -1 : 1));
 	if (names.length === 0) return '';
 	const shown = names.filter(name => NAME.test(name));
-	const first = shown.filter(name => said.includes(name));
+	const first = shown.filter(name => stderrText.includes(name));
 	const credentials = shown.filter(name => CREDENTIAL.test(name));
 	const listed = [...new Set([...first, ...credentials, ...shown])].slice(0, MAX_NAMES);
 	const others = names.length - listed.length;
@@ -100,7 +103,7 @@ export function withheldFrom(
 }
 
 /** How to pass a withheld variable to a service. */
-export const passInConfiguration = (service: string): string =>
+export const passVariableHint = (service: string): string =>
 	`Pass one with env in its configuration: servers.${service}.env: { NAME: "\${NAME}" }.`;
 
 /** Whether a folder of the PATH has the command, as far as this user may search them. */

@@ -1,6 +1,6 @@
 import {printable, shortened} from '../printable.js';
 
-const reasons = new Map([
+const reasonsByCode = new Map([
 	['ECONNREFUSED', 'the connection was refused'],
 	['ENOTFOUND', 'there is no such host'],
 	['EAI_AGAIN', 'its name cannot be looked up now'],
@@ -16,9 +16,9 @@ const reasons = new Map([
 ]);
 
 /** Why a server cannot be heard, for people. Nothing of it tells where the server is: clients need not know. */
-export function reasonOf(error: NodeJS.ErrnoException): string {
+export function networkErrorReason(error: NodeJS.ErrnoException): string {
 	const {code = '', message, syscall} = error;
-	const known = reasons.get(code);
+	const known = reasonsByCode.get(code);
 	if (known !== undefined) return known;
 	if (code.startsWith('HPE_')) return 'what it says is no HTTP';
 	// What the system says of a call has the address in it.

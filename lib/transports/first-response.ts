@@ -6,9 +6,13 @@ import type {ServerResponse} from 'node:http';
  * A response is delivered when the kernel has all of it. A reset after that does not show that the client lacks it: load
  * balancers reset connections that they no longer need. `mayResume` returns whether the client can resume the stream.
  */
-export function ifUndelivered(response: ServerResponse, mayResume: () => boolean, proceed: () => void): void {
+export function onceUndelivered(
+	response: ServerResponse,
+	canResume: () => boolean,
+	onUndelivered: () => void,
+): void {
 	const closed = (): void => {
-		if (!response.writableFinished && !mayResume()) proceed();
+		if (!response.writableFinished && !canResume()) onUndelivered();
 	};
 	if (response.destroyed) closed();
 	else response.once('close', closed);

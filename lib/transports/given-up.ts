@@ -4,14 +4,14 @@ import {exactId} from '../wire/id.js';
 import {memberText} from '../wire/member.js';
 
 /** The exact id of the request that a message gives up, if it does that. */
-export function givenUpBy({head: {method}, bytes}: Envelope): string | undefined {
+export function requestIdCancelledBy({head: {method}, bytes}: Envelope): string | undefined {
 	const id = method === 'notifications/cancelled' ? memberText(bytes, 'params', 'requestId') : undefined;
 	return id === undefined ? undefined : exactId(id);
 }
 
 /** The answer to a request that its client gave up, for where there has to be one. */
-export const givenUp = ({head: {id}}: Envelope): Envelope =>
-	Envelope.failure(
+export const requestCancelledResponse = ({head: {id}}: Envelope): Envelope =>
+	Envelope.errorResponse(
 		id,
 		new BridgeError(
 			'ERR_REQUEST_CANCELLED',
@@ -21,8 +21,8 @@ export const givenUp = ({head: {id}}: Envelope): Envelope =>
 	);
 
 /** The answer to a request whose session has ended before there was one. */
-export const leftOver = ({head: {id}}: Envelope): Envelope =>
-	Envelope.failure(
+export const sessionClosedResponse = ({head: {id}}: Envelope): Envelope =>
+	Envelope.errorResponse(
 		id,
 		new BridgeError(
 			'ERR_SESSION_CLOSED',

@@ -1,59 +1,66 @@
 import type {IncomingHttpHeaders} from 'node:http';
-import {Envelope, type Headers, type Origin} from '../envelope.js';
-import {BridgeError, type Details} from '../errors.js';
-import {WholeBody} from '../http/whole-body.js';
+import {Envelope, type Headers, type MessageOrigin} from '../envelope.js';
+import {BridgeError, type ErrorDetails} from '../errors.js';
+import {BodyBuffer} from '../http/whole-body.js';
 import type {Log} from '../log.js';
 import {Valve} from '../valve.js';
-import {warnLimited} from '../warn-limited.js';
+import {warnRateLimited} from '../warn-limited.js';
 import {EventReader} from './event-reader.js';
-import {reasonOf} from './failure-reason.js';
-import {exchange, headerOf, type Reader, type Stop, sessionIn, streamHeaders} from './http-exchange.js';
-import {isUnheard, refusedWith} from './http-failure.js';
-import {receivedInParts} from './received.js';
-import {REDIRECT_RULE, redirectTarget} from './redirect.js';
+import {networkErrorReason} from './failure-reason.js';
+import {
+	type AbortRequest,
+	type BodyHandler,
+	headersWithoutBody,
+	headerValue,
+	sendHttpRequest,
+	sessionIdIn,
+} from './http-exchange.js';
+import {httpErrorResponse, isUndelivered} from './http-failure.js';
+import {receivedEnvelopesInParts} from './received.js';
+import {describeRedirectTarget, REDIRECT_RULE} from './redirect.js';
 
-export type HttpAnswerOptions = {
+type PendingHttpRequestOptions = {
 	readonly name: string;
 	readonly url: URL;
 	readonly log: Log;
 	readonly maxBytes: number;
 	readonly request: Envelope;
-	readonly hear: (envelope: Envelope) => void;
+	readonly onMessage: (envelope: Envelope) => void;
 	/** Nothing more will be heard in answer to this request. */
-	readonly done: () => void;
+	readonly onDone: () => void;
 };
 
 /** How often a stream that ends without the answer is taken up again, if nothing new comes of it. */
 const MAX_RESUMPTIONS = 5;
 /** How much of the body of a refusal is passed on. */
-const MAX_REFUSAL = 2 ** 20;
+const MAX_ERROR_BODY_BYTES = 2 ** 20;
 /** What may be asked again if it is not known whether it arrived: it changes nothing. */
-const harmless: readonly unknown[] = [
+const safeMethods: readonly unknown[] = [
 	'ping',
 	'tools/list',
 	'prompts/list',
 	'resources/list',
 	'resources/templates/list',
 ];
-const none: Headers = {};
+const noHeaders: Headers = {};
 /** After how long a server is tried again that did not even take the connection: it may be about to start. */
-const AGAIN_MS = 200;
+const RETRY_DELAY_MS = 200;
 
 /** How long a stream may stay open behind the answer. */
-const GOODBYE_MS = 1000;
+const STREAM_CLOSE_MS = 1000;
 
 /** One request to a server behind HTTP, until its answer is there, however it comes. */
-export class HttpAnswer {
-	readonly #options: HttpAnswerOptions;
-	#origin: Origin;
+export class PendingHttpRequest {
+	readonly #options: PendingHttpRequestOptions;
+	#origin: MessageOrigin;
 	#reader: EventReader | undefined;
-	#stop: Stop = () => {};
+	#abort: AbortRequest = () => {};
 	#timer: NodeJS.Timeout | undefined;
 	#isOver = false;
-	#isRepeated = false;
+	#isRetried = false;
 	#resumptions = 0;
 
-	constructor(options: HttpAnswerOptions) {
+	constructor(options: PendingHttpRequestOptions) {
 		this.#options = options;
 		this.#origin = {name: options.name, valve: new Valve()};
 	}
@@ -62,30 +69,30 @@ export class HttpAnswer {
 		const {url, request} = this.#options;
 		const [first, ...others] = request.bytesInParts;
 		const body = first && others.length === 0 ? first : request.bytes;
-		this.#stop = exchange({
+		this.#abort = sendHttpRequest({
 			method: 'POST',
 			url,
-			headers: request.headers ?? none,
+			headers: request.headers ?? noHeaders,
 			body,
-			onHead: (status, headers) => this.#begun(status, headers),
-			onError: (error, wasBegun) => this.#broken(error, wasBegun),
+			onResponse: (status, headers) => this.#onResponse(status, headers),
+			onError: (error, wasBegun) => this.#onError(error, wasBegun),
 		});
 	}
 
-	#broken(error: Error, wasBegun: boolean): void {
+	#onError(error: Error, hasResponse: boolean): void {
 		if (this.#reader) {
-			this.#interrupted();
+			this.#onStreamEnded();
 			return;
 		}
-		const mayRepeat = !wasBegun && !this.#isRepeated && !this.#isOver;
-		this.#isRepeated = true;
-		if (mayRepeat && isUnheard(error)) this.#timer = setTimeout(() => this.start(), AGAIN_MS);
-		else if (mayRepeat && harmless.includes(this.#options.request.head.method)) this.start();
-		else this.#fail(reasonOf(error), {connection: 'failed'});
+		const canRetry = !hasResponse && !this.#isRetried && !this.#isOver;
+		this.#isRetried = true;
+		if (canRetry && isUndelivered(error)) this.#timer = setTimeout(() => this.start(), RETRY_DELAY_MS);
+		else if (canRetry && safeMethods.includes(this.#options.request.head.method)) this.start();
+		else this.#fail(networkErrorReason(error), {connection: 'failed'});
 	}
 
 	/** Whether it is a request of the era without sessions. */
-	get #isModern(): boolean {
+	get #isStateless(): boolean {
 		return this.#options.request.headers?.['mcp-method'] !== undefined;
 	}
 
@@ -93,117 +100,130 @@ export class HttpAnswer {
 	stop(): void {
 		if (this.#isOver) return;
 		this.#finish();
-		this.#stop();
+		this.#abort();
 	}
 
-	#begun(status: number, headers: IncomingHttpHeaders): Reader {
+	#onResponse(status: number, headers: IncomingHttpHeaders): BodyHandler {
 		const {name, request} = this.#options;
-		const session = sessionIn(headers);
+		const session = sessionIdIn(headers);
 		const {id} = request.head;
 		const {valve} = this.#origin;
-		const told: Headers = session === undefined ? none : {'mcp-session-id': session};
-		this.#origin = id === undefined ? {name, valve, headers: told} : {name, valve, headers: told, within: id};
-		const type = typeOf(headers);
-		if (status < 300 && type.startsWith(EVENTS)) return this.#events();
-		return this.#whole(status, headers, type);
+		const sessionHeaders: Headers = session === undefined ? noHeaders : {'mcp-session-id': session};
+		this.#origin =
+			id === undefined
+				? {name, valve, headers: sessionHeaders}
+				: {name, valve, headers: sessionHeaders, relatedRequestId: id};
+		const type = contentTypeOf(headers);
+		if (status < 300 && type.startsWith(EVENT_STREAM)) return this.#readEvents();
+		return this.#readBody(status, headers, type);
 	}
 
 	/** An answer that is one piece. */
-	#whole(status: number, headers: IncomingHttpHeaders, type: string): Reader {
-		const body = new WholeBody(status < 300 ? this.#options.maxBytes : MAX_REFUSAL);
+	#readBody(status: number, headers: IncomingHttpHeaders, type: string): BodyHandler {
+		const body = new BodyBuffer(status < 300 ? this.#options.maxBytes : MAX_ERROR_BODY_BYTES);
 		return {
-			onData: (chunk, flow) => {
+			onData: (chunk, controller) => {
 				if (body.add(chunk)) return;
-				flow.stop();
-				if (status >= 400) this.#refused(status, headers, undefined);
-				else this.#tooLarge();
+				controller.stop();
+				if (status >= 400) this.#rejectWithHttpError(status, headers, undefined);
+				else this.#rejectTooLarge();
 			},
 			onEnd: () => {
-				if (status >= 400) this.#refused(status, headers, body.bytes());
-				else if (status >= 300) this.#redirected(status, headers);
+				if (status >= 400) this.#rejectWithHttpError(status, headers, body.bytes());
+				else if (status >= 300) this.#rejectRedirect(status, headers);
 				else if (body.length === 0) this.#fail(`it answered with status ${status} and nothing else`);
 				else if (!type.startsWith('application/json'))
 					this.#fail(`it responded with ${type || 'no Content-Type'}, which is not MCP`);
-				else this.#heard(body);
+				else this.#onBody(body);
 			},
 		};
 	}
 
-	#heard(body: WholeBody): void {
-		for (const envelope of receivedInParts(body.parts(), body.length, this.#origin)) this.#hear(envelope);
+	#onBody(body: BodyBuffer): void {
+		for (const envelope of receivedEnvelopesInParts(body.lineChunks(), body.length, this.#origin))
+			this.#onMessage(envelope);
 		if (!this.#isOver) this.#fail('it answered something else than it was asked');
 	}
 
-	#hear(envelope: Envelope): void {
+	#onMessage(envelope: Envelope): void {
 		if (this.#isOver) return;
 		const {key, method} = envelope.head;
-		const isAnswer = method === undefined && key === this.#options.request.head.key;
+		const isResponse = method === undefined && key === this.#options.request.head.key;
 		this.#resumptions = 0;
-		if (isAnswer) this.#finish();
+		if (isResponse) this.#finish();
 		// A stream that its server leaves open behind the answer would keep a connection for nothing.
-		if (isAnswer && this.#reader) this.#timer = setTimeout(this.#stop, GOODBYE_MS).unref();
-		this.#options.hear(envelope);
+		if (isResponse && this.#reader) this.#timer = setTimeout(this.#abort, STREAM_CLOSE_MS).unref();
+		this.#options.onMessage(envelope);
 	}
 
-	#events(): Reader {
+	#readEvents(): BodyHandler {
 		const {maxBytes} = this.#options;
 		const {origin, lastEventId} = {origin: this.#origin, lastEventId: this.#reader?.lastEventId};
-		const hear = (envelope: Envelope): void => this.#hear(envelope);
-		this.#reader = new EventReader({origin, maxBytes, lastEventId, hear, onEnd: () => this.#interrupted()});
+		const onMessage = (envelope: Envelope): void => this.#onMessage(envelope);
+		this.#reader = new EventReader({
+			origin,
+			maxBytes,
+			lastEventId,
+			onMessage,
+			onEnd: () => this.#onStreamEnded(),
+		});
 		return this.#reader;
 	}
 
 	/** The stream has ended before the answer. It can be taken up where it was, if the server has said where that is. */
-	#interrupted(): void {
+	#onStreamEnded(): void {
 		clearTimeout(this.#timer);
 		if (this.#isOver) return;
 		const {lastEventId, retryMs} = this.#reader ?? {};
 		// Without sessions there is nothing that could be taken up again.
-		if (lastEventId === undefined || this.#isModern || ++this.#resumptions > MAX_RESUMPTIONS)
+		if (lastEventId === undefined || this.#isStateless || ++this.#resumptions > MAX_RESUMPTIONS)
 			this.#fail('its stream ended before the answer');
 		else this.#timer = setTimeout(() => this.#resume(lastEventId), retryMs);
 	}
 
 	#resume(lastEventId: string): void {
 		const {url, request} = this.#options;
-		const headers = streamHeaders(request.headers ?? {});
-		this.#stop = exchange({
+		const headers = headersWithoutBody(request.headers ?? {});
+		this.#abort = sendHttpRequest({
 			method: 'GET',
 			url,
-			headers: {...headers, accept: EVENTS, 'last-event-id': lastEventId},
-			onHead: (status, received) => {
-				if (status < 300 && typeOf(received).startsWith(EVENTS)) return this.#events();
+			headers: {...headers, accept: EVENT_STREAM, 'last-event-id': lastEventId},
+			onResponse: (status, responseHeaders) => {
+				if (status < 300 && contentTypeOf(responseHeaders).startsWith(EVENT_STREAM))
+					return this.#readEvents();
 				this.#fail(`its stream ended before the answer, and cannot be taken up again (status ${status})`);
 				return {onData: () => {}, onEnd: () => {}};
 			},
-			onError: () => this.#interrupted(),
+			onError: () => this.#onStreamEnded(),
 		});
 	}
 
 	/** The client may want to know how it was refused, in full. */
-	#refused(status: number, headers: IncomingHttpHeaders, body: Buffer | undefined): void {
-		const {hear, request, name} = this.#options;
+	#rejectWithHttpError(status: number, headers: IncomingHttpHeaders, body: Buffer | undefined): void {
+		const {onMessage, request, name} = this.#options;
 		if (this.#isOver || request.head.id === undefined) return;
 		this.#finish();
-		hear(refusedWith({name, request, isModern: this.#isModern}, this.#origin, {status, headers, body}));
+		onMessage(
+			httpErrorResponse({name, request, isModern: this.#isStateless}, this.#origin, {status, headers, body}),
+		);
 	}
 
 	/** A redirect that is not followed: its target may be another server, which must not get the credentials of this one. */
-	#redirected(status: number, headers: IncomingHttpHeaders): void {
+	#rejectRedirect(status: number, headers: IncomingHttpHeaders): void {
 		const {name, log, url} = this.#options;
-		const target = redirectTarget(headers, url);
-		const what = `responded with status ${status}, a redirect to ${target}; ${REDIRECT_RULE}`;
-		warnLimited(log, 'http.redirected', `${name} ${what}.`, {server: name, status, target}, name);
+		const target = describeRedirectTarget(headers, url);
+		const event = `responded with status ${status}, a redirect to ${target}; ${REDIRECT_RULE}`;
+		warnRateLimited(log, 'http.redirected', `${name} ${event}.`, {server: name, status, target}, name);
 		this.#fail(
-			`it ${what}`,
+			`it ${event}`,
 			{},
 			'Set the url of that server to where it is now, if it is to get the credentials.',
 		);
 	}
 
-	#tooLarge(): void {
+	#rejectTooLarge(): void {
 		const {name, maxBytes} = this.#options;
-		this.#conclude(
+		this.#reject(
 			new BridgeError(
 				'ERR_MESSAGE_TOO_LARGE',
 				`The answer of ${name} is longer than the limit of ${maxBytes} bytes.`,
@@ -213,29 +233,29 @@ export class HttpAnswer {
 		);
 	}
 
-	#fail(reason: string, details: Details = {}, remedy = CHECK): void {
+	#fail(reason: string, details: ErrorDetails = {}, remedy = CHECK_UPSTREAM): void {
 		const {name} = this.#options;
 		const message = `${name} gave no answer: ${reason}.`;
-		this.#conclude(new BridgeError('ERR_UPSTREAM_UNREACHABLE', message, remedy, details));
+		this.#reject(new BridgeError('ERR_UPSTREAM_UNREACHABLE', message, remedy, details));
 	}
 
-	#conclude(error: BridgeError): void {
-		const {hear, request} = this.#options;
+	#reject(error: BridgeError): void {
+		const {onMessage, request} = this.#options;
 		if (this.#isOver || request.head.id === undefined) return;
 		this.#finish();
-		hear(Envelope.failure(request.head.id, error, this.#origin));
+		onMessage(Envelope.errorResponse(request.head.id, error, this.#origin));
 	}
 
 	#finish(): void {
 		this.#isOver = true;
 		clearTimeout(this.#timer);
-		this.#options.done();
+		this.#options.onDone();
 	}
 }
 
-const CHECK = 'Check that it runs, that its address is right, and that it is an MCP server.';
+const CHECK_UPSTREAM = 'Check that it runs, that its address is right, and that it is an MCP server.';
 
-const EVENTS = 'text/event-stream';
+const EVENT_STREAM = 'text/event-stream';
 
-const typeOf = (headers: IncomingHttpHeaders): string =>
-	(headerOf(headers, 'content-type') ?? '').toLowerCase();
+const contentTypeOf = (headers: IncomingHttpHeaders): string =>
+	(headerValue(headers, 'content-type') ?? '').toLowerCase();

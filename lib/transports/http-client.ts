@@ -1,35 +1,47 @@
 import type {IncomingHttpHeaders} from 'node:http';
 import {Channel} from '../channel.js';
 import type {Envelope, Headers} from '../envelope.js';
-import {HeldMessages} from '../held-messages.js';
+import {QueuedMessages} from '../held-messages.js';
 import type {Log} from '../log.js';
 import {MESSAGE_LIMIT} from '../operators/frame.js';
-import {PassingMap} from '../passing-map.js';
+import {SlotMap} from '../passing-map.js';
 import type {Endpoint} from '../stage.js';
 import {canonicalId} from '../wire/id.js';
 import {memberText} from '../wire/member.js';
-import {type Carriage, isWord, LISTEN, RESUMED, SESSION, type Word} from './carriage.js';
-import {HttpAnswer} from './http-answer.js';
-import {type Exchange, exchange, type Stop, streamHeaders} from './http-exchange.js';
-import {HttpNotices} from './http-notices.js';
+import {
+	isUpstreamCommand,
+	LISTEN_COMMAND,
+	RESUMED_COMMAND,
+	SESSION_ID_CHANGED,
+	type UpstreamCommand,
+	type UpstreamControl,
+} from './carriage.js';
+import {PendingHttpRequest} from './http-answer.js';
+import {
+	type AbortRequest,
+	type HttpRequestOptions,
+	headersWithoutBody,
+	sendHttpRequest,
+} from './http-exchange.js';
+import {OneWayPosts} from './http-notices.js';
 import {ListeningStream} from './listening-stream.js';
-import {sessionWord} from './session-word.js';
+import {sessionIdNotification} from './session-word.js';
 
-export type HttpClientOptions = {
+type HttpClientOptions = {
 	readonly name: string;
 	readonly url: URL;
 	readonly log: Log;
 	readonly maxBytes?: number;
 	/** How long the server may take for a message that has no response, in milliseconds. */
-	readonly noticeMs?: number;
+	readonly oneWayTimeoutMs?: number;
 	/** Where any of several replicas may carry the conversation on. */
-	readonly carriage?: Carriage | undefined;
+	readonly upstreamControl?: UpstreamControl | undefined;
 };
 
 /** How long what follows waits for a server to take note that the handshake is complete. */
-const COMPLETION_MS = 10_000;
+const INITIALIZED_TIMEOUT_MS = 10_000;
 /** How long the end of a session may take. */
-const GOODBYE_MS = 1000;
+const CLOSE_TIMEOUT_MS = 1000;
 
 /**
  * A server behind streamable HTTP: every message is a request of its own, and its answer comes as JSON or as events.
@@ -38,30 +50,30 @@ const GOODBYE_MS = 1000;
  * stream that is opened once the handshake is complete.
  */
 export function httpClient(options: HttpClientOptions): Endpoint {
-	const client = new Client(options);
+	const client = new HttpClient(options);
 	return {
 		name: options.name,
 		incoming: client.incoming,
-		outgoing: {next: envelope => client.say(envelope), error: () => {}, complete: () => {}},
-		gone: new Promise(() => {}),
-		close: () => client.end(),
-		holds: id => client.holds(id),
+		outgoing: {next: envelope => client.send(envelope), error: () => {}, complete: () => {}},
+		disconnected: new Promise(() => {}),
+		close: () => client.close(),
+		hasQueued: id => client.holds(id),
 	};
 }
 
-class Client {
+class HttpClient {
 	readonly incoming = new Channel();
 	readonly #options: HttpClientOptions;
 	/** What is under way, by the key of the request that was made. */
-	readonly #open = new PassingMap<string, HttpAnswer>();
+	readonly #pending = new SlotMap<string, PendingHttpRequest>();
 	/** What waits until the server has heard that the handshake is complete: on another connection it may come first. */
-	readonly #held = new HeldMessages();
-	readonly #notices: HttpNotices;
-	#isCompleting = false;
+	readonly #queued = new QueuedMessages();
+	readonly #oneWayPosts: OneWayPosts;
+	#isInitializing = false;
 	/** The headers of the last message that the server took, for what is no message. */
 	#headers: Headers = {};
 	/** The id that the session has got since its first response, for messages that were queued before. */
-	#renamed: string | undefined;
+	#currentSessionId: string | undefined;
 	#listening: ListeningStream | undefined;
 	/** Whether what the server says of its own accord is listened to. */
 	#isListening: boolean;
@@ -69,142 +81,144 @@ class Client {
 
 	constructor(options: HttpClientOptions) {
 		this.#options = options;
-		this.#notices = new HttpNotices({...options, onHead: (...heads) => this.#named(...heads)});
-		this.#isListening = options.carriage === undefined;
+		this.#oneWayPosts = new OneWayPosts({...options, onResponse: (...heads) => this.#onSessionId(...heads)});
+		this.#isListening = options.upstreamControl === undefined;
 	}
 
-	say(envelope: Envelope): void {
+	send(envelope: Envelope): void {
 		if (this.#isOver) return;
-		if (envelope.head.method === SESSION && !envelope.original.isReceived) this.#rename(envelope.headers);
-		else if (!this.#isCompleting) this.#post(envelope);
-		else if (!this.#isForHeld(envelope)) this.#held.add(envelope);
+		if (envelope.head.method === SESSION_ID_CHANGED && !envelope.original.isReceived)
+			this.#onSessionIdChanged(envelope.headers);
+		else if (!this.#isInitializing) this.#post(envelope);
+		else if (!this.#cancelsQueued(envelope)) this.#queued.add(envelope);
 	}
 
 	holds(id: string): boolean {
-		return this.#held.has(id);
+		return this.#queued.has(id);
 	}
 
 	/** Whether it cancels a request that has not been sent, which is dropped then. */
-	#isForHeld({head: {method}, bytes}: Envelope): boolean {
+	#cancelsQueued({head: {method}, bytes}: Envelope): boolean {
 		if (method !== 'notifications/cancelled') return false;
 		const id = memberText(bytes, 'params', 'requestId');
-		return id !== undefined && this.#held.remove(id);
+		return id !== undefined && this.#queued.remove(id);
 	}
 
 	#post(envelope: Envelope): void {
 		const {method, key} = envelope.head;
 		this.#headers = envelope.headers ?? {};
-		if (this.#options.carriage && isWord(method)) {
-			this.#hear(method);
+		if (this.#options.upstreamControl && isUpstreamCommand(method)) {
+			this.#onCommand(method);
 			return;
 		}
 		if (method === 'initialize') {
 			this.#stopListening();
-			this.#renamed = undefined;
-			if (this.#options.carriage) this.#options.carriage.heard = undefined;
+			this.#currentSessionId = undefined;
+			if (this.#options.upstreamControl) this.#options.upstreamControl.heard = undefined;
 		}
-		if (method === 'notifications/initialized') this.#complete(envelope, 2);
+		if (method === 'notifications/initialized') this.#sendInitialized(envelope, 2);
 		else if (method === 'notifications/cancelled') this.#cancel(envelope);
-		else if (key !== undefined && method !== undefined) this.#ask(envelope, key);
-		else this.#notices.post(envelope);
+		else if (key !== undefined && method !== undefined) this.#sendRequest(envelope, key);
+		else this.#oneWayPosts.post(envelope);
 	}
 
-	#named(received: IncomingHttpHeaders, sent: Headers): void {
-		const word = this.#isOver ? undefined : sessionWord(this.#options.name, received, sent);
-		if (word) this.incoming.next(word);
+	#onSessionId(received: IncomingHttpHeaders, sent: Headers): void {
+		const notification = this.#isOver ? undefined : sessionIdNotification(this.#options.name, received, sent);
+		if (notification) this.incoming.next(notification);
 	}
 
 	/** The session has another id. A server may have rejected the stream for want of it. */
-	#rename(headers: Headers = {}): void {
+	#onSessionIdChanged(headers: Headers = {}): void {
 		this.#headers = headers;
-		this.#renamed = headers['mcp-session-id'];
+		this.#currentSessionId = headers['mcp-session-id'];
 		if (this.#listening && !this.#listening.isOpen && this.#isListening) this.#listen();
 	}
 
 	/** What bridge says itself is for here. A word is followed from then on, also in a session that takes the place of this. */
-	#hear(word: Word): void {
-		if (word === RESUMED) return;
-		this.#isListening = word === LISTEN;
+	#onCommand(command: UpstreamCommand): void {
+		if (command === RESUMED_COMMAND) return;
+		this.#isListening = command === LISTEN_COMMAND;
 		if (!this.#isListening) this.#stopListening();
 		else if (!this.#listening?.isOpen) this.#listen();
 	}
 
-	#ask(envelope: Envelope, key: string): void {
+	#sendRequest(envelope: Envelope, key: string): void {
 		const {name, log, url, maxBytes = MESSAGE_LIMIT} = this.#options;
-		const answer = new HttpAnswer({
+		const request = new PendingHttpRequest({
 			name,
 			url,
 			log,
 			maxBytes,
 			request: envelope,
-			hear: heard => this.incoming.next(heard),
-			done: () => {
-				if (this.#open.get(key) === answer) this.#open.delete(key);
+			onMessage: message => this.incoming.next(message),
+			onDone: () => {
+				if (this.#pending.get(key) === request) this.#pending.delete(key);
 			},
 		});
-		this.#open.set(key, answer);
-		answer.start();
+		this.#pending.set(key, request);
+		request.start();
 	}
 
 	/** The server hears of nothing else until it knows that the handshake is complete; then what it says itself is listened to. */
-	#complete(envelope: Envelope, tries: number): void {
-		this.#isCompleting = true;
-		let patience: NodeJS.Timeout | undefined;
-		const stop = this.#notices.post(envelope, status => {
-			clearTimeout(patience);
-			const isTaken = status !== undefined && status < 300;
-			if (!isTaken && tries > 1) this.#complete(envelope, tries - 1);
-			else this.#completed();
+	#sendInitialized(envelope: Envelope, attempts: number): void {
+		this.#isInitializing = true;
+		let timer: NodeJS.Timeout | undefined;
+		const stop = this.#oneWayPosts.post(envelope, status => {
+			clearTimeout(timer);
+			const isAccepted = status !== undefined && status < 300;
+			if (!isAccepted && attempts > 1) this.#sendInitialized(envelope, attempts - 1);
+			else this.#onInitialized();
 		});
-		patience = setTimeout(() => {
+		timer = setTimeout(() => {
 			stop();
 			const {name, log} = this.#options;
-			const what = `${name} did not respond to notifications/initialized within ${COMPLETION_MS / 1000} s`;
-			log.warn('http.initialized.unanswered', `${what}. Requests that waited for it are sent now.`, {
+			const event = `${name} did not respond to notifications/initialized within ${INITIALIZED_TIMEOUT_MS / 1000} s`;
+			log.warn('http.initialized.unanswered', `${event}. Requests that waited for it are sent now.`, {
 				server: name,
 			});
-			this.#completed();
-		}, COMPLETION_MS).unref();
+			this.#onInitialized();
+		}, INITIALIZED_TIMEOUT_MS).unref();
 	}
 
-	#completed(): void {
-		if (!this.#isCompleting) return;
-		this.#isCompleting = false;
+	#onInitialized(): void {
+		if (!this.#isInitializing) return;
+		this.#isInitializing = false;
 		if (this.#isOver) return;
 		if (this.#isListening) this.#listen();
-		for (const held of this.#held.takeAll()) {
-			if (this.#renamed !== undefined) held.headers = {...held.headers, 'mcp-session-id': this.#renamed};
-			this.say(held);
+		for (const queued of this.#queued.drain()) {
+			if (this.#currentSessionId !== undefined)
+				queued.headers = {...queued.headers, 'mcp-session-id': this.#currentSessionId};
+			this.send(queued);
 		}
 	}
 
 	#listen(): void {
 		this.#stopListening();
-		const {name, url, log, maxBytes = MESSAGE_LIMIT, carriage} = this.#options;
-		const hear = (heard: Envelope): void => {
-			this.#noteHeard();
-			this.incoming.next(heard);
+		const {name, url, log, maxBytes = MESSAGE_LIMIT, upstreamControl} = this.#options;
+		const onMessage = (message: Envelope): void => {
+			this.#saveLastEventId();
+			this.incoming.next(message);
 		};
 		this.#listening = new ListeningStream({
 			name,
 			url,
 			log,
 			maxBytes,
-			headers: () => streamHeaders(this.#headers),
-			onHead: (...heads) => this.#named(...heads),
-			lastEventId: carriage?.heard,
-			hear,
+			headers: () => headersWithoutBody(this.#headers),
+			onResponse: (...heads) => this.#onSessionId(...heads),
+			lastEventId: upstreamControl?.heard,
+			onMessage,
 		});
 		this.#listening.open();
 	}
 
-	#noteHeard(): void {
-		const {carriage} = this.#options;
-		if (carriage && this.#listening) carriage.heard = this.#listening.lastEventId;
+	#saveLastEventId(): void {
+		const {upstreamControl} = this.#options;
+		if (upstreamControl && this.#listening) upstreamControl.heard = this.#listening.lastEventId;
 	}
 
 	#stopListening(): void {
-		this.#noteHeard();
+		this.#saveLastEventId();
 		this.#listening?.stop();
 		this.#listening = undefined;
 	}
@@ -213,39 +227,42 @@ class Client {
 	#cancel(envelope: Envelope): void {
 		const id = memberText(envelope.bytes, 'params', 'requestId');
 		const key = id === undefined ? undefined : canonicalId(id);
-		const answer = key === undefined ? undefined : this.#open.get(key);
-		if (!envelope.headers?.['mcp-method']) this.#notices.post(envelope);
-		answer?.stop();
+		const request = key === undefined ? undefined : this.#pending.get(key);
+		if (!envelope.headers?.['mcp-method']) this.#oneWayPosts.post(envelope);
+		request?.stop();
 	}
 
-	async end(): Promise<number | undefined> {
+	async close(): Promise<number | undefined> {
 		if (this.#isOver) return;
 		this.#isOver = true;
-		this.#held.takeAll();
+		this.#queued.drain();
 		this.#stopListening();
-		for (const answer of this.#open.values()) answer.stop();
+		for (const request of this.#pending.values()) request.stop();
 		this.incoming.complete();
-		const {carriage} = this.#options;
-		if (this.#headers['mcp-session-id'] === undefined || (carriage && !carriage.isFixed && !carriage.isOver))
+		const {upstreamControl} = this.#options;
+		if (
+			this.#headers['mcp-session-id'] === undefined ||
+			(upstreamControl && !upstreamControl.isConnectionBound && !upstreamControl.isEnded)
+		)
 			return;
 		return new Promise(resolve => {
-			const stop = this.#exchange({
+			const abort = this.#sendHttp({
 				method: 'DELETE',
-				headers: streamHeaders(this.#headers),
-				onHead: status => {
+				headers: headersWithoutBody(this.#headers),
+				onResponse: status => {
 					resolve(status);
 					return {onData: () => {}, onEnd: () => {}};
 				},
 				onError: () => resolve(undefined),
 			});
 			setTimeout(() => {
-				stop();
+				abort();
 				resolve(undefined);
-			}, GOODBYE_MS).unref();
+			}, CLOSE_TIMEOUT_MS).unref();
 		});
 	}
 
-	#exchange(request: Omit<Exchange, 'url'>): Stop {
-		return exchange({url: this.#options.url, ...request});
+	#sendHttp(request: Omit<HttpRequestOptions, 'url'>): AbortRequest {
+		return sendHttpRequest({url: this.#options.url, ...request});
 	}
 }

@@ -1,44 +1,44 @@
 import type {ServerResponse} from 'node:http';
 import {Channel} from '../channel.js';
-import {Envelope, type Headers, type Origin} from '../envelope.js';
-import {modernStatus} from '../http/rpc-status.js';
+import {Envelope, type Headers, type MessageOrigin} from '../envelope.js';
+import {statelessHttpStatus} from '../http/rpc-status.js';
 import type {Log} from '../log.js';
-import {PassingMap} from '../passing-map.js';
+import {SlotMap} from '../passing-map.js';
 import {SUBSCRIPTION_ID} from '../protocol/v2026-07-28.js';
 import type {Endpoint} from '../stage.js';
 import {Valve} from '../valve.js';
 import {canonicalId} from '../wire/id.js';
 import {memberRange, memberText} from '../wire/member.js';
 import {HttpReply} from './http-reply.js';
-import type {Post} from './http-session-options.js';
-import {type SignAfter, SignsOfLife} from './signs-of-life.js';
+import type {HttpPost} from './http-session-options.js';
+import {SlowReplies, type StreamDelay} from './signs-of-life.js';
 
-export type ModernPostsOptions = {
+type StatelessPostsOptions = {
 	readonly name: string;
 	readonly log: Log;
 	/** How long a client may wait for its answer without a sign of life; without it, as long as it takes. */
-	readonly signAfterMs?: SignAfter;
+	readonly streamDelayMs?: StreamDelay;
 	readonly keepAliveMs?: number;
 	/** All clients disconnected before any response could be delivered. */
 	readonly onAbandoned?: () => void;
 };
 
 /** A request that is not answered, and what its client calls it. */
-type Asked = {
+type PendingPost = {
 	readonly reply: HttpReply;
 	readonly id: string;
 	/** The token that the client wants to hear of its progress under, as text. */
 	readonly token: string | undefined;
 };
 
-const LISTEN = 'subscriptions/listen';
-const TOKEN = ['params', '_meta', 'progressToken'] as const;
+const LISTEN_METHOD = 'subscriptions/listen';
+const TOKEN_PATH = ['params', '_meta', 'progressToken'] as const;
 
 /**
  * The requests of a client without sessions, each of which stands for itself. Its programs may count their requests as
  * they like: towards the server all have ids and tokens of their own.
  */
-export class ModernPosts implements Endpoint {
+export class StatelessPosts implements Endpoint {
 	readonly name: string;
 	readonly incoming = new Channel();
 	readonly outgoing = {
@@ -46,66 +46,66 @@ export class ModernPosts implements Endpoint {
 		error: (): void => this.#end(),
 		complete: (): void => this.#end(),
 	};
-	readonly gone: Promise<void>;
-	readonly #options: ModernPostsOptions;
+	readonly disconnected: Promise<void>;
+	readonly #options: StatelessPostsOptions;
 	readonly #valve = new Valve();
 	/** By the key that the request has towards the server. */
-	readonly #asked = new PassingMap<string, Asked>();
-	readonly #signs: SignsOfLife;
+	readonly #pending = new SlotMap<string, PendingPost>();
+	readonly #slowReplies: SlowReplies;
 	#count = 0;
 	/** Whether a response was delivered. */
-	#isUsed = false;
-	#isGone: () => void = () => {};
+	#hasDelivered = false;
+	#resolveGone: () => void = () => {};
 
-	constructor(options: ModernPostsOptions) {
+	constructor(options: StatelessPostsOptions) {
 		this.#options = options;
 		this.name = options.name;
-		const replies = (): HttpReply[] => [...this.#asked.values()].map(({reply}) => reply);
-		this.#signs = new SignsOfLife(replies, options.signAfterMs);
-		this.gone = new Promise(resolve => {
-			this.#isGone = resolve;
+		const replies = (): HttpReply[] => [...this.#pending.values()].map(({reply}) => reply);
+		this.#slowReplies = new SlowReplies(replies, options.streamDelayMs);
+		this.disconnected = new Promise(resolve => {
+			this.#resolveGone = resolve;
 		});
 	}
 
 	get isInUse(): boolean {
-		return this.#asked.size > 0;
+		return this.#pending.size > 0;
 	}
 
 	get isHeldBack(): boolean {
 		return !this.#valve.isOpen;
 	}
 
-	get unanswered(): number {
-		return this.#asked.size;
+	get pendingCount(): number {
+		return this.#pending.size;
 	}
 
-	post({envelope, headers, accepts, response}: Post): void {
-		const origin: Origin = {name: this.name, valve: this.#valve, headers};
-		const received = envelope.cameFrom(origin);
+	post({envelope, headers, accepts, response}: HttpPost): void {
+		const origin: MessageOrigin = {name: this.name, valve: this.#valve, headers};
+		const received = envelope.setOrigin(origin);
 		const {id, method} = received.head;
 		if (id === undefined || method === undefined) {
 			response.writeHead(202, {'content-length': 0}).end();
 			this.incoming.next(received);
 			return;
 		}
-		const told = `"post-${++this.#count}"`;
-		const range = memberRange(received.bytes, ...TOKEN);
+		const upstreamId = `"post-${++this.#count}"`;
+		const range = memberRange(received.bytes, ...TOKEN_PATH);
 		const token = range && received.bytes.toString('utf8', ...range);
-		const renamed = (range ? received.replaced(range, told) : received).withId(told);
+		const renamed = (range ? received.withTextAt(range, upstreamId) : received).withId(upstreamId);
 		const reply = this.#newReply(received, accepts, response);
-		this.#asked.set(told, {reply, id, token});
-		this.#signs.watch(reply);
+		this.#pending.set(upstreamId, {reply, id, token});
+		this.#slowReplies.watch(reply);
 		response.once('close', () => {
-			this.#isUsed ||= response.writableFinished;
-			this.#left(told);
-			if (!this.#isUsed && this.#asked.size === 0) this.#options.onAbandoned?.();
+			this.#hasDelivered ||= response.writableFinished;
+			this.#onClientClosed(upstreamId);
+			if (!this.#hasDelivered && this.#pending.size === 0) this.#options.onAbandoned?.();
 		});
 		this.incoming.next(renamed);
 	}
 
-	#newReply(request: Envelope, accepts: Post['accepts'], response: ServerResponse): HttpReply {
+	#newReply(request: Envelope, accepts: HttpPost['accepts'], response: ServerResponse): HttpReply {
 		const {log, name, keepAliveMs} = this.#options;
-		const none: Headers = {};
+		const noHeaders: Headers = {};
 		const onSlow = (unreadBytes: number): void =>
 			log.warn('sse.slow_client', `${name} does not read what it is sent; its stream was cut.`, {
 				unreadBytes,
@@ -118,65 +118,68 @@ export class ModernPosts implements Endpoint {
 			response,
 			accepts,
 			request,
-			headers: () => none,
+			headers: () => noHeaders,
 			takesPriming: () => false,
-			statusOf: answer => modernStatus(request.head.method, answer),
+			statusOf: message => statelessHttpStatus(request.head.method, message),
 		});
-		if (request.head.method === LISTEN) reply.begin();
+		if (request.head.method === LISTEN_METHOD) reply.start();
 		return reply;
 	}
 
 	/** A client that closes its connection gives its request up. */
-	#left(told: string): void {
-		if (!this.#asked.delete(told)) return;
-		const params = {requestId: JSON.parse(told), reason: 'the client closed the connection'};
+	#onClientClosed(upstreamId: string): void {
+		if (!this.#pending.delete(upstreamId)) return;
+		const params = {requestId: JSON.parse(upstreamId), reason: 'the client closed the connection'};
 		this.incoming.next(Envelope.of({jsonrpc: '2.0', method: 'notifications/cancelled', params}));
 	}
 
 	#deliver(envelope: Envelope): void {
 		const {method, key = ''} = envelope.head;
 		if (method !== undefined) {
-			this.#say(envelope, method);
+			this.#sendBeforeResponse(envelope, method);
 			return;
 		}
-		const asked = this.#asked.get(key);
-		if (!asked) return;
-		this.#asked.delete(key);
-		const refusal = envelope.origin.refusal;
+		const pending = this.#pending.get(key);
+		if (!pending) return;
+		this.#pending.delete(key);
+		const refusal = envelope.origin.errorReply;
 		// Whoever asks what there is must not take the state of a server for an answer about its era.
 		const isHidden =
-			asked.reply.request.head.method === 'server/discover' && refusal && refusal.status !== 401;
-		asked.reply.answer(
-			isHidden ? Envelope.answer(asked.id, 'error', envelope.body.error) : envelope.withId(asked.id),
+			pending.reply.request.head.method === 'server/discover' && refusal && refusal.status !== 401;
+		pending.reply.complete(
+			isHidden ? Envelope.response(pending.id, 'error', envelope.body.error) : envelope.withId(pending.id),
 		);
 	}
 
-	#say(envelope: Envelope, method: string): void {
+	#sendBeforeResponse(envelope: Envelope, method: string): void {
 		if (method === 'notifications/progress') {
 			const token = memberText(envelope.bytes, 'params', 'progressToken');
-			const asked = token === undefined ? undefined : this.#asked.get(token);
+			const pending = token === undefined ? undefined : this.#pending.get(token);
 			const range =
-				asked?.token === undefined ? undefined : memberRange(envelope.bytes, 'params', 'progressToken');
-			if (asked?.token !== undefined && range) asked.reply.say(envelope.replaced(range, asked.token));
+				pending?.token === undefined ? undefined : memberRange(envelope.bytes, 'params', 'progressToken');
+			if (pending?.token !== undefined && range)
+				pending.reply.send(envelope.withTextAt(range, pending.token));
 			return;
 		}
 		const subscription = memberText(envelope.bytes, 'params', '_meta', SUBSCRIPTION_ID);
-		const listener = subscription === undefined ? undefined : this.#asked.get(canonicalId(subscription));
+		const listener = subscription === undefined ? undefined : this.#pending.get(canonicalId(subscription));
 		if (listener) {
-			listener.reply.say(withSubscription(envelope, listener.id));
+			listener.reply.send(withSubscription(envelope, listener.id));
 			return;
 		}
-		const {within} = envelope.origin;
-		const asked = within === undefined ? undefined : this.#asked.get(canonicalId(within));
-		const latest = [...this.#asked.values()].findLast(({reply}) => reply.request.head.method !== LISTEN);
-		(asked ?? latest)?.reply.say(envelope);
+		const {relatedRequestId: within} = envelope.origin;
+		const pending = within === undefined ? undefined : this.#pending.get(canonicalId(within));
+		const latest = [...this.#pending.values()].findLast(
+			({reply}) => reply.request.head.method !== LISTEN_METHOD,
+		);
+		(pending ?? latest)?.reply.send(envelope);
 	}
 
 	#end(): void {
-		for (const {reply} of this.#asked.values()) reply.drop();
-		this.#asked.clear();
-		this.#signs.stop();
-		this.#isGone();
+		for (const {reply} of this.#pending.values()) reply.rejectSessionClosed();
+		this.#pending.clear();
+		this.#slowReplies.stop();
+		this.#resolveGone();
 	}
 
 	async close(): Promise<void> {
@@ -188,5 +191,5 @@ export class ModernPosts implements Endpoint {
 /** The message, about the stream as its client calls it. */
 function withSubscription(envelope: Envelope, id: string): Envelope {
 	const range = memberRange(envelope.bytes, 'params', '_meta', SUBSCRIPTION_ID);
-	return range ? envelope.replaced(range, id) : envelope;
+	return range ? envelope.withTextAt(range, id) : envelope;
 }

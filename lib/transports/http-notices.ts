@@ -3,23 +3,23 @@ import type {Envelope, Headers} from '../envelope.js';
 import type {Log} from '../log.js';
 import {shortened} from '../printable.js';
 import type {Valve} from '../valve.js';
-import {warnLimited} from '../warn-limited.js';
-import {exchange, type Stop} from './http-exchange.js';
+import {warnRateLimited} from '../warn-limited.js';
+import {type AbortRequest, sendHttpRequest} from './http-exchange.js';
 
-export type HttpNoticesOptions = {
+type OneWayPostsOptions = {
 	readonly name: string;
 	readonly url: URL;
 	readonly log: Log;
 	/** How long the server may take for one of them, in milliseconds. */
-	readonly noticeMs?: number | undefined;
+	readonly oneWayTimeoutMs?: number | undefined;
 	/** A response began. */
-	readonly onHead?: (received: IncomingHttpHeaders, sent: Headers) => void;
+	readonly onResponse?: (received: IncomingHttpHeaders, sent: Headers) => void;
 };
 
 /** Messages, and their bytes, that may be pending at the server before the senders are not read any further. */
 const [MAX_MESSAGES, MAX_BYTES] = [1000, 8 * 2 ** 20];
 /** As long as a request may take by default. */
-const NOTICE_MS = 60_000;
+const ONE_WAY_TIMEOUT_MS = 60_000;
 
 /**
  * Posts messages that have no response: notifications, and responses to server requests.
@@ -27,71 +27,71 @@ const NOTICE_MS = 60_000;
  * They are buffered until the server has accepted them. At the limit the valves of their senders are shut, until there
  * is room again. A POST that takes too long is ended.
  */
-export class HttpNotices {
-	readonly #options: HttpNoticesOptions;
+export class OneWayPosts {
+	readonly #options: OneWayPostsOptions;
 	#messages = 0;
 	#bytes = 0;
 	/** Opens the valves that are shut. */
-	readonly #shut = new Map<Valve, () => void>();
+	readonly #shutValves = new Map<Valve, () => void>();
 
-	constructor(options: HttpNoticesOptions) {
+	constructor(options: OneWayPostsOptions) {
 		this.#options = options;
 	}
 
 	/** Calls `taken` once, with the status of the response, or without one if there is none. */
-	post(envelope: Envelope, taken: (status: number | undefined) => void = () => {}): Stop {
-		const {noticeMs = NOTICE_MS, url} = this.#options;
-		const leave = this.#enter(envelope);
-		let isTaken = false;
+	post(envelope: Envelope, onDone: (status: number | undefined) => void = () => {}): AbortRequest {
+		const {oneWayTimeoutMs: timeoutMs = ONE_WAY_TIMEOUT_MS, url} = this.#options;
+		const release = this.#acquire(envelope);
+		let hasResponse = false;
 		const fail = (reason: string): void => {
-			if (isTaken) return;
+			if (hasResponse) return;
 			this.#warn(envelope, {reason});
-			taken(undefined);
+			onDone(undefined);
 		};
-		const limit = setTimeout(() => {
-			halt();
-			fail(`no response within ${noticeMs} ms`);
-		}, noticeMs).unref();
-		const stop = exchange({
+		const timer = setTimeout(() => {
+			cancel();
+			fail(`no response within ${timeoutMs} ms`);
+		}, timeoutMs).unref();
+		const abort = sendHttpRequest({
 			method: 'POST',
 			url,
 			headers: envelope.headers ?? {},
 			body: envelope.bytes,
-			onHead: (status, received) => {
-				isTaken = true;
-				this.#options.onHead?.(received, envelope.headers ?? {});
+			onResponse: (status, responseHeaders) => {
+				hasResponse = true;
+				this.#options.onResponse?.(responseHeaders, envelope.headers ?? {});
 				if (status >= 300) this.#warn(envelope, {status});
-				taken(status);
-				return {onData: () => {}, onEnd: end};
+				onDone(status);
+				return {onData: () => {}, onEnd: finish};
 			},
 			onError: error => {
-				end();
+				finish();
 				fail(error.message);
 			},
 		});
-		function end(): void {
-			clearTimeout(limit);
-			leave();
+		function finish(): void {
+			clearTimeout(timer);
+			release();
 		}
-		function halt(): void {
-			end();
-			stop();
+		function cancel(): void {
+			finish();
+			abort();
 		}
-		return halt;
+		return cancel;
 	}
 
 	/** Counts a message until the result is called. Another call of that has no effect. */
-	#enter({size, origin: {valve}}: Envelope): () => void {
+	#acquire({size, origin: {valve}}: Envelope): () => void {
 		this.#messages++;
 		this.#bytes += size;
-		if (this.#isFull && !this.#shut.has(valve)) this.#shut.set(valve, valve.shut());
-		let isIn = true;
+		if (this.#isFull && !this.#shutValves.has(valve)) this.#shutValves.set(valve, valve.shut());
+		let isAcquired = true;
 		return () => {
-			if (!isIn) return;
-			isIn = false;
+			if (!isAcquired) return;
+			isAcquired = false;
 			this.#messages--;
 			this.#bytes -= size;
-			if (!this.#isFull) this.#open();
+			if (!this.#isFull) this.#openValves();
 		};
 	}
 
@@ -99,15 +99,15 @@ export class HttpNotices {
 		return this.#messages >= MAX_MESSAGES || this.#bytes >= MAX_BYTES;
 	}
 
-	#open(): void {
-		const all = [...this.#shut.values()];
-		this.#shut.clear();
+	#openValves(): void {
+		const all = [...this.#shutValves.values()];
+		this.#shutValves.clear();
 		for (const open of all) open();
 	}
 
 	#warn({head: {method = 'an answer'}}: Envelope, fields: {readonly [key: string]: unknown}): void {
 		const {name, log} = this.#options;
 		const sentence = `${name} did not accept ${shortened(method)}.`;
-		warnLimited(log, 'http.not_taken', sentence, {server: name, ...fields}, name);
+		warnRateLimited(log, 'http.not_taken', sentence, {server: name, ...fields}, name);
 	}
 }

@@ -1,28 +1,28 @@
 import type {ServerResponse} from 'node:http';
 import {Channel} from '../channel.js';
 import type {Envelope, Headers} from '../envelope.js';
-import {EventBuffer, type Place, placeOf} from '../http/event-buffer.js';
-import {refuse} from '../http/refuse.js';
-import {rpcStatus} from '../http/rpc-status.js';
-import {takesPriming} from '../protocol/http-hop.js';
+import {EventBuffer, type EventId, parseEventId} from '../http/event-buffer.js';
+import {sendHttpError} from '../http/refuse.js';
+import {httpStatusOf} from '../http/rpc-status.js';
+import {acceptsPrimingEvent} from '../protocol/http-hop.js';
 import type {Endpoint} from '../stage.js';
 import {Valve} from '../valve.js';
-import {isAsking} from '../wire/asking.js';
-import {Backlog} from './backlog.js';
-import {EventStream} from './event-stream.js';
-import {ifUndelivered} from './first-response.js';
-import {givenUp, givenUpBy} from './given-up.js';
+import {expectsResponse} from '../wire/asking.js';
+import {MessageBacklog} from './backlog.js';
+import {ResumableStream} from './event-stream.js';
+import {onceUndelivered} from './first-response.js';
+import {requestCancelledResponse, requestIdCancelledBy} from './given-up.js';
 import {HttpReply} from './http-reply.js';
-import type {HttpSessionOptions, Post} from './http-session-options.js';
-import {Listeners} from './listeners.js';
-import {OpenReplies} from './open-replies.js';
+import type {HttpPost, HttpSessionOptions} from './http-session-options.js';
+import {GetStreams} from './listeners.js';
+import {PendingReplies} from './open-replies.js';
 import {PostOrigin} from './post-origin.js';
-import {SignsOfLife} from './signs-of-life.js';
-import {streamFor} from './stream-choice.js';
-import {lostEvents, slowClient, undelivered} from './stream-notes.js';
-import {takeUp} from './take-up.js';
+import {SlowReplies} from './signs-of-life.js';
+import {chooseReply} from './stream-choice.js';
+import {logLostEvents, logSlowClient, logUndelivered} from './stream-notes.js';
+import {resumeFromReplica} from './take-up.js';
 
-const none: Headers = {};
+const noHeaders: Headers = {};
 /** A client's session over streamable HTTP: what it posts, and the streams on which it hears. */
 export class HttpSession implements Endpoint {
 	readonly name: string;
@@ -32,30 +32,30 @@ export class HttpSession implements Endpoint {
 		error: (): void => this.#end(),
 		complete: (): void => this.#end(),
 	};
-	readonly gone: Promise<void>;
+	readonly disconnected: Promise<void>;
 	readonly #options: HttpSessionOptions;
 	readonly #valve = new Valve();
 	readonly #buffer = new EventBuffer();
-	readonly #backlog: Backlog;
-	readonly #replies = new OpenReplies();
+	readonly #backlog: MessageBacklog;
+	readonly #replies = new PendingReplies();
 	#posts = 0;
-	readonly #listeners: Listeners;
-	readonly #signs: SignsOfLife;
+	readonly #getStreams: GetStreams;
+	readonly #slowReplies: SlowReplies;
 	#streamCount: number;
 	readonly #onSlow: (unreadBytes: number) => void;
 	#isOver = false;
-	#isGone: () => void = () => {};
+	#resolveGone: () => void = () => {};
 
 	constructor(options: HttpSessionOptions) {
 		this.#options = options;
 		this.name = options.name;
 		this.#streamCount = options.streamsBefore ?? 0;
-		this.#onSlow = slowClient(options);
-		this.#listeners = new Listeners(options);
-		this.#signs = new SignsOfLife(() => this.#replies.values(), options.signAfterMs);
-		this.#backlog = new Backlog(options.name, options.log);
-		this.gone = new Promise(resolve => {
-			this.#isGone = resolve;
+		this.#onSlow = logSlowClient(options);
+		this.#getStreams = new GetStreams(options);
+		this.#slowReplies = new SlowReplies(() => this.#replies.values(), options.streamDelayMs);
+		this.#backlog = new MessageBacklog(options.name, options.log);
+		this.disconnected = new Promise(resolve => {
+			this.#resolveGone = resolve;
 		});
 	}
 
@@ -66,83 +66,85 @@ export class HttpSession implements Endpoint {
 
 	/** Whether somebody waits for an answer, or listens. */
 	get isInUse(): boolean {
-		return this.#replies.size > 0 || this.#listeners.open !== undefined;
+		return this.#replies.size > 0 || this.#getStreams.connected !== undefined;
 	}
 
-	get unanswered(): number {
+	get pendingCount(): number {
 		return this.#replies.size;
 	}
 
 	/** Takes a message that was posted. It is answered when there is an answer, and at once where there is none to come. */
-	post({envelope: received, headers, accepts, response}: Post): void {
+	post({envelope: received, headers, accepts, response}: HttpPost): void {
 		const origin = new PostOrigin(++this.#posts, this.name, this.#valve, headers);
-		const envelope = received.cameFrom(origin);
-		if (!isAsking(envelope.head, envelope.bytes)) {
+		const envelope = received.setOrigin(origin);
+		if (!expectsResponse(envelope.head, envelope.bytes)) {
 			response.writeHead(202, {'content-length': 0}).end();
 			this.incoming.next(envelope);
-			this.#giveUp(givenUpBy(envelope));
+			this.#completeCancelled(requestIdCancelledBy(envelope));
 			return;
 		}
 		const reply = this.#newReply(origin.number, envelope, accepts, response);
-		if (envelope.head.method === 'initialize') this.#watchFirst(reply, origin.number, response);
+		if (envelope.head.method === 'initialize') this.#watchDelivery(reply, origin.number, response);
 		this.incoming.next(envelope);
 		// What is no message has no answer if it cannot be told whom to give it.
 		const {flaw} = envelope.head;
 		if (flaw !== undefined && flaw !== 'a batch' && this.#replies.has(origin.number)) {
-			this.#replies.forget(reply);
-			refuse(response, {status: 400, code: -32600, message: 'Invalid Request'});
+			this.#replies.remove(reply);
+			sendHttpError(response, {status: 400, code: -32600, message: 'Invalid Request'});
 		}
 	}
 
 	/** A client that disconnects before it has the response to its initialize has no session. */
-	#watchFirst(reply: HttpReply, number: number, response: ServerResponse): void {
-		const mayResume = (): boolean => reply.isBegun && this.#replies.has(number);
-		ifUndelivered(response, mayResume, () => {
+	#watchDelivery(reply: HttpReply, number: number, response: ServerResponse): void {
+		const canResume = (): boolean => reply.isStarted && this.#replies.has(number);
+		onceUndelivered(response, canResume, () => {
 			if (this.#isOver) return;
-			undelivered(this.#options);
+			logUndelivered(this.#options);
 			this.#options.onUndelivered?.();
 		});
 	}
 
 	/** What its client gave up a server need not answer, but the POST has to end. */
-	#giveUp(id: string | undefined): void {
-		const reply = this.#replies.withId(id);
+	#completeCancelled(id: string | undefined): void {
+		const reply = this.#replies.findById(id);
 		// A handshake cannot be given up.
 		if (!reply || reply.request.head.method === 'initialize') return;
-		this.#replies.forget(reply);
-		reply.answer(givenUp(reply.request));
+		this.#replies.remove(reply);
+		reply.complete(requestCancelledResponse(reply.request));
 	}
 
 	#newReply(
 		number: number,
 		request: Envelope,
-		accepts: Post['accepts'],
+		accepts: HttpPost['accepts'],
 		response: ServerResponse,
 	): HttpReply {
 		const reply = new HttpReply({
 			number: ++this.#streamCount,
 			buffer: this.#buffer,
 			shared: this.#options.shared,
-			about: request.head.id,
+			requestId: request.head.id,
 			keepAliveMs: this.#options.keepAliveMs,
 			onSlow: this.#onSlow,
 			response,
 			accepts,
 			request,
-			statusOf: rpcStatus,
-			headers: this.#headersFor,
+			statusOf: httpStatusOf,
+			headers: this.#responseHeaders,
 			takesPriming: this.#takesPriming,
 		});
 		this.#replies.add(number, reply);
-		this.#signs.watch(reply);
+		this.#slowReplies.watch(reply);
 		return reply;
 	}
 
 	/** The client learns the id of its session with the answer that begins it, unless that is a refusal. */
-	readonly #headersFor = ({head: {method}}: Envelope, answer: Envelope | undefined): Headers =>
-		method === 'initialize' && !answer?.head.hasError ? {'mcp-session-id': this.#options.id(answer)} : none;
+	readonly #responseHeaders = ({head: {method}}: Envelope, answer: Envelope | undefined): Headers =>
+		method === 'initialize' && !answer?.head.hasError
+			? {'mcp-session-id': this.#options.id(answer)}
+			: noHeaders;
 
-	readonly #takesPriming = (): boolean => takesPriming(this.#options.version());
+	readonly #takesPriming = (): boolean => acceptsPrimingEvent(this.#options.version());
 
 	#streamOptions() {
 		const {keepAliveMs, shared, upstream} = this.#options;
@@ -152,78 +154,78 @@ export class HttpSession implements Endpoint {
 
 	/** Lets the client hear what is said to it of the server's accord, or the rest of a stream that it had lost. */
 	listen(response: ServerResponse, lastEventId: string | undefined): void {
-		const place = lastEventId === undefined ? undefined : placeOf(lastEventId);
-		const lost = place && this.#streamOf(place.stream);
-		if (place && lost) {
-			this.#listeners.watch(lost.carryOn(response, {}, false), lost);
-			if (!lost.replay(place.place)) lostEvents(this.#options, place.stream);
-			if (lost.isOver) lost.end();
-			else if (this.#listeners.find(lost.number)) this.#catchUp(lost);
+		const lastEvent = lastEventId === undefined ? undefined : parseEventId(lastEventId);
+		const stream = lastEvent && this.#findStream(lastEvent.stream);
+		if (lastEvent && stream) {
+			this.#getStreams.watch(stream.connect(response, {}, false), stream);
+			if (!stream.replay(lastEvent.sequence)) logLostEvents(this.#options, lastEvent.stream);
+			if (stream.isEnded) stream.end();
+			else if (this.#getStreams.find(stream.number)) this.#sendBacklog(stream);
 			return;
 		}
 		const {shared} = this.#options;
-		if (!place || !shared) this.#listenAnew(response, place, []);
+		if (!lastEvent || !shared) this.#beginGetStream(response, lastEvent, []);
 		else
-			void takeUp(response, place, {...this.#options, shared}).then(missed => {
+			void resumeFromReplica(response, lastEvent, {...this.#options, shared}).then(missed => {
 				if (missed === 'taken') return;
 				if (this.#isOver) response.destroy();
-				else this.#listenAnew(response, missed ? undefined : place, missed ?? []);
+				else this.#beginGetStream(response, missed ? undefined : lastEvent, missed ?? []);
 			});
 	}
 
 	/** Begins a stream, with what the client missed of another one. */
-	#listenAnew(response: ServerResponse, lost: Place | undefined, missed: readonly Buffer[]): void {
-		if (lost) lostEvents(this.#options, lost.stream);
-		const stream = this.#listeners.begin(response, this.#streamOptions(), missed);
-		if (stream) this.#catchUp(stream);
+	#beginGetStream(response: ServerResponse, lastEvent: EventId | undefined, missed: readonly Buffer[]): void {
+		if (lastEvent) logLostEvents(this.#options, lastEvent.stream);
+		const stream = this.#getStreams.begin(response, this.#streamOptions(), missed);
+		if (stream) this.#sendBacklog(stream);
 	}
 
 	/** The client is to listen elsewhere from now on. */
 	sendAway(): void {
-		this.#listeners.sendAway();
+		this.#getStreams.endWithRetry();
 	}
 
 	/** Says what nobody was there to hear. */
-	#catchUp(stream: EventStream): void {
+	#sendBacklog(stream: ResumableStream): void {
 		for (const envelope of this.#backlog.takeAll()) stream.send(envelope);
 	}
 
-	#streamOf(number: number): EventStream | undefined {
+	#findStream(number: number): ResumableStream | undefined {
 		const reply = [...this.#replies.values()].find(({stream}) => stream.number === number);
-		return reply?.stream ?? this.#listeners.find(number) ?? this.#ended(number);
+		return reply?.stream ?? this.#getStreams.find(number) ?? this.#endedStream(number);
 	}
 
 	/** A stream that is complete, but that the client may not have seen the end of. */
-	#ended(number: number): EventStream | undefined {
+	#endedStream(number: number): ResumableStream | undefined {
 		if (!this.#buffer.has(number)) return;
-		const stream = new EventStream({...this.#streamOptions(), shared: undefined, number});
-		stream.isOver = true;
+		const stream = new ResumableStream({...this.#streamOptions(), shared: undefined, number});
+		stream.isEnded = true;
 		return stream;
 	}
 
 	#deliver(envelope: Envelope): void {
 		const {method} = envelope.head;
 		if (method !== undefined) {
-			this.#say(envelope, method);
+			this.#sendBeforeResponse(envelope, method);
 			return;
 		}
-		const reply = this.#replies.of(envelope);
+		const reply = this.#replies.findByResponse(envelope);
 		if (!reply) {
 			this.#options.log.debug('http.answer.late', `An answer to ${this.name} came too late.`);
 			return;
 		}
-		this.#replies.forget(reply);
-		reply.answer(envelope);
-		const isBegun = reply.request.head.method !== 'initialize' || !envelope.head.hasError;
+		this.#replies.remove(reply);
+		reply.complete(envelope);
+		const isSessionStarted = reply.request.head.method !== 'initialize' || !envelope.head.hasError;
 		// A client that hears 404 begins anew; one whose first word was refused has no session.
-		if (!isBegun || envelope.origin.refusal?.status === 404) this.#options.onRefused?.();
+		if (!isSessionStarted || envelope.origin.errorReply?.status === 404) this.#options.onSessionRejected?.();
 	}
 
-	#say(envelope: Envelope, method: string): void {
+	#sendBeforeResponse(envelope: Envelope, method: string): void {
 		const replies = [...this.#replies.values()].filter(reply => reply.canStream);
-		const reply = streamFor(envelope, method, replies, this.#options.idOf);
-		const {open} = this.#listeners;
-		if (reply && (!open || reply.isCertain)) reply.reply.say(envelope);
+		const reply = chooseReply(envelope, method, replies, this.#options.requestIdOf);
+		const {connected: open} = this.#getStreams;
+		if (reply && (!open || reply.isCertain)) reply.reply.send(envelope);
 		else if (open) open.send(envelope);
 		else this.#backlog.add(envelope);
 	}
@@ -232,11 +234,11 @@ export class HttpSession implements Endpoint {
 	#end(): void {
 		if (this.#isOver) return;
 		this.#isOver = true;
-		this.#signs.stop();
-		for (const reply of this.#replies.values()) reply.drop();
-		this.#listeners.end();
+		this.#slowReplies.stop();
+		for (const reply of this.#replies.values()) reply.rejectSessionClosed();
+		this.#getStreams.end();
 		this.#replies.clear();
-		this.#isGone();
+		this.#resolveGone();
 	}
 
 	async close(): Promise<void> {

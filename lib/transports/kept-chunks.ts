@@ -1,10 +1,10 @@
 /** Chunks shorter than this, in bytes, are joined: each of them costs far more memory than its bytes. */
-const SMALL = 4096;
+const SMALL_CHUNK = 4096;
 /** Bytes of a block of joined chunks: at first, and at most. */
 const [FIRST_BLOCK, MAX_BLOCK] = [1024, 65_536];
 
 /** Chunks of a stream that wait, in the order in which they came. A peer may send any number of tiny ones. */
-export class KeptChunks {
+export class ChunkQueue {
 	readonly #chunks: Buffer[] = [];
 	/** The last of them, which small ones are still added to. */
 	#block: Buffer | undefined;
@@ -26,7 +26,7 @@ export class KeptChunks {
 
 	add(chunk: Buffer): void {
 		this.#bytes += chunk.length;
-		if (chunk.length >= SMALL) {
+		if (chunk.length >= SMALL_CHUNK) {
 			this.#seal();
 			this.#chunks.push(chunk);
 			return;

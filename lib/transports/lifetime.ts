@@ -2,11 +2,19 @@ import type {ChildProcess} from 'node:child_process';
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {pause} from '../pause.js';
-import {isTreeAlive, lookForTree, send, signalMarked, signalTree, ticks, younger} from './process-tree.js';
-import {lookAround} from './shared-look.js';
+import {
+	isTreeAlive,
+	sendSignal,
+	signalMarked,
+	signalTree,
+	treeState,
+	uptimeTicks,
+	youngerProcesses,
+} from './process-tree.js';
+import {readProcesses} from './shared-look.js';
 
 /** How a child ended. */
-export type Exit = {
+export type ChildExit = {
 	readonly code: number | null;
 	readonly signal: NodeJS.Signals | null;
 	/** Whether it ended by itself, was asked to by bridge, or was ended since it had closed a pipe and lived on. */
@@ -16,41 +24,41 @@ export type Exit = {
 /** A child that closed one of its pipes may be about to end. It is taken for dead when it has not by then. */
 const HALF_CLOSED_MS = 500;
 /** How long what a child leaves behind has to end by itself. */
-const REST_MS = 500;
+const DESCENDANTS_MS = 500;
 const POLL_MS = 20;
 /** How long a child that was told by SIGTERM has to put things in order. */
 const TERM_MS = 1000;
 /** Who is not gone after so many is not to be had: a process in the midst of a system call that never ends, say. */
 const MAX_KILLS = 50;
 /** So often it is looked again whose a process is that does not tell. */
-const MAX_DOUBTS = 100;
+const MAX_UNSURE_CHECKS = 100;
 
 /** The children that must not outlive this process, however it ends, with their marks. */
-const leaders = new Map<number, string>();
+const liveChildren = new Map<number, string>();
 process.on('exit', () => {
-	const others = leaders.size > 0 ? younger() : [];
-	for (const [leader, mark] of leaders) signalTree(leader, mark, 'SIGKILL', others);
+	const others = liveChildren.size > 0 ? youngerProcesses() : [];
+	for (const [leader, mark] of liveChildren) signalTree(leader, mark, 'SIGKILL', others);
 });
 
 /** The life of a child, which leads a process group, and of all that it starts. */
-export class Lifetime {
+export class ChildLifetime {
 	/** Resolves when the child itself has ended, what it left behind too; fails when it could not be started. */
-	readonly exited: Promise<Exit>;
+	readonly exited: Promise<ChildExit>;
 	readonly #pid: number | undefined;
 	readonly #mark: string;
-	#cause: Exit['cause'] = 'itself';
+	#cause: ChildExit['cause'] = 'itself';
 	/** Whether it has been told to end, and may close its pipes on the way. */
-	#isAsked = false;
+	#isEnding = false;
 
-	constructor(server: ChildProcess, mark: string) {
-		this.#pid = server.pid;
+	constructor(childProcess: ChildProcess, mark: string) {
+		this.#pid = childProcess.pid;
 		this.#mark = mark;
-		if (server.pid !== undefined) leaders.set(server.pid, mark);
-		this.exited = new Promise<Exit>((resolve, reject) => {
-			server.once('error', reject);
-			server.once('exit', (code, signal) => {
+		if (childProcess.pid !== undefined) liveChildren.set(childProcess.pid, mark);
+		this.exited = new Promise<ChildExit>((resolve, reject) => {
+			childProcess.once('error', reject);
+			childProcess.once('exit', (code, signal) => {
 				const exit = {code, signal, cause: this.#cause};
-				void this.#endRest().then(() => resolve(exit));
+				void this.#endDescendants().then(() => resolve(exit));
 			});
 		});
 		// Whoever cares asks for it; nobody has to.
@@ -58,8 +66,8 @@ export class Lifetime {
 	}
 
 	/** To be told when the child closed a pipe. */
-	async halfClosed(): Promise<void> {
-		if ((await this.#endsWithin(HALF_CLOSED_MS)) || this.#isAsked) return;
+	async onHalfClosed(): Promise<void> {
+		if ((await this.#endsWithin(HALF_CLOSED_MS)) || this.#isEnding) return;
 		this.#signal('SIGTERM', 'half-closed');
 		if (!(await this.#endsWithin(HALF_CLOSED_MS))) this.#signal('SIGKILL', 'half-closed');
 	}
@@ -68,10 +76,10 @@ export class Lifetime {
 	 * Waits for a child that was told to end by closing its input, and makes it end if it does not in time. `hurry`
 	 * resolves when there is no more time.
 	 */
-	async end(graceMs: number, hurry: Promise<unknown> = new Promise(() => {})): Promise<void> {
-		this.#isAsked = true;
-		const isLate = hurry.then(() => false);
-		if (await Promise.race([this.#endsWithin(graceMs), isLate])) return;
+	async end(graceMs: number, deadline: Promise<unknown> = new Promise(() => {})): Promise<void> {
+		this.#isEnding = true;
+		const isDeadlineOver = deadline.then(() => false);
+		if (await Promise.race([this.#endsWithin(graceMs), isDeadlineOver])) return;
 		this.#signal('SIGTERM', 'asked');
 		if (await this.#endsWithin(TERM_MS)) return;
 		this.kill();
@@ -83,7 +91,7 @@ export class Lifetime {
 		this.#signal('SIGKILL', 'asked');
 	}
 
-	#signal(signal: NodeJS.Signals, cause: Exit['cause']): void {
+	#signal(signal: NodeJS.Signals, cause: ChildExit['cause']): void {
 		if (this.#pid === undefined) return;
 		this.#cause = cause;
 		void this.#signalAll(this.#pid, signal);
@@ -91,8 +99,8 @@ export class Lifetime {
 
 	/** Signals the group at once, and processes that left it when they are known. */
 	async #signalAll(pid: number, signal: NodeJS.Signals): Promise<void> {
-		send(-pid, signal);
-		signalMarked(pid, this.#mark, signal, await lookAround());
+		sendSignal(-pid, signal);
+		signalMarked(pid, this.#mark, signal, await readProcesses());
 	}
 
 	async #endsWithin(ms: number): Promise<boolean> {
@@ -104,24 +112,28 @@ export class Lifetime {
 	}
 
 	/** What a wrapper leaves behind, the real server for one, ends with the wrapper. */
-	async #endRest(): Promise<void> {
+	async #endDescendants(): Promise<void> {
 		if (this.#pid === undefined) return;
-		const started = performance.now();
-		if (isTreeAlive(this.#pid, this.#mark, await lookAround())) await this.#signalAll(this.#pid, 'SIGTERM');
+		const startedAt = performance.now();
+		if (isTreeAlive(this.#pid, this.#mark, await readProcesses()))
+			await this.#signalAll(this.#pid, 'SIGTERM');
 		// Who is started later is started by somebody who is known by then.
-		const ended = ticks();
+		const endedAt = uptimeTicks();
 		// Counted, not timed: on a busy machine all the time may be over before the first look.
-		for (let kills = 0, doubts = 0, calm = 0; kills < MAX_KILLS && doubts < MAX_DOUBTS; ) {
-			const found = lookForTree(this.#pid, this.#mark, ended, await lookAround());
+		for (
+			let kills = 0, unsureChecks = 0, goneChecks = 0;
+			kills < MAX_KILLS && unsureChecks < MAX_UNSURE_CHECKS;
+		) {
+			const state = treeState(this.#pid, this.#mark, endedAt, await readProcesses());
 			// Twice, as somebody may have been unknown when marks were looked for, and known again right after.
-			calm = found === 'gone' ? calm + 1 : 0;
-			if (calm === 2) break;
-			if (found !== 'alive') doubts++;
+			goneChecks = state === 'gone' ? goneChecks + 1 : 0;
+			if (goneChecks === 2) break;
+			if (state !== 'alive') unsureChecks++;
 			await sleep(POLL_MS);
-			if (performance.now() - started < REST_MS) continue;
+			if (performance.now() - startedAt < DESCENDANTS_MS) continue;
 			await this.#signalAll(this.#pid, 'SIGKILL');
 			kills++;
 		}
-		leaders.delete(this.#pid);
+		liveChildren.delete(this.#pid);
 	}
 }

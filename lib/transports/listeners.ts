@@ -1,8 +1,8 @@
 import type {ServerResponse} from 'node:http';
-import {local} from '../envelope.js';
-import {refuse} from '../http/refuse.js';
-import {takesPriming} from '../protocol/http-hop.js';
-import {EventStream, type EventStreamOptions} from './event-stream.js';
+import {bridgeOrigin} from '../envelope.js';
+import {sendHttpError} from '../http/refuse.js';
+import {acceptsPrimingEvent} from '../protocol/http-hop.js';
+import {ResumableStream, type ResumableStreamOptions} from './event-stream.js';
 import type {HttpSessionOptions} from './http-session-options.js';
 import type {SseStream} from './sse-stream.js';
 
@@ -10,9 +10,9 @@ import type {SseStream} from './sse-stream.js';
 const MAX_STREAMS = 16;
 
 /** The streams on which a client hears what is said to it of the server's accord. */
-export class Listeners {
+export class GetStreams {
 	readonly #options: Pick<HttpSessionOptions, 'onListening' | 'version'>;
-	readonly #streams = new Map<number, EventStream>();
+	readonly #streams = new Map<number, ResumableStream>();
 	#isOver = false;
 
 	constructor(options: Pick<HttpSessionOptions, 'onListening' | 'version'>) {
@@ -20,11 +20,11 @@ export class Listeners {
 	}
 
 	/** One that somebody hears. */
-	get open(): EventStream | undefined {
-		return [...this.#streams.values()].find(stream => stream.isCarried);
+	get connected(): ResumableStream | undefined {
+		return [...this.#streams.values()].find(stream => stream.isConnected);
 	}
 
-	find(number: number): EventStream | undefined {
+	find(number: number): ResumableStream | undefined {
 		return this.#streams.get(number);
 	}
 
@@ -34,43 +34,46 @@ export class Listeners {
 	 */
 	begin(
 		response: ServerResponse,
-		options: EventStreamOptions,
+		options: ResumableStreamOptions,
 		missed: readonly Buffer[],
-	): EventStream | undefined {
-		if ([...this.#streams.values()].filter(stream => stream.isCarried).length >= MAX_STREAMS) {
-			refuse(response, {status: 409, message: `Conflict: the session has ${MAX_STREAMS} streams already`});
+	): ResumableStream | undefined {
+		if ([...this.#streams.values()].filter(stream => stream.isConnected).length >= MAX_STREAMS) {
+			sendHttpError(response, {
+				status: 409,
+				message: `Conflict: the session has ${MAX_STREAMS} streams already`,
+			});
 			return;
 		}
-		const stream = new EventStream(options);
+		const stream = new ResumableStream(options);
 		this.#streams.set(stream.number, stream);
-		const carrier = stream.carryOn(response, {}, takesPriming(this.#options.version()));
-		for (const bytes of missed) stream.send({bytes, origin: local});
-		this.watch(carrier, stream);
+		const connection = stream.connect(response, {}, acceptsPrimingEvent(this.#options.version()));
+		for (const bytes of missed) stream.send({bytes, origin: bridgeOrigin});
+		this.watch(connection, stream);
 		return stream;
 	}
 
 	/** A connection carries a stream from now on. That it does so no more is noticed. */
-	watch(carrier: SseStream, stream: EventStream): void {
+	watch(connection: SseStream, stream: ResumableStream): void {
 		if (!this.#streams.has(stream.number)) return;
 		this.#options.onListening?.(true);
 		// A client that listens at another replica has given this connection up, whether that has noticed or not.
-		const stop = stream.whenMoved(() => carrier.end());
-		void carrier.closed.then(() => {
+		const stop = stream.whenMoved(() => connection.end());
+		void connection.closed.then(() => {
 			stop?.();
 			this.#trim();
-			if (!this.#isOver && !this.open) this.#options.onListening?.(false);
+			if (!this.#isOver && !this.connected) this.#options.onListening?.(false);
 		});
 	}
 
 	/** Streams that nobody carries are kept for the client to come back to, the oldest not for ever. */
 	#trim(): void {
 		for (const [number, stream] of this.#streams)
-			if (this.#streams.size > MAX_STREAMS && !stream.isCarried) this.#streams.delete(number);
+			if (this.#streams.size > MAX_STREAMS && !stream.isConnected) this.#streams.delete(number);
 	}
 
 	/** The client is to listen elsewhere from now on. */
-	sendAway(): void {
-		for (const stream of this.#streams.values()) stream.sendAway();
+	endWithRetry(): void {
+		for (const stream of this.#streams.values()) stream.endWithRetry();
 	}
 
 	end(): void {

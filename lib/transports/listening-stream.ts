@@ -1,11 +1,11 @@
 import type {IncomingHttpHeaders} from 'node:http';
-import type {Envelope, Headers, Origin} from '../envelope.js';
+import type {Envelope, Headers, MessageOrigin} from '../envelope.js';
 import type {Log} from '../log.js';
 import {Valve} from '../valve.js';
 import {EventReader} from './event-reader.js';
-import {exchange, headerOf, type Reader, type Stop} from './http-exchange.js';
+import {type AbortRequest, type BodyHandler, headerValue, sendHttpRequest} from './http-exchange.js';
 
-export type ListeningStreamOptions = {
+type ListeningStreamOptions = {
 	readonly name: string;
 	readonly url: URL;
 	readonly log: Log;
@@ -13,10 +13,10 @@ export type ListeningStreamOptions = {
 	/** The headers of the next request: the session may have another id by then. */
 	readonly headers: () => Headers;
 	/** A response began. */
-	readonly onHead: (received: IncomingHttpHeaders, sent: Headers) => void;
+	readonly onResponse: (received: IncomingHttpHeaders, sent: Headers) => void;
 	/** The last event that was heard before, if it is known. */
 	readonly lastEventId?: string | undefined;
-	readonly hear: (envelope: Envelope) => void;
+	readonly onMessage: (envelope: Envelope) => void;
 };
 
 const MAX_WAIT_MS = 30_000;
@@ -24,22 +24,22 @@ const MAX_WAIT_MS = 30_000;
  * Refusals that need not stay: of credentials, which may be in force soon or again, of who comes too often, and of a second
  * stream, while another replica lets go of the first.
  */
-const passing: readonly number[] = [401, 403, 408, 409, 425, 429];
+const retryableStatuses: readonly number[] = [401, 403, 408, 409, 425, 429];
 /** A stream that a server ends at once, whenever it is opened, is not opened any more often than that. */
 const MIN_WAIT_MS = 250;
 
 /** What a server says of its own accord, on a stream that is opened again whenever it ends. Not every server has one. */
 export class ListeningStream {
 	readonly #options: ListeningStreamOptions;
-	readonly #origin: Origin;
-	#stop: Stop = () => {};
+	readonly #origin: MessageOrigin;
+	#abort: AbortRequest = () => {};
 	#timer: NodeJS.Timeout | undefined;
 	/** What reads the stream that is open. */
 	#reader: EventReader | undefined;
 	#isOver = false;
 	#lastEventId: string | undefined;
 	#failures = 0;
-	#isTold = false;
+	#isWarned = false;
 
 	constructor(options: ListeningStreamOptions) {
 		this.#options = options;
@@ -59,10 +59,10 @@ export class ListeningStream {
 
 	open(): void {
 		if (this.#isOver) return;
-		const {url, onHead} = this.#options;
+		const {url, onResponse} = this.#options;
 		const headers = this.#options.headers();
 		this.#reader = undefined;
-		this.#stop = exchange({
+		this.#abort = sendHttpRequest({
 			method: 'GET',
 			url,
 			headers: {
@@ -70,25 +70,25 @@ export class ListeningStream {
 				accept: 'text/event-stream',
 				...(this.#lastEventId === undefined ? {} : {'last-event-id': this.#lastEventId}),
 			},
-			onHead: (status, received) => {
-				onHead(received, headers);
-				return this.#begun(status, headerOf(received, 'content-type') ?? '');
+			onResponse: (status, responseHeaders) => {
+				onResponse(responseHeaders, headers);
+				return this.#onResponse(status, headerValue(responseHeaders, 'content-type') ?? '');
 			},
-			onError: () => this.#again(this.#reader),
+			onError: () => this.#reconnect(this.#reader),
 		});
 	}
 
 	stop(): void {
 		this.#isOver = true;
 		clearTimeout(this.#timer);
-		this.#stop();
+		this.#abort();
 	}
 
-	#begun(status: number, type: string): Reader {
-		const {name, log, maxBytes, hear} = this.#options;
-		if (status >= 500 || passing.includes(status)) {
-			this.#refused(status);
-			return ignored;
+	#onResponse(status: number, type: string): BodyHandler {
+		const {name, log, maxBytes, onMessage} = this.#options;
+		if (status >= 500 || retryableStatuses.includes(status)) {
+			this.#retryRejected(status);
+			return ignoreBody;
 		}
 		if (status >= 300 || !type.startsWith('text/event-stream')) {
 			// It has none, which is its right; or it has lost the session, which the next request will find out.
@@ -97,25 +97,25 @@ export class ListeningStream {
 				status,
 			});
 			this.#isOver = true;
-			this.#stop();
-			return ignored;
+			this.#abort();
+			return ignoreBody;
 		}
 		this.#failures = 0;
-		this.#isTold = false;
+		this.#isWarned = false;
 		const reader: EventReader = new EventReader({
 			origin: this.#origin,
 			maxBytes,
-			hear,
-			onEnd: () => this.#again(reader),
+			onMessage,
+			onEnd: () => this.#reconnect(reader),
 		});
 		this.#reader = reader;
 		return reader;
 	}
 
 	/** Who is refused now may be let in later. It is told once, and tried ever more seldom. */
-	#refused(status: number): void {
+	#retryRejected(status: number): void {
 		const {name, log} = this.#options;
-		if (!this.#isTold)
+		if (!this.#isWarned)
 			log.warn(
 				'http.stream_refused',
 				`${name} refuses the stream of what it says itself; it is tried again.`,
@@ -124,18 +124,18 @@ export class ListeningStream {
 					status,
 				},
 			);
-		this.#isTold = true;
-		this.#again(undefined);
+		this.#isWarned = true;
+		this.#reconnect(undefined);
 	}
 
-	#again(reader: EventReader | undefined): void {
+	#reconnect(reader: EventReader | undefined): void {
 		if (this.#isOver) return;
 		this.#lastEventId = reader?.lastEventId ?? this.#lastEventId;
-		const backOff = Math.min(MAX_WAIT_MS, 1000 * 2 ** this.#failures++);
+		const backoffMs = Math.min(MAX_WAIT_MS, 1000 * 2 ** this.#failures++);
 		clearTimeout(this.#timer);
-		const waitMs = reader ? Math.max(MIN_WAIT_MS, reader.retryMs) : backOff;
+		const waitMs = reader ? Math.max(MIN_WAIT_MS, reader.retryMs) : backoffMs;
 		this.#timer = setTimeout(() => this.open(), waitMs).unref();
 	}
 }
 
-const ignored: Reader = {onData: () => {}, onEnd: () => {}};
+const ignoreBody: BodyHandler = {onData: () => {}, onEnd: () => {}};

@@ -1,42 +1,42 @@
 import {Channel} from '../channel.js';
-import {type Body, Envelope, type Origin} from '../envelope.js';
+import {type Body, Envelope, type MessageOrigin} from '../envelope.js';
 import type {Endpoint} from '../stage.js';
 import {Valve} from '../valve.js';
 
 /** An endpoint in this process, with the far side in the caller's hands. */
-export type Memory = Endpoint & {
-	say(body: Body): void;
+export type MemoryEndpoint = Endpoint & {
+	send(body: Body): void;
 	/** Says these very bytes, as one line. */
-	sayText(text: string): void;
+	sendText(text: string): void;
 	/** Ends, by an error if one is given. */
 	end(error?: Error): void;
-	readonly heard: Body[];
-	readonly heardTexts: string[];
-	readonly origin: Origin;
+	readonly received: Body[];
+	readonly receivedTexts: string[];
+	readonly origin: MessageOrigin;
 };
 
-export function memory(name: string): Memory {
-	const origin: Origin = {name, valve: new Valve()};
+export function memoryEndpoint(name: string): MemoryEndpoint {
+	const origin: MessageOrigin = {name, valve: new Valve()};
 	const incoming = new Channel();
 	const outgoing = new Channel();
-	const heard: Body[] = [];
-	const heardTexts: string[] = [];
+	const received: Body[] = [];
+	const receivedTexts: string[] = [];
 	outgoing.subscribe(envelope => {
-		heard.push(envelope.body);
-		heardTexts.push(envelope.bytes.toString());
+		received.push(envelope.body);
+		receivedTexts.push(envelope.bytes.toString());
 	});
-	const sayText = (text: string): void => incoming.next(Envelope.received(Buffer.from(`${text}\n`), origin));
+	const sendText = (text: string): void => incoming.next(Envelope.received(Buffer.from(`${text}\n`), origin));
 	return {
 		name,
 		origin,
 		incoming,
 		outgoing,
-		heard,
-		heardTexts,
-		sayText,
-		say: body => sayText(JSON.stringify({jsonrpc: '2.0', ...body})),
+		received,
+		receivedTexts,
+		sendText,
+		send: body => sendText(JSON.stringify({jsonrpc: '2.0', ...body})),
 		end: error => (error ? incoming.error(error) : incoming.complete()),
-		gone: new Promise(() => {}),
+		disconnected: new Promise(() => {}),
 		close: async () => incoming.complete(),
 	};
 }

@@ -6,7 +6,7 @@ import {memberRange} from '../wire/member.js';
  * Whether a message is of the stateless era: see `isModernRequest`. The message is not parsed, since every POST without a
  * session is checked, whatever its size.
  */
-export function isModernMessage({head: {method}, bytes}: Envelope): boolean {
+export function isStatelessMessage({head: {method}, bytes}: Envelope): boolean {
 	if (method === 'server/discover') return true;
 	const at = memberRange(bytes, 'params', '_meta');
 	const meta = at && bytes.subarray(...at);

@@ -1,13 +1,13 @@
 import type {Envelope} from '../envelope.js';
-import {PassingMap} from '../passing-map.js';
+import {SlotMap} from '../passing-map.js';
 import {exactId} from '../wire/id.js';
 import type {HttpReply} from './http-reply.js';
 import {PostOrigin} from './post-origin.js';
 
 /** The incomplete replies of a session, by the number of the POST and by the exact id of its request. */
-export class OpenReplies {
-	readonly #byNumber = new PassingMap<number, HttpReply>();
-	readonly #byId = new PassingMap<string, HttpReply>();
+export class PendingReplies {
+	readonly #byNumber = new SlotMap<number, HttpReply>();
+	readonly #byId = new SlotMap<string, HttpReply>();
 
 	get size(): number {
 		return this.#byNumber.size;
@@ -28,17 +28,17 @@ export class OpenReplies {
 	}
 
 	/** The reply that a response belongs to. A response that bridge made itself has the origin of its request. */
-	of(response: Envelope): HttpReply | undefined {
+	findByResponse(response: Envelope): HttpReply | undefined {
 		const {origin} = response;
 		const own = origin instanceof PostOrigin ? this.#byNumber.get(origin.number) : undefined;
-		return own ?? this.withId(exactIdOf(response));
+		return own ?? this.findById(exactIdOf(response));
 	}
 
-	withId(id: string | undefined): HttpReply | undefined {
+	findById(id: string | undefined): HttpReply | undefined {
 		return id === undefined ? undefined : this.#byId.get(id);
 	}
 
-	forget({request}: HttpReply): void {
+	remove({request}: HttpReply): void {
 		const id = exactIdOf(request);
 		const {origin} = request;
 		const reply = origin instanceof PostOrigin ? this.#byNumber.take(origin.number) : undefined;

@@ -1,38 +1,46 @@
 import type {Envelope} from '../envelope.js';
 import {MESSAGE_LIMIT} from '../operators/frame.js';
 import {injectSession} from '../operators/inject-session.js';
-import {headersFor, normaliseHeaders} from '../operators/normalise-headers.js';
-import {Session} from '../protocol/session.js';
-import {isHandshakeVersion, MODERN} from '../protocol/version.js';
+import {headersFor, normalizeHeaders} from '../operators/normalise-headers.js';
+import {Negotiation} from '../protocol/session.js';
+import {isHandshakeVersion, STATELESS} from '../protocol/version.js';
 import {behind, type Endpoint, perMessage, type Stage} from '../stage.js';
 import {memberRange} from '../wire/member.js';
-import {isModernMessage} from './modern-message.js';
-import {type RemoteOptions, remote} from './remote.js';
+import {isStatelessMessage} from './modern-message.js';
+import {type RemoteUpstreamOptions, remoteUpstream} from './remote.js';
 
-export type OverUrlOptions = Pick<RemoteOptions, 'name' | 'url' | 'log' | 'headers'> & {
+type StandaloneUpstreamOptions = Pick<RemoteUpstreamOptions, 'name' | 'url' | 'log' | 'headers'> & {
 	readonly maxBytes?: number;
 };
 
 /** A server elsewhere, with the headers and the session that it wants: for who asks it without a pipeline. */
-export function overUrl({maxBytes = MESSAGE_LIMIT, ...options}: OverUrlOptions): Endpoint {
+export function standaloneUpstream({
+	maxBytes = MESSAGE_LIMIT,
+	...options
+}: StandaloneUpstreamOptions): Endpoint {
 	const {name: upstream, log, url, headers} = options;
-	const session = new Session({upstream});
+	const negotiation = new Negotiation({upstream});
 	const transport = url.protocol.startsWith('ws') ? 'ws' : 'http';
-	const ownId = (): string => session.ownId();
-	const endpoint = remote({
+	const ownId = (): string => negotiation.nextRequestId();
+	const endpoint = remoteUpstream({
 		...options,
 		maxBytes,
 		transport,
-		isGuessed: true,
+		isTransportGuessed: true,
 		ownId,
-		onRevived: (...renewal) => session.renewed(...renewal),
-		onLoss: () => {},
+		onReinitialized: (...args) => negotiation.reinitialized(...args),
+		onDisconnect: () => {},
 	});
 	if (transport === 'ws') return endpoint;
 	const stages = [
-		followVersion(session),
-		normaliseHeaders(headersFor({session, headers: headers()})),
-		injectSession({upstream, log, ownId, onRenewed: (...renewal) => session.renewed(...renewal)}),
+		followVersion(negotiation),
+		normalizeHeaders(headersFor({negotiation, headers: headers()})),
+		injectSession({
+			upstream,
+			log,
+			nextRequestId: ownId,
+			onReinitialized: (...args) => negotiation.reinitialized(...args),
+		}),
 	];
 	return behind(stages, endpoint);
 }
@@ -47,15 +55,15 @@ function versionIn({head, bytes}: Envelope): unknown {
 }
 
 /** Takes note of the version that is spoken, by what is said. */
-const followVersion = (session: Session): Stage =>
+const followVersion = (negotiation: Negotiation): Stage =>
 	perMessage({
 		toUpstream(envelope) {
-			if (isModernMessage(envelope)) session.upstreamBecame(MODERN);
+			if (isStatelessMessage(envelope)) negotiation.setUpstreamVersion(STATELESS);
 			return envelope;
 		},
 		toClient(envelope) {
 			const version = versionIn(envelope);
-			if (isHandshakeVersion(version)) session.upstreamBecame(version);
+			if (isHandshakeVersion(version)) negotiation.setUpstreamVersion(version);
 			return envelope;
 		},
 	});

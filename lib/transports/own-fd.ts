@@ -2,7 +2,7 @@ import {createWriteStream, fstatSync} from 'node:fs';
 import {Socket} from 'node:net';
 import process from 'node:process';
 import type {Readable, Writable} from 'node:stream';
-import {leanSocket} from './lean-socket.js';
+import {openReusingSocket} from './lean-socket.js';
 
 /**
  * A stream to this process's stdout or stderr that does not block, and can be ended.
@@ -10,7 +10,7 @@ import {leanSocket} from './lean-socket.js';
  * Node's own cannot be ended, and a large answer to a file would be written synchronously, with every other conversation
  * waiting for the disk. Terminals stay Node's, and so do files for stderr, where no line is to be lost.
  */
-export function nonBlocking(fd: 1 | 2): Writable {
+export function nonBlockingOutput(fd: 1 | 2): Writable {
 	const stat = fstatSync(fd);
 	if (stat.isFIFO() || stat.isSocket()) return new Socket({fd, readable: false, writable: true});
 	if (stat.isFile() && fd === 1) return createWriteStream('', {fd, autoClose: false});
@@ -18,13 +18,13 @@ export function nonBlocking(fd: 1 | 2): Writable {
 }
 
 /** This process's stdin. */
-export function ownInput(): Readable {
+export function openStdin(): Readable {
 	const stat = fstatSync(0);
-	return stat.isFIFO() || stat.isSocket() ? leanSocket(0) : process.stdin;
+	return stat.isFIFO() || stat.isSocket() ? openReusingSocket(0) : process.stdin;
 }
 
 /** Resolves when all is written, or its reader is gone. */
-export function flushed(stream: Writable): Promise<void> {
+export function whenFlushed(stream: Writable): Promise<void> {
 	return new Promise(resolve => {
 		const done = (): void => resolve();
 		if (stream.writableLength === 0 || stream.destroyed) done();

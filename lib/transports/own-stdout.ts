@@ -1,9 +1,9 @@
 import {fstatSync} from 'node:fs';
-import {nonBlocking} from './own-fd.js';
+import {nonBlockingOutput} from './own-fd.js';
 
 /** Writes to this process's stdout without blocking. Resolves when it is taken, rejects when nobody reads any more. */
-export function ownStdout(): (bytes: Uint8Array) => Promise<void> {
-	const stream = nonBlocking(1);
+export function openStdout(): (bytes: Uint8Array) => Promise<void> {
+	const stream = nonBlockingOutput(1);
 	// Who writes is told.
 	stream.on('error', () => {});
 	return bytes =>

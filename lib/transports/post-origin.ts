@@ -1,8 +1,8 @@
-import type {Headers, Origin} from '../envelope.js';
+import type {Headers, MessageOrigin} from '../envelope.js';
 import type {Valve} from '../valve.js';
 
 /** Where a posted message comes from, with the number that its session has given it. */
-export class PostOrigin implements Origin {
+export class PostOrigin implements MessageOrigin {
 	readonly number: number;
 	readonly name: string;
 	readonly valve: Valve;

@@ -4,7 +4,7 @@ import {countGarbage} from '../minor-collection.js';
 const BLOCK_BYTES = 2 ** 17;
 
 /** Memory to read long messages into. It is outside of V8's heap. */
-export function readBlock(): Buffer {
+export function allocateReadBlock(): Buffer {
 	countGarbage(BLOCK_BYTES);
 	return Buffer.allocUnsafeSlow(BLOCK_BYTES);
 }

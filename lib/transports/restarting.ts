@@ -1,49 +1,49 @@
-import {Envelope, type Origin} from '../envelope.js';
+import {Envelope, type MessageOrigin} from '../envelope.js';
 import {BridgeError} from '../errors.js';
 
 /**
  * Why a request has no answer, where the upstream is restarted. Only an upstream of one client shows its evidence: the stderr of
  * a shared one may be about other clients.
  */
-export const restarting = (
+export const restartingError = (
 	{code, message, details, evidence}: BridgeError,
-	pauseMs: number,
+	delayMs: number,
 	isShared: boolean,
 ): BridgeError =>
 	new BridgeError(
 		code,
 		message,
-		`bridge restarts it in ${pauseMs / 1000} s. Retry the request then, if it is safe to repeat.`,
+		`bridge restarts it in ${delayMs / 1000} s. Retry the request then, if it is safe to repeat.`,
 		details,
 		isShared ? '' : evidence,
 	);
 
 /** The message and the fields of the log record of a loss; without a pause, no restart is planned. */
-export function lossRecord(
-	server: string,
+export function disconnectRecord(
+	upstream: string,
 	{message, evidence}: BridgeError,
-	pauseMs: number | undefined,
+	delayMs: number | undefined,
 ): [message: string, fields: {readonly [name: string]: unknown}] {
-	const plan = pauseMs === undefined ? '' : ` bridge restarts it in ${pauseMs / 1000} s.`;
-	const planned = pauseMs === undefined ? {} : {pauseMs};
-	return [`${message}${plan}`, {server, ...planned, ...(evidence === '' ? {} : {evidence})}];
+	const plan = delayMs === undefined ? '' : ` bridge restarts it in ${delayMs / 1000} s.`;
+	const planned = delayMs === undefined ? {} : {pauseMs: delayMs};
+	return [`${message}${plan}`, {server: upstream, ...planned, ...(evidence === '' ? {} : {evidence})}];
 }
 
 /** The response to a request for a server that cannot be started. Clients of HTTP also get a status. */
-export function unstartable(id: string, error: BridgeError, origin: Origin): Envelope {
-	const {bytes: body} = Envelope.failure(id, error);
-	const refusal = {status: 503, headers: {'content-type': 'application/json'}, body};
-	return Envelope.failure(id, error, {...origin, refusal});
+export function startFailedResponse(id: string, error: BridgeError, origin: MessageOrigin): Envelope {
+	const {bytes: body} = Envelope.errorResponse(id, error);
+	const errorReply = {status: 503, headers: {'content-type': 'application/json'}, body};
+	return Envelope.errorResponse(id, error, {...origin, errorReply});
 }
 
-export const ended = (name: string): BridgeError =>
+export const connectionClosedError = (name: string): BridgeError =>
 	new BridgeError(
 		'ERR_UPSTREAM_UNREACHABLE',
 		`The connection to ${name} was closed.`,
 		'Check that it runs, then connect again.',
 	);
 
-export const unopened = (name: string, error: unknown): BridgeError =>
+export const startFailedError = (name: string, error: unknown): BridgeError =>
 	new BridgeError(
 		'ERR_UPSTREAM_UNREACHABLE',
 		`${name} could not be started: ${error instanceof Error ? error.message : String(error)}.`,
@@ -51,7 +51,7 @@ export const unopened = (name: string, error: unknown): BridgeError =>
 	);
 
 /** The error of an upstream that is not started because bridge is about to end. */
-export const shuttingDown = (name: string): BridgeError =>
+export const shuttingDownError = (name: string): BridgeError =>
 	new BridgeError(
 		'ERR_SESSION_CLOSED',
 		`bridge is shutting down and does not start ${name} any more.`,

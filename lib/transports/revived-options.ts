@@ -2,24 +2,24 @@ import type {Envelope} from '../envelope.js';
 import type {BridgeError} from '../errors.js';
 import type {Log} from '../log.js';
 import type {JsonObject} from '../protocol/json.js';
-import type {Answer, Endpoint} from '../stage.js';
-import type {Starts} from './starts.js';
+import type {Emit, Endpoint} from '../stage.js';
+import type {StartQueue} from './starts.js';
 
-export type RevivedOptions = {
+export type RestartOptions = {
 	readonly name: string;
 	readonly log: Log;
 	/** Makes a new connection to the server, or starts it. */
 	readonly open: () => Endpoint;
 	/** The queue for starts of processes. */
-	readonly starts?: Starts;
+	readonly starts?: StartQueue;
 	/** An id for a request of bridge's own. */
 	readonly ownId: () => string;
 	/** The server is back, this is its response to a new handshake, and the connection took this long. */
-	readonly onRevived: (result: JsonObject, durationMs: number) => void;
+	readonly onReinitialized: (result: JsonObject, durationMs: number) => void;
 	/** What is said to the server when it is back, of what was meant for it before: it may speak another version by now. */
-	readonly again?: (envelope: Envelope, answer: Answer) => Envelope | undefined;
+	readonly retranslate?: (envelope: Envelope, answer: Emit) => Envelope | undefined;
 	/** The server is gone, for this reason. It is started again at once, or else with the next request only. */
-	readonly onLoss: (error: BridgeError, isRetried: boolean) => void;
+	readonly onDisconnect: (error: BridgeError, isRetried: boolean) => void;
 	/** Whether bridge is about to end, so that nothing is started any more. */
 	readonly isDraining?: (() => boolean) | undefined;
 	/** How long a server may take to respond to a new handshake; 0 for no limit. */

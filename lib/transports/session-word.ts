@@ -1,20 +1,20 @@
 import type {IncomingHttpHeaders} from 'node:http';
 import {Envelope, type Headers} from '../envelope.js';
 import {Valve} from '../valve.js';
-import {SESSION} from './carriage.js';
-import {sessionIn} from './http-exchange.js';
+import {SESSION_ID_CHANGED} from './carriage.js';
+import {sessionIdIn} from './http-exchange.js';
 
 /**
  * Reports the session id of a response that has no message; undefined where it is the one that the request was sent with.
  * Without a handshake there are no sessions.
  */
-export function sessionWord(
+export function sessionIdNotification(
 	name: string,
 	received: IncomingHttpHeaders,
-	headers: Headers,
+	requestHeaders: Headers,
 ): Envelope | undefined {
-	const [session, sent] = [sessionIn(received), headers['mcp-session-id']];
-	if (session === undefined || session === sent || headers['mcp-method'] !== undefined) return;
+	const [session, sent] = [sessionIdIn(received), requestHeaders['mcp-session-id']];
+	if (session === undefined || session === sent || requestHeaders['mcp-method'] !== undefined) return;
 	const origin = {name, valve: new Valve(), headers: {'mcp-session-id': session}};
-	return Envelope.of({jsonrpc: '2.0', method: SESSION, params: {sent}}, origin);
+	return Envelope.of({jsonrpc: '2.0', method: SESSION_ID_CHANGED, params: {sent}}, origin);
 }

@@ -1,5 +1,5 @@
 import {performance} from 'node:perf_hooks';
-import {type BackOffLimits, jittered, nextPauseMs, RESTART_LIMITS} from '../back-off.js';
+import {type BackoffLimits, nextDelayMs, RESTART_LIMITS, withJitter} from '../back-off.js';
 import {Envelope} from '../envelope.js';
 import type {BridgeError} from '../errors.js';
 import {type Log, logBug} from '../log.js';
@@ -7,14 +7,14 @@ import {objectOf} from '../protocol/json.js';
 import type {Version} from '../protocol/version.js';
 import type {Endpoint} from '../stage.js';
 import {memberText} from '../wire/member.js';
-import {lossRecord, restarting, shuttingDown} from './restarting.js';
+import {disconnectRecord, restartingError, shuttingDownError} from './restarting.js';
 import {SharedClient, type SharedClientOptions} from './shared/client.js';
-import {Connection} from './shared/connection.js';
-import {Exchange} from './shared/exchange.js';
-import {fromClient} from './shared/from-client.js';
-import {fromServer} from './shared/from-server.js';
-import {Held} from './shared/held.js';
-import {closing, listChanges, speaksAnother} from './shared/notices.js';
+import {SharedConnection} from './shared/connection.js';
+import {ClientMultiplexer} from './shared/exchange.js';
+import {handleClientMessage} from './shared/from-client.js';
+import {handleUpstreamMessage} from './shared/from-server.js';
+import {ClientMessageQueue} from './shared/held.js';
+import {closingError, hasVersionChanged, listChangesBetween} from './shared/notices.js';
 
 export type SharedUpstreamOptions = {
 	readonly name: string;
@@ -34,7 +34,7 @@ export type SharedUpstreamOptions = {
 	readonly maxUnreadBytes?: number;
 	readonly graceMs?: number;
 	/** How long to wait before it is started again. */
-	readonly backOff?: BackOffLimits;
+	readonly backoff?: BackoffLimits;
 	/** Monotonic, in milliseconds. */
 	readonly now?: () => number;
 };
@@ -50,7 +50,7 @@ export type SharedState = {
 
 const IDLE_MS = 60_000;
 const MAX_UNREAD_BYTES = 8 * 2 ** 20;
-const GRACE_MS = 5000;
+const STALL_GRACE_MS = 5000;
 
 /**
  * One server for many clients. Each of them has an endpoint that looks like a server of its own; ids, progress tokens,
@@ -61,16 +61,16 @@ const GRACE_MS = 5000;
  */
 export class SharedUpstream {
 	readonly #options: SharedUpstreamOptions;
-	readonly #exchange: Exchange;
-	readonly #held = new Held<SharedClient>();
+	readonly #multiplexer: ClientMultiplexer;
+	readonly #queue = new ClientMessageQueue<SharedClient>();
 	readonly #now: () => number;
 	#phase: SharedState['phase'] = 'idle';
-	#connection: Connection | undefined;
+	#connection: SharedConnection | undefined;
 	#version: Version | undefined;
 	#lastError: string | undefined;
 	#restarts = 0;
 	#readyAt = 0;
-	#pauseMs: number | undefined;
+	#delayMs: number | undefined;
 	/** Until the server is started again, or ended because nobody needs it. */
 	#timer: NodeJS.Timeout | undefined;
 
@@ -78,13 +78,17 @@ export class SharedUpstream {
 		const {name, log, now = () => performance.now()} = options;
 		this.#options = options;
 		this.#now = now;
-		this.#exchange = new Exchange({name, log, tell: envelope => this.#connection?.say(envelope)});
+		this.#multiplexer = new ClientMultiplexer({
+			name,
+			log,
+			send: envelope => this.#connection?.send(envelope),
+		});
 	}
 
 	get state(): SharedState {
 		return {
 			phase: this.#phase,
-			clients: this.#exchange.clients.size,
+			clients: this.#multiplexer.clients.size,
 			restarts: this.#restarts,
 			lastError: this.#lastError,
 			version: this.#version,
@@ -97,21 +101,21 @@ export class SharedUpstream {
 	 * `onRenewed` is told what the server says of itself when it was started again and speaks another version. Who does not
 	 * listen to that is ended then.
 	 */
-	attach(label: string, onRenewed?: SharedClientOptions['onRenewed']): Endpoint {
-		const {name, log, maxUnreadBytes = MAX_UNREAD_BYTES, graceMs = GRACE_MS} = this.#options;
-		if (this.#phase === 'closed') throw closing(name);
+	attach(label: string, onReinitialized?: SharedClientOptions['onReinitialized']): Endpoint {
+		const {name, log, maxUnreadBytes = MAX_UNREAD_BYTES, graceMs = STALL_GRACE_MS} = this.#options;
+		if (this.#phase === 'closed') throw closingError(name);
 		const client = new SharedClient({
-			server: name,
+			upstream: name,
 			label,
 			log,
-			onRenewed,
-			say: (from, envelope) => this.#say(from, envelope),
-			isWaiting: one => this.#exchange.inFlight.has(one) || this.#held.has(one),
-			left: one => this.#left(one),
+			onReinitialized,
+			onMessage: (sender, envelope) => this.#onClientMessage(sender, envelope),
+			hasPending: one => this.#multiplexer.pending.has(one) || this.#queue.has(one),
+			onLeft: one => this.#onClientLeft(one),
 			maxBytes: maxUnreadBytes,
 			graceMs,
 		});
-		this.#exchange.clients.add(client);
+		this.#multiplexer.clients.add(client);
 		if (this.#phase === 'ready') clearTimeout(this.#timer);
 		else if (this.#phase === 'idle') this.#start();
 		return client;
@@ -123,135 +127,136 @@ export class SharedUpstream {
 		this.#phase = 'closed';
 		const connection = this.#connection;
 		this.#connection = undefined;
-		for (const client of [...this.#exchange.clients]) client.end();
+		for (const client of [...this.#multiplexer.clients]) client.end();
 		await connection?.close();
 	}
 
 	#start(): void {
 		const {name, log, open, targetVersion, timeoutMs, timeoutSetting} = this.#options;
 		this.#phase = 'connecting';
-		this.#connection = new Connection({
+		this.#connection = new SharedConnection({
 			name,
 			log,
 			open,
 			targetVersion,
 			timeoutMs,
 			timeoutSetting,
-			askedBy: key => this.#exchange.inFlight.clientOf(key),
-			onReady: (...ready) => this.#ready(...ready),
-			onMessage: envelope => this.#hear(envelope),
-			onGone: error => this.#gone(error),
+			clientOf: key => this.#multiplexer.pending.clientOf(key),
+			onReady: (...ready) => this.#onReady(...ready),
+			onMessage: envelope => this.#onUpstreamMessage(envelope),
+			onClosed: error => this.#onConnectionClosed(error),
 		});
 		this.#connection.start();
 	}
 
 	/** What nobody has foreseen of one message ends nobody else's conversation. */
-	#hear(envelope: Envelope): void {
+	#onUpstreamMessage(envelope: Envelope): void {
 		try {
-			fromServer(this.#exchange, envelope);
+			handleUpstreamMessage(this.#multiplexer, envelope);
 		} catch (error) {
 			logBug(this.#options.log, error);
 		}
 	}
 
-	#say(client: SharedClient, envelope: Envelope): void {
-		if (this.#phase === 'ready') fromClient(this.#exchange, client, envelope);
-		else this.#hold(client, envelope);
+	#onClientMessage(client: SharedClient, envelope: Envelope): void {
+		if (this.#phase === 'ready') handleClientMessage(this.#multiplexer, client, envelope);
+		else this.#enqueue(client, envelope);
 	}
 
 	/** Nothing was asked, and so nothing can be answered or given up but what waits here. */
-	#hold(client: SharedClient, envelope: Envelope): void {
+	#enqueue(client: SharedClient, envelope: Envelope): void {
 		const {method} = envelope.head;
 		if (method === 'notifications/cancelled') {
 			const id = memberText(envelope.bytes, 'params', 'requestId');
-			if (id !== undefined) this.#held.cancel(client, id);
+			if (id !== undefined) this.#queue.cancel(client, id);
 		} else if (method === 'notifications/initialized') client.isInitialized = true;
-		else if (method !== undefined) this.#held.add(client, envelope);
+		else if (method !== undefined) this.#queue.add(client, envelope);
 		// Clients give up a handshake long before the longest pause is over.
-		if (method === 'initialize' && this.#phase === 'failed') this.#later(0);
+		if (method === 'initialize' && this.#phase === 'failed') this.#scheduleRestart(0);
 	}
 
-	#ready(result: string, version: Version, durationMs: number): void {
+	#onReady(result: string, version: Version, durationMs: number): void {
 		const {name, log} = this.#options;
-		const exchange = this.#exchange;
-		const before = exchange.greeting;
+		const multiplexer = this.#multiplexer;
+		const previousResult = multiplexer.initializeResult;
 		this.#phase = 'ready';
 		this.#version = version;
 		this.#readyAt = this.#now();
-		exchange.greeting = result;
+		multiplexer.initializeResult = result;
 		log.info('shared.ready', `${name} is ready for all of its clients.`, {server: name, version});
-		if (speaksAnother(before, result))
-			for (const client of [...exchange.clients])
-				if (client.isGreeted) client.renew(objectOf(JSON.parse(result)), durationMs);
-		for (const notice of listChanges(before, result)) exchange.tellAll(notice);
-		exchange.serverBack();
-		for (const {client, envelope} of this.#held.takeAll()) client.outgoing.next(envelope);
-		this.#expectClients();
+		if (hasVersionChanged(previousResult, result))
+			for (const client of [...multiplexer.clients])
+				if (client.hasInitializeResult) client.reinitialize(objectOf(JSON.parse(result)), durationMs);
+		for (const notification of listChangesBetween(previousResult, result))
+			multiplexer.broadcast(notification);
+		multiplexer.onUpstreamReady();
+		for (const {client, envelope} of this.#queue.takeAll()) client.outgoing.next(envelope);
+		this.#closeIfUnused();
 	}
 
-	#gone(error: BridgeError): void {
-		const {name, log, isDraining, backOff = RESTART_LIMITS} = this.#options;
+	#onConnectionClosed(error: BridgeError): void {
+		const {name, log, isDraining, backoff = RESTART_LIMITS} = this.#options;
 		const wasReady = this.#phase === 'ready';
-		this.#pauseMs = nextPauseMs(this.#pauseMs, wasReady ? this.#now() - this.#readyAt : 0, backOff);
-		const pauseMs = jittered(this.#pauseMs);
+		this.#delayMs = nextDelayMs(this.#delayMs, wasReady ? this.#now() - this.#readyAt : 0, backoff);
+		const delayMs = withJitter(this.#delayMs);
 		this.#connection = undefined;
 		this.#phase = 'failed';
 		this.#lastError = error.reason;
-		log.warn('shared.gone', ...lossRecord(name, error, isDraining?.() ? undefined : pauseMs));
-		this.#later(pauseMs);
+		log.warn('shared.gone', ...disconnectRecord(name, error, isDraining?.() ? undefined : delayMs));
+		this.#scheduleRestart(delayMs);
 		// Before the handshake, no client has sent anything that its stderr could be about.
-		const reason = wasReady ? restarting(error, pauseMs, true) : error;
-		this.#exchange.serverGone(reason);
-		this.#failHeld(reason);
+		const reason = wasReady ? restartingError(error, delayMs, true) : error;
+		this.#multiplexer.onUpstreamClosed(reason);
+		this.#rejectQueued(reason);
 	}
 
-	#later(pauseMs: number): void {
+	#scheduleRestart(delayMs: number): void {
 		clearTimeout(this.#timer);
-		this.#timer = setTimeout(() => this.#again(), pauseMs).unref();
+		this.#timer = setTimeout(() => this.#restart(), delayMs).unref();
 	}
 
 	/** What waited for this attempt does not wait for the next one. */
-	#failHeld(reason: BridgeError): void {
-		for (const {client, envelope} of this.#held.takeAll())
+	#rejectQueued(reason: BridgeError): void {
+		for (const {client, envelope} of this.#queue.takeAll())
 			if (envelope.head.id !== undefined)
-				client.hear(Envelope.failure(envelope.head.id, reason, client.origin));
+				client.send(Envelope.errorResponse(envelope.head.id, reason, client.origin));
 	}
 
 	/** Without clients, the next one starts it. */
-	#again(): void {
+	#restart(): void {
 		const {isDraining, name} = this.#options;
-		if (this.#exchange.clients.size === 0) {
-			this.#idle();
+		if (this.#multiplexer.clients.size === 0) {
+			this.#closeConnection();
 			return;
 		}
 		if (isDraining?.()) {
-			this.#failHeld(shuttingDown(name));
-			this.#later(RESTART_LIMITS.firstMs);
+			this.#rejectQueued(shuttingDownError(name));
+			this.#scheduleRestart(RESTART_LIMITS.firstMs);
 			return;
 		}
 		this.#restarts++;
 		this.#start();
 	}
 
-	#left(client: SharedClient): void {
+	#onClientLeft(client: SharedClient): void {
 		const isReady = this.#phase === 'ready';
-		this.#held.leave(client);
-		this.#exchange.left(client, isReady);
-		if (isReady) this.#expectClients();
+		this.#queue.removeClient(client);
+		this.#multiplexer.removeClient(client, isReady);
+		if (isReady) this.#closeIfUnused();
 	}
 
 	/** A server that nobody needs is ended, in time. */
-	#expectClients(): void {
+	#closeIfUnused(): void {
 		const {name, log, idleMs = IDLE_MS} = this.#options;
-		if (this.#exchange.clients.size > 0) return;
+		if (this.#multiplexer.clients.size > 0) return;
 		clearTimeout(this.#timer);
 		this.#timer = setTimeout(() => {
 			log.info('shared.idle', `${name} is ended, since nobody needs it.`, {server: name});
-			this.#idle();
+			this.#closeConnection();
 		}, idleMs).unref();
 	}
 
-	#idle(): void {
+	#closeConnection(): void {
 		const connection = this.#connection;
 		this.#connection = undefined;
 		this.#phase = 'idle';

@@ -1,19 +1,24 @@
 import type {IncomingHttpHeaders} from 'node:http';
 import {Observable, type Subscriber} from 'rxjs';
-import {Envelope, type Headers, type Origin} from '../envelope.js';
+import {Envelope, type Headers, type MessageOrigin} from '../envelope.js';
 import {BridgeError} from '../errors.js';
-import {HeldMessages} from '../held-messages.js';
+import {QueuedMessages} from '../held-messages.js';
 import type {Log} from '../log.js';
 import {MESSAGE_LIMIT} from '../operators/frame.js';
 import type {Endpoint} from '../stage.js';
 import {Valve} from '../valve.js';
-import {warnLimited} from '../warn-limited.js';
+import {warnRateLimited} from '../warn-limited.js';
 import {type SseEvent, SseParser} from '../wire/sse.js';
-import {reasonOf} from './failure-reason.js';
-import {exchange, type Reader, type Stop} from './http-exchange.js';
-import {failedRequest, MAX_REFUSAL_BYTES, type Refused, refused} from './refusal.js';
-import {ValveFlow} from './valve-flow.js';
-import {wholeMessage} from './whole-message.js';
+import {networkErrorReason} from './failure-reason.js';
+import {type AbortRequest, type BodyHandler, sendHttpRequest} from './http-exchange.js';
+import {
+	failedRequestResponse,
+	MAX_HTTP_ERROR_BYTES,
+	type UpstreamHttpError,
+	upstreamHttpError,
+} from './refusal.js';
+import {BodyBackpressure} from './valve-flow.js';
+import {envelopeFromMessage} from './whole-message.js';
 
 export type SseClientOptions = {
 	readonly name: string;
@@ -33,8 +38,8 @@ export function sseClient(options: SseClientOptions): Endpoint {
 	return {
 		name: options.name,
 		incoming: new Observable(subscriber => client.start(subscriber)),
-		outgoing: {next: envelope => client.say(envelope), error: () => {}, complete: () => {}},
-		gone: client.gone,
+		outgoing: {next: envelope => client.send(envelope), error: () => {}, complete: () => {}},
+		disconnected: client.gone,
 		close: async () => client.close(),
 	};
 }
@@ -42,56 +47,57 @@ export function sseClient(options: SseClientOptions): Endpoint {
 class SseClient {
 	readonly gone: Promise<void>;
 	readonly #options: SseClientOptions;
-	readonly #origin: Origin;
+	readonly #origin: MessageOrigin;
 	readonly #parser: SseParser;
 	/** What has not been posted yet. One message is posted after the other, since they would overtake each other else. */
-	readonly #held = new HeldMessages();
+	readonly #queued = new QueuedMessages();
 	/** The foremost of them. */
-	#foremost: Envelope[] = [];
-	#listener: Subscriber<Envelope> | undefined;
+	#batch: Envelope[] = [];
+	#subscriber: Subscriber<Envelope> | undefined;
 	/** Where messages are posted, as soon as the server has said so. */
 	/** The address of the stream, after redirects. */
-	#base: URL;
-	#target: URL | undefined;
+	#streamUrl: URL;
+	#postUrl: URL | undefined;
 	#isPosting = false;
-	readonly #flow: ValveFlow;
+	readonly #backpressure: BodyBackpressure;
 	#isOver = false;
-	#stopStream: Stop = () => {};
-	#stopPost: Stop = () => {};
-	#tellGone: () => void = () => {};
+	#abortStream: AbortRequest = () => {};
+	#abortPost: AbortRequest = () => {};
+	#resolveGone: () => void = () => {};
 
 	constructor(options: SseClientOptions) {
 		this.#options = options;
-		this.#base = options.url;
+		this.#streamUrl = options.url;
 		this.#origin = {name: options.name, valve: new Valve()};
-		this.#flow = new ValveFlow(this.#origin.valve);
+		this.#backpressure = new BodyBackpressure(this.#origin.valve);
 		this.#parser = new SseParser(options.maxBytes ?? MESSAGE_LIMIT, {
-			event: event => this.#heard(event),
-			tooLarge: (start, oversized) => this.#listener?.next(Envelope.tooLarge(start, oversized, this.#origin)),
+			event: event => this.#onEvent(event),
+			tooLarge: (start, oversized) =>
+				this.#subscriber?.next(Envelope.tooLarge(start, oversized, this.#origin)),
 		});
 		this.gone = new Promise(resolve => {
-			this.#tellGone = resolve;
+			this.#resolveGone = resolve;
 		});
 	}
 
-	start(listener: Subscriber<Envelope>): () => void {
-		this.#listener = listener;
-		this.#stopStream = exchange({
+	start(subscriber: Subscriber<Envelope>): () => void {
+		this.#subscriber = subscriber;
+		this.#abortStream = sendHttpRequest({
 			method: 'GET',
 			url: this.#options.url,
 			headers: {...this.#headers(), accept: 'text/event-stream'},
-			onHead: (status, headers, url) => {
-				this.#base = url;
-				return this.#begun(status, headers);
+			onResponse: (status, headers, url) => {
+				this.#streamUrl = url;
+				return this.#onResponse(status, headers);
 			},
-			onError: error => this.#end(this.#lost(reasonOf(error))),
+			onError: error => this.#end(this.#unreachable(networkErrorReason(error))),
 		});
 		return () => this.close();
 	}
 
-	say(envelope: Envelope): void {
+	send(envelope: Envelope): void {
 		if (this.#isOver) return;
-		this.#held.add(envelope);
+		this.#queued.add(envelope);
 		this.#postNext();
 	}
 
@@ -103,95 +109,98 @@ class SseClient {
 		return {...this.#options.headers?.(), 'accept-encoding': 'identity'};
 	}
 
-	#begun(status: number, headers: IncomingHttpHeaders): Reader {
+	#onResponse(status: number, headers: IncomingHttpHeaders): BodyHandler {
 		const type = String(headers['content-type'] ?? '');
-		if (status !== 200) return this.#refusal(status, headers, failure => this.#endRefused(failure));
+		if (status !== 200)
+			return this.#readHttpError(status, headers, failure => this.#endWithHttpError(failure));
 		if (!type.startsWith('text/event-stream'))
-			this.#end(this.#lost(`it responded with ${type || 'no Content-Type'} instead of events`));
+			this.#end(this.#unreachable(`it responded with ${type || 'no Content-Type'} instead of events`));
 		return {
-			onData: (chunk, flow) => {
+			onData: (chunk, controller) => {
 				this.#parser.push(chunk);
-				this.#flow.check(flow);
+				this.#backpressure.apply(controller);
 			},
-			onEnd: () => this.#end(this.#lost('its stream of events ended')),
+			onEnd: () => this.#end(this.#unreachable('its stream of events ended')),
 		};
 	}
 
 	/** The stream was refused, and with it all that waits. */
-	#endRefused(failure: Refused): void {
-		for (const envelope of this.#held.takeAll()) this.#fail(envelope, failure);
+	#endWithHttpError(failure: UpstreamHttpError): void {
+		for (const envelope of this.#queued.drain()) this.#fail(envelope, failure);
 		this.#end(failure.error);
 	}
 
-	#heard({event = 'message', line, data}: SseEvent): void {
-		if (event === 'endpoint') this.#found(String(data));
+	#onEvent({event = 'message', line, data}: SseEvent): void {
+		if (event === 'endpoint') this.#onEndpoint(String(data));
 		else if (event !== 'message') {
 			const sentence = `${this.#options.name} sent an event that is no message; it was dropped.`;
 			this.#options.log.debug('sse.other_event', sentence);
-		} else if (line.length > 1) this.#listener?.next(messageIn(line, data, this.#origin));
+		} else if (line.length > 1) this.#subscriber?.next(messageIn(line, data, this.#origin));
 	}
 
-	#found(address: string): void {
+	#onEndpoint(address: string): void {
 		const {name, log} = this.#options;
-		const url = this.#base;
-		if (this.#target) {
+		const url = this.#streamUrl;
+		if (this.#postUrl) {
 			const sentence = `${name} sent another endpoint event; it was ignored.`;
-			warnLimited(log, 'sse.second_endpoint', sentence, {}, name);
+			warnRateLimited(log, 'sse.second_endpoint', sentence, {}, name);
 			return;
 		}
 		const target = URL.canParse(address, url.href) ? new URL(address, url) : undefined;
 		if (target?.origin !== url.origin) {
-			this.#end(elsewhere(name));
+			this.#end(otherOriginError(name));
 			return;
 		}
-		this.#target = target;
+		this.#postUrl = target;
 		this.#postNext();
 	}
 
 	#postNext(): void {
-		if (this.#isPosting || this.#isOver || !this.#target) return;
-		if (this.#foremost.length === 0) this.#foremost = this.#held.takeAll();
-		const envelope = this.#foremost.shift();
-		if (envelope) this.#post(envelope, this.#target);
+		if (this.#isPosting || this.#isOver || !this.#postUrl) return;
+		if (this.#batch.length === 0) this.#batch = this.#queued.drain();
+		const envelope = this.#batch.shift();
+		if (envelope) this.#post(envelope, this.#postUrl);
 	}
 
 	#post(envelope: Envelope, url: URL): void {
 		this.#isPosting = true;
-		let isTaken = false;
+		let isAccepted = false;
 		const done = (): void => {
 			this.#isPosting = false;
 			this.#postNext();
 		};
-		this.#stopPost = exchange({
+		this.#abortPost = sendHttpRequest({
 			method: 'POST',
 			url,
 			body: envelope.bytes,
 			headers: {...this.#headers(), ...envelope.headers, 'content-type': 'application/json'},
-			onHead: (status, headers) => {
-				isTaken = status < 300;
-				if (isTaken) {
+			onResponse: (status, headers) => {
+				isAccepted = status < 300;
+				if (isAccepted) {
 					// Whatever the rest of it is, and however long it takes.
 					done();
 					return {onData: () => {}, onEnd: () => {}};
 				}
-				return this.#refusal(status, headers, failure => {
+				return this.#readHttpError(status, headers, failure => {
 					this.#fail(envelope, failure);
 					done();
 				});
 			},
 			onError: error => {
-				if (isTaken) return;
-				this.#fail(envelope, {error: this.#lost(`a message could not be posted: ${reasonOf(error)}`)});
+				if (isAccepted) return;
+				this.#fail(envelope, {
+					error: this.#unreachable(`a message could not be posted: ${networkErrorReason(error)}`),
+				});
 				done();
 			},
 		});
 	}
 
 	/** Tells whoever sent a message that it did not arrive. */
-	#fail(envelope: Envelope, failure: Pick<Refused, 'error'> & Partial<Refused>): void {
+	#fail(envelope: Envelope, failure: Pick<UpstreamHttpError, 'error'> & Partial<UpstreamHttpError>): void {
 		const {name, log} = this.#options;
-		const answer = failedRequest(envelope, name, failure);
-		if (answer) this.#listener?.next(answer);
+		const response = failedRequestResponse(envelope, name, failure);
+		if (response) this.#subscriber?.next(response);
 		else
 			log.warn(
 				'http.not_taken',
@@ -200,19 +209,23 @@ class SseClient {
 	}
 
 	/** Reads the body of a refusal, as much of it as is of use. */
-	#refusal(status: number, headers: IncomingHttpHeaders, done: (failure: Refused) => void): Reader {
+	#readHttpError(
+		status: number,
+		headers: IncomingHttpHeaders,
+		onDone: (failure: UpstreamHttpError) => void,
+	): BodyHandler {
 		const chunks: Buffer[] = [];
 		let length = 0;
 		const finish = (): void => {
-			const body = Buffer.concat(chunks).subarray(0, MAX_REFUSAL_BYTES);
-			done(refused(this.#options, {status, headers, body}));
+			const body = Buffer.concat(chunks).subarray(0, MAX_HTTP_ERROR_BYTES);
+			onDone(upstreamHttpError(this.#options, {status, headers, body}));
 		};
 		return {
-			onData: (chunk, flow) => {
+			onData: (chunk, controller) => {
 				chunks.push(chunk);
 				length += chunk.length;
-				if (length < MAX_REFUSAL_BYTES) return;
-				flow.stop();
+				if (length < MAX_HTTP_ERROR_BYTES) return;
+				controller.stop();
 				finish();
 			},
 			onEnd: finish,
@@ -222,15 +235,15 @@ class SseClient {
 	#end(error?: BridgeError): void {
 		if (this.#isOver) return;
 		this.#isOver = true;
-		this.#stopStream();
-		this.#stopPost();
-		this.#held.takeAll();
-		if (error) this.#listener?.error(error);
-		else this.#listener?.complete();
-		this.#tellGone();
+		this.#abortStream();
+		this.#abortPost();
+		this.#queued.drain();
+		if (error) this.#subscriber?.error(error);
+		else this.#subscriber?.complete();
+		this.#resolveGone();
 	}
 
-	#lost(reason: string): BridgeError {
+	#unreachable(reason: string): BridgeError {
 		const {name} = this.#options;
 		return new BridgeError(
 			'ERR_UPSTREAM_UNREACHABLE',
@@ -241,10 +254,10 @@ class SseClient {
 }
 
 /** An event mostly is one line, which is what a message is. */
-const messageIn = (line: Buffer, data: Buffer, origin: Origin): Envelope =>
-	line.indexOf('\n') === data.length ? Envelope.received(line, origin) : wholeMessage(data, origin);
+const messageIn = (line: Buffer, data: Buffer, origin: MessageOrigin): Envelope =>
+	line.indexOf('\n') === data.length ? Envelope.received(line, origin) : envelopeFromMessage(data, origin);
 
-const elsewhere = (name: string): BridgeError =>
+const otherOriginError = (name: string): BridgeError =>
 	new BridgeError(
 		'ERR_UPSTREAM_INVALID',
 		`${name} wants messages to be posted to another host than its own.`,

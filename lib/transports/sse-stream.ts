@@ -1,9 +1,9 @@
 import type {ServerResponse} from 'node:http';
 import type {Headers} from '../envelope.js';
-import {noteResponse} from '../http/unread.js';
+import {trackUnreadResponse} from '../http/unread.js';
 import {MESSAGE_LIMIT} from '../operators/frame.js';
 import type {Valve} from '../valve.js';
-import {type SseMessage, sseEvent} from '../wire/sse.js';
+import {formatSseEvent, type SseEventInit} from '../wire/sse.js';
 import {ShutValves} from './shut-valves.js';
 import {writeSoon} from './streams.js';
 
@@ -19,8 +19,8 @@ export type SseStreamOptions = {
 };
 
 const KEEP_ALIVE_MS = 15_000;
-const COMMENT = Buffer.from(': keep-alive\n\n');
-const common: Headers = {
+const KEEP_ALIVE_COMMENT = Buffer.from(': keep-alive\n\n');
+const commonHeaders: Headers = {
 	'content-type': 'text/event-stream',
 	'cache-control': 'no-cache, no-transform',
 	'x-accel-buffering': 'no',
@@ -33,23 +33,23 @@ export class SseStream {
 	readonly #response: ServerResponse;
 	readonly #options: SseStreamOptions;
 	readonly #keepAlive: NodeJS.Timeout;
-	readonly #shut = new ShutValves();
+	readonly #shutValves = new ShutValves();
 	/** What the present chunk has brought so far, and whose messages those are. */
 	#batch: Buffer[] = [];
 	readonly #origins = new Set<Valve>();
-	#wasSilent = true;
+	#isIdle = true;
 
 	constructor(response: ServerResponse, options: SseStreamOptions = {}) {
 		this.#response = response;
 		this.#options = options;
-		this.#keepAlive = setInterval(() => this.#breakSilence(), options.keepAliveMs ?? KEEP_ALIVE_MS).unref();
-		response.writeHead(200, {...common, ...options.headers}).flushHeaders();
+		this.#keepAlive = setInterval(() => this.#sendKeepAlive(), options.keepAliveMs ?? KEEP_ALIVE_MS).unref();
+		response.writeHead(200, {...commonHeaders, ...options.headers}).flushHeaders();
 		// Errors are followed by the close, which is all that counts.
-		response.on('error', () => {}).on('drain', () => this.#shut.release());
+		response.on('error', () => {}).on('drain', () => this.#shutValves.release());
 		this.closed = new Promise(resolve => {
 			const close = (): void => {
 				clearInterval(this.#keepAlive);
-				this.#shut.release();
+				this.#shutValves.release();
 				resolve();
 			};
 			if (response.destroyed) close();
@@ -71,10 +71,10 @@ export class SseStream {
 	 * Sends an event; what one chunk brings goes out together. `origin` is shut while the client takes no more. Returns
 	 * whether the event was taken: it is not when the client is gone.
 	 */
-	send(message: SseMessage, origin?: Valve): boolean {
-		if (!this.isOpen || this.#isTooSlow()) return false;
+	send(message: SseEventInit, origin?: Valve): boolean {
+		if (!this.isOpen || this.#disconnectIfSlow()) return false;
 		if (this.#batch.length === 0) writeSoon(() => this.#flush());
-		this.#batch.push(sseEvent(message));
+		this.#batch.push(formatSseEvent(message));
 		if (origin) this.#origins.add(origin);
 		return true;
 	}
@@ -97,16 +97,16 @@ export class SseStream {
 		const batch = this.#batch;
 		this.#batch = [];
 		if (batch.length > 0 && this.isOpen) {
-			this.#wasSilent = false;
+			this.#isIdle = false;
 			// Not corked: a response that was may never say that it has room again.
-			const hasRoom = this.#response.write(batch.length === 1 ? batch[0] : Buffer.concat(batch));
-			if (!hasRoom) for (const origin of this.#origins) this.#shut.shut(origin);
-			noteResponse(this.#response);
+			const isWritable = this.#response.write(batch.length === 1 ? batch[0] : Buffer.concat(batch));
+			if (!isWritable) for (const origin of this.#origins) this.#shutValves.shut(origin);
+			trackUnreadResponse(this.#response);
 		}
 		this.#origins.clear();
 	}
 
-	#isTooSlow(): boolean {
+	#disconnectIfSlow(): boolean {
 		const {maxUnreadBytes = 2 * MESSAGE_LIMIT, onSlow} = this.#options;
 		const {unreadBytes} = this;
 		if (unreadBytes <= maxUnreadBytes) return false;
@@ -116,9 +116,9 @@ export class SseStream {
 	}
 
 	/** Says something that is nothing, unless the client has something to read. */
-	#breakSilence(): void {
-		const isSilent = this.#wasSilent && this.isOpen && !this.#response.writableNeedDrain;
-		if (isSilent) this.#response.write(COMMENT);
-		this.#wasSilent = true;
+	#sendKeepAlive(): void {
+		const isSilent = this.#isIdle && this.isOpen && !this.#response.writableNeedDrain;
+		if (isSilent) this.#response.write(KEEP_ALIVE_COMMENT);
+		this.#isIdle = true;
 	}
 }

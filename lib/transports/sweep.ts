@@ -1,6 +1,6 @@
 import {setTimeout as sleep} from 'node:timers/promises';
 import type {Log} from '../log.js';
-import {orphans, send} from './process-tree.js';
+import {findOrphans, sendSignal} from './process-tree.js';
 
 const DELAY_MS = 500;
 const GRACE_MS = 1000;
@@ -24,19 +24,19 @@ export function sweepOrphans(log: Log): () => Promise<void> {
 }
 
 async function endOrphans(log: Log): Promise<void> {
-	const found = orphans();
-	if (found.length === 0) return;
+	const pids = findOrphans();
+	if (pids.length === 0) return;
 	const sentence = 'A bridge that was killed had left these processes running; they are ended now.';
-	log.warn('child.orphans', sentence, {pids: found});
+	log.warn('child.orphans', sentence, {pids: pids});
 	for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-		for (const pid of orphans()) send(pid, signal);
-		if (await areGone()) return;
+		for (const pid of findOrphans()) sendSignal(pid, signal);
+		if (await haveExited()) return;
 	}
 }
 
 /** Whether no orphan is left within the grace period. A killed process exists until the system schedules it. */
-async function areGone(): Promise<boolean> {
-	for (const started = performance.now(); performance.now() - started < GRACE_MS; await sleep(POLL_MS))
-		if (orphans().length === 0) return true;
+async function haveExited(): Promise<boolean> {
+	for (const startedAt = performance.now(); performance.now() - startedAt < GRACE_MS; await sleep(POLL_MS))
+		if (findOrphans().length === 0) return true;
 	return false;
 }

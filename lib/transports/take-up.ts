@@ -1,23 +1,23 @@
 import type {ServerResponse} from 'node:http';
 import {Envelope} from '../envelope.js';
 import {BridgeError} from '../errors.js';
-import {eventId, type Place} from '../http/event-buffer.js';
-import type {SharedEvents, Tale} from '../replicas/shared-events.js';
-import type {SseMessage} from '../wire/sse.js';
+import {type EventId, formatEventId} from '../http/event-buffer.js';
+import type {SharedEvents, StreamSnapshot} from '../replicas/shared-events.js';
+import type {SseEventInit} from '../wire/sse.js';
 import {SseStream} from './sse-stream.js';
-import {lostEvents, type Noted, slowClient} from './stream-notes.js';
+import {logLostEvents, logSlowClient, type StreamLogContext} from './stream-notes.js';
 
 /** More than a replica needs to find a store that was away, and to tell it what it waits for. */
-const MAX_MISSES = 10;
+const MAX_MISSED_POLLS = 10;
 
-export type TakeUpOptions = Noted & {
+type ResumeFromReplicaOptions = StreamLogContext & {
 	readonly shared: SharedEvents;
 	/** Where it is noted what was heard of the server's own stream. */
 	readonly upstream?: {heard: string | undefined} | undefined;
 	readonly keepAliveMs?: number | undefined;
 };
 
-type Answer = Place & {readonly about: string};
+type ResumedResponse = EventId & {readonly about: string};
 
 /**
  * Goes on with a stream that another replica began, for a client that has come here for the rest of it.
@@ -26,98 +26,105 @@ type Answer = Place & {readonly about: string};
  * returned, to be said on a stream that begins here: it goes on wherever the client listens. Nothing is returned if nothing
  * is known of the stream.
  */
-export async function takeUp(
+export async function resumeFromReplica(
 	response: ServerResponse,
-	{stream, place}: Place,
-	options: TakeUpOptions,
+	{stream, sequence: place}: EventId,
+	options: ResumeFromReplicaOptions,
 ): Promise<readonly Buffer[] | 'taken' | undefined> {
-	const tale = await options.shared.since(stream, place);
+	const snapshot = await options.shared.readAfter(stream, place);
 	if (response.destroyed) return 'taken';
-	if (!tale?.told) return;
-	if (!tale.isWhole) lostEvents(options, stream);
-	const {about, upstream} = tale.told;
-	if (about === undefined) {
-		options.shared.moved(stream);
+	if (!snapshot?.metadata) return;
+	if (!snapshot.isComplete) logLostEvents(options, stream);
+	const {about: requestId, upstream} = snapshot.metadata;
+	if (requestId === undefined) {
+		options.shared.announceMoved(stream);
 		if (options.upstream && upstream) options.upstream.heard = upstream.heard;
-		return tale.events.map(({data}) => data);
+		return snapshot.events.map(({data}) => data);
 	}
-	new Continuation(response, {stream, place, about}, options).tell(tale);
+	new ReplicaResponseStream(response, {stream, sequence: place, about: requestId}, options).send(snapshot);
 	return 'taken';
 }
 
 /** An answer that another replica gives, on its way to a client that asks for it here. */
-class Continuation {
+class ReplicaResponseStream {
 	readonly #stream: number;
-	readonly #about: string;
+	readonly #requestId: string;
 	readonly #shared: SharedEvents;
-	readonly #carrier: SseStream;
+	readonly #connection: SseStream;
 	readonly #stop: () => void;
-	#place: number;
-	#isLooking = false;
+	#lastEvent: number;
+	#isPolling = false;
 	/** Looks in a row at which nobody was known to wait for the answer. */
-	#misses = 0;
+	#missedPolls = 0;
 
-	constructor(response: ServerResponse, {stream, place, about}: Answer, options: TakeUpOptions) {
+	constructor(
+		response: ServerResponse,
+		{stream, sequence: place, about: requestId}: ResumedResponse,
+		options: ResumeFromReplicaOptions,
+	) {
 		const {shared, keepAliveMs} = options;
 		this.#stream = stream;
-		this.#place = place;
-		this.#about = about;
+		this.#lastEvent = place;
+		this.#requestId = requestId;
 		this.#shared = shared;
-		this.#carrier = new SseStream(response, {
-			onSlow: slowClient(options),
+		this.#connection = new SseStream(response, {
+			onSlow: logSlowClient(options),
 			...(keepAliveMs === undefined ? {} : {keepAliveMs}),
 		});
-		this.#stop = shared.watch(stream, () => void this.#look());
-		void this.#carrier.closed.then(this.#stop);
+		this.#stop = shared.watch(stream, () => void this.#poll());
+		void this.#connection.closed.then(this.#stop);
 	}
 
-	tell({events, end}: Tale): void {
+	send({events, end}: StreamSnapshot): void {
 		for (const event of events) {
-			if (event.place <= this.#place) continue;
-			this.#place = event.place;
-			this.#carrier.send(messageOf(this.#stream, event));
+			if (event.sequence <= this.#lastEvent) continue;
+			this.#lastEvent = event.sequence;
+			this.#connection.send(messageOf(this.#stream, event));
 		}
 		if (end === undefined) return;
 		// The answer, which is the last event, was too long to be kept, or came while the store was away.
-		if (this.#place < end) this.#abandon();
+		if (this.#lastEvent < end) this.#abandon();
 		else this.#end();
 	}
 
-	async #look(): Promise<void> {
-		if (this.#isLooking) return;
-		this.#isLooking = true;
-		const tale = await this.#shared.since(this.#stream, this.#place);
-		if (tale && this.#carrier.isOpen) {
-			this.tell(tale);
-			if (this.#carrier.isOpen && (await this.#isLost(tale))) this.#abandon();
+	async #poll(): Promise<void> {
+		if (this.#isPolling) return;
+		this.#isPolling = true;
+		const snapshot = await this.#shared.readAfter(this.#stream, this.#lastEvent);
+		if (snapshot && this.#connection.isOpen) {
+			this.send(snapshot);
+			if (this.#connection.isOpen && (await this.#isResponseLost(snapshot))) this.#abandon();
 		}
-		this.#isLooking = false;
+		this.#isPolling = false;
 	}
 
 	/** Whether there will be no answer: who would have answered is gone, or has done so when nobody could be told. */
-	async #isLost({told, events, isAwaited}: Tale): Promise<boolean> {
-		this.#misses = isAwaited ? 0 : this.#misses + 1;
-		if (this.#misses >= MAX_MISSES) return true;
-		return told !== undefined && events.length === 0 && this.#shared.isAbandoned(told);
+	async #isResponseLost({metadata: told, events, isPending: isAwaited}: StreamSnapshot): Promise<boolean> {
+		this.#missedPolls = isAwaited ? 0 : this.#missedPolls + 1;
+		if (this.#missedPolls >= MAX_MISSED_POLLS) return true;
+		return told !== undefined && events.length === 0 && this.#shared.isOrphaned(told);
 	}
 
 	#abandon(): void {
-		this.#carrier.send({data: Envelope.failure(this.#about, gone).bytes});
+		this.#connection.send({data: Envelope.errorResponse(this.#requestId, replicaGoneError).bytes});
 		this.#end();
 	}
 
 	#end(): void {
 		this.#stop();
-		this.#carrier.end();
+		this.#connection.end();
 	}
 }
 
-const messageOf = (stream: number, {place, data}: Tale['events'][number]): SseMessage => ({
-	id: eventId(stream, place),
+const messageOf = (
+	stream: number,
+	{sequence: place, data}: StreamSnapshot['events'][number],
+): SseEventInit => ({
+	id: formatEventId(stream, place),
 	data,
 });
 
-const gone = new BridgeError(
+const replicaGoneError = new BridgeError(
 	'ERR_UPSTREAM_UNREACHABLE',
 	'The replica of bridge that waited for this answer is gone, or could not hand it on; nobody knows how much of this was done.',
 	'Ask again if it may be done twice.',

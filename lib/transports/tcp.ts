@@ -7,21 +7,21 @@ import {
 	type TcpNetConnectOpts,
 } from 'node:net';
 import {Observable} from 'rxjs';
-import {Envelope, type Origin} from '../envelope.js';
+import {Envelope, type MessageOrigin} from '../envelope.js';
 import {BridgeError} from '../errors.js';
 import type {Endpoint} from '../stage.js';
 import {Valve} from '../valve.js';
 import {ShutValves} from './shut-valves.js';
 
 /** An end of a TCP connection. A chunk is an envelope; completion is a FIN, and an error is a RST. */
-export type TcpEndpoint = Endpoint & {
+type TcpEndpoint = Endpoint & {
 	/** Says no more, reads no more, and resolves when what was said is on its way, or nobody takes it. */
 	finish(): Promise<void>;
 	/** Ends the connection as if the program behind it had died. */
 	reset(): void;
 };
 
-export type TcpOptions = {
+type TcpOptions = {
 	readonly name: string;
 	/** The connection is broken; perhaps after all was read from it. */
 	readonly onBroken: (error: BridgeError) => void;
@@ -29,27 +29,27 @@ export type TcpOptions = {
 
 /** A connected socket, which has to allow half of it to be closed, as an endpoint. */
 export function tcpEndpoint(socket: Socket, {name, onBroken}: TcpOptions): TcpEndpoint {
-	const origin: Origin = {name, valve: new Valve()};
-	const held = new ShutValves();
+	const origin: MessageOrigin = {name, valve: new Valve()};
+	const shutValves = new ShutValves();
 	const release = (): void => {
-		if (socket.writableLength === 0) held.release();
+		if (socket.writableLength === 0) shutValves.release();
 	};
-	socket.on('close', () => held.release());
-	socket.on('error', error => onBroken(broken(name, error)));
+	socket.on('close', () => shutValves.release());
+	socket.on('error', error => onBroken(connectionError(name, error)));
 	const gone = new Promise<void>(resolve => socket.once('close', () => resolve()));
 	return {
 		name,
-		incoming: chunksOf(socket, origin),
+		incoming: readChunks(socket, origin),
 		outgoing: {
 			next({line, origin: {valve}}) {
 				socket.write(line, release);
 				// Mostly the system takes all of it at once. If not, who sent it may read no more: it would be into the same memory.
-				if (socket.writableLength > 0 && !socket.destroyed) held.shut(valve);
+				if (socket.writableLength > 0 && !socket.destroyed) shutValves.shut(valve);
 			},
 			complete: () => void socket.end(),
 			error: () => void socket.resetAndDestroy(),
 		},
-		gone,
+		disconnected: gone,
 		reset: () => void socket.resetAndDestroy(),
 		finish: () => {
 			origin.valve.shut();
@@ -67,7 +67,7 @@ export function tcpEndpoint(socket: Socket, {name, onBroken}: TcpOptions): TcpEn
 }
 
 /** What a socket says, read only while the valve of its origin is open. */
-const chunksOf = (socket: Socket, origin: Origin): Observable<Envelope> =>
+const readChunks = (socket: Socket, origin: MessageOrigin): Observable<Envelope> =>
 	new Observable(subscriber => {
 		const {valve} = origin;
 		const resume = (): void => {
@@ -80,21 +80,21 @@ const chunksOf = (socket: Socket, origin: Origin): Observable<Envelope> =>
 			valve.whenOpen(resume);
 		});
 		socket.once('end', () => subscriber.complete());
-		socket.once('error', error => subscriber.error(broken(origin.name, error)));
+		socket.once('error', error => subscriber.error(connectionError(origin.name, error)));
 		socket.once('close', () => subscriber.complete());
 		socket.resume();
 	});
 
-const broken = (name: string, {code, message}: NodeJS.ErrnoException): BridgeError =>
+const connectionError = (name: string, {code, message}: NodeJS.ErrnoException): BridgeError =>
 	new BridgeError(
 		'ERR_SESSION_CLOSED',
 		code === 'ECONNRESET' ? `${name} reset the connection (ECONNRESET)` : message || `${name}: ${code}`,
 		'Connect again.',
 	);
 
-export type TcpTarget = {readonly host: string; readonly port: number};
+type TcpAddress = {readonly host: string; readonly port: number};
 
-const towards = ({host, port}: TcpTarget): TcpNetConnectOpts => ({
+const connectOptions = ({host, port}: TcpAddress): TcpNetConnectOpts => ({
 	host,
 	port,
 	noDelay: true,
@@ -102,7 +102,7 @@ const towards = ({host, port}: TcpTarget): TcpNetConnectOpts => ({
 });
 
 /** A socket that is about to be connected to a target. */
-export const openTcp = (target: TcpTarget): Socket => connectSocket(towards(target));
+export const connectTcp = (address: TcpAddress): Socket => connectSocket(connectOptions(address));
 
 /** How much is read at a time, which is also the most that is in a line of a log. */
 const READ_BYTES = 128 * 1024;
@@ -111,20 +111,20 @@ const READ_BYTES = 128 * 1024;
  * The same for bytes that go straight on: nothing is read before the socket is resumed, and a chunk is good until the next one
  * comes. All are read into the same memory, which Node would otherwise have to get anew for each of them.
  */
-export function openToForward(target: TcpTarget): Socket {
+export function connectTcpForForwarding(address: TcpAddress): Socket {
 	const buffer = Buffer.allocUnsafeSlow(READ_BYTES);
 	const callback = (length: number): boolean => socket.emit('data', buffer.subarray(0, length));
-	const socket = connectSocket({...towards(target), onread: {buffer, callback}});
+	const socket = connectSocket({...connectOptions(address), onread: {buffer, callback}});
 	return socket.pause();
 }
 
 /** Resolves to whether a socket was connected before it was closed. */
-export const connected = (socket: Socket): Promise<boolean> =>
+export const whenConnected = (socket: Socket): Promise<boolean> =>
 	new Promise(resolve => {
 		socket.once('connect', () => resolve(true)).once('close', () => resolve(false));
 	});
 
-export type ListenOptions = {
+type TcpListenOptions = {
 	readonly host: string;
 	readonly port: number;
 	readonly maxConnections: number;
@@ -135,7 +135,13 @@ export type ListenOptions = {
 };
 
 /** Listens for connections, whose clients wait in the system's queue until they are taken. */
-export function listenTcp({host, port, maxConnections, accept, onDropped}: ListenOptions): Promise<Server> {
+export function listenTcp({
+	host,
+	port,
+	maxConnections,
+	accept,
+	onDropped,
+}: TcpListenOptions): Promise<Server> {
 	const server = createServer({noDelay: true, allowHalfOpen: true, pauseOnConnect: true}, accept);
 	server.maxConnections = maxConnections;
 	server.on('drop', onDropped);

@@ -2,7 +2,7 @@ import {shortKey} from '../short-key.js';
 import {memberText} from '../wire/member.js';
 
 /** A key for the progress token in a message; undefined if there is none. */
-export function tokenKey(message: Buffer, ...path: readonly string[]): string | undefined {
+export function progressTokenKey(message: Buffer, ...path: readonly string[]): string | undefined {
 	const token = memberText(message, ...path, 'progressToken');
 	return token === undefined ? undefined : shortKey(token);
 }

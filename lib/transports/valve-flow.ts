@@ -1,8 +1,8 @@
 import type {Valve} from '../valve.js';
-import type {Flow} from './http-exchange.js';
+import type {BodyController} from './http-exchange.js';
 
 /** Leaves a stream unread while a valve is shut. To be asked after each chunk. */
-export class ValveFlow {
+export class BodyBackpressure {
 	readonly #valve: Valve;
 	#isPaused = false;
 
@@ -10,13 +10,13 @@ export class ValveFlow {
 		this.#valve = valve;
 	}
 
-	check(flow: Flow): void {
+	apply(controller: BodyController): void {
 		if (this.#valve.isOpen || this.#isPaused) return;
 		this.#isPaused = true;
-		flow.pause();
+		controller.pause();
 		this.#valve.whenOpen(() => {
 			this.#isPaused = false;
-			flow.resume();
+			controller.resume();
 		});
 	}
 }

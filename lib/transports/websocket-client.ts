@@ -3,10 +3,15 @@ import {WebSocket} from 'ws';
 import type {Headers} from '../envelope.js';
 import {MESSAGE_LIMIT} from '../operators/frame.js';
 import type {Endpoint} from '../stage.js';
-import {failedRequest, MAX_REFUSAL_BYTES, type Refused, refused} from './refusal.js';
-import {SUBPROTOCOL, socketOptions, type WsPeer, wsEndpoint} from './websocket.js';
+import {
+	failedRequestResponse,
+	MAX_HTTP_ERROR_BYTES,
+	type UpstreamHttpError,
+	upstreamHttpError,
+} from './refusal.js';
+import {SUBPROTOCOL, socketOptions, type WebSocketEndpoint, webSocketEndpoint} from './websocket.js';
 
-export type WsClientOptions = {
+export type WebSocketClientOptions = {
 	readonly name: string;
 	readonly url: URL;
 	/** What the connection is asked for with. */
@@ -17,49 +22,49 @@ export type WsClientOptions = {
 	readonly pingMs?: number;
 };
 
-const HANDSHAKE_MS = 10_000;
+const HANDSHAKE_TIMEOUT_MS = 10_000;
 /** How long a server may take to close the connection once it has said so. What is said meanwhile gets no answer. */
 const CLOSE_MS = 1000;
 /** The types of ws do not know this option yet. */
-const closing = {closeTimeout: CLOSE_MS};
+const closeOptions = {closeTimeout: CLOSE_MS};
 
 /** A server behind a WebSocket. What is said before the connection is there waits. */
-export function wsClient(options: WsClientOptions): Endpoint {
-	const {name, url, headers, maxBytes = MESSAGE_LIMIT, handshakeMs = HANDSHAKE_MS, pingMs} = options;
+export function webSocketClient(options: WebSocketClientOptions): Endpoint {
+	const {name, url, headers, maxBytes = MESSAGE_LIMIT, handshakeMs = HANDSHAKE_TIMEOUT_MS, pingMs} = options;
 	const socket = new WebSocket(url, [SUBPROTOCOL], {
 		...socketOptions(maxBytes),
-		...closing,
+		...closeOptions,
 		headers: {...headers?.()},
 		handshakeTimeout: handshakeMs,
 		followRedirects: false,
 	});
-	const peer = wsEndpoint(socket, {
+	const endpoint = webSocketEndpoint(socket, {
 		name,
 		maxBytes,
 		isUpstream: true,
 		...(pingMs === undefined ? {} : {pingMs}),
 	});
 	socket.on('unexpected-response', (_request, response) => {
-		void bodyOf(response).then(body => {
-			const {statusCode: status = 0, headers: received} = response;
-			refuse(peer, refused(options, {status, headers: received, body}));
+		void readErrorBody(response).then(body => {
+			const {statusCode: status = 0, headers: responseHeaders} = response;
+			rejectQueued(endpoint, upstreamHttpError(options, {status, headers: responseHeaders, body}));
 			socket.terminate();
 		});
 	});
-	return peer;
+	return endpoint;
 }
 
 /** The server did not want to. All that waits for the connection gets to know how. */
-function refuse(peer: WsPeer, failure: Refused): void {
-	for (const envelope of peer.takeHeld()) {
-		const answer = failedRequest(envelope, peer.name, failure);
-		if (answer) peer.hear(answer);
+function rejectQueued(endpoint: WebSocketEndpoint, failure: UpstreamHttpError): void {
+	for (const envelope of endpoint.takeQueued()) {
+		const response = failedRequestResponse(envelope, endpoint.name, failure);
+		if (response) endpoint.emit(response);
 	}
-	peer.fail(failure.error);
+	endpoint.fail(failure.error);
 }
 
 /** As much of a body as is of use. */
-function bodyOf(response: IncomingMessage): Promise<Buffer> {
+function readErrorBody(response: IncomingMessage): Promise<Buffer> {
 	const chunks: Buffer[] = [];
 	let length = 0;
 	return new Promise(resolve => {
@@ -67,9 +72,9 @@ function bodyOf(response: IncomingMessage): Promise<Buffer> {
 			.on('data', (chunk: Buffer) => {
 				chunks.push(chunk);
 				length += chunk.length;
-				if (length >= MAX_REFUSAL_BYTES) response.destroy();
+				if (length >= MAX_HTTP_ERROR_BYTES) response.destroy();
 			})
 			.on('error', () => {})
-			.on('close', () => resolve(Buffer.concat(chunks).subarray(0, MAX_REFUSAL_BYTES)));
+			.on('close', () => resolve(Buffer.concat(chunks).subarray(0, MAX_HTTP_ERROR_BYTES)));
 	});
 }

@@ -1,10 +1,10 @@
 import type {IncomingMessage} from 'node:http';
 import type {Duplex} from 'node:stream';
 import {type WebSocket, WebSocketServer} from 'ws';
-import {Envelope, type Headers, type Origin} from '../envelope.js';
+import {Envelope, type Headers, type MessageOrigin} from '../envelope.js';
 import {BridgeError} from '../errors.js';
-import {HeldMessages} from '../held-messages.js';
-import {noteUnread} from '../http/unread.js';
+import {QueuedMessages} from '../held-messages.js';
+import {trackUnread} from '../http/unread.js';
 import type {Log} from '../log.js';
 import {MESSAGE_LIMIT} from '../operators/frame.js';
 import {pause} from '../pause.js';
@@ -12,12 +12,12 @@ import {printable, shortened} from '../printable.js';
 import type {Endpoint} from '../stage.js';
 import {Valve} from '../valve.js';
 import {ControlFrames} from './control-frames.js';
-import {reasonOf} from './failure-reason.js';
-import {Inbox} from './inbox.js';
+import {networkErrorReason} from './failure-reason.js';
+import {IncomingBuffer} from './inbox.js';
 import {ShutValves} from './shut-valves.js';
-import {wholeMessage} from './whole-message.js';
+import {envelopeFromMessage} from './whole-message.js';
 
-export type WsEndpointOptions = {
+export type WebSocketEndpointOptions = {
 	readonly name: string;
 	/** Told in errors. The socket itself has to be made with this limit. */
 	readonly maxBytes?: number;
@@ -29,19 +29,19 @@ export type WsEndpointOptions = {
 	readonly pingMs?: number;
 	readonly log?: Log;
 	/** The connection that a server has accepted. */
-	readonly carrier?: Duplex;
+	readonly tcpSocket?: Duplex;
 };
 
 /** The name of MCP among the protocols that a WebSocket may carry. */
 export const SUBPROTOCOL = 'mcp';
 /** So much may wait to be written before whoever sends it is stopped. */
-const MAX_UNWRITTEN = 2 ** 20;
+const MAX_BUFFERED_BYTES = 2 ** 20;
 const PING_MS = 30_000;
 /** A peer that has left so many questions unanswered is dead. */
-const MAX_MISSED = 2;
+const MAX_MISSED_PONGS = 2;
 /** How long the peer has to agree to the end. */
-const GOODBYE_MS = 1000;
-const TEXT = {binary: false, compress: false} as const;
+const CLOSE_TIMEOUT_MS = 1000;
+const TEXT_FRAME = {binary: false, compress: false} as const;
 
 /** What every socket is made with. Text is judged with the message that it is: what is no UTF-8 ends no conversation. */
 export const socketOptions = (maxBytes: number) => ({
@@ -76,74 +76,74 @@ export function acceptWebSocket(
 }
 
 /** A peer behind a WebSocket, whichever side has opened it: one message a text frame. */
-export function wsEndpoint(socket: WebSocket, options: WsEndpointOptions): WsPeer {
-	return new WsPeer(socket, options);
+export function webSocketEndpoint(socket: WebSocket, options: WebSocketEndpointOptions): WebSocketEndpoint {
+	return new WebSocketEndpoint(socket, options);
 }
 
 /** The endpoint that a WebSocket is. */
-export class WsPeer implements Endpoint {
+export class WebSocketEndpoint implements Endpoint {
 	readonly name: string;
 	readonly incoming: Endpoint['incoming'];
 	readonly outgoing: Endpoint['outgoing'];
-	readonly gone: Promise<void>;
+	readonly disconnected: Promise<void>;
 	readonly #socket: WebSocket;
-	readonly #options: WsEndpointOptions;
-	readonly #origin: Origin;
-	readonly #inbox = new Inbox();
+	readonly #options: WebSocketEndpointOptions;
+	readonly #origin: MessageOrigin;
+	readonly #incomingBuffer = new IncomingBuffer();
 	/** What was said before the connection was there. */
-	readonly #held = new HeldMessages();
-	readonly #shut = new ShutValves();
-	readonly #pings: NodeJS.Timeout;
-	readonly #frames: ControlFrames;
-	#missed = 0;
+	readonly #queued = new QueuedMessages();
+	readonly #shutValves = new ShutValves();
+	readonly #pingTimer: NodeJS.Timeout;
+	readonly #controlFrames: ControlFrames;
+	#missedPongs = 0;
 	#isPaused = false;
 
-	constructor(socket: WebSocket, options: WsEndpointOptions) {
+	constructor(socket: WebSocket, options: WebSocketEndpointOptions) {
 		const {name, headers, isUpstream = false, pingMs = PING_MS} = options;
 		this.#socket = socket;
 		this.#options = options;
 		this.#origin = {name, valve: new Valve(), ...(headers ? {headers} : {})};
 		this.name = name;
-		this.incoming = this.#inbox.messages;
+		this.incoming = this.#incomingBuffer.messages;
 		this.outgoing = {
-			next: envelope => this.say(envelope),
+			next: envelope => this.send(envelope),
 			error: () => socket.close(1011),
 			// An upstream that hears no more still has to answer.
 			complete: () => (isUpstream ? undefined : socket.close(1000)),
 		};
-		this.#pings = setInterval(() => this.#ping(), pingMs).unref();
-		this.gone = new Promise(resolve => {
+		this.#pingTimer = setInterval(() => this.#ping(), pingMs).unref();
+		this.disconnected = new Promise(resolve => {
 			if (socket.readyState === socket.CLOSED) resolve();
 			socket.once('close', () => resolve());
 		});
-		void this.gone.then(() => this.fail(this.#closed(1006, '')));
-		this.#frames = new ControlFrames(socket, reason => this.#flooded(reason));
+		void this.disconnected.then(() => this.fail(this.#closeError(1006, '')));
+		this.#controlFrames = new ControlFrames(socket, reason => this.#onFlood(reason));
 		this.#listen();
 		socket.resume();
 	}
 
-	say(envelope: Envelope): void {
+	send(envelope: Envelope): void {
 		const {readyState, CONNECTING, OPEN} = this.#socket;
-		if (readyState === CONNECTING) this.#held.add(envelope);
+		if (readyState === CONNECTING) this.#queued.add(envelope);
 		else if (readyState === OPEN) this.#send(envelope);
 	}
 
 	/** Answers with a message that the peer has not sent. */
-	hear(envelope: Envelope): void {
-		this.#inbox.next(envelope);
+	emit(envelope: Envelope): void {
+		this.#incomingBuffer.next(envelope);
 	}
 
 	/** What waits for the connection, which is not to come. */
-	takeHeld(): Envelope[] {
-		return this.#held.takeAll();
+	takeQueued(): Envelope[] {
+		return this.#queued.drain();
 	}
 
 	/** Ends what is heard, unless that has ended already. */
 	fail(error: BridgeError | undefined): void {
-		clearInterval(this.#pings);
-		this.#shut.release();
-		this.#held.takeAll();
-		this.#inbox.end(error);
+		clearInterval(this.#pingTimer);
+		this.#shutValves.release();
+		this.#queued.drain();
+		this.#incomingBuffer.end(error);
 	}
 
 	async close(): Promise<void> {
@@ -153,29 +153,31 @@ export class WsPeer implements Endpoint {
 		socket.resume();
 		if (socket.readyState !== socket.CONNECTING) {
 			socket.close(1000);
-			await Promise.race([this.gone, pause(GOODBYE_MS)]);
+			await Promise.race([this.disconnected, pause(CLOSE_TIMEOUT_MS)]);
 		}
 		socket.terminate();
-		await this.gone;
+		await this.disconnected;
 	}
 
 	#listen(): void {
 		this.#socket
 			.on('open', () => {
-				for (const envelope of this.#held.takeAll()) this.say(envelope);
+				for (const envelope of this.#queued.drain()) this.send(envelope);
 			})
-			.on('message', (data: Buffer, isBinary) => this.#heard(data, isBinary))
+			.on('message', (data: Buffer, isBinary) => this.#onMessage(data, isBinary))
 			.on('pong', () => {
-				this.#missed = 0;
+				this.#missedPongs = 0;
 			})
-			.on('error', error => this.fail(this.#broken(error)))
-			.on('close', (code, reason) => this.fail(this.#closed(code, String(reason))));
+			.on('error', error => this.fail(this.#socketError(error)))
+			.on('close', (code, reason) => this.fail(this.#closeError(code, String(reason))));
 	}
 
-	#heard(data: Buffer, isBinary: boolean): void {
-		this.#missed = 0;
-		if (data.length === 0 && !this.#frames.count()) return;
-		this.#inbox.next(isBinary ? Envelope.notText(data, this.#origin) : wholeMessage(data, this.#origin));
+	#onMessage(data: Buffer, isBinary: boolean): void {
+		this.#missedPongs = 0;
+		if (data.length === 0 && !this.#controlFrames.count()) return;
+		this.#incomingBuffer.next(
+			isBinary ? Envelope.notText(data, this.#origin) : envelopeFromMessage(data, this.#origin),
+		);
 		const {valve} = this.#origin;
 		if (valve.isOpen || this.#isPaused) return;
 		this.#isPaused = true;
@@ -188,40 +190,40 @@ export class WsPeer implements Endpoint {
 
 	#send({bytes, origin}: Envelope): void {
 		const socket = this.#socket;
-		if (socket.bufferedAmount + bytes.length <= MAX_UNWRITTEN) {
-			socket.send(bytes, TEXT);
-			if (socket.bufferedAmount > 0) noteUnread(this.#options.carrier);
+		if (socket.bufferedAmount + bytes.length <= MAX_BUFFERED_BYTES) {
+			socket.send(bytes, TEXT_FRAME);
+			if (socket.bufferedAmount > 0) trackUnread(this.#options.tcpSocket);
 			return;
 		}
-		this.#shut.shut(origin.valve);
-		socket.send(bytes, TEXT, () => {
-			if (socket.bufferedAmount <= MAX_UNWRITTEN) this.#shut.release();
+		this.#shutValves.shut(origin.valve);
+		socket.send(bytes, TEXT_FRAME, () => {
+			if (socket.bufferedAmount <= MAX_BUFFERED_BYTES) this.#shutValves.release();
 		});
-		noteUnread(this.#options.carrier);
+		trackUnread(this.#options.tcpSocket);
 	}
 
 	/** Asks whether the peer is alive, unless it cannot be heard, or has not read what it was sent before. */
 	#ping(): void {
 		const socket = this.#socket;
 		if (socket.readyState !== socket.OPEN) return;
-		if (this.#isPaused || !this.#shut.isEmpty) this.#missed = 0;
-		else if (this.#missed < MAX_MISSED) {
-			this.#missed++;
+		if (this.#isPaused || !this.#shutValves.isEmpty) this.#missedPongs = 0;
+		else if (this.#missedPongs < MAX_MISSED_PONGS) {
+			this.#missedPongs++;
 			socket.ping();
 		} else {
-			this.fail(this.#lost(`it did not answer ${MAX_MISSED} pings`));
+			this.fail(this.#lostError(`it did not answer ${MAX_MISSED_PONGS} pings`));
 			socket.terminate();
 		}
 	}
 
-	#flooded(reason: string): void {
+	#onFlood(reason: string): void {
 		this.#options.log?.warn('ws.flood', `${this.name} was disconnected: it sent ${reason}.`);
-		this.fail(this.#lost(`it sent ${reason}`));
+		this.fail(this.#lostError(`it sent ${reason}`));
 	}
 
-	#broken(error: NodeJS.ErrnoException): BridgeError | undefined {
+	#socketError(error: NodeJS.ErrnoException): BridgeError | undefined {
 		const {name, maxBytes = MESSAGE_LIMIT} = this.#options;
-		if (error.code !== 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH') return this.#lost(reasonOf(error));
+		if (error.code !== 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH') return this.#lostError(networkErrorReason(error));
 		return new BridgeError(
 			'ERR_MESSAGE_TOO_LARGE',
 			`${name} sent a message of more than ${maxBytes} bytes (limits.message), which ended the connection.`,
@@ -230,13 +232,13 @@ export class WsPeer implements Endpoint {
 		);
 	}
 
-	#closed(code: number, reason: string): BridgeError | undefined {
-		const why = reason === '' ? '' : `: ${printable(shortened(reason))}`;
-		return this.#lost(`the connection was closed with code ${code}${why}`);
+	#closeError(code: number, reason: string): BridgeError | undefined {
+		const suffix = reason === '' ? '' : `: ${printable(shortened(reason))}`;
+		return this.#lostError(`the connection was closed with code ${code}${suffix}`);
 	}
 
 	/** Why an upstream is gone. That a client is needs no reason. */
-	#lost(reason: string): BridgeError | undefined {
+	#lostError(reason: string): BridgeError | undefined {
 		if (!this.#options.isUpstream) return;
 		return new BridgeError(
 			'ERR_UPSTREAM_UNREACHABLE',

@@ -2,10 +2,10 @@ import {writeSync} from 'node:fs';
 import type {Writable} from 'node:stream';
 
 /** What is known of a socket of Node's, which says nowhere else which descriptor it has. */
-type Handled = {readonly _handle?: {readonly fd?: number} | null};
+type StreamWithHandle = {readonly _handle?: {readonly fd?: number} | null};
 
 /** Writes bytes to a stream. Returns whether that would take more. */
-export type Write = (bytes: Buffer) => boolean;
+export type WriteBytes = (bytes: Buffer) => boolean;
 
 /**
  * Writes to a pipe what it takes at once, and leaves the rest to its stream, which must be writable.
@@ -13,8 +13,8 @@ export type Write = (bytes: Buffer) => boolean;
  * A stream's own way to the same system call is longer than all that bridge does with a short message. The descriptor of a
  * socket does not block, so the call takes what there is room for and comes back.
  */
-export function writeNow(writable: Writable): Write {
-	const fd = (writable as Handled)._handle?.fd ?? -1;
+export function synchronousWriter(writable: Writable): WriteBytes {
+	const fd = (writable as StreamWithHandle)._handle?.fd ?? -1;
 	if (fd < 0) return bytes => writable.write(bytes);
 	return bytes => {
 		if (writable.writableLength > 0) return writable.write(bytes);

@@ -1,7 +1,7 @@
 import {readdirSync, readFileSync} from 'node:fs';
 import type {ServerResponse} from 'node:http';
 
-const types: ReadonlyMap<string, string> = new Map([
+const contentTypes: ReadonlyMap<string, string> = new Map([
 	['js', 'text/javascript; charset=utf-8'],
 	['css', 'text/css; charset=utf-8'],
 	['html', 'text/html; charset=utf-8'],
@@ -12,7 +12,7 @@ const types: ReadonlyMap<string, string> = new Map([
  * What a log has in it may be hostile, so the page may do nothing but what it is there for: scripts and styles from files of its
  * own, connections to its own server, no text that becomes markup.
  */
-const POLICY = [
+const CONTENT_SECURITY_POLICY = [
 	"default-src 'none'",
 	"script-src 'self'",
 	"style-src 'self'",
@@ -26,8 +26,8 @@ const POLICY = [
 ].join('; ');
 
 /** What every answer of the page's server has. */
-export const guarded = {
-	'content-security-policy': POLICY,
+export const securityHeaders = {
+	'content-security-policy': CONTENT_SECURITY_POLICY,
 	'x-content-type-options': 'nosniff',
 	'referrer-policy': 'no-referrer',
 	'cross-origin-resource-policy': 'same-origin',
@@ -35,12 +35,12 @@ export const guarded = {
 	'cache-control': 'no-store',
 } as const;
 
-type Asset = {readonly body: Buffer; readonly type: string};
+type PageAsset = {readonly body: Buffer; readonly type: string};
 
 /** The files of the page, which are read once. */
-export class Assets {
+export class PageAssets {
 	readonly #folder: URL;
-	#files: ReadonlyMap<string, Asset> | undefined;
+	#files: ReadonlyMap<string, PageAsset> | undefined;
 
 	constructor(folder: URL) {
 		this.#folder = folder;
@@ -48,17 +48,17 @@ export class Assets {
 
 	/** Answers with a file, if there is one of that name. */
 	serve(res: ServerResponse, name: string): boolean {
-		const file = this.#all().get(name);
+		const file = this.#load().get(name);
 		if (!file) return false;
-		res.writeHead(200, {...guarded, 'content-type': file.type, 'content-length': file.body.length});
+		res.writeHead(200, {...securityHeaders, 'content-type': file.type, 'content-length': file.body.length});
 		res.end(file.body);
 		return true;
 	}
 
-	#all(): ReadonlyMap<string, Asset> {
+	#load(): ReadonlyMap<string, PageAsset> {
 		this.#files ??= new Map(
 			readdirSync(this.#folder).flatMap(name => {
-				const type = types.get(name.split('.').at(-1) ?? '');
+				const type = contentTypes.get(name.split('.').at(-1) ?? '');
 				return type === undefined ? [] : [[name, {body: readFileSync(new URL(name, this.#folder)), type}]];
 			}),
 		);

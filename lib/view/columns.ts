@@ -1,10 +1,10 @@
 /** Rows in one piece of memory: as many as the low bits of a row's number tell apart. */
-const BITS = 16;
-export const SEGMENT_ROWS = 2 ** BITS;
-const LOW = SEGMENT_ROWS - 1;
+const SEGMENT_BITS = 16;
+export const SEGMENT_ROWS = 2 ** SEGMENT_BITS;
+const SEGMENT_MASK = SEGMENT_ROWS - 1;
 
 /** What a line of a log is. */
-export const kinds = {
+export const rowKinds = {
 	/** No line of a log at all. */
 	broken: 0,
 	event: 1,
@@ -19,7 +19,7 @@ export const kinds = {
 } as const;
 
 /** What else there is to say of it, a bit for each. */
-export const flags = {
+export const rowFlags = {
 	fromClient: 1,
 	/** It was seen where bridge talks to the server. */
 	upstreamSide: 2,
@@ -32,7 +32,7 @@ export const flags = {
 const ROW_BYTES = 8 + 8 + 4 + 4 + 4 + 4 + 4 + 2 + 2 + 1 + 1;
 
 /** Some rows of the index. Its memory is shared by the thread that fills it and the one that reads it. */
-export class Segment {
+export class IndexSegment {
 	readonly memory: SharedArrayBuffer;
 	/** Where the line begins in all files as one. */
 	readonly offset: Float64Array;
@@ -78,7 +78,7 @@ export class Segment {
 }
 
 /** What is known of a line, while nobody has read it anew. */
-export type Row = {
+export type IndexRow = {
 	readonly row: number;
 	readonly offset: number;
 	readonly time: number;
@@ -95,21 +95,21 @@ export type Row = {
 };
 
 /** The index of a log, row by row. It grows, and only pairs and twins of what is there ever change. */
-export class Columns {
-	readonly segments: Segment[] = [];
+export class IndexColumns {
+	readonly segments: IndexSegment[] = [];
 	/** How many rows there are. */
 	count = 0;
 
 	/** The segment that a row is in, and where in there. */
-	segmentOf(row: number): Segment {
-		const segment = this.segments[row >>> BITS];
+	segmentOf(row: number): IndexSegment {
+		const segment = this.segments[row >>> SEGMENT_BITS];
 		if (!segment) throw new RangeError(`There is no row ${row}.`);
 		return segment;
 	}
 
-	at(row: number): Row {
+	at(row: number): IndexRow {
 		const segment = this.segmentOf(row);
-		const at = row & LOW;
+		const at = row & SEGMENT_MASK;
 		const number = (column: {readonly [index: number]: number}): number => column[at] ?? 0;
 		return {
 			row,
@@ -128,12 +128,12 @@ export class Columns {
 	}
 
 	/** One value of a row, for loops over many. */
-	value(row: number, column: Exclude<keyof Segment, 'memory'>): number {
-		return this.segmentOf(row)[column][row & LOW] ?? 0;
+	value(row: number, column: Exclude<keyof IndexSegment, 'memory'>): number {
+		return this.segmentOf(row)[column][row & SEGMENT_MASK] ?? 0;
 	}
 
-	set(row: number, column: Exclude<keyof Segment, 'memory'>, value: number): void {
-		this.segmentOf(row)[column][row & LOW] = value;
+	set(row: number, column: Exclude<keyof IndexSegment, 'memory'>, value: number): void {
+		this.segmentOf(row)[column][row & SEGMENT_MASK] = value;
 	}
 
 	/** The row that a position in the files is in: the last one that begins there or before. */

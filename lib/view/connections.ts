@@ -1,10 +1,10 @@
-import type {Connection} from './page/types.js';
+import type {ListedConnection} from './page/types.js';
 
 /** More connections than these are not told apart: their lines are there, without their pairs. */
-export const MAX_CONNECTIONS = 2 ** 18;
+const MAX_INDEXED_CONNECTIONS = 2 ** 18;
 
 /** Texts that come again and again, by numbers; 0 stands for those that there was no room for. */
-export class Names {
+export class NameTable {
 	readonly #byText = new Map<string, number>();
 	readonly #limit: number;
 	readonly texts: string[] = [''];
@@ -14,8 +14,8 @@ export class Names {
 	}
 
 	numberOf(text: string): number {
-		const known = this.#byText.get(text);
-		if (known !== undefined) return known;
+		const existing = this.#byText.get(text);
+		if (existing !== undefined) return existing;
 		if (this.texts.length >= this.#limit) return 0;
 		this.#byText.set(text, this.texts.length);
 		return this.texts.push(text) - 1;
@@ -23,19 +23,19 @@ export class Names {
 }
 
 /** The connections of a log, by numbers from 1 on. */
-export class Connections {
+export class ConnectionTable {
 	readonly #byId = new Map<string, number>();
-	readonly all: Array<Connection | undefined> = [undefined];
+	readonly all: Array<ListedConnection | undefined> = [undefined];
 	/** Those that have changed since somebody asked. */
 	#changed = new Set<number>();
 
 	/** The number of a connection. The first line of it tells who is the client, if there is nothing better. */
 	numberOf(id: string, row: number, from: string, to: string, event: string | undefined): number {
-		const known = this.#byId.get(id);
-		if (known !== undefined) return known;
-		if (this.all.length >= MAX_CONNECTIONS) return 0;
-		const isBackwards = event === 'close' ? from !== 'client' : to === 'client';
-		const [client, upstream] = isBackwards ? [to, from] : [from, to];
+		const existing = this.#byId.get(id);
+		if (existing !== undefined) return existing;
+		if (this.all.length >= MAX_INDEXED_CONNECTIONS) return 0;
+		const isReversed = event === 'close' ? from !== 'client' : to === 'client';
+		const [client, upstream] = isReversed ? [to, from] : [from, to];
 		const versions = {clientVersion: undefined, upstreamVersion: undefined};
 		const number =
 			this.all.push({id, client, upstream, ...versions, first: row, opened: undefined, rows: 0}) - 1;
@@ -45,7 +45,7 @@ export class Connections {
 	}
 
 	/** Notes something about a connection. */
-	change(number: number, change: (connection: Connection) => void): void {
+	update(number: number, change: (connection: ListedConnection) => void): void {
 		const connection = this.all[number];
 		if (!connection) return;
 		change(connection);
@@ -53,7 +53,7 @@ export class Connections {
 	}
 
 	/** What is new since this was called last: numbers and connections. */
-	takeChanges(): Array<readonly [number, Connection]> {
+	takeChanges(): Array<readonly [number, ListedConnection]> {
 		const changed = [...this.#changed].flatMap(number => {
 			const connection = this.all[number];
 			return connection ? [[number, {...connection}] as const] : [];

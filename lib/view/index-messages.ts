@@ -1,4 +1,4 @@
-import type {Connection, Progress} from './page/types.js';
+import type {IndexProgress, ListedConnection} from './page/types.js';
 
 /** What the thread that indexes is given: files that are open already. */
 export type IndexTask = {readonly fds: readonly number[]};
@@ -7,8 +7,8 @@ export type IndexTask = {readonly fds: readonly number[]};
 export type ToIndexWorker = 'grown';
 
 /** What it tells, again and again: what is new since it did so last. */
-export type IndexNews = Progress & {
+export type IndexUpdate = IndexProgress & {
 	readonly segments: readonly SharedArrayBuffer[];
 	readonly methods: readonly string[];
-	readonly connections: ReadonlyArray<readonly [number, Connection]>;
+	readonly connections: ReadonlyArray<readonly [number, ListedConnection]>;
 };

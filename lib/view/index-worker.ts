@@ -1,50 +1,50 @@
 import {performance} from 'node:perf_hooks';
 import {parentPort, workerData} from 'node:worker_threads';
-import type {IndexNews, IndexTask} from './index-messages.js';
-import {IndexRun} from './index-run.js';
-import {Indexer} from './indexer.js';
+import type {IndexTask, IndexUpdate} from './index-messages.js';
+import {LogScanner} from './index-run.js';
+import {LogIndexer} from './indexer.js';
 import {LogBytes} from './log-bytes.js';
 
 /** How often it is told how far it has come. */
-const TOLD_EVERY_MS = 50;
+const UPDATE_INTERVAL_MS = 50;
 
 const {fds} = workerData as IndexTask;
 const bytes = new LogBytes(fds);
-const indexer = new Indexer();
-const run = new IndexRun({bytes, indexer});
-let [toldSegments, toldMethods] = [0, 0];
-let toldAt = 0;
+const indexer = new LogIndexer();
+const scanner = new LogScanner({bytes, indexer});
+let [sentSegments, sentMethods] = [0, 0];
+let sentAt = 0;
 let isRunning = false;
 
-function tell(isAtEnd: boolean): void {
+function postUpdate(isAtEnd: boolean): void {
 	const {columns, methods, connections} = indexer;
-	const news: IndexNews = {
-		segments: columns.segments.slice(toldSegments).map(({memory}) => memory),
+	const update: IndexUpdate = {
+		segments: columns.segments.slice(sentSegments).map(({memory}) => memory),
 		rows: columns.count,
-		readBytes: run.position,
+		readBytes: scanner.position,
 		totalBytes: bytes.end,
-		methods: methods.texts.slice(toldMethods),
+		methods: methods.texts.slice(sentMethods),
 		connections: connections.takeChanges(),
-		tailBytes: run.tailBytes,
+		tailBytes: scanner.tailBytes,
 		isAtEnd,
 		isFull: indexer.isFull,
 	};
-	toldSegments = columns.segments.length;
-	toldMethods = methods.texts.length;
-	toldAt = performance.now();
-	parentPort?.postMessage(news);
+	sentSegments = columns.segments.length;
+	sentMethods = methods.texts.length;
+	sentAt = performance.now();
+	parentPort?.postMessage(update);
 }
 
-function go(): void {
-	isRunning = run.step();
-	if (!isRunning || performance.now() - toldAt > TOLD_EVERY_MS) tell(!isRunning);
-	if (isRunning) setImmediate(go);
+function scanNext(): void {
+	isRunning = scanner.step();
+	if (!isRunning || performance.now() - sentAt > UPDATE_INTERVAL_MS) postUpdate(!isRunning);
+	if (isRunning) setImmediate(scanNext);
 }
 
 parentPort?.on('message', () => {
 	if (isRunning) return;
 	isRunning = true;
-	go();
+	scanNext();
 });
 isRunning = true;
-go();
+scanNext();

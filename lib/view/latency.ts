@@ -1,17 +1,17 @@
 import {setImmediate as nextTurn} from 'node:timers/promises';
-import {type Columns, flags, kinds} from './columns.js';
+import {type IndexColumns, rowFlags, rowKinds} from './columns.js';
 import type {LogIndex} from './log-index.js';
-import type {Matches} from './matches.js';
-import type {LatencyOverTime, Stretch} from './page/types.js';
+import type {FilterMatches} from './matches.js';
+import type {LatencyInterval, LatencyOverTime} from './page/types.js';
 
 /** Latencies are counted in steps of an eighth of a power of two microseconds, so each is known to within a tenth. */
-const STEPS = 8;
-const BINS = 40 * STEPS;
+const BINS_PER_DOUBLING = 8;
+const BINS = 40 * BINS_PER_DOUBLING;
 
 /** Rows that are read before other work of the thread gets its turn: it also forwards messages. About a millisecond. */
 export const SLICE_ROWS = 2 ** 14;
 
-export type LatencyOptions = {
+type LatencyOptions = {
 	readonly parts: number;
 	/** Whether the matches are requests alone. */
 	readonly ofRequests: boolean;
@@ -25,34 +25,36 @@ export type LatencyOptions = {
  */
 export async function latencyOverTime(
 	{columns}: Pick<LogIndex, 'columns'>,
-	matches: Pick<Matches, 'count' | 'row'>,
+	matches: Pick<FilterMatches, 'count' | 'row'>,
 	{parts, ofRequests, isWanted = () => true}: LatencyOptions,
 ): Promise<LatencyOverTime | undefined> {
-	const answers: number[] = [];
+	const responses: number[] = [];
 	let [from, to] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-	const isWhole = await inSlices(matches.count, isWanted, at => {
+	const isComplete = await visitInSlices(matches.count, isWanted, at => {
 		const row = matches.row(at);
 		const kind = columns.value(row, 'kind');
 		// Where requests alone are shown, it is about their answers.
-		const answer = ofRequests ? columns.value(row, 'pair') - 1 : row;
-		const isAnswer = ofRequests ? answer > row : kind === kinds.result || kind === kinds.error;
+		const response = ofRequests ? columns.value(row, 'pair') - 1 : row;
+		const isResponse = ofRequests ? response > row : kind === rowKinds.result || kind === rowKinds.error;
 		// The thread that indexes may be ahead of the rows that are known here.
-		if (!isAnswer || answer >= columns.count || columns.value(answer, 'pair') === 0) return;
-		const time = columns.value(answer, 'time');
+		if (!isResponse || response >= columns.count || columns.value(response, 'pair') === 0) return;
+		const time = columns.value(response, 'time');
 		if (Number.isNaN(time)) return;
-		answers.push(answer);
+		responses.push(response);
 		from = Math.min(from, time);
 		to = Math.max(to, time);
 	});
-	if (!isWhole) return;
-	if (answers.length === 0) return {from: 0, to: 0, stretches: []};
-	const stretches = new Stretches(columns, from, to, parts);
-	const isCounted = await inSlices(answers.length, isWanted, at => stretches.count(answers[at] ?? 0));
-	return isCounted ? {from, to, stretches: stretches.found()} : undefined;
+	if (!isComplete) return;
+	if (responses.length === 0) return {from: 0, to: 0, stretches: []};
+	const intervals = new LatencyIntervals(columns, from, to, parts);
+	const isCounted = await visitInSlices(responses.length, isWanted, at =>
+		intervals.count(responses[at] ?? 0),
+	);
+	return isCounted ? {from, to, stretches: intervals.toIntervals()} : undefined;
 }
 
 /** Visits positions in slices. Resolves to false if they are not wanted any more before the last one. */
-async function inSlices(
+async function visitInSlices(
 	count: number,
 	isWanted: () => boolean,
 	visit: (at: number) => void,
@@ -66,24 +68,24 @@ async function inSlices(
 	return true;
 }
 
-class Stretches {
-	readonly #columns: Columns;
+class LatencyIntervals {
+	readonly #columns: IndexColumns;
 	readonly #from: number;
 	readonly #width: number;
 	readonly #bins: Uint32Array;
-	readonly #seen = new Set<number>();
-	readonly #found: Array<{count: number; errors: number; max: number; row: number}>;
+	readonly #seenTwins = new Set<number>();
+	readonly #intervals: Array<{count: number; errors: number; max: number; row: number}>;
 
-	constructor(columns: Columns, from: number, to: number, parts: number) {
+	constructor(columns: IndexColumns, from: number, to: number, parts: number) {
 		this.#columns = columns;
 		this.#from = from;
 		this.#width = Math.max(1, (to - from + 1) / parts);
 		this.#bins = new Uint32Array(parts * BINS);
-		this.#found = Array.from({length: parts}, () => ({count: 0, errors: 0, max: -1, row: -1}));
+		this.#intervals = Array.from({length: parts}, () => ({count: 0, errors: 0, max: -1, row: -1}));
 	}
 
-	found(): Stretch[] {
-		return this.#found.flatMap(({count, errors, max, row}, part) => {
+	toIntervals(): LatencyInterval[] {
+		return this.#intervals.flatMap(({count, errors, max, row}, part) => {
 			if (count === 0) return [];
 			const time = Math.round(this.#from + part * this.#width);
 			const [median, high] = [this.#quantile(part, count / 2), this.#quantile(part, count * 0.95)];
@@ -96,34 +98,35 @@ class Stretches {
 		const request = columns.value(row, 'pair') - 1;
 		// The same answer on both sides of bridge is one.
 		const twin = columns.value(row, 'twin');
-		if (twin !== 0 && this.#seen.delete(twin - 1)) return;
-		if (twin !== 0) this.#seen.add(row);
+		if (twin !== 0 && this.#seenTwins.delete(twin - 1)) return;
+		if (twin !== 0) this.#seenTwins.add(row);
 		const time = columns.value(row, 'time');
 		const latency = Math.max(0, time - columns.value(request, 'time'));
 		const part = Math.floor((time - this.#from) / this.#width);
-		const found = this.#found[part];
-		if (!found || Number.isNaN(latency)) return;
+		const interval = this.#intervals[part];
+		if (!interval || Number.isNaN(latency)) return;
 		const isError =
-			columns.value(row, 'kind') === kinds.error || (columns.value(row, 'flags') & flags.toolFailed) !== 0;
-		found.count++;
-		if (isError) found.errors++;
-		if (latency > found.max) {
-			found.max = latency;
-			found.row = row;
+			columns.value(row, 'kind') === rowKinds.error ||
+			(columns.value(row, 'flags') & rowFlags.toolFailed) !== 0;
+		interval.count++;
+		if (isError) interval.errors++;
+		if (latency > interval.max) {
+			interval.max = latency;
+			interval.row = row;
 		}
 		const bin = part * BINS + binOf(latency);
 		this.#bins[bin] = (this.#bins[bin] ?? 0) + 1;
 	}
 
-	#quantile(part: number, wanted: number): number {
+	#quantile(part: number, rank: number): number {
 		let seen = 0;
 		for (let bin = 0; bin < BINS; bin++) {
 			seen += this.#bins[part * BINS + bin] ?? 0;
-			if (seen >= wanted && seen > 0) return 2 ** (bin / STEPS);
+			if (seen >= rank && seen > 0) return 2 ** (bin / BINS_PER_DOUBLING);
 		}
 		return 0;
 	}
 }
 
 const binOf = (latency: number): number =>
-	Math.min(BINS - 1, Math.max(0, Math.round(Math.log2(Math.max(1, latency)) * STEPS)));
+	Math.min(BINS - 1, Math.max(0, Math.round(Math.log2(Math.max(1, latency)) * BINS_PER_DOUBLING)));

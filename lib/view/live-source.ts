@@ -1,39 +1,43 @@
 import {Subject, type Subscription} from 'rxjs';
 import {LogIndex} from './log-index.js';
-import {AllMatches} from './matches.js';
-import type {Shown, Source} from './source.js';
-import {Spool} from './spool.js';
+import {MatchesCache} from './matches.js';
+import type {IndexedLog, TrafficSource} from './source.js';
+import {TrafficSpool} from './spool.js';
 
 /** How long what was seen is kept for who comes back. */
-const KEPT_MS = 60_000;
+const RETENTION_MS = 60_000;
 
-export type LiveSourceOptions = {
+type LiveSourceOptions = {
 	readonly name: string;
 	/** Gives each line of the traffic from now on. Returns what ends that. */
-	readonly listen: (hear: (line: Buffer) => void) => () => void;
+	readonly subscribe: (hear: (line: Buffer) => void) => () => void;
 	readonly worker?: URL | undefined;
 	readonly onBug: (error: Error) => void;
-	readonly keptMs?: number;
+	readonly retentionMs?: number;
 	/** How much of the traffic is kept. */
 	readonly maxBytes?: number;
 };
 
-type Recording = {readonly spool: Spool; readonly shown: Shown; readonly subscription: Subscription};
+type LiveRecording = {
+	readonly spool: TrafficSpool;
+	readonly shown: IndexedLog;
+	readonly subscription: Subscription;
+};
 
 /**
  * Traffic as it passes: recorded as long as somebody looks, and for a while after. When there is more than is kept, it begins
  * anew.
  */
-export class LiveSource implements Source {
+export class LiveSource implements TrafficSource {
 	readonly name: string;
 	readonly isLive = true;
 	generation = 0;
 	note = '';
 	readonly changed = new Subject<void>();
 	readonly #options: LiveSourceOptions;
-	#recording: Recording | undefined;
-	#stop: (() => void) | undefined;
-	#watchers = 0;
+	#recording: LiveRecording | undefined;
+	#unsubscribe: (() => void) | undefined;
+	#viewerCount = 0;
 	#timer: NodeJS.Timeout | undefined;
 
 	constructor(options: LiveSourceOptions) {
@@ -41,62 +45,62 @@ export class LiveSource implements Source {
 		this.#options = options;
 	}
 
-	get shown(): Shown | undefined {
+	get indexedLog(): IndexedLog | undefined {
 		return this.#recording?.shown;
 	}
 
-	watch(): () => void {
-		this.#watchers++;
+	addViewer(): () => void {
+		this.#viewerCount++;
 		clearTimeout(this.#timer);
-		this.#begin();
-		let isGone = false;
+		this.#start();
+		let isRemoved = false;
 		return () => {
-			if (isGone) return;
-			isGone = true;
-			this.#watchers--;
-			const {keptMs = KEPT_MS} = this.#options;
-			if (this.#watchers === 0) this.#timer = setTimeout(() => void this.close(), keptMs).unref();
+			if (isRemoved) return;
+			isRemoved = true;
+			this.#viewerCount--;
+			const {retentionMs = RETENTION_MS} = this.#options;
+			if (this.#viewerCount === 0) this.#timer = setTimeout(() => void this.close(), retentionMs).unref();
 		};
 	}
 
 	async close(): Promise<void> {
 		clearTimeout(this.#timer);
-		this.#stop?.();
-		this.#stop = undefined;
-		await this.#drop();
+		this.#unsubscribe?.();
+		this.#unsubscribe = undefined;
+		await this.#stopRecording();
 	}
 
 	/** Tells who looks something. */
-	tell(note: string): void {
+	setNote(note: string): void {
 		this.note = note;
 		this.changed.next();
 	}
 
-	#begin(): void {
+	#start(): void {
 		if (this.#recording) return;
-		this.#recording = this.#record();
-		this.#stop ??= this.#options.listen(line => {
+		this.#recording = this.#startRecording();
+		this.#unsubscribe ??= this.#options.subscribe(line => {
 			this.#recording?.spool.add(line);
-			if (this.#recording?.spool.isFull) this.#beginAnew();
+			if (this.#recording?.spool.isFull) this.#restart();
 		});
 	}
 
-	#beginAnew(): void {
-		void this.#drop();
-		this.#recording = this.#record();
+	#restart(): void {
+		void this.#stopRecording();
+		this.#recording = this.#startRecording();
 		this.changed.next();
 	}
 
-	#record(): Recording {
+	#startRecording(): LiveRecording {
 		const {worker, onBug, maxBytes} = this.#options;
-		const spool: Spool = new Spool(() => index.grown(), maxBytes);
+		const spool: TrafficSpool = new TrafficSpool(() => index.notifyGrown(), maxBytes);
 		const index = new LogIndex({fds: [spool.fd], worker, onBug});
 		this.generation++;
 		const subscription = index.changed.subscribe(() => this.changed.next());
-		return {spool, shown: {index, matches: new AllMatches(index)}, subscription};
+		return {spool, shown: {index, matches: new MatchesCache(index)}, subscription};
 	}
 
-	async #drop(): Promise<void> {
+	async #stopRecording(): Promise<void> {
 		const recording = this.#recording;
 		this.#recording = undefined;
 		recording?.subscription.unsubscribe();

@@ -46,9 +46,9 @@ export class LogBytes {
 		const bytes = Buffer.allocUnsafe(length);
 		let at = 0;
 		while (at < length) {
-			const got = this.read(bytes, at, length - at, position + at);
-			if (got === 0) break;
-			at += got;
+			const bytesRead = this.read(bytes, at, length - at, position + at);
+			if (bytesRead === 0) break;
+			at += bytesRead;
 		}
 		return bytes.subarray(0, at);
 	}

@@ -1,12 +1,12 @@
 import {Worker} from 'node:worker_threads';
 import {Subject} from 'rxjs';
 import {indexWorker} from '../run-time-files.js';
-import {Columns, Segment} from './columns.js';
-import type {IndexNews, IndexTask, ToIndexWorker} from './index-messages.js';
+import {IndexColumns, IndexSegment} from './columns.js';
+import type {IndexTask, IndexUpdate, ToIndexWorker} from './index-messages.js';
 import {LogBytes} from './log-bytes.js';
-import type {Connection, Progress} from './page/types.js';
+import type {IndexProgress, ListedConnection} from './page/types.js';
 
-export type LogIndexOptions = {
+type LogIndexOptions = {
 	/** The files of the log, open. */
 	readonly fds: readonly number[];
 	/** The module of the thread that indexes, where it does not lie beside this one. */
@@ -15,17 +15,24 @@ export type LogIndexOptions = {
 	readonly onBug: (error: Error) => void;
 };
 
-const begun: Progress = {rows: 0, readBytes: 0, totalBytes: 0, tailBytes: 0, isAtEnd: false, isFull: false};
+const INITIAL_PROGRESS: IndexProgress = {
+	rows: 0,
+	readBytes: 0,
+	totalBytes: 0,
+	tailBytes: 0,
+	isAtEnd: false,
+	isFull: false,
+};
 
 /** The index of a log of any size, made in a thread of its own, and there from the first lines on. */
 export class LogIndex {
-	readonly columns = new Columns();
+	readonly columns = new IndexColumns();
 	readonly bytes: LogBytes;
 	readonly methods: string[] = [];
-	readonly connections: Array<Connection | undefined> = [undefined];
+	readonly connections: Array<ListedConnection | undefined> = [undefined];
 	/** Names of servers, in the order in which they turned up. */
 	readonly servers = new Set<string>();
-	progress: Progress = begun;
+	progress: IndexProgress = INITIAL_PROGRESS;
 	/** Something is new. */
 	readonly changed = new Subject<void>();
 	readonly #worker: Worker;
@@ -33,13 +40,13 @@ export class LogIndex {
 	constructor({fds, worker = indexWorker, onBug}: LogIndexOptions) {
 		this.bytes = new LogBytes(fds);
 		this.#worker = new Worker(worker, {workerData: {fds} satisfies IndexTask});
-		this.#worker.on('message', (news: IndexNews) => this.#hear(news));
+		this.#worker.on('message', (news: IndexUpdate) => this.#applyUpdate(news));
 		this.#worker.on('error', onBug);
 		this.#worker.unref();
 	}
 
 	/** There may be more to read. */
-	grown(): void {
+	notifyGrown(): void {
 		this.#worker.postMessage('grown' satisfies ToIndexWorker);
 	}
 
@@ -49,8 +56,8 @@ export class LogIndex {
 		await this.#worker.terminate();
 	}
 
-	#hear({segments, methods, connections, ...progress}: IndexNews): void {
-		this.columns.segments.push(...segments.map(memory => new Segment(memory)));
+	#applyUpdate({segments, methods, connections, ...progress}: IndexUpdate): void {
+		this.columns.segments.push(...segments.map(memory => new IndexSegment(memory)));
 		this.columns.count = progress.rows;
 		for (const method of methods) this.methods.push(method);
 		for (const [number, connection] of connections) {

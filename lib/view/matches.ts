@@ -1,29 +1,29 @@
 import {setImmediate as nextTurn} from 'node:timers/promises';
 import {BoundedMap} from '../bounded-map.js';
-import {type Filter, isAll, keyOf, predicate} from './filter.js';
+import {filterKey, matchesAllRows, type RowFilter, rowPredicate} from './filter.js';
 import type {LogIndex} from './log-index.js';
 import {TextSearch} from './text-search.js';
 
 /** Rows that are looked at before others get their turn. */
-const SLICE = 2 ** 16;
+const SLICE_ROWS = 2 ** 16;
 
 /** The rows that a filter lets through, in their order, as far as they are known. */
-export class Matches {
+export class FilterMatches {
 	readonly #index: LogIndex;
-	readonly #isWanted: (row: number) => boolean;
+	readonly #predicate: (row: number) => boolean;
 	readonly #search: TextSearch | undefined;
 	readonly #isAll: boolean;
 	#rows = new Uint32Array(1024);
 	#count = 0;
 	/** Rows that have been looked at. */
-	#seen = 0;
+	#scannedRows = 0;
 	#isRunning = false;
 	#isPaused = false;
 
-	constructor(index: LogIndex, filter: Filter) {
+	constructor(index: LogIndex, filter: RowFilter) {
 		this.#index = index;
-		this.#isWanted = predicate(index, filter);
-		this.#isAll = isAll(filter);
+		this.#predicate = rowPredicate(index, filter);
+		this.#isAll = matchesAllRows(filter);
 		this.#search = filter.text === undefined ? undefined : new TextSearch(index, filter.text);
 	}
 
@@ -35,7 +35,7 @@ export class Matches {
 	get share(): number {
 		const {columns, progress} = this.#index;
 		if (this.#isAll) return 1;
-		if (!this.#search) return columns.count === 0 ? 1 : this.#seen / columns.count;
+		if (!this.#search) return columns.count === 0 ? 1 : this.#scannedRows / columns.count;
 		const end = progress.readBytes - progress.tailBytes;
 		return end === 0 ? 1 : Math.min(1, this.#search.position / end);
 	}
@@ -45,7 +45,7 @@ export class Matches {
 	}
 
 	/** Where a row is among them, or where it would be. */
-	placeOf(row: number): number {
+	positionOf(row: number): number {
 		if (this.#isAll) return row;
 		let [low, high] = [0, this.#count];
 		while (low < high) {
@@ -61,7 +61,7 @@ export class Matches {
 		this.#isPaused = false;
 		if (this.#isRunning || this.#isAll) return;
 		this.#isRunning = true;
-		while (!this.#isPaused && this.#step()) await nextTurn();
+		while (!this.#isPaused && this.#scanSlice()) await nextTurn();
 		this.#isRunning = false;
 	}
 
@@ -70,23 +70,24 @@ export class Matches {
 		this.#isPaused = true;
 	}
 
-	#step(): boolean {
+	#scanSlice(): boolean {
 		if (this.#search) {
 			const found = this.#search.step();
-			for (const row of found ?? []) if (this.#isWanted(row)) this.#add(row);
+			for (const row of found ?? []) if (this.#predicate(row)) this.#add(row);
 			return found !== undefined;
 		}
-		const end = Math.min(this.#seen + SLICE, this.#index.columns.count);
-		if (this.#seen === end) return false;
-		for (; this.#seen < end; this.#seen++) if (this.#isWanted(this.#seen)) this.#add(this.#seen);
+		const end = Math.min(this.#scannedRows + SLICE_ROWS, this.#index.columns.count);
+		if (this.#scannedRows === end) return false;
+		for (; this.#scannedRows < end; this.#scannedRows++)
+			if (this.#predicate(this.#scannedRows)) this.#add(this.#scannedRows);
 		return true;
 	}
 
 	#add(row: number): void {
 		if (this.#count === this.#rows.length) {
-			const more = new Uint32Array(this.#rows.length * 2);
-			more.set(this.#rows);
-			this.#rows = more;
+			const larger = new Uint32Array(this.#rows.length * 2);
+			larger.set(this.#rows);
+			this.#rows = larger;
 		}
 		this.#rows[this.#count++] = row;
 	}
@@ -96,18 +97,18 @@ export class Matches {
 const MAX_FILTERS = 8;
 
 /** What each filter lets through, for those that were asked for last. */
-export class AllMatches {
+export class MatchesCache {
 	readonly #index: LogIndex;
-	readonly #byKey = new BoundedMap<string, Matches>(MAX_FILTERS);
+	readonly #byKey = new BoundedMap<string, FilterMatches>(MAX_FILTERS);
 
 	constructor(index: LogIndex) {
 		this.#index = index;
 	}
 
 	/** What a filter lets through. It is told to go on with what is new, and has looked at the first of it. */
-	of(filter: Filter): Matches {
-		const key = keyOf(filter);
-		const matches = this.#byKey.take(key) ?? new Matches(this.#index, filter);
+	matchesFor(filter: RowFilter): FilterMatches {
+		const key = filterKey(filter);
+		const matches = this.#byKey.take(key) ?? new FilterMatches(this.#index, filter);
 		// Behind all others, it is the last to be forgotten.
 		for (const other of this.#byKey.values()) other.pause();
 		this.#byKey.set(key, matches);

@@ -6,13 +6,12 @@ export class QueryError extends Error {
 const MAX_SHOWN = 40;
 
 /** A number in a query: a count or a position. Throws unless it occurs once and is a whole number. */
-export function numberIn(query: URLSearchParams, name: string, otherwise = 0): number {
-	const [given, ...others] = query.getAll(name);
-	if (given === undefined) return otherwise;
-	const value = /^\d+$/.test(given) ? Number(given) : Number.NaN;
+export function parseNumberParameter(query: URLSearchParams, name: string, defaultValue = 0): number {
+	const [text, ...others] = query.getAll(name);
+	if (text === undefined) return defaultValue;
+	const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
 	if (others.length === 0 && Number.isSafeInteger(value)) return value;
-	const found =
-		others.length > 0 ? `${others.length + 1} of them` : JSON.stringify(given.slice(0, MAX_SHOWN));
+	const found = others.length > 0 ? `${others.length + 1} of them` : JSON.stringify(text.slice(0, MAX_SHOWN));
 	throw new QueryError(
 		`The parameter "${name}" must be one whole number from 0 to ${Number.MAX_SAFE_INTEGER}; found ${found}.`,
 	);

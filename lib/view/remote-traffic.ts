@@ -1,51 +1,51 @@
-import {nextPauseMs} from '../back-off.js';
+import {nextDelayMs} from '../back-off.js';
 import type {Headers} from '../envelope.js';
 import {MESSAGE_LIMIT} from '../operators/frame.js';
-import {exchange, type Reader} from '../transports/http-exchange.js';
+import {type BodyHandler, sendHttpRequest} from '../transports/http-exchange.js';
 import {SseParser} from '../wire/sse.js';
 
-export type RemoteTrafficOptions = {
+type RemoteTrafficOptions = {
 	/** The gateway, or its stream of traffic. */
 	readonly url: URL;
 	readonly headers: Headers;
 	/** Told how it is going, in a sentence; nothing where all is well. */
-	readonly tell: (note: string) => void;
+	readonly onStatus: (note: string) => void;
 };
 
 /** The traffic of a gateway elsewhere, connected to again and again. */
-export function remoteTraffic({url, headers, tell}: RemoteTrafficOptions) {
+export function subscribeToRemoteTraffic({url, headers, onStatus: tell}: RemoteTrafficOptions) {
 	const target = url.pathname === '/' ? new URL('/traffic', url) : url;
-	return (hear: (line: Buffer) => void): (() => void) => {
-		let pauseMs: number | undefined;
+	return (listener: (line: Buffer) => void): (() => void) => {
+		let delayMs: number | undefined;
 		let timer: NodeJS.Timeout | undefined;
-		let upSince = 0;
-		const again = (reason: string): void => {
+		let connectedAt = 0;
+		const reconnect = (reason: string): void => {
 			tell(`${target.origin} ${reason}; trying again.`);
-			const upMs = upSince === 0 ? 0 : performance.now() - upSince;
-			pauseMs = nextPauseMs(pauseMs, upMs);
-			timer = setTimeout(connect, pauseMs).unref();
+			const connectedMs = connectedAt === 0 ? 0 : performance.now() - connectedAt;
+			delayMs = nextDelayMs(delayMs, connectedMs);
+			timer = setTimeout(connect, delayMs).unref();
 		};
-		const read = (status: number): Reader => {
-			if (status !== 200) return {onData: () => {}, onEnd: () => again(refused(status))};
-			upSince = performance.now();
+		const onHead = (status: number): BodyHandler => {
+			if (status !== 200) return {onData: () => {}, onEnd: () => reconnect(describeRejection(status))};
+			connectedAt = performance.now();
 			tell('');
 			const parser = new SseParser(2 * MESSAGE_LIMIT, {
 				event: ({data}) => {
-					if (data.length > 0) hear(Buffer.from(data));
+					if (data.length > 0) listener(Buffer.from(data));
 				},
 				tooLarge: () => {},
 			});
-			return {onData: chunk => parser.push(chunk), onEnd: () => again('has ended the stream')};
+			return {onData: chunk => parser.push(chunk), onEnd: () => reconnect('has ended the stream')};
 		};
 		let stop = (): void => {};
 		const connect = (): void => {
-			upSince = 0;
-			stop = exchange({
+			connectedAt = 0;
+			stop = sendHttpRequest({
 				method: 'GET',
 				url: target,
 				headers: {...headers, accept: 'text/event-stream'},
-				onHead: read,
-				onError: error => again(`cannot be reached (${error.message})`),
+				onResponse: onHead,
+				onError: error => reconnect(`cannot be reached (${error.message})`),
 			});
 		};
 		connect();
@@ -56,7 +56,7 @@ export function remoteTraffic({url, headers, tell}: RemoteTrafficOptions) {
 	};
 }
 
-const refused = (status: number): string =>
+const describeRejection = (status: number): string =>
 	status === 401 || status === 403
 		? `answers ${status}: give its token with --header "X-Bridge-Token: …"`
 		: `answers ${status} and no traffic: is it a bridge gateway?`;

@@ -1,27 +1,27 @@
 import type {IncomingMessage, ServerResponse} from 'node:http';
 import {throttleTime} from 'rxjs';
-import {type Refused, refuse} from '../http/refuse.js';
+import {type HttpError, sendHttpError} from '../http/refuse.js';
 import {splitTarget} from '../http/target.js';
 import {SseStream} from '../transports/sse-stream.js';
-import {Assets, guarded} from './assets.js';
+import {PageAssets, securityHeaders} from './assets.js';
 import {exportLines} from './export.js';
-import {filterOf} from './filter.js';
+import {parseRowFilter} from './filter.js';
 import {latencyOverTime} from './latency.js';
-import {lineOf} from './line.js';
-import {numberIn, QueryError} from './query.js';
-import {listedRow} from './row-text.js';
-import type {Shown, Source} from './source.js';
-import {stateOf} from './state.js';
+import {readLineDetail} from './line.js';
+import {parseNumberParameter, QueryError} from './query.js';
+import {buildListedRow} from './row-text.js';
+import type {IndexedLog, TrafficSource} from './source.js';
+import {buildViewState} from './state.js';
 
 /** How often the page is told how things are. */
-const TOLD_EVERY_MS = 200;
+const STATE_INTERVAL_MS = 200;
 const MAX_ROWS = 500;
 const MAX_PARTS = 1000;
 const MAX_CONNECTIONS = 500;
 const MAX_UNREAD = 4 * 2 ** 20;
 
-export type ViewRoutesOptions = {
-	readonly source: Source;
+type ViewRoutesOptions = {
+	readonly source: TrafficSource;
 	/** The folder with the files of the page. */
 	readonly page: URL;
 	/** Whether there is a /status beside it, of services. */
@@ -32,12 +32,12 @@ export type ViewRoutesOptions = {
 	readonly canLogOut?: () => boolean;
 };
 
-type Answer = (shown: Shown, query: URLSearchParams, res: ServerResponse) => unknown;
+type RouteHandler = (shown: IndexedLog, query: URLSearchParams, res: ServerResponse) => unknown;
 
 /** What the page asks for beside its own files: all of it is only to be read. */
 export class ViewRoutes {
-	readonly #source: Source;
-	readonly #assets: Assets;
+	readonly #source: TrafficSource;
+	readonly #assets: PageAssets;
 	readonly #hasStatus: boolean;
 	readonly #gateway: string | null;
 	readonly #canLogOut: () => boolean;
@@ -46,32 +46,32 @@ export class ViewRoutes {
 		this.#gateway = gateway ?? null;
 		this.#canLogOut = canLogOut;
 		this.#source = source;
-		this.#assets = new Assets(page);
+		this.#assets = new PageAssets(page);
 		this.#hasStatus = hasStatus;
 	}
 
 	/** Answers with the page itself. */
-	readonly page = (res: ServerResponse): void => {
+	readonly servePage = (res: ServerResponse): void => {
 		if (!this.#assets.serve(res, 'index.html'))
-			refuse(res, {status: 500, message: 'The files of the page are missing: is bridge built whole?'});
+			sendHttpError(res, {status: 500, message: 'The files of the page are missing: is bridge built whole?'});
 	};
 
 	/** Answers a request for a path below /view/. */
-	serve(req: IncomingMessage, res: ServerResponse): Refused | undefined {
+	serve(req: IncomingMessage, res: ServerResponse): HttpError | undefined {
 		if (req.method !== 'GET') return {status: 405, message: 'Method Not Allowed', headers: {allow: 'GET'}};
 		const {path, query} = splitTarget(req.url ?? '');
 		const name = path.slice('/view/'.length);
 		if (this.#assets.serve(res, name)) return;
-		if (name === 'events') return this.#events(res);
-		const answer = answers.get(name);
-		if (!answer) return notFound;
-		const {shown, generation} = this.#source;
+		if (name === 'events') return this.#serveEvents(res);
+		const handler = handlers.get(name);
+		if (!handler) return notFound;
+		const {indexedLog: shown, generation} = this.#source;
 		if (!shown) return {status: 409, message: 'There is nothing to be seen. Open the page first.'};
 		try {
-			const value = answer(shown, query, res);
+			const value = handler(shown, query, res);
 			if (value === undefined) return notFound;
-			if (value instanceof Promise) this.#later(res, generation, value);
-			else if (value !== res) json(res, {generation, ...(value as object)});
+			if (value instanceof Promise) this.#sendAsync(res, generation, value);
+			else if (value !== res) sendJson(res, {generation, ...(value as object)});
 			return;
 		} catch (error) {
 			if (error instanceof QueryError) return {status: 400, message: `Bad Request: ${error.message}`};
@@ -80,9 +80,9 @@ export class ViewRoutes {
 	}
 
 	/** Responds when a value is there; undefined is the result of a response that cannot be sent any more. */
-	#later(res: ServerResponse, generation: number, value: Promise<object | undefined>): void {
+	#sendAsync(res: ServerResponse, generation: number, value: Promise<object | undefined>): void {
 		value.then(
-			found => found && json(res, {generation, ...found}),
+			found => found && sendJson(res, {generation, ...found}),
 			(error: Error) => res.destroy(error),
 		);
 	}
@@ -92,51 +92,56 @@ export class ViewRoutes {
 	}
 
 	/** Tells how things are, whenever something is new. */
-	#events(res: ServerResponse): undefined {
+	#serveEvents(res: ServerResponse): undefined {
 		const source = this.#source;
-		const unwatch = source.watch();
-		const stream = new SseStream(res, {headers: guarded, maxUnreadBytes: MAX_UNREAD});
-		const tell = (): void => {
-			const around = {hasStatus: this.#hasStatus, gateway: this.#gateway, canLogOut: this.#canLogOut()};
-			stream.send({data: Buffer.from(JSON.stringify({...stateOf(source), ...around}))});
+		const removeViewer = source.addViewer();
+		const stream = new SseStream(res, {headers: securityHeaders, maxUnreadBytes: MAX_UNREAD});
+		const sendState = (): void => {
+			const serverState = {hasStatus: this.#hasStatus, gateway: this.#gateway, canLogOut: this.#canLogOut()};
+			stream.send({data: Buffer.from(JSON.stringify({...buildViewState(source), ...serverState}))});
 		};
-		tell();
-		const news = source.changed
-			.pipe(throttleTime(TOLD_EVERY_MS, undefined, {leading: true, trailing: true}))
-			.subscribe(tell);
+		sendState();
+		const subscription = source.changed
+			.pipe(throttleTime(STATE_INTERVAL_MS, undefined, {leading: true, trailing: true}))
+			.subscribe(sendState);
 		void stream.closed.then(() => {
-			news.unsubscribe();
-			unwatch();
+			subscription.unsubscribe();
+			removeViewer();
 		});
 		return;
 	}
 }
 
-const notFound: Refused = {status: 404, message: 'Not Found'};
+const notFound: HttpError = {status: 404, message: 'Not Found'};
 
-const answers: ReadonlyMap<string, Answer> = new Map<string, Answer>([
-	['rows', rows],
-	['line', ({index}, query) => lineOf(index, numberIn(query, 'row'))],
-	['place', ({matches}, query) => ({place: matches.of(filterOf(query)).placeOf(numberIn(query, 'row'))})],
-	['latency', latency],
-	['connections', connections],
+const handlers: ReadonlyMap<string, RouteHandler> = new Map<string, RouteHandler>([
+	['rows', rowsPage],
+	['line', ({index}, query) => readLineDetail(index, parseNumberParameter(query, 'row'))],
+	[
+		'place',
+		({matches}, query) => ({
+			place: matches.matchesFor(parseRowFilter(query)).positionOf(parseNumberParameter(query, 'row')),
+		}),
+	],
+	['latency', latencyIntervals],
+	['connections', newestConnections],
 	['export', exportLines],
 ]);
 
-function rows({index, matches}: Shown, query: URLSearchParams) {
-	const found = matches.of(filterOf(query));
-	const from = numberIn(query, 'from');
-	const end = Math.min(found.count, from + Math.min(MAX_ROWS, numberIn(query, 'count')));
+function rowsPage({index, matches}: IndexedLog, query: URLSearchParams) {
+	const found = matches.matchesFor(parseRowFilter(query));
+	const from = parseNumberParameter(query, 'from');
+	const end = Math.min(found.count, from + Math.min(MAX_ROWS, parseNumberParameter(query, 'count')));
 	const list = Array.from({length: Math.max(0, end - from)}, (_, at) =>
-		listedRow(index, found.row(from + at)),
+		buildListedRow(index, found.row(from + at)),
 	);
 	return {total: found.count, share: found.share, from, rows: list};
 }
 
-function latency({index, matches}: Shown, query: URLSearchParams, res: ServerResponse) {
-	const parts = Math.max(1, Math.min(MAX_PARTS, numberIn(query, 'parts')));
-	const filter = filterOf(query);
-	return latencyOverTime(index, matches.of(filter), {
+function latencyIntervals({index, matches}: IndexedLog, query: URLSearchParams, res: ServerResponse) {
+	const parts = Math.max(1, Math.min(MAX_PARTS, parseNumberParameter(query, 'parts')));
+	const filter = parseRowFilter(query);
+	return latencyOverTime(index, matches.matchesFor(filter), {
 		parts,
 		ofRequests: filter.show === 'requests',
 		isWanted: () => !res.destroyed,
@@ -144,13 +149,13 @@ function latency({index, matches}: Shown, query: URLSearchParams, res: ServerRes
 }
 
 /** The connections that came last. */
-function connections({index}: Shown) {
+function newestConnections({index}: IndexedLog) {
 	const list = index.connections.slice(1).slice(-MAX_CONNECTIONS).reverse();
 	return {connections: list, total: index.connections.length - 1};
 }
 
-function json(res: ServerResponse, value: unknown): void {
+function sendJson(res: ServerResponse, value: unknown): void {
 	const body = Buffer.from(JSON.stringify(value));
-	res.writeHead(200, {...guarded, 'content-type': 'application/json', 'content-length': body.length});
+	res.writeHead(200, {...securityHeaders, 'content-type': 'application/json', 'content-length': body.length});
 	res.end(body);
 }

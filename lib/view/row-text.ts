@@ -1,38 +1,38 @@
 import {isObject, type JsonObject, objectOf} from '../protocol/json.js';
-import {parseLine} from '../store/decode.js';
-import {flags, kinds, type Row} from './columns.js';
+import {parseLogLine} from '../store/decode.js';
+import {type IndexRow, rowFlags, rowKinds} from './columns.js';
 import type {LogIndex} from './log-index.js';
-import type {Kind, ListedRow} from './page/types.js';
+import type {ListedRow, RowKind} from './page/types.js';
 
 /** Lines up to this length are read for the list; of longer ones this much. */
-const HEAD = 16 * 1024;
+const MAX_PARSED_BYTES = 16 * 1024;
 const MAX_TITLE = 200;
 
-const kindNames = Object.keys(kinds) as Kind[];
+const kindNames = Object.keys(rowKinds) as RowKind[];
 
 /** What the list shows of a row. */
-export function listedRow(index: LogIndex, number: number): ListedRow {
+export function buildListedRow(index: LogIndex, number: number): ListedRow {
 	const row = index.columns.at(number);
 	const connection = index.connections[row.conn];
-	const said = saidIn(index, row);
-	const isUpstreamSide = (row.flags & flags.upstreamSide) !== 0;
-	const isError = row.kind === kinds.error || (row.flags & flags.toolFailed) !== 0;
+	const content = readRowContent(index, row);
+	const isUpstreamSide = (row.flags & rowFlags.upstreamSide) !== 0;
+	const isError = row.kind === rowKinds.error || (row.flags & rowFlags.toolFailed) !== 0;
 	const {clientVersion = '', upstreamVersion = clientVersion} = connection ?? {};
 	return {
 		row: number,
 		time: Number.isNaN(row.time) ? null : row.time,
 		kind: kindNames[row.kind] ?? 'broken',
-		conn: connection?.id ?? said.conn,
+		conn: connection?.id ?? content.conn,
 		client: connection?.client ?? '',
 		server: connection?.upstream ?? '',
-		isFromClient: (row.flags & flags.fromClient) !== 0,
+		isFromClient: (row.flags & rowFlags.fromClient) !== 0,
 		isUpstreamSide,
-		isByBridge: (row.flags & flags.byBridge) !== 0,
-		method: index.methods[row.method] || said.method,
-		title: short(said.title),
-		id: short(said.id),
+		isByBridge: (row.flags & rowFlags.byBridge) !== 0,
+		method: index.methods[row.method] || content.method,
+		title: truncateTitle(content.title),
+		id: truncateTitle(content.id),
 		size: row.size || row.bytes,
-		latency: latencyOf(index, row),
+		latency: requestLatency(index, row),
 		status: statusOf(index, row, isError),
 		version: isUpstreamSide ? upstreamVersion : clientVersion,
 		pair: row.pair,
@@ -41,32 +41,37 @@ export function listedRow(index: LogIndex, number: number): ListedRow {
 }
 
 /** The time between a request and its answer, for either of them. */
-export function latencyOf({columns}: LogIndex, {row, pair, time}: Row): number | null {
+function requestLatency({columns}: LogIndex, {row, pair, time}: IndexRow): number | null {
 	if (pair < 0) return null;
 	const other = columns.value(pair, 'time');
 	const latency = pair > row ? other - time : time - other;
 	return Number.isNaN(latency) ? null : Math.max(0, latency);
 }
 
-function statusOf({columns}: LogIndex, {kind, pair}: Row, isError: boolean): ListedRow['status'] {
-	if (isError || kind === kinds.broken) return 'error';
-	if (kind === kinds.result) return 'ok';
-	if (kind !== kinds.request) return '';
+function statusOf({columns}: LogIndex, {kind, pair}: IndexRow, isError: boolean): ListedRow['status'] {
+	if (isError || kind === rowKinds.broken) return 'error';
+	if (kind === rowKinds.result) return 'ok';
+	if (kind !== rowKinds.request) return '';
 	if (pair < 0) return 'open';
-	const isFailed = columns.value(pair, 'kind') === kinds.error || hasFailed(columns.value(pair, 'flags'));
+	const isFailed = columns.value(pair, 'kind') === rowKinds.error || hasFailed(columns.value(pair, 'flags'));
 	return isFailed ? 'error' : 'ok';
 }
 
-const hasFailed = (bits: number): boolean => (bits & flags.toolFailed) !== 0;
+const hasFailed = (bits: number): boolean => (bits & rowFlags.toolFailed) !== 0;
 
-type Said = {readonly conn: string; readonly method: string; readonly title: string; readonly id: string};
+type RowContent = {
+	readonly conn: string;
+	readonly method: string;
+	readonly title: string;
+	readonly id: string;
+};
 
 /** What can be read from a line, or from its beginning. */
-function saidIn({bytes}: LogIndex, {kind, offset, bytes: length, content}: Row): Said {
-	const head = bytes.slice(offset, Math.min(length, HEAD));
-	const line = length <= HEAD ? parseLine(head) : undefined;
-	if (kind === kinds.broken) return {...nothing, title: head.toString('utf8', 0, MAX_TITLE)};
-	if (!line) return guessed(head.toString('utf8', content, HEAD));
+function readRowContent({bytes}: LogIndex, {kind, offset, bytes: length, content}: IndexRow): RowContent {
+	const head = bytes.slice(offset, Math.min(length, MAX_PARSED_BYTES));
+	const line = length <= MAX_PARSED_BYTES ? parseLogLine(head) : undefined;
+	if (kind === rowKinds.broken) return {...EMPTY_CONTENT, title: head.toString('utf8', 0, MAX_TITLE)};
+	if (!line) return guessRowContent(head.toString('utf8', content, MAX_PARSED_BYTES));
 	const message = objectOf(line.message);
 	return {
 		conn: textOf(line.ConnID),
@@ -76,12 +81,12 @@ function saidIn({bytes}: LogIndex, {kind, offset, bytes: length, content}: Row):
 	};
 }
 
-const nothing: Said = {conn: '', method: '', title: '', id: ''};
+const EMPTY_CONTENT: RowContent = {conn: '', method: '', title: '', id: ''};
 
-function guessed(text: string): Said {
+function guessRowContent(text: string): RowContent {
 	const [, id = ''] = /^\{[^{}]{0,200}?"id":\s*("(?:[^"\\]|\\.){0,100}"|-?[\d.eE+-]{1,30})/.exec(text) ?? [];
 	const [, name = ''] = /"params":\{"name":"([^"\\]{1,100})"/.exec(text) ?? [];
-	return {...nothing, id, title: name};
+	return {...EMPTY_CONTENT, id, title: name};
 }
 
 function titleOf(line: JsonObject, message: JsonObject): string {
@@ -116,4 +121,5 @@ const idOf = (id: unknown): string =>
 const textOf = (value: unknown): string =>
 	typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '';
 
-const short = (text: string): string => (text.length <= MAX_TITLE ? text : `${text.slice(0, MAX_TITLE)}…`);
+const truncateTitle = (text: string): string =>
+	text.length <= MAX_TITLE ? text : `${text.slice(0, MAX_TITLE)}…`;

@@ -1,12 +1,12 @@
 import type {Subject} from 'rxjs';
 import type {LogIndex} from './log-index.js';
-import type {AllMatches} from './matches.js';
+import type {MatchesCache} from './matches.js';
 
 /** A log that can be looked at. */
-export type Shown = {readonly index: LogIndex; readonly matches: AllMatches};
+export type IndexedLog = {readonly index: LogIndex; readonly matches: MatchesCache};
 
 /** Where a page gets what it shows. */
-export type Source = {
+export type TrafficSource = {
 	/** What it is called. */
 	readonly name: string;
 	readonly isLive: boolean;
@@ -15,9 +15,9 @@ export type Source = {
 	/** What is to be told to who looks. */
 	readonly note: string;
 	/** What there is to be seen at present, if anything. */
-	readonly shown: Shown | undefined;
+	readonly indexedLog: IndexedLog | undefined;
 	readonly changed: Subject<void>;
 	/** Somebody looks. Returns what is to be called when they have gone. */
-	watch(): () => void;
+	addViewer(): () => void;
 	close(): Promise<void>;
 };

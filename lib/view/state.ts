@@ -1,13 +1,15 @@
-import type {State} from './page/types.js';
-import type {Source} from './source.js';
+import type {ViewState} from './page/types.js';
+import type {TrafficSource} from './source.js';
 
 /** So many names of methods are offered to choose from. */
 const MAX_METHODS = 500;
 
 /** How things are, as the page is told again and again. */
-export function stateOf(source: Source): Omit<State, 'hasStatus' | 'gateway' | 'canLogOut'> {
-	const {name, isLive, generation, note, shown} = source;
-	const {progress, methods, servers, connections} = shown?.index ?? nothing;
+export function buildViewState(
+	source: TrafficSource,
+): Omit<ViewState, 'hasStatus' | 'gateway' | 'canLogOut'> {
+	const {name, isLive, generation, note, indexedLog: shown} = source;
+	const {progress, methods, servers, connections} = shown?.index ?? EMPTY_INDEX;
 	const {rows, readBytes, totalBytes, tailBytes, isAtEnd, isFull} = progress;
 	return {
 		name,
@@ -26,7 +28,7 @@ export function stateOf(source: Source): Omit<State, 'hasStatus' | 'gateway' | '
 	};
 }
 
-const nothing = {
+const EMPTY_INDEX = {
 	progress: {rows: 0, readBytes: 0, totalBytes: 0, tailBytes: 0, isAtEnd: true, isFull: false},
 	methods: [] as string[],
 	servers: new Set<string>(),

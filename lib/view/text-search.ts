@@ -1,11 +1,11 @@
 import {asciiJson} from '../store/ascii-json.js';
-import {kinds} from './columns.js';
+import {rowKinds} from './columns.js';
 import type {LogIndex} from './log-index.js';
 
-const READ = 2 ** 20;
+const READ_BYTES = 2 ** 20;
 
 /** A text as it may be written in JSON, as a pattern for bytes as Latin-1. All syntax in it is escaped. */
-function patternOf(text: string): {readonly pattern: RegExp; readonly maxBytes: number} {
+function searchPattern(text: string): {readonly pattern: RegExp; readonly maxBytes: number} {
 	const plain = JSON.stringify(text).slice(1, -1);
 	const spellings = [...new Set([plain, asciiJson(text).slice(1, -1)])].map(each =>
 		Buffer.from(each).toString('latin1'),
@@ -28,7 +28,7 @@ export class TextSearch {
 	#lastRow = -1;
 
 	constructor(index: LogIndex, text: string) {
-		const {pattern, maxBytes} = patternOf(text);
+		const {pattern, maxBytes} = searchPattern(text);
 		this.#index = index;
 		this.#pattern = pattern;
 		this.#maxBytes = maxBytes;
@@ -45,7 +45,7 @@ export class TextSearch {
 		if (this.#position >= end || columns.count === 0) return;
 		// What begins in one piece and ends in the next one is found in the next.
 		const from = Math.max(0, this.#position - this.#maxBytes + 1);
-		const text = bytes.slice(from, Math.min(READ, end - from)).toString('latin1');
+		const text = bytes.slice(from, Math.min(READ_BYTES, end - from)).toString('latin1');
 		if (text === '') return;
 		this.#position = from + text.length;
 		return [...this.#rowsIn(text, from)];
@@ -71,8 +71,8 @@ export class TextSearch {
 	/** Whether a place in a line is part of what was said. */
 	#isContent(row: number, offset: number): boolean {
 		const {bytes, size, content, kind, offset: start} = this.#index.columns.at(row);
-		if (kind === kinds.broken || kind === kinds.event) return true;
+		if (kind === rowKinds.broken || kind === rowKinds.event) return true;
 		const at = offset - start - content;
-		return at >= 0 && (kind === kinds.data ? offset < start + bytes : at < size);
+		return at >= 0 && (kind === rowKinds.data ? offset < start + bytes : at < size);
 	}
 }

@@ -2,21 +2,21 @@ import {randomBytes} from 'node:crypto';
 import type {IncomingMessage, Server, ServerResponse} from 'node:http';
 import {Login} from '../gateway/login.js';
 import {Guard} from '../http/guard.js';
-import {sameUser} from '../http/peer.js';
-import {type Refused, refuse} from '../http/refuse.js';
-import {addressOf, listen} from '../http/server.js';
+import {admitSameUser} from '../http/peer.js';
+import {type HttpError, sendHttpError} from '../http/refuse.js';
+import {addressOf, listenHttp} from '../http/server.js';
 import {splitTarget} from '../http/target.js';
 import {ViewRoutes} from './routes.js';
-import type {Source} from './source.js';
+import type {TrafficSource} from './source.js';
 
-export type ViewServer = {
+type ViewServer = {
 	/** Where the page is, with what lets a browser in. */
 	readonly url: URL;
 	readonly server: Server;
 };
 
-export type ViewServerOptions = {
-	readonly source: Source;
+type ViewServerOptions = {
+	readonly source: TrafficSource;
 	/** The folder with the files of the page. */
 	readonly page: URL;
 	/** The origin of the gateway whose traffic it is. */
@@ -44,33 +44,33 @@ export async function serveView({
 	// Cookies are for all ports of a machine, and there may be several of these.
 	const cookie = `bridge_view_${randomBytes(4).toString('hex')}`;
 	const isToken = (text: string): boolean => guard.isToken(text);
-	const login = new Login({isNeeded: () => true, isToken, page: routes.page, cookie});
-	const route = (req: IncomingMessage, res: ServerResponse): Refused | undefined => {
-		const foreign = guard.refusal(req);
-		if (foreign) return foreign;
+	const login = new Login({isRequired: () => true, isToken, servePage: routes.servePage, cookieName: cookie});
+	const route = (req: IncomingMessage, res: ServerResponse): HttpError | undefined => {
+		const rejection = guard.validate(req);
+		if (rejection) return rejection;
 		const {path, query} = splitTarget(req.url ?? '');
-		const shown = query.get('token');
-		if (path === '/' && shown !== null) return void login.letIn(res, shown);
-		if (path === '/') return login.serve(req, res);
+		const queryToken = query.get('token');
+		if (path === '/' && queryToken !== null) return void login.submitToken(res, queryToken);
+		if (path === '/') return login.serveFrontPage(req, res);
 		if (!path.startsWith('/view/')) return {status: 404, message: 'Not Found'};
-		if (!guard.knows(req, false) && !login.knows(req)) return unknownBrowser;
+		if (!guard.isAuthorized(req, false) && !login.isLoggedIn(req)) return notLoggedIn;
 		return routes.serve(req, res);
 	};
-	const server = await listen({
+	const server = await listenHttp({
 		host: '127.0.0.1',
 		port,
 		onBug,
-		admit: userToken ? undefined : sameUser({remedy: 'Open the page as the user who runs bridge view.'}),
+		admit: userToken ? undefined : admitSameUser({remedy: 'Open the page as the user who runs bridge view.'}),
 		handle(req, res) {
 			const refused = route(req, res);
-			if (refused) refuse(res, refused);
+			if (refused) sendHttpError(res, refused);
 		},
 	});
-	const {host, port: found} = addressOf(server);
-	return {url: new URL(`http://${host}:${found}/?token=${token}`), server};
+	const {host, port: boundPort} = addressOf(server);
+	return {url: new URL(`http://${host}:${boundPort}/?token=${token}`), server};
 }
 
-const unknownBrowser: Refused = {
+const notLoggedIn: HttpError = {
 	status: 401,
 	message: 'Unauthorized: open the address that bridge view has printed',
 };

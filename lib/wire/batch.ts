@@ -15,17 +15,17 @@ export function isBatch(line: Buffer): boolean {
 }
 
 /** The texts of the values in an array that is known to be JSON; nothing, if there are more than a batch may have. */
-export function elements(array: Buffer, limit = MAX_ELEMENTS): Buffer[] | undefined {
+export function batchElements(array: Buffer, limit = MAX_ELEMENTS): Buffer[] | undefined {
 	const walk = walkFor(array.length);
-	walk.seal(walk.lay(array, 0));
-	const found: Buffer[] = [];
-	let at = walk.skipSpace(walk.skipSpace(0) + 1);
+	walk.seal(walk.write(array, 0));
+	const texts: Buffer[] = [];
+	let at = walk.skipWhitespace(walk.skipWhitespace(0) + 1);
 	while (at < array.length && array[at] !== CLOSE) {
-		if (found.length === limit) return;
+		if (texts.length === limit) return;
 		const end = walk.endOfValue(at);
-		found.push(array.subarray(at, end));
-		at = walk.skipSpace(end);
-		if (array[at] === COMMA) at = walk.skipSpace(at + 1);
+		texts.push(array.subarray(at, end));
+		at = walk.skipWhitespace(end);
+		if (array[at] === COMMA) at = walk.skipWhitespace(at + 1);
 	}
-	return found;
+	return texts;
 }

@@ -14,7 +14,7 @@ const PREFIX = `\u0000${randomBytes(6).toString('hex')} `;
 const QUOTED_PREFIX = JSON.stringify(PREFIX).slice(0, -1);
 
 /** Parses JSON. Integers that a double would round are of the type bigint. Throws for too many of them, and for too long ones. */
-export function parseExact(json: string): unknown {
+export function parseWithBigInts(json: string): unknown {
 	if (!MANY_DIGITS.test(json)) return JSON.parse(json);
 	const parts: string[] = [];
 	let [done, count] = [0, 0];
@@ -26,17 +26,17 @@ export function parseExact(json: string): unknown {
 		done = start + token.length;
 	}
 	if (done === 0) return JSON.parse(json);
-	return JSON.parse([...parts, json.slice(done)].join(''), revive);
+	return JSON.parse([...parts, json.slice(done)].join(''), reviveBigInt);
 }
 
 /** JSON of a value that may have parts of the type bigint. */
-export function writeExact(value: unknown): string {
+export function stringifyWithBigInts(value: unknown): string {
 	try {
 		return JSON.stringify(value);
 	} catch (error) {
 		if (!(error instanceof TypeError)) throw error;
 		// With a function in it, this takes several times as long, so it is only done for values that need it.
-		const [start, ...parts] = JSON.stringify(value, hide).split(QUOTED_PREFIX);
+		const [start, ...parts] = JSON.stringify(value, hideBigInt).split(QUOTED_PREFIX);
 		// Each part starts with digits and the quote that ends them.
 		return [start, ...parts.map(part => part.replace('"', ''))].join('');
 	}
@@ -44,8 +44,8 @@ export function writeExact(value: unknown): string {
 
 const isRounded = (token: string): boolean => /^-?\d+$/.test(token) && !Number.isSafeInteger(Number(token));
 
-const revive = (_key: string, value: unknown): unknown =>
+const reviveBigInt = (_key: string, value: unknown): unknown =>
 	typeof value === 'string' && value.startsWith(PREFIX) ? BigInt(value.slice(PREFIX.length)) : value;
 
-const hide = (_key: string, value: unknown): unknown =>
+const hideBigInt = (_key: string, value: unknown): unknown =>
 	typeof value === 'bigint' ? `${PREFIX}${value}` : value;

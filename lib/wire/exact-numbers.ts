@@ -3,17 +3,17 @@ import {memberText} from './member.js';
 import {numbersIn} from './number-tokens.js';
 
 /** A word that no message has: nobody can guess it. */
-const WORD = randomBytes(6).toString('hex');
+const NONCE = randomBytes(6).toString('hex');
 
 /** How a hidden number reads in a string, in JSON text, and in JSON text within a string. */
-const hidden = (at: number): string => `\u0000${WORD} ${at}\u0000`;
+const placeholder = (at: number): string => `\u0000${NONCE} ${at}\u0000`;
 /** Compiled from constants and the word, which is hexadecimal digits. */
-const QUOTED = new RegExp(`"\\\\u0000${WORD} (\\d+)\\\\u0000"`, 'g');
-const NESTED = new RegExp(`\\\\"\\\\\\\\u0000${WORD} (\\d+)\\\\\\\\u0000\\\\"`, 'g');
-const BARE = new RegExp(`\\\\u0000${WORD} (\\d+)\\\\u0000`, 'g');
+const QUOTED = new RegExp(`"\\\\u0000${NONCE} (\\d+)\\\\u0000"`, 'g');
+const NESTED = new RegExp(`\\\\"\\\\\\\\u0000${NONCE} (\\d+)\\\\\\\\u0000\\\\"`, 'g');
+const BARE = new RegExp(`\\\\u0000${NONCE} (\\d+)\\\\u0000`, 'g');
 
 /** Numbers that are hidden at a time, each of which takes some 200 bytes while its message is open. */
-const MAX_HIDDEN = 100_000;
+const MAX_PLACEHOLDERS = 100_000;
 
 /** Whether a number would be written otherwise than it is here: 1.0 as 1, say. */
 const isInexact = (token: string): boolean => String(Number(token)) !== token;
@@ -33,23 +33,23 @@ export class ExactNumbers {
 	/** Parses text that is known to be JSON. */
 	parse(json: string): unknown {
 		for (const isHidden of [isInexact, isInexactInteger]) {
-			const text = this.#withHidden(json, isHidden);
+			const text = this.#withPlaceholders(json, isHidden);
 			if (text !== undefined) return JSON.parse(text);
 		}
 		return this.#parseWithId(json);
 	}
 
 	/** The text with such numbers hidden; undefined where they are too many. */
-	#withHidden(json: string, isHidden: (token: string) => boolean): string | undefined {
+	#withPlaceholders(json: string, isHidden: (token: string) => boolean): string | undefined {
 		const parts: string[] = [];
-		const before = this.#texts.length;
+		const countBefore = this.#texts.length;
 		let done = 0;
 		for (const {token, start} of numbersIn(json)) {
 			if (!isHidden(token)) continue;
 			parts.push(json.slice(done, start), JSON.stringify(this.raw(token)));
 			done = start + token.length;
-			if (this.#texts.length > MAX_HIDDEN) {
-				this.#texts.length = before;
+			if (this.#texts.length > MAX_PLACEHOLDERS) {
+				this.#texts.length = countBefore;
 				return;
 			}
 		}
@@ -67,11 +67,11 @@ export class ExactNumbers {
 	/** A value that is written as this text: for ids, which only their own text tells apart. */
 	raw(json: string): unknown {
 		this.#texts.push(json);
-		return hidden(this.#texts.length - 1);
+		return placeholder(this.#texts.length - 1);
 	}
 
 	/** JSON text of a value made from what was parsed. */
-	write(value: unknown): string {
+	stringify(value: unknown): string {
 		const json = JSON.stringify(value);
 		if (this.#texts.length === 0) return json;
 		const text = (_: string, at: string): string => this.#texts[Number(at)] ?? 'null';

@@ -1,6 +1,6 @@
-import {contentLength} from './content-length.js';
-import {BOM, type Cuts, type Cutter, lines} from './lines.js';
-import {skipSpace} from './space.js';
+import {contentLengthSplitter} from './content-length.js';
+import {BOM, lineSplitter, type MessageSplitter, type SplitterSink} from './lines.js';
+import {skipWhitespace} from './space.js';
 
 /** The two ways to tell where a message ends. */
 export type Framing = 'lines' | 'content-length';
@@ -12,40 +12,40 @@ const MAX_LEADER = 4096;
 /** A cutter that tells the framing by the first bytes that are neither white space nor a byte order mark. */
 export function detectFraming(
 	maxBytes: number,
-	cuts: Cuts,
+	sink: SplitterSink,
 	onFraming: (framing: Framing) => void = () => {},
-): Cutter {
-	let seen = Buffer.alloc(0);
-	let cutter: Cutter | undefined;
-	const decide = (framing: Framing): Cutter => {
+): MessageSplitter {
+	let leader = Buffer.alloc(0);
+	let splitter: MessageSplitter | undefined;
+	const decide = (framing: Framing): MessageSplitter => {
 		onFraming(framing);
-		cutter = framing === 'lines' ? lines(maxBytes, cuts) : contentLength(maxBytes, cuts);
-		cutter.push(seen);
-		seen = Buffer.alloc(0);
-		return cutter;
+		splitter = framing === 'lines' ? lineSplitter(maxBytes, sink) : contentLengthSplitter(maxBytes, sink);
+		splitter.push(leader);
+		leader = Buffer.alloc(0);
+		return splitter;
 	};
 	return {
 		push(chunk) {
-			if (cutter) {
-				cutter.push(chunk);
+			if (splitter) {
+				splitter.push(chunk);
 				return;
 			}
-			seen = Buffer.concat([seen, chunk]);
-			const framing = guess(seen);
+			leader = Buffer.concat([leader, chunk]);
+			const framing = framingOf(leader);
 			if (framing) decide(framing);
 		},
 		end() {
-			(cutter ?? decide('lines')).end();
+			(splitter ?? decide('lines')).end();
 		},
 	};
 }
 
 /** The framing, as soon as what there is of the stream tells it. */
-function guess(bytes: Buffer): Framing | undefined {
+function framingOf(bytes: Buffer): Framing | undefined {
 	if (bytes.length > MAX_LEADER) bytes = bytes.subarray(0, MAX_LEADER);
-	const mark = bytes.subarray(0, BOM.length);
-	if (BOM.subarray(0, mark.length).equals(mark) && mark.length < BOM.length) return;
-	const at = skipSpace(bytes, mark.equals(BOM) ? BOM.length : 0);
+	const bomPrefix = bytes.subarray(0, BOM.length);
+	if (BOM.subarray(0, bomPrefix.length).equals(bomPrefix) && bomPrefix.length < BOM.length) return;
+	const at = skipWhitespace(bytes, bomPrefix.equals(BOM) ? BOM.length : 0);
 	const start = bytes.toString('latin1', at, at + HEADER.length).toLowerCase();
 	if (start === HEADER) return 'content-length';
 	const mayBecomeHeader = HEADER.startsWith(start) && bytes.length < MAX_LEADER;

@@ -19,7 +19,7 @@ export const isCommonId = (key: string): boolean =>
 	key.charCodeAt(0) === 0x22 || isPlainInteger(key) || Number.isSafeInteger(Number(key));
 
 /** An id as a word: a string without its quotes. */
-export const idWord = (id: string): string => (id.startsWith('"') ? String(JSON.parse(id)) : id);
+export const unquotedId = (id: string): string => (id.startsWith('"') ? String(JSON.parse(id)) : id);
 
 /** Whether JSON's number is written as everybody would write it: the common case, so no regular expression. */
 function isPlainInteger(id: string): boolean {

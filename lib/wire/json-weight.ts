@@ -2,7 +2,7 @@ const [QUOTE, COMMA, COLON, BACKSLASH] = [0x22, 0x2c, 0x3a, 0x5c] as const;
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d] as const;
 
 /** The cost of parsing a JSON text. */
-export type JsonWeight = {
+type JsonComplexity = {
 	readonly values: number;
 	/** Members of all objects. */
 	readonly members: number;
@@ -13,7 +13,7 @@ export type JsonWeight = {
  * Counts the values and members of a JSON text and its depth, without parsing it. Parsing builds an object for each value, which takes
  * up to fifty times as long as this, and ten times the memory of the text. Text that is not JSON gets an arbitrary count.
  */
-export function jsonWeight(bytes: Uint8Array): JsonWeight {
+export function jsonComplexity(bytes: Uint8Array): JsonComplexity {
 	let [values, members, depth, deepest] = [1, 0, 0, 0];
 	for (let at = 0; at < bytes.length; at++) {
 		const byte = bytes[at];

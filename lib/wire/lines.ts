@@ -1,5 +1,5 @@
-import {KEPT, Pieces} from './pieces.js';
-import {isSpaceUpTo} from './space.js';
+import {ChunkBuffer, EDGE_BYTES} from './pieces.js';
+import {isWhitespaceUpTo} from './space.js';
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -7,13 +7,13 @@ const CR = 0x0d;
 const BRACE = 0x7b;
 
 /** A line of this length stays in the parts that it came in: to join them costs more than all else done with it. */
-const LONG = 256 * 1024;
+const MIN_PARTS_BYTES = 256 * 1024;
 
 /** What some programs begin their output with. It belongs to no message. */
 export const BOM = Buffer.from('\ufeff');
 
 /** Where a cutter puts what it cuts. */
-export type Cuts = {
+export type SplitterSink = {
 	/** One message, as a line with its line feed. */
 	message(line: Buffer): void;
 	/** A long one, as the parts of that line. */
@@ -23,7 +23,7 @@ export type Cuts = {
 };
 
 /** Cuts a stream of bytes into messages. */
-export type Cutter = {
+export type MessageSplitter = {
 	push(chunk: Buffer): void;
 	/** The stream is over: what is left of it is a message, too. */
 	end(): void;
@@ -33,8 +33,8 @@ export type Cutter = {
  * One message a line. Each byte is searched once and copied at most once, and a line that came in one piece is not
  * copied at all. A carriage return before the line feed belongs to the line's end; lines of white space are no messages.
  */
-export function lines(maxBytes: number, cuts: Cuts): Cutter {
-	const pieces = new Pieces(maxBytes + '\r\n'.length);
+export function lineSplitter(maxBytes: number, sink: SplitterSink): MessageSplitter {
+	const pieces = new ChunkBuffer(maxBytes + '\r\n'.length);
 	let isFirst = true;
 
 	const emit = (line: Buffer): void => {
@@ -47,12 +47,13 @@ export function lines(maxBytes: number, cuts: Cuts): Cutter {
 			line[--end] = LF;
 			line = line.subarray(0, end + 1);
 		}
-		if (end > maxBytes) cuts.tooLarge(Buffer.from(line.subarray(0, KEPT)), Buffer.from(line.subarray(-KEPT)));
-		else if (!isSpaceUpTo(line, 0, end)) cuts.message(line);
+		if (end > maxBytes)
+			sink.tooLarge(Buffer.from(line.subarray(0, EDGE_BYTES)), Buffer.from(line.subarray(-EDGE_BYTES)));
+		else if (!isWhitespaceUpTo(line, 0, end)) sink.message(line);
 	};
 	/** Whether it is long, and there is nothing to be done about its first and last bytes. */
 	const staysInParts = (): boolean => {
-		if (isFirst || pieces.size < LONG || pieces.size > maxBytes) return false;
+		if (isFirst || pieces.size < MIN_PARTS_BYTES || pieces.size > maxBytes) return false;
 		const parts = pieces.parts();
 		const last = parts.at(-1);
 		const beforeLast = last?.at(-2) ?? parts.at(-2)?.at(-1);
@@ -60,8 +61,8 @@ export function lines(maxBytes: number, cuts: Cuts): Cutter {
 	};
 	const finish = (last: Buffer): void => {
 		pieces.add(last);
-		if (pieces.isTooLarge) cuts.tooLarge(pieces.start, pieces.end);
-		else if (staysInParts()) cuts.parts(pieces.parts());
+		if (pieces.isTooLarge) sink.tooLarge(pieces.start, pieces.end);
+		else if (staysInParts()) sink.parts(pieces.parts());
 		else emit(pieces.joined());
 		pieces.clear();
 	};

@@ -1,4 +1,4 @@
-import {BAD, textOf, type Walk, walkFor} from './walk.js';
+import {INVALID, stringAt, type Walk, walkFor} from './walk.js';
 
 /**
  * The text of a value inside a message, found by the names of the members on the way to it.
@@ -16,11 +16,11 @@ export function memberRange(
 	...path: readonly string[]
 ): readonly [start: number, end: number] | undefined {
 	const walk = walkFor(message.length);
-	walk.seal(walk.lay(message, 0));
-	let at = walk.skipSpace(0);
+	walk.seal(walk.write(message, 0));
+	let at = walk.skipWhitespace(0);
 	let end = message.length;
 	for (const name of path) {
-		const range = member(message, walk, at, name);
+		const range = memberRangeIn(message, walk, at, name);
 		if (!range) return;
 		[at, end] = range;
 	}
@@ -28,21 +28,21 @@ export function memberRange(
 }
 
 /** Where the value of a member is in the object that opens at `at`. */
-function member(
+function memberRangeIn(
 	bytes: Buffer,
 	walk: Walk,
 	at: number,
 	name: string,
 ): [start: number, end: number] | undefined {
-	let found: [number, number] | undefined;
+	let lastMatch: [number, number] | undefined;
 	if (bytes[at] !== 0x7b) return;
-	for (at = walk.skipSpace(at + 1); bytes[at] === 0x22; at = walk.skipSpace(at + 1)) {
+	for (at = walk.skipWhitespace(at + 1); bytes[at] === 0x22; at = walk.skipWhitespace(at + 1)) {
 		const keyEnd = walk.endOfString(at);
-		const start = keyEnd === BAD ? BAD : walk.afterColon(keyEnd);
-		const end = start === BAD ? BAD : walk.endOfValue(start);
-		if (end === BAD) return;
-		if (textOf(bytes, at, keyEnd) === name) found = [start, end];
-		at = walk.skipSpace(end);
+		const start = keyEnd === INVALID ? INVALID : walk.afterColon(keyEnd);
+		const end = start === INVALID ? INVALID : walk.endOfValue(start);
+		if (end === INVALID) return;
+		if (stringAt(bytes, at, keyEnd) === name) lastMatch = [start, end];
+		at = walk.skipWhitespace(end);
 	}
-	return found;
+	return lastMatch;
 }

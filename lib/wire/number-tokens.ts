@@ -4,20 +4,20 @@ const TOKEN = /"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 const BACKSLASH = 0x5c;
 
 /** A number in a JSON text, as it is written. */
-export type NumberToken = {readonly token: string; readonly start: number};
+type NumberToken = {readonly token: string; readonly start: number};
 
 /** The numbers of a JSON text that are not inside strings, in their order. */
 export function* numbersIn(json: string): Generator<NumberToken> {
 	let at = 0;
 	for (;;) {
 		TOKEN.lastIndex = at;
-		const found = TOKEN.exec(json);
-		if (!found) return;
-		const [token] = found;
-		if (token === '"') at = endOfString(json, found.index);
+		const match = TOKEN.exec(json);
+		if (!match) return;
+		const [token] = match;
+		if (token === '"') at = endOfString(json, match.index);
 		else {
 			at = TOKEN.lastIndex;
-			yield {token, start: found.index};
+			yield {token, start: match.index};
 		}
 	}
 }

@@ -1,4 +1,4 @@
-import {scan} from './scan.js';
+import {scanMessage} from './scan.js';
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -11,11 +11,11 @@ export const isOneLine = (message: Buffer): boolean => !message.includes(LF) && 
  * The message as one line. Line ends inside of it are white space and become blanks, since they would cut it in two for
  * its receiver; in a text that is no JSON they stay, for inside a string they are the very mistake.
  */
-export function asLine(message: Buffer): Buffer {
+export function toOneLine(message: Buffer): Buffer {
 	const line = Buffer.allocUnsafe(message.length + 1);
 	message.copy(line);
 	line[message.length] = LF;
-	if (isOneLine(message) || scan(message).flaw === 'not JSON') return line;
+	if (isOneLine(message) || scanMessage(message).flaw === 'not JSON') return line;
 	for (let at = 0; at < message.length; at++) if (line[at] === LF || line[at] === CR) line[at] = SPACE;
 	return line;
 }

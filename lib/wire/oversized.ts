@@ -7,38 +7,38 @@ const ID = `(${STRING}|-?[\\d.eE+-]+)`;
 const MEMBER = `"(?:jsonrpc|method)"${SPACE}:${SPACE}${STRING}${SPACE}`;
 
 /** The id right at the start, after no more than jsonrpc and method. */
-const first = new RegExp(
+const leadingId = new RegExp(
 	`^${SPACE}\\{${SPACE}(?:${MEMBER},${SPACE})*"id"${SPACE}:${SPACE}${ID}${SPACE}[,}]`,
 	's',
 );
 
 /** The id as one of the last members. No brace or bracket follows it but the message's own last one, so it is the top level's. */
-const last = new RegExp(
+const trailingId = new RegExp(
 	`,${SPACE}"id"${SPACE}:${SPACE}${ID}${SPACE}(?:,${SPACE}${MEMBER})*\\}${SPACE}$`,
 	's',
 );
 
 /** The first member that only a question or only an answer has. */
-const kind = new RegExp(
+const kindMember = new RegExp(
 	`^${SPACE}\\{${SPACE}(?:"(?:jsonrpc|id)"${SPACE}:${SPACE}${ID}${SPACE},${SPACE})*"(method|params|result|error)"`,
 	's',
 );
 
 /** What is known of a message over the limit. */
-export type Oversized = {readonly id: string | undefined; readonly isAnswer: boolean};
+export type Oversized = {readonly id: string | undefined; readonly isResponse: boolean};
 
 /** What the first and the last bytes of a message tell of it. */
 export function describeOversized(start: Buffer, end: Buffer): Oversized {
 	const [head, tail] = [start.toString('latin1'), end.toString('latin1')];
-	const id = checked(first.exec(head)?.[1]) ?? checked(last.exec(tail)?.[1]);
-	const member = kind.exec(head)?.[2];
-	return {id, isAnswer: member === 'result' || member === 'error'};
+	const id = validId(leadingId.exec(head)?.[1]) ?? validId(trailingId.exec(tail)?.[1]);
+	const member = kindMember.exec(head)?.[2];
+	return {id, isResponse: member === 'result' || member === 'error'};
 }
 
 /** An id that can be written into an answer: the rest of the message may be anything. */
-function checked(found: string | undefined): string | undefined {
-	if (found === undefined) return;
-	const bytes = Buffer.from(found, 'latin1');
+function validId(text: string | undefined): string | undefined {
+	if (text === undefined) return;
+	const bytes = Buffer.from(text, 'latin1');
 	if (!isUtf8(bytes)) return;
 	try {
 		const id = bytes.toString();

@@ -1,6 +1,6 @@
 import {isUtf8} from 'node:buffer';
 import {isBatch} from './batch.js';
-import {FrequentTexts} from './frequent-texts.js';
+import {StringCache} from './frequent-texts.js';
 import {canonicalId} from './id.js';
 import {ALL_MARKS} from './marks.js';
 import {ERROR, ID, JSONRPC, METHOD, RESULT, type Walk, walkFor} from './walk.js';
@@ -19,13 +19,13 @@ export type Flaw =
 	| 'too large';
 
 /** What a pipeline needs to know of a message to route it. */
-export type Head = {
+export type MessageHead = {
 	/** The id exactly as it is written: `1`, `"1"` and `1.0` are three ids. Undefined when there is none. */
 	readonly id: string | undefined;
 	/** The same for all spellings of the id: what answers are found by. */
 	readonly key: string | undefined;
 	/** Where the id is written in the message's bytes. */
-	readonly idAt: number;
+	readonly idStart: number;
 	readonly method: string | undefined;
 	readonly hasResult: boolean;
 	readonly hasError: boolean;
@@ -36,14 +36,14 @@ export type Head = {
 };
 
 /** Whether a message is meant as an answer, however wrong it is. Answers are not answered. */
-export const isAnswer = ({method, hasResult, hasError}: Head): boolean =>
+export const isResponse = ({method, hasResult, hasError}: MessageHead): boolean =>
 	method === undefined && (hasResult || hasError);
 
 /** The head of something of which no more is known than what is wrong with it. */
-export const flawed = (flaw: Flaw, id?: string, hasResult = false): Head => ({
+export const flawedHead = (flaw: Flaw, id?: string, hasResult = false): MessageHead => ({
 	id,
 	key: id === undefined ? undefined : canonicalId(id),
-	idAt: 0,
+	idStart: 0,
 	method: undefined,
 	hasResult,
 	hasError: false,
@@ -57,42 +57,42 @@ export const flawed = (flaw: Flaw, id?: string, hasResult = false): Head => ({
  * It never stops at the first `method`: peers take the last of repeated keys, so a message must not be one thing here
  * and another to its receiver. `end` is the end of the message in `bytes`, which may go on behind it.
  */
-export function scan(bytes: Buffer, end = bytes.length): Head {
+export function scanMessage(bytes: Buffer, end = bytes.length): MessageHead {
 	const walk = walkFor(end);
-	walk.lay(bytes, 0);
-	return judged(walk, end);
+	walk.write(bytes, 0);
+	return checkedHead(walk, end);
 }
 
 /** The same for a message that lies in parts. */
-export function scanParts(parts: readonly Buffer[], end: number): Head {
+export function scanMessageParts(parts: readonly Buffer[], end: number): MessageHead {
 	const walk = walkFor(end);
-	walk.layAll(parts);
-	return judged(walk, end);
+	walk.writeAll(parts);
+	return checkedHead(walk, end);
 }
 
-function judged(walk: Walk, end: number): Head {
+function checkedHead(walk: Walk, end: number): MessageHead {
 	const kind = walk.scan(end);
-	if (kind < 0 || (walk.hasHighBytes && !isUtf8(walk.text.subarray(0, end)))) return flawed('not JSON');
-	if (kind === 0 && walk.isTooComplex) return flawed('too complex');
-	if (kind === 0) return flawed(isBatch(walk.text.subarray(0, end)) ? 'a batch' : 'not an object');
-	return head(walk);
+	if (kind < 0 || (walk.hasHighBytes && !isUtf8(walk.text.subarray(0, end)))) return flawedHead('not JSON');
+	if (kind === 0 && walk.isTooComplex) return flawedHead('too complex');
+	if (kind === 0) return flawedHead(isBatch(walk.text.subarray(0, end)) ? 'a batch' : 'not an object');
+	return readHead(walk);
 }
 
-function head(walk: Walk): Head {
+function readHead(walk: Walk): MessageHead {
 	const bytes = walk.text;
-	const idAt = walk.startOf(ID);
-	const id = idAt !== 0 && isIdStart(bytes[idAt]) ? idText(bytes, idAt, walk.endOf(ID)) : undefined;
+	const idStart = walk.startOf(ID);
+	const id = idStart !== 0 && isIdStart(bytes[idStart]) ? idText(bytes, idStart, walk.endOf(ID)) : undefined;
 	const methodAt = walk.startOf(METHOD);
 	const hasMethod = methodAt !== 0 && bytes[methodAt] === 0x22;
-	const method = hasMethod ? methods.text(bytes, methodAt, walk.endOf(METHOD)) : undefined;
+	const method = hasMethod ? methodNames.get(bytes, methodAt, walk.endOf(METHOD)) : undefined;
 	const hasResult = walk.startOf(RESULT) !== 0;
 	const hasError = walk.startOf(ERROR) !== 0;
 	const flaw = flawOf(bytes, walk, hasMethod);
 	const key = id === undefined ? undefined : canonicalId(id);
-	return {id, key, idAt, method, hasResult, hasError, marks: walk.marks, flaw};
+	return {id, key, idStart, method, hasResult, hasError, marks: walk.marks, flaw};
 }
 
-const methods = new FrequentTexts();
+const methodNames = new StringCache();
 
 /** Small numbers, which most ids are, without asking for a slice of the bytes. */
 function idText(bytes: Buffer, start: number, end: number): string {
@@ -110,16 +110,16 @@ function flawOf(bytes: Buffer, walk: Walk, hasMethod: boolean): Flaw | undefined
 	if (walk.isTooDeep) return 'nested too deep';
 	if (walk.isTooComplex) return 'too complex';
 	if (walk.hasRepeatedKey) return 'a repeated key';
-	const idAt = walk.startOf(ID);
+	const idStart = walk.startOf(ID);
 	const hasResult = walk.startOf(RESULT) !== 0;
 	const hasError = walk.startOf(ERROR) !== 0;
 	// An error may say that it could not tell the id of what it answers.
-	const mayLackId = hasError && !hasMethod && (idAt === 0 || bytes[idAt] === 0x6e);
-	if (idAt !== 0 && !isIdStart(bytes[idAt]) && !mayLackId) return 'an id of the wrong type';
+	const mayLackId = hasError && !hasMethod && (idStart === 0 || bytes[idStart] === 0x6e);
+	if (idStart !== 0 && !isIdStart(bytes[idStart]) && !mayLackId) return 'an id of the wrong type';
 	if (!isVersion2(bytes, walk.startOf(JSONRPC), walk.endOf(JSONRPC))) return 'not JSON-RPC 2.0';
 	const isRequest = hasMethod && !hasResult && !hasError;
-	const isAnswer = walk.startOf(METHOD) === 0 && hasResult !== hasError && (idAt !== 0 || mayLackId);
-	return isRequest || isAnswer ? undefined : 'neither request nor answer';
+	const isResponse = walk.startOf(METHOD) === 0 && hasResult !== hasError && (idStart !== 0 || mayLackId);
+	return isRequest || isResponse ? undefined : 'neither request nor answer';
 }
 
 /** A string or a number. */

@@ -1,6 +1,6 @@
 import {BOM} from './lines.js';
 import {describeOversized, type Oversized} from './oversized.js';
-import {Pieces} from './pieces.js';
+import {ChunkBuffer} from './pieces.js';
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -13,7 +13,7 @@ const MAX_FIELD = 4096;
 const MAX_RETRY_MS = 2 ** 31 - 1;
 
 /** What an event says beside its data. */
-export type SseFields = {
+type SseFields = {
 	readonly event: string | undefined;
 	readonly id: string | undefined;
 	readonly retryMs: number | undefined;
@@ -41,7 +41,7 @@ export class SseEvent implements SseFields {
 }
 
 /** Where the parser puts what it finds, in the order in which it came. */
-export type SseSink = {
+type SseSink = {
 	/** An event that has data, an id or a time to come back after. */
 	event(event: SseEvent): void;
 	/** An event whose data is over the limit: its first bytes, and what they and the last ones tell of the message. */
@@ -49,14 +49,14 @@ export type SseSink = {
 };
 
 type Field = 'data' | 'event' | 'id' | 'retry' | 'other';
-const known = new Map<string, Field>([
+const fieldNames = new Map<string, Field>([
 	['data', 'data'],
 	['event', 'event'],
 	['id', 'id'],
 	['retry', 'retry'],
 ]);
 const MAX_NAME = 'event'.length;
-const none: Buffer = Buffer.alloc(0);
+const EMPTY: Buffer = Buffer.alloc(0);
 const EMPTY_LINE = Buffer.from('\n');
 
 /**
@@ -68,45 +68,45 @@ const EMPTY_LINE = Buffer.from('\n');
  */
 export class SseParser {
 	readonly #sink: SseSink;
-	readonly #data: Pieces;
-	readonly #value = new Pieces(MAX_FIELD);
+	readonly #data: ChunkBuffer;
+	readonly #value = new ChunkBuffer(MAX_FIELD);
 	/** How much of a byte order mark has been seen; undefined once it is known whether there is one. */
-	#markAt: number | undefined = 0;
-	#isBehindCr = false;
+	#bomOffset: number | undefined = 0;
+	#isAfterCr = false;
 	/** The field that the present line is of, as soon as that is known, and what there is of its name until then. */
 	#field: Field | undefined;
-	#name: Buffer = none;
+	#name: Buffer = EMPTY;
 	/** Whether the colon was the last byte: one space behind it is no part of the value. */
-	#isBehindColon = false;
+	#isAfterColon = false;
 	#event: string | undefined;
 	#id: string | undefined;
 	#retryMs: number | undefined;
 
 	constructor(maxBytes: number, sink: SseSink) {
-		this.#data = new Pieces(maxBytes + '\n'.length);
+		this.#data = new ChunkBuffer(maxBytes + '\n'.length);
 		this.#sink = sink;
 	}
 
 	push(chunk: Buffer): void {
-		let at = this.#markAt === undefined ? 0 : this.#skipMark(chunk, this.#markAt);
+		let at = this.#bomOffset === undefined ? 0 : this.#skipBom(chunk, this.#bomOffset);
 		// Both are looked for only once they are passed: else chunks of many lines would be searched once a line.
 		let [lf, cr] = [-1, -1];
 		while (at < chunk.length) {
-			if (this.#isBehindCr && chunk[at] === LF) at++;
-			this.#isBehindCr = false;
-			if (lf < at) lf = endless(chunk.indexOf(LF, at));
-			if (cr < at) cr = endless(chunk.indexOf(CR, at));
+			if (this.#isAfterCr && chunk[at] === LF) at++;
+			this.#isAfterCr = false;
+			if (lf < at) lf = orInfinity(chunk.indexOf(LF, at));
+			if (cr < at) cr = orInfinity(chunk.indexOf(CR, at));
 			const end = Math.min(lf, cr);
-			at = this.#take(chunk, at, Math.min(end, chunk.length), end < chunk.length);
-			this.#isBehindCr = cr < at;
+			at = this.#readLine(chunk, at, Math.min(end, chunk.length), end < chunk.length);
+			this.#isAfterCr = cr < at;
 		}
 	}
 
 	/** Takes a line, or as much of one as has come, and returns where the next begins. */
-	#take(chunk: Buffer, start: number, end: number, isWhole: boolean): number {
+	#readLine(chunk: Buffer, start: number, end: number, isWhole: boolean): number {
 		let at = this.#field === undefined ? this.#readName(chunk, start, end) : start;
-		if (this.#isBehindColon && at < end) {
-			this.#isBehindColon = false;
+		if (this.#isAfterColon && at < end) {
+			this.#isAfterColon = false;
 			if (chunk[at] === SPACE) at++;
 		}
 		if (this.#field === 'data') {
@@ -131,7 +131,7 @@ export class SseParser {
 		this.#name = this.#name.length === 0 ? part : Buffer.concat([this.#name, part]);
 		if (colon === -1) return nameEnd;
 		this.#field = fieldOf(this.#name);
-		this.#isBehindColon = true;
+		this.#isAfterColon = true;
 		return nameEnd + 1;
 	}
 
@@ -146,8 +146,8 @@ export class SseParser {
 		else if (!this.#value.isTooLarge) this.#set(field);
 		this.#value.clear();
 		this.#field = undefined;
-		this.#name = none;
-		this.#isBehindColon = false;
+		this.#name = EMPTY;
+		this.#isAfterColon = false;
 	}
 
 	#set(field: Field): void {
@@ -158,12 +158,12 @@ export class SseParser {
 	}
 
 	#finish(): void {
-		const found = {event: this.#event, id: this.#id, retryMs: this.#retryMs};
+		const fields = {event: this.#event, id: this.#id, retryMs: this.#retryMs};
 		const data = this.#data;
-		if (data.isTooLarge) this.#sink.tooLarge(data.start, describeOversized(data.start, data.end), found);
-		else if (!data.isEmpty) this.#sink.event(new SseEvent(data.joined(), found));
-		else if (found.id !== undefined || found.retryMs !== undefined)
-			this.#sink.event(new SseEvent(EMPTY_LINE, found));
+		if (data.isTooLarge) this.#sink.tooLarge(data.start, describeOversized(data.start, data.end), fields);
+		else if (!data.isEmpty) this.#sink.event(new SseEvent(data.joined(), fields));
+		else if (fields.id !== undefined || fields.retryMs !== undefined)
+			this.#sink.event(new SseEvent(EMPTY_LINE, fields));
 		data.clear();
 		this.#event = undefined;
 		this.#id = undefined;
@@ -171,26 +171,26 @@ export class SseParser {
 	}
 
 	/** Steps over a byte order mark, which may come in pieces. */
-	#skipMark(chunk: Buffer, seen: number): number {
+	#skipBom(chunk: Buffer, matched: number): number {
 		let at = 0;
-		while (at < chunk.length && seen < BOM.length && chunk[at] === BOM[seen]) {
+		while (at < chunk.length && matched < BOM.length && chunk[at] === BOM[matched]) {
 			at++;
-			seen++;
+			matched++;
 		}
-		this.#markAt = seen < BOM.length && at === chunk.length ? seen : undefined;
+		this.#bomOffset = matched < BOM.length && at === chunk.length ? matched : undefined;
 		// A part of a mark is the beginning of a name that nobody knows.
-		if (this.#markAt === undefined && seen > 0 && seen < BOM.length) this.#field = 'other';
+		if (this.#bomOffset === undefined && matched > 0 && matched < BOM.length) this.#field = 'other';
 		return at;
 	}
 }
 
 /** The place of something that was not found is behind everything. */
-const endless = (found: number): number => (found === -1 ? Number.POSITIVE_INFINITY : found);
+const orInfinity = (found: number): number => (found === -1 ? Number.POSITIVE_INFINITY : found);
 
-const fieldOf = (name: Buffer): Field => known.get(name.toString('latin1')) ?? 'other';
+const fieldOf = (name: Buffer): Field => fieldNames.get(name.toString('latin1')) ?? 'other';
 
 /** An event to be written. */
-export type SseMessage = {
+export type SseEventInit = {
 	readonly event?: string;
 	readonly id?: string;
 	readonly retryMs?: number;
@@ -201,10 +201,10 @@ const DATA = Buffer.from('data: ');
 const END = Buffer.from('\n\n');
 
 /** The bytes of one event. Data that has ends of lines in it is written as several lines, which its reader joins again. */
-export function sseEvent({event, id, retryMs, data}: SseMessage): Buffer {
+export function formatSseEvent({event, id, retryMs, data}: SseEventInit): Buffer {
 	const head = [
-		event === undefined ? '' : `event: ${inOneLine(event)}\n`,
-		id === undefined ? '' : `id: ${inOneLine(id)}\n`,
+		event === undefined ? '' : `event: ${withoutLineBreaks(event)}\n`,
+		id === undefined ? '' : `id: ${withoutLineBreaks(id)}\n`,
 		retryMs === undefined ? '' : `retry: ${retryMs}\n`,
 	].join('');
 	const isOneLine = !data.includes(LF) && !data.includes(CR);
@@ -214,4 +214,4 @@ export function sseEvent({event, id, retryMs, data}: SseMessage): Buffer {
 	return Buffer.concat([Buffer.from(head), DATA, text, END]);
 }
 
-const inOneLine = (text: string): string => text.replaceAll(/[\r\n\0]/g, ' ');
+const withoutLineBreaks = (text: string): string => text.replaceAll(/[\r\n\0]/g, ' ');

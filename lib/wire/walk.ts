@@ -1,14 +1,14 @@
 import {wasm} from './walk/wasm.js';
 
 /** Arrays and objects may be nested this deep, the message itself included: more overflows the stack of many a parser. */
-export const MAX_DEPTH = 1000;
+export const MAX_MESSAGE_DEPTH = 1000;
 /** The most values of a message: a stage that changes it parses all of them, in about 0.2 µs each. */
-export const MAX_VALUES = 1_000_000;
+export const MAX_MESSAGE_VALUES = 1_000_000;
 /** The longest key of a message, in bytes. walk/json.as.ts has the reason. */
-export const MAX_KEY = 16_383;
+export const MAX_KEY_BYTES = 16_383;
 
 /** What a walk hands back instead of a position where the text is not JSON. */
-export const BAD = -1;
+export const INVALID = -1;
 
 /** The keys of a message that matter, in the order of their numbers in {@link Notes}. */
 export const [JSONRPC, ID, METHOD, PARAMS, RESULT, ERROR] = [0, 1, 2, 3, 4, 5] as const;
@@ -17,12 +17,12 @@ export const [JSONRPC, ID, METHOD, PARAMS, RESULT, ERROR] = [0, 1, 2, 3, 4, 5] a
 const [HAS_HIGH_BYTES, HAS_ESCAPE, IS_TOO_DEEP, IS_REPEATED, STARTS, ENDS, MARKS, VALUES, HAS_LONG_KEY] = [
 	0, 1, 2, 4, 5, 11, 17, 18, 19,
 ] as const;
-const TEXT_AT = 2048;
+const TEXT_OFFSET = 2048;
 /** A walk looks so far behind the text. */
 const SLACK = 32;
 const PAGE = 65_536;
 /** More memory than this is given back when it is no longer needed. */
-const KEPT_BYTES = 4 * 2 ** 20;
+const MAX_RETAINED_BYTES = 4 * 2 ** 20;
 
 /** As much of WebAssembly's interface as is used: the compiler knows it only together with a browser's. */
 declare const WebAssembly: {
@@ -31,7 +31,7 @@ declare const WebAssembly: {
 };
 
 /** What walk/message.as.ts exports. */
-type Exports = {
+type WasmExports = {
 	readonly memory: {readonly buffer: ArrayBuffer; grow(pages: number): void};
 	seal(end: number): void;
 	scan(end: number): number;
@@ -41,23 +41,23 @@ type Exports = {
 	space(at: number): number;
 };
 
-let program: object | undefined;
+let wasmModule: object | undefined;
 
 /** A walk over one text at a time. All of it happens in WebAssembly: see walk/message.as.ts. */
 export class Walk {
-	readonly #exports: Exports;
+	readonly #exports: WasmExports;
 	/** The text, and whatever is left behind it. */
 	#text: Buffer = Buffer.alloc(0);
-	#notes = new Int32Array(0);
+	#results = new Int32Array(0);
 
 	constructor() {
-		program ??= new WebAssembly.Module(Buffer.from(wasm, 'base64'));
-		this.#exports = new WebAssembly.Instance(program).exports as Exports;
-		this.#look();
+		wasmModule ??= new WebAssembly.Module(Buffer.from(wasm, 'base64'));
+		this.#exports = new WebAssembly.Instance(wasmModule).exports as WasmExports;
+		this.#refreshViews();
 	}
 
 	get isLarge(): boolean {
-		return this.#text.length > KEPT_BYTES;
+		return this.#text.length > MAX_RETAINED_BYTES;
 	}
 
 	/** The text, good until the next one is taken. Whatever is behind its end is not part of it. */
@@ -66,7 +66,7 @@ export class Walk {
 	}
 
 	/** Puts a part of a text where it belongs. Returns where the next one does. */
-	lay(part: Buffer, at: number): number {
+	write(part: Buffer, at: number): number {
 		const end = at + part.length;
 		this.reserve(end);
 		this.#text.set(part, at);
@@ -78,7 +78,7 @@ export class Walk {
 		const missing = length + SLACK - this.#text.length;
 		if (missing <= 0) return;
 		this.#exports.memory.grow(Math.ceil(missing / PAGE));
-		this.#look();
+		this.#refreshViews();
 	}
 
 	/** Walks over the text as a message that ends at `end`. Returns 1 for an object, 0 for other JSON, -1 for what is none. */
@@ -87,9 +87,9 @@ export class Walk {
 	}
 
 	/** Puts a text that came in parts together. Returns its length. */
-	layAll(parts: readonly Buffer[]): number {
+	writeAll(parts: readonly Buffer[]): number {
 		let at = 0;
-		for (const part of parts) at = this.lay(part, at);
+		for (const part of parts) at = this.write(part, at);
 		return at;
 	}
 
@@ -114,66 +114,66 @@ export class Walk {
 	}
 
 	/** The first position from `at` on that holds no white space. */
-	skipSpace(at: number): number {
+	skipWhitespace(at: number): number {
 		return this.#exports.space(at);
 	}
 
 	/** Whether a string has bytes beyond ASCII, of which it is not known then whether they are UTF-8. */
 	get hasHighBytes(): boolean {
-		return this.#notes[HAS_HIGH_BYTES] !== 0;
+		return this.#results[HAS_HIGH_BYTES] !== 0;
 	}
 
 	/** Whether the last string has an escape, and so may be another text than it looks like. */
 	get hasEscape(): boolean {
-		return this.#notes[HAS_ESCAPE] !== 0;
+		return this.#results[HAS_ESCAPE] !== 0;
 	}
 
 	get isTooDeep(): boolean {
-		return this.#notes[IS_TOO_DEEP] !== 0;
+		return this.#results[IS_TOO_DEEP] !== 0;
 	}
 
 	/** Whether parsing the text would take too long: it has too many values, or a key that is too long. */
 	get isTooComplex(): boolean {
-		return (this.#notes[VALUES] as number) > MAX_VALUES || this.#notes[HAS_LONG_KEY] !== 0;
+		return (this.#results[VALUES] as number) > MAX_MESSAGE_VALUES || this.#results[HAS_LONG_KEY] !== 0;
 	}
 
 	/** Whether a key that matters is there twice: one of the message's own, or a name, uri, _meta, arguments or requestId in its params. */
 	get hasRepeatedKey(): boolean {
-		return this.#notes[IS_REPEATED] !== 0;
+		return this.#results[IS_REPEATED] !== 0;
 	}
 
 	/** What there is inside of the message that was scanned: see marks.ts. */
 	get marks(): number {
-		return this.#notes[MARKS] as number;
+		return this.#results[MARKS] as number;
 	}
 
 	/** Where the value of a key is in the message that was scanned; 0 where there is none. */
 	startOf(key: number): number {
-		return this.#notes[STARTS + key] as number;
+		return this.#results[STARTS + key] as number;
 	}
 
 	endOf(key: number): number {
-		return this.#notes[ENDS + key] as number;
+		return this.#results[ENDS + key] as number;
 	}
 
 	/** The memory is another one after it grew. */
-	#look(): void {
+	#refreshViews(): void {
 		const {buffer} = this.#exports.memory;
-		this.#text = Buffer.from(buffer, TEXT_AT);
-		this.#notes = new Int32Array(buffer, 0, HAS_LONG_KEY + 1);
+		this.#text = Buffer.from(buffer, TEXT_OFFSET);
+		this.#results = new Int32Array(buffer, 0, HAS_LONG_KEY + 1);
 	}
 }
 
-let walk: Walk | undefined;
+let sharedWalk: Walk | undefined;
 
 /** The walk for a text of this length: one for all, as they come one after the other. Made when it is first needed. */
 export function walkFor(length: number): Walk {
-	if (!walk || (walk.isLarge && length < KEPT_BYTES)) walk = new Walk();
-	return walk;
+	if (!sharedWalk || (sharedWalk.isLarge && length < MAX_RETAINED_BYTES)) sharedWalk = new Walk();
+	return sharedWalk;
 }
 
 /** The text of the string between two positions that include its quotes. */
-export function textOf(bytes: Buffer, start: number, end: number): string {
+export function stringAt(bytes: Buffer, start: number, end: number): string {
 	const raw = bytes.toString('utf8', start + 1, end - 1);
 	return raw.includes('\\') ? JSON.parse(`"${raw}"`) : raw;
 }

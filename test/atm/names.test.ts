@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import {checkIdentity, checkName, isName, parseAddress} from '../../lib/atm/names.js';
+import {checkIdentity, checkName, isSafeName, parseMailAddress} from '../../lib/atm/names.js';
 import {BridgeError} from '../../lib/errors.js';
 
 for (const name of [
@@ -40,14 +40,14 @@ for (const name of [
 	test(`1.5 H1 ${JSON.stringify(name).slice(0, 40)} is no name, and the error says why`, t => {
 		const error = t.throws(() => checkName(name, 'identity'), {instanceOf: BridgeError});
 		t.regex(error?.message ?? '', /cannot be the name of an identity: \w/);
-		t.false(isName(name));
+		t.false(isSafeName(name));
 	});
 
 test('H1 what is a name stays in its folder and has no path in it, whatever it is made of', t => {
 	const wild = fc.oneof(fc.string({unit: 'binary'}), fc.stringMatching(/^[A-Za-z0-9._/\\-]{0,20}$/));
 	fc.assert(
 		fc.property(wild, text => {
-			if (!isName(text)) return;
+			if (!isSafeName(text)) return;
 			t.regex(text, /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/);
 			t.false(text.includes('..'));
 			t.is(new URL(`file:///root/${text}`).pathname, `/root/${text}`);
@@ -62,17 +62,17 @@ test('1.5 a new identity has no dot, since its inbox would have another name els
 });
 
 test('FR-4.2 agent and agent@team are addresses, with space around the parts; all else is refused', t => {
-	t.deepEqual(parseAddress('dev-1', 'red'), {agent: 'dev-1', team: 'red'});
-	t.deepEqual(parseAddress(' dev-1 @ blue ', 'red'), {agent: 'dev-1', team: 'blue'});
+	t.deepEqual(parseMailAddress('dev-1', 'red'), {agent: 'dev-1', team: 'red'});
+	t.deepEqual(parseMailAddress(' dev-1 @ blue ', 'red'), {agent: 'dev-1', team: 'blue'});
 	for (const text of ['', '@', 'a@', '@b', 'a@b@c', '../x@red', 'a@..'])
-		t.throws(() => parseAddress(text, 'red'), {instanceOf: BridgeError}, text);
+		t.throws(() => parseMailAddress(text, 'red'), {instanceOf: BridgeError}, text);
 });
 
 test('FR-4.2 every pair of names makes an address that reads back as them', t => {
-	const name = fc.stringMatching(/^[a-z0-9_][A-Za-z0-9_-]{0,20}$/).filter(isName);
+	const name = fc.stringMatching(/^[a-z0-9_][A-Za-z0-9_-]{0,20}$/).filter(isSafeName);
 	fc.assert(
 		fc.property(name, name, (agent, team) => {
-			t.deepEqual(parseAddress(`${agent}@${team}`, 'other'), {agent, team});
+			t.deepEqual(parseMailAddress(`${agent}@${team}`, 'other'), {agent, team});
 		}),
 	);
 });

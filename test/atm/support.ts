@@ -1,7 +1,7 @@
 import {mkdirSync, writeFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import type {ExecutionContext} from 'ava';
-import {type AtmFlags, type LoadedAtmConfig, loadAtmConfig} from '../../lib/atm/config.js';
+import {type LoadedServeConfig, loadServeConfig, type ServeFlags} from '../../lib/atm/config.js';
 import {tempFolder} from '../store/temp-folder.js';
 
 /** A home and a repository of its own. */
@@ -11,7 +11,7 @@ export type Place = {
 	/** Writes a file, and returns its path. */
 	own(text: string): string;
 	ofRepo(text: string, below?: string): string;
-	load(flags?: AtmFlags, env?: NodeJS.ProcessEnv, cwd?: string): Promise<LoadedAtmConfig>;
+	load(flags?: ServeFlags, env?: NodeJS.ProcessEnv, cwd?: string): Promise<LoadedServeConfig>;
 };
 
 export function newPlace(t: ExecutionContext): Place {
@@ -24,7 +24,7 @@ export function newPlace(t: ExecutionContext): Place {
 		repo,
 		own: text => write(join(home, '.config', 'atm', 'config.toml'), text),
 		ofRepo: (text, below = '') => write(join(repo, below, '.atm.toml'), text),
-		load: (flags = {}, env = {}, cwd = repo) => loadAtmConfig({flags, env: {ATM_HOME: home, ...env}, cwd}),
+		load: (flags = {}, env = {}, cwd = repo) => loadServeConfig({flags, env: {ATM_HOME: home, ...env}, cwd}),
 	};
 }
 

@@ -1,7 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import {stringify} from 'smol-toml';
-import type {Role} from '../../lib/atm/types.js';
+import type {RolePreset} from '../../lib/atm/types.js';
 import {newPlace} from './support.js';
 
 const sandboxes = ['read-only', 'workspace-write', 'danger-full-access', 'bogus'];
@@ -10,7 +10,7 @@ const policies = ['untrusted', 'on-request', 'on-failure', 'never', 'NEVER'];
 const text = (values: object): string => stringify({plugins: {'codex-mcp': values}});
 const rankOf = (order: readonly string[], value: string | undefined): number =>
 	Math.max(0, order.indexOf(value ?? ''));
-const isNotLooser = (one: Role | undefined, bound: Role | undefined): boolean =>
+const isNotLooser = (one: RolePreset | undefined, bound: RolePreset | undefined): boolean =>
 	(
 		[
 			[sandboxes, 'sandbox'],
@@ -64,7 +64,7 @@ test('an untrusted file never makes a session looser, for any files, flags, vari
 				const told = JSON.stringify({mine, theirs, flags, variable, config, without});
 				t.true(isNotLooser(config, without), told);
 				for (const role of config.roles.keys())
-					for (const table of ['namedRoles', 'keptRoles'] as const)
+					for (const table of ['namedRoles', 'resumedRoles'] as const)
 						t.true(
 							isNotLooser(config[table].get(role), without[table].get(role) ?? without),
 							`${table} ${role} ${told}`,

@@ -2,7 +2,7 @@ import {mkdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import process from 'node:process';
 import test from 'ava';
-import {durationOf} from '../../lib/units.js';
+import {parseDuration} from '../../lib/units.js';
 import {configFixture} from '../config/support.js';
 import {newFolder} from '../faults/support.js';
 import {runBridge} from '../helpers/bridge.js';
@@ -118,7 +118,7 @@ test.serial('by default, a run may take longer than one call of a server [A-G3]'
 	await writeFile(join(cwd, 'a.yaml'), 'servers:\n  a:\n    command: x\n');
 	const {stdout} = await runBridge(['config', '--config', 'a.yaml'], '', {cwd});
 	const shown = (key: string): number | undefined =>
-		durationOf(new RegExp(`^ *${key}: (\\S+)`, 'm').exec(stdout.join('\n'))?.[1] ?? '');
+		parseDuration(new RegExp(`^ *${key}: (\\S+)`, 'm').exec(stdout.join('\n'))?.[1] ?? '');
 	t.is(shown('timeout'), 60_000);
 	t.is(shown('runTimeout'), 90_000);
 });

@@ -5,7 +5,7 @@ import {join} from 'node:path';
 import process from 'node:process';
 import test from 'ava';
 import {stringify} from 'yaml';
-import type {Finding} from '../../lib/doctor/finding.js';
+import type {DoctorFinding} from '../../lib/doctor/finding.js';
 import {until} from '../faults/support.js';
 import {server, startBridge} from '../helpers/bridge.js';
 import {freePort} from '../helpers/free-port.js';
@@ -25,8 +25,8 @@ async function homeWith(home: Home, servers: object): Promise<Home> {
 
 async function examine({run}: Home, ...args: string[]) {
 	const {code, out, stderr} = await run('doctor', '--json', ...args);
-	const {findings} = JSON.parse(out) as {findings: Finding[]};
-	const about = (name: string): Finding | undefined => findings.find(each => each.about === name);
+	const {findings} = JSON.parse(out) as {findings: DoctorFinding[]};
+	const about = (name: string): DoctorFinding | undefined => findings.find(each => each.about === name);
 	return {code, about, findings, stderr};
 }
 

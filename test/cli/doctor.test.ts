@@ -2,7 +2,7 @@ import {chmodSync, mkdirSync, writeFileSync} from 'node:fs';
 import {createServer as createHttp} from 'node:http';
 import {join} from 'node:path';
 import test, {type ExecutionContext} from 'ava';
-import type {Finding} from '../../lib/doctor/finding.js';
+import type {DoctorFinding} from '../../lib/doctor/finding.js';
 import {freePort} from '../helpers/free-port.js';
 import {type Home, newHome} from './home.js';
 
@@ -27,7 +27,7 @@ async function doctorHome(t: ExecutionContext): Promise<Home & {port: number}> {
 
 const examine = async ({run}: Home, ...args: string[]) => {
 	const {code, out, stderr} = await run('doctor', '--json', ...args);
-	const {ok, findings} = JSON.parse(out) as {ok: boolean; findings: Finding[]};
+	const {ok, findings} = JSON.parse(out) as {ok: boolean; findings: DoctorFinding[]};
 	const bad = findings.filter(
 		({state, about}) => (state === 'error' || state === 'warning') && about !== 'Processes',
 	);

@@ -1,9 +1,9 @@
 import {readFileSync, statSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import test, {type ExecutionContext} from 'ava';
-import {resolve} from '../../bin/cli/resolve.js';
+import {resolveCommand} from '../../bin/cli/resolve.js';
 import {commands} from '../../bin/commands/index.js';
-import {checkReplay} from '../../bin/replay/check.js';
+import {checkReplayFlags} from '../../bin/replay/check.js';
 import type {ReplayFlags} from '../../bin/replay/options.js';
 import type {BridgeError} from '../../lib/errors.js';
 import {newFolder} from '../faults/support.js';
@@ -147,7 +147,7 @@ const wrong: ReadonlyArray<readonly [args: readonly string[], says: RegExp]> = [
 ];
 
 async function inputOf(...args: readonly string[]) {
-	const found = await resolve(['replay', ...args], commands);
+	const found = await resolveCommand(['replay', ...args], commands);
 	if (found.kind !== 'run') throw new Error(found.kind);
 	return found.input;
 }
@@ -155,8 +155,8 @@ async function inputOf(...args: readonly string[]) {
 test('what cannot be meant is said', async t => {
 	for (const [args, says] of wrong) {
 		const error = await t.throwsAsync(async () => {
-			const {words, server, options} = await inputOf(...args);
-			checkReplay(words, server, options as ReplayFlags);
+			const {positionals: words, upstreamCommand: server, options} = await inputOf(...args);
+			checkReplayFlags(words, server, options as ReplayFlags);
 		});
 		t.regex(error?.message ?? '', says, args.join(' '));
 		t.is((error as BridgeError).exitCode, 2);

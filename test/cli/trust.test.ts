@@ -11,7 +11,7 @@ import {
 import {join} from 'node:path';
 import process from 'node:process';
 import test, {type ExecutionContext} from 'ava';
-import type {Finding} from '../../lib/doctor/finding.js';
+import type {DoctorFinding} from '../../lib/doctor/finding.js';
 import {startBridge} from '../helpers/bridge.js';
 import {type Home, newHome} from './home.js';
 
@@ -62,7 +62,7 @@ test.serial(
 	async t => {
 		const clone = newClone(t);
 		const {code, out} = await clone.run('doctor', '--json');
-		const {findings} = JSON.parse(out) as {findings: Finding[]};
+		const {findings} = JSON.parse(out) as {findings: DoctorFinding[]};
 		const found = findings.find(({about}) => about === 'Servers');
 		t.is(code, 1);
 		t.is(found?.state, 'error');

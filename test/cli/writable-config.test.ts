@@ -2,8 +2,8 @@ import {chmodSync, mkdirSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import process from 'node:process';
 import test, {type ExecutionContext} from 'ava';
-import type {Finding} from '../../lib/doctor/finding.js';
-import {writersOf} from '../../lib/store/own-file.js';
+import type {DoctorFinding} from '../../lib/doctor/finding.js';
+import {describeForeignWriters} from '../../lib/store/own-file.js';
 import {startBridge} from '../helpers/bridge.js';
 import {logged} from '../hub/support.js';
 import {type Home, newHome} from './home.js';
@@ -37,7 +37,7 @@ for (const part of ['file', 'packs', 'pack'] as const)
 			t.is(shown.code, 0, shown.stderr);
 			t.true(shown.stderr.includes(`${config[part]} is not used`), shown.stderr);
 			const {out} = await config.run('doctor', '--json');
-			const {findings} = JSON.parse(out) as {findings: Finding[]};
+			const {findings} = JSON.parse(out) as {findings: DoctorFinding[]};
 			t.is(findings.find(({about}) => about === 'Servers')?.state, 'error');
 			chmodSync(config[part], 0o700);
 			t.is((await config.run('hub')).code, 0);
@@ -61,7 +61,7 @@ for (const part of ['file', 'packs', 'pack'] as const)
 			const text = `${config[part]}: all users can write to it (mode 722), so that other users can run programs as you. Make sure that you own it, and run: chmod go-w ${config[part]}`;
 			t.deepEqual(await warnings(), [text]);
 			const {out} = await config.run('doctor', '--json', ...args);
-			const {findings} = JSON.parse(out) as {findings: Finding[]};
+			const {findings} = JSON.parse(out) as {findings: DoctorFinding[]};
 			t.true(
 				findings.some(({state, text: told}) => state === 'warning' && told === text),
 				out,
@@ -91,5 +91,5 @@ test.serial('warns only of writers other than the user, its private group and ro
 		[own, own, 0o646, 'all users can write to it (mode 646)'],
 		[own + 1, own, 0o600, `it belongs to another user (uid ${own + 1})`],
 	] as const)
-		t.is(writersOf({uid, gid, mode}), reason);
+		t.is(describeForeignWriters({uid, gid, mode}), reason);
 });

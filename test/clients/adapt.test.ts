@@ -1,12 +1,17 @@
 import test from 'ava';
 import fc from 'fast-check';
-import {adapt} from '../../lib/clients/adapt.js';
+import {adaptClientFile} from '../../lib/clients/adapt.js';
 import {parseEnvFile} from '../../lib/clients/env-file.js';
-import {clientFormat} from '../../lib/clients/kind.js';
-import {hasUrlSecret, looksSecret, secretIn, secretInArgument} from '../../lib/clients/secret-values.js';
-import {ownArgs, wrappedCommand} from '../../lib/clients/wrapped.js';
-import {expand} from '../../lib/config/expand.js';
-import {isServerName, serverNames} from '../../lib/config/names.js';
+import {detectClientFormat} from '../../lib/clients/kind.js';
+import {
+	findSecret,
+	findSecretInArgument,
+	hasUrlSecret,
+	looksLikeSecret,
+} from '../../lib/clients/secret-values.js';
+import {bridgeArgs, wrappedCommand} from '../../lib/clients/wrapped.js';
+import {expandVariables} from '../../lib/config/expand.js';
+import {assignServerNames, isServerName} from '../../lib/config/names.js';
 import {resolveConfig} from '../../lib/config/resolve.js';
 
 const places = {cwd: '/work', home: '/home/me', environment: {}};
@@ -28,19 +33,19 @@ test('a file is recognized by its name and its keys', t => {
 		['/a/x.json', [], undefined],
 		['/a/x.json', null, undefined],
 	] as const)
-		t.is(clientFormat(file, value), expected, `${file} ${JSON.stringify(value)}`);
+		t.is(detectClientFormat(file, value), expected, `${file} ${JSON.stringify(value)}`);
 });
 
 test('any names become different names that can be part of a URL', t => {
 	fc.assert(
 		fc.property(fc.uniqueArray(fc.string({unit: 'binary', maxLength: 90})), names => {
-			const given = [...serverNames(names).values()];
+			const given = [...assignServerNames(names).values()];
 			t.true(given.every(isServerName));
 			t.is(new Set(given).size, names.length);
 		}),
 	);
 	const alike = Array.from({length: 20_000}, (_, at) => `A${'.'.repeat(at % 2 === 0 ? at : at + 1)}${at}`);
-	t.is(new Set(serverNames(alike).values()).size, alike.length);
+	t.is(new Set(assignServerNames(alike).values()).size, alike.length);
 });
 
 test('any values of a file are adapted without an exception', t => {
@@ -81,11 +86,15 @@ test('any values of a file are adapted without an exception', t => {
 	}));
 	fc.assert(
 		fc.property(value as fc.Arbitrary<unknown>, fc.constantFrom('json', 'codex'), (given, format) => {
-			const adapted = adapt(given, {...places, file: '/a/mcp.json', format: format as 'json' | 'codex'});
-			const expanded = expand(adapted.value, adapted.variables, adapted.missing);
-			const {mistakes} = resolveConfig(expanded.value, adapted.folder);
-			for (const {path = []} of [...expanded.mistakes, ...mistakes])
-				t.true(Array.isArray(adapted.original(path)));
+			const adapted = adaptClientFile(given, {
+				...places,
+				file: '/a/mcp.json',
+				format: format as 'json' | 'codex',
+			});
+			const expanded = expandVariables(adapted.value, adapted.variables, adapted.describeMissing);
+			const {issues: mistakes} = resolveConfig(expanded.value, adapted.folder);
+			for (const {path = []} of [...expanded.issues, ...mistakes])
+				t.true(Array.isArray(adapted.originalPath(path)));
 		}),
 		{numRuns: 1000},
 	);
@@ -96,7 +105,7 @@ test('lines of an envFile are names and values, with or without quotes', t => {
 		parseEnvFile('A=1\r\n# no\n\nexport B = "x #y\\nz" # c\nC=\'a b\'\nD=x # note\nE=\nF=a=b\nbroken\n=x'),
 		{
 			variables: {A: '1', B: 'x #y\nz', C: 'a b', D: 'x', E: '', F: 'a=b'},
-			odd: 'Lines that are not KEY=VALUE are ignored: 9, 10.',
+			warning: 'Lines that are not KEY=VALUE are ignored: 9, 10.',
 		},
 	);
 	t.true('reason' in parseEnvFile('\n'.repeat(3000)));
@@ -104,14 +113,14 @@ test('lines of an envFile are names and values, with or without quotes', t => {
 
 test('secrets are recognized by name and by form, and other values are not', t => {
 	for (const text of ['ghp_0123456789abcdef', 'sk-ant-0123456789', `${'a'.repeat(31)}f`, 'Ab3'.repeat(9)])
-		t.true(looksSecret(text), text);
+		t.true(looksLikeSecret(text), text);
 	for (const text of [
 		'debug',
 		'/usr/local/lib/node_modules/Server1',
 		'@modelcontextprotocol/server-github',
 		'a b',
 	])
-		t.false(looksSecret(text), text);
+		t.false(looksLikeSecret(text), text);
 	for (const [name, value, expected] of [
 		['API_KEY', 'x', 'x'],
 		['Authorization', 'Bearer abc', 'abc'],
@@ -122,7 +131,7 @@ test('secrets are recognized by name and by form, and other values are not', t =
 		['LOG_LEVEL', 'debug', undefined],
 		['DATABASE_URL', 'postgres://me:pw@host/db', 'postgres://me:pw@host/db'],
 	] as const)
-		t.is(secretIn(name, value)?.secret, expected, `${name}=${value}`);
+		t.is(findSecret(name, value)?.secret, expected, `${name}=${value}`);
 	for (const [flag, value, expected] of [
 		['--token', 'x', 'x'],
 		['-y', 'x', undefined],
@@ -139,8 +148,12 @@ test('secrets are recognized by name and by form, and other values are not', t =
 		['', `postgres://$\{U}:pw@host/db`, `postgres://$\{U}:pw@host/db`],
 		['', 'exec docker run -e API_KEY -i image', undefined],
 	] as const)
-		t.is(secretInArgument(flag, value)?.secret, expected, `${flag} ${value}`);
-	t.is(secretInArgument('', `${'aB3'.repeat(8)}==`)?.name, 'argument', 'the name has nothing of the secret');
+		t.is(findSecretInArgument(flag, value)?.secret, expected, `${flag} ${value}`);
+	t.is(
+		findSecretInArgument('', `${'aB3'.repeat(8)}==`)?.name,
+		'argument',
+		'the name has nothing of the secret',
+	);
 	t.true(hasUrlSecret('https://me:pw@example.com/'));
 	t.false(hasUrlSecret('https://example.com/mcp?page=1'));
 });
@@ -156,6 +169,6 @@ test('bridge is recognized in a command by its name, or by Node and its program'
 		['npx', '--', 'x'],
 	])
 		t.is(wrappedCommand(words), undefined, words.join(' '));
-	t.deepEqual(ownArgs(['bridge', 'hub']), ['hub']);
-	t.is(ownArgs(['node', 'server.js']), undefined);
+	t.deepEqual(bridgeArgs(['bridge', 'hub']), ['hub']);
+	t.is(bridgeArgs(['node', 'server.js']), undefined);
 });

@@ -10,20 +10,24 @@ type Json = {readonly [key: string]: unknown};
 /** The stage alone, with a Codex in the hands of the test that says no more than it has to. */
 function alone(capabilities: Json = {elicitation: {}}) {
 	const {log} = readableLog();
-	const pair = converse(appServer({log, cwd: '/work'}), parse({log, from: 'upstream', lacksVersion: true}));
+	const pair = converse(
+		appServer({log, cwd: '/work'}),
+		parse({log, from: 'upstream', allowsMissingVersion: true}),
+	);
 	const {client, upstream} = pair;
-	const heard = (method: string): Json | undefined => upstream.heard.findLast(body => body.method === method);
+	const heard = (method: string): Json | undefined =>
+		upstream.received.findLast(body => body.method === method);
 	/** As Codex does: without `jsonrpc`. */
-	const say = (body: Json): void => upstream.sayText(JSON.stringify(body));
+	const say = (body: Json): void => upstream.sendText(JSON.stringify(body));
 	const answer = (method: string, result: Json): void => say({id: heard(method)?.id, result});
 	const refuse = (method: string, message: string): void =>
 		say({id: heard(method)?.id, error: {code: -32600, message}});
-	client.say({id: 'i', method: 'initialize', params: {protocolVersion: '2025-06-18', capabilities}});
+	client.send({id: 'i', method: 'initialize', params: {protocolVersion: '2025-06-18', capabilities}});
 	answer('initialize', {userAgent: 'bridge/0.166.0 (Debian)'});
 	const call = (id: number, name: string, given: Json): void =>
-		client.say({id, method: 'tools/call', params: {name, arguments: given}});
+		client.send({id, method: 'tools/call', params: {name, arguments: given}});
 	const answered = (id: number): Json | undefined =>
-		client.heard.find(body => body.id === id && body.method === undefined);
+		client.received.find(body => body.id === id && body.method === undefined);
 	/** Begins a turn with the call 1 on the thread T. */
 	const begin = (): void => {
 		call(1, 'codex', {prompt: 'p'});
@@ -36,7 +40,7 @@ function alone(capabilities: Json = {elicitation: {}}) {
 
 test('shakes hands in both protocols, each in its own', t => {
 	const {client, heard} = alone();
-	t.like(client.heard[0], {
+	t.like(client.received[0], {
 		id: 'i',
 		result: {protocolVersion: '2025-06-18', serverInfo: {version: '0.166.0'}},
 	});
@@ -69,14 +73,14 @@ test('the arguments of codex are those of thread/start', t => {
 
 test('a call before the handshake is refused', t => {
 	const {client} = converse(appServer({log: readableLog().log}));
-	client.say({id: 1, method: 'tools/call', params: {name: 'codex', arguments: {prompt: 'p'}}});
-	t.like(client.heard[0], {id: 1, error: {code: -32600}});
+	client.send({id: 1, method: 'tools/call', params: {name: 'codex', arguments: {prompt: 'p'}}});
+	t.like(client.received[0], {id: 1, error: {code: -32600}});
 });
 
 test('a call that is cancelled before its thread is there starts no turn', t => {
 	const {client, call, answer, heard, answered} = alone();
 	call(1, 'codex', {prompt: 'p'});
-	client.say({method: 'notifications/cancelled', params: {requestId: 1}});
+	client.send({method: 'notifications/cancelled', params: {requestId: 1}});
 	answer('thread/start', {thread: {id: 'T'}});
 	t.like(answered(1), {result: {_meta: {'io.bridge/turn': {status: 'interrupted', threadId: 'T'}}}});
 	t.is(heard('turn/start'), undefined);
@@ -92,7 +96,7 @@ test('a thread that was put out of memory is loaded again, once', t => {
 	answer('thread/resume', {thread: {id: 'T'}});
 	refuse('turn/start', 'thread not found: T');
 	t.like(answered(2), {result: {isError: true, _meta: {'io.bridge/turn': {status: 'failed'}}}});
-	t.is(upstream.heard.filter(({method}) => method === 'thread/resume').length, 1);
+	t.is(upstream.received.filter(({method}) => method === 'thread/resume').length, 1);
 	say({method: 'thread/closed', params: {threadId: 'T'}});
 });
 
@@ -137,9 +141,9 @@ test('questions of every kind, each answered as it wants to be', t => {
 		] as const
 	).entries()) {
 		say({id: at, method, params: {threadId: 'T', ...params}});
-		const asked = client.heard.findLast(body => body.method === 'elicitation/create');
-		client.say({id: asked?.id, result: {action: 'accept', content}});
-		t.deepEqual(upstream.heard.at(-1), {jsonrpc: '2.0', id: at, result: expected}, method);
+		const asked = client.received.findLast(body => body.method === 'elicitation/create');
+		client.send({id: asked?.id, result: {action: 'accept', content}});
+		t.deepEqual(upstream.received.at(-1), {jsonrpc: '2.0', id: at, result: expected}, method);
 	}
 });
 
@@ -148,15 +152,15 @@ test('what nobody can answer is refused, never left waiting', t => {
 	begin();
 	for (const method of ['account/chatgptAuthTokens/refresh', 'item/tool/call', 'whatever', 'constructor']) {
 		say({id: 7, method, params: {threadId: 'T'}});
-		t.like(upstream.heard.at(-1), {id: 7, error: {code: -32601}}, method);
+		t.like(upstream.received.at(-1), {id: 7, error: {code: -32601}}, method);
 	}
 	say({
 		id: 8,
 		method: 'mcpServer/elicitation/request',
 		params: {threadId: 'T', mode: 'url', url: 'http://x'},
 	});
-	t.like(upstream.heard.at(-1), {id: 8, error: {code: -32601}});
-	t.false(client.heard.some(({method}) => method === 'elicitation/create'));
+	t.like(upstream.received.at(-1), {id: 8, error: {code: -32601}});
+	t.false(client.received.some(({method}) => method === 'elicitation/create'));
 });
 
 test('a question that Codex has answered itself is withdrawn', t => {
@@ -164,8 +168,8 @@ test('a question that Codex has answered itself is withdrawn', t => {
 	begin();
 	say({id: 3, method: 'item/fileChange/requestApproval', params: {threadId: 'T', itemId: 'i'}});
 	say({method: 'serverRequest/resolved', params: {threadId: 'T', requestId: 3}});
-	const {id} = client.heard.find(({method}) => method === 'elicitation/create') ?? {};
-	t.like(client.heard.at(-1), {method: 'notifications/cancelled', params: {requestId: id}});
+	const {id} = client.received.find(({method}) => method === 'elicitation/create') ?? {};
+	t.like(client.received.at(-1), {method: 'notifications/cancelled', params: {requestId: id}});
 });
 
 test('FR-6.2 another process goes on with a thread', async t => {
@@ -198,11 +202,11 @@ test('a configuration that it cannot read: nothing is started, and everybody is 
 test('garbage on its stdout does no harm', t => {
 	const {upstream, client, begin, answered} = alone();
 	begin();
-	upstream.sayText('Segmentation fault');
-	upstream.sayText('{}');
-	upstream.sayText('[1]');
-	upstream.sayText('{"method":"turn/completed"}');
-	upstream.sayText('{"id":99,"result":{}}');
+	upstream.sendText('Segmentation fault');
+	upstream.sendText('{}');
+	upstream.sendText('[1]');
+	upstream.sendText('{"method":"turn/completed"}');
+	upstream.sendText('{"id":99,"result":{}}');
 	t.is(answered(1), undefined);
-	t.false(client.heard.some(body => !('jsonrpc' in body)));
+	t.false(client.received.some(body => !('jsonrpc' in body)));
 });

@@ -11,15 +11,15 @@ function alone(cancelGraceMs = 2000, acknowledgeMs = 5000) {
 	const pair = converse(mcpServer({log: readableLog().log, cancelGraceMs, acknowledgeMs}));
 	const {client, upstream} = pair;
 	const event = (requestId: unknown, msg: Json): void =>
-		upstream.say({method: 'codex/event', params: {_meta: {requestId, threadId: 'T'}, msg}});
+		upstream.send({method: 'codex/event', params: {_meta: {requestId, threadId: 'T'}, msg}});
 	const call = (id: number, name: string, given: Json): unknown => {
-		client.say({id, method: 'tools/call', params: {name, arguments: given}});
-		return upstream.heard.at(-1)?.id;
+		client.send({id, method: 'tools/call', params: {name, arguments: given}});
+		return upstream.received.at(-1)?.id;
 	};
 	const answered = (id: number): Json | undefined =>
-		client.heard.find(body => body.id === id && body.method === undefined);
+		client.received.find(body => body.id === id && body.method === undefined);
 	const result = (id: unknown, content: string): void =>
-		upstream.say({
+		upstream.send({
 			id,
 			result: {content: [{type: 'text', text: content}], structuredContent: {threadId: 'T', content}},
 		});
@@ -56,21 +56,21 @@ test('a thread of another process is not there', async t => {
 
 test('ids are kept apart: those of the client, of Codex, and of its questions', t => {
 	const {client, upstream, begin} = alone();
-	client.say({id: 'i', method: 'initialize', params: {capabilities: {elicitation: {}}}});
-	upstream.say({id: upstream.heard.at(-1)?.id, result: {serverInfo: {name: 'c', version: '1'}}});
+	client.send({id: 'i', method: 'initialize', params: {capabilities: {elicitation: {}}}});
+	upstream.send({id: upstream.received.at(-1)?.id, result: {serverInfo: {name: 'c', version: '1'}}});
 	const told = begin();
 	t.not(told, 1);
-	upstream.say({id: told, method: 'elicitation/create', params: {message: 'May I?', threadId: 'T'}});
-	const asked = client.heard.findLast(({method}) => method === 'elicitation/create');
+	upstream.send({id: told, method: 'elicitation/create', params: {message: 'May I?', threadId: 'T'}});
+	const asked = client.received.findLast(({method}) => method === 'elicitation/create');
 	t.not(asked?.id, told);
-	client.say({id: asked?.id, result: {action: 'accept', content: {}}});
-	t.like(upstream.heard.at(-1), {id: told, result: {decision: 'approved'}});
+	client.send({id: asked?.id, result: {action: 'accept', content: {}}});
+	t.like(upstream.received.at(-1), {id: told, result: {decision: 'approved'}});
 });
 
 test('an answer under the id of a cancelled call is that of the call whose turn it is', t => {
 	const {client, event, call, answered, result, begin} = alone();
 	const old = begin();
-	client.say({method: 'notifications/cancelled', params: {requestId: 1}});
+	client.send({method: 'notifications/cancelled', params: {requestId: 1}});
 	event(old, {type: 'turn_aborted', reason: 'interrupted'});
 	t.like(answered(1), {result: {_meta: {'io.bridge/turn': {status: 'interrupted'}}}});
 	const next = call(2, 'codex-reply', {threadId: 'T', prompt: 'q'});
@@ -81,14 +81,14 @@ test('an answer under the id of a cancelled call is that of the call whose turn 
 	result(next, 'THREE');
 	t.like(answered(3), {result: {structuredContent: {content: 'THREE'}}});
 	result(old, 'NOBODY');
-	t.is(client.heard.filter(({method}) => method === undefined).length, 3);
+	t.is(client.received.filter(({method}) => method === undefined).length, 3);
 });
 
 test('NFR-4 an early Codex (0.104) names the thread beside its event alone', t => {
 	const {event, call, result, answered, client} = alone();
 	const told = call(1, 'codex', {prompt: 'p'});
 	event(told, {type: 'session_configured', session_id: 'T', rollout_path: '/r'});
-	t.like(client.heard.at(-1), {
+	t.like(client.received.at(-1), {
 		method: 'notifications/io.bridge/thread',
 		params: {threadId: 'T', rolloutPath: '/r'},
 	});
@@ -99,34 +99,34 @@ test('NFR-4 an early Codex (0.104) names the thread beside its event alone', t =
 test('a cancellation goes out only when the turn has started', t => {
 	const {client, upstream, event, call} = alone();
 	const told = call(1, 'codex', {prompt: 'p'});
-	client.say({method: 'notifications/cancelled', params: {requestId: 1}});
+	client.send({method: 'notifications/cancelled', params: {requestId: 1}});
 	event(told, {type: 'session_configured', thread_id: 'T'});
-	t.false(upstream.heard.some(({method}) => method === 'notifications/cancelled'));
+	t.false(upstream.received.some(({method}) => method === 'notifications/cancelled'));
 	event(told, {type: 'task_started'});
-	t.like(upstream.heard.at(-1), {method: 'notifications/cancelled', params: {requestId: told}});
+	t.like(upstream.received.at(-1), {method: 'notifications/cancelled', params: {requestId: told}});
 });
 
 test('a turn that Codex stops too late: the thread is free then, and nobody hears twice', async t => {
 	const {client, upstream, event, call, answered, result, begin} = alone(1);
 	const told = begin();
-	client.say({method: 'notifications/cancelled', params: {requestId: 1}});
+	client.send({method: 'notifications/cancelled', params: {requestId: 1}});
 	await until(() => answered(1) !== undefined);
-	const before = upstream.heard.length;
+	const before = upstream.received.length;
 	call(2, 'codex-reply', {threadId: 'T', prompt: 'q'});
-	t.is(upstream.heard.length, before);
+	t.is(upstream.received.length, before);
 	event(told, {type: 'agent_message', message: 'LATE'});
 	result(told, 'LATE');
-	t.like(upstream.heard.at(-1), {method: 'tools/call', params: {name: 'codex-reply'}});
-	result(upstream.heard.at(-1)?.id, 'TWO');
+	t.like(upstream.received.at(-1), {method: 'tools/call', params: {name: 'codex-reply'}});
+	result(upstream.received.at(-1)?.id, 'TWO');
 	t.like(answered(2), {result: {structuredContent: {content: 'TWO'}}});
-	t.is(client.heard.filter(({id, method}) => id === 1 && method === undefined).length, 1);
+	t.is(client.received.filter(({id, method}) => id === 1 && method === undefined).length, 1);
 });
 
 test('leave that is asked for in a way that nobody can answer ends the turn, with the reason', t => {
 	const {event, answered, begin, upstream} = alone();
 	const told = begin();
 	event(told, {type: 'elicitation_request', server_name: 's'});
-	t.like(upstream.heard.at(-1), {method: 'notifications/cancelled'});
+	t.like(upstream.received.at(-1), {method: 'notifications/cancelled'});
 	event(told, {type: 'turn_aborted', reason: 'interrupted'});
 	t.like(answered(1), {result: {isError: true, _meta: {'io.bridge/turn': {status: 'failed'}}}});
 	t.regex(JSON.stringify(answered(1)), /default_tools_approval_mode/);
@@ -134,19 +134,19 @@ test('leave that is asked for in a way that nobody can answer ends the turn, wit
 
 test('an error in the place of a result is a failed turn', t => {
 	const {upstream, answered, begin, call} = alone();
-	upstream.say({id: begin(), error: {code: -32603, message: 'Oh.'}});
+	upstream.send({id: begin(), error: {code: -32603, message: 'Oh.'}});
 	// Its thread is known, and free again.
 	t.like(answered(1), {result: {isError: true, content: [{text: 'Oh.'}]}});
 	call(2, 'codex-reply', {threadId: 'T', prompt: 'q'});
-	t.like(upstream.heard.at(-1), {method: 'tools/call'});
+	t.like(upstream.received.at(-1), {method: 'tools/call'});
 });
 
 test('requests of Codex that nobody knows are refused; its notifications pass', t => {
 	const {client, upstream} = alone();
-	upstream.say({id: 5, method: 'roots/list'});
-	t.like(upstream.heard.at(-1), {id: 5, error: {code: -32601}});
-	upstream.say({method: 'notifications/tools/list_changed'});
-	t.like(client.heard.at(-1), {method: 'notifications/tools/list_changed'});
+	upstream.send({id: 5, method: 'roots/list'});
+	t.like(upstream.received.at(-1), {id: 5, error: {code: -32601}});
+	upstream.send({method: 'notifications/tools/list_changed'});
+	t.like(client.received.at(-1), {method: 'notifications/tools/list_changed'});
 });
 
 test('a thread with as many waiting calls as may be refuses the next', t => {
@@ -164,11 +164,11 @@ async function freed(...waiting: number[]) {
 	result(begin(), 'ONE');
 	const old = call(2, 'codex-reply', {threadId: 'T', prompt: 'q'});
 	for (const id of waiting) call(id, 'codex-reply', {threadId: 'T', prompt: 'r'});
-	client.say({method: 'notifications/cancelled', params: {requestId: 2}});
-	upstream.say({id: upstream.heard.findLast(({method}) => method === 'ping')?.id, result: {}});
-	const calls = (): Json[] => upstream.heard.filter(({method}) => method === 'tools/call');
+	client.send({method: 'notifications/cancelled', params: {requestId: 2}});
+	upstream.send({id: upstream.received.findLast(({method}) => method === 'ping')?.id, result: {}});
+	const calls = (): Json[] => upstream.received.filter(({method}) => method === 'tools/call');
 	const cancelled = (): unknown[] =>
-		upstream.heard
+		upstream.received
 			.filter(({method}) => method === 'notifications/cancelled')
 			.map(({params}) => (params as Json).requestId);
 	return {...codex, old, calls, cancelled};
@@ -177,7 +177,7 @@ async function freed(...waiting: number[]) {
 test('a freed turn that starts late is interrupted under its own id, and calls wait for its end [S-D1]', async t => {
 	const {event, call, calls, result, answered, old, cancelled, upstream} = await freed(3);
 	await until(() => calls().length === 3);
-	result(upstream.heard.at(-1)?.id, 'THREE');
+	result(upstream.received.at(-1)?.id, 'THREE');
 	t.like(answered(3), {result: {structuredContent: {content: 'THREE'}}});
 	event(old, {type: 'task_started', turn_id: 'V'});
 	t.deepEqual(cancelled(), [old]);
@@ -192,7 +192,7 @@ test('a freed turn that starts late is interrupted under its own id, and calls w
 test('a freed turn that starts late ends the next call, whose own turn is interrupted, too [S-D1]', async t => {
 	const {event, calls, answered, old, cancelled, upstream} = await freed(3, 4);
 	await until(() => calls().length === 3);
-	const next = upstream.heard.at(-1)?.id;
+	const next = upstream.received.at(-1)?.id;
 	event(old, {type: 'task_started', turn_id: 'V'});
 	for (const id of [3, 4]) t.like(answered(id), {result: {_meta: {'io.bridge/turn': {status: 'retired'}}}});
 	t.deepEqual(cancelled(), [old]);
@@ -205,7 +205,7 @@ test('a freed turn that starts late ends the next call, whose own turn is interr
 test('a result under the request of a freed call is not that of the next call [S-D1]', async t => {
 	const {event, calls, answered, result, old, cancelled, upstream} = await freed(3);
 	await until(() => calls().length === 3);
-	event(upstream.heard.at(-1)?.id, {type: 'task_started', turn_id: 'V'});
+	event(upstream.received.at(-1)?.id, {type: 'task_started', turn_id: 'V'});
 	result(old, 'CANCELLED');
 	t.like(answered(3), {result: {_meta: {'io.bridge/turn': {status: 'failed', isThreadRetired: true}}}});
 	t.notRegex(JSON.stringify(answered(3)), /CANCELLED/);

@@ -4,7 +4,7 @@ import {join} from 'node:path';
 import process from 'node:process';
 import test, {type ExecutionContext} from 'ava';
 import {codexEnvironment} from '../../lib/codex/backend.js';
-import {programOf} from '../../lib/codex/native.js';
+import {resolveProgram} from '../../lib/codex/native.js';
 import {probeCodex} from '../../lib/codex/probe.js';
 import {CodexClient} from '../helpers/codex-client.js';
 import {fakeCodex} from '../helpers/fake-codex.js';
@@ -88,16 +88,16 @@ test("finds the program behind npm's script, and takes the script where there is
 	await mkdir(join(folder, 'bin'));
 	await symlink(launcher, join(folder, 'bin/codex'));
 	const path = `${join(folder, 'empty')}:${join(folder, 'bin')}`;
-	t.is(await programOf('codex', folder, path), join(folder, 'bin/codex'));
+	t.is(await resolveProgram('codex', folder, path), join(folder, 'bin/codex'));
 	const native = join(pack, `codex-${process.platform}-${process.arch}`);
 	const file = join(native, `vendor/${triples[process.arch]}-${system}/bin/codex`);
 	await mkdir(join(file, '..'), {recursive: true});
 	await writeFile(join(native, 'package.json'), '{}');
 	await writeFile(file, '');
 	await chmod(file, 0o755);
-	t.is(await programOf('codex', folder, path), file);
-	t.is(await programOf('./bin/codex', folder, ''), file);
-	t.is(await programOf('codex', folder, join(folder, 'empty')), undefined);
+	t.is(await resolveProgram('codex', folder, path), file);
+	t.is(await resolveProgram('./bin/codex', folder, ''), file);
+	t.is(await resolveProgram('codex', folder, join(folder, 'empty')), undefined);
 });
 
 test('E10 Codex sees its own settings, and no secrets of others', t => {

@@ -1,6 +1,6 @@
 import {readdirSync} from 'node:fs';
 import test from 'ava';
-import {loadFile} from '../../lib/config/load.js';
+import {loadConfigFile} from '../../lib/config/load.js';
 import {BridgeError} from '../../lib/errors.js';
 import {complaint, configFixture, written} from './support.js';
 
@@ -36,7 +36,7 @@ test('K2 every broken file of the fixtures is in the table', t => {
 
 for (const [name, says] of Object.entries(broken))
 	test(`K2 ${name} is refused with file, key and what was expected`, async t => {
-		const error = await t.throwsAsync(loadFile(configFixture(`broken/${name}`), {}), {
+		const error = await t.throwsAsync(loadConfigFile(configFixture(`broken/${name}`), {}), {
 			instanceOf: BridgeError,
 		});
 		t.is(error?.exitCode, 2);
@@ -61,7 +61,7 @@ test('K2 a file of 10 MB is refused', async t => {
 
 test('a file just short of the limit is read', async t => {
 	const text = `listen: 5\n${'# \n'.repeat(300_000)}`;
-	t.is((await loadFile(await written(t, 'bridge.yaml', text), {})).config.listen.port, 5);
+	t.is((await loadConfigFile(await written(t, 'bridge.yaml', text), {})).config.listen.port, 5);
 });
 
 for (const [name, open] of [
@@ -77,7 +77,7 @@ for (const [name, open] of [
 
 test('K2 a file that is not UTF-8 is refused', async t => {
 	const file = await written(t, 'bridge.yaml', Buffer.from([0x61, 0x3a, 0x20, 0xff, 0xfe]));
-	await t.throwsAsync(loadFile(file, {}), {message: /is not written in UTF-8/});
+	await t.throwsAsync(loadConfigFile(file, {}), {message: /is not written in UTF-8/});
 });
 
 test('K2 a file without a known ending is refused', async t => {

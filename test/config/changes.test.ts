@@ -1,17 +1,17 @@
 import test from 'ava';
-import {serviceChanges} from '../../lib/config/changes.js';
+import {diffServices} from '../../lib/config/changes.js';
 import {resolveConfig} from '../../lib/config/resolve.js';
 import type {Config} from '../../lib/config/schema.js';
 
 function configOf(servers: unknown, more: object = {}): Config {
-	const {config, mistakes} = resolveConfig({servers, ...more}, '/etc');
+	const {config, issues: mistakes} = resolveConfig({servers, ...more}, '/etc');
 	if (!config) throw new Error(JSON.stringify(mistakes));
 	return config;
 }
 
 /** The names alone. */
 function names(before: Config, after: Config) {
-	const {added, changed, removed} = serviceChanges(before, after);
+	const {added, changed, removed} = diffServices(before, after);
 	return {added: added.map(({name}) => name), changed: changed.map(({name}) => name), removed};
 }
 

@@ -1,11 +1,16 @@
 import test from 'ava';
 import {parse as parseToml} from 'smol-toml';
-import {type Client, clientSnippet, clients, type Reach} from '../../lib/config/clients.js';
-import {parseJson} from '../../lib/config/json-with-comments.js';
+import {
+	type GatewayAccess,
+	gatewayClientSnippet,
+	type SnippetClient,
+	snippetClients,
+} from '../../lib/config/clients.js';
+import {parseJsonWithComments} from '../../lib/config/json-with-comments.js';
 
 /** All that is printed for a client. */
-const textFor = (client: Client, reach: Reach): string => {
-	const {place, text, commands = []} = clientSnippet(client, reach);
+const textFor = (client: SnippetClient, reach: GatewayAccess): string => {
+	const {location: place, text, commands = []} = gatewayClientSnippet(client, reach);
 	return [
 		`# ${place}`,
 		text,
@@ -13,11 +18,15 @@ const textFor = (client: Client, reach: Reach): string => {
 	].join('\n');
 };
 
-const reach: Reach = {base: new URL('http://127.0.0.1:7411'), services: ['legacy', 'files'], hasToken: false};
-const guarded: Reach = {...reach, hasToken: true};
+const reach: GatewayAccess = {
+	base: new URL('http://127.0.0.1:7411'),
+	services: ['legacy', 'files'],
+	hasToken: false,
+};
+const guarded: GatewayAccess = {...reach, hasToken: true};
 
 /** The JSON in a snippet: from its first brace to the line that closes it. */
-const jsonIn = (text: string): unknown => parseJson(/^\{$.*?^\}$/ms.exec(text)?.[0] ?? '').value;
+const jsonIn = (text: string): unknown => parseJsonWithComments(/^\{$.*?^\}$/ms.exec(text)?.[0] ?? '').value;
 
 test('codex gets a table for each service', t => {
 	t.deepEqual(parseToml(textFor('codex', reach)), {
@@ -68,7 +77,7 @@ test('VS Code gets a mcp.json, and asks for the token', t => {
 	});
 });
 
-for (const client of clients)
+for (const client of snippetClients)
 	test(`${client} is told which file it goes into, and works without services`, t => {
 		t.regex(textFor(client, {...guarded, services: []}), /^# \S*\.(toml|json)/);
 	});

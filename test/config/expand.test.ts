@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import {expand} from '../../lib/config/expand.js';
+import {expandVariables} from '../../lib/config/expand.js';
 
 const environment = {NAME: 'value', EMPTY: '', NESTED: `$\{NAME}`, _x1: 'under'};
 
@@ -21,7 +21,7 @@ for (const [text, expected] of [
 	['`id` $(id) ; rm', '`id` $(id) ; rm'],
 ] as const)
 	test(`E11 makes ${JSON.stringify(expected)} of ${text}`, t => {
-		t.like(expand({key: text}, environment), {value: {key: expected}, mistakes: []});
+		t.like(expandVariables({key: text}, environment), {value: {key: expected}, issues: []});
 	});
 
 for (const [text, says] of [
@@ -33,7 +33,7 @@ for (const [text, says] of [
 	[`$\{input:key}`, /not followed by a name/],
 ] as const)
 	test(`E11 refuses ${text}`, t => {
-		const {mistakes} = expand({servers: {a: {args: ['x', text]}}}, environment);
+		const {issues: mistakes} = expandVariables({servers: {a: {args: ['x', text]}}}, environment);
 		t.is(mistakes.length, 1);
 		t.deepEqual(mistakes[0]?.path, ['servers', 'a', 'args', 1]);
 		t.regex(mistakes[0]?.text ?? '', says);
@@ -41,25 +41,25 @@ for (const [text, says] of [
 
 test('expands values only, never keys', t => {
 	const text = `$\{NAME}`;
-	const {value} = expand(Object.fromEntries([[text, [text, 1, true, null]]]), environment);
+	const {value} = expandVariables(Object.fromEntries([[text, [text, 1, true, null]]]), environment);
 	t.deepEqual(value, Object.fromEntries([[text, ['value', 1, true, null]]]));
 });
 
 test('tells which variables a value is made of', t => {
-	const {variables} = expand({a: ['x', `$\{NAME}$\{NONE:-}`]}, environment);
+	const {variables} = expandVariables({a: ['x', `$\{NAME}$\{NONE:-}`]}, environment);
 	t.deepEqual(variables.get(['a', 1]), ['NAME', 'NONE']);
 	t.false(variables.has(['a', 0]));
 });
 
 test('tells of every mistake', t => {
-	t.is(expand([`$\{A}$\{B}`, {c: `$\{C}`}], {}).mistakes.length, 3);
+	t.is(expandVariables([`$\{A}$\{B}`, {c: `$\{C}`}], {}).issues.length, 3);
 });
 
 test('leaves alone whatever has no variable in it', t => {
 	fc.assert(
 		fc.property(fc.jsonValue(), value => {
 			fc.pre(!JSON.stringify(value).includes(`$\{`));
-			t.deepEqual(expand(value, {}).value, value);
+			t.deepEqual(expandVariables(value, {}).value, value);
 		}),
 	);
 });

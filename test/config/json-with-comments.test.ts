@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import {parseJson} from '../../lib/config/json-with-comments.js';
+import {parseJsonWithComments} from '../../lib/config/json-with-comments.js';
 
 const plain = fc
 	.jsonValue({maxDepth: 4})
@@ -10,7 +10,7 @@ const plain = fc
 test('reads all JSON as JSON.parse does', t => {
 	fc.assert(
 		fc.property(plain, fc.constantFrom(undefined, 2, '\t'), (value, indent) => {
-			const {value: read, mistakes} = parseJson(JSON.stringify(value, undefined, indent));
+			const {value: read, issues: mistakes} = parseJsonWithComments(JSON.stringify(value, undefined, indent));
 			t.deepEqual(mistakes, []);
 			t.deepEqual(read, value);
 		}),
@@ -30,7 +30,7 @@ test('reads no text that JSON.parse does not, unless it has comments or commas t
 			} catch {
 				isJson = false;
 			}
-			const {value: read, mistakes} = parseJson(changed);
+			const {value: read, issues: mistakes} = parseJsonWithComments(changed);
 			if (mistakes.length === 0 && isJson) t.deepEqual(read, expected);
 			else if (mistakes.length === 0) t.regex(changed, /,\s*[\]}]|\/[/*]/);
 			else if (isJson) t.regex(mistakes[0]?.text ?? '', /stands here twice/);
@@ -40,17 +40,17 @@ test('reads no text that JSON.parse does not, unless it has comments or commas t
 
 test('passes over comments and commas behind the last item', t => {
 	const text = '// one\n{"a": [1, 2, /* three */], // "b": 4\n/**/"c": "// no comment /*", "d": {},}\n// end';
-	t.deepEqual(parseJson(text).value, {a: [1, 2], c: '// no comment /*', d: {}});
+	t.deepEqual(parseJsonWithComments(text).value, {a: [1, 2], c: '// no comment /*', d: {}});
 });
 
 test('keeps every key as data', t => {
-	const {value} = parseJson('{"__proto__": {"polluted": true}, "constructor": 1}');
+	const {value} = parseJsonWithComments('{"__proto__": {"polluted": true}, "constructor": 1}');
 	t.deepEqual(Object.keys(value as object), ['__proto__', 'constructor']);
 	t.is(({} as {polluted?: true}).polluted, undefined);
 });
 
 test('notes the line of each key and item', t => {
-	const {lines} = parseJson('{\n"a": {\n\n"b": [\n1,\n2]}}');
+	const {lines} = parseJsonWithComments('{\n"a": {\n\n"b": [\n1,\n2]}}');
 	t.is(lines.get(['a']), 2);
 	t.is(lines.get(['a', 'b']), 4);
 	t.is(lines.get(['a', 'b', 1]), 6);
@@ -75,7 +75,7 @@ for (const [text, line, column, says] of [
 	[`${'['.repeat(100_000)}`, 1, 66, /nested too deeply/],
 ] as const)
 	test(`finds what is wrong with ${JSON.stringify(text.slice(0, 40))}, and where`, t => {
-		const [mistake] = parseJson(text).mistakes;
+		const [mistake] = parseJsonWithComments(text).issues;
 		t.like(mistake, {line, column});
 		t.regex(mistake?.text ?? '', says);
 	});

@@ -1,5 +1,5 @@
 import test from 'ava';
-import {type Ending, MAX_VALUES, parseText} from '../../lib/config/parse.js';
+import {type FileExtension, MAX_CONFIG_VALUES, parseConfigText} from '../../lib/config/parse.js';
 import {runBridge} from '../helpers/bridge.js';
 import {complaint, loaded, written} from './support.js';
 
@@ -29,24 +29,26 @@ for (const command of ['trust', 'config'])
 	});
 
 /** A list of this many values, itself included. */
-const listOf: {readonly [ending in Ending]?: (count: number) => string} = {
+const listOf: {readonly [ending in FileExtension]?: (count: number) => string} = {
 	'.yaml': count => `a:\n${'- 1\n'.repeat(count - 2)}`,
 	'.json': count => `{"a": [${'1,'.repeat(count - 2)}]}`,
 	'.toml': count => `a = [${'1,'.repeat(count - 2)}]`,
 };
 
-for (const [ending, text] of Object.entries(listOf) as Array<[Ending, (count: number) => string]>) {
+for (const [ending, text] of Object.entries(listOf) as Array<[FileExtension, (count: number) => string]>) {
 	test(`a file in ${ending} may have the values of the limit [SEC-D11]`, t => {
-		const {value, mistakes} = parseText(text(MAX_VALUES), ending, MAX_VALUES);
+		const {value, issues: mistakes} = parseConfigText(text(MAX_CONFIG_VALUES), ending, MAX_CONFIG_VALUES);
 		t.deepEqual(mistakes, []);
-		t.is((value as {a: unknown[]}).a.length, MAX_VALUES - 2);
+		t.is((value as {a: unknown[]}).a.length, MAX_CONFIG_VALUES - 2);
 	});
 
 	for (const more of [1, 200_000])
-		test(`a file in ${ending} with ${MAX_VALUES + more} values is rejected [SEC-D11]`, async t => {
-			const limit = new RegExp(`bridge\\${ending}.*: A configuration has at most ${MAX_VALUES} values\\.`);
+		test(`a file in ${ending} with ${MAX_CONFIG_VALUES + more} values is rejected [SEC-D11]`, async t => {
+			const limit = new RegExp(
+				`bridge\\${ending}.*: A configuration has at most ${MAX_CONFIG_VALUES} values\\.`,
+			);
 			const name = `bridge${ending}`;
-			t.regex(await complaint(t, text(MAX_VALUES + more), {name}), limit);
+			t.regex(await complaint(t, text(MAX_CONFIG_VALUES + more), {name}), limit);
 		});
 }
 
@@ -62,7 +64,7 @@ for (const name of ['bridge.yaml', 'bridge.json'])
 	test(`a long key above many values costs its length once in ${name} [SEC-D11]`, async t => {
 		const key = 'k'.repeat(500_000);
 		const text = `{"limits": {"${key}": [\n${'1,'.repeat(15_000)}1]}}`;
-		const {lines, mistakes} = parseText(text, name === 'bridge.yaml' ? '.yaml' : '.json');
+		const {lines, issues: mistakes} = parseConfigText(text, name === 'bridge.yaml' ? '.yaml' : '.json');
 		t.deepEqual(mistakes, []);
 		t.is(lines.get(['limits', key]), 1);
 		t.is(lines.get(['limits', key, 15_000]), 2);

@@ -3,7 +3,7 @@ import {chmod, mkdir, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {promisify} from 'node:util';
 import test from 'ava';
-import {loadConfig, loadFile} from '../../lib/config/load.js';
+import {loadConfig, loadConfigFile} from '../../lib/config/load.js';
 import {newFolder} from '../faults/support.js';
 import {comparable, complaint, configFixture, isAboutContent, loaded, serviceOf, written} from './support.js';
 
@@ -17,7 +17,7 @@ const noQuotas = {clientSessions: undefined, clientRuns: undefined, clientReques
 const otherLimits = {
 	unreadBytes: 268_435_456,
 	unreadForMs: 60_000,
-	keptBytes: 268_435_456,
+	bufferBytes: 268_435_456,
 	runCallBytes: 1_048_576,
 	rate: undefined,
 	...noQuotas,
@@ -130,7 +130,7 @@ const files = {
 
 for (const name of ['whole.yaml', 'whole.json', 'whole.toml'])
 	test(`reads every key of ${name}`, async t => {
-		const {config, warnings} = await loadFile(configFixture(name), environment);
+		const {config, warnings} = await loadConfigFile(configFixture(name), environment);
 		t.deepEqual(warnings.filter(isAboutContent), []);
 		const {services, ...whole} = config;
 		t.deepEqual(comparable(whole), {
@@ -152,7 +152,7 @@ for (const name of ['whole.yaml', 'whole.json', 'whole.toml'])
 	});
 
 test('a .mcp.json of Claude Code loads as it is', async t => {
-	const {config, warnings} = await loadFile(configFixture('claude-code.mcp.json'), {});
+	const {config, warnings} = await loadConfigFile(configFixture('claude-code.mcp.json'), {});
 	t.deepEqual(warnings.filter(isAboutContent), []);
 	t.deepEqual(
 		[...config.services.values()].map(({name, transport, isTransportGuessed}) => [
@@ -172,7 +172,7 @@ test('a .mcp.json of Claude Code loads as it is', async t => {
 
 test('a file of Claude Desktop loads as it is, with a warning of what means nothing here', async t => {
 	const file = configFixture('claude-desktop.json');
-	const {config, warnings} = await loadFile(file, {});
+	const {config, warnings} = await loadConfigFile(file, {});
 	t.deepEqual([...config.services.keys()], ['filesystem', 'brave-search']);
 	t.true(
 		warnings.some(warning => /Keys that bridge does not use are ignored: globalShortcut\./.test(warning)),
@@ -180,13 +180,13 @@ test('a file of Claude Desktop loads as it is, with a warning of what means noth
 });
 
 test('a file of Cursor loads as it is', async t => {
-	const {config} = await loadFile(configFixture('cursor.json'), {MY_KEY: 'k'});
+	const {config} = await loadConfigFile(configFixture('cursor.json'), {MY_KEY: 'k'});
 	t.like(serviceOf(config, 'local'), {enabled: false, env: {API_KEY: 'k'}, transport: 'stdio'});
 	t.like(serviceOf(config, 'remote'), {enabled: true, headers: {API_KEY: 'k'}, transport: 'http'});
 });
 
 test('a file of VS Code loads as it is', async t => {
-	const {config} = await loadFile(configFixture('vscode.json'), {});
+	const {config} = await loadConfigFile(configFixture('vscode.json'), {});
 	t.deepEqual(
 		[...config.services.values()].map(({transport}) => transport),
 		['stdio', 'http'],
@@ -244,13 +244,13 @@ test('a secret that others can read is warned of, and one in a variable is not',
 			return file;
 		}),
 	);
-	const {warnings} = await loadFile(literal ?? '', {});
+	const {warnings} = await loadConfigFile(literal ?? '', {});
 	t.is(warnings.length, 1);
 	t.regex(warnings[0] ?? '', /tokens\[0\].*other users of this machine can read/);
 	t.false(warnings.join().includes('hunter2'));
-	t.deepEqual((await loadFile(variable ?? '', {TOKEN: 'x'.repeat(16)})).warnings, []);
+	t.deepEqual((await loadConfigFile(variable ?? '', {TOKEN: 'x'.repeat(16)})).warnings, []);
 	await chmod(literal ?? '', 0o600);
-	t.deepEqual((await loadFile(literal ?? '', {})).warnings, []);
+	t.deepEqual((await loadConfigFile(literal ?? '', {})).warnings, []);
 });
 
 test('a file is read through a link, and its paths are relative to the link', async t => {
@@ -258,7 +258,7 @@ test('a file is read through a link, and its paths are relative to the link', as
 	await mkdir(join(folder, 'a'));
 	await writeFile(join(folder, 'a/real.yaml'), 'packs: p');
 	await symlink('a/real.yaml', join(folder, 'bridge.yaml'));
-	t.is((await loadFile(join(folder, 'bridge.yaml'), {})).config.packs, join(folder, 'p'));
+	t.is((await loadConfigFile(join(folder, 'bridge.yaml'), {})).config.packs, join(folder, 'p'));
 });
 
 test('what is no file is refused, and nothing waits for it', async t => {
@@ -267,7 +267,7 @@ test('what is no file is refused, and nothing waits for it', async t => {
 	await promisify(execFile)('mkfifo', [join(folder, 'pipe.yaml')]);
 	await symlink('/dev/zero', join(folder, 'zero.yaml'));
 	for (const name of ['folder', 'pipe', 'zero'])
-		await t.throwsAsync(loadFile(join(folder, `${name}.yaml`), {}), {
+		await t.throwsAsync(loadConfigFile(join(folder, `${name}.yaml`), {}), {
 			code: 'ERR_CONFIG_INVALID',
 			message: /is no file|it is a folder/,
 		});

@@ -6,14 +6,14 @@ import type {Config} from '../../lib/config/schema.js';
 const folder = '/etc/bridge';
 
 function configOf(given: unknown): Config {
-	const {config, mistakes} = resolveConfig(given, folder);
+	const {config, issues: mistakes} = resolveConfig(given, folder);
 	if (!config) throw new Error(JSON.stringify(mistakes));
 	return config;
 }
 
 /** What is wrong, as `path: text`. */
 const wrongs = (given: unknown): string[] =>
-	resolveConfig(given, folder).mistakes.map(({path = [], text}) => `${path.join('.')}: ${text}`);
+	resolveConfig(given, folder).issues.map(({path = [], text}) => `${path.join('.')}: ${text}`);
 
 for (const [given, host, port] of [
 	['127.0.0.1:7411', '127.0.0.1', 7411],
@@ -117,7 +117,7 @@ test('takes what variables hold, which is always text', t => {
 		idleMs: 0,
 		unreadBytes: 2 ** 20,
 		unreadForMs: 90_000,
-		keptBytes: 2 ** 21,
+		bufferBytes: 2 ** 21,
 		rate: {count: 600, windowMs: 60_000},
 	});
 	t.like(services.get('a'), {enabled: false, cacheTools: true, timeoutMs: 2500});

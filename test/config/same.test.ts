@@ -2,7 +2,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import {stringify as toToml} from 'smol-toml';
 import {stringify as toYaml} from 'yaml';
-import {parseText} from '../../lib/config/parse.js';
+import {parseConfigText} from '../../lib/config/parse.js';
 import {resolveConfig} from '../../lib/config/resolve.js';
 import {comparable} from './support.js';
 
@@ -52,7 +52,7 @@ test('a configuration means the same in YAML, JSON and TOML', t => {
 	fc.assert(
 		fc.property(file, given => {
 			const value = plain(given);
-			const {config, mistakes} = resolveConfig(value, '/etc');
+			const {config, issues: mistakes} = resolveConfig(value, '/etc');
 			t.deepEqual(mistakes, []);
 			const expected = comparable(config);
 			const texts = [
@@ -63,8 +63,8 @@ test('a configuration means the same in YAML, JSON and TOML', t => {
 				['.toml', toToml(value)],
 			] as const;
 			for (const [ending, written] of texts) {
-				const parsed = parseText(written, ending);
-				t.deepEqual(parsed.mistakes, [], `${ending}: ${written}`);
+				const parsed = parseConfigText(written, ending);
+				t.deepEqual(parsed.issues, [], `${ending}: ${written}`);
 				t.deepEqual(
 					comparable(resolveConfig(parsed.value, '/etc').config),
 					expected,
@@ -83,7 +83,7 @@ test('no text, however odd, ends in anything but a value or mistakes', t => {
 	);
 	fc.assert(
 		fc.property(odd, fc.constantFrom('.yaml', '.json', '.toml'), (written, ending) => {
-			const {value, mistakes} = parseText(written, ending);
+			const {value, issues: mistakes} = parseConfigText(written, ending);
 			const resolved = mistakes.length > 0 ? undefined : resolveConfig(value, '/etc');
 			t.true(mistakes.length > 0 || resolved !== undefined);
 		}),

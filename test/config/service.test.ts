@@ -5,15 +5,13 @@ import {resolveService} from '../../lib/config/service.js';
 const place = {path: ['servers', 'a'], folder: '/etc/bridge'};
 
 function serviceOf(given: unknown): ServiceConfig {
-	const {service, mistakes} = resolveService('a', given, place);
+	const {service, issues: mistakes} = resolveService('a', given, place);
 	if (!service) throw new Error(JSON.stringify(mistakes));
 	return service;
 }
 
 const wrongs = (given: unknown): string[] =>
-	resolveService('a', given, place).mistakes.map(
-		({path = [], text}) => `${path.slice(2).join('.')}: ${text}`,
-	);
+	resolveService('a', given, place).issues.map(({path = [], text}) => `${path.slice(2).join('.')}: ${text}`);
 
 for (const [given, transport, isTransportGuessed] of [
 	[{command: 'x'}, 'stdio', true],

@@ -1,7 +1,7 @@
 import test from 'ava';
 import {parse, stringify} from 'yaml';
-import {loadConfig, loadFile} from '../../lib/config/load.js';
-import {showConfig} from '../../lib/config/show.js';
+import {loadConfig, loadConfigFile} from '../../lib/config/load.js';
+import {formatConfig} from '../../lib/config/show.js';
 import {newFolder} from '../faults/support.js';
 import {comparable, configFixture, loaded} from './support.js';
 
@@ -19,7 +19,7 @@ const placeOf = (text: string, start: string): string | undefined =>
 		?.split('  # ')[1];
 
 test('shows every value with the place that it comes from', async t => {
-	const text = showConfig(await loadFile(configFixture('whole.yaml'), environment));
+	const text = formatConfig(await loadConfigFile(configFixture('whole.yaml'), environment));
 	t.is(text.split('\n')[0], `# ${configFixture('whole.yaml')}`);
 	t.is(placeOf(text, 'listen:'), 'whole.yaml:2');
 	t.is(placeOf(text, 'secret:'), 'whole.yaml:9, $BRIDGE_SECRET');
@@ -32,12 +32,12 @@ test('shows every value with the place that it comes from', async t => {
 });
 
 test('names the file alone where lines are not known', async t => {
-	const text = showConfig(await loadFile(configFixture('whole.toml'), environment));
+	const text = formatConfig(await loadConfigFile(configFixture('whole.toml'), environment));
 	t.is(placeOf(text, 'listen:'), 'whole.toml');
 });
 
 test('finds the place of what was given by another name', async t => {
-	const text = showConfig(
+	const text = formatConfig(
 		await loaded(
 			t,
 			'mcpServers:\n  a:\n    url: https://x/\n    type: sse\n    disabled: true\n    headers:\n      Accept: a/b\n',
@@ -51,7 +51,7 @@ test('finds the place of what was given by another name', async t => {
 
 test('shows the defaults where there is no file', async t => {
 	const folder = await newFolder(t);
-	const text = showConfig(await loadConfig({environment: {}, cwd: folder, home: folder}));
+	const text = formatConfig(await loadConfig({environment: {}, cwd: folder, home: folder}));
 	t.deepEqual(parse(text), {
 		listen: '127.0.0.1:7411',
 		tokens: [],
@@ -74,7 +74,7 @@ test('shows the defaults where there is no file', async t => {
 });
 
 test('K4 shows no secret, wherever it stands', async t => {
-	const text = showConfig(
+	const text = formatConfig(
 		await loaded(
 			t,
 			JSON.stringify({
@@ -139,13 +139,13 @@ test('what is shown, and holds no secret, means the same when it is read again',
 			'  b: {command: "a: b # c", args: ["- x", "", "true", "1", "\\n\\t\\e", "#"], cwd: /tmp, enabled: false}',
 		].join('\n'),
 	);
-	const again = await loaded(t, showConfig(first));
+	const again = await loaded(t, formatConfig(first));
 	// The transport is written out, so nobody has to guess it any more.
 	const text = JSON.stringify(comparable(first.config)).replaceAll('Guessed":true', 'Guessed":false');
 	t.is(sorted(comparable(again.config)), sorted(JSON.parse(text)));
 });
 
 test('K5 nothing in a file can write to a terminal', async t => {
-	const text = showConfig(await loaded(t, 'servers: {a: {command: "x\\e[31m\\n# y", cwd: "\\u009b"}}'));
+	const text = formatConfig(await loaded(t, 'servers: {a: {command: "x\\e[31m\\n# y", cwd: "\\u009b"}}'));
 	t.notRegex(text.replaceAll('\n', ''), /\p{Cc}/u);
 });

@@ -2,8 +2,8 @@ import {writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import type {ExecutionContext} from 'ava';
-import type {Variables} from '../../lib/config/expand.js';
-import {type Loaded, loadFile} from '../../lib/config/load.js';
+import type {EnvironmentVariables} from '../../lib/config/expand.js';
+import {type LoadedConfig, loadConfigFile} from '../../lib/config/load.js';
 import type {Config, ServiceConfig} from '../../lib/config/schema.js';
 import {BridgeError} from '../../lib/errors.js';
 import {newFolder} from '../faults/support.js';
@@ -26,16 +26,16 @@ export async function written(t: ExecutionContext, name: string, text: string | 
 export async function loaded(
 	t: ExecutionContext,
 	text: string,
-	{name = 'bridge.yaml', environment = {}}: {name?: string; environment?: Variables} = {},
-): Promise<Loaded> {
-	return loadFile(await written(t, name, text), environment);
+	{name = 'bridge.yaml', environment = {}}: {name?: string; environment?: EnvironmentVariables} = {},
+): Promise<LoadedConfig> {
+	return loadConfigFile(await written(t, name, text), environment);
 }
 
 /** What the error says that loading this text ends in. */
 export async function complaint(
 	t: ExecutionContext,
 	text: string,
-	options: {name?: string; environment?: Variables} = {},
+	options: {name?: string; environment?: EnvironmentVariables} = {},
 ): Promise<string> {
 	const error = await t.throwsAsync(loaded(t, text, options), {instanceOf: BridgeError});
 	t.is(error?.code, 'ERR_CONFIG_INVALID');

@@ -1,25 +1,25 @@
 import {mkdir, rename, rm, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import test, {type ExecutionContext} from 'ava';
-import {type Loaded, loadFile} from '../../lib/config/load.js';
-import {type WatchOptions, watchConfig} from '../../lib/config/watch.js';
+import {type LoadedConfig, loadConfigFile} from '../../lib/config/load.js';
+import {type WatchConfigOptions, watchConfig} from '../../lib/config/watch.js';
 import type {BridgeError} from '../../lib/errors.js';
 import {newFolder} from '../faults/support.js';
 
 /** Never, as far as a test is concerned. */
 const NEVER_MS = 2 ** 30;
 
-type Event = Loaded | BridgeError;
+type Event = LoadedConfig | BridgeError;
 
 /** Watches a file, and hands out what happens, one after the other. */
-async function start(t: ExecutionContext, file: string, options: Partial<WatchOptions> = {}) {
+async function start(t: ExecutionContext, file: string, options: Partial<WatchConfigOptions> = {}) {
 	const events: Event[] = [];
 	let wake = (): void => {};
 	const tell = (event: Event): void => {
 		events.push(event);
 		wake();
 	};
-	const loaded = await loadFile(file, {});
+	const loaded = await loadConfigFile(file, {});
 	const watching = watchConfig({
 		loaded,
 		environment: {},
@@ -143,7 +143,7 @@ test('other files of the folder are nobody’s business', async t => {
 
 test('a change between reading the file and watching it is not missed', async t => {
 	const file = await newFile(t);
-	const loaded = await loadFile(file, {});
+	const loaded = await loadConfigFile(file, {});
 	await replaced(file, 'listen: 66');
 	const {port} = await start(t, file, {loaded});
 	t.is(await port(), 66);
@@ -153,7 +153,7 @@ test('a file that has not changed is not read again', async t => {
 	const file = await newFile(t);
 	const {events} = await start(t, file);
 	// One that has reason to tell, and begins later, has told by the time that the first would have.
-	const other = await start(t, file, {loaded: {...(await loadFile(file, {})), stamp: 'another'}});
+	const other = await start(t, file, {loaded: {...(await loadConfigFile(file, {})), stamp: 'another'}});
 	t.is(await other.port(), 1);
 	t.deepEqual(events, []);
 });
@@ -169,7 +169,7 @@ test('nothing is told after the end', async t => {
 });
 
 test('where there is no file, there is nothing to watch', t => {
-	const loaded = {file: undefined, stamp: ''} as unknown as Loaded;
+	const loaded = {file: undefined, stamp: ''} as unknown as LoadedConfig;
 	const never = (): never => t.fail() as never;
 	t.notThrows(() => watchConfig({loaded, onLoaded: never, onError: never}).close());
 });

@@ -1,8 +1,8 @@
 import {existsSync, mkdirSync, statSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import test, {type ExecutionContext} from 'ava';
-import {Destinations, type ManyLogs} from '../../lib/control/destinations.js';
-import type {Line} from '../../lib/store/records.js';
+import {LogDestinations, type MultiDestinationLog} from '../../lib/control/destinations.js';
+import type {TrafficLine} from '../../lib/store/records.js';
 import {tempFolder} from '../store/temp-folder.js';
 import {lineOf} from './support.js';
 
@@ -13,11 +13,11 @@ function start(t: ExecutionContext, isStdoutNull = false) {
 	const opened: unknown[] = [];
 	const said: Array<{readonly [key: string]: unknown}> = [];
 	const closed: Array<readonly [key: number, last: unknown]> = [];
-	const withoutTime = (line: Line): {readonly [key: string]: unknown} => {
+	const withoutTime = (line: TrafficLine): {readonly [key: string]: unknown} => {
 		const {time: _, ...rest} = lineOf(line);
 		return rest;
 	};
-	const log: ManyLogs = {
+	const log: MultiDestinationLog = {
 		add: line => void said.push(withoutTime(line)),
 		open: destination => opened.push(destination),
 		async close(key, last) {
@@ -25,7 +25,7 @@ function start(t: ExecutionContext, isStdoutNull = false) {
 			return {lostBytes: 0, leftOutLines: 0};
 		},
 	};
-	const destinations = new Destinations({log, format: FORMAT, isStdoutNull, onLost: () => t.fail()});
+	const destinations = new LogDestinations({log, format: FORMAT, isStdoutNull, onLost: () => t.fail()});
 	return {destinations, opened, said, closed, folder: join(tempFolder(t), 'logs')};
 }
 

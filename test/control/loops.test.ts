@@ -1,7 +1,7 @@
 import {once} from 'node:events';
 import {type AddressInfo, createConnection, createServer, type Server, type Socket} from 'node:net';
 import test, {type ExecutionContext} from 'ava';
-import {Loops} from '../../lib/control/loops.js';
+import {LoopDetector} from '../../lib/control/loops.js';
 
 const HOST = '127.0.0.1';
 
@@ -30,23 +30,23 @@ async function connection(
 }
 
 test('I7 a connection that comes back to the port that it came in by is a loop', async t => {
-	const loops = new Loops();
+	const loops = new LoopDetector();
 	const rule = await listening(t);
 	const {taken: client} = await connection(t, rule);
-	t.false(loops.has(client, rule.port));
-	const {taken: again} = await connection(t, rule, target => loops.note(client, rule.port, target));
-	t.true(loops.has(again, rule.port));
-	t.false(loops.has(again, rule.port + 1));
+	t.false(loops.isLoop(client, rule.port));
+	const {taken: again} = await connection(t, rule, target => loops.track(client, rule.port, target));
+	t.true(loops.isLoop(again, rule.port));
+	t.false(loops.isLoop(again, rule.port + 1));
 });
 
 test('a client is no loop that has the same port at its end as a connection to the target has', async t => {
-	const loops = new Loops();
+	const loops = new LoopDetector();
 	const rule = await listening(t);
 	const peer = await listening(t);
 	const {taken: client} = await connection(t, rule);
-	const {made} = await connection(t, peer, target => loops.note(client, rule.port, target));
+	const {made} = await connection(t, peer, target => loops.track(client, rule.port, target));
 	const {localAddress, localPort, remoteAddress} = client;
 	// The system gives a port again, to who wants to go elsewhere.
 	const other = {localAddress, localPort, remoteAddress, remotePort: made.localPort};
-	t.false(loops.has(other, rule.port));
+	t.false(loops.isLoop(other, rule.port));
 });

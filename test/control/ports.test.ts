@@ -1,23 +1,23 @@
 import test, {type ExecutionContext} from 'ava';
-import {Ports} from '../../lib/control/ports.js';
-import {ruleOf} from '../../lib/control/rule.js';
+import {PortRules} from '../../lib/control/ports.js';
+import {parsePortRule} from '../../lib/control/rule.js';
 import {target} from './support.js';
 
-const start = (t: ExecutionContext): Ports => {
-	const ports = new Ports({accept: socket => socket.destroy(), onDropped: () => {}, onTrouble: () => {}});
+const start = (t: ExecutionContext): PortRules => {
+	const ports = new PortRules({accept: socket => socket.destroy(), onDropped: () => {}, onTrouble: () => {}});
 	t.teardown(() => ports.close());
 	return ports;
 };
 
 test('takes a port that is free where none is named, and says which', async t => {
-	const {port} = await start(t).add(ruleOf('0:localhost:1'));
+	const {port} = await start(t).add(parsePortRule('0:localhost:1'));
 	t.true(port > 0);
 });
 
 test('I7 a port that is taken is an error that names it, and changes nothing', async t => {
 	const ports = start(t);
 	const taken = await target(t, () => {});
-	await t.throwsAsync(ports.add(ruleOf(`${taken}:localhost:1`)), {
+	await t.throwsAsync(ports.add(parsePortRule(`${taken}:localhost:1`)), {
 		code: 'ERR_CONFIG_INVALID',
 		message: `Port ${taken} already in use.`,
 	});
@@ -26,18 +26,24 @@ test('I7 a port that is taken is an error that names it, and changes nothing', a
 
 test('I7 the same port twice is an error', async t => {
 	const ports = start(t);
-	const {port} = await ports.add(ruleOf('0:localhost:1'));
-	await t.throwsAsync(ports.add(ruleOf(`${port}:localhost:2`)), {message: `Port ${port} already in use.`});
+	const {port} = await ports.add(parsePortRule('0:localhost:1'));
+	await t.throwsAsync(ports.add(parsePortRule(`${port}:localhost:2`)), {
+		message: `Port ${port} already in use.`,
+	});
 	t.true(ports.remove(port));
-	await t.notThrowsAsync(ports.add(ruleOf(`${port}:localhost:2`)));
+	await t.notThrowsAsync(ports.add(parsePortRule(`${port}:localhost:2`)));
 });
 
 test('I7 a rule that comes back to its own port is refused', async t => {
 	const ports = start(t);
-	const {port} = await ports.add(ruleOf('0:localhost:19999'));
-	await t.throwsAsync(ports.add(ruleOf(`19999:localhost:${port}`)), {message: /would forward to itself/});
+	const {port} = await ports.add(parsePortRule('0:localhost:19999'));
+	await t.throwsAsync(ports.add(parsePortRule(`19999:localhost:${port}`)), {
+		message: /would forward to itself/,
+	});
 });
 
 test('an address that this machine does not have is an error that says so', async t => {
-	await t.throwsAsync(start(t).add(ruleOf('192.0.2.1:0:localhost:1')), {message: /no address 192\.0\.2\.1/});
+	await t.throwsAsync(start(t).add(parsePortRule('192.0.2.1:0:localhost:1')), {
+		message: /no address 192\.0\.2\.1/,
+	});
 });

@@ -1,5 +1,5 @@
 import test from 'ava';
-import {ruleFrom} from '../../lib/control/rule.js';
+import {createPortRule} from '../../lib/control/rule.js';
 
 for (const [host, expected] of [
 	['example.com', 'example.com'],
@@ -8,7 +8,7 @@ for (const [host, expected] of [
 	['127.0.0.1', '127.0.0.1'],
 ] as const)
 	test(`a rule may lead to ${host}`, t => {
-		t.like(ruleFrom(8080, host, 80), {target: {host: expected, port: 80}});
+		t.like(createPortRule(8080, host, 80), {target: {host: expected, port: 80}});
 	});
 
 for (const host of [
@@ -19,7 +19,7 @@ for (const host of [
 	'',
 ])
 	test(`a host of ${host.length} ${host.slice(-2)} is checked in linear time [SEC-D11]`, t => {
-		const rule = ruleFrom(8080, `${host}!`, 80);
+		const rule = createPortRule(8080, `${host}!`, 80);
 		t.is(rule, 'target_host has to be the name or address of a host');
-		t.is(typeof ruleFrom(8080, host, 80) === 'string', !host.startsWith('a'));
+		t.is(typeof createPortRule(8080, host, 80) === 'string', !host.startsWith('a'));
 	});

@@ -2,7 +2,7 @@ import {once} from 'node:events';
 import {type AddressInfo, connect, createServer, type Server, type Socket} from 'node:net';
 import type {ExecutionContext} from 'ava';
 import type {Log} from '../../lib/log.js';
-import type {Line} from '../../lib/store/records.js';
+import type {TrafficLine} from '../../lib/store/records.js';
 
 /** A log that keeps the names of its entries. */
 export function quietLog(): Log & {readonly events: string[]} {
@@ -42,7 +42,7 @@ export async function read(socket: Socket): Promise<string> {
 }
 
 /** A line as it will stand in the log, without its time. */
-export const lineOf = ({head, data, tail}: Line): {readonly [key: string]: unknown} =>
+export const lineOf = ({head, data, tail}: TrafficLine): {readonly [key: string]: unknown} =>
 	JSON.parse(
 		`{"time":"${head}${data ? JSON.stringify(data.toString('latin1')).slice(1, -1) : ''}${tail ?? ''}`,
 	);

@@ -2,7 +2,7 @@ import {mkdirSync, writeFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import {parse as parseScript} from 'acorn';
 import {parse as parsePython} from 'py-ast';
-import {type Ending, endings, parseText} from '../../lib/config/parse.js';
+import {type FileExtension, fileExtensions, parseConfigText} from '../../lib/config/parse.js';
 import {type Block, fileNameOf} from './blocks.js';
 import type {Sandbox} from './sandbox.js';
 import type {Shell} from './shell.js';
@@ -12,7 +12,8 @@ const serverKeys = ['servers', 'mcpServers', 'mcp_servers'];
 /** Keys of the files of `bridge serve`. */
 const sessionKeys = ['core', 'atm', 'plugins'];
 
-const endingOf = ({language}: Block): Ending | undefined => endings.find(ending => ending === `.${language}`);
+const endingOf = ({language}: Block): FileExtension | undefined =>
+	fileExtensions.find(ending => ending === `.${language}`);
 
 const isIni = (text: string): boolean =>
 	text.split('\n').every(line => /^\s*(?:[#;].*|\[[^\]]+\]|[\w.-]+\s*=.*)?$/.test(line));
@@ -21,7 +22,8 @@ const isIni = (text: string): boolean =>
 export function syntaxErrors(block: Block): readonly string[] | undefined {
 	const {language, text} = block;
 	const ending = endingOf(block);
-	if (ending !== undefined) return parseText(text.replace(/^# /, '#'), ending).mistakes.map(({text}) => text);
+	if (ending !== undefined)
+		return parseConfigText(text.replace(/^# /, '#'), ending).issues.map(({text}) => text);
 	if (language === 'ini') return isIni(text) ? [] : ['This is not valid INI.'];
 	if (language === 'python') return thrown(() => parsePython(text));
 	if (language === 'js') return thrown(() => parseScript(text, {ecmaVersion: 2024, sourceType: 'module'}));
@@ -41,7 +43,7 @@ function thrown(parse: () => unknown): string[] {
 function isConfiguration(block: Block): boolean {
 	const ending = endingOf(block);
 	if (ending === undefined) return false;
-	const {value} = parseText(block.text, ending);
+	const {value} = parseConfigText(block.text, ending);
 	if (typeof value !== 'object' || value === null) return false;
 	return [...serverKeys, ...sessionKeys].some(key => key in value);
 }

@@ -1,12 +1,12 @@
 import test, {type ExecutionContext} from 'ava';
 import {resolveConfig} from '../../lib/config/resolve.js';
-import {Entrance} from '../../lib/gateway/entrance.js';
+import {GatewayRequestHandler} from '../../lib/gateway/entrance.js';
 import {Gateway} from '../../lib/gateway/gateway.js';
-import {addressOf, listen} from '../../lib/http/server.js';
+import {addressOf, listenHttp} from '../../lib/http/server.js';
 import {logBug} from '../../lib/log.js';
 import {perMessage} from '../../lib/stage.js';
 import {LiveTraffic} from '../../lib/store/live-traffic.js';
-import {converseThrough} from '../../pipelines/gateway.js';
+import {createConverse} from '../../pipelines/gateway.js';
 import {opening} from '../helpers/bridge.js';
 import {program} from '../helpers/gateway.js';
 import {readableLog} from '../operators/support.js';
@@ -32,15 +32,15 @@ async function buggyGateway(t: ExecutionContext) {
 		live: new LiveTraffic(),
 		onStderr: () => {},
 		replicas: undefined,
-		replicasOf: async () => undefined,
+		configureReplicas: async () => undefined,
 		droppedLogLines: () => 0,
 		createRunner: () => {
 			throw new Error('Nothing is run here.');
 		},
-		converse: converseThrough({log, maxBytes: 2 ** 20, taps}),
+		startConversation: createConverse({log, maxBytes: 2 ** 20, taps}),
 	});
-	const {handle} = new Entrance(gateway);
-	const server = await listen({...config.listen, handle, onBug: error => logBug(log, error)});
+	const {handle} = new GatewayRequestHandler(gateway);
+	const server = await listenHttp({...config.listen, handle, onBug: error => logBug(log, error)});
 	t.teardown(async () => {
 		server.closeAllConnections();
 		server.close();

@@ -6,11 +6,11 @@ import {Login} from '../../lib/gateway/login.js';
 test('A browser that logged in with a token is not known any more when that is taken back', async t => {
 	const tokens = new Set(['one', 'two']);
 	const login = new Login({
-		isNeeded: () => true,
+		isRequired: () => true,
 		isToken: text => tokens.has(text),
-		page: res => void res.end('the page'),
+		servePage: res => void res.end('the page'),
 	});
-	const server = createServer((req, res) => void login.serve(req, res)).listen(0, '127.0.0.1');
+	const server = createServer((req, res) => void login.serveFrontPage(req, res)).listen(0, '127.0.0.1');
 	t.teardown(() => {
 		server.closeAllConnections();
 		server.close();

@@ -1,6 +1,6 @@
 import test, {type ExecutionContext} from 'ava';
-import {Guesses} from '../../lib/gateway/guesses.js';
-import {LOGIN_MS, LoginCookies} from '../../lib/gateway/login-cookies.js';
+import {GuessLimiter} from '../../lib/gateway/guesses.js';
+import {LOGIN_LIFETIME_MS, LoginCookies} from '../../lib/gateway/login-cookies.js';
 import {runBridge} from '../helpers/bridge.js';
 import {program, type RunningGateway, startGateway} from '../helpers/gateway.js';
 import {startReplicas} from '../replicas/support.js';
@@ -45,10 +45,10 @@ test('limits login attempts from one address, also with valid tokens, and keeps 
 
 test('limits login attempts of all addresses together, for a minute [SEC-D21]', t => {
 	let now = 0;
-	const guesses = new Guesses(() => now);
+	const guesses = new GuessLimiter(() => now);
 	for (let count = 0; count < 100; count++) {
 		t.is(guesses.waitMs(`10.0.0.${count}`), 0);
-		guesses.failed(`10.0.0.${count}`);
+		guesses.countFailure(`10.0.0.${count}`);
 	}
 	t.is(guesses.waitMs('10.0.1.1'), 60_000);
 	now = 60_000;
@@ -92,11 +92,11 @@ test('a login expires after 24 hours [SEC-D21]', t => {
 	let now = 1e12;
 	const cookies = new LoginCookies(undefined, () => now);
 	const value = cookies.issue(token);
-	now += LOGIN_MS - 1;
+	now += LOGIN_LIFETIME_MS - 1;
 	t.is(cookies.tokenOf(value), token);
 	now += 1;
 	t.is(cookies.tokenOf(value), undefined);
-	t.is(LOGIN_MS, 24 * 3600 * 1000);
+	t.is(LOGIN_LIFETIME_MS, 24 * 3600 * 1000);
 });
 
 for (const [key, given] of [

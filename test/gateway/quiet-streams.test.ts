@@ -1,5 +1,5 @@
 import test from 'ava';
-import {Envelope, local} from '../../lib/envelope.js';
+import {bridgeOrigin, Envelope} from '../../lib/envelope.js';
 import {createLog} from '../../lib/log.js';
 import {connect} from '../../lib/stage.js';
 import {httpClient} from '../../lib/transports/http-client.js';
@@ -21,7 +21,7 @@ test('D9 a stream that both sides are silent on stays open, with signs of life f
 		id: () => 'x',
 		keepAliveMs: 20,
 		version: () => '2025-11-25',
-		idOf: key => key,
+		requestIdOf: key => key,
 	});
 	connect(session, [], httpClient({name: 'upstream', url: new URL(upstream.url), log}));
 	const server = await serve(t, (request, response) => {
@@ -31,7 +31,7 @@ test('D9 a stream that both sides are silent on stays open, with signs of life f
 		}
 		const call = Envelope.received(
 			Buffer.from('{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}\n'),
-			local,
+			bridgeOrigin,
 		);
 		session.post({envelope: call, headers: {}, accepts: {json: true, events: true}, response});
 	});

@@ -6,7 +6,7 @@ import {request as httpRequest} from 'node:http';
 import {join} from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import {WebSocket} from 'ws';
-import {listenOf, listenText} from '../../lib/config/listen.js';
+import {formatListenAddress, parseListenAddress} from '../../lib/config/listen.js';
 import {newFolder, start} from '../faults/support.js';
 import {handshake, type Running} from '../helpers/bridge.js';
 import {program} from '../helpers/gateway.js';
@@ -124,8 +124,8 @@ test('a client that does not read over a Unix socket is disconnected, and others
 });
 
 test('listen accepts an absolute path of a socket, and rejects others [SEC-D19]', t => {
-	t.deepEqual(listenOf('unix:/run/b.sock'), {host: 'localhost', port: 0, path: '/run/b.sock'});
-	t.is(listenText({host: 'localhost', port: 0, path: '/run/b.sock'}), 'unix:/run/b.sock');
+	t.deepEqual(parseListenAddress('unix:/run/b.sock'), {host: 'localhost', port: 0, path: '/run/b.sock'});
+	t.is(formatListenAddress({host: 'localhost', port: 0, path: '/run/b.sock'}), 'unix:/run/b.sock');
 	for (const text of ['unix:', 'unix:run/b.sock', 'unix:/a\0b', `unix:/${'x'.repeat(103)}`, 'unix'])
-		t.is(listenOf(text), undefined, text);
+		t.is(parseListenAddress(text), undefined, text);
 });

@@ -1,6 +1,6 @@
 import type {ExecutionContext} from 'ava';
-import {type CodexBackend, type CodexOptions, codexBackend} from '../../lib/codex/backend.js';
-import {type Body, Envelope, type Origin} from '../../lib/envelope.js';
+import {type CodexBackend, type CodexOptions, startCodexBackend} from '../../lib/codex/backend.js';
+import {type Body, Envelope, type MessageOrigin} from '../../lib/envelope.js';
 import type {JsonObject} from '../../lib/protocol/json.js';
 import {Valve} from '../../lib/valve.js';
 import {type LogEntry, readableLog} from '../operators/support.js';
@@ -35,7 +35,7 @@ export class CodexClient {
 	/** What it died of. */
 	failure: unknown;
 	readonly logged: () => Promise<LogEntry[]>;
-	readonly #origin: Origin = {name: 'client', valve: new Valve()};
+	readonly #origin: MessageOrigin = {name: 'client', valve: new Valve()};
 	readonly #waiting = new Set<() => void>();
 	#lastId = 0;
 
@@ -60,7 +60,7 @@ export class CodexClient {
 	/** Starts Codex without a word to it. */
 	static async start(t: ExecutionContext, options: Partial<CodexOptions>): Promise<CodexClient> {
 		const {log, entries} = readableLog();
-		const backend = await codexBackend({log, onStderr: () => {}, ...options});
+		const backend = await startCodexBackend({log, onStderr: () => {}, ...options});
 		t.teardown(() => backend.close());
 		return new CodexClient(backend, entries);
 	}

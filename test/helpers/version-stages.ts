@@ -1,23 +1,23 @@
-import {matchAnswers} from '../../lib/operators/match-answers.js';
+import {matchResponses} from '../../lib/operators/match-answers.js';
 import {parse} from '../../lib/operators/parse.js';
 import {splitBatches} from '../../lib/operators/split-batches.js';
-import {Session, type SessionOptions} from '../../lib/protocol/session.js';
-import {WaitingRequests} from '../../lib/waiting-requests.js';
-import {speakVersions} from '../../pipelines/wrap.js';
+import {Negotiation, type NegotiationOptions} from '../../lib/protocol/session.js';
+import {PendingRequests} from '../../lib/waiting-requests.js';
+import {versionStages} from '../../pipelines/wrap.js';
 import {converse, readableLog} from '../operators/support.js';
 
 type Json = {readonly [key: string]: unknown};
 
 /** A client and a server with all stages between them that have to do with versions, and nothing around them. */
-export function versioned(options: Partial<SessionOptions> = {}) {
+export function versioned(options: Partial<NegotiationOptions> = {}) {
 	const {log, entries} = readableLog();
-	const session = new Session({upstream: 'files', ...options});
-	const waiting = new WaitingRequests();
+	const session = new Negotiation({upstream: 'files', ...options});
+	const waiting = new PendingRequests();
 	const pair = converse(
-		splitBatches({session, log}),
+		splitBatches({negotiation: session, log}),
 		parse({log, from: 'client'}),
-		matchAnswers({log, upstream: 'files', waiting}),
-		...speakVersions({session, log, transport: 'stdio', waiting}),
+		matchResponses({log, upstream: 'files', pending: waiting}),
+		...versionStages({negotiation: session, log, transport: 'stdio', pending: waiting}),
 		parse({log, from: 'upstream'}),
 	);
 	return {...pair, session, entries};
@@ -38,7 +38,8 @@ export const envelope = (capabilities: Json = {}, more: Json = {}): Json => ({
 });
 
 /** The last message that a side has heard. */
-export const lastOf = ({heard}: {readonly heard: readonly unknown[]}): Json => (heard.at(-1) ?? {}) as Json;
+export const lastOf = ({received}: {readonly received: readonly unknown[]}): Json =>
+	(received.at(-1) ?? {}) as Json;
 
 export type Setting = {
 	/** What the two speak; a client that speaks the modern version shakes no hands. */
@@ -53,27 +54,27 @@ export type Setting = {
 export function shakeHands(pair: Pair, setting: Setting): void {
 	const {client, server, clientCapabilities = {}, isInitialized = true} = setting;
 	if (client === '2026-07-28')
-		pair.client.say({id: 'pre', method: 'server/discover', params: {_meta: envelope(clientCapabilities)}});
+		pair.client.send({id: 'pre', method: 'server/discover', params: {_meta: envelope(clientCapabilities)}});
 	else
-		pair.client.say({
+		pair.client.send({
 			id: 'pre',
 			method: 'initialize',
 			params: {protocolVersion: client, capabilities: clientCapabilities, clientInfo},
 		});
 	answerHandshake(pair, server, setting.serverCapabilities);
-	if (client !== '2026-07-28' && isInitialized) pair.client.say({method: 'notifications/initialized'});
+	if (client !== '2026-07-28' && isInitialized) pair.client.send({method: 'notifications/initialized'});
 }
 
 /** The server's part: a modern one knows no handshake. */
 export function answerHandshake({upstream}: Pair, server: string, capabilities: Json = {tools: {}}): void {
 	const {id, method} = lastOf(upstream);
 	if (server !== '2026-07-28') {
-		upstream.say({id, result: {protocolVersion: server, capabilities, serverInfo, instructions: 'Use it.'}});
+		upstream.send({id, result: {protocolVersion: server, capabilities, serverInfo, instructions: 'Use it.'}});
 		return;
 	}
 	const data = {requested: '2025-11-25', supported: ['2026-07-28']};
 	if (method === 'initialize')
-		upstream.say({id, error: {code: -32022, message: 'Unsupported protocol version', data}});
+		upstream.send({id, error: {code: -32022, message: 'Unsupported protocol version', data}});
 	const result = {
 		resultType: 'complete',
 		supportedVersions: ['2026-07-28'],
@@ -83,5 +84,5 @@ export function answerHandshake({upstream}: Pair, server: string, capabilities: 
 		cacheScope: 'private',
 		_meta: {[`${META}serverInfo`]: serverInfo},
 	};
-	upstream.say({id: lastOf(upstream).id, result});
+	upstream.send({id: lastOf(upstream).id, result});
 }

@@ -1,5 +1,5 @@
 import test from 'ava';
-import {allowedOrigin} from '../../lib/http/allowed-origin.js';
+import {originMatcher} from '../../lib/http/allowed-origin.js';
 
 for (const [configured, origin, expected] of [
 	['https://app.example.com', 'https://APP.example.com', true],
@@ -18,5 +18,5 @@ for (const [configured, origin, expected] of [
 	['http://a+.example', 'http://aa.example', false],
 ] as const)
 	test(`${configured} ${expected ? 'allows' : 'does not allow'} ${origin} [SEC-D1]`, t => {
-		t.is(allowedOrigin(configured)(origin), expected);
+		t.is(originMatcher(configured)(origin), expected);
 	});

@@ -1,17 +1,17 @@
 import test from 'ava';
 import {PeerOwners} from '../../lib/http/peer.js';
-import type {Found, SocketRow} from '../../lib/http/socket-table.js';
+import type {SocketRow, SocketRows} from '../../lib/http/socket-table.js';
 
 /** A table whose reads end when the test wants them to. */
 function slowTable() {
-	const reads: Array<{readonly wanted: string[]; readonly end: (found: Found) => void}> = [];
-	const find = (wanted: ReadonlySet<string>): Promise<Found> =>
+	const reads: Array<{readonly wanted: string[]; readonly end: (found: SocketRows) => void}> = [];
+	const find = (wanted: ReadonlySet<string>): Promise<SocketRows> =>
 		new Promise(end => reads.push({wanted: [...wanted], end}));
 	return {reads, owners: new PeerOwners(find)};
 }
 
 const own: SocketRow = {uid: 1000, inode: 7};
-const none: Found = new Map();
+const none: SocketRows = new Map();
 
 /** Lets all promises that are settled be acted on. */
 const settle = (): Promise<void> => new Promise(resolve => setImmediate(resolve));

@@ -3,9 +3,9 @@ import type {RequestListener} from 'node:http';
 import {createConnection, type Socket} from 'node:net';
 import process from 'node:process';
 import test, {type ExecutionContext} from 'ava';
-import type {Upgrade} from '../../lib/http/handlers.js';
-import {notUpgraded} from '../../lib/http/refuse.js';
-import {addressOf, type HttpServerOptions, listen} from '../../lib/http/server.js';
+import type {UpgradeListener} from '../../lib/http/handlers.js';
+import {rejectUpgrade} from '../../lib/http/refuse.js';
+import {addressOf, type HttpServerOptions, listenHttp} from '../../lib/http/server.js';
 import {until} from '../faults/support.js';
 
 const onBug = (error: unknown): void => {
@@ -17,7 +17,7 @@ const answerAll: RequestListener = (req, res) => {
 };
 
 async function start(t: ExecutionContext, options: Partial<HttpServerOptions> = {}) {
-	const server = await listen({host: '127.0.0.1', port: 0, handle: answerAll, onBug, ...options});
+	const server = await listenHttp({host: '127.0.0.1', port: 0, handle: answerAll, onBug, ...options});
 	t.teardown(() => {
 		server.closeAllConnections();
 		server.close();
@@ -46,13 +46,13 @@ function connectTo(
 const GET = 'GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n';
 
 test.serial('B9 a head that does not come to its end is answered with 408', async t => {
-	const {port} = await start(t, {headMs: 100, bodyMs: 60_000});
+	const {port} = await start(t, {headersTimeoutMs: 100, requestTimeoutMs: 60_000});
 	const {closed} = connectTo(t, port, 'GET / HTTP/1.1\r\nHost: local');
 	t.regex(await closed, /^HTTP\/1\.1 408 /);
 });
 
 test.serial('B9 a head that comes byte by byte gets no more time than another', async t => {
-	const {port} = await start(t, {headMs: 200, bodyMs: 60_000});
+	const {port} = await start(t, {headersTimeoutMs: 200, requestTimeoutMs: 60_000});
 	const {socket, closed} = connectTo(t, port, 'GET / HTTP/1.1\r\nX: ');
 	const drip = setInterval(() => socket.write('a'), 20);
 	t.teardown(() => clearInterval(drip));
@@ -60,20 +60,20 @@ test.serial('B9 a head that comes byte by byte gets no more time than another', 
 });
 
 test.serial('B9 a body that does not come to its end is answered with 408', async t => {
-	const {port} = await start(t, {headMs: 100, bodyMs: 300});
+	const {port} = await start(t, {headersTimeoutMs: 100, requestTimeoutMs: 300});
 	const {closed} = connectTo(t, port, 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nabc');
 	t.regex(await closed, /^HTTP\/1\.1 408 /);
 });
 
 test.serial('B9 a connection over which nothing comes at all is closed', async t => {
-	const {port} = await start(t, {headMs: 100, bodyMs: 300});
+	const {port} = await start(t, {headersTimeoutMs: 100, requestTimeoutMs: 300});
 	const {closed} = connectTo(t, port, '');
 	await t.notThrowsAsync(closed);
 });
 
 test.serial('B9 a request that is complete may take as long as it likes', async t => {
 	const slow: RequestListener = (_, res) => setTimeout(() => res.end('late'), 3500);
-	const {port} = await start(t, {handle: slow, headMs: 1000, bodyMs: 1500});
+	const {port} = await start(t, {handle: slow, headersTimeoutMs: 1000, requestTimeoutMs: 1500});
 	t.regex(await connectTo(t, port, GET).closed, /^HTTP\/1\.1 200 (?:.|\s)*late$/);
 });
 
@@ -155,7 +155,8 @@ for (const [what, line] of [
 	['a tunnel', 'CONNECT example.com:443 HTTP/1.1'],
 ] as const)
 	test.serial(`a client that is refused ${what} does not keep its connection open [SEC-D15]`, async t => {
-		const upgrade: Upgrade = (_req, socket) => notUpgraded(socket, {status: 404, message: 'Not Found'});
+		const upgrade: UpgradeListener = (_req, socket) =>
+			rejectUpgrade(socket, {status: 404, message: 'Not Found'});
 		const {server, port} = await start(t, {upgrade});
 		const socket = createConnection({port, host: '127.0.0.1', allowHalfOpen: true}).on('error', () => {});
 		t.teardown(() => socket.destroy());
@@ -169,7 +170,7 @@ for (const [what, line] of [
 
 test.serial('L7 a port that is in use is told in one sentence, with the process that holds it', async t => {
 	const {port} = await start(t);
-	const error = await t.throwsAsync(listen({host: '127.0.0.1', port, handle: answerAll, onBug}));
+	const error = await t.throwsAsync(listenHttp({host: '127.0.0.1', port, handle: answerAll, onBug}));
 	const [, holder] =
 		/^Cannot listen on \S+: the port is already in use by .+ \(process (\d+)\)\.$/.exec(
 			error?.message ?? '',

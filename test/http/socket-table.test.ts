@@ -4,8 +4,8 @@ import {endianness} from 'node:os';
 import process from 'node:process';
 import test from 'ava';
 import fc from 'fast-check';
-import {PeerOwners, problemOf} from '../../lib/http/peer.js';
-import {keyOf, rowOf} from '../../lib/http/socket-table.js';
+import {ownerProblem, PeerOwners} from '../../lib/http/peer.js';
+import {parseRow, socketKey} from '../../lib/http/socket-table.js';
 
 /** Lines of Linux 6 on x64: one socket each, and their meaning. */
 const recorded = [
@@ -34,45 +34,45 @@ const [own, closed] = [recorded[0][1].row, recorded[1][1].row];
 
 if (endianness() === 'LE')
 	test('reads rows of /proc/net/tcp and tcp6, and IPv4 addresses among those of IPv6 [SEC-D3]', t => {
-		for (const [line, found] of recorded) t.deepEqual(rowOf(line), found);
+		for (const [line, found] of recorded) t.deepEqual(parseRow(line), found);
 		t.is(
-			rowOf(
+			parseRow(
 				'  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode',
 			),
 			undefined,
 		);
 		const ends = {localAddress: '127.0.0.1', localPort: 54_514, remoteAddress: '127.0.0.1', remotePort: 7411};
-		t.is(keyOf(ends), recorded[0][1].key);
+		t.is(socketKey(ends), recorded[0][1].key);
 		const mapped = {...ends, localAddress: '::ffff:127.0.0.1', remoteAddress: '::FFFF:127.0.0.1'};
-		t.is(keyOf(mapped), recorded[0][1].key);
+		t.is(socketKey(mapped), recorded[0][1].key);
 		const six = {localAddress: '::1', localPort: 45_764, remoteAddress: '::1', remotePort: 7411};
-		t.is(keyOf(six), recorded[2][1].key);
+		t.is(socketKey(six), recorded[2][1].key);
 	});
 
 test('has no key for a missing address, or one that is not loopback [SEC-D3]', t => {
 	for (const localAddress of ['', '2001:db8::1', 'localhost', '::ffff:2001:db8::1'])
-		t.is(keyOf({localAddress, localPort: 1, remoteAddress: '127.0.0.1', remotePort: 2}), undefined);
+		t.is(socketKey({localAddress, localPort: 1, remoteAddress: '127.0.0.1', remotePort: 2}), undefined);
 });
 
 test('accepts a socket of this user or of root, and no socket that is closed [SEC-D3]', t => {
-	t.is(problemOf(own, 1000), undefined);
-	t.is(problemOf({uid: 0, inode: 12}, 1000), undefined);
-	t.regex(problemOf(own, 1001) ?? '', /another user \(uid 1000\)/);
-	t.regex(problemOf(own, 0) ?? '', /another user/);
-	t.regex(problemOf(closed, 1000) ?? '', /closed its connection/);
-	t.regex(problemOf(closed, 0) ?? '', /closed its connection/);
-	t.regex(problemOf({uid: 1000, inode: 0}, 1000) ?? '', /closed its connection/);
-	t.regex(problemOf(undefined, 1000) ?? '', /could not be found/);
+	t.is(ownerProblem(own, 1000), undefined);
+	t.is(ownerProblem({uid: 0, inode: 12}, 1000), undefined);
+	t.regex(ownerProblem(own, 1001) ?? '', /another user \(uid 1000\)/);
+	t.regex(ownerProblem(own, 0) ?? '', /another user/);
+	t.regex(ownerProblem(closed, 1000) ?? '', /closed its connection/);
+	t.regex(ownerProblem(closed, 0) ?? '', /closed its connection/);
+	t.regex(ownerProblem({uid: 1000, inode: 0}, 1000) ?? '', /closed its connection/);
+	t.regex(ownerProblem(undefined, 1000) ?? '', /could not be found/);
 });
 
 test('no line makes the parser throw, or return a socket that does not exist [SEC-D3]', t => {
 	fc.assert(
 		fc.property(fc.string({unit: 'binary-ascii'}), text => {
-			t.is(rowOf(text), undefined);
+			t.is(parseRow(text), undefined);
 		}),
 	);
 	const cut = recorded.flatMap(([line]) => [line.slice(0, 60), line.slice(20), line.replaceAll(':', '')]);
-	for (const line of cut) t.is(rowOf(line), undefined, line);
+	for (const line of cut) t.is(parseRow(line), undefined, line);
 });
 
 for (const [host, client] of [
@@ -99,7 +99,7 @@ for (const [host, client] of [
 		];
 		t.teardown(() => accepted.destroy());
 		const {localAddress = '', localPort = 0, remoteAddress = '', remotePort = 0} = accepted;
-		const key = keyOf({
+		const key = socketKey({
 			localAddress: remoteAddress,
 			localPort: remotePort,
 			remoteAddress: localAddress,
@@ -109,10 +109,13 @@ for (const [host, client] of [
 		const find = () => new PeerOwners().find(key ?? '');
 		t.is((await find())?.uid, process.geteuid?.());
 		t.true(((await find())?.inode ?? 0) > 0);
-		t.is(problemOf(await find(), process.geteuid?.()), undefined);
+		t.is(ownerProblem(await find(), process.geteuid?.()), undefined);
 		const ended = once(accepted.resume(), 'end');
 		socket.destroy();
 		await ended;
-		t.regex(problemOf(await find(), process.geteuid?.()) ?? '', /closed its connection|could not be found/);
+		t.regex(
+			ownerProblem(await find(), process.geteuid?.()) ?? '',
+			/closed its connection|could not be found/,
+		);
 		return;
 	});

@@ -1,11 +1,11 @@
 import test from 'ava';
 import {Envelope} from '../../lib/envelope.js';
-import type {Member} from '../../lib/hub/member.js';
-import {MemberLink} from '../../lib/hub/member-link.js';
+import type {HubUpstream} from '../../lib/hub/member.js';
+import {UpstreamRpcClient} from '../../lib/hub/member-link.js';
 import {MAX_LIST_BYTES, MAX_LIST_ITEMS, readList} from '../../lib/hub/member-tools.js';
-import type {Members} from '../../lib/hub/members.js';
+import type {HubUpstreams} from '../../lib/hub/members.js';
 import {MergedLists} from '../../lib/hub/merged-lists.js';
-import {SharedReads} from '../../lib/hub/shared-reads.js';
+import {CoalescedReads} from '../../lib/hub/shared-reads.js';
 import {until} from '../faults/support.js';
 import {memoryLog} from '../run/support.js';
 import {inlineServer} from './inline-server.js';
@@ -14,8 +14,8 @@ import {errorIn, shop, startHub, textIn} from './support.js';
 type Reply = (method: string, cursor: unknown) => string;
 
 /** A connection to a server that replies to each request with a result, given as JSON. */
-function linkTo(reply: Reply): MemberLink {
-	const link = new MemberLink({server: 'big', onMessage: () => {}});
+function linkTo(reply: Reply): UpstreamRpcClient {
+	const link = new UpstreamRpcClient({server: 'big', onMessage: () => {}});
 	link.incoming.subscribe(({head: {id}, body}) => {
 		const {cursor} = body.params as {readonly cursor?: unknown};
 		const result = reply(String(body.method), cursor);
@@ -110,10 +110,10 @@ function mergedOf(replies: {readonly [server: string]: Reply}) {
 			asked.push(`${name} ${method}`);
 			return reply(method, cursor);
 		});
-		return {name, link, state: 'connected', offers: () => true};
+		return {name, rpc: link, state: 'connected', hasCapability: () => true};
 	});
 	const all = {connected: members, get: (name: string) => members.find(one => one.name === name)};
-	return {asked, lists: new MergedLists(all as unknown as Members, memoryLog())};
+	return {asked, lists: new MergedLists(all as unknown as HubUpstreams, memoryLog())};
 }
 
 const {signal} = new AbortController();
@@ -121,7 +121,8 @@ const nothing = '{"resources":[],"resourceTemplates":[],"prompts":[]}';
 
 test('requests for unknown resources share one read of the lists, and so do those soon after it [SEC-D11]', async t => {
 	const {asked, lists} = mergedOf({one: () => nothing, two: () => nothing});
-	const find = (at: number): Promise<Member> => lists.owner(`no://${at}`, new AbortController().signal);
+	const find = (at: number): Promise<HubUpstream> =>
+		lists.upstreamOfResource(`no://${at}`, new AbortController().signal);
 	const found = await Promise.allSettled(Array.from({length: 50}, (_, at) => find(at)));
 	t.true(found.every(({status}) => status === 'rejected'));
 	await t.throwsAsync(find(50), {message: 'Resource not found: no://50'});
@@ -130,18 +131,18 @@ test('requests for unknown resources share one read of the lists, and so do thos
 
 test('requests for unknown prompts share one read of the lists [SEC-D11]', async t => {
 	const {asked, lists} = mergedOf({one: () => nothing, two: () => nothing});
-	for (let at = 0; at < 20; at++) await t.throwsAsync(lists.prompt(`p${at}`, signal));
+	for (let at = 0; at < 20; at++) await t.throwsAsync(lists.findPrompt(`p${at}`, signal));
 	t.is(asked.length, 2);
 });
 
 test('a resource that was not found is found once a list changes', async t => {
 	let resources = '';
 	const {lists} = mergedOf({one: () => nothing, two: () => `{"resources":[${resources}]}`});
-	await t.throwsAsync(lists.owner('new://thing', signal));
+	await t.throwsAsync(lists.upstreamOfResource('new://thing', signal));
 	resources = '{"uri":"new://thing"}';
-	lists.changed();
-	let owner: Member | undefined;
-	void lists.owner('new://thing', signal).then(member => {
+	lists.invalidate();
+	let owner: HubUpstream | undefined;
+	void lists.upstreamOfResource('new://thing', signal).then(member => {
 		owner = member;
 	});
 	// The timer of the read does not keep the process alive, but this does.
@@ -155,22 +156,22 @@ test('many templates of one server do not disable those of another [SEC-D11]', a
 		one: () => `{"resourceTemplates":[${many}]}`,
 		two: () => '{"resourceTemplates":[{"uriTemplate":"two://{id}"}]}',
 	});
-	t.is((await lists.owner('two://7', signal)).name, 'two');
-	t.is((await lists.owner('one://199/7', signal)).name, 'one');
-	await t.throwsAsync(lists.owner('one://200/7', signal), {message: /not found/});
+	t.is((await lists.upstreamOfResource('two://7', signal)).name, 'two');
+	t.is((await lists.upstreamOfResource('one://199/7', signal)).name, 'one');
+	await t.throwsAsync(lists.upstreamOfResource('one://200/7', signal), {message: /not found/});
 });
 
 test('a request that is cancelled does not end the read that others wait for [SEC-D11]', async t => {
 	let finish = (): void => {};
 	let count = 0;
-	const reads = new SharedReads(() => {
+	const reads = new CoalescedReads(() => {
 		count++;
 		return new Promise(resolve => {
 			finish = resolve;
 		});
 	});
 	const cancelled = new AbortController();
-	const [one, other] = [reads.recent(cancelled.signal), reads.recent(signal)];
+	const [one, other] = [reads.ensureRecent(cancelled.signal), reads.ensureRecent(signal)];
 	cancelled.abort(new Error('cancelled'));
 	await t.throwsAsync(one, {message: 'cancelled'});
 	await until(() => count === 1);
@@ -181,16 +182,16 @@ test('a request that is cancelled does not end the read that others wait for [SE
 
 test('a change during a read is followed by another read, for requests that come after the change', async t => {
 	const ends: Array<() => void> = [];
-	const reads = new SharedReads(
+	const reads = new CoalescedReads(
 		() =>
 			new Promise(resolve => {
 				ends.push(resolve);
 			}),
 	);
-	const before = reads.recent(signal);
+	const before = reads.ensureRecent(signal);
 	await until(() => ends.length === 1);
-	reads.expire();
-	const after = reads.recent(signal);
+	reads.invalidate();
+	const after = reads.ensureRecent(signal);
 	ends[0]?.();
 	await before;
 	await until(() => ends.length === 2);

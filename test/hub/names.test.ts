@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import {ownPart, unifiedNames} from '../../lib/hub/names.js';
+import {stripServerPrefix, unifiedNames} from '../../lib/hub/names.js';
 
 const names = (...all: Array<[server: string, name: string]>): string[] => [
 	...unifiedNames(all.map(([server, name]) => ({server, name}))).keys(),
@@ -47,9 +47,9 @@ test('whatever servers call their tools, each has a name of its own that models 
 
 test('a name in the list is of the server that it starts with, also where that is cut [A-G1]', t => {
 	const server = 'a-server-with-a-name-that-is-long';
-	t.is(ownPart('wix__search', 'wix'), 'search');
-	t.is(ownPart(`${server}__search`, server), 'search');
+	t.is(stripServerPrefix('wix__search', 'wix'), 'search');
+	t.is(stripServerPrefix(`${server}__search`, server), 'search');
 	const [name = ''] = unifiedNames([{server, name: 'x'.repeat(60)}]).keys();
-	t.true(ownPart(name, server)?.startsWith('xxx'));
-	t.is(ownPart('wix__search', 'notion'), undefined);
+	t.true(stripServerPrefix(name, server)?.startsWith('xxx'));
+	t.is(stripServerPrefix('wix__search', 'notion'), undefined);
 });

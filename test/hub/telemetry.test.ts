@@ -1,6 +1,6 @@
 import {fileURLToPath} from 'node:url';
 import test from 'ava';
-import {isWanted} from '../../lib/telemetry.js';
+import {isTracingRequested} from '../../lib/telemetry.js';
 import {until} from '../faults/support.js';
 import type {Message, Running} from '../helpers/bridge.js';
 import {jsonLines} from '../helpers/ndjson.js';
@@ -67,10 +67,10 @@ test('traces that are wanted where there is nothing to export them are warned of
 
 test('traces are wanted by the standard variables alone', t => {
 	const endpoint = {OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318'};
-	t.false(isWanted({}));
-	t.false(isWanted({OTEL_SERVICE_NAME: 'bridge'}));
-	t.true(isWanted(endpoint));
-	t.true(isWanted({OTEL_TRACES_EXPORTER: 'console'}));
-	t.false(isWanted({...endpoint, OTEL_TRACES_EXPORTER: 'none'}));
-	t.false(isWanted({...endpoint, OTEL_SDK_DISABLED: 'true'}));
+	t.false(isTracingRequested({}));
+	t.false(isTracingRequested({OTEL_SERVICE_NAME: 'bridge'}));
+	t.true(isTracingRequested(endpoint));
+	t.true(isTracingRequested({OTEL_TRACES_EXPORTER: 'console'}));
+	t.false(isTracingRequested({...endpoint, OTEL_TRACES_EXPORTER: 'none'}));
+	t.false(isTracingRequested({...endpoint, OTEL_SDK_DISABLED: 'true'}));
 });

@@ -1,18 +1,18 @@
 import test from 'ava';
 import fc from 'fast-check';
 import {parse as parseToml, stringify} from 'smol-toml';
-import {parseText} from '../../lib/config/parse.js';
+import {parseConfigText} from '../../lib/config/parse.js';
 import {BridgeError} from '../../lib/errors.js';
-import {withMember} from '../../lib/install/json-edit.js';
+import {setJsonMember} from '../../lib/install/json-edit.js';
 import {lineDiff} from '../../lib/install/line-diff.js';
-import {withEntry} from '../../lib/install/targets.js';
+import {setClientEntry} from '../../lib/install/targets.js';
 
 const entry = {command: 'bridge', args: ['serve']};
 
 test('a JSON text gets its entry, and keeps comments, order and indentation', t => {
 	const text =
 		'// mine\n{\n\t"a": 1, // one\n\t"mcpServers": {\n\t\t// files\n\t\t"files": {"command": "x"},\n\t},\n}\n';
-	const after = withEntry('cursor', text, 'bridge', entry, 'f');
+	const after = setClientEntry('cursor', text, 'bridge', entry, 'f');
 	t.is(
 		after,
 		'// mine\n{\n\t"a": 1, // one\n\t"mcpServers": {\n\t\t"bridge": {\n\t\t\t"command": "bridge",\n\t\t\t"args": [\n\t\t\t\t"serve"\n\t\t\t]\n\t\t},\n\t\t// files\n\t\t"files": {"command": "x"},\n\t},\n}\n',
@@ -21,11 +21,11 @@ test('a JSON text gets its entry, and keeps comments, order and indentation', t 
 
 test('an entry that is there is replaced, its variables and all others stay', t => {
 	const text = '{"mcpServers":{"a":{"url":"x"},"bridge":{"url":"http://old","env":{"A":"1"}},"z":{}}}';
-	const after = withEntry('claude', text, 'bridge', entry, 'f');
+	const after = setClientEntry('claude', text, 'bridge', entry, 'f');
 	t.deepEqual(JSON.parse(after), {
 		mcpServers: {a: {url: 'x'}, bridge: {type: 'stdio', ...entry, env: {A: '1'}}, z: {}},
 	});
-	t.is(withEntry('claude', after, 'bridge', entry, 'f'), after, 'twice is once');
+	t.is(setClientEntry('claude', after, 'bridge', entry, 'f'), after, 'twice is once');
 });
 
 test('a JSON text of any shape means the same after the edit, but for the entry', t => {
@@ -36,7 +36,7 @@ test('a JSON text of any shape means the same after the edit, but for the entry'
 	fc.assert(
 		fc.property(json, json, space, (root, servers, indent) => {
 			const whole = {...root, mcpServers: servers};
-			const after = withMember(JSON.stringify(whole, undefined, indent), ['mcpServers', 'bridge'], entry);
+			const after = setJsonMember(JSON.stringify(whole, undefined, indent), ['mcpServers', 'bridge'], entry);
 			t.deepEqual(
 				JSON.parse(after),
 				JSON.parse(JSON.stringify({...whole, mcpServers: {...servers, bridge: entry}})),
@@ -48,14 +48,14 @@ test('a JSON text of any shape means the same after the edit, but for the entry'
 test('a TOML text gets its table, and keeps comments, other tables and those below it', t => {
 	const text =
 		'# mine\nmodel = "m" # which\n\n[mcp_servers.bridge] # old\nurl = "http://x"\nstartup_timeout_sec = 5\n\n# of files\n[mcp_servers.files]\ncommand = "y"\n\n[mcp_servers.bridge.env]\nA = "1"\n';
-	const after = withEntry('codex', text, 'bridge', entry, 'f');
+	const after = setClientEntry('codex', text, 'bridge', entry, 'f');
 	t.is(
 		after,
 		'# mine\nmodel = "m" # which\n\n[mcp_servers.bridge]\ncommand = "bridge"\nargs = [ "serve" ]\nstartup_timeout_sec = 5\n\n# of files\n[mcp_servers.files]\ncommand = "y"\n\n[mcp_servers.bridge.env]\nA = "1"\n',
 	);
-	t.is(withEntry('codex', after, 'bridge', entry, 'f'), after);
+	t.is(setClientEntry('codex', after, 'bridge', entry, 'f'), after);
 	t.is(
-		withEntry('codex', '', 'my.own', entry, 'f'),
+		setClientEntry('codex', '', 'my.own', entry, 'f'),
 		'[mcp_servers."my.own"]\ncommand = "bridge"\nargs = [ "serve" ]\n',
 	);
 });
@@ -72,7 +72,7 @@ test('a TOML text of any shape means the same after the edit, but for the entry'
 	fc.assert(
 		fc.property(table, fc.dictionary(key, table, {noNullPrototype: true}), (root, servers) => {
 			const text = stringify({...root, mcp_servers: servers});
-			const after = withEntry('codex', text, 'bridge', entry, 'f');
+			const after = setClientEntry('codex', text, 'bridge', entry, 'f');
 			t.deepEqual(
 				JSON.parse(JSON.stringify(parseToml(after))),
 				JSON.parse(JSON.stringify({...root, mcp_servers: {...servers, bridge: entry}})),
@@ -90,7 +90,7 @@ test('what cannot be changed safely is refused, with what to write by hand', t =
 		['cursor', '[]'],
 	] as const) {
 		const error = t.throws(
-			() => withEntry(client, text, 'bridge', entry, '/f'),
+			() => setClientEntry(client, text, 'bridge', entry, '/f'),
 			{instanceOf: BridgeError},
 			text,
 		);
@@ -104,13 +104,13 @@ test('what cannot be changed safely is refused, with what to write by hand', t =
 		['codex', '[mcp_servers'],
 		['claude', '{"mcpServers": {'],
 	] as const)
-		t.throws(() => withEntry(client, text, 'bridge', entry, '/f'), {message: /\/f is broken/});
+		t.throws(() => setClientEntry(client, text, 'bridge', entry, '/f'), {message: /\/f is broken/});
 });
 
 test('JSON with comments parses to the same before and after', t => {
 	const text = '{ /* a */ "x": "// no comment", "y": ["}", {"mcpServers": 1}] /* b */ }';
-	const after = withMember(text, ['mcpServers', 'bridge'], entry);
-	t.deepEqual(parseText(after, '.json').value, {
+	const after = setJsonMember(text, ['mcpServers', 'bridge'], entry);
+	t.deepEqual(parseConfigText(after, '.json').value, {
 		x: '// no comment',
 		y: ['}', {mcpServers: 1}],
 		mcpServers: {bridge: entry},

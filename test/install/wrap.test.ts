@@ -2,7 +2,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import {parse as parseToml, stringify} from 'smol-toml';
 import {BridgeError} from '../../lib/errors.js';
-import {unwrapAll, wrapAll} from '../../lib/install/wrap.js';
+import {unwrapServers, wrapServers} from '../../lib/install/wrap.js';
 
 const json = {client: 'cursor', file: '/f', cwd: '/nowhere'} as const;
 const codex = {client: 'codex', file: '/f', cwd: '/nowhere'} as const;
@@ -26,14 +26,14 @@ test('wrapping keeps the layout of JSON, and unwrapping restores it to the lette
 }
 `;
 	for (const own of owns) {
-		const {text: after, steps, skipped} = wrapAll(text, own, json);
+		const {text: after, steps, skipped} = wrapServers(text, own, json);
 		t.is(steps.length, 3);
 		t.is(skipped.length, 1);
 		t.regex(skipped.join(), /^remote has a url; /);
-		t.is(unwrapAll(after, json).text, text);
-		t.is(wrapAll(after, own, json).text, after, 'twice is once');
+		t.is(unwrapServers(after, json).text, text);
+		t.is(wrapServers(after, own, json).text, after, 'twice is once');
 	}
-	const {text: after} = wrapAll(text, ['bridge'], json);
+	const {text: after} = wrapServers(text, ['bridge'], json);
 	t.true(
 		after.includes('"one": {"command": "bridge", "args": ["--", "npx", "-y", "x"], "env": {"A": "1"}},'),
 	);
@@ -42,9 +42,9 @@ test('wrapping keeps the layout of JSON, and unwrapping restores it to the lette
 
 test('a command without arguments gets a list of them', t => {
 	const text = '{"mcpServers": {"a": {\n  "command": "x",\n  "env": {}\n}}}';
-	const {text: after} = wrapAll(text, ['bridge'], json);
+	const {text: after} = wrapServers(text, ['bridge'], json);
 	t.is(after, '{"mcpServers": {"a": {\n  "command": "bridge",\n  "args": ["--", "x"],\n  "env": {}\n}}}');
-	t.deepEqual(JSON.parse(unwrapAll(after, json).text).mcpServers.a, {command: 'x', args: [], env: {}});
+	t.deepEqual(JSON.parse(unwrapServers(after, json).text).mcpServers.a, {command: 'x', args: [], env: {}});
 });
 
 test('wrapping keeps the layout of TOML, and unwrapping restores it to the letter', t => {
@@ -68,14 +68,17 @@ command = "not a command"
 url = "https://example.com/mcp"
 `;
 	for (const own of owns) {
-		const {text: after, steps, skipped} = wrapAll(text, own, codex);
+		const {text: after, steps, skipped} = wrapServers(text, own, codex);
 		t.is(steps.length, 2);
 		t.is(skipped.length, 1);
 		t.regex(skipped.join(), /^remote has a url; /);
-		t.is(unwrapAll(after, codex).text, text);
+		t.is(unwrapServers(after, codex).text, text);
 	}
 	const bare = '[mcp_servers.a]\ncommand = "x"\n';
-	t.is(wrapAll(bare, ['bridge'], codex).text, '[mcp_servers.a]\ncommand = "bridge"\nargs = ["--", "x"]\n');
+	t.is(
+		wrapServers(bare, ['bridge'], codex).text,
+		'[mcp_servers.a]\ncommand = "bridge"\nargs = ["--", "x"]\n',
+	);
 });
 
 test('entries that run bridge are not wrapped, and those with flags not unwrapped', t => {
@@ -88,13 +91,13 @@ test('entries that run bridge are not wrapped, and those with flags not unwrappe
 			odd: 5,
 		},
 	});
-	t.deepEqual(wrapAll(text, ['bridge'], json).skipped, [
+	t.deepEqual(wrapServers(text, ['bridge'], json).skipped, [
 		'serve runs bridge already',
 		'wrapped is wrapped already',
 		'flagged runs bridge already',
 		'odd has no command',
 	]);
-	const {skipped, steps} = unwrapAll(text, json);
+	const {skipped, steps} = unwrapServers(text, json);
 	t.is(steps.length, 1);
 	t.deepEqual(skipped, [
 		'serve is not wrapped',
@@ -109,7 +112,7 @@ test('an entry that cannot be changed safely is rejected, with what to write by 
 		'[mcp_servers.a]\ncommand = """x"""\n',
 		'text = """\n[mcp_servers.a]\ncommand = "y"\n"""\n[mcp_servers.a]\ncommand = "x"\n',
 	]) {
-		const error = t.throws(() => wrapAll(text, ['bridge'], codex), {instanceOf: BridgeError}, text);
+		const error = t.throws(() => wrapServers(text, ['bridge'], codex), {instanceOf: BridgeError}, text);
 		t.regex(error?.remedy ?? '', /Nothing was changed\. Write it there yourself: mcp_servers\.a = /);
 		t.notRegex(error?.remedy ?? '', /ghp_|hunter2/);
 	}
@@ -136,13 +139,13 @@ test('wrapping changes nothing but commands, whatever the file, and unwrapping r
 				]),
 			);
 			const text = JSON.stringify({mcpServers: given, z: 1}, undefined, indent);
-			const after = wrapAll(text, ['bridge'], json).text;
+			const after = wrapServers(text, ['bridge'], json).text;
 			t.deepEqual(JSON.parse(after), {mcpServers: wrapped, z: 1});
-			t.is(unwrapAll(after, json).text, text);
+			t.is(unwrapServers(after, json).text, text);
 			const toml = stringify({mcp_servers: given});
-			const changed = wrapAll(toml, ['bridge'], codex).text;
+			const changed = wrapServers(toml, ['bridge'], codex).text;
 			t.deepEqual(JSON.parse(JSON.stringify(parseToml(changed).mcp_servers ?? {})), wrapped);
-			t.is(unwrapAll(changed, codex).text, toml);
+			t.is(unwrapServers(changed, codex).text, toml);
 		}),
 	);
 });

@@ -1,17 +1,17 @@
 import test from 'ava';
 import fc from 'fast-check';
 import {
-	clientSpoke,
 	type DeliveryRules,
 	type DeliveryState,
-	delivered,
-	failed,
-	isParked,
-	MAX_TRIES,
+	hasExhaustedAttempts,
+	initialDeliveryState,
+	MAX_ATTEMPTS,
+	markDelivered,
+	markFailed,
 	nextDelivery,
-	noDeliveries,
+	resetStreak,
 } from '../../lib/mail/delivery.js';
-import type {Message} from '../../lib/mail/types.js';
+import type {MailMessage} from '../../lib/mail/types.js';
 import {message} from './support.js';
 
 const rules: DeliveryRules = {
@@ -27,8 +27,8 @@ const rules: DeliveryRules = {
 const NOW = 1_000_000_000;
 
 const next = (
-	unread: readonly Message[],
-	state = noDeliveries,
+	unread: readonly MailMessage[],
+	state = initialDeliveryState,
 	given: Partial<DeliveryRules> = {},
 	now = NOW,
 ) => nextDelivery(unread, state, {...rules, ...given}, now);
@@ -39,20 +39,17 @@ function texts(...args: Parameters<typeof next>): string[] | undefined {
 	return what.type === 'turn' ? what.letters.map(({text}) => text) : undefined;
 }
 
-const idsOf = (letters: readonly Message[]): string[] => letters.map(({id}) => id);
-const written = (...list: readonly string[]): Message[] => list.map(text => message({text}));
+const idsOf = (letters: readonly MailMessage[]): string[] => letters.map(({id}) => id);
+const written = (...list: readonly string[]): MailMessage[] => list.map(text => message({text}));
 
 test('FR-8.5 Checklist: of 15 messages the 10 oldest go first, the rest with the next turn', t => {
 	const unread = Array.from({length: 15}, (_, at) => message({text: String(at)}));
 	t.deepEqual(texts(unread), '0123456789'.split(''));
-	t.deepEqual(texts(unread.slice(10), delivered(noDeliveries, idsOf(unread.slice(0, 10)), rules, NOW)), [
-		'10',
-		'11',
-		'12',
-		'13',
-		'14',
-	]);
-	t.deepEqual(texts(unread, noDeliveries, {maxMessages: 1}), ['0']);
+	t.deepEqual(
+		texts(unread.slice(10), markDelivered(initialDeliveryState, idsOf(unread.slice(0, 10)), rules, NOW)),
+		['10', '11', '12', '13', '14'],
+	);
+	t.deepEqual(texts(unread, initialDeliveryState, {maxMessages: 1}), ['0']);
 });
 
 test('no mail, no turn', t => {
@@ -81,14 +78,17 @@ test('own mail starts no turn, and goes with that of others; a namesake of anoth
 });
 
 test('shutdown_request of the lead closes, before any mail; of others it is mail, of before the session it is nothing', t => {
-	const request = (given: Partial<Message> = {}): Message =>
+	const request = (given: Partial<MailMessage> = {}): MailMessage =>
 		message({type: 'shutdown_request', from: 'team-lead', text: 'stop', ...given});
 	const lead = request();
 	t.deepEqual(next([...written('x'), lead]), {notices: [], next: {type: 'close', request: lead}});
 	t.deepEqual(texts([request({from: 'dev-1'})]), ['stop']);
 	t.deepEqual(texts([request({sourceTeam: 'other'})]), ['stop']);
-	t.deepEqual(texts([request()], noDeliveries, {lead: undefined}), ['stop']);
-	t.deepEqual(next([lead], noDeliveries, {since: lead.at + 1}), {notices: [lead], next: {type: 'nothing'}});
+	t.deepEqual(texts([request()], initialDeliveryState, {lead: undefined}), ['stop']);
+	t.deepEqual(next([lead], initialDeliveryState, {since: lead.at + 1}), {
+		notices: [lead],
+		next: {type: 'nothing'},
+	});
 	t.is(next([request({at: Number.NaN})]).next.type, 'close', 'whatever time it says');
 	const twice = [request(), request()];
 	t.deepEqual(idsOf(next(twice).notices), [twice[1]?.id]);
@@ -103,7 +103,7 @@ test('who has something urgent comes first, and no message overtakes one of its 
 		message({from: 'b', text: 'b3'}),
 	];
 	t.deepEqual(texts(unread), ['b1', 'b2', 'a1', 'c1', 'b3']);
-	t.deepEqual(texts(unread, noDeliveries, {maxMessages: 2}), ['b1', 'b2']);
+	t.deepEqual(texts(unread, initialDeliveryState, {maxMessages: 2}), ['b1', 'b2']);
 });
 
 test('H13 what failed is tried alone, ever later, and parked after five tries; other mail flows', t => {
@@ -111,14 +111,14 @@ test('H13 what failed is tried alone, ever later, and parked after five tries; o
 	const behind = message({from: 'a', text: 'behind'});
 	const other = message({from: 'b', text: 'other'});
 	const unread = [poison, behind, other];
-	let state = failed(noDeliveries, idsOf([poison]), rules, NOW);
+	let state = markFailed(initialDeliveryState, idsOf([poison]), rules, NOW);
 	t.deepEqual(texts(unread, state), ['other'], 'what is of the same sender waits for it');
 	t.deepEqual(next([poison, behind], state).next, {type: 'wait', until: NOW + 5000, reason: 'failures'});
 	t.deepEqual(texts(unread, state, {}, NOW + 5000), ['poison']);
 	const waits: number[] = [];
-	for (let tries = 2; tries <= MAX_TRIES; tries++) {
-		state = clientSpoke(failed(state, idsOf([poison]), rules, NOW));
-		waits.push((state.trials.get(poison.id)?.notBefore ?? 0) - NOW);
+	for (let tries = 2; tries <= MAX_ATTEMPTS; tries++) {
+		state = resetStreak(markFailed(state, idsOf([poison]), rules, NOW));
+		waits.push((state.attempts.get(poison.id)?.notBefore ?? 0) - NOW);
 	}
 	t.deepEqual(waits, [15_000, 45_000, 135_000, 300_000]);
 	t.deepEqual(texts(unread, state, {}, NOW + 1e9), ['behind', 'other']);
@@ -126,30 +126,30 @@ test('H13 what failed is tried alone, ever later, and parked after five tries; o
 
 test('H13 a batch that failed comes one by one', t => {
 	const unread = written('1', '2', '3');
-	const state = failed(noDeliveries, idsOf(unread), rules, NOW);
+	const state = markFailed(initialDeliveryState, idsOf(unread), rules, NOW);
 	t.deepEqual(texts(unread, state, {}, NOW + 5000), ['1']);
-	const after = delivered(state, idsOf(unread.slice(0, 1)), rules, NOW + 5000);
+	const after = markDelivered(state, idsOf(unread.slice(0, 1)), rules, NOW + 5000);
 	t.deepEqual(texts(unread.slice(1), after, {}, NOW + 5000), ['2']);
 });
 
 test('H14 turns of mail in a row are capped, until the client speaks or all is quiet for a while', t => {
 	const unread = written('again');
-	let state: DeliveryState = noDeliveries;
+	let state: DeliveryState = initialDeliveryState;
 	for (let turn = 0; turn < 10; turn++) {
 		t.deepEqual(texts(unread, state), ['again']);
-		state = delivered(state, [], rules, NOW);
+		state = markDelivered(state, [], rules, NOW);
 	}
 	t.deepEqual(next(unread, state).next, {type: 'wait', until: NOW + 300_000, reason: 'streak'});
-	t.deepEqual(texts(unread, clientSpoke(state)), ['again']);
+	t.deepEqual(texts(unread, resetStreak(state)), ['again']);
 	t.deepEqual(texts(unread, state, {}, NOW + 300_000), ['again']);
-	t.is(delivered(state, [], rules, NOW + 300_000).streak, 1);
+	t.is(markDelivered(state, [], rules, NOW + 300_000).streak, 1);
 });
 
 /** Delivers all that comes, wave by wave, until there is nothing left to do. What is poison makes its turn fail. */
-function* allTurns(waves: readonly Message[][], given: DeliveryRules) {
-	let came: ReadonlySet<Message> = new Set();
-	let unread: Message[] = [];
-	let state: DeliveryState = noDeliveries;
+function* allTurns(waves: readonly MailMessage[][], given: DeliveryRules) {
+	let came: ReadonlySet<MailMessage> = new Set();
+	let unread: MailMessage[] = [];
+	let state: DeliveryState = initialDeliveryState;
 	let now = NOW;
 	for (let step = 0; step < 1000; step++) {
 		unread = [...unread, ...(waves[step] ?? [])];
@@ -160,7 +160,7 @@ function* allTurns(waves: readonly Message[][], given: DeliveryRules) {
 		const {letters} = what;
 		yield {letters, came, state};
 		const isLost = letters.some(({text}) => text === 'poison');
-		state = (isLost ? failed : delivered)(state, idsOf(letters), given, now);
+		state = (isLost ? markFailed : markDelivered)(state, idsOf(letters), given, now);
 		if (!isLost) unread = unread.filter(each => !letters.includes(each));
 		if (!isLost) came = new Set([...came, ...letters]);
 	}
@@ -184,12 +184,12 @@ test('property: whatever fails, each message comes through or is parked, and non
 				for (const [nth, sent] of letters.entries()) {
 					const before = order.slice(0, order.indexOf(sent)).filter(({from}) => from === sent.from);
 					const isThere = new Set([...came, ...letters.slice(0, nth)]);
-					t.true(before.every(each => isThere.has(each) || isParked(state, each)));
+					t.true(before.every(each => isThere.has(each) || hasExhaustedAttempts(state, each)));
 				}
 			}
 			const {came, state} = turn.value;
 			t.true(order.every(each => came.has(each) === (each.text === 'fine')));
-			t.true(order.every(each => isParked(state, each) === (each.text === 'poison')));
+			t.true(order.every(each => hasExhaustedAttempts(state, each) === (each.text === 'poison')));
 		}),
 	);
 });

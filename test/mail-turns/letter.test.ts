@@ -44,7 +44,7 @@ test('FR-8.4 H10 the mark is another one in every turn, and none that is in a me
 		message({from: 'in the name'}),
 		message({summary: 'in the summary'}),
 	];
-	const prompt = mailPrompt(letters, {...to, mark: () => marks.shift() ?? ''});
+	const prompt = mailPrompt(letters, {...to, createFence: () => marks.shift() ?? ''});
 	t.true(prompt.includes('[mail free 1 of 4]'));
 	const fences = Array.from({length: 100}, () => /\[mail (\S+) 1 of/.exec(mailPrompt([message()], to))?.[1]);
 	t.is(new Set(fences).size, 100);

@@ -2,7 +2,7 @@ import {existsSync, mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
 import type {ExecutionContext} from 'ava';
-import {Inbox} from '../../lib/mail/inbox.js';
+import {MailInbox} from '../../lib/mail/inbox.js';
 import type {JsonObject} from '../../lib/protocol/json.js';
 import type {FakeKind} from '../helpers/fake-codex.js';
 import {readNdjson} from '../helpers/ndjson.js';
@@ -59,7 +59,7 @@ export async function mailPlace(t: ExecutionContext, kind: FakeKind, toml = ''):
 		async post(to, text, more = {}) {
 			const timestamp = new Date().toISOString();
 			const message = {from: 'dev-1', text, timestamp, read: false, message_id: `id-${++count}`, ...more};
-			await new Inbox(claude, {agent: to, team: TEAM}).append(message);
+			await new MailInbox(claude, {agent: to, team: TEAM}).append(message);
 		},
 		inboxPath,
 		inbox: agent => jsonIn(inboxPath(agent)) ?? [],

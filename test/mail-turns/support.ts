@@ -1,9 +1,9 @@
-import type {Message} from '../../lib/mail/types.js';
+import type {MailMessage} from '../../lib/mail/types.js';
 
 let count = 0;
 
 /** A message as an inbox has it, with what is not given made up. */
-export const message = (given: Partial<Message> = {}): Message => ({
+export const message = (given: Partial<MailMessage> = {}): MailMessage => ({
 	id: `m-${++count}`,
 	from: 'dev-1',
 	text: 'Hello.',

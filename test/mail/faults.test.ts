@@ -12,14 +12,14 @@ import {
 } from 'node:fs';
 import {join} from 'node:path';
 import test from 'ava';
-import {Inbox} from '../../lib/mail/inbox.js';
-import {Registration} from '../../lib/mail/registration.js';
+import {MailInbox} from '../../lib/mail/inbox.js';
+import {RosterRegistration} from '../../lib/mail/registration.js';
 import {listeningLog} from '../sessions/support.js';
 import {call, native, openCrew, teamOf} from './support.js';
 
 /* What others do to the files of a team, and what the dead leave. */
 
-const open = (claude: string): Inbox => new Inbox(claude, {agent: 'dev-1', team: 'crew'});
+const open = (claude: string): MailInbox => new MailInbox(claude, {agent: 'dev-1', team: 'crew'});
 const long = new Date(Date.now() - 60_000);
 
 test('H9 what is no plain file in the folder of its team is neither read nor written', async t => {
@@ -31,17 +31,17 @@ test('H9 what is no plain file in the folder of its team is neither read nor wri
 	await t.throwsAsync(box.read(), {code: 'ERR_MAIL_UNREADABLE', message: /it is a link/});
 	await t.throwsAsync(box.append(native('a', 'b')), {code: 'ERR_MAIL_UNREADABLE'});
 	t.is(readFileSync(outside, 'utf8'), '[]');
-	const fifo = new Inbox(claude, {agent: 'fifo', team: 'crew'});
+	const fifo = new MailInbox(claude, {agent: 'fifo', team: 'crew'});
 	execFileSync('mkfifo', [fifo.path]);
 	await t.throwsAsync(fifo.read(), {message: /it is no file/});
-	await t.throwsAsync(fifo.mark(['x']), {message: /it is no file/});
-	const large = new Inbox(claude, {agent: 'large', team: 'crew'});
+	await t.throwsAsync(fifo.markRead(['x']), {message: /it is no file/});
+	const large = new MailInbox(claude, {agent: 'large', team: 'crew'});
 	writeFileSync(large.path, '');
 	truncateSync(large.path, 100 * 2 ** 20);
 	await t.throwsAsync(large.read(), {message: /longer than/});
 	renameSync(join(folder, 'inboxes'), join(home, 'elsewhere'));
 	symlinkSync(join(home, 'elsewhere'), join(folder, 'inboxes'));
-	await t.throwsAsync(new Inbox(claude, {agent: 'dev-2', team: 'crew'}).append(native('a', 'b')), {
+	await t.throwsAsync(new MailInbox(claude, {agent: 'dev-2', team: 'crew'}).append(native('a', 'b')), {
 		message: /leads out/,
 	});
 	t.false(existsSync(join(home, 'elsewhere', 'dev-2.json')));
@@ -56,15 +56,15 @@ test('1.3 locks that the dead left are removed, and those of the living are wait
 	await box.append(native('a', 'one', {message_id: 'x'}));
 	writeFileSync(lock, '{"pid": 4194303}\n');
 	utimesSync(lock, long, long);
-	await box.mark(['x']);
+	await box.markRead(['x']);
 	t.true(inbox('dev-1')[0].read);
 	for (const take of [() => mkdirSync(lock), () => writeFileSync(lock, `${process.pid}`)]) {
 		take();
-		const marked = box.unmark(['x']).then(() => 'done');
+		const marked = box.markUnread(['x']).then(() => 'done');
 		t.is(await Promise.race([marked, new Promise(resolve => setTimeout(resolve, 60, 'waits'))]), 'waits');
 		execFileSync('rm', ['-r', lock]);
 		t.is(await marked, 'done');
-		await box.mark(['x']);
+		await box.markRead(['x']);
 	}
 	t.deepEqual(readdirSync(join(claude, 'teams/crew/inboxes')), ['dev-1.json']);
 });
@@ -98,7 +98,7 @@ test('a roster that cannot be read keeps no session from working, and is left as
 test('1.4 who joins has all members that ATM needs, and nobody else is changed', async t => {
 	const team = teamOf(t);
 	const {log} = listeningLog();
-	const registration = new Registration({claude: team.claude, team: 'crew', log});
+	const registration = new RosterRegistration({claude: team.claude, team: 'crew', log});
 	const text = readFileSync(team.roster, 'utf8').replace('"isActive": true', '');
 	const config = JSON.parse(text);
 	config.members[1] = {...config.members[1], isActive: true, extra: {kept: [1]}};
@@ -118,7 +118,7 @@ test('1.4 who joins has all members that ATM needs, and nobody else is changed',
 	t.is(one.isActive, false);
 	await Promise.all([registration.leave('one'), registration.leave('dev-1'), registration.leave('two')]);
 	t.is(readFileSync(team.roster, 'utf8'), before);
-	await new Registration({claude: team.claude, team: 'none', log}).join({
+	await new RosterRegistration({claude: team.claude, team: 'none', log}).join({
 		identity: 'x',
 		codexId: 'codex:x',
 		cwd: '/',

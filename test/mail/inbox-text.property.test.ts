@@ -1,7 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
-import {contentOf, withEntry, withMarks} from '../../lib/mail/inbox-text.js';
-import {withMembers} from '../../lib/mail/roster-text.js';
+import {appendEntry, parseInbox, setReadMarks} from '../../lib/mail/inbox-text.js';
+import {replaceMembers} from '../../lib/mail/roster-text.js';
 import {isObject, type JsonObject} from '../../lib/protocol/json.js';
 
 /* Whatever others have put into a file stays, in its order, byte for byte. */
@@ -40,7 +40,7 @@ test('a message more is all that changes', t => {
 	const added = {from: 'me', text: 'new "one"\n', timestamp: 'x', read: false, message_id: 'new'};
 	fc.assert(
 		fc.property(inbox, bytes => {
-			const after = withEntry(bytes, added);
+			const after = appendEntry(bytes, added);
 			t.deepEqual(parsed(after), [...parsed(bytes), added]);
 			const last = bytes.lastIndexOf(']');
 			const kept = bytes.toString('utf8', 0, last).trimEnd();
@@ -52,17 +52,17 @@ test('a message more is all that changes', t => {
 test('marks change the messages that are meant, and of those nothing but the mark', t => {
 	fc.assert(
 		fc.property(inbox, fc.array(fc.nat(7), {maxLength: 4}), fc.boolean(), (bytes, chosen, isRead) => {
-			const {messages} = contentOf(bytes);
+			const {messages} = parseInbox(bytes);
 			const ids = new Set(chosen.map(at => messages[at]?.id ?? 'none'));
-			const after = withMarks(bytes, ids, isRead) ?? bytes;
-			for (const message of contentOf(after).messages) if (ids.has(message.id)) t.is(message.isRead, isRead);
+			const after = setReadMarks(bytes, ids, isRead) ?? bytes;
+			for (const message of parseInbox(after).messages) if (ids.has(message.id)) t.is(message.isRead, isRead);
 			t.deepEqual(
-				contentOf(after).messages.map(each => ({...each, isRead: undefined})),
+				parseInbox(after).messages.map(each => ({...each, isRead: undefined})),
 				messages.map(each => ({...each, isRead: undefined})),
 				'ids stay',
 			);
 			t.deepEqual(parsed(after).map(withoutRead), parsed(bytes).map(withoutRead));
-			t.is(withMarks(after, ids, isRead), undefined, 'once is enough');
+			t.is(setReadMarks(after, ids, isRead), undefined, 'once is enough');
 		}),
 	);
 });
@@ -77,14 +77,14 @@ test('numbers and spellings that a parser would change stay as they are', t => {
 	const odd =
 		'{"big":12345678901234567890,"one":1.0,"from":"a","\\u0074ext":"b","read" :\tfalse,"x":1,"x":2}';
 	const bytes = Buffer.from(`[ ${odd} , 1e400 ]`);
-	const [message] = contentOf(bytes).messages;
-	const after = withMarks(withEntry(bytes, {a: 1}), new Set([message?.id ?? '']), true);
+	const [message] = parseInbox(bytes).messages;
+	const after = setReadMarks(appendEntry(bytes, {a: 1}), new Set([message?.id ?? '']), true);
 	t.is(after?.toString(), `[ ${odd.replace('false', 'true')} , 1e400,\n  {\n    "a": 1\n  } ]`);
 });
 
 test('two messages under one id are two, unless they are the same', t => {
 	const of = (...records: object[]) =>
-		contentOf(Buffer.from(JSON.stringify(records))).messages.map(({id: own}) => own);
+		parseInbox(Buffer.from(JSON.stringify(records))).messages.map(({id: own}) => own);
 	const message = {from: 'a', text: 'b', timestamp: 'c'};
 	t.deepEqual(of({...message, message_id: 'x'}, {...message, message_id: 'x', read: true}), ['x']);
 	t.deepEqual(of({...message, message_id: 'x'}, {...message, text: 'other', message_id: 'x'}), ['x', 'x~2']);
@@ -105,13 +105,13 @@ test('a roster keeps all that is in it', t => {
 			// As a parser sees it: without the sign of a zero, say.
 			const before = JSON.parse(bytes.toString());
 			t.is(
-				withMembers(bytes, 'config.json', entries => entries),
+				replaceMembers(bytes, 'config.json', entries => entries),
 				undefined,
 			);
 			const added: JsonObject = {name: 'new', agentId: 'new@crew'};
-			const after = withMembers(bytes, 'config.json', entries => [...entries, added]) ?? bytes;
+			const after = replaceMembers(bytes, 'config.json', entries => [...entries, added]) ?? bytes;
 			t.deepEqual(JSON.parse(after.toString()), {...before, members: [...before.members, added]});
-			const back = withMembers(after, 'config.json', entries =>
+			const back = replaceMembers(after, 'config.json', entries =>
 				entries.filter(({record: each}) => each.agentId !== 'new@crew'),
 			);
 			t.deepEqual(JSON.parse((back ?? after).toString()), before);

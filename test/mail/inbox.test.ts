@@ -1,10 +1,10 @@
 import {existsSync, readdirSync, readFileSync, statSync, writeFileSync} from 'node:fs';
 import test from 'ava';
-import {Inbox} from '../../lib/mail/inbox.js';
+import {MailInbox} from '../../lib/mail/inbox.js';
 import {findTeam} from '../../lib/mail/roster.js';
 import {native, teamOf} from './support.js';
 
-const open = (claude: string, agent = 'dev-1'): Inbox => new Inbox(claude, {agent, team: 'crew'});
+const open = (claude: string, agent = 'dev-1'): MailInbox => new MailInbox(claude, {agent, team: 'crew'});
 
 test('reads messages of every time, each with an id that stays', async t => {
 	const {claude, put} = teamOf(t);
@@ -37,7 +37,7 @@ test('appends and marks without touching what else stands there', async t => {
 	const box = open(claude);
 	await box.append(native('c', 'three', {message_id: 'x'}));
 	const [one, two] = await box.unread();
-	await box.mark([one?.id ?? '', 'x']);
+	await box.markRead([one?.id ?? '', 'x']);
 	t.deepEqual(
 		inbox('dev-1').map((each: {read?: boolean}) => each?.read),
 		[undefined, true, undefined, false, true],
@@ -46,7 +46,7 @@ test('appends and marks without touching what else stands there', async t => {
 		(await box.unread()).map(({id}) => id),
 		[two?.id],
 	);
-	await box.unmark(['x']);
+	await box.markUnread(['x']);
 	t.is((await box.unread()).length, 2);
 	t.deepEqual(inbox('dev-1')[1].odd, {deep: [1]});
 	t.deepEqual(readdirSync(`${claude}/teams/crew/inboxes`), ['dev-1.json']);
@@ -56,13 +56,13 @@ test('makes the inbox that is missing, for its owner alone', async t => {
 	const {claude, inboxOf} = teamOf(t);
 	const box = open(claude);
 	t.is(box.stamp(), undefined);
-	await new Inbox(claude, {agent: 'a', team: 'none'}).mark(['x']);
+	await new MailInbox(claude, {agent: 'a', team: 'none'}).markRead(['x']);
 	t.deepEqual(await box.unread(), []);
 	t.false(existsSync(inboxOf('dev-1')));
 	await box.append(native('a', 'one', {message_id: 'x'}));
 	t.is(statSync(inboxOf('dev-1')).mode & 0o777, 0o600);
 	const stamp = box.stamp();
-	await box.mark(['x']);
+	await box.markRead(['x']);
 	t.not(box.stamp(), stamp);
 });
 
@@ -73,7 +73,7 @@ for (const torn of ['', '[{"from":"a","te', '{"from":"a"}', '[1,]'])
 		const box = open(claude);
 		await t.throwsAsync(box.read(), {message: /cannot be understood/});
 		await t.throwsAsync(box.append(native('a', 'b')), {message: /left as it is/});
-		await t.throwsAsync(box.mark(['x']), {message: /left as it is/});
+		await t.throwsAsync(box.markRead(['x']), {message: /left as it is/});
 		t.is(readFileSync(inboxOf('dev-1'), 'utf8'), torn);
 	});
 

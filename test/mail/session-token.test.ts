@@ -3,8 +3,8 @@ import {join} from 'node:path';
 import process from 'node:process';
 import test, {type ExecutionContext} from 'ava';
 import {type JsonObject, listOf, objectOf} from '../../lib/protocol/json.js';
-import {tokenHash} from '../../lib/sessions/session-token.js';
-import {ownMark} from '../../lib/store/owner.js';
+import {hashSessionToken} from '../../lib/sessions/session-token.js';
+import {ownProcessIdentity} from '../../lib/store/owner.js';
 import {until} from '../faults/support.js';
 import {startReady} from '../helpers/bridge.js';
 import {fakeKinds} from '../helpers/fake-codex.js';
@@ -158,7 +158,12 @@ test('without a token, mail tools must not use the identity of a lead, a Claude 
 	mkdirSync(join(home, '.config/atm/codex-sessions/crew'), {recursive: true});
 	const lock = readFileSync(join(at.base, '.config/atm/codex-sessions/crew/arch.lock'), 'utf8');
 	const real = JSON.parse(lock);
-	const forged = {...real, pid: process.pid, process: ownMark(), token: tokenHash('codex:x.y')};
+	const forged = {
+		...real,
+		pid: process.pid,
+		process: ownProcessIdentity(),
+		token: hashSessionToken('codex:x.y'),
+	};
 	const fake = {HOME: home, CLAUDE_CONFIG_DIR: team.claude, [VARIABLE]: 'codex:x.y'};
 	for (const name of ['arch', 'Arch']) {
 		writeFileSync(join(home, `.config/atm/codex-sessions/crew/${name}.lock`), JSON.stringify(forged));

@@ -2,8 +2,8 @@ import {readFileSync, writeFileSync} from 'node:fs';
 import test from 'ava';
 import fc from 'fast-check';
 import {createLog} from '../../lib/log.js';
-import {Reader} from '../../lib/mail/message.js';
-import {Registration} from '../../lib/mail/registration.js';
+import {MessageParser} from '../../lib/mail/message.js';
+import {RosterRegistration} from '../../lib/mail/registration.js';
 import {MAX_MEMBERS} from '../../lib/mail/roster-text.js';
 import {memberOf, teamOf} from './support.js';
 
@@ -18,7 +18,7 @@ test('a roster with more members than the limit is left as it is, with a warning
 	const before = readFileSync(roster, 'utf8');
 	const lines: string[] = [];
 	const log = createLog({level: 'warn', write: line => lines.push(line), isPretty: false});
-	await new Registration({claude, team: 'crew', log}).join({
+	await new RosterRegistration({claude, team: 'crew', log}).join({
 		identity: 'new',
 		codexId: 'x',
 		cwd: '/',
@@ -35,7 +35,7 @@ test('a roster at the limit gets one more member [SEC-D5]', async t => {
 	const members = Array.from({length: MAX_MEMBERS}, (_, at) => memberOf(`m-${at}`, 'crew'));
 	writeFileSync(roster, JSON.stringify({name: 'crew', members}));
 	const log = createLog({level: 'warn', write: line => t.fail(line), isPretty: false});
-	await new Registration({claude, team: 'crew', log}).join({
+	await new RosterRegistration({claude, team: 'crew', log}).join({
 		identity: 'new',
 		codexId: 'x',
 		cwd: '/',
@@ -46,22 +46,23 @@ test('a roster at the limit gets one more member [SEC-D5]', async t => {
 });
 
 test('60,000 equal messages, and as many different ones under one id, get their ids in one pass [SEC-D11]', t => {
-	const [equal, different] = [new Reader(), new Reader()];
+	const [equal, different] = [new MessageParser(), new MessageParser()];
 	const count = 60_000;
 	let last: string | undefined;
-	for (let at = 0; at < count; at++) last = equal.read(message)?.id;
-	t.is(last, `${new Reader().read(message)?.id}~${count}`);
-	for (let at = 1; at <= count; at++) last = different.read({...message, text: `${at}`, message_id: 'x'})?.id;
+	for (let at = 0; at < count; at++) last = equal.parse(message)?.id;
+	t.is(last, `${new MessageParser().parse(message)?.id}~${count}`);
+	for (let at = 1; at <= count; at++)
+		last = different.parse({...message, text: `${at}`, message_id: 'x'})?.id;
 	t.is(last, `x~${count}`);
 	for (const at of [2, 7, count - 1])
-		t.is(different.read({...message, text: `${at}`, message_id: 'x'})?.id, `x~${at}`);
+		t.is(different.parse({...message, text: `${at}`, message_id: 'x'})?.id, `x~${at}`);
 });
 
 /** The ids by their definition: the first free number, or the one of the same message with the same id. */
 function idsOf(records: ReadonlyArray<{readonly text: string; readonly message_id?: string}>): string[] {
 	const seen = new Map<string, string>();
 	return records.map(record => {
-		const wanted = record.message_id ?? new Reader().read({...message, text: record.text})?.id ?? '';
+		const wanted = record.message_id ?? new MessageParser().parse({...message, text: record.text})?.id ?? '';
 		let id = wanted;
 		for (let count = 2; seen.has(id) && (!record.message_id || seen.get(id) !== record.text); count++)
 			id = `${wanted}~${count}`;
@@ -71,7 +72,7 @@ function idsOf(records: ReadonlyArray<{readonly text: string; readonly message_i
 }
 
 test('ids are those of the definition, also where written ids look like numbered ones [SEC-D11]', t => {
-	const own = new Reader().read({...message, text: 'p'})?.id ?? '';
+	const own = new MessageParser().parse({...message, text: 'p'})?.id ?? '';
 	const record = fc.record(
 		{
 			text: fc.constantFrom('p', 'q', 'r'),
@@ -81,8 +82,8 @@ test('ids are those of the definition, also where written ids look like numbered
 	);
 	fc.assert(
 		fc.property(fc.array(record, {maxLength: 30}), records => {
-			const reader = new Reader();
-			const ids = records.map(each => reader.read({...message, ...each})?.id ?? '');
+			const reader = new MessageParser();
+			const ids = records.map(each => reader.parse({...message, ...each})?.id ?? '');
 			t.deepEqual(ids, idsOf(records));
 		}),
 	);

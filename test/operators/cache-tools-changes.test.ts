@@ -29,7 +29,7 @@ test('a change that is none is not told', t => {
 	const {change, upstream, lists, told, ask, answer} = cached(echo, add);
 	change();
 	const id = JSON.stringify(lists().at(-1)?.id);
-	upstream.sayText(
+	upstream.sendText(
 		`{"jsonrpc":"2.0","id":${id},"result":{"tools":[ {"inputSchema":{"type":"object"},"name":"add"}, {"inputSchema":{"type":"object"},"name":"echo"}]}}`,
 	);
 	t.is(told(), 1);
@@ -94,7 +94,7 @@ test('C13 the list from before does not hide an error twice', t => {
 	ask(2);
 	refuse();
 	t.is(lists().at(-1)?.id, 2);
-	upstream.say({id: 2, error: {code: -32603, message: 'no database'}});
+	upstream.send({id: 2, error: {code: -32603, message: 'no database'}});
 	t.like(answer(2), {error: {message: 'no database'}});
 	ask(3);
 	give({tools: [add]});
@@ -203,7 +203,7 @@ test.serial('nobody is asked later when nobody is left to ask', t => {
 
 test('a server that is initialized once more is asked once more', t => {
 	const {client, lists} = cached(echo);
-	client.say({method: 'notifications/initialized'});
+	client.send({method: 'notifications/initialized'});
 	t.is(lists().length, 2);
 });
 
@@ -215,9 +215,9 @@ test.serial('a page that takes too long is given up, and the server told to stop
 	timers.tick(60_000);
 	t.true(asked().includes('notifications/cancelled'));
 	t.is(lists().at(-1)?.id, 1);
-	const before = client.heard.length;
+	const before = client.received.length;
 	// Its late answer is for nobody.
-	upstream.say({id: own?.id, result: {tools: [echo]}});
-	t.is(client.heard.length, before);
+	upstream.send({id: own?.id, result: {tools: [echo]}});
+	t.is(client.received.length, before);
 	t.deepEqual(await logged('rpc.orphan_response'), []);
 });

@@ -6,7 +6,7 @@ const echo = tool('echo');
 test('a request that is cancelled while it waits is not answered, and the server never hears of it', t => {
 	const {give, ask, answer, client, asked} = caching();
 	ask(1);
-	client.say({method: 'notifications/cancelled', params: {requestId: 1}});
+	client.send({method: 'notifications/cancelled', params: {requestId: 1}});
 	give({tools: [echo]});
 	t.is(answer(1), undefined);
 	t.false(asked().includes('notifications/cancelled'));
@@ -16,7 +16,7 @@ test('a request that was passed on is cancelled there', t => {
 	const {refuse, ask, client, upstream} = caching();
 	ask(1);
 	refuse();
-	client.say({method: 'notifications/cancelled', params: {requestId: 1}});
+	client.send({method: 'notifications/cancelled', params: {requestId: 1}});
 	t.like(lastOf(upstream), {method: 'notifications/cancelled', params: {requestId: 1}});
 });
 
@@ -25,7 +25,7 @@ test('the id of an answer from the cache is free again, also where the answer wa
 	give({tools: [tool('echo', {title: 'Echo'})]});
 	ask(1);
 	t.like(answer(1), {result: {tools: [{annotations: {title: 'Echo'}}]}});
-	client.say({id: 1, method: 'resources/list'});
+	client.send({id: 1, method: 'resources/list'});
 	t.like(lastOf(upstream), {id: 1, method: 'resources/list'});
 });
 

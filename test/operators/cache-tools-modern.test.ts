@@ -22,21 +22,21 @@ function start(client: string, server: string, capabilities: JsonObject = {tools
 	const {cache, logged} = newCache({now: () => time.now});
 	const pair = caching({cache, client, server, capabilities});
 	const listen = (id: string): void =>
-		pair.client.say({
+		pair.client.send({
 			id,
 			method: 'subscriptions/listen',
 			params: {notifications: {toolsListChanged: true}, _meta: envelope()},
 		});
 	/** The server takes note of a stream. */
 	const acknowledge = (id: unknown): void =>
-		pair.upstream.say({
+		pair.upstream.send({
 			method: 'notifications/subscriptions/acknowledged',
 			params: {_meta: {[SUBSCRIPTION]: id}, notifications: {toolsListChanged: true}},
 		});
-	const say = (id: unknown): void => pair.upstream.say({...news, params: {_meta: {[SUBSCRIPTION]: id}}});
+	const say = (id: unknown): void => pair.upstream.send({...news, params: {_meta: {[SUBSCRIPTION]: id}}});
 	/** The streams in which the client was told that tools changed. */
 	const streams = (): unknown[] =>
-		pair.client.heard
+		pair.client.received
 			.filter(({method}) => method === news.method)
 			.map(({params}) => ((params as JsonObject)._meta as JsonObject)[SUBSCRIPTION]);
 	return {...pair, time, listen, acknowledge, say, streams, storeLogged: logged};
@@ -55,7 +55,7 @@ test('Cache tools/list: a server without handshake is asked in its own words', t
 test('a handshake client hears of a change of a modern server’s tools in its own words', t => {
 	const {upstream, acknowledge, say, give, client} = start('2025-11-25', MODERN);
 	give(page([echo]));
-	const listen = upstream.heard.find(({method}) => method === 'subscriptions/listen');
+	const listen = upstream.received.find(({method}) => method === 'subscriptions/listen');
 	acknowledge(listen?.id);
 	say(listen?.id);
 	give(page([add]));
@@ -73,7 +73,7 @@ test('a modern client is answered from the cache as a modern server would have',
 test('a modern client hears of changes in its stream only, also of a server that tells of none', t => {
 	const {give, change, listen, client, streams} = start(MODERN, '2025-11-25', {tools: {}});
 	give({tools: [echo]});
-	t.false(client.heard.some(({method}) => method === news.method));
+	t.false(client.received.some(({method}) => method === news.method));
 	listen('L');
 	t.like(lastOf(client), {params: {notifications: {toolsListChanged: true}}});
 	change();
@@ -138,8 +138,8 @@ test('between two modern ones a change is told in each stream that is open, and 
 		listen(id);
 		acknowledge(id);
 	}
-	client.say({method: 'notifications/cancelled', params: {requestId: 'B'}});
-	upstream.say({id: 'C', result: {resultType: 'complete'}});
+	client.send({method: 'notifications/cancelled', params: {requestId: 'B'}});
+	upstream.send({id: 'C', result: {resultType: 'complete'}});
 	t.deepEqual(streams(), []);
 	say('A');
 	t.deepEqual(streams(), []);
@@ -153,7 +153,7 @@ test('between two modern ones a change is told in each stream that is open, and 
 test('between two modern ones a request without its envelope is left to the server', t => {
 	const {give, client, lists} = start(MODERN, MODERN);
 	give(page([echo]));
-	client.say({id: 1, method: 'tools/list'});
+	client.send({id: 1, method: 'tools/list'});
 	t.is(lists().at(-1)?.id, 1);
 });
 

@@ -72,10 +72,10 @@ test('one that has left is told nothing any more', t => {
 	const [one, two] = [caching({cache}), caching({cache})];
 	one.give({tools: [echo]});
 	two.client.end();
-	const before = two.client.heard.length;
+	const before = two.client.received.length;
 	one.change();
 	one.give({tools: [add]});
-	t.is(two.client.heard.length, before);
+	t.is(two.client.received.length, before);
 	t.is(one.told(), 2);
 });
 

@@ -23,7 +23,7 @@ class LateServer {
 	/** Notes what has been asked, which is answered with what is true now, however late. */
 	#listen(): void {
 		for (const {upstream} of this.pairs)
-			for (const {id, method} of upstream.heard as Json[])
+			for (const {id, method} of upstream.received as Json[])
 				if (method === 'tools/list' && !this.#seen.has(id)) this.#seen.set(id, this.version);
 	}
 
@@ -33,13 +33,13 @@ class LateServer {
 
 	/** Answers the oldest request of a conversation that has no answer. Returns whether there was one. */
 	answer({upstream}: Pair): boolean {
-		const open = (upstream.heard as Json[]).find(
+		const open = (upstream.received as Json[]).find(
 			({id, method}) => method === 'tools/list' && this.#seen.has(id),
 		);
 		if (!open) return false;
 		const seen = this.#seen.get(open.id) ?? 0;
-		upstream.heard.splice(upstream.heard.indexOf(open), 1);
-		upstream.say({id: open.id, result: {tools: [tool(`v${seen}`)]}});
+		upstream.received.splice(upstream.received.indexOf(open), 1);
+		upstream.send({id: open.id, result: {tools: [tool(`v${seen}`)]}});
 		return true;
 	}
 
@@ -91,12 +91,12 @@ test('C12 whatever comes in whatever order, it ends fresh, every request is answ
 			server.drain();
 			for (const pair of server.pairs) {
 				const {ask, answer, client, told} = pair;
-				const {length} = client.heard;
+				const {length} = client.received;
 				ask('last');
 				t.is(nameIn(answer('last')), `v${server.version}`);
-				t.is(client.heard.length, length + 1);
+				t.is(client.received.length, length + 1);
 				t.true(told() > 0);
-				const ids = client.heard.map(({id}) => id).filter(id => String(id).startsWith('q'));
+				const ids = client.received.map(({id}) => id).filter(id => String(id).startsWith('q'));
 				t.deepEqual(ids.sort(), (server.asked.get(pair) ?? []).sort());
 			}
 		}),

@@ -9,7 +9,7 @@ test('Cache tools/list: asks for the list by itself, once the client has said th
 	t.deepEqual(asked(), ['initialize', 'notifications/initialized', 'tools/list']);
 	t.regex(String(lists()[0]?.id), /^bridge-/);
 	t.deepEqual(
-		client.heard.map(({id}) => id),
+		client.received.map(({id}) => id),
 		['i'],
 	);
 });
@@ -19,14 +19,14 @@ test('asks a server without tools for none', t => {
 	t.is(lists().length, 0);
 	ask(1);
 	t.is(lists().length, 1);
-	t.is(client.heard.length, 1);
+	t.is(client.received.length, 1);
 });
 
 test('keeps the answers to its own requests from the client', t => {
 	const {give, client} = caching();
 	give({tools: [echo]});
 	t.deepEqual(
-		client.heard.map(({id, method}) => id ?? method),
+		client.received.map(({id, method}) => id ?? method),
 		['i', 'notifications/tools/list_changed'],
 	);
 });
@@ -42,9 +42,9 @@ test('tools/list_changed notification: tells the client when the list is cached'
 
 test('says to the client that it will hear of changes, whatever the server says', t => {
 	const {client} = caching();
-	t.like(client.heard[0], {result: {capabilities: {tools: {listChanged: true}}}});
+	t.like(client.received[0], {result: {capabilities: {tools: {listChanged: true}}}});
 	const {client: other} = caching({capabilities: {prompts: {}}});
-	t.deepEqual(objectOf(objectOf(other.heard[0]?.result).capabilities), {prompts: {}});
+	t.deepEqual(objectOf(objectOf(other.received[0]?.result).capabilities), {prompts: {}});
 });
 
 test('Serve cached tools/list: answers under the id of the request, and the server is not asked', t => {
@@ -54,24 +54,24 @@ test('Serve cached tools/list: answers under the id of the request, and the serv
 	ask(2);
 	t.deepEqual(answer('a'), {jsonrpc: '2.0', id: 'a', result: {tools: [echo]}});
 	t.deepEqual(answer(2), {jsonrpc: '2.0', id: 2, result: {tools: [echo]}});
-	client.sayText('{"jsonrpc":"2.0","id":9007199254740993,"method":"tools/list"}');
-	t.regex(client.heardTexts.at(-1) ?? '', /"id":9007199254740993,/);
+	client.sendText('{"jsonrpc":"2.0","id":9007199254740993,"method":"tools/list"}');
+	t.regex(client.receivedTexts.at(-1) ?? '', /"id":9007199254740993,/);
 	t.is(lists().length, 1);
 });
 
 test('gives all pages as one, with all other members and numbers as the server wrote them', t => {
 	const {upstream, lists, ask, client} = caching();
 	const id = (): string => JSON.stringify(lists().at(-1)?.id);
-	upstream.sayText(
+	upstream.sendText(
 		`{"jsonrpc":"2.0","id":${id()},"result":{"tools":[{"name":"a","x":1.0}],"_meta":{"n":9007199254740993},"nextCursor":"2"}}`,
 	);
-	upstream.sayText(
+	upstream.sendText(
 		`{"jsonrpc":"2.0","id":${id()},"result":{"tools":[{"name":"b","x":1e5}],"nextCursor":null}}`,
 	);
 	t.like(lists()[1], {params: {cursor: '2'}});
 	ask(1);
 	t.is(
-		client.heardTexts.at(-1),
+		client.receivedTexts.at(-1),
 		'{"jsonrpc":"2.0","id":1,"result":{"_meta":{"n":9007199254740993},"tools":[{"name":"a","x":1.0},{"name":"b","x":1e5}]}}',
 	);
 });
@@ -81,7 +81,7 @@ test('C11 a request with a cursor is the server’s to answer', t => {
 	give({tools: [echo]});
 	ask(1, {cursor: 'b'});
 	t.like(lists().at(-1), {id: 1, params: {cursor: 'b'}});
-	upstream.say({id: 1, result: {tools: [tool('second')]}});
+	upstream.send({id: 1, result: {tools: [tool('second')]}});
 	t.like(answer(1), {result: {tools: [{name: 'second'}]}});
 	ask(2);
 	t.like(answer(2), {result: {tools: [{name: 'echo'}]}});
@@ -121,7 +121,7 @@ test('when there is no list, requests that waited are passed on, in order', asyn
 			.map(({id}) => id),
 		[1, 2],
 	);
-	upstream.say({id: 1, error: {code: -32603, message: 'no database'}});
+	upstream.send({id: 1, error: {code: -32603, message: 'no database'}});
 	t.like(answer(1), {error: {message: 'no database'}});
 	t.is((await logged('tools.uncached')).length, 1);
 });
@@ -133,9 +133,9 @@ test('a server that could not list its tools is asked again with the next reques
 	ask(1);
 	const [own, passedOn] = lists().slice(1);
 	t.is(passedOn?.id, 1);
-	upstream.say({id: 1, result: {tools: [echo]}});
+	upstream.send({id: 1, result: {tools: [echo]}});
 	t.like(answer(1), {result: {tools: [{name: 'echo'}]}});
-	upstream.say({id: own?.id, result: {tools: [echo]}});
+	upstream.send({id: own?.id, result: {tools: [echo]}});
 	t.is(told(), 1);
 	ask(2);
 	t.like(answer(2), {result: {tools: [{name: 'echo'}]}});
@@ -185,7 +185,7 @@ test('a list over the limit is not kept: that is told once, and everything passe
 	give({tools: [tool('x'.repeat(200))]});
 	ask(1);
 	t.is(lists().at(-1)?.id, 1);
-	upstream.say({id: 1, result: {tools: []}});
+	upstream.send({id: 1, result: {tools: []}});
 	change();
 	t.is(told(), 1);
 	ask(2);
@@ -196,9 +196,9 @@ test('a list over the limit is not kept: that is told once, and everything passe
 test('a message that has nothing to do with tools passes as the bytes that it is', t => {
 	const {client, upstream} = caching();
 	const call = '{ "jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","n":1.0}}';
-	client.sayText(call);
-	t.is(upstream.heardTexts.at(-1), call);
+	client.sendText(call);
+	t.is(upstream.receivedTexts.at(-1), call);
 	const result = '{ "jsonrpc":"2.0","id":1,"result":{"content":[],"n":1.0}}';
-	upstream.sayText(result);
-	t.is(client.heardTexts.at(-1), result);
+	upstream.sendText(result);
+	t.is(client.receivedTexts.at(-1), result);
 });

@@ -1,11 +1,11 @@
 import test from 'ava';
 import fc from 'fast-check';
 import {concat, from, lastValueFrom, type Observable, throwError, toArray} from 'rxjs';
-import type {Envelope, Origin} from '../../lib/envelope.js';
+import type {Envelope, MessageOrigin} from '../../lib/envelope.js';
 import {type FrameOptions, frame} from '../../lib/operators/frame.js';
 import {Valve} from '../../lib/valve.js';
 
-const origin: Origin = {name: 'client', valve: new Valve()};
+const origin: MessageOrigin = {name: 'client', valve: new Valve()};
 
 const chunks = (...texts: string[]): Observable<Buffer> => from(texts.map(text => Buffer.from(text)));
 

@@ -1,6 +1,6 @@
 import test from 'ava';
 import {tap} from 'rxjs';
-import {Envelope, type Refusal} from '../../lib/envelope.js';
+import {Envelope, type HttpErrorReply} from '../../lib/envelope.js';
 import {injectSession} from '../../lib/operators/inject-session.js';
 import {Valve} from '../../lib/valve.js';
 import {converse, readableLog} from './support.js';
@@ -12,29 +12,32 @@ const greeting = {jsonrpc: '2.0', id: 0, method: 'initialize', params: {}};
 function inSession() {
 	let ids = 0;
 	const asked: Array<{readonly body: Envelope['body']; readonly session: string | undefined}> = [];
-	const {client, upstream} = converse(injectSession({upstream: 'files', log, ownId: () => `own-${++ids}`}), {
-		toUpstream: tap(({body, headers}) => asked.push({body, session: headers?.['mcp-session-id']})),
-	});
+	const {client, upstream} = converse(
+		injectSession({upstream: 'files', log, nextRequestId: () => `own-${++ids}`}),
+		{
+			toUpstream: tap(({body, headers}) => asked.push({body, session: headers?.['mcp-session-id']})),
+		},
+	);
 	return {client, upstream, asked};
 }
 
-const answer = (id: unknown, session: string | undefined, refusal?: Refusal): Envelope =>
+const answer = (id: unknown, session: string | undefined, refusal?: HttpErrorReply): Envelope =>
 	Envelope.of(
 		{jsonrpc: '2.0', id, ...(refusal ? {error: {code: -32000, message: 'No'}} : {result: {}})},
 		{
 			name: 'files',
 			valve: new Valve(),
 			headers: session === undefined ? {} : {'mcp-session-id': session},
-			...(refusal ? {refusal} : {}),
+			...(refusal ? {errorReply: refusal} : {}),
 		},
 	);
 
-const unknown: Refusal = {status: 400, headers: {}, body: Buffer.from('No valid session ID')};
-const down: Refusal = {status: 503, headers: {}, body: Buffer.from('')};
+const unknown: HttpErrorReply = {status: 400, headers: {}, body: Buffer.from('No valid session ID')};
+const down: HttpErrorReply = {status: 503, headers: {}, body: Buffer.from('')};
 
 type Setting = ReturnType<typeof inSession>;
 const last = ({asked}: Setting) => asked.at(-1);
-const say = ({client}: Setting, body: Envelope['body']): void => client.say(body);
+const say = ({client}: Setting, body: Envelope['body']): void => client.send(body);
 
 function opened(): Setting {
 	const setting = inSession();
@@ -49,7 +52,7 @@ test('A handshake that fails when the session was lost is tried again by who ask
 	setting.upstream.sayEnvelope(answer(1, undefined, unknown));
 	t.is(last(setting)?.body.method, 'initialize');
 	setting.upstream.sayEnvelope(answer(last(setting)?.body.id, undefined, down));
-	t.is(setting.client.heard.length, 2, 'the first call is refused');
+	t.is(setting.client.received.length, 2, 'the first call is refused');
 	say(setting, {id: 2, method: 'tools/call'});
 	t.is(last(setting)?.session, 'a');
 	setting.upstream.sayEnvelope(answer(2, undefined, unknown));

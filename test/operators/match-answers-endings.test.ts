@@ -1,11 +1,11 @@
 import test from 'ava';
 import {BridgeError} from '../../lib/errors.js';
-import {matchAnswers} from '../../lib/operators/match-answers.js';
+import {matchResponses} from '../../lib/operators/match-answers.js';
 import {converse, readableLog} from './support.js';
 
 const start = () => {
 	const {log, entries} = readableLog();
-	return {...converse(matchAnswers({log, upstream: 'files'})), entries};
+	return {...converse(matchResponses({log, upstream: 'files'})), entries};
 };
 
 const exited = new BridgeError('ERR_CHILD_EXITED', 'files exited with code 3.', 'Start it again.', {
@@ -16,14 +16,14 @@ const cancel = (requestId: unknown) => ({method: 'notifications/cancelled', para
 
 test('answers all that waits with the reason, once the upstream is gone', t => {
 	const {client, upstream} = start();
-	client.say({id: 1, method: 'a'});
-	client.say({id: 'x', method: 'b'});
+	client.send({id: 1, method: 'a'});
+	client.send({id: 'x', method: 'b'});
 	upstream.end(exited);
 	t.deepEqual(
-		client.heard.map(({id}) => id),
+		client.received.map(({id}) => id),
 		[1, 'x'],
 	);
-	for (const answer of client.heard)
+	for (const answer of client.received)
 		t.like(answer, {
 			error: {
 				code: -31_004,
@@ -36,101 +36,101 @@ test('answers all that waits with the reason, once the upstream is gone', t => {
 test('answers what is asked later with the same reason', t => {
 	const {client, upstream} = start();
 	upstream.end(exited);
-	client.say({id: 7, method: 'a'});
-	client.say({id: 7, method: 'a'});
-	t.like(client.heard, [
+	client.send({id: 7, method: 'a'});
+	client.send({id: 7, method: 'a'});
+	t.like(client.received, [
 		{id: 7, error: {code: -31_004}},
 		{id: 7, error: {code: -31_004}},
 	]);
-	t.deepEqual(upstream.heard, []);
+	t.deepEqual(upstream.received, []);
 });
 
 test('answers with closed where the upstream ended without an error', t => {
 	const {client, upstream} = start();
-	client.say({id: 1, method: 'a'});
+	client.send({id: 1, method: 'a'});
 	upstream.end();
-	t.like(client.heard, [{id: 1, error: {code: -31_005, data: {kind: 'closed'}}}]);
+	t.like(client.received, [{id: 1, error: {code: -31_005, data: {kind: 'closed'}}}]);
 });
 
 test('swallows notifications and answers once the upstream is gone', t => {
 	const {client, upstream} = start();
 	upstream.end(exited);
-	client.say({method: 'notifications/initialized'});
-	client.say({id: 1, result: {}});
-	t.deepEqual(upstream.heard, []);
-	t.deepEqual(client.heard, []);
+	client.send({method: 'notifications/initialized'});
+	client.send({id: 1, result: {}});
+	t.deepEqual(upstream.received, []);
+	t.deepEqual(client.received, []);
 });
 
 test('answers a renamed request under its own id once the upstream is gone', t => {
 	const {client, upstream} = start();
-	client.sayText('{"jsonrpc":"2.0","id":1,"method":"a"}');
-	client.sayText('{"jsonrpc":"2.0","id":1.0,"method":"a"}');
+	client.sendText('{"jsonrpc":"2.0","id":1,"method":"a"}');
+	client.sendText('{"jsonrpc":"2.0","id":1.0,"method":"a"}');
 	upstream.end(exited);
-	t.true(client.heardTexts[1]?.includes('"id":1.0,'));
+	t.true(client.receivedTexts[1]?.includes('"id":1.0,'));
 });
 
 test('does not answer a request that the client gave up', t => {
 	const {client, upstream} = start();
-	client.say({id: 1, method: 'a'});
-	client.say({id: 2, method: 'a'});
-	client.say(cancel(1));
+	client.send({id: 1, method: 'a'});
+	client.send({id: 2, method: 'a'});
+	client.send(cancel(1));
 	upstream.end(exited);
 	t.deepEqual(
-		client.heard.map(({id}) => id),
+		client.received.map(({id}) => id),
 		[2],
 	);
 });
 
 test('takes the id of a cancelled request again', t => {
 	const {client, upstream} = start();
-	client.say({id: 1, method: 'a'});
-	client.say(cancel(1));
-	client.say({id: 1, method: 'b'});
-	t.deepEqual(client.heard, []);
+	client.send({id: 1, method: 'a'});
+	client.send(cancel(1));
+	client.send({id: 1, method: 'b'});
+	t.deepEqual(client.received, []);
 	t.deepEqual(
-		upstream.heard.map(({method}) => method),
+		upstream.received.map(({method}) => method),
 		['a', 'notifications/cancelled', 'b'],
 	);
 });
 
 test('takes the id of a renamed and cancelled request again', t => {
 	const {client, upstream} = start();
-	client.sayText('{"jsonrpc":"2.0","id":1,"method":"a"}');
-	client.sayText('{"jsonrpc":"2.0","id":1.0,"method":"b"}');
-	client.sayText('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1.0}}');
-	client.sayText('{"jsonrpc":"2.0","id":1.0,"method":"c"}');
-	t.deepEqual(client.heard, []);
-	t.is(upstream.heard.length, 4);
+	client.sendText('{"jsonrpc":"2.0","id":1,"method":"a"}');
+	client.sendText('{"jsonrpc":"2.0","id":1.0,"method":"b"}');
+	client.sendText('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1.0}}');
+	client.sendText('{"jsonrpc":"2.0","id":1.0,"method":"c"}');
+	t.deepEqual(client.received, []);
+	t.is(upstream.received.length, 4);
 });
 
 test('passes an answer on that comes in spite of a cancellation', async t => {
 	const {client, upstream, entries} = start();
-	client.say({id: 1, method: 'a'});
-	client.say(cancel(1));
-	upstream.say({id: 1, result: {}});
-	t.like(client.heard, [{id: 1, result: {}}]);
+	client.send({id: 1, method: 'a'});
+	client.send(cancel(1));
+	upstream.send({id: 1, result: {}});
+	t.like(client.received, [{id: 1, result: {}}]);
 	t.deepEqual(await entries(), []);
 });
 
 test('passes the cancellation of something unknown on', t => {
 	const {client, upstream} = start();
-	client.say(cancel(99));
-	client.say({method: 'notifications/cancelled'});
-	client.say({method: 'notifications/cancelled', params: null});
-	t.is(upstream.heard.length, 3);
+	client.send(cancel(99));
+	client.send({method: 'notifications/cancelled'});
+	client.send({method: 'notifications/cancelled', params: null});
+	t.is(upstream.received.length, 3);
 });
 
 test('refuses requests beyond its limit until others are answered or cancelled', t => {
 	const {client, upstream} = start();
 	const limit = 65_536;
-	for (let id = 0; id < limit; id++) client.say({id, method: 'a'});
-	client.say({id: limit, method: 'a'});
-	t.is(upstream.heard.length, limit);
-	t.like(client.heard, [{id: limit, error: {code: -31_003, data: {kind: 'overloaded', limit}}}]);
-	upstream.say({id: 5, result: {}});
-	client.say({id: limit + 1, method: 'a'});
-	client.say(cancel(6));
-	client.say({id: limit + 2, method: 'a'});
-	t.deepEqual(upstream.heard.at(-1), {jsonrpc: '2.0', id: limit + 2, method: 'a'});
-	t.is(client.heard.length, 2);
+	for (let id = 0; id < limit; id++) client.send({id, method: 'a'});
+	client.send({id: limit, method: 'a'});
+	t.is(upstream.received.length, limit);
+	t.like(client.received, [{id: limit, error: {code: -31_003, data: {kind: 'overloaded', limit}}}]);
+	upstream.send({id: 5, result: {}});
+	client.send({id: limit + 1, method: 'a'});
+	client.send(cancel(6));
+	client.send({id: limit + 2, method: 'a'});
+	t.deepEqual(upstream.received.at(-1), {jsonrpc: '2.0', id: limit + 2, method: 'a'});
+	t.is(client.received.length, 2);
 });

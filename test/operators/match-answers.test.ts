@@ -1,12 +1,12 @@
 import test from 'ava';
 import fc from 'fast-check';
 import {BridgeError} from '../../lib/errors.js';
-import {matchAnswers} from '../../lib/operators/match-answers.js';
+import {matchResponses} from '../../lib/operators/match-answers.js';
 import {converse, readableLog} from './support.js';
 
 const start = () => {
 	const {log, entries} = readableLog();
-	return {...converse(matchAnswers({log, upstream: 'files'})), entries};
+	return {...converse(matchResponses({log, upstream: 'files'})), entries};
 };
 
 const request = (id: string, method = 'm'): string => `{"jsonrpc":"2.0","id":${id},"method":"${method}"}`;
@@ -23,10 +23,10 @@ const exited = (): BridgeError =>
 for (const id of ['0', '-1', '"1"', '""', '1.0', '1e3', '9007199254740993', '12345678901234567890', '0.5'])
 	test(`passes the request ${id} and its answer byte for byte`, t => {
 		const {client, upstream} = start();
-		client.sayText(request(id));
-		upstream.sayText(result(id));
-		t.deepEqual(upstream.heardTexts, [request(id)]);
-		t.deepEqual(client.heardTexts, [result(id)]);
+		client.sendText(request(id));
+		upstream.sendText(result(id));
+		t.deepEqual(upstream.receivedTexts, [request(id)]);
+		t.deepEqual(client.receivedTexts, [result(id)]);
 	});
 
 for (const [asked, answered] of [
@@ -39,19 +39,19 @@ for (const [asked, answered] of [
 ] as const)
 	test(`answers ${asked} under that spelling when the upstream says ${answered}`, t => {
 		const {client, upstream} = start();
-		client.sayText(request(asked));
-		upstream.sayText(result(answered));
-		t.deepEqual(client.heardTexts, [result(asked)]);
+		client.sendText(request(asked));
+		upstream.sendText(result(answered));
+		t.deepEqual(client.receivedTexts, [result(asked)]);
 	});
 
 test('takes 1 and "1" for two ids', t => {
 	const {client, upstream} = start();
-	client.sayText(request('1'));
-	client.sayText(request('"1"'));
-	upstream.sayText(result('"1"'));
-	upstream.sayText(result('1'));
-	t.deepEqual(upstream.heardTexts, [request('1'), request('"1"')]);
-	t.deepEqual(client.heardTexts, [result('"1"'), result('1')]);
+	client.sendText(request('1'));
+	client.sendText(request('"1"'));
+	upstream.sendText(result('"1"'));
+	upstream.sendText(result('1'));
+	t.deepEqual(upstream.receivedTexts, [request('1'), request('"1"')]);
+	t.deepEqual(client.receivedTexts, [result('"1"'), result('1')]);
 });
 
 for (const [first, second] of [
@@ -62,111 +62,111 @@ for (const [first, second] of [
 ] as const)
 	test(`refuses ${second} while ${first} is in flight, which goes on`, t => {
 		const {client, upstream} = start();
-		client.sayText(request(first));
-		client.sayText(request(second));
-		t.like(client.heard[0], {error: {code: -32_600, data: {source: 'bridge', kind: 'invalid_request'}}});
-		t.true(client.heardTexts[0]?.includes(`"id":${second},`));
-		upstream.sayText(result(first));
-		t.deepEqual(upstream.heardTexts, [request(first)]);
-		t.is(client.heardTexts[1], result(first));
+		client.sendText(request(first));
+		client.sendText(request(second));
+		t.like(client.received[0], {error: {code: -32_600, data: {source: 'bridge', kind: 'invalid_request'}}});
+		t.true(client.receivedTexts[0]?.includes(`"id":${second},`));
+		upstream.sendText(result(first));
+		t.deepEqual(upstream.receivedTexts, [request(first)]);
+		t.is(client.receivedTexts[1], result(first));
 	});
 
 test('tells numbers apart that the upstream would take for one', t => {
 	const {client, upstream} = start();
 	const ids = ['1', '1.0', '1e0'];
-	for (const id of ids) client.sayText(request(id));
-	t.is(new Set(upstream.heard.map(({id}) => id)).size, 3);
-	for (const {id} of [...upstream.heard].reverse()) upstream.say({id, result: {}});
-	t.deepEqual(client.heardTexts, ids.toReversed().map(result));
+	for (const id of ids) client.sendText(request(id));
+	t.is(new Set(upstream.received.map(({id}) => id)).size, 3);
+	for (const {id} of [...upstream.received].reverse()) upstream.send({id, result: {}});
+	t.deepEqual(client.receivedTexts, ids.toReversed().map(result));
 });
 
 test('refuses a number again that it has renamed and that is in flight', t => {
 	const {client, upstream} = start();
-	for (const id of ['1', '1.0', '1.0']) client.sayText(request(id));
-	t.is(upstream.heard.length, 2);
-	t.like(client.heard, [{error: {code: -32_600}}]);
+	for (const id of ['1', '1.0', '1.0']) client.sendText(request(id));
+	t.is(upstream.received.length, 2);
+	t.like(client.received, [{error: {code: -32_600}}]);
 });
 
 test('gives a renamed request no name that the client uses itself', t => {
 	const {client, upstream} = start();
-	client.sayText(request('"bridge-1"', 'own'));
-	client.sayText(request('1'));
-	client.sayText(request('1.0'));
-	t.is(new Set(upstream.heard.map(({id}) => id)).size, 3);
-	upstream.sayText(result('"bridge-1"'));
-	t.deepEqual(client.heardTexts, [result('"bridge-1"')]);
+	client.sendText(request('"bridge-1"', 'own'));
+	client.sendText(request('1'));
+	client.sendText(request('1.0'));
+	t.is(new Set(upstream.received.map(({id}) => id)).size, 3);
+	upstream.sendText(result('"bridge-1"'));
+	t.deepEqual(client.receivedTexts, [result('"bridge-1"')]);
 });
 
 test('lets the client use a name that was given to a renamed request', t => {
 	const {client, upstream} = start();
-	client.sayText(request('1'));
-	client.sayText(request('1.0'));
-	client.sayText(request('"bridge-1"', 'own'));
-	t.deepEqual(client.heard, []);
-	t.is(new Set(upstream.heard.map(({id}) => id)).size, 3);
+	client.sendText(request('1'));
+	client.sendText(request('1.0'));
+	client.sendText(request('"bridge-1"', 'own'));
+	t.deepEqual(client.received, []);
+	t.is(new Set(upstream.received.map(({id}) => id)).size, 3);
 });
 
 test('cancels a renamed request under the name that the upstream knows', t => {
 	const {client, upstream} = start();
-	client.sayText(request('1'));
-	client.sayText(request('1.0'));
-	client.sayText(cancel('1.0'));
-	t.deepEqual(upstream.heard[2]?.params, {requestId: upstream.heard[1]?.id});
+	client.sendText(request('1'));
+	client.sendText(request('1.0'));
+	client.sendText(cancel('1.0'));
+	t.deepEqual(upstream.received[2]?.params, {requestId: upstream.received[1]?.id});
 });
 
 test('drops a cancellation whose id an upstream could confuse with that of another request [SEC-D9]', t => {
 	const {client, upstream} = start();
-	client.sayText(request('9007199254740993'));
-	client.sayText(cancel('9007199254740992'));
-	t.deepEqual(upstream.heardTexts, [request('9007199254740993')]);
-	upstream.sayText(result('9007199254740992'));
-	t.deepEqual(client.heardTexts, [result('9007199254740993')]);
+	client.sendText(request('9007199254740993'));
+	client.sendText(cancel('9007199254740992'));
+	t.deepEqual(upstream.receivedTexts, [request('9007199254740993')]);
+	upstream.sendText(result('9007199254740992'));
+	t.deepEqual(client.receivedTexts, [result('9007199254740993')]);
 });
 
 test('passes a cancellation byte for byte where nothing was renamed', t => {
 	const {client, upstream} = start();
-	client.sayText(request('1'));
-	client.sayText(cancel('1'));
-	t.deepEqual(upstream.heardTexts, [request('1'), cancel('1')]);
+	client.sendText(request('1'));
+	client.sendText(cancel('1'));
+	t.deepEqual(upstream.receivedTexts, [request('1'), cancel('1')]);
 });
 
 test('takes only params.requestId for the request that is cancelled', t => {
 	const {client, upstream} = start();
-	client.say({id: 1, method: 'm'});
-	client.say({id: 2, method: 'm'});
-	client.sayText(
+	client.send({id: 1, method: 'm'});
+	client.send({id: 2, method: 'm'});
+	client.sendText(
 		'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"_meta":{"requestId":2},"requestId":1}}',
 	);
 	upstream.end(exited());
 	t.deepEqual(
-		client.heard.map(({id}) => id),
+		client.received.map(({id}) => id),
 		[2],
 	);
 });
 
 test('drops an answer that nobody waits for, and logs it', async t => {
 	const {client, upstream, entries} = start();
-	upstream.sayText(result('1'));
-	t.deepEqual(client.heard, []);
+	upstream.sendText(result('1'));
+	t.deepEqual(client.received, []);
 	t.like(await entries(), [{event: 'rpc.orphan_response', id: '1', server: 'files'}]);
 });
 
 test('drops the second answer to a request', async t => {
 	const {client, upstream, entries} = start();
-	client.sayText(request('1'));
-	upstream.sayText(result('1'));
-	upstream.sayText('{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"again"}}');
-	t.deepEqual(client.heardTexts, [result('1')]);
+	client.sendText(request('1'));
+	upstream.sendText(result('1'));
+	upstream.sendText('{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"again"}}');
+	t.deepEqual(client.receivedTexts, [result('1')]);
 	t.is((await entries()).length, 1);
 });
 
 test('takes an id again once it was answered', t => {
 	const {client, upstream} = start();
-	client.sayText(request('1'));
-	upstream.sayText(result('1'));
-	client.sayText(request('1'));
-	upstream.sayText(result('1'));
-	t.is(client.heard.length, 2);
+	client.sendText(request('1'));
+	upstream.sendText(result('1'));
+	client.sendText(request('1'));
+	upstream.sendText(result('1'));
+	t.is(client.received.length, 2);
 });
 
 test('leaves requests, notifications and errors without id of the upstream alone', async t => {
@@ -176,10 +176,10 @@ test('leaves requests, notifications and errors without id of the upstream alone
 		'{"jsonrpc":"2.0","method":"notifications/progress"}',
 		'{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"?"}}',
 	];
-	for (const text of texts) upstream.sayText(text);
-	client.sayText(result('1'));
-	t.deepEqual(client.heardTexts, texts);
-	t.deepEqual(upstream.heardTexts, [result('1')]);
+	for (const text of texts) upstream.sendText(text);
+	client.sendText(result('1'));
+	t.deepEqual(client.receivedTexts, texts);
+	t.deepEqual(upstream.receivedTexts, [result('1')]);
 	t.deepEqual(await entries(), []);
 });
 
@@ -191,11 +191,11 @@ test('gives each request its own answer, in whatever order those come', t => {
 			fc.infiniteStream(fc.nat()),
 			(ids, order) => {
 				const {client, upstream} = start();
-				for (const id of ids) client.sayText(request(id));
+				for (const id of ids) client.sendText(request(id));
 				const sorted = ids.map(id => ({id, at: order.next().value})).sort((a, b) => a.at - b.at);
-				for (const {id} of sorted) upstream.sayText(result(id));
+				for (const {id} of sorted) upstream.sendText(result(id));
 				t.deepEqual(
-					client.heardTexts,
+					client.receivedTexts,
 					sorted.map(({id}) => result(id)),
 				);
 			},
@@ -205,19 +205,19 @@ test('gives each request its own answer, in whatever order those come', t => {
 
 test('a cancellation under the name that SDK 1.0.1 gives it is one', t => {
 	const {client, upstream} = start();
-	client.sayText(request('1.0'));
-	client.sayText('{"jsonrpc":"2.0","method":"cancelled","params":{"requestId":1.0,"reason":"why"}}');
-	t.deepEqual(upstream.heardTexts, [
+	client.sendText(request('1.0'));
+	client.sendText('{"jsonrpc":"2.0","method":"cancelled","params":{"requestId":1.0,"reason":"why"}}');
+	t.deepEqual(upstream.receivedTexts, [
 		request('1.0'),
 		'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1.0,"reason":"why"}}',
 	]);
-	client.sayText(request('1.0', 'again'));
-	t.is(upstream.heard.length, 3);
-	t.deepEqual(client.heard, []);
+	client.sendText(request('1.0', 'again'));
+	t.is(upstream.received.length, 3);
+	t.deepEqual(client.received, []);
 });
 
 test('a request that is called cancelled is a request', t => {
 	const {client, upstream} = start();
-	client.sayText(request('1', 'cancelled'));
-	t.deepEqual(upstream.heardTexts, [request('1', 'cancelled')]);
+	client.sendText(request('1', 'cancelled'));
+	t.deepEqual(upstream.receivedTexts, [request('1', 'cancelled')]);
 });

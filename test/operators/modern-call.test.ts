@@ -11,37 +11,37 @@ test('a question goes to the client in the answer to the last call that can carr
 	ask(pair, 2);
 	ask(pair, 3, {method: 'tools/list'});
 	ask(pair, 4, {can: {sampling: {}}});
-	pair.upstream.say(question('s1'));
+	pair.upstream.send(question('s1'));
 	t.is(asked(pair).id, 2);
 	t.deepEqual(asked(pair).requests, {s1: {method: 'elicitation/create', params: {message: '?'}}});
-	pair.upstream.say(question('s2', 'sampling/createMessage', {messages: []}));
+	pair.upstream.send(question('s2', 'sampling/createMessage', {messages: []}));
 	t.is(asked(pair).id, 4);
-	t.is(pair.client.heard.length, 2);
+	t.is(pair.client.received.length, 2);
 });
 
 for (const method of ['prompts/get', 'resources/read'])
 	test(`${method} can carry a question, too`, t => {
 		const pair = modernClientPair();
 		ask(pair, 1, {method});
-		pair.upstream.say(question('s'));
+		pair.upstream.send(question('s'));
 		t.is(asked(pair).id, 1);
 	});
 
 for (const method of ['roots/list', 'sampling/createMessage', 'elicitation/create']) {
 	test(`${method} outside of any call is refused`, t => {
 		const pair = modernClientPair();
-		pair.upstream.say(question(5, method));
+		pair.upstream.send(question(5, method));
 		t.like(news(pair.upstream), [{id: 5, error: {code: -32601}}]);
-		t.deepEqual(pair.client.heard, []);
+		t.deepEqual(pair.client.received, []);
 	});
 
 	test(`${method} is refused where no call has declared that the client can`, t => {
 		const pair = modernClientPair();
 		ask(pair, 1, {can: {}});
 		news(pair.upstream);
-		pair.upstream.say(question(5, method));
+		pair.upstream.send(question(5, method));
 		t.like(news(pair.upstream), [{id: 5, error: {code: -32601}}]);
-		t.deepEqual(pair.client.heard, []);
+		t.deepEqual(pair.client.received, []);
 	});
 }
 
@@ -49,7 +49,7 @@ test('a question is asked without what only handshake clients know', t => {
 	const pair = modernClientPair();
 	ask(pair, 1);
 	const params = {mode: 'url', url: 'https://a', elicitationId: 'e', _meta: {x: 1}, task: {}};
-	pair.upstream.say(question('s', 'elicitation/create', params));
+	pair.upstream.send(question('s', 'elicitation/create', params));
 	t.deepEqual(asked(pair).requests, {
 		s: {method: 'elicitation/create', params: {mode: 'url', url: 'https://a'}},
 	});
@@ -59,35 +59,35 @@ test('the answer goes to the server as the answer to its question, and the resul
 	const pair = modernClientPair();
 	ask(pair, 1);
 	news(pair.upstream);
-	pair.upstream.say(question('s'));
+	pair.upstream.send(question('s'));
 	retry(pair, 2, asked(pair).state, {s: answer});
 	t.deepEqual(news(pair.upstream), [{jsonrpc: '2.0', id: 's', result: answer}]);
-	pair.upstream.say({id: 1, result: textResult('done')});
+	pair.upstream.send({id: 1, result: textResult('done')});
 	t.like(lastOf(pair.client), {id: 2, result: {resultType: 'complete', ...textResult('done')}});
 });
 
 test('a server that asks twice in one call is answered twice', t => {
 	const pair = modernClientPair();
 	ask(pair, 1);
-	pair.upstream.say(question('s1'));
+	pair.upstream.send(question('s1'));
 	retry(pair, 2, asked(pair).state, {s1: answer});
 	news(pair.upstream);
-	pair.upstream.say(question('s2'));
+	pair.upstream.send(question('s2'));
 	t.is(asked(pair).id, 2);
 	t.deepEqual(Object.keys(asked(pair).requests), ['s2']);
 	retry(pair, 3, asked(pair).state, {s2: answer});
 	t.like(news(pair.upstream), [{id: 's2', result: answer}]);
-	pair.upstream.say({id: 1, result: textResult('done')});
+	pair.upstream.send({id: 1, result: textResult('done')});
 	t.like(lastOf(pair.client), {id: 3, result: textResult('done')});
 });
 
 test('what a server asks while the client is away is asked when it is back', t => {
 	const pair = modernClientPair();
 	ask(pair, 1);
-	pair.upstream.say(question('s1'));
+	pair.upstream.send(question('s1'));
 	const {state} = asked(pair);
-	pair.upstream.say(question('s2'));
-	t.is(pair.client.heard.length, 1);
+	pair.upstream.send(question('s2'));
+	t.is(pair.client.received.length, 1);
 	retry(pair, 2, state, {s1: answer});
 	t.is(asked(pair).id, 2);
 	t.deepEqual(Object.keys(asked(pair).requests), ['s2']);
@@ -98,21 +98,21 @@ test('a client that comes back with nothing is asked again, under another word',
 	const pair = modernClientPair();
 	ask(pair, 1);
 	news(pair.upstream);
-	pair.upstream.say(question('s'));
+	pair.upstream.send(question('s'));
 	const first = asked(pair);
 	retry(pair, 2, first.state);
 	t.is(asked(pair).id, 2);
 	t.deepEqual(asked(pair).requests, first.requests);
 	t.not(asked(pair).state, first.state);
-	t.deepEqual(pair.upstream.heard, []);
+	t.deepEqual(pair.upstream.received, []);
 });
 
 test('an answer of the server that came while the client was away waits for it', t => {
 	const pair = modernClientPair();
 	ask(pair, 1);
-	pair.upstream.say(question('s'));
-	pair.upstream.say({id: 1, result: textResult('anyway')});
-	t.is(pair.client.heard.length, 1);
+	pair.upstream.send(question('s'));
+	pair.upstream.send({id: 1, result: textResult('anyway')});
+	t.is(pair.client.received.length, 1);
 	retry(pair, 2, asked(pair).state, {s: answer});
 	t.like(lastOf(pair.client), {id: 2, result: {resultType: 'complete', ...textResult('anyway')}});
 });
@@ -127,41 +127,41 @@ for (const [what, state] of [
 		const pair = modernClientPair();
 		retry(pair, 1, state);
 		t.like(news(pair.client), [{id: 1, error: {code: -32602}}]);
-		t.deepEqual(pair.upstream.heard, []);
+		t.deepEqual(pair.upstream.received, []);
 	});
 
 test('a requestState is good for one retry', t => {
 	const pair = modernClientPair();
 	ask(pair, 1);
-	pair.upstream.say(question('s'));
+	pair.upstream.send(question('s'));
 	const {state} = asked(pair);
 	retry(pair, 2, state, {s: answer});
 	news(pair.upstream);
 	retry(pair, 3, state, {s: answer});
 	t.like(lastOf(pair.client), {id: 3, error: {code: -32602}});
-	t.deepEqual(pair.upstream.heard, []);
+	t.deepEqual(pair.upstream.received, []);
 });
 
 test('a question that the server takes back is not answered any more', t => {
 	const pair = modernClientPair();
 	ask(pair, 1);
 	news(pair.upstream);
-	pair.upstream.say(question(7));
-	pair.upstream.say({method: 'notifications/cancelled', params: {requestId: 7}});
-	t.is(pair.client.heard.length, 1);
+	pair.upstream.send(question(7));
+	pair.upstream.send({method: 'notifications/cancelled', params: {requestId: 7}});
+	t.is(pair.client.received.length, 1);
 	retry(pair, 2, asked(pair).state, {7: answer});
-	t.deepEqual(pair.upstream.heard, []);
-	pair.upstream.say({id: 1, result: textResult('done')});
+	t.deepEqual(pair.upstream.received, []);
+	pair.upstream.send({id: 1, result: textResult('done')});
 	t.like(lastOf(pair.client), {id: 2, result: textResult('done')});
 });
 
 test('a call given up after a retry is given up under the id that the server knows', t => {
 	const pair = modernClientPair();
 	ask(pair, 'first');
-	pair.upstream.say(question('s'));
+	pair.upstream.send(question('s'));
 	retry(pair, 'second', asked(pair).state, {s: answer});
 	news(pair.upstream);
-	pair.client.say({method: 'notifications/cancelled', params: {requestId: 'second', reason: 'r'}});
+	pair.client.send({method: 'notifications/cancelled', params: {requestId: 'second', reason: 'r'}});
 	t.like(news(pair.upstream), [
 		{method: 'notifications/cancelled', params: {requestId: 'first', reason: 'r'}},
 	]);
@@ -170,10 +170,10 @@ test('a call given up after a retry is given up under the id that the server kno
 test('a retry may have the id of the call before it', t => {
 	const pair = modernClientPair();
 	ask(pair, 1);
-	pair.upstream.say(question('s'));
+	pair.upstream.send(question('s'));
 	retry(pair, 1, asked(pair).state, {s: answer});
 	t.like(lastOf(pair.upstream), {id: 's', result: answer});
-	pair.upstream.say({id: 1, result: textResult('done')});
+	pair.upstream.send({id: 1, result: textResult('done')});
 	t.like(lastOf(pair.client), {id: 1, result: textResult('done')});
 });
 
@@ -181,7 +181,7 @@ test('an error that asks for a visit first sends the client there, and the retry
 	const pair = modernClientPair();
 	ask(pair, 1, {params: {name: 'x', arguments: {a: 1}}});
 	const elicitations = [{mode: 'url', elicitationId: 'e', url: 'https://a', message: 'm'}];
-	pair.upstream.say({id: 1, error: {code: -32042, message: 'go', data: {elicitations}}});
+	pair.upstream.send({id: 1, error: {code: -32042, message: 'go', data: {elicitations}}});
 	const params = {mode: 'url', url: 'https://a', message: 'm'};
 	t.deepEqual(asked(pair).requests, {e: {method: 'elicitation/create', params}});
 	news(pair.upstream);
@@ -192,26 +192,26 @@ test('an error that asks for a visit first sends the client there, and the retry
 	t.deepEqual(news(pair.upstream), [
 		{jsonrpc: '2.0', id: 2, method: 'tools/call', params: {name: 'x', arguments: {a: 1}}},
 	]);
-	pair.upstream.say({id: 2, result: textResult('done')});
+	pair.upstream.send({id: 2, result: textResult('done')});
 	t.like(lastOf(pair.client), {id: 2, result: textResult('done')});
 });
 
 test('an error that asks for a visit in no known form does not end the conversation', t => {
 	const pair = modernClientPair();
 	ask(pair, 1);
-	pair.upstream.say({id: 1, error: {code: -32042, message: 'go', data: {elicitations: 'https://a'}}});
+	pair.upstream.send({id: 1, error: {code: -32042, message: 'go', data: {elicitations: 'https://a'}}});
 	t.is(lastOf(pair.client).id, 1);
 	news(pair.client);
 	ask(pair, 2);
-	pair.upstream.say({id: 2, result: textResult('done')});
+	pair.upstream.send({id: 2, result: textResult('done')});
 	t.like(news(pair.client), [{id: 2, result: textResult('done')}]);
 });
 
 test('questions with the ids 1 and "1" are two', t => {
 	const pair = modernClientPair();
 	ask(pair, 1);
-	pair.upstream.say(question(1));
-	pair.upstream.say(question('1', 'elicitation/create', {message: 'other'}));
+	pair.upstream.send(question(1));
+	pair.upstream.send(question('1', 'elicitation/create', {message: 'other'}));
 	retry(pair, 2, asked(pair).state, {1: answer});
 	const {requests} = asked(pair);
 	t.like(Object.values(requests), [{params: {message: 'other'}}]);
@@ -221,9 +221,9 @@ test('a question whose id is the name of a built-in member waits for its answer'
 	const pair = modernClientPair();
 	ask(pair, 1);
 	news(pair.upstream);
-	pair.upstream.say(question('__proto__'));
+	pair.upstream.send(question('__proto__'));
 	retry(pair, 2, asked(pair).state);
-	t.deepEqual(pair.upstream.heardTexts, []);
+	t.deepEqual(pair.upstream.receivedTexts, []);
 	t.deepEqual(Object.keys(objectOf(asked(pair).requests)), ['__proto__']);
 });
 
@@ -232,7 +232,7 @@ test('metadata that the modern schema has no type for is kept beside the questio
 	ask(pair, 1, {can: {sampling: {}}});
 	const metadata = '{"a":null,"b":0.50,"c":1}';
 	const params = `{"messages":[],"maxTokens":10,"metadata":${metadata}}`;
-	pair.upstream.sayText(`{"jsonrpc":"2.0","id":"q/1","method":"sampling/createMessage","params":${params}}`);
+	pair.upstream.sendText(`{"jsonrpc":"2.0","id":"q/1","method":"sampling/createMessage","params":${params}}`);
 	const {result} = lastOf(pair.client);
 	t.like(result, {inputRequests: {'q/1': {params: {maxTokens: 10}}}});
 	t.deepEqual(objectOf(objectOf(objectOf(asked(pair).requests['q/1']).params).metadata), {c: 1});

@@ -17,17 +17,17 @@ const SERVER = {'io.modelcontextprotocol/serverInfo': serverInfo};
 test('a request of a modern client makes bridge shake hands with its name and capabilities', t => {
 	const pair = versioned();
 	ask(pair, 1, {can: {roots: {}}});
-	t.is(pair.upstream.heard.length, 1);
+	t.is(pair.upstream.received.length, 1);
 	t.like(lastOf(pair.upstream), {
 		method: 'initialize',
 		params: {protocolVersion: '2025-11-25', capabilities: {roots: {}}, clientInfo},
 	});
 	answerHandshake(pair, '2025-11-25');
-	t.like(pair.upstream.heard.slice(1), [
+	t.like(pair.upstream.received.slice(1), [
 		{method: 'notifications/initialized'},
 		{id: 1, method: 'tools/call'},
 	]);
-	t.deepEqual(pair.client.heard, []);
+	t.deepEqual(pair.client.received, []);
 });
 
 test('a request loses its envelope and nothing else', t => {
@@ -46,7 +46,7 @@ test('a request loses its envelope and nothing else', t => {
 test('a result is complete, says who answered, and keeps its own meta', t => {
 	const pair = modernClientPair();
 	ask(pair, 1);
-	pair.upstream.say({id: 1, result: {...textResult('a'), _meta: {mine: 1}}});
+	pair.upstream.send({id: 1, result: {...textResult('a'), _meta: {mine: 1}}});
 	t.deepEqual(lastOf(pair.client).result, {
 		resultType: 'complete',
 		...textResult('a'),
@@ -64,7 +64,7 @@ for (const method of [
 	test(`a result of ${method} may not be kept`, t => {
 		const pair = modernClientPair();
 		ask(pair, 1, {method});
-		pair.upstream.say({id: 1, result: {}});
+		pair.upstream.send({id: 1, result: {}});
 		t.like(lastOf(pair.client), {result: {ttlMs: 0, cacheScope: 'private', resultType: 'complete'}});
 	});
 
@@ -72,8 +72,8 @@ test('an error keeps its code, unless nobody may send it any more', t => {
 	const pair = modernClientPair();
 	ask(pair, 1);
 	ask(pair, 2);
-	pair.upstream.say({id: 1, error: {code: -32601, message: 'no', data: {a: 1}}});
-	pair.upstream.say({id: 2, error: {code: -32002, message: 'not found', data: {uri: 'x'}}});
+	pair.upstream.send({id: 1, error: {code: -32601, message: 'no', data: {a: 1}}});
+	pair.upstream.send({id: 2, error: {code: -32002, message: 'not found', data: {uri: 'x'}}});
 	t.deepEqual(news(pair.client), [
 		{jsonrpc: '2.0', id: 1, error: {code: -32601, message: 'no', data: {a: 1}}},
 		{jsonrpc: '2.0', id: 2, error: {code: -32602, message: 'not found', data: {uri: 'x'}}},
@@ -83,7 +83,7 @@ test('an error keeps its code, unless nobody may send it any more', t => {
 test('discover is answered here, as often as it is asked', t => {
 	const pair = modernClientPair({tools: {}, tasks: {}});
 	for (const id of [1, 2]) ask(pair, id, {method: 'server/discover', params: {}});
-	t.deepEqual(pair.upstream.heard, []);
+	t.deepEqual(pair.upstream.received, []);
 	const [first, second] = news(pair.client);
 	t.deepEqual(first?.result, {
 		resultType: 'complete',
@@ -104,29 +104,29 @@ test('a request with another version in its envelope is refused with the one tha
 		id: 1,
 		error: {code: -32022, data: {requested: '2027-01-01', supported: [MODERN]}},
 	});
-	t.deepEqual(pair.upstream.heard, []);
+	t.deepEqual(pair.upstream.received, []);
 });
 
 test('a first request with another version is refused before the server is asked anything', t => {
 	const pair = versioned();
 	ask(pair, 1, {meta: {'io.modelcontextprotocol/protocolVersion': '2027-01-01'}});
 	t.like(lastOf(pair.client), {id: 1, error: {code: -32022, data: {supported: [MODERN]}}});
-	t.deepEqual(pair.upstream.heard, []);
+	t.deepEqual(pair.upstream.received, []);
 });
 
 for (const member of ['protocolVersion', 'clientCapabilities'])
 	test(`a request without ${member} in its envelope is refused`, t => {
 		const pair = modernClientPair();
 		const {[`io.modelcontextprotocol/${member}`]: _, ...meta} = envelope();
-		pair.client.say({id: 1, method: 'tools/list', params: {_meta: meta}});
+		pair.client.send({id: 1, method: 'tools/list', params: {_meta: meta}});
 		t.like(lastOf(pair.client), {id: 1, error: {code: -32602}});
 		t.true(String(objectOf(lastOf(pair.client).error).message).includes(member));
-		t.deepEqual(pair.upstream.heard, []);
+		t.deepEqual(pair.upstream.received, []);
 	});
 
 test('a request without params is refused for the envelope that it lacks', t => {
 	const pair = modernClientPair();
-	pair.client.say({id: 1, method: 'tools/list'});
+	pair.client.send({id: 1, method: 'tools/list'});
 	t.like(lastOf(pair.client), {id: 1, error: {code: -32602}});
 });
 
@@ -150,8 +150,8 @@ test('a level for log messages is set where it is another than before', t => {
 test('the answer to a level that bridge has set is for nobody', async t => {
 	const pair = modernClientPair({tools: {}, logging: {}});
 	ask(pair, 1, {meta: {[LOG_LEVEL]: 'info'}});
-	pair.upstream.say({id: pair.upstream.heard[0]?.id, error: {code: -32603, message: 'no'}});
-	t.deepEqual(pair.client.heard, []);
+	pair.upstream.send({id: pair.upstream.received[0]?.id, error: {code: -32603, message: 'no'}});
+	t.deepEqual(pair.client.received, []);
 	t.false((await pair.entries()).some(({event}) => event === 'rpc.orphan_response'));
 });
 
@@ -164,17 +164,17 @@ test('a server without log messages is not asked for a level', t => {
 test('log messages reach a client only while a request is under way that wants them, from its level on', t => {
 	const pair = modernClientPair({tools: {}, logging: {}});
 	const log = (level: string): void =>
-		pair.upstream.say({method: 'notifications/message', params: {level, data: level}});
+		pair.upstream.send({method: 'notifications/message', params: {level, data: level}});
 	ask(pair, 1);
 	log('emergency');
 	ask(pair, 2, {meta: {[LOG_LEVEL]: 'warning'}});
 	for (const level of ['debug', 'notice', 'warning', 'alert']) log(level);
 	const heard = news(pair.client).map(({params}) => objectOf(params).level);
 	t.deepEqual(heard, ['warning', 'alert']);
-	pair.upstream.say({id: 2, result: textResult('a')});
+	pair.upstream.send({id: 2, result: textResult('a')});
 	news(pair.client);
 	log('emergency');
-	t.deepEqual(pair.client.heard, []);
+	t.deepEqual(pair.client.received, []);
 });
 
 test('progress goes to the client as it is', t => {
@@ -182,39 +182,39 @@ test('progress goes to the client as it is', t => {
 	ask(pair, 1, {meta: {progressToken: 'p'}});
 	const text =
 		'{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"p","progress":1.0}}';
-	pair.upstream.sayText(text);
-	t.deepEqual(pair.client.heardTexts, [text]);
+	pair.upstream.sendText(text);
+	t.deepEqual(pair.client.receivedTexts, [text]);
 });
 
 test('what modern clients have no word for is not told to them', t => {
 	const pair = modernClientPair();
 	ask(pair, 1);
 	for (const method of ['notifications/tasks/status', 'notifications/elicitation/complete'])
-		pair.upstream.say({method, params: {}});
-	t.deepEqual(pair.client.heard, []);
+		pair.upstream.send({method, params: {}});
+	t.deepEqual(pair.client.received, []);
 });
 
 test('a ping of the server is answered here', t => {
 	const pair = modernClientPair();
-	pair.upstream.sayText('{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}');
-	t.deepEqual(pair.upstream.heardTexts, ['{"jsonrpc":"2.0","id":9007199254740993,"result":{}}']);
-	t.deepEqual(pair.client.heard, []);
+	pair.upstream.sendText('{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}');
+	t.deepEqual(pair.upstream.receivedTexts, ['{"jsonrpc":"2.0","id":9007199254740993,"result":{}}']);
+	t.deepEqual(pair.client.received, []);
 });
 
 test('a method that servers have never asked is refused', t => {
 	const pair = modernClientPair();
 	ask(pair, 1, {can: {elicitation: {}}});
 	news(pair.upstream);
-	pair.upstream.say({id: 's', method: 'tasks/get', params: {}});
+	pair.upstream.send({id: 's', method: 'tasks/get', params: {}});
 	t.like(news(pair.upstream), [{id: 's', error: {code: -32601}}]);
-	t.deepEqual(pair.client.heard, []);
+	t.deepEqual(pair.client.received, []);
 });
 
 test('a client that gives a request up is heard under the id that the server knows', t => {
 	const pair = modernClientPair();
 	ask(pair, 1);
 	news(pair.upstream);
-	pair.client.say({method: 'notifications/cancelled', params: {requestId: 1, reason: 'enough'}});
+	pair.client.send({method: 'notifications/cancelled', params: {requestId: 1, reason: 'enough'}});
 	t.like(news(pair.upstream), [
 		{method: 'notifications/cancelled', params: {requestId: 1, reason: 'enough'}},
 	]);
@@ -224,7 +224,7 @@ test('what a client gives up is told to a handshake server without the envelope'
 	const pair = modernClientPair();
 	ask(pair, 1);
 	news(pair.upstream);
-	pair.client.say({method: 'notifications/cancelled', params: {requestId: 1, _meta: envelope()}});
+	pair.client.send({method: 'notifications/cancelled', params: {requestId: 1, _meta: envelope()}});
 	t.deepEqual(news(pair.upstream), [
 		{jsonrpc: '2.0', method: 'notifications/cancelled', params: {requestId: 1}},
 	]);
@@ -233,9 +233,9 @@ test('what a client gives up is told to a handshake server without the envelope'
 test('a request that was given up carries no question any more', t => {
 	const pair = modernClientPair();
 	ask(pair, 1);
-	pair.client.say({method: 'notifications/cancelled', params: {requestId: 1}});
+	pair.client.send({method: 'notifications/cancelled', params: {requestId: 1}});
 	news(pair.upstream);
-	pair.upstream.say({id: 's', method: 'elicitation/create', params: {message: '?'}});
+	pair.upstream.send({id: 's', method: 'elicitation/create', params: {message: '?'}});
 	t.like(news(pair.upstream), [{id: 's', error: {code: -32601}}]);
 });
 

@@ -11,25 +11,25 @@ function called(method = 'tools/call', id: unknown = 1): Pair {
 	const pair = modernServerPair({
 		clientCapabilities: {elicitation: {}, sampling: {tools: {}}, roots: {}},
 	});
-	pair.client.say({id, method, params: {name: 'x', arguments: {a: 1}}});
+	pair.client.send({id, method, params: {name: 'x', arguments: {a: 1}}});
 	news(pair.upstream);
 	return pair;
 }
 
 /** The server's answer to the last that it was asked. */
 const finish = ({upstream}: Pair): void =>
-	upstream.say({id: lastOf(upstream).id, result: {resultType: 'complete', ...textResult('done')}});
+	upstream.send({id: lastOf(upstream).id, result: {resultType: 'complete', ...textResult('done')}});
 
 test('what the server needs is asked of the client at once, and the call made again with all answers', t => {
 	const pair = called();
-	pair.upstream.say(needs(1, {who: elicit, what: sample, where: {method: 'roots/list'}}, 'state'));
+	pair.upstream.send(needs(1, {who: elicit, what: sample, where: {method: 'roots/list'}}, 'state'));
 	const [who, what, where] = news(pair.client);
 	t.like([who, what, where], [elicit, sample, {method: 'roots/list'}]);
-	pair.client.say({id: where?.id, result: {roots: []}});
-	pair.client.say({id: who?.id, result: {action: 'decline', _meta: {x: 1}}});
-	t.deepEqual(pair.upstream.heard, []);
-	pair.client.say({id: what?.id, result: {role: 'user'}});
-	t.is(pair.upstream.heard.length, 1);
+	pair.client.send({id: where?.id, result: {roots: []}});
+	pair.client.send({id: who?.id, result: {action: 'decline', _meta: {x: 1}}});
+	t.deepEqual(pair.upstream.received, []);
+	pair.client.send({id: what?.id, result: {role: 'user'}});
+	t.is(pair.upstream.received.length, 1);
 	t.like(lastOf(pair.upstream), {
 		method: 'tools/call',
 		params: {
@@ -47,8 +47,8 @@ test('what the server needs is asked of the client at once, and the call made ag
 
 test('a server that only wants its state back gets it without a question', t => {
 	const pair = called();
-	pair.upstream.say(needs(1, undefined, 'state'));
-	t.deepEqual(pair.client.heard, []);
+	pair.upstream.send(needs(1, undefined, 'state'));
+	t.deepEqual(pair.client.received, []);
 	const {params} = lastOf(pair.upstream);
 	t.is(objectOf(params).requestState, 'state');
 	t.false('inputResponses' in objectOf(params));
@@ -56,9 +56,9 @@ test('a server that only wants its state back gets it without a question', t => 
 
 test('a server that gives no state gets none, also not that of the round before', t => {
 	const pair = called();
-	pair.upstream.say(needs(1, undefined, 'state'));
-	pair.upstream.say(needs(lastOf(pair.upstream).id, {who: elicit}));
-	pair.client.say({id: lastOf(pair.client).id, result: {action: 'cancel'}});
+	pair.upstream.send(needs(1, undefined, 'state'));
+	pair.upstream.send(needs(lastOf(pair.upstream).id, {who: elicit}));
+	pair.client.send({id: lastOf(pair.client).id, result: {action: 'cancel'}});
 	t.false('requestState' in objectOf(lastOf(pair.upstream).params));
 	t.deepEqual(objectOf(lastOf(pair.upstream).params).inputResponses, {who: {action: 'cancel'}});
 });
@@ -70,10 +70,10 @@ for (const [code, words] of [
 ] as const)
 	test(`one question answered with ${code} ends the call, and takes the others back`, t => {
 		const pair = called();
-		pair.upstream.say(needs(1, {who: elicit, what: sample}));
+		pair.upstream.send(needs(1, {who: elicit, what: sample}));
 		const [who, what] = news(pair.client);
 		news(pair.upstream);
-		pair.client.say({id: what?.id, error: {code, message: 'nobody there'}});
+		pair.client.send({id: what?.id, error: {code, message: 'nobody there'}});
 		t.like(news(pair.client), [
 			{method: 'notifications/cancelled', params: {requestId: who?.id}},
 			{
@@ -84,15 +84,15 @@ for (const [code, words] of [
 				},
 			},
 		]);
-		pair.client.say({id: who?.id, result: {action: 'cancel'}});
-		t.deepEqual(pair.upstream.heard, []);
+		pair.client.send({id: who?.id, result: {action: 'cancel'}});
+		t.deepEqual(pair.upstream.received, []);
 	});
 
 for (const method of ['prompts/get', 'resources/read'])
 	test(`${method} without the input that it needs is an error`, t => {
 		const pair = called(method);
-		pair.upstream.say(needs(1, {who: elicit}));
-		pair.client.say({id: lastOf(pair.client).id, error: {code: -32601, message: 'no'}});
+		pair.upstream.send(needs(1, {who: elicit}));
+		pair.client.send({id: lastOf(pair.client).id, error: {code: -32601, message: 'no'}});
 		t.like(lastOf(pair.client), {id: 1, error: {code: -32603}});
 		t.regex(
 			String(objectOf(lastOf(pair.client).error).message),
@@ -102,38 +102,40 @@ for (const method of ['prompts/get', 'resources/read'])
 
 test('a server that asks for input more than ten times is stopped', t => {
 	const pair = called();
-	pair.upstream.say(needs(1, undefined, 's'));
-	for (let round = 1; round < 10; round++) pair.upstream.say(needs(lastOf(pair.upstream).id, undefined, 's'));
-	t.deepEqual(pair.client.heard, []);
-	t.is(pair.upstream.heard.length, 10);
-	pair.upstream.say(needs(lastOf(pair.upstream).id, undefined, 's'));
-	t.is(pair.upstream.heard.length, 10);
+	pair.upstream.send(needs(1, undefined, 's'));
+	for (let round = 1; round < 10; round++)
+		pair.upstream.send(needs(lastOf(pair.upstream).id, undefined, 's'));
+	t.deepEqual(pair.client.received, []);
+	t.is(pair.upstream.received.length, 10);
+	pair.upstream.send(needs(lastOf(pair.upstream).id, undefined, 's'));
+	t.is(pair.upstream.received.length, 10);
 	t.like(news(pair.client), [{id: 1, result: {isError: true}}]);
 });
 
 test('prompts/get that asks for input more than ten times is an error', t => {
 	const pair = called('prompts/get');
-	pair.upstream.say(needs(1, undefined, 's'));
-	for (let round = 0; round < 10; round++) pair.upstream.say(needs(lastOf(pair.upstream).id, undefined, 's'));
+	pair.upstream.send(needs(1, undefined, 's'));
+	for (let round = 0; round < 10; round++)
+		pair.upstream.send(needs(lastOf(pair.upstream).id, undefined, 's'));
 	t.like(news(pair.client), [{id: 1, error: {code: -32603}}]);
 });
 
 test('a call given up while the client is asked takes the questions back, and the server hears nothing', t => {
 	const pair = called();
-	pair.upstream.say(needs(1, {who: elicit}));
+	pair.upstream.send(needs(1, {who: elicit}));
 	const [who] = news(pair.client);
-	pair.client.say({method: 'notifications/cancelled', params: {requestId: 1}});
+	pair.client.send({method: 'notifications/cancelled', params: {requestId: 1}});
 	t.like(news(pair.client), [{method: 'notifications/cancelled', params: {requestId: who?.id}}]);
-	pair.client.say({id: who?.id, result: {action: 'cancel'}});
-	t.deepEqual(pair.upstream.heard, []);
-	t.deepEqual(pair.client.heard, []);
+	pair.client.send({id: who?.id, result: {action: 'cancel'}});
+	t.deepEqual(pair.upstream.received, []);
+	t.deepEqual(pair.client.received, []);
 });
 
 test('a call given up after a retry is given up under the id that the server knows', t => {
 	const pair = called();
-	pair.upstream.say(needs(1, undefined, 's'));
+	pair.upstream.send(needs(1, undefined, 's'));
 	const {id} = lastOf(pair.upstream);
-	pair.client.say({method: 'notifications/cancelled', params: {requestId: 1, reason: 'r'}});
+	pair.client.send({method: 'notifications/cancelled', params: {requestId: 1, reason: 'r'}});
 	t.deepEqual(lastOf(pair.upstream), {
 		jsonrpc: '2.0',
 		method: 'notifications/cancelled',
@@ -143,23 +145,25 @@ test('a call given up after a retry is given up under the id that the server kno
 
 test('an answer to a question that nobody asked goes nowhere', t => {
 	const pair = called();
-	pair.client.say({id: 'other', result: {}});
-	t.deepEqual(pair.upstream.heard, []);
+	pair.client.send({id: 'other', result: {}});
+	t.deepEqual(pair.upstream.received, []);
 });
 
 test('elicitation by URL gets an id', t => {
 	const pair = called();
-	pair.upstream.say(needs(1, {who: {method: 'elicitation/create', params: {mode: 'url', url: 'https://a'}}}));
+	pair.upstream.send(
+		needs(1, {who: {method: 'elicitation/create', params: {mode: 'url', url: 'https://a'}}}),
+	);
 	const {id, params} = lastOf(pair.client);
 	t.is(objectOf(params).elicitationId, id);
 });
 
 test('two calls with the ids 5 and "5" do not mix up their rounds', t => {
 	const pair = called('tools/call', 5);
-	pair.client.say({id: '5', method: 'tools/call', params: {name: 'y'}});
+	pair.client.send({id: '5', method: 'tools/call', params: {name: 'y'}});
 	news(pair.upstream);
-	pair.upstream.say(needs(5, undefined, 's'));
-	pair.upstream.say(needs('5', undefined, 's'));
+	pair.upstream.send(needs(5, undefined, 's'));
+	pair.upstream.send(needs('5', undefined, 's'));
 	const [first, second] = news(pair.upstream);
 	t.not(first?.id, second?.id);
 });
@@ -167,16 +171,16 @@ test('two calls with the ids 5 and "5" do not mix up their rounds', t => {
 test('an input called __proto__ is answered under its name', t => {
 	const pair = called();
 	const request = JSON.stringify(elicit);
-	pair.upstream.sayText(
+	pair.upstream.sendText(
 		`{"jsonrpc":"2.0","id":1,"result":{"resultType":"input_required","inputRequests":{"__proto__":${request}}}}`,
 	);
-	pair.client.say({id: lastOf(pair.client).id, result: {action: 'cancel'}});
-	t.true(pair.upstream.heardTexts[0]?.includes('"__proto__":{"action":"cancel"}'));
+	pair.client.send({id: lastOf(pair.client).id, result: {action: 'cancel'}});
+	t.true(pair.upstream.receivedTexts[0]?.includes('"__proto__":{"action":"cancel"}'));
 });
 
 test('an input request without a method ends the call, rather than to leave it without an answer', t => {
 	const pair = called();
-	pair.upstream.say(needs(1, {who: 5}));
+	pair.upstream.send(needs(1, {who: 5}));
 	t.like(news(pair.client), [{id: 1, result: {isError: true}}]);
 });
 
@@ -188,7 +192,7 @@ test('tools in a question, and what they gave back, are objects for handshake cl
 		{role: 'user', content: output},
 		{role: 'user', content: [output]},
 	];
-	pair.upstream.say(needs(1, {what: {...sample, params: {...sample.params, tools, messages}}}));
+	pair.upstream.send(needs(1, {what: {...sample, params: {...sample.params, tools, messages}}}));
 	const wrapped = {...output, content: [{type: 'text', text: '[1]'}], structuredContent: {result: [1]}};
 	t.like(lastOf(pair.client).params, {
 		messages: [{content: wrapped}, {content: [wrapped]}],
@@ -200,6 +204,6 @@ test('what another bridge had to take out of a question is put back', t => {
 	const pair = called();
 	const {id, result} = needs(1, {what: {...sample, params: {...sample.params, metadata: {b: 1}}}});
 	const originals = {'/inputRequests/what/params/metadata/a': null};
-	pair.upstream.say({id, result: {...result, _meta: {'io.bridge/original': originals}}});
+	pair.upstream.send({id, result: {...result, _meta: {'io.bridge/original': originals}}});
 	t.deepEqual(objectOf(lastOf(pair.client).params).metadata, {b: 1, a: null});
 });

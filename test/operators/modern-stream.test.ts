@@ -8,16 +8,16 @@ const start = (listChanged: boolean): Pair => {
 		isInitialized: false,
 		serverCapabilities: {tools: {listChanged}, resources: {}},
 	});
-	pair.client.say({method: 'notifications/initialized'});
+	pair.client.send({method: 'notifications/initialized'});
 	return pair;
 };
 
 const subscribe = ({client}: Pair, id: unknown, uri: string, method = 'resources/subscribe'): void =>
-	client.say({id, method, params: {uri}});
+	client.send({id, method, params: {uri}});
 
 /** The server takes note of a stream, and grants these. */
 const acknowledge = ({upstream}: Pair, id: unknown, ...resourceSubscriptions: string[]): void =>
-	upstream.say({
+	upstream.send({
 		method: 'notifications/subscriptions/acknowledged',
 		params: {_meta: {[SUBSCRIPTION]: id}, notifications: {resourceSubscriptions}},
 	});
@@ -30,12 +30,12 @@ test('a handshake client that is ready listens to all lists that change', t => {
 		method: 'subscriptions/listen',
 		params: {notifications: {toolsListChanged: true}},
 	});
-	t.is(upstream.heard.length, 1);
-	t.deepEqual(client.heard, []);
+	t.is(upstream.received.length, 1);
+	t.deepEqual(client.received, []);
 });
 
 test('a server that has nothing to tell of is not listened to', t => {
-	t.deepEqual(start(false).upstream.heard, []);
+	t.deepEqual(start(false).upstream.received, []);
 });
 
 test('a subscription is answered when the stream stands that has it', t => {
@@ -43,7 +43,7 @@ test('a subscription is answered when the stream stands that has it', t => {
 	subscribe(pair, 1, 'a:');
 	const {id} = lastOf(pair.upstream);
 	t.deepEqual(wanted(lastOf(pair.upstream)), {resourceSubscriptions: ['a:']});
-	t.deepEqual(pair.client.heard, []);
+	t.deepEqual(pair.client.received, []);
 	acknowledge(pair, id, 'a:');
 	t.deepEqual(news(pair.client), [{jsonrpc: '2.0', id: 1, result: {}}]);
 });
@@ -93,7 +93,7 @@ test('a uri that is not granted is an error, and not asked for again', t => {
 test('a stream that is refused refuses the subscription that it was opened for', t => {
 	const pair = start(false);
 	subscribe(pair, 1, 'a:');
-	pair.upstream.say({id: lastOf(pair.upstream).id, error: {code: -32601, message: 'no'}});
+	pair.upstream.send({id: lastOf(pair.upstream).id, error: {code: -32601, message: 'no'}});
 	t.like(news(pair.client), [{id: 1, error: {code: -32602}}]);
 });
 
@@ -123,14 +123,14 @@ test('an unsubscription of what was never subscribed to is granted without a wor
 	news(pair.upstream);
 	subscribe(pair, 1, 'a:', 'resources/unsubscribe');
 	t.deepEqual(news(pair.client), [{jsonrpc: '2.0', id: 1, result: {}}]);
-	t.deepEqual(pair.upstream.heard, []);
+	t.deepEqual(pair.upstream.received, []);
 });
 
 test('an acknowledgment of a stream that nobody has opened is for nobody', t => {
 	const pair = start(false);
 	subscribe(pair, 1, 'a:');
 	acknowledge(pair, 'other', 'a:');
-	t.deepEqual(pair.client.heard, []);
+	t.deepEqual(pair.client.received, []);
 });
 
 test('a stream that the server ends is no answer to the client, and is opened anew with all that it had', async t => {
@@ -139,8 +139,8 @@ test('a stream that the server ends is no answer to the client, and is opened an
 	const {id} = lastOf(pair.upstream);
 	acknowledge(pair, id, 'a:');
 	news(pair.client);
-	pair.upstream.say({id, result: {resultType: 'complete'}});
-	t.deepEqual(pair.client.heard, []);
+	pair.upstream.send({id, result: {resultType: 'complete'}});
+	t.deepEqual(pair.client.received, []);
 	t.true((await pair.entries()).some(({event}) => event === 'proxy.listen.ended'));
 	t.deepEqual(wanted(lastOf(pair.upstream)), {resourceSubscriptions: ['a:']});
 });
@@ -149,8 +149,8 @@ test('a notification reaches the client without the name of the stream', t => {
 	const pair = start(true);
 	const _meta = {[SUBSCRIPTION]: lastOf(pair.upstream).id};
 	acknowledge(pair, lastOf(pair.upstream).id);
-	pair.upstream.say({method: 'notifications/tools/list_changed', params: {_meta}});
-	pair.upstream.say({
+	pair.upstream.send({method: 'notifications/tools/list_changed', params: {_meta}});
+	pair.upstream.send({
 		method: 'notifications/resources/updated',
 		params: {uri: 'a:', _meta: {..._meta, x: 1}},
 	});
@@ -166,7 +166,7 @@ test('the end of the old stream refuses nothing that waits for the next', t => {
 	acknowledge(pair, first);
 	subscribe(pair, 1, 'a:');
 	const {id: second} = lastOf(pair.upstream);
-	pair.upstream.say({id: first, result: {resultType: 'complete'}});
+	pair.upstream.send({id: first, result: {resultType: 'complete'}});
 	acknowledge(pair, second, 'a:');
 	t.deepEqual(news(pair.client), [{jsonrpc: '2.0', id: 1, result: {}}]);
 });

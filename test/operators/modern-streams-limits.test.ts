@@ -11,7 +11,7 @@ const uri = (at: number, length: number): string => `a:${at}`.padEnd(length, 'x'
 function acknowledge({upstream}: Pair): void {
 	const {id, params} = lastOf(upstream);
 	const {notifications} = objectOf(params);
-	upstream.say({
+	upstream.send({
 		method: 'notifications/subscriptions/acknowledged',
 		params: {_meta: {[SUBSCRIPTION]: id}, notifications},
 	});
@@ -20,7 +20,7 @@ function acknowledge({upstream}: Pair): void {
 test('a subscription is rejected when the URIs of all are too long together [SEC-D11]', t => {
 	const pair = modernServerPair({serverCapabilities: {resources: {subscribe: true}}});
 	const subscribe = (id: number): void =>
-		pair.client.say({id, method: 'resources/subscribe', params: {uri: uri(id, 8000)}});
+		pair.client.send({id, method: 'resources/subscribe', params: {uri: uri(id, 8000)}});
 	for (let id = 1; id <= 131; id++) subscribe(id);
 	acknowledge(pair);
 	acknowledge(pair);
@@ -29,7 +29,7 @@ test('a subscription is rejected when the URIs of all are too long together [SEC
 	subscribe(132);
 	t.like(news(pair.client), [{id: 132, error: {code: -32_602}}]);
 	t.deepEqual(news(pair.upstream), []);
-	pair.client.say({id: 133, method: 'resources/unsubscribe', params: {uri: uri(1, 8000)}});
+	pair.client.send({id: 133, method: 'resources/unsubscribe', params: {uri: uri(1, 8000)}});
 	acknowledge(pair);
 	news(pair.client);
 	subscribe(134);
@@ -42,7 +42,7 @@ const listen = (pair: Pair, id: unknown, notifications: object): void =>
 
 test('requests that wait for a subscription are limited, and settled when it is removed [SEC-D5]', t => {
 	const pair = modernServerPair({serverCapabilities: {resources: {subscribe: true}}});
-	const send = (id: number, method: string): void => pair.client.say({id, method, params: {uri: 'a:'}});
+	const send = (id: number, method: string): void => pair.client.send({id, method, params: {uri: 'a:'}});
 	for (let id = 1; id <= 101; id++) send(id, 'resources/subscribe');
 	t.like(news(pair.client), [{id: 101, error: {code: -32_603}}]);
 	send(102, 'resources/unsubscribe');
@@ -60,7 +60,7 @@ test('a stream is rejected when the URIs of all streams are too long together [S
 	t.deepEqual(news(pair.client), []);
 	open(18);
 	t.like(news(pair.client), [{id: 18, error: {code: -32_602}}]);
-	pair.client.say({method: 'notifications/cancelled', params: {requestId: 1}});
+	pair.client.send({method: 'notifications/cancelled', params: {requestId: 1}});
 	news(pair.upstream);
 	open(19);
 	t.like(news(pair.upstream), [{method: 'resources/subscribe'}]);
@@ -78,10 +78,10 @@ test('a stream is rejected when all streams have too many resources [SEC-D5]', t
 test('of a long notification each stream gets the members that the protocol defines [SEC-D5]', t => {
 	const pair = modernClientPair({resources: {subscribe: true}});
 	for (const id of [1, 2]) listen(pair, id, {resourceSubscriptions: ['a:']});
-	for (const {id} of news(pair.upstream)) pair.upstream.say({id, result: {}});
+	for (const {id} of news(pair.upstream)) pair.upstream.send({id, result: {}});
 	news(pair.client);
 	const updated = (more: object): void =>
-		pair.upstream.say({method: 'notifications/resources/updated', params: {uri: 'a:', ...more}});
+		pair.upstream.send({method: 'notifications/resources/updated', params: {uri: 'a:', ...more}});
 	updated({extra: 'x'.repeat(100_000)});
 	t.deepEqual(
 		news(pair.client).map(({params}) => params),

@@ -1,5 +1,5 @@
 import {type JsonObject, objectOf} from '../../lib/protocol/json.js';
-import type {SessionOptions} from '../../lib/protocol/session.js';
+import type {NegotiationOptions} from '../../lib/protocol/session.js';
 import {envelope, lastOf, type Pair, type Setting, shakeHands, versioned} from '../helpers/version-stages.js';
 
 export const MODERN = '2026-07-28';
@@ -10,13 +10,13 @@ export const LOG_LEVEL = `${PREFIX}logLevel`;
 export type Side = Pair['client'];
 
 /** All that a side has heard since it was last asked. */
-export function news({heard, heardTexts}: Side): JsonObject[] {
+export function news({received: heard, receivedTexts: heardTexts}: Side): JsonObject[] {
 	heardTexts.length = 0;
 	return heard.splice(0);
 }
 
 /** Two that have done all that comes before they talk, and have forgotten it. */
-export function ready(setting: Setting, options: Partial<SessionOptions> = {}): Pair {
+export function ready(setting: Setting, options: Partial<NegotiationOptions> = {}): Pair {
 	const pair = versioned(options);
 	shakeHands(pair, setting);
 	for (const side of [pair.client, pair.upstream]) news(side);
@@ -41,7 +41,7 @@ export type Modern = {
 /** A request of a modern client: a call, where nothing else is said. */
 export function ask({client}: Pair, id: unknown, request: Modern = {}): void {
 	const {method = 'tools/call', params = {name: 'x'}, can = {elicitation: {}}, meta = {}} = request;
-	client.say({id, method, params: {...params, _meta: envelope(can, meta)}});
+	client.send({id, method, params: {...params, _meta: envelope(can, meta)}});
 }
 
 /** The same call again, with answers. */

@@ -7,7 +7,7 @@ import {LOG_LEVEL, MODERN, modernServerPair, news, textResult} from './modern-su
 const SERVER = {'io.modelcontextprotocol/serverInfo': serverInfo};
 
 const initialize = ({client}: Pair, protocolVersion = '2025-06-18'): void =>
-	client.say({
+	client.send({
 		id: 1,
 		method: 'initialize',
 		params: {protocolVersion, capabilities: {roots: {listChanged: true}, tasks: {}}, clientInfo},
@@ -21,16 +21,16 @@ const discovery = {
 };
 
 /** Refuses what was asked last. */
-const refuse = ({upstream}: Pair, error: JsonObject): void => upstream.say({id: lastOf(upstream).id, error});
+const refuse = ({upstream}: Pair, error: JsonObject): void => upstream.send({id: lastOf(upstream).id, error});
 
 test('a server that is to be spoken to in the modern version is asked to discover, never to initialize', t => {
 	const pair = versioned({targetVersion: MODERN});
 	initialize(pair);
-	pair.upstream.say({id: lastOf(pair.upstream).id, result: discovery});
-	pair.client.say({method: 'notifications/initialized'});
-	pair.client.say({id: 2, method: 'tools/list'});
+	pair.upstream.send({id: lastOf(pair.upstream).id, result: discovery});
+	pair.client.send({method: 'notifications/initialized'});
+	pair.client.send({id: 2, method: 'tools/list'});
 	t.deepEqual(
-		pair.upstream.heard.map(({method}) => method),
+		pair.upstream.received.map(({method}) => method),
 		['server/discover', 'tools/list'],
 	);
 });
@@ -56,8 +56,8 @@ for (const [what, error, isModern] of refusals)
 		const pair = versioned();
 		initialize(pair);
 		news(pair.upstream);
-		pair.upstream.say({id: 1, error});
-		t.is(pair.upstream.heard[0]?.method === 'server/discover', isModern);
+		pair.upstream.send({id: 1, error});
+		t.is(pair.upstream.received[0]?.method === 'server/discover', isModern);
 	});
 
 test('initialize is answered from what is discovered, in the version that the client asked for', t => {
@@ -65,7 +65,10 @@ test('initialize is answered from what is discovered, in the version that the cl
 	initialize(pair);
 	refuse(pair, {code: -32601, message: 'no'});
 	const capabilities = {tools: {}, extensions: {x: {}}};
-	pair.upstream.say({id: lastOf(pair.upstream).id, result: {...discovery, capabilities, instructions: 'hi'}});
+	pair.upstream.send({
+		id: lastOf(pair.upstream).id,
+		result: {...discovery, capabilities, instructions: 'hi'},
+	});
 	t.deepEqual(news(pair.client), [
 		{
 			jsonrpc: '2.0',
@@ -78,7 +81,7 @@ test('initialize is answered from what is discovered, in the version that the cl
 test('a server that discovers no name has one all the same', t => {
 	const pair = versioned({targetVersion: MODERN});
 	initialize(pair);
-	pair.upstream.say({id: lastOf(pair.upstream).id, result: {supportedVersions: [MODERN]}});
+	pair.upstream.send({id: lastOf(pair.upstream).id, result: {supportedVersions: [MODERN]}});
 	t.like(lastOf(pair.client), {result: {serverInfo: {name: 'unknown', version: '0'}, capabilities: {}}});
 });
 
@@ -90,7 +93,7 @@ for (const [what, answer] of [
 		const pair = versioned();
 		initialize(pair);
 		refuse(pair, {code: -32601, message: 'initialize is not for you'});
-		pair.upstream.say({id: lastOf(pair.upstream).id, ...answer});
+		pair.upstream.send({id: lastOf(pair.upstream).id, ...answer});
 		t.deepEqual(news(pair.client), [
 			{jsonrpc: '2.0', id: 1, error: {code: -32601, message: 'initialize is not for you'}},
 		]);
@@ -106,14 +109,14 @@ test('with a target version, the client hears that the server does not have it, 
 test('with a target version, a server that does not have it is an error', t => {
 	const pair = versioned({targetVersion: MODERN});
 	initialize(pair);
-	pair.upstream.say({id: lastOf(pair.upstream).id, result: {supportedVersions: ['2027-01-01']}});
+	pair.upstream.send({id: lastOf(pair.upstream).id, result: {supportedVersions: ['2027-01-01']}});
 	t.is(news(pair.client)[0]?.result, undefined);
 });
 
 test('each request gets an envelope, and keeps its own meta', t => {
 	const {client, upstream} = modernServerPair({clientCapabilities: {elicitation: {}}});
-	client.say({id: 1, method: 'tools/call', params: {name: 'x', task: {ttl: 1}, _meta: {progressToken: 1}}});
-	client.say({id: 2, method: 'tools/list'});
+	client.send({id: 1, method: 'tools/call', params: {name: 'x', task: {ttl: 1}, _meta: {progressToken: 1}}});
+	client.send({id: 2, method: 'tools/list'});
 	const _meta = envelope({elicitation: {}});
 	t.deepEqual(news(upstream), [
 		{jsonrpc: '2.0', id: 1, method: 'tools/call', params: {name: 'x', _meta: {progressToken: 1, ..._meta}}},
@@ -123,67 +126,67 @@ test('each request gets an envelope, and keeps its own meta', t => {
 
 test('a level for log messages is noted here, and told with every request from then on', t => {
 	const {client, upstream} = modernServerPair();
-	client.say({id: 1, method: 'logging/setLevel', params: {level: 'error'}});
+	client.send({id: 1, method: 'logging/setLevel', params: {level: 'error'}});
 	t.deepEqual(news(client), [{jsonrpc: '2.0', id: 1, result: {}}]);
-	t.deepEqual(upstream.heard, []);
-	client.say({id: 2, method: 'tools/list'});
+	t.deepEqual(upstream.received, []);
+	client.send({id: 2, method: 'tools/list'});
 	t.is(objectOf(objectOf(lastOf(upstream).params)._meta)[LOG_LEVEL], 'error');
 });
 
 test('ping is answered here', t => {
 	const {client, upstream} = modernServerPair();
-	client.say({id: 1, method: 'ping'});
+	client.send({id: 1, method: 'ping'});
 	t.deepEqual(news(client), [{jsonrpc: '2.0', id: 1, result: {}}]);
-	t.deepEqual(upstream.heard, []);
+	t.deepEqual(upstream.received, []);
 });
 
 for (const method of ['tasks/get', 'tasks/result', 'tasks/list', 'tasks/cancel'])
 	test(`${method} is refused`, t => {
 		const {client, upstream} = modernServerPair();
-		client.say({id: 1, method, params: {taskId: 'T'}});
+		client.send({id: 1, method, params: {taskId: 'T'}});
 		t.like(news(client), [{id: 1, error: {code: -32601}}]);
-		t.deepEqual(upstream.heard, []);
+		t.deepEqual(upstream.received, []);
 	});
 
 test('what modern servers have no word for is not told to them, and other notifications are', t => {
 	const {client, upstream} = modernServerPair();
-	client.say({method: 'notifications/roots/list_changed'});
-	client.say({method: 'notifications/progress', params: {progressToken: 1, progress: 1}});
-	client.say({method: 'notifications/cancelled', params: {reason: 'of something'}});
-	t.deepEqual(upstream.heard, []);
+	client.send({method: 'notifications/roots/list_changed'});
+	client.send({method: 'notifications/progress', params: {progressToken: 1, progress: 1}});
+	client.send({method: 'notifications/cancelled', params: {reason: 'of something'}});
+	t.deepEqual(upstream.received, []);
 	const text = '{"jsonrpc":"2.0","method":"notifications/own","params":{"a":1.0}}';
-	client.sayText(text);
-	t.deepEqual(upstream.heardTexts, [text]);
+	client.sendText(text);
+	t.deepEqual(upstream.receivedTexts, [text]);
 });
 
 test('an error and an answer to nothing known pass as they are', t => {
 	const {client, upstream} = modernServerPair();
-	client.say({id: 1, method: 'tools/list'});
+	client.send({id: 1, method: 'tools/list'});
 	const text = '{"jsonrpc":"2.0", "id":1,"error":{"code":-32021,"message":"no","data":{"n":1.0}}}';
-	upstream.sayText(text);
-	t.deepEqual(client.heardTexts, [text]);
-	upstream.say({id: 99, result: {}});
-	t.is(client.heard.length, 1);
+	upstream.sendText(text);
+	t.deepEqual(client.receivedTexts, [text]);
+	upstream.send({id: 99, result: {}});
+	t.is(client.received.length, 1);
 });
 
 test('a call that is given up is given up under its id', t => {
 	const {client, upstream} = modernServerPair();
-	client.say({id: 1, method: 'tools/call', params: {name: 'x'}});
+	client.send({id: 1, method: 'tools/call', params: {name: 'x'}});
 	news(upstream);
-	client.say({method: 'notifications/cancelled', params: {requestId: 1}});
+	client.send({method: 'notifications/cancelled', params: {requestId: 1}});
 	t.deepEqual(news(upstream), [{jsonrpc: '2.0', method: 'notifications/cancelled', params: {requestId: 1}}]);
 });
 
 /** A handshake client asks for the tools, and hears of these. */
 function listTools({client, upstream}: Pair, ...tools: JsonObject[]): unknown {
-	client.say({id: 'list', method: 'tools/list'});
-	upstream.say({id: 'list', result: {resultType: 'complete', ttlMs: 0, cacheScope: 'private', tools}});
+	client.send({id: 'list', method: 'tools/list'});
+	upstream.send({id: 'list', result: {resultType: 'complete', ttlMs: 0, cacheScope: 'private', tools}});
 	return objectOf(news(client)[0]?.result).tools;
 }
 
 function callTool({client, upstream}: Pair, name: string, structuredContent: unknown): JsonObject {
-	client.say({id: 'call', method: 'tools/call', params: {name}});
-	upstream.say({id: 'call', result: {resultType: 'complete', ...textResult('t'), structuredContent}});
+	client.send({id: 'call', method: 'tools/call', params: {name}});
+	upstream.send({id: 'call', result: {resultType: 'complete', ...textResult('t'), structuredContent}});
 	return objectOf(news(client)[0]?.result);
 }
 
@@ -232,7 +235,7 @@ test('properties that are true or false are schemas that mean the same', t => {
 
 test('capabilities without a word in the modern schema are counted and told once', async t => {
 	const pair = modernServerPair({clientCapabilities: {experimental: {x: {a: null}}}});
-	pair.client.say({id: 1, method: 'tools/list'});
+	pair.client.send({id: 1, method: 'tools/list'});
 	for (const validator of validators)
 		t.deepEqual(validator.violations(MODERN, lastOf(pair.upstream), {method: 'tools/list'}), []);
 	t.deepEqual([...pair.session.losses], [['null and fractions in capabilities', 1]]);

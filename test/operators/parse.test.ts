@@ -34,31 +34,31 @@ for (const [what, text] of [
 ] as const)
 	test(`lets ${what} pass byte for byte, either way`, t => {
 		const {client, upstream} = start();
-		client.sayText(text);
-		upstream.sayText(text);
-		t.deepEqual(upstream.heardTexts, [text]);
-		t.deepEqual(client.heardTexts, [text]);
+		client.sendText(text);
+		upstream.sendText(text);
+		t.deepEqual(upstream.receivedTexts, [text]);
+		t.deepEqual(client.receivedTexts, [text]);
 	});
 
 test('rejects a message that has too many values, or a key that is too long, either way [SEC-D11]', t => {
 	const {client, upstream} = start(10_000_000);
 	for (const params of [`[${'{},'.repeat(1_000_000)}1]`, `{"${'k'.repeat(16_384)}":1}`]) {
-		client.sayText(`{"jsonrpc":"2.0","id":7,"method":"m","params":${params}}`);
-		t.like(client.heard.at(-1), {id: 7, error: {code: -31_007}});
-		upstream.sayText(`{"jsonrpc":"2.0","id":8,"result":${params}}`);
-		t.like(client.heard.at(-1), {id: 8, error: {code: -31_007}});
+		client.sendText(`{"jsonrpc":"2.0","id":7,"method":"m","params":${params}}`);
+		t.like(client.received.at(-1), {id: 7, error: {code: -31_007}});
+		upstream.sendText(`{"jsonrpc":"2.0","id":8,"result":${params}}`);
+		t.like(client.received.at(-1), {id: 8, error: {code: -31_007}});
 	}
-	t.deepEqual(upstream.heardTexts, []);
+	t.deepEqual(upstream.receivedTexts, []);
 });
 
 test('fails a server request that has too many values, and the upstream gets an error for such a response [SEC-D11]', t => {
 	const {client, upstream} = start(10_000_000);
 	const many = `[${'{},'.repeat(1_000_000)}1]`;
-	upstream.sayText(`{"jsonrpc":"2.0","id":7,"method":"sampling/createMessage","params":{"a":${many}}}`);
-	t.like(upstream.heard.at(-1), {id: 7, error: {code: -31_007}});
-	client.sayText(`{"jsonrpc":"2.0","id":8,"result":${many}}`);
-	t.like(upstream.heard.at(-1), {id: 8, error: {code: -31_007}});
-	t.deepEqual(client.heardTexts, []);
+	upstream.sendText(`{"jsonrpc":"2.0","id":7,"method":"sampling/createMessage","params":{"a":${many}}}`);
+	t.like(upstream.received.at(-1), {id: 7, error: {code: -31_007}});
+	client.sendText(`{"jsonrpc":"2.0","id":8,"result":${many}}`);
+	t.like(upstream.received.at(-1), {id: 8, error: {code: -31_007}});
+	t.deepEqual(client.receivedTexts, []);
 });
 
 for (const [what, text, code, id] of [
@@ -98,42 +98,42 @@ for (const [what, text, code, id] of [
 ] as const)
 	test(`refuses ${what} with ${code} and goes on`, t => {
 		const {client, upstream} = start();
-		client.sayText(text);
-		client.say({id: 6, method: 'next'});
-		t.is(client.heard.length, 1);
-		t.like(client.heard[0], {jsonrpc: '2.0', id, error: {code, data: {source: 'bridge'}}});
-		t.deepEqual(upstream.heard, [{jsonrpc: '2.0', id: 6, method: 'next'}]);
+		client.sendText(text);
+		client.send({id: 6, method: 'next'});
+		t.is(client.received.length, 1);
+		t.like(client.received[0], {jsonrpc: '2.0', id, error: {code, data: {source: 'bridge'}}});
+		t.deepEqual(upstream.received, [{jsonrpc: '2.0', id: 6, method: 'next'}]);
 	});
 
 test('answers two ids in one message once', t => {
 	const {client, upstream} = start();
-	client.sayText('{"jsonrpc":"2.0","id":5,"id":6,"method":"a"}');
-	t.like(client.heard, [{error: {code: -32_600}}]);
-	t.is(client.heard.length, 1);
-	t.deepEqual(upstream.heard, []);
+	client.sendText('{"jsonrpc":"2.0","id":5,"id":6,"method":"a"}');
+	t.like(client.received, [{error: {code: -32_600}}]);
+	t.is(client.received.length, 1);
+	t.deepEqual(upstream.received, []);
 });
 
 test('refuses bytes that are no UTF-8, and replaces none of them', t => {
 	const {client, upstream} = start();
 	client.sayBytes(Buffer.from('{"jsonrpc":"2.0","id":1,"method":"m\xff"}\n', 'latin1'));
-	t.like(client.heard[0], {id: null, error: {code: -32_700, data: {kind: 'parse_error'}}});
-	t.deepEqual(upstream.heard, []);
+	t.like(client.received[0], {id: null, error: {code: -32_700, data: {kind: 'parse_error'}}});
+	t.deepEqual(upstream.received, []);
 });
 
 test('answers under the id as it was written', t => {
 	const {client} = start();
-	client.sayText('{"id":12345678901234567890,"method":"m"}');
-	t.regex(client.heardTexts[0] ?? '', /"id":12345678901234567890,/);
+	client.sendText('{"id":12345678901234567890,"method":"m"}');
+	t.regex(client.receivedTexts[0] ?? '', /"id":12345678901234567890,/);
 });
 
 test('refuses a message over the limit with a number that names it', t => {
 	const {client, upstream} = start(1000);
 	client.sayEnvelope(
-		Envelope.tooLarge(Buffer.from('{"id":"a"'), {id: '"a"', isAnswer: false}, client.origin),
+		Envelope.tooLarge(Buffer.from('{"id":"a"'), {id: '"a"', isResponse: false}, client.origin),
 	);
-	t.like(client.heard[0], {id: 'a', error: {code: -31_007, data: {kind: 'too_large', limit: 1000}}});
-	t.regex(client.heardTexts[0] ?? '', /more than 1000 bytes \(limits\.message\)/);
-	t.deepEqual(upstream.heard, []);
+	t.like(client.received[0], {id: 'a', error: {code: -31_007, data: {kind: 'too_large', limit: 1000}}});
+	t.regex(client.receivedTexts[0] ?? '', /more than 1000 bytes \(limits\.message\)/);
+	t.deepEqual(upstream.received, []);
 });
 
 for (const [what, text] of [
@@ -142,9 +142,9 @@ for (const [what, text] of [
 ] as const)
 	test(`neither passes nor answers ${what}`, async t => {
 		const {client, upstream, entries} = start();
-		client.sayText(text);
-		t.deepEqual(client.heard, []);
-		t.deepEqual(upstream.heard, []);
+		client.sendText(text);
+		t.deepEqual(client.received, []);
+		t.deepEqual(upstream.received, []);
 		t.like(await entries(), [{event: 'client.message.refused', side: 'client'}]);
 	});
 
@@ -159,15 +159,15 @@ test('has its answer stop whoever caused it', t => {
 		},
 	});
 	t.plan(1);
-	other.client.sayText('hello');
-	t.deepEqual(client.heard, []);
+	other.client.sendText('hello');
+	t.deepEqual(client.received, []);
 });
 
 test('drops what an upstream prints between its messages, and logs how it begins', async t => {
 	const {client, upstream, entries} = start();
-	upstream.sayText(`Server listening on \u001b[1m80${'.'.repeat(500)}`);
-	upstream.say({id: 1, result: {}});
-	t.deepEqual(client.heard, [{jsonrpc: '2.0', id: 1, result: {}}]);
+	upstream.sendText(`Server listening on \u001b[1m80${'.'.repeat(500)}`);
+	upstream.send({id: 1, result: {}});
+	t.deepEqual(client.received, [{jsonrpc: '2.0', id: 1, result: {}}]);
 	const [entry, ...rest] = await entries();
 	t.like(entry, {event: 'child.stdout.garbage', side: 'files', level: 40});
 	t.is(String(entry?.start).length, 200);
@@ -176,46 +176,48 @@ test('drops what an upstream prints between its messages, and logs how it begins
 
 test('fails the call whose answer is over the limit, rather than let it wait', async t => {
 	const {client, upstream, entries} = start(1000);
-	upstream.sayEnvelope(Envelope.tooLarge(Buffer.from('{"id":3'), {id: '3', isAnswer: true}, upstream.origin));
-	t.like(client.heard[0], {id: 3, error: {code: -31_007, data: {limit: 1000}}});
+	upstream.sayEnvelope(
+		Envelope.tooLarge(Buffer.from('{"id":3'), {id: '3', isResponse: true}, upstream.origin),
+	);
+	t.like(client.received[0], {id: 3, error: {code: -31_007, data: {limit: 1000}}});
 	t.like(await entries(), [{event: 'frame.too_large', side: 'files'}]);
 });
 
 test('drops a message over the limit that nobody waits for', async t => {
 	const {client, upstream, entries} = start();
 	upstream.sayEnvelope(
-		Envelope.tooLarge(Buffer.from('{"method"'), {id: undefined, isAnswer: false}, upstream.origin),
+		Envelope.tooLarge(Buffer.from('{"method"'), {id: undefined, isResponse: false}, upstream.origin),
 	);
-	t.deepEqual(client.heard, []);
+	t.deepEqual(client.received, []);
 	t.like(await entries(), [{event: 'frame.too_large'}]);
 });
 
 test('answers a request that has a result as well', t => {
 	const {client} = start();
-	client.sayText('{"jsonrpc":"2.0","id":1,"method":"ping","result":{}}');
-	t.like(client.heard, [{id: 1, error: {code: -32_600}}]);
+	client.sendText('{"jsonrpc":"2.0","id":1,"method":"ping","result":{}}');
+	t.like(client.received, [{id: 1, error: {code: -32_600}}]);
 });
 
 test('does not answer an answer over the limit', t => {
 	const {client} = start();
-	client.sayEnvelope(Envelope.tooLarge(Buffer.from('{"id":1'), {id: '1', isAnswer: true}, client.origin));
-	t.deepEqual(client.heard, []);
+	client.sayEnvelope(Envelope.tooLarge(Buffer.from('{"id":1'), {id: '1', isResponse: true}, client.origin));
+	t.deepEqual(client.received, []);
 });
 
 test('fails no call for a question over the limit, or for a line of a log, under the same id', t => {
 	const {client, upstream} = start();
 	upstream.sayEnvelope(
-		Envelope.tooLarge(Buffer.from('{"id":1'), {id: '1', isAnswer: false}, upstream.origin),
+		Envelope.tooLarge(Buffer.from('{"id":1'), {id: '1', isResponse: false}, upstream.origin),
 	);
-	upstream.sayText('{"level":30,"id":1,"msg":"handling"}');
-	t.deepEqual(client.heard, []);
+	upstream.sendText('{"level":30,"id":1,"msg":"handling"}');
+	t.deepEqual(client.received, []);
 });
 
 test('logs no secret of what it refuses', async t => {
 	const {client, upstream, entries} = start();
-	client.sayText('{"id":1,"method":"login","params":{"password":"hunter2"}}');
-	client.sayText('{"jsonrpc":"2.0","params":{"access_token":"hunter2');
-	upstream.sayText('Authorization: Bearer hunter2');
+	client.sendText('{"id":1,"method":"login","params":{"password":"hunter2"}}');
+	client.sendText('{"jsonrpc":"2.0","params":{"access_token":"hunter2');
+	upstream.sendText('Authorization: Bearer hunter2');
 	t.is((await entries()).length, 3);
 	t.false(JSON.stringify(await entries()).includes('hunter2'));
 });
@@ -228,20 +230,20 @@ for (const [word, message] of [
 ] as const)
 	test(`an upstream gets an error for a request whose ${word} is too long to be kept [SEC-D5]`, t => {
 		const {client, upstream} = start(2 ** 20);
-		upstream.say(message);
-		t.deepEqual(client.heard, []);
-		t.like(upstream.heard, [{id: message.id, error: {data: {limit: 4096}}}]);
-		upstream.sayText(`[${JSON.stringify({jsonrpc: '2.0', ...message})},{"jsonrpc":"2.0","method":"n"}]`);
-		t.is(upstream.heard.length, 2);
-		t.like(client.heard, [{method: 'n'}]);
+		upstream.send(message);
+		t.deepEqual(client.received, []);
+		t.like(upstream.received, [{id: message.id, error: {data: {limit: 4096}}}]);
+		upstream.sendText(`[${JSON.stringify({jsonrpc: '2.0', ...message})},{"jsonrpc":"2.0","method":"n"}]`);
+		t.is(upstream.received.length, 2);
+		t.like(client.received, [{method: 'n'}]);
 	});
 
 test('a notification whose method is too long is logged, and the response to a long id passes [SEC-D5]', async t => {
 	const {client, upstream, entries} = start(2 ** 20);
-	upstream.say({method: LONG});
-	upstream.say({id: LONG, result: {}});
-	t.like(client.heard, [{id: LONG, result: {}}]);
-	t.is(client.heard.length, 1);
-	t.deepEqual(upstream.heard, []);
+	upstream.send({method: LONG});
+	upstream.send({id: LONG, result: {}});
+	t.like(client.received, [{id: LONG, result: {}}]);
+	t.is(client.received.length, 1);
+	t.deepEqual(upstream.received, []);
 	t.like(await entries(), [{event: 'child.stdout.garbage'}]);
 });

@@ -19,27 +19,27 @@ const required = (name: string) => ({
 });
 
 const call = ({client}: Pair, id: unknown, name: string): void =>
-	client.say({id, method: 'tools/call', params: {name}});
+	client.send({id, method: 'tools/call', params: {name}});
 
 test('a task whose id is too long to be kept fails its call [SEC-D5]', t => {
 	const pair = start();
-	pair.client.say({id: 'list', method: 'tools/list'});
-	pair.upstream.say({id: 'list', result: {tools: [required('long')]}});
+	pair.client.send({id: 'list', method: 'tools/list'});
+	pair.upstream.send({id: 'list', result: {tools: [required('long')]}});
 	news(pair.client);
 	call(pair, 1, 'long');
-	pair.upstream.say({id: 1, result: {task: {taskId: 'T'.repeat(5000), status: 'working'}}});
+	pair.upstream.send({id: 1, result: {task: {taskId: 'T'.repeat(5000), status: 'working'}}});
 	t.like(news(pair.client), [{id: 1, error: {code: -32_603}}]);
 });
 
 test('long ids of lists that were never answered are kept up to a number of characters [SEC-D5]', t => {
 	const pair = start();
 	const id = (at: number): string => `${at}`.padEnd(4000, 'x');
-	for (let at = 0; at < 300; at++) pair.client.say({id: id(at), method: 'tools/list'});
+	for (let at = 0; at < 300; at++) pair.client.send({id: id(at), method: 'tools/list'});
 	for (const [at, name] of [
 		[0, 'evicted'],
 		[299, 'kept'],
 	] as const)
-		pair.upstream.say({id: id(at), result: {tools: [required(name)]}});
+		pair.upstream.send({id: id(at), result: {tools: [required(name)]}});
 	news(pair.upstream);
 	call(pair, 'a', 'evicted');
 	call(pair, 'b', 'kept');

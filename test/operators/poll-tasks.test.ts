@@ -14,8 +14,8 @@ const tool = (name: string, taskSupport: string) => ({
 });
 
 function listTools({client, upstream}: Pair, ...tools: JsonObject[]): void {
-	client.say({id: 'list', method: 'tools/list'});
-	upstream.say({id: 'list', result: {tools}});
+	client.send({id: 'list', method: 'tools/list'});
+	upstream.send({id: 'list', result: {tools}});
 }
 
 /** A client from before there were tasks knows the tools of a server that has them. */
@@ -27,18 +27,19 @@ function start(client = '2025-06-18', tasks: JsonObject = {requests: {tools: {ca
 }
 
 const call = ({client}: Pair, id: unknown = 1, name = 'long'): void =>
-	client.say({id, method: 'tools/call', params: {name, arguments: {a: 1}}});
+	client.send({id, method: 'tools/call', params: {name, arguments: {a: 1}}});
 
 const state = (status: string, more: JsonObject = {}) => ({taskId: 'T', status, ...more});
 
 /** The call is a task by now. */
 function created(pair: Pair, more: JsonObject = {pollInterval: 50}): void {
 	call(pair);
-	pair.upstream.say({id: 1, result: {task: state('working', more)}});
+	pair.upstream.send({id: 1, result: {task: state('working', more)}});
 	news(pair.upstream);
 }
 
-const reply = ({upstream}: Pair, result: JsonObject): void => upstream.say({id: lastOf(upstream).id, result});
+const reply = ({upstream}: Pair, result: JsonObject): void =>
+	upstream.send({id: lastOf(upstream).id, result});
 
 test.serial(
 	'a tool that only runs as a task is called as one, asked after, and its result is the answer',
@@ -47,19 +48,19 @@ test.serial(
 		const pair = start();
 		call(pair);
 		t.like(news(pair.upstream), [{id: 1, params: {name: 'long', arguments: {a: 1}, task: {ttl: 300_000}}}]);
-		pair.upstream.say({id: 1, result: {task: state('working', {pollInterval: 50})}});
-		t.deepEqual(pair.upstream.heard, []);
+		pair.upstream.send({id: 1, result: {task: state('working', {pollInterval: 50})}});
+		t.deepEqual(pair.upstream.received, []);
 		tick(50);
 		t.like(lastOf(pair.upstream), {method: 'tasks/get', params: {taskId: 'T'}});
 		reply(pair, state('working'));
 		tick(50);
 		reply(pair, state('completed'));
 		t.like(lastOf(pair.upstream), {method: 'tasks/result', params: {taskId: 'T'}});
-		t.deepEqual(pair.client.heard, []);
+		t.deepEqual(pair.client.received, []);
 		reply(pair, textResult('done'));
 		t.deepEqual(news(pair.client), [{jsonrpc: '2.0', id: 1, result: textResult('done')}]);
 		tick(10_000);
-		t.is(pair.upstream.heard.length, 3);
+		t.is(pair.upstream.received.length, 3);
 	},
 );
 
@@ -71,9 +72,9 @@ test.serial('a task that needs input is asked for its result, with which the que
 	reply(pair, state('input_required'));
 	t.like(lastOf(pair.upstream), {method: 'tasks/result'});
 	const {id} = lastOf(pair.upstream);
-	pair.upstream.say({id: 's', method: 'ping'});
+	pair.upstream.send({id: 's', method: 'ping'});
 	t.like(news(pair.client), [{id: 's', method: 'ping'}]);
-	pair.upstream.say({id, result: textResult('done')});
+	pair.upstream.send({id, result: textResult('done')});
 	t.like(news(pair.client), [{id: 1, result: textResult('done')}]);
 });
 
@@ -84,7 +85,7 @@ for (const status of ['failed', 'cancelled'])
 		created(pair);
 		tick(50);
 		reply(pair, state(status));
-		pair.upstream.say({id: lastOf(pair.upstream).id, error: {code: -32603, message: 'no'}});
+		pair.upstream.send({id: lastOf(pair.upstream).id, error: {code: -32603, message: 'no'}});
 		t.deepEqual(news(pair.client), [{jsonrpc: '2.0', id: 1, error: {code: -32603, message: 'no'}}]);
 	});
 
@@ -93,23 +94,23 @@ test.serial('a task that the server knows no more is an error to the client', t 
 	const pair = start();
 	created(pair);
 	tick(50);
-	pair.upstream.say({id: lastOf(pair.upstream).id, error: {code: -32602, message: 'no such task'}});
+	pair.upstream.send({id: lastOf(pair.upstream).id, error: {code: -32602, message: 'no such task'}});
 	t.deepEqual(news(pair.client), [{jsonrpc: '2.0', id: 1, error: {code: -32602, message: 'no such task'}}]);
 	tick(10_000);
-	t.is(pair.upstream.heard.length, 1);
+	t.is(pair.upstream.received.length, 1);
 });
 
 test('a server that answers without a task has answered', t => {
 	const pair = start();
 	call(pair);
-	pair.upstream.say({id: 1, result: textResult('at once')});
+	pair.upstream.send({id: 1, result: textResult('at once')});
 	t.deepEqual(news(pair.client), [{jsonrpc: '2.0', id: 1, result: textResult('at once')}]);
 });
 
 test('a server that refuses the task has answered', t => {
 	const pair = start();
 	call(pair);
-	pair.upstream.say({id: 1, error: {code: -32602, message: 'no'}});
+	pair.upstream.send({id: 1, error: {code: -32602, message: 'no'}});
 	t.like(news(pair.client), [{id: 1, error: {code: -32602}}]);
 });
 
@@ -123,7 +124,7 @@ for (const [what, given, ms] of [
 		const pair = start();
 		created(pair, given);
 		tick(ms - 1);
-		t.deepEqual(pair.upstream.heard, []);
+		t.deepEqual(pair.upstream.received, []);
 		tick(1);
 		t.like(news(pair.upstream), [{method: 'tasks/get'}]);
 	});
@@ -135,9 +136,9 @@ test.serial('a task is asked after as the server last said', t => {
 	tick(50);
 	reply(pair, state('working', {pollInterval: 300}));
 	tick(299);
-	t.is(pair.upstream.heard.length, 1);
+	t.is(pair.upstream.received.length, 1);
 	tick(1);
-	t.is(pair.upstream.heard.length, 2);
+	t.is(pair.upstream.received.length, 2);
 });
 
 test('a task with a pollInterval beyond all timers is not asked after all the time', async t => {
@@ -161,21 +162,21 @@ for (const [when, isAsking] of [
 		if (isAsking) tick(50);
 		const question = lastOf(pair.upstream).id;
 		news(pair.upstream);
-		pair.client.say({method: 'notifications/cancelled', params: {requestId: 1}});
+		pair.client.send({method: 'notifications/cancelled', params: {requestId: 1}});
 		t.like(news(pair.upstream), [{method: 'tasks/cancel', params: {taskId: 'T'}}]);
-		const {length} = pair.upstream.heard;
-		if (isAsking) pair.upstream.say({id: question, result: state('completed')});
+		const {length} = pair.upstream.received;
+		if (isAsking) pair.upstream.send({id: question, result: state('completed')});
 		tick(10_000);
-		t.is(pair.upstream.heard.length, length);
-		t.deepEqual(pair.client.heard, []);
+		t.is(pair.upstream.received.length, length);
+		t.deepEqual(pair.client.received, []);
 	});
 
 test('the answer to a task that is stopped is for nobody', async t => {
 	const pair = start();
 	created(pair, {});
-	pair.client.say({method: 'notifications/cancelled', params: {requestId: 1}});
+	pair.client.send({method: 'notifications/cancelled', params: {requestId: 1}});
 	reply(pair, state('cancelled'));
-	t.deepEqual(pair.client.heard, []);
+	t.deepEqual(pair.client.received, []);
 	t.false((await pair.entries()).some(({event}) => event === 'rpc.orphan_response'));
 });
 
@@ -183,16 +184,16 @@ test('a call given up before its task is there is given up as any other', t => {
 	const pair = start();
 	call(pair);
 	news(pair.upstream);
-	pair.client.say({method: 'notifications/cancelled', params: {requestId: 1}});
+	pair.client.send({method: 'notifications/cancelled', params: {requestId: 1}});
 	t.like(news(pair.upstream), [{method: 'notifications/cancelled', params: {requestId: 1}}]);
 });
 
 test('a task that comes after its call was given up is stopped', t => {
 	const pair = start();
 	call(pair);
-	pair.client.say({method: 'notifications/cancelled', params: {requestId: 1}});
+	pair.client.send({method: 'notifications/cancelled', params: {requestId: 1}});
 	news(pair.upstream);
-	pair.upstream.say({id: 1, result: {task: state('working', {pollInterval: 50})}});
+	pair.upstream.send({id: 1, result: {task: state('working', {pollInterval: 50})}});
 	t.like(news(pair.upstream), [{method: 'tasks/cancel', params: {taskId: 'T'}}]);
 });
 
@@ -203,7 +204,7 @@ test.serial('a server that dies is asked after nothing any more, and the call fa
 	pair.upstream.end(new BridgeError('ERR_CHILD_EXITED', 'It died.', 'Look.'));
 	t.like(news(pair.client), [{id: 1, error: {code: -31_004}}]);
 	tick(10_000);
-	t.deepEqual(pair.upstream.heard, []);
+	t.deepEqual(pair.upstream.received, []);
 });
 
 test.serial('a client that says no more is still polled for what it called', t => {
@@ -212,7 +213,7 @@ test.serial('a client that says no more is still polled for what it called', t =
 	created(pair);
 	pair.client.end();
 	tick(10_000);
-	t.like(pair.upstream.heard, [{method: 'tasks/get'}]);
+	t.like(pair.upstream.received, [{method: 'tasks/get'}]);
 });
 
 for (const [what, pair, name] of [

@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import {Envelope} from '../../lib/envelope.js';
 import {parse} from '../../lib/operators/parse.js';
-import {record} from '../../lib/operators/record.js';
+import {recordMessages} from '../../lib/operators/record.js';
 import {perMessage, type Stage} from '../../lib/stage.js';
 import {TrafficLog} from '../../lib/store/traffic-log.js';
 import {readLog, tempFolder} from '../store/temp-folder.js';
@@ -14,7 +14,7 @@ import {converse, readableLog} from './support.js';
 const start = (t: ExecutionContext, stages: readonly Stage[] = [], withSecrets = false) => {
 	const file = join(tempFolder(t), 'traffic.ndjson');
 	const log = new TrafficLog({destination: {file}});
-	const taps = record({log, client: 'client', upstream: 'files', withSecrets});
+	const taps = recordMessages({log, client: 'client', upstream: 'files', withSecrets});
 	const lines = async () => {
 		await log.close();
 		return readLog(file).slice(1);
@@ -65,8 +65,8 @@ for (const withSecrets of [false, true])
 
 test('logs what nobody changed once, as the client sees it', async t => {
 	const {client, upstream, lines} = start(t);
-	client.say({id: 1, method: 'ping'});
-	upstream.say({id: 1, result: {}});
+	client.send({id: 1, method: 'ping'});
+	upstream.send({id: 1, result: {}});
 	const [request, answer, ...rest] = await lines();
 	t.deepEqual(Object.keys(request ?? {}), ['time', 'ConnID', 'message', 'from', 'to', 'side']);
 	t.like(request, {
@@ -81,8 +81,8 @@ test('logs what nobody changed once, as the client sees it', async t => {
 
 test('logs what a stage changed on both sides, in the order of its way', async t => {
 	const {client, upstream, lines} = start(t, [renaming]);
-	client.say({id: 1, method: 'ping'});
-	upstream.say({id: 1, result: 'old'});
+	client.send({id: 1, method: 'ping'});
+	upstream.send({id: 1, result: 'old'});
 	t.like(await lines(), [
 		{message: {method: 'ping'}, from: 'client', to: 'files', side: 'client'},
 		{message: {method: 'renamed'}, from: 'client', to: 'files', side: 'upstream'},
@@ -94,8 +94,8 @@ test('logs what a stage changed on both sides, in the order of its way', async t
 test('logs what a stage swallowed on the side where it was seen', async t => {
 	const swallowing = perMessage({toUpstream: () => undefined, toClient: () => undefined});
 	const {client, upstream, lines} = start(t, [swallowing]);
-	client.say({method: 'a'});
-	upstream.say({method: 'b'});
+	client.send({method: 'a'});
+	upstream.send({method: 'b'});
 	t.like(await lines(), [
 		{message: {method: 'a'}, side: 'client'},
 		{message: {method: 'b'}, from: 'files', to: 'client', side: 'upstream'},
@@ -114,8 +114,8 @@ test('logs what a stage made as coming from bridge', async t => {
 		},
 	});
 	const {client, upstream, lines} = start(t, [making]);
-	client.say({id: 1, method: 'a'});
-	upstream.say({method: 'b'});
+	client.send({id: 1, method: 'a'});
+	upstream.send({method: 'b'});
 	const log = await lines();
 	t.like(
 		log.find(({message}) => (message as {result?: string}).result === 'own'),
@@ -131,12 +131,12 @@ test('logs what a stage made as coming from bridge', async t => {
 test('logs what one stage made and another changed as coming from bridge, and not from the upstream', async t => {
 	const answering = perMessage({
 		toUpstream(_, answer) {
-			answer(Envelope.answer('1', 'result', {}));
+			answer(Envelope.response('1', 'result', {}));
 			return undefined;
 		},
 	});
 	const {client, lines} = start(t, [renaming, answering]);
-	client.say({id: 1, method: 'ping'});
+	client.send({id: 1, method: 'ping'});
 	t.like(await lines(), {
 		0: {side: 'client', from: 'client'},
 		1: {side: 'client', from: 'bridge', message: {result: 'changed'}},
@@ -156,14 +156,16 @@ test('logs what is no message as bytes, in percent notation', async t => {
 
 test('logs the noise of an upstream on its own side', async t => {
 	const {upstream, lines} = start(t, refusing());
-	upstream.sayText('listening on 80');
+	upstream.sendText('listening on 80');
 	t.like(await lines(), [{data: 'listening on 80', from: 'files', to: 'client', side: 'upstream'}]);
 });
 
 test('says where bytes are not all there', async t => {
 	const {client, upstream, lines} = start(t, refusing());
-	client.sayText('x'.repeat(100_000));
-	upstream.sayEnvelope(Envelope.tooLarge(Buffer.from('{"id":1'), {id: '1', isAnswer: true}, upstream.origin));
+	client.sendText('x'.repeat(100_000));
+	upstream.sayEnvelope(
+		Envelope.tooLarge(Buffer.from('{"id":1'), {id: '1', isResponse: true}, upstream.origin),
+	);
 	const log = await lines();
 	t.is(String(log[0]?.data).length, 65_536);
 	t.true(log[0]?.truncated);
@@ -179,8 +181,8 @@ test('says where bytes are not all there', async t => {
 
 test('hides secrets in messages, on both sides', async t => {
 	const {client, upstream, lines} = start(t, [renaming]);
-	client.say({id: 1, method: 'a', params: {password: 'hunter2', path: '/', _meta: {progressToken: 5}}});
-	upstream.say({id: 1, token: {deep: 'hunter2'}, result: {}});
+	client.send({id: 1, method: 'a', params: {password: 'hunter2', path: '/', _meta: {progressToken: 5}}});
+	upstream.send({id: 1, token: {deep: 'hunter2'}, result: {}});
 	const log = await lines();
 	t.is(log.length, 4);
 	t.false(JSON.stringify(log).includes('hunter2'));
@@ -189,8 +191,8 @@ test('hides secrets in messages, on both sides', async t => {
 
 test('hides no secret from the receiver', t => {
 	const {client, upstream} = start(t);
-	client.say({id: 1, method: 'a', params: {password: 'hunter2'}});
-	t.like(upstream.heard, [{params: {password: 'hunter2'}}]);
+	client.send({id: 1, method: 'a', params: {password: 'hunter2'}});
+	t.like(upstream.received, [{params: {password: 'hunter2'}}]);
 });
 
 for (const [what, text] of [
@@ -203,7 +205,7 @@ for (const [what, text] of [
 ] as const)
 	test(`hides a secret ${what}`, async t => {
 		const {client, lines} = start(t, refusing());
-		client.sayText(text);
+		client.sendText(text);
 		const log = await lines();
 		t.is(log.length, 2);
 		t.false(JSON.stringify(log).includes('hunter2'));
@@ -211,21 +213,21 @@ for (const [what, text] of [
 
 test('keeps a progressToken in a message that is refused', async t => {
 	const {client, lines} = start(t, refusing());
-	client.sayText('{"id":1,"method":"a","params":{"_meta":{"progressToken":"five"}}}');
+	client.sendText('{"id":1,"method":"a","params":{"_meta":{"progressToken":"five"}}}');
 	t.regex(String((await lines())[0]?.data), /"progressToken":"five"/);
 });
 
 test('keeps secrets where that is asked for', async t => {
 	const {client, lines} = start(t, refusing(), true);
-	client.say({id: 1, method: 'a', params: {password: 'hunter2'}});
-	client.sayText('password=hunter2');
+	client.send({id: 1, method: 'a', params: {password: 'hunter2'}});
+	client.sendText('password=hunter2');
 	t.like(await lines(), [{message: {params: {password: 'hunter2'}}}, {data: 'password=hunter2'}]);
 });
 
 test('writes names that are not ASCII so that they read the same', async t => {
 	const file = join(tempFolder(t), 'traffic.ndjson');
 	const log = new TrafficLog({destination: {file}});
-	record({log, client: 'клиент', upstream: 'a"😀\n', withSecrets: false});
+	recordMessages({log, client: 'клиент', upstream: 'a"😀\n', withSecrets: false});
 	await log.close();
 	t.like(readLog(file), [{from: 'клиент', to: 'a"😀\n'}]);
 });
@@ -233,7 +235,8 @@ test('writes names that are not ASCII so that they read the same', async t => {
 test('gives each conversation a number of its own', async t => {
 	const file = join(tempFolder(t), 'traffic.ndjson');
 	const log = new TrafficLog({destination: {file}});
-	for (let count = 0; count < 3; count++) record({log, client: 'a', upstream: 'b', withSecrets: false});
+	for (let count = 0; count < 3; count++)
+		recordMessages({log, client: 'a', upstream: 'b', withSecrets: false});
 	await log.close();
 	t.is(new Set(readLog(file).map(({ConnID}) => ConnID)).size, 3);
 });

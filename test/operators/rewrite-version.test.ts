@@ -1,16 +1,18 @@
 import test from 'ava';
 import {rewriteVersion} from '../../lib/operators/rewrite-version.js';
 import {type JsonObject, objectOf} from '../../lib/protocol/json.js';
-import {Session, type SessionOptions} from '../../lib/protocol/session.js';
-import {toldTo} from '../../lib/protocol/version.js';
+import {Negotiation, type NegotiationOptions} from '../../lib/protocol/session.js';
+import {clientVersionFor} from '../../lib/protocol/version.js';
 import {lastOf, serverInfo} from '../helpers/version-stages.js';
 import {fakeTimers} from './fake-timers.js';
 import {converse, readableLog} from './support.js';
 
-function start(options: Partial<SessionOptions> = {}, attemptMs?: number) {
-	const session = new Session({upstream: 'files', ...options});
+function start(options: Partial<NegotiationOptions> = {}, attemptMs?: number) {
+	const session = new Negotiation({upstream: 'files', ...options});
 	const {log, entries} = readableLog();
-	const pair = converse(rewriteVersion({session, log, ...(attemptMs === undefined ? {} : {attemptMs})}));
+	const pair = converse(
+		rewriteVersion({negotiation: session, log, ...(attemptMs === undefined ? {} : {attemptMs})}),
+	);
 	return {...pair, session, entries};
 }
 
@@ -18,20 +20,20 @@ type Pair = ReturnType<typeof start>;
 
 /** As the stage before it does, the session is told first what the client is to be told. */
 const initialize = ({client, session}: Pair, protocolVersion: unknown = '2025-06-18'): void => {
-	session.clientBecame(toldTo(protocolVersion, session.options.clientVersion));
-	client.say({id: 1, method: 'initialize', params: {protocolVersion, capabilities: {}}});
+	session.setClient(clientVersionFor(protocolVersion, session.options.clientVersion));
+	client.send({id: 1, method: 'initialize', params: {protocolVersion, capabilities: {}}});
 };
 
-const versionOf = ({heard}: Pair['client']): unknown => {
-	const {params, result} = lastOf({heard});
+const versionOf = ({received}: Pair['client']): unknown => {
+	const {params, result} = lastOf({received});
 	return objectOf(params ?? result).protocolVersion;
 };
 const allAsked = ({upstream}: Pair): unknown[] =>
-	upstream.heard.map(({params}) => objectOf(params).protocolVersion);
+	upstream.received.map(({params}) => objectOf(params).protocolVersion);
 
 const answer = ({upstream}: Pair, protocolVersion?: string): void =>
-	upstream.say({id: 1, result: {protocolVersion, capabilities: {}, serverInfo}});
-const refuse = ({upstream}: Pair, error: JsonObject): void => upstream.say({id: 1, error});
+	upstream.send({id: 1, result: {protocolVersion, capabilities: {}, serverInfo}});
+const refuse = ({upstream}: Pair, error: JsonObject): void => upstream.send({id: 1, error});
 
 test('the upstream is asked for the newest version with a handshake, whatever the client asks for', t => {
 	for (const version of ['2024-11-05', '2025-11-25', '2026-07-28', 'x', '']) {
@@ -43,14 +45,14 @@ test('the upstream is asked for the newest version with a handshake, whatever th
 
 test('an initialize that needs no other version is the same bytes, and so is its answer', t => {
 	const {client, upstream, session} = start();
-	session.clientBecame('2025-11-25');
+	session.setClient('2025-11-25');
 	const ask = '{"jsonrpc":"2.0", "id":1.0,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}';
-	client.sayText(ask);
-	t.deepEqual(upstream.heardTexts, [ask]);
+	client.sendText(ask);
+	t.deepEqual(upstream.receivedTexts, [ask]);
 	const told =
 		'{"id":1,"jsonrpc":"2.0","result":{"protocolVersion":"2025-11-25","capabilities":{"n":1.0},"serverInfo":{"name":"f","version":"1"}}}';
-	upstream.sayText(told);
-	t.deepEqual(client.heardTexts, [told]);
+	upstream.sendText(told);
+	t.deepEqual(client.receivedTexts, [told]);
 });
 
 test('the upstream is asked for the target version, and no other when it refuses', t => {
@@ -59,7 +61,7 @@ test('the upstream is asked for the target version, and no other when it refuses
 	t.is(versionOf(pair.upstream), '2025-03-26');
 	refuse(pair, {code: -32602, message: 'Unsupported protocol version', data: {supported: ['2024-11-05']}});
 	t.deepEqual(allAsked(pair), ['2025-03-26']);
-	t.like(pair.client.heard, [{id: 1, error: {code: -32602}}]);
+	t.like(pair.client.received, [{id: 1, error: {code: -32602}}]);
 });
 
 for (const [asked, told] of [
@@ -74,8 +76,8 @@ for (const [asked, told] of [
 		initialize(pair, asked);
 		answer(pair, '2025-03-26');
 		t.is(versionOf(pair.client), told);
-		t.is(pair.session.client, told);
-		t.is(pair.session.upstream, '2025-03-26');
+		t.is(pair.session.clientVersion, told);
+		t.is(pair.session.upstreamVersion, '2025-03-26');
 	});
 
 test('with a client version, the client is told that one', t => {
@@ -83,15 +85,15 @@ test('with a client version, the client is told that one', t => {
 	initialize(pair, '2025-11-25');
 	answer(pair, '2025-11-25');
 	t.is(versionOf(pair.client), '2024-11-05');
-	t.is(pair.session.client, '2024-11-05');
+	t.is(pair.session.clientVersion, '2024-11-05');
 });
 
 test('an initialize without a version is refused here', t => {
 	for (const version of [{}, 5, null]) {
 		const pair = start();
 		initialize(pair, version);
-		t.like(pair.client.heard, [{id: 1, error: {code: -32602}}]);
-		t.deepEqual(pair.upstream.heard, []);
+		t.like(pair.client.received, [{id: 1, error: {code: -32602}}]);
+		t.deepEqual(pair.upstream.received, []);
 	}
 });
 
@@ -104,8 +106,8 @@ test('an upstream that refuses is asked for the newest version that its data nam
 	refuse(pair, {code: -32022, message: 'no', data});
 	t.is(versionOf(pair.upstream), '2024-11-05');
 	answer(pair, '2024-11-05');
-	t.like(pair.client.heard, [{id: 1, result: {protocolVersion: '2025-06-18'}}]);
-	t.is(pair.session.upstream, '2024-11-05');
+	t.like(pair.client.received, [{id: 1, result: {protocolVersion: '2025-06-18'}}]);
+	t.is(pair.session.upstreamVersion, '2024-11-05');
 });
 
 test('an upstream that refuses is asked for the version that its words name', t => {
@@ -120,7 +122,7 @@ test('an upstream that names nothing is asked for one version after the other, a
 	initialize(pair);
 	for (let time = 1; time <= 4; time++) refuse(pair, {code: -32603, message: `no ${time}`});
 	t.deepEqual(allAsked(pair), ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05']);
-	t.deepEqual(pair.client.heard, [{jsonrpc: '2.0', id: 1, error: {code: -32603, message: 'no 4'}}]);
+	t.deepEqual(pair.client.received, [{jsonrpc: '2.0', id: 1, error: {code: -32603, message: 'no 4'}}]);
 	const told = (await pair.entries()).filter(({event}) => event === 'proxy.version.refused');
 	t.deepEqual(
 		told.map(({next}) => next),
@@ -133,15 +135,15 @@ for (const code of [-32600, -32602, -32603, -32000, -32022])
 		const pair = start();
 		initialize(pair);
 		refuse(pair, {code, message: 'no'});
-		t.is(pair.upstream.heard.length, 2);
+		t.is(pair.upstream.received.length, 2);
 	});
 
 test('a refusal for another reason is passed on', t => {
 	const pair = start();
 	initialize(pair);
 	refuse(pair, {code: -32001, message: 'Unauthorized', data: {n: 1}});
-	t.is(pair.upstream.heard.length, 1);
-	t.deepEqual(pair.client.heard, [
+	t.is(pair.upstream.received.length, 1);
+	t.deepEqual(pair.client.received, [
 		{jsonrpc: '2.0', id: 1, error: {code: -32001, message: 'Unauthorized', data: {n: 1}}},
 	]);
 });
@@ -160,9 +162,9 @@ for (const version of ['2026-07-28', '2027-01-01'])
 		const pair = start();
 		initialize(pair);
 		answer(pair, version);
-		t.like(pair.client.heard, [{id: 1, error: {code: -31_001, data: {source: 'bridge'}}}]);
-		t.regex(pair.client.heardTexts[0] ?? '', /--target-version/);
-		t.is(pair.session.upstream, undefined);
+		t.like(pair.client.received, [{id: 1, error: {code: -31_001, data: {source: 'bridge'}}}]);
+		t.regex(pair.client.receivedTexts[0] ?? '', /--target-version/);
+		t.is(pair.session.upstreamVersion, undefined);
 	});
 
 for (const [answered, taken, isWarned] of [
@@ -175,7 +177,7 @@ for (const [answered, taken, isWarned] of [
 		const pair = start();
 		initialize(pair, taken);
 		answer(pair, answered);
-		t.is(pair.session.upstream, taken);
+		t.is(pair.session.upstreamVersion, taken);
 		t.is(pair.session.needsTranslation, isWarned);
 		const warnings = (await pair.entries()).filter(({event}) => event === 'proxy.version.unknown');
 		t.is(warnings.length, isWarned ? 1 : 0);
@@ -184,7 +186,7 @@ for (const [answered, taken, isWarned] of [
 test('an answer gets what clients throw it away without', t => {
 	const pair = start();
 	initialize(pair);
-	pair.upstream.say({
+	pair.upstream.send({
 		id: 1,
 		result: {protocolVersion: '2025-06-18', extra: 1, capabilities: [], serverInfo: 'x'},
 	});
@@ -201,13 +203,13 @@ test.serial('an attempt that takes too long is an error, and a late answer is no
 	const pair = start({}, 5000);
 	initialize(pair);
 	tick(4999);
-	t.deepEqual(pair.client.heard, []);
+	t.deepEqual(pair.client.received, []);
 	tick(1);
 	const data = {source: 'bridge', kind: 'timeout', timeoutMs: 5000, method: 'initialize'};
-	t.like(pair.client.heard, [{id: 1, error: {code: -31_002, data}}]);
-	t.is(pair.upstream.heard.length, 1);
+	t.like(pair.client.received, [{id: 1, error: {code: -31_002, data}}]);
+	t.is(pair.upstream.received.length, 1);
 	answer(pair, '2025-11-25');
-	t.is(pair.session.upstream, undefined);
+	t.is(pair.session.upstreamVersion, undefined);
 });
 
 test.serial('each attempt has the whole time', t => {
@@ -217,9 +219,9 @@ test.serial('each attempt has the whole time', t => {
 	tick(4000);
 	refuse(pair, {code: -32602, message: 'no'});
 	tick(4000);
-	t.deepEqual(pair.client.heard, []);
+	t.deepEqual(pair.client.received, []);
 	tick(1000);
-	t.like(pair.client.heard, [{error: {code: -31_002}}]);
+	t.like(pair.client.received, [{error: {code: -31_002}}]);
 });
 
 test.serial('people are told every ten seconds that an answer is waited for, until it is there', async t => {
@@ -242,5 +244,5 @@ for (const [what, end] of [
 		initialize(pair);
 		end(pair);
 		tick(10_000);
-		t.deepEqual(pair.client.heard, []);
+		t.deepEqual(pair.client.received, []);
 	});

@@ -1,20 +1,20 @@
 import test from 'ava';
 import {objectOf} from '../../lib/protocol/json.js';
-import {Refusal} from '../../lib/sessions/refusal.js';
+import {ToolError} from '../../lib/sessions/refusal.js';
 import {sessionStages} from './sessions-support.js';
 import {settled, until} from './support.js';
 
 test('FR-1.1 what is no call of these tools passes as it is, both ways', async t => {
 	const {client, upstream} = await sessionStages();
-	client.sayText('{"jsonrpc":"2.0","id":1,"method":"ping"}');
-	client.sayText('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":9}}');
-	client.sayText(
+	client.sendText('{"jsonrpc":"2.0","id":1,"method":"ping"}');
+	client.sendText('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":9}}');
+	client.sendText(
 		'{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"other","arguments":{"identity":"x"}}}',
 	);
-	t.is(upstream.heardTexts.length, 3);
-	t.regex(upstream.heardTexts[2] ?? '', /"arguments":\{"identity":"x"\}/);
-	upstream.sayText('{"jsonrpc":"2.0","method":"notifications/x"}');
-	t.deepEqual(client.heardTexts, ['{"jsonrpc":"2.0","method":"notifications/x"}']);
+	t.is(upstream.receivedTexts.length, 3);
+	t.regex(upstream.receivedTexts[2] ?? '', /"arguments":\{"identity":"x"\}/);
+	upstream.sendText('{"jsonrpc":"2.0","method":"notifications/x"}');
+	t.deepEqual(client.receivedTexts, ['{"jsonrpc":"2.0","method":"notifications/x"}']);
 });
 
 test("3.10 no argument that is not Codex's gets to Codex, and ids are bridge's own", async t => {
@@ -34,19 +34,19 @@ test('14.2 a turn that Codex does not stop is answered all the same, and its lat
 	const {call, nth, answer, result, upstream, client, sessions} = stages;
 	call(1, 'codex', {prompt: 'p', identity: 'a'});
 	const request = await nth(1);
-	upstream.say({method: 'notifications/io.bridge/thread', params: {requestId: request.id, threadId: 't1'}});
+	upstream.send({method: 'notifications/io.bridge/thread', params: {requestId: request.id, threadId: 't1'}});
 	const late = await result(1);
 	t.like(objectOf(late.structuredContent).error, {code: -32006, kind: 'timeout'});
 	t.true(
-		upstream.heard.some(
+		upstream.received.some(
 			({method, params}) => method === 'notifications/cancelled' && objectOf(params).requestId === request.id,
 		),
 	);
-	t.is(sessions.live[0]?.life.stage, 'idle');
-	const {length} = client.heard;
+	t.is(sessions.live[0]?.lifecycle.stage, 'idle');
+	const {length} = client.received;
 	answer(request, 't1', 'late');
 	await settled();
-	t.is(client.heard.length, length);
+	t.is(client.received.length, length);
 	call(2, 'codex-reply', {threadId: 't1', prompt: 'q'});
 	answer(await nth(2), 't1', 'in time');
 	t.is(objectOf((await result(2)).structuredContent).content, 'in time');
@@ -56,7 +56,7 @@ test('5.4 a call that ends without a thread leaves nothing behind', async t => {
 	const {call, nth, upstream, result, sessions, registry} = await sessionStages();
 	call(1, 'codex', {prompt: 'p', identity: 'a'});
 	const {id} = await nth(1);
-	upstream.say({
+	upstream.send({
 		id,
 		result: {
 			content: [{type: 'text', text: 'no'}],
@@ -75,16 +75,16 @@ test('5.4 a call that ends without a thread leaves nothing behind', async t => {
 test('a JSON-RPC error of Codex is told as the result of the call', async t => {
 	const {call, nth, upstream, result} = await sessionStages();
 	call(1, 'codex', {prompt: 'p', identity: 'a'});
-	upstream.say({id: (await nth(1)).id, error: {code: -32603, message: 'broken inside'}});
+	upstream.send({id: (await nth(1)).id, error: {code: -32603, message: 'broken inside'}});
 	t.regex(JSON.stringify(await result(1)), /broken inside.*"isError":true/);
 });
 
 test('a call that is cancelled while it is made ready goes no further', async t => {
 	const {client, call, result, upstream, sessions} = await sessionStages();
 	call(1, 'codex', {prompt: 'p', identity: 'a'});
-	client.say({method: 'notifications/cancelled', params: {requestId: 1}});
+	client.send({method: 'notifications/cancelled', params: {requestId: 1}});
 	t.like(objectOf((await result(1)).structuredContent).error, {kind: 'cancelled'});
-	t.deepEqual(upstream.heard, []);
+	t.deepEqual(upstream.received, []);
 	t.deepEqual(sessions.live, []);
 });
 
@@ -94,7 +94,7 @@ test('6.3 a thread that Codex does not know is replaced: same codex_id, the old 
 	answer(await nth(1), 't1', 'one');
 	const {codex_id: codexId} = objectOf((await result(1)).structuredContent);
 	call(2, 'codex-reply', {codex_id: codexId, prompt: 'q'});
-	upstream.say({
+	upstream.send({
 		id: (await nth(2)).id,
 		result: {content: [], isError: true, _meta: {'io.bridge/turn': {status: 'retired', threadId: 't1'}}},
 	});
@@ -119,8 +119,10 @@ test('FR-11.1 when Codex is gone everybody is told, and later ones at once', asy
 	call(2, 'codex-reply', {codex_id: codexId, prompt: 'q'});
 	await nth(2);
 	call(3, 'codex-reply', {codex_id: codexId, prompt: 'r'});
-	await until(() => sessions.live[0]?.turns.queue.length === 1);
-	runner.gone(new Refusal('child_dead', 'codex was ended by SIGKILL.', {exit_code: null, signal: 'SIGKILL'}));
+	await until(() => sessions.live[0]?.turnQueue.queue.length === 1);
+	runner.codexExited(
+		new ToolError('child_dead', 'codex was ended by SIGKILL.', {exit_code: null, signal: 'SIGKILL'}),
+	);
 	call(4, 'codex', {prompt: 'p', identity: 'new'});
 	for (const id of [2, 3, 4])
 		t.like(objectOf((await result(id)).structuredContent).error, {code: -32005, signal: 'SIGKILL'}, `${id}`);
@@ -179,7 +181,7 @@ test('3.10 an identity can be had again as soon as the failure is told', async t
 	for (let id = 1; id <= 5; id++) {
 		call(id, 'codex', {prompt: 'p', identity: 'a'});
 		const request = await nth(id);
-		upstream.say({
+		upstream.send({
 			id: request.id,
 			result: {content: [], isError: true, _meta: {'io.bridge/turn': {status: 'failed'}}},
 		});

@@ -3,13 +3,16 @@ import {Subject} from 'rxjs';
 import {Envelope} from '../../lib/envelope.js';
 import {createLog, type Log} from '../../lib/log.js';
 import {connect, type Stage} from '../../lib/stage.js';
-import {type Memory, memory} from '../../lib/transports/memory.js';
+import {type MemoryEndpoint, memoryEndpoint} from '../../lib/transports/memory.js';
 
 /** An endpoint in memory that also says bytes which are no text. */
-export type Speaker = Memory & {sayBytes(bytes: Uint8Array): void; sayEnvelope(envelope: Envelope): void};
+export type Speaker = MemoryEndpoint & {
+	sayBytes(bytes: Uint8Array): void;
+	sayEnvelope(envelope: Envelope): void;
+};
 
 function speaker(name: string): Speaker {
-	const endpoint = memory(name);
+	const endpoint = memoryEndpoint(name);
 	const incoming = new Subject<Envelope>();
 	endpoint.incoming.subscribe(incoming);
 	return {

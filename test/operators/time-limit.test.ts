@@ -1,101 +1,101 @@
 import {createHook} from 'node:async_hooks';
 import test from 'ava';
-import {matchAnswers} from '../../lib/operators/match-answers.js';
+import {matchResponses} from '../../lib/operators/match-answers.js';
 import {timeLimit} from '../../lib/operators/time-limit.js';
-import {WaitingRequests} from '../../lib/waiting-requests.js';
+import {PendingRequests} from '../../lib/waiting-requests.js';
 import {converse, readableLog, until} from './support.js';
 
 /** A conversation with a limit of 20 ms, by a clock that only the test moves. */
 const start = () => {
 	const clock = {ms: 0};
-	const waiting = new WaitingRequests(() => clock.ms);
+	const waiting = new PendingRequests(() => clock.ms);
 	const {log, entries} = readableLog();
 	const stages = [
-		matchAnswers({log, upstream: 'files', waiting}),
-		timeLimit({timeoutMs: 20, upstream: 'files', waiting, setting: '--timeout SECONDS'}),
+		matchResponses({log, upstream: 'files', pending: waiting}),
+		timeLimit({timeoutMs: 20, upstream: 'files', pending: waiting, setting: '--timeout SECONDS'}),
 	];
 	return {...converse(...stages), clock, entries};
 };
 
 test('answers a request that takes too long with an error', async t => {
 	const {client, clock} = start();
-	client.say({id: 'a', method: 'tools/call'});
+	client.send({id: 'a', method: 'tools/call'});
 	clock.ms = 20;
-	await until(() => client.heard.length > 0);
-	t.like(client.heard, [
+	await until(() => client.received.length > 0);
+	t.like(client.received, [
 		{
 			id: 'a',
 			error: {code: -31_002, data: {source: 'bridge', kind: 'timeout', timeoutMs: 20, method: 'tools/call'}},
 		},
 	]);
 	t.regex(
-		client.heardTexts[0] ?? '',
+		client.receivedTexts[0] ?? '',
 		/files did not respond to tools\/call within 0\.02 s.*raise --timeout SECONDS \(0/,
 	);
 });
 
 test('tells the upstream to stop, under the id as it was asked', async t => {
 	const {client, upstream, clock} = start();
-	client.sayText('{"jsonrpc":"2.0","id":9007199254740993,"method":"m"}');
+	client.sendText('{"jsonrpc":"2.0","id":9007199254740993,"method":"m"}');
 	clock.ms = 20;
-	await until(() => upstream.heard.length > 1);
-	t.like(upstream.heard[1], {method: 'notifications/cancelled'});
-	t.regex(upstream.heardTexts[1] ?? '', /"requestId":9007199254740993,/);
+	await until(() => upstream.received.length > 1);
+	t.like(upstream.received[1], {method: 'notifications/cancelled'});
+	t.regex(upstream.receivedTexts[1] ?? '', /"requestId":9007199254740993,/);
 });
 
 test('does not cancel an initialize', async t => {
 	const {client, upstream, clock} = start();
-	client.say({id: 1, method: 'initialize'});
+	client.send({id: 1, method: 'initialize'});
 	clock.ms = 20;
-	await until(() => client.heard.length > 0);
-	t.like(client.heard, [{id: 1, error: {code: -31_002}}]);
-	t.is(upstream.heard.length, 1);
+	await until(() => client.received.length > 0);
+	t.like(client.received, [{id: 1, error: {code: -31_002}}]);
+	t.is(upstream.received.length, 1);
 });
 
 test('says of an initialize that took too long nothing that did not happen', async t => {
 	const {client, clock} = start();
-	client.say({id: 1, method: 'initialize'});
+	client.send({id: 1, method: 'initialize'});
 	clock.ms = 20;
-	await until(() => client.heard.length > 0);
-	t.false(client.heardTexts[0]?.includes('was cancelled'));
+	await until(() => client.received.length > 0);
+	t.false(client.receivedTexts[0]?.includes('was cancelled'));
 });
 
 test('fails only those whose time is over', async t => {
 	const {client, clock} = start();
-	client.say({id: 1, method: 'a'});
+	client.send({id: 1, method: 'a'});
 	clock.ms = 15;
-	client.say({id: 2, method: 'a'});
+	client.send({id: 2, method: 'a'});
 	clock.ms = 20;
-	await until(() => client.heard.length > 0);
-	t.like(client.heard, [{id: 1}]);
+	await until(() => client.received.length > 0);
+	t.like(client.received, [{id: 1}]);
 	clock.ms = 35;
-	await until(() => client.heard.length > 1);
-	t.like(client.heard[1], {id: 2, error: {code: -31_002}});
+	await until(() => client.received.length > 1);
+	t.like(client.received[1], {id: 2, error: {code: -31_002}});
 });
 
 test('goes by its own clock, however late or early a timer is', async t => {
 	const {client, clock} = start();
-	client.say({id: 1, method: 'a'});
+	client.send({id: 1, method: 'a'});
 	const started = performance.now();
 	await until(() => performance.now() - started > 60);
-	t.deepEqual(client.heard, []);
+	t.deepEqual(client.received, []);
 	clock.ms = 20;
-	await until(() => client.heard.length > 0);
-	t.like(client.heard, [{id: 1}]);
+	await until(() => client.received.length > 0);
+	t.like(client.received, [{id: 1}]);
 });
 
 test('leaves a request alone that was answered in time', async t => {
 	const {client, upstream, clock} = start();
-	client.say({id: 1, method: 'a'});
-	client.say({id: 2, method: 'a'});
-	upstream.say({id: 1, result: {}});
+	client.send({id: 1, method: 'a'});
+	client.send({id: 2, method: 'a'});
+	upstream.send({id: 1, result: {}});
 	clock.ms = 20;
-	await until(() => client.heard.length > 1);
-	t.like(client.heard, [
+	await until(() => client.received.length > 1);
+	t.like(client.received, [
 		{id: 1, result: {}},
 		{id: 2, error: {code: -31_002}},
 	]);
-	t.is(upstream.heard.length, 3);
+	t.is(upstream.received.length, 3);
 });
 
 for (const [asked, cancelled] of [
@@ -106,38 +106,38 @@ for (const [asked, cancelled] of [
 ] as const)
 	test(`forgets the request ${asked} when the client cancels ${cancelled}`, async t => {
 		const {client, upstream, clock} = start();
-		client.sayText(`{"jsonrpc":"2.0","id":${asked},"method":"a"}`);
-		client.sayText(
+		client.sendText(`{"jsonrpc":"2.0","id":${asked},"method":"a"}`);
+		client.sendText(
 			`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${cancelled}}}`,
 		);
-		client.say({id: 'last', method: 'b'});
+		client.send({id: 'last', method: 'b'});
 		clock.ms = 20;
-		await until(() => client.heard.length > 0);
-		t.like(client.heard, [{id: 'last'}]);
-		t.is(client.heard.length, 1);
-		t.is(upstream.heard.length, 4);
+		await until(() => client.received.length > 0);
+		t.like(client.received, [{id: 'last'}]);
+		t.is(client.received.length, 1);
+		t.is(upstream.received.length, 4);
 	});
 
 test('takes a cancellation without params, or of nothing known, as it is', t => {
 	const {client, upstream} = start();
-	client.say({method: 'notifications/cancelled'});
-	client.say({method: 'notifications/cancelled', params: null});
-	client.say({method: 'notifications/cancelled', params: {requestId: {a: 1}}});
-	t.is(upstream.heard.length, 3);
+	client.send({method: 'notifications/cancelled'});
+	client.send({method: 'notifications/cancelled', params: null});
+	client.send({method: 'notifications/cancelled', params: {requestId: {a: 1}}});
+	t.is(upstream.received.length, 3);
 });
 
 test('does not count the requests of the upstream', async t => {
 	const {client, upstream, clock} = start();
-	upstream.say({id: 1, method: 'sampling/createMessage'});
-	client.say({id: 1, method: 'a'});
-	upstream.say({id: 1, method: 'roots/list'});
+	upstream.send({id: 1, method: 'sampling/createMessage'});
+	client.send({id: 1, method: 'a'});
+	upstream.send({id: 1, method: 'roots/list'});
 	clock.ms = 20;
-	await until(() => client.heard.length > 2);
-	t.like(client.heard[2], {id: 1, error: {code: -31_002}});
+	await until(() => client.received.length > 2);
+	t.like(client.received[2], {id: 1, error: {code: -31_002}});
 });
 
 test('is no stage at all where the limit is 0', t => {
-	t.deepEqual(timeLimit({timeoutMs: 0, upstream: 'files', waiting: new WaitingRequests()}), {});
+	t.deepEqual(timeLimit({timeoutMs: 0, upstream: 'files', pending: new PendingRequests()}), {});
 });
 
 test('needs one timer for all that waits', t => {
@@ -148,7 +148,7 @@ test('needs one timer for all that waits', t => {
 			if (type === 'Timeout') timers++;
 		},
 	}).enable();
-	for (let id = 0; id < 1000; id++) client.say({id, method: 'a'});
+	for (let id = 0; id < 1000; id++) client.send({id, method: 'a'});
 	hook.disable();
 	t.is(timers, 1);
 	link.unsubscribe();
@@ -156,20 +156,20 @@ test('needs one timer for all that waits', t => {
 
 test('tells nobody anything once the upstream is gone', async t => {
 	const {client, upstream, clock} = start();
-	client.say({id: 1, method: 'a'});
+	client.send({id: 1, method: 'a'});
 	upstream.end();
 	clock.ms = 20;
 	const started = performance.now();
 	await until(() => performance.now() - started > 40);
-	t.like(client.heard, [{id: 1, error: {code: -31_005}}]);
+	t.like(client.received, [{id: 1, error: {code: -31_005}}]);
 });
 
 test('has a late answer dropped by the stage in front of it', async t => {
 	const {client, upstream, clock, entries} = start();
-	client.say({id: 1, method: 'a'});
+	client.send({id: 1, method: 'a'});
 	clock.ms = 20;
-	await until(() => client.heard.length > 0);
-	upstream.say({id: 1, result: {}});
-	t.is(client.heard.length, 1);
+	await until(() => client.received.length > 0);
+	upstream.send({id: 1, result: {}});
+	t.is(client.received.length, 1);
 	t.like(await entries(), [{event: 'rpc.orphan_response', id: '1'}]);
 });

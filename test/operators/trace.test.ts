@@ -9,7 +9,7 @@ const start = (options: Partial<TraceOptions> = {}) => {
 	const clock = {ms: 0};
 	const stage = trace({
 		write: line => lines.push(line),
-		hasColour: false,
+		hasColor: false,
 		now: () => new Date(2026, 10, 16, 1, 2, 3, 45 + clock.ms),
 		elapsed: () => clock.ms,
 		...options,
@@ -30,27 +30,27 @@ const ESC = '\u001b';
 
 test('shows a request: time, direction, method, id, size', t => {
 	const {client, lines} = start();
-	client.sayText('{"jsonrpc":"2.0","id":1,"method":"tools/list"}');
+	client.sendText('{"jsonrpc":"2.0","id":1,"method":"tools/list"}');
 	t.deepEqual(lines, ['01:02:03.045 → tools/list                   #1        46 B\n']);
 });
 
 test('shows an answer with what it answers and how long it took', t => {
 	const {client, upstream, lines, clock} = start();
-	client.sayText('{"jsonrpc":"2.0","id":1,"method":"tools/list"}');
+	client.sendText('{"jsonrpc":"2.0","id":1,"method":"tools/list"}');
 	clock.ms = 12.34;
-	upstream.sayText('{"jsonrpc":"2.0","id":1,"result":{}}');
+	upstream.sendText('{"jsonrpc":"2.0","id":1,"result":{}}');
 	t.is(lines[1], '01:02:03.057 ← tools/list                   #1        36 B    12.3 ms\n');
 });
 
 test('shows a notification without an id', t => {
 	const {upstream, lines} = start();
-	upstream.sayText('{"jsonrpc":"2.0","method":"notifications/progress"}');
+	upstream.sendText('{"jsonrpc":"2.0","method":"notifications/progress"}');
 	t.deepEqual(lines, ['01:02:03.045 ← notifications/progress                 51 B\n']);
 });
 
 test('shows the tool of a call', t => {
 	const {client, lines} = start();
-	client.say({id: 1, method: 'tools/call', params: {name: 'read_file'}});
+	client.send({id: 1, method: 'tools/call', params: {name: 'read_file'}});
 	t.regex(lines[0] ?? '', / → tools\/call read_file +#1 /);
 });
 
@@ -63,9 +63,9 @@ for (const [what, params] of [
 ] as const)
 	test(`passes a tools/call with ${what}, and what follows`, t => {
 		const {client, upstream, lines} = start();
-		client.say({id: 1, method: 'tools/call', ...params});
-		client.say({id: 2, method: 'ping'});
-		t.is(upstream.heard.length, 2);
+		client.send({id: 1, method: 'tools/call', ...params});
+		client.send({id: 2, method: 'ping'});
+		t.is(upstream.received.length, 2);
 		t.is(lines.length, 2);
 		t.regex(lines[0] ?? '', / → tools\/call/);
 	});
@@ -78,23 +78,23 @@ for (const [what, error] of [
 ] as const)
 	test(`passes an error that is ${what}, and what follows`, t => {
 		const {client, upstream, lines} = start();
-		upstream.say({id: 1, error});
-		upstream.say({id: 2, result: {}});
-		t.is(client.heard.length, 2);
+		upstream.send({id: 1, error});
+		upstream.send({id: 2, result: {}});
+		t.is(client.received.length, 2);
 		t.is(lines.length, 2);
 	});
 
 test('shows the code and the text of an error', t => {
 	const {client, upstream, lines} = start();
-	client.say({id: 1, method: 'x'});
-	upstream.say({id: 1, error: {code: -32_601, message: 'no such method'}});
+	client.send({id: 1, method: 'x'});
+	upstream.send({id: 1, error: {code: -32_601, message: 'no such method'}});
 	t.regex(lines[1] ?? '', / ← x +#1 +\d+ B +0\.0 ms error -32601: no such method\n$/);
 });
 
 test('shows what is wrong with something that is no message', t => {
 	const {client, lines} = start();
-	client.sayText('hello');
-	client.sayEnvelope(Envelope.tooLarge(Buffer.from('{"id":4'), {id: '4', isAnswer: false}, client.origin));
+	client.sendText('hello');
+	client.sayEnvelope(Envelope.tooLarge(Buffer.from('{"id":4'), {id: '4', isResponse: false}, client.origin));
 	t.regex(lines[0] ?? '', / → not JSON /);
 	t.regex(lines[1] ?? '', / ← error .* error -32700: /);
 	t.regex(lines[2] ?? '', / → too large +#4 /);
@@ -104,7 +104,7 @@ test('writes sizes in units that people read', t => {
 	const {client, lines} = start();
 	for (const size of [999, 1000, 999_949, 1_000_000, 2_500_000]) {
 		const frame = '{"jsonrpc":"2.0","method":"m","params":""}'.length;
-		client.sayText(`{"jsonrpc":"2.0","method":"m","params":"${'x'.repeat(size - frame)}"}`);
+		client.sendText(`{"jsonrpc":"2.0","method":"m","params":"${'x'.repeat(size - frame)}"}`);
 	}
 	t.deepEqual(
 		lines.map(line => line.slice(-9).trim()),
@@ -113,9 +113,9 @@ test('writes sizes in units that people read', t => {
 });
 
 test('paints on a terminal: the direction, what is dim, and what went wrong', t => {
-	const {client, upstream, lines} = start({hasColour: true});
-	client.say({id: 1, method: 'x'});
-	upstream.say({id: 1, error: {code: 1, message: 'bad'}});
+	const {client, upstream, lines} = start({hasColor: true});
+	client.send({id: 1, method: 'x'});
+	upstream.send({id: 1, error: {code: 1, message: 'bad'}});
 	t.true(lines[0]?.startsWith(`${ESC}[2m01:02:03.045${ESC}[0m ${ESC}[36m→${ESC}[0m x `));
 	t.true(lines[1]?.includes(`${ESC}[32m←${ESC}[0m ${ESC}[31mx `));
 	t.true(lines[1]?.endsWith(`${ESC}[31merror 1: bad${ESC}[0m\n`));
@@ -124,10 +124,10 @@ test('paints on a terminal: the direction, what is dim, and what went wrong', t 
 test('escapes control characters in all that peers say', t => {
 	const {client, upstream, lines} = start();
 	const evil = `a${ESC}[2J\n\u007f\u009b1m`;
-	client.say({id: evil, method: evil});
-	client.say({id: 1, method: 'tools/call', params: {name: evil}});
-	upstream.say({id: evil, error: {code: 1, message: evil}});
-	upstream.say({id: 2, error: {code: evil, message: ''}});
+	client.send({id: evil, method: evil});
+	client.send({id: 1, method: 'tools/call', params: {name: evil}});
+	upstream.send({id: evil, error: {code: 1, message: evil}});
+	upstream.send({id: 2, error: {code: evil, message: ''}});
 	t.is(lines.length, 4);
 	for (const line of lines) {
 		t.true(line.endsWith('\n'));
@@ -139,52 +139,52 @@ test('escapes control characters in all that peers say', t => {
 
 test('tells the ids of the two sides apart', t => {
 	const {client, upstream, lines, clock} = start();
-	client.say({id: 1, method: 'from-client'});
-	upstream.say({id: 1, method: 'from-upstream'});
+	client.send({id: 1, method: 'from-client'});
+	upstream.send({id: 1, method: 'from-upstream'});
 	clock.ms = 5;
-	client.say({id: 1, result: {}});
+	client.send({id: 1, result: {}});
 	clock.ms = 9;
-	upstream.say({id: 1, result: {}});
+	upstream.send({id: 1, result: {}});
 	t.regex(lines[2] ?? '', / → from-upstream .* 5\.0 ms\n/);
 	t.regex(lines[3] ?? '', / ← from-client .* 9\.0 ms\n/);
 });
 
 test('shows a latency once', t => {
 	const {client, upstream, lines} = start();
-	client.say({id: 1, method: 'x'});
-	upstream.say({id: 1, result: {}});
-	upstream.say({id: 1, result: {}});
+	client.send({id: 1, method: 'x'});
+	upstream.send({id: 1, result: {}});
+	upstream.send({id: 1, result: {}});
 	t.regex(lines[2] ?? '', / ← result .* B\n$/);
 });
 
 test('finds request and answer in one direction where there is only one', t => {
 	const {client, lines, clock} = start({isOneWay: true});
-	client.say({id: 1, method: 'x'});
+	client.send({id: 1, method: 'x'});
 	clock.ms = 7;
-	client.say({id: 1, result: {}});
+	client.send({id: 1, result: {}});
 	t.regex(lines[1] ?? '', / → x .* 7\.0 ms\n$/);
 });
 
 test('shows no latency of an answer whose request did not pass', t => {
 	const {client, lines} = start({isOneWay: true});
-	client.say({id: 1, result: {}});
+	client.send({id: 1, result: {}});
 	t.regex(lines[0] ?? '', / → result +#1 +36 B\n$/);
 });
 
 test('changes nothing', t => {
 	const {client, upstream} = start();
 	const text = ' {"jsonrpc" : "2.0", "id":1.0,"method":"tools/call","params":{"name":"x"}} ';
-	client.sayText(text);
-	upstream.sayText(text);
-	t.deepEqual(upstream.heardTexts, [text]);
-	t.deepEqual(client.heardTexts, [text]);
+	client.sendText(text);
+	upstream.sendText(text);
+	t.deepEqual(upstream.receivedTexts, [text]);
+	t.deepEqual(client.receivedTexts, [text]);
 });
 
 test('forgets the oldest request rather than remember without limit', t => {
 	const {client, upstream, lines} = start();
-	for (let id = 0; id <= 10_000; id++) client.say({id, method: 'x'});
-	upstream.say({id: 0, result: {}});
-	upstream.say({id: 1, result: {}});
+	for (let id = 0; id <= 10_000; id++) client.send({id, method: 'x'});
+	upstream.send({id: 0, result: {}});
+	upstream.send({id: 1, result: {}});
 	t.regex(lines.at(-2) ?? '', / ← result .* B\n$/);
 	t.regex(lines.at(-1) ?? '', / ← x .* ms\n$/);
 });
@@ -192,9 +192,9 @@ test('forgets the oldest request rather than remember without limit', t => {
 test('a long tool name and a long id leave the columns as they are, and the name follows in full [U-P1-12]', t => {
 	const {client, upstream, lines} = start();
 	const name = 'a_tool_with_a_name_that_is_longer_than_its_column';
-	client.say({id: 1, method: 'ping'});
-	client.say({id: 'a-long-id-with-1', method: 'tools/call', params: {name}});
-	upstream.say({id: 'a-long-id-with-1', result: {}});
+	client.send({id: 1, method: 'ping'});
+	client.send({id: 'a-long-id-with-1', method: 'tools/call', params: {name}});
+	upstream.send({id: 'a-long-id-with-1', result: {}});
 	const at = (line = '', unit = ' B'): number => line.indexOf(unit);
 	t.is(at(lines[1]), at(lines[0]));
 	t.is(at(lines[2]), at(lines[0]));
@@ -207,6 +207,6 @@ test('a label of 20 columns follows the time, and tells two conversations of one
 	t.not(one, two);
 	t.is(traceLabel('a-service-with-a-very-long-name').length, 20);
 	const {client, lines} = start({label: 'files#1'});
-	client.say({id: 1, method: 'ping'});
+	client.send({id: 1, method: 'ping'});
 	t.regex(lines[0] ?? '', /^01:02:03\.045 files#1 {13} → ping /);
 });

@@ -6,7 +6,7 @@ import {news, ready} from './modern-support.js';
 
 const BIG = '9007199254740993';
 /** The id that the server was told for the last request: one of bridge's own, where many would not answer. */
-const told = ({heard}: {readonly heard: ReadonlyArray<{readonly id?: unknown}>}): string =>
+const told = ({received: heard}: {readonly received: ReadonlyArray<{readonly id?: unknown}>}): string =>
 	JSON.stringify(heard.at(-1)?.id);
 const numbers = `[1.0,${BIG},1e400,-0,1E5]`;
 
@@ -29,13 +29,13 @@ const link = {type: 'resource_link', uri: 'a:', name: 'n'};
 test('a message that needs no change is the one that was received, both ways', t => {
 	const {client, upstream} = oldClient();
 	const [up, down] = [delivered(upstream), delivered(client)];
-	client.sayText(`{ "jsonrpc":"2.0","id":1,"method":"tools/call","params":{"arguments":${numbers}}}`);
-	upstream.sayText(
+	client.sendText(`{ "jsonrpc":"2.0","id":1,"method":"tools/call","params":{"arguments":${numbers}}}`);
+	upstream.sendText(
 		`{ "jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"a"}],"n":${numbers}}}`,
 	);
-	upstream.sayText('{ "jsonrpc":"2.0","id":2,"method":"roots/list"}');
-	client.sayText('{ "jsonrpc":"2.0","id":2,"result":{"roots":[]}}');
-	upstream.sayText('{ "jsonrpc":"2.0","method":"notifications/progress","params":{"progress":1.0}}');
+	upstream.sendText('{ "jsonrpc":"2.0","id":2,"method":"roots/list"}');
+	client.sendText('{ "jsonrpc":"2.0","id":2,"result":{"roots":[]}}');
+	upstream.sendText('{ "jsonrpc":"2.0","method":"notifications/progress","params":{"progress":1.0}}');
 	t.deepEqual(
 		[...up, ...down].map(({isReceived}) => isReceived),
 		[true, true, true, true, true],
@@ -44,12 +44,12 @@ test('a message that needs no change is the one that was received, both ways', t
 
 test('numbers and the id survive a result that is translated', t => {
 	const {client, upstream} = oldClient();
-	client.sayText(`{"jsonrpc":"2.0","id":${BIG},"method":"tools/call","params":{}}`);
+	client.sendText(`{"jsonrpc":"2.0","id":${BIG},"method":"tools/call","params":{}}`);
 	const rest = `"structuredContent":{"n":${numbers}}`;
-	upstream.sayText(
+	upstream.sendText(
 		`{"jsonrpc":"2.0","id":${told(upstream)},"result":{"content":[{"type":"audio","data":"AA==","mimeType":"audio/wav"},{"type":"text","text":"a"}],${rest}}}`,
 	);
-	const [text = ''] = client.heardTexts;
+	const [text = ''] = client.receivedTexts;
 	t.true(text.startsWith(`{"jsonrpc":"2.0","id":${BIG},`));
 	t.true(text.includes(rest));
 	t.regex(text, /bridge:\/\/content\/[^/]+\/0/);
@@ -57,10 +57,10 @@ test('numbers and the id survive a result that is translated', t => {
 
 test('numbers and the id survive a request that is translated on its way up', t => {
 	const {client, upstream} = oldServer();
-	client.sayText(
+	client.sendText(
 		`{"jsonrpc":"2.0","id":${BIG},"method":"tools/call","params":{"name":"x","task":{"ttl":1},"arguments":${numbers}}}`,
 	);
-	t.deepEqual(upstream.heardTexts, [
+	t.deepEqual(upstream.receivedTexts, [
 		`{"jsonrpc":"2.0","id":${told(upstream)},"method":"tools/call","params":{"name":"x","arguments":${numbers}}}`,
 	]);
 });
@@ -72,40 +72,40 @@ test('a translated request of the server is answered under its id, a number abov
 		clientCapabilities: {elicitation: {}},
 	});
 	const properties = '{"c":{"type":"array","items":{"enum":["a","b"]}},"n":{"type":"number","maximum":1E5}}';
-	upstream.sayText(
+	upstream.sendText(
 		`{"jsonrpc":"2.0","id":${BIG},"method":"elicitation/create","params":{"mode":"form","message":"m","requestedSchema":{"type":"object","properties":${properties}}}}`,
 	);
-	t.true(client.heardTexts[0]?.includes(`"id":${BIG},`));
-	t.true(client.heardTexts[0]?.includes('"maximum":1E5'));
-	client.sayText(
+	t.true(client.receivedTexts[0]?.includes(`"id":${BIG},`));
+	t.true(client.receivedTexts[0]?.includes('"maximum":1E5'));
+	client.sendText(
 		`{"jsonrpc":"2.0","id":${BIG},"result":{"action":"accept","content":{"c[a]":true,"c[b]":false,"n":1.0}}}`,
 	);
-	t.deepEqual(upstream.heardTexts, [
+	t.deepEqual(upstream.receivedTexts, [
 		`{"jsonrpc":"2.0","id":${BIG},"result":{"action":"accept","content":{"n":1.0,"c":["a"]}}}`,
 	]);
 });
 
 test('a request of the server that is refused is refused under its id, and the client hears nothing', t => {
 	const {client, upstream} = oldClient();
-	upstream.sayText(`{"jsonrpc":"2.0","id":${BIG},"method":"elicitation/create","params":{"message":"m"}}`);
-	t.true(upstream.heardTexts[0]?.startsWith(`{"jsonrpc":"2.0","id":${BIG},"error":{"code":-32601,`));
-	t.deepEqual(client.heard, []);
+	upstream.sendText(`{"jsonrpc":"2.0","id":${BIG},"method":"elicitation/create","params":{"message":"m"}}`);
+	t.true(upstream.receivedTexts[0]?.startsWith(`{"jsonrpc":"2.0","id":${BIG},"error":{"code":-32601,`));
+	t.deepEqual(client.received, []);
 });
 
 test('a request of the client that is refused is answered here', t => {
 	const {client, upstream} = oldServer();
-	client.sayText(`{"jsonrpc":"2.0","id":${BIG},"method":"tasks/get","params":{"taskId":"T"}}`);
-	t.true(client.heardTexts[0]?.startsWith(`{"jsonrpc":"2.0","id":${BIG},"error":{"code":-32601,`));
-	t.deepEqual(upstream.heard, []);
+	client.sendText(`{"jsonrpc":"2.0","id":${BIG},"method":"tasks/get","params":{"taskId":"T"}}`);
+	t.true(client.receivedTexts[0]?.startsWith(`{"jsonrpc":"2.0","id":${BIG},"error":{"code":-32601,`));
+	t.deepEqual(upstream.received, []);
 });
 
 test('an error that becomes a result keeps its id', t => {
 	const pair = ready({client: '2025-11-25', server: '2024-11-05', serverCapabilities: {prompts: {}}});
-	pair.client.sayText(`{"jsonrpc":"2.0","id":${BIG},"method":"completion/complete","params":{}}`);
-	pair.upstream.sayText(
+	pair.client.sendText(`{"jsonrpc":"2.0","id":${BIG},"method":"completion/complete","params":{}}`);
+	pair.upstream.sendText(
 		`{"jsonrpc":"2.0","id":${told(pair.upstream)},"error":{"code":-32601,"message":"no"}}`,
 	);
-	t.deepEqual(pair.client.heardTexts, [
+	t.deepEqual(pair.client.receivedTexts, [
 		`{"jsonrpc":"2.0","id":${BIG},"result":{"completion":{"values":[]}}}`,
 	]);
 });
@@ -117,8 +117,8 @@ test('an error for completions stays one where the server declared them, or has 
 		[{}, -32601],
 	] as const) {
 		const pair = ready({client: '2025-11-25', server: '2024-11-05', serverCapabilities: capabilities});
-		pair.client.say({id: 1, method: 'completion/complete', params: {}});
-		pair.upstream.say({id: 1, error: {code, message: 'no'}});
+		pair.client.send({id: 1, method: 'completion/complete', params: {}});
+		pair.upstream.send({id: 1, error: {code, message: 'no'}});
 		t.like(news(pair.client), [{id: 1, error: {code}}]);
 	}
 });
@@ -126,11 +126,11 @@ test('an error for completions stays one where the server declared them, or has 
 for (const size of ['120.0', '1.2e2', BIG])
 	test(`the size of a link is told as it is written: ${size}`, t => {
 		const {client, upstream} = oldClient();
-		client.say({id: 1, method: 'tools/call', params: {}});
-		upstream.sayText(
+		client.send({id: 1, method: 'tools/call', params: {}});
+		upstream.sendText(
 			`{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"resource_link","uri":"a:","name":"n","size":${size}}]}}`,
 		);
-		t.regex(client.heardTexts[0] ?? '', /"text":"\[n\]\(a:\) [\d.e]+ bytes"/);
+		t.regex(client.receivedTexts[0] ?? '', /"text":"\[n\]\(a:\) [\d.e]+ bytes"/);
 	});
 
 for (const [what, content] of [
@@ -139,8 +139,8 @@ for (const [what, content] of [
 ])
 	test(`${what} is shown with its numbers`, t => {
 		const {client, upstream} = oldClient();
-		client.say({id: 1, method: 'tools/call', params: {}});
-		upstream.sayText(`{"jsonrpc":"2.0","id":1,"result":{${content}}}`);
+		client.send({id: 1, method: 'tools/call', params: {}});
+		upstream.sendText(`{"jsonrpc":"2.0","id":1,"result":{${content}}}`);
 		const {content: blocks} = objectOf(lastOf(client).result) as {content?: Array<{text: string}>};
 		t.regex(blocks?.[0]?.text ?? '', /"degrees":21/);
 	});
@@ -148,10 +148,10 @@ for (const [what, content] of [
 test('people are told once of what cannot be carried, and how often at the end', async t => {
 	const pair = oldClient();
 	for (const id of [1, 2, 3]) {
-		pair.client.say({id, method: 'tools/call', params: {}});
-		pair.upstream.say({id, result: {content: [link, link]}});
+		pair.client.send({id, method: 'tools/call', params: {}});
+		pair.upstream.send({id, result: {content: [link, link]}});
 	}
-	pair.upstream.say({id: 's', method: 'elicitation/create', params: {}});
+	pair.upstream.send({id: 's', method: 'elicitation/create', params: {}});
 	const warnings = (await pair.entries()).filter(({event}) => event === 'proxy.feature.lost');
 	t.deepEqual(
 		warnings.map(({feature}) => feature),
@@ -171,9 +171,9 @@ test('where nothing was lost, nothing is told of it', async t => {
 
 test('what an older peer cannot hear of is dropped', async t => {
 	const pair = oldClient();
-	pair.upstream.say({error: {code: -32700, message: 'no'}});
-	pair.upstream.say({method: 'notifications/tasks/status', params: {}});
-	t.deepEqual(pair.client.heard, []);
+	pair.upstream.send({error: {code: -32700, message: 'no'}});
+	pair.upstream.send({method: 'notifications/tasks/status', params: {}});
+	t.deepEqual(pair.client.received, []);
 	t.is((await pair.entries()).filter(({event}) => event === 'rpc.dropped').length, 2);
 });
 
@@ -187,8 +187,8 @@ test('a strict translation removes what the receiver does not know, a lenient on
 	};
 	for (const isStrict of [true, false]) {
 		const pair = ready({client: '2024-11-05', server: '2025-11-25'}, {isStrict});
-		pair.client.say({id: 1, method: 'tools/list'});
-		pair.upstream.say({id: 1, result: {tools: [tool]}});
+		pair.client.send({id: 1, method: 'tools/list'});
+		pair.upstream.send({id: 1, result: {tools: [tool]}});
 		const {name, inputSchema} = tool;
 		t.deepEqual(objectOf(lastOf(pair.client).result).tools, [isStrict ? {name, inputSchema} : tool]);
 	}
@@ -200,9 +200,9 @@ test('between equal versions nothing is translated, unless the server only seems
 		['2025-12-01', false],
 	] as const) {
 		const {client, upstream} = ready({client: '2025-11-25', server});
-		client.say({id: 1, method: 'tools/list'});
+		client.send({id: 1, method: 'tools/list'});
 		const text = '{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"x"}]}}';
-		upstream.sayText(text);
-		t.is(client.heardTexts[0] === text, isSame);
+		upstream.sendText(text);
+		t.is(client.receivedTexts[0] === text, isSame);
 	}
 });

@@ -65,15 +65,15 @@ const compilerConfig = (module: string, moduleResolution: string): object => ({
 
 /** A pipeline with the stage of the page, and with a stage of RxJS operators that the package does not bundle. */
 const program = (position: number): string => `
-import {connect, memory, type Stage} from '${manifest.name}';
+import {connect, memoryEndpoint, type Stage} from '${manifest.name}';
 import {filter} from 'rxjs';
 import {${STAGE}} from './stage-${position}.js';
 
 const onlyRequests: Stage = {toUpstream: filter(envelope => envelope.head.method !== undefined)};
-const [client, upstream] = [memory('client'), memory('upstream')];
+const [client, upstream] = [memoryEndpoint('client'), memoryEndpoint('upstream')];
 connect(client, [${STAGE}('rm'), onlyRequests], upstream);
-client.say({id: 1, method: 'tools/call', params: {name: 'rm'}});
-client.say({id: 2, method: 'tools/call', params: {name: 'ls'}});
-const rejected = client.heard.filter(body => 'error' in body && body.id === 1);
-console.log(\`forwarded \${upstream.heard.length}, rejected \${rejected.length}\`);
+client.send({id: 1, method: 'tools/call', params: {name: 'rm'}});
+client.send({id: 2, method: 'tools/call', params: {name: 'ls'}});
+const rejected = client.received.filter(body => 'error' in body && body.id === 1);
+console.log(\`forwarded \${upstream.received.length}, rejected \${rejected.length}\`);
 `;

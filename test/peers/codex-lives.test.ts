@@ -65,7 +65,7 @@ for (const kind of codexKinds) {
 		);
 		await heard;
 		codex.kill();
-		await codex.gone;
+		await codex.disconnected;
 		t.deepEqual(await processesWith(home.folder), []);
 	});
 }

@@ -1,7 +1,7 @@
 import {existsSync, readFileSync} from 'node:fs';
 import {setTimeout as sleep} from 'node:timers/promises';
 import test, {type ExecutionContext} from 'ava';
-import {Inbox} from '../../lib/mail/inbox.js';
+import {MailInbox} from '../../lib/mail/inbox.js';
 import {type JsonObject, objectOf} from '../../lib/protocol/json.js';
 import {teamOf} from '../mail/support.js';
 import {type Delivered, openLetters} from '../mail-turns/support.js';
@@ -32,7 +32,7 @@ async function crew(t: ExecutionContext, kind: CodexKind, settings: NodeJS.Proce
 		async post(to, text, more = {}) {
 			const timestamp = new Date().toISOString();
 			const record = {from: 'dev-1', text, timestamp, read: false, message_id: `id-${++count}`, ...more};
-			await new Inbox(team.claude, {agent: to, team: team.team}).append(record);
+			await new MailInbox(team.claude, {agent: to, team: team.team}).append(record);
 		},
 		inbox: agent =>
 			existsSync(team.inboxOf(agent)) ? JSON.parse(readFileSync(team.inboxOf(agent), 'utf8')) : [],

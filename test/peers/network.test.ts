@@ -7,10 +7,10 @@ import {WebSocket} from 'ws';
 import type {Headers} from '../../lib/envelope.js';
 import {connect, type Endpoint} from '../../lib/stage.js';
 import {sseClient} from '../../lib/transports/sse-client.js';
-import {SseServer} from '../../lib/transports/sse-server.js';
-import {acceptWebSocket, wsEndpoint} from '../../lib/transports/websocket.js';
-import {wsClient} from '../../lib/transports/websocket-client.js';
-import {wrap} from '../../pipelines/wrap.js';
+import {SseSession} from '../../lib/transports/sse-server.js';
+import {acceptWebSocket, webSocketEndpoint} from '../../lib/transports/websocket.js';
+import {webSocketClient} from '../../lib/transports/websocket-client.js';
+import {wrapStages} from '../../pipelines/wrap.js';
 import {readableLog, until} from '../operators/support.js';
 import {bodyOf} from '../transports/http-peers.js';
 import {handshakeServer} from './eras.js';
@@ -46,20 +46,24 @@ async function startBridge(t: ExecutionContext, kind: Kind, upstreamUrl: URL): P
 	const {log} = readableLog();
 	const join = (client: Endpoint): void => {
 		const options = {name: 'fixture', url: upstreamUrl, log};
-		const upstream = kind === 'sse' ? sseClient(options) : wsClient(options);
-		const link = connect(client, wrap({log, upstream: 'fixture', transport: kind, timeoutMs: 0}), upstream);
+		const upstream = kind === 'sse' ? sseClient(options) : webSocketClient(options);
+		const link = connect(
+			client,
+			wrapStages({log, upstream: 'fixture', transport: kind, timeoutMs: 0}),
+			upstream,
+		);
 		const end = async (): Promise<void> => {
 			link.unsubscribe();
 			await upstream.close();
 		};
 		t.teardown(end);
-		void client.gone.then(end);
+		void client.disconnected.then(end);
 	};
-	const sessions = new Map<string, SseServer>();
+	const sessions = new Map<string, SseSession>();
 	const server = createServer(async (request, response) => {
 		const {searchParams} = new URL(request.url ?? '', 'http://localhost');
 		if (request.method === 'GET') {
-			const client = new SseServer(response, {name: 'client', path: '/message', log});
+			const client = new SseSession(response, {name: 'client', path: '/message', log});
 			sessions.set(client.id, client);
 			join(client);
 			return;
@@ -70,7 +74,7 @@ async function startBridge(t: ExecutionContext, kind: Kind, upstreamUrl: URL): P
 	});
 	server.on('upgrade', (request, socket, head) => {
 		void acceptWebSocket(request, socket, head).then(accepted => {
-			if (accepted) join(wsEndpoint(accepted, {name: 'client'}));
+			if (accepted) join(webSocketEndpoint(accepted, {name: 'client'}));
 		});
 	});
 	server.listen(0, '127.0.0.1');

@@ -2,7 +2,7 @@ import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
 import test from 'ava';
 import type {JsonObject} from '../../lib/protocol/json.js';
-import {holderIn} from '../../lib/sessions/identity-locks.js';
+import {findIdentityOwner} from '../../lib/sessions/identity-locks.js';
 import {codexKinds} from './codex-clients.js';
 import {inspect} from './inspector.js';
 import {Mcpdo} from './mcpdo.js';
@@ -45,7 +45,7 @@ for (const kind of codexKinds) {
 		await inspector.connect('codex');
 		const again = await call('codex', {codex_id: three, prompt: sayIt('AGAIN')});
 		t.like(again.structured, {content: 'AGAIN', codex_id: three, identity: 'three'}, again.text);
-		const holder = await holderIn(at.state(), 'three');
+		const holder = await findIdentityOwner(at.state(), 'three');
 		process.kill(Number(holder?.pid), 'SIGKILL');
 		await inspector.connect('codex');
 		const back = await call('codex', {codex_id: three, prompt: sayIt('BACK')});

@@ -1,12 +1,12 @@
 import {once} from 'node:events';
 import {join} from 'node:path';
 import test, {type ExecutionContext} from 'ava';
-import {Connections} from '../../lib/control/connections.js';
-import {Destinations} from '../../lib/control/destinations.js';
+import {RawConnections} from '../../lib/control/connections.js';
+import {LogDestinations} from '../../lib/control/destinations.js';
 import {listenLocally} from '../../lib/control/listen.js';
-import {Ports} from '../../lib/control/ports.js';
-import {Answers} from '../../lib/http/answers.js';
-import {control} from '../../pipelines/control.js';
+import {PortRules} from '../../lib/control/ports.js';
+import {OpenResponses} from '../../lib/http/answers.js';
+import {createControlHandler} from '../../pipelines/control.js';
 import {client, quietLog} from '../control/support.js';
 import {tempFolder} from '../store/temp-folder.js';
 
@@ -20,15 +20,15 @@ const onBug = (error: unknown): void => {
 async function start(t: ExecutionContext) {
 	const log = quietLog();
 	const traffic = {add: () => {}, open: () => 1, close: async () => ({lostBytes: 0, leftOutLines: 0})};
-	const destinations = new Destinations({log: traffic, format: 'x', onLost: () => {}});
-	const ports = new Ports({accept: socket => socket.destroy(), onDropped: () => {}, onTrouble: () => {}});
+	const destinations = new LogDestinations({log: traffic, format: 'x', onLost: () => {}});
+	const ports = new PortRules({accept: socket => socket.destroy(), onDropped: () => {}, onTrouble: () => {}});
 	let ended = 0;
-	const handle = control({
+	const handle = createControlHandler({
 		log,
 		ports,
 		destinations,
-		answers: new Answers(),
-		connections: new Connections(),
+		responses: new OpenResponses(),
+		connections: new RawConnections(),
 		version: '1.2.3',
 		shutDown: () => {
 			ended++;

@@ -1,32 +1,32 @@
 import {join} from 'node:path';
 import test from 'ava';
-import {record} from '../../lib/operators/record.js';
+import {recordMessages} from '../../lib/operators/record.js';
 import {TrafficLog} from '../../lib/store/traffic-log.js';
-import {filter} from '../../pipelines/filter.js';
+import {filterStages} from '../../pipelines/filter.js';
 import {converse, readableLog} from '../operators/support.js';
 import {readLog, tempFolder} from '../store/temp-folder.js';
 
 test('passes messages of every kind byte for byte, answered or not', async t => {
 	const {log, entries} = readableLog();
-	const {client, upstream} = converse(...filter({log}));
+	const {client, upstream} = converse(...filterStages({log}));
 	const texts = [
 		'{"jsonrpc":"2.0","id":1,"method":"a"}',
 		'{"jsonrpc":"2.0","id":1,"method":"a"}',
 		' {"jsonrpc":"2.0","id":7,"result": {}}',
 		'{"jsonrpc":"2.0","method":"notifications/x"}',
 	];
-	for (const text of texts) client.sayText(text);
-	t.deepEqual(upstream.heardTexts, texts);
+	for (const text of texts) client.sendText(text);
+	t.deepEqual(upstream.receivedTexts, texts);
 	t.deepEqual(await entries(), []);
 });
 
 test('warns of what is no message, and does not pass it on', async t => {
 	const {log, entries} = readableLog();
-	const {client, upstream} = converse(...filter({log}));
-	client.sayText('Server listening on 80');
-	client.say({method: 'next'});
-	t.like(upstream.heard, [{method: 'next'}]);
-	t.is(upstream.heard.length, 1);
+	const {client, upstream} = converse(...filterStages({log}));
+	client.sendText('Server listening on 80');
+	client.send({method: 'next'});
+	t.like(upstream.received, [{method: 'next'}]);
+	t.is(upstream.received.length, 1);
 	const [entry, ...rest] = await entries();
 	t.like(entry, {level: 40, start: 'Server listening on 80'});
 	t.deepEqual(rest, []);
@@ -35,11 +35,11 @@ test('warns of what is no message, and does not pass it on', async t => {
 test('shows a latency where request and answer both pass', t => {
 	const shown: string[] = [];
 	const {log} = readableLog();
-	const trace = {write: (line: string) => void shown.push(line), hasColour: false};
-	const {client} = converse(...filter({log, trace}));
-	client.say({id: 1, method: 'ping'});
-	client.say({id: 1, result: {}});
-	client.say({id: 2, result: {}});
+	const trace = {write: (line: string) => void shown.push(line), hasColor: false};
+	const {client} = converse(...filterStages({log, trace}));
+	client.send({id: 1, method: 'ping'});
+	client.send({id: 1, result: {}});
+	client.send({id: 2, result: {}});
 	t.regex(shown[1] ?? '', /→ ping .* ms\n$/);
 	t.regex(shown[2] ?? '', /→ result .* B\n$/);
 });
@@ -48,10 +48,10 @@ test('logs what passes, and what does not as bytes', async t => {
 	const file = join(tempFolder(t), 'traffic.ndjson');
 	const traffic = new TrafficLog({destination: {file}});
 	const {log} = readableLog();
-	const taps = record({log: traffic, client: 'stdin', upstream: 'stdout', withSecrets: false});
-	const {client} = converse(...filter({log, taps}));
-	client.say({id: 1, method: 'ping', params: {token: 'x'}});
-	client.sayText('hello');
+	const taps = recordMessages({log: traffic, client: 'stdin', upstream: 'stdout', withSecrets: false});
+	const {client} = converse(...filterStages({log, taps}));
+	client.send({id: 1, method: 'ping', params: {token: 'x'}});
+	client.sendText('hello');
 	await traffic.close();
 	const lines = readLog(file).filter(({from}) => from === 'stdin');
 	t.like(lines, [

@@ -16,60 +16,60 @@ const offer = {
 
 /** A modern server says no to initialize, and what it is. */
 function answerAsModern({upstream}: ReturnType<typeof wrapped>): void {
-	upstream.say({id: lastOf(upstream).id, error: refusal});
-	upstream.say({id: lastOf(upstream).id, result: offer});
+	upstream.send({id: lastOf(upstream).id, error: refusal});
+	upstream.send({id: lastOf(upstream).id, result: offer});
 }
 
 test('numbers that a parser changes are numbers in texts that are made of them', t => {
 	const {ready, client, upstream} = wrapped();
 	ready('2025-03-26', '2025-06-18');
-	client.say({id: 1, method: 'tools/call', params: {name: 'x'}});
-	upstream.sayText(
+	client.send({id: 1, method: 'tools/call', params: {name: 'x'}});
+	upstream.sendText(
 		'{"jsonrpc":"2.0","id":1,"result":{"content":[],"structuredContent":{"n":9007199254740993,"t":20.0}}}',
 	);
 	t.is(
-		client.heardTexts.at(-1),
+		client.receivedTexts.at(-1),
 		'{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"{\\"n\\":9007199254740993,\\"t\\":20.0}"}],"structuredContent":{"n":9007199254740993,"t":20.0}}}',
 	);
-	client.say({id: 2, method: 'tools/call', params: {name: 'x'}});
-	upstream.sayText(
+	client.send({id: 2, method: 'tools/call', params: {name: 'x'}});
+	upstream.sendText(
 		'{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"resource_link","uri":"a:b","name":"n","size":120.0}]}}',
 	);
-	t.regex(client.heardTexts.at(-1) ?? '', /"\[n\]\(a:b\) 120\.0 bytes"/);
+	t.regex(client.receivedTexts.at(-1) ?? '', /"\[n\]\(a:b\) 120\.0 bytes"/);
 });
 
 test('a client that turns to a handshake while a modern server starts is served as one that shakes hands', t => {
 	const ends = wrapped();
-	ends.client.say(discover);
+	ends.client.send(discover);
 	ends.initialize('2025-06-18');
 	answerAsModern(ends);
 	ends.initialized();
 	t.like(
-		ends.client.heard.find(message => message.id === 'i'),
+		ends.client.received.find(message => message.id === 'i'),
 		{result: {protocolVersion: '2025-06-18', serverInfo: {name: 'm'}}},
 	);
-	ends.client.say({id: 1, method: 'tools/list'});
+	ends.client.send({id: 1, method: 'tools/list'});
 	t.like(lastOf(ends.upstream), {method: 'tools/list', params: {_meta: envelope()}});
 });
 
 test('initialize after both were settled as modern is answered here, and what follows is translated', t => {
 	const ends = wrapped();
-	ends.client.say(discover);
+	ends.client.send(discover);
 	answerAsModern(ends);
-	ends.upstream.say({id: 'd', result: offer});
+	ends.upstream.send({id: 'd', result: offer});
 	ends.initialize('2025-11-25');
 	t.like(lastOf(ends.client), {id: 'i', result: {protocolVersion: '2025-11-25'}});
-	ends.client.say({id: 1, method: 'tools/list'});
+	ends.client.send({id: 1, method: 'tools/list'});
 	t.like(lastOf(ends.upstream), {method: 'tools/list', params: {_meta: envelope()}});
 });
 
 test('a client that turns from modern to a handshake hears of changes that a modern server tells of', t => {
 	const ends = wrapped();
-	ends.client.say(discover);
-	ends.upstream.say({id: lastOf(ends.upstream).id, error: refusal});
+	ends.client.send(discover);
+	ends.upstream.send({id: lastOf(ends.upstream).id, error: refusal});
 	const capabilities = {tools: {listChanged: true}};
-	ends.upstream.say({id: lastOf(ends.upstream).id, result: {...offer, capabilities}});
-	ends.upstream.say({id: 'd', result: offer});
+	ends.upstream.send({id: lastOf(ends.upstream).id, result: {...offer, capabilities}});
+	ends.upstream.send({id: 'd', result: offer});
 	ends.initialize('2025-11-25');
 	t.false(ends.asked().includes('subscriptions/listen'));
 	ends.initialized();
@@ -81,21 +81,24 @@ test('a client that turns from modern to a handshake hears of changes that a mod
 	t.is(ends.asked().filter(method => method === 'subscriptions/listen').length, 1);
 	const _meta = {'io.modelcontextprotocol/subscriptionId': lastOf(ends.upstream).id};
 	const changed = 'notifications/tools/list_changed';
-	ends.upstream.say({method: 'notifications/subscriptions/acknowledged', params: {_meta, notifications: {}}});
-	ends.upstream.say({method: changed, params: {_meta}});
+	ends.upstream.send({
+		method: 'notifications/subscriptions/acknowledged',
+		params: {_meta, notifications: {}},
+	});
+	ends.upstream.send({method: changed, params: {_meta}});
 	t.deepEqual(lastOf(ends.client), {jsonrpc: '2.0', method: changed});
 });
 
 test('a request that is held until its time is over was never asked, and says so', async t => {
 	const {client, upstream, initialize} = wrapped({timeoutMs: 20});
 	initialize();
-	client.say({id: 1, method: 'tools/list'});
-	await until(() => client.heard.length > 1);
+	client.send({id: 1, method: 'tools/list'});
+	await until(() => client.received.length > 1);
 	t.deepEqual(
-		upstream.heard.map(({method}) => method),
+		upstream.received.map(({method}) => method),
 		['initialize'],
 	);
-	const [handshake, held] = client.heardTexts;
+	const [handshake, held] = client.receivedTexts;
 	t.regex(handshake ?? '', /files did not respond to initialize within 0\.02 s\./);
 	t.regex(held ?? '', /files was not ready for tools\/list within 0\.02 s\. The request was never sent\./);
 });
@@ -103,11 +106,11 @@ test('a request that is held until its time is over was never asked, and says so
 test('a request that was passed on is told to stop when its time is over, and says so', async t => {
 	const {client, upstream, ready} = wrapped({timeoutMs: 20});
 	ready('2025-11-25', '2025-11-25');
-	client.say({id: 1, method: 'tools/list'});
-	await until(() => client.heard.length > 1);
+	client.send({id: 1, method: 'tools/list'});
+	await until(() => client.received.length > 1);
 	t.like(lastOf(upstream), {method: 'notifications/cancelled', params: {requestId: 1}});
 	t.regex(
-		client.heardTexts[1] ?? '',
+		client.receivedTexts[1] ?? '',
 		/files did not respond to tools\/list within 0\.02 s\. The request was cancelled\./,
 	);
 });
@@ -130,18 +133,18 @@ for (const [what, message] of [
 	test(`${what} fails nobody`, t => {
 		const {ready, client, upstream} = wrapped();
 		ready('2025-03-26', '2025-11-25');
-		client.say({id: 1, method: 'tools/call', params: {name: 'x'}});
-		upstream.say({id: 1, result: message});
+		client.send({id: 1, method: 'tools/call', params: {name: 'x'}});
+		upstream.send({id: 1, result: message});
 		t.like(lastOf(client), {id: 1, result: {content: [{type: 'text'}]}});
-		client.say({id: 2, method: 'ping'});
+		client.send({id: 2, method: 'ping'});
 		t.like(lastOf(upstream), {id: 2});
 	});
 
 test('half a character in an id fails nobody', t => {
 	const {ready, client, upstream} = wrapped();
 	ready('2024-11-05', '2025-11-25');
-	client.sayText('{"jsonrpc":"2.0","id":"\\ud800","method":"tools/call","params":{"name":"x"}}');
-	upstream.sayText(
+	client.sendText('{"jsonrpc":"2.0","id":"\\ud800","method":"tools/call","params":{"name":"x"}}');
+	upstream.sendText(
 		'{"jsonrpc":"2.0","id":"\\ud800","result":{"content":[{"type":"audio","data":"AA==","mimeType":"audio/wav"}]}}',
 	);
 	t.like(lastOf(client), {result: {content: [{type: 'resource'}]}});
@@ -149,12 +152,12 @@ test('half a character in an id fails nobody', t => {
 
 test('elicitations that are no list, and a version that is no text, fail nobody', t => {
 	const ends = wrapped();
-	ends.client.say({id: 1, method: 'tools/call', params: {name: 'x', _meta: envelope()}});
+	ends.client.send({id: 1, method: 'tools/call', params: {name: 'x', _meta: envelope()}});
 	ends.answer();
-	ends.upstream.say({id: 1, error: {code: -32042, message: 'go', data: {elicitations: {}}}});
+	ends.upstream.send({id: 1, error: {code: -32042, message: 'go', data: {elicitations: {}}}});
 	t.like(lastOf(ends.client), {id: 1, error: {code: -32603, message: 'go'}});
 	const odd = {'io.modelcontextprotocol/protocolVersion': {toString: 1}};
-	ends.client.say({id: 2, method: 'tools/list', params: {_meta: {...envelope(), ...odd}}});
+	ends.client.send({id: 2, method: 'tools/list', params: {_meta: {...envelope(), ...odd}}});
 	t.like(lastOf(ends.client), {id: 2, error: {code: -32022}});
 });
 
@@ -165,15 +168,17 @@ test('calls whose ids read alike get their own answers from a modern server', t 
 	ends.initialized();
 	const request = {method: 'elicitation/create', params: {message: 'm', requestedSchema: {type: 'object'}}};
 	for (const id of [1, '1']) {
-		ends.client.say({id, method: 'tools/call', params: {name: `tool ${typeof id}`}});
-		ends.upstream.say({id, result: {resultType: 'input_required', inputRequests: {q: request}}});
-		ends.client.say({id: lastOf(ends.client).id, result: {action: 'decline'}});
+		ends.client.send({id, method: 'tools/call', params: {name: `tool ${typeof id}`}});
+		ends.upstream.send({id, result: {resultType: 'input_required', inputRequests: {q: request}}});
+		ends.client.send({id: lastOf(ends.client).id, result: {action: 'decline'}});
 	}
-	const retries = (ends.upstream.heard as Json[]).filter(({params}) => 'inputResponses' in (params as Json));
+	const retries = (ends.upstream.received as Json[]).filter(
+		({params}) => 'inputResponses' in (params as Json),
+	);
 	t.is(new Set(retries.map(({id}) => id)).size, 2);
 	for (const {id, params} of retries)
-		ends.upstream.say({id, result: {resultType: 'complete', content: [], of: (params as Json).name}});
-	t.like(ends.client.heard.slice(-2), [
+		ends.upstream.send({id, result: {resultType: 'complete', content: [], of: (params as Json).name}});
+	t.like(ends.client.received.slice(-2), [
 		{id: 1, result: {of: 'tool number'}},
 		{id: '1', result: {of: 'tool string'}},
 	]);
@@ -184,23 +189,23 @@ test('numbers survive the way through a round of input', t => {
 	ends.initialize('2025-11-25', {elicitation: {}});
 	answerAsModern(ends);
 	ends.initialized();
-	ends.client.sayText(
+	ends.client.sendText(
 		'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","arguments":{"account":9007199254740993}}}',
 	);
-	ends.upstream.sayText(
+	ends.upstream.sendText(
 		'{"jsonrpc":"2.0","id":1,"result":{"resultType":"input_required","inputRequests":{"q":{"method":"elicitation/create","params":{"message":"m","requestedSchema":{"type":"object","properties":{"n":{"type":"number","maximum":1e3}}}}}}}}',
 	);
-	t.regex(ends.client.heardTexts.at(-1) ?? '', /"maximum":1e3/);
+	t.regex(ends.client.receivedTexts.at(-1) ?? '', /"maximum":1e3/);
 	const {id} = lastOf(ends.client);
-	ends.client.sayText(`{"jsonrpc":"2.0","id":"${id}","result":{"action":"accept","content":{"n":12.50}}}`);
-	t.regex(ends.upstream.heardTexts.at(-1) ?? '', /"account":9007199254740993.*"n":12\.50/);
+	ends.client.sendText(`{"jsonrpc":"2.0","id":"${id}","result":{"action":"accept","content":{"n":12.50}}}`);
+	t.regex(ends.upstream.receivedTexts.at(-1) ?? '', /"account":9007199254740993.*"n":12\.50/);
 });
 
 test('a server that is asked for the modern version and does not speak it says so, with what to do', t => {
 	const ends = wrapped({targetVersion: '2026-07-28'});
 	ends.initialize();
 	t.like(lastOf(ends.upstream), {method: 'server/discover'});
-	ends.upstream.say({id: lastOf(ends.upstream).id, result: {...offer, supportedVersions: ['2027-01-01']}});
+	ends.upstream.send({id: lastOf(ends.upstream).id, result: {...offer, supportedVersions: ['2027-01-01']}});
 	t.like(lastOf(ends.client), {id: 'i', error: {code: -31_001}});
 	t.regex(JSON.stringify(lastOf(ends.client)), /does not speak 2026-07-28.*--target-version/);
 });
@@ -210,12 +215,12 @@ test('a task that is cancelled before it is there is stopped when it is', async 
 	initialize('2025-06-18');
 	answer({capabilities: {tools: {}, tasks: {requests: {tools: {call: {}}}}}});
 	initialized();
-	client.say({id: 1, method: 'tools/list'});
+	client.send({id: 1, method: 'tools/list'});
 	const tool = {name: 'job', inputSchema: {type: 'object'}, execution: {taskSupport: 'required'}};
-	upstream.say({id: 1, result: {tools: [tool]}});
-	client.say({id: 2, method: 'tools/call', params: {name: 'job'}});
-	client.say({method: 'notifications/cancelled', params: {requestId: 2}});
-	upstream.say({id: 2, result: {task: {taskId: 'T', status: 'working', pollInterval: 1}}});
+	upstream.send({id: 1, result: {tools: [tool]}});
+	client.send({id: 2, method: 'tools/call', params: {name: 'job'}});
+	client.send({method: 'notifications/cancelled', params: {requestId: 2}});
+	upstream.send({id: 2, result: {task: {taskId: 'T', status: 'working', pollInterval: 1}}});
 	await until(() => asked().includes('tasks/cancel'));
 	t.false(asked().includes('tasks/get'));
 });
@@ -223,7 +228,7 @@ test('a task that is cancelled before it is there is stopped when it is', async 
 test('what is dropped is not written to the log', async t => {
 	const {ready, upstream, logged} = wrapped();
 	ready('2025-06-18', '2025-11-25');
-	upstream.say({
+	upstream.send({
 		method: 'notifications/tasks/status',
 		params: {api_key: 'sk-123', taskId: 't', status: 'working'},
 	});
@@ -235,6 +240,6 @@ test('what is dropped is not written to the log', async t => {
 test('an answer to initialize that is no object is a failed handshake', t => {
 	const {initialize, client, upstream} = wrapped();
 	initialize();
-	upstream.sayText(`{"jsonrpc":"2.0","id":"i","result":null}`);
+	upstream.sendText(`{"jsonrpc":"2.0","id":"i","result":null}`);
 	t.like(lastOf(client), {id: 'i', error: {code: -31_001}});
 });

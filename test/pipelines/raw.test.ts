@@ -2,12 +2,12 @@ import {once} from 'node:events';
 import type {Socket} from 'node:net';
 import {setImmediate as turn} from 'node:timers/promises';
 import test, {type ExecutionContext} from 'ava';
-import {Connections} from '../../lib/control/connections.js';
-import {Loops} from '../../lib/control/loops.js';
-import {Ports} from '../../lib/control/ports.js';
-import {ruleOf} from '../../lib/control/rule.js';
-import type {Line} from '../../lib/store/records.js';
-import {forward} from '../../pipelines/raw.js';
+import {RawConnections} from '../../lib/control/connections.js';
+import {LoopDetector} from '../../lib/control/loops.js';
+import {PortRules} from '../../lib/control/ports.js';
+import {parsePortRule} from '../../lib/control/rule.js';
+import type {TrafficLine} from '../../lib/store/records.js';
+import {forwardConnection} from '../../pipelines/raw.js';
 import {client, lineOf, quietLog, read, target} from '../control/support.js';
 
 /** A forwarded port in front of a target that does `accept`, with the lines that were logged. */
@@ -17,15 +17,15 @@ async function start(t: ExecutionContext, accept: (socket: Socket) => void) {
 
 async function startFor(t: ExecutionContext, targetPort: number) {
 	const lines: Array<{readonly [key: string]: unknown}> = [];
-	const traffic = {isOn: true, add: (line: Line) => void lines.push(lineOf(line))};
+	const traffic = {isOn: true, add: (line: TrafficLine) => void lines.push(lineOf(line))};
 	const log = quietLog();
-	const connections = new Connections();
-	const loops = new Loops();
+	const connections = new RawConnections();
+	const loops = new LoopDetector();
 	const overs: Array<Promise<void>> = [];
-	const ports = new Ports({
+	const ports = new PortRules({
 		accept(socket, {rule, port}) {
-			const connection = forward(socket, {traffic, log, loops, rule, port});
-			overs.push(connections.keep(connection));
+			const connection = forwardConnection(socket, {traffic, log, loops, rule, port});
+			overs.push(connections.add(connection));
 		},
 		onDropped: () => {},
 		onTrouble: () => {},
@@ -34,7 +34,7 @@ async function startFor(t: ExecutionContext, targetPort: number) {
 		ports.close();
 		await connections.close();
 	});
-	const {port} = await ports.add(ruleOf(`0:127.0.0.1:${targetPort}`));
+	const {port} = await ports.add(parsePortRule(`0:127.0.0.1:${targetPort}`));
 	return {
 		port,
 		lines,
@@ -200,5 +200,5 @@ test('I9 at the end all is delivered that was read, and each connection has its 
 		events(lines).filter(event => event === 'close'),
 		['close', 'close'],
 	);
-	t.is(connections.sizeOf(port), 0);
+	t.is(connections.countOf(port), 0);
 });

@@ -9,8 +9,8 @@ import {until} from '../operators/support.js';
 test('E13 edge case 1: an unsupported version that is answered is taken for the newest handshake, once with a warning', async t => {
 	const {ready, client, upstream, logged} = wrapped();
 	ready('2025-06-18', '2026-01-01');
-	client.say({id: 1, method: 'tools/call', params: {name: 'x'}});
-	upstream.say({id: 1, result: {content: [{type: 'video', uri: 'x'}]}});
+	client.send({id: 1, method: 'tools/call', params: {name: 'x'}});
+	upstream.send({id: 1, result: {content: [{type: 'video', uri: 'x'}]}});
 	t.like(lastOf(client), {result: {content: [{type: 'text'}]}});
 	t.is((await logged('proxy.version.unknown')).length, 1);
 });
@@ -28,25 +28,25 @@ test('edge case 2: a server that refuses a version is asked for older ones, down
 	initialize('2025-06-18');
 	for (const expected of ['2025-11-25', '2025-06-18', '2025-03-26']) {
 		t.like(lastOf(upstream), {params: {protocolVersion: expected}});
-		upstream.say({id: lastOf(upstream).id, error: {code: -32602, message: 'Unsupported protocol version'}});
+		upstream.send({id: lastOf(upstream).id, error: {code: -32602, message: 'Unsupported protocol version'}});
 	}
 	answer({protocolVersion: '2024-11-05'});
 	t.like(lastOf(client), {id: 'i', result: {protocolVersion: '2025-06-18'}});
-	t.is(client.heard.length, 1);
+	t.is(client.received.length, 1);
 });
 
 test('edge case 2: a refusal that names versions leads to the newest of them', t => {
 	const {initialize, upstream} = wrapped();
 	initialize();
 	const data = {supported: ['2024-11-05', '2025-03-26']};
-	upstream.say({id: lastOf(upstream).id, error: {code: -32602, message: 'no', data}});
+	upstream.send({id: lastOf(upstream).id, error: {code: -32602, message: 'no', data}});
 	t.like(lastOf(upstream), {params: {protocolVersion: '2025-03-26'}});
 });
 
 test('E13 edge case 4: an answer without version, capabilities and name is completed', async t => {
 	const {initialize, client, upstream, logged} = wrapped();
 	initialize('2025-06-18');
-	upstream.say({id: lastOf(upstream).id, result: {}});
+	upstream.send({id: lastOf(upstream).id, result: {}});
 	const result = {
 		protocolVersion: '2025-06-18',
 		capabilities: {},
@@ -59,22 +59,22 @@ test('E13 edge case 4: an answer without version, capabilities and name is compl
 test('edge case 4: an error that is no refusal of a version is the answer, and what waited fails with it', async t => {
 	const {initialize, client, upstream, logged} = wrapped();
 	initialize();
-	client.say({id: 1, method: 'tools/list'});
-	upstream.say({id: lastOf(upstream).id, error: {code: 401, message: 'Log in first'}});
-	t.like(client.heard, [
+	client.send({id: 1, method: 'tools/list'});
+	upstream.send({id: lastOf(upstream).id, error: {code: 401, message: 'Log in first'}});
+	t.like(client.received, [
 		{id: 'i', error: {code: 401}},
 		{id: 1, error: {code: -31_001}},
 	]);
-	t.regex(JSON.stringify(client.heard[1]), /files.*Log in first/);
+	t.regex(JSON.stringify(client.received[1]), /files.*Log in first/);
 	t.is((await logged('proxy.handshake.failed')).length, 1);
 });
 
 test('edge case 5: a server that ends during the handshake fails all that waits, with the reason', t => {
 	const {initialize, client, upstream} = wrapped();
 	initialize();
-	client.say({id: 1, method: 'tools/list'});
+	client.send({id: 1, method: 'tools/list'});
 	upstream.end(new BridgeError('ERR_CHILD_EXITED', 'files exited with code 3.', 'Start it again.'));
-	t.like(client.heard, [
+	t.like(client.received, [
 		{id: 'i', error: {code: -31_004}},
 		{id: 1, error: {code: -31_004}},
 	]);
@@ -84,14 +84,14 @@ test('edge case 6: a client that never says initialized is served, and the serve
 	const {initialize, answer, client, asked} = wrapped();
 	initialize();
 	answer();
-	client.say({id: 1, method: 'tools/list'});
+	client.send({id: 1, method: 'tools/list'});
 	t.deepEqual(asked(), ['initialize', 'notifications/initialized', 'tools/list']);
 });
 
 test('edge case 7: initialize that takes too long is failed by the time limit, and never cancelled', async t => {
 	const {initialize, client, asked} = wrapped({timeoutMs: 20});
 	initialize();
-	await until(() => client.heard.length === 1);
+	await until(() => client.received.length === 1);
 	t.like(lastOf(client), {id: 'i', error: {code: -31_002}});
 	t.deepEqual(asked(), ['initialize']);
 });
@@ -99,18 +99,18 @@ test('edge case 7: initialize that takes too long is failed by the time limit, a
 test('E12 edge case 8: what is asked before the server is ready waits in order; a cancelled one is never asked', t => {
 	const {initialize, answer, client, upstream, asked} = wrapped();
 	initialize();
-	for (const id of [1, 2, 3]) client.say({id, method: 'tools/call', params: {name: `tool ${id}`}});
-	client.say({method: 'notifications/cancelled', params: {requestId: 2}});
-	client.say({id: 4, method: 'ping'});
+	for (const id of [1, 2, 3]) client.send({id, method: 'tools/call', params: {name: `tool ${id}`}});
+	client.send({method: 'notifications/cancelled', params: {requestId: 2}});
+	client.send({id: 4, method: 'ping'});
 	t.like(lastOf(client), {id: 4, result: {}});
 	answer();
 	t.deepEqual(asked(), ['initialize', 'notifications/initialized', 'tools/call', 'tools/call']);
-	t.like(upstream.heard.slice(2), [{id: 1}, {id: 3}]);
+	t.like(upstream.received.slice(2), [{id: 1}, {id: 3}]);
 });
 
 test('edge case 9: a modern client asks what the server is before any handshake, and is told', t => {
 	const {client, upstream, answer} = wrapped();
-	client.say({id: 'd', method: 'server/discover', params: {_meta: envelope()}});
+	client.send({id: 'd', method: 'server/discover', params: {_meta: envelope()}});
 	t.like(lastOf(upstream), {method: 'initialize', params: {protocolVersion: '2025-11-25', clientInfo}});
 	answer();
 	t.like(lastOf(client), {id: 'd', result: {supportedVersions: ['2026-07-28'], capabilities: {tools: {}}}});
@@ -118,17 +118,17 @@ test('edge case 9: a modern client asks what the server is before any handshake,
 
 test('edge case 10: a server on stdio is asked to initialize first, for some end at anything else', t => {
 	const {client, upstream} = wrapped();
-	client.say({id: 1, method: 'tools/list', params: {_meta: envelope()}});
-	t.like(upstream.heard, [{method: 'initialize'}]);
-	t.is(upstream.heard.length, 1);
+	client.send({id: 1, method: 'tools/list', params: {_meta: envelope()}});
+	t.like(upstream.received, [{method: 'initialize'}]);
+	t.is(upstream.received.length, 1);
 });
 
 test('edge case 11: what a version does not have is told once for each server and feature, and counted', async t => {
 	const {ready, client, upstream, logged} = wrapped();
 	ready('2025-03-26', '2025-11-25');
 	for (const id of [1, 2]) {
-		client.say({id, method: 'tools/call', params: {name: 'x'}});
-		upstream.say({id, result: {content: [{type: 'resource_link', uri: 'file:///a', name: 'a'}]}});
+		client.send({id, method: 'tools/call', params: {name: 'x'}});
+		upstream.send({id, result: {content: [{type: 'resource_link', uri: 'file:///a', name: 'a'}]}});
 	}
 	t.like(await logged('proxy.feature.lost'), [{server: 'files', feature: 'links to resources'}]);
 	t.is((await logged('proxy.feature.lost')).length, 1);
@@ -136,11 +136,11 @@ test('edge case 11: what a version does not have is told once for each server an
 
 test('edge case 13: noise of a server is logged and dropped, in the midst of the handshake, too', async t => {
 	const {initialize, answer, client, upstream, logged} = wrapped();
-	upstream.sayText('Server is starting …');
+	upstream.sendText('Server is starting …');
 	initialize();
-	upstream.sayText('still starting');
+	upstream.sendText('still starting');
 	answer();
-	t.is(client.heard.length, 1);
+	t.is(client.received.length, 1);
 	t.is((await logged('child.stdout.garbage')).length, 2);
 });
 
@@ -161,9 +161,9 @@ for (const id of ['1.5', '9007199254740993', '12345678901234567890'])
 	test(`B6 the id ${id}, which many servers do not answer, is another one upstream, and the client's own again`, t => {
 		const {ready, client, upstream} = wrapped();
 		ready('2025-06-18', '2025-11-25');
-		client.sayText(`{"jsonrpc":"2.0","id":${id},"method":"tools/list"}`);
+		client.sendText(`{"jsonrpc":"2.0","id":${id},"method":"tools/list"}`);
 		const {id: told} = lastOf(upstream);
 		t.is(typeof told, 'string');
-		upstream.say({id: told, result: {tools: []}});
-		t.is(client.heardTexts.at(-1), `{"jsonrpc":"2.0","id":${id},"result":{"tools":[]}}`);
+		upstream.send({id: told, result: {tools: []}});
+		t.is(client.receivedTexts.at(-1), `{"jsonrpc":"2.0","id":${id},"result":{"tools":[]}}`);
 	});

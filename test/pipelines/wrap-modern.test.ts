@@ -1,5 +1,5 @@
 import test from 'ava';
-import {wrap} from '../../pipelines/wrap.js';
+import {wrapStages} from '../../pipelines/wrap.js';
 import {answerHandshake, envelope, lastOf} from '../helpers/version-stages.js';
 import {MODERN, news} from '../operators/modern-support.js';
 import {converse, readableLog} from '../operators/support.js';
@@ -7,8 +7,8 @@ import {converse, readableLog} from '../operators/support.js';
 /** A modern client in front of a server of this version, in the pipeline as it is shipped, that has asked what it can do. */
 function start(server: string) {
 	const {log, entries} = readableLog();
-	const pair = converse(...wrap({log, upstream: 'files', transport: 'stdio', timeoutMs: 60_000}));
-	pair.client.say({id: 'pre', method: 'server/discover', params: {_meta: envelope()}});
+	const pair = converse(...wrapStages({log, upstream: 'files', transport: 'stdio', timeoutMs: 60_000}));
+	pair.client.send({id: 'pre', method: 'server/discover', params: {_meta: envelope()}});
 	answerHandshake({...pair} as Parameters<typeof answerHandshake>[0], server);
 	return {...pair, entries};
 }
@@ -24,7 +24,7 @@ test('the first request of a modern client reaches a modern server as it is', t 
 		params: {_meta: envelope()},
 	});
 	t.deepEqual(
-		upstream.heard.map(({method}) => method),
+		upstream.received.map(({method}) => method),
 		['initialize', 'server/discover', 'server/discover'],
 	);
 });
@@ -39,8 +39,8 @@ test('between a modern client and a modern server all bytes pass untouched, both
 		`{ "jsonrpc":"2.0","id":3,"method":"tools/call","params":{"requestState":"s","inputResponses":{"a":1e5},"_meta":${meta}}}`,
 		'{ "jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"L"}}',
 	];
-	for (const text of up) client.sayText(text);
-	t.deepEqual(upstream.heardTexts, up);
+	for (const text of up) client.sendText(text);
+	t.deepEqual(upstream.receivedTexts, up);
 	const down = [
 		'{ "jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"L"}}}',
 		'{ "jsonrpc":"2.0","id":9007199254740993,"result":{"resultType":"input_required","requestState":"s"}}',
@@ -48,8 +48,8 @@ test('between a modern client and a modern server all bytes pass untouched, both
 		'{ "jsonrpc":"2.0","id":3,"error":{"code":-32002,"message":"no"}}',
 		'{ "jsonrpc":"2.0","method":"notifications/message","params":{"level":"debug"}}',
 	];
-	for (const text of down) upstream.sayText(text);
-	t.deepEqual(client.heardTexts, down);
+	for (const text of down) upstream.sendText(text);
+	t.deepEqual(client.receivedTexts, down);
 });
 
 test('a modern client in front of a handshake server is answered in its own words', t => {

@@ -1,9 +1,9 @@
 import {join} from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import {BridgeError} from '../../lib/errors.js';
-import {record} from '../../lib/operators/record.js';
+import {recordMessages} from '../../lib/operators/record.js';
 import {TrafficLog} from '../../lib/store/traffic-log.js';
-import {wrap} from '../../pipelines/wrap.js';
+import {wrapStages} from '../../pipelines/wrap.js';
 import {type Message, opening, VERSION} from '../helpers/bridge.js';
 import {converse, readableLog, until} from '../operators/support.js';
 import {readLog, tempFolder} from '../store/temp-folder.js';
@@ -13,13 +13,13 @@ const start = (t: ExecutionContext, timeoutMs = 60_000) => {
 	const traffic = new TrafficLog({destination: {file}});
 	const shown: string[] = [];
 	const {log, entries} = readableLog();
-	const taps = record({log: traffic, client: 'client', upstream: 'files', withSecrets: false});
-	const trace = {write: (line: string) => void shown.push(line), hasColour: false};
+	const taps = recordMessages({log: traffic, client: 'client', upstream: 'files', withSecrets: false});
+	const trace = {write: (line: string) => void shown.push(line), hasColor: false};
 	const logged = async () => {
 		await traffic.close();
 		return readLog(file);
 	};
-	const ends = converse(...wrap({log, upstream: 'files', transport: 'stdio', timeoutMs, trace, taps}));
+	const ends = converse(...wrapStages({log, upstream: 'files', transport: 'stdio', timeoutMs, trace, taps}));
 	return {...ends, shown, entries, logged};
 };
 
@@ -29,11 +29,12 @@ function shakeHands(
 	asked = VERSION,
 	spoken = VERSION,
 ): void {
-	client.say({id: 'first', method: 'initialize', params: {...opening, protocolVersion: asked}});
+	client.send({id: 'first', method: 'initialize', params: {...opening, protocolVersion: asked}});
 	const result = {protocolVersion: spoken, capabilities: {}, serverInfo: {name: 'files', version: '1'}};
-	upstream.say({id: 'first', result});
-	client.say({method: 'notifications/initialized'});
-	for (const {heard, heardTexts} of [client, upstream]) heardTexts.length = heard.length = 0;
+	upstream.send({id: 'first', result});
+	client.send({method: 'notifications/initialized'});
+	for (const {received: heard, receivedTexts: heardTexts} of [client, upstream])
+		heardTexts.length = heard.length = 0;
 }
 
 test('carries a whole conversation byte for byte, shown and logged once', async t => {
@@ -54,10 +55,10 @@ test('carries a whole conversation byte for byte, shown and logged once', async 
 		['upstream', '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"a"}}'],
 		['upstream', '{"jsonrpc":"2.0","id":"a","result": {"content":[]} }'],
 	];
-	for (const [from, text] of said) (from === 'client' ? client : upstream).sayText(text);
+	for (const [from, text] of said) (from === 'client' ? client : upstream).sendText(text);
 	const by = (side: string) => said.filter(([from]) => from === side).map(([, text]) => text);
-	t.deepEqual(upstream.heardTexts, by('client'));
-	t.deepEqual(client.heardTexts, by('upstream'));
+	t.deepEqual(upstream.receivedTexts, by('client'));
+	t.deepEqual(client.receivedTexts, by('upstream'));
 	t.is(shown.length, said.length);
 	const [, ...lines] = await logged();
 	t.deepEqual(
@@ -73,9 +74,9 @@ test('carries a whole conversation byte for byte, shown and logged once', async 
 
 test('answers what is no message, shows it and logs it, and lets the server hear nothing of it', async t => {
 	const {client, upstream, shown, logged} = start(t);
-	client.sayText('hello');
-	t.like(client.heard, [{id: null, error: {code: -32_700}}]);
-	t.deepEqual(upstream.heard, []);
+	client.sendText('hello');
+	t.like(client.received, [{id: null, error: {code: -32_700}}]);
+	t.deepEqual(upstream.received, []);
 	t.is(shown.length, 2);
 	t.regex(shown[0] ?? '', /→ not JSON/);
 	t.like(await logged(), [
@@ -89,12 +90,12 @@ test('fails what the server does not answer in time, tells it, and drops what co
 	const ends = start(t, 5);
 	const {client, upstream, logged, entries} = ends;
 	shakeHands(ends);
-	client.say({id: 1, method: 'slow'});
-	await until(() => client.heard.length > 0);
-	upstream.say({id: 1, result: {}});
-	t.like(client.heard, [{id: 1, error: {code: -31_002}}]);
-	t.is(client.heard.length, 1);
-	t.like(upstream.heard[1], {method: 'notifications/cancelled', params: {requestId: 1}});
+	client.send({id: 1, method: 'slow'});
+	await until(() => client.received.length > 0);
+	upstream.send({id: 1, result: {}});
+	t.like(client.received, [{id: 1, error: {code: -31_002}}]);
+	t.is(client.received.length, 1);
+	t.like(upstream.received[1], {method: 'notifications/cancelled', params: {requestId: 1}});
 	t.like((await entries()).at(-1), {event: 'rpc.orphan_response'});
 	// Behind the open and the handshake.
 	const sides = (await logged()).slice(4).map(({from, side}) => `${from} ${side}`);
@@ -105,42 +106,42 @@ test('answers all requests, those in flight and later ones, when the server died
 	const ends = start(t);
 	const {client, upstream} = ends;
 	shakeHands(ends);
-	client.say({id: 1, method: 'a'});
-	client.say({id: 2, method: 'b'});
+	client.send({id: 1, method: 'a'});
+	client.send({id: 2, method: 'b'});
 	upstream.end(
 		new BridgeError('ERR_CHILD_EXITED', 'files exited with code 3.', 'Start it again.', {exitCode: 3}),
 	);
-	client.say({id: 3, method: 'c'});
-	client.sayText('hello');
-	t.like(client.heard, [
+	client.send({id: 3, method: 'c'});
+	client.sendText('hello');
+	t.like(client.received, [
 		{id: 1, error: {code: -31_004, data: {exitCode: 3}}},
 		{id: 2, error: {code: -31_004}},
 		{id: 3, error: {code: -31_004}},
 		{id: null, error: {code: -32_700}},
 	]);
-	t.is(upstream.heard.length, 2);
+	t.is(upstream.received.length, 2);
 });
 
 test('drops the noise of a server and goes on', async t => {
 	const ends = start(t);
 	const {client, upstream, entries} = ends;
 	shakeHands(ends);
-	client.say({id: 1, method: 'a'});
-	upstream.sayText('Debugger attached.');
-	upstream.say({id: 1, result: {}});
-	t.like(client.heard, [{id: 1, result: {}}]);
+	client.send({id: 1, method: 'a'});
+	upstream.sendText('Debugger attached.');
+	upstream.send({id: 1, result: {}});
+	t.like(client.received, [{id: 1, result: {}}]);
 	t.like((await entries()).slice(1), [{event: 'child.stdout.garbage'}]);
 	t.is((await entries()).length, 2);
 });
 
 test('works without anybody looking on', t => {
 	const {log} = readableLog();
-	const ends = converse(...wrap({log, upstream: 'files', transport: 'stdio', timeoutMs: 0}));
+	const ends = converse(...wrapStages({log, upstream: 'files', transport: 'stdio', timeoutMs: 0}));
 	const {client, upstream} = ends;
 	shakeHands(ends);
-	client.say({id: 1, method: 'a'});
-	upstream.say({id: 1, result: {}});
-	t.like(client.heard, [{id: 1, result: {}}]);
+	client.send({id: 1, method: 'a'});
+	upstream.send({id: 1, result: {}});
+	t.like(client.received, [{id: 1, result: {}}]);
 });
 
 test('a batch of the server is split for every client, and each message of it goes its way', t => {
@@ -148,14 +149,14 @@ test('a batch of the server is split for every client, and each message of it go
 		const ends = start(t);
 		const {client, upstream} = ends;
 		shakeHands(ends, version);
-		client.say({id: 1, method: 'a'});
-		client.say({id: 2, method: 'b'});
+		client.send({id: 1, method: 'a'});
+		client.send({id: 2, method: 'b'});
 		const texts = [
 			'{"jsonrpc":"2.0","id":2,"result":{}}',
 			'{"jsonrpc":"2.0","method":"n", "params":{"x":1.0}}',
 		];
-		upstream.sayText(`[ ${texts.join(' , ')}, 7, {"jsonrpc":"2.0","id":1,"result":{}} ]`);
-		t.deepEqual(client.heardTexts, [...texts, '{"jsonrpc":"2.0","id":1,"result":{}}'], version);
+		upstream.sendText(`[ ${texts.join(' , ')}, 7, {"jsonrpc":"2.0","id":1,"result":{}} ]`);
+		t.deepEqual(client.receivedTexts, [...texts, '{"jsonrpc":"2.0","id":1,"result":{}}'], version);
 	}
 });
 
@@ -163,21 +164,23 @@ test('a batch of a client of 2025-03-26 is answered as one, also when the server
 	const ends = start(t);
 	const {client, upstream} = ends;
 	shakeHands(ends, '2025-03-26');
-	client.sayText('[{"jsonrpc":"2.0","id":1,"method":"a"},7,{"jsonrpc":"2.0","id":2,"method":"b"}]');
-	upstream.say({id: 2, result: {}});
-	t.deepEqual(client.heard, []);
+	client.sendText('[{"jsonrpc":"2.0","id":1,"method":"a"},7,{"jsonrpc":"2.0","id":2,"method":"b"}]');
+	upstream.send({id: 2, result: {}});
+	t.deepEqual(client.received, []);
 	upstream.end(new BridgeError('ERR_CHILD_EXITED', 'files exited.', 'Start it again.'));
-	const [answers = []] = client.heard as unknown as Message[][];
+	const [answers = []] = client.received as unknown as Message[][];
 	t.like(answers[0], {id: null, error: {code: -32_600}});
 	t.like(answers[1], {id: 2, result: {}});
 	t.like(answers[2], {id: 1, error: {code: -31_004}});
 	t.is(answers.length, 3);
-	t.is(client.heard.length, 1);
+	t.is(client.received.length, 1);
 });
 
 test('ends the conversation towards the server when the client is gone', t => {
 	const {log} = readableLog();
-	const {client, upstream} = converse(...wrap({log, upstream: 'files', transport: 'stdio', timeoutMs: 0}));
+	const {client, upstream} = converse(
+		...wrapStages({log, upstream: 'files', transport: 'stdio', timeoutMs: 0}),
+	);
 	let isOver = false;
 	(upstream.outgoing as unknown as {subscribe(observer: {complete(): void}): void}).subscribe({
 		complete() {

@@ -9,7 +9,7 @@ function received(client: HandshakeVersion, method: string, result: JsonObject, 
 	const onLoss = (feature: string): void => void lost.push(feature);
 	const translator = new Translator({client, upstream: '2025-11-25', onLoss});
 	const outcome = translator.translate('toClient', 'result', method, {jsonrpc: '2.0', id, result}, id);
-	return {on: outcome?.on, lost};
+	return {on: outcome?.forward, lost};
 }
 
 const blocks = (count: number, block: JsonObject): JsonObject[] => Array.from({length: count}, () => block);

@@ -1,9 +1,9 @@
 import test from 'ava';
-import {knownOf, lossesBetween, lossesOf} from '../../lib/protocol/features.js';
+import {lossesBetween, lossesOf, upstreamFeaturesOf} from '../../lib/protocol/features.js';
 import {versions} from '../../lib/protocol/version.js';
 
-const nothing = knownOf({}, undefined);
-const all = knownOf({capabilities: {tasks: {}}}, [{outputSchema: {type: 'array'}}, 5]);
+const nothing = upstreamFeaturesOf({}, undefined);
+const all = upstreamFeaturesOf({capabilities: {tasks: {}}}, [{outputSchema: {type: 'array'}}, 5]);
 
 test('nothing is lost between equal versions', t => {
 	for (const version of versions) t.deepEqual(lossesBetween(version, version, all), []);

@@ -41,11 +41,11 @@ function askFirst(each: Case, receiver: Pair['client']): void {
 	const messages = (Array.isArray(each.before) ? each.before : [each.before]) as Json[];
 	for (const {params} of messages.filter(({method}) => method === 'notifications/progress')) {
 		const {progressToken} = params as Json;
-		receiver.say({id: 'asked', method: 'tools/call', params: {name: 'x', _meta: {progressToken}}});
+		receiver.send({id: 'asked', method: 'tools/call', params: {name: 'x', _meta: {progressToken}}});
 	}
 	for (const {id} of messages.filter(message => isAnswer(message) && 'id' in message)) {
 		const method = each.methods?.[String(id)] ?? each.method ?? 'ping';
-		receiver.say({id, method, params: {name: 'x'}});
+		receiver.send({id, method, params: {name: 'x'}});
 	}
 }
 
@@ -57,11 +57,11 @@ async function play(t: ExecutionContext, each: Case): Promise<void> {
 	shakeHands(pair, setting);
 	askFirst(each, receiver);
 	const hearer = each.afterTo === 'sender' ? sender : receiver;
-	const before = hearer.heard.length;
-	sender.sayText(JSON.stringify(each.before));
+	const before = hearer.received.length;
+	sender.sendText(JSON.stringify(each.before));
 	const expected = each.after === null ? [] : each.afterSequence ? (each.after as unknown[]) : [each.after];
-	await (expected.length > 0 ? until(() => hearer.heard.length >= before + expected.length) : settled());
-	const heard = hearer.heard.slice(before);
+	await (expected.length > 0 ? until(() => hearer.received.length >= before + expected.length) : settled());
+	const heard = hearer.received.slice(before);
 	t.deepEqual(named(heard), named(expected));
 }
 

@@ -10,7 +10,7 @@ import {before, firstWord, inHandshake, type Json, type Play, ready, say, since}
 const firstAnswer: Play = each => {
 	const pair = versioned();
 	const {id} = before(each);
-	pair.client.say({
+	pair.client.send({
 		id,
 		method: 'initialize',
 		params: {protocolVersion: each.to, capabilities: {}, clientInfo: {}},
@@ -35,21 +35,21 @@ const translatorAlone =
 			before(each),
 			String(before(each).id),
 		);
-		return outcome?.on ?? outcome?.back;
+		return outcome?.forward ?? outcome?.reply;
 	};
 
 async function pollTask(each: Case): Promise<unknown> {
 	const tasks = {requests: {tools: {call: {}}}};
 	const pair = ready({client: each.from, server: each.to, serverCapabilities: {tools: {}, tasks}});
-	pair.client.say({id: 1, method: 'tools/list'});
+	pair.client.send({id: 1, method: 'tools/list'});
 	const tool = {name: 'long_job', inputSchema: {type: 'object'}, execution: {taskSupport: 'required'}};
-	pair.upstream.say({id: 1, result: {tools: [tool]}});
-	const {length} = pair.upstream.heard;
+	pair.upstream.send({id: 1, result: {tools: [tool]}});
+	const {length} = pair.upstream.received;
 	say(pair.client, each.before);
-	pair.upstream.say({id: 52, result: {task: {taskId: 'T1', status: 'working', pollInterval: 1}}});
+	pair.upstream.send({id: 52, result: {task: {taskId: 'T1', status: 'working', pollInterval: 1}}});
 	await until(() => lastOf(pair.upstream).method === 'tasks/get');
-	pair.upstream.say({id: lastOf(pair.upstream).id, result: {taskId: 'T1', status: 'completed'}});
-	return pair.upstream.heard.slice(length);
+	pair.upstream.send({id: lastOf(pair.upstream).id, result: {taskId: 'T1', status: 'completed'}});
+	return pair.upstream.received.slice(length);
 }
 
 /** Cases between versions with a handshake. */
@@ -74,14 +74,14 @@ export const handshakeCases: {readonly [name: string]: Play} = {
 	'cancelled-request-id-mapped': each => {
 		const pair = ready({client: each.from, server: each.to});
 		// Two spellings of one number cannot both be told to a server.
-		pair.client.sayText('{"jsonrpc":"2.0","id":5.0,"method":"tools/list"}');
-		const [renamed] = since(pair.upstream, () => pair.client.say({id: 5, method: 'tools/list'})) as Json[];
+		pair.client.sendText('{"jsonrpc":"2.0","id":5.0,"method":"tools/list"}');
+		const [renamed] = since(pair.upstream, () => pair.client.send({id: 5, method: 'tools/list'})) as Json[];
 		const [cancelled] = since(pair.upstream, () => say(pair.client, each.before));
 		return JSON.parse(JSON.stringify(cancelled).replace(String(renamed?.id), 'c1-5'));
 	},
 	'completion-method-not-found-to-empty': each => {
 		const pair = ready({client: each.to, server: each.from, serverCapabilities: {prompts: {}}});
-		pair.client.say({id: 20, method: 'completion/complete', params: {}});
+		pair.client.send({id: 20, method: 'completion/complete', params: {}});
 		return since(pair.client, () => say(pair.upstream, each.before))[0];
 	},
 	'elicitation-shared-upstream-cancelled': translatorAlone({isShared: true}),
@@ -96,7 +96,7 @@ export const handshakeCases: {readonly [name: string]: Play} = {
 	'initialized-notification-pass': inHandshake,
 	'progress-token-restored': each => {
 		const tokens = new ProgressTokens<string>();
-		for (let others = 0; others < 7; others++) tokens.rename('somebody', 0);
+		for (let others = 0; others < 7; others++) tokens.register('somebody', 0);
 		const {params, ...rest} = before(each);
 		const {progressToken, ...others} = params as Json;
 		return {...rest, params: {progressToken: tokens.ownerOf(progressToken)?.token, ...others}};

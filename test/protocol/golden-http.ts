@@ -1,13 +1,13 @@
 import type {ExecutionContext} from 'ava';
 import {Subject} from 'rxjs';
-import {Envelope, local} from '../../lib/envelope.js';
+import {bridgeOrigin, Envelope} from '../../lib/envelope.js';
 import {createLog} from '../../lib/log.js';
 import {injectSession} from '../../lib/operators/inject-session.js';
-import {headersFor, normaliseHeaders} from '../../lib/operators/normalise-headers.js';
-import {Session} from '../../lib/protocol/session.js';
+import {headersFor, normalizeHeaders} from '../../lib/operators/normalise-headers.js';
+import {Negotiation} from '../../lib/protocol/session.js';
 import type {HandshakeVersion} from '../../lib/protocol/version.js';
 import {connect} from '../../lib/stage.js';
-import {memory} from '../../lib/transports/memory.js';
+import {memoryEndpoint} from '../../lib/transports/memory.js';
 import {type Message, opening} from '../helpers/bridge.js';
 import {type RunningGateway, startGateway} from '../helpers/gateway.js';
 import {startUpstream, stream, type Upstream} from '../helpers/upstream.js';
@@ -24,21 +24,21 @@ type Http = {
 /** A message of a client in a session of its own, to a server that has given another id to its session. */
 const httpHop: Play = each => {
 	const {http} = each.before as {http: Http};
-	const session = new Session({upstream: 'server'});
-	const [client, server] = [memory('client'), memory('server')];
+	const session = new Negotiation({upstream: 'server'});
+	const [client, server] = [memoryEndpoint('client'), memoryEndpoint('server')];
 	const heard: Envelope[] = [];
 	const stages = [
-		normaliseHeaders(headersFor({session})),
-		injectSession({upstream: 'server', log: quiet, ownId: () => session.ownId()}),
+		normalizeHeaders(headersFor({negotiation: session})),
+		injectSession({upstream: 'server', log: quiet, nextRequestId: () => session.nextRequestId()}),
 	];
 	const greeted = http.headers['mcp-session-id'] === undefined ? {} : {headers: {'mcp-session-id': 'up-9'}};
 	const outgoing = {next: (one: Envelope) => void heard.push(one), error: () => {}, complete: () => {}};
 	const answers = new Subject<Envelope>();
 	connect(client, stages, {...server, incoming: answers, outgoing});
-	client.sayText('{"jsonrpc":"2.0","id":0,"method":"initialize"}');
-	answers.next(Envelope.fromText('{"jsonrpc":"2.0","id":0,"result":{}}', {...local, ...greeted}));
-	session.upstreamBecame(each.to as HandshakeVersion);
-	client.sayText(JSON.stringify(http.body));
+	client.sendText('{"jsonrpc":"2.0","id":0,"method":"initialize"}');
+	answers.next(Envelope.fromText('{"jsonrpc":"2.0","id":0,"result":{}}', {...bridgeOrigin, ...greeted}));
+	session.setUpstreamVersion(each.to as HandshakeVersion);
+	client.sendText(JSON.stringify(http.body));
 	const [, sent] = heard;
 	const kept = Object.entries(sent?.headers ?? {}).filter(([name]) => name in http.headers);
 	return {http: {...http, headers: Object.fromEntries(kept), body: sent?.body}};

@@ -6,9 +6,9 @@ const discoverable = {tools: {listChanged: true}, resources: {subscribe: true, l
 
 /** A modern client has called a tool, and the server asks something. */
 function elicited(pair: Pair): void {
-	pair.client.say({id: 73, method: 'tools/call', params: {name: 'x', _meta: envelope({elicitation: {}})}});
+	pair.client.send({id: 73, method: 'tools/call', params: {name: 'x', _meta: envelope({elicitation: {}})}});
 	const params = {message: 'Your name?', requestedSchema: {type: 'object', properties: {}}};
-	pair.upstream.say({id: 'srv-1', method: 'elicitation/create', params});
+	pair.upstream.send({id: 'srv-1', method: 'elicitation/create', params});
 }
 
 /** A modern client listens to what a server has to tell. */
@@ -19,14 +19,14 @@ function listening(capabilities: Json): Pair {
 		promptsListChanged: true,
 		resourceSubscriptions: ['file:///c.json'],
 	};
-	pair.client.say({id: 'L', method: 'subscriptions/listen', params: {_meta: envelope(), notifications}});
+	pair.client.send({id: 'L', method: 'subscriptions/listen', params: {_meta: envelope(), notifications}});
 	return pair;
 }
 
 /** A handshake client's call has reached a modern server. */
 function calledModern(client: string, capabilities: Json, request: Json): Pair {
 	const pair = ready({client, server: MODERN, clientCapabilities: capabilities});
-	pair.client.say({...request});
+	pair.client.send({...request});
 	return pair;
 }
 
@@ -51,7 +51,7 @@ export const modernCases: {readonly [name: string]: Play} = {
 	'input-required-url-to-2025-11-25': inputRequired({elicitation: {url: {}}}),
 	'legacy-call-result-to-modern': each => {
 		const pair = ready({client: each.to, server: each.from});
-		pair.client.say({...call(72), params: {name: 'x', _meta: envelope()}});
+		pair.client.send({...call(72), params: {name: 'x', _meta: envelope()}});
 		return since(pair.client, () => say(pair.upstream, each.before))[0];
 	},
 	'legacy-elicitation-answer-to-retry': each => {
@@ -59,13 +59,13 @@ export const modernCases: {readonly [name: string]: Play} = {
 		const pair = calledModern(each.from, {elicitation: {}}, originalRequest);
 		const params = {message: 'Your name?', requestedSchema: {type: 'object', properties: {}}};
 		const inputRequests = {who: {method: 'elicitation/create', params}};
-		pair.upstream.say({id: 5, result: {resultType: 'input_required', inputRequests, requestState}});
+		pair.upstream.send({id: 5, result: {resultType: 'input_required', inputRequests, requestState}});
 		const {id} = lastOf(pair.client);
 		return since(pair.upstream, () => say(pair.client, {...before(each), id}))[0];
 	},
 	'legacy-elicitation-to-input-required': each => {
 		const pair = ready({client: each.to, server: each.from});
-		pair.client.say({id: 73, method: 'tools/call', params: {name: 'x', _meta: envelope({elicitation: {}})}});
+		pair.client.send({id: 73, method: 'tools/call', params: {name: 'x', _meta: envelope({elicitation: {}})}});
 		return since(pair.client, () => say(pair.upstream, each.before))[0];
 	},
 	'legacy-initialize-answered-from-discover': each => {
@@ -81,17 +81,17 @@ export const modernCases: {readonly [name: string]: Play} = {
 	},
 	'legacy-request-with-stored-loglevel': each => {
 		const pair = ready({client: each.from, server: each.to});
-		pair.client.say({id: 13, method: 'logging/setLevel', params: {level: 'warning'}});
+		pair.client.send({id: 13, method: 'logging/setLevel', params: {level: 'warning'}});
 		return since(pair.upstream, () => say(pair.client, each.before))[0];
 	},
 	'legacy-resource-not-found-to-modern': each => {
 		const pair = ready({client: each.to, server: each.from});
-		pair.client.say({id: 77, method: 'resources/read', params: {uri: 'file:///nope', _meta: envelope()}});
+		pair.client.send({id: 77, method: 'resources/read', params: {uri: 'file:///nope', _meta: envelope()}});
 		return since(pair.client, () => say(pair.upstream, each.before))[0];
 	},
 	'legacy-resource-updated-to-modern': each => {
 		const pair = listening({resources: {subscribe: true}});
-		pair.upstream.say({id: lastOf(pair.upstream).id, result: {}});
+		pair.upstream.send({id: lastOf(pair.upstream).id, result: {}});
 		return since(pair.client, () => say(pair.upstream, each.before))[0];
 	},
 	'legacy-subscribe-to-listen': each => {
@@ -100,7 +100,7 @@ export const modernCases: {readonly [name: string]: Play} = {
 			_meta: {'io.modelcontextprotocol/subscriptionId': lastOf(pair.upstream).id},
 			notifications: {},
 		};
-		pair.upstream.say({method: 'notifications/subscriptions/acknowledged', params});
+		pair.upstream.send({method: 'notifications/subscriptions/acknowledged', params});
 		return since(pair.upstream, () => say(pair.client, each.before));
 	},
 	'modern-discover-answered': each => {
@@ -128,7 +128,7 @@ export const modernCases: {readonly [name: string]: Play} = {
 	},
 	'url-elicitation-required-to-input-required': each => {
 		const pair = ready({client: each.to, server: each.from});
-		pair.client.say({...call(75), params: {name: 'x', _meta: envelope()}});
+		pair.client.send({...call(75), params: {name: 'x', _meta: envelope()}});
 		return since(pair.client, () => say(pair.upstream, each.before))[0];
 	},
 };

@@ -7,7 +7,7 @@ export type Json = {readonly [key: string]: unknown};
 export type Play = (each: Case) => unknown;
 
 export const before = (each: Case): Json => each.before as Json;
-export const say = (side: Pair['client'], message: unknown): void => side.sayText(JSON.stringify(message));
+export const say = (side: Pair['client'], message: unknown): void => side.sendText(JSON.stringify(message));
 export const ready = (setting: Setting): Pair => {
 	const pair = versioned();
 	shakeHands(pair, setting);
@@ -16,9 +16,9 @@ export const ready = (setting: Setting): Pair => {
 
 /** What a side has heard since. */
 export const since = (side: Pair['client'], action: () => void): unknown[] => {
-	const {length} = side.heard;
+	const {length} = side.received;
 	action();
-	return side.heard.slice(length);
+	return side.received.slice(length);
 };
 
 /** The client begins, and nothing is known of it yet. */

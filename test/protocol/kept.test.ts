@@ -1,11 +1,11 @@
 import test from 'ava';
 import fc from 'fast-check';
 import {Envelope} from '../../lib/envelope.js';
-import {keptProblem} from '../../lib/protocol/kept.js';
+import {retainedSizeError} from '../../lib/protocol/kept.js';
 
 const KIB = 1024;
 const PREFIX = 'io.modelcontextprotocol/';
-const problemOf = (message: object) => keptProblem(Envelope.of({jsonrpc: '2.0', ...message}));
+const problemOf = (message: object) => retainedSizeError(Envelope.of({jsonrpc: '2.0', ...message}));
 
 test('limits only requests whose content a session keeps [SEC-D5]', t => {
 	const text = fc.integer({min: 0, max: 130 * KIB}).map(length => 'x'.repeat(length));

@@ -1,23 +1,23 @@
 import test from 'ava';
-import {handshakeTools, isWrapped, wrapOutput} from '../../lib/protocol/modern-output.js';
+import {needsWrapper, toHandshakeTools, wrapOutput} from '../../lib/protocol/modern-output.js';
 
 test('output is wrapped where its schema is there and is no object', t => {
-	t.false(isWrapped({}));
-	t.false(isWrapped({outputSchema: {type: 'object'}}));
+	t.false(needsWrapper({}));
+	t.false(needsWrapper({outputSchema: {type: 'object'}}));
 	for (const outputSchema of [{}, {type: 'array'}, {type: ['object', 'null']}, true])
-		t.true(isWrapped({outputSchema}));
+		t.true(needsWrapper({outputSchema}));
 });
 
 test('a list of tools that handshake clients take stays the very object', t => {
 	const result = {tools: [{name: 'x', inputSchema: {type: 'object', properties: {a: {}}}}, 5]};
-	t.is(handshakeTools(result), result);
+	t.is(toHandshakeTools(result), result);
 	const odd = {tools: 'none'};
-	t.is(handshakeTools(odd), odd);
+	t.is(toHandshakeTools(odd), odd);
 });
 
 test('references in lists move with the schema, and what only looks like one does not', t => {
 	const schema = {type: 'array', prefixItems: [{$ref: '#/$defs/a'}, {$ref: '#anchor'}, {$ref: 5}, 7]};
-	const [tool] = handshakeTools({tools: [{outputSchema: schema}]}).tools as [{outputSchema: unknown}];
+	const [tool] = toHandshakeTools({tools: [{outputSchema: schema}]}).tools as [{outputSchema: unknown}];
 	t.deepEqual(tool.outputSchema, {
 		type: 'object',
 		properties: {

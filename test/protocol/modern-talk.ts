@@ -43,25 +43,25 @@ export class Talk {
 	/** Says something, and returns what the other side hears of it. */
 	say(side: SideName, message: object, definition?: string): JsonObject[] {
 		const other = side === 'client' ? 'upstream' : 'client';
-		const before = this.pair[other].heard.length;
+		const before = this.pair[other].received.length;
 		const {id, method} = message as {id?: string | number; method?: string};
 		if (id !== undefined && method !== undefined)
 			this.#asked[side].set(id, definition === undefined ? {method} : {method, definition});
-		this.pair[side].sayText(JSON.stringify(message));
-		const heard = this.pair[other].heard.slice(before);
+		this.pair[side].sendText(JSON.stringify(message));
+		const heard = this.pair[other].received.slice(before);
 		if (other === 'upstream') this.#answerPlainly(heard);
 		return heard;
 	}
 
 	#answerPlainly(heard: readonly JsonObject[]): void {
 		for (const {id, method} of heard)
-			if (plainlyAnswered.includes(method)) this.pair.upstream.say({id, result: {}});
+			if (plainlyAnswered.includes(method)) this.pair.upstream.send({id, result: {}});
 	}
 
 	/** Fails unless all that either side has received is valid in its own version. */
 	check(validator: Validator): void {
 		for (const side of ['client', 'upstream'] as const)
-			for (const message of this.pair[side].heard) {
+			for (const message of this.pair[side].received) {
 				const version = this.#versions[side];
 				const violations = validator.violations(version, message, this.#asked[side]);
 				if ('method' in message && !isSentBy(version, side, message.method))

@@ -102,7 +102,9 @@ for (const validator of validators)
 
 test('a modern request has what a handshake server expects, whatever else its envelope holds', t => {
 	const {pair} = new Talk(MODERN, '2025-11-25');
-	pair.client.say({id: 1, method: 'tools/list', params: {_meta: envelope({}, {traceparent: 'x'})}});
-	t.like(pair.upstream.heard.at(-1), {id: 1, params: {_meta: {traceparent: 'x'}}});
-	t.false('io.modelcontextprotocol/protocolVersion' in objectOf(objectOf(pair.upstream.heard.at(-1))._meta));
+	pair.client.send({id: 1, method: 'tools/list', params: {_meta: envelope({}, {traceparent: 'x'})}});
+	t.like(pair.upstream.received.at(-1), {id: 1, params: {_meta: {traceparent: 'x'}}});
+	t.false(
+		'io.modelcontextprotocol/protocolVersion' in objectOf(objectOf(pair.upstream.received.at(-1))._meta),
+	);
 });

@@ -1,5 +1,5 @@
 import test from 'ava';
-import {KEPT_BYTES, keptBytes} from '../../lib/kept-bytes.js';
+import {bufferLimit, DEFAULT_BUFFER_BYTES} from '../../lib/kept-bytes.js';
 import {ParkedCalls} from '../../lib/protocol/parked-calls.js';
 
 test('a call is there under its word, once', t => {
@@ -41,7 +41,7 @@ test('of more bytes than may be the oldest are forgotten, and told of', t => {
 	const parked = new ParkedCalls<string>({
 		sizeOf: call => call.length,
 		maxBytes: 10,
-		onForgotten: call => forgotten.push(call),
+		onEvicted: call => forgotten.push(call),
 	});
 	const words = ['aaaa', 'bbbb', 'cc'].map(call => parked.add(call));
 	t.deepEqual(forgotten, []);
@@ -63,34 +63,34 @@ test('a call that becomes too large while it is parked pushes out older ones, an
 
 test('a call has room for 100 server requests, and for no more bytes than are parked at all [SEC-D5]', t => {
 	const parked = new ParkedCalls<string>({sizeOf: call => call.length, maxBytes: 10});
-	t.true(parked.hasRoom('', 99, 10));
-	t.false(parked.hasRoom('', 100, 0));
-	t.true(parked.hasRoom('aaaa', 1, 6));
-	t.false(parked.hasRoom('aaaa', 1, 7));
-	t.true(parked.hasRoom('', 0, 1000));
+	t.true(parked.hasCapacity('', 99, 10));
+	t.false(parked.hasCapacity('', 100, 0));
+	t.true(parked.hasCapacity('aaaa', 1, 6));
+	t.false(parked.hasCapacity('aaaa', 1, 7));
+	t.true(parked.hasCapacity('', 0, 1000));
 });
 
 test('evicts all calls, and reports each [SEC-D5]', t => {
 	const forgotten: string[] = [];
 	const parked = new ParkedCalls<string>({
 		sizeOf: call => call.length,
-		onForgotten: call => forgotten.push(call),
+		onEvicted: call => forgotten.push(call),
 	});
 	const words = ['a', 'bb'].map(call => parked.add(call));
-	t.is(parked.keptBytes, 3);
+	t.is(parked.bufferedBytes, 3);
 	parked.evict();
 	t.deepEqual(forgotten, ['a', 'bb']);
-	t.is(parked.keptBytes, 0);
+	t.is(parked.bufferedBytes, 0);
 	for (const word of words) t.is(parked.take(word), undefined);
 });
 
 test('counts calls that are parked after an eviction [SEC-D5]', async t => {
 	const parked = new ParkedCalls<string>({sizeOf: call => call.length});
-	keptBytes.configure({limit: () => 1000, onEvicted: () => {}});
-	t.teardown(() => keptBytes.configure({limit: () => KEPT_BYTES, onEvicted: () => {}}));
+	bufferLimit.configure({limit: () => 1000, onEvicted: () => {}});
+	t.teardown(() => bufferLimit.configure({limit: () => DEFAULT_BUFFER_BYTES, onEvicted: () => {}}));
 	for (const round of [1, 2, 3]) {
 		parked.add('x'.repeat(2000));
 		await new Promise(setImmediate);
-		t.is(parked.keptBytes, 0, `round ${round}`);
+		t.is(parked.bufferedBytes, 0, `round ${round}`);
 	}
 });

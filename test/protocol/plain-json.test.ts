@@ -1,8 +1,8 @@
 import test from 'ava';
 import fc from 'fast-check';
 import type {JsonObject} from '../../lib/protocol/json.js';
-import {restored, withOriginals} from '../../lib/protocol/original.js';
-import {fittedObject, hasForeign} from '../../lib/protocol/plain-json.js';
+import {restoreOriginals, withOriginals} from '../../lib/protocol/original.js';
+import {hasUnsupported, stripUnsupported} from '../../lib/protocol/plain-json.js';
 import {json, plainJson} from '../helpers/mcp-arbitrary/values.js';
 
 const isPlain = (value: unknown): boolean => {
@@ -14,9 +14,9 @@ const isPlain = (value: unknown): boolean => {
 test('what is left of any value fits, and with what was taken out it is whole again', t => {
 	const property = fc.property(json.object, value => {
 		const removed = new Map<string, unknown>();
-		const fit = fittedObject(value, '', removed);
+		const fit = stripUnsupported(value, '', removed);
 		t.true(isPlain(fit));
-		const back = restored(removed.size > 0 ? withOriginals(fit, removed) : fit, () => true);
+		const back = restoreOriginals(removed.size > 0 ? withOriginals(fit, removed) : fit, () => true);
 		t.deepEqual(back, value);
 	});
 	fc.assert(property);
@@ -25,7 +25,7 @@ test('what is left of any value fits, and with what was taken out it is whole ag
 test('a value that fits is the very same', t => {
 	const property = fc.property(plainJson.object, value => {
 		const removed = new Map<string, unknown>();
-		t.is(fittedObject(value, '', removed), value);
+		t.is(stripUnsupported(value, '', removed), value);
 		t.is(removed.size, 0);
 	});
 	fc.assert(property);
@@ -34,7 +34,7 @@ test('a value that fits is the very same', t => {
 test('a member called __proto__ is a member like any other', t => {
 	const value = JSON.parse('{"__proto__":{"a":null,"b":1}}');
 	const removed = new Map<string, unknown>();
-	t.is(JSON.stringify(fittedObject(value, '', removed)), '{"__proto__":{"b":1}}');
+	t.is(JSON.stringify(stripUnsupported(value, '', removed)), '{"__proto__":{"b":1}}');
 	t.deepEqual([...removed], [['/__proto__/a', null]]);
 });
 
@@ -45,13 +45,13 @@ const nulls = (count: number): JsonObject =>
 
 test('stops noting what it takes out once the places are longer than a message carries [SEC-D11]', t => {
 	const long = new Map<string, unknown>();
-	t.deepEqual(fittedObject({['k'.repeat(30 * KIB)]: nulls(10_000), a: 1}, '', long), {
+	t.deepEqual(stripUnsupported({['k'.repeat(30 * KIB)]: nulls(10_000), a: 1}, '', long), {
 		['k'.repeat(30 * KIB)]: {},
 		a: 1,
 	});
 	t.is(long.size, 1);
 	const many = new Map<string, unknown>();
-	fittedObject({a: nulls(100_000)}, '/capabilities', many);
+	stripUnsupported({a: nulls(100_000)}, '/capabilities', many);
 	const characters = [...many.keys()].join('').length;
 	t.true(characters > 16 * KIB && characters < 17 * KIB);
 	for (const removed of [long, many]) {
@@ -63,11 +63,11 @@ test('stops noting what it takes out once the places are longer than a message c
 test('does not note values removed within a list that is noted whole', t => {
 	const removed = new Map<string, unknown>();
 	const list = [{a: null}, [null, 1], null];
-	t.deepEqual(fittedObject({list}, '', removed), {list: [{}, [1]]});
+	t.deepEqual(stripUnsupported({list}, '', removed), {list: [{}, [1]]});
 	t.deepEqual([...removed], [['/list', list]]);
 });
 
 test('finds null and fractions in a value of any depth', t => {
-	for (const value of [null, 0.5, [1, [null]], {a: {b: [{c: 1.5}]}}]) t.true(hasForeign(value));
-	for (const value of [1, 'null', true, [], {}, {a: [{b: 2}]}]) t.false(hasForeign(value));
+	for (const value of [null, 0.5, [1, [null]], {a: {b: [{c: 1.5}]}}]) t.true(hasUnsupported(value));
+	for (const value of [1, 'null', true, [], {}, {a: [{b: 2}]}]) t.false(hasUnsupported(value));
 });

@@ -1,20 +1,20 @@
 import test from 'ava';
-import {Session} from '../../lib/protocol/session.js';
+import {Negotiation} from '../../lib/protocol/session.js';
 
 test('whoever waits for the handshake is told once, when it is complete', t => {
-	const session = new Session({upstream: 'files'});
+	const session = new Negotiation({upstream: 'files'});
 	const seen: string[] = [];
 	session.whenReady(() => seen.push(`first ${session.isReady}`));
 	session.whenReady(() => seen.push('second'));
 	t.deepEqual(seen, []);
-	session.ready(false);
-	session.ready(true);
+	session.completeHandshake(false);
+	session.completeHandshake(true);
 	t.deepEqual(seen, ['first true', 'second']);
 });
 
 test('whoever comes later need not wait', t => {
-	const session = new Session({upstream: 'files'});
-	session.ready(true);
+	const session = new Negotiation({upstream: 'files'});
+	session.completeHandshake(true);
 	let isTold = false;
 	session.whenReady(() => {
 		isTold = true;

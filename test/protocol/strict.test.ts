@@ -1,6 +1,6 @@
 import test from 'ava';
 import {type JsonObject, objectOf} from '../../lib/protocol/json.js';
-import {type Kind, Translator} from '../../lib/protocol/translate.js';
+import {type MessageKind, Translator} from '../../lib/protocol/translate.js';
 import type {HandshakeVersion} from '../../lib/protocol/version.js';
 import {envelope, lastOf, versioned} from '../helpers/version-stages.js';
 import {ready} from '../operators/modern-support.js';
@@ -8,7 +8,7 @@ import {ready} from '../operators/modern-support.js';
 /** What a strict translation to a client of this version, or to such a server, makes of something. */
 function strictly(
 	to: HandshakeVersion,
-	kind: Kind,
+	kind: MessageKind,
 	method: string,
 	value: JsonObject,
 	{isUp = kind === 'request', from = '2025-11-25' as HandshakeVersion} = {},
@@ -23,7 +23,7 @@ function strictly(
 		{[member]: value},
 		'1',
 	);
-	return (outcome?.on?.[member] ?? value) as JsonObject;
+	return (outcome?.forward?.[member] ?? value) as JsonObject;
 }
 
 const input = {inputSchema: {type: 'object'}};
@@ -179,16 +179,16 @@ for (const isStrict of [true, false]) {
 
 	test(`between equal versions what is unknown is ${how} the server is to be strict`, t => {
 		const pair = ready({client: '2025-06-18', server: '2025-06-18'}, {isStrict});
-		pair.client.say({id: 1, method: 'tools/list'});
-		pair.upstream.say({id: 1, result: {tools: [tasking]}});
+		pair.client.send({id: 1, method: 'tools/list'});
+		pair.upstream.send({id: 1, result: {tools: [tasking]}});
 		const {icons: _icons, execution: _execution, ...older} = tasking;
 		t.deepEqual(objectOf(lastOf(pair.client).result).tools, [isStrict ? older : tasking]);
 	});
 
 	test(`what 2026-07-28 has removed is removed, also ${isStrict ? 'where' : 'unless'} the server is to be strict [A-D17]`, t => {
 		const pair = ready({client: '2026-07-28', server: '2025-11-25'}, {isStrict});
-		pair.client.say({id: 1, method: 'tools/list', params: {_meta: envelope()}});
-		pair.upstream.say({id: 1, result: {tools: [tasking]}});
+		pair.client.send({id: 1, method: 'tools/list', params: {_meta: envelope()}});
+		pair.upstream.send({id: 1, result: {tools: [tasking]}});
 		const {execution: _execution, ...modern} = tasking;
 		t.deepEqual(objectOf(lastOf(pair.client).result).tools, [modern]);
 	});
@@ -197,7 +197,7 @@ for (const isStrict of [true, false]) {
 		const pair = versioned({isStrict, targetVersion: '2024-11-05'});
 		const clientInfo = {name: 'n', version: '1', icons: []};
 		const params = {protocolVersion: '2024-11-05', capabilities: {}, clientInfo};
-		pair.client.say({id: 1, method: 'initialize', params});
+		pair.client.send({id: 1, method: 'initialize', params});
 		const {icons: _icons, ...older} = clientInfo;
 		t.deepEqual(objectOf(lastOf(pair.upstream).params).clientInfo, isStrict ? older : clientInfo);
 	});

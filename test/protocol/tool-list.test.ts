@@ -1,6 +1,12 @@
 import test from 'ava';
 import fc from 'fast-check';
-import {MAX_TOOLS, NoToolList, resultText, type ToolList, ToolPages} from '../../lib/protocol/tool-list.js';
+import {
+	MAX_TOOLS,
+	type ToolList,
+	ToolListError,
+	ToolPages,
+	toolListResult,
+} from '../../lib/protocol/tool-list.js';
 
 const LIMIT = 2 ** 20;
 const page = (result: unknown): string => JSON.stringify({jsonrpc: '2.0', id: 1, result});
@@ -12,7 +18,7 @@ function listOf(tools: readonly unknown[], pageSize = 1000): ToolList {
 		const next = at + pageSize < tools.length ? {nextCursor: `${at + pageSize}`} : {};
 		pages.add(page({tools: tools.slice(at, at + pageSize), ...next}));
 	}
-	return pages.list();
+	return pages.toList();
 }
 
 const anyTool = fc.record({name: fc.string(), description: fc.string(), inputSchema: fc.jsonValue()});
@@ -31,7 +37,7 @@ test('a list is the same in however many pages it came', t => {
 		fc.property(anyTools, fc.integer({min: 1, max: 5}), (tools, size) => {
 			const list = listOf(tools, size);
 			t.deepEqual(list, listOf(tools));
-			t.deepEqual(JSON.parse(resultText(list, undefined)), JSON.parse(JSON.stringify({tools})));
+			t.deepEqual(JSON.parse(toolListResult(list, undefined)), JSON.parse(JSON.stringify({tools})));
 		}),
 	);
 });
@@ -62,7 +68,7 @@ test('numbers that a parser would change are told apart', t => {
 	const hash = (number: string): string => {
 		const pages = new ToolPages(LIMIT);
 		pages.add(`{"result":{"tools":[{"name":"a","n":${number}}]}}`);
-		return pages.list().fingerprint;
+		return pages.toList().fingerprint;
 	};
 	t.not(hash('9007199254740993'), hash('9007199254740992'));
 	t.is(hash('9007199254740993'), hash('9007199254740993'));
@@ -70,7 +76,7 @@ test('numbers that a parser would change are told apart', t => {
 
 test('a tool that is no object, or whose name is no text, is kept as it is', t => {
 	const tools = [7, null, {name: {toString: 1}}, {name: 'a'}, {name: 'a'}];
-	t.deepEqual(JSON.parse(resultText(listOf(tools), undefined)), {tools});
+	t.deepEqual(JSON.parse(toolListResult(listOf(tools), undefined)), {tools});
 });
 
 test('the shortest ttlMs of all pages counts, and an odd one does not', t => {
@@ -79,25 +85,25 @@ test('the shortest ttlMs of all pages counts, and an odd one does not', t => {
 	pages.add(page({tools: [], ttlMs: 100, nextCursor: 'b'}));
 	pages.add(page({tools: [], ttlMs: 'long', nextCursor: 'c'}));
 	pages.add(page({tools: [], ttlMs: -1}));
-	t.is(pages.list().ttlMs, 100);
+	t.is(pages.toList().ttlMs, 100);
 });
 
 test('the time that is left is told as a whole number that is not negative', t => {
 	const list = listOf([]);
-	t.deepEqual(JSON.parse(resultText(list, 12.7)), {ttlMs: 12, tools: []});
-	t.deepEqual(JSON.parse(resultText(list, -3)), {ttlMs: 0, tools: []});
+	t.deepEqual(JSON.parse(toolListResult(list, 12.7)), {ttlMs: 12, tools: []});
+	t.deepEqual(JSON.parse(toolListResult(list, -3)), {ttlMs: 0, tools: []});
 });
 
 test('a list that grows over the limit from page to page is given up', t => {
 	const pages = new ToolPages(300);
 	pages.add(page({tools: ['x'.repeat(200)], nextCursor: 'a'}));
-	const error = t.throws(() => pages.add(page({tools: ['x'.repeat(200)]})), {instanceOf: NoToolList});
+	const error = t.throws(() => pages.add(page({tools: ['x'.repeat(200)]})), {instanceOf: ToolListError});
 	t.true(error.isTooLarge);
 });
 
 test('a page over the limit is given up before it is parsed [SEC-D11]', t => {
 	const error = t.throws(() => new ToolPages(300).add('not JSON '.repeat(100)), {
-		instanceOf: NoToolList,
+		instanceOf: ToolListError,
 		message: 'has a list of more than 300 bytes',
 	});
 	t.true(error.isTooLarge);
@@ -108,7 +114,7 @@ test('a list of more tools than the limit is given up, in one page or in two [SE
 	t.is(listOf(many(MAX_TOOLS), MAX_TOOLS).count, MAX_TOOLS);
 	for (const pageSize of [MAX_TOOLS + 1, 6000]) {
 		const error = t.throws(() => listOf(many(MAX_TOOLS + 1), pageSize), {
-			instanceOf: NoToolList,
+			instanceOf: ToolListError,
 			message: 'has a list of more than 10000 tools',
 		});
 		t.true(error.isTooLarge);
@@ -117,7 +123,7 @@ test('a list of more tools than the limit is given up, in one page or in two [SE
 
 test('a list of more values than the limit is given up before it is parsed [SEC-D11]', t => {
 	const error = t.throws(() => new ToolPages(2 ** 24).add(`not JSON ${'[],'.repeat(600_000)}`), {
-		instanceOf: NoToolList,
+		instanceOf: ToolListError,
 		message: 'has a list of more than 500000 values',
 	});
 	t.true(error.isTooLarge);
@@ -125,5 +131,8 @@ test('a list of more values than the limit is given up before it is parsed [SEC-
 
 test('an error is told in the words of the server', t => {
 	const answer = '{"id":1,"error":{"code":-32603,"message":"no database"}}';
-	t.throws(() => new ToolPages(LIMIT).add(answer), {instanceOf: NoToolList, message: 'refused: no database'});
+	t.throws(() => new ToolPages(LIMIT).add(answer), {
+		instanceOf: ToolListError,
+		message: 'refused: no database',
+	});
 });

@@ -1,5 +1,5 @@
 import test from 'ava';
-import {parametersIn, ToolParameters} from '../../lib/protocol/tool-parameters.js';
+import {headerParametersIn, ToolHeaderParameters} from '../../lib/protocol/tool-parameters.js';
 
 const marked = (name: string, type = 'string') => ({type, 'x-mcp-header': name});
 const schema = {
@@ -11,9 +11,9 @@ const schema = {
 		place: {type: 'object', properties: {zone: marked('Zone')}},
 	},
 };
-const knowing = (): ToolParameters => {
-	const parameters = new ToolParameters();
-	parameters.learn([
+const knowing = (): ToolHeaderParameters => {
+	const parameters = new ToolHeaderParameters();
+	parameters.update([
 		{name: 'deploy', inputSchema: schema},
 		{name: 'plain', inputSchema: {type: 'object'}},
 		5,
@@ -24,7 +24,7 @@ const call = (given: unknown) => ({name: 'deploy', arguments: given});
 
 test('C14 arguments that stand in headers are found under properties, and nowhere else', t => {
 	t.deepEqual(
-		parametersIn(schema).map(({header, path}) => [header, path.join('.')]),
+		headerParametersIn(schema).map(({header, path}) => [header, path.join('.')]),
 		[
 			['mcp-param-region', 'region'],
 			['mcp-param-count', 'count'],
@@ -46,13 +46,13 @@ test('C14 arguments that stand in headers are found under properties, and nowher
 		{anyOf: [{properties: {a: marked('A')}}]},
 		{$ref: 'https://example.com/schema'},
 	])
-		t.deepEqual(parametersIn(odd), []);
+		t.deepEqual(headerParametersIn(odd), []);
 });
 
 test('C14 A19 a schema that is deep beyond measure is not followed to its end', t => {
 	let deep: unknown = {properties: {a: marked('Deep')}};
 	for (let level = 0; level < 900; level++) deep = {properties: {a: deep}};
-	t.deepEqual(parametersIn(deep), []);
+	t.deepEqual(headerParametersIn(deep), []);
 });
 
 test('C14 a call has the headers of the arguments that it has', t => {
@@ -71,21 +71,21 @@ test('C14 a call has the headers of the arguments that it has', t => {
 test('C14 a header that says something else than the message, or is missing, is told of', t => {
 	const parameters = knowing();
 	const check = (given: unknown, headers: {[name: string]: string | string[]}) =>
-		parameters.disagreement(call(given), headers);
+		parameters.mismatch(call(given), headers);
 	t.is(check({region: 'eu'}, {'mcp-param-region': 'eu', 'mcp-param-unknown': 'x'}), undefined);
 	t.is(check({region: 'ä'}, {'mcp-param-region': '=?base64?w6Q=?='}), undefined);
 	t.is(check({count: 42}, {'mcp-param-count': '42.0'}), undefined, 'numbers are compared as numbers');
 	t.is(check({region: null}, {'mcp-param-region': 'eu'}), undefined, 'what is not there has no header');
-	t.like(check({region: 'eu'}, {'mcp-param-region': 'us'}), {given: 'us', wanted: 'eu'});
-	t.like(check({region: 'eu'}, {}), {header: 'Mcp-Param-region', given: undefined});
-	t.like(check({region: '42'}, {'mcp-param-region': '42.0'}), {wanted: '42'});
+	t.like(check({region: 'eu'}, {'mcp-param-region': 'us'}), {actual: 'us', expected: 'eu'});
+	t.like(check({region: 'eu'}, {}), {header: 'Mcp-Param-region', actual: undefined});
+	t.like(check({region: '42'}, {'mcp-param-region': '42.0'}), {expected: '42'});
 	t.truthy(check({region: 'eu'}, {'mcp-param-region': ['eu', 'us']}));
 	t.truthy(check({place: {zone: 'a'}}, {'mcp-param-zone': 'b'}));
 });
 
 test('C14 a tool that has no such arguments any more is forgotten', t => {
 	const parameters = knowing();
-	parameters.learn([{name: 'deploy', inputSchema: {type: 'object'}}]);
-	t.false(parameters.hasSome);
-	t.is(parameters.disagreement(call({region: 'eu'}), {}), undefined);
+	parameters.update([{name: 'deploy', inputSchema: {type: 'object'}}]);
+	t.false(parameters.hasAny);
+	t.is(parameters.mismatch(call({region: 'eu'}), {}), undefined);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'ava';
 import fc from 'fast-check';
-import {type Outcome, Translator} from '../../lib/protocol/translate.js';
+import {type TranslatedMessage, Translator} from '../../lib/protocol/translate.js';
 import {type HandshakeVersion, handshakeVersions} from '../../lib/protocol/version.js';
 import {messagesOf, methodsOf, type Sample} from '../helpers/mcp-arbitrary.js';
 import type {McpVersion, Sender} from '../helpers/mcp-version.js';
@@ -19,7 +19,7 @@ function translated(
 	from: HandshakeVersion,
 	to: HandshakeVersion,
 	isStrict = false,
-): {outcome: Outcome | undefined; losses: string[]} {
+): {outcome: TranslatedMessage | undefined; losses: string[]} {
 	const direction = sample.sender === 'client' ? 'toUpstream' : 'toClient';
 	const [client, upstream] = sample.sender === 'client' ? [from, to] : [to, from];
 	const losses: string[] = [];
@@ -46,10 +46,14 @@ const isKnown = ({method, kind, sender}: Sample, to: McpVersion): boolean => {
 const opposite = (side: Sender): Sender => (side === 'client' ? 'server' : 'client');
 
 /** What goes on to the receiver, if anything does, and if the receiver has a word for it. */
-function onward(sample: Sample, outcome: Outcome | undefined, to: HandshakeVersion): Json | undefined {
-	const isStopped = outcome !== undefined && outcome.on === undefined;
+function onward(
+	sample: Sample,
+	outcome: TranslatedMessage | undefined,
+	to: HandshakeVersion,
+): Json | undefined {
+	const isStopped = outcome !== undefined && outcome.forward === undefined;
 	// What the receiver has no word for is ignored or refused by every peer by itself.
-	return isStopped || !isKnown(sample, to) ? undefined : (outcome?.on ?? (sample.message as Json));
+	return isStopped || !isKnown(sample, to) ? undefined : (outcome?.forward ?? (sample.message as Json));
 }
 
 /** Nobody is answered with a task or with a choice of several who has not asked for one, and older peers cannot. */
@@ -60,7 +64,8 @@ const isUnasked = ({method, kind, definition, message}: Sample): boolean =>
 function staysValid(sample: Sample, {from, to}: Pair, validator: Validator, isStrict: boolean): void {
 	if (to < '2025-11-25' && isUnasked(sample)) return;
 	const {outcome} = translated(sample, from, to, isStrict);
-	if (outcome?.back) assert.deepEqual(validator.violations(from, outcome.back, {method: sample.method}), []);
+	if (outcome?.reply)
+		assert.deepEqual(validator.violations(from, outcome.reply, {method: sample.method}), []);
 	const sent = onward(sample, outcome, to);
 	if (sent) assert.deepEqual(validator.violations(to, sent, answered(sample)), [], JSON.stringify(sent));
 }
@@ -89,7 +94,7 @@ function comesBack(sample: Sample, {from, to}: Pair): void {
 	const sent = onward(sample, outcome, to);
 	if (!sent || losses.some(loss => !restored.includes(loss))) return;
 	const back = translated({...sample, message: sent}, to, from).outcome;
-	const result = (back ? back.on : sent) ?? {};
+	const result = (back ? back.forward : sent) ?? {};
 	const isWhole = isIn(sample.message, result) || !JSON.stringify(sent).includes('io.bridge/original');
 	assert.ok(isWhole && (losses.length > 0 || isIn(sample.message, result)), JSON.stringify({sent, result}));
 	if (losses.length === 0) assert.ok(!JSON.stringify(result).includes('io.bridge/original'));

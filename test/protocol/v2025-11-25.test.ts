@@ -1,6 +1,6 @@
 import test from 'ava';
 import {type JsonObject, listOf, objectOf} from '../../lib/protocol/json.js';
-import {type Kind, type Outcome, Translator} from '../../lib/protocol/translate.js';
+import {type MessageKind, type TranslatedMessage, Translator} from '../../lib/protocol/translate.js';
 
 const member = {request: 'params', notification: 'params', result: 'result', error: 'error'} as const;
 
@@ -14,9 +14,19 @@ function between(clientCapabilities: JsonObject = {}) {
 		clientCapabilities,
 		onLoss,
 	});
-	const down = (kind: Kind, method: string, value: JsonObject, id = '1'): Outcome | undefined =>
+	const down = (
+		kind: MessageKind,
+		method: string,
+		value: JsonObject,
+		id = '1',
+	): TranslatedMessage | undefined =>
 		translator.translate('toClient', kind, method, {id, [member[kind]]: value}, id);
-	const up = (kind: Kind, method: string, value: JsonObject, id = '1'): Outcome | undefined =>
+	const up = (
+		kind: MessageKind,
+		method: string,
+		value: JsonObject,
+		id = '1',
+	): TranslatedMessage | undefined =>
 		translator.translate('toUpstream', kind, method, {id, [member[kind]]: value}, id);
 	return {lost, down, up};
 }
@@ -27,14 +37,14 @@ test('elicitation by URL is asked of a client that has declared it, whatever its
 	const {down, lost} = between({elicitation: {url: {}}});
 	const params = {mode: 'url', url: 'https://a', elicitationId: 'e'};
 	t.is(down('request', 'elicitation/create', params), undefined);
-	t.deepEqual(down('request', 'elicitation/create', {...params, task: {}})?.on?.params, params);
+	t.deepEqual(down('request', 'elicitation/create', {...params, task: {}})?.forward?.params, params);
 	t.deepEqual(lost, ['tasks']);
 });
 
 test('elicitation by URL is refused in the name of others', t => {
 	for (const elicitation of [{}, {form: {}}, undefined]) {
 		const {down, lost} = between(elicitation ? {elicitation} : {});
-		t.like(down('request', 'elicitation/create', {mode: 'url'})?.back, {error: {code: -32602}});
+		t.like(down('request', 'elicitation/create', {mode: 'url'})?.reply, {error: {code: -32602}});
 		t.deepEqual(lost, ['elicitation by URL']);
 	}
 });
@@ -43,7 +53,10 @@ test('a form loses its mode and its task', t => {
 	const {down} = between({elicitation: {}});
 	const params = {message: 'm', requestedSchema: {type: 'object', properties: {}}};
 	t.is(down('request', 'elicitation/create', params), undefined);
-	t.deepEqual(down('request', 'elicitation/create', {...params, mode: 'form', task: {}})?.on?.params, params);
+	t.deepEqual(
+		down('request', 'elicitation/create', {...params, mode: 'form', task: {}})?.forward?.params,
+		params,
+	);
 });
 
 test('answers to forms are read by the form that they answer, once', t => {
@@ -51,7 +64,7 @@ test('answers to forms are read by the form that they answer, once', t => {
 	down('request', 'elicitation/create', {requestedSchema: several}, 's1');
 	const content = {'c[a]': true};
 	t.is(up('result', 'elicitation/create', {action: 'accept', content}, 's2'), undefined);
-	t.deepEqual(up('result', 'elicitation/create', {action: 'accept', content}, 's1')?.on?.result, {
+	t.deepEqual(up('result', 'elicitation/create', {action: 'accept', content}, 's1')?.forward?.result, {
 		action: 'accept',
 		content: {c: ['a']},
 	});
@@ -88,7 +101,7 @@ test('evicts the oldest forms once their options have more than 16 MiB [SEC-D5]'
 	const content = {[`c[${long}]`]: true};
 	const answer = (id: string) => up('result', 'elicitation/create', {action: 'accept', content}, id);
 	t.is(answer('s3'), undefined);
-	t.deepEqual(answer('s4')?.on?.result, {action: 'accept', content: {c: [long]}});
+	t.deepEqual(answer('s4')?.forward?.result, {action: 'accept', content: {c: [long]}});
 	t.truthy(answer('s19'));
 });
 
@@ -105,13 +118,13 @@ test('rejects forms with more boxes, or longer ones, than can be shown [SEC-D11]
 	const {down, lost} = between({elicitation: {}});
 	const options = Array.from({length: 1000}, (_, at) => String(at));
 	const ask = (params: JsonObject) => down('request', 'elicitation/create', params);
-	t.truthy(ask(choice(options))?.on);
+	t.truthy(ask(choice(options))?.forward);
 	t.deepEqual(lost, ['limits on choices in forms']);
 	const description = 'x'.repeat(2000);
 	for (const params of [choice([...options, 'more']), choice(options, {description})])
-		t.like(ask(params)?.back, {error: {code: -32602}});
+		t.like(ask(params)?.reply, {error: {code: -32602}});
 	const fields = Array.from({length: 1001}, (_, at) => [at, {type: 'array'}]);
-	t.truthy(ask({requestedSchema: {properties: Object.fromEntries(fields)}})?.back);
+	t.truthy(ask({requestedSchema: {properties: Object.fromEntries(fields)}})?.reply);
 	t.is(lost.filter(feature => feature === 'choices of several in forms').length, 3);
 });
 
@@ -130,7 +143,7 @@ test('messages of one block stay, lists are split, and calls of tools become tex
 		{role: 'user', content: [{type: 'text', text: 'a'}, 5]},
 		{role: 'assistant', content: use},
 	];
-	t.deepEqual(down('request', 'sampling/createMessage', {messages})?.on?.params, {
+	t.deepEqual(down('request', 'sampling/createMessage', {messages})?.forward?.params, {
 		messages: [
 			{role: 'user', content: {type: 'text', text: 'a'}},
 			{role: 'user', content: 5},
@@ -145,12 +158,14 @@ test('the first of split messages has the members that all had [SEC-D11]', t => 
 	const long = 'x'.repeat(10_000);
 	const content = Array.from({length: 10_000}, () => ({}));
 	const messages = [{role: 'user', _meta: {long}, long, content}];
-	const split = listOf(objectOf(down('request', 'sampling/createMessage', {messages})?.on?.params).messages);
+	const split = listOf(
+		objectOf(down('request', 'sampling/createMessage', {messages})?.forward?.params).messages,
+	);
 	t.is(split.length, 10_000);
 	t.deepEqual(split[0], {role: 'user', _meta: {long}, long, content: {}});
 	t.deepEqual(split[9999], {role: 'user', content: {}});
 	const odd = [{role: long, content: [1, 2]}];
-	t.deepEqual(down('request', 'sampling/createMessage', {messages: odd})?.on?.params, {
+	t.deepEqual(down('request', 'sampling/createMessage', {messages: odd})?.forward?.params, {
 		messages: [{role: long, content: 1}, {content: 2}],
 	});
 });
@@ -162,7 +177,7 @@ test('rejects sampling with more than 10,000 blocks in lists [SEC-D11]', t => {
 		{role: 'user', content},
 		{role: 'user', content},
 	];
-	const {back} = down('request', 'sampling/createMessage', {messages}) ?? {};
+	const {reply: back} = down('request', 'sampling/createMessage', {messages}) ?? {};
 	t.like(back, {error: {code: -32602}});
 	t.regex(String(objectOf(back?.error).message), /10002 blocks .* limit is 10000 \(protocol 2025-06-18\)$/);
 	t.deepEqual(lost, ['lists of content in sampling']);
@@ -172,7 +187,7 @@ test('an error that asks for a visit names the links in its message, where there
 	const {down} = between();
 	const data = {elicitations: [{url: 'https://a', message: 'm'}, {url: 'https://b'}]};
 	const error = {code: -32042, message: 'Go.'};
-	t.deepEqual(down('error', 'tools/call', {...error, data})?.on?.error, {
+	t.deepEqual(down('error', 'tools/call', {...error, data})?.forward?.error, {
 		...error,
 		message: 'Go. Open: https://a (m) Open: https://b',
 		data,

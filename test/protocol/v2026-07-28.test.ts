@@ -1,43 +1,45 @@
 import test from 'ava';
 import {
-	callerOf,
-	discovered,
-	envelopeProblem,
-	handshakeNotification,
-	handshakeResult,
-	haveForeignValues,
-	initialized,
-	inputParams,
-	inputRequest,
-	isModernRequest,
-	modernError,
-	modernResult,
-	withEnvelope,
-	withoutEnvelope,
+	haveUnsupportedValues,
+	isStatelessRequest,
+	requestMetaError,
+	requestMetaOf,
+	toDiscoverResult,
+	toHandshakeNotification,
+	toHandshakeResult,
+	toInitializeResult,
+	toInputRequest,
+	toServerRequestParams,
+	toStatelessError,
+	toStatelessResult,
+	withoutRequestMeta,
+	withRequestMeta,
 } from '../../lib/protocol/v2026-07-28.js';
 import {clientInfo, envelope, serverInfo} from '../helpers/version-stages.js';
 
 const META = 'io.modelcontextprotocol/';
 
 test('a request is modern by its method, or by what only modern requests say', t => {
-	t.true(isModernRequest('server/discover', undefined));
-	t.true(isModernRequest('tools/list', {_meta: {[`${META}protocolVersion`]: 5}}));
-	t.true(isModernRequest('tools/list', {_meta: {[`${META}clientCapabilities`]: undefined}}));
+	t.true(isStatelessRequest('server/discover', undefined));
+	t.true(isStatelessRequest('tools/list', {_meta: {[`${META}protocolVersion`]: 5}}));
+	t.true(isStatelessRequest('tools/list', {_meta: {[`${META}clientCapabilities`]: undefined}}));
 });
 
 test('a request with anything else is not', t => {
 	for (const params of [undefined, null, [], 'x', {}, {_meta: null}, {_meta: {progressToken: 1}}])
-		t.false(isModernRequest('tools/list', params));
-	t.false(isModernRequest(undefined, {}));
-	t.false(isModernRequest('tools/list', {_meta: {[`${META}clientInfo`]: {}, [`${META}logLevel`]: 'info'}}));
+		t.false(isStatelessRequest('tools/list', params));
+	t.false(isStatelessRequest(undefined, {}));
+	t.false(
+		isStatelessRequest('tools/list', {_meta: {[`${META}clientInfo`]: {}, [`${META}logLevel`]: 'info'}}),
+	);
 });
 
 test('an envelope needs a version that is known, and capabilities', t => {
-	t.is(envelopeProblem({_meta: envelope()}), undefined);
-	t.like(envelopeProblem({_meta: envelope({}, {[`${META}protocolVersion`]: undefined})}), {code: -32602});
-	t.like(envelopeProblem({_meta: {[`${META}protocolVersion`]: '2026-07-28'}}), {code: -32602});
-	t.like(envelopeProblem(null), {code: -32602});
-	t.deepEqual(envelopeProblem({_meta: envelope({}, {[`${META}protocolVersion`]: 7})}), {
+	t.is(requestMetaError({_meta: envelope()}), undefined);
+	t.like(requestMetaError({_meta: envelope({}, {[`${META}protocolVersion`]: undefined})}), {code: -32602});
+	t.like(requestMetaError({_meta: {[`${META}protocolVersion`]: '2026-07-28'}}), {code: -32602});
+	t.like(requestMetaError(null), {code: -32602});
+	t.deepEqual(requestMetaError({_meta: envelope({}, {[`${META}protocolVersion`]: 7})}), {
 		code: -32022,
 		message: 'Unsupported protocol version: 7',
 		data: {requested: 7, supported: ['2026-07-28']},
@@ -45,12 +47,12 @@ test('an envelope needs a version that is known, and capabilities', t => {
 });
 
 test('a caller without a name has one, and one without a level has none', t => {
-	t.deepEqual(callerOf({_meta: {[`${META}clientInfo`]: 'x', [`${META}logLevel`]: 5}}), {
+	t.deepEqual(requestMetaOf({_meta: {[`${META}clientInfo`]: 'x', [`${META}logLevel`]: 5}}), {
 		info: {name: 'unknown', version: '0'},
 		capabilities: {},
 		logLevel: undefined,
 	});
-	t.deepEqual(callerOf({_meta: envelope({roots: {}}, {[`${META}logLevel`]: 'info'})}), {
+	t.deepEqual(requestMetaOf({_meta: envelope({roots: {}}, {[`${META}logLevel`]: 'info'})}), {
 		info: clientInfo,
 		capabilities: {roots: {}},
 		logLevel: 'info',
@@ -60,25 +62,25 @@ test('a caller without a name has one, and one without a level has none', t => {
 test('params with an envelope and without it again are the same', t => {
 	for (const params of [{}, {a: 1}, {a: 1, _meta: {progressToken: 1}}])
 		t.deepEqual(
-			withoutEnvelope(withEnvelope(params, {info: clientInfo, capabilities: {}, logLevel: 'info'})),
+			withoutRequestMeta(withRequestMeta(params, {info: clientInfo, capabilities: {}, logLevel: 'info'})),
 			params,
 		);
 });
 
 test('params that have no envelope stay the very object', t => {
-	for (const params of [{a: 1}, {_meta: {x: 1}}, {_meta: 5}]) t.is(withoutEnvelope(params), params);
+	for (const params of [{a: 1}, {_meta: {x: 1}}, {_meta: 5}]) t.is(withoutRequestMeta(params), params);
 });
 
 test('an envelope leaves out what modern servers have no word for', t => {
 	const capabilities = {tasks: {}, roots: {listChanged: true}, sampling: {}};
-	const params = withEnvelope({task: {}, a: 1}, {info: clientInfo, capabilities});
+	const params = withRequestMeta({task: {}, a: 1}, {info: clientInfo, capabilities});
 	t.deepEqual(params, {a: 1, _meta: envelope({roots: {}, sampling: {}})});
-	t.like(withEnvelope({}, {info: clientInfo, capabilities: {roots: 5}}), {_meta: envelope({roots: 5})});
+	t.like(withRequestMeta({}, {info: clientInfo, capabilities: {roots: 5}}), {_meta: envelope({roots: 5})});
 });
 
 test('capabilities that the modern schema has no type for are kept beside, and come back', t => {
 	const capabilities = {experimental: {x: {a: null, b: 0.5, c: [1, null, 'd']}}, sampling: {}};
-	const params = withEnvelope({a: 1}, {info: clientInfo, capabilities});
+	const params = withRequestMeta({a: 1}, {info: clientInfo, capabilities});
 	t.deepEqual(params._meta, {
 		...envelope({experimental: {x: {c: [1, 'd']}}, sampling: {}}),
 		'io.bridge/original': {
@@ -87,80 +89,83 @@ test('capabilities that the modern schema has no type for are kept beside, and c
 			'/_meta/io.modelcontextprotocol~1clientCapabilities/experimental/x/c': [1, null, 'd'],
 		},
 	});
-	t.deepEqual(callerOf(params).capabilities, capabilities);
-	t.deepEqual(withoutEnvelope(params), {a: 1});
+	t.deepEqual(requestMetaOf(params).capabilities, capabilities);
+	t.deepEqual(withoutRequestMeta(params), {a: 1});
 });
 
 test('what another message has lost stays with it when the envelope is taken off', t => {
 	const kept = {'io.bridge/original': {'/content': []}};
-	t.deepEqual(withoutEnvelope({_meta: {...envelope(), ...kept}}), {_meta: kept});
+	t.deepEqual(withoutRequestMeta({_meta: {...envelope(), ...kept}}), {_meta: kept});
 });
 
 test('a caller who does not say who they are has a name and a version all the same', t => {
-	t.like(withEnvelope({}, {info: {}, capabilities: {}}), {
+	t.like(withRequestMeta({}, {info: {}, capabilities: {}}), {
 		_meta: {[`${META}clientInfo`]: {name: 'unknown', version: '0'}},
 	});
-	t.like(withEnvelope({}, {info: {name: 'a', version: 2}, capabilities: {}}), {
+	t.like(withRequestMeta({}, {info: {name: 'a', version: 2}, capabilities: {}}), {
 		_meta: {[`${META}clientInfo`]: {name: 'a', version: '2'}},
 	});
 });
 
 test('a result says who made it only if that is known, and keeps a type that it has', t => {
-	t.deepEqual(modernResult('tools/call', {a: 1}, undefined), {resultType: 'complete', a: 1, _meta: {}});
-	t.is(modernResult('x', {resultType: 'other'}, serverInfo).resultType, 'other');
+	t.deepEqual(toStatelessResult('tools/call', {a: 1}, undefined), {resultType: 'complete', a: 1, _meta: {}});
+	t.is(toStatelessResult('x', {resultType: 'other'}, serverInfo).resultType, 'other');
 });
 
 test('a modern result becomes what a handshake server would have said', t => {
 	const result = {a: 1, _meta: {x: 1}};
-	t.deepEqual(handshakeResult({...modernResult('tools/list', result, serverInfo)}), result);
-	t.deepEqual(handshakeResult({...modernResult('tools/list', {}, serverInfo)}), {});
-	t.is(handshakeResult(result), result);
+	t.deepEqual(toHandshakeResult({...toStatelessResult('tools/list', result, serverInfo)}), result);
+	t.deepEqual(toHandshakeResult({...toStatelessResult('tools/list', {}, serverInfo)}), {});
+	t.is(toHandshakeResult(result), result);
 });
 
 test('a notification without a subscription stays the very object', t => {
 	for (const body of [{method: 'a'}, {method: 'a', params: {}}, {method: 'a', params: {_meta: {x: 1}}}])
-		t.is(handshakeNotification(body), body);
+		t.is(toHandshakeNotification(body), body);
 });
 
 test('only the code that took its place changes', t => {
 	const error = {code: -32602, message: 'a'};
-	t.is(modernError(error), error);
-	t.deepEqual(modernError({...error, code: -32002}), error);
+	t.is(toStatelessError(error), error);
+	t.deepEqual(toStatelessError({...error, code: -32002}), error);
 });
 
 test('what is discovered has no tasks, and instructions only if there are any', t => {
-	const answer = discovered({capabilities: {tasks: {}, tools: {}}});
+	const answer = toDiscoverResult({capabilities: {tasks: {}, tools: {}}});
 	t.deepEqual(answer.capabilities, {tools: {}});
 	t.false('instructions' in answer);
-	t.is(discovered({instructions: 'i'}).instructions, 'i');
+	t.is(toDiscoverResult({instructions: 'i'}).instructions, 'i');
 });
 
 test('what is discovered keeps what the schema has no type for, for whoever asks through another bridge', t => {
 	const capabilities = {tools: {}, logging: {x: null, 'a/b~': 1.5}};
-	t.true(haveForeignValues(capabilities));
-	t.false(haveForeignValues({tools: {}}));
-	const answer = discovered({capabilities, serverInfo});
+	t.true(haveUnsupportedValues(capabilities));
+	t.false(haveUnsupportedValues({tools: {}}));
+	const answer = toDiscoverResult({capabilities, serverInfo});
 	t.deepEqual(answer.capabilities, {tools: {}, logging: {}});
 	t.deepEqual(answer._meta, {
 		[`${META}serverInfo`]: serverInfo,
 		'io.bridge/original': {'/capabilities/logging/x': null, '/capabilities/logging/a~1b~0': 1.5},
 	});
-	t.deepEqual(initialized(answer, {}).capabilities, capabilities);
+	t.deepEqual(toInitializeResult(answer, {}).capabilities, capabilities);
 });
 
 test('extensions are told to clients that have declared some', t => {
 	const capabilities = {extensions: {x: {}}};
-	t.deepEqual(initialized({capabilities}, {}).capabilities, {});
-	t.deepEqual(initialized({capabilities}, {extensions: {}}).capabilities, capabilities);
+	t.deepEqual(toInitializeResult({capabilities}, {}).capabilities, {});
+	t.deepEqual(toInitializeResult({capabilities}, {extensions: {}}).capabilities, capabilities);
 });
 
 test('a question without params has none', t => {
-	t.deepEqual(inputRequest('roots/list', {_meta: {}}), {method: 'roots/list'});
-	t.deepEqual(inputRequest('roots/list', undefined), {method: 'roots/list'});
+	t.deepEqual(toInputRequest('roots/list', {_meta: {}}), {method: 'roots/list'});
+	t.deepEqual(toInputRequest('roots/list', undefined), {method: 'roots/list'});
 });
 
 test('only elicitation by URL gets an id', t => {
-	t.deepEqual(inputParams('elicitation/create', {mode: 'url'}, 'e'), {mode: 'url', elicitationId: 'e'});
-	t.deepEqual(inputParams('elicitation/create', {mode: 'form'}, 'e'), {mode: 'form'});
-	t.deepEqual(inputParams('roots/list', undefined, 'e'), {});
+	t.deepEqual(toServerRequestParams('elicitation/create', {mode: 'url'}, 'e'), {
+		mode: 'url',
+		elicitationId: 'e',
+	});
+	t.deepEqual(toServerRequestParams('elicitation/create', {mode: 'form'}, 'e'), {mode: 'form'});
+	t.deepEqual(toServerRequestParams('roots/list', undefined, 'e'), {});
 });

@@ -4,7 +4,7 @@ import {join} from 'node:path';
 import process from 'node:process';
 import test, {type ExecutionContext} from 'ava';
 import fc from 'fast-check';
-import {fileName, isNamedBy} from '../../lib/store/file-name.js';
+import {logFileName, matchesFileNameFormat} from '../../lib/store/file-name.js';
 import {newFolder} from '../faults/support.js';
 import {runBridge} from '../helpers/bridge.js';
 import {call, done, failureOf, postText} from './control.js';
@@ -164,12 +164,12 @@ test('a format matches the file names that it produces, and no others [SEC-D3]',
 	fc.assert(
 		fc.property(fc.array(part), time, fc.string({minLength: 1}), (parts, at, more) => {
 			const format = parts.join('');
-			t.true(isNamedBy(format, fileName(format, at)));
-			t.false(isNamedBy(format, `${fileName(format, at)}${more}`));
+			t.true(matchesFileNameFormat(format, logFileName(format, at)));
+			t.false(matchesFileNameFormat(format, `${logFileName(format, at)}${more}`));
 		}),
 	);
-	t.false(isNamedBy('a-%Y', 'a-20x6'));
-	t.false(isNamedBy('a-%Y', 'a-202'));
+	t.false(matchesFileNameFormat('a-%Y', 'a-20x6'));
+	t.false(matchesFileNameFormat('a-%Y', 'a-202'));
 });
 
 const TOKEN = 'a-token-of-raw-that-is-long';

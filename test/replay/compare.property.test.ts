@@ -1,10 +1,10 @@
 import test from 'ava';
 import fc from 'fast-check';
-import {differences, type Rules} from '../../lib/replay/compare.js';
-import {patternOf, pointerText} from '../../lib/replay/pointer.js';
+import {type ComparisonRules, findDifferences} from '../../lib/replay/compare.js';
+import {formatPointer, parsePointer} from '../../lib/replay/pointer.js';
 
-const strict: Rules = {ignored: [], isStrict: true};
-const usual: Rules = {ignored: [], isStrict: false};
+const strict: ComparisonRules = {ignored: [], isStrict: true};
+const usual: ComparisonRules = {ignored: [], isStrict: false};
 
 /** As JSON has it, so that there is no -0. */
 const json = fc.jsonValue().map(value => JSON.parse(JSON.stringify(value)) as unknown);
@@ -17,7 +17,7 @@ const wild = fc.oneof(
 test('a value does not differ from a copy of itself', t => {
 	fc.assert(
 		fc.property(wild, value => {
-			t.deepEqual(differences(value, structuredClone(value), strict), []);
+			t.deepEqual(findDifferences(value, structuredClone(value), strict), []);
 		}),
 	);
 	t.pass();
@@ -26,12 +26,12 @@ test('a value does not differ from a copy of itself', t => {
 test('values that are written differently differ, and not where that is ignored', t => {
 	fc.assert(
 		fc.property(wild, wild, (one, other) => {
-			const found = differences({one}, {one: other}, strict);
+			const found = findDifferences({one}, {one: other}, strict);
 			const isSame = JSON.stringify(one) === JSON.stringify(other);
 			if (isSame) t.deepEqual(found, []);
-			const ignored = found.map(({path}) => patternOf(pointerText(path)) ?? []);
-			t.deepEqual(differences({one}, {one: other}, {ignored, isStrict: true}), []);
-			t.true(differences({one}, {one: other}, usual).length <= found.length);
+			const ignored = found.map(({path}) => parsePointer(formatPointer(path)) ?? []);
+			t.deepEqual(findDifferences({one}, {one: other}, {ignored, isStrict: true}), []);
+			t.true(findDifferences({one}, {one: other}, usual).length <= found.length);
 		}),
 	);
 });
@@ -40,7 +40,7 @@ test('a changed member is found where it is', t => {
 	fc.assert(
 		fc.property(fc.string(), fc.string(), wild, (name, inner, value) => {
 			fc.pre(name !== '__proto__' && inner !== '__proto__');
-			const found = differences({[name]: {[inner]: 1, value}}, {[name]: {[inner]: 2, value}}, strict);
+			const found = findDifferences({[name]: {[inner]: 1, value}}, {[name]: {[inner]: 2, value}}, strict);
 			// The two may have the same name, and then there is nothing to be found.
 			if (inner !== 'value') t.deepEqual(found, [{path: [name, inner], recorded: 1, live: 2}]);
 		}),
@@ -50,12 +50,12 @@ test('a changed member is found where it is', t => {
 
 test('one more in the middle of a list of named things is one difference', t => {
 	const [a, b, c] = ['a', 'b', 'c'].map(name => ({name, is: 1}));
-	t.deepEqual(differences({tools: [a, c]}, {tools: [a, b, c]}, strict), [
+	t.deepEqual(findDifferences({tools: [a, c]}, {tools: [a, b, c]}, strict), [
 		{path: ['tools', ['b', '1']], recorded: undefined, live: b},
 	]);
-	t.is(differences({tools: [a, c]}, {tools: [c, a]}, strict).length, 1);
-	const ignored = [patternOf('/tools/*/is') ?? [], patternOf('/tools/c') ?? []];
-	t.deepEqual(differences({tools: [a, c]}, {tools: [{...a, is: 2}]}, {ignored, isStrict: true}), []);
+	t.is(findDifferences({tools: [a, c]}, {tools: [c, a]}, strict).length, 1);
+	const ignored = [parsePointer('/tools/*/is') ?? [], parsePointer('/tools/c') ?? []];
+	t.deepEqual(findDifferences({tools: [a, c]}, {tools: [{...a, is: 2}]}, {ignored, isStrict: true}), []);
 });
 
 test('times, ids and tokens may differ, unless all has to be the same', t => {
@@ -70,19 +70,19 @@ test('times, ids and tokens may differ, unless all has to be the same', t => {
 		['Mon, 16 Nov 2026 01:02:03 GMT', 'Tue, 17 Nov 2026 11:12:13 GMT'],
 	];
 	for (const [one, other] of pairs) {
-		t.deepEqual(differences({text: one}, {text: other}, usual), [], one);
-		t.is(differences({text: one}, {text: other}, strict).length, 1, one);
+		t.deepEqual(findDifferences({text: one}, {text: other}, usual), [], one);
+		t.is(findDifferences({text: one}, {text: other}, strict).length, 1, one);
 	}
 	t.deepEqual(
-		differences({nextCursor: 'a', lastUpdatedAt: 1}, {nextCursor: 'b', lastUpdatedAt: 2}, usual),
+		findDifferences({nextCursor: 'a', lastUpdatedAt: 1}, {nextCursor: 'b', lastUpdatedAt: 2}, usual),
 		[],
 	);
-	t.is(differences({nextCursor: 'a'}, {}, usual).length, 1);
-	t.is(differences({text: 'one'}, {text: 'two'}, usual).length, 1);
+	t.is(findDifferences({nextCursor: 'a'}, {}, usual).length, 1);
+	t.is(findDifferences({text: 'one'}, {text: 'two'}, usual).length, 1);
 });
 
 test('what the log does not tell is whatever it is', t => {
-	t.deepEqual(differences({Token: '[redacted]'}, {Token: {a: 1}}, strict), []);
-	t.is(differences({text: '[redacted]'}, {text: 'x'}, strict).length, 1);
-	t.is(differences({token: '[redacted]'}, {}, strict).length, 0);
+	t.deepEqual(findDifferences({Token: '[redacted]'}, {Token: {a: 1}}, strict), []);
+	t.is(findDifferences({text: '[redacted]'}, {text: 'x'}, strict).length, 1);
+	t.is(findDifferences({token: '[redacted]'}, {}, strict).length, 0);
 });

@@ -1,27 +1,31 @@
 import test from 'ava';
-import {cuesOf} from '../../lib/replay/cues.js';
-import type {Recorded} from '../../lib/store/recorded.js';
+import {extractExchanges} from '../../lib/replay/cues.js';
+import type {RecordedMessage} from '../../lib/store/recorded.js';
 import {recorded} from './support.js';
 
-const asked = (at: number, key: string): Recorded =>
+const asked = (at: number, key: string): RecordedMessage =>
 	recorded(at, {kind: 'request', method: 'tools/call', key});
-const answered = (at: number, key: string): Recorded => recorded(at, {kind: 'answer', key, from: 'server'});
-const progress = (at: number): Recorded => recorded(at, {method: 'notifications/progress', from: 'server'});
+const answered = (at: number, key: string): RecordedMessage =>
+	recorded(at, {kind: 'answer', key, from: 'server'});
+const progress = (at: number): RecordedMessage =>
+	recorded(at, {method: 'notifications/progress', from: 'server'});
 
 /** Tokens of requests and of progress are what these tests say. */
 const insight = (tokens: {readonly [at: number]: string}, cancelled?: string) => ({
-	tokenOf: ({at}: Recorded) => tokens[at],
+	tokenOf: ({index: at}: RecordedMessage) => tokens[at],
 	cancelled: () => cancelled,
 });
 
-const shape = (messages: readonly Recorded[], tokens = {}, cancelled?: string) =>
-	cuesOf(messages, insight(tokens, cancelled)).map(({message, course, sequel, isAnswered, isCancelled}) => ({
-		at: message.at,
-		course: course.map(step => step.message.at),
-		sequel: sequel.map(step => step.message.at),
-		...(isAnswered ? {} : {isAnswered}),
-		...(isCancelled ? {isCancelled} : {}),
-	}));
+const shape = (messages: readonly RecordedMessage[], tokens = {}, cancelled?: string) =>
+	extractExchanges(messages, insight(tokens, cancelled)).map(
+		({message, responseSteps: course, laterSteps: sequel, isAnswered, isCancelled}) => ({
+			at: message.index,
+			course: course.map(step => step.message.index),
+			sequel: sequel.map(step => step.message.index),
+			...(isAnswered ? {} : {isAnswered}),
+			...(isCancelled ? {isCancelled} : {}),
+		}),
+	);
 
 test('progress belongs to the request whose token it has, and all else to the latest that is under way', t => {
 	const log = recorded(4, {method: 'notifications/message', from: 'server'});
@@ -51,8 +55,8 @@ test('what is said while nothing is under way follows what the client said last'
 		{at: 0, course: [1], sequel: [2]},
 		{at: 3, course: [4, 6], sequel: [], isAnswered: false},
 	]);
-	const [, told] = cuesOf(all, insight({}));
-	t.deepEqual(told?.course[1], {message: log, delayMs: 1, after: [roots]});
+	const [, told] = extractExchanges(all, insight({}));
+	t.deepEqual(told?.responseSteps[1], {message: log, delayMs: 1, after: [roots]});
 });
 
 test('a request that was given up has no answer', t => {

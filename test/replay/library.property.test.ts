@@ -1,9 +1,9 @@
 import test from 'ava';
 import fc from 'fast-check';
-import type {Cue} from '../../lib/replay/cues.js';
-import {Library} from '../../lib/replay/library.js';
-import {notRecorded} from '../../lib/replay/not-recorded.js';
-import {patternOf} from '../../lib/replay/pointer.js';
+import type {RecordedExchange} from '../../lib/replay/cues.js';
+import {ExchangeIndex} from '../../lib/replay/library.js';
+import {requestNotRecorded} from '../../lib/replay/not-recorded.js';
+import {parsePointer} from '../../lib/replay/pointer.js';
 import {logLine, openLog} from './support.js';
 
 const usual = {ignored: [], isStrict: false};
@@ -15,21 +15,21 @@ async function library(
 	t: Parameters<typeof openLog>[0],
 	calls: readonly Called[],
 	rules = usual,
-): Promise<Library> {
+): Promise<ExchangeIndex> {
 	const lines = calls.flatMap(({params, answer = {}}, id) => [
 		logLine('client', 'it', {jsonrpc: '2.0', id, method: 'tools/call', params}),
 		logLine('it', 'client', {jsonrpc: '2.0', id, result: answer}),
 	]);
 	const recording = await openLog(t, lines.join('\n'));
-	return new Library(
+	return new ExchangeIndex(
 		recording,
 		recording.contents.connections.map(({messages}) => messages),
 		rules,
 	);
 }
 
-const idsOf = (found: ReturnType<Library['find']>): unknown[] =>
-	'same' in found ? found.same.map(({message}: Cue) => message.key) : [];
+const idsOf = (found: ReturnType<ExchangeIndex['find']>): unknown[] =>
+	'same' in found ? found.same.map(({message}: RecordedExchange) => message.key) : [];
 
 /** The same members in another order. */
 const turned = (value: unknown): unknown =>
@@ -74,13 +74,13 @@ test('requests that differ only in times, or in what is ignored, are the same; o
 	const other = find({name: 'b', arguments: {text: 'bye', n: 1}});
 	t.false('same' in other);
 	if ('same' in other) return;
-	const {message, code} = notRecorded({method: 'tools/call', library: known, ...other});
+	const {message, code} = requestNotRecorded({method: 'tools/call', exchanges: known, ...other});
 	t.is(code, 'ERR_REQUEST_UNRECORDED');
 	t.is(
 		message,
 		'The recording has no tools/call with these params. The nearest one is tools/call b: /params/arguments/text is "hello" there and "bye" here.',
 	);
-	const ignored = [patternOf('/params/arguments/text') ?? []];
+	const ignored = [parsePointer('/params/arguments/text') ?? []];
 	const lenient = await library(t, calls, {ignored, isStrict: false} as unknown as typeof usual);
 	t.deepEqual(idsOf(lenient.find('tools/call', {name: 'b', arguments: {text: 'bye', n: 1}})), ['1']);
 });
@@ -89,7 +89,7 @@ test('a method that was never asked has the nearest one named', async t => {
 	const known = await library(t, [{params: {}}]);
 	const found = known.find('tools/cal', {});
 	if ('same' in found) return t.fail();
-	const error = notRecorded({method: 'tools/cal', library: known, ...found});
+	const error = requestNotRecorded({method: 'tools/cal', exchanges: known, ...found});
 	t.is(error.sentence, 'The recording has no tools/cal. Did you mean tools/call? It has: tools/call.');
 	t.is(error.toRpc().code, -32_601);
 });

@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import test from 'ava';
 import fc from 'fast-check';
 import {Recording} from '../../lib/replay/recording.js';
-import {contentsOf} from '../../lib/store/recorded.js';
+import {readLogContents} from '../../lib/store/recorded.js';
 import {newFolder} from '../faults/support.js';
 import {logLine, openLog} from './support.js';
 
@@ -40,7 +40,7 @@ test('what is no line of a log does no harm', async t => {
 	await fc.assert(
 		fc.asyncProperty(fc.uint8Array({maxLength: 500}), async bytes => {
 			writeFileSync(path, bytes);
-			const {connections} = await contentsOf([{path, isPipe: false}], undefined);
+			const {connections} = await readLogContents([{path, isPipe: false}], undefined);
 			t.deepEqual(connections, []);
 		}),
 		{numRuns: 50},

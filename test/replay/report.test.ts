@@ -1,10 +1,10 @@
 import test from 'ava';
-import {differences} from '../../lib/replay/compare.js';
-import {differenceLines, outcomeLines, summary} from '../../lib/replay/report.js';
+import {findDifferences} from '../../lib/replay/compare.js';
+import {formatDifference, formatOutcome, formatReportSummary} from '../../lib/replay/report.js';
 
 const rules = {ignored: [], isStrict: true};
 const shown = (recorded: object, live: object): string =>
-	differences(recorded, live, rules).flatMap(differenceLines).join('\n');
+	findDifferences(recorded, live, rules).flatMap(formatDifference).join('\n');
 
 test('long texts are shown from shortly before where they differ, and many lines by those that differ', t => {
 	const long = 'a'.repeat(10_000);
@@ -25,12 +25,12 @@ test('secrets of a live server are not shown', t => {
 
 test('more differences than anybody reads are counted', t => {
 	const many = Object.fromEntries(Array.from({length: 100}, (_, at) => [`m${at}`, at]));
-	const found = differences(many, {}, rules);
-	const lines = outcomeLines({title: 'it', status: 'different', differences: found, ms: 1}, 7);
+	const found = findDifferences(many, {}, rules);
+	const lines = formatOutcome({title: 'it', status: 'different', differences: found, ms: 1}, 7);
 	t.is(lines[0], '✗ 7 it');
 	t.is(lines.at(-2), '    … and 80 more differences');
 	t.is(
-		summary({same: 1, different: 2, failed: 0, missed: 3}, 1.25),
+		formatReportSummary({same: 1, different: 2, failed: 0, missed: 3}, 1.25),
 		'✗ 6 compared: 1 same, 2 different, 3 not tried (1.3 s)',
 	);
 });

@@ -2,7 +2,7 @@ import {writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import type {ExecutionContext} from 'ava';
 import {Recording} from '../../lib/replay/recording.js';
-import type {Recorded} from '../../lib/store/recorded.js';
+import type {RecordedMessage} from '../../lib/store/recorded.js';
 import {newFolder} from '../faults/support.js';
 import {type Message, type Running, server, startBridge} from '../helpers/bridge.js';
 import {readNdjson} from '../helpers/ndjson.js';
@@ -68,15 +68,15 @@ export async function openLog(t: ExecutionContext, content: string | Uint8Array)
 }
 
 /** A message as an index has it. */
-export const recorded = (at: number, given: Partial<Recorded>): Recorded => ({
-	at,
+export const recorded = (at: number, given: Partial<RecordedMessage>): RecordedMessage => ({
+	index: at,
 	time: at * 1000,
 	from: 'client',
 	kind: 'notification',
 	key: undefined,
 	method: undefined,
 	side: 'client',
-	isOwn: false,
+	isByBridge: false,
 	file: 0,
 	start: 0,
 	length: 0,

@@ -1,6 +1,6 @@
 import test from 'ava';
-import {Revoked} from '../../lib/replicas/revoked.js';
-import type {Store} from '../../lib/replicas/store.js';
+import {RevokedIds} from '../../lib/replicas/revoked.js';
+import type {SharedStore} from '../../lib/replicas/store.js';
 import {startUpstream} from '../helpers/upstream.js';
 import {roam, startReplica} from './support.js';
 
@@ -34,22 +34,22 @@ function memory() {
 	const store = (): object => ({
 		isUp: true,
 		key: (kind: string, name: string) => `${kind}:${name}`,
-		nameOfRandom: (...parts: string[]) => parts.join(' '),
-		ask: (work: (given: typeof redis) => Promise<unknown>) => work(redis),
-		tell: (name: string, what: string) => {
+		hashedName: (...parts: string[]) => parts.join(' '),
+		run: (work: (given: typeof redis) => Promise<unknown>) => work(redis),
+		publish: (name: string, what: string) => {
 			for (const hear of hearers.get(name) ?? []) hear(what);
 		},
-		listen: (name: string, hear: (what: string) => void) => {
+		subscribe: (name: string, hear: (what: string) => void) => {
 			hearers.set(name, (hearers.get(name) ?? new Set()).add(hear));
 			return () => hearers.get(name)?.delete(hear);
 		},
 	});
-	return {store: () => store() as unknown as Store, hearers};
+	return {store: () => store() as unknown as SharedStore, hearers};
 }
 
 test('replicas get ended ids from their store, by notification or by lookup [SEC-D22]', async t => {
 	const {store, hearers} = memory();
-	const [one, two, late] = [1, 2, 3].map(() => new Revoked(store(), 'ended', 1000));
+	const [one, two, late] = [1, 2, 3].map(() => new RevokedIds(store(), 'ended', 1000));
 	if (!one || !two || !late) throw new Error('There are three.');
 	const ended: string[] = [];
 	const unwatch = two.watch('a', () => ended.push('a'));
@@ -76,11 +76,11 @@ test('remembers 10,000 ended ids until they expire, also without a store [SEC-D2
 	const down = {
 		isUp: false,
 		key: () => '',
-		nameOfRandom: () => '',
-		ask: async () => undefined,
-		tell: () => {},
+		hashedName: () => '',
+		run: async () => undefined,
+		publish: () => {},
 	};
-	const revoked = new Revoked(down as unknown as Store, 'ended', 1000, () => now);
+	const revoked = new RevokedIds(down as unknown as SharedStore, 'ended', 1000, () => now);
 	for (let id = 0; id <= 10_000; id++) revoked.add(String(id));
 	t.false(revoked.has('0'));
 	t.true(revoked.has('1'));

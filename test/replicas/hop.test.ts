@@ -1,6 +1,6 @@
 import test, {type ExecutionContext} from 'ava';
 import fc from 'fast-check';
-import {Numbered} from '../../lib/replicas/numbered.js';
+import {AntiReplayWindow} from '../../lib/replicas/numbered.js';
 import {opening} from '../helpers/bridge.js';
 import {program, type RunningGateway} from '../helpers/gateway.js';
 import {say, standBetween} from './between.js';
@@ -123,18 +123,18 @@ test('a number is taken once, however mixed up numbers come', t => {
 			fc.array(fc.integer({min: 1, max: 30_000}), {maxLength: 300}),
 			fc.integer({min: 0, max: 2 ** 40}),
 			(given, offset) => {
-				const numbered = new Numbered();
+				const numbered = new AntiReplayWindow();
 				const taken = new Set<number>();
 				let latest = 0;
 				for (const number of given.map(one => one + offset)) {
 					const isNew = !taken.has(number);
 					const isNear = number > latest - 8192;
-					t.is(numbered.take(number), isNew && isNear);
+					t.is(numbered.accept(number), isNew && isNear);
 					if (isNear) taken.add(number);
 					latest = Math.max(latest, number);
 				}
 			},
 		),
 	);
-	for (const wrong of [Number.NaN, 1.5, 2 ** 60]) t.false(new Numbered().take(wrong));
+	for (const wrong of [Number.NaN, 1.5, 2 ** 60]) t.false(new AntiReplayWindow().accept(wrong));
 });

@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import {item} from '../../lib/run/access.js';
+import {getItem} from '../../lib/run/access.js';
 import {pack, runnerOf, textOf} from './support.js';
 
 test('an index of a text counts code points, from either end', t => {
@@ -9,8 +9,9 @@ test('an index of a text counts code points, from either end', t => {
 		fc.property(fc.array(chars, {maxLength: 12}), fc.integer({min: -14, max: 14}), (parts, key) => {
 			const text = parts.join('');
 			const expected = [...text].at(key);
-			if (expected === undefined) t.throws(() => item(text, key, 1), {message: 'string index out of range'});
-			else t.is(item(text, key, 1), expected);
+			if (expected === undefined)
+				t.throws(() => getItem(text, key, 1), {message: 'string index out of range'});
+			else t.is(getItem(text, key, 1), expected);
 		}),
 	);
 });
@@ -18,12 +19,12 @@ test('an index of a text counts code points, from either end', t => {
 test('an index of a list counts from either end', t => {
 	const list = [null, 1, 'b'];
 	t.deepEqual(
-		[0, 2, -1, -3].map(key => item(list, key, 1)),
+		[0, 2, -1, -3].map(key => getItem(list, key, 1)),
 		[null, 'b', 'b', null],
 	);
-	for (const key of [3, -4]) t.throws(() => item(list, key, 1), {message: 'list index out of range'});
-	t.throws(() => item(list, 'a', 1), {message: 'list indices must be integers or slices, not str'});
-	t.throws(() => item('abc', 'a', 1), {message: "string indices must be integers, not 'str'"});
+	for (const key of [3, -4]) t.throws(() => getItem(list, key, 1), {message: 'list index out of range'});
+	t.throws(() => getItem(list, 'a', 1), {message: 'list indices must be integers or slices, not str'});
+	t.throws(() => getItem('abc', 'a', 1), {message: "string indices must be integers, not 'str'"});
 });
 
 /** 4 MB, each of whose code points has two surrogates. */

@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import {plainProgram} from '../../lib/run/plain-calls.js';
+import {compilePlainProgram} from '../../lib/run/plain-calls.js';
 import {forInterpreter, pack, runnerOf} from './support.js';
 
 const data = {
@@ -34,15 +34,15 @@ const packs = [
 			throw new Error('it failed');
 		},
 	}),
-	pack('away', {}, {unavailable: 'exited with code 1'}),
+	pack('away', {}, {unavailableReason: 'exited with code 1'}),
 ];
 
-const runner = runnerOf(packs, {runTimeoutMs: 600_000, maxConcurrent: 2, maxWaiting: 1000});
+const runner = runnerOf(packs, {runTimeoutMs: 600_000, maxConcurrent: 2, maxQueued: 1000});
 test.after.always(() => runner.close());
 
 const names = new Set(['wix', 'files', 'broken', 'away', 'proxy']);
 const isPlain = async (program: string): Promise<boolean> =>
-	(await plainProgram(program, names)) !== undefined;
+	(await compilePlainProgram(program, names)) !== undefined;
 
 for (const program of [
 	'wix.data()',

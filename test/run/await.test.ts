@@ -1,5 +1,5 @@
 import test from 'ava';
-import {plainProgram} from '../../lib/run/plain-calls.js';
+import {compilePlainProgram} from '../../lib/run/plain-calls.js';
 import {forInterpreter, pack, runnerOf, textOf} from './support.js';
 
 const packs = [
@@ -12,9 +12,9 @@ const packs = [
 		},
 	}),
 	pack('nil', {}, {tools: [{name: 'none'}], call: async () => ({content: []})}),
-	pack('away', {}, {unavailable: 'exited with code 1'}),
+	pack('away', {}, {unavailableReason: 'exited with code 1'}),
 ];
-const runner = runnerOf(packs, {runTimeoutMs: 600_000, maxConcurrent: 2, maxWaiting: 1000});
+const runner = runnerOf(packs, {runTimeoutMs: 600_000, maxConcurrent: 2, maxQueued: 1000});
 test.after.always(() => runner.close());
 
 const lines = (...program: string[]): string => program.join('\n');
@@ -203,12 +203,12 @@ for (const program of [
 	'await nothing.here()',
 ]) {
 	test(`both ways agree on ${JSON.stringify(program)} [A-G9]`, async t => {
-		t.truthy(await plainProgram(program, names));
+		t.truthy(await compilePlainProgram(program, names));
 		t.deepEqual(await runner.run(forInterpreter(program)), await runner.run(program));
 	});
 }
 
 for (const program of ['await -1', 'await await wix.data()', 'await wix.echo'])
 	test(`${program} is left to the interpreter [A-G9]`, async t => {
-		t.is(await plainProgram(program, names), undefined);
+		t.is(await compilePlainProgram(program, names), undefined);
 	});

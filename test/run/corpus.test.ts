@@ -1,10 +1,10 @@
 import test, {type ExecutionContext} from 'ava';
-import {plainProgram} from '../../lib/run/plain-calls.js';
-import {sourceIn} from '../../lib/run/source.js';
+import {compilePlainProgram} from '../../lib/run/plain-calls.js';
+import {extractSource} from '../../lib/run/source.js';
 import {type Expected, expected, forInterpreter, runnerOf, world} from './support.js';
 
 // One for all, as in life: each program gets an interpreter of its own all the same.
-const runner = runnerOf(world, {runTimeoutMs: 600_000, maxConcurrent: 2, maxWaiting: 1000});
+const runner = runnerOf(world, {runTimeoutMs: 600_000, maxConcurrent: 2, maxQueued: 1000});
 test.after.always(() => runner.close());
 
 const compare = async (
@@ -38,8 +38,8 @@ test('programs of the corpus that need no interpreter come to the same in it', a
 	const names = new Set([...world.map(({name}) => name), 'proxy']);
 	let plain = 0;
 	for (const {source, name} of [...expected.programs, ...expected.snippets]) {
-		const code = sourceIn(source);
-		if (!(await plainProgram(code, names))) continue;
+		const code = extractSource(source);
+		if (!(await compilePlainProgram(code, names))) continue;
 		plain++;
 		t.deepEqual(await runner.run(forInterpreter(code)), await runner.run(code), name);
 	}

@@ -7,7 +7,7 @@ import type {RunResult} from '../../lib/run/types.js';
 import {pack, runnerOf, textOf} from './support.js';
 
 const packs = [pack('wix', {echo: args => args, name: () => 'wix'})];
-const runner = runnerOf(packs, {runTimeoutMs: 600_000, maxConcurrent: 2, maxWaiting: 1000});
+const runner = runnerOf(packs, {runTimeoutMs: 600_000, maxConcurrent: 2, maxQueued: 1000});
 test.after.always(() => runner.close());
 
 /** Whatever a program did, the next one is fine. */

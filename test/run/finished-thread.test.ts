@@ -1,26 +1,26 @@
 import test, {type ExecutionContext} from 'ava';
-import {Session} from '../../lib/run/python/session.js';
-import {sharedPython} from '../../lib/run/python/shared-python.js';
+import {PythonInterpreter} from '../../lib/run/python/session.js';
+import {acquireSnapshot} from '../../lib/run/python/shared-python.js';
 
 const MIB = 2 ** 20;
 const limits = {maxOutputBytes: MIB, maxOutcomeBytes: 4 * MIB, maxAttempts: 200};
-const python = sharedPython(96 * MIB);
+const python = acquireSnapshot(96 * MIB);
 test.after.always(() => python.release());
 
 /** Runs a program to its outcome. The events of its thread after that are added to the list. */
 async function finished(t: ExecutionContext): Promise<{readonly ends: string[]}> {
-	const session = await Session.start(await python.python, limits);
-	t.teardown(() => session.end());
+	const session = await PythonInterpreter.start(await python.python, limits);
+	t.teardown(() => session.terminate());
 	const ends: string[] = [];
 	await new Promise<void>((resolve, reject) => {
 		session.listen(
 			{
-				line: text => (text.startsWith('{"done"') ? resolve() : reject(new Error(text))),
-				end: (why, detail) => ends.push(`${why}: ${detail}`),
+				onLine: text => (text.startsWith('{"done"') ? resolve() : reject(new Error(text))),
+				onEnd: (why, detail) => ends.push(`${why}: ${detail}`),
 			},
 			MIB,
 		);
-		session.say(JSON.stringify({code: 'pass; 1', packs: [], max_calls: 100}));
+		session.send(JSON.stringify({code: 'pass; 1', packs: [], max_calls: 100}));
 	});
 	return {ends};
 }

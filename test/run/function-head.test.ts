@@ -1,10 +1,10 @@
 import test from 'ava';
 import fc from 'fast-check';
-import {headOf} from '../../lib/run/function-head.js';
+import {parseFunctionHead} from '../../lib/run/function-head.js';
 
 /** What a head says in short: names, with `?` where a value may be left out, in braces where they are parts of one object. */
 function shown(code: string): string {
-	const {parameters, isOneObject} = headOf(code);
+	const {parameters, isOneObject} = parseFunctionHead(code);
 	const names = parameters.map(({name, isRequired}) => `${name}${isRequired ? '' : '?'}`).join(' ');
 	return isOneObject ? `{${names}}` : names;
 }
@@ -33,7 +33,7 @@ for (const [code, expected] of [
 test('whatever a function looks like, its head is read to an end', t => {
 	fc.assert(
 		fc.property(fc.string({unit: fc.constantFrom(...'(){}[],=>"\'`/*\\\n. ab$'), maxLength: 60}), code => {
-			t.true(headOf(code).parameters.every(({name}) => /^[\w$]+$/.test(name)));
+			t.true(parseFunctionHead(code).parameters.every(({name}) => /^[\w$]+$/.test(name)));
 		}),
 	);
 });

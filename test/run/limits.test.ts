@@ -1,9 +1,9 @@
 import test from 'ava';
 import fc from 'fast-check';
-import {bind} from '../../lib/run/arguments.js';
-import {batchOf} from '../../lib/run/batch.js';
-import {plainProgram} from '../../lib/run/plain-calls.js';
-import {typeName} from '../../lib/run/signature.js';
+import {bindArguments} from '../../lib/run/arguments.js';
+import {parseBatch} from '../../lib/run/batch.js';
+import {compilePlainProgram} from '../../lib/run/plain-calls.js';
+import {pythonTypeName} from '../../lib/run/signature.js';
 import {forInterpreter, pack, runnerOf, textOf} from './support.js';
 
 const packNames = new Set(['wix']);
@@ -20,7 +20,7 @@ test('no program overflows the stack of the planner [SEC-D22]', async t => {
 				.map(([, close, times]) => close.repeat(times))
 				.reverse()
 				.join('')}`;
-			await t.notThrowsAsync(plainProgram(source, packNames));
+			await t.notThrowsAsync(compilePlainProgram(source, packNames));
 		}),
 		{numRuns: 30},
 	);
@@ -28,7 +28,7 @@ test('no program overflows the stack of the planner [SEC-D22]', async t => {
 
 test('a program with many characters or braces runs in the interpreter [SEC-D2]', async t => {
 	const planned = async (source: string): Promise<boolean> =>
-		(await plainProgram(source, packNames)) !== undefined;
+		(await compilePlainProgram(source, packNames)) !== undefined;
 	t.true(await planned(`wix.a(b="${'b'.repeat(30_000)}")`));
 	t.false(await planned(`wix.a(b="${'b'.repeat(33_000)}")`));
 	t.true(await planned(`wix.a(b=[${'{},'.repeat(1000)}])`));
@@ -54,7 +54,7 @@ test('the items of a batch are counted before they are validated [SEC-D2]', t =>
 	const items = new Proxy(new Array(1_000_000), {
 		get: (target, key) => (key === 'length' ? target.length : t.fail(String(key))),
 	});
-	t.throws(() => batchOf({positional: [items], named: []}, 100), {message: /got 1000000 items/});
+	t.throws(() => parseBatch({positional: [items], named: []}, 100), {message: /got 1000000 items/});
 });
 
 test('a program that catches the limit of calls ends after a hundred more [SEC-D2]', async t => {
@@ -151,17 +151,22 @@ test('the name of a type is bounded, even if its schema grows exponentially [SEC
 		const properties = Object.fromEntries(Array.from({length: 10}, (_, at) => [`p${at}`, wide]));
 		wide = {type: ['array', 'object', 'null', 'string', 'number'], items: wide, properties, anyOf: undefined};
 	}
-	t.true(typeName(wide).length < 20_000);
+	t.true(pythonTypeName(wide).length < 20_000);
 	let deep: unknown = {type: 'string'};
 	for (let depth = 0; depth < 100_000; depth++)
 		deep = depth % 2 ? {type: 'array', items: deep} : {anyOf: [deep]};
-	t.true(typeName(deep).startsWith('list[list['));
+	t.true(pythonTypeName(deep).startsWith('list[list['));
 });
 
 test('a call takes at most 1000 named arguments [SEC-D2]', t => {
 	const named = Array.from({length: 1001}, (_, at) => [`a${at}`, at] as const);
-	t.is(Object.keys(bind('wix.a', {name: 'a'}, {positional: [], named: named.slice(1)})).length, 1000);
-	t.throws(() => bind('wix.a', {name: 'a'}, {positional: [], named}), {message: /at most 1000 arguments/});
+	t.is(
+		Object.keys(bindArguments('wix.a', {name: 'a'}, {positional: [], named: named.slice(1)})).length,
+		1000,
+	);
+	t.throws(() => bindArguments('wix.a', {name: 'a'}, {positional: [], named}), {
+		message: /at most 1000 arguments/,
+	});
 });
 
 test('a run ends at its limit even while its interpreter starts [SEC-D2]', async t => {

@@ -144,7 +144,7 @@ test('J3 lists are cut where nobody reads on', async t => {
 });
 
 test('a pack that is not there says why', async t => {
-	const away = pack('wix', {}, {unavailable: 'exited with code 1'});
+	const away = pack('wix', {}, {unavailableReason: 'exited with code 1'});
 	t.is(
 		await run([away], 'wix.list_sites()'),
 		"Error at line 1: ToolError: Server 'wix' unavailable: exited with code 1",
@@ -208,7 +208,7 @@ test('tools of a server are found where the local pack of its name has none of t
 });
 
 test('the tools of a local pack can be called while the server of its name is not available [A-D10]', async t => {
-	const packs = [pack('brave', {}, {unavailable: 'exited with code 1'}), local('brave', 'local')];
+	const packs = [pack('brave', {}, {unavailableReason: 'exited with code 1'}), local('brave', 'local')];
 	t.is(await run(packs, 'brave.web_search()'), 'local');
 	t.regex(await run(packs, 'brave.other()'), /ToolError: Server 'brave' unavailable: exited with code 1$/);
 });
@@ -221,7 +221,7 @@ test('a call waits for the server behind a local pack, unless the pack has the t
 		return server;
 	};
 	const packs = [
-		pack('brave', {}, {unavailable: 'it is still connecting', connecting}),
+		pack('brave', {}, {unavailableReason: 'it is still connecting', whenConnected: connecting}),
 		local('brave', 'local'),
 	];
 	t.is(await run(packs, 'brave.web_search()'), 'local');

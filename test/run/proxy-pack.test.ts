@@ -31,7 +31,7 @@ const packs = [
 		{},
 		{tools: [{name: 'search', description: 'Searches pages by text, also in a product wiki.'}]},
 	),
-	pack('away', {}, {unavailable: 'exited with code 1'}),
+	pack('away', {}, {unavailableReason: 'exited with code 1'}),
 ];
 
 const servers = () => [

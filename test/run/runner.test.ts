@@ -65,7 +65,7 @@ test('20 programs at once: every answer goes to its own, and no more run than ma
 
 test('refuses a program when too many wait, and takes the next one when there is room', async t => {
 	const slow = gated();
-	const runner = runnerOf([slow.pack], {maxConcurrent: 1, maxWaiting: 1});
+	const runner = runnerOf([slow.pack], {maxConcurrent: 1, maxQueued: 1});
 	const [first, second] = [runner.run('[slow.wait()][:]\n1'), runner.run('[slow.quick()][:]\n2')];
 	await slow.arrived();
 	const third = await runner.run('[slow.quick()][:]\n3');

@@ -1,7 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
-import {sourceIn} from '../../lib/run/source.js';
-import {textIn} from '../../lib/run/source-literals.js';
+import {extractSource} from '../../lib/run/source.js';
+import {parseStringLiteral} from '../../lib/run/source-literals.js';
 
 for (const [command, expected] of [
 	['wix.a()', 'wix.a()'],
@@ -27,13 +27,13 @@ for (const [command, expected] of [
 	['', ''],
 ] as const) {
 	test(`takes ${JSON.stringify(command)} for ${JSON.stringify(expected)}`, t => {
-		t.is(sourceIn(command), expected);
+		t.is(extractSource(command), expected);
 	});
 }
 
 test('treats an unclosed fence as part of the program, with any number of spaces after it [SEC-D2]', t => {
 	const command = `\`\`\`\n${' '.repeat(500_000)}x`;
-	t.is(sourceIn(command), command);
+	t.is(extractSource(command), command);
 });
 
 /** The expression that finds a fence in short texts. */
@@ -47,7 +47,7 @@ test('finds what the equivalent regular expression finds between fences [SEC-D11
 			const block = reference.exec(command.trim())?.[2];
 			// A block that has a fence of its own would lose that, too.
 			if (block === undefined || /^\s*[`~]/.test(block)) return;
-			t.is(sourceIn(command), sourceIn(block), command);
+			t.is(extractSource(command), extractSource(block), command);
 		}),
 		{numRuns: 5000},
 	);
@@ -60,10 +60,10 @@ for (const [what, text] of [
 	['blanks after the fence', `\`\`\`${' '.repeat(2 ** 20)}x`],
 ] as const)
 	test(`a program of 1 MiB of ${what} is read in linear time [SEC-D11]`, t => {
-		t.is(typeof sourceIn(text), 'string');
+		t.is(typeof extractSource(text), 'string');
 	});
 
 test('string literals over 1 MiB are evaluated by the interpreter [SEC-D11]', t => {
-	t.is(textIn(`"${'a'.repeat(2 ** 20 - 2)}"`)?.length, 2 ** 20 - 2);
-	t.is(textIn(`"${'a'.repeat(2 ** 24)}"`), undefined);
+	t.is(parseStringLiteral(`"${'a'.repeat(2 ** 20 - 2)}"`)?.length, 2 ** 20 - 2);
+	t.is(parseStringLiteral(`"${'a'.repeat(2 ** 24)}"`), undefined);
 });

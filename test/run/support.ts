@@ -2,7 +2,7 @@ import {readFileSync} from 'node:fs';
 import type {Log} from '../../lib/log.js';
 import {createRunner} from '../../lib/run/runner.js';
 import type {Arguments, Pack, Runner, RunnerOptions, RunResult} from '../../lib/run/types.js';
-import {writeExact} from '../../lib/wire/exact-integers.js';
+import {stringifyWithBigInts} from '../../lib/wire/exact-integers.js';
 
 const folder = new URL('../../../fixtures/run/', import.meta.url);
 const read = (name: string) => JSON.parse(readFileSync(new URL(name, folder), 'utf8'));
@@ -54,7 +54,9 @@ export function pack(
 		tools: Object.keys(tools).map(tool => ({name: tool})),
 		async call(tool, args, signal) {
 			const value = await tools[tool]?.(args, signal);
-			return {content: [{type: 'text', text: typeof value === 'string' ? value : writeExact(value)}]};
+			return {
+				content: [{type: 'text', text: typeof value === 'string' ? value : stringifyWithBigInts(value)}],
+			};
 		},
 		...rest,
 	};

@@ -1,7 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import {checkValue, MAX_NESTING} from '../../lib/run/value-limits.js';
-import {jsonWeight} from '../../lib/wire/json-weight.js';
+import {jsonComplexity} from '../../lib/wire/json-weight.js';
 
 const countOf = (value: unknown): number =>
 	typeof value === 'object' && value !== null
@@ -19,7 +19,7 @@ const depthOf = (value: unknown): number =>
 		? 1 + Object.values(value).reduce<number>((most, item) => Math.max(most, depthOf(item)), 0)
 		: 0;
 
-const weightOf = (text: string) => jsonWeight(Buffer.from(text));
+const weightOf = (text: string) => jsonComplexity(Buffer.from(text));
 
 test('the weight of a JSON text is its depth and members, and at least its values and at most twice as many [SEC-D2]', t => {
 	fc.assert(
@@ -37,7 +37,7 @@ test('the weight of a JSON text is its depth and members, and at least its value
 test('any bytes have a weight [SEC-D2]', t => {
 	fc.assert(
 		fc.property(fc.uint8Array({maxLength: 200}), bytes => {
-			const {values, depth} = jsonWeight(bytes);
+			const {values, depth} = jsonComplexity(bytes);
 			t.true(values >= 1 && values <= bytes.length + 1 && depth <= bytes.length);
 		}),
 	);

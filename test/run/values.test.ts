@@ -135,7 +135,7 @@ for (const [program, expected] of [
 const shared = runnerOf([pack('p', {echo: args => args})], {
 	runTimeoutMs: 60_000,
 	maxConcurrent: 2,
-	maxWaiting: 100,
+	maxQueued: 100,
 });
 test.before(() => shared.warmUp());
 test.after.always(() => shared.close());

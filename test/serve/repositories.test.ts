@@ -1,7 +1,7 @@
 import {cpSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import test from 'ava';
-import {repositoryFolder, stateFolder} from '../../lib/atm/paths.js';
+import {repositoryStateFolder, stateFolder} from '../../lib/atm/paths.js';
 import {until} from '../faults/support.js';
 import {runBridge} from '../helpers/bridge.js';
 import {type Place, place, startServe} from './support.js';
@@ -12,7 +12,7 @@ import {type Place, place, startServe} from './support.js';
 function neighbor(at: Place): Place {
 	const repo = join(dirname(at.repo), 'other');
 	cpSync(at.repo, repo, {recursive: true});
-	return {...at, repo, state: () => repositoryFolder(at.base, 'default', repo)};
+	return {...at, repo, state: () => repositoryStateFolder(at.base, 'default', repo)};
 }
 
 test('two repositories without a team both use the identity codex, and list their own sessions [S-D9]', async t => {

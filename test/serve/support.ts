@@ -14,7 +14,7 @@ import {join} from 'node:path';
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
 import type {ExecutionContext} from 'ava';
-import {auditFolder, repositoryFolder, stateFolder} from '../../lib/atm/paths.js';
+import {auditFolder, repositoryStateFolder, stateFolder} from '../../lib/atm/paths.js';
 import {type JsonObject, listOf, objectOf} from '../../lib/protocol/json.js';
 import {type Running, startReady} from '../helpers/bridge.js';
 import {type FakeKind, fakeCodex} from '../helpers/fake-codex.js';
@@ -75,7 +75,7 @@ export function placeFor(t: Pick<ExecutionContext, 'teardown'>, env: NodeJS.Proc
 	const state = (): string =>
 		existsSync(join(base, '.claude/teams/default'))
 			? stateFolder(base, 'default')
-			: repositoryFolder(base, 'default', repo);
+			: repositoryStateFolder(base, 'default', repo);
 	return {
 		repo,
 		base,

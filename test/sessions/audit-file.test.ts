@@ -11,8 +11,8 @@ import {
 import {join} from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import fc from 'fast-check';
-import {Audit, type AuditOptions} from '../../lib/sessions/audit-file.js';
-import {auditLine} from '../../lib/sessions/audit-line.js';
+import {AuditFile, type AuditFileOptions} from '../../lib/sessions/audit-file.js';
+import {formatAuditLine} from '../../lib/sessions/audit-line.js';
 import {firstCodePoints} from '../../lib/sessions/code-points.js';
 import {readNdjson} from '../helpers/ndjson.js';
 import {tempFolder} from '../store/temp-folder.js';
@@ -21,9 +21,9 @@ import {listeningLog} from './support.js';
 const open = async (
 	t: ExecutionContext,
 	folder: string,
-	options: Partial<AuditOptions> = {},
-): Promise<Audit> => {
-	const audit = await Audit.open({folder, log: listeningLog().log, ...options});
+	options: Partial<AuditFileOptions> = {},
+): Promise<AuditFile> => {
+	const audit = await AuditFile.open({folder, log: listeningLog().log, ...options});
 	t.teardown(() => audit.close());
 	return audit;
 };
@@ -79,7 +79,7 @@ test('FR-9.1 FR-9.2 FR-9.3 K8 each entry is a line of audit.jsonl when write ret
 
 test('FR-9.2 summaries are the first 200 code points, and never half a character', t => {
 	const line = JSON.parse(
-		auditLine({event: 'codex', correlationId: '', prompt: '😀'.repeat(300)}, new Date()),
+		formatAuditLine({event: 'codex', correlationId: '', prompt: '😀'.repeat(300)}, new Date()),
 	);
 	t.is(line.prompt_summary, '😀'.repeat(200));
 	fc.assert(
@@ -92,7 +92,7 @@ test('FR-9.2 summaries are the first 200 code points, and never half a character
 test('NFR-3 K4 secrets are in no line, not even half of one', t => {
 	const secrets = ['hunter2hunter2', 'sk-proj-abcdefghijklmnop0123', 'ghp_abcdefghijklmnopqrstuv01'];
 	const prompt = `${'x'.repeat(150)} password=${secrets[0]} then ${secrets[1]} and Authorization: Bearer abcdefgh`;
-	const text = auditLine(
+	const text = formatAuditLine(
 		{
 			event: 'codex',
 			correlationId: 'c',
@@ -107,7 +107,7 @@ test('NFR-3 K4 secrets are in no line, not even half of one', t => {
 });
 
 test('K5 a line is one line, whatever is in it', t => {
-	const text = auditLine(
+	const text = formatAuditLine(
 		{event: 'codex', correlationId: 'a\nb', prompt: 'x\r\n\u001b[2J{"event_type":"forged"}\u2028'},
 		new Date(),
 	);

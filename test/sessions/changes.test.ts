@@ -1,15 +1,15 @@
 import test from 'ava';
-import type {AtmConfig} from '../../lib/atm/types.js';
+import type {ServeConfig} from '../../lib/atm/types.js';
 import type {JsonObject} from '../../lib/protocol/json.js';
-import {launchAfter} from '../../lib/sessions/changes.js';
+import {mergeLaunchArguments} from '../../lib/sessions/changes.js';
 
 const preset = {model: 'quick', sandbox: undefined, approvalPolicy: undefined, reasoningEffort: 'low'};
 const roles = new Map([['fast', preset]]);
-const config = {role: undefined, roles, namedRoles: roles, keptRoles: roles} as unknown as AtmConfig;
+const config = {role: undefined, roles, namedRoles: roles, resumedRoles: roles} as unknown as ServeConfig;
 
 const launched = {model: 'one', sandbox: 'read-only', config: {model_reasoning_effort: 'high', other: 1}};
 const after = (role: string | undefined, forwarded: JsonObject): JsonObject =>
-	launchAfter(launched, config, {
+	mergeLaunchArguments(launched, config, {
 		identity: undefined,
 		tag: undefined,
 		autoMail: undefined,

@@ -3,7 +3,12 @@ import {mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync} from 'node:
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import test, {type ExecutionContext} from 'ava';
-import {contextBlock, contextNote, joined, repoContext} from '../../lib/sessions/context.js';
+import {
+	formatContextUpdate,
+	formatSessionContext,
+	joinParagraphs,
+	readRepoContext,
+} from '../../lib/sessions/context.js';
 
 function folder(t: ExecutionContext): string {
 	const path = realpathSync(mkdtempSync(join(tmpdir(), 'bridge-context-')));
@@ -23,22 +28,22 @@ test('FR-2.6 says what git says: in a folder of it, on another branch, without a
 	const repo = join(root, 'my-repo');
 	mkdirSync(join(repo, 'a/b'), {recursive: true});
 	git(repo, 'init', '-q', '-b', 'main');
-	t.deepEqual(repoContext(join(repo, 'a/b')), {repo_root: repo, repo_name: 'my-repo', branch: 'main'});
+	t.deepEqual(readRepoContext(join(repo, 'a/b')), {repo_root: repo, repo_name: 'my-repo', branch: 'main'});
 	git(repo, 'commit', '-q', '--allow-empty', '-m', 'x');
 	git(repo, 'checkout', '-q', '-b', 'feature/with/slashes');
-	t.is(repoContext(repo).branch, git(repo, 'branch', '--show-current').trim());
+	t.is(readRepoContext(repo).branch, git(repo, 'branch', '--show-current').trim());
 	git(repo, 'checkout', '-q', '--detach');
-	t.is(repoContext(repo).branch, 'HEAD');
+	t.is(readRepoContext(repo).branch, 'HEAD');
 	for (const url of [
 		'git@example.com:group/widgets.git',
 		'https://example.com/group/widgets',
 		'https://example.com/widgets.git/',
 	]) {
 		git(repo, 'config', 'remote.origin.url', url);
-		t.is(repoContext(repo).repo_name, 'widgets', url);
+		t.is(readRepoContext(repo).repo_name, 'widgets', url);
 	}
 	git(repo, 'worktree', 'add', '-q', '-b', 'side', join(root, 'side'));
-	t.deepEqual(repoContext(join(root, 'side')), {
+	t.deepEqual(readRepoContext(join(root, 'side')), {
 		repo_root: join(root, 'side'),
 		repo_name: 'widgets',
 		branch: 'side',
@@ -46,17 +51,17 @@ test('FR-2.6 says what git says: in a folder of it, on another branch, without a
 });
 
 test('3.9 outside of a repository there is none, and nothing is guessed', t => {
-	t.deepEqual(repoContext(folder(t)), {repo_root: null, repo_name: null, branch: null});
+	t.deepEqual(readRepoContext(folder(t)), {repo_root: null, repo_name: null, branch: null});
 });
 
 test('a .git that is broken, or a pipe, does no harm', t => {
 	const root = folder(t);
 	writeFileSync(join(root, '.git'), 'gitdir: /no/such/place\n');
-	t.is(repoContext(root).branch, null);
+	t.is(readRepoContext(root).branch, null);
 	const other = folder(t);
 	mkdirSync(join(other, '.git'));
 	execFileSync('mkfifo', [join(other, '.git/HEAD')]);
-	t.is(repoContext(other).branch, null);
+	t.is(readRepoContext(other).branch, null);
 });
 
 test('ignores names in a repository that git does not accept [SEC-D6]', t => {
@@ -65,7 +70,7 @@ test('ignores names in a repository that git does not accept [SEC-D6]', t => {
 	const context = (branch: string, url: string) => {
 		writeFileSync(join(root, '.git/HEAD'), `ref: refs/heads/${branch}\n`);
 		writeFileSync(join(root, '.git/config'), `[remote "origin"]\n\turl = ${url}\n`);
-		const {branch: found, repo_name: name} = repoContext(root);
+		const {branch: found, repo_name: name} = readRepoContext(root);
 		return [found, name];
 	};
 	t.deepEqual(context('feat/ünï-1', 'https://h/x/widgets.git'), ['feat/ünï-1', 'widgets']);
@@ -74,7 +79,7 @@ test('ignores names in a repository that git does not accept [SEC-D6]', t => {
 });
 
 test('FR-2.1 names all that a session is to know, and no name forges a line', t => {
-	const block = contextBlock({
+	const block = formatSessionContext({
 		identity: 'arch-ctm',
 		team: 'atm-dev',
 		repo_root: '/r',
@@ -87,21 +92,28 @@ test('FR-2.1 names all that a session is to know, and no name forges a line', t 
 		t.true(block.includes(part));
 	t.is(block.match(/<\/session-context>/g)?.length, 1);
 	t.regex(
-		contextBlock({identity: 'a', team: 't', repo_root: null, repo_name: null, branch: null, cwd: '/'}),
+		formatSessionContext({
+			identity: 'a',
+			team: 't',
+			repo_root: null,
+			repo_name: null,
+			branch: null,
+			cwd: '/',
+		}),
 		/Repo: null\nBranch: null/,
 	);
 });
 
 test('a note tells what has changed, and nothing where nothing has', t => {
 	const one = {repo_root: '/r', repo_name: 'r', branch: 'a'};
-	t.is(contextNote(one, one), undefined);
-	t.regex(contextNote(one, {...one, branch: 'b'}) ?? '', /Branch is now b\./);
-	t.regex(contextNote(one, {...one, repo_root: null}) ?? '', /root is now null/);
+	t.is(formatContextUpdate(one, one), undefined);
+	t.regex(formatContextUpdate(one, {...one, branch: 'b'}) ?? '', /Branch is now b\./);
+	t.regex(formatContextUpdate(one, {...one, repo_root: null}) ?? '', /root is now null/);
 });
 
 test('FR-2.2 texts are put one after the other, and empty ones left out', t => {
-	t.is(joined('a', undefined, ' ', 'b'), 'a\n\nb');
-	t.is(joined(undefined, ''), undefined);
+	t.is(joinParagraphs('a', undefined, ' ', 'b'), 'a\n\nb');
+	t.is(joinParagraphs(undefined, ''), undefined);
 });
 
 test('reads a hostile configuration of git in linear time [SEC-D11]', t => {
@@ -118,6 +130,6 @@ test('reads a hostile configuration of git in linear time [SEC-D11]', t => {
 		['[other]\n\turl = y\n[remote "origin"]\n\turl=git@example.com:group/widgets.git\n[third]\n', 'widgets'],
 	] as const) {
 		writeFileSync(join(repo, '.git/config'), text);
-		t.is(repoContext(repo).repo_name, name);
+		t.is(readRepoContext(repo).repo_name, name);
 	}
 });

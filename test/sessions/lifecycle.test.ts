@@ -1,8 +1,14 @@
 import test from 'ava';
-import {type Life, type LifecycleEvent, newLife, nextLife, stateOf} from '../../lib/sessions/lifecycle.js';
+import {
+	initialLifecycle,
+	type LifecycleEvent,
+	type LifecycleState,
+	nextLifecycle,
+	sessionStateOf,
+} from '../../lib/sessions/lifecycle.js';
 
 const after = (...events: LifecycleEvent[]): string => {
-	const life = events.reduce<Life>(nextLife, newLife);
+	const life = events.reduce<LifecycleState>(nextLifecycle, initialLifecycle);
 	return `${life.stage} ${life.status}`;
 };
 
@@ -28,6 +34,6 @@ for (const [events, life] of cases)
 	test(`FR-17.2 ${events.join(', ') || 'at first'}: ${life}`, t => t.is(after(...events), life));
 
 test('FR-17.1 who starts is busy', t => {
-	t.is(stateOf(newLife), 'busy');
-	t.is(stateOf({stage: 'idle', status: 'active'}), 'idle');
+	t.is(sessionStateOf(initialLifecycle), 'busy');
+	t.is(sessionStateOf({stage: 'idle', status: 'active'}), 'idle');
 });

@@ -12,7 +12,7 @@ import {join} from 'node:path';
 import test from 'ava';
 import {sessionEntry} from '../../fixtures/sessions/entry.js';
 import {BridgeError} from '../../lib/errors.js';
-import {Registry} from '../../lib/sessions/registry.js';
+import {SessionRegistry} from '../../lib/sessions/registry.js';
 import {tempFolder} from '../store/temp-folder.js';
 import {listeningLog, onDisk, openRegistry, startSaver} from './support.js';
 
@@ -30,7 +30,7 @@ for (const [what, text] of [
 		const {log, said} = listeningLog();
 		const registry = await openRegistry(t, folder, {log});
 		t.deepEqual(registry.entries(), []);
-		const {keptAside = ''} = registry.health();
+		const {corruptFile: keptAside = ''} = registry.health();
 		t.deepEqual(readFileSync(keptAside), Buffer.from(text));
 		t.regex(keptAside, /registry\.json\.corrupt-/);
 		const [entry] = (await said()).filter(({event}) => event === 'registry.corrupt');
@@ -44,7 +44,7 @@ test('G3 a registry of a later version is refused, and not a byte of it changes'
 	const folder = tempFolder(t);
 	const text = '{"version":2,"sessions":{"a":1}}';
 	writeFileSync(join(folder, 'registry.json'), text);
-	const error = await t.throwsAsync(Registry.open({folder, team: 'red', log: listeningLog().log}), {
+	const error = await t.throwsAsync(SessionRegistry.open({folder, team: 'red', log: listeningLog().log}), {
 		instanceOf: BridgeError,
 	});
 	t.regex(error?.message ?? '', /registry\.json was written by a later bridge: it is of version 2/);
@@ -78,7 +78,7 @@ test('G5 5.3 four processes that save at once lose nothing', async t => {
 test('G4 temporary files of the dead are removed at the start, those of the living are not', async t => {
 	const folder = tempFolder(t);
 	await (await openRegistry(t, folder)).put(sessionEntry());
-	const {ownMark} = await import('../../lib/store/owner.js');
+	const {ownProcessIdentity: ownMark} = await import('../../lib/store/owner.js');
 	const dead = `.registry.json.${ownMark().replace(/-\d+-\d+$/, '-4194304-5')}.0.tmp`;
 	const mine = `.registry.json.${ownMark()}.99999.tmp`;
 	for (const name of [dead, mine, '.hidden']) writeFileSync(join(folder, name), 'x');

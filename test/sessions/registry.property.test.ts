@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import test from 'ava';
 import fc from 'fast-check';
 import {sessionEntry} from '../../fixtures/sessions/entry.js';
-import {Registry} from '../../lib/sessions/registry.js';
+import {SessionRegistry} from '../../lib/sessions/registry.js';
 import {tempFolder} from '../store/temp-folder.js';
 import {listeningLog, onDisk} from './support.js';
 
@@ -23,15 +23,15 @@ const step: fc.Arbitrary<Step> = fc.record({
 /** What there should be: how many turns each session has, by its id. */
 type Model = Map<string, number>;
 
-const openIn = (folder: string): Promise<Registry> =>
-	Registry.open({folder, team: 'red', log: listeningLog().log});
+const openIn = (folder: string): Promise<SessionRegistry> =>
+	SessionRegistry.open({folder, team: 'red', log: listeningLog().log});
 
 /** Does a step, and notes what comes of it. Each of the two has sessions of its own, as processes do. */
 async function take(
 	{what, who, which}: Step,
 	at: number,
 	folder: string,
-	both: Registry[],
+	both: SessionRegistry[],
 	model: Model,
 ): Promise<void> {
 	const registry = both[who];

@@ -17,7 +17,7 @@ test('FR-5.1 FR-5.2 FR-5.5 a session that is put is in registry.json with all it
 	t.like(onDisk(folder).sessions[0], {state: 'busy', turns: 2});
 	await registry.remove(entry.codex_id);
 	t.deepEqual(onDisk(folder).sessions, []);
-	t.deepEqual(registry.health(), {persist: 'ok', problem: undefined, keptAside: undefined});
+	t.deepEqual(registry.health(), {persist: 'ok', lastError: undefined, corruptFile: undefined});
 });
 
 test('G6 folders are for their owner alone, and so are files, whatever the umask', async t => {
@@ -194,7 +194,7 @@ test('touches are coalesced, and on disk when the registry is asked to be saved'
 		registry.touch('codex:1', new Date(`2026-11-17T09:00:${second}Z`));
 	t.is(registry.get('codex:1')?.last_active, '2026-11-17T09:00:49.000Z');
 	t.is(statSync(join(folder, 'registry.json')).ino, ino, 'no save yet');
-	await registry.saved();
+	await registry.flush();
 	t.is(onDisk(folder).sessions[0]?.last_active, '2026-11-17T09:00:49.000Z');
 	registry.touch('codex:unknown', new Date());
 	t.is(registry.get('codex:unknown'), undefined);

@@ -11,14 +11,14 @@ import {
 import {join} from 'node:path';
 import test from 'ava';
 import {BridgeError} from '../../lib/errors.js';
-import {Summaries} from '../../lib/sessions/summary.js';
+import {SessionSummaries} from '../../lib/sessions/summary.js';
 import {tempFolder} from '../store/temp-folder.js';
 
 const THREAD = '0199a213-81c0-7800-8aa1-bbab2a035a53';
 
 test('FR-6.4 a summary is at <identity>/<thread-id>/summary.md, and is read back', async t => {
 	const folder = tempFolder(t);
-	const summaries = new Summaries(folder);
+	const summaries = new SessionSummaries(folder);
 	t.is(await summaries.read('dev-1', THREAD), undefined);
 	await summaries.write('dev-1', THREAD, '# Done\nall of it\n');
 	const path = join(folder, 'dev-1', THREAD, 'summary.md');
@@ -32,7 +32,7 @@ test('FR-6.4 a summary is at <identity>/<thread-id>/summary.md, and is read back
 });
 
 test('FR-7.2 a good summary is not replaced by one that says nothing', async t => {
-	const summaries = new Summaries(tempFolder(t));
+	const summaries = new SessionSummaries(tempFolder(t));
 	await summaries.write('dev-1', THREAD, 'good');
 	await summaries.write('dev-1', THREAD, ' \n');
 	t.is(await summaries.read('dev-1', THREAD), 'good');
@@ -56,7 +56,7 @@ for (const part of [
 ])
 	test(`H1 ${JSON.stringify(part).slice(0, 20)} is no part of a summary's path, whoever says so`, async t => {
 		const folder = tempFolder(t);
-		const summaries = new Summaries(folder);
+		const summaries = new SessionSummaries(folder);
 		for (const [identity, thread] of [
 			[part, THREAD],
 			['dev-1', part],
@@ -70,7 +70,7 @@ for (const part of [
 
 test('H16 links, pipes and what is too long are refused, and nothing outside is touched', async t => {
 	const [folder, outside] = [tempFolder(t), tempFolder(t)];
-	const summaries = new Summaries(folder);
+	const summaries = new SessionSummaries(folder);
 	symlinkSync(outside, join(folder, 'dev-1'));
 	mkdirSync(join(outside, THREAD));
 	writeFileSync(join(outside, THREAD, 'summary.md'), 'precious');

@@ -6,7 +6,7 @@ import {fileURLToPath} from 'node:url';
 import type {ExecutionContext} from 'ava';
 import split2 from 'split2';
 import {createLog, type Log} from '../../lib/log.js';
-import {Registry, type RegistryOptions} from '../../lib/sessions/registry.js';
+import {SessionRegistry, type SessionRegistryOptions} from '../../lib/sessions/registry.js';
 
 /** A log, and what was said in it. */
 export function listeningLog(): {log: Log; said(): Promise<Array<{event: string; msg: string}>>} {
@@ -25,9 +25,9 @@ export function listeningLog(): {log: Log; said(): Promise<Array<{event: string;
 export async function openRegistry(
 	t: ExecutionContext,
 	folder: string,
-	options: Partial<RegistryOptions> = {},
-): Promise<Registry> {
-	const registry = await Registry.open({folder, team: 'red', log: listeningLog().log, ...options});
+	options: Partial<SessionRegistryOptions> = {},
+): Promise<SessionRegistry> {
+	const registry = await SessionRegistry.open({folder, team: 'red', log: listeningLog().log, ...options});
 	t.teardown(() => registry.close().catch(() => {}));
 	return registry;
 }

@@ -1,15 +1,15 @@
 import {Ajv} from 'ajv';
 import test from 'ava';
-import {tools} from '../../lib/codex/tools.js';
+import {codexToolDefinitions} from '../../lib/codex/tools.js';
 import {objectOf} from '../../lib/protocol/json.js';
-import {Refusal} from '../../lib/sessions/refusal.js';
-import {extended, ownTools} from '../../lib/sessions/tool-schemas.js';
+import {ToolError} from '../../lib/sessions/refusal.js';
+import {bridgeToolSchemas, extendCodexTool} from '../../lib/sessions/tool-schemas.js';
 
 const ajv = new Ajv({strict: false});
 
 test("3.10 Codex's own tools keep all they have", t => {
-	for (const tool of tools) {
-		const wide = extended(tool);
+	for (const tool of codexToolDefinitions) {
+		const wide = extendCodexTool(tool);
 		const [before, now] = [objectOf(tool.inputSchema), objectOf(wide.inputSchema)];
 		t.like(now.properties, objectOf(before.properties));
 		t.is(now.additionalProperties, before.additionalProperties);
@@ -17,31 +17,33 @@ test("3.10 Codex's own tools keep all they have", t => {
 		t.true(String(wide.description).startsWith(String(tool.description)));
 	}
 	const other = {name: 'other', inputSchema: {type: 'object'}};
-	t.is(extended(other), other);
+	t.is(extendCodexTool(other), other);
 });
 
 test('FR-16.4 a prompt is not required of codex, but of codex-reply', t => {
-	const [start, reply] = tools.map(extended).map(({inputSchema}) => objectOf(inputSchema));
+	const [start, reply] = codexToolDefinitions
+		.map(extendCodexTool)
+		.map(({inputSchema}) => objectOf(inputSchema));
 	t.is(start?.required, undefined);
 	t.deepEqual(reply?.required, ['prompt']);
 });
 
 test('results and refusals both fit the schema that clients check them against', t => {
 	const refusal = objectOf(
-		new Refusal('timeout', 'Too slow.', {codex_id: 'codex:1'}).result.structuredContent,
+		new ToolError('timeout', 'Too slow.', {codex_id: 'codex:1'}).result.structuredContent,
 	);
-	for (const tool of [...tools.map(extended), ...ownTools]) {
+	for (const tool of [...codexToolDefinitions.map(extendCodexTool), ...bridgeToolSchemas]) {
 		const isValid = ajv.compile(objectOf(tool.outputSchema));
 		t.true(isValid(refusal), `${tool.name}`);
 	}
-	const isTurn = ajv.compile(objectOf(tools.map(extended)[0]?.outputSchema));
+	const isTurn = ajv.compile(objectOf(codexToolDefinitions.map(extendCodexTool)[0]?.outputSchema));
 	t.true(
 		isTurn({threadId: 't', content: 'c', codex_id: 'codex:1', identity: 'a', resumed: {context: 'none'}}),
 	);
 });
 
 test('the text of a refusal has its code, kind and words; clients show nothing else', t => {
-	const {result} = new Refusal('child_dead', 'codex exited with code 42.', {exit_code: 42});
+	const {result} = new ToolError('child_dead', 'codex exited with code 42.', {exit_code: 42});
 	t.like(result, {
 		isError: true,
 		content: [{type: 'text', text: 'codex exited with code 42. (error -32005, child_dead)'}],

@@ -1,12 +1,12 @@
 import test from 'ava';
 import fc from 'fast-check';
 import {
-	nextTurns,
-	noTurns,
-	SUMMARY,
+	advanceTurnQueue,
+	emptyTurnQueue,
+	SUMMARY_TURN,
 	type Turn,
-	type TurnAction,
-	type TurnEvent,
+	type TurnQueueAction,
+	type TurnQueueEvent,
 } from '../../lib/sessions/turns.js';
 
 /* H6: the rules of turns against a model that is a list of who waits, looked through anew at each event. */
@@ -23,9 +23,9 @@ class Model {
 	#isClosed = false;
 	#summaryIsDue = false;
 
-	hear(event: TurnEvent): void {
+	hear(event: TurnQueueEvent): void {
 		if (event.type === 'ask') this.#ask(event.turn);
-		else if (event.type === 'ended') this.#ended(event.id, event.isConfirmed, event.isWell);
+		else if (event.type === 'ended') this.#ended(event.id, event.isConfirmed, event.isSuccessful);
 		else if (event.type === 'cancel' || event.type === 'timeout') this.#stop(event.type, event.id);
 		else if (event.type === 'close') this.#close(event.wantsSummary);
 		else if (event.type === 'expired') this.#expire();
@@ -57,13 +57,13 @@ class Model {
 		this.log.push(`start:${turn.id}`);
 	}
 
-	#ended(id: string, isConfirmed: boolean, isWell: boolean): void {
+	#ended(id: string, isConfirmed: boolean, isSuccessful: boolean): void {
 		const turn = this.#running;
 		if (turn?.id !== id) return;
 		this.#running = undefined;
 		if (!this.#isClosing) this.#goOn();
-		else if (turn.source !== 'summary' && this.#summaryIsDue && isConfirmed) this.#run(SUMMARY);
-		else this.#end(turn.source === 'summary' && isWell ? 'closed' : 'interrupted');
+		else if (turn.source !== 'summary' && this.#summaryIsDue && isConfirmed) this.#run(SUMMARY_TURN);
+		else this.#end(turn.source === 'summary' && isSuccessful ? 'closed' : 'interrupted');
 	}
 
 	#stop(why: 'cancel' | 'timeout', id: string): void {
@@ -84,7 +84,7 @@ class Model {
 		if (this.#running && !this.#isStopped) {
 			this.#isStopped = true;
 			this.log.push(`stop:${this.#running.id}:closed`);
-		} else if (!this.#running && wantsSummary) this.#run(SUMMARY);
+		} else if (!this.#running && wantsSummary) this.#run(SUMMARY_TURN);
 		else if (!this.#running) this.#end('closed');
 	}
 
@@ -118,14 +118,14 @@ class Model {
 	}
 }
 
-const told = (action: TurnAction): string =>
+const told = (action: TurnQueueAction): string =>
 	action.type === 'closed'
-		? `closed:${action.how}`
+		? `closed:${action.ending}`
 		: `${action.type}:${action.turn.id}${'reason' in action ? `:${action.reason}` : ''}`;
 
 /** Ids are few, so that events meet turns that exist; each is asked for once, as ids of requests are. */
 const anId = fc.integer({min: 0, max: 25}).map(String);
-type Given = TurnEvent | 'ask client' | 'ask mail' | 'end running';
+type Given = TurnQueueEvent | 'ask client' | 'ask mail' | 'end running';
 const anEvent: fc.Arbitrary<Given> = fc.oneof(
 	{weight: 6, arbitrary: fc.constantFrom('ask client' as const, 'ask client' as const, 'ask mail' as const)},
 	{weight: 5, arbitrary: fc.constant('end running' as const)},
@@ -134,9 +134,9 @@ const anEvent: fc.Arbitrary<Given> = fc.oneof(
 		weight: 2,
 		arbitrary: fc.record({
 			type: fc.constant('ended' as const),
-			id: fc.oneof(anId, fc.constant(SUMMARY.id)),
+			id: fc.oneof(anId, fc.constant(SUMMARY_TURN.id)),
 			isConfirmed: fc.boolean(),
-			isWell: fc.boolean(),
+			isSuccessful: fc.boolean(),
 		}),
 	},
 	{weight: 1, arbitrary: fc.record({type: fc.constant('close' as const), wantsSummary: fc.boolean()})},
@@ -148,19 +148,19 @@ class Trial {
 	readonly log: string[] = [];
 	readonly model = new Model();
 	readonly #open = new Set<string>();
-	#state = noTurns(LIMIT);
+	#state = emptyTurnQueue(LIMIT);
 	#ids = 0;
 
-	meant(given: Given): TurnEvent {
+	meant(given: Given): TurnQueueEvent {
 		if (given === 'ask client' || given === 'ask mail')
 			return {type: 'ask', turn: {id: String(this.#ids++), source: given === 'ask mail' ? 'mail' : 'client'}};
 		if (given !== 'end running') return given;
-		return {type: 'ended', id: this.#state.running?.id ?? 'none', isConfirmed: true, isWell: true};
+		return {type: 'ended', id: this.#state.running?.id ?? 'none', isConfirmed: true, isSuccessful: true};
 	}
 
-	hear(event: TurnEvent): void {
+	hear(event: TurnQueueEvent): void {
 		if (event.type === 'ended') this.#open.delete(event.id);
-		const {state, actions} = nextTurns(this.#state, event);
+		const {state, actions} = advanceTurnQueue(this.#state, event);
 		this.#state = state;
 		this.model.hear(event);
 		for (const action of actions) {

@@ -1,46 +1,48 @@
 import test from 'ava';
 import {
-	nextTurns,
-	noTurns,
-	SUMMARY,
+	advanceTurnQueue,
+	emptyTurnQueue,
+	SUMMARY_TURN,
 	type Turn,
-	type TurnAction,
-	type TurnEvent,
-	type Turns,
+	type TurnQueue,
+	type TurnQueueAction,
+	type TurnQueueEvent,
 } from '../../lib/sessions/turns.js';
 
 const client = (id: string): Turn => ({id, source: 'client'});
 const mail = (id: string): Turn => ({id, source: 'mail'});
-const ask = (turn: Turn): TurnEvent => ({type: 'ask', turn});
-const ended = (id: string, isConfirmed = true, isWell = true): TurnEvent => ({
+const ask = (turn: Turn): TurnQueueEvent => ({type: 'ask', turn});
+const ended = (id: string, isConfirmed = true, isWell = true): TurnQueueEvent => ({
 	type: 'ended',
 	id,
 	isConfirmed,
-	isWell,
+	isSuccessful: isWell,
 });
-const close = (wantsSummary = false): TurnEvent => ({type: 'close', wantsSummary});
+const close = (wantsSummary = false): TurnQueueEvent => ({type: 'close', wantsSummary});
 
 /** What is done, in words. */
-function told(actions: readonly TurnAction[]): string[] {
+function told(actions: readonly TurnQueueAction[]): string[] {
 	return actions.map(action =>
 		action.type === 'closed'
-			? `closed:${action.how}`
+			? `closed:${action.ending}`
 			: `${action.type}:${action.turn.id}${'reason' in action ? `:${action.reason}` : ''}`,
 	);
 }
 
-function after(...events: TurnEvent[]): {readonly state: Turns; readonly log: string[]} {
-	let state = noTurns(3);
+function after(...events: TurnQueueEvent[]): {readonly state: TurnQueue; readonly log: string[]} {
+	let state = emptyTurnQueue(3);
 	const log: string[] = [];
 	for (const event of events) {
-		const step = nextTurns(state, event);
+		const step = advanceTurnQueue(state, event);
 		state = step.state;
 		log.push(...told(step.actions));
 	}
 	return {state, log};
 }
 
-const cases: ReadonlyArray<readonly [title: string, events: readonly TurnEvent[], log: readonly string[]]> = [
+const cases: ReadonlyArray<
+	readonly [title: string, events: readonly TurnQueueEvent[], log: readonly string[]]
+> = [
 	['a first turn starts at once', [ask(client('a'))], ['start:a']],
 	['FR-8.9 a second waits for the first', [ask(client('a')), ask(client('b'))], ['start:a']],
 	[
@@ -97,12 +99,12 @@ const cases: ReadonlyArray<readonly [title: string, events: readonly TurnEvent[]
 	],
 	[
 		'FR-7.1 an idle one tells its summary first where that is wanted',
-		[ask(client('a')), ended('a'), close(true), ended(SUMMARY.id)],
+		[ask(client('a')), ended('a'), close(true), ended(SUMMARY_TURN.id)],
 		['start:a', 'start:summary', 'closed:closed'],
 	],
 	[
 		'FR-17.10 close refuses what waits, stops what runs, asks for a summary',
-		[ask(client('a')), ask(mail('m')), ask(client('b')), close(), ended('a'), ended(SUMMARY.id)],
+		[ask(client('a')), ask(mail('m')), ask(client('b')), close(), ended('a'), ended(SUMMARY_TURN.id)],
 		['start:a', 'refuse:b:closed', 'refuse:m:closed', 'stop:a:closed', 'start:summary', 'closed:closed'],
 	],
 	[
@@ -112,12 +114,12 @@ const cases: ReadonlyArray<readonly [title: string, events: readonly TurnEvent[]
 	],
 	[
 		'FR-17.4 without a summary it was interrupted',
-		[ask(client('a')), close(), ended('a'), ended(SUMMARY.id, true, false)],
+		[ask(client('a')), close(), ended('a'), ended(SUMMARY_TURN.id, true, false)],
 		['start:a', 'stop:a:closed', 'start:summary', 'closed:interrupted'],
 	],
 	[
 		'FR-17.11 close goes before a cancel that is under way',
-		[ask(client('a')), {type: 'cancel', id: 'a'}, close(), ended('a'), ended(SUMMARY.id)],
+		[ask(client('a')), {type: 'cancel', id: 'a'}, close(), ended('a'), ended(SUMMARY_TURN.id)],
 		['start:a', 'stop:a:cancelled', 'start:summary', 'closed:closed'],
 	],
 	['FR-17.9 closing twice is closing once', [close(), close(), close(true)], ['closed:closed']],
@@ -128,7 +130,7 @@ const cases: ReadonlyArray<readonly [title: string, events: readonly TurnEvent[]
 	],
 	[
 		'when the time is over, it is over',
-		[ask(client('a')), close(), ended('a'), {type: 'expired'}, ended(SUMMARY.id)],
+		[ask(client('a')), close(), ended('a'), {type: 'expired'}, ended(SUMMARY_TURN.id)],
 		['start:a', 'stop:a:closed', 'start:summary', 'stop:summary:closed', 'closed:interrupted'],
 	],
 	['no time is over where nobody closes', [ask(client('a')), {type: 'expired'}], ['start:a']],
@@ -142,5 +144,5 @@ const cases: ReadonlyArray<readonly [title: string, events: readonly TurnEvent[]
 for (const [title, events, log] of cases) test(title, t => t.deepEqual(after(...events).log, [...log]));
 
 test('FR-17.10 a waiting mail is dropped when an idle session could not have any', t => {
-	t.is(after(ask(mail('m')), ended('m')).state.mail, undefined);
+	t.is(after(ask(mail('m')), ended('m')).state.queuedMail, undefined);
 });

@@ -2,14 +2,14 @@ import {appendFileSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync
 import {join} from 'node:path';
 import {setImmediate} from 'node:timers/promises';
 import test from 'ava';
-import {appendAll, endLastLine, writeAll} from '../../lib/store/append.js';
+import {appendBuffers, terminateLastLine, writeBuffers} from '../../lib/store/append.js';
 import {tempFolder} from './temp-folder.js';
 
 const lines = (...texts: string[]): Buffer[] => texts.map(text => Buffer.from(`${text}\n`));
 
 test('makes a file for its owner alone', async t => {
 	const file = join(tempFolder(t), 'log');
-	await appendAll(file, lines('a'));
+	await appendBuffers(file, lines('a'));
 	t.is(statSync(file).mode & 0o777, 0o600);
 	t.is(readFileSync(file, 'utf8'), 'a\n');
 });
@@ -17,7 +17,7 @@ test('makes a file for its owner alone', async t => {
 test('adds to what is there', async t => {
 	const file = join(tempFolder(t), 'log');
 	writeFileSync(file, 'old\n', {mode: 0o640});
-	await appendAll(file, lines('a', 'b'));
+	await appendBuffers(file, lines('a', 'b'));
 	t.is(readFileSync(file, 'utf8'), 'old\na\nb\n');
 	t.is(statSync(file).mode & 0o777, 0o600);
 });
@@ -25,53 +25,53 @@ test('adds to what is there', async t => {
 test('ends a line that an earlier crash left torn', async t => {
 	const file = join(tempFolder(t), 'log');
 	writeFileSync(file, 'old\n{"torn');
-	await endLastLine(file);
-	await appendAll(file, lines('a'));
+	await terminateLastLine(file);
+	await appendBuffers(file, lines('a'));
 	t.is(readFileSync(file, 'utf8'), 'old\n{"torn\na\n');
 });
 
 test('goes on in the middle of a line', async t => {
 	const file = join(tempFolder(t), 'log');
 	writeFileSync(file, 'half');
-	await appendAll(file, lines(' and half'));
+	await appendBuffers(file, lines(' and half'));
 	t.is(readFileSync(file, 'utf8'), 'half and half\n');
 });
 
 test('takes from the list what it has written', async t => {
 	const buffers = lines('a', 'b');
-	await appendAll(join(tempFolder(t), 'log'), buffers);
+	await appendBuffers(join(tempFolder(t), 'log'), buffers);
 	t.deepEqual(buffers, []);
 });
 
 test('leaves in the list what it could not write', async t => {
 	const folder = join(tempFolder(t), 'gone');
 	const buffers = lines('a', 'b');
-	await t.throwsAsync(appendAll(join(folder, 'log'), buffers), {code: 'ENOENT'});
+	await t.throwsAsync(appendBuffers(join(folder, 'log'), buffers), {code: 'ENOENT'});
 	t.deepEqual(buffers, lines('a', 'b'));
 	mkdirSync(folder);
-	await appendAll(join(folder, 'log'), buffers);
+	await appendBuffers(join(folder, 'log'), buffers);
 	t.is(readFileSync(join(folder, 'log'), 'utf8'), 'a\nb\n');
 });
 
 test('writes more buffers than one system call takes', async t => {
 	const file = join(tempFolder(t), 'log');
 	const many = Array.from({length: 3000}, (_, index) => `line ${index}`);
-	await appendAll(file, lines(...many));
+	await appendBuffers(file, lines(...many));
 	t.is(readFileSync(file, 'utf8'), `${many.join('\n')}\n`);
 });
 
 test('writes to something that is no file without looking for its last line', async t => {
 	const buffers = lines('a');
-	await endLastLine('/dev/null');
-	await appendAll('/dev/null', buffers);
+	await terminateLastLine('/dev/null');
+	await appendBuffers('/dev/null', buffers);
 	t.deepEqual(buffers, []);
 });
 
 test('makes a file anew that was taken away', async t => {
 	const file = join(tempFolder(t), 'log');
-	await appendAll(file, lines('a'));
+	await appendBuffers(file, lines('a'));
 	rmSync(file);
-	await appendAll(file, lines('b'));
+	await appendBuffers(file, lines('b'));
 	appendFileSync(file, 'c\n');
 	t.is(readFileSync(file, 'utf8'), 'b\nc\n');
 });
@@ -79,7 +79,7 @@ test('makes a file anew that was taken away', async t => {
 test('leaves a last line alone that has its end', async t => {
 	const file = join(tempFolder(t), 'log');
 	writeFileSync(file, 'old\n');
-	await endLastLine(file);
+	await terminateLastLine(file);
 	t.is(readFileSync(file, 'utf8'), 'old\n');
 });
 
@@ -97,7 +97,7 @@ function slowly(pieces: string[], take: (some: Buffer[]) => number) {
 		waited.push(buffers.join());
 		return bytes;
 	};
-	return {waited, buffers, all: () => writeAll(buffers, refill, write)};
+	return {waited, buffers, all: () => writeBuffers(buffers, refill, write)};
 }
 
 test('asks for the next piece while the last one is being written, and for no more', async t => {

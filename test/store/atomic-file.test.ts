@@ -55,6 +55,6 @@ test('a group commit runs one save, and one more for all that asked meanwhile', 
 	t.is(ends.length, 2);
 	ends[1]?.();
 	await Promise.all(second);
-	await commits.underWay();
+	await commits.pending();
 	t.is(ends.length, 2);
 });

@@ -2,10 +2,10 @@ import {mkdirSync, readdirSync, rmSync, statSync} from 'node:fs';
 import {join} from 'node:path';
 import {setImmediate} from 'node:timers/promises';
 import test, {type ExecutionContext} from 'ava';
-import type {Origin} from '../../lib/envelope.js';
+import type {MessageOrigin} from '../../lib/envelope.js';
 import {BackgroundLog, type BackgroundLogOptions} from '../../lib/store/background-log.js';
-import {fromPercentText} from '../../lib/store/percent.js';
-import type {Line} from '../../lib/store/records.js';
+import {decodePercentText} from '../../lib/store/percent.js';
+import type {TrafficLine} from '../../lib/store/records.js';
 import {Valve} from '../../lib/valve.js';
 import {parseNdjson} from '../helpers/ndjson.js';
 import {until} from '../operators/support.js';
@@ -35,13 +35,13 @@ function start(t: ExecutionContext, options: Partial<BackgroundLogOptions> = {})
 	return {log, folder, printed, troubles, read, destination: {folder, format: '%Y-%m-%d.ndjson'}};
 }
 
-const data = (bytes: Uint8Array): Line => ({
+const data = (bytes: Uint8Array): TrafficLine => ({
 	head: Buffer.from('","data":"'),
 	data: Buffer.from(bytes),
 	tail: Buffer.from('"}\n'),
 });
-const event = (name: string): Line => ({head: Buffer.from(`","event":"${name}"}\n`)});
-const origin = (): Origin => ({name: 'client', valve: new Valve()});
+const event = (name: string): TrafficLine => ({head: Buffer.from(`","event":"${name}"}\n`)});
+const origin = (): MessageOrigin => ({name: 'client', valve: new Valve()});
 const upTo = (count: number): number[] => Array.from({length: count}, (_, index) => index);
 
 test('writes what it is given, byte for byte and in order, to a file for its owner alone', async t => {
@@ -52,7 +52,9 @@ test('writes what it is given, byte for byte and in order, to a file for its own
 	t.deepEqual(await log.close(key, event('end')), {lostBytes: 0, leftOutLines: 0});
 	const lines = read();
 	t.is(lines.pop()?.event, 'end');
-	t.true(Buffer.concat(lines.map(line => fromPercentText(String(line.data)))).equals(Buffer.concat(chunks)));
+	t.true(
+		Buffer.concat(lines.map(line => decodePercentText(String(line.data)))).equals(Buffer.concat(chunks)),
+	);
 	const times = lines.map(({time}) => time);
 	t.deepEqual(
 		times,

@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import {Buffers} from '../../lib/store/buffers.js';
+import {BufferList} from '../../lib/store/buffers.js';
 
 test('gives back what was added, in order', t => {
 	const anyPiece = fc.oneof(
@@ -9,7 +9,7 @@ test('gives back what was added, in order', t => {
 	);
 	fc.assert(
 		fc.property(fc.array(anyPiece, {maxLength: 30}), fc.nat(30), (pieces, taken) => {
-			const buffers = new Buffers();
+			const buffers = new BufferList();
 			const found: Buffer[] = [];
 			for (const [index, piece] of pieces.entries()) {
 				if (index === taken) found.push(...buffers.take());
@@ -23,7 +23,7 @@ test('gives back what was added, in order', t => {
 });
 
 test('counts the bytes that wait', t => {
-	const buffers = new Buffers();
+	const buffers = new BufferList();
 	buffers.add(Buffer.from('abc'));
 	buffers.add(Buffer.alloc(100_000));
 	t.is(buffers.size, 100_003);
@@ -32,13 +32,13 @@ test('counts the bytes that wait', t => {
 });
 
 test('puts small pieces together', t => {
-	const buffers = new Buffers();
+	const buffers = new BufferList();
 	for (let count = 0; count < 10_000; count++) buffers.add(Buffer.from('0123456789'));
 	t.true(buffers.take().length < 4);
 });
 
 test('does not copy large pieces', t => {
-	const buffers = new Buffers();
+	const buffers = new BufferList();
 	const large = Buffer.alloc(1_000_000);
 	buffers.add(Buffer.from('a'));
 	buffers.add(large);
@@ -46,7 +46,7 @@ test('does not copy large pieces', t => {
 });
 
 test('changes nothing that was taken when more is added', t => {
-	const buffers = new Buffers();
+	const buffers = new BufferList();
 	buffers.add(Buffer.from('first'));
 	const [taken] = buffers.take();
 	buffers.add(Buffer.from('second'));
@@ -55,5 +55,5 @@ test('changes nothing that was taken when more is added', t => {
 });
 
 test('has nothing to give when nothing was added', t => {
-	t.deepEqual(new Buffers().take(), []);
+	t.deepEqual(new BufferList().take(), []);
 });

@@ -1,11 +1,11 @@
 import test from 'ava';
 import fc from 'fast-check';
-import {connIdIn, Decoder, type Direction} from '../../lib/store/decode.js';
-import {toPercentText} from '../../lib/store/percent.js';
+import {ConnectionDecoder, connectionIdOf, type DecodeDirection} from '../../lib/store/decode.js';
+import {encodePercentText} from '../../lib/store/percent.js';
 
 const line = (members: object): Buffer => Buffer.from(`${JSON.stringify({time: 'T', ...members})}\n`);
 const data = (ConnID: string, bytes: Uint8Array, [from, to]: readonly [string, string]): Buffer =>
-	line({ConnID, data: toPercentText(bytes), from, to});
+	line({ConnID, data: encodePercentText(bytes), from, to});
 const [asked, answered] = [
 	['client', 'target'],
 	['target', 'client'],
@@ -13,8 +13,8 @@ const [asked, answered] = [
 const open = (ConnID: string): Buffer => line({ConnID, event: 'open', from: 'client', to: 'target'});
 const close = (ConnID: string): Buffer => line({ConnID, event: 'close', from: 'target', to: 'client'});
 
-function decoded(lines: readonly Buffer[], direction?: Direction) {
-	const decoder = new Decoder('a', direction);
+function decoded(lines: readonly Buffer[], direction?: DecodeDirection) {
+	const decoder = new ConnectionDecoder('a', direction);
 	const bytes = Buffer.concat(lines.flatMap(one => decoder.decode(one) ?? []));
 	return {decoder, bytes};
 }
@@ -57,16 +57,16 @@ test('counts lines that are missing while the connection was open, and no others
 test('counts lines that are missing before the first one, where that is not the beginning', t => {
 	const gap = line({event: 'gap', lines: 3, bytes: 10});
 	const {decoder} = decoded([gap, data('a', Buffer.of(1), answered)]);
-	t.like(decoder.missing, {gapLines: 3, presumedClient: 'target', hasEnd: false});
+	t.like(decoder.missing, {gapLines: 3, presumedClient: 'target', hasCloseEvent: false});
 });
 
 test('knows the client of a connection of which only the close is there', t => {
-	t.like(decoded([close('a')]).decoder.missing, {presumedClient: 'client', hasEnd: true});
+	t.like(decoded([close('a')]).decoder.missing, {presumedClient: 'client', hasCloseEvent: true});
 });
 
 test('misses nothing of a connection that is there from its beginning to its end', t => {
 	const {decoder} = decoded([open('b'), open('a'), data('a', Buffer.of(1), asked), close('a'), close('b')]);
-	t.deepEqual(decoder.missing, {gapLines: 0, brokenLines: 0, presumedClient: undefined, hasEnd: true});
+	t.deepEqual(decoder.missing, {gapLines: 0, brokenLines: 0, presumedClient: undefined, hasCloseEvent: true});
 });
 
 test('counts lines that cannot be read', t => {
@@ -86,8 +86,8 @@ test('says whether there was such a connection', t => {
 });
 
 test('reads the id of a connection wherever it stands', t => {
-	t.is(connIdIn(open('xyz')), 'xyz');
-	t.is(connIdIn(line({pad: 'x'.repeat(200), ConnID: 'late'})), 'late');
-	t.is(connIdIn(line({event: 'mcp-ready'})), undefined);
-	t.is(connIdIn(Buffer.from('nothing')), undefined);
+	t.is(connectionIdOf(open('xyz')), 'xyz');
+	t.is(connectionIdOf(line({pad: 'x'.repeat(200), ConnID: 'late'})), 'late');
+	t.is(connectionIdOf(line({event: 'mcp-ready'})), undefined);
+	t.is(connectionIdOf(Buffer.from('nothing')), undefined);
 });

@@ -1,5 +1,5 @@
 import test from 'ava';
-import {checkFormat, fileName} from '../../lib/store/file-name.js';
+import {checkFileNameFormat, logFileName} from '../../lib/store/file-name.js';
 
 const at = Date.UTC(2026, 0, 2, 3, 4, 5) * 1000 + 999_999;
 
@@ -14,12 +14,12 @@ for (const [format, name] of [
 	['%Y%Y', '20262026'],
 ] as const)
 	test(`writes ${format} as ${name}`, t => {
-		t.is(fileName(format, at), name);
+		t.is(logFileName(format, at), name);
 	});
 
 test('goes by UTC, at the end of a year too', t => {
 	t.is(
-		fileName('%Y-%m-%d %H:%M:%S', Date.UTC(2026, 11, 31, 23, 59, 59) * 1000 + 999_999),
+		logFileName('%Y-%m-%d %H:%M:%S', Date.UTC(2026, 11, 31, 23, 59, 59) * 1000 + 999_999),
 		'2026-12-31 23:59:59',
 	);
 });
@@ -40,18 +40,18 @@ for (const format of [
 	'%Y/%m',
 ])
 	test(`refuses ${JSON.stringify(format)}, which names no file in the folder`, t => {
-		const error = t.throws(() => checkFormat(format), {code: 'ERR_CONFIG_INVALID'});
+		const error = t.throws(() => checkFileNameFormat(format), {code: 'ERR_CONFIG_INVALID'});
 		t.true(error?.message.includes(JSON.stringify(format)));
 	});
 
 for (const format of ['%Y', '..x', 'a b', '%%', '.hidden', 'ü'])
 	test(`takes ${JSON.stringify(format)}`, t => {
-		t.notThrows(() => checkFormat(format));
+		t.notThrows(() => checkFileNameFormat(format));
 	});
 
 test('refuses a format whose names are longer than a file system takes', t => {
-	t.throws(() => checkFormat('x'.repeat(256)), {code: 'ERR_CONFIG_INVALID', message: /256 bytes/});
-	t.throws(() => checkFormat('é'.repeat(128)), {code: 'ERR_CONFIG_INVALID'});
-	t.notThrows(() => checkFormat('x'.repeat(255)));
-	t.notThrows(() => checkFormat('%%'.repeat(255)));
+	t.throws(() => checkFileNameFormat('x'.repeat(256)), {code: 'ERR_CONFIG_INVALID', message: /256 bytes/});
+	t.throws(() => checkFileNameFormat('é'.repeat(128)), {code: 'ERR_CONFIG_INVALID'});
+	t.notThrows(() => checkFileNameFormat('x'.repeat(255)));
+	t.notThrows(() => checkFileNameFormat('%%'.repeat(255)));
 });

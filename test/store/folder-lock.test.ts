@@ -5,8 +5,8 @@ import {utimes} from 'node:fs/promises';
 import {join} from 'node:path';
 import process from 'node:process';
 import test from 'ava';
-import {underLock} from '../../lib/store/folder-lock.js';
-import {livenessOf, ownMark} from '../../lib/store/owner.js';
+import {withFolderLock} from '../../lib/store/folder-lock.js';
+import {livenessOf, ownProcessIdentity} from '../../lib/store/owner.js';
 import {tempFolder} from './temp-folder.js';
 
 const moduleUrl = new URL('../../lib/store/folder-lock.js', import.meta.url).href;
@@ -14,10 +14,10 @@ const moduleUrl = new URL('../../lib/store/folder-lock.js', import.meta.url).hre
 /** Adds 1 to the number in a file, so often, each time under the lock, in a process of its own. */
 const counter = (folder: string, times: number) => `
 	import {readFileSync, writeFileSync} from 'node:fs';
-	import {underLock} from ${JSON.stringify(moduleUrl)};
+	import {withFolderLock} from ${JSON.stringify(moduleUrl)};
 	const file = ${JSON.stringify(join(folder, 'count'))};
 	for (let at = 0; at < ${times}; at++)
-		await underLock(${JSON.stringify(join(folder, 'lock'))}, async () => {
+		await withFolderLock(${JSON.stringify(join(folder, 'lock'))}, async () => {
 			const count = Number(readFileSync(file, 'utf8'));
 			await new Promise(setImmediate);
 			writeFileSync(file, String(count + 1));
@@ -44,7 +44,10 @@ test('within a process one follows the other, also after a failure', async t => 
 		if (name === 'a') throw new Error('a failed');
 		return name;
 	};
-	const [a, b] = await Promise.allSettled([underLock(folder, step('a')), underLock(folder, step('b'))]);
+	const [a, b] = await Promise.allSettled([
+		withFolderLock(folder, step('a')),
+		withFolderLock(folder, step('b')),
+	]);
 	t.is(a.status, 'rejected');
 	t.like(b, {value: 'b'});
 	t.deepEqual(seen, ['a in', 'a out', 'b in', 'b out']);
@@ -52,18 +55,18 @@ test('within a process one follows the other, also after a failure', async t => 
 
 test('what a killed process left is no obstacle, nor what another machine left long ago', async t => {
 	const folder = join(tempFolder(t), 'lock');
-	await underLock(folder, async () => {});
-	const dead = ownMark().replace(/-\d+-\d+$/, '-4194304-5');
-	const foreign = ownMark().replace(/^.{8}/, '00000000');
+	await withFolderLock(folder, async () => {});
+	const dead = ownProcessIdentity().replace(/-\d+-\d+$/, '-4194304-5');
+	const foreign = ownProcessIdentity().replace(/^.{8}/, '00000000');
 	t.is(livenessOf(dead), 'dead');
 	t.is(livenessOf(foreign), 'foreign');
-	t.is(livenessOf(ownMark()), 'alive');
+	t.is(livenessOf(ownProcessIdentity()), 'alive');
 	t.is(livenessOf('nonsense'), 'dead');
 	for (const name of [`${dead}.0.1`, `${dead}.1.choosing`, `${foreign}.0.1`])
 		writeFileSync(join(folder, name), '');
 	const longAgo = new Date(Date.now() - 60_000);
 	await utimes(join(folder, `${foreign}.0.1`), longAgo, longAgo);
-	t.is(await underLock(folder, async () => 'in'), 'in');
+	t.is(await withFolderLock(folder, async () => 'in'), 'in');
 	t.deepEqual(readdirSync(folder), []);
 });
 
@@ -71,8 +74,8 @@ test('a process that was stopped while it held the lock is named after a while, 
 	const folder = tempFolder(t);
 	const lock = join(folder, 'lock');
 	const program = `
-		import {underLock} from ${JSON.stringify(moduleUrl)};
-		await underLock(${JSON.stringify(lock)}, async () => {
+		import {withFolderLock} from ${JSON.stringify(moduleUrl)};
+		await withFolderLock(${JSON.stringify(lock)}, async () => {
 			process.stdout.write('in');
 			await new Promise(resolve => process.stdin.once('data', resolve));
 		});
@@ -83,10 +86,10 @@ test('a process that was stopped while it held the lock is named after a while, 
 	await once(child.stdout, 'data');
 	child.kill('SIGSTOP');
 	await t.throwsAsync(
-		underLock(lock, async () => t.fail()),
+		withFolderLock(lock, async () => t.fail()),
 		{message: `Process ${child.pid} has held the lock in ${lock} for 5 s.`},
 	);
 	child.kill('SIGCONT');
 	child.stdin.write('go on');
-	t.is(await underLock(lock, async () => 'in'), 'in');
+	t.is(await withFolderLock(lock, async () => 'in'), 'in');
 });

@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import {fromPercentText, toPercentText} from '../../lib/store/percent.js';
+import {decodePercentText, encodePercentText} from '../../lib/store/percent.js';
 import {PercentWriter} from '../../lib/store/percent-writer.js';
 
 /** How a byte stands in a line of the log, where it is not itself. */
@@ -30,39 +30,39 @@ const all = Buffer.from(Array.from({length: 256}, (_, byte) => byte));
 
 test('writes each of the 256 bytes as the format has it', t => {
 	for (let byte = 0; byte < 256; byte++)
-		t.is(JSON.stringify(toPercentText(Buffer.of(byte))), `"${expected(byte)}"`, `byte ${byte}`);
+		t.is(JSON.stringify(encodePercentText(Buffer.of(byte))), `"${expected(byte)}"`, `byte ${byte}`);
 });
 
 test('needs no \\u escapes in JSON', t => {
-	t.notRegex(JSON.stringify(toPercentText(all)), /\\u/);
+	t.notRegex(JSON.stringify(encodePercentText(all)), /\\u/);
 	t.notRegex(written(all), /\\u/);
 });
 
 test('writes the same in WebAssembly as in JavaScript, wherever that begins', t => {
 	fc.assert(
 		fc.property(fc.uint8Array({maxLength: 100}), fc.nat(20), (bytes, at) => {
-			t.is(`"${written(bytes, at)}"`, JSON.stringify(toPercentText(bytes)));
+			t.is(`"${written(bytes, at)}"`, JSON.stringify(encodePercentText(bytes)));
 		}),
 	);
 });
 
 test('writes more than its input holds at a time', t => {
 	const bytes = Buffer.concat(Array.from({length: 1000}, () => all));
-	t.true(fromPercentText(JSON.parse(`"${written(bytes)}"`)).equals(bytes));
+	t.true(decodePercentText(JSON.parse(`"${written(bytes)}"`)).equals(bytes));
 });
 
 test('can be turned back into the same bytes', t => {
 	fc.assert(
 		fc.property(fc.uint8Array(), bytes => {
-			const line = JSON.stringify(toPercentText(bytes));
-			t.true(fromPercentText(JSON.parse(line) as string).equals(bytes));
+			const line = JSON.stringify(encodePercentText(bytes));
+			t.true(decodePercentText(JSON.parse(line) as string).equals(bytes));
 		}),
 	);
 });
 
 test('leaves a plus and what looks like an escape as what they are', t => {
-	t.is(toPercentText(Buffer.from('a+b %41')), 'a+b %2541');
-	t.is(fromPercentText('a+b %2541').toString(), 'a+b %41');
+	t.is(encodePercentText(Buffer.from('a+b %41')), 'a+b %2541');
+	t.is(decodePercentText('a+b %2541').toString(), 'a+b %41');
 });
 
 for (const [text, bytes] of [
@@ -74,5 +74,5 @@ for (const [text, bytes] of [
 	['%C3%A9', 'é'],
 ] as const)
 	test(`reads ${text} as ${bytes}`, t => {
-		t.is(fromPercentText(text).toString(), bytes);
+		t.is(decodePercentText(text).toString(), bytes);
 	});

@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import {redactKnown} from '../../lib/store/known-secrets.js';
+import {redactKnownSecrets} from '../../lib/store/known-secrets.js';
 import {REDACTED, redactStart, redactText} from '../../lib/store/redact.js';
 
 const AWS = 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY';
@@ -103,10 +103,10 @@ for (const unit of [
 	test(`redacts 2 MiB of ${JSON.stringify(unit)} in linear time [SEC-D11]`, t => {
 		const text = unit.repeat(2 ** 21 / unit.length);
 		t.is(typeof redactText(text), 'string');
-		t.is(typeof redactKnown(text), 'string');
+		t.is(typeof redactKnownSecrets(text), 'string');
 	});
 
 test('a token of 64 MiB does not overflow the stack [SEC-D11]', t => {
 	for (const unit of ['eyJ-', 'sk-a', 'gh', 'Bearer a'])
-		t.notThrows(() => redactKnown(`eyJ${unit.repeat(2 ** 26 / unit.length)}`));
+		t.notThrows(() => redactKnownSecrets(`eyJ${unit.repeat(2 ** 26 / unit.length)}`));
 });

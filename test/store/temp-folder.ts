@@ -2,7 +2,7 @@ import {mkdtempSync, readFileSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import type {ExecutionContext} from 'ava';
-import type {Origin} from '../../lib/envelope.js';
+import type {MessageOrigin} from '../../lib/envelope.js';
 import type {TrafficLog} from '../../lib/store/traffic-log.js';
 import {readNdjson} from '../helpers/ndjson.js';
 
@@ -28,7 +28,7 @@ export function lineCount(file: string): number {
 }
 
 /** Adds a line with one member beside its time: large values as a message's body, small ones as part of its frame. */
-export function addLine(log: TrafficLog, key: string, value: unknown, origin?: Origin): void {
+export function addLine(log: TrafficLog, key: string, value: unknown, origin?: MessageOrigin): void {
 	log.add([Buffer.from(`","${key}":`), Buffer.from(JSON.stringify(value)), Buffer.from('}\n')], origin);
 }
 

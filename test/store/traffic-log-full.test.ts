@@ -1,7 +1,7 @@
 import {existsSync, mkdirSync, rmSync} from 'node:fs';
 import {join} from 'node:path';
 import test, {type ExecutionContext} from 'ava';
-import type {Origin} from '../../lib/envelope.js';
+import type {MessageOrigin} from '../../lib/envelope.js';
 import {TrafficLog, type TrafficLogOptions} from '../../lib/store/traffic-log.js';
 import {Valve} from '../../lib/valve.js';
 import {until} from '../operators/support.js';
@@ -17,8 +17,8 @@ const start = (t: ExecutionContext, options: Partial<TrafficLogOptions> = {}) =>
 	return {log, file, folder};
 };
 
-const origin = (): Origin => ({name: 'client', valve: new Valve()});
-const add = (log: TrafficLog, from?: Origin): void => addLine(log, 'n', 'x'.repeat(298), from);
+const origin = (): MessageOrigin => ({name: 'client', valve: new Valve()});
+const add = (log: TrafficLog, from?: MessageOrigin): void => addLine(log, 'n', 'x'.repeat(298), from);
 
 test('leaves out what does not fit, and says so where it is missing', async t => {
 	const {log, file} = start(t);

@@ -1,7 +1,7 @@
 import {existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import test, {type ExecutionContext} from 'ava';
-import {microseconds} from '../../lib/store/clock.js';
+import {nowMicroseconds} from '../../lib/store/clock.js';
 import {TrafficLog, type TrafficLogOptions} from '../../lib/store/traffic-log.js';
 import {until} from '../operators/support.js';
 import {addLine, lineCount, readLog, tempFolder} from './temp-folder.js';
@@ -101,7 +101,7 @@ test('names files by the time of what is in them', async t => {
 	const {log, folder} = start(t, {flushMs: NEVER});
 	await log.close();
 	const rotated = new TrafficLog({destination: {folder, format: '%Y-%m-%dT%H:%M:%S.ndjson'}, flushMs: NEVER});
-	const second = (): number => Math.floor(microseconds() / 1e6);
+	const second = (): number => Math.floor(nowMicroseconds() / 1e6);
 	const begun = second();
 	for (let number = 0; number < 3; number++) {
 		add(rotated, number);

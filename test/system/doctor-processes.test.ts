@@ -2,7 +2,7 @@ import {spawn} from 'node:child_process';
 import {readlinkSync} from 'node:fs';
 import process from 'node:process';
 import test from 'ava';
-import type {Finding} from '../../lib/doctor/finding.js';
+import type {DoctorFinding} from '../../lib/doctor/finding.js';
 import {newHome} from '../cli/home.js';
 
 test.serial('doctor tells of processes that a killed bridge left, and how to end them', async t => {
@@ -16,7 +16,7 @@ test.serial('doctor tells of processes that a killed bridge left, and how to end
 		const wasThere = orphan.exitCode === null && orphan.signalCode === null;
 		orphan.kill('SIGKILL');
 		if (!wasThere) continue;
-		const {findings} = JSON.parse(out) as {findings: Finding[]};
+		const {findings} = JSON.parse(out) as {findings: DoctorFinding[]};
 		const found = findings.find(({about}) => about === 'Processes');
 		t.is(found?.state, 'warning');
 		t.true(found?.text.includes(`${orphan.pid}`));

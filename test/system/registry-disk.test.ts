@@ -2,8 +2,8 @@ import {readdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import test from 'ava';
 import {sessionEntry} from '../../fixtures/sessions/entry.js';
-import {Audit} from '../../lib/sessions/audit-file.js';
-import {Summaries} from '../../lib/sessions/summary.js';
+import {AuditFile} from '../../lib/sessions/audit-file.js';
+import {SessionSummaries} from '../../lib/sessions/summary.js';
 import {listeningLog, onDisk, openRegistry} from '../sessions/support.js';
 import {smallDisk} from './tools.js';
 
@@ -28,7 +28,7 @@ test.serial(
 			[],
 		);
 		t.is(registry.health().persist, 'degraded');
-		t.regex(registry.health().problem ?? '', /ENOSPC/);
+		t.regex(registry.health().lastError ?? '', /ENOSPC/);
 		t.is(registry.entries().length, 151);
 		remount('size=16m');
 		await registry.put(sessionEntry({codex_id: 'codex:last'}));
@@ -68,7 +68,7 @@ test.serial(
 test.serial('G9 a full disk tears at most one line of the audit file, and what waited follows', async t => {
 	const {folder, remount} = smallDisk(t, '64k');
 	const {log, said} = listeningLog();
-	const audit = await Audit.open({folder, log});
+	const audit = await AuditFile.open({folder, log});
 	const prompt = 'x'.repeat(180);
 	for (let at = 0; at < 400; at++) audit.write({event: 'codex', correlationId: `${at}`, prompt});
 	remount('size=1m');
@@ -95,7 +95,7 @@ test.serial('G9 a full disk tears at most one line of the audit file, and what w
 
 test.serial('G2 a full disk leaves the old summary', async t => {
 	const {folder: disk} = smallDisk(t, '64k');
-	const summaries = new Summaries(disk);
+	const summaries = new SessionSummaries(disk);
 	await summaries.write('dev-1', 'thread', 'good');
 	await t.throwsAsync(summaries.write('dev-1', 'thread', 'y'.repeat(100_000)), {code: 'ENOSPC'});
 	t.is(await summaries.read('dev-1', 'thread'), 'good');

@@ -1,9 +1,9 @@
 import {spawnSync} from 'node:child_process';
 import process from 'node:process';
 import test, {type ExecutionContext} from 'ava';
-import {isMembers, parsed} from '../../lib/view/page/json.js';
+import {isJsonMembers, parseJsonSource} from '../../lib/view/page/json.js';
 import {curlScript} from '../../lib/view/page/script.js';
-import type {Line, ListedRow, Rows} from '../../lib/view/page/types.js';
+import type {LineDetail, ListedRow, ListedRows} from '../../lib/view/page/types.js';
 import {until} from '../faults/support.js';
 import type {Message} from '../helpers/bridge.js';
 import {program, type RunningGateway, startGateway} from '../helpers/gateway.js';
@@ -25,12 +25,12 @@ async function watch(t: ExecutionContext, gateway: RunningGateway, headers: Reco
 async function scriptOf(gateway: RunningGateway, method: string, headers: Record<string, string>) {
 	const query = `/view/rows?count=10&from=0&method=${encodeURIComponent(method)}`;
 	const rows = async (): Promise<readonly ListedRow[]> =>
-		(JSON.parse((await gateway.fetch(query, {headers})).text) as Rows).rows;
+		(JSON.parse((await gateway.fetch(query, {headers})).text) as ListedRows).rows;
 	await until(async () => (await rows()).length > 0);
 	const [row] = (await rows()) as [ListedRow];
-	const {text} = JSON.parse((await gateway.fetch(`/view/line?row=${row.row}`, {headers})).text) as Line;
-	const line = parsed(text);
-	const message = isMembers(line) ? line.message : undefined;
+	const {text} = JSON.parse((await gateway.fetch(`/view/line?row=${row.row}`, {headers})).text) as LineDetail;
+	const line = parseJsonSource(text);
+	const message = isJsonMembers(line) ? line.message : undefined;
 	return curlScript({message, server: row.server, version: row.version}, gateway.base.origin);
 }
 

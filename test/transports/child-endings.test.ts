@@ -104,7 +104,7 @@ test.serial('does no harm when it is told to end after its end', async t => {
 test.serial('is gone once all is over', async t => {
 	const started = startChild(t, READY);
 	listen(started);
-	await started.gone;
+	await started.disconnected;
 	t.pass();
 });
 

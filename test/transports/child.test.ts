@@ -2,7 +2,7 @@ import {chmodSync, mkdirSync, writeFileSync} from 'node:fs';
 import {delimiter, join} from 'node:path';
 import process from 'node:process';
 import test from 'ava';
-import {Envelope, type Origin} from '../../lib/envelope.js';
+import {Envelope, type MessageOrigin} from '../../lib/envelope.js';
 import {BridgeError} from '../../lib/errors.js';
 import {Valve} from '../../lib/valve.js';
 import {until} from '../operators/support.js';
@@ -160,7 +160,7 @@ test.serial(
 		const started = startChild(t, `${READY} ${STAYS}`);
 		const heard = listen(started);
 		await until(() => heard.texts.length > 0);
-		const sender: Origin = {name: 'client', valve: new Valve()};
+		const sender: MessageOrigin = {name: 'client', valve: new Valve()};
 		for (let count = 0; count < 10; count++)
 			started.outgoing.next(Envelope.of({text: 'x'.repeat(100_000)}, sender));
 		await until(() => !sender.valve.isOpen);

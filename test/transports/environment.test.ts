@@ -1,7 +1,7 @@
 import {writeFileSync} from 'node:fs';
 import {delimiter, join} from 'node:path';
 import test from 'ava';
-import {childEnvironment, isOnPath, withheldFrom} from '../../lib/transports/environment.js';
+import {childEnvironment, describeWithheld, isOnPath} from '../../lib/transports/environment.js';
 import {tempFolder} from '../store/temp-folder.js';
 
 test.serial('lets pass what programs need to run', t => {
@@ -51,16 +51,19 @@ test.serial('passes all on but variables of bridge itself, where that is wanted 
 test.serial('names withheld variables, those that the child named first [U-P0-1]', t => {
 	const own = {PATH: '/bin', B_KEY: '1', A_KEY: '2', BRIDGE_TOKEN: '3', _: '4', SHLVL: '5', SET: '6'};
 	t.is(
-		withheldFrom({SET: 'x'}, {said: 'B_KEY is not set', remedy: 'Pass it.'}, own),
+		describeWithheld({SET: 'x'}, {said: 'B_KEY is not set', remedy: 'Pass it.'}, own),
 		'bridge did not pass these environment variables to it: B_KEY, A_KEY. Pass it.',
 	);
-	t.is(withheldFrom({}, {said: '', remedy: 'Pass it.'}, {PATH: '/bin', LC_ALL: 'C'}), '');
+	t.is(describeWithheld({}, {said: '', remedy: 'Pass it.'}, {PATH: '/bin', LC_ALL: 'C'}), '');
 });
 
 test.serial('names variables of credentials before others, since not all are listed [U-P0-1]', t => {
 	const others = Array.from({length: 30}, (_, at) => [`A_${at}`, 'x']);
 	const own = {...Object.fromEntries(others), SLACK_TOKEN: 'x'};
-	t.regex(withheldFrom({}, {said: 'no', remedy: 'Pass it.'}, own), / to it: SLACK_TOKEN, A_0, .*, 11 more\./);
+	t.regex(
+		describeWithheld({}, {said: 'no', remedy: 'Pass it.'}, own),
+		/ to it: SLACK_TOKEN, A_0, .*, 11 more\./,
+	);
 });
 
 test.serial('knows the names of Windows in any case', t => {

@@ -50,8 +50,8 @@ test('A listening stream that broke is taken up again behind the last that was h
 		log,
 		maxBytes: 1000,
 		headers: () => ({}),
-		onHead: () => {},
-		hear: () => {},
+		onResponse: () => {},
+		onMessage: () => {},
 	});
 	stream.open();
 	await until(() => places.length === 2);
@@ -75,8 +75,8 @@ for (const status of [401, 403, 429, 503])
 			log: readable,
 			maxBytes: 1000,
 			headers: () => ({}),
-			onHead: () => {},
-			hear: envelope => heard.push(envelope),
+			onResponse: () => {},
+			onMessage: envelope => heard.push(envelope),
 		});
 		stream.open();
 		await until(() => heard.length === 1);
@@ -106,7 +106,7 @@ test('A modern server that does not know a method has answered, whatever its sta
 	const heard = asked(httpClient({name: 'server', url, log}), 'resources/list', MODERN);
 	await until(() => heard.length === 1);
 	t.like(heard[0]?.body, {id: 1, error: {code: -32601}});
-	t.is(heard[0]?.origin.refusal, undefined);
+	t.is(heard[0]?.origin.errorReply, undefined);
 	t.true(heard[0]?.isReceived);
 });
 

@@ -3,7 +3,7 @@ import type {AddressInfo} from 'node:net';
 import test, {type ExecutionContext} from 'ava';
 import {Envelope} from '../../lib/envelope.js';
 import {createLog} from '../../lib/log.js';
-import {overUrl} from '../../lib/transports/over-url.js';
+import {standaloneUpstream} from '../../lib/transports/over-url.js';
 import {envelope as modernMeta} from '../helpers/version-stages.js';
 import {until} from '../operators/support.js';
 
@@ -32,7 +32,7 @@ async function start(t: ExecutionContext, handle: Handle) {
 		server.close();
 	});
 	const {port} = server.address() as AddressInfo;
-	const client = overUrl({
+	const client = standaloneUpstream({
 		name: 'remote',
 		log: quiet,
 		headers: () => ({}),
@@ -131,7 +131,7 @@ test('an answer that is too long is an error', async t => {
 });
 
 test('nobody there is an error', async t => {
-	const client = overUrl({
+	const client = standaloneUpstream({
 		name: 'remote',
 		log: quiet,
 		headers: () => ({}),

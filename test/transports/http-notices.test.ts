@@ -38,7 +38,7 @@ test('stops reading a client while its HTTP server has not accepted 1000 small n
 	const server = await serve(t);
 	const {log} = readableLog();
 	const url = new URL(`http://127.0.0.1:${portOf(server)}/`);
-	const client = httpClient({name: 'server', url, log, noticeMs: 1});
+	const client = httpClient({name: 'server', url, log, oneWayTimeoutMs: 1});
 	const valve = new Valve();
 	for (let count = 0; count < 999; count++) client.outgoing.next(notice(1, valve));
 	t.true(valve.isOpen);
@@ -58,7 +58,7 @@ test('ends the POST of a notification that an HTTP server does not take in time,
 	});
 	const {log, entries} = readableLog();
 	const url = new URL(`http://127.0.0.1:${portOf(server)}/`);
-	const client = httpClient({name: 'server', url, log, noticeMs: 500});
+	const client = httpClient({name: 'server', url, log, oneWayTimeoutMs: 500});
 	const valve = new Valve();
 	client.outgoing.next(notice(9 * 2 ** 20, valve));
 	t.false(valve.isOpen);

@@ -2,7 +2,7 @@ import {once} from 'node:events';
 import {createServer} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import test, {type ExecutionContext} from 'ava';
-import {Envelope, local} from '../../lib/envelope.js';
+import {bridgeOrigin, Envelope} from '../../lib/envelope.js';
 import {HttpReply} from '../../lib/transports/http-reply.js';
 
 /** What a client gets to see of an answer. */
@@ -19,7 +19,7 @@ async function answered(t: ExecutionContext, answer: Envelope): Promise<Response
 			headers: () => ({}),
 			takesPriming: () => false,
 			statusOf: () => 200,
-		}).answer(answer);
+		}).complete(answer);
 	}).listen(0, '127.0.0.1');
 	await once(server, 'listening');
 	t.teardown(() => {
@@ -30,13 +30,13 @@ async function answered(t: ExecutionContext, answer: Envelope): Promise<Response
 }
 
 const refusedWith = (body: string) => ({
-	...local,
-	refusal: {status: 401, headers: {'www-authenticate': 'Bearer'}, body: Buffer.from(body)},
+	...bridgeOrigin,
+	errorReply: {status: 401, headers: {'www-authenticate': 'Bearer'}, body: Buffer.from(body)},
 });
 
 test('A refusal that holds a message is answered under the id that the client knows', async t => {
 	const origin = refusedWith('{"jsonrpc":"2.0","id":"post-4","error":{"code":-32021,"message":"No"}}');
-	const response = await answered(t, Envelope.answer('7', 'error', {code: -32021, message: 'No'}, origin));
+	const response = await answered(t, Envelope.response('7', 'error', {code: -32021, message: 'No'}, origin));
 	t.is(response.status, 401);
 	t.is(response.headers.get('www-authenticate'), 'Bearer');
 	t.deepEqual(await response.json(), {jsonrpc: '2.0', id: 7, error: {code: -32021, message: 'No'}});
@@ -44,7 +44,7 @@ test('A refusal that holds a message is answered under the id that the client kn
 
 test('A refusal that holds no message reaches the client as it is', async t => {
 	const origin = refusedWith('{"error":"invalid_token"}');
-	const response = await answered(t, Envelope.answer('7', 'error', {code: -31001, message: 'No'}, origin));
+	const response = await answered(t, Envelope.response('7', 'error', {code: -31001, message: 'No'}, origin));
 	t.is(response.status, 401);
 	t.is(await response.text(), '{"error":"invalid_token"}');
 });
@@ -52,7 +52,7 @@ test('A refusal that holds no message reaches the client as it is', async t => {
 for (const size of [10, 8100, 9000])
 	test(`A13 an answer with ${size} letters beyond ASCII arrives byte for byte`, async t => {
 		const line = Buffer.from(`{"jsonrpc":"2.0","id":7,"result":{"text":"${'aé字🙂'.repeat(size / 10)}"}}\n`);
-		const response = await answered(t, Envelope.received(line, local));
+		const response = await answered(t, Envelope.received(line, bridgeOrigin));
 		const bytes = Buffer.from(await response.arrayBuffer());
 		t.is(response.headers.get('content-length'), String(line.length - 1));
 		t.true(bytes.equals(line.subarray(0, -1)));
@@ -74,8 +74,8 @@ test('A sign of life that comes after the answer is none, and does no harm', asy
 				statusOf: () => 200,
 			});
 			try {
-				reply.answer(Envelope.answer('7', 'result', {}));
-				reply.begin();
+				reply.complete(Envelope.response('7', 'result', {}));
+				reply.start();
 				resolve();
 			} catch (error) {
 				reject(error);

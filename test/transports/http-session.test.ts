@@ -2,10 +2,10 @@ import {once} from 'node:events';
 import type {IncomingMessage, ServerResponse} from 'node:http';
 import test, {type ExecutionContext} from 'ava';
 import {firstValueFrom} from 'rxjs';
-import {Envelope, local} from '../../lib/envelope.js';
+import {bridgeOrigin, Envelope} from '../../lib/envelope.js';
 import {createLog} from '../../lib/log.js';
 import {HttpSession} from '../../lib/transports/http-server.js';
-import {wholeMessage} from '../../lib/transports/whole-message.js';
+import {envelopeFromMessage} from '../../lib/transports/whole-message.js';
 import {bodyOf, portOf, serve} from './http-peers.js';
 
 const log = createLog({level: 'error', write: () => {}, isPretty: false});
@@ -21,13 +21,13 @@ async function started(t: ExecutionContext) {
 		log,
 		id: () => 'a',
 		version: () => '2025-11-25',
-		idOf: () => undefined,
+		requestIdOf: () => undefined,
 	});
 	const take = async (req: IncomingMessage, response: ServerResponse): Promise<void> => {
 		const lastEventId = req.headers['last-event-id'];
 		if (req.method === 'GET') session.listen(response, lastEventId as string | undefined);
 		else {
-			const envelope = wholeMessage(await bodyOf(req), local);
+			const envelope = envelopeFromMessage(await bodyOf(req), bridgeOrigin);
 			session.post({envelope, headers: {}, accepts: {json: true, events: true}, response});
 		}
 	};

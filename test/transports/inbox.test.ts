@@ -1,9 +1,9 @@
 import test from 'ava';
-import {Envelope, type Origin} from '../../lib/envelope.js';
-import {Inbox} from '../../lib/transports/inbox.js';
+import {Envelope, type MessageOrigin} from '../../lib/envelope.js';
+import {IncomingBuffer} from '../../lib/transports/inbox.js';
 import {Valve} from '../../lib/valve.js';
 
-function listen(inbox: Inbox) {
+function listen(inbox: IncomingBuffer) {
 	const told: unknown[] = [];
 	inbox.messages.subscribe({
 		next: ({body}) => told.push(body.id),
@@ -14,7 +14,7 @@ function listen(inbox: Inbox) {
 }
 
 test('what comes before somebody listens is kept, in order, and so is the end', t => {
-	const inbox = new Inbox();
+	const inbox = new IncomingBuffer();
 	inbox.next(Envelope.of({id: 1}));
 	inbox.next(Envelope.of({id: 2}));
 	inbox.end();
@@ -22,7 +22,7 @@ test('what comes before somebody listens is kept, in order, and so is the end', 
 });
 
 test('what comes later is heard at once', t => {
-	const inbox = new Inbox();
+	const inbox = new IncomingBuffer();
 	const told = listen(inbox);
 	inbox.next(Envelope.of({id: 1}));
 	t.deepEqual(told, [1]);
@@ -31,7 +31,7 @@ test('what comes later is heard at once', t => {
 });
 
 test('only the first end counts, and nothing comes behind it', t => {
-	const inbox = new Inbox();
+	const inbox = new IncomingBuffer();
 	inbox.end();
 	inbox.end(new Error('x'));
 	inbox.next(Envelope.of({id: 1}));
@@ -39,8 +39,8 @@ test('only the first end counts, and nothing comes behind it', t => {
 });
 
 test('F1 whoever says too much before somebody listens is stopped until then', t => {
-	const inbox = new Inbox();
-	const origin: Origin = {name: 'client', valve: new Valve()};
+	const inbox = new IncomingBuffer();
+	const origin: MessageOrigin = {name: 'client', valve: new Valve()};
 	for (let id = 0; id < 1000; id++) inbox.next(Envelope.of({id}, origin));
 	t.false(origin.valve.isOpen);
 	t.is(listen(inbox).length, 1000);

@@ -1,8 +1,8 @@
 import test from 'ava';
-import {KeptChunks} from '../../lib/transports/kept-chunks.js';
+import {ChunkQueue} from '../../lib/transports/kept-chunks.js';
 
 test('joins tiny chunks, so that they take no more memory than their bytes [SEC-D11]', t => {
-	const kept = new KeptChunks();
+	const kept = new ChunkQueue();
 	for (let at = 0; at < 300_000; at++) kept.add(Buffer.from([at & 127]));
 	t.is(kept.bytes, 300_000);
 	t.is(kept.count, 5);
@@ -15,7 +15,7 @@ test('joins tiny chunks, so that they take no more memory than their bytes [SEC-
 });
 
 test('keeps the order of small and large chunks, and does not copy the large ones', t => {
-	const kept = new KeptChunks();
+	const kept = new ChunkQueue();
 	const large = Buffer.alloc(5000, 'l');
 	for (const chunk of [Buffer.from('a'), Buffer.from('b'), large, Buffer.from('c')]) kept.add(chunk);
 	t.is(String(kept.take()), 'ab');

@@ -5,13 +5,13 @@ import {constants, PerformanceObserver} from 'node:perf_hooks';
 import {PassThrough} from 'node:stream';
 import {setImmediate} from 'node:timers/promises';
 import test, {type ExecutionContext} from 'ava';
-import {leanly} from '../../lib/transports/lean-socket.js';
+import {reuseReadBuffer} from '../../lib/transports/lean-socket.js';
 
 /** A program that says what it is told, and what bridge reads of it. */
 const start = (t: ExecutionContext) => {
 	const cat = spawn('cat', {stdio: ['pipe', 'pipe', 'inherit']});
 	t.teardown(() => cat.kill('SIGKILL'));
-	const output = leanly(cat.stdout as Socket);
+	const output = reuseReadBuffer(cat.stdout as Socket);
 	const chunks: Buffer[] = [];
 	output.on('data', (chunk: Buffer) => chunks.push(chunk));
 	return {input: cat.stdin, output, chunks};
@@ -66,7 +66,7 @@ test('is read no further while it is paused, and closes after the last of it', a
 
 test('what has no descriptor is left as it is', t => {
 	const stream = new PassThrough() as unknown as Socket;
-	t.is(leanly(stream), stream);
+	t.is(reuseReadBuffer(stream), stream);
 });
 
 test('memory for long messages is collected in small steps, not by full collections alone', async t => {

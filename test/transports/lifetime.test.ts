@@ -1,21 +1,21 @@
 import {spawn} from 'node:child_process';
 import process from 'node:process';
 import test, {type ExecutionContext} from 'ava';
-import {Lifetime} from '../../lib/transports/lifetime.js';
-import {MARK, newMark} from '../../lib/transports/process-tree.js';
+import {ChildLifetime} from '../../lib/transports/lifetime.js';
+import {createMark, MARK_VARIABLE} from '../../lib/transports/process-tree.js';
 import {until} from '../operators/support.js';
 import {DEAF, isRunning, program, READY, STAYS} from './programs.js';
 
 /** A process and its life, once it runs. */
 const start = async (t: ExecutionContext, source: string) => {
-	const mark = newMark();
+	const mark = createMark();
 	const {command, args} = program(source);
 	const server = spawn(command, args, {
 		detached: true,
 		stdio: ['pipe', 'pipe', 'ignore'],
-		env: {...process.env, [MARK]: mark},
+		env: {...process.env, [MARK_VARIABLE]: mark},
 	});
-	const life = new Lifetime(server, mark);
+	const life = new ChildLifetime(server, mark);
 	t.teardown(() => life.kill());
 	let said = '';
 	server.stdout.on('data', chunk => {
@@ -40,13 +40,13 @@ test.serial('asks first, and then insists', async t => {
 
 test.serial('gives a child that closed a pipe a moment to end by itself', async t => {
 	const {life} = await start(t, `${READY} setTimeout(() => process.exit(4), 50)`);
-	await life.halfClosed();
+	await life.onHalfClosed();
 	t.deepEqual(await life.exited, {code: 4, signal: null, cause: 'itself'});
 });
 
 test.serial('ends a child that closed a pipe and stays, however deaf', async t => {
 	const {life} = await start(t, `${DEAF} ${READY} ${STAYS}`);
-	await life.halfClosed();
+	await life.onHalfClosed();
 	t.deepEqual(await life.exited, {code: null, signal: 'SIGKILL', cause: 'half-closed'});
 });
 
@@ -61,7 +61,7 @@ test.serial('is over when what the child left behind is over', async t => {
 
 test.serial('fails where nothing could be started', async t => {
 	const server = spawn('/no-such-program-here', [], {stdio: 'ignore'});
-	const life = new Lifetime(server, newMark());
+	const life = new ChildLifetime(server, createMark());
 	await t.throwsAsync(life.exited, {code: 'ENOENT'});
 	await life.end(10);
 	life.kill();

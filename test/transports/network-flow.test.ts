@@ -4,9 +4,9 @@ import test, {type ExecutionContext} from 'ava';
 import type {WebSocket} from 'ws';
 import {connect, type Endpoint} from '../../lib/stage.js';
 import {sseClient} from '../../lib/transports/sse-client.js';
-import {SseServer} from '../../lib/transports/sse-server.js';
-import {acceptWebSocket, wsEndpoint} from '../../lib/transports/websocket.js';
-import {wsClient} from '../../lib/transports/websocket-client.js';
+import {SseSession} from '../../lib/transports/sse-server.js';
+import {acceptWebSocket, webSocketEndpoint} from '../../lib/transports/websocket.js';
+import {webSocketClient} from '../../lib/transports/websocket-client.js';
 import {readableLog} from '../operators/support.js';
 import {get, portOf, serve, unchunked} from './http-peers.js';
 import {plain, upgrading} from './websocket-peers.js';
@@ -51,7 +51,7 @@ const idsIn = (texts: readonly string[]): number[] =>
 async function readOverSse(t: ExecutionContext, join: (client: Endpoint) => void): Promise<Reader> {
 	const {log} = readableLog();
 	const server = await serve(t, (_request, response) => {
-		join(new SseServer(response, {name: 'client', path: '/', log}));
+		join(new SseSession(response, {name: 'client', path: '/', log}));
 	});
 	const client = get(t, server);
 	client.pause();
@@ -71,7 +71,7 @@ async function readOverSse(t: ExecutionContext, join: (client: Endpoint) => void
 async function readOverWebSocket(t: ExecutionContext, join: (client: Endpoint) => void): Promise<Reader> {
 	const url = await upgrading(t, (request, socket, head) => {
 		void acceptWebSocket(request, socket, head).then(accepted => {
-			if (accepted) join(wsEndpoint(accepted, {name: 'client'}));
+			if (accepted) join(webSocketEndpoint(accepted, {name: 'client'}));
 		});
 	});
 	const client = await plain(t, url);
@@ -100,7 +100,7 @@ for (const from of ['sse', 'ws'] as const)
 			async t => {
 				const flood = await (from === 'sse' ? floodOverSse(t) : floodOverWebSocket(t));
 				const options = {name: 'remote', url: flood.url, log: readableLog().log};
-				const upstream = from === 'sse' ? sseClient(options) : wsClient(options);
+				const upstream = from === 'sse' ? sseClient(options) : webSocketClient(options);
 				t.teardown(() => upstream.close());
 				const join = (client: Endpoint): void => {
 					connect(client, [], upstream);

@@ -4,7 +4,7 @@ import {join} from 'node:path';
 import process from 'node:process';
 import {PassThrough, Writable} from 'node:stream';
 import test, {type ExecutionContext} from 'ava';
-import {flushed} from '../../lib/transports/own-fd.js';
+import {whenFlushed} from '../../lib/transports/own-fd.js';
 import {until} from '../operators/support.js';
 import {tempFolder} from '../store/temp-folder.js';
 
@@ -12,7 +12,7 @@ const url = new URL('../../lib/transports/own-fd.js', import.meta.url);
 
 /** A program that has the functions under test. */
 const start = (t: ExecutionContext, source: string, stdout: 'pipe' | number) => {
-	const text = `import {nonBlocking, flushed} from ${JSON.stringify(url)};\n${source}`;
+	const text = `import {nonBlockingOutput, whenFlushed} from ${JSON.stringify(url)};\n${source}`;
 	const started = spawn(process.execPath, ['--input-type=module', '-e', text], {
 		stdio: ['pipe', stdout, 'pipe'],
 	});
@@ -21,7 +21,7 @@ const start = (t: ExecutionContext, source: string, stdout: 'pipe' | number) => 
 };
 
 test.serial('does not keep a program waiting for a reader of its pipe', async t => {
-	const source = `const out = nonBlocking(1); out.write('x'.repeat(10_000_000));
+	const source = `const out = nonBlockingOutput(1); out.write('x'.repeat(10_000_000));
 		setTimeout(() => process.stderr.write('still here'), 10);`;
 	const {stdout, stderr} = start(t, source, 'pipe');
 	let said = '';
@@ -34,7 +34,7 @@ test.serial('does not keep a program waiting for a reader of its pipe', async t 
 });
 
 test.serial('writes all to a reader that is slow, before the program ends', async t => {
-	const source = `const out = nonBlocking(1); out.write('x'.repeat(10_000_000)); await flushed(out); process.exit(0);`;
+	const source = `const out = nonBlockingOutput(1); out.write('x'.repeat(10_000_000)); await whenFlushed(out); process.exit(0);`;
 	const {stdout} = start(t, source, 'pipe');
 	const chunks = (await stdout?.toArray()) as Buffer[];
 	t.is(Buffer.concat(chunks).length, 10_000_000);
@@ -42,18 +42,18 @@ test.serial('writes all to a reader that is slow, before the program ends', asyn
 
 test.serial('writes to a file in order', async t => {
 	const file = join(tempFolder(t), 'out');
-	const source = `const out = nonBlocking(1); for (let i = 0; i < 1000; i++) out.write(i + '\\n'); await flushed(out); process.exit(0);`;
+	const source = `const out = nonBlockingOutput(1); for (let i = 0; i < 1000; i++) out.write(i + '\\n'); await whenFlushed(out); process.exit(0);`;
 	const started = start(t, source, openSync(file, 'w'));
 	await new Promise(closed => started.once('close', closed));
 	t.is(readFileSync(file, 'utf8'), Array.from({length: 1000}, (_, index) => `${index}\n`).join(''));
 });
 
 test.serial('is flushed at once where nothing waits, and where nobody can take it', async t => {
-	await flushed(new PassThrough());
+	await whenFlushed(new PassThrough());
 	const broken = new Writable({write: () => {}});
 	broken.write('x');
 	broken.destroy();
-	await flushed(broken);
+	await whenFlushed(broken);
 	t.pass();
 });
 
@@ -66,7 +66,7 @@ test.serial('is flushed once the last byte was taken', async t => {
 	});
 	stream.write('a');
 	let isDone = false;
-	const done = flushed(stream).then(() => {
+	const done = whenFlushed(stream).then(() => {
 		isDone = true;
 	});
 	await new Promise(setImmediate);
@@ -80,7 +80,7 @@ test.serial('is flushed when the reader goes away', async t => {
 	const stream = new Writable({write: () => {}});
 	stream.on('error', () => {});
 	stream.write('a');
-	const done = flushed(stream);
+	const done = whenFlushed(stream);
 	stream.destroy(new Error('EPIPE'));
 	await done;
 	t.pass();

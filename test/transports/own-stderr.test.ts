@@ -1,6 +1,6 @@
 import {Writable} from 'node:stream';
 import test from 'ava';
-import {ownStderr} from '../../lib/transports/own-stderr.js';
+import {openStderr} from '../../lib/transports/own-stderr.js';
 import {until} from '../operators/support.js';
 
 /** A stream whose reader the test is. */
@@ -25,7 +25,7 @@ function reader(): {stream: Writable; read: string[]; take(): void; takeAll(): v
 
 test.serial('writes text and bytes in order', async t => {
 	const {stream, read, takeAll} = reader();
-	const stderr = ownStderr(stream);
+	const stderr = openStderr(stream);
 	stderr.write('one\n');
 	stderr.write(Buffer.from('two\n'));
 	takeAll();
@@ -35,14 +35,14 @@ test.serial('writes text and bytes in order', async t => {
 
 test.serial('keeps no more than its limit for a reader that does not read', t => {
 	const {stream} = reader();
-	const stderr = ownStderr(stream);
+	const stderr = openStderr(stream);
 	for (let count = 0; count < 1000; count++) stderr.write('x'.repeat(10_000));
 	t.true(stream.writableLength <= 2 ** 20 + 10_000, `${stream.writableLength} bytes`);
 });
 
 test.serial('tells how much it left out as soon as there is room', async t => {
 	const {stream, read, takeAll} = reader();
-	const stderr = ownStderr(stream);
+	const stderr = openStderr(stream);
 	for (let count = 0; count < 200; count++) stderr.write('ü'.repeat(5000));
 	const kept = stream.writableLength;
 	takeAll();
@@ -55,7 +55,7 @@ test.serial('tells how much it left out as soon as there is room', async t => {
 
 test.serial('tells at its close what it left out', async t => {
 	const {stream, read, takeAll} = reader();
-	const stderr = ownStderr(stream);
+	const stderr = openStderr(stream);
 	for (let count = 0; count < 3; count++) stderr.write('x'.repeat(2 ** 20 + 1));
 	const closed = stderr.close();
 	takeAll();
@@ -65,7 +65,7 @@ test.serial('tells at its close what it left out', async t => {
 
 test.serial('writes to nobody without complaint', async t => {
 	const {stream} = reader();
-	const stderr = ownStderr(stream);
+	const stderr = openStderr(stream);
 	stderr.write('x');
 	stream.destroy(new Error('EPIPE'));
 	stderr.write('y');
@@ -75,7 +75,7 @@ test.serial('writes to nobody without complaint', async t => {
 
 test.serial('does not wait for ever for a reader that takes nothing', async t => {
 	const {stream} = reader();
-	const stderr = ownStderr(stream);
+	const stderr = openStderr(stream);
 	stderr.write('x');
 	let isClosed = false;
 	void stderr.close().then(() => {
@@ -86,5 +86,5 @@ test.serial('does not wait for ever for a reader that takes nothing', async t =>
 });
 
 test.serial('is no terminal where this process has none', t => {
-	t.is(ownStderr(reader().stream).isTerminal, process.stderr.isTTY === true);
+	t.is(openStderr(reader().stream).isTerminal, process.stderr.isTTY === true);
 });

@@ -1,12 +1,12 @@
 import {PassThrough} from 'node:stream';
 import test from 'ava';
 import {Envelope} from '../../lib/envelope.js';
-import {ownStdio} from '../../lib/transports/own-stdio.js';
+import {stdioEndpoint} from '../../lib/transports/own-stdio.js';
 import {until} from '../operators/support.js';
 
 const start = (maxBytes = 1000) => {
 	const [input, output] = [new PassThrough(), new PassThrough()];
-	const stdio = ownStdio({name: 'client', maxBytes, input, output});
+	const stdio = stdioEndpoint({name: 'client', maxBytes, input, output});
 	const heard: Envelope[] = [];
 	stdio.incoming.subscribe({next: envelope => heard.push(envelope), error: () => {}});
 	return {stdio, input, output, heard};
@@ -65,14 +65,14 @@ test.serial('has ended when its input does, also while nothing is taken from it'
 	input.write('{}\n');
 	input.write('{}\n'.repeat(1000));
 	input.end();
-	await stdio.ended;
+	await stdio.inputEnded;
 	t.pass();
 });
 
 test.serial('is gone when its output breaks', async t => {
 	const {stdio, output} = start();
 	output.destroy(Object.assign(new Error('write EPIPE'), {code: 'EPIPE'}));
-	await stdio.gone;
+	await stdio.disconnected;
 	t.pass();
 });
 

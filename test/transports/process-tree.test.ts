@@ -4,14 +4,14 @@ import process from 'node:process';
 import {Worker} from 'node:worker_threads';
 import test, {type ExecutionContext} from 'ava';
 import {
+	createMark,
+	findOrphans,
 	isTreeAlive,
-	lookForTree,
-	MARK,
-	newMark,
-	orphans,
-	send,
+	MARK_VARIABLE,
+	sendSignal,
 	signalTree,
-	ticks,
+	treeState,
+	uptimeTicks,
 } from '../../lib/transports/process-tree.js';
 import {until} from '../operators/support.js';
 import {isRunning, READY, STAYS, startProcess} from './programs.js';
@@ -19,11 +19,11 @@ import {isRunning, READY, STAYS, startProcess} from './programs.js';
 const url = new URL('../../lib/transports/process-tree.js', import.meta.url);
 
 /** The mark of a bridge that is no more: this namespace, but no process started when it says. */
-const deadMark = (): string => newMark().replace(/:\d+:\d+:(?=\w+$)/, ':1:never:');
+const deadMark = (): string => createMark().replace(/:\d+:\d+:(?=\w+$)/, ':1:never:');
 
 /** Starts a process with this mark that stays. Before it is ready, it may have no environment yet to be known by. */
 async function startMarked(t: ExecutionContext, mark: string): Promise<number> {
-	const started = startProcess(t, `${READY} ${STAYS}`, {[MARK]: mark});
+	const started = startProcess(t, `${READY} ${STAYS}`, {[MARK_VARIABLE]: mark});
 	await Promise.race([once(started.stdout ?? process.stdin, 'data'), once(started, 'exit')]);
 	return started.pid ?? 0;
 }
@@ -32,17 +32,17 @@ async function startMarked(t: ExecutionContext, mark: string): Promise<number> {
 async function isLeftBehind(t: ExecutionContext, mark: string): Promise<boolean> {
 	for (;;) {
 		const pid = await startMarked(t, mark);
-		if (orphans().includes(pid)) return true;
+		if (findOrphans().includes(pid)) return true;
 		await until(() => !isRunning(pid));
 	}
 }
 
 test.serial('marks each child with a mark of its own', t => {
-	t.is(new Set([newMark(), newMark(), newMark()]).size, 3);
+	t.is(new Set([createMark(), createMark(), createMark()]).size, 3);
 });
 
 test.serial('gives children of two threads two marks', async t => {
-	const source = `import('${url}').then(({newMark}) => require('node:worker_threads').parentPort.postMessage(newMark()))`;
+	const source = `import('${url}').then(({createMark}) => require('node:worker_threads').parentPort.postMessage(createMark()))`;
 	const marks = [new Worker(source, {eval: true}), new Worker(source, {eval: true})].map(async worker => {
 		const [mark] = await once(worker, 'message');
 		return mark as string;
@@ -52,7 +52,7 @@ test.serial('gives children of two threads two marks', async t => {
 });
 
 test.serial('knows a marked process, until it has ended', async t => {
-	const mark = newMark();
+	const mark = createMark();
 	const pid = await startMarked(t, mark);
 	t.true(isTreeAlive(pid, mark));
 	process.kill(pid, 'SIGKILL');
@@ -61,8 +61,8 @@ test.serial('knows a marked process, until it has ended', async t => {
 });
 
 test.serial('signals all that has the mark, whoever started it, and nobody else', async t => {
-	const mark = newMark();
-	const started = [mark, mark, newMark()].map(own => startMarked(t, own));
+	const mark = createMark();
+	const started = [mark, mark, createMark()].map(own => startMarked(t, own));
 	const [one = 0, other = 0, stranger = 0] = await Promise.all(started);
 	signalTree(one, mark, 'SIGTERM');
 	await until(() => !isRunning(one) && !isRunning(other));
@@ -77,9 +77,9 @@ test.serial(
 		});
 		t.teardown(() => started.kill('SIGKILL'));
 		await once(started.stdout, 'data');
-		const now = ticks();
+		const now = uptimeTicks();
 		// Others may be about to start or to end; this one stays.
-		await until(() => lookForTree(-1, newMark(), now) === 'gone');
+		await until(() => treeState(-1, createMark(), now) === 'gone');
 		t.true(isRunning(started.pid ?? 0));
 	},
 );
@@ -89,7 +89,7 @@ test.serial('signals the group, though nobody in it has the mark', async t => {
 		const {pid} = spawn(process.execPath, ['-e', ${JSON.stringify(STAYS)}], {stdio: 'ignore', env: {}}); process.stdout.write(pid + '\\n'); ${STAYS}`;
 	const leader = startProcess(t, source);
 	const [chunk] = await once(leader.stdout ?? process.stdin, 'data');
-	signalTree(leader.pid ?? 0, newMark(), 'SIGKILL');
+	signalTree(leader.pid ?? 0, createMark(), 'SIGKILL');
 	await until(() => !isRunning(Number(chunk)));
 	t.pass();
 });
@@ -99,23 +99,23 @@ test.serial('names what a bridge left behind that is no more', async t => {
 });
 
 test.serial('takes nobody for left behind whose bridge lives', async t => {
-	const pid = await startMarked(t, newMark());
-	t.false(orphans().includes(pid));
+	const pid = await startMarked(t, createMark());
+	t.false(findOrphans().includes(pid));
 });
 
 test.serial('takes nobody for left behind that another container started', async t => {
 	const pid = await startMarked(t, deadMark().replace(/^\d+/, '1'));
-	t.false(orphans().includes(pid));
+	t.false(findOrphans().includes(pid));
 });
 
 test.serial('takes a later process with the number of a dead bridge for another', async t => {
-	t.true(await isLeftBehind(t, newMark().replace(/:\d+:(?=\w+$)/, ':never:')));
+	t.true(await isLeftBehind(t, createMark().replace(/:\d+:(?=\w+$)/, ':never:')));
 });
 
 test.serial('says whether there was somebody to signal', async t => {
 	const started = startProcess(t, `${READY} ${STAYS}`);
-	t.true(send(started.pid ?? 0, 0));
+	t.true(sendSignal(started.pid ?? 0, 0));
 	started.kill('SIGKILL');
 	await once(started, 'exit');
-	t.false(send(started.pid ?? 0, 0));
+	t.false(sendSignal(started.pid ?? 0, 0));
 });

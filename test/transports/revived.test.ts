@@ -2,9 +2,9 @@ import test, {type ExecutionContext} from 'ava';
 import {Envelope} from '../../lib/envelope.js';
 import {createLog} from '../../lib/log.js';
 import {child} from '../../lib/transports/child.js';
-import {type Memory, memory} from '../../lib/transports/memory.js';
-import {revived} from '../../lib/transports/revived.js';
-import {Starts} from '../../lib/transports/starts.js';
+import {type MemoryEndpoint, memoryEndpoint} from '../../lib/transports/memory.js';
+import {restartingUpstream} from '../../lib/transports/revived.js';
+import {StartQueue} from '../../lib/transports/starts.js';
 import {until} from '../operators/support.js';
 
 test('A server that is closed has ended when close is done', async t => {
@@ -16,13 +16,13 @@ test('A server that is closed has ended when close is done', async t => {
 		args: ['-e', program],
 		onStderr: () => {},
 	});
-	const server = revived({
+	const server = restartingUpstream({
 		name: 'server',
 		log: createLog({level: 'error', write: () => {}, isPretty: false}),
 		open: () => started,
 		ownId: () => 'own',
-		onRevived: () => t.fail('it is not started again'),
-		onLoss: () => t.fail('it was not lost'),
+		onReinitialized: () => t.fail('it is not started again'),
+		onDisconnect: () => t.fail('it was not lost'),
 	});
 	server.incoming.subscribe();
 	await server.close();
@@ -33,15 +33,15 @@ test('What is cancelled while the server is away is not said when it is back', a
 	const {server, started} = failing(t, 0);
 	const [first] = started;
 	server.outgoing.next(Envelope.of({jsonrpc: '2.0', method: 'notifications/hello'}));
-	await until(() => first?.heard.length === 1);
+	await until(() => first?.received.length === 1);
 	first?.end();
 	server.outgoing.next(Envelope.of({jsonrpc: '2.0', id: 1, method: 'tools/call'}));
 	server.outgoing.next(
 		Envelope.of({jsonrpc: '2.0', method: 'notifications/cancelled', params: {requestId: 1}}),
 	);
 	server.outgoing.next(Envelope.of({jsonrpc: '2.0', id: 2, method: 'tools/call'}));
-	await until(() => started[1]?.heard.length === 1);
-	t.like(started[1]?.heard[0], {id: 2});
+	await until(() => started[1]?.received.length === 1);
+	t.like(started[1]?.received[0], {id: 2});
 	await server.close();
 });
 
@@ -51,8 +51,8 @@ test('a server that cannot be started fails the request, and is started for the 
 	await until(() => heard.length === 1);
 	t.like(heard[0]?.body, {id: 1, error: {code: -31001}});
 	server.outgoing.next(Envelope.of({jsonrpc: '2.0', id: 2, method: 'ping'}));
-	await until(() => started[0]?.heard.length === 1);
-	t.like(started[0]?.heard[0], {id: 2});
+	await until(() => started[0]?.received.length === 1);
+	t.like(started[0]?.received[0], {id: 2});
 	await server.close();
 });
 
@@ -62,8 +62,8 @@ test('notifications for a server that exited are not queued, so that the request
 	for (let count = 0; count < 1500; count++) server.outgoing.next(notification);
 	t.true(notification.origin.valve.isOpen);
 	server.outgoing.next(Envelope.of({jsonrpc: '2.0', id: 2, method: 'ping'}));
-	await until(() => (started[0]?.heard.length ?? 0) > 0);
-	t.like(started[0]?.heard[0], {id: 2});
+	await until(() => (started[0]?.received.length ?? 0) > 0);
+	t.like(started[0]?.received[0], {id: 2});
 	await server.close();
 });
 
@@ -80,7 +80,7 @@ test('a server is not started while bridge drains, and requests fail at once [U-
 
 test('a server whose client leaves while its start is queued is not started [SEC-D16]', async t => {
 	let now = 0;
-	const starts = new Starts(
+	const starts = new StartQueue(
 		() => true,
 		() => now,
 	);
@@ -93,8 +93,8 @@ test('a server whose client leaves while its start is queued is not started [SEC
 	other.server.outgoing.next(Envelope.of({jsonrpc: '2.0', id: 1, method: 'ping'}));
 	await server.close();
 	now += 10_000;
-	await until(() => other.started[0]?.heard.length === 1);
-	t.like(other.started[0]?.heard[0], {id: 1});
+	await until(() => other.started[0]?.received.length === 1);
+	t.like(other.started[0]?.received[0], {id: 1});
 	t.is(started.length, 0);
 	await other.server.close();
 });
@@ -103,25 +103,25 @@ test('a server whose client leaves while its start is queued is not started [SEC
 function failing(
 	t: ExecutionContext,
 	failures: number,
-	starts = new Starts(() => false),
+	starts = new StartQueue(() => false),
 	isDraining = () => false,
 ) {
-	const started: Memory[] = [];
+	const started: MemoryEndpoint[] = [];
 	let attempts = 0;
-	const server = revived({
+	const server = restartingUpstream({
 		name: 'server',
 		log: createLog({level: 'error', write: () => {}, isPretty: false}),
 		open: () => {
 			if (attempts++ < failures) throw new TypeError('no more files can be opened');
-			const next = memory('server');
+			const next = memoryEndpoint('server');
 			started.push(next);
 			return next;
 		},
 		starts,
 		isDraining,
 		ownId: () => 'own',
-		onRevived: () => t.fail('there was no handshake'),
-		onLoss: () => {},
+		onReinitialized: () => t.fail('there was no handshake'),
+		onDisconnect: () => {},
 	});
 	const heard: Envelope[] = [];
 	server.incoming.subscribe(envelope => heard.push(envelope));

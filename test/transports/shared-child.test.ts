@@ -3,9 +3,9 @@ import {fileURLToPath} from 'node:url';
 import test, {type ExecutionContext} from 'ava';
 import {connect} from '../../lib/stage.js';
 import {child} from '../../lib/transports/child.js';
-import {type Memory, memory} from '../../lib/transports/memory.js';
+import {type MemoryEndpoint, memoryEndpoint} from '../../lib/transports/memory.js';
 import {SharedUpstream, type SharedUpstreamOptions} from '../../lib/transports/shared.js';
-import {wrap} from '../../pipelines/wrap.js';
+import {wrapStages} from '../../pipelines/wrap.js';
 import {readableLog, until} from '../operators/support.js';
 import {isRunning} from './programs.js';
 import {join as joinAlone} from './shared/support.js';
@@ -20,28 +20,34 @@ function house(t: ExecutionContext, options: Partial<SharedUpstreamOptions> = {}
 		name: 'files',
 		log,
 		open: () => child({name: 'files', command: process.execPath, args: [PUPPET], onStderr: () => {}}),
-		backOff: {firstMs: 1, maxMs: 10, steadyMs: 30_000},
+		backoff: {firstMs: 1, maxMs: 10, stableAfterMs: 30_000},
 		...options,
 	});
 	t.teardown(() => upstream.close());
-	const join = (label: string, protocolVersion = '2025-11-25', capabilities: Json = {}): Memory => {
-		const client = memory(label);
-		const stages = wrap({log, upstream: 'files', transport: 'stdio', timeoutMs: 60_000, isShared: true});
+	const join = (label: string, protocolVersion = '2025-11-25', capabilities: Json = {}): MemoryEndpoint => {
+		const client = memoryEndpoint(label);
+		const stages = wrapStages({
+			log,
+			upstream: 'files',
+			transport: 'stdio',
+			timeoutMs: 60_000,
+			isShared: true,
+		});
 		connect(client, stages, upstream.attach(label));
 		const params = {protocolVersion, capabilities, clientInfo: {name: label, version: '1'}};
-		client.say({id: 'init', method: 'initialize', params});
-		client.say({method: 'notifications/initialized'});
+		client.send({id: 'init', method: 'initialize', params});
+		client.send({method: 'notifications/initialized'});
 		return client;
 	};
 	return {upstream, join, entries};
 }
 
-const answerTo = ({heard}: Memory, id: unknown): Json | undefined =>
+const answerTo = ({received: heard}: MemoryEndpoint, id: unknown): Json | undefined =>
 	heard.find(body => body.id === id && body.method === undefined);
 
 /** Asks something, and waits for what is answered. */
-async function ask(client: Memory, id: string, method: string, params: Json = {}): Promise<Json> {
-	client.say({id, method, params});
+async function ask(client: MemoryEndpoint, id: string, method: string, params: Json = {}): Promise<Json> {
+	client.send({id, method, params});
 	await until(() => answerTo(client, id) !== undefined);
 	return answerTo(client, id)?.result as Json;
 }
@@ -51,9 +57,9 @@ test.serial('A11 50 clients with 200 calls each, all with the same ids, through 
 	const clients = Array.from({length: 50}, (_, at) => join(`client ${at}`));
 	for (let id = 0; id < 200; id++)
 		for (const [at, client] of clients.entries())
-			client.say({id, method: 'echo', params: {caller: at, call: id}});
-	await until(() => clients.every(({heard}) => heard.length === 201));
-	for (const [at, {heard}] of clients.entries()) {
+			client.send({id, method: 'echo', params: {caller: at, call: id}});
+	await until(() => clients.every(({received: heard}) => heard.length === 201));
+	for (const [at, {received: heard}] of clients.entries()) {
 		const answers = heard.slice(1).toSorted((a, b) => Number(a.id) - Number(b.id));
 		const wanted = Array.from({length: 200}, (_, id) => ({
 			jsonrpc: '2.0',
@@ -107,13 +113,13 @@ test.serial(
 		await Promise.all([ask(a, '0', 'pid'), ask(b, '0', 'pid')]);
 		const text =
 			'{"jsonrpc":"2.0","id":"q","method":"sampling/createMessage","params":{"messages":[],"maxTokens":1}}\n';
-		b.say({id: 1, method: 'raw', params: {base64: Buffer.from(text).toString('base64')}});
-		await until(() => b.heard.some(({method}) => method === 'sampling/createMessage'));
-		const {id} = b.heard.find(({method}) => method === 'sampling/createMessage') ?? {};
-		b.say({id, result: {role: 'assistant', content: {type: 'text', text: 'hi'}, model: 'm'}});
+		b.send({id: 1, method: 'raw', params: {base64: Buffer.from(text).toString('base64')}});
+		await until(() => b.received.some(({method}) => method === 'sampling/createMessage'));
+		const {id} = b.received.find(({method}) => method === 'sampling/createMessage') ?? {};
+		b.send({id, result: {role: 'assistant', content: {type: 'text', text: 'hi'}, model: 'm'}});
 		const {lines} = await ask(b, '2', 'heard');
 		t.true((lines as string[]).some(line => line.includes('"id":"q","result"')));
-		t.false(a.heard.some(({method}) => method === 'sampling/createMessage'));
+		t.false(a.received.some(({method}) => method === 'sampling/createMessage'));
 	},
 );
 
@@ -123,9 +129,9 @@ test.serial(
 		const {upstream, join} = house(t);
 		const [a, b] = [join('a'), join('b')];
 		const {pid} = await ask(a, '0', 'pid');
-		b.say({id: 1, method: 'hold'});
+		b.send({id: 1, method: 'hold'});
 		await ask(b, '0', 'held');
-		a.say({id: 1, method: 'exit', params: {code: 3}});
+		a.send({id: 1, method: 'exit', params: {code: 3}});
 		await until(() => answerTo(a, 1) !== undefined && answerTo(b, 1) !== undefined);
 		for (const client of [a, b]) t.like(answerTo(client, 1), {error: {code: -31_004, data: {exitCode: 3}}});
 		const next = await ask(b, '2', 'pid');
@@ -181,7 +187,7 @@ test.serial('F3 a flood reaches those who read, and ends the one who does not', 
 	};
 	slow.greet();
 	const fast = join('fast');
-	await until(() => fast.heard.length > bytes / 1001);
+	await until(() => fast.received.length > bytes / 1001);
 	t.like(await slow.ended, {code: 'ERR_SESSION_STALLED'});
 	t.true(slow.heard.length < 10, 'it has heard no more than it has read');
 	t.is(upstream.state.clients, 1);

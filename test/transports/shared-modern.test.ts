@@ -15,7 +15,7 @@ const discovery = {
 function modern(t: ExecutionContext, ...capabilities: Json[]) {
 	const shared = share(t);
 	const answer = (method: string, body: Json): void =>
-		shared.server().say({jsonrpc: '2.0', id: shared.told(method).id, ...body});
+		shared.server().send({jsonrpc: '2.0', id: shared.told(method).id, ...body});
 	const guests = capabilities.map((can, at) => {
 		const guest = shared.join(`client ${at}`);
 		if (at === 0) {
@@ -65,7 +65,7 @@ test('D16 what a shared server without handshake needs is asked of who called, a
 	const inputRequests = {
 		name: {method: 'elicitation/create', params: {message: 'Who?', requestedSchema: {}}},
 	};
-	server().say({
+	server().send({
 		jsonrpc: '2.0',
 		id: first?.id,
 		result: {resultType: 'input_required', inputRequests, requestState: 's'},
@@ -77,6 +77,6 @@ test('D16 what a shared server without handshake needs is asked of who called, a
 	const retry = told('tools/call');
 	t.like(retry.params, {name: 'where', requestState: 's', inputResponses: {name: {action: 'accept'}}});
 	t.deepEqual(askers([retry]), [[{name: 'client 0', version: '1'}, forms]]);
-	server().say({jsonrpc: '2.0', id: retry.id, result: {resultType: 'complete', content: []}});
+	server().send({jsonrpc: '2.0', id: retry.id, result: {resultType: 'complete', content: []}});
 	t.like(a.heard.at(-1), {id: 1, result: {content: []}});
 });

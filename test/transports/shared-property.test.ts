@@ -40,10 +40,10 @@ function play(shared: ReturnType<typeof sharing>, guests: readonly Guest[], move
 			const guest = guests[client] as Guest;
 			if (open.some(call => call.guest === guest && Number(JSON.parse(call.id)) === Number(JSON.parse(id))))
 				return;
-			const serial = shared.server().heard.length;
+			const serial = shared.server().received.length;
 			const meta = token === undefined ? '' : `,"_meta":{"progressToken":${token}}`;
 			guest.sayText(`{"jsonrpc":"2.0","id":${id},"method":"x","params":{"serial":${serial}${meta}}}`);
-			open.push({guest, id, token, serial, told: shared.server().heard.at(-1) as Json});
+			open.push({guest, id, token, serial, told: shared.server().received.at(-1) as Json});
 		},
 		progress({at}: Move & {kind: 'progress' | 'answer' | 'cancel'}) {
 			const call = open[at % Math.max(1, open.length)];
@@ -51,7 +51,7 @@ function play(shared: ReturnType<typeof sharing>, guests: readonly Guest[], move
 			const {progressToken} = (call.told.params as {_meta: {progressToken: unknown}})._meta;
 			const progress = (token: unknown): string =>
 				`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":${token},"serial":${call.serial}}}`;
-			shared.server().sayText(progress(JSON.stringify(progressToken)));
+			shared.server().sendText(progress(JSON.stringify(progressToken)));
 			expect(call, progress(call.token));
 		},
 		answer({at}: Move & {kind: 'progress' | 'answer' | 'cancel'}) {
@@ -59,7 +59,7 @@ function play(shared: ReturnType<typeof sharing>, guests: readonly Guest[], move
 			if (!call) return;
 			const answer = (id: unknown): string =>
 				`{"jsonrpc":"2.0","id":${id},"result":{"serial":${call.serial}}}`;
-			shared.server().sayText(answer(call.told.id));
+			shared.server().sendText(answer(call.told.id));
 			expect(call, answer(call.id));
 		},
 		/** Some servers answer all the same. */

@@ -100,9 +100,9 @@ test('who listens to that is told of the new version, and stays', async t => {
 test('subscriptions and the log level are told again to a server that was started again', async t => {
 	const {a, server, servers, ready, told} = sharing(t, {});
 	a.say({id: 1, method: 'resources/subscribe', params: {uri: 'file:///x'}});
-	server().say({id: told('resources/subscribe').id, result: {}});
+	server().send({id: told('resources/subscribe').id, result: {}});
 	a.say({id: 2, method: 'logging/setLevel', params: {level: 'debug'}});
-	server().say({id: told('logging/setLevel').id, result: {}});
+	server().send({id: told('logging/setLevel').id, result: {}});
 	server().end();
 	await until(() => servers.length === 2);
 	ready();

@@ -10,7 +10,7 @@ test('the server is started when the first client comes, and greeted once', t =>
 	t.is(shared.servers.length, 1);
 	t.is(shared.upstream.state.phase, 'connecting');
 	t.deepEqual(
-		shared.server().heard.map(({method}) => method),
+		shared.server().received.map(({method}) => method),
 		['initialize'],
 	);
 	t.like(shared.told('initialize').params, {
@@ -20,7 +20,7 @@ test('the server is started when the first client comes, and greeted once', t =>
 	shared.ready();
 	for (const guest of [a, b]) guest.greet();
 	t.deepEqual(
-		shared.server().heard.map(({method}) => method),
+		shared.server().received.map(({method}) => method),
 		['initialize', 'notifications/initialized'],
 	);
 	t.like(shared.upstream.state, {phase: 'ready', clients: 2, restarts: 0, version: '2025-11-25'});
@@ -40,8 +40,8 @@ test('every client is answered with the server’s own result, character for cha
 test('a server that refuses a version is asked for another', t => {
 	const {join, server, ready, upstream} = share(t);
 	const a = join();
-	server().say({id: 'bridge-initialize', error: {code: -32602, message: 'I speak 2025-03-26 only'}});
-	t.like(server().heard.at(-1), {method: 'initialize', params: {protocolVersion: '2025-03-26'}});
+	server().send({id: 'bridge-initialize', error: {code: -32602, message: 'I speak 2025-03-26 only'}});
+	t.like(server().received.at(-1), {method: 'initialize', params: {protocolVersion: '2025-03-26'}});
 	const old = RESULT.replace('2025-11-25', '2025-03-26');
 	ready(old);
 	a.say({id: 1, method: 'initialize', params: {}});
@@ -62,7 +62,7 @@ test('a server without a handshake is one with it to its clients, and asks only 
 	const capabilities = {tools: {}};
 	shared
 		.server()
-		.say({id, result: {resultType: 'complete', supportedVersions: ['2026-07-28'], capabilities}});
+		.send({id, result: {resultType: 'complete', supportedVersions: ['2026-07-28'], capabilities}});
 	a.greet({elicitation: {}});
 	b.greet({elicitation: {}});
 	a.say({id: 1, method: 'tools/call', params: {name: 'one'}});
@@ -70,13 +70,13 @@ test('a server without a handshake is one with it to its clients, and asks only 
 	b.say({id: 1, method: 'tools/call', params: {name: 'two'}});
 	const params = {mode: 'form', message: 'Sure?', requestedSchema: {type: 'object', properties: {}}};
 	const inputRequests = {sure: {method: 'elicitation/create', params}};
-	shared.server().say({id: call.id, result: {resultType: 'input_required', inputRequests}});
+	shared.server().send({id: call.id, result: {resultType: 'input_required', inputRequests}});
 	t.deepEqual(b.heard, []);
 	t.like(a.heard, [{method: 'elicitation/create'}]);
 	a.say({id: a.heard[0]?.id, result: {action: 'accept', content: {}}});
 	const retry = shared.told('tools/call');
 	t.like(retry.params, {name: 'one', inputResponses: {sure: {action: 'accept'}}});
-	shared.server().say({id: retry.id, result: {resultType: 'complete', content: []}});
+	shared.server().send({id: retry.id, result: {resultType: 'complete', content: []}});
 	t.like(a.heard[1], {id: 1, result: {content: []}});
 });
 
@@ -89,7 +89,7 @@ test('what comes before the server is ready waits, in order, and what is given u
 	b.say({method: 'notifications/cancelled', params: {requestId: 1}});
 	ready();
 	t.deepEqual(
-		server().heard.map(({method}) => method),
+		server().received.map(({method}) => method),
 		['initialize', 'notifications/initialized', 'one', 'three'],
 	);
 });
@@ -102,7 +102,7 @@ test('what is too much to wait is refused with -31003, and nothing that waits is
 	a.say({id: 'big', method: 'ping', params: {text: 'x'.repeat(100)}});
 	t.like(a.heard[1], {id: 'big', error: {code: -31_003}});
 	ready();
-	t.is(server().heard.filter(({method}) => method === 'ping').length, 1000);
+	t.is(server().received.filter(({method}) => method === 'ping').length, 1000);
 	t.is(a.heard.length, 2);
 });
 
@@ -114,17 +114,17 @@ test('a message that is too large to wait is refused', t => {
 	a.say({id: 2, method: 'two', params: {text}});
 	t.like(a.heard, [{id: 2, error: {code: -31_003}}]);
 	ready();
-	t.is(server().heard.at(-1)?.method, 'one');
+	t.is(server().received.at(-1)?.method, 'one');
 });
 
 test('a client that leaves does not end the server', async t => {
 	const {a, b, server, told, upstream} = sharing(t, {}, {});
 	await a.endpoint.close();
-	await a.endpoint.gone;
+	await a.endpoint.disconnected;
 	t.is(await a.ended, undefined);
 	t.is(upstream.state.clients, 1);
 	b.say({id: 1, method: 'x'});
-	server().say({id: told('x').id, result: {}});
+	server().send({id: told('x').id, result: {}});
 	t.like(b.heard, [{id: 1, result: {}}]);
 });
 
@@ -133,7 +133,7 @@ test('a client that says no more hears what it waits for, and then the end', asy
 	a.say({id: 1, method: 'x'});
 	a.endpoint.outgoing.complete();
 	await settled();
-	server().say({id: told('x').id, result: {}});
+	server().send({id: told('x').id, result: {}});
 	t.is(await a.ended, undefined);
 	t.like(a.heard, [{id: 1, result: {}}]);
 });

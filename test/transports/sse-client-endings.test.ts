@@ -17,8 +17,8 @@ test('D5 a post that is refused is an error for its request, with all that was s
 	say('{"jsonrpc":"2.0","id":2,"method":"b"}');
 	await until(() => posts.length === 3 && heard.length === 1);
 	t.like(heard[0]?.body, {id: 1, error: {code: -31_001, data: {status: 429}}});
-	t.like(heard[0]?.origin.refusal, {status: 429, body: Buffer.from('slow down')});
-	t.is(heard[0]?.origin.refusal?.headers['retry-after'], '7');
+	t.like(heard[0]?.origin.errorReply, {status: 429, body: Buffer.from('slow down')});
+	t.is(heard[0]?.origin.errorReply?.headers['retry-after'], '7');
 	t.like(await entries(), [{event: 'http.not_taken'}]);
 });
 
@@ -29,8 +29,8 @@ test('D5 a stream that is refused fails all that waits, with all that was said',
 	say('{"jsonrpc":"2.0","id":1,"method":"a"}');
 	listen();
 	await until(() => failure() !== undefined);
-	t.like(heard[0]?.origin.refusal, {status: 401, body: Buffer.from('no')});
-	t.is(heard[0]?.origin.refusal?.headers['www-authenticate'], 'Bearer');
+	t.like(heard[0]?.origin.errorReply, {status: 401, body: Buffer.from('no')});
+	t.is(heard[0]?.origin.errorReply?.headers['www-authenticate'], 'Bearer');
 	t.is(failure()?.code, 'ERR_UPSTREAM_UNREACHABLE');
 	t.regex(failure()?.message ?? '', /status 401/);
 });
@@ -66,7 +66,7 @@ for (const [what, end] of [
 		listen();
 		await until(() => texts().length === 1);
 		end(streams[0] as ServerResponse);
-		await client.gone;
+		await client.disconnected;
 		t.is(failure()?.code, 'ERR_UPSTREAM_UNREACHABLE');
 	});
 
@@ -75,7 +75,7 @@ test('D1 nobody there is an error', async t => {
 	const client = sseClient({name: 'remote', url: new URL('http://127.0.0.1:1/sse'), log});
 	const error = await new Promise<BridgeError>(resolve => client.incoming.subscribe({error: resolve}));
 	t.is(error.code, 'ERR_UPSTREAM_UNREACHABLE');
-	await client.gone;
+	await client.disconnected;
 });
 
 for (const address of [
@@ -123,7 +123,7 @@ test('closing it ends the stream on the server, and completes', async t => {
 	listen();
 	await until(() => texts().length === 1);
 	await client.close();
-	await client.gone;
+	await client.disconnected;
 	t.true(isOver());
 	await until(() => streams[0]?.destroyed === true);
 });

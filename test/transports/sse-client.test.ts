@@ -1,7 +1,7 @@
 import type {ServerResponse} from 'node:http';
 import {setTimeout as sleep} from 'node:timers/promises';
 import test from 'ava';
-import {Envelope, type Origin} from '../../lib/envelope.js';
+import {Envelope, type MessageOrigin} from '../../lib/envelope.js';
 import {Valve} from '../../lib/valve.js';
 import {until} from '../operators/support.js';
 import {start, stream} from './sse-upstream.js';
@@ -142,7 +142,7 @@ test('F2 whoever says more than can be posted is stopped', async t => {
 	const {listen, say, posts, streams} = await start(t, response =>
 		response.writeHead(200, {'content-type': 'text/event-stream'}).flushHeaders(),
 	);
-	const origin: Origin = {name: 'client', valve: new Valve()};
+	const origin: MessageOrigin = {name: 'client', valve: new Valve()};
 	listen();
 	for (let id = 0; id < 8; id++) say(`{"id":${id},"x":"${'x'.repeat(2 ** 20)}"}`, origin);
 	t.false(origin.valve.isOpen);

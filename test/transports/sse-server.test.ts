@@ -1,20 +1,20 @@
 import {randomBytes} from 'node:crypto';
 import type {ServerResponse} from 'node:http';
 import test, {type ExecutionContext} from 'ava';
-import {Envelope, type Origin} from '../../lib/envelope.js';
-import {SseServer, type SseServerOptions} from '../../lib/transports/sse-server.js';
+import {Envelope, type MessageOrigin} from '../../lib/envelope.js';
+import {SseSession, type SseSessionOptions} from '../../lib/transports/sse-server.js';
 import {Valve} from '../../lib/valve.js';
 import {readableLog, until} from '../operators/support.js';
 import {get, serve, unchunked} from './http-peers.js';
 
 /** A client that has opened its stream, and the endpoint that it is. */
-async function start(t: ExecutionContext, options: Partial<SseServerOptions> = {}) {
+async function start(t: ExecutionContext, options: Partial<SseSessionOptions> = {}) {
 	const responses: ServerResponse[] = [];
 	const server = await serve(t, (_request, response) => responses.push(response));
 	const client = get(t, server);
 	await until(() => responses.length === 1);
 	const {log, entries} = readableLog();
-	const endpoint = new SseServer(responses[0] as ServerResponse, {
+	const endpoint = new SseSession(responses[0] as ServerResponse, {
 		name: 'client',
 		path: '/mcp/x/message',
 		log,
@@ -97,7 +97,7 @@ test('D10 a client that closes its stream is gone, and its messages end', async 
 	let isOver = false;
 	endpoint.incoming.subscribe({complete: () => (isOver = true)});
 	client.destroy();
-	await endpoint.gone;
+	await endpoint.disconnected;
 	t.true(isOver);
 	endpoint.outgoing.next(Envelope.of({id: 1}));
 	t.like(await entries(), [{event: 'sse.client_gone'}]);
@@ -106,7 +106,7 @@ test('D10 a client that closes its stream is gone, and its messages end', async 
 test('a client that was gone before anybody listened has nothing to say', async t => {
 	const {client, endpoint} = await start(t);
 	client.destroy();
-	await endpoint.gone;
+	await endpoint.disconnected;
 	let isOver = false;
 	endpoint.incoming.subscribe({complete: () => (isOver = true)});
 	t.true(isOver);
@@ -123,7 +123,7 @@ test('closing it ends the stream with all that was said', async t => {
 test('F1 whoever floods a client that does not read is stopped, and nobody else', async t => {
 	const {client, endpoint, heard} = await start(t);
 	client.pause();
-	const from: Origin = {name: 'files', valve: new Valve()};
+	const from: MessageOrigin = {name: 'files', valve: new Valve()};
 	let sent = 0;
 	await until(() => {
 		for (let count = 0; count < 10 && from.valve.isOpen; count++, sent++)
@@ -141,7 +141,7 @@ test('F3 a client that does not read is cut off at its bound, which is told', as
 	const {client, endpoint, entries} = await start(t, {maxUnreadBytes: 1_000_000});
 	client.pause();
 	let isGone = false;
-	void endpoint.gone.then(() => (isGone = true));
+	void endpoint.disconnected.then(() => (isGone = true));
 	await until(() => {
 		if (!isGone) endpoint.outgoing.next(Envelope.fromText(`{"x":"${'x'.repeat(100_000)}"}`));
 		return isGone;

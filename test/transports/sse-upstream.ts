@@ -1,6 +1,6 @@
 import type {IncomingMessage, ServerResponse} from 'node:http';
 import type {ExecutionContext} from 'ava';
-import {Envelope, type Origin} from '../../lib/envelope.js';
+import {Envelope, type MessageOrigin} from '../../lib/envelope.js';
 import type {BridgeError} from '../../lib/errors.js';
 import {type SseClientOptions, sseClient} from '../../lib/transports/sse-client.js';
 import {readableLog} from '../operators/support.js';
@@ -62,7 +62,8 @@ export async function start(
 	};
 	t.teardown(() => client.close());
 	const texts = (): string[] => heard.map(({bytes}) => String(bytes));
-	const say = (text: string, origin?: Origin): void => client.outgoing.next(Envelope.fromText(text, origin));
+	const say = (text: string, origin?: MessageOrigin): void =>
+		client.outgoing.next(Envelope.fromText(text, origin));
 	return {
 		client,
 		listen,

@@ -1,5 +1,5 @@
 import test from 'ava';
-import {Starts} from '../../lib/transports/starts.js';
+import {StartQueue} from '../../lib/transports/starts.js';
 import {until} from '../operators/support.js';
 
 /** The cost of one start in milliseconds, and the number of such starts that a principal may cause at once. */
@@ -11,7 +11,7 @@ const limited = (): boolean => true;
 test('starts at once what a principal may start, and queues the rest in order [SEC-D16]', async t => {
 	let now = 0;
 	const started: number[] = [];
-	const starts = new Starts(limited, () => now);
+	const starts = new StartQueue(limited, () => now);
 	for (let number = 0; number < BURST + 2; number++)
 		starts.add(() => {
 			now += COST_MS;
@@ -32,7 +32,7 @@ test('starts at once what a principal may start, and queues the rest in order [S
 test('does not limit the starts of an only principal [SEC-D16]', t => {
 	let now = 0;
 	let count = 0;
-	const starts = new Starts(
+	const starts = new StartQueue(
 		() => false,
 		() => now,
 	);
@@ -47,7 +47,7 @@ test('does not limit the starts of an only principal [SEC-D16]', t => {
 test('does not start what was removed from the queue [SEC-D16]', async t => {
 	let now = 0;
 	const started: string[] = [];
-	const starts = new Starts(limited, () => now);
+	const starts = new StartQueue(limited, () => now);
 	for (let at = 0; at < BURST; at++)
 		starts.add(() => {
 			now += COST_MS;

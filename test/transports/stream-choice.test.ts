@@ -1,15 +1,15 @@
 import type {ServerResponse} from 'node:http';
 import test from 'ava';
-import {Envelope, local} from '../../lib/envelope.js';
+import {bridgeOrigin, Envelope} from '../../lib/envelope.js';
 import {HttpReply} from '../../lib/transports/http-reply.js';
-import {streamFor} from '../../lib/transports/stream-choice.js';
+import {chooseReply} from '../../lib/transports/stream-choice.js';
 
 const PROGRESS = 'notifications/progress';
 
 /** A reply to a request with this token, as text; `read` counts how often the bytes of the request are read. */
 function replyTo(id: number, token: string) {
 	const json = `{"jsonrpc":"2.0","id":${id},"method":"a","params":{"_meta":{"progressToken":${token}}}}`;
-	const request = Envelope.received(Buffer.from(`${json}\n`), local);
+	const request = Envelope.received(Buffer.from(`${json}\n`), bridgeOrigin);
 	const {bytes, line} = request;
 	let read = 0;
 	const counted = (value: Buffer) => ({
@@ -40,7 +40,7 @@ test('finds the stream for progress without a walk over the pending requests [SE
 	const all = ['1', '"1"', '"b"'].map((token, at) => replyTo(at, token));
 	const replies = all.map(({reply}) => reply);
 	const before = all.map(({read}) => read());
-	const find = (token: string) => streamFor(progress(token), PROGRESS, replies, () => undefined);
+	const find = (token: string) => chooseReply(progress(token), PROGRESS, replies, () => undefined);
 	t.is(find('"1"')?.reply, replies[1]);
 	t.is(find('"b"')?.reply, replies[2]);
 	t.is(find('1')?.reply, replies[0]);
@@ -54,6 +54,6 @@ test('finds the stream for progress without a walk over the pending requests [SE
 test('keeps a long progress token as a short key [SEC-D5]', t => {
 	const token = `"${'x'.repeat(100_000)}"`;
 	const {reply} = replyTo(1, token);
-	t.true((reply.token?.length ?? Number.POSITIVE_INFINITY) < 100);
-	t.is(streamFor(progress(token), PROGRESS, [reply], () => undefined)?.reply, reply);
+	t.true((reply.tokenKey?.length ?? Number.POSITIVE_INFINITY) < 100);
+	t.is(chooseReply(progress(token), PROGRESS, [reply], () => undefined)?.reply, reply);
 });

@@ -2,13 +2,13 @@ import {PassThrough, Readable, Writable} from 'node:stream';
 import {setImmediate} from 'node:timers/promises';
 import test from 'ava';
 import {lastValueFrom, map, toArray} from 'rxjs';
-import {Envelope, type Origin} from '../../lib/envelope.js';
+import {Envelope, type MessageOrigin} from '../../lib/envelope.js';
 import {frame} from '../../lib/operators/frame.js';
 import {fromReadable, toWritable} from '../../lib/transports/streams.js';
 import {Valve} from '../../lib/valve.js';
 import {until} from '../operators/support.js';
 
-const origin = (): Origin => ({name: 'client', valve: new Valve()});
+const origin = (): MessageOrigin => ({name: 'client', valve: new Valve()});
 const message = (id: number, from = origin()): Envelope => Envelope.of({id}, from);
 
 /** A stream that takes what it is given when the test says so. */

@@ -1,16 +1,16 @@
 import {once} from 'node:events';
 import test from 'ava';
-import {MARK, newMark} from '../../lib/transports/process-tree.js';
+import {createMark, MARK_VARIABLE} from '../../lib/transports/process-tree.js';
 import {sweepOrphans} from '../../lib/transports/sweep.js';
 import {readableLog} from '../operators/support.js';
 import {DEAF, isRunning, READY, STAYS, startProcess} from './programs.js';
 
 /** The mark of a bridge that is no more. */
-const deadMark = (): string => newMark().replace(/:\d+:\d+:(?=\w+$)/, ':1:never:');
+const deadMark = (): string => createMark().replace(/:\d+:\d+:(?=\w+$)/, ':1:never:');
 
 test.serial('ends what a killed bridge left running, however deaf', async t => {
 	const sources = [`${READY} ${STAYS}`, `${DEAF} ${READY} ${STAYS}`];
-	const left = sources.map(source => startProcess(t, source, {[MARK]: deadMark()}));
+	const left = sources.map(source => startProcess(t, source, {[MARK_VARIABLE]: deadMark()}));
 	const exits = left.map(started => once(started, 'exit'));
 	const {log} = readableLog();
 	// Another bridge on this machine may be there first: what counts is that they are gone.
@@ -19,7 +19,7 @@ test.serial('ends what a killed bridge left running, however deaf', async t => {
 });
 
 test.serial('leaves the children of a living bridge alone', async t => {
-	const started = startProcess(t, STAYS, {[MARK]: newMark()});
+	const started = startProcess(t, STAYS, {[MARK_VARIABLE]: createMark()});
 	const {log, entries} = readableLog();
 	await sweepOrphans(log)();
 	t.true(isRunning(started.pid ?? 0));

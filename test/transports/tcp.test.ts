@@ -4,7 +4,13 @@ import {connect as connectSocket, createServer, type Socket} from 'node:net';
 import test, {type ExecutionContext} from 'ava';
 import {map, Subject} from 'rxjs';
 import {connect, type Stage} from '../../lib/stage.js';
-import {connected, listenTcp, openToForward, portOf, tcpEndpoint} from '../../lib/transports/tcp.js';
+import {
+	connectTcpForForwarding,
+	listenTcp,
+	portOf,
+	tcpEndpoint,
+	whenConnected,
+} from '../../lib/transports/tcp.js';
 import {readAll} from '../raw/tcp.js';
 
 /** A client, a target, and what forwards between them, in this process. */
@@ -19,11 +25,11 @@ async function forwarding(t: ExecutionContext, stage: Stage): Promise<{client: S
 		maxConnections: 1,
 		onDropped: () => t.fail(),
 		async accept(socket) {
-			const onward = openToForward({host: '127.0.0.1', port: portOf(server)});
+			const onward = connectTcpForForwarding({host: '127.0.0.1', port: portOf(server)});
 			const [client, upstream] = [socket, onward].map(end =>
 				tcpEndpoint(end, {name: 'end', onBroken: ({message}) => t.fail(message)}),
 			);
-			await connected(onward);
+			await whenConnected(onward);
 			if (client && upstream) connect(client, [stage], upstream);
 		},
 	});

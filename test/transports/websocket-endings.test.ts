@@ -2,7 +2,7 @@ import {createServer} from 'node:net';
 import test from 'ava';
 import {WebSocketServer} from 'ws';
 import {Envelope} from '../../lib/envelope.js';
-import {acceptWebSocket, wsEndpoint} from '../../lib/transports/websocket.js';
+import {acceptWebSocket, webSocketEndpoint} from '../../lib/transports/websocket.js';
 import {until} from '../operators/support.js';
 import {connecting, listening, plain, serving, upgrading} from './websocket-peers.js';
 
@@ -13,7 +13,7 @@ test('D10 a client that closes is gone, and its messages end', async t => {
 	const socket = await plain(t, url);
 	const server = await first();
 	socket.close(1000);
-	await server.endpoint.gone;
+	await server.endpoint.disconnected;
 	t.is(await server.ended(), undefined);
 	server.say('{"id":1}');
 });
@@ -34,7 +34,7 @@ test('D8 a server that closes fails, with its code and reason', async t => {
 	const error = await client.ended();
 	t.is(error?.code, 'ERR_UPSTREAM_UNREACHABLE');
 	t.regex(error?.message ?? '', /closed with code 1011/);
-	await client.endpoint.gone;
+	await client.endpoint.disconnected;
 });
 
 test('D8 the reason that a server gives cannot forge a line of the log', async t => {
@@ -55,7 +55,7 @@ test('D8 a server that says that it closes, and does not, is not waited for long
 	});
 	const client = connecting(t, url);
 	t.regex((await client.ended())?.message ?? '', /code 4000/);
-	await client.endpoint.gone;
+	await client.endpoint.disconnected;
 });
 
 test('D8 a server that vanishes fails', async t => {
@@ -78,7 +78,7 @@ for (const from of ['client', 'server'] as const)
 		t.is(error?.code, 'ERR_MESSAGE_TOO_LARGE');
 		t.regex(error?.message ?? '', /more than 1000 bytes/);
 		if (from === 'client') t.regex((await client.ended())?.message ?? '', /code 1009/);
-		await receiver.endpoint.gone;
+		await receiver.endpoint.disconnected;
 	});
 
 test('D5 a server that refuses the connection fails all that waits, with all that it said', async t => {
@@ -94,8 +94,8 @@ test('D5 a server that refuses the connection fails all that waits, with all tha
 	t.regex(error?.message ?? '', /status 401/);
 	t.is(client.heard.length, 1);
 	t.like(client.heard[0]?.body, {id: 7, error: {code: -31_001, data: {status: 401}}});
-	t.like(client.heard[0]?.origin.refusal, {status: 401, body: Buffer.from('no')});
-	t.is(client.heard[0]?.origin.refusal?.headers['www-authenticate'], 'Bearer');
+	t.like(client.heard[0]?.origin.errorReply, {status: 401, body: Buffer.from('no')});
+	t.is(client.heard[0]?.origin.errorReply?.headers['www-authenticate'], 'Bearer');
 	t.false(error?.sentence.includes('secret'));
 });
 
@@ -117,7 +117,7 @@ test('D1 nobody there is an error', async t => {
 	const client = connecting(t, new URL('ws://127.0.0.1:1/'));
 	client.say(request);
 	t.is((await client.ended())?.code, 'ERR_UPSTREAM_UNREACHABLE');
-	await client.endpoint.gone;
+	await client.endpoint.disconnected;
 });
 
 test('D2 a server that does not answer the handshake is not waited for', async t => {
@@ -145,7 +145,7 @@ test('D13 a peer that answers no pings is dead', async t => {
 	});
 	const client = connecting(t, url, {pingMs: 20});
 	t.regex((await client.ended())?.message ?? '', /did not answer 2 pings/);
-	await client.endpoint.gone;
+	await client.endpoint.disconnected;
 });
 
 test('D9 a silent peer that answers pings lives, and so does one that is not read', async t => {
@@ -217,7 +217,7 @@ test('a socket that was closed before anybody listened has nothing to say', asyn
 	const socket = await plain(t, url);
 	socket.terminate();
 	await new Promise(resolve => socket.once('close', resolve));
-	const late = listening(wsEndpoint(socket, {name: 'client'}));
-	await late.endpoint.gone;
+	const late = listening(webSocketEndpoint(socket, {name: 'client'}));
+	await late.endpoint.disconnected;
 	t.is(await late.ended(), undefined);
 });

@@ -2,11 +2,15 @@ import type {IncomingMessage} from 'node:http';
 import type {Duplex} from 'node:stream';
 import type {ExecutionContext} from 'ava';
 import {WebSocket} from 'ws';
-import {Envelope, type Origin} from '../../lib/envelope.js';
+import {Envelope, type MessageOrigin} from '../../lib/envelope.js';
 import type {BridgeError} from '../../lib/errors.js';
 import type {Endpoint} from '../../lib/stage.js';
-import {acceptWebSocket, type WsEndpointOptions, wsEndpoint} from '../../lib/transports/websocket.js';
-import {type WsClientOptions, wsClient} from '../../lib/transports/websocket-client.js';
+import {
+	acceptWebSocket,
+	type WebSocketEndpointOptions,
+	webSocketEndpoint,
+} from '../../lib/transports/websocket.js';
+import {type WebSocketClientOptions, webSocketClient} from '../../lib/transports/websocket-client.js';
 import {until} from '../operators/support.js';
 import {portOf, serve} from './http-peers.js';
 
@@ -28,7 +32,7 @@ export function listening(endpoint: Endpoint) {
 		return end?.error;
 	};
 	const texts = (): string[] => heard.map(({bytes}) => String(bytes));
-	const say = (text: string, origin?: Origin): void =>
+	const say = (text: string, origin?: MessageOrigin): void =>
 		endpoint.outgoing.next(Envelope.fromText(text, origin));
 	return {endpoint, heard, texts, ended, say, isOver: () => end !== undefined};
 }
@@ -47,7 +51,7 @@ export async function upgrading(t: ExecutionContext, onUpgrade: Upgrade): Promis
 }
 
 /** A server of bridge's own kind: its endpoints, as they come. */
-export async function serving(t: ExecutionContext, options: Partial<WsEndpointOptions> = {}) {
+export async function serving(t: ExecutionContext, options: Partial<WebSocketEndpointOptions> = {}) {
 	const clients: Array<ReturnType<typeof listening>> = [];
 	const requests: IncomingMessage[] = [];
 	/** How often clients have asked whether anybody is there. */
@@ -56,7 +60,7 @@ export async function serving(t: ExecutionContext, options: Partial<WsEndpointOp
 		requests.push(request);
 		void acceptWebSocket(request, socket, head, options.maxBytes).then(accepted => {
 			accepted?.on('ping', () => pings++);
-			if (accepted) clients.push(listening(wsEndpoint(accepted, {name: 'client', ...options})));
+			if (accepted) clients.push(listening(webSocketEndpoint(accepted, {name: 'client', ...options})));
 		});
 	});
 	const first = async () => {
@@ -67,8 +71,8 @@ export async function serving(t: ExecutionContext, options: Partial<WsEndpointOp
 }
 
 /** A client of bridge's own kind. */
-export function connecting(t: ExecutionContext, url: URL, options: Partial<WsClientOptions> = {}) {
-	const endpoint = wsClient({name: 'remote', url, ...options});
+export function connecting(t: ExecutionContext, url: URL, options: Partial<WebSocketClientOptions> = {}) {
+	const endpoint = webSocketClient({name: 'remote', url, ...options});
 	t.teardown(() => endpoint.close());
 	return listening(endpoint);
 }

@@ -1,7 +1,7 @@
 import {randomBytes} from 'node:crypto';
 import {createConnection} from 'node:net';
 import test from 'ava';
-import type {Origin} from '../../lib/envelope.js';
+import type {MessageOrigin} from '../../lib/envelope.js';
 import {Valve} from '../../lib/valve.js';
 import {until} from '../operators/support.js';
 import {connecting, plain, serving} from './websocket-peers.js';
@@ -131,7 +131,7 @@ test('F1 a peer whose messages cannot be taken is not read on', async t => {
 	const server = await first();
 	await until(() => server.heard.length === 1);
 	const open = server.heard[0]?.origin.valve.shut();
-	const origin: Origin = {name: 'x', valve: new Valve()};
+	const origin: MessageOrigin = {name: 'x', valve: new Valve()};
 	let sent = 0;
 	// How much the system itself takes is its own affair, and differs.
 	while (origin.valve.isOpen && sent < 1000) client.say(message(++sent, 50_000), origin);
@@ -153,7 +153,7 @@ test('F1 whoever floods a peer that does not read is stopped at a bound, and goe
 	const socket = await plain(t, url);
 	socket.pause();
 	const server = await first();
-	const [origin, other]: Origin[] = ['a', 'b'].map(name => ({name, valve: new Valve()}));
+	const [origin, other]: MessageOrigin[] = ['a', 'b'].map(name => ({name, valve: new Valve()}));
 	let sent = 0;
 	await until(() => {
 		for (let count = 0; count < 10 && origin?.valve.isOpen; count++, sent++)
@@ -173,13 +173,13 @@ test('F1 a peer that is gone without having read lets whoever was stopped go on'
 	const socket = await plain(t, url);
 	socket.pause();
 	const server = await first();
-	const origin: Origin = {name: 'a', valve: new Valve()};
+	const origin: MessageOrigin = {name: 'a', valve: new Valve()};
 	await until(() => {
 		for (let count = 0; count < 10 && origin.valve.isOpen; count++) server.say(message(1, 50_000), origin);
 		return !origin.valve.isOpen;
 	});
 	socket.terminate();
 	await until(() => origin.valve.isOpen);
-	await server.endpoint.gone;
+	await server.endpoint.disconnected;
 	t.true(server.isOver());
 });

@@ -2,7 +2,7 @@ import {appendFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import test from 'ava';
 import fc from 'fast-check';
-import {toPercentText} from '../../lib/store/percent.js';
+import {encodePercentText} from '../../lib/store/percent.js';
 import {tempFolder} from '../store/temp-folder.js';
 import {eventLine, indexed, logFile, messageLine, rowsOf, timeAt} from './logs.js';
 
@@ -120,7 +120,13 @@ test('issue 9: the index says what a plain reading says, wherever reads are cut'
 
 test('sizes are those of the message, and of the bytes that data stands for', t => {
 	const bytes = Buffer.from(Array.from({length: 256}, (_, byte) => byte));
-	const data = JSON.stringify({time: timeAt(0), ConnID: 'a', data: toPercentText(bytes), from: 'a', to: 'b'});
+	const data = JSON.stringify({
+		time: timeAt(0),
+		ConnID: 'a',
+		data: encodePercentText(bytes),
+		from: 'a',
+		to: 'b',
+	});
 	const said = {id: 1, method: 'ping'};
 	const {indexer, close} = indexed([logFile(t, `${messageLine(said)}\n${data}\n`)]);
 	close();

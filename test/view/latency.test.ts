@@ -1,15 +1,15 @@
 import test from 'ava';
-import {Columns, kinds, SEGMENT_ROWS, Segment} from '../../lib/view/columns.js';
+import {IndexColumns, IndexSegment, rowKinds, SEGMENT_ROWS} from '../../lib/view/columns.js';
 import {latencyOverTime, SLICE_ROWS} from '../../lib/view/latency.js';
 
 /** Requests, each with its response 5 µs later in the next row. */
-function columnsOf(rows: number): Columns {
-	const columns = new Columns();
-	for (let at = 0; at < rows; at += SEGMENT_ROWS) columns.segments.push(new Segment());
+function columnsOf(rows: number): IndexColumns {
+	const columns = new IndexColumns();
+	for (let at = 0; at < rows; at += SEGMENT_ROWS) columns.segments.push(new IndexSegment());
 	columns.count = rows;
 	for (let row = 0; row < rows; row++) {
 		const isRequest = row % 2 === 0;
-		columns.set(row, 'kind', isRequest ? kinds.request : kinds.result);
+		columns.set(row, 'kind', isRequest ? rowKinds.request : rowKinds.result);
 		columns.set(row, 'time', 1e15 + row * 10 - (isRequest ? 0 : 5));
 		columns.set(row, 'pair', isRequest ? row + 2 : row);
 	}

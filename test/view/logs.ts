@@ -1,9 +1,9 @@
 import {closeSync, openSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import type {ExecutionContext} from 'ava';
-import {flags, kinds} from '../../lib/view/columns.js';
-import {IndexRun, type IndexRunOptions} from '../../lib/view/index-run.js';
-import {Indexer} from '../../lib/view/indexer.js';
+import {rowFlags, rowKinds} from '../../lib/view/columns.js';
+import {LogScanner, type LogScannerOptions} from '../../lib/view/index-run.js';
+import {LogIndexer} from '../../lib/view/indexer.js';
 import {LogBytes} from '../../lib/view/log-bytes.js';
 import {tempFolder} from '../store/temp-folder.js';
 
@@ -50,10 +50,10 @@ export function logFile(t: ExecutionContext, content: string | Uint8Array, name 
 }
 
 /** Indexes files in this thread, all of what is there at present. */
-export function indexed(files: readonly string[], options: Partial<IndexRunOptions> = {}) {
+export function indexed(files: readonly string[], options: Partial<LogScannerOptions> = {}) {
 	const fds = files.map(file => openSync(file, 'r'));
-	const indexer = new Indexer();
-	const run = new IndexRun({...options, bytes: new LogBytes(fds), indexer});
+	const indexer = new LogIndexer();
+	const run = new LogScanner({...options, bytes: new LogBytes(fds), indexer});
 	while (run.step());
 	const close = (): void => {
 		for (const fd of fds) closeSync(fd);
@@ -61,10 +61,10 @@ export function indexed(files: readonly string[], options: Partial<IndexRunOptio
 	return {indexer, run, close};
 }
 
-const kindNames = Object.keys(kinds);
+const kindNames = Object.keys(rowKinds);
 
 /** What the index says of its rows, in words. */
-export function rowsOf({columns, methods, connections}: Indexer) {
+export function rowsOf({columns, methods, connections}: LogIndexer) {
 	return Array.from({length: columns.count}, (_, row) => {
 		const {offset, bytes, size, time, conn, method, kind, flags: bits, pair, twin} = columns.at(row);
 		return {
@@ -77,10 +77,10 @@ export function rowsOf({columns, methods, connections}: Indexer) {
 			kind: kindNames[kind],
 			conn: connections.all[conn]?.id,
 			method: methods.texts[method],
-			isFromClient: (bits & flags.fromClient) !== 0,
-			isUpstream: (bits & flags.upstreamSide) !== 0,
-			isByBridge: (bits & flags.byBridge) !== 0,
-			hasFailed: (bits & flags.toolFailed) !== 0,
+			isFromClient: (bits & rowFlags.fromClient) !== 0,
+			isUpstream: (bits & rowFlags.upstreamSide) !== 0,
+			isByBridge: (bits & rowFlags.byBridge) !== 0,
+			hasFailed: (bits & rowFlags.toolFailed) !== 0,
 		};
 	});
 }

@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import {numberIn, QueryError} from '../../lib/view/query.js';
+import {parseNumberParameter, QueryError} from '../../lib/view/query.js';
 import {program, startGateway} from '../helpers/gateway.js';
 import {eventLine, logFile, messageLine} from './logs.js';
 import {startView} from './view.js';
@@ -57,7 +57,7 @@ test('a number in a query is a safe integer or an error, for any input [SEC-D22]
 		fc.property(fc.array(fc.oneof(fc.string(), fc.double().map(String), fc.integer().map(String))), given => {
 			const query = new URLSearchParams(given.map((value): [string, string] => ['row', value]));
 			try {
-				const value = numberIn(query, 'row');
+				const value = parseNumberParameter(query, 'row');
 				return Number.isSafeInteger(value) && value >= 0 && given.length <= 1;
 			} catch (error) {
 				return error instanceof QueryError;

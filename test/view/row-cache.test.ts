@@ -2,7 +2,7 @@ import {once} from 'node:events';
 import {createServer, type ServerResponse} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import test from 'ava';
-import {noFilter} from '../../lib/view/page/model.js';
+import {emptyFilter} from '../../lib/view/page/model.js';
 import {RowCache} from '../../lib/view/page/row-cache.js';
 import {until} from '../faults/support.js';
 
@@ -26,7 +26,7 @@ test.serial('fetches rows again that were added while the last page was being fe
 		response.setHeader('connection', 'close').end(JSON.stringify({total, share: 1, from: 0, rows}));
 	};
 	let request = nextRequest();
-	cache.reset(noFilter);
+	cache.reset(emptyFilter);
 	const first = await request;
 	cache.refresh();
 	request = nextRequest();

@@ -3,7 +3,7 @@ import {chmodSync, existsSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import process from 'node:process';
 import test, {type ExecutionContext} from 'ava';
-import {isMembers, parsed} from '../../lib/view/page/json.js';
+import {isJsonMembers, parseJsonSource} from '../../lib/view/page/json.js';
 import {curlScript, pipeScript} from '../../lib/view/page/script.js';
 import type {ListedRow} from '../../lib/view/page/types.js';
 import {newFolder, start, until} from '../faults/support.js';
@@ -33,8 +33,8 @@ async function recorded(view: View, method: string) {
 	const rows = async () => (await view.rows(`method=${encodeURIComponent(method)}`)).rows;
 	await until(async () => (await rows()).length > 0);
 	const [row] = (await rows()) as [ListedRow];
-	const line = parsed((await view.line(row.row)).text);
-	return {message: isMembers(line) ? line.message : undefined, server: row.server, version: row.version};
+	const line = parseJsonSource((await view.line(row.row)).text);
+	return {message: isJsonMembers(line) ? line.message : undefined, server: row.server, version: row.version};
 }
 
 test('a request in a log is copied as a script that sends it through bridge to a server that is named [U-P1-5]', async t => {

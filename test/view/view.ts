@@ -1,5 +1,5 @@
 import type {ExecutionContext} from 'ava';
-import type {LatencyOverTime, Line, Rows, State} from '../../lib/view/page/types.js';
+import type {LatencyOverTime, LineDetail, ListedRows, ViewState} from '../../lib/view/page/types.js';
 import {start, until} from '../faults/support.js';
 import type {Running} from '../helpers/bridge.js';
 
@@ -25,11 +25,11 @@ export class View {
 		return (await answer.json()) as T;
 	}
 
-	rows(query = ''): Promise<Rows> {
+	rows(query = ''): Promise<ListedRows> {
 		return this.#json(`/view/rows?count=500&${query}`);
 	}
 
-	line(row: number): Promise<Line> {
+	line(row: number): Promise<LineDetail> {
 		return this.#json(`/view/line?row=${row}`);
 	}
 
@@ -38,7 +38,7 @@ export class View {
 	}
 
 	/** The rows that a filter lets through, when all have been looked at and there are so many. */
-	async found(query: string, total: number): Promise<Rows> {
+	async found(query: string, total: number): Promise<ListedRows> {
 		await until(async () => {
 			const {share, total: found} = await this.rows(query);
 			return share === 1 && found === total;
@@ -47,13 +47,13 @@ export class View {
 	}
 
 	/** What it tells first. */
-	async state(): Promise<State> {
+	async state(): Promise<ViewState> {
 		const stop = new AbortController();
 		const answer = await this.fetch('/view/events', {signal: stop.signal, headers: {cookie: this.#cookie}});
 		const reader = answer.body?.getReader();
 		const {value} = (await reader?.read()) ?? {};
 		stop.abort();
-		return JSON.parse(/data: (.*)/.exec(new TextDecoder().decode(value))?.[1] ?? '') as State;
+		return JSON.parse(/data: (.*)/.exec(new TextDecoder().decode(value))?.[1] ?? '') as ViewState;
 	}
 }
 

@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import {contentLength} from '../../lib/wire/content-length.js';
+import {contentLengthSplitter} from '../../lib/wire/content-length.js';
 import {cutsOf, jsonText, space} from './arbitraries.js';
 import {bytesOf, type Cutting, cut, piecesOf} from './cutting.js';
 import {heldBytes, holdsLess} from './heap.js';
@@ -8,7 +8,7 @@ import {heldBytes, holdsLess} from './heap.js';
 const LIMIT = 100;
 
 const cutFrames = (pieces: readonly (Buffer | string)[], limit = LIMIT): Cutting =>
-	cut(cuts => contentLength(limit, cuts), pieces);
+	cut(cuts => contentLengthSplitter(limit, cuts), pieces);
 
 const frame = (body: string): string => `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 
@@ -145,7 +145,7 @@ test('A2 the id of one message over the limit is never that of another', t => {
 
 test('A2 a message of a length beyond all measure is not held', async t => {
 	const found: unknown[] = [];
-	const cutter = contentLength(1e6, {
+	const cutter = contentLengthSplitter(1e6, {
 		message: line => found.push(line),
 		parts: () => t.fail(),
 		tooLarge: () => found.push('too large'),

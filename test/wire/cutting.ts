@@ -1,4 +1,4 @@
-import type {Cuts, Cutter} from '../../lib/wire/lines.js';
+import type {MessageSplitter, SplitterSink} from '../../lib/wire/lines.js';
 import {describeOversized} from '../../lib/wire/oversized.js';
 
 /** What a cutter made of a stream. */
@@ -21,7 +21,10 @@ export const piecesOf = (bytes: Buffer, cuts: readonly number[]): Buffer[] =>
 export const bytesOf = (bytes: Buffer): Buffer[] => [...bytes].map(byte => Buffer.of(byte));
 
 /** Runs pieces through a cutter. Lines are read only at the very end, as a slow receiver does. */
-export function cut(make: (cuts: Cuts) => Cutter, pieces: readonly (Buffer | string)[]): Cutting {
+export function cut(
+	make: (cuts: SplitterSink) => MessageSplitter,
+	pieces: readonly (Buffer | string)[],
+): Cutting {
 	const all: Array<Buffer | readonly [Buffer, Buffer]> = [];
 	const cutter = make({
 		message: line => all.push(line),

@@ -4,7 +4,7 @@ import {ExactNumbers} from '../../lib/wire/exact-numbers.js';
 
 const throughParser = (json: string): string => {
 	const exact = new ExactNumbers();
-	return exact.write(exact.parse(json));
+	return exact.stringify(exact.parse(json));
 };
 
 test('numbers come back as they were written', t => {
@@ -20,14 +20,14 @@ test('strings that look like numbers, or have escapes, stay what they are', t =>
 test('a number can be moved with what it stands in', t => {
 	const exact = new ExactNumbers();
 	const {a, b} = exact.parse('{"a":[1.0,2.50],"b":"x"}') as {a: unknown; b: unknown};
-	t.is(exact.write({b, c: {d: a}}), '{"b":"x","c":{"d":[1.0,2.50]}}');
+	t.is(exact.stringify({b, c: {d: a}}), '{"b":"x","c":{"d":[1.0,2.50]}}');
 });
 
 test('a number that goes into a text is a number there, too', t => {
 	const exact = new ExactNumbers();
 	const {n} = exact.parse('{"n":20.0}') as {n: unknown};
 	t.is(
-		exact.write({text: `${n} bytes`, json: JSON.stringify({n})}),
+		exact.stringify({text: `${n} bytes`, json: JSON.stringify({n})}),
 		'{"text":"20.0 bytes","json":"{\\"n\\":20.0}"}',
 	);
 });
@@ -36,7 +36,7 @@ test('messages can be put together of several', t => {
 	const exact = new ExactNumbers();
 	const [one, other] = [exact.parse('[1.0]'), exact.parse('[2.0]')];
 	t.is(
-		exact.write({one, other, id: exact.raw('9007199254740993')}),
+		exact.stringify({one, other, id: exact.raw('9007199254740993')}),
 		'{"one":[1.0],"other":[2.0],"id":9007199254740993}',
 	);
 });
@@ -89,6 +89,6 @@ test('hides no more numbers in several messages than in one [SEC-D11]', t => {
 	const other = exact.parse('[2.0,3.0]');
 	t.deepEqual(other, [2, 3]);
 	const last = exact.parse('[4.0]');
-	t.is(exact.write({last}), '{"last":[4.0]}');
-	t.true(exact.write(one) === `[${repeated(99_999, '1.0')}]`);
+	t.is(exact.stringify({last}), '{"last":[4.0]}');
+	t.true(exact.stringify(one) === `[${repeated(99_999, '1.0')}]`);
 });

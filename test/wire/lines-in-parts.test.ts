@@ -1,5 +1,5 @@
 import test from 'ava';
-import {lines} from '../../lib/wire/lines.js';
+import {lineSplitter} from '../../lib/wire/lines.js';
 
 const LIMIT = 2 ** 20;
 const CHUNK = 65_536;
@@ -7,7 +7,7 @@ const CHUNK = 65_536;
 /** What becomes of lines that come in chunks: as text, and whether they came in parts. */
 function cutInChunks(...texts: string[]): Array<readonly [text: string, isInParts: boolean]> {
 	const found: Array<readonly [string, boolean]> = [];
-	const cutter = lines(LIMIT, {
+	const cutter = lineSplitter(LIMIT, {
 		message: line => found.push([String(line), false]),
 		parts: line => found.push([String(Buffer.concat(line)), true]),
 		tooLarge: () => found.push(['too large', false]),

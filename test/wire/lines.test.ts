@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import {lines} from '../../lib/wire/lines.js';
+import {lineSplitter} from '../../lib/wire/lines.js';
 import {blank, cutsOf, jsonText} from './arbitraries.js';
 import {bytesOf, type Cutting, cut, piecesOf} from './cutting.js';
 import {heldBytes, holdsLess} from './heap.js';
@@ -8,7 +8,7 @@ import {heldBytes, holdsLess} from './heap.js';
 const LIMIT = 100;
 
 const cutLines = (pieces: readonly (Buffer | string)[], limit = LIMIT): Cutting =>
-	cut(cuts => lines(limit, cuts), pieces);
+	cut(cuts => lineSplitter(limit, cuts), pieces);
 
 /** A request of exactly this many bytes, with its id at the given end. */
 const request = (size: number, id: string, idAt: 'start' | 'end' = 'start'): string => {
@@ -65,7 +65,7 @@ test('A1 bytes that are not UTF-8 go on as they are, cut at line feeds alone', t
 	fc.assert(
 		fc.property(bytes, ([array, cuts]) => {
 			const found: Buffer[] = [];
-			const cutter = lines(1000, {
+			const cutter = lineSplitter(1000, {
 				message: line => found.push(line),
 				parts: () => t.fail(),
 				tooLarge: () => t.fail(),
@@ -89,9 +89,11 @@ test('A1 bytes that are not UTF-8 go on as they are, cut at line feeds alone', t
 test('a line that came in one piece is not copied', t => {
 	const chunk = Buffer.from('{"a":1}\n{"b":2}\n');
 	const found: Buffer[] = [];
-	lines(LIMIT, {message: line => found.push(line), parts: () => t.fail(), tooLarge: () => t.fail()}).push(
-		chunk,
-	);
+	lineSplitter(LIMIT, {
+		message: line => found.push(line),
+		parts: () => t.fail(),
+		tooLarge: () => t.fail(),
+	}).push(chunk);
 	t.deepEqual(
 		found.map(line => line.byteOffset - chunk.byteOffset),
 		[0, 8],
@@ -174,7 +176,7 @@ test('A2 the id of one message over the limit is never that of another', t => {
 test('A2 a message without end is not held, and the next one is fine', async t => {
 	let isOver = false;
 	const found: string[] = [];
-	const cutter = lines(1e6, {
+	const cutter = lineSplitter(1e6, {
 		message: line => found.push(String(line)),
 		parts: () => t.fail(),
 		tooLarge: () => (isOver = true),

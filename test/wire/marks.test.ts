@@ -1,10 +1,10 @@
 import test from 'ava';
 import fc from 'fast-check';
 import {ALL_MARKS, marks} from '../../lib/wire/marks.js';
-import {scan} from '../../lib/wire/scan.js';
+import {scanMessage} from '../../lib/wire/scan.js';
 
 const marksOf = (result: string): number =>
-	scan(Buffer.from(`{"jsonrpc":"2.0","id":1,"result":${result}}`)).marks;
+	scanMessage(Buffer.from(`{"jsonrpc":"2.0","id":1,"result":${result}}`)).marks;
 
 const kinds: ReadonlyArray<[json: string, marks: number]> = [
 	['{"content":[{"type":"text","text":"a"}]}', 0],

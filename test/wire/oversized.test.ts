@@ -125,5 +125,5 @@ for (const [start, isAnswer] of [
 	['{"other":{"result":{"a', false],
 ] as const)
 	test(`${start}… is ${isAnswer ? 'an' : 'no'} answer`, t => {
-		t.is(describeOversized(Buffer.from(start), none).isAnswer, isAnswer);
+		t.is(describeOversized(Buffer.from(start), none).isResponse, isAnswer);
 	});

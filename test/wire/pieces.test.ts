@@ -1,12 +1,12 @@
 import {setImmediate} from 'node:timers/promises';
 import test from 'ava';
 import fc from 'fast-check';
-import {Pieces} from '../../lib/wire/pieces.js';
+import {ChunkBuffer} from '../../lib/wire/pieces.js';
 import {heldBytes} from './heap.js';
 
 const KEPT = 4096;
 
-const fill = (pieces: Pieces, parts: readonly Buffer[]): void => {
+const fill = (pieces: ChunkBuffer, parts: readonly Buffer[]): void => {
 	for (const part of parts) pieces.add(part);
 };
 
@@ -24,7 +24,7 @@ test('joins any parts, small and large, few and many, to the bytes they were', t
 	fc.assert(
 		fc.property(sizes, numbers => {
 			const list = partsOf(numbers);
-			const pieces = new Pieces(1e9);
+			const pieces = new ChunkBuffer(1e9);
 			fill(pieces, list);
 			const whole = Buffer.concat(list);
 			return (
@@ -39,14 +39,14 @@ test('joins any parts, small and large, few and many, to the bytes they were', t
 });
 
 test('joins a hundred thousand single bytes', t => {
-	const pieces = new Pieces(1e9);
+	const pieces = new ChunkBuffer(1e9);
 	const bytes = Buffer.from(Array.from({length: 100_000}, (_, index) => index & 0xff));
 	for (let at = 0; at < bytes.length; at++) pieces.add(bytes.subarray(at, at + 1));
 	t.true(pieces.joined().equals(bytes));
 });
 
 test('does not copy a message that came as one part', t => {
-	const pieces = new Pieces(100);
+	const pieces = new ChunkBuffer(100);
 	const part = Buffer.from('{"a":1}');
 	pieces.add(part);
 	t.is(pieces.joined(), part);
@@ -55,7 +55,7 @@ test('does not copy a message that came as one part', t => {
 test('is as new after it was cleared', t => {
 	fc.assert(
 		fc.property(sizes, sizes, fc.constantFrom(50, 1e9), (first, second, limit) => {
-			const [used, fresh] = [new Pieces(limit), new Pieces(limit)];
+			const [used, fresh] = [new ChunkBuffer(limit), new ChunkBuffer(limit)];
 			fill(used, partsOf(first));
 			used.clear();
 			fill(used, partsOf(second));
@@ -69,7 +69,7 @@ test('is as new after it was cleared', t => {
 });
 
 test('A2 what is exactly at the limit is kept, and one byte more is not', t => {
-	const pieces = new Pieces(10);
+	const pieces = new ChunkBuffer(10);
 	pieces.add(Buffer.alloc(10));
 	t.false(pieces.isTooLarge);
 	pieces.add(Buffer.from('\n'));
@@ -82,9 +82,9 @@ const oversized = fc
 	.filter(({numbers, limit}) => numbers.reduce((sum, size) => sum + size, 0) > limit + 2);
 
 /** Such a message as it was, and what is kept of it. */
-const keep = ({numbers, limit}: {numbers: number[]; limit: number}): {whole: Buffer; pieces: Pieces} => {
+const keep = ({numbers, limit}: {numbers: number[]; limit: number}): {whole: Buffer; pieces: ChunkBuffer} => {
 	const list = partsOf(numbers);
-	const pieces = new Pieces(limit);
+	const pieces = new ChunkBuffer(limit);
 	fill(pieces, list);
 	return {whole: Buffer.concat(list), pieces};
 };
@@ -113,14 +113,14 @@ test('A2 of a message over the limit the last bytes are kept, in whatever parts 
 });
 
 test('A2 what is kept of a message over the limit does not keep the rest of it in memory', t => {
-	const pieces = new Pieces(100);
+	const pieces = new ChunkBuffer(100);
 	pieces.add(Buffer.alloc(1e6));
 	t.true(pieces.start.buffer.byteLength <= 128 * 1024);
 	t.true(pieces.end.buffer.byteLength <= 128 * 1024);
 });
 
 /** Adds a part of this size, and tells whether it is held. */
-function addWatched(pieces: Pieces, size: number): () => boolean {
+function addWatched(pieces: ChunkBuffer, size: number): () => boolean {
 	const part = Buffer.alloc(size);
 	pieces.add(part);
 	const watched = new WeakRef(part);
@@ -128,7 +128,7 @@ function addWatched(pieces: Pieces, size: number): () => boolean {
 }
 
 test('A2 the parts of a message are let go once it is over the limit, not only at its end', async t => {
-	const pieces = new Pieces(10_000);
+	const pieces = new ChunkBuffer(10_000);
 	const isHeld = addWatched(pieces, 9000);
 	pieces.add(Buffer.alloc(9000));
 	// What a weak reference was made for is held by the engine itself for the rest of this turn.

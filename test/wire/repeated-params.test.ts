@@ -1,11 +1,11 @@
 import test from 'ava';
 import fc from 'fast-check';
-import {scan} from '../../lib/wire/scan.js';
+import {scanMessage} from '../../lib/wire/scan.js';
 import {runBridge, server} from '../helpers/bridge.js';
 
 const request = (params: string, id = 1): string =>
 	`{"jsonrpc":"2.0","id":${id},"method":"echo","params":${params}}`;
-const flawIn = (params: string) => scan(Buffer.from(request(params))).flaw;
+const flawIn = (params: string) => scanMessage(Buffer.from(request(params))).flaw;
 
 /** Members of params that must not be there twice. */
 const names = ['name', 'uri', 'arguments', '_meta', 'requestId'];

@@ -1,7 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import {canonicalId} from '../../lib/wire/id.js';
-import {type Flaw, scan} from '../../lib/wire/scan.js';
+import {type Flaw, scanMessage} from '../../lib/wire/scan.js';
 import {jsonText, numberText, space, spelled, stringText} from './arbitraries.js';
 
 /** Members of all kinds, fitting or not, in any order and spelling. */
@@ -42,7 +42,7 @@ test('for every message the head is what its value says', t => {
 			const parts = entries.map(([, value], at) => `${gap}${names[at]}${gap}:${gap}${value}${gap}`);
 			const bytes = Buffer.from(`${gap}{${parts.join(',')}}${gap}`);
 			const value = JSON.parse(bytes.toString());
-			const head = scan(bytes);
+			const head = scanMessage(bytes);
 			const rawId = entries.find(([name]) => name === 'id')?.[1];
 			const id = typeof value.id === 'string' || typeof value.id === 'number' ? rawId : undefined;
 			t.is(head.flaw, judge(value));
@@ -51,7 +51,8 @@ test('for every message the head is what its value says', t => {
 			t.is(head.method, typeof value.method === 'string' ? value.method : undefined);
 			t.is(head.hasResult, 'result' in value);
 			t.is(head.hasError, 'error' in value);
-			if (id !== undefined) t.is(bytes.toString('utf8', head.idAt, head.idAt + Buffer.byteLength(id)), id);
+			if (id !== undefined)
+				t.is(bytes.toString('utf8', head.idStart, head.idStart + Buffer.byteLength(id)), id);
 		}),
 		{numRuns: 2000},
 	);

@@ -1,16 +1,16 @@
 import test from 'ava';
 import {ALL_MARKS} from '../../lib/wire/marks.js';
-import {type Flaw, flawed, type Head, scan} from '../../lib/wire/scan.js';
+import {type Flaw, flawedHead, type MessageHead, scanMessage} from '../../lib/wire/scan.js';
 
-const scanText = (text: string): Head => scan(Buffer.from(text));
+const scanText = (text: string): MessageHead => scanMessage(Buffer.from(text));
 
 /** A message with these members, in this order. */
 const message = (members: string): string => `{"jsonrpc":"2.0",${members}}`;
 
-const blankHead: Head = {
+const blankHead: MessageHead = {
 	id: undefined,
 	key: undefined,
-	idAt: 0,
+	idStart: 0,
 	method: undefined,
 	hasResult: false,
 	hasError: false,
@@ -20,7 +20,7 @@ const blankHead: Head = {
 
 test('a request has an id and a method', t => {
 	const head = scanText(message('"id":7,"method":"tools/call","params":{"name":"echo"}'));
-	t.deepEqual(head, {...blankHead, id: '7', key: '7', idAt: 22, method: 'tools/call'});
+	t.deepEqual(head, {...blankHead, id: '7', key: '7', idStart: 22, method: 'tools/call'});
 });
 
 test('a notification has a method alone', t => {
@@ -29,12 +29,12 @@ test('a notification has a method alone', t => {
 
 test('an answer has an id and a result', t => {
 	const head = scanText(message('"id":"x","result":{}'));
-	t.deepEqual(head, {...blankHead, id: '"x"', key: '"x"', idAt: 22, hasResult: true});
+	t.deepEqual(head, {...blankHead, id: '"x"', key: '"x"', idStart: 22, hasResult: true});
 });
 
 test('a refusal has an id and an error', t => {
 	const head = scanText(message('"id":7,"error":{"code":1,"message":"no"}'));
-	t.deepEqual(head, {...blankHead, id: '7', key: '7', idAt: 22, hasError: true});
+	t.deepEqual(head, {...blankHead, id: '7', key: '7', idStart: 22, hasError: true});
 });
 
 for (const id of ['"id":null,', ''])
@@ -48,25 +48,26 @@ test('a method spelled with escapes is the text that it stands for', t => {
 });
 
 test('a flaw is told with the id, where one is known', t => {
-	t.deepEqual(flawed('too large', '1.0'), {
+	t.deepEqual(flawedHead('too large', '1.0'), {
 		...blankHead,
 		id: '1.0',
 		key: '1',
 		marks: ALL_MARKS,
 		flaw: 'too large',
 	});
-	t.deepEqual(flawed('not JSON'), {...blankHead, marks: ALL_MARKS, flaw: 'not JSON'});
+	t.deepEqual(flawedHead('not JSON'), {...blankHead, marks: ALL_MARKS, flaw: 'not JSON'});
 });
 
 test('what goes on in the buffer behind the end is not looked at', t => {
 	const text = message('"id":1,"method":"a"');
-	t.is(scan(Buffer.from(`${text}garbage`), text.length).flaw, undefined);
+	t.is(scanMessage(Buffer.from(`${text}garbage`), text.length).flaw, undefined);
 });
 
 for (const text of ['{}', '{"a":1}', message('"method":"a"'), '[1]', '"text"', '{"a":{"b":{}}} '])
 	test(`${text} cut short by its end is not JSON, though the buffer goes on behind it`, t => {
 		const bytes = Buffer.from(text);
-		for (let end = 0; end < text.trimEnd().length; end++) t.is(scan(bytes, end).flaw, 'not JSON', `${end}`);
+		for (let end = 0; end < text.trimEnd().length; end++)
+			t.is(scanMessage(bytes, end).flaw, 'not JSON', `${end}`);
 	});
 
 const bad: ReadonlyArray<readonly [Flaw, readonly string[]]> = [
@@ -115,14 +116,14 @@ for (const hex of invalidUtf8)
 			const parts = [`${start}${'a'.repeat(padding)}`, Buffer.from(hex, 'hex'), end].map(part =>
 				Buffer.from(part ?? ''),
 			);
-			t.deepEqual(scan(Buffer.concat(parts)), flawed('not JSON'));
+			t.deepEqual(scanMessage(Buffer.concat(parts)), flawedHead('not JSON'));
 		});
 
 test('A6 invalid UTF-8 is found in keys, params, results and after the method too', t => {
 	for (const members of ['"@":1', '"params":["@"]', '"params":{"@":1}', '"params":{"a":{"b":"@"}}']) {
 		const [start = '', end = ''] = message(`"id":1,"method":"a",${members}`).split('@');
 		t.is(
-			scan(Buffer.concat([Buffer.from(start), Buffer.from([0xff]), Buffer.from(end)])).flaw,
+			scanMessage(Buffer.concat([Buffer.from(start), Buffer.from([0xff]), Buffer.from(end)])).flaw,
 			'not JSON',
 			members,
 		);
@@ -164,7 +165,7 @@ for (const id of ids)
 		const head = scanText(text);
 		t.is(head.flaw, undefined);
 		t.is(head.id, id);
-		t.is(text.slice(head.idAt, head.idAt + id.length), id);
+		t.is(text.slice(head.idStart, head.idStart + id.length), id);
 	});
 
 test('A8 a number and the string that looks like it are two ids', t => {

@@ -1,7 +1,7 @@
 import test from 'ava';
 import {createParser} from 'eventsource-parser';
 import fc from 'fast-check';
-import {SseParser, sseEvent} from '../../lib/wire/sse.js';
+import {formatSseEvent, SseParser} from '../../lib/wire/sse.js';
 import {cutsOf} from './arbitraries.js';
 import {bytesOf, piecesOf} from './cutting.js';
 import {heldBytes, holdsLess} from './heap.js';
@@ -212,16 +212,16 @@ test('A18 a chunk of a million lines is read in one go', t => {
 });
 
 test('an event is written with what it has', t => {
-	t.is(String(sseEvent({data: Buffer.from('{}')})), 'data: {}\n\n');
+	t.is(String(formatSseEvent({data: Buffer.from('{}')})), 'data: {}\n\n');
 	t.is(
-		String(sseEvent({event: 'message', id: '7', retryMs: 300, data: Buffer.alloc(0)})),
+		String(formatSseEvent({event: 'message', id: '7', retryMs: 300, data: Buffer.alloc(0)})),
 		'event: message\nid: 7\nretry: 300\ndata: \n\n',
 	);
 });
 
 test('a name or an id cannot be more than a line', t => {
 	t.is(
-		String(sseEvent({event: 'a\nb', id: 'c\r\nd', data: Buffer.from('e')})),
+		String(formatSseEvent({event: 'a\nb', id: 'c\r\nd', data: Buffer.from('e')})),
 		'event: a b\nid: c  d\ndata: e\n\n',
 	);
 });
@@ -234,7 +234,7 @@ test('whatever is written is read again, with line feeds for all ends of lines',
 			fc.option(fc.string({unit: fc.constantFrom('a', '-', '7'), minLength: 1})),
 			(parts, id) => {
 				const text = parts.join('');
-				const bytes = sseEvent({...(id === null ? {} : {id}), data: Buffer.from(text)});
+				const bytes = formatSseEvent({...(id === null ? {} : {id}), data: Buffer.from(text)});
 				const expected = {...(id === null ? {} : {id}), data: text.replaceAll(/\r\n?/g, '\n')};
 				t.deepEqual(parse([bytes]), [expected]);
 			},

@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import {BAD, Walk} from '../../lib/wire/walk.js';
+import {INVALID, Walk} from '../../lib/wire/walk.js';
 
 const SIMPLE = '"\\\\/bfnrt'.replace('\\\\', '\\');
 
@@ -9,7 +9,7 @@ function slowEnd(text: Buffer): number {
 	for (let at = 1; at < text.length; ) {
 		const byte = text[at] as number;
 		if (byte === 0x22) return at + 1;
-		if (byte < 0x20) return BAD;
+		if (byte < 0x20) return INVALID;
 		if (byte !== 0x5c) {
 			at++;
 			continue;
@@ -17,15 +17,15 @@ function slowEnd(text: Buffer): number {
 		const rest = Buffer.from(text).toString('latin1', at + 1, at + 6);
 		if (SIMPLE.includes(rest.charAt(0)) && rest !== '') at += 2;
 		else if (/^u[0-9a-fA-F]{4}/.test(rest)) at += 6;
-		else return BAD;
+		else return INVALID;
 	}
-	return BAD;
+	return INVALID;
 }
 
 const walk = new Walk();
 
 const endOf = (text: Buffer): number => {
-	walk.seal(walk.lay(text, 0));
+	walk.seal(walk.write(text, 0));
 	return walk.endOfString(0);
 };
 
@@ -77,9 +77,9 @@ for (const [what, lead] of [
 
 test('what is left of a longer text is not taken for the rest of this one', t => {
 	for (const longer of ['n', '"', '0', 'a']) {
-		walk.seal(walk.lay(Buffer.alloc(1000, longer), 0));
+		walk.seal(walk.write(Buffer.alloc(1000, longer), 0));
 		for (const text of ['"abc\\', '"abc', '"', '"\\u12', `"${'a'.repeat(40)}`])
-			t.is(endOf(Buffer.from(text)), BAD, text);
+			t.is(endOf(Buffer.from(text)), INVALID, text);
 	}
 });
 
@@ -88,7 +88,7 @@ test('memory that a large text took is used again, and a larger one has more', t
 	for (const length of [10, 70_000, 10, 300_000, 5_000_000, 10]) {
 		const text = Buffer.alloc(length, 'a');
 		text[0] = text[length - 1] = 0x22;
-		fresh.seal(fresh.lay(text, 0));
+		fresh.seal(fresh.write(text, 0));
 		t.is(fresh.endOfString(0), length);
 	}
 	t.true(fresh.isLarge);

@@ -1,21 +1,21 @@
 import {isUtf8} from 'node:buffer';
 import test from 'ava';
 import fc from 'fast-check';
-import {isSpaceUpTo} from '../../lib/wire/space.js';
-import {BAD, MAX_DEPTH, Walk} from '../../lib/wire/walk.js';
+import {isWhitespaceUpTo} from '../../lib/wire/space.js';
+import {INVALID, MAX_MESSAGE_DEPTH, Walk} from '../../lib/wire/walk.js';
 import {jsonText, space} from './arbitraries.js';
 
 const walk = new Walk();
 
 /** Where the one value of a text ends. */
 const endOf = (bytes: Buffer): number => {
-	walk.seal(walk.lay(bytes, 0));
-	return walk.endOfValue(walk.skipSpace(0));
+	walk.seal(walk.write(bytes, 0));
+	return walk.endOfValue(walk.skipWhitespace(0));
 };
 
 const accepts = (bytes: Buffer): boolean => {
 	const end = endOf(bytes);
-	return end !== BAD && isSpaceUpTo(bytes, end, bytes.length);
+	return end !== INVALID && isWhitespaceUpTo(bytes, end, bytes.length);
 };
 
 const parses = (bytes: Buffer): boolean => {
@@ -113,7 +113,7 @@ test('a value that goes on behind the end it was given is none', t => {
 			const bytes = Buffer.from(json);
 			const end = at % bytes.length;
 			const close = endOf(bytes.subarray(0, end));
-			return close === BAD || (close <= end && parses(bytes.subarray(0, close)));
+			return close === INVALID || (close <= end && parses(bytes.subarray(0, close)));
 		}),
 		{numRuns: 2000},
 	);
@@ -129,7 +129,7 @@ test('arbitrary bytes are walked over once, to a position inside of them or to n
 		fc.property(bytes, content => {
 			const text = Buffer.from(content);
 			const end = endOf(text);
-			return end === BAD || (end > 0 && end <= text.length);
+			return end === INVALID || (end > 0 && end <= text.length);
 		}),
 		{numRuns: 5000},
 	);
@@ -181,7 +181,7 @@ for (const word of [
 
 for (const word of ['\\q', '\\u12g4', '\\u123_', '\x1f', '\n', '\0', '\\\n', '\\é'])
 	test(`a long string with ${JSON.stringify(word)} anywhere near a border is none`, t => {
-		const wrong = [...nearBorders(word)].filter(({end}) => end !== BAD);
+		const wrong = [...nearBorders(word)].filter(({end}) => end !== INVALID);
 		t.deepEqual(wrong, []);
 	});
 
@@ -204,7 +204,7 @@ test('a long string of escapes alone is walked over, at whatever place its escap
 test('a long string without an end is none', t => {
 	for (const length of [255, 256, 257, 258, 4352, 4353, 100_000])
 		for (const last of ['a', '\\', '\\"', '\\u00'])
-			t.is(endOf(Buffer.from(`"${'a'.repeat(length - last.length)}${last}`)), BAD, `${length} ${last}`);
+			t.is(endOf(Buffer.from(`"${'a'.repeat(length - last.length)}${last}`)), INVALID, `${length} ${last}`);
 });
 
 const arrays = (depth: number, inside: string): string => '['.repeat(depth) + inside + ']'.repeat(depth);
@@ -213,14 +213,14 @@ const objects = (depth: number, inside: string): string => '{"a":'.repeat(depth)
 for (const [kind, nested] of Object.entries({arrays, objects}))
 	for (const inside of ['1', kind === 'arrays' ? '[]' : '{}']) {
 		const more = inside === '1' ? 0 : 1;
-		test(`A4 ${MAX_DEPTH} ${kind} around ${inside} are not too deep`, t => {
-			const text = Buffer.from(nested(MAX_DEPTH - more, inside));
+		test(`A4 ${MAX_MESSAGE_DEPTH} ${kind} around ${inside} are not too deep`, t => {
+			const text = Buffer.from(nested(MAX_MESSAGE_DEPTH - more, inside));
 			t.is(endOf(text), text.length);
 			t.false(walk.isTooDeep);
 		});
 
-		test(`A4 ${MAX_DEPTH + 1} ${kind} around ${inside} are too deep, and walked over all the same`, t => {
-			const text = Buffer.from(nested(MAX_DEPTH + 1 - more, inside));
+		test(`A4 ${MAX_MESSAGE_DEPTH + 1} ${kind} around ${inside} are too deep, and walked over all the same`, t => {
+			const text = Buffer.from(nested(MAX_MESSAGE_DEPTH + 1 - more, inside));
 			t.is(endOf(text), text.length);
 			t.true(walk.isTooDeep);
 		});

@@ -1,7 +1,7 @@
 import type {WorkerOptions} from 'node:worker_threads';
 
 /** What a worker may have of this process: no environment, no arguments, and a small heap: the interpreter's memory is not in it. */
-export const confined: WorkerOptions = {
+export const confinedWorkerOptions: WorkerOptions = {
 	env: {},
 	argv: [],
 	execArgv: [],

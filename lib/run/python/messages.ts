@@ -1,9 +1,9 @@
 import type {MessagePort} from 'node:worker_threads';
-import type {Module} from './web-assembly.js';
+import type {WasmModule} from './web-assembly.js';
 
 /** An interpreter as it was when it had read the prelude, to be copied for each program. */
-export type Python = {
-	readonly module: Module;
+export type PythonSnapshot = {
+	readonly module: WasmModule;
 	readonly image: SharedArrayBuffer;
 	/** Addresses: the type of functions, the function to call, an empty tuple. */
 	readonly entry: readonly [type: number, main: number, args: number];
@@ -15,10 +15,10 @@ export type BootData = {readonly task: 'boot'; readonly path: string; readonly m
 /** Runs one program in a copy. */
 export type RunData = {
 	readonly task: 'run';
-	readonly python: Python;
+	readonly python: PythonSnapshot;
 	/** Where this side's words come from, one message each, after `heard` has been counted up. */
 	readonly port: MessagePort;
-	readonly heard: Int32Array;
+	readonly sentCount: Int32Array;
 	/** What the program prints: its length, then the bytes. */
 	readonly output: SharedArrayBuffer;
 	readonly limits: MessageLimits;
@@ -35,11 +35,11 @@ export type MessageLimits = {
 };
 
 /** Why a program ends that does not come to its own end. */
-export type Ending = 'flood' | 'line' | 'values' | 'attempts' | 'unread' | 'exit' | 'fault';
+export type ProgramEndReason = 'flood' | 'line' | 'values' | 'attempts' | 'unread' | 'exit' | 'fault';
 
 /** What a worker tells: it is ready, a line of the program's, or why it ends. */
 export type WorkerMessage =
-	| {readonly python: Python}
+	| {readonly python: PythonSnapshot}
 	| {readonly ready: true}
 	| {readonly line: string}
-	| {readonly end: Ending; readonly detail: string};
+	| {readonly end: ProgramEndReason; readonly detail: string};

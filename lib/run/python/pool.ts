@@ -1,8 +1,8 @@
-import {pythonPath} from './files.js';
-import {Session, type SessionLimits} from './session.js';
-import {type Shared, sharedPython} from './shared-python.js';
+import {pythonWasmPath} from './files.js';
+import {type InterpreterLimits, PythonInterpreter} from './session.js';
+import {acquireSnapshot, type SharedSnapshot} from './shared-python.js';
 
-export type PoolOptions = SessionLimits & {
+type InterpreterPoolOptions = InterpreterLimits & {
 	readonly maxMemoryBytes: number;
 	/** So long without a program, and all memory is given back. */
 	readonly idleMs: number;
@@ -11,34 +11,34 @@ export type PoolOptions = SessionLimits & {
 const REFILL_MS = 20;
 
 /** Interpreters, one of them ready at any time once there was a need for one. Each runs one program. */
-export class Pool {
-	readonly #options: PoolOptions;
-	#python: Shared | undefined;
-	#ready: Promise<Session> | undefined;
+export class InterpreterPool {
+	readonly #options: InterpreterPoolOptions;
+	#snapshot: SharedSnapshot | undefined;
+	#ready: Promise<PythonInterpreter> | undefined;
 	#idle: NodeJS.Timeout | undefined;
 	#refilling: NodeJS.Timeout | undefined;
 	#isClosed = false;
 
-	constructor(options: PoolOptions) {
+	constructor(options: InterpreterPoolOptions) {
 		this.#options = options;
 	}
 
 	/** Whether the interpreter is installed. */
 	get isInstalled(): boolean {
-		return pythonPath() !== undefined;
+		return pythonWasmPath() !== undefined;
 	}
 
 	/**
 	 * An interpreter of one's own, to be ended by whoever took it. The next one is made ready a little later, so as not to
 	 * take the time of a program that is over in no time.
 	 */
-	async take(): Promise<Session> {
+	async acquire(): Promise<PythonInterpreter> {
 		clearTimeout(this.#idle);
 		clearTimeout(this.#refilling);
-		const session = this.#ready ?? this.#start();
+		const interpreter = this.#ready ?? this.#start();
 		this.#ready = undefined;
 		try {
-			return await session;
+			return await interpreter;
 		} finally {
 			clearTimeout(this.#refilling);
 			this.#refilling = setTimeout(() => this.#refill(), REFILL_MS).unref();
@@ -53,7 +53,7 @@ export class Pool {
 
 	async close(): Promise<void> {
 		this.#isClosed = true;
-		await this.#forget();
+		await this.#releaseAll();
 	}
 
 	#refill(): void {
@@ -66,31 +66,31 @@ export class Pool {
 			});
 		}
 		clearTimeout(this.#idle);
-		this.#idle = setTimeout(() => void this.#forget(), this.#options.idleMs).unref();
+		this.#idle = setTimeout(() => void this.#releaseAll(), this.#options.idleMs).unref();
 	}
 
-	async #forget(): Promise<void> {
+	async #releaseAll(): Promise<void> {
 		clearTimeout(this.#idle);
 		clearTimeout(this.#refilling);
 		const ready = this.#ready;
 		this.#ready = undefined;
-		this.#python?.release();
-		this.#python = undefined;
+		this.#snapshot?.release();
+		this.#snapshot = undefined;
 		await ready?.then(
-			session => session.end(),
+			interpreter => interpreter.terminate(),
 			() => {},
 		);
 	}
 
-	async #start(): Promise<Session> {
-		this.#python ??= sharedPython(this.#options.maxMemoryBytes);
-		const {python} = this.#python;
+	async #start(): Promise<PythonInterpreter> {
+		this.#snapshot ??= acquireSnapshot(this.#options.maxMemoryBytes);
+		const {python} = this.#snapshot;
 		try {
-			return await Session.start(await python, this.#options);
+			return await PythonInterpreter.start(await python, this.#options);
 		} catch (error) {
-			if (this.#python?.python === python) {
-				this.#python.release();
-				this.#python = undefined;
+			if (this.#snapshot?.python === python) {
+				this.#snapshot.release();
+				this.#snapshot = undefined;
 			}
 			throw error;
 		}

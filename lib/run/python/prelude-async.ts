@@ -1,5 +1,5 @@
 /** Coroutines, as far as a program without sockets and threads can have them. In Python: see `prelude.ts`. */
-export const coroutines = `
+export const asyncPrelude = `
 import asyncio, asyncio.runners
 
 PLAIN = (type(None), bool, int, float, str, bytes, list, tuple, dict, set, frozenset)

@@ -1,5 +1,5 @@
 /** How a program is run, and what it came to. In Python: see `prelude.ts`. */
-export const program = String.raw`
+export const programPrelude = String.raw`
 def own_nodes(body):
     """All nodes of a program that are not within its functions and classes."""
     waiting = list(body)

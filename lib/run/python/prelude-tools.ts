@@ -1,5 +1,5 @@
 /** What a program is given: packs, their tools, what they give, and how they fail. In Python: see `prelude.ts`. */
-export const tools = String.raw`
+export const toolsPrelude = String.raw`
 import ast, base64, builtins, collections, csv, datetime, enum, functools, gc, io, itertools, json, math, operator, os
 import re, string, sys, textwrap, time, types, typing, urllib.parse
 

@@ -1,5 +1,5 @@
 /** Values on their way out of a program: to a tool, which wants them exact, or to a reader. In Python: see `prelude.ts`. */
-export const values = String.raw`
+export const valuesPrelude = String.raw`
 def argument(value):
     """A value as JSON that means the same to every server, or an error."""
     if value is None or isinstance(value, (bool, str)):

@@ -1,7 +1,7 @@
-import {coroutines} from './prelude-async.js';
-import {program} from './prelude-program.js';
-import {tools} from './prelude-tools.js';
-import {values} from './prelude-values.js';
+import {asyncPrelude} from './prelude-async.js';
+import {programPrelude} from './prelude-program.js';
+import {toolsPrelude} from './prelude-tools.js';
+import {valuesPrelude} from './prelude-values.js';
 
 /**
  * What the interpreter runs before any program: everything a program is given, and how it speaks with this side. It ends
@@ -11,4 +11,4 @@ import {values} from './prelude-values.js';
  * File 0 is what this side says: eight hexadecimal digits with a length, then JSON. File 1 is what the program prints,
  * file 2 takes JSON, a line a message.
  */
-export const prelude: string = [tools, values, coroutines, program].join('\n\n');
+export const prelude: string = [toolsPrelude, valuesPrelude, asyncPrelude, programPrelude].join('\n\n');

@@ -1,23 +1,23 @@
 import {Worker} from 'node:worker_threads';
 import {pythonWorker} from '../../run-time-files.js';
 import {messageOf} from '../program-error.js';
-import {confined} from './confined.js';
-import {pythonPath} from './files.js';
-import type {BootData, Python, WorkerMessage} from './messages.js';
+import {confinedWorkerOptions} from './confined.js';
+import {pythonWasmPath} from './files.js';
+import type {BootData, PythonSnapshot, WorkerMessage} from './messages.js';
 
 /** A started Python that is there until nobody needs it. */
-export type Shared = {
-	readonly python: Promise<Python>;
+export type SharedSnapshot = {
+	readonly python: Promise<PythonSnapshot>;
 	/** To be called once by each who has it. */
 	release(): void;
 };
 
 /** One for each size of memory, of which there is one in most programs. */
-const started = new Map<number, {readonly python: Promise<Python>; users: number}>();
+const started = new Map<number, {readonly python: Promise<PythonSnapshot>; users: number}>();
 
 /** Starts Python, unless that is done or under way already: starting it costs more than anything a program does. */
-export function sharedPython(maxMemoryBytes: number): Shared {
-	const entry = started.get(maxMemoryBytes) ?? {python: boot(maxMemoryBytes), users: 0};
+export function acquireSnapshot(maxMemoryBytes: number): SharedSnapshot {
+	const entry = started.get(maxMemoryBytes) ?? {python: bootPython(maxMemoryBytes), users: 0};
 	started.set(maxMemoryBytes, entry);
 	entry.users++;
 	// Whoever waits for it hears of it; a start that failed is tried again.
@@ -34,14 +34,14 @@ export function sharedPython(maxMemoryBytes: number): Shared {
 }
 
 /** Starts Python once, in a thread of its own, and keeps what its memory looks like then. */
-async function boot(maxMemoryBytes: number): Promise<Python> {
-	const path = pythonPath();
+async function bootPython(maxMemoryBytes: number): Promise<PythonSnapshot> {
+	const path = pythonWasmPath();
 	if (path === undefined) throw new Error('Python is not installed.');
 	const data: BootData = {task: 'boot', path, maxMemoryBytes};
-	const worker = new Worker(pythonWorker, {...confined, workerData: data});
+	const worker = new Worker(pythonWorker, {...confinedWorkerOptions, workerData: data});
 	worker.unref();
 	try {
-		return await new Promise<Python>((resolve, reject) => {
+		return await new Promise<PythonSnapshot>((resolve, reject) => {
 			worker.on('message', (message: WorkerMessage) => {
 				if ('python' in message) resolve(message.python);
 			});

@@ -1,12 +1,12 @@
 import {type MessagePort, parentPort, receiveMessageOnPort} from 'node:worker_threads';
-import {jsonWeight} from '../../wire/json-weight.js';
+import {jsonComplexity} from '../../wire/json-weight.js';
 import {MAX_CALL_VALUES, MAX_NESTING} from '../value-limits.js';
-import type {Ending, MessageLimits, RunData, WorkerMessage} from './messages.js';
+import type {MessageLimits, ProgramEndReason, RunData, WorkerMessage} from './messages.js';
 
 const LINE_FEED = 10;
 const FIRST_BYTES = 8192;
 /** Control characters in the output. Each becomes six characters in the result. */
-const MAX_CONTROLS = 65_536;
+const MAX_CONTROL_CHARACTERS = 65_536;
 const SPACE = 32;
 /** The most values of an outcome as the prelude writes it: its parts are text. */
 const MAX_OUTCOME_VALUES = 16;
@@ -19,7 +19,7 @@ const isOutcome = (text: string): boolean => text.startsWith('{"done"') || text.
  * checked before it is posted. The main thread has at most one pending call of a program: the next call is accepted after the
  * program has read the reply.
  */
-export class Speech {
+export class ProgramOutput {
 	readonly #limits: MessageLimits;
 	readonly #callBytes: Int32Array;
 	readonly #length: Int32Array;
@@ -28,10 +28,10 @@ export class Speech {
 	/** The incomplete message: one buffer for any number of writes. */
 	#line = Buffer.alloc(FIRST_BYTES);
 	#lineBytes = 0;
-	#isOver = false;
-	#controls = 0;
+	#hasOutcome = false;
+	#controlCount = 0;
 	/** The calls that were posted. */
-	calls = 0;
+	callCount = 0;
 
 	constructor(
 		limits: MessageLimits,
@@ -45,35 +45,36 @@ export class Speech {
 		this.#isReplyRead = isReplyRead;
 	}
 
-	take(file: number, piece: Uint8Array): void {
+	write(file: number, piece: Uint8Array): void {
 		if (file === 1) this.#print(piece);
-		else this.#say(piece);
+		else this.#writeMessage(piece);
 	}
 
 	#print(piece: Uint8Array): void {
 		const length = Atomics.load(this.#length, 0);
-		const room = this.#output.length - length;
-		this.#output.set(piece.subarray(0, room), length);
-		Atomics.store(this.#length, 0, length + Math.min(room, piece.length));
-		for (const byte of piece.subarray(0, room)) if (byte < SPACE && byte !== LINE_FEED) this.#controls++;
-		if (piece.length > room || this.#controls > MAX_CONTROLS) end('flood', '');
+		const available = this.#output.length - length;
+		this.#output.set(piece.subarray(0, available), length);
+		Atomics.store(this.#length, 0, length + Math.min(available, piece.length));
+		for (const byte of piece.subarray(0, available))
+			if (byte < SPACE && byte !== LINE_FEED) this.#controlCount++;
+		if (piece.length > available || this.#controlCount > MAX_CONTROL_CHARACTERS) endProgram('flood', '');
 	}
 
-	#say(piece: Uint8Array): void {
+	#writeMessage(piece: Uint8Array): void {
 		let rest = piece;
 		for (let at = rest.indexOf(LINE_FEED); at >= 0; at = rest.indexOf(LINE_FEED)) {
-			this.#keep(rest.subarray(0, at));
-			this.#post();
+			this.#bufferLine(rest.subarray(0, at));
+			this.#postLine();
 			rest = rest.subarray(at + 1);
 		}
-		this.#keep(rest);
+		this.#bufferLine(rest);
 	}
 
 	/** The memory is the program's, which may change it at any time. */
-	#keep(piece: Uint8Array): void {
+	#bufferLine(piece: Uint8Array): void {
 		const length = this.#lineBytes + piece.length;
 		const maxLineBytes = Math.max(this.#maxCallBytes, this.#limits.maxOutcomeBytes);
-		if (length > maxLineBytes) end('line', String(maxLineBytes));
+		if (length > maxLineBytes) endProgram('line', String(maxLineBytes));
 		if (length > this.#line.length) {
 			const larger = Buffer.alloc(Math.min(maxLineBytes, Math.max(length, 2 * this.#line.length)));
 			larger.set(this.#line.subarray(0, this.#lineBytes));
@@ -83,16 +84,16 @@ export class Speech {
 		this.#lineBytes = length;
 	}
 
-	#post(): void {
+	#postLine(): void {
 		const bytes = this.#line.subarray(0, this.#lineBytes);
 		const line = bytes.toString();
 		// An outcome gets no reply, and may come in the middle of one: the program may have run out of memory there.
 		const isLast = isOutcome(line);
-		if (this.#isOver || !(isLast || this.#isReplyRead())) end('unread', '');
+		if (this.#hasOutcome || !(isLast || this.#isReplyRead())) endProgram('unread', '');
 		if (isLast) checkOutcome(bytes);
 		else this.#countCall(bytes);
-		this.#isOver = isLast;
-		post({line});
+		this.#hasOutcome = isLast;
+		postToMain({line});
 		this.#line = Buffer.alloc(FIRST_BYTES);
 		this.#lineBytes = 0;
 	}
@@ -103,43 +104,43 @@ export class Speech {
 
 	#countCall(bytes: Uint8Array): void {
 		const {maxAttempts} = this.#limits;
-		if (bytes.length > this.#maxCallBytes) end('line', String(this.#maxCallBytes));
-		const {values, depth} = jsonWeight(bytes);
-		if (values > MAX_CALL_VALUES || depth > MAX_NESTING) end('values', '');
-		if (++this.calls > maxAttempts) end('attempts', '');
+		if (bytes.length > this.#maxCallBytes) endProgram('line', String(this.#maxCallBytes));
+		const {values, depth} = jsonComplexity(bytes);
+		if (values > MAX_CALL_VALUES || depth > MAX_NESTING) endProgram('values', '');
+		if (++this.callCount > maxAttempts) endProgram('attempts', '');
 	}
 }
 
 /** Ends a program that wrote its own outcome, which the main thread would parse at any cost. */
 function checkOutcome(bytes: Uint8Array): void {
-	if (jsonWeight(bytes).values > MAX_OUTCOME_VALUES) end('unread', '');
+	if (jsonComplexity(bytes).values > MAX_OUTCOME_VALUES) endProgram('unread', '');
 }
 
 /** What this side says to a program, which waits for it. */
-export class Hearing {
+export class ProgramInput {
 	readonly #port: MessagePort;
-	readonly #heard: Int32Array;
+	readonly #sentCount: Int32Array;
 	#rest: Uint8Array = new Uint8Array();
-	readonly #expected: () => number;
-	#count = 0;
+	readonly #expectedCount: () => number;
+	#readCount = 0;
 
 	/** `expected` tells how many messages are to come in all: when there are no more, reading is at its end. */
-	constructor(port: MessagePort, heard: Int32Array, expected: () => number) {
-		this.#expected = expected;
+	constructor(port: MessagePort, sentCount: Int32Array, expectedCount: () => number) {
+		this.#expectedCount = expectedCount;
 		this.#port = port;
-		this.#heard = heard;
+		this.#sentCount = sentCount;
 	}
 
 	/** Whether all expected messages were read. */
 	get isDone(): boolean {
-		return this.#rest.length === 0 && this.#count >= this.#expected();
+		return this.#rest.length === 0 && this.#readCount >= this.#expectedCount();
 	}
 
-	into(space: Uint8Array): number {
+	readInto(space: Uint8Array): number {
 		while (this.#rest.length === 0) {
-			if (this.#count >= this.#expected()) return 0;
-			Atomics.wait(this.#heard, 0, this.#count);
-			this.#count++;
+			if (this.#readCount >= this.#expectedCount()) return 0;
+			Atomics.wait(this.#sentCount, 0, this.#readCount);
+			this.#readCount++;
 			this.#rest = receiveMessageOnPort(this.#port)?.message ?? new Uint8Array();
 		}
 		const part = this.#rest.subarray(0, space.length);
@@ -150,13 +151,13 @@ export class Hearing {
 }
 
 /** Tells the side that started this thread. */
-export function post(message: WorkerMessage): void {
+export function postToMain(message: WorkerMessage): void {
 	parentPort?.postMessage(message);
 }
 
 /** Reports why the program ends, and runs nothing of it any more. */
-function end(why: Ending, detail: string): never {
-	post({end: why, detail});
+function endProgram(reason: ProgramEndReason, detail: string): never {
+	postToMain({end: reason, detail});
 	waitForTermination();
 }
 

@@ -1,7 +1,7 @@
-import {type Imports, type Memory, type Module, webAssembly} from './web-assembly.js';
+import {type WasmImports, type WasmMemory, type WasmModule, webAssembly} from './web-assembly.js';
 
 /** What of the world the interpreter can reach: three files, and nothing else. */
-export type World = {
+export type WasiHost = {
 	readonly args: readonly string[];
 	/** Takes what is written to file 1 or 2. */
 	write(file: number, bytes: Uint8Array): void;
@@ -12,7 +12,7 @@ export type World = {
 };
 
 /** The interpreter's way to end itself. */
-export class Exit extends Error {
+export class WasiExit extends Error {
 	readonly code: number;
 
 	constructor(code: number) {
@@ -32,17 +32,17 @@ const CLOCK_EVENT = 0;
  * The system calls of `wasi_snapshot_preview1`. All that is not here answers with an error: there are no directories,
  * no environment, no sockets. The interpreter sees numbers, and gives numbers.
  */
-export function systemCalls(module: Module, memory: () => Memory, world: World): Imports {
+export function wasiImports(module: WasmModule, memory: () => WasmMemory, host: WasiHost): WasmImports {
 	const view = (): DataView => new DataView(memory().buffer);
 	const bytes = (at: number, length: number): Uint8Array => new Uint8Array(memory().buffer, at, length);
-	const calls: Imports = Object.fromEntries(
+	const calls: WasmImports = Object.fromEntries(
 		webAssembly.Module.imports(module).map(({name}) => [name, () => errno.nosys]),
 	);
 	return {
 		...calls,
-		...argumentCalls(world.args, view, bytes),
-		...fileCalls(world, view, bytes),
-		...timeCalls(world, view),
+		...argumentCalls(host.args, view, bytes),
+		...fileCalls(host, view, bytes),
+		...timeCalls(host, view),
 		random_get: (at = 0, length = 0) => {
 			for (let done = 0; done < length; done += 65_536) {
 				crypto.getRandomValues(bytes(at + done, Math.min(65_536, length - done)));
@@ -50,7 +50,7 @@ export function systemCalls(module: Module, memory: () => Memory, world: World):
 			return errno.success;
 		},
 		proc_exit: (code = 0) => {
-			throw new Exit(code);
+			throw new WasiExit(code);
 		},
 		sched_yield: () => errno.success,
 	};
@@ -59,7 +59,7 @@ export function systemCalls(module: Module, memory: () => Memory, world: World):
 type View = () => DataView;
 type Bytes = (at: number, length: number) => Uint8Array;
 
-function argumentCalls(args: readonly string[], view: View, bytes: Bytes): Imports {
+function argumentCalls(args: readonly string[], view: View, bytes: Bytes): WasmImports {
 	const texts = args.map(text => Buffer.from(`${text}\0`));
 	const sizes =
 		(list: readonly Uint8Array[]) =>
@@ -84,9 +84,9 @@ function argumentCalls(args: readonly string[], view: View, bytes: Bytes): Impor
 	};
 }
 
-function fileCalls({write, read}: World, view: View, bytes: Bytes): Imports {
+function fileCalls({write, read}: WasiHost, view: View, bytes: Bytes): WasmImports {
 	/** The pieces of memory that one call reads into or writes from. */
-	const pieces = (at: number, count: number): Uint8Array[] =>
+	const memoryPieces = (at: number, count: number): Uint8Array[] =>
 		Array.from({length: count}, (_, index) => {
 			const [start, length] = [
 				view().getUint32(at + 8 * index, true),
@@ -97,7 +97,7 @@ function fileCalls({write, read}: World, view: View, bytes: Bytes): Imports {
 	return {
 		fd_write: (file = 0, at = 0, count = 0, writtenAt = 0) => {
 			if (file !== 1 && file !== 2) return errno.badf;
-			const all = pieces(at, count);
+			const all = memoryPieces(at, count);
 			for (const piece of all) write(file, piece);
 			view().setUint32(
 				writtenAt,
@@ -108,7 +108,7 @@ function fileCalls({write, read}: World, view: View, bytes: Bytes): Imports {
 		},
 		fd_read: (file = 0, at = 0, count = 0, readAt = 0) => {
 			if (file !== 0) return errno.badf;
-			const [space] = pieces(at, Math.min(count, 1));
+			const [space] = memoryPieces(at, Math.min(count, 1));
 			view().setUint32(readAt, space ? read(space) : 0, true);
 			return errno.success;
 		},
@@ -134,7 +134,7 @@ function fileCalls({write, read}: World, view: View, bytes: Bytes): Imports {
 }
 
 /** Clocks tell milliseconds: what is finer could tell of other programs on this machine. */
-function timeCalls({tick}: World, view: View): Imports {
+function timeCalls({tick}: WasiHost, view: View): WasmImports {
 	const now = (clock: number): bigint =>
 		clock === 0 ? BigInt(Date.now()) * MS : BigInt(Math.trunc(performance.now())) * MS;
 	const pause = new Int32Array(new SharedArrayBuffer(4));

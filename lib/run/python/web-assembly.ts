@@ -1,18 +1,18 @@
 /** A compiled program, which can be handed to other threads. */
-export type Module = object;
-export type Memory = {readonly buffer: ArrayBuffer; grow(pages: number): number};
-export type Table = {get(index: number): (...args: number[]) => number};
-export type Global = {value: number};
-export type Imports = {readonly [name: string]: (...args: number[]) => number};
+export type WasmModule = object;
+export type WasmMemory = {readonly buffer: ArrayBuffer; grow(pages: number): number};
+export type WasmTable = {get(index: number): (...args: number[]) => number};
+export type WasmGlobal = {value: number};
+export type WasmImports = {readonly [name: string]: (...args: number[]) => number};
 
 type Interface = {
 	readonly Module: {
-		new (bytes: Uint8Array): Module;
-		imports(module: Module): ReadonlyArray<{readonly name: string}>;
+		new (bytes: Uint8Array): WasmModule;
+		imports(module: WasmModule): ReadonlyArray<{readonly name: string}>;
 	};
 	readonly Instance: new (
-		module: Module,
-		imports: {readonly [module: string]: Imports},
+		module: WasmModule,
+		imports: {readonly [module: string]: WasmImports},
 	) => {readonly exports: {readonly [name: string]: unknown}};
 };
 

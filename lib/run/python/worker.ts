@@ -1,11 +1,17 @@
 import {readFileSync} from 'node:fs';
 import {workerData} from 'node:worker_threads';
-import type {BootData, Python, RunData} from './messages.js';
-import {patch, type Segment, STACK_POINTER, TABLE} from './module.js';
+import type {BootData, PythonSnapshot, RunData} from './messages.js';
+import {type DataSegment, patchModule, STACK_POINTER_EXPORT, TABLE_EXPORT} from './module.js';
 import {prelude} from './prelude.js';
-import {Hearing, post, Speech, waitForTermination} from './speech.js';
-import {Exit, systemCalls, type World} from './wasi.js';
-import {type Global, type Memory, type Module, type Table, webAssembly} from './web-assembly.js';
+import {ProgramInput, ProgramOutput, postToMain, waitForTermination} from './speech.js';
+import {WasiExit, type WasiHost, wasiImports} from './wasi.js';
+import {
+	type WasmGlobal,
+	type WasmMemory,
+	type WasmModule,
+	type WasmTable,
+	webAssembly,
+} from './web-assembly.js';
 
 const PAGE = 65_536;
 /**
@@ -17,56 +23,61 @@ const STACK_BYTES = 128 * PAGE;
 const CALL_SLOT = 64;
 
 /** Thrown through the interpreter at the moment of which a copy is wanted. */
-class Ready extends Error {}
+class SnapshotReady extends Error {}
 
-function instantiate(module: Module, world: World) {
+function instantiate(module: WasmModule, host: WasiHost) {
 	const instance = new webAssembly.Instance(module, {
-		wasi_snapshot_preview1: systemCalls(module, () => memory, world),
+		wasi_snapshot_preview1: wasiImports(module, () => memory, host),
 	});
-	const {memory: exported, [TABLE]: table, [STACK_POINTER]: stack, _start: start} = instance.exports;
-	const memory = exported as Memory;
-	return {memory, table: table as Table, stack: stack as Global, start: start as () => void};
+	const {
+		memory: exported,
+		[TABLE_EXPORT]: table,
+		[STACK_POINTER_EXPORT]: stack,
+		_start: start,
+	} = instance.exports;
+	const memory = exported as WasmMemory;
+	return {memory, table: table as WasmTable, stack: stack as WasmGlobal, start: start as () => void};
 }
 
 /** Starts Python, has it read the prelude, and copies its memory when that is done. */
-function boot({path, maxMemoryBytes}: BootData): Python {
-	const {bytes, segments} = patch(readFileSync(path), maxMemoryBytes);
+function createSnapshot({path, maxMemoryBytes}: BootData): PythonSnapshot {
+	const {bytes, segments} = patchModule(readFileSync(path), maxMemoryBytes);
 	const module = new webAssembly.Module(bytes);
-	let said = '';
+	let output = '';
 	const {memory, start} = instantiate(module, {
 		args: ['python', '-I', '-S', '-B', '-W', 'ignore', '-X', 'utf8', '-c', prelude],
 		write: (_file, piece) => {
-			said += Buffer.from(piece).toString();
+			output += Buffer.from(piece).toString();
 		},
 		read: () => 0,
 		tick: () => {
-			if (said.includes('\n')) throw new Ready();
+			if (output.includes('\n')) throw new SnapshotReady();
 		},
 	});
-	fill(memory, segments);
+	copySegments(memory, segments);
 	try {
 		start();
 	} catch (error) {
-		if (!(error instanceof Ready)) throw new Error(`Python did not start: ${said || error}`);
+		if (!(error instanceof SnapshotReady)) throw new Error(`Python did not start: ${output || error}`);
 	}
 	const image = new SharedArrayBuffer(memory.buffer.byteLength);
 	new Uint8Array(image).set(new Uint8Array(memory.buffer));
-	return {module, image, entry: JSON.parse(said).ready};
+	return {module, image, entry: JSON.parse(output).ready};
 }
 
-function fill(memory: Memory, segments: readonly Segment[]): void {
+function copySegments(memory: WasmMemory, segments: readonly DataSegment[]): void {
 	const bytes = new Uint8Array(memory.buffer);
 	for (const [offset, data] of segments) bytes.set(data, offset);
 }
 
 /** Says what the program does until it ends. The function that is called never comes back from where the copy was made. */
-function run({python, port, heard, output, limits, callBytes}: RunData): void {
-	const hearing: Hearing = new Hearing(port, heard, () => speech.calls + 1);
-	const speech = new Speech(limits, {output, callBytes}, () => hearing.isDone);
+function runProgram({python, port, sentCount, output, limits, callBytes}: RunData): void {
+	const programInput: ProgramInput = new ProgramInput(port, sentCount, () => programOutput.callCount + 1);
+	const programOutput = new ProgramOutput(limits, {output, callBytes}, () => programInput.isDone);
 	const {memory, table, stack} = instantiate(python.module, {
 		args: [],
-		write: (file, piece) => speech.take(file, piece),
-		read: space => hearing.into(space),
+		write: (file, piece) => programOutput.write(file, piece),
+		read: space => programInput.readInto(space),
 		tick: () => {},
 	});
 	memory.grow((python.image.byteLength - memory.buffer.byteLength + STACK_BYTES) / PAGE);
@@ -74,17 +85,17 @@ function run({python, port, heard, output, limits, callBytes}: RunData): void {
 	stack.value = memory.buffer.byteLength;
 	const [type, main, args] = python.entry;
 	const call = table.get(new DataView(memory.buffer).getUint32(type + CALL_SLOT, true));
-	post({ready: true});
+	postToMain({ready: true});
 	try {
 		call(main, args, 0);
-		post({end: 'fault', detail: 'The program ended without a word.'});
+		postToMain({end: 'fault', detail: 'The program ended without a word.'});
 	} catch (error) {
-		if (error instanceof Exit) post({end: 'exit', detail: String(error.code)});
-		else post({end: 'fault', detail: error instanceof Error ? error.message : String(error)});
+		if (error instanceof WasiExit) postToMain({end: 'exit', detail: String(error.code)});
+		else postToMain({end: 'fault', detail: error instanceof Error ? error.message : String(error)});
 	}
 }
 
 const data: BootData | RunData = workerData;
-if (data.task === 'boot') post({python: boot(data)});
-else run(data);
+if (data.task === 'boot') postToMain({python: createSnapshot(data)});
+else runProgram(data);
 waitForTermination();

@@ -1,26 +1,26 @@
 import type {Observable, Observer} from 'rxjs';
 import {Channel} from '../../channel.js';
-import {Envelope, local, type Origin} from '../../envelope.js';
+import {bridgeOrigin, Envelope, type MessageOrigin} from '../../envelope.js';
 import {BridgeError} from '../../errors.js';
 import {type Log, logBug} from '../../log.js';
-import {type JsonObject, worded} from '../../protocol/json.js';
+import {type JsonObject, toText} from '../../protocol/json.js';
 import type {Endpoint} from '../../stage.js';
 import {Valve} from '../../valve.js';
-import {warnLimited} from '../../warn-limited.js';
-import {Outbox} from './outbox.js';
+import {warnRateLimited} from '../../warn-limited.js';
+import {SendBuffer} from './outbox.js';
 
 export type SharedClientOptions = {
 	/** The server's name: to its client, this is the server. */
-	readonly server: string;
+	readonly upstream: string;
 	/** The client's name, for people. */
 	readonly label: string;
 	readonly log: Log;
-	readonly say: (client: SharedClient, envelope: Envelope) => void;
+	readonly onMessage: (client: SharedClient, envelope: Envelope) => void;
 	/** Whether it still waits for an answer. */
-	readonly isWaiting: (client: SharedClient) => boolean;
-	readonly left: (client: SharedClient) => void;
+	readonly hasPending: (client: SharedClient) => boolean;
+	readonly onLeft: (client: SharedClient) => void;
 	/** The server speaks another version than it was told, and this is what it says of itself. */
-	readonly onRenewed: ((result: JsonObject, durationMs: number) => void) | undefined;
+	readonly onReinitialized: ((result: JsonObject, durationMs: number) => void) | undefined;
 	readonly maxBytes: number;
 	readonly graceMs: number;
 };
@@ -31,69 +31,69 @@ export class SharedClient implements Endpoint {
 	readonly label: string;
 	readonly incoming: Observable<Envelope>;
 	readonly outgoing: Observer<Envelope>;
-	readonly gone: Promise<void>;
+	readonly disconnected: Promise<void>;
 	/** Of all that it hears: its own, so that its slowness is nobody else's. */
-	readonly origin: Origin;
+	readonly origin: MessageOrigin;
 	/** What it has said of itself, and that it can do. */
 	info: JsonObject = {name: 'unknown', version: '0'};
 	capabilities: JsonObject = {};
 	/** Whether it has been told who the server is. */
-	isGreeted = false;
+	hasInitializeResult = false;
 	/** Whether it has said so. Before, it hears nothing but answers. */
 	isInitialized = false;
 	readonly #options: SharedClientOptions;
-	readonly #heard = new Channel();
-	readonly #outbox: Outbox;
+	readonly #incoming = new Channel();
+	readonly #sendBuffer: SendBuffer;
 	#resolveGone: () => void = () => {};
 	/** Where what it says comes from. */
-	#sender: Origin | undefined;
-	#isGone = false;
-	#isDone = false;
+	#clientOrigin: MessageOrigin | undefined;
+	#isEnded = false;
+	#isInputEnded = false;
 
 	constructor(options: SharedClientOptions) {
-		const {server, label, maxBytes, graceMs} = options;
+		const {upstream, label, maxBytes, graceMs} = options;
 		this.#options = options;
-		this.name = server;
+		this.name = upstream;
 		this.label = label;
-		this.origin = {name: server, valve: new Valve()};
-		this.incoming = this.#heard;
-		this.gone = new Promise(resolve => {
+		this.origin = {name: upstream, valve: new Valve()};
+		this.incoming = this.#incoming;
+		this.disconnected = new Promise(resolve => {
 			this.#resolveGone = resolve;
 		});
 		this.outgoing = {
-			next: envelope => this.#say(envelope),
+			next: envelope => this.#forward(envelope),
 			error: () => this.end(),
-			complete: () => this.#finish(),
+			complete: () => this.#endWhenDone(),
 		};
-		this.#outbox = new Outbox({
+		this.#sendBuffer = new SendBuffer({
 			valve: this.origin.valve,
 			deliver: envelope => this.#deliver(envelope),
-			hold: () => this.#sender?.valve.shut() ?? (() => {}),
-			stalled: bytes => this.#stalled(bytes),
+			shutSender: () => this.#clientOrigin?.valve.shut() ?? (() => {}),
+			onStalled: bytes => this.#onStalled(bytes),
 			maxBytes,
 			graceMs,
 		});
 	}
 
-	get isGone(): boolean {
-		return this.#isGone;
+	get isEnded(): boolean {
+		return this.#isEnded;
 	}
 
 	/** Says something to it, which has to be of its own origin. */
-	hear(envelope: Envelope): void {
-		this.#outbox.add(envelope);
-		if (this.#isDone) this.#finish();
+	send(envelope: Envelope): void {
+		this.#sendBuffer.add(envelope);
+		if (this.#isInputEnded) this.#endWhenDone();
 	}
 
 	/** The server speaks another version now. Whose messages cannot be made for that has to begin anew. */
-	renew(result: JsonObject, durationMs: number): void {
-		const {onRenewed, server} = this.#options;
-		if (onRenewed) onRenewed(result, durationMs);
+	reinitialize(result: JsonObject, durationMs: number): void {
+		const {onReinitialized, upstream} = this.#options;
+		if (onReinitialized) onReinitialized(result, durationMs);
 		else
 			this.end(
 				new BridgeError(
 					'ERR_SESSION_CLOSED',
-					`${server} was started again and now speaks ${worded(result.protocolVersion)}.`,
+					`${upstream} was started again and now speaks ${toText(result.protocolVersion)}.`,
 					'Connect again to speak that with it.',
 				),
 			);
@@ -101,12 +101,12 @@ export class SharedClient implements Endpoint {
 
 	/** Ends it, by an error if one is given. */
 	end(error?: BridgeError): void {
-		if (this.#isGone) return;
-		this.#isGone = true;
-		this.#outbox.close();
-		this.#options.left(this);
-		if (error) this.#heard.error(error);
-		else this.#heard.complete();
+		if (this.#isEnded) return;
+		this.#isEnded = true;
+		this.#sendBuffer.close();
+		this.#options.onLeft(this);
+		if (error) this.#incoming.error(error);
+		else this.#incoming.complete();
 		this.#resolveGone();
 	}
 
@@ -114,60 +114,63 @@ export class SharedClient implements Endpoint {
 		this.end();
 	}
 
-	#say(envelope: Envelope): void {
-		if (this.#isGone) return;
-		if (envelope.origin !== local) this.#sender = envelope.origin;
+	#forward(envelope: Envelope): void {
+		if (this.#isEnded) return;
+		if (envelope.origin !== bridgeOrigin) this.#clientOrigin = envelope.origin;
 		try {
-			this.#options.say(this, envelope);
+			this.#options.onMessage(this, envelope);
 		} catch (error) {
-			this.#refuse(envelope, error);
+			this.#reject(envelope, error);
 		}
 	}
 
 	/** Whatever goes wrong behind this is nothing to the other clients. */
 	#deliver(envelope: Envelope): void {
 		try {
-			this.#heard.next(envelope);
+			this.#incoming.next(envelope);
 		} catch (error) {
-			this.#failed(error);
+			this.#fail(error);
 		}
 	}
 
-	#failed(error: unknown): void {
-		const {log, server} = this.#options;
+	#fail(error: unknown): void {
+		const {log, upstream} = this.#options;
 		logBug(log, error);
-		this.end(new BridgeError('ERR_SESSION_CLOSED', `The connection to ${server} failed.`, 'Connect again.'));
+		this.end(
+			new BridgeError('ERR_SESSION_CLOSED', `The connection to ${upstream} failed.`, 'Connect again.'),
+		);
 	}
 
 	/** What is wrong with one message is nothing to others; what is a bug ends this client alone. */
-	#refuse({head: {id, method}}: Envelope, error: unknown): void {
-		const {log, server} = this.#options;
+	#reject({head: {id, method}}: Envelope, error: unknown): void {
+		const {log, upstream} = this.#options;
 		if (!(error instanceof BridgeError)) {
-			this.#failed(error);
+			this.#fail(error);
 			return;
 		}
-		if (id !== undefined && method !== undefined) this.hear(Envelope.failure(id, error).relayed(this.origin));
+		if (id !== undefined && method !== undefined)
+			this.send(Envelope.errorResponse(id, error).forwardedAs(this.origin));
 		else {
 			const sentence = `A message of ${this.label} was dropped: ${error.message}`;
-			warnLimited(log, 'shared.dropped', sentence, {server}, server);
+			warnRateLimited(log, 'shared.dropped', sentence, {server: upstream}, upstream);
 		}
 	}
 
 	/** It says no more, and leaves when it has heard all that it waits for. */
-	#finish(): void {
-		this.#isDone = true;
-		if (this.#isGone || this.#options.isWaiting(this)) return;
-		this.#outbox.whenEmpty(() => this.end());
+	#endWhenDone(): void {
+		this.#isInputEnded = true;
+		if (this.#isEnded || this.#options.hasPending(this)) return;
+		this.#sendBuffer.whenEmpty(() => this.end());
 	}
 
-	#stalled(unreadBytes: number): void {
-		const {log, server, graceMs, maxBytes} = this.#options;
-		const sentence = `${this.label} does not read what ${server} has for it, and is disconnected.`;
-		log.warn('sse.slow_client', sentence, {client: this.label, server, unreadBytes});
+	#onStalled(unreadBytes: number): void {
+		const {log, upstream, graceMs, maxBytes} = this.#options;
+		const sentence = `${this.label} does not read what ${upstream} has for it, and is disconnected.`;
+		log.warn('sse.slow_client', sentence, {client: this.label, server: upstream, unreadBytes});
 		this.end(
 			new BridgeError(
 				'ERR_SESSION_STALLED',
-				`The client did not read what ${server} had for it, for ${graceMs / 1000} s or ${maxBytes} bytes.`,
+				`The client did not read what ${upstream} had for it, for ${graceMs / 1000} s or ${maxBytes} bytes.`,
 				'Read faster, or ask for less, and connect again.',
 				{unreadBytes},
 			),

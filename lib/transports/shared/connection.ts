@@ -4,19 +4,19 @@ import {Channel} from '../../channel.js';
 import {Envelope} from '../../envelope.js';
 import {BridgeError} from '../../errors.js';
 import {type Log, logBug} from '../../log.js';
-import {modernUpstream} from '../../operators/modern-upstream.js';
+import {statelessUpstream} from '../../operators/modern-upstream.js';
 import {parse} from '../../operators/parse.js';
 import {rewriteVersion} from '../../operators/rewrite-version.js';
-import {ownInfo} from '../../own-version.js';
-import {worded} from '../../protocol/json.js';
-import {notInitialized} from '../../protocol/not-initialized.js';
-import {type Introduction, isSettledFor, Session} from '../../protocol/session.js';
+import {bridgeInfo} from '../../own-version.js';
+import {toText} from '../../protocol/json.js';
+import {initializeError} from '../../protocol/not-initialized.js';
+import {type ClientDescription, Negotiation, needsOnlyTranslation} from '../../protocol/session.js';
 import {NEWEST_HANDSHAKE, type Version} from '../../protocol/version.js';
 import {connect, type Endpoint, perMessage, type Stage} from '../../stage.js';
-import {unless} from '../../unless.js';
+import {bypassWhen} from '../../unless.js';
 import {memberText} from '../../wire/member.js';
 
-export type ConnectionOptions = {
+type SharedConnectionOptions = {
 	readonly name: string;
 	readonly log: Log;
 	/** Makes a fresh connection to the server. */
@@ -28,123 +28,124 @@ export type ConnectionOptions = {
 	/** The handshake is done: the result of `initialize`, as the server wrote it, the version that it speaks, and how long it took. */
 	readonly onReady: (result: string, version: Version, durationMs: number) => void;
 	/** Who asks the request with this key. */
-	readonly askedBy: (key: string) => Introduction | undefined;
+	readonly clientOf: (key: string) => ClientDescription | undefined;
 	readonly onMessage: (envelope: Envelope) => void;
 	/** The server is gone, or was never there. Comes last, and only once. */
-	readonly onGone: (error: BridgeError) => void;
+	readonly onClosed: (error: BridgeError) => void;
 };
 
 /** All that any client may be able to do. Who can do what is seen to when it is asked for. */
 const capabilities = {roots: {listChanged: true}, sampling: {}, elicitation: {form: {}, url: {}}};
-const KEY = '"bridge-initialize"';
+const INITIALIZE_KEY = '"bridge-initialize"';
 
 /** One connection to a server that several clients share. Bridge shakes hands with it, once, in the name of all. */
-export class Connection {
-	readonly #options: ConnectionOptions;
-	readonly #session: Session;
-	readonly #said = new Channel();
-	#server: Endpoint | undefined;
-	#link: Subscription | undefined;
+export class SharedConnection {
+	readonly #options: SharedConnectionOptions;
+	readonly #negotiation: Negotiation;
+	readonly #outgoing = new Channel();
+	#upstream: Endpoint | undefined;
+	#subscription: Subscription | undefined;
 	/** What the server itself has answered to `initialize`. */
 	#result: string | undefined;
-	readonly #since = performance.now();
+	readonly #startedAt = performance.now();
 	#isOver = false;
 
-	constructor(options: ConnectionOptions) {
+	constructor(options: SharedConnectionOptions) {
 		const {name: upstream, targetVersion} = options;
 		this.#options = options;
-		this.#session = new Session({upstream, targetVersion, isShared: true});
+		this.#negotiation = new Negotiation({upstream, targetVersion, isShared: true});
 	}
 
 	start(): void {
 		const {name, log, open} = this.#options;
 		try {
-			this.#server = open();
+			this.#upstream = open();
 		} catch (error) {
-			this.#gone(error);
+			this.#onClosed(error);
 			return;
 		}
-		const hub: Endpoint = {
+		const bridge: Endpoint = {
 			name: 'bridge',
-			incoming: this.#said,
+			incoming: this.#outgoing,
 			outgoing: {
-				next: envelope => this.#hear(envelope),
-				error: error => this.#gone(error),
-				complete: () => this.#gone(undefined),
+				next: envelope => this.#onMessage(envelope),
+				error: error => this.#onClosed(error),
+				complete: () => this.#onClosed(undefined),
 			},
-			gone: new Promise(() => {}),
+			disconnected: new Promise(() => {}),
 			close: async () => {},
 		};
-		this.#session.clientBecame(NEWEST_HANDSHAKE, {info: ownInfo, capabilities});
-		this.#link = connect(hub, this.#stages(), this.#server, error => logBug(log, error));
+		this.#negotiation.setClient(NEWEST_HANDSHAKE, {info: bridgeInfo, capabilities});
+		this.#subscription = connect(bridge, this.#stages(), this.#upstream, error => logBug(log, error));
 		log.info('shared.started', `${name} is started for all of its clients.`, {server: name});
-		const params = {protocolVersion: NEWEST_HANDSHAKE, capabilities, clientInfo: ownInfo};
-		this.say(Envelope.of({jsonrpc: '2.0', id: JSON.parse(KEY), method: 'initialize', params}));
+		const params = {protocolVersion: NEWEST_HANDSHAKE, capabilities, clientInfo: bridgeInfo};
+		this.send(Envelope.of({jsonrpc: '2.0', id: JSON.parse(INITIALIZE_KEY), method: 'initialize', params}));
 	}
 
 	/** Where both have shaken hands in a version with a handshake, only what is no message is kept out. */
 	#stages(): Stage[] {
-		const {log, timeoutMs, timeoutSetting: setting, askedBy} = this.#options;
-		const session = this.#session;
+		const {log, timeoutMs, timeoutSetting: setting, clientOf} = this.#options;
+		const negotiation = this.#negotiation;
 		const attempt = timeoutMs === undefined ? {} : {attemptMs: timeoutMs, setting};
-		const listen = perMessage({toClient: envelope => this.#overheard(envelope)});
+		const captureResult = perMessage({toClient: envelope => this.#captureInitializeResult(envelope)});
 		return [
-			unless(isSettledFor(session), [
-				rewriteVersion({session, log, ...attempt}),
-				listen,
-				modernUpstream({session, log, askedBy}),
+			bypassWhen(needsOnlyTranslation(negotiation), [
+				rewriteVersion({negotiation, log, ...attempt}),
+				captureResult,
+				statelessUpstream({negotiation, log, clientOf}),
 			]),
 			parse({log, from: 'upstream'}),
 		];
 	}
 
 	/** Each client is told what the server itself says, and has its own version made of it. */
-	#overheard(envelope: Envelope): Envelope {
+	#captureInitializeResult(envelope: Envelope): Envelope {
 		const {key, hasResult} = envelope.head;
-		if (key === KEY && hasResult) this.#result = memberText(envelope.bytes, 'result');
+		if (key === INITIALIZE_KEY && hasResult) this.#result = memberText(envelope.bytes, 'result');
 		return envelope;
 	}
 
-	say(envelope: Envelope): void {
-		this.#said.next(envelope);
+	send(envelope: Envelope): void {
+		this.#outgoing.next(envelope);
 	}
 
 	/** Ends the server, or the connection to it. Nothing more is heard of it. */
 	async close(): Promise<void> {
 		this.#isOver = true;
-		await this.#server?.close();
-		this.#link?.unsubscribe();
+		await this.#upstream?.close();
+		this.#subscription?.unsubscribe();
 	}
 
-	#hear(envelope: Envelope): void {
+	#onMessage(envelope: Envelope): void {
 		if (this.#isOver) return;
 		const {key, method, hasError} = envelope.head;
-		if (this.#session.isReady || method !== undefined || key !== KEY) this.#options.onMessage(envelope);
-		else if (hasError) this.#refused(envelope);
-		else this.#ready();
+		if (this.#negotiation.isReady || method !== undefined || key !== INITIALIZE_KEY)
+			this.#options.onMessage(envelope);
+		else if (hasError) this.#onInitializeRejected(envelope);
+		else this.#onInitialized();
 	}
 
-	#ready(): void {
-		const {upstream = NEWEST_HANDSHAKE} = this.#session;
-		this.#session.ready(true);
-		this.say(Envelope.fromText('{"jsonrpc":"2.0","method":"notifications/initialized"}'));
-		this.#options.onReady(this.#result ?? '{}', upstream, performance.now() - this.#since);
+	#onInitialized(): void {
+		const {upstreamVersion: upstream = NEWEST_HANDSHAKE} = this.#negotiation;
+		this.#negotiation.completeHandshake(true);
+		this.send(Envelope.fromText('{"jsonrpc":"2.0","method":"notifications/initialized"}'));
+		this.#options.onReady(this.#result ?? '{}', upstream, performance.now() - this.#startedAt);
 	}
 
-	#refused({body}: Envelope): void {
+	#onInitializeRejected({body}: Envelope): void {
 		const {name} = this.#options;
-		const {message} = notInitialized(name, body.error);
-		this.#gone(new BridgeError('ERR_UPSTREAM_UNREACHABLE', worded(message), ''));
+		const {message} = initializeError(name, body.error);
+		this.#onClosed(new BridgeError('ERR_UPSTREAM_UNREACHABLE', toText(message), ''));
 	}
 
-	#gone(error: unknown): void {
+	#onClosed(error: unknown): void {
 		if (this.#isOver) return;
-		const {name, log, onGone} = this.#options;
+		const {name, log, onClosed} = this.#options;
 		if (error !== undefined && !(error instanceof BridgeError)) logBug(log, error);
 		this.close().catch(failure => logBug(log, failure));
-		onGone(error instanceof BridgeError ? error : ended(name));
+		onClosed(error instanceof BridgeError ? error : upstreamEndedError(name));
 	}
 }
 
-const ended = (name: string): BridgeError =>
+const upstreamEndedError = (name: string): BridgeError =>
 	new BridgeError('ERR_CHILD_EXITED', `${name} has ended.`, 'Fix the cause, then connect again.');

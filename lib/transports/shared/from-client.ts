@@ -1,26 +1,30 @@
-import {cancellingAs} from '../../change.js';
+import {cancellationFor} from '../../change.js';
 import {Envelope} from '../../envelope.js';
 import {BridgeError} from '../../errors.js';
 import {shortened} from '../../printable.js';
 import {type JsonObject, objectOf} from '../../protocol/json.js';
-import {isLevel} from '../../protocol/log-levels.js';
-import {warnLimited} from '../../warn-limited.js';
+import {isLogLevel} from '../../protocol/log-levels.js';
+import {warnRateLimited} from '../../warn-limited.js';
 import {marks} from '../../wire/marks.js';
 import {memberRange, memberText} from '../../wire/member.js';
 import type {SharedClient} from './client.js';
-import type {Exchange} from './exchange.js';
-import {ownTask, withOwnTasks} from './tasks.js';
+import type {ClientMultiplexer} from './exchange.js';
+import {checkTaskOwner, filterOwnTasks} from './tasks.js';
 
 /** What becomes of a message of a client: the server hears it so that it can be told from those of all others. */
-export function fromClient(exchange: Exchange, client: SharedClient, envelope: Envelope): void {
+export function handleClientMessage(
+	multiplexer: ClientMultiplexer,
+	client: SharedClient,
+	envelope: Envelope,
+): void {
 	const {id, method} = envelope.head;
-	if (method === undefined) answer(exchange, client, envelope);
-	else if (id === undefined) notification(exchange, client, envelope, method);
-	else request(exchange, client, envelope, id, method);
+	if (method === undefined) handleResponse(multiplexer, client, envelope);
+	else if (id === undefined) handleNotification(multiplexer, client, envelope, method);
+	else handleRequest(multiplexer, client, envelope, id, method);
 }
 
-function request(
-	exchange: Exchange,
+function handleRequest(
+	multiplexer: ClientMultiplexer,
 	client: SharedClient,
 	envelope: Envelope,
 	id: string,
@@ -28,52 +32,61 @@ function request(
 ): void {
 	switch (method) {
 		case 'initialize':
-			introduce(client, objectOf(envelope.body.params));
-			client.hear(Envelope.answer(id, 'result', exchange.greeting, client.origin, String));
+			storeClientInfo(client, objectOf(envelope.body.params));
+			client.send(Envelope.response(id, 'result', multiplexer.initializeResult, client.origin, String));
 			return;
 		case 'resources/subscribe':
-			subscribe(exchange, client, envelope, id);
+			subscribe(multiplexer, client, envelope, id);
 			return;
 		case 'resources/unsubscribe':
-			if (exchange.subscriptions.remove(client, uriOf(envelope))) ask(exchange, client, envelope);
-			else client.hear(Envelope.answer(id, 'result', {}, client.origin));
+			if (multiplexer.subscriptions.remove(client, uriOf(envelope)))
+				forwardRequest(multiplexer, client, envelope);
+			else client.send(Envelope.response(id, 'result', {}, client.origin));
 			return;
 		case 'logging/setLevel':
-			setLevel(exchange, client, envelope, id);
+			setLevel(multiplexer, client, envelope, id);
 			return;
 		case 'tasks/list':
-			ask(exchange, client, envelope, given => client.hear(withOwnTasks(exchange, client, given, id)));
+			forwardRequest(multiplexer, client, envelope, response =>
+				client.send(filterOwnTasks(multiplexer, client, response, id)),
+			);
 			return;
 		default:
-			if (method.startsWith('tasks/') && !ownTask(exchange, client, envelope, id)) return;
-			ask(exchange, client, envelope);
+			if (method.startsWith('tasks/') && !checkTaskOwner(multiplexer, client, envelope, id)) return;
+			forwardRequest(multiplexer, client, envelope);
 	}
 }
 
-function introduce(client: SharedClient, {clientInfo, capabilities}: JsonObject): void {
+function storeClientInfo(client: SharedClient, {clientInfo, capabilities}: JsonObject): void {
 	client.info = objectOf(clientInfo);
 	client.capabilities = objectOf(capabilities);
-	client.isGreeted = true;
+	client.hasInitializeResult = true;
 }
 
 /** Asks the server, under an id and a progress token that no other client has. */
-function ask(
-	exchange: Exchange,
+function forwardRequest(
+	multiplexer: ClientMultiplexer,
 	client: SharedClient,
 	envelope: Envelope,
-	onAnswer?: (answer: Envelope) => void,
+	onResponse?: (answer: Envelope) => void,
 ): void {
 	const {id = '', method = ''} = envelope.head;
 	const {origin} = envelope;
-	const asked = exchange.inFlight.add({id, client, origin, method, onAnswer});
-	const at = progressToken(envelope);
-	if (at) asked.token = exchange.tokens.rename(client, envelope.line.toString('utf8', ...at));
-	const renamed = at ? envelope.replaced(at, JSON.stringify(asked.token)) : envelope;
-	exchange.tell(renamed.relayed(origin, asked.told));
+	const pending = multiplexer.pending.add({id, client, origin, method, onResponse});
+	const tokenRange = progressTokenRange(envelope);
+	if (tokenRange)
+		pending.upstreamToken = multiplexer.progressTokens.register(
+			client,
+			envelope.line.toString('utf8', ...tokenRange),
+		);
+	const renamed = tokenRange
+		? envelope.withTextAt(tokenRange, JSON.stringify(pending.upstreamToken))
+		: envelope;
+	multiplexer.send(renamed.forwardedAs(origin, pending.upstreamId));
 }
 
 /** Where a request has its progress token. Most have none, and are not looked through for it. */
-function progressToken(envelope: Envelope): readonly [start: number, end: number] | undefined {
+function progressTokenRange(envelope: Envelope): readonly [start: number, end: number] | undefined {
 	const {head, line} = envelope;
 	if ((head.marks & marks.progressToken) === 0) return;
 	const range = memberRange(envelope.bytes, 'params', '_meta', 'progressToken');
@@ -82,74 +95,95 @@ function progressToken(envelope: Envelope): readonly [start: number, end: number
 
 const uriOf = ({body: {params}}: Envelope): string => String(objectOf(params).uri);
 
-function subscribe(exchange: Exchange, client: SharedClient, envelope: Envelope, id: string): void {
-	const {subscriptions} = exchange;
+function subscribe(
+	multiplexer: ClientMultiplexer,
+	client: SharedClient,
+	envelope: Envelope,
+	id: string,
+): void {
+	const {subscriptions} = multiplexer;
 	const added = subscriptions.add(client, uriOf(envelope), answer =>
-		client.hear(answer?.relayed(client.origin, id) ?? Envelope.answer(id, 'result', {}, client.origin)),
+		client.send(answer?.forwardedAs(client.origin, id) ?? Envelope.response(id, 'result', {}, client.origin)),
 	);
 	if (!added) return;
 	try {
-		ask(exchange, client, envelope, answer => subscriptions.settle(added, answer));
+		forwardRequest(multiplexer, client, envelope, answer => subscriptions.settle(added, answer));
 	} catch (error) {
 		if (!(error instanceof BridgeError)) throw error;
-		subscriptions.settle(added, Envelope.failure(id, error));
+		subscriptions.settle(added, Envelope.errorResponse(id, error));
 	}
 }
 
 /** The server is told what lets through all that any client wants. */
-function setLevel(exchange: Exchange, client: SharedClient, envelope: Envelope, id: string): void {
-	const {levels, clients} = exchange;
+function setLevel(
+	multiplexer: ClientMultiplexer,
+	client: SharedClient,
+	envelope: Envelope,
+	id: string,
+): void {
+	const {logLevels, clients} = multiplexer;
 	const {level} = objectOf(envelope.body.params);
-	if (!isLevel(level)) {
-		ask(exchange, client, envelope);
+	if (!isLogLevel(level)) {
+		forwardRequest(multiplexer, client, envelope);
 		return;
 	}
-	levels.set(client, level);
-	const all = levels.forAll(clients);
-	if (all === levels.told) {
-		client.hear(Envelope.answer(id, 'result', {}, client.origin));
+	logLevels.set(client, level);
+	const effectiveLevel = logLevels.effectiveLevel(clients);
+	if (effectiveLevel === logLevels.upstreamLevel) {
+		client.send(Envelope.response(id, 'result', {}, client.origin));
 		return;
 	}
 	const at = memberRange(envelope.bytes, 'params', 'level');
-	const told = at && all !== level ? envelope.replaced(at, JSON.stringify(all)) : envelope;
-	ask(exchange, client, told, answer => {
-		if (answer.head.hasError) levels.unset(client);
-		else levels.told = all;
-		client.hear(answer.relayed(client.origin, id));
+	const forwarded =
+		at && effectiveLevel !== level ? envelope.withTextAt(at, JSON.stringify(effectiveLevel)) : envelope;
+	forwardRequest(multiplexer, client, forwarded, answer => {
+		if (answer.head.hasError) logLevels.unset(client);
+		else logLevels.upstreamLevel = effectiveLevel;
+		client.send(answer.forwardedAs(client.origin, id));
 	});
 }
 
 /** Only who was asked can answer. */
-function answer({questions, log, tell, name}: Exchange, client: SharedClient, envelope: Envelope): void {
+function handleResponse(
+	{serverRequests, log, send, name}: ClientMultiplexer,
+	client: SharedClient,
+	envelope: Envelope,
+): void {
 	const {key} = envelope.head;
-	const question = key === undefined ? undefined : questions.take(client, key);
-	if (question) {
-		tell(envelope.relayed(envelope.origin, question.id));
+	const serverRequest = key === undefined ? undefined : serverRequests.take(client, key);
+	if (serverRequest) {
+		send(envelope.forwardedAs(envelope.origin, serverRequest.id));
 		return;
 	}
 	const sentence = `${client.label} sent a response to a request that ${name} has not sent; it was dropped.`;
 	const fields = {id: shortened(key ?? 'null'), server: name};
-	warnLimited(log, 'rpc.orphan_response', sentence, fields, name);
+	warnRateLimited(log, 'rpc.orphan_response', sentence, fields, name);
 }
 
-function notification(exchange: Exchange, client: SharedClient, envelope: Envelope, method: string): void {
+function handleNotification(
+	multiplexer: ClientMultiplexer,
+	client: SharedClient,
+	envelope: Envelope,
+	method: string,
+): void {
 	switch (method) {
 		case 'notifications/initialized':
 			client.isInitialized = true;
-			exchange.tellLevel();
+			multiplexer.syncLogLevel();
 			return;
 		case 'notifications/cancelled': {
 			const id = memberText(envelope.bytes, 'params', 'requestId');
-			const asked = id === undefined ? undefined : exchange.inFlight.cancel(client, id);
-			if (asked) exchange.tell(cancellingAs(envelope, asked.told));
+			const pending = id === undefined ? undefined : multiplexer.pending.cancel(client, id);
+			if (pending) multiplexer.send(cancellationFor(envelope, pending.upstreamId));
 			return;
 		}
 		case 'notifications/progress': {
 			const token = memberText(envelope.bytes, 'params', 'progressToken');
-			if (token !== undefined && exchange.questions.hasToken(client, token)) exchange.tell(envelope);
+			if (token !== undefined && multiplexer.serverRequests.hasToken(client, token))
+				multiplexer.send(envelope);
 			return;
 		}
 		default:
-			exchange.tell(envelope);
+			multiplexer.send(envelope);
 	}
 }

@@ -1,83 +1,92 @@
-import {cancellingAs} from '../../change.js';
+import {cancellationFor} from '../../change.js';
 import {Envelope} from '../../envelope.js';
 import {BridgeError} from '../../errors.js';
 import {shortened} from '../../printable.js';
 import {listOf, objectOf} from '../../protocol/json.js';
-import {warnLimited} from '../../warn-limited.js';
+import {warnRateLimited} from '../../warn-limited.js';
 import {marks} from '../../wire/marks.js';
 import {memberRange, memberText} from '../../wire/member.js';
 import type {SharedClient} from './client.js';
-import type {Exchange} from './exchange.js';
-import {neededFor, unanswerable} from './questions.js';
+import type {ClientMultiplexer} from './exchange.js';
+import {requiredCapability, undeliverableResponse} from './questions.js';
 
 /** What becomes of a message of the server: it is heard by those whom it is for, as if they were the only ones. */
-export function fromServer(exchange: Exchange, envelope: Envelope): void {
+export function handleUpstreamMessage(multiplexer: ClientMultiplexer, envelope: Envelope): void {
 	const {id, key, method} = envelope.head;
-	if (method === undefined) answer(exchange, envelope, key);
-	else if (id === undefined) notification(exchange, envelope, method);
-	else question(exchange, envelope, id, method);
+	if (method === undefined) handleResponse(multiplexer, envelope, key);
+	else if (id === undefined) handleNotification(multiplexer, envelope, method);
+	else handleServerRequest(multiplexer, envelope, id, method);
 }
 
-function answer(exchange: Exchange, envelope: Envelope, key: string | undefined): void {
-	const asked = key === undefined ? undefined : exchange.inFlight.take(key);
-	if (!asked) {
-		orphan(exchange, key);
+function handleResponse(multiplexer: ClientMultiplexer, envelope: Envelope, key: string | undefined): void {
+	const pending = key === undefined ? undefined : multiplexer.pending.take(key);
+	if (!pending) {
+		reportOrphanResponse(multiplexer, key);
 		return;
 	}
-	const {client, id, token, onAnswer} = asked;
-	const isTask = client !== undefined && noteOwned(exchange, client, envelope);
+	const {client, id, upstreamToken: token, onResponse} = pending;
+	const isTask = client !== undefined && recordOwnership(multiplexer, client, envelope);
 	// The progress of a task goes on after the answer that it has begun.
-	if (token !== undefined && !isTask) exchange.tokens.forget(token);
-	if (onAnswer) onAnswer(envelope);
-	else client?.hear(envelope.relayed(client.origin, id));
+	if (token !== undefined && !isTask) multiplexer.progressTokens.release(token);
+	if (onResponse) onResponse(envelope);
+	else client?.send(envelope.forwardedAs(client.origin, id));
 }
 
-function orphan({inFlight, log, name}: Exchange, key: string | undefined): void {
+function reportOrphanResponse({pending, log, name}: ClientMultiplexer, key: string | undefined): void {
 	const fields = {id: shortened(key ?? 'null'), server: name};
-	if (key !== undefined && inFlight.isForsaken(key))
+	if (key !== undefined && pending.takeAbandoned(key))
 		log.debug('rpc.late_response', `${name} answered a request of a client that has left.`, fields);
 	else {
 		const sentence = `${name} sent a response that no client waits for; it was dropped.`;
-		warnLimited(log, 'rpc.orphan_response', sentence, fields, name);
+		warnRateLimited(log, 'rpc.orphan_response', sentence, fields, name);
 	}
 }
 
 /** Remembers whose a task is, or a page that a client is asked to open. Returns whether it is a task. */
-function noteOwned({tasks, elicitations}: Exchange, client: SharedClient, envelope: Envelope): boolean {
+function recordOwnership(
+	{taskOwners, elicitationOwners}: ClientMultiplexer,
+	client: SharedClient,
+	envelope: Envelope,
+): boolean {
 	const {head} = envelope;
 	if (head.hasError && envelope.line.includes('-32042')) {
 		const {data} = objectOf(envelope.body.error);
 		for (const one of listOf(objectOf(data).elicitations))
-			elicitations.set(objectOf(one).elicitationId, client);
+			elicitationOwners.set(objectOf(one).elicitationId, client);
 	}
 	if (!head.hasResult || (head.marks & marks.task) === 0) return false;
 	const taskId = memberText(envelope.bytes, 'result', 'task', 'taskId');
 	if (taskId === undefined) return false;
-	tasks.set(JSON.parse(taskId), client);
+	taskOwners.set(JSON.parse(taskId), client);
 	return true;
 }
 
 /** Asks one client: nothing else can know what the server means. */
-function question(exchange: Exchange, envelope: Envelope, id: string, method: string): void {
+function handleServerRequest(
+	multiplexer: ClientMultiplexer,
+	envelope: Envelope,
+	id: string,
+	method: string,
+): void {
 	if (method === 'ping') {
-		exchange.tell(Envelope.answer(id, 'result', {}, envelope.origin));
+		multiplexer.send(Envelope.response(id, 'result', {}, envelope.origin));
 		return;
 	}
-	const client = addressee(exchange, envelope, method);
+	const client = chooseClient(multiplexer, envelope, method);
 	if (!client) {
-		exchange.tell(
-			unanswerable(id, method, 'no client that has a call under way can do that', envelope.origin),
+		multiplexer.send(
+			undeliverableResponse(id, method, 'no client that has a call under way can do that', envelope.origin),
 		);
 		return;
 	}
 	try {
-		const {told} = exchange.questions.add(client, envelope);
+		const {clientSideId} = multiplexer.serverRequests.add(client, envelope);
 		const {elicitationId} = method === 'elicitation/create' ? objectOf(envelope.body.params) : {};
-		if (elicitationId !== undefined) exchange.elicitations.set(elicitationId, client);
-		client.hear(envelope.relayed(client.origin, told));
+		if (elicitationId !== undefined) multiplexer.elicitationOwners.set(elicitationId, client);
+		client.send(envelope.forwardedAs(client.origin, clientSideId));
 	} catch (error) {
 		if (!(error instanceof BridgeError)) throw error;
-		exchange.tell(Envelope.failure(id, error, envelope.origin));
+		multiplexer.send(Envelope.errorResponse(id, error, envelope.origin));
 	}
 }
 
@@ -87,54 +96,63 @@ const RELATED_TASK = 'io.modelcontextprotocol/related-task';
  * Whom a question is for: whose task it is about, or whose call it came within, where that is told; else who of those that
  * can answer has asked the server something last.
  */
-function addressee(exchange: Exchange, {origin, body}: Envelope, method: string): SharedClient | undefined {
-	const {inFlight, tasks, log, name} = exchange;
-	const need = neededFor(method);
-	const canAnswer = (client: SharedClient): boolean => need === undefined || need in client.capabilities;
+function chooseClient(
+	multiplexer: ClientMultiplexer,
+	{origin, body}: Envelope,
+	method: string,
+): SharedClient | undefined {
+	const {pending, taskOwners, log, name} = multiplexer;
+	const capability = requiredCapability(method);
+	const canHandle = (client: SharedClient): boolean =>
+		capability === undefined || capability in client.capabilities;
 	const {taskId} = objectOf(objectOf(objectOf(body.params)._meta)[RELATED_TASK]);
-	const owner = tasks.get(taskId);
-	if (owner) return !owner.isGone && canAnswer(owner) ? owner : undefined;
-	const [within, calls, all] = inFlight.latest(
-		asked => asked.told === origin.within || asked.origin === origin,
-		(asked, client) => asked.mayNeedInput && canAnswer(client),
-		(_asked, client) => canAnswer(client),
+	const owner = taskOwners.get(taskId);
+	if (owner) return !owner.isEnded && canHandle(owner) ? owner : undefined;
+	const [within, calls, all] = pending.latest(
+		request => request.upstreamId === origin.relatedRequestId || request.origin === origin,
+		(request, client) => request.mayNeedInput && canHandle(client),
+		(_request, client) => canHandle(client),
 	);
-	if (within?.client) return canAnswer(within.client) ? within.client : undefined;
+	if (within?.client) return canHandle(within.client) ? within.client : undefined;
 	const {client, count = 0} = (calls?.client ? calls : all) ?? {};
 	if (count > 1) {
 		const sentence = `${name} sent ${shortened(method)}, and ${count} waiting clients could be meant; the client of the latest request gets it.`;
 		const fields = {server: name, method: shortened(method), clients: count};
-		warnLimited(log, 'shared.question.ambiguous', sentence, fields, name);
+		warnRateLimited(log, 'shared.question.ambiguous', sentence, fields, name);
 	}
 	return client;
 }
 
-function notification(exchange: Exchange, envelope: Envelope, method: string): void {
+function handleNotification(multiplexer: ClientMultiplexer, envelope: Envelope, method: string): void {
 	switch (method) {
 		case 'notifications/progress':
-			progress(exchange, envelope);
+			forwardProgress(multiplexer, envelope);
 			return;
 		case 'notifications/cancelled':
-			withdrawn(exchange, envelope);
+			handleCancelled(multiplexer, envelope);
 			return;
 		case 'notifications/message': {
 			const level = paramOf(envelope, 'level');
-			exchange.tellAll(envelope, client => exchange.levels.hears(client, level));
+			multiplexer.broadcast(envelope, client => multiplexer.logLevels.accepts(client, level));
 			return;
 		}
 		case 'notifications/resources/updated': {
-			const receivers = exchange.subscriptions.receivers(String(paramOf(envelope, 'uri')));
-			exchange.tellAll(envelope, client => receivers.has(client));
+			const receivers = multiplexer.subscriptions.subscribersOf(String(paramOf(envelope, 'uri')));
+			multiplexer.broadcast(envelope, client => receivers.has(client));
 			return;
 		}
 		case 'notifications/tasks/status':
-			tellOwner(exchange, envelope, exchange.tasks.get(paramOf(envelope, 'taskId')));
+			sendToOwner(multiplexer, envelope, multiplexer.taskOwners.get(paramOf(envelope, 'taskId')));
 			return;
 		case 'notifications/elicitation/complete':
-			tellOwner(exchange, envelope, exchange.elicitations.get(paramOf(envelope, 'elicitationId')));
+			sendToOwner(
+				multiplexer,
+				envelope,
+				multiplexer.elicitationOwners.get(paramOf(envelope, 'elicitationId')),
+			);
 			return;
 		default:
-			exchange.tellAll(envelope);
+			multiplexer.broadcast(envelope);
 	}
 }
 
@@ -145,21 +163,27 @@ function paramOf({bytes}: Envelope, name: string): unknown {
 }
 
 /** Who it belongs to, where that is known, else all. */
-const tellOwner = (exchange: Exchange, envelope: Envelope, owner: SharedClient | undefined): void =>
-	exchange.tellAll(envelope, client => owner === undefined || client === owner);
+const sendToOwner = (
+	multiplexer: ClientMultiplexer,
+	envelope: Envelope,
+	owner: SharedClient | undefined,
+): void => multiplexer.broadcast(envelope, client => owner === undefined || client === owner);
 
 /** Progress that nobody waits for is nobody's. */
-function progress({tokens, log, name}: Exchange, envelope: Envelope): void {
-	const at = memberRange(envelope.bytes, 'params', 'progressToken');
-	const found = at && tokens.ownerOf(JSON.parse(envelope.bytes.toString('utf8', ...at)));
-	if (at && found) found.owner.hear(envelope.replaced(at, String(found.token)).relayed(found.owner.origin));
+function forwardProgress({progressTokens, log, name}: ClientMultiplexer, envelope: Envelope): void {
+	const tokenRange = memberRange(envelope.bytes, 'params', 'progressToken');
+	const found =
+		tokenRange && progressTokens.ownerOf(JSON.parse(envelope.bytes.toString('utf8', ...tokenRange)));
+	if (tokenRange && found)
+		found.owner.send(envelope.withTextAt(tokenRange, String(found.token)).forwardedAs(found.owner.origin));
 	else log.debug('rpc.dropped', `${name} told of progress that nobody waits for.`, {server: name});
 }
 
 /** The server wants no answer to a question any more. */
-function withdrawn({questions, log, name}: Exchange, envelope: Envelope): void {
+function handleCancelled({serverRequests, log, name}: ClientMultiplexer, envelope: Envelope): void {
 	const id = memberText(envelope.bytes, 'params', 'requestId');
-	const found = id === undefined ? undefined : questions.withdraw(id);
-	if (found) found.client.hear(cancellingAs(envelope, found.told).relayed(found.client.origin));
+	const found = id === undefined ? undefined : serverRequests.cancel(id);
+	if (found)
+		found.client.send(cancellationFor(envelope, found.clientSideId).forwardedAs(found.client.origin));
 	else log.debug('rpc.dropped', `${name} cancelled what it has not asked.`, {server: name});
 }

@@ -1,25 +1,25 @@
-import {MAX_WORD} from '../../awaited-progress.js';
+import {MAX_IDENTIFIER_LENGTH} from '../../awaited-progress.js';
 import {BoundedMap} from '../../bounded-map.js';
 import {BridgeError} from '../../errors.js';
 import {shortKey} from '../../short-key.js';
-import type {Head} from '../../wire/scan.js';
+import type {MessageHead} from '../../wire/scan.js';
 
 /** Things that the server made for a client, whose owners are remembered; the oldest is evicted for the next. */
 const MAX_OWNED = 10_000;
 
 /** Rejects a request whose id or method is too long to be kept until its response. */
-export function checkNames({id = '', method = ''}: Pick<Head, 'id' | 'method'>): void {
-	if (id.length <= MAX_WORD && method.length <= MAX_WORD) return;
+export function checkKeyLengths({id = '', method = ''}: Pick<MessageHead, 'id' | 'method'>): void {
+	if (id.length <= MAX_IDENTIFIER_LENGTH && method.length <= MAX_IDENTIFIER_LENGTH) return;
 	throw new BridgeError(
 		'ERR_MESSAGE_INVALID',
-		`The id or the method of this request has more than ${MAX_WORD} characters.`,
+		`The id or the method of this request has more than ${MAX_IDENTIFIER_LENGTH} characters.`,
 		'Send a shorter one.',
-		{limit: MAX_WORD},
+		{limit: MAX_IDENTIFIER_LENGTH},
 	);
 }
 
 /** The owners of things that the server has named: tasks, and pages that a client is to open. */
-export class Owners<Client> {
+export class OwnerMap<Client> {
 	readonly #byKey = new BoundedMap<string | number, Client>(MAX_OWNED);
 
 	/** A name that is neither a string nor a number names nothing. */

@@ -1,20 +1,20 @@
 import type {Envelope} from '../../envelope.js';
 import {BridgeError} from '../../errors.js';
-import {listsChanged} from '../../lists-changed.js';
+import {listChangedNotifications} from '../../lists-changed.js';
 import {objectOf} from '../../protocol/json.js';
 import {memberText} from '../../wire/member.js';
 
 /** What clients are told when a server says other things of itself than before: its lists may be others, too. */
-export function listChanges(before: string, after: string): Envelope[] {
+export function listChangesBetween(before: string, after: string): Envelope[] {
 	if (before === after) return [];
 	const [was, is] = [before, after].map(result => objectOf(objectOf(JSON.parse(result)).capabilities));
-	return listsChanged({capabilities: {...was, ...is}});
+	return listChangedNotifications({capabilities: {...was, ...is}});
 }
 
 /** Why nobody can be attached any more. */
-export const closing = (name: string): BridgeError =>
+export const closingError = (name: string): BridgeError =>
 	new BridgeError('ERR_SESSION_CLOSED', `${name} is being closed.`, 'Connect again when bridge runs again.');
 
 /** Whether two results of `initialize` are of different versions. */
-export const speaksAnother = (before: string, after: string): boolean =>
+export const hasVersionChanged = (before: string, after: string): boolean =>
 	memberText(Buffer.from(before), 'protocolVersion') !== memberText(Buffer.from(after), 'protocolVersion');

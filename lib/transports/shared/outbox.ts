@@ -1,38 +1,38 @@
 import type {Envelope} from '../../envelope.js';
 import type {Valve} from '../../valve.js';
-import {compact} from '../compact.js';
+import {compactEnvelope} from '../compact.js';
 
-export type OutboxOptions = {
+type SendBufferOptions = {
 	/** Shut by the client's transport while it takes no more. */
 	readonly valve: Valve;
 	readonly deliver: (envelope: Envelope) => void;
 	/** Has who does not read say no more, either, until the result is called. */
-	readonly hold: () => () => void;
+	readonly shutSender: () => () => void;
 	/** The client has not read for too long, or left too much unread. */
-	readonly stalled: (unreadBytes: number) => void;
+	readonly onStalled: (unreadBytes: number) => void;
 	readonly maxBytes: number;
 	readonly graceMs: number;
 };
 
 /** Messages that went out are let go of in portions. */
-const PORTION = 1000;
+const MAX_SENT_ENTRIES = 1000;
 
 /**
  * What a client is to hear. One that does not read keeps nobody else waiting: what there is for it waits here, and when
  * that is too much, or it takes too long, it has stalled. A message over the limit may wait as long as it is alone.
  */
-export class Outbox {
-	readonly #options: OutboxOptions;
+export class SendBuffer {
+	readonly #options: SendBufferOptions;
 	#queue: Envelope[] = [];
 	/** Where the first of them is that has not gone out. */
-	#at = 0;
+	#head = 0;
 	#bytes = 0;
-	#grace: NodeJS.Timeout | undefined;
-	#release: (() => void) | undefined;
+	#graceTimer: NodeJS.Timeout | undefined;
+	#openSender: (() => void) | undefined;
 	#isClosed = false;
 	#onEmpty: (() => void) | undefined;
 
-	constructor(options: OutboxOptions) {
+	constructor(options: SendBufferOptions) {
 		this.#options = options;
 	}
 
@@ -50,69 +50,69 @@ export class Outbox {
 			return;
 		}
 		this.#bytes = bytes;
-		this.#queue.push(compact(envelope));
+		this.#queue.push(compactEnvelope(envelope));
 		if (!isEmpty) return;
-		this.#release = this.#options.hold();
-		this.#wait();
+		this.#openSender = this.#options.shutSender();
+		this.#waitForValve();
 	}
 
 	/** Runs `proceed` when nothing waits. */
-	whenEmpty(proceed: () => void): void {
-		if (this.#queue.length === 0) proceed();
-		else this.#onEmpty = proceed;
+	whenEmpty(onEmpty: () => void): void {
+		if (this.#queue.length === 0) onEmpty();
+		else this.#onEmpty = onEmpty;
 	}
 
 	/** What waits is dropped: whoever it was for is gone. */
 	close(): void {
 		this.#isClosed = true;
-		clearTimeout(this.#grace);
+		clearTimeout(this.#graceTimer);
 		this.#queue = [];
-		this.#release?.();
+		this.#openSender?.();
 	}
 
-	#wait(): void {
+	#waitForValve(): void {
 		const {valve, graceMs} = this.#options;
 		// What has happened while this process was kept from running is seen to first.
-		this.#grace = setTimeout(() => setImmediate(() => this.#expired()), graceMs).unref();
+		this.#graceTimer = setTimeout(() => setImmediate(() => this.#onGraceExpired()), graceMs).unref();
 		valve.whenOpen(() => this.#drain());
 	}
 
-	#expired(): void {
-		if (this.#grace && !this.#isClosed) this.#stall();
+	#onGraceExpired(): void {
+		if (this.#graceTimer && !this.#isClosed) this.#stall();
 	}
 
 	#drain(): void {
 		const {valve, deliver} = this.#options;
-		clearTimeout(this.#grace);
-		this.#grace = undefined;
-		for (let next = this.#queue[this.#at]; next && valve.isOpen; next = this.#queue[this.#at]) {
-			this.#at++;
+		clearTimeout(this.#graceTimer);
+		this.#graceTimer = undefined;
+		for (let next = this.#queue[this.#head]; next && valve.isOpen; next = this.#queue[this.#head]) {
+			this.#head++;
 			this.#bytes -= next.size;
 			deliver(next);
 		}
 		if (this.#isClosed) return;
-		if (this.#at === this.#queue.length) {
-			this.#empty();
+		if (this.#head === this.#queue.length) {
+			this.#onDrained();
 			return;
 		}
-		if (this.#at > PORTION) {
-			this.#queue.splice(0, this.#at);
-			this.#at = 0;
+		if (this.#head > MAX_SENT_ENTRIES) {
+			this.#queue.splice(0, this.#head);
+			this.#head = 0;
 		}
-		this.#wait();
+		this.#waitForValve();
 	}
 
-	#empty(): void {
+	#onDrained(): void {
 		this.#queue = [];
-		this.#at = 0;
-		this.#release?.();
-		this.#release = undefined;
+		this.#head = 0;
+		this.#openSender?.();
+		this.#openSender = undefined;
 		this.#onEmpty?.();
 	}
 
 	#stall(): void {
 		const bytes = this.#bytes;
 		this.close();
-		this.#options.stalled(bytes);
+		this.#options.onStalled(bytes);
 	}
 }

@@ -2,38 +2,38 @@ import type {Envelope} from '../../envelope.js';
 import {BridgeError} from '../../errors.js';
 
 /** Tells a client what became of its subscription: the server's answer, or nothing if that is known to be fine. */
-export type Reply = (answer?: Envelope) => void;
+type SubscriptionCallback = (answer?: Envelope) => void;
 
 /** A resource, and who wants to hear of it. */
-export type Subscription<Client> = {
+type ResourceSubscription<Client> = {
 	readonly uri: string;
 	readonly clients: Set<Client>;
 	/** Those that wait for the server's response: each once, so that a server that hangs cannot make this grow. */
-	readonly waiting: Map<Client, Reply>;
+	readonly pending: Map<Client, SubscriptionCallback>;
 	isSettled: boolean;
 };
 
 const MAX_URIS = 10_000;
 
 /** Who wants to hear of which resources. The server hears of the first who does, and of the last who no longer does. */
-export class Subscriptions<Client> {
-	readonly #byUri = new Map<string, Subscription<Client>>();
+export class ResourceSubscriptions<Client> {
+	readonly #byUri = new Map<string, ResourceSubscription<Client>>();
 
 	/** Returns the subscription if the server is to be asked for it: {@link settle} takes its answer then. */
-	add(client: Client, uri: string, reply: Reply): Subscription<Client> | undefined {
-		const known = this.#byUri.get(uri);
-		if (known) {
-			if (known.waiting.has(client)) throw pending();
-			known.clients.add(client);
-			if (known.isSettled) reply();
-			else known.waiting.set(client, reply);
+	add(client: Client, uri: string, reply: SubscriptionCallback): ResourceSubscription<Client> | undefined {
+		const existing = this.#byUri.get(uri);
+		if (existing) {
+			if (existing.pending.has(client)) throw alreadyPendingError();
+			existing.clients.add(client);
+			if (existing.isSettled) reply();
+			else existing.pending.set(client, reply);
 			return;
 		}
-		if (this.#byUri.size >= MAX_URIS) throw busy();
-		const added: Subscription<Client> = {
+		if (this.#byUri.size >= MAX_URIS) throw tooManySubscriptions();
+		const added: ResourceSubscription<Client> = {
 			uri,
 			clients: new Set([client]),
-			waiting: new Map([[client, reply]]),
+			pending: new Map([[client, reply]]),
 			isSettled: false,
 		};
 		this.#byUri.set(uri, added);
@@ -41,11 +41,11 @@ export class Subscriptions<Client> {
 	}
 
 	/** The server has answered: the same to all who waited. */
-	settle(subscription: Subscription<Client>, answer: Envelope): void {
-		const {uri, clients, waiting} = subscription;
+	settle(subscription: ResourceSubscription<Client>, answer: Envelope): void {
+		const {uri, clients, pending} = subscription;
 		subscription.isSettled = true;
-		const all = [...waiting];
-		waiting.clear();
+		const all = [...pending];
+		pending.clear();
 		for (const [client, reply] of all) {
 			if (answer.head.hasError) clients.delete(client);
 			reply(answer);
@@ -55,17 +55,17 @@ export class Subscriptions<Client> {
 
 	/** Returns whether the server is to be told, since nobody else wants it. */
 	remove(client: Client, uri: string): boolean {
-		const known = this.#byUri.get(uri);
-		if (!known?.clients.delete(client) || known.clients.size > 0) return false;
+		const existing = this.#byUri.get(uri);
+		if (!existing?.clients.delete(client) || existing.clients.size > 0) return false;
 		this.#byUri.delete(uri);
 		return true;
 	}
 
 	/** The client has left. Returns what nobody else wants. */
-	leave(client: Client): string[] {
+	removeClient(client: Client): string[] {
 		return [...this.#byUri]
-			.filter(([uri, {waiting}]) => {
-				waiting.delete(client);
+			.filter(([uri, {pending}]) => {
+				pending.delete(client);
 				return this.remove(client, uri);
 			})
 			.map(([uri]) => uri);
@@ -77,15 +77,15 @@ export class Subscriptions<Client> {
 	}
 
 	/** Who is to hear of a resource; where nobody has named it, those who have named something that it is a part of. */
-	receivers(uri: string): ReadonlySet<Client> {
+	subscribersOf(uri: string): ReadonlySet<Client> {
 		const exact = this.#byUri.get(uri);
 		if (exact) return exact.clients;
-		const wholes = [...this.#byUri.values()].filter(one => uri.startsWith(one.uri));
-		return new Set(wholes.flatMap(({clients}) => [...clients]));
+		const parents = [...this.#byUri.values()].filter(one => uri.startsWith(one.uri));
+		return new Set(parents.flatMap(({clients}) => [...clients]));
 	}
 }
 
-const busy = (): BridgeError =>
+const tooManySubscriptions = (): BridgeError =>
 	new BridgeError(
 		'ERR_SESSION_BUSY',
 		`${MAX_URIS} resources are subscribed to already.`,
@@ -93,7 +93,7 @@ const busy = (): BridgeError =>
 		{limit: MAX_URIS},
 	);
 
-const pending = (): BridgeError =>
+const alreadyPendingError = (): BridgeError =>
 	new BridgeError(
 		'ERR_SESSION_BUSY',
 		'Your subscription to this resource waits for the response of the server already.',

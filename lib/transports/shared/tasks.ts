@@ -1,37 +1,37 @@
-import {change} from '../../change.js';
+import {editMessage} from '../../change.js';
 import {Envelope} from '../../envelope.js';
-import {changed, listOf, objectOf} from '../../protocol/json.js';
+import {listOf, mapMember, objectOf} from '../../protocol/json.js';
 import type {SharedClient} from './client.js';
-import type {Exchange} from './exchange.js';
+import type {ClientMultiplexer} from './exchange.js';
 
 /** Whether a client may ask for a task: not if it is known to be another's. It is told that there is none then. */
-export function ownTask(
-	{tasks}: Exchange,
+export function checkTaskOwner(
+	{taskOwners}: ClientMultiplexer,
 	client: SharedClient,
 	{body: {params}}: Envelope,
 	id: string,
 ): boolean {
 	const {taskId} = objectOf(params);
-	const isOwn = (tasks.get(taskId) ?? client) === client;
+	const isOwn = (taskOwners.get(taskId) ?? client) === client;
 	const error = {code: -32602, message: 'Task not found.'};
-	if (!isOwn) client.hear(Envelope.answer(id, 'error', error, client.origin));
+	if (!isOwn) client.send(Envelope.response(id, 'error', error, client.origin));
 	return isOwn;
 }
 
 /** A list of tasks without those that are known to be of others. */
-export function withOwnTasks(
-	{tasks}: Exchange,
+export function filterOwnTasks(
+	{taskOwners}: ClientMultiplexer,
 	client: SharedClient,
-	answer: Envelope,
+	response: Envelope,
 	id: string,
 ): Envelope {
-	const isOwn = (task: unknown): boolean => (tasks.get(objectOf(task).taskId) ?? client) === client;
-	const own = change(answer, body =>
-		changed(body, 'result', result =>
-			changed(objectOf(result), 'tasks', list =>
+	const isOwn = (task: unknown): boolean => (taskOwners.get(objectOf(task).taskId) ?? client) === client;
+	const own = editMessage(response, body =>
+		mapMember(body, 'result', result =>
+			mapMember(objectOf(result), 'tasks', list =>
 				listOf(list).every(isOwn) ? list : listOf(list).filter(isOwn),
 			),
 		),
 	);
-	return own.relayed(client.origin, id);
+	return own.forwardedAs(client.origin, id);
 }

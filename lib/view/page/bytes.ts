@@ -1,12 +1,12 @@
-import {element, visibleLines} from './dom.js';
-import {size} from './format.js';
+import {element, showHiddenInLines} from './dom.js';
+import {formatByteSize} from './format.js';
 
 /** So many bytes are shown; all of them can be saved. */
-const MAX_SHOWN = 64 * 1024;
-const WIDTH = 16;
+const MAX_SHOWN_BYTES = 64 * 1024;
+const BYTES_PER_LINE = 16;
 
 /** The bytes that a text of raw data stands for: see the log's format. */
-export function bytesOf(text: string): Uint8Array {
+function decodeDataText(text: string): Uint8Array {
 	const bytes = new Uint8Array(text.length);
 	let end = 0;
 	for (let at = 0; at < text.length; at++) {
@@ -21,26 +21,30 @@ export function bytesOf(text: string): Uint8Array {
 const hex = (value: number, digits: number): string => value.toString(16).padStart(digits, '0');
 
 /** Bytes as people look at them who look at bytes: where, which, and as text. */
-export function hexLines(bytes: Uint8Array): string {
+function hexDump(bytes: Uint8Array): string {
 	const lines: string[] = [];
-	for (let at = 0; at < bytes.length; at += WIDTH) {
-		const part = [...bytes.subarray(at, at + WIDTH)];
+	for (let at = 0; at < bytes.length; at += BYTES_PER_LINE) {
+		const part = [...bytes.subarray(at, at + BYTES_PER_LINE)];
 		const numbers = part.map(byte => hex(byte, 2));
 		const halves = `${numbers.slice(0, 8).join(' ')}  ${numbers.slice(8).join(' ')}`;
 		const text = part.map(byte => (byte >= 0x20 && byte <= 0x7e ? String.fromCharCode(byte) : '·')).join('');
-		lines.push(`${hex(at, 8)}  ${halves.padEnd(3 * WIDTH + 1)}  ${text}`);
+		lines.push(`${hex(at, 8)}  ${halves.padEnd(3 * BYTES_PER_LINE + 1)}  ${text}`);
 	}
 	return lines.join('\n');
 }
 
 /** Raw data, as text and as hexadecimal numbers. */
-export function bytesShown(data: string): HTMLElement {
-	const all = bytesOf(data);
-	const bytes = all.subarray(0, MAX_SHOWN);
+export function hexView(data: string): HTMLElement {
+	const all = decodeDataText(data);
+	const bytes = all.subarray(0, MAX_SHOWN_BYTES);
 	const text = new TextDecoder().decode(bytes);
 	const note =
-		all.length > MAX_SHOWN
-			? element('p', {class: 'cut'}, `The first ${size(MAX_SHOWN)} of ${size(all.length)} are shown.`)
+		all.length > MAX_SHOWN_BYTES
+			? element(
+					'p',
+					{class: 'cut'},
+					`The first ${formatByteSize(MAX_SHOWN_BYTES)} of ${formatByteSize(all.length)} are shown.`,
+				)
 			: undefined;
 	return element(
 		'div',
@@ -50,9 +54,9 @@ export function bytesShown(data: string): HTMLElement {
 		element(
 			'div',
 			{class: 'side'},
-			element('pre', {class: 'raw'}, visibleLines(text.replaceAll('\r\n', '\n'))),
+			element('pre', {class: 'raw'}, showHiddenInLines(text.replaceAll('\r\n', '\n'))),
 		),
 		element('h3', {}, 'Hex'),
-		element('div', {class: 'side'}, element('pre', {class: 'hex'}, hexLines(bytes))),
+		element('div', {class: 'side'}, element('pre', {class: 'hex'}, hexDump(bytes))),
 	);
 }

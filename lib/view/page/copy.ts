@@ -1,21 +1,21 @@
-import {say} from './dom.js';
-import {isMembers, written} from './json.js';
+import {showToast} from './dom.js';
+import {isJsonMembers, stringifyJsonSource} from './json.js';
 
 /** Puts a text where it can be pasted from. */
-export async function copy(text: string, what: string): Promise<void> {
+export async function copyText(text: string, label: string): Promise<void> {
 	try {
 		await navigator.clipboard.writeText(text);
-		say(`${what} copied`);
+		showToast(`${label} copied`);
 	} catch {
-		say(`${what} could not be copied: the browser does not allow it`);
+		showToast(`${label} could not be copied: the browser does not allow it`);
 	}
 }
 
 /** A request with its answer, as tests keep it. */
-export function asFixture(request: unknown, answer: unknown): string {
+export function fixtureText(request: unknown, response: unknown): string {
 	const parts = {
-		...(isMembers(request) ? {request} : {}),
-		...(isMembers(answer) ? {answer} : {}),
+		...(isJsonMembers(request) ? {request} : {}),
+		...(isJsonMembers(response) ? {answer: response} : {}),
 	};
-	return `${written(parts)}\n`;
+	return `${stringifyJsonSource(parts)}\n`;
 }

@@ -1,25 +1,29 @@
 import {fetchLine} from './api.js';
-import {bytesShown} from './bytes.js';
-import {asFixture, copy} from './copy.js';
-import {button, byId, element, visible, visibleLines} from './dom.js';
-import {clock, dayAndClock, duration, size} from './format.js';
-import {isMembers, parsed, written} from './json.js';
-import {list} from './list.js';
-import {nameOf, statusOf} from './list-row.js';
+import {hexView} from './bytes.js';
+import {copyText, fixtureText} from './copy.js';
+import {button, byId, element, showHidden, showHiddenInLines} from './dom.js';
+import {formatByteSize, formatClockTime, formatDateTime, formatMicroseconds} from './format.js';
+import {isJsonMembers, parseJsonSource, stringifyJsonSource} from './json.js';
+import {messageList} from './list.js';
+import {rowName, statusBadge} from './list-row.js';
 import {model} from './model.js';
 import {curlScript, pipeScript} from './script.js';
-import {tree} from './tree.js';
-import type {Line} from './types.js';
+import {jsonTree} from './tree.js';
+import type {LineDetail} from './types.js';
 
 /** A line with what is said in it, and with the same on the other side of bridge. */
-type Said = {readonly line: Line; readonly content: unknown; readonly twin: Said | undefined};
+type LoadedLine = {
+	readonly line: LineDetail;
+	readonly content: unknown;
+	readonly twin: LoadedLine | undefined;
+};
 
 /** The message that is looked at, with what belongs to it. */
-class Detail {
+class DetailPane {
 	readonly #root = byId('detail');
 	#isRaw = false;
 	/** Counts up, so that only what was asked for last is shown. */
-	#round = 0;
+	#requestNumber = 0;
 
 	constructor() {
 		model.on(['current', 'detail', 'view'], () => void this.show());
@@ -27,16 +31,16 @@ class Detail {
 	}
 
 	async show(): Promise<void> {
-		const round = ++this.#round;
-		const hasPlace = model.view === 'list' || model.view === 'sequence';
-		this.#root.hidden = !hasPlace || !model.isDetailOpen || model.current < 0;
+		const requestNumber = ++this.#requestNumber;
+		const isViewWithDetail = model.view === 'list' || model.view === 'sequence';
+		this.#root.hidden = !isViewWithDetail || !model.isDetailOpen || model.current < 0;
 		if (this.#root.hidden) return;
 		try {
-			const said = await read(model.current);
-			const pair = said.line.row.pair < 0 ? undefined : await read(said.line.row.pair);
-			if (round === this.#round) this.#draw(said, pair);
+			const loaded = await loadLine(model.current);
+			const pair = loaded.line.row.pair < 0 ? undefined : await loadLine(loaded.line.row.pair);
+			if (requestNumber === this.#requestNumber) this.#draw(loaded, pair);
 		} catch {
-			if (round === this.#round)
+			if (requestNumber === this.#requestNumber)
 				this.#root.replaceChildren(element('p', {class: 'empty'}, 'It cannot be read.'));
 		}
 	}
@@ -46,30 +50,33 @@ class Detail {
 		void this.show();
 	}
 
-	#draw(said: Said, pair: Said | undefined): void {
-		const {row} = said.line;
+	#draw(loaded: LoadedLine, pair: LoadedLine | undefined): void {
+		const {row} = loaded.line;
 		const title = element(
 			'h2',
 			{},
-			element('span', {}, visible(nameOf(row))),
-			element('span', {class: 'count'}, visible(row.title)),
-			statusOf(row),
+			element('span', {}, showHidden(rowName(row))),
+			element('span', {class: 'count'}, showHidden(row.title)),
+			statusBadge(row),
 		);
-		const scroll = element('div', {class: 'body', tabindex: 0}, ...this.#parts(said, pair));
-		this.#root.replaceChildren(element('header', {}, title, ...this.#actions(said, pair)), scroll);
+		const scroll = element('div', {class: 'body', tabindex: 0}, ...this.#sections(loaded, pair));
+		this.#root.replaceChildren(element('header', {}, title, ...this.#actions(loaded, pair)), scroll);
 	}
 
 	/** The request before its answer, whichever is looked at. */
-	#parts(said: Said, pair: Said | undefined): HTMLElement[] {
-		const both = [said, ...(pair ? [pair] : [])].sort((one, other) => one.line.row.row - other.line.row.row);
-		return both.map(each => section(each, this.#isRaw));
+	#sections(loaded: LoadedLine, pair: LoadedLine | undefined): HTMLElement[] {
+		const ordered = [loaded, ...(pair ? [pair] : [])].sort(
+			(one, other) => one.line.row.row - other.line.row.row,
+		);
+		return ordered.map(each => messageSection(each, this.#isRaw));
 	}
 
-	#actions(said: Said, pair: Said | undefined): HTMLElement[] {
-		const {row} = said.line;
-		const isAnswer = row.kind === 'result' || row.kind === 'error';
-		const [request, answer] = isAnswer ? [pair, said] : [said, pair];
-		const text = (): string => (said.content === undefined ? said.line.text : written(said.content));
+	#actions(loaded: LoadedLine, pair: LoadedLine | undefined): HTMLElement[] {
+		const {row} = loaded.line;
+		const isResponse = row.kind === 'result' || row.kind === 'error';
+		const [request, response] = isResponse ? [pair, loaded] : [loaded, pair];
+		const text = (): string =>
+			loaded.content === undefined ? loaded.line.text : stringifyJsonSource(loaded.content);
 		const close = element(
 			'button',
 			{type: 'button', class: 'quiet close', 'aria-label': 'Close', title: 'Close (Esc)'},
@@ -87,23 +94,23 @@ class Detail {
 			'Save',
 		);
 		return [
-			button('Copy', 'Copy this message (c)', () => void copy(text(), 'Message')),
-			...(isMembers(request?.content)
+			button('Copy', 'Copy this message (c)', () => void copyText(text(), 'Message')),
+			...(isJsonMembers(request?.content)
 				? [
-						...(request?.line.row.isFromClient ? [asScript(request)] : []),
+						...(request?.line.row.isFromClient ? [scriptButton(request)] : []),
 						button(
 							'as fixture',
 							'Copy request and answer as a file for tests',
-							() => void copy(asFixture(request?.content, answer?.content), 'Fixture'),
+							() => void copyText(fixtureText(request?.content, response?.content), 'Fixture'),
 						),
 					]
 				: []),
 			...(pair
 				? [
 						button(
-							isAnswer ? 'Go to request' : 'Go to answer',
+							isResponse ? 'Go to request' : 'Go to answer',
 							'Go to what belongs to it (p)',
-							() => void list.goTo(row.pair),
+							() => void messageList.goToRow(row.pair),
 						),
 					]
 				: []),
@@ -115,7 +122,7 @@ class Detail {
 }
 
 /** Copies a script that sends a request again: with curl to the gateway that it passed, or through bridge. */
-function asScript({content: message, line: {row}}: Said): HTMLElement {
+function scriptButton({content: message, line: {row}}: LoadedLine): HTMLElement {
 	const {hasStatus = false, gateway = null} = model.state ?? {};
 	const address = hasStatus ? location.origin : gateway;
 	const recorded = {message, server: row.server, version: row.version};
@@ -123,26 +130,26 @@ function asScript({content: message, line: {row}}: Said): HTMLElement {
 		return button(
 			'as script',
 			'Copy a shell script that sends the request to a server that you name: the log has no address of it',
-			() => void copy(pipeScript(recorded), 'Script'),
+			() => void copyText(pipeScript(recorded), 'Script'),
 		);
 	return button(
 		'as curl',
 		'Copy a shell script that sends the request with curl, handshake included',
-		() => void copy(curlScript(recorded, address), 'Script'),
+		() => void copyText(curlScript(recorded, address), 'Script'),
 	);
 }
 
-async function read(row: number, hasTwin = true): Promise<Said> {
+async function loadLine(row: number, hasTwin = true): Promise<LoadedLine> {
 	const line = await fetchLine(row);
-	const members = line.isCut ? undefined : parsed(line.text);
-	const content = isMembers(members) ? (members.message ?? members) : members;
-	const twin = hasTwin && line.row.twin >= 0 ? await read(line.row.twin, false) : undefined;
+	const members = line.isCut ? undefined : parseJsonSource(line.text);
+	const content = isJsonMembers(members) ? (members.message ?? members) : members;
+	const twin = hasTwin && line.row.twin >= 0 ? await loadLine(line.row.twin, false) : undefined;
 	return {line, content, twin};
 }
 
 /** One message, and beside it what became of it. */
-function section(said: Said, isRaw: boolean): HTMLElement {
-	const {line, twin} = said;
+function messageSection(loaded: LoadedLine, isRaw: boolean): HTMLElement {
+	const {line, twin} = loaded;
 	const {row} = line;
 	const names: {[kind: string]: string} = {
 		request: 'Request',
@@ -152,12 +159,12 @@ function section(said: Said, isRaw: boolean): HTMLElement {
 	};
 	const name = names[row.kind] ?? (row.kind === 'notification' ? 'Notification' : 'Line');
 	const facts = [
-		clock(row.time),
-		visible(direction(said)),
-		size(row.size),
-		duration(row.kind === 'request' ? null : row.latency),
-		visible(row.version),
-		visible(row.conn),
+		formatClockTime(row.time),
+		showHidden(direction(loaded)),
+		formatByteSize(row.size),
+		formatMicroseconds(row.kind === 'request' ? null : row.latency),
+		showHidden(row.version),
+		showHidden(row.conn),
 	];
 	const heading = element(
 		'h3',
@@ -165,14 +172,19 @@ function section(said: Said, isRaw: boolean): HTMLElement {
 		name,
 		element(
 			'span',
-			{class: 'facts', title: dayAndClock(row.time)},
+			{class: 'facts', title: formatDateTime(row.time)},
 			facts.filter(fact => fact !== '').join(' · '),
 		),
 	);
 	if (!twin)
-		return element('section', {}, heading, element('div', {class: 'side'}, content(said, undefined, isRaw)));
+		return element(
+			'section',
+			{},
+			heading,
+			element('div', {class: 'side'}, contentView(loaded, undefined, isRaw)),
+		);
 	// On the left what its sender said, on the right what its receiver heard.
-	const [first, second] = row.isUpstreamSide === row.isFromClient ? [twin, said] : [said, twin];
+	const [first, second] = row.isUpstreamSide === row.isFromClient ? [twin, loaded] : [loaded, twin];
 	return element(
 		'section',
 		{},
@@ -180,28 +192,37 @@ function section(said: Said, isRaw: boolean): HTMLElement {
 		element(
 			'div',
 			{class: 'sides'},
-			side(first, undefined, isRaw, 'Original'),
-			side(second, first, isRaw, 'Translated'),
+			sideView(first, undefined, isRaw, 'Original'),
+			sideView(second, first, isRaw, 'Translated'),
 		),
 	);
 }
 
-const side = (said: Said, other: Said | undefined, isRaw: boolean, name: string): HTMLElement =>
+const sideView = (
+	loaded: LoadedLine,
+	other: LoadedLine | undefined,
+	isRaw: boolean,
+	name: string,
+): HTMLElement =>
 	element(
 		'div',
 		{class: 'side'},
-		element('h4', {}, `${name} · ${said.line.row.isUpstreamSide ? 'server side' : 'client side'}`),
-		content(said, other, isRaw),
+		element('h4', {}, `${name} · ${loaded.line.row.isUpstreamSide ? 'server side' : 'client side'}`),
+		contentView(loaded, other, isRaw),
 	);
 
-function direction({line: {row}}: Said): string {
+function direction({line: {row}}: LoadedLine): string {
 	if (row.kind === 'broken') return '';
 	const [client, server] = [row.client || 'client', row.server || 'server'];
 	if (row.isByBridge) return `bridge → ${row.isFromClient ? server : client}`;
 	return row.isFromClient ? `${client} → ${server}` : `${server} → ${client}`;
 }
 
-function content({line, content: value}: Said, other: Said | undefined, isRaw: boolean): HTMLElement {
+function contentView(
+	{line, content: value}: LoadedLine,
+	other: LoadedLine | undefined,
+	isRaw: boolean,
+): HTMLElement {
 	if (line.isCut)
 		return element(
 			'div',
@@ -209,14 +230,14 @@ function content({line, content: value}: Said, other: Said | undefined, isRaw: b
 			element(
 				'p',
 				{class: 'cut'},
-				`This line has ${size(line.bytes)}, of which the beginning is shown. Save has all of it.`,
+				`This line has ${formatByteSize(line.bytes)}, of which the beginning is shown. Save has all of it.`,
 			),
-			element('pre', {class: 'raw'}, visibleLines(line.text.slice(0, 20_000))),
+			element('pre', {class: 'raw'}, showHiddenInLines(line.text.slice(0, 20_000))),
 		);
-	if (line.row.kind === 'data' && isMembers(value) && typeof value.data === 'string' && !isRaw)
-		return bytesShown(value.data);
-	if (value === undefined || isRaw) return element('pre', {class: 'raw'}, visibleLines(line.text));
-	return tree(value, other && {value: other.content});
+	if (line.row.kind === 'data' && isJsonMembers(value) && typeof value.data === 'string' && !isRaw)
+		return hexView(value.data);
+	if (value === undefined || isRaw) return element('pre', {class: 'raw'}, showHiddenInLines(line.text));
+	return jsonTree(value, other && {value: other.content});
 }
 
-export const detail = new Detail();
+export const detailPane = new DetailPane();

@@ -1,19 +1,19 @@
 import {fetchConnections} from './api.js';
-import {byId, element, visible} from './dom.js';
-import {count} from './format.js';
-import {model, noFilter} from './model.js';
-import type {Connection} from './types.js';
+import {byId, element, showHidden} from './dom.js';
+import {formatCount} from './format.js';
+import {emptyFilter, model} from './model.js';
+import type {ListedConnection} from './types.js';
 
 /** How long after the last letter a text is searched for. */
-const PAUSE_MS = 200;
+const DEBOUNCE_MS = 200;
 
 /** The row of filters above the list. */
-class Filters {
+class FilterBar {
 	readonly #text = byId<HTMLInputElement>('text');
 	readonly #method = byId<HTMLSelectElement>('method');
 	readonly #server = byId<HTMLSelectElement>('server');
 	readonly #conn = byId<HTMLSelectElement>('conn');
-	#connections: readonly Connection[] = [];
+	#connections: readonly ListedConnection[] = [];
 	#connectionCount = -1;
 	#timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -24,7 +24,7 @@ class Filters {
 		});
 		this.#text.addEventListener('input', () => {
 			clearTimeout(this.#timer);
-			this.#timer = setTimeout(() => this.#search(), PAUSE_MS);
+			this.#timer = setTimeout(() => this.#search(), DEBOUNCE_MS);
 		});
 		for (const name of ['method', 'server', 'conn'] as const)
 			byId<HTMLSelectElement>(name).addEventListener('change', ({target}) =>
@@ -32,8 +32,8 @@ class Filters {
 			);
 		for (const choice of this.#choices())
 			choice.addEventListener('click', () => model.setFilter({show: choice.dataset.show ?? 'all'}));
-		byId('clear').addEventListener('click', () => model.setFilter(noFilter));
-		model.on(['state'], () => this.#offer());
+		byId('clear').addEventListener('click', () => model.setFilter(emptyFilter));
+		model.on(['state'], () => this.#updateOptions());
 		model.on(['filter', 'generation', 'view'], () => this.#show());
 	}
 
@@ -48,11 +48,11 @@ class Filters {
 	}
 
 	/** Offers what has turned up by now. */
-	#offer(): void {
+	#updateOptions(): void {
 		const {state} = model;
 		if (!state) return;
-		offer(this.#method, 'All methods', state.methods);
-		offer(this.#server, 'All servers', state.servers);
+		setOptions(this.#method, 'All methods', state.methods);
+		setOptions(this.#server, 'All servers', state.servers);
 		if (state.connections !== this.#connectionCount) {
 			this.#connectionCount = state.connections;
 			void this.#fetchConnections();
@@ -68,7 +68,7 @@ class Filters {
 			this.#connectionCount = -1;
 		}
 		const labels = new Map(this.#connections.map(({id, upstream}) => [id, `${id} · ${upstream}`]));
-		offer(this.#conn, 'All connections', [...labels.keys()], labels);
+		setOptions(this.#conn, 'All connections', [...labels.keys()], labels);
 		this.#show();
 		// A sequence is of one connection.
 		const [first] = this.#connections;
@@ -76,7 +76,7 @@ class Filters {
 	}
 
 	/** The connection that is shown where one has to be. */
-	get someConnection(): string {
+	get defaultConnection(): string {
 		return model.filter.conn || (this.#connections[0]?.id ?? '');
 	}
 
@@ -89,7 +89,7 @@ class Filters {
 			[this.#conn, conn],
 		] as const) {
 			if (![...select.options].some(option => option.value === value))
-				select.append(element('option', {value}, visible(value)));
+				select.append(element('option', {value}, showHidden(value)));
 			select.value = value;
 			select.classList.toggle('set', value !== '');
 		}
@@ -100,22 +100,22 @@ class Filters {
 }
 
 /** Has a list of choices offer these, if it does not yet. */
-function offer(
+function setOptions(
 	select: HTMLSelectElement,
 	all: string,
 	values: readonly string[],
 	labels: ReadonlyMap<string, string> = new Map(),
 ): void {
-	const known = values.join('\n');
-	if (select.dataset.known === known) return;
-	select.dataset.known = known;
+	const optionsKey = values.join('\n');
+	if (select.dataset.known === optionsKey) return;
+	select.dataset.known = optionsKey;
 	const {value} = select;
 	const options = [...values].map(each =>
-		element('option', {value: each}, visible(labels.get(each) ?? each)),
+		element('option', {value: each}, showHidden(labels.get(each) ?? each)),
 	);
-	const title = values.length > 1 ? `${all} (${count(values.length)})` : all;
+	const title = values.length > 1 ? `${all} (${formatCount(values.length)})` : all;
 	select.replaceChildren(element('option', {value: ''}, title), ...options);
 	select.value = value;
 }
 
-export const filters = new Filters();
+export const filterBar = new FilterBar();

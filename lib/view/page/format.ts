@@ -1,9 +1,9 @@
-const whole = new Intl.NumberFormat('en');
+const integerFormat = new Intl.NumberFormat('en');
 
-export const count = (value: number): string => whole.format(value);
+export const formatCount = (value: number): string => integerFormat.format(value);
 
 /** The time of day, by the clock of who looks. */
-export function clock(microseconds: number | null): string {
+export function formatClockTime(microseconds: number | null): string {
 	if (microseconds === null) return '';
 	const date = new Date(microseconds / 1000);
 	const two = (value: number): string => String(value).padStart(2, '0');
@@ -12,23 +12,23 @@ export function clock(microseconds: number | null): string {
 }
 
 /** The same with its day. */
-export const dayAndClock = (microseconds: number | null): string =>
+export const formatDateTime = (microseconds: number | null): string =>
 	microseconds === null
 		? ''
-		: `${new Date(microseconds / 1000).toLocaleDateString('en-CA')} ${clock(microseconds)}`;
+		: `${new Date(microseconds / 1000).toLocaleDateString('en-CA')} ${formatClockTime(microseconds)}`;
 
-export function duration(microseconds: number | null): string {
+export function formatMicroseconds(microseconds: number | null): string {
 	if (microseconds === null) return '';
 	if (microseconds < 1000) return `${Math.round(microseconds)} µs`;
-	if (microseconds < 1e6) return `${rounded(microseconds / 1000)} ms`;
-	if (microseconds < 6e7) return `${rounded(microseconds / 1e6)} s`;
+	if (microseconds < 1e6) return `${roundForDisplay(microseconds / 1000)} ms`;
+	if (microseconds < 6e7) return `${roundForDisplay(microseconds / 1e6)} s`;
 	return `${Math.floor(microseconds / 6e7)} m ${Math.round((microseconds % 6e7) / 1e6)} s`;
 }
 
-export function size(bytes: number): string {
+export function formatByteSize(bytes: number): string {
 	if (bytes < 1000) return `${bytes} B`;
-	if (bytes < 1e6) return `${rounded(bytes / 1000)} kB`;
-	return bytes < 1e9 ? `${rounded(bytes / 1e6)} MB` : `${rounded(bytes / 1e9)} GB`;
+	if (bytes < 1e6) return `${roundForDisplay(bytes / 1000)} kB`;
+	return bytes < 1e9 ? `${roundForDisplay(bytes / 1e6)} MB` : `${roundForDisplay(bytes / 1e9)} GB`;
 }
 
-const rounded = (value: number): string => (value < 100 ? value.toFixed(1) : value.toFixed(0));
+const roundForDisplay = (value: number): string => (value < 100 ? value.toFixed(1) : value.toFixed(0));

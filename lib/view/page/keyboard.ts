@@ -1,32 +1,32 @@
-import {detail} from './detail.js';
+import {detailPane} from './detail.js';
 import {byId, element} from './dom.js';
-import {list} from './list.js';
-import {model, noFilter} from './model.js';
+import {messageList} from './list.js';
+import {emptyFilter, model} from './model.js';
 
-type Press = (event: KeyboardEvent) => void;
+type KeyHandler = (event: KeyboardEvent) => void;
 
-const move =
-	(by: () => number): Press =>
+const moveBy =
+	(by: () => number): KeyHandler =>
 	({shiftKey}) =>
-		list.move(by(), shiftKey);
+		messageList.move(by(), shiftKey);
 
 /** What keys do where no text is being typed. */
-const keys: ReadonlyMap<string, Press> = new Map<string, Press>([
-	['ArrowDown', move(() => 1)],
-	['j', move(() => 1)],
-	['ArrowUp', move(() => -1)],
-	['k', move(() => -1)],
-	['PageDown', move(() => list.page)],
-	['PageUp', move(() => -list.page)],
-	['Home', ({shiftKey}) => list.moveTo(0, shiftKey)],
-	['End', ({shiftKey}) => list.toEnd(shiftKey)],
+const keys: ReadonlyMap<string, KeyHandler> = new Map<string, KeyHandler>([
+	['ArrowDown', moveBy(() => 1)],
+	['j', moveBy(() => 1)],
+	['ArrowUp', moveBy(() => -1)],
+	['k', moveBy(() => -1)],
+	['PageDown', moveBy(() => messageList.pageRows)],
+	['PageUp', moveBy(() => -messageList.pageRows)],
+	['Home', ({shiftKey}) => messageList.moveTo(0, shiftKey)],
+	['End', ({shiftKey}) => messageList.toEnd(shiftKey)],
 	['Enter', () => model.openDetail(true)],
-	['Escape', () => goBack()],
+	['Escape', () => closeOrClear()],
 	['/', () => byId<HTMLInputElement>('text').select()],
 	['?', () => byId<HTMLDialogElement>('help').showModal()],
-	['p', () => related('Go to')],
-	['c', () => related('Copy')],
-	['r', () => detail.toggleRaw()],
+	['p', () => pressDetailButton('Go to')],
+	['c', () => pressDetailButton('Copy')],
+	['r', () => detailPane.toggleRaw()],
 	['e', () => byId('export').click()],
 	['1', () => model.setView('list')],
 	['2', () => model.setView('sequence')],
@@ -34,7 +34,7 @@ const keys: ReadonlyMap<string, Press> = new Map<string, Press>([
 	['4', () => model.state?.hasStatus && model.setView('services')],
 ]);
 
-const told = [
+const keyHelp = [
 	['↑ ↓, j k', 'next and previous message; with Shift, select more'],
 	['Page, Home, End', 'further'],
 	['Enter', 'open the message'],
@@ -48,18 +48,18 @@ const told = [
 ] as const;
 
 /** Presses a button of the open message that begins with this word. */
-function related(word: string): void {
+function pressDetailButton(word: string): void {
 	const buttons = [...byId('detail').querySelectorAll('button')];
 	buttons.find(({textContent}) => textContent?.startsWith(word))?.click();
 }
 
-function goBack(): void {
+function closeOrClear(): void {
 	if (model.isDetailOpen) model.openDetail(false);
-	else model.setFilter(noFilter);
+	else model.setFilter(emptyFilter);
 	byId('list').focus();
 }
 
-function typed(event: KeyboardEvent): void {
+function onKeyDown(event: KeyboardEvent): void {
 	const {target, key} = event;
 	if (event.ctrlKey || event.metaKey || event.altKey || byId<HTMLDialogElement>('help').open) return;
 	if (target instanceof HTMLInputElement || target instanceof HTMLSelectElement) {
@@ -70,16 +70,16 @@ function typed(event: KeyboardEvent): void {
 		return;
 	}
 	// Buttons, links and foldable parts have uses of their own for these.
-	const isPressed =
+	const hasNativeAction =
 		target instanceof HTMLElement && target.matches('button, a, summary') && (key === 'Enter' || key === ' ');
-	const press = isPressed ? undefined : keys.get(key);
-	if (!press) return;
+	const handler = hasNativeAction ? undefined : keys.get(key);
+	if (!handler) return;
 	event.preventDefault();
-	press(event);
+	handler(event);
 }
 
-export function listenToKeys(): void {
-	document.addEventListener('keydown', typed);
+export function bindKeys(): void {
+	document.addEventListener('keydown', onKeyDown);
 	const help = byId<HTMLDialogElement>('help');
 	const close = element('button', {type: 'button', class: 'button'}, 'Close');
 	close.addEventListener('click', () => help.close());
@@ -88,7 +88,10 @@ export function listenToKeys(): void {
 		element(
 			'dl',
 			{},
-			...told.flatMap(([key, text]) => [element('dt', {}, element('kbd', {}, key)), element('dd', {}, text)]),
+			...keyHelp.flatMap(([key, text]) => [
+				element('dt', {}, element('kbd', {}, key)),
+				element('dd', {}, text),
+			]),
 		),
 		element('p', {}, close),
 	);

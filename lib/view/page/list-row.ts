@@ -1,11 +1,11 @@
-import {element, visible} from './dom.js';
-import {clock, duration, size} from './format.js';
+import {element, showHidden} from './dom.js';
+import {formatByteSize, formatClockTime, formatMicroseconds} from './format.js';
 import {model} from './model.js';
 import type {ListedRow} from './types.js';
 
 /** A latency of this many microseconds has a bar of full length. */
-const LONG = 1e7;
-const cells = [
+const FULL_BAR_MICROS = 1e7;
+const cellClasses = [
 	'time',
 	'arrow',
 	'method',
@@ -18,83 +18,90 @@ const cells = [
 ];
 
 /** An element that a row can be shown in. */
-export function newRow(): HTMLElement {
+export function createRowElement(): HTMLElement {
 	return element(
 		'div',
 		{class: 'row', role: 'row'},
-		...cells.map(name => element('span', {class: name, role: 'gridcell'})),
+		...cellClasses.map(name => element('span', {class: name, role: 'gridcell'})),
 	);
 }
 
 /** Shows a row in an element that has shown another one. */
-export function fillRow(drawn: HTMLElement, row: ListedRow | undefined, isChosen: boolean): void {
-	drawn.className = row ? classesOf(row, isChosen) : 'row waiting';
-	drawn.id = row ? `row-${row.row}` : '';
-	if (row) drawn.setAttribute('aria-selected', String(row.row === model.current || isChosen));
-	const [time, arrow, method, id, latency, bytes, status, version, server] = drawn.children;
+export function fillRowElement(
+	rowElement: HTMLElement,
+	row: ListedRow | undefined,
+	isSelected: boolean,
+): void {
+	rowElement.className = row ? rowClasses(row, isSelected) : 'row waiting';
+	rowElement.id = row ? `row-${row.row}` : '';
+	if (row) rowElement.setAttribute('aria-selected', String(row.row === model.current || isSelected));
+	const [time, arrow, method, id, latency, bytes, status, version, server] = rowElement.children;
 	if (!row || !method || !latency || !status || !arrow) {
-		for (const cell of drawn.children) cell.textContent = '';
+		for (const cell of rowElement.children) cell.textContent = '';
 		return;
 	}
-	set(time, clock(row.time));
-	set(arrow, arrowOf(row));
+	setCellText(time, formatClockTime(row.time));
+	setCellText(arrow, rowArrow(row));
 	arrow.className = `arrow ${row.isFromClient ? 'up' : 'down'}`;
 	arrow.setAttribute('aria-label', row.isFromClient ? 'from client' : 'to client');
 	method.replaceChildren(
-		element('b', {}, visible(nameOf(row))),
-		...(row.title === '' ? [] : [element('i', {}, visible(row.title))]),
+		element('b', {}, showHidden(rowName(row))),
+		...(row.title === '' ? [] : [element('i', {}, showHidden(row.title))]),
 	);
-	set(id, visible(row.id));
-	latency.replaceChildren(duration(row.latency), ...(row.latency === null ? [] : [barOf(row.latency)]));
-	set(bytes, size(row.size));
-	status.replaceChildren(statusOf(row));
-	set(version, visible(row.version));
-	set(server, visible(row.server));
+	setCellText(id, showHidden(row.id));
+	latency.replaceChildren(
+		formatMicroseconds(row.latency),
+		...(row.latency === null ? [] : [latencyBar(row.latency)]),
+	);
+	setCellText(bytes, formatByteSize(row.size));
+	status.replaceChildren(statusBadge(row));
+	setCellText(version, showHidden(row.version));
+	setCellText(server, showHidden(row.server));
 }
 
-const set = (cell: Element | undefined, text: string): void => {
+const setCellText = (cell: Element | undefined, text: string): void => {
 	if (cell && cell.textContent !== text) cell.textContent = text;
 };
 
-function classesOf(row: ListedRow, isChosen: boolean): string {
-	const isAnswer = row.kind === 'result' || row.kind === 'error';
+function rowClasses(row: ListedRow, isSelected: boolean): string {
+	const isResponse = row.kind === 'result' || row.kind === 'error';
 	const related = model.current >= 0 && (row.pair === model.current || row.twin === model.current);
 	return [
 		'row',
 		row.kind,
-		isAnswer ? 'answer' : '',
+		isResponse ? 'answer' : '',
 		row.isUpstreamSide ? 'upstream' : '',
-		isAnswer && row.status === 'error' ? 'failed' : '',
+		isResponse && row.status === 'error' ? 'failed' : '',
 		related ? 'paired' : '',
-		isChosen ? 'chosen' : '',
+		isSelected ? 'chosen' : '',
 		row.row === model.current ? 'current' : '',
 	]
 		.filter(name => name !== '')
 		.join(' ');
 }
 
-const arrowOf = ({kind, isFromClient}: ListedRow): string => {
+const rowArrow = ({kind, isFromClient}: ListedRow): string => {
 	if (kind === 'broken') return '✕';
 	if (kind === 'event') return '·';
 	return isFromClient ? '→' : '←';
 };
 
 /** What a row is called. */
-export function nameOf({kind, method}: ListedRow): string {
+export function rowName({kind, method}: ListedRow): string {
 	if (method !== '') return method;
 	const names: {[kind: string]: string} = {broken: 'not a line of a log', data: 'data', other: 'no message'};
 	return names[kind] ?? 'answer to nothing';
 }
 
-function barOf(latency: number): HTMLElement {
+function latencyBar(latency: number): HTMLElement {
 	const bar = element('span', {class: 'bar'});
-	const share = Math.log10(1 + latency) / Math.log10(1 + LONG);
+	const share = Math.log10(1 + latency) / Math.log10(1 + FULL_BAR_MICROS);
 	bar.style.width = `${Math.min(100, share * 100)}%`;
 	return bar;
 }
 
 /** A status, as a dot and a word. */
-export const statusOf = ({status}: ListedRow): HTMLElement =>
+export const statusBadge = ({status}: ListedRow): HTMLElement =>
 	element(
 		'span',
 		{class: `status ${status === '' ? 'none' : status}`},

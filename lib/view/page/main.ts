@@ -1,8 +1,8 @@
-import {listen} from './api.js';
-import {byId, visible} from './dom.js';
-import {filters} from './filters.js';
-import {count, size} from './format.js';
-import {listenToKeys} from './keyboard.js';
+import {subscribeToState} from './api.js';
+import {byId, showHidden} from './dom.js';
+import {filterBar} from './filters.js';
+import {formatByteSize, formatCount} from './format.js';
+import {bindKeys} from './keyboard.js';
 import './latency.js';
 import './sequence.js';
 import './services.js';
@@ -11,24 +11,24 @@ import {model, type ViewName} from './model.js';
 const tabs = (): HTMLElement[] => [...document.querySelectorAll<HTMLElement>('#tabs [data-view]')];
 
 /** The connection that was chosen for a sequence, and not by anybody. */
-let presumed = '';
+let autoSelectedConnection = '';
 
 /** Shows the part that is chosen, and tells its tab so. */
 function showView(): void {
 	for (const tab of tabs()) {
-		const isChosen = tab.dataset.view === model.view;
-		tab.setAttribute('aria-selected', String(isChosen));
-		tab.tabIndex = isChosen ? 0 : -1;
-		byId(`view-${tab.dataset.view}`).hidden = !isChosen;
+		const isSelected = tab.dataset.view === model.view;
+		tab.setAttribute('aria-selected', String(isSelected));
+		tab.tabIndex = isSelected ? 0 : -1;
+		byId(`view-${tab.dataset.view}`).hidden = !isSelected;
 	}
 	// A sequence is of one connection: if none is chosen, of the message's that is looked at, or of the last one.
-	const conn = model.currentConn || filters.someConnection;
+	const conn = model.currentConn || filterBar.defaultConnection;
 	if (model.view === 'sequence' && model.filter.conn === '' && conn !== '') {
-		presumed = conn;
+		autoSelectedConnection = conn;
 		model.setFilter({conn});
-	} else if (model.view !== 'sequence' && presumed !== '') {
-		if (model.filter.conn === presumed) model.setFilter({conn: ''});
-		presumed = '';
+	} else if (model.view !== 'sequence' && autoSelectedConnection !== '') {
+		if (model.filter.conn === autoSelectedConnection) model.setFilter({conn: ''});
+		autoSelectedConnection = '';
 	}
 	if (model.view === 'list') byId('list').focus();
 }
@@ -37,26 +37,26 @@ function showState(): void {
 	const {state} = model;
 	if (!state) return;
 	const {name, isLive, rows, connections, readBytes, totalBytes, isAtEnd, isFull, tailBytes, note} = state;
-	byId('name').textContent = visible(name);
-	document.title = `${visible(name)} · bridge view`;
+	byId('name').textContent = showHidden(name);
+	document.title = `${showHidden(name)} · bridge view`;
 	byId('live').hidden = !isLive;
 	byId('tab-services').hidden = !state.hasStatus;
 	byId('log-out').hidden = !state.canLogOut;
 	byId('count').textContent =
-		`${count(rows)} lines · ${count(connections)} connections · ${size(totalBytes)}`;
+		`${formatCount(rows)} lines · ${formatCount(connections)} connections · ${formatByteSize(totalBytes)}`;
 	const progress = byId<HTMLProgressElement>('progress');
 	progress.hidden = isAtEnd || isLive;
 	progress.value = totalBytes === 0 ? 0 : readBytes / totalBytes;
 	const notes = [
-		visible(note),
+		showHidden(note),
 		isFull ? 'The log has more lines than can be indexed.' : '',
 		isAtEnd && tailBytes > 0 && !isLive
-			? `The last line is cut off, or being written: ${size(tailBytes)}.`
+			? `The last line is cut off, or being written: ${formatByteSize(tailBytes)}.`
 			: '',
 	];
-	const told = notes.filter(text => text !== '').join(' ');
-	byId('note').textContent = told;
-	byId('note').hidden = told === '';
+	const noteText = notes.filter(text => text !== '').join(' ');
+	byId('note').textContent = noteText;
+	byId('note').hidden = noteText === '';
 }
 
 for (const tab of tabs()) {
@@ -77,6 +77,6 @@ byId('log-out').addEventListener('click', () => {
 });
 model.on(['view'], showView);
 model.on(['state'], showState);
-listenToKeys();
+bindKeys();
 model.setView('list');
-listen();
+subscribeToState();

@@ -1,7 +1,7 @@
-import type {State} from './types.js';
+import type {ViewState} from './types.js';
 
 /** What is shown of it all. */
-export type Filter = {
+export type PageFilter = {
 	readonly text: string;
 	readonly method: string;
 	readonly server: string;
@@ -9,64 +9,64 @@ export type Filter = {
 	readonly show: string;
 };
 
-export const noFilter: Filter = {text: '', method: '', server: '', conn: '', show: 'all'};
+export const emptyFilter: PageFilter = {text: '', method: '', server: '', conn: '', show: 'all'};
 
 export type ViewName = 'list' | 'sequence' | 'latency' | 'services';
 
 /** What the page knows and what is chosen on it, in one place. Whoever shows a part of it is told when that changes. */
-class Model {
-	state: State | undefined;
-	filter: Filter = noFilter;
+class PageModel {
+	state: ViewState | undefined;
+	filter: PageFilter = emptyFilter;
 	view: ViewName = 'list';
 	/** The row that is looked at, by its number in the log; -1 for none. */
 	current = -1;
 	/** The connection that it is of. */
 	currentConn = '';
 	isDetailOpen = false;
-	readonly #listeners = new Map<Change, Set<() => void>>();
+	readonly #listeners = new Map<ModelChange, Set<() => void>>();
 
-	on(changes: readonly Change[], hear: () => void): void {
+	on(changes: readonly ModelChange[], listener: () => void): void {
 		for (const change of changes) {
 			const listeners = this.#listeners.get(change) ?? new Set();
-			listeners.add(hear);
+			listeners.add(listener);
 			this.#listeners.set(change, listeners);
 		}
 	}
 
-	tell(change: Change): void {
-		for (const hear of this.#listeners.get(change) ?? []) hear();
+	emit(change: ModelChange): void {
+		for (const listener of this.#listeners.get(change) ?? []) listener();
 	}
 
-	setState(state: State): void {
-		const isOther = state.generation !== this.state?.generation;
+	setState(state: ViewState): void {
+		const isNewGeneration = state.generation !== this.state?.generation;
 		this.state = state;
-		if (isOther) this.tell('generation');
-		this.tell('state');
+		if (isNewGeneration) this.emit('generation');
+		this.emit('state');
 	}
 
-	setFilter(change: Partial<Filter>): void {
+	setFilter(change: Partial<PageFilter>): void {
 		this.filter = {...this.filter, ...change};
-		this.tell('filter');
+		this.emit('filter');
 	}
 
 	setView(view: ViewName): void {
 		this.view = view;
-		this.tell('view');
+		this.emit('view');
 	}
 
-	choose(row: number, conn: string): void {
+	select(row: number, conn: string): void {
 		if (row === this.current) return;
 		this.current = row;
 		this.currentConn = conn;
-		this.tell('current');
+		this.emit('current');
 	}
 
 	openDetail(isOpen: boolean): void {
 		this.isDetailOpen = isOpen;
-		this.tell('detail');
+		this.emit('detail');
 	}
 }
 
-export type Change = 'state' | 'generation' | 'filter' | 'view' | 'current' | 'detail';
+type ModelChange = 'state' | 'generation' | 'filter' | 'view' | 'current' | 'detail';
 
-export const model = new Model();
+export const model = new PageModel();

@@ -1,29 +1,29 @@
-import {byId, drawn, element, visible} from './dom.js';
-import {clock, duration} from './format.js';
-import {nameOf} from './list-row.js';
-import {model, noFilter} from './model.js';
+import {byId, element, showHidden, svgElement} from './dom.js';
+import {formatClockTime, formatMicroseconds} from './format.js';
+import {rowName} from './list-row.js';
+import {emptyFilter, model} from './model.js';
 import {RowCache} from './row-cache.js';
-import {Scroller, type Stretch} from './scroller.js';
+import {VirtualScroller, type VisibleRows} from './scroller.js';
 import type {ListedRow} from './types.js';
 
 const ROW_HEIGHT = 40;
 /** Where the lanes are, as shares of the width. */
 const lanes = {client: 0.14, bridge: 0.5, server: 0.86} as const;
 /** How wide a letter is, roughly. */
-const LETTER = 6.3;
+const LETTER_WIDTH = 6.3;
 
 /** The messages of one connection as arrows between client, bridge and server. */
-class Sequence {
+class SequenceView {
 	readonly #root = byId('sequence');
-	readonly #cache = new RowCache(() => this.#news());
-	readonly #scroller = new Scroller(this.#root, ROW_HEIGHT, stretch => this.#draw(stretch));
-	readonly #svg = drawn('svg', {role: 'img', 'aria-label': 'Sequence of messages'});
+	readonly #cache = new RowCache(() => this.#onRowsLoaded());
+	readonly #scroller = new VirtualScroller(this.#root, ROW_HEIGHT, stretch => this.#draw(stretch));
+	readonly #svg = svgElement('svg', {role: 'img', 'aria-label': 'Sequence of messages'});
 	#conn = '';
 
 	constructor() {
 		this.#scroller.spacer.append(this.#svg);
 		this.#svg.style.position = 'absolute';
-		model.on(['filter', 'generation', 'view'], () => this.#begin());
+		model.on(['filter', 'generation', 'view'], () => this.#reset());
 		model.on(['state'], () => {
 			if (this.#isShown) this.#cache.refresh();
 		});
@@ -34,13 +34,13 @@ class Sequence {
 		return model.view === 'sequence';
 	}
 
-	#begin(): void {
+	#reset(): void {
 		if (!this.#isShown) return;
 		this.#conn = model.filter.conn;
-		this.#cache.reset({...noFilter, conn: this.#conn});
+		this.#cache.reset({...emptyFilter, conn: this.#conn});
 	}
 
-	#news(): void {
+	#onRowsLoaded(): void {
 		if (!this.#isShown) return;
 		this.#scroller.total = this.#cache.total;
 		this.#showLanes(this.#cache.at(0));
@@ -51,14 +51,14 @@ class Sequence {
 		const names = {client: row?.client || 'client', bridge: 'bridge', server: row?.server || 'server'};
 		byId('lanes').replaceChildren(
 			...Object.entries(names).map(([lane, name]) => {
-				const label = element('span', {}, visible(name));
+				const label = element('span', {}, showHidden(name));
 				label.style.left = `${lanes[lane as keyof typeof lanes] * 100}%`;
 				return label;
 			}),
 		);
 	}
 
-	#draw({first, count, yOf}: Stretch): void {
+	#draw({first, count, yOf}: VisibleRows): void {
 		const width = this.#root.clientWidth;
 		const height = count * ROW_HEIGHT;
 		this.#svg.setAttribute('width', String(width));
@@ -68,37 +68,47 @@ class Sequence {
 		this.#svg.replaceChildren(
 			arrowHead(),
 			...Object.values(lanes).map(x =>
-				drawn('line', {class: 'lane', x1: x * width, x2: x * width, y1: 0, y2: height}),
+				svgElement('line', {class: 'lane', x1: x * width, x2: x * width, y1: 0, y2: height}),
 			),
-			...rows.flatMap((row, at) => (row ? [rowOf(row, at * ROW_HEIGHT, width)] : [])),
+			...rows.flatMap((row, at) => (row ? [rowGroup(row, at * ROW_HEIGHT, width)] : [])),
 		);
 	}
 }
 
 function arrowHead(): SVGElement {
 	const box = {viewBox: '0 0 8 8', refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: 'auto'};
-	return drawn('defs', {}, drawn('marker', {id: 'arrow', ...box}, drawn('path', {d: 'M0 0 8 4 0 8z'})));
+	return svgElement(
+		'defs',
+		{},
+		svgElement('marker', {id: 'arrow', ...box}, svgElement('path', {d: 'M0 0 8 4 0 8z'})),
+	);
 }
 
-function rowOf(row: ListedRow, y: number, width: number): SVGElement {
-	const hit = drawn('rect', {
+function rowGroup(row: ListedRow, y: number, width: number): SVGElement {
+	const hit = svgElement('rect', {
 		class: row.row === model.current ? 'hit current' : 'hit',
 		x: 0,
 		y,
 		width,
 		height: ROW_HEIGHT,
 	});
-	const title = `${nameOf(row)}${row.id === '' ? '' : ` ${row.id}`}`;
-	const group = drawn('g', {}, hit, drawn('title', {}, visible(title)), ...shapes(row, y, width));
+	const title = `${rowName(row)}${row.id === '' ? '' : ` ${row.id}`}`;
+	const group = svgElement(
+		'g',
+		{},
+		hit,
+		svgElement('title', {}, showHidden(title)),
+		...rowShapes(row, y, width),
+	);
 	group.addEventListener('click', () => {
-		model.choose(row.row, row.conn);
+		model.select(row.row, row.conn);
 		model.openDetail(true);
 	});
 	return group;
 }
 
-function shapes(row: ListedRow, y: number, width: number): SVGElement[] {
-	const time = drawn('text', {class: 'soft', x: 8, y: y + 16}, clock(row.time));
+function rowShapes(row: ListedRow, y: number, width: number): SVGElement[] {
+	const time = svgElement('text', {class: 'soft', x: 8, y: y + 16}, formatClockTime(row.time));
 	if (row.kind === 'event' || row.kind === 'broken') {
 		const line = {
 			class: 'message event',
@@ -107,37 +117,37 @@ function shapes(row: ListedRow, y: number, width: number): SVGElement[] {
 			y1: y + 28,
 			y2: y + 28,
 		};
-		return [time, drawn('line', line), text(nameOf(row), width / 2, y + 20, width / 2, 'soft')];
+		return [time, svgElement('line', line), labelElement(rowName(row), width / 2, y + 20, width / 2, 'soft')];
 	}
-	const [from, to] = ends(row);
+	const [from, to] = arrowEnds(row);
 	const [x1, x2] = [lanes[from] * width, lanes[to] * width];
-	const isAnswer = row.kind === 'result' || row.kind === 'error';
-	const colour = row.status === 'error' && isAnswer ? 'bad' : row.isFromClient ? 'up' : 'down';
+	const isResponse = row.kind === 'result' || row.kind === 'error';
+	const colorClass = row.status === 'error' && isResponse ? 'bad' : row.isFromClient ? 'up' : 'down';
 	const line = {x1, x2: x2 + (x2 > x1 ? -2 : 2), y1: y + 28, y2: y + 28};
-	const words = [
-		nameOf(row),
+	const labelParts = [
+		rowName(row),
 		row.title,
 		row.id === '' ? '' : `#${row.id}`,
-		isAnswer ? duration(row.latency) : '',
+		isResponse ? formatMicroseconds(row.latency) : '',
 	];
-	const label = words.filter(word => word !== '').join('  ');
+	const label = labelParts.filter(word => word !== '').join('  ');
 	return [
 		time,
-		drawn('line', {
-			class: `message ${colour}${isAnswer ? ' answer' : ''}`,
+		svgElement('line', {
+			class: `message ${colorClass}${isResponse ? ' answer' : ''}`,
 			...line,
 			'marker-end': 'url(#arrow)',
 		}),
-		text(label, (x1 + x2) / 2, y + 20, Math.abs(x2 - x1), isAnswer ? 'soft' : ''),
+		labelElement(label, (x1 + x2) / 2, y + 20, Math.abs(x2 - x1), isResponse ? 'soft' : ''),
 	];
 }
 
-type Way = readonly [keyof typeof lanes, keyof typeof lanes];
+type LanePair = readonly [keyof typeof lanes, keyof typeof lanes];
 
 /** From where to where a message is drawn: all the way, unless bridge made it, or made something else of it. */
-function ends({isFromClient, isUpstreamSide, isByBridge, twin}: ListedRow): Way {
+function arrowEnds({isFromClient, isUpstreamSide, isByBridge, twin}: ListedRow): LanePair {
 	const isHalf = isByBridge || twin >= 0 || isUpstreamSide;
-	const [left, right]: Way = isHalf
+	const [left, right]: LanePair = isHalf
 		? isUpstreamSide
 			? ['bridge', 'server']
 			: ['client', 'bridge']
@@ -145,10 +155,10 @@ function ends({isFromClient, isUpstreamSide, isByBridge, twin}: ListedRow): Way 
 	return isFromClient ? [left, right] : [right, left];
 }
 
-function text(content: string, x: number, y: number, width: number, className: string): SVGElement {
-	const letters = Math.floor(width / LETTER);
+function labelElement(content: string, x: number, y: number, width: number, className: string): SVGElement {
+	const letters = Math.floor(width / LETTER_WIDTH);
 	const cut = content.length > letters ? `${content.slice(0, letters)}…` : content;
-	return drawn('text', {x, y, class: className, 'text-anchor': 'middle'}, visible(cut));
+	return svgElement('text', {x, y, class: className, 'text-anchor': 'middle'}, showHidden(cut));
 }
 
-export const sequence = new Sequence();
+export const sequenceView = new SequenceView();

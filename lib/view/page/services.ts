@@ -1,7 +1,7 @@
-import {byId, element, visible} from './dom.js';
+import {byId, element, showHidden} from './dom.js';
 import {model} from './model.js';
 
-const AGAIN_MS = 2000;
+const POLL_INTERVAL_MS = 2000;
 
 /** What /status says of a service, as far as it is shown. */
 type Service = {
@@ -19,31 +19,31 @@ type Service = {
 type Status = {readonly services: {readonly [name: string]: Service}; readonly sessions: number};
 
 /** The services of a gateway, asked for as long as somebody looks. */
-class Services {
+class ServicesView {
 	readonly #root = byId('services');
 	#timer: ReturnType<typeof setTimeout> | undefined;
 
 	constructor() {
-		model.on(['view'], () => void this.#ask());
+		model.on(['view'], () => void this.#poll());
 	}
 
-	async #ask(): Promise<void> {
+	async #poll(): Promise<void> {
 		clearTimeout(this.#timer);
 		if (model.view !== 'services') return;
 		try {
-			const answer = await fetch('/status');
-			if (answer.ok) this.#draw((await answer.json()) as Status);
+			const response = await fetch('/status');
+			if (response.ok) this.#draw((await response.json()) as Status);
 		} catch {
 			// The page says that nobody answers.
 		}
 		clearTimeout(this.#timer);
-		this.#timer = setTimeout(() => void this.#ask(), AGAIN_MS);
+		this.#timer = setTimeout(() => void this.#poll(), POLL_INTERVAL_MS);
 	}
 
 	#draw({services, sessions}: Status): void {
 		const names = ['Service', 'State', 'Transport', 'Version', 'Tools', 'Sessions', 'Restarts', 'Last error'];
 		const head = element('tr', {}, ...names.map(name => element('th', {scope: 'col'}, name)));
-		const rows = Object.entries(services).map(([name, service]) => rowOf(name, service));
+		const rows = Object.entries(services).map(([name, service]) => serviceRow(name, service));
 		this.#root.replaceChildren(
 			element('h2', {}, `Services: ${rows.length} · sessions: ${sessions}`),
 			element('table', {}, element('thead', {}, head), element('tbody', {}, ...rows)),
@@ -51,45 +51,53 @@ class Services {
 	}
 }
 
-const looks: {readonly [state: string]: string} = {
+const statusClasses: {readonly [state: string]: string} = {
 	ready: 'ok',
 	failed: 'error',
 	idle: 'open',
 	starting: 'open',
 };
 
-function rowOf(name: string, service: Service): HTMLElement {
+function serviceRow(name: string, service: Service): HTMLElement {
 	const {state, transport, version, deprecated, lost, tools, sessions, restarts, lastError} = service;
-	const show = element('button', {type: 'button', class: 'quiet', title: 'Show its traffic'}, visible(name));
+	const show = element(
+		'button',
+		{type: 'button', class: 'quiet', title: 'Show its traffic'},
+		showHidden(name),
+	);
 	show.addEventListener('click', () => {
 		model.setFilter({server: name});
 		model.setView('list');
 	});
 	const features = Object.keys(lost);
-	const missing =
+	const lostFeatures =
 		features.length === 0
 			? undefined
-			: element('details', {}, element('summary', {}, `lost: ${features.length}`), listed(features));
-	const spoken = element(
+			: element('details', {}, element('summary', {}, `lost: ${features.length}`), listElement(features));
+	const versionCell = element(
 		'td',
 		{},
-		visible(version ?? '–'),
+		showHidden(version ?? '–'),
 		deprecated ? element('span', {class: 'old'}, ' deprecated') : undefined,
-		missing,
+		lostFeatures,
 	);
 	return element(
 		'tr',
 		{},
 		element('td', {class: 'name-cell'}, show),
-		element('td', {}, element('span', {class: `status ${looks[state] ?? 'open'}`}, visible(state))),
-		element('td', {}, visible(transport)),
-		spoken,
+		element(
+			'td',
+			{},
+			element('span', {class: `status ${statusClasses[state] ?? 'open'}`}, showHidden(state)),
+		),
+		element('td', {}, showHidden(transport)),
+		versionCell,
 		...[tools ?? '–', sessions, restarts].map(value => element('td', {}, String(value))),
-		element('td', {class: 'why'}, visible(lastError ?? '')),
+		element('td', {class: 'why'}, showHidden(lastError ?? '')),
 	);
 }
 
-const listed = (names: readonly string[]): HTMLElement =>
-	element('ul', {}, ...names.map(name => element('li', {}, visible(name))));
+const listElement = (names: readonly string[]): HTMLElement =>
+	element('ul', {}, ...names.map(name => element('li', {}, showHidden(name))));
 
-export const services = new Services();
+export const servicesView = new ServicesView();

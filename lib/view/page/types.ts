@@ -1,14 +1,14 @@
 /** What the page is told by its server. All texts in it come from anywhere, and are only ever shown as texts. */
 
 /** What a line of a log is. */
-export type Kind = 'broken' | 'event' | 'data' | 'request' | 'notification' | 'result' | 'error' | 'other';
+export type RowKind = 'broken' | 'event' | 'data' | 'request' | 'notification' | 'result' | 'error' | 'other';
 
 /** A row of the list. */
 export type ListedRow = {
 	readonly row: number;
 	/** Microseconds since the epoch. */
 	readonly time: number | null;
-	readonly kind: Kind;
+	readonly kind: RowKind;
 	readonly conn: string;
 	readonly client: string;
 	readonly server: string;
@@ -30,7 +30,7 @@ export type ListedRow = {
 };
 
 /** A line, and what belongs to it. */
-export type Line = {
+export type LineDetail = {
 	readonly row: ListedRow;
 	readonly text: string;
 	/** Length of the whole line in bytes. */
@@ -38,7 +38,7 @@ export type Line = {
 	readonly isCut: boolean;
 };
 
-export type Rows = {
+export type ListedRows = {
 	readonly generation: number;
 	/** How many there are in all, as far as is known. */
 	readonly total: number;
@@ -49,7 +49,7 @@ export type Rows = {
 };
 
 /** What happened in a stretch of time. Latencies are in microseconds. */
-export type Stretch = {
+export type LatencyInterval = {
 	/** When it begins, in microseconds since the epoch. */
 	readonly time: number;
 	readonly count: number;
@@ -66,11 +66,11 @@ export type LatencyOverTime = {
 	readonly from: number;
 	readonly to: number;
 	/** Stretches in which anything was answered. */
-	readonly stretches: readonly Stretch[];
+	readonly stretches: readonly LatencyInterval[];
 };
 
 /** A connection. */
-export type Connection = {
+export type ListedConnection = {
 	readonly id: string;
 	/** Who opened it, and to whom, as the log names them. */
 	readonly client: string;
@@ -85,7 +85,7 @@ export type Connection = {
 };
 
 /** How far the index is. */
-export type Progress = {
+export type IndexProgress = {
 	readonly rows: number;
 	/** How much has been read, of how much. */
 	readonly readBytes: number;
@@ -99,7 +99,7 @@ export type Progress = {
 };
 
 /** How things are, told again and again. */
-export type State = Progress & {
+export type ViewState = IndexProgress & {
 	readonly name: string;
 	readonly isLive: boolean;
 	/** Another one: what was known before is of another log. */

@@ -1,12 +1,12 @@
 import process from 'node:process';
 import test from 'ava';
-import {resolve} from '../../../bin/cli/resolve.js';
+import {resolveCommand} from '../../../bin/cli/resolve.js';
 import {commands} from '../../../bin/commands/index.js';
 import {BridgeError} from '../../../lib/errors.js';
 
 /** The command that a line names, with what it gets. */
 async function run(...argv: string[]) {
-	const found = await resolve(argv, commands);
+	const found = await resolveCommand(argv, commands);
 	if (found.kind !== 'run') throw new Error(`${argv.join(' ')} is ${found.kind}`);
 	return {name: found.name, ...found.input};
 }
@@ -32,7 +32,12 @@ const defaults = {
 };
 
 test('has defaults for flags that are not given', async t => {
-	t.deepEqual(await run('--', 'server'), {name: 'wrap', words: [], server: ['server'], options: defaults});
+	t.deepEqual(await run('--', 'server'), {
+		name: 'wrap',
+		positionals: [],
+		upstreamCommand: ['server'],
+		options: defaults,
+	});
 	t.deepEqual(await optionsOf('--timeout', '5'), {...defaults, timeout: 5000});
 });
 
@@ -59,7 +64,7 @@ for (const [argv, kind] of [
 	[['-v'], 'version'],
 ] as const)
 	test(`bridge ${argv.join(' ')} prints the ${kind} [U-P1-3]`, async t => {
-		t.is((await resolve(argv, commands)).kind, kind);
+		t.is((await resolveCommand(argv, commands)).kind, kind);
 	});
 
 test('FR-13.3 --resume takes an id, or none', async t => {
@@ -86,13 +91,13 @@ test('rejects --model together with --fast [S-D12]', async t => {
 
 test('leaves all arguments after -- to the server', async t => {
 	const words = ['npx', '-y', '--debug', '--no-such-flag', '--', 'x'];
-	const {server, options} = await run('--', ...words);
+	const {upstreamCommand: server, options} = await run('--', ...words);
 	t.deepEqual(server, words);
 	t.false(options.debug);
 });
 
 test('keeps words that are not flags', async t => {
-	t.deepEqual((await run('decode', 'a', '--from', 'b')).words, ['a', 'b']);
+	t.deepEqual((await run('decode', 'a', '--from', 'b')).positionals, ['a', 'b']);
 });
 
 test('a flag has a value in all commands or in none, so that it may stand before their names', async t => {

@@ -7,10 +7,10 @@ import {until} from '../../operators/support.js';
 const url = new URL('../../../bin/common/signals.js', import.meta.url);
 
 /** A program that says which step of its end it is asked for. */
-const source = `import {listenForStop} from ${JSON.stringify(url)};
-	const stop = listenForStop(code => process.exit(code));
-	stop.asked.then(() => process.stdout.write('asked\\n'));
-	stop.urged.then(() => process.stdout.write('urged\\n'));
+const source = `import {listenForStopSignals} from ${JSON.stringify(url)};
+	const stop = listenForStopSignals(code => process.exit(code));
+	stop.requested.then(() => process.stdout.write('asked\\n'));
+	stop.forced.then(() => process.stdout.write('urged\\n'));
 	setInterval(() => {}, 60_000);
 	process.stdout.write('ready\\n');`;
 

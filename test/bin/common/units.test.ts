@@ -1,5 +1,5 @@
 import test from 'ava';
-import {bytes, millis} from '../../../bin/common/units.js';
+import {parseSizeFlag, parseTimeFlag} from '../../../bin/common/units.js';
 
 for (const [text, expected] of [
 	['0', 0],
@@ -15,7 +15,7 @@ for (const [text, expected] of [
 	['0.3b', 0],
 ] as const)
 	test(`reads ${text} as ${expected} bytes`, t => {
-		t.is(bytes('max-buffer', text), expected);
+		t.is(parseSizeFlag('max-buffer', text), expected);
 	});
 
 for (const text of [
@@ -34,7 +34,7 @@ for (const text of [
 	'١',
 ])
 	test(`reads no bytes in ${JSON.stringify(text)}`, t => {
-		const error = t.throws(() => bytes('max-buffer', text), {code: 'ERR_CONFIG_INVALID'});
+		const error = t.throws(() => parseSizeFlag('max-buffer', text), {code: 'ERR_CONFIG_INVALID'});
 		t.is(error?.message, `--max-buffer ${text} cannot be read.`);
 	});
 
@@ -46,27 +46,27 @@ for (const [text, factor, expected] of [
 	['2000', 1, 2000],
 ] as const)
 	test(`reads ${text} times ${factor} as ${expected} milliseconds`, t => {
-		t.is(millis('timeout', text, factor), expected);
+		t.is(parseTimeFlag('timeout', text, factor), expected);
 	});
 
 for (const text of ['', '-1', '1e3', '1s', 'forever', 'NaN', 'Infinity', '2147484', '0x10', ' 5'])
 	test(`reads no time in ${JSON.stringify(text)}`, t => {
-		t.throws(() => millis('timeout', text, 1000), {code: 'ERR_CONFIG_INVALID'});
+		t.throws(() => parseTimeFlag('timeout', text, 1000), {code: 'ERR_CONFIG_INVALID'});
 	});
 
 test('says which unit it wants', t => {
-	t.regex(t.throws(() => millis('a', 'x', 1))?.message ?? '', /--a x cannot be read/);
+	t.regex(t.throws(() => parseTimeFlag('a', 'x', 1))?.message ?? '', /--a x cannot be read/);
 	t.like(
-		t.throws(() => millis('a', 'x', 1)),
+		t.throws(() => parseTimeFlag('a', 'x', 1)),
 		{remedy: 'It has to be a number of milliseconds.'},
 	);
 	t.like(
-		t.throws(() => millis('a', 'x', 1000)),
+		t.throws(() => parseTimeFlag('a', 'x', 1000)),
 		{remedy: 'It has to be a number of seconds, 0 for no limit.'},
 	);
 });
 
 test('reads nothing where nothing is given', t => {
-	t.is(bytes('max-buffer', undefined), undefined);
-	t.is(millis('timeout', undefined, 1), undefined);
+	t.is(parseSizeFlag('max-buffer', undefined), undefined);
+	t.is(parseTimeFlag('timeout', undefined, 1), undefined);
 });

@@ -1,4 +1,4 @@
-import {BATCHES} from '../../../lib/protocol/version.js';
+import {BATCH_VERSION} from '../../../lib/protocol/version.js';
 import type {McpVersion} from '../mcp-version.js';
 
 export type Message = {readonly [member: string]: unknown};
@@ -36,7 +36,7 @@ function validateBatch(
 	batch: readonly unknown[],
 	requests?: SentRequest | RequestsById,
 ): string[] {
-	if (rules.version !== BATCHES) return [`${rules.version} has no batches`];
+	if (rules.version !== BATCH_VERSION) return [`${rules.version} has no batches`];
 	const all = batch.flatMap((each, index) =>
 		validateMessage(rules, each, requests).map(violation => `[${index}] ${violation}`),
 	);

@@ -8,12 +8,12 @@ test('A11 two clients with the same ids each get their own answer, under their o
 	const [first, second] = toldAll('x');
 	t.not(first?.id, second?.id);
 	t.is(
-		server().heardTexts.at(-2),
+		server().receivedTexts.at(-2),
 		`{"jsonrpc":"2.0", "id":${first?.id}, "method":"x","params":{"n":1e2}}`,
 		'nothing but the id is another',
 	);
-	server().sayText(`{"jsonrpc":"2.0","id": ${second?.id} ,"result":{"n" : 2.0}}`);
-	server().sayText(`{"jsonrpc":"2.0","id": ${first?.id} ,"result":{"n" : 1.0}}`);
+	server().sendText(`{"jsonrpc":"2.0","id": ${second?.id} ,"result":{"n" : 2.0}}`);
+	server().sendText(`{"jsonrpc":"2.0","id": ${first?.id} ,"result":{"n" : 1.0}}`);
 	t.deepEqual(a.texts, ['{"jsonrpc":"2.0","id": 1.0 ,"result":{"n" : 1.0}}']);
 	t.deepEqual(b.texts, ['{"jsonrpc":"2.0","id": 1 ,"result":{"n" : 2.0}}']);
 });
@@ -24,8 +24,8 @@ test('P4 progress tokens are told under names of their own, and come back as the
 	for (const guest of [a, b]) guest.sayText(`{"jsonrpc":"2.0","id":1,"method":"x",${params}}`);
 	const [first, second] = toldAll('x').map(({params}) => (params as {_meta: {progressToken: string}})._meta);
 	t.not(first?.progressToken, second?.progressToken);
-	t.true(server().heardTexts.at(-1)?.endsWith(' },"a":1.0}}'), 'nothing else is changed');
-	server().sayText(
+	t.true(server().receivedTexts.at(-1)?.endsWith(' },"a":1.0}}'), 'nothing else is changed');
+	server().sendText(
 		`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":1.50,"progressToken":"${second?.progressToken}"}}`,
 	);
 	t.deepEqual(a.texts, []);
@@ -46,10 +46,10 @@ test('P4 progress that nobody waits for, or waits for any longer, is dropped', t
 	const {id, params} = told('x');
 	const {progressToken} = (params as {_meta: {progressToken: string}})._meta;
 	const progress = (token: unknown): void =>
-		server().say({method: 'notifications/progress', params: {progressToken: token, progress: 1}});
+		server().send({method: 'notifications/progress', params: {progressToken: token, progress: 1}});
 	progress('p');
 	progress(undefined);
-	server().say({id, result: {}});
+	server().send({id, result: {}});
 	progress(progressToken);
 	t.is(a.heard.length, 1);
 });
@@ -63,7 +63,7 @@ test('a client can cancel its own requests, and nobody else’s', t => {
 	t.is(toldAll('notifications/cancelled').length, 0);
 	a.say({method: 'notifications/cancelled', params: {requestId: 1, reason: 'enough'}});
 	t.deepEqual(told('notifications/cancelled').params, {requestId: Number(id), reason: 'enough'});
-	server().say({id, result: {}});
+	server().send({id, result: {}});
 	t.like(a.heard, [{id: 1, result: {}}], 'an answer that comes all the same is still its own');
 });
 
@@ -73,7 +73,7 @@ test('the server hears of the first who subscribes to a resource, and of the las
 	a.say({id: 1, method: 'resources/subscribe', params});
 	b.say({id: 'b', method: 'resources/subscribe', params});
 	t.deepEqual(b.heard, [], 'who comes second waits for the same answer');
-	server().say({id: told('resources/subscribe').id, result: {}});
+	server().send({id: told('resources/subscribe').id, result: {}});
 	t.like(a.heard, [{id: 1, result: {}}]);
 	t.like(b.heard, [{id: 'b', result: {}}]);
 	a.say({id: 2, method: 'resources/subscribe', params});
@@ -83,7 +83,7 @@ test('the server hears of the first who subscribes to a resource, and of the las
 	t.like(a.heard[2], {id: 3, result: {}});
 	t.is(toldAll('resources/unsubscribe').length, 0);
 	b.say({id: 4, method: 'resources/unsubscribe', params});
-	server().say({id: told('resources/unsubscribe').id, result: {}});
+	server().send({id: told('resources/unsubscribe').id, result: {}});
 	t.like(b.heard[1], {id: 4, result: {}});
 	t.is(toldAll('resources/unsubscribe').length, 1);
 });
@@ -93,7 +93,7 @@ test('all who wait for a subscription that the server refuses hear so, and the n
 	const params = {uri: 'file:///x'};
 	a.say({id: 1, method: 'resources/subscribe', params});
 	b.say({id: 2, method: 'resources/subscribe', params});
-	server().say({id: told('resources/subscribe').id, error: {code: -32_002, message: 'no'}});
+	server().send({id: told('resources/subscribe').id, error: {code: -32_002, message: 'no'}});
 	t.like(a.heard, [{id: 1, error: {code: -32_002}}]);
 	t.like(b.heard, [{id: 2, error: {code: -32_002}}]);
 	b.say({id: 3, method: 'resources/subscribe', params});
@@ -103,7 +103,7 @@ test('all who wait for a subscription that the server refuses hear so, and the n
 test('the server is told the level that lets through what anybody wants, and each hears its own', t => {
 	const {a, b, server, told, toldAll} = sharing(t, {}, {});
 	const hear = (level: string): void =>
-		server().say({method: 'notifications/message', params: {level, data: 1}});
+		server().send({method: 'notifications/message', params: {level, data: 1}});
 	const levels = ({heard}: typeof a) =>
 		heard.flatMap(({params}) => (params as {level: string} | undefined)?.level ?? []);
 	hear('debug');
@@ -114,10 +114,10 @@ test('the server is told the level that lets through what anybody wants, and eac
 		{level: 'info'},
 		'the other one has not said, and gets what is usual',
 	);
-	server().say({id: told('logging/setLevel').id, result: {}});
+	server().send({id: told('logging/setLevel').id, result: {}});
 	b.say({id: 1, method: 'logging/setLevel', params: {level: 'debug'}});
 	t.like(told('logging/setLevel').params, {level: 'debug'});
-	server().say({id: told('logging/setLevel').id, result: {}});
+	server().send({id: told('logging/setLevel').id, result: {}});
 	for (const level of ['debug', 'info', 'error', 'emergency', 'odd']) hear(level);
 	t.deepEqual(levels(a), ['debug', 'error', 'emergency', 'odd']);
 	t.deepEqual(levels(b), ['debug', 'debug', 'info', 'error', 'emergency', 'odd']);
@@ -130,12 +130,12 @@ test('who comes later and has not said what it wants gets what is usual', t => {
 	const {a, server, told, join} = sharing(t, {});
 	a.say({id: 1, method: 'logging/setLevel', params: {level: 'error'}});
 	t.like(told('logging/setLevel').params, {level: 'error'});
-	server().say({id: told('logging/setLevel').id, result: {}});
+	server().send({id: told('logging/setLevel').id, result: {}});
 	const late = join();
 	late.greet();
 	t.like(told('logging/setLevel').params, {level: 'info'});
 	late.say({id: 1, method: 'logging/setLevel', params: {level: 'debug'}});
-	server().say({id: told('logging/setLevel').id, result: {}});
+	server().send({id: told('logging/setLevel').id, result: {}});
 	void late.endpoint.close();
 	t.like(told('logging/setLevel').params, {level: 'error'}, 'until it leaves');
 });
@@ -143,9 +143,9 @@ test('who comes later and has not said what it wants gets what is usual', t => {
 test('a level that the server refuses is not wanted, and one that is none is for the server to refuse', t => {
 	const {a, server, told, toldAll} = sharing(t, {});
 	a.say({id: 1, method: 'logging/setLevel', params: {level: 'error'}});
-	server().say({id: told('logging/setLevel').id, error: {code: -32_601, message: 'no'}});
+	server().send({id: told('logging/setLevel').id, error: {code: -32_601, message: 'no'}});
 	t.like(a.heard, [{id: 1, error: {code: -32_601}}]);
-	server().say({method: 'notifications/message', params: {level: 'debug', data: 1}});
+	server().send({method: 'notifications/message', params: {level: 'debug', data: 1}});
 	t.is(a.heard.length, 2);
 	a.say({id: 2, method: 'logging/setLevel', params: {level: 'loud'}});
 	t.is(toldAll('logging/setLevel').length, 2);
@@ -155,19 +155,19 @@ test('when a client leaves, all that it had is given back', async t => {
 	const {a, b, server, told, toldAll, logged} = sharing(t, {sampling: {}}, {});
 	for (const uri of ['file:///x', 'file:///y']) {
 		a.say({id: uri, method: 'resources/subscribe', params: {uri}});
-		server().say({id: told('resources/subscribe').id, result: {}});
+		server().send({id: told('resources/subscribe').id, result: {}});
 	}
 	b.say({id: 1, method: 'resources/subscribe', params: {uri: 'file:///y'}});
 	b.say({id: 2, method: 'logging/setLevel', params: {level: 'error'}});
-	server().say({id: told('logging/setLevel').id, result: {}});
+	server().send({id: told('logging/setLevel').id, result: {}});
 	a.say({id: 3, method: 'x'});
 	const {id} = told('x');
-	server().say({id: 'q', method: 'sampling/createMessage', params: {}});
+	server().send({id: 'q', method: 'sampling/createMessage', params: {}});
 	t.is(a.heard.at(-1)?.method, 'sampling/createMessage');
 	await a.endpoint.close();
 	t.like(told('notifications/cancelled').params, {requestId: Number(id)});
 	t.true(
-		server().heard.some(body => body.id === 'q' && 'error' in body),
+		server().received.some(body => body.id === 'q' && 'error' in body),
 		'its question is refused',
 	);
 	t.deepEqual(
@@ -175,7 +175,7 @@ test('when a client leaves, all that it had is given back', async t => {
 		[{uri: 'file:///x'}],
 	);
 	t.like(told('logging/setLevel').params, {level: 'error'}, 'only the other one’s level counts');
-	server().say({id, result: {}});
+	server().send({id, result: {}});
 	t.is((await logged('rpc.late_response')).length, 1);
 	t.deepEqual(
 		b.heard.map(({id}) => id),
@@ -187,22 +187,22 @@ test('a task is its owner’s: nobody else sees it, cancels it or hears of it', 
 	const {a, b, server, told, toldAll} = sharing(t, {}, {});
 	a.say({id: 1, method: 'tools/call', params: {name: 'x', task: {}, _meta: {progressToken: 5}}});
 	const {id, params} = told('tools/call');
-	server().say({id, result: {task: {taskId: 'T', status: 'working'}}});
+	server().send({id, result: {task: {taskId: 'T', status: 'working'}}});
 	b.say({id: 1, method: 'tasks/get', params: {taskId: 'T'}});
 	t.like(b.heard, [{id: 1, error: {code: -32_602}}]);
 	a.say({id: 2, method: 'tasks/get', params: {taskId: 'T'}});
 	t.is(toldAll('tasks/get').length, 1);
-	server().say({method: 'notifications/tasks/status', params: {taskId: 'T', status: 'completed'}});
+	server().send({method: 'notifications/tasks/status', params: {taskId: 'T', status: 'completed'}});
 	t.is(b.heard.length, 1);
 	t.is(a.heard.at(-1)?.method, 'notifications/tasks/status');
 	b.say({id: 2, method: 'tasks/list'});
 	const tasks = [{taskId: 'T'}, {taskId: 'other'}];
-	server().say({id: told('tasks/list').id, result: {tasks}});
+	server().send({id: told('tasks/list').id, result: {tasks}});
 	t.like(b.heard[1], {id: 2, result: {tasks: [{taskId: 'other'}]}});
 	a.say({id: 3, method: 'tasks/list'});
-	server().say({id: told('tasks/list').id, result: {tasks}});
+	server().send({id: told('tasks/list').id, result: {tasks}});
 	t.like(a.heard.at(-1), {id: 3, result: {tasks}});
 	const {progressToken} = (params as {_meta: {progressToken: string}})._meta;
-	server().say({method: 'notifications/progress', params: {progressToken, progress: 1}});
+	server().send({method: 'notifications/progress', params: {progressToken, progress: 1}});
 	t.like(a.heard.at(-1), {params: {progressToken: 5}}, 'its progress goes on after the first answer');
 });

@@ -1,11 +1,11 @@
 import test from 'ava';
-import {local} from '../../../lib/envelope.js';
-import {InFlight} from '../../../lib/transports/shared/in-flight.js';
+import {bridgeOrigin} from '../../../lib/envelope.js';
+import {SharedPendingRequests} from '../../../lib/transports/shared/in-flight.js';
 
-const request = (client: string | undefined, id: string) => ({id, client, origin: local, method: 'x'});
+const request = (client: string | undefined, id: string) => ({id, client, origin: bridgeOrigin, method: 'x'});
 
 test('no client can have so many requests in flight that there is no room for others', t => {
-	const inFlight = new InFlight<string>();
+	const inFlight = new SharedPendingRequests<string>();
 	for (let id = 0; id < 16_384; id++) inFlight.add(request('ann', String(id)));
 	t.like(
 		t.throws(() => inFlight.add(request('ann', 'more'))),
@@ -15,7 +15,7 @@ test('no client can have so many requests in flight that there is no room for ot
 });
 
 test('all together cannot have more than so many, and what bridge has to ask is still asked', t => {
-	const inFlight = new InFlight<string>();
+	const inFlight = new SharedPendingRequests<string>();
 	for (let id = 0; id < 65_536; id++) inFlight.add(request(`client ${id % 8}`, String(id)));
 	t.like(
 		t.throws(() => inFlight.add(request('bob', '0'))),
@@ -25,32 +25,32 @@ test('all together cannot have more than so many, and what bridge has to ask is 
 });
 
 test('two requests of one client under one id are two, each answered under it', t => {
-	const inFlight = new InFlight<string>();
+	const inFlight = new SharedPendingRequests<string>();
 	const [first, second] = [inFlight.add(request('ann', '1')), inFlight.add(request('ann', '1'))];
-	t.is(inFlight.take(first.told), first);
+	t.is(inFlight.take(first.upstreamId), first);
 	t.true(inFlight.has('ann'));
 	t.is(inFlight.cancel('ann', '1'), second);
 	t.false(inFlight.has('ann'));
 });
 
 test('the oldest of very many that were cancelled is forgotten', t => {
-	const inFlight = new InFlight<string>();
+	const inFlight = new SharedPendingRequests<string>();
 	const all = Array.from({length: 10_001}, (_, id) => inFlight.add(request('ann', String(id))));
 	for (const {id} of all) inFlight.cancel('ann', id);
-	t.is(inFlight.take(all[0]?.told ?? ''), undefined);
-	t.is(inFlight.take(all[1]?.told ?? ''), all[1]);
+	t.is(inFlight.take(all[0]?.upstreamId ?? ''), undefined);
+	t.is(inFlight.take(all[1]?.upstreamId ?? ''), all[1]);
 });
 
 test('what is answered by bridge is not given up with the client', t => {
-	const inFlight = new InFlight<string>();
-	const own = inFlight.add({...request('ann', '1'), onAnswer: () => {}});
+	const inFlight = new SharedPendingRequests<string>();
+	const own = inFlight.add({...request('ann', '1'), onResponse: () => {}});
 	t.is(inFlight.cancel('ann', '1'), undefined);
-	t.deepEqual(inFlight.leave('ann'), []);
-	t.is(inFlight.take(own.told), own);
+	t.deepEqual(inFlight.removeClient('ann'), []);
+	t.is(inFlight.take(own.upstreamId), own);
 });
 
 test('visits each pending request once to find the client of a server request [SEC-D11]', t => {
-	const inFlight = new InFlight<string>();
+	const inFlight = new SharedPendingRequests<string>();
 	for (const [at, client] of ['ann', 'bob', 'ann', 'eve'].entries())
 		inFlight.add(request(client, String(at)));
 	let looks = 0;

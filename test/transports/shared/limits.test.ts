@@ -1,35 +1,35 @@
 import test from 'ava';
-import {Envelope, type Origin} from '../../../lib/envelope.js';
-import {Owners} from '../../../lib/transports/shared/kept-names.js';
-import {Questions} from '../../../lib/transports/shared/questions.js';
-import {Subscriptions} from '../../../lib/transports/shared/subscriptions.js';
+import {Envelope, type MessageOrigin} from '../../../lib/envelope.js';
+import {OwnerMap} from '../../../lib/transports/shared/kept-names.js';
+import {SharedServerRequests} from '../../../lib/transports/shared/questions.js';
+import {ResourceSubscriptions} from '../../../lib/transports/shared/subscriptions.js';
 import {Valve} from '../../../lib/valve.js';
 import {share, sharing} from './support.js';
 
-const origin: Origin = {name: 'files', valve: new Valve()};
+const origin: MessageOrigin = {name: 'files', valve: new Valve()};
 
 test('no more than so many questions are open', t => {
-	const questions = new Questions<string>();
+	const questions = new SharedServerRequests<string>();
 	const question = Envelope.received(Buffer.from('{"jsonrpc":"2.0","id":1,"method":"roots/list"}\n'), origin);
 	for (let at = 0; at < 10_000; at++) questions.add('ann', question);
 	t.like(
 		t.throws(() => questions.add('bob', question)),
 		{code: 'ERR_SESSION_BUSY'},
 	);
-	t.is(questions.leave('ann').length, 10_000);
+	t.is(questions.removeClient('ann').length, 10_000);
 	t.notThrows(() => questions.add('bob', question));
 });
 
 test('a server that asks too much hears so', t => {
 	const {a, server} = sharing(t, {roots: {}});
 	a.say({id: 1, method: 'x'});
-	for (let id = 0; id <= 10_000; id++) server().say({id, method: 'roots/list'});
+	for (let id = 0; id <= 10_000; id++) server().send({id, method: 'roots/list'});
 	t.is(a.heard.length, 10_000);
-	t.like(server().heard.at(-1), {id: 10_000, error: {code: -31_003}});
+	t.like(server().received.at(-1), {id: 10_000, error: {code: -31_003}});
 });
 
 test('no more than so many resources are subscribed to', t => {
-	const subscriptions = new Subscriptions<string>();
+	const subscriptions = new ResourceSubscriptions<string>();
 	for (let at = 0; at < 10_000; at++) subscriptions.add('ann', `file:///${at}`, () => {});
 	t.like(
 		t.throws(() => subscriptions.add('ann', 'file:///more', () => {})),
@@ -48,11 +48,11 @@ test('F3 a client that does not read is ended alone, with a warning, and nobody 
 	const shut: Array<() => void> = [];
 	slow.onHeard = envelope => void shut.push(envelope.origin.valve.shut());
 	for (let at = 0; at < 20; at++)
-		server().say({method: 'notifications/message', params: {level: 'info', data: 'x'.repeat(100)}});
+		server().send({method: 'notifications/message', params: {level: 'info', data: 'x'.repeat(100)}});
 	t.is(fast.heard.length, 20);
 	t.true(fast.origin.valve.isOpen && server().origin.valve.isOpen);
 	t.like(await slow.ended, {code: 'ERR_SESSION_STALLED'});
-	await slow.endpoint.gone;
+	await slow.endpoint.disconnected;
 	t.is(slow.heard.length, 1);
 	t.is(upstream.state.clients, 1);
 	t.like(told('notifications/cancelled').params, {requestId: Number(id)});
@@ -68,9 +68,9 @@ test('F1 a client that does not read is not read, until it does', t => {
 		open ??= envelope.origin.valve.shut();
 	};
 	const {id} = told('x');
-	server().say({method: 'notifications/odd'});
+	server().send({method: 'notifications/odd'});
 	t.true(a.origin.valve.isOpen);
-	server().say({id, result: {}});
+	server().send({id, result: {}});
 	t.false(a.origin.valve.isOpen);
 	t.is(a.heard.length, 1);
 	open?.();
@@ -82,7 +82,7 @@ test('what goes wrong behind one client ends that one alone', async t => {
 	const {a, b, server, logged} = sharing(t, {}, {});
 	a.endpoint.outgoing.error(new Error('The client broke.'));
 	t.is(await a.ended, undefined);
-	server().say({method: 'notifications/odd'});
+	server().send({method: 'notifications/odd'});
 	t.is(b.heard.length, 1);
 	t.deepEqual(await logged('bug'), []);
 });
@@ -91,10 +91,10 @@ test('rejects a server request whose id is too long to be kept [SEC-D5]', t => {
 	const {a, server} = sharing(t, {roots: {}});
 	a.say({id: 1, method: 'x'});
 	const id = 'i'.repeat(5000);
-	server().say({id, method: 'roots/list'});
+	server().send({id, method: 'roots/list'});
 	t.is(a.heard.length, 0);
-	t.like(server().heard.at(-1), {id, error: {data: {limit: 4096}}});
-	server().say({id: 'i'.repeat(4000), method: 'roots/list'});
+	t.like(server().received.at(-1), {id, error: {data: {limit: 4096}}});
+	server().send({id: 'i'.repeat(4000), method: 'roots/list'});
 	t.is(a.heard.length, 1);
 });
 
@@ -110,18 +110,18 @@ test('rejects a request of a client whose id or method is too long to be kept [S
 });
 
 test('cancels a server request by any spelling of its id, and others keep theirs [SEC-D11]', t => {
-	const questions = new Questions<string>();
+	const questions = new SharedServerRequests<string>();
 	const ask = (id: string) =>
 		questions.add('ann', Envelope.fromText(`{"jsonrpc":"2.0","id":${id},"method":"roots/list"}`, origin));
 	const [one, other] = [ask('"a"'), ask('"b"')];
-	t.is(questions.withdraw('"\\u0061"'), one);
-	t.is(questions.withdraw('"a"'), undefined);
-	t.is(questions.take('ann', other.told), other);
-	t.is(questions.withdraw('"b"'), undefined);
+	t.is(questions.cancel('"\\u0061"'), one);
+	t.is(questions.cancel('"a"'), undefined);
+	t.is(questions.take('ann', other.clientSideId), other);
+	t.is(questions.cancel('"b"'), undefined);
 });
 
 test('keeps long names of tasks as short keys [SEC-D5]', t => {
-	const owners = new Owners<string>();
+	const owners = new OwnerMap<string>();
 	const name = 'n'.repeat(100_000);
 	owners.set(name, 'ann');
 	owners.set({toString: 'bob'}, 'bob');
@@ -144,7 +144,7 @@ test('rejects a second subscription of a client while the first has no response 
 	);
 	t.like(a.heard[0], {error: {code: -31_003}});
 	t.is(b.heard.length, 0);
-	server().say({id: told('resources/subscribe').id, result: {}});
+	server().send({id: told('resources/subscribe').id, result: {}});
 	t.like(a.heard.at(-1), {id: 1, result: {}});
 	t.like(b.heard, [{id: 1, result: {}}]);
 	a.say({id: 5, method: 'resources/subscribe', params});
@@ -152,14 +152,14 @@ test('rejects a second subscription of a client while the first has no response 
 });
 
 test('does not keep what a client waited for that has left [SEC-D5]', t => {
-	const subscriptions = new Subscriptions<string>();
+	const subscriptions = new ResourceSubscriptions<string>();
 	const added = subscriptions.add('ann', 'file:///a', () => {});
 	for (let at = 0; at < 100; at++) {
 		subscriptions.add(`guest ${at}`, 'file:///a', () => t.fail());
-		t.deepEqual(subscriptions.leave(`guest ${at}`), []);
+		t.deepEqual(subscriptions.removeClient(`guest ${at}`), []);
 	}
-	t.is(added?.waiting.size, 1);
-	subscriptions.leave('ann');
+	t.is(added?.pending.size, 1);
+	subscriptions.removeClient('ann');
 	t.deepEqual(subscriptions.uris, []);
 });
 
@@ -170,7 +170,7 @@ test('truncates the error of a server that rejects the handshake, before each wa
 	const error = {code: -32000, message: `no license ${'x'.repeat(100_000)}`};
 	// Bridge tries the other versions, too.
 	const first = server();
-	for (let at = 0; at < first.heard.length; at++) first.say({id: first.heard[at]?.id, error});
+	for (let at = 0; at < first.received.length; at++) first.send({id: first.received[at]?.id, error});
 	t.is(a.heard.length, 10);
 	for (const text of a.texts) {
 		t.regex(text, /files rejected initialize: no license xxx/);

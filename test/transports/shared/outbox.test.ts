@@ -1,28 +1,28 @@
 import test from 'ava';
-import {Envelope, type Origin} from '../../../lib/envelope.js';
-import {Outbox} from '../../../lib/transports/shared/outbox.js';
+import {Envelope, type MessageOrigin} from '../../../lib/envelope.js';
+import {SendBuffer} from '../../../lib/transports/shared/outbox.js';
 import {Valve} from '../../../lib/valve.js';
 import {until} from '../../operators/support.js';
 
 const LIMIT = 1000;
 
 function outbox(graceMs = 60_000) {
-	const origin: Origin = {name: 'files', valve: new Valve()};
+	const origin: MessageOrigin = {name: 'files', valve: new Valve()};
 	const delivered: string[] = [];
 	const stalls: number[] = [];
 	let holds = 0;
 	let react = (): void => {};
-	const box = new Outbox({
+	const box = new SendBuffer({
 		valve: origin.valve,
 		deliver(envelope) {
 			delivered.push(envelope.bytes.toString());
 			react();
 		},
-		hold: () => {
+		shutSender: () => {
 			holds++;
 			return () => holds--;
 		},
-		stalled: bytes => stalls.push(bytes),
+		onStalled: bytes => stalls.push(bytes),
 		maxBytes: LIMIT,
 		graceMs,
 	});
@@ -138,12 +138,12 @@ test('whoever waits for it to be empty is told when it is', t => {
 test('what waits keeps no more in memory than itself', t => {
 	const {box, valve, delivered} = outbox();
 	const kept: Envelope[] = [];
-	const origin: Origin = {name: 'files', valve};
-	const other = new Outbox({
+	const origin: MessageOrigin = {name: 'files', valve};
+	const other = new SendBuffer({
 		valve,
 		deliver: envelope => kept.push(envelope),
-		hold: () => () => {},
-		stalled: () => {},
+		shutSender: () => () => {},
+		onStalled: () => {},
 		maxBytes: LIMIT,
 		graceMs: 60_000,
 	});

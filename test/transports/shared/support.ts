@@ -1,7 +1,7 @@
 import type {ExecutionContext} from 'ava';
-import {Envelope, type Origin} from '../../../lib/envelope.js';
+import {Envelope, type MessageOrigin} from '../../../lib/envelope.js';
 import type {Endpoint} from '../../../lib/stage.js';
-import {type Memory, memory} from '../../../lib/transports/memory.js';
+import {type MemoryEndpoint, memoryEndpoint} from '../../../lib/transports/memory.js';
 import {SharedUpstream, type SharedUpstreamOptions} from '../../../lib/transports/shared.js';
 import {Valve} from '../../../lib/valve.js';
 import {readableLog} from '../../operators/support.js';
@@ -11,7 +11,7 @@ export type Json = {readonly [key: string]: unknown};
 /** One client of a shared server, in the hands of a test. */
 export type Guest = {
 	readonly endpoint: Endpoint;
-	readonly origin: Origin;
+	readonly origin: MessageOrigin;
 	readonly heard: Json[];
 	readonly texts: string[];
 	readonly ended: Promise<Error | undefined>;
@@ -25,7 +25,7 @@ export type Guest = {
 
 export function join(upstream: SharedUpstream, label = 'client', onRenewed?: (result: Json) => void): Guest {
 	const endpoint = upstream.attach(label, onRenewed);
-	const origin: Origin = {name: label, valve: new Valve()};
+	const origin: MessageOrigin = {name: label, valve: new Valve()};
 	const heard: Json[] = [];
 	const texts: string[] = [];
 	const sayText = (text: string): void =>
@@ -70,13 +70,13 @@ export const RESULT =
 /** A shared server that is in the hands of a test, however often it is started. */
 export function share(t: ExecutionContext, options: Partial<SharedUpstreamOptions> = {}) {
 	const {log, entries} = readableLog();
-	const servers: Memory[] = [];
+	const servers: MemoryEndpoint[] = [];
 	const upstream = new SharedUpstream({
 		name: 'files',
 		log,
-		backOff: {firstMs: 1, maxMs: 4, steadyMs: 30_000},
+		backoff: {firstMs: 1, maxMs: 4, stableAfterMs: 30_000},
 		open() {
-			const server = memory('files');
+			const server = memoryEndpoint('files');
 			servers.push(server);
 			return server;
 		},
@@ -84,21 +84,21 @@ export function share(t: ExecutionContext, options: Partial<SharedUpstreamOption
 	});
 	t.teardown(() => upstream.close());
 	/** The server as it is now. */
-	const server = (): Memory => {
+	const server = (): MemoryEndpoint => {
 		const last = servers.at(-1);
 		if (!last) throw new Error('The server was never started.');
 		return last;
 	};
 	/** The server answers the one handshake. */
 	const ready = (result = RESULT): void =>
-		server().sayText(`{"jsonrpc":"2.0","id":"bridge-initialize","result":${result}}`);
+		server().sendText(`{"jsonrpc":"2.0","id":"bridge-initialize","result":${result}}`);
 	/** The last request or notification of this method that the server has heard. */
 	const told = (method: string): Json => {
-		const found = server().heard.findLast(body => body.method === method);
+		const found = server().received.findLast(body => body.method === method);
 		if (!found) throw new Error(`The server has heard no ${method}.`);
 		return found;
 	};
-	const toldAll = (method: string): Json[] => server().heard.filter(body => body.method === method);
+	const toldAll = (method: string): Json[] => server().received.filter(body => body.method === method);
 	const logged = async (event: string) => (await entries()).filter(entry => entry.event === event);
 	return {
 		upstream,
