@@ -1,7 +1,7 @@
 // npm run bench:run: what `run` adds to the call of a tool, with and without the interpreter. See README.md.
 
 import {monitorEventLoopDelay} from 'node:perf_hooks';
-import {createLog} from '../lib/log.js';
+import {createLog} from '../lib/core/log.js';
 import {createRunner} from '../lib/run/runner.js';
 import type {Pack, Runner, RunResult} from '../lib/run/types.js';
 import {median} from './results.js';

@@ -1,6 +1,6 @@
-import {createDraft} from '../lib/change.js';
-import {bridgeOrigin, Envelope} from '../lib/envelope.js';
-import {Translator} from '../lib/protocol/translate.js';
+import {createDraft} from '../lib/core/edit-message.js';
+import {bridgeOrigin, Envelope} from '../lib/core/envelope.js';
+import {Translator} from '../lib/protocol/translator.js';
 
 const TOOLS = 100;
 const TURNS = 30;

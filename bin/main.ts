@@ -1,19 +1,24 @@
 import {writeSync} from 'node:fs';
 import process from 'node:process';
 import {isatty} from 'node:tty';
-import {BridgeError} from '../lib/errors.js';
-import {bridgeVersion} from '../lib/own-version.js';
-import {printableLines} from '../lib/printable.js';
-import {redactKnownSecrets} from '../lib/store/known-secrets.js';
-import {handleUncaughtError} from '../lib/uncaught.js';
-import {type CliContext, type CommandInput, type CommandRegistry, ErrorWithHelp} from './cli/command.js';
-import type {Options} from './cli/option.js';
-import {splitAtDoubleDash} from './cli/parse.js';
-import {resolveCommand} from './cli/resolve.js';
+import {bridgeVersion} from '../lib/bridge-version.js';
+import {BridgeError} from '../lib/core/errors.js';
+import {redactKnownSecrets} from '../lib/core/known-secrets.js';
+import {printableLines} from '../lib/util/printable.js';
+import {handleUncaughtError} from '../lib/util/uncaught-errors.js';
 import {commands} from './commands/index.js';
-import {setProcessTitle} from './common/process-title.js';
-import {serverName} from './common/server-name.js';
-import {listenForStopSignals} from './common/signals.js';
+import {
+	type CliContext,
+	type CommandInput,
+	type CommandRegistry,
+	ErrorWithHelp,
+} from './shared/cli/command.js';
+import type {Options} from './shared/cli/option.js';
+import {splitAtDoubleDash} from './shared/cli/parse.js';
+import {resolveCommand} from './shared/cli/resolve.js';
+import {setProcessTitle} from './shared/process-title.js';
+import {serverName} from './shared/server-name.js';
+import {listenForStopSignals} from './shared/stop-signals.js';
 
 /** Runs the program, and exits. */
 export async function run(): Promise<never> {
@@ -53,7 +58,7 @@ async function printHelp(
 	name: string | undefined,
 	exitCode: number,
 ): Promise<number> {
-	const {helpText: helpOf} = await import('./cli/help.js');
+	const {helpText: helpOf} = await import('./shared/cli/help.js');
 	return print(fd, await helpOf(commands, fd, name), exitCode);
 }
 

@@ -6,7 +6,7 @@
 const dist = new URL('../', import.meta.url);
 
 /** The thread that writes traffic logs. */
-export const logWorker = new URL('lib/store/log-worker.js', dist);
+export const logWorker = new URL('lib/traffic-log/log-worker.js', dist);
 /** The thread that indexes traffic for the page. */
 export const indexWorker = new URL('lib/view/index-worker.js', dist);
 /** The thread that runs the Python interpreter. */

@@ -1,4 +1,4 @@
-import type {Stage} from '../lib/stage.js';
+import type {Stage} from '../lib/core/stage.js';
 import {type WrapPipelineOptions, wrapStages} from './wrap.js';
 
 type AtmToolsPipelineOptions = Pick<

@@ -1,12 +1,12 @@
-import type {Log} from '../lib/log.js';
+import type {Log} from '../lib/core/log.js';
+import type {Stage} from '../lib/core/stage.js';
 import {parse} from '../lib/operators/parse.js';
-import type {Taps} from '../lib/operators/record.js';
 import {
 	type RewriteVersionOneWayOptions,
 	rewriteVersionOneWay,
-} from '../lib/operators/rewrite-passing-version.js';
+} from '../lib/operators/rewrite-version-one-way.js';
 import {trace} from '../lib/operators/trace.js';
-import type {Stage} from '../lib/stage.js';
+import type {Taps} from '../lib/traffic-log/record-messages.js';
 
 type FilterPipelineOptions = RewriteVersionOneWayOptions & {
 	readonly log: Log;

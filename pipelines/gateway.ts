@@ -1,29 +1,18 @@
-import type {Conversation, StartConversation} from '../lib/gateway/conversation.js';
-import {handshakeTimeoutMs} from '../lib/handshake-limit.js';
+import type {Stage} from '../lib/core/stage.js';
 import {ALL_SERVICES} from '../lib/http/target.js';
-import {type Log, logBug} from '../lib/log.js';
-import {observeHealth} from '../lib/operators/note-state.js';
-import {observeTools} from '../lib/operators/note-tools.js';
-import type {Taps} from '../lib/operators/record.js';
-import {type TraceOptions, traceLabel} from '../lib/operators/trace.js';
-import type {JsonObject} from '../lib/protocol/json.js';
-import {HUB_TRANSPORT} from '../lib/protocol/report.js';
-import {connect, type Endpoint, type Stage} from '../lib/stage.js';
+import {observeHealth} from '../lib/operators/observe-health.js';
+import {observeTools} from '../lib/operators/observe-tools.js';
+import {HUB_TRANSPORT} from '../lib/protocol/connection-log.js';
+import {handshakeTimeoutMs} from '../lib/protocol/handshake-timeout.js';
+import type {Conversation} from '../lib/upstream/conversation.js';
+import type {ConversationPipelineOptions} from '../lib/upstream/start-conversation.js';
+import type {JsonObject} from '../lib/util/json.js';
 import {httpUpstreamStages, wrapStages} from './wrap.js';
 
-type GatewayPipelineOptions = {
-	readonly log: Log;
-	readonly maxBytes: number;
-	readonly trace?: TraceOptions | undefined;
-	/** The traffic log, for a conversation between these two. */
-	readonly taps: (client: string, upstream: string) => Taps | undefined;
-};
-
 /** A client of the gateway in front of its server. Read it down as a request flows, and up as its answer does. */
-function gatewayStages(
+export function gatewayStages(
 	conversation: Conversation,
-	{log, maxBytes, trace}: GatewayPipelineOptions,
-	taps?: Taps,
+	{log, maxBytes, trace, taps}: ConversationPipelineOptions,
 ): Stage[] {
 	const {
 		service,
@@ -87,50 +76,4 @@ function gatewayStages(
 			onFailure: reason => service.markFailed(reason),
 		}),
 	];
-}
-
-/** Lets clients of the gateway talk to their servers. */
-export const createConverse =
-	(options: GatewayPipelineOptions): StartConversation =>
-	(client: Endpoint, conversation: Conversation) => {
-		const {service, negotiation, principal: caller, observer: watch, upstreamControl: control} = conversation;
-		const upstream = service.open(negotiation, caller.authorization, {
-			observer: watch,
-			upstreamControl: control,
-			token: caller.token,
-		});
-		negotiation.hasQueued = id => upstream.hasQueued?.(id) ?? false;
-		const ended = service.addConversation(negotiation);
-		const taps = options.taps(client.name, service.config.name);
-		const stages = gatewayStages(
-			conversation,
-			{...options, trace: labelTrace(options.trace, conversation)},
-			taps,
-		);
-		const link = connect(client, stages, upstream, error => {
-			logBug(options.log, error);
-			// Of what goes wrong here, nobody else is to suffer, and the client not to wait for nothing.
-			void client.close();
-		});
-		// A client that a shared server has cut off has nobody to talk to any more.
-		void upstream.disconnected.then(() => client.close());
-		return async () => {
-			const status = await upstream.close();
-			link.unsubscribe();
-			ended();
-			taps?.closed('client');
-			return typeof status === 'number' ? status : undefined;
-		};
-	};
-
-/** The trace of one conversation. Those of the hub with its servers are told from those of clients with the same servers. */
-function labelTrace(
-	trace: TraceOptions | undefined,
-	{service, negotiation}: Conversation,
-): TraceOptions | undefined {
-	const {name} = service.config;
-	const shown = name === ALL_SERVICES ? HUB_TRANSPORT : name;
-	return (
-		trace && {...trace, label: traceLabel(negotiation.options.isHub ? `${HUB_TRANSPORT}/${shown}` : shown)}
-	);
 }

@@ -1,6 +1,6 @@
-import {HUB_TRANSPORT} from '../lib/protocol/report.js';
+import type {Stage} from '../lib/core/stage.js';
+import {HUB_TRANSPORT} from '../lib/protocol/connection-log.js';
 import type {HandshakeVersion} from '../lib/protocol/version.js';
-import type {Stage} from '../lib/stage.js';
 import {type WrapPipelineOptions, wrapStages} from './wrap.js';
 
 type HubPipelineOptions = Pick<WrapPipelineOptions, 'log' | 'trace' | 'taps' | 'pending' | 'maxBytes'> & {

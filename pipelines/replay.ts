@@ -1,9 +1,9 @@
-import type {Log} from '../lib/log.js';
+import type {Log} from '../lib/core/log.js';
+import type {Stage} from '../lib/core/stage.js';
 import {MESSAGE_LIMIT} from '../lib/operators/frame.js';
 import {parse} from '../lib/operators/parse.js';
-import type {Taps} from '../lib/operators/record.js';
 import {type TraceOptions, trace} from '../lib/operators/trace.js';
-import type {Stage} from '../lib/stage.js';
+import type {Taps} from '../lib/traffic-log/record-messages.js';
 
 type ReplayPipelineOptions = {
 	readonly log: Log;

@@ -1,23 +1,23 @@
-import type {BridgeError} from '../lib/errors.js';
-import type {Log, LogLevelName} from '../lib/log.js';
-import {type AddToolsOptions, addTools} from '../lib/operators/add-tools.js';
-import {audit} from '../lib/operators/audit.js';
+import type {BridgeError} from '../lib/core/errors.js';
+import type {Log, LogLevelName} from '../lib/core/log.js';
+import {PendingRequests} from '../lib/core/requests/pending.js';
+import type {Stage} from '../lib/core/stage.js';
 import {MESSAGE_LIMIT} from '../lib/operators/frame.js';
-import {type InjectContextOptions, injectContext} from '../lib/operators/inject-context.js';
-import {logMessages} from '../lib/operators/log-traffic.js';
-import {matchResponses} from '../lib/operators/match-answers.js';
-import {type RunTurnsOptions, runTurns} from '../lib/operators/one-turn.js';
-import {surviveExit} from '../lib/operators/outlive-child.js';
+import {logMessages} from '../lib/operators/log-messages.js';
+import {matchResponses} from '../lib/operators/match-responses.js';
 import {parse} from '../lib/operators/parse.js';
-import type {Taps} from '../lib/operators/record.js';
 import {splitBatches} from '../lib/operators/split-batches.js';
-import {type NotifyMailOptions, notifyMail} from '../lib/operators/tell-mail.js';
 import {timeLimit} from '../lib/operators/time-limit.js';
 import {type TraceOptions, trace} from '../lib/operators/trace.js';
-import {Negotiation} from '../lib/protocol/session.js';
+import {Negotiation} from '../lib/protocol/negotiation.js';
 import type {HandshakeVersion} from '../lib/protocol/version.js';
-import type {Stage} from '../lib/stage.js';
-import {PendingRequests} from '../lib/waiting-requests.js';
+import {type AddToolsOptions, addTools} from '../lib/serve/stages/add-tools.js';
+import {audit} from '../lib/serve/stages/audit.js';
+import {type InjectContextOptions, injectContext} from '../lib/serve/stages/inject-context.js';
+import {type NotifyMailOptions, notifyMail} from '../lib/serve/stages/notify-mail.js';
+import {type RunTurnsOptions, runTurns} from '../lib/serve/stages/run-turns.js';
+import {surviveExit} from '../lib/serve/stages/survive-exit.js';
+import type {Taps} from '../lib/traffic-log/record-messages.js';
 import {versionStages} from './wrap.js';
 
 type ServePipelineOptions = Omit<

@@ -1,33 +1,33 @@
-import {markFastPath} from '../lib/everyday.js';
-import {handshakeTimeoutMs} from '../lib/handshake-limit.js';
-import type {Log} from '../lib/log.js';
+import {bypassWhen} from '../lib/core/bypass.js';
+import {markFastPath} from '../lib/core/fast-path.js';
+import type {Log} from '../lib/core/log.js';
+import {PendingRequests} from '../lib/core/requests/pending.js';
+import type {Stage} from '../lib/core/stage.js';
+import type {UpstreamControl} from '../lib/core/upstream-control.js';
+import type {ToolsCache} from '../lib/operators/cache-tools/tools-cache.js';
 import {cacheTools} from '../lib/operators/cache-tools.js';
+import {controlUpstream} from '../lib/operators/control-upstream.js';
 import {MESSAGE_LIMIT} from '../lib/operators/frame.js';
-import {queueUntilReady} from '../lib/operators/hold-until-ready.js';
 import {type InjectSessionOptions, injectSession} from '../lib/operators/inject-session.js';
-import {matchResponses} from '../lib/operators/match-answers.js';
-import {statelessClient} from '../lib/operators/modern-client.js';
-import {statelessUpstream} from '../lib/operators/modern-upstream.js';
+import {matchResponses} from '../lib/operators/match-responses.js';
 import {
 	headersFor,
 	type NormalizeHeadersOptions,
 	normalizeHeaders,
-} from '../lib/operators/normalise-headers.js';
+} from '../lib/operators/normalize-headers.js';
 import {parse} from '../lib/operators/parse.js';
 import {pollTasks} from '../lib/operators/poll-tasks.js';
-import type {Taps} from '../lib/operators/record.js';
+import {queueUntilReady} from '../lib/operators/queue-until-ready.js';
 import {rewriteVersion} from '../lib/operators/rewrite-version.js';
 import {splitBatches} from '../lib/operators/split-batches.js';
-import {controlUpstream} from '../lib/operators/steer.js';
+import {statelessClient} from '../lib/operators/stateless-client.js';
+import {statelessUpstream} from '../lib/operators/stateless-upstream.js';
 import {timeLimit} from '../lib/operators/time-limit.js';
 import {trace} from '../lib/operators/trace.js';
 import {translateVersion} from '../lib/operators/translate-version.js';
-import {Negotiation, type NegotiationOptions, needsOnlyTranslation} from '../lib/protocol/session.js';
-import type {Stage} from '../lib/stage.js';
-import type {ToolsCache} from '../lib/tools-cache.js';
-import type {UpstreamControl} from '../lib/transports/carriage.js';
-import {bypassWhen} from '../lib/unless.js';
-import {PendingRequests} from '../lib/waiting-requests.js';
+import {handshakeTimeoutMs} from '../lib/protocol/handshake-timeout.js';
+import {Negotiation, type NegotiationOptions, needsOnlyTranslation} from '../lib/protocol/negotiation.js';
+import type {Taps} from '../lib/traffic-log/record-messages.js';
 
 export type WrapPipelineOptions = NegotiationOptions & {
 	readonly log: Log;

@@ -1,8 +1,8 @@
 import process from 'node:process';
-import {defineCommand} from '../cli/command.js';
-import {completionScripts, shells} from '../cli/completion.js';
-import {writeText} from '../common/own-output.js';
-import {usageError} from '../common/values.js';
+import {defineCommand} from '../shared/cli/command.js';
+import {usageError} from '../shared/flag-values.js';
+import {writeText} from '../shared/output.js';
+import {completionScripts, shells} from './completion/scripts.js';
 
 export const command = defineCommand({
 	summary: 'prints a completion script for bash, zsh or fish',

@@ -3,19 +3,19 @@ import {homedir} from 'node:os';
 import process from 'node:process';
 import {parse as parseToml} from 'smol-toml';
 import {parse as parseYaml} from 'yaml';
-import {formatServeConfig, listServeConfigValues} from '../../lib/atm/show.js';
-import type {LoadedServeConfig} from '../../lib/atm/types.js';
-import {findConfigFile} from '../../lib/config/find.js';
-import {type LoadedConfig, loadConfig} from '../../lib/config/load.js';
-import {formatConfig} from '../../lib/config/show.js';
+import {findConfigFile} from '../../lib/config/find-file.js';
+import {formatConfig} from '../../lib/config/format-config.js';
+import {type LoadedConfig, loadConfig} from '../../lib/config/load-config.js';
 import {findTrustError} from '../../lib/config/trust.js';
 import {TrustStore} from '../../lib/config/trust-store.js';
-import {BridgeError} from '../../lib/errors.js';
-import {defineCommand} from '../cli/command.js';
-import {type Options, type OptionValues, textFlag} from '../cli/option.js';
-import {configFileFlag, jsonFlag, serveOptions, timeoutFlag} from '../cli/options.js';
-import {loadAtmConfigWithFlags} from '../common/atm-config.js';
-import {prettyJson, printNotice, writeText} from '../common/own-output.js';
+import {BridgeError} from '../../lib/core/errors.js';
+import {formatServeConfig, listServeConfigValues} from '../../lib/serve/config/format-serve-config.js';
+import type {LoadedServeConfig} from '../../lib/serve/config/types.js';
+import {loadAtmConfigWithFlags} from '../shared/atm-config.js';
+import {defineCommand} from '../shared/cli/command.js';
+import {type Options, type OptionValues, textFlag} from '../shared/cli/option.js';
+import {configFileFlag, jsonFlag, serveOptions, timeoutFlag} from '../shared/cli/options.js';
+import {prettyJson, printNotice, writeText} from '../shared/output.js';
 
 const options = {
 	...serveOptions,

@@ -1,13 +1,13 @@
-import {BridgeError} from '../../lib/errors.js';
-import {ConnectionDecoder, connectionIdOf} from '../../lib/store/decode.js';
-import {type LogFile, listLogFiles, readLogLines} from '../../lib/store/log-files.js';
-import {openStdout} from '../../lib/transports/own-stdout.js';
-import {defineCommand} from '../cli/command.js';
-import {booleanFlag, type Options, type OptionValues, textFlag} from '../cli/option.js';
-import {stderrLogOptions} from '../cli/options.js';
-import {createStderrLog} from '../common/observers.js';
-import type {StopSignals} from '../common/signals.js';
-import {usageError} from '../common/values.js';
+import {BridgeError} from '../../lib/core/errors.js';
+import {ConnectionDecoder, connectionIdOf} from '../../lib/traffic-log/decode.js';
+import {type LogFile, listLogFiles, readLogLines} from '../../lib/traffic-log/log-files.js';
+import {openStdout} from '../../lib/transports/stdio/stdout.js';
+import {defineCommand} from '../shared/cli/command.js';
+import {booleanFlag, type Options, type OptionValues, textFlag} from '../shared/cli/option.js';
+import {stderrLogOptions} from '../shared/cli/options.js';
+import {usageError} from '../shared/flag-values.js';
+import {createStderrLog} from '../shared/observers.js';
+import type {StopSignals} from '../shared/stop-signals.js';
 
 /** So many ids are enough to choose from. */
 const MAX_IDS = 20;

@@ -1,12 +1,12 @@
 import process from 'node:process';
-import {type DoctorFinding, runChecks} from '../../lib/doctor/findings.js';
-import {printable} from '../../lib/printable.js';
-import {defineCommand} from '../cli/command.js';
-import type {Options, OptionValues} from '../cli/option.js';
-import {configFileFlag, jsonFlag, serveOptions} from '../cli/options.js';
-import {toAtmFlags} from '../common/atm-config.js';
-import {prettyJson, writeText} from '../common/own-output.js';
-import type {StopSignals} from '../common/signals.js';
+import {type DoctorFinding, runChecks} from '../../lib/admin/doctor/run-checks.js';
+import {printable} from '../../lib/util/printable.js';
+import {toAtmFlags} from '../shared/atm-config.js';
+import {defineCommand} from '../shared/cli/command.js';
+import type {Options, OptionValues} from '../shared/cli/option.js';
+import {configFileFlag, jsonFlag, serveOptions} from '../shared/cli/options.js';
+import {prettyJson, writeText} from '../shared/output.js';
+import type {StopSignals} from '../shared/stop-signals.js';
 
 const stateLabels: {readonly [state in DoctorFinding['state']]: string} = {
 	ok: 'ok',

@@ -1,14 +1,14 @@
 import {NEVER} from 'rxjs';
+import {connect} from '../../lib/core/stage.js';
 import {handshakeVersions} from '../../lib/protocol/version.js';
-import {connect} from '../../lib/stage.js';
-import {stdioEndpoint} from '../../lib/transports/own-stdio.js';
+import {stdioEndpoint} from '../../lib/transports/stdio/stdio.js';
 import {filterStages} from '../../pipelines/filter.js';
-import {defineCommand} from '../cli/command.js';
-import {choiceFlag, type Options, type OptionValues} from '../cli/option.js';
-import {logOptions, versionOptions} from '../cli/options.js';
-import {checkTrafficLog, createObservers, logStdioFailure} from '../common/observers.js';
-import {explainWait} from '../common/on-terminal.js';
-import type {StopSignals} from '../common/signals.js';
+import {defineCommand} from '../shared/cli/command.js';
+import {choiceFlag, type Options, type OptionValues} from '../shared/cli/option.js';
+import {logOptions, versionOptions} from '../shared/cli/options.js';
+import {explainWait} from '../shared/explain-wait.js';
+import {checkTrafficLog, createObservers, logStdioFailure} from '../shared/observers.js';
+import type {StopSignals} from '../shared/stop-signals.js';
 
 const options = {
 	...logOptions,

@@ -1,51 +1,52 @@
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {fileURLToPath} from 'node:url';
-import {prefixedStderr} from '../../lib/child-stderr.js';
 import {
 	defaultListenAddress,
 	formatListenAddress,
 	type ListenAddress,
 	parseListenAddress,
-} from '../../lib/config/listen.js';
-import type {LoadedConfig} from '../../lib/config/load.js';
-import {exposureReason, resolveConfig} from '../../lib/config/resolve.js';
+} from '../../lib/config/listen-address.js';
+import type {LoadedConfig} from '../../lib/config/load-config.js';
+import {exposureReason, resolveConfig} from '../../lib/config/resolve-config.js';
 import type {Config} from '../../lib/config/schema.js';
-import {GatewayRequestHandler} from '../../lib/gateway/entrance.js';
+import {bufferLimit} from '../../lib/core/buffer-limit.js';
+import {type Log, logBug} from '../../lib/core/log.js';
+import {admitOwnUser} from '../../lib/gateway/admit-own-user.js';
+import type {Replicas} from '../../lib/gateway/cluster/replicas.js';
 import {Gateway} from '../../lib/gateway/gateway.js';
-import {admitOwnUser} from '../../lib/gateway/own-user.js';
-import {connectionLimitMessage} from '../../lib/http/connections.js';
-import {type LocalAccess, localAccess} from '../../lib/http/local-access.js';
+import {GatewayRequestHandler} from '../../lib/gateway/request-handler.js';
+import {connectionLimitMessage} from '../../lib/http/connection-limiter.js';
 import {addressOf, listenHttp, stopListening} from '../../lib/http/server.js';
-import {bufferLimit} from '../../lib/kept-bytes.js';
-import {type Log, logBug} from '../../lib/log.js';
-import {plural} from '../../lib/plural.js';
-import type {Replicas} from '../../lib/replicas/replicas.js';
 import {demoServer, viewPage} from '../../lib/run-time-files.js';
-import {startTelemetry} from '../../lib/telemetry.js';
-import {sweepOrphans} from '../../lib/transports/sweep.js';
-import {createConverse} from '../../pipelines/gateway.js';
-import {type CliContext, defineCommand} from '../cli/command.js';
-import {type Options, type OptionValues, parsedFlag} from '../cli/option.js';
-import {serversOptions} from '../cli/options.js';
-import {reloadOnChange} from '../common/config-changes.js';
-import {applyServerFlags} from '../common/effective.js';
-import {type Observers, withObservers} from '../common/observers.js';
-import {printSnippet} from '../common/print-snippet.js';
-import {configureReplicas} from '../common/replicas.js';
-import {createLazyRunner} from '../common/runner.js';
-import type {StopSignals} from '../common/signals.js';
-import {loadConfigOrPrompt} from '../common/trusted-config.js';
-import {parsePortFlag} from '../common/units.js';
-import {usageError} from '../common/values.js';
+import {sweepOrphans} from '../../lib/transports/process/sweep-orphans.js';
+import {conversationStarter} from '../../lib/upstream/start-conversation.js';
+import {gatewayStages} from '../../pipelines/gateway.js';
+import {prefixedStderr} from '../shared/child-stderr.js';
+import {type CliContext, defineCommand} from '../shared/cli/command.js';
+import {type Options, type OptionValues, parsedFlag} from '../shared/cli/option.js';
+import {serversOptions} from '../shared/cli/options.js';
+import {reloadOnChange} from '../shared/config-reload.js';
+import {parsePortFlag} from '../shared/flag-units.js';
+import {usageError} from '../shared/flag-values.js';
+import {createLazyRunner} from '../shared/lazy-runner.js';
+import {type LocalAccess, localAccess} from '../shared/local-access.js';
+import {type Observers, withObservers} from '../shared/observers.js';
+import {plural} from '../shared/plural.js';
+import {printSnippet} from '../shared/print-snippet.js';
+import {applyServerFlags} from '../shared/server-flags.js';
+import type {StopSignals} from '../shared/stop-signals.js';
+import {startTelemetry} from '../shared/telemetry.js';
+import {loadConfigOrPrompt} from '../shared/trusted-config.js';
 import {
 	addressRemedy,
 	clientConfigSnippet,
 	gatewayUrl,
 	localToken,
 	noClientUrlError,
-} from '../gateway/announce.js';
-import {printStartup} from '../gateway/banner.js';
+} from './gateway/announce.js';
+import {printStartup} from './gateway/banner.js';
+import {configureReplicas} from './gateway/replicas.js';
 
 /** How long what is under way may take when the gateway is asked to end. */
 const DRAIN_MS = 10_000;
@@ -239,7 +240,7 @@ function newGateway(
 		live,
 		...fixedOptions,
 		configureReplicas: (next, previous) => configureReplicas(next, log, previous),
-		startConversation: createConverse({log, maxBytes, trace, taps: liveTaps}),
+		startConversation: conversationStarter({stages: gatewayStages, log, maxBytes, trace, taps: liveTaps}),
 		onStderr: prefixedStderr(stderr),
 		droppedLogLines: leftOutLines,
 		createRunner: createLazyRunner,

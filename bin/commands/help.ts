@@ -1,8 +1,8 @@
 import process from 'node:process';
-import {defineCommand} from '../cli/command.js';
-import {helpText} from '../cli/help.js';
-import {unknownCommandError} from '../cli/unknown-command.js';
-import {writeText} from '../common/own-output.js';
+import {defineCommand} from '../shared/cli/command.js';
+import {helpText} from '../shared/cli/help.js';
+import {unknownCommandError} from '../shared/cli/unknown-command.js';
+import {writeText} from '../shared/output.js';
 
 export const command = defineCommand({
 	summary: 'prints the help of bridge or of a command',

@@ -1,14 +1,19 @@
 import {homedir} from 'node:os';
 import process from 'node:process';
 import {stringify} from 'yaml';
-import {clientFiles, clientNames, type ImportableClient, importableClients} from '../../lib/clients/files.js';
-import {type ImportedServers, importServers} from '../../lib/clients/import.js';
-import {didYouMean} from '../../lib/nearest.js';
-import {printable, printableLines} from '../../lib/printable.js';
-import {defineCommand} from '../cli/command.js';
-import {booleanFlag} from '../cli/option.js';
-import {printNotice, writeText} from '../common/own-output.js';
-import {usageError} from '../common/values.js';
+import {
+	clientFiles,
+	clientNames,
+	type ImportableClient,
+	importableClients,
+} from '../../lib/admin/import/client-files.js';
+import {type ImportedServers, importServers} from '../../lib/admin/import/import-servers.js';
+import {didYouMean} from '../../lib/util/did-you-mean.js';
+import {printable, printableLines} from '../../lib/util/printable.js';
+import {defineCommand} from '../shared/cli/command.js';
+import {booleanFlag} from '../shared/cli/option.js';
+import {usageError} from '../shared/flag-values.js';
+import {printNotice, writeText} from '../shared/output.js';
 
 export const command = defineCommand({
 	summary: 'prints the servers of Claude, Codex, Cursor or VS Code as a bridge.yaml',

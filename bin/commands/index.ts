@@ -1,4 +1,4 @@
-import type {CliCommand, CommandMode, CommandRegistry, ListedCommand} from '../cli/command.js';
+import type {CliCommand, CommandMode, CommandRegistry, ListedCommand} from '../shared/cli/command.js';
 
 type Load = () => Promise<{readonly command: CliCommand}>;
 

@@ -1,13 +1,6 @@
 import {existsSync} from 'node:fs';
 import {resolve} from 'node:path';
 import process from 'node:process';
-import {isSafeName} from '../../lib/atm/names.js';
-import {redactUrl} from '../../lib/config/hide.js';
-import {loadConfig} from '../../lib/config/load.js';
-import {slugify} from '../../lib/config/names.js';
-import {localAccess} from '../../lib/http/local-access.js';
-import {createSecretHider} from '../../lib/install/hide-secrets.js';
-import {type CommandWords, ownCommand, sharedCommand} from '../../lib/install/own-command.js';
 import {
 	type ClientEntry,
 	clientConfigPath,
@@ -16,18 +9,25 @@ import {
 	parseClientFile,
 	setClientEntry,
 	unusedEntryName,
-} from '../../lib/install/targets.js';
-import {unwrapServers, wrapServers} from '../../lib/install/wrap.js';
-import {isLoopback} from '../../lib/loopback.js';
-import {didYouMean} from '../../lib/nearest.js';
-import {printable} from '../../lib/printable.js';
-import {type CliContext, defineCommand} from '../cli/command.js';
-import {booleanFlag, type Options, type OptionValues} from '../cli/option.js';
-import {serveOptions, urlOptions} from '../cli/options.js';
-import {confirmAndWrite, readClientFile} from '../common/client-file.js';
-import {hubConfigFile, NAMED_FILE_WARNING} from '../common/hub-file.js';
-import {printNotice, writeText} from '../common/own-output.js';
-import {usageError} from '../common/values.js';
+} from '../../lib/admin/install/client-entry.js';
+import {createSecretHider} from '../../lib/admin/install/hide-secrets.js';
+import {type CommandWords, ownCommand, sharedCommand} from '../../lib/admin/install/own-command.js';
+import {unwrapServers, wrapServers} from '../../lib/admin/install/wrap-servers.js';
+import {loadConfig} from '../../lib/config/load-config.js';
+import {redactUrl} from '../../lib/config/redact.js';
+import {slugify} from '../../lib/config/server-names.js';
+import {isSafeName} from '../../lib/serve/names.js';
+import {didYouMean} from '../../lib/util/did-you-mean.js';
+import {isLoopback} from '../../lib/util/loopback.js';
+import {printable} from '../../lib/util/printable.js';
+import {type CliContext, defineCommand} from '../shared/cli/command.js';
+import {booleanFlag, type Options, type OptionValues} from '../shared/cli/option.js';
+import {serveOptions, urlOptions} from '../shared/cli/options.js';
+import {usageError} from '../shared/flag-values.js';
+import {hubConfigFile, NAMED_FILE_WARNING} from '../shared/hub-file.js';
+import {localAccess} from '../shared/local-access.js';
+import {printNotice, writeText} from '../shared/output.js';
+import {confirmAndWrite, readClientFile} from './install/client-file.js';
 
 const print = (text: string): Promise<void> => writeText(process.stdout, text);
 

@@ -1,23 +1,23 @@
 import process from 'node:process';
-import {timeAgo} from '../../lib/ago.js';
-import type {ServeConfig} from '../../lib/atm/types.js';
+import type {ServeConfig} from '../../lib/serve/config/types.js';
 import {
 	formatMailMessage,
 	type InboxView,
 	inspectInbox,
 	listInboxes,
 	mailMessageToJson,
-} from '../../lib/mail/look.js';
-import {findTeam, listTeamNames, readTeam, skippedEntriesWarning} from '../../lib/mail/roster.js';
-import {textTable} from '../../lib/text-table.js';
-import {defineCommand} from '../cli/command.js';
-import {booleanFlag, type Options, type OptionValues} from '../cli/option.js';
-import {jsonFlag, sessionOptions} from '../cli/options.js';
-import {loadAtmConfigWithFlags} from '../common/atm-config.js';
-import {prettyJson, printNotice, writeText} from '../common/own-output.js';
-import type {StopSignals} from '../common/signals.js';
-import {usageError} from '../common/values.js';
-import {followInboxes} from '../mail/follow.js';
+} from '../../lib/serve/mail/inspect-inboxes.js';
+import {findTeam, listTeamNames, readTeam, skippedEntriesWarning} from '../../lib/serve/mail/roster.js';
+import {loadAtmConfigWithFlags} from '../shared/atm-config.js';
+import {defineCommand} from '../shared/cli/command.js';
+import {booleanFlag, type Options, type OptionValues} from '../shared/cli/option.js';
+import {jsonFlag, sessionOptions} from '../shared/cli/options.js';
+import {usageError} from '../shared/flag-values.js';
+import {prettyJson, printNotice, writeText} from '../shared/output.js';
+import type {StopSignals} from '../shared/stop-signals.js';
+import {textTable} from '../shared/text-table.js';
+import {timeAgo} from '../shared/time-ago.js';
+import {followInboxes} from './mail/follow.js';
 
 /** How many of an inbox's messages are shown. */
 const LATEST = 20;

@@ -1,37 +1,38 @@
 import {writeSync} from 'node:fs';
 import process from 'node:process';
 import {setImmediate as nextTurn, setTimeout as sleep} from 'node:timers/promises';
-import {formatListenAddress} from '../../lib/config/listen.js';
-import {RawConnections} from '../../lib/control/connections.js';
-import {LogDestinations} from '../../lib/control/destinations.js';
-import {type LocalServer, listenLocally} from '../../lib/control/listen.js';
-import {makeLogRootFolder} from '../../lib/control/log-place.js';
-import {LoopDetector} from '../../lib/control/loops.js';
-import {PortRules} from '../../lib/control/ports.js';
-import {type PortRule, ruleTargetText} from '../../lib/control/rule.js';
-import {readControlToken} from '../../lib/control/token.js';
-import type {ControlTargets} from '../../lib/control/tools.js';
-import {OpenResponses} from '../../lib/http/answers.js';
-import {connectionLimitMessage} from '../../lib/http/connections.js';
-import {listsSocketOwners} from '../../lib/http/local-access.js';
-import {type AdmitRequest, admitSameUser} from '../../lib/http/peer.js';
-import {withListeningProcess} from '../../lib/http/port-holder.js';
+import {formatListenAddress} from '../../lib/config/listen-address.js';
+import {type Log, logBug} from '../../lib/core/log.js';
+import {Valve} from '../../lib/core/valve.js';
+import {connectionLimitMessage} from '../../lib/http/connection-limiter.js';
+import {withListeningProcess} from '../../lib/http/listening-process.js';
+import {OpenResponses} from '../../lib/http/open-responses.js';
+import {type AdmitRequest, admitSameUser} from '../../lib/http/same-user.js';
 import {stopListening} from '../../lib/http/server.js';
-import {type Log, logBug} from '../../lib/log.js';
+import {makeLogRootFolder} from '../../lib/raw/check-log-destination.js';
+import {RawConnections} from '../../lib/raw/connections.js';
+import {createControlHandler} from '../../lib/raw/control-server.js';
+import {readControlToken} from '../../lib/raw/control-token.js';
+import type {ControlTargets} from '../../lib/raw/control-tools.js';
+import {forwardConnection} from '../../lib/raw/forward-connection.js';
+import {type LocalServer, listenLocally} from '../../lib/raw/listen-locally.js';
+import {LogDestinations} from '../../lib/raw/log-destinations.js';
+import {LoopDetector} from '../../lib/raw/loop-detector.js';
+import {type PortRule, ruleTargetText} from '../../lib/raw/port-rule.js';
+import {PortRules} from '../../lib/raw/port-rules.js';
 import {logWorker} from '../../lib/run-time-files.js';
-import {BackgroundLog} from '../../lib/store/background-log.js';
-import {isoTime, nowMicroseconds} from '../../lib/store/clock.js';
-import {isStdoutNull, openStdout} from '../../lib/transports/own-stdout.js';
-import {Valve} from '../../lib/valve.js';
-import {createControlHandler} from '../../pipelines/control.js';
-import {forwardConnection} from '../../pipelines/raw.js';
-import {type CliContext, defineCommand} from '../cli/command.js';
-import {type Options, type OptionValues, parsedFlag, textFlag} from '../cli/option.js';
-import {logOptions} from '../cli/options.js';
-import {DEFAULT_FILENAME_FORMAT} from '../common/destination.js';
-import {createStderrLog} from '../common/observers.js';
-import {parsePortFlag} from '../common/units.js';
-import {parseRawArguments} from '../raw/words.js';
+import {BackgroundLog} from '../../lib/traffic-log/background-log.js';
+import {isStdoutNull, openStdout} from '../../lib/transports/stdio/stdout.js';
+import {isoTime, nowMicroseconds} from '../../lib/util/clock.js';
+import {rawStages} from '../../pipelines/raw.js';
+import {type CliContext, defineCommand} from '../shared/cli/command.js';
+import {type Options, type OptionValues, parsedFlag, textFlag} from '../shared/cli/option.js';
+import {logOptions} from '../shared/cli/options.js';
+import {parsePortFlag} from '../shared/flag-units.js';
+import {listsSocketOwners} from '../shared/local-access.js';
+import {DEFAULT_FILENAME_FORMAT} from '../shared/log-destination.js';
+import {createStderrLog} from '../shared/observers.js';
+import {parseRawArguments} from './raw/arguments.js';
 
 /** How long an answer may take to be read, and what was logged to be taken by stdout, when all is to end. */
 const RESPONSE_MS = 1000;
@@ -177,7 +178,7 @@ function listeners({connections, traffic, log, logReady}: ListenerOptions): Port
 			logReady.whenOpen(() =>
 				// What connected to this process from within it has been told so by then, which shows a loop.
 				setImmediate(() => {
-					const connection = forwardConnection(socket, {traffic, log, loops, rule, port});
+					const connection = forwardConnection(socket, {traffic, log, loops, rule, port, stages: rawStages});
 					connections.add(connection).catch(error => logBug(log, error));
 				}),
 			),

@@ -1,29 +1,29 @@
-import {childStderr} from '../../lib/child-stderr.js';
-import {logBug} from '../../lib/log.js';
+import {logBug} from '../../lib/core/log.js';
+import {connect, type Endpoint} from '../../lib/core/stage.js';
 import {ClientPlayer} from '../../lib/replay/client-player.js';
-import type {ProgressBar} from '../../lib/replay/progress.js';
+import {hasUpstreamSide, messagesSeenBy} from '../../lib/replay/message-sides.js';
 import {type Recording, selectConnections} from '../../lib/replay/recording.js';
+import {ReplacementRecording} from '../../lib/replay/replacement-recording.js';
 import {formatReportSummary, isAllSame} from '../../lib/replay/report.js';
-import {rejectMissingSecrets} from '../../lib/replay/secrets.js';
-import {hasUpstreamSide, messagesSeenBy} from '../../lib/replay/sides.js';
-import {ReplacementRecording} from '../../lib/replay/update.js';
-import {connect, type Endpoint} from '../../lib/stage.js';
-import type {RecordedConnection, RecordedMessage} from '../../lib/store/recorded.js';
-import {child} from '../../lib/transports/child.js';
-import {standaloneUpstream} from '../../lib/transports/over-url.js';
-import {sweepOrphans} from '../../lib/transports/sweep.js';
+import {rejectMissingSecrets} from '../../lib/replay/secret-values.js';
+import type {RecordedConnection, RecordedMessage} from '../../lib/traffic-log/log-contents.js';
+import {child} from '../../lib/transports/process/child.js';
+import {sweepOrphans} from '../../lib/transports/process/sweep-orphans.js';
+import {standaloneUpstream} from '../../lib/upstream/standalone.js';
 import {replayStages} from '../../pipelines/replay.js';
 import {wrapStages} from '../../pipelines/wrap.js';
-import {type CliContext, defineCommand} from '../cli/command.js';
-import {TIMEOUT_FLAG} from '../cli/options.js';
-import {checkTrafficLog, createObservers, type Observers} from '../common/observers.js';
-import {serverEnvironment} from '../common/server-environment.js';
-import {serverName} from '../common/server-name.js';
-import type {StopSignals} from '../common/signals.js';
-import {checkReplayFlags} from '../replay/check.js';
-import {createProgressBar, openRecording, warnIncomplete} from '../replay/log.js';
-import {type ReplayFlags as Flags, replayOptions} from '../replay/options.js';
-import {finishUpdate, ReplayReport, writeReport} from '../replay/report.js';
+import {childStderr} from '../shared/child-stderr.js';
+import {type CliContext, defineCommand} from '../shared/cli/command.js';
+import {TIMEOUT_FLAG} from '../shared/cli/options.js';
+import {checkTrafficLog, createObservers, type Observers} from '../shared/observers.js';
+import {serverEnvironment} from '../shared/server-environment.js';
+import {serverName} from '../shared/server-name.js';
+import type {StopSignals} from '../shared/stop-signals.js';
+import {checkReplayFlags} from './replay/check-flags.js';
+import {createProgressBar, openRecording, warnIncomplete} from './replay/open-recording.js';
+import {type ReplayFlags as Flags, replayOptions} from './replay/options.js';
+import type {ProgressBar} from './replay/progress-bar.js';
+import {finishUpdate, ReplayReport, writeReport} from './replay/report.js';
 
 const TIMEOUT_MS = 60_000;
 
@@ -68,11 +68,11 @@ async function replay(
 ): Promise<number> {
 	const {stop} = context;
 	if (flags.raw) {
-		const {runReplayRaw} = await import('../replay/raw.js');
+		const {runReplayRaw} = await import('./replay/raw.js');
 		return runReplayRaw(path, flags, stop);
 	}
 	if (flags.serve) {
-		const {runReplayServe} = await import('../replay/serve.js');
+		const {runReplayServe} = await import('./replay/serve.js');
 		return runReplayServe(path, flags, context);
 	}
 	const update = flags.update ? await ReplacementRecording.create(path) : undefined;

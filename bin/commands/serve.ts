@@ -1,27 +1,33 @@
 import {resolve} from 'node:path';
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
-import type {ServeConfig} from '../../lib/atm/types.js';
-import {prefixedStderr} from '../../lib/child-stderr.js';
-import {type CodexBackend, startCodexBackend} from '../../lib/codex/backend.js';
-import {findBridgeEntries} from '../../lib/codex/own-entries.js';
-import {RecentStderr} from '../../lib/codex/recent-stderr.js';
-import {type Log, logBug} from '../../lib/log.js';
-import {mailServerEntry} from '../../lib/mail/codex-server.js';
-import {ServeApp} from '../../lib/sessions/desk.js';
-import {connect} from '../../lib/stage.js';
-import {type StdioEndpoint, stdioEndpoint} from '../../lib/transports/own-stdio.js';
-import {sweepOrphans} from '../../lib/transports/sweep.js';
-import {PendingRequests} from '../../lib/waiting-requests.js';
+import {type Log, logBug} from '../../lib/core/log.js';
+import {PendingRequests} from '../../lib/core/requests/pending.js';
+import {connect} from '../../lib/core/stage.js';
+import {findBridgeEntries} from '../../lib/serve/codex/bridge-entries.js';
+import {type CodexBackend, startCodexBackend} from '../../lib/serve/codex/codex-backend.js';
+import {RecentStderr} from '../../lib/serve/codex/recent-stderr.js';
+import type {ServeConfig} from '../../lib/serve/config/types.js';
+import {mailServerEntry} from '../../lib/serve/mail/codex-server-entry.js';
+import {ServeApp} from '../../lib/serve/serve-app.js';
+import {sweepOrphans} from '../../lib/transports/process/sweep-orphans.js';
+import {type StdioEndpoint, stdioEndpoint} from '../../lib/transports/stdio/stdio.js';
 import {serveStages} from '../../pipelines/serve.js';
-import {defineCommand} from '../cli/command.js';
-import type {Options, OptionValues} from '../cli/option.js';
-import {environmentOptions, logOptions, serveOptions, timeoutFlag, versionOptions} from '../cli/options.js';
-import {waitForPending} from '../common/all-answered.js';
-import {loadAtmConfigWithFlags} from '../common/atm-config.js';
-import {logStdioFailure, type Observers, withObservers} from '../common/observers.js';
-import {explainWait} from '../common/on-terminal.js';
-import type {StopSignals} from '../common/signals.js';
+import {loadAtmConfigWithFlags} from '../shared/atm-config.js';
+import {prefixedStderr} from '../shared/child-stderr.js';
+import {defineCommand} from '../shared/cli/command.js';
+import type {Options, OptionValues} from '../shared/cli/option.js';
+import {
+	environmentOptions,
+	logOptions,
+	serveOptions,
+	timeoutFlag,
+	versionOptions,
+} from '../shared/cli/options.js';
+import {explainWait} from '../shared/explain-wait.js';
+import {logStdioFailure, type Observers, withObservers} from '../shared/observers.js';
+import type {StopSignals} from '../shared/stop-signals.js';
+import {waitForPending} from '../shared/wait-for-pending.js';
 
 /** How long a client that closed its end may still be answered what takes no turn. */
 const GRACE_MS = 2500;
@@ -192,7 +198,7 @@ function openApp(config: ServeConfig, flags: Flags, log: Log, cwd: string): Prom
 async function serveMetrics({metricsPort}: ServeConfig, {office}: ServeApp, log: Log): Promise<void> {
 	if (metricsPort === undefined) return;
 	try {
-		const {serveMailMetrics} = await import('../../lib/mail/metrics.js');
+		const {serveMailMetrics} = await import('../../lib/serve/mail/metrics.js');
 		const url = await serveMailMetrics(office, metricsPort, log);
 		log.info('metrics.listening', `Figures of the mail are at ${url}.`, {url});
 	} catch (error) {

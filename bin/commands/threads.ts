@@ -1,16 +1,16 @@
 import {basename, resolve} from 'node:path';
 import process from 'node:process';
-import {timeAgo} from '../../lib/ago.js';
-import {inspectTeam, listTeamFolders, type TeamView} from '../../lib/sessions/look.js';
-import {isPrunable, pruneSessions} from '../../lib/sessions/prune.js';
-import type {SessionEntry} from '../../lib/sessions/types.js';
-import {textTable} from '../../lib/text-table.js';
-import {defineCommand} from '../cli/command.js';
-import {booleanFlag, type Options, type OptionValues, textFlag} from '../cli/option.js';
-import {jsonFlag, sessionOptions, stderrLogOptions} from '../cli/options.js';
-import {loadAtmConfigWithFlags} from '../common/atm-config.js';
-import {createStderrLog} from '../common/observers.js';
-import {prettyJson, printNotice, writeText} from '../common/own-output.js';
+import {inspectTeam, listTeamFolders, type TeamView} from '../../lib/serve/sessions/inspect-team.js';
+import {isPrunable, pruneSessions} from '../../lib/serve/sessions/prune-sessions.js';
+import type {SessionEntry} from '../../lib/serve/sessions/types.js';
+import {loadAtmConfigWithFlags} from '../shared/atm-config.js';
+import {defineCommand} from '../shared/cli/command.js';
+import {booleanFlag, type Options, type OptionValues, textFlag} from '../shared/cli/option.js';
+import {jsonFlag, sessionOptions, stderrLogOptions} from '../shared/cli/options.js';
+import {createStderrLog} from '../shared/observers.js';
+import {prettyJson, printNotice, writeText} from '../shared/output.js';
+import {textTable} from '../shared/text-table.js';
+import {timeAgo} from '../shared/time-ago.js';
 
 const options = {
 	...sessionOptions,

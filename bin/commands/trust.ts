@@ -1,15 +1,15 @@
 import {homedir} from 'node:os';
 import {basename, resolve} from 'node:path';
 import process from 'node:process';
-import {configFileNames, findConfigFileIn} from '../../lib/config/find.js';
+import {configFileNames, findConfigFileIn} from '../../lib/config/find-file.js';
 import {reviewConfigFile} from '../../lib/config/trust.js';
 import {TrustStore, trustKey} from '../../lib/config/trust-store.js';
-import {printable} from '../../lib/printable.js';
-import {defineCommand} from '../cli/command.js';
-import {booleanFlag} from '../cli/option.js';
-import {writeText} from '../common/own-output.js';
-import {reviewText} from '../common/trusted-config.js';
-import {usageError} from '../common/values.js';
+import {printable} from '../../lib/util/printable.js';
+import {defineCommand} from '../shared/cli/command.js';
+import {booleanFlag} from '../shared/cli/option.js';
+import {usageError} from '../shared/flag-values.js';
+import {writeText} from '../shared/output.js';
+import {reviewText} from '../shared/trusted-config.js';
 
 export const command = defineCommand({
 	summary: 'lets bridge use a configuration file that it finds in the working directory',

@@ -1,20 +1,20 @@
 import {setTimeout as sleep} from 'node:timers/promises';
-import type {Envelope} from '../../lib/envelope.js';
-import {handshakeTimeoutMs} from '../../lib/handshake-limit.js';
-import {type Log, logBug} from '../../lib/log.js';
+import type {Envelope} from '../../lib/core/envelope.js';
+import {type Log, logBug} from '../../lib/core/log.js';
+import {PendingRequests} from '../../lib/core/requests/pending.js';
+import {connect, type Endpoint, perMessage, type Stage} from '../../lib/core/stage.js';
+import {ToolsCache} from '../../lib/operators/cache-tools/tools-cache.js';
 import {MESSAGE_LIMIT} from '../../lib/operators/frame.js';
-import {observeTools} from '../../lib/operators/note-tools.js';
-import {objectOf} from '../../lib/protocol/json.js';
-import {Negotiation} from '../../lib/protocol/session.js';
-import {ToolHeaderParameters} from '../../lib/protocol/tool-parameters.js';
-import {connect, type Endpoint, perMessage, type Stage} from '../../lib/stage.js';
-import {ToolsCache} from '../../lib/tools-cache.js';
-import {stdioEndpoint} from '../../lib/transports/own-stdio.js';
-import {remoteUpstream} from '../../lib/transports/remote.js';
-import {PendingRequests} from '../../lib/waiting-requests.js';
+import {observeTools} from '../../lib/operators/observe-tools.js';
+import {handshakeTimeoutMs} from '../../lib/protocol/handshake-timeout.js';
+import {Negotiation} from '../../lib/protocol/negotiation.js';
+import {ToolHeaderParameters} from '../../lib/protocol/tool-header-parameters.js';
+import {stdioEndpoint} from '../../lib/transports/stdio/stdio.js';
+import {remoteUpstream} from '../../lib/upstream/remote.js';
+import {objectOf} from '../../lib/util/json.js';
 import {httpUpstreamStages, wrapStages} from '../../pipelines/wrap.js';
-import {defineCommand} from '../cli/command.js';
-import type {Options, OptionValues} from '../cli/option.js';
+import {defineCommand} from '../shared/cli/command.js';
+import type {Options, OptionValues} from '../shared/cli/option.js';
 import {
 	cacheToolsFlag,
 	logOptions,
@@ -22,11 +22,11 @@ import {
 	timeoutFlag,
 	urlOptions,
 	versionOptions,
-} from '../cli/options.js';
-import {checkTrafficLog, createObservers, logStdioFailure} from '../common/observers.js';
-import {explainWait} from '../common/on-terminal.js';
-import type {StopSignals} from '../common/signals.js';
-import {usageError} from '../common/values.js';
+} from '../shared/cli/options.js';
+import {explainWait} from '../shared/explain-wait.js';
+import {usageError} from '../shared/flag-values.js';
+import {checkTrafficLog, createObservers, logStdioFailure} from '../shared/observers.js';
+import type {StopSignals} from '../shared/stop-signals.js';
 
 const TIMEOUT_MS = 60_000;
 /** How long a client that closed its end may still be answered. */

@@ -1,6 +1,6 @@
 import process from 'node:process';
-import {defineCommand} from '../cli/command.js';
-import {writeText} from '../common/own-output.js';
+import {defineCommand} from '../shared/cli/command.js';
+import {writeText} from '../shared/output.js';
 
 export const command = defineCommand({
 	summary: 'prints the version',

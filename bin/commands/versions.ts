@@ -1,16 +1,7 @@
 import {writeSync} from 'node:fs';
-import {childStderr} from '../../lib/child-stderr.js';
-import {BridgeError} from '../../lib/errors.js';
-import {printable} from '../../lib/printable.js';
+import {BridgeError} from '../../lib/core/errors.js';
+import type {Endpoint} from '../../lib/core/stage.js';
 import {lossesOf, upstreamFeaturesOf} from '../../lib/protocol/features.js';
-import {type JsonObject, objectOf} from '../../lib/protocol/json.js';
-import {
-	fetchCatalog,
-	probeVersions,
-	serverInfoOf,
-	type UpstreamCatalog,
-	type VersionProbe,
-} from '../../lib/protocol/survey.js';
 import {
 	handshakeVersions,
 	NEWEST_HANDSHAKE,
@@ -18,18 +9,27 @@ import {
 	STATELESS,
 	type Version,
 } from '../../lib/protocol/version.js';
-import type {Endpoint} from '../../lib/stage.js';
-import {type Child, child} from '../../lib/transports/child.js';
-import {standaloneUpstream} from '../../lib/transports/over-url.js';
-import {sweepOrphans} from '../../lib/transports/sweep.js';
-import {defineCommand} from '../cli/command.js';
-import type {Options, OptionValues} from '../cli/option.js';
-import {environmentOptions, logOptions, timeoutFlag, urlOptions} from '../cli/options.js';
-import {createObservers} from '../common/observers.js';
-import {serverEnvironment} from '../common/server-environment.js';
-import {serverName} from '../common/server-name.js';
-import type {StopSignals} from '../common/signals.js';
-import {twoServersError, usageError} from '../common/values.js';
+import {type Child, child} from '../../lib/transports/process/child.js';
+import {sweepOrphans} from '../../lib/transports/process/sweep-orphans.js';
+import {
+	fetchCatalog,
+	probeVersions,
+	serverInfoOf,
+	type UpstreamCatalog,
+	type VersionProbe,
+} from '../../lib/upstream/probe-versions.js';
+import {standaloneUpstream} from '../../lib/upstream/standalone.js';
+import {type JsonObject, objectOf} from '../../lib/util/json.js';
+import {printable} from '../../lib/util/printable.js';
+import {childStderr} from '../shared/child-stderr.js';
+import {defineCommand} from '../shared/cli/command.js';
+import type {Options, OptionValues} from '../shared/cli/option.js';
+import {environmentOptions, logOptions, timeoutFlag, urlOptions} from '../shared/cli/options.js';
+import {twoServersError, usageError} from '../shared/flag-values.js';
+import {createObservers} from '../shared/observers.js';
+import {serverEnvironment} from '../shared/server-environment.js';
+import {serverName} from '../shared/server-name.js';
+import type {StopSignals} from '../shared/stop-signals.js';
 
 const TIMEOUT_MS = 60_000;
 

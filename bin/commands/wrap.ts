@@ -1,17 +1,17 @@
 import {constants} from 'node:os';
 import {setTimeout as sleep} from 'node:timers/promises';
-import {childStderr} from '../../lib/child-stderr.js';
-import type {BridgeError} from '../../lib/errors.js';
-import {type Log, logBug} from '../../lib/log.js';
-import {connect} from '../../lib/stage.js';
-import {ToolsCache} from '../../lib/tools-cache.js';
-import {child} from '../../lib/transports/child.js';
-import type {ChildExit} from '../../lib/transports/lifetime.js';
-import {stdioEndpoint} from '../../lib/transports/own-stdio.js';
-import {sweepOrphans} from '../../lib/transports/sweep.js';
+import type {BridgeError} from '../../lib/core/errors.js';
+import {type Log, logBug} from '../../lib/core/log.js';
+import {connect} from '../../lib/core/stage.js';
+import {ToolsCache} from '../../lib/operators/cache-tools/tools-cache.js';
+import {child} from '../../lib/transports/process/child.js';
+import type {ChildExit} from '../../lib/transports/process/lifetime.js';
+import {sweepOrphans} from '../../lib/transports/process/sweep-orphans.js';
+import {stdioEndpoint} from '../../lib/transports/stdio/stdio.js';
 import {type WrapPipelineOptions, wrapStages} from '../../pipelines/wrap.js';
-import {type CliContext, defineCommand} from '../cli/command.js';
-import type {Options, OptionValues} from '../cli/option.js';
+import {childStderr} from '../shared/child-stderr.js';
+import {type CliContext, defineCommand} from '../shared/cli/command.js';
+import type {Options, OptionValues} from '../shared/cli/option.js';
 import {
 	cacheToolsFlag,
 	environmentOptions,
@@ -19,13 +19,13 @@ import {
 	TIMEOUT_FLAG,
 	timeoutFlag,
 	versionOptions,
-} from '../cli/options.js';
-import {checkTrafficLog, createObservers, logStdioFailure} from '../common/observers.js';
-import {explainWait} from '../common/on-terminal.js';
-import {serverEnvironment} from '../common/server-environment.js';
-import {serverName} from '../common/server-name.js';
-import {countSentMessages, waitForErrorResponses} from '../common/unstartable.js';
-import {usageError} from '../common/values.js';
+} from '../shared/cli/options.js';
+import {explainWait} from '../shared/explain-wait.js';
+import {usageError} from '../shared/flag-values.js';
+import {checkTrafficLog, createObservers, logStdioFailure} from '../shared/observers.js';
+import {serverEnvironment} from '../shared/server-environment.js';
+import {serverName} from '../shared/server-name.js';
+import {countSentMessages, waitForErrorResponses} from './wrap/start-failure.js';
 
 const TIMEOUT_MS = 60_000;
 const SHUTDOWN_MS = 5000;

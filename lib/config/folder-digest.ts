@@ -2,10 +2,10 @@ import {createHash, type Hash} from 'node:crypto';
 import {constants, type Stats} from 'node:fs';
 import {open, readdir, stat} from 'node:fs/promises';
 import {join} from 'node:path';
-import {BridgeError} from '../errors.js';
-import {printable} from '../printable.js';
-import {describeForeignWriters} from '../store/own-file.js';
-import {shellQuote} from './hub-snippet.js';
+import {BridgeError} from '../core/errors.js';
+import {describeForeignWriters} from '../files/secure-file.js';
+import {printable} from '../util/printable.js';
+import {shellQuote} from '../util/shell-quote.js';
 
 /** What `bridge trust` has recorded of a folder of packs. */
 export type TrustedPacks = {

@@ -1,4 +1,4 @@
-import type {ConfigIssue, ConfigPath} from './mistakes.js';
+import type {ConfigIssue, ConfigPath} from './issues.js';
 import {PathMap, type ReadonlyPathMap} from './path-map.js';
 
 /** A text that was understood, or what is wrong with it; and the line that each value is in. */

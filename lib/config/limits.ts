@@ -1,7 +1,7 @@
-import {DEFAULT_UNREAD_BYTES, DEFAULT_UNREAD_MS} from '../http/unread.js';
-import {DEFAULT_BUFFER_BYTES} from '../kept-bytes.js';
-import {DEFAULT_RUN_CALL_BYTES} from '../run/call-bytes.js';
-import type {RateLimit} from '../units.js';
+import {DEFAULT_BUFFER_BYTES} from '../core/buffer-limit.js';
+import {DEFAULT_UNREAD_BYTES, DEFAULT_UNREAD_MS} from '../http/unread-responses.js';
+import type {RateLimit} from '../util/units.js';
+import {DEFAULT_RUN_CALL_BYTES} from './default-run-call-bytes.js';
 import {type Quotas, resolveQuotas} from './quotas.js';
 import type {FileSettings} from './schema.js';
 

@@ -1,4 +1,4 @@
-import type {ConfigPath} from './mistakes.js';
+import type {ConfigPath} from './issues.js';
 
 type PathNode<T> = {value: T | undefined; children: Map<string | number, PathNode<T>> | undefined};
 

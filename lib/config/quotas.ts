@@ -1,5 +1,5 @@
 import {MAX_CONNECTIONS} from '../http/max-connections.js';
-import {defaultRunSlots} from '../run/slots.js';
+import {defaultRunSlots} from './default-run-slots.js';
 
 /** Shares of one principal in what all clients of the gateway use together. 0 and undefined: no quota. */
 export type Quotas = {

@@ -7,11 +7,11 @@ import {
 	type Version,
 	versions,
 } from '../protocol/version.js';
-import {parseDuration, parseRate, parseSize} from '../units.js';
+import {parseDuration, parseRate, parseSize} from '../util/units.js';
 import type {TrustedPacks} from './folder-digest.js';
 import {isHeaderName, isHeaderValue, reservedHeaders} from './headers.js';
 import type {ConfigLimits} from './limits.js';
-import {type ListenAddress, parseListenAddress} from './listen.js';
+import {type ListenAddress, parseListenAddress} from './listen-address.js';
 import {areSecretsLongEnough, MIN_SECRET_LENGTH, NEW_SECRET_COMMAND} from './secret-length.js';
 import {isPlainText, parseStoreUrl, parseUrl} from './urls.js';
 

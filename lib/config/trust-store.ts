@@ -3,13 +3,13 @@ import {readdir, stat, unlink} from 'node:fs/promises';
 import {homedir} from 'node:os';
 import {basename, dirname, join, resolve} from 'node:path';
 import * as z from 'zod';
-import {writeAtomically} from '../store/atomic-file.js';
-import {makeFolder} from '../store/make-folder.js';
-import {userStateFolder} from '../store/own-state.js';
-import {readRegularTextFile} from '../store/read-plain.js';
-import type {EnvironmentVariables} from './expand.js';
-import {resolveRealPath} from './find.js';
-import {fileStamp} from './read.js';
+import {writeAtomically} from '../files/atomic-write.js';
+import {makeFolder} from '../files/make-folder.js';
+import {readRegularTextFile} from '../files/read-regular-file.js';
+import {userStateFolder} from '../files/state-folder.js';
+import type {EnvironmentVariables} from './expand-variables.js';
+import {resolveRealPath} from './find-file.js';
+import {fileStamp} from './read-file.js';
 
 const entrySchema = z.object({
 	path: z.string(),

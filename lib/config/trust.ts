@@ -1,15 +1,15 @@
 import {dirname, resolve} from 'node:path';
-import {BridgeError} from '../errors.js';
-import {printable} from '../printable.js';
-import {type EnvironmentVariables, expandVariables} from './expand.js';
-import {resolveRealPath} from './find.js';
+import {BridgeError} from '../core/errors.js';
+import {printable} from '../util/printable.js';
+import {shellQuote} from '../util/shell-quote.js';
+import {type EnvironmentVariables, expandVariables} from './expand-variables.js';
+import {resolveRealPath} from './find-file.js';
 import {digestFolder, type TrustedPacks, writableByOthersError} from './folder-digest.js';
-import {shellQuote} from './hub-snippet.js';
-import {isObjectOrArray} from './judge.js';
-import {invalidFileError} from './mistakes.js';
-import {MAX_CONFIG_VALUES, parseConfigText} from './parse.js';
-import {extensionOf, readConfigText} from './read.js';
+import {invalidFileError} from './issues.js';
+import {MAX_CONFIG_VALUES, parseConfigText} from './parse-text.js';
+import {extensionOf, readConfigText} from './read-file.js';
 import {type TrustEntry, type TrustStore, trustKey} from './trust-store.js';
+import {isObjectOrArray} from './validate.js';
 
 /** Rejects a file whose content is not the one that was trusted. */
 export async function requireTrust(store: TrustStore, file: string, sha256: string): Promise<TrustEntry> {

@@ -1,17 +1,17 @@
 import type {IncomingMessage} from 'node:http';
 import type {Duplex} from 'node:stream';
-import {BridgeError} from '../errors.js';
-import {setConnectionPrincipal} from '../http/connections.js';
-import type {HttpError} from '../http/refuse.js';
-import {FORWARDED_HEADER} from '../replicas/hop.js';
-import {bridgeTokenIn, isAnonymousPrincipal, tokenOfCookie} from './caller.js';
-import type {Principal} from './conversation.js';
+import {BridgeError} from '../core/errors.js';
+import {setConnectionPrincipal} from '../http/connection-limiter.js';
+import {drainingError, overloadedError, serviceDisabled, tokenRequired} from '../http/errors.js';
+import type {HttpError} from '../http/http-error.js';
+import type {Login} from '../http/login/login.js';
+import type {Principal} from '../upstream/conversation.js';
+import {bridgeTokenIn, isAnonymousPrincipal, tokenOfCookie} from '../upstream/principal.js';
+import type {Service} from '../upstream/service.js';
+import {FORWARDED_HEADER} from './cluster/forward-authentication.js';
+import type {ServiceRequest} from './cluster/route-to-session.js';
 import type {Gateway} from './gateway.js';
-import {rateLimitError} from './limited.js';
-import type {Login} from './login.js';
-import {drainingError, overloadedError, serviceDisabled, tokenRequired} from './refusals.js';
-import type {Service} from './service.js';
-import type {ServiceRequest} from './whereabouts.js';
+import {rateLimitError} from './rate-limited-endpoint.js';
 
 /** The token that a request proves, where one is needed; or why the request is rejected. */
 export function authenticate(

@@ -1,23 +1,23 @@
 import {randomInt} from 'node:crypto';
-import type {Envelope} from '../envelope.js';
-import type {Log} from '../log.js';
-import {acceptsPrimingEvent} from '../protocol/http-hop.js';
-import {objectOf} from '../protocol/json.js';
-import type {Version} from '../protocol/version.js';
-import type {ClientIdentity} from '../replicas/last-sessions.js';
-import type {Replicas} from '../replicas/replicas.js';
-import type {PortableState} from '../replicas/session-ids.js';
+import type {Envelope} from '../core/envelope.js';
+import type {Log} from '../core/log.js';
 import {
 	createUpstreamControl,
 	LISTEN_COMMAND,
 	RESUMED_COMMAND,
 	STOP_LISTENING_COMMAND,
-} from '../transports/carriage.js';
-import {HttpSession} from '../transports/http-server.js';
-import {Conversation, type Principal, type StartConversation} from './conversation.js';
-import type {Service} from './service.js';
-import {type ClientSessions, newSessionId} from './sessions.js';
-import type {RequestQuotas} from './tallies.js';
+} from '../core/upstream-control.js';
+import {acceptsPrimingEvent} from '../protocol/http-headers.js';
+import type {Version} from '../protocol/version.js';
+import {HttpSession} from '../transports/http-server/http-session.js';
+import {Conversation, type Principal, type StartConversation} from '../upstream/conversation.js';
+import type {Service} from '../upstream/service.js';
+import {objectOf} from '../util/json.js';
+import {type ClientSessions, newSessionId} from './client-sessions.js';
+import type {ClientIdentity} from './cluster/last-sessions.js';
+import type {Replicas} from './cluster/replicas.js';
+import type {PortableState} from './cluster/session-ids.js';
+import type {RequestQuotas} from './request-quotas.js';
 
 export type GatewayContext = {
 	readonly log: Log;

@@ -1,11 +1,11 @@
 import type {IncomingMessage, ServerResponse} from 'node:http';
+import {notAcceptableStream, unknownService} from '../http/errors.js';
+import {type HttpError, internalError, sendHttpError} from '../http/http-error.js';
 import {acceptsEventStream} from '../http/read-body.js';
-import {type HttpError, internalError, sendHttpError} from '../http/refuse.js';
+import {checkMethod, sendJson} from '../http/replies.js';
 import {isMcpTarget, type RequestTarget} from '../http/target.js';
-import {SseStream} from '../transports/sse-stream.js';
+import {SseStream} from '../transports/sse/sse-stream.js';
 import type {Gateway} from './gateway.js';
-import {notAcceptableStream, unknownService} from './refusals.js';
-import {checkMethod, sendJson} from './replies.js';
 
 /** How much may wait for somebody who looks at the traffic. */
 const MAX_UNREAD_BYTES = 4 * 2 ** 20;

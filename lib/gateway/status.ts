@@ -1,7 +1,7 @@
-import {deprecationNotice, isDeprecated} from '../protocol/report.js';
-import type {Negotiation} from '../protocol/session.js';
+import {deprecationNotice, isDeprecated} from '../protocol/connection-log.js';
+import type {Negotiation} from '../protocol/negotiation.js';
 import {STATELESS} from '../protocol/version.js';
-import type {Service} from './service.js';
+import type {Service} from '../upstream/service.js';
 
 /** What `/status` says of a service. */
 export function serviceStatus(service: Service, sessions: number): {readonly [key: string]: unknown} {

@@ -1,9 +1,9 @@
 import {createHash, timingSafeEqual} from 'node:crypto';
 import type {IncomingMessage} from 'node:http';
-import {isLoopback} from '../loopback.js';
-import {originMatcher} from './allowed-origin.js';
+import {isLoopback} from '../util/loopback.js';
 import {countHeader} from './header-count.js';
-import type {HttpError} from './refuse.js';
+import type {HttpError} from './http-error.js';
+import {originMatcher} from './origin-matcher.js';
 import {isMcpTarget} from './target.js';
 
 type GuardOptions = {

@@ -1,9 +1,9 @@
 import type {IncomingMessage, RequestListener} from 'node:http';
 import type {Socket} from 'node:net';
 import type {Duplex} from 'node:stream';
-import type {AdmitRequest} from './peer.js';
-import {internalError, rejectUpgrade, sendHttpError} from './refuse.js';
-import {closeWithConnection} from './when-closed.js';
+import {closeWithConnection} from './close-with-connection.js';
+import {internalError, rejectUpgrade, sendHttpError} from './http-error.js';
+import type {AdmitRequest} from './same-user.js';
 
 /** Handles a request to change the protocol of a connection. */
 export type UpgradeListener = (req: IncomingMessage, socket: Duplex, head: Buffer) => void;

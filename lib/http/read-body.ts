@@ -1,7 +1,7 @@
 import type {IncomingMessage} from 'node:http';
+import {BodyBuffer} from './body-buffer.js';
 import {countHeader} from './header-count.js';
-import type {HttpError} from './refuse.js';
-import {BodyBuffer} from './whole-body.js';
+import type {HttpError} from './http-error.js';
 
 const JSON_TYPE = /^application\/json *(?:; *charset="?utf-8"?)?$/i;
 

@@ -1,5 +1,5 @@
-import type {Envelope} from '../envelope.js';
-import {objectOf} from '../protocol/json.js';
+import type {Envelope} from '../core/envelope.js';
+import {objectOf} from '../util/json.js';
 
 /** The status of HTTP that goes with an answer: 200 for all that comes from the server, whatever it says. */
 export function httpStatusOf(response: Envelope): number {

@@ -8,16 +8,21 @@ import {
 import {Server as NetServer} from 'node:net';
 import {performance} from 'node:perf_hooks';
 import type {Duplex} from 'node:stream';
-import {BridgeError} from '../errors.js';
-import {RateLimiter} from '../rate.js';
-import {ConnectionLimiter} from './connections.js';
+import {BridgeError} from '../core/errors.js';
+import {RateLimiter} from '../util/rate-limiter.js';
+import {ConnectionLimiter} from './connection-limiter.js';
 import {catchHandlerErrors, catchUpgradeErrors, type UpgradeListener} from './handlers.js';
+import {endConnection} from './http-error.js';
+import {findListeningProcess} from './listening-process.js';
 import {MAX_CONNECTIONS} from './max-connections.js';
-import type {AdmitRequest} from './peer.js';
-import {findListeningProcess} from './port-holder.js';
-import {endConnection} from './refuse.js';
+import type {AdmitRequest} from './same-user.js';
 import {listenOnSocket} from './unix-socket.js';
-import {DEFAULT_UNREAD_BYTES, DEFAULT_UNREAD_MS, type UnreadOptions, UnreadResponses} from './unread.js';
+import {
+	DEFAULT_UNREAD_BYTES,
+	DEFAULT_UNREAD_MS,
+	type UnreadOptions,
+	UnreadResponses,
+} from './unread-responses.js';
 
 export type HttpServerOptions = {
 	readonly host: string;

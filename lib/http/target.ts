@@ -1,4 +1,4 @@
-import {BoundedMap} from '../bounded-map.js';
+import {BoundedMap} from '../util/bounded-map.js';
 
 /** What stands for all services as one, where services are named. No service is called that. */
 export const ALL_SERVICES = 'all servers';

@@ -2,7 +2,7 @@ import {chmod, lstat, unlink} from 'node:fs/promises';
 import type {Server} from 'node:http';
 import {connect} from 'node:net';
 import process from 'node:process';
-import {BridgeError} from '../errors.js';
+import {BridgeError} from '../core/errors.js';
 
 /** The state of a path where a server is to listen. */
 export type SocketState = 'free' | 'stale' | 'in use' | 'not a socket';

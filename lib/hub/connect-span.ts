@@ -1,9 +1,9 @@
-import type {Service} from '../gateway/service.js';
-import type {Log} from '../log.js';
-import type {JsonObject} from '../protocol/json.js';
-import {connectionFields} from '../protocol/report.js';
-import type {Negotiation} from '../protocol/session.js';
-import {startSpan, type TracedSpan} from '../span.js';
+import type {Log} from '../core/log.js';
+import {startSpan, type TracedSpan} from '../core/span.js';
+import {connectionFields} from '../protocol/connection-log.js';
+import type {Negotiation} from '../protocol/negotiation.js';
+import type {Service} from '../upstream/service.js';
+import type {JsonObject} from '../util/json.js';
 
 /** A connection of the hub to a server: what it connected to, in which session. */
 type ConnectedUpstream = {

@@ -1,25 +1,35 @@
 import {type Observer, Subject} from 'rxjs';
 import type {ExposeMode} from '../config/schema.js';
-import {Envelope} from '../envelope.js';
-import type {StartConversation} from '../gateway/conversation.js';
-import type {Service} from '../gateway/service.js';
-import {type Log, logBug} from '../log.js';
-import {type JsonObject, listOf, objectOf} from '../protocol/json.js';
-import type {Endpoint} from '../stage.js';
-import {stringifyWithBigInts} from '../wire/exact-integers.js';
-import {PendingClientRequests, RpcError} from './client-requests.js';
-import {UpstreamMessages} from './from-members.js';
-import {hubInitializeResult} from './greeting.js';
-import {type HubRequestHandler, resourceAndPromptHandlers, stringParam} from './list-requests.js';
-import {UpstreamLogLevel} from './log-level.js';
-import type {HubUpstream} from './member.js';
-import {HubUpstreams} from './members.js';
+import {Envelope} from '../core/envelope.js';
+import {type Log, logBug} from '../core/log.js';
+import type {Endpoint} from '../core/stage.js';
+import type {StartConversation} from '../upstream/conversation.js';
+import type {Service} from '../upstream/service.js';
+import {type JsonObject, listOf, objectOf} from '../util/json.js';
+import {stringifyWithBigInts} from '../wire/bigint-json.js';
+import {hubInitializeResult} from './hub-initialize-result.js';
+import type {HubUpstream} from './hub-upstream.js';
+import {HubUpstreams} from './hub-upstreams.js';
 import {MergedLists} from './merged-lists.js';
+import {MergedTools} from './merged-tools.js';
+import {PendingClientRequests, RpcError} from './pending-client-requests.js';
+import {
+	type HubRequestHandler,
+	resourceAndPromptHandlers,
+	stringParam,
+} from './resource-and-prompt-handlers.js';
 import type {RunTool} from './run-tool.js';
-import type {ProgramContext} from './server-pack.js';
-import {serverState, upstreamPack} from './server-pack.js';
-import {callSpan, endCallSpan, forwardedCapabilities, toUpstreamCall, traceContextOf} from './tool-calls.js';
-import {MergedTools} from './tool-listing.js';
+import {
+	callSpan,
+	endCallSpan,
+	forwardedCapabilities,
+	toUpstreamCall,
+	traceContextOf,
+} from './tool-call-spans.js';
+import {UpstreamLogLevel} from './upstream-log-level.js';
+import {UpstreamMessages} from './upstream-messages.js';
+import type {ProgramContext} from './upstream-pack.js';
+import {serverState, upstreamPack} from './upstream-pack.js';
 
 type HubSessionOptions = {
 	readonly log: Log;

@@ -1,9 +1,9 @@
 import {randomUUID} from 'node:crypto';
 import type {Config} from '../config/schema.js';
-import type {StartConversation} from '../gateway/conversation.js';
-import type {Service} from '../gateway/service.js';
-import {type Log, logBug} from '../log.js';
-import type {Endpoint} from '../stage.js';
+import {type Log, logBug} from '../core/log.js';
+import type {Endpoint} from '../core/stage.js';
+import type {StartConversation} from '../upstream/conversation.js';
+import type {Service} from '../upstream/service.js';
 import {HubSession} from './hub-session.js';
 import {RunTool, type RunToolOptions} from './run-tool.js';
 

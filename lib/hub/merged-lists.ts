@@ -1,11 +1,11 @@
-import {BoundedMap} from '../bounded-map.js';
-import type {Log} from '../log.js';
-import {RpcError, unknownItemMessage} from './client-requests.js';
-import type {HubUpstream} from './member.js';
-import {itemJson, type ListedItem, readList} from './member-tools.js';
-import type {HubUpstreams} from './members.js';
-import {unifiedNames} from './names.js';
-import {CoalescedReads} from './shared-reads.js';
+import type {Log} from '../core/log.js';
+import {BoundedMap} from '../util/bounded-map.js';
+import {CoalescedReads} from './coalesced-reads.js';
+import type {HubUpstream} from './hub-upstream.js';
+import type {HubUpstreams} from './hub-upstreams.js';
+import {RpcError, unknownItemMessage} from './pending-client-requests.js';
+import {unifiedNames} from './unified-names.js';
+import {itemJson, type ListedItem, readList} from './upstream-lists.js';
 import {compileUriTemplate, type UriMatcher} from './uri-template.js';
 
 /** What is merged beside tools. */

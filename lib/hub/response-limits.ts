@@ -1,6 +1,6 @@
-import type {Envelope} from '../envelope.js';
+import type {Envelope} from '../core/envelope.js';
 import {MAX_RESULT_VALUES, MEMBERS_PER_MIB} from '../run/value-limits.js';
-import {jsonComplexity} from '../wire/json-weight.js';
+import {jsonComplexity} from '../wire/json-complexity.js';
 
 /** The limits of a response to a call in `run`. They are checked before the response is parsed. */
 export type ResponseLimits = {

@@ -1,5 +1,5 @@
-import type {Envelope} from '../envelope.js';
-import {listOf, objectOf} from '../protocol/json.js';
+import type {Envelope} from '../core/envelope.js';
+import {listOf, objectOf} from '../util/json.js';
 import {memberRange} from '../wire/member.js';
 
 /** Longer JSON is not parsed to be measured. */

@@ -1,4 +1,4 @@
-import {displayName, PROXY_PACK, type RunPacks} from '../run/packs.js';
+import {displayName, PROXY_PACK, type RunPacks} from '../run/run-packs.js';
 
 /** How many tools of a pack are named, and how long the names of one pack may be. */
 const MAX_TOOLS = 8;

@@ -1,11 +1,11 @@
 import type {TrustedPacks} from '../config/folder-digest.js';
 import type {ConfigLimits} from '../config/limits.js';
-import type {Log} from '../log.js';
-import {type JsonObject, objectOf} from '../protocol/json.js';
-import {createRunPacks} from '../run/named-packs.js';
+import type {Log} from '../core/log.js';
+import {createRunPacks} from '../run/create-run-packs.js';
 import {PackFolder} from '../run/pack-folder.js';
 import type {Pack, Runner, RunnerOptions, ServerState} from '../run/types.js';
 import {maxMembersFor} from '../run/value-limits.js';
+import {type JsonObject, objectOf} from '../util/json.js';
 import type {ResponseLimits} from './response-limits.js';
 import {describeRun} from './run-description.js';
 

@@ -1,17 +1,17 @@
-import {editMessage} from '../change.js';
-import {bridgeOrigin, Envelope, type MessageOrigin} from '../envelope.js';
-import {isObject, mapMember, objectOf} from '../protocol/json.js';
-import type {Negotiation} from '../protocol/session.js';
+import {editMessage} from '../core/edit-message.js';
+import {bridgeOrigin, Envelope, type MessageOrigin} from '../core/envelope.js';
+import {type Emit, type Stage, type StageOutputs, type StageSteps, stage} from '../core/stage.js';
+import type {Negotiation} from '../protocol/negotiation.js';
 import type {ToolList, ToolListError} from '../protocol/tool-list.js';
 import {requestMetaError} from '../protocol/v2026-07-28.js';
 import {STATELESS} from '../protocol/version.js';
-import type {SharedToolList, ToolListConsumer} from '../shared-tools.js';
-import {type Emit, type Stage, type StageOutputs, type StageSteps, stage} from '../stage.js';
-import type {ToolsCache} from '../tools-cache.js';
+import {isObject, mapMember, objectOf} from '../util/json.js';
 import {canonicalId} from '../wire/id.js';
 import {memberText} from '../wire/member.js';
-import {ToolsFetcher} from './fetch-tools.js';
-import {ListChangedStreams, TOOLS_LIST_CHANGED} from './tools-streams.js';
+import {ToolsFetcher} from './cache-tools/fetch-tools.js';
+import {ListChangedStreams, TOOLS_LIST_CHANGED} from './cache-tools/list-changed-streams.js';
+import type {SharedToolList, ToolListConsumer} from './cache-tools/shared-tool-list.js';
+import type {ToolsCache} from './cache-tools/tools-cache.js';
 
 export type CacheToolsOptions = {
 	readonly negotiation: Negotiation;

@@ -1,7 +1,7 @@
 import {Observable, type OperatorFunction, Subscriber} from 'rxjs';
-import {Envelope, type MessageOrigin} from '../envelope.js';
+import {Envelope, type MessageOrigin} from '../core/envelope.js';
 import {detectFraming, type Framing} from '../wire/framing.js';
-import {lineSplitter, type MessageSplitter, type SplitterSink} from '../wire/lines.js';
+import {lineSplitter, type MessageSplitter, type SplitterSink} from '../wire/line-splitter.js';
 import {describeOversized} from '../wire/oversized.js';
 
 /** The longest message that is taken, in bytes. */

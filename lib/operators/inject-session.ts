@@ -1,16 +1,16 @@
 import {performance} from 'node:perf_hooks';
-import {Envelope, type MessageOrigin} from '../envelope.js';
-import type {BridgeError} from '../errors.js';
-import {handshakeTimeoutMs} from '../handshake-limit.js';
-import {QueuedMessages} from '../held-messages.js';
-import {listChangedNotifications} from '../lists-changed.js';
-import {SlotMap} from '../passing-map.js';
-import {isObject, type JsonObject, objectOf} from '../protocol/json.js';
-import {type Emit, type Stage, type StageOutputs, type StageSteps, stage} from '../stage.js';
-import {SESSION_ID_CHANGED} from '../transports/carriage.js';
+import {Envelope, type MessageOrigin} from '../core/envelope.js';
+import type {BridgeError} from '../core/errors.js';
+import {SlotMap} from '../core/fast/slot-map.js';
+import {QueuedMessages} from '../core/requests/queued.js';
+import {type Emit, type Stage, type StageOutputs, type StageSteps, stage} from '../core/stage.js';
+import {SESSION_ID_CHANGED} from '../core/upstream-control.js';
+import {handshakeTimeoutMs} from '../protocol/handshake-timeout.js';
+import {listChangedNotifications} from '../protocol/list-changed.js';
+import {isObject, type JsonObject, objectOf} from '../util/json.js';
 import {canonicalId} from '../wire/id.js';
 import {memberText} from '../wire/member.js';
-import {SESSION_HEADER, SessionId, type SessionIdOptions} from './session-id.js';
+import {SESSION_HEADER, SessionId, type SessionIdOptions} from './inject-session/session-id.js';
 
 export type InjectSessionOptions = SessionIdOptions & {
 	/** An id for a request of bridge's own. */

@@ -1,15 +1,15 @@
-import {MAX_IDENTIFIER_LENGTH, tooLongError} from '../awaited-progress.js';
-import {Envelope} from '../envelope.js';
-import {BridgeError} from '../errors.js';
-import type {Log} from '../log.js';
-import {retainedSizeError} from '../protocol/kept.js';
+import {Envelope} from '../core/envelope.js';
+import {BridgeError} from '../core/errors.js';
+import type {Log} from '../core/log.js';
+import {MAX_IDENTIFIER_LENGTH, tooLongError} from '../core/requests/progress.js';
+import {type Emit, perMessage, type Stage, stage} from '../core/stage.js';
+import {retainedSizeError} from '../protocol/retained-size.js';
 import {tooComplex} from '../protocol/too-complex.js';
-import {type Emit, perMessage, type Stage, stage} from '../stage.js';
 import {batchElements, MAX_BATCH} from '../wire/batch.js';
 import {type Flaw, isResponse} from '../wire/scan.js';
 import {MAX_MESSAGE_DEPTH} from '../wire/walk.js';
 import {MESSAGE_LIMIT} from './frame.js';
-import {StrayOutputLog} from './stray-notes.js';
+import {StrayOutputLog} from './parse/stray-output-log.js';
 
 type ParseOptions = {
 	readonly log: Log;

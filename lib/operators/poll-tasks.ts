@@ -1,14 +1,14 @@
-import {MAX_IDENTIFIER_LENGTH} from '../awaited-progress.js';
-import {BoundedMap} from '../bounded-map.js';
-import {editMessage} from '../change.js';
-import {Envelope, type MessageOrigin} from '../envelope.js';
-import {type JsonObject, listOf, objectOf, toText} from '../protocol/json.js';
-import type {Negotiation} from '../protocol/session.js';
-import {type Stage, type StageOutputs, type StageSteps, stage} from '../stage.js';
+import {editMessage} from '../core/edit-message.js';
+import {Envelope, type MessageOrigin} from '../core/envelope.js';
+import {cancelledRequestId} from '../core/requests/call-table.js';
+import {MAX_IDENTIFIER_LENGTH} from '../core/requests/progress.js';
+import {type Stage, type StageOutputs, type StageSteps, stage} from '../core/stage.js';
+import type {Negotiation} from '../protocol/negotiation.js';
+import {BoundedMap} from '../util/bounded-map.js';
+import {BoundedStringMap} from '../util/bounded-string-map.js';
+import {type JsonObject, listOf, objectOf, toText} from '../util/json.js';
 import {canonicalId} from '../wire/id.js';
-import {BoundedStringMap} from '../word-map.js';
-import {cancelledRequestId} from './call-table.js';
-import {storableToolName} from './wrapped-tools.js';
+import {storableToolName} from './stateless-upstream/wrapped-tools.js';
 
 const MAX_ENTRIES = 65_536;
 /** Characters of the ids, or of the names of tools, that are remembered. */

@@ -1,13 +1,13 @@
-import {editMessage} from '../change.js';
-import {Envelope} from '../envelope.js';
-import {BridgeError} from '../errors.js';
-import {handshakeTimeoutMs} from '../handshake-limit.js';
-import type {Log} from '../log.js';
-import {timeoutRemedy} from '../more-time.js';
+import {editMessage} from '../core/edit-message.js';
+import {Envelope} from '../core/envelope.js';
+import {BridgeError} from '../core/errors.js';
+import type {Log} from '../core/log.js';
+import {type Emit, type Stage, type StageOutputs, type StageSteps, stage} from '../core/stage.js';
+import {timeoutRemedy} from '../core/timeout-remedy.js';
+import {handshakeTimeoutMs} from '../protocol/handshake-timeout.js';
 import {repairInitialize} from '../protocol/initialize-result.js';
-import {isBridgeError, isObject, type JsonObject, mapMember, objectOf, toText} from '../protocol/json.js';
-import type {Negotiation} from '../protocol/session.js';
-import {Translator} from '../protocol/translate.js';
+import type {Negotiation} from '../protocol/negotiation.js';
+import {Translator} from '../protocol/translator.js';
 import {
 	type HandshakeVersion,
 	isHandshakeVersion,
@@ -15,7 +15,7 @@ import {
 	nextVersionToTry,
 	resolveVersion,
 } from '../protocol/version.js';
-import {type Emit, type Stage, type StageOutputs, type StageSteps, stage} from '../stage.js';
+import {isBridgeError, isObject, type JsonObject, mapMember, objectOf, toText} from '../util/json.js';
 
 type RewriteVersionOptions = {
 	readonly negotiation: Negotiation;

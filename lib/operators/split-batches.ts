@@ -1,11 +1,11 @@
-import {Envelope, type MessageOrigin} from '../envelope.js';
-import {BridgeError} from '../errors.js';
-import {bufferLimit, type EvictableBuffer} from '../kept-bytes.js';
-import type {Log} from '../log.js';
-import type {Negotiation} from '../protocol/session.js';
+import {bufferLimit, type EvictableBuffer} from '../core/buffer-limit.js';
+import {Envelope, type MessageOrigin} from '../core/envelope.js';
+import {BridgeError} from '../core/errors.js';
+import type {Log} from '../core/log.js';
+import {duplicateIdError} from '../core/requests/pending.js';
+import {type Stage, type StageOutputs, type StageSteps, stage} from '../core/stage.js';
+import type {Negotiation} from '../protocol/negotiation.js';
 import {BATCH_VERSION} from '../protocol/version.js';
-import {type Stage, type StageOutputs, type StageSteps, stage} from '../stage.js';
-import {duplicateIdError} from '../waiting-requests.js';
 import {batchElements, MAX_BATCH} from '../wire/batch.js';
 import {exactId} from '../wire/id.js';
 import {memberText} from '../wire/member.js';

@@ -1,8 +1,8 @@
-import {Envelope} from '../envelope.js';
-import {BridgeError} from '../errors.js';
-import {timeoutRemedy} from '../more-time.js';
-import {type Stage, stage} from '../stage.js';
-import type {PendingRequest, PendingRequests} from '../waiting-requests.js';
+import {Envelope} from '../core/envelope.js';
+import {BridgeError} from '../core/errors.js';
+import type {PendingRequest, PendingRequests} from '../core/requests/pending.js';
+import {type Stage, stage} from '../core/stage.js';
+import {timeoutRemedy} from '../core/timeout-remedy.js';
 
 type TimeLimitOptions = {
 	readonly timeoutMs: number;

@@ -1,8 +1,8 @@
-import type {Envelope} from '../envelope.js';
-import {localTime, utcTime} from '../local-time.js';
-import {printable, shortened} from '../printable.js';
-import {perMessage, type Stage} from '../stage.js';
-import {redactStart} from '../store/redact.js';
+import type {Envelope} from '../core/envelope.js';
+import {redactStart} from '../core/redact.js';
+import {perMessage, type Stage} from '../core/stage.js';
+import {localTime, utcTime} from '../util/local-time.js';
+import {printable, shortened} from '../util/printable.js';
 
 export type TraceOptions = {
 	/** Takes one line, line feed included. */

@@ -1,14 +1,14 @@
-import {createDraft} from '../change.js';
-import {Envelope} from '../envelope.js';
-import {type Log, logBug} from '../log.js';
-import {logLoss} from '../protocol/report.js';
-import type {Negotiation} from '../protocol/session.js';
-import type {MessageDirection} from '../protocol/step.js';
-import {type MessageKind, type TranslatedMessage, Translator} from '../protocol/translate.js';
-import {type Emit, type Stage, type StageSteps, stage} from '../stage.js';
-import type {PendingRequests} from '../waiting-requests.js';
+import {createDraft} from '../core/edit-message.js';
+import {Envelope} from '../core/envelope.js';
+import {type Log, logBug} from '../core/log.js';
+import type {PendingRequests} from '../core/requests/pending.js';
+import {type Emit, type Stage, type StageSteps, stage} from '../core/stage.js';
+import {logLoss} from '../protocol/connection-log.js';
+import type {Negotiation} from '../protocol/negotiation.js';
+import type {MessageDirection} from '../protocol/translation-rule.js';
+import {type MessageKind, type TranslatedMessage, Translator} from '../protocol/translator.js';
+import {BoundedStringMap} from '../util/bounded-string-map.js';
 import {unquotedId} from '../wire/id.js';
-import {BoundedStringMap} from '../word-map.js';
 
 type TranslateVersionOptions = {
 	readonly negotiation: Negotiation;

@@ -1,5 +1,5 @@
-import {isObject, type JsonObject, listOf, mapMember, mapObjects, objectOf} from './json.js';
-import type {RuleContext} from './step.js';
+import {isObject, type JsonObject, listOf, mapMember, mapObjects, objectOf} from '../util/json.js';
+import type {RuleContext} from './translation-rule.js';
 import type {Version} from './version.js';
 
 /** Kinds of content, with the version that brought each. */

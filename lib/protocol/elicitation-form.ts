@@ -1,5 +1,5 @@
-import type {FormReader} from './form-answers.js';
-import {isObject, type JsonObject, listOf, objectOf, toText} from './json.js';
+import {isObject, type JsonObject, listOf, objectOf, toText} from '../util/json.js';
+import type {FormReader} from './form-responses.js';
 
 /** Boxes of one form: more than a person ticks. */
 const MAX_CHECKBOXES = 1000;

@@ -1,5 +1,5 @@
-import {type JsonObject, listOf, objectOf} from './json.js';
-import {needsWrapper} from './modern-output.js';
+import {type JsonObject, listOf, objectOf} from '../util/json.js';
+import {needsWrapper} from './stateless-output.js';
 import {type Version, versions} from './version.js';
 
 /** What is known of a server: its answer to `initialize`, and its tools. */

@@ -1,4 +1,4 @@
-import {isObject, type JsonObject, objectOf} from './json.js';
+import {isObject, type JsonObject, objectOf} from '../util/json.js';
 
 /** A result of `initialize` that clients accept, and the members that were not valid in the one of the upstream. */
 type RepairedInitialize = {readonly result: JsonObject; readonly members: readonly string[]};

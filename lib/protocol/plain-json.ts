@@ -1,5 +1,5 @@
-import {isObject, type JsonObject} from './json.js';
-import {MAX_ORIGINAL_BYTES} from './original.js';
+import {isObject, type JsonObject} from '../util/json.js';
+import {MAX_ORIGINAL_BYTES} from './originals.js';
 
 /**
  * A value as the schema of 2026-07-28 has JSON in places that it leaves open: without null, and without numbers that are

@@ -1,3 +1,4 @@
+import {isObject, type JsonObject, mapMember, mapObjects, toText} from '../util/json.js';
 import {marks} from '../wire/marks.js';
 import {
 	type BlockMapper,
@@ -6,8 +7,13 @@ import {
 	supportsContentType,
 	textBlock,
 } from './content.js';
-import {isObject, type JsonObject, mapMember, mapObjects, toText} from './json.js';
-import {ifMarked, RpcErrorReply, type RuleContext, type RuleResult, type TranslationRule} from './step.js';
+import {
+	ifMarked,
+	RpcErrorReply,
+	type RuleContext,
+	type RuleResult,
+	type TranslationRule,
+} from './translation-rule.js';
 
 /**
  * Faults of servers that every client of a kind throws a whole answer away for. Repaired where an answer is touched

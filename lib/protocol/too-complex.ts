@@ -1,4 +1,4 @@
-import {BridgeError} from '../errors.js';
+import {BridgeError} from '../core/errors.js';
 import {MAX_KEY_BYTES, MAX_MESSAGE_VALUES} from '../wire/walk.js';
 
 /** The error for a message that would take too long to parse. */

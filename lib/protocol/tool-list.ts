@@ -1,7 +1,7 @@
 import {createHash} from 'node:crypto';
+import {isObject, type JsonObject, objectOf, toText, without} from '../util/json.js';
 import {ExactNumbers} from '../wire/exact-numbers.js';
-import {jsonComplexity} from '../wire/json-weight.js';
-import {isObject, type JsonObject, objectOf, toText, without} from './json.js';
+import {jsonComplexity} from '../wire/json-complexity.js';
 
 /** All tools of a server, as one page that can be sent again and again. */
 export type ToolList = {

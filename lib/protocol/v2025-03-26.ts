@@ -1,4 +1,5 @@
 import {createHash} from 'node:crypto';
+import {isObject, type JsonObject, mapMember, objectOf, toText} from '../util/json.js';
 import {marks} from '../wire/marks.js';
 import {
 	type BlockChange,
@@ -8,7 +9,6 @@ import {
 	mapToolResultBlocks,
 	textBlock,
 } from './content.js';
-import {isObject, type JsonObject, mapMember, objectOf, toText} from './json.js';
 import {
 	ifContains,
 	ifMarked,
@@ -16,7 +16,7 @@ import {
 	type RuleResult,
 	SyntheticResult,
 	type VersionStep,
-} from './step.js';
+} from './translation-rule.js';
 
 /** The scheme of resources that are pieces of a message in another form. */
 const CONTENT_SCHEME = 'bridge://content/';

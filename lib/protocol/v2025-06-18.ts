@@ -1,6 +1,6 @@
+import {type JsonObject, mapMember, mapObjects, objectOf, toText} from '../util/json.js';
 import {marks} from '../wire/marks.js';
 import {mapMessageBlocks, mapToolResultBlocks, textBlock, withTextBlock} from './content.js';
-import {type JsonObject, mapMember, mapObjects, objectOf, toText} from './json.js';
 import {
 	ifContains,
 	ifMarked,
@@ -9,7 +9,7 @@ import {
 	type RuleResult,
 	SyntheticResult,
 	type VersionStep,
-} from './step.js';
+} from './translation-rule.js';
 
 /** 2025-06-18 brought links to resources, structured output, elicitation and titles, and took batches away. */
 export const v20250618: VersionStep = {

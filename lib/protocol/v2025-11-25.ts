@@ -1,7 +1,7 @@
+import {isObject, type JsonObject, listOf, objectOf, toText, without} from '../util/json.js';
 import {marks} from '../wire/marks.js';
 import {textBlock} from './content.js';
 import {checkboxCharacters, downgradeForm} from './elicitation-form.js';
-import {isObject, type JsonObject, listOf, objectOf, toText, without} from './json.js';
 import {
 	DROPPED,
 	ifContains,
@@ -10,7 +10,7 @@ import {
 	type RuleContext,
 	type RuleResult,
 	type VersionStep,
-} from './step.js';
+} from './translation-rule.js';
 
 /** Blocks of lists of content in one request for sampling: each becomes a message. */
 const MAX_SPLIT_BLOCKS = 10_000;

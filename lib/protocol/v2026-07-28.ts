@@ -1,7 +1,7 @@
-import {isObject, type JsonObject, mapMember, objectOf, toText, without} from './json.js';
-import {toHandshakeSampling} from './modern-output.js';
-import {restoreOriginals, withOriginals} from './original.js';
+import {isObject, type JsonObject, mapMember, objectOf, toText, without} from '../util/json.js';
+import {restoreOriginals, withOriginals} from './originals.js';
 import {escapePointer, hasUnsupported, stripUnsupported} from './plain-json.js';
+import {toHandshakeSampling} from './stateless-output.js';
 import {NEWEST_HANDSHAKE, STATELESS} from './version.js';
 
 /*

@@ -1,19 +1,19 @@
 import {performance} from 'node:perf_hooks';
 import {setTimeout as sleep} from 'node:timers/promises';
-import {Channel} from '../channel.js';
-import {type Body, Envelope, type MessageOrigin} from '../envelope.js';
-import {BridgeError} from '../errors.js';
-import type {Endpoint} from '../stage.js';
-import type {RecordedMessage} from '../store/recorded.js';
-import {Valve} from '../valve.js';
+import {Channel} from '../core/channel.js';
+import {type Body, Envelope, type MessageOrigin} from '../core/envelope.js';
+import {BridgeError} from '../core/errors.js';
+import type {Endpoint} from '../core/stage.js';
+import {Valve} from '../core/valve.js';
+import type {RecordedMessage} from '../traffic-log/log-contents.js';
 import {type ComparisonRules, findDifferences} from './compare.js';
+import {ConditionWaiter} from './condition-waiter.js';
+import {IdMap} from './id-map.js';
+import {pairResponses} from './message-sides.js';
 import {messageTitle, type ReplayOutcome} from './outcome.js';
-import {RecordedServerRequests} from './questions.js';
+import {RecordedServerRequests} from './recorded-server-requests.js';
 import type {Recording} from './recording.js';
-import {IdMap} from './renamed.js';
-import {fillSecrets, type SecretValue} from './secrets.js';
-import {pairResponses} from './sides.js';
-import {ConditionWaiter} from './watch.js';
+import {fillSecrets, type SecretValue} from './secret-values.js';
 
 export type ReplayTiming = 'recorded' | 'fast';
 

@@ -1,7 +1,7 @@
-import {isObject, type JsonObject} from '../protocol/json.js';
-import {isSecretMemberName, REDACTED} from '../store/redact.js';
-import {differsOnlyInVolatileParts} from './alike.js';
-import {matchesPrefix, type PointerPattern, type ValuePath} from './pointer.js';
+import {isSecretMemberName, REDACTED} from '../core/redact.js';
+import {isObject, type JsonObject} from '../util/json.js';
+import {matchesPrefix, type PointerPattern, type ValuePath} from './json-pointer.js';
+import {differsOnlyInVolatileParts} from './volatile-values.js';
 
 /** What makes no difference. */
 export type ComparisonRules = {

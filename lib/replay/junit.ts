@@ -1,4 +1,4 @@
-import {printable} from '../printable.js';
+import {printable} from '../util/printable.js';
 import type {ReplayOutcome} from './outcome.js';
 import {formatDifference} from './report.js';
 

@@ -1,11 +1,11 @@
-import {BridgeError, type ErrorDetails} from '../errors.js';
-import {didYouMean as nearestWord} from '../nearest.js';
-import {printable} from '../printable.js';
+import {BridgeError, type ErrorDetails} from '../core/errors.js';
+import {didYouMean as nearestWord} from '../util/did-you-mean.js';
+import {printable} from '../util/printable.js';
 import type {ValueDifference} from './compare.js';
-import type {RecordedExchange} from './cues.js';
-import type {ExchangeIndex} from './library.js';
+import type {ExchangeIndex} from './exchange-index.js';
+import {formatPointer} from './json-pointer.js';
 import {messageTitle} from './outcome.js';
-import {formatPointer} from './pointer.js';
+import type {RecordedExchange} from './recorded-exchanges.js';
 
 type UnmatchedRequest = {
 	readonly method: string;

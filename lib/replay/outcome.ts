@@ -1,5 +1,5 @@
-import {objectOf} from '../protocol/json.js';
-import type {RecordedMessage} from '../store/recorded.js';
+import type {RecordedMessage} from '../traffic-log/log-contents.js';
+import {objectOf} from '../util/json.js';
 import type {ValueDifference} from './compare.js';
 import type {Recording} from './recording.js';
 

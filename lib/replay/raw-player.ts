@@ -1,11 +1,11 @@
 import {once} from 'node:events';
 import type {Socket} from 'node:net';
 import {setTimeout as sleep} from 'node:timers/promises';
-import type {RecordedChunk, RecordedConnection} from '../store/recorded.js';
-import {ByteComparer, type ByteDifference} from './byte-check.js';
+import type {RecordedChunk, RecordedConnection} from '../traffic-log/log-contents.js';
+import {ByteComparer, type ByteDifference} from './byte-comparer.js';
 import type {ReplayTiming} from './client-player.js';
+import {ConditionWaiter} from './condition-waiter.js';
 import type {Recording} from './recording.js';
-import {ConditionWaiter} from './watch.js';
 
 type RawPlayerOptions = {
 	readonly recording: Recording;

@@ -1,14 +1,14 @@
 import {closeSync, openSync, readSync} from 'node:fs';
-import {BridgeError} from '../errors.js';
-import type {LogFile} from '../store/log-files.js';
-import {decodePercentText} from '../store/percent.js';
+import {BridgeError} from '../core/errors.js';
 import {
 	type LogContents,
 	type LogRange,
 	type RecordedConnection,
 	readLogContents,
 	TooManyMessagesError,
-} from '../store/recorded.js';
+} from '../traffic-log/log-contents.js';
+import type {LogFile} from '../traffic-log/log-files.js';
+import {decodePercentText} from '../wire/percent-text.js';
 
 /** A log that is open to be read at any place. */
 export class Recording {

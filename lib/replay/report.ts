@@ -1,9 +1,9 @@
-import {lineDiff} from '../install/line-diff.js';
-import {printable, shortened} from '../printable.js';
-import {isSecretMemberName, REDACTED, redactMessage} from '../store/redact.js';
+import {isSecretMemberName, REDACTED, redactMessage} from '../core/redact.js';
+import {lineDiff} from '../util/line-diff.js';
+import {printable, shortened} from '../util/printable.js';
 import type {ValueDifference} from './compare.js';
+import {formatPointer, type ValuePath} from './json-pointer.js';
 import type {ReplayOutcome} from './outcome.js';
-import {formatPointer, type ValuePath} from './pointer.js';
 
 /** Differences of one answer that are shown, and lines of one of them. */
 const MAX_SHOWN = 20;

@@ -1,17 +1,17 @@
 import {setTimeout as sleep} from 'node:timers/promises';
-import {Channel} from '../channel.js';
-import {Envelope, type MessageOrigin} from '../envelope.js';
-import type {Log} from '../log.js';
-import {logBug} from '../log.js';
-import type {Endpoint} from '../stage.js';
-import type {RecordedMessage} from '../store/recorded.js';
-import {Valve} from '../valve.js';
+import {Channel} from '../core/channel.js';
+import {Envelope, type MessageOrigin} from '../core/envelope.js';
+import type {Log} from '../core/log.js';
+import {logBug} from '../core/log.js';
+import type {Endpoint} from '../core/stage.js';
+import {Valve} from '../core/valve.js';
+import type {RecordedMessage} from '../traffic-log/log-contents.js';
 import {canonicalId} from '../wire/id.js';
 import {memberRange, memberText} from '../wire/member.js';
 import type {ReplayTiming} from './client-player.js';
-import type {PlaybackStep, RecordedExchange} from './cues.js';
-import {type ExchangeIndex, progressTokenOf} from './library.js';
+import {type ExchangeIndex, progressTokenOf} from './exchange-index.js';
 import {requestNotRecorded, responseNotRecorded} from './not-recorded.js';
+import type {PlaybackStep, RecordedExchange} from './recorded-exchanges.js';
 
 type ServerPlayerOptions = {
 	readonly name: string;

@@ -1,6 +1,6 @@
 import {parseFunctionHead} from './function-head.js';
+import {asObject} from './input-schema.js';
 import {type Jsdoc, type JsdocParameter, parseJsdocs, schemaOfType} from './jsdoc.js';
-import {asObject} from './schema.js';
 import type {Arguments, PackTool} from './types.js';
 
 /** A function that a local pack exports. */

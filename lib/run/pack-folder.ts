@@ -1,9 +1,9 @@
 import {pathToFileURL} from 'node:url';
 import {digestFolder, type TrustedPacks} from '../config/folder-digest.js';
 import {trustCommand} from '../config/trust.js';
-import type {Log} from '../log.js';
-import {watchFiles} from '../settled-changes.js';
-import {onUncaughtError} from '../uncaught.js';
+import type {Log} from '../core/log.js';
+import {watchFiles} from '../files/watch-files.js';
+import {onUncaughtError} from '../util/uncaught-errors.js';
 import {loadLocalPacks, stampPacks} from './local-packs.js';
 import type {Pack} from './types.js';
 

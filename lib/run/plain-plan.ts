@@ -1,7 +1,7 @@
-import {isPythonName} from './names.js';
-import {isPythonBuiltIn, isValueMethod} from './python-names.js';
-import {asObject} from './schema.js';
-import {parseNumberLiteral, parseStringLiteral} from './source-literals.js';
+import {asObject} from './input-schema.js';
+import {isPythonBuiltIn, isValueMethod} from './python-builtins.js';
+import {isPythonName} from './python-identifiers.js';
+import {parseNumberLiteral, parseStringLiteral} from './python-literals.js';
 
 /** A call of a pack's tool. */
 export type CallExpression = {

@@ -1,9 +1,9 @@
 import {setImmediate} from 'node:timers/promises';
-import {didYouMean} from '../nearest.js';
-import {foldName, formatNames, toPythonName} from './names.js';
-import {displayName, type NamedTool, PROXY_PACK, type RunPacks} from './packs.js';
+import {didYouMean} from '../util/did-you-mean.js';
+import {asObject, inputParameters} from './input-schema.js';
 import {ProgramError} from './program-error.js';
-import {asObject, inputParameters} from './schema.js';
+import {foldName, formatNames, toPythonName} from './python-identifiers.js';
+import {displayName, type NamedTool, PROXY_PACK, type RunPacks} from './run-packs.js';
 import {formatSignature, pythonTypeName} from './signature.js';
 import {createToolScorer} from './tool-search.js';
 import type {Arguments, Pack, PackTool, RunnerOptions} from './types.js';

@@ -1,4 +1,4 @@
-import {asObject, inputParameters} from './schema.js';
+import {asObject, inputParameters} from './input-schema.js';
 import type {PackTool} from './types.js';
 
 const MAX_DEPTH = 3;

@@ -1,4 +1,4 @@
-import {foldName, isPythonName, toPythonName} from './names.js';
+import {foldName, isPythonName, toPythonName} from './python-identifiers.js';
 import type {Pack, PackTool} from './types.js';
 
 /** The tools of one pack by all the names that a program may write for them. */

@@ -1,4 +1,4 @@
-import {inputParameters} from './schema.js';
+import {inputParameters} from './input-schema.js';
 import type {PackTool} from './types.js';
 
 /** The searched part of a query, and of a tool's name and description. The rest does not count. */

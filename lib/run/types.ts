@@ -1,4 +1,4 @@
-import type {Log} from '../log.js';
+import type {Log} from '../core/log.js';
 
 /** The arguments of one call, by the names of the tool's parameters. */
 export type Arguments = {readonly [name: string]: unknown};

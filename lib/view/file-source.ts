@@ -1,10 +1,10 @@
 import {closeSync, openSync, statSync} from 'node:fs';
 import type {Subject} from 'rxjs';
-import {BridgeError} from '../errors.js';
-import {listLogFiles} from '../store/log-files.js';
+import {BridgeError} from '../core/errors.js';
+import {listLogFiles} from '../traffic-log/log-files.js';
+import {MatchesCache} from './filter-matches.js';
 import {LogIndex} from './log-index.js';
-import {MatchesCache} from './matches.js';
-import type {IndexedLog, TrafficSource} from './source.js';
+import type {IndexedLog, TrafficSource} from './traffic-source.js';
 
 /** How often it is looked whether the log has grown. */
 const POLL_INTERVAL_MS = 500;

@@ -1,9 +1,9 @@
 import {performance} from 'node:perf_hooks';
 import {parentPort, workerData} from 'node:worker_threads';
-import type {IndexTask, IndexUpdate} from './index-messages.js';
-import {LogScanner} from './index-run.js';
-import {LogIndexer} from './indexer.js';
+import type {IndexTask, IndexUpdate} from './index-worker-messages.js';
 import {LogBytes} from './log-bytes.js';
+import {LogIndexer} from './log-indexer.js';
+import {LogScanner} from './log-scanner.js';
 
 /** How often it is told how far it has come. */
 const UPDATE_INTERVAL_MS = 50;

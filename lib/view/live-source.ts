@@ -1,8 +1,8 @@
 import {Subject, type Subscription} from 'rxjs';
+import {MatchesCache} from './filter-matches.js';
 import {LogIndex} from './log-index.js';
-import {MatchesCache} from './matches.js';
-import type {IndexedLog, TrafficSource} from './source.js';
-import {TrafficSpool} from './spool.js';
+import type {IndexedLog, TrafficSource} from './traffic-source.js';
+import {TrafficSpool} from './traffic-spool.js';
 
 /** How long what was seen is kept for who comes back. */
 const RETENTION_MS = 60_000;

@@ -1,8 +1,8 @@
 import {Worker} from 'node:worker_threads';
 import {Subject} from 'rxjs';
 import {indexWorker} from '../run-time-files.js';
-import {IndexColumns, IndexSegment} from './columns.js';
-import type {IndexTask, IndexUpdate, ToIndexWorker} from './index-messages.js';
+import {IndexColumns, IndexSegment} from './index-columns.js';
+import type {IndexTask, IndexUpdate, ToIndexWorker} from './index-worker-messages.js';
 import {LogBytes} from './log-bytes.js';
 import type {IndexProgress, ListedConnection} from './page/types.js';
 

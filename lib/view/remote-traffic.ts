@@ -1,7 +1,7 @@
-import {nextDelayMs} from '../back-off.js';
-import type {Headers} from '../envelope.js';
+import type {Headers} from '../core/envelope.js';
 import {MESSAGE_LIMIT} from '../operators/frame.js';
-import {type BodyHandler, sendHttpRequest} from '../transports/http-exchange.js';
+import {type BodyHandler, sendHttpRequest} from '../transports/http-client/http-request.js';
+import {nextDelayMs} from '../util/backoff.js';
 import {SseParser} from '../wire/sse.js';
 
 type RemoteTrafficOptions = {

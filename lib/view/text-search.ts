@@ -1,5 +1,5 @@
-import {asciiJson} from '../store/ascii-json.js';
-import {rowKinds} from './columns.js';
+import {asciiJson} from '../util/ascii-json.js';
+import {rowKinds} from './index-columns.js';
 import type {LogIndex} from './log-index.js';
 
 const READ_BYTES = 2 ** 20;

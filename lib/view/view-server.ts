@@ -1,13 +1,13 @@
 import {randomBytes} from 'node:crypto';
 import type {IncomingMessage, Server, ServerResponse} from 'node:http';
-import {Login} from '../gateway/login.js';
 import {Guard} from '../http/guard.js';
-import {admitSameUser} from '../http/peer.js';
-import {type HttpError, sendHttpError} from '../http/refuse.js';
+import {type HttpError, sendHttpError} from '../http/http-error.js';
+import {Login} from '../http/login/login.js';
+import {admitSameUser} from '../http/same-user.js';
 import {addressOf, listenHttp} from '../http/server.js';
 import {splitTarget} from '../http/target.js';
-import {ViewRoutes} from './routes.js';
-import type {TrafficSource} from './source.js';
+import type {TrafficSource} from './traffic-source.js';
+import {ViewRoutes} from './view-routes.js';
 
 type ViewServer = {
 	/** Where the page is, with what lets a browser in. */

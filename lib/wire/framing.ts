@@ -1,6 +1,6 @@
-import {contentLengthSplitter} from './content-length.js';
-import {BOM, lineSplitter, type MessageSplitter, type SplitterSink} from './lines.js';
-import {skipWhitespace} from './space.js';
+import {contentLengthSplitter} from './content-length-splitter.js';
+import {BOM, lineSplitter, type MessageSplitter, type SplitterSink} from './line-splitter.js';
+import {skipWhitespace} from './whitespace.js';
 
 /** The two ways to tell where a message ends. */
 export type Framing = 'lines' | 'content-length';

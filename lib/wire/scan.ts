@@ -1,8 +1,8 @@
 import {isUtf8} from 'node:buffer';
 import {isBatch} from './batch.js';
-import {StringCache} from './frequent-texts.js';
 import {canonicalId} from './id.js';
 import {ALL_MARKS} from './marks.js';
+import {StringCache} from './string-cache.js';
 import {ERROR, ID, JSONRPC, METHOD, RESULT, type Walk, walkFor} from './walk.js';
 
 /** Why something that arrived is no message that may pass. */

@@ -1,6 +1,6 @@
-import {BOM} from './lines.js';
+import {ChunkBuffer} from './chunk-buffer.js';
+import {BOM} from './line-splitter.js';
 import {describeOversized, type Oversized} from './oversized.js';
-import {ChunkBuffer} from './pieces.js';
 
 const LF = 0x0a;
 const CR = 0x0d;

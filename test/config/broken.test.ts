@@ -1,7 +1,7 @@
 import {readdirSync} from 'node:fs';
 import test from 'ava';
-import {loadConfigFile} from '../../lib/config/load.js';
-import {BridgeError} from '../../lib/errors.js';
+import {loadConfigFile} from '../../lib/config/load-config.js';
+import {BridgeError} from '../../lib/core/errors.js';
 import {complaint, configFixture, written} from './support.js';
 
 /** Files, and what has to be said of each: the place, the key, what was expected. */

@@ -1,5 +1,5 @@
 import test from 'ava';
-import {type FileExtension, MAX_CONFIG_VALUES, parseConfigText} from '../../lib/config/parse.js';
+import {type FileExtension, MAX_CONFIG_VALUES, parseConfigText} from '../../lib/config/parse-text.js';
 import {runBridge} from '../helpers/bridge.js';
 import {complaint, loaded, written} from './support.js';
 

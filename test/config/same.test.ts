@@ -2,8 +2,8 @@ import test from 'ava';
 import fc from 'fast-check';
 import {stringify as toToml} from 'smol-toml';
 import {stringify as toYaml} from 'yaml';
-import {parseConfigText} from '../../lib/config/parse.js';
-import {resolveConfig} from '../../lib/config/resolve.js';
+import {parseConfigText} from '../../lib/config/parse-text.js';
+import {resolveConfig} from '../../lib/config/resolve-config.js';
 import {comparable} from './support.js';
 
 const optional = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, {nil: undefined});

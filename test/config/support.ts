@@ -2,11 +2,11 @@ import {writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import type {ExecutionContext} from 'ava';
-import type {EnvironmentVariables} from '../../lib/config/expand.js';
-import {type LoadedConfig, loadConfigFile} from '../../lib/config/load.js';
+import type {EnvironmentVariables} from '../../lib/config/expand-variables.js';
+import {type LoadedConfig, loadConfigFile} from '../../lib/config/load-config.js';
 import type {Config, ServiceConfig} from '../../lib/config/schema.js';
-import {BridgeError} from '../../lib/errors.js';
-import {newFolder} from '../faults/support.js';
+import {BridgeError} from '../../lib/core/errors.js';
+import {newFolder} from '../helpers/program.js';
 
 /** The path of a file under fixtures/config, as it stands in the sources. */
 export const configFixture = (name: string): string =>

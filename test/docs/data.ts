@@ -2,7 +2,7 @@ import {mkdirSync, writeFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import {parse as parseScript} from 'acorn';
 import {parse as parsePython} from 'py-ast';
-import {type FileExtension, fileExtensions, parseConfigText} from '../../lib/config/parse.js';
+import {type FileExtension, fileExtensions, parseConfigText} from '../../lib/config/parse-text.js';
 import {type Block, fileNameOf} from './blocks.js';
 import type {Sandbox} from './sandbox.js';
 import type {Shell} from './shell.js';

@@ -2,7 +2,7 @@ import {type ChildProcessWithoutNullStreams, spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {readFileSync} from 'node:fs';
 import {join} from 'node:path';
-import {until} from '../faults/support.js';
+import {until} from '../helpers/program.js';
 import {survivorsOf} from '../peers/processes.js';
 import type {Sandbox} from './sandbox.js';
 

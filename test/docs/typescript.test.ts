@@ -2,7 +2,7 @@ import {execFile} from 'node:child_process';
 import {mkdirSync, writeFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import test from 'ava';
-import {tempFolder} from '../store/temp-folder.js';
+import {tempFolder} from '../helpers/temp-folder.js';
 import {blocksOf, fileNameOf, pages, placeOf, readPage, root} from './blocks.js';
 
 /** Runs the compiler of the project. Resolves to what it reports. */

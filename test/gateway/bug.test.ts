@@ -1,15 +1,16 @@
 import test, {type ExecutionContext} from 'ava';
-import {resolveConfig} from '../../lib/config/resolve.js';
-import {GatewayRequestHandler} from '../../lib/gateway/entrance.js';
+import {resolveConfig} from '../../lib/config/resolve-config.js';
+import {LiveTraffic} from '../../lib/core/live-traffic.js';
+import {logBug} from '../../lib/core/log.js';
+import {perMessage} from '../../lib/core/stage.js';
 import {Gateway} from '../../lib/gateway/gateway.js';
+import {GatewayRequestHandler} from '../../lib/gateway/request-handler.js';
 import {addressOf, listenHttp} from '../../lib/http/server.js';
-import {logBug} from '../../lib/log.js';
-import {perMessage} from '../../lib/stage.js';
-import {LiveTraffic} from '../../lib/store/live-traffic.js';
-import {createConverse} from '../../pipelines/gateway.js';
+import {conversationStarter} from '../../lib/upstream/start-conversation.js';
+import {gatewayStages} from '../../pipelines/gateway.js';
 import {opening} from '../helpers/bridge.js';
 import {program} from '../helpers/gateway.js';
-import {readableLog} from '../operators/support.js';
+import {readableLog} from '../helpers/pipeline.js';
 
 /** What fails where nobody has foreseen it, for some messages. */
 const buggy = perMessage({
@@ -37,7 +38,7 @@ async function buggyGateway(t: ExecutionContext) {
 		createRunner: () => {
 			throw new Error('Nothing is run here.');
 		},
-		startConversation: createConverse({log, maxBytes: 2 ** 20, taps}),
+		startConversation: conversationStarter({stages: gatewayStages, log, maxBytes: 2 ** 20, taps}),
 	});
 	const {handle} = new GatewayRequestHandler(gateway);
 	const server = await listenHttp({...config.listen, handle, onBug: error => logBug(log, error)});

@@ -1,6 +1,6 @@
 import {readFile} from 'node:fs/promises';
-import {logged, until} from '../faults/support.js';
 import type {GatewayConfig, RunningGateway} from './gateway.js';
+import {logged, until} from './program.js';
 
 /** Gives the gateway another configuration, and waits until it says that it is in force. */
 export async function change(gateway: RunningGateway, config: GatewayConfig): Promise<void> {

@@ -1,9 +1,13 @@
 import type {ExecutionContext} from 'ava';
-import {type CodexBackend, type CodexOptions, startCodexBackend} from '../../lib/codex/backend.js';
-import {type Body, Envelope, type MessageOrigin} from '../../lib/envelope.js';
-import type {JsonObject} from '../../lib/protocol/json.js';
-import {Valve} from '../../lib/valve.js';
-import {type LogEntry, readableLog} from '../operators/support.js';
+import {type Body, Envelope, type MessageOrigin} from '../../lib/core/envelope.js';
+import {Valve} from '../../lib/core/valve.js';
+import {
+	type CodexBackend,
+	type CodexOptions,
+	startCodexBackend,
+} from '../../lib/serve/codex/codex-backend.js';
+import type {JsonObject} from '../../lib/util/json.js';
+import {type LogEntry, readableLog} from './pipeline.js';
 
 export type TurnMeta = {
 	readonly status: string;

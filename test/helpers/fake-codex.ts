@@ -3,8 +3,8 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import process from 'node:process';
 import type {ExecutionContext} from 'ava';
-import type {CodexOptions} from '../../lib/codex/backend.js';
-import type {JsonObject} from '../../lib/protocol/json.js';
+import type {CodexOptions} from '../../lib/serve/codex/codex-backend.js';
+import type {JsonObject} from '../../lib/util/json.js';
 import {CodexClient} from './codex-client.js';
 
 export const fakeKinds = ['app-server', 'mcp-server'] as const;

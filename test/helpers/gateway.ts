@@ -3,8 +3,8 @@ import {createConnection} from 'node:net';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import test, {type ExecutionContext} from 'ava';
-import {newFolder} from '../faults/support.js';
 import {type Message, opening, type Running, type StartOptions, server, startBridge} from './bridge.js';
+import {newFolder} from './program.js';
 
 export type GatewayConfig = {readonly [key: string]: unknown};
 

@@ -3,8 +3,8 @@ import {once} from 'node:events';
 import process from 'node:process';
 import {stripVTControlCharacters} from 'node:util';
 import type {ExecutionContext} from 'ava';
-import {until} from '../operators/support.js';
 import {bridgeBin} from './bridge.js';
+import {until} from './pipeline.js';
 
 /** A command line of a shell that runs bridge. */
 export const bridgeLine = (...args: readonly string[]): string =>

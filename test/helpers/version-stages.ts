@@ -1,10 +1,10 @@
-import {matchResponses} from '../../lib/operators/match-answers.js';
+import {PendingRequests} from '../../lib/core/requests/pending.js';
+import {matchResponses} from '../../lib/operators/match-responses.js';
 import {parse} from '../../lib/operators/parse.js';
 import {splitBatches} from '../../lib/operators/split-batches.js';
-import {Negotiation, type NegotiationOptions} from '../../lib/protocol/session.js';
-import {PendingRequests} from '../../lib/waiting-requests.js';
+import {Negotiation, type NegotiationOptions} from '../../lib/protocol/negotiation.js';
 import {versionStages} from '../../pipelines/wrap.js';
-import {converse, readableLog} from '../operators/support.js';
+import {converse, readableLog} from './pipeline.js';
 
 type Json = {readonly [key: string]: unknown};
 

@@ -1,6 +1,6 @@
 import type {WrapPipelineOptions} from '../../pipelines/wrap.js';
 import {wrapStages} from '../../pipelines/wrap.js';
-import {converse, readableLog} from '../operators/support.js';
+import {converse, readableLog} from './pipeline.js';
 import {clientInfo, lastOf, serverInfo} from './version-stages.js';
 
 type Json = {readonly [key: string]: unknown};

@@ -4,9 +4,9 @@ import {createConnection, type Socket} from 'node:net';
 import process from 'node:process';
 import test, {type ExecutionContext} from 'ava';
 import type {UpgradeListener} from '../../lib/http/handlers.js';
-import {rejectUpgrade} from '../../lib/http/refuse.js';
+import {rejectUpgrade} from '../../lib/http/http-error.js';
 import {addressOf, type HttpServerOptions, listenHttp} from '../../lib/http/server.js';
-import {until} from '../faults/support.js';
+import {until} from '../helpers/program.js';
 
 const onBug = (error: unknown): void => {
 	throw error;

@@ -4,7 +4,7 @@ import {endianness} from 'node:os';
 import process from 'node:process';
 import test from 'ava';
 import fc from 'fast-check';
-import {ownerProblem, PeerOwners} from '../../lib/http/peer.js';
+import {ownerProblem, PeerOwners} from '../../lib/http/same-user.js';
 import {parseRow, socketKey} from '../../lib/http/socket-table.js';
 
 /** Lines of Linux 6 on x64: one socket each, and their meaning. */

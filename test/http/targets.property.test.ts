@@ -1,12 +1,12 @@
 import {createConnection} from 'node:net';
 import test, {type ExecutionContext} from 'ava';
 import fc from 'fast-check';
-import {start} from '../faults/support.js';
+import {mailPlace} from '../e2e/mail-turns/place.js';
+import {startRaw} from '../e2e/raw/support.js';
+import {startServe} from '../e2e/serve/support.js';
 import type {Running} from '../helpers/bridge.js';
 import {program, startGateway} from '../helpers/gateway.js';
-import {mailPlace} from '../mail-turns/place.js';
-import {startRaw} from '../raw/support.js';
-import {startServe} from '../serve/support.js';
+import {start} from '../helpers/program.js';
 import {back, eventLine, logFile, messageLine} from '../view/logs.js';
 import {startView} from '../view/view.js';
 

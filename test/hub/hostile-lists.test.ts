@@ -1,15 +1,15 @@
 import test from 'ava';
-import {Envelope} from '../../lib/envelope.js';
-import type {HubUpstream} from '../../lib/hub/member.js';
-import {UpstreamRpcClient} from '../../lib/hub/member-link.js';
-import {MAX_LIST_BYTES, MAX_LIST_ITEMS, readList} from '../../lib/hub/member-tools.js';
-import type {HubUpstreams} from '../../lib/hub/members.js';
+import {Envelope} from '../../lib/core/envelope.js';
+import {CoalescedReads} from '../../lib/hub/coalesced-reads.js';
+import type {HubUpstream} from '../../lib/hub/hub-upstream.js';
+import type {HubUpstreams} from '../../lib/hub/hub-upstreams.js';
 import {MergedLists} from '../../lib/hub/merged-lists.js';
-import {CoalescedReads} from '../../lib/hub/shared-reads.js';
-import {until} from '../faults/support.js';
+import {MAX_LIST_BYTES, MAX_LIST_ITEMS, readList} from '../../lib/hub/upstream-lists.js';
+import {UpstreamRpcClient} from '../../lib/hub/upstream-rpc-client.js';
+import {inlineServer} from '../e2e/hub/inline-server.js';
+import {errorIn, shop, startHub, textIn} from '../e2e/hub/support.js';
+import {until} from '../helpers/program.js';
 import {memoryLog} from '../run/support.js';
-import {inlineServer} from './inline-server.js';
-import {errorIn, shop, startHub, textIn} from './support.js';
 
 type Reply = (method: string, cursor: unknown) => string;
 

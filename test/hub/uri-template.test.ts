@@ -1,8 +1,8 @@
 import test from 'ava';
 import fc from 'fast-check';
 import {compileUriTemplate} from '../../lib/hub/uri-template.js';
+import {shop} from '../e2e/hub/support.js';
 import {messageIn, startGateway} from '../helpers/gateway.js';
-import {shop} from './support.js';
 
 for (const [template, uri, expected] of [
 	['shop://wix/item/{id}', 'shop://wix/item/7', true],

@@ -1,8 +1,8 @@
 import test from 'ava';
-import {bufferLimit, DEFAULT_BUFFER_BYTES} from '../../lib/kept-bytes.js';
+import {bufferLimit, DEFAULT_BUFFER_BYTES} from '../../lib/core/buffer-limit.js';
 import {splitBatches} from '../../lib/operators/split-batches.js';
-import {Negotiation} from '../../lib/protocol/session.js';
-import {converse, readableLog} from './support.js';
+import {Negotiation} from '../../lib/protocol/negotiation.js';
+import {converse, readableLog} from '../helpers/pipeline.js';
 
 test('replaces buffered responses of a batch by errors when the buffers of all sessions are full [SEC-D5]', t => {
 	const session = new Negotiation({upstream: 'files'});

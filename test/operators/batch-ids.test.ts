@@ -1,8 +1,8 @@
 import test from 'ava';
-import {matchResponses} from '../../lib/operators/match-answers.js';
+import {matchResponses} from '../../lib/operators/match-responses.js';
 import {splitBatches} from '../../lib/operators/split-batches.js';
-import {Negotiation} from '../../lib/protocol/session.js';
-import {converse, readableLog} from './support.js';
+import {Negotiation} from '../../lib/protocol/negotiation.js';
+import {converse, readableLog} from '../helpers/pipeline.js';
 
 test('a request during a batch may have an id that is numerically equal to one in the batch [SEC-D9]', t => {
 	const session = new Negotiation({upstream: 'files'});

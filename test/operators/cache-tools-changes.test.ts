@@ -1,5 +1,5 @@
 import test from 'ava';
-import {caching, newCache, tool} from './cache-support.js';
+import {caching, newCache, tool} from './cache-tools-support.js';
 import {fakeTimers} from './fake-timers.js';
 
 const [echo, add] = [tool('echo'), tool('add')];

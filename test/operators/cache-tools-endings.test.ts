@@ -1,5 +1,5 @@
 import test from 'ava';
-import {caching, lastOf, tool} from './cache-support.js';
+import {caching, lastOf, tool} from './cache-tools-support.js';
 
 const echo = tool('echo');
 

@@ -1,7 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
-import {listOf, objectOf} from '../../lib/protocol/json.js';
-import {caching, newCache, tool} from './cache-support.js';
+import {listOf, objectOf} from '../../lib/util/json.js';
+import {caching, newCache, tool} from './cache-tools-support.js';
 
 type Pair = ReturnType<typeof caching>;
 type Json = {readonly [key: string]: unknown};

@@ -1,6 +1,6 @@
 import test from 'ava';
-import {objectOf} from '../../lib/protocol/json.js';
-import {caching, newCache, tool} from './cache-support.js';
+import {objectOf} from '../../lib/util/json.js';
+import {caching, newCache, tool} from './cache-tools-support.js';
 
 const echo = tool('echo');
 

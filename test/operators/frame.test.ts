@@ -1,9 +1,9 @@
 import test from 'ava';
 import fc from 'fast-check';
 import {concat, from, lastValueFrom, type Observable, throwError, toArray} from 'rxjs';
-import type {Envelope, MessageOrigin} from '../../lib/envelope.js';
+import type {Envelope, MessageOrigin} from '../../lib/core/envelope.js';
+import {Valve} from '../../lib/core/valve.js';
 import {type FrameOptions, frame} from '../../lib/operators/frame.js';
-import {Valve} from '../../lib/valve.js';
 
 const origin: MessageOrigin = {name: 'client', valve: new Valve()};
 

@@ -1,9 +1,9 @@
 import test from 'ava';
 import {tap} from 'rxjs';
-import {Envelope, type HttpErrorReply} from '../../lib/envelope.js';
+import {Envelope, type HttpErrorReply} from '../../lib/core/envelope.js';
+import {Valve} from '../../lib/core/valve.js';
 import {injectSession} from '../../lib/operators/inject-session.js';
-import {Valve} from '../../lib/valve.js';
-import {converse, readableLog} from './support.js';
+import {converse, readableLog} from '../helpers/pipeline.js';
 
 const {log} = readableLog();
 const greeting = {jsonrpc: '2.0', id: 0, method: 'initialize', params: {}};

@@ -1,7 +1,7 @@
 import test from 'ava';
-import {Envelope} from '../../lib/envelope.js';
+import {Envelope} from '../../lib/core/envelope.js';
 import {parse} from '../../lib/operators/parse.js';
-import {converse, readableLog} from './support.js';
+import {converse, readableLog} from '../helpers/pipeline.js';
 
 const start = (maxBytes = 1000) => {
 	const {log, entries} = readableLog();

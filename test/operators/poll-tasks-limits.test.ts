@@ -1,7 +1,7 @@
 import test from 'ava';
-import type {JsonObject} from '../../lib/protocol/json.js';
+import type {JsonObject} from '../../lib/util/json.js';
 import type {Pair} from '../helpers/version-stages.js';
-import {news, ready} from './modern-support.js';
+import {news, ready} from './stateless-support.js';
 
 /* What is kept for calls that run as tasks. */
 

@@ -1,11 +1,11 @@
 import process from 'node:process';
 import test from 'ava';
-import {BridgeError} from '../../lib/errors.js';
-import type {JsonObject} from '../../lib/protocol/json.js';
+import {BridgeError} from '../../lib/core/errors.js';
+import type {JsonObject} from '../../lib/util/json.js';
+import {settled} from '../helpers/pipeline.js';
 import {lastOf, type Pair} from '../helpers/version-stages.js';
 import {fakeTimers} from './fake-timers.js';
-import {news, ready, textResult} from './modern-support.js';
-import {settled} from './support.js';
+import {news, ready, textResult} from './stateless-support.js';
 
 const tool = (name: string, taskSupport: string) => ({
 	name,

@@ -1,11 +1,11 @@
 import test from 'ava';
 import {rewriteVersion} from '../../lib/operators/rewrite-version.js';
-import {type JsonObject, objectOf} from '../../lib/protocol/json.js';
-import {Negotiation, type NegotiationOptions} from '../../lib/protocol/session.js';
+import {Negotiation, type NegotiationOptions} from '../../lib/protocol/negotiation.js';
 import {clientVersionFor} from '../../lib/protocol/version.js';
+import {type JsonObject, objectOf} from '../../lib/util/json.js';
+import {converse, readableLog} from '../helpers/pipeline.js';
 import {lastOf, serverInfo} from '../helpers/version-stages.js';
 import {fakeTimers} from './fake-timers.js';
-import {converse, readableLog} from './support.js';
 
 function start(options: Partial<NegotiationOptions> = {}, attemptMs?: number) {
 	const session = new Negotiation({upstream: 'files', ...options});

@@ -1,11 +1,11 @@
 import test from 'ava';
-import {matchResponses} from '../../lib/operators/match-answers.js';
+import {matchResponses} from '../../lib/operators/match-responses.js';
 import {parse} from '../../lib/operators/parse.js';
 import {splitBatches} from '../../lib/operators/split-batches.js';
-import {Negotiation} from '../../lib/protocol/session.js';
+import {Negotiation} from '../../lib/protocol/negotiation.js';
 import type {Version} from '../../lib/protocol/version.js';
 import type {Message} from '../helpers/bridge.js';
-import {converse, readableLog} from './support.js';
+import {converse, readableLog} from '../helpers/pipeline.js';
 
 /** A client that speaks this version, in front of what a pipeline does with messages. */
 const start = (version: Version | undefined = '2025-03-26', maxBytes?: number) => {

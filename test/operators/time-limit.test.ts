@@ -1,9 +1,9 @@
 import {createHook} from 'node:async_hooks';
 import test from 'ava';
-import {matchResponses} from '../../lib/operators/match-answers.js';
+import {PendingRequests} from '../../lib/core/requests/pending.js';
+import {matchResponses} from '../../lib/operators/match-responses.js';
 import {timeLimit} from '../../lib/operators/time-limit.js';
-import {PendingRequests} from '../../lib/waiting-requests.js';
-import {converse, readableLog, until} from './support.js';
+import {converse, readableLog, until} from '../helpers/pipeline.js';
 
 /** A conversation with a limit of 20 ms, by a clock that only the test moves. */
 const start = () => {

@@ -1,8 +1,8 @@
 import test from 'ava';
-import {Envelope} from '../../lib/envelope.js';
+import {Envelope} from '../../lib/core/envelope.js';
 import {parse} from '../../lib/operators/parse.js';
 import {type TraceOptions, trace, traceLabel} from '../../lib/operators/trace.js';
-import {converse, readableLog} from './support.js';
+import {converse, readableLog} from '../helpers/pipeline.js';
 
 const start = (options: Partial<TraceOptions> = {}) => {
 	const lines: string[] = [];

@@ -1,8 +1,8 @@
 import test from 'ava';
-import type {Envelope} from '../../lib/envelope.js';
-import {objectOf} from '../../lib/protocol/json.js';
+import type {Envelope} from '../../lib/core/envelope.js';
+import {objectOf} from '../../lib/util/json.js';
 import {lastOf, type Pair} from '../helpers/version-stages.js';
-import {news, ready} from './modern-support.js';
+import {news, ready} from './stateless-support.js';
 
 const BIG = '9007199254740993';
 /** The id that the server was told for the last request: one of bridge's own, where many would not answer. */

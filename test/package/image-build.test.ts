@@ -1,7 +1,7 @@
 import {existsSync, mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import test, {type ExecutionContext} from 'ava';
-import {tempFolder} from '../store/temp-folder.js';
+import {tempFolder} from '../helpers/temp-folder.js';
 import {parseCopy, parseDockerfile} from './dockerfile.js';
 import {buildImage} from './image-build.js';
 

@@ -1,7 +1,7 @@
 import {mkdirSync, writeFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import test, {type ExecutionContext} from 'ava';
-import {tempFolder} from '../store/temp-folder.js';
+import {tempFolder} from '../helpers/temp-folder.js';
 import {root} from './execute.js';
 import {checkContents, checkLinks} from './tarball.js';
 
@@ -12,7 +12,7 @@ const good = {
 	'SECURITY.md': '',
 	'docs/a.md': '',
 	'dist/third-party-licenses.txt': '',
-	'dist/chunks/a.js': '// lib/stage.ts\nexport {};\n',
+	'dist/chunks/a.js': '// lib/core/stage.ts\nexport {};\n',
 };
 
 function unpacked(t: ExecutionContext, files: {readonly [path: string]: string}): string {
@@ -36,7 +36,7 @@ test('rejects a source map, a picture, a duplicate module, a path of this machin
 	rejects({'dist/chunks/a.js.map': ''}, /contains dist\/chunks\/a\.js\.map/);
 	rejects({'docs/a.png': ''}, /contains docs\/a\.png/);
 	rejects(
-		{'dist/lib/b.js': '// lib/stage.ts\n'},
+		{'dist/lib/b.js': '// lib/core/stage.ts\n'},
 		/lib\/stage\.ts is in .* and .*: each module must be bundled once/,
 	);
 	rejects({'dist/lib/b.js': `const at = '${root}lib';`}, /dist\/lib\/b\.js contains the path/);

@@ -2,7 +2,7 @@ import {existsSync} from 'node:fs';
 import process from 'node:process';
 import {fileURLToPath} from 'node:url';
 import test, {type ExecutionContext} from 'ava';
-import {until} from '../faults/support.js';
+import {until} from '../helpers/program.js';
 import {peerUrl} from './peers.js';
 
 /* The part of Playwright that these tests use. The project does not depend on it, so it is typed here. */

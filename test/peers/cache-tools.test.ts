@@ -1,7 +1,7 @@
 import {join} from 'node:path';
 import test, {type ExecutionContext} from 'ava';
-import {objectOf} from '../../lib/protocol/json.js';
-import {readLog} from '../store/temp-folder.js';
+import {objectOf} from '../../lib/util/json.js';
+import {readLog} from '../helpers/temp-folder.js';
 import {type Command, everything, temporaryFolder, throughBridge} from './peers.js';
 import {newMarker} from './processes.js';
 import {loadSdk, type SdkClient} from './sdk.js';

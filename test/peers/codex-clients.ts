@@ -1,5 +1,5 @@
 import type {ExecutionContext} from 'ava';
-import type {JsonObject} from '../../lib/protocol/json.js';
+import type {JsonObject} from '../../lib/util/json.js';
 import {CodexClient} from '../helpers/codex-client.js';
 import {type CodexHome, codexes, codexHome} from './codex.js';
 import {type ScriptedModel, startModel} from './scripted-model.js';

@@ -1,8 +1,8 @@
 import {writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import test from 'ava';
-import {Envelope} from '../../lib/envelope.js';
-import {child} from '../../lib/transports/child.js';
+import {Envelope} from '../../lib/core/envelope.js';
+import {child} from '../../lib/transports/process/child.js';
 import {codexes} from './codex.js';
 import {codexKinds, prepareCodex, runCodex, startCodex} from './codex-clients.js';
 import {processesWith} from './processes.js';

@@ -8,7 +8,7 @@ import process from 'node:process';
 import {fileURLToPath} from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const sources = ['lib/wire/walk/message.as.ts', 'lib/store/percent/percent.as.ts'];
+const sources = ['lib/wire/walk/message.as.ts', 'lib/traffic-log/percent/percent.as.ts'];
 const compiler = createRequire(import.meta.url).resolve('assemblyscript/bin/asc.js');
 const flags = ['-O3', '--runtime', 'stub', '--enable', 'simd', '--noAssert', '--initialMemory', '1'];
 const folder = mkdtempSync(join(tmpdir(), 'bridge-wasm-'));

@@ -1,8 +1,8 @@
 import {join} from 'node:path';
 import test, {type ExecutionContext} from 'ava';
+import {linesIn, type Raw, sorted, startRaw} from '../e2e/raw/support.js';
+import {dial, exchange, readBytes, startEcho} from '../e2e/raw/tcp.js';
 import {freePort} from '../helpers/free-port.js';
-import {linesIn, type Raw, sorted, startRaw} from '../raw/support.js';
-import {dial, exchange, readBytes, startEcho} from '../raw/tcp.js';
 import {isModern, type Release, releases} from './eras.js';
 import {type Inspection, inspect} from './inspector.js';
 import {toolNames} from './json-client.js';

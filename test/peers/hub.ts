@@ -2,7 +2,7 @@ import {writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import type {ExecutionContext} from 'ava';
-import {logged} from '../faults/support.js';
+import {logged} from '../helpers/program.js';
 import type {Service} from './gateway.js';
 import {bridgeFile, peerUrl, temporaryFolder} from './peers.js';
 import {loadSdk, type SdkClient} from './sdk.js';

@@ -1,10 +1,10 @@
 import {existsSync, readFileSync} from 'node:fs';
 import {setTimeout as sleep} from 'node:timers/promises';
 import test, {type ExecutionContext} from 'ava';
-import {MailInbox} from '../../lib/mail/inbox.js';
-import {type JsonObject, objectOf} from '../../lib/protocol/json.js';
-import {teamOf} from '../mail/support.js';
-import {type Delivered, openLetters} from '../mail-turns/support.js';
+import {MailInbox} from '../../lib/serve/mail/inbox.js';
+import {type JsonObject, objectOf} from '../../lib/util/json.js';
+import {teamOf} from '../e2e/mail/support.js';
+import {type Delivered, openLetters} from '../e2e/mail-turns/support.js';
 import type {CodexKind} from './codex-clients.js';
 import {codexKinds} from './codex-clients.js';
 import {callTool, refuseWith, sayAndHold, sayIt} from './scripted-model.js';

@@ -1,6 +1,6 @@
 import test from 'ava';
-import {listOf, objectOf} from '../../lib/protocol/json.js';
-import {native, teamOf} from '../mail/support.js';
+import {listOf, objectOf} from '../../lib/util/json.js';
+import {native, teamOf} from '../e2e/mail/support.js';
 import {codexKinds} from './codex-clients.js';
 import {callTool, sayIt} from './scripted-model.js';
 import {RealClient, servePlace} from './serve-client.js';

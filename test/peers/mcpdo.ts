@@ -4,7 +4,7 @@ import {join} from 'node:path';
 import process from 'node:process';
 import {promisify} from 'node:util';
 import type {ExecutionContext} from 'ava';
-import type {JsonObject} from '../../lib/protocol/json.js';
+import type {JsonObject} from '../../lib/util/json.js';
 import {mcpdoFile, temporaryFolder} from './peers.js';
 import {survivorsOf} from './processes.js';
 import {type Outcome, outcomeOf} from './serve-client.js';

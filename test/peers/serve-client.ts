@@ -1,7 +1,7 @@
 import process from 'node:process';
 import test, {type ExecutionContext} from 'ava';
-import {type JsonObject, listOf, objectOf} from '../../lib/protocol/json.js';
-import {type Place, placeFor} from '../serve/support.js';
+import {type JsonObject, listOf, objectOf} from '../../lib/util/json.js';
+import {type Place, placeFor} from '../e2e/serve/support.js';
 import {type CodexHome, codexes, codexHome} from './codex.js';
 import type {CodexKind} from './codex-clients.js';
 import {bridgeFile} from './peers.js';

@@ -1,8 +1,8 @@
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
 import test from 'ava';
-import type {JsonObject} from '../../lib/protocol/json.js';
-import {findIdentityOwner} from '../../lib/sessions/identity-locks.js';
+import {findIdentityOwner} from '../../lib/serve/sessions/identity-locks.js';
+import type {JsonObject} from '../../lib/util/json.js';
 import {codexKinds} from './codex-clients.js';
 import {inspect} from './inspector.js';
 import {Mcpdo} from './mcpdo.js';

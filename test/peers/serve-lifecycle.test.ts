@@ -1,6 +1,6 @@
 import {existsSync, readFileSync} from 'node:fs';
 import test from 'ava';
-import {objectOf} from '../../lib/protocol/json.js';
+import {objectOf} from '../../lib/util/json.js';
 import {codexKinds} from './codex-clients.js';
 import {sayAndHold, sayIt, sayWhenTold} from './scripted-model.js';
 import {shareServe} from './serve-client.js';

@@ -1,7 +1,7 @@
 import {existsSync, mkdirSync, readFileSync, rmSync} from 'node:fs';
 import {join} from 'node:path';
 import test from 'ava';
-import {objectOf} from '../../lib/protocol/json.js';
+import {objectOf} from '../../lib/util/json.js';
 import {runBridge} from '../helpers/bridge.js';
 import {codexKinds} from './codex-clients.js';
 import {sayIt} from './scripted-model.js';

@@ -1,6 +1,6 @@
 import {readFileSync} from 'node:fs';
 import test from 'ava';
-import {type JsonObject, listOf, objectOf} from '../../lib/protocol/json.js';
+import {type JsonObject, listOf, objectOf} from '../../lib/util/json.js';
 import {codexKinds} from './codex-clients.js';
 import {processesWith} from './processes.js';
 import {refuseWith, runOutside, sayIt} from './scripted-model.js';

@@ -2,10 +2,10 @@ import {join} from 'node:path';
 import {text} from 'node:stream/consumers';
 import test, {type ExecutionContext} from 'ava';
 import {writeBigLog} from '../../fixtures/big-log.js';
-import {start} from '../faults/support.js';
 import {opening} from '../helpers/bridge.js';
 import {program, startGateway} from '../helpers/gateway.js';
-import {tempFolder} from '../store/temp-folder.js';
+import {start} from '../helpers/program.js';
+import {tempFolder} from '../helpers/temp-folder.js';
 import {back, eventLine, logFile, messageLine, timeAt} from '../view/logs.js';
 import {holds, type Page, shareChromium} from './browser.js';
 

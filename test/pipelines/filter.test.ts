@@ -1,10 +1,10 @@
 import {join} from 'node:path';
 import test from 'ava';
-import {recordMessages} from '../../lib/operators/record.js';
-import {TrafficLog} from '../../lib/store/traffic-log.js';
+import {recordMessages} from '../../lib/traffic-log/record-messages.js';
+import {TrafficLog} from '../../lib/traffic-log/traffic-log.js';
 import {filterStages} from '../../pipelines/filter.js';
-import {converse, readableLog} from '../operators/support.js';
-import {readLog, tempFolder} from '../store/temp-folder.js';
+import {converse, readableLog} from '../helpers/pipeline.js';
+import {readLog, tempFolder} from '../helpers/temp-folder.js';
 
 test('passes messages of every kind byte for byte, answered or not', async t => {
 	const {log, entries} = readableLog();

@@ -1,7 +1,7 @@
 import test from 'ava';
+import {until} from '../helpers/pipeline.js';
 import {envelope, lastOf} from '../helpers/version-stages.js';
 import {wrapped} from '../helpers/wrapped.js';
-import {until} from '../operators/support.js';
 
 type Json = {readonly [key: string]: unknown};
 

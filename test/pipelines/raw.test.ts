@@ -2,13 +2,14 @@ import {once} from 'node:events';
 import type {Socket} from 'node:net';
 import {setImmediate as turn} from 'node:timers/promises';
 import test, {type ExecutionContext} from 'ava';
-import {RawConnections} from '../../lib/control/connections.js';
-import {LoopDetector} from '../../lib/control/loops.js';
-import {PortRules} from '../../lib/control/ports.js';
-import {parsePortRule} from '../../lib/control/rule.js';
-import type {TrafficLine} from '../../lib/store/records.js';
-import {forwardConnection} from '../../pipelines/raw.js';
-import {client, lineOf, quietLog, read, target} from '../control/support.js';
+import {RawConnections} from '../../lib/raw/connections.js';
+import {forwardConnection} from '../../lib/raw/forward-connection.js';
+import {LoopDetector} from '../../lib/raw/loop-detector.js';
+import {parsePortRule} from '../../lib/raw/port-rule.js';
+import {PortRules} from '../../lib/raw/port-rules.js';
+import type {TrafficLine} from '../../lib/traffic-log/records.js';
+import {rawStages} from '../../pipelines/raw.js';
+import {client, lineOf, quietLog, read, target} from '../raw/support.js';
 
 /** A forwarded port in front of a target that does `accept`, with the lines that were logged. */
 async function start(t: ExecutionContext, accept: (socket: Socket) => void) {
@@ -24,7 +25,7 @@ async function startFor(t: ExecutionContext, targetPort: number) {
 	const overs: Array<Promise<void>> = [];
 	const ports = new PortRules({
 		accept(socket, {rule, port}) {
-			const connection = forwardConnection(socket, {traffic, log, loops, rule, port});
+			const connection = forwardConnection(socket, {traffic, log, loops, rule, port, stages: rawStages});
 			overs.push(connections.add(connection));
 		},
 		onDropped: () => {},

@@ -1,8 +1,8 @@
 import test from 'ava';
-import {BridgeError} from '../../lib/errors.js';
+import {BridgeError} from '../../lib/core/errors.js';
+import {until} from '../helpers/pipeline.js';
 import {clientInfo, envelope, lastOf} from '../helpers/version-stages.js';
 import {wrapped} from '../helpers/wrapped.js';
-import {until} from '../operators/support.js';
 
 /* The edge cases of specification 004, with those that were measured with real servers. */
 

@@ -1,5 +1,5 @@
 import test from 'ava';
-import {BridgeError} from '../../lib/errors.js';
+import {BridgeError} from '../../lib/core/errors.js';
 import {handshakeVersions} from '../../lib/protocol/version.js';
 import {lastOf} from '../helpers/version-stages.js';
 import {wrapped} from '../helpers/wrapped.js';

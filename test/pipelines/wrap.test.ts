@@ -1,12 +1,12 @@
 import {join} from 'node:path';
 import test, {type ExecutionContext} from 'ava';
-import {BridgeError} from '../../lib/errors.js';
-import {recordMessages} from '../../lib/operators/record.js';
-import {TrafficLog} from '../../lib/store/traffic-log.js';
+import {BridgeError} from '../../lib/core/errors.js';
+import {recordMessages} from '../../lib/traffic-log/record-messages.js';
+import {TrafficLog} from '../../lib/traffic-log/traffic-log.js';
 import {wrapStages} from '../../pipelines/wrap.js';
 import {type Message, opening, VERSION} from '../helpers/bridge.js';
-import {converse, readableLog, until} from '../operators/support.js';
-import {readLog, tempFolder} from '../store/temp-folder.js';
+import {converse, readableLog, until} from '../helpers/pipeline.js';
+import {readLog, tempFolder} from '../helpers/temp-folder.js';
 
 const start = (t: ExecutionContext, timeoutMs = 60_000) => {
 	const file = join(tempFolder(t), 'traffic.ndjson');

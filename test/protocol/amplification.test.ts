@@ -1,7 +1,7 @@
 import test from 'ava';
-import {type JsonObject, listOf, objectOf} from '../../lib/protocol/json.js';
-import {Translator} from '../../lib/protocol/translate.js';
+import {Translator} from '../../lib/protocol/translator.js';
 import type {HandshakeVersion} from '../../lib/protocol/version.js';
+import {type JsonObject, listOf, objectOf} from '../../lib/util/json.js';
 
 /** What a client of this version receives for a result of a 2025-11-25 server, and what is lost. */
 function received(client: HandshakeVersion, method: string, result: JsonObject, id = '1') {

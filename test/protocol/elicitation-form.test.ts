@@ -1,6 +1,6 @@
 import test from 'ava';
 import {downgradeForm} from '../../lib/protocol/elicitation-form.js';
-import type {JsonObject} from '../../lib/protocol/json.js';
+import type {JsonObject} from '../../lib/util/json.js';
 
 const form = (properties: JsonObject, more: JsonObject = {}): JsonObject => ({
 	type: 'object',

@@ -1,12 +1,12 @@
 import test, {type ExecutionContext} from 'ava';
 import {isMcpVersion} from '../helpers/mcp-version.js';
+import {settled, until} from '../helpers/pipeline.js';
 import {type Case, cases, violationsIn} from '../helpers/translation-cases.js';
 import {validators} from '../helpers/validity/validators.js';
 import {type Pair, type Setting, shakeHands, versioned} from '../helpers/version-stages.js';
-import {settled, until} from '../operators/support.js';
 import {handshakeCases} from './golden-handshake.js';
 import {httpCases} from './golden-http.js';
-import {modernCases} from './golden-modern.js';
+import {modernCases} from './golden-stateless.js';
 
 type Json = {readonly [key: string]: unknown};
 

@@ -1,9 +1,9 @@
-import {ProgressTokens} from '../../lib/protocol/progress-tokens.js';
-import {Translator} from '../../lib/protocol/translate.js';
+import {Translator} from '../../lib/protocol/translator.js';
 import type {HandshakeVersion} from '../../lib/protocol/version.js';
+import {ProgressTokens} from '../../lib/upstream/share/progress-tokens.js';
+import {until} from '../helpers/pipeline.js';
 import type {Case} from '../helpers/translation-cases.js';
 import {lastOf, versioned} from '../helpers/version-stages.js';
-import {until} from '../operators/support.js';
 import {before, firstWord, inHandshake, type Json, type Play, ready, say, since} from './golden-play.js';
 
 /** The server answers `initialize`. */

@@ -1,8 +1,8 @@
 import test from 'ava';
 import fc from 'fast-check';
-import type {JsonObject} from '../../lib/protocol/json.js';
-import {restoreOriginals, withOriginals} from '../../lib/protocol/original.js';
+import {restoreOriginals, withOriginals} from '../../lib/protocol/originals.js';
 import {hasUnsupported, stripUnsupported} from '../../lib/protocol/plain-json.js';
+import type {JsonObject} from '../../lib/util/json.js';
 import {json, plainJson} from '../helpers/mcp-arbitrary/values.js';
 
 const isPlain = (value: unknown): boolean => {

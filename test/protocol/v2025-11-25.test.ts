@@ -1,6 +1,6 @@
 import test from 'ava';
-import {type JsonObject, listOf, objectOf} from '../../lib/protocol/json.js';
-import {type MessageKind, type TranslatedMessage, Translator} from '../../lib/protocol/translate.js';
+import {type MessageKind, type TranslatedMessage, Translator} from '../../lib/protocol/translator.js';
+import {type JsonObject, listOf, objectOf} from '../../lib/util/json.js';
 
 const member = {request: 'params', notification: 'params', result: 'result', error: 'error'} as const;
 

@@ -1,7 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import {type ComparisonRules, findDifferences} from '../../lib/replay/compare.js';
-import {formatPointer, parsePointer} from '../../lib/replay/pointer.js';
+import {formatPointer, parsePointer} from '../../lib/replay/json-pointer.js';
 
 const strict: ComparisonRules = {ignored: [], isStrict: true};
 const usual: ComparisonRules = {ignored: [], isStrict: false};

@@ -3,10 +3,10 @@ import {writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import process from 'node:process';
 import test, {type ExecutionContext} from 'ava';
-import {newFolder} from '../faults/support.js';
+import {place, ServeClient} from '../e2e/serve/support.js';
 import {bridgeBin, type Message, runBridge, startBridge} from '../helpers/bridge.js';
 import {program, type RunningGateway, startGateway} from '../helpers/gateway.js';
-import {place, ServeClient} from '../serve/support.js';
+import {newFolder} from '../helpers/program.js';
 import {asking, linesOfLog} from './support.js';
 
 /** Replays a log, and expects all to be the same. */

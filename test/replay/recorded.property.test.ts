@@ -3,8 +3,8 @@ import {join} from 'node:path';
 import test from 'ava';
 import fc from 'fast-check';
 import {Recording} from '../../lib/replay/recording.js';
-import {readLogContents} from '../../lib/store/recorded.js';
-import {newFolder} from '../faults/support.js';
+import {readLogContents} from '../../lib/traffic-log/log-contents.js';
+import {newFolder} from '../helpers/program.js';
 import {logLine, openLog} from './support.js';
 
 const params = fc.dictionary(fc.string(), fc.jsonValue()).map(value => JSON.parse(JSON.stringify(value)));

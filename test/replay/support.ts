@@ -2,10 +2,10 @@ import {writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import type {ExecutionContext} from 'ava';
 import {Recording} from '../../lib/replay/recording.js';
-import type {RecordedMessage} from '../../lib/store/recorded.js';
-import {newFolder} from '../faults/support.js';
+import type {RecordedMessage} from '../../lib/traffic-log/log-contents.js';
 import {type Message, type Running, server, startBridge} from '../helpers/bridge.js';
 import {readNdjson} from '../helpers/ndjson.js';
+import {newFolder} from '../helpers/program.js';
 
 /** A server that asks and counts, and says something else each time. */
 export const asking = (...args: string[]): string[] => server('asking', ...args);

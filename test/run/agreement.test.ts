@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import {compilePlainProgram} from '../../lib/run/plain-calls.js';
+import {compilePlainProgram} from '../../lib/run/plain-program.js';
 import {forInterpreter, pack, runnerOf} from './support.js';
 
 const data = {

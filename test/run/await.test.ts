@@ -1,5 +1,5 @@
 import test from 'ava';
-import {compilePlainProgram} from '../../lib/run/plain-calls.js';
+import {compilePlainProgram} from '../../lib/run/plain-program.js';
 import {forInterpreter, pack, runnerOf, textOf} from './support.js';
 
 const packs = [

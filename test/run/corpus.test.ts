@@ -1,6 +1,6 @@
 import test, {type ExecutionContext} from 'ava';
-import {compilePlainProgram} from '../../lib/run/plain-calls.js';
-import {extractSource} from '../../lib/run/source.js';
+import {extractSource} from '../../lib/run/extract-source.js';
+import {compilePlainProgram} from '../../lib/run/plain-program.js';
 import {type Expected, expected, forInterpreter, runnerOf, world} from './support.js';
 
 // One for all, as in life: each program gets an interpreter of its own all the same.

@@ -1,6 +1,6 @@
 import test, {type ExecutionContext} from 'ava';
-import {PythonInterpreter} from '../../lib/run/python/session.js';
-import {acquireSnapshot} from '../../lib/run/python/shared-python.js';
+import {PythonInterpreter} from '../../lib/run/python/interpreter.js';
+import {acquireSnapshot} from '../../lib/run/python/shared-snapshot.js';
 
 const MIB = 2 ** 20;
 const limits = {maxOutputBytes: MIB, maxOutcomeBytes: 4 * MIB, maxAttempts: 200};

@@ -1,8 +1,8 @@
 import test from 'ava';
 import fc from 'fast-check';
-import {bindArguments} from '../../lib/run/arguments.js';
-import {parseBatch} from '../../lib/run/batch.js';
-import {compilePlainProgram} from '../../lib/run/plain-calls.js';
+import {bindArguments} from '../../lib/run/call-arguments.js';
+import {parseBatch} from '../../lib/run/parse-batch.js';
+import {compilePlainProgram} from '../../lib/run/plain-program.js';
 import {pythonTypeName} from '../../lib/run/signature.js';
 import {forInterpreter, pack, runnerOf, textOf} from './support.js';
 

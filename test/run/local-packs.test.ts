@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import test, {type ExecutionContext} from 'ava';
 import {loadLocalPacks} from '../../lib/run/local-packs.js';
-import {tempFolder} from '../store/temp-folder.js';
+import {tempFolder} from '../helpers/temp-folder.js';
 import {memoryLog, runnerOf, textOf} from './support.js';
 
 const folder = fileURLToPath(new URL('../../../fixtures/run/packs', import.meta.url));

@@ -1,8 +1,8 @@
 import {readFileSync} from 'node:fs';
-import type {Log} from '../../lib/log.js';
+import type {Log} from '../../lib/core/log.js';
 import {createRunner} from '../../lib/run/runner.js';
 import type {Arguments, Pack, Runner, RunnerOptions, RunResult} from '../../lib/run/types.js';
-import {stringifyWithBigInts} from '../../lib/wire/exact-integers.js';
+import {stringifyWithBigInts} from '../../lib/wire/bigint-json.js';
 
 const folder = new URL('../../../fixtures/run/', import.meta.url);
 const read = (name: string) => JSON.parse(readFileSync(new URL(name, folder), 'utf8'));

@@ -1,7 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import {checkValue, MAX_NESTING} from '../../lib/run/value-limits.js';
-import {jsonComplexity} from '../../lib/wire/json-weight.js';
+import {jsonComplexity} from '../../lib/wire/json-complexity.js';
 
 const countOf = (value: unknown): number =>
 	typeof value === 'object' && value !== null

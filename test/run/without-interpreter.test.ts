@@ -5,7 +5,7 @@ import {fileURLToPath} from 'node:url';
 import test from 'ava';
 import {Client} from 'sdk-2025-11-25/client/index.js';
 import {StdioClientTransport} from 'sdk-2025-11-25/client/stdio.js';
-import {tempFolder} from '../store/temp-folder.js';
+import {tempFolder} from '../helpers/temp-folder.js';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 

@@ -7,7 +7,7 @@ import type {Readable} from 'node:stream';
 import {fileURLToPath} from 'node:url';
 import test, {type ExecutionContext} from 'ava';
 import split2 from 'split2';
-import {tempFolder} from '../store/temp-folder.js';
+import {tempFolder} from '../helpers/temp-folder.js';
 import {TestCounter} from './counter.js';
 
 const packages = fileURLToPath(new URL('../../../node_modules', import.meta.url));

@@ -14,7 +14,7 @@ const run = (...args: readonly string[]) =>
 	});
 
 test('runs one file, named by its source', t => {
-	const {status, stdout} = run('one', 'test/rate.test.ts');
+	const {status, stdout} = run('one', 'test/util/rate-limiter.test.ts');
 	t.notRegex(stdout, /MCP_SCHEMA_DIR/);
 	t.regex(stdout, /\n2 passed, 0 failed, 0 skipped\n$/);
 	t.is(status, 0);
@@ -26,7 +26,7 @@ test('reports that tests against the JSON schemas are not registered', t => {
 });
 
 test('forwards flags to ava', t => {
-	const {status, stdout} = run('one', 'test/rate.test.ts', '--match', '*not count');
+	const {status, stdout} = run('one', 'test/util/rate-limiter.test.ts', '--match', '*not count');
 	t.regex(stdout, /\n1 passed, 0 failed, 0 skipped\n$/);
 	t.is(status, 0);
 });

@@ -23,7 +23,7 @@ function selected(argument: string): string {
 	if (!argument.endsWith('.test.ts')) return argument;
 	const file = relative(root, resolve(process.env.INIT_CWD ?? root, argument));
 	if (!existsSync(resolve(root, file)))
-		fail(`Test file not found: ${argument}. Pass a path such as test/rate.test.ts.`);
+		fail(`Test file not found: ${argument}. Pass a path such as test/util/rate-limiter.test.ts.`);
 	return builtFile(file);
 }
 
@@ -34,7 +34,7 @@ function selection(): readonly string[] {
 	const selection = args.map(selected);
 	// Without a file, ava would run all of them.
 	if (!selection.some(each => each.endsWith('.test.js')))
-		fail(`No test file given. Run: npm run test:${suite} -- test/rate.test.ts`);
+		fail(`No test file given. Run: npm run test:${suite} -- test/util/rate-limiter.test.ts`);
 	return suite === 'watch' ? ['--watch', ...selection] : selection;
 }
 

@@ -1,11 +1,13 @@
 /** Test files that take more than about five seconds of CPU each, as they start many programs. */
 const slow: {readonly [folder: string]: readonly string[]} = {
-	'.': ['build', 'byte-exact'],
-	cli: [
+	checks: ['build'],
+	docs: ['pages'],
+	e2e: ['byte-exact'],
+	'e2e/cli': [
 		'completion',
 		'log-files',
-		'replay',
 		'replay-serve',
+		'replay',
 		'terminal',
 		'threads',
 		'traffic-log',
@@ -15,9 +17,7 @@ const slow: {readonly [folder: string]: readonly string[]} = {
 		'versions',
 		'writable-config',
 	],
-	codex: ['approvals', 'cancel', 'turns'],
-	docs: ['pages'],
-	faults: [
+	'e2e/faults': [
 		'bad-server',
 		'child-death',
 		'flow-to-child',
@@ -31,7 +31,7 @@ const slow: {readonly [folder: string]: readonly string[]} = {
 		'shutdown',
 		'slow-handshake',
 	],
-	gateway: [
+	'e2e/gateway': [
 		'bodies',
 		'failed-handshake',
 		'floods',
@@ -42,15 +42,15 @@ const slow: {readonly [folder: string]: readonly string[]} = {
 		'paths',
 		'quotas',
 		'reconnected',
-		'unread',
 		'reload',
 		'session-ends',
 		'shared',
 		'shutdown',
 		'slow-listeners',
 		'tokens',
+		'unread',
 	],
-	hub: [
+	'e2e/hub': [
 		'arrival',
 		'exact-integers',
 		'gateway',
@@ -61,18 +61,15 @@ const slow: {readonly [folder: string]: readonly string[]} = {
 		'limits',
 		'local-packs',
 		'merged',
-		'run',
 		'run-memory',
+		'run',
 		'tools',
 	],
-	'mail-turns': ['faults', 'turns'],
-	mail: ['serve', 'session-token'],
-	protocol: ['modern.property'],
-	raw: ['decode', 'forwarding', 'full-buffer', 'mcp-start', 'rotation', 'usage', 'volume'],
-	replay: ['logs'],
-	replicas: ['http-sessions', 'stdio-sessions'],
-	run: ['abuse', 'agreement', 'await', 'corpus', 'escape', 'packs', 'runner', 'values'],
-	serve: [
+	'e2e/mail-turns': ['faults', 'turns'],
+	'e2e/mail': ['serve', 'session-token'],
+	'e2e/raw': ['decode', 'forwarding', 'full-buffer', 'mcp-start', 'rotation', 'usage', 'volume'],
+	'e2e/replicas': ['http-sessions', 'stdio-sessions'],
+	'e2e/serve': [
 		'advice',
 		'approval-clock',
 		'arguments',
@@ -90,9 +87,13 @@ const slow: {readonly [folder: string]: readonly string[]} = {
 		'shutdown',
 		'untrusted',
 	],
+	'e2e/view': ['command'],
+	protocol: ['stateless.property'],
+	replay: ['logs'],
+	run: ['abuse', 'agreement', 'await', 'corpus', 'escape', 'run-packs', 'runner', 'tool-result'],
 	runner: ['main'],
+	'serve/codex': ['approvals', 'cancel', 'codex-turns'],
 	soak: ['soak'],
-	view: ['command'],
 };
 
 /** The listed files, as sources. A test checks that each exists. */

@@ -10,7 +10,7 @@ import type {ExecutionContext} from 'ava';
 import {type Message, opening} from '../helpers/bridge.js';
 import {freePort} from '../helpers/free-port.js';
 import type {RunningGateway} from '../helpers/gateway.js';
-import {tempFolder} from '../store/temp-folder.js';
+import {tempFolder} from '../helpers/temp-folder.js';
 import {need} from './tools.js';
 
 const example = fileURLToPath(new URL('../../../deploy/haproxy.cfg', import.meta.url));

@@ -3,8 +3,8 @@ import {join} from 'node:path';
 import process from 'node:process';
 import test, {type ExecutionContext} from 'ava';
 import {startBridge} from '../helpers/bridge.js';
-import {until} from '../operators/support.js';
-import {readLog, tempFolder} from '../store/temp-folder.js';
+import {until} from '../helpers/pipeline.js';
+import {readLog, tempFolder} from '../helpers/temp-folder.js';
 import {chat, echoServer, FAILS, HANDSHAKE, need, timesSaid, WORKS} from './tools.js';
 
 /** Has system calls on the traffic log fail, as if the disk did. */

@@ -1,6 +1,6 @@
 import test, {type ExecutionContext} from 'ava';
-import {logged, until} from '../faults/support.js';
 import {messageIn, type RunningGateway, startGateway} from '../helpers/gateway.js';
+import {logged, until} from '../helpers/program.js';
 import {startUpstream} from '../helpers/upstream.js';
 import {dayOf, fakeClock} from './fake-clock.js';
 import {echoServer} from './tools.js';

@@ -1,8 +1,8 @@
 import {join} from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import {startBridge} from '../helpers/bridge.js';
-import {until} from '../operators/support.js';
-import {readLog, tempFolder} from '../store/temp-folder.js';
+import {until} from '../helpers/pipeline.js';
+import {readLog, tempFolder} from '../helpers/temp-folder.js';
 import {dayOf, fakeClock} from './fake-clock.js';
 import {echoServer} from './tools.js';
 

@@ -4,8 +4,8 @@ import {join} from 'node:path';
 import process from 'node:process';
 import {promisify} from 'node:util';
 import test from 'ava';
-import {newFolder} from '../faults/support.js';
 import {runBridge} from '../helpers/bridge.js';
+import {newFolder} from '../helpers/program.js';
 
 const run = promisify(execFile);
 const scriptOf = async (shell: string): Promise<string> =>

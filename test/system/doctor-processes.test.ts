@@ -2,8 +2,8 @@ import {spawn} from 'node:child_process';
 import {readlinkSync} from 'node:fs';
 import process from 'node:process';
 import test from 'ava';
-import type {DoctorFinding} from '../../lib/doctor/finding.js';
-import {newHome} from '../cli/home.js';
+import type {DoctorFinding} from '../../lib/admin/doctor/finding.js';
+import {newHome} from '../e2e/cli/home.js';
 
 test.serial('doctor tells of processes that a killed bridge left, and how to end them', async t => {
 	const {run} = newHome(t);

@@ -2,7 +2,7 @@ import {renameSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import process from 'node:process';
 import type {ExecutionContext} from 'ava';
-import {tempFolder} from '../store/temp-folder.js';
+import {tempFolder} from '../helpers/temp-folder.js';
 import {need, run} from './tools.js';
 
 const DAY = 86_400_000;

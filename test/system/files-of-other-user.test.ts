@@ -12,7 +12,7 @@ import {join} from 'node:path';
 import process from 'node:process';
 import test from 'ava';
 import {runBridge, server} from '../helpers/bridge.js';
-import {tempFolder} from '../store/temp-folder.js';
+import {tempFolder} from '../helpers/temp-folder.js';
 
 /** A user who is neither this one nor root. */
 const OTHER = 65_534;

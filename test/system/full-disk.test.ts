@@ -2,8 +2,8 @@ import {writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import {startBridge} from '../helpers/bridge.js';
-import {until} from '../operators/support.js';
-import {type LogLine, lineCount, readLog} from '../store/temp-folder.js';
+import {until} from '../helpers/pipeline.js';
+import {type LogLine, lineCount, readLog} from '../helpers/temp-folder.js';
 import {ask, chat, echoServer, FAILS, HANDSHAKE, smallDisk, timesSaid, WORKS} from './tools.js';
 
 const start = async (t: ExecutionContext, {free, flags}: {free: number; flags: readonly string[]}) => {

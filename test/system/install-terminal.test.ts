@@ -1,7 +1,7 @@
 import {existsSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import test from 'ava';
-import {newHome} from '../cli/home.js';
+import {newHome} from '../e2e/cli/home.js';
 import {onTerminal} from './terminal.js';
 import {need} from './tools.js';
 

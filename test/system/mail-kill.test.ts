@@ -1,10 +1,10 @@
 import {existsSync, utimesSync} from 'node:fs';
 import {setTimeout as sleep} from 'node:timers/promises';
 import test from 'ava';
-import {listOf} from '../../lib/protocol/json.js';
-import {isMail, type MailPlace, mailPlace, until} from '../mail-turns/place.js';
-import {openLetters} from '../mail-turns/support.js';
-import {startServe} from '../serve/support.js';
+import {listOf} from '../../lib/util/json.js';
+import {isMail, type MailPlace, mailPlace, until} from '../e2e/mail-turns/place.js';
+import {openLetters} from '../e2e/mail-turns/support.js';
+import {startServe} from '../e2e/serve/support.js';
 
 /* H12: what was recorded at the model, looked at afterwards. */
 

@@ -1,5 +1,5 @@
 import test from 'ava';
-import {eightWriters} from '../mail/writers.js';
+import {eightWriters} from '../e2e/mail/writers.js';
 
 test.serial(
 	'H9 eight writers of 500 messages each into one inbox, while mail is marked: none lost, none twice',

@@ -6,12 +6,12 @@ import {setTimeout as sleep} from 'node:timers/promises';
 import {fileURLToPath} from 'node:url';
 import test from 'ava';
 import {parseAllDocuments} from 'yaml';
+import {eventsOf} from '../e2e/replicas/events.js';
+import {roam, startReplicas} from '../e2e/replicas/support.js';
 import {freePort} from '../helpers/free-port.js';
 import {program, RunningGateway} from '../helpers/gateway.js';
+import {tempFolder} from '../helpers/temp-folder.js';
 import {startUpstream} from '../helpers/upstream.js';
-import {eventsOf} from '../replicas/events.js';
-import {roam, startReplicas} from '../replicas/support.js';
-import {tempFolder} from '../store/temp-folder.js';
 import {need} from './tools.js';
 
 const example = (name: string): string =>

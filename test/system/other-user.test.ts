@@ -4,10 +4,10 @@ import {writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import process from 'node:process';
 import test, {type ExecutionContext} from 'ava';
-import {logged, newFolder, newMarker, processesWith, until} from '../faults/support.js';
-import {initialize, request, sessionsOf, statusOf} from '../gateway/raw.js';
+import {startRaw} from '../e2e/raw/support.js';
 import {program, startGateway} from '../helpers/gateway.js';
-import {startRaw} from '../raw/support.js';
+import {logged, newFolder, newMarker, processesWith, until} from '../helpers/program.js';
+import {initialize, request, sessionsOf, statusOf} from '../helpers/raw-requests.js';
 import {eventLine} from '../view/logs.js';
 import {startView} from '../view/view.js';
 

@@ -2,10 +2,10 @@ import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {join} from 'node:path';
 import test from 'ava';
+import {linesIn, startRaw} from '../e2e/raw/support.js';
+import {exchange, startEcho, startPeer} from '../e2e/raw/tcp.js';
 import {freePort} from '../helpers/free-port.js';
-import {linesIn, startRaw} from '../raw/support.js';
-import {exchange, startEcho, startPeer} from '../raw/tcp.js';
-import {tempFolder} from '../store/temp-folder.js';
+import {tempFolder} from '../helpers/temp-folder.js';
 import {need, run} from './tools.js';
 
 /* What people have at hand: curl for the control server, socat for connections. */

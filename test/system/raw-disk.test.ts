@@ -1,10 +1,10 @@
 import {writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import test, {type ExecutionContext} from 'ava';
-import {logged, untilStill} from '../faults/support.js';
-import {until} from '../operators/support.js';
-import {bytesFrom, type Line, linesIn, type Raw, startRaw, textIn} from '../raw/support.js';
-import {dial, exchange, readBytes, startEcho} from '../raw/tcp.js';
+import {bytesFrom, type Line, linesIn, type Raw, startRaw, textIn} from '../e2e/raw/support.js';
+import {dial, exchange, readBytes, startEcho} from '../e2e/raw/tcp.js';
+import {until} from '../helpers/pipeline.js';
+import {logged, untilStill} from '../helpers/program.js';
 import {smallDisk} from './tools.js';
 
 /** A bridge that logs onto a disk of 128 KiB, of which so much is free. */

@@ -1,11 +1,11 @@
 import {spawnSync} from 'node:child_process';
 import {join} from 'node:path';
 import test from 'ava';
+import {bytesFrom, linesIn, startRaw} from '../e2e/raw/support.js';
+import {dial} from '../e2e/raw/tcp.js';
 import {runBridge} from '../helpers/bridge.js';
-import {until} from '../operators/support.js';
-import {bytesFrom, linesIn, startRaw} from '../raw/support.js';
-import {dial} from '../raw/tcp.js';
-import {tempFolder} from '../store/temp-folder.js';
+import {until} from '../helpers/pipeline.js';
+import {tempFolder} from '../helpers/temp-folder.js';
 import {cli, startRedis} from './redis.js';
 
 test.serial('Redis behind a rule serves its own client, and the log decodes to what was said', async t => {

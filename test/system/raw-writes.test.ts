@@ -2,10 +2,10 @@ import {readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import process from 'node:process';
 import test, {type ExecutionContext} from 'ava';
-import {until} from '../operators/support.js';
-import {linesIn, type Raw, startRaw, textIn} from '../raw/support.js';
-import {exchange, startEcho} from '../raw/tcp.js';
-import {tempFolder} from '../store/temp-folder.js';
+import {linesIn, type Raw, startRaw, textIn} from '../e2e/raw/support.js';
+import {exchange, startEcho} from '../e2e/raw/tcp.js';
+import {until} from '../helpers/pipeline.js';
+import {tempFolder} from '../helpers/temp-folder.js';
 import {need} from './tools.js';
 
 /** A call to the system that strace saw. */

@@ -3,8 +3,8 @@ import {once} from 'node:events';
 import {readFileSync} from 'node:fs';
 import type {ExecutionContext} from 'ava';
 import {freePort} from '../helpers/free-port.js';
-import {until} from '../operators/support.js';
-import {tempFolder} from '../store/temp-folder.js';
+import {until} from '../helpers/pipeline.js';
+import {tempFolder} from '../helpers/temp-folder.js';
 import {need} from './tools.js';
 
 /** A Redis of the test's own, with nothing in it, and nothing kept. */

@@ -2,9 +2,9 @@ import {readdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import test from 'ava';
 import {sessionEntry} from '../../fixtures/sessions/entry.js';
-import {AuditFile} from '../../lib/sessions/audit-file.js';
-import {SessionSummaries} from '../../lib/sessions/summary.js';
-import {listeningLog, onDisk, openRegistry} from '../sessions/support.js';
+import {AuditFile} from '../../lib/serve/sessions/audit-file.js';
+import {SessionSummaries} from '../../lib/serve/sessions/session-summaries.js';
+import {listeningLog, onDisk, openRegistry} from '../serve/sessions/support.js';
 import {smallDisk} from './tools.js';
 
 test.serial(

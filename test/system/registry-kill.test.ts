@@ -7,8 +7,8 @@ import {fileURLToPath} from 'node:url';
 import test, {type ExecutionContext} from 'ava';
 import split2 from 'split2';
 import {sessionEntry} from '../../fixtures/sessions/entry.js';
-import {onDisk, openRegistry, startSaver} from '../sessions/support.js';
-import {tempFolder} from '../store/temp-folder.js';
+import {tempFolder} from '../helpers/temp-folder.js';
+import {onDisk, openRegistry, startSaver} from '../serve/sessions/support.js';
 import {need} from './tools.js';
 
 const stepwise = fileURLToPath(new URL('../../fixtures/sessions/stepwise.js', import.meta.url));

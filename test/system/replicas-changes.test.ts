@@ -1,10 +1,10 @@
 import {setTimeout as sleep} from 'node:timers/promises';
 import test from 'ava';
+import {eventsOf} from '../e2e/replicas/events.js';
+import {type Roamer, roam, SECRET} from '../e2e/replicas/support.js';
 import {alter} from '../helpers/change.js';
 import type {RunningGateway} from '../helpers/gateway.js';
 import {event} from '../helpers/upstream.js';
-import {eventsOf} from '../replicas/events.js';
-import {type Roamer, roam, SECRET} from '../replicas/support.js';
 import {becomes} from './balanced.js';
 import {startRedis, userOfDocs} from './redis.js';
 import {callAndLeave, setting, slowAnswer} from './two-replicas.js';

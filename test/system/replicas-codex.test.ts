@@ -1,10 +1,10 @@
 import {once} from 'node:events';
 import test from 'ava';
+import {startReplicas} from '../e2e/replicas/support.js';
 import type {RunningGateway} from '../helpers/gateway.js';
 import {CodexAppServer, codexHome} from '../peers/codex.js';
 import {fixtureCommand} from '../peers/fixtures.js';
 import {callTool, startModel} from '../peers/scripted-model.js';
-import {startReplicas} from '../replicas/support.js';
 import {startBalancer} from './balanced.js';
 
 const answer = /This is a simple text response for testing\./;

@@ -1,8 +1,8 @@
 import {once} from 'node:events';
 import test from 'ava';
+import {eventsOf, type Listening} from '../e2e/replicas/events.js';
+import {roam} from '../e2e/replicas/support.js';
 import {event} from '../helpers/upstream.js';
-import {eventsOf, type Listening} from '../replicas/events.js';
-import {roam} from '../replicas/support.js';
 import {becomes} from './balanced.js';
 import {callAndLeave, progress, setting, slowAnswer} from './two-replicas.js';
 

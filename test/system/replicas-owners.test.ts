@@ -1,8 +1,8 @@
 import {setTimeout as sleep} from 'node:timers/promises';
 import test, {type ExecutionContext} from 'ava';
+import {type Roamer, roam, startReplica, startReplicas} from '../e2e/replicas/support.js';
 import {alter} from '../helpers/change.js';
 import {program, type RunningGateway} from '../helpers/gateway.js';
-import {type Roamer, roam, startReplica, startReplicas} from '../replicas/support.js';
 import {becomes} from './balanced.js';
 import {type RunningRedis, startRedis} from './redis.js';
 

@@ -6,7 +6,7 @@ import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {isDeepStrictEqual} from 'node:util';
 import test, {type ExecutionContext} from 'ava';
-import {logged, until} from '../faults/support.js';
+import {type Roamer, roam, startReplicas} from '../e2e/replicas/support.js';
 import {freePort} from '../helpers/free-port.js';
 import {
 	type Answer,
@@ -15,8 +15,8 @@ import {
 	program,
 	type RunningGateway,
 } from '../helpers/gateway.js';
-import {type Roamer, roam, startReplicas} from '../replicas/support.js';
-import {tempFolder} from '../store/temp-folder.js';
+import {logged, until} from '../helpers/program.js';
+import {tempFolder} from '../helpers/temp-folder.js';
 import {becomes} from './balanced.js';
 import {cli, type RunningRedis, startRedis, userOfDocs} from './redis.js';
 import {need, run} from './tools.js';

@@ -1,7 +1,7 @@
 import test from 'ava';
-import {until} from '../faults/support.js';
+import {roam, startReplicas} from '../e2e/replicas/support.js';
+import {until} from '../helpers/program.js';
 import {startUpstream} from '../helpers/upstream.js';
-import {roam, startReplicas} from '../replicas/support.js';
 import {startRedis} from './redis.js';
 
 const call = {id: 9, method: 'tools/call', params: {name: 'echo', arguments: {}}};

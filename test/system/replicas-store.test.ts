@@ -1,10 +1,10 @@
 import {setTimeout as sleep} from 'node:timers/promises';
 import test from 'ava';
+import {eventsOf} from '../e2e/replicas/events.js';
+import {type Roamer, roam, SECRET, startReplicas} from '../e2e/replicas/support.js';
 import type {RunningGateway} from '../helpers/gateway.js';
 import {program} from '../helpers/gateway.js';
 import {event, startUpstream} from '../helpers/upstream.js';
-import {eventsOf} from '../replicas/events.js';
-import {type Roamer, roam, SECRET, startReplicas} from '../replicas/support.js';
 import {becomes, load, newClients, startBalancer} from './balanced.js';
 import {startRedis} from './redis.js';
 import {callAndLeave, setting, slowAnswer} from './two-replicas.js';

@@ -1,9 +1,9 @@
 import {once} from 'node:events';
 import {setTimeout as sleep} from 'node:timers/promises';
 import test, {type ExecutionContext} from 'ava';
+import {startReplica, startReplicas} from '../e2e/replicas/support.js';
 import {program, type RunningGateway} from '../helpers/gateway.js';
 import {startUpstream, type Upstream} from '../helpers/upstream.js';
-import {startReplica, startReplicas} from '../replicas/support.js';
 import {type Client, type Failure, load, newClients, startBalancer} from './balanced.js';
 
 type Setting = {

@@ -1,7 +1,7 @@
 import test from 'ava';
-import {peakMiB} from '../faults/support.js';
-import {beginMany} from '../gateway/begin-many.js';
+import {beginMany} from '../e2e/gateway/begin-many.js';
 import {program, startGateway} from '../helpers/gateway.js';
+import {peakMiB} from '../helpers/program.js';
 
 test.serial(
 	'C9 20,000 sessions that nobody ends are served, a hundred at a time, in little memory',

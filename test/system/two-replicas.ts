@@ -1,8 +1,8 @@
 import type {ExecutionContext} from 'ava';
+import {type Roamer, startReplicas} from '../e2e/replicas/support.js';
 import type {RunningGateway} from '../helpers/gateway.js';
 import {program} from '../helpers/gateway.js';
 import {event, startUpstream, stream, type Upstream} from '../helpers/upstream.js';
-import {type Roamer, startReplicas} from '../replicas/support.js';
 import {becomes} from './balanced.js';
 import {type RunningRedis, startRedis, userOfDocs} from './redis.js';
 

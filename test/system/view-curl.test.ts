@@ -2,11 +2,11 @@ import {spawnSync} from 'node:child_process';
 import process from 'node:process';
 import test, {type ExecutionContext} from 'ava';
 import {isJsonMembers, parseJsonSource} from '../../lib/view/page/json.js';
-import {curlScript} from '../../lib/view/page/script.js';
+import {curlScript} from '../../lib/view/page/shell-scripts.js';
 import type {LineDetail, ListedRow, ListedRows} from '../../lib/view/page/types.js';
-import {until} from '../faults/support.js';
 import type {Message} from '../helpers/bridge.js';
 import {program, type RunningGateway, startGateway} from '../helpers/gateway.js';
+import {until} from '../helpers/program.js';
 import {need} from './tools.js';
 
 /* The script that the page copies, run by real curl against the gateway that it was recorded from. */

@@ -2,8 +2,8 @@ import {appendFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import test from 'ava';
 import fc from 'fast-check';
-import {encodePercentText} from '../../lib/store/percent.js';
-import {tempFolder} from '../store/temp-folder.js';
+import {encodePercentText} from '../../lib/wire/percent-text.js';
+import {tempFolder} from '../helpers/temp-folder.js';
 import {eventLine, indexed, logFile, messageLine, rowsOf, timeAt} from './logs.js';
 
 type Members = {readonly [key: string]: unknown};

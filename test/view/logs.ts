@@ -1,11 +1,11 @@
 import {closeSync, openSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import type {ExecutionContext} from 'ava';
-import {rowFlags, rowKinds} from '../../lib/view/columns.js';
-import {LogScanner, type LogScannerOptions} from '../../lib/view/index-run.js';
-import {LogIndexer} from '../../lib/view/indexer.js';
+import {rowFlags, rowKinds} from '../../lib/view/index-columns.js';
 import {LogBytes} from '../../lib/view/log-bytes.js';
-import {tempFolder} from '../store/temp-folder.js';
+import {LogIndexer} from '../../lib/view/log-indexer.js';
+import {LogScanner, type LogScannerOptions} from '../../lib/view/log-scanner.js';
+import {tempFolder} from '../helpers/temp-folder.js';
 
 export type Message = {readonly [key: string]: unknown};
 

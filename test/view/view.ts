@@ -1,7 +1,7 @@
 import type {ExecutionContext} from 'ava';
 import type {LatencyOverTime, LineDetail, ListedRows, ViewState} from '../../lib/view/page/types.js';
-import {start, until} from '../faults/support.js';
 import type {Running} from '../helpers/bridge.js';
+import {start, until} from '../helpers/program.js';
 
 /** `bridge view`, as its page sees it. */
 export class View {

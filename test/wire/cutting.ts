@@ -1,4 +1,4 @@
-import type {MessageSplitter, SplitterSink} from '../../lib/wire/lines.js';
+import type {MessageSplitter, SplitterSink} from '../../lib/wire/line-splitter.js';
 import {describeOversized} from '../../lib/wire/oversized.js';
 
 /** What a cutter made of a stream. */

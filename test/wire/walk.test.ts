@@ -1,8 +1,8 @@
 import {isUtf8} from 'node:buffer';
 import test from 'ava';
 import fc from 'fast-check';
-import {isWhitespaceUpTo} from '../../lib/wire/space.js';
 import {INVALID, MAX_MESSAGE_DEPTH, Walk} from '../../lib/wire/walk.js';
+import {isWhitespaceUpTo} from '../../lib/wire/whitespace.js';
 import {jsonText, space} from './arbitraries.js';
 
 const walk = new Walk();

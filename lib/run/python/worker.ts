@@ -1,10 +1,10 @@
 import {readFileSync} from 'node:fs';
 import {workerData} from 'node:worker_threads';
 import type {BootData, PythonSnapshot, RunData} from './messages.js';
-import {type DataSegment, patchModule, STACK_POINTER_EXPORT, TABLE_EXPORT} from './module.js';
 import {prelude} from './prelude.js';
-import {ProgramInput, ProgramOutput, postToMain, waitForTermination} from './speech.js';
+import {ProgramInput, ProgramOutput, postToMain, waitForTermination} from './program-io.js';
 import {WasiExit, type WasiHost, wasiImports} from './wasi.js';
+import {type DataSegment, patchModule, STACK_POINTER_EXPORT, TABLE_EXPORT} from './wasm-module.js';
 import {
 	type WasmGlobal,
 	type WasmMemory,

@@ -1,6 +1,6 @@
-import {detailPane} from './detail.js';
+import {detailPane} from './detail-pane.js';
 import {byId, element} from './dom.js';
-import {messageList} from './list.js';
+import {messageList} from './message-list.js';
 import {emptyFilter, model} from './model.js';
 
 type KeyHandler = (event: KeyboardEvent) => void;

@@ -1,11 +1,11 @@
 import {subscribeToState} from './api.js';
 import {byId, showHidden} from './dom.js';
-import {filterBar} from './filters.js';
+import {filterBar} from './filter-bar.js';
 import {formatByteSize, formatCount} from './format.js';
 import {bindKeys} from './keyboard.js';
-import './latency.js';
-import './sequence.js';
-import './services.js';
+import './latency-view.js';
+import './sequence-view.js';
+import './services-view.js';
 import {model, type ViewName} from './model.js';
 
 const tabs = (): HTMLElement[] => [...document.querySelectorAll<HTMLElement>('#tabs [data-view]')];

@@ -1,0 +1,98 @@
+import {type ListenAddress, parseListenAddress} from '../../../lib/config/listen-address.js';
+import {type PointerPattern, parsePointer} from '../../../lib/replay/json-pointer.js';
+import type {SecretValue} from '../../../lib/replay/secret-values.js';
+import {isLoopback} from '../../../lib/util/loopback.js';
+import {
+	booleanFlag,
+	choiceFlag,
+	type Options,
+	type OptionValues,
+	parsedFlag,
+	textFlag,
+} from '../../shared/cli/option.js';
+import {environmentOptions, logOptions, timeoutFlag, urlOptions} from '../../shared/cli/options.js';
+import {parseUrlFlag, usageError} from '../../shared/flag-values.js';
+
+/** The flags of `bridge replay`. */
+export const replayOptions = {
+	conn: textFlag(
+		'ID',
+		'one connection of the log, by its ConnID [all with the same server, one after the other]',
+	),
+	timing: choiceFlag(
+		'fast|recorded',
+		['recorded', 'fast'],
+		'sends as fast as responses come, or not sooner than when it was recorded [fast]',
+	),
+	ignore: {
+		value: 'POINTER',
+		summary:
+			'a place in responses where anything may be: /result/tools/*/description. May be repeated.\nWith --serve, a place in requests: /params/arguments/now',
+		read: (name, given) => given.all(name).map(text => parsePattern(name, text)),
+	},
+	strict: booleanFlag('times, ids and tokens must be the same, too, and notifications as many'),
+	set: {
+		value: 'POINTER=VALUE',
+		summary: 'the value of a secret, which the log does not have: /params/arguments/token. May be repeated',
+		read: (name, given) => given.all(name).map(parseSecret),
+	},
+	side: choiceFlag(
+		'client|upstream',
+		['client', 'upstream'],
+		'what the client sent, or what bridge forwarded to the server [client]',
+	),
+	update: booleanFlag('writes the responses of the live server to LOG, in the place of the recorded ones'),
+	junit: textFlag('FILE', 'a report for continuous integration'),
+	serve: booleanFlag('plays the recorded server instead of the client'),
+	listen: parsedFlag('ADDR', 'where the recorded server listens [stdio]', parseLocalListen),
+	raw: booleanFlag('plays bytes of a log of bridge raw'),
+	url: {
+		...urlOptions.url,
+		summary: 'the live server; tcp://HOST:PORT with --raw',
+		read: (name, given) => parseUrlFlag(given.single(name), name, given.has('raw')),
+	},
+	header: urlOptions.header,
+	...environmentOptions,
+	timeout: {...timeoutFlag, summary: 'time for one response [60]; 0 for no limit'},
+	...logOptions,
+} satisfies Options;
+
+export type ReplayFlags = OptionValues<typeof replayOptions>;
+
+function parsePattern(flag: string, text: string): PointerPattern {
+	const parsed = parsePointer(text);
+	if (parsed) return parsed;
+	throw usageError(
+		`--${flag} ${text} is no JSON pointer.`,
+		'Write it from the top of the message: /result/content/0/text',
+	);
+}
+
+/** `POINTER=VALUE`. What is in quotes or brackets is JSON, and all else a text. */
+function parseSecret(text: string): SecretValue {
+	const at = text.indexOf('=');
+	if (at === -1) throw usageError(`--set ${text} has no value.`, 'Write --set POINTER=VALUE.');
+	return {pattern: parsePattern('set', text.slice(0, at)), value: parseSecretValue(text.slice(at + 1))};
+}
+
+function parseSecretValue(text: string): unknown {
+	if (!/^["{[]/.test(text)) return text;
+	try {
+		return JSON.parse(text);
+	} catch {
+		return text;
+	}
+}
+
+function parseLocalListen(_name: string, text: string | undefined): ListenAddress | undefined {
+	if (text === undefined) return;
+	const address = parseListenAddress(text);
+	if (!address || address.path !== undefined)
+		throw usageError(`--listen ${text} cannot be read.`, 'Write --listen 127.0.0.1:7411, or a port alone.');
+	if (!isLoopback(address.host))
+		throw usageError(
+			`--listen ${text} could be reached by others.`,
+			'A recording is played on this machine alone.',
+		);
+	return address;
+}

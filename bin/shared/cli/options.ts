@@ -1,0 +1,183 @@
+import {snippetClients} from '../../../lib/admin/install/gateway-snippet.js';
+import {logLevelNames} from '../../../lib/core/log.js';
+import {handshakeVersions, versions} from '../../../lib/protocol/version.js';
+import {parseSizeFlag, parseTimeFlag} from '../flag-units.js';
+import {parseEnvFlags, parseHeaderFlags, parseUrlFlag, usageError} from '../flag-values.js';
+import {DEFAULT_FILENAME_FORMAT, parseLogDestination} from '../log-destination.js';
+import {booleanFlag, choiceFlag, type Options, parsedFlag, readChoice, textFlag} from './option.js';
+
+/** How errors name the flag that sets the time for one request. */
+export const TIMEOUT_FLAG = '--timeout SECONDS';
+
+/** Flags of every command. */
+export const commonOptions = {
+	debug: booleanFlag('shows each message on stderr: time, direction, method, id, size, latency'),
+	logLevel: {
+		...choiceFlag(
+			'LEVEL',
+			logLevelNames,
+			"error, warn, info, debug or trace, for bridge's own log on stderr [info]",
+		),
+		read: (name, given) => readChoice(name, given, logLevelNames) ?? (given.has('debug') ? 'debug' : 'info'),
+	},
+	logFormat: choiceFlag(
+		'pretty|json',
+		['pretty', 'json'],
+		"the form of bridge's own log [pretty on a terminal, else json]",
+	),
+	help: booleanFlag('prints this help; also -h'),
+	version: booleanFlag('prints the version; also -v'),
+} satisfies Options;
+
+/** Where the traffic log goes and how it is written. */
+export const logOptions = {
+	debug: commonOptions.debug,
+	log: {
+		value: 'FILE',
+		summary: 'writes all traffic to FILE as NDJSON; --log @DIR for a new file each hour',
+		read: (name, given) => parseLogDestination(given.single(name), given.single('filename-format')),
+	},
+	logSecrets: booleanFlag('keeps passwords and tokens in the traffic log'),
+	filenameFormat: textFlag('FORMAT', `names of files in @DIR [${DEFAULT_FILENAME_FORMAT}], in UTC`),
+	flushMillis: parsedFlag(
+		'MS',
+		'how long log lines wait to be written together [2000]',
+		(name, given) => parseTimeFlag(name, given, 1) ?? 2000,
+	),
+	maxBuffer: parsedFlag(
+		'SIZE',
+		'how much of the log may wait to be written [256MiB]',
+		(name, given) => parseSizeFlag(name, given) ?? 256 * 2 ** 20,
+	),
+	onFull: {
+		...choiceFlag('gap|wait', ['gap', 'wait'], 'then leaves lines out, counted, or lets traffic wait [gap]'),
+		read: (name, given) => readChoice(name, given, ['gap', 'wait']) ?? 'gap',
+	},
+	logLevel: commonOptions.logLevel,
+	logFormat: commonOptions.logFormat,
+} satisfies Options;
+
+/** The options of bridge's own log, for commands without traffic. */
+export const stderrLogOptions = {
+	logLevel: commonOptions.logLevel,
+	logFormat: commonOptions.logFormat,
+} satisfies Options;
+
+/** The protocol versions of both sides. */
+export const versionOptions = {
+	clientVersion: choiceFlag(
+		'V',
+		handshakeVersions,
+		'protocol version that the client gets [the one that it requests]',
+	),
+	targetVersion: choiceFlag(
+		'V',
+		versions,
+		'protocol version that is requested from the server [2025-11-25]: 2024-11-05, 2025-03-26,\n2025-06-18, 2025-11-25, or 2026-07-28, which has no handshake',
+	),
+} satisfies Options;
+
+export const timeoutFlag = parsedFlag('SECONDS', 'time for one request [60]; 0 for no limit', (name, given) =>
+	parseTimeFlag(name, given, 1000),
+);
+
+export const cacheToolsFlag = booleanFlag(
+	'requests the list of tools once, responds from it, and notifies the client of real changes',
+);
+
+/** The environment of a server that is named after `--`. */
+export const environmentOptions = {
+	env: {
+		value: 'NAME=VALUE',
+		summary: 'sets a variable for the server; --env NAME passes on your own. May be repeated',
+		alternative: 'Write: bridge --env NAME -- COMMAND. In a configuration, env is a key of each server.',
+		read: (name, given) => parseEnvFlags(given.all(name)),
+	},
+	cleanEnv: booleanFlag(
+		'passes on PATH, HOME and the like only; without it, COMMAND gets your environment, except BRIDGE_*',
+		'Write: bridge --clean-env -- COMMAND. Other commands pass on the allow-list only.',
+	),
+} satisfies Options;
+
+/** A server elsewhere. */
+export const urlOptions = {
+	url: {
+		value: 'URL',
+		summary: 'the server: http(s):// or ws(s)://',
+		alternative: 'Set url in the configuration; or leave out the command: bridge --url URL',
+		read: (name, given) => parseUrlFlag(given.single(name), name),
+	},
+	header: {
+		value: '"NAME: VALUE"',
+		summary: 'is sent with every request to the URL. May be repeated',
+		alternative: 'Add --url URL. In a configuration, headers are a key of each server.',
+		read: (name, given) => parseHeaderFlags(given.all(name)),
+	},
+} satisfies Options;
+
+/** The configuration of servers. */
+export const configFileFlag = textFlag(
+	'FILE',
+	'the configuration [bridge.yaml, .yml, .json or .toml here, or in ~/.config/bridge/];\na file here has to be trusted first: bridge trust',
+);
+
+const printClientFlag = {
+	...choiceFlag(
+		'CLIENT',
+		snippetClients,
+		"prints what to write into a client's configuration: codex, claude, cursor or vscode",
+	),
+	alternative: 'Write: bridge gateway --print-client CLIENT',
+};
+
+/** Flags of the commands that run the servers of a configuration. */
+export const serversOptions = {
+	config: configFileFlag,
+	printClient: printClientFlag,
+	...logOptions,
+	...versionOptions,
+	timeout: timeoutFlag,
+	cacheTools: cacheToolsFlag,
+} satisfies Options;
+
+export const jsonFlag = booleanFlag('prints JSON, for programs');
+
+/** Which team and whose sessions: for commands that look at them. */
+export const sessionOptions = {
+	team: textFlag('NAME', 'the team'),
+	identity: textFlag('NAME', 'the identity'),
+	config: textFlag('FILE', 'configuration instead of .atm.toml and ~/.config/atm/config.toml'),
+	trust: booleanFlag('trusts the .atm.toml of this repository with all keys: docs/atm-config.md'),
+} satisfies Options;
+
+/** Settings of new sessions. */
+export const serveOptions = {
+	identity: textFlag('NAME', 'identity of sessions whose call names none [codex]'),
+	role: textFlag('NAME', 'role preset of calls that name none; other flags override it'),
+	model: {
+		...textFlag('MODEL', 'model of sessions that have no other'),
+		read: (name, given) => {
+			if (given.has('fast') && given.has(name))
+				throw usageError('--model and --fast exclude each other.', 'Give one of them.');
+			return given.single(name);
+		},
+	},
+	fast: booleanFlag('uses fast_model of the configuration as the model'),
+	sandbox: textFlag('MODE', 'read-only, workspace-write or danger-full-access'),
+	approvalPolicy: textFlag('POLICY', 'on-request or never'),
+	team: textFlag('NAME', 'team whose sessions these are'),
+	config: sessionOptions.config,
+	trust: sessionOptions.trust,
+} satisfies Options;
+
+/** The flags that may stand before the name of a command. */
+export const globalOptions = {
+	...commonOptions,
+	...logOptions,
+	...versionOptions,
+	...environmentOptions,
+	...urlOptions,
+	timeout: timeoutFlag,
+	cacheTools: cacheToolsFlag,
+	config: configFileFlag,
+} satisfies Options;

@@ -1,0 +1,33 @@
+import {BridgeError} from '../../lib/core/errors.js';
+import {MAX_TIMER_MS, parseSize} from '../../lib/util/units.js';
+
+/** A number of bytes that a flag was given: `1000`, `64KiB`, `256MiB`. */
+export function parseSizeFlag(flag: string, text: string | undefined): number | undefined {
+	if (text === undefined) return;
+	const size = parseSize(text);
+	if (size !== undefined) return size;
+	throw invalidValueError(flag, text, 'a size, like 256MiB');
+}
+
+/** A number of units that are `factor` milliseconds each. */
+export function parseTimeFlag(flag: string, text: string | undefined, factor: number): number | undefined {
+	if (text === undefined) return;
+	const isNumber = factor === 1 ? /^\d+$/.test(text) : /^\d+(\.\d+)?$/.test(text);
+	const value = isNumber ? Number(text) * factor : Number.NaN;
+	if (value < MAX_TIMER_MS) return value;
+	throw invalidValueError(
+		flag,
+		text,
+		factor === 1 ? 'a number of milliseconds' : 'a number of seconds, 0 for no limit',
+	);
+}
+
+/** A port, 0 for any that is free. */
+export function parsePortFlag(flag: string, text: string | undefined): number | undefined {
+	if (text === undefined) return;
+	if (/^\d{1,5}$/.test(text) && Number(text) < 2 ** 16) return Number(text);
+	throw invalidValueError(flag, text, 'a port, 0 for any that is free');
+}
+
+const invalidValueError = (flag: string, text: string, wanted: string): BridgeError =>
+	new BridgeError('ERR_CONFIG_INVALID', `--${flag} ${text} cannot be read.`, `It has to be ${wanted}.`);

@@ -1,0 +1,42 @@
+import {Channel} from './channel.js';
+import {type Body, Envelope, type MessageOrigin} from './envelope.js';
+import type {Endpoint} from './stage.js';
+import {Valve} from './valve.js';
+
+/** An endpoint in this process, with the far side in the caller's hands. */
+export type MemoryEndpoint = Endpoint & {
+	send(body: Body): void;
+	/** Says these very bytes, as one line. */
+	sendText(text: string): void;
+	/** Ends, by an error if one is given. */
+	end(error?: Error): void;
+	readonly received: Body[];
+	readonly receivedTexts: string[];
+	readonly origin: MessageOrigin;
+};
+
+export function memoryEndpoint(name: string): MemoryEndpoint {
+	const origin: MessageOrigin = {name, valve: new Valve()};
+	const incoming = new Channel();
+	const outgoing = new Channel();
+	const received: Body[] = [];
+	const receivedTexts: string[] = [];
+	outgoing.subscribe(envelope => {
+		received.push(envelope.body);
+		receivedTexts.push(envelope.bytes.toString());
+	});
+	const sendText = (text: string): void => incoming.next(Envelope.received(Buffer.from(`${text}\n`), origin));
+	return {
+		name,
+		origin,
+		incoming,
+		outgoing,
+		received,
+		receivedTexts,
+		sendText,
+		send: body => sendText(JSON.stringify({jsonrpc: '2.0', ...body})),
+		end: error => (error ? incoming.error(error) : incoming.complete()),
+		disconnected: new Promise(() => {}),
+		close: async () => incoming.complete(),
+	};
+}

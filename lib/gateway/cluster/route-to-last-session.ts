@@ -1,0 +1,41 @@
+import {bridgeOrigin} from '../../core/envelope.js';
+import {envelopeFromMessage} from '../../core/whole-message.js';
+import type {HttpError} from '../../http/http-error.js';
+import {STATELESS} from '../../protocol/version.js';
+import {isStatelessPost} from '../../transports/http-server/stateless-request.js';
+import {clientIdentityOf} from './last-sessions.js';
+import {
+	confirmNotEnded,
+	type RoutingContext,
+	routeToSession,
+	type ServiceRequest,
+} from './route-to-session.js';
+
+/**
+ * Leads who names no session to the one that it used last, as replicas remember it together; to `take` where they know of
+ * none. Nothing is looked for, and nobody waits, unless this is such a client.
+ */
+export function routeToLastSession(
+	context: RoutingContext,
+	request: ServiceRequest & {readonly body: Buffer},
+	handleHere: () => undefined,
+): Promise<() => HttpError | undefined> | undefined {
+	const {req, body, service, principal} = request;
+	const {lastSessions} = context.replicas;
+	const clientIdentity =
+		lastSessions && !('mcp-session-id' in req.headers) && clientIdentityOf(req, service, principal);
+	// Who names the version without sessions is not even read for that.
+	if (!clientIdentity || req.headers['mcp-protocol-version'] === STATELESS) return;
+	const envelope = envelopeFromMessage(body, bridgeOrigin);
+	const startsSession = envelope.head.flaw !== undefined || envelope.head.method === 'initialize';
+	if (startsSession || isStatelessPost(envelope, req.headers)) return;
+	return lastSessions.find(clientIdentity).then(async id => {
+		if (id === undefined) return handleHere;
+		await confirmNotEnded(context, id, request);
+		return () => {
+			// As if the client had sent this header.
+			req.headers['mcp-session-id'] = id;
+			return routeToSession(context, id, request, handleHere);
+		};
+	});
+}

@@ -1,0 +1,152 @@
+import type {IncomingMessage, ServerResponse} from 'node:http';
+import {bridgeOrigin} from '../../core/envelope.js';
+import {BridgeError} from '../../core/errors.js';
+import {envelopeFromMessage} from '../../core/whole-message.js';
+import {overloadedError} from '../../http/errors.js';
+import {type HttpError, sendHttpError} from '../../http/http-error.js';
+import type {Principal} from '../../upstream/conversation.js';
+import type {Service} from '../../upstream/service.js';
+import {beginSession, type GatewayContext, type SessionParameters} from '../begin-session.js';
+import type {BodyReader} from '../body-reader.js';
+import {clientKeyOf} from '../post-handler.js';
+import type {ForwardOptions, ReachableOwner} from './forwarded-request.js';
+import {clientIdentityOf} from './last-sessions.js';
+import {otherReplica} from './other-replica.js';
+import type {Replicas} from './replicas.js';
+
+/** The id of no session. */
+const NO_SESSION = '';
+
+/** Where a session is: here, under the id that it has among replicas; at another replica; or nowhere, for want of room. */
+type SessionLocation =
+	| {readonly here: string}
+	| {readonly owner: ReachableOwner}
+	| {readonly refused: HttpError};
+
+/** Finds the session that a client knows by this id, and carries it on here if it can be. */
+function locateSession(
+	{context, replicas}: RoutingContext,
+	publicId: string,
+	req: IncomingMessage,
+	parameters: SessionParameters,
+): SessionLocation {
+	const {service, principal} = parameters;
+	const servicePrincipal = {service: service.config.name, principal: principal.id};
+	const payload = replicas.readSessionId(publicId, servicePrincipal);
+	if (!payload) return {here: NO_SESSION};
+	const {id, place} = payload;
+	if ('instance' in place) {
+		if (replicas.isSelf(place)) return {here: id};
+		return otherReplica(place, req) ?? {here: NO_SESSION};
+	}
+	if (replicas.endedSessions.has(id)) return {here: NO_SESSION};
+	if (context.sessions.find(id, servicePrincipal.service, servicePrincipal.principal)) return {here: id};
+	if (service.config.transport !== 'http') return {here: NO_SESSION};
+	try {
+		beginSession(context, parameters, {id, portable: place});
+		replicas.resumedCount++;
+		return {here: id};
+	} catch (error) {
+		if (!(error instanceof BridgeError)) throw error;
+		return {refused: overloadedError(error)};
+	}
+}
+
+/**
+ * Looks up whether the session with this id was ended at another replica, before it is resumed here. Returns undefined if
+ * there is no need to wait.
+ */
+export function confirmNotEnded(
+	{replicas, context}: {readonly replicas: Replicas; readonly context: GatewayContext},
+	publicId: string,
+	{service, principal: {id: principal}}: {readonly service: Service; readonly principal: Principal},
+): Promise<void> | undefined {
+	const servicePrincipal = {service: service.config.name, principal};
+	const payload = replicas.readSessionId(publicId, servicePrincipal);
+	if (!payload || 'instance' in payload.place) return;
+	if (context.sessions.find(payload.id, servicePrincipal.service, servicePrincipal.principal)) return;
+	return replicas.endedSessions.confirm(payload.id);
+}
+
+export type RoutingContext = {
+	readonly context: GatewayContext;
+	readonly replicas: Replicas;
+	readonly bodies: BodyReader;
+};
+
+/** A request for a service, with its body if that was read already. */
+export type ServiceRequest = {
+	readonly req: IncomingMessage;
+	readonly res: ServerResponse;
+	readonly service: Service;
+	readonly principal: Principal;
+	readonly body?: Buffer;
+};
+
+/**
+ * Leads a request to the session with this id: to another replica, or to `take`, by the id that replicas know it by. What
+ * begins a new session is for none.
+ */
+export function routeToSession(
+	context: RoutingContext,
+	publicId: string,
+	request: ServiceRequest,
+	handleHere: (here: string | undefined, body?: Buffer) => HttpError | undefined,
+): HttpError | undefined {
+	const {req, service, principal} = request;
+	const location = locateSession(context, publicId, req, {service, principal, clientKey: clientKeyOf(req)});
+	if ('refused' in location) return location.refused;
+	if ('owner' in location)
+		return forwardToOwner(context, location.owner, request, body => {
+			if (publicId !== req.headers['mcp-session-id'] || !isInitialize(body)) return false;
+			delete req.headers['mcp-session-id'];
+			const refused = handleHere(undefined, body);
+			if (refused) sendHttpError(request.res, refused);
+			return true;
+		});
+	const {lastSessions} = context.replicas;
+	const clientIdentity = lastSessions && clientIdentityOf(req, service, principal);
+	if (clientIdentity && req.method === 'DELETE') void lastSessions.remove(clientIdentity, publicId);
+	else if (clientIdentity && location.here !== NO_SESSION) lastSessions.record(clientIdentity, publicId);
+	// From here on it is known by the id that replicas know it by.
+	req.headers['mcp-session-id'] = location.here;
+	return handleHere(location.here);
+}
+
+/** The same, once it is known whether the session was ended at another replica. */
+export function confirmAndRoute(
+	...[context, publicId, request, handleHere]: Parameters<typeof routeToSession>
+): HttpError | undefined | Promise<() => HttpError | undefined> {
+	const route = (): HttpError | undefined => routeToSession(context, publicId, request, handleHere);
+	const confirmation = confirmNotEnded(context, publicId, request);
+	return confirmation === undefined ? route() : confirmation.then(() => route);
+}
+
+const isInitialize = (body: Buffer): boolean =>
+	envelopeFromMessage(body, bridgeOrigin).head.method === 'initialize';
+
+/** Hands a request to the replica that has its session, unless it is taken here. */
+function forwardToOwner(
+	{replicas: {forwarder}, bodies, context: {sessions}}: RoutingContext,
+	owner: ReachableOwner,
+	{req, res, service, body: knownBody}: ServiceRequest,
+	handledHere: (body: Buffer) => boolean,
+): HttpError | undefined {
+	const {name, timeoutMs} = service.config;
+	const common: ForwardOptions = {
+		req,
+		res,
+		owner,
+		timeoutMs,
+		ownerLostError: () => sessions.notFoundError(name),
+	};
+	if (req.method !== 'POST') return void forwarder.forward(common);
+	if (knownBody) return void forwarder.forward({...common, body: knownBody});
+	const problem = bodies.validateHeaders(req);
+	if (problem) return problem;
+	bodies.read(req, res, (body, refused) => {
+		if (!body) sendHttpError(res, refused ?? {status: 400, message: 'Bad Request'});
+		else if (!handledHere(body)) void forwarder.forward({...common, body});
+	});
+	return;
+}

@@ -1,0 +1,45 @@
+import {BridgeError} from '../core/errors.js';
+import {IncomingBuffer} from '../core/incoming-buffer.js';
+import type {Endpoint} from '../core/stage.js';
+import type {StartConversation} from '../upstream/conversation.js';
+
+/**
+ * Begins a conversation with the first message of its client: a connection alone starts no process. If the conversation
+ * cannot begin then, the connection is closed.
+ */
+export const startOnFirstMessage =
+	(startConversation: StartConversation, onBug: (error: unknown) => void): StartConversation =>
+	(client, conversation) => {
+		const inbox = new IncomingBuffer();
+		const {name, outgoing, disconnected: gone} = client;
+		const endpoint: Endpoint = {
+			name,
+			outgoing,
+			disconnected: gone,
+			incoming: inbox.messages,
+			close: () => client.close(),
+		};
+		let end: ReturnType<StartConversation> | undefined;
+		const start = (): void => {
+			try {
+				end = startConversation(endpoint, conversation);
+			} catch (error) {
+				end = async () => undefined;
+				if (!(error instanceof BridgeError)) onBug(error);
+				void client.close();
+			}
+		};
+		const subscription = client.incoming.subscribe({
+			next: envelope => {
+				if (!end) start();
+				inbox.next(envelope);
+			},
+			error: error => inbox.end(error),
+			complete: () => inbox.end(),
+		});
+		return async () => {
+			const status = await end?.();
+			subscription.unsubscribe();
+			return status;
+		};
+	};

@@ -1,0 +1,86 @@
+import type {ExposeMode} from '../config/schema.js';
+import type {HubUpstream} from './hub-upstream.js';
+import type {HubUpstreams} from './hub-upstreams.js';
+import {RpcError, unknownItemMessage} from './pending-client-requests.js';
+import {stripServerPrefix, unifiedNames} from './unified-names.js';
+import {itemJson, type ListedItem} from './upstream-lists.js';
+import {waitUntilSettled} from './wait-until-settled.js';
+
+type MergedToolsOptions = {
+	readonly upstreams: HubUpstreams;
+	readonly expose: () => ExposeMode;
+	/** The `run` tool as it is listed. */
+	readonly runToolJson: () => string;
+};
+
+/** The tools of all servers in one list, and where each of them goes. */
+export class MergedTools {
+	readonly #options: MergedToolsOptions;
+	/** The tools of all servers by the names in the list, also of those that are away. Undefined when it has to be made anew. */
+	#cachedByName: Map<string, ListedItem> | undefined;
+
+	constructor(options: MergedToolsOptions) {
+		this.#options = options;
+	}
+
+	/** A server came, went, or has other tools. */
+	invalidate(): void {
+		this.#cachedByName = undefined;
+	}
+
+	get #byName(): Map<string, ListedItem> {
+		this.#cachedByName ??= unifiedNames(this.#options.upstreams.all.flatMap(({tools}) => tools));
+		return this.#cachedByName;
+	}
+
+	get hasRunTool(): boolean {
+		return this.#options.expose() !== 'tools';
+	}
+
+	/** The result of `tools/list`, as text. */
+	resultJson(): string {
+		const {upstreams, expose, runToolJson} = this.#options;
+		const tools = this.hasRunTool ? [runToolJson()] : [];
+		if (expose() !== 'run')
+			for (const [name, tool] of this.#byName)
+				if (upstreams.get(tool.server)?.state === 'connected') tools.push(itemJson('name', name, tool));
+		return `{"tools":[${tools.join(',')}]}`;
+	}
+
+	/** Waits for the servers that are still connecting and may have a tool of this name. */
+	async waitForTool(name: string, signal: AbortSignal): Promise<void> {
+		const {upstreams, expose} = this.#options;
+		if (expose() === 'run' || this.#byName.has(name)) return;
+		const connecting = upstreams.all.filter(
+			upstream => upstream.state === 'connecting' && stripServerPrefix(name, upstream.name) !== undefined,
+		);
+		await Promise.all(connecting.map(upstream => waitUntilSettled(upstream, signal)));
+	}
+
+	/**
+	 * Whose tool is called by this name; fails in words that help. A server that is not connected has each tool that is named
+	 * after it: the call is rejected and logged like one of a tool that it had listed.
+	 */
+	find(name: string): {readonly member: HubUpstream; readonly tool: ListedItem} {
+		const {upstreams, expose} = this.#options;
+		const tool = expose() === 'run' ? undefined : this.#byName.get(name);
+		const upstream = tool && upstreams.get(tool.server);
+		if (tool && upstream) return {member: upstream, tool};
+		if (expose() !== 'run')
+			for (const disconnected of upstreams.all.filter(({state}) => state !== 'connected')) {
+				const toolName = stripServerPrefix(name, disconnected.name);
+				if (toolName !== undefined)
+					return {member: disconnected, tool: assumedTool(disconnected.name, toolName)};
+			}
+		const names = [...(this.hasRunTool ? ['run'] : []), ...(expose() === 'run' ? [] : this.#byName.keys())];
+		throw new RpcError(-32602, unknownItemMessage('tool', name, names));
+	}
+}
+
+/** A tool that a server which is not connected may have. */
+const assumedTool = (server: string, name: string): ListedItem => ({
+	server,
+	name,
+	rest: '{}',
+	body: {},
+});

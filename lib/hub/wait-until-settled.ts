@@ -1,0 +1,16 @@
+import {setTimeout} from 'node:timers/promises';
+import {unlessAborted} from '../util/unless-aborted.js';
+import type {HubUpstream} from './hub-upstream.js';
+
+/** Waits while a server is still connecting, at most for the time that one call of it may take. */
+export async function waitUntilSettled({settled, service}: HubUpstream, signal: AbortSignal): Promise<void> {
+	const {timeoutMs} = service.config;
+	if (timeoutMs === 0) return unlessAborted(settled, signal);
+	const timer = new AbortController();
+	const timeout = setTimeout(timeoutMs, undefined, {ref: false, signal: timer.signal}).catch(() => {});
+	try {
+		await unlessAborted(Promise.race([settled, timeout]), signal);
+	} finally {
+		timer.abort();
+	}
+}

@@ -1,0 +1,195 @@
+import {randomUUID} from 'node:crypto';
+import {Envelope, type MessageOrigin} from '../../core/envelope.js';
+import type {PendingRequests} from '../../core/requests/pending.js';
+import type {StageOutputs} from '../../core/stage.js';
+import type {Negotiation} from '../../protocol/negotiation.js';
+import {SUBSCRIPTION_ID} from '../../protocol/v2026-07-28.js';
+import {BoundedMap} from '../../util/bounded-map.js';
+import {BoundedStringMap} from '../../util/bounded-string-map.js';
+import {type JsonObject, listOf, objectOf} from '../../util/json.js';
+import {ExactNumbers} from '../../wire/exact-numbers.js';
+
+/** Streams of notifications that a client may hold open at a time; the oldest is forgotten for the next. */
+const MAX_STREAMS = 1000;
+/** Resources that one of them may be about. */
+const MAX_URIS = 1000;
+/** Resources of all of them, and the characters of their URIs. */
+const [MAX_ALL_URIS, MAX_CHARACTERS] = [10_000, 2 ** 20];
+/** Characters of the ids and URIs of pending subscriptions. */
+const MAX_PENDING_CHARACTERS = 4 * 2 ** 20;
+/** Bytes of a notification that is copied for each stream. Of a longer one, only the members that the protocol defines are. */
+const MAX_COPIED = 64 * 2 ** 10;
+/** Stands for the name of a stream in a text that is written once for all. Peers never see it. */
+const ID_PLACEHOLDER = JSON.stringify(randomUUID());
+/** How long a server may take to subscribe before the stream is opened without what it has not answered. */
+const SUBSCRIBE_TIMEOUT_MS = 10_000;
+
+/** What a client can listen to, with the notification and the capability that it comes from. */
+const listNotifications = [
+	{member: 'toolsListChanged', method: 'notifications/tools/list_changed', capability: 'tools'},
+	{member: 'promptsListChanged', method: 'notifications/prompts/list_changed', capability: 'prompts'},
+	{member: 'resourcesListChanged', method: 'notifications/resources/list_changed', capability: 'resources'},
+] as const;
+const UPDATED = 'notifications/resources/updated';
+
+type NotificationStream = {
+	/** The id of the request that opened it, as text, and as the client wrote it. */
+	readonly id: string;
+	readonly streamId: string;
+	readonly origin: MessageOrigin;
+	/** What it hears of. */
+	readonly methods: readonly string[];
+	readonly uris: Set<string>;
+	/** Resources whose subscription is not answered yet. */
+	readonly pendingUris: Set<string>;
+	isOpen: boolean;
+	timer: NodeJS.Timeout | undefined;
+};
+
+type SendReply = (member: 'result' | 'error', value: JsonObject) => undefined;
+
+/** The streams of notifications that a modern client has opened, served from what a handshake server sends to all. */
+export class NotificationStreams {
+	readonly #negotiation: Negotiation;
+	readonly #pending: PendingRequests;
+	readonly #out: StageOutputs;
+	readonly #streams = new BoundedMap<string, NotificationStream>(MAX_STREAMS);
+	/** Requests to subscribe that are under way, by their keys; those to unsubscribe are nobody's. */
+	readonly #subscribing = new BoundedStringMap<{
+		readonly listener?: NotificationStream;
+		readonly uri: string;
+	}>(MAX_ALL_URIS, MAX_PENDING_CHARACTERS, ({uri}) => uri.length);
+
+	constructor(negotiation: Negotiation, pending: PendingRequests, out: StageOutputs) {
+		this.#negotiation = negotiation;
+		this.#pending = pending;
+		this.#out = out;
+	}
+
+	/** Opens a stream with what the server really offers of what is wanted. */
+	open({head: {id = '', key = ''}, origin, body}: Envelope, reply: SendReply): undefined {
+		const requested = objectOf(objectOf(body.params).notifications);
+		const capabilities = objectOf(this.#negotiation.initializeResult?.capabilities);
+		const offered = listNotifications.filter(
+			({member, capability}) =>
+				requested[member] === true && objectOf(capabilities[capability]).listChanged === true,
+		);
+		const canSubscribe = objectOf(capabilities.resources).subscribe === true;
+		const requestedUris = listOf(requested.resourceSubscriptions).filter(uri => typeof uri === 'string');
+		const uris = new Set(canSubscribe ? requestedUris : []);
+		const limit = this.#limitFor(uris);
+		if (limit !== undefined)
+			return reply('error', {code: -32602, message: `Invalid params: more than ${limit}`});
+		const methods = offered.map(({method}) => method);
+		const stream: NotificationStream = {
+			id,
+			streamId: this.#pending.idOf(key) ?? id,
+			origin,
+			methods,
+			uris,
+			pendingUris: new Set(uris),
+			isOpen: false,
+			timer: undefined,
+		};
+		this.#streams.set(id, stream);
+		for (const uri of uris) this.#request('resources/subscribe', uri, origin, stream);
+		if (uris.size === 0) this.#acknowledge(stream);
+		else stream.timer = setTimeout(() => this.#acknowledge(stream), SUBSCRIBE_TIMEOUT_MS).unref();
+	}
+
+	/** The limit that a stream with these resources would exceed. */
+	#limitFor(uris: ReadonlySet<string>): string | undefined {
+		if (uris.size > MAX_URIS) return `${MAX_URIS} resources in a stream`;
+		if (uris.size === 0) return;
+		let [count, characters] = [0, 0];
+		for (const all of [uris, ...[...this.#streams.values()].map(stream => stream.uris)]) {
+			count += all.size;
+			for (const uri of all) characters += uri.length;
+		}
+		const isExceeded = count > MAX_ALL_URIS || characters > MAX_CHARACTERS;
+		const limits = `${MAX_ALL_URIS} resources, or ${MAX_CHARACTERS} characters in their URIs`;
+		return isExceeded ? `${limits}, in all streams` : undefined;
+	}
+
+	#request(method: string, uri: string, origin: MessageOrigin, stream?: NotificationStream): void {
+		const id = this.#negotiation.nextRequestId();
+		this.#subscribing.set(JSON.stringify(id), stream ? {listener: stream, uri} : {uri});
+		this.#out.toUpstream(Envelope.of({jsonrpc: '2.0', id, method, params: {uri}}, origin));
+	}
+
+	/** Whether an answer is one to a subscription. */
+	handleResponse({head}: Envelope, key: string): boolean {
+		const subscription = this.#subscribing.take(key);
+		if (!subscription) return false;
+		const {listener: stream, uri} = subscription;
+		if (head.hasError) stream?.uris.delete(uri);
+		stream?.pendingUris.delete(uri);
+		if (stream?.pendingUris.size === 0) this.#acknowledge(stream);
+		return true;
+	}
+
+	#acknowledge(stream: NotificationStream): void {
+		const {id, streamId, methods, uris, pendingUris, isOpen, origin} = stream;
+		if (isOpen || this.#streams.get(id) !== stream) return;
+		stream.isOpen = true;
+		clearTimeout(stream.timer);
+		for (const uri of pendingUris) uris.delete(uri);
+		const granted = listNotifications
+			.filter(({method}) => methods.includes(method))
+			.map(({member}) => [member, true]);
+		const notifications = {
+			...Object.fromEntries(granted),
+			...(uris.size > 0 ? {resourceSubscriptions: [...uris]} : {}),
+		};
+		const exact = new ExactNumbers();
+		const params = {_meta: {[SUBSCRIPTION_ID]: exact.raw(streamId)}, notifications};
+		const method = 'notifications/subscriptions/acknowledged';
+		this.#out.toClient(Envelope.fromText(exact.stringify({jsonrpc: '2.0', method, params}), origin));
+	}
+
+	handles(method: string): boolean {
+		return method === UPDATED || listNotifications.some(list => list.method === method);
+	}
+
+	/** Tells each stream that wants to know. */
+	forward(envelope: Envelope, method: string): undefined {
+		const uri = method === UPDATED ? String(objectOf(envelope.body.params).uri) : '';
+		const isSubscribed = ({methods, uris, isOpen}: NotificationStream): boolean =>
+			isOpen && (method === UPDATED ? uris.has(uri) : methods.includes(method));
+		const streamIds = [...this.#streams.values()].filter(isSubscribed).map(({streamId}) => streamId);
+		if (streamIds.length === 0) return;
+		const [before, after] = aroundStreamId(envelope, method);
+		for (const streamId of streamIds) this.#out.toClient(envelope.withText(`${before}${streamId}${after}`));
+	}
+
+	/** Whether the request with this id was a stream, which is closed then. */
+	close(id: string): boolean {
+		const stream = this.#streams.take(id);
+		if (!stream) return false;
+		clearTimeout(stream.timer);
+		const others = [...this.#streams.values()];
+		for (const uri of stream.uris)
+			if (!others.some(({uris}) => uris.has(uri))) this.#request('resources/unsubscribe', uri, stream.origin);
+		return true;
+	}
+
+	stop(): void {
+		for (const {timer} of this.#streams.values()) clearTimeout(timer);
+	}
+}
+
+/** A notification as text, before and after the name of the stream that it is sent in. */
+function aroundStreamId({body, size}: Envelope, method: string): readonly [before: string, after: string] {
+	const params = objectOf(body.params);
+	const isLong = size > MAX_COPIED;
+	const protocolMembers = method === UPDATED ? {uri: params.uri} : {};
+	const _meta = {
+		...(isLong ? {} : objectOf(params._meta)),
+		[SUBSCRIPTION_ID]: JSON.parse(ID_PLACEHOLDER) as unknown,
+	};
+	const notification = isLong
+		? {jsonrpc: '2.0', method, params: {...protocolMembers, _meta}}
+		: {...body, params: {...params, _meta}};
+	const [before = '', after = ''] = JSON.stringify(notification).split(ID_PLACEHOLDER);
+	return [before, after];
+}

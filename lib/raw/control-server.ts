@@ -1,0 +1,91 @@
+import type {IncomingMessage, ServerResponse} from 'node:http';
+import {bridgeOrigin} from '../core/envelope.js';
+import {type Log, logBug} from '../core/log.js';
+import {envelopeFromMessage} from '../core/whole-message.js';
+import {notAcceptableResponse} from '../http/errors.js';
+import {Guard} from '../http/guard.js';
+import {type HttpError, internalError, sendHttpError} from '../http/http-error.js';
+import type {OpenResponses} from '../http/open-responses.js';
+import {parseAccept, readBody, validateBodyHeaders} from '../http/read-body.js';
+import {checkMethod} from '../http/replies.js';
+import {splitTarget} from '../http/target.js';
+import {type ControlRequestOptions, type ControlResponse, handleControlRequest} from './control-requests.js';
+
+type ControlServerOptions = ControlRequestOptions & {
+	readonly log: Log;
+	/** The token that clients need, if they do. */
+	readonly token?: string | undefined;
+	/** What is on its way to clients. */
+	readonly responses: OpenResponses;
+};
+
+/** Requests are of a few hundred bytes. */
+const MAX_BODY = 2 ** 20;
+
+/** The MCP server that steers raw.ts. Read it down: a request goes as far as it may. */
+export function createControlHandler({log, responses, token, ...options}: ControlServerOptions) {
+	const guard = new Guard({hosts: [], origins: [], tokens: token === undefined ? [] : [token]});
+	const rejectionOf = (req: IncomingMessage): HttpError | undefined => {
+		const rejected = guard.validate(req); //                 browsers of others, and names of others
+		if (rejected) return logRejection(log, req, rejected);
+		if (!guard.isAuthorized(req, true)) return missingToken; //        a client without the token, if there is one
+		if (splitTarget(req.url ?? '').path !== '/mcp') return notFound; //  /mcp and nothing else
+		const {json, events} = parseAccept(req);
+		return (
+			checkMethod(req, ['POST']) ?? //                      nothing is said here that was not asked for
+			(json || events ? undefined : notAcceptableResponse) ?? //  somebody who could read the answer
+			validateBodyHeaders(req, MAX_BODY) //                  a body that is JSON, and not a long one
+		);
+	};
+	return (req: IncomingMessage, res: ServerResponse): void => {
+		responses.add(res);
+		const rejection = rejectionOf(req);
+		if (rejection) {
+			sendHttpError(res, rejection);
+			return;
+		}
+		readBody(req, MAX_BODY, (body, bodyError) => {
+			if (!body) {
+				sendHttpError(res, bodyError ?? {status: 400, message: 'Bad Request'});
+				return;
+			}
+			handleControlRequest(envelopeFromMessage(body, bridgeOrigin), req.headers, options).then(
+				outcome => sendResponse(res, outcome, parseAccept(req).json),
+				error => {
+					logBug(log, error);
+					sendHttpError(res, internalError);
+				},
+			);
+		});
+	};
+}
+
+function sendResponse(res: ServerResponse, outcome: ControlResponse, isJson: boolean): void {
+	if (outcome === 'heard') {
+		res.writeHead(202, {'content-length': 0}).end();
+		return;
+	}
+	if (!('answer' in outcome)) {
+		sendHttpError(res, outcome);
+		return;
+	}
+	const {status, answer: response} = outcome;
+	const body = isJson ? response.bytes : Buffer.from(`event: message\ndata: ${response.bytes}\n\n`);
+	const type = isJson ? 'application/json' : 'text/event-stream';
+	res.writeHead(status, {'content-type': type, 'content-length': body.length}).end(body);
+}
+
+function logRejection(log: Log, {headers: {host, origin}}: IncomingMessage, error: HttpError): HttpError {
+	const event = error.message.includes('Origin') ? 'http.origin_rejected' : 'http.host_rejected';
+	if (error.status === 403) log.warn(event, `${error.message}.`, {host, origin});
+	return error;
+}
+
+const missingToken: HttpError = {
+	status: 401,
+	message:
+		'Unauthorized: send Authorization: Bearer TOKEN, with the token of --mcp-token or BRIDGE_MCP_TOKEN',
+	headers: {'www-authenticate': 'Bearer realm="bridge raw"'},
+};
+
+const notFound: HttpError = {status: 404, message: 'There is nothing here. The endpoint is /mcp.'};

@@ -1,0 +1,229 @@
+import process from 'node:process';
+import {bridgeInfo} from '../../bridge-version.js';
+import {Envelope} from '../../core/envelope.js';
+import type {Log} from '../../core/log.js';
+import {type Emit, type Stage, type StageOutputs, type StageSteps, stage} from '../../core/stage.js';
+import {BoundedMap} from '../../util/bounded-map.js';
+import {type JsonObject, objectOf} from '../../util/json.js';
+import {memberText} from '../../wire/member.js';
+import {parseAppApproval} from './app-server-approvals.js';
+import {AppServerClient} from './app-server-client.js';
+import {changedFiles, optOutNotifications, parseAppEvent, startedAgentThreads} from './app-server-events.js';
+import {AppServerTurns} from './app-server-turns.js';
+import {Approvals, supportsFormElicitation} from './approvals.js';
+import {codexToolDefinitions} from './codex-tools.js';
+import {CodexTurns} from './codex-turns.js';
+import {
+	acceptTurnCall,
+	alreadyInitializedError,
+	codexInitializeResult,
+	notInitializedError,
+	respondLocally,
+} from './local-responses.js';
+import type {CodexStageOptions} from './mcp-server.js';
+import {stringOrUndefined, type TurnCall} from './turn-call.js';
+import {TurnNotifier} from './turn-notifier.js';
+
+type AppServerOptions = CodexStageOptions & {
+	/** The folder that Codex runs in; this process's own unless told. */
+	readonly cwd?: string | undefined;
+};
+
+/** Makes `codex app-server` a server of MCP, with the tools that `codex mcp-server` had. */
+export const appServer = (options: AppServerOptions): Stage => stage(out => new AppServer(options, out));
+
+/** Changes of files that are remembered; the oldest is forgotten for the next. */
+const MAX_CHANGES = 1000;
+/** Agents whose sessions are known; the oldest is evicted. */
+const MAX_AGENTS = 10_000;
+
+class AppServer implements StageSteps {
+	readonly #out: StageOutputs;
+	readonly #log: Log;
+	readonly #rpc: AppServerClient;
+	readonly #notifier: TurnNotifier;
+	readonly #approvals: Approvals;
+	readonly #backend: AppServerTurns;
+	readonly #turns: CodexTurns;
+	/** Of changes that may be asked about. */
+	readonly #changedFiles = new BoundedMap<unknown, readonly string[]>(MAX_CHANGES);
+	/** The threads of agents that turns have started, each with the thread of its session. */
+	readonly #rootThreads = new BoundedMap<string, string>(MAX_AGENTS);
+	#isInitialized = false;
+	#isReady = false;
+
+	constructor({log, approvalMs, cwd = process.cwd(), ...limits}: AppServerOptions, out: StageOutputs) {
+		this.#out = out;
+		this.#log = log;
+		this.#rpc = new AppServerClient(out);
+		this.#notifier = new TurnNotifier(out);
+		this.#approvals = new Approvals({out, notifier: this.#notifier, log, approvalMs});
+		const onTurnEnded = (threadId: string): void => {
+			this.#approvals.cancelRequests(approval => approval.threadId === threadId);
+			// Codex has stopped waiting for those, but not for those of agents.
+			this.#approvals.abortThread(threadId);
+		};
+		this.#backend = new AppServerTurns({rpc: this.#rpc, cwd, onTurnEnded});
+		this.#turns = new CodexTurns({out, notifier: this.#notifier, backend: this.#backend, ...limits});
+		this.#backend.attach(this.#turns);
+	}
+
+	readonly toUpstream = (envelope: Envelope, answer: Emit): undefined => {
+		const {id, method} = envelope.head;
+		if (method === undefined) this.#approvals.handleResponse(envelope);
+		else if (id === undefined) this.#handleClientNotification(envelope, method);
+		else if (method === 'initialize') this.#initialize(envelope, id);
+		else if (method === 'tools/list')
+			answer(Envelope.response(id, 'result', {tools: codexToolDefinitions}, envelope.origin));
+		else if (method === 'tools/call') this.#handleCall(envelope, answer);
+		else respondLocally(envelope, this.#notifier, answer);
+	};
+
+	/** Codex leaves `jsonrpc` out of all it says, so there may be things that are neither. */
+	readonly toClient = (envelope: Envelope): undefined => {
+		const {id, method, hasResult, hasError} = envelope.head;
+		if (method === undefined) {
+			if (hasResult || hasError) this.#rpc.handleResponse(envelope);
+		} else if (id === undefined) this.#handleNotification(envelope, method);
+		else this.#handleServerRequest(envelope, id, method);
+	};
+
+	readonly upstreamClosed = (): void => {
+		this.#approvals.stop();
+		this.#turns.codexExited();
+	};
+
+	readonly teardown = (): void => {
+		this.#approvals.stop();
+		this.#turns.dispose();
+	};
+
+	#initialize({body: {params}, origin}: Envelope, id: string): void {
+		if (this.#isInitialized) throw alreadyInitializedError();
+		this.#isInitialized = true;
+		this.#approvals.isElicitationSupported = supportsFormElicitation(objectOf(params).capabilities);
+		const clientInfo = {...bridgeInfo, title: 'bridge'};
+		const capabilities = {
+			experimentalApi: false,
+			requestAttestation: false,
+			optOutNotificationMethods: optOutNotifications,
+		};
+		const reply = (member: 'result' | 'error', value: object): void =>
+			this.#out.toClient(Envelope.response(id, member, value, origin));
+		this.#rpc.request(
+			'initialize',
+			{clientInfo, capabilities},
+			({userAgent}) => {
+				this.#isReady = true;
+				this.#rpc.notify('initialized');
+				const [, version = 'unknown'] = /^[^/]*\/(\S+)/.exec(stringOrUndefined(userAgent) ?? '') ?? [];
+				reply('result', codexInitializeResult(params, {name: 'codex-app-server', title: 'Codex', version}));
+			},
+			reason => {
+				this.#isInitialized = false;
+				reply('error', {code: -32603, message: `Codex did not start: ${reason}`});
+			},
+		);
+	}
+
+	#handleCall(envelope: Envelope, answer: Emit): void {
+		if (!this.#isReady) throw notInitializedError();
+		if (acceptTurnCall(envelope, answer)) this.#turns.add(envelope);
+	}
+
+	#handleClientNotification(envelope: Envelope, method: string): void {
+		if (method !== 'notifications/cancelled') return;
+		const id = memberText(envelope.bytes, 'params', 'requestId');
+		if (id !== undefined) this.#turns.cancel(id);
+	}
+
+	#handleServerRequest(envelope: Envelope, id: string, method: string): void {
+		const params = objectOf(envelope.body.params);
+		const approval = parseAppApproval(id, method, params, this.#changedFiles.get(params.itemId) ?? []);
+		if (approval) {
+			const rootThreadId = this.#rootThreads.get(approval.threadId ?? '');
+			this.#approvals.request({...approval, rootThreadId}, envelope.origin, this.#turns);
+			return;
+		}
+		this.#notifier.warn(`Codex asked for something that bridge cannot give, and was refused: ${method}`);
+		const error = {code: -32601, message: `bridge has no ${method}`};
+		this.#out.toUpstream(Envelope.response(id, 'error', error, envelope.origin));
+	}
+
+	#handleNotification(envelope: Envelope, method: string): void {
+		const params = objectOf(envelope.body.params);
+		const threadId = stringOrUndefined(params.threadId);
+		if (method === 'configWarning') this.#handleConfigWarning(params);
+		if (method === 'thread/closed' && threadId !== undefined) this.#backend.markUnloaded(threadId);
+		if (method === 'item/started') this.#recordFileChange(objectOf(params.item));
+		if (method === 'item/completed') this.#recordAgents(threadId, objectOf(params.item));
+		if (method === 'serverRequest/resolved') this.#handleResolvedRequest(params.requestId);
+		const call = this.#turns.current(threadId);
+		const event = parseAppEvent(method, params);
+		if (event) this.#notifier.notifyEvent(threadId, event, call, envelope.origin);
+		if (call) {
+			trackCommand(call, method, objectOf(params.item));
+			this.#trackTurn(call, method, params, envelope);
+		}
+	}
+
+	/** Agents that a turn has started have threads of their own, and may start further agents. */
+	#recordAgents(threadId: string | undefined, item: JsonObject): void {
+		const rootThreadId = this.#rootThreads.get(threadId ?? '') ?? threadId;
+		if (rootThreadId !== undefined)
+			for (const agent of startedAgentThreads(item)) this.#rootThreads.set(agent, rootThreadId);
+	}
+
+	#handleResolvedRequest(requestId: unknown): void {
+		const id = JSON.stringify(requestId);
+		this.#approvals.cancelRequests(approval => approval.id === id);
+	}
+
+	/** With a configuration that it cannot read, Codex goes on with its defaults: with another model at another's cost. */
+	#handleConfigWarning({summary, details, path}: JsonObject): void {
+		if (typeof path !== 'string' && !/^invalid configuration/i.test(String(summary))) return;
+		const sentence = `Codex cannot use its configuration: ${stringOrUndefined(details) ?? summary}`;
+		this.#backend.configError = `${sentence}. Nothing is started with its defaults instead. Correct the file, and start bridge again.`;
+		this.#log.error('codex.config', this.#backend.configError, {path});
+	}
+
+	#trackTurn(call: TurnCall, method: string, params: JsonObject, {origin}: Envelope): void {
+		const turn = objectOf(params.turn);
+		switch (method) {
+			case 'turn/started':
+				call.turnId = stringOrUndefined(turn.id);
+				this.#turns.markStarted(call, origin);
+				break;
+			case 'item/agentMessage/delta':
+				call.transcript.appendDelta(stringOrUndefined(params.delta) ?? '');
+				this.#notifier.notifyProgress(call, 'Says something', origin);
+				break;
+			case 'item/reasoning/summaryTextDelta':
+			case 'item/reasoning/textDelta':
+				this.#notifier.notifyProgress(call, 'Thinks', origin);
+				break;
+			case 'item/completed':
+				this.#recordMessage(call, objectOf(params.item));
+				break;
+			case 'turn/completed':
+				this.#backend.handleTurnCompleted(call, turn);
+				break;
+			default:
+				break;
+		}
+	}
+
+	#recordFileChange({type, id, changes}: JsonObject): void {
+		if (type === 'fileChange') this.#changedFiles.set(id, changedFiles(changes));
+	}
+
+	#recordMessage(call: TurnCall, item: JsonObject): void {
+		if (item.type === 'agentMessage') call.transcript.setMessage(stringOrUndefined(item.text) ?? '');
+	}
+}
+
+function trackCommand(call: TurnCall, method: string, {type, id, command}: JsonObject): void {
+	if (type !== 'commandExecution') return;
+	if (method === 'item/started') call.commands.set(String(id), stringOrUndefined(command) ?? '');
+	if (method === 'item/completed') call.commands.delete(String(id));
+}

@@ -1,0 +1,89 @@
+import {realpath} from 'node:fs/promises';
+import {homedir} from 'node:os';
+import {dirname, join} from 'node:path';
+import {parse as parseToml} from 'smol-toml';
+import {readRegularTextFile} from '../../files/read-regular-file.js';
+import type {Environment} from '../../transports/process/environment.js';
+import {isObject, type JsonObject, listOf, objectOf} from '../../util/json.js';
+import {type CommandContext, startsBridgeServe} from './detect-bridge-serve.js';
+
+type BridgeEntriesOptions = {
+	/** This program. */
+	readonly script: string;
+	/** The environment of Codex. */
+	readonly env: Environment | NodeJS.ProcessEnv;
+	/** The folder that a session works in: Codex also reads the files of its project. */
+	readonly cwd: string;
+};
+
+/** A larger file is not read. */
+const MAX_BYTES = 4 * 2 ** 20;
+/** Folders above the session's own that may have a file. */
+const MAX_FOLDERS = 64;
+/** Entries of one file, words of one entry and characters of one word that are checked. */
+const MAX_ENTRIES = 1000;
+const MAX_WORDS = 200;
+const MAX_WORD = 4096;
+/** Programs that are looked up, for all entries together. Further ones are judged by their names only. */
+const MAX_LOOKUPS = 200;
+/** Codex accepts no other names. */
+const isServerName = (name: string): boolean => /^[\w-]+$/.test(name);
+
+/**
+ * The MCP servers in the configuration of Codex that are `bridge serve`, by their names, each disabled. With them, each
+ * session would start another `bridge serve` and another Codex.
+ *
+ * The command is repeated: Codex rejects an entry that has neither a command nor a URL, and the file that has the rest may
+ * belong to a project that Codex does not trust.
+ */
+export async function findBridgeEntries({script, env, cwd}: BridgeEntriesOptions): Promise<JsonObject> {
+	const bridgeScript = await realpath(script).catch(() => script);
+	const context: CommandContext = {bridgeScript, cwd, path: env.PATH ?? '', budget: {lookups: MAX_LOOKUPS}};
+	const seenNames = new Set<string>();
+	const disabled = new Map<string, JsonObject>();
+	for (const file of configFiles(env, cwd))
+		for (const [name, {command, args}] of await readServers(file)) {
+			// The user's own files come first: a project cannot disable what they define.
+			if (seenNames.has(name) || !isServerName(name)) continue;
+			seenNames.add(name);
+			if (typeof command !== 'string') continue;
+			const words = [command, ...listOf(args)]
+				.slice(0, MAX_WORDS)
+				.map(word => String(word).slice(0, MAX_WORD));
+			if (await startsBridgeServe(words, context)) disabled.set(name, {command, enabled: false});
+		}
+	return Object.fromEntries(disabled);
+}
+
+function configFiles(env: BridgeEntriesOptions['env'], cwd: string): string[] {
+	const home = env.CODEX_HOME?.trim() || join(env.HOME?.trim() || homedir(), '.codex');
+	const folders = [cwd];
+	for (let at = cwd; at !== dirname(at) && folders.length < MAX_FOLDERS; at = dirname(at))
+		folders.push(dirname(at));
+	const files = [home, '/etc/codex', ...folders.map(folder => join(folder, '.codex'))];
+	return [...new Set(files)].map(folder => join(folder, 'config.toml'));
+}
+
+/** A file that cannot be read or parsed has no entries: Codex reports what is wrong with it. */
+async function readServers(file: string): Promise<ReadonlyArray<readonly [string, JsonObject]>> {
+	try {
+		const text = await readRegularTextFile(await realpath(file), MAX_BYTES);
+		const root = objectOf(parseToml(text ?? ''));
+		const tables = [root, ...Object.values(objectOf(root.profiles)).map(objectOf)];
+		const entries = tables.flatMap(table => Object.entries(objectOf(table.mcp_servers)));
+		return entries.slice(0, MAX_ENTRIES).map(([name, entry]) => [name, objectOf(entry)]);
+	} catch {
+		return [];
+	}
+}
+
+/** The configuration of a call with these servers in it. A server that the call itself names stays as it is there. */
+export function addMcpServers(config: JsonObject, servers: JsonObject): JsonObject {
+	const {mcp_servers: nested} = config;
+	const isDefined = (name: string): boolean =>
+		Object.keys(config).some(key => `${key}.`.startsWith(`mcp_servers.${name}.`)) ||
+		(isObject(nested) && name in nested);
+	const missing = Object.entries(servers).filter(([name]) => !isDefined(name));
+	if (isObject(nested)) return {...config, mcp_servers: {...nested, ...Object.fromEntries(missing)}};
+	return {...config, ...Object.fromEntries(missing.map(([name, server]) => [`mcp_servers.${name}`, server]))};
+}

@@ -1,0 +1,93 @@
+import {stat} from 'node:fs/promises';
+import process from 'node:process';
+import {BridgeError} from '../../core/errors.js';
+import {redactText} from '../../core/redact.js';
+import {child} from '../../transports/process/child.js';
+import type {Environment} from '../../transports/process/environment.js';
+import {BoundedMap} from '../../util/bounded-map.js';
+import {pause} from '../../util/pause.js';
+import {shortened} from '../../util/printable.js';
+import {resolveProgram} from './resolve-program.js';
+
+/** Which of its two interfaces a Codex is used by. */
+export type CodexBackendKind = 'app-server' | 'mcp-server';
+
+/** A Codex that can be started. */
+export type InstalledCodex = {
+	readonly program: string;
+	readonly kind: CodexBackendKind;
+};
+
+type ProbeCodexOptions = {
+	readonly command: string;
+	readonly cwd?: string | undefined;
+	readonly env?: Environment;
+	readonly timeoutMs?: number;
+};
+
+const PROBE_TIMEOUT_MS = 30_000;
+const MAX_CACHED = 100;
+/** How much of what it says is looked at. */
+const MAX_OUTPUT = 10_000;
+
+/** What was found out about programs, as long as they stay the same. */
+const kindCache = new BoundedMap<string, CodexBackendKind>(MAX_CACHED);
+
+/**
+ * Finds the Codex that a command starts, and which interface it has. It is asked for help on `mcp-server`, which newer ones
+ * do not know: started with that word, they would take it for a prompt.
+ */
+export async function probeCodex(options: ProbeCodexOptions): Promise<InstalledCodex> {
+	const {command, cwd = process.cwd(), env = {}} = options;
+	const program = await resolveProgram(command, cwd, env.PATH ?? process.env.PATH ?? '');
+	if (program === undefined) throw commandNotFound(command);
+	const file = await stat(program).catch(() => undefined);
+	const key = `${program} ${file?.mtimeMs} ${file?.size}`;
+	const kind = kindCache.get(key) ?? (await detectKind(program, options));
+	kindCache.set(key, kind);
+	return {program, kind};
+}
+
+async function detectKind(
+	program: string,
+	{cwd, env = {}, timeoutMs = PROBE_TIMEOUT_MS}: ProbeCodexOptions,
+): Promise<CodexBackendKind> {
+	let output = '';
+	const collectOutput = (chunk: Buffer): void => {
+		output = (output + chunk.toString()).slice(0, MAX_OUTPUT);
+	};
+	const args = ['help', 'mcp-server'];
+	const codex = child({name: 'codex', command: program, args, env, cwd, onStderr: collectOutput});
+	codex.incoming.subscribe({next: ({line}) => collectOutput(line), error: () => {}});
+	codex.outgoing.complete();
+	const timeout = pause(timeoutMs).then(() => undefined);
+	const exit = await Promise.race([codex.exited, timeout]);
+	if (!exit) {
+		codex.kill();
+		throw unusableCodex(program, `did not say within ${timeoutMs / 1000} s what it can do`, output);
+	}
+	await codex.disconnected;
+	if (exit.code === 0 && output.includes('mcp-server')) return 'mcp-server';
+	if (exit.code === 2 && output.includes('mcp-server')) return 'app-server';
+	throw unusableCodex(
+		program,
+		`ended with ${exit.signal ?? exit.code} when it was asked what it can do`,
+		output,
+	);
+}
+
+const commandNotFound = (command: string): BridgeError =>
+	new BridgeError(
+		'ERR_COMMAND_UNUSABLE',
+		`There is no command ${command} that could be run.`,
+		'Install Codex with npm install -g @openai/codex, or say where it is: codex_bin in .atm.toml, or ATM_AGENT_MCP_CODEX_BIN.',
+		{command},
+	);
+
+const unusableCodex = (program: string, reason: string, output: string): BridgeError =>
+	new BridgeError(
+		'ERR_COMMAND_UNUSABLE',
+		`${program} ${reason}, so it is not a Codex that bridge can use. It said: ${shortened(redactText(output.trim())) || 'nothing'}`,
+		'Run it by hand with the words help mcp-server, and install it anew with npm install -g @openai/codex if that fails.',
+		{command: program},
+	);

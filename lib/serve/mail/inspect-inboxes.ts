@@ -1,0 +1,74 @@
+import {readdir} from 'node:fs/promises';
+import {BridgeError} from '../../core/errors.js';
+import {printable} from '../../util/printable.js';
+import {isSafeName} from '../names.js';
+import {MailInbox} from './inbox.js';
+import {inboxFolder} from './paths.js';
+import {findTeam} from './roster.js';
+import type {InboxContent, MailMessage} from './types.js';
+
+/** An inbox as it can be seen from outside, without changing anything. */
+export type InboxView = {
+	readonly team: string;
+	readonly agent: string;
+	/** Whether its owner is on the roster. */
+	readonly isMember: boolean;
+	readonly inbox: MailInbox;
+};
+
+/** What an inbox holds, or why that cannot be told. */
+type InboxInspection = InboxContent & {readonly problem: string | undefined};
+
+/** The inboxes of a team: those of its members, and those that are left of others. */
+export async function listInboxes(claude: string, team: string): Promise<InboxView[]> {
+	const foundTeam = await findTeam(claude, team).catch(() => undefined);
+	const members = new Set(foundTeam?.members.map(({name}) => name));
+	const files = await readdir(inboxFolder(claude, team)).catch(() => []);
+	const owners = files.filter(name => name.endsWith('.json')).map(name => name.slice(0, -'.json'.length));
+	const agents = [...new Set([...members, ...owners.filter(isSafeName).sort()])];
+	return agents.map(agent => ({
+		team,
+		agent,
+		isMember: members.has(agent),
+		inbox: new MailInbox(claude, {agent, team}),
+	}));
+}
+
+/** Looks into an inbox. One that cannot be read is not an empty one. */
+export async function inspectInbox({inbox}: InboxView): Promise<InboxInspection> {
+	try {
+		return {...(await inbox.read()), problem: undefined};
+	} catch (error) {
+		const problem = error instanceof BridgeError ? error.message : (error as Error).message;
+		return {messages: [], skipped: 0, problem};
+	}
+}
+
+/** A message for programs. */
+export const mailMessageToJson = ({team, agent}: InboxView, message: MailMessage): object => ({
+	team,
+	to: agent,
+	from: message.from,
+	text: message.text,
+	timestamp: message.timestamp,
+	message_id: message.id,
+	read: message.isRead,
+	summary: message.summary ?? null,
+	source_team: message.sourceTeam ?? null,
+	urgent: message.isUrgent,
+	type: message.type ?? null,
+});
+
+/** A line about it, and its text below. Whatever is in it, it cannot do anything to a terminal. */
+export function formatMailMessage({team, agent}: InboxView, message: MailMessage): string {
+	const {from, sourceTeam, timestamp, isRead, isUrgent, text} = message;
+	const sender = sourceTeam === undefined || sourceTeam === team ? from : `${from}@${sourceTeam}`;
+	const notes = [...(isRead ? [] : ['unread']), ...(isUrgent ? ['urgent'] : [])];
+	const head = [
+		timestamp,
+		`${sender} → ${agent}@${team}`,
+		...(notes.length > 0 ? [`(${notes.join(', ')})`] : []),
+	];
+	const lines = text.split('\n').map(line => `  ${printable(line)}`);
+	return `${printable(head.join('  '))}\n${lines.join('\n')}\n\n`;
+}

@@ -1,0 +1,90 @@
+import {readdir} from 'node:fs/promises';
+import {BridgeError} from '../../core/errors.js';
+import {isObject, type JsonObject, listOf} from '../../util/json.js';
+import {isSafeName} from '../names.js';
+import {IncompleteFileError} from './edit-inbox.js';
+import {rosterPath, teamFolder, teamsFolder} from './paths.js';
+import {SharedFile} from './shared-file.js';
+import type {MailTeam, TeamMember} from './types.js';
+
+/** The file with a team's members. */
+export const rosterFile = (claude: string, team: string): SharedFile =>
+	new SharedFile(rosterPath(claude, team), teamFolder(claude, team));
+
+/** Who is on a team; undefined where there is no such team. */
+export async function findTeam(claude: string, name: string): Promise<MailTeam | undefined> {
+	return rosterFile(claude, name).read(bytes => bytes && parseTeam(name, parseRoster(bytes)));
+}
+
+function parseTeam(name: string, roster: JsonObject): MailTeam {
+	const members = parseMembers(roster);
+	return {name, members, skipped: listOf(roster.members).length - members.length};
+}
+
+/** A sentence about entries that are ignored; undefined if there are none. */
+export const skippedEntriesWarning = (claude: string, {name, skipped}: MailTeam): string | undefined =>
+	skipped === 0
+		? undefined
+		: `${rosterPath(claude, name)} has ${skipped} ${skipped === 1 ? 'entry' : 'entries'} without a valid name in its members, ignored here. Correct or remove ${skipped === 1 ? 'it' : 'them'}.`;
+
+/** The same, but a team that is not there is an error which names those that are. */
+export async function readTeam(claude: string, name: string): Promise<MailTeam> {
+	const team = await findTeam(claude, name);
+	if (team) return team;
+	const names = await listTeamNames(claude);
+	const [teamList, remedy] =
+		names.length === 0
+			? ['That folder has no teams.', 'Create the team in Claude Code first.']
+			: [`There are ${names.join(', ')}.`, 'Name one of them, or create the team in Claude Code first.'];
+	throw new BridgeError(
+		'ERR_MAIL_ADDRESS',
+		`There is no team ${name} in ${teamsFolder(claude)}. ${teamList}`,
+		remedy,
+		{team: name, teams: names.join(', ')},
+	);
+}
+
+/** The teams that there are. */
+export async function listTeamNames(claude: string): Promise<string[]> {
+	const items = await readdir(teamsFolder(claude), {withFileTypes: true}).catch(() => []);
+	return items
+		.filter(item => !item.isFile() && isSafeName(item.name))
+		.map(({name}) => name)
+		.sort();
+}
+
+/** The roster as it stands in its file. */
+export function parseRoster(bytes: Buffer): JsonObject {
+	let roster: unknown;
+	try {
+		roster = JSON.parse(bytes.toString());
+	} catch {
+		throw new IncompleteFileError(bytes.length === 0 ? 'it is empty' : 'it is no JSON');
+	}
+	if (!isObject(roster) || !Array.isArray(roster.members))
+		throw new IncompleteFileError('it has no list of members');
+	return roster;
+}
+
+/** Its members. A name that could not be an inbox's is nobody's. */
+export const parseMembers = ({members, leadAgentId}: JsonObject): TeamMember[] =>
+	listOf(members)
+		.filter(isObject)
+		.filter(
+			(member): member is JsonObject & {name: string} =>
+				typeof member.name === 'string' && isSafeName(member.name),
+		)
+		.map(({name, agentId, backendType, isActive, bridgeProcess, bridgeToken}): TeamMember => {
+			const isLead = agentId !== undefined && agentId === leadAgentId;
+			return {
+				name,
+				agentId: asString(agentId),
+				isLead,
+				isClaude: isLead || backendType === 'tmux' || backendType === 'in-process',
+				isActive: isActive === true,
+				mark: asString(bridgeProcess),
+				hashedToken: asString(bridgeToken),
+			};
+		});
+
+const asString = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);

@@ -1,0 +1,8 @@
+import type {ServeConfig} from '../config/types.js';
+import type {SessionEntry} from './types.js';
+
+/** Whether mail starts turns of a session: its call has precedence over its identity, and that over all sessions. */
+export const hasAutoMail = (
+	{autoMail, perThreadAutoMail}: Pick<ServeConfig, 'autoMail' | 'perThreadAutoMail'>,
+	{auto_mail: sessionSetting, identity}: Pick<SessionEntry, 'auto_mail' | 'identity'>,
+): boolean => sessionSetting ?? perThreadAutoMail.get(identity) ?? autoMail;

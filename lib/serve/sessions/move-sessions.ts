@@ -1,0 +1,83 @@
+import {existsSync} from 'node:fs';
+import {isAbsolute, join} from 'node:path';
+import type {Log} from '../../core/log.js';
+import {withFolderLock} from '../../files/folder-lock.js';
+import {makeFolder} from '../../files/make-folder.js';
+import {isWithin} from '../config/files.js';
+import {isSafeName} from '../names.js';
+import {hasLiveLocks} from './identity-locks.js';
+import {readRepoContext} from './session-context.js';
+import {SessionSummaries} from './session-summaries.js';
+import {registryPath, SessionTable} from './session-table.js';
+import type {SessionEntry} from './types.js';
+
+export type MoveSessionsOptions = {
+	/** The folder of the team, where earlier versions of bridge kept the sessions of all repositories. */
+	readonly from: string;
+	readonly to: string;
+	/** The repository whose sessions are moved. */
+	readonly repoRoot: string;
+	readonly log: Log;
+};
+
+/**
+ * Moves the sessions of one repository into its own folder, with their summaries. While another process has sessions in the old
+ * folder, all stay there: that process resumes closed ones from it. Each step can be repeated, so that a crash loses nothing: a session is copied before it is removed.
+ */
+export async function moveSessions({from, to, repoRoot: root, log}: MoveSessionsOptions): Promise<void> {
+	if (!existsSync(registryPath(from))) return;
+	const [source, target] = [from, to].map(folder => new SessionTable({folder, log, now: () => new Date()}));
+	if (!source || !target) return;
+	const moved = await withFolderLock(join(from, '.lock'), async () => {
+		await source.read();
+		const matching: SessionEntry[] = [];
+		for (const entry of source.entries()) if (await belongsToRepository(root, entry)) matching.push(entry);
+		if (matching.length === 0) return matching;
+		if (await hasLiveLocks(from)) {
+			const sentence = `Another bridge serve uses the sessions in ${from}. Those of ${root} are moved to ${to} at a later start.`;
+			log.info('registry.move_deferred', sentence, {sessions: matching.length});
+			return [];
+		}
+		await makeFolder(to);
+		await withFolderLock(join(to, '.lock'), async () => {
+			await target.read();
+			for (const entry of matching) if (!target.get(entry.codex_id)) target.put(asStale(entry));
+			if (target.hasChanges) await target.write();
+		});
+		const summaries = {from: new SessionSummaries(from), to: new SessionSummaries(to)};
+		for (const entry of matching) await moveSummaries(summaries, entry);
+		for (const {codex_id: codexId} of matching) source.remove(codexId);
+		await source.write();
+		return matching;
+	});
+	if (moved.length > 0)
+		log.info('registry.moved', `Sessions of ${root} were moved from ${from} to ${to}.`, {
+			sessions: moved.length,
+		});
+}
+
+/** Sessions below a folder that is not a repository stay with their own repositories: it may be the home folder. */
+async function belongsToRepository(
+	repoRoot: string,
+	{repo_root: repository, cwd}: SessionEntry,
+): Promise<boolean> {
+	if ((repository ?? cwd) === repoRoot) return true;
+	if (repository !== null && readRepoContext(repoRoot).repo_root !== repoRoot) return false;
+	return isAbsolute(cwd) && isWithin(cwd, repoRoot);
+}
+
+const asStale = (entry: SessionEntry): SessionEntry =>
+	entry.status === 'active' ? {...entry, status: 'stale', state: 'closed'} : entry;
+
+async function moveSummaries(
+	{from, to}: {readonly from: SessionSummaries; readonly to: SessionSummaries},
+	{identity, thread_id, previous_thread_ids}: SessionEntry,
+): Promise<void> {
+	for (const thread of [thread_id, ...previous_thread_ids]) {
+		if (thread === null || !isSafeName(thread) || !isSafeName(identity)) continue;
+		const summary = await from.read(identity, thread).catch(() => undefined);
+		if (summary === undefined) continue;
+		await to.write(identity, thread, summary);
+		await from.remove(identity, thread);
+	}
+}

@@ -1,0 +1,142 @@
+import {editMessage} from '../../core/edit-message.js';
+import {Envelope} from '../../core/envelope.js';
+import {type Stage, type StageOutputs, type StageSteps, stage} from '../../core/stage.js';
+import {BoundedMap} from '../../util/bounded-map.js';
+import {objectOf} from '../../util/json.js';
+import {canonicalId} from '../../wire/id.js';
+import {memberText} from '../../wire/member.js';
+import type {AcceptedCalls} from '../sessions/accepted-calls.js';
+import type {CodexSession} from '../sessions/codex-session.js';
+import type {CodexSessions} from '../sessions/codex-sessions.js';
+import type {TurnRunner} from '../sessions/turn-runner.js';
+
+export type RunTurnsOptions = {
+	readonly sessions: CodexSessions;
+	readonly runner: TurnRunner;
+	/** Calls that were made ready for their turn. */
+	readonly calls: AcceptedCalls;
+	/** Called when the client says no more; Codex is spoken to until it resolves. */
+	readonly drained?: () => Promise<unknown>;
+};
+
+/** As many as may wait for an answer. */
+const MAX_CALLS = 65_536;
+
+/** What backends tell the stages above, and nobody else. */
+const BACKEND_PREFIX = 'notifications/io.bridge/';
+
+/**
+ * One turn of a session at a time, whoever wants it. What Codex is asked has ids of its own, so one call of the client's
+ * may take several, and turns that no client asked for have theirs. What Codex says of a thread is told with its session.
+ */
+export const runTurns = (options: RunTurnsOptions): Stage => stage(out => new TurnStage(options, out));
+
+class TurnStage implements StageSteps {
+	readonly #options: RunTurnsOptions;
+	readonly #out: StageOutputs;
+	/** The sessions of calls that are under way, by the keys of the client's requests. */
+	readonly #pendingCalls = new BoundedMap<string, CodexSession>(MAX_CALLS);
+
+	constructor(options: RunTurnsOptions, out: StageOutputs) {
+		this.#options = options;
+		this.#out = out;
+		options.runner.requests.attach(envelope => out.toUpstream(envelope));
+	}
+
+	readonly toUpstream = (envelope: Envelope): Envelope | undefined => {
+		const {key = '', method} = envelope.head;
+		if (method === 'notifications/cancelled') return this.#cancelled(envelope);
+		if (method === undefined) this.#options.runner.serverRequests.settle(key);
+		const accepted = method === 'tools/call' ? this.#options.calls.get(key) : undefined;
+		if (!accepted) return envelope;
+		this.#options.calls.delete(key);
+		const {id = 'null'} = envelope.head;
+		const {name, arguments: args, _meta} = objectOf(envelope.body.params);
+		this.#pendingCalls.set(key, accepted.session);
+		this.#options.runner.submit({
+			...accepted,
+			turn: {id: key, source: 'client'},
+			tool: name === 'codex' ? 'codex' : 'codex-reply',
+			arguments: objectOf(args),
+			meta: _meta === undefined ? undefined : objectOf(_meta),
+			origin: envelope.origin,
+			respond: result => {
+				this.#pendingCalls.delete(key);
+				this.#out.toClient(Envelope.response(id, 'result', result, envelope.origin));
+			},
+		});
+		this.#notifyQueued(accepted.session, key, objectOf(_meta).progressToken);
+		return;
+	};
+
+	readonly toClient = (envelope: Envelope): Envelope | undefined => {
+		const {key = '', method} = envelope.head;
+		const {runner} = this.#options;
+		if (method === undefined) {
+			if (!runner.requests.isOwnKey(key)) return envelope;
+			runner.handleResponse(key, envelope);
+			return;
+		}
+		if (method.startsWith(BACKEND_PREFIX)) {
+			const {requestId, threadId, text} = objectOf(envelope.body.params);
+			const turn = JSON.stringify(requestId);
+			if (method === `${BACKEND_PREFIX}thread`) runner.setThread(turn, threadId);
+			if (method === `${BACKEND_PREFIX}turn_started`) runner.markTurnStarted(turn);
+			const job = method === `${BACKEND_PREFIX}partial` ? runner.requests.find(turn) : undefined;
+			if (job) job.partialText = String(text);
+			return;
+		}
+		if (method === 'notifications/cancelled')
+			runner.serverRequests.settle(JSON.stringify(objectOf(envelope.body.params).requestId));
+		return this.#withSession(envelope, method);
+	};
+
+	/** Codex still hears from here when the client says no more. */
+	readonly clientEnded = (done: () => void): void => {
+		const {drained = async () => {}} = this.#options;
+		void drained().finally(done);
+	};
+
+	#cancelled(envelope: Envelope): Envelope | undefined {
+		const id = memberText(envelope.bytes, 'params', 'requestId');
+		const key = id === undefined ? '' : canonicalId(id);
+		const session = this.#pendingCalls.get(key);
+		if (!session) return envelope;
+		this.#options.runner.cancel(session, key);
+		return;
+	}
+
+	/** Who waits for the turns of others is told so, if they want to know. */
+	#notifyQueued({turnQueue: turns, identity}: CodexSession, key: string, progressToken: unknown): void {
+		const position = turns.queue.findIndex(({id}) => id === key);
+		if (position === -1 || progressToken === undefined) return;
+		const message = `${identity} is busy; ${position + 1} turn${position === 0 ? '' : 's'} to wait for.`;
+		const params = {progressToken, progress: 0, message};
+		this.#out.toClient(Envelope.of({jsonrpc: '2.0', method: 'notifications/progress', params}));
+	}
+
+	/** What Codex says of a thread, or asks in it, with the session that it is of. */
+	#withSession(envelope: Envelope, method: string): Envelope {
+		const {sessions} = this.#options;
+		if (method === 'notifications/message')
+			return editMessage(envelope, body => {
+				const params = objectOf(body.params);
+				const data = objectOf(params.data);
+				const session = sessions.findByThread(data.threadId);
+				if (!session) return body;
+				const {codexId, identity} = session;
+				return {...body, params: {...params, data: {codex_id: codexId, identity, ...data}}};
+			});
+		if (method !== 'elicitation/create') return envelope;
+		return editMessage(envelope, body => {
+			const params = objectOf(body.params);
+			const {'io.bridge/thread': threadId, ...meta} = objectOf(params._meta);
+			const session = sessions.findByThread(threadId);
+			if (!session) return {...body, params: {...params, _meta: meta}};
+			this.#options.runner.serverRequests.add(threadId, envelope.head.key ?? '');
+			const {codexId, identity} = session;
+			const message = `${identity}: ${params.message}`;
+			return {...body, params: {...params, message, _meta: {...meta, codex_id: codexId, identity}}};
+		});
+	}
+}

@@ -1,0 +1,231 @@
+import {Worker} from 'node:worker_threads';
+import type {MessageOrigin} from '../core/envelope.js';
+import {logWorker} from '../run-time-files.js';
+import {nowMicroseconds} from '../util/clock.js';
+import type {FromLogWorker, LogSettings, ToLogWorker} from './log-worker-messages.js';
+import {encodeRecord, recordSize, type TrafficLine, writeRecord} from './records.js';
+import type {LogDestination} from './traffic-log.js';
+
+export type BackgroundLogOptions = LogSettings & {
+	/** The module of the thread that logs, where it does not lie beside this one. */
+	readonly worker?: URL | undefined;
+	/** Writes to stdout. Rejects when nobody reads that any more. */
+	readonly stdout: (bytes: Uint8Array) => Promise<void>;
+	/** Told when writing fails, and when it works again. */
+	readonly onTrouble: (destination: number, sentence: string, leftOutLines: number) => void;
+	/** Told if the thread died, which nobody has foreseen. Nothing is logged then. */
+	readonly onBug: (error: Error) => void;
+};
+
+/** How a destination ended. */
+export type LogCloseResult = {readonly lostBytes: number; readonly leftOutLines: number};
+
+/** Eight of the longest chunks that are read, with what stands around them. */
+const BLOCK_BYTES = 2 ** 20 + 2 ** 12;
+/** How long lines wait for more to be handed over together: no longer, and a part of the time until they are written. */
+const MAX_BATCH_DELAY_MS = 500;
+const BATCH_DELAY_FRACTION = 1 / 4;
+/** Blocks that are kept for the next lines: memory that is new has to be cleared by the system first. */
+const MAX_SPARE_BLOCKS = 256;
+const IDLE_SPARE_BLOCKS = 4;
+/** How much may be on its way to the thread; where traffic can wait, no more than in the buffer, as it is memory beside it. */
+const MAX_IN_FLIGHT_BYTES = 64 * 2 ** 20;
+const MAX_IN_FLIGHT_BYTES_WAITING = 16 * 2 ** 20;
+
+/**
+ * The traffic log, kept by a thread of its own: many destinations, each with its buffer. What is added here is only copied,
+ * into blocks that are handed over when they are full, or old.
+ */
+export class BackgroundLog {
+	readonly #options: BackgroundLogOptions;
+	readonly #worker: Worker;
+	/** What is to be done when a destination has ended, by its number. */
+	readonly #closeCallbacks = new Map<number, (closed: LogCloseResult) => void>();
+	#openKeys = new Set<number>();
+	#lastKey = 0;
+	/** Before anybody has said where to, lines wait. */
+	#isBeforeFirstOpen = true;
+	#block = Buffer.alloc(0);
+	#used = 0;
+	readonly #spareBlocks: ArrayBuffer[] = [];
+	readonly #batchDelayMs: number;
+	readonly #blockBytes: number;
+	readonly #maxInFlightBytes: number;
+	#timer: NodeJS.Timeout | undefined;
+	#inFlightBytes = 0;
+	#isFull = false;
+	#gap = {lines: 0, bytes: 0};
+	readonly #valveReleases: Array<() => void> = [];
+
+	constructor(options: BackgroundLogOptions) {
+		this.#options = options;
+		this.#batchDelayMs = Math.min(MAX_BATCH_DELAY_MS, options.flushMs * BATCH_DELAY_FRACTION);
+		const {worker = logWorker, flushMs, maxBytes, onFull} = options;
+		this.#blockBytes = Math.min(BLOCK_BYTES, maxBytes);
+		this.#maxInFlightBytes =
+			onFull === 'wait' ? Math.min(MAX_IN_FLIGHT_BYTES_WAITING, maxBytes) : MAX_IN_FLIGHT_BYTES;
+		this.#worker = new Worker(worker, {workerData: {flushMs, maxBytes, onFull} satisfies LogSettings});
+		this.#worker.on('message', (message: FromLogWorker) => this.#onMessage(message));
+		this.#worker.on('error', error => this.#onWorkerError(error));
+		this.#worker.unref();
+	}
+
+	/** Whether anybody wants lines. */
+	get isOn(): boolean {
+		return this.#isBeforeFirstOpen || this.#openKeys.size > 0;
+	}
+
+	/** Adds a line, with the present time. `origin` is who waits where traffic waits for a log that is full. */
+	add(line: TrafficLine, origin?: MessageOrigin): void {
+		if (!this.isOn) return;
+		const size = recordSize(line);
+		const fits = this.#used + size <= this.#block.length;
+		if (this.#shouldDrop(size, fits, origin)) return;
+		if (!fits) {
+			this.#postBlock();
+			this.#block = this.#newBlock(size);
+		}
+		this.#used = writeRecord(this.#block, this.#used, nowMicroseconds(), line);
+		this.#timer ??= setTimeout(() => this.#postBlockOnTimer(), this.#batchDelayMs);
+	}
+
+	/** Begins to log to a place, and returns its number. */
+	open(destination: LogDestination | 'stdout'): number {
+		if (!this.#isBeforeFirstOpen) this.#postBlock();
+		this.#isBeforeFirstOpen = false;
+		const key = ++this.#lastKey;
+		this.#openKeys.add(key);
+		this.#post({kind: 'open', key, destination});
+		return key;
+	}
+
+	/** Adds a last line for one destination, writes all that waits for it, and ends it. */
+	close(key: number, last?: TrafficLine): Promise<LogCloseResult> {
+		this.#postBlock();
+		if (!this.#openKeys.delete(key)) return Promise.resolve({lostBytes: 0, leftOutLines: 0});
+		return new Promise(resolve => {
+			this.#closeCallbacks.set(key, resolve);
+			this.#updateWorkerRef();
+			this.#post({kind: 'close', key, last: last && encodeRecord(nowMicroseconds(), last)});
+		});
+	}
+
+	/** Ends the thread. What has not been closed by then is lost. */
+	async end(): Promise<void> {
+		clearTimeout(this.#timer);
+		this.#isBeforeFirstOpen = false;
+		this.#openKeys.clear();
+		this.#openValves();
+		await this.#worker.terminate();
+	}
+
+	/** Whether a line is counted instead of kept; if not, its origin may have to wait. */
+	#shouldDrop(bytes: number, fits: boolean, origin: MessageOrigin | undefined): boolean {
+		const isFull = this.#isFull || this.#inFlightBytes > this.#maxInFlightBytes;
+		const isWaiting = this.#options.onFull === 'wait';
+		if (isFull && isWaiting && origin) {
+			this.#valveReleases.push(origin.valve.shut());
+			this.#updateWorkerRef();
+		}
+		// There is one block until it is decided where lines go.
+		const isBlocked = this.#isBeforeFirstOpen && !fits && this.#used > 0;
+		if (!isBlocked && (!isFull || isWaiting)) return false;
+		// A gap is told before the block that it is handed over with, and what is in this one came earlier.
+		if (this.#gap.lines === 0) this.#postBlock();
+		this.#gap = {lines: this.#gap.lines + 1, bytes: this.#gap.bytes + bytes};
+		return true;
+	}
+
+	#newBlock(size: number): Buffer<ArrayBuffer> {
+		const spare = size <= this.#blockBytes ? this.#spareBlocks.pop() : undefined;
+		return spare ? Buffer.from(spare) : Buffer.allocUnsafeSlow(Math.max(this.#blockBytes, size));
+	}
+
+	/** Where a block is not filled in time, there is little traffic, which needs little memory. */
+	#postBlockOnTimer(): void {
+		this.#postBlock();
+		this.#spareBlocks.splice(IDLE_SPARE_BLOCKS);
+	}
+
+	#postBlock(): void {
+		clearTimeout(this.#timer);
+		this.#timer = undefined;
+		const gap = this.#gap.lines > 0 ? this.#gap : undefined;
+		if (this.#isBeforeFirstOpen || (this.#used === 0 && !gap)) return;
+		const block = new Uint8Array(this.#block.buffer, 0, this.#used);
+		this.#gap = {lines: 0, bytes: 0};
+		this.#inFlightBytes += this.#used;
+		this.#block = Buffer.alloc(0);
+		this.#used = 0;
+		this.#post({kind: 'records', block, gap}, [block.buffer]);
+	}
+
+	#post(message: ToLogWorker, transfer: readonly ArrayBuffer[] = []): void {
+		this.#worker.postMessage(message, transfer);
+	}
+
+	#onMessage(message: FromLogWorker): void {
+		switch (message.kind) {
+			case 'taken':
+				this.#inFlightBytes -= message.bytes;
+				this.#openValvesBelowLimit();
+				break;
+			case 'spare':
+				if (message.memory.byteLength === this.#blockBytes && this.#spareBlocks.length < MAX_SPARE_BLOCKS)
+					this.#spareBlocks.push(message.memory);
+				break;
+			case 'full':
+				this.#isFull = message.isFull;
+				this.#openValvesBelowLimit();
+				break;
+			case 'trouble':
+				this.#options.onTrouble(message.key, message.sentence, message.leftOutLines);
+				break;
+			case 'write':
+				void this.#write(message.bytes);
+				break;
+			case 'closed':
+				this.#onClosed(message.key, message);
+				break;
+		}
+	}
+
+	async #write(bytes: Uint8Array): Promise<void> {
+		const error = await this.#options.stdout(bytes).then(
+			() => undefined,
+			({message}: Error) => message,
+		);
+		this.#post({kind: 'wrote', error});
+	}
+
+	#onClosed(key: number, {lostBytes, leftOutLines}: LogCloseResult): void {
+		this.#closeCallbacks.get(key)?.({lostBytes, leftOutLines});
+		this.#closeCallbacks.delete(key);
+		this.#updateWorkerRef();
+	}
+
+	#onWorkerError(error: Error): void {
+		this.#isBeforeFirstOpen = false;
+		this.#openKeys = new Set();
+		this.#isFull = false;
+		this.#inFlightBytes = 0;
+		this.#openValves();
+		for (const key of this.#closeCallbacks.keys()) this.#onClosed(key, {lostBytes: 0, leftOutLines: 0});
+		this.#options.onBug(error);
+	}
+
+	#openValvesBelowLimit(): void {
+		if (!this.#isFull && this.#inFlightBytes <= this.#maxInFlightBytes / 2) this.#openValves();
+	}
+
+	#openValves(): void {
+		for (const open of this.#valveReleases.splice(0)) open();
+		this.#updateWorkerRef();
+	}
+
+	/** Where traffic or a close waits for the thread, it may be all that keeps the process running. */
+	#updateWorkerRef(): void {
+		if (this.#closeCallbacks.size > 0 || this.#valveReleases.length > 0) this.#worker.ref();
+		else this.#worker.unref();
+	}
+}

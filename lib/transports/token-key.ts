@@ -1,8 +1,0 @@
-import {shortKey} from '../short-key.js';
-import {memberText} from '../wire/member.js';
-
-/** A key for the progress token in a message; undefined if there is none. */
-export function progressTokenKey(message: Buffer, ...path: readonly string[]): string | undefined {
-	const token = memberText(message, ...path, 'progressToken');
-	return token === undefined ? undefined : shortKey(token);
-}

@@ -1,0 +1,79 @@
+import {performance} from 'node:perf_hooks';
+import type {WebSocket} from 'ws';
+import {RateLimiter} from '../../util/rate-limiter.js';
+
+/** Frames without a message that a peer may send in a time window: pings, pongs and empty messages together. */
+const MAX_EMPTY_FRAMES = 100;
+const EMPTY_FRAMES_WINDOW_MS = 10_000;
+
+/** The code that ws has for a message of more than 16,384 fragments. */
+const TOO_MANY_PARTS = 'WS_ERR_TOO_MANY_BUFFERED_PARTS';
+/** The close code for a policy violation (RFC 6455, 7.4.1). */
+const POLICY_VIOLATION = 1008;
+/** How long a peer has to read the reason. */
+const CLOSE_MS = 1000;
+
+/**
+ * The frames of a WebSocket that carry no message.
+ *
+ * Pongs are sent with backpressure: one pong is on its way at a time, and of the pings that come meanwhile only the
+ * latest gets a pong, as RFC 6455 allows. A peer that sends more such frames than the limit is disconnected.
+ */
+export class ControlFrames {
+	readonly #socket: WebSocket;
+	readonly #onFlood: (reason: string) => void;
+	readonly #rate = new RateLimiter(MAX_EMPTY_FRAMES, EMPTY_FRAMES_WINDOW_MS, () => performance.now());
+	/** The latest ping without a pong, while another pong is on its way. */
+	#queuedPing: Buffer | undefined;
+	#isPonging = false;
+	#isOver = false;
+
+	constructor(socket: WebSocket, onFlood: (reason: string) => void) {
+		this.#socket = socket;
+		this.#onFlood = onFlood;
+		socket.on('ping', data => {
+			if (this.count()) this.#pong(data);
+		});
+		socket.on('pong', () => this.count());
+		socket.on('error', (error: NodeJS.ErrnoException) => {
+			if (error.code === TOO_MANY_PARTS) this.#disconnect('too many fragments');
+		});
+	}
+
+	/** Counts a frame without a message. Returns whether it is within the limit. */
+	count(): boolean {
+		if (this.#isOver) return false;
+		if (this.#rate.tryAcquire()) return true;
+		this.#isOver = true;
+		this.#disconnect(
+			`more than ${MAX_EMPTY_FRAMES} pings, pongs and empty messages in ${EMPTY_FRAMES_WINDOW_MS / 1000} s`,
+		);
+		return false;
+	}
+
+	#pong(data: Buffer): void {
+		const socket = this.#socket;
+		if (socket.readyState !== socket.OPEN) return;
+		if (this.#isPonging) {
+			this.#queuedPing = data;
+			return;
+		}
+		this.#isPonging = true;
+		socket.pong(data, undefined, () => {
+			this.#isPonging = false;
+			const next = this.#queuedPing;
+			this.#queuedPing = undefined;
+			if (next) this.#pong(next);
+		});
+	}
+
+	/** Closes the connection. The peer has a second to read the reason. */
+	#disconnect(reason: string): void {
+		const socket = this.#socket;
+		this.#onFlood(reason);
+		// The rest of the flood is not read.
+		socket.close(POLICY_VIOLATION, reason);
+		socket.pause();
+		setTimeout(() => socket.terminate(), CLOSE_MS).unref();
+	}
+}

@@ -1,0 +1,47 @@
+import type {Envelope, MessageOrigin} from '../core/envelope.js';
+import {SlotMap} from '../core/fast/slot-map.js';
+import {QueuedMessages} from '../core/requests/queued.js';
+import {canonicalId} from '../wire/id.js';
+import {memberText} from '../wire/member.js';
+
+/** A request without a response: its id as text, and its sender. */
+export type UpstreamRequest = {readonly id: string; readonly origin: MessageOrigin};
+
+/** The requests to one upstream that have no response: those that were sent to it, and the messages that wait for it. */
+export class UpstreamRequests {
+	readonly #pending = new SlotMap<string, UpstreamRequest>();
+	readonly queued = new QueuedMessages();
+
+	addPending({head: {id, key, method}, origin}: Envelope): void {
+		if (id !== undefined && method !== undefined) this.#pending.set(key ?? '', {id, origin});
+	}
+
+	removePending(key: string): void {
+		this.#pending.delete(key);
+	}
+
+	/** Forgets the request that a `notifications/cancelled` names. Returns whether it was never sent. */
+	cancel({bytes}: Envelope): boolean {
+		const id = memberText(bytes, 'params', 'requestId');
+		if (id === undefined) return false;
+		this.#pending.delete(canonicalId(id));
+		return this.queued.remove(id);
+	}
+
+	/** Removes the requests that were sent. */
+	takePending(): UpstreamRequest[] {
+		const pending = [...this.#pending.values()];
+		this.#pending.clear();
+		return pending;
+	}
+
+	/** Removes these and the messages that wait; notifications among them are dropped. */
+	takeAll(): UpstreamRequest[] {
+		const queued = this.queued
+			.drain()
+			.flatMap(({head: {id, method}, origin}) =>
+				id === undefined || method === undefined ? [] : [{id, origin}],
+			);
+		return [...this.takePending(), ...queued];
+	}
+}

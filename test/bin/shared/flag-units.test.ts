@@ -1,0 +1,72 @@
+import test from 'ava';
+import {parseSizeFlag, parseTimeFlag} from '../../../bin/shared/flag-units.js';
+
+for (const [text, expected] of [
+	['0', 0],
+	['1000', 1000],
+	['64KiB', 65_536],
+	['64 kib', 65_536],
+	['1kB', 1000],
+	['1.5MB', 1_500_000],
+	['256MiB', 268_435_456],
+	['2GiB', 2_147_483_648],
+	['3gb', 3_000_000_000],
+	['7B', 7],
+	['0.3b', 0],
+] as const)
+	test(`reads ${text} as ${expected} bytes`, t => {
+		t.is(parseSizeFlag('max-buffer', text), expected);
+	});
+
+for (const text of [
+	'',
+	'-1',
+	'1e3',
+	'.5',
+	'5.',
+	'1 2',
+	'MiB',
+	'1TiBB',
+	'5constructor',
+	'0x10',
+	'NaN',
+	'Infinity',
+	'١',
+])
+	test(`reads no bytes in ${JSON.stringify(text)}`, t => {
+		const error = t.throws(() => parseSizeFlag('max-buffer', text), {code: 'ERR_CONFIG_INVALID'});
+		t.is(error?.message, `--max-buffer ${text} cannot be read.`);
+	});
+
+for (const [text, factor, expected] of [
+	['0', 1000, 0],
+	['60', 1000, 60_000],
+	['0.25', 1000, 250],
+	['2147483', 1000, 2_147_483_000],
+	['2000', 1, 2000],
+] as const)
+	test(`reads ${text} times ${factor} as ${expected} milliseconds`, t => {
+		t.is(parseTimeFlag('timeout', text, factor), expected);
+	});
+
+for (const text of ['', '-1', '1e3', '1s', 'forever', 'NaN', 'Infinity', '2147484', '0x10', ' 5'])
+	test(`reads no time in ${JSON.stringify(text)}`, t => {
+		t.throws(() => parseTimeFlag('timeout', text, 1000), {code: 'ERR_CONFIG_INVALID'});
+	});
+
+test('says which unit it wants', t => {
+	t.regex(t.throws(() => parseTimeFlag('a', 'x', 1))?.message ?? '', /--a x cannot be read/);
+	t.like(
+		t.throws(() => parseTimeFlag('a', 'x', 1)),
+		{remedy: 'It has to be a number of milliseconds.'},
+	);
+	t.like(
+		t.throws(() => parseTimeFlag('a', 'x', 1000)),
+		{remedy: 'It has to be a number of seconds, 0 for no limit.'},
+	);
+});
+
+test('reads nothing where nothing is given', t => {
+	t.is(parseSizeFlag('max-buffer', undefined), undefined);
+	t.is(parseTimeFlag('timeout', undefined, 1), undefined);
+});

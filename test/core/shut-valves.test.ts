@@ -1,0 +1,24 @@
+import test from 'ava';
+import {ShutValves} from '../../lib/core/shut-valves.js';
+import {Valve} from '../../lib/core/valve.js';
+
+test('valves are shut once each, and all open again', t => {
+	const [shut, one, other] = [new ShutValves(), new Valve(), new Valve()];
+	t.true(shut.isEmpty);
+	shut.shut(one);
+	shut.shut(one);
+	shut.shut(other);
+	t.false(one.isOpen || other.isOpen || shut.isEmpty);
+	shut.release();
+	t.true(one.isOpen && other.isOpen && shut.isEmpty);
+});
+
+test('a valve that is shut again by what its opening lets through stays shut', t => {
+	const [shut, valve] = [new ShutValves(), new Valve()];
+	shut.shut(valve);
+	valve.whenOpen(() => shut.shut(valve));
+	shut.release();
+	t.false(valve.isOpen);
+	shut.release();
+	t.true(valve.isOpen);
+});

@@ -1,0 +1,30 @@
+import test from 'ava';
+import {bridgeOrigin} from '../../lib/core/envelope.js';
+import {envelopeFromMessage} from '../../lib/core/whole-message.js';
+
+const text = (message: string): string =>
+	String(envelopeFromMessage(Buffer.from(message), bridgeOrigin).line);
+
+test('a message gets the line feed that makes a line of it', t => {
+	t.is(text('{"jsonrpc":"2.0","method":"a"}'), '{"jsonrpc":"2.0","method":"a"}\n');
+});
+
+test('A7 a byte order mark before it is passed over', t => {
+	t.is(text('\ufeff{"a":1}'), '{"a":1}\n');
+});
+
+test('line breaks between its parts become blanks, and those in a string stay the mistake that they are', t => {
+	t.is(text('{\r\n"a":\n1}\n'), '{  "a": 1} \n');
+	t.is(
+		envelopeFromMessage(Buffer.from('{"jsonrpc":"2.0","method":"a\nb"}'), bridgeOrigin).head.flaw,
+		'not JSON',
+	);
+});
+
+test('A3 a long message is not copied', t => {
+	const bytes = Buffer.from(`{"jsonrpc":"2.0","id":5,"method":"${'x'.repeat(300_000)}"}`);
+	const envelope = envelopeFromMessage(bytes, bridgeOrigin);
+	t.is(envelope.parts?.[0]?.buffer, bytes.buffer);
+	t.like(envelope.head, {id: '5', flaw: undefined});
+	t.true(envelope.bytes.equals(bytes));
+});

@@ -1,0 +1,214 @@
+import {spawn} from 'node:child_process';
+import process from 'node:process';
+import test, {type ExecutionContext} from 'ava';
+import {bridgeBin, handshake, opening, type Running, runBridge} from '../../helpers/bridge.js';
+import {freePort} from '../../helpers/free-port.js';
+import {isAllRpc, start} from '../../helpers/program.js';
+import {event, reply, startTcp, startUpstream, stream, type Upstream} from '../../helpers/upstream.js';
+
+const call = (id: number) => ({id, method: 'tools/call', params: {name: 'echo', arguments: {id}}});
+
+/** `bridge --url` in front of an upstream, after the handshake. */
+async function connected(t: ExecutionContext, upstream: Upstream, ...flags: string[]): Promise<Running> {
+	const bridge = start(t, ['--url', upstream.url, ...flags]);
+	await bridge.shakeHands();
+	return bridge;
+}
+
+test('K6 stdout has nothing but messages, whatever the server and the log have to say', async t => {
+	const upstream = await startUpstream(t);
+	const bridge = await connected(t, upstream, '--debug', '--log-level', 'trace');
+	upstream.mood = met => {
+		const {message, response} = met;
+		if (message.method === 'garbage') response.writeHead(200, {'content-type': 'application/json'}).end('no');
+		else if (message.method === 'page') response.writeHead(200, {'content-type': 'text/html'}).end('<p>');
+		else if (message.method === 'stream')
+			stream(met, ': comment\n\n', 'data: no message\n\n', event({id: message.id, result: {}})).end();
+		else return false;
+		return true;
+	};
+	for (const [id, method] of ['garbage', 'page', 'stream', 'unknown'].entries()) bridge.send({id, method});
+	bridge.sendText('no message\n');
+	for (const id of [0, 1]) t.like(await bridge.answer(id), {error: {code: -31001, data: {source: 'bridge'}}});
+	t.like(await bridge.answer(2), {result: {}});
+	t.like(await bridge.answer(3), {error: {code: -32601}});
+	t.like(await bridge.answer(null), {error: {code: -32700}});
+	t.is(await bridge.end(), 0);
+	t.true(isAllRpc(bridge.lines));
+	t.regex(bridge.stderr, /→ garbage/);
+});
+
+test('L4 a client that stops reading is the end of it, in order', async t => {
+	const upstream = await startUpstream(t);
+	const bridge = spawn(process.execPath, [bridgeBin, '--url', upstream.url]);
+	t.teardown(() => bridge.kill('SIGKILL'));
+	let stderr = '';
+	bridge.stderr.setEncoding('utf8').on('data', (text: string) => {
+		stderr += text;
+	});
+	bridge.stdin.on('error', () => {});
+	bridge.stdin.write(`${handshake.join('\n')}\n`);
+	bridge.stdout.once('data', () => {
+		bridge.stdout.destroy();
+		for (let id = 0; id < 50; id++) bridge.stdin.write(`${JSON.stringify({jsonrpc: '2.0', ...call(id)})}\n`);
+	});
+	const code = await new Promise(resolve => bridge.once('close', resolve));
+	t.is(code, 0);
+	t.notRegex(stderr, /EPIPE|This is a bug|\n {4}at /);
+	await upstream.meets('DELETE');
+});
+
+test('L1 the end of input ends the session of the server, when all is answered', async t => {
+	const upstream = await startUpstream(t);
+	const input = [...handshake, ...[1, 2, 3].map(id => JSON.stringify({jsonrpc: '2.0', ...call(id)}))];
+	const {code, stdout} = await runBridge(['--url', upstream.url], `${input.join('\n')}\n`, {answers: 4});
+	t.is(code, 0);
+	const ids = stdout.map(line => (JSON.parse(line) as {id: unknown}).id);
+	t.true([1, 2, 3, 'first'].every(id => ids.includes(id)));
+	t.is(upstream.asked('DELETE').length, 1);
+	t.is(upstream.sessions.size, 0);
+});
+
+for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
+	test(`L1 ${name} ends the session of the server, too`, async t => {
+		const upstream = await startUpstream(t);
+		const bridge = await connected(t, upstream);
+		bridge.child.kill(name);
+		t.is((await bridge.exited).code, 0);
+		t.is(upstream.asked('DELETE').length, 1);
+	});
+
+test('D1 nobody at the other end is an error for each request, and not the end', async t => {
+	const bridge = start(t, ['--url', 'http://127.0.0.1:1/mcp']);
+	t.like(await bridge.request(1, 'initialize', opening), {error: {code: -31001, data: {source: 'bridge'}}});
+	t.like(await bridge.request(2, 'tools/list'), {error: {data: {source: 'bridge'}}});
+	t.is(await bridge.end(), 1);
+});
+
+test('D5 a server that wants credentials is told of with its status', async t => {
+	const upstream = await startUpstream(t, ({response, headers}) => {
+		if (headers.authorization === 'Bearer right') return false;
+		response.writeHead(401, {'www-authenticate': 'Bearer'}).end('who are you?');
+		return true;
+	});
+	const bridge = start(t, ['--url', upstream.url]);
+	const {error} = await bridge.request(1, 'initialize', opening);
+	t.regex(JSON.stringify(error), /401/);
+	t.is(await bridge.end(), 1);
+	const known = await connected(t, upstream, '--header', 'Authorization: Bearer right');
+	t.like(await known.request(1, 'tools/call', {name: 'echo'}), {result: {content: [{type: 'text'}]}});
+	t.notRegex(known.stderr, /right/);
+});
+
+test('D6 a redirect to another origin is not followed, and its error names that [A-G6]', async t => {
+	const secret = await startUpstream(t);
+	const upstream = await startUpstream(t, ({response}) => {
+		response.writeHead(307, {location: `${secret.url}?key=hidden`}).end();
+		return true;
+	});
+	const bridge = start(t, ['--url', upstream.url]);
+	const {error} = await bridge.request(1, 'initialize', opening);
+	t.is((error as {code: number}).code, -31001);
+	t.true(JSON.stringify(error).includes(`a redirect to http://127.0.0.1:${secret.port};`));
+	t.notRegex(JSON.stringify(error), /hidden/);
+	t.is(secret.met.length, 0);
+});
+
+test('D7 a server that speaks no HTTP is an error, and not a hang', async t => {
+	const port = await startTcp(t, socket => socket.end('220 mail.example.com ESMTP\r\n'));
+	const bridge = start(t, ['--url', `http://127.0.0.1:${port}/mcp`]);
+	t.like(await bridge.request(1, 'initialize', opening), {error: {code: -31001}});
+	t.is(await bridge.end(), 1);
+});
+
+test('C6 edge case 12: a session that the server has lost is renewed, and the call carried out once', async t => {
+	const upstream = await startUpstream(t);
+	const bridge = await connected(t, upstream);
+	upstream.lose();
+	t.like(await bridge.request(1, 'tools/call', {name: 'echo'}), {result: {content: [{type: 'text'}]}});
+	t.is(upstream.executions, 1);
+	t.is(upstream.asked('initialize').length, 2);
+});
+
+test('exits with 1 where the server cannot be reached, and the client gets one remedy [A-D13] [U-P1-15] [U-P1-18]', async t => {
+	const bridge = start(t, ['--url', `http://127.0.0.1:${await freePort()}/mcp`]);
+	bridge.sendText(`${handshake[0]}\n`);
+	bridge.send({id: 2, method: 'tools/list'});
+	for (const id of ['first', 2]) {
+		const {error} = await bridge.answer(id);
+		t.like(error, {code: -31001, data: {source: 'bridge', connection: 'failed'}});
+		t.regex(
+			(error as {message: string}).message,
+			/^127\.0\.0\.1:\d+ gave no answer: the connection was refused\. Check that it runs, [^.]*\.$/,
+		);
+	}
+	t.is(await bridge.end(), 1);
+});
+
+test('exits with 1 where the server died, and with 0 if it is back by then [A-D13]', async t => {
+	const upstream = await startUpstream(t);
+	const [lost, back] = [await connected(t, upstream), await connected(t, upstream)];
+	let isDead = true;
+	upstream.mood = ({request}) => {
+		if (isDead) request.socket.resetAndDestroy();
+		return isDead;
+	};
+	for (const bridge of [lost, back])
+		t.like(await bridge.request(1, 'tools/call', {name: 'echo'}), {error: {code: -31001}});
+	isDead = false;
+	t.like(await back.request(2, 'tools/call', {name: 'echo', arguments: {}}), {
+		result: {content: [{type: 'text'}]},
+	});
+	t.deepEqual([await lost.end(), await back.end()], [1, 0]);
+});
+
+test('exits with 1 where the URL does not take the handshake, and says what answers there [A-D13] [U-P1-18]', async t => {
+	const upstream = await startUpstream(t);
+	upstream.mood = ({response}) => {
+		response.writeHead(405).end();
+		return true;
+	};
+	const bridge = start(t, ['--url', upstream.url]);
+	const {error} = await bridge.request(1, 'initialize', opening);
+	t.regex(
+		(error as {message: string}).message,
+		/^127\.0\.0\.1:\d+ answered with HTTP status 405\. Check that the URL is that of an MCP server\.$/,
+	);
+	t.is(await bridge.end(), 1);
+});
+
+test('exits with 1 where the server responds to initialize with an error, unless a later attempt is accepted [A-D13]', async t => {
+	const upstream = await startUpstream(t);
+	const accepted: unknown[] = [];
+	upstream.mood = met => {
+		const {protocolVersion} = (met.message.params ?? {}) as {protocolVersion?: unknown};
+		if (met.message.method !== 'initialize' || accepted.includes(protocolVersion)) return false;
+		reply(met, {error: {code: -32602, message: 'Unsupported protocol version'}});
+		return true;
+	};
+	const rejected = start(t, ['--url', upstream.url]);
+	t.like(await rejected.request(1, 'initialize', opening), {error: {code: -32602}});
+	t.is(await rejected.end(), 1);
+	accepted.push('2024-11-05');
+	t.is(await (await connected(t, upstream)).end(), 0);
+});
+
+test('a redirect of a WebSocket is not followed, and its error names the target [A-G6]', async t => {
+	const upstream = await startUpstream(t, ({response}) => {
+		response.writeHead(307, {location: '/other?key=hidden'}).end();
+		return true;
+	});
+	const bridge = start(t, ['--url', upstream.url.replace('http:', 'ws:')]);
+	const {error} = await bridge.request(1, 'initialize', opening);
+	t.regex(
+		(error as {message: string}).message,
+		/status 307, a redirect to ws:\/\/127\.0\.0\.1:\d+\/other; redirects of WebSockets are not followed\./,
+	);
+});
+
+test('exits with 1 where a WebSocket server is gone [A-D13]', async t => {
+	const port = await startTcp(t, socket => socket.destroy());
+	const bridge = start(t, ['--url', `ws://127.0.0.1:${port}/mcp`]);
+	t.like(await bridge.request(1, 'initialize', opening), {error: {code: -31001}});
+	t.is(await bridge.end(), 1);
+});

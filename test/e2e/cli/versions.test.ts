@@ -1,0 +1,198 @@
+import {join} from 'node:path';
+import process from 'node:process';
+import test from 'ava';
+import {handshake, runBridge, server} from '../../helpers/bridge.js';
+import {stdinMessages} from '../../helpers/ndjson.js';
+import {newFolder, newMarker, processesWith, start, until} from '../../helpers/program.js';
+
+const versions = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'];
+
+/** `bridge versions` of a server, with nothing left of it when it has ended. */
+const ask = (command: readonly string[], ...flags: string[]) =>
+	runBridge(['versions', ...flags, '--', ...command]);
+
+test.serial('tells what a server speaks and offers, and what each client version loses', async t => {
+	const {code, stdout, stderr} = await ask(server('speaker', ...versions));
+	t.is(code, 0);
+	t.is(stderr, '');
+	const text = stdout.join('\n');
+	t.regex(stdout[0] ?? '', /: speaker 3$/);
+	t.true(text.includes(`speaks      ${versions.join(', ')}\n`));
+	t.true(text.includes('not 2026-07-28: Method not found: server/discover'));
+	t.regex(text, /offers +2 tools, 0 prompts, 0 resources, 0 templates; capabilities: tools, resources\n/);
+	t.regex(text, /bridge, which speaks 2025-11-25 with it/);
+	t.regex(text, /2025-11-25 {2}nothing\n/);
+	t.regex(text, /2024-11-05 {2}audio arrives as an embedded resource\n/);
+	t.regex(
+		text,
+		/2025-03-26 {2}links to resources arrive as text\n +elicitation is refused\n +structured output/,
+	);
+});
+
+test.serial('tells what a server answers instead of what it was asked for', async t => {
+	const {code, stdout} = await ask(server('speaker', '2024-11-05'));
+	t.is(code, 0);
+	const text = stdout.join('\n');
+	t.regex(text, /speaks +2024-11-05\n/);
+	for (const version of versions.slice(1)) t.true(text.includes(`2024-11-05 when asked for ${version}`));
+	t.regex(text, /speaks 2024-11-05 with it/);
+});
+
+test.serial('tells which versions a server refuses, with its reason', async t => {
+	const {code, stdout} = await ask(server('speaker', '--refuse', '2025-03-26'));
+	t.is(code, 0);
+	const text = stdout.join('\n');
+	t.regex(text, /speaks +2025-03-26\n/);
+	t.true(text.includes('not 2025-11-25: I do not speak 2025-11-25'));
+	t.regex(text, /2025-06-18 {2}nothing\n/);
+});
+
+test.serial('a server without handshake is spoken to without one', async t => {
+	const {code, stdout} = await ask(server('speaker', '2026-07-28'));
+	t.is(code, 0);
+	const text = stdout.join('\n');
+	t.regex(stdout[0] ?? '', /: speaker 3$/);
+	t.regex(text, /speaks +2026-07-28\n/);
+	t.regex(text, /offers +2 tools/);
+	t.regex(text, /speaks 2026-07-28 with it/);
+	t.regex(text, /2025-11-25 {2}output that is no object is the only member of one\n/);
+});
+
+test.serial('a server of both eras is spoken to with a handshake', async t => {
+	const {stdout} = await ask(server('speaker', '2025-11-25', '2026-07-28'));
+	const text = stdout.join('\n');
+	t.regex(text, /speaks +2025-11-25, 2026-07-28\n/);
+	t.regex(text, /speaks 2025-11-25 with it/);
+});
+
+test.serial('a server that refuses everything is an error with its reasons, exit code 1', async t => {
+	const {code, stdout, stderr} = await ask(server('speaker'));
+	t.is(code, 1);
+	t.deepEqual(stdout, []);
+	t.regex(
+		stderr,
+		/speaks no version that bridge knows.*I do not speak 2024-11-05.*Method not found: server\/discover/s,
+	);
+});
+
+test.serial('a server that answers with a version nobody knows is spoken to as bridge would', async t => {
+	const {code, stdout} = await ask(server('speaker', '1999-01-01'));
+	t.is(code, 0);
+	const text = stdout.join('\n');
+	t.regex(text, /speaks +no version that bridge knows\n/);
+	t.true(text.includes('1999-01-01 when asked for 2025-11-25'));
+	t.regex(text, /which speaks 2025-11-25 with it/);
+});
+
+test.serial('a program that is no server is an error, exit code 1', async t => {
+	const {code, stdout, stderr} = await ask(['cat']);
+	t.is(code, 1);
+	t.deepEqual(stdout, []);
+	t.regex(stderr, /^bridge: cat speaks no version that bridge knows/m);
+});
+
+test.serial('a program that ends at once is an error with what it said, exit code 1', async t => {
+	const {code, stdout, stderr} = await ask(server('puppet', '--exit=3', '--words=no licence\n'));
+	t.is(code, 1);
+	t.deepEqual(stdout, []);
+	t.regex(stderr, /no licence/);
+});
+
+test.serial('a program that says nothing is given up after --timeout', async t => {
+	const {code, stderr} = await ask(['sleep', '1000'], '--timeout', '0.2');
+	t.is(code, 1);
+	t.regex(stderr, /did not answer initialize within 0\.2 s/);
+});
+
+test.serial('a command that does not exist is used wrongly, exit code 2', async t => {
+	const {code, stdout, stderr} = await ask(['no-such-command-anywhere']);
+	t.deepEqual(stdout, []);
+	t.regex(stderr, /no-such-command-anywhere/);
+	t.is(code, 2);
+});
+
+for (const [what, args] of [
+	['no server named', ['versions']],
+	['a server without the --', ['versions', 'some-server']],
+	['nothing behind the --', ['versions', '--']],
+] as const)
+	test.serial(`${what} is used wrongly, exit code 2`, async t => {
+		const {code, stdout, stderr} = await runBridge(args);
+		t.is(code, 2);
+		t.deepEqual(stdout, []);
+		t.regex(stderr, /bridge versions -- /);
+	});
+
+test.serial('what a server calls itself cannot move the cursor', async t => {
+	const script = String.raw`
+		const hostile = {protocolVersion: '2025-11-25', capabilities: {'a\u001b[2J': {}}, serverInfo: {name: 'a\u001b[31m\nb'}};
+		${stdinMessages}.on('data', ({id, method}) => {
+			const answer = method === 'initialize' ? {result: hostile} : {error: {code: -32601, message: 'no \u001b[2J'}};
+			if (id !== undefined) console.log(JSON.stringify({jsonrpc: '2.0', id, ...answer}));
+		});`;
+	const {code, stdout} = await ask(['node', '-e', script]);
+	t.is(code, 0);
+	t.false(stdout.join('\n').includes('\u001b'));
+	t.false(stdout.includes('b'));
+});
+
+test.serial('nothing that was started is left', async t => {
+	const marker = newMarker(t);
+	t.is((await ask(server('speaker', ...versions, `--${marker}`))).code, 0);
+	await until(() => processesWith(marker).length === 0);
+	t.pass();
+});
+
+test.serial('a signal ends it with all that it has started, and nothing on stdout', async t => {
+	const marker = newMarker(t);
+	const running = start(t, ['versions', '--', process.execPath, '-e', 'setInterval(() => {}, 1e9)', marker]);
+	await until(() => processesWith(marker).length > 1);
+	running.child.kill('SIGTERM');
+	t.is((await running.exited).signal, null);
+	t.deepEqual(running.lines, []);
+	await until(() => processesWith(marker).length === 0);
+});
+
+test.serial(
+	'a URL that is none, a transport that is not spoken and two servers are used wrongly',
+	async t => {
+		for (const [args, reason] of [
+			[['versions', '--url', 'nowhere'], /is no URL/],
+			[['versions', '--url', 'ftp://example.com'], /is not http, https, ws or wss/],
+			[['versions', '--url', 'http://127.0.0.1:1/', '--', 'cat'], /a --url and a command/],
+			[['--url', 'http://127.0.0.1:1/', '--', 'cat'], /a --url and a command/],
+			[['versions'], /bridge versions has no server/],
+		] as const) {
+			const {code, stderr} = await runBridge([...args]);
+			t.is(code, 2, args.join(' '));
+			t.regex(stderr, reason);
+		}
+	},
+);
+
+test.serial(
+	'a server that is not there is an error that says where, with one remedy, exit code 1 [U-P1-18]',
+	async t => {
+		const {code, stderr} = await runBridge(['versions', '--url', 'http://127.0.0.1:1/mcp']);
+		t.is(code, 1);
+		t.regex(
+			stderr,
+			/^bridge: 127\.0\.0\.1:1 gave no answer: the connection was refused\. Check that it runs, [^.]*\.\n$/,
+		);
+	},
+);
+
+test.serial('versions and replay pass the environment on, and not with --clean-env [U-P0-1]', async t => {
+	const script = `test -n "$SOME_TOKEN" || exit 3; exec "$@"`;
+	const needy = ['--', 'sh', '-c', script, 'sh', ...server('speaker', '2025-11-25')];
+	const env = {...process.env, SOME_TOKEN: 'abc'};
+	t.is((await runBridge(['versions', ...needy], '', {env})).code, 0);
+	const {code, stderr} = await runBridge(['versions', '--clean-env', ...needy], '', {env});
+	t.is(code, 1);
+	t.regex(stderr, /sh exited with code 3/);
+	const log = join(await newFolder(t), 'log.ndjson');
+	const recorded = await runBridge(['--log', log, ...needy], `${handshake.join('\n')}\n`, {env, answers: 1});
+	t.is(recorded.code, 0);
+	t.is((await runBridge(['replay', log, ...needy], '', {env})).code, 0);
+	t.is((await runBridge(['replay', log, '--clean-env', ...needy], '', {env})).code, 1);
+});

@@ -1,0 +1,125 @@
+import test from 'ava';
+import {answersTo, errorOf, isAllRpc, processesWith, startPuppet} from '../../helpers/program.js';
+
+const BUG = /This is a bug|\n {4}at /;
+
+test.serial(
+	'E1 kill -9 of the child answers each of 100 calls in flight once, with the signal, and later ones too',
+	async t => {
+		const {bridge, pid, marker} = await startPuppet(t);
+		const ids = Array.from({length: 100}, (_, index) => index);
+		for (const id of ids) bridge.send({id, method: 'hold'});
+		t.like(await bridge.request('held', 'held'), {result: {count: 100}});
+		process.kill(pid, 'SIGKILL');
+		const answers = await Promise.all(ids.map(id => bridge.answer(id)));
+		for (const answer of answers) {
+			t.is(errorOf(answer).code, -31004);
+			t.like(errorOf(answer).data, {
+				source: 'bridge',
+				kind: 'child_exited',
+				exitCode: null,
+				signal: 'SIGKILL',
+			});
+		}
+		t.like(await bridge.request('later', 'echo'), {error: {code: -31004, data: {signal: 'SIGKILL'}}});
+		t.like(await bridge.request('later still', 'echo'), {error: {code: -31004}});
+		t.is(await bridge.end(), 137);
+		t.deepEqual(
+			ids.filter(id => answersTo(bridge, id).length !== 1),
+			[],
+		);
+		t.is(bridge.lines.length, 104);
+		t.true(isAllRpc(bridge.lines));
+		t.deepEqual(processesWith(marker), []);
+	},
+);
+
+test.serial(
+	'E1 a child that exits by itself gives its exit code to calls in flight, and at last to bridge',
+	async t => {
+		const {bridge} = await startPuppet(t);
+		bridge.send({id: 1, method: 'hold'});
+		bridge.send({id: 2, method: 'exit', params: {code: 3}});
+		for (const id of [1, 2])
+			t.like(await bridge.answer(id), {error: {code: -31004, data: {exitCode: 3, signal: null}}});
+		t.like(await bridge.request(3, 'echo'), {error: {code: -31004, data: {exitCode: 3}}});
+		t.is(await bridge.end(), 3);
+	},
+);
+
+test.serial(
+	'E1 a child that exits with 0 in the middle of a call fails that call, and bridge ends with 0',
+	async t => {
+		const {bridge} = await startPuppet(t);
+		t.like(await bridge.request(1, 'exit', {code: 0}), {error: {code: -31004, data: {exitCode: 0}}});
+		t.is(await bridge.end(), 0);
+	},
+);
+
+test.serial('E1 a notification to a dead child is dropped without an answer', async t => {
+	const {bridge} = await startPuppet(t);
+	await bridge.request(1, 'exit', {code: 3});
+	const count = bridge.lines.length;
+	bridge.send({method: 'notifications/initialized'});
+	await bridge.request(2, 'echo');
+	t.is(bridge.lines.length, count + 1);
+	t.is(await bridge.end(), 3);
+});
+
+test.serial('E1 what the child said before it died is delivered before the errors of its death', async t => {
+	const {bridge} = await startPuppet(t);
+	for (let id = 0; id < 500; id++) bridge.send({id, method: 'big', params: {bytes: 2000}});
+	bridge.send({id: 'last', method: 'exit', params: {code: 3}});
+	t.like(await bridge.answer('last'), {error: {code: -31004}});
+	t.is(bridge.lines.filter(line => line.includes('"result":{"text"')).length, 500);
+	t.is(await bridge.end(), 3);
+});
+
+test.serial('E7 a child that closes its stdout and lives on is taken for dead', async t => {
+	const {bridge, marker} = await startPuppet(t, ['--ignore-eof']);
+	bridge.send({id: 1, method: 'hold'});
+	bridge.send({method: 'close-stdout'});
+	t.is(errorOf(await bridge.answer(1)).code, -31004);
+	t.is(errorOf(await bridge.request(2, 'echo')).code, -31004);
+	t.deepEqual(processesWith(marker), []);
+	t.is(await bridge.end(), 1);
+	t.is(answersTo(bridge, 1).length, 1);
+});
+
+test.serial('E7 a child that closes its stdout and ignores SIGTERM is taken for dead, too', async t => {
+	const {bridge, marker} = await startPuppet(t, ['--ignore-eof', '--ignore-signals']);
+	bridge.send({method: 'close-stdout'});
+	t.is(errorOf(await bridge.request(1, 'echo')).code, -31004);
+	t.deepEqual(processesWith(marker), []);
+	t.is(await bridge.end(), 1);
+});
+
+test.serial('E7 a child that closes its stdin and lives on is taken for dead at the next call', async t => {
+	const {bridge, marker} = await startPuppet(t, ['--ignore-eof']);
+	bridge.send({id: 1, method: 'hold'});
+	await bridge.request(2, 'close-stdin');
+	t.is(errorOf(await bridge.request(3, 'echo')).code, -31004);
+	t.is(errorOf(await bridge.answer(1)).code, -31004);
+	t.deepEqual(processesWith(marker), []);
+	t.is(await bridge.end(), 1);
+});
+
+test.serial(
+	'E8 calls written to a child that is dying are each answered once, with no stack on stderr',
+	async t => {
+		const {bridge} = await startPuppet(t);
+		const calls = Array.from({length: 2000}, (_, id) =>
+			JSON.stringify({jsonrpc: '2.0', id, method: 'echo', params: {text: 'x'.repeat(1000)}}),
+		);
+		bridge.sendText('{"jsonrpc":"2.0","id":"end","method":"exit","params":{"code":4}}\n');
+		bridge.sendText(`${calls.join('\n')}\n`);
+		await bridge.hasLines(2002);
+		bridge.send({id: 'later', method: 'echo'});
+		t.is(errorOf(await bridge.answer('later')).code, -31004);
+		t.is(await bridge.end(), 4);
+		const ids = new Set(bridge.lines.map(line => (JSON.parse(line) as {id: unknown}).id));
+		t.is(ids.size, 2003);
+		t.is(bridge.lines.length, 2003);
+		t.notRegex(bridge.stderr, BUG);
+	},
+);

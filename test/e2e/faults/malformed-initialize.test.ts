@@ -1,0 +1,122 @@
+import process from 'node:process';
+import test from 'ava';
+import {Client} from 'sdk-2025-11-25/client/index.js';
+import {StdioClientTransport} from 'sdk-2025-11-25/client/stdio.js';
+import {StreamableHTTPClientTransport} from 'sdk-2025-11-25/client/streamableHttp.js';
+import {bridgeBin, type Message} from '../../helpers/bridge.js';
+import {startGateway} from '../../helpers/gateway.js';
+import {stdinMessages} from '../../helpers/ndjson.js';
+import {logged, start, until} from '../../helpers/program.js';
+
+/** A server that responds to `initialize` with the JSON text of its first argument, and has one tool. */
+const script = `${stdinMessages}.on('data', ({id, method}) => {
+	const tool = {name: 'say', inputSchema: {type: 'object'}};
+	const result = method === 'initialize' ? process.argv[1]
+		: JSON.stringify(method === 'tools/list' ? {tools: [tool]} : {content: [{type: 'text', text: 'said'}]});
+	if (id !== undefined) console.log('{"jsonrpc":"2.0","id":' + JSON.stringify(id) + ',"result":' + result + '}');
+});`;
+const serverOf = (result: string): string[] => [process.execPath, '-e', script, result];
+
+const good = {
+	protocolVersion: '2025-06-18',
+	capabilities: {tools: {}},
+	serverInfo: {name: 'raw', version: '1'},
+};
+const withInfo = (serverInfo: unknown): string => JSON.stringify({...good, serverInfo});
+const withCapabilities = (capabilities: unknown): string => JSON.stringify({...good, capabilities});
+const withMember = (name: string, value: unknown): string => JSON.stringify({...good, [name]: value});
+
+/** What is wrong, the text of the result, and what a client gets of it. */
+const cases: ReadonlyArray<readonly [what: string, result: string, expected: Message]> = [
+	['a name', withInfo({version: '2'}), {info: {name: 'unknown', version: '2'}}],
+	['a version', withInfo({name: 'raw'}), {info: {name: 'raw', version: '0'}}],
+	['members of serverInfo', withInfo({}), {info: {name: 'unknown', version: '0'}}],
+	['a text as its version', withInfo({name: 'raw', version: 3}), {info: {name: 'raw', version: '3'}}],
+	[
+		'a text as its version, but 1.0',
+		'{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"raw","version":1.0}}',
+		{info: {name: 'raw', version: '1'}},
+	],
+	[
+		'valid optional members of serverInfo',
+		withInfo({name: 'raw', version: '1', title: null, icons: null, websiteUrl: 5}),
+		{info: {name: 'raw', version: '1'}},
+	],
+	...[{sizes: '48x48'}, {mimeType: null}, {theme: 'blue'}, {src: null}].map(
+		icon =>
+			[
+				`valid icons in serverInfo, but ${JSON.stringify(icon)}`,
+				withInfo({name: 'raw', version: '1', icons: [{src: 'https://example.com/icon.png', ...icon}]}),
+				{info: {name: 'raw', version: '1'}},
+			] as const,
+	),
+	['tools other than null', withCapabilities({tools: null}), {capabilities: {}}],
+	['tools other than true', withCapabilities({tools: true}), {capabilities: {tools: {}}}],
+	['tools other than a list', withCapabilities({tools: []}), {capabilities: {tools: {}}}],
+	[
+		'booleans in its capabilities',
+		withCapabilities({tools: {listChanged: null}, resources: {subscribe: 'yes'}, prompts: false}),
+		{capabilities: {tools: {}, resources: {}}},
+	],
+	[
+		'objects in nested capabilities',
+		withCapabilities({
+			experimental: {a: null, b: true},
+			tasks: {list: true, requests: {tools: {call: null}}},
+		}),
+		{capabilities: {experimental: {b: {}}, tasks: {list: {}, requests: {tools: {}}}}},
+	],
+	['instructions other than null', withMember('instructions', null), {}],
+	['a valid _meta', withMember('_meta', 'none'), {}],
+	['capabilities', withMember('capabilities', undefined), {capabilities: {}}],
+];
+
+for (const [what, result, {info, capabilities}] of cases)
+	test(`an SDK client connects to a server without ${what} [A-D3]`, async t => {
+		const client = new Client({name: 'test', version: '1'});
+		const args = [bridgeBin, '--', ...serverOf(result)];
+		await client.connect(new StdioClientTransport({command: process.execPath, args, stderr: 'pipe'}));
+		if (info) t.deepEqual(client.getServerVersion() as unknown, info);
+		if (capabilities) t.deepEqual(client.getServerCapabilities() as unknown, capabilities);
+		const {content} = await client.callTool({name: 'say'});
+		t.deepEqual(content, [{type: 'text', text: 'said'}]);
+		await client.close();
+	});
+
+test('repairs of an initialize result are logged with the members, and valid results pass unchanged [A-D3]', async t => {
+	const broken = withCapabilities({tools: null, prompts: {}});
+	const bridge = start(t, ['--', ...serverOf(broken)]);
+	await bridge.shakeHands();
+	await until(() => logged(bridge, 'proxy.initialize.repaired').length > 0);
+	t.like(logged(bridge, 'proxy.initialize.repaired'), [{level: 40, members: ['capabilities.tools']}]);
+	const odd =
+		'{"protocolVersion":"2025-11-25","capabilities":{"tools":{"x":1.0}},"serverInfo":{"name":"raw", "version":"1"}}';
+	const other = start(t, ['--', ...serverOf(odd)]);
+	await other.shakeHands();
+	t.true(other.lines[0]?.includes('"capabilities":{"tools":{"x":1.0}},"serverInfo":{"name":"raw"'));
+	t.deepEqual(logged(other, 'proxy.initialize.repaired'), []);
+});
+
+test('an SDK client connects through the gateway and the hub to a server with null in its result [A-D3]', async t => {
+	const nulls = JSON.stringify({
+		...good,
+		capabilities: {tools: {listChanged: null}, logging: null},
+		serverInfo: {name: 'raw', version: null, title: null},
+		instructions: null,
+	});
+	const [command, ...args] = serverOf(nulls);
+	const gateway = await startGateway(t, {expose: 'tools', servers: {raw: {command, args}}});
+	for (const [path, name] of [
+		['/mcp/raw', 'say'],
+		['/mcp', 'raw__say'],
+	] as const) {
+		const client = new Client({name: 'test', version: '1'});
+		const transport = new StreamableHTTPClientTransport(new URL(path, gateway.base));
+		await client.connect(transport as Parameters<Client['connect']>[0]);
+		t.deepEqual(
+			(await client.listTools()).tools.map(tool => tool.name),
+			[name],
+		);
+		await client.close();
+	}
+});

@@ -1,0 +1,102 @@
+import {readFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import test, {type ExecutionContext} from 'ava';
+import {bridgeBin, type Running, runBridge, shellHandshake, welcome} from '../../helpers/bridge.js';
+import {
+	answersTo,
+	logged,
+	newFolder,
+	newMarker,
+	processesWith,
+	start,
+	startHurried,
+	startPuppet,
+	startReady,
+	until,
+} from '../../helpers/program.js';
+
+const notice = `${JSON.stringify({jsonrpc: '2.0', method: 'notifications/x', params: {pad: 'x'.repeat(100)}})}\n`;
+
+/** A child that reads nothing, or nothing after the handshake. */
+for (const [what, isReady] of [
+	['does not read', true],
+	['never answers a handshake', false],
+] as const) {
+	const startDeaf = (t: ExecutionContext, marker: string): Running | Promise<Running> =>
+		isReady
+			? startReady(t, ['--', 'sh', '-c', `${shellHandshake} sleep 900 # ${marker}`])
+			: start(t, ['--', 'sh', '-c', `sleep 900 # ${marker}`]);
+
+	test.serial(`E4 a client that closes its end is seen though the child ${what}`, async t => {
+		const marker = newMarker(t);
+		const bridge = await startDeaf(t, marker);
+		bridge.sendText(notice.repeat(5000));
+		t.is(await bridge.end(), 0);
+		t.deepEqual(processesWith(marker), []);
+	});
+
+	test.serial(`E4 a client that died in the middle of writing is seen though the child ${what}`, async t => {
+		const marker = newMarker(t);
+		const bridge = await startDeaf(t, marker);
+		bridge.sendText(notice.repeat(30_000));
+		await until(() => processesWith(marker).length > 0);
+		bridge.stdin.destroy();
+		t.is((await bridge.exited).code, 0);
+		t.deepEqual(processesWith(marker), []);
+	});
+}
+
+test.serial('E4 a server behind two bridges, deaf to everything, is gone with them', async t => {
+	const marker = newMarker(t);
+	const deaf = `trap "" TERM; while :; do sleep 900; done # ${marker}`;
+	const bridge = start(t, ['--', process.execPath, bridgeBin, '--', 'sh', '-c', deaf]);
+	await until(() => processesWith(marker).length > 0);
+	t.is(await bridge.end(), 0);
+	await until(() => processesWith(marker).length === 0);
+});
+
+test.serial('E7 a child that closes its output on the way to its end has the time to get there', async t => {
+	const source = `process.stdin.once('data', () => console.log(${JSON.stringify(welcome)})).on('end', () => {
+		require('node:fs').closeSync(1);
+		setTimeout(() => process.exit(7), 1200);
+	})`;
+	t.is((await runBridge(['--', process.execPath, '-e', source], notice, {isReady: true})).code, 7);
+});
+
+test.serial('A5 a line of a log with the id of a call in it does not fail that call', async t => {
+	const {bridge} = await startPuppet(t);
+	bridge.send({id: 1, method: 'slow', params: {ms: 300}});
+	const line = Buffer.from('{"level":30,"id":1,"msg":"handling"}\n').toString('base64');
+	bridge.send({method: 'raw', params: {base64: line}});
+	t.like(await bridge.answer(1), {result: {ms: 300}});
+	await bridge.says(/child\.stdout\.garbage/);
+	t.is(logged(bridge, 'child.stdout.garbage').length, 1);
+});
+
+test.serial(
+	'E6 an id that is used again after its time gets no answer that was meant for another',
+	async t => {
+		const {bridge} = await startHurried(t, 2);
+		t.like(await bridge.request(1, 'slow', {ms: 4000}), {error: {code: -31_002}});
+		bridge.send({id: 1, method: 'echo', params: {second: true}});
+		await until(() => answersTo(bridge, 1).length === 2);
+		t.like(answersTo(bridge, 1)[1], {result: {second: true}});
+		await bridge.says(/rpc\.orphan_response/);
+		t.is(answersTo(bridge, 1).length, 2);
+	},
+);
+
+test.serial('the traffic log says who ended the conversation', async t => {
+	const log = join(await newFolder(t), 'log');
+	const {bridge, pid} = await startPuppet(t, [], ['--log', log]);
+	process.kill(pid, 'SIGKILL');
+	t.like(await bridge.request(1, 'echo'), {error: {code: -31_004}});
+	t.is(await bridge.end(), 137);
+	t.regex(await readFile(log, 'utf8'), /"event":"close","from":"puppet","to":"client"\}\n$/);
+});
+
+test.serial('G2 an output that cannot be written is told, and is no success', async t => {
+	const {code, stderr} = await runBridge(['--log-level', 'error'], notice, {stdout: '/dev/full'});
+	t.is(code, 1);
+	t.regex(stderr, /stdio\.failed.*ENOSPC/);
+});

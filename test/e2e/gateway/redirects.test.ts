@@ -1,0 +1,76 @@
+import test from 'ava';
+import {type ClientSession, messageIn} from '../../helpers/gateway.js';
+import {logged} from '../../helpers/program.js';
+import type {Met, Mood} from '../../helpers/upstream.js';
+import {plain, shareGateway} from './shared-gateway.js';
+
+const use = shareGateway(plain('redirects', 'moved', 'circling'));
+
+const call = (session: ClientSession, id: number) =>
+	session.post({id, method: 'tools/call', params: {name: 'echo'}});
+
+/** Does this with calls of tools, and the usual with everything else. */
+const toCalls =
+	(act: (met: Met) => unknown): Mood =>
+	met => {
+		if (met.message.method !== 'tools/call') return false;
+		act(met);
+		return true;
+	};
+
+test('D6 a redirect to another origin is not followed, and its error names the origin, but no path [A-G6]', async t => {
+	const {gateway, upstream, service} = use('redirects');
+	const session = await gateway.open(service, {authorization: 'Bearer canary'});
+	const other = `http://localhost:${upstream.port}`;
+	for (const [at, status] of [301, 302, 303, 307, 308].entries()) {
+		upstream.mood = toCalls(({response}) =>
+			response.writeHead(status, {location: `${other}/secret-path?key=canary`}).end(),
+		);
+		const answer = await call(session, at);
+		t.is(answer.status, 502);
+		t.like(messageIn(answer), {id: at, error: {code: -31001}});
+		t.true(answer.text.includes(`a redirect to ${other};`), answer.text);
+		t.false(answer.text.includes('secret-path'));
+	}
+	t.deepEqual([...new Set(upstream.met.map(({request}) => request.url))], ['/mcp']);
+	await gateway.running.says(/"event":"http\.redirected".*"status":308/);
+	const entries = logged(gateway.running, 'http.redirected').filter(({server}) => server === service);
+	t.like(entries[0], {target: other, status: 301});
+	t.false(gateway.running.stderr.includes('secret-path'));
+	t.false(gateway.running.stderr.includes('canary'));
+});
+
+test('a redirect with 307 or 308 to the same origin is followed, with headers and body, for every request [A-G6]', async t => {
+	const {gateway, upstream, service} = use('moved');
+	upstream.mood = ({request, response}) => {
+		if (request.url !== '/mcp') return false;
+		response.writeHead(upstream.met.length % 2 === 0 ? 307 : 308, {location: '/mcp/?a=b'}).end('moved');
+		return true;
+	};
+	const session = await gateway.open(service, {authorization: 'Bearer x'});
+	t.like(messageIn(await call(session, 1)), {id: 1, result: {content: [{type: 'text'}]}});
+	await upstream.becomes(() => upstream.streams[0]);
+	await gateway.fetch(`/mcp/${service}`, {method: 'DELETE', headers: session.headers});
+	const served = upstream.met.filter(({request}) => request.url === '/mcp/?a=b');
+	t.deepEqual(new Set(served.map(({verb}) => verb)), new Set(['POST', 'GET', 'DELETE']));
+	for (const {headers} of served) t.is(headers.authorization, 'Bearer x');
+	t.is(upstream.executions, 1);
+});
+
+test('three redirects are followed, and a fourth is an error that names its target [A-G6]', async t => {
+	const {gateway, upstream, service} = use('circling');
+	const session = await gateway.open(service);
+	const paths: unknown[] = [];
+	upstream.mood = toCalls(({request, response}) => {
+		paths.push(request.url);
+		response.writeHead(307, {location: `/${paths.length}?key=canary`}).end();
+	});
+	const answer = await call(session, 1);
+	t.deepEqual(paths, ['/mcp', '/1?key=canary', '/2?key=canary', '/3?key=canary']);
+	t.is(answer.status, 502);
+	t.regex(
+		answer.text,
+		/status 307, a redirect to http:\/\/127\.0\.0\.1:\d+\/4; only 307 and 308 to the same origin/,
+	);
+	t.false(answer.text.includes('canary'));
+});

@@ -1,0 +1,168 @@
+import {createServer} from 'node:http';
+import type {AddressInfo} from 'node:net';
+import {networkInterfaces} from 'node:os';
+import test, {type ExecutionContext} from 'ava';
+import {runBridge} from '../../helpers/bridge.js';
+import {type GatewayConfig, program, startGateway} from '../../helpers/gateway.js';
+import {configFile, request, statusOf} from '../../helpers/raw-requests.js';
+
+type Seen = {readonly [name: string]: string | readonly string[] | undefined};
+
+/** A server behind HTTP that answers every request, and the headers of all that it got. */
+async function echo(t: ExecutionContext): Promise<{config: GatewayConfig; seen: Seen[]}> {
+	const seen: Seen[] = [];
+	const server = createServer((req, res) => {
+		seen.push(req.headers);
+		let text = '';
+		req.on('data', chunk => {
+			text += chunk;
+		});
+		req.on('end', () => {
+			const {id, params} = text === '' ? {id: undefined, params: {}} : JSON.parse(text);
+			if (id === undefined) return res.writeHead(req.method === 'POST' ? 202 : 405).end();
+			const serverInfo = {name: 'echo', version: '1'};
+			const result = {protocolVersion: params?.protocolVersion, capabilities: {}, serverInfo};
+			const headers = {'content-type': 'application/json', 'x-powered-by': 'echo', 'proxy-authenticate': 'x'};
+			return res.writeHead(200, headers).end(JSON.stringify({jsonrpc: '2.0', id, result}));
+		});
+	});
+	await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+	t.teardown(() => {
+		server.closeAllConnections();
+		server.close();
+	});
+	const {port} = server.address() as AddressInfo;
+	return {config: {url: `http://127.0.0.1:${port}/mcp`, transport: 'http'}, seen};
+}
+
+const tokens = ['right-token-of-sixteen', 'other-token-of-sixteen'];
+
+test('B17 without a token of the gateway, nothing but /healthz is answered, and nothing reaches the server', async t => {
+	const {config, seen} = await echo(t);
+	const gateway = await startGateway(t, {tokens, servers: {echo: config}});
+	for (const [path, method] of [
+		...(['/status', '/metrics', '/readyz', '/traffic', '/mcp', '/nothing'] as const).map(path => [
+			path,
+			'GET',
+		]),
+		['/mcp/echo', 'POST'],
+		['/mcp/echo', 'GET'],
+		['/mcp/nothing', 'POST'],
+		['/mcp/echo/sse', 'GET'],
+	] as const)
+		t.is((await gateway.fetch(path ?? '', {method: method ?? ''})).status, 401, `${method} ${path}`);
+	t.is((await gateway.fetch('/healthz')).status, 200);
+	t.deepEqual(seen, []);
+});
+
+for (const headers of [
+	{'x-bridge-token': 'wrong-token'},
+	{'x-bridge-token': ''},
+	{'x-bridge-token': 'right-toke'},
+	{'x-bridge-token': 'right-token-of-sixteenx'},
+	{'x-bridge-token': 'right-token-of-sixteen, other-token-of-sixteen'},
+	{authorization: 'Bearer right-token-of-sixteen'},
+	{'x-bridge_token': 'right-token-of-sixteen'},
+] as const)
+	test(`B17 ${JSON.stringify(headers)} is no token`, async t => {
+		const {config, seen} = await echo(t);
+		const gateway = await startGateway(t, {tokens, servers: {echo: config}});
+		const answer = await gateway.post('echo', {id: 1, method: 'initialize'}, headers);
+		t.is(answer.status, 401);
+		t.false(answer.text.includes('right-token-of-sixteen'));
+		t.truthy(answer.headers.get('www-authenticate'));
+		t.deepEqual(seen, []);
+	});
+
+test('B17 each token is taken, and none of them goes on to the server', async t => {
+	const {config, seen} = await echo(t);
+	const gateway = await startGateway(t, {tokens, servers: {echo: config}});
+	for (const token of tokens)
+		await gateway.open('echo', {'x-bridge-token': token, authorization: 'Bearer own'});
+	t.true(seen.length >= 2);
+	t.true(seen.every(({authorization}) => authorization === 'Bearer own'));
+	t.false(JSON.stringify(seen).includes('-token'));
+});
+
+test('B17 where Authorization is the gateway’s own, a token may be in it, and stays here', async t => {
+	const {config, seen} = await echo(t);
+	const gateway = await startGateway(t, {tokens, servers: {echo: {...config, passAuthorization: false}}});
+	await gateway.open('echo', {authorization: 'Bearer other-token-of-sixteen'});
+	t.true(seen.length >= 1);
+	t.true(seen.every(({authorization}) => authorization === undefined));
+	t.is((await gateway.post('echo', {id: 1, method: 'ping'}, {authorization: 'Bearer x'})).status, 401);
+});
+
+test('B14 of what a client sends, only its Authorization goes on, whatever Connection says of it', async t => {
+	const {config, seen} = await echo(t);
+	const gateway = await startGateway(t, {servers: {echo: config}});
+	const body = JSON.stringify({
+		jsonrpc: '2.0',
+		id: 1,
+		method: 'initialize',
+		params: {protocolVersion: '2025-06-18'},
+	});
+	const abuse = [
+		'Connection: authorization, x-secret, close',
+		'Authorization: Bearer own',
+		'X-Secret: a',
+		'TE: trailers',
+		'Proxy-Authorization: Basic a',
+		'Proxy-Connection: keep-alive',
+		'Keep-Alive: timeout=5',
+		'Cookie: a=b',
+		'X-Forwarded-For: 1.2.3.4',
+		'X-Forwarded-Host: evil.example',
+		'Forwarded: for=1.2.3.4',
+		'X-Real-IP: 1.2.3.4',
+		'Content-Type: application/json',
+		'Accept: application/json',
+		'Accept-Encoding: gzip',
+		'Via: 1.1 a',
+	];
+	const text = await gateway.raw(request('POST /mcp/echo', abuse, body));
+	t.is(statusOf(text), 200, text);
+	t.notRegex(text, /^(?:proxy-authenticate|x-powered-by):/im);
+	const [{authorization, ...others} = {}] = seen;
+	t.is(authorization, 'Bearer own');
+	const foreign = /^(?:x-|proxy|te$|cookie|forwarded|via|keep-alive|mcp-session)/;
+	t.deepEqual(
+		Object.keys(others).filter(name => foreign.test(name)),
+		[],
+	);
+	t.is(others.connection, 'keep-alive');
+	t.is(others['accept-encoding'], 'identity');
+});
+
+for (const listen of ['0.0.0.0:0', '[::]:0', '192.0.2.1:0', 'example.com:0'])
+	test(`B1 ${listen}, which others can reach, is not listened on without tokens`, async t => {
+		const config = JSON.stringify({listen, servers: {puppet: program('puppet')}});
+		const {code, stdout, stderr} = await runBridge(['gateway', '--config', await configFile(t, config)]);
+		t.is(code, 2);
+		t.deepEqual(stdout, []);
+		t.regex(stderr, /can be reached from other machines, and there are no tokens/);
+		t.notRegex(stderr, / at .*:\d+:\d+/);
+	});
+
+test('B1 a gateway on 127.0.0.1 cannot be reached at another address of this machine', async t => {
+	const gateway = await startGateway(t, {servers: {puppet: program('puppet')}});
+	const others = Object.values(networkInterfaces())
+		.flatMap(list => list ?? [])
+		.filter(({internal, family}) => !internal && family === 'IPv4')
+		.map(({address}) => `http://${address}:${gateway.port}/healthz`);
+	for (const url of [
+		...others,
+		`http://[::1]:${gateway.port}/healthz`,
+		`http://127.0.0.2:${gateway.port}/healthz`,
+	])
+		await t.throwsAsync(fetch(url), undefined, url);
+});
+
+test('B1 with tokens, a gateway may be reached by any name', async t => {
+	const gateway = await startGateway(t, {listen: '0.0.0.0:0', tokens, servers: {puppet: program('puppet')}});
+	const ask = (...headers: string[]): Promise<string> =>
+		gateway.raw(request('GET /status', headers, '', 'Host: bridge.example'));
+	t.is(statusOf(await ask()), 401);
+	t.is(statusOf(await ask('X-Bridge-Token: right-token-of-sixteen')), 200);
+	t.is(statusOf(await ask('X-Bridge-Token: right-token-of-sixteen', 'Origin: http://evil.example')), 403);
+});

@@ -1,0 +1,110 @@
+import {mkdir, rm, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import test, {type ExecutionContext} from 'ava';
+import {newFolder, until} from '../../helpers/program.js';
+import {type HubOptions, logged, type RunningHub, shop, startHub, textIn} from './support.js';
+
+/** A hub with these modules as local packs, and a server beside them. */
+async function startWith(
+	t: ExecutionContext,
+	modules: {readonly [name: string]: string},
+	settings: {readonly [key: string]: unknown} = {},
+	options: HubOptions = {},
+) {
+	const packs = join(await newFolder(t), 'packs');
+	await mkdir(packs);
+	for (const [name, source] of Object.entries(modules)) await writeFile(join(packs, name), source);
+	const hub = await startHub(t, {servers: {wix: shop('wix')}, packs, ...settings}, options);
+	return {hub, packs};
+}
+
+const valueIn =
+	(hub: RunningHub) =>
+	async (command: string): Promise<string> =>
+		textIn(await hub.call('run', {command}));
+
+test('what a local pack writes to stdout is on stderr, where it disturbs no client', async t => {
+	const {hub} = await startWith(t, {
+		'loud.mjs': [
+			'console.log("loud: loading");',
+			'export const say = text => { console.log("loud:", text); process.stdout.write("loud: raw\\n"); return text; };',
+		].join('\n'),
+	});
+	t.is(await valueIn(hub)('loud.say(text="hello")'), 'hello');
+	for (const line of ['loud: loading', 'loud: hello', 'loud: raw'])
+		await hub.running.says(new RegExp(`^${line}$`, 'm'));
+	for (const line of hub.running.lines) t.notThrows(() => JSON.parse(line), line);
+});
+
+test('what a local pack fails at later is logged, and the hub goes on', async t => {
+	const {hub} = await startWith(t, {
+		'late.mjs': [
+			'export const fail = () => { setImmediate(() => { throw new Error("too late"); }); return 1; };',
+			'export const reject = () => { Promise.reject(new Error("forgotten")); return 2; };',
+		].join('\n'),
+	});
+	const value = valueIn(hub);
+	t.is(await value('late.fail()'), '1');
+	t.is(await value('late.reject()'), '2');
+	await until(() => logged(hub.running, 'run.pack.uncaught').length === 2);
+	t.deepEqual(
+		logged(hub.running, 'run.pack.uncaught').map(({level, msg}) => [level, msg]),
+		[
+			[50, 'A local pack failed, and nobody waited for it: too late'],
+			[50, 'A local pack failed, and nobody waited for it: forgotten'],
+		],
+	);
+	t.is(await value('wix.search(query="x")'), '{"hits":["wix: x"]}');
+});
+
+test('local packs are read anew when their files change, and the client is told', async t => {
+	const {hub, packs} = await startWith(t, {'mine.mjs': 'export const one = () => 1;'});
+	const value = valueIn(hub);
+	await hub.toolNames();
+	t.is(await value('mine.one()'), '1');
+	await writeFile(join(packs, 'mine.mjs'), 'export const two = () => 22;');
+	await writeFile(join(packs, 'more.cjs'), 'exports.three = () => 3;');
+	await hub.running.message(({method}) => method === 'notifications/tools/list_changed');
+	t.is(await value('[mine.two(), more.three()]'), '[22,3]');
+	await rm(join(packs, 'more.cjs'));
+	await until(async () => /Unknown pack 'more'/.test(await value('more.three()')));
+});
+
+test('a local pack that is broken while it is edited is left out until it is mended', async t => {
+	const {hub, packs} = await startWith(t, {'mine.mjs': 'export const one = () => 1;'});
+	const value = valueIn(hub);
+	t.is(await value('mine.one()'), '1');
+	await writeFile(join(packs, 'mine.mjs'), 'export const one = () => ');
+	await until(() => logged(hub.running, 'run.pack.broken').length > 0);
+	await until(async () => /Unknown pack 'mine'/.test(await value('mine.one()')));
+	await writeFile(join(packs, 'mine.mjs'), 'export const one = () => "mended";');
+	await until(async () => (await value('mine.one()')) === 'mended');
+	t.pass();
+});
+
+test('a local pack that does not come to an end holds nobody up for longer than startupTimeout', async t => {
+	const {hub} = await startWith(
+		t,
+		{'endless.mjs': 'await new Promise(() => {});', 'fine.mjs': 'export const one = () => 1;'},
+		{startupTimeout: '3s'},
+	);
+	t.deepEqual(await hub.toolNames(), ['run']);
+	t.is(await valueIn(hub)('fine.one()'), '1');
+	t.regex(
+		String(logged(hub.running, 'run.pack.broken')[0]?.msg),
+		/endless is left out: it was not loaded within 3 s/,
+	);
+});
+
+test('the description names each pack and tool as a program has to write it', async t => {
+	const servers = {proxy: shop('p'), 'my-x': shop('a'), my_x: shop('b'), mine: shop('c')};
+	const {hub} = await startWith(t, {'mine.mjs': 'export const own = () => 1;'}, {servers});
+	const {result} = await hub.ask('tools/list');
+	const [tool] = (result as {readonly tools: ReadonlyArray<{readonly description: string}>}).tools;
+	const names = [...(tool?.description ?? '').matchAll(/^(\w+): /gm)].map(([, name]) => name);
+	t.deepEqual(names.slice(-4), ['mine', 'proxy_', 'my_x', 'my_x_2']);
+	t.regex(tool?.description ?? '', /^mine: own, list_sites, /m);
+	const value = valueIn(hub);
+	t.is(await value('my_x_2.search(query="x")'), '{"hits":["b: x"]}');
+	t.is(await value('proxy_.search(query="x")'), '{"hits":["p: x"]}');
+});

@@ -1,0 +1,168 @@
+import {mkdir, rm, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import test from 'ava';
+import {runBridge} from '../../helpers/bridge.js';
+import {newFolder, until} from '../../helpers/program.js';
+import {errorIn, logged, shop, startHub, textIn} from './support.js';
+
+const two = {servers: {wix: shop('wix'), 'my-notion': shop('notion')}};
+const run = (command: string) => ({command});
+
+test('results of one server are arguments of another, and both are returned', async t => {
+	const hub = await startHub(t, two);
+	const command = 'sites = wix.list_sites(); pages = my_notion.search(query=sites[0].name)';
+	t.like(await hub.call('run', run(command)), {
+		result: {
+			structuredContent: {
+				result: {sites: [{name: 'wix north'}, {name: 'wix south'}], pages: {hits: ['notion: wix north']}},
+			},
+			isError: false,
+		},
+	});
+});
+
+test('the description teaches the notation and names the packs that are there', async t => {
+	const hub = await startHub(t, {...two, servers: {...two.servers, off: {...shop('off'), enabled: false}}});
+	const {result} = await hub.ask('tools/list');
+	const [tool] = (result as {readonly tools: ReadonlyArray<{readonly description: string}>}).tools;
+	t.regex(tool?.description ?? '', /pack\.tool\(name=value\)/);
+	t.regex(tool?.description ?? '', /^wix: list_sites, get_product, .*\+4$/m);
+	t.regex(tool?.description ?? '', /^my_notion: /m);
+	t.notRegex(tool?.description ?? '', /^off: /m);
+});
+
+test('J5 a call in run that takes too long is cancelled at its server, and the error says so', async t => {
+	const hub = await startHub(t, {servers: {wix: {...shop('wix'), timeout: '3s'}}});
+	const answer = await hub.call('run', run('wix.slow()'));
+	t.like(answer, {result: {isError: true}});
+	t.regex(textIn(answer), /wix\.slow timed out after 3\.0 ?s/);
+	await hub.running.says(/wix cancelled/);
+	t.is(textIn(await hub.call('run', run('wix.search(query="next")'))), '{"hits":["wix: next"]}');
+});
+
+for (const [how, command] of [
+	['a plain call', 'wix.slow()'],
+	['a program', 'for n in range(2):\n  wix.slow()'],
+] as const)
+	test(`a run of ${how} that the client cancels is cancelled at its server, and has no answer`, async t => {
+		const hub = await startHub(t, two);
+		hub.running.send({id: 'c', method: 'tools/call', params: {name: 'run', arguments: {command}}});
+		await hub.running.says(/wix is slow/);
+		hub.running.send({method: 'notifications/cancelled', params: {requestId: 'c'}});
+		await hub.running.says(/wix cancelled/);
+		await hub.call('run', run('1'));
+		t.false(hub.running.lines.some(line => line.includes('"id":"c"')));
+	});
+
+test('what a server asks in the course of a run is asked of the client', async t => {
+	const hub = await startHub(t, two, {capabilities: {elicitation: {}}});
+	const answer = hub.call('run', run('wix.ask()'));
+	const {id} = await hub.running.message(({method}) => method === 'elicitation/create');
+	hub.running.send({id, result: {action: 'accept', content: {colour: 'blue'}}});
+	t.like(await answer, {
+		result: {structuredContent: {result: {action: 'accept', content: {colour: 'blue'}}}},
+	});
+});
+
+test('Subprocess crash: a server that dies in a run is unavailable, in the words of the reason, until it is back [A-D18]', async t => {
+	const file = join(await newFolder(t), 'open');
+	await writeFile(file, '');
+	const hub = await startHub(t, {servers: {wix: shop('wix', `--until=${file}`)}});
+	await hub.toolNames();
+	// The next process of the server does not respond to initialize until the file is there again.
+	await rm(file);
+	t.regex(
+		textIn(await hub.call('run', run('wix.die()'))),
+		/Server 'wix' unavailable: wix exited with code 7/,
+	);
+	t.regex(
+		textIn(await hub.call('run', run('wix.search(query="x")'))),
+		/^Error at line 1: ToolError: Server 'wix' unavailable: wix exited with code 7/,
+	);
+	await writeFile(file, '');
+	await until(
+		() => logged(hub.running, 'proxy.connect').filter(({status}) => status === 'SUCCESS').length === 2,
+	);
+	t.is(textIn(await hub.call('run', run('wix.search(query="x")'))), '{"hits":["wix: x"]}');
+});
+
+test('20 runs at once: every answer is that of its own run', async t => {
+	const hub = await startHub(t, two);
+	const answers = await Promise.all(
+		Array.from({length: 20}, (_, at) => hub.call('run', run(`wix.echo(value=${at}).value`))),
+	);
+	t.deepEqual(
+		answers.map(textIn),
+		Array.from({length: 20}, (_, at) => String(at)),
+	);
+});
+
+test('what is no command is told so in the result, where models read it', async t => {
+	const hub = await startHub(t, two);
+	t.like(await hub.call('run', {code: '1'}), {result: {isError: true}});
+	t.is(errorIn(await hub.ask('tools/call', {arguments: {}})).code, -32602);
+});
+
+/** A folder with a pack `wix` that is not the server's, and one that cannot be loaded. */
+async function packsIn(folder: string): Promise<void> {
+	await mkdir(join(folder, 'packs'));
+	const source = [
+		'/**',
+		' * Adds up.',
+		' * @param {number} a - one',
+		' * @param {number} [b=1] the other',
+		' */',
+		'export function add(a, b = 1) { return {sum: a + b}; }',
+		'export const join = ({words, by = "-"}) => words.join(by);',
+		'export const fail = () => { throw new Error("not today"); };',
+	];
+	await writeFile(join(folder, 'packs', 'wix.mjs'), source.join('\n'));
+	await writeFile(join(folder, 'packs', 'broken.mjs'), 'export const = 1;');
+}
+
+test('a local pack wins over the server of its name tool by tool, and one that cannot be loaded is warned of [A-D10]', async t => {
+	const folder = await newFolder(t);
+	await packsIn(folder);
+	const hub = await startHub(t, {...two, packs: join(folder, 'packs')});
+	const value = async (command: string): Promise<string> => textIn(await hub.call('run', run(command)));
+	t.is(await value('wix.add(a=2, b=40)'), '{"sum":42}');
+	t.is(await value('wix.add(a=2)'), '{"sum":3}');
+	t.is(await value('wix.join(words=["a", "b"])'), 'a-b');
+	t.regex(await value('wix.fail()'), /ToolError: not today/);
+	t.is(await value('wix.list_sites()[0].name'), 'wix north');
+	t.regex(await value('proxy.help("wix.add")'), /Adds up\.\s[\s\S]*a: float – one/);
+	t.is(await value('my_notion.search(query="x")'), '{"hits":["notion: x"]}');
+	await until(() => logged(hub.running, 'run.pack.broken').length === 1);
+});
+
+test('J4 a hub that is one of its own servers is told so, and starts no others', async t => {
+	const hub = await startHub(t, two);
+	const [bridge = '', ...args] = hub.running.child.spawnargs;
+	await hub.configure({...two, servers: {...two.servers, self: {command: bridge, args}}});
+	await hub.running.says(/"server":"self"[^\n]*This hub is one of its own servers/);
+	t.regex(textIn(await hub.call('run', run('self.run(command="1")'))), /Server 'self' unavailable/);
+});
+
+test('a hub without servers says what is missing', async t => {
+	const {code, stderr} = await runBridge(['hub'], '', {
+		cwd: await newFolder(t),
+		env: {PATH: process.env.PATH},
+	});
+	t.is(code, 2);
+	t.regex(stderr, /There is no configuration file\. Name servers in bridge\.yaml/);
+});
+
+test('--print-client says how each client starts the hub', async t => {
+	const file = join(await newFolder(t), 'bridge.json');
+	await writeFile(file, JSON.stringify(two));
+	for (const [client, pattern] of [
+		['codex', /\[mcp_servers\.hub\]\ncommand = "\/.*"\nargs = \[".*","hub","--config",".*bridge\.json"\]/],
+		['claude', /claude mcp add hub -- \S+ \S+bridge\.js hub --config \S+bridge\.json/],
+		['cursor', /"mcpServers": \{\s+"hub": \{\s+"command": "\/.*node"/],
+		['vscode', /"servers": \{\s+"hub": \{\s+"type": "stdio"/],
+	] as const) {
+		const {code, stdout, stderr} = await runBridge(['hub', '--config', file, '--print-client', client]);
+		t.is(code, 0);
+		t.regex(`${stderr}${stdout.join('\n')}`, pattern);
+	}
+});

@@ -1,0 +1,229 @@
+import {writeFileSync} from 'node:fs';
+import {join} from 'node:path';
+import test from 'ava';
+import type {JsonObject} from '../../../lib/util/json.js';
+import {fakeKinds} from '../../helpers/fake-codex.js';
+import {startServe} from '../serve/support.js';
+import {bodies, isMail, mailFigures, mailPlace, until} from './place.js';
+
+/* Section 9: Automatic Mail Injection; FR-8, FR-17.6, FR-17.10. */
+
+const read = (messages: readonly JsonObject[]): unknown[] => messages.map(message => message.read);
+
+for (const kind of fakeKinds) {
+	test(`${kind}: FR-8.1 FR-8.4 FR-8.6 Checklist: a turn ends, there is mail, and it starts a turn, in an envelope, and is read`, async t => {
+		const at = await mailPlace(t, kind, 'mail_poll_interval_ms = 3600000');
+		await at.post('a', 'PR ready', {message_id: 'the-id', timestamp: '2026-11-17T10:00:00.000Z'});
+		const client = await startServe(t, at);
+		const {codexId} = await client.codex({prompt: 'say:1', identity: 'a'});
+		await until(() => at.deliveries().length === 1);
+		t.deepEqual(at.deliveries(), [
+			[
+				{
+					header: {from: 'dev-1', timestamp: '2026-11-17T10:00:00.000Z', message_id: 'the-id'},
+					body: 'PR ready',
+					cut: undefined,
+				},
+			],
+		]);
+		await until(() => read(at.inbox('a'))[0] === true);
+		await until(async () => (await client.threads())[0]?.turns === 2);
+		t.like((await client.threads())[0], {codex_id: codexId, state: 'idle'});
+		t.like(await mailFigures(client), {turns: 1, delivered: 1, redelivered: 0, parked: 0, pending: 0});
+		const asked = at.audit().filter(({details}) => (details as JsonObject | undefined)?.source === 'mail');
+		t.deepEqual(
+			asked.map(({event_type: event, outcome}) => [event, outcome]),
+			[
+				['codex-reply', 'started'],
+				['codex-reply', 'completed'],
+			],
+			'FR-9.2',
+		);
+		t.is((await client.reply(codexId, 'say:still here')).structured.content, 'still here');
+	});
+
+	test(`${kind}: FR-8.2 FR-8.5 Checklist: mail comes to an idle thread: of a burst of 15 first 10, then 5; a long one is cut`, async t => {
+		const at = await mailPlace(t, kind, 'max_message_length = 10\nmail_poll_interval_ms = 500');
+		const client = await startServe(t, at);
+		await client.codex({prompt: 'say:1', identity: 'a'});
+		const {codexId} = await client.codex({prompt: 'say:1', identity: 'b'});
+		const held = client.call('codex-reply', {codex_id: codexId, prompt: 'slow'});
+		await client.busy('b');
+		for (let n = 0; n < 15; n++) await at.post('b', `number ${n}${'!'.repeat(n)}`);
+		client.cancel(held.id);
+		await until(() => at.deliveries().length === 2);
+		t.deepEqual(
+			at.deliveries().map(({length}) => length),
+			[10, 5],
+		);
+		t.like(at.deliveries()[1]?.[4], {body: 'number 14!'});
+		t.regex(at.deliveries()[1]?.[4]?.cut ?? '', /13 of 23 characters/);
+		await until(() => read(at.inbox('b')).every(is => is === true));
+		await at.post('a', 'one for the other');
+		await until(() => at.deliveries().length === 3);
+		t.deepEqual(bodies(at.deliveries()).at(-1), ['one for th']);
+		t.like(await mailFigures(client), {delivered: 16});
+	});
+
+	test(`${kind}: FR-8.9 FR-8.10 FR-8.11 FR-17.6 mail waits for a busy thread and for what the client has queued; the client waits for a turn of mail`, async t => {
+		const at = await mailPlace(t, kind);
+		const client = await startServe(t, at);
+		const {codexId} = await client.codex({prompt: 'say:1', identity: 'a'});
+		const running = client.call('codex-reply', {codex_id: codexId, prompt: 'slow\nsay:2'});
+		await client.busy('a');
+		const enough = join(at.base, 'enough');
+		await at.post('a', `until:${enough}\nsay:MAIL`);
+		await client.running.message(({params}) => (params as JsonObject | undefined)?.logger === 'mail');
+		const queued = client.reply(codexId, 'say:3');
+		t.deepEqual(read(at.inbox('a')), [false], 'it waits, unread');
+		client.cancel(running.id);
+		t.is((await queued).structured.content, '3');
+		await until(() => at.deliveries().length === 1);
+		const during = client.reply(codexId, 'say:4');
+		t.like((await client.threads())[0], {state: 'busy'});
+		writeFileSync(enough, '');
+		t.is((await during).structured.content, '4');
+		t.deepEqual(
+			at.prompts().map(prompt => (isMail(prompt) ? 'mail' : prompt)),
+			['say:1', 'slow\nsay:2', 'say:3', 'mail', 'say:4'],
+		);
+	});
+
+	test(`${kind}: FR-17.10 close ends a turn of mail, and mail that waits stays unread`, async t => {
+		const at = await mailPlace(t, kind, 'max_messages = 1');
+		const client = await startServe(t, at);
+		const {codexId} = await client.codex({prompt: 'say:1', identity: 'a'});
+		await at.post('a', 'slow');
+		await at.post('a', 'later');
+		await until(() => read(at.inbox('a'))[0] === true);
+		await until(() => at.deliveries().length > 0);
+		t.is(at.deliveries().length, 1);
+		t.like((await client.close(codexId)).structured, {closed: true, status: 'closed'});
+		t.deepEqual(read(at.inbox('a')), [true, false]);
+		await client.codex({prompt: 'say:2', identity: 'a'});
+		await until(() => at.deliveries().length === 2);
+		t.deepEqual(bodies(at.deliveries()), [['slow'], ['later']], 'the next one with that identity gets it');
+	});
+}
+
+test('FR-8.3 Checklist: mail to an identity without a thread stays unread, and nobody else gets it', async t => {
+	const at = await mailPlace(t, 'app-server');
+	const client = await startServe(t, at);
+	await client.codex({prompt: 'say:1', identity: 'a'});
+	await at.post('nobody', 'lost?');
+	await at.post('a', 'found');
+	await until(() => at.deliveries().length === 1);
+	t.deepEqual(bodies(at.deliveries()), [['found']]);
+	t.deepEqual(read(at.inbox('nobody')), [false]);
+	await client.codex({prompt: 'say:2', identity: 'nobody'});
+	await until(() => at.deliveries().length === 2);
+	t.deepEqual(bodies(at.deliveries())[1], ['lost?']);
+});
+
+test('FR-8.8 Checklist: auto_mail = false leaves mail to atm_read; by identity and by call it can be had all the same', async t => {
+	const at = await mailPlace(
+		t,
+		'app-server',
+		'auto_mail = false\nper_thread_auto_mail = {b = true, d = true}\nmetrics_port = 0',
+	);
+	const client = await startServe(t, at);
+	await client.codex({prompt: 'say:1', identity: 'a'});
+	await client.codex({prompt: 'say:1', identity: 'b'});
+	await client.codex({prompt: 'say:1', identity: 'c', auto_mail: true});
+	await client.codex({prompt: 'say:1', identity: 'd', auto_mail: false});
+	for (const name of ['a', 'd', 'b', 'c']) await at.post(name, `for ${name}`);
+	await until(() => at.deliveries().length === 2);
+	await until(async () => (await mailFigures(client)).pending === 2);
+	t.deepEqual(bodies(at.deliveries()).flat().sort(), ['for b', 'for c']);
+	t.deepEqual([...read(at.inbox('a')), ...read(at.inbox('d'))], [false, false]);
+	t.like(await client.status(), {pending_mail_count: 2}, 'FR-10.2');
+	const [, url = ''] = await client.running.says(/"url":"(http:[^"]*)"/);
+	const metrics = await (await fetch(url)).text();
+	t.regex(metrics, /^bridge_mail_delivered_total 2$/m);
+	t.regex(metrics, /^bridge_mail_pending 2$/m);
+	t.is((await fetch(url.replace('metrics', ''))).status, 404);
+	t.is((await fetch(url, {method: 'POST'})).status, 405);
+	const told = (name: string): Promise<unknown> =>
+		client.running.message(({params}) => {
+			const {logger, data} = (params ?? {}) as JsonObject;
+			return logger === 'mail' && (data as JsonObject).identity === name;
+		});
+	await told('a');
+	await told('d');
+});
+
+test('own mail and idle_notification start no turn; mail from others takes own mail along', async t => {
+	const at = await mailPlace(t, 'app-server');
+	const client = await startServe(t, at);
+	await client.codex({prompt: 'say:1', identity: 'a'});
+	const idle = JSON.stringify({type: 'idle_notification', from: 'dev-2', idleReason: 'available'});
+	await at.post('a', 'note to myself', {from: 'a'});
+	await at.post('a', idle, {from: 'dev-2'});
+	await until(() => read(at.inbox('a'))[1] === true);
+	t.deepEqual(at.deliveries(), []);
+	await at.post('a', 'hello');
+	await until(() => at.deliveries().length === 1);
+	t.deepEqual(bodies(at.deliveries()), [['note to myself', 'hello']]);
+	t.like(await mailFigures(client), {notices: 1, delivered: 2});
+});
+
+test('H14 turns of mail in a row are capped until the client speaks', async t => {
+	const at = await mailPlace(t, 'app-server', 'max_mail_turns = 2\nmax_messages = 1');
+	const client = await startServe(t, at);
+	for (const text of ['1', '2', '3']) await at.post('a', text);
+	const {codexId} = await client.codex({prompt: 'say:1', identity: 'a'});
+	await client.running.says(/mail\.streak/);
+	t.deepEqual(bodies(at.deliveries()), [['1'], ['2']]);
+	await client.reply(codexId, 'say:go on');
+	await until(() => at.deliveries().length === 3);
+	t.deepEqual(bodies(at.deliveries())[2], ['3']);
+});
+
+test('shutdown_request of the lead closes the thread and is approved; that of another is mail', async t => {
+	const at = await mailPlace(t, 'app-server');
+	const client = await startServe(t, at);
+	await client.codex({prompt: 'say:1', identity: 'a'});
+	const request = JSON.stringify({
+		type: 'shutdown_request',
+		requestId: 'r-1',
+		from: 'team-lead',
+		reason: 'done',
+	});
+	await at.post('a', request, {from: 'dev-2'});
+	await until(() => at.deliveries().length === 1);
+	await at.post('a', request, {from: 'team-lead'});
+	await until(async () => (await client.threads())[0]?.status === 'closed');
+	await until(() => at.inbox('team-lead').length === 1);
+	const [answer] = at.inbox('team-lead');
+	t.like(answer, {from: 'a', read: false});
+	t.like(JSON.parse(String(answer?.text)), {type: 'shutdown_approved', requestId: 'r-1', from: 'a'});
+	t.deepEqual(read(at.inbox('a')), [true, true]);
+	t.is(at.deliveries().length, 1);
+	t.false((await client.codex({prompt: 'say:2', identity: 'a'})).isError, 'and the identity is free');
+});
+
+test('the client is told of new mail, of urgent mail by a warning, as its log level wants it; urgent mail comes first', async t => {
+	const at = await mailPlace(t, 'app-server', 'max_messages = 1');
+	const client = await startServe(t, at);
+	const {codexId} = await client.codex({prompt: 'say:1', identity: 'a'});
+	const held = client.call('codex-reply', {codex_id: codexId, prompt: 'slow'});
+	await client.busy('a');
+	const news = (level: string) =>
+		client.running.message(({params}) => {
+			const {logger, level: told} = (params ?? {}) as JsonObject;
+			return logger === 'mail' && told === level;
+		});
+	await at.post('a', 'when you have time');
+	const {params} = await news('info');
+	t.like((params as JsonObject).data, {type: 'mail', identity: 'a', codex_id: codexId, new: 1, unread: 1});
+	t.false(JSON.stringify(params).includes('when you have time'), 'what it says is for whoever reads it');
+	await client.running.request('level', 'logging/setLevel', {level: 'warning'});
+	await at.post('a', 'not told of', {from: 'dev-2'});
+	await until(async () => (await mailFigures(client)).pending === 2);
+	await at.post('a', 'NOW', {from: 'dev-2', metadata: {atm: {priority: 'urgent'}}});
+	const {params: urgent} = await news('warning');
+	t.like((urgent as JsonObject).data, {new: 1, unread: 3, urgent: 1});
+	client.cancel(held.id);
+	await until(() => at.deliveries().length === 3);
+	t.deepEqual(bodies(at.deliveries()).flat(), ['not told of', 'NOW', 'when you have time']);
+});

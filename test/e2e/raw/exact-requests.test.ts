@@ -1,0 +1,97 @@
+import test from 'ava';
+import type {Message} from '../../helpers/bridge.js';
+import {freePort} from '../../helpers/free-port.js';
+import {shareRaw, startRaw} from './support.js';
+import {exchange} from './tcp.js';
+
+const shared = shareRaw(() => ['--mcp-port', '0', '--flush-millis', '20']);
+
+/** Sends a request as it would be typed, and resolves to the message in the answer. */
+async function say(endpoint: string, headers: readonly string[], body: string): Promise<Message> {
+	const {host, port} = new URL(endpoint);
+	const head = [
+		'POST /mcp HTTP/1.1',
+		`Host: ${host}`,
+		...headers,
+		`Content-Length: ${Buffer.byteLength(body)}`,
+	];
+	const text = `${head.join('\r\n')}\r\nConnection: close\r\n\r\n${body}`;
+	const {answer} = await exchange(Number(port), text);
+	const [first = '', ...rest] = String(answer).split('\r\n\r\n');
+	if (!first.startsWith('HTTP/1.1 200 OK')) throw new Error(first);
+	if (!/^content-type: application\/json/im.test(first)) throw new Error(`This is no JSON: ${first}`);
+	return JSON.parse(rest.join('\r\n\r\n')) as Message;
+}
+
+const JSON_TYPE = 'Content-Type: application/json';
+
+test('REQ_MCP_008 REQ_MCP_026 the first request of a session is answered in the form that it is documented in', async t => {
+	const headers = ['Accept: application/json, text/event-stream', JSON_TYPE];
+	const answer = await say(
+		shared().endpoint,
+		headers,
+		`{
+  "jsonrpc": "2.0",
+  "method": "initialize",
+  "id": 1,
+  "params": {
+    "protocolVersion": "2024-11-05",
+    "capabilities": {},
+    "clientInfo": {"name": "a-client", "version": "1.0.0"}
+  }
+}`,
+	);
+	const {serverInfo} = answer.result as {serverInfo: {version: string}};
+	t.regex(serverInfo.version, /^\d+\.\d+\.\d+/);
+	t.deepEqual(answer, {
+		jsonrpc: '2.0',
+		result: {
+			protocolVersion: '2024-11-05',
+			capabilities: {tools: {}},
+			serverInfo: {name: 'rawprox', version: serverInfo.version},
+		},
+		id: 1,
+	});
+});
+
+test('REQ_MCP_009 tools can be asked for without a session, without Accept, and with empty params', async t => {
+	const body = '{\n  "jsonrpc": "2.0",\n  "method": "tools/list",\n  "id": 2,\n  "params": {}\n}';
+	const {id, result} = await say(shared().endpoint, [JSON_TYPE], body);
+	t.is(id, 2);
+	const {tools} = result as {tools: ReadonlyArray<{name: string; inputSchema: Message}>};
+	t.is(tools.length, 5);
+	const shutdown = tools.find(({name}) => name === 'shutdown');
+	t.deepEqual(shutdown?.inputSchema.properties, {});
+});
+
+test('REQ_MCP_010 REQ_MCP_011 a rule is added once, and the second time it is an error', async t => {
+	const port = await freePort();
+	const body = `{
+  "jsonrpc": "2.0",
+  "method": "tools/call",
+  "id": 3,
+  "params": {
+    "name": "add-port-rule",
+    "arguments": {"local_port": ${port}, "target_host": "api.example.com", "target_port": 443}
+  }
+}`;
+	const added = await say(shared().endpoint, [JSON_TYPE], body);
+	t.deepEqual(added, {
+		jsonrpc: '2.0',
+		result: {content: [{type: 'text', text: `Port rule added: ${port} -> api.example.com:443`}]},
+		id: 3,
+	});
+	const refused = await say(shared().endpoint, [JSON_TYPE], body);
+	const {error, ...rest} = refused;
+	t.deepEqual(rest, {jsonrpc: '2.0', id: 3});
+	t.like(error, {code: -32602, message: `Port ${port} already in use`});
+});
+
+test('REQ_MCP_016 a shutdown without arguments is answered, and is one', async t => {
+	const raw = await startRaw(t, ['--mcp-port', '0']);
+	const body = '{"jsonrpc":"2.0","method":"tools/call","id":4,"params":{"name":"shutdown","arguments":{}}}';
+	const {id, result} = await say(raw.endpoint, [JSON_TYPE], body);
+	t.is(id, 4);
+	t.truthy((result as Message).content);
+	t.deepEqual(await raw.running.exited, {code: 0, signal: null});
+});

@@ -1,0 +1,189 @@
+import {once} from 'node:events';
+import {setTimeout as sleep} from 'node:timers/promises';
+import test, {type ExecutionContext} from 'ava';
+import {freePort} from '../../helpers/free-port.js';
+import {peakMiB, untilStill} from '../../helpers/program.js';
+import {call, done} from './control.js';
+import {bytesFrom, type Line, type Raw, startRaw} from './support.js';
+import {dial, ending, exchange, ownAddress, type Peer, readAll, readBytes, startPeer} from './tcp.js';
+
+const QUICK = ['--flush-millis', '20'];
+
+/** A bridge in front of a server that does nothing by itself, a client's connection through it, and the server's end of it. */
+async function through(t: ExecutionContext) {
+	const peer = await startPeer(t);
+	const raw = await startRaw(t, [...QUICK, `0:127.0.0.1:${peer.port}`]);
+	const client = await dial(raw.port);
+	t.teardown(() => client.destroy());
+	return {raw, peer, client, address: ownAddress(client), target: await peer.socket()};
+}
+
+const count = (lines: readonly Line[], event: string): number =>
+	lines.filter(line => line.event === event).length;
+
+/** One open, one close, and the close is the last line. */
+function isWhole(t: ExecutionContext, lines: readonly Line[]): void {
+	t.is(count(lines, 'open'), 1);
+	t.is(count(lines, 'close'), 1);
+	t.is(lines[0]?.event, 'open');
+	t.is(lines.at(-1)?.event, 'close');
+}
+
+test('I2 a client that has ended still gets its answer', async t => {
+	const {raw, client, address, target} = await through(t);
+	const [asked, answer] = [readAll(target), readAll(client)];
+	client.end('question');
+	t.is(String(await asked), 'question');
+	target.write('first part, ');
+	await sleep(20);
+	target.end('second part');
+	t.is(String(await answer), 'first part, second part');
+	isWhole(t, await raw.connection(address));
+});
+
+test('I2 a target that has ended still gets what the client says', async t => {
+	const {raw, client, address, target} = await through(t);
+	const [asked, answer] = [readAll(target), readAll(client)];
+	target.end('hello');
+	t.is(String(await answer), 'hello');
+	client.write(Buffer.alloc(1000, 'a'));
+	await sleep(20);
+	client.end(Buffer.alloc(1000, 'b'));
+	t.is(String(await asked), 'a'.repeat(1000) + 'b'.repeat(1000));
+	const lines = await raw.connection(address);
+	isWhole(t, lines);
+	t.is(bytesFrom(lines, address).length, 2000);
+});
+
+test('I2 a reset by the target is a reset for the client', async t => {
+	const {raw, client, address, target} = await through(t);
+	client.write('x');
+	await readBytes(target, 1);
+	const ended = ending(client);
+	target.resetAndDestroy();
+	t.is(await ended, 'ECONNRESET');
+	isWhole(t, await raw.connection(address));
+});
+
+test('I2 a reset by the client is a reset for the target', async t => {
+	const {raw, client, address, target} = await through(t);
+	client.write('x');
+	await readBytes(target, 1);
+	const ended = ending(target);
+	client.resetAndDestroy();
+	t.is(await ended, 'ECONNRESET');
+	isWhole(t, await raw.connection(address));
+});
+
+test('I2 when both end at once all is said, with one open and one close', async t => {
+	const {raw, client, address, target} = await through(t);
+	const [asked, answer] = [readAll(target), readAll(client)];
+	client.end('from here');
+	target.end('from there');
+	t.deepEqual([String(await asked), String(await answer)], ['from here', 'from there']);
+	const lines = await raw.connection(address);
+	isWhole(t, lines);
+	t.is(String(bytesFrom(lines, address)), 'from here');
+});
+
+test('I2 a connection on which nothing is said has an open and a close', async t => {
+	const {raw, client, address, target} = await through(t);
+	const ended = ending(target);
+	client.end();
+	t.is(await ended, 'end');
+	target.end();
+	const lines = await raw.connection(address);
+	isWhole(t, lines);
+	t.is(lines.length, 2);
+});
+
+test('I3 a target that is down: open, then close with an error, the client is closed, and the rule lives', async t => {
+	const port = await freePort();
+	const raw = await startRaw(t, [...QUICK, `0:127.0.0.1:${port}`]);
+	const client = await dial(raw.port);
+	const address = ownAddress(client);
+	t.regex(await ending(client), /^(?:end|ECONNRESET)$/);
+	client.destroy();
+	const lines = await raw.connection(address);
+	isWhole(t, lines);
+	t.is(lines.length, 2);
+	t.regex(String(lines[1]?.error), /ECONNREFUSED/);
+	await startPeer(t, socket => socket.pipe(socket), {port});
+	t.is(String((await exchange(raw.port, 'now it is up')).answer), 'now it is up');
+});
+
+test('I3 a target whose name is unknown: open, then close with an error', async t => {
+	const raw = await startRaw(t, [...QUICK, '0:no-such-host.invalid:80']);
+	const client = await dial(raw.port);
+	const address = ownAddress(client);
+	t.regex(await ending(client), /^(?:end|ECONNRESET)$/);
+	client.destroy();
+	const lines = await raw.connection(address);
+	t.like(lines[0], {event: 'open', to: 'no-such-host.invalid:80'});
+	t.regex(String(lines.at(-1)?.error), /no-such-host\.invalid|ENOTFOUND|EAI_AGAIN/);
+});
+
+test('I3 what a client says before the target is connected arrives in order', async t => {
+	const peer = await startPeer(t, socket => socket.pipe(socket));
+	const raw = await startRaw(t, [...QUICK, `0:localhost:${peer.port}`]);
+	const text = Array.from({length: 5000}, (_, index) => `${index}\n`).join('');
+	t.is(String((await exchange(raw.port, text)).answer), text);
+});
+
+/** Has one side say as much as it can to one that does not read, and resolves to how much that was. */
+async function flood(raw: Raw, peer: Peer, isFromTarget: boolean): Promise<number> {
+	const {length: before} = peer.sockets;
+	const client = await dial(raw.port);
+	const target = await peer.socket(before);
+	const [speaker, deaf] = isFromTarget ? [target, client] : [client, target];
+	deaf.pause();
+	const block = Buffer.alloc(2 ** 16, 'x');
+	let isOver = false;
+	const speak = (): void => {
+		while (!isOver && speaker.bytesWritten < 2 ** 30 && speaker.write(block));
+	};
+	speaker.on('drain', speak);
+	speak();
+	await untilStill(() => speaker.bytesWritten - speaker.writableLength);
+	const swallowed = speaker.bytesWritten - speaker.writableLength;
+	isOver = true;
+	speaker.end();
+	let heard = 0;
+	deaf.on('data', ({length}) => {
+		heard += length;
+	});
+	deaf.resume();
+	await once(deaf, 'end');
+	deaf.end();
+	if (heard !== speaker.bytesWritten) throw new Error(`${heard} of ${speaker.bytesWritten} bytes arrived.`);
+	return swallowed;
+}
+
+for (const isFromTarget of [true, false])
+	test(`I4 a ${isFromTarget ? 'client' : 'target'} that does not read holds the other side back, and memory is bounded`, async t => {
+		const peer = await startPeer(t, () => {}, {isPaused: true});
+		const raw = await startRaw(t, ['--mcp-port', '0', `0:127.0.0.1:${peer.port}`]);
+		await done(raw.endpoint, 'stop-logging');
+		const before = peakMiB(raw.running.pid);
+		const swallowed = await flood(raw, peer, isFromTarget);
+		t.true(swallowed < 48 * 2 ** 20, `${swallowed} bytes`);
+		t.true(peakMiB(raw.running.pid) - before < 48, `${peakMiB(raw.running.pid)} MiB`);
+		t.truthy((await call(raw.endpoint, 'tools/none')).error);
+	});
+
+for (const [rule, host] of [
+	['0:[::1]:', '::1'],
+	['127.0.0.2:0:127.0.0.1:', '127.0.0.1'],
+	['[::1]:0:[::1]:', '::1'],
+	['localhost:0:127.0.0.1:', '127.0.0.1'],
+] as const)
+	test(`a rule ${rule}PORT listens and connects where it says`, async t => {
+		const peer = await startPeer(t, socket => socket.pipe(socket), {host});
+		const raw = await startRaw(t, [...QUICK, `${rule}${peer.port}`]);
+		const local = /^(?:\[(.*?)\]|([^:]*)):0:/.exec(rule)?.slice(1).find(Boolean) ?? '127.0.0.1';
+		const {answer, client} = await exchange(raw.port, 'x', local);
+		t.is(String(answer), 'x');
+		const shown = client.replace(/^::1:/, '[::1]:');
+		const lines = await raw.connection(shown);
+		t.like(lines[0], {event: 'open', to: `${host === '::1' ? '[::1]' : host}:${peer.port}`});
+	});

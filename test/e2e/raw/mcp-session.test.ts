@@ -1,0 +1,229 @@
+import test from 'ava';
+import type {Message} from '../../helpers/bridge.js';
+import {ask, failureOf, postText, toolsOf} from './control.js';
+import {shareRaw} from './support.js';
+
+const shared = shareRaw(() => ['--mcp-port', '0', '--flush-millis', '20']);
+
+const initialize = (protocolVersion: unknown = '2024-11-05'): Promise<Message> =>
+	ask(shared().endpoint, 'initialize', {
+		protocolVersion,
+		capabilities: {},
+		clientInfo: {name: 'example-client', version: '1.0.0'},
+	});
+const resultOf = async (answer: Promise<Message>): Promise<Message> => (await answer).result as Message;
+
+const BOTH = {accept: 'application/json, text/event-stream'};
+const PING = '{"jsonrpc":"2.0","method":"ping","id":1}';
+
+test('REQ_MCP_007 a client that takes JSON and SSE is answered over HTTP in one of the two', async t => {
+	const {status, headers, text} = await postText(shared().endpoint, PING, BOTH);
+	t.is(status, 200);
+	t.regex(headers.get('content-type') ?? '', /^(?:application\/json|text\/event-stream)/);
+	t.regex(text, /\{"jsonrpc":"2\.0".*"result":\{\}/);
+});
+
+test('REQ_MCP_021 requests are taken at /mcp, and nowhere else', async t => {
+	t.is((await postText(shared().endpoint, PING)).status, 200);
+	for (const path of ['/', '/mcp/', '/mcp/x', '/MCP', '/sse', '/mcp2', '/m%63p'])
+		t.is((await postText(new URL(path, shared().endpoint).href, PING)).status, 404, path);
+});
+
+test('REQ_MCP_022 a client of 2024-11-05 is answered with that version', async t => {
+	t.is((await resultOf(initialize())).protocolVersion, '2024-11-05');
+});
+
+test('REQ_MCP_008 initialize is answered with version, capabilities and who this is', async t => {
+	const result = await resultOf(initialize());
+	for (const key of ['protocolVersion', 'capabilities', 'serverInfo']) t.true(key in result, key);
+});
+
+test('REQ_MCP_019 initialize is answered with the name and the version of the server', async t => {
+	const {serverInfo} = (await resultOf(initialize())) as {serverInfo: Message};
+	t.is(serverInfo.name, 'rawprox');
+	t.regex(String(serverInfo.version), /^\d+\.\d+/);
+});
+
+test('REQ_MCP_027 initialize takes protocolVersion, capabilities and clientInfo, whatever is in them', async t => {
+	const params = {
+		protocolVersion: '2024-11-05',
+		capabilities: {roots: {listChanged: true}, sampling: {}, experimental: {x: {}}},
+		clientInfo: {name: 'c', version: '2', title: 'C'},
+	};
+	t.is((await resultOf(ask(shared().endpoint, 'initialize', params))).protocolVersion, '2024-11-05');
+});
+
+test('REQ_MCP_028 the answer to initialize has tools among its capabilities, as an object', async t => {
+	const {protocolVersion, capabilities, serverInfo} = await resultOf(initialize());
+	t.is(protocolVersion, '2024-11-05');
+	t.is(typeof (capabilities as Message).tools, 'object');
+	t.deepEqual(Object.keys(serverInfo as Message).slice(0, 2), ['name', 'version']);
+});
+
+test('REQ_MCP_009 tools/list is answered with tools and what they take', async t => {
+	const tools = await toolsOf(shared().endpoint);
+	t.true(tools.length > 0);
+	for (const {inputSchema} of tools) t.is(inputSchema.type, 'object');
+});
+
+test('REQ_MCP_039 there are five tools, and no other', async t => {
+	t.deepEqual((await toolsOf(shared().endpoint)).map(({name}) => name).sort(), [
+		'add-port-rule',
+		'remove-port-rule',
+		'shutdown',
+		'start-logging',
+		'stop-logging',
+	]);
+});
+
+test('REQ_MCP_029 each tool has a name, a description and an inputSchema', async t => {
+	for (const {name, description, inputSchema} of await toolsOf(shared().endpoint)) {
+		t.regex(name, /^[a-z-]+$/);
+		t.true(description.length > 10);
+		t.is(typeof inputSchema, 'object');
+	}
+});
+
+/** The types of what a tool takes, and what it has to be given. */
+async function schemaOf(name: string) {
+	const tool = (await toolsOf(shared().endpoint)).find(each => each.name === name);
+	const {properties = {}, required = []} = tool?.inputSchema ?? {};
+	const types = Object.fromEntries(Object.entries(properties).map(([key, {type}]) => [key, type]));
+	return {types, required};
+}
+
+test('REQ_MCP_034 start-logging takes a folder or null, and the format of names', async t => {
+	t.deepEqual(await schemaOf('start-logging'), {
+		types: {directory: ['string', 'null'], filename_format: 'string'},
+		required: [],
+	});
+});
+
+test('REQ_MCP_035 stop-logging takes a folder or null, or nothing', async t => {
+	t.deepEqual(await schemaOf('stop-logging'), {types: {directory: ['string', 'null']}, required: []});
+});
+
+test('REQ_MCP_036 add-port-rule has to be given two ports and a host', async t => {
+	t.deepEqual(await schemaOf('add-port-rule'), {
+		types: {local_port: 'integer', target_host: 'string', target_port: 'integer'},
+		required: ['local_port', 'target_host', 'target_port'],
+	});
+});
+
+test('REQ_MCP_037 remove-port-rule has to be given a port', async t => {
+	t.deepEqual(await schemaOf('remove-port-rule'), {
+		types: {local_port: 'integer'},
+		required: ['local_port'],
+	});
+});
+
+test('REQ_MCP_038 shutdown takes nothing', async t => {
+	t.deepEqual(await schemaOf('shutdown'), {types: {}, required: []});
+});
+
+test('REQ_MCP_025 requests are POSTs with Content-Type application/json', async t => {
+	const {endpoint} = shared();
+	for (const type of ['application/json', 'application/json; charset=utf-8', 'Application/JSON'])
+		t.is((await postText(endpoint, PING, {'content-type': type})).status, 200, type);
+	t.is((await postText(endpoint, PING, {'content-type': 'text/plain'})).status, 415);
+});
+
+test('REQ_MCP_026 an Accept of JSON and SSE is fine, and so is JSON alone, anything, or no Accept at all', async t => {
+	const {endpoint} = shared();
+	for (const accept of ['application/json, text/event-stream', 'application/json', '*/*'])
+		t.is((await postText(endpoint, PING, {accept})).status, 200, accept);
+	const {hostname, port} = new URL(endpoint);
+	const {request} = await import('node:http');
+	const status = await new Promise((resolve, reject) => {
+		const req = request({hostname, port, path: '/mcp', method: 'POST'}, res => {
+			res.resume();
+			resolve(res.statusCode);
+		});
+		req.on('error', reject);
+		req.setHeader('content-type', 'application/json');
+		req.end(PING);
+	});
+	t.is(status, 200);
+});
+
+test('a notification is answered with 202, and nothing', async t => {
+	for (const method of ['notifications/initialized', 'notifications/cancelled', 'notifications/unknown']) {
+		const {status, text} = await postText(shared().endpoint, JSON.stringify({jsonrpc: '2.0', method}), BOTH);
+		t.is(status, 202);
+		t.is(text, '');
+	}
+});
+
+test('GET and DELETE are answered with 405 and the methods there are', async t => {
+	for (const method of ['GET', 'DELETE']) {
+		const response = await fetch(shared().endpoint, {method, headers: {accept: 'text/event-stream'}});
+		await response.text();
+		t.is(response.status, 405);
+		t.regex(response.headers.get('allow') ?? '', /POST/);
+	}
+});
+
+test('no session id is given, and none is needed', async t => {
+	const {headers} = await postText(shared().endpoint, PING, BOTH);
+	t.is(headers.get('mcp-session-id'), null);
+});
+
+for (const [version, answered] of [
+	['2025-03-26', '2025-03-26'],
+	['2025-06-18', '2025-06-18'],
+	['2025-11-25', '2025-11-25'],
+	['1999-01-01', '2025-11-25'],
+	['2099-01-01', '2025-11-25'],
+] as const)
+	test(`a client that asks for ${version} is answered with ${answered}`, async t => {
+		const {protocolVersion} = await resultOf(initialize(version));
+		t.is(protocolVersion, answered);
+	});
+
+test('the probe of a modern client is answered with the versions there are', async t => {
+	const version = '2026-07-28';
+	const meta = {
+		'io.modelcontextprotocol/protocolVersion': version,
+		'io.modelcontextprotocol/clientInfo': {name: 'c', version: '1'},
+		'io.modelcontextprotocol/clientCapabilities': {},
+	};
+	const body = {jsonrpc: '2.0', id: 'probe', method: 'server/discover', params: {_meta: meta}};
+	const headers = {...BOTH, 'mcp-protocol-version': version, 'mcp-method': 'server/discover'};
+	const {status, message} = await postText(shared().endpoint, JSON.stringify(body), headers);
+	t.is(status, 200);
+	const {supportedVersions} = message.result as {supportedVersions: readonly string[]};
+	t.true(supportedVersions.includes(version));
+});
+
+test('a text that is no JSON is answered with -32700, and no id', async t => {
+	for (const body of ['{', 'nonsense', '', '{"jsonrpc":"2.0","id":1,"method":"ping"']) {
+		const {message} = await postText(shared().endpoint, body);
+		t.is(failureOf(message).code, -32700, body);
+		t.true(message.id === null || message.id === undefined);
+	}
+});
+
+test('an unknown method is answered with -32601', async t => {
+	for (const method of ['nope', 'resources/list', 'constructor', '__proto__'])
+		t.is(failureOf(await ask(shared().endpoint, method)).code, -32601, method);
+});
+
+test('what is JSON but no request is answered with -32600', async t => {
+	for (const body of ['7', '"x"', 'null', '{}', '{"jsonrpc":"1.0","id":1,"method":"ping"}', '{"id":1}']) {
+		const {message} = await postText(shared().endpoint, body);
+		t.is(failureOf(message).code, -32600, body);
+	}
+});
+
+test('a batch is refused', async t => {
+	const {status, message} = await postText(shared().endpoint, `[${PING}]`);
+	t.is(status, 400);
+	t.is(failureOf(message).code, -32600);
+});
+
+for (const id of ['0', '"text"', '9007199254740993', '1.5', '-3', '""'])
+	test(`the id ${id} comes back as it was written`, async t => {
+		const body = `{"jsonrpc":"2.0","method":"ping","id":${id}}`;
+		const {text} = await postText(shared().endpoint, body);
+		t.true(text.includes(`"id":${id}`), text);
+	});

@@ -1,0 +1,171 @@
+import {existsSync, readdirSync} from 'node:fs';
+import {join} from 'node:path';
+import test from 'ava';
+import {freePort} from '../../helpers/free-port.js';
+import {newFolder, until} from '../../helpers/program.js';
+import {ask, call, done, postText} from './control.js';
+import {linesIn, parsed, startRaw, TIME, textIn} from './support.js';
+import {dial, ending, exchange, readBytes, startEcho, startPeer} from './tcp.js';
+
+test('REQ_MCP_001 CMD_002 --mcp-port PORT has the control server listen on that port', async t => {
+	const port = await freePort();
+	const raw = await startRaw(t, ['--mcp-port', String(port)]);
+	t.is(raw.endpoint, `http://localhost:${port}/mcp`);
+	t.truthy((await ask(raw.endpoint, 'ping')).result);
+});
+
+test('REQ_MCP_002 with --mcp-port 0 the system chooses a port that is free', async t => {
+	const [one, two] = await Promise.all([startRaw(t, ['--mcp-port', '0']), startRaw(t, ['--mcp-port', '0'])]);
+	const ports = [one, two].map(({endpoint}) => Number(new URL(endpoint).port));
+	t.true(ports.every(port => port > 0));
+	t.not(ports[0], ports[1]);
+	t.truthy((await ask(one.endpoint, 'ping')).result);
+	t.truthy((await ask(two.endpoint, 'ping')).result);
+});
+
+test('REQ_MCP_003 CMD_010 mcp-ready has the time, the event and the endpoint', async t => {
+	const raw = await startRaw(t, ['--mcp-port', '0']);
+	const [ready] = raw.lines;
+	t.deepEqual(Object.keys(ready ?? {}), ['time', 'event', 'endpoint']);
+	t.is(ready?.event, 'mcp-ready');
+	t.regex(String(ready?.time), TIME);
+});
+
+test('REQ_MCP_004 mcp-ready is the first line on stdout, at once, and what follows is NDJSON as well', async t => {
+	const echo = await startEcho();
+	t.teardown(() => echo.close());
+	const raw = await startRaw(t, ['--flush-millis', '600000', '--mcp-port', '0', `0:127.0.0.1:${echo.port}`]);
+	t.is(raw.lines[0]?.event, 'mcp-ready');
+	await exchange(raw.port, 'x');
+	t.is(await raw.stop(), 0);
+	t.is(raw.lines.filter(({event}) => event === 'mcp-ready').length, 1);
+	const lines = parsed(`${raw.running.lines.join('\n')}\n`);
+	t.true(lines.some(({event}) => event === 'open'));
+	const times = lines.map(({time}) => time);
+	t.deepEqual(times, [...times].sort());
+});
+
+test('REQ_MCP_005 with --mcp-port alone it runs, and waits for commands', async t => {
+	const raw = await startRaw(t, ['--mcp-port', '0']);
+	const echo = await startEcho();
+	t.teardown(() => echo.close());
+	const local_port = await freePort();
+	await done(raw.endpoint, 'add-port-rule', {local_port, target_host: '127.0.0.1', target_port: echo.port});
+	t.is(String((await exchange(local_port, 'x')).answer), 'x');
+	t.is(raw.running.child.exitCode, null);
+});
+
+test('REQ_MCP_006 with --mcp-port alone there is no help', async t => {
+	const raw = await startRaw(t, ['--mcp-port', '0']);
+	t.truthy((await ask(raw.endpoint, 'ping')).result);
+	t.is(await raw.stop(), 0);
+	t.notRegex(raw.running.stderr, /usage|PORT_RULE/i);
+	for (const {event} of raw.lines) t.is(typeof event, 'string');
+});
+
+test('REQ_MCP_018 with --mcp-port and rules it forwards, and takes commands meanwhile', async t => {
+	const echo = await startEcho();
+	t.teardown(() => echo.close());
+	const raw = await startRaw(t, ['--mcp-port', '0', '--flush-millis', '20', `0:127.0.0.1:${echo.port}`]);
+	const socket = await dial(raw.port);
+	for (let index = 0; index < 20; index++) {
+		socket.write('x');
+		const [byte, answer] = await Promise.all([readBytes(socket, 1), ask(raw.endpoint, 'tools/list')]);
+		t.is(String(byte), 'x');
+		t.truthy(answer.result);
+	}
+	socket.destroy();
+});
+
+test('REQ_MCP_020 shutdown is answered, and then the process ends with 0', async t => {
+	const raw = await startRaw(t, ['--mcp-port', '0']);
+	const {status, message} = await postText(
+		raw.endpoint,
+		'{"jsonrpc":"2.0","method":"tools/call","id":9,"params":{"name":"shutdown","arguments":{}}}',
+	);
+	t.is(status, 200);
+	t.truthy(message.result);
+	t.deepEqual(await raw.running.exited, {code: 0, signal: null});
+});
+
+test('REQ_MCP_023 with --mcp-port and a folder, the log is in the folder from the start, without any rule', async t => {
+	const logs = join(await newFolder(t), 'logs');
+	const raw = await startRaw(t, ['--mcp-port', '0', '--flush-millis', '100', `@${logs}`]);
+	t.is(raw.lines[0]?.event, 'mcp-ready');
+	await until(() => existsSync(logs) && readdirSync(logs).length > 0 && textIn(logs).endsWith('\n'));
+	t.like(linesIn(logs)[0], {event: 'start-logging', directory: logs});
+	t.is(raw.lines.length, 1);
+});
+
+test('REQ_MCP_023 traffic of rules that are added goes to the folder of the command line', async t => {
+	const logs = join(await newFolder(t), 'logs');
+	const raw = await startRaw(t, ['--mcp-port', '0', `@${logs}`]);
+	const echo = await startEcho();
+	t.teardown(() => echo.close());
+	const local_port = await freePort();
+	await done(raw.endpoint, 'add-port-rule', {local_port, target_host: '127.0.0.1', target_port: echo.port});
+	await exchange(local_port, 'in the folder');
+	t.is(await raw.stop(), 0);
+	t.is(linesIn(logs).filter(({data}) => data === 'in the folder').length, 2);
+	t.is(raw.lines.length, 1);
+});
+
+test('REQ_MCP_012 a folder without a format of its own has the default one, whatever the command line says of another', async t => {
+	const [logs, other] = [join(await newFolder(t), 'logs'), join(await newFolder(t), 'other')];
+	const raw = await startRaw(t, ['--mcp-port', '0', '--filename-format', 'x.ndjson', `@${logs}`]);
+	await done(raw.endpoint, 'start-logging', {directory: other});
+	t.is(await raw.stop(), 0);
+	t.deepEqual(readdirSync(logs), ['x.ndjson']);
+	t.regex(readdirSync(other).join(), /^rawprox_\d{4}-\d\d-\d\d-\d\d\.ndjson$/);
+});
+
+test('REQ_MCP_024 the endpoint is http://localhost:PORT/mcp, and localhost is found under either address', async t => {
+	const raw = await startRaw(t, ['--mcp-port', '0']);
+	t.regex(raw.endpoint, /^http:\/\/localhost:[1-9]\d*\/mcp$/);
+	for (const host of ['localhost', '127.0.0.1', '[::1]'])
+		t.truthy((await ask(raw.endpoint.replace('localhost', host), 'ping')).result, host);
+});
+
+test('the order of arguments is free', async t => {
+	const echo = await startEcho();
+	t.teardown(() => echo.close());
+	const logs = join(await newFolder(t), 'logs');
+	const args = [`@${logs}`, `0:127.0.0.1:${echo.port}`, '--filename-format=x.ndjson', '--mcp-port', '0'];
+	const raw = await startRaw(t, [...args, `0:127.0.0.1:${echo.port}`, '--flush-millis=50']);
+	t.is(raw.ports.length, 2);
+	for (const port of raw.ports) t.is(String((await exchange(port, 'x')).answer), 'x');
+	t.is(await raw.stop(), 0);
+	t.deepEqual(readdirSync(logs), ['x.ndjson']);
+});
+
+test('I9 shutdown with traffic: the answer first, then all is closed, and the log is whole to its last byte', async t => {
+	const logs = join(await newFolder(t), 'logs');
+	const peer = await startPeer(t, socket => socket.pipe(socket));
+	const args = ['--mcp-port', '0', '--flush-millis', '600000', `0:127.0.0.1:${peer.port}`, `@${logs}`];
+	// However late a busy machine serves the call, the log has all of the traffic until then.
+	const raw = await startRaw(t, [...args, '--on-full', 'wait']);
+	const sockets = await Promise.all(Array.from({length: 20}, () => dial(raw.port)));
+	let heard = 0;
+	const endings = sockets.map(socket => {
+		socket.on('data', ({length}) => {
+			heard += length;
+		});
+		const speak = (): void => {
+			if (socket.writable && !socket.destroyed) socket.write('y'.repeat(5000), () => setImmediate(speak));
+		};
+		speak();
+		return ending(socket);
+	});
+	await until(() => heard > 1_000_000);
+	t.truthy((await call(raw.endpoint, 'shutdown')).result);
+	t.deepEqual(await raw.running.exited, {code: 0, signal: null});
+	for (const how of await Promise.all(endings)) t.regex(how, /^(?:end|ECONNRESET|EPIPE|close)$/);
+	for (const socket of sockets) socket.destroy();
+	await t.throwsAsync(dial(raw.port), {code: 'ECONNREFUSED'});
+	const lines = linesIn(logs);
+	t.is(lines.filter(({event}) => event === 'open').length, 20);
+	t.is(lines.filter(({event}) => event === 'close').length, 20);
+	const target = `127.0.0.1:${peer.port}`;
+	const logged = lines.filter(({from}) => from === target).reduce((sum, {data = ''}) => sum + data.length, 0);
+	t.true(logged >= heard, `${logged} bytes are in the log, ${heard} arrived`);
+});

@@ -1,0 +1,219 @@
+import {connect} from 'node:net';
+import test from 'ava';
+import {freePort} from '../../helpers/free-port.js';
+import {ask, call, done, failureOf} from './control.js';
+import {shareRaw, startRaw} from './support.js';
+import {dial, ending, exchange, ownAddress, readBytes, startEcho, startPeer} from './tcp.js';
+
+const shared = shareRaw(echo => ['--mcp-port', '0', '--flush-millis', '20', `0:127.0.0.1:${echo}`]);
+
+/** The arguments of a rule in front of the echo. */
+const rule = (local_port: unknown, target_port: unknown = shared().echo.port) => ({
+	local_port,
+	target_host: '127.0.0.1',
+	target_port,
+});
+const add = (local_port: unknown, target_port?: unknown) =>
+	call(shared().endpoint, 'add-port-rule', rule(local_port, target_port));
+const remove = (local_port: unknown) => call(shared().endpoint, 'remove-port-rule', {local_port});
+
+/** It goes on as before: the rule it was started with forwards, and it answers. */
+async function isWell(): Promise<boolean> {
+	const {answer} = await exchange(shared().port, 'well?');
+	return String(answer) === 'well?' && (await ask(shared().endpoint, 'ping')).result !== undefined;
+}
+
+test('PORT_001A PORT_001B with --mcp-port the first line on stdout says where the control server is', t => {
+	t.like(shared().lines[0], {event: 'mcp-ready'});
+	t.regex(shared().endpoint, /^http:\/\/localhost:\d+\/mcp$/);
+});
+
+test('PORT_002 a rule is added while it runs: once that is answered, it forwards', async t => {
+	const port = await freePort();
+	await done(shared().endpoint, 'add-port-rule', rule(port));
+	t.is(String((await exchange(port, 'through the new rule')).answer), 'through the new rule');
+});
+
+test('PORT_003 the answer describes the rule that was added', async t => {
+	const port = await freePort();
+	const text = await done(shared().endpoint, 'add-port-rule', rule(port));
+	t.is(text, `Port rule added: ${port} -> 127.0.0.1:${shared().echo.port}`);
+});
+
+test('PORT_004 I7 a port that somebody else has is a JSON-RPC error that names it', async t => {
+	const {port} = await startPeer(t);
+	const {code, message} = failureOf(await add(port));
+	t.is(code, -32602);
+	t.true(message.includes(`Port ${port} already in use`), message);
+	t.true(await isWell());
+});
+
+test('PORT_004 I7 a rule for a port that has one already is refused, and the first one stays', async t => {
+	const {code, message} = failureOf(await add(shared().port, 9));
+	t.is(code, -32602);
+	t.true(message.includes(String(shared().port)));
+	t.true(await isWell());
+});
+
+test('PORT_005 a rule that was removed takes no more connections', async t => {
+	const port = await freePort();
+	await done(shared().endpoint, 'add-port-rule', rule(port));
+	await exchange(port, 'x');
+	await done(shared().endpoint, 'remove-port-rule', {local_port: port});
+	await t.throwsAsync(dial(port), {code: 'ECONNREFUSED'});
+	t.true(await isWell());
+});
+
+test('PORT_005 a rule of the command line can be removed, and its port used again', async t => {
+	const echo = await startEcho();
+	t.teardown(() => echo.close());
+	const raw = await startRaw(t, ['--mcp-port', '0', `0:127.0.0.1:${echo.port}`]);
+	await done(raw.endpoint, 'remove-port-rule', {local_port: raw.port});
+	await t.throwsAsync(dial(raw.port), {code: 'ECONNREFUSED'});
+	await done(raw.endpoint, 'add-port-rule', {
+		local_port: raw.port,
+		target_host: 'localhost',
+		target_port: echo.port,
+	});
+	t.is(String((await exchange(raw.port, 'again')).answer), 'again');
+});
+
+test('PORT_006 a rule that was added logs to the destinations that there are', async t => {
+	const port = await freePort();
+	await done(shared().endpoint, 'add-port-rule', rule(port));
+	const {client} = await exchange(port, 'logged as well');
+	const lines = await shared().connection(client, port);
+	t.like(lines[0], {event: 'open', to: `127.0.0.1:${shared().echo.port}`, listen_port: port});
+	t.is(lines.filter(({data}) => data === 'logged as well').length, 2);
+});
+
+test('PORT_008 the answer to a removal is a text that names the port', async t => {
+	const port = await freePort();
+	await done(shared().endpoint, 'add-port-rule', rule(port));
+	t.true((await done(shared().endpoint, 'remove-port-rule', {local_port: port})).includes(String(port)));
+});
+
+for (const local_port of [-1, 65_536, 80.5, '80', null, true, [80], 1e300, 0])
+	test(`I7 add-port-rule refuses the local port ${JSON.stringify(local_port)}`, async t => {
+		const {code, message} = failureOf(await add(local_port));
+		t.is(code, -32602);
+		t.true(message.length > 0);
+		t.true(await isWell());
+	});
+
+for (const target_port of [0, -1, 65_536, '80', null, 1.5])
+	test(`I7 add-port-rule refuses the target port ${JSON.stringify(target_port)}, and binds nothing`, async t => {
+		const port = await freePort();
+		t.is(failureOf(await add(port, target_port)).code, -32602);
+		await t.throwsAsync(dial(port), {code: 'ECONNREFUSED'});
+	});
+
+for (const target_host of ['', ' ', 'a b', 'a:b:c/d', 'host\u0000', 'x\r\ny', 7, null, ['h']])
+	test(`I7 add-port-rule refuses the target host ${JSON.stringify(target_host)}`, async t => {
+		const port = await freePort();
+		const args = {local_port: port, target_host, target_port: 9};
+		t.is(failureOf(await call(shared().endpoint, 'add-port-rule', args)).code, -32602);
+		await t.throwsAsync(dial(port), {code: 'ECONNREFUSED'});
+		t.true(await isWell());
+	});
+
+test('I7 a rule that leads to itself is refused', async t => {
+	const port = await freePort();
+	for (const target_host of ['127.0.0.1', 'localhost'])
+		failureOf(
+			await call(shared().endpoint, 'add-port-rule', {local_port: port, target_host, target_port: port}),
+		);
+	await t.throwsAsync(dial(port), {code: 'ECONNREFUSED'});
+	t.true(await isWell());
+});
+
+test('I7 rules that lead to each other are refused', async t => {
+	const [one, two] = [await freePort(), await freePort()];
+	t.is((await add(one, two)).error, undefined);
+	failureOf(await add(two, one));
+	await t.throwsAsync(dial(two), {code: 'ECONNREFUSED'});
+	await done(shared().endpoint, 'remove-port-rule', {local_port: one});
+});
+
+for (const alias of ['127.1', '[::ffff:127.0.0.1]'])
+	test(`I7 a rule that leads to itself by another name, ${alias}, is noticed at its first connection`, async t => {
+		const [one, two] = [await freePort(), await freePort()];
+		const rules = [`${one}:${alias}:${two}`, `${two}:${alias}:${one}`];
+		const raw = await startRaw(t, ['--flush-millis', '20', ...rules]);
+		// It may be reset before it is told that it is connected.
+		t.is(await ending(connect(one, '127.0.0.1')), 'ECONNRESET');
+		await raw.line(({event, error}) => event === 'close' && String(error).includes('itself'));
+		await raw.stop();
+		const closed = raw.lines.filter(({event}) => event === 'close');
+		t.is(closed.length, 3);
+		t.true(closed.some(({error}) => error === `Port ${one} forwards to itself`));
+		t.regex(raw.running.stderr, /raw\.loop/);
+	});
+
+test('I7 a rule may lead to another rule', async t => {
+	const port = await freePort();
+	await done(shared().endpoint, 'add-port-rule', {
+		local_port: port,
+		target_host: '127.0.0.1',
+		target_port: shared().port,
+	});
+	for (let count = 0; count < 3; count++) t.is(String((await exchange(port, 'x')).answer), 'x');
+});
+
+test('I7 of several who add a rule for one port at once, one succeeds', async t => {
+	const port = await freePort();
+	const answers = await Promise.all(Array.from({length: 8}, () => add(port)));
+	t.is(answers.filter(({result}) => result !== undefined).length, 1);
+	t.is(String((await exchange(port, 'x')).answer), 'x');
+});
+
+test('I7 a rule that was added listens on 127.0.0.1 alone', async t => {
+	const port = await freePort();
+	await done(shared().endpoint, 'add-port-rule', rule(port));
+	await t.throwsAsync(dial(port, '127.0.0.2'), {code: 'ECONNREFUSED'});
+});
+
+test('I7 an argument that the tool does not have changes nothing', async t => {
+	const port = await freePort();
+	const answer = await call(shared().endpoint, 'add-port-rule', {...rule(port), local_host: '0.0.0.0'});
+	t.is(answer.error, undefined);
+	await t.throwsAsync(dial(port, '127.0.0.2'), {code: 'ECONNREFUSED'});
+});
+
+for (const local_port of [-1, 0, 65_536, '80', null, 1])
+	test(`I8 remove-port-rule for ${JSON.stringify(local_port)}, which is no rule, is an error`, async t => {
+		const {code, message} = failureOf(await remove(local_port));
+		t.is(code, -32602);
+		t.true(message.length > 0);
+		t.true(await isWell());
+	});
+
+test('I8 a connection that is open when its rule is removed goes on to its own end', async t => {
+	const port = await freePort();
+	await done(shared().endpoint, 'add-port-rule', rule(port));
+	const socket = await dial(port);
+	const client = ownAddress(socket);
+	socket.write('before');
+	t.is(String(await readBytes(socket, 6)), 'before');
+	await done(shared().endpoint, 'remove-port-rule', {local_port: port});
+	await t.throwsAsync(dial(port), {code: 'ECONNREFUSED'});
+	socket.write('after');
+	t.is(String(await readBytes(socket, 5)), 'after');
+	socket.end();
+	socket.resume();
+	const lines = await shared().connection(client, port);
+	t.is(lines.filter(({data}) => data === 'after').length, 2);
+	t.is(lines.at(-1)?.event, 'close');
+});
+
+test('many rules come and go at once, and each answer is true', async t => {
+	const ports = await Promise.all(Array.from({length: 20}, freePort));
+	const answers = await Promise.all(ports.map(port => add(port)));
+	const added = ports.filter((_, index) => answers[index]?.result !== undefined);
+	t.true(added.length >= 15);
+	for (const port of added) t.is(String((await exchange(port, 'x')).answer), 'x');
+	const removed = await Promise.all(added.map(port => remove(port)));
+	for (const answer of removed) t.truthy(answer.result);
+	for (const port of added) await t.throwsAsync(dial(port), {code: 'ECONNREFUSED'});
+	t.true(await isWell());
+});

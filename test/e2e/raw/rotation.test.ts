@@ -1,0 +1,181 @@
+import {existsSync, readdirSync, statSync} from 'node:fs';
+import {mkdir, readFile, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import test, {type ExecutionContext} from 'ava';
+import {newFolder, until} from '../../helpers/program.js';
+import {type Line, linesIn, parsed, type Raw, startRaw} from './support.js';
+import {dial, exchange, readBytes, startEcho} from './tcp.js';
+
+/** A bridge that logs into a folder which is not there yet, in front of an echo. */
+async function logging(
+	t: ExecutionContext,
+	flags: readonly string[],
+	folder?: string,
+): Promise<{raw: Raw; logs: string}> {
+	const echo = await startEcho();
+	t.teardown(() => echo.close());
+	const logs = folder ?? join(await newFolder(t), 'logs');
+	return {raw: await startRaw(t, [...flags, `0:127.0.0.1:${echo.port}`, `@${logs}`]), logs};
+}
+
+const dataIn = (lines: readonly Line[]): unknown[] => lines.map(({data}) => data).filter(Boolean);
+
+/** The name that the time of a line gives to its file. */
+function nameAt(time: string, format: string): string {
+	const [year = '', month = '', day = '', hour = '', minute = '', second = ''] = time.split(/[-T:.]/);
+	const parts: {readonly [letter: string]: string} = {
+		Y: year,
+		m: month,
+		d: day,
+		H: hour,
+		M: minute,
+		S: second,
+	};
+	return format.replace(/%([A-Za-z])/g, (_, letter: string) => parts[letter] ?? '');
+}
+
+/** Each line is in the file of its time. */
+async function areInPlace(t: ExecutionContext, logs: string, format: string): Promise<void> {
+	for (const file of readdirSync(logs))
+		for (const {time} of parsed(await readFile(join(logs, file), 'utf8'))) t.is(nameAt(time, format), file);
+}
+
+test('ROT_001A SIMPLE_020 CMD_007 with @DIRECTORY the log is in a file there, and not on stdout', async t => {
+	const {raw, logs} = await logging(t, []);
+	await exchange(raw.port, 'to the file');
+	t.is(await raw.stop(), 0);
+	t.deepEqual(raw.running.lines, []);
+	t.deepEqual(dataIn(linesIn(logs)), ['to the file', 'to the file']);
+	t.like(linesIn(logs)[0], {
+		event: 'start-logging',
+		directory: logs,
+		filename_format: 'rawprox_%Y-%m-%d-%H.ndjson',
+	});
+});
+
+test('ROT_008 --log FILE logs to this file alone', async t => {
+	const echo = await startEcho();
+	t.teardown(() => echo.close());
+	const folder = join(await newFolder(t), 'captures');
+	const raw = await startRaw(t, [`0:127.0.0.1:${echo.port}`, '--log', join(folder, '100%.ndjson')]);
+	await exchange(raw.port, 'to the file');
+	t.is(await raw.stop(), 0);
+	t.deepEqual(raw.running.lines, []);
+	t.deepEqual(readdirSync(folder), ['100%.ndjson']);
+	t.like(linesIn(folder)[0], {event: 'start-logging', directory: folder, filename_format: '100%%.ndjson'});
+	t.deepEqual(dataIn(linesIn(folder)), ['to the file', 'to the file']);
+});
+
+/** Formats, by the requirement that has them. */
+const formats = [
+	['ROT_004 ROT_002 by the hour, which is the default', undefined, 'rawprox_%Y-%m-%d-%H.ndjson'],
+	['ROT_005 by the day', 'rawprox_%Y-%m-%d.ndjson', 'rawprox_%Y-%m-%d.ndjson'],
+	['ROT_006 by the minute', 'rawprox_%Y-%m-%d-%H-%M.ndjson', 'rawprox_%Y-%m-%d-%H-%M.ndjson'],
+	['ROT_007 by the second', 'rawprox_%Y-%m-%d-%H-%M-%S.ndjson', 'rawprox_%Y-%m-%d-%H-%M-%S.ndjson'],
+	['ROT_008 not at all', 'rawprox.ndjson', 'rawprox.ndjson'],
+	['ROT_003 CMD_004 by a format of the user', 'x-%d.%m.%Y.log', 'x-%d.%m.%Y.log'],
+] as const;
+
+for (const [what, flag, format] of formats)
+	test(`${what}: files are named by the UTC time of what is in them`, async t => {
+		const {raw, logs} = await logging(t, flag === undefined ? [] : ['--filename-format', flag]);
+		await exchange(raw.port, 'x');
+		t.is(await raw.stop(), 0);
+		const lines = linesIn(logs);
+		t.true(lines.length >= 5);
+		const names = [...new Set(lines.map(({time}) => nameAt(time, format)))].sort();
+		t.deepEqual(readdirSync(logs).sort(), names);
+		await areInPlace(t, logs, format);
+	});
+
+test('ROT_013 lines of two periods that wait together are each written to the file of their own', async t => {
+	const format = '%S.ndjson';
+	const {raw, logs} = await logging(t, ['--flush-millis', '60000', '--filename-format', format]);
+	const socket = await dial(raw.port);
+	const seconds = new Set<number>();
+	let sent = 0;
+	for (; seconds.size < 3; sent++) {
+		socket.write('x');
+		await readBytes(socket, 1);
+		seconds.add(new Date().getUTCSeconds());
+		await until(() => !seconds.has(new Date().getUTCSeconds()));
+	}
+	socket.destroy();
+	t.false(existsSync(logs) && readdirSync(logs).length > 0);
+	t.is(await raw.stop(), 0);
+	t.true(readdirSync(logs).length >= 3);
+	await areInPlace(t, logs, format);
+	t.is(dataIn(linesIn(logs)).length, 2 * sent);
+});
+
+test('ROT_014 with --flush-millis 100 and a name for each second, files appear while traffic flows', async t => {
+	const {raw, logs} = await logging(t, ['--flush-millis', '100', '--filename-format', '%H-%M-%S.ndjson']);
+	const socket = await dial(raw.port);
+	const beat = setInterval(() => socket.write('x'), 50);
+	socket.resume();
+	t.teardown(() => clearInterval(beat));
+	await until(() => existsSync(logs) && readdirSync(logs).length >= 3);
+	clearInterval(beat);
+	socket.destroy();
+	t.is(await raw.stop(), 0);
+});
+
+test('ROT_009 a second run appends to the file of the first', async t => {
+	const flags = ['--filename-format', 'log.ndjson'];
+	const {raw, logs} = await logging(t, flags);
+	await exchange(raw.port, 'first run');
+	await raw.stop();
+	const before = await readFile(join(logs, 'log.ndjson'), 'utf8');
+	const {raw: again} = await logging(t, flags, logs);
+	await exchange(again.port, 'second run');
+	await again.stop();
+	const after = await readFile(join(logs, 'log.ndjson'), 'utf8');
+	t.true(after.startsWith(before));
+	t.deepEqual(dataIn(parsed(after)), ['first run', 'first run', 'second run', 'second run']);
+});
+
+test('ROT_010 a file that is there already is never overwritten, and a torn last line is ended first', async t => {
+	const logs = await newFolder(t);
+	await writeFile(join(logs, 'log.ndjson'), 'not ours\n{"torn');
+	const {raw} = await logging(t, ['--filename-format', 'log.ndjson'], logs);
+	await exchange(raw.port, 'x');
+	await raw.stop();
+	const text = await readFile(join(logs, 'log.ndjson'), 'utf8');
+	t.true(text.startsWith('not ours\n{"torn\n{"time":"'), text.slice(0, 60));
+});
+
+test('ROT_011 ROT_012 folder and file are made where there are none, for their owner alone', async t => {
+	const folder = join(await newFolder(t), 'deep', 'er');
+	const {raw, logs} = await logging(t, ['--filename-format', 'log.ndjson'], folder);
+	await exchange(raw.port, 'x');
+	await raw.stop();
+	t.deepEqual(readdirSync(logs), ['log.ndjson']);
+	t.is(statSync(join(logs, 'log.ndjson')).mode & 0o777, 0o600);
+	t.is(statSync(logs).mode & 0o077, 0);
+});
+
+test('ROT_011 a folder of others keeps its mode, and the file in it is for its owner alone', async t => {
+	const logs = join(await newFolder(t), 'logs');
+	await mkdir(logs, {mode: 0o755});
+	const {raw} = await logging(t, ['--filename-format', 'log.ndjson'], logs);
+	await raw.stop();
+	t.is(statSync(logs).mode & 0o777, 0o755);
+	t.is(statSync(join(logs, 'log.ndjson')).mode & 0o777, 0o600);
+});
+
+test('ROT_SHUTDOWN_001 what waits to be written is written before the process ends', async t => {
+	const {raw, logs} = await logging(t, ['--flush-millis', '600000']);
+	await exchange(raw.port, 'the last words');
+	t.is(await raw.stop(), 0);
+	t.deepEqual(dataIn(linesIn(logs)), ['the last words', 'the last words']);
+	t.is(linesIn(logs).filter(({event}) => event === 'close').length, 1);
+});
+
+test('the folder is called in the log as it was called on the command line', async t => {
+	const cwd = await newFolder(t);
+	const echo = await startEcho();
+	t.teardown(() => echo.close());
+	const raw = await startRaw(t, [`0:127.0.0.1:${echo.port}`, '@./some/../logs'], {cwd});
+	await raw.stop();
+	t.is(linesIn(join(cwd, 'logs'))[0]?.directory, './some/../logs');
+});

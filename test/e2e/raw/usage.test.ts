@@ -1,0 +1,178 @@
+import {existsSync} from 'node:fs';
+import {join} from 'node:path';
+import process from 'node:process';
+import test from 'ava';
+import {runBridge} from '../../helpers/bridge.js';
+import {freePort} from '../../helpers/free-port.js';
+import {newFolder} from '../../helpers/program.js';
+import {startPeer} from './tcp.js';
+
+/** What the help has to speak of. */
+const HELP = [
+	'bridge raw',
+	'--mcp-port',
+	'--flush-millis',
+	'--filename-format',
+	'PORT_RULE',
+	'LOG_DIRECTORY',
+	'2000',
+	'rawprox_%Y-%m-%d-%H.ndjson',
+	'--max-buffer',
+	'--on-full',
+];
+
+test('CMD_001 the usage line has the three options, the rules and the folder', async t => {
+	const {stdout} = await runBridge(['raw', '--help']);
+	const line = stdout.find(text => text.includes('PORT_RULE') && text.includes('bridge raw')) ?? '';
+	for (const part of ['--mcp-port', '--flush-millis', '--filename-format', 'LOG_DIRECTORY'])
+		t.true(line.includes(part), `${part} in ${line}`);
+});
+
+test('CMD_011 SIMPLE_022 without a rule and without --mcp-port there is help, and an end', async t => {
+	const {code, stderr} = await runBridge(['raw']);
+	t.is(code, 2);
+	t.regex(stderr, /usage/i);
+});
+
+test('CMD_015 SIMPLE_023 the help that nobody asked for is on stderr, and stdout has no NDJSON', async t => {
+	const {stdout, stderr} = await runBridge(['raw']);
+	t.deepEqual(stdout, []);
+	t.true(stderr.includes('PORT_RULE'));
+});
+
+test('CMD_013 the help tells of usage and arguments, with examples, and where more is written', async t => {
+	const {stderr} = await runBridge(['raw']);
+	for (const word of HELP) t.true(stderr.includes(word), word);
+	t.regex(stderr, /^usage/im);
+	t.regex(stderr, /^examples?\b/im);
+	t.regex(stderr, /bridge raw (?:.* )?\d+:[\w.]+:\d+/);
+	t.regex(stderr, /README|docs\//);
+});
+
+test('bridge raw --help prints the same help on stdout, and ends with 0', async t => {
+	const {code, stdout, stderr} = await runBridge(['raw', '--help']);
+	t.is(code, 0);
+	t.is(stderr, '');
+	for (const word of HELP) t.true(stdout.join('\n').includes(word), word);
+});
+
+test('bridge decode --help prints help with an example on stdout, and ends with 0', async t => {
+	const {code, stdout, stderr} = await runBridge(['decode', '--help']);
+	t.is(code, 0);
+	t.is(stderr, '');
+	for (const word of ['bridge decode', '--conn', '--from', '--to']) t.true(stdout.join('\n').includes(word));
+	t.regex(stdout.join('\n'), /^examples?\b/im);
+});
+
+test('CMD_014 a folder without rules and without --mcp-port is an error', async t => {
+	const folder = join(await newFolder(t), 'logs');
+	const {code, stdout, stderr} = await runBridge(['raw', `@${folder}`]);
+	t.is(code, 2);
+	t.deepEqual(stdout, []);
+	t.regex(stderr, /rule/i);
+	t.false(existsSync(folder));
+});
+
+test('CMD_016 ROT_015 --filename-format without a folder is an error that names it', async t => {
+	const {code, stdout, stderr} = await runBridge(['raw', '--filename-format', 'x.ndjson', '0:127.0.0.1:9']);
+	t.is(code, 2);
+	t.deepEqual(stdout, []);
+	t.regex(stderr, /--filename-format/);
+	t.regex(stderr, /@/);
+});
+
+test('CMD_008 SIMPLE_021 two folders are an error, and neither is made', async t => {
+	const folder = await newFolder(t);
+	const args = ['raw', `@${join(folder, 'one')}`, '0:127.0.0.1:9', `@${join(folder, 'two')}`];
+	const {code, stdout, stderr} = await runBridge(args);
+	t.is(code, 2);
+	t.deepEqual(stdout, []);
+	t.regex(stderr, /@/);
+	t.false(existsSync(join(folder, 'one')) || existsSync(join(folder, 'two')));
+});
+
+test('SIMPLE_004 a port that is taken is an error that names it, and no other rule runs either', async t => {
+	const {port} = await startPeer(t);
+	const {code, stdout, stderr} = await runBridge(['raw', '0:127.0.0.1:9', `${port}:127.0.0.1:9`]);
+	t.is(code, 2);
+	t.deepEqual(stdout, []);
+	t.true(stderr.includes(String(port)));
+	t.notRegex(stderr, /\n {4}at /);
+});
+
+test('SIMPLE_004 a port that two rules name is an error that names it, and so is a rule that leads to itself', async t => {
+	const port = await freePort();
+	for (const rules of [[`${port}:127.0.0.1:9`, `${port}:127.0.0.1:10`], [`${port}:localhost:${port}`]]) {
+		const {code, stdout, stderr} = await runBridge(['raw', ...rules]);
+		t.is(code, 2);
+		t.deepEqual(stdout, []);
+		t.true(stderr.includes(String(port)));
+	}
+});
+
+test('a port of the control server that is taken is an error that names it', async t => {
+	const {port} = await startPeer(t);
+	const {code, stdout, stderr} = await runBridge(['raw', '--mcp-port', String(port)]);
+	t.is(code, 2);
+	t.deepEqual(stdout, []);
+	t.true(stderr.includes(String(port)));
+});
+
+/** What is used wrongly, and what the error has to name. */
+const wrong: ReadonlyArray<readonly [args: readonly string[], ...says: RegExp[]]> = [
+	[['nonsense'], /nonsense/],
+	[['8080:host'], /8080:host/],
+	[['--mcp-port', '0', '8080:host'], /8080:host/],
+	[['port:127.0.0.1:80'], /port:127\.0\.0\.1:80/],
+	[['70000:127.0.0.1:80'], /70000/],
+	[['-1:127.0.0.1:80'], /-1/],
+	[['0:127.0.0.1:0'], /0:127\.0\.0\.1:0/],
+	[['0:127.0.0.1:65536'], /65536/],
+	[['0::80'], /0::80/],
+	[['0:::1:80'], /0:::1:80/],
+	[['udp:0:127.0.0.1:53'], /udp/],
+	[['--mcp-port', 'soon'], /--mcp-port/, /soon/],
+	[['--mcp-port', '-1'], /--mcp-port/],
+	[['--mcp-port', '65536'], /--mcp-port/, /65536/],
+	[['--mcp-port', ''], /--mcp-port/],
+	[['--flush-millis', 'often', '0:127.0.0.1:9'], /--flush-millis/, /often/],
+	[['--flush-millis', '-5', '0:127.0.0.1:9'], /--flush-millis/],
+	[['--max-buffer', 'lots', '0:127.0.0.1:9'], /--max-buffer/, /lots/],
+	[['--on-full', 'panic', '0:127.0.0.1:9'], /--on-full/, /panic/, /gap/, /wait/],
+	[['--mcp-prot', '0', '0:127.0.0.1:9'], /--mcp-prot/, /--mcp-port/],
+	[['--filename-format', '../x', '0:127.0.0.1:9', '@logs'], /--filename-format/],
+	[['--filename-format', 'a/%Y', '0:127.0.0.1:9', '@logs'], /--filename-format/],
+	[['0:127.0.0.1:9', '@'], /@/],
+	[['0:127.0.0.1:9', '--log', 'a', '@b'], /several/],
+	[['0:127.0.0.1:9', '--log', 'a', '--filename-format', 'x'], /--filename-format/],
+	[['0:127.0.0.1:9', '--log', '.'], /folder/, /@\./],
+	[['0:127.0.0.1:9', '--url', 'http://127.0.0.1/'], /--url/, /bridge raw/],
+	[['0:127.0.0.1:9', '--cache-tools'], /--cache-tools/],
+	[['0:127.0.0.1:9', '--conn', 'x'], /--conn/],
+	[['0:127.0.0.1:9', '@/dev/null/logs'], /\/dev\/null\/logs/],
+];
+
+for (const [args, ...says] of wrong)
+	test(`bridge raw ${args.map(arg => arg || "''").join(' ')} is an error that says why, with exit code 2`, async t => {
+		const {code, stdout, stderr} = await runBridge(['raw', ...args], '', {cwd: await newFolder(t)});
+		t.is(code, 2, stderr);
+		t.deepEqual(stdout, []);
+		for (const pattern of says) t.regex(stderr.split('\n')[0] ?? '', pattern);
+		t.notRegex(stderr, /\n {4}at |This is a bug/);
+	});
+
+for (const [what, args, remedy] of [
+	['the command line', (port: number) => [`${port}:127.0.0.1:9`], 'Use another port.'],
+	[
+		'--mcp-port',
+		(port: number) => ['--mcp-port', `${port}`],
+		'Use another one: --mcp-port PORT (0 for any that is free).',
+	],
+] as const)
+	test(`a taken port of ${what} is an error that names its process and what to do [U-P1-4]`, async t => {
+		const {port} = await startPeer(t);
+		const {code, stderr} = await runBridge(['raw', ...args(port)]);
+		t.is(code, 2);
+		t.true(stderr.startsWith(`bridge: Port ${port} already in use. `), stderr);
+		t.true(stderr.endsWith(` (process ${process.pid}) listens on it. ${remedy}\n`), stderr);
+	});

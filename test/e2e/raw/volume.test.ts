@@ -1,0 +1,136 @@
+import {type ChildProcess, spawn} from 'node:child_process';
+import {createHash, randomBytes} from 'node:crypto';
+import {once} from 'node:events';
+import {readdirSync} from 'node:fs';
+import type {Socket} from 'node:net';
+import {join} from 'node:path';
+import process from 'node:process';
+import type {Readable} from 'node:stream';
+import test, {type ExecutionContext} from 'ava';
+import {bridgeBin} from '../../helpers/bridge.js';
+import {newFolder, peakMiB} from '../../helpers/program.js';
+import {linesIn, sorted, startRaw} from './support.js';
+import {dial, exchange, startPeer} from './tcp.js';
+
+const SIZE = 100 * 1000 * 1000;
+const BLOCK = 1_000_000;
+
+/** Says so many random bytes, as fast as they are taken, and resolves to their hash. */
+async function speak(socket: Socket): Promise<string> {
+	const hash = createHash('sha256');
+	for (let said = 0; said < SIZE; said += BLOCK) {
+		const block = randomBytes(BLOCK);
+		hash.update(block);
+		if (!socket.write(block)) await once(socket, 'drain');
+	}
+	socket.end();
+	return hash.digest('hex');
+}
+
+/** The hash of all that comes, and its length. */
+function hashOf(stream: Readable): Promise<{size: number; sha256: string}> {
+	const hash = createHash('sha256');
+	let size = 0;
+	return new Promise((resolve, reject) => {
+		stream.on('data', (chunk: Buffer) => {
+			hash.update(chunk);
+			size += chunk.length;
+		});
+		stream.once('end', () => resolve({size, sha256: hash.digest('hex')}));
+		stream.once('error', reject);
+	});
+}
+
+/** Hashes what `bridge decode ARGS` prints. */
+async function decoded(t: ExecutionContext, ...args: readonly string[]) {
+	const child: ChildProcess = spawn(process.execPath, [bridgeBin, 'decode', ...args], {
+		stdio: ['ignore', 'pipe', 'inherit'],
+	});
+	t.teardown(() => child.kill('SIGKILL'));
+	const closed = once(child, 'close');
+	if (!child.stdout) throw new Error('It has a stdout.');
+	const hashed = await hashOf(child.stdout);
+	const [code] = await closed;
+	return {code, ...hashed};
+}
+
+test.serial(
+	'I1 100 MB of random bytes both ways at once arrive, and bridge decode gives the very same back',
+	async t => {
+		const logs = join(await newFolder(t), 'logs');
+		const heard: Array<Promise<{size: number; sha256: string}>> = [];
+		const said: Array<Promise<string>> = [];
+		const peer = await startPeer(t, socket => {
+			heard.push(hashOf(socket));
+			said.push(speak(socket));
+		});
+		const args = [
+			'--on-full',
+			'wait',
+			'--filename-format',
+			'log.ndjson',
+			`0:127.0.0.1:${peer.port}`,
+			`@${logs}`,
+		];
+		const raw = await startRaw(t, args);
+		const client = await dial(raw.port);
+		const answer = hashOf(client);
+		const asked = await speak(client);
+		t.deepEqual(await answer, {size: SIZE, sha256: (await said[0]) ?? ''});
+		t.deepEqual(await heard[0], {size: SIZE, sha256: asked});
+		client.destroy();
+		t.is(await raw.stop(), 0);
+		t.deepEqual(readdirSync(logs), ['log.ndjson']);
+		const log = join(logs, 'log.ndjson');
+		t.deepEqual(await decoded(t, log, '--from'), {code: 0, size: SIZE, sha256: asked});
+		t.deepEqual(await decoded(t, log, '--to'), {code: 0, size: SIZE, sha256: (await said[0]) ?? ''});
+	},
+);
+
+test.serial('1,000 connections at once are each served, and told apart in the log', async t => {
+	const logs = join(await newFolder(t), 'logs');
+	const peer = await startPeer(t, socket => socket.pipe(socket));
+	const raw = await startRaw(t, [`0:127.0.0.1:${peer.port}`, `@${logs}`]);
+	const sockets = await Promise.all(Array.from({length: 1000}, () => dial(raw.port)));
+	await peer.socket(999);
+	await Promise.all(
+		sockets.map(async (socket, index) => {
+			const text = `connection ${index};`.repeat(10);
+			const parts: Buffer[] = [];
+			socket.on('data', part => parts.push(part));
+			const end = once(socket, 'end');
+			socket.end(text);
+			await end;
+			if (String(Buffer.concat(parts)) !== text) throw new Error(`${index} got something else.`);
+		}),
+	);
+	t.is(await raw.stop(), 0);
+	const lines = linesIn(logs);
+	const idsOf = (event: string): unknown[] =>
+		lines.filter(line => line.event === event).map(({ConnID}) => ConnID);
+	t.is(new Set(idsOf('open')).size, 1000);
+	t.is(idsOf('open').length, 1000);
+	t.deepEqual([...idsOf('close')].sort(), [...idsOf('open')].sort());
+	// They are given in the order in which connections come.
+	t.deepEqual(idsOf('open'), [...idsOf('open')].sort());
+	const said = new Map<unknown, string>();
+	for (const {ConnID, data = '', from} of lines)
+		if (ConnID !== undefined && from !== `127.0.0.1:${peer.port}`)
+			said.set(ConnID, (said.get(ConnID) ?? '') + data);
+	const expected = Array.from({length: 1000}, (_, index) => `connection ${index};`.repeat(10));
+	t.deepEqual(sorted(said.values()), sorted(expected));
+});
+
+test.serial('connections that come and go leave nothing behind', async t => {
+	const peer = await startPeer(t, socket => socket.pipe(socket));
+	const logs = join(await newFolder(t), 'logs');
+	const raw = await startRaw(t, ['--flush-millis', '50', `0:127.0.0.1:${peer.port}`, `@${logs}`]);
+	const many = async (count: number): Promise<void> => {
+		for (let done = 0; done < count; done += 20)
+			await Promise.all(Array.from({length: 20}, () => exchange(raw.port, 'x'.repeat(10_000))));
+	};
+	await many(300);
+	const before = peakMiB(raw.running.pid);
+	await many(500);
+	t.true(peakMiB(raw.running.pid) - before < 64, `${before} MiB, then ${peakMiB(raw.running.pid)}`);
+});

@@ -1,0 +1,68 @@
+import test from 'ava';
+import {opening} from '../../helpers/bridge.js';
+import {messageIn, program, startGateway} from '../../helpers/gateway.js';
+import {eventsOf} from './events.js';
+import {roam, startReplica, startReplicas} from './support.js';
+
+const servers = {puppet: program('puppet')};
+const initialize = {id: 'first', method: 'initialize', params: opening};
+
+test('L8 a replica that is to end says that it is not ready, begins nothing, and goes on with what it has', async t => {
+	const gateway = await startReplica(t, {servers});
+	const client = await roam(gateway, 'puppet');
+	const listening = await eventsOf(t, gateway, client);
+	t.is((await gateway.fetch('/readyz')).status, 200);
+	gateway.running.child.kill('SIGTERM');
+	await gateway.running.says(/gateway\.draining/);
+	const notReady = await gateway.fetch('/readyz');
+	t.is(notReady.status, 503);
+	t.is(notReady.headers.get('retry-after'), '1');
+	t.is((await gateway.fetch('/healthz')).status, 200);
+	const refused = await gateway.post('puppet', initialize);
+	t.is(refused.status, 503);
+	t.is(refused.headers.get('retry-after'), '1');
+	const answer = await client.post(gateway, {id: 1, method: 'echo', params: {a: 1}});
+	t.like(JSON.parse(answer.text), {id: 1, result: {a: 1}});
+	t.is(answer.headers.get('connection'), 'close');
+	gateway.running.child.kill('SIGTERM');
+	await listening.ended;
+	t.deepEqual(listening.retries.slice(-1), [1000]);
+	t.is((await gateway.running.exited).code, 0);
+});
+
+test('L8 M3 what is under way at a replica that ends is answered, what comes later is unknown, and nothing breaks', async t => {
+	const [one, two] = await startReplicas(t, 2, {servers});
+	if (!one || !two) throw new Error('There are two.');
+	const [busy, idle] = [await roam(one, 'puppet'), await roam(one, 'puppet')];
+	// Longer than the others are given to notice.
+	const slow = busy.post(two, {id: 'slow', method: 'slow', params: {ms: 6500}});
+	await busy.ask(two, 'pid');
+	const ended = one.stop();
+	// Each of them hears answers, and then that its session is over; never anything else.
+	const statuses = async (client: typeof busy): Promise<number[]> => {
+		const seen = new Set<number>();
+		while (!seen.has(404)) seen.add((await client.post(two, {id: 1, method: 'pid'})).status);
+		return [...seen];
+	};
+	t.deepEqual(await Promise.all([busy, idle].map(statuses)), [
+		[200, 404],
+		[200, 404],
+	]);
+	const answer = await slow;
+	t.is(answer.status, 200);
+	t.like(messageIn(answer), {id: 'slow', result: {ms: 6500}});
+	t.is(await ended, 0);
+	t.is((await busy.post(two, {id: 2, method: 'pid'})).status, 404);
+	const {text} = await two.fetch('/metrics');
+	t.regex(text, /^bridge_requests_forward_failures 0$/m);
+});
+
+test('L8 a gateway of its own sends those away who listen, with when to come back', async t => {
+	const gateway = await startGateway(t, {servers});
+	const client = await roam(gateway, 'puppet');
+	const listening = await eventsOf(t, gateway, client);
+	gateway.running.child.kill('SIGTERM');
+	await listening.ended;
+	t.true(listening.retries.includes(1000));
+	t.is((await gateway.running.exited).code, 0);
+});

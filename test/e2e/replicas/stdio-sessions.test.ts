@@ -1,0 +1,120 @@
+import {createServer} from 'node:http';
+import test from 'ava';
+import {opening} from '../../helpers/bridge.js';
+import {program} from '../../helpers/gateway.js';
+import {standBetween} from './between.js';
+import {eventsOf} from './events.js';
+import {Roamer, roam, startReplica, startReplicas} from './support.js';
+
+const servers = {puppet: program('puppet')};
+
+test('M3 a session with a child is served by its replica, whichever is asked', async t => {
+	const [one, two] = await startReplicas(t, 2, {servers, tokens: ['t0ken-of-sixteen-characters']});
+	if (!one || !two) throw new Error('There are two.');
+	const client = new Roamer('puppet', {
+		'x-bridge-token': 't0ken-of-sixteen-characters',
+		authorization: 'Bearer planted',
+	});
+	await client.begin(one);
+	await client.complete(two);
+	const {result} = await client.ask(one, 'pid');
+	t.deepEqual((await client.ask(two, 'pid')).result, result);
+	t.deepEqual((await client.ask(two, 'echo', {word: 'é'})).result, {word: 'é'});
+	// It is asked for by the same caller, or by nobody.
+	const token = {'x-bridge-token': 't0ken-of-sixteen-characters'};
+	const id = {'mcp-session-id': client.id};
+	t.is((await two.post('puppet', {id: 1, method: 'pid'}, {...token, ...id})).status, 404);
+	t.is((await two.post('puppet', {id: 1, method: 'pid'}, id)).status, 401);
+	// A stream, and the end of it all.
+	const listening = await eventsOf(t, two, client);
+	t.is((await two.fetch('/mcp/puppet', {method: 'DELETE', headers: client.headers})).status, 200);
+	await listening.ended;
+	for (const gateway of [one, two]) t.is((await client.post(gateway, {id: 1, method: 'pid'})).status, 404);
+	for (const {running} of [one, two]) t.false(running.stderr.includes('planted'));
+});
+
+test('M3 all servers as one, and HTTP+SSE of 2024-11-05, are served by their replica, too', async t => {
+	const [one, two] = await startReplicas(t, 2, {servers, expose: 'tools'});
+	if (!one || !two) throw new Error('There are two.');
+	const client = await roam(one, '');
+	t.truthy((await client.ask(two, 'tools/list')).result);
+	const stream = await fetch(new URL('/mcp/puppet/sse', one.base), {headers: {accept: 'text/event-stream'}});
+	const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
+	t.teardown(() => reader?.cancel());
+	let text = '';
+	const said = async (pattern: RegExp): Promise<string> => {
+		while (!pattern.test(text)) text += (await reader?.read())?.value ?? '';
+		return pattern.exec(text)?.[1] ?? '';
+	};
+	const path = await said(/^data: (\/mcp\/puppet\/message\S+)\n/m);
+	const body = JSON.stringify({jsonrpc: '2.0', id: 'first', method: 'initialize', params: opening});
+	const headers = {'content-type': 'application/json'};
+	t.is((await two.fetch(path, {method: 'POST', headers, body})).status, 202);
+	await said(/("id":"first","result")/);
+	t.pass();
+});
+
+test('M3 the session of a replica that is gone is unknown, and what it was asked fails with an error', async t => {
+	const [one, two] = await startReplicas(t, 2, {servers});
+	if (!one || !two) throw new Error('There are two.');
+	const client = await roam(one, 'puppet');
+	const asked = client.post(two, {id: 'held', method: 'hold'});
+	const held = async (): Promise<unknown> => (await client.ask(two, 'held')).result;
+	while (((await held()) as {count: number}).count === 0);
+	one.running.child.kill('SIGKILL');
+	const {status, text} = await asked;
+	t.is(status, 502);
+	t.like(JSON.parse(text), {id: 'held', error: {code: -31001, data: {source: 'bridge'}}});
+	await one.running.exited;
+	// Whoever asks now knows at once.
+	const gone = await client.post(two, {id: 1, method: 'pid'});
+	t.is(gone.status, 404);
+	// One that takes its place has none of its sessions, and says so.
+	const again = await startReplica(t, {servers}, one.port);
+	t.is((await client.post(two, {id: 1, method: 'pid'})).text, gone.text);
+	t.is((await client.post(again, {id: 1, method: 'pid'})).text, gone.text);
+	await client.begin(two);
+	await client.complete(again);
+	t.truthy((await client.ask(again, 'pid')).result);
+});
+
+test('M3 a request goes to one other replica at most, however wrong their addresses are', async t => {
+	const {address: advertise, overheard} = await standBetween(t, () => two);
+	const [one, two] = await Promise.all([
+		startReplica(t, {servers, advertise}),
+		startReplica(t, {servers, advertise}),
+	]);
+	const client = await roam(one, 'puppet');
+	t.is((await client.post(two, {id: 1, method: 'pid'})).status, 404);
+	t.is(overheard.length, 1);
+	t.truthy((await client.ask(one, 'pid')).result);
+});
+
+test('M3 what says that it was handed on is refused if no replica has done so', async t => {
+	const [one, two] = await startReplicas(t, 2, {servers});
+	if (!one || !two) throw new Error('There are two.');
+	const client = await roam(one, 'puppet');
+	for (const forged of ['', 'b1.', client.id]) {
+		const headers = {...client.headers, 'x-bridge-forwarded': forged};
+		t.is((await one.post('puppet', {id: 1, method: 'pid'}, headers)).status, 403);
+	}
+});
+
+test('M3 whoever is where a replica was learns no secret, and cannot answer in its name', async t => {
+	const heard: string[] = [];
+	const one = await startReplica(t, {servers});
+	const two = await startReplica(t, {servers});
+	const client = await roam(one, 'puppet', {authorization: 'Bearer planted'});
+	one.running.child.kill('SIGKILL');
+	await one.running.exited;
+	const impostor = createServer((req, res) => {
+		heard.push(JSON.stringify(req.rawHeaders));
+		res.writeHead(200, {'content-type': 'application/json'}).end('{"jsonrpc":"2.0","id":1,"result":{}}');
+	});
+	await new Promise<void>(resolve => impostor.listen(one.port, '127.0.0.1', resolve));
+	t.teardown(() => impostor.close());
+	t.is((await client.post(two, {id: 1, method: 'pid'})).status, 404);
+	t.is(heard.length, 1);
+	t.false(heard[0]?.includes('planted'));
+	t.false(heard[0]?.includes(client.id));
+});

@@ -1,0 +1,105 @@
+import test from 'ava';
+import {objectOf} from '../../../lib/util/json.js';
+import {type Message, opening, startBridge} from '../../helpers/bridge.js';
+import {fakeKinds} from '../../helpers/fake-codex.js';
+import {mailPlace, until} from '../mail-turns/place.js';
+import {type Place, place, ServeClient} from './support.js';
+
+/* The time limit of a turn does not run while the client is asked for an approval. */
+
+const LIMIT = ['--timeout', '8'];
+const asking = {'approval-policy': 'on-request'};
+
+async function startAsked(
+	t: Parameters<typeof place>[0],
+	{env, repo}: Place,
+	...args: string[]
+): Promise<ServeClient> {
+	const running = startBridge(['serve', '--trust', ...args], {env, cwd: repo});
+	t.teardown(() => running.child.kill('SIGKILL'));
+	await running.request('init', 'initialize', {...opening, capabilities: {elicitation: {}}});
+	running.send({method: 'notifications/initialized'});
+	return new ServeClient(running);
+}
+
+const questionOf = ({running}: ServeClient, word: string): Promise<Message> =>
+	running.message(
+		({method, params}) => method === 'elicitation/create' && String(objectOf(params).message).includes(word),
+	);
+
+/** Another turn begins now, and uses up its time. */
+const timePasses = async (client: ServeClient): Promise<unknown> =>
+	(await client.codex({prompt: 'slow', identity: 'clock'})).error.code;
+
+for (const kind of fakeKinds) {
+	test(`${kind}: the clock of a turn stops while the client is asked, and goes on after it [S-D3]`, async t => {
+		const client = await startAsked(t, await place(t, kind), ...LIMIT);
+		const turn = client.codex({prompt: 'approve:one', identity: 'a', ...asking});
+		const late = client.codex({prompt: 'approve:two\nslow', identity: 'b', ...asking});
+		const [one, two] = [await questionOf(client, 'one'), await questionOf(client, 'two')];
+		t.is(await timePasses(client), -32006);
+		for (const {id} of [one, two]) client.running.send({id, result: {action: 'accept', content: {}}});
+		t.is((await turn).structured.content, 'ran: one');
+		t.like((await late).error, {code: -32006, timeout_secs: 8});
+	});
+
+	test(`${kind}: a turn that waits for an approval is cancelled and closed as any other [S-D3]`, async t => {
+		const client = await startAsked(t, await place(t, kind), ...LIMIT);
+		const turn = client.call('codex', {prompt: 'approve:one', identity: 'a', ...asking});
+		await questionOf(client, 'one');
+		const {codex_id: codexId} = await client.busy('a');
+		t.like((await client.close(String(codexId))).structured, {closed: true});
+		t.like((await turn.result).error, {code: -32003});
+	});
+
+	test(`${kind}: the clock of a turn of mail stops for an approval, too [S-D3]`, async t => {
+		const at = await mailPlace(t, kind);
+		const client = await startAsked(t, at, ...LIMIT);
+		await client.codex({prompt: 'say:1', identity: 'a', ...asking});
+		await at.post('a', 'approve:mailed');
+		const {id} = await questionOf(client, 'mailed');
+		t.is(await timePasses(client), -32006);
+		t.like((await client.threads({identity: 'a'}))[0], {state: 'busy'});
+		client.running.send({id, result: {action: 'accept', content: {}}});
+		await until(async () => (await client.threads({identity: 'a'}))[0]?.last_text === 'ran: mailed');
+	});
+
+	test(`${kind}: a malformed response to an approval declines it [S-D3]`, async t => {
+		const client = await startAsked(t, await place(t, kind));
+		const malformed = [
+			['none', {}],
+			['both', {result: {action: 'accept', content: {}}, error: {code: 1, message: 'x'}}],
+		] as const;
+		for (const [word, members] of malformed) {
+			const turn = client.codex({prompt: `approve:${word}`, identity: word, ...asking});
+			const {id} = await questionOf(client, word);
+			client.running.send({id, ...members});
+			t.is((await turn).structured.content, `refused: ${word}`);
+		}
+	});
+}
+
+test('app-server: the clock of a turn stops while an agent of it asks, with the identity of the session [S-D3]', async t => {
+	const client = await startAsked(t, await place(t, 'app-server'), ...LIMIT);
+	const turn = client.codex({prompt: 'agent\napprove:one', identity: 'a', ...asking});
+	const {id, params} = await questionOf(client, 'one');
+	const {message, _meta: meta} = objectOf(params);
+	t.regex(String(message), /^a: Allow Codex to run/);
+	const {codex_id: codexId} = await client.busy('a');
+	t.deepEqual(meta, {codex_id: codexId, identity: 'a'});
+	t.is(await timePasses(client), -32006);
+	client.running.send({id, result: {action: 'accept', content: {}}});
+	t.is((await turn).structured.content, 'ran: one');
+});
+
+test('app-server: what an agent of a turn asks ends with the turn [S-D3]', async t => {
+	const client = await startAsked(t, await place(t, 'app-server'), ...LIMIT);
+	const turn = client.call('codex', {prompt: 'agent\napprove:one', identity: 'a', ...asking});
+	const {id} = await questionOf(client, 'one');
+	const {codex_id: codexId} = await client.busy('a');
+	client.cancel(turn.id);
+	await client.running.message(
+		({method, params}) => method === 'notifications/cancelled' && objectOf(params).requestId === id,
+	);
+	t.is((await client.reply(String(codexId), 'say:2')).structured.content, '2');
+});

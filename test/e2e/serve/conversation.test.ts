@@ -1,0 +1,136 @@
+import test from 'ava';
+import {listOf, objectOf} from '../../../lib/util/json.js';
+import {opening, startBridge} from '../../helpers/bridge.js';
+import {fakeKinds} from '../../helpers/fake-codex.js';
+import {place, ServeClient, startServe} from './support.js';
+
+/* What passes besides turns: approvals, news, progress, batches, versions, many sessions at once. */
+
+for (const kind of fakeKinds) {
+	test(`${kind}: an approval is asked of the client with the session named, and its answer goes back`, async t => {
+		const at = await place(t, kind);
+		const running = startBridge(['serve', '--trust'], {env: at.env, cwd: at.repo});
+		t.teardown(() => running.child.kill('SIGKILL'));
+		await running.request('init', 'initialize', {...opening, capabilities: {elicitation: {}}});
+		running.send({method: 'notifications/initialized'});
+		const client = new ServeClient(running);
+		const turn = client.codex({
+			prompt: 'approve:make all',
+			identity: 'builder',
+			'approval-policy': 'on-request',
+		});
+		const question = await running.message(({method}) => method === 'elicitation/create');
+		const {message, _meta} = objectOf(question.params);
+		t.regex(String(message), /^builder: .*make all/);
+		t.like(_meta, {identity: 'builder'});
+		running.send({id: question.id, result: {action: 'accept', content: {}}});
+		t.is((await turn).structured.content, 'ran: make all');
+	});
+
+	test(`${kind}: without elicitation an approval is refused at once, never left hanging`, async t => {
+		const client = await startServe(t, await place(t, kind));
+		t.is(
+			(await client.codex({prompt: 'approve:make all', 'approval-policy': 'on-request'})).structured.content,
+			'refused: make all',
+		);
+	});
+
+	test(`${kind}: FR-1.1 news of Codex name the session, and progress comes under the client's token`, async t => {
+		const client = await startServe(t, await place(t, kind));
+		const {result} = client.call(
+			'codex',
+			{prompt: 'say:HELLO\ncommand:ls -l', identity: 'teller'},
+			{progressToken: 'tok'},
+		);
+		const {codexId} = await result;
+		const news = await client.running.message(
+			({method, params}) =>
+				method === 'notifications/message' && objectOf(objectOf(params).data).codex_id === codexId,
+		);
+		t.like(objectOf(news.params).data, {identity: 'teller'});
+		const progress = await client.running.message(({method}) => method === 'notifications/progress');
+		t.is(objectOf(progress.params).progressToken, 'tok');
+	});
+
+	test(`${kind}: 14.1 who waits in the queue is told so`, async t => {
+		const client = await startServe(t, await place(t, kind));
+		const first = client.call('codex', {prompt: 'slow', identity: 'a'});
+		const {codex_id: codexId} = await client.busy('a');
+		const second = client.call('codex-reply', {codex_id: codexId, prompt: 'say:2'}, {progressToken: 'q'});
+		const {params} = await client.running.message(
+			({method, params: told}) => method === 'notifications/progress' && objectOf(told).progressToken === 'q',
+		);
+		t.regex(String(objectOf(params).message), /1 turn to wait for/);
+		client.cancel(first.id);
+		t.is((await second.result).structured.content, '2');
+	});
+
+	test(`${kind}: fifty sessions at once, each gets its own answers`, async t => {
+		const at = await place(t, kind);
+		at.configure('[plugins.codex-mcp]\nmax_concurrent_threads = 50\n');
+		const client = await startServe(t, at);
+		const names = Array.from({length: 50}, (_, n) => `agent-${n}`);
+		const made = await Promise.all(
+			names.map(identity => client.codex({prompt: `say:first ${identity}`, identity})),
+		);
+		t.deepEqual(
+			made.map(({structured}) => structured.content),
+			names.map(name => `first ${name}`),
+		);
+		const replies = await Promise.all(
+			made.flatMap(({codexId, structured: {identity}}) =>
+				[1, 2, 3].map(n => client.reply(codexId, `say:${n} ${identity}`)),
+			),
+		);
+		t.deepEqual(
+			replies.map(({structured}) => structured.content),
+			names.flatMap(name => [1, 2, 3].map(n => `${n} ${name}`)),
+		);
+		t.like(await client.status(), {active_thread_count: 50, idle_thread_count: 50});
+	});
+
+	test(`${kind}: FR-1.1 ids of any kind come back as they were; 3.10 none meets one of bridge's own`, async t => {
+		const client = await startServe(t, await place(t, kind));
+		const {running} = client;
+		running.sendText(
+			'{"jsonrpc":"2.0","id":12345678901234567890,"method":"tools/call","params":{"name":"codex","arguments":{"prompt":"say:BIG","identity":"big"}}}\n',
+		);
+		running.send({
+			id: '1',
+			method: 'tools/call',
+			params: {name: 'codex', arguments: {prompt: 'say:STRING', identity: 'string'}},
+		});
+		running.send({
+			id: 1,
+			method: 'tools/call',
+			params: {name: 'codex', arguments: {prompt: 'say:NUMBER', identity: 'number'}},
+		});
+		const content = (answer: object): unknown =>
+			objectOf(objectOf(objectOf(answer).result).structuredContent).content;
+		t.is(content(await running.answer('1')), 'STRING');
+		t.is(content(await running.answer(1)), 'NUMBER');
+		await running.message(message => JSON.stringify(message).includes('BIG'));
+		t.true(running.lines.some(line => line.includes('"id":12345678901234567890')));
+	});
+}
+
+test('FR-1.2 Content-Length frames are understood, and answered as such', async t => {
+	const at = await place(t, 'app-server');
+	const running = startBridge(['serve', '--trust'], {env: at.env, cwd: at.repo});
+	t.teardown(() => running.child.kill('SIGKILL'));
+	const body = JSON.stringify({jsonrpc: '2.0', id: 1, method: 'initialize', params: opening});
+	running.sendText(`Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+	await running.hasLines(2);
+	t.regex(running.lines[0] ?? '', /^Content-Length: \d+/);
+});
+
+test('a client of the first version is served, too', async t => {
+	const at = await place(t, 'app-server');
+	const running = startBridge(['serve', '--trust'], {env: at.env, cwd: at.repo});
+	t.teardown(() => running.child.kill('SIGKILL'));
+	const {result} = await running.request('init', 'initialize', {...opening, protocolVersion: '2024-11-05'});
+	t.is(objectOf(result).protocolVersion, '2024-11-05');
+	running.send({method: 'notifications/initialized'});
+	const answer = await running.request(1, 'tools/call', {name: 'codex', arguments: {prompt: 'say:OLD'}});
+	t.regex(JSON.stringify(listOf(objectOf(answer.result).content)), /OLD.*codex_id: codex:/);
+});

@@ -1,0 +1,87 @@
+import {writeFileSync} from 'node:fs';
+import {join} from 'node:path';
+import test from 'ava';
+import {objectOf} from '../../../lib/util/json.js';
+import {fakeKinds} from '../../helpers/fake-codex.js';
+import {argumentsIn, place, startServe} from './support.js';
+
+/* Codex drops what it cannot parse without a response: such calls are repaired or rejected, and none wedges a session. */
+
+const nested = (levels: number): unknown => {
+	let value: unknown = 1;
+	for (let level = 0; level < levels; level++) value = {a: value};
+	return value;
+};
+
+for (const kind of fakeKinds) {
+	test(`${kind}: lone surrogates in prompts and instructions are replaced, and the turn runs [S-D1]`, async t => {
+		const client = await startServe(t, await place(t, kind));
+		const started = await client.codex({
+			prompt: 'show:arguments\n\ud83d',
+			identity: 'a',
+			'developer-instructions': 'half \ud800',
+			config: {'key \udc00': ['\ud800']},
+			tag: 'tag \ud800',
+		});
+		const given = JSON.stringify(argumentsIn(started));
+		for (const text of ['half \ufffd', 'key \ufffd', '["\ufffd"]']) t.true(given.includes(text), given);
+		t.like((await client.threads())[0], {tag: 'tag \ufffd'});
+		const replied = await client.reply(started.codexId, 'say:half \ud83d, whole \ud83d\ude00');
+		t.is(replied.structured.content, 'half \ufffd, whole \ud83d\ude00');
+	});
+
+	test(`${kind}: arguments that are nested too deeply are rejected by name [S-D1]`, async t => {
+		const client = await startServe(t, await place(t, kind));
+		for (const args of [{config: nested(140)}, {config: JSON.stringify(nested(140))}, {model: nested(140)}]) {
+			const {error} = await client.codex({prompt: 'say:1', ...args});
+			t.like(error, {code: -32007});
+			t.regex(String(error.message), /^(config|model) is nested deeper than 100 levels/);
+		}
+		t.is((await client.codex({prompt: 'say:1', config: {a: nested(90)}})).structured.content, '1');
+	});
+
+	test(`${kind}: after a turn that Codex drops, the next turn, close and resume work [S-D1]`, async t => {
+		const client = await startServe(t, await place(t, kind), '--timeout', '8');
+		const {codexId} = await client.codex({prompt: 'say:1', identity: 'a'});
+		t.like((await client.reply(codexId, 'drop')).error, {code: -32006, codex_id: codexId});
+		t.is((await client.reply(codexId, 'say:2')).structured.content, '2');
+		t.like((await client.close(codexId)).structured, {status: 'closed'});
+		const resumed = await client.codex({codex_id: codexId, prompt: 'say:3'});
+		t.true(String(resumed.structured.content).includes('3'), resumed.text);
+		const first = await client.codex({prompt: 'drop', identity: 'b'});
+		t.like(first.error, {code: -32006});
+		// codex app-server has made the thread before, so that there is a session to go on with.
+		const isThere = kind === 'app-server';
+		t.is('codex_id' in first.error, isThere);
+		const id = isThere ? {codex_id: first.error.codex_id} : {};
+		t.is((await client.codex({prompt: 'say:4', identity: 'b', ...id})).structured.content, '4');
+	});
+
+	test(`${kind}: SIGTERM ends a session whose turn Codex dropped without waiting for its turn [S-D1]`, async t => {
+		const at = await place(t, kind);
+		const client = await startServe(t, at);
+		const {codexId} = await client.codex({prompt: 'say:1', identity: 'a'});
+		const dropped = client.call('codex-reply', {codex_id: codexId, prompt: 'drop'});
+		await client.busy('a');
+		client.running.child.kill('SIGTERM');
+		t.like((await dropped.result).error, {code: -32003, codex_id: codexId});
+		t.is((await client.running.exited).code, 0);
+		// The turn for a summary would wait for a thread that is not free, until the ten seconds are over.
+		t.false(at.audit().some(({details}) => objectOf(details).source === 'summary'));
+		t.like(at.registry()[0], {codex_id: codexId, status: 'interrupted'});
+	});
+
+	test(`${kind}: a session whose turn does not end gets another thread [S-D1]`, async t => {
+		const at = await place(t, kind);
+		const release = join(at.base, 'release');
+		const client = await startServe(t, at, '--timeout', '60');
+		const {codexId, structured} = await client.codex({prompt: 'say:1', identity: 'a'});
+		const stuck = client.call('codex-reply', {codex_id: codexId, prompt: `stubborn\nuntil:${release}`});
+		await client.busy('a');
+		client.cancel(stuck.id);
+		const next = await client.reply(codexId, 'say:2');
+		t.like(next.structured, {content: '2', resumed: {previous_thread_id: structured.threadId}});
+		writeFileSync(release, '');
+		t.is((await client.reply(codexId, 'say:3')).structured.content, '3');
+	});
+}

@@ -1,0 +1,99 @@
+import {chmodSync, existsSync, writeFileSync} from 'node:fs';
+import {join} from 'node:path';
+import process from 'node:process';
+import test from 'ava';
+import {startBridge, startReady} from '../../helpers/bridge.js';
+import {fakeKinds} from '../../helpers/fake-codex.js';
+import {childrenOf, place, ServeClient, startServe} from './support.js';
+
+/* Faults from outside: E6, E7, K1, K4, L3, and configured time limits. */
+
+for (const kind of fakeKinds) {
+	test(`${kind}: E6 FR-14.3 a Codex that is stopped lets calls run out of time, and is used again when it goes on`, async t => {
+		const at = await place(t, kind);
+		at.configure('[plugins.codex-mcp]\nrequest_timeout_secs = 3\n');
+		const client = await startServe(t, at);
+		const {codexId} = await client.codex({prompt: 'say:1', identity: 'a'});
+		const [codex = 0] = childrenOf(client.running.pid);
+		process.kill(codex, 'SIGSTOP');
+		const late = await client.reply(codexId, 'say:LATE');
+		t.like(late.error, {code: -32006, timeout_secs: 3});
+		t.like(await client.status(), {child_alive: true});
+		process.kill(codex, 'SIGCONT');
+		t.is((await client.reply(codexId, 'say:AGAIN')).structured.content, 'AGAIN');
+	});
+
+	test(`${kind}: E1 FR-11.2 a Codex that is killed is told of by its signal, and not started again`, async t => {
+		const client = await startServe(t, await place(t, kind));
+		const slow = client.codex({prompt: 'slow', identity: 'a'});
+		await client.busy('a');
+		const [codex = 0] = childrenOf(client.running.pid);
+		process.kill(codex, 'SIGKILL');
+		t.like((await slow).error, {code: -32005, exit_code: null, signal: 'SIGKILL'});
+		t.regex((await client.codex({prompt: 'x'})).text, /SIGKILL/);
+		t.like(await client.status(), {child_alive: false, signal: 'SIGKILL'});
+	});
+}
+
+test('K1 the Codex that a cloned repository names is not run, unless it is trusted', async t => {
+	const at = await place(t, 'app-server');
+	const canary = join(at.base, 'canary');
+	const program = join(at.repo, 'codex');
+	writeFileSync(program, `#!/bin/sh\ntouch ${canary}\n`);
+	chmodSync(program, 0o755);
+	at.configure(`[plugins.codex-mcp]\ncodex_bin = ${JSON.stringify(program)}\n`);
+	const {ATM_AGENT_MCP_CODEX_BIN: codex, ...env} = at.env;
+	// Codex itself is found on the PATH.
+	const path = `${join(String(codex), '..')}:${env.PATH}`;
+	const running = await startReady(['serve'], {env: {...env, PATH: path}, cwd: at.repo});
+	t.teardown(() => running.child.kill('SIGKILL'));
+	t.false((await new ServeClient(running).codex({prompt: 'say:1'})).isError);
+	t.false(existsSync(canary));
+	t.regex(running.stderr, /codex_bin/);
+});
+
+test('K4 secrets in prompts and in the environment are in no log and not in the audit', async t => {
+	const at = await place(t, 'app-server');
+	const secret = 'sk-proj-CANARYcanaryCANARYcanary1234567890';
+	const running = await startReady(['serve', '--trust', '--debug'], {
+		env: {...at.env, OPENAI_API_KEY: secret},
+		cwd: at.repo,
+	});
+	t.teardown(() => running.child.kill('SIGKILL'));
+	const client = new ServeClient(running);
+	await client.codex({prompt: `say:1\nOPENAI_API_KEY=${secret}`, identity: 'a'});
+	await running.end();
+	t.false(running.stderr.includes(secret));
+	t.false(JSON.stringify(at.audit()).includes(secret));
+});
+
+for (const delay of [0, 50, 150, 300])
+	test(`L3 a signal ${delay} ms after the start ends it cleanly`, async t => {
+		const at = await place(t, 'app-server');
+		const running = startBridge(['serve', '--trust'], {env: at.env, cwd: at.repo});
+		t.teardown(() => running.child.kill('SIGKILL'));
+		// How far it has got by then is not known, and does not matter.
+		setTimeout(() => running.child.kill('SIGTERM'), delay);
+		const {code, signal} = await running.exited;
+		t.true(code === 0 || signal === 'SIGTERM', `${code} ${signal} ${running.stderr}`);
+		t.deepEqual(running.lines, []);
+	});
+
+test('L4 a client that is gone is the end of it, without a stack', async t => {
+	const client = await startServe(t, await place(t, 'app-server'));
+	client.running.child.stdout?.destroy();
+	client.running.stdin.end();
+	t.is((await client.running.exited).code, 0);
+	t.notRegex(client.running.stderr, /\n\s+at /);
+});
+
+test('a flag of serve means nothing elsewhere, and is refused there', async t => {
+	const running = startBridge(['--identity', 'x', '--', 'true']);
+	t.is((await running.exited).code, 2);
+	t.regex(running.stderr, /bridge serve/);
+	const help = startBridge(['serve', '--help']);
+	t.is((await help.exited).code, 0);
+	t.regex(help.lines.join('\n'), /bridge serve --identity arch-ctm/);
+	const wrong = startBridge(['serve', 'word']);
+	t.is((await wrong.exited).code, 2);
+});

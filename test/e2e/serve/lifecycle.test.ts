@@ -1,0 +1,178 @@
+import {existsSync, readFileSync, writeFileSync} from 'node:fs';
+import {join} from 'node:path';
+import test from 'ava';
+import {fakeKinds} from '../../helpers/fake-codex.js';
+import {place, startServe} from './support.js';
+
+/* Section 9: Thread Lifecycle, Registry; FR-5, FR-9, FR-10, FR-17. */
+
+for (const kind of fakeKinds) {
+	test(`${kind}: Checklist: busy during a turn, idle after it, for codex and codex-reply; FR-17.1 FR-17.5`, async t => {
+		const at = await place(t, kind);
+		const client = await startServe(t, at);
+		const [one, two] = [join(at.base, 'one'), join(at.base, 'two')];
+		const first = client.codex({prompt: `say:1\nuntil:${one}`, identity: 'a'});
+		await client.busy('a');
+		t.like(await client.status(), {busy_thread_count: 1, idle_thread_count: 0});
+		writeFileSync(one, '');
+		const {codexId} = await first;
+		t.like((await client.threads())[0], {
+			codex_id: codexId,
+			state: 'idle',
+			status: 'active',
+			turns: 1,
+			last_text: '1',
+		});
+		const second = client.reply(codexId, `say:2\nuntil:${two}`);
+		await client.busy('a');
+		writeFileSync(two, '');
+		await second;
+		t.like((await client.threads())[0], {state: 'idle', turns: 2, last_text: '2'});
+	});
+
+	test(`${kind}: FR-8.9 replies at once run one after the other, in order; the queue is bounded`, async t => {
+		const at = await place(t, kind);
+		at.configure('[plugins.codex-mcp]\nmax_queued_turns = 3\n');
+		const client = await startServe(t, at);
+		const {codexId} = await client.codex({prompt: 'say:0', identity: 'a'});
+		const running = client.call('codex-reply', {codex_id: codexId, prompt: 'slow'});
+		await client.busy('a');
+		const [two, three, four, five] = [2, 3, 4, 5].map(n => client.reply(codexId, `say:${n}`));
+		t.like((await five)?.error, {code: -31003, kind: 'overloaded', limit: 3});
+		client.cancel(running.id);
+		const answers = await Promise.all([two, three, four]);
+		t.deepEqual(
+			answers.map(answer => answer?.structured.content),
+			['2', '3', '4'],
+		);
+		const {structured} = await client.reply(codexId, 'show:prompts');
+		t.is(structured.content, JSON.stringify(['say:0', 'slow', 'say:2', 'say:3', 'say:4', 'show:prompts']));
+		t.like((await client.threads())[0], {state: 'idle'}, 'not busy for ever after a queued reply; 3.10');
+	});
+
+	test(`${kind}: Checklist: codex_close on an idle thread closes at once without a summary turn, twice is a no-op; FR-17.3 FR-17.9`, async t => {
+		const at = await place(t, kind);
+		const client = await startServe(t, at);
+		const {codexId, structured} = await client.codex({prompt: 'say:1', identity: 'a'});
+		t.like((await client.close(codexId)).structured, {closed: true, codex_id: codexId, status: 'closed'});
+		t.like((await client.threads())[0], {state: 'closed', status: 'closed', identity: 'a'});
+		t.false(existsSync(at.summaryPath('a', structured.threadId)));
+		t.like((await client.close(codexId)).structured, {closed: true, status: 'already_closed'});
+		t.like((await client.call('codex_close', {identity: 'a'}).result).structured, {status: 'already_closed'});
+		t.like((await client.close('codex:nobody')).error, {code: -32002, kind: 'session_not_found'});
+		t.like((await client.call('codex_close', {}).result).error, {code: -32007});
+		const refused = await client.reply(codexId, 'x');
+		t.like(refused.error, {code: -32003, kind: 'session_closed', codex_id: codexId});
+		t.regex(refused.text, /codex with codex_id|with codex and codex_id/);
+	});
+
+	test(`${kind}: Checklist: codex_close on a busy thread asks for a summary, then closes; FR-17.4 FR-17.10 H7`, async t => {
+		const at = await place(t, kind);
+		const client = await startServe(t, at);
+		const running = client.codex({prompt: 'say:HALF OF IT\nstream:2\nslow', identity: 'a'});
+		const {codex_id: codexId, thread_id: threadId} = await client.busy('a');
+		const queued = client.reply(String(codexId), 'say:NEVER');
+		const closings = [client.close(String(codexId)), client.close(String(codexId))];
+		t.like((await queued).error, {code: -32003, kind: 'session_closed', codex_id: codexId});
+		t.like((await running).error, {code: -32003, kind: 'session_closed'});
+		const [one, two] = await Promise.all(closings);
+		t.deepEqual(one?.structured, two?.structured, 'FR-17.11 the second waits for the first');
+		t.like(one?.structured, {closed: true, status: 'closed'});
+		t.regex(readFileSync(at.summaryPath('a', threadId), 'utf8'), /^echo: .*summary/s);
+		t.false((await client.codex({prompt: 'say:NEW', identity: 'a'})).isError, 'the identity is free');
+	});
+
+	test(`${kind}: FR-17.4 a busy thread that does not stop is closed all the same, as interrupted`, async t => {
+		const at = await place(t, kind);
+		const client = await startServe(t, at);
+		const running = client.codex({prompt: 'slow\nstubborn', identity: 'a'});
+		const {codex_id: codexId} = await client.busy('a');
+		const closed = await client.close(String(codexId));
+		t.like(closed.structured, {closed: true, codex_id: codexId});
+		t.like((await running).error, {code: -32003});
+		t.like((await client.threads())[0], {state: 'closed'});
+	});
+
+	test(`${kind}: Checklist: close, then resume with codex and codex_id: context, identity, busy, idle; FR-17.7`, async t => {
+		const client = await startServe(t, await place(t, kind));
+		const {codexId} = await client.codex({prompt: 'say:1', identity: 'a', tag: 'label'});
+		await client.close(codexId);
+		const resumed = await client.codex({codex_id: codexId, prompt: 'show:prompts'});
+		t.false(resumed.isError, resumed.text);
+		t.is(resumed.codexId, codexId);
+		t.like(resumed.structured, {identity: 'a', resumed: {context: 'thread'}});
+		t.deepEqual(JSON.parse(String(resumed.structured.content)), ['say:1', 'show:prompts']);
+		t.like((await client.threads())[0], {state: 'idle', status: 'active', tag: 'label'});
+		t.like(
+			(await client.codex({codex_id: codexId})).structured,
+			{content: 'echo: Continue.'},
+			'16.3 an active one takes the turn',
+		);
+		t.like((await client.codex({codex_id: codexId, prompt: 'x', identity: 'b'})).error, {code: -32007});
+		await client.close(codexId);
+		const other = await client.codex({prompt: 'say:2', identity: 'a'});
+		t.like(
+			(await client.codex({codex_id: codexId, prompt: 'x'})).error,
+			{code: -32001, codex_id: other.codexId},
+			'17.7 re-used meanwhile',
+		);
+	});
+
+	test(`${kind}: Checklist: registry file with 3 identities and all fields, threads and status tell the same; FR-5.2 FR-10`, async t => {
+		const at = await place(t, kind);
+		const client = await startServe(t, at);
+		const made = await Promise.all(
+			['a', 'b', 'c'].map(identity =>
+				client.codex({prompt: `say:${identity}`, identity, tag: `t-${identity}`}),
+			),
+		);
+		const entries = at.registry();
+		t.is(entries.length, 3);
+		for (const {codexId, structured} of made) {
+			const entry = entries.find(({codex_id: id}) => id === codexId);
+			t.like(entry, {
+				thread_id: structured.threadId,
+				identity: structured.identity,
+				team: 'default',
+				status: 'active',
+				state: 'idle',
+				turns: 1,
+				repo_root: at.repo,
+				repo_name: 'widgets',
+				branch: 'main',
+				cwd: at.repo,
+				tag: `t-${structured.identity}`,
+			});
+			t.regex(String(entry?.started_at), /^\d{4}-.*Z$/);
+			t.regex(String(entry?.last_active), /^\d{4}-.*Z$/);
+		}
+		const listed = await client.threads();
+		for (const {codexId} of made) t.true(listed.some(({codex_id: id}) => id === codexId));
+		t.is(listed.length, 3);
+		t.is((await client.threads({identity: 'b'})).length, 1);
+		await client.close(made[0]?.codexId ?? '');
+		t.is((await client.threads({include_closed: false})).length, 2);
+	});
+
+	test(`${kind}: FR-9.2 K8 the audit has every turn, close and refusal, with ids that belong together`, async t => {
+		const at = await place(t, kind);
+		const client = await startServe(t, at);
+		const {codexId} = await client.codex({prompt: `say:1\n${'long '.repeat(100)}`, identity: 'a'});
+		await client.reply(codexId, 'say:2');
+		await client.codex({prompt: 'x', identity: 'a'});
+		await client.close(codexId);
+		const lines = at.audit();
+		const [start, end] = lines.filter(line => JSON.stringify(line).includes('"codex"'));
+		const ids = lines.map(line => line.correlation_id);
+		t.true(
+			ids.every(id => typeof id === 'string'),
+			JSON.stringify(lines[0]),
+		);
+		t.is(start?.correlation_id, end?.correlation_id);
+		t.is(lines.filter(line => Object.values(line).includes('refusal')).length, 1);
+		t.is(lines.filter(line => Object.values(line).includes('codex_close')).length, 2);
+		t.is(lines.filter(line => Object.values(line).includes('codex-reply')).length, 2);
+		t.true(lines.every(line => line.codex_id === codexId || Object.values(line).includes('refusal')));
+		t.true(lines.every(line => JSON.stringify(line).length < 1500));
+	});
+}

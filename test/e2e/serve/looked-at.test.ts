@@ -1,0 +1,88 @@
+import {once} from 'node:events';
+import test from 'ava';
+import {runBridge} from '../../helpers/bridge.js';
+import {type Place, place, startServe} from './support.js';
+
+/** Runs a command for people in such a place. */
+const look = async ({env, repo}: Place, ...args: string[]): Promise<string> =>
+	(await runBridge(args, '', {env, cwd: repo})).stdout.join('\n');
+
+const statuses = async (where: Place): Promise<{[identity: string]: string}> => {
+	const entries = JSON.parse(await look(where, 'threads', '--json')) as Array<{
+		identity: string;
+		status: string;
+	}>;
+	return Object.fromEntries(entries.map(({identity, status}) => [identity, status]));
+};
+
+test('FR-13.5 FR-3.2 threads shows the sessions of a running bridge as active, and of a killed one as stale', async t => {
+	const where = await place(t, 'app-server');
+	const client = await startServe(t, where);
+	t.false((await client.codex({prompt: 'hello', identity: 'arch'})).isError);
+	t.deepEqual(await statuses(where), {arch: 'active'});
+	t.regex(
+		await look(where, 'threads', '--repo', 'widgets'),
+		/^arch +default +active +idle .* widgets +main /m,
+	);
+	t.regex(await look(where, 'doctor'), /^ok {2}Repository repo-[0-9a-f]{12}: 1 session, 1 of them active/m);
+	client.running.child.kill('SIGKILL');
+	await once(client.running.child, 'close');
+	t.deepEqual(await statuses(where), {arch: 'stale'});
+	t.regex(
+		await look(where, 'doctor'),
+		/^!! {2}Repository repo-[0-9a-f]{12}: locks of dead processes: arch$/m,
+	);
+});
+
+test("5.3 two bridges in one repository keep each other's sessions and identities", async t => {
+	const where = await place(t, 'app-server');
+	const [one, other] = [await startServe(t, where), await startServe(t, where)];
+	const first = await one.codex({prompt: 'hello', identity: 'arch'});
+	const refused = await other.codex({prompt: 'hello', identity: 'arch'});
+	t.true(refused.isError);
+	t.true(refused.text.includes(first.codexId), refused.text);
+	t.false((await other.codex({prompt: 'hello', identity: 'dev'})).isError);
+	t.false((await one.reply(first.codexId, 'again')).isError);
+	t.deepEqual(await statuses(where), {arch: 'active', dev: 'active'});
+	t.false((await one.close(first.codexId)).isError);
+	t.false((await other.codex({prompt: 'hello', identity: 'arch'})).isError);
+	t.is(where.registry().length, 3);
+});
+
+test('5.3 FR-3.2 a session of another bridge is resumed by one that still runs when the other has ended, or was killed', async t => {
+	const where = await place(t, 'app-server');
+	const [one, other] = [await startServe(t, where), await startServe(t, where)];
+	for (const how of ['SIGTERM', 'SIGKILL'] as const) {
+		const third = await startServe(t, where);
+		const {codexId} = await third.codex({prompt: 'say:1', identity: how});
+		const [entry] = await one.threads({identity: how});
+		t.like(entry, {codex_id: codexId, status: 'active'}, 'it is seen');
+		const held = await one.codex({codex_id: codexId, prompt: 'x'});
+		t.like(held.error, {code: -32001, codex_id: codexId});
+		t.regex(held.text, /of another bridge serve/);
+		third.running.child.kill(how);
+		await third.running.exited;
+		const [left] = await one.threads({identity: how});
+		t.is(left?.status, how === 'SIGKILL' ? 'stale' : 'closed');
+		const [first, second] = await Promise.all(
+			['say:2', 'show:prompts'].map(prompt => one.codex({codex_id: codexId, prompt})),
+		);
+		t.like(first?.structured, {content: '2', codex_id: codexId, identity: how}, first?.text);
+		t.regex(String(second?.structured.content), /say:2.*show:prompts/s, 'in their order');
+		const refused = await other.codex({codex_id: codexId, prompt: 'x'});
+		t.like(refused.error, {code: -32001, codex_id: codexId}, refused.text);
+		t.like((await one.threads({identity: how}))[0], {status: 'active', state: 'idle'});
+		t.like(await other.close(codexId), {isError: true, error: {code: -32002}});
+	}
+});
+
+test('FR-13.6 summary prints what a session left when its bridge ended', async t => {
+	const where = await place(t, 'app-server');
+	const client = await startServe(t, where);
+	const {codexId} = await client.codex({prompt: 'hello', identity: 'arch'});
+	client.running.child.kill('SIGTERM');
+	await once(client.running.child, 'close');
+	const text = await look(where, 'summary', codexId);
+	t.true(text.length > 0);
+	t.is(await look(where, 'summary', 'arch'), text);
+});

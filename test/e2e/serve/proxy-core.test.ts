@@ -1,0 +1,139 @@
+import process from 'node:process';
+import test from 'ava';
+import {listOf, objectOf} from '../../../lib/util/json.js';
+import {fakeKinds} from '../../helpers/fake-codex.js';
+import {place, startServe} from './support.js';
+
+/* Section 9 of the specification, Proxy Core, and FR-1, FR-11, FR-14 through the built program. */
+
+for (const kind of fakeKinds) {
+	test(`${kind}: Checklist: Start serve, the child spawns; FR-1.3 codex is in the first tools/list`, async t => {
+		const client = await startServe(t, await place(t, kind));
+		const {result} = await client.running.request('list', 'tools/list');
+		const tools = listOf(objectOf(result).tools).map(objectOf);
+		t.deepEqual(
+			tools.map(({name}) => name),
+			[
+				'codex',
+				'codex-reply',
+				'codex_threads',
+				'codex_status',
+				'codex_close',
+				'atm_send',
+				'atm_read',
+				'atm_broadcast',
+				'atm_pending_count',
+			],
+		);
+		t.like(await client.status(), {
+			child_alive: true,
+			backend: kind,
+			team: 'default',
+			active_thread_count: 0,
+		});
+		const properties = objectOf(objectOf(tools[0]?.inputSchema).properties);
+		for (const name of [
+			'prompt',
+			'sandbox',
+			'model',
+			'config',
+			'identity',
+			'agent_file',
+			'codex_id',
+			'role',
+			'cwd',
+		])
+			t.true(name in properties, `FR-16.4 ${name}`);
+	});
+
+	test(`${kind}: Checklist: Send codex, the response includes codex_id; codex-reply goes on`, async t => {
+		const client = await startServe(t, await place(t, kind));
+		const first = await client.codex({prompt: 'say:ONE', identity: 'arch-ctm'});
+		t.false(first.isError, first.text);
+		t.regex(first.codexId, /^codex:[0-9a-f-]{36}$/);
+		t.is(first.structured.content, 'ONE');
+		t.true(first.text.includes(`codex_id: ${first.codexId}`), first.text);
+		const second = await client.reply(first.codexId, 'show:prompts');
+		t.deepEqual(JSON.parse(String(second.structured.content)), ['say:ONE', 'show:prompts']);
+		t.is(second.codexId, first.codexId);
+		t.is(second.structured.threadId, first.structured.threadId);
+		const byThread = await client.call('codex-reply', {
+			threadId: first.structured.threadId,
+			prompt: 'say:THREE',
+		}).result;
+		t.is(byThread.structured.content, 'THREE');
+	});
+
+	test(`${kind}: Checklist: Kill child process, next request returns an error with the exit code; FR-11.1 FR-11.2 E1`, async t => {
+		const at = await place(t, kind);
+		const client = await startServe(t, at);
+		const idle = await client.codex({prompt: 'say:IDLE', identity: 'idler'});
+		const slow = client.codex({prompt: 'slow', identity: 'slowpoke'});
+		const {codex_id: codexId} = await client.busy('slowpoke');
+		const queued = client.reply(String(codexId), 'say:NEVER');
+		const crash = client.codex({prompt: 'crash:42', identity: 'crasher'});
+		for (const answer of await Promise.all([slow, queued, crash])) {
+			t.true(answer.isError);
+			t.like(answer.error, {code: -32005, kind: 'child_dead', exit_code: 42});
+			t.regex(answer.text, /42/);
+		}
+		const next = await client.reply(idle.codexId, 'say:NEVER');
+		t.like(next.error, {code: -32005, exit_code: 42});
+		t.like(await client.status(), {child_alive: false, exit_code: 42, active_thread_count: 0});
+		t.true((await client.threads()).every(({status}) => status === 'stale'));
+		t.like(await client.close(idle.codexId), {isError: false, structured: {status: 'already_closed'}});
+		t.truthy((await client.running.request('list', 'tools/list')).result);
+		t.is(await client.running.end(), 1);
+	});
+
+	test(`${kind}: Checklist: Send request exceeding timeout, timeout error with what was said; FR-14.2 the session is idle after it`, async t => {
+		const client = await startServe(t, await place(t, kind), '--timeout', '3');
+		const late = await client.codex({prompt: 'say:PARTIAL ANSWER\nstream:2\nslow', identity: 'late'});
+		t.true(late.isError);
+		t.like(late.error, {code: -32006, kind: 'timeout', timeout_secs: 3, identity: 'late'});
+		t.regex(late.text, /PARTIAL/);
+		const codexId = String(late.error.codex_id);
+		t.like((await client.threads())[0], {codex_id: codexId, state: 'idle', status: 'active'});
+		t.like((await client.reply(codexId, 'say:AGAIN')).structured, {content: 'AGAIN', codex_id: codexId});
+	});
+
+	test(`${kind}: FR-8.10 a cancelled call ends; one that waits goes without touching the one that runs`, async t => {
+		const client = await startServe(t, await place(t, kind));
+		const slow = client.call('codex', {prompt: 'say:HALF OF IT\nstream:2\nslow', identity: 'one'});
+		const {codex_id: codexId} = await client.busy('one');
+		const queued = client.call('codex-reply', {codex_id: codexId, prompt: 'say:NEVER'});
+		const kept = client.call('codex-reply', {codex_id: codexId, prompt: 'show:prompts'});
+		await client.status();
+		client.cancel(queued.id);
+		client.cancel(slow.id);
+		const last = await kept.result;
+		t.false(String(last.structured.content).includes('NEVER'), last.text);
+		t.like((await client.threads())[0], {state: 'idle', status: 'active', turns: 2});
+	});
+
+	test(`${kind}: E2 a Codex that cannot be started leaves the tools that need none`, async t => {
+		const at = await place(t, kind);
+		const env = {...at.env, ATM_AGENT_MCP_CODEX_BIN: `${at.base}/nowhere`};
+		const client = await startServe(t, {...at, env});
+		t.like(await client.status(), {child_alive: false});
+		const refused = await client.codex({prompt: 'x'});
+		t.like(refused.error, {code: -32005, kind: 'child_dead'});
+		t.true(refused.text.includes('nowhere'));
+		t.is(await client.running.end(), 1);
+	});
+
+	test(`${kind}: K6 stdout holds nothing but messages, whatever Codex writes`, async t => {
+		const client = await startServe(t, await place(t, kind), '--debug');
+		await client.codex({prompt: 'say:ONE\ncommand:ls'});
+		t.is(await client.running.end(), 0);
+		t.notThrows(() => client.running.lines.map(line => JSON.parse(line)));
+		t.true(client.running.lines.every(line => !line.includes('io.bridge/')));
+	});
+}
+
+test('the process is gone with all that it started', async t => {
+	const client = await startServe(t, await place(t, 'app-server'));
+	await client.codex({prompt: 'say:ONE'});
+	t.is(await client.running.end(), 0);
+	t.throws(() => process.kill(client.running.pid, 0), {code: 'ESRCH'});
+});

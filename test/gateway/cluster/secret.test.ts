@@ -1,0 +1,39 @@
+import {writeFileSync} from 'node:fs';
+import {join} from 'node:path';
+import test from 'ava';
+import {readReplicaSecrets} from '../../../lib/gateway/cluster/secrets.js';
+import {tempFolder} from '../../helpers/temp-folder.js';
+
+const [OLD, NEW] = ['an old secret of some length', 'a new secret of some length'];
+
+test('M2 a secret is a text, or a file; of several lines, the first seals', async t => {
+	t.deepEqual(await readReplicaSecrets('a secret of some length'), ['a secret of some length']);
+	t.deepEqual(await readReplicaSecrets(`${NEW}\n${OLD}\n`), [NEW, OLD]);
+	const file = join(tempFolder(t), 'secret');
+	writeFileSync(file, `${NEW} \r\n\r\n${OLD}\r\n`);
+	t.deepEqual(await readReplicaSecrets(`file:${file}`), [NEW, OLD]);
+});
+
+test('K2 a secret that is none is told of, and never shown', async t => {
+	await t.throwsAsync(readReplicaSecrets('\n'), {message: /secret has 0 lines/});
+	const error = await t.throwsAsync(
+		readReplicaSecrets(['one', 'two', 'three', 'four', 'five'].map(word => `${word} ${OLD}`).join('\n')),
+		{
+			message: /secret has 5 lines/,
+		},
+	);
+	t.notRegex(String(error?.message), /three/);
+	await t.throwsAsync(readReplicaSecrets('file:/nowhere/at-all'), {message: /cannot be read/});
+});
+
+test('rejects a file with a secret of fewer than 16 characters, and does not show it [SEC-D21]', async t => {
+	const file = join(tempFolder(t), 'secret');
+	writeFileSync(file, `${NEW}\nfifteen letters\n`);
+	const error = await t.throwsAsync(readReplicaSecrets(`file:${file}`), {
+		message: /fewer than 16 characters/,
+	});
+	t.true(error?.message.includes(file));
+	t.notRegex(String(error?.message), /fifteen/);
+	writeFileSync(file, `file:short\n`);
+	await t.throwsAsync(readReplicaSecrets(`file:${file}`), {message: /fewer than 16 characters/});
+});

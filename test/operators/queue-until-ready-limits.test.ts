@@ -1,0 +1,55 @@
+import test from 'ava';
+import {objectOf} from '../../lib/util/json.js';
+import {heldHeap} from '../wire/heap.js';
+import {heard, initialize, initialized, result, start} from './queue-until-ready-support.js';
+
+/* What is kept for a client before the handshake. */
+
+const KiB = 2 ** 10;
+const MiB = 2 ** 20;
+
+const notification = (bytes: number) => ({method: 'notifications/x', params: {text: 'x'.repeat(bytes)}});
+
+test('a client that sends notifications and no request does not hold memory: bridge initializes [SEC-D5]', t => {
+	const ends = start();
+	ends.client.send(notification(30 * KiB));
+	ends.client.send(notification(30 * KiB));
+	t.deepEqual(heard(ends), []);
+	ends.client.send(notification(30 * KiB));
+	t.like(ends.upstream.received, [{method: 'initialize'}]);
+	ends.upstream.send({id: ends.upstream.received[0]?.id, result});
+	t.deepEqual(heard(ends).slice(1), [initialized.method, ...Array(3).fill('notifications/x')]);
+	initialize(ends);
+	t.like(ends.client.received, [{id: 0, result: {serverInfo: result.serverInfo}}]);
+});
+
+test('a long request before initialize still waits for the handshake of its client', t => {
+	const ends = start();
+	ends.client.send({id: 'a', method: 'tools/call', params: {text: 'x'.repeat(100 * KiB)}});
+	t.deepEqual(heard(ends), []);
+	initialize(ends);
+	t.deepEqual(heard(ends), ['initialize 0']);
+});
+
+test('each request that waited is failed with the start of a long error of the upstream [SEC-D5]', t => {
+	const ends = start();
+	initialize(ends);
+	for (let id = 1; id <= 1000; id++) ends.client.send({id, method: 'a'});
+	ends.upstream.send({id: 0, error: {code: 5, message: `Because ${'x'.repeat(MiB)}`}});
+	const failures = ends.client.received.slice(1);
+	t.is(failures.length, 1000);
+	const message = String(objectOf(failures[0]?.error).message);
+	t.regex(message, /^files rejected initialize: Because xxx/);
+	t.true(message.length < 3000);
+});
+
+test('a held request is kept as its bytes, and not parsed [SEC-D5]', t => {
+	const ends = start();
+	initialize(ends);
+	const list = Array.from({length: 50_000}, () => ({}));
+	ends.client.send({id: 1, method: 'a', params: {list}});
+	const before = heldHeap();
+	for (let id = 2; id < 12; id++) ends.client.send({id, method: 'a', params: {list}});
+	const kept = heldHeap() - before;
+	t.true(kept < 4 * MiB, `${kept} bytes`);
+});

@@ -1,0 +1,233 @@
+import {mkdirSync, writeFileSync} from 'node:fs';
+import {homedir} from 'node:os';
+import {join} from 'node:path';
+import test from 'ava';
+import fc from 'fast-check';
+import {stringify} from 'smol-toml';
+import {BridgeError} from '../../../lib/core/errors.js';
+import {newPlace} from './support.js';
+
+test('FR-12.3 without any file all is as by default, and says so', async t => {
+	const {load, home} = newPlace(t);
+	const {config, origins, warnings, files} = await load();
+	t.like(config, {team: 'default', coreIdentity: 'human', identity: 'codex', codexBin: 'codex', base: home});
+	t.like(config, {model: undefined, sandbox: undefined, approvalPolicy: undefined, transport: 'auto'});
+	t.like(config, {
+		requestTimeoutSecs: 300,
+		maxConcurrentThreads: 10,
+		mailPollIntervalMs: 5000,
+		autoMail: true,
+	});
+	t.like(config, {maxMailMessages: 10, maxMailMessageLength: 4096, persistThreads: true});
+	t.is(origins.get('base'), '$ATM_HOME');
+	t.deepEqual(
+		new Set([...origins].filter(([name]) => name !== 'base').map(([, place]) => place)),
+		new Set(['default']),
+	);
+	t.deepEqual([warnings, files], [[], []]);
+});
+
+test('FR-12.1 every key of the plugin table is read, under either name of it', async t => {
+	for (const table of ['codex-mcp', 'atm-agent-mcp']) {
+		const {load, own, home} = newPlace(t);
+		own(`[plugins.${table}]
+			codex_bin = "/opt/codex"\nidentity = "arch"\nmodel = "m"\nfast_model = "f"\nreasoning_effort = "high"
+			sandbox = "read-only"\napproval_policy = "never"\nmail_poll_interval_ms = 1000\nrequest_timeout_secs = 20
+			max_concurrent_threads = 3\npersist_threads = false\nauto_mail = false\nmax_mail_messages = 5
+			max_mail_message_length = 100\nbase_prompt_file = "base.md"\nextra_instructions_file = "~/extra.md"
+			transport = "app-server"\nper_thread_auto_mail = {dev = false}`);
+		const {config, warnings} = await load();
+		t.deepEqual(warnings, []);
+		t.like(config, {
+			codexBin: '/opt/codex',
+			identity: 'arch',
+			model: 'm',
+			fastModel: 'f',
+			reasoningEffort: 'high',
+		});
+		t.like(config, {
+			sandbox: 'read-only',
+			approvalPolicy: 'never',
+			mailPollIntervalMs: 1000,
+			requestTimeoutSecs: 20,
+		});
+		t.like(config, {maxConcurrentThreads: 3, persistThreads: false, autoMail: false, maxMailMessages: 5});
+		t.like(config, {maxMailMessageLength: 100, transport: 'app-server'});
+		t.is(config.basePromptFile, join(home, '.config', 'atm', 'base.md'));
+		t.is(config.extraInstructionsFile, join(homedir(), 'extra.md'));
+		t.deepEqual([...config.perThreadAutoMail], [['dev', false]]);
+	}
+});
+
+test('FR-2.5 FR-8.5 both spellings of a key are read; default_identity wins over identity', async t => {
+	const {load, ofRepo} = newPlace(t);
+	const file = ofRepo(
+		'[plugins.codex-mcp]\nidentity = "b"\ndefault_identity = "a"\nmax_messages = 3\nmax_message_length = 9\n[atm]\ndefault_team = "red"',
+	);
+	const {config, warnings, origins} = await load();
+	t.like(config, {identity: 'a', maxMailMessages: 3, maxMailMessageLength: 9, team: 'red'});
+	t.is(origins.get('identity'), `${file} [plugins.codex-mcp].default_identity`);
+	t.is(warnings.length, 1);
+	t.regex(warnings[0] ?? '', /\[plugins\.codex-mcp\]\.identity: .*default_identity is what counts/);
+});
+
+test('FR-12.2 roles are merged key by key over all files', async t => {
+	const {load, own, ofRepo} = newPlace(t);
+	own(
+		'[plugins.codex-mcp.roles.deep]\nmodel = "big"\nsandbox = "read-only"\n[plugins.codex-mcp.roles.plain]',
+	);
+	ofRepo('[plugins.codex-mcp.roles.deep]\nsandbox = "workspace-write"\nreasoning_effort = "high"');
+	const {config, origins} = await load({isTrusted: true});
+	t.deepEqual(config.roles.get('deep'), {
+		model: 'big',
+		sandbox: 'workspace-write',
+		approvalPolicy: undefined,
+		reasoningEffort: 'high',
+	});
+	t.true(config.roles.has('plain'));
+	t.regex(origins.get('roles.deep.model') ?? '', /config\.toml \[plugins\.codex-mcp\.roles\.deep\]\.model$/);
+	t.regex(origins.get('roles.deep.sandbox') ?? '', /\.atm\.toml /);
+});
+
+test('FR-12.3 flags are stronger than variables, these than the named file, the repository, the user and defaults', async t => {
+	const {load, own, ofRepo, home} = newPlace(t);
+	const named = join(home, 'named.toml');
+	const values = (prefix: string, keys: readonly string[]): string =>
+		`[plugins.codex-mcp]\n${keys.map(key => `${key} = "${prefix}-${key.replaceAll('_', '')}"`).join('\n')}`;
+	const keys = ['fast_model', 'reasoning_effort', 'role', 'identity', 'model'];
+	own(values('global', keys));
+	ofRepo(values('repo', keys.slice(1)));
+	writeFileSync(named, values('named', keys.slice(2)));
+	const env = {ATM_AGENT_MCP_IDENTITY: ' env-id ', ATM_AGENT_MCP_MODEL: 'env-model', ATM_CONFIG: named};
+	const {config, origins, files} = await load({model: 'flag-model'}, env);
+	t.like(config, {fastModel: 'global-fastmodel', reasoningEffort: 'repo-reasoningeffort'});
+	t.like(config, {role: 'named-role', identity: 'env-id', model: 'flag-model'});
+	t.is(origins.get('model'), '--model');
+	t.is(origins.get('identity'), '$ATM_AGENT_MCP_IDENTITY');
+	t.is(origins.get('role'), `${named} [plugins.codex-mcp].role`);
+	t.is(files[0], named);
+});
+
+test('FR-12.3 of any layers with any keys, each key is what the strongest layer that has it says', async t => {
+	const numbers = ['request_timeout_secs', 'max_concurrent_threads', 'max_queued_turns'] as const;
+	const names = ['requestTimeoutSecs', 'maxConcurrentThreads', 'maxQueuedTurns'] as const;
+	const table = fc.dictionary(fc.constantFrom(...numbers), fc.integer({min: 1, max: 999}));
+	const {load, own, ofRepo, home} = newPlace(t);
+	const named = join(home, 'named.toml');
+	await fc.assert(
+		fc.asyncProperty(table, table, table, table, async (env, inNamed, inRepo, inOwn) => {
+			const text = (values: object): string => stringify({plugins: {'codex-mcp': values}});
+			own(text(inOwn));
+			ofRepo(text(inRepo));
+			writeFileSync(named, text(inNamed));
+			const variables = Object.entries(env).map(([key, value]) => [
+				`ATM_AGENT_MCP_${key.toUpperCase()}`,
+				`${value}`,
+			]);
+			const {config} = await load({config: named, isTrusted: true}, Object.fromEntries(variables));
+			for (const [at, key] of numbers.entries()) {
+				const wanted = [env, inNamed, inRepo, inOwn].find(layer => key in layer)?.[key];
+				const found = config[names[at] ?? 'maxQueuedTurns'];
+				t.is(
+					found,
+					wanted ?? {request_timeout_secs: 300, max_concurrent_threads: 10, max_queued_turns: 32}[key],
+				);
+			}
+		}),
+		{numRuns: 60},
+	);
+});
+
+test('2.1 the repository file is looked for upward, and not beyond the first folder with .git', async t => {
+	const {load, ofRepo, repo} = newPlace(t);
+	const deep = join(repo, 'a', 'b');
+	mkdirSync(deep, {recursive: true});
+	ofRepo('[core]\ndefault_team = "top"');
+	t.is((await load({}, {}, deep)).config.team, 'top');
+	ofRepo('[core]\ndefault_team = "near"', 'a');
+	t.is((await load({}, {}, deep)).config.team, 'near');
+	mkdirSync(join(deep, '.git'));
+	t.is((await load({}, {}, deep)).config.team, 'default');
+});
+
+test('2.1 a file without [core] leaves team and identity to others, and one key alone is enough', async t => {
+	const {load, own, ofRepo} = newPlace(t);
+	own('[core]\ndefault_team = "red"\nidentity = "ada"\n[aliases]\nlead = "team-lead"\nme = "ada"');
+	ofRepo('[plugins.codex-mcp]\nmodel = "m"\n[aliases]\nlead = "boss"');
+	const {config} = await load({isTrusted: true});
+	t.like(config, {team: 'red', coreIdentity: 'ada', identity: 'codex', model: 'm'});
+	t.deepEqual([...config.aliases].sort(), [
+		['lead', 'boss'],
+		['me', 'ada'],
+	]);
+	ofRepo('[core]\nidentity = "bob"');
+	t.like((await load()).config, {team: 'red', coreIdentity: 'bob'});
+});
+
+test('2.1 variables are trimmed, empty ones are not set, and wrong ones are told and left out', async t => {
+	const {load} = newPlace(t);
+	const {config, warnings, origins} = await load(
+		{},
+		{ATM_TEAM: ' red ', ATM_IDENTITY: ' ', ATM_AGENT_MCP_AUTO_MAIL: 'no', ATM_AGENT_MCP_MODEL: '5'},
+	);
+	t.like(config, {team: 'red', coreIdentity: 'human', autoMail: true, model: '5'});
+	t.is(origins.get('team'), '$ATM_TEAM');
+	t.deepEqual(warnings, ['$ATM_AGENT_MCP_AUTO_MAIL: Expected true or false. It is ignored.']);
+});
+
+test('what is wrong in a found file is left out, told with file and key, and the rest counts', async t => {
+	const {load, ofRepo} = newPlace(t);
+	const file = ofRepo(
+		'[core]\ndefault_team = "../x"\n[plugins.codex-mcp]\nmodle = "m"\nauto_mail = "yes"\nmodel = "m"\nroles = 3\nidentity = "a.b"',
+	);
+	const {config, warnings} = await load();
+	t.like(config, {team: 'default', model: 'm', autoMail: true, identity: 'codex'});
+	const told = warnings.join('\n');
+	for (const key of [
+		'[core].default_team',
+		'modle: This key is not known. Did you mean model?',
+		'.auto_mail: Expected true or false.',
+		'.roles: Expected a table.',
+		'.identity: Expected',
+	])
+		t.true(told.includes(key), `${key} in ${told}`);
+	t.true(warnings.every(warning => warning.startsWith(`${file}: `)));
+	ofRepo('[core\n');
+	t.regex((await load()).warnings.join(), /\.atm\.toml:1:\d+: This is no TOML: .* It is ignored\./);
+});
+
+test('a named file that is missing or wrong is fatal', async t => {
+	const {load, home} = newPlace(t);
+	await t.throwsAsync(load({config: join(home, 'none.toml')}), {
+		instanceOf: BridgeError,
+		message: /none\.toml cannot be read/,
+	});
+	const file = join(home, 'wrong.toml');
+	for (const [text, message] of [
+		['[plugins.codex-mcp]\nmodle = "x"', /modle: This key is not known/],
+		['[plugins.codex-mcp]\nauto_mail = 3', /auto_mail: Expected true or false/],
+		['not toml', /no TOML/],
+	] as const) {
+		writeFileSync(file, text);
+		await t.throwsAsync(load({}, {ATM_CONFIG: file}), {instanceOf: BridgeError, message});
+	}
+});
+
+test('a flag that cannot be meant is an error', async t => {
+	const {load} = newPlace(t);
+	await t.throwsAsync(load({identity: '../x'}), {instanceOf: BridgeError, message: /--identity \.\.\/x/});
+	await t.throwsAsync(load({team: ''}), {instanceOf: BridgeError});
+});
+
+test('--fast takes fast_model, and says so where there is none', async t => {
+	const {load, own} = newPlace(t);
+	t.regex(
+		(await load({isFast: true})).warnings.join(),
+		/--fast has no effect: the configuration has no fast_model/,
+	);
+	own('[plugins.codex-mcp]\nmodel = "slow"\nfast_model = "quick"');
+	const {config, origins} = await load({isFast: true});
+	t.is(config.model, 'quick');
+	t.regex(origins.get('model') ?? '', /^--fast, /);
+	t.is((await load({isFast: true, model: 'mine'})).config.model, 'mine');
+});

@@ -1,0 +1,90 @@
+import {readFileSync, writeFileSync} from 'node:fs';
+import test from 'ava';
+import fc from 'fast-check';
+import {createLog} from '../../../lib/core/log.js';
+import {MAX_MEMBERS} from '../../../lib/serve/mail/edit-roster.js';
+import {MessageParser} from '../../../lib/serve/mail/parse-message.js';
+import {RosterRegistration} from '../../../lib/serve/mail/roster-registration.js';
+import {memberOf, teamOf} from '../../e2e/mail/support.js';
+
+/* Files of the mail that have very many entries. */
+
+const message = {from: 'a', text: 'b', timestamp: 'c'};
+
+test('a roster with more members than the limit is left as it is, with a warning that names it [SEC-D5]', async t => {
+	const {claude, roster} = teamOf(t);
+	const members = Array.from({length: MAX_MEMBERS + 1}, (_, at) => memberOf(`m-${at}`, 'crew'));
+	writeFileSync(roster, JSON.stringify({name: 'crew', members}));
+	const before = readFileSync(roster, 'utf8');
+	const lines: string[] = [];
+	const log = createLog({level: 'warn', write: line => lines.push(line), isPretty: false});
+	await new RosterRegistration({claude, team: 'crew', log}).join({
+		identity: 'new',
+		codexId: 'x',
+		cwd: '/',
+		model: undefined,
+	});
+	await log.flush();
+	t.is(readFileSync(roster, 'utf8'), before);
+	t.is(lines.length, 1);
+	t.true(lines[0]?.includes(`${roster} has more than ${MAX_MEMBERS} members. It is left as it is.`));
+});
+
+test('a roster at the limit gets one more member [SEC-D5]', async t => {
+	const {claude, roster, config} = teamOf(t);
+	const members = Array.from({length: MAX_MEMBERS}, (_, at) => memberOf(`m-${at}`, 'crew'));
+	writeFileSync(roster, JSON.stringify({name: 'crew', members}));
+	const log = createLog({level: 'warn', write: line => t.fail(line), isPretty: false});
+	await new RosterRegistration({claude, team: 'crew', log}).join({
+		identity: 'new',
+		codexId: 'x',
+		cwd: '/',
+		model: undefined,
+	});
+	t.is(config().members.length, MAX_MEMBERS + 1);
+	t.is(config().members[MAX_MEMBERS].name, 'new');
+});
+
+test('60,000 equal messages, and as many different ones under one id, get their ids in one pass [SEC-D11]', t => {
+	const [equal, different] = [new MessageParser(), new MessageParser()];
+	const count = 60_000;
+	let last: string | undefined;
+	for (let at = 0; at < count; at++) last = equal.parse(message)?.id;
+	t.is(last, `${new MessageParser().parse(message)?.id}~${count}`);
+	for (let at = 1; at <= count; at++)
+		last = different.parse({...message, text: `${at}`, message_id: 'x'})?.id;
+	t.is(last, `x~${count}`);
+	for (const at of [2, 7, count - 1])
+		t.is(different.parse({...message, text: `${at}`, message_id: 'x'})?.id, `x~${at}`);
+});
+
+/** The ids by their definition: the first free number, or the one of the same message with the same id. */
+function idsOf(records: ReadonlyArray<{readonly text: string; readonly message_id?: string}>): string[] {
+	const seen = new Map<string, string>();
+	return records.map(record => {
+		const wanted = record.message_id ?? new MessageParser().parse({...message, text: record.text})?.id ?? '';
+		let id = wanted;
+		for (let count = 2; seen.has(id) && (!record.message_id || seen.get(id) !== record.text); count++)
+			id = `${wanted}~${count}`;
+		seen.set(id, record.text);
+		return id;
+	});
+}
+
+test('ids are those of the definition, also where written ids look like numbered ones [SEC-D11]', t => {
+	const own = new MessageParser().parse({...message, text: 'p'})?.id ?? '';
+	const record = fc.record(
+		{
+			text: fc.constantFrom('p', 'q', 'r'),
+			message_id: fc.constantFrom('x', 'x~2', 'x~3', 'x~2~2', own, `${own}~2`, `${own}~3`),
+		},
+		{requiredKeys: ['text']},
+	);
+	fc.assert(
+		fc.property(fc.array(record, {maxLength: 30}), records => {
+			const reader = new MessageParser();
+			const ids = records.map(each => reader.parse({...message, ...each})?.id ?? '');
+			t.deepEqual(ids, idsOf(records));
+		}),
+	);
+});

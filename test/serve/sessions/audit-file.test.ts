@@ -1,0 +1,221 @@
+import {
+	appendFileSync,
+	mkdirSync,
+	readdirSync,
+	readFileSync,
+	renameSync,
+	statSync,
+	symlinkSync,
+	writeFileSync,
+} from 'node:fs';
+import {join} from 'node:path';
+import test, {type ExecutionContext} from 'ava';
+import fc from 'fast-check';
+import {AuditFile, type AuditFileOptions} from '../../../lib/serve/sessions/audit-file.js';
+import {formatAuditLine} from '../../../lib/serve/sessions/audit-line.js';
+import {firstCodePoints} from '../../../lib/util/code-points.js';
+import {readNdjson} from '../../helpers/ndjson.js';
+import {tempFolder} from '../../helpers/temp-folder.js';
+import {listeningLog} from './support.js';
+
+const open = async (
+	t: ExecutionContext,
+	folder: string,
+	options: Partial<AuditFileOptions> = {},
+): Promise<AuditFile> => {
+	const audit = await AuditFile.open({folder, log: listeningLog().log, ...options});
+	t.teardown(() => audit.close());
+	return audit;
+};
+
+const linesOf = (file: string): Array<{[key: string]: unknown}> => readNdjson(file);
+
+test('FR-9.1 FR-9.2 FR-9.3 K8 each entry is a line of audit.jsonl when write returns', async t => {
+	const folder = join(tempFolder(t), 'a', 'codex-sessions');
+	const now = (): Date => new Date('2026-11-17T09:00:00.123Z');
+	const audit = await open(t, folder, {now});
+	audit.write({
+		event: 'codex',
+		correlationId: 'c1',
+		codexId: 'codex:1',
+		identity: 'dev-1',
+		team: 'red',
+		prompt: 'do it',
+	});
+	audit.write({
+		event: 'atm_send',
+		correlationId: 'c2',
+		identity: 'dev-1',
+		recipient: 'lead@red',
+		message: 'done',
+		outcome: 'completed',
+		details: {bytes: 4},
+	});
+	const file = join(folder, 'audit.jsonl');
+	t.deepEqual(linesOf(file), [
+		{
+			timestamp: '2026-11-17T09:00:00.123Z',
+			event_type: 'codex',
+			correlation_id: 'c1',
+			codex_id: 'codex:1',
+			identity: 'dev-1',
+			team: 'red',
+			prompt_summary: 'do it',
+		},
+		{
+			timestamp: '2026-11-17T09:00:00.123Z',
+			event_type: 'atm_send',
+			correlation_id: 'c2',
+			identity: 'dev-1',
+			recipient: 'lead@red',
+			outcome: 'completed',
+			message_summary: 'done',
+			details: {bytes: 4},
+		},
+	]);
+	t.is(statSync(file).mode & 0o777, 0o600);
+	t.is(statSync(folder).mode & 0o777, 0o700);
+});
+
+test('FR-9.2 summaries are the first 200 code points, and never half a character', t => {
+	const line = JSON.parse(
+		formatAuditLine({event: 'codex', correlationId: '', prompt: '😀'.repeat(300)}, new Date()),
+	);
+	t.is(line.prompt_summary, '😀'.repeat(200));
+	fc.assert(
+		fc.property(fc.string({unit: 'grapheme', maxLength: 50}), fc.nat(40), (text, count) => {
+			t.is(firstCodePoints(text, count), [...text].slice(0, count).join(''));
+		}),
+	);
+});
+
+test('NFR-3 K4 secrets are in no line, not even half of one', t => {
+	const secrets = ['hunter2hunter2', 'sk-proj-abcdefghijklmnop0123', 'ghp_abcdefghijklmnopqrstuv01'];
+	const prompt = `${'x'.repeat(150)} password=${secrets[0]} then ${secrets[1]} and Authorization: Bearer abcdefgh`;
+	const text = formatAuditLine(
+		{
+			event: 'codex',
+			correlationId: 'c',
+			prompt,
+			message: `use ${secrets[2]}`,
+			details: {token: 'hunter2', reason: `api_key: ${secrets[0]}`},
+		},
+		new Date(),
+	);
+	for (const secret of ['hunter2', 'sk-proj', 'ghp_', 'abcdefgh'])
+		t.false(text.includes(secret), `${secret} in ${text}`);
+});
+
+test('K5 a line is one line, whatever is in it', t => {
+	const text = formatAuditLine(
+		{event: 'codex', correlationId: 'a\nb', prompt: 'x\r\n\u001b[2J{"event_type":"forged"}\u2028'},
+		new Date(),
+	);
+	t.is(text.indexOf('\n'), text.length - 1);
+	t.is(JSON.parse(text).event_type, 'codex');
+});
+
+test('G8 a torn last line stands alone: the next one begins a line of its own', async t => {
+	const folder = tempFolder(t);
+	const file = join(folder, 'audit.jsonl');
+	writeFileSync(file, '{"event_type":"whole"}\n{"event_type":"to');
+	(await open(t, folder)).write({event: 'next', correlationId: ''});
+	const lines = readFileSync(file, 'utf8').split('\n');
+	t.is(lines[1], '{"event_type":"to');
+	t.is(JSON.parse(lines[2] ?? '').event_type, 'next');
+	t.is(lines.length, 4);
+});
+
+test('G9 a file that is full is put aside, ten of them are kept, and no line is lost across', async t => {
+	const folder = tempFolder(t);
+	let at = Date.UTC(2026, 0, 1);
+	const now = (): Date => new Date(at++);
+	const [one, other] = [
+		await open(t, folder, {maxBytes: 1000, now}),
+		await open(t, folder, {maxBytes: 1000, now}),
+	];
+	for (let number = 0; number < 60; number++)
+		(number % 2 ? one : other).write({event: 'codex', correlationId: `${number}`});
+	const names = readdirSync(folder).sort();
+	const ids = names.flatMap(name =>
+		linesOf(join(folder, name)).map(({correlation_id}) => Number(correlation_id)),
+	);
+	t.deepEqual(
+		ids.sort((a, b) => a - b),
+		Array.from({length: 60}, (_, index) => index),
+	);
+	for (const name of names) t.true(statSync(join(folder, name)).size <= 1000, name);
+	for (let number = 60; number < 400; number++) one.write({event: 'codex', correlationId: `${number}`});
+	t.is(readdirSync(folder).length, 11);
+});
+
+test('G10 a file that was moved away is made again', async t => {
+	const folder = tempFolder(t);
+	const audit = await open(t, folder);
+	audit.write({event: 'one', correlationId: ''});
+	renameSync(join(folder, 'audit.jsonl'), join(folder, 'moved'));
+	audit.write({event: 'two', correlationId: ''});
+	t.is(linesOf(join(folder, 'audit.jsonl'))[0]?.event_type, 'two');
+});
+
+test('G9 an audit file that cannot be written is reported once, throws nothing, and gets its lines later', async t => {
+	const folder = tempFolder(t);
+	const file = join(folder, 'audit.jsonl');
+	mkdirSync(file);
+	const {log, said} = listeningLog();
+	const audit = await open(t, folder, {log});
+	audit.write({event: 'one', correlationId: ''});
+	audit.write({event: 'two', correlationId: ''});
+	renameSync(file, join(folder, 'away'));
+	audit.write({event: 'three', correlationId: ''});
+	t.deepEqual(
+		linesOf(file).map(({event_type}) => event_type),
+		['one', 'two', 'three'],
+	);
+	t.deepEqual(
+		(await said()).map(({event}) => event),
+		['audit.unwritten', 'audit.written'],
+	);
+});
+
+test('G9 lines beyond what memory keeps are counted, in the file and in the log', async t => {
+	const folder = tempFolder(t);
+	const file = join(folder, 'audit.jsonl');
+	mkdirSync(file);
+	const audit = await open(t, folder);
+	for (let number = 0; number < 1010; number++) audit.write({event: 'codex', correlationId: `${number}`});
+	renameSync(file, join(folder, 'away'));
+	audit.write({event: 'codex', correlationId: 'last'});
+	const lines = linesOf(file);
+	t.like(lines[0], {event_type: 'gap', details: {lines: 10}});
+	t.is(lines.length, 1002);
+	mkdirSync(join(folder, 'b', 'audit.jsonl'), {recursive: true});
+	const {log, said} = listeningLog();
+	const hopeless = await open(t, join(folder, 'b'), {log});
+	hopeless.write({event: 'codex', correlationId: ''});
+	await hopeless.close();
+	t.true((await said()).some(({event, msg}) => event === 'audit.lost' && msg.startsWith('1 lines')));
+});
+
+test('G7 a link in place of the audit file is not followed', async t => {
+	const [folder, elsewhere] = [tempFolder(t), tempFolder(t)];
+	writeFileSync(join(elsewhere, 'precious'), 'x');
+	symlinkSync(join(elsewhere, 'precious'), join(folder, 'audit.jsonl'));
+	const {log, said} = listeningLog();
+	(await open(t, folder, {log})).write({event: 'codex', correlationId: ''});
+	t.is(readFileSync(join(elsewhere, 'precious'), 'utf8'), 'x');
+	const [told] = await said();
+	t.is(told?.event, 'audit.unwritten');
+});
+
+test('audit.fsync = always and lines of others in between do no harm', async t => {
+	const folder = tempFolder(t);
+	const audit = await open(t, folder, {fsync: 'always'});
+	audit.write({event: 'one', correlationId: ''});
+	appendFileSync(join(folder, 'audit.jsonl'), '{"event_type":"foreign"}\n');
+	audit.write({event: 'two', correlationId: ''});
+	t.deepEqual(
+		linesOf(join(folder, 'audit.jsonl')).map(({event_type}) => event_type),
+		['one', 'foreign', 'two'],
+	);
+});

@@ -1,0 +1,39 @@
+import test from 'ava';
+import {
+	initialLifecycle,
+	type LifecycleEvent,
+	type LifecycleState,
+	nextLifecycle,
+	sessionStateOf,
+} from '../../../lib/serve/sessions/lifecycle.js';
+
+const after = (...events: LifecycleEvent[]): string => {
+	const life = events.reduce<LifecycleState>(nextLifecycle, initialLifecycle);
+	return `${life.stage} ${life.status}`;
+};
+
+const cases: ReadonlyArray<readonly [events: readonly LifecycleEvent[], life: string]> = [
+	[[], 'starting active'],
+	[['thread_known'], 'busy active'],
+	[['thread_known', 'turn_ended'], 'idle active'],
+	[['turn_ended'], 'idle active'],
+	[['thread_known', 'turn_ended', 'turn_started'], 'busy active'],
+	[['thread_known', 'turn_ended', 'turn_started', 'turn_ended'], 'idle active'],
+	[['start_failed'], 'closed closed'],
+	[['thread_known', 'closed'], 'closed closed'],
+	[['thread_known', 'interrupted'], 'closed interrupted'],
+	[['thread_known', 'turn_ended', 'closed'], 'closed closed'],
+	[['thread_known', 'child_gone'], 'closed stale'],
+	[['child_gone', 'turn_ended'], 'closed stale'],
+	[['thread_known', 'closed', 'turn_started', 'turn_ended', 'child_gone'], 'closed closed'],
+	[['thread_known', 'closed', 'resumed'], 'starting active'],
+	[['thread_known', 'child_gone', 'resumed', 'thread_known', 'turn_ended'], 'idle active'],
+];
+
+for (const [events, life] of cases)
+	test(`FR-17.2 ${events.join(', ') || 'at first'}: ${life}`, t => t.is(after(...events), life));
+
+test('FR-17.1 who starts is busy', t => {
+	t.is(sessionStateOf(initialLifecycle), 'busy');
+	t.is(sessionStateOf({stage: 'idle', status: 'active'}), 'idle');
+});

@@ -1,0 +1,117 @@
+import {once} from 'node:events';
+import {
+	existsSync,
+	readdirSync,
+	readFileSync,
+	statSync,
+	symlinkSync,
+	unlinkSync,
+	writeFileSync,
+} from 'node:fs';
+import {join} from 'node:path';
+import test from 'ava';
+import {sessionEntry} from '../../../fixtures/sessions/entry.js';
+import {BridgeError} from '../../../lib/core/errors.js';
+import {SessionRegistry} from '../../../lib/serve/sessions/session-registry.js';
+import {tempFolder} from '../../helpers/temp-folder.js';
+import {listeningLog, onDisk, openRegistry, startSaver} from './support.js';
+
+for (const [what, text] of [
+	['is empty', ''],
+	['is cut off', '{"version":1,"sessions":[{"codex_id":"codex:1"'],
+	['is no object', '[]'],
+	['has no version', '{"sessions":[]}'],
+	['has no list', '{"version":1,"sessions":{}}'],
+	['is not UTF-8', Buffer.from([0x7b, 0xff, 0x7d])],
+] as const)
+	test(`G3 a registry that ${what} is kept aside, reported, and a new one begun`, async t => {
+		const folder = tempFolder(t);
+		writeFileSync(join(folder, 'registry.json'), text);
+		const {log, said} = listeningLog();
+		const registry = await openRegistry(t, folder, {log});
+		t.deepEqual(registry.entries(), []);
+		const {corruptFile: keptAside = ''} = registry.health();
+		t.deepEqual(readFileSync(keptAside), Buffer.from(text));
+		t.regex(keptAside, /registry\.json\.corrupt-/);
+		const [entry] = (await said()).filter(({event}) => event === 'registry.corrupt');
+		t.true(entry?.msg.includes(keptAside));
+		await registry.put(sessionEntry());
+		t.is(onDisk(folder).sessions.length, 1);
+		t.true(existsSync(keptAside));
+	});
+
+test('G3 a registry of a later version is refused, and not a byte of it changes', async t => {
+	const folder = tempFolder(t);
+	const text = '{"version":2,"sessions":{"a":1}}';
+	writeFileSync(join(folder, 'registry.json'), text);
+	const error = await t.throwsAsync(SessionRegistry.open({folder, team: 'red', log: listeningLog().log}), {
+		instanceOf: BridgeError,
+	});
+	t.regex(error?.message ?? '', /registry\.json was written by a later bridge: it is of version 2/);
+	t.is(readFileSync(join(folder, 'registry.json'), 'utf8'), text);
+});
+
+test('G3 a registry that becomes one of a later version while it is in use is not overwritten', async t => {
+	const folder = tempFolder(t);
+	const registry = await openRegistry(t, folder);
+	await registry.put(sessionEntry());
+	const text = '{"version":7}';
+	writeFileSync(join(folder, 'registry.json'), text);
+	await t.throwsAsync(registry.put(sessionEntry({turns: 9})), {message: /later bridge/});
+	t.is(registry.health().persist, 'degraded');
+	t.is(readFileSync(join(folder, 'registry.json'), 'utf8'), text);
+	unlinkSync(join(folder, 'registry.json'));
+	await registry.put(sessionEntry({turns: 10}));
+	t.is(registry.health().persist, 'ok');
+	t.like(onDisk(folder).sessions[0], {turns: 10});
+});
+
+test('G5 5.3 four processes that save at once lose nothing', async t => {
+	const folder = tempFolder(t);
+	const savers = ['a', 'b', 'c', 'd'].map(name => startSaver(t, folder, name, '15'));
+	await Promise.all(savers.map(({child}) => once(child, 'exit')));
+	const ids = onDisk(folder).sessions.map(({codex_id}) => codex_id);
+	t.is(new Set(ids).size, 60);
+	t.deepEqual(readdirSync(join(folder, '.lock')), []);
+});
+
+test('G4 temporary files of the dead are removed at the start, those of the living are not', async t => {
+	const folder = tempFolder(t);
+	await (await openRegistry(t, folder)).put(sessionEntry());
+	const {ownProcessIdentity: ownMark} = await import('../../../lib/files/process-identity.js');
+	const dead = `.registry.json.${ownMark().replace(/-\d+-\d+$/, '-4194304-5')}.0.tmp`;
+	const mine = `.registry.json.${ownMark()}.99999.tmp`;
+	for (const name of [dead, mine, '.hidden']) writeFileSync(join(folder, name), 'x');
+	await openRegistry(t, folder);
+	t.false(existsSync(join(folder, dead)));
+	t.true(existsSync(join(folder, mine)));
+	t.true(existsSync(join(folder, '.hidden')));
+});
+
+test('G7 a link in place of the registry is neither read nor written through', async t => {
+	const [folder, elsewhere] = [tempFolder(t), tempFolder(t)];
+	const target = join(elsewhere, 'precious.json');
+	writeFileSync(target, '{"version":1,"sessions":[]}');
+	symlinkSync(target, join(folder, 'registry.json'));
+	const registry = await openRegistry(t, folder);
+	await registry.put(sessionEntry());
+	t.is(readFileSync(target, 'utf8'), '{"version":1,"sessions":[]}');
+	t.true(statSync(join(folder, 'registry.json')).isFile());
+	t.is(onDisk(folder).sessions.length, 1);
+});
+
+test('G2 a folder that cannot be one is told of, and sessions go on in memory', async t => {
+	const file = join(tempFolder(t), 'red');
+	writeFileSync(file, 'no folder');
+	const {log, said} = listeningLog();
+	const registry = await openRegistry(t, file, {log});
+	await t.throwsAsync(registry.put(sessionEntry()));
+	t.is(registry.entries().length, 1);
+	t.is(registry.health().persist, 'degraded');
+	t.deepEqual(await registry.reserve('dev-1', 'codex:1'), {isHeld: true});
+	t.deepEqual(
+		(await said()).map(({event}) => event),
+		['registry.unsaved'],
+	);
+	t.is(readFileSync(file, 'utf8'), 'no folder');
+});

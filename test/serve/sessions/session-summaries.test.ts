@@ -1,0 +1,96 @@
+import {execFileSync} from 'node:child_process';
+import {
+	existsSync,
+	mkdirSync,
+	readdirSync,
+	readFileSync,
+	statSync,
+	symlinkSync,
+	writeFileSync,
+} from 'node:fs';
+import {join} from 'node:path';
+import test from 'ava';
+import {BridgeError} from '../../../lib/core/errors.js';
+import {SessionSummaries} from '../../../lib/serve/sessions/session-summaries.js';
+import {tempFolder} from '../../helpers/temp-folder.js';
+
+const THREAD = '0199a213-81c0-7800-8aa1-bbab2a035a53';
+
+test('FR-6.4 a summary is at <identity>/<thread-id>/summary.md, and is read back', async t => {
+	const folder = tempFolder(t);
+	const summaries = new SessionSummaries(folder);
+	t.is(await summaries.read('dev-1', THREAD), undefined);
+	await summaries.write('dev-1', THREAD, '# Done\nall of it\n');
+	const path = join(folder, 'dev-1', THREAD, 'summary.md');
+	t.is(summaries.path('dev-1', THREAD), path);
+	t.is(readFileSync(path, 'utf8'), '# Done\nall of it\n');
+	t.is(statSync(path).mode & 0o777, 0o600);
+	t.is(await summaries.read('dev-1', THREAD), '# Done\nall of it\n');
+	t.true(await summaries.remove('dev-1', THREAD));
+	t.deepEqual(readdirSync(folder), []);
+	t.false(await summaries.remove('dev-1', THREAD));
+});
+
+test('FR-7.2 a good summary is not replaced by one that says nothing', async t => {
+	const summaries = new SessionSummaries(tempFolder(t));
+	await summaries.write('dev-1', THREAD, 'good');
+	await summaries.write('dev-1', THREAD, ' \n');
+	t.is(await summaries.read('dev-1', THREAD), 'good');
+});
+
+for (const part of [
+	'..',
+	'.',
+	'',
+	'a/b',
+	'a\\b',
+	'a\0b',
+	'/etc',
+	'x'.repeat(300),
+	'CON',
+	'nul.txt',
+	'‮a',
+	'ä',
+	'.hidden',
+	'a..b',
+])
+	test(`H1 ${JSON.stringify(part).slice(0, 20)} is no part of a summary's path, whoever says so`, async t => {
+		const folder = tempFolder(t);
+		const summaries = new SessionSummaries(folder);
+		for (const [identity, thread] of [
+			[part, THREAD],
+			['dev-1', part],
+		] as const) {
+			await t.throwsAsync(summaries.write(identity, thread, 'x'), {instanceOf: BridgeError});
+			await t.throwsAsync(summaries.read(identity, thread), {instanceOf: BridgeError});
+			await t.throwsAsync(summaries.remove(identity, thread), {instanceOf: BridgeError});
+		}
+		t.deepEqual(readdirSync(folder), []);
+	});
+
+test('H16 links, pipes and what is too long are refused, and nothing outside is touched', async t => {
+	const [folder, outside] = [tempFolder(t), tempFolder(t)];
+	const summaries = new SessionSummaries(folder);
+	symlinkSync(outside, join(folder, 'dev-1'));
+	mkdirSync(join(outside, THREAD));
+	writeFileSync(join(outside, THREAD, 'summary.md'), 'precious');
+	await t.throwsAsync(summaries.read('dev-1', THREAD), {message: /a link leads out of the folder/});
+	await t.throwsAsync(summaries.write('dev-1', THREAD, 'x'), {message: /a link leads out of the folder/});
+	t.false(await summaries.remove('dev-1', THREAD));
+	t.is(readFileSync(join(outside, THREAD, 'summary.md'), 'utf8'), 'precious');
+	const at = (identity: string): string => {
+		mkdirSync(join(folder, identity, THREAD), {recursive: true});
+		return join(folder, identity, THREAD, 'summary.md');
+	};
+	symlinkSync(join(outside, THREAD, 'summary.md'), at('link'));
+	await t.throwsAsync(summaries.read('link', THREAD), {message: /it is a link/});
+	await summaries.write('link', THREAD, 'own');
+	t.is(await summaries.read('link', THREAD), 'own');
+	execFileSync('mkfifo', [at('pipe')]);
+	await t.throwsAsync(summaries.read('pipe', THREAD), {message: /it is no file/});
+	writeFileSync(at('huge'), Buffer.alloc(2 ** 20 + 1));
+	await t.throwsAsync(summaries.read('huge', THREAD), {message: /longer than/});
+	writeFileSync(at('binary'), Buffer.from([0x61, 0xff, 0x62]));
+	t.is(await summaries.read('binary', THREAD), 'a\ufffdb');
+	t.true(existsSync(join(outside, THREAD, 'summary.md')));
+});

@@ -1,0 +1,191 @@
+import test from 'ava';
+import {ToolError} from '../../../lib/serve/sessions/tool-error.js';
+import {objectOf} from '../../../lib/util/json.js';
+import {settled, until} from '../../helpers/pipeline.js';
+import {sessionStages} from './support.js';
+
+test('FR-1.1 what is no call of these tools passes as it is, both ways', async t => {
+	const {client, upstream} = await sessionStages();
+	client.sendText('{"jsonrpc":"2.0","id":1,"method":"ping"}');
+	client.sendText('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":9}}');
+	client.sendText(
+		'{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"other","arguments":{"identity":"x"}}}',
+	);
+	t.is(upstream.receivedTexts.length, 3);
+	t.regex(upstream.receivedTexts[2] ?? '', /"arguments":\{"identity":"x"\}/);
+	upstream.sendText('{"jsonrpc":"2.0","method":"notifications/x"}');
+	t.deepEqual(client.receivedTexts, ['{"jsonrpc":"2.0","method":"notifications/x"}']);
+});
+
+test("3.10 no argument that is not Codex's gets to Codex, and ids are bridge's own", async t => {
+	const {call, nth} = await sessionStages();
+	const own = {identity: 'a', role: undefined, tag: 't', auto_mail: true};
+	call(7, 'codex', {prompt: 'p', model: 'm', ...own});
+	const {id, params} = await nth(1);
+	t.regex(String(id), /^turn-/);
+	t.deepEqual(
+		Object.keys(objectOf(objectOf(params).arguments)).sort((one, other) => one.localeCompare(other)),
+		['cwd', 'developer-instructions', 'model', 'prompt'],
+	);
+});
+
+test('14.2 a turn that Codex does not stop is answered all the same, and its late answer is absorbed', async t => {
+	const stages = await sessionStages({timeoutMs: 30, stopMs: 30});
+	const {call, nth, answer, result, upstream, client, sessions} = stages;
+	call(1, 'codex', {prompt: 'p', identity: 'a'});
+	const request = await nth(1);
+	upstream.send({method: 'notifications/io.bridge/thread', params: {requestId: request.id, threadId: 't1'}});
+	const late = await result(1);
+	t.like(objectOf(late.structuredContent).error, {code: -32006, kind: 'timeout'});
+	t.true(
+		upstream.received.some(
+			({method, params}) => method === 'notifications/cancelled' && objectOf(params).requestId === request.id,
+		),
+	);
+	t.is(sessions.live[0]?.lifecycle.stage, 'idle');
+	const {length} = client.received;
+	answer(request, 't1', 'late');
+	await settled();
+	t.is(client.received.length, length);
+	call(2, 'codex-reply', {threadId: 't1', prompt: 'q'});
+	answer(await nth(2), 't1', 'in time');
+	t.is(objectOf((await result(2)).structuredContent).content, 'in time');
+});
+
+test('5.4 a call that ends without a thread leaves nothing behind', async t => {
+	const {call, nth, upstream, result, sessions, registry} = await sessionStages();
+	call(1, 'codex', {prompt: 'p', identity: 'a'});
+	const {id} = await nth(1);
+	upstream.send({
+		id,
+		result: {
+			content: [{type: 'text', text: 'no'}],
+			isError: true,
+			_meta: {'io.bridge/turn': {status: 'failed'}},
+		},
+	});
+	t.true((await result(1)).isError);
+	t.deepEqual(sessions.live, []);
+	t.deepEqual(registry.entries(), []);
+	call(2, 'codex', {prompt: 'p', identity: 'a'});
+	await nth(2);
+	t.is(sessions.live.length, 1);
+});
+
+test('a JSON-RPC error of Codex is told as the result of the call', async t => {
+	const {call, nth, upstream, result} = await sessionStages();
+	call(1, 'codex', {prompt: 'p', identity: 'a'});
+	upstream.send({id: (await nth(1)).id, error: {code: -32603, message: 'broken inside'}});
+	t.regex(JSON.stringify(await result(1)), /broken inside.*"isError":true/);
+});
+
+test('a call that is cancelled while it is made ready goes no further', async t => {
+	const {client, call, result, upstream, sessions} = await sessionStages();
+	call(1, 'codex', {prompt: 'p', identity: 'a'});
+	client.send({method: 'notifications/cancelled', params: {requestId: 1}});
+	t.like(objectOf((await result(1)).structuredContent).error, {kind: 'cancelled'});
+	t.deepEqual(upstream.received, []);
+	t.deepEqual(sessions.live, []);
+});
+
+test('6.3 a thread that Codex does not know is replaced: same codex_id, the old thread kept, the caller told', async t => {
+	const {call, nth, answer, upstream, result, sessions} = await sessionStages();
+	call(1, 'codex', {prompt: 'p', identity: 'a', 'base-instructions': 'BASE'});
+	answer(await nth(1), 't1', 'one');
+	const {codex_id: codexId} = objectOf((await result(1)).structuredContent);
+	call(2, 'codex-reply', {codex_id: codexId, prompt: 'q'});
+	upstream.send({
+		id: (await nth(2)).id,
+		result: {content: [], isError: true, _meta: {'io.bridge/turn': {status: 'retired', threadId: 't1'}}},
+	});
+	const again = await nth(3);
+	t.like(again.params, {name: 'codex', arguments: {prompt: 'q', 'base-instructions': 'BASE'}});
+	answer(again, 't2', 'two');
+	const told = objectOf((await result(2)).structuredContent);
+	t.like(told, {
+		content: 'two',
+		codex_id: codexId,
+		threadId: 't2',
+		resumed: {context: 'none', previous_thread_id: 't1'},
+	});
+	t.like(sessions.live[0]?.entry, {thread_id: 't2', previous_thread_ids: ['t1']});
+});
+
+test('FR-11.1 when Codex is gone everybody is told, and later ones at once', async t => {
+	const {call, nth, answer, result, runner, sessions, registry} = await sessionStages();
+	call(1, 'codex', {prompt: 'p', identity: 'idle'});
+	answer(await nth(1), 't1', 'one');
+	const {codex_id: codexId} = objectOf((await result(1)).structuredContent);
+	call(2, 'codex-reply', {codex_id: codexId, prompt: 'q'});
+	await nth(2);
+	call(3, 'codex-reply', {codex_id: codexId, prompt: 'r'});
+	await until(() => sessions.live[0]?.turnQueue.queue.length === 1);
+	runner.codexExited(
+		new ToolError('child_dead', 'codex was ended by SIGKILL.', {exit_code: null, signal: 'SIGKILL'}),
+	);
+	call(4, 'codex', {prompt: 'p', identity: 'new'});
+	for (const id of [2, 3, 4])
+		t.like(objectOf((await result(id)).structuredContent).error, {code: -32005, signal: 'SIGKILL'}, `${id}`);
+	await until(() => sessions.live.length === 0);
+	t.is(registry.entries()[0]?.status, 'stale');
+});
+
+test('K8 the audit has each turn before its answer, one id for both, and all refusals', async t => {
+	const {call, nth, answer, result, written} = await sessionStages();
+	call(1, 'codex', {prompt: 'secret plan', identity: 'a'});
+	const request = await nth(1);
+	t.like(written[0], {
+		event: 'codex',
+		outcome: 'started',
+		identity: 'a',
+		prompt: 'secret plan',
+		team: 'team',
+	});
+	answer(request, 't1', 'one');
+	await result(1);
+	t.like(written[1], {
+		event: 'codex',
+		outcome: 'completed',
+		threadId: 't1',
+		correlationId: written[0]?.correlationId,
+	});
+	call(2, 'codex', {prompt: 'x', identity: 'a'});
+	await result(2);
+	t.like(written[2], {
+		event: 'refusal',
+		outcome: 'refused',
+		identity: 'a',
+		details: {tool: 'codex', code: -32001},
+	});
+	call(3, 'codex_close', {identity: 'a'});
+	await result(3);
+	t.deepEqual(
+		written.slice(3).map(({event, outcome}) => `${event} ${outcome}`),
+		['codex_close started', 'codex_close closed'],
+	);
+});
+
+test('closed while its first call is made ready: nothing of it stays', async t => {
+	const {call, result, sessions} = await sessionStages();
+	call(1, 'codex', {prompt: 'p', identity: 'a'});
+	call(2, 'codex_close', {identity: 'a'});
+	t.like((await result(2)).structuredContent, {closed: true});
+	t.like(objectOf((await result(1)).structuredContent).error, {code: -32003});
+	t.deepEqual(sessions.live, []);
+	call(3, 'codex', {prompt: 'p', identity: 'a'});
+	await until(() => sessions.live.length === 1);
+});
+
+test('3.10 an identity can be had again as soon as the failure is told', async t => {
+	const {call, nth, upstream, result, sessions} = await sessionStages();
+	for (let id = 1; id <= 5; id++) {
+		call(id, 'codex', {prompt: 'p', identity: 'a'});
+		const request = await nth(id);
+		upstream.send({
+			id: request.id,
+			result: {content: [], isError: true, _meta: {'io.bridge/turn': {status: 'failed'}}},
+		});
+		await result(id);
+	}
+	t.deepEqual(sessions.live, []);
+});

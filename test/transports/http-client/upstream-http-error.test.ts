@@ -1,0 +1,88 @@
+import test from 'ava';
+import {Envelope, type MessageOrigin} from '../../../lib/core/envelope.js';
+import {Valve} from '../../../lib/core/valve.js';
+import {
+	failedRequestResponse,
+	upstreamHttpError,
+} from '../../../lib/transports/http-client/upstream-http-error.js';
+
+const body = Buffer.from('no');
+const remote = {name: 'remote', url: new URL('https://remote.example/mcp')};
+
+test('D5 a client is told status, body and the headers that are for it, and no other', t => {
+	const headers = {
+		'www-authenticate': 'Bearer',
+		'retry-after': '7',
+		'content-type': 'text/plain',
+		allow: 'GET',
+		'set-cookie': ['a=b'],
+		connection: 'close',
+		'content-length': '2',
+		location: '/x',
+	};
+	t.deepEqual(upstreamHttpError(remote, {status: 503, headers: headers, body}).refusal, {
+		status: 503,
+		headers: {'www-authenticate': 'Bearer', 'retry-after': '7', 'content-type': 'text/plain', allow: 'GET'},
+		body,
+	});
+});
+
+test('D5 who asks for credentials is said to', t => {
+	t.regex(
+		upstreamHttpError(remote, {status: 401, headers: {}, body}).error.sentence,
+		/status 401\. Give it the credentials/,
+	);
+	t.regex(
+		upstreamHttpError(remote, {status: 500, headers: {}, body}).error.sentence,
+		/status 500\. Check its address/,
+	);
+});
+
+test('D6 of a redirect to another origin only that is named, of one to this origin the path [A-G6]', t => {
+	const {error} = upstreamHttpError(remote, {
+		status: 302,
+		headers: {location: 'https://user:secret@other.example/path?token=x'},
+		body,
+	});
+	t.regex(
+		error.message,
+		/status 302, a redirect to https:\/\/other\.example; only 307 and 308 to the same origin are followed/,
+	);
+	t.regex(
+		upstreamHttpError(remote, {status: 307, headers: {location: '/secret'}, body}).error.message,
+		/a redirect to https:\/\/remote\.example\/secret;/,
+	);
+	t.notRegex(
+		upstreamHttpError(remote, {status: 201, headers: {location: '/secret'}, body}).error.message,
+		/redirect/,
+	);
+});
+
+test('a request that failed is answered, and stops whoever asked; anything else is not answered', t => {
+	const origin: MessageOrigin = {name: 'client', valve: new Valve()};
+	const failure = upstreamHttpError(remote, {status: 500, headers: {}, body});
+	const request = Envelope.fromText('{"jsonrpc":"2.0","id":"a","method":"x"}', origin);
+	const answer = failedRequestResponse(request, 'remote', failure);
+	t.like(answer?.body, {id: 'a', error: {code: -31_001, data: {status: 500}}});
+	t.is(answer?.origin.valve, origin.valve);
+	t.is(answer?.origin.errorReply, failure.refusal);
+	t.is(
+		failedRequestResponse(Envelope.fromText('{"jsonrpc":"2.0","method":"x"}'), 'remote', failure),
+		undefined,
+	);
+	t.is(
+		failedRequestResponse(Envelope.fromText('{"jsonrpc":"2.0","id":1,"result":1}'), 'remote', failure),
+		undefined,
+	);
+});
+
+test('D6 to be sent elsewhere is no status of the client’s', t => {
+	const failure = upstreamHttpError(remote, {status: 307, headers: {location: '/secret'}, body});
+	const answer = failedRequestResponse(
+		Envelope.fromText('{"jsonrpc":"2.0","id":1,"method":"x"}'),
+		'remote',
+		failure,
+	);
+	t.like(answer?.body, {id: 1, error: {code: -31_001}});
+	t.is(answer?.origin.errorReply, undefined);
+});
