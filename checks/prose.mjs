@@ -3,7 +3,7 @@
 /** A comment, a string, a regular expression, the start of a template literal, or a brace. */
 const TOKEN = new RegExp(
 	[
-		String.raw`(?<comment>\/\/[^\n]*|\/\*[^]*?\*\/)`,
+		String.raw`(?<comment>\/\/[^\n]*|\/\*[\s\S]*?\*\/)`,
 		String.raw`(?<text>'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*")`,
 		// A slash starts an expression only after an operator, an opening bracket or a keyword.
 		String.raw`(?<=(?:^|[(,=:[!&|?{};+\-*%~^<>\n]|\breturn|\btypeof|\bcase)\s*)(?<expression>\/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\/)`,
@@ -13,7 +13,7 @@ const TOKEN = new RegExp(
 	'g',
 );
 /** A part of a template literal, up to its end or to the next expression in it. */
-const PART = /(?:\\[^]|\$(?!\{)|[^`\\$])*(?<end>`|\$\{)/y;
+const PART = /(?:\\[\s\S]|\$(?!\{)|[^`\\$])*(?<end>`|\$\{)/y;
 
 /** The comments and string literals of a source, each with its position and kind: `comment` or `text`. */
 export function proseOf(text) {

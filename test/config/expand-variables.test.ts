@@ -20,7 +20,7 @@ for (const [text, expected] of [
 	['$NAME $$ $(NAME) {NAME}', '$NAME $$ $(NAME) {NAME}'],
 	['`id` $(id) ; rm', '`id` $(id) ; rm'],
 ] as const)
-	test(`E11 makes ${JSON.stringify(expected)} of ${text}`, t => {
+	test(`makes ${JSON.stringify(expected)} of ${text} [E11]`, t => {
 		t.like(expandVariables({key: text}, environment), {value: {key: expected}, issues: []});
 	});
 
@@ -32,7 +32,7 @@ for (const [text, says] of [
 	[`$\{1X}`, /not followed by a name/],
 	[`$\{input:key}`, /not followed by a name/],
 ] as const)
-	test(`E11 refuses ${text}`, t => {
+	test(`refuses ${text} [E11]`, t => {
 		const {issues: mistakes} = expandVariables({servers: {a: {args: ['x', text]}}}, environment);
 		t.is(mistakes.length, 1);
 		t.deepEqual(mistakes[0]?.path, ['servers', 'a', 'args', 1]);

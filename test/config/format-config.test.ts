@@ -73,7 +73,7 @@ test('shows the defaults where there is no file', async t => {
 	t.is(placeOf(text, 'listen:'), 'default');
 });
 
-test('K4 shows no secret, wherever it stands', async t => {
+test('shows no secret, wherever it stands [K4]', async t => {
 	const text = formatConfig(
 		await loaded(
 			t,
@@ -145,7 +145,7 @@ test('what is shown, and holds no secret, means the same when it is read again',
 	t.is(sorted(comparable(again.config)), sorted(JSON.parse(text)));
 });
 
-test('K5 nothing in a file can write to a terminal', async t => {
+test('nothing in a file can write to a terminal [K5]', async t => {
 	const text = formatConfig(await loaded(t, 'servers: {a: {command: "x\\e[31m\\n# y", cwd: "\\u009b"}}'));
 	t.notRegex(text.replaceAll('\n', ''), /\p{Cc}/u);
 });

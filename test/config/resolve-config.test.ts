@@ -133,7 +133,7 @@ test('mcpServers is another name of servers, and the other may be there when it 
 });
 
 for (const name of ['a', '0', 'a_b-c', 'constructor', 'tostring', 'x'.repeat(64)])
-	test(`B12 a service may be called ${name}`, t => {
+	test(`a service may be called ${name} [B12]`, t => {
 		t.deepEqual([...configOf({servers: {[name]: {command: 'x'}}}).services.keys()], [name]);
 	});
 
@@ -154,7 +154,7 @@ for (const name of [
 	'toString',
 	'hasOwnProperty',
 ])
-	test(`B12 a service may not be called ${JSON.stringify(name)}`, t => {
+	test(`a service may not be called ${JSON.stringify(name)} [B12]`, t => {
 		const found = wrongs({servers: {[name]: {command: 'x'}}});
 		t.is(found.length, 1);
 		t.regex(found[0] ?? '', /The name of a server is part of its URL/);
@@ -185,7 +185,7 @@ test('$schema, which editors use, is passed over without a word', t => {
 	t.deepEqual(resolveConfig({$schema: 'https://x'}, folder).warnings, []);
 });
 
-test('K2 a store that cannot be read in full is told of, and never shown', t => {
+test('a store that cannot be read in full is told of, and never shown [K2]', t => {
 	const secret = 'a secret of some length';
 	const good = 'redis://bridge:a%25b@store:6379/0?sentinel=shared&node=other:26379';
 	t.is(configOf({secret, store: good}).store?.href, good);

@@ -55,7 +55,7 @@ async function newFile(t: ExecutionContext): Promise<string> {
 	return file;
 }
 
-test('K3 a file that is empty is told of, and does not end what holds', async t => {
+test('a file that is empty is told of, and does not end what holds [K3]', async t => {
 	const file = await newFile(t);
 	const {next, port} = await start(t, file);
 	await writeFile(file, '');
@@ -111,7 +111,7 @@ test('a change that the system does not tell of is seen: a link whose folder is 
 	t.is(await port(), 2);
 });
 
-test('K3 a broken file is told of once, and the next good one is read', async t => {
+test('a broken file is told of once, and the next good one is read [K3]', async t => {
 	const file = await newFile(t);
 	const {next, port, events} = await start(t, file);
 	await replaced(file, 'lisen: 2');
@@ -121,7 +121,7 @@ test('K3 a broken file is told of once, and the next good one is read', async t 
 	t.deepEqual(events, []);
 });
 
-test('K3 a file that is gone is told of once, and read when it is there again', async t => {
+test('a file that is gone is told of once, and read when it is there again [K3]', async t => {
 	const file = await newFile(t);
 	const {next, port, events} = await start(t, file);
 	await rm(file);

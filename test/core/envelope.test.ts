@@ -87,7 +87,7 @@ test('a message made of text keeps its spelling', t => {
 	t.is(envelope.origin, origin);
 });
 
-test('A8 a failure answers under the id as it was written', t => {
+test('a failure answers under the id as it was written [A8]', t => {
 	for (const id of ['1.0', '12345678901234567890', '"\\u0061"', '""', '-0']) {
 		const envelope = Envelope.errorResponse(id, error, origin);
 		t.like(envelope.head, {id, hasError: true, hasResult: false, method: undefined, flaw: undefined});
@@ -159,7 +159,7 @@ test('another id changes no other byte', t => {
 	);
 });
 
-test('A15 a key __proto__ is data like any other, and changes no prototype', t => {
+test('a key __proto__ is data like any other, and changes no prototype [A15]', t => {
 	const text =
 		'{"jsonrpc":"2.0","method":"a","params":{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}}';
 	const envelope = received(`${text}\n`);

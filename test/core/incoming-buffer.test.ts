@@ -38,7 +38,7 @@ test('only the first end counts, and nothing comes behind it', t => {
 	t.deepEqual(listen(inbox), ['end']);
 });
 
-test('F1 whoever says too much before somebody listens is stopped until then', t => {
+test('whoever says too much before somebody listens is stopped until then [F1]', t => {
 	const inbox = new IncomingBuffer();
 	const origin: MessageOrigin = {name: 'client', valve: new Valve()};
 	for (let id = 0; id < 1000; id++) inbox.next(Envelope.of({id}, origin));

@@ -9,7 +9,7 @@ test('a message gets the line feed that makes a line of it', t => {
 	t.is(text('{"jsonrpc":"2.0","method":"a"}'), '{"jsonrpc":"2.0","method":"a"}\n');
 });
 
-test('A7 a byte order mark before it is passed over', t => {
+test('a byte order mark before it is passed over [A7]', t => {
 	t.is(text('\ufeff{"a":1}'), '{"a":1}\n');
 });
 
@@ -21,7 +21,7 @@ test('line breaks between its parts become blanks, and those in a string stay th
 	);
 });
 
-test('A3 a long message is not copied', t => {
+test('a long message is not copied [A3]', t => {
 	const bytes = Buffer.from(`{"jsonrpc":"2.0","id":5,"method":"${'x'.repeat(300_000)}"}`);
 	const envelope = envelopeFromMessage(bytes, bridgeOrigin);
 	t.is(envelope.parts?.[0]?.buffer, bytes.buffer);

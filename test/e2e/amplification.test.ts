@@ -96,7 +96,7 @@ function costOf(say: (text: string) => void, text: string): number {
 
 for (const version of ['2025-11-25', '2025-03-26'])
 	test.serial(
-		`F6 ten kilobytes that are made to hurt cost little more than others, in ${version}`,
+		`ten kilobytes that are made to hurt cost little more than others, in ${version} [F6]`,
 		async t => {
 			const {say, stop, produced} = conversation(version);
 			for (let round = 0; round < 200; round++) say(ordinary);

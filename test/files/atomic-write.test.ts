@@ -15,7 +15,7 @@ test('replaces a file whole, for its owner alone, and leaves nothing else behind
 	t.deepEqual(readdirSync(folder), ['a.json']);
 });
 
-test('G7 a link in its place is replaced, and what it leads to stays as it was', async t => {
+test('a link in its place is replaced, and what it leads to stays as it was [G7]', async t => {
 	const folder = tempFolder(t);
 	const target = join(folder, 'target');
 	writeFileSync(target, 'precious');
@@ -25,7 +25,7 @@ test('G7 a link in its place is replaced, and what it leads to stays as it was',
 	t.is(readFileSync(join(folder, 'link'), 'utf8'), 'new');
 });
 
-test('G2 a failure leaves the old content and no temporary file', async t => {
+test('a failure leaves the old content and no temporary file [G2]', async t => {
 	const folder = tempFolder(t);
 	const path = join(folder, 'a.json');
 	// No file can replace a folder.

@@ -3,7 +3,7 @@ import {BackpressureLimit} from '../../lib/gateway/backpressure-limit.js';
 
 const MiB = 2 ** 20;
 
-test('F2 a client whose server takes no more may say 8 MiB, and is taken again when the server is', t => {
+test('a client whose server takes no more may say 8 MiB, and is taken again when the server is [F2]', t => {
 	const client = {isHeldBack: true};
 	const heldBack = new BackpressureLimit();
 	for (let at = 0; at < 8; at++) t.true(heldBack.reserve(client, MiB));
@@ -15,7 +15,7 @@ test('F2 a client whose server takes no more may say 8 MiB, and is taken again w
 	t.true(heldBack.reserve(client, MiB));
 });
 
-test('F2 nor may it say more than 1,024 things, however small', t => {
+test('nor may it say more than 1,024 things, however small [F2]', t => {
 	const client = {isHeldBack: true};
 	const heldBack = new BackpressureLimit();
 	for (let at = 0; at < 1024; at++) t.true(heldBack.reserve(client, 1));

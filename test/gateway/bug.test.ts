@@ -67,7 +67,7 @@ async function buggyGateway(t: ExecutionContext) {
 	return {post, open, entries};
 }
 
-test('F7 a bug in one conversation is an error for who met it, the end of that one, and of no other', async t => {
+test('a bug in one conversation is an error for who met it, the end of that one, and of no other [F7]', async t => {
 	const {post, open, entries} = await buggyGateway(t);
 	const [mine, others] = [await open(), await open()];
 	const held = post({id: 'held', method: 'hold'}, mine);

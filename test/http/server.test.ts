@@ -45,13 +45,13 @@ function connectTo(
 
 const GET = 'GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n';
 
-test.serial('B9 a head that does not come to its end is answered with 408', async t => {
+test.serial('a head that does not come to its end is answered with 408 [B9]', async t => {
 	const {port} = await start(t, {headersTimeoutMs: 100, requestTimeoutMs: 60_000});
 	const {closed} = connectTo(t, port, 'GET / HTTP/1.1\r\nHost: local');
 	t.regex(await closed, /^HTTP\/1\.1 408 /);
 });
 
-test.serial('B9 a head that comes byte by byte gets no more time than another', async t => {
+test.serial('a head that comes byte by byte gets no more time than another [B9]', async t => {
 	const {port} = await start(t, {headersTimeoutMs: 200, requestTimeoutMs: 60_000});
 	const {socket, closed} = connectTo(t, port, 'GET / HTTP/1.1\r\nX: ');
 	const drip = setInterval(() => socket.write('a'), 20);
@@ -59,25 +59,25 @@ test.serial('B9 a head that comes byte by byte gets no more time than another', 
 	t.regex(await closed, /^HTTP\/1\.1 408 /);
 });
 
-test.serial('B9 a body that does not come to its end is answered with 408', async t => {
+test.serial('a body that does not come to its end is answered with 408 [B9]', async t => {
 	const {port} = await start(t, {headersTimeoutMs: 100, requestTimeoutMs: 300});
 	const {closed} = connectTo(t, port, 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nabc');
 	t.regex(await closed, /^HTTP\/1\.1 408 /);
 });
 
-test.serial('B9 a connection over which nothing comes at all is closed', async t => {
+test.serial('a connection over which nothing comes at all is closed [B9]', async t => {
 	const {port} = await start(t, {headersTimeoutMs: 100, requestTimeoutMs: 300});
 	const {closed} = connectTo(t, port, '');
 	await t.notThrowsAsync(closed);
 });
 
-test.serial('B9 a request that is complete may take as long as it likes', async t => {
+test.serial('a request that is complete may take as long as it likes [B9]', async t => {
 	const slow: RequestListener = (_, res) => setTimeout(() => res.end('late'), 3500);
 	const {port} = await start(t, {handle: slow, headersTimeoutMs: 1000, requestTimeoutMs: 1500});
 	t.regex(await connectTo(t, port, GET).closed, /^HTTP\/1\.1 200 (?:.|\s)*late$/);
 });
 
-test.serial('B9 others are answered while 200 heads do not come to their end', async t => {
+test.serial('others are answered while 200 heads do not come to their end [B9]', async t => {
 	const {server, port} = await start(t);
 	for (let count = 0; count < 200; count++) connectTo(t, port, 'GET / HTTP/1.1\r\nX: ');
 	const count = (): Promise<number> =>
@@ -112,7 +112,7 @@ async function startFull(t: ExecutionContext, maxConnections: number) {
 }
 
 test.serial(
-	'B15 connections over the limit are closed and told of, and there is room again when others end',
+	'connections over the limit are closed and told of, and there is room again when others end [B15]',
 	async t => {
 		const {port, told, held, respond} = await startFull(t, 2);
 		t.is(await connectTo(t, port, GET).closed, '');
@@ -123,7 +123,7 @@ test.serial(
 	},
 );
 
-test.serial('B15 a flood of connections is told of once, not once for each', async t => {
+test.serial('a flood of connections is told of once, not once for each [B15]', async t => {
 	const {port, told} = await startFull(t, 1);
 	await Promise.all(Array.from({length: 50}, () => connectTo(t, port, GET).closed));
 	t.is(told.length, 1);
@@ -168,7 +168,7 @@ for (const [what, line] of [
 		t.false(socket.destroyed);
 	});
 
-test.serial('L7 a port that is in use is told in one sentence, with the process that holds it', async t => {
+test.serial('a port that is in use is told in one sentence, with the process that holds it [L7]', async t => {
 	const {port} = await start(t);
 	const error = await t.throwsAsync(listenHttp({host: '127.0.0.1', port, handle: answerAll, onBug}));
 	const [, holder] =

@@ -3,7 +3,7 @@ import {caching, newCache, tool} from './cache-tools-support.js';
 
 const [echo, add] = [tool('echo'), tool('add')];
 
-test('C11 what is cached for one credential is not given to another: each has a store of its own', t => {
+test('what is cached for one credential is not given to another: each has a store of its own [C11]', t => {
 	const [alice, bob] = [caching({cache: newCache().cache}), caching({cache: newCache().cache})];
 	alice.give({tools: [tool('secret')]});
 	bob.ask(1);
@@ -79,7 +79,7 @@ test('one that has left is told nothing any more', t => {
 	t.is(one.told(), 2);
 });
 
-test('C11 clients of different versions share a list, and each gets it in its own', t => {
+test('clients of different versions share a list, and each gets it in its own [C11]', t => {
 	const {cache} = newCache();
 	const [old, young] = [caching({cache, client: '2025-03-26'}), caching({cache, client: '2025-11-25'})];
 	old.give({tools: [tool('echo', {title: 'Echo'})]});
@@ -89,7 +89,7 @@ test('C11 clients of different versions share a list, and each gets it in its ow
 	t.is(young.lists().length, 0);
 });
 
-test('C11 a list that the server gave in one version is not given to those who speak another with it', t => {
+test('a list that the server gave in one version is not given to those who speak another with it [C11]', t => {
 	const {cache} = newCache();
 	const [one, two] = [caching({cache, server: '2025-11-25'}), caching({cache, server: '2024-11-05'})];
 	one.give({tools: [echo]});

@@ -118,7 +118,7 @@ test('a list that holds good for no time is asked for each time, and its change 
 	t.is(told(), 1);
 });
 
-test('C13 a list whose time is over is given once when the server has no other', async t => {
+test('a list whose time is over is given once when the server has no other [C13]', async t => {
 	const {ask, answer, give, refuse, lists, time, storeLogged} = start(MODERN, MODERN);
 	give(page([echo]));
 	time.now = 5000;

@@ -80,7 +80,7 @@ class LateServer {
 const nameIn = (answer: Json | undefined): unknown =>
 	listOf(objectOf(answer?.result).tools).map(objectOf)[0]?.name;
 
-test('C12 whatever comes in whatever order, it ends fresh, every request is answered once, and every client told', t => {
+test('whatever comes in whatever order, it ends fresh, every request is answered once, and every client told [C12]', t => {
 	fc.assert(
 		fc.property(fc.array(event, {maxLength: 40}), events => {
 			const server = new LateServer();

@@ -76,7 +76,7 @@ test('gives all pages as one, with all other members and numbers as the server w
 	);
 });
 
-test('C11 a request with a cursor is the server’s to answer', t => {
+test('a request with a cursor is the server’s to answer [C11]', t => {
 	const {give, ask, answer, lists, upstream} = caching();
 	give({tools: [echo]});
 	ask(1, {cursor: 'b'});
@@ -157,7 +157,7 @@ for (const [what, pages] of [
 	['that asks for input first', [{tools: [], resultType: 'input_required'}]],
 	['with a cursor that is no text', [{tools: [echo], nextCursor: 7}]],
 ] as const)
-	test(`C11 all pages or none: a list ${what} is not kept`, async t => {
+	test(`all pages or none: a list ${what} is not kept [C11]`, async t => {
 		const {cache, logged} = newCache();
 		const {give, refuse, ask, lists, told} = caching({cache});
 		for (const page of pages) {

@@ -190,7 +190,7 @@ test('a batch with initialize in it is refused after the handshake, too', t => {
 	t.deepEqual(upstream.received, []);
 });
 
-test('A16 a hundred messages may be in a batch, and no more', t => {
+test('a hundred messages may be in a batch, and no more [A16]', t => {
 	const calls = Array.from({length: 100}, (_, id) => call(id));
 	const {client, upstream} = start();
 	client.sendText(`[${calls.join()},${call(100)}]`);

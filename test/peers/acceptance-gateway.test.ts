@@ -57,7 +57,7 @@ function elevenServers(t: ExecutionContext): Promise<Visits> {
 	return visits;
 }
 
-test.serial('SC-001 eleven real servers behind one gateway connect and serve their tools', async t => {
+test.serial('eleven real servers behind one gateway connect and serve their tools [SC-001]', async t => {
 	const {all} = await elevenServers(t);
 	t.is(all.length, 11);
 	t.deepEqual(
@@ -71,7 +71,7 @@ test.serial('SC-001 eleven real servers behind one gateway connect and serve the
 	);
 });
 
-test.serial('SC-002 all 80 tools of the eleven servers are there', async t => {
+test.serial('all 80 tools of the eleven servers are there [SC-002]', async t => {
 	const {all} = await elevenServers(t);
 	t.deepEqual(
 		all.map(({member, lists}) => [member.name, lists[0]]),
@@ -88,7 +88,7 @@ test.serial('SC-002 all 80 tools of the eleven servers are there', async t => {
 	);
 });
 
-test.serial('SC-003 and US1.4 servers of four versions are spoken to at once, each in its own', async t => {
+test.serial('servers of four versions are spoken to at once, each in its own [SC-003] [US1.4]', async t => {
 	const {all} = await elevenServers(t);
 	t.deepEqual(
 		all.map(({member, status}) => [member.name, status?.version]),
@@ -99,13 +99,13 @@ test.serial('SC-003 and US1.4 servers of four versions are spoken to at once, ea
 });
 
 test.serial(
-	'SC-004 none of the eleven servers complains about a request before it was initialized',
+	'none of the eleven servers complains about a request before it was initialized [SC-004]',
 	async t => {
 		t.false((await elevenServers(t)).log.includes('before initialization was complete'));
 	},
 );
 
-test.serial('SC-006 and US2.3 every list that the eleven servers are asked for comes', async t => {
+test.serial('every list that the eleven servers are asked for comes [SC-006] [US2.3]', async t => {
 	for (const {member, lists} of (await elevenServers(t)).all) {
 		t.deepEqual(
 			lists,
@@ -116,7 +116,7 @@ test.serial('SC-006 and US2.3 every list that the eleven servers are asked for c
 });
 
 test.serial(
-	'US4.1 the status shows which version each of the eleven servers speaks, and over what',
+	'the status shows which version each of the eleven servers speaks, and over what [US4.1]',
 	async t => {
 		for (const {member, status} of (await elevenServers(t)).all) {
 			t.like(status, {version: member.version, transport: member.service.transport ?? 'stdio'}, member.name);

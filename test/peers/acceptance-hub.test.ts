@@ -18,7 +18,7 @@ async function servicesIn(t: ExecutionContext, folder: string) {
 	};
 }
 
-test.serial('US1 eleven servers of four versions are one list of 80 tools at /mcp', async t => {
+test.serial('eleven servers of four versions are one list of 80 tools at /mcp [US1]', async t => {
 	t.timeout(180_000);
 	const folder = await temporaryFolder(t);
 	const {members, services} = await servicesIn(t, folder);
@@ -44,7 +44,7 @@ test.serial('US1 eleven servers of four versions are one list of 80 tools at /mc
 	await gateway.stop();
 });
 
-test.serial('US1 all 80 tools can be called through run, on stdio', async t => {
+test.serial('all 80 tools can be called through run, on stdio [US1]', async t => {
 	t.timeout(180_000);
 	const hub = await startRealHub(t, async folder => ({
 		expose: 'run',

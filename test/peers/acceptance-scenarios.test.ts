@@ -77,7 +77,7 @@ for (const [scenario, version] of versions) {
 	}
 }
 
-test.serial('US2.1 and SC-004 the server hears initialize, initialized, and only then the rest', async t => {
+test.serial('the server hears initialize, initialized, and only then the rest [US2.1] [SC-004]', async t => {
 	const env = {FIXTURE_STRICT: '1', FIXTURE_INIT_DELAY_MS: '300'};
 	const gateway = await startDemos(t, {demo: {version: newest, env}});
 	const {client} = await connect(gateway, 'demo', newest);
@@ -87,7 +87,7 @@ test.serial('US2.1 and SC-004 the server hears initialize, initialized, and only
 });
 
 test.serial(
-	'US2.2 and SC-005 a server that takes more than 30 seconds to initialize is waited for',
+	'a server that takes more than 30 seconds to initialize is waited for [US2.2] [SC-005]',
 	async t => {
 		const env = {FIXTURE_STRICT: '1', FIXTURE_INIT_DELAY_MS: '30500'};
 		const gateway = await startDemos(t, {demo: {version: newest, env}});
@@ -100,7 +100,7 @@ test.serial(
 
 for (const shared of [false, true]) {
 	test.serial(
-		`US2.4 clients that come at once all wait for the server${shared ? ' that they share' : ''}`,
+		`clients that come at once all wait for the server${shared ? ' that they share' : ''} [US2.4]`,
 		async t => {
 			const env = {FIXTURE_STRICT: '1', FIXTURE_INIT_DELAY_MS: '500'};
 			const gateway = await startDemos(t, {demo: {version: '2025-06-18', env, more: {shared}}});
@@ -118,7 +118,7 @@ for (const shared of [false, true]) {
 	);
 }
 
-test.serial('SC-007 five servers that end at a request too early all serve their tools', async t => {
+test.serial('five servers that end at a request too early all serve their tools [SC-007]', async t => {
 	const env = {FIXTURE_STRICT: '1', FIXTURE_INIT_DELAY_MS: '200'};
 	const demos: Record<string, Demo> = {
 		one: {version: '2024-11-05', env},
@@ -137,7 +137,7 @@ test.serial('SC-007 five servers that end at a request too early all serve their
 	);
 });
 
-test.serial('US3.1 a 2025-03-26 client and a 2024-11-05 server understand each other', async t => {
+test.serial('a 2025-03-26 client and a 2024-11-05 server understand each other [US3.1]', async t => {
 	const gateway = await startDemos(t, {demo: {version: '2024-11-05'}});
 	const {client, told} = await connect(gateway, 'demo', '2025-03-26');
 	t.is(told, '2025-03-26');
@@ -147,7 +147,7 @@ test.serial('US3.1 a 2025-03-26 client and a 2024-11-05 server understand each o
 	await client.close();
 });
 
-test.serial('US3.2 what an old client has no type for reaches it in a type that it has', async t => {
+test.serial('what an old client has no type for reaches it in a type that it has [US3.2]', async t => {
 	const gateway = await startDemos(t, {demo: {version: '2025-06-18'}});
 	const {client} = await connect(gateway, 'demo', '2024-11-05');
 	t.like((await call(client, 'bridge_structured')).result, {
@@ -162,7 +162,7 @@ test.serial('US3.2 what an old client has no type for reaches it in a type that 
 	await client.close();
 });
 
-test.serial('US3.3 a feature that one side does not have is answered for it', async t => {
+test.serial('a feature that one side does not have is answered for it [US3.3]', async t => {
 	const gateway = await startDemos(t, {demo: {version: '2025-06-18'}});
 	const {client} = await connect(gateway, 'demo', '2024-11-05');
 	const {result} = await call(client, 'test_elicitation', {message: 'Who are you?'});
@@ -176,7 +176,7 @@ test.serial('US3.3 a feature that one side does not have is answered for it', as
 });
 
 test.serial(
-	'US4.2 a feature that got lost between two versions is logged with the server and its name',
+	'a feature that got lost between two versions is logged with the server and its name [US4.2]',
 	async t => {
 		const gateway = await startDemos(t, {weather: {version: '2025-06-18'}});
 		const {client} = await connect(gateway, 'weather', '2024-11-05');
@@ -194,7 +194,7 @@ test.serial(
 );
 
 test.serial(
-	'US4.3 the operator is told of a version that is superseded, and for how long it will be spoken',
+	'the operator is told of a version that is superseded, and for how long it will be spoken [US4.3]',
 	async t => {
 		const gateway = await startDemos(t, {old: {version: '2024-11-05'}, modern: {version: '2026-07-28'}});
 		for (const name of ['old', 'modern']) {

@@ -140,7 +140,7 @@ for (const from of ['sse', 'ws'] as const)
 			for (const [n, one] of (await Promise.all(all)).entries()) t.true(text(one).includes(`{\\"n\\":${n}}`));
 		});
 
-		test.serial(`D8 a call over ${from} is answered when its server over ${to} is killed`, async t => {
+		test.serial(`a call over ${from} is answered when its server over ${to} is killed [D8]`, async t => {
 			const {process: server, url} = await startServer(t, to);
 			const {client} = await startClient(t, from, await startBridge(t, to, url));
 			const call = client.callTool({name: 'bridge_slow', arguments: {ms: 60_000}});

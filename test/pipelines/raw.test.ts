@@ -75,7 +75,7 @@ test('what one side says the other hears, and all of it is logged with its direc
 	t.deepEqual(Object.keys(lines[1] ?? {}), ['time', 'ConnID', 'data', 'from', 'to', 'listen_port']);
 });
 
-test('I2 a client that has said all still hears the answer', async t => {
+test('a client that has said all still hears the answer [I2]', async t => {
 	const {port} = await start(t, socket => {
 		void read(socket).then(text => socket.end(`answer to ${text}`));
 	});
@@ -84,7 +84,7 @@ test('I2 a client that has said all still hears the answer', async t => {
 	t.is(await read(socket), 'answer to question');
 });
 
-test('I2 a target that has said all still hears the client, and is the one that closed first', async t => {
+test('a target that has said all still hears the client, and is the one that closed first [I2]', async t => {
 	let heard: Promise<string> | undefined;
 	const {port, lines, targetName, over} = await start(t, socket => {
 		heard = read(socket);
@@ -98,7 +98,7 @@ test('I2 a target that has said all still hears the client, and is the one that 
 	t.like(lines.at(-1), {event: 'close', from: targetName});
 });
 
-test('I2 a client that resets the connection is a reset to the target, with one close that says so', async t => {
+test('a client that resets the connection is a reset to the target, with one close that says so [I2]', async t => {
 	let failed: Promise<unknown> | undefined;
 	const {port, lines, over} = await start(t, socket => {
 		failed = once(socket, 'error').catch(error => error);
@@ -115,7 +115,7 @@ test('I2 a client that resets the connection is a reset to the target, with one 
 	t.like(lines.at(-1), {from: name, error: `${name} reset the connection (ECONNRESET)`});
 });
 
-test('I2 a target that resets the connection is a reset to the client', async t => {
+test('a target that resets the connection is a reset to the client [I2]', async t => {
 	const {port, lines, targetName, over} = await start(t, socket => {
 		socket.once('data', () => socket.resetAndDestroy());
 	});
@@ -131,7 +131,7 @@ test('I2 a target that resets the connection is a reset to the client', async t 
 	});
 });
 
-test('I3 a target that is down closes the client, and the rule lives', async t => {
+test('a target that is down closes the client, and the rule lives [I3]', async t => {
 	const gone = await start(t, () => {});
 	gone.ports.remove(gone.port);
 	const {port, lines, over} = await startFor(t, gone.port);
@@ -157,7 +157,7 @@ async function standsStill(read: () => number): Promise<number> {
 	return read();
 }
 
-test('I4 a client that does not read stops the target', async t => {
+test('a client that does not read stops the target [I4]', async t => {
 	let written = 0;
 	const {port, lines} = await start(t, socket => {
 		const block = Buffer.alloc(65_536);
@@ -176,7 +176,7 @@ test('I4 a client that does not read stops the target', async t => {
 	while (written < stopped + 10e6) await turn();
 });
 
-test('I8 a port whose rule is removed takes no more connections, and those that are open go on', async t => {
+test('a port whose rule is removed takes no more connections, and those that are open go on [I8]', async t => {
 	const {port, ports} = await start(t, socket => void socket.pipe(socket));
 	const socket = client(t, port);
 	await once(socket, 'connect');
@@ -189,7 +189,7 @@ test('I8 a port whose rule is removed takes no more connections, and those that 
 	t.is(await read(socket), 'still');
 });
 
-test('I9 at the end all is delivered that was read, and each connection has its close', async t => {
+test('at the end all is delivered that was read, and each connection has its close [I9]', async t => {
 	const {port, lines, connections} = await start(t, socket => void socket.pipe(socket));
 	const sockets = [client(t, port), client(t, port)];
 	for (const socket of sockets) {

@@ -6,7 +6,7 @@ import {wrapped} from '../helpers/wrapped.js';
 
 /* The edge cases of specification 004, with those that were measured with real servers. */
 
-test('E13 edge case 1: an unsupported version that is answered is taken for the newest handshake, once with a warning', async t => {
+test('edge case 1: an unsupported version that is answered is taken for the newest handshake, once with a warning [E13]', async t => {
 	const {ready, client, upstream, logged} = wrapped();
 	ready('2025-06-18', '2026-01-01');
 	client.send({id: 1, method: 'tools/call', params: {name: 'x'}});
@@ -43,7 +43,7 @@ test('edge case 2: a refusal that names versions leads to the newest of them', t
 	t.like(lastOf(upstream), {params: {protocolVersion: '2025-03-26'}});
 });
 
-test('E13 edge case 4: an answer without version, capabilities and name is completed', async t => {
+test('edge case 4: an answer without version, capabilities and name is completed [E13]', async t => {
 	const {initialize, client, upstream, logged} = wrapped();
 	initialize('2025-06-18');
 	upstream.send({id: lastOf(upstream).id, result: {}});
@@ -96,7 +96,7 @@ test('edge case 7: initialize that takes too long is failed by the time limit, a
 	t.deepEqual(asked(), ['initialize']);
 });
 
-test('E12 edge case 8: what is asked before the server is ready waits in order; a cancelled one is never asked', t => {
+test('edge case 8: what is asked before the server is ready waits in order; a cancelled one is never asked [E12]', t => {
 	const {initialize, answer, client, upstream, asked} = wrapped();
 	initialize();
 	for (const id of [1, 2, 3]) client.send({id, method: 'tools/call', params: {name: `tool ${id}`}});
@@ -158,7 +158,7 @@ test('Specification 000, rewrite initialize response: the client receives the cl
 });
 
 for (const id of ['1.5', '9007199254740993', '12345678901234567890'])
-	test(`B6 the id ${id}, which many servers do not answer, is another one upstream, and the client's own again`, t => {
+	test(`the id ${id}, which many servers do not answer, is another one upstream, and the client's own again [B6]`, t => {
 		const {ready, client, upstream} = wrapped();
 		ready('2025-06-18', '2025-11-25');
 		client.sendText(`{"jsonrpc":"2.0","id":${id},"method":"tools/list"}`);

@@ -5,7 +5,7 @@ import {lastOf} from '../helpers/version-stages.js';
 import {wrapped} from '../helpers/wrapped.js';
 
 for (const version of handshakeVersions) {
-	test(`FR-001 the version is negotiated in the handshake: a server of ${version} is spoken to in that`, async t => {
+	test(`the version is negotiated in the handshake: a server of ${version} is spoken to in that [FR-001]`, async t => {
 		const {ready, client, upstream, logged} = wrapped();
 		ready('2025-06-18', version);
 		t.like(upstream.received[0], {method: 'initialize', params: {protocolVersion: '2025-11-25'}});
@@ -14,7 +14,7 @@ for (const version of handshakeVersions) {
 		t.like(connected, {version, clientVersion: '2025-06-18'});
 	});
 
-	test(`FR-002 ${version} is spoken with clients and with servers`, t => {
+	test(`${version} is spoken with clients and with servers [FR-002]`, t => {
 		const {ready, client, upstream} = wrapped();
 		ready(version, version);
 		client.send({id: 1, method: 'tools/list'});
@@ -22,7 +22,7 @@ for (const version of handshakeVersions) {
 		t.like(lastOf(client), {id: 1, result: {tools: []}});
 	});
 
-	test(`FR-003 and FR-012 the version ${version} is read from the answer to initialize, and logged`, async t => {
+	test(`the version ${version} is read from the answer to initialize, and logged [FR-003] [FR-012]`, async t => {
 		const {ready, logged} = wrapped();
 		ready('2025-11-25', version);
 		const [connected] = await logged('proxy.connect');
@@ -30,7 +30,7 @@ for (const version of handshakeVersions) {
 	});
 }
 
-test('FR-004 initialized is sent only after the answer to initialize', t => {
+test('initialized is sent only after the answer to initialize [FR-004]', t => {
 	const {initialize, initialized, answer, asked} = wrapped();
 	initialize();
 	initialized();
@@ -39,7 +39,7 @@ test('FR-004 initialized is sent only after the answer to initialize', t => {
 	t.deepEqual(asked(), ['initialize', 'notifications/initialized']);
 });
 
-test('FR-005 nothing else is sent before initialized', t => {
+test('nothing else is sent before initialized [FR-005]', t => {
 	const {initialize, answer, client, asked} = wrapped();
 	client.send({id: 1, method: 'tools/list'});
 	initialize();
@@ -49,7 +49,7 @@ test('FR-005 nothing else is sent before initialized', t => {
 	t.deepEqual(asked(), ['initialize', 'notifications/initialized', 'tools/list', 'resources/list']);
 });
 
-test('FR-006 each conversation has a version of its own, for as long as it lasts', t => {
+test('each conversation has a version of its own, for as long as it lasts [FR-006]', t => {
 	const [old, young] = [wrapped(), wrapped()];
 	old.ready('2024-11-05', '2024-11-05');
 	young.ready('2025-11-25', '2025-03-26');
@@ -62,14 +62,14 @@ test('FR-006 each conversation has a version of its own, for as long as it lasts
 	t.deepEqual(lastOf(young.upstream).params, {name: 'x'});
 });
 
-test('FR-007 requests are translated to the version of the server', t => {
+test('requests are translated to the version of the server [FR-007]', t => {
 	const {ready, client, upstream} = wrapped();
 	ready('2025-11-25', '2025-06-18');
 	client.send({id: 1, method: 'tools/call', params: {name: 'x', task: {ttl: 1}}});
 	t.deepEqual(lastOf(upstream).params, {name: 'x'});
 });
 
-test('FR-008 answers are translated to the version of the client', t => {
+test('answers are translated to the version of the client [FR-008]', t => {
 	const {ready, client, upstream} = wrapped();
 	ready('2024-11-05', '2025-11-25');
 	client.send({id: 1, method: 'tools/call', params: {name: 'x'}});
@@ -79,7 +79,7 @@ test('FR-008 answers are translated to the version of the client', t => {
 	});
 });
 
-test('FR-009 differences in structure are bridged: what is required is there, what changed its type is changed', t => {
+test('differences in structure are bridged: what is required is there, what changed its type is changed [FR-009]', t => {
 	const {ready, client, upstream} = wrapped();
 	ready('2025-03-26', '2025-11-25', {sampling: {}});
 	const content = [
@@ -97,7 +97,7 @@ test('FR-009 differences in structure are bridged: what is required is there, wh
 	t.like(lastOf(client), {result: {content: [{type: 'text', text: '{"a":1}'}]}});
 });
 
-test('FR-010 notifications are translated: those that the client has no word for do not reach it', t => {
+test('notifications are translated: those that the client has no word for do not reach it [FR-010]', t => {
 	const {ready, client, upstream} = wrapped();
 	ready('2025-06-18', '2025-11-25');
 	const before = client.received.length;
@@ -107,7 +107,7 @@ test('FR-010 notifications are translated: those that the client has no word for
 	t.is(client.received.length, before + 1);
 });
 
-test('FR-013 a version that nobody knows is taken for the newest before it, with a warning', async t => {
+test('a version that nobody knows is taken for the newest before it, with a warning [FR-013]', async t => {
 	const {ready, client, upstream, logged} = wrapped();
 	ready('2025-06-18', '2026-01-01');
 	t.like(client.received[0], {result: {protocolVersion: '2025-06-18'}});
@@ -117,7 +117,7 @@ test('FR-013 a version that nobody knows is taken for the newest before it, with
 	t.like(warning, {server: 'files', answered: '2026-01-01', version: '2025-11-25'});
 });
 
-test('FR-015 a server counts as ready only when the whole handshake is done', async t => {
+test('a server counts as ready only when the whole handshake is done [FR-015]', async t => {
 	const {initialize, answer, client, upstream, asked, logged} = wrapped();
 	initialize();
 	client.send({id: 1, method: 'ping'});

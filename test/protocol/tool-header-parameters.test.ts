@@ -22,7 +22,7 @@ const knowing = (): ToolHeaderParameters => {
 };
 const call = (given: unknown) => ({name: 'deploy', arguments: given});
 
-test('C14 arguments that stand in headers are found under properties, and nowhere else', t => {
+test('arguments that stand in headers are found under properties, and nowhere else [C14]', t => {
 	t.deepEqual(
 		headerParametersIn(schema).map(({header, path}) => [header, path.join('.')]),
 		[
@@ -49,13 +49,13 @@ test('C14 arguments that stand in headers are found under properties, and nowher
 		t.deepEqual(headerParametersIn(odd), []);
 });
 
-test('C14 A19 a schema that is deep beyond measure is not followed to its end', t => {
+test('a schema that is deep beyond measure is not followed to its end [C14] [A19]', t => {
 	let deep: unknown = {properties: {a: marked('Deep')}};
 	for (let level = 0; level < 900; level++) deep = {properties: {a: deep}};
 	t.deepEqual(headerParametersIn(deep), []);
 });
 
-test('C14 a call has the headers of the arguments that it has', t => {
+test('a call has the headers of the arguments that it has [C14]', t => {
 	const parameters = knowing();
 	t.deepEqual(parameters.headersOf(call({region: 'eu', count: 3, isDry: false, place: {zone: 'ä'}})), {
 		'mcp-param-region': 'eu',
@@ -68,7 +68,7 @@ test('C14 a call has the headers of the arguments that it has', t => {
 	t.deepEqual(parameters.headersOf({name: 'constructor', arguments: {}}), {});
 });
 
-test('C14 a header that says something else than the message, or is missing, is told of', t => {
+test('a header that says something else than the message, or is missing, is told of [C14]', t => {
 	const parameters = knowing();
 	const check = (given: unknown, headers: {[name: string]: string | string[]}) =>
 		parameters.mismatch(call(given), headers);
@@ -83,7 +83,7 @@ test('C14 a header that says something else than the message, or is missing, is 
 	t.truthy(check({place: {zone: 'a'}}, {'mcp-param-zone': 'b'}));
 });
 
-test('C14 a tool that has no such arguments any more is forgotten', t => {
+test('a tool that has no such arguments any more is forgotten [C14]', t => {
 	const parameters = knowing();
 	parameters.update([{name: 'deploy', inputSchema: {type: 'object'}}]);
 	t.false(parameters.hasAny);

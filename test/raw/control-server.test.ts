@@ -58,7 +58,7 @@ async function start(t: ExecutionContext) {
 const code = ({body}: Pick<Reply, 'body'>): unknown => (body.error as Json | undefined)?.code;
 
 for (const version of ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])
-	test(`MCP_008 a client that asks for ${version} is answered in it`, async t => {
+	test(`a client that asks for ${version} is answered in it [MCP_008]`, async t => {
 		const {ask} = await start(t);
 		const {status, body} = await ask('initialize', {protocolVersion: version, capabilities: {}});
 		t.is(status, 200);
@@ -73,7 +73,7 @@ for (const version of ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])
 		});
 	});
 
-test('MCP_022 who asks for no version, or an unknown one, is offered one', async t => {
+test('who asks for no version, or an unknown one, is offered one [MCP_022]', async t => {
 	const {ask} = await start(t);
 	t.like((await ask('initialize', {})).body, {result: {protocolVersion: '2024-11-05'}});
 	t.like((await ask('initialize', {protocolVersion: '1999-01-01'})).body, {
@@ -134,7 +134,7 @@ test('what is no message is refused', async t => {
 	t.is((await ask('ping', {}, {'mcp-protocol-version': 'x'})).status, 400);
 });
 
-test('I10 only /mcp is there, and only for POST of JSON by who may ask', async t => {
+test('only /mcp is there, and only for POST of JSON by who may ask [I10]', async t => {
 	const {send, ask, log} = await start(t);
 	const headers = {'content-type': 'application/json'};
 	for (const path of ['/', '/mcp/', '/mcp/constructor', '/MCP', '//mcp'])
@@ -151,7 +151,7 @@ test('I10 only /mcp is there, and only for POST of JSON by who may ask', async t
 	t.deepEqual(new Set(log.events), new Set(['http.origin_rejected']));
 });
 
-test('MCP_026 who takes events alone gets the answer as one', async t => {
+test('who takes events alone gets the answer as one [MCP_026]', async t => {
 	const {ask} = await start(t);
 	const {headers, text} = await ask('ping', {}, {accept: 'text/event-stream'});
 	t.is(headers.get('content-type'), 'text/event-stream');
@@ -196,7 +196,7 @@ for (const [name, args] of [
 	['constructor', {}],
 	[undefined, {}],
 ] as const)
-	test(`I7 ${name} with ${JSON.stringify(args)} is an error of JSON-RPC`, async t => {
+	test(`${name} with ${JSON.stringify(args)} is an error of JSON-RPC [I7]`, async t => {
 		const {call} = await start(t);
 		const body = await call(name as string, args);
 		t.like(body, {error: {code: -32_602}});
@@ -215,13 +215,13 @@ test('LOG logging is started and stopped', async t => {
 	t.is(await said('stop-logging', {}), 'Nothing was being logged');
 });
 
-test('MCP_016 shutdown is answered', async t => {
+test('shutdown is answered [MCP_016]', async t => {
 	const {call, ended} = await start(t);
 	t.like(await call('shutdown', {}), {result: {content: [{type: 'text', text: 'Shutting down'}]}});
 	t.is(ended(), 1);
 });
 
-test('MCP_039 there are five tools, with their schemas', async t => {
+test('there are five tools, with their schemas [MCP_039]', async t => {
 	const {ask} = await start(t);
 	const {tools} = (await ask('tools/list')).body.result as {
 		tools: Array<{name: string; description: string; inputSchema: {properties: Json; required?: string[]}}>;

@@ -86,14 +86,14 @@ test('LOG what is not logged to cannot be stopped', async t => {
 });
 
 for (const format of ['../x', 'a/b', '.', '..', 'a\0b', ''])
-	test(`I6 a format of ${JSON.stringify(format)} is refused, and no folder made`, async t => {
+	test(`a format of ${JSON.stringify(format)} is refused, and no folder made [I6]`, async t => {
 		const {destinations, opened, folder} = start(t);
 		await t.throwsAsync(destinations.start(folder, format), {code: 'ERR_CONFIG_INVALID'});
 		t.false(existsSync(folder));
 		t.deepEqual(opened, []);
 	});
 
-test('I6 what is no folder is refused', async t => {
+test('what is no folder is refused [I6]', async t => {
 	const {destinations, opened, folder} = start(t);
 	mkdirSync(folder);
 	const file = join(folder, 'file');

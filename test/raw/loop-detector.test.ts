@@ -29,7 +29,7 @@ async function connection(
 	return {made, taken};
 }
 
-test('I7 a connection that comes back to the port that it came in by is a loop', async t => {
+test('a connection that comes back to the port that it came in by is a loop [I7]', async t => {
 	const loops = new LoopDetector();
 	const rule = await listening(t);
 	const {taken: client} = await connection(t, rule);

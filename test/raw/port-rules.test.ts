@@ -14,7 +14,7 @@ test('takes a port that is free where none is named, and says which', async t =>
 	t.true(port > 0);
 });
 
-test('I7 a port that is taken is an error that names it, and changes nothing', async t => {
+test('a port that is taken is an error that names it, and changes nothing [I7]', async t => {
 	const ports = start(t);
 	const taken = await target(t, () => {});
 	await t.throwsAsync(ports.add(parsePortRule(`${taken}:localhost:1`)), {
@@ -24,7 +24,7 @@ test('I7 a port that is taken is an error that names it, and changes nothing', a
 	t.false(ports.remove(taken));
 });
 
-test('I7 the same port twice is an error', async t => {
+test('the same port twice is an error [I7]', async t => {
 	const ports = start(t);
 	const {port} = await ports.add(parsePortRule('0:localhost:1'));
 	await t.throwsAsync(ports.add(parsePortRule(`${port}:localhost:2`)), {
@@ -34,7 +34,7 @@ test('I7 the same port twice is an error', async t => {
 	await t.notThrowsAsync(ports.add(parsePortRule(`${port}:localhost:2`)));
 });
 
-test('I7 a rule that comes back to its own port is refused', async t => {
+test('a rule that comes back to its own port is refused [I7]', async t => {
 	const ports = start(t);
 	const {port} = await ports.add(parsePortRule('0:localhost:19999'));
 	await t.throwsAsync(ports.add(parsePortRule(`19999:localhost:${port}`)), {

@@ -38,7 +38,7 @@ for (const [what, program] of [
 	],
 ] as const) {
 	// One at a time: the time that they wait for each other counts, too.
-	test.serial(`J1 ends ${what} when the time is over`, async t => {
+	test.serial(`ends ${what} when the time is over [J1]`, async t => {
 		const result = await timedOut(`wix.name()\nprint("before")\n${program}`);
 		t.regex(
 			textOf(result),
@@ -69,7 +69,7 @@ for (const [what, program, type] of [
 	],
 	['threads', 'import threading\nthreading.Thread(target=print).start()', 'RuntimeError'],
 ] as const) {
-	test(`J1 contains ${what}`, async t => {
+	test(`contains ${what} [J1]`, async t => {
 		if (type !== '') {
 			await fails(t, program, type);
 			return;
@@ -79,7 +79,7 @@ for (const [what, program, type] of [
 	});
 }
 
-test('J1 lets other programs run while one spins', async t => {
+test('lets other programs run while one spins [J1]', async t => {
 	const stop = new AbortController();
 	let isSpinning = true;
 	const spinning = runner.run('while True: pass', {signal: stop.signal}).finally(() => {
@@ -92,7 +92,7 @@ test('J1 lets other programs run while one spins', async t => {
 	t.is((await spinning).structuredContent.error?.type, 'Cancelled');
 });
 
-test('J6 forgets everything between two programs', async t => {
+test('forgets everything between two programs [J6]', async t => {
 	const first = [
 		'import builtins, json, sys, os, random',
 		'secret = "left behind"',
@@ -113,14 +113,14 @@ test('J6 forgets everything between two programs', async t => {
 	t.is(textOf(await runner.run(second)), '[false,false,false,1,{},false]');
 });
 
-test('J6 gives two programs two sequences of random numbers', async t => {
+test('gives two programs two sequences of random numbers [J6]', async t => {
 	const program = 'import random, uuid, os\n[random.random(), str(uuid.uuid4()), os.urandom(8).hex()]';
 	const [one, other] = await Promise.all([runner.run(program), runner.run(program)]);
 	const values = [one, other].map(({structuredContent}) => structuredContent.result as unknown[]);
 	for (const at of [0, 1, 2]) t.not(values[0]?.[at], values[1]?.[at]);
 });
 
-test('J7 says in few words what is wrong, and nothing of where bridge is', async t => {
+test('says in few words what is wrong, and nothing of where bridge is [J7]', async t => {
 	const results = await Promise.all(
 		[
 			'raise ValueError("x" * 100_000)',

@@ -63,14 +63,14 @@ for (const expression of [
 	'wix.echo.__call__.__globals__["os"].environ',
 	'__import__("urllib.request").request.urlopen("http://127.0.0.1").read()',
 ]) {
-	test(`J2 gives nothing of the host away: ${expression.replaceAll(folder, '…')}`, async t => {
+	test(`gives nothing of the host away: ${expression.replaceAll(folder, '…')} [J2]`, async t => {
 		const {content, isError} = await runner.run(attempt(expression));
 		t.false(isError);
 		t.notRegex(JSON.stringify(content), /canary-in|root:|PATH=|bridge-run-.*txt',/);
 	});
 }
 
-test('J2 lets no program connect to anything', async t => {
+test('lets no program connect to anything [J2]', async t => {
 	let connections = 0;
 	const server = createServer(socket => {
 		connections++;
@@ -92,7 +92,7 @@ test('J2 lets no program connect to anything', async t => {
 	server.close();
 });
 
-test('J2 gives a program JSON, and nothing that the host could be reached by', async t => {
+test('gives a program JSON, and nothing that the host could be reached by [J2]', async t => {
 	const program =
 		'r = wix.echo(a=[1, {"b": None}])\n[type(r).__mro__[1].__name__, type(r.a).__name__, type(r.a[1].b).__name__]';
 	t.is(textOf(await runner.run(program)), '["dict","list","NoneType"]');
@@ -116,21 +116,21 @@ for (const line of [
 	'{"done": {"kind": "json"}}',
 	'\u0000\u0001',
 ]) {
-	test(`J2 ends a program that forges ${JSON.stringify(line.slice(0, 40))}`, async t => {
+	test(`ends a program that forges ${JSON.stringify(line.slice(0, 40))} [J2]`, async t => {
 		const program = `import os\nos.write(2, ${JSON.stringify(line)}.encode() + b"\\n")\nwhile True: pass`;
 		await fails(t, program, 'InterpreterError');
 	});
 }
 
-test('J2 ends a program that forges a call that is nested too deeply', async t => {
+test('ends a program that forges a call that is nested too deeply [J2]', async t => {
 	await fails(t, 'import os\nos.write(2, b"[" * 5000 + b"\\n")\nwhile True: pass', 'OutputLimit');
 });
 
-test('J2 ends a program that forges a line without end', async t => {
+test('ends a program that forges a line without end [J2]', async t => {
 	await fails(t, 'import os\nwhile True: os.write(2, b"x" * 1_000_000)', 'OutputLimit');
 });
 
-test('J2 takes no forged key for a prototype', async t => {
+test('takes no forged key for a prototype [J2]', async t => {
 	const forged = '{"call": ["wix", "echo", [], {"__proto__": {"polluted": true}, "constructor": 1}]}';
 	const program = `import os, json\nos.write(2, ${JSON.stringify(forged)}.encode() + b"\\n")\nn = int(os.read(0, 8), 16)\nos.read(0, n).decode()`;
 	const text = textOf(await runner.run(program));

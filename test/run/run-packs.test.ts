@@ -55,7 +55,7 @@ test('a variable that nobody has assigned gets the same answer in the interprete
 	);
 });
 
-test('J3 packs may have the names of what JavaScript has', async t => {
+test('packs may have the names of what JavaScript has [J3]', async t => {
 	const packs = ['__proto__', 'constructor', 'toString', 'hasOwnProperty'].map(name => pack(name, echo));
 	for (const {name} of packs) {
 		t.is(await run(packs, `${name}.echo(a=1)`), '{"a":1}', name);
@@ -69,18 +69,18 @@ test('J3 packs may have the names of what JavaScript has', async t => {
 	);
 });
 
-test('J3 nobody takes the place of proxy', async t => {
+test('nobody takes the place of proxy [J3]', async t => {
 	const packs = [pack('proxy', echo), local('proxy', 'mine')];
 	t.regex(await run(packs, 'proxy.echo()'), /Tool 'echo' not found in pack 'proxy'/);
 	t.is(await run([pack('proxy', echo)], 'proxy_.echo(a=1)'), '{"a":1}');
 });
 
-test('J3 a pack that takes the name of something of Python stands in front of it', async t => {
+test('a pack that takes the name of something of Python stands in front of it [J3]', async t => {
 	t.is(await run([pack('json', echo)], '[json.echo(a=n) for n in (1,)]'), '[{"a":1}]');
 	t.is(await run([pack('__builtins__', echo)], 'len([__builtins___.echo(a=n) for n in (1,)])'), '1');
 });
 
-test('J3 names that Python cannot spell get one that it can', async t => {
+test('names that Python cannot spell get one that it can [J3]', async t => {
 	t.is(await run([pack('my-server', echo)], 'my_server.echo(a=1)'), '{"a":1}');
 	t.is(await run([pack('7zip', echo)], '_7zip.echo(a=1)'), '{"a":1}');
 	t.is(await run([pack('import', echo)], 'import_.echo(a=1)'), '{"a":1}');
@@ -88,7 +88,7 @@ test('J3 names that Python cannot spell get one that it can', async t => {
 	t.is(await run(both, '[my_server.one(), my_server_2.two()]'), '["1","2"]');
 });
 
-test('J3 tools that Python cannot spell are found all the same', async t => {
+test('tools that Python cannot spell are found all the same [J3]', async t => {
 	const odd = pack('odd', {
 		'get-product': () => 'dash',
 		'a.b/c d': () => 'path',
@@ -101,7 +101,7 @@ test('J3 tools that Python cannot spell are found all the same', async t => {
 	);
 });
 
-test('J3 tools are named to a program as it has to write them', async t => {
+test('tools are named to a program as it has to write them [J3]', async t => {
 	const odd = pack('odd', {'get-product': () => 1, 'a.b/c d': () => 2, import: () => 3, listSites: () => 4});
 	t.regex(await run([odd], 'odd.nothing()'), /Available: a_b_c_d, get_product, import_, listSites$/);
 	const signatures = '[t.signature for t in proxy.list_tools(server="odd")]';
@@ -114,7 +114,7 @@ test('J3 tools are named to a program as it has to write them', async t => {
 		t.notRegex(await run([odd], `${name}()`), /Error/, name);
 });
 
-test('J3 a tool whose name another one takes is told of with the way to reach it', async t => {
+test('a tool whose name another one takes is told of with the way to reach it [J3]', async t => {
 	const two = pack('two', {'get-it': () => 'dash', get_it: () => 'line'});
 	t.is(
 		await run([two], '[t.signature for t in proxy.list_tools(server="two")]'),
@@ -123,7 +123,7 @@ test('J3 a tool whose name another one takes is told of with the way to reach it
 	t.is(await run([two], '[getattr(two, "get-it")(), two.get_it()]'), '["dash","line"]');
 });
 
-test('J3 a tool written with a hyphen is a subtraction to Python, and the error says what to write', async t => {
+test('a tool written with a hyphen is a subtraction to Python, and the error says what to write [J3]', async t => {
 	const odd = pack('odd', {'get-sum': () => 1, 'get-all-of-it': () => 2});
 	const hint = (tool: string, name: string): RegExp =>
 		new RegExp(`Python reads odd\\.${tool} as a subtraction: write odd\\.${name}\\(…\\)\\.$`);
@@ -132,12 +132,12 @@ test('J3 a tool written with a hyphen is a subtraction to Python, and the error 
 	t.notRegex(await run([odd], 'odd.get_sum() / 0'), /subtraction/);
 });
 
-test('J3 what could be two tools is an error', async t => {
+test('what could be two tools is an error [J3]', async t => {
 	const two = pack('two', {'get-it': () => 1, getIt: () => 2});
 	t.regex(await run([two], 'two.get_it()'), /Tool 'get_it' of pack 'two' could be any of: get-it, getIt$/);
 });
 
-test('J3 lists are cut where nobody reads on', async t => {
+test('lists are cut where nobody reads on [J3]', async t => {
 	const tools = Object.fromEntries(Array.from({length: 200}, (_, at) => [`tool${at + 100}`, () => at]));
 	const text = await run([pack('many', tools)], 'many.nothing_like_it()');
 	t.regex(text, /tool100, tool101, .*tool149 \(and 150 more\)$/);

@@ -81,7 +81,7 @@ for (const [how, program] of [
 	['without an interpreter', 'slow.wait()'],
 	['in the interpreter', forInterpreter('slow.wait()')],
 ] as const) {
-	test(`J5 a call that takes too long is cancelled, ${how}`, async t => {
+	test(`a call that takes too long is cancelled, ${how} [J5]`, async t => {
 		const slow = gated({timeoutMs: 50});
 		const runner = runnerOf([slow.pack]);
 		const {content, structuredContent} = await runner.run(program);
@@ -93,7 +93,7 @@ for (const [how, program] of [
 		await runner.close();
 	});
 
-	test(`J5 a run that takes too long has its call cancelled, ${how}`, async t => {
+	test(`a run that takes too long has its call cancelled, ${how} [J5]`, async t => {
 		const slow = gated();
 		const runner = runnerOf([slow.pack]);
 		await runner.warmUp();
@@ -142,7 +142,7 @@ test('a timeout of a tool can be caught', async t => {
 	await runner.close();
 });
 
-test('J4 a program makes 100 calls and no more', async t => {
+test('a program makes 100 calls and no more [J4]', async t => {
 	let calls = 0;
 	const counting = pack('c', {tool: () => ++calls});
 	const runner = runnerOf([counting], {runTimeoutMs: 60_000});
@@ -152,7 +152,7 @@ test('J4 a program makes 100 calls and no more', async t => {
 	await runner.close();
 });
 
-test('J4 a program that catches the limit makes no more calls all the same', async t => {
+test('a program that catches the limit makes no more calls all the same [J4]', async t => {
 	let calls = 0;
 	const runner = runnerOf([pack('c', {tool: () => ++calls})], {maxCalls: 5});
 	const program = 'n = 0\nfor _ in range(20):\n  try: c.tool()\n  except ToolError: n += 1\nn';
@@ -161,7 +161,7 @@ test('J4 a program that catches the limit makes no more calls all the same', asy
 	await runner.close();
 });
 
-test('J4 a program has 8 calls in flight and no more', async t => {
+test('a program has 8 calls in flight and no more [J4]', async t => {
 	const slow = gated();
 	const runner = runnerOf([slow.pack], {runTimeoutMs: 60_000});
 	const run = runner.run(`slow.wait.batch([${'{}, '.repeat(20)}])`);

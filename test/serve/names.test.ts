@@ -43,7 +43,7 @@ for (const name of [
 		t.false(isSafeName(name));
 	});
 
-test('H1 what is a name stays in its folder and has no path in it, whatever it is made of', t => {
+test('what is a name stays in its folder and has no path in it, whatever it is made of [H1]', t => {
 	const wild = fc.oneof(fc.string({unit: 'binary'}), fc.stringMatching(/^[A-Za-z0-9._/\\-]{0,20}$/));
 	fc.assert(
 		fc.property(wild, text => {
@@ -61,14 +61,14 @@ test('1.5 a new identity has no dot, since its inbox would have another name els
 	t.throws(() => checkIdentity('dev.1'), {message: /there is a dot in it/});
 });
 
-test('FR-4.2 agent and agent@team are addresses, with space around the parts; all else is refused', t => {
+test('agent and agent@team are addresses, with space around the parts; all else is refused [FR-4.2]', t => {
 	t.deepEqual(parseMailAddress('dev-1', 'red'), {agent: 'dev-1', team: 'red'});
 	t.deepEqual(parseMailAddress(' dev-1 @ blue ', 'red'), {agent: 'dev-1', team: 'blue'});
 	for (const text of ['', '@', 'a@', '@b', 'a@b@c', '../x@red', 'a@..'])
 		t.throws(() => parseMailAddress(text, 'red'), {instanceOf: BridgeError}, text);
 });
 
-test('FR-4.2 every pair of names makes an address that reads back as them', t => {
+test('every pair of names makes an address that reads back as them [FR-4.2]', t => {
 	const name = fc.stringMatching(/^[a-z0-9_][A-Za-z0-9_-]{0,20}$/).filter(isSafeName);
 	fc.assert(
 		fc.property(name, name, (agent, team) => {

@@ -29,7 +29,7 @@ const servers = {echo: {command, args, timeout: 50}};
 const sessionsOf = async (gateway: RunningGateway): Promise<unknown> =>
 	JSON.parse((await gateway.fetch('/status')).text).sessions;
 
-test.serial('L5 neither calls nor sessions of a gateway run out of time when its clock is set', async t => {
+test.serial('neither calls nor sessions of a gateway run out of time when its clock is set [L5]', async t => {
 	const {gateway, jump} = await startAt(t, {servers, limits: {idle: '60s'}});
 	const session = await gateway.open('echo');
 	const held = session.request('held', 'hold');
@@ -41,7 +41,7 @@ test.serial('L5 neither calls nor sessions of a gateway run out of time when its
 });
 
 test.serial(
-	'L5 calls and sessions of a gateway run out of time when it is time, though its clock was set back',
+	'calls and sessions of a gateway run out of time when it is time, though its clock was set back [L5]',
 	async t => {
 		const {gateway, jump} = await startAt(t, {
 			servers: {echo: {command, args, timeout: 2}},
@@ -59,7 +59,7 @@ test.serial(
 );
 
 test.serial(
-	'L5 what a server says may be kept for a while is kept for that while, whatever the clock says',
+	'what a server says may be kept for a while is kept for that while, whatever the clock says [L5]',
 	async t => {
 		const upstream = await startUpstream(t, met => {
 			if (met.message.method !== 'tools/list') return false;

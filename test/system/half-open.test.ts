@@ -50,29 +50,32 @@ async function farAway(t: ExecutionContext): Promise<{url: string; cable(state: 
 	};
 }
 
-test.serial('D13 a call to a server that vanished fails in its time, and the next is made anew', async t => {
-	const {url, cable} = await farAway(t);
-	const gateway = await startGateway(t, {servers: {far: {url, insecure: true, timeout: 3}}});
-	const session = await gateway.open('far');
-	const call = (id: number) => session.post({id, method: 'tools/call', params: {name: 'where'}});
-	const portIn = (answer: Awaited<ReturnType<typeof call>>): unknown =>
-		(messageIn(answer).result as {port?: number} | undefined)?.port;
-	let before: unknown;
-	// A connection is kept while it works: once nothing else is under way, it is always the same.
-	for (let port = portIn(await call(1)); port !== before; port = portIn(await call(2))) before = port;
-	t.regex(run('ss', '-tno', 'dst', '198.18.77.2'), /timer:\(keepalive/, 'it is probed while it is silent');
-	cable('down');
-	const lost = await call(3);
-	t.is(lost.status, 504);
-	t.like(messageIn(lost), {id: 3, error: {code: -31002}});
-	cable('up');
-	// The two have to find each other again before anything can be said.
-	let again = await call(4);
-	for (let id = 5; again.status !== 200 && id < 30; id++) {
-		await sleep(100);
-		again = await call(id);
-	}
-	t.is(again.status, 200);
-	t.is(typeof portIn(again), 'number');
-	t.not(portIn(again), before, 'the dead connection is not used again');
-});
+test.serial(
+	'a call to a server that vanished fails in its time, and the next is made anew [D13]',
+	async t => {
+		const {url, cable} = await farAway(t);
+		const gateway = await startGateway(t, {servers: {far: {url, insecure: true, timeout: 3}}});
+		const session = await gateway.open('far');
+		const call = (id: number) => session.post({id, method: 'tools/call', params: {name: 'where'}});
+		const portIn = (answer: Awaited<ReturnType<typeof call>>): unknown =>
+			(messageIn(answer).result as {port?: number} | undefined)?.port;
+		let before: unknown;
+		// A connection is kept while it works: once nothing else is under way, it is always the same.
+		for (let port = portIn(await call(1)); port !== before; port = portIn(await call(2))) before = port;
+		t.regex(run('ss', '-tno', 'dst', '198.18.77.2'), /timer:\(keepalive/, 'it is probed while it is silent');
+		cable('down');
+		const lost = await call(3);
+		t.is(lost.status, 504);
+		t.like(messageIn(lost), {id: 3, error: {code: -31002}});
+		cable('up');
+		// The two have to find each other again before anything can be said.
+		let again = await call(4);
+		for (let id = 5; again.status !== 200 && id < 30; id++) {
+			await sleep(100);
+			again = await call(id);
+		}
+		t.is(again.status, 200);
+		t.is(typeof portIn(again), 'number');
+		t.not(portIn(again), before, 'the dead connection is not used again');
+	},
+);

@@ -17,7 +17,7 @@ import {need} from './tools.js';
 const example = (name: string): string =>
 	readFileSync(fileURLToPath(new URL(`../../../deploy/${name}`, import.meta.url)), 'utf8');
 
-test('M1 M3 the example for nginx: calls and streams, whichever replica they come to', async t => {
+test('the example for nginx: calls and streams, whichever replica they come to [M1] [M3]', async t => {
 	need('nginx', 'nginx-light');
 	const upstream = await startUpstream(t);
 	const servers = {http: {url: upstream.url}, puppet: program('puppet')};

@@ -32,7 +32,7 @@ const told = (id: number, text: string): object => ({
 });
 
 test.serial(
-	'REQ_MCP_025 curl steers it with the requests of the documentation, from initialize to shutdown',
+	'curl steers it with the requests of the documentation, from initialize to shutdown [REQ_MCP_025]',
 	async t => {
 		const echo = await startEcho();
 		t.teardown(() => echo.close());
@@ -75,7 +75,7 @@ test.serial(
 	},
 );
 
-test.serial('I2 socat that has said all hears the answer to it, and its end', async t => {
+test.serial('socat that has said all hears the answer to it, and its end [I2]', async t => {
 	need('socat');
 	const peer = await startPeer(t, socket => {
 		let asked = '';

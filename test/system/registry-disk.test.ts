@@ -8,7 +8,7 @@ import {listeningLog, onDisk, openRegistry} from '../serve/sessions/support.js';
 import {smallDisk} from './tools.js';
 
 test.serial(
-	'G2 a full disk: the old registry stays, it goes on in memory, and all is saved when there is room',
+	'a full disk: the old registry stays, it goes on in memory, and all is saved when there is room [G2]',
 	async t => {
 		const {folder: disk, remount} = smallDisk(t, '128k');
 		const folder = join(disk, 'red');
@@ -43,7 +43,7 @@ test.serial(
 );
 
 test.serial(
-	'G2 a disk that can only be read: sessions are listed, identities kept apart, and it is told',
+	'a disk that can only be read: sessions are listed, identities kept apart, and it is told [G2]',
 	async t => {
 		const {folder: disk, remount} = smallDisk(t, '1m');
 		const folder = join(disk, 'red');
@@ -65,7 +65,7 @@ test.serial(
 	},
 );
 
-test.serial('G9 a full disk tears at most one line of the audit file, and what waited follows', async t => {
+test.serial('a full disk tears at most one line of the audit file, and what waited follows [G9]', async t => {
 	const {folder, remount} = smallDisk(t, '64k');
 	const {log, said} = listeningLog();
 	const audit = await AuditFile.open({folder, log});
@@ -93,7 +93,7 @@ test.serial('G9 a full disk tears at most one line of the audit file, and what w
 	);
 });
 
-test.serial('G2 a full disk leaves the old summary', async t => {
+test.serial('a full disk leaves the old summary [G2]', async t => {
 	const {folder: disk} = smallDisk(t, '64k');
 	const summaries = new SessionSummaries(disk);
 	await summaries.write('dev-1', 'thread', 'good');

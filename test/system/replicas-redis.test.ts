@@ -87,7 +87,7 @@ async function isShared(t: ExecutionContext, replicas: [RunningGateway, RunningG
 }
 
 test.serial(
-	'M4 M7 one server: sessions of who forgets its id and limits are shared; limits hold at each replica without it',
+	'one server: sessions of who forgets its id and limits are shared; limits hold at each replica without it [M4] [M7]',
 	async t => {
 		const redis = await startRedis(t);
 		const replicas = await replicasOf(t, `redis://127.0.0.1:${redis.port}`);
@@ -103,7 +103,7 @@ test.serial(
 	},
 );
 
-test.serial('M4 a store that refuses to be written to counts as away, and it is told why', async t => {
+test.serial('a store that refuses to be written to counts as away, and it is told why [M4]', async t => {
 	const redis = await startRedis(t, userOfDocs());
 	const [one] = await replicasOf(t, `redis://${USER}@127.0.0.1:${redis.port}`);
 	const nobody = `${await freePort()}`;
@@ -165,7 +165,7 @@ const tlsOptions = (port: number, {key, certificate}: Certificate): ReadonlyArra
 const tlsFlags = (port: number, files: Certificate): string[] =>
 	tlsOptions(port, files).flatMap(([name, value]) => [`--${name}`, value]);
 
-test.serial('M7 rediss://, with a certificate of one’s own authority', async t => {
+test.serial('rediss://, with a certificate of one’s own authority [M7]', async t => {
 	const files = newCertificate(t);
 	const port = await freePort();
 	await startRedis(t, tlsFlags(port, files));
@@ -174,7 +174,7 @@ test.serial('M7 rediss://, with a certificate of one’s own authority', async t
 });
 
 test.serial(
-	'M4 ?sentinel=NAME: the server that Sentinels name, and the next one when that is killed',
+	'?sentinel=NAME: the server that Sentinels name, and the next one when that is killed [M4]',
 	async t => {
 		const first = await startRedis(t, userOfDocs());
 		const second = await startRedis(t, [...userOfDocs(), '--replicaof', '127.0.0.1', `${first.port}`]);
@@ -193,7 +193,7 @@ test.serial(
 );
 
 test.serial(
-	'M4 M7 rediss://…?sentinel=NAME&sentinel-user=…: TLS to the server and to Sentinels, which have users of their own',
+	'rediss://…?sentinel=NAME&sentinel-user=…: TLS to the server and to Sentinels, which have users of their own [M4] [M7]',
 	async t => {
 		const files = newCertificate(t);
 		const [port, sentinelPort] = [await freePort(), await freePort()];
@@ -214,7 +214,7 @@ test.serial(
 	},
 );
 
-test.serial('M7 ?cluster: three masters, each with a part of the keys', async t => {
+test.serial('?cluster: three masters, each with a part of the keys [M7]', async t => {
 	const nodes: RunningRedis[] = [];
 	for (let at = 0; at < 3; at++)
 		nodes.push(

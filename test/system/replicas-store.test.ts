@@ -23,7 +23,7 @@ const toolsOf = async (client: Roamer, gateway: RunningGateway): Promise<unknown
 const tool = (name: string) => ({name, inputSchema: {type: 'object'}});
 const changed = event({method: 'notifications/tools/list_changed'});
 
-test('M5 other tools are told to the clients of all replicas, and looked for when the store was away', async t => {
+test('other tools are told to the clients of all replicas, and looked for when the store was away [M5]', async t => {
 	const {redis, upstream, one, two} = await setting(t);
 	const first = await roam(one, 'http');
 	const second = await roam(two, 'http');
@@ -56,7 +56,7 @@ test('M5 other tools are told to the clients of all replicas, and looked for whe
 	}
 });
 
-test('M7 neither the store nor any log holds a secret, the id of a session, or what was said', async t => {
+test('neither the store nor any log holds a secret, the id of a session, or what was said [M7]', async t => {
 	const {redis, upstream, one, two} = await setting(t);
 	upstream.tools = [tool('planted-tool')];
 	const client = await roam(one, 'http', {authorization: 'Bearer planted-authorization'});
@@ -93,7 +93,7 @@ test('M7 neither the store nor any log holds a secret, the id of a session, or w
 			t.notRegex(text, secret);
 });
 
-test('M4 a store that is killed and started again under load fails nobody', async t => {
+test('a store that is killed and started again under load fails nobody [M4]', async t => {
 	t.timeout(300_000);
 	const redis = await startRedis(t);
 	const upstream = await startUpstream(t);

@@ -4,7 +4,7 @@ import {program, startGateway} from '../helpers/gateway.js';
 import {peakMiB} from '../helpers/program.js';
 
 test.serial(
-	'C9 20,000 sessions that nobody ends are served, a hundred at a time, in little memory',
+	'20,000 sessions that nobody ends are served, a hundred at a time, in little memory [C9]',
 	async t => {
 		t.timeout(300_000);
 		const servers = {puppet: {...program('puppet'), shared: true}};

@@ -152,7 +152,7 @@ test('makes traffic wait where it is told to lose nothing, and loses nothing', a
 	t.true(waits > 0);
 });
 
-test('I5 goes on where it stopped when its folder is taken away and put back', async t => {
+test('goes on where it stopped when its folder is taken away and put back [I5]', async t => {
 	const {log, destination, folder, troubles, read} = start(t, {flushMs: 20});
 	rmSync(folder, {recursive: true});
 	const key = log.open(destination);

@@ -68,7 +68,7 @@ test('is as new after it was cleared', t => {
 	);
 });
 
-test('A2 what is exactly at the limit is kept, and one byte more is not', t => {
+test('what is exactly at the limit is kept, and one byte more is not [A2]', t => {
 	const pieces = new ChunkBuffer(10);
 	pieces.add(Buffer.alloc(10));
 	t.false(pieces.isTooLarge);
@@ -89,7 +89,7 @@ const keep = ({numbers, limit}: {numbers: number[]; limit: number}): {whole: Buf
 	return {whole: Buffer.concat(list), pieces};
 };
 
-test('A2 of a message over the limit the first bytes are kept, in whatever parts it came', t => {
+test('of a message over the limit the first bytes are kept, in whatever parts it came [A2]', t => {
 	fc.assert(
 		fc.property(oversized, message => {
 			const {whole, pieces} = keep(message);
@@ -100,7 +100,7 @@ test('A2 of a message over the limit the first bytes are kept, in whatever parts
 	t.pass();
 });
 
-test('A2 of a message over the limit the last bytes are kept, in whatever parts it came', t => {
+test('of a message over the limit the last bytes are kept, in whatever parts it came [A2]', t => {
 	fc.assert(
 		fc.property(oversized, message => {
 			const {whole, pieces} = keep(message);
@@ -112,7 +112,7 @@ test('A2 of a message over the limit the last bytes are kept, in whatever parts 
 	t.pass();
 });
 
-test('A2 what is kept of a message over the limit does not keep the rest of it in memory', t => {
+test('what is kept of a message over the limit does not keep the rest of it in memory [A2]', t => {
 	const pieces = new ChunkBuffer(100);
 	pieces.add(Buffer.alloc(1e6));
 	t.true(pieces.start.buffer.byteLength <= 128 * 1024);
@@ -127,7 +127,7 @@ function addWatched(pieces: ChunkBuffer, size: number): () => boolean {
 	return () => watched.deref() !== undefined;
 }
 
-test('A2 the parts of a message are let go once it is over the limit, not only at its end', async t => {
+test('the parts of a message are let go once it is over the limit, not only at its end [A2]', async t => {
 	const pieces = new ChunkBuffer(10_000);
 	const isHeld = addWatched(pieces, 9000);
 	pieces.add(Buffer.alloc(9000));

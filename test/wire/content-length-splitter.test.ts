@@ -22,16 +22,16 @@ const bodies = ['{"a":"é"}', '{"b":"😀\u2028"}', '{}', '{"c":1}'];
 const stream = Buffer.from(bodies.map(frame).join(''));
 const expected = bodies.map(body => `${body}\n`);
 
-test('A1 messages come whole and in order, wherever the stream is cut in two', t => {
+test('messages come whole and in order, wherever the stream is cut in two [A1]', t => {
 	for (let at = 0; at <= stream.length; at++)
 		t.deepEqual(cutFrames(piecesOf(stream, [at])).lines, expected, `${at}`);
 });
 
-test('A1 messages come whole and in order from single bytes', t => {
+test('messages come whole and in order from single bytes [A1]', t => {
 	t.deepEqual(cutFrames(bytesOf(stream)).lines, expected);
 });
 
-test('A1 every message comes once and in order, however many there are and wherever they are cut', t => {
+test('every message comes once and in order, however many there are and wherever they are cut [A1]', t => {
 	const streams = fc.array(jsonText(space), {minLength: 1, maxLength: 10}).chain(texts => {
 		const bytes = Buffer.from(texts.map(frame).join(''));
 		return fc.tuple(fc.constant(texts), fc.constant(bytes), cutsOf(bytes.length));
@@ -116,14 +116,14 @@ test('a header cut off by the end of the stream is told as far as it came', t =>
 	t.deepEqual(cutFrames([frame('{"a":1}'), 'Content-Le']).all, ['{"a":1}\n', 'Content-Le\n']);
 });
 
-test('A2 a message exactly at the limit passes', t => {
+test('a message exactly at the limit passes [A2]', t => {
 	const body = request(LIMIT, '1');
 	t.deepEqual(cutFrames([frame(body)]).all, [`${body}\n`]);
 	t.deepEqual(cutFrames(bytesOf(Buffer.from(frame(body)))).all, [`${body}\n`]);
 });
 
 for (const over of [1, 2, 3, 50, 9000])
-	test(`A2 a message ${over} over the limit does not pass, and the next one is fine, wherever it is cut`, t => {
+	test(`a message ${over} over the limit does not pass, and the next one is fine, wherever it is cut [A2]`, t => {
 		const bytes = Buffer.from(frame(request(LIMIT + over, '1')) + frame('{"a":1}'));
 		const cuts = [0, 1, 5, 20, 23, 24, 100, 122, 123, 124, 125, bytes.length - 30, bytes.length - 1];
 		for (const at of cuts)
@@ -132,18 +132,18 @@ for (const over of [1, 2, 3, 50, 9000])
 	});
 
 for (const over of [1, 2, 3, 50, 9000])
-	test(`A2 the id at the end of a message ${over} over the limit is found, wherever it is cut`, t => {
+	test(`the id at the end of a message ${over} over the limit is found, wherever it is cut [A2]`, t => {
 		const bytes = Buffer.from(frame(request(LIMIT + over, '"call 7"')));
 		for (const at of [0, 24, 60, bytes.length - 40, bytes.length - 12, bytes.length - 5, bytes.length - 1])
 			t.deepEqual(cutFrames(piecesOf(bytes, [at])).ids, ['"call 7"'], `${at}`);
 	});
 
-test('A2 the id of one message over the limit is never that of another', t => {
+test('the id of one message over the limit is never that of another [A2]', t => {
 	const nameless = `{"a":"${'x'.repeat(LIMIT + 1 - 8)}"}`;
 	t.deepEqual(cutFrames([frame(request(5000, '1')), frame(nameless)]).ids, ['1', undefined]);
 });
 
-test('A2 a message of a length beyond all measure is not held', async t => {
+test('a message of a length beyond all measure is not held [A2]', async t => {
 	const found: unknown[] = [];
 	const cutter = contentLengthSplitter(1e6, {
 		message: line => found.push(line),

@@ -22,7 +22,7 @@ for (const [name, leader] of Object.entries({
 	'a byte order mark': BOM,
 	'a byte order mark and an empty line': `${BOM}\r\n`,
 })) {
-	test(`A1 lines are told from frames behind ${name}, wherever the stream is cut`, t => {
+	test(`lines are told from frames behind ${name}, wherever the stream is cut [A1]`, t => {
 		const bytes = Buffer.from(`${leader}{"a":"é"}\n{"b":2}\r\n`);
 		for (const pieces of [...bytes.keys()].map(at => piecesOf(bytes, [at])).concat([bytesOf(bytes)])) {
 			const {all, framings} = detect(pieces);
@@ -31,7 +31,7 @@ for (const [name, leader] of Object.entries({
 		}
 	});
 
-	test(`A1 frames are told from lines behind ${name}, wherever the stream is cut`, t => {
+	test(`frames are told from lines behind ${name}, wherever the stream is cut [A1]`, t => {
 		const bytes = Buffer.from(`${leader}${frame('{"a":"é"}')}${frame('{"b":2}')}`);
 		for (const pieces of [...bytes.keys()].map(at => piecesOf(bytes, [at])).concat([bytesOf(bytes)])) {
 			const {all, framings} = detect(pieces);
@@ -86,7 +86,7 @@ test('a stream of nothing but white space and a byte order mark has no messages'
 			t.deepEqual(detect(pieces).all, [], JSON.stringify(text));
 });
 
-test('A7 one byte order mark is tolerated: a second one, or one further on, is not JSON', t => {
+test('one byte order mark is tolerated: a second one, or one further on, is not JSON [A7]', t => {
 	t.deepEqual(detect([`${BOM}${BOM}{"a":1}\n`]).lines, [`${BOM}{"a":1}\n`]);
 	t.deepEqual(detect([`{"a":1}\n${BOM}{"b":2}\n`]).lines, ['{"a":1}\n', `${BOM}{"b":2}\n`]);
 });
@@ -101,7 +101,7 @@ test('control characters before the first message are not white space, and not d
 		t.deepEqual(detect([`${control}{"a":1}\n`]).lines, [`${control}{"a":1}\n`], JSON.stringify(control));
 });
 
-test('A1 a stream of lines is the same with detection as it was sent, wherever it is cut', t => {
+test('a stream of lines is the same with detection as it was sent, wherever it is cut [A1]', t => {
 	const line = fc.tuple(blank, jsonText(blank), blank).map(parts => parts.join(''));
 	const streams = fc.array(line, {minLength: 1, maxLength: 5}).chain(texts => {
 		const bytes = Buffer.from(texts.map(text => `${text}\n`).join(''));
@@ -117,7 +117,7 @@ test('A1 a stream of lines is the same with detection as it was sent, wherever i
 	t.pass();
 });
 
-test('A2 white space without end before the first message is not held', async t => {
+test('white space without end before the first message is not held [A2]', async t => {
 	const found: string[] = [];
 	const cutter = detectFraming(1000, {
 		message: line => found.push(String(line)),

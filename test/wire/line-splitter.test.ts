@@ -22,13 +22,13 @@ const request = (size: number, id: string, idAt: 'start' | 'end' = 'start'): str
 const text = '{"a":"é"}\n{"b":"😀\u2028"}\r\n\n \t\r\n{"c":\r1}\n\r\n{"last":1}';
 const messages = ['{"a":"é"}\n', '{"b":"😀\u2028"}\n', '{"c":\r1}\n', '{"last":1}\n'];
 
-test('A1 messages come whole and in order, wherever the stream is cut in two', t => {
+test('messages come whole and in order, wherever the stream is cut in two [A1]', t => {
 	const bytes = Buffer.from(text);
 	for (let at = 0; at <= bytes.length; at++)
 		t.deepEqual(cutLines(piecesOf(bytes, [at])).lines, messages, `${at}`);
 });
 
-test('A1 messages come whole and in order, wherever the stream is cut in three', t => {
+test('messages come whole and in order, wherever the stream is cut in three [A1]', t => {
 	const bytes = Buffer.from(text);
 	const wrong: number[][] = [];
 	for (let first = 0; first <= bytes.length; first++)
@@ -38,11 +38,11 @@ test('A1 messages come whole and in order, wherever the stream is cut in three',
 	t.deepEqual(wrong, []);
 });
 
-test('A1 messages come whole and in order from single bytes', t => {
+test('messages come whole and in order from single bytes [A1]', t => {
 	t.deepEqual(cutLines(bytesOf(Buffer.from(text))).lines, messages);
 });
 
-test('A1 every message comes once, in order and byte for byte, however many there are and wherever they are cut', t => {
+test('every message comes once, in order and byte for byte, however many there are and wherever they are cut [A1]', t => {
 	const line = fc.tuple(blank, jsonText(blank), blank).map(parts => parts.join(''));
 	const ended = fc.tuple(line, fc.constantFrom('\n', '\r\n', '\n\n', '\n \r\n'));
 	const stream = fc.array(ended, {minLength: 1, maxLength: 20}).chain(pairs => {
@@ -58,7 +58,7 @@ test('A1 every message comes once, in order and byte for byte, however many ther
 	);
 });
 
-test('A1 bytes that are not UTF-8 go on as they are, cut at line feeds alone', t => {
+test('bytes that are not UTF-8 go on as they are, cut at line feeds alone [A1]', t => {
 	const bytes = fc
 		.uint8Array({maxLength: 200})
 		.chain(array => fc.tuple(fc.constant(array), cutsOf(array.length)));
@@ -127,7 +127,7 @@ for (const [name, ending] of Object.entries({
 	'CR and LF': '\r\n',
 	'the end of the stream': '',
 }))
-	test(`A2 a message exactly at the limit passes, ended by ${name}`, t => {
+	test(`a message exactly at the limit passes, ended by ${name} [A2]`, t => {
 		const message = request(LIMIT, '1');
 		for (const pieces of ways(message + ending)) t.deepEqual(cutLines(pieces).all, [`${message}\n`]);
 	});
@@ -137,12 +137,12 @@ for (const [name, ending] of Object.entries({
 	'CR and LF': '\r\n',
 	'the end of the stream': '',
 }))
-	test(`A2 a message one byte over the limit does not pass, ended by ${name}`, t => {
+	test(`a message one byte over the limit does not pass, ended by ${name} [A2]`, t => {
 		for (const pieces of ways(request(LIMIT + 1, '1') + ending))
 			t.deepEqual(cutLines(pieces).all, [undefined]);
 	});
 
-test('A2 the messages after one over the limit are fine, wherever it is cut', t => {
+test('the messages after one over the limit are fine, wherever it is cut [A2]', t => {
 	const stream = Buffer.from(`{"a":1}\n${request(300, '5')}\n{"b":2}\r\n${request(LIMIT, '6')}\n`);
 	const expected = ['{"a":1}\n', undefined, '{"b":2}\n', `${request(LIMIT, '6')}\n`];
 	for (let at = 0; at <= stream.length; at++) {
@@ -153,7 +153,7 @@ test('A2 the messages after one over the limit are fine, wherever it is cut', t 
 });
 
 for (const place of ['start', 'end'] as const)
-	test(`A2 the id of a message over the limit is found at its ${place}, wherever it is cut`, t => {
+	test(`the id of a message over the limit is found at its ${place}, wherever it is cut [A2]`, t => {
 		for (const size of [LIMIT + 1, LIMIT + 2, LIMIT + 3, LIMIT + 40, 1000, 9000]) {
 			const bytes = Buffer.from(`${request(size, '"call 7"', place)}\n`);
 			const places = [1, 2, 5, 20, 60, 90, 98, 99, 100, 101, size - 20, size - 10, size - 1, size];
@@ -168,12 +168,12 @@ for (const place of ['start', 'end'] as const)
 		}
 	});
 
-test('A2 the id of one message over the limit is never that of another', t => {
+test('the id of one message over the limit is never that of another [A2]', t => {
 	const [first, second] = [request(5000, '1', 'end'), `{"a":"${'x'.repeat(LIMIT)}"}`];
 	t.deepEqual(cutLines([`${first}\n`, `${second}\n`]).ids, ['1', undefined]);
 });
 
-test('A2 a message without end is not held, and the next one is fine', async t => {
+test('a message without end is not held, and the next one is fine [A2]', async t => {
 	let isOver = false;
 	const found: string[] = [];
 	const cutter = lineSplitter(1e6, {

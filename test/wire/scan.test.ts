@@ -92,18 +92,18 @@ for (const [flaw, texts] of bad)
 
 const nested = (depth: number, inside: string): string => '['.repeat(depth) + inside + ']'.repeat(depth);
 
-test('A4 a thousand levels, the message included, may pass', t => {
+test('a thousand levels, the message included, may pass [A4]', t => {
 	t.is(scanText(message(`"id":1,"method":"a","params":${nested(999, '')}`)).flaw, undefined);
 	t.is(scanText(message(`"id":1,"method":"a","params":${nested(999, '1')}`)).flaw, undefined);
 });
 
 for (const inside of ['', '1'])
-	test(`A4 a level more is too deep, with the id still seen (inside: ${inside || 'nothing'})`, t => {
+	test(`a level more is too deep, with the id still seen (inside: ${inside || 'nothing'}) [A4]`, t => {
 		const {flaw, id} = scanText(message(`"method":"a","params":${nested(1000, inside)},"id":5`));
 		t.deepEqual([flaw, id], ['nested too deep', '5']);
 	});
 
-test('A4 a hundred thousand levels are too deep, and no error', t => {
+test('a hundred thousand levels are too deep, and no error [A4]', t => {
 	t.is(scanText(message(`"id":1,"method":"a","params":${nested(100_000, '')}`)).flaw, 'nested too deep');
 });
 
@@ -111,7 +111,7 @@ const invalidUtf8 = ['ff', 'c3', 'c328', 'eda080', 'f8888080', 'c080', 'e282', '
 
 for (const hex of invalidUtf8)
 	for (const padding of [0, 300])
-		test(`A6 the bytes ${hex} in a string ${padding ? 'of some length ' : ''}are not JSON`, t => {
+		test(`the bytes ${hex} in a string ${padding ? 'of some length ' : ''}are not JSON [A6]`, t => {
 			const [start, end] = [message('"id":1,"method":"@"').split('@')[0], '"}'] as const;
 			const parts = [`${start}${'a'.repeat(padding)}`, Buffer.from(hex, 'hex'), end].map(part =>
 				Buffer.from(part ?? ''),
@@ -119,7 +119,7 @@ for (const hex of invalidUtf8)
 			t.deepEqual(scanMessage(Buffer.concat(parts)), flawedHead('not JSON'));
 		});
 
-test('A6 invalid UTF-8 is found in keys, params, results and after the method too', t => {
+test('invalid UTF-8 is found in keys, params, results and after the method too [A6]', t => {
 	for (const members of ['"@":1', '"params":["@"]', '"params":{"@":1}', '"params":{"a":{"b":"@"}}']) {
 		const [start = '', end = ''] = message(`"id":1,"method":"a",${members}`).split('@');
 		t.is(
@@ -137,11 +137,11 @@ for (const [name, text] of Object.entries({
 	'a character of four bytes': '"😀"',
 	'a carriage return as white space': '[1,\r2]',
 }))
-	test(`A7 ${name} may pass`, t => {
+	test(`${name} may pass [A7]`, t => {
 		t.is(scanText(message(`"id":1,"method":"a","params":{"x":${text}}`)).flaw, undefined);
 	});
 
-test('A7 a NUL that is not escaped is not JSON', t => {
+test('a NUL that is not escaped is not JSON [A7]', t => {
 	t.is(scanText(message('"id":1,"method":"a\0"')).flaw, 'not JSON');
 });
 
@@ -160,7 +160,7 @@ const ids = [
 ];
 
 for (const id of ids)
-	test(`A8 the id ${id} is kept as it is written`, t => {
+	test(`the id ${id} is kept as it is written [A8]`, t => {
 		const text = message(`"method":"a","id" : ${id}`);
 		const head = scanText(text);
 		t.is(head.flaw, undefined);
@@ -168,13 +168,13 @@ for (const id of ids)
 		t.is(text.slice(head.idStart, head.idStart + id.length), id);
 	});
 
-test('A8 a number and the string that looks like it are two ids', t => {
+test('a number and the string that looks like it are two ids [A8]', t => {
 	t.not(scanText(message('"method":"a","id":1')).key, scanText(message('"method":"a","id":"1"')).key);
 });
 
 for (const id of ['null', 'true', 'false', '{}', '{"a":1}', '[]', '[1]'])
 	for (const rest of ['"method":"a"', '"result":1'])
-		test(`A9 the id ${id} is of the wrong type in ${rest}, and not told as an id`, t => {
+		test(`the id ${id} is of the wrong type in ${rest}, and not told as an id [A9]`, t => {
 			const head = scanText(message(`"id":${id},${rest}`));
 			t.deepEqual([head.flaw, head.id, head.key], ['an id of the wrong type', undefined, undefined]);
 		});
@@ -184,7 +184,7 @@ const spellings = {id: '"\\u0069d":1', method: '"m\\u0065thod":"b"', params: '"p
 for (const [name, escaped] of Object.entries(spellings)) {
 	const plain = JSON.stringify({id: 1, method: 'b', params: {}}[name]);
 	for (const again of [`"${name}":${plain}`, escaped])
-		test(`A14 a repeated ${name} is refused, also when one of them is written with escapes: ${again}`, t => {
+		test(`a repeated ${name} is refused, also when one of them is written with escapes: ${again} [A14]`, t => {
 			const members = '"id":1,"method":"tools/list","params":{}';
 			t.is(scanText(message(`${members},${again}`)).flaw, 'a repeated key');
 			t.is(scanText(message(`${again},${members}`)).flaw, 'a repeated key');
@@ -192,12 +192,12 @@ for (const [name, escaped] of Object.entries(spellings)) {
 }
 
 for (const name of ['"name"', '"n\\u0061me"'])
-	test(`A14 a second ${name} in params is refused`, t => {
+	test(`a second ${name} in params is refused [A14]`, t => {
 		const params = `{"name":"read","arguments":{},${name}:"write"}`;
 		t.is(scanText(message(`"id":1,"method":"tools/call","params":${params}`)).flaw, 'a repeated key');
 	});
 
-test('A14 names that are deeper than in params may repeat, as data may', t => {
+test('names that are deeper than in params may repeat, as data may [A14]', t => {
 	for (const params of [
 		'{"arguments":{"name":1,"name":2}}',
 		'[{"name":1,"name":2}]',
@@ -206,7 +206,7 @@ test('A14 names that are deeper than in params may repeat, as data may', t => {
 		t.is(scanText(message(`"id":1,"method":"a","params":${params}`)).flaw, undefined, params);
 });
 
-test('A14 a key in other letters is another key', t => {
+test('a key in other letters is another key [A14]', t => {
 	const head = scanText(
 		message('"id":1,"method":"tools/list","Method":"tools/call","ID":2,"params":{"name":1,"Name":2}'),
 	);
@@ -214,7 +214,7 @@ test('A14 a key in other letters is another key', t => {
 	t.is(scanText(message('"id":1,"Method":"tools/call"')).flaw, 'neither request nor answer');
 });
 
-test('A14 a key is not taken for another that it begins with or that begins with it', t => {
+test('a key is not taken for another that it begins with or that begins with it [A14]', t => {
 	const head = scanText(message('"i":1,"idx":2,"methods":"a","metho":"b","id":3,"method":"c"'));
 	t.deepEqual([head.flaw, head.method, head.id], [undefined, 'c', '3']);
 });
@@ -232,16 +232,16 @@ for (const version of [
 	'-2.05',
 	'{"2.0":1}',
 ])
-	test(`A17 the version ${version} is not 2.0`, t => {
+	test(`the version ${version} is not 2.0 [A17]`, t => {
 		t.is(scanText(`{"jsonrpc":${version},"id":1,"method":"a"}`).flaw, 'not JSON-RPC 2.0');
 	});
 
-test('A17 a message without a version is refused, with its id seen', t => {
+test('a message without a version is refused, with its id seen [A17]', t => {
 	const {flaw, id} = scanText('{"id":1,"method":"a"}');
 	t.deepEqual([flaw, id], ['not JSON-RPC 2.0', '1']);
 });
 
 for (const members of ['"result":1,"error":{}', '"method":"a","result":1', '"method":"a","error":{}'])
-	test(`A17 ${members} in one message is neither request nor answer`, t => {
+	test(`${members} in one message is neither request nor answer [A17]`, t => {
 		t.is(scanText(message(`"id":1,${members}`)).flaw, 'neither request nor answer');
 	});

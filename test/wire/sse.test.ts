@@ -40,46 +40,46 @@ test('an event ends with an empty line, and what has none at the end of the stre
 	t.deepEqual(parse(['data: a\n\n']), [{data: 'a'}]);
 });
 
-test('A18 lines of data are one text, one space behind the colon is none of it', t => {
+test('lines of data are one text, one space behind the colon is none of it [A18]', t => {
 	t.deepEqual(parse(['data: a\ndata:b\ndata:  c\ndata\n\n']), [{data: 'a\nb\n c\n'}]);
 });
 
-test('A18 an event has a name, an id and a time to come back after', t => {
+test('an event has a name, an id and a time to come back after [A18]', t => {
 	t.deepEqual(parse(['event: endpoint\nid: 7\nretry: 300\ndata:\n\ndata: x\n\n']), [
 		{event: 'endpoint', id: '7', retryMs: 300, data: ''},
 		{data: 'x'},
 	]);
 });
 
-test('A18 an id or a time is told without data, too, and a name is not', t => {
+test('an id or a time is told without data, too, and a name is not [A18]', t => {
 	t.deepEqual(parse(['id: 7\n\nretry: 5\n\nevent: x\n\n']), [
 		{id: '7', data: ''},
 		{retryMs: 5, data: ''},
 	]);
 });
 
-test('A18 comments, other fields and empty events are passed over', t => {
+test('comments, other fields and empty events are passed over [A18]', t => {
 	t.deepEqual(parse([': hello\n\nfoo\ndatas: 1\ndat: 2\nDATA: 3\n:\ndata: a\n\n\n']), [{data: 'a'}]);
 });
 
-test('A18 an id with a NUL is passed over, and so is a time that is no number', t => {
+test('an id with a NUL is passed over, and so is a time that is no number [A18]', t => {
 	t.deepEqual(parse(['id: 1\nid: 2\0\nretry: 1s\nretry: -1\ndata: a\n\n']), [{id: '1', data: 'a'}]);
 });
 
-test('A18 a time that no timer takes is the longest that one does', t => {
+test('a time that no timer takes is the longest that one does [A18]', t => {
 	t.deepEqual(parse([`retry: ${'9'.repeat(400)}\n\n`]), [{retryMs: 2 ** 31 - 1, data: ''}]);
 });
 
-test('A18 lines end in any of three ways', t => {
+test('lines end in any of three ways [A18]', t => {
 	t.deepEqual(parse(['data: a\r\n\r\ndata: b\r\rdata: c\n\n']), [{data: 'a'}, {data: 'b'}, {data: 'c'}]);
 });
 
-test('A18 an event is there with its last carriage return, whatever follows', t => {
+test('an event is there with its last carriage return, whatever follows [A18]', t => {
 	t.deepEqual(parse(['data: a\r\r']), [{data: 'a'}]);
 	t.deepEqual(parse(['data: a\r', '\n\r', '\ndata: b\r\n\r\n']), [{data: 'a'}, {data: 'b'}]);
 });
 
-test('A18 a byte order mark at the start is passed over, wherever it is cut, and is part of a name elsewhere', t => {
+test('a byte order mark at the start is passed over, wherever it is cut, and is part of a name elsewhere [A18]', t => {
 	const bytes = Buffer.from('\ufeffdata: a\n\n\ufeffdata: b\n\n');
 	for (let at = 0; at <= bytes.length; at++)
 		t.deepEqual(parse(piecesOf(bytes, [at])), [{data: 'a'}], `${at}`);
@@ -109,7 +109,7 @@ function reference(bytes: Buffer): {events: Found[]; retries: number[]} {
 	return {events, retries};
 }
 
-test('A18 events are those that eventsource-parser finds, wherever the stream is cut', t => {
+test('events are those that eventsource-parser finds, wherever the stream is cut [A18]', t => {
 	let count = 0;
 	const property = fc.property(stream, ([bytes, cuts]) => {
 		const expected = reference(bytes);
@@ -124,7 +124,7 @@ test('A18 events are those that eventsource-parser finds, wherever the stream is
 	t.true(count > 500);
 });
 
-test('A18 times to come back after are those that eventsource-parser finds', t => {
+test('times to come back after are those that eventsource-parser finds [A18]', t => {
 	const times = fc.array(fc.constantFrom('retry: 1\n', 'retry:20\r\n', 'retry: x\n', 'retry\n', ': c\n'), {
 		maxLength: 5,
 	});
@@ -159,7 +159,7 @@ const message = (size: number): string => {
 	return `${start}${'x'.repeat(size - start.length - 3)}"]}`;
 };
 
-test('A18 data at the limit passes, and one byte more is told with its id, wherever it is cut', t => {
+test('data at the limit passes, and one byte more is told with its id, wherever it is cut [A18]', t => {
 	const bytes = Buffer.from(
 		`id: 1\ndata: ${message(100)}\n\nid: 2\ndata: ${message(101)}\r\n\r\ndata: a\n\n`,
 	);
@@ -169,7 +169,7 @@ test('A18 data at the limit passes, and one byte more is told with its id, where
 	t.deepEqual(parse(bytesOf(bytes), 100), expected);
 });
 
-test('A18 lines of data together are measured', t => {
+test('lines of data together are measured [A18]', t => {
 	t.deepEqual(parse([`data: 12345\ndata: 12345\n\ndata: 12345\ndata: 1234\n\n`], 10), [
 		{tooLarge: undefined},
 		{data: '12345\n1234'},
@@ -182,7 +182,7 @@ for (const [what, start] of [
 	['names of fields', ''],
 	['ids', 'id: '],
 ] as const)
-	test(`A18 ${what} without end are not held, and the next event is fine`, async t => {
+	test(`${what} without end are not held, and the next event is fine [A18]`, async t => {
 		const found: string[] = [];
 		const parser = new SseParser(1e6, {event: ({data}) => found.push(String(data)), tooLarge: () => {}});
 		parser.push(Buffer.from(start));
@@ -193,7 +193,7 @@ for (const [what, start] of [
 		t.deepEqual(found, ['a']);
 	});
 
-test('A18 a message of 64 MiB in chunks of a few bytes comes whole', t => {
+test('a message of 64 MiB in chunks of a few bytes comes whole [A18]', t => {
 	const size = 64 * 2 ** 20;
 	const lines: Buffer[] = [];
 	const parser = new SseParser(size, {event: ({line}) => lines.push(line), tooLarge: () => t.fail()});
@@ -204,7 +204,7 @@ test('A18 a message of 64 MiB in chunks of a few bytes comes whole', t => {
 	t.is(lines[0]?.[1024 * 27], 0x62);
 });
 
-test('A18 a chunk of a million lines is read in one go', t => {
+test('a chunk of a million lines is read in one go [A18]', t => {
 	let events = 0;
 	const parser = new SseParser(1000, {event: () => events++, tooLarge: () => t.fail()});
 	parser.push(Buffer.from(`${'data:\n\n'.repeat(500_000)}\r`));

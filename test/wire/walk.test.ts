@@ -213,20 +213,20 @@ const objects = (depth: number, inside: string): string => '{"a":'.repeat(depth)
 for (const [kind, nested] of Object.entries({arrays, objects}))
 	for (const inside of ['1', kind === 'arrays' ? '[]' : '{}']) {
 		const more = inside === '1' ? 0 : 1;
-		test(`A4 ${MAX_MESSAGE_DEPTH} ${kind} around ${inside} are not too deep`, t => {
+		test(`${MAX_MESSAGE_DEPTH} ${kind} around ${inside} are not too deep [A4]`, t => {
 			const text = Buffer.from(nested(MAX_MESSAGE_DEPTH - more, inside));
 			t.is(endOf(text), text.length);
 			t.false(walk.isTooDeep);
 		});
 
-		test(`A4 ${MAX_MESSAGE_DEPTH + 1} ${kind} around ${inside} are too deep, and walked over all the same`, t => {
+		test(`${MAX_MESSAGE_DEPTH + 1} ${kind} around ${inside} are too deep, and walked over all the same [A4]`, t => {
 			const text = Buffer.from(nested(MAX_MESSAGE_DEPTH + 1 - more, inside));
 			t.is(endOf(text), text.length);
 			t.true(walk.isTooDeep);
 		});
 	}
 
-test('A4 a hundred thousand levels are walked over without an error', t => {
+test('a hundred thousand levels are walked over without an error [A4]', t => {
 	const text = Buffer.from(arrays(100_000, '"]"'));
 	t.is(endOf(text), text.length);
 	t.true(walk.isTooDeep);

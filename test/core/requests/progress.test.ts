@@ -34,7 +34,7 @@ function heardOf({client, upstream}: Ends, ...tokens: readonly string[]): string
 }
 
 for (const token of ['0', '"a"', '1.0', '"ü"', '9007199254740993'])
-	test(`P4 progress under ${token} passes byte for byte while the request waits, and not later`, t => {
+	test(`progress under ${token} passes byte for byte while the request waits, and not later [P4]`, t => {
 		const pair = start();
 		t.deepEqual(heardOf(pair, token), []);
 		call(pair, 1, token);
@@ -43,47 +43,47 @@ for (const token of ['0', '"a"', '1.0', '"ü"', '9007199254740993'])
 		t.deepEqual(heardOf(pair, token), []);
 	});
 
-test('P4 progress that is dropped is told in the debug log', async t => {
+test('progress that is dropped is told in the debug log [P4]', async t => {
 	const pair = start();
 	heardOf(pair, '"nobody\'s"');
 	t.like(await pair.entries(), [{level: 20, event: 'rpc.orphan_progress', server: 'files'}]);
 });
 
-test('P4 a token of another request, or one in its arguments, is another', t => {
+test('a token of another request, or one in its arguments, is another [P4]', t => {
 	const pair = start();
 	call(pair, 1, '1', ',"arguments":{"progressToken":2,"_meta":{"progressToken":3}}');
 	t.deepEqual(heardOf(pair, '1', '2', '3', '4'), [progress('1')]);
 });
 
-test('P4 a client gets its progress token as it wrote it, also if the server writes it differently', t => {
+test('a client gets its progress token as it wrote it, also if the server writes it differently [P4]', t => {
 	const pair = start();
 	call(pair, 1, '1.0');
 	call(pair, 2, '"\\u0061"');
 	t.deepEqual(heardOf(pair, '1', '"1"', '"a"'), ['1.0', '1.0', '"\\u0061"'].map(progress));
 });
 
-test('P4 a token with escapes in its key is found', t => {
+test('a token with escapes in its key is found [P4]', t => {
 	const pair = start();
 	const meta = '{"progress\\u0054oken":5}';
 	pair.client.sendText(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":${meta}}}`);
 	t.deepEqual(heardOf(pair, '5'), [progress('5')]);
 });
 
-test('P4 progress of a request that was cancelled is dropped', t => {
+test('progress of a request that was cancelled is dropped [P4]', t => {
 	const pair = start();
 	call(pair, 1, '1');
 	pair.client.send({method: 'notifications/cancelled', params: {requestId: 1}});
 	t.deepEqual(heardOf(pair, '1'), []);
 });
 
-test('P4 progress of a request that has timed out is dropped', async t => {
+test('progress of a request that has timed out is dropped [P4]', async t => {
 	const pair = start(1);
 	call(pair, 1, '1');
 	await until(() => pair.client.received.length > 0);
 	t.deepEqual(heardOf(pair, '1'), []);
 });
 
-test('P4 a token that two requests have is good until both are answered', t => {
+test('a token that two requests have is good until both are answered [P4]', t => {
 	const pair = start();
 	call(pair, 1, '"same"');
 	call(pair, 2, '"same"');
@@ -93,14 +93,14 @@ test('P4 a token that two requests have is good until both are answered', t => {
 	t.is(heardOf(pair, '"same"').length, 0);
 });
 
-test('P4 the progress of a task goes on after the request is answered', t => {
+test('the progress of a task goes on after the request is answered [P4]', t => {
 	const pair = start();
 	call(pair, 1, '"t"', ',"task":{"ttl":1000}');
 	pair.upstream.send({id: 1, result: {task: {taskId: 'a', status: 'working'}}});
 	t.deepEqual(heardOf(pair, '"t"'), [progress('"t"')]);
 });
 
-test("P4 progress of the server's own request passes, whatever its token", t => {
+test("progress of the server's own request passes, whatever its token [P4]", t => {
 	const {client, upstream} = start();
 	upstream.send({id: 1, method: 'sampling/createMessage', params: {_meta: {progressToken: 'q'}}});
 	for (const token of ['"q"', '"other"']) client.sendText(progress(token));
@@ -108,7 +108,7 @@ test("P4 progress of the server's own request passes, whatever its token", t => 
 });
 
 for (const server of ['2025-11-25', '2024-11-05', '2026-07-28'])
-	test(`P4 a 2025-11-25 client with a ${server} server hears of what it waits for, and of nothing else`, t => {
+	test(`a 2025-11-25 client with a ${server} server hears of what it waits for, and of nothing else [P4]`, t => {
 		const pair = versioned();
 		shakeHands(pair, {client: '2025-11-25', server});
 		call(pair, 1, '7');

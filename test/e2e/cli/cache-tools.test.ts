@@ -72,7 +72,7 @@ test.serial(
 );
 
 test.serial(
-	'C13 bridge --cache-tools gives the list from before when the server has none any more',
+	'bridge --cache-tools gives the list from before when the server has none any more [C13]',
 	async t => {
 		const running = await start(t);
 		await call(running, 1, 'break');

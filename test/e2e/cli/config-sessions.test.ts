@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import test from 'ava';
 import {newHome} from './home.js';
 
-test('FR-13.4 config shows what sessions go by, each value with its place', async t => {
+test('config shows what sessions go by, each value with its place [FR-13.4]', async t => {
 	const {run, put, cwd, env} = newHome(t, {ATM_TEAM: 'red'});
 	const own = put(
 		'.config/atm/config.toml',
@@ -28,7 +28,7 @@ test('FR-13.4 config shows what sessions go by, each value with its place', asyn
 	t.truthy(env);
 });
 
-test('K1 FR-12.3 config warns of what a cloned repository may not say, and --trust lets it', async t => {
+test('config warns of what a cloned repository may not say, and --trust lets it [K1] [FR-12.3]', async t => {
 	const {run, cwd} = newHome(t);
 	mkdirSync(join(cwd, '.git'));
 	writeFileSync(join(cwd, '.atm.toml'), '[plugins.codex-mcp]\ncodex_bin = "./evil"');
@@ -60,7 +60,7 @@ test('config of a file about sessions shows that, and tells its mistakes with 2'
 	);
 });
 
-test('K4 config hides what looks like a secret in the values of sessions', async t => {
+test('config hides what looks like a secret in the values of sessions [K4]', async t => {
 	const {run} = newHome(t, {
 		ATM_AGENT_MCP_MODEL: 'api_key=hunter2hunter2',
 		ATM_AGENT_MCP_REASONING_EFFORT: 'sk-abcdefghijklmnop1234',

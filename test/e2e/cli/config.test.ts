@@ -42,7 +42,7 @@ test.serial('config finds the file in $BRIDGE_CONFIG, here, and at home', async 
 });
 
 for (const name of ['whole.yaml', 'whole.json', 'whole.toml'])
-	test.serial(`K4 config --check ${name} shows what holds, secrets hidden, and ends with 0`, async t => {
+	test.serial(`config --check ${name} shows what holds, secrets hidden, and ends with 0 [K4]`, async t => {
 		const file = join(await newFolder(t), name);
 		await writeFile(file, await readFile(configFixture(name)), {mode: 0o600});
 		const {code, stdout, stderr} = await runBridge(['config', '--check', file], '', {env});

@@ -61,7 +61,7 @@ test('doctor says that Codex is missing and how to get it, and ends with 1', asy
 	t.regex(out, /\nErrors: 1\. Warnings: \d+\.\n$/);
 });
 
-test('K1 doctor tells what a repository may not say', async t => {
+test('doctor tells what a repository may not say [K1]', async t => {
 	const home = await doctorHome(t);
 	installCodex(home, 2);
 	writeFileSync(join(home.cwd, '.atm.toml'), '[plugins.codex-mcp]\ncodex_bin = "./evil"');

@@ -8,7 +8,7 @@ import {newHome} from './home.js';
 const THREAD = '0199a213-81c0-7800-8aa1-bbab2a035a53';
 const daysAgo = (days: number): string => new Date(Date.now() - days * 86_400_000).toISOString();
 
-test('FR-13.5 threads lists the sessions of all teams as a table, those used last first', async t => {
+test('threads lists the sessions of all teams as a table, those used last first [FR-13.5]', async t => {
 	const {sessions, run} = newHome(t);
 	sessions('red', {codex_id: 'codex:1', identity: 'old', status: 'closed', last_active: daysAgo(3)});
 	sessions('blue', {
@@ -30,7 +30,7 @@ test('FR-13.5 threads lists the sessions of all teams as a table, those used las
 	t.is((head ?? '').indexOf('TEAM'), (first ?? '').indexOf('blue'));
 });
 
-test('FR-13.5 threads --team, --repo and --identity choose, and --json has every field', async t => {
+test('threads --team, --repo and --identity choose, and --json has every field [FR-13.5]', async t => {
 	const {sessions, run, cwd} = newHome(t);
 	sessions(
 		'red',
@@ -62,7 +62,7 @@ test('FR-13.5 threads --team, --repo and --identity choose, and --json has every
 	]);
 });
 
-test('FR-3.2 a session that is said to be active but has no process is shown as stale, and nothing is changed', async t => {
+test('a session that is said to be active but has no process is shown as stale, and nothing is changed [FR-3.2]', async t => {
 	const {sessions, run, put} = newHome(t);
 	const file = sessions(
 		'red',
@@ -78,7 +78,7 @@ test('FR-3.2 a session that is said to be active but has no process is shown as 
 	t.is(readFileSync(file, 'utf8'), before);
 });
 
-test('FR-13.5 threads --prune removes what is over and old, or whose folder is gone, with its summary, and says what', async t => {
+test('threads --prune removes what is over and old, or whose folder is gone, with its summary, and says what [FR-13.5]', async t => {
 	const {sessions, run, put, home} = newHome(t);
 	const file = sessions(
 		'red',
@@ -123,7 +123,7 @@ test('threads says which registry cannot be read, lists the others, and ends wit
 	t.is(readFileSync(broken, 'utf8'), '{"version":');
 });
 
-test('K5 what is in a registry writes nothing to the terminal but text', async t => {
+test('what is in a registry writes nothing to the terminal but text [K5]', async t => {
 	const {sessions, run} = newHome(t);
 	sessions('red', {branch: 'a\u001b[2J\nb', tag: '\u009b31m'});
 	const {out} = await run('threads');
@@ -131,7 +131,7 @@ test('K5 what is in a registry writes nothing to the terminal but text', async t
 	t.is(out.split('\n').length, 3);
 });
 
-test('FR-13.6 summary prints what a session left, by codex id, thread id and identity', async t => {
+test('summary prints what a session left, by codex id, thread id and identity [FR-13.6]', async t => {
 	const {sessions, run, put} = newHome(t);
 	sessions('red', {
 		codex_id: 'codex:1',
@@ -156,7 +156,7 @@ test('FR-13.6 summary prints what a session left, by codex id, thread id and ide
 	});
 });
 
-test('FR-13.6 summary says what is missing: the id, the session, the summary, the team', async t => {
+test('summary says what is missing: the id, the session, the summary, the team [FR-13.6]', async t => {
 	const {sessions, run, put} = newHome(t);
 	sessions('red', {codex_id: 'codex:1', identity: 'arch', thread_id: THREAD});
 	sessions('blue', {codex_id: 'codex:2', identity: 'arch', thread_id: THREAD});

@@ -51,7 +51,7 @@ test.serial('without --debug nothing of good traffic is on stderr', async t => {
 	t.is(bridge.stderr, '');
 });
 
-test.serial('K4 --debug shows no values of params or results', async t => {
+test.serial('--debug shows no values of params or results [K4]', async t => {
 	const {bridge} = await startPuppet(t, [], ['--debug', '--log-level', 'trace']);
 	await bridge.request(1, 'echo', {authorization: 'canary-1', name: 'x', arguments: {text: 'canary-2'}});
 	t.is(await bridge.end(), 0);

@@ -61,36 +61,39 @@ test.serial('what is no message is in the log as data, escaped, and so is the an
 	t.like(answer, {message: {id: null, error: {code: -32700}}, to: 'client', side: 'client'});
 });
 
-test.serial('K4 values of secret keys are redacted in the log, and reach the server as they are', async t => {
-	const file = join(await newFolder(t), 'traffic.ndjson');
-	const secret = [
-		'Authorization',
-		'token',
-		'access-token',
-		'REFRESH_TOKEN',
-		'id_token',
-		'password',
-		'passwd',
-		'secret',
-	];
-	const more = ['client_secret', 'Api-Key', 'apiKey', 'cookie', 'Set-Cookie', 's\\u0065t_cookie'];
-	const members = [...secret, ...more].map((key, index) => `"${key}":"canary-${index}"`);
-	const params = `{${members.join()},"list":[{"token":{"a":"canary-x"}}],"progressToken":"kept","tokens":"kept too"}`;
-	const {stdout} = await talk(['--log', file], `${echo(1, params)}\n`);
-	t.is(stdout[0]?.match(/canary-\w+/g)?.length, 15);
-	const text = await readFile(file, 'utf8');
-	t.notRegex(text, /canary/);
-	const {message} = (await entriesOf(file))[1 + HANDSHAKE] ?? {};
-	const {params: logged} = message as {params: Message};
-	t.like(logged, {
-		Authorization: '[redacted]',
-		progressToken: 'kept',
-		tokens: 'kept too',
-		password: '[redacted]',
-	});
-	t.deepEqual(logged.list, [{token: '[redacted]'}]);
-	t.is((await stat(file)).mode & 0o777, 0o600);
-});
+test.serial(
+	'values of secret keys are redacted in the log, and reach the server as they are [K4]',
+	async t => {
+		const file = join(await newFolder(t), 'traffic.ndjson');
+		const secret = [
+			'Authorization',
+			'token',
+			'access-token',
+			'REFRESH_TOKEN',
+			'id_token',
+			'password',
+			'passwd',
+			'secret',
+		];
+		const more = ['client_secret', 'Api-Key', 'apiKey', 'cookie', 'Set-Cookie', 's\\u0065t_cookie'];
+		const members = [...secret, ...more].map((key, index) => `"${key}":"canary-${index}"`);
+		const params = `{${members.join()},"list":[{"token":{"a":"canary-x"}}],"progressToken":"kept","tokens":"kept too"}`;
+		const {stdout} = await talk(['--log', file], `${echo(1, params)}\n`);
+		t.is(stdout[0]?.match(/canary-\w+/g)?.length, 15);
+		const text = await readFile(file, 'utf8');
+		t.notRegex(text, /canary/);
+		const {message} = (await entriesOf(file))[1 + HANDSHAKE] ?? {};
+		const {params: logged} = message as {params: Message};
+		t.like(logged, {
+			Authorization: '[redacted]',
+			progressToken: 'kept',
+			tokens: 'kept too',
+			password: '[redacted]',
+		});
+		t.deepEqual(logged.list, [{token: '[redacted]'}]);
+		t.is((await stat(file)).mode & 0o777, 0o600);
+	},
+);
 
 test.serial('--log-secrets keeps secrets in the log', async t => {
 	const file = join(await newFolder(t), 'traffic.ndjson');
@@ -99,7 +102,7 @@ test.serial('--log-secrets keeps secrets in the log', async t => {
 	t.true((await readFile(file, 'utf8')).includes(call));
 });
 
-test.serial('K4 a secret in what is no message is redacted in the log', async t => {
+test.serial('a secret in what is no message is redacted in the log [K4]', async t => {
 	const file = join(await newFolder(t), 'traffic.ndjson');
 	await talk(['--log', file], '{"password":"canary-1", Authorization: Bearer canary-2\n');
 	t.notRegex(await readFile(file, 'utf8'), /canary/);
@@ -153,7 +156,7 @@ test.serial('--log @DIR names files by the hour of UTC where no format is given'
 });
 
 test.serial(
-	'I5 traffic goes on when the log cannot be written, with an error, and what is lost is counted',
+	'traffic goes on when the log cannot be written, with an error, and what is lost is counted [I5]',
 	async t => {
 		const {code, stdout, stderr} = await talk(
 			['--log', '/dev/full', '--flush-millis', '50'],
@@ -167,7 +170,7 @@ test.serial(
 );
 
 test.serial(
-	'I5 when the folder of the log is removed traffic goes on, and the log resumes when it is back',
+	'when the folder of the log is removed traffic goes on, and the log resumes when it is back [I5]',
 	async t => {
 		const folder = join(await newFolder(t), 'logs');
 		const file = join(folder, 'traffic.ndjson');
@@ -184,7 +187,7 @@ test.serial(
 	},
 );
 
-test.serial('G10 a log that was moved away is made anew', async t => {
+test.serial('a log that was moved away is made anew [G10]', async t => {
 	const folder = await newFolder(t);
 	const file = join(folder, 'traffic.ndjson');
 	const {bridge} = await startPuppet(t, [], ['--log', file, '--flush-millis', '20']);

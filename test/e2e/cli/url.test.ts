@@ -15,7 +15,7 @@ async function connected(t: ExecutionContext, upstream: Upstream, ...flags: stri
 	return bridge;
 }
 
-test('K6 stdout has nothing but messages, whatever the server and the log have to say', async t => {
+test('stdout has nothing but messages, whatever the server and the log have to say [K6]', async t => {
 	const upstream = await startUpstream(t);
 	const bridge = await connected(t, upstream, '--debug', '--log-level', 'trace');
 	upstream.mood = met => {
@@ -38,7 +38,7 @@ test('K6 stdout has nothing but messages, whatever the server and the log have t
 	t.regex(bridge.stderr, /→ garbage/);
 });
 
-test('L4 a client that stops reading is the end of it, in order', async t => {
+test('a client that stops reading is the end of it, in order [L4]', async t => {
 	const upstream = await startUpstream(t);
 	const bridge = spawn(process.execPath, [bridgeBin, '--url', upstream.url]);
 	t.teardown(() => bridge.kill('SIGKILL'));
@@ -58,7 +58,7 @@ test('L4 a client that stops reading is the end of it, in order', async t => {
 	await upstream.meets('DELETE');
 });
 
-test('L1 the end of input ends the session of the server, when all is answered', async t => {
+test('the end of input ends the session of the server, when all is answered [L1]', async t => {
 	const upstream = await startUpstream(t);
 	const input = [...handshake, ...[1, 2, 3].map(id => JSON.stringify({jsonrpc: '2.0', ...call(id)}))];
 	const {code, stdout} = await runBridge(['--url', upstream.url], `${input.join('\n')}\n`, {answers: 4});
@@ -70,7 +70,7 @@ test('L1 the end of input ends the session of the server, when all is answered',
 });
 
 for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
-	test(`L1 ${name} ends the session of the server, too`, async t => {
+	test(`${name} ends the session of the server, too [L1]`, async t => {
 		const upstream = await startUpstream(t);
 		const bridge = await connected(t, upstream);
 		bridge.child.kill(name);
@@ -78,14 +78,14 @@ for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
 		t.is(upstream.asked('DELETE').length, 1);
 	});
 
-test('D1 nobody at the other end is an error for each request, and not the end', async t => {
+test('nobody at the other end is an error for each request, and not the end [D1]', async t => {
 	const bridge = start(t, ['--url', 'http://127.0.0.1:1/mcp']);
 	t.like(await bridge.request(1, 'initialize', opening), {error: {code: -31001, data: {source: 'bridge'}}});
 	t.like(await bridge.request(2, 'tools/list'), {error: {data: {source: 'bridge'}}});
 	t.is(await bridge.end(), 1);
 });
 
-test('D5 a server that wants credentials is told of with its status', async t => {
+test('a server that wants credentials is told of with its status [D5]', async t => {
 	const upstream = await startUpstream(t, ({response, headers}) => {
 		if (headers.authorization === 'Bearer right') return false;
 		response.writeHead(401, {'www-authenticate': 'Bearer'}).end('who are you?');
@@ -100,7 +100,7 @@ test('D5 a server that wants credentials is told of with its status', async t =>
 	t.notRegex(known.stderr, /right/);
 });
 
-test('D6 a redirect to another origin is not followed, and its error names that [A-G6]', async t => {
+test('a redirect to another origin is not followed, and its error names that [A-G6] [D6]', async t => {
 	const secret = await startUpstream(t);
 	const upstream = await startUpstream(t, ({response}) => {
 		response.writeHead(307, {location: `${secret.url}?key=hidden`}).end();
@@ -114,14 +114,14 @@ test('D6 a redirect to another origin is not followed, and its error names that 
 	t.is(secret.met.length, 0);
 });
 
-test('D7 a server that speaks no HTTP is an error, and not a hang', async t => {
+test('a server that speaks no HTTP is an error, and not a hang [D7]', async t => {
 	const port = await startTcp(t, socket => socket.end('220 mail.example.com ESMTP\r\n'));
 	const bridge = start(t, ['--url', `http://127.0.0.1:${port}/mcp`]);
 	t.like(await bridge.request(1, 'initialize', opening), {error: {code: -31001}});
 	t.is(await bridge.end(), 1);
 });
 
-test('C6 edge case 12: a session that the server has lost is renewed, and the call carried out once', async t => {
+test('edge case 12: a session that the server has lost is renewed, and the call carried out once [C6]', async t => {
 	const upstream = await startUpstream(t);
 	const bridge = await connected(t, upstream);
 	upstream.lose();

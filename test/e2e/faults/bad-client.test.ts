@@ -95,14 +95,14 @@ for (const [title, line, code, id] of refused)
 		},
 	);
 
-test.serial('A14 two ids are refused with -32600', async t => {
+test.serial('two ids are refused with -32600 [A14]', async t => {
 	const {bridge} = await startPuppet(t);
 	bridge.sendText('{"jsonrpc":"2.0","id":1,"method":"echo","id":2}\n');
 	t.is(errorOf(await bridge.message(({error}) => error !== undefined)).code, -32600);
 	t.is(await bridge.end(), 0);
 });
 
-test.serial('A17 an answer of the client with both result and error is dropped with a warning', async t => {
+test.serial('an answer of the client with both result and error is dropped with a warning [A17]', async t => {
 	const {bridge} = await startPuppet(t);
 	bridge.sendText('{"jsonrpc":"2.0","id":1,"result":{},"error":{"code":1,"message":"x"}}\n');
 	const {result} = await bridge.request('next', 'heard');
@@ -144,7 +144,7 @@ for (const [title, line] of passing)
 	});
 
 test.serial(
-	'A15 __proto__ in a call stays data on its way there and back, with a trace and a log',
+	'__proto__ in a call stays data on its way there and back, with a trace and a log [A15]',
 	async t => {
 		const {bridge} = await startPuppet(t, [], ['--debug']);
 		const params = '{"__proto__":{"polluted":1},"name":"x"}';
@@ -156,7 +156,7 @@ test.serial(
 );
 
 test.serial(
-	'A1 a byte order mark, CRLF, blank lines, single bytes and no last line end are all fine',
+	'a byte order mark, CRLF, blank lines, single bytes and no last line end are all fine [A1]',
 	async t => {
 		const {bridge} = await startPuppet(t);
 		for (const byte of Buffer.from('\r\n \n{"jsonrpc":"2.0","id":1,"method":"echo","params":{"x":"é"}}\r\n'))
@@ -175,7 +175,7 @@ const inFlight = async ({bridge}: Puppet, line: string): Promise<Message> => {
 };
 
 test.serial(
-	'A10 an id that is in flight is refused with -32600, forwarded once, and the first is unaffected',
+	'an id that is in flight is refused with -32600, forwarded once, and the first is unaffected [A10]',
 	async t => {
 		const puppet = await startPuppet(t);
 		const {bridge} = puppet;

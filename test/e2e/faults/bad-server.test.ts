@@ -42,7 +42,7 @@ const shared = sharePuppet();
 
 for (const [title, bytes] of garbage)
 	test.serial(
-		`A5 the server prints ${title}: it is skipped with a warning, and the conversation goes on`,
+		`the server prints ${title}: it is skipped with a warning, and the conversation goes on [A5]`,
 		async t => {
 			const {bridge} = shared();
 			const {length} = bridge.lines;
@@ -67,7 +67,7 @@ for (const [title, answer] of [
 	['1002 levels', `{"jsonrpc":"2.0","id":1,"result":${'['.repeat(1001)}0${']'.repeat(1001)}}`],
 ] as const)
 	test.serial(
-		`A17 an answer with ${title} is dropped with a warning, and its call still gets an answer in time`,
+		`an answer with ${title} is dropped with a warning, and its call still gets an answer in time [A17]`,
 		async t => {
 			const {bridge} = await startHurried(t, 2);
 			bridge.send({id: 1, method: 'raw', params: {base64: base64(answer)}});
@@ -81,7 +81,7 @@ for (const [title, answer] of [
 		},
 	);
 
-test.serial('A5 a banner before the first message is skipped with a warning that shows it', async t => {
+test.serial('a banner before the first message is skipped with a warning that shows it [A5]', async t => {
 	const banner = `Welcome to the server!\n${'='.repeat(5000)}\n`;
 	const running = start(t, ['--', ...server('puppet', `--say=${banner}`)]);
 	t.true('result' in (await running.request(1, 'initialize', opening)));
@@ -92,7 +92,7 @@ test.serial('A5 a banner before the first message is skipped with a warning that
 	t.is(String(second?.start).length, 200);
 });
 
-test.serial('A4 1000 levels from the server pass', async t => {
+test.serial('1000 levels from the server pass [A4]', async t => {
 	const {bridge} = await startPuppet(t);
 	bridge.send({method: 'raw', params: {base64: base64(deep(1000))}});
 	await bridge.hasLines(2);
@@ -101,7 +101,7 @@ test.serial('A4 1000 levels from the server pass', async t => {
 });
 
 test.serial(
-	'A12 an answer given twice is passed on once, and the second is dropped with a warning',
+	'an answer given twice is passed on once, and the second is dropped with a warning [A12]',
 	async t => {
 		const {bridge} = await startPuppet(t);
 		t.like(await bridge.request(1, 'twice'), {result: {time: 1}});
@@ -112,7 +112,7 @@ test.serial(
 	},
 );
 
-test.serial('A12 an answer to what nobody asked is dropped with a warning', async t => {
+test.serial('an answer to what nobody asked is dropped with a warning [A12]', async t => {
 	const {bridge} = await startPuppet(t);
 	bridge.send({method: 'raw', params: {base64: base64('{"jsonrpc":"2.0","id":"unasked","result":{}}')}});
 	t.like(await bridge.request(2, 'echo', {ok: true}), {result: {ok: true}});
@@ -145,7 +145,7 @@ test.serial('A an error of the server with id null passes', async t => {
 });
 
 test.serial(
-	'K4 a secret in what the server prints beside its messages is not in the log of bridge',
+	'a secret in what the server prints beside its messages is not in the log of bridge [K4]',
 	async t => {
 		const {bridge} = await startPuppet(t);
 		bridge.send({
@@ -159,18 +159,21 @@ test.serial(
 	},
 );
 
-test.serial('K4 a secret in what a client sends that is no message is not in the log of bridge', async t => {
-	const {bridge} = await startPuppet(t);
-	bridge.sendText(
-		'{"jsonrpc":"2.0","id":1,"params":{"password":"canary-1","authorization":"Bearer canary-2"}\n',
-	);
-	await bridge.request('next', 'echo');
-	t.is(await bridge.end(), 0);
-	t.is(logged(bridge, 'client.message.refused').length, 1);
-	t.notRegex(bridge.stderr, /canary/);
-});
+test.serial(
+	'a secret in what a client sends that is no message is not in the log of bridge [K4]',
+	async t => {
+		const {bridge} = await startPuppet(t);
+		bridge.sendText(
+			'{"jsonrpc":"2.0","id":1,"params":{"password":"canary-1","authorization":"Bearer canary-2"}\n',
+		);
+		await bridge.request('next', 'echo');
+		t.is(await bridge.end(), 0);
+		t.is(logged(bridge, 'client.message.refused').length, 1);
+		t.notRegex(bridge.stderr, /canary/);
+	},
+);
 
-test.serial('K5 control characters in what the server prints cannot forge a line of the log', async t => {
+test.serial('control characters in what the server prints cannot forge a line of the log [K5]', async t => {
 	const {bridge} = await startPuppet(t);
 	const forged = '{"level":60,"event":"forged"}';
 	bridge.send({method: 'raw', params: {base64: base64(`x\r${forged}\u0085${forged}\u001b[2J`)}});

@@ -17,7 +17,7 @@ for (const [title, batch, message] of [
 	['a batch of notifications', [{method: 'exit'}], 'JSON-RPC batches are not part of protocol 2025-11-25'],
 ] as const)
 	test.serial(
-		`A16 a client of 2025-11-25 sends ${title}: -32600 with id null, nothing reaches the server, the next call works`,
+		`a client of 2025-11-25 sends ${title}: -32600 with id null, nothing reaches the server, the next call works [A16]`,
 		async t => {
 			const {bridge} = shared();
 			const heard = await heardBy(shared());
@@ -35,7 +35,7 @@ for (const [title, batch, message] of [
 		},
 	);
 
-test.serial('A16 a batch before the handshake is refused, and the handshake works after it', async t => {
+test.serial('a batch before the handshake is refused, and the handshake works after it [A16]', async t => {
 	const bridge = start(t, ['--', ...server('puppet')]);
 	bridge.sendText(`${JSON.stringify([call(1, 'initialize', opening), call(2, 'echo')])}\n`);
 	const [line = ''] = await bridge.hasLines(1);
@@ -51,7 +51,7 @@ test.serial('A16 a batch before the handshake is refused, and the handshake work
 });
 
 test.serial(
-	'A16 a batch of a client of 2025-03-26 is split, and answered as one array in the order of finishing',
+	'a batch of a client of 2025-03-26 is split, and answered as one array in the order of finishing [A16]',
 	async t => {
 		const bridge = start(t, ['--', ...server('puppet')]);
 		const params = {...opening, protocolVersion: '2025-03-26'};
@@ -84,7 +84,7 @@ test.serial(
 );
 
 test.serial(
-	'A16 a batch of more than a hundred is refused whole, and one of a hundred is answered whole',
+	'a batch of more than a hundred is refused whole, and one of a hundred is answered whole [A16]',
 	async t => {
 		const bridge = start(t, ['--', ...server('puppet')]);
 		await bridge.request('first', 'initialize', {...opening, protocolVersion: '2025-03-26'});
@@ -104,7 +104,7 @@ test.serial(
 );
 
 test.serial(
-	'A5 the server prints a batch: each message of it passes, and garbage in it is skipped',
+	'the server prints a batch: each message of it passes, and garbage in it is skipped [A5]',
 	async t => {
 		const {bridge} = await startPuppet(t);
 		bridge.send({id: 1, method: 'hold'});

@@ -35,7 +35,7 @@ function shell(t: ExecutionContext, script: string): Shell {
 const withCode = (command: string, file: string): string => `{ ${command}; echo $? > '${file}'; }`;
 
 test.serial(
-	'L4 bridge -- server | head -1 ends in order after one line, with its input at an end',
+	'bridge -- server | head -1 ends in order after one line, with its input at an end [L4]',
 	async t => {
 		const [marker, folder] = [newMarker(t), await newFolder(t)];
 		const file = join(folder, 'code');
@@ -52,7 +52,7 @@ test.serial(
 	},
 );
 
-test.serial('L4 bridge -- server | head -1 ends in order although its input stays open', async t => {
+test.serial('bridge -- server | head -1 ends in order although its input stays open [L4]', async t => {
 	const [marker, folder] = [newMarker(t), await newFolder(t)];
 	const file = join(folder, 'code');
 	const {child, ended} = shell(
@@ -67,7 +67,7 @@ test.serial('L4 bridge -- server | head -1 ends in order although its input stay
 	await until(() => processesWith(marker).length === 0);
 });
 
-test.serial('L4 a flooding server behind bridge | head -1 is ended', async t => {
+test.serial('a flooding server behind bridge | head -1 is ended [L4]', async t => {
 	t.timeout(20_000);
 	const [marker, folder] = [newMarker(t), await newFolder(t)];
 	const file = join(folder, 'code');
@@ -80,7 +80,7 @@ test.serial('L4 a flooding server behind bridge | head -1 is ended', async t => 
 	await until(() => processesWith(marker).length === 0);
 });
 
-test.serial('L4 the filter with an endless input and | head -1 ends in order', async t => {
+test.serial('the filter with an endless input and | head -1 ends in order [L4]', async t => {
 	const file = join(await newFolder(t), 'code');
 	const message = '{"jsonrpc":"2.0","method":"x"}';
 	const {ended} = shell(t, `yes '${message}' | ${withCode(bridge(), file)} | head -1`);
@@ -90,7 +90,7 @@ test.serial('L4 the filter with an endless input and | head -1 ends in order', a
 	t.is((await readFile(file, 'utf8')).trim(), '0');
 });
 
-test.serial('L4 the filter whose output is closed from the start ends in order', async t => {
+test.serial('the filter whose output is closed from the start ends in order [L4]', async t => {
 	const file = join(await newFolder(t), 'code');
 	const {ended} = shell(t, `yes '{"jsonrpc":"2.0","method":"x"}' | ${withCode(bridge(), file)} | true`);
 	const {stderr} = await ended;
@@ -98,7 +98,7 @@ test.serial('L4 the filter whose output is closed from the start ends in order',
 	t.is((await readFile(file, 'utf8')).trim(), '0');
 });
 
-test.serial('L4 a traffic log is complete although the output of bridge was closed', async t => {
+test.serial('a traffic log is complete although the output of bridge was closed [L4]', async t => {
 	const folder = await newFolder(t);
 	const log = join(folder, 'traffic.ndjson');
 	const {child, ended} = shell(

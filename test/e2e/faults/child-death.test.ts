@@ -4,7 +4,7 @@ import {answersTo, errorOf, isAllRpc, processesWith, startPuppet} from '../../he
 const BUG = /This is a bug|\n {4}at /;
 
 test.serial(
-	'E1 kill -9 of the child answers each of 100 calls in flight once, with the signal, and later ones too',
+	'kill -9 of the child answers each of 100 calls in flight once, with the signal, and later ones too [E1]',
 	async t => {
 		const {bridge, pid, marker} = await startPuppet(t);
 		const ids = Array.from({length: 100}, (_, index) => index);
@@ -35,7 +35,7 @@ test.serial(
 );
 
 test.serial(
-	'E1 a child that exits by itself gives its exit code to calls in flight, and at last to bridge',
+	'a child that exits by itself gives its exit code to calls in flight, and at last to bridge [E1]',
 	async t => {
 		const {bridge} = await startPuppet(t);
 		bridge.send({id: 1, method: 'hold'});
@@ -48,7 +48,7 @@ test.serial(
 );
 
 test.serial(
-	'E1 a child that exits with 0 in the middle of a call fails that call, and bridge ends with 0',
+	'a child that exits with 0 in the middle of a call fails that call, and bridge ends with 0 [E1]',
 	async t => {
 		const {bridge} = await startPuppet(t);
 		t.like(await bridge.request(1, 'exit', {code: 0}), {error: {code: -31004, data: {exitCode: 0}}});
@@ -56,7 +56,7 @@ test.serial(
 	},
 );
 
-test.serial('E1 a notification to a dead child is dropped without an answer', async t => {
+test.serial('a notification to a dead child is dropped without an answer [E1]', async t => {
 	const {bridge} = await startPuppet(t);
 	await bridge.request(1, 'exit', {code: 3});
 	const count = bridge.lines.length;
@@ -66,16 +66,19 @@ test.serial('E1 a notification to a dead child is dropped without an answer', as
 	t.is(await bridge.end(), 3);
 });
 
-test.serial('E1 what the child said before it died is delivered before the errors of its death', async t => {
-	const {bridge} = await startPuppet(t);
-	for (let id = 0; id < 500; id++) bridge.send({id, method: 'big', params: {bytes: 2000}});
-	bridge.send({id: 'last', method: 'exit', params: {code: 3}});
-	t.like(await bridge.answer('last'), {error: {code: -31004}});
-	t.is(bridge.lines.filter(line => line.includes('"result":{"text"')).length, 500);
-	t.is(await bridge.end(), 3);
-});
+test.serial(
+	'what the child said before it died is delivered before the errors of its death [E1]',
+	async t => {
+		const {bridge} = await startPuppet(t);
+		for (let id = 0; id < 500; id++) bridge.send({id, method: 'big', params: {bytes: 2000}});
+		bridge.send({id: 'last', method: 'exit', params: {code: 3}});
+		t.like(await bridge.answer('last'), {error: {code: -31004}});
+		t.is(bridge.lines.filter(line => line.includes('"result":{"text"')).length, 500);
+		t.is(await bridge.end(), 3);
+	},
+);
 
-test.serial('E7 a child that closes its stdout and lives on is taken for dead', async t => {
+test.serial('a child that closes its stdout and lives on is taken for dead [E7]', async t => {
 	const {bridge, marker} = await startPuppet(t, ['--ignore-eof']);
 	bridge.send({id: 1, method: 'hold'});
 	bridge.send({method: 'close-stdout'});
@@ -86,7 +89,7 @@ test.serial('E7 a child that closes its stdout and lives on is taken for dead', 
 	t.is(answersTo(bridge, 1).length, 1);
 });
 
-test.serial('E7 a child that closes its stdout and ignores SIGTERM is taken for dead, too', async t => {
+test.serial('a child that closes its stdout and ignores SIGTERM is taken for dead, too [E7]', async t => {
 	const {bridge, marker} = await startPuppet(t, ['--ignore-eof', '--ignore-signals']);
 	bridge.send({method: 'close-stdout'});
 	t.is(errorOf(await bridge.request(1, 'echo')).code, -31004);
@@ -94,7 +97,7 @@ test.serial('E7 a child that closes its stdout and ignores SIGTERM is taken for 
 	t.is(await bridge.end(), 1);
 });
 
-test.serial('E7 a child that closes its stdin and lives on is taken for dead at the next call', async t => {
+test.serial('a child that closes its stdin and lives on is taken for dead at the next call [E7]', async t => {
 	const {bridge, marker} = await startPuppet(t, ['--ignore-eof']);
 	bridge.send({id: 1, method: 'hold'});
 	await bridge.request(2, 'close-stdin');
@@ -105,7 +108,7 @@ test.serial('E7 a child that closes its stdin and lives on is taken for dead at 
 });
 
 test.serial(
-	'E8 calls written to a child that is dying are each answered once, with no stack on stderr',
+	'calls written to a child that is dying are each answered once, with no stack on stderr [E8]',
 	async t => {
 		const {bridge} = await startPuppet(t);
 		const calls = Array.from({length: 2000}, (_, id) =>

@@ -33,11 +33,11 @@ async function isUnusable(t: ExecutionContext, command: string, reason: RegExp):
 }
 
 test.serial(
-	'E2 a command that does not exist is a clear error, for the client, too, and exit 2 [U-P1-15]',
+	'a command that does not exist is a clear error, for the client, too, and exit 2 [U-P1-15] [E2]',
 	t => isUnusable(t, 'no-such-command-anywhere', /no such command/),
 );
 
-test.serial('E2 a command that does not exist ends bridge although its stdin stays open', async t => {
+test.serial('a command that does not exist ends bridge although its stdin stays open [E2]', async t => {
 	const running = start(t, ['--', 'no-such-command-anywhere']);
 	t.is((await running.exited).code, 2);
 	t.deepEqual(running.lines, []);
@@ -55,24 +55,24 @@ test.serial(
 	},
 );
 
-test.serial('E2 a file that is not executable is a clear error, and exit 2', async t => {
+test.serial('a file that is not executable is a clear error, and exit 2 [E2]', async t => {
 	const file = join(await newFolder(t), 'server.txt');
 	await writeFile(file, 'echo hello\n', {mode: 0o644});
 	await isUnusable(t, file, /may not be executed/);
 });
 
-test.serial('E2 a folder in place of a command is a clear error, and exit 2', async t =>
+test.serial('a folder in place of a command is a clear error, and exit 2 [E2]', async t =>
 	isUnusable(t, await newFolder(t), /could not be started/),
 );
 
-test.serial('E2 a script whose interpreter is missing is a clear error, and exit 2', async t => {
+test.serial('a script whose interpreter is missing is a clear error, and exit 2 [E2]', async t => {
 	const file = join(await newFolder(t), 'server');
 	await writeFile(file, '#!/no/such/interpreter\n', {mode: 0o755});
 	await isUnusable(t, file, /could not be started/);
 });
 
 test.serial(
-	'E2 a child that exits at once fails initialize with its last words, and bridge ends with its code',
+	'a child that exits at once fails initialize with its last words, and bridge ends with its code [E2]',
 	async t => {
 		const running = start(t, [
 			'--log-level',
@@ -89,7 +89,7 @@ test.serial(
 	},
 );
 
-test.serial('K4 a secret among the last words of a child does not get into the error', async t => {
+test.serial('a secret among the last words of a child does not get into the error [K4]', async t => {
 	const words = '--words=refused: api_key=canary-1 password: "canary-2" Authorization: Bearer canary-3\n';
 	const running = start(t, ['--', ...server('puppet', words, '--exit=1')]);
 	const answer = await running.request(1, 'initialize', opening);
@@ -98,7 +98,7 @@ test.serial('K4 a secret among the last words of a child does not get into the e
 	t.is(await running.end(), 1);
 });
 
-test.serial('E3 arguments reach the child as they are, and no shell sees them', async t => {
+test.serial('arguments reach the child as they are, and no shell sees them [E3]', async t => {
 	const folder = await newFolder(t);
 	const args = ['; touch x', '$(touch x)', '`touch x`', '| touch x', '&& touch x', '> x', '*', '~', '$HOME'];
 	const more = [
@@ -122,7 +122,7 @@ test.serial('E3 arguments reach the child as they are, and no shell sees them', 
 	await t.throwsAsync(access(join(folder, 'x')));
 });
 
-test.serial('E3 a command with shell characters in its name is looked for under that name', async t => {
+test.serial('a command with shell characters in its name is looked for under that name [E3]', async t => {
 	const folder = await newFolder(t);
 	const {code, stderr} = await runBridge(['--', 'true; touch x'], '', {cwd: folder});
 	t.is(code, 2);
@@ -184,7 +184,7 @@ test.serial('names no withheld variables where the environment was passed on [U-
 });
 
 test.serial(
-	'E10 with --clean-env, secrets in the environment of bridge are not in that of the child, PATH and HOME are [U-P0-1]',
+	'with --clean-env, secrets in the environment of bridge are not in that of the child, PATH and HOME are [U-P0-1] [E10]',
 	async t => {
 		const env = {...process.env, ...secrets, HOME: '/home/somebody', LANG: 'C.UTF-8', LC_TIME: 'C'};
 		const {bridge} = await startPuppet(t, [], ['--clean-env'], {env});
@@ -197,7 +197,7 @@ test.serial(
 );
 
 test.serial(
-	'E10 --env NAME passes a variable on, --env NAME=VALUE sets one, and neither value is logged',
+	'--env NAME passes a variable on, --env NAME=VALUE sets one, and neither value is logged [E10]',
 	async t => {
 		const flags = [
 			'--clean-env',
@@ -221,7 +221,7 @@ test.serial(
 );
 
 test.serial(
-	'E2 a child that never answers initialize is timed out, told nothing, and ended with the client',
+	'a child that never answers initialize is timed out, told nothing, and ended with the client [E2]',
 	async t => {
 		const marker = newMarker(t);
 		const running = start(t, ['--timeout', '0.3', '--', ...server('late-reader', marker)]);

@@ -10,7 +10,7 @@ const FLOOD = 100 * 2 ** 20;
 /** Without bridge's own remarks, on what other tests have left behind say. */
 const quiet = ['--log-level', 'error'];
 
-test.serial('E9 a flood of 100 MB on stderr that nobody reads holds no call up, and no memory', async t => {
+test.serial('a flood of 100 MB on stderr that nobody reads holds no call up, and no memory [E9]', async t => {
 	t.timeout(60_000);
 	const stdio = ['pipe', 'pipe', 'pipe'] as const;
 	// Nobody ever looks at the stderr of this bridge.
@@ -34,7 +34,7 @@ test.serial('E9 a flood of 100 MB on stderr that nobody reads holds no call up, 
 	t.is(code, 0);
 });
 
-test.serial('E9 stderr is passed on byte for byte to whoever reads it, whatever is in it', async t => {
+test.serial('stderr is passed on byte for byte to whoever reads it, whatever is in it [E9]', async t => {
 	t.timeout(60_000);
 	const bridge = spawn(process.execPath, [bridgeBin, ...quiet, '--', ...server('puppet')], {stdio: 'pipe'});
 	t.teardown(() => bridge.kill('SIGKILL'));
@@ -54,7 +54,7 @@ test.serial('E9 stderr is passed on byte for byte to whoever reads it, whatever 
 });
 
 test.serial(
-	'E9 what is left out of a flood that nobody read in time is counted where it is missing',
+	'what is left out of a flood that nobody read in time is counted where it is missing [E9]',
 	async t => {
 		t.timeout(60_000);
 		const bridge = spawn(process.execPath, [bridgeBin, ...quiet, '--', ...server('puppet')], {stdio: 'pipe'});
@@ -74,7 +74,7 @@ test.serial(
 	},
 );
 
-test.serial('E9 a stderr that is closed holds nothing up', async t => {
+test.serial('a stderr that is closed holds nothing up [E9]', async t => {
 	const {bridge} = await startPuppet(t);
 	bridge.child.stderr?.destroy();
 	t.like(await bridge.request(1, 'flood-stderr', {bytes: 2 ** 22}), {result: {}});

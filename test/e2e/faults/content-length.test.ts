@@ -34,7 +34,7 @@ async function talk(
 
 const wrapped = ['--', ...server('puppet')];
 
-test.serial('A1 a client that sends Content-Length frames is answered in such frames', async t => {
+test.serial('a client that sends Content-Length frames is answered in such frames [A1]', async t => {
 	const input = [framed(call(1, {text: 'é\u2028'})), framed(call('two', {text: 'line\nline'}))];
 	const answers = await talk(t, wrapped, input);
 	t.deepEqual(answers, [
@@ -44,7 +44,7 @@ test.serial('A1 a client that sends Content-Length frames is answered in such fr
 });
 
 test.serial(
-	'A1 frames with other headers, other case and line ends inside reach the server as one line each',
+	'frames with other headers, other case and line ends inside reach the server as one line each [A1]',
 	async t => {
 		const body = '{\n\t"jsonrpc": "2.0",\r\n\t"id": 1,\n\t"method": "echo", "params": {"a": 1}\n}\n';
 		const header = `content-length:${body.length}\r\nContent-Type: application/vscode-jsonrpc; charset=utf-8\r\n\r\n`;
@@ -54,7 +54,7 @@ test.serial(
 );
 
 test.serial(
-	'A2 a frame that is no JSON is answered with -32700 in a frame, and the next one works',
+	'a frame that is no JSON is answered with -32700 in a frame, and the next one works [A2]',
 	async t => {
 		const answers = await talk(t, wrapped, [framed('no JSON'), framed(call(2, {ok: true}))]);
 		t.like(answers[0], {id: null, error: {code: -32700}});
@@ -63,23 +63,26 @@ test.serial(
 	},
 );
 
-test.serial('A2 a frame over 64 MiB is skipped and refused with -31007, and the next one works', async t => {
-	const large = Buffer.alloc(64 * 2 ** 20 + 1, 'x');
-	large.write('{"jsonrpc":"2.0","id":1,"method":"echo","params":"');
-	const answers = await talk(t, wrapped, [framed(large), framed(call(2, {ok: true}))]);
-	t.like(
-		answers.find(({id}) => id === 1),
-		{error: {code: -31007, data: {source: 'bridge'}}},
-	);
-	t.like(
-		answers.find(({id}) => id === 2),
-		{result: {ok: true}},
-	);
-	t.is(answers.length, 2);
-});
+test.serial(
+	'a frame over 64 MiB is skipped and refused with -31007, and the next one works [A2]',
+	async t => {
+		const large = Buffer.alloc(64 * 2 ** 20 + 1, 'x');
+		large.write('{"jsonrpc":"2.0","id":1,"method":"echo","params":"');
+		const answers = await talk(t, wrapped, [framed(large), framed(call(2, {ok: true}))]);
+		t.like(
+			answers.find(({id}) => id === 1),
+			{error: {code: -31007, data: {source: 'bridge'}}},
+		);
+		t.like(
+			answers.find(({id}) => id === 2),
+			{result: {ok: true}},
+		);
+		t.is(answers.length, 2);
+	},
+);
 
 test.serial(
-	'E1 a client that sends Content-Length frames hears of the death of its child in such frames',
+	'a client that sends Content-Length frames hears of the death of its child in such frames [E1]',
 	async t => {
 		const exit = '{"jsonrpc":"2.0","id":1,"method":"exit","params":{"code":3}}';
 		const answers = await talk(t, wrapped, [framed(exit)]);
@@ -87,7 +90,7 @@ test.serial(
 	},
 );
 
-test.serial('A1 the filter passes Content-Length frames on as such frames', async t => {
+test.serial('the filter passes Content-Length frames on as such frames [A1]', async t => {
 	const answers = await talk(t, [], [framed(call(1, {a: 1})), framed('no JSON'), framed(call(2, {a: 2}))]);
 	t.deepEqual(
 		answers.map(({id}) => id),

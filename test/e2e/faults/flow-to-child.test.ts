@@ -8,7 +8,7 @@ import {bytesRead, newMarker, peakMiB, startPuppet, startReady, untilStill} from
 const GB = 1e9;
 const MAX_MIB = 150;
 
-test.serial('F2 1 GB to a child that does not read for a while: nothing lost, memory flat', async t => {
+test.serial('1 GB to a child that does not read for a while: nothing lost, memory flat [F2]', async t => {
 	t.timeout(100_000);
 	const bridge = await startReady(t, ['--', ...server('late-reader', '--ready', newMarker(t))]);
 	const {params} = await bridge.message(({method}) => method === 'started');
@@ -37,7 +37,7 @@ test.serial('F2 1 GB to a child that does not read for a while: nothing lost, me
 });
 
 test.serial(
-	'F2 10,000 calls to a frozen child wait outside of bridge, and all are answered when it goes on',
+	'10,000 calls to a frozen child wait outside of bridge, and all are answered when it goes on [F2]',
 	async t => {
 		t.timeout(100_000);
 		const {bridge, pid} = await startPuppet(t, [], ['--timeout', '0']);

@@ -14,7 +14,7 @@ import {
 } from '../../helpers/program.js';
 
 test.serial(
-	'E6 calls to a frozen child are answered with -31002, and it is told of each once it goes on',
+	'calls to a frozen child are answered with -31002, and it is told of each once it goes on [E6]',
 	async t => {
 		const puppet = await startHurried(t, 2);
 		const {bridge, pid} = puppet;
@@ -38,7 +38,7 @@ test.serial(
 	},
 );
 
-test.serial('E6 an initialize that takes too long is answered with -31002, and not cancelled', async t => {
+test.serial('an initialize that takes too long is answered with -31002, and not cancelled [E6]', async t => {
 	const marker = newMarker(t);
 	const say = '--say={"jsonrpc":"2.0","method":"notifications/started"}\n';
 	const bridge = start(t, ['--timeout', '2', '--', ...server('puppet', say, marker)]);
@@ -55,7 +55,7 @@ test.serial('E6 an initialize that takes too long is answered with -31002, and n
 });
 
 test.serial(
-	'A12 an answer that comes after its time is dropped with a warning, and other calls go on',
+	'an answer that comes after its time is dropped with a warning, and other calls go on [A12]',
 	async t => {
 		const {bridge} = await startHurried(t, 2);
 		t.is(errorOf(await bridge.request(1, 'slow', {ms: 4000})).code, -31002);
@@ -67,13 +67,13 @@ test.serial(
 	},
 );
 
-test.serial('E6 with --timeout 0 a slow answer is waited for', async t => {
+test.serial('with --timeout 0 a slow answer is waited for [E6]', async t => {
 	const {bridge} = await startPuppet(t, [], ['--timeout', '0']);
 	t.like(await bridge.request(1, 'slow', {ms: 1000}), {result: {ms: 1000}});
 	t.is(await bridge.end(), 0);
 });
 
-test.serial('E6 a call that the client cancelled is not answered when its time is over', async t => {
+test.serial('a call that the client cancelled is not answered when its time is over [E6]', async t => {
 	const {bridge} = await startHurried(t, 2);
 	bridge.send({id: 1, method: 'hold'});
 	bridge.send({method: 'notifications/cancelled', params: {requestId: 1}});
@@ -83,7 +83,7 @@ test.serial('E6 a call that the client cancelled is not answered when its time i
 });
 
 test.serial(
-	'E6 ids that ran out of time are answered under their own tokens, also where bridge had renamed one',
+	'ids that ran out of time are answered under their own tokens, also where bridge had renamed one [E6]',
 	async t => {
 		const puppet = await startHurried(t, 2);
 		const {bridge} = puppet;

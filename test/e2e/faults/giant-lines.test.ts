@@ -20,7 +20,7 @@ async function write(stdin: Writable, start: string, bytes: number, end: string)
 }
 
 test.serial(
-	'A2 a line of 1 GB from the client is refused with -31007 under its id, and the next one is fine',
+	'a line of 1 GB from the client is refused with -31007 under its id, and the next one is fine [A2]',
 	async t => {
 		t.timeout(100_000);
 		const {bridge} = await startPuppet(t);
@@ -37,7 +37,7 @@ test.serial(
 	},
 );
 
-test.serial('A2 1 GB without a line end, and the end of input, are refused with id null', async t => {
+test.serial('1 GB without a line end, and the end of input, are refused with id null [A2]', async t => {
 	t.timeout(100_000);
 	const {bridge} = await startPuppet(t);
 	await write(bridge.stdin, '', GB, '');
@@ -47,7 +47,7 @@ test.serial('A2 1 GB without a line end, and the end of input, are refused with 
 });
 
 test.serial(
-	'A2 a line of 1 GB from the server fails the call it answers, with a warning, and the next is fine',
+	'a line of 1 GB from the server fails the call it answers, with a warning, and the next is fine [A2]',
 	async t => {
 		t.timeout(100_000);
 		const {bridge} = await startPuppet(t);
@@ -65,7 +65,7 @@ test.serial(
 );
 
 test.serial(
-	'A2 a line of 1 GB from the server that is no message at all is skipped with a warning',
+	'a line of 1 GB from the server that is no message at all is skipped with a warning [A2]',
 	async t => {
 		t.timeout(100_000);
 		const {bridge} = await startPuppet(t);
@@ -78,7 +78,7 @@ test.serial(
 	},
 );
 
-test.serial('A2 a message of 64 MiB from the client passes, and one byte more is refused', async t => {
+test.serial('a message of 64 MiB from the client passes, and one byte more is refused [A2]', async t => {
 	t.timeout(100_000);
 	const {bridge} = await startPuppet(t);
 	const end = '"}\n';
@@ -91,7 +91,7 @@ test.serial('A2 a message of 64 MiB from the client passes, and one byte more is
 	t.is(await bridge.end(), 0);
 });
 
-test.serial('A2 an answer of 64 MiB passes, and one byte more fails its call', async t => {
+test.serial('an answer of 64 MiB passes, and one byte more fails its call [A2]', async t => {
 	t.timeout(100_000);
 	const answer = (id: number): string => `{"jsonrpc":"2.0","id":${id},"result":"`;
 	const size = LIMIT - answer(1).length - 2;

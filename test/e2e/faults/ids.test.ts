@@ -49,7 +49,7 @@ const shared = sharePuppet();
 
 for (const token of tokens)
 	test.serial(
-		`A8 the id ${token} comes back as it was written, though the server writes it anew`,
+		`the id ${token} comes back as it was written, though the server writes it anew [A8]`,
 		async t => {
 			const {bridge} = shared();
 			const {length} = bridge.lines;
@@ -68,12 +68,12 @@ for (const ids of [
 	['1000', '1e3', '"1000"', '"1e3"'],
 	['"bridge-1"', '9007199254740993', '9007199254740992', '"bridge-2"'],
 ])
-	test.serial(`A8 ${ids.join(' and ')} in flight at the same time each get their own answer`, async t => {
+	test.serial(`${ids.join(' and ')} in flight at the same time each get their own answer [A8]`, async t => {
 		await together(t, ids);
 	});
 
 test.serial(
-	'A8 a cancellation of an id that bridge had to rename reaches the server under the name it knows',
+	'a cancellation of an id that bridge had to rename reaches the server under the name it knows [A8]',
 	async t => {
 		const {bridge} = await startPuppet(t);
 		const ids = ['9007199254740992', '9007199254740993'];
@@ -90,7 +90,7 @@ test.serial(
 	},
 );
 
-test.serial('A12 an answer to "1" is no answer to 1', async t => {
+test.serial('an answer to "1" is no answer to 1 [A12]', async t => {
 	const {bridge} = await startPuppet(t);
 	const answer = (id: string, time: number): string =>
 		`{"jsonrpc":"2.0","id":${id},"result":{"time":${time}}}\n`;

@@ -31,7 +31,7 @@ async function live(isKilled: boolean): Promise<void> {
 	await cat.exited;
 }
 
-test.serial('E14 500 children started, and ended or killed, leave no open file and no zombie', async t => {
+test.serial('500 children started, and ended or killed, leave no open file and no zombie [E14]', async t => {
 	t.timeout(300_000);
 	const liveTen = (): Promise<unknown> =>
 		Promise.all(Array.from({length: 10}, (_, at) => live(at % 2 === 0)));
@@ -42,7 +42,7 @@ test.serial('E14 500 children started, and ended or killed, leave no open file a
 	t.deepEqual(zombies(), []);
 });
 
-test.serial('E14 100 commands that cannot be started leave no open file', async t => {
+test.serial('100 commands that cannot be started leave no open file [E14]', async t => {
 	t.timeout(60_000);
 	const fail = async (): Promise<void> => {
 		const none = child({name: 'none', command: 'no-such-command-anywhere', onStderr: () => {}});

@@ -22,7 +22,7 @@ async function startScript(
 }
 
 test.serial(
-	'E4 a server in the background of a shell ends with the input of bridge, and so does the shell',
+	'a server in the background of a shell ends with the input of bridge, and so does the shell [E4]',
 	async t => {
 		const {bridge, marker} = await startScript(t, inBackground);
 		t.true(processesWith(marker).length >= 2);
@@ -32,7 +32,7 @@ test.serial(
 );
 
 test.serial(
-	'E4 a server behind a shell that ignores the end of input and signals does not survive',
+	'a server behind a shell that ignores the end of input and signals does not survive [E4]',
 	async t => {
 		t.timeout(20_000);
 		const {bridge, marker} = await startScript(t, inBackground, '--ignore-eof', '--ignore-signals');
@@ -42,7 +42,7 @@ test.serial(
 );
 
 test.serial(
-	'E4 when a wrapper is killed, the server that it started ends too, and calls are answered',
+	'when a wrapper is killed, the server that it started ends too, and calls are answered [E4]',
 	async t => {
 		const {bridge, marker, pid} = await startScript(t, inBackground, '--ignore-eof', '--ignore-signals');
 		bridge.send({id: 1, method: 'hold'});
@@ -55,7 +55,7 @@ test.serial(
 );
 
 test.serial(
-	'E4 a child that ignores the end of input and SIGTERM is killed, and bridge ends with 0',
+	'a child that ignores the end of input and SIGTERM is killed, and bridge ends with 0 [E4]',
 	async t => {
 		t.timeout(20_000);
 		const {bridge, marker} = await startPuppet(t, ['--ignore-eof', '--ignore-signals']);
@@ -68,7 +68,7 @@ test.serial(
 
 for (const kind of ['group', 'session'])
 	test.serial(
-		`E4 a stubborn grandchild in the same ${kind === 'group' ? 'group' : 'or another session'} does not survive`,
+		`a stubborn grandchild in the same ${kind === 'group' ? 'group' : 'or another session'} does not survive [E4]`,
 		async t => {
 			t.timeout(20_000);
 			const {bridge, marker} = await startPuppet(t, [`--helper=${kind}`]);
@@ -78,7 +78,7 @@ for (const kind of ['group', 'session'])
 		},
 	);
 
-test.serial('E4 a stubborn grandchild in another session does not outlive a child that dies', async t => {
+test.serial('a stubborn grandchild in another session does not outlive a child that dies [E4]', async t => {
 	const {bridge, marker, pid} = await startPuppet(t, ['--helper=session']);
 	await until(() => processesWith(marker).length === 2);
 	process.kill(pid, 'SIGKILL');
@@ -88,7 +88,7 @@ test.serial('E4 a stubborn grandchild in another session does not outlive a chil
 });
 
 test.serial(
-	'E4 a grandchild with an environment of its own does not outlive a wrapper that is killed',
+	'a grandchild with an environment of its own does not outlive a wrapper that is killed [E4]',
 	async t => {
 		const inOwnEnvironment = (puppet: string): string => inBackground(`env -i ${puppet}`);
 		const {bridge, marker, pid} = await startScript(t, inOwnEnvironment, '--ignore-eof', '--ignore-signals');
@@ -101,7 +101,7 @@ test.serial(
 );
 
 test.serial(
-	'E4 a grandchild with an environment of its own does not outlive a wrapper that ends on SIGTERM',
+	'a grandchild with an environment of its own does not outlive a wrapper that ends on SIGTERM [E4]',
 	async t => {
 		t.timeout(20_000);
 		const leaving = (puppet: string): string => `trap 'exit 0' TERM; ${inBackground(`env -i ${puppet}`)}`;
@@ -111,7 +111,7 @@ test.serial(
 	},
 );
 
-test.serial('E5 when bridge is killed with -9, its child sees the end of input and ends', async t => {
+test.serial('when bridge is killed with -9, its child sees the end of input and ends [E5]', async t => {
 	const {bridge, marker} = await startPuppet(t);
 	bridge.child.kill('SIGKILL');
 	await bridge.exited;
@@ -119,7 +119,7 @@ test.serial('E5 when bridge is killed with -9, its child sees the end of input a
 	t.pass();
 });
 
-test.serial('E5 a child that ignores the end of input is ended by the next bridge that starts', async t => {
+test.serial('a child that ignores the end of input is ended by the next bridge that starts [E5]', async t => {
 	t.timeout(20_000);
 	const {bridge, marker} = await startPuppet(t, ['--ignore-eof', '--ignore-signals', '--helper=session']);
 	await until(() => processesWith(marker).length === 2);
@@ -130,7 +130,7 @@ test.serial('E5 a child that ignores the end of input is ended by the next bridg
 	await until(() => processesWith(marker).length === 0);
 });
 
-test.serial('E5 a bridge that starts leaves the children of a living one alone', async t => {
+test.serial('a bridge that starts leaves the children of a living one alone [E5]', async t => {
 	const one = await startPuppet(t);
 	const other = await startPuppet(t);
 	t.is(await other.bridge.end(), 0);
@@ -138,7 +138,7 @@ test.serial('E5 a bridge that starts leaves the children of a living one alone',
 	t.is(await one.bridge.end(), 0);
 });
 
-test.serial('E5 when the client vanishes, bridge and all that it started end', async t => {
+test.serial('when the client vanishes, bridge and all that it started end [E5]', async t => {
 	t.timeout(20_000);
 	const marker = newMarker(t);
 	const command = [
@@ -156,7 +156,7 @@ test.serial('E5 when the client vanishes, bridge and all that it started end', a
 });
 
 test.serial(
-	'E5 when the client vanishes in the middle of a flood, bridge and the flooding child end',
+	'when the client vanishes in the middle of a flood, bridge and the flooding child end [E5]',
 	async t => {
 		t.timeout(20_000);
 		const marker = newMarker(t);

@@ -33,7 +33,7 @@ const poisons = (url: string): ReadonlyArray<readonly [what: string, schema: obj
 ];
 
 for (const version of ['2025-11-25', '2024-11-05'])
-	test(`A19 hostile schemas of tools are passed on to a client of ${version}, and nothing is done with them`, async t => {
+	test(`hostile schemas of tools are passed on to a client of ${version}, and nothing is done with them [A19]`, async t => {
 		const upstream = await startUpstream(t);
 		for (const [what, schema] of poisons(upstream.url)) {
 			const tool = JSON.stringify({inputSchema: schema, outputSchema: schema});

@@ -27,7 +27,7 @@ for (const [what, isReady] of [
 			? startReady(t, ['--', 'sh', '-c', `${shellHandshake} sleep 900 # ${marker}`])
 			: start(t, ['--', 'sh', '-c', `sleep 900 # ${marker}`]);
 
-	test.serial(`E4 a client that closes its end is seen though the child ${what}`, async t => {
+	test.serial(`a client that closes its end is seen though the child ${what} [E4]`, async t => {
 		const marker = newMarker(t);
 		const bridge = await startDeaf(t, marker);
 		bridge.sendText(notice.repeat(5000));
@@ -35,18 +35,21 @@ for (const [what, isReady] of [
 		t.deepEqual(processesWith(marker), []);
 	});
 
-	test.serial(`E4 a client that died in the middle of writing is seen though the child ${what}`, async t => {
-		const marker = newMarker(t);
-		const bridge = await startDeaf(t, marker);
-		bridge.sendText(notice.repeat(30_000));
-		await until(() => processesWith(marker).length > 0);
-		bridge.stdin.destroy();
-		t.is((await bridge.exited).code, 0);
-		t.deepEqual(processesWith(marker), []);
-	});
+	test.serial(
+		`a client that died in the middle of writing is seen though the child ${what} [E4]`,
+		async t => {
+			const marker = newMarker(t);
+			const bridge = await startDeaf(t, marker);
+			bridge.sendText(notice.repeat(30_000));
+			await until(() => processesWith(marker).length > 0);
+			bridge.stdin.destroy();
+			t.is((await bridge.exited).code, 0);
+			t.deepEqual(processesWith(marker), []);
+		},
+	);
 }
 
-test.serial('E4 a server behind two bridges, deaf to everything, is gone with them', async t => {
+test.serial('a server behind two bridges, deaf to everything, is gone with them [E4]', async t => {
 	const marker = newMarker(t);
 	const deaf = `trap "" TERM; while :; do sleep 900; done # ${marker}`;
 	const bridge = start(t, ['--', process.execPath, bridgeBin, '--', 'sh', '-c', deaf]);
@@ -55,15 +58,18 @@ test.serial('E4 a server behind two bridges, deaf to everything, is gone with th
 	await until(() => processesWith(marker).length === 0);
 });
 
-test.serial('E7 a child that closes its output on the way to its end has the time to get there', async t => {
-	const source = `process.stdin.once('data', () => console.log(${JSON.stringify(welcome)})).on('end', () => {
+test.serial(
+	'a child that closes its output on the way to its end has the time to get there [E7]',
+	async t => {
+		const source = `process.stdin.once('data', () => console.log(${JSON.stringify(welcome)})).on('end', () => {
 		require('node:fs').closeSync(1);
 		setTimeout(() => process.exit(7), 1200);
 	})`;
-	t.is((await runBridge(['--', process.execPath, '-e', source], notice, {isReady: true})).code, 7);
-});
+		t.is((await runBridge(['--', process.execPath, '-e', source], notice, {isReady: true})).code, 7);
+	},
+);
 
-test.serial('A5 a line of a log with the id of a call in it does not fail that call', async t => {
+test.serial('a line of a log with the id of a call in it does not fail that call [A5]', async t => {
 	const {bridge} = await startPuppet(t);
 	bridge.send({id: 1, method: 'slow', params: {ms: 300}});
 	const line = Buffer.from('{"level":30,"id":1,"msg":"handling"}\n').toString('base64');
@@ -74,7 +80,7 @@ test.serial('A5 a line of a log with the id of a call in it does not fail that c
 });
 
 test.serial(
-	'E6 an id that is used again after its time gets no answer that was meant for another',
+	'an id that is used again after its time gets no answer that was meant for another [E6]',
 	async t => {
 		const {bridge} = await startHurried(t, 2);
 		t.like(await bridge.request(1, 'slow', {ms: 4000}), {error: {code: -31_002}});
@@ -95,7 +101,7 @@ test.serial('the traffic log says who ended the conversation', async t => {
 	t.regex(await readFile(log, 'utf8'), /"event":"close","from":"puppet","to":"client"\}\n$/);
 });
 
-test.serial('G2 an output that cannot be written is told, and is no success', async t => {
+test.serial('an output that cannot be written is told, and is no success [G2]', async t => {
 	const {code, stderr} = await runBridge(['--log-level', 'error'], notice, {stdout: '/dev/full'});
 	t.is(code, 1);
 	t.regex(stderr, /stdio\.failed.*ENOSPC/);

@@ -24,7 +24,7 @@ const quiet = ['--log-level', 'error'];
 const BUG = /This is a bug|\n {4}at /;
 
 for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
-	test.serial(`L1 ${name} ends bridge and its child in order, with 0`, async t => {
+	test.serial(`${name} ends bridge and its child in order, with 0 [L1]`, async t => {
 		const {bridge, marker} = await startPuppet(t, [], quiet);
 		bridge.child.kill(name);
 		t.deepEqual(await bridge.exited, {code: 0, signal: null});
@@ -32,7 +32,7 @@ for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
 		t.is(bridge.stderr, '');
 	});
 
-test.serial('L1 the end of stdin ends bridge and its child in order, with 0', async t => {
+test.serial('the end of stdin ends bridge and its child in order, with 0 [L1]', async t => {
 	const {bridge, marker} = await startPuppet(t, [], quiet);
 	t.is(await bridge.end(), 0);
 	t.deepEqual(processesWith(marker), []);
@@ -40,7 +40,7 @@ test.serial('L1 the end of stdin ends bridge and its child in order, with 0', as
 });
 
 test.serial(
-	'L1 a child that ends with a code of its own when its input ends gives bridge that code',
+	'a child that ends with a code of its own when its input ends gives bridge that code [L1]',
 	async t => {
 		const marker = newMarker(t);
 		const script = `${shellHandshake} read line; read line; exit 9 # ${marker}`;
@@ -52,7 +52,7 @@ test.serial(
 );
 
 test.serial(
-	'L1 calls in flight at the end of stdin get the answers of a child that still gives them',
+	'calls in flight at the end of stdin get the answers of a child that still gives them [L1]',
 	async t => {
 		const {bridge} = await startPuppet(t);
 		for (let id = 0; id < 50; id++) bridge.send({id, method: 'slow', params: {ms: 500 + id, id}});
@@ -62,7 +62,7 @@ test.serial(
 );
 
 test.serial(
-	'L1 2000 calls and the end of stdin at once: every answer is delivered before the exit',
+	'2000 calls and the end of stdin at once: every answer is delivered before the exit [L1]',
 	async t => {
 		const calls = Array.from({length: 2000}, (_, id) =>
 			JSON.stringify({jsonrpc: '2.0', id, method: 'big', params: {bytes: 1000}}),
@@ -78,7 +78,7 @@ test.serial(
 );
 
 test.serial(
-	'L1 a call that the child never answers is answered with -31005 when the client has closed stdin',
+	'a call that the child never answers is answered with -31005 when the client has closed stdin [L1]',
 	async t => {
 		t.timeout(20_000);
 		const {bridge} = await startPuppet(t, ['--ignore-eof']);
@@ -90,7 +90,7 @@ test.serial(
 	},
 );
 
-test.serial('L1 a call in flight at SIGTERM is answered once: by the child, or with an error', async t => {
+test.serial('a call in flight at SIGTERM is answered once: by the child, or with an error [L1]', async t => {
 	const {bridge} = await startPuppet(t);
 	bridge.send({id: 1, method: 'hold'});
 	bridge.send({id: 2, method: 'slow', params: {ms: 300}});
@@ -103,7 +103,7 @@ test.serial('L1 a call in flight at SIGTERM is answered once: by the child, or w
 });
 
 test.serial(
-	'L2 a second signal ends a child that ignores everything, and what there is to save is saved',
+	'a second signal ends a child that ignores everything, and what there is to save is saved [L2]',
 	async t => {
 		const log = join(await newFolder(t), 'traffic.ndjson');
 		const {bridge, marker} = await startPuppet(t, ['--ignore-eof', '--ignore-signals'], ['--log', log]);
@@ -119,7 +119,7 @@ test.serial(
 	},
 );
 
-test.serial('L2 a storm of 100 signals in a second ends bridge once, with nobody left', async t => {
+test.serial('a storm of 100 signals in a second ends bridge once, with nobody left [L2]', async t => {
 	t.timeout(20_000);
 	const {bridge, marker} = await startPuppet(t, ['--ignore-eof', '--ignore-signals', '--helper=session']);
 	await until(() => processesWith(marker).length === 2);
@@ -138,7 +138,7 @@ test.serial('L2 a storm of 100 signals in a second ends bridge once, with nobody
 /** Whether it has exited, though its output was not read to the end. */
 const hasExited = ({child}: Running): boolean => child.exitCode !== null || child.signalCode !== null;
 
-test.serial('L2 two signals end bridge although its client has stopped reading', async t => {
+test.serial('two signals end bridge although its client has stopped reading [L2]', async t => {
 	t.timeout(20_000);
 	const marker = newMarker(t);
 	const bridge = start(t, ['--', ...server('flood', String(2 ** 40), '10000', marker)]);
@@ -153,7 +153,7 @@ test.serial('L2 two signals end bridge although its client has stopped reading',
 	t.is(bridge.child.signalCode, null);
 });
 
-test.serial('L1 one SIGTERM ends bridge although its client has stopped reading', async t => {
+test.serial('one SIGTERM ends bridge although its client has stopped reading [L1]', async t => {
 	t.timeout(20_000);
 	const marker = newMarker(t);
 	const bridge = start(t, ['--', ...server('flood', String(2 ** 40), '10000', marker)]);
@@ -167,7 +167,7 @@ test.serial('L1 one SIGTERM ends bridge although its client has stopped reading'
 });
 
 test.serial(
-	'L3 a signal at any of 20 points of the start ends bridge in order, with nobody left',
+	'a signal at any of 20 points of the start ends bridge in order, with nobody left [L3]',
 	async t => {
 		t.timeout(60_000);
 		const attempt = async (delayMs: number): Promise<void> => {

@@ -3,7 +3,7 @@ import test from 'ava';
 import {bytesWritten, signal, startHurried, until} from '../../helpers/program.js';
 
 test.serial(
-	'L6 a bridge that was suspended past a deadline passes on the answer that has come meanwhile',
+	'a bridge that was suspended past a deadline passes on the answer that has come meanwhile [L6]',
 	async t => {
 		const timeoutMs = 2000;
 		const {bridge, pid} = await startHurried(t, timeoutMs / 1000);

@@ -31,7 +31,7 @@ async function connections(
 	return sockets;
 }
 
-test.serial('B9 200 slow heads and bodies keep nobody else waiting', async t => {
+test.serial('200 slow heads and bodies keep nobody else waiting [B9]', async t => {
 	const gateway = await startGateway(t, {servers: {puppet: program('puppet')}});
 	const session = await gateway.open('puppet');
 	const head = 'POST /mcp/puppet HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n';
@@ -49,7 +49,7 @@ test.serial('B9 200 slow heads and bodies keep nobody else waiting', async t => 
 });
 
 test.serial(
-	'B15 of 5,000 connections 1,024 stay open, the others are closed, and others come after them',
+	'of 5,000 connections 1,024 stay open, the others are closed, and others come after them [B15]',
 	async t => {
 		const gateway = await startGateway(t, {servers: {puppet: program('puppet')}});
 		const before = peakMiB(gateway.running.pid);
@@ -65,7 +65,7 @@ test.serial(
 	},
 );
 
-test.serial('C9 3,000 sessions that nobody ends are served, a hundred at a time', async t => {
+test.serial('3,000 sessions that nobody ends are served, a hundred at a time [C9]', async t => {
 	const servers = {puppet: {...program('puppet'), shared: true}};
 	const gateway = await startGateway(t, {servers, limits: {sessions: 100}});
 	const first = await gateway.open('puppet');

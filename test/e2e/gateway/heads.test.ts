@@ -16,16 +16,16 @@ const shared = shareGateway({servers: {puppet: program('puppet'), untouched: pro
 const many = (count: number): string[] => Array.from({length: count}, (_, at) => `X-${at}: a`);
 const second = 'GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n';
 
-test('B7 a head of more than 16 KiB is refused', async t => {
+test('a head of more than 16 KiB is refused [B7]', async t => {
 	t.is(statusOf(await shared().raw(request('GET /healthz', [`X-Long: ${'a'.repeat(17_000)}`]))), 431);
 });
 
-test('B7 more than 100 headers are refused', async t => {
+test('more than 100 headers are refused [B7]', async t => {
 	t.is(statusOf(await shared().raw(request('GET /healthz', many(98)))), 200);
 	t.is(statusOf(await shared().raw(request('GET /healthz', many(99)))), 431);
 });
 
-test('B7 what stands behind the hundredth header is not overlooked', async t => {
+test('what stands behind the hundredth header is not overlooked [B7]', async t => {
 	const hidden = ['Origin: http://evil.example', 'Host: evil.example'];
 	t.not(statusOf(await shared().raw(request('GET /healthz', [...many(120), ...hidden]))), 200);
 });
@@ -38,11 +38,11 @@ for (const [what, header] of [
 	['no colon', 'X-A'],
 	['a name that is none', 'X(A): a'],
 ] as const)
-	test(`B7 a header with ${what} is refused`, async t => {
+	test(`a header with ${what} is refused [B7]`, async t => {
 		t.is(statusOf(await shared().raw(request('GET /healthz', [header]))), 400);
 	});
 
-test('B7 a header whose name has underscores is not taken for the one with dashes', async t => {
+test('a header whose name has underscores is not taken for the one with dashes [B7]', async t => {
 	const gateway = shared();
 	const session = await gateway.open('puppet');
 	const id = session.headers['mcp-session-id'] ?? '';
@@ -71,17 +71,17 @@ const smuggled: ReadonlyArray<readonly [string, string]> = [
 ];
 
 for (const [what, headers] of smuggled)
-	test(`B8 a body with ${what} is refused, and no second request is read out of it`, async t => {
+	test(`a body with ${what} is refused, and no second request is read out of it [B8]`, async t => {
 		const head = `POST /mcp/untouched HTTP/1.1\r\nHost: localhost\r\n${common.join('\r\n')}\r\n${headers}\r\n\r\n`;
 		t.deepEqual(statusesIn(await shared().raw(`${head}0\r\n\r\n${second}`)), [400]);
 		t.is(await sessionsOf(shared(), 'untouched'), 0);
 	});
 
-test('B8 lines that end without a carriage return are refused', async t => {
+test('lines that end without a carriage return are refused [B8]', async t => {
 	t.deepEqual(statusesIn(await shared().raw(second.replaceAll('\r\n', '\n'), second)), [400]);
 });
 
-test('B8 chunks that say more than they hold are refused', async t => {
+test('chunks that say more than they hold are refused [B8]', async t => {
 	const head = request('POST /mcp/puppet', [...common, chunked]);
 	for (const body of [
 		'zz\r\n{}\r\n0\r\n\r\n',
@@ -92,26 +92,26 @@ test('B8 chunks that say more than they hold are refused', async t => {
 		t.deepEqual(statusesIn(await shared().raw(head, body, second)), [400]);
 });
 
-test('B8 a flood of chunk extensions is refused', async t => {
+test('a flood of chunk extensions is refused [B8]', async t => {
 	const head = request('POST /mcp/puppet', [...common, chunked]);
 	const [status] = statusesIn(await shared().raw(head, `1;${'a'.repeat(100_000)}\r\n{\r\n0\r\n\r\n`));
 	t.true(status === 413 || status === 400);
 });
 
 for (const method of ['PUT', 'PATCH', 'TRACE', 'OPTIONS', 'HEAD'])
-	test(`B13 ${method} is refused, and what is allowed is told`, async t => {
+	test(`${method} is refused, and what is allowed is told [B13]`, async t => {
 		const text = await shared().raw(request(`${method} /mcp/puppet`));
 		t.is(statusOf(text), 405);
 		t.regex(text, /^allow: GET, POST, DELETE\r$/im);
 	});
 
-test('B13 CONNECT opens no tunnel', async t => {
+test('CONNECT opens no tunnel [B13]', async t => {
 	const text = await shared().raw(request(`CONNECT 127.0.0.1:${shared().port}`), second);
 	t.deepEqual(statusesIn(text), [405]);
 	t.regex(text, /^allow: /im);
 });
 
-test('B13 an upgrade to anything that is not spoken here changes nothing', async t => {
+test('an upgrade to anything that is not spoken here changes nothing [B13]', async t => {
 	for (const protocol of ['h2c', 'TLS/1.0', 'foo']) {
 		const head = `GET /healthz HTTP/1.1\r\nHost: localhost\r\nUpgrade: ${protocol}\r\nConnection: Upgrade\r\n\r\n`;
 		const statuses = statusesIn(await shared().raw(head, second));
@@ -120,7 +120,7 @@ test('B13 an upgrade to anything that is not spoken here changes nothing', async
 	}
 });
 
-test('B13 an upgrade for a service that there is not, or from a foreign origin, is refused', async t => {
+test('an upgrade for a service that there is not, or from a foreign origin, is refused [B13]', async t => {
 	const socket = ['Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==', 'Sec-WebSocket-Version: 13'];
 	const ask = (service: string, ...headers: string[]): Promise<string> =>
 		shared().raw(
@@ -133,14 +133,14 @@ test('B13 an upgrade for a service that there is not, or from a foreign origin, 
 	}
 });
 
-test('B13 a client that waits to be asked for its body is asked', async t => {
+test('a client that waits to be asked for its body is asked [B13]', async t => {
 	const text = await shared().raw(post(['Expect: 100-continue']));
 	t.deepEqual(statusesIn(text), [100, 200]);
 	const id = /^mcp-session-id: (\S+)/im.exec(text)?.[1] ?? '';
 	await shared().fetch('/mcp/puppet', {method: 'DELETE', headers: {'mcp-session-id': id}});
 });
 
-test('B13 a client whose head is refused is not asked for its body', async t => {
+test('a client whose head is refused is not asked for its body [B13]', async t => {
 	for (const header of [
 		'Content-Encoding: gzip',
 		'Origin: http://evil.example',
@@ -153,11 +153,11 @@ test('B13 a client whose head is refused is not asked for its body', async t => 
 	}
 });
 
-test('B13 another expectation is refused', async t => {
+test('another expectation is refused [B13]', async t => {
 	t.is(statusOf(await shared().raw(post(['Expect: miracles']))), 417);
 });
 
-test('B15 requests that follow each other without waiting are answered in their order', async t => {
+test('requests that follow each other without waiting are answered in their order [B15]', async t => {
 	const keep = 'GET /mcp/nothing HTTP/1.1\r\nHost: localhost\r\n\r\n';
 	t.deepEqual(
 		statusesIn(await shared().raw(keep, keep.replace('/mcp/nothing', '/healthz'), keep, second)),
@@ -165,7 +165,7 @@ test('B15 requests that follow each other without waiting are answered in their 
 	);
 });
 
-test('B2 no answer lets a page of another origin read it', async t => {
+test('no answer lets a page of another origin read it [B2]', async t => {
 	for (const text of [await shared().raw(second), await shared().raw(request('OPTIONS /mcp/puppet'))]) {
 		t.notRegex(text, /^access-control/im);
 		t.true(bodyIn(text).length > 0);

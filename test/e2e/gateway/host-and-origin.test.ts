@@ -30,7 +30,7 @@ const foreignOrigins = [
 ];
 
 for (const origin of foreignOrigins)
-	test(`B2 a request from the origin "${origin}" is refused, and nothing reaches the server`, async t => {
+	test(`a request from the origin "${origin}" is refused, and nothing reaches the server [B2]`, async t => {
 		const text = await shared().raw(post([`Origin: ${origin}`]));
 		t.is(statusOf(text), 403);
 		const answer = JSON.parse(bodyIn(text));
@@ -39,12 +39,12 @@ for (const origin of foreignOrigins)
 		t.is(await sessionsOf(shared(), 'puppet'), 0);
 	});
 
-test('B2 a request from two origins is refused, even if each alone is allowed', async t => {
+test('a request from two origins is refused, even if each alone is allowed [B2]', async t => {
 	const headers = ['Origin: http://localhost', 'Origin: http://127.0.0.1'];
 	t.is(statusOf(await shared().raw(post(headers))), 403);
 });
 
-test('B2 a refused origin is logged', async t => {
+test('a refused origin is logged [B2]', async t => {
 	await shared().raw(request('GET /healthz', ['Origin: http://logged.example']));
 	const isLogged = (): boolean =>
 		logged(shared().running, 'http.origin_rejected').some(({origin}) => origin === 'http://logged.example');
@@ -62,7 +62,7 @@ for (const origin of [
 	'http://dev.example.net',
 	'http://dev.example.net:5173',
 ])
-	test(`B2 a request from the origin ${origin}, which is of this machine or allowed, is taken`, async t => {
+	test(`a request from the origin ${origin}, which is of this machine or allowed, is taken [B2]`, async t => {
 		t.is(statusOf(await shared().raw(request('GET /healthz', [`Origin: ${origin}`]))), 200);
 	});
 
@@ -83,21 +83,21 @@ for (const host of [
 	'app.example.com',
 	'localhost,evil.example',
 ])
-	test(`B3 a request for the host "${host}" is refused`, async t => {
+	test(`a request for the host "${host}" is refused [B3]`, async t => {
 		t.is(statusOf(await shared().raw(post().replace('Host: localhost', `Host: ${host}`))), 403);
 		t.is(await sessionsOf(shared(), 'puppet'), 0);
 	});
 
 for (const host of ['localhost', 'LOCALHOST:80', '127.0.0.1:7411', '127.1.2.3', '[::1]', '[::1]:7411'])
-	test(`B3 a request for ${host}, which is this machine, is taken`, async t => {
+	test(`a request for ${host}, which is this machine, is taken [B3]`, async t => {
 		t.is(statusOf(await shared().raw(request('GET /healthz', [], '', `Host: ${host}`))), 200);
 	});
 
-test('B3 a request without a host is refused', async t => {
+test('a request without a host is refused [B3]', async t => {
 	t.is(statusOf(await shared().raw(request('GET /healthz', [], '', ''))), 400);
 });
 
-test('B3 a request with two hosts is refused, even if they are the same', async t => {
+test('a request with two hosts is refused, even if they are the same [B3]', async t => {
 	t.is(statusOf(await shared().raw(request('GET /healthz', ['Host: localhost']))), 400);
 	t.is(statusOf(await shared().raw(request('GET /healthz', ['host: evil.example']))), 400);
 });
@@ -108,11 +108,11 @@ for (const target of [
 	'*',
 	'//evil.example/healthz',
 ])
-	test(`B3 the target ${target}, which is no path, is refused`, async t => {
+	test(`the target ${target}, which is no path, is refused [B3]`, async t => {
 		t.is(statusOf(await shared().raw(request(`GET ${target}`))), 400);
 	});
 
-test('B3 a gateway on an address of IPv6 is found under it', async t => {
+test('a gateway on an address of IPv6 is found under it [B3]', async t => {
 	const gateway = await startGateway(t, {listen: '[::1]:0', servers: {puppet: program('puppet')}});
 	t.is(gateway.base.hostname, '[::1]');
 	t.is(statusOf(await gateway.raw(request('GET /healthz', [], '', `Host: ${gateway.base.host}`))), 200);

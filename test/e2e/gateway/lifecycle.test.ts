@@ -9,7 +9,7 @@ import {program, startGateway} from '../../helpers/gateway.js';
 import {bytesWritten, logged, signal, start} from '../../helpers/program.js';
 import {configFile} from '../../helpers/raw-requests.js';
 
-test('L4 a gateway whose output nobody reads serves all the same, and ends in order', async t => {
+test('a gateway whose output nobody reads serves all the same, and ends in order [L4]', async t => {
 	const port = await freePort();
 	const file = await configFile(
 		t,
@@ -35,7 +35,7 @@ test('L4 a gateway whose output nobody reads serves all the same, and ends in or
 	t.notRegex(stderr, /EPIPE|This is a bug|\n {4}at /);
 });
 
-test('L4 SIGHUP ends a gateway in order', async t => {
+test('SIGHUP ends a gateway in order [L4]', async t => {
 	const gateway = await startGateway(t, {servers: {puppet: program('puppet')}});
 	await gateway.open('puppet');
 	gateway.running.child.kill('SIGHUP');
@@ -43,7 +43,7 @@ test('L4 SIGHUP ends a gateway in order', async t => {
 	t.is(logged(gateway.running, 'gateway.draining').length, 1);
 });
 
-test('K6 a gateway says where it is on stdout, once, and logs on stderr alone', async t => {
+test('a gateway says where it is on stdout, once, and logs on stderr alone [K6]', async t => {
 	const servers = {puppet: program('puppet', '--say=a banner\n', '--words=hello\n')};
 	const gateway = await startGateway(t, {servers}, {args: ['--debug', '--log-level', 'trace']});
 	const said = [...gateway.running.lines];
@@ -55,13 +55,13 @@ test('K6 a gateway says where it is on stdout, once, and logs on stderr alone', 
 	t.regex(gateway.running.stderr, /child\.stdout\.garbage/);
 });
 
-test('K6 without a terminal, a gateway that cannot start says nothing on stdout', async t => {
+test('without a terminal, a gateway that cannot start says nothing on stdout [K6]', async t => {
 	const running = start(t, ['gateway', '--config', await configFile(t, '{"servers": {"A b": {}}}')]);
 	t.is((await running.exited).code, 2);
 	t.deepEqual(running.lines, []);
 });
 
-test('L6 a gateway that was suspended keeps its sessions, and passes on what came meanwhile', async t => {
+test('a gateway that was suspended keeps its sessions, and passes on what came meanwhile [L6]', async t => {
 	const [timeout, idle] = [5, 5];
 	const servers = {puppet: {...program('puppet'), timeout}};
 	const gateway = await startGateway(t, {servers, limits: {idle: `${idle}s`}});

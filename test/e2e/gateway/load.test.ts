@@ -15,7 +15,7 @@ import {common, request, statusesIn} from '../../helpers/raw-requests.js';
 
 const TOTAL = 2 ** 30;
 
-test('F1 a child that floods a client which does not read is paused, and others are served', async t => {
+test('a child that floods a client which does not read is paused, and others are served [F1]', async t => {
 	const marker = newMarker(t);
 	const servers = {
 		flood: program('flood', String(TOTAL), '10000', '--ready', marker),
@@ -38,7 +38,7 @@ test('F1 a child that floods a client which does not read is paused, and others 
 	t.deepEqual((await other.request(1, 'echo', {a: 1})).result, {a: 1});
 });
 
-test('F1 a child that floods a client which does not listen at all costs little, and does not flood the log', async t => {
+test('a child that floods a client which does not listen at all costs little, and does not flood the log [F1]', async t => {
 	const marker = newMarker(t);
 	const servers = {
 		flood: program('flood', String(TOTAL), '10000', '--ready', marker),
@@ -55,7 +55,7 @@ test('F1 a child that floods a client which does not listen at all costs little,
 	t.deepEqual((await other.request(1, 'echo', {a: 1})).result, {a: 1});
 });
 
-test('F2 calls to a child that does not read are refused once there are too many, at once, and work again later', async t => {
+test('calls to a child that does not read are refused once there are too many, at once, and work again later [F2]', async t => {
 	const gateway = await startGateway(t, {servers: {puppet: {...program('puppet'), timeout: 0}}});
 	const session = await gateway.open('puppet');
 	const {pid} = (await session.request('pid', 'pid')).result as {pid: number};
@@ -84,7 +84,7 @@ test('F2 calls to a child that does not read are refused once there are too many
 	t.deepEqual((await session.request('after', 'echo', {a: 1})).result, {a: 1});
 });
 
-test('F5 900 requests that wait in one session at a time are all answered', async t => {
+test('900 requests that wait in one session at a time are all answered [F5]', async t => {
 	const gateway = await startGateway(t, {servers: {puppet: {...program('puppet'), timeout: 0}}});
 	const session = await gateway.open('puppet');
 	const body = (id: number): string => JSON.stringify({jsonrpc: '2.0', id, method: 'hold'});
@@ -101,7 +101,7 @@ test('F5 900 requests that wait in one session at a time are all answered', asyn
 	t.deepEqual((await session.request('after', 'echo', {a: 1})).result, {a: 1});
 });
 
-test('F5 more sessions than there may be are refused at once while all are in use, however they come', async t => {
+test('more sessions than there may be are refused at once while all are in use, however they come [F5]', async t => {
 	const servers = {puppet: program('puppet')};
 	const gateway = await startGateway(t, {limits: {sessions: 2}, servers});
 	// A stream whose response nobody holds any more is closed when memory is tidied up.

@@ -13,7 +13,7 @@ const servers = {
 };
 const shared = shareGateway({servers});
 
-test('L8 /healthz and /readyz say that it lives and that it takes requests', async t => {
+test('/healthz and /readyz say that it lives and that it takes requests [L8]', async t => {
 	for (const path of ['/healthz', '/readyz']) {
 		const {status, text} = await shared().fetch(path);
 		t.is(status, 200);
@@ -69,7 +69,7 @@ for (const shared of [false, true])
 		t.like(services.modern, {state: 'ready', version: '2026-07-28', deprecated: false, outlook: null});
 	});
 
-test('L8 who only looks whether it is there gets no body', async t => {
+test('who only looks whether it is there gets no body [L8]', async t => {
 	for (const path of ['/healthz', '/readyz', '/status', '/metrics']) {
 		const {status, text} = await shared().fetch(path, {method: 'HEAD'});
 		t.is(status, 200, path);

@@ -12,7 +12,7 @@ const log = createLog({level: 'error', write: () => {}, isPretty: false});
 const notice = {method: 'notifications/message', params: {level: 'info', data: 'at last'}};
 const change = {method: 'notifications/tools/list_changed'};
 
-test('D9 a stream that both sides are silent on stays open, with signs of life for the client', async t => {
+test('a stream that both sides are silent on stays open, with signs of life for the client [D9]', async t => {
 	const upstream = await startUpstream(t);
 	upstream.hasSessions = false;
 	const session = new HttpSession({

@@ -6,7 +6,7 @@ import {program, startGateway} from '../../helpers/gateway.js';
 
 const servers = {puppet: {...program('puppet'), shared: true}};
 
-test('F5 who asks more often than limits.rate says is told when to come back, and nobody else is', async t => {
+test('who asks more often than limits.rate says is told when to come back, and nobody else is [F5]', async t => {
 	const gateway = await startGateway(t, {servers, limits: {rate: '25/h'}});
 	const own = {authorization: 'Bearer a'};
 	const session = await gateway.open('puppet', own);
@@ -24,7 +24,7 @@ test('F5 who asks more often than limits.rate says is told when to come back, an
 	t.is((await gateway.fetch('/mcp/puppet', {method: 'DELETE', headers: session.headers})).status, 200);
 });
 
-test('F5 over WebSocket each request counts, is refused by an answer, and the connection goes on', async t => {
+test('over WebSocket each request counts, is refused by an answer, and the connection goes on [F5]', async t => {
 	const gateway = await startGateway(t, {servers, limits: {rate: '3/h'}});
 	const socket = new WebSocket(new URL('/mcp/puppet', gateway.base.href.replace('http', 'ws')), 'mcp');
 	t.teardown(() => socket.terminate());

@@ -23,7 +23,7 @@ const connections = (running: {readonly stderr: string}, server: string): Messag
 const receivedIn = ({result}: Message): Message =>
 	JSON.parse((result as {content: [{text: string}]}).content[0].text);
 
-test('FR-014 edge case 3: a restarted child is negotiated with anew, and its new version is logged and shown [A-D2] [A-D18]', async t => {
+test('edge case 3: a restarted child is negotiated with anew, and its new version is logged and shown [A-D2] [A-D18] [FR-014]', async t => {
 	const gateway = await startGateway(t, {servers: {s: await changing(t)}});
 	const session = await gateway.open('s');
 	t.like(await statusOf(gateway, 's'), {version: OLD, answered: OLD});
@@ -41,7 +41,7 @@ test('FR-014 edge case 3: a restarted child is negotiated with anew, and its new
 	t.is(typeof connections(gateway.running, 's')[1]?.duration, 'number');
 });
 
-test('FR-014 edge case 3: a renewed HTTP session is negotiated anew, and its version is logged and shown [A-D2] [A-D18]', async t => {
+test('edge case 3: a renewed HTTP session is negotiated anew, and its version is logged and shown [A-D2] [A-D18] [FR-014]', async t => {
 	const upstream = await startUpstream(t);
 	upstream.version = NEW;
 	const gateway = await startGateway(t, {servers: {s: {url: upstream.url}}});
@@ -133,7 +133,7 @@ test('a gateway logs one proxy.connect for each connection, with the fields of t
 	t.is(logged(gateway.running, 'proxy.connect').length, 2);
 });
 
-test('FR-011 versions are translated over every transport [A-D18]', async t => {
+test('versions are translated over every transport [A-D18] [FR-011]', async t => {
 	const stdio = program('speaker', OLD);
 	const {base} = await startGateway(t, {servers: {old: {...stdio, clientVersion: OLD}}});
 	const http = `${base.origin}/mcp/old`;

@@ -18,7 +18,7 @@ const toCalls =
 		return true;
 	};
 
-test('D6 a redirect to another origin is not followed, and its error names the origin, but no path [A-G6]', async t => {
+test('a redirect to another origin is not followed, and its error names the origin, but no path [A-G6] [D6]', async t => {
 	const {gateway, upstream, service} = use('redirects');
 	const session = await gateway.open(service, {authorization: 'Bearer canary'});
 	const other = `http://localhost:${upstream.port}`;

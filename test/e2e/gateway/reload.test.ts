@@ -73,7 +73,7 @@ for (const [what, text] of [
 	['a variable that is not set', `{"tokens":["$\{BRIDGE_TEST_NOT_SET}"]}`],
 	['an address that others reach without a token', '{"listen":"0.0.0.0:0","servers":{}}'],
 ] as const)
-	test(`K3 a file with ${what} is reported, and what was in force still is`, async t => {
+	test(`a file with ${what} is reported, and what was in force still is [K3]`, async t => {
 		const gateway = await startGateway(t, {servers: {one: program('puppet')}});
 		const session = await gateway.open('one');
 		await writeFile(gateway.file, text);
@@ -85,7 +85,7 @@ for (const [what, text] of [
 		t.is((await session.post({id: 2, method: 'pid'})).status, 200);
 	});
 
-test('B1 a gateway that others can reach keeps its tokens, even if the file has none any more', async t => {
+test('a gateway that others can reach keeps its tokens, even if the file has none any more [B1]', async t => {
 	const config = {listen: '0.0.0.0:0', tokens: ['right-token-of-sixteen'], servers: {one: program('puppet')}};
 	const gateway = await startGateway(t, config);
 	await gateway.configure({listen: '127.0.0.1:0', servers: {one: program('puppet'), two: program('puppet')}});
@@ -94,7 +94,7 @@ test('B1 a gateway that others can reach keeps its tokens, even if the file has 
 	t.is((await gateway.fetch('/status', {headers: {'x-bridge-token': 'right-token-of-sixteen'}})).status, 200);
 });
 
-test('M2 a secret that is put in where there was none ends the sessions whose ids it cannot read', async t => {
+test('a secret that is put in where there was none ends the sessions whose ids it cannot read [M2]', async t => {
 	const marker = newMarker(t);
 	const config = {servers: {one: program('puppet', marker)}};
 	const gateway = await startGateway(t, config);
@@ -112,7 +112,7 @@ test('another address in the file is told to be of no use before the next start'
 	t.deepEqual(await servicesOf(gateway), ['one', 'two']);
 });
 
-test('B17 tokens that are changed are in force at once', async t => {
+test('tokens that are changed are in force at once [B17]', async t => {
 	const config = {tokens: ['first-token-of-sixteen'], servers: {one: program('puppet')}};
 	const gateway = await startGateway(t, config);
 	await change(gateway, {...config, tokens: ['second-token-of-sixteen']});

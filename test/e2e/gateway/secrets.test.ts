@@ -71,7 +71,7 @@ async function doAll(gateway: RunningGateway, session: ClientSession): Promise<s
 	];
 }
 
-test('K4 no secret is in any log, page or error of a whole session', async t => {
+test('no secret is in any log, page or error of a whole session [K4]', async t => {
 	const log = join(await newFolder(t), 'traffic.ndjson');
 	const args = ['--log', log, '--log-level', 'trace', '--debug'];
 	const gateway = await startGateway(t, {tokens: [canary.token], servers}, {args});
@@ -98,7 +98,7 @@ const around = (text: string, secret: string): string => {
 	return at === -1 ? '' : text.slice(Math.max(0, at - 200), at + 50);
 };
 
-test('B16 no error tells a stack, a path of this machine, or where a server is', async t => {
+test('no error tells a stack, a path of this machine, or where a server is [B16]', async t => {
 	const hidden = {
 		puppet: program('puppet'),
 		remote: {url: 'http://127.0.0.1:1/hidden-path', transport: 'http'},
@@ -138,7 +138,7 @@ test('B16 no error tells a stack, a path of this machine, or where a server is',
 	}
 });
 
-test('K5 nothing that a client says can forge a line of the log, or speak to a terminal', async t => {
+test('nothing that a client says can forge a line of the log, or speak to a terminal [K5]', async t => {
 	const gateway = await startGateway(t, {servers: {puppet: program('puppet')}}, {args: ['--debug']});
 	const nasty = '\n{"level":50,"event":"forged"}\r\n\u001b[31mred\u0007"\u2028';
 	const session = await gateway.open('puppet');
@@ -156,7 +156,7 @@ test('K5 nothing that a client says can forge a line of the log, or speak to a t
 	t.false(lines.some(line => JSON.parse(line).event === 'forged'));
 });
 
-test('K7 nothing that a client sends becomes a label of the metrics', async t => {
+test('nothing that a client sends becomes a label of the metrics [K7]', async t => {
 	const gateway = await startGateway(t, {servers: {puppet: program('puppet')}});
 	for (let count = 0; count < 50; count++) {
 		await gateway.fetch(`/mcp/strange-${count}`);

@@ -12,7 +12,7 @@ const bob = {authorization: 'Bearer bob'};
 const notice = (at: number) => ({method: 'notifications/message', params: {level: 'info', data: at}});
 
 test.serial(
-	'C8 a second stream leaves the first alone, is its own caller’s, and each message is on one',
+	'a second stream leaves the first alone, is its own caller’s, and each message is on one [C8]',
 	async t => {
 		const {gateway, upstream, service} = use('streams');
 		const {headers} = await gateway.open(service, alice);
@@ -39,7 +39,7 @@ test.serial(
 );
 
 test.serial(
-	'C9 sessions over the limit end the one that was silent longest, and memory is bounded',
+	'sessions over the limit end the one that was silent longest, and memory is bounded [C9]',
 	async t => {
 		const {gateway, upstream, service} = use('flood');
 		const first = await gateway.open(service);
@@ -54,7 +54,7 @@ test.serial(
 	},
 );
 
-test.serial('C9 a session that is silent for too long ends, unless somebody listens', async t => {
+test.serial('a session that is silent for too long ends, unless somebody listens [C9]', async t => {
 	const upstream = await startUpstream(t);
 	const servers = {quiet: {url: upstream.url}};
 	const gateway = await startGateway(t, {servers, limits: {idle: '5s'}});
@@ -67,7 +67,7 @@ test.serial('C9 a session that is silent for too long ends, unless somebody list
 	await events.stop();
 });
 
-test.serial('C10 DELETE ends the session here and upstream', async t => {
+test.serial('DELETE ends the session here and upstream [C10]', async t => {
 	const {gateway, upstream, service} = use('deleted');
 	const {headers} = await gateway.open(service);
 	const [known] = upstream.sessions;
@@ -78,7 +78,7 @@ test.serial('C10 DELETE ends the session here and upstream', async t => {
 });
 
 test.serial(
-	'C10 an upstream that does not end sessions says 405, and so does bridge, which ends its own',
+	'an upstream that does not end sessions says 405, and so does bridge, which ends its own [C10]',
 	async t => {
 		const {gateway, upstream, service} = use('kept');
 		upstream.mood = ({verb, response}) => {
@@ -91,7 +91,7 @@ test.serial(
 	},
 );
 
-test.serial('C10 an upstream that says nothing to the end of a session keeps nobody waiting', async t => {
+test.serial('an upstream that says nothing to the end of a session keeps nobody waiting [C10]', async t => {
 	const {gateway, upstream, service} = use('mute');
 	upstream.mood = ({verb}) => verb === 'DELETE';
 	const {headers} = await gateway.open(service);

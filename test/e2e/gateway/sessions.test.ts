@@ -18,7 +18,7 @@ const bob = {authorization: 'Bearer bob'};
 const idsHeard = ({upstream}: Setting, method: string): unknown[] =>
 	upstream.asked(method).map(({headers}) => headers['mcp-session-id']);
 
-test('C1 a stored session is never used for a caller with another Authorization', async t => {
+test('a stored session is never used for a caller with another Authorization [C1]', async t => {
 	const {gateway, upstream, service} = use('callers');
 	await gateway.open(service, alice);
 	for (const headers of [bob, {}]) {
@@ -30,7 +30,7 @@ test('C1 a stored session is never used for a caller with another Authorization'
 	t.is(upstream.asked('tools/list')[0]?.headers.authorization, alice.authorization);
 });
 
-test('C1 of several sessions of one caller the one that was used last is meant, with a warning', async t => {
+test('of several sessions of one caller the one that was used last is meant, with a warning [C1]', async t => {
 	const setting = use('twins');
 	const {gateway, upstream, service} = setting;
 	const first = await gateway.open(service, alice);
@@ -46,7 +46,7 @@ test('C1 of several sessions of one caller the one that was used last is meant, 
 	);
 });
 
-test('C2 an initialize goes out without a session, and the new one is for its own caller only', async t => {
+test('an initialize goes out without a session, and the new one is for its own caller only [C2]', async t => {
 	const setting = use('anew');
 	const {gateway, upstream, service} = setting;
 	const old = await gateway.open(service, alice);
@@ -70,7 +70,7 @@ for (const [what, id] of [
 	['with a space in it', 'two words'],
 	['over 1 KiB', 'x'.repeat(1025)],
 ] as const)
-	test.serial(`C3 an id of an upstream ${what} is refused with 502, and never used`, async t => {
+	test.serial(`an id of an upstream ${what} is refused with 502, and never used [C3]`, async t => {
 		const setting = use('bad-ids');
 		const {gateway, upstream, service} = setting;
 		upstream.mood = ({message, response}) => {
@@ -122,7 +122,7 @@ const withHeaders = (
 			.end(body);
 	});
 
-test('C4 the name of the header may be in any case; said twice it has to be the same', async t => {
+test('the name of the header may be in any case; said twice it has to be the same [C4]', async t => {
 	const setting = use('spelled');
 	const {headers} = await setting.gateway.open(setting.service);
 	const id = headers['mcp-session-id'] ?? '';
@@ -135,7 +135,7 @@ test('C4 the name of the header may be in any case; said twice it has to be the 
 	t.is(await withHeaders(setting, 'GET', ['mcp-session-id', id, 'Mcp-Session-Id', id]), 200);
 });
 
-test('C5 a session that stays lost upstream is a 404 to the client, and lost here, too', async t => {
+test('a session that stays lost upstream is a 404 to the client, and lost here, too [C5]', async t => {
 	const {gateway, upstream, service} = use('lost');
 	const session = await gateway.open(service);
 	upstream.mood = met => {
@@ -152,7 +152,7 @@ test('C5 a session that stays lost upstream is a 404 to the client, and lost her
 	t.is(upstream.executions, 0);
 });
 
-test('C6 a lost session is renewed once for all who notice, and each call carried out exactly once', async t => {
+test('a lost session is renewed once for all who notice, and each call carried out exactly once [C6]', async t => {
 	const {gateway, upstream, service} = use('lost-many');
 	const session = await gateway.open(service);
 	await session.request('before', 'tools/call', {name: 'echo'});
@@ -170,7 +170,7 @@ test('C6 a lost session is renewed once for all who notice, and each call carrie
 	}
 });
 
-test('C6 a 400 that names the session is a lost session, too, also without JSON', async t => {
+test('a 400 that names the session is a lost session, too, also without JSON [C6]', async t => {
 	const {gateway, upstream, service} = use('lost-again');
 	const session = await gateway.open(service);
 	for (const [at, body] of [
@@ -190,7 +190,7 @@ test('C6 a 400 that names the session is a lost session, too, also without JSON'
 	}
 });
 
-test('C7 an id that is unknown, changed, of another caller or of another service: 404 with one body', async t => {
+test('an id that is unknown, changed, of another caller or of another service: 404 with one body [C7]', async t => {
 	const {gateway, service} = use('foreign');
 	const {headers} = await gateway.open(service, alice);
 	const elsewhere = await gateway.open('spelled', alice);

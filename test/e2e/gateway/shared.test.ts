@@ -28,7 +28,7 @@ async function callAll(session: ClientSession, client: number): Promise<number> 
 const children = async (gateway: RunningGateway): Promise<string | undefined> =>
 	/^bridge_children (\d+)$/m.exec((await gateway.fetch('/metrics')).text)?.[1];
 
-test('A11 50 clients × 200 calls with the same ids through one shared child: every answer to its own caller', async t => {
+test('50 clients × 200 calls with the same ids through one shared child: every answer to its own caller [A11]', async t => {
 	const gateway = await startGateway(t, {servers: {echo}});
 	const sessions = await Promise.all(Array.from({length: CLIENTS}, () => gateway.open('echo')));
 	const wrong = await Promise.all(sessions.map(callAll));

@@ -7,7 +7,7 @@ import {program, startGateway} from '../../helpers/gateway.js';
 import {logged, newFolder, newMarker, processesWith, signal, start, until} from '../../helpers/program.js';
 import {configFile, statusesIn} from '../../helpers/raw-requests.js';
 
-test('L1 a call that is under way at the end is answered, and then all is gone', async t => {
+test('a call that is under way at the end is answered, and then all is gone [L1]', async t => {
 	const marker = newMarker(t);
 	const gateway = await startGateway(t, {servers: {puppet: program('puppet', marker)}});
 	const session = await gateway.open('puppet');
@@ -19,7 +19,7 @@ test('L1 a call that is under way at the end is answered, and then all is gone',
 	t.deepEqual(processesWith(marker), []);
 });
 
-test('L1 an answer that is being read slowly at the end is read whole', async t => {
+test('an answer that is being read slowly at the end is read whole [L1]', async t => {
 	const gateway = await startGateway(t, {servers: {puppet: program('puppet')}});
 	const session = await gateway.open('puppet');
 	const bytes = 8 * 2 ** 20;
@@ -36,7 +36,7 @@ test('L1 an answer that is being read slowly at the end is read whole', async t 
 	t.is(await ended, 0);
 });
 
-test('L1 nobody new is let in while it ends, and /readyz says so to who is in', async t => {
+test('nobody new is let in while it ends, and /readyz says so to who is in [L1]', async t => {
 	const gateway = await startGateway(t, {servers: {puppet: program('puppet')}});
 	const session = await gateway.open('puppet');
 	const held = session.request(1, 'hold');
@@ -59,7 +59,7 @@ test('L1 nobody new is let in while it ends, and /readyz says so to who is in', 
 	t.is(await ended, 0);
 });
 
-test('L1 streams that are open do not keep it from ending, and end', async t => {
+test('streams that are open do not keep it from ending, and end [L1]', async t => {
 	const gateway = await startGateway(t, {servers: {puppet: program('puppet')}});
 	const session = await gateway.open('puppet');
 	const headers = {...session.headers, accept: 'text/event-stream'};
@@ -70,7 +70,7 @@ test('L1 streams that are open do not keep it from ending, and end', async t => 
 	t.is(await ended, 0);
 });
 
-test('L2 a second signal does not wait for what is under way, and leaves nothing behind', async t => {
+test('a second signal does not wait for what is under way, and leaves nothing behind [L2]', async t => {
 	const marker = newMarker(t);
 	const gateway = await startGateway(t, {servers: {puppet: program('puppet', marker)}});
 	const session = await gateway.open('puppet');
@@ -84,7 +84,7 @@ test('L2 a second signal does not wait for what is under way, and leaves nothing
 	t.deepEqual(processesWith(marker), []);
 });
 
-test('L2 a storm of signals ends it once, and leaves no child', async t => {
+test('a storm of signals ends it once, and leaves no child [L2]', async t => {
 	const marker = newMarker(t);
 	const gateway = await startGateway(t, {servers: {puppet: program('puppet', marker)}});
 	await gateway.open('puppet');
@@ -100,7 +100,7 @@ test('L2 a storm of signals ends it once, and leaves no child', async t => {
 for (const delayMs of [
 	0, 10, 20, 35, 50, 75, 100, 125, 150, 175, 200, 250, 300, 350, 400, 500, 600, 700, 850, 1000,
 ])
-	test(`L3 a signal ${delayMs} ms after the start ends it cleanly`, async t => {
+	test(`a signal ${delayMs} ms after the start ends it cleanly [L3]`, async t => {
 		const folder = await newFolder(t);
 		const file = await configFile(
 			t,
@@ -116,7 +116,7 @@ for (const delayMs of [
 		t.notRegex(running.stderr, /bug|Error|\n +at /);
 	});
 
-test('L7 a port that is in use is told in one line, with exit code 2 [U-P1-18]', async t => {
+test('a port that is in use is told in one line, with exit code 2 [U-P1-18] [L7]', async t => {
 	const gateway = await startGateway(t, {servers: {puppet: program('puppet')}});
 	const file = await configFile(t, JSON.stringify({listen: `127.0.0.1:${gateway.port}`, servers: {}}));
 	const {code, stdout, stderr} = await runBridge(['gateway', '--config', file]);

@@ -36,7 +36,7 @@ async function deaf(
 	return socket;
 }
 
-test('F3 a listener of many that does not read is cut off alone, and the others miss nothing', async t => {
+test('a listener of many that does not read is cut off alone, and the others miss nothing [F3]', async t => {
 	const gateway = await startGateway(t, {servers: {puppet: {...program('puppet'), shared: true}}});
 	const [speaker, good, bad] = [
 		await gateway.open('puppet'),

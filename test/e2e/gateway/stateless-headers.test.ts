@@ -30,7 +30,7 @@ for (const [what, headers] of [
 	['no name', {'mcp-protocol-version': MODERN, 'mcp-method': 'tools/call'}],
 	['another version', {...right, 'mcp-protocol-version': '2025-11-25'}],
 ] as const)
-	test(`C14 ${what} in the headers than in the message is refused with 400 and -32020`, async t => {
+	test(`${what} in the headers than in the message is refused with 400 and -32020 [C14]`, async t => {
 		const {gateway, upstream, service} = use('legacy');
 		const answer = await gateway.post(service, call('echo', 5), headers);
 		t.is(answer.status, 400);
@@ -38,7 +38,7 @@ for (const [what, headers] of [
 		t.is(upstream.asked('tools/call').filter(({message}) => message.id === 5).length, 0);
 	});
 
-test('C14 a name that cannot stand in a header is compared as what it stands for', async t => {
+test('a name that cannot stand in a header is compared as what it stands for [C14]', async t => {
 	const {gateway, service} = use('legacy');
 	for (const name of ['ünïcode', ' spaced ', 'two\nlines', '=?base64?eA==?=', 'plain']) {
 		const answer = await gateway.post(service, call(name), {...right, 'mcp-name': base64(name)});
@@ -47,7 +47,7 @@ test('C14 a name that cannot stand in a header is compared as what it stands for
 	}
 });
 
-test('C14 what a header of a parameter says goes on to a server that has them, and to no other', async t => {
+test('what a header of a parameter says goes on to a server that has them, and to no other [C14]', async t => {
 	const parameters = {'mcp-param-region': 'eu', 'Mcp-Param-Odd': base64('ä'), 'x-other': 'stays'};
 	for (const [name, region, odd] of [
 		['modern', 'eu', base64('ä')],
@@ -71,7 +71,7 @@ const headersOfDeploy = {...right, 'mcp-name': 'deploy'};
 
 for (const name of ['modern', 'legacy'] as const)
 	test.serial(
-		`C14 a header that says another parameter than the message is refused, for a ${name} server`,
+		`a header that says another parameter than the message is refused, for a ${name} server [C14]`,
 		async t => {
 			const {gateway, upstream, service} = use(name);
 			upstream.tools = [deploy];
@@ -100,7 +100,7 @@ for (const name of ['modern', 'legacy'] as const)
 	);
 
 test.serial(
-	'C14 a modern server that wants parameters in headers gets them of a client that knows none',
+	'a modern server that wants parameters in headers gets them of a client that knows none [C14]',
 	async t => {
 		const {gateway, upstream, service} = use('modern');
 		upstream.tools = [deploy];

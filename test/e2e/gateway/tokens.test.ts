@@ -37,7 +37,7 @@ async function echo(t: ExecutionContext): Promise<{config: GatewayConfig; seen: 
 
 const tokens = ['right-token-of-sixteen', 'other-token-of-sixteen'];
 
-test('B17 without a token of the gateway, nothing but /healthz is answered, and nothing reaches the server', async t => {
+test('without a token of the gateway, nothing but /healthz is answered, and nothing reaches the server [B17]', async t => {
 	const {config, seen} = await echo(t);
 	const gateway = await startGateway(t, {tokens, servers: {echo: config}});
 	for (const [path, method] of [
@@ -64,7 +64,7 @@ for (const headers of [
 	{authorization: 'Bearer right-token-of-sixteen'},
 	{'x-bridge_token': 'right-token-of-sixteen'},
 ] as const)
-	test(`B17 ${JSON.stringify(headers)} is no token`, async t => {
+	test(`${JSON.stringify(headers)} is no token [B17]`, async t => {
 		const {config, seen} = await echo(t);
 		const gateway = await startGateway(t, {tokens, servers: {echo: config}});
 		const answer = await gateway.post('echo', {id: 1, method: 'initialize'}, headers);
@@ -74,7 +74,7 @@ for (const headers of [
 		t.deepEqual(seen, []);
 	});
 
-test('B17 each token is taken, and none of them goes on to the server', async t => {
+test('each token is taken, and none of them goes on to the server [B17]', async t => {
 	const {config, seen} = await echo(t);
 	const gateway = await startGateway(t, {tokens, servers: {echo: config}});
 	for (const token of tokens)
@@ -84,7 +84,7 @@ test('B17 each token is taken, and none of them goes on to the server', async t 
 	t.false(JSON.stringify(seen).includes('-token'));
 });
 
-test('B17 where Authorization is the gateway’s own, a token may be in it, and stays here', async t => {
+test('where Authorization is the gateway’s own, a token may be in it, and stays here [B17]', async t => {
 	const {config, seen} = await echo(t);
 	const gateway = await startGateway(t, {tokens, servers: {echo: {...config, passAuthorization: false}}});
 	await gateway.open('echo', {authorization: 'Bearer other-token-of-sixteen'});
@@ -93,7 +93,7 @@ test('B17 where Authorization is the gateway’s own, a token may be in it, and 
 	t.is((await gateway.post('echo', {id: 1, method: 'ping'}, {authorization: 'Bearer x'})).status, 401);
 });
 
-test('B14 of what a client sends, only its Authorization goes on, whatever Connection says of it', async t => {
+test('of what a client sends, only its Authorization goes on, whatever Connection says of it [B14]', async t => {
 	const {config, seen} = await echo(t);
 	const gateway = await startGateway(t, {servers: {echo: config}});
 	const body = JSON.stringify({
@@ -135,7 +135,7 @@ test('B14 of what a client sends, only its Authorization goes on, whatever Conne
 });
 
 for (const listen of ['0.0.0.0:0', '[::]:0', '192.0.2.1:0', 'example.com:0'])
-	test(`B1 ${listen}, which others can reach, is not listened on without tokens`, async t => {
+	test(`${listen}, which others can reach, is not listened on without tokens [B1]`, async t => {
 		const config = JSON.stringify({listen, servers: {puppet: program('puppet')}});
 		const {code, stdout, stderr} = await runBridge(['gateway', '--config', await configFile(t, config)]);
 		t.is(code, 2);
@@ -144,7 +144,7 @@ for (const listen of ['0.0.0.0:0', '[::]:0', '192.0.2.1:0', 'example.com:0'])
 		t.notRegex(stderr, / at .*:\d+:\d+/);
 	});
 
-test('B1 a gateway on 127.0.0.1 cannot be reached at another address of this machine', async t => {
+test('a gateway on 127.0.0.1 cannot be reached at another address of this machine [B1]', async t => {
 	const gateway = await startGateway(t, {servers: {puppet: program('puppet')}});
 	const others = Object.values(networkInterfaces())
 		.flatMap(list => list ?? [])
@@ -158,7 +158,7 @@ test('B1 a gateway on 127.0.0.1 cannot be reached at another address of this mac
 		await t.throwsAsync(fetch(url), undefined, url);
 });
 
-test('B1 with tokens, a gateway may be reached by any name', async t => {
+test('with tokens, a gateway may be reached by any name [B1]', async t => {
 	const gateway = await startGateway(t, {listen: '0.0.0.0:0', tokens, servers: {puppet: program('puppet')}});
 	const ask = (...headers: string[]): Promise<string> =>
 		gateway.raw(request('GET /status', headers, '', 'Host: bridge.example'));

@@ -19,7 +19,7 @@ const namesIn = ({result}: Message): unknown[] =>
 	(result as {tools: ReadonlyArray<{name: string}>}).tools.map(({name}) => name);
 const changed = {method: 'notifications/tools/list_changed'};
 
-test('C11 a cached list is never shown to a caller with another Authorization', async t => {
+test('a cached list is never shown to a caller with another Authorization [C11]', async t => {
 	const {gateway, upstream, service} = use('filtered');
 	upstream.mood = met => {
 		const isList = met.message.method === 'tools/list';
@@ -34,7 +34,7 @@ test('C11 a cached list is never shown to a caller with another Authorization', 
 	t.deepEqual(namesIn(await nobody.request(1, 'tools/list')), ['for undefined']);
 });
 
-test('C11 each upstream version has a list of its own', async t => {
+test('each upstream version has a list of its own [C11]', async t => {
 	const {gateway, upstream, service} = use('versions');
 	upstream.mood = met => {
 		const isList = met.message.method === 'tools/list';
@@ -48,7 +48,7 @@ test('C11 each upstream version has a list of its own', async t => {
 	}
 });
 
-test('C11 all pages are one list, and a request for a page of its own is passed on', async t => {
+test('all pages are one list, and a request for a page of its own is passed on [C11]', async t => {
 	const {gateway, upstream, service} = use('pages');
 	upstream.mood = met => {
 		const {method, params = {}} = met.message as {method?: string; params?: {cursor?: string}};
@@ -65,7 +65,7 @@ test('C11 all pages are one list, and a request for a page of its own is passed 
 	t.deepEqual(namesIn(await session.request(2, 'tools/list', {cursor: '1'})), ['page 1']);
 });
 
-test('C11 a list of which a page is missing is not cached', async t => {
+test('a list of which a page is missing is not cached [C11]', async t => {
 	const {gateway, upstream, service} = use('broken-pages');
 	upstream.mood = met => {
 		const {method, params = {}} = met.message as {method?: string; params?: {cursor?: string}};
@@ -80,7 +80,7 @@ test('C11 a list of which a page is missing is not cached', async t => {
 	t.like(await session.request(2, 'tools/list', {cursor: 'x'}), {error: {message: 'no more'}});
 });
 
-test('C12 tools that change while they are listed end fresh, and the client is told', async t => {
+test('tools that change while they are listed end fresh, and the client is told [C12]', async t => {
 	const {gateway, upstream, service} = use('racing');
 	const {headers, request} = await gateway.open(service).then(session => ({
 		headers: session.headers,
@@ -115,7 +115,7 @@ test('C12 tools that change while they are listed end fresh, and the client is t
 	await events.stop();
 });
 
-test('C13 an upstream that is down at a refresh: the list from before, with a warning, and then its error', async t => {
+test('an upstream that is down at a refresh: the list from before, with a warning, and then its error [C13]', async t => {
 	const {gateway, upstream, service} = use('down');
 	const session = await gateway.open(service);
 	t.deepEqual(namesIn(await session.request(1, 'tools/list')), ['echo']);
@@ -133,7 +133,7 @@ test('C13 an upstream that is down at a refresh: the list from before, with a wa
 	t.is(headers.get('retry-after'), '7');
 });
 
-test('C13 an upstream that never listed its tools is not said to have none', async t => {
+test('an upstream that never listed its tools is not said to have none [C13]', async t => {
 	const {gateway, upstream, service} = use('never-up');
 	upstream.mood = met => {
 		if (met.message.method === 'tools/list') reply(met, {error: {code: -32603, message: 'not now'}});
@@ -144,7 +144,7 @@ test('C13 an upstream that never listed its tools is not said to have none', asy
 	t.like(messageIn(await session.post({id: 1, method: 'tools/list'})), {id: 1, error: {message: 'not now'}});
 });
 
-test('C15 a tool that is not what it was is told of, with what it was and is', async t => {
+test('a tool that is not what it was is told of, with what it was and is [C15]', async t => {
 	const {gateway, upstream, service} = use('rug');
 	upstream.tools = [tool('pay', 'pays'), tool('read', 'reads')];
 	const session = await gateway.open(service);

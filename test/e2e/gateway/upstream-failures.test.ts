@@ -25,7 +25,7 @@ const toCalls =
 		return met.message.method === method;
 	};
 
-test('D4 a call that was read is never sent again, however its connection breaks', async t => {
+test('a call that was read is never sent again, however its connection breaks [D4]', async t => {
 	const {gateway, upstream, service} = use('reset');
 	const session = await gateway.open(service);
 	upstream.mood = toCalls(({message, request, response}) => {
@@ -50,7 +50,7 @@ test('D4 a call that was read is never sent again, however its connection breaks
 	t.is((await call(session, RUNS)).status, 200, 'and the session lives on');
 });
 
-test('D4 a list that was asked for may be asked for once more', async t => {
+test('a list that was asked for may be asked for once more [D4]', async t => {
 	const {gateway, upstream, service} = use('harmless');
 	const session = await gateway.open(service);
 	let resets = 1;
@@ -76,7 +76,7 @@ for (const [status, headers, body] of [
 	[503, {'retry-after': 'Wed, 21 Oct 2026 07:28:00 GMT'}, 'later'],
 	[503, {'content-encoding': 'gzip', 'content-type': 'text/plain'}, gzipSync('packed')],
 ] as const)
-	test.serial(`D5 status ${status} with ${Object.keys(headers)} reaches the client unchanged`, async t => {
+	test.serial(`status ${status} with ${Object.keys(headers)} reaches the client unchanged [D5]`, async t => {
 		const {gateway, upstream, service} = use('statuses');
 		upstream.mood = toCalls(({response}) => response.writeHead(status, headers).end(body));
 		const {executions} = upstream;
@@ -88,7 +88,7 @@ for (const [status, headers, body] of [
 		t.is(upstream.executions, executions);
 	});
 
-test('D5 a message in a refusal has the id that the client knows', async t => {
+test('a message in a refusal has the id that the client knows [D5]', async t => {
 	const {gateway, upstream, service} = use('named');
 	const error = {code: -32000, message: 'not now'};
 	upstream.mood = toCalls(({response}) =>
@@ -99,7 +99,7 @@ test('D5 a message in a refusal has the id that the client knows', async t => {
 	t.deepEqual(messageIn(answer), {jsonrpc: '2.0', id: 7, error});
 });
 
-test('D5 a refusal without an end keeps its status, and not its body', async t => {
+test('a refusal without an end keeps its status, and not its body [D5]', async t => {
 	const {gateway, upstream, service} = use('long-status');
 	upstream.mood = toCalls(({response}) => {
 		const chunk = Buffer.alloc(2 ** 16, 'x');
@@ -131,7 +131,7 @@ for (const [what, status, headers, body] of [
 	['an event that is no JSON', 200, type('text/event-stream'), 'data: {"jsonrpc"\n\n'],
 	['20 KB of headers', 200, {...json, 'x-long': 'x'.repeat(20_000)}, '{}'],
 ] as const)
-	test.serial(`D7 ${what} for an answer is a 502 with the id of the request`, async t => {
+	test.serial(`${what} for an answer is a 502 with the id of the request [D7]`, async t => {
 		const {gateway, upstream, service} = use('bodies');
 		const {executions} = upstream;
 		const session = await gateway.open(service);
@@ -146,14 +146,14 @@ for (const [what, status, headers, body] of [
 		t.is(upstream.executions, executions + 1, 'and it was carried out once');
 	});
 
-test('D7 types are compared in any case, with parameters', async t => {
+test('types are compared in any case, with parameters [D7]', async t => {
 	const {gateway, upstream, service} = use('typed');
 	const session = await gateway.open(service);
 	upstream.mood = toCalls(met => reply(met, {result: {}}, type('Application/JSON; Charset=UTF-8')));
 	t.is((await call(session, 1)).status, 200);
 });
 
-test('D11 nothing is asked for packed, and what comes packed all the same is not unpacked', async t => {
+test('nothing is asked for packed, and what comes packed all the same is not unpacked [D11]', async t => {
 	const {gateway, upstream, service} = use('bomb');
 	const session = await gateway.open(service);
 	const mebibyte = gzipSync(Buffer.alloc(2 ** 20));
@@ -168,7 +168,7 @@ test('D11 nothing is asked for packed, and what comes packed all the same is not
 	for (const {headers} of upstream.met) t.is(headers['accept-encoding'], 'identity');
 });
 
-test('D12 an answer without an end is cut at the limit for a message', async t => {
+test('an answer without an end is cut at the limit for a message [D12]', async t => {
 	const {gateway, upstream, service} = use('endless');
 	const session = await gateway.open(service);
 	let wasClosed: Promise<unknown> | undefined;

@@ -30,7 +30,7 @@ const notice = (data: unknown): Message => ({method: 'notifications/message', pa
 const closed = (met: Met): Promise<unknown> =>
 	met.request.socket.destroyed ? Promise.resolve() : once(met.request.socket, 'close');
 
-test('D2 an upstream that does not answer in time: 504, its socket closed, and it is told', async t => {
+test('an upstream that does not answer in time: 504, its socket closed, and it is told [D2]', async t => {
 	const {gateway, upstream, service} = use('slow');
 	const session = await gateway.open(service);
 	upstream.mood = isCall;
@@ -45,7 +45,7 @@ test('D2 an upstream that does not answer in time: 504, its socket closed, and i
 	t.is((await session.post(call)).status, 200, 'and the session lives on');
 });
 
-test('D2 an upstream that does not answer initialize in time: 504, and its socket is closed', async t => {
+test('an upstream that does not answer initialize in time: 504, and its socket is closed [D2]', async t => {
 	const {gateway, upstream, service} = use('slow-start');
 	upstream.mood = ({message}) => message.method === 'initialize';
 	const answer = await gateway.post(service, {
@@ -58,7 +58,7 @@ test('D2 an upstream that does not answer initialize in time: 504, and its socke
 	t.is(upstream.asked('notifications/cancelled').length, 0, 'an initialize is not cancelled');
 });
 
-test('D8 a stream that is cut at any event is taken up where it was, and nothing is heard twice', async t => {
+test('a stream that is cut at any event is taken up where it was, and nothing is heard twice [D8]', async t => {
 	const {gateway, upstream, service} = use('cut');
 	const session = await gateway.open(service);
 	for (let cut = 0; cut <= 4; cut++) {
@@ -93,7 +93,7 @@ test('D8 a stream that is cut at any event is taken up where it was, and nothing
 	t.is(upstream.executions, 5);
 });
 
-test('D8 a stream that cannot be taken up is an error for who waits, in the stream that it has', async t => {
+test('a stream that cannot be taken up is an error for who waits, in the stream that it has [D8]', async t => {
 	const {gateway, upstream, service} = use('cut-nameless');
 	const session = await gateway.open(service);
 	upstream.mood = met => {
@@ -109,7 +109,7 @@ test('D8 a stream that cannot be taken up is an error for who waits, in the stre
 	t.is(upstream.executions, 1);
 });
 
-test('D8 a stream that breaks again and again without anything new is given up', async t => {
+test('a stream that breaks again and again without anything new is given up [D8]', async t => {
 	const {gateway, upstream, service} = use('cut-for-good');
 	const session = await gateway.open(service);
 	upstream.mood = met => {
@@ -122,7 +122,7 @@ test('D8 a stream that breaks again and again without anything new is given up',
 	t.like(messageIn(answer), {id: 1, error: {code: -31001}});
 });
 
-test('D8 without sessions, a stream that is cut is an error, whatever ids its events have', async t => {
+test('without sessions, a stream that is cut is an error, whatever ids its events have [D8]', async t => {
 	const {gateway, upstream, service} = use('modern');
 	upstream.mood = met => {
 		if (isCall(met)) stream(met, event(notice('first'), 'a')).end();
@@ -134,7 +134,7 @@ test('D8 without sessions, a stream that is cut is an error, whatever ids its ev
 	t.is(upstream.asked('tools/call').length, 1);
 });
 
-test('D10 a client of a session that leaves has not cancelled, and can fetch the rest of its stream', async t => {
+test('a client of a session that leaves has not cancelled, and can fetch the rest of its stream [D10]', async t => {
 	const {gateway, upstream, service} = use('left');
 	const {headers} = await gateway.open(service);
 	upstream.mood = met => {
@@ -159,7 +159,7 @@ test('D10 a client of a session that leaves has not cancelled, and can fetch the
 });
 
 for (const service of ['left-modern', 'left-both'])
-	test(`D10 a client without sessions that leaves has cancelled: the upstream is aborted (${service})`, async t => {
+	test(`a client without sessions that leaves has cancelled: the upstream is aborted (${service}) [D10]`, async t => {
 		const {gateway, upstream} = use(service);
 		upstream.mood = isCall;
 		const leaving = new AbortController();
@@ -172,7 +172,7 @@ for (const service of ['left-modern', 'left-both'])
 		t.pass();
 	});
 
-test('D16 what a server asks reaches only the client in whose request it asks, and the reply comes back', async t => {
+test('what a server asks reaches only the client in whose request it asks, and the reply comes back [D16]', async t => {
 	const {gateway, upstream, service} = use('asking');
 	const callers = ['alice', 'bob'];
 	upstream.mood = met => {

@@ -144,7 +144,7 @@ test('a shared server is one process for all sessions of /mcp, and sees each of 
 	t.is(gateway.running.stderr.match(/wix client/g)?.length, 1);
 });
 
-test('J4 a gateway that is one of its own servers is told so, and goes on', async t => {
+test('a gateway that is one of its own servers is told so, and goes on [J4]', async t => {
 	const gateway = await startGateway(t, both);
 	const self = {url: new URL('/mcp', gateway.base).href, transport: 'http'};
 	await gateway.configure({...both, servers: {...servers, self}});

@@ -21,7 +21,7 @@ for (const [what, command] of [
 	['catches all', 'while True:\n  try:\n    while True: pass\n  except BaseException: pass'],
 	['waits for a tool', 'for _ in range(3): wix.slow()'],
 ] as const)
-	test.serial(`J5 the thread of a program that ${what} ends when the client cancels the run`, async t => {
+	test.serial(`the thread of a program that ${what} ends when the client cancels the run [J5]`, async t => {
 		const hub = await startWarm(t);
 		const before = threads(hub);
 		hub.running.send({id: 'c', method: 'tools/call', params: {name: 'run', arguments: {command}}});
@@ -45,7 +45,7 @@ for (const [what, command, expected] of [
 	],
 ] as const)
 	test.serial(
-		`J5 runTimeout ends a run that ${what}, the error names the key, and the next run is fine [A-G3]`,
+		`runTimeout ends a run that ${what}, the error names the key, and the next run is fine [A-G3] [J5]`,
 		async t => {
 			const hub = await startWarm(t, '2s');
 			const before = threads(hub);
@@ -57,7 +57,7 @@ for (const [what, command, expected] of [
 	);
 
 test.serial(
-	'J1 memory bombs and floods of output are told of, and runs beside them are not disturbed',
+	'memory bombs and floods of output are told of, and runs beside them are not disturbed [J1]',
 	async t => {
 		const hub = await startWarm(t);
 		const bombs = Array.from({length: 6}, () => run(hub, 'x = []\nwhile True: x.append("x" * 1_000_000)'));

@@ -31,7 +31,7 @@ test('the description teaches the notation and names the packs that are there', 
 	t.notRegex(tool?.description ?? '', /^off: /m);
 });
 
-test('J5 a call in run that takes too long is cancelled at its server, and the error says so', async t => {
+test('a call in run that takes too long is cancelled at its server, and the error says so [J5]', async t => {
 	const hub = await startHub(t, {servers: {wix: {...shop('wix'), timeout: '3s'}}});
 	const answer = await hub.call('run', run('wix.slow()'));
 	t.like(answer, {result: {isError: true}});
@@ -135,7 +135,7 @@ test('a local pack wins over the server of its name tool by tool, and one that c
 	await until(() => logged(hub.running, 'run.pack.broken').length === 1);
 });
 
-test('J4 a hub that is one of its own servers is told so, and starts no others', async t => {
+test('a hub that is one of its own servers is told so, and starts no others [J4]', async t => {
 	const hub = await startHub(t, two);
 	const [bridge = '', ...args] = hub.running.child.spawnargs;
 	await hub.configure({...two, servers: {...two.servers, self: {command: bridge, args}}});

@@ -91,7 +91,7 @@ for (const kind of fakeKinds) {
 	});
 }
 
-test('H10 FR-8.4 whatever is written to an agent, its model gets it inside of the envelope', async t => {
+test('whatever is written to an agent, its model gets it inside of the envelope [H10] [FR-8.4]', async t => {
 	const at = await mailPlace(t, 'app-server', 'max_messages = 100');
 	for (const [name, text] of injections) await at.post('a', text, {from: name, summary: text.slice(0, 500)});
 	const client = await startServe(t, at);
@@ -105,7 +105,7 @@ test('H10 FR-8.4 whatever is written to an agent, its model gets it inside of th
 	await until(() => at.inbox('a').every(({read}) => read === true));
 });
 
-test('H9 mail of an inbox that is torn waits, is told of once, and nothing is overwritten', async t => {
+test('mail of an inbox that is torn waits, is told of once, and nothing is overwritten [H9]', async t => {
 	const at = await mailPlace(t, 'app-server');
 	const client = await startServe(t, at);
 	await client.codex({prompt: 'say:1', identity: 'a'});

@@ -106,7 +106,7 @@ for (const kind of fakeKinds) {
 	});
 }
 
-test('FR-8.3 Checklist: mail to an identity without a thread stays unread, and nobody else gets it', async t => {
+test('Checklist: mail to an identity without a thread stays unread, and nobody else gets it [FR-8.3]', async t => {
 	const at = await mailPlace(t, 'app-server');
 	const client = await startServe(t, at);
 	await client.codex({prompt: 'say:1', identity: 'a'});
@@ -120,7 +120,7 @@ test('FR-8.3 Checklist: mail to an identity without a thread stays unread, and n
 	t.deepEqual(bodies(at.deliveries())[1], ['lost?']);
 });
 
-test('FR-8.8 Checklist: auto_mail = false leaves mail to atm_read; by identity and by call it can be had all the same', async t => {
+test('Checklist: auto_mail = false leaves mail to atm_read; by identity and by call it can be had all the same [FR-8.8]', async t => {
 	const at = await mailPlace(
 		t,
 		'app-server',
@@ -167,7 +167,7 @@ test('own mail and idle_notification start no turn; mail from others takes own m
 	t.like(await mailFigures(client), {notices: 1, delivered: 2});
 });
 
-test('H14 turns of mail in a row are capped until the client speaks', async t => {
+test('turns of mail in a row are capped until the client speaks [H14]', async t => {
 	const at = await mailPlace(t, 'app-server', 'max_mail_turns = 2\nmax_messages = 1');
 	const client = await startServe(t, at);
 	for (const text of ['1', '2', '3']) await at.post('a', text);

@@ -24,7 +24,7 @@ async function tools(t: ExecutionContext, team: ReturnType<typeof teamOf>, ident
 	};
 }
 
-test('D2 FR-4.5 bridge atm-tools sends and reads as the one it is bound to, and as nobody else', async t => {
+test('bridge atm-tools sends and reads as the one it is bound to, and as nobody else [D2] [FR-4.5]', async t => {
 	const team = teamOf(t);
 	team.put('dev-1', [native('team-lead', 'Begin', {message_id: 'x'})]);
 	const {running, call} = await tools(t, team, 'dev-1');

@@ -26,7 +26,7 @@ for (const kind of fakeKinds)
 		t.deepEqual(serverIn(plain), {});
 	});
 
-test('FR-7.3 sessions are on the roster while they last, never busy, and others stay as they are', async t => {
+test('sessions are on the roster while they last, never busy, and others stay as they are [FR-7.3]', async t => {
 	const {client, team, at} = await openCrew(t);
 	const before = readFileSync(team.roster, 'utf8');
 	const {codexId} = await client.codex({prompt: 'say:X', identity: 'arch'});

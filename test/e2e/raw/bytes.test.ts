@@ -33,7 +33,7 @@ async function trace(bytes: Uint8Array): Promise<{lines: Line[]; texts: string[]
 	return {lines, texts, client};
 }
 
-test('SIMPLE_014 I1 each of the 256 byte values is written in the one way that the format has for it', async t => {
+test('each of the 256 byte values is written in the one way that the format has for it [SIMPLE_014] [I1]', async t => {
 	const {texts} = await trace(all);
 	const whole = [...all].map(escaped).join('');
 	t.true(texts.some(text => text.includes(`"data":"${whole}"`)));
@@ -41,13 +41,13 @@ test('SIMPLE_014 I1 each of the 256 byte values is written in the one way that t
 	t.is(tokens?.length, 256);
 });
 
-test('SIMPLE_014 no line of data has a \\u in it', async t => {
+test('no line of data has a \\u in it [SIMPLE_014]', async t => {
 	const {texts} = await trace(Buffer.concat([all, Buffer.from('\u0000\u001f\u007f\u2028é漢😀 \\u0041')]));
 	// A backslash that was sent is written twice, and what follows it is text.
 	for (const text of texts) t.notRegex(text.replaceAll('\\\\', ''), /\\u/);
 });
 
-test('SIMPLE_014A JSON.parse and percent-decoding give back the very bytes, both ways', async t => {
+test('JSON.parse and percent-decoding give back the very bytes, both ways [SIMPLE_014A]', async t => {
 	const {lines, client} = await trace(all);
 	t.true(bytesFrom(lines, client).equals(all));
 	t.true(bytesFrom(lines, `127.0.0.1:${shared().echo.port}`).equals(all));
@@ -61,12 +61,12 @@ for (const [what, bytes] of [
 	['nothing but zeros', Buffer.alloc(5000)],
 	['line separators', Buffer.from('\u2028\u2029\u0085\r\n')],
 ] as const)
-	test(`I1 ${what} is in the log byte for byte`, async t => {
+	test(`${what} is in the log byte for byte [I1]`, async t => {
 		const {lines, client} = await trace(bytes);
 		t.true(bytesFrom(lines, client).equals(bytes));
 	});
 
-test('I1 whatever is sent is in the log byte for byte, both ways', async t => {
+test('whatever is sent is in the log byte for byte, both ways [I1]', async t => {
 	const target = `127.0.0.1:${shared().echo.port}`;
 	await fc.assert(
 		fc.asyncProperty(fc.uint8Array({minLength: 1, maxLength: 3000}), async bytes => {

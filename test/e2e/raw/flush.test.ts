@@ -19,7 +19,7 @@ async function logging(t: ExecutionContext, flushMs: string): Promise<{raw: Raw;
 	return {raw: await startRaw(t, args), logs};
 }
 
-test('LOG_011 SIMPLE_019 lines wait in memory: before the interval is over there is nothing in the file', async t => {
+test('lines wait in memory: before the interval is over there is nothing in the file [LOG_011] [SIMPLE_019]', async t => {
 	const {raw, logs} = await logging(t, '60000');
 	await exchange(raw.port, 'patience');
 	t.false(textIn(logs).includes('patience'));
@@ -27,7 +27,7 @@ test('LOG_011 SIMPLE_019 lines wait in memory: before the interval is over there
 	t.true(textIn(logs).includes('patience'));
 });
 
-test('LOG_008 SIMPLE_019A lines for stdout wait, too, and only mcp-ready does not', async t => {
+test('lines for stdout wait, too, and only mcp-ready does not [LOG_008] [SIMPLE_019A]', async t => {
 	const echo = await startEcho();
 	t.teardown(() => echo.close());
 	const raw = await startRaw(t, ['--flush-millis', '60000', '--mcp-port', '0', `0:127.0.0.1:${echo.port}`]);
@@ -40,14 +40,14 @@ test('LOG_008 SIMPLE_019A lines for stdout wait, too, and only mcp-ready does no
 	t.is(raw.lines.filter(({data}) => data === 'patience').length, 2);
 });
 
-test('LOG_009 LOG_010 CMD_003 after --flush-millis lines are in the file, while all goes on', async t => {
+test('after --flush-millis lines are in the file, while all goes on [LOG_009] [LOG_010] [CMD_003]', async t => {
 	const {raw, logs} = await logging(t, '100');
 	await exchange(raw.port, 'soon there');
 	await until(() => textIn(logs).includes('soon there'));
 	t.is(raw.running.child.exitCode, null);
 });
 
-test('LOG_009 without --flush-millis lines are in the file after a while', async t => {
+test('without --flush-millis lines are in the file after a while [LOG_009]', async t => {
 	const echo = await startEcho();
 	t.teardown(() => echo.close());
 	const logs = await newLogs(t);
@@ -57,7 +57,7 @@ test('LOG_009 without --flush-millis lines are in the file after a while', async
 	t.is(raw.running.child.exitCode, null);
 });
 
-test('LOG_012 each destination has a buffer of its own: to stop one flushes that one alone', async t => {
+test('each destination has a buffer of its own: to stop one flushes that one alone [LOG_012]', async t => {
 	const {raw, logs} = await logging(t, '60000');
 	const other = await newLogs(t);
 	await done(raw.endpoint, 'start-logging', {directory: other});
@@ -69,7 +69,7 @@ test('LOG_012 each destination has a buffer of its own: to stop one flushes that
 	t.true(textIn(logs).includes('both'));
 });
 
-test('LOG_014 between flushes the file is closed: one that is moved away is made anew', async t => {
+test('between flushes the file is closed: one that is moved away is made anew [LOG_014]', async t => {
 	const {raw, logs} = await logging(t, '50');
 	await exchange(raw.port, 'before');
 	await until(() => textIn(logs).includes('"close"'));

@@ -29,7 +29,7 @@ function isWhole(t: ExecutionContext, lines: readonly Line[]): void {
 	t.is(lines.at(-1)?.event, 'close');
 }
 
-test('I2 a client that has ended still gets its answer', async t => {
+test('a client that has ended still gets its answer [I2]', async t => {
 	const {raw, client, address, target} = await through(t);
 	const [asked, answer] = [readAll(target), readAll(client)];
 	client.end('question');
@@ -41,7 +41,7 @@ test('I2 a client that has ended still gets its answer', async t => {
 	isWhole(t, await raw.connection(address));
 });
 
-test('I2 a target that has ended still gets what the client says', async t => {
+test('a target that has ended still gets what the client says [I2]', async t => {
 	const {raw, client, address, target} = await through(t);
 	const [asked, answer] = [readAll(target), readAll(client)];
 	target.end('hello');
@@ -55,7 +55,7 @@ test('I2 a target that has ended still gets what the client says', async t => {
 	t.is(bytesFrom(lines, address).length, 2000);
 });
 
-test('I2 a reset by the target is a reset for the client', async t => {
+test('a reset by the target is a reset for the client [I2]', async t => {
 	const {raw, client, address, target} = await through(t);
 	client.write('x');
 	await readBytes(target, 1);
@@ -65,7 +65,7 @@ test('I2 a reset by the target is a reset for the client', async t => {
 	isWhole(t, await raw.connection(address));
 });
 
-test('I2 a reset by the client is a reset for the target', async t => {
+test('a reset by the client is a reset for the target [I2]', async t => {
 	const {raw, client, address, target} = await through(t);
 	client.write('x');
 	await readBytes(target, 1);
@@ -75,7 +75,7 @@ test('I2 a reset by the client is a reset for the target', async t => {
 	isWhole(t, await raw.connection(address));
 });
 
-test('I2 when both end at once all is said, with one open and one close', async t => {
+test('when both end at once all is said, with one open and one close [I2]', async t => {
 	const {raw, client, address, target} = await through(t);
 	const [asked, answer] = [readAll(target), readAll(client)];
 	client.end('from here');
@@ -86,7 +86,7 @@ test('I2 when both end at once all is said, with one open and one close', async 
 	t.is(String(bytesFrom(lines, address)), 'from here');
 });
 
-test('I2 a connection on which nothing is said has an open and a close', async t => {
+test('a connection on which nothing is said has an open and a close [I2]', async t => {
 	const {raw, client, address, target} = await through(t);
 	const ended = ending(target);
 	client.end();
@@ -97,7 +97,7 @@ test('I2 a connection on which nothing is said has an open and a close', async t
 	t.is(lines.length, 2);
 });
 
-test('I3 a target that is down: open, then close with an error, the client is closed, and the rule lives', async t => {
+test('a target that is down: open, then close with an error, the client is closed, and the rule lives [I3]', async t => {
 	const port = await freePort();
 	const raw = await startRaw(t, [...QUICK, `0:127.0.0.1:${port}`]);
 	const client = await dial(raw.port);
@@ -112,7 +112,7 @@ test('I3 a target that is down: open, then close with an error, the client is cl
 	t.is(String((await exchange(raw.port, 'now it is up')).answer), 'now it is up');
 });
 
-test('I3 a target whose name is unknown: open, then close with an error', async t => {
+test('a target whose name is unknown: open, then close with an error [I3]', async t => {
 	const raw = await startRaw(t, [...QUICK, '0:no-such-host.invalid:80']);
 	const client = await dial(raw.port);
 	const address = ownAddress(client);
@@ -123,7 +123,7 @@ test('I3 a target whose name is unknown: open, then close with an error', async 
 	t.regex(String(lines.at(-1)?.error), /no-such-host\.invalid|ENOTFOUND|EAI_AGAIN/);
 });
 
-test('I3 what a client says before the target is connected arrives in order', async t => {
+test('what a client says before the target is connected arrives in order [I3]', async t => {
 	const peer = await startPeer(t, socket => socket.pipe(socket));
 	const raw = await startRaw(t, [...QUICK, `0:localhost:${peer.port}`]);
 	const text = Array.from({length: 5000}, (_, index) => `${index}\n`).join('');
@@ -160,7 +160,7 @@ async function flood(raw: Raw, peer: Peer, isFromTarget: boolean): Promise<numbe
 }
 
 for (const isFromTarget of [true, false])
-	test(`I4 a ${isFromTarget ? 'client' : 'target'} that does not read holds the other side back, and memory is bounded`, async t => {
+	test(`a ${isFromTarget ? 'client' : 'target'} that does not read holds the other side back, and memory is bounded [I4]`, async t => {
 		const peer = await startPeer(t, () => {}, {isPaused: true});
 		const raw = await startRaw(t, ['--mcp-port', '0', `0:127.0.0.1:${peer.port}`]);
 		await done(raw.endpoint, 'stop-logging');

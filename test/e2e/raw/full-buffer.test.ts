@@ -80,7 +80,7 @@ test('--on-full wait: memory stays small under 40 MB of traffic', async t => {
 	t.is(await raw.stop(), 0);
 });
 
-test('SIMPLE_018 forwarding does not wait for a log on stdout that nobody reads', async t => {
+test('forwarding does not wait for a log on stdout that nobody reads [SIMPLE_018]', async t => {
 	const echo = await startEcho();
 	t.teardown(() => echo.close());
 	const raw = await startRaw(t, ['--max-buffer', '1MiB', '--flush-millis', '20', `0:127.0.0.1:${echo.port}`]);

@@ -31,13 +31,16 @@ const newText = (): string => {
 	return `text ${sent}`;
 };
 
-test.serial('LOG_001 LOG_003 a log on stdout begins with start-logging, and its folder is null', async t => {
-	const begin = await shared().line(({event}) => event !== 'mcp-ready');
-	t.like(begin, {event: 'start-logging', directory: null});
-	t.regex(begin.time, TIME);
-});
+test.serial(
+	'a log on stdout begins with start-logging, and its folder is null [LOG_001] [LOG_003]',
+	async t => {
+		const begin = await shared().line(({event}) => event !== 'mcp-ready');
+		t.like(begin, {event: 'start-logging', directory: null});
+		t.regex(begin.time, TIME);
+	},
+);
 
-test.serial('LOG_016 start-logging has a filename_format for a folder, and none for stdout', async t => {
+test.serial('start-logging has a filename_format for a folder, and none for stdout [LOG_016]', async t => {
 	const logs = await newLogs(t);
 	await start(logs, {filename_format: 'x.ndjson'});
 	await stop(logs);
@@ -48,7 +51,7 @@ test.serial('LOG_016 start-logging has a filename_format for a folder, and none 
 	t.deepEqual(Object.keys(onStdout ?? {}), ['time', 'event', 'directory']);
 });
 
-test.serial('LOG_018 start-logging takes the default format where none is given', async t => {
+test.serial('start-logging takes the default format where none is given [LOG_018]', async t => {
 	const logs = await newLogs(t);
 	await start(logs);
 	await stop(logs);
@@ -56,7 +59,7 @@ test.serial('LOG_018 start-logging takes the default format where none is given'
 	t.regex(readdirSync(logs).join(), /^rawprox_\d{4}-\d\d-\d\d-\d\d\.ndjson$/);
 });
 
-test.serial('LOG_001 start-logging is told to all destinations, the new one included', async t => {
+test.serial('start-logging is told to all destinations, the new one included [LOG_001]', async t => {
 	const [one, two] = [await newLogs(t), await newLogs(t)];
 	await start(one);
 	await start(two);
@@ -73,7 +76,7 @@ test.serial('LOG_001 start-logging is told to all destinations, the new one incl
 	);
 });
 
-test.serial('LOG_002 stop-logging is the last line of a destination that is stopped, at once', async t => {
+test.serial('stop-logging is the last line of a destination that is stopped, at once [LOG_002]', async t => {
 	const logs = await newLogs(t);
 	await start(logs);
 	await stop(logs);
@@ -86,7 +89,7 @@ test.serial('LOG_002 stop-logging is the last line of a destination that is stop
 });
 
 test.serial(
-	'LOG_004 traffic is logged to stdout and to several folders at once, the same in each',
+	'traffic is logged to stdout and to several folders at once, the same in each [LOG_004]',
 	async t => {
 		const [one, two] = [await newLogs(t), await newLogs(t)];
 		await start(one);
@@ -105,7 +108,7 @@ test.serial(
 	},
 );
 
-test.serial('LOG_007 a folder that is stopped gets no more, and the others do', async t => {
+test.serial('a folder that is stopped gets no more, and the others do [LOG_007]', async t => {
 	const [one, two] = [await newLogs(t), await newLogs(t)];
 	await start(one);
 	await start(two);
@@ -117,7 +120,7 @@ test.serial('LOG_007 a folder that is stopped gets no more, and the others do', 
 	t.true(has(linesIn(two), text));
 });
 
-test.serial('LOG_006 LOG_019 stop-logging with null stops stdout alone', async t => {
+test.serial('stop-logging with null stops stdout alone [LOG_006] [LOG_019]', async t => {
 	const logs = await newLogs(t);
 	await start(logs);
 	const text = newText();
@@ -137,7 +140,7 @@ test.serial('LOG_006 LOG_019 stop-logging with null stops stdout alone', async t
 });
 
 test.serial(
-	'LOG_005 LOG_019 stop-logging without a folder stops all, each with an event of its own',
+	'stop-logging without a folder stops all, each with an event of its own [LOG_005] [LOG_019]',
 	async t => {
 		const [one, two] = [await newLogs(t), await newLogs(t)];
 		await start(one);

@@ -16,35 +16,35 @@ const resultOf = async (answer: Promise<Message>): Promise<Message> => (await an
 const BOTH = {accept: 'application/json, text/event-stream'};
 const PING = '{"jsonrpc":"2.0","method":"ping","id":1}';
 
-test('REQ_MCP_007 a client that takes JSON and SSE is answered over HTTP in one of the two', async t => {
+test('a client that takes JSON and SSE is answered over HTTP in one of the two [REQ_MCP_007]', async t => {
 	const {status, headers, text} = await postText(shared().endpoint, PING, BOTH);
 	t.is(status, 200);
 	t.regex(headers.get('content-type') ?? '', /^(?:application\/json|text\/event-stream)/);
 	t.regex(text, /\{"jsonrpc":"2\.0".*"result":\{\}/);
 });
 
-test('REQ_MCP_021 requests are taken at /mcp, and nowhere else', async t => {
+test('requests are taken at /mcp, and nowhere else [REQ_MCP_021]', async t => {
 	t.is((await postText(shared().endpoint, PING)).status, 200);
 	for (const path of ['/', '/mcp/', '/mcp/x', '/MCP', '/sse', '/mcp2', '/m%63p'])
 		t.is((await postText(new URL(path, shared().endpoint).href, PING)).status, 404, path);
 });
 
-test('REQ_MCP_022 a client of 2024-11-05 is answered with that version', async t => {
+test('a client of 2024-11-05 is answered with that version [REQ_MCP_022]', async t => {
 	t.is((await resultOf(initialize())).protocolVersion, '2024-11-05');
 });
 
-test('REQ_MCP_008 initialize is answered with version, capabilities and who this is', async t => {
+test('initialize is answered with version, capabilities and who this is [REQ_MCP_008]', async t => {
 	const result = await resultOf(initialize());
 	for (const key of ['protocolVersion', 'capabilities', 'serverInfo']) t.true(key in result, key);
 });
 
-test('REQ_MCP_019 initialize is answered with the name and the version of the server', async t => {
+test('initialize is answered with the name and the version of the server [REQ_MCP_019]', async t => {
 	const {serverInfo} = (await resultOf(initialize())) as {serverInfo: Message};
 	t.is(serverInfo.name, 'rawprox');
 	t.regex(String(serverInfo.version), /^\d+\.\d+/);
 });
 
-test('REQ_MCP_027 initialize takes protocolVersion, capabilities and clientInfo, whatever is in them', async t => {
+test('initialize takes protocolVersion, capabilities and clientInfo, whatever is in them [REQ_MCP_027]', async t => {
 	const params = {
 		protocolVersion: '2024-11-05',
 		capabilities: {roots: {listChanged: true}, sampling: {}, experimental: {x: {}}},
@@ -53,20 +53,20 @@ test('REQ_MCP_027 initialize takes protocolVersion, capabilities and clientInfo,
 	t.is((await resultOf(ask(shared().endpoint, 'initialize', params))).protocolVersion, '2024-11-05');
 });
 
-test('REQ_MCP_028 the answer to initialize has tools among its capabilities, as an object', async t => {
+test('the answer to initialize has tools among its capabilities, as an object [REQ_MCP_028]', async t => {
 	const {protocolVersion, capabilities, serverInfo} = await resultOf(initialize());
 	t.is(protocolVersion, '2024-11-05');
 	t.is(typeof (capabilities as Message).tools, 'object');
 	t.deepEqual(Object.keys(serverInfo as Message).slice(0, 2), ['name', 'version']);
 });
 
-test('REQ_MCP_009 tools/list is answered with tools and what they take', async t => {
+test('tools/list is answered with tools and what they take [REQ_MCP_009]', async t => {
 	const tools = await toolsOf(shared().endpoint);
 	t.true(tools.length > 0);
 	for (const {inputSchema} of tools) t.is(inputSchema.type, 'object');
 });
 
-test('REQ_MCP_039 there are five tools, and no other', async t => {
+test('there are five tools, and no other [REQ_MCP_039]', async t => {
 	t.deepEqual((await toolsOf(shared().endpoint)).map(({name}) => name).sort(), [
 		'add-port-rule',
 		'remove-port-rule',
@@ -76,7 +76,7 @@ test('REQ_MCP_039 there are five tools, and no other', async t => {
 	]);
 });
 
-test('REQ_MCP_029 each tool has a name, a description and an inputSchema', async t => {
+test('each tool has a name, a description and an inputSchema [REQ_MCP_029]', async t => {
 	for (const {name, description, inputSchema} of await toolsOf(shared().endpoint)) {
 		t.regex(name, /^[a-z-]+$/);
 		t.true(description.length > 10);
@@ -92,43 +92,43 @@ async function schemaOf(name: string) {
 	return {types, required};
 }
 
-test('REQ_MCP_034 start-logging takes a folder or null, and the format of names', async t => {
+test('start-logging takes a folder or null, and the format of names [REQ_MCP_034]', async t => {
 	t.deepEqual(await schemaOf('start-logging'), {
 		types: {directory: ['string', 'null'], filename_format: 'string'},
 		required: [],
 	});
 });
 
-test('REQ_MCP_035 stop-logging takes a folder or null, or nothing', async t => {
+test('stop-logging takes a folder or null, or nothing [REQ_MCP_035]', async t => {
 	t.deepEqual(await schemaOf('stop-logging'), {types: {directory: ['string', 'null']}, required: []});
 });
 
-test('REQ_MCP_036 add-port-rule has to be given two ports and a host', async t => {
+test('add-port-rule has to be given two ports and a host [REQ_MCP_036]', async t => {
 	t.deepEqual(await schemaOf('add-port-rule'), {
 		types: {local_port: 'integer', target_host: 'string', target_port: 'integer'},
 		required: ['local_port', 'target_host', 'target_port'],
 	});
 });
 
-test('REQ_MCP_037 remove-port-rule has to be given a port', async t => {
+test('remove-port-rule has to be given a port [REQ_MCP_037]', async t => {
 	t.deepEqual(await schemaOf('remove-port-rule'), {
 		types: {local_port: 'integer'},
 		required: ['local_port'],
 	});
 });
 
-test('REQ_MCP_038 shutdown takes nothing', async t => {
+test('shutdown takes nothing [REQ_MCP_038]', async t => {
 	t.deepEqual(await schemaOf('shutdown'), {types: {}, required: []});
 });
 
-test('REQ_MCP_025 requests are POSTs with Content-Type application/json', async t => {
+test('requests are POSTs with Content-Type application/json [REQ_MCP_025]', async t => {
 	const {endpoint} = shared();
 	for (const type of ['application/json', 'application/json; charset=utf-8', 'Application/JSON'])
 		t.is((await postText(endpoint, PING, {'content-type': type})).status, 200, type);
 	t.is((await postText(endpoint, PING, {'content-type': 'text/plain'})).status, 415);
 });
 
-test('REQ_MCP_026 an Accept of JSON and SSE is fine, and so is JSON alone, anything, or no Accept at all', async t => {
+test('an Accept of JSON and SSE is fine, and so is JSON alone, anything, or no Accept at all [REQ_MCP_026]', async t => {
 	const {endpoint} = shared();
 	for (const accept of ['application/json, text/event-stream', 'application/json', '*/*'])
 		t.is((await postText(endpoint, PING, {accept})).status, 200, accept);

@@ -17,7 +17,7 @@ const isWell = async (): Promise<boolean> =>
 	String((await exchange(shared().port, 'well?')).answer) === 'well?' &&
 	(await ask(shared().endpoint, 'ping')).result !== undefined;
 
-test('REQ_MCP_010 tools/call runs the tool that is named, with the arguments that are given', async t => {
+test('tools/call runs the tool that is named, with the arguments that are given [REQ_MCP_010]', async t => {
 	const directory = await newLogs(t);
 	const params = {name: 'start-logging', arguments: {directory}};
 	t.truthy((await ask(shared().endpoint, 'tools/call', params)).result);
@@ -25,7 +25,7 @@ test('REQ_MCP_010 tools/call runs the tool that is named, with the arguments tha
 	t.is(linesIn(directory)[0]?.directory, directory);
 });
 
-test('REQ_MCP_011 a tool that fails is answered with a JSON-RPC error, over HTTP 200', async t => {
+test('a tool that fails is answered with a JSON-RPC error, over HTTP 200 [REQ_MCP_011]', async t => {
 	const body = JSON.stringify({
 		jsonrpc: '2.0',
 		method: 'tools/call',
@@ -41,7 +41,7 @@ test('REQ_MCP_011 a tool that fails is answered with a JSON-RPC error, over HTTP
 	t.regex(text, /1/);
 });
 
-test('REQ_MCP_012 start-logging starts a log in a folder, with names of the given format', async t => {
+test('start-logging starts a log in a folder, with names of the given format [REQ_MCP_012]', async t => {
 	const directory = await newLogs(t);
 	await done(shared().endpoint, 'start-logging', {directory, filename_format: 'mine.ndjson'});
 	await exchange(shared().port, 'into mine');
@@ -50,7 +50,7 @@ test('REQ_MCP_012 start-logging starts a log in a folder, with names of the give
 	t.true(linesIn(directory).some(({data}) => data === 'into mine'));
 });
 
-test('REQ_MCP_013 stop-logging stops one destination, or all of them [A-D18]', async t => {
+test('stop-logging stops one destination, or all of them [A-D18] [REQ_MCP_013]', async t => {
 	const echo = await startEcho();
 	t.teardown(() => echo.close());
 	const raw = await startRaw(t, ['--mcp-port', '0', '--flush-millis', '20', `0:127.0.0.1:${echo.port}`]);
@@ -78,14 +78,14 @@ test('REQ_MCP_013 stop-logging stops one destination, or all of them [A-D18]', a
 	t.deepEqual(await loggedIn('to none of them', last), [last]);
 });
 
-test('REQ_MCP_014 add-port-rule adds a rule', async t => {
+test('add-port-rule adds a rule [REQ_MCP_014]', async t => {
 	const local_port = await freePort();
 	const args = {local_port, target_host: '127.0.0.1', target_port: shared().echo.port};
 	await done(shared().endpoint, 'add-port-rule', args);
 	t.is(String((await exchange(local_port, 'x')).answer), 'x');
 });
 
-test('REQ_MCP_015 remove-port-rule removes the rule of a port', async t => {
+test('remove-port-rule removes the rule of a port [REQ_MCP_015]', async t => {
 	const local_port = await freePort();
 	const args = {local_port, target_host: '127.0.0.1', target_port: shared().echo.port};
 	await done(shared().endpoint, 'add-port-rule', args);
@@ -93,7 +93,7 @@ test('REQ_MCP_015 remove-port-rule removes the rule of a port', async t => {
 	await t.throwsAsync(dial(local_port), {code: 'ECONNREFUSED'});
 });
 
-test('REQ_MCP_016 shutdown is a tool that ends the program', async t => {
+test('shutdown is a tool that ends the program [REQ_MCP_016]', async t => {
 	const echo = await startEcho();
 	t.teardown(() => echo.close());
 	const raw = await startRaw(t, ['--mcp-port', '0', `0:127.0.0.1:${echo.port}`]);
@@ -102,7 +102,7 @@ test('REQ_MCP_016 shutdown is a tool that ends the program', async t => {
 	await t.throwsAsync(dial(raw.port), {code: 'ECONNREFUSED'});
 });
 
-test('REQ_MCP_017 a tool that succeeds is answered with a text that tells of it', async t => {
+test('a tool that succeeds is answered with a text that tells of it [REQ_MCP_017]', async t => {
 	const directory = await newLogs(t);
 	for (const name of ['start-logging', 'stop-logging']) {
 		const answer = await call(shared().endpoint, name, {directory});
@@ -111,7 +111,7 @@ test('REQ_MCP_017 a tool that succeeds is answered with a text that tells of it'
 	}
 });
 
-test('REQ_MCP_030 tools/call takes a name and arguments; arguments may be left out where none are needed', async t => {
+test('tools/call takes a name and arguments; arguments may be left out where none are needed [REQ_MCP_030]', async t => {
 	const raw = await startRaw(t, ['--mcp-port', '0']);
 	t.is(failureOf(await ask(raw.endpoint, 'tools/call', {})).code, -32602);
 	t.is(failureOf(await ask(raw.endpoint, 'tools/call', {name: 7, arguments: {}})).code, -32602);
@@ -123,12 +123,12 @@ test('REQ_MCP_030 tools/call takes a name and arguments; arguments may be left o
 });
 
 for (const name of ['no-such-tool', 'constructor', '__proto__', '', 'SHUTDOWN'])
-	test(`REQ_MCP_030 a tool ${JSON.stringify(name)} does not exist`, async t => {
+	test(`a tool ${JSON.stringify(name)} does not exist [REQ_MCP_030]`, async t => {
 		t.is(failureOf(await call(shared().endpoint, name)).code, -32602);
 		t.true(await isWell());
 	});
 
-test('REQ_MCP_031 add-port-rule without one of its three arguments is an error that names it', async t => {
+test('add-port-rule without one of its three arguments is an error that names it [REQ_MCP_031]', async t => {
 	const local_port = await freePort();
 	const whole = {local_port, target_host: '127.0.0.1', target_port: 9};
 	for (const key of ['local_port', 'target_host', 'target_port'] as const) {
@@ -140,19 +140,19 @@ test('REQ_MCP_031 add-port-rule without one of its three arguments is an error t
 	await t.throwsAsync(dial(local_port), {code: 'ECONNREFUSED'});
 });
 
-test('REQ_MCP_032 remove-port-rule without a port is an error that names it', async t => {
+test('remove-port-rule without a port is an error that names it [REQ_MCP_032]', async t => {
 	const {code, message} = failureOf(await call(shared().endpoint, 'remove-port-rule', {}));
 	t.is(code, -32602);
 	t.regex(message, /local_port/);
 });
 
-test('REQ_MCP_016 of two shutdowns at once one is answered at least, and there is one end', async t => {
+test('of two shutdowns at once one is answered at least, and there is one end [REQ_MCP_016]', async t => {
 	const raw = await startRaw(t, ['--mcp-port', '0']);
 	await t.notThrowsAsync(Promise.any([done(raw.endpoint, 'shutdown'), done(raw.endpoint, 'shutdown')]));
 	t.deepEqual(await raw.running.exited, {code: 0, signal: null});
 });
 
-test('REQ_MCP_033 shutdown needs no arguments', async t => {
+test('shutdown needs no arguments [REQ_MCP_033]', async t => {
 	const raw = await startRaw(t, ['--mcp-port', '0']);
 	t.true((await done(raw.endpoint, 'shutdown', {})).length > 0);
 	t.is((await raw.running.exited).code, 0);
@@ -173,7 +173,7 @@ for (const filename_format of [
 	'x'.repeat(300),
 	'é%Y'.repeat(50),
 ])
-	test(`I6 start-logging refuses the format ${JSON.stringify(filename_format).slice(0, 30)}, which names no file of the folder`, async t => {
+	test(`start-logging refuses the format ${JSON.stringify(filename_format).slice(0, 30)}, which names no file of the folder [I6]`, async t => {
 		const directory = await newLogs(t);
 		const answer = await call(shared().endpoint, 'start-logging', {directory, filename_format});
 		t.is(failureOf(answer).code, -32602);
@@ -182,13 +182,13 @@ for (const filename_format of [
 	});
 
 for (const directory of ['', 'x\u0000y', '/dev/null/logs', '/proc/logs', 7, true, {}, ['x']])
-	test(`I6 start-logging refuses the folder ${JSON.stringify(directory)}`, async t => {
+	test(`start-logging refuses the folder ${JSON.stringify(directory)} [I6]`, async t => {
 		const {message} = failureOf(await call(shared().endpoint, 'start-logging', {directory}));
 		t.true(message.length > 0);
 		t.true(await isWell());
 	});
 
-test('I6 start-logging with a folder that is a file is an error, and the file is as it was', async t => {
+test('start-logging with a folder that is a file is an error, and the file is as it was [I6]', async t => {
 	const directory = join(await newFolder(t), 'file');
 	await writeFile(directory, 'mine');
 	failureOf(await call(shared().endpoint, 'start-logging', {directory}));
@@ -196,7 +196,7 @@ test('I6 start-logging with a folder that is a file is an error, and the file is
 	t.true(await isWell());
 });
 
-test('I6 a log that is started in a folder with files appends, and its own are for their owner alone', async t => {
+test('a log that is started in a folder with files appends, and its own are for their owner alone [I6]', async t => {
 	const directory = await newLogs(t);
 	await mkdir(directory);
 	const old = '{"time":"2026-11-16T19:36:32.925754Z","event":"gap","lines":1,"bytes":1}\n';
@@ -210,7 +210,7 @@ test('I6 a log that is started in a folder with files appends, and its own are f
 	t.is(statSync(join(directory, 'new.ndjson')).mode & 0o777, 0o600);
 });
 
-test('I6 what a link in the place of the log file leads to is not overwritten', async t => {
+test('what a link in the place of the log file leads to is not overwritten [I6]', async t => {
 	const folder = await newFolder(t);
 	const [directory, elsewhere] = [join(folder, 'logs'), join(folder, 'elsewhere')];
 	await mkdir(directory);

@@ -40,7 +40,7 @@ async function areInPlace(t: ExecutionContext, logs: string, format: string): Pr
 		for (const {time} of parsed(await readFile(join(logs, file), 'utf8'))) t.is(nameAt(time, format), file);
 }
 
-test('ROT_001A SIMPLE_020 CMD_007 with @DIRECTORY the log is in a file there, and not on stdout', async t => {
+test('with @DIRECTORY the log is in a file there, and not on stdout [ROT_001A] [SIMPLE_020] [CMD_007]', async t => {
 	const {raw, logs} = await logging(t, []);
 	await exchange(raw.port, 'to the file');
 	t.is(await raw.stop(), 0);
@@ -53,7 +53,7 @@ test('ROT_001A SIMPLE_020 CMD_007 with @DIRECTORY the log is in a file there, an
 	});
 });
 
-test('ROT_008 --log FILE logs to this file alone', async t => {
+test('--log FILE logs to this file alone [ROT_008]', async t => {
 	const echo = await startEcho();
 	t.teardown(() => echo.close());
 	const folder = join(await newFolder(t), 'captures');
@@ -88,7 +88,7 @@ for (const [what, flag, format] of formats)
 		await areInPlace(t, logs, format);
 	});
 
-test('ROT_013 lines of two periods that wait together are each written to the file of their own', async t => {
+test('lines of two periods that wait together are each written to the file of their own [ROT_013]', async t => {
 	const format = '%S.ndjson';
 	const {raw, logs} = await logging(t, ['--flush-millis', '60000', '--filename-format', format]);
 	const socket = await dial(raw.port);
@@ -108,7 +108,7 @@ test('ROT_013 lines of two periods that wait together are each written to the fi
 	t.is(dataIn(linesIn(logs)).length, 2 * sent);
 });
 
-test('ROT_014 with --flush-millis 100 and a name for each second, files appear while traffic flows', async t => {
+test('with --flush-millis 100 and a name for each second, files appear while traffic flows [ROT_014]', async t => {
 	const {raw, logs} = await logging(t, ['--flush-millis', '100', '--filename-format', '%H-%M-%S.ndjson']);
 	const socket = await dial(raw.port);
 	const beat = setInterval(() => socket.write('x'), 50);
@@ -120,7 +120,7 @@ test('ROT_014 with --flush-millis 100 and a name for each second, files appear w
 	t.is(await raw.stop(), 0);
 });
 
-test('ROT_009 a second run appends to the file of the first', async t => {
+test('a second run appends to the file of the first [ROT_009]', async t => {
 	const flags = ['--filename-format', 'log.ndjson'];
 	const {raw, logs} = await logging(t, flags);
 	await exchange(raw.port, 'first run');
@@ -134,7 +134,7 @@ test('ROT_009 a second run appends to the file of the first', async t => {
 	t.deepEqual(dataIn(parsed(after)), ['first run', 'first run', 'second run', 'second run']);
 });
 
-test('ROT_010 a file that is there already is never overwritten, and a torn last line is ended first', async t => {
+test('a file that is there already is never overwritten, and a torn last line is ended first [ROT_010]', async t => {
 	const logs = await newFolder(t);
 	await writeFile(join(logs, 'log.ndjson'), 'not ours\n{"torn');
 	const {raw} = await logging(t, ['--filename-format', 'log.ndjson'], logs);
@@ -144,7 +144,7 @@ test('ROT_010 a file that is there already is never overwritten, and a torn last
 	t.true(text.startsWith('not ours\n{"torn\n{"time":"'), text.slice(0, 60));
 });
 
-test('ROT_011 ROT_012 folder and file are made where there are none, for their owner alone', async t => {
+test('folder and file are made where there are none, for their owner alone [ROT_011] [ROT_012]', async t => {
 	const folder = join(await newFolder(t), 'deep', 'er');
 	const {raw, logs} = await logging(t, ['--filename-format', 'log.ndjson'], folder);
 	await exchange(raw.port, 'x');
@@ -154,7 +154,7 @@ test('ROT_011 ROT_012 folder and file are made where there are none, for their o
 	t.is(statSync(logs).mode & 0o077, 0);
 });
 
-test('ROT_011 a folder of others keeps its mode, and the file in it is for its owner alone', async t => {
+test('a folder of others keeps its mode, and the file in it is for its owner alone [ROT_011]', async t => {
 	const logs = join(await newFolder(t), 'logs');
 	await mkdir(logs, {mode: 0o755});
 	const {raw} = await logging(t, ['--filename-format', 'log.ndjson'], logs);

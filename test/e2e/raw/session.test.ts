@@ -7,12 +7,12 @@ import {dial, ending, exchange, ownAddress, readAll, readBytes, startEcho, start
 
 const shared = shareRaw(echo => ['--flush-millis', '20', `0:127.0.0.1:${echo}`, `0:localhost:${echo}`]);
 
-test('SIMPLE_001 SIMPLE_005 one command forwards connections from the local port to the target', async t => {
+test('one command forwards connections from the local port to the target [SIMPLE_001] [SIMPLE_005]', async t => {
 	const {answer} = await exchange(shared().port, 'there and back');
 	t.is(answer.toString(), 'there and back');
 });
 
-test('SIMPLE_002 CMD_005 a rule is LOCAL_PORT:TARGET_HOST:TARGET_PORT', async t => {
+test('a rule is LOCAL_PORT:TARGET_HOST:TARGET_PORT [SIMPLE_002] [CMD_005]', async t => {
 	const port = await freePort();
 	const echo = await startPeer(t, socket => socket.pipe(socket));
 	const raw = await startRaw(t, [`${port}:localhost:${echo.port}`]);
@@ -20,14 +20,14 @@ test('SIMPLE_002 CMD_005 a rule is LOCAL_PORT:TARGET_HOST:TARGET_PORT', async t 
 	t.is(await raw.stop(), 0);
 });
 
-test('SIMPLE_003 a rule for port 0 is bound to a port that is told, on 127.0.0.1 alone', async t => {
+test('a rule for port 0 is bound to a port that is told, on 127.0.0.1 alone [SIMPLE_003]', async t => {
 	t.true(shared().port > 0);
 	const {port} = shared();
 	await t.throwsAsync(dial(port, '127.0.0.2'), {code: 'ECONNREFUSED'});
 	await t.throwsAsync(dial(port, '::1'), {message: /ECONNREFUSED|EADDRNOTAVAIL/});
 });
 
-test('SIMPLE_006 a rule takes no datagrams', async t => {
+test('a rule takes no datagrams [SIMPLE_006]', async t => {
 	const socket = createSocket('udp4');
 	t.teardown(() => socket.close());
 	socket.connect(shared().port, '127.0.0.1');
@@ -37,7 +37,7 @@ test('SIMPLE_006 a rule takes no datagrams', async t => {
 	t.is((error as NodeJS.ErrnoException).code, 'ECONNREFUSED');
 });
 
-test('SIMPLE_007 SIMPLE_008 CMD_006 each rule has a listener of its own, in front of a target of its own', async t => {
+test('each rule has a listener of its own, in front of a target of its own [SIMPLE_007] [SIMPLE_008] [CMD_006]', async t => {
 	const [one, two] = [
 		await startPeer(t, socket => socket.end('one')),
 		await startPeer(t, socket => socket.end('two')),
@@ -49,7 +49,7 @@ test('SIMPLE_007 SIMPLE_008 CMD_006 each rule has a listener of its own, in fron
 	t.is(String((await exchange(raw.ports[1] ?? 0, '')).answer), 'two');
 });
 
-test('SIMPLE_021 with two rules to one target, listen_port tells which of them a line is about', async t => {
+test('with two rules to one target, listen_port tells which of them a line is about [SIMPLE_021]', async t => {
 	for (const port of shared().ports) {
 		const {client} = await exchange(port, 'x');
 		const lines = await shared().connection(client, port);
@@ -57,7 +57,7 @@ test('SIMPLE_021 with two rules to one target, listen_port tells which of them a
 	}
 });
 
-test('SIMPLE_008A SIMPLE_012 ids are eight base-62 digits, grow by one over all rules, and none comes twice', async t => {
+test('ids are eight base-62 digits, grow by one over all rules, and none comes twice [SIMPLE_008A] [SIMPLE_012]', async t => {
 	const before = Date.now() * 1000;
 	const echo = await startPeer(t, socket => socket.pipe(socket));
 	const raw = await startRaw(t, [
@@ -87,19 +87,19 @@ test('SIMPLE_008A SIMPLE_012 ids are eight base-62 digits, grow by one over all 
 	t.true(since <= Date.now() * 1000 - before, `${ids[0]}`);
 });
 
-test('SIMPLE_009 CMD_009 without a folder the log is on stdout', async t => {
+test('without a folder the log is on stdout [SIMPLE_009] [CMD_009]', async t => {
 	const {client} = await exchange(shared().port, 'to stdout');
 	const lines = await shared().connection(client);
 	t.true(lines.some(({data}) => data === 'to stdout'));
 });
 
-test('SIMPLE_010 each line is one compact JSON object', async t => {
+test('each line is one compact JSON object [SIMPLE_010]', async t => {
 	const {client} = await exchange(shared().port, '{"a": [1, 2]}\r\n\t"%"\\ \u00e9\u2028');
 	await shared().connection(client);
 	for (const line of shared().running.lines) t.is(line, JSON.stringify(JSON.parse(line)));
 });
 
-test('SIMPLE_011 SIMPLE_013 SIMPLE_015 open, data and close have these keys, in this order', async t => {
+test('open, data and close have these keys, in this order [SIMPLE_011] [SIMPLE_013] [SIMPLE_015]', async t => {
 	const {client} = await exchange(shared().port, 'x');
 	const [open, ...rest] = await shared().connection(client);
 	const close = rest.pop();
@@ -112,7 +112,7 @@ test('SIMPLE_011 SIMPLE_013 SIMPLE_015 open, data and close have these keys, in 
 	t.true(rest.length >= 2);
 });
 
-test('SIMPLE_013 each chunk is a line of its own, in the order of time', async t => {
+test('each chunk is a line of its own, in the order of time [SIMPLE_013]', async t => {
 	const socket = await dial(shared().port);
 	const client = ownAddress(socket);
 	for (const text of ['first', 'second', 'third']) {
@@ -131,7 +131,7 @@ test('SIMPLE_013 each chunk is a line of its own, in the order of time', async t
 	t.deepEqual(times, [...times].sort());
 });
 
-test('SIMPLE_015A from is who speaks; the target is called as the rule calls it', async t => {
+test('from is who speaks; the target is called as the rule calls it [SIMPLE_015A]', async t => {
 	const {echo, ports} = shared();
 	const {client} = await exchange(ports[1] ?? 0, 'x');
 	const [open, ...rest] = await shared().connection(client, ports[1]);
@@ -145,7 +145,7 @@ test('SIMPLE_015A from is who speaks; the target is called as the rule calls it'
 	t.is(String(bytesFrom(rest, target)), 'x');
 });
 
-test('SIMPLE_015A close is from the side that closed first', async t => {
+test('close is from the side that closed first [SIMPLE_015A]', async t => {
 	const {client} = await exchange(shared().port, 'x');
 	t.like((await shared().connection(client)).at(-1), {event: 'close', from: client});
 	const peer = await startPeer(t, socket => socket.end('bye'));
@@ -158,7 +158,7 @@ test('SIMPLE_015A close is from the side that closed first', async t => {
 	t.like(close, {event: 'close', from: `127.0.0.1:${peer.port}`, to: other});
 });
 
-test('SIMPLE_016 times are UTC with six decimals, and are those of the events', async t => {
+test('times are UTC with six decimals, and are those of the events [SIMPLE_016]', async t => {
 	const before = Date.now();
 	const {client} = await exchange(shared().port, 'x');
 	const lines = await shared().connection(client);
@@ -170,7 +170,7 @@ test('SIMPLE_016 times are UTC with six decimals, and are those of the events', 
 	}
 });
 
-test('SIMPLE_021A without --mcp-port there is no control server, and nothing speaks of one', async t => {
+test('without --mcp-port there is no control server, and nothing speaks of one [SIMPLE_021A]', async t => {
 	const echo = await startEcho();
 	t.teardown(() => echo.close());
 	const raw = await startRaw(t, ['--flush-millis', '20', `0:127.0.0.1:${echo.port}`]);
@@ -181,7 +181,7 @@ test('SIMPLE_021A without --mcp-port there is no control server, and nothing spe
 });
 
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
-	test(`SIMPLE_024 CMD_012 ${signal} ends it, with connections closed and the log whole`, async t => {
+	test(`${signal} ends it, with connections closed and the log whole [SIMPLE_024] [CMD_012]`, async t => {
 		const echo = await startPeer(t, socket => socket.pipe(socket));
 		const raw = await startRaw(t, ['--flush-millis', '60000', `0:127.0.0.1:${echo.port}`]);
 		const socket = await dial(raw.port);

@@ -32,7 +32,7 @@ async function startSlow(t: ExecutionContext): Promise<{port: number; accept: ()
 	return {port, accept: () => void child.stdin.write('\n')};
 }
 
-test('I3 what a client says to a target that is slow to accept arrives once it does', async t => {
+test('what a client says to a target that is slow to accept arrives once it does [I3]', async t => {
 	const {port, accept} = await startSlow(t);
 	const raw = await startRaw(t, ['--flush-millis', '20', `0:127.0.0.1:${port}`]);
 	const client = await dial(raw.port);
@@ -46,7 +46,7 @@ test('I3 what a client says to a target that is slow to accept arrives once it d
 	t.is((await raw.connection(address)).at(-1)?.event, 'close');
 });
 
-test('I3 SIGTERM ends it while a target has not yet accepted', async t => {
+test('SIGTERM ends it while a target has not yet accepted [I3]', async t => {
 	const {port} = await startSlow(t);
 	const raw = await startRaw(t, ['--flush-millis', '20', `0:127.0.0.1:${port}`]);
 	const client = await dial(raw.port);

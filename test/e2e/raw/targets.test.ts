@@ -60,7 +60,7 @@ test('a long answer over HTTP in chunks arrives whole', async t => {
 	t.true((await conversation(raw, target)).answered.length > size);
 });
 
-test('SIMPLE_017 a TLS session runs through a rule to its end, and its log is of what is encrypted', async t => {
+test('a TLS session runs through a rule to its end, and its log is of what is encrypted [SIMPLE_017]', async t => {
 	const {cert, key} = selfSigned();
 	const server = createTlsServer({cert, key}, socket => socket.on('error', () => {}).pipe(socket));
 	const {raw, target} = await inFrontOf(t, server);

@@ -16,7 +16,7 @@ async function logging(t: ExecutionContext, ...flags: string[]): Promise<{raw: R
 	return {raw: await startRaw(t, [...args, `0:127.0.0.1:${echo.port}`, `@${logs}`]), logs};
 }
 
-test('I5 when the folder is removed traffic goes on, stderr tells of it, and the log goes on when it is back', async t => {
+test('when the folder is removed traffic goes on, stderr tells of it, and the log goes on when it is back [I5]', async t => {
 	const {raw, logs} = await logging(t);
 	await exchange(raw.port, 'before');
 	await until(() => textIn(logs).includes('"close"'));
@@ -32,7 +32,7 @@ test('I5 when the folder is removed traffic goes on, stderr tells of it, and the
 	t.is(data.filter(text => text === 'after').length, 2);
 });
 
-test('I5 a folder in the place of the log file: traffic goes on, and it is told once, with what is lost', async t => {
+test('a folder in the place of the log file: traffic goes on, and it is told once, with what is lost [I5]', async t => {
 	const {raw, logs} = await logging(t);
 	await until(() => textIn(logs).includes('start-logging'));
 	await rm(join(logs, 'log.ndjson'));
@@ -46,7 +46,7 @@ test('I5 a folder in the place of the log file: traffic goes on, and it is told 
 	t.true(Number(logged(raw.running, 'log-error').at(-1)?.lostBytes) > 0);
 });
 
-test('I5 one destination in trouble is no trouble for the others', async t => {
+test('one destination in trouble is no trouble for the others [I5]', async t => {
 	const {raw, logs} = await logging(t, '--mcp-port', '0');
 	const other = join(await newFolder(t), 'other');
 	await done(raw.endpoint, 'start-logging', {directory: other, filename_format: 'log.ndjson'});
@@ -60,7 +60,7 @@ test('I5 one destination in trouble is no trouble for the others', async t => {
 	t.is(linesIn(logs).filter(({data}) => data === 'still logged').length, 2);
 });
 
-test('I5 when who reads stdout has gone, traffic goes on, and SIGTERM ends it', async t => {
+test('when who reads stdout has gone, traffic goes on, and SIGTERM ends it [I5]', async t => {
 	const echo = await startEcho();
 	t.teardown(() => echo.close());
 	const raw = await startRaw(t, ['--flush-millis', '20', `0:127.0.0.1:${echo.port}`]);
@@ -72,7 +72,7 @@ test('I5 when who reads stdout has gone, traffic goes on, and SIGTERM ends it', 
 	t.is(await raw.stop(), 0);
 });
 
-test('I9 SIGTERM in the middle of traffic: no line is torn, and each connection has its open and its close', async t => {
+test('SIGTERM in the middle of traffic: no line is torn, and each connection has its open and its close [I9]', async t => {
 	const peer = await startPeer(t, socket => socket.pipe(socket));
 	const logs = join(await newFolder(t), 'logs');
 	const raw = await startRaw(t, [`0:127.0.0.1:${peer.port}`, `@${logs}`]);
@@ -102,7 +102,7 @@ test('I9 SIGTERM in the middle of traffic: no line is torn, and each connection 
 	t.true(told >= heard, `${told} bytes are in the log, ${heard} arrived`);
 });
 
-test('I9 a connection that does not end does not keep it from ending', async t => {
+test('a connection that does not end does not keep it from ending [I9]', async t => {
 	const peer = await startPeer(t, () => {}, {isPaused: true});
 	const raw = await startRaw(t, ['--flush-millis', '20', `0:127.0.0.1:${peer.port}`]);
 	const socket = await dial(raw.port);
@@ -113,7 +113,7 @@ test('I9 a connection that does not end does not keep it from ending', async t =
 	socket.destroy();
 });
 
-test('I3 a rule whose target is down does not hurt the other rule', async t => {
+test('a rule whose target is down does not hurt the other rule [I3]', async t => {
 	const echo = await startEcho();
 	t.teardown(() => echo.close());
 	const raw = await startRaw(t, ['--flush-millis', '20', '0:127.0.0.1:1', `0:127.0.0.1:${echo.port}`]);
@@ -129,7 +129,7 @@ test('I3 a rule whose target is down does not hurt the other rule', async t => {
 	}
 });
 
-test('I5 a folder in which nothing may be written is an error at the start, not later', async t => {
+test('a folder in which nothing may be written is an error at the start, not later [I5]', async t => {
 	const folder = await newFolder(t);
 	const logs = join(folder, 'logs');
 	if (process.getuid?.() === 0) {

@@ -21,26 +21,26 @@ const HELP = [
 	'--on-full',
 ];
 
-test('CMD_001 the usage line has the three options, the rules and the folder', async t => {
+test('the usage line has the three options, the rules and the folder [CMD_001]', async t => {
 	const {stdout} = await runBridge(['raw', '--help']);
 	const line = stdout.find(text => text.includes('PORT_RULE') && text.includes('bridge raw')) ?? '';
 	for (const part of ['--mcp-port', '--flush-millis', '--filename-format', 'LOG_DIRECTORY'])
 		t.true(line.includes(part), `${part} in ${line}`);
 });
 
-test('CMD_011 SIMPLE_022 without a rule and without --mcp-port there is help, and an end', async t => {
+test('without a rule and without --mcp-port there is help, and an end [CMD_011] [SIMPLE_022]', async t => {
 	const {code, stderr} = await runBridge(['raw']);
 	t.is(code, 2);
 	t.regex(stderr, /usage/i);
 });
 
-test('CMD_015 SIMPLE_023 the help that nobody asked for is on stderr, and stdout has no NDJSON', async t => {
+test('the help that nobody asked for is on stderr, and stdout has no NDJSON [CMD_015] [SIMPLE_023]', async t => {
 	const {stdout, stderr} = await runBridge(['raw']);
 	t.deepEqual(stdout, []);
 	t.true(stderr.includes('PORT_RULE'));
 });
 
-test('CMD_013 the help tells of usage and arguments, with examples, and where more is written', async t => {
+test('the help tells of usage and arguments, with examples, and where more is written [CMD_013]', async t => {
 	const {stderr} = await runBridge(['raw']);
 	for (const word of HELP) t.true(stderr.includes(word), word);
 	t.regex(stderr, /^usage/im);
@@ -64,7 +64,7 @@ test('bridge decode --help prints help with an example on stdout, and ends with 
 	t.regex(stdout.join('\n'), /^examples?\b/im);
 });
 
-test('CMD_014 a folder without rules and without --mcp-port is an error', async t => {
+test('a folder without rules and without --mcp-port is an error [CMD_014]', async t => {
 	const folder = join(await newFolder(t), 'logs');
 	const {code, stdout, stderr} = await runBridge(['raw', `@${folder}`]);
 	t.is(code, 2);
@@ -73,7 +73,7 @@ test('CMD_014 a folder without rules and without --mcp-port is an error', async 
 	t.false(existsSync(folder));
 });
 
-test('CMD_016 ROT_015 --filename-format without a folder is an error that names it', async t => {
+test('--filename-format without a folder is an error that names it [CMD_016] [ROT_015]', async t => {
 	const {code, stdout, stderr} = await runBridge(['raw', '--filename-format', 'x.ndjson', '0:127.0.0.1:9']);
 	t.is(code, 2);
 	t.deepEqual(stdout, []);
@@ -81,7 +81,7 @@ test('CMD_016 ROT_015 --filename-format without a folder is an error that names 
 	t.regex(stderr, /@/);
 });
 
-test('CMD_008 SIMPLE_021 two folders are an error, and neither is made', async t => {
+test('two folders are an error, and neither is made [CMD_008] [SIMPLE_021]', async t => {
 	const folder = await newFolder(t);
 	const args = ['raw', `@${join(folder, 'one')}`, '0:127.0.0.1:9', `@${join(folder, 'two')}`];
 	const {code, stdout, stderr} = await runBridge(args);
@@ -91,7 +91,7 @@ test('CMD_008 SIMPLE_021 two folders are an error, and neither is made', async t
 	t.false(existsSync(join(folder, 'one')) || existsSync(join(folder, 'two')));
 });
 
-test('SIMPLE_004 a port that is taken is an error that names it, and no other rule runs either', async t => {
+test('a port that is taken is an error that names it, and no other rule runs either [SIMPLE_004]', async t => {
 	const {port} = await startPeer(t);
 	const {code, stdout, stderr} = await runBridge(['raw', '0:127.0.0.1:9', `${port}:127.0.0.1:9`]);
 	t.is(code, 2);
@@ -100,7 +100,7 @@ test('SIMPLE_004 a port that is taken is an error that names it, and no other ru
 	t.notRegex(stderr, /\n {4}at /);
 });
 
-test('SIMPLE_004 a port that two rules name is an error that names it, and so is a rule that leads to itself', async t => {
+test('a port that two rules name is an error that names it, and so is a rule that leads to itself [SIMPLE_004]', async t => {
 	const port = await freePort();
 	for (const rules of [[`${port}:127.0.0.1:9`, `${port}:127.0.0.1:10`], [`${port}:localhost:${port}`]]) {
 		const {code, stdout, stderr} = await runBridge(['raw', ...rules]);

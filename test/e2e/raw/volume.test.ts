@@ -55,7 +55,7 @@ async function decoded(t: ExecutionContext, ...args: readonly string[]) {
 }
 
 test.serial(
-	'I1 100 MB of random bytes both ways at once arrive, and bridge decode gives the very same back',
+	'100 MB of random bytes both ways at once arrive, and bridge decode gives the very same back [I1]',
 	async t => {
 		const logs = join(await newFolder(t), 'logs');
 		const heard: Array<Promise<{size: number; sha256: string}>> = [];

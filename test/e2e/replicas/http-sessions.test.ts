@@ -6,7 +6,7 @@ import {Roamer, roam, SECRET, startReplica, startReplicas} from './support.js';
 
 const call = {name: 'echo', arguments: {word: 'hello'}};
 
-test('M1 a session with a server behind HTTP goes on at any replica, in the same session there', async t => {
+test('a session with a server behind HTTP goes on at any replica, in the same session there [M1]', async t => {
 	const upstream = await startUpstream(t);
 	const [one, two, three] = await startReplicas(t, 3, {servers: {echo: {url: upstream.url}}});
 	if (!one || !two || !three) throw new Error('There are three.');
@@ -27,7 +27,7 @@ test('M1 a session with a server behind HTTP goes on at any replica, in the same
 	t.is((await client.post(one, {id: 9, method: 'tools/call', params: call})).status, 404);
 });
 
-test('M1 a replica that ends takes no session with it', async t => {
+test('a replica that ends takes no session with it [M1]', async t => {
 	const upstream = await startUpstream(t);
 	const config = {servers: {echo: {url: upstream.url}}};
 	const [one, two] = await startReplicas(t, 2, config);
@@ -44,7 +44,7 @@ test('M1 a replica that ends takes no session with it', async t => {
 	t.is(upstream.sessions.size, 1);
 });
 
-test('C7 an id that is changed, of another service, another caller or another secret is unknown, at every replica alike', async t => {
+test('an id that is changed, of another service, another caller or another secret is unknown, at every replica alike [C7]', async t => {
 	const upstream = await startUpstream(t);
 	const servers = {echo: {url: upstream.url}, other: {url: upstream.url}};
 	const [one, two] = await startReplicas(t, 2, {servers});
@@ -83,7 +83,7 @@ test('C7 an id that is changed, of another service, another caller or another se
 	}
 });
 
-test('C1 behind a balancer, who forgets its id and shows nothing gets nobody’s session', async t => {
+test('behind a balancer, who forgets its id and shows nothing gets nobody’s session [C1]', async t => {
 	const upstream = await startUpstream(t);
 	const gateway = await startReplica(t, {servers: {echo: {url: upstream.url}}});
 	const own = {authorization: 'Bearer a'};
@@ -95,7 +95,7 @@ test('C1 behind a balancer, who forgets its id and shows nothing gets nobody’s
 	t.is(upstream.executions, 1);
 });
 
-test('M2 while one secret takes the place of another, ids of both are good', async t => {
+test('while one secret takes the place of another, ids of both are good [M2]', async t => {
 	const upstream = await startUpstream(t);
 	const servers = {echo: {url: upstream.url}};
 	const before = await startReplica(t, {servers});
@@ -107,7 +107,7 @@ test('M2 while one secret takes the place of another, ids of both are good', asy
 	t.is((await next.post(before, {id: 1, method: 'tools/call', params: call})).status, 404);
 });
 
-test('M1 what a server says itself is heard where its client listens, and nowhere else', async t => {
+test('what a server says itself is heard where its client listens, and nowhere else [M1]', async t => {
 	const upstream = await startUpstream(t);
 	const [one, two] = await startReplicas(t, 2, {servers: {echo: {url: upstream.url}}});
 	if (!one || !two) throw new Error('There are two.');

@@ -8,7 +8,7 @@ import {Roamer, roam, startReplica, startReplicas} from './support.js';
 
 const servers = {puppet: program('puppet')};
 
-test('M3 a session with a child is served by its replica, whichever is asked', async t => {
+test('a session with a child is served by its replica, whichever is asked [M3]', async t => {
 	const [one, two] = await startReplicas(t, 2, {servers, tokens: ['t0ken-of-sixteen-characters']});
 	if (!one || !two) throw new Error('There are two.');
 	const client = new Roamer('puppet', {
@@ -33,7 +33,7 @@ test('M3 a session with a child is served by its replica, whichever is asked', a
 	for (const {running} of [one, two]) t.false(running.stderr.includes('planted'));
 });
 
-test('M3 all servers as one, and HTTP+SSE of 2024-11-05, are served by their replica, too', async t => {
+test('all servers as one, and HTTP+SSE of 2024-11-05, are served by their replica, too [M3]', async t => {
 	const [one, two] = await startReplicas(t, 2, {servers, expose: 'tools'});
 	if (!one || !two) throw new Error('There are two.');
 	const client = await roam(one, '');
@@ -54,7 +54,7 @@ test('M3 all servers as one, and HTTP+SSE of 2024-11-05, are served by their rep
 	t.pass();
 });
 
-test('M3 the session of a replica that is gone is unknown, and what it was asked fails with an error', async t => {
+test('the session of a replica that is gone is unknown, and what it was asked fails with an error [M3]', async t => {
 	const [one, two] = await startReplicas(t, 2, {servers});
 	if (!one || !two) throw new Error('There are two.');
 	const client = await roam(one, 'puppet');
@@ -78,7 +78,7 @@ test('M3 the session of a replica that is gone is unknown, and what it was asked
 	t.truthy((await client.ask(again, 'pid')).result);
 });
 
-test('M3 a request goes to one other replica at most, however wrong their addresses are', async t => {
+test('a request goes to one other replica at most, however wrong their addresses are [M3]', async t => {
 	const {address: advertise, overheard} = await standBetween(t, () => two);
 	const [one, two] = await Promise.all([
 		startReplica(t, {servers, advertise}),
@@ -90,7 +90,7 @@ test('M3 a request goes to one other replica at most, however wrong their addres
 	t.truthy((await client.ask(one, 'pid')).result);
 });
 
-test('M3 what says that it was handed on is refused if no replica has done so', async t => {
+test('what says that it was handed on is refused if no replica has done so [M3]', async t => {
 	const [one, two] = await startReplicas(t, 2, {servers});
 	if (!one || !two) throw new Error('There are two.');
 	const client = await roam(one, 'puppet');
@@ -100,7 +100,7 @@ test('M3 what says that it was handed on is refused if no replica has done so', 
 	}
 });
 
-test('M3 whoever is where a replica was learns no secret, and cannot answer in its name', async t => {
+test('whoever is where a replica was learns no secret, and cannot answer in its name [M3]', async t => {
 	const heard: string[] = [];
 	const one = await startReplica(t, {servers});
 	const two = await startReplica(t, {servers});

@@ -114,7 +114,7 @@ for (const kind of fakeKinds) {
 	});
 }
 
-test('FR-1.2 Content-Length frames are understood, and answered as such', async t => {
+test('Content-Length frames are understood, and answered as such [FR-1.2]', async t => {
 	const at = await place(t, 'app-server');
 	const running = startBridge(['serve', '--trust'], {env: at.env, cwd: at.repo});
 	t.teardown(() => running.child.kill('SIGKILL'));

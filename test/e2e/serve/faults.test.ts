@@ -35,7 +35,7 @@ for (const kind of fakeKinds) {
 	});
 }
 
-test('K1 the Codex that a cloned repository names is not run, unless it is trusted', async t => {
+test('the Codex that a cloned repository names is not run, unless it is trusted [K1]', async t => {
 	const at = await place(t, 'app-server');
 	const canary = join(at.base, 'canary');
 	const program = join(at.repo, 'codex');
@@ -52,7 +52,7 @@ test('K1 the Codex that a cloned repository names is not run, unless it is trust
 	t.regex(running.stderr, /codex_bin/);
 });
 
-test('K4 secrets in prompts and in the environment are in no log and not in the audit', async t => {
+test('secrets in prompts and in the environment are in no log and not in the audit [K4]', async t => {
 	const at = await place(t, 'app-server');
 	const secret = 'sk-proj-CANARYcanaryCANARYcanary1234567890';
 	const running = await startReady(['serve', '--trust', '--debug'], {
@@ -68,7 +68,7 @@ test('K4 secrets in prompts and in the environment are in no log and not in the 
 });
 
 for (const delay of [0, 50, 150, 300])
-	test(`L3 a signal ${delay} ms after the start ends it cleanly`, async t => {
+	test(`a signal ${delay} ms after the start ends it cleanly [L3]`, async t => {
 		const at = await place(t, 'app-server');
 		const running = startBridge(['serve', '--trust'], {env: at.env, cwd: at.repo});
 		t.teardown(() => running.child.kill('SIGKILL'));
@@ -79,7 +79,7 @@ for (const delay of [0, 50, 150, 300])
 		t.deepEqual(running.lines, []);
 	});
 
-test('L4 a client that is gone is the end of it, without a stack', async t => {
+test('a client that is gone is the end of it, without a stack [L4]', async t => {
 	const client = await startServe(t, await place(t, 'app-server'));
 	client.running.child.stdout?.destroy();
 	client.running.stdin.end();

@@ -15,7 +15,7 @@ const statuses = async (where: Place): Promise<{[identity: string]: string}> => 
 	return Object.fromEntries(entries.map(({identity, status}) => [identity, status]));
 };
 
-test('FR-13.5 FR-3.2 threads shows the sessions of a running bridge as active, and of a killed one as stale', async t => {
+test('threads shows the sessions of a running bridge as active, and of a killed one as stale [FR-13.5] [FR-3.2]', async t => {
 	const where = await place(t, 'app-server');
 	const client = await startServe(t, where);
 	t.false((await client.codex({prompt: 'hello', identity: 'arch'})).isError);
@@ -76,7 +76,7 @@ test('5.3 FR-3.2 a session of another bridge is resumed by one that still runs w
 	}
 });
 
-test('FR-13.6 summary prints what a session left when its bridge ended', async t => {
+test('summary prints what a session left when its bridge ended [FR-13.6]', async t => {
 	const where = await place(t, 'app-server');
 	const client = await startServe(t, where);
 	const {codexId} = await client.codex({prompt: 'hello', identity: 'arch'});

@@ -18,7 +18,7 @@ async function overhearing(t: ExecutionContext, change?: (body: Buffer) => Buffe
 	return {one, two: await startReplica(t, {servers}), overheard};
 }
 
-test('M3 what was handed on is good once, for one replica, and with the body that it had', async t => {
+test('what was handed on is good once, for one replica, and with the body that it had [M3]', async t => {
 	const {one, two, overheard} = await overhearing(t);
 	const client = await roam(one, 'puppet', {authorization: 'Bearer planted'});
 	const {result} = await client.ask(one, 'pid');
@@ -36,7 +36,7 @@ test('M3 what was handed on is good once, for one replica, and with the body tha
 	t.deepEqual((await client.ask(two, 'pid')).result, result);
 });
 
-test('M3 what was changed between two replicas is refused', async t => {
+test('what was changed between two replicas is refused [M3]', async t => {
 	let isChanged = false;
 	const change = (body: Buffer): Buffer =>
 		isChanged ? Buffer.from(body.toString().replace('echo', 'exit')) : body;
@@ -47,7 +47,7 @@ test('M3 what was changed between two replicas is refused', async t => {
 	t.truthy((await client.ask(two, 'pid')).result);
 });
 
-test('M3 the session of a client of 2024-11-05 is not named where a request goes by', async t => {
+test('the session of a client of 2024-11-05 is not named where a request goes by [M3]', async t => {
 	const {one, two, overheard} = await overhearing(t);
 	const stream = await fetch(new URL('/mcp/puppet/sse', one.base), {headers: {accept: 'text/event-stream'}});
 	const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
@@ -67,7 +67,7 @@ test('M3 the session of a client of 2024-11-05 is not named where a request goes
 	t.false(JSON.stringify(overheard).includes(String(id)));
 });
 
-test('M3 an answer that had begun as a stream ends with an error when its replica is gone', async t => {
+test('an answer that had begun as a stream ends with an error when its replica is gone [M3]', async t => {
 	const [one, two] = await startReplicas(t, 2, {servers});
 	if (!one || !two) throw new Error('There are two.');
 	const client = await roam(one, 'puppet');
@@ -99,7 +99,7 @@ test('M3 an answer that had begun as a stream ends with an error when its replic
 	t.like(JSON.parse(last), {id: 'held', error: {code: -31001, data: {source: 'bridge'}}});
 });
 
-test('M3 who begins anew may still name the session that it had, also when its replica is gone', async t => {
+test('who begins anew may still name the session that it had, also when its replica is gone [M3]', async t => {
 	const [one, two] = await startReplicas(t, 2, {servers});
 	if (!one || !two) throw new Error('There are two.');
 	const client = await roam(one, 'puppet');

@@ -7,7 +7,7 @@ const text = fc.string({unit: 'binary', maxLength: 300});
 const secret = fc.string({minLength: 16, maxLength: 40});
 const seal = new Sealer(['a secret of some length'], 'test');
 
-test('C7 what is sealed opens for what it is bound to, and for nothing else', t => {
+test('what is sealed opens for what it is bound to, and for nothing else [C7]', t => {
 	fc.assert(
 		fc.property(text, text, text, (said, bound, other) => {
 			const sealed = seal.seal(said, bound);
@@ -17,7 +17,7 @@ test('C7 what is sealed opens for what it is bound to, and for nothing else', t 
 	);
 });
 
-test('C7 with any bit of it flipped, it does not open, and nothing is thrown', t => {
+test('with any bit of it flipped, it does not open, and nothing is thrown [C7]', t => {
 	const sealed = seal.seal(JSON.stringify({id: 'a'}), 'service');
 	for (let at = 0; at < sealed.length; at++)
 		for (let bit = 0; bit < 8; bit++) {
@@ -27,7 +27,7 @@ test('C7 with any bit of it flipped, it does not open, and nothing is thrown', t
 		}
 });
 
-test('C7 with anything cut off, put in or put at its end, it does not open', t => {
+test('with anything cut off, put in or put at its end, it does not open [C7]', t => {
 	fc.assert(
 		fc.property(text, fc.nat(), fc.string({minLength: 1, maxLength: 5}), (said, nat, more) => {
 			const sealed = seal.seal(said, 'x');
@@ -39,7 +39,7 @@ test('C7 with anything cut off, put in or put at its end, it does not open', t =
 	);
 });
 
-test('C7 no text at all that bridge has not sealed opens', t => {
+test('no text at all that bridge has not sealed opens [C7]', t => {
 	fc.assert(
 		fc.property(
 			fc.oneof(
@@ -52,7 +52,7 @@ test('C7 no text at all that bridge has not sealed opens', t => {
 	);
 });
 
-test('M2 the first secret seals, those before it open, and others do not', t => {
+test('the first secret seals, those before it open, and others do not [M2]', t => {
 	fc.assert(
 		fc.property(fc.uniqueArray(secret, {minLength: 3, maxLength: 3}), text, ([now, before, other], said) => {
 			const sealed = new Sealer([before ?? ''], 'test').seal(said, '');
@@ -72,7 +72,7 @@ const named: SessionIdPayload = {
 	place: {instance: 'i', address: 'http://bridge-1:7411/', term: 0},
 };
 
-test('M1 an id is read by whoever has the secret, for its service and its caller alone', t => {
+test('an id is read by whoever has the secret, for its service and its caller alone [M1]', t => {
 	const id = new SessionIds(['secret']).create(named, holder) ?? '';
 	const elsewhere = new SessionIds(['secret']);
 	t.deepEqual(elsewhere.parse(id, holder), named);
@@ -84,7 +84,7 @@ test('M1 an id is read by whoever has the secret, for its service and its caller
 	t.true(id.length < 300);
 });
 
-test('L5 an id is good for a week, by clocks that are up to five minutes apart', t => {
+test('an id is good for a week, by clocks that are up to five minutes apart [L5]', t => {
 	const WEEK_MS = 7 * 24 * 3600 * 1000;
 	let now = 1e12;
 	const ids = new SessionIds(['secret'], () => now);
@@ -101,7 +101,7 @@ test('an id that would be too long for a header is none', t => {
 	t.is(new SessionIds(['secret']).create({id: 'a', place}, holder), undefined);
 });
 
-test('M2 what is sealed for all opens with any secret that both have, and no part of it for anybody else', t => {
+test('what is sealed for all opens with any secret that both have, and no part of it for anybody else [M2]', t => {
 	const text = new MultiSecretSealer(['new', 'old'], 'test').seal('said', 'bound');
 	for (const secrets of [['old'], ['new'], ['other', 'old'], ['old', 'new']])
 		t.is(new MultiSecretSealer(secrets, 'test').unseal(text, 'bound'), 'said');

@@ -6,7 +6,7 @@ import {tempFolder} from '../../helpers/temp-folder.js';
 
 const [OLD, NEW] = ['an old secret of some length', 'a new secret of some length'];
 
-test('M2 a secret is a text, or a file; of several lines, the first seals', async t => {
+test('a secret is a text, or a file; of several lines, the first seals [M2]', async t => {
 	t.deepEqual(await readReplicaSecrets('a secret of some length'), ['a secret of some length']);
 	t.deepEqual(await readReplicaSecrets(`${NEW}\n${OLD}\n`), [NEW, OLD]);
 	const file = join(tempFolder(t), 'secret');
@@ -14,7 +14,7 @@ test('M2 a secret is a text, or a file; of several lines, the first seals', asyn
 	t.deepEqual(await readReplicaSecrets(`file:${file}`), [NEW, OLD]);
 });
 
-test('K2 a secret that is none is told of, and never shown', async t => {
+test('a secret that is none is told of, and never shown [K2]', async t => {
 	await t.throwsAsync(readReplicaSecrets('\n'), {message: /secret has 0 lines/});
 	const error = await t.throwsAsync(
 		readReplicaSecrets(['one', 'two', 'three', 'four', 'five'].map(word => `${word} ${OLD}`).join('\n')),

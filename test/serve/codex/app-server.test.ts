@@ -172,7 +172,7 @@ test('a question that Codex has answered itself is withdrawn', t => {
 	t.like(client.received.at(-1), {method: 'notifications/cancelled', params: {requestId: id}});
 });
 
-test('FR-6.2 another process goes on with a thread', async t => {
+test('another process goes on with a thread [FR-6.2]', async t => {
 	const {command, home} = await fakeCodex(t, 'app-server');
 	const options = {command, env: {CODEX_HOME: home}};
 	const before = await CodexClient.ready(t, options);

@@ -84,7 +84,7 @@ test('an answer under the id of a cancelled call is that of the call whose turn 
 	t.is(client.received.filter(({method}) => method === undefined).length, 3);
 });
 
-test('NFR-4 an early Codex (0.104) names the thread beside its event alone', t => {
+test('an early Codex (0.104) names the thread beside its event alone [NFR-4]', t => {
 	const {event, call, result, answered, client} = alone();
 	const told = call(1, 'codex', {prompt: 'p'});
 	event(told, {type: 'session_configured', session_id: 'T', rollout_path: '/r'});

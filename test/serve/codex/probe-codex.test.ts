@@ -41,7 +41,7 @@ test('asks a program once, and again when it has changed', async t => {
 	t.is((await probeCodex({command})).kind, 'mcp-server');
 });
 
-test('E2 a command that is not there: says how to install it', async t => {
+test('a command that is not there: says how to install it [E2]', async t => {
 	const error = await t.throwsAsync(probeCodex({command: 'no-such-codex'}));
 	t.like(error, {code: 'ERR_COMMAND_UNUSABLE'});
 	t.regex(
@@ -50,7 +50,7 @@ test('E2 a command that is not there: says how to install it', async t => {
 	);
 });
 
-test('E2 a program that is no Codex, or a broken one: says what it said', async t => {
+test('a program that is no Codex, or a broken one: says what it said [E2]', async t => {
 	for (const script of ['process.exit(0)', "console.error('Segmentation fault'); process.exit(139)"]) {
 		const command = await program(t, script);
 		const error = await t.throwsAsync(probeCodex({command}));
@@ -62,7 +62,7 @@ test('E2 a program that is no Codex, or a broken one: says what it said', async 
 	}
 });
 
-test('E2 a program that says nothing, ever, is not waited for', async t => {
+test('a program that says nothing, ever, is not waited for [E2]', async t => {
 	const command = await program(t, 'setInterval(() => {}, 1000)');
 	const error = await t.throwsAsync(probeCodex({command, timeoutMs: 200}));
 	t.regex(String(error?.message), /did not say within 0.2 s/);
@@ -100,7 +100,7 @@ test("finds the program behind npm's script, and takes the script where there is
 	t.is(await resolveProgram('codex', folder, join(folder, 'empty')), undefined);
 });
 
-test('E10 Codex sees its own settings, and no secrets of others', t => {
+test('Codex sees its own settings, and no secrets of others [E10]', t => {
 	const seen = codexEnvironment({
 		CODEX_HOME: '/c',
 		OPENAI_API_KEY: 'k',

@@ -7,7 +7,7 @@ import {stringify} from 'smol-toml';
 import {BridgeError} from '../../../lib/core/errors.js';
 import {newPlace} from './support.js';
 
-test('FR-12.3 without any file all is as by default, and says so', async t => {
+test('without any file all is as by default, and says so [FR-12.3]', async t => {
 	const {load, home} = newPlace(t);
 	const {config, origins, warnings, files} = await load();
 	t.like(config, {team: 'default', coreIdentity: 'human', identity: 'codex', codexBin: 'codex', base: home});
@@ -27,7 +27,7 @@ test('FR-12.3 without any file all is as by default, and says so', async t => {
 	t.deepEqual([warnings, files], [[], []]);
 });
 
-test('FR-12.1 every key of the plugin table is read, under either name of it', async t => {
+test('every key of the plugin table is read, under either name of it [FR-12.1]', async t => {
 	for (const table of ['codex-mcp', 'atm-agent-mcp']) {
 		const {load, own, home} = newPlace(t);
 		own(`[plugins.${table}]
@@ -59,7 +59,7 @@ test('FR-12.1 every key of the plugin table is read, under either name of it', a
 	}
 });
 
-test('FR-2.5 FR-8.5 both spellings of a key are read; default_identity wins over identity', async t => {
+test('both spellings of a key are read; default_identity wins over identity [FR-2.5] [FR-8.5]', async t => {
 	const {load, ofRepo} = newPlace(t);
 	const file = ofRepo(
 		'[plugins.codex-mcp]\nidentity = "b"\ndefault_identity = "a"\nmax_messages = 3\nmax_message_length = 9\n[atm]\ndefault_team = "red"',
@@ -71,7 +71,7 @@ test('FR-2.5 FR-8.5 both spellings of a key are read; default_identity wins over
 	t.regex(warnings[0] ?? '', /\[plugins\.codex-mcp\]\.identity: .*default_identity is what counts/);
 });
 
-test('FR-12.2 roles are merged key by key over all files', async t => {
+test('roles are merged key by key over all files [FR-12.2]', async t => {
 	const {load, own, ofRepo} = newPlace(t);
 	own(
 		'[plugins.codex-mcp.roles.deep]\nmodel = "big"\nsandbox = "read-only"\n[plugins.codex-mcp.roles.plain]',
@@ -89,7 +89,7 @@ test('FR-12.2 roles are merged key by key over all files', async t => {
 	t.regex(origins.get('roles.deep.sandbox') ?? '', /\.atm\.toml /);
 });
 
-test('FR-12.3 flags are stronger than variables, these than the named file, the repository, the user and defaults', async t => {
+test('flags are stronger than variables, these than the named file, the repository, the user and defaults [FR-12.3]', async t => {
 	const {load, own, ofRepo, home} = newPlace(t);
 	const named = join(home, 'named.toml');
 	const values = (prefix: string, keys: readonly string[]): string =>
@@ -108,7 +108,7 @@ test('FR-12.3 flags are stronger than variables, these than the named file, the 
 	t.is(files[0], named);
 });
 
-test('FR-12.3 of any layers with any keys, each key is what the strongest layer that has it says', async t => {
+test('of any layers with any keys, each key is what the strongest layer that has it says [FR-12.3]', async t => {
 	const numbers = ['request_timeout_secs', 'max_concurrent_threads', 'max_queued_turns'] as const;
 	const names = ['requestTimeoutSecs', 'maxConcurrentThreads', 'maxQueuedTurns'] as const;
 	const table = fc.dictionary(fc.constantFrom(...numbers), fc.integer({min: 1, max: 999}));

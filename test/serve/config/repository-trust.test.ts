@@ -16,7 +16,7 @@ model = "m"
 sandbox = "danger-full-access"
 model = "n"`;
 
-test('K1 what a cloned repository may not say is ignored, told with file and key, and the rest counts', async t => {
+test('what a cloned repository may not say is ignored, told with file and key, and the rest counts [K1]', async t => {
 	const {load, ofRepo, repo} = newPlace(t);
 	const file = ofRepo(hostile);
 	const {config, warnings, origins} = await load();
@@ -45,7 +45,7 @@ test('K1 what a cloned repository may not say is ignored, told with file and key
 	t.true(warnings.some(text => text.includes(`If you trust ${repo}, use --trust`)));
 });
 
-test('K1 prompt files that a cloned repository names are ignored, in every folder [SEC-D6]', async t => {
+test('prompt files that a cloned repository names are ignored, in every folder [SEC-D6] [K1]', async t => {
 	const {load, ofRepo, repo} = newPlace(t);
 	ofRepo(
 		'[plugins.codex-mcp]\nbase_prompt_file = "../prompts/base.md"\nextra_instructions_file = "x.md"',
@@ -61,7 +61,7 @@ test('K1 prompt files that a cloned repository names are ignored, in every folde
 	t.is(trusted.config.basePromptFile, join(repo, 'prompts', 'base.md'));
 });
 
-test("K1 a repository that is trusted by flag, or by the user's own file, may say all of it but who to trust", async t => {
+test("a repository that is trusted by flag, or by the user's own file, may say all of it but who to trust [K1]", async t => {
 	const {load, ofRepo, own, repo, home} = newPlace(t);
 	ofRepo(hostile);
 	const whole = async (...args: Parameters<typeof load>): Promise<void> => {

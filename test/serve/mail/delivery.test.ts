@@ -42,7 +42,7 @@ function texts(...args: Parameters<typeof next>): string[] | undefined {
 const idsOf = (letters: readonly MailMessage[]): string[] => letters.map(({id}) => id);
 const written = (...list: readonly string[]): MailMessage[] => list.map(text => message({text}));
 
-test('FR-8.5 Checklist: of 15 messages the 10 oldest go first, the rest with the next turn', t => {
+test('Checklist: of 15 messages the 10 oldest go first, the rest with the next turn [FR-8.5]', t => {
 	const unread = Array.from({length: 15}, (_, at) => message({text: String(at)}));
 	t.deepEqual(texts(unread), '0123456789'.split(''));
 	t.deepEqual(
@@ -106,7 +106,7 @@ test('who has something urgent comes first, and no message overtakes one of its 
 	t.deepEqual(texts(unread, initialDeliveryState, {maxMessages: 2}), ['b1', 'b2']);
 });
 
-test('H13 what failed is tried alone, ever later, and parked after five tries; other mail flows', t => {
+test('what failed is tried alone, ever later, and parked after five tries; other mail flows [H13]', t => {
 	const poison = message({from: 'a', text: 'poison'});
 	const behind = message({from: 'a', text: 'behind'});
 	const other = message({from: 'b', text: 'other'});
@@ -124,7 +124,7 @@ test('H13 what failed is tried alone, ever later, and parked after five tries; o
 	t.deepEqual(texts(unread, state, {}, NOW + 1e9), ['behind', 'other']);
 });
 
-test('H13 a batch that failed comes one by one', t => {
+test('a batch that failed comes one by one [H13]', t => {
 	const unread = written('1', '2', '3');
 	const state = markFailed(initialDeliveryState, idsOf(unread), rules, NOW);
 	t.deepEqual(texts(unread, state, {}, NOW + 5000), ['1']);
@@ -132,7 +132,7 @@ test('H13 a batch that failed comes one by one', t => {
 	t.deepEqual(texts(unread.slice(1), after, {}, NOW + 5000), ['2']);
 });
 
-test('H14 turns of mail in a row are capped, until the client speaks or all is quiet for a while', t => {
+test('turns of mail in a row are capped, until the client speaks or all is quiet for a while [H14]', t => {
 	const unread = written('again');
 	let state: DeliveryState = initialDeliveryState;
 	for (let turn = 0; turn < 10; turn++) {

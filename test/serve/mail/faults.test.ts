@@ -22,7 +22,7 @@ import {listeningLog} from '../sessions/support.js';
 const open = (claude: string): MailInbox => new MailInbox(claude, {agent: 'dev-1', team: 'crew'});
 const long = new Date(Date.now() - 60_000);
 
-test('H9 what is no plain file in the folder of its team is neither read nor written', async t => {
+test('what is no plain file in the folder of its team is neither read nor written [H9]', async t => {
 	const {claude, inboxOf, home, folder} = teamOf(t);
 	const outside = join(home, 'outside.json');
 	writeFileSync(outside, '[]');

@@ -10,7 +10,7 @@ const to = {identity: 'arch-ctm', team: 'atm-dev', hasTools: true, maxLength: 40
 /** What could do more than be read. */
 const unseen = /[^\P{Cc}\n\t]|[^\P{Cf}\u200c\u200d]|\p{Cs}|[\u2028\u2029]/u;
 
-test('FR-8.4 sender, time and id stand beside the text, and the text stands between marks', t => {
+test('sender, time and id stand beside the text, and the text stands between marks [FR-8.4]', t => {
 	const letters = [
 		message({id: 'id-1', from: 'dev-1', text: 'PR ready\nLook at it.', summary: 'PR ready'}),
 		message({id: 'id-2', from: 'qa', sourceTeam: 'other', text: 'Tests fail', isUrgent: true}),
@@ -36,7 +36,7 @@ test('FR-8.4 sender, time and id stand beside the text, and the text stands betw
 	t.regex(mailPrompt(letters.slice(0, 1), to), /^1 message has come/);
 });
 
-test('FR-8.4 H10 the mark is another one in every turn, and none that is in a message', t => {
+test('the mark is another one in every turn, and none that is in a message [FR-8.4] [H10]', t => {
 	const marks = ['in the text', 'in the id', 'in the name', 'in the summary', 'free'];
 	const letters = [
 		message({text: 'in the text'}),
@@ -51,7 +51,7 @@ test('FR-8.4 H10 the mark is another one in every turn, and none that is in a me
 	t.true(fences.every(fence => /^[\da-f]{32}$/.test(fence ?? '')));
 });
 
-test('FR-8.5 a text is cut at so many code points, and the cut is seen', t => {
+test('a text is cut at so many code points, and the cut is seen [FR-8.5]', t => {
 	const cutAt = (text: string) => openLetters(mailPrompt([message({text})], {...to, maxLength: 4}))[0];
 	t.like(cutAt('abcd'), {body: 'abcd', cut: undefined}, 'exactly at the limit');
 	t.like(cutAt('👍👍👍👍'), {body: '👍👍👍👍', cut: undefined}, 'eight units, four characters');
@@ -61,7 +61,7 @@ test('FR-8.5 a text is cut at so many code points, and the cut is seen', t => {
 });
 
 for (const [name, text] of injections)
-	test(`H10 FR-8.4 inside of the envelope: ${name}`, t => {
+	test(`inside of the envelope: ${name} [H10] [FR-8.4]`, t => {
 		for (const hostile of [
 			{text},
 			{from: text},
@@ -80,7 +80,7 @@ for (const [name, text] of injections)
 		}
 	});
 
-test('H10 property: whatever is written, it stays in its place, and none of it is lost', t => {
+test('property: whatever is written, it stays in its place, and none of it is lost [H10]', t => {
 	const piece = fc.oneof(
 		fc.string({unit: 'binary'}),
 		fc.constantFrom(...[...injections.values()].filter(text => text.length < 1000)),

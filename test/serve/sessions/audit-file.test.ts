@@ -30,7 +30,7 @@ const open = async (
 
 const linesOf = (file: string): Array<{[key: string]: unknown}> => readNdjson(file);
 
-test('FR-9.1 FR-9.2 FR-9.3 K8 each entry is a line of audit.jsonl when write returns', async t => {
+test('each entry is a line of audit.jsonl when write returns [FR-9.1] [FR-9.2] [FR-9.3] [K8]', async t => {
 	const folder = join(tempFolder(t), 'a', 'codex-sessions');
 	const now = (): Date => new Date('2026-11-17T09:00:00.123Z');
 	const audit = await open(t, folder, {now});
@@ -77,7 +77,7 @@ test('FR-9.1 FR-9.2 FR-9.3 K8 each entry is a line of audit.jsonl when write ret
 	t.is(statSync(folder).mode & 0o777, 0o700);
 });
 
-test('FR-9.2 summaries are the first 200 code points, and never half a character', t => {
+test('summaries are the first 200 code points, and never half a character [FR-9.2]', t => {
 	const line = JSON.parse(
 		formatAuditLine({event: 'codex', correlationId: '', prompt: '😀'.repeat(300)}, new Date()),
 	);
@@ -89,7 +89,7 @@ test('FR-9.2 summaries are the first 200 code points, and never half a character
 	);
 });
 
-test('NFR-3 K4 secrets are in no line, not even half of one', t => {
+test('secrets are in no line, not even half of one [NFR-3] [K4]', t => {
 	const secrets = ['hunter2hunter2', 'sk-proj-abcdefghijklmnop0123', 'ghp_abcdefghijklmnopqrstuv01'];
 	const prompt = `${'x'.repeat(150)} password=${secrets[0]} then ${secrets[1]} and Authorization: Bearer abcdefgh`;
 	const text = formatAuditLine(
@@ -106,7 +106,7 @@ test('NFR-3 K4 secrets are in no line, not even half of one', t => {
 		t.false(text.includes(secret), `${secret} in ${text}`);
 });
 
-test('K5 a line is one line, whatever is in it', t => {
+test('a line is one line, whatever is in it [K5]', t => {
 	const text = formatAuditLine(
 		{event: 'codex', correlationId: 'a\nb', prompt: 'x\r\n\u001b[2J{"event_type":"forged"}\u2028'},
 		new Date(),
@@ -115,7 +115,7 @@ test('K5 a line is one line, whatever is in it', t => {
 	t.is(JSON.parse(text).event_type, 'codex');
 });
 
-test('G8 a torn last line stands alone: the next one begins a line of its own', async t => {
+test('a torn last line stands alone: the next one begins a line of its own [G8]', async t => {
 	const folder = tempFolder(t);
 	const file = join(folder, 'audit.jsonl');
 	writeFileSync(file, '{"event_type":"whole"}\n{"event_type":"to');
@@ -126,7 +126,7 @@ test('G8 a torn last line stands alone: the next one begins a line of its own', 
 	t.is(lines.length, 4);
 });
 
-test('G9 a file that is full is put aside, ten of them are kept, and no line is lost across', async t => {
+test('a file that is full is put aside, ten of them are kept, and no line is lost across [G9]', async t => {
 	const folder = tempFolder(t);
 	let at = Date.UTC(2026, 0, 1);
 	const now = (): Date => new Date(at++);
@@ -149,7 +149,7 @@ test('G9 a file that is full is put aside, ten of them are kept, and no line is 
 	t.is(readdirSync(folder).length, 11);
 });
 
-test('G10 a file that was moved away is made again', async t => {
+test('a file that was moved away is made again [G10]', async t => {
 	const folder = tempFolder(t);
 	const audit = await open(t, folder);
 	audit.write({event: 'one', correlationId: ''});
@@ -158,7 +158,7 @@ test('G10 a file that was moved away is made again', async t => {
 	t.is(linesOf(join(folder, 'audit.jsonl'))[0]?.event_type, 'two');
 });
 
-test('G9 an audit file that cannot be written is reported once, throws nothing, and gets its lines later', async t => {
+test('an audit file that cannot be written is reported once, throws nothing, and gets its lines later [G9]', async t => {
 	const folder = tempFolder(t);
 	const file = join(folder, 'audit.jsonl');
 	mkdirSync(file);
@@ -178,7 +178,7 @@ test('G9 an audit file that cannot be written is reported once, throws nothing, 
 	);
 });
 
-test('G9 lines beyond what memory keeps are counted, in the file and in the log', async t => {
+test('lines beyond what memory keeps are counted, in the file and in the log [G9]', async t => {
 	const folder = tempFolder(t);
 	const file = join(folder, 'audit.jsonl');
 	mkdirSync(file);
@@ -197,7 +197,7 @@ test('G9 lines beyond what memory keeps are counted, in the file and in the log'
 	t.true((await said()).some(({event, msg}) => event === 'audit.lost' && msg.startsWith('1 lines')));
 });
 
-test('G7 a link in place of the audit file is not followed', async t => {
+test('a link in place of the audit file is not followed [G7]', async t => {
 	const [folder, elsewhere] = [tempFolder(t), tempFolder(t)];
 	writeFileSync(join(elsewhere, 'precious'), 'x');
 	symlinkSync(join(elsewhere, 'precious'), join(folder, 'audit.jsonl'));

@@ -10,7 +10,7 @@ import {ToolError} from '../../../lib/serve/sessions/tool-error.js';
 
 const none: IdentityClaims = new Map();
 
-test('H1 names that are no part of a path are refused', t => {
+test('names that are no part of a path are refused [H1]', t => {
 	for (const good of ['arch-ctm', 'dev_1', 'A', '0x']) t.is(parseIdentity(good), good);
 	for (const bad of [
 		'',
@@ -35,7 +35,7 @@ test('H1 names that are no part of a path are refused', t => {
 		);
 });
 
-test('FR-3.1 an identity has one holder, whatever its case', t => {
+test('an identity has one holder, whatever its case [FR-3.1]', t => {
 	const claims = addClaim(none, {identity: 'Dev', codexId: 'codex:1'}, 10);
 	t.is(claimingCodexId(claims, 'dev'), 'codex:1');
 	const refusal = t.throws(() => addClaim(claims, {identity: 'DEV', codexId: 'codex:2'}, 10), {
@@ -46,7 +46,7 @@ test('FR-3.1 an identity has one holder, whatever its case', t => {
 	t.true(refusal?.message.includes('codex:1'));
 });
 
-test('FR-3.3 there are no more than so many', t => {
+test('there are no more than so many [FR-3.3]', t => {
 	const claims = addClaim(none, {identity: 'a', codexId: 'codex:1'}, 1);
 	const refusal = t.throws(() => addClaim(claims, {identity: 'b', codexId: 'codex:2'}, 1), {
 		instanceOf: ToolError,
@@ -55,7 +55,7 @@ test('FR-3.3 there are no more than so many', t => {
 	t.like(refusal?.details, {max: 1});
 });
 
-test('FR-3.4 only its holder gives it back', t => {
+test('only its holder gives it back [FR-3.4]', t => {
 	const claims = addClaim(none, {identity: 'a', codexId: 'codex:1'}, 9);
 	t.is(removeClaim(claims, {identity: 'a', codexId: 'codex:2'}), claims);
 	t.is(removeClaim(claims, {identity: 'a', codexId: 'codex:1'}).size, 0);

@@ -31,9 +31,9 @@ const cases: ReadonlyArray<readonly [events: readonly LifecycleEvent[], life: st
 ];
 
 for (const [events, life] of cases)
-	test(`FR-17.2 ${events.join(', ') || 'at first'}: ${life}`, t => t.is(after(...events), life));
+	test(`${events.join(', ') || 'at first'}: ${life} [FR-17.2]`, t => t.is(after(...events), life));
 
-test('FR-17.1 who starts is busy', t => {
+test('who starts is busy [FR-17.1]', t => {
 	t.is(sessionStateOf(initialLifecycle), 'busy');
 	t.is(sessionStateOf({stage: 'idle', status: 'active'}), 'idle');
 });

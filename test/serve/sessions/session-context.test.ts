@@ -23,7 +23,7 @@ const git = (cwd: string, ...args: string[]): string =>
 		stdio: 'pipe',
 	});
 
-test('FR-2.6 says what git says: in a folder of it, on another branch, without any, in a worktree', t => {
+test('says what git says: in a folder of it, on another branch, without any, in a worktree [FR-2.6]', t => {
 	const root = folder(t);
 	const repo = join(root, 'my-repo');
 	mkdirSync(join(repo, 'a/b'), {recursive: true});
@@ -78,7 +78,7 @@ test('ignores names in a repository that git does not accept [SEC-D6]', t => {
 	t.deepEqual(context('x'.repeat(256), `https://h/${'y'.repeat(256)}`), [null, 'plain']);
 });
 
-test('FR-2.1 names all that a session is to know, and no name forges a line', t => {
+test('names all that a session is to know, and no name forges a line [FR-2.1]', t => {
 	const block = formatSessionContext({
 		identity: 'arch-ctm',
 		team: 'atm-dev',
@@ -111,7 +111,7 @@ test('a note tells what has changed, and nothing where nothing has', t => {
 	t.regex(formatContextUpdate(one, {...one, repo_root: null}) ?? '', /root is now null/);
 });
 
-test('FR-2.2 texts are put one after the other, and empty ones left out', t => {
+test('texts are put one after the other, and empty ones left out [FR-2.2]', t => {
 	t.is(joinParagraphs('a', undefined, ' ', 'b'), 'a\n\nb');
 	t.is(joinParagraphs(undefined, ''), undefined);
 });

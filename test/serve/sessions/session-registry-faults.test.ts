@@ -24,7 +24,7 @@ for (const [what, text] of [
 	['has no list', '{"version":1,"sessions":{}}'],
 	['is not UTF-8', Buffer.from([0x7b, 0xff, 0x7d])],
 ] as const)
-	test(`G3 a registry that ${what} is kept aside, reported, and a new one begun`, async t => {
+	test(`a registry that ${what} is kept aside, reported, and a new one begun [G3]`, async t => {
 		const folder = tempFolder(t);
 		writeFileSync(join(folder, 'registry.json'), text);
 		const {log, said} = listeningLog();
@@ -40,7 +40,7 @@ for (const [what, text] of [
 		t.true(existsSync(keptAside));
 	});
 
-test('G3 a registry of a later version is refused, and not a byte of it changes', async t => {
+test('a registry of a later version is refused, and not a byte of it changes [G3]', async t => {
 	const folder = tempFolder(t);
 	const text = '{"version":2,"sessions":{"a":1}}';
 	writeFileSync(join(folder, 'registry.json'), text);
@@ -51,7 +51,7 @@ test('G3 a registry of a later version is refused, and not a byte of it changes'
 	t.is(readFileSync(join(folder, 'registry.json'), 'utf8'), text);
 });
 
-test('G3 a registry that becomes one of a later version while it is in use is not overwritten', async t => {
+test('a registry that becomes one of a later version while it is in use is not overwritten [G3]', async t => {
 	const folder = tempFolder(t);
 	const registry = await openRegistry(t, folder);
 	await registry.put(sessionEntry());
@@ -66,7 +66,7 @@ test('G3 a registry that becomes one of a later version while it is in use is no
 	t.like(onDisk(folder).sessions[0], {turns: 10});
 });
 
-test('G5 5.3 four processes that save at once lose nothing', async t => {
+test('5.3 four processes that save at once lose nothing [G5]', async t => {
 	const folder = tempFolder(t);
 	const savers = ['a', 'b', 'c', 'd'].map(name => startSaver(t, folder, name, '15'));
 	await Promise.all(savers.map(({child}) => once(child, 'exit')));
@@ -75,7 +75,7 @@ test('G5 5.3 four processes that save at once lose nothing', async t => {
 	t.deepEqual(readdirSync(join(folder, '.lock')), []);
 });
 
-test('G4 temporary files of the dead are removed at the start, those of the living are not', async t => {
+test('temporary files of the dead are removed at the start, those of the living are not [G4]', async t => {
 	const folder = tempFolder(t);
 	await (await openRegistry(t, folder)).put(sessionEntry());
 	const {ownProcessIdentity: ownMark} = await import('../../../lib/files/process-identity.js');
@@ -88,7 +88,7 @@ test('G4 temporary files of the dead are removed at the start, those of the livi
 	t.true(existsSync(join(folder, '.hidden')));
 });
 
-test('G7 a link in place of the registry is neither read nor written through', async t => {
+test('a link in place of the registry is neither read nor written through [G7]', async t => {
 	const [folder, elsewhere] = [tempFolder(t), tempFolder(t)];
 	const target = join(elsewhere, 'precious.json');
 	writeFileSync(target, '{"version":1,"sessions":[]}');
@@ -100,7 +100,7 @@ test('G7 a link in place of the registry is neither read nor written through', a
 	t.is(onDisk(folder).sessions.length, 1);
 });
 
-test('G2 a folder that cannot be one is told of, and sessions go on in memory', async t => {
+test('a folder that cannot be one is told of, and sessions go on in memory [G2]', async t => {
 	const file = join(tempFolder(t), 'red');
 	writeFileSync(file, 'no folder');
 	const {log, said} = listeningLog();

@@ -59,7 +59,7 @@ const found = (folder: string): Model =>
 		? new Map(onDisk(folder).sessions.map(({codex_id, turns}) => [String(codex_id), Number(turns)]))
 		: new Map();
 
-test('FR-5.1 FR-5.5 5.3 whatever two registries of one folder do, the file has what each was told last', async t => {
+test('5.3 whatever two registries of one folder do, the file has what each was told last [FR-5.1] [FR-5.5]', async t => {
 	const root = tempFolder(t);
 	let run = 0;
 	await fc.assert(

@@ -7,7 +7,7 @@ import {sessionEntry} from '../../../fixtures/sessions/entry.js';
 import {tempFolder} from '../../helpers/temp-folder.js';
 import {onDisk, openRegistry, startSaver} from './support.js';
 
-test('FR-5.1 FR-5.2 FR-5.5 a session that is put is in registry.json with all its fields when that is acknowledged', async t => {
+test('a session that is put is in registry.json with all its fields when that is acknowledged [FR-5.1] [FR-5.2] [FR-5.5]', async t => {
 	const folder = join(tempFolder(t), 'codex-sessions', 'red');
 	const registry = await openRegistry(t, folder);
 	const entry = sessionEntry();
@@ -20,7 +20,7 @@ test('FR-5.1 FR-5.2 FR-5.5 a session that is put is in registry.json with all it
 	t.deepEqual(registry.health(), {persist: 'ok', lastError: undefined, corruptFile: undefined});
 });
 
-test('G6 folders are for their owner alone, and so are files, whatever the umask', async t => {
+test('folders are for their owner alone, and so are files, whatever the umask [G6]', async t => {
 	const before = process.umask(0);
 	t.teardown(() => process.umask(before));
 	const folder = join(tempFolder(t), 'a', 'red');
@@ -58,7 +58,7 @@ test('a session is found by codex id, thread id, previous thread id and identity
 	t.is(registry.find('nobody'), undefined);
 });
 
-test('FR-3.2 H15 active sessions of a process that is gone are stale at the next start, and their identities free', async t => {
+test('active sessions of a process that is gone are stale at the next start, and their identities free [FR-3.2] [H15]', async t => {
 	const folder = tempFolder(t);
 	const {child, next} = startSaver(t, folder, 'gone', '1', 'arch-ctm');
 	t.is(await next(), 'open 0');
@@ -82,7 +82,7 @@ test('FR-3.2 H15 active sessions of a process that is gone are stale at the next
 	t.deepEqual(await later.reserve('arch-ctm', 'codex:mine'), {isHeld: true});
 });
 
-test('FR-3.1 H5 of many who want an identity at once exactly one gets it, and the others are told who', async t => {
+test('of many who want an identity at once exactly one gets it, and the others are told who [FR-3.1] [H5]', async t => {
 	const folder = tempFolder(t);
 	const registries = [await openRegistry(t, folder), await openRegistry(t, folder)];
 	const wishes = Array.from({length: 20}, (_, at) => registries[at % 2]?.reserve('dev-1', `codex:${at}`));
@@ -128,7 +128,7 @@ test('5.3 an identity lock of a live process holds, also one that says no more t
 	t.true(existsSync(join(folder, 'dev-1.lock')), 'a foreign lock is not given back');
 });
 
-test('FR-5.3 members and entries that this version does not know survive every save', async t => {
+test('members and entries that this version does not know survive every save [FR-5.3]', async t => {
 	const folder = tempFolder(t);
 	const strange = {codex_id: 7, what: 'nobody knows'};
 	const known = {...sessionEntry({status: 'closed'}), colour: 'blue'};

@@ -16,7 +16,7 @@ import {tempFolder} from '../../helpers/temp-folder.js';
 
 const THREAD = '0199a213-81c0-7800-8aa1-bbab2a035a53';
 
-test('FR-6.4 a summary is at <identity>/<thread-id>/summary.md, and is read back', async t => {
+test('a summary is at <identity>/<thread-id>/summary.md, and is read back [FR-6.4]', async t => {
 	const folder = tempFolder(t);
 	const summaries = new SessionSummaries(folder);
 	t.is(await summaries.read('dev-1', THREAD), undefined);
@@ -31,7 +31,7 @@ test('FR-6.4 a summary is at <identity>/<thread-id>/summary.md, and is read back
 	t.false(await summaries.remove('dev-1', THREAD));
 });
 
-test('FR-7.2 a good summary is not replaced by one that says nothing', async t => {
+test('a good summary is not replaced by one that says nothing [FR-7.2]', async t => {
 	const summaries = new SessionSummaries(tempFolder(t));
 	await summaries.write('dev-1', THREAD, 'good');
 	await summaries.write('dev-1', THREAD, ' \n');
@@ -54,7 +54,7 @@ for (const part of [
 	'.hidden',
 	'a..b',
 ])
-	test(`H1 ${JSON.stringify(part).slice(0, 20)} is no part of a summary's path, whoever says so`, async t => {
+	test(`${JSON.stringify(part).slice(0, 20)} is no part of a summary's path, whoever says so [H1]`, async t => {
 		const folder = tempFolder(t);
 		const summaries = new SessionSummaries(folder);
 		for (const [identity, thread] of [
@@ -68,7 +68,7 @@ for (const part of [
 		t.deepEqual(readdirSync(folder), []);
 	});
 
-test('H16 links, pipes and what is too long are refused, and nothing outside is touched', async t => {
+test('links, pipes and what is too long are refused, and nothing outside is touched [H16]', async t => {
 	const [folder, outside] = [tempFolder(t), tempFolder(t)];
 	const summaries = new SessionSummaries(folder);
 	symlinkSync(outside, join(folder, 'dev-1'));

@@ -20,7 +20,7 @@ test("3.10 Codex's own tools keep all they have", t => {
 	t.is(extendCodexTool(other), other);
 });
 
-test('FR-16.4 a prompt is not required of codex, but of codex-reply', t => {
+test('a prompt is not required of codex, but of codex-reply [FR-16.4]', t => {
 	const [start, reply] = codexToolDefinitions
 		.map(extendCodexTool)
 		.map(({inputSchema}) => objectOf(inputSchema));

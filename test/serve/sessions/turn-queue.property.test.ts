@@ -173,7 +173,7 @@ class Trial {
 	}
 }
 
-test('H6 FR-17.11 whatever happens in whatever order, the rules do what the model does, and one turn runs at a time', t => {
+test('whatever happens in whatever order, the rules do what the model does, and one turn runs at a time [H6] [FR-17.11]', t => {
 	const property = fc.property(fc.array(anEvent, {maxLength: 60}), events => {
 		const trial = new Trial();
 		for (const given of events) trial.hear(trial.meant(given));

@@ -143,6 +143,6 @@ const cases: ReadonlyArray<
 
 for (const [title, events, log] of cases) test(title, t => t.deepEqual(after(...events).log, [...log]));
 
-test('FR-17.10 a waiting mail is dropped when an idle session could not have any', t => {
+test('a waiting mail is dropped when an idle session could not have any [FR-17.10]', t => {
 	t.is(after(ask(mail('m')), ended('m')).state.queuedMail, undefined);
 });

@@ -4,7 +4,7 @@ import {objectOf} from '../../../lib/util/json.js';
 import {settled, until} from '../../helpers/pipeline.js';
 import {sessionStages} from './support.js';
 
-test('FR-1.1 what is no call of these tools passes as it is, both ways', async t => {
+test('what is no call of these tools passes as it is, both ways [FR-1.1]', async t => {
 	const {client, upstream} = await sessionStages();
 	client.sendText('{"jsonrpc":"2.0","id":1,"method":"ping"}');
 	client.sendText('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":9}}');
@@ -111,7 +111,7 @@ test('6.3 a thread that Codex does not know is replaced: same codex_id, the old 
 	t.like(sessions.live[0]?.entry, {thread_id: 't2', previous_thread_ids: ['t1']});
 });
 
-test('FR-11.1 when Codex is gone everybody is told, and later ones at once', async t => {
+test('when Codex is gone everybody is told, and later ones at once [FR-11.1]', async t => {
 	const {call, nth, answer, result, runner, sessions, registry} = await sessionStages();
 	call(1, 'codex', {prompt: 'p', identity: 'idle'});
 	answer(await nth(1), 't1', 'one');
@@ -130,7 +130,7 @@ test('FR-11.1 when Codex is gone everybody is told, and later ones at once', asy
 	t.is(registry.entries()[0]?.status, 'stale');
 });
 
-test('K8 the audit has each turn before its answer, one id for both, and all refusals', async t => {
+test('the audit has each turn before its answer, one id for both, and all refusals [K8]', async t => {
 	const {call, nth, answer, result, written} = await sessionStages();
 	call(1, 'codex', {prompt: 'secret plan', identity: 'a'});
 	const request = await nth(1);

@@ -32,7 +32,7 @@ async function toNobody(onRefused: (port: number) => void) {
 	return {heard, refusals};
 }
 
-test.serial('D3 a call that never reached its server is sent again, and carried out once', async t => {
+test.serial('a call that never reached its server is sent again, and carried out once [D3]', async t => {
 	const late = new Upstream();
 	late.hasSessions = false;
 	t.teardown(() => {
@@ -45,7 +45,7 @@ test.serial('D3 a call that never reached its server is sent again, and carried 
 	t.is(late.executions, 1);
 });
 
-test.serial('D3 it is sent again once, and no more', async t => {
+test.serial('it is sent again once, and no more [D3]', async t => {
 	const {heard, refusals} = await toNobody(() => {});
 	t.is(refusals, 2);
 	t.like(heard, [{id: 1, error: {code: -31001}}]);

@@ -9,7 +9,7 @@ import {
 const body = Buffer.from('no');
 const remote = {name: 'remote', url: new URL('https://remote.example/mcp')};
 
-test('D5 a client is told status, body and the headers that are for it, and no other', t => {
+test('a client is told status, body and the headers that are for it, and no other [D5]', t => {
 	const headers = {
 		'www-authenticate': 'Bearer',
 		'retry-after': '7',
@@ -27,7 +27,7 @@ test('D5 a client is told status, body and the headers that are for it, and no o
 	});
 });
 
-test('D5 who asks for credentials is said to', t => {
+test('who asks for credentials is said to [D5]', t => {
 	t.regex(
 		upstreamHttpError(remote, {status: 401, headers: {}, body}).error.sentence,
 		/status 401\. Give it the credentials/,
@@ -38,7 +38,7 @@ test('D5 who asks for credentials is said to', t => {
 	);
 });
 
-test('D6 of a redirect to another origin only that is named, of one to this origin the path [A-G6]', t => {
+test('of a redirect to another origin only that is named, of one to this origin the path [A-G6] [D6]', t => {
 	const {error} = upstreamHttpError(remote, {
 		status: 302,
 		headers: {location: 'https://user:secret@other.example/path?token=x'},
@@ -76,7 +76,7 @@ test('a request that failed is answered, and stops whoever asked; anything else 
 	);
 });
 
-test('D6 to be sent elsewhere is no status of the client’s', t => {
+test('to be sent elsewhere is no status of the client’s [D6]', t => {
 	const failure = upstreamHttpError(remote, {status: 307, headers: {location: '/secret'}, body});
 	const answer = failedRequestResponse(
 		Envelope.fromText('{"jsonrpc":"2.0","id":1,"method":"x"}'),

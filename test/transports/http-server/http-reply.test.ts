@@ -50,7 +50,7 @@ test('A refusal that holds no message reaches the client as it is', async t => {
 });
 
 for (const size of [10, 8100, 9000])
-	test(`A13 an answer with ${size} letters beyond ASCII arrives byte for byte`, async t => {
+	test(`an answer with ${size} letters beyond ASCII arrives byte for byte [A13]`, async t => {
 		const line = Buffer.from(`{"jsonrpc":"2.0","id":7,"result":{"text":"${'aé字🙂'.repeat(size / 10)}"}}\n`);
 		const response = await answered(t, Envelope.received(line, bridgeOrigin));
 		const bytes = Buffer.from(await response.arrayBuffer());

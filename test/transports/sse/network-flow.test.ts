@@ -96,7 +96,7 @@ async function stalled(flood: Flood): Promise<void> {
 for (const from of ['sse', 'ws'] as const)
 	for (const to of ['sse', 'ws'] as const)
 		test.serial(
-			`F1 64 MiB from a server over ${from} wait there for a client over ${to} that does not read, and arrive when it does`,
+			`64 MiB from a server over ${from} wait there for a client over ${to} that does not read, and arrive when it does [F1]`,
 			async t => {
 				const flood = await (from === 'sse' ? floodOverSse(t) : floodOverWebSocket(t));
 				const options = {name: 'remote', url: flood.url, log: readableLog().log};

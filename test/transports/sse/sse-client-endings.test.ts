@@ -5,7 +5,7 @@ import {sseClient} from '../../../lib/transports/sse/sse-client.js';
 import {readableLog, until} from '../../helpers/pipeline.js';
 import {start, stream} from './sse-upstream.js';
 
-test('D5 a post that is refused is an error for its request, with all that was said, and the next is posted', async t => {
+test('a post that is refused is an error for its request, with all that was said, and the next is posted [D5]', async t => {
 	let count = 0;
 	const {listen, say, heard, posts, entries} = await start(t, undefined, response => {
 		if (count++ < 2) response.writeHead(429, {'retry-after': '7'}).end('slow down');
@@ -22,7 +22,7 @@ test('D5 a post that is refused is an error for its request, with all that was s
 	t.like(await entries(), [{event: 'http.not_taken'}]);
 });
 
-test('D5 a stream that is refused fails all that waits, with all that was said', async t => {
+test('a stream that is refused fails all that waits, with all that was said [D5]', async t => {
 	const {listen, say, heard, failure} = await start(t, response =>
 		response.writeHead(401, {'www-authenticate': 'Bearer'}).end('no'),
 	);
@@ -35,7 +35,7 @@ test('D5 a stream that is refused fails all that waits, with all that was said',
 	t.regex(failure()?.message ?? '', /status 401/);
 });
 
-test('D6 a redirect to another origin is not followed, and named without its path', async t => {
+test('a redirect to another origin is not followed, and named without its path [D6]', async t => {
 	const {listen, failure, gets} = await start(t, response =>
 		response.writeHead(307, {location: 'http://127.0.0.1:1/secret'}).end(),
 	);
@@ -45,7 +45,7 @@ test('D6 a redirect to another origin is not followed, and named without its pat
 	t.is(gets.length, 1);
 });
 
-test('D7 what is no stream of events fails with what it was', async t => {
+test('what is no stream of events fails with what it was [D7]', async t => {
 	const {listen, failure} = await start(t, response =>
 		response.writeHead(200, {'content-type': 'text/html'}).end('<html>'),
 	);
@@ -59,7 +59,7 @@ for (const [what, end] of [
 	['ends', (response: ServerResponse) => response.end()],
 	['is reset', (response: ServerResponse) => response.socket?.resetAndDestroy()],
 ] as const)
-	test(`D8 a stream that ${what} fails, so that whoever waits is answered`, async t => {
+	test(`a stream that ${what} fails, so that whoever waits is answered [D8]`, async t => {
 		const {client, listen, streams, failure, texts} = await start(t, response =>
 			stream(response).write('data: {"id":1}\n\n'),
 		);
@@ -70,7 +70,7 @@ for (const [what, end] of [
 		t.is(failure()?.code, 'ERR_UPSTREAM_UNREACHABLE');
 	});
 
-test('D1 nobody there is an error', async t => {
+test('nobody there is an error [D1]', async t => {
 	const {log} = readableLog();
 	const client = sseClient({name: 'remote', url: new URL('http://127.0.0.1:1/sse'), log});
 	const error = await new Promise<BridgeError>(resolve => client.incoming.subscribe({error: resolve}));

@@ -54,7 +54,7 @@ test('one message is posted after the other, however long each takes', async t =
 	t.is(most, 1);
 });
 
-test('A18 messages are heard byte for byte and in order, in single bytes, among comments', async t => {
+test('messages are heard byte for byte and in order, in single bytes, among comments [A18]', async t => {
 	const texts = ['{ "jsonrpc":"2.0","id":1.0,"result":"é\u2028" }', '{"jsonrpc":"2.0","method":"n"}'];
 	const events =
 		`: hi\r\n\r\nevent: endpoint\r\ndata: /post\r\n\r\nid: 7\r\nevent: message\r\ndata: ${texts[0]}\r\n\r\n` +
@@ -80,7 +80,7 @@ test('a message of several lines is heard as one', async t => {
 	t.deepEqual(texts(), ['{"jsonrpc":"2.0", "method":"n"}']);
 });
 
-test('A18 a message over the limit is told of with its id, and the stream goes on', async t => {
+test('a message over the limit is told of with its id, and the stream goes on [A18]', async t => {
 	const long = `{"jsonrpc":"2.0","id":5,"result":"${'x'.repeat(200)}"}`;
 	const {listen, heard} = await start(
 		t,
@@ -118,7 +118,7 @@ test('headers go with the stream and every post, and those of a message with its
 	t.like(posts[1]?.headers, {authorization: 'Bearer a', 'x-a': '1'});
 });
 
-test('F1 a stream whose messages cannot be taken is not read on', async t => {
+test('a stream whose messages cannot be taken is not read on [F1]', async t => {
 	const message = `data: {"x":"${'x'.repeat(100_000)}"}\n\n`;
 	const {listen, heard, streams, say, posts} = await start(t);
 	listen();
@@ -138,7 +138,7 @@ test('F1 a stream whose messages cannot be taken is not read on', async t => {
 	await until(() => heard.length === 101);
 });
 
-test('F2 whoever says more than can be posted is stopped', async t => {
+test('whoever says more than can be posted is stopped [F2]', async t => {
 	const {listen, say, posts, streams} = await start(t, response =>
 		response.writeHead(200, {'content-type': 'text/event-stream'}).flushHeaders(),
 	);

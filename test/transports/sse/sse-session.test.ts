@@ -35,7 +35,7 @@ test('a path that has parameters keeps them', async t => {
 	t.pass();
 });
 
-test('A13 messages leave as the bytes that they are, in order', async t => {
+test('messages leave as the bytes that they are, in order [A13]', async t => {
 	const {endpoint, heard} = await start(t, {path: '/', id: '1'});
 	const texts = Array.from(
 		{length: 50},
@@ -74,7 +74,7 @@ for (const [what, body] of [
 	['a line break in a string', '{"jsonrpc":"2.0","method":"a\nb"}'],
 	['no UTF-8', Buffer.from([0x22, 0xff, 0x22])],
 ] as const)
-	test(`A6 a body that is ${what} is a bad message`, async t => {
+	test(`a body that is ${what} is a bad message [A6]`, async t => {
 		const {endpoint} = await start(t);
 		const heard: Envelope[] = [];
 		endpoint.incoming.subscribe(envelope => heard.push(envelope));
@@ -82,7 +82,7 @@ for (const [what, body] of [
 		t.is(heard[0]?.head.flaw, 'not JSON');
 	});
 
-test('A3 a long body is passed on as it is', async t => {
+test('a long body is passed on as it is [A3]', async t => {
 	const {endpoint} = await start(t);
 	const text = `{"jsonrpc":"2.0","id":7,"method":"${'x'.repeat(8 * 2 ** 20)}"}`;
 	const heard: Envelope[] = [];
@@ -92,7 +92,7 @@ test('A3 a long body is passed on as it is', async t => {
 	t.true(heard[0]?.bytes.equals(Buffer.from(text)));
 });
 
-test('D10 a client that closes its stream is gone, and its messages end', async t => {
+test('a client that closes its stream is gone, and its messages end [D10]', async t => {
 	const {client, endpoint, entries} = await start(t);
 	let isOver = false;
 	endpoint.incoming.subscribe({complete: () => (isOver = true)});
@@ -120,7 +120,7 @@ test('closing it ends the stream with all that was said', async t => {
 	t.true(heard().endsWith('data: {"last":1}\n\n'));
 });
 
-test('F1 whoever floods a client that does not read is stopped, and nobody else', async t => {
+test('whoever floods a client that does not read is stopped, and nobody else [F1]', async t => {
 	const {client, endpoint, heard} = await start(t);
 	client.pause();
 	const from: MessageOrigin = {name: 'files', valve: new Valve()};
@@ -137,7 +137,7 @@ test('F1 whoever floods a client that does not read is stopped, and nobody else'
 	t.pass();
 });
 
-test('F3 a client that does not read is cut off at its bound, which is told', async t => {
+test('a client that does not read is cut off at its bound, which is told [F3]', async t => {
 	const {client, endpoint, entries} = await start(t, {maxUnreadBytes: 1_000_000});
 	client.pause();
 	let isGone = false;

@@ -35,7 +35,7 @@ test('events arrive in order, and the end behind them', async t => {
 	t.is(unchunked(client.text()), body);
 });
 
-test('D9 a silent stream is kept alive by comments', async t => {
+test('a silent stream is kept alive by comments [D9]', async t => {
 	const {client, stream} = await start(t, {keepAliveMs: 20});
 	await until(() => unchunked(client.text()).includes(': keep-alive\n\n: keep-alive\n\n'));
 	stream.end();
@@ -43,7 +43,7 @@ test('D9 a silent stream is kept alive by comments', async t => {
 	t.regex(unchunked(client.text()), /^(: keep-alive\n\n)+$/);
 });
 
-test('F1 a client that does not read stops the origin of what it is sent, and lets it go on when it reads', async t => {
+test('a client that does not read stops the origin of what it is sent, and lets it go on when it reads [F1]', async t => {
 	const {client, stream} = await start(t);
 	client.pause();
 	const valve = new Valve();
@@ -64,7 +64,7 @@ test('F1 a client that does not read stops the origin of what it is sent, and le
 	t.pass();
 });
 
-test('D9 a client that does not read is sent no comments, which would only pile up', async t => {
+test('a client that does not read is sent no comments, which would only pile up [D9]', async t => {
 	const {client, stream, response} = await start(t, {keepAliveMs: 5});
 	client.pause();
 	await until(() => {
@@ -77,7 +77,7 @@ test('D9 a client that does not read is sent no comments, which would only pile 
 	t.is(stream.unreadBytes, before);
 });
 
-test('F3 a client that does not read is cut off at its bound, and whoever waited for it goes on', async t => {
+test('a client that does not read is cut off at its bound, and whoever waited for it goes on [F3]', async t => {
 	let unread = 0;
 	const {client, stream} = await start(t, {
 		maxUnreadBytes: 1_000_000,
@@ -93,7 +93,7 @@ test('F3 a client that does not read is cut off at its bound, and whoever waited
 	t.true(valve.isOpen);
 });
 
-test('D10 a client that is gone closes the stream, opens what it shut, and is sent no more', async t => {
+test('a client that is gone closes the stream, opens what it shut, and is sent no more [D10]', async t => {
 	const {client, stream} = await start(t);
 	client.pause();
 	const valve = new Valve();

@@ -41,7 +41,7 @@ async function forwarding(t: ExecutionContext, stage: Stage): Promise<{client: S
 	return {client, target};
 }
 
-test('I1 pieces for a client that does not read are whole when it does, although all are read into the same memory', async t => {
+test('pieces for a client that does not read are whole when it does, although all are read into the same memory [I1]', async t => {
 	const passed = new Subject<boolean>();
 	const {client, target} = await forwarding(t, {
 		toClient: map(envelope => {

@@ -8,7 +8,7 @@ import {connecting, listening, plain, serving, upgrading} from './websocket-peer
 
 const request = '{"jsonrpc":"2.0","id":7,"method":"a"}';
 
-test('D10 a client that closes is gone, and its messages end', async t => {
+test('a client that closes is gone, and its messages end [D10]', async t => {
 	const {url, first} = await serving(t);
 	const socket = await plain(t, url);
 	const server = await first();
@@ -18,7 +18,7 @@ test('D10 a client that closes is gone, and its messages end', async t => {
 	server.say('{"id":1}');
 });
 
-test('D10 a client that vanishes is gone, and its messages end', async t => {
+test('a client that vanishes is gone, and its messages end [D10]', async t => {
 	const {url, first} = await serving(t);
 	const socket = await plain(t, url);
 	const server = await first();
@@ -26,7 +26,7 @@ test('D10 a client that vanishes is gone, and its messages end', async t => {
 	t.is(await server.ended(), undefined);
 });
 
-test('D8 a server that closes fails, with its code and reason', async t => {
+test('a server that closes fails, with its code and reason [D8]', async t => {
 	const {url, first} = await serving(t);
 	const client = connecting(t, url);
 	const server = await first();
@@ -37,7 +37,7 @@ test('D8 a server that closes fails, with its code and reason', async t => {
 	await client.endpoint.disconnected;
 });
 
-test('D8 the reason that a server gives cannot forge a line of the log', async t => {
+test('the reason that a server gives cannot forge a line of the log [D8]', async t => {
 	const url = await upgrading(t, (request, socket, head) => {
 		void acceptWebSocket(request, socket, head).then(accepted => {
 			accepted?.resume();
@@ -48,7 +48,7 @@ test('D8 the reason that a server gives cannot forge a line of the log', async t
 	t.regex(error?.message ?? '', /code 4000: so\\x0along\\x1b\.$/);
 });
 
-test('D8 a server that says that it closes, and does not, is not waited for long', async t => {
+test('a server that says that it closes, and does not, is not waited for long [D8]', async t => {
 	const url = await upgrading(t, (request, socket, head) => {
 		// It does not read that the client agrees.
 		void acceptWebSocket(request, socket, head).then(accepted => accepted?.close(4000));
@@ -58,7 +58,7 @@ test('D8 a server that says that it closes, and does not, is not waited for long
 	await client.endpoint.disconnected;
 });
 
-test('D8 a server that vanishes fails', async t => {
+test('a server that vanishes fails [D8]', async t => {
 	const url = await upgrading(t, (request, socket, head) => {
 		void acceptWebSocket(request, socket, head).then(() => socket.destroy());
 	});
@@ -67,7 +67,7 @@ test('D8 a server that vanishes fails', async t => {
 });
 
 for (const from of ['client', 'server'] as const)
-	test(`A2 a message over the limit from a ${from} fails, and ends the connection with 1009`, async t => {
+	test(`a message over the limit from a ${from} fails, and ends the connection with 1009 [A2]`, async t => {
 		const {url, first} = await serving(t, {maxBytes: from === 'client' ? 1000 : 10_000});
 		const long = `{"jsonrpc":"2.0","id":1,"result":"${'x'.repeat(2000)}"}`;
 		const client = connecting(t, url, {maxBytes: 1000});
@@ -81,7 +81,7 @@ for (const from of ['client', 'server'] as const)
 		await receiver.endpoint.disconnected;
 	});
 
-test('D5 a server that refuses the connection fails all that waits, with all that it said', async t => {
+test('a server that refuses the connection fails all that waits, with all that it said [D5]', async t => {
 	const url = await upgrading(t, (_request, socket) => {
 		socket.end(
 			'HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Bearer\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno',
@@ -99,7 +99,7 @@ test('D5 a server that refuses the connection fails all that waits, with all tha
 	t.false(error?.sentence.includes('secret'));
 });
 
-test('D6 a redirect is not followed', async t => {
+test('a redirect is not followed [D6]', async t => {
 	let asked = 0;
 	const url = await upgrading(t, (_request, socket) => {
 		asked++;
@@ -113,14 +113,14 @@ test('D6 a redirect is not followed', async t => {
 	t.is(asked, 1);
 });
 
-test('D1 nobody there is an error', async t => {
+test('nobody there is an error [D1]', async t => {
 	const client = connecting(t, new URL('ws://127.0.0.1:1/'));
 	client.say(request);
 	t.is((await client.ended())?.code, 'ERR_UPSTREAM_UNREACHABLE');
 	await client.endpoint.disconnected;
 });
 
-test('D2 a server that does not answer the handshake is not waited for', async t => {
+test('a server that does not answer the handshake is not waited for [D2]', async t => {
 	const silent = createServer(() => {});
 	await new Promise<void>(resolve => silent.listen(0, '127.0.0.1', resolve));
 	t.teardown(() => silent.close());
@@ -138,7 +138,7 @@ test('a server that does not choose mcp is refused', async t => {
 	t.regex((await connecting(t, url).ended())?.message ?? '', /no subprotocol/);
 });
 
-test('D13 a peer that answers no pings is dead', async t => {
+test('a peer that answers no pings is dead [D13]', async t => {
 	const url = await upgrading(t, (request, socket, head) => {
 		// Reads nothing from the moment on that the connection is there, and so answers nothing.
 		void acceptWebSocket(request, socket, head);
@@ -148,7 +148,7 @@ test('D13 a peer that answers no pings is dead', async t => {
 	await client.endpoint.disconnected;
 });
 
-test('D9 a silent peer that answers pings lives, and so does one that is not read', async t => {
+test('a silent peer that answers pings lives, and so does one that is not read [D9]', async t => {
 	const {url, first, pings} = await serving(t);
 	const client = connecting(t, url, {pingMs: 5});
 	const server = await first();

@@ -9,7 +9,7 @@ import {connecting, plain, serving} from './websocket-peers.js';
 const message = (id: number, size = 100): string =>
 	`{ "jsonrpc":"2.0", "id":${id}.0, "method":"é\u2028${randomBytes(size).toString('hex')}" }`;
 
-test('A13 messages pass both ways as the bytes that they are, in order, a frame each', async t => {
+test('messages pass both ways as the bytes that they are, in order, a frame each [A13]', async t => {
 	const {url, first} = await serving(t);
 	const client = connecting(t, url);
 	const [there, back] = [0, 100].map(from => Array.from({length: 50}, (_, id) => message(from + id)));
@@ -21,7 +21,7 @@ test('A13 messages pass both ways as the bytes that they are, in order, a frame 
 	t.deepEqual(client.texts(), back);
 });
 
-test('A3 a message of 8 MiB passes', async t => {
+test('a message of 8 MiB passes [A3]', async t => {
 	const {url, first} = await serving(t);
 	const client = connecting(t, url);
 	const text = message(1, 4 * 2 ** 20);
@@ -47,7 +47,7 @@ const handshake = [
 const frame = (flags: number, part: Buffer): Buffer =>
 	Buffer.concat([Buffer.from([flags, 0x80 | part.length, 0, 0, 0, 0]), part]);
 
-test('A1 frames in single bytes, and a message in many frames, are whole messages', async t => {
+test('frames in single bytes, and a message in many frames, are whole messages [A1]', async t => {
 	const {url, first} = await serving(t);
 	const socket = createConnection(Number(url.port), '127.0.0.1');
 	t.teardown(() => socket.destroy());
@@ -113,7 +113,7 @@ for (const [what, data, binary] of [
 	['no UTF-8', Buffer.from('{"jsonrpc":"2.0","method":"\xff"}', 'latin1'), false],
 	['binary', Buffer.from('{"jsonrpc":"2.0","method":"a"}'), true],
 ] as const)
-	test(`A6 a frame that is ${what} is a bad message, and the next one is fine`, async t => {
+	test(`a frame that is ${what} is a bad message, and the next one is fine [A6]`, async t => {
 		const {url, first} = await serving(t);
 		const socket = await plain(t, url);
 		socket.send(data, {binary});
@@ -124,7 +124,7 @@ for (const [what, data, binary] of [
 		t.is(server.texts()[1], '{"jsonrpc":"2.0", "method":"b"}');
 	});
 
-test('F1 a peer whose messages cannot be taken is not read on', async t => {
+test('a peer whose messages cannot be taken is not read on [F1]', async t => {
 	const {url, first, clients} = await serving(t);
 	const client = connecting(t, url);
 	client.say('{"id":0}');
@@ -148,7 +148,7 @@ test('F1 a peer whose messages cannot be taken is not read on', async t => {
 	await until(() => origin.valve.isOpen);
 });
 
-test('F1 whoever floods a peer that does not read is stopped at a bound, and goes on when it reads', async t => {
+test('whoever floods a peer that does not read is stopped at a bound, and goes on when it reads [F1]', async t => {
 	const {url, first} = await serving(t);
 	const socket = await plain(t, url);
 	socket.pause();
@@ -168,7 +168,7 @@ test('F1 whoever floods a peer that does not read is stopped at a bound, and goe
 	t.pass();
 });
 
-test('F1 a peer that is gone without having read lets whoever was stopped go on', async t => {
+test('a peer that is gone without having read lets whoever was stopped go on [F1]', async t => {
 	const {url, first} = await serving(t);
 	const socket = await plain(t, url);
 	socket.pause();

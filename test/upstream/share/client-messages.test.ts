@@ -1,7 +1,7 @@
 import test from 'ava';
 import {sharing} from './support.js';
 
-test('A11 two clients with the same ids each get their own answer, under their own id, byte for byte', t => {
+test('two clients with the same ids each get their own answer, under their own id, byte for byte [A11]', t => {
 	const {a, b, server, toldAll} = sharing(t, {}, {});
 	a.sayText('{"jsonrpc":"2.0", "id":1.0, "method":"x","params":{"n":1e2}}');
 	b.sayText('{"jsonrpc":"2.0","id":1,"method":"x","params":{"n":2}}');
@@ -18,7 +18,7 @@ test('A11 two clients with the same ids each get their own answer, under their o
 	t.deepEqual(b.texts, ['{"jsonrpc":"2.0","id": 1 ,"result":{"n" : 2.0}}']);
 });
 
-test('P4 progress tokens are told under names of their own, and come back as they were written', t => {
+test('progress tokens are told under names of their own, and come back as they were written [P4]', t => {
 	const {a, b, server, toldAll} = sharing(t, {}, {});
 	const params = '"params":{"_meta":{"progressToken": 1.0 },"a":1.0}';
 	for (const guest of [a, b]) guest.sayText(`{"jsonrpc":"2.0","id":1,"method":"x",${params}}`);
@@ -34,13 +34,13 @@ test('P4 progress tokens are told under names of their own, and come back as the
 	]);
 });
 
-test('P4 a progress token whose name is written with escapes is renamed, too', t => {
+test('a progress token whose name is written with escapes is renamed, too [P4]', t => {
 	const {a, told} = sharing(t, {});
 	a.sayText('{"jsonrpc":"2.0","id":1,"method":"x","params":{"_meta":{"progress\\u0054oken":"mine"}}}');
 	t.notRegex(JSON.stringify(told('x')), /mine/);
 });
 
-test('P4 progress that nobody waits for, or waits for any longer, is dropped', t => {
+test('progress that nobody waits for, or waits for any longer, is dropped [P4]', t => {
 	const {a, server, told} = sharing(t, {});
 	a.say({id: 1, method: 'x', params: {_meta: {progressToken: 'p'}}});
 	const {id, params} = told('x');

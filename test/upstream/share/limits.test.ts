@@ -38,7 +38,7 @@ test('no more than so many resources are subscribed to', t => {
 	t.notThrows(() => subscriptions.add('bob', 'file:///0', () => {}));
 });
 
-test('F3 a client that does not read is ended alone, with a warning, and nobody else waits', async t => {
+test('a client that does not read is ended alone, with a warning, and nobody else waits [F3]', async t => {
 	const {join, ready, server, told, logged, upstream} = share(t, {maxUnreadBytes: 1000});
 	const [slow, fast] = [join('slow'), join('fast')];
 	ready();
@@ -60,7 +60,7 @@ test('F3 a client that does not read is ended alone, with a warning, and nobody 
 	t.true(slow.origin.valve.isOpen, 'nothing that it says is held back any longer');
 });
 
-test('F1 a client that does not read is not read, until it does', t => {
+test('a client that does not read is not read, until it does [F1]', t => {
 	const {a, server, told} = sharing(t, {});
 	a.say({id: 1, method: 'x'});
 	let open: (() => void) | undefined;

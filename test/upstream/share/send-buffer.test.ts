@@ -79,7 +79,7 @@ test('one that takes one at a time gets all of it', t => {
 	t.deepEqual(delivered, texts);
 });
 
-test('F3 more than may wait is a stall, and what waited is let go of', t => {
+test('more than may wait is a stall, and what waited is let go of [F3]', t => {
 	const {add, valve, delivered, stalls, holds} = outbox();
 	const open = valve.shut();
 	add('x'.repeat(LIMIT));
@@ -102,7 +102,7 @@ test('a message over the limit may wait alone', t => {
 	t.deepEqual(stalls, []);
 });
 
-test('F3 not to read for too long is a stall', async t => {
+test('not to read for too long is a stall [F3]', async t => {
 	const {add, valve, stalls} = outbox(1);
 	valve.shut();
 	add('1');

@@ -52,7 +52,7 @@ async function ask(client: MemoryEndpoint, id: string, method: string, params: J
 	return answerTo(client, id)?.result as Json;
 }
 
-test.serial('A11 50 clients with 200 calls each, all with the same ids, through one child', async t => {
+test.serial('50 clients with 200 calls each, all with the same ids, through one child [A11]', async t => {
 	const {upstream, join} = house(t);
 	const clients = Array.from({length: 50}, (_, at) => join(`client ${at}`));
 	for (let id = 0; id < 200; id++)
@@ -106,7 +106,7 @@ test.serial('the child hears one handshake, however many clients there are', asy
 });
 
 test.serial(
-	'D16 a question of a child reaches the client that made it ask, and the answer the child',
+	'a question of a child reaches the client that made it ask, and the answer the child [D16]',
 	async t => {
 		const {join} = house(t);
 		const [a, b] = [join('a', '2025-11-25', {sampling: {}}), join('b', '2025-11-25', {sampling: {}})];
@@ -168,7 +168,7 @@ test.serial('a command that does not exist is told to who asks', async t => {
 	t.regex(upstream.state.lastError ?? '', /no such command/);
 });
 
-test.serial('F3 a flood reaches those who read, and ends the one who does not', async t => {
+test.serial('a flood reaches those who read, and ends the one who does not [F3]', async t => {
 	const FLOOD = fileURLToPath(new URL('../../../fixtures/servers/flood.js', import.meta.url));
 	const bytes = 32 * 2 ** 20;
 	const {join, upstream, entries} = house(t, {

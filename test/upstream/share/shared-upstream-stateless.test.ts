@@ -57,7 +57,7 @@ test('a client of a shared server without handshake is told of its extensions', 
 	t.is(upstream.state.phase, 'ready');
 });
 
-test('D16 what a shared server without handshake needs is asked of who called, and its retry is still theirs', t => {
+test('what a shared server without handshake needs is asked of who called, and its retry is still theirs [D16]', t => {
 	const {a, b, told, toldAll, server} = modern(t, forms, forms);
 	a.say(call(1));
 	b.say(call(1));

@@ -86,7 +86,7 @@ function holds(t: ExecutionContext, moves: readonly Move[]): void {
 	for (const [guest, texts] of play(shared, guests, moves)) t.deepEqual(guest.texts, texts);
 }
 
-test('A11 P4 any interleaving of clients, ids and tokens gets every answer and all progress to its own caller', t => {
+test('any interleaving of clients, ids and tokens gets every answer and all progress to its own caller [A11] [P4]', t => {
 	fc.assert(
 		fc.property(fc.array(move, {maxLength: 60}), moves => holds(t, moves)),
 		{numRuns: 150},

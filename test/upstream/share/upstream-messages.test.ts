@@ -3,7 +3,7 @@ import {sharing} from './support.js';
 
 const SAMPLING = {method: 'sampling/createMessage', params: {messages: []}};
 
-test('D16 a question reaches the client of the latest call that can answer it, and its answer goes back', async t => {
+test('a question reaches the client of the latest call that can answer it, and its answer goes back [D16]', async t => {
 	const {a, b, c, server, logged} = sharing(t, {sampling: {}}, {sampling: {}}, {});
 	a.say({id: 1, method: 'x'});
 	b.say({id: 1, method: 'x'});
@@ -16,7 +16,7 @@ test('D16 a question reaches the client of the latest call that can answer it, a
 	t.is((await logged('shared.question.ambiguous')).length, 1);
 });
 
-test('D16 only the client that was asked can answer, and only once', async t => {
+test('only the client that was asked can answer, and only once [D16]', async t => {
 	const {a, b, server, logged} = sharing(t, {sampling: {}}, {sampling: {}});
 	a.say({id: 1, method: 'x'});
 	server().send({id: 'q', ...SAMPLING});
@@ -30,7 +30,7 @@ test('D16 only the client that was asked can answer, and only once', async t => 
 	t.is((await logged('rpc.orphan_response')).length, 2);
 });
 
-test('D16 without a call of anybody who can answer, a question is refused', t => {
+test('without a call of anybody who can answer, a question is refused [D16]', t => {
 	const {a, b, server} = sharing(t, {roots: {}}, {});
 	const answers = (): unknown[] =>
 		server().received.filter(({id}) => typeof id === 'string' && id.startsWith('q'));
@@ -48,7 +48,7 @@ test('D16 without a call of anybody who can answer, a question is refused', t =>
 	]);
 });
 
-test('D16 a call that is answered or cancelled is nobody to ask', t => {
+test('a call that is answered or cancelled is nobody to ask [D16]', t => {
 	const {a, b, server, told} = sharing(t, {roots: {}}, {roots: {}});
 	a.say({id: 1, method: 'first'});
 	b.say({id: 1, method: 'second'});
@@ -59,7 +59,7 @@ test('D16 a call that is answered or cancelled is nobody to ask', t => {
 	t.is(a.heard[0]?.method, 'roots/list');
 });
 
-test('D16 who only asks for a list, or whether the server is there, is not asked while another one’s call is under way', t => {
+test('who only asks for a list, or whether the server is there, is not asked while another one’s call is under way [D16]', t => {
 	const {a, b, server, told} = sharing(t, {roots: {}}, {roots: {}});
 	a.say({id: 1, method: 'tools/call', params: {}});
 	b.say({id: 1, method: 'ping'});
@@ -71,7 +71,7 @@ test('D16 who only asks for a list, or whether the server is there, is not asked
 	t.is(b.heard[0]?.method, 'roots/list', 'without any call, the list may be what it asks for');
 });
 
-test('D16 a question about a task is for who owns it', t => {
+test('a question about a task is for who owns it [D16]', t => {
 	const {a, b, server, told} = sharing(t, {elicitation: {}}, {elicitation: {}});
 	a.say({id: 1, method: 'tools/call', params: {task: {}}});
 	server().send({id: told('tools/call').id, result: {task: {taskId: 'T'}}});
@@ -122,7 +122,7 @@ test('a ping of the server is answered at once', t => {
 	t.deepEqual(a.heard, []);
 });
 
-test('A12 an answer that nobody waits for reaches nobody', async t => {
+test('an answer that nobody waits for reaches nobody [A12]', async t => {
 	const {a, b, server, told, logged} = sharing(t, {}, {});
 	a.say({id: 1, method: 'x'});
 	const {id} = told('x');

@@ -67,7 +67,7 @@ for (const [argv, kind] of [
 		t.is((await resolveCommand(argv, commands)).kind, kind);
 	});
 
-test('FR-13.3 --resume takes an id, or none', async t => {
+test('--resume takes an id, or none [FR-13.3]', async t => {
 	const resumeOf = async (...argv: string[]) => (await run('serve', ...argv)).options.resume;
 	t.is(await resumeOf(), undefined);
 	t.is(await resumeOf('--resume'), '');
@@ -76,7 +76,7 @@ test('FR-13.3 --resume takes an id, or none', async t => {
 	t.is(await resumeOf('--resume=codex:1', '--fast'), 'codex:1');
 });
 
-test('FR-13.2 understands the flags of sessions', async t => {
+test('understands the flags of sessions [FR-13.2]', async t => {
 	const flags = {identity: 'a', role: 'b', model: 'm', sandbox: 'read-only', approvalPolicy: 'never'};
 	const argv = ['--identity', 'a', '--role', 'b', '--model', 'm', '--sandbox', 'read-only'];
 	t.like((await run('serve', ...argv, '--approval-policy', 'never')).options, flags);
