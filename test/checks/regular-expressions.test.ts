@@ -59,7 +59,7 @@ test.serial('expressions that modules compile while they load take linear time [
 	});
 	for (const file of [...dynamic.keys()].slice(0, -1)) {
 		const before = made.length;
-		await import(new URL(`../${file.replace(/\.ts$/, '.js')}`, import.meta.url).href);
+		await import(new URL(`../../${file.replace(/\.ts$/, '.js')}`, import.meta.url).href);
 		const ofFile = made.slice(before);
 		t.true(ofFile.length > 0, `${file} makes none as it is loaded`);
 		for (const expression of ofFile) t.deepEqual(slowness(expression), [], `${file}: ${expression}`);

@@ -28,9 +28,14 @@ function pathsOutside(file: string, text: string): string[] {
 	return paths.filter(path => relative(root, resolve(folder, path)).startsWith('..'));
 }
 
-/** The mentions of a folder named shared next to the repository, however its path is put together. */
+/**
+ * The mentions of a folder named shared next to the repository, however the path is composed. `pathsOutside` checks the
+ * paths of imports.
+ */
 const mentionsOfShared = (text: string): string[] =>
-	text.match(/(?<!\.)\.\.(?!\.)(?:[^\w\n]|pwd)+shared\b(?!-)/g) ?? [];
+	text
+		.replace(/\bfrom '[^'\n]+';|\bimport\('[^'\n]+'\)/g, '')
+		.match(/(?<!\.)\.\.(?!\.)(?:[^\w\n]|pwd)+shared\b(?!-)/g) ?? [];
 
 /** Files whose paths are input for bridge, and not read. */
 const attacks = ['test/run/escape.test.ts'];

@@ -37,7 +37,7 @@ test('rejects a source map, a picture, a duplicate module, a path of this machin
 	rejects({'docs/a.png': ''}, /contains docs\/a\.png/);
 	rejects(
 		{'dist/lib/b.js': '// lib/core/stage.ts\n'},
-		/lib\/stage\.ts is in .* and .*: each module must be bundled once/,
+		/lib\/core\/stage\.ts is in .* and .*: each module must be bundled once/,
 	);
 	rejects({'dist/lib/b.js': `const at = '${root}lib';`}, /dist\/lib\/b\.js contains the path/);
 	rejects({'dist/lib/b.js': '//# sourceMappingURL=b.js.map\n'}, /refers to a source map/);
