@@ -1,19 +1,18 @@
 /*
- * Files that are opened by path at run time. The bundle puts this module into dist/bin, dist/lib or dist/chunks, which are
- * as deep as its own place, so that the URLs are right everywhere.
+ * Files that are opened by path at run time. The bundle moves this module to dist/bin, dist/lib or
+ * dist/chunks. These are at the same depth as its source, so the URLs stay valid.
  */
 
 const dist = new URL('../', import.meta.url);
 
-/** The thread that writes traffic logs. */
+/** The worker thread that writes traffic logs. */
 export const logWorker = new URL('lib/traffic-log/log-worker.js', dist);
-/** The thread that indexes traffic for the page. */
+/** The worker thread that indexes traffic for `bridge view`. */
 export const indexWorker = new URL('lib/view/index-worker.js', dist);
-/** The thread that runs the Python interpreter. */
+/** The worker thread that runs the Python interpreter. */
 export const pythonWorker = new URL('lib/run/python/worker.js', dist);
-/** The files of the page that shows traffic. */
+/** The page of `bridge view`. */
 export const pageFolder = new URL('lib/view/page/', dist);
-/** That page, and its thread. */
 export const viewPage = {files: pageFolder, worker: indexWorker};
-/** The server that `bridge gateway` has without a configuration file. */
+/** The server that `bridge gateway` starts without a configuration file. */
 export const demoServer = new URL('bin/demo-server.js', dist);

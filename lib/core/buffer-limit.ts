@@ -1,28 +1,27 @@
 const MIB = 2 ** 20;
 export const DEFAULT_BUFFER_BYTES = 256 * MIB;
-/** The sum is checked each time an eighth of the limit was added; eviction frees an eighth. */
+/** The total is checked whenever an eighth of the limit was added. An eviction frees an eighth. */
 const CHECK_DIVISOR = 8;
-/** References to buffers that were collected are removed when there are this many, or twice as many as after the last time. */
+/** Collected references are pruned at this size, later at twice the size after the last pruning. */
 const MIN_PRUNE_SIZE = 1000;
 
-/** A buffer of one session for a client that resumes a stream, listens again or comes back with input. */
+/** A session's buffer for a client that may resume a stream, reopen one or retry with input. */
 export type EvictableBuffer = {
 	readonly bufferedBytes: number;
-	/** Evicts all that it keeps. */
 	evict(): void;
 };
 
 type BufferLimitOptions = {
-	/** Called on each check: the limit may change. */
+	/** Called on each check, since the limit may change. */
 	readonly limit: () => number;
-	/** Called after an eviction. */
-	readonly onEvicted: (bytes: number, keepers: number) => void;
+	readonly onEvicted: (bytes: number, bufferCount: number) => void;
 };
 
 /**
- * The bytes in the buffers of all sessions together. Over the limit, the largest buffers are evicted first.
+ * Limits the total size of the buffers of all sessions. Over the limit, the largest buffers are evicted
+ * first.
  *
- * Buffers are registered by weak references, so those of a session that has ended need not be removed.
+ * Buffers are referenced weakly, so a session that ends does not need to unregister its buffers.
  */
 export class BufferLimit {
 	#options: BufferLimitOptions = {limit: () => DEFAULT_BUFFER_BYTES, onEvicted: () => {}};
@@ -35,19 +34,19 @@ export class BufferLimit {
 		this.#options = options;
 	}
 
-	/** Registered buffers, with those that were collected since the last check. */
+	/** The number of registered buffers, including those collected since the last check. */
 	get size(): number {
 		return this.#buffers.size;
 	}
 
-	/** To be called once for each buffer. */
+	/** Must be called once per buffer. */
 	register(buffer: EvictableBuffer): void {
 		this.#buffers.add(new WeakRef(buffer));
 		if (this.#buffers.size < this.#pruneAt) return;
 		this.#pruneAt = Math.max(MIN_PRUNE_SIZE, 2 * this.#liveBuffers().length);
 	}
 
-	/** To be called with the size of each addition. The check runs later: the caller may be changing its buffer. */
+	/** Counts an addition. The check runs later because the caller may be modifying its buffer. */
 	added(bytes: number): void {
 		this.#growth += bytes;
 		if (this.#growth < this.#options.limit() / CHECK_DIVISOR) return;
@@ -55,33 +54,32 @@ export class BufferLimit {
 		this.#check ??= setImmediate(() => this.check());
 	}
 
-	/** Evicts buffers until the rest is within the limit. */
+	/** Evicts buffers if their total exceeds the limit. */
 	check(): void {
 		clearImmediate(this.#check);
 		this.#check = undefined;
 		const limit = this.#options.limit();
-		const sizes = this.#liveBuffers().map(keeper => ({keeper, bytes: keeper.bufferedBytes}));
+		const sizes = this.#liveBuffers().map(buffer => ({buffer, bytes: buffer.bufferedBytes}));
 		const total = sizes.reduce((sum, {bytes}) => sum + bytes, 0);
 		if (total <= limit) return;
 		let [sum, evicted] = [total, 0];
-		for (const {keeper, bytes} of sizes.sort((one, other) => other.bytes - one.bytes)) {
+		for (const {buffer, bytes} of sizes.sort((one, other) => other.bytes - one.bytes)) {
 			if (sum <= limit - limit / CHECK_DIVISOR) break;
-			keeper.evict();
-			sum -= bytes - keeper.bufferedBytes;
+			buffer.evict();
+			sum -= bytes - buffer.bufferedBytes;
 			evicted++;
 		}
 		this.#options.onEvicted(total - sum, evicted);
 	}
 
-	/** The buffers that were not collected. References to others are removed. */
+	/** The buffers that are still alive. Removes dead references. */
 	#liveBuffers(): EvictableBuffer[] {
 		return [...this.#buffers].flatMap(reference => {
-			const keeper = reference.deref();
-			if (!keeper) this.#buffers.delete(reference);
-			return keeper ?? [];
+			const buffer = reference.deref();
+			if (!buffer) this.#buffers.delete(reference);
+			return buffer ?? [];
 		});
 	}
 }
 
-/** The buffers of this process. */
 export const bufferLimit = new BufferLimit();

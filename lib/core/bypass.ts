@@ -3,10 +3,10 @@ import {Channel} from './channel.js';
 import type {Envelope} from './envelope.js';
 import {type Operator, pipeThrough, type Stage} from './stage.js';
 
-/** Tells that there is nothing left to do for a message. */
+/** Returns whether a message needs no processing by the stages. */
 type BypassPredicate = (envelope: Envelope) => boolean;
 
-/** Stages that stand in the way of messages unless `isPlain` says that there is nothing left for them to do. */
+/** Wraps stages so that messages for which `canBypass` returns true skip them. */
 export const bypassWhen = (canBypass: BypassPredicate, stages: readonly Stage[]): Stage => ({
 	toUpstream: bypassOperator(
 		canBypass,
@@ -24,7 +24,9 @@ const bypassOperator =
 			return source.subscribe(new BypassSubscriber(subscriber, inner, canBypass));
 		});
 
-/** Hands on all that comes, without being the one that it is handed to: its end is its own. */
+/**
+ * Forwards everything to `next`. A subscriber with its own lifetime, so its end does not unsubscribe `next`.
+ */
 class InnerSubscriber extends Subscriber<Envelope> {
 	readonly #next: Subscriber<Envelope>;
 
@@ -46,7 +48,10 @@ class InnerSubscriber extends Subscriber<Envelope> {
 	}
 }
 
-/** Sends messages on their way, or around it. The end always goes the long way, since stages wait for it. */
+/**
+ * Sends each message through the inner stages or around them. The end always passes through the stages, since
+ * they react to it.
+ */
 class BypassSubscriber extends Subscriber<Envelope> {
 	readonly #next: Subscriber<Envelope>;
 	readonly #inner: Channel;

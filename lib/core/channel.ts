@@ -2,12 +2,13 @@ import {Observable, type Observer, type Subscriber} from 'rxjs';
 import type {Envelope} from './envelope.js';
 
 /**
- * A stream of messages that somebody puts in by hand, for those who listen at the time.
+ * A hot stream of messages, like a Subject.
  *
- * It is what a Subject of RxJS is, which makes a function and often a list for each message; a message passes several.
+ * RxJS's Subject allocates a closure and often an array per emission, and each message passes several
+ * channels.
  */
 export class Channel extends Observable<Envelope> implements Observer<Envelope> {
-	/** Never changed in place, since listeners come and go while they are told something. */
+	/** Replaced, never mutated, because listeners may subscribe or unsubscribe during an emission. */
 	#listeners: ReadonlyArray<Subscriber<Envelope>> = [];
 	#end: {readonly error?: unknown} | undefined;
 

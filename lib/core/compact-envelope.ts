@@ -1,7 +1,10 @@
 import {isSmallPart, MIN_COMPACTED_BYTES} from '../util/compact-bytes.js';
 import {Envelope} from './envelope.js';
 
-/** A message that keeps no more in memory than itself. For messages that wait, and are not changed any more. */
+/**
+ * Copies a message out of a larger read buffer, which it would otherwise keep in memory. For queued messages
+ * that no stage changes any more.
+ */
 export function compactEnvelope(envelope: Envelope): Envelope {
 	const {parts, origin} = envelope;
 	const isLoose = parts ? envelope.size < MIN_COMPACTED_BYTES : isSmallPart(envelope.line);

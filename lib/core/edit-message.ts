@@ -2,10 +2,10 @@ import {ExactNumbers} from '../wire/exact-numbers.js';
 import {marks} from '../wire/marks.js';
 import type {Body, Envelope} from './envelope.js';
 
-/** A message open to be changed: its body, and the way to make another message of it. */
+/** The body of a message, and a function that builds the changed message. */
 type MessageDraft = {
 	readonly body: Body;
-	/** The same message with another body, numbers and id as they were written. */
+	/** Returns the message with another body. Numbers and the id keep their original spelling. */
 	with(body: Body): Envelope;
 };
 
@@ -24,13 +24,13 @@ function exactNumbersDraft(envelope: Envelope): MessageDraft {
 	};
 }
 
-/** The message with what `change` makes of its body; the message itself if that is the same. */
+/** Returns the message with an edited body, or the same envelope if `edit` returns the same body. */
 export function editMessage(envelope: Envelope, edit: (body: Body) => Body): Envelope {
-	const messageDraft = createDraft(envelope);
-	return messageDraft.with(edit(messageDraft.body));
+	const draft = createDraft(envelope);
+	return draft.with(edit(draft.body));
 }
 
-/** The cancellation of a request, by the id that it is known by elsewhere. */
+/** Returns the cancellation with another request id. */
 export const cancellationFor = (cancellation: Envelope, id: string): Envelope =>
 	editMessage(cancellation, body => ({
 		...body,

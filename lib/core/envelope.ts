@@ -5,29 +5,29 @@ import {flawedHead, type MessageHead, scanMessage, scanMessageParts} from '../wi
 import type {BridgeError} from './errors.js';
 import {Valve} from './valve.js';
 
-/** A JSON-RPC message as a plain value. Never changed in place: see {@link Envelope.with}. */
+/** A JSON-RPC message as a plain object. Never mutated: see {@link Envelope.with}. */
 export type Body = {readonly [key: string]: unknown};
 
-/** Headers of HTTP, with their names in lower case. */
+/** HTTP headers, with names in lower case. */
 export type Headers = {readonly [name: string]: string};
 
-/** What an HTTP request was answered with, where that was no message. */
+/** An HTTP reply without a JSON-RPC message. */
 export type HttpErrorReply = {readonly status: number; readonly headers: Headers; readonly body: Buffer};
 
-/** Who a message came from. */
+/** The sender of a message. */
 export type MessageOrigin = {
 	readonly name: string;
-	/** Shut by whoever cannot take the message, which stops this origin from sending more. */
+	/** Shut while a receiver cannot accept the message. This origin then stops reading. */
 	readonly valve: Valve;
-	/** The headers that it came with, where its transport has headers. */
+	/** The headers of the message, if its transport has headers. */
 	readonly headers?: Headers;
-	/** The id of the request that the other side said this in the course of, where the transport tells. */
+	/** The id of the request during which the peer sent the message, if the transport provides it. */
 	readonly relatedRequestId?: string;
-	/** How the request was refused that this answers, where its transport did that. */
+	/** The HTTP error reply that this message was made from, if any. */
 	readonly errorReply?: HttpErrorReply;
 };
 
-/** The origin of messages that bridge makes of its own accord. Nothing reads, so nothing is stopped. */
+/** The origin of messages that bridge creates itself. Its valve has no effect. */
 export const bridgeOrigin: MessageOrigin = {name: 'bridge', valve: new Valve()};
 
 const LF = 0x0a;
@@ -35,28 +35,31 @@ const QUOTE = 0x22;
 const NEWLINE = Buffer.from([LF]);
 
 /**
- * One message on its way through a pipeline.
+ * One message in a pipeline.
  *
- * It keeps the line it was received as and leaves as that line, so a message nobody changes is never parsed and never
- * written out anew. Reading `head` walks over the bytes once; reading `body` parses them, once.
+ * It keeps the line that was received and is sent as that line. A message that no stage changes is never
+ * parsed and never serialized. `head` scans the bytes once, on first access; `body` parses them once.
  */
 export class Envelope {
 	#origin: MessageOrigin;
-	/** What the message was before stages changed it: itself, if none has. */
+	/** The message before any stage changed it: itself, if none did. */
 	readonly original: Envelope;
-	/** Whether it came from a peer, rather than being made or changed here. */
+	/** Whether it was received from a peer rather than created or changed by bridge. */
 	readonly isReceived: boolean;
 	/**
-	 * Whether it is an answer of bridge's own to something that the upstream was never asked, or has done with. It stays
-	 * that when stages change it.
+	 * Whether it is a response that bridge created for a request that the upstream never received or has
+	 * finished with. Changed copies keep the flag.
 	 */
 	isFinalResponse: boolean;
-	/** Whether it was found to need nothing but to be passed on: see everyday.ts. */
+	/** Whether it needs nothing but forwarding: see fast-path.ts. */
 	isFastPath = false;
-	/** What it is to leave with, where its transport has headers. Only the last stages set them: a changed copy has none. */
+	/**
+	 * The headers to send, if the transport has headers. Only the last stages set them; changed copies have
+	 * none.
+	 */
 	headers: Headers | undefined;
 	#line: Buffer | undefined;
-	/** The parts of the line, as long as nobody needs it in one. */
+	/** The parts of the line until `line` is first read. */
 	#parts: readonly Buffer[] | undefined;
 	#head: MessageHead | undefined;
 	#body: Body | undefined;
@@ -74,49 +77,53 @@ export class Envelope {
 		return this.#origin;
 	}
 
-	/** Says where this comes from, which is known only now. Nobody else has seen it yet. */
+	/** Sets the origin. For a message that no stage has received yet. */
 	setOrigin(origin: MessageOrigin): this {
 		this.#origin = origin;
 		return this;
 	}
 
-	/** A message from a peer: a line with its line feed. */
+	/** A message from a peer: a line including its line feed. */
 	static received(line: Buffer, origin: MessageOrigin): Envelope {
 		return new Envelope(origin, 'peer', line);
 	}
 
-	/** The same, given as the parts of that line. */
+	/** A message from a peer, as the parts of its line. */
 	static receivedInParts(parts: readonly Buffer[], origin: MessageOrigin): Envelope {
 		const envelope = new Envelope(origin, 'peer');
 		envelope.#parts = parts;
 		return envelope;
 	}
 
-	/** What is left of a message over the limit: its first bytes, its id where that was seen, and whether it is an answer. */
+	/**
+	 * A message over the size limit: its first bytes, its id if it was found, and whether it is a response.
+	 */
 	static tooLarge(start: Buffer, {id, isResponse}: Oversized, origin: MessageOrigin): Envelope {
 		const envelope = new Envelope(origin, 'peer', start);
 		envelope.#head = flawedHead('too large', id, isResponse);
 		return envelope;
 	}
 
-	/** What came where a text was expected, and is none. */
+	/** A binary message where text was expected. */
 	static notText(bytes: Buffer, origin: MessageOrigin): Envelope {
 		const envelope = new Envelope(origin, 'peer', bytes);
 		envelope.#head = flawedHead('not JSON');
 		return envelope;
 	}
 
-	/** A message that bridge makes, because of one from `origin`: what it causes stops whoever caused it. */
+	/**
+	 * A message that bridge creates because of one from `origin`. Backpressure on it applies to that origin.
+	 */
 	static of(body: Body, origin: MessageOrigin = bridgeOrigin): Envelope {
 		return new Envelope(origin, 'bridge', undefined, body);
 	}
 
-	/** The same, given as JSON: for ids, which only their own text tells apart. */
+	/** A message that bridge creates, as JSON text. Keeps the exact spelling of ids. */
 	static fromText(json: string, origin: MessageOrigin = bridgeOrigin): Envelope {
 		return new Envelope(origin, 'bridge', Buffer.from(`${json}\n`));
 	}
 
-	/** The answer to the request with this id, as text: a result or an error. The upstream will not give another. */
+	/** The final response to a request. `id` is JSON text. No response from the upstream follows. */
 	static response(
 		id: string,
 		member: 'result' | 'error',
@@ -130,7 +137,7 @@ export class Envelope {
 		return envelope;
 	}
 
-	/** The answer to a request whose id is this text. */
+	/** An error response. `id` is JSON text. */
 	static errorResponse(
 		id: string | undefined,
 		error: BridgeError,
@@ -140,24 +147,26 @@ export class Envelope {
 		return Envelope.fromText(`{"jsonrpc":"2.0","id":${id ?? 'null'},"error":${rpc}}`, origin);
 	}
 
-	/** The message as one line, line feed included. */
+	/** The message as one line, including the line feed. */
 	get line(): Buffer {
 		this.#line ??= this.#parts ? Buffer.concat(this.#parts) : Buffer.from(`${JSON.stringify(this.#body)}\n`);
 		this.#parts = undefined;
 		return this.#line;
 	}
 
-	/** The line in parts, where it came in parts and nobody has asked for it as one. */
+	/** The parts of the line, if it was received in parts and `line` was not read yet. */
 	get parts(): readonly Buffer[] | undefined {
 		return this.#parts;
 	}
 
-	/** The message alone. */
+	/** The message without its line feed. */
 	get bytes(): Buffer {
 		return this.line.subarray(0, this.size);
 	}
 
-	/** The same, in the parts that it came in unless somebody has asked for it as one. */
+	/**
+	 * The message without its line feed, in the parts that it was received in if they are still available.
+	 */
 	get bytesInParts(): readonly Buffer[] {
 		const last = this.#parts?.at(-1);
 		if (!this.#parts || !last) return [this.bytes];
@@ -171,47 +180,45 @@ export class Envelope {
 		return line[line.length - 1] === LF ? line.length - 1 : line.length;
 	}
 
-	/** What the message is about, and whether it is one. Never throws. */
+	/** The id, method and kind of the message, and its flaw if it is invalid. Never throws. */
 	get head(): MessageHead {
 		this.#head ??= this.#parts ? scanMessageParts(this.#parts, this.size) : scanMessage(this.line, this.size);
 		return this.#head;
 	}
 
-	/** The message as a value. Only to be asked for when `head` has no flaw. */
+	/** The parsed message. Must only be read if `head` has no flaw. */
 	get body(): Body {
 		this.#body ??= JSON.parse(this.line.toString()) as Body;
 		return this.#body;
 	}
 
-	/** The same message with another body. */
 	with(body: Body): Envelope {
 		return new Envelope(this.origin, this, undefined, body);
 	}
 
-	/** One message of this one, which is a batch. */
+	/** One element of this batch. */
 	batchElement(text: Buffer): Envelope {
 		return new Envelope(this.origin, this, Buffer.concat([text, NEWLINE]));
 	}
 
-	/** The same message as another text. */
 	withText(json: string): Envelope {
 		return new Envelope(this.origin, this, Buffer.from(`${json}\n`));
 	}
 
-	/** The same message, byte for byte, under another id. */
+	/** Returns the message with another id. All other bytes stay the same. */
 	withId(id: string): Envelope {
 		const {idStart: idAt, id: old = ''} = this.head;
 		return this.withTextAt([idAt, idAt + Buffer.byteLength(old)], id);
 	}
 
-	/** The same message, byte for byte, with another text between two positions. */
+	/** Returns the message with the bytes between two positions replaced. */
 	withTextAt([start, end]: readonly [start: number, end: number], text: string): Envelope {
 		return new Envelope(this.origin, this, spliceText(this.line, [start, end], text));
 	}
 
 	/**
-	 * The same message as a peer of another origin would have sent it, under another id if one is given: for who speaks to
-	 * many in the name of one. What is known of it stays known.
+	 * Returns the message as if another origin had sent it, optionally with another id. For shared upstreams
+	 * that send for many clients. The scanned head is reused.
 	 */
 	forwardedAs(origin: MessageOrigin, id = this.head.id): Envelope {
 		const {head} = this;
@@ -238,11 +245,11 @@ export class Envelope {
 	}
 }
 
-/** What is to be noted of a message with this id. */
+/** The marks that an id adds to its message. */
 const idMarks = (id: string): number =>
 	id.charCodeAt(0) === QUOTE || String(Number(id)) === id ? 0 : marks.inexactNumber;
 
-/** Bytes with a text between two positions. */
+/** Returns a copy of the bytes with a range replaced. */
 function spliceText(
 	bytes: Buffer,
 	[start, end]: readonly [start: number, end: number],
@@ -256,7 +263,7 @@ function spliceText(
 	return result;
 }
 
-/** Bytes in parts, with other ones between two positions. Nothing is copied. */
+/** Replaces a range of bytes in parts. Copies nothing. */
 function spliceParts(
 	parts: readonly Buffer[],
 	[start, end]: readonly [start: number, end: number],

@@ -1,4 +1,4 @@
-/** Every way bridge can fail that is not a bug: what each is to a JSON-RPC peer, in `data.kind`, and to a shell. */
+/** All expected errors of bridge: the JSON-RPC code, `data.kind` and the exit status of each. */
 export const errorCodes = {
 	ERR_CONFIG_INVALID: {rpc: -32600, kind: 'invalid_request', exit: 2},
 	ERR_CONFIG_UNTRUSTED: {rpc: -32600, kind: 'invalid_request', exit: 2},
@@ -22,16 +22,16 @@ export const errorCodes = {
 
 export type ErrorCode = keyof typeof errorCodes;
 
-/** Facts for programs, beside the sentence for people. */
+/** Machine-readable facts in `data`, in addition to the message. */
 export type ErrorDetails = {readonly [key: string]: string | number | boolean | null};
 
-/** What went wrong, and what the reader can do about it. */
+/** An expected error, with a message and a remedy for the user. */
 export class BridgeError extends Error {
 	override readonly name = 'BridgeError';
 	readonly code: ErrorCode;
 	readonly remedy: string;
 	readonly details: ErrorDetails;
-	/** Output of the upstream that shows why, such as the end of its stderr; may be empty. */
+	/** Output of the upstream that shows the cause, such as the end of its stderr. May be empty. */
 	readonly evidence: string;
 
 	constructor(code: ErrorCode, message: string, remedy: string, details: ErrorDetails = {}, evidence = '') {
@@ -43,8 +43,9 @@ export class BridgeError extends Error {
 	}
 
 	/**
-	 * What a person reads: what happened, then what to do next. A message may be a list, with a line for each item. Evidence is
-	 * the text of another program, which need not end with a full stop.
+	 * The text for people: the message, the evidence, then the remedy. A message may be a list with one item
+	 * per line. Evidence is another program's text and may lack a full stop, so the remedy starts a new line
+	 * after it.
 	 */
 	get sentence(): string {
 		if (this.remedy === '') return this.reason;
@@ -52,7 +53,7 @@ export class BridgeError extends Error {
 		return `${this.message}${this.message.endsWith('\n') ? '' : ' '}${this.remedy}`;
 	}
 
-	/** What happened, with the evidence and without the remedy. */
+	/** The message with the evidence, without the remedy. */
 	get reason(): string {
 		return this.evidence === '' ? this.message : `${this.message} ${this.evidence}`;
 	}
@@ -61,7 +62,7 @@ export class BridgeError extends Error {
 		return errorCodes[this.code].exit;
 	}
 
-	/** The `error` member of a JSON-RPC answer. */
+	/** The `error` member of a JSON-RPC response. */
 	toRpc(): {code: number; message: string; data: ErrorDetails} {
 		const {rpc, kind} = errorCodes[this.code];
 		return {code: rpc, message: this.sentence, data: {source: 'bridge', kind, ...this.details}};

@@ -3,10 +3,12 @@ import type {Envelope} from './envelope.js';
 import type {PendingRequests} from './requests/pending.js';
 
 /**
- * Tells whether a message is what a conversation consists of for the most part, once all is settled: the call of a tool, or
- * its answer, that nobody has to translate. Whoever has to do with handshakes, lists, batches or versions need not see it.
+ * Returns a function that marks messages for the fast path. These are tool calls and their results that need
+ * no translation once the handshake is complete. Stages for handshakes, lists, batches and versions are
+ * skipped for them.
  *
- * A message that was found to be one stays one: of an answer it cannot be told any more when nobody waits for it.
+ * A marked message stays marked. A response could not be recognized again once its request is no longer
+ * pending.
  */
 export const markFastPath =
 	(
@@ -18,13 +20,14 @@ export const markFastPath =
 		pending: PendingRequests,
 	) =>
 	(envelope: Envelope): boolean => {
-		const {transformMarks: touching} = negotiation;
-		if (envelope.isFastPath || !touching) return envelope.isFastPath;
+		const {transformMarks} = negotiation;
+		if (envelope.isFastPath || !transformMarks) return envelope.isFastPath;
 		const {key, method, flaw, hasError} = envelope.head;
 		const marks = envelope.head.marks | EVERY_MESSAGE;
 		if (key === undefined || flaw !== undefined) return false;
-		if (method !== undefined) envelope.isFastPath = method === 'tools/call' && (marks & touching.calls) === 0;
+		if (method !== undefined)
+			envelope.isFastPath = method === 'tools/call' && (marks & transformMarks.calls) === 0;
 		else if (pending.isFastPath(key))
-			envelope.isFastPath = (marks & (hasError ? touching.errors : touching.results)) === 0;
+			envelope.isFastPath = (marks & (hasError ? transformMarks.errors : transformMarks.results)) === 0;
 		return envelope.isFastPath;
 	};

@@ -3,9 +3,10 @@ import type {Envelope} from './envelope.js';
 import {QueuedMessages} from './requests/queued.js';
 
 /**
- * What a peer says, for the one who listens.
+ * The messages of a peer for a single subscriber.
  *
- * What comes before somebody does is kept, up to the bound at which its origin is shut; the end is kept, too.
+ * Messages that arrive before the subscription are queued; at the limit the valve of their origin is shut. An
+ * early end is kept, too.
  */
 export class IncomingBuffer {
 	readonly messages: Observable<Envelope>;
@@ -27,7 +28,7 @@ export class IncomingBuffer {
 		else this.#queued.add(envelope);
 	}
 
-	/** Ends, by an error if one is given. Only the first end counts. */
+	/** Ends the stream, with an error if present. Only the first call has an effect. */
 	end(error?: unknown): void {
 		this.#end ??= {error};
 		this.#deliverEnd();

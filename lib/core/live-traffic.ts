@@ -1,10 +1,10 @@
 import {isoTime, nowMicroseconds} from '../util/clock.js';
 import type {MessageOrigin} from './envelope.js';
 
-/** Where lines of traffic go: see TrafficLog. */
+/** A destination for lines of traffic: see TrafficLog. */
 export type TrafficSink = {add(parts: readonly Buffer[], origin?: MessageOrigin): void};
 
-/** The traffic as it passes, for whoever looks. Nobody waits for who looks, and nothing is kept for who does not. */
+/** Broadcasts traffic to current listeners. It applies no backpressure and stores nothing. */
 export class LiveTraffic implements TrafficSink {
 	readonly #listeners = new Set<(line: Buffer) => void>();
 
@@ -12,7 +12,7 @@ export class LiveTraffic implements TrafficSink {
 		return this.#listeners.size > 0;
 	}
 
-	/** Gives each line from now on, without its line feed. Returns what ends that. */
+	/** Calls `listener` with each new line, without its line feed. Returns the unsubscribe function. */
 	subscribe(listener: (line: Buffer) => void): () => void {
 		this.#listeners.add(listener);
 		return () => this.#listeners.delete(listener);

@@ -6,31 +6,31 @@ import {redactKnownSecrets} from './known-secrets.js';
 export const logLevelNames = ['error', 'warn', 'info', 'debug', 'trace'] as const;
 export type LogLevelName = (typeof logLevelNames)[number];
 
-/** One entry: a name that stays the same for programs, a sentence for people, and the facts. */
+/** Logs one entry: a stable event name for programs, a sentence for people, and fields. */
 type LogMethod = (event: string, sentence: string, fields?: {readonly [key: string]: unknown}) => void;
 
 /** The structured log on stderr. */
 export type Log = {readonly [level in LogLevelName]: LogMethod} & {
-	/** Resolves when every entry so far is handed to `write`. */
+	/** Resolves when all entries so far were passed to `write`. */
 	flush(): Promise<void>;
 };
 
 type LogOptions = {
 	readonly level: LogLevelName;
-	/** Takes one line, line feed included. */
+	/** Receives one line, including its line feed. */
 	readonly write: (line: string) => void;
-	/** Lines for people instead of JSON. */
+	/** Whether to write lines for people instead of JSON. */
 	readonly isPretty: boolean;
-	/** Whether these lines are in color. */
+	/** Whether lines for people are colored. */
 	readonly hasColor?: boolean;
 };
 
-/** How long what is not urgent may wait, so that the first messages of a conversation do not wait for the log. */
+/** Delay before pino is loaded for non-urgent entries, so that loading does not delay the first messages. */
 const LOAD_DELAY_MS = 50;
 
 /**
- * A log whose pino is loaded with the first entry, and that not at once unless something is wrong: conversations start
- * sooner without. Entries made meanwhile keep their order; there are few.
+ * Creates a log that loads pino lazily, because loading would delay the first messages. Errors and warnings
+ * load it at once. Entries logged meanwhile are queued in order.
  */
 export function createLog({level, write, isPretty, hasColor = false}: LogOptions): Log {
 	let logger: Logger | undefined;
@@ -39,8 +39,8 @@ export function createLog({level, write, isPretty, hasColor = false}: LogOptions
 	const queued: Array<(logger: Logger) => void> = [];
 	const load = async (): Promise<void> => {
 		const {default: pino} = await import('pino');
-		const finish = isPretty ? (line: string) => prettyLine(line, hasColor) : printableJson;
-		const stream = {write: (line: string) => write(finish(redactKnownSecrets(line)))};
+		const format = isPretty ? (line: string) => prettyLine(line, hasColor) : printableJson;
+		const stream = {write: (line: string) => write(format(redactKnownSecrets(line)))};
 		logger = pino({level, base: {name: 'bridge'}, timestamp: pino.stdTimeFunctions.isoTime}, stream);
 		for (const log of queued.splice(0)) log(logger);
 	};
@@ -83,23 +83,23 @@ const levelStyles = new Map([
 const DIM = 2;
 
 /**
- * One JSON line of pino's for people, in local time, without the facts that its sentence has. The values of fields stay
- * quoted, so that no text can forge a line.
+ * Formats one of pino's JSON lines for people, in local time. Fields whose value is already in the sentence
+ * are left out. Values stay quoted, so no text can forge a line.
  */
 function prettyLine(line: string, hasColor: boolean): string {
 	const {level, time, msg, event, name: _name, ...fields} = JSON.parse(line);
 	const {name, color} = levelStyles.get(level) ?? {name: String(level), color: 0};
 	const sentence = String(msg);
-	const facts = Object.entries(fields)
+	const fieldTexts = Object.entries(fields)
 		.filter(([, value]) => value !== null && !containsWord(sentence, value))
 		.map(([key, value]) => ` ${key}=${JSON.stringify(value)}`);
 	const paint = (code: number, text: string): string =>
 		hasColor && text !== '' ? `\u001b[${code}m${printable(text)}\u001b[0m` : printable(text);
 	const clock = paint(DIM, localTime(new Date(time)));
-	return `${clock} ${paint(color, name)} ${paint(DIM, `${event}:`)} ${printable(sentence)}${paint(DIM, facts.join(''))}\n`;
+	return `${clock} ${paint(color, name)} ${paint(DIM, `${event}:`)} ${printable(sentence)}${paint(DIM, fieldTexts.join(''))}\n`;
 }
 
-/** Whether a sentence has a value as a whole word. */
+/** Whether a sentence contains a value as a whole word. */
 function containsWord(sentence: string, value: unknown): boolean {
 	const text = typeof value === 'number' ? String(value) : value;
 	if (typeof text !== 'string' || text === '') return false;
@@ -108,7 +108,7 @@ function containsWord(sentence: string, value: unknown): boolean {
 	return at !== -1 && !isLetter(sentence[at - 1]) && !isLetter(sentence[at + text.length]);
 }
 
-/** Tells of something that nobody has foreseen, with all that helps to find it. */
+/** Logs an unexpected error with its stack. */
 export function logBug(log: Log, error: unknown): void {
 	const {message, stack} = error instanceof Error ? error : new Error(String(error));
 	log.error('bug', `This is a bug in bridge: ${message}`, {stack});

@@ -3,12 +3,12 @@ import {type Body, Envelope, type MessageOrigin} from './envelope.js';
 import type {Endpoint} from './stage.js';
 import {Valve} from './valve.js';
 
-/** An endpoint in this process, with the far side in the caller's hands. */
+/** An in-process endpoint whose peer is controlled by the caller. */
 export type MemoryEndpoint = Endpoint & {
 	send(body: Body): void;
-	/** Says these very bytes, as one line. */
+	/** Sends this exact text as one line. */
 	sendText(text: string): void;
-	/** Ends, by an error if one is given. */
+	/** Ends the incoming stream, with an error if present. */
 	end(error?: Error): void;
 	readonly received: Body[];
 	readonly receivedTexts: string[];

@@ -2,25 +2,28 @@ import {printable, shortened} from '../util/printable.js';
 
 const reasonsByCode = new Map([
 	['ECONNREFUSED', 'the connection was refused'],
-	['ENOTFOUND', 'there is no such host'],
-	['EAI_AGAIN', 'its name cannot be looked up now'],
+	['ENOTFOUND', 'the host was not found'],
+	['EAI_AGAIN', 'the host name cannot be resolved at present'],
 	['ECONNRESET', 'the connection was reset'],
 	['EPIPE', 'the connection was closed'],
-	['EHOSTUNREACH', 'there is no way to its host'],
-	['ENETUNREACH', 'there is no way to its network'],
-	['ETIMEDOUT', 'it does not take connections'],
+	['EHOSTUNREACH', 'the host is unreachable'],
+	['ENETUNREACH', 'the network is unreachable'],
+	['ETIMEDOUT', 'the connection timed out'],
 	['UND_ERR_SOCKET', 'the connection was closed'],
-	['UND_ERR_CONNECT_TIMEOUT', 'it does not take connections'],
-	['UND_ERR_HEADERS_OVERFLOW', 'its headers are too long'],
+	['UND_ERR_CONNECT_TIMEOUT', 'the connection timed out'],
+	['UND_ERR_HEADERS_OVERFLOW', 'its response headers are too large'],
 	['ERR_TLS_CERT_ALTNAME_INVALID', 'its certificate is for another name'],
 ]);
 
-/** Why a server cannot be heard, for people. Nothing of it tells where the server is: clients need not know. */
+/**
+ * Returns the reason for a network error, for people. It never contains the address of the upstream, which
+ * clients must not see.
+ */
 export function networkErrorReason(error: NodeJS.ErrnoException): string {
 	const {code = '', message, syscall} = error;
-	const known = reasonsByCode.get(code);
-	if (known !== undefined) return known;
-	if (code.startsWith('HPE_')) return 'what it says is no HTTP';
-	// What the system says of a call has the address in it.
+	const reason = reasonsByCode.get(code);
+	if (reason !== undefined) return reason;
+	if (code.startsWith('HPE_')) return 'its response is not valid HTTP';
+	// Messages of failed system calls contain the address.
 	return syscall === undefined ? printable(shortened(message)) : `the connection failed (${code})`;
 }

@@ -6,7 +6,7 @@ export {REDACTED} from './known-secrets.js';
 
 const QUOTE = 0x22;
 
-/** The names, whole, whose values are secrets. Case does not matter, nor which separator there is, if there is one. */
+/** Names whose values are secrets. Case is ignored, and so are hyphens and underscores. */
 const secretNames = [
 	'authorization',
 	'token',
@@ -25,16 +25,15 @@ const secretNames = [
 	'aws_secret_access_key',
 	'session_token',
 	'aws_session_token',
-	// Of bridge serve, for the mail tools of its sessions.
+	// Sent by bridge serve for the mail tools of its sessions.
 	'bridge_session_token',
 ];
 const normalizeName = (name: string): string => name.toLowerCase().replace(/[-_]/g, '');
 const normalizedSecretNames = new Set(secretNames.map(normalizeName));
 
-/** Whether the value of a member with this name is a secret. */
 export const isSecretMemberName = (name: string): boolean => normalizedSecretNames.has(normalizeName(name));
 
-/** Which lengths, first and last letters such a name has. */
+/** A filter by length, first and last letter of the secret names. */
 const candidates = new Uint8Array(32 * 1024);
 const candidateIndex = (length: number, first = 0, last = 0): number =>
 	(length << 10) | ((first & 31) << 5) | (last & 31);
@@ -42,10 +41,13 @@ for (const name of [...secretNames, ...normalizedSecretNames])
 	candidates[candidateIndex(name.length, name.charCodeAt(0), name.charCodeAt(name.length - 1))] = 1;
 
 const MAX_PLAIN_BYTES = 31;
-/** The longest of them, each of its letters escaped, with its quotes. */
+/** The longest name with all letters escaped, including its quotes. */
 const MAX_ESCAPED_BYTES = 6 * Math.max(...secretNames.map(({length}) => length)) + 2;
 
-/** Whether the last string, from `start` to `end`, is the key of a secret: of nearly all, two bytes tell that it is not. */
+/**
+ * Whether the string from `start` to `end`, which was walked last, is the key of a secret. For most strings,
+ * the length and two bytes decide.
+ */
 function isSecretKey(message: Buffer, start: number, end: number, hasEscape: boolean): boolean {
 	if (end - start > (hasEscape ? MAX_ESCAPED_BYTES : MAX_PLAIN_BYTES)) return false;
 	if (!hasEscape && candidates[candidateIndex(end - start - 2, message[start + 1], message[end - 2])] !== 1)
@@ -53,10 +55,13 @@ function isSecretKey(message: Buffer, start: number, end: number, hasEscape: boo
 	return normalizedSecretNames.has(normalizeName(stringAt(message, start, end)));
 }
 
-/** A message without the values of secret keys; itself, where it has none. All else stays byte for byte. */
+/**
+ * Redacts the values of secret keys. Returns the same buffer if there are none. All other bytes stay the
+ * same.
+ */
 export const redactMessage = (message: Buffer): Buffer => redactParts([message])[0] as Buffer;
 
-/** The same for a message in parts. */
+/** Redacts the values of secret keys in a message in parts. */
 export function redactParts(parts: readonly Buffer[]): readonly Buffer[] {
 	const walk = walkFor(parts.reduce((sum, {length}) => sum + length, 0));
 	const end = walk.writeAll(parts);
@@ -78,7 +83,7 @@ function redactSecretValues(message: Buffer, walk: Walk): Buffer {
 			continue;
 		}
 		const valueEnd = walk.endOfValue(start);
-		// What has no end may be secret up to where it is cut off.
+		// A truncated value is redacted to the end of the message.
 		const close = valueEnd === INVALID ? message.length : valueEnd;
 		values.add(start, close);
 		at = nextQuote(message, close);
@@ -88,7 +93,10 @@ function redactSecretValues(message: Buffer, walk: Walk): Buffer {
 
 const REPLACEMENT = Buffer.from(`"${REDACTED}"`);
 
-/** Parts of a message, two numbers for each: a message may have a million secrets, each of which would cost an object. */
+/**
+ * Ranges of a message as pairs of numbers. A message may contain a million secrets, and an object for each
+ * would be expensive.
+ */
 class Ranges {
 	#ends = new Uint32Array(16);
 	#used = 0;
@@ -109,7 +117,7 @@ class Ranges {
 		this.#bytes += end - start;
 	}
 
-	/** The message with all of them redacted, in one piece of memory. */
+	/** Returns the message with all ranges redacted, in one buffer. */
 	redactIn(message: Buffer): Buffer {
 		const count = this.#used / 2;
 		const result = Buffer.allocUnsafe(message.length - this.#bytes + count * REPLACEMENT.length);
@@ -125,27 +133,30 @@ class Ranges {
 	}
 }
 
-/** Between strings there are but a few bytes, so a native search would not pay. */
+/**
+ * Returns the position of the next quote. A native search does not pay off, since strings are only a few
+ * bytes apart.
+ */
 function nextQuote(message: Buffer, at: number): number {
 	while (at < message.length && message[at] !== QUOTE) at++;
 	return at;
 }
 
-/** A header with all that is on its line; as a key of JSON, with its text. */
+/** A header with the rest of its line or, as a JSON key, with its value. */
 const headerPattern =
 	/(?<![a-z])((?:proxy-)?authorization|(?:set-)?cookie)(?:("\s*:\s*)"(?:[^"\\\r\n]|\\[^\r\n])*"?|(\\*["']?\s*[:=]\s*)[^\r\n]+)/gi;
 
 /**
- * Names as they stand in assignments, options and quoted keys, but not at the end of other words: not progressToken. JSON
- * inside of JSON has backslashes before its quotes.
+ * Names in assignments, options and quoted keys, but not at the end of other words such as progressToken.
+ * JSON inside of JSON has backslashes before its quotes.
  */
 const assignmentPattern =
 	/(?<![a-z])((?:(?:(?:access|refresh|id)[-_ ]?)?token|passw(?:or)?d|(?:client[-_ ]?)?secret|(?:aws[-_ ]?)?secret[-_ ]?(?:access[-_ ]?)?key|api[-_ ]?key)(?:\\*["']?\s*[:=]\s*|[ \t]+(?=[^\s:=])))("(?:[^"\\]|\\[\s\S])*"?|\\+"[^"]*"?|'[^']*'?|\[[^\]]*\]?|(?:true|false|null)(?=[\s,}\]]|$)|\S+)/gi;
 
-/** The user in an address, up to the last `@` before its path: passwords may hold that character. */
+/** The user info of a URL, up to the last `@` before the path, since passwords may contain `@`. */
 const userInfoPattern = /(:\/\/)[^\s/]+@/g;
 
-/** Free text, such as a server's stderr, with likely secrets redacted. Its time is linear in the length. */
+/** Redacts likely secrets in free text, such as the stderr of a child. Takes linear time. */
 export const redactText = (text: string): string =>
 	redactKnownSecrets(
 		text
@@ -156,20 +167,24 @@ export const redactText = (text: string): string =>
 			.replace(userInfoPattern, `$1${REDACTED}@`),
 	);
 
-/** Characters that are read beyond those that are kept, since redaction makes a text shorter. */
+/** Characters read beyond the maximum length, since redaction shortens a text. */
 const LOOKAHEAD_CHARS = 8000;
 
-/** The first characters of a text, redacted. The rest of the text is not read. */
+/** Returns the first characters of a text, redacted. The rest of the text is not read. */
 export function redactStart(text: string, maxLength: number): string {
 	const start = redactText(text.slice(0, maxLength + LOOKAHEAD_CHARS));
-	// A secret that the cut divides is not recognized. If the cut is near, the text ends after the last redacted secret.
+	// A secret that is cut in two is not recognized. If the cut is near, the text therefore ends after the
+	// last redacted secret.
 	const isCutNear =
 		text.length > maxLength + LOOKAHEAD_CHARS && start.length < maxLength + LOOKAHEAD_CHARS / 2;
 	const safe = isCutNear ? start.slice(0, start.lastIndexOf(REDACTED) + REDACTED.length) : start;
 	return firstCodePoints(safe, maxLength);
 }
 
-/** Whether a name is followed by a JSON value that is not a text, or only by the next word of a sentence: "the token expired". */
+/**
+ * Whether a name is followed by a JSON literal, or only by the next word of a sentence as in "the token
+ * expired".
+ */
 const isHarmlessValue = (name: string, value: string): boolean =>
 	/^(?:true|false|null)$/.test(value) ||
 	(/\s$/.test(name) && !/[:=]\s*$/.test(name) && /^[a-z]{1,12}[.,;!?]?$/.test(value));

@@ -1,6 +1,6 @@
 import type {Valve} from './valve.js';
 
-/** The valves of those whose messages somebody cannot take at present. */
+/** The valves that one receiver has shut because it cannot accept messages. */
 export class ShutValves {
 	readonly #openers = new Map<Valve, () => void>();
 
@@ -8,7 +8,7 @@ export class ShutValves {
 		return this.#openers.size === 0;
 	}
 
-	/** Shuts a valve, unless that is done already. */
+	/** Shuts a valve, unless this receiver has already shut it. */
 	shut(valve: Valve): void {
 		if (!this.#openers.has(valve)) this.#openers.set(valve, valve.shut());
 	}

@@ -4,26 +4,25 @@ import {BridgeError} from './errors.js';
 import type {Log} from './log.js';
 import {redactStart} from './redact.js';
 
-/** Facts about what was done. */
 export type SpanFields = {readonly [key: string]: string | number | boolean};
 
-/** Where in a trace something happens, as messages carry it: `traceparent` and `tracestate`. */
+/** A trace context as in messages: `traceparent` and `tracestate`. */
 export type TraceContext = {readonly [name: string]: unknown};
 
-/** Something that takes time and succeeds or fails, which is told when it has. */
+/** An operation with a duration that is logged when it succeeds or fails. */
 export type TracedSpan = {
 	succeed(sentence: string, fields?: SpanFields): void;
 	fail(sentence: string, error: unknown, fields?: SpanFields): void;
-	/** What who does this for us is to be told of the trace: nothing, where nobody traces. */
+	/** The context to send to the next program. Empty if tracing is disabled. */
 	readonly traceContext: TraceContext;
 };
 
-/** How much of an error's text stands in the log. */
+/** The maximum length of an error message in the log. */
 const MAX_MESSAGE = 300;
 
 /**
- * Begins a span. Its name is the event of the entry that its end makes in the log, with how long it took and how it ended.
- * Where OpenTelemetry is set up, it is a span there, too, in the trace that `parent` belongs to.
+ * Starts a span. Its end logs one entry, with the name as the event, the duration and the status. If
+ * OpenTelemetry is set up, it is also an OpenTelemetry span with the parent `parent`.
  */
 export function startSpan(log: Log, name: string, fields: SpanFields, parent: TraceContext = {}): TracedSpan {
 	const start = performance.now();
@@ -39,9 +38,9 @@ export function startSpan(log: Log, name: string, fields: SpanFields, parent: Tr
 			otelSpan.setAttributes(more).end();
 		},
 		fail(sentence, error, more = {}) {
-			const why = errorFields(error);
-			log.warn(name, sentence, {...fields, ...more, duration: duration(), status: 'FAILED', ...why});
-			endFailed(otelSpan, more, why);
+			const errorInfo = errorFields(error);
+			log.warn(name, sentence, {...fields, ...more, duration: duration(), status: 'FAILED', ...errorInfo});
+			endFailed(otelSpan, more, errorInfo);
 		},
 	};
 }
@@ -53,7 +52,6 @@ function endFailed(otelSpan: OtelSpan, fields: SpanFields, {errorType, errorMess
 
 type ErrorFields = {readonly errorType: string; readonly errorMessage: string};
 
-/** What an error is, in a log. */
 const errorFields = (error: unknown): ErrorFields => ({
 	errorType: error instanceof BridgeError ? error.code : error instanceof Error ? error.name : typeof error,
 	errorMessage: redactStart(error instanceof Error ? error.message : String(error), MAX_MESSAGE),

@@ -3,33 +3,38 @@ import {Channel} from './channel.js';
 import {Envelope} from './envelope.js';
 import {BridgeError} from './errors.js';
 
-/** What every step of a pipeline is: a stream of messages in, a stream of messages out. */
+/** One direction of a pipeline step: a stream of messages in, a stream of messages out. */
 export type Operator = MonoTypeOperatorFunction<Envelope>;
 
-/** One concern of the proxy, as it acts in either direction. A direction left out passes everything through. */
+/** One concern of the proxy, in both directions. A direction that is left out passes everything through. */
 export type Stage = {
 	readonly toUpstream?: Operator;
 	readonly toClient?: Operator;
 };
 
-/** One side of a proxied conversation. */
+/** One side of a conversation. */
 export type Endpoint = {
 	readonly name: string;
-	/** Messages from the peer, read only while the origin's valve is open. Ends when the peer does; fails when it died. */
+	/**
+	 * Messages from the peer, read only while the origin's valve is open. Completes when the peer
+	 * disconnects; fails when it crashed.
+	 */
 	readonly incoming: Observable<Envelope>;
-	/** Messages for the peer. Shuts the valve of a message's origin while the peer takes no more. */
+	/** Messages for the peer. Shuts the valve of a message's origin while the peer accepts no more. */
 	readonly outgoing: Observer<Envelope>;
-	/** Resolves when the peer will say no more, or hears no more. */
+	/** Resolves when the peer can no longer send or no longer receive. */
 	readonly disconnected: Promise<void>;
-	/** Ends the connection. Resolves then, with the status that a peer behind HTTP answered to that, if it was asked. */
+	/**
+	 * Closes the connection. Resolves with the HTTP status of the reply, if closing sends an HTTP request.
+	 */
 	close(): Promise<unknown>;
-	/** Whether the request with this id waits here, and was not sent to the peer. */
+	/** Whether the request with this id is still queued here and was not sent to the peer. */
 	hasQueued?(id: string): boolean;
 };
 
 /**
- * Lets a client and an upstream talk through stages, which are listed from the client's end. `onBug` is told of what no
- * stage has foreseen, which ends the conversation.
+ * Connects a client and an upstream through stages, listed from the client's end. `onBug` is called for an
+ * unexpected error, which ends the conversation.
  */
 export function connect(
 	client: Endpoint,
@@ -49,7 +54,7 @@ export function connect(
 	return subscription;
 }
 
-/** Hands messages to an endpoint, and tells of what is a bug. */
+/** Passes messages to an endpoint and reports unexpected errors. */
 class EndpointSubscriber extends Subscriber<Envelope> {
 	readonly #output: Observer<Envelope>;
 	readonly #onBug: (error: unknown) => void;
@@ -76,13 +81,13 @@ class EndpointSubscriber extends Subscriber<Envelope> {
 	}
 }
 
-/** The stream that comes out of operators, one after the other. A missing one changes nothing. */
+/** Applies operators in order. A missing operator changes nothing. */
 export const pipeThrough = (
 	source: Observable<Envelope>,
 	operators: ReadonlyArray<Operator | undefined>,
 ): Observable<Envelope> => operators.reduce((stream, operator) => operator?.(stream) ?? stream, source);
 
-/** An endpoint with stages in front of it, listed from the client's end. */
+/** Returns an endpoint with stages in front of it, listed from the client's end. */
 export function behind(stages: readonly Stage[], upstream: Endpoint): Endpoint {
 	const outgoing = new Channel();
 	pipeThrough(
@@ -93,39 +98,45 @@ export function behind(stages: readonly Stage[], upstream: Endpoint): Endpoint {
 	return {...upstream, outgoing, incoming: pipeThrough(upstream.incoming, toClient)};
 }
 
-/** Sends a message back the way the present one came, to the side that caused it. */
+/** Emits a message. */
 export type Emit = (envelope: Envelope) => void;
 
-/** What a stage does with one message: pass it on, changed or not, or swallow it by returning nothing. */
-export type StageStep = (envelope: Envelope, answer: Emit) => Envelope | undefined;
+/**
+ * Processes one message. Returns the message, changed or not, or undefined to drop it. `reply` sends a
+ * message back to the sender.
+ */
+export type StageStep = (envelope: Envelope, reply: Emit) => Envelope | undefined;
 
 export type StageSteps = {
 	readonly toUpstream?: StageStep;
 	readonly toClient?: StageStep;
-	/** The upstream is gone, with the error it died of if it did. */
+	/** Called when the upstream disconnected, with its error if it crashed. */
 	readonly upstreamClosed?: (error: unknown) => void;
-	/** Whether the client's side goes on without an upstream, with this stage to answer for it. */
+	/** Whether the client stays connected without an upstream. This stage then responds instead. */
 	readonly outlivesUpstream?: boolean;
-	/** The client will say no more. What the stage still holds for the upstream has to go out before `done` is called. */
+	/**
+	 * Called when the client sends no more messages. The stage must flush its queued messages and then call
+	 * `done`.
+	 */
 	readonly clientEnded?: (done: () => void) => void;
-	/** The conversation is over: timers stop here. */
+	/** Called when the conversation ends, to stop timers. */
 	readonly teardown?: () => void;
 };
 
-/** Puts messages of a stage's own on their way from where the stage stands. */
+/** Emits messages that a stage creates itself. They skip the stages before this one. */
 export type StageOutputs = {
 	readonly toUpstream: Emit;
 	readonly toClient: Emit;
 };
 
-/** A stage made of one function a direction, which is all that most stages are. */
+/** Builds a stage from one function per direction. */
 export const perMessage = (steps: StageSteps): Stage => stage(() => steps);
 
 /**
- * A stage that also speaks of its own accord.
+ * Builds a stage that can also emit messages of its own.
  *
- * A step that throws a BridgeError fails its own message only: the sender of a request gets the error as the answer,
- * and the stream goes on. Any other error is a bug and ends the conversation.
+ * A step that throws a BridgeError fails only its own message: the sender of a request gets an error
+ * response, and the stream continues. Any other error is a bug and ends the conversation.
  */
 export function stage(build: (out: StageOutputs) => StageSteps): Stage {
 	const toUpstream = new Channel();
@@ -169,7 +180,7 @@ function direction(
 		});
 }
 
-/** Carries a step out. A class of RxJS's own kind, since an observer in its place costs three more calls a message. */
+/** Runs a step. A Subscriber subclass, since a plain observer would cost three more calls per message. */
 class StepSubscriber extends Subscriber<Envelope> {
 	readonly #step: StageStep | undefined;
 	readonly #reply: Emit;

@@ -1,12 +1,14 @@
-/** What bridge tells its own end of a connection, in the place of a message. None of it reaches a server. */
+/**
+ * Commands from bridge to its own transport, sent in place of messages. They are never sent to an upstream.
+ */
 export const RESUMED_COMMAND = 'bridge/resumed';
 export const LISTEN_COMMAND = 'bridge/listen';
 export const STOP_LISTENING_COMMAND = 'bridge/quiet';
 export type UpstreamCommand = typeof RESUMED_COMMAND | typeof LISTEN_COMMAND | typeof STOP_LISTENING_COMMAND;
 
 /**
- * Sent by the end of a connection when an upstream named a session id in a response that has no message, and to it when the
- * id has changed. Neither a client nor an upstream can send it: only messages that bridge made count.
+ * Sent by the transport when an upstream replies with a session id but without a message, and sent to it when
+ * the id has changed. Clients and upstreams cannot send it: only messages that bridge created count.
  */
 export const SESSION_ID_CHANGED = 'bridge/session';
 
@@ -14,21 +16,21 @@ export const isUpstreamCommand = (method: string | undefined): method is Upstrea
 	method === RESUMED_COMMAND || method === LISTEN_COMMAND || method === STOP_LISTENING_COMMAND;
 
 /**
- * What is known of a conversation with a server behind HTTP that any replica may carry on.
+ * The state of a conversation with an HTTP upstream that any replica may continue.
  *
- * Such a server is listened to only where its client listens, since many have one stream for that; and the session with it
- * goes on when one replica lets go of it.
+ * The stream for unsolicited messages is opened only on the replica that has the client's stream, since many
+ * upstreams allow only one. The upstream session outlives the replica.
  */
 export type UpstreamControl = {
-	/** The id that the server gave to the session. */
+	/** The session id from the upstream. */
 	session: string | undefined;
-	/** The last event that was heard of what the server says of its own accord, if it names its events. */
+	/** The id of the last event on the stream for unsolicited messages, if the upstream sends event ids. */
 	heard: string | undefined;
-	/** Whether the server turned out to be one that is only reached over the connection that there is. */
+	/** Whether the upstream can only be reached over the present connection. */
 	isConnectionBound: boolean;
-	/** Whether the client has ended the session, so that the server is to know. */
+	/** Whether the client has ended the session, so the upstream session must be deleted, too. */
 	isEnded: boolean;
-	/** Says something to the end of the connection. */
+	/** Sends a command to the transport. */
 	send: (command: UpstreamCommand) => void;
 };
 

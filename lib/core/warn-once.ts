@@ -1,11 +1,11 @@
 import type {Log} from './log.js';
 
-/** Different sentences that are remembered for one log. Further ones are logged each time. */
+/** The number of sentences remembered per log. Further ones are logged each time. */
 const MAX_SENTENCES = 1000;
 
 const loggedSentences = new WeakMap<Log, Set<string>>();
 
-/** Logs a warning about the configuration, which would be found again with each request, only the first time. */
+/** Logs a warning about the configuration only once, although each request detects it again. */
 export function warnOnce(
 	log: Log,
 	event: string,

@@ -1,7 +1,7 @@
 import {setFlagsFromString} from 'node:v8';
 import {runInNewContext} from 'node:vm';
 
-/** After this much garbage a small collection is due. */
+/** Garbage that triggers a minor collection. */
 const COLLECT_BYTES = 2 ** 24;
 
 type Collect = (options: {readonly type: 'minor'}) => void;
@@ -10,19 +10,21 @@ let collect: Collect | undefined;
 let garbageBytes = 0;
 
 /**
- * Counts memory that is garbage soon, and has V8 collect its young generation after every 16 MiB of it. That takes half a
- * millisecond. V8 itself waits until that generation is full, which is 96 MiB on Node 24, or makes a full collection for every few
- * megabytes outside of its heap, which takes far longer.
+ * Counts memory that becomes garbage soon and makes V8 collect its young generation after every 16 MiB, which
+ * takes half a millisecond.
+ *
+ * V8 itself waits until the young generation is full (96 MiB on Node 24), or runs a full collection for every
+ * few megabytes of external memory, which takes far longer.
  */
-export function countGarbage(amount: number): void {
-	garbageBytes += amount;
+export function countGarbage(bytes: number): void {
+	garbageBytes += bytes;
 	if (garbageBytes < COLLECT_BYTES) return;
 	garbageBytes = 0;
 	collect ??= exposeGc();
 	collect({type: 'minor'});
 }
 
-/** What a program has as `gc` if Node is started with --expose-gc. */
+/** Returns the `gc` function that Node provides with --expose-gc. */
 function exposeGc(): Collect {
 	setFlagsFromString('--expose-gc');
 	const gc = runInNewContext('globalThis.gc') as Collect | undefined;

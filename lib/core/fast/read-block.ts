@@ -1,9 +1,9 @@
 import {countGarbage} from './minor-collection.js';
 
-/** How much long messages are read into at a time, one behind the other. */
+/** The size of a block. Long messages are read into one block after the other. */
 const BLOCK_BYTES = 2 ** 17;
 
-/** Memory to read long messages into. It is outside of V8's heap. */
+/** Returns memory outside of V8's heap to read long messages into. */
 export function allocateReadBlock(): Buffer {
 	countGarbage(BLOCK_BYTES);
 	return Buffer.allocUnsafeSlow(BLOCK_BYTES);

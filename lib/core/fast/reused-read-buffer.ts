@@ -1,33 +1,36 @@
 import {type ConnectOpts, Socket, type SocketConstructorOpts} from 'node:net';
 import {allocateReadBlock} from './read-block.js';
 
-/** What a pipe holds, so that more is never read at a time from one that has been silent. */
+/** The capacity of a pipe, which bounds the first read. */
 const FIRST_BUFFER_BYTES = 2 ** 16;
-/** With less room than this left in a block the next one begins. */
+/** A block with less free space than this is replaced. */
 const MIN_FREE_BYTES = 2 ** 15;
-/** What is no longer than this is copied out of the buffer that it was read into, so that the buffer serves again. */
+/** Chunks up to this length are copied so that the read buffer can be reused. */
 const MAX_COPIED_BYTES = 2 ** 13;
 
-/** What Node has behind a socket; it says nowhere else that it can be had. */
+/** The parts of Node's internal socket handle that are used here. They are undocumented. */
 type Handle = {readStop?(): unknown; useUserBuffer?: unknown; reading?: boolean};
 type SocketWithHandle = {_handle?: Handle | null};
 
-/** The constructor takes what connecting does, and a handle: its type leaves both out. */
+/** The options that the constructor accepts. Node's types omit the connection options and the handle. */
 type SocketOptions = SocketConstructorOpts & ConnectOpts & {readonly handle?: Handle};
 
 /**
- * A pipe to read from, by its descriptor, which says nothing before it is resumed.
+ * Opens a paused pipe for reading, by its descriptor.
  *
- * Otherwise Node has a buffer of 64 KiB made for each message, however short, and cut to its length afterwards, which costs
- * more than all that bridge does with it.
+ * By default Node allocates a 64 KiB buffer for each message, however short, and trims it afterwards. That
+ * costs more than the rest of the processing.
  */
 export const openReusingSocket = (fd: number): Socket => createReadSocket({fd});
 
-/** The same for a pipe to a child, of which nothing has been read yet. The socket that it had is of no use then. */
+/**
+ * Moves a child's pipe that was not read yet to a socket with a reused buffer. The old socket must not be
+ * used any more.
+ */
 export function reuseReadBuffer(socket: Socket): Socket {
 	const withHandle = socket as SocketWithHandle;
 	const handle = withHandle._handle;
-	// Another version of Node may have no such thing, and goes the longer way.
+	// Other versions of Node may lack these internals. The socket is then used as it is.
 	if (!handle?.readStop || !handle.useUserBuffer) return socket;
 	handle.readStop();
 	handle.reading = false;

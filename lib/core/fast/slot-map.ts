@@ -1,12 +1,12 @@
-/** Room for so many entries is kept when the last one has gone. */
+/** Up to this many slots are kept when the map becomes empty. */
 const SHRINK_ABOVE = 1024;
 
 /**
- * A map for what comes and goes by the thousand, as requests do, with its entries in the order in which they came.
+ * An insertion-ordered map for thousands of short-lived entries, such as requests.
  *
- * V8 gives a Map another table whenever the one that it has is full of deleted entries, and the old table points to the new
- * one. As soon as one such table counts as old, all that come after it are kept for its sake, with everything that they
- * hold, until the next full garbage collection: nearly all that ever passes. Here they hold nothing but keys and numbers.
+ * V8 replaces the table of a Map whenever it is full of deleted entries, and the old table points to the new
+ * one. Once an old table is in the old generation, all later tables and everything in them stay alive until
+ * the next full garbage collection. The tables of this map contain only keys and numbers.
  */
 export class SlotMap<Key extends string | number, Value extends object> {
 	readonly #slots = new Map<Key, number>();
@@ -32,7 +32,7 @@ export class SlotMap<Key extends string | number, Value extends object> {
 		this.#slots.set(key, slot);
 	}
 
-	/** The entry, which is gone then. */
+	/** Removes an entry and returns its value. */
 	take(key: Key): Value | undefined {
 		const slot = this.#slots.get(key);
 		if (slot === undefined) return;
@@ -44,7 +44,7 @@ export class SlotMap<Key extends string | number, Value extends object> {
 		return value;
 	}
 
-	/** Returns whether it was there. */
+	/** Returns whether the entry existed. */
 	delete(key: Key): boolean {
 		return this.take(key) !== undefined;
 	}
@@ -55,7 +55,7 @@ export class SlotMap<Key extends string | number, Value extends object> {
 		this.#freeSlots = [];
 	}
 
-	/** Entries may go while others are looked at. */
+	/** The values, oldest first. Entries may be deleted during iteration. */
 	*values(): Generator<Value> {
 		for (const slot of this.#slots.values()) {
 			const value = this.#values[slot];

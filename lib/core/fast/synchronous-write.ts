@@ -1,17 +1,18 @@
 import {writeSync} from 'node:fs';
 import type {Writable} from 'node:stream';
 
-/** What is known of a socket of Node's, which says nowhere else which descriptor it has. */
+/** The descriptor in Node's internal socket handle, which has no public API. */
 type StreamWithHandle = {readonly _handle?: {readonly fd?: number} | null};
 
-/** Writes bytes to a stream. Returns whether that would take more. */
+/** Writes bytes to a stream. Returns false when the caller should wait for `drain`. */
 export type WriteBytes = (bytes: Buffer) => boolean;
 
 /**
- * Writes to a pipe what it takes at once, and leaves the rest to its stream, which must be writable.
+ * Returns a function that writes to a pipe synchronously and leaves the rest to the stream, which must be
+ * writable.
  *
- * A stream's own way to the same system call is longer than all that bridge does with a short message. The descriptor of a
- * socket does not block, so the call takes what there is room for and comes back.
+ * A stream's code path to the same system call costs more than the rest of the processing of a short message.
+ * The descriptor is non-blocking, so the call writes what fits and returns.
  */
 export function synchronousWriter(writable: Writable): WriteBytes {
 	const fd = (writable as StreamWithHandle)._handle?.fd ?? -1;
@@ -23,7 +24,10 @@ export function synchronousWriter(writable: Writable): WriteBytes {
 	};
 }
 
-/** Returns how much was written. Why it was nothing, the stream finds out in its turn, and tells whoever listens to it. */
+/**
+ * Returns the number of bytes written. On an error it returns 0: the stream then fails with the same error
+ * and reports it.
+ */
 function tryWrite(fd: number, bytes: Buffer): number {
 	try {
 		return writeSync(fd, bytes);

@@ -3,27 +3,27 @@ import {memberRange} from '../../wire/member.js';
 import type {Envelope} from '../envelope.js';
 import {MAX_IDENTIFIER_LENGTH} from './progress.js';
 
-/** Calls that may be pending at a time; the oldest is evicted for the next. */
+/** The maximum number of pending calls. The oldest is evicted for the next. */
 const MAX_CALLS = 65_536;
-/** Cancelled calls without a response, which may never get one; the oldest is evicted for the next. */
+/** The maximum number of cancelled calls without a response. The oldest is evicted for the next. */
 export const MAX_CANCELLED = 1024;
-/** Bytes of an id: its characters, each of them written as an escape. */
+/** The maximum bytes of an id, with every character written as an escape. */
 const MAX_ID_BYTES = 6 * MAX_IDENTIFIER_LENGTH;
 
 export type PendingCall = {
-	/** A key for all spellings of the id that the client waits with. */
+	/** The canonical key of the id that the client uses. */
 	key: string;
-	/** The same for the id that was sent to the upstream. */
+	/** The canonical key of the id that was sent to the upstream. */
 	readonly upstreamKey: string;
 };
 
-/** The calls of a client without a response yet. */
+/** The pending calls of a client. */
 export class CallTable<Call extends PendingCall> {
-	/** By the keys of the ids that were sent to the upstream. */
+	/** The calls, by upstream key. */
 	readonly #calls = new BoundedMap<string, Call>(MAX_CALLS);
-	/** Keys of the ids sent to the upstream, by those of the client, where the two differ. */
+	/** The upstream keys, by client key, where the two differ. */
 	readonly #renamed = new BoundedMap<string, string>(MAX_CALLS);
-	/** Keys of cancelled calls. */
+	/** The upstream keys of cancelled calls. */
 	readonly #cancelled = new Set<string>();
 
 	has(upstreamKey: string): boolean {
@@ -41,7 +41,7 @@ export class CallTable<Call extends PendingCall> {
 		if (key !== upstreamKey) this.#renamed.set(key, upstreamKey);
 	}
 
-	/** The call that a response with this key is for, which is no longer pending then. */
+	/** Removes and returns the call that a response with this key belongs to. */
 	take(upstreamKey: string): Call | undefined {
 		const call = this.#calls.take(upstreamKey);
 		if (call) this.#removeRenamed(call);
@@ -49,7 +49,7 @@ export class CallTable<Call extends PendingCall> {
 		return call;
 	}
 
-	/** The call with this key of the client. */
+	/** Returns the call with this client key. */
 	find(key: string): Call | undefined {
 		const call = this.#calls.get(key);
 		if (call?.key === key) return call;
@@ -57,7 +57,7 @@ export class CallTable<Call extends PendingCall> {
 		return renamed?.key === key ? renamed : undefined;
 	}
 
-	/** The client waits for the response to a call with another id from now on. */
+	/** Changes the client key of a call, for a client that repeats the call with another id. */
 	rename(call: Call, key: string): void {
 		this.#removeRenamed(call);
 		call.key = key;
@@ -65,7 +65,7 @@ export class CallTable<Call extends PendingCall> {
 			this.#renamed.set(key, call.upstreamKey);
 	}
 
-	/** Keeps of a cancelled call what a late response needs: `rest`. */
+	/** Replaces a cancelled call by `remainder`, the part that a late response needs. */
 	cancel(remainder: Call): void {
 		const {upstreamKey} = remainder;
 		if (!this.#calls.has(upstreamKey)) return;
@@ -81,8 +81,8 @@ export class CallTable<Call extends PendingCall> {
 }
 
 /**
- * The id of the request that a cancellation names, as text; undefined if it names none. An id that is too long to be that of
- * a pending request is not read.
+ * Returns the id of the request that a cancellation refers to, as JSON text. An id that is too long for a
+ * pending request is not read.
  */
 export function cancelledRequestId({bytes}: Envelope): string | undefined {
 	const range = memberRange(bytes, 'params', 'requestId');

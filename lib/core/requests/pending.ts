@@ -7,62 +7,65 @@ import {BridgeError} from '../errors.js';
 import {SlotMap} from '../fast/slot-map.js';
 import {MAX_IDENTIFIER_LENGTH, PendingProgress, type PendingToken, tooLongError} from './progress.js';
 
-/** Requests that may wait for their answers at a time. */
 const MAX_PENDING = 65_536;
 
-/** Cancelled requests without a response, which may never get one; the oldest is evicted for the next. */
+/** The maximum number of cancelled requests without a response. The oldest is evicted for the next. */
 const MAX_CANCELLED = 1024;
 
 const MAX_ABANDONED = 10_000;
 
-/** A request without an answer yet. */
 export type PendingRequest = {
-	/** Its id as the client wrote it. */
+	/** The id as the client sent it, as JSON text. */
 	readonly id: string;
-	/** Its id as the upstream knows it. */
+	/** The id that was sent to the upstream, as JSON text. */
 	readonly upstreamId: string;
 	readonly method: string;
 	readonly origin: MessageOrigin;
-	/** When it was asked. */
+	/** Monotonic time in milliseconds. */
 	readonly startedAt: number;
 	isCancelled: boolean;
-	/** Whether it was passed on by those who need not see such requests, nor their answers. */
+	/** Whether most stages were skipped for the request, and are skipped for its response. */
 	readonly isFastPath: boolean;
-	/** What its progress is told under, as long as somebody wants to hear of it. */
+	/** The progress token, until the client no longer expects progress. */
 	token: PendingToken | undefined;
 };
 
-/** A count of pending requests that several sessions have in common. */
+/** A count of pending requests that several sessions share. */
 export type PendingCount = {count: number; readonly limitError: () => BridgeError | undefined};
 
-/** The requests of one client that wait for an answer, by all that an answer may call them, the oldest first. */
+/** The pending requests of one client, the oldest first. */
 export class PendingRequests {
 	readonly #now: () => number;
-	/** By what is the same for all spellings of the id that the upstream was told. */
+	/** The requests, by the canonical key of the upstream id. */
 	readonly #byKey = new SlotMap<string, PendingRequest>();
-	/** Those that were sent to the upstream under another id, by their own. */
+	/** The requests that were sent to the upstream with another id, by the client's id. */
 	readonly #byAliasedId = new Map<string, PendingRequest>();
-	/** Keys that the upstream has not answered, and nobody waits for any more. The oldest is forgotten for the next. */
+	/** Keys of abandoned requests that may still get a late response. The oldest is evicted for the next. */
 	readonly #abandoned = new BoundedStringMap<true>(MAX_ABANDONED);
 	/** The cancelled requests without a response, the oldest first. */
 	readonly #cancelled = new Set<PendingRequest>();
-	/** The progress that somebody waits for. */
+	/** The progress tokens that the client expects notifications for. */
 	readonly progress = new PendingProgress();
-	/** Whether ids that many servers do not answer under are told as they are. Not where messages are changed anyway. */
+	/**
+	 * Whether ids that many upstreams do not respond to are forwarded unchanged. False where messages are
+	 * rewritten anyway.
+	 */
 	forwardsUncommonIds = true;
-	/** Makes those ids such that nobody else would think of them. */
+	/** Makes alias ids unique. */
 	readonly #aliasPrefix = randomUUID();
 	#aliasCount = 0;
-	/** Counts the requests that were not cancelled, until the session ends. */
+	/** Counts the requests that are not cancelled, until the session ends. */
 	#sharedCount: PendingCount | undefined;
 
-	/** `now` is monotonic, in milliseconds: the clock on the wall may be set while a request waits. */
+	/**
+	 * `now` must be monotonic, in milliseconds, since the wall clock may be set while a request is pending.
+	 */
 	constructor(now = () => performance.now(), sharedCount?: PendingCount) {
 		this.#now = now;
 		this.#sharedCount = sharedCount;
 	}
 
-	/** The session is over, and its requests no longer count. */
+	/** Removes all requests from the shared count when the session ends. */
 	release(): void {
 		for (const entry of this.#byKey.values()) this.#uncount(entry);
 		this.#sharedCount = undefined;
@@ -72,20 +75,20 @@ export class PendingRequests {
 		if (this.#sharedCount && !isCancelled) this.#sharedCount.count--;
 	}
 
-	/** How many there are. */
+	/** The number of pending requests, including cancelled ones. */
 	get size(): number {
 		return this.#byKey.size;
 	}
 
 	readonly count = (): number => [...this.#byKey.values()].filter(({isCancelled}) => !isCancelled).length;
 
-	/** Whether there is a pending request that was not cancelled. */
+	/** Whether any pending request is not cancelled. */
 	get hasPending(): boolean {
 		for (const {isCancelled} of this.#byKey.values()) if (!isCancelled) return true;
 		return false;
 	}
 
-	/** Adds a request, with the id to send to the upstream, or rejects it. */
+	/** Adds a request and assigns the upstream id. Throws if the request must be rejected. */
 	add(request: Envelope): PendingRequest {
 		const {id = '', key = '', method = ''} = request.head;
 		if (id.length > MAX_IDENTIFIER_LENGTH || method.length > MAX_IDENTIFIER_LENGTH)
@@ -123,7 +126,6 @@ export class PendingRequests {
 		};
 	}
 
-	/** Nobody wants to hear of a request's progress any more. */
 	#endProgress(entry: PendingRequest): void {
 		if (entry.token !== undefined) this.progress.end(entry.token);
 		entry.token = undefined;
@@ -132,7 +134,7 @@ export class PendingRequests {
 	#addWithAlias(request: Envelope, id: string, key: string): PendingRequest {
 		const existing = this.#find(id);
 		if (existing && !existing.isCancelled) throw duplicateIdError(id);
-		// A request that was cancelled may never be answered, and its id be used again.
+		// A cancelled request may never get a response, so its id can be reused.
 		if (existing) this.#abandonEntry(existing);
 		if (this.#byKey.size >= MAX_PENDING) this.#evictOrReject();
 		if (!this.#byKey.has(key) && !this.#abandoned.has(key) && this.#canForwardId(key)) {
@@ -140,30 +142,30 @@ export class PendingRequests {
 			this.#byKey.set(key, entry);
 			return entry;
 		}
-		// Another spelling of a number that is in flight, an id that an answer may still come for, or one that many servers
-		// do not answer at all: the upstream gets another id, so that there is an answer and it can be told apart.
+		// The upstream gets an alias for another spelling of a pending number, for an id that may still get a
+		// late response, and for an id that many upstreams do not respond to.
 		const entry = this.#createEntry(request, id, `"${this.#aliasPrefix}-${++this.#aliasCount}"`);
 		this.#byKey.set(entry.upstreamId, entry);
 		this.#byAliasedId.set(exactId(id), entry);
 		return entry;
 	}
 
-	/** The method of the request that an answer with this key is for. */
+	/** Returns the method of the request that a response with this key belongs to. */
 	methodOf(key: string): string | undefined {
 		return this.#byKey.get(key)?.method;
 	}
 
-	/** Whether that request was an everyday one. */
+	/** Whether the request with this key was sent on the fast path. */
 	isFastPath(key: string): boolean {
 		return this.#byKey.get(key)?.isFastPath === true;
 	}
 
-	/** The id of that request, as the client wrote it. */
+	/** Returns the client's id of the request with this key, as JSON text. */
 	idOf(key: string): string | undefined {
 		return this.#byKey.get(key)?.id;
 	}
 
-	/** The client cancelled the request with this id, which may still get a response. */
+	/** Marks the request with this id as cancelled. It may still get a response. */
 	cancel(id: string): PendingRequest | undefined {
 		const entry = this.#find(id);
 		if (!entry) return;
@@ -175,7 +177,7 @@ export class PendingRequests {
 		return entry;
 	}
 
-	/** The request that is answered by something with this key, which no longer waits then. */
+	/** Removes and returns the request that a response with this key belongs to. */
 	settle(key: string): PendingRequest | undefined {
 		const entry = this.#byKey.take(key);
 		if (entry) this.#uncount(entry);
@@ -186,20 +188,20 @@ export class PendingRequests {
 		return entry;
 	}
 
-	/** The same, where it was not the upstream that answered: it may do so yet. */
+	/** Abandons the request with this key, which the upstream may still respond to. Returns the request. */
 	abandon(key: string): PendingRequest | undefined {
 		const entry = this.#byKey.get(key);
 		if (entry) this.#abandonEntry(entry);
 		return entry;
 	}
 
-	/** Those that somebody still waits for, the oldest first, with how long it has. */
+	/** The requests that are not cancelled, the oldest first, with their age in milliseconds. */
 	*byAge(): Generator<readonly [request: PendingRequest, waitedMs: number]> {
 		for (const entry of this.#byKey.values())
 			if (!entry.isCancelled) yield [entry, this.#now() - entry.startedAt];
 	}
 
-	/** The ids of all that somebody still waits for; none of them waits any longer. */
+	/** Removes all requests. Returns the ids of those that were not cancelled. */
 	drain(): string[] {
 		const remaining = [...this.#byKey.values()].filter(({isCancelled}) => !isCancelled);
 		for (const entry of remaining) {
@@ -212,7 +214,7 @@ export class PendingRequests {
 		return remaining.map(({id}) => id);
 	}
 
-	/** The request with an id that is written just so, or is a string that reads the same. */
+	/** Finds the request with the same spelling of the id, or with an equal string. */
 	#find(id: string): PendingRequest | undefined {
 		const entry = this.#byKey.get(canonicalId(id));
 		if (entry && (entry.id === id || id.startsWith('"'))) return entry;
@@ -224,7 +226,7 @@ export class PendingRequests {
 		if (this.#byAliasedId.get(id) === entry) this.#byAliasedId.delete(id);
 	}
 
-	/** Lets go of a request that an answer may still come for. */
+	/** Removes a request that may still get a late response. */
 	#abandonEntry(entry: PendingRequest): void {
 		const key = canonicalId(entry.upstreamId);
 		if (this.#byKey.delete(key)) this.#uncount(entry);
@@ -234,7 +236,7 @@ export class PendingRequests {
 		this.#abandoned.set(key, true);
 	}
 
-	/** Evicts the request that was cancelled first. Returns whether there was one. */
+	/** Abandons the oldest cancelled request. Returns whether there was one. */
 	#evictCancelled(): boolean {
 		const [oldest] = this.#cancelled;
 		if (oldest) this.#abandonEntry(oldest);
@@ -243,17 +245,16 @@ export class PendingRequests {
 
 	#evictOrReject(): void {
 		if (this.#evictCancelled()) return;
-		const message = `${MAX_PENDING} requests wait for an answer already.`;
+		const message = `${MAX_PENDING} requests are already pending.`;
 		throw new BridgeError('ERR_SESSION_BUSY', message, 'Wait for some of them before you send more.', {
 			limit: MAX_PENDING,
 		});
 	}
 }
 
-/** Of two requests with one id the second is refused. */
 export const duplicateIdError = (id: string): BridgeError =>
 	new BridgeError(
 		'ERR_MESSAGE_INVALID',
-		`The id ${id} is in flight already.`,
-		'Give each request an id of its own; the first one goes on.',
+		`A request with the id ${id} is already pending.`,
+		'Use a unique id for each request. The first request continues.',
 	);

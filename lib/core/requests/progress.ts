@@ -6,47 +6,52 @@ import {memberRange, memberText} from '../../wire/member.js';
 import type {Envelope} from '../envelope.js';
 import {BridgeError} from '../errors.js';
 
-/** Tasks whose progress may go on after their request is answered; the oldest is forgotten for the next. */
+/** The maximum number of tasks with progress after the response. The oldest is evicted for the next. */
 const MAX_TASKS = 10_000;
-/** Characters of an id, a method or a progress token, which are kept while a request is pending, and some ids for longer. */
+/**
+ * The maximum number of characters in an id, a method or a progress token. These are kept while a request is
+ * pending, and some ids for longer.
+ */
 export const MAX_IDENTIFIER_LENGTH = 4096;
 
-/** A progress token of pending requests. */
 export type PendingToken = {
-	/** As the client wrote it. */
+	/** The token as the client sent it. */
 	readonly text: string;
-	/** As sent upstream: another one where the client's reads the same as a pending token that is written differently. */
+	/**
+	 * The token sent upstream: an alias if the client's token equals a pending one that is spelled
+	 * differently.
+	 */
 	readonly upstreamText: string;
-	/** The number of requests that have it: one, unless a client is careless. */
+	/** The number of requests that use it. Careful clients use each token only once. */
 	count: number;
 };
 
 /**
- * The tokens under which a client waits for progress.
+ * The progress tokens of a client's pending requests.
  *
- * Only requests that have such a token, as the walk over their bytes has marked, are looked into. Upstreams parse tokens and
- * write them anew, so the client gets each token back as it wrote it. Numbers and strings that read the same count as
- * the same token, as clients do.
+ * Only requests that the scan marked as having a token are parsed. Upstreams parse and re-serialize tokens,
+ * so this class restores the client's spelling. A number and the string that reads the same count as equal,
+ * as they do in many clients.
  */
 export class PendingProgress {
 	readonly #byText = new Map<string, PendingToken>();
-	/** By a key that is the same for all spellings of the token that was sent to the upstream. */
+	/** The tokens, by the canonical key of the upstream token. */
 	readonly #byKey = new Map<string, PendingToken>();
-	/** Tokens of requests that run as a task, which continues after their response. By the same key. */
+	/** The tokens of requests that run as a task and continue after their response, by the same key. */
 	readonly #tasks = new BoundedStringMap<PendingToken>(MAX_TASKS, undefined, ({text}) => text.length);
 	readonly #aliasPrefix = randomUUID();
 	#aliasCount = 0;
 
-	/** A request becomes pending. Returns its token, if it has one. */
+	/** Registers the token of a new request. Returns it, if there is one. */
 	begin(request: Envelope): PendingToken | undefined {
-		const found = request.head.marks;
-		if ((found & marks.progressToken) === 0) return;
+		const requestMarks = request.head.marks;
+		if ((requestMarks & marks.progressToken) === 0) return;
 		const text = memberText(request.bytes, 'params', '_meta', 'progressToken');
 		if (text === undefined) return;
 		if (text.length > MAX_IDENTIFIER_LENGTH) throw tooLongError('progressToken');
 		const token = this.#byText.get(text) ?? this.#add(text);
 		token.count++;
-		if ((found & marks.task) !== 0) this.#tasks.set(keyOfToken(token.upstreamText), token);
+		if ((requestMarks & marks.task) !== 0) this.#tasks.set(keyOfToken(token.upstreamText), token);
 		return token;
 	}
 
@@ -60,14 +65,17 @@ export class PendingProgress {
 		return token;
 	}
 
-	/** A request with this token is no longer pending. */
+	/** Releases a token when a request that uses it is no longer pending. */
 	end(token: PendingToken): void {
 		if (--token.count > 0) return;
 		this.#byText.delete(token.text);
 		this.#byKey.delete(keyOfToken(token.upstreamText));
 	}
 
-	/** A notification with the token as the client wrote it; undefined if no request waits for it. One without a token passes. */
+	/**
+	 * Returns the notification with the token as the client sent it, or undefined if no request uses the
+	 * token. A notification without a token is returned unchanged.
+	 */
 	restoreToken(progress: Envelope): Envelope | undefined {
 		const at = memberRange(progress.bytes, 'params', 'progressToken');
 		if (!at) return progress;
@@ -94,6 +102,6 @@ const isIdLike = (text: string): boolean => /^["\d-]/.test(text);
 
 const keyOfToken = (text: string): string => (isIdLike(text) ? canonicalId(text) : text);
 
-/** The key of the string that reads as a number, or of the number that reads as a string. */
+/** The key of the string that reads the same as this number, or the reverse. */
 const alternateKey = (text: string): string =>
 	text.startsWith('"') ? unquotedId(text) : `"${keyOfToken(text)}"`;

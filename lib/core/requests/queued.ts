@@ -5,17 +5,17 @@ const MAX_MESSAGES = 1000;
 const MAX_BYTES = 8 * 2 ** 20;
 
 /**
- * Messages that wait for an upstream, in the order in which they came.
+ * Messages queued for an upstream, in order of arrival.
  *
- * When there are as many as may be, whoever sends them is not read any further. What has been read by then is kept, too.
+ * At the limit, the valve of the sender is shut. Messages that were already read are still queued.
  */
 export class QueuedMessages {
 	#messages: Envelope[] = [];
 	#bytes = 0;
-	/** Lets the sender go on, while it is held back. */
+	/** Opens the sender's valve again. Undefined while the valve is open. */
 	#openValve: (() => void) | undefined;
 
-	/** Bytes of all messages. */
+	/** The total size of all messages. */
 	get bytes(): number {
 		return this.#bytes;
 	}
@@ -34,12 +34,11 @@ export class QueuedMessages {
 		return this.#messages.length >= MAX_MESSAGES || this.#bytes >= MAX_BYTES;
 	}
 
-	/** Whether the request with this id is among them. */
 	has(id: string): boolean {
 		return this.#indexOf(id) !== -1;
 	}
 
-	/** Takes the request with this id out. Returns whether it was there. */
+	/** Removes the request with this id. Returns whether it was queued. */
 	remove(id: string): boolean {
 		const at = this.#indexOf(id);
 		const [removed] = at === -1 ? [] : this.#messages.splice(at, 1);
