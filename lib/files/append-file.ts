@@ -3,14 +3,15 @@ import {checkParentFolder, isDevice, NO_FOLLOW, openError, secureOpenFile} from 
 
 export {describeFileError} from './secure-file.js';
 
-/** Few enough that one system call takes them all. */
+/** Below the limit of buffers per `writev` call (IOV_MAX). */
 const MAX_BUFFERS_PER_WRITE = 512;
 
 const APPEND_FLAGS = constants.O_APPEND | constants.O_NONBLOCK;
 
 /**
- * Opens a file, created for its owner alone if it does not exist. Rejects links, files and folders of other users, and folders that
- * all users can write to. Rejects a pipe without a reader instead of waiting for one.
+ * Opens a file for appending and creates it with mode 0600 if it does not exist. Rejects links, files and
+ * folders of other users, and folders that all users can write to. Rejects a pipe without a reader instead of
+ * waiting for one.
  */
 export function openForAppend(file: string): Promise<FileHandle> {
 	return openSecureFile(file, constants.O_WRONLY | constants.O_CREAT | APPEND_FLAGS);
@@ -40,9 +41,9 @@ export async function checkAppendTarget(file: string): Promise<void> {
 }
 
 /**
- * Appends buffers to a file, which is made for its owner alone if it is not there. What is written is taken from the
- * list, so that after an error the rest is still in it, and the next attempt goes on in the middle of a line. `refill` may
- * put more into the list.
+ * Appends buffers to a file, which is created with mode 0600 if it does not exist. Written bytes are removed
+ * from the list. After an error, the list contains the rest, and the next attempt continues in the middle of
+ * a line. `refill` may add buffers to the list.
  */
 export async function appendBuffers(file: string, buffers: Buffer[], refill = (): void => {}): Promise<void> {
 	const handle = await openForAppend(file);
@@ -54,8 +55,8 @@ export async function appendBuffers(file: string, buffers: Buffer[], refill = ()
 }
 
 /**
- * Writes buffers, and whatever `refill` puts into the list. While the last one is being written the next is asked for, so that
- * to make it and to write take turns with nobody. `write` returns how many bytes it has taken.
+ * Writes buffers, including those that `refill` adds to the list. `refill` runs while the last buffer is
+ * being written, so producing and writing overlap. `write` returns the number of bytes written.
  */
 export async function writeBuffers(
 	buffers: Buffer[],
@@ -75,7 +76,7 @@ export async function writeBuffers(
 	}
 }
 
-/** Gives a line that an earlier crash left without an end one, so that no new line is lost with it. */
+/** Terminates a line that was truncated by a crash, so that the next line is not appended to it. */
 export async function terminateLastLine(file: string): Promise<void> {
 	const stats = await lstat(file).catch(() => undefined);
 	if (!stats?.isFile() || stats.size === 0) return;
@@ -90,7 +91,6 @@ export async function terminateLastLine(file: string): Promise<void> {
 	}
 }
 
-/** Takes the first bytes off a list of buffers. */
 function dropBytes(buffers: Buffer[], bytes: number): void {
 	let count = 0;
 	while (count < buffers.length && bytes >= (buffers[count] as Buffer).length)

@@ -3,8 +3,9 @@ import {basename, dirname, join} from 'node:path';
 import {livenessOf, ownProcessIdentity, PROCESS_IDENTITY_PATTERN} from './process-identity.js';
 
 /**
- * Replaces a file, for its owner alone unless another mode is wanted: whatever happens, a crash or a full disk, there is the old content or the new,
- * and when this resolves it is the new one for good. A link in its place is replaced and never followed.
+ * Replaces a file atomically. After a crash or with a full disk, the file has either the old or the new
+ * content. The new content is durable when the promise resolves. A link at the path is replaced and never
+ * followed.
  */
 export async function writeAtomically(
 	path: string,
@@ -16,15 +17,18 @@ export async function writeAtomically(
 	await syncFolder(dirname(path));
 }
 
-/** What a file is to become, written down already. One of the two has to be called. */
+/** New content of a file, written to a temporary file. Either method must be called. */
 type StagedWrite = {
-	/** It takes the place of the file, which is durable once the folder is synced. */
+	/** Replaces the file. Durable once the folder is synced. */
 	commit(): Promise<void>;
-	/** It is thrown away, and the file stays. */
+	/** Removes the temporary file. */
 	discard(): Promise<void>;
 };
 
-/** Writes what a file is to become beside it, for those who have to look once more before they replace it. */
+/**
+ * Writes the new content to a temporary file in the same folder, for callers that check again before they
+ * replace the file.
+ */
 export async function stageWrite(
 	path: string,
 	content: string | Uint8Array,
@@ -40,7 +44,7 @@ export async function stageWrite(
 			throw error;
 		}
 	};
-	// Nobody else makes files of this name; were it there all the same, it would not be ours to write to.
+	// The name is unique. If the file exists nevertheless, it must not be overwritten.
 	const handle = await open(temp, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
 	await discardOnError(writeAndSync(handle, content, mode));
 	return {commit: () => discardOnError(rename(temp, path)), discard};
@@ -48,7 +52,6 @@ export async function stageWrite(
 
 async function writeAndSync(handle: FileHandle, content: string | Uint8Array, mode: number): Promise<void> {
 	try {
-		// It fails where the disk takes less than all of it.
 		await handle.writeFile(content);
 		if (mode !== 0o600) await handle.chmod(mode);
 		await handle.sync();
@@ -57,7 +60,7 @@ async function writeAndSync(handle: FileHandle, content: string | Uint8Array, mo
 	}
 }
 
-/** Makes what was renamed, made or removed in a folder durable. */
+/** Makes renamed, created and removed entries of a folder durable. */
 export async function syncFolder(folder: string): Promise<void> {
 	const handle = await open(folder, constants.O_RDONLY);
 	try {
@@ -71,17 +74,16 @@ let tempCount = 0;
 
 const tempName = (name: string): string => `.${name}.${ownProcessIdentity()}.${tempCount++}.tmp`;
 
-/** Compiled from constants. */
 const tempNamePattern = new RegExp(`^\\..+\\.(${PROCESS_IDENTITY_PATTERN})\\.\\d+\\.tmp$`);
 
-/** The temporary files of a folder that processes left behind which are no more. */
+/** Returns the names of temporary files that belong to dead processes. */
 export const findStaleTempFiles = async (folder: string): Promise<string[]> =>
 	(await readdir(folder)).filter(name => {
-		const mark = tempNamePattern.exec(name)?.[1];
-		return mark !== undefined && livenessOf(mark) === 'dead';
+		const identity = tempNamePattern.exec(name)?.[1];
+		return identity !== undefined && livenessOf(identity) === 'dead';
 	});
 
-/** Removes them, and tells which. */
+/** Removes temporary files of dead processes. Returns their names. */
 export async function removeStaleTempFiles(folder: string): Promise<string[]> {
 	const names = await findStaleTempFiles(folder);
 	for (const name of names) await unlink(join(folder, name)).catch(() => {});

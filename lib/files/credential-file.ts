@@ -1,6 +1,6 @@
 import {basename, sep} from 'node:path';
 
-/** Folders that hold credentials, wherever they are. */
+/** Names of folders with credentials, at any depth. */
 const credentialFolders: ReadonlySet<string> = new Set([
 	'.ssh',
 	'.gnupg',
@@ -13,14 +13,14 @@ const credentialFolders: ReadonlySet<string> = new Set([
 	'.git',
 ]);
 
-/** The same, by more than one part of the path. */
+/** Paths with credentials that are recognized by several components. */
 const credentialPathPatterns = [
 	/\/\.config\/(gh|glab-cli|hub|op|git|gcloud)\//,
 	/\/\.docker\/config\.json$/,
 	/^(\/etc\/(shadow|gshadow|sudoers|ssl\/private)|\/proc\/|(\/var)?\/run\/secrets\/)/,
 ];
 
-/** Names of files with credentials, in lower case. */
+/** Names of credential files, in lower case. */
 const credentialFileNames: ReadonlySet<string> = new Set([
 	'auth.json',
 	'.credentials.json',
@@ -61,11 +61,11 @@ const credentialFileNames: ReadonlySet<string> = new Set([
 ]);
 
 const credentialExtensions = /\.(pem|key|p12|pfx|pkcs12|jks|keystore|kdbx|ppk|asc|gpg|tfstate)$/;
-/** `.env.production` and so on, but not the examples that are committed for others to copy. */
+/** `.env.production` and similar, except the templates that are usually committed. */
 const environmentFilePattern = /^\.env\.(?!(example|sample|template|dist)$)/;
 const secretFilePattern = /^(\.?secrets?|client_secret.*|service[-_]account.*)\.(json|ya?ml|toml|env|txt)$/;
 
-/** Whether a file is one that programs keep credentials in, by its path with all links resolved. */
+/** Whether programs usually store credentials in a file. The path must have all links resolved. */
 export function isCredentialFile(path: string): boolean {
 	const plain = path.split(sep).join('/').toLowerCase();
 	const name = basename(plain);

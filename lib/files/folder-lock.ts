@@ -6,31 +6,35 @@ import {runExclusive} from '../util/run-exclusive.js';
 import {makeFolder} from './make-folder.js';
 import {livenessOf, ownProcessIdentity, PROCESS_IDENTITY_PATTERN, pidOfIdentity} from './process-identity.js';
 
-/** What is done under a lock takes milliseconds; whoever takes this long has been stopped, or the disk has. */
+/** Actions under a lock take milliseconds. A longer wait means that the owner or the disk is stalled. */
 const ACQUIRE_TIMEOUT_MS = 5000;
-/** After this, a file of another machine's or container's, whose process nobody here can see, is nobody's. */
+/**
+ * The age after which a ticket of another machine or container, whose process is not visible here, is stale.
+ */
 const FOREIGN_TICKET_TTL_MS = 30_000;
 const POLL_MS = 2;
 
-/** Whoever wants in has a file: `MARK.COUNT.choosing` at first, then with the number of its turn. */
+/**
+ * The name of a ticket file: `IDENTITY.COUNT.choosing` at first, then with its number instead of `choosing`.
+ */
 const ticketNamePattern = new RegExp(`^((${PROCESS_IDENTITY_PATTERN})\\.\\d+)\\.(choosing|\\d{1,15})$`);
 
 type Ticket = {readonly name: string; readonly turn: number | undefined};
 
 let ticketCount = 0;
 
-/** What the files of this process are called that are in use. One that could not be removed must not keep anybody out. */
+/** Stems of this process's active tickets. Other files of this process are stale and can be removed. */
 const activeStems = new Set<string>();
 
 /**
- * Does something while no other process, and nobody else in this one, does anything under a lock on this folder.
+ * Runs an action exclusively among all processes and all callers in this process that lock the same folder.
  *
- * It is Lamport's bakery: everybody draws a number, and who has the lowest is next. All files have names of their own, so
- * what the dead left can be removed by anyone at any time. One file for all, removed when its owner is dead, could be
- * removed just after the next one made it.
+ * This is Lamport's bakery algorithm: each caller draws a number, and the lowest one is next. Each ticket
+ * file has a unique name, so any process can safely remove tickets of dead processes. With one shared lock
+ * file, a process could remove the lock that another process has just created.
  */
 export const withFolderLock = <T>(folder: string, action: () => Promise<T>): Promise<T> =>
-	// Those of this process wait for each other without any files.
+	// Callers in this process are queued without any files.
 	runExclusive(folder, () => runUnderLock(folder, action));
 
 async function runUnderLock<T>(folder: string, action: () => Promise<T>): Promise<T> {
@@ -38,7 +42,7 @@ async function runUnderLock<T>(folder: string, action: () => Promise<T>): Promis
 	const own = await takeTicket(folder);
 	try {
 		const deadline = performance.now() + ACQUIRE_TIMEOUT_MS;
-		// A listing may miss a file that gets its number meanwhile; the next one does not.
+		// A listing may miss a ticket that is being renamed, but the next listing contains it.
 		for (let clearListings = 0; clearListings < 2; clearListings++) {
 			const [first] = await ticketsAhead(folder, own);
 			if (first === undefined) continue;
@@ -53,7 +57,7 @@ async function runUnderLock<T>(folder: string, action: () => Promise<T>): Promis
 	}
 }
 
-/** Draws the number after all that are drawn. */
+/** Creates a ticket with the next number. */
 async function takeTicket(folder: string): Promise<Ticket> {
 	const stem = `${ownProcessIdentity()}.${ticketCount++}`;
 	activeStems.add(stem);
@@ -71,7 +75,7 @@ async function takeTicket(folder: string): Promise<Ticket> {
 	}
 }
 
-/** Those who are to go first, or may be. */
+/** The tickets that precede or may precede this one. */
 const ticketsAhead = async (folder: string, {name, turn = 0}: Ticket): Promise<Ticket[]> =>
 	(await readTickets(folder)).filter(
 		other =>
@@ -79,32 +83,34 @@ const ticketsAhead = async (folder: string, {name, turn = 0}: Ticket): Promise<T
 			(other.turn === undefined || other.turn < turn || (other.turn === turn && other.name < name)),
 	);
 
-/** The files of those who are alive. Those of the dead are removed. */
+/** Returns the tickets of live processes and removes the others. */
 async function readTickets(folder: string): Promise<Ticket[]> {
 	const tickets: Ticket[] = [];
 	for (const name of await readdir(folder)) {
-		const [, stem, mark, turn] = ticketNamePattern.exec(name) ?? [];
-		if (stem === undefined || mark === undefined) continue;
+		const [, stem, identity, turn] = ticketNamePattern.exec(name) ?? [];
+		if (stem === undefined || identity === undefined) continue;
 		const isAlive =
-			mark === ownProcessIdentity() ? activeStems.has(stem) : await isOwnerAlive(join(folder, name), mark);
+			identity === ownProcessIdentity()
+				? activeStems.has(stem)
+				: await isOwnerAlive(join(folder, name), identity);
 		if (isAlive) tickets.push({name, turn: turn === 'choosing' ? undefined : Number(turn)});
 		else await unlink(join(folder, name)).catch(() => {});
 	}
 	return tickets;
 }
 
-async function isOwnerAlive(path: string, mark: string): Promise<boolean> {
-	const liveness = livenessOf(mark);
+async function isOwnerAlive(path: string, identity: string): Promise<boolean> {
+	const liveness = livenessOf(identity);
 	return liveness === 'foreign' ? isRecentlyModified(path, FOREIGN_TICKET_TTL_MS) : liveness === 'alive';
 }
 
-/** Whether a file was made, or refreshed by its owner, within this time. */
+/** Whether a file was modified within this time. */
 export async function isRecentlyModified(path: string, withinMs: number): Promise<boolean> {
 	const stats = await stat(path).catch(() => undefined);
 	return stats !== undefined && Date.now() - stats.mtimeMs < withinMs;
 }
 
-/** Tells those who cannot see this process that it is still there. */
+/** Updates the modification time, which shows processes of other machines that the owner is alive. */
 export async function touchFile(path: string): Promise<void> {
 	const now = new Date();
 	await utimes(path, now, now).catch(() => {});
@@ -114,8 +120,8 @@ function acquireTimeout(folder: string, ticketName: string): BridgeError {
 	const pid = pidOfIdentity(ticketNamePattern.exec(ticketName)?.[2] ?? '');
 	return new BridgeError(
 		'ERR_SESSION_BUSY',
-		`Process ${pid} has held the lock in ${folder} for ${ACQUIRE_TIMEOUT_MS / 1000} s.`,
-		`If it was stopped, let it go on (kill -CONT ${pid}) or end it.`,
+		`Process ${pid} has locked ${folder} for more than ${ACQUIRE_TIMEOUT_MS / 1000} s.`,
+		`If the process is stopped, resume it (kill -CONT ${pid}) or end it.`,
 		{pid},
 	);
 }

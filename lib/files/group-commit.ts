@@ -1,5 +1,5 @@
 /**
- * Saves what many ask for with few saves: one is running, and one waits for it, which then is for all that asked
+ * Combines save requests. At most one save runs and one is queued; the queued save covers all requests made
  * meanwhile.
  */
 export class GroupCommit {
@@ -11,19 +11,19 @@ export class GroupCommit {
 		this.#save = save;
 	}
 
-	/** Resolves when a save is done that began after this call, and rejects if that one fails. */
+	/** Resolves when a save that started after this call completes. Rejects if that save fails. */
 	commit(): Promise<void> {
 		this.#queued ??= this.#runNext();
 		return this.#queued;
 	}
 
-	/** The save that is asked for or running, if there is one. */
+	/** Returns the queued or running save, if any. */
 	pending(): Promise<void> {
 		return this.#queued ?? this.#running ?? Promise.resolve();
 	}
 
 	async #runNext(): Promise<void> {
-		// Also without a save that runs: what is asked for in one go is one save.
+		// Even without a running save, this defers to a later microtask, so synchronous calls share one save.
 		await this.#running?.catch(() => {});
 		this.#queued = undefined;
 		this.#running = this.#save();

@@ -2,8 +2,8 @@ import {mkdir, stat} from 'node:fs/promises';
 import {dirname} from 'node:path';
 
 /**
- * Makes a folder, with those above it, for its owner alone. Node's own way of doing that never ends in a place where
- * nobody can make any, like /proc, since there the system says that the folder above is missing.
+ * Creates a folder and its parents with mode 0700. Node's recursive mkdir never returns in places like /proc,
+ * where the system reports that the parent folder does not exist.
  */
 export async function makeFolder(path: string): Promise<void> {
 	try {

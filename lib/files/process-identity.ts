@@ -3,27 +3,31 @@ import {hostname} from 'node:os';
 import process from 'node:process';
 import {pidNamespace, sendSignal, startTimeOf, uptimeTicks} from '../util/process-tree.js';
 
-/** What is known of a process by its mark. `foreign`: it is another machine's or container's, so nobody here can tell. */
+/**
+ * The state of a process. `foreign` processes belong to another machine or container and cannot be checked.
+ */
 export type Liveness = 'alive' | 'dead' | 'foreign';
 
 let cachedIdentity: string | undefined;
 
-/** A mark of this process for the files that it owns: which machine, namespace and number, and since when. */
+/** Returns an identity of this process for files that it owns: host, PID namespace, pid and start time. */
 export function ownProcessIdentity(): string {
 	cachedIdentity ??= `${hostAndNamespace()}-${process.pid}-${startTimeOf(process.pid) ?? 0}`;
 	return cachedIdentity;
 }
 
-/** Letters, digits and dashes, so that it can be part of a file's name. */
+/** Contains only letters, digits and dashes, so that identities can be part of file names. */
 export const PROCESS_IDENTITY_PATTERN = '[0-9a-f]{8}-\\d+-\\d+-\\d+';
 
 const hostAndNamespace = (): string =>
 	`${createHash('sha256').update(hostname()).digest('hex').slice(0, 8)}-${pidNamespace()}`;
 
-/** The number of the process that left a mark. */
 export const pidOfIdentity = (identity: string): number => Number(/-(\d+)-\d+$/.exec(identity)?.[1]);
 
-/** Whether the process that left a mark is still there. The number alone does not tell: it may be another's by now. */
+/**
+ * Returns whether the process with this identity is alive. The pid alone is not enough, since pids are
+ * reused.
+ */
 export function livenessOf(identity: string): Liveness {
 	const [, host, pid, start] = /^(.*)-(\d+)-(\d+)$/.exec(identity) ?? [];
 	if (host === undefined || start === undefined) return 'dead';
@@ -33,11 +37,14 @@ export function livenessOf(identity: string): Liveness {
 	return isAlive ? 'alive' : 'dead';
 }
 
-/** The system's clock for processes ticks this often a second, wherever Node runs. */
+/** The kernel's clock ticks per second, on all platforms that Node supports. */
 const TICKS_PER_SECOND = 100;
 const TOLERANCE_MS = 5000;
 
-/** Whether there is a process of this number that was there at this time, for marks that say no more than that. */
+/**
+ * Whether a process with this pid is running that was already running at this time. For identities that
+ * contain only these two.
+ */
 export function wasProcessRunningAt(pid: number, time: Date): boolean {
 	if (!Number.isSafeInteger(pid) || pid <= 0 || !sendSignal(pid, 0)) return false;
 	if (process.platform !== 'linux') return true;

@@ -3,19 +3,21 @@ import {constants} from 'node:fs';
 import {open} from 'node:fs/promises';
 import {secureOpenFile, UnsafeFileError} from './secure-file.js';
 
-/** Why a file is not read although it is there. */
+/** The reason why an existing file is not read. */
 export class FileRejectedError extends Error {
 	override readonly name = 'FileRejectedError';
 }
 
 type ReadRegularFileOptions = {
-	/** Whether only bridge writes it. Then it must belong to this user, and its mode becomes 0600. */
+	/**
+	 * Whether only bridge writes the file. Then it must belong to this user, and its mode is changed to 0600.
+	 */
 	readonly isOwn?: boolean;
 };
 
 /**
- * All of a file; undefined where there is none. What is a link, a pipe or a device, or longer than it may be, is refused:
- * somebody else may have put it there.
+ * Returns the content of a file, or undefined if it does not exist. Rejects links, pipes, devices and files
+ * over the limit, since another user may have created them.
  */
 export async function readRegularFile(
 	path: string,
@@ -26,13 +28,13 @@ export async function readRegularFile(
 	const handle = await open(path, flags).catch((error: NodeJS.ErrnoException) => {
 		if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return;
 		if (error.code === 'ELOOP' || error.code === 'EMLINK') throw new FileRejectedError('it is a link');
-		if (error.code === 'ENXIO') throw new FileRejectedError('it is no file');
+		if (error.code === 'ENXIO') throw new FileRejectedError('it is not a regular file');
 		throw error;
 	});
 	if (!handle) return;
 	try {
 		const stats = await handle.stat();
-		if (!stats.isFile()) throw new FileRejectedError('it is no file');
+		if (!stats.isFile()) throw new FileRejectedError('it is not a regular file');
 		if (isOwn) secureOrReject(handle.fd, path);
 		if (stats.size > maxBytes) throw new FileRejectedError(`it is longer than ${maxBytes} bytes`);
 		return await handle.readFile();
@@ -49,7 +51,7 @@ function secureOrReject(fd: number, path: string): void {
 	}
 }
 
-/** The same as text; what is not UTF-8 is refused. */
+/** Returns the content of a file as text. Rejects a file that is not UTF-8. */
 export async function readRegularTextFile(
 	path: string,
 	maxBytes: number,
@@ -57,6 +59,6 @@ export async function readRegularTextFile(
 ): Promise<string | undefined> {
 	const bytes = await readRegularFile(path, maxBytes, options);
 	if (bytes === undefined) return;
-	if (!isUtf8(bytes)) throw new FileRejectedError('it is not written in UTF-8');
+	if (!isUtf8(bytes)) throw new FileRejectedError('it is not valid UTF-8');
 	return bytes.toString();
 }

@@ -17,9 +17,9 @@ import {checkFolderOwnership, NO_FOLLOW, openError, secureOpenFile} from './secu
 
 type RotatingLineFileOptions = {
 	readonly path: string;
-	/** A file that would grow longer is put aside, under a name with the time, and a new one is begun. */
+	/** A file that would exceed this size is renamed with a timestamp, and a new file is created. */
 	readonly maxBytes: number;
-	/** How many of those are kept. */
+	/** The number of rotated files to keep. */
 	readonly maxOldFiles: number;
 	readonly now: () => Date;
 };
@@ -28,8 +28,8 @@ const FLAGS = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | NO_FOL
 const LINE_FEED = 0x0a;
 
 /**
- * A file that only ever grows by whole lines, also when several processes write to it: each line is one write to its end.
- * It is made anew when somebody has moved or removed it.
+ * An append-only file of lines. Several processes may write to it, since each line is one append. If the file
+ * was moved or removed, it is created again.
  */
 export class RotatingLineFile {
 	readonly #options: RotatingLineFileOptions;
@@ -40,21 +40,24 @@ export class RotatingLineFile {
 		this.#options = options;
 	}
 
-	/** Hands one line, line feed included, to the system. Throws where that takes not all of it: then none of it counts. */
+	/**
+	 * Writes one line, including its line feed. Throws if the system does not accept all of it; a partial
+	 * line does not count.
+	 */
 	append(line: string): void {
 		const bytes = Buffer.from(line);
 		const fd = this.#fdFor(bytes.length);
-		// What is left of a line that did not fit is a line of its own, which readers skip.
+		// A partial line is terminated, and readers skip it.
 		this.#write(fd, this.#hasPartialLine ? Buffer.concat([Buffer.from('\n'), bytes]) : bytes);
 	}
 
-	/** Makes what was handed over safe against a power cut. */
+	/** Flushes written lines to the disk. */
 	sync(): Promise<void> {
 		const fd = this.#fd;
 		if (fd === undefined) return Promise.resolve();
 		return new Promise((resolve, reject) => {
 			fdatasync(fd, error => {
-				// A file that was closed meanwhile was synced at that.
+				// Closing the file also synced it.
 				if (error && error.code !== 'EBADF') reject(error);
 				else resolve();
 			});
@@ -80,13 +83,13 @@ export class RotatingLineFile {
 		this.#hasPartialLine = true;
 		for (let done = 0; done < bytes.length; ) {
 			const written = writeSync(fd, bytes, done);
-			if (written === 0) throw new Error('nothing of it was written');
+			if (written === 0) throw new Error('no bytes were written');
 			done += written;
 		}
 		this.#hasPartialLine = false;
 	}
 
-	/** The file, with room for so many bytes. */
+	/** Returns the descriptor for a write of this length. Rotates or reopens the file first if necessary. */
 	#fdFor(length: number): number {
 		const {path, maxBytes} = this.#options;
 		const stats = statSync(path, {throwIfNoEntry: false});
@@ -117,9 +120,11 @@ export class RotatingLineFile {
 		return fd;
 	}
 
-	/** No line is lost at that: a process that still has it open goes on at its end until it looks. */
+	/**
+	 * Rotates the file. No line is lost: other processes append to the renamed file until their next check.
+	 */
 	#rotate(): void {
-		const {path, maxOldFiles: keep, now} = this.#options;
+		const {path, maxOldFiles, now} = this.#options;
 		const [folder, ending] = [dirname(path), extname(path)];
 		const stem = `${basename(path, ending)}-`;
 		const time = now().toISOString().replace(/[:.]/g, '-');
@@ -128,7 +133,8 @@ export class RotatingLineFile {
 			name = `${stem}${time}.${count}${ending}`;
 		renameSync(path, join(folder, name));
 		const old = readdirSync(folder).filter(each => each.startsWith(stem) && each.endsWith(ending));
-		for (const each of old.sort().slice(0, Math.max(0, old.length - keep))) unlinkSync(join(folder, each));
+		for (const each of old.sort().slice(0, Math.max(0, old.length - maxOldFiles)))
+			unlinkSync(join(folder, each));
 	}
 }
 

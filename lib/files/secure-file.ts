@@ -2,10 +2,10 @@ import {constants, fchmodSync, fstatSync, lstatSync, type Stats, statSync} from 
 import {dirname, resolve} from 'node:path';
 import process from 'node:process';
 
-/** A file or folder that is not used, since another user could read or replace what bridge writes there. */
+/** Rejects a file or folder in which another user could read or replace files of bridge. */
 export class UnsafeFileError extends Error {
 	override readonly name = 'UnsafeFileError';
-	/** What to do about it: a sentence. */
+	/** A sentence. */
 	readonly remedy: string;
 
 	constructor(message: string, remedy: string) {
@@ -14,39 +14,41 @@ export class UnsafeFileError extends Error {
 	}
 }
 
-/** The reason why a file cannot be written, and the remedy if there is one. */
+/** Returns the reason why a file cannot be written, with the remedy if there is one. */
 export const describeFileError = (error: Error): string =>
 	error instanceof UnsafeFileError ? `${error.message}. ${error.remedy}` : `${error.message}.`;
 
-/** Fails where the file itself is a link. Links in the path of its folder are followed. */
+/**
+ * An open flag that rejects a link as the last path component. Links in the path of the folder are followed.
+ */
 export const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
 
-/** Describes the error of an open with `NO_LINK`. */
+/** Explains the error of an open with `NO_FOLLOW`. */
 export const openError = (file: string, error: NodeJS.ErrnoException): Error =>
 	error.code === 'ELOOP' || error.code === 'EMLINK'
 		? new UnsafeFileError(`${file} is a symbolic link`, 'Remove it, or name the file that it points to.')
 		: error;
 
-/** `/dev/stdout` and the like, which may be links: only root can put files there. */
+/** Whether a file is `/dev/stdout` or similar. Links are safe there, since only root can create them. */
 export const isDevice = (file: string): boolean =>
 	/^\/(dev\/(fd\/|pts\/)?|proc\/self\/fd\/)[^/]+$/.test(resolve(file));
 
-/** Whether this is neither the own user nor root. */
+/** Whether a uid is neither this user nor root. */
 const isOtherUser = (uid: number): boolean => {
 	const own = process.geteuid?.();
 	return own !== undefined && uid !== own && uid !== 0;
 };
 
 /**
- * Checks an open file that bridge writes: it must be this user's (or root's), and becomes readable for that user alone. What is
- * checked is the file behind the descriptor, so that it cannot be exchanged after the check.
+ * Checks an open file that bridge writes: it must belong to this user or root. Makes it accessible only to
+ * that user. The check uses the descriptor, so the file cannot be replaced after the check.
  */
 export function secureOpenFile(fd: number, file: string): Stats {
 	const stats = fstatSync(fd);
 	if (isOtherUser(stats.uid))
 		throw new UnsafeFileError(
 			`${file} belongs to another user (uid ${stats.uid})`,
-			'Remove it, or name a file in a folder of your own.',
+			'Remove it, or name a file in a folder that you own.',
 		);
 	const mode = stats.mode & 0o777;
 	if (process.platform === 'win32' || (mode & 0o177) === 0 || !(stats.isFile() || stats.isFIFO()))
@@ -65,8 +67,9 @@ export function secureOpenFile(fd: number, file: string): Stats {
 type OwnerAndMode = {readonly uid: number; readonly gid: number; readonly mode: number};
 
 /**
- * How other users can write a file or folder that runs code; undefined where none can. A group with the number of the owner is
- * treated as the private group of that user, as most distributions of Linux create it.
+ * Describes how other users can write to a file or folder that runs code; undefined if they cannot. A group
+ * with the number of the owner counts as the private group of that user, which most Linux distributions
+ * create.
  */
 export function describeForeignWriters({uid, gid, mode}: OwnerAndMode): string | undefined {
 	if (process.platform === 'win32') return;
@@ -79,15 +82,15 @@ export function describeForeignWriters({uid, gid, mode}: OwnerAndMode): string |
 }
 
 /**
- * Checks a folder that bridge writes files to: no other user may be able to remove or replace them. Root may use the folder of
- * a user, who cannot read the files that root creates there.
+ * Checks a folder that bridge writes files to: no other user may be able to remove or replace them. Root may
+ * use the folder of a user, who cannot read the files that root creates there.
  */
 export function checkFolderOwnership(folder: string): void {
 	const linkStats = lstatSync(folder);
 	const stats = linkStats.isSymbolicLink() ? statSync(folder) : linkStats;
 	const owner = [linkStats, stats].find(({uid}) => isOtherUser(uid))?.uid;
 	const isShared = (stats.mode & 0o1002) === 0o002 && process.platform !== 'win32';
-	const remedyFolder = 'a folder of your own, such as ~/.local/state/bridge/logs.';
+	const remedyFolder = 'a folder that you own, such as ~/.local/state/bridge/logs.';
 	if (isShared)
 		throw new UnsafeFileError(
 			`all users can replace files in ${folder} (mode ${modeText(stats)})`,
@@ -99,7 +102,6 @@ export function checkFolderOwnership(folder: string): void {
 
 const modeText = ({mode}: Stats): string => (mode & 0o7777).toString(8);
 
-/** Checks the folder of a file, except for devices. */
 export const checkParentFolder = (file: string): void => {
 	if (!isDevice(file)) checkFolderOwnership(dirname(file));
 };

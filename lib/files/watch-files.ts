@@ -1,23 +1,25 @@
 import {type FSWatcher, watch} from 'node:fs';
 
 type WatchFilesOptions = {
-	/** What tells one state of the thing from another. */
+	/** Returns a text that differs between states of the files. */
 	readonly readStamp: () => Promise<string>;
-	/** The state that is known already. */
+	/** The stamp at the start. */
 	readonly initialStamp: string;
-	/** The folder that the system is asked to tell of, as most editors replace files rather than write to them. */
+	/** The folder to watch. Watching a single file is not enough, because most editors replace files. */
 	readonly folder: string;
-	/** Whether a change of this name in the folder may matter. */
+	/** Whether a change of this name in the folder is relevant. */
 	readonly isRelevant?: (name: string) => boolean;
-	/** It is another, and has been so for a while. Gives the state that is known from then on. */
+	/**
+	 * Called with a new stamp that was stable for `settleMs`. Returns the stamp to compare with from then on.
+	 */
 	readonly onChange: (stamp: string) => Promise<string>;
-	/** How often it is looked at, since the system does not tell of every change. */
+	/** The polling interval, since file system events are not reliable. */
 	readonly pollMs?: number;
-	/** How long it has to stay as it is: whoever writes it may not be done. */
+	/** How long the stamp must stay the same, since a writer may not have finished. */
 	readonly settleMs?: number;
 };
 
-/** Tells of changes of files once nobody writes to them any more, until it is closed. */
+/** Reports changes of files once they are stable, until it is closed. */
 export function watchFiles(options: WatchFilesOptions): {close(): void} {
 	const {readStamp, onChange, pollMs = 2000, settleMs = 100} = options;
 	let {initialStamp: lastStamp} = options;
@@ -56,7 +58,9 @@ export function watchFiles(options: WatchFilesOptions): {close(): void} {
 	};
 }
 
-/** What the system tells of a folder. Where that cannot be had, it is only looked at from time to time. */
+/**
+ * Watches a folder with file system events. Returns undefined if they are not available; polling still works.
+ */
 function watchFolder(
 	{folder, isRelevant = () => true}: WatchFilesOptions,
 	onEvent: () => void,

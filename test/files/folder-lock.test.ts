@@ -87,7 +87,7 @@ test('a process that was stopped while it held the lock is named after a while, 
 	child.kill('SIGSTOP');
 	await t.throwsAsync(
 		withFolderLock(lock, async () => t.fail()),
-		{message: `Process ${child.pid} has held the lock in ${lock} for 5 s.`},
+		{message: `Process ${child.pid} has locked ${lock} for more than 5 s.`},
 	);
 	child.kill('SIGCONT');
 	child.stdin.write('go on');

@@ -39,7 +39,7 @@ for (const [name, flags] of [
 		t.is(code, 2, stderr);
 		t.regex(
 			stderr,
-			/log belongs to another user \(uid 65534\)\. Remove it, or name a file in a folder of your own\./,
+			/log belongs to another user \(uid 65534\)\. Remove it, or name a file in a folder that you own\./,
 		);
 		t.is(readFileSync(file, 'utf8'), '');
 		t.is(statSync(file).mode & 0o777, 0o666);

@@ -70,7 +70,7 @@ for (const [name, flags] of [
 		t.is(code, 2, stderr);
 		t.regex(
 			stderr,
-			/all users can replace files in .*shared \(mode 777\)\. Run chmod o-w .*shared, or name a folder of your own/,
+			/all users can replace files in .*shared \(mode 777\)\. Run chmod o-w .*shared, or name a folder that you own/,
 		);
 		t.deepEqual(readdirSync(folder), []);
 	});

@@ -33,8 +33,8 @@ test('what is no plain file in the folder of its team is neither read nor writte
 	t.is(readFileSync(outside, 'utf8'), '[]');
 	const fifo = new MailInbox(claude, {agent: 'fifo', team: 'crew'});
 	execFileSync('mkfifo', [fifo.path]);
-	await t.throwsAsync(fifo.read(), {message: /it is no file/});
-	await t.throwsAsync(fifo.markRead(['x']), {message: /it is no file/});
+	await t.throwsAsync(fifo.read(), {message: /it is not a regular file/});
+	await t.throwsAsync(fifo.markRead(['x']), {message: /it is not a regular file/});
 	const large = new MailInbox(claude, {agent: 'large', team: 'crew'});
 	writeFileSync(large.path, '');
 	truncateSync(large.path, 100 * 2 ** 20);

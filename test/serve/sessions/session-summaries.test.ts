@@ -87,7 +87,7 @@ test('links, pipes and what is too long are refused, and nothing outside is touc
 	await summaries.write('link', THREAD, 'own');
 	t.is(await summaries.read('link', THREAD), 'own');
 	execFileSync('mkfifo', [at('pipe')]);
-	await t.throwsAsync(summaries.read('pipe', THREAD), {message: /it is no file/});
+	await t.throwsAsync(summaries.read('pipe', THREAD), {message: /it is not a regular file/});
 	writeFileSync(at('huge'), Buffer.alloc(2 ** 20 + 1));
 	await t.throwsAsync(summaries.read('huge', THREAD), {message: /longer than/});
 	writeFileSync(at('binary'), Buffer.from([0x61, 0xff, 0x62]));
