@@ -1,4 +1,4 @@
-/** A text as a JSON string that is ASCII. */
+/** Encodes a text as a JSON string with only ASCII characters. */
 export const asciiJson = (text: string): string =>
 	JSON.stringify(text).replace(
 		/[\u0080-\uffff]/g,

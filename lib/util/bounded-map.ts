@@ -1,4 +1,4 @@
-/** A map that forgets its oldest entry for the next one when it is full. */
+/** A map that evicts its oldest entry when it is full. */
 export class BoundedMap<Key, Value> extends Map<Key, Value> {
 	readonly #limit: number;
 
@@ -20,7 +20,7 @@ export class BoundedMap<Key, Value> extends Map<Key, Value> {
 		}
 	}
 
-	/** The entry, which is gone then. */
+	/** Removes an entry and returns its value. */
 	take(key: Key): Value | undefined {
 		const value = this.get(key);
 		this.delete(key);

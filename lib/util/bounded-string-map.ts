@@ -1,12 +1,13 @@
-/** Characters of all words that one map keeps, unless another limit is given. */
+/** The default limit of characters per map. */
 const MAX_CHARACTERS = 2 ** 20;
 
-/** The words of an entry: its key, and those of its value that a peer chose. */
+/** Returns the length of the strings in a value that a peer chose. */
 type ValueLength<Value> = (value: Value) => number;
 
 /**
- * A map whose keys a peer chose, such as ids. It evicts its oldest entries when there are too many of them, or when their
- * words are too long together: many ids of the greatest length must not take a thousand times the memory of common ones.
+ * A map whose keys are chosen by a peer, such as ids. It evicts its oldest entries when it has too many
+ * entries or characters. Without the second limit, ids of the maximum length would use a thousand times the
+ * memory of common ids.
  */
 export class BoundedStringMap<Value> extends Map<string, Value> {
 	readonly #maxEntries: number;
@@ -21,7 +22,7 @@ export class BoundedStringMap<Value> extends Map<string, Value> {
 		this.#lengthOf = lengthOf;
 	}
 
-	/** Characters of all words that are kept now. */
+	/** The number of characters in all keys and values. */
 	get characters(): number {
 		return this.#characters;
 	}
@@ -49,7 +50,7 @@ export class BoundedStringMap<Value> extends Map<string, Value> {
 		this.#characters = 0;
 	}
 
-	/** The entry, which is gone then. */
+	/** Removes an entry and returns its value. */
 	take(key: string): Value | undefined {
 		const value = this.get(key);
 		this.delete(key);

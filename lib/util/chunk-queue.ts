@@ -1,12 +1,14 @@
-/** Chunks shorter than this, in bytes, are joined: each of them costs far more memory than its bytes. */
+/**
+ * Chunks shorter than this, in bytes, are joined, since a Buffer object uses far more memory than its bytes.
+ */
 const SMALL_CHUNK = 4096;
-/** Bytes of a block of joined chunks: at first, and at most. */
+/** The size of a block of joined chunks in bytes: initial and maximum. */
 const [FIRST_BLOCK, MAX_BLOCK] = [1024, 65_536];
 
-/** Chunks of a stream that wait, in the order in which they came. A peer may send any number of tiny ones. */
+/** A FIFO queue for the chunks of a stream. Bounds the overhead of many tiny chunks from a peer. */
 export class ChunkQueue {
 	readonly #chunks: Buffer[] = [];
-	/** The last of them, which small ones are still added to. */
+	/** The last block, which small chunks are appended to. */
 	#block: Buffer | undefined;
 	#used = 0;
 	#bytes = 0;
@@ -19,7 +21,7 @@ export class ChunkQueue {
 		return this.#bytes === 0;
 	}
 
-	/** How many pieces of memory there are. */
+	/** The number of separate buffers. */
 	get count(): number {
 		return this.#chunks.length + (this.#block ? 1 : 0);
 	}
@@ -36,7 +38,10 @@ export class ChunkQueue {
 		this.#used += chunk.length;
 	}
 
-	/** A block with room for this many bytes. Many connections keep only a few. */
+	/**
+	 * Returns a block of at least this size. Blocks start small because many connections queue only a few
+	 * bytes.
+	 */
 	#reserve(bytes: number): Buffer {
 		let size = this.#block?.length ?? FIRST_BLOCK;
 		while (size < bytes) size *= 2;

@@ -1,15 +1,18 @@
-/** How far the clock on the wall is from the one that only runs forward, in milliseconds. */
+/** The offset from the monotonic clock to the wall clock, in milliseconds. */
 let wallClockOffset = performance.timeOrigin;
-/** They drift apart by less, unless somebody sets the one on the wall, or the machine was asleep. */
+/** A larger drift means that the wall clock was set or the machine was asleep. */
 const DRIFT_MS = 2;
-/** Looks at both that take longer were not taken together. */
+/** Samples of both clocks that take longer are discarded. */
 const MAX_SAMPLING_MS = 0.5;
 const MAX_ATTEMPTS = 100;
-/** What the clock on the wall is corrected by does not put back what was told; that somebody sets it does. */
+/**
+ * Smaller backward corrections of the wall clock are ignored, so that times stay monotonic. Larger ones mean
+ * that the clock was set.
+ */
 const MIN_BACKWARD_STEP_MICROS = 1_000_000;
 let lastReturned = 0;
 
-/** The time in microseconds since the epoch, by the clock on the wall. */
+/** The wall-clock time in microseconds since the epoch. */
 export function nowMicroseconds(): number {
 	const elapsed = performance.now();
 	if (hasDrifted(elapsed, Date.now())) synchronizeClocks();
@@ -21,7 +24,10 @@ export function nowMicroseconds(): number {
 const hasDrifted = (elapsed: number, now: number): boolean =>
 	Math.abs(wallClockOffset + elapsed - now) > DRIFT_MS;
 
-/** Compares the clocks. Who was made to wait between the two looks would take one of them for set. */
+/**
+ * Updates the offset. A thread that is suspended between the samples would measure a wrong offset, so slow
+ * samples are repeated.
+ */
 function synchronizeClocks(): void {
 	for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
 		const before = performance.now();
@@ -32,13 +38,15 @@ function synchronizeClocks(): void {
 	}
 }
 
-/** UTC with six decimals: `2026-11-16T01:02:03.456789Z`. */
+/** Formats a time in UTC with six decimals: `2026-11-16T01:02:03.456789Z`. */
 export const isoTime = (at: number): string => isoTimeBytes(at).toString('latin1');
 
 const isoBytes = Buffer.from('1970-01-01T00:00:00.000000Z');
 let isoSecond = 0;
 
-/** The same as bytes, which are good until the next call. All but the decimals are written once a second. */
+/**
+ * Formats a time as bytes, which are valid until the next call. All but the decimals are cached for a second.
+ */
 export function isoTimeBytes(at: number): Buffer {
 	const seconds = Math.floor(at / 1e6);
 	if (seconds !== isoSecond) {

@@ -1,4 +1,4 @@
-/** So many code points from the beginning of a text: no character is ever cut in two. */
+/** Returns the first code points of a text. No surrogate pair is split. */
 export function firstCodePoints(text: string, count: number): string {
 	if (text.length <= count) return text;
 	let end = 0;
@@ -9,7 +9,6 @@ export function firstCodePoints(text: string, count: number): string {
 	return text.slice(0, end);
 }
 
-/** How many code points a text has. */
 export function countCodePoints(text: string): number {
 	let count = 0;
 	for (const _ of text) count++;

@@ -1,7 +1,10 @@
-/** A part of a larger piece of memory than this, in bytes, is copied if it is less than half of that. */
+/** A slice of a larger buffer than this, in bytes, is copied if it is less than half of that buffer. */
 export const MIN_COMPACTED_BYTES = 16_384;
 
-/** Bytes that keep no more in memory than themselves: a line is often a small part of the chunk that it came in. */
+/**
+ * Copies bytes that are a small slice of a larger buffer. Lines often are, and they would keep the whole
+ * chunk in memory.
+ */
 export const compactBytes = (bytes: Buffer): Buffer => (isSmallPart(bytes) ? Buffer.from(bytes) : bytes);
 
 export const isSmallPart = ({length, buffer: {byteLength}}: Buffer): boolean =>

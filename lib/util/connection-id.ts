@@ -5,7 +5,10 @@ const LENGTH = 8;
 
 let nextNumber = nowMicroseconds();
 
-/** A number for a conversation: eight base-62 digits that begin with the time of start-up and grow by one each. */
+/**
+ * Returns an id for a connection: eight base-62 digits, starting from the time of start-up and incremented by
+ * one.
+ */
 export function newConnectionId(): string {
 	let text = '';
 	for (let rest = nextNumber++; text.length < LENGTH; rest = Math.floor(rest / DIGITS.length))

@@ -1,18 +1,20 @@
-/** Longer words are not typing errors. */
+/** Longer words get no suggestion. */
 const MAX_WORD_LENGTH = 64;
-/** Known words that are compared. With the limit above, this takes a few milliseconds at most. */
+/**
+ * The maximum number of candidates. With the limit above, the comparison takes at most a few milliseconds.
+ */
 const MAX_CANDIDATES = 1000;
 
-/** Asks whether the known word that a mistyped one is closest to was meant; empty if none is close. */
+/** Returns a suggestion with the closest candidate, or an empty text if none is close. */
 export function didYouMean(word: string, candidates: readonly string[], prefix = ''): string {
 	const closest = closestWord(word, candidates);
 	return closest === undefined ? '' : `Did you mean ${prefix}${closest}?`;
 }
 
-/** The known word that a mistyped one is closest to, in any case, if one is close. There is no guess for long words. */
+/** Returns the candidate closest to a mistyped word, ignoring case, or undefined if none is close. */
 export function closestWord(word: string, candidates: readonly string[]): string | undefined {
 	if (word.length > MAX_WORD_LENGTH) return;
-	// Most short words are two letters away from each other.
+	// Most short words differ in two letters, so only one edit is allowed for them.
 	const limit = Math.max(1, Math.floor(word.length / 3));
 	let best: {readonly name: string; readonly distance: number} | undefined;
 	for (const name of candidates.slice(0, MAX_CANDIDATES)) {
@@ -24,7 +26,10 @@ export function closestWord(word: string, candidates: readonly string[]): string
 	return best?.name;
 }
 
-/** How many letters have to be added, left out, changed or swapped with their neighbor to make one word of the other. */
+/**
+ * The number of insertions, deletions, substitutions and swaps of neighbors that turn one word into the
+ * other.
+ */
 function editDistance(from: string, to: string): number {
 	let previous = new Uint16Array(to.length + 1);
 	let row = Uint16Array.from(previous, (_, index) => index);

@@ -1,6 +1,9 @@
 const CONTEXT = 2;
 
-/** What changes between two texts that differ in one place: lines with `-` and `+` before them, and some around. */
+/**
+ * Returns the difference between two texts that differ in one place: lines with `-` and `+`, and context
+ * lines.
+ */
 export function lineDiff(before: string, after: string): string[] {
 	const [old, current] = [linesOf(before), linesOf(after)];
 	const shorter = Math.min(old.length, current.length);

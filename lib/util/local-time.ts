@@ -1,7 +1,7 @@
-/** The time of day in UTC, to the millisecond: what logs for programs have. */
+/** The time of day in UTC with milliseconds, for logs for programs. */
 export const utcTime = (time: Date): string => time.toISOString().slice(11);
 
-/** The local time of day, to the millisecond: what logs for people show. */
+/** The local time of day with milliseconds, for logs for people. */
 export function localTime(time: Date): string {
 	const parts = [time.getHours(), time.getMinutes(), time.getSeconds()].map(part =>
 		String(part).padStart(2, '0'),

@@ -1,2 +1,2 @@
-/** The name of bridge in the package registry. */
+/** The name of bridge in the npm registry. */
 export const PACKAGE_NAME = 'mcp-stream-bridge';

@@ -1,10 +1,10 @@
 import {setImmediate, setTimeout} from 'node:timers/promises';
 
 /**
- * Waits so long, and then until all has been read that had come by then.
+ * Waits for a time, and then until pending input was processed.
  *
- * After a pause of the whole process, because the machine was busy or asleep, timers come first: without this, whoever
- * waited for something would give up on what is already there.
+ * After the process was suspended, because the machine was busy or asleep, timers run before I/O. Without the
+ * second wait, callers would time out although the awaited data has already arrived.
  */
 export async function pause(ms: number): Promise<void> {
 	await setTimeout(ms, undefined, {ref: false});

@@ -11,13 +11,16 @@ const escaped = (char: string): string => {
 /** Escapes characters that could control a terminal, reverse text, or add lines to a log. */
 export const printable = (text: string): string => text.replace(unsafe, escaped);
 
-/** The same for text of several lines: line ends and tabs stay. */
+/** Escapes the same characters in multi-line text, except line feeds and tabs. */
 export const printableLines = (text: string): string =>
 	text
 		.replaceAll('\r\n', '\n')
 		.replace(unsafe, char => (char === '\n' || char === '\t' ? char : escaped(char)));
 
-/** JSON text with such characters as JSON escapes. It means the same, and white space between values stays. */
+/**
+ * Replaces the same characters in JSON text by JSON escapes. The value and the white space between values
+ * stay the same.
+ */
 export const printableJson = (json: string): string =>
 	json.replace(unsafe, char =>
 		char < ' ' ? char : `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
@@ -25,6 +28,6 @@ export const printableJson = (json: string): string =>
 
 const MAX_LENGTH = 200;
 
-/** A text that fits on a line. */
+/** Truncates a text to 200 characters. */
 export const shortened = (text: string): string =>
 	text.length <= MAX_LENGTH ? text : `${text.slice(0, MAX_LENGTH)}…`;

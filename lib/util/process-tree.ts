@@ -2,24 +2,31 @@ import {readdirSync, readFileSync, readlinkSync, statSync} from 'node:fs';
 import process from 'node:process';
 
 /**
- * The variable that marks all that a bridge starts, with the bridge that did. It is handed down from parent to child, so
- * a process is known by it even when it left its group, and when the bridge that started it was killed.
+ * The environment variable that marks all processes started by a bridge. Children inherit it, so a process is
+ * recognized even after it left its group, or after its bridge was killed.
  */
 export const MARK_VARIABLE = 'BRIDGE_OWNER';
 
-/** A mark of this process for one child: which process, in which namespace, since when, and which child of its. */
+/** Creates a mark for one child: PID namespace, pid and start time of this process, and a random part. */
 export const createMark = (): string => `${ownIdentity()}:${Math.random().toString(36).slice(2)}`;
 
-/** The marks that a child gets: its own after those of this process, which may itself be the child of a bridge. */
+/**
+ * The marks that a child gets: those of this process, which may itself be a child of a bridge, then its own.
+ */
 export const inheritedMarks = (mark: string): string =>
 	[process.env[MARK_VARIABLE], mark].filter(Boolean).join(' ');
 
 const ownIdentity = (): string => `${pidNamespace()}:${process.pid}:${startTimeOf(process.pid) ?? 0}`;
 
-/** When a process started, by the system's own count; undefined if it is dead, or where the system does not tell. */
+/**
+ * The start time of a process in clock ticks since boot; undefined if it is dead or /proc is not available.
+ */
 export const startTimeOf = (pid: number): string | undefined => readProcess(pid)?.start;
 
-/** Process numbers mean something in one namespace only: a container's bridge must not be taken for a dead one. */
+/**
+ * The PID namespace. Pids are valid only within one: a bridge in a container must not be mistaken for a dead
+ * one.
+ */
 export function pidNamespace(): string {
 	try {
 		return readlinkSync('/proc/self/ns/pid').replace(/\D/g, '');
@@ -28,7 +35,7 @@ export function pidNamespace(): string {
 	}
 }
 
-/** Sends a signal to a child, its group, and whatever else has its mark. */
+/** Sends a signal to a child's process group and to all other processes with its mark. */
 export function signalTree(
 	leader: number,
 	mark: string,
@@ -39,7 +46,7 @@ export function signalTree(
 	signalMarked(leader, mark, signal, candidates);
 }
 
-/** Sends a signal to the listed processes that have the mark of a child, its group left out. */
+/** Sends a signal to the candidates with the mark of a child, except those in its process group. */
 export function signalMarked(
 	leader: number,
 	mark: string,
@@ -50,17 +57,17 @@ export function signalMarked(
 		if (other.group !== leader && marksIn(other).includes(mark)) sendSignal(other.pid, signal);
 }
 
-/** Whether somebody is left of a child's group, or of whatever else has its mark. */
+/** Whether any process of a child's group or with its mark is alive. */
 export const isTreeAlive = (leader: number, mark: string, candidates = youngerProcesses()): boolean =>
-	// Where the system tells of each process, the dead do not count that nobody has taken note of.
+	// With /proc, zombies are not counted.
 	process.platform === 'linux'
 		? candidates.some(other => isOfTree(other, leader, mark))
 		: sendSignal(-leader, 0);
 
 /**
- * The same, where it matters who cannot be known: `unsure` when there is a process, started in the time of this one and no
- * later than `until`, of which nobody can tell whose it is. While a program is loaded into it, and again when it is on its
- * way out, a process has neither environment nor arguments.
+ * Returns whether a child's tree is alive. `unsure` means that the owner of a process started no later than
+ * `until` cannot be determined. During exec and while exiting, a process has neither environment nor
+ * arguments.
  */
 export function treeState(
 	leader: number,
@@ -76,7 +83,7 @@ export function treeState(
 const isOfTree = (other: ProcessInfo, leader: number, mark: string): boolean =>
 	other.group === leader || marksIn(other).includes(mark);
 
-/** The marks of a listed process, read once for all users of the same list. */
+/** The marks of a process, cached for all users of the same list. */
 function marksIn(other: ProcessInfo): readonly string[] {
 	other.marks ??= marksOf(other.pid);
 	return other.marks;
@@ -87,7 +94,7 @@ function isBareProcess(other: ProcessInfo): boolean {
 	return other.isBare;
 }
 
-/** The time by the clock that processes are told to have started by, in hundredths of a second. */
+/** The uptime in clock ticks (hundredths of a second), as in process start times. */
 export function uptimeTicks(): number {
 	try {
 		return Math.ceil(Number.parseFloat(readFileSync('/proc/uptime', 'latin1')) * 100);
@@ -96,7 +103,7 @@ export function uptimeTicks(): number {
 	}
 }
 
-/** The processes that a bridge started which is no more. */
+/** Returns the pids of processes whose bridge is dead. */
 export function findOrphans(): number[] {
 	const namespacePrefix = `${pidNamespace()}:`;
 	return livingProcesses()
@@ -112,7 +119,7 @@ function isOwnerAlive(mark: string): boolean {
 	return startTimeOf(Number(pid)) === start;
 }
 
-/** Sends a signal to one process, or with a negative number to a group. Returns whether there was somebody. */
+/** Sends a signal to a process, or to a group if the number is negative. Returns whether it exists. */
 export function sendSignal(pid: number, signal: NodeJS.Signals | 0): boolean {
 	try {
 		return process.kill(pid, signal);
@@ -121,25 +128,25 @@ export function sendSignal(pid: number, signal: NodeJS.Signals | 0): boolean {
 	}
 }
 
-/** A process: its number, its group, and when it started, which tells it from a later one with the same number. */
+/** A process. The start time distinguishes it from a later process with the same pid. */
 export type ProcessInfo = {
 	readonly pid: number;
 	readonly group: number;
 	readonly start: string | undefined;
-	/** What was read of it so far. */
+	/** Read on first use. */
 	marks?: readonly string[];
 	isBare?: boolean;
 };
 
 const KERNEL_THREAD = 0x200000;
 
-/** Every process that is not older than this one. No other can be of its making, so the rest need not be looked into. */
+/** Returns the processes that are not older than this one. Older ones cannot be its descendants. */
 export function youngerProcesses(): ProcessInfo[] {
 	const startedAt = Number(startTimeOf(process.pid) ?? 0);
 	return livingProcesses().filter(({start}) => Number(start) >= startedAt);
 }
 
-/** Every other process that is not dead, the threads of the kernel's left out. None where the system does not tell, as only Linux does. */
+/** Returns all other live processes, without kernel threads. Empty on systems other than Linux. */
 function livingProcesses(): ProcessInfo[] {
 	let names: string[] = [];
 	try {
@@ -149,13 +156,13 @@ function livingProcesses(): ProcessInfo[] {
 		.map(Number)
 		.filter(pid => pid > 0 && pid !== process.pid)
 		.map(readProcess)
-		.filter(found => found !== undefined);
+		.filter(info => info !== undefined);
 }
 
 function readProcess(pid: number): ProcessInfo | undefined {
 	try {
 		const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-		// Behind the name, which may hold anything: state, parent, group, …, flags, …, and the start as the twentieth.
+		// The fields after the name, which may contain any characters. Start time is the twentieth of them.
 		const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 		if (fields[0] === 'Z' || (Number(fields[6]) & KERNEL_THREAD) !== 0) return;
 		return {pid, group: Number(fields[2]), start: fields[19]};
@@ -168,12 +175,12 @@ function isBare(pid: number): boolean {
 	try {
 		return ['environ', 'cmdline'].every(file => readFileSync(`/proc/${pid}/${file}`, 'latin1') === '');
 	} catch {
-		// It is somebody else's, or it is gone.
+		// The process belongs to another user or has exited.
 		return false;
 	}
 }
 
-/** The marks of a process of this user's, the one of whoever started it last. */
+/** Returns the marks of a process of this user. The last one is from the bridge that started it last. */
 function marksOf(pid: number): string[] {
 	try {
 		if (statSync(`/proc/${pid}`).uid !== process.getuid?.()) return [];

@@ -1,6 +1,6 @@
 const lastByKey = new Map<string, Promise<unknown>>();
 
-/** Does something once all that was asked for before under this name, in this process, is done. */
+/** Runs an action after all earlier actions with the same key in this process have finished. */
 export async function runExclusive<T>(key: string, action: () => Promise<T>): Promise<T> {
 	const previous = lastByKey.get(key) ?? Promise.resolve();
 	const current = previous.catch(() => {}).then(action);

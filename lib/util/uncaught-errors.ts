@@ -1,13 +1,16 @@
-/** Says whether an error that nobody caught is its own, having told of it then. */
+/** Returns true if the handler recognizes an uncaught error as its own and has reported it. */
 type UncaughtErrorHandler = (error: unknown) => boolean;
 
 const handlers = new Set<UncaughtErrorHandler>();
 
-/** Lets code that is not bridge's own fail without ending bridge. Returns what takes that back. */
+/**
+ * Adds a handler, so that third-party code can fail without ending bridge. Returns the function that removes
+ * it.
+ */
 export function onUncaughtError(handler: UncaughtErrorHandler): () => void {
 	handlers.add(handler);
 	return () => void handlers.delete(handler);
 }
 
-/** Whether somebody knows what to do with this error. If not, it is a bug. */
+/** Whether a handler recognizes this error. Any other error is a bug. */
 export const handleUncaughtError = (error: unknown): boolean => [...handlers].some(handler => handler(error));

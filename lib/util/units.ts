@@ -22,16 +22,16 @@ const durations = new Map<string, number>([
 	['d', 86_400_000],
 ]);
 
-/** Node's timers hold less than this. */
+/** Delays of Node's timers must be below this. */
 export const MAX_TIMER_MS = 2 ** 31;
 
-/** The number of bytes in `1000`, `64KiB`, `256MiB`. */
+/** Parses a size such as `1000`, `64KiB` or `256MiB` into bytes. */
 export const parseSize = (text: string): number | undefined => {
 	const value = parseQuantity(text, sizes);
 	return value === undefined ? undefined : Math.round(value);
 };
 
-/** The number of milliseconds in `90s`, `30m`, `1.5h`; what has no unit is seconds. */
+/** Parses a duration such as `90s`, `30m` or `1.5h` into milliseconds. The default unit is seconds. */
 export const parseDuration = (text: string): number | undefined => {
 	const value = parseQuantity(text, durations);
 	return value !== undefined && value < MAX_TIMER_MS ? value : undefined;
@@ -43,10 +43,9 @@ function parseQuantity(text: string, units: ReadonlyMap<string, number>): number
 	return number === undefined || factor === undefined ? undefined : Number(number) * factor;
 }
 
-/** So often in a stretch of time. */
 export type RateLimit = {readonly count: number; readonly windowMs: number};
 
-/** What `10/s`, `600/m` and `5000/h` say. */
+/** Parses a rate such as `10/s`, `600/m` or `5000/h`. */
 export const parseRate = (text: string): RateLimit | undefined => {
 	const [, count = '0', unit = ''] = /^(\d{1,7})\s*\/\s*([smh])$/.exec(text) ?? [];
 	const windowMs = durations.get(unit);

@@ -1,4 +1,4 @@
-/** The value of a promise, or the signal's reason if that is aborted before. */
+/** Settles like the promise, or rejects with the signal's reason if the signal is aborted first. */
 export function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
 	return new Promise((resolve, reject) => {
 		const onAbort = (): void => reject(signal.reason);
