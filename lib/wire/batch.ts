@@ -1,20 +1,20 @@
 import {walkFor} from './walk.js';
 
-/** More messages in one batch than any client sends. */
+/** The maximum size of a client's batch. No known client sends more. */
 export const MAX_BATCH = 100;
-/** What a server says in one is not refused so soon: it may be answers that are waited for. */
+/** The limit for upstreams is higher, since their batches may contain responses to pending requests. */
 const MAX_ELEMENTS = 1000;
 
 const [COMMA, OPEN, CLOSE] = [0x2c, 0x5b, 0x5d];
 
-/** Whether what a line holds is an array, if it is JSON. */
+/** Whether a line is an array. The line must be JSON. */
 export function isBatch(line: Buffer): boolean {
 	let at = 0;
 	while (line[at] === 0x20 || line[at] === 0x09 || line[at] === 0x0d) at++;
 	return line[at] === OPEN;
 }
 
-/** The texts of the values in an array that is known to be JSON; nothing, if there are more than a batch may have. */
+/** Returns the texts of the elements of a JSON array, or undefined if there are more than `limit`. */
 export function batchElements(array: Buffer, limit = MAX_ELEMENTS): Buffer[] | undefined {
 	const walk = walkFor(array.length);
 	walk.seal(walk.write(array, 0));

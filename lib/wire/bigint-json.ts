@@ -1,19 +1,22 @@
 import {randomBytes} from 'node:crypto';
 import {numbersIn} from './number-tokens.js';
 
-/** Only a text with this many digits in a row can have an integer that a double rounds. */
+/** Only a text with this many consecutive digits can contain an integer that a double would round. */
 const MANY_DIGITS = /\d{16}/;
-/** Python reads no longer ones either, since the time for it grows with the square of the length. */
+/** The limit of Python, too, since parsing takes quadratic time. */
 const MAX_DIGITS = 4300;
 
-/** Each takes some 3 µs of the main thread. A text of 1 MiB has at most this many. */
+/** Each one takes about 3 µs. A text of 1 MiB contains at most this many. */
 const MAX_INTEGERS = 2 ** 16;
 
-/** A prefix that no text has: it cannot be guessed. */
+/** A random prefix, so that no text can contain it. */
 const PREFIX = `\u0000${randomBytes(6).toString('hex')} `;
 const QUOTED_PREFIX = JSON.stringify(PREFIX).slice(0, -1);
 
-/** Parses JSON. Integers that a double would round are of the type bigint. Throws for too many of them, and for too long ones. */
+/**
+ * Parses JSON. Integers that a double would round become bigints. Throws if there are too many of them, or if
+ * one is too long.
+ */
 export function parseWithBigInts(json: string): unknown {
 	if (!MANY_DIGITS.test(json)) return JSON.parse(json);
 	const parts: string[] = [];
@@ -29,15 +32,15 @@ export function parseWithBigInts(json: string): unknown {
 	return JSON.parse([...parts, json.slice(done)].join(''), reviveBigInt);
 }
 
-/** JSON of a value that may have parts of the type bigint. */
+/** Serializes a value that may contain bigints. */
 export function stringifyWithBigInts(value: unknown): string {
 	try {
 		return JSON.stringify(value);
 	} catch (error) {
 		if (!(error instanceof TypeError)) throw error;
-		// With a function in it, this takes several times as long, so it is only done for values that need it.
+		// A replacer makes this several times slower, so it is only used if necessary.
 		const [start, ...parts] = JSON.stringify(value, hideBigInt).split(QUOTED_PREFIX);
-		// Each part starts with digits and the quote that ends them.
+		// Each part starts with digits and their closing quote.
 		return [start, ...parts.map(part => part.replace('"', ''))].join('');
 	}
 }

@@ -1,21 +1,24 @@
 import {joinAdjacent} from './join-adjacent.js';
 
-/** How much of a message over the limit is kept of each end: enough to find its id in most of them. */
+/** Bytes of each end that are kept of a message over the limit, enough to find most ids. */
 export const EDGE_BYTES = 4096;
 
-/** Past so many parts small ones are copied together: else a message in single bytes costs a buffer object a byte. */
+/**
+ * Beyond this number, small parts are copied into blocks. Otherwise a message received byte by byte would use
+ * a Buffer object per byte.
+ */
 const MAX_SEPARATE_PARTS = 32;
 const SMALL_PART_BYTES = 16 * 1024;
 const BLOCK_BYTES = 64 * 1024;
 
 const EMPTY: Buffer = Buffer.alloc(0);
 
-/** The parts of one message that have come so far. Of more than `maxBytes` only the two ends are kept. */
+/** Collects the parts of one message. If it exceeds `maxBytes`, only its two ends are kept. */
 export class ChunkBuffer {
 	readonly #maxBytes: number;
 	#parts: Buffer[] = [];
 	#size = 0;
-	/** The last part, where it is a block of our own, and how much of it is used. */
+	/** The last part if it is a block allocated here, and the number of bytes used. */
 	#block: Buffer | undefined;
 	#used = 0;
 	#start: Buffer = EMPTY;
@@ -60,7 +63,7 @@ export class ChunkBuffer {
 		this.#parts = [];
 	}
 
-	/** What has come, in parts that are not to be changed. */
+	/** Returns the parts, which must not be modified. */
 	parts(): Buffer[] {
 		return this.#finishBlock();
 	}
@@ -95,7 +98,7 @@ export class ChunkBuffer {
 		this.#used += part.copy(this.#block, this.#used);
 	}
 
-	/** The parts, with the block that is being filled, if there is one, as the last of them. */
+	/** Returns the parts, including the current block. */
 	#finishBlock(): Buffer[] {
 		if (this.#block) this.#parts.push(this.#block.subarray(0, this.#used));
 		this.#block = undefined;
@@ -104,7 +107,7 @@ export class ChunkBuffer {
 	}
 }
 
-/** Copies, so that a few bytes do not keep a whole message in memory. */
+/** Copies the bytes, since a slice would keep the whole message in memory. */
 function firstBytes(parts: readonly Buffer[]): Buffer {
 	const start = Buffer.alloc(EDGE_BYTES);
 	let used = 0;

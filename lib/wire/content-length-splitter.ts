@@ -3,14 +3,14 @@ import {BOM, type MessageSplitter, type SplitterSink} from './line-splitter.js';
 import {toOneLine} from './one-line.js';
 
 const LF = 0x0a;
-/** A line of a header is short: what has no end after so many bytes is none. */
+/** Longer header lines are rejected. */
 const MAX_HEADER_LINE = 8192;
 
-/** Messages behind `Content-Length` headers, as the Language Server Protocol has them. */
+/** Splits messages with `Content-Length` headers, as in the Language Server Protocol. */
 export function contentLengthSplitter(maxBytes: number, sink: SplitterSink): MessageSplitter {
 	const body = new ChunkBuffer(maxBytes);
 	const header = new HeaderReader(text => sink.message(toOneLine(text)));
-	/** How much of the body is yet to come. */
+	/** Bytes of the body that were not received yet. */
 	let remaining = 0;
 
 	const finish = (): void => {
@@ -18,7 +18,7 @@ export function contentLengthSplitter(maxBytes: number, sink: SplitterSink): Mes
 		else if (!body.isEmpty) sink.message(toOneLine(body.joined()));
 		body.clear();
 	};
-	/** Takes what a chunk has from `start` on of a header, and returns where the rest begins. */
+	/** Reads header bytes from `start` on. Returns the position after them. */
 	const readHeader = (chunk: Buffer, start: number): number => {
 		const at = chunk.indexOf(LF, start);
 		const end = at === -1 ? chunk.length : at + 1;
@@ -43,12 +43,12 @@ export function contentLengthSplitter(maxBytes: number, sink: SplitterSink): Mes
 	};
 }
 
-/** The header before a message. What is none is refused: it goes on as a message that is no JSON. */
+/** Parses the header before a message. Invalid lines are passed to `reject` as messages that are not JSON. */
 class HeaderReader {
 	readonly #line = new ChunkBuffer(MAX_HEADER_LINE);
 	readonly #reject: (text: Buffer) => void;
 	#isFirstLine: boolean;
-	/** The length that it has told, or else the last of its lines. */
+	/** The value of Content-Length, and the last line with another field. */
 	#length: number | undefined;
 	#unknownField: string | undefined;
 
@@ -57,7 +57,9 @@ class HeaderReader {
 		this.#isFirstLine = true;
 	}
 
-	/** Takes a line, or a part of one. Returns the length of the message with the empty line that ends the header. */
+	/**
+	 * Reads a line or a part of one. Returns the message length after the empty line that ends the header.
+	 */
 	read(part: Buffer, isLineEnd: boolean): number | undefined {
 		this.#line.add(part);
 		if (!isLineEnd) return;

@@ -2,35 +2,37 @@ import {randomBytes} from 'node:crypto';
 import {memberText} from './member.js';
 import {numbersIn} from './number-tokens.js';
 
-/** A word that no message has: nobody can guess it. */
+/** Random, so that no message can contain it. */
 const NONCE = randomBytes(6).toString('hex');
 
-/** How a hidden number reads in a string, in JSON text, and in JSON text within a string. */
+/**
+ * The placeholder of a number. The patterns below match it in JSON text, in JSON text inside of a string, and
+ * in a plain string.
+ */
 const placeholder = (at: number): string => `\u0000${NONCE} ${at}\u0000`;
-/** Compiled from constants and the word, which is hexadecimal digits. */
 const QUOTED = new RegExp(`"\\\\u0000${NONCE} (\\d+)\\\\u0000"`, 'g');
 const NESTED = new RegExp(`\\\\"\\\\\\\\u0000${NONCE} (\\d+)\\\\\\\\u0000\\\\"`, 'g');
 const BARE = new RegExp(`\\\\u0000${NONCE} (\\d+)\\\\u0000`, 'g');
 
-/** Numbers that are hidden at a time, each of which takes some 200 bytes while its message is open. */
+/** The maximum number of placeholders. Each takes about 200 bytes until its message is sent. */
 const MAX_PLACEHOLDERS = 100_000;
 
-/** Whether a number would be written otherwise than it is here: 1.0 as 1, say. */
+/** Whether JavaScript would serialize a number differently, such as 1.0 as 1. */
 const isInexact = (token: string): boolean => String(Number(token)) !== token;
-/** Whether that is an integer, which may be another one then. */
+/** Whether a number is an integer that may change its value. */
 const isInexactInteger = (token: string): boolean => /^-?\d+$/.test(token) && isInexact(token);
 
 /**
- * JSON whose numbers survive being parsed and written out anew: those that would not are hidden in strings, and come out
- * again wherever those strings went, be it into a text.
+ * Parses and serializes JSON without changing the spelling of numbers. Numbers that JavaScript would change
+ * are replaced by placeholder strings and restored wherever these strings end up, even inside of other texts.
  *
- * Where that would hide more than 100,000 numbers, only integers are hidden; where these are more, only the id of the
- * message is. All others are written as JavaScript writes them then.
+ * Above 100,000 placeholders, only integers are replaced. If there are still too many, only the id of the
+ * message is.
  */
 export class ExactNumbers {
 	readonly #texts: string[] = [];
 
-	/** Parses text that is known to be JSON. */
+	/** Parses text that must be valid JSON. */
 	parse(json: string): unknown {
 		for (const isHidden of [isInexact, isInexactInteger]) {
 			const text = this.#withPlaceholders(json, isHidden);
@@ -39,7 +41,7 @@ export class ExactNumbers {
 		return this.#parseWithId(json);
 	}
 
-	/** The text with such numbers hidden; undefined where they are too many. */
+	/** Returns the text with placeholders, or undefined if there are too many. */
 	#withPlaceholders(json: string, isHidden: (token: string) => boolean): string | undefined {
 		const parts: string[] = [];
 		const countBefore = this.#texts.length;
@@ -56,7 +58,7 @@ export class ExactNumbers {
 		return parts.length === 0 ? json : [...parts, json.slice(done)].join('');
 	}
 
-	/** A message with another id would not be the response to its request any more. */
+	/** Keeps the id exact, since a response with another id would not match its request. */
 	#parseWithId(json: string): unknown {
 		const value: unknown = JSON.parse(json);
 		if (typeof value !== 'object' || value === null || !('id' in value)) return value;
@@ -64,13 +66,13 @@ export class ExactNumbers {
 		return typeof value.id === 'number' && id !== undefined ? {...value, id: this.raw(id)} : value;
 	}
 
-	/** A value that is written as this text: for ids, which only their own text tells apart. */
+	/** Returns a value that is serialized as exactly this text, for ids. */
 	raw(json: string): unknown {
 		this.#texts.push(json);
 		return placeholder(this.#texts.length - 1);
 	}
 
-	/** JSON text of a value made from what was parsed. */
+	/** Serializes a value and restores the numbers. */
 	stringify(value: unknown): string {
 		const json = JSON.stringify(value);
 		if (this.#texts.length === 0) return json;

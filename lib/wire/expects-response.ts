@@ -1,7 +1,9 @@
 import {batchElements} from './batch.js';
 import {type MessageHead, scanMessage} from './scan.js';
 
-/** Whether a message, or one of a batch, is to be answered. */
+/**
+ * Whether a message, or an element of a batch, requires a response. Invalid messages get an error response.
+ */
 export function expectsResponse({id, method, flaw}: MessageHead, bytes: Buffer): boolean {
 	if (flaw !== 'a batch') return flaw !== undefined || (id !== undefined && method !== undefined);
 	const parts = batchElements(bytes);

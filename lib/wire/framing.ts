@@ -2,14 +2,15 @@ import {contentLengthSplitter} from './content-length-splitter.js';
 import {BOM, lineSplitter, type MessageSplitter, type SplitterSink} from './line-splitter.js';
 import {skipWhitespace} from './whitespace.js';
 
-/** The two ways to tell where a message ends. */
 export type Framing = 'lines' | 'content-length';
 
 const HEADER = 'content-';
-/** White space before the first message is looked through up to here. */
+/** The maximum white space to skip before the first message. */
 const MAX_LEADER = 4096;
 
-/** A cutter that tells the framing by the first bytes that are neither white space nor a byte order mark. */
+/**
+ * Creates a splitter that detects the framing from the first bytes after white space and a byte order mark.
+ */
 export function detectFraming(
 	maxBytes: number,
 	sink: SplitterSink,
@@ -40,7 +41,7 @@ export function detectFraming(
 	};
 }
 
-/** The framing, as soon as what there is of the stream tells it. */
+/** Returns the framing, or undefined if more bytes are needed. */
 function framingOf(bytes: Buffer): Framing | undefined {
 	if (bytes.length > MAX_LEADER) bytes = bytes.subarray(0, MAX_LEADER);
 	const bomPrefix = bytes.subarray(0, BOM.length);

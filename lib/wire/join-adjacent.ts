@@ -1,4 +1,4 @@
-/** Two pieces of memory as one, where the second begins at the end of the first. Nothing is copied. */
+/** Joins two buffers without copying if the second one starts where the first one ends. */
 export const joinAdjacent = (first: Buffer, second: Buffer): Buffer | undefined =>
 	first.buffer === second.buffer && first.byteOffset + first.length === second.byteOffset
 		? Buffer.from(first.buffer, first.byteOffset, first.length + second.length)

@@ -6,32 +6,32 @@ const CR = 0x0d;
 
 const BRACE = 0x7b;
 
-/** A line of this length stays in the parts that it came in: to join them costs more than all else done with it. */
+/** Longer lines stay in parts, since joining them costs more than the rest of the processing. */
 const MIN_PARTS_BYTES = 256 * 1024;
 
-/** What some programs begin their output with. It belongs to no message. */
+/** The UTF-8 byte order mark that some programs start their output with. It is not part of a message. */
 export const BOM = Buffer.from('\ufeff');
 
-/** Where a cutter puts what it cuts. */
+/** Receives the messages of a splitter. */
 export type SplitterSink = {
-	/** One message, as a line with its line feed. */
+	/** A message, as a line including its line feed. */
 	message(line: Buffer): void;
-	/** A long one, as the parts of that line. */
+	/** A long message, as the parts of its line. */
 	parts(line: Buffer[]): void;
-	/** A message over the limit, of which only the first and the last bytes were kept. */
+	/** A message over the limit: its first and last bytes. */
 	tooLarge(start: Buffer, end: Buffer): void;
 };
 
-/** Cuts a stream of bytes into messages. */
 export type MessageSplitter = {
 	push(chunk: Buffer): void;
-	/** The stream is over: what is left of it is a message, too. */
+	/** Ends the stream. The remaining bytes are a message, too. */
 	end(): void;
 };
 
 /**
- * One message a line. Each byte is searched once and copied at most once, and a line that came in one piece is not
- * copied at all. A carriage return before the line feed belongs to the line's end; lines of white space are no messages.
+ * Splits a stream into one message per line. Each byte is searched once and copied at most once; a line that
+ * is received in one chunk is not copied. A carriage return before the line feed is removed. Lines of white
+ * space are skipped.
  */
 export function lineSplitter(maxBytes: number, sink: SplitterSink): MessageSplitter {
 	const pieces = new ChunkBuffer(maxBytes + '\r\n'.length);
@@ -51,7 +51,7 @@ export function lineSplitter(maxBytes: number, sink: SplitterSink): MessageSplit
 			sink.tooLarge(Buffer.from(line.subarray(0, EDGE_BYTES)), Buffer.from(line.subarray(-EDGE_BYTES)));
 		else if (!isWhitespaceUpTo(line, 0, end)) sink.message(line);
 	};
-	/** Whether it is long, and there is nothing to be done about its first and last bytes. */
+	/** Whether a line is long and needs no change at either end. */
 	const staysInParts = (): boolean => {
 		if (isFirst || pieces.size < MIN_PARTS_BYTES || pieces.size > maxBytes) return false;
 		const parts = pieces.parts();
@@ -70,7 +70,7 @@ export function lineSplitter(maxBytes: number, sink: SplitterSink): MessageSplit
 		push(chunk) {
 			for (let start = 0; start < chunk.length; ) {
 				const end = chunk.indexOf(LF, start) + 1;
-				// One line a chunk is the common case, and to cut it out costs more than to find its end.
+				// One line per chunk is the common case, and slicing it would cost more than finding its end.
 				const isWhole = start === 0 && (end === chunk.length || end === 0);
 				const part = isWhole ? chunk : chunk.subarray(start, end || chunk.length);
 				if (end === 0) pieces.add(part);

@@ -1,24 +1,30 @@
-/** What walk/marks.as.ts notes of the members inside of a message: a bit for each, so that nobody looks for them again. */
+/**
+ * The flags that walk/marks.as.ts sets for members inside of a message, so that stages do not need to search
+ * for them.
+ */
 export const marks = {
-	/** A value called type that is "audio". */
+	/** A `type` member with the value "audio". */
 	audio: 1,
-	/** One that is "resource_link". */
+	/** A `type` member with the value "resource_link". */
 	resourceLink: 2,
-	/** One that is neither of these, nor "text", "image" or "resource". */
+	/** A `type` member with any other value than these, "text", "image" and "resource". */
 	otherType: 4,
-	/** Members by their names, whatever they hold. */
+	/** Members with these names and any value. */
 	lastModified: 8,
 	structuredContent: 16,
 	task: 32,
 	original: 64,
-	/** A number that a parser may not give back as it is written: one with many digits, say, or an exponent. */
+	/**
+	 * A number whose spelling may change when it is parsed and serialized: one with many digits or an
+	 * exponent, for example.
+	 */
 	inexactNumber: 128,
-	/** A member that progress is told under. */
+	/** A `progressToken` member. */
 	progressToken: 256,
 } as const;
 
-/** A mark that no walk makes, and every message is taken to have. */
+/** A mark that no scan sets and that counts as set for every message. */
 export const EVERY_MESSAGE = 2 ** 30;
 
-/** All that could be there, for where nobody has looked. */
+/** All marks, for messages that were not scanned. */
 export const ALL_MARKS = 511;

@@ -1,16 +1,17 @@
 import {INVALID, stringAt, type Walk, walkFor} from './walk.js';
 
 /**
- * The text of a value inside a message, found by the names of the members on the way to it.
+ * Returns the exact text of a value in a message, by the names of the members on the path to it.
  *
- * For what a parser would change, numbers above all. The message has to be JSON; of repeated keys the last one counts.
+ * For values that a parser would change, such as numbers. The message must be valid JSON. Of repeated keys,
+ * the last one counts.
  */
 export function memberText(message: Buffer, ...path: readonly string[]): string | undefined {
 	const range = memberRange(message, ...path);
 	return range && message.toString('utf8', ...range);
 }
 
-/** Where that value is in the message. */
+/** Returns the position of the value at a path. */
 export function memberRange(
 	message: Buffer,
 	...path: readonly string[]
@@ -27,7 +28,7 @@ export function memberRange(
 	return [at, end];
 }
 
-/** Where the value of a member is in the object that opens at `at`. */
+/** Returns the position of a member's value in the object that opens at `at`. */
 function memberRangeIn(
 	bytes: Buffer,
 	walk: Walk,

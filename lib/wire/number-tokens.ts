@@ -1,12 +1,15 @@
-/** The next quote or number. Strings are skipped by hand: their escapes would overflow the stack of an expression. */
+/**
+ * The next quote or number. Strings are skipped in code, since matching many escapes would overflow the stack
+ * of a regular expression.
+ */
 const TOKEN = /"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
 const BACKSLASH = 0x5c;
 
-/** A number in a JSON text, as it is written. */
+/** A number in a JSON text, with its exact spelling. */
 type NumberToken = {readonly token: string; readonly start: number};
 
-/** The numbers of a JSON text that are not inside strings, in their order. */
+/** Yields the numbers of a JSON text outside of strings, in order. */
 export function* numbersIn(json: string): Generator<NumberToken> {
 	let at = 0;
 	for (;;) {
@@ -22,7 +25,9 @@ export function* numbersIn(json: string): Generator<NumberToken> {
 	}
 }
 
-/** The position after the string that starts here: after the next quote with an even number of backslashes before it. */
+/**
+ * Returns the position after a string, which ends at a quote with an even number of backslashes before it.
+ */
 function endOfString(json: string, start: number): number {
 	for (let quote = json.indexOf('"', start + 1); quote !== -1; quote = json.indexOf('"', quote + 1)) {
 		let at = quote;

@@ -4,12 +4,12 @@ const LF = 0x0a;
 const CR = 0x0d;
 const SPACE = 0x20;
 
-/** Whether a message has no end of a line in it. */
 export const isOneLine = (message: Buffer): boolean => !message.includes(LF) && !message.includes(CR);
 
 /**
- * The message as one line. Line ends inside of it are white space and become blanks, since they would cut it in two for
- * its receiver; in a text that is no JSON they stay, for inside a string they are the very mistake.
+ * Returns the message as one line. Line breaks inside of it are white space and become blanks, since they
+ * would split the message for its receiver. Text that is not JSON stays unchanged, since a line break inside
+ * of a string may be the reported error.
  */
 export function toOneLine(message: Buffer): Buffer {
 	const line = Buffer.allocUnsafe(message.length + 1);

@@ -1,33 +1,33 @@
 import {isUtf8} from 'node:buffer';
 
-/** Parts of the expressions below, which are compiled from these constants only. */
+/** Parts of the regular expressions below. */
 const SPACE = '[ \\t\\r\\n]*';
 const STRING = '"(?:[^"\\\\]|\\\\.)*"';
 const ID = `(${STRING}|-?[\\d.eE+-]+)`;
 const MEMBER = `"(?:jsonrpc|method)"${SPACE}:${SPACE}${STRING}${SPACE}`;
 
-/** The id right at the start, after no more than jsonrpc and method. */
+/** An id at the start, after jsonrpc and method at most. */
 const leadingId = new RegExp(
 	`^${SPACE}\\{${SPACE}(?:${MEMBER},${SPACE})*"id"${SPACE}:${SPACE}${ID}${SPACE}[,}]`,
 	's',
 );
 
-/** The id as one of the last members. No brace or bracket follows it but the message's own last one, so it is the top level's. */
+/** An id among the last members. Only the message's closing brace may follow, so it is at the top level. */
 const trailingId = new RegExp(
 	`,${SPACE}"id"${SPACE}:${SPACE}${ID}${SPACE}(?:,${SPACE}${MEMBER})*\\}${SPACE}$`,
 	's',
 );
 
-/** The first member that only a question or only an answer has. */
+/** The first member that distinguishes requests from responses. */
 const kindMember = new RegExp(
 	`^${SPACE}\\{${SPACE}(?:"(?:jsonrpc|id)"${SPACE}:${SPACE}${ID}${SPACE},${SPACE})*"(method|params|result|error)"`,
 	's',
 );
 
-/** What is known of a message over the limit. */
+/** The parts of a message over the limit that could be recognized. */
 export type Oversized = {readonly id: string | undefined; readonly isResponse: boolean};
 
-/** What the first and the last bytes of a message tell of it. */
+/** Finds the id and the kind of a message by its first and last bytes. */
 export function describeOversized(start: Buffer, end: Buffer): Oversized {
 	const [head, tail] = [start.toString('latin1'), end.toString('latin1')];
 	const id = validId(leadingId.exec(head)?.[1]) ?? validId(trailingId.exec(tail)?.[1]);
@@ -35,7 +35,7 @@ export function describeOversized(start: Buffer, end: Buffer): Oversized {
 	return {id, isResponse: member === 'result' || member === 'error'};
 }
 
-/** An id that can be written into an answer: the rest of the message may be anything. */
+/** Returns the id if it is valid JSON in UTF-8. The rest of the message may not be. */
 function validId(text: string | undefined): string | undefined {
 	if (text === undefined) return;
 	const bytes = Buffer.from(text, 'latin1');

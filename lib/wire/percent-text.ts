@@ -7,7 +7,7 @@ for (let byte = 0; byte < 256; byte++) {
 }
 for (const space of Buffer.from('\t\r\n')) encodedBytes[space] = String.fromCharCode(space);
 
-/** Any bytes as text: readable where they are ASCII, `%XX` where not. JSON escapes the rest. */
+/** Encodes any bytes as text: ASCII as it is, other bytes as `%XX`. */
 export const encodePercentText = (bytes: Uint8Array): string => {
 	let text = '';
 	for (const byte of bytes) text += encodedBytes[byte];
@@ -16,7 +16,10 @@ export const encodePercentText = (bytes: Uint8Array): string => {
 
 const PERCENT = 0x25;
 
-/** Text back into the bytes that it stands for. A percent sign that begins no escape is itself, and so is a plus. */
+/**
+ * Decodes percent-encoded text. A percent sign that does not start an escape stands for itself, and so does a
+ * plus.
+ */
 export function decodePercentText(text: string): Buffer {
 	const bytes = Buffer.from(text, 'latin1');
 	let end = bytes.indexOf(PERCENT);
@@ -31,7 +34,6 @@ export function decodePercentText(text: string): Buffer {
 	return bytes.subarray(0, end);
 }
 
-/** The value of a digit, or NaN. */
 function hexDigitValue(char: number | undefined): number {
 	if (char === undefined) return Number.NaN;
 	if (char >= 0x30 && char <= 0x39) return char - 0x30;

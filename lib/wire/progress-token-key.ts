@@ -1,7 +1,7 @@
 import {shortKey} from '../util/short-key.js';
 import {memberText} from './member.js';
 
-/** A key for the progress token in a message; undefined if there is none. */
+/** Returns a map key for the progress token in a message, or undefined if there is none. */
 export function progressTokenKey(message: Buffer, ...path: readonly string[]): string | undefined {
 	const token = memberText(message, ...path, 'progressToken');
 	return token === undefined ? undefined : shortKey(token);

@@ -5,7 +5,7 @@ import {ALL_MARKS} from './marks.js';
 import {StringCache} from './string-cache.js';
 import {ERROR, ID, JSONRPC, METHOD, RESULT, type Walk, walkFor} from './walk.js';
 
-/** Why something that arrived is no message that may pass. */
+/** The reasons why a message is rejected. */
 export type Flaw =
 	| 'not JSON'
 	| 'not an object'
@@ -15,31 +15,31 @@ export type Flaw =
 	| 'a repeated key'
 	| 'an id of the wrong type'
 	| 'not JSON-RPC 2.0'
-	| 'neither request nor answer'
+	| 'neither request nor response'
 	| 'too large';
 
-/** What a pipeline needs to know of a message to route it. */
+/** The parts of a message that a pipeline needs to route it. */
 export type MessageHead = {
-	/** The id exactly as it is written: `1`, `"1"` and `1.0` are three ids. Undefined when there is none. */
+	/** The id with its exact spelling: `1`, `"1"` and `1.0` are three ids. Undefined if there is none. */
 	readonly id: string | undefined;
-	/** The same for all spellings of the id: what answers are found by. */
+	/** The canonical id, which is the same for all spellings. Responses are matched by it. */
 	readonly key: string | undefined;
-	/** Where the id is written in the message's bytes. */
+	/** The position of the id in the bytes of the message. */
 	readonly idStart: number;
 	readonly method: string | undefined;
 	readonly hasResult: boolean;
 	readonly hasError: boolean;
-	/** What there is inside of it, as far as anybody wants to know: see marks.ts. */
+	/** Flags for members inside of the message: see marks.ts. */
 	readonly marks: number;
-	/** What is wrong with it; undefined for every message that may pass. */
+	/** The reason to reject the message; undefined if it is valid. */
 	readonly flaw: Flaw | undefined;
 };
 
-/** Whether a message is meant as an answer, however wrong it is. Answers are not answered. */
+/** Whether a message is a response, even an invalid one. Responses never get a response. */
 export const isResponse = ({method, hasResult, hasError}: MessageHead): boolean =>
 	method === undefined && (hasResult || hasError);
 
-/** The head of something of which no more is known than what is wrong with it. */
+/** The head of a message that is rejected for `flaw`. */
 export const flawedHead = (flaw: Flaw, id?: string, hasResult = false): MessageHead => ({
 	id,
 	key: id === undefined ? undefined : canonicalId(id),
@@ -52,10 +52,10 @@ export const flawedHead = (flaw: Flaw, id?: string, hasResult = false): MessageH
 });
 
 /**
- * Reads the top level of a message and checks all of it, building nothing but the head.
+ * Reads the top level of a message and validates the whole message. Builds nothing but the head.
  *
- * It never stops at the first `method`: peers take the last of repeated keys, so a message must not be one thing here
- * and another to its receiver. `end` is the end of the message in `bytes`, which may go on behind it.
+ * The scan never stops at the first `method`, because peers use the last of repeated keys: a message must
+ * mean the same here and to its receiver. `end` is the end of the message in `bytes`.
  */
 export function scanMessage(bytes: Buffer, end = bytes.length): MessageHead {
 	const walk = walkFor(end);
@@ -63,7 +63,7 @@ export function scanMessage(bytes: Buffer, end = bytes.length): MessageHead {
 	return checkedHead(walk, end);
 }
 
-/** The same for a message that lies in parts. */
+/** Scans a message in parts. */
 export function scanMessageParts(parts: readonly Buffer[], end: number): MessageHead {
 	const walk = walkFor(end);
 	walk.writeAll(parts);
@@ -94,7 +94,7 @@ function readHead(walk: Walk): MessageHead {
 
 const methodNames = new StringCache();
 
-/** Small numbers, which most ids are, without asking for a slice of the bytes. */
+/** Reads small numbers, which most ids are, without decoding a slice of the bytes. */
 function idText(bytes: Buffer, start: number, end: number): string {
 	if (end - start > 9) return bytes.toString('utf8', start, end);
 	let value = 0;
@@ -113,20 +113,20 @@ function flawOf(bytes: Buffer, walk: Walk, hasMethod: boolean): Flaw | undefined
 	const idStart = walk.startOf(ID);
 	const hasResult = walk.startOf(RESULT) !== 0;
 	const hasError = walk.startOf(ERROR) !== 0;
-	// An error may say that it could not tell the id of what it answers.
+	// The id of an error may be missing or null if the peer could not read the id of the request.
 	const mayLackId = hasError && !hasMethod && (idStart === 0 || bytes[idStart] === 0x6e);
 	if (idStart !== 0 && !isIdStart(bytes[idStart]) && !mayLackId) return 'an id of the wrong type';
 	if (!isVersion2(bytes, walk.startOf(JSONRPC), walk.endOf(JSONRPC))) return 'not JSON-RPC 2.0';
 	const isRequest = hasMethod && !hasResult && !hasError;
 	const isResponse = walk.startOf(METHOD) === 0 && hasResult !== hasError && (idStart !== 0 || mayLackId);
-	return isRequest || isResponse ? undefined : 'neither request nor answer';
+	return isRequest || isResponse ? undefined : 'neither request nor response';
 }
 
-/** A string or a number. */
+/** Whether a byte starts a string or a number. */
 const isIdStart = (byte: number | undefined): boolean =>
 	byte === 0x22 || byte === 0x2d || (byte !== undefined && byte >= 0x30 && byte <= 0x39);
 
-/** Whether a value is "2.0", which nobody has a reason to spell with escapes. */
+/** Whether a value is "2.0". A spelling with escapes is not accepted. */
 const isVersion2 = (bytes: Buffer, at: number, end: number): boolean =>
 	at !== 0 &&
 	end === at + 5 &&

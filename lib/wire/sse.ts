@@ -7,12 +7,12 @@ const CR = 0x0d;
 const COLON = 0x3a;
 const SPACE = 0x20;
 
-/** A name, an id or a time that is longer than that is passed over, as a field that nobody knows is. */
+/** A longer value of `event`, `id` or `retry` is ignored, like an unknown field. */
 const MAX_FIELD = 4096;
-/** Timers take no longer time. */
+/** The longest delay of a timer. */
 const MAX_RETRY_MS = 2 ** 31 - 1;
 
-/** What an event says beside its data. */
+/** The fields of an event other than its data. */
 type SseFields = {
 	readonly event: string | undefined;
 	readonly id: string | undefined;
@@ -21,7 +21,7 @@ type SseFields = {
 
 /** One server-sent event. */
 export class SseEvent implements SseFields {
-	/** Its data with a line feed behind it, which is what a message is. Data of several lines has line feeds inside, too. */
+	/** The data with a line feed at its end, as in a message. Multi-line data contains further line feeds. */
 	readonly line: Buffer;
 	readonly event: string | undefined;
 	readonly id: string | undefined;
@@ -34,17 +34,17 @@ export class SseEvent implements SseFields {
 		this.retryMs = retryMs;
 	}
 
-	/** The data alone: empty where there was none. */
+	/** The data without the line feed. Empty if there was none. */
 	get data(): Buffer {
 		return this.line.subarray(0, -1);
 	}
 }
 
-/** Where the parser puts what it finds, in the order in which it came. */
+/** Receives the events of the parser, in order. */
 type SseSink = {
-	/** An event that has data, an id or a time to come back after. */
+	/** An event that has data, an id or a retry time. */
 	event(event: SseEvent): void;
-	/** An event whose data is over the limit: its first bytes, and what they and the last ones tell of the message. */
+	/** An event with data over the limit: its first bytes, and what was recognized of the message. */
 	tooLarge(start: Buffer, oversized: Oversized, fields: SseFields): void;
 };
 
@@ -60,23 +60,23 @@ const EMPTY: Buffer = Buffer.alloc(0);
 const EMPTY_LINE = Buffer.from('\n');
 
 /**
- * Takes server-sent events out of bytes, as they come.
+ * An incremental parser for server-sent events.
  *
- * Each byte is searched once and copied at most once; data that came in one piece is not copied at all. The chunks belong
- * to the parser then: a carriage return behind data is overwritten by a line feed. What has no empty line behind it when
- * the stream ends is no event.
+ * Each byte is searched once and copied at most once; data that is received in one chunk is not copied. The
+ * parser takes ownership of the chunks: it overwrites the line end after data by a line feed. An event
+ * without an empty line at the end of the stream is dropped.
  */
 export class SseParser {
 	readonly #sink: SseSink;
 	readonly #data: ChunkBuffer;
 	readonly #value = new ChunkBuffer(MAX_FIELD);
-	/** How much of a byte order mark has been seen; undefined once it is known whether there is one. */
+	/** The number of bytes matched of a byte order mark; undefined once it is complete or absent. */
 	#bomOffset: number | undefined = 0;
 	#isAfterCr = false;
-	/** The field that the present line is of, as soon as that is known, and what there is of its name until then. */
+	/** The field of the current line once its name is complete, and the part of the name read before that. */
 	#field: Field | undefined;
 	#name: Buffer = EMPTY;
-	/** Whether the colon was the last byte: one space behind it is no part of the value. */
+	/** Whether the last byte was the colon. One space after it is not part of the value. */
 	#isAfterColon = false;
 	#event: string | undefined;
 	#id: string | undefined;
@@ -89,7 +89,8 @@ export class SseParser {
 
 	push(chunk: Buffer): void {
 		let at = this.#bomOffset === undefined ? 0 : this.#skipBom(chunk, this.#bomOffset);
-		// Both are looked for only once they are passed: else chunks of many lines would be searched once a line.
+		// Each is searched again only after it was passed. Otherwise chunks of many lines would be searched
+		// once per line.
 		let [lf, cr] = [-1, -1];
 		while (at < chunk.length) {
 			if (this.#isAfterCr && chunk[at] === LF) at++;
@@ -102,7 +103,7 @@ export class SseParser {
 		}
 	}
 
-	/** Takes a line, or as much of one as has come, and returns where the next begins. */
+	/** Reads a line or a part of one. Returns the position after it. */
 	#readLine(chunk: Buffer, start: number, end: number, isWhole: boolean): number {
 		let at = this.#field === undefined ? this.#readName(chunk, start, end) : start;
 		if (this.#isAfterColon && at < end) {
@@ -119,7 +120,7 @@ export class SseParser {
 		return end + 1;
 	}
 
-	/** Finds out whose field a line is, and returns where its value begins. */
+	/** Reads the field name of a line. Returns the position of its value. */
 	#readName(chunk: Buffer, start: number, end: number): number {
 		const colon = chunk.subarray(start, Math.min(end, start + MAX_NAME + 1)).indexOf(COLON);
 		const nameEnd = colon === -1 ? end : start + colon;
@@ -170,7 +171,7 @@ export class SseParser {
 		this.#retryMs = undefined;
 	}
 
-	/** Steps over a byte order mark, which may come in pieces. */
+	/** Skips a byte order mark, which may be split across chunks. */
 	#skipBom(chunk: Buffer, matched: number): number {
 		let at = 0;
 		while (at < chunk.length && matched < BOM.length && chunk[at] === BOM[matched]) {
@@ -178,18 +179,16 @@ export class SseParser {
 			matched++;
 		}
 		this.#bomOffset = matched < BOM.length && at === chunk.length ? matched : undefined;
-		// A part of a mark is the beginning of a name that nobody knows.
+		// A partial mark is the start of an unknown field name.
 		if (this.#bomOffset === undefined && matched > 0 && matched < BOM.length) this.#field = 'other';
 		return at;
 	}
 }
 
-/** The place of something that was not found is behind everything. */
-const orInfinity = (found: number): number => (found === -1 ? Number.POSITIVE_INFINITY : found);
+const orInfinity = (index: number): number => (index === -1 ? Number.POSITIVE_INFINITY : index);
 
 const fieldOf = (name: Buffer): Field => fieldNames.get(name.toString('latin1')) ?? 'other';
 
-/** An event to be written. */
 export type SseEventInit = {
 	readonly event?: string;
 	readonly id?: string;
@@ -200,7 +199,10 @@ export type SseEventInit = {
 const DATA = Buffer.from('data: ');
 const END = Buffer.from('\n\n');
 
-/** The bytes of one event. Data that has ends of lines in it is written as several lines, which its reader joins again. */
+/**
+ * Serializes an event. Data with line breaks is written as several `data` lines, which the reader joins
+ * again.
+ */
 export function formatSseEvent({event, id, retryMs, data}: SseEventInit): Buffer {
 	const head = [
 		event === undefined ? '' : `event: ${withoutLineBreaks(event)}\n`,

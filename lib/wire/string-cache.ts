@@ -1,16 +1,16 @@
 import {stringAt} from './walk.js';
 
 const SLOTS = 128;
-/** Longer texts are not kept. */
+/** Longer strings are not cached. */
 const MAX_BYTES = 64;
 
-/** The texts of strings that come again and again, as the names of methods do: to make them anew each time costs more. */
+/** Caches repeated strings, such as method names, since decoding them each time costs more. */
 export class StringCache {
 	readonly #slots: Array<{readonly bytes: Buffer; readonly text: string} | undefined> = new Array(SLOTS).fill(
 		undefined,
 	);
 
-	/** The text of the string between two positions that include its quotes. */
+	/** Returns the text of a string. The positions include its quotes. */
 	get(bytes: Buffer, start: number, end: number): string {
 		const length = end - start;
 		if (length > MAX_BYTES) return stringAt(bytes, start, end);

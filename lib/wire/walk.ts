@@ -1,36 +1,42 @@
 import {wasm} from './walk/wasm.js';
 
-/** Arrays and objects may be nested this deep, the message itself included: more overflows the stack of many a parser. */
+/**
+ * The maximum nesting of arrays and objects, including the message itself. Deeper nesting overflows the stack
+ * of many parsers.
+ */
 export const MAX_MESSAGE_DEPTH = 1000;
-/** The most values of a message: a stage that changes it parses all of them, in about 0.2 µs each. */
+/**
+ * The maximum number of values in a message. A stage that changes a message parses all of them, in about 0.2
+ * µs each.
+ */
 export const MAX_MESSAGE_VALUES = 1_000_000;
-/** The longest key of a message, in bytes. walk/json.as.ts has the reason. */
+/** The maximum length of a key, in bytes. walk/json.as.ts explains the reason. */
 export const MAX_KEY_BYTES = 16_383;
 
-/** What a walk hands back instead of a position where the text is not JSON. */
+/** Returned instead of a position if the text is not JSON. */
 export const INVALID = -1;
 
-/** The keys of a message that matter, in the order of their numbers in {@link Notes}. */
+/** The top-level keys of a message, by their numbers in {@link Walk.startOf}. */
 export const [JSONRPC, ID, METHOD, PARAMS, RESULT, ERROR] = [0, 1, 2, 3, 4, 5] as const;
 
-/** Where walk/message.as.ts has what it notes, in words, and the text, in bytes. */
+/** Indexes of the results in the memory of walk/message.as.ts, in words. */
 const [HAS_HIGH_BYTES, HAS_ESCAPE, IS_TOO_DEEP, IS_REPEATED, STARTS, ENDS, MARKS, VALUES, HAS_LONG_KEY] = [
 	0, 1, 2, 4, 5, 11, 17, 18, 19,
 ] as const;
 const TEXT_OFFSET = 2048;
-/** A walk looks so far behind the text. */
+/** Bytes that a walk may read beyond the text. */
 const SLACK = 32;
 const PAGE = 65_536;
-/** More memory than this is given back when it is no longer needed. */
+/** A larger memory is released when it is no longer needed. */
 const MAX_RETAINED_BYTES = 4 * 2 ** 20;
 
-/** As much of WebAssembly's interface as is used: the compiler knows it only together with a browser's. */
+/** The parts of the WebAssembly API that are used. TypeScript declares them only in the DOM library. */
 declare const WebAssembly: {
 	readonly Module: new (bytes: Uint8Array) => object;
 	readonly Instance: new (module: object) => {readonly exports: unknown};
 };
 
-/** What walk/message.as.ts exports. */
+/** The exports of walk/message.as.ts. */
 type WasmExports = {
 	readonly memory: {readonly buffer: ArrayBuffer; grow(pages: number): void};
 	seal(end: number): void;
@@ -43,10 +49,10 @@ type WasmExports = {
 
 let wasmModule: object | undefined;
 
-/** A walk over one text at a time. All of it happens in WebAssembly: see walk/message.as.ts. */
+/** Walks over one JSON text at a time, in WebAssembly: see walk/message.as.ts. */
 export class Walk {
 	readonly #exports: WasmExports;
-	/** The text, and whatever is left behind it. */
+	/** The text and any bytes that earlier texts left behind it. */
 	#text: Buffer = Buffer.alloc(0);
 	#results = new Int32Array(0);
 
@@ -60,12 +66,12 @@ export class Walk {
 		return this.#text.length > MAX_RETAINED_BYTES;
 	}
 
-	/** The text, good until the next one is taken. Whatever is behind its end is not part of it. */
+	/** The text, valid until the next one is written. Bytes behind its end are not part of it. */
 	get text(): Buffer {
 		return this.#text;
 	}
 
-	/** Puts a part of a text where it belongs. Returns where the next one does. */
+	/** Writes a part of a text. Returns the position of the next part. */
 	write(part: Buffer, at: number): number {
 		const end = at + part.length;
 		this.reserve(end);
@@ -73,7 +79,7 @@ export class Walk {
 		return end;
 	}
 
-	/** Makes room for a text of this length. The text may be another Buffer then. */
+	/** Grows the memory for a text of this length. `text` may be another Buffer afterwards. */
 	reserve(length: number): void {
 		const missing = length + SLACK - this.#text.length;
 		if (missing <= 0) return;
@@ -81,49 +87,52 @@ export class Walk {
 		this.#refreshViews();
 	}
 
-	/** Walks over the text as a message that ends at `end`. Returns 1 for an object, 0 for other JSON, -1 for what is none. */
+	/**
+	 * Scans the text as a message that ends at `end`. Returns 1 for an object, 0 for other JSON and -1 for
+	 * invalid JSON.
+	 */
 	scan(end: number): number {
 		return this.#exports.scan(end);
 	}
 
-	/** Puts a text that came in parts together. Returns its length. */
+	/** Writes a text from its parts. Returns its length. */
 	writeAll(parts: readonly Buffer[]): number {
 		let at = 0;
 		for (const part of parts) at = this.write(part, at);
 		return at;
 	}
 
-	/** Ends the text here: it can be walked over in steps then. */
+	/** Marks the end of the text. Required before `endOfValue` and the other steps. */
 	seal(end: number): void {
 		this.#exports.seal(end);
 	}
 
-	/** The position after the value that starts at `at`. */
+	/** Returns the position after the value that starts at `at`. */
 	endOfValue(at: number): number {
 		return this.#exports.value(at, 0);
 	}
 
-	/** The position after the string that opens at `at`. */
+	/** Returns the position after the string that opens at `at`. */
 	endOfString(at: number): number {
 		return this.#exports.string(at);
 	}
 
-	/** From the end of a key to the start of its value. */
+	/** Returns the start of the value after the key that ends at `at`. */
 	afterColon(at: number): number {
 		return this.#exports.colon(at);
 	}
 
-	/** The first position from `at` on that holds no white space. */
+	/** Returns the first position from `at` on that is not white space. */
 	skipWhitespace(at: number): number {
 		return this.#exports.space(at);
 	}
 
-	/** Whether a string has bytes beyond ASCII, of which it is not known then whether they are UTF-8. */
+	/** Whether a string contains non-ASCII bytes, which are not validated as UTF-8. */
 	get hasHighBytes(): boolean {
 		return this.#results[HAS_HIGH_BYTES] !== 0;
 	}
 
-	/** Whether the last string has an escape, and so may be another text than it looks like. */
+	/** Whether the last string contains an escape, so its text differs from its bytes. */
 	get hasEscape(): boolean {
 		return this.#results[HAS_ESCAPE] !== 0;
 	}
@@ -132,22 +141,25 @@ export class Walk {
 		return this.#results[IS_TOO_DEEP] !== 0;
 	}
 
-	/** Whether parsing the text would take too long: it has too many values, or a key that is too long. */
+	/** Whether parsing would take too long, since the text has too many values or a key that is too long. */
 	get isTooComplex(): boolean {
 		return (this.#results[VALUES] as number) > MAX_MESSAGE_VALUES || this.#results[HAS_LONG_KEY] !== 0;
 	}
 
-	/** Whether a key that matters is there twice: one of the message's own, or a name, uri, _meta, arguments or requestId in its params. */
+	/**
+	 * Whether a relevant key is repeated: a top-level key, or name, uri, _meta, arguments or requestId in
+	 * params.
+	 */
 	get hasRepeatedKey(): boolean {
 		return this.#results[IS_REPEATED] !== 0;
 	}
 
-	/** What there is inside of the message that was scanned: see marks.ts. */
+	/** Flags for members inside of the scanned message: see marks.ts. */
 	get marks(): number {
 		return this.#results[MARKS] as number;
 	}
 
-	/** Where the value of a key is in the message that was scanned; 0 where there is none. */
+	/** The position of a top-level key's value in the scanned message; 0 if there is none. */
 	startOf(key: number): number {
 		return this.#results[STARTS + key] as number;
 	}
@@ -156,7 +168,7 @@ export class Walk {
 		return this.#results[ENDS + key] as number;
 	}
 
-	/** The memory is another one after it grew. */
+	/** Creates new views, since growing the memory detaches the old ones. */
 	#refreshViews(): void {
 		const {buffer} = this.#exports.memory;
 		this.#text = Buffer.from(buffer, TEXT_OFFSET);
@@ -166,13 +178,15 @@ export class Walk {
 
 let sharedWalk: Walk | undefined;
 
-/** The walk for a text of this length: one for all, as they come one after the other. Made when it is first needed. */
+/**
+ * Returns the shared walk for a text of this length. It is reused because texts are processed one at a time.
+ */
 export function walkFor(length: number): Walk {
 	if (!sharedWalk || (sharedWalk.isLarge && length < MAX_RETAINED_BYTES)) sharedWalk = new Walk();
 	return sharedWalk;
 }
 
-/** The text of the string between two positions that include its quotes. */
+/** Returns the text of a string. The positions include its quotes. */
 export function stringAt(bytes: Buffer, start: number, end: number): string {
 	const raw = bytes.toString('utf8', start + 1, end - 1);
 	return raw.includes('\\') ? JSON.parse(`"${raw}"`) : raw;

@@ -33,7 +33,7 @@ function judge({jsonrpc, ...rest}: {readonly [key: string]: unknown}): Flaw | un
 	if (isCall && !hasResult && !hasError) return;
 	return !('method' in rest) && hasResult !== hasError && (isId || isNameless)
 		? undefined
-		: 'neither request nor answer';
+		: 'neither request nor response';
 }
 
 test('for every message the head is what its value says', t => {

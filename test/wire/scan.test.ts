@@ -77,9 +77,9 @@ const bad: ReadonlyArray<readonly [Flaw, readonly string[]]> = [
 	],
 	['not an object', ['1', '"a"', 'null', 'true', ' -1.5e3 ']],
 	['a batch', ['[]', '[{"jsonrpc":"2.0","method":"a"}]', ' [1, 2] ', '\t\r[null]', '[[]]']],
-	['neither request nor answer', [message('"a":1'), message('"id":1'), message('"id":1,"params":{}')]],
+	['neither request nor response', [message('"a":1'), message('"id":1'), message('"id":1,"params":{}')]],
 	[
-		'neither request nor answer',
+		'neither request nor response',
 		[message('"id":1,"method":5'), message('"method":null'), message('"result":1')],
 	],
 ];
@@ -211,7 +211,7 @@ test('a key in other letters is another key [A14]', t => {
 		message('"id":1,"method":"tools/list","Method":"tools/call","ID":2,"params":{"name":1,"Name":2}'),
 	);
 	t.deepEqual([head.flaw, head.method, head.id], [undefined, 'tools/list', '1']);
-	t.is(scanText(message('"id":1,"Method":"tools/call"')).flaw, 'neither request nor answer');
+	t.is(scanText(message('"id":1,"Method":"tools/call"')).flaw, 'neither request nor response');
 });
 
 test('a key is not taken for another that it begins with or that begins with it [A14]', t => {
@@ -242,6 +242,6 @@ test('a message without a version is refused, with its id seen [A17]', t => {
 });
 
 for (const members of ['"result":1,"error":{}', '"method":"a","result":1', '"method":"a","error":{}'])
-	test(`${members} in one message is neither request nor answer [A17]`, t => {
-		t.is(scanText(message(`"id":1,${members}`)).flaw, 'neither request nor answer');
+	test(`${members} in one message is neither request nor response [A17]`, t => {
+		t.is(scanText(message(`"id":1,${members}`)).flaw, 'neither request nor response');
 	});

@@ -14,11 +14,17 @@ import {
 import {string} from './strings.as';
 
 const MAX_DEPTH: usize = 1000;
-/** The longest string that V8 hashes whole. Keys over it that have one length all collide, and parsing them takes quadratic time. */
+/**
+ * The longest string that V8 hashes completely. All longer keys of one length collide, and parsing them takes
+ * quadratic time.
+ */
 const MAX_KEY: usize = 16_383;
 
-/** The position after the value that starts at `at`, inside of some containers. Looks for repeated members directly in it, if it `isParams`. */
-// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: one loop without recursion, so that no message can exhaust the stack
+/**
+ * Returns the position after the value that starts at `at`, inside of `outside` containers. If `isParams`,
+ * checks its direct members for repeated keys.
+ */
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: recursion could exhaust the stack
 export function walk(at: usize, outside: usize, isParams: bool): usize {
 	let depth = outside;
 	let values: i32 = 0;
@@ -58,7 +64,7 @@ export function walk(at: usize, outside: usize, isParams: bool): usize {
 			at++;
 		}
 	}
-	// biome-ignore lint/correctness/noUnreachable: AssemblyScript does not see that it is
+	// biome-ignore lint/correctness/noUnreachable: AssemblyScript requires a return after the loop
 	return BAD;
 }
 
@@ -78,7 +84,7 @@ function afterKey(at: usize, isParams: bool): usize {
 	return value;
 }
 
-/** The position after the key that opens at `at`. */
+/** Returns the position after the key that opens at `at`. */
 export function key(at: usize): usize {
 	const end = string(at);
 	if (end !== BAD && end - at > MAX_KEY + 2) store<i32>(HAS_LONG_KEY, 1);
@@ -91,7 +97,7 @@ export function colon(at: usize): usize {
 	return byte(at) === 0x3a ? space(at + 1) : BAD;
 }
 
-/** The first position from `at` on that holds no white space. */
+/** Returns the first position from `at` on that is not white space. */
 export function space(at: usize): usize {
 	let next = byte(at);
 	while (next === 0x20 || next === 0x0a || next === 0x0d || next === 0x09) next = byte(++at);
@@ -121,14 +127,17 @@ function number(start: usize): usize {
 	return at;
 }
 
-/** The position after one digit or more. */
+/** Returns the position after one or more digits. */
 function digits(start: usize): usize {
 	let at = start;
 	while (byte(at) - 0x30 < 10) at++;
 	return at > start ? at : BAD;
 }
 
-/** Steps over what is nested too deep, so that the rest of the message, its id perhaps, is still seen. */
+/**
+ * Skips values that are nested too deeply, so that the rest of the message, perhaps with its id, is still
+ * scanned.
+ */
 function tooDeep(at: usize): usize {
 	store<i32>(IS_TOO_DEEP, 1);
 	for (let depth = 0; byte(at) !== 0; at++) {

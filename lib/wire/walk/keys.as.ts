@@ -1,7 +1,7 @@
 import {byte, HAS_ESCAPE, KEY, TEXT} from './memory.as';
 import {hexDigit, unescaped} from './strings.as';
 
-/** How many keys of a message matter: jsonrpc, id, method, params, result and error, in the order of their numbers. */
+/** The number of known keys: jsonrpc, id, method, params, result and error, in the order of their numbers. */
 export const KEYS: i32 = 6;
 export const PARAMS: i32 = 3;
 const LONGEST_KEY: usize = 9;
@@ -9,7 +9,10 @@ const LONGEST_KEY: usize = 9;
 let keyAt: usize = 0;
 let keyLength: usize = 0;
 
-/** Which of them is the last string, which is written between two positions that include its quotes; KEYS for none. */
+/**
+ * Returns the number of the key that was read last, or KEYS if it is unknown. The positions include its
+ * quotes.
+ */
 export function knownKey(start: usize, end: usize): i32 {
 	readKey(start, end);
 	if (keyLength === 2) return load<u16>(keyAt) === 0x6469 ? 1 : KEYS;
@@ -29,7 +32,10 @@ export function knownKey(start: usize, end: usize): i32 {
 	}
 }
 
-/** A bit for each member of params that must not be there twice: name, uri, _meta, arguments and requestId; 0 for others. */
+/**
+ * Returns a bit for each member of params that must not be repeated: name, uri, _meta, arguments and
+ * requestId; 0 for others.
+ */
 export function paramBit(start: usize, end: usize): i32 {
 	readKey(start, end);
 	const first = load<u32>(keyAt);
@@ -48,19 +54,19 @@ export function paramBit(start: usize, end: usize): i32 {
 	}
 }
 
-/** Whether the last key has this length, and these as its last four letters. */
+/** Whether the last key has this length and these last four letters. */
 function endsWith(letters: u32, length: usize): bool {
 	return keyLength === length && load<u32>(keyAt + length - 4) === letters;
 }
 
-/** Finds the text of the last string, which stands where it is written, unless it has escapes. */
+/** Locates the text of the last string, and decodes it if it has escapes. */
 function readKey(start: usize, end: usize): void {
 	keyAt = TEXT + start + 1;
 	keyLength = end - start - 2;
 	if (load<i32>(HAS_ESCAPE) !== 0) decodeKey(start + 1, end - 1);
 }
 
-/** Writes the text of a key out, as far as it can be a key that matters: those are short, and ASCII. */
+/** Decodes a key up to the length of the longest known key. Known keys are ASCII. */
 function decodeKey(at: usize, end: usize): void {
 	keyAt = KEY;
 	for (keyLength = 0; at < end && keyLength <= LONGEST_KEY; keyLength++) {

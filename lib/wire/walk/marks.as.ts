@@ -1,6 +1,6 @@
 import {byte, HAS_ESCAPE, MARKS, TEXT} from './memory.as';
 
-// What is noted of the members inside of a message, so that nobody has to look for them again. See marks.ts.
+// Flags for members inside of a message: see marks.ts.
 const AUDIO: i32 = 1;
 const LINK: i32 = 2;
 const OTHER_TYPE: i32 = 4;
@@ -10,12 +10,12 @@ const TASK: i32 = 32;
 const ORIGINAL: i32 = 64;
 const INEXACT: i32 = 128;
 const PROGRESS: i32 = 256;
-/** Whatever a key may say. */
+/** The marks of a key with escapes, which may be any key. */
 const ALL: i32 = 127 | PROGRESS;
-/** No number of so many digits is rounded. */
+/** An integer with this many digits is never rounded. */
 const SAFE_DIGITS: usize = 15;
 
-/** Notes a number that may not come back from a parser as it is written between two positions. */
+/** Marks a number whose spelling may change when it is parsed and serialized. */
 export function markNumber(start: usize, end: usize, hasFraction: bool, hasExponent: bool): void {
 	const isMinusZero = end - start === 2 && load<u16>(TEXT + start) === 0x302d;
 	const hasTail = hasFraction && byte(end - 1) === 0x30;
@@ -23,7 +23,7 @@ export function markNumber(start: usize, end: usize, hasFraction: bool, hasExpon
 		store<i32>(MARKS, load<i32>(MARKS) | INEXACT);
 }
 
-/** Notes a member by its key, which is written between two positions that include its quotes, and by its value. */
+/** Marks a member by its key and value. The positions of the key include its quotes. */
 export function mark(start: usize, end: usize, value: usize): void {
 	const seen = load<i32>(HAS_ESCAPE) !== 0 ? ALL : marksOf(start, end - start - 2, value);
 	if (seen !== 0) store<i32>(MARKS, load<i32>(MARKS) | seen);
@@ -31,7 +31,7 @@ export function mark(start: usize, end: usize, value: usize): void {
 
 function marksOf(start: usize, length: usize, value: usize): i32 {
 	const letters = load<u32>(TEXT + start + 1);
-	// By length and first letters: what only looks like it costs no more than a second look.
+	// Only the length and the first letters are compared. A wrong match merely costs a second check.
 	switch (<i32>length) {
 		case 4:
 			if (letters === 0x65707974) return kindOf(value);
@@ -49,7 +49,7 @@ function marksOf(start: usize, length: usize, value: usize): i32 {
 	}
 }
 
-/** The kind of content that a value names; text, image and resource are nothing to note. */
+/** Returns the mark of a content type; 0 for text, image and resource. */
 function kindOf(value: usize): i32 {
 	if (byte(value) !== 0x22) return OTHER_TYPE;
 	switch (load<u32>(TEXT + value + 1)) {
@@ -66,7 +66,7 @@ function kindOf(value: usize): i32 {
 	}
 }
 
-/** The rest of resource, or of resource_link. */
+/** Compares the rest of "resource" or "resource_link". */
 function resourceKind(at: usize): i32 {
 	if (load<u32>(TEXT + at) !== 0x65637275) return OTHER_TYPE;
 	if (byte(at + 4) === 0x22) return 0;

@@ -1,9 +1,9 @@
-// Where things are in the memory of the module, in bytes.
+// The memory layout of the module. Addresses are in bytes.
 
-/** What a walk hands back instead of a position where the text is not JSON. */
+/** Returned instead of a position if the text is not JSON. */
 export const BAD: usize = <usize>-1;
 
-// Notes, a word each. walk.ts reads them.
+// Results, one word each, which walk.ts reads.
 export const HAS_HIGH_BYTES: usize = 0;
 export const HAS_ESCAPE: usize = 4;
 export const IS_TOO_DEEP: usize = 8;
@@ -12,15 +12,15 @@ export const IS_REPEATED: usize = 16;
 export const STARTS: usize = 20;
 export const ENDS: usize = 44;
 export const MARKS: usize = 68;
-/** The number of values, and whether there is a key over the limit. */
+/** The number of values, and whether a key is over the limit. */
 export const VALUES: usize = 72;
 export const HAS_LONG_KEY: usize = 76;
 
-/** The last key, where it had to be decoded. */
+/** The last key, if it had to be decoded. */
 export const KEY: usize = 128;
-/** The opening bytes of the containers that the walk is in. */
+/** A stack of the opening bytes of the current containers. */
 export const OPEN: usize = 256;
-/** The text. Positions count from here. */
+/** The text. Positions are relative to this address. */
 export const TEXT: usize = 2048;
 
 export function byte(at: usize): u32 {

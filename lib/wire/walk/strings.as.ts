@@ -1,6 +1,6 @@
 import {BAD, byte, HAS_ESCAPE, HAS_HIGH_BYTES, TEXT} from './memory.as';
 
-/** The position after the string that opens at `at`. */
+/** Returns the position after the string that opens at `at`. */
 export function string(at: usize): usize {
 	const quote = i8x16.splat(0x22);
 	const backslash = i8x16.splat(0x5c);
@@ -30,7 +30,7 @@ export function string(at: usize): usize {
 	return byte(at) === 0x22 ? at + 1 : BAD;
 }
 
-/** The position after an escape, which begins with a backslash at `at`. */
+/** Returns the position after the escape at `at`. */
 function afterEscape(at: usize): usize {
 	const letter = byte(at + 1);
 	if (unescaped(letter) !== 0) return at + 2;
@@ -39,7 +39,7 @@ function afterEscape(at: usize): usize {
 	return at + 6;
 }
 
-/** What a letter behind a backslash stands for; 0 where it is no simple escape. */
+/** Returns the character of a simple escape; 0 for other letters. */
 export function unescaped(letter: u32): u32 {
 	if (letter === 0x6e) return 0x0a;
 	if (letter === 0x22 || letter === 0x5c || letter === 0x2f) return letter;
@@ -49,7 +49,7 @@ export function unescaped(letter: u32): u32 {
 	return letter === 0x66 ? 0x0c : 0;
 }
 
-/** The value of a digit; more than 15 where it is none. */
+/** Returns the value of a hexadecimal digit; more than 15 for other characters. */
 export function hexDigit(digit: u32): u32 {
 	if (digit - 0x30 < 10) return digit - 0x30;
 	const letter = (digit | 0x20) - 0x61;
