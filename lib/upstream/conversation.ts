@@ -5,17 +5,17 @@ import {Negotiation} from '../protocol/negotiation.js';
 import type {Service} from './service.js';
 import type {UpstreamObserver} from './service-health.js';
 
-/** Whose requests they are: what two callers must have in common for one to see anything of the other's. */
+/** The identity that credentials prove. Clients with different principals share no data. */
 export type Principal = {
-	/** The Authorization that goes on to the server, if it does. */
+	/** The `Authorization` header to forward to the upstream; undefined unless the service forwards it. */
 	readonly authorization: string | undefined;
-	/** All that the caller has shown, in one text of at most 1024 characters. It is a secret. */
+	/** A key over all credentials, of at most 1024 characters. It is a secret. */
 	readonly id: string;
-	/** The gateway's token that the caller proved; empty where it needs none. Quotas count by it. */
+	/** The gateway token that the client proved; empty where none is required. Quotas count by it. */
 	readonly token: string;
 };
 
-/** A caller without credentials. */
+/** The principal of clients without credentials. */
 export const anonymousPrincipal: Principal = {
 	authorization: undefined,
 	id: JSON.stringify([undefined, undefined]),
@@ -23,18 +23,18 @@ export const anonymousPrincipal: Principal = {
 };
 
 type ConversationOptions = {
-	/** Whether the hub is the client, which speaks the newest version, and knows no tasks. */
+	/** Whether the hub is the client. It speaks the newest version and does not support tasks. */
 	readonly isHubClient?: boolean;
 	readonly observer?: UpstreamObserver;
-	/** Where any of several replicas may carry it on. */
+	/** Present if other replicas may continue the conversation. */
 	readonly upstreamControl?: UpstreamControl | undefined;
-	/** Where one of several replicas has to be named to the client of a call that waits for it. */
+	/** Creates the request state that leads the retry of a parked call back to this replica. */
 	readonly createRequestState?: (() => string) | undefined;
-	/** Counts the pending requests of the principal, in all its conversations. */
+	/** Counts the pending requests of the principal, across its conversations. */
 	readonly pendingQuota?: PendingCount | undefined;
 };
 
-/** What a client and a server say to each other, from the first word to the last. */
+/** One client and one upstream, connected by a running pipeline. */
 export class Conversation {
 	readonly service: Service;
 	readonly principal: Principal;
@@ -60,12 +60,12 @@ export class Conversation {
 			isHub: isHubClient,
 			newState: createRequestState,
 			clientVersion: isHubClient ? undefined : clientVersion,
-			// A server that others use, too, has been asked already.
+			// A shared upstream has its own connection, which negotiates the target version.
 			targetVersion: isShared ? undefined : targetVersion,
 		});
 	}
 
-	/** Whether no other replica could carry it on. */
+	/** Whether only this replica can continue the conversation. */
 	get isReplicaBound(): boolean {
 		return this.upstreamControl === undefined || this.upstreamControl.isConnectionBound;
 	}
@@ -74,14 +74,14 @@ export class Conversation {
 		this.#end = startConversation(client, this);
 	}
 
-	/** Ends it. Resolves with the status that a server behind HTTP answered to that. */
+	/** Ends the conversation. Resolves with the status of an HTTP upstream's reply to the DELETE. */
 	end(): Promise<number | undefined> {
 		this.pendingRequests.release();
 		return this.#end();
 	}
 }
 
-/** Lets a client talk in a conversation. Returns what ends it. */
+/** Starts the pipeline of a conversation. Returns a function that ends it. */
 export type StartConversation = (
 	client: Endpoint,
 	conversation: Conversation,

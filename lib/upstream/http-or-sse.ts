@@ -8,23 +8,20 @@ import {objectOf} from '../util/json.js';
 type HttpOrSseOptions = {
 	readonly name: string;
 	readonly log: Log;
-	/** The server over streamable HTTP, and over what came before it. */
+	/** Connects over streamable HTTP, or over its predecessor HTTP+SSE. */
 	readonly http: () => Endpoint;
 	readonly sse: () => Endpoint;
-	/** It is the latter. */
+	/** Called when the upstream responds over HTTP+SSE. */
 	readonly onSse?: () => void;
 };
 
-/** Whether a server says that it does not know the method, as those without a handshake do, with status 404. */
+/** Whether an upstream rejects the method as unknown. Stateless upstreams do so with status 404. */
 const isUnknownMethod = ({body}: Envelope): boolean => objectOf(body.error).code === -32601;
 
-/** What a server answers that does not know streamable HTTP. */
+/** The statuses with which upstreams without streamable HTTP reject the first message. */
 const FALLBACK_STATUSES: readonly unknown[] = [400, 404, 405];
 
-/**
- * A server of which nobody knows whether it speaks streamable HTTP. It is tried first; a server that does not take the
- * first message that way is spoken to over HTTP+SSE of 2024-11-05.
- */
+/** An upstream whose transport is unknown. Streamable HTTP is tried first, then HTTP+SSE of 2024-11-05. */
 export function httpOrSse(options: HttpOrSseOptions): Endpoint {
 	const fallback = new TransportFallback(options);
 	return {
@@ -33,7 +30,7 @@ export function httpOrSse(options: HttpOrSseOptions): Endpoint {
 		outgoing: {next: envelope => fallback.send(envelope), error: () => {}, complete: () => {}},
 		disconnected: new Promise(() => {}),
 		close: () => fallback.close(),
-		hasQueued: id => fallback.holds(id),
+		hasQueued: id => fallback.hasQueued(id),
 	};
 }
 
@@ -42,7 +39,7 @@ class TransportFallback {
 	readonly #options: HttpOrSseOptions;
 	#endpoint: Endpoint;
 	#subscription: Subscription;
-	/** The first message, as long as it is not known how the server wants it. */
+	/** The first message, until the transport is decided. */
 	#first: Envelope | undefined;
 	#isDecided = false;
 
@@ -71,7 +68,8 @@ class TransportFallback {
 		this.#first = undefined;
 		const isFallbackStatus =
 			FALLBACK_STATUSES.includes(errorReply?.status) && first?.head.method === 'initialize';
-		// A server that says in JSON-RPC why it refuses has understood the message; an unknown path may look like that, too.
+		// A JSON-RPC error means that the message was understood. An unknown path may send one with status 404,
+		// too.
 		const isUnderstood =
 			errorReply?.body.includes('"jsonrpc"') && (errorReply.status === 400 || isUnknownMethod(envelope));
 		if (isFallbackStatus && !isUnderstood && first) this.#fallBack(first, envelope);
@@ -80,8 +78,8 @@ class TransportFallback {
 
 	#fallBack(first: Envelope, rejected: Envelope): void {
 		const {name, log, sse} = this.#options;
-		const sentence = `${name} does not take streamable HTTP; HTTP+SSE of 2024-11-05 is tried.`;
-		log.info('http.fallback', sentence, {server: name, status: rejected.origin.errorReply?.status});
+		const message = `${name} does not support streamable HTTP; trying HTTP+SSE of 2024-11-05.`;
+		log.info('http.fallback', message, {server: name, status: rejected.origin.errorReply?.status});
 		let isDecided = false;
 		this.#switchTo(sse(), envelope => {
 			const isUnsupported = !isDecided && !envelope.isReceived;
@@ -93,13 +91,13 @@ class TransportFallback {
 		this.#endpoint.outgoing.next(first);
 	}
 
-	/** It does not speak that either. So it is told of as it was when it was first asked, and asked that way again. */
+	/** HTTP+SSE failed, too. Emits the error of streamable HTTP, which the next message tries again. */
 	#returnToHttp(rejected: Envelope): void {
 		this.#switchTo(this.#options.http(), envelope => this.#onMessage(envelope));
 		this.incoming.next(rejected);
 	}
 
-	holds(id: string): boolean {
+	hasQueued(id: string): boolean {
 		return this.#endpoint.hasQueued?.(id) ?? false;
 	}
 

@@ -6,8 +6,8 @@ import {anonymousPrincipal, type Principal} from './conversation.js';
 import type {Service} from './service.js';
 
 /**
- * The caller of a request. `token` is the gateway's token that the request proves, whether in X-Bridge-Token, as a bearer
- * token or by the cookie of a login: all three are the same principal.
+ * Returns the principal of a request. `token` is the gateway token that the request proves. It gives the same
+ * principal as X-Bridge-Token, as a bearer token and as the cookie of a login.
  */
 export function principalOf(
 	{headers}: IncomingMessage,
@@ -25,20 +25,19 @@ export function principalOf(
 	};
 }
 
-/** The gateway's token in the headers of a request. */
 export const bridgeTokenIn = (
 	req: IncomingMessage,
 	service: Service | undefined,
 	guard: Guard,
 ): string | undefined => guard.tokenOf(req, service?.config.passAuthorization === false);
 
-/** The token that a browser logged in with. Other replicas get it instead of the cookie, which is not forwarded. */
+/**
+ * Returns the token of a browser's login. It becomes a header, since the cookie is not forwarded to replicas.
+ */
 export function tokenOfCookie(req: IncomingMessage, login: Login): string | undefined {
 	const token = login.tokenOf(req);
 	if (token !== undefined) req.headers['x-bridge-token'] = token;
 	return token;
 }
 
-/** Whether a caller has shown nothing that tells it from others. */
-export const isAnonymousPrincipal = ({id: principal}: Principal): boolean =>
-	principal === anonymousPrincipal.id;
+export const isAnonymousPrincipal = ({id}: Principal): boolean => id === anonymousPrincipal.id;

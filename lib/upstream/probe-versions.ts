@@ -6,19 +6,18 @@ import {handshakeVersions, isHandshakeVersion, STATELESS, type Version} from '..
 import {isBridgeError, type JsonObject, listOf, objectOf} from '../util/json.js';
 import {RpcClient} from './rpc-client.js';
 
-/** What a server answers when it is asked to speak a version. */
+/** The result of requesting one version. */
 export type VersionProbe = {
 	readonly requested: Version;
-	/** What it answered, if it did. */
+	/** The version in the response. */
 	readonly reported?: string;
 	readonly result?: JsonObject;
-	/** Why it did not. */
+	/** Why there is no result. */
 	readonly reason?: string;
-	/** Whether the reason is an error of bridge, with what to do about it. */
+	/** Whether the reason is an error of bridge, whose text includes a remedy. */
 	readonly hasRemedy?: boolean;
 };
 
-/** What a server has to offer. */
 export type UpstreamCatalog = {
 	readonly tools: readonly unknown[];
 	readonly prompts: readonly unknown[];
@@ -26,14 +25,18 @@ export type UpstreamCatalog = {
 	readonly templates: readonly unknown[];
 };
 
-/** Asks a server of its own for each version, so that no answer depends on what was asked before. */
+/** Requests each version on a separate connection, so that no result depends on an earlier request. */
 export const probeVersions = (start: () => Endpoint, timeoutMs: number): Promise<VersionProbe[]> =>
 	Promise.all(
 		[...handshakeVersions, STATELESS].map(version => probeVersion(start(), version as Version, timeoutMs)),
 	);
 
-async function probeVersion(server: Endpoint, requested: Version, timeoutMs: number): Promise<VersionProbe> {
-	const client = new RpcClient(server, timeoutMs);
+async function probeVersion(
+	upstream: Endpoint,
+	requested: Version,
+	timeoutMs: number,
+): Promise<VersionProbe> {
+	const client = new RpcClient(upstream, timeoutMs);
 	try {
 		const {result, error} = await (requested === STATELESS
 			? discover(client)
@@ -42,11 +45,11 @@ async function probeVersion(server: Endpoint, requested: Version, timeoutMs: num
 			return {requested, reason: String(objectOf(error).message), hasRemedy: isBridgeError(error)};
 		return {requested, reported: reportedVersion(objectOf(result), requested), result: objectOf(result)};
 	} catch (error) {
-		// A command that cannot be run at all has nothing to do with versions.
+		// A command that cannot be run is not a matter of versions.
 		if (error instanceof BridgeError && error.code === 'ERR_COMMAND_UNUSABLE') throw error;
 		return {requested, reason: error instanceof Error ? error.message : String(error)};
 	} finally {
-		await server.close();
+		await upstream.close();
 	}
 }
 
@@ -61,13 +64,13 @@ const initialize = (client: RpcClient, protocolVersion: string) =>
 const discover = (client: RpcClient) =>
 	client.request('server/discover', withRequestMeta({}, {info: bridgeInfo, capabilities: {}}));
 
-/** What a server offers to whom speaks this version. */
+/** Lists what an upstream offers to clients of this version. */
 export async function fetchCatalog(
-	server: Endpoint,
+	upstream: Endpoint,
 	version: Version,
 	timeoutMs: number,
 ): Promise<UpstreamCatalog> {
-	const client = new RpcClient(server, timeoutMs);
+	const client = new RpcClient(upstream, timeoutMs);
 	try {
 		const params = version === STATELESS ? withRequestMeta({}, {info: bridgeInfo, capabilities: {}}) : {};
 		if (isHandshakeVersion(version)) {
@@ -81,10 +84,10 @@ export async function fetchCatalog(
 			templates: await client.listAll('resources/templates/list', 'resourceTemplates', params),
 		};
 	} finally {
-		await server.close();
+		await upstream.close();
 	}
 }
 
-/** Who a server says it is. */
+/** Returns the `serverInfo` of a result. Stateless upstreams send it in `_meta`. */
 export const serverInfoOf = (result: JsonObject): JsonObject =>
 	objectOf(result.serverInfo ?? objectOf(result._meta)[SERVER_INFO]);

@@ -15,17 +15,17 @@ export type RemoteUpstreamOptions = Omit<RestartOptions, 'open'> & {
 	readonly log: Log;
 	readonly maxBytes: number;
 	readonly transport: 'http' | 'sse' | 'ws';
-	/** Nobody said that it is http, so it may turn out to be sse. */
+	/** Whether the configuration names no transport, so that `http` may turn out to be `sse`. */
 	readonly isTransportGuessed: boolean;
-	/** What a connection that stays is made with. */
+	/** Returns the headers of a long-lived connection. */
 	readonly headers: () => Headers;
-	/** Where any of several replicas may carry the conversation on. */
+	/** Present if other replicas may continue the conversation. */
 	readonly upstreamControl?: UpstreamControl | undefined;
-	/** It turned out to be sse. */
+	/** Called when `http` turns out to be `sse`. */
 	readonly onSse?: () => void;
 };
 
-/** A server elsewhere, by whichever transport it is reached. */
+/** Connects to a remote upstream over its transport. */
 export function remoteUpstream(options: RemoteUpstreamOptions): Endpoint {
 	const {name, url, log, maxBytes, transport, isTransportGuessed, headers, upstreamControl} = options;
 	const http = (): Endpoint => httpClient({name, url, log, maxBytes, upstreamControl});

@@ -2,8 +2,8 @@ import {Envelope, type MessageOrigin} from '../core/envelope.js';
 import {BridgeError} from '../core/errors.js';
 
 /**
- * Why a request has no answer, where the upstream is restarted. Only an upstream of one client shows its evidence: the stderr of
- * a shared one may be about other clients.
+ * The error of a request that was pending when the upstream disconnected. The evidence of a shared upstream
+ * is omitted: its stderr may be about other clients.
  */
 export const restartingError = (
 	{code, message, details, evidence}: BridgeError,
@@ -18,18 +18,18 @@ export const restartingError = (
 		isShared ? '' : evidence,
 	);
 
-/** The message and the fields of the log record of a loss; without a pause, no restart is planned. */
+/** The message and the fields of the log record of a disconnect. Without a delay, no restart is planned. */
 export function disconnectRecord(
 	upstream: string,
 	{message, evidence}: BridgeError,
 	delayMs: number | undefined,
 ): [message: string, fields: {readonly [name: string]: unknown}] {
 	const plan = delayMs === undefined ? '' : ` bridge restarts it in ${delayMs / 1000} s.`;
-	const planned = delayMs === undefined ? {} : {pauseMs: delayMs};
-	return [`${message}${plan}`, {server: upstream, ...planned, ...(evidence === '' ? {} : {evidence})}];
+	const restartFields = delayMs === undefined ? {} : {pauseMs: delayMs};
+	return [`${message}${plan}`, {server: upstream, ...restartFields, ...(evidence === '' ? {} : {evidence})}];
 }
 
-/** The response to a request for a server that cannot be started. Clients of HTTP also get a status. */
+/** The response to a request for an upstream that cannot be started. HTTP clients also get status 503. */
 export function startFailedResponse(id: string, error: BridgeError, origin: MessageOrigin): Envelope {
 	const {bytes: body} = Envelope.errorResponse(id, error);
 	const errorReply = {status: 503, headers: {'content-type': 'application/json'}, body};
@@ -50,10 +50,10 @@ export const startFailedError = (name: string, error: unknown): BridgeError =>
 		'Fix the cause, then connect again.',
 	);
 
-/** The error of an upstream that is not started because bridge is about to end. */
+/** The error of an upstream that is not started because bridge is shutting down. */
 export const shuttingDownError = (name: string): BridgeError =>
 	new BridgeError(
 		'ERR_SESSION_CLOSED',
-		`bridge is shutting down and does not start ${name} any more.`,
+		`bridge is shutting down and does not start ${name}.`,
 		'Connect again when bridge has been restarted.',
 	);

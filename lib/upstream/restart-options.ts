@@ -8,20 +8,20 @@ import type {StartQueue} from './start-queue.js';
 export type RestartOptions = {
 	readonly name: string;
 	readonly log: Log;
-	/** Makes a new connection to the server, or starts it. */
+	/** Opens a new connection, or starts the process. */
 	readonly open: () => Endpoint;
-	/** The queue for starts of processes. */
+	/** Limits how fast processes are started. */
 	readonly starts?: StartQueue;
-	/** An id for a request of bridge's own. */
+	/** Returns an id for a request that bridge sends itself. */
 	readonly ownId: () => string;
-	/** The server is back, this is its response to a new handshake, and the connection took this long. */
+	/** Called after a re-initialize, with its result and the duration of the restart. */
 	readonly onReinitialized: (result: JsonObject, durationMs: number) => void;
-	/** What is said to the server when it is back, of what was meant for it before: it may speak another version by now. */
-	readonly retranslate?: (envelope: Envelope, answer: Emit) => Envelope | undefined;
-	/** The server is gone, for this reason. It is started again at once, or else with the next request only. */
+	/** Translates a queued message again, since the upstream may speak another version after the restart. */
+	readonly retranslate?: (envelope: Envelope, reply: Emit) => Envelope | undefined;
+	/** Called on a disconnect. If it is not retried, the next request restarts the upstream. */
 	readonly onDisconnect: (error: BridgeError, isRetried: boolean) => void;
-	/** Whether bridge is about to end, so that nothing is started any more. */
+	/** Whether bridge is shutting down. Nothing is started then. */
 	readonly isDraining?: (() => boolean) | undefined;
-	/** How long a server may take to respond to a new handshake; 0 for no limit. */
+	/** Timeout of a re-initialize; 0 for none. */
 	readonly handshakeMs?: number | undefined;
 };

@@ -21,12 +21,12 @@ import type {RestartOptions} from './restart-options.js';
 import {type UpstreamRequest, UpstreamRequests} from './upstream-requests.js';
 
 /**
- * An upstream that is restarted, or reconnected to, whenever it ends, and re-initialized.
+ * An upstream that is restarted, or reconnected to, after each disconnect, and then re-initialized.
  *
- * Pending requests fail with the reason, since it is unknown how much of them was done. An upstream that ends before it has
- * responded to the first initialize is not restarted: that handshake fails, and the next one starts it. A child that
- * exits during a later handshake, or once more while its client sends nothing, is restarted with the next request. Otherwise
- * requests wait for the restart.
+ * Pending requests fail with the reason, since they may have been executed in part. An upstream that disconnects
+ * before its first initialize response is not restarted: that handshake fails, and the next one starts it. The
+ * next request restarts a child that exits during a later handshake, or before it received a message from the
+ * client. In all other cases, requests are queued until the restart.
  */
 export function restartingUpstream(options: RestartOptions): Endpoint {
 	const upstream = new RestartingUpstream(options);
@@ -37,7 +37,7 @@ export function restartingUpstream(options: RestartOptions): Endpoint {
 		outgoing: {next: envelope => upstream.send(envelope), error: () => {}, complete: () => {}},
 		disconnected: new Promise(() => {}),
 		close: () => upstream.close(),
-		hasQueued: id => upstream.holds(id),
+		hasQueued: id => upstream.hasQueued(id),
 	};
 }
 
@@ -48,24 +48,24 @@ class RestartingUpstream {
 	#endpoint: Endpoint | undefined;
 	#subscription: Subscription | undefined;
 	#timer: NodeJS.Timeout | undefined;
-	/** Removes the next start from the queue. */
+	/** Removes the pending start from the queue. */
 	#cancelStart: (() => void) | undefined;
 	#initializeRequest: Envelope | undefined;
 	#initializedNotification: Envelope | undefined;
-	/** The key of the handshake that is under way. */
+	/** The key of the pending initialize request. */
 	#initializeKey: string | undefined;
-	/** Whether the client's own handshake was answered. An upstream without a handshake has responded to something. */
+	/** Whether the client's own handshake has a result. For a stateless upstream, any response counts. */
 	#isClientInitialized = false;
-	/** Whether the present connection has responded to its handshake. */
+	/** Whether the current connection has responded to its handshake. */
 	#hasResponded = false;
-	/** Whether the present connection has received anything from the client, which may have left. */
+	/** Whether the client has sent a message on the current connection. */
 	#hasReceived = false;
 	#isReady = false;
-	/** Whether it is started with the next request only, not before `#startsAt` by the clock of `performance`. */
+	/** Whether only a request starts the upstream, not before `#startsAt` (a time of `performance.now()`). */
 	#isStopped = false;
 	#startsAt = 0;
-	#isOver = false;
-	/** Why it is not even tried again. */
+	#isClosed = false;
+	/** The reason why no further start is tried. */
 	#permanentError: BridgeError | undefined;
 	#delayMs: number | undefined;
 	#startedAt = 0;
@@ -94,12 +94,12 @@ class RestartingUpstream {
 			error: error => this.#onDisconnect(endpoint, error),
 			complete: () => this.#onDisconnect(endpoint, undefined),
 		});
-		if (this.#initializeRequest && this.#isClientInitialized && !this.#isOver)
+		if (this.#initializeRequest && this.#isClientInitialized && !this.#isClosed)
 			this.#initialize(this.#initializeRequest);
 		else this.#flushQueue();
 	}
 
-	/** A connection, or what there is instead of one: without files to open, say, not even a child can be made. */
+	/** Opens a connection. An exception, such as too many open files, counts as a disconnect. */
 	#open(): Endpoint | undefined {
 		const {name, open} = this.#options;
 		try {
@@ -114,7 +114,7 @@ class RestartingUpstream {
 		const {id, method} = envelope.head;
 		if (this.#permanentError && id !== undefined && method !== undefined)
 			this.incoming.next(startFailedResponse(id, this.#permanentError, envelope.origin));
-		if (this.#isOver || this.#permanentError) return;
+		if (this.#isClosed || this.#permanentError) return;
 		if (method === 'notifications/cancelled' && this.#requests.cancel(envelope)) return;
 		if (method === 'initialize') {
 			this.#initializeRequest = envelope;
@@ -123,16 +123,16 @@ class RestartingUpstream {
 		if (method === 'notifications/initialized') this.#initializedNotification = envelope;
 		const isRequest = id !== undefined && method !== undefined;
 		if (this.#isReady) this.#forward(envelope);
-		// Only a request wakes it. Notifications for the one that exited would fill the queue, and no request be read any more.
+		// Only a request starts it. Queued notifications would fill the queue, and requests would not be read.
 		else if (isRequest || !this.#isStopped) this.#requests.queued.add(envelope);
 		if (this.#isStopped && isRequest) this.#startForRequest(method === 'initialize');
 	}
 
-	holds(id: string): boolean {
+	hasQueued(id: string): boolean {
 		return this.#requests.queued.has(id);
 	}
 
-	/** Starts it for a request: for a handshake now, else when its pause is over. */
+	/** Starts the upstream for a request: at once for a handshake, otherwise after the delay. */
 	#startForRequest(isNow: boolean): void {
 		this.#isStopped = false;
 		const waitMs = isNow ? 0 : Math.max(0, this.#startsAt - performance.now());
@@ -187,7 +187,7 @@ class RestartingUpstream {
 	#flushQueue(retranslate: RestartOptions['retranslate'] = envelope => envelope): void {
 		this.#isReady = true;
 		for (const queued of this.#requests.queued.drain()) {
-			const translated = retranslate(queued, answer => this.incoming.next(answer));
+			const translated = retranslate(queued, reply => this.incoming.next(reply));
 			if (!translated) continue;
 			translated.headers ??= queued.headers;
 			this.#forward(translated);
@@ -195,7 +195,7 @@ class RestartingUpstream {
 	}
 
 	#onDisconnect(endpoint: Endpoint | undefined, reason: unknown): void {
-		if (this.#isOver || endpoint !== this.#endpoint) return;
+		if (this.#isClosed || endpoint !== this.#endpoint) return;
 		const {name, log, onDisconnect, isDraining} = this.#options;
 		const error = reason instanceof BridgeError ? reason : connectionClosedError(name);
 		clearTimeout(this.#timer);
@@ -211,7 +211,7 @@ class RestartingUpstream {
 		log.warn('upstream.lost', ...disconnectRecord(name, error, isRetried ? delayMs : undefined));
 		if (isRetried) this.#restart(error, delayMs);
 		else this.#stopUntilRequest(error, delayMs);
-		// Pending requests have their errors by then, so that the receiver may close this.
+		// Pending requests have failed already, so that the observer may close this.
 		onDisconnect(error, isRetried);
 	}
 
@@ -220,7 +220,7 @@ class RestartingUpstream {
 		this.#rejectAll(this.#requests.takePending(), restartingError(error, delayMs, false));
 	}
 
-	/** It is not started again before the next request. What waits for it fails, too. */
+	/** Waits for the next request before another start. Queued requests fail, too. */
 	#stopUntilRequest(error: BridgeError, delayMs: number): void {
 		this.#isStopped = true;
 		this.#startsAt = performance.now() + (this.#isClientInitialized ? delayMs : 0);
@@ -233,13 +233,13 @@ class RestartingUpstream {
 	}
 
 	async close(): Promise<void> {
-		if (this.#isOver) return;
-		this.#isOver = true;
+		if (this.#isClosed) return;
+		this.#isClosed = true;
 		clearTimeout(this.#timer);
 		this.#cancelStart?.();
 		this.#requests.takeAll();
 		this.incoming.complete();
-		// It is listened to until it has ended: an output that nobody reads is held to be full, and its end is waited for.
+		// The subscription stays until the endpoint has closed: unread output would delay its end.
 		await this.#endpoint?.close();
 		this.#subscription?.unsubscribe();
 	}

@@ -3,14 +3,14 @@ import {BridgeError} from '../core/errors.js';
 import type {Endpoint} from '../core/stage.js';
 import {type JsonObject, listOf, objectOf} from '../util/json.js';
 
-/** How many pages of a list are read. */
+/** Limit of pages per list. */
 const MAX_PAGES = 100;
 
-/** Asks an endpoint one thing after the other, as a client that only wants to know. */
+/** A minimal JSON-RPC client for one endpoint. */
 export class RpcClient {
 	readonly #endpoint: Endpoint;
 	readonly #timeoutMs: number;
-	readonly #pending = new Map<string, (answer: Body) => void>();
+	readonly #pending = new Map<string, (response: Body) => void>();
 	#rejectAll: (error: unknown) => void = () => {};
 	readonly #disconnected: Promise<never>;
 	#lastId = 0;
@@ -29,7 +29,7 @@ export class RpcClient {
 		});
 	}
 
-	/** The answer to a request, be it a result or an error. */
+	/** Resolves with the response, whether it is a result or an error. */
 	async request(method: string, params: JsonObject = {}): Promise<Body> {
 		const id = ++this.#lastId;
 		const response = new Promise<Body>(resolve => this.#pending.set(String(id), resolve));
@@ -52,7 +52,7 @@ export class RpcClient {
 		this.#endpoint.outgoing.next(Envelope.of({jsonrpc: '2.0', method}));
 	}
 
-	/** All that is in a list, page after page; nothing of one that the server does not have. */
+	/** Returns the items of all pages of a list; none if the upstream does not have the list. */
 	async listAll(method: string, member: string, params: JsonObject = {}): Promise<unknown[]> {
 		const items: unknown[] = [];
 		let cursor: unknown;
@@ -81,11 +81,11 @@ export class RpcClient {
 }
 
 const closedError = (name: string): BridgeError =>
-	new BridgeError('ERR_SESSION_CLOSED', `${name} ended without an answer.`, 'Start it by hand to see why.');
+	new BridgeError('ERR_SESSION_CLOSED', `${name} ended without a response.`, 'Start it by hand to see why.');
 
 const timeoutError = (name: string, method: string, timeoutMs: number): BridgeError =>
 	new BridgeError(
 		'ERR_UPSTREAM_TIMEOUT',
-		`${name} did not answer ${method} within ${timeoutMs / 1000} s.`,
-		'See what it is doing, or allow more time with --timeout SECONDS.',
+		`${name} did not respond to ${method} within ${timeoutMs / 1000} s.`,
+		'Check what it is doing, or allow more time with --timeout SECONDS.',
 	);

@@ -2,26 +2,26 @@ import type {BridgeError} from '../core/errors.js';
 import type {Negotiation} from '../protocol/negotiation.js';
 import type {JsonObject} from '../util/json.js';
 
-/** What has been seen of a service, for people. */
+/** The observed state of a service, for people. */
 export type ServiceHealth = {
 	toolCount: number | undefined;
 	restarts: number;
-	/** Whether it could not be reached when it was last tried. */
+	/** Whether the last connection attempt failed. */
 	isFailed: boolean;
 	lastError: string | undefined;
 };
 
-/** Told of what becomes of the server in one conversation. */
+/** Receives the connection events of the upstream in one conversation. */
 export type UpstreamObserver = {
-	/** It is gone, for this reason. It is restarted or reconnected to, or else with the next request only. */
+	/** The connection was lost. If it is not retried, the next request restores it. */
 	readonly onDisconnected: (reason: BridgeError, isRetried: boolean) => void;
-	/** It is back. */
+	/** The connection was restored. */
 	readonly onReconnected: (result: JsonObject) => void;
-	/** It had lost the session, and has begun another one. */
+	/** The upstream had lost the session and was re-initialized. */
 	readonly onReinitialized: (result: JsonObject) => void;
 };
 
-/** Reports that a server of several clients speaks another version since its restart. */
+/** Returns a callback that records the re-initialize of a shared upstream, possibly with another version. */
 export const reportReinitialized =
 	(negotiation: Negotiation, observer: UpstreamObserver | undefined) =>
 	(result: JsonObject, durationMs: number): void => {

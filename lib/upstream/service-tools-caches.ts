@@ -4,17 +4,16 @@ import {ToolsCache} from '../operators/cache-tools/tools-cache.js';
 import {BoundedMap} from '../util/bounded-map.js';
 
 export type ServiceToolsCachesOptions = {
-	/** The server's name. */
-	readonly server: string;
+	readonly upstream: string;
 	readonly log: Log;
-	/** Where replicas keep lists of tools for each other, by whose they are. */
-	readonly toolListStoreFor: (() => ((...whose: readonly string[]) => ToolListStore) | undefined) | undefined;
+	/** Returns the store that replicas share for the tool lists of one owner. */
+	readonly toolListStoreFor: (() => ((...owner: readonly string[]) => ToolListStore) | undefined) | undefined;
 };
 
-/** Credentials whose lists of tools are kept at a time. The oldest is forgotten for the next. */
+/** Limit of principals with cached tools. The oldest is evicted. */
 export const MAX_TOOLS_CACHES = 1000;
 
-/** The tools of one server, as each of its callers sees them. */
+/** The cached tool lists of one service, by principal. */
 export class ServiceToolsCaches {
 	readonly #options: ServiceToolsCachesOptions;
 	readonly #caches = new BoundedMap<string, ToolsCache>(MAX_TOOLS_CACHES);
@@ -23,14 +22,13 @@ export class ServiceToolsCaches {
 		this.#options = options;
 	}
 
-	/** Where they are kept for callers with this credential. */
 	forPrincipal(principal: string): ToolsCache {
 		const cache = this.#caches.get(principal) ?? this.#newCache(principal);
 		this.#caches.set(principal, cache);
 		return cache;
 	}
 
-	/** How many requests for them were answered from what is kept, and how many were not. */
+	/** Cache hits and misses, summed over all principals. */
 	counts(): {readonly hits: number; readonly misses: number} {
 		const all = [...this.#caches.values()].map(({counts}) => counts);
 		return {
@@ -40,12 +38,12 @@ export class ServiceToolsCaches {
 	}
 
 	#newCache(principal: string): ToolsCache {
-		const {server, log, toolListStoreFor} = this.#options;
+		const {upstream, log, toolListStoreFor} = this.#options;
 		const storeFor = toolListStoreFor?.();
 		return new ToolsCache({
-			upstream: server,
+			upstream,
 			log,
-			store: storeFor && (version => storeFor(server, principal, version)),
+			store: storeFor && (version => storeFor(upstream, principal, version)),
 		});
 	}
 }

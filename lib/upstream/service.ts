@@ -28,7 +28,7 @@ import {startQueueOf} from './start-queue.js';
 
 export type ServiceOptions = {
 	readonly log: Log;
-	/** Whether bridge is about to end, so that no process is started any more. */
+	/** Whether bridge is shutting down. No process is started then. */
 	readonly isDraining?: () => boolean;
 	readonly maxBytes: number;
 	readonly toolListStoreFor?: ServiceToolsCachesOptions['toolListStoreFor'];
@@ -38,14 +38,14 @@ export type ServiceOptions = {
 type OpenServiceOptions = {
 	readonly observer?: UpstreamObserver | undefined;
 	readonly upstreamControl?: UpstreamControl | undefined;
-	/** The token of the client, for quotas. */
+	/** The client's gateway token, for quotas. */
 	readonly token?: string;
 };
 
-/** Makes a connection to a server that is in this process. */
-export type OpenInProcess = (session: Negotiation, token: string) => Endpoint;
+/** Opens a connection to an upstream in this process. */
+export type OpenInProcess = (negotiation: Negotiation, token: string) => Endpoint;
 
-/** A configured server: how to reach it, and what has been seen of it. */
+/** A configured service: how to connect to its upstream, and its observed state. */
 export class Service {
 	readonly config: ServiceConfig;
 	readonly health: ServiceHealth = {toolCount: undefined, restarts: 0, isFailed: false, lastError: undefined};
@@ -53,10 +53,10 @@ export class Service {
 	readonly #sharedUpstream: SharedUpstream | undefined;
 	readonly #openInProcess: OpenInProcess | undefined;
 	readonly #negotiations = new Set<Negotiation>();
-	/** Of conversations that are over. */
+	/** Losses of ended conversations, by feature. */
 	readonly #endedLosses = new Map<string, number>();
 	lastNegotiation: Negotiation | undefined;
-	/** Child processes that run for it. */
+	/** Number of running child processes. */
 	children = 0;
 	readonly #toolsCaches: ServiceToolsCaches;
 	readonly #toolParameters = new BoundedMap<string, ToolHeaderParameters>(MAX_TOOLS_CACHES);
@@ -67,7 +67,7 @@ export class Service {
 		this.#options = options;
 		this.#openInProcess = openInProcess;
 		const {log, toolListStoreFor, isDraining} = options;
-		this.#toolsCaches = new ServiceToolsCaches({server: name, log, toolListStoreFor});
+		this.#toolsCaches = new ServiceToolsCaches({upstream: name, log, toolListStoreFor});
 		if (shared && transport === 'stdio')
 			this.#sharedUpstream = new SharedUpstream({
 				name,
@@ -80,13 +80,13 @@ export class Service {
 			});
 	}
 
-	/** The key or the flag that sets the time for one request. */
+	/** The configuration key or flag that sets the request timeout. */
 	get timeoutSetting(): string {
 		const {name, timeoutSetting} = this.config;
 		return timeoutSetting ?? `servers.${name}.timeout`;
 	}
 
-	/** Where its clients find it. */
+	/** The HTTP path of the service. */
 	get path(): string {
 		const {name} = this.config;
 		return name === ALL_SERVICES ? '/mcp' : `/mcp/${name}`;
@@ -104,7 +104,7 @@ export class Service {
 		return this.#sharedUpstream?.state.lastError ?? this.health.lastError;
 	}
 
-	/** What it speaks. One that is shared and knows no handshake looks to each client as if it did. */
+	/** The upstream's version. A shared stateless upstream appears to each client as if it had a handshake. */
 	get version(): Version | undefined {
 		return this.#sharedUpstream?.state.version === STATELESS
 			? STATELESS
@@ -118,14 +118,14 @@ export class Service {
 		return this.#negotiations.size > 0 ? 'connecting' : 'idle';
 	}
 
-	/** What could not be carried, and how often. */
+	/** The number of losses, by feature. */
 	losses(): ReadonlyMap<string, number> {
 		const all = new Map(this.#endedLosses);
 		for (const {losses} of this.#negotiations) addLosses(all, losses);
 		return all;
 	}
 
-	/** A conversation begins. To be told of its end. */
+	/** Registers a conversation. Returns a function that unregisters it. */
 	addConversation(negotiation: Negotiation): () => void {
 		this.#negotiations.add(negotiation);
 		negotiation.whenReady(() => {
@@ -136,31 +136,28 @@ export class Service {
 		};
 	}
 
-	/** Something was heard of it, so it is there. */
 	markReachable(negotiation: Negotiation): void {
 		this.health.isFailed = false;
 		if (negotiation.isReady) this.lastNegotiation = negotiation;
 	}
 
-	/** Where the tools are kept for callers with this credential. */
 	toolsCacheFor(principal: string): ToolsCache | undefined {
 		if (!this.config.cacheTools) return;
 		return this.#toolsCaches.forPrincipal(principal);
 	}
 
-	/** What callers with this credential know of arguments that stand in headers. */
+	/** Returns the tool arguments that are sent as headers, as this principal sees them. */
 	toolParametersFor(principal: string): ToolHeaderParameters {
 		const parameters = this.#toolParameters.get(principal) ?? new ToolHeaderParameters();
 		this.#toolParameters.set(principal, parameters);
 		return parameters;
 	}
 
-	/** How many requests for the tools were answered from what is kept, and how many were not. */
 	toolsCacheCounts(): {readonly hits: number; readonly misses: number} {
 		return this.#toolsCaches.counts();
 	}
 
-	/** A connection for one conversation. */
+	/** Opens a connection for one conversation. */
 	open(
 		negotiation: Negotiation,
 		authorization: string | undefined,
@@ -194,11 +191,16 @@ export class Service {
 				if (starts++ > 0) this.health.restarts++;
 				return this.#start();
 			};
-			const onRevived = (result: JsonObject, durationMs: number): void => {
+			const onReconnected = (result: JsonObject, durationMs: number): void => {
 				this.#recordReconnected(negotiation, result, durationMs);
 				observer?.onReconnected(result);
 			};
-			return restartingUpstream({...common, open, onReinitialized: onRevived, starts: startQueueOf(token)});
+			return restartingUpstream({
+				...common,
+				open,
+				onReinitialized: onReconnected,
+				starts: startQueueOf(token),
+			});
 		}
 		return remoteUpstream({
 			...common,
@@ -235,13 +237,13 @@ export class Service {
 		return started;
 	}
 
-	/** The headers of a connection that stays, as its server is to see them. */
+	/** The headers of a long-lived connection to the upstream. */
 	#headers(authorization: string | undefined): Headers {
 		const {headers, passAuthorization} = this.config;
 		return {...(passAuthorization && authorization !== undefined ? {authorization} : {}), ...headers};
 	}
 
-	/** It has responded to a new handshake, perhaps with another version. */
+	/** Records a re-initialize, possibly with another version. It counts as a restart. */
 	recordReinitialized(negotiation: Negotiation, result: JsonObject, durationMs: number): void {
 		this.#recordReconnected(negotiation, result, durationMs);
 		this.health.restarts++;
@@ -252,18 +254,17 @@ export class Service {
 		this.health.isFailed = false;
 	}
 
-	/** Ends what serves several clients. */
+	/** Closes the shared upstream. */
 	async close(): Promise<void> {
 		await this.#sharedUpstream?.close();
 	}
 
-	/** It failed, for this reason, or for the one that was reported when its process ended. */
+	/** Records a failure. Without a reason, it keeps the one that was recorded when the process exited. */
 	markFailed(reason: string | undefined): void {
 		this.health.isFailed = true;
 		this.health.lastError = reason ?? this.health.lastError;
 	}
 
-	/** A client was shown so many tools. */
 	setToolCount(tools: number): void {
 		this.health.toolCount = tools;
 	}

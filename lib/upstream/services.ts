@@ -2,7 +2,7 @@ import type {Config} from '../config/schema.js';
 import {isEqualService} from '../config/service-changes.js';
 import {Service, type ServiceOptions} from './service.js';
 
-/** The services of a configuration; those that are the same as before stay what they are. */
+/** Creates the services of a configuration. Unchanged services are reused. */
 export function createServices(
 	config: Config,
 	options: ServiceOptions,

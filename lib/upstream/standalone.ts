@@ -13,7 +13,7 @@ type StandaloneUpstreamOptions = Pick<RemoteUpstreamOptions, 'name' | 'url' | 'l
 	readonly maxBytes?: number;
 };
 
-/** A server elsewhere, with the headers and the session that it wants: for who asks it without a pipeline. */
+/** A remote upstream that handles headers and sessions itself, for callers without a pipeline. */
 export function standaloneUpstream({
 	maxBytes = MESSAGE_LIMIT,
 	...options
@@ -45,16 +45,16 @@ export function standaloneUpstream({
 	return behind(stages, endpoint);
 }
 
-/** No version is longer than this, in bytes. */
+/** Maximum length of a protocol version, in bytes. */
 const MAX_VERSION = 64;
 
-/** The version in a result, which is not parsed for it. */
+/** Returns the version in a result, without parsing the message. */
 function versionIn({head, bytes}: Envelope): unknown {
 	const at = head.flaw === undefined && head.hasResult && memberRange(bytes, 'result', 'protocolVersion');
 	return at && at[1] - at[0] <= MAX_VERSION ? JSON.parse(bytes.toString('utf8', ...at)) : undefined;
 }
 
-/** Takes note of the version that is spoken, by what is said. */
+/** Records the upstream's version from the messages in both directions. */
 const followVersion = (negotiation: Negotiation): Stage =>
 	perMessage({
 		toUpstream(envelope) {

@@ -6,7 +6,6 @@ import {HUB_TRANSPORT} from '../protocol/connection-log.js';
 import type {Taps} from '../traffic-log/record-messages.js';
 import type {Conversation, StartConversation} from './conversation.js';
 
-/** What the pipeline of one conversation is built from. */
 export type ConversationPipelineOptions = {
 	readonly log: Log;
 	readonly maxBytes: number;
@@ -15,51 +14,51 @@ export type ConversationPipelineOptions = {
 };
 
 type StartConversationOptions = Omit<ConversationPipelineOptions, 'taps'> & {
-	/** The traffic log of a conversation between these two. */
+	/** Returns the traffic log taps of a conversation between this client and this upstream. */
 	readonly taps: (client: string, upstream: string) => Taps | undefined;
-	/** The pipeline of a conversation. */
+	/** Returns the stages of a conversation's pipeline. */
 	readonly stages: (conversation: Conversation, options: ConversationPipelineOptions) => Stage[];
 };
 
-/** Connects clients with their upstreams, through a pipeline each. */
+/** Connects each client with its upstream through a pipeline. */
 export const conversationStarter =
 	(options: StartConversationOptions): StartConversation =>
 	(client: Endpoint, conversation: Conversation) => {
-		const {service, negotiation, principal: caller, observer: watch, upstreamControl: control} = conversation;
-		const upstream = service.open(negotiation, caller.authorization, {
-			observer: watch,
-			upstreamControl: control,
-			token: caller.token,
+		const {service, negotiation, principal, observer, upstreamControl} = conversation;
+		const upstream = service.open(negotiation, principal.authorization, {
+			observer,
+			upstreamControl,
+			token: principal.token,
 		});
 		negotiation.hasQueued = id => upstream.hasQueued?.(id) ?? false;
 		const ended = service.addConversation(negotiation);
 		const taps = options.taps(client.name, service.config.name);
 		const trace = labelTrace(options.trace, conversation);
 		const stages = options.stages(conversation, {...options, trace, taps});
-		const link = connect(client, stages, upstream, error => {
+		const subscription = connect(client, stages, upstream, error => {
 			logBug(options.log, error);
-			// Of what goes wrong here, nobody else is to suffer, and the client not to wait for nothing.
+			// A bug ends only this conversation. The client is disconnected, so that it does not wait forever.
 			void client.close();
 		});
-		// A client that a shared server has cut off has nobody to talk to any more.
+		// A shared upstream disconnects a client that stalls.
 		void upstream.disconnected.then(() => client.close());
 		return async () => {
 			const status = await upstream.close();
-			link.unsubscribe();
+			subscription.unsubscribe();
 			ended();
 			taps?.closed('client');
 			return typeof status === 'number' ? status : undefined;
 		};
 	};
 
-/** The trace of one conversation. Those of the hub with its servers are told from those of clients with the same servers. */
+/** Labels the trace of one conversation. The label distinguishes the hub's connections from direct ones. */
 function labelTrace(
 	trace: TraceOptions | undefined,
 	{service, negotiation}: Conversation,
 ): TraceOptions | undefined {
 	const {name} = service.config;
-	const shown = name === ALL_SERVICES ? HUB_TRANSPORT : name;
+	const label = name === ALL_SERVICES ? HUB_TRANSPORT : name;
 	return (
-		trace && {...trace, label: traceLabel(negotiation.options.isHub ? `${HUB_TRANSPORT}/${shown}` : shown)}
+		trace && {...trace, label: traceLabel(negotiation.options.isHub ? `${HUB_TRANSPORT}/${label}` : label)}
 	);
 }

@@ -1,24 +1,27 @@
 import {performance} from 'node:perf_hooks';
 import {BoundedMap} from '../util/bounded-map.js';
 
-/** Starting a process blocks the event loop: for each millisecond of it, a principal waits this many. */
+/** Starting a process blocks the event loop: for each millisecond of it, the principal waits this many. */
 const COST_FACTOR = 10;
-/** Milliseconds of starts that a principal may cause at once. */
+/** Milliseconds of starts that a principal may cause without waiting. */
 const BURST_MS = 250;
-/** The most that one start counts: on a busy machine it waits for the CPU, which is not the principal's doing. */
+/**
+ * Limit of what one start counts: on a busy machine it waits for the CPU, which the principal does not cause.
+ */
 const MAX_COST_MS = 10;
-/** Principals whose starts are counted. The oldest is evicted for the next; its queued processes still start. */
+/** Limit of principals with a queue. The oldest is evicted; its queued processes still start. */
 const MAX_PRINCIPALS = 1000;
 
 /**
- * The starts of processes of one principal, in order. A storm of sessions takes at most a tenth of the event loop, where other
- * principals need it. Each queued start belongs to a session, so that the limit of sessions is the limit of the queue.
+ * The queued process starts of one principal. A burst of sessions takes at most a tenth of the event loop
+ * while other principals need it. Each queued start belongs to a session, so the session limit also bounds
+ * the queue.
  */
 export class StartQueue {
 	readonly #isLimited: () => boolean;
 	readonly #now: () => number;
 	readonly #queue = new Set<() => void>();
-	/** Milliseconds of starts that the principal has not waited for yet, at the time `#since`. */
+	/** Milliseconds of starts that the principal has not waited for yet, as of `#checkedAt`. */
 	#debtMs = 0;
 	#checkedAt = 0;
 	#timer: NodeJS.Timeout | undefined;
@@ -55,7 +58,7 @@ export class StartQueue {
 
 const queuesByPrincipal = new BoundedMap<string, StartQueue>(MAX_PRINCIPALS);
 
-/** The starts of the principal with this token. They are limited once there are several principals. */
+/** Returns the queue of the principal with this token. It is limited once there are several principals. */
 export function startQueueOf(token: string): StartQueue {
 	const queue = queuesByPrincipal.get(token) ?? new StartQueue(() => queuesByPrincipal.size > 1);
 	if (!queuesByPrincipal.has(token)) queuesByPrincipal.set(token, queue);

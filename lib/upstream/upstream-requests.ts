@@ -4,10 +4,10 @@ import {QueuedMessages} from '../core/requests/queued.js';
 import {canonicalId} from '../wire/id.js';
 import {memberText} from '../wire/member.js';
 
-/** A request without a response: its id as text, and its sender. */
+/** A request without a response: its id as JSON text, and its sender. */
 export type UpstreamRequest = {readonly id: string; readonly origin: MessageOrigin};
 
-/** The requests to one upstream that have no response: those that were sent to it, and the messages that wait for it. */
+/** The pending requests to one upstream, and the messages that are queued for it. */
 export class UpstreamRequests {
 	readonly #pending = new SlotMap<string, UpstreamRequest>();
 	readonly queued = new QueuedMessages();
@@ -20,7 +20,7 @@ export class UpstreamRequests {
 		this.#pending.delete(key);
 	}
 
-	/** Forgets the request that a `notifications/cancelled` names. Returns whether it was never sent. */
+	/** Removes the request that a `notifications/cancelled` names. Returns whether it was still queued. */
 	cancel({bytes}: Envelope): boolean {
 		const id = memberText(bytes, 'params', 'requestId');
 		if (id === undefined) return false;
@@ -28,14 +28,14 @@ export class UpstreamRequests {
 		return this.queued.remove(id);
 	}
 
-	/** Removes the requests that were sent. */
+	/** Removes and returns the pending requests. */
 	takePending(): UpstreamRequest[] {
 		const pending = [...this.#pending.values()];
 		this.#pending.clear();
 		return pending;
 	}
 
-	/** Removes these and the messages that wait; notifications among them are dropped. */
+	/** Removes and returns the pending and the queued requests. Queued notifications are dropped. */
 	takeAll(): UpstreamRequest[] {
 		const queued = this.queued
 			.drain()

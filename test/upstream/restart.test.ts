@@ -7,7 +7,7 @@ import {restartingUpstream} from '../../lib/upstream/restart.js';
 import {StartQueue} from '../../lib/upstream/start-queue.js';
 import {until} from '../helpers/pipeline.js';
 
-test('A server that is closed has ended when close is done', async t => {
+test('waits on close until the child has exited', async t => {
 	const program =
 		'process.stdin.on("data", () => console.log(JSON.stringify({jsonrpc: "2.0", method: "hello"})))';
 	const started = child({
@@ -21,15 +21,15 @@ test('A server that is closed has ended when close is done', async t => {
 		log: createLog({level: 'error', write: () => {}, isPretty: false}),
 		open: () => started,
 		ownId: () => 'own',
-		onReinitialized: () => t.fail('it is not started again'),
-		onDisconnect: () => t.fail('it was not lost'),
+		onReinitialized: () => t.fail('unexpected restart'),
+		onDisconnect: () => t.fail('unexpected disconnect'),
 	});
 	server.incoming.subscribe();
 	await server.close();
 	t.like(await started.exited, {code: 0});
 });
 
-test('What is cancelled while the server is away is not said when it is back', async t => {
+test('does not forward a request that was cancelled during the restart', async t => {
 	const {server, started} = failing(t, 0);
 	const [first] = started;
 	server.outgoing.next(Envelope.of({jsonrpc: '2.0', method: 'notifications/hello'}));
@@ -45,18 +45,18 @@ test('What is cancelled while the server is away is not said when it is back', a
 	await server.close();
 });
 
-test('a server that cannot be started fails the request, and is started for the next one [U-P0-2]', async t => {
-	const {server, started, heard} = failing(t, 2);
+test('fails the request if the upstream cannot be started, and starts it for the next one [U-P0-2]', async t => {
+	const {server, started, received} = failing(t, 2);
 	server.outgoing.next(Envelope.of({jsonrpc: '2.0', id: 1, method: 'ping'}));
-	await until(() => heard.length === 1);
-	t.like(heard[0]?.body, {id: 1, error: {code: -31001}});
+	await until(() => received.length === 1);
+	t.like(received[0]?.body, {id: 1, error: {code: -31001}});
 	server.outgoing.next(Envelope.of({jsonrpc: '2.0', id: 2, method: 'ping'}));
 	await until(() => started[0]?.received.length === 1);
 	t.like(started[0]?.received[0], {id: 2});
 	await server.close();
 });
 
-test('notifications for a server that exited are not queued, so that the request that starts it is read [U-P0-2]', async t => {
+test('drops notifications for an exited upstream, so that the request that restarts it is read [U-P0-2]', async t => {
 	const {server, started} = failing(t, 1);
 	const notification = Envelope.of({jsonrpc: '2.0', method: 'notifications/roots/list_changed'});
 	for (let count = 0; count < 1500; count++) server.outgoing.next(notification);
@@ -67,18 +67,18 @@ test('notifications for a server that exited are not queued, so that the request
 	await server.close();
 });
 
-test('a server is not started while bridge drains, and requests fail at once [U-P0-2]', async t => {
-	const {server, started, heard} = failing(t, 0, undefined, () => true);
+test('does not start an upstream while bridge drains, and fails requests at once [U-P0-2]', async t => {
+	const {server, started, received} = failing(t, 0, undefined, () => true);
 	for (const id of [1, 2]) {
 		server.outgoing.next(Envelope.of({jsonrpc: '2.0', id, method: 'ping'}));
-		await until(() => heard.length === id);
-		t.like(heard[id - 1]?.body, {id, error: {code: -31005}});
+		await until(() => received.length === id);
+		t.like(received[id - 1]?.body, {id, error: {code: -31005}});
 	}
 	t.is(started.length, 0);
 	await server.close();
 });
 
-test('a server whose client leaves while its start is queued is not started [SEC-D16]', async t => {
+test('does not start an upstream whose client disconnects while its start is queued [SEC-D16]', async t => {
 	let now = 0;
 	const starts = new StartQueue(
 		() => true,
@@ -99,7 +99,7 @@ test('a server whose client leaves while its start is queued is not started [SEC
 	await other.server.close();
 });
 
-/** A server whose first starts throw, and then are there until they end. */
+/** An upstream whose first `failures` starts throw. */
 function failing(
 	t: ExecutionContext,
 	failures: number,
@@ -120,10 +120,10 @@ function failing(
 		starts,
 		isDraining,
 		ownId: () => 'own',
-		onReinitialized: () => t.fail('there was no handshake'),
+		onReinitialized: () => t.fail('unexpected handshake'),
 		onDisconnect: () => {},
 	});
-	const heard: Envelope[] = [];
-	server.incoming.subscribe(envelope => heard.push(envelope));
-	return {server, started, heard};
+	const received: Envelope[] = [];
+	server.incoming.subscribe(envelope => received.push(envelope));
+	return {server, started, received};
 }

@@ -8,35 +8,35 @@ import {objectOf} from '../../lib/util/json.js';
 
 const start = (timeoutMs = 60_000) => {
 	const server = memoryEndpoint('files');
-	return {server, asker: new RpcClient(server, timeoutMs)};
+	return {server, client: new RpcClient(server, timeoutMs)};
 };
 
-test('an answer goes to who asked, in whatever order answers come', async t => {
-	const {server, asker} = start();
-	const answers = [asker.request('a', {x: 1}), asker.request('b')];
+test('matches responses to requests by id, in any order', async t => {
+	const {server, client} = start();
+	const responses = [client.request('a', {x: 1}), client.request('b')];
 	t.deepEqual(server.received, [
 		{jsonrpc: '2.0', id: 1, method: 'a', params: {x: 1}},
 		{jsonrpc: '2.0', id: 2, method: 'b', params: {}},
 	]);
 	server.send({id: 2, error: {code: -1, message: 'no'}});
 	server.send({id: 1, result: {y: 2}});
-	t.like(await Promise.all(answers), [{result: {y: 2}}, {error: {code: -1}}]);
+	t.like(await Promise.all(responses), [{result: {y: 2}}, {error: {code: -1}}]);
 });
 
-test('noise, notifications and answers to nothing are passed over', async t => {
-	const {server, asker} = start();
-	const answer = asker.request('a');
+test('ignores noise, notifications and responses without a request', async t => {
+	const {server, client} = start();
+	const response = client.request('a');
 	server.sendText('Server is listening');
 	server.sendText('{"jsonrpc":"2.0","id":true,"result":{}}');
 	server.send({method: 'notifications/message', params: {}});
 	server.send({id: 99, result: {}});
 	server.send({id: '1', result: {wrong: true}});
 	server.send({id: 1, result: {right: true}});
-	t.like(await answer, {result: {right: true}});
+	t.like(await response, {result: {right: true}});
 	t.is(server.received.length, 1);
 });
 
-test('a ping is answered, and any other question refused', t => {
+test('responds to a ping and rejects any other request', t => {
 	const {server} = start();
 	server.send({id: 's', method: 'ping'});
 	server.send({id: 5, method: 'roots/list'});
@@ -46,68 +46,68 @@ test('a ping is answered, and any other question refused', t => {
 	]);
 });
 
-test('a notification has no id', t => {
-	const {server, asker} = start();
-	asker.notify('notifications/initialized');
+test('sends a notification without an id', t => {
+	const {server, client} = start();
+	client.notify('notifications/initialized');
 	t.deepEqual(server.received, [{jsonrpc: '2.0', method: 'notifications/initialized'}]);
 });
 
-test('a server that does not answer in time is an error that says so', async t => {
-	const {asker} = start(1);
-	const error = await t.throwsAsync(asker.request('slow'), {
+test('rejects a request that gets no response in time', async t => {
+	const {client} = start(1);
+	const error = await t.throwsAsync(client.request('slow'), {
 		instanceOf: BridgeError,
 		code: 'ERR_UPSTREAM_TIMEOUT',
 	});
-	t.regex(error.message, /files did not answer slow within 0\.001 s/);
+	t.regex(error.message, /files did not respond to slow within 0\.001 s/);
 });
 
-test('a server that ends is an error for who asked, and for who asks later', async t => {
-	const {server, asker} = start();
-	const answer = asker.request('a');
+test('rejects pending and later requests when the upstream disconnects', async t => {
+	const {server, client} = start();
+	const response = client.request('a');
 	server.end();
 	const expected = {instanceOf: BridgeError, code: 'ERR_SESSION_CLOSED'};
-	await t.throwsAsync(answer, expected);
-	await t.throwsAsync(asker.request('b'), expected);
+	await t.throwsAsync(response, expected);
+	await t.throwsAsync(client.request('b'), expected);
 });
 
-test('a server that dies is an error with what it died of', async t => {
-	const {server, asker} = start();
-	const answer = asker.request('a');
-	const death = new BridgeError('ERR_CHILD_EXITED', 'It died.', 'Look.');
-	server.end(death);
-	t.is(await t.throwsAsync(answer), death);
+test('rejects pending requests with the error of the upstream', async t => {
+	const {server, client} = start();
+	const response = client.request('a');
+	const exitError = new BridgeError('ERR_CHILD_EXITED', 'It died.', 'Look.');
+	server.end(exitError);
+	t.is(await t.throwsAsync(response), exitError);
 });
 
-/** Answers requests with pages of a list, until it has no more. */
+/** Responds to requests with the pages of a list, in rotation. */
 function paged(pages: ReadonlyArray<{items: unknown; nextCursor?: string}>) {
-	const {server, asker} = start();
+	const {server, client} = start();
 	let at = 0;
 	(server.outgoing as Subject<Envelope>).subscribe(({body: {id}}) =>
 		queueMicrotask(() => server.send({id, result: pages[at++ % pages.length]})),
 	);
-	return {server, asker};
+	return {server, client};
 }
 
-test('a list is read page after page, with what belongs to each request', async t => {
-	const {server, asker} = paged([{items: [1, 2], nextCursor: 'c'}, {items: [3]}]);
-	t.deepEqual(await asker.listAll('x/list', 'items', {_meta: {}}), [1, 2, 3]);
+test('reads a list page by page, with the params in each request', async t => {
+	const {server, client} = paged([{items: [1, 2], nextCursor: 'c'}, {items: [3]}]);
+	t.deepEqual(await client.listAll('x/list', 'items', {_meta: {}}), [1, 2, 3]);
 	t.like(server.received, [{params: {_meta: {}}}, {params: {_meta: {}, cursor: 'c'}}]);
 	t.false('cursor' in objectOf(server.received[0]?.params));
 });
 
-test('a list without an end is read no further than is good', async t => {
-	const {asker} = paged([{items: [1], nextCursor: 'again'}]);
-	t.is((await asker.listAll('x/list', 'items')).length, 100);
+test('stops reading an endless list after 100 pages', async t => {
+	const {client} = paged([{items: [1], nextCursor: 'again'}]);
+	t.is((await client.listAll('x/list', 'items')).length, 100);
 });
 
-test('what is no list has nothing in it', async t => {
-	const {asker} = paged([{items: 'none'}]);
-	t.deepEqual(await asker.listAll('x/list', 'items'), []);
+test('returns no items if the list is not an array', async t => {
+	const {client} = paged([{items: 'none'}]);
+	t.deepEqual(await client.listAll('x/list', 'items'), []);
 });
 
-test('of a list that the server refuses there is nothing', async t => {
-	const {server, asker} = start();
-	const list = asker.listAll('x/list', 'items');
+test('returns no items if the upstream rejects the list', async t => {
+	const {server, client} = start();
+	const list = client.listAll('x/list', 'items');
 	server.send({id: 1, error: {code: -32601, message: 'no'}});
 	t.deepEqual(await list, []);
 });

@@ -2,13 +2,15 @@ import test from 'ava';
 import {StartQueue} from '../../lib/upstream/start-queue.js';
 import {until} from '../helpers/pipeline.js';
 
-/** The cost of one start in milliseconds, and the number of such starts that a principal may cause at once. */
+/**
+ * The cost of one start in milliseconds, and the number of such starts that a principal may cause at once.
+ */
 const COST_MS = 10;
 const BURST = 25;
 
 const limited = (): boolean => true;
 
-test('starts at once what a principal may start, and queues the rest in order [SEC-D16]', async t => {
+test('runs a burst of starts at once and queues the rest in order [SEC-D16]', async t => {
 	let now = 0;
 	const started: number[] = [];
 	const starts = new StartQueue(limited, () => now);
@@ -29,7 +31,7 @@ test('starts at once what a principal may start, and queues the rest in order [S
 	);
 });
 
-test('does not limit the starts of an only principal [SEC-D16]', t => {
+test('does not limit the starts of a single principal [SEC-D16]', t => {
 	let now = 0;
 	let count = 0;
 	const starts = new StartQueue(
@@ -44,7 +46,7 @@ test('does not limit the starts of an only principal [SEC-D16]', t => {
 	t.is(count, 1000);
 });
 
-test('does not start what was removed from the queue [SEC-D16]', async t => {
+test('does not run a start that was removed from the queue [SEC-D16]', async t => {
 	let now = 0;
 	const started: string[] = [];
 	const starts = new StartQueue(limited, () => now);

@@ -1,30 +1,30 @@
 import {isAtLeast, isLogLevel, mostVerbose} from '../../protocol/log-levels.js';
 
-/** What a client hears that has not said what it wants, once another one has. */
+/** The level of a client that has set none, once another client has set one. */
 const DEFAULT_LEVEL = 'info';
 
-/** Which log messages each client wants. The server is told what lets all of them through. */
+/** The log level of each client. The upstream gets the most verbose of them. */
 export class ClientLogLevels<Client> {
 	readonly #levels = new Map<Client, string>();
-	/** What the server has been told. */
+	/** The level that the upstream has accepted. */
 	upstreamLevel: string | undefined;
 
 	set(client: Client, level: string): void {
 		this.#levels.set(client, level);
 	}
 
-	/** The client wants nothing any more: it has left, or the server does not have this. */
+	/** Removes the level of a client that has disconnected, or whose request the upstream rejected. */
 	unset(client: Client): void {
 		this.#levels.delete(client);
 	}
 
-	/** What lets all through that these clients want; nothing, as long as nobody has ever said. */
+	/** The most verbose level of these clients; undefined until a client has set one. */
 	effectiveLevel(clients: Iterable<Client>): string | undefined {
 		if (this.#levels.size === 0 && this.upstreamLevel === undefined) return;
 		return mostVerbose([...clients].map(client => this.#levels.get(client) ?? DEFAULT_LEVEL));
 	}
 
-	/** Whether a client is to hear a message of this level. What is no level is for all. */
+	/** Whether a client gets messages of this level. Messages with an unknown level are for all clients. */
 	accepts(client: Client, level: unknown): boolean {
 		if (this.upstreamLevel === undefined || !isLogLevel(level)) return true;
 		return isAtLeast(level, this.#levels.get(client) ?? DEFAULT_LEVEL);

@@ -7,12 +7,12 @@ const MAX_BYTES = 8 * 2 ** 20;
 
 type QueuedMessage<Client> = {readonly client: Client; readonly envelope: Envelope};
 
-/** What all clients have said while there was no server to hear it, in the order in which it came. */
+/** Messages of all clients that wait for the upstream to start, in the order of arrival. */
 export class ClientMessageQueue<Client> {
 	#messages: QueuedMessage<Client>[] = [];
 	#bytes = 0;
 
-	/** Refuses what would be too much: the clients share this, so none of them can be made to wait for room. */
+	/** Rejects messages over the limit. The queue is shared, so backpressure would block all clients. */
 	add(client: Client, envelope: Envelope): void {
 		const bytes = this.#bytes + envelope.size;
 		if (this.#messages.length >= MAX_MESSAGES || bytes > MAX_BYTES) throw queueFullError();
@@ -21,13 +21,12 @@ export class ClientMessageQueue<Client> {
 	}
 
 	has(client: Client): boolean {
-		return this.#messages.some(one => one.client === client);
+		return this.#messages.some(message => message.client === client);
 	}
 
-	/** The client does not want the answer to one of its requests any more. */
 	cancel(client: Client, id: string): void {
 		const key = canonicalId(id);
-		this.#remove(one => one.client === client && one.envelope.head.key === key);
+		this.#remove(message => message.client === client && message.envelope.head.key === key);
 	}
 
 	removeClient(client: Client): void {
@@ -42,7 +41,7 @@ export class ClientMessageQueue<Client> {
 	}
 
 	#remove(isMatch: (message: QueuedMessage<Client>) => boolean): void {
-		this.#messages = this.#messages.filter(one => !isMatch(one));
+		this.#messages = this.#messages.filter(message => !isMatch(message));
 		this.#bytes = this.#messages.reduce((sum, {envelope}) => sum + envelope.size, 0);
 	}
 }
@@ -50,7 +49,7 @@ export class ClientMessageQueue<Client> {
 const queueFullError = (): BridgeError =>
 	new BridgeError(
 		'ERR_SESSION_BUSY',
-		`${MAX_MESSAGES} messages or ${MAX_BYTES} bytes wait for the server to start already.`,
-		'Try again when it has started.',
+		`${MAX_MESSAGES} messages or ${MAX_BYTES} bytes are already queued until the server has started.`,
+		'Retry when it has started.',
 		{messages: MAX_MESSAGES, bytes: MAX_BYTES},
 	);

@@ -11,7 +11,7 @@ import type {ClientMultiplexer} from './client-multiplexer.js';
 import type {SharedClient} from './shared-client.js';
 import {checkTaskOwner, filterOwnTasks} from './task-ownership.js';
 
-/** What becomes of a message of a client: the server hears it so that it can be told from those of all others. */
+/** Forwards a message of a client to the upstream, with ids that are unique across clients. */
 export function handleClientMessage(
 	multiplexer: ClientMultiplexer,
 	client: SharedClient,
@@ -63,12 +63,12 @@ function storeClientInfo(client: SharedClient, {clientInfo, capabilities}: JsonO
 	client.hasInitializeResult = true;
 }
 
-/** Asks the server, under an id and a progress token that no other client has. */
+/** Forwards a request under an id and a progress token that are unique across clients. */
 function forwardRequest(
 	multiplexer: ClientMultiplexer,
 	client: SharedClient,
 	envelope: Envelope,
-	onResponse?: (answer: Envelope) => void,
+	onResponse?: (response: Envelope) => void,
 ): void {
 	const {id = '', method = ''} = envelope.head;
 	const {origin} = envelope;
@@ -85,7 +85,7 @@ function forwardRequest(
 	multiplexer.send(renamed.forwardedAs(origin, pending.upstreamId));
 }
 
-/** Where a request has its progress token. Most have none, and are not looked through for it. */
+/** The position of a request's progress token. Most requests have none, and the mark saves the search. */
 function progressTokenRange(envelope: Envelope): readonly [start: number, end: number] | undefined {
 	const {head, line} = envelope;
 	if ((head.marks & marks.progressToken) === 0) return;
@@ -102,19 +102,21 @@ function subscribe(
 	id: string,
 ): void {
 	const {subscriptions} = multiplexer;
-	const added = subscriptions.add(client, uriOf(envelope), answer =>
-		client.send(answer?.forwardedAs(client.origin, id) ?? Envelope.response(id, 'result', {}, client.origin)),
+	const added = subscriptions.add(client, uriOf(envelope), response =>
+		client.send(
+			response?.forwardedAs(client.origin, id) ?? Envelope.response(id, 'result', {}, client.origin),
+		),
 	);
 	if (!added) return;
 	try {
-		forwardRequest(multiplexer, client, envelope, answer => subscriptions.settle(added, answer));
+		forwardRequest(multiplexer, client, envelope, response => subscriptions.settle(added, response));
 	} catch (error) {
 		if (!(error instanceof BridgeError)) throw error;
 		subscriptions.settle(added, Envelope.errorResponse(id, error));
 	}
 }
 
-/** The server is told what lets through all that any client wants. */
+/** Sends the upstream the most verbose level of all clients. */
 function setLevel(
 	multiplexer: ClientMultiplexer,
 	client: SharedClient,
@@ -136,14 +138,14 @@ function setLevel(
 	const at = memberRange(envelope.bytes, 'params', 'level');
 	const forwarded =
 		at && effectiveLevel !== level ? envelope.withTextAt(at, JSON.stringify(effectiveLevel)) : envelope;
-	forwardRequest(multiplexer, client, forwarded, answer => {
-		if (answer.head.hasError) logLevels.unset(client);
+	forwardRequest(multiplexer, client, forwarded, response => {
+		if (response.head.hasError) logLevels.unset(client);
 		else logLevels.upstreamLevel = effectiveLevel;
-		client.send(answer.forwardedAs(client.origin, id));
+		client.send(response.forwardedAs(client.origin, id));
 	});
 }
 
-/** Only who was asked can answer. */
+/** Forwards a response, but only from the client that got the request. */
 function handleResponse(
 	{serverRequests, log, send, name}: ClientMultiplexer,
 	client: SharedClient,
@@ -155,9 +157,9 @@ function handleResponse(
 		send(envelope.forwardedAs(envelope.origin, serverRequest.id));
 		return;
 	}
-	const sentence = `${client.label} sent a response to a request that ${name} has not sent; it was dropped.`;
+	const message = `${client.label} sent a response to a request that ${name} did not send; it was dropped.`;
 	const fields = {id: shortened(key ?? 'null'), server: name};
-	warnRateLimited(log, 'rpc.orphan_response', sentence, fields, name);
+	warnRateLimited(log, 'rpc.orphan_response', message, fields, name);
 }
 
 function handleNotification(

@@ -15,23 +15,23 @@ import {SharedServerRequests, undeliverableResponse} from './shared-server-reque
 type ClientMultiplexerOptions = {
 	readonly name: string;
 	readonly log: Log;
-	/** Says something to the server as it is now. */
+	/** Sends a message over the current connection to the upstream. */
 	readonly send: (envelope: Envelope) => void;
 };
 
-/** What is under way between a shared server and its clients: who has asked what, wants what, and is to hear what. */
+/** The per-client state of a shared upstream: pending requests, subscriptions, log levels and owners. */
 export class ClientMultiplexer {
 	readonly name: string;
 	readonly log: Log;
 	readonly send: (envelope: Envelope) => void;
-	/** The result of the one `initialize`, as the server wrote it. */
+	/** The result of the one `initialize`, as the upstream wrote it. */
 	initializeResult = '{}';
 	readonly clients = new Set<SharedClient>();
 	readonly pending = new SharedPendingRequests<SharedClient>();
 	readonly serverRequests = new SharedServerRequests<SharedClient>();
 	readonly subscriptions = new ResourceSubscriptions<SharedClient>();
 	readonly logLevels = new ClientLogLevels<SharedClient>();
-	/** No client can think of a token that another one's progress comes with. */
+	/** A random prefix keeps clients from guessing the tokens of others. */
 	readonly progressTokens = new ProgressTokens<SharedClient>(`b${randomBytes(6).toString('hex')}-`);
 	readonly taskOwners = new OwnerMap<SharedClient>();
 	readonly elicitationOwners = new OwnerMap<SharedClient>();
@@ -42,18 +42,18 @@ export class ClientMultiplexer {
 		this.send = send;
 	}
 
-	/** Tells all clients that are ready to hear. */
+	/** Sends a message to all initialized clients. */
 	broadcast(envelope: Envelope, isReceiver: (client: SharedClient) => boolean = () => true): void {
 		for (const client of this.clients)
 			if (client.isInitialized && isReceiver(client)) client.send(envelope.forwardedAs(client.origin));
 	}
 
-	/** Asks the server something that no client waits for. */
+	/** Sends a request of bridge itself. */
 	request(method: string, params: JsonObject, onResult: () => void = () => {}): void {
 		const onResponse = ({head, body}: Envelope): void => {
 			if (!head.hasError) onResult();
 			else
-				this.log.warn('shared.refused', `${this.name} refused ${method}.`, {
+				this.log.warn('shared.refused', `${this.name} rejected ${method}.`, {
 					server: this.name,
 					reason: shortened(toText(objectOf(body.error).message)),
 				});
@@ -68,7 +68,7 @@ export class ClientMultiplexer {
 		this.send(Envelope.of({jsonrpc: '2.0', id: Number(upstreamId), method, params}));
 	}
 
-	/** Gives back all that a client had, when it has left. */
+	/** Removes a client that has disconnected, cancels its requests and releases its subscriptions. */
 	removeClient(client: SharedClient, isReady: boolean): void {
 		this.clients.delete(client);
 		const pending = this.pending.removeClient(client);
@@ -77,14 +77,15 @@ export class ClientMultiplexer {
 		const uris = this.subscriptions.removeClient(client);
 		this.logLevels.unset(client);
 		if (!isReady) return;
-		for (const {upstreamId} of pending) this.send(cancelledNotification(upstreamId, 'The client has left.'));
+		for (const {upstreamId} of pending)
+			this.send(cancelledNotification(upstreamId, 'The client disconnected.'));
 		for (const {id, method} of serverRequests)
-			this.send(undeliverableResponse(id, method, 'the client has left'));
+			this.send(undeliverableResponse(id, method, 'the client disconnected'));
 		for (const uri of uris) this.request('resources/unsubscribe', {uri});
 		this.syncLogLevel();
 	}
 
-	/** Tells the server of the level that all clients want now, if it knows another. */
+	/** Sends the upstream the most verbose level of all clients, unless it has that level already. */
 	syncLogLevel(): void {
 		const level = this.logLevels.effectiveLevel(this.clients);
 		if (level === undefined || level === this.logLevels.upstreamLevel) return;
@@ -93,7 +94,7 @@ export class ClientMultiplexer {
 		});
 	}
 
-	/** The server is gone, with all that it knew. Whoever waits for it is told. */
+	/** Fails all pending requests. The upstream has lost its state. */
 	onUpstreamClosed(error: BridgeError): void {
 		for (const {id, client, upstreamToken: token, onResponse} of this.pending.takeAll()) {
 			const response = Envelope.errorResponse(id, error, client?.origin);
@@ -102,13 +103,13 @@ export class ClientMultiplexer {
 			else client?.send(response);
 		}
 		for (const {clientSideId, client} of this.serverRequests.takeAll())
-			client.send(cancelledNotification(clientSideId, 'The server is gone.').forwardedAs(client.origin));
+			client.send(cancelledNotification(clientSideId, 'The server disconnected.').forwardedAs(client.origin));
 		this.taskOwners.clear();
 		this.elicitationOwners.clear();
 		this.logLevels.upstreamLevel = undefined;
 	}
 
-	/** Another server has taken its place, and is told what the clients want to hear of. */
+	/** Restores the subscriptions and the log level after a restart. */
 	onUpstreamReady(): void {
 		for (const uri of this.subscriptions.uris) this.request('resources/subscribe', {uri});
 		this.syncLogLevel();

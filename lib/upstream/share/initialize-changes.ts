@@ -4,17 +4,17 @@ import {listChangedNotifications} from '../../protocol/list-changed.js';
 import {objectOf} from '../../util/json.js';
 import {memberText} from '../../wire/member.js';
 
-/** What clients are told when a server says other things of itself than before: its lists may be others, too. */
+/** The list-changed notifications for clients of an upstream whose initialize result has changed. */
 export function listChangesBetween(before: string, after: string): Envelope[] {
 	if (before === after) return [];
 	const [was, is] = [before, after].map(result => objectOf(objectOf(JSON.parse(result)).capabilities));
 	return listChangedNotifications({capabilities: {...was, ...is}});
 }
 
-/** Why nobody can be attached any more. */
+/** The error for clients that attach while the upstream is being closed. */
 export const closingError = (name: string): BridgeError =>
 	new BridgeError('ERR_SESSION_CLOSED', `${name} is being closed.`, 'Connect again when bridge runs again.');
 
-/** Whether two results of `initialize` are of different versions. */
+/** Whether two results of `initialize` have different protocol versions. */
 export const hasVersionChanged = (before: string, after: string): boolean =>
 	memberText(Buffer.from(before), 'protocolVersion') !== memberText(Buffer.from(after), 'protocolVersion');

@@ -4,10 +4,10 @@ import {BoundedMap} from '../../util/bounded-map.js';
 import {shortKey} from '../../util/short-key.js';
 import type {MessageHead} from '../../wire/scan.js';
 
-/** Things that the server made for a client, whose owners are remembered; the oldest is evicted for the next. */
+/** Limit of the upstream's tasks and elicitations whose owner is known. The oldest is evicted. */
 const MAX_OWNED = 10_000;
 
-/** Rejects a request whose id or method is too long to be kept until its response. */
+/** Rejects a request whose id or method is too long to be stored until its response. */
 export function checkKeyLengths({id = '', method = ''}: Pick<MessageHead, 'id' | 'method'>): void {
 	if (id.length <= MAX_IDENTIFIER_LENGTH && method.length <= MAX_IDENTIFIER_LENGTH) return;
 	throw new BridgeError(
@@ -18,11 +18,11 @@ export function checkKeyLengths({id = '', method = ''}: Pick<MessageHead, 'id' |
 	);
 }
 
-/** The owners of things that the server has named: tasks, and pages that a client is to open. */
+/** The clients that own what the upstream has named: tasks, and pages that a client is to open. */
 export class OwnerMap<Client> {
 	readonly #byKey = new BoundedMap<string | number, Client>(MAX_OWNED);
 
-	/** A name that is neither a string nor a number names nothing. */
+	/** Ignores names that are neither strings nor numbers. */
 	set(name: unknown, client: Client): void {
 		const key = keyOf(name);
 		if (key !== undefined) this.#byKey.set(key, client);
@@ -33,7 +33,6 @@ export class OwnerMap<Client> {
 		return key === undefined ? undefined : this.#byKey.get(key);
 	}
 
-	/** The keys that are kept. */
 	keys(): Iterable<string | number> {
 		return this.#byKey.keys();
 	}

@@ -1,25 +1,26 @@
 import type {Envelope} from '../../core/envelope.js';
 import {BridgeError} from '../../core/errors.js';
 
-/** Tells a client what became of its subscription: the server's answer, or nothing if that is known to be fine. */
-type SubscriptionCallback = (answer?: Envelope) => void;
+/**
+ * Called with the upstream's response, or without one if the upstream has accepted the subscription before.
+ */
+type SubscriptionCallback = (response?: Envelope) => void;
 
-/** A resource, and who wants to hear of it. */
 type ResourceSubscription<Client> = {
 	readonly uri: string;
 	readonly clients: Set<Client>;
-	/** Those that wait for the server's response: each once, so that a server that hangs cannot make this grow. */
+	/** The clients that wait for the response. Each is in it once: a hanging upstream cannot make this grow. */
 	readonly pending: Map<Client, SubscriptionCallback>;
 	isSettled: boolean;
 };
 
 const MAX_URIS = 10_000;
 
-/** Who wants to hear of which resources. The server hears of the first who does, and of the last who no longer does. */
+/** The subscribers of each resource. The upstream gets only its first subscribe and its last unsubscribe. */
 export class ResourceSubscriptions<Client> {
 	readonly #byUri = new Map<string, ResourceSubscription<Client>>();
 
-	/** Returns the subscription if the server is to be asked for it: {@link settle} takes its answer then. */
+	/** Returns the subscription if the upstream needs a request. {@link settle} takes its response. */
 	add(client: Client, uri: string, reply: SubscriptionCallback): ResourceSubscription<Client> | undefined {
 		const existing = this.#byUri.get(uri);
 		if (existing) {
@@ -40,20 +41,20 @@ export class ResourceSubscriptions<Client> {
 		return added;
 	}
 
-	/** The server has answered: the same to all who waited. */
-	settle(subscription: ResourceSubscription<Client>, answer: Envelope): void {
+	/** Passes the upstream's response to all waiting clients. */
+	settle(subscription: ResourceSubscription<Client>, response: Envelope): void {
 		const {uri, clients, pending} = subscription;
 		subscription.isSettled = true;
 		const all = [...pending];
 		pending.clear();
 		for (const [client, reply] of all) {
-			if (answer.head.hasError) clients.delete(client);
-			reply(answer);
+			if (response.head.hasError) clients.delete(client);
+			reply(response);
 		}
 		if (clients.size === 0 && this.#byUri.get(uri) === subscription) this.#byUri.delete(uri);
 	}
 
-	/** Returns whether the server is to be told, since nobody else wants it. */
+	/** Returns whether this was the last subscriber, so that the upstream needs a request. */
 	remove(client: Client, uri: string): boolean {
 		const existing = this.#byUri.get(uri);
 		if (!existing?.clients.delete(client) || existing.clients.size > 0) return false;
@@ -61,7 +62,7 @@ export class ResourceSubscriptions<Client> {
 		return true;
 	}
 
-	/** The client has left. Returns what nobody else wants. */
+	/** Removes a client. Returns the URIs that have no other subscriber. */
 	removeClient(client: Client): string[] {
 		return [...this.#byUri]
 			.filter(([uri, {pending}]) => {
@@ -71,16 +72,15 @@ export class ResourceSubscriptions<Client> {
 			.map(([uri]) => uri);
 	}
 
-	/** All that somebody wants to hear of. */
 	get uris(): string[] {
 		return [...this.#byUri.keys()];
 	}
 
-	/** Who is to hear of a resource; where nobody has named it, those who have named something that it is a part of. */
+	/** The subscribers of a resource; without an exact match, those of URIs that are its prefix. */
 	subscribersOf(uri: string): ReadonlySet<Client> {
 		const exact = this.#byUri.get(uri);
 		if (exact) return exact.clients;
-		const parents = [...this.#byUri.values()].filter(one => uri.startsWith(one.uri));
+		const parents = [...this.#byUri.values()].filter(parent => uri.startsWith(parent.uri));
 		return new Set(parents.flatMap(({clients}) => [...clients]));
 	}
 }
@@ -88,7 +88,7 @@ export class ResourceSubscriptions<Client> {
 const tooManySubscriptions = (): BridgeError =>
 	new BridgeError(
 		'ERR_SESSION_BUSY',
-		`${MAX_URIS} resources are subscribed to already.`,
+		`The limit of ${MAX_URIS} subscribed resources is reached.`,
 		'Unsubscribe from some of them first.',
 		{limit: MAX_URIS},
 	);
@@ -96,6 +96,6 @@ const tooManySubscriptions = (): BridgeError =>
 const alreadyPendingError = (): BridgeError =>
 	new BridgeError(
 		'ERR_SESSION_BUSY',
-		'Your subscription to this resource waits for the response of the server already.',
-		'Wait for that response before you subscribe again.',
+		'Your subscription to this resource is already pending.',
+		'Wait for its response before you subscribe again.',
 	);

@@ -3,28 +3,29 @@ import type {Envelope} from '../../core/envelope.js';
 import type {Valve} from '../../core/valve.js';
 
 type SendBufferOptions = {
-	/** Shut by the client's transport while it takes no more. */
+	/** Shut by the client's transport while it applies backpressure. */
 	readonly valve: Valve;
 	readonly deliver: (envelope: Envelope) => void;
-	/** Has who does not read say no more, either, until the result is called. */
+	/** Stops reading from the client until the returned function is called. */
 	readonly shutSender: () => () => void;
-	/** The client has not read for too long, or left too much unread. */
+	/** Called when the backlog exceeds `maxBytes`, or has not drained after `graceMs`. */
 	readonly onStalled: (unreadBytes: number) => void;
 	readonly maxBytes: number;
 	readonly graceMs: number;
 };
 
-/** Messages that went out are let go of in portions. */
+/** Sent messages are removed from the queue in portions of this size. */
 const MAX_SENT_ENTRIES = 1000;
 
 /**
- * What a client is to hear. One that does not read keeps nobody else waiting: what there is for it waits here, and when
- * that is too much, or it takes too long, it has stalled. A message over the limit may wait as long as it is alone.
+ * The outgoing messages of one client. A client that stops reading does not block others: its messages are
+ * queued. It has stalled when its backlog is too large or does not drain in time. A single message may exceed
+ * the limit.
  */
 export class SendBuffer {
 	readonly #options: SendBufferOptions;
 	#queue: Envelope[] = [];
-	/** Where the first of them is that has not gone out. */
+	/** Index of the first message that was not sent. */
 	#head = 0;
 	#bytes = 0;
 	#graceTimer: NodeJS.Timeout | undefined;
@@ -56,13 +57,13 @@ export class SendBuffer {
 		this.#waitForValve();
 	}
 
-	/** Runs `proceed` when nothing waits. */
+	/** Calls `onEmpty` as soon as the queue is empty. */
 	whenEmpty(onEmpty: () => void): void {
 		if (this.#queue.length === 0) onEmpty();
 		else this.#onEmpty = onEmpty;
 	}
 
-	/** What waits is dropped: whoever it was for is gone. */
+	/** Drops the backlog. The client has disconnected. */
 	close(): void {
 		this.#isClosed = true;
 		clearTimeout(this.#graceTimer);
@@ -72,7 +73,7 @@ export class SendBuffer {
 
 	#waitForValve(): void {
 		const {valve, graceMs} = this.#options;
-		// What has happened while this process was kept from running is seen to first.
+		// setImmediate lets events that arrived while this process was blocked take effect first.
 		this.#graceTimer = setTimeout(() => setImmediate(() => this.#onGraceExpired()), graceMs).unref();
 		valve.whenOpen(() => this.#drain());
 	}

@@ -10,42 +10,41 @@ import {type JsonObject, toText} from '../../util/json.js';
 import {SendBuffer} from './send-buffer.js';
 
 export type SharedClientOptions = {
-	/** The server's name: to its client, this is the server. */
+	/** The upstream's name, which is also the name of the client's endpoint. */
 	readonly upstream: string;
-	/** The client's name, for people. */
+	/** The client's name in messages. */
 	readonly label: string;
 	readonly log: Log;
 	readonly onMessage: (client: SharedClient, envelope: Envelope) => void;
-	/** Whether it still waits for an answer. */
 	readonly hasPending: (client: SharedClient) => boolean;
 	readonly onLeft: (client: SharedClient) => void;
-	/** The server speaks another version than it was told, and this is what it says of itself. */
+	/** Called when a restarted upstream speaks another version, with its new initialize result. */
 	readonly onReinitialized: ((result: JsonObject, durationMs: number) => void) | undefined;
 	readonly maxBytes: number;
 	readonly graceMs: number;
 };
 
-/** One of the clients of a shared server, which looks to it like a server of its own. */
+/** One client of a shared upstream. To the client, it looks like a dedicated upstream. */
 export class SharedClient implements Endpoint {
 	readonly name: string;
 	readonly label: string;
 	readonly incoming: Observable<Envelope>;
 	readonly outgoing: Observer<Envelope>;
 	readonly disconnected: Promise<void>;
-	/** Of all that it hears: its own, so that its slowness is nobody else's. */
+	/** The origin of all messages to this client. Its valve affects no other client. */
 	readonly origin: MessageOrigin;
-	/** What it has said of itself, and that it can do. */
+	/** The `clientInfo` and the capabilities from the client's initialize. */
 	info: JsonObject = {name: 'unknown', version: '0'};
 	capabilities: JsonObject = {};
-	/** Whether it has been told who the server is. */
+	/** Whether the client has received an initialize result. */
 	hasInitializeResult = false;
-	/** Whether it has said so. Before, it hears nothing but answers. */
+	/** Whether the client has sent `notifications/initialized`. Before that, it receives only responses. */
 	isInitialized = false;
 	readonly #options: SharedClientOptions;
 	readonly #incoming = new Channel();
 	readonly #sendBuffer: SendBuffer;
-	#resolveGone: () => void = () => {};
-	/** Where what it says comes from. */
+	#resolveDisconnected: () => void = () => {};
+	/** The origin of the client's own messages. */
 	#clientOrigin: MessageOrigin | undefined;
 	#isEnded = false;
 	#isInputEnded = false;
@@ -58,7 +57,7 @@ export class SharedClient implements Endpoint {
 		this.origin = {name: upstream, valve: new Valve()};
 		this.incoming = this.#incoming;
 		this.disconnected = new Promise(resolve => {
-			this.#resolveGone = resolve;
+			this.#resolveDisconnected = resolve;
 		});
 		this.outgoing = {
 			next: envelope => this.#forward(envelope),
@@ -79,13 +78,13 @@ export class SharedClient implements Endpoint {
 		return this.#isEnded;
 	}
 
-	/** Says something to it, which has to be of its own origin. */
+	/** Sends a message to the client. Its origin has to be `this.origin`. */
 	send(envelope: Envelope): void {
 		this.#sendBuffer.add(envelope);
 		if (this.#isInputEnded) this.#endWhenDone();
 	}
 
-	/** The server speaks another version now. Whose messages cannot be made for that has to begin anew. */
+	/** Reports the new version. A client whose messages cannot be translated is disconnected. */
 	reinitialize(result: JsonObject, durationMs: number): void {
 		const {onReinitialized, upstream} = this.#options;
 		if (onReinitialized) onReinitialized(result, durationMs);
@@ -93,13 +92,12 @@ export class SharedClient implements Endpoint {
 			this.end(
 				new BridgeError(
 					'ERR_SESSION_CLOSED',
-					`${upstream} was started again and now speaks ${toText(result.protocolVersion)}.`,
-					'Connect again to speak that with it.',
+					`${upstream} was restarted and now speaks ${toText(result.protocolVersion)}.`,
+					'Connect again to use that version.',
 				),
 			);
 	}
 
-	/** Ends it, by an error if one is given. */
 	end(error?: BridgeError): void {
 		if (this.#isEnded) return;
 		this.#isEnded = true;
@@ -107,7 +105,7 @@ export class SharedClient implements Endpoint {
 		this.#options.onLeft(this);
 		if (error) this.#incoming.error(error);
 		else this.#incoming.complete();
-		this.#resolveGone();
+		this.#resolveDisconnected();
 	}
 
 	async close(): Promise<void> {
@@ -124,7 +122,7 @@ export class SharedClient implements Endpoint {
 		}
 	}
 
-	/** Whatever goes wrong behind this is nothing to the other clients. */
+	/** An exception in the client's pipeline does not affect other clients. */
 	#deliver(envelope: Envelope): void {
 		try {
 			this.#incoming.next(envelope);
@@ -141,7 +139,7 @@ export class SharedClient implements Endpoint {
 		);
 	}
 
-	/** What is wrong with one message is nothing to others; what is a bug ends this client alone. */
+	/** Rejects an invalid message. A bug disconnects only this client. */
 	#reject({head: {id, method}}: Envelope, error: unknown): void {
 		const {log, upstream} = this.#options;
 		if (!(error instanceof BridgeError)) {
@@ -151,12 +149,12 @@ export class SharedClient implements Endpoint {
 		if (id !== undefined && method !== undefined)
 			this.send(Envelope.errorResponse(id, error).forwardedAs(this.origin));
 		else {
-			const sentence = `A message of ${this.label} was dropped: ${error.message}`;
-			warnRateLimited(log, 'shared.dropped', sentence, {server: upstream}, upstream);
+			const message = `A message from ${this.label} was dropped: ${error.message}`;
+			warnRateLimited(log, 'shared.dropped', message, {server: upstream}, upstream);
 		}
 	}
 
-	/** It says no more, and leaves when it has heard all that it waits for. */
+	/** The client has ended its input. It is disconnected once it has received all pending responses. */
 	#endWhenDone(): void {
 		this.#isInputEnded = true;
 		if (this.#isEnded || this.#options.hasPending(this)) return;
@@ -165,13 +163,13 @@ export class SharedClient implements Endpoint {
 
 	#onStalled(unreadBytes: number): void {
 		const {log, upstream, graceMs, maxBytes} = this.#options;
-		const sentence = `${this.label} does not read what ${upstream} has for it, and is disconnected.`;
-		log.warn('sse.slow_client', sentence, {client: this.label, server: upstream, unreadBytes});
+		const message = `${this.label} does not read the messages from ${upstream} and is disconnected.`;
+		log.warn('sse.slow_client', message, {client: this.label, server: upstream, unreadBytes});
 		this.end(
 			new BridgeError(
 				'ERR_SESSION_STALLED',
-				`The client did not read what ${upstream} had for it, for ${graceMs / 1000} s or ${maxBytes} bytes.`,
-				'Read faster, or ask for less, and connect again.',
+				`The client did not read its messages from ${upstream}: they exceeded ${graceMs / 1000} s or ${maxBytes} bytes.`,
+				'Read faster, or request less, and connect again.',
 				{unreadBytes},
 			),
 		);

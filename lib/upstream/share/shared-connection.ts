@@ -19,33 +19,35 @@ import {memberText} from '../../wire/member.js';
 type SharedConnectionOptions = {
 	readonly name: string;
 	readonly log: Log;
-	/** Makes a fresh connection to the server. */
+	/** Opens a new connection to the upstream. */
 	readonly open: () => Endpoint;
 	readonly targetVersion?: Version | undefined;
-	/** How long the server may take for one attempt at the handshake. */
+	/** Timeout of one handshake attempt. */
 	readonly timeoutMs?: number | undefined;
 	readonly timeoutSetting?: string | undefined;
-	/** The handshake is done: the result of `initialize`, as the server wrote it, the version that it speaks, and how long it took. */
+	/**
+	 * Called after the handshake, with the upstream's own result of `initialize`, its version and the duration.
+	 */
 	readonly onReady: (result: string, version: Version, durationMs: number) => void;
-	/** Who asks the request with this key. */
+	/** Returns the client that sent the request with this key. */
 	readonly clientOf: (key: string) => ClientDescription | undefined;
 	readonly onMessage: (envelope: Envelope) => void;
-	/** The server is gone, or was never there. Comes last, and only once. */
+	/** Called once, as the last callback: the connection was closed or could not be opened. */
 	readonly onClosed: (error: BridgeError) => void;
 };
 
-/** All that any client may be able to do. Who can do what is seen to when it is asked for. */
+/** The capabilities of any client. Each server request is checked against the client that gets it. */
 const capabilities = {roots: {listChanged: true}, sampling: {}, elicitation: {form: {}, url: {}}};
 const INITIALIZE_KEY = '"bridge-initialize"';
 
-/** One connection to a server that several clients share. Bridge shakes hands with it, once, in the name of all. */
+/** One connection to a shared upstream. bridge initializes it once, for all clients. */
 export class SharedConnection {
 	readonly #options: SharedConnectionOptions;
 	readonly #negotiation: Negotiation;
 	readonly #outgoing = new Channel();
 	#upstream: Endpoint | undefined;
 	#subscription: Subscription | undefined;
-	/** What the server itself has answered to `initialize`. */
+	/** The upstream's own result of `initialize`. */
 	#result: string | undefined;
 	readonly #startedAt = performance.now();
 	#isOver = false;
@@ -82,7 +84,7 @@ export class SharedConnection {
 		this.send(Envelope.of({jsonrpc: '2.0', id: JSON.parse(INITIALIZE_KEY), method: 'initialize', params}));
 	}
 
-	/** Where both have shaken hands in a version with a handshake, only what is no message is kept out. */
+	/** Once the versions need no translation, only `parse` remains: it filters invalid messages. */
 	#stages(): Stage[] {
 		const {log, timeoutMs, timeoutSetting: setting, clientOf} = this.#options;
 		const negotiation = this.#negotiation;
@@ -98,7 +100,7 @@ export class SharedConnection {
 		];
 	}
 
-	/** Each client is told what the server itself says, and has its own version made of it. */
+	/** Captures the upstream's own result. The result for each client is translated from it. */
 	#captureInitializeResult(envelope: Envelope): Envelope {
 		const {key, hasResult} = envelope.head;
 		if (key === INITIALIZE_KEY && hasResult) this.#result = memberText(envelope.bytes, 'result');
@@ -109,7 +111,7 @@ export class SharedConnection {
 		this.#outgoing.next(envelope);
 	}
 
-	/** Ends the server, or the connection to it. Nothing more is heard of it. */
+	/** Closes the connection. No callback is called after that. */
 	async close(): Promise<void> {
 		this.#isOver = true;
 		await this.#upstream?.close();

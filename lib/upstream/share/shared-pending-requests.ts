@@ -5,24 +5,24 @@ import {BoundedMap} from '../../util/bounded-map.js';
 import {canonicalId} from '../../wire/id.js';
 import {checkKeyLengths} from './owner-map.js';
 
-/** A request that the server has been asked and has not answered. */
+/** A request to the shared upstream without a response. */
 type SharedPendingRequest<Client> = {
-	/** Its id as the server knows it. */
+	/** The id that the upstream receives. */
 	readonly upstreamId: string;
-	/** Its id as the client wrote it. */
+	/** The client's id, as written. */
 	readonly id: string;
-	/** The same for all spellings of that id. */
+	/** The client's id in canonical form. */
 	readonly key: string;
-	/** Who asked it; nobody, if bridge did. */
+	/** The sender; undefined for requests of bridge. */
 	readonly client: Client | undefined;
 	readonly origin: MessageOrigin;
 	readonly method: string;
 	/** Whether the server may have to send a server request before its response. */
 	readonly mayNeedInput: boolean;
-	/** The progress token that the server was told. */
+	/** The progress token that the upstream receives. */
 	upstreamToken?: string;
-	/** What is done with the answer, where it is not just passed on. Such a request is not cancelled. */
-	readonly onResponse?: ((answer: Envelope) => void) | undefined;
+	/** Handles the response instead of forwarding it. Such a request is not cancelled. */
+	readonly onResponse?: ((response: Envelope) => void) | undefined;
 };
 
 type NewPendingRequest<Client> = Omit<
@@ -32,29 +32,29 @@ type NewPendingRequest<Client> = Omit<
 
 type LatestClient<Client> = {readonly client: Client | undefined; readonly count: number};
 
-/** Whether a server may have to send a server request before its response; for other methods this is rare. */
+/** Whether an upstream may send a server request before its response. For other methods this is rare. */
 const mayNeedInput = (method: string): boolean =>
 	method === 'tools/call' ||
 	!/^(ping|.*\/list|logging\/.*|resources\/(un)?subscribe|tasks\/(get|cancel))$/.test(method);
 
-/** Requests without an answer, of all clients and of one. */
+/** Limits of pending requests, for all clients and for one client. */
 const MAX_PENDING = 65_536;
 const MAX_PENDING_PER_CLIENT = 16_384;
-/** Requests that the server may still answer after they were given up; the oldest is forgotten for the next. */
+/** Limit of cancelled or abandoned requests that may still get a response. The oldest is evicted. */
 const MAX_ABANDONED = 10_000;
 
-/** The requests of all clients that a shared server has not answered, each under an id that no other has. */
+/** The pending requests of all clients to a shared upstream, under ids that are unique across clients. */
 export class SharedPendingRequests<Client> {
 	readonly #byUpstreamId = new SlotMap<string, SharedPendingRequest<Client>>();
-	/** By the keys that their clients gave them. An empty one stays, until its client leaves: most ask again. */
+	/** By client and by the client's key. Empty maps stay: most clients send another request. */
 	readonly #byClient = new Map<Client, SlotMap<string, SharedPendingRequest<Client>>>();
-	/** Those that were cancelled, whose answers still go where they belong. */
+	/** Cancelled requests. Their late responses are still forwarded. */
 	readonly #cancelled = new BoundedMap<string, SharedPendingRequest<Client>>(MAX_ABANDONED);
-	/** Those of clients that have left. */
+	/** Requests of clients that have disconnected. */
 	readonly #abandoned = new BoundedMap<string, true>(MAX_ABANDONED);
 	#ids = 0;
 
-	/** Takes a request in, under a new id. Those of bridge's own are few. */
+	/** Adds a request under a new id. Requests of bridge are few, so they are not limited. */
 	add(request: NewPendingRequest<Client>): SharedPendingRequest<Client> {
 		const {id, client, origin, method, onResponse} = request;
 		const clientRequests = client === undefined ? undefined : (this.#byClient.get(client) ?? new SlotMap());
@@ -81,7 +81,7 @@ export class SharedPendingRequests<Client> {
 		return pending;
 	}
 
-	/** The request that an answer with this key is for; it no longer waits. */
+	/** Removes and returns the request that a response with this key belongs to. */
 	take(key: string): SharedPendingRequest<Client> | undefined {
 		const pending = this.#byUpstreamId.take(key);
 		if (!pending) return this.#cancelled.size > 0 ? this.#cancelled.take(key) : undefined;
@@ -89,22 +89,20 @@ export class SharedPendingRequests<Client> {
 		return pending;
 	}
 
-	/** Who asked the request with this key. */
 	clientOf(key: string): Client | undefined {
 		return this.#byUpstreamId.get(key)?.client;
 	}
 
-	/** Whether an answer with this key is for somebody who has left. */
+	/** Removes an abandoned request. Returns whether there was one with this key. */
 	takeAbandoned(key: string): boolean {
 		return this.#abandoned.take(key) === true;
 	}
 
-	/** Whether a client has a request here. */
 	has(client: Client): boolean {
 		return (this.#byClient.get(client)?.size ?? 0) > 0;
 	}
 
-	/** A client gives one of its own requests up. It may be answered all the same. */
+	/** Cancels a client's request. A late response is still forwarded. */
 	cancel(client: Client, id: string): SharedPendingRequest<Client> | undefined {
 		const pending = this.#byClient.get(client)?.get(canonicalId(id));
 		if (!pending || pending.onResponse) return;
@@ -114,7 +112,7 @@ export class SharedPendingRequests<Client> {
 		return pending;
 	}
 
-	/** The client has left. Returns what the server need not answer any more. */
+	/** Removes a client. Returns the requests that have to be cancelled. */
 	removeClient(client: Client): SharedPendingRequest<Client>[] {
 		const all = [...(this.#byClient.get(client)?.values() ?? [])].filter(({onResponse}) => !onResponse);
 		this.#byClient.delete(client);
@@ -125,7 +123,6 @@ export class SharedPendingRequests<Client> {
 		return all;
 	}
 
-	/** All that somebody waits for; nothing waits any longer. */
 	takeAll(): SharedPendingRequest<Client>[] {
 		const all = [...this.#byUpstreamId.values()];
 		for (const requests of [this.#byUpstreamId, this.#byClient, this.#cancelled, this.#abandoned])
@@ -134,13 +131,13 @@ export class SharedPendingRequests<Client> {
 	}
 
 	/**
-	 * For each condition, the client of the latest request that meets it, and how many such clients there are. All of them are
-	 * found in one pass: there may be many requests.
+	 * For each condition, the client of the latest request that meets it, and the number of such clients. One
+	 * pass serves all conditions, since there may be many requests.
 	 */
 	latest(
 		...conditions: ReadonlyArray<(pending: SharedPendingRequest<Client>, client: Client) => boolean>
 	): LatestClient<Client>[] {
-		const found = conditions.map(isMet => ({
+		const matches = conditions.map(isMet => ({
 			isMet,
 			clients: new Set<Client>(),
 			client: undefined as Client | undefined,
@@ -148,13 +145,13 @@ export class SharedPendingRequests<Client> {
 		for (const pending of this.#byUpstreamId.values()) {
 			const {client} = pending;
 			if (client === undefined) continue;
-			for (const one of found) {
-				if (!one.isMet(pending, client)) continue;
-				if (one.client !== client) one.clients.add(client);
-				one.client = client;
+			for (const match of matches) {
+				if (!match.isMet(pending, client)) continue;
+				if (match.client !== client) match.clients.add(client);
+				match.client = client;
 			}
 		}
-		return found.map(({client, clients}) => ({client, count: clients.size}));
+		return matches.map(({client, clients}) => ({client, count: clients.size}));
 	}
 
 	#removeFromClient(pending: SharedPendingRequest<Client>): void {
@@ -168,7 +165,7 @@ export class SharedPendingRequests<Client> {
 const tooManyRequests = (limit: number): BridgeError =>
 	new BridgeError(
 		'ERR_SESSION_BUSY',
-		`${limit} requests wait for an answer already.`,
-		'Wait for some of them before you send more.',
+		`${limit} requests are already pending.`,
+		'Wait for some of their responses before you send more.',
 		{limit},
 	);

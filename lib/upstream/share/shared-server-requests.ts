@@ -6,23 +6,23 @@ import {canonicalId} from '../../wire/id.js';
 import {progressTokenKey} from '../../wire/progress-token-key.js';
 import {checkKeyLengths} from './owner-map.js';
 
-/** A request of the server that one client has been asked. */
+/** A pending server request to one client. */
 type SharedServerRequest<Client> = {
-	/** Its id as the client knows it. */
+	/** The id that the client receives. */
 	readonly clientSideId: string;
-	/** Its id as the server wrote it. */
+	/** The upstream's id, as written. */
 	readonly id: string;
-	/** The same for all spellings of that id. */
+	/** The upstream's id in canonical form. */
 	readonly key: string;
 	readonly client: Client;
 	readonly method: string;
-	/** The key of the token that its progress is sent with. */
+	/** The key of its progress token. */
 	readonly token: string | undefined;
 };
 
 const MAX_SERVER_REQUESTS = 10_000;
 
-/** What a client has to be able to do, to be asked. */
+/** The client capability that each method requires. */
 const requiredCapabilities = new Map([
 	['sampling/createMessage', 'sampling'],
 	['elicitation/create', 'elicitation'],
@@ -31,14 +31,14 @@ const requiredCapabilities = new Map([
 
 export const requiredCapability = (method: string): string | undefined => requiredCapabilities.get(method);
 
-/** The requests of a shared server to its clients. Each is for one client, and only that one can answer it. */
+/** The pending server requests of a shared upstream. Only the client that got one can respond to it. */
 export class SharedServerRequests<Client> {
 	readonly #byClientSideId = new Map<string, SharedServerRequest<Client>>();
-	/** A server may give several of them one id. */
+	/** The upstream may use one id several times. */
 	readonly #byKey = new Map<string, Set<SharedServerRequest<Client>>>();
 	#ids = 0;
 
-	/** Takes a question in, under an id that tells it from those of the server's former life. */
+	/** Adds a server request under a new id, which stays unique when the upstream is restarted. */
 	add(client: Client, {bytes, head: {id = 'null', method = ''}}: Envelope): SharedServerRequest<Client> {
 		if (this.#byClientSideId.size >= MAX_SERVER_REQUESTS) throw tooManyServerRequests();
 		checkKeyLengths({id, method});
@@ -58,7 +58,7 @@ export class SharedServerRequests<Client> {
 		return request;
 	}
 
-	/** The question that this client answers with something of this key; it is no longer open. */
+	/** Removes and returns the server request that a client's response with this key belongs to. */
 	take(client: Client, key: string): SharedServerRequest<Client> | undefined {
 		const request = this.#byClientSideId.get(key);
 		if (request?.client !== client) return;
@@ -66,14 +66,14 @@ export class SharedServerRequests<Client> {
 		return request;
 	}
 
-	/** The server wants no answer any more to the question that it knows by this id. */
+	/** Removes and returns the server request with this id, which the upstream has cancelled. */
 	cancel(id: string): SharedServerRequest<Client> | undefined {
 		if (id.length > MAX_IDENTIFIER_LENGTH) return;
 		const [request] = this.#remove(this.#byKey.get(canonicalId(id)) ?? []);
 		return request;
 	}
 
-	/** The client has left its questions without an answer. */
+	/** Removes and returns the server requests to a client that has disconnected. */
 	removeClient(client: Client): SharedServerRequest<Client>[] {
 		return this.#remove([...this.#byClientSideId.values()].filter(request => request.client === client));
 	}
@@ -82,11 +82,11 @@ export class SharedServerRequests<Client> {
 		return this.#remove(this.#byClientSideId.values());
 	}
 
-	/** Whether a client has been asked something whose progress it may tell with this token. */
+	/** Whether a pending server request to this client has this progress token. */
 	hasToken(client: Client, token: string): boolean {
 		const key = shortKey(token);
-		for (const one of this.#byClientSideId.values())
-			if (one.client === client && one.token === key) return true;
+		for (const request of this.#byClientSideId.values())
+			if (request.client === client && request.token === key) return true;
 		return false;
 	}
 
@@ -103,7 +103,9 @@ export class SharedServerRequests<Client> {
 	}
 }
 
-/** What the server hears when nobody can be asked. Never a refusal of a form in the name of somebody who did not see it. */
+/**
+ * The response to a server request that reaches no client. An elicitation is not declined: no user saw it.
+ */
 export function undeliverableResponse(
 	id: string,
 	method: string,
@@ -111,14 +113,14 @@ export function undeliverableResponse(
 	origin?: MessageOrigin,
 ): Envelope {
 	if (method === 'elicitation/create') return Envelope.response(id, 'result', {action: 'cancel'}, origin);
-	const error = {code: -32601, message: `${method} was not answered: ${reason}.`};
+	const error = {code: -32601, message: `${method} got no response: ${reason}.`};
 	return Envelope.response(id, 'error', error, origin);
 }
 
 const tooManyServerRequests = (): BridgeError =>
 	new BridgeError(
 		'ERR_SESSION_BUSY',
-		`${MAX_SERVER_REQUESTS} questions to clients wait for an answer already.`,
-		'Wait for some of them, or cancel them, before you ask more.',
+		`${MAX_SERVER_REQUESTS} requests to clients are already pending.`,
+		'Wait for some of their responses, or cancel some, before you send more.',
 		{limit: MAX_SERVER_REQUESTS},
 	);

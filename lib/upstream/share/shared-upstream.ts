@@ -19,27 +19,27 @@ import {handleUpstreamMessage} from './upstream-messages.js';
 export type SharedUpstreamOptions = {
 	readonly name: string;
 	readonly log: Log;
-	/** Makes a fresh connection to the server: starts it, where it is a child. */
+	/** Opens a new connection, or starts the process. */
 	readonly open: () => Endpoint;
-	/** What the server is asked for; without it, the newest version with a handshake. */
+	/** The version to request; by default the newest version with a handshake. */
 	readonly targetVersion?: Version | undefined;
-	/** Whether bridge is about to end, so that the server is not started any more. */
+	/** Whether bridge is shutting down. Nothing is started then. */
 	readonly isDraining?: (() => boolean) | undefined;
-	/** How long the server may take for one attempt at the handshake, and what raises that. */
+	/** Timeout of one handshake attempt, and the setting that changes it. */
 	readonly timeoutMs?: number;
 	readonly timeoutSetting?: string | undefined;
-	/** How long it stays when the last client has left. */
+	/** How long the upstream keeps running without clients. */
 	readonly idleMs?: number;
-	/** How much may wait for a client that does not read, and for how long. */
+	/** Limits of the backlog of a client that stops reading. */
 	readonly maxUnreadBytes?: number;
 	readonly graceMs?: number;
-	/** How long to wait before it is started again. */
+	/** Delays between restarts. */
 	readonly backoff?: BackoffLimits;
-	/** Monotonic, in milliseconds. */
+	/** A monotonic clock, in milliseconds. */
 	readonly now?: () => number;
 };
 
-/** How a shared server is, for people. It is idle as long as nobody needs it. */
+/** The state of a shared upstream, for people. It is idle while it has no clients. */
 export type SharedState = {
 	readonly phase: 'idle' | 'connecting' | 'ready' | 'failed' | 'closed';
 	readonly clients: number;
@@ -53,11 +53,11 @@ const MAX_UNREAD_BYTES = 8 * 2 ** 20;
 const STALL_GRACE_MS = 5000;
 
 /**
- * One server for many clients. Each of them has an endpoint that looks like a server of its own; ids, progress tokens,
- * subscriptions, log levels and the server's questions are kept apart.
+ * One upstream for many clients. Each client has an endpoint that looks like a dedicated upstream. Ids,
+ * progress tokens, subscriptions, log levels and server requests are kept separate.
  *
- * The server is started when the first client comes, and again when it dies. What was under way then is answered with an
- * error, and never sent twice; what comes meanwhile waits.
+ * The upstream is started with the first client and restarted when it exits. Requests that are pending then
+ * fail and are never retried. Messages that arrive during the restart are queued.
  */
 export class SharedUpstream {
 	readonly #options: SharedUpstreamOptions;
@@ -71,7 +71,7 @@ export class SharedUpstream {
 	#restarts = 0;
 	#readyAt = 0;
 	#delayMs: number | undefined;
-	/** Until the server is started again, or ended because nobody needs it. */
+	/** Timer of the next restart or of the idle shutdown. */
 	#timer: NodeJS.Timeout | undefined;
 
 	constructor(options: SharedUpstreamOptions) {
@@ -96,10 +96,10 @@ export class SharedUpstream {
 	}
 
 	/**
-	 * An endpoint that looks like a server of one client's own. Closing it leaves the server running for the others.
+	 * Returns an endpoint for one client. Closing it leaves the upstream running for other clients.
 	 *
-	 * `onRenewed` is told what the server says of itself when it was started again and speaks another version. Who does not
-	 * listen to that is ended then.
+	 * `onReinitialized` is called when a restarted upstream speaks another version. A client without it is
+	 * disconnected in that case.
 	 */
 	attach(label: string, onReinitialized?: SharedClientOptions['onReinitialized']): Endpoint {
 		const {name, log, maxUnreadBytes = MAX_UNREAD_BYTES, graceMs = STALL_GRACE_MS} = this.#options;
@@ -121,7 +121,7 @@ export class SharedUpstream {
 		return client;
 	}
 
-	/** Ends the server and the conversations of all clients. */
+	/** Closes the upstream and disconnects all clients. */
 	async close(): Promise<void> {
 		clearTimeout(this.#timer);
 		this.#phase = 'closed';
@@ -149,7 +149,7 @@ export class SharedUpstream {
 		this.#connection.start();
 	}
 
-	/** What nobody has foreseen of one message ends nobody else's conversation. */
+	/** A bug in the handling of one message does not affect other conversations. */
 	#onUpstreamMessage(envelope: Envelope): void {
 		try {
 			handleUpstreamMessage(this.#multiplexer, envelope);
@@ -163,7 +163,9 @@ export class SharedUpstream {
 		else this.#enqueue(client, envelope);
 	}
 
-	/** Nothing was asked, and so nothing can be answered or given up but what waits here. */
+	/**
+	 * Queues a message while the upstream is not ready. Responses are dropped: no server request is pending.
+	 */
 	#enqueue(client: SharedClient, envelope: Envelope): void {
 		const {method} = envelope.head;
 		if (method === 'notifications/cancelled') {
@@ -171,7 +173,7 @@ export class SharedUpstream {
 			if (id !== undefined) this.#queue.cancel(client, id);
 		} else if (method === 'notifications/initialized') client.isInitialized = true;
 		else if (method !== undefined) this.#queue.add(client, envelope);
-		// Clients give up a handshake long before the longest pause is over.
+		// Clients time out a handshake long before the longest delay has passed.
 		if (method === 'initialize' && this.#phase === 'failed') this.#scheduleRestart(0);
 	}
 
@@ -204,7 +206,7 @@ export class SharedUpstream {
 		this.#lastError = error.reason;
 		log.warn('shared.gone', ...disconnectRecord(name, error, isDraining?.() ? undefined : delayMs));
 		this.#scheduleRestart(delayMs);
-		// Before the handshake, no client has sent anything that its stderr could be about.
+		// Before the handshake, no client has sent anything that stderr could reveal.
 		const reason = wasReady ? restartingError(error, delayMs, true) : error;
 		this.#multiplexer.onUpstreamClosed(reason);
 		this.#rejectQueued(reason);
@@ -215,14 +217,14 @@ export class SharedUpstream {
 		this.#timer = setTimeout(() => this.#restart(), delayMs).unref();
 	}
 
-	/** What waited for this attempt does not wait for the next one. */
+	/** Fails the messages that were queued for this attempt. */
 	#rejectQueued(reason: BridgeError): void {
 		for (const {client, envelope} of this.#queue.takeAll())
 			if (envelope.head.id !== undefined)
 				client.send(Envelope.errorResponse(envelope.head.id, reason, client.origin));
 	}
 
-	/** Without clients, the next one starts it. */
+	/** Restarts the upstream, unless it has no clients. Then the next client starts it. */
 	#restart(): void {
 		const {isDraining, name} = this.#options;
 		if (this.#multiplexer.clients.size === 0) {
@@ -245,13 +247,13 @@ export class SharedUpstream {
 		if (isReady) this.#closeIfUnused();
 	}
 
-	/** A server that nobody needs is ended, in time. */
+	/** Closes the upstream after `idleMs` without clients. */
 	#closeIfUnused(): void {
 		const {name, log, idleMs = IDLE_MS} = this.#options;
 		if (this.#multiplexer.clients.size > 0) return;
 		clearTimeout(this.#timer);
 		this.#timer = setTimeout(() => {
-			log.info('shared.idle', `${name} is ended, since nobody needs it.`, {server: name});
+			log.info('shared.idle', `${name} is stopped because it has no clients.`, {server: name});
 			this.#closeConnection();
 		}, idleMs).unref();
 	}

@@ -4,7 +4,7 @@ import {listOf, mapMember, objectOf} from '../../util/json.js';
 import type {ClientMultiplexer} from './client-multiplexer.js';
 import type {SharedClient} from './shared-client.js';
 
-/** Whether a client may ask for a task: not if it is known to be another's. It is told that there is none then. */
+/** Rejects a request for a task of another client, as if it did not exist. Returns whether it is allowed. */
 export function checkTaskOwner(
 	{taskOwners}: ClientMultiplexer,
 	client: SharedClient,
@@ -18,7 +18,7 @@ export function checkTaskOwner(
 	return isOwn;
 }
 
-/** A list of tasks without those that are known to be of others. */
+/** Returns a list of tasks without the tasks of other clients. */
 export function filterOwnTasks(
 	{taskOwners}: ClientMultiplexer,
 	client: SharedClient,

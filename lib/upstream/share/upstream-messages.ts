@@ -10,7 +10,7 @@ import type {ClientMultiplexer} from './client-multiplexer.js';
 import type {SharedClient} from './shared-client.js';
 import {requiredCapability, undeliverableResponse} from './shared-server-requests.js';
 
-/** What becomes of a message of the server: it is heard by those whom it is for, as if they were the only ones. */
+/** Routes a message of the upstream to the clients that it is for. */
 export function handleUpstreamMessage(multiplexer: ClientMultiplexer, envelope: Envelope): void {
 	const {id, key, method} = envelope.head;
 	if (method === undefined) handleResponse(multiplexer, envelope, key);
@@ -26,7 +26,7 @@ function handleResponse(multiplexer: ClientMultiplexer, envelope: Envelope, key:
 	}
 	const {client, id, upstreamToken: token, onResponse} = pending;
 	const isTask = client !== undefined && recordOwnership(multiplexer, client, envelope);
-	// The progress of a task goes on after the answer that it has begun.
+	// The progress of a task continues after the response that created it.
 	if (token !== undefined && !isTask) multiplexer.progressTokens.release(token);
 	if (onResponse) onResponse(envelope);
 	else client?.send(envelope.forwardedAs(client.origin, id));
@@ -35,14 +35,18 @@ function handleResponse(multiplexer: ClientMultiplexer, envelope: Envelope, key:
 function reportOrphanResponse({pending, log, name}: ClientMultiplexer, key: string | undefined): void {
 	const fields = {id: shortened(key ?? 'null'), server: name};
 	if (key !== undefined && pending.takeAbandoned(key))
-		log.debug('rpc.late_response', `${name} answered a request of a client that has left.`, fields);
+		log.debug(
+			'rpc.late_response',
+			`${name} responded to a request of a client that has disconnected.`,
+			fields,
+		);
 	else {
-		const sentence = `${name} sent a response that no client waits for; it was dropped.`;
-		warnRateLimited(log, 'rpc.orphan_response', sentence, fields, name);
+		const message = `${name} sent a response that no client waits for; it was dropped.`;
+		warnRateLimited(log, 'rpc.orphan_response', message, fields, name);
 	}
 }
 
-/** Remembers whose a task is, or a page that a client is asked to open. Returns whether it is a task. */
+/** Records the owner of a new task, or of a page that a client is to open. Returns whether it is a task. */
 function recordOwnership(
 	{taskOwners, elicitationOwners}: ClientMultiplexer,
 	client: SharedClient,
@@ -61,7 +65,7 @@ function recordOwnership(
 	return true;
 }
 
-/** Asks one client: nothing else can know what the server means. */
+/** Sends a server request to one client, since the request does not identify its client. */
 function handleServerRequest(
 	multiplexer: ClientMultiplexer,
 	envelope: Envelope,
@@ -75,7 +79,7 @@ function handleServerRequest(
 	const client = chooseClient(multiplexer, envelope, method);
 	if (!client) {
 		multiplexer.send(
-			undeliverableResponse(id, method, 'no client that has a call under way can do that', envelope.origin),
+			undeliverableResponse(id, method, 'no client with a pending call supports it', envelope.origin),
 		);
 		return;
 	}
@@ -93,8 +97,8 @@ function handleServerRequest(
 const RELATED_TASK = 'io.modelcontextprotocol/related-task';
 
 /**
- * Whom a question is for: whose task it is about, or whose call it came within, where that is told; else who of those that
- * can answer has asked the server something last.
+ * The client for a server request: the owner of the related task, or the client of the related call. If
+ * neither is known, it is the client of the latest pending request that supports the method.
  */
 function chooseClient(
 	multiplexer: ClientMultiplexer,
@@ -108,17 +112,17 @@ function chooseClient(
 	const {taskId} = objectOf(objectOf(objectOf(body.params)._meta)[RELATED_TASK]);
 	const owner = taskOwners.get(taskId);
 	if (owner) return !owner.isEnded && canHandle(owner) ? owner : undefined;
-	const [within, calls, all] = pending.latest(
+	const [related, calls, all] = pending.latest(
 		request => request.upstreamId === origin.relatedRequestId || request.origin === origin,
 		(request, client) => request.mayNeedInput && canHandle(client),
 		(_request, client) => canHandle(client),
 	);
-	if (within?.client) return canHandle(within.client) ? within.client : undefined;
+	if (related?.client) return canHandle(related.client) ? related.client : undefined;
 	const {client, count = 0} = (calls?.client ? calls : all) ?? {};
 	if (count > 1) {
-		const sentence = `${name} sent ${shortened(method)}, and ${count} waiting clients could be meant; the client of the latest request gets it.`;
+		const message = `${name} sent ${shortened(method)}, which could be for ${count} waiting clients; the client of the latest request gets it.`;
 		const fields = {server: name, method: shortened(method), clients: count};
-		warnRateLimited(log, 'shared.question.ambiguous', sentence, fields, name);
+		warnRateLimited(log, 'shared.question.ambiguous', message, fields, name);
 	}
 	return client;
 }
@@ -156,34 +160,36 @@ function handleNotification(multiplexer: ClientMultiplexer, envelope: Envelope, 
 	}
 }
 
-/** A member of a notification's params. */
 function paramOf({bytes}: Envelope, name: string): unknown {
 	const text = memberText(bytes, 'params', name);
 	return text === undefined ? undefined : JSON.parse(text);
 }
 
-/** Who it belongs to, where that is known, else all. */
+/** Sends a notification to the owner, or to all clients if the owner is unknown. */
 const sendToOwner = (
 	multiplexer: ClientMultiplexer,
 	envelope: Envelope,
 	owner: SharedClient | undefined,
 ): void => multiplexer.broadcast(envelope, client => owner === undefined || client === owner);
 
-/** Progress that nobody waits for is nobody's. */
+/** Forwards progress to the owner of its token. Progress without an owner is dropped. */
 function forwardProgress({progressTokens, log, name}: ClientMultiplexer, envelope: Envelope): void {
 	const tokenRange = memberRange(envelope.bytes, 'params', 'progressToken');
 	const found =
 		tokenRange && progressTokens.ownerOf(JSON.parse(envelope.bytes.toString('utf8', ...tokenRange)));
 	if (tokenRange && found)
 		found.owner.send(envelope.withTextAt(tokenRange, String(found.token)).forwardedAs(found.owner.origin));
-	else log.debug('rpc.dropped', `${name} told of progress that nobody waits for.`, {server: name});
+	else
+		log.debug('rpc.dropped', `${name} sent progress for a request that is not pending; it was dropped.`, {
+			server: name,
+		});
 }
 
-/** The server wants no answer to a question any more. */
+/** Forwards the cancellation of a server request. */
 function handleCancelled({serverRequests, log, name}: ClientMultiplexer, envelope: Envelope): void {
 	const id = memberText(envelope.bytes, 'params', 'requestId');
 	const found = id === undefined ? undefined : serverRequests.cancel(id);
 	if (found)
 		found.client.send(cancellationFor(envelope, found.clientSideId).forwardedAs(found.client.origin));
-	else log.debug('rpc.dropped', `${name} cancelled what it has not asked.`, {server: name});
+	else log.debug('rpc.dropped', `${name} cancelled a request that it did not send.`, {server: name});
 }

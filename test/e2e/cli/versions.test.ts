@@ -101,7 +101,7 @@ test.serial('a program that ends at once is an error with what it said, exit cod
 test.serial('a program that says nothing is given up after --timeout', async t => {
 	const {code, stderr} = await ask(['sleep', '1000'], '--timeout', '0.2');
 	t.is(code, 1);
-	t.regex(stderr, /did not answer initialize within 0\.2 s/);
+	t.regex(stderr, /did not respond to initialize within 0\.2 s/);
 });
 
 test.serial('a command that does not exist is used wrongly, exit code 2', async t => {

@@ -1,16 +1,16 @@
 import test from 'ava';
-import {sharing} from './support.js';
+import {shareWithClients} from './support.js';
 
-test('two clients with the same ids each get their own answer, under their own id, byte for byte [A11]', t => {
-	const {a, b, server, toldAll} = sharing(t, {}, {});
-	a.sayText('{"jsonrpc":"2.0", "id":1.0, "method":"x","params":{"n":1e2}}');
-	b.sayText('{"jsonrpc":"2.0","id":1,"method":"x","params":{"n":2}}');
-	const [first, second] = toldAll('x');
+test('returns each response under the id that its client chose, byte for byte [A11]', t => {
+	const {a, b, server, allReceived} = shareWithClients(t, {}, {});
+	a.sendText('{"jsonrpc":"2.0", "id":1.0, "method":"x","params":{"n":1e2}}');
+	b.sendText('{"jsonrpc":"2.0","id":1,"method":"x","params":{"n":2}}');
+	const [first, second] = allReceived('x');
 	t.not(first?.id, second?.id);
 	t.is(
 		server().receivedTexts.at(-2),
 		`{"jsonrpc":"2.0", "id":${first?.id}, "method":"x","params":{"n":1e2}}`,
-		'nothing but the id is another',
+		'only the id differs',
 	);
 	server().sendText(`{"jsonrpc":"2.0","id": ${second?.id} ,"result":{"n" : 2.0}}`);
 	server().sendText(`{"jsonrpc":"2.0","id": ${first?.id} ,"result":{"n" : 1.0}}`);
@@ -18,11 +18,13 @@ test('two clients with the same ids each get their own answer, under their own i
 	t.deepEqual(b.texts, ['{"jsonrpc":"2.0","id": 1 ,"result":{"n" : 2.0}}']);
 });
 
-test('progress tokens are told under names of their own, and come back as they were written [P4]', t => {
-	const {a, b, server, toldAll} = sharing(t, {}, {});
+test('renames progress tokens for the upstream and restores their original bytes [P4]', t => {
+	const {a, b, server, allReceived} = shareWithClients(t, {}, {});
 	const params = '"params":{"_meta":{"progressToken": 1.0 },"a":1.0}';
-	for (const guest of [a, b]) guest.sayText(`{"jsonrpc":"2.0","id":1,"method":"x",${params}}`);
-	const [first, second] = toldAll('x').map(({params}) => (params as {_meta: {progressToken: string}})._meta);
+	for (const client of [a, b]) client.sendText(`{"jsonrpc":"2.0","id":1,"method":"x",${params}}`);
+	const [first, second] = allReceived('x').map(
+		({params}) => (params as {_meta: {progressToken: string}})._meta,
+	);
 	t.not(first?.progressToken, second?.progressToken);
 	t.true(server().receivedTexts.at(-1)?.endsWith(' },"a":1.0}}'), 'nothing else is changed');
 	server().sendText(
@@ -34,16 +36,16 @@ test('progress tokens are told under names of their own, and come back as they w
 	]);
 });
 
-test('a progress token whose name is written with escapes is renamed, too [P4]', t => {
-	const {a, told} = sharing(t, {});
-	a.sayText('{"jsonrpc":"2.0","id":1,"method":"x","params":{"_meta":{"progress\\u0054oken":"mine"}}}');
-	t.notRegex(JSON.stringify(told('x')), /mine/);
+test('renames a progress token whose key is written with escapes [P4]', t => {
+	const {a, lastReceived} = shareWithClients(t, {});
+	a.sendText('{"jsonrpc":"2.0","id":1,"method":"x","params":{"_meta":{"progress\\u0054oken":"mine"}}}');
+	t.notRegex(JSON.stringify(lastReceived('x')), /mine/);
 });
 
-test('progress that nobody waits for, or waits for any longer, is dropped [P4]', t => {
-	const {a, server, told} = sharing(t, {});
-	a.say({id: 1, method: 'x', params: {_meta: {progressToken: 'p'}}});
-	const {id, params} = told('x');
+test('drops progress with an unknown or released token [P4]', t => {
+	const {a, server, lastReceived} = shareWithClients(t, {});
+	a.send({id: 1, method: 'x', params: {_meta: {progressToken: 'p'}}});
+	const {id, params} = lastReceived('x');
 	const {progressToken} = (params as {_meta: {progressToken: string}})._meta;
 	const progress = (token: unknown): void =>
 		server().send({method: 'notifications/progress', params: {progressToken: token, progress: 1}});
@@ -51,158 +53,162 @@ test('progress that nobody waits for, or waits for any longer, is dropped [P4]',
 	progress(undefined);
 	server().send({id, result: {}});
 	progress(progressToken);
-	t.is(a.heard.length, 1);
+	t.is(a.received.length, 1);
 });
 
-test('a client can cancel its own requests, and nobody else’s', t => {
-	const {a, b, told, toldAll, server} = sharing(t, {}, {});
-	a.say({id: 1, method: 'x'});
-	const {id} = told('x');
-	b.say({method: 'notifications/cancelled', params: {requestId: 1}});
-	b.say({method: 'notifications/cancelled', params: {requestId: id}});
-	t.is(toldAll('notifications/cancelled').length, 0);
-	a.say({method: 'notifications/cancelled', params: {requestId: 1, reason: 'enough'}});
-	t.deepEqual(told('notifications/cancelled').params, {requestId: Number(id), reason: 'enough'});
+test('lets a client cancel only its own requests', t => {
+	const {a, b, lastReceived, allReceived, server} = shareWithClients(t, {}, {});
+	a.send({id: 1, method: 'x'});
+	const {id} = lastReceived('x');
+	b.send({method: 'notifications/cancelled', params: {requestId: 1}});
+	b.send({method: 'notifications/cancelled', params: {requestId: id}});
+	t.is(allReceived('notifications/cancelled').length, 0);
+	a.send({method: 'notifications/cancelled', params: {requestId: 1, reason: 'enough'}});
+	t.deepEqual(lastReceived('notifications/cancelled').params, {requestId: Number(id), reason: 'enough'});
 	server().send({id, result: {}});
-	t.like(a.heard, [{id: 1, result: {}}], 'an answer that comes all the same is still its own');
+	t.like(a.received, [{id: 1, result: {}}], 'a late response is still forwarded to its client');
 });
 
-test('the server hears of the first who subscribes to a resource, and of the last who no longer wants it', t => {
-	const {a, b, server, told, toldAll} = sharing(t, {}, {});
+test('sends the upstream only the first subscribe and the last unsubscribe of a resource', t => {
+	const {a, b, server, lastReceived, allReceived} = shareWithClients(t, {}, {});
 	const params = {uri: 'file:///x'};
-	a.say({id: 1, method: 'resources/subscribe', params});
-	b.say({id: 'b', method: 'resources/subscribe', params});
-	t.deepEqual(b.heard, [], 'who comes second waits for the same answer');
-	server().send({id: told('resources/subscribe').id, result: {}});
-	t.like(a.heard, [{id: 1, result: {}}]);
-	t.like(b.heard, [{id: 'b', result: {}}]);
-	a.say({id: 2, method: 'resources/subscribe', params});
-	t.like(a.heard[1], {id: 2, result: {}});
-	t.is(toldAll('resources/subscribe').length, 1);
-	a.say({id: 3, method: 'resources/unsubscribe', params});
-	t.like(a.heard[2], {id: 3, result: {}});
-	t.is(toldAll('resources/unsubscribe').length, 0);
-	b.say({id: 4, method: 'resources/unsubscribe', params});
-	server().send({id: told('resources/unsubscribe').id, result: {}});
-	t.like(b.heard[1], {id: 4, result: {}});
-	t.is(toldAll('resources/unsubscribe').length, 1);
+	a.send({id: 1, method: 'resources/subscribe', params});
+	b.send({id: 'b', method: 'resources/subscribe', params});
+	t.deepEqual(b.received, [], 'the second client waits for the same response');
+	server().send({id: lastReceived('resources/subscribe').id, result: {}});
+	t.like(a.received, [{id: 1, result: {}}]);
+	t.like(b.received, [{id: 'b', result: {}}]);
+	a.send({id: 2, method: 'resources/subscribe', params});
+	t.like(a.received[1], {id: 2, result: {}});
+	t.is(allReceived('resources/subscribe').length, 1);
+	a.send({id: 3, method: 'resources/unsubscribe', params});
+	t.like(a.received[2], {id: 3, result: {}});
+	t.is(allReceived('resources/unsubscribe').length, 0);
+	b.send({id: 4, method: 'resources/unsubscribe', params});
+	server().send({id: lastReceived('resources/unsubscribe').id, result: {}});
+	t.like(b.received[1], {id: 4, result: {}});
+	t.is(allReceived('resources/unsubscribe').length, 1);
 });
 
-test('all who wait for a subscription that the server refuses hear so, and the next is asked for again', t => {
-	const {a, b, server, told, toldAll} = sharing(t, {}, {});
+test('forwards a rejected subscription to all waiting clients, and sends the next one again', t => {
+	const {a, b, server, lastReceived, allReceived} = shareWithClients(t, {}, {});
 	const params = {uri: 'file:///x'};
-	a.say({id: 1, method: 'resources/subscribe', params});
-	b.say({id: 2, method: 'resources/subscribe', params});
-	server().send({id: told('resources/subscribe').id, error: {code: -32_002, message: 'no'}});
-	t.like(a.heard, [{id: 1, error: {code: -32_002}}]);
-	t.like(b.heard, [{id: 2, error: {code: -32_002}}]);
-	b.say({id: 3, method: 'resources/subscribe', params});
-	t.is(toldAll('resources/subscribe').length, 2);
+	a.send({id: 1, method: 'resources/subscribe', params});
+	b.send({id: 2, method: 'resources/subscribe', params});
+	server().send({id: lastReceived('resources/subscribe').id, error: {code: -32_002, message: 'no'}});
+	t.like(a.received, [{id: 1, error: {code: -32_002}}]);
+	t.like(b.received, [{id: 2, error: {code: -32_002}}]);
+	b.send({id: 3, method: 'resources/subscribe', params});
+	t.is(allReceived('resources/subscribe').length, 2);
 });
 
-test('the server is told the level that lets through what anybody wants, and each hears its own', t => {
-	const {a, b, server, told, toldAll} = sharing(t, {}, {});
-	const hear = (level: string): void =>
+test('sends the upstream the most verbose log level and filters log messages for each client', t => {
+	const {a, b, server, lastReceived, allReceived} = shareWithClients(t, {}, {});
+	const log = (level: string): void =>
 		server().send({method: 'notifications/message', params: {level, data: 1}});
-	const levels = ({heard}: typeof a) =>
-		heard.flatMap(({params}) => (params as {level: string} | undefined)?.level ?? []);
-	hear('debug');
-	t.deepEqual(levels(a), ['debug'], 'as long as nobody has said what it wants, all is heard');
-	a.say({id: 1, method: 'logging/setLevel', params: {level: 'error'}});
+	const levels = ({received}: typeof a) =>
+		received.flatMap(({params}) => (params as {level: string} | undefined)?.level ?? []);
+	log('debug');
+	t.deepEqual(levels(a), ['debug'], 'all messages are forwarded until a client sets a level');
+	a.send({id: 1, method: 'logging/setLevel', params: {level: 'error'}});
 	t.like(
-		told('logging/setLevel').params,
+		lastReceived('logging/setLevel').params,
 		{level: 'info'},
-		'the other one has not said, and gets what is usual',
+		'the other client has set no level and gets the default',
 	);
-	server().send({id: told('logging/setLevel').id, result: {}});
-	b.say({id: 1, method: 'logging/setLevel', params: {level: 'debug'}});
-	t.like(told('logging/setLevel').params, {level: 'debug'});
-	server().send({id: told('logging/setLevel').id, result: {}});
-	for (const level of ['debug', 'info', 'error', 'emergency', 'odd']) hear(level);
+	server().send({id: lastReceived('logging/setLevel').id, result: {}});
+	b.send({id: 1, method: 'logging/setLevel', params: {level: 'debug'}});
+	t.like(lastReceived('logging/setLevel').params, {level: 'debug'});
+	server().send({id: lastReceived('logging/setLevel').id, result: {}});
+	for (const level of ['debug', 'info', 'error', 'emergency', 'odd']) log(level);
 	t.deepEqual(levels(a), ['debug', 'error', 'emergency', 'odd']);
 	t.deepEqual(levels(b), ['debug', 'debug', 'info', 'error', 'emergency', 'odd']);
-	a.say({id: 2, method: 'logging/setLevel', params: {level: 'warning'}});
-	t.like(a.heard.at(-1), {id: 2, result: {}});
-	t.is(toldAll('logging/setLevel').length, 2, 'what changes nothing is not told');
+	a.send({id: 2, method: 'logging/setLevel', params: {level: 'warning'}});
+	t.like(a.received.at(-1), {id: 2, result: {}});
+	t.is(allReceived('logging/setLevel').length, 2, 'an unchanged level is not sent');
 });
 
-test('who comes later and has not said what it wants gets what is usual', t => {
-	const {a, server, told, join} = sharing(t, {});
-	a.say({id: 1, method: 'logging/setLevel', params: {level: 'error'}});
-	t.like(told('logging/setLevel').params, {level: 'error'});
-	server().send({id: told('logging/setLevel').id, result: {}});
+test('applies the default log level to a client that attaches later', t => {
+	const {a, server, lastReceived, join} = shareWithClients(t, {});
+	a.send({id: 1, method: 'logging/setLevel', params: {level: 'error'}});
+	t.like(lastReceived('logging/setLevel').params, {level: 'error'});
+	server().send({id: lastReceived('logging/setLevel').id, result: {}});
 	const late = join();
-	late.greet();
-	t.like(told('logging/setLevel').params, {level: 'info'});
-	late.say({id: 1, method: 'logging/setLevel', params: {level: 'debug'}});
-	server().send({id: told('logging/setLevel').id, result: {}});
+	late.initialize();
+	t.like(lastReceived('logging/setLevel').params, {level: 'info'});
+	late.send({id: 1, method: 'logging/setLevel', params: {level: 'debug'}});
+	server().send({id: lastReceived('logging/setLevel').id, result: {}});
 	void late.endpoint.close();
-	t.like(told('logging/setLevel').params, {level: 'error'}, 'until it leaves');
+	t.like(lastReceived('logging/setLevel').params, {level: 'error'}, 'after it has disconnected');
 });
 
-test('a level that the server refuses is not wanted, and one that is none is for the server to refuse', t => {
-	const {a, server, told, toldAll} = sharing(t, {});
-	a.say({id: 1, method: 'logging/setLevel', params: {level: 'error'}});
-	server().send({id: told('logging/setLevel').id, error: {code: -32_601, message: 'no'}});
-	t.like(a.heard, [{id: 1, error: {code: -32_601}}]);
+test('ignores a log level that the upstream rejects, and forwards an unknown level', t => {
+	const {a, server, lastReceived, allReceived} = shareWithClients(t, {});
+	a.send({id: 1, method: 'logging/setLevel', params: {level: 'error'}});
+	server().send({id: lastReceived('logging/setLevel').id, error: {code: -32_601, message: 'no'}});
+	t.like(a.received, [{id: 1, error: {code: -32_601}}]);
 	server().send({method: 'notifications/message', params: {level: 'debug', data: 1}});
-	t.is(a.heard.length, 2);
-	a.say({id: 2, method: 'logging/setLevel', params: {level: 'loud'}});
-	t.is(toldAll('logging/setLevel').length, 2);
+	t.is(a.received.length, 2);
+	a.send({id: 2, method: 'logging/setLevel', params: {level: 'loud'}});
+	t.is(allReceived('logging/setLevel').length, 2);
 });
 
-test('when a client leaves, all that it had is given back', async t => {
-	const {a, b, server, told, toldAll, logged} = sharing(t, {sampling: {}}, {});
+test('releases the requests, the subscriptions and the log level of a client that disconnects', async t => {
+	const {a, b, server, lastReceived, allReceived, logged} = shareWithClients(t, {sampling: {}}, {});
 	for (const uri of ['file:///x', 'file:///y']) {
-		a.say({id: uri, method: 'resources/subscribe', params: {uri}});
-		server().send({id: told('resources/subscribe').id, result: {}});
+		a.send({id: uri, method: 'resources/subscribe', params: {uri}});
+		server().send({id: lastReceived('resources/subscribe').id, result: {}});
 	}
-	b.say({id: 1, method: 'resources/subscribe', params: {uri: 'file:///y'}});
-	b.say({id: 2, method: 'logging/setLevel', params: {level: 'error'}});
-	server().send({id: told('logging/setLevel').id, result: {}});
-	a.say({id: 3, method: 'x'});
-	const {id} = told('x');
+	b.send({id: 1, method: 'resources/subscribe', params: {uri: 'file:///y'}});
+	b.send({id: 2, method: 'logging/setLevel', params: {level: 'error'}});
+	server().send({id: lastReceived('logging/setLevel').id, result: {}});
+	a.send({id: 3, method: 'x'});
+	const {id} = lastReceived('x');
 	server().send({id: 'q', method: 'sampling/createMessage', params: {}});
-	t.is(a.heard.at(-1)?.method, 'sampling/createMessage');
+	t.is(a.received.at(-1)?.method, 'sampling/createMessage');
 	await a.endpoint.close();
-	t.like(told('notifications/cancelled').params, {requestId: Number(id)});
+	t.like(lastReceived('notifications/cancelled').params, {requestId: Number(id)});
 	t.true(
 		server().received.some(body => body.id === 'q' && 'error' in body),
-		'its question is refused',
+		'its server request is rejected',
 	);
 	t.deepEqual(
-		toldAll('resources/unsubscribe').map(({params}) => params),
+		allReceived('resources/unsubscribe').map(({params}) => params),
 		[{uri: 'file:///x'}],
 	);
-	t.like(told('logging/setLevel').params, {level: 'error'}, 'only the other one’s level counts');
+	t.like(
+		lastReceived('logging/setLevel').params,
+		{level: 'error'},
+		'only the level of the other client counts',
+	);
 	server().send({id, result: {}});
 	t.is((await logged('rpc.late_response')).length, 1);
 	t.deepEqual(
-		b.heard.map(({id}) => id),
+		b.received.map(({id}) => id),
 		[1, 2],
 	);
 });
 
-test('a task is its owner’s: nobody else sees it, cancels it or hears of it', t => {
-	const {a, b, server, told, toldAll} = sharing(t, {}, {});
-	a.say({id: 1, method: 'tools/call', params: {name: 'x', task: {}, _meta: {progressToken: 5}}});
-	const {id, params} = told('tools/call');
+test('hides a task and its notifications from all clients but its owner', t => {
+	const {a, b, server, lastReceived, allReceived} = shareWithClients(t, {}, {});
+	a.send({id: 1, method: 'tools/call', params: {name: 'x', task: {}, _meta: {progressToken: 5}}});
+	const {id, params} = lastReceived('tools/call');
 	server().send({id, result: {task: {taskId: 'T', status: 'working'}}});
-	b.say({id: 1, method: 'tasks/get', params: {taskId: 'T'}});
-	t.like(b.heard, [{id: 1, error: {code: -32_602}}]);
-	a.say({id: 2, method: 'tasks/get', params: {taskId: 'T'}});
-	t.is(toldAll('tasks/get').length, 1);
+	b.send({id: 1, method: 'tasks/get', params: {taskId: 'T'}});
+	t.like(b.received, [{id: 1, error: {code: -32_602}}]);
+	a.send({id: 2, method: 'tasks/get', params: {taskId: 'T'}});
+	t.is(allReceived('tasks/get').length, 1);
 	server().send({method: 'notifications/tasks/status', params: {taskId: 'T', status: 'completed'}});
-	t.is(b.heard.length, 1);
-	t.is(a.heard.at(-1)?.method, 'notifications/tasks/status');
-	b.say({id: 2, method: 'tasks/list'});
+	t.is(b.received.length, 1);
+	t.is(a.received.at(-1)?.method, 'notifications/tasks/status');
+	b.send({id: 2, method: 'tasks/list'});
 	const tasks = [{taskId: 'T'}, {taskId: 'other'}];
-	server().send({id: told('tasks/list').id, result: {tasks}});
-	t.like(b.heard[1], {id: 2, result: {tasks: [{taskId: 'other'}]}});
-	a.say({id: 3, method: 'tasks/list'});
-	server().send({id: told('tasks/list').id, result: {tasks}});
-	t.like(a.heard.at(-1), {id: 3, result: {tasks}});
+	server().send({id: lastReceived('tasks/list').id, result: {tasks}});
+	t.like(b.received[1], {id: 2, result: {tasks: [{taskId: 'other'}]}});
+	a.send({id: 3, method: 'tasks/list'});
+	server().send({id: lastReceived('tasks/list').id, result: {tasks}});
+	t.like(a.received.at(-1), {id: 3, result: {tasks}});
 	const {progressToken} = (params as {_meta: {progressToken: string}})._meta;
 	server().send({method: 'notifications/progress', params: {progressToken, progress: 1}});
-	t.like(a.heard.at(-1), {params: {progressToken: 5}}, 'its progress goes on after the first answer');
+	t.like(a.received.at(-1), {params: {progressToken: 5}}, 'its progress continues after the first response');
 });

@@ -1,7 +1,7 @@
 import test from 'ava';
 import {ProgressTokens} from '../../../lib/upstream/share/progress-tokens.js';
 
-test('each token is told under a name of its own, and finds back to who gave it', t => {
+test('gives each token a unique name and finds its owner', t => {
 	const tokens = new ProgressTokens<string>();
 	const [a, b, c] = [tokens.register('ann', 0), tokens.register('bob', 0), tokens.register('ann', 'x')];
 	t.is(new Set([a, b, c]).size, 3);
@@ -10,14 +10,14 @@ test('each token is told under a name of its own, and finds back to who gave it'
 	t.deepEqual(tokens.ownerOf(c), {owner: 'ann', token: 'x'});
 });
 
-test('progress that nobody waits for is nobody’s', t => {
+test('has no owner for released and unknown tokens', t => {
 	const tokens = new ProgressTokens<string>();
-	const told = tokens.register('ann', 1);
-	tokens.release(told);
-	for (const token of [told, 1, undefined]) t.is(tokens.ownerOf(token), undefined);
+	const released = tokens.register('ann', 1);
+	tokens.release(released);
+	for (const token of [released, 1, undefined]) t.is(tokens.ownerOf(token), undefined);
 });
 
-test('the oldest of very many is forgotten, and the newest is not', t => {
+test('evicts the oldest token over the limit', t => {
 	const tokens = new ProgressTokens<number>();
 	const first = tokens.register(0, 0);
 	let last = first;

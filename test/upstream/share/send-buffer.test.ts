@@ -6,56 +6,56 @@ import {until} from '../../helpers/pipeline.js';
 
 const LIMIT = 1000;
 
-function outbox(graceMs = 60_000) {
+function createBuffer(graceMs = 60_000) {
 	const origin: MessageOrigin = {name: 'files', valve: new Valve()};
 	const delivered: string[] = [];
 	const stalls: number[] = [];
-	let holds = 0;
-	let react = (): void => {};
-	const box = new SendBuffer({
+	let shutCount = 0;
+	let deliverHook = (): void => {};
+	const buffer = new SendBuffer({
 		valve: origin.valve,
 		deliver(envelope) {
 			delivered.push(envelope.bytes.toString());
-			react();
+			deliverHook();
 		},
 		shutSender: () => {
-			holds++;
-			return () => holds--;
+			shutCount++;
+			return () => shutCount--;
 		},
 		onStalled: bytes => stalls.push(bytes),
 		maxBytes: LIMIT,
 		graceMs,
 	});
-	const add = (text: string): void => box.add(Envelope.received(Buffer.from(`${text}\n`), origin));
+	const add = (text: string): void => buffer.add(Envelope.received(Buffer.from(`${text}\n`), origin));
 	const onDelivered = (next: () => void): void => {
-		react = next;
+		deliverHook = next;
 	};
-	return {box, add, valve: origin.valve, delivered, stalls, holds: () => holds, onDelivered};
+	return {buffer, add, valve: origin.valve, delivered, stalls, shutCount: () => shutCount, onDelivered};
 }
 
-test('what can be delivered is not held', t => {
-	const {add, delivered, holds} = outbox();
+test('delivers messages at once while the valve is open', t => {
+	const {add, delivered, shutCount} = createBuffer();
 	for (const text of ['1', '2']) add(text);
 	t.deepEqual(delivered, ['1', '2']);
-	t.is(holds(), 0);
+	t.is(shutCount(), 0);
 });
 
-test('who does not read is not read, either, and hears all in order when it reads', t => {
-	const {add, valve, delivered, stalls, holds} = outbox();
+test('stops reading from a client that does not read, and delivers in order when it does', t => {
+	const {add, valve, delivered, stalls, shutCount} = createBuffer();
 	const open = valve.shut();
 	for (const text of ['1', '2', '3']) add(text);
 	t.deepEqual(delivered, []);
-	t.is(holds(), 1);
+	t.is(shutCount(), 1);
 	open();
 	t.deepEqual(delivered, ['1', '2', '3']);
-	t.is(holds(), 0);
+	t.is(shutCount(), 0);
 	add('4');
 	t.is(delivered.at(-1), '4');
 	t.deepEqual(stalls, []);
 });
 
-test('what comes while it is caught up with comes last', t => {
-	const {add, valve, delivered} = outbox();
+test('appends a message that arrives while the queue drains', t => {
+	const {add, valve, delivered} = createBuffer();
 	const open = valve.shut();
 	add('1');
 	valve.whenOpen(() => add('2'));
@@ -64,8 +64,8 @@ test('what comes while it is caught up with comes last', t => {
 	t.deepEqual(delivered, ['1', '3', '2']);
 });
 
-test('one that takes one at a time gets all of it', t => {
-	const {add, valve, delivered, onDelivered} = outbox();
+test('delivers the whole queue when the valve shuts after each message', t => {
+	const {add, valve, delivered, onDelivered} = createBuffer();
 	let open = valve.shut();
 	onDelivered(() => {
 		open = valve.shut();
@@ -79,22 +79,22 @@ test('one that takes one at a time gets all of it', t => {
 	t.deepEqual(delivered, texts);
 });
 
-test('more than may wait is a stall, and what waited is let go of [F3]', t => {
-	const {add, valve, delivered, stalls, holds} = outbox();
+test('stalls and drops the backlog when it exceeds the limit [F3]', t => {
+	const {add, valve, delivered, stalls, shutCount} = createBuffer();
 	const open = valve.shut();
 	add('x'.repeat(LIMIT));
 	t.deepEqual(stalls, []);
 	add('y');
 	t.deepEqual(stalls, [LIMIT]);
-	t.is(holds(), 0);
+	t.is(shutCount(), 0);
 	add('z');
 	open();
 	t.deepEqual(delivered, []);
 	t.is(stalls.length, 1);
 });
 
-test('a message over the limit may wait alone', t => {
-	const {add, valve, delivered, stalls} = outbox();
+test('queues a single message over the limit', t => {
+	const {add, valve, delivered, stalls} = createBuffer();
 	const open = valve.shut();
 	add('x'.repeat(2 * LIMIT));
 	open();
@@ -102,16 +102,16 @@ test('a message over the limit may wait alone', t => {
 	t.deepEqual(stalls, []);
 });
 
-test('not to read for too long is a stall [F3]', async t => {
-	const {add, valve, stalls} = outbox(1);
+test('stalls when the backlog does not drain in time [F3]', async t => {
+	const {add, valve, stalls} = createBuffer(1);
 	valve.shut();
 	add('1');
 	await until(() => stalls.length > 0);
 	t.deepEqual(stalls, [1]);
 });
 
-test('who has nothing to read does not stall', async t => {
-	const [reader, other] = [outbox(1), outbox(1)];
+test('does not stall without a backlog', async t => {
+	const [reader, other] = [createBuffer(1), createBuffer(1)];
 	const open = reader.valve.shut();
 	reader.add('1');
 	open();
@@ -122,21 +122,21 @@ test('who has nothing to read does not stall', async t => {
 	t.deepEqual(reader.stalls, []);
 });
 
-test('whoever waits for it to be empty is told when it is', t => {
-	const {box, add, valve} = outbox();
+test('calls the callback of whenEmpty once the queue is empty', t => {
+	const {buffer, add, valve} = createBuffer();
 	let count = 0;
-	box.whenEmpty(() => count++);
+	buffer.whenEmpty(() => count++);
 	t.is(count, 1);
 	const open = valve.shut();
 	add('1');
-	box.whenEmpty(() => count++);
+	buffer.whenEmpty(() => count++);
 	t.is(count, 1);
 	open();
 	t.is(count, 2);
 });
 
-test('what waits keeps no more in memory than itself', t => {
-	const {box, valve, delivered} = outbox();
+test('copies queued messages, so that they do not retain their chunk', t => {
+	const {buffer, valve, delivered} = createBuffer();
 	const kept: Envelope[] = [];
 	const origin: MessageOrigin = {name: 'files', valve};
 	const other = new SendBuffer({
@@ -152,9 +152,9 @@ test('what waits keeps no more in memory than itself', t => {
 	const open = valve.shut();
 	other.add(Envelope.received(chunk.subarray(0, 10), origin));
 	open();
-	// A copy of its own, or one in a pool: not a view that keeps the whole chunk.
+	// A copy, possibly in a pool: a view would retain the whole chunk.
 	t.not(kept[0]?.line.buffer, chunk.buffer);
 	t.is(kept[0]?.bytes.toString(), 'xxxxxxxxx');
-	box.close();
+	buffer.close();
 	t.deepEqual(delivered, []);
 });

@@ -4,65 +4,64 @@ import {SharedPendingRequests} from '../../../lib/upstream/share/shared-pending-
 
 const request = (client: string | undefined, id: string) => ({id, client, origin: bridgeOrigin, method: 'x'});
 
-test('no client can have so many requests in flight that there is no room for others', t => {
-	const inFlight = new SharedPendingRequests<string>();
-	for (let id = 0; id < 16_384; id++) inFlight.add(request('ann', String(id)));
+test('limits the pending requests of each client', t => {
+	const pending = new SharedPendingRequests<string>();
+	for (let id = 0; id < 16_384; id++) pending.add(request('ann', String(id)));
 	t.like(
-		t.throws(() => inFlight.add(request('ann', 'more'))),
+		t.throws(() => pending.add(request('ann', 'more'))),
 		{code: 'ERR_SESSION_BUSY'},
 	);
-	t.notThrows(() => inFlight.add(request('bob', '0')));
+	t.notThrows(() => pending.add(request('bob', '0')));
 });
 
-test('all together cannot have more than so many, and what bridge has to ask is still asked', t => {
-	const inFlight = new SharedPendingRequests<string>();
-	for (let id = 0; id < 65_536; id++) inFlight.add(request(`client ${id % 8}`, String(id)));
+test('limits the pending requests of all clients, but not those of bridge', t => {
+	const pending = new SharedPendingRequests<string>();
+	for (let id = 0; id < 65_536; id++) pending.add(request(`client ${id % 8}`, String(id)));
 	t.like(
-		t.throws(() => inFlight.add(request('bob', '0'))),
+		t.throws(() => pending.add(request('bob', '0'))),
 		{code: 'ERR_SESSION_BUSY'},
 	);
-	t.notThrows(() => inFlight.add(request(undefined, '""')));
+	t.notThrows(() => pending.add(request(undefined, '""')));
 });
 
-test('two requests of one client under one id are two, each answered under it', t => {
-	const inFlight = new SharedPendingRequests<string>();
-	const [first, second] = [inFlight.add(request('ann', '1')), inFlight.add(request('ann', '1'))];
-	t.is(inFlight.take(first.upstreamId), first);
-	t.true(inFlight.has('ann'));
-	t.is(inFlight.cancel('ann', '1'), second);
-	t.false(inFlight.has('ann'));
+test('keeps two requests of one client with the same id apart', t => {
+	const pending = new SharedPendingRequests<string>();
+	const [first, second] = [pending.add(request('ann', '1')), pending.add(request('ann', '1'))];
+	t.is(pending.take(first.upstreamId), first);
+	t.true(pending.has('ann'));
+	t.is(pending.cancel('ann', '1'), second);
+	t.false(pending.has('ann'));
 });
 
-test('the oldest of very many that were cancelled is forgotten', t => {
-	const inFlight = new SharedPendingRequests<string>();
-	const all = Array.from({length: 10_001}, (_, id) => inFlight.add(request('ann', String(id))));
-	for (const {id} of all) inFlight.cancel('ann', id);
-	t.is(inFlight.take(all[0]?.upstreamId ?? ''), undefined);
-	t.is(inFlight.take(all[1]?.upstreamId ?? ''), all[1]);
+test('evicts the oldest cancelled request over the limit', t => {
+	const pending = new SharedPendingRequests<string>();
+	const all = Array.from({length: 10_001}, (_, id) => pending.add(request('ann', String(id))));
+	for (const {id} of all) pending.cancel('ann', id);
+	t.is(pending.take(all[0]?.upstreamId ?? ''), undefined);
+	t.is(pending.take(all[1]?.upstreamId ?? ''), all[1]);
 });
 
-test('what is answered by bridge is not given up with the client', t => {
-	const inFlight = new SharedPendingRequests<string>();
-	const own = inFlight.add({...request('ann', '1'), onResponse: () => {}});
-	t.is(inFlight.cancel('ann', '1'), undefined);
-	t.deepEqual(inFlight.removeClient('ann'), []);
-	t.is(inFlight.take(own.upstreamId), own);
+test('does not cancel requests whose responses bridge handles', t => {
+	const pending = new SharedPendingRequests<string>();
+	const own = pending.add({...request('ann', '1'), onResponse: () => {}});
+	t.is(pending.cancel('ann', '1'), undefined);
+	t.deepEqual(pending.removeClient('ann'), []);
+	t.is(pending.take(own.upstreamId), own);
 });
 
 test('visits each pending request once to find the client of a server request [SEC-D11]', t => {
-	const inFlight = new SharedPendingRequests<string>();
-	for (const [at, client] of ['ann', 'bob', 'ann', 'eve'].entries())
-		inFlight.add(request(client, String(at)));
-	let looks = 0;
-	const [none, some, all] = inFlight.latest(
+	const pending = new SharedPendingRequests<string>();
+	for (const [at, client] of ['ann', 'bob', 'ann', 'eve'].entries()) pending.add(request(client, String(at)));
+	let visits = 0;
+	const [none, some, all] = pending.latest(
 		() => {
-			looks++;
+			visits++;
 			return false;
 		},
-		(_asked, client) => client !== 'eve',
-		asked => asked.mayNeedInput,
+		(_request, client) => client !== 'eve',
+		({mayNeedInput}) => mayNeedInput,
 	);
-	t.is(looks, 4);
+	t.is(visits, 4);
 	t.deepEqual(
 		[none, some, all],
 		[

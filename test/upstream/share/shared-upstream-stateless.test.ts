@@ -1,5 +1,5 @@
 import test, {type ExecutionContext} from 'ava';
-import {type Guest, type Json, share} from './support.js';
+import {type Json, share, type TestClient} from './support.js';
 
 const PREFIX = 'io.modelcontextprotocol/';
 const discovery = {
@@ -8,29 +8,29 @@ const discovery = {
 	cacheScope: 'private',
 	supportedVersions: ['2026-07-28'],
 	capabilities: {tools: {}, extensions: {'example.com/maps': {}}},
-	_meta: {[`${PREFIX}serverInfo`]: {name: 'modern', version: '1'}},
+	_meta: {[`${PREFIX}serverInfo`]: {name: 'stateless', version: '1'}},
 };
 
-/** A shared server that knows no handshake, and clients with what each can do. */
-function modern(t: ExecutionContext, ...capabilities: Json[]) {
+/** A shared stateless upstream, with clients that have these capabilities. */
+function shareStateless(t: ExecutionContext, ...capabilities: Json[]) {
 	const shared = share(t);
-	const answer = (method: string, body: Json): void =>
-		shared.server().send({jsonrpc: '2.0', id: shared.told(method).id, ...body});
-	const guests = capabilities.map((can, at) => {
-		const guest = shared.join(`client ${at}`);
+	const respond = (method: string, body: Json): void =>
+		shared.server().send({jsonrpc: '2.0', id: shared.lastReceived(method).id, ...body});
+	const clients = capabilities.map((own, at) => {
+		const client = shared.join(`client ${at}`);
 		if (at === 0) {
-			answer('initialize', {error: {code: -32601, message: 'Method not found'}});
-			answer('server/discover', {result: discovery});
+			respond('initialize', {error: {code: -32601, message: 'Method not found'}});
+			respond('server/discover', {result: discovery});
 		}
-		guest.greet(can);
-		return guest;
+		client.initialize(own);
+		return client;
 	});
-	const [a, b] = guests as [Guest, Guest];
+	const [a, b] = clients as [TestClient, TestClient];
 	return {...shared, a, b};
 }
 
-/** Who the server was told that asks. */
-const askers = (calls: readonly Json[]) =>
+/** The client info and the capabilities in each request. */
+const clientsOf = (calls: readonly Json[]) =>
 	calls.map(({params}) => {
 		const {_meta} = params as {_meta: {[key: string]: unknown}};
 		return [_meta[`${PREFIX}clientInfo`], _meta[`${PREFIX}clientCapabilities`]];
@@ -39,29 +39,33 @@ const askers = (calls: readonly Json[]) =>
 const forms = {elicitation: {form: {}}, extensions: {'example.com/maps': {zoom: 2}}};
 const call = (id: number) => ({id, method: 'tools/call', params: {name: 'where'}});
 
-test('a shared server without handshake hears of each request who asks, and what they can do', t => {
-	const {a, b, toldAll} = modern(t, forms, {sampling: {}});
-	a.say(call(1));
-	b.say(call(1));
-	t.deepEqual(askers(toldAll('tools/call')), [
+test('sends a shared stateless upstream the info and capabilities of the client with each request', t => {
+	const {a, b, allReceived} = shareStateless(t, forms, {sampling: {}});
+	a.send(call(1));
+	b.send(call(1));
+	t.deepEqual(clientsOf(allReceived('tools/call')), [
 		[{name: 'client 0', version: '1'}, forms],
 		[{name: 'client 1', version: '1'}, {sampling: {}}],
 	]);
 });
 
-test('a client of a shared server without handshake is told of its extensions', t => {
-	const {upstream, join} = modern(t, {});
-	const guest = join('late');
-	guest.say({id: 'init', method: 'initialize', params: {protocolVersion: '2025-11-25', capabilities: forms}});
-	t.like(guest.heard[0]?.result, {capabilities: discovery.capabilities});
+test('includes the extensions of a shared stateless upstream in the initialize result', t => {
+	const {upstream, join} = shareStateless(t, {});
+	const client = join('late');
+	client.send({
+		id: 'init',
+		method: 'initialize',
+		params: {protocolVersion: '2025-11-25', capabilities: forms},
+	});
+	t.like(client.received[0]?.result, {capabilities: discovery.capabilities});
 	t.is(upstream.state.phase, 'ready');
 });
 
-test('what a shared server without handshake needs is asked of who called, and its retry is still theirs [D16]', t => {
-	const {a, b, told, toldAll, server} = modern(t, forms, forms);
-	a.say(call(1));
-	b.say(call(1));
-	const [first] = toldAll('tools/call');
+test('sends the input requests of a stateless upstream to the client of the call, and retries as that client [D16]', t => {
+	const {a, b, lastReceived, allReceived, server} = shareStateless(t, forms, forms);
+	a.send(call(1));
+	b.send(call(1));
+	const [first] = allReceived('tools/call');
 	const inputRequests = {
 		name: {method: 'elicitation/create', params: {message: 'Who?', requestedSchema: {}}},
 	};
@@ -70,13 +74,13 @@ test('what a shared server without handshake needs is asked of who called, and i
 		id: first?.id,
 		result: {resultType: 'input_required', inputRequests, requestState: 's'},
 	});
-	const question = a.heard.at(-1);
-	t.like(question, {method: 'elicitation/create', params: {message: 'Who?'}});
-	t.is(b.heard.length, 0, 'nobody else is asked');
-	a.say({id: question?.id, result: {action: 'accept', content: {name: 'me'}}});
-	const retry = told('tools/call');
+	const serverRequest = a.received.at(-1);
+	t.like(serverRequest, {method: 'elicitation/create', params: {message: 'Who?'}});
+	t.is(b.received.length, 0, 'no other client gets it');
+	a.send({id: serverRequest?.id, result: {action: 'accept', content: {name: 'me'}}});
+	const retry = lastReceived('tools/call');
 	t.like(retry.params, {name: 'where', requestState: 's', inputResponses: {name: {action: 'accept'}}});
-	t.deepEqual(askers([retry]), [[{name: 'client 0', version: '1'}, forms]]);
+	t.deepEqual(clientsOf([retry]), [[{name: 'client 0', version: '1'}, forms]]);
 	server().send({jsonrpc: '2.0', id: retry.id, result: {resultType: 'complete', content: []}});
-	t.like(a.heard.at(-1), {id: 1, result: {content: []}});
+	t.like(a.received.at(-1), {id: 1, result: {content: []}});
 });

@@ -1,94 +1,107 @@
 import test, {type ExecutionContext} from 'ava';
 import fc from 'fast-check';
-import {type Guest, type Json, sharing} from './support.js';
+import {type Json, shareWithClients, type TestClient} from './support.js';
 
-/** What happens next: a client asks, or the server tells of the progress of something, or answers it. */
+/** The next event: a client sends or cancels a request, or the upstream sends progress or a response. */
 type Move =
-	| {readonly kind: 'ask'; readonly client: number; readonly id: string; readonly token: string | undefined}
-	| {readonly kind: 'progress' | 'answer' | 'cancel'; readonly at: number};
+	| {
+			readonly kind: 'request';
+			readonly client: number;
+			readonly id: string;
+			readonly token: string | undefined;
+	  }
+	| {readonly kind: 'progress' | 'response' | 'cancel'; readonly at: number};
 
 const id = fc.constantFrom('0', '1', '1.0', '"1"', '"b1"', '-1', '9007199254740993', '"ü"', '1e2');
 const token = fc.option(fc.constantFrom('0', '1', '1.50', '"0"', '"b1"', '"bridge-initialize"'), {
 	nil: undefined,
 });
 const move: fc.Arbitrary<Move> = fc.oneof(
-	{weight: 3, arbitrary: fc.record({kind: fc.constant('ask' as const), client: fc.nat(2), id, token})},
+	{weight: 3, arbitrary: fc.record({kind: fc.constant('request' as const), client: fc.nat(2), id, token})},
 	{
 		weight: 4,
-		arbitrary: fc.record({kind: fc.constantFrom('progress' as const, 'answer' as const), at: fc.nat()}),
+		arbitrary: fc.record({kind: fc.constantFrom('progress' as const, 'response' as const), at: fc.nat()}),
 	},
 	{weight: 1, arbitrary: fc.record({kind: fc.constant('cancel' as const), at: fc.nat()})},
 );
 
 type Call = {
-	readonly guest: Guest;
+	readonly client: TestClient;
 	readonly id: string;
 	readonly token: string | undefined;
 	readonly serial: number;
-	/** As the server knows it. */
-	readonly told: Json;
+	/** The request as the upstream received it. */
+	readonly forwarded: Json;
 };
 
-/** Plays all moves, and then answers what is left. Returns what each client should have heard. */
-function play(shared: ReturnType<typeof sharing>, guests: readonly Guest[], moves: readonly Move[]) {
-	const expected = new Map(guests.map(guest => [guest, [] as string[]]));
-	const open: Call[] = [];
-	const expect = ({guest}: Call, text: string): void => void expected.get(guest)?.push(text);
-	const take = (at: number): Call | undefined => open.splice(at % Math.max(1, open.length), 1)[0];
+/**
+ * Applies all moves, then responds to the remaining requests. Returns what each client should have received.
+ */
+function play(
+	shared: ReturnType<typeof shareWithClients>,
+	clients: readonly TestClient[],
+	moves: readonly Move[],
+) {
+	const expected = new Map(clients.map(client => [client, [] as string[]]));
+	const pending: Call[] = [];
+	const expect = ({client}: Call, text: string): void => void expected.get(client)?.push(text);
+	const take = (at: number): Call | undefined => pending.splice(at % Math.max(1, pending.length), 1)[0];
 	const acts = {
-		ask({client, id, token}: Move & {kind: 'ask'}) {
-			const guest = guests[client] as Guest;
-			if (open.some(call => call.guest === guest && Number(JSON.parse(call.id)) === Number(JSON.parse(id))))
+		request({client: at, id, token}: Move & {kind: 'request'}) {
+			const client = clients[at] as TestClient;
+			if (
+				pending.some(call => call.client === client && Number(JSON.parse(call.id)) === Number(JSON.parse(id)))
+			)
 				return;
 			const serial = shared.server().received.length;
 			const meta = token === undefined ? '' : `,"_meta":{"progressToken":${token}}`;
-			guest.sayText(`{"jsonrpc":"2.0","id":${id},"method":"x","params":{"serial":${serial}${meta}}}`);
-			open.push({guest, id, token, serial, told: shared.server().received.at(-1) as Json});
+			client.sendText(`{"jsonrpc":"2.0","id":${id},"method":"x","params":{"serial":${serial}${meta}}}`);
+			pending.push({client, id, token, serial, forwarded: shared.server().received.at(-1) as Json});
 		},
-		progress({at}: Move & {kind: 'progress' | 'answer' | 'cancel'}) {
-			const call = open[at % Math.max(1, open.length)];
+		progress({at}: Move & {kind: 'progress' | 'response' | 'cancel'}) {
+			const call = pending[at % Math.max(1, pending.length)];
 			if (call?.token === undefined) return;
-			const {progressToken} = (call.told.params as {_meta: {progressToken: unknown}})._meta;
+			const {progressToken} = (call.forwarded.params as {_meta: {progressToken: unknown}})._meta;
 			const progress = (token: unknown): string =>
 				`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":${token},"serial":${call.serial}}}`;
 			shared.server().sendText(progress(JSON.stringify(progressToken)));
 			expect(call, progress(call.token));
 		},
-		answer({at}: Move & {kind: 'progress' | 'answer' | 'cancel'}) {
+		response({at}: Move & {kind: 'progress' | 'response' | 'cancel'}) {
 			const call = take(at);
 			if (!call) return;
-			const answer = (id: unknown): string =>
+			const response = (id: unknown): string =>
 				`{"jsonrpc":"2.0","id":${id},"result":{"serial":${call.serial}}}`;
-			shared.server().sendText(answer(call.told.id));
-			expect(call, answer(call.id));
+			shared.server().sendText(response(call.forwarded.id));
+			expect(call, response(call.id));
 		},
-		/** Some servers answer all the same. */
-		cancel({at}: Move & {kind: 'progress' | 'answer' | 'cancel'}) {
-			const call = open[at % Math.max(1, open.length)];
+		/** The upstream may still respond. */
+		cancel({at}: Move & {kind: 'progress' | 'response' | 'cancel'}) {
+			const call = pending[at % Math.max(1, pending.length)];
 			if (!call) return;
-			call.guest.sayText(
+			call.client.sendText(
 				`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${call.id}}}`,
 			);
 		},
 	};
-	for (const one of moves) {
-		if (one.kind === 'ask') acts.ask(one);
-		else acts[one.kind](one);
+	for (const move of moves) {
+		if (move.kind === 'request') acts.request(move);
+		else acts[move.kind](move);
 	}
-	while (open.length > 0) acts.answer({kind: 'answer', at: 0});
+	while (pending.length > 0) acts.response({kind: 'response', at: 0});
 	return expected;
 }
 
-/** Whatever the order, everybody hears all that is theirs and nothing else. */
-function holds(t: ExecutionContext, moves: readonly Move[]): void {
-	const shared = sharing(t, {}, {}, {});
-	const guests = [shared.a, shared.b, shared.c];
-	for (const [guest, texts] of play(shared, guests, moves)) t.deepEqual(guest.texts, texts);
+/** Each client receives all of its own messages and no others. */
+function checkRouting(t: ExecutionContext, moves: readonly Move[]): void {
+	const shared = shareWithClients(t, {}, {}, {});
+	const clients = [shared.a, shared.b, shared.c];
+	for (const [client, texts] of play(shared, clients, moves)) t.deepEqual(client.texts, texts);
 }
 
-test('any interleaving of clients, ids and tokens gets every answer and all progress to its own caller [A11] [P4]', t => {
+test('routes every response and all progress to its own client, for any interleaving of ids and tokens [A11] [P4]', t => {
 	fc.assert(
-		fc.property(fc.array(move, {maxLength: 60}), moves => holds(t, moves)),
+		fc.property(fc.array(move, {maxLength: 60}), moves => checkRouting(t, moves)),
 		{numRuns: 150},
 	);
 });

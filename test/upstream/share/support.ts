@@ -8,66 +8,70 @@ import {readableLog} from '../../helpers/pipeline.js';
 
 export type Json = {readonly [key: string]: unknown};
 
-/** One client of a shared server, in the hands of a test. */
-export type Guest = {
+/** A client of a shared upstream that a test controls. */
+export type TestClient = {
 	readonly endpoint: Endpoint;
 	readonly origin: MessageOrigin;
-	readonly heard: Json[];
+	readonly received: Json[];
 	readonly texts: string[];
 	readonly ended: Promise<Error | undefined>;
-	/** Called with every message that it hears. */
-	onHeard: (envelope: Envelope) => void;
-	say(body: Json): void;
-	sayText(text: string): void;
-	/** Takes part in a handshake, as its pipeline would. */
-	greet(capabilities?: Json): void;
+	/** Called with every message that the client receives. */
+	onMessage: (envelope: Envelope) => void;
+	send(body: Json): void;
+	sendText(text: string): void;
+	/** Sends the messages of a handshake. */
+	initialize(capabilities?: Json): void;
 };
 
-export function join(upstream: SharedUpstream, label = 'client', onRenewed?: (result: Json) => void): Guest {
-	const endpoint = upstream.attach(label, onRenewed);
+export function join(
+	upstream: SharedUpstream,
+	label = 'client',
+	onReinitialized?: (result: Json) => void,
+): TestClient {
+	const endpoint = upstream.attach(label, onReinitialized);
 	const origin: MessageOrigin = {name: label, valve: new Valve()};
-	const heard: Json[] = [];
+	const received: Json[] = [];
 	const texts: string[] = [];
-	const sayText = (text: string): void =>
+	const sendText = (text: string): void =>
 		endpoint.outgoing.next(Envelope.received(Buffer.from(`${text}\n`), origin));
-	const say = (body: Json): void => sayText(JSON.stringify({jsonrpc: '2.0', ...body}));
-	const guest: Guest = {
+	const send = (body: Json): void => sendText(JSON.stringify({jsonrpc: '2.0', ...body}));
+	const client: TestClient = {
 		endpoint,
 		origin,
-		heard,
+		received,
 		texts,
-		onHeard: () => {},
+		onMessage: () => {},
 		ended: new Promise(resolve => {
 			endpoint.incoming.subscribe({
 				next(envelope) {
-					heard.push(envelope.body);
+					received.push(envelope.body);
 					texts.push(envelope.bytes.toString());
-					guest.onHeard(envelope);
+					client.onMessage(envelope);
 				},
 				error: resolve,
 				complete: () => resolve(undefined),
 			});
 		}),
-		say,
-		sayText,
-		greet(capabilities = {}) {
+		send,
+		sendText,
+		initialize(capabilities = {}) {
 			const params = {protocolVersion: '2025-11-25', capabilities, clientInfo: {name: label, version: '1'}};
-			say({id: 'init', method: 'initialize', params});
-			say({method: 'notifications/initialized'});
-			// What a test looks at comes after that.
-			if (heard.at(-1)?.id === 'init') {
-				heard.pop();
+			send({id: 'init', method: 'initialize', params});
+			send({method: 'notifications/initialized'});
+			// Tests check only the messages after the handshake.
+			if (received.at(-1)?.id === 'init') {
+				received.pop();
 				texts.pop();
 			}
 		},
 	};
-	return guest;
+	return client;
 }
 
 export const RESULT =
 	'{"protocolVersion": "2025-11-25","capabilities":{"tools":{},"resources":{"subscribe":true},"logging":{}},"serverInfo":{"name":"files","version":"1.0"}}';
 
-/** A shared server that is in the hands of a test, however often it is started. */
+/** A shared upstream that a test controls, including its restarts. */
 export function share(t: ExecutionContext, options: Partial<SharedUpstreamOptions> = {}) {
 	const {log, entries} = readableLog();
 	const servers: MemoryEndpoint[] = [];
@@ -83,45 +87,46 @@ export function share(t: ExecutionContext, options: Partial<SharedUpstreamOption
 		...options,
 	});
 	t.teardown(() => upstream.close());
-	/** The server as it is now. */
+	/** The current process of the upstream. */
 	const server = (): MemoryEndpoint => {
 		const last = servers.at(-1);
 		if (!last) throw new Error('The server was never started.');
 		return last;
 	};
-	/** The server answers the one handshake. */
+	/** Responds to the one handshake. */
 	const ready = (result = RESULT): void =>
 		server().sendText(`{"jsonrpc":"2.0","id":"bridge-initialize","result":${result}}`);
-	/** The last request or notification of this method that the server has heard. */
-	const told = (method: string): Json => {
+	/** The last message of this method that the upstream has received. */
+	const lastReceived = (method: string): Json => {
 		const found = server().received.findLast(body => body.method === method);
-		if (!found) throw new Error(`The server has heard no ${method}.`);
+		if (!found) throw new Error(`The server has received no ${method}.`);
 		return found;
 	};
-	const toldAll = (method: string): Json[] => server().received.filter(body => body.method === method);
+	const allReceived = (method: string): Json[] => server().received.filter(body => body.method === method);
 	const logged = async (event: string) => (await entries()).filter(entry => entry.event === event);
 	return {
 		upstream,
 		servers,
 		server,
 		ready,
-		told,
-		toldAll,
+		lastReceived,
+		allReceived,
 		logged,
-		join: (label?: string, onRenewed?: (result: Json) => void) => join(upstream, label, onRenewed),
+		join: (label?: string, onReinitialized?: (result: Json) => void) =>
+			join(upstream, label, onReinitialized),
 	};
 }
 
-/** The same with clients that have shaken hands, each with what it can do. */
-export function sharing(t: ExecutionContext, ...capabilities: Json[]) {
+/** A shared upstream with initialized clients, one for each set of capabilities. */
+export function shareWithClients(t: ExecutionContext, ...capabilities: Json[]) {
 	const shared = share(t);
-	const guests = capabilities.map((can, at) => {
-		const guest = shared.join(`client ${at}`);
+	const clients = capabilities.map((own, at) => {
+		const client = shared.join(`client ${at}`);
 		if (at === 0) shared.ready();
-		guest.greet(can);
-		return guest;
+		client.initialize(own);
+		return client;
 	});
-	const [a, b, c] = guests;
+	const [a, b, c] = clients;
 	if (!a) throw new Error('There is no client.');
 	return {...shared, a, b: b ?? a, c: c ?? a};
 }
