@@ -108,7 +108,7 @@ for (const kind of codexKinds) {
 		const {client} = await startCodex(t, kind);
 		const {text, status} = await client.codex(sayIt('X'), {'approval-policy': 'on-failure'});
 		t.is(status, 'failed');
-		t.regex(text, /on-failure is no longer known/);
+		t.regex(text, /no longer supports the approval policy on-failure/);
 	});
 
 	for (const [action, said] of [

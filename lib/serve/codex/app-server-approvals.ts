@@ -13,8 +13,8 @@ type AppApproval = Pick<ApprovalRequest, 'message' | 'schema' | 'toResult'>;
 
 const toDecision = ({action}: ApprovalReply): JsonObject => ({decision: action});
 
-/** What a model wants to know of its user: one field a question, with the answers that it thinks of. */
-function questionForm(questions: readonly JsonObject[]): JsonObject {
+/** Returns a form schema with one field per prompt. The options that the model suggests become an enum. */
+function userInputForm(questions: readonly JsonObject[]): JsonObject {
 	const fields = questions.map(({id, header, question, options}) => {
 		const labels = listOf(options).map(option => stringOrUndefined(objectOf(option).label) ?? '');
 		const field = {type: 'string', title: header, description: question};
@@ -28,7 +28,7 @@ const toUserInput = ({action, content}: ApprovalReply): JsonObject => {
 	return {answers: Object.fromEntries(answers.map(([id, value]) => [id, {answers: [String(value)]}]))};
 };
 
-/** What `codex app-server` asks of its client, and how each wants to be answered. */
+/** Converts the requests that `codex app-server` sends to its client into elicitation, by method. */
 const approvalParsers: {
 	readonly [method: string]: (params: JsonObject, files: readonly string[]) => AppApproval | undefined;
 } = {
@@ -43,7 +43,7 @@ const approvalParsers: {
 		toResult: toDecision,
 	}),
 	'item/permissions/requestApproval': ({permissions, cwd, reason}) => ({
-		message: `Allow Codex more for this turn, in \`${cwd}\`: ${JSON.stringify(permissions)}?${reasonSuffix(reason)}`,
+		message: `Grant Codex these permissions in \`${cwd}\` for this turn: ${JSON.stringify(permissions)}?${reasonSuffix(reason)}`,
 		schema: emptyFormSchema,
 		toResult: ({action}) => ({
 			permissions: action === 'accept' ? grantedPermissions(permissions) : {},
@@ -51,12 +51,12 @@ const approvalParsers: {
 		}),
 	}),
 	'item/tool/requestUserInput': ({questions}) => ({
-		message: 'Codex has a question.',
-		schema: questionForm(listOf(questions).map(objectOf)),
+		message: 'Codex needs your input.',
+		schema: userInputForm(listOf(questions).map(objectOf)),
 		toResult: toUserInput,
 	}),
 	'mcpServer/elicitation/request': ({mode, message, requestedSchema, serverName}) =>
-		// A form is all that every client has.
+		// Form mode is the only mode that every client with elicitation supports.
 		mode === 'form'
 			? {
 					message: `${serverName}: ${message}`,
@@ -70,13 +70,13 @@ const approvalParsers: {
 			: undefined,
 };
 
-/** What was asked for, less what was not. */
+/** The requested permissions. Codex sends `null` for those that it does not request. */
 const grantedPermissions = (permissions: unknown): JsonObject =>
 	Object.fromEntries(Object.entries(objectOf(permissions)).filter(([, value]) => value !== null));
 
 /**
- * A request of `codex app-server` as a question, if it is one that a client can be asked. `files` are those of the item that
- * it is about.
+ * Returns a request of `codex app-server` as an approval, or undefined if no elicitation can express it.
+ * `files` are the changed files of the item that the request refers to.
  */
 export function parseAppApproval(
 	id: string,

@@ -4,17 +4,19 @@ import type {StageOutputs} from '../../core/stage.js';
 import {type JsonObject, objectOf} from '../../util/json.js';
 import {rpcErrorText} from './local-responses.js';
 
-/** What becomes of an answer: the result, or what is wrong. */
 type AppResultHandler = (result: JsonObject, origin: MessageOrigin) => void;
 type AppErrorHandler = (reason: string) => void;
 
-/** Requests to `codex app-server` without an answer. */
+/** Limit on pending requests to `codex app-server`. */
 const MAX_PENDING = 10_000;
 
-/** Asks `codex app-server` in its own protocol, under ids of its own. */
+/** A client of `codex app-server` that sends requests under its own ids. */
 export class AppServerClient {
 	readonly #out: StageOutputs;
-	readonly #pending = new Map<string, {readonly take: AppResultHandler; readonly refused: AppErrorHandler}>();
+	readonly #pending = new Map<
+		string,
+		{readonly onResult: AppResultHandler; readonly onError: AppErrorHandler}
+	>();
 	#lastId = 0;
 
 	constructor(out: StageOutputs) {
@@ -24,7 +26,7 @@ export class AppServerClient {
 	request(method: string, params: JsonObject, onResult: AppResultHandler, onError: AppErrorHandler): void {
 		if (this.#pending.size >= MAX_PENDING) throw tooManyPending();
 		const id = ++this.#lastId;
-		this.#pending.set(String(id), {take: onResult, refused: onError});
+		this.#pending.set(String(id), {onResult, onError});
 		this.#out.toUpstream(Envelope.of({jsonrpc: '2.0', id, method, params}));
 	}
 
@@ -32,19 +34,18 @@ export class AppServerClient {
 		this.#out.toUpstream(Envelope.of({jsonrpc: '2.0', method}));
 	}
 
-	/** Codex has answered something. */
 	handleResponse({head: {key = ''}, body, origin}: Envelope): void {
 		const pending = this.#pending.get(key);
 		this.#pending.delete(key);
-		if (body.error === undefined) pending?.take(objectOf(body.result), origin);
-		else pending?.refused(rpcErrorText(body.error));
+		if (body.error === undefined) pending?.onResult(objectOf(body.result), origin);
+		else pending?.onError(rpcErrorText(body.error));
 	}
 }
 
 const tooManyPending = (): BridgeError =>
 	new BridgeError(
 		'ERR_SESSION_BUSY',
-		`Codex has not answered ${MAX_PENDING} requests yet.`,
-		'Wait for some of them before you send more.',
+		`${MAX_PENDING} requests to Codex are pending, which is the limit.`,
+		'Wait until some of them complete, then try again.',
 		{limit: MAX_PENDING},
 	);

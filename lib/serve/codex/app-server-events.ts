@@ -2,11 +2,11 @@ import {type JsonObject, listOf, objectOf} from '../../util/json.js';
 import {type CodexEvent, codexEvents} from './codex-event.js';
 import {stringOrUndefined} from './turn-call.js';
 
-/** The files that a change of files is about. */
+/** The paths in the `changes` of a `fileChange` item. */
 export const changedFiles = (changes: unknown): string[] =>
 	listOf(changes).map(change => stringOrUndefined(objectOf(change).path) ?? '');
 
-/** The threads of the agents that an item has started. */
+/** The threads of the subagents that an item started. */
 export function startedAgentThreads({
 	type,
 	tool,
@@ -18,7 +18,6 @@ export function startedAgentThreads({
 	return type === 'subAgentActivity' && kind === 'started' ? [String(agentThreadId)] : [];
 }
 
-/** What the beginning of an item of a turn means to people. */
 function itemStartedEvent(item: JsonObject): CodexEvent | undefined {
 	switch (item.type) {
 		case 'commandExecution':
@@ -32,7 +31,6 @@ function itemStartedEvent(item: JsonObject): CodexEvent | undefined {
 	}
 }
 
-/** The same for its end. */
 function itemCompletedEvent(item: JsonObject): CodexEvent | undefined {
 	switch (item.type) {
 		case 'agentMessage':
@@ -57,7 +55,7 @@ function itemCompletedEvent(item: JsonObject): CodexEvent | undefined {
 const summaryOf = ({summary, details}: JsonObject): string =>
 	stringOrUndefined(details) ? `${summary} ${details}` : String(summary);
 
-/** What each notification of `codex app-server` means to people; all others say nothing to them. */
+/** Converts the notifications of `codex app-server` that are relevant to users, by method. */
 const eventParsers: {readonly [method: string]: (params: JsonObject) => CodexEvent | undefined} = {
 	'item/started': ({item}) => itemStartedEvent(objectOf(item)),
 	'item/completed': ({item}) => itemCompletedEvent(objectOf(item)),
@@ -75,11 +73,11 @@ const eventParsers: {readonly [method: string]: (params: JsonObject) => CodexEve
 	},
 };
 
-/** What people want to hear of a notification, if anything. */
+/** Returns the event that a notification reports, or undefined if it is not relevant to users. */
 export const parseAppEvent = (method: string, params: JsonObject): CodexEvent | undefined =>
 	Object.hasOwn(eventParsers, method) ? eventParsers[method]?.(params) : undefined;
 
-/** What nobody here wants to hear: Codex does not send it then. */
+/** Notifications that bridge does not use. `initialize` opts out of them. */
 export const optOutNotifications: readonly string[] = [
 	'thread/started',
 	'thread/status/changed',

@@ -1,7 +1,7 @@
 import {resolve} from 'node:path';
 import type {JsonObject} from '../../util/json.js';
 
-/** The arguments of `codex`, and what `codex app-server` calls them. */
+/** The arguments of `codex`, each with the name of its parameter in `codex app-server`. */
 const paramNames: ReadonlyMap<string, string> = new Map([
 	['model', 'model'],
 	['cwd', 'cwd'],
@@ -12,18 +12,20 @@ const paramNames: ReadonlyMap<string, string> = new Map([
 	['developer-instructions', 'developerInstructions'],
 ]);
 
-/** Arguments that Codex has in its configuration only. */
+/** Arguments without a parameter, each with its key in the configuration of Codex. */
 const configKeys: ReadonlyMap<string, string> = new Map([['compact-prompt', 'compact_prompt']]);
 
 const knownNames = ['prompt', ...paramNames.keys(), ...configKeys.keys()];
 
-/** The first argument that `codex` does not have, if there is one. */
 export const findUnknownArgument = (args: JsonObject): string | undefined =>
 	Object.keys(args).find(name => !knownNames.includes(name));
 
 export const knownArgumentList = knownNames.join(', ');
 
-/** The arguments of a call of `codex` as the params of `thread/start`, or of `thread/resume`. Folders are seen from `cwd`. */
+/**
+ * Converts the arguments of `codex` to the params of `thread/start` or `thread/resume`. Resolves folders
+ * against `cwd`.
+ */
 export function threadParams(args: JsonObject, cwd: string): JsonObject {
 	const params: Record<string, unknown> = {};
 	const config: Record<string, unknown> = {};
@@ -38,14 +40,14 @@ export function threadParams(args: JsonObject, cwd: string): JsonObject {
 	return params;
 }
 
-/** What `turn/start` calls the values of `sandbox`. */
+/** The values of `sandbox`, each with the policy type that `turn/start` expects. */
 const sandboxPolicyTypes: ReadonlyMap<unknown, string> = new Map([
 	['read-only', 'readOnly'],
 	['workspace-write', 'workspaceWrite'],
 	['danger-full-access', 'dangerFullAccess'],
 ]);
 
-/** Settings of a session as params of `turn/start`. They hold for later turns, too. */
+/** Converts settings of a session to params of `turn/start`. They also apply to later turns. */
 export function turnParams(args: JsonObject, cwd: string): JsonObject {
 	const {sandbox, effort, ...others} = args;
 	return {

@@ -8,33 +8,33 @@ import type {CodexTurns, TurnBackend} from './codex-turns.js';
 import {explainCodexError} from './explain-codex-error.js';
 import {stringOrUndefined, type TurnCall} from './turn-call.js';
 
-/** Threads that are known to be loaded; the oldest is forgotten for the next, and loaded once more when it is needed. */
+/** Limit on threads that are marked as loaded. A thread that is evicted is loaded again on its next turn. */
 const MAX_LOADED = 10_000;
 
-/** Where a caller of `codex-reply` may say what a thread is to be resumed with, in the words of `codex`. */
+/** The `_meta` key of `codex-reply` for the settings to resume the thread with, as arguments of `codex`. */
 export const RESUME_META = 'io.bridge/resume';
 
-/** Where it may say which settings the turn and later ones are to have, in the words of `codex`. */
+/** The `_meta` key for the settings of this turn and later ones, as arguments of `codex`. */
 export const SETTINGS_META = 'io.bridge/settings';
 
 const unknownThreadPattern = /^(?:no rollout found|invalid session id|thread not found)/;
 
 type AppServerTurnsOptions = {
 	readonly rpc: AppServerClient;
-	/** The folder that others are seen from. */
+	/** The folder that relative folders are resolved against. */
 	readonly cwd: string;
-	/** No more of what was asked on this thread. */
+	/** Called when a turn on this thread has ended, to cancel its pending approvals. */
 	readonly onTurnEnded: (threadId: string) => void;
 };
 
-/** Calls as threads and turns of `codex app-server`. */
+/** Runs calls as threads and turns of `codex app-server`. */
 export class AppServerTurns implements TurnBackend {
 	readonly #rpc: AppServerClient;
 	readonly #cwd: string;
 	readonly turnEnded: (threadId: string) => void;
 	readonly #loaded = new BoundedMap<string, true>(MAX_LOADED);
 	#turns: CodexTurns | undefined;
-	/** What is wrong with the configuration, if Codex said so. */
+	/** The error in the configuration, if Codex reported one. */
 	configError: string | undefined;
 
 	constructor({rpc, cwd, onTurnEnded}: AppServerTurnsOptions) {
@@ -43,7 +43,10 @@ export class AppServerTurns implements TurnBackend {
 		this.turnEnded = onTurnEnded;
 	}
 
-	/** Whom to tell of what becomes of turns. */
+	/**
+	 * Sets the receiver of turn outcomes. The constructor cannot take it, since the two objects reference each
+	 * other.
+	 */
 	attach(turns: CodexTurns): void {
 		this.#turns = turns;
 	}
@@ -54,7 +57,9 @@ export class AppServerTurns implements TurnBackend {
 		if (unknownArgument !== undefined)
 			this.#finish(
 				call,
-				failedOutcome(`codex has no argument ${unknownArgument}. It has ${knownArgumentList}.`),
+				failedOutcome(
+					`Unknown argument "${unknownArgument}" for codex. Valid arguments: ${knownArgumentList}.`,
+				),
 			);
 		else if (threadId === undefined) this.#startThread(call);
 		else if (this.#loaded.has(threadId)) this.#sendTurnStart(call, threadId, true);
@@ -63,7 +68,7 @@ export class AppServerTurns implements TurnBackend {
 
 	interruptTurn(call: TurnCall): void {
 		const {threadId, turnId} = call;
-		// Refused when the turn was faster; what it came to is told then.
+		// Codex rejects this if the turn has already ended. Its outcome is reported in that case.
 		this.#rpc.request(
 			'turn/interrupt',
 			{threadId, turnId},
@@ -73,16 +78,15 @@ export class AppServerTurns implements TurnBackend {
 	}
 
 	/** Codex responds to an unknown method with an error. */
-	probe(answered: () => void): void {
-		this.#rpc.request('ping', {}, answered, answered);
+	probe(onResponse: () => void): void {
+		this.#rpc.request('ping', {}, onResponse, onResponse);
 	}
 
-	/** Codex has put a thread out of its memory. */
+	/** Records that Codex has unloaded a thread. */
 	markUnloaded(threadId: string): void {
 		this.#loaded.delete(threadId);
 	}
 
-	/** What Codex says of a turn that is over. */
 	handleTurnCompleted(call: TurnCall, turn: JsonObject): void {
 		if (call.turnId !== undefined && call.turnId !== turn.id) return;
 		if (turn.status === 'interrupted') this.#turns?.finishStopped(call);
@@ -101,7 +105,7 @@ export class AppServerTurns implements TurnBackend {
 			reason =>
 				this.#finish(
 					call,
-					failedOutcome(this.configError ?? `Codex started no thread: ${explainCodexError(reason)}`),
+					failedOutcome(this.configError ?? `Codex did not start a thread: ${explainCodexError(reason)}`),
 				),
 		);
 	}
@@ -123,13 +127,13 @@ export class AppServerTurns implements TurnBackend {
 	#onThreadOpened(call: TurnCall, {id, path}: JsonObject, origin: MessageOrigin): void {
 		const threadId = stringOrUndefined(id) ?? '';
 		this.#loaded.set(threadId, true);
-		// It was given up before Codex responded, and its thread may be in use by another call.
+		// The call was abandoned before Codex responded, and another call may use its thread.
 		if (call.isFinished) return;
 		this.#turns?.setThread(call, threadId, stringOrUndefined(path), origin);
 		this.#sendTurnStart(call, threadId, false);
 	}
 
-	/** `mayReload`: whether the thread may have been put out of memory in the meantime. */
+	/** `canReload`: whether to resume the thread if Codex has unloaded it in the meantime. */
 	#sendTurnStart(call: TurnCall, threadId: string, canReload: boolean): void {
 		if (this.configError !== undefined) return void this.#finish(call, failedOutcome(this.configError));
 		if (call.isCancelled) return void this.#finish(call, interruptedOutcome(call));
@@ -146,15 +150,15 @@ export class AppServerTurns implements TurnBackend {
 				this.markUnloaded(threadId);
 				if (call.isFinished) return;
 				if (canReload && unknownThreadPattern.test(reason)) this.#resumeThread(call, threadId);
-				else this.#finish(call, failedOutcome(`Codex started no turn: ${explainCodexError(reason)}`));
+				else this.#finish(call, failedOutcome(`Codex did not start the turn: ${explainCodexError(reason)}`));
 			},
 		);
 	}
 }
 
 function resumeFailure(threadId: string, reason: string): CodexOutcome {
-	const sentence = `Codex cannot go on with thread ${threadId}: ${explainCodexError(reason)}`;
-	// Somebody else works on that thread: to go on elsewhere as if it were gone would be wrong.
+	const sentence = `Codex cannot resume thread ${threadId}: ${explainCodexError(reason)}`;
+	// Another program uses the thread. It still exists, so a new thread must not replace it.
 	if (reason.includes('active writer')) return failedOutcome(sentence);
 	return {status: 'unknown_thread', text: `${sentence}. Start a new one with codex.`};
 }

@@ -25,16 +25,16 @@ import {stringOrUndefined, type TurnCall} from './turn-call.js';
 import {TurnNotifier} from './turn-notifier.js';
 
 type AppServerOptions = CodexStageOptions & {
-	/** The folder that Codex runs in; this process's own unless told. */
+	/** The folder that Codex runs in. Default: the folder of this process. */
 	readonly cwd?: string | undefined;
 };
 
-/** Makes `codex app-server` a server of MCP, with the tools that `codex mcp-server` had. */
+/** Presents `codex app-server` as an MCP server with the tools of `codex mcp-server`. */
 export const appServer = (options: AppServerOptions): Stage => stage(out => new AppServer(options, out));
 
-/** Changes of files that are remembered; the oldest is forgotten for the next. */
+/** Limit on stored file changes. The oldest is evicted. */
 const MAX_CHANGES = 1000;
-/** Agents whose sessions are known; the oldest is evicted. */
+/** Limit on stored subagents. The oldest is evicted. */
 const MAX_AGENTS = 10_000;
 
 class AppServer implements StageSteps {
@@ -45,9 +45,9 @@ class AppServer implements StageSteps {
 	readonly #approvals: Approvals;
 	readonly #backend: AppServerTurns;
 	readonly #turns: CodexTurns;
-	/** Of changes that may be asked about. */
+	/** The files of each `fileChange` item, by item id. Approvals refer to them by id only. */
 	readonly #changedFiles = new BoundedMap<unknown, readonly string[]>(MAX_CHANGES);
-	/** The threads of agents that turns have started, each with the thread of its session. */
+	/** The threads of subagents, each with the thread of its Codex session. */
 	readonly #rootThreads = new BoundedMap<string, string>(MAX_AGENTS);
 	#isInitialized = false;
 	#isReady = false;
@@ -60,7 +60,7 @@ class AppServer implements StageSteps {
 		this.#approvals = new Approvals({out, notifier: this.#notifier, log, approvalMs});
 		const onTurnEnded = (threadId: string): void => {
 			this.#approvals.cancelRequests(approval => approval.threadId === threadId);
-			// Codex has stopped waiting for those, but not for those of agents.
+			// Codex no longer waits for those, but it still waits for the approvals of subagents.
 			this.#approvals.abortThread(threadId);
 		};
 		this.#backend = new AppServerTurns({rpc: this.#rpc, cwd, onTurnEnded});
@@ -68,18 +68,18 @@ class AppServer implements StageSteps {
 		this.#backend.attach(this.#turns);
 	}
 
-	readonly toUpstream = (envelope: Envelope, answer: Emit): undefined => {
+	readonly toUpstream = (envelope: Envelope, emit: Emit): undefined => {
 		const {id, method} = envelope.head;
 		if (method === undefined) this.#approvals.handleResponse(envelope);
 		else if (id === undefined) this.#handleClientNotification(envelope, method);
 		else if (method === 'initialize') this.#initialize(envelope, id);
 		else if (method === 'tools/list')
-			answer(Envelope.response(id, 'result', {tools: codexToolDefinitions}, envelope.origin));
-		else if (method === 'tools/call') this.#handleCall(envelope, answer);
-		else respondLocally(envelope, this.#notifier, answer);
+			emit(Envelope.response(id, 'result', {tools: codexToolDefinitions}, envelope.origin));
+		else if (method === 'tools/call') this.#handleCall(envelope, emit);
+		else respondLocally(envelope, this.#notifier, emit);
 	};
 
-	/** Codex leaves `jsonrpc` out of all it says, so there may be things that are neither. */
+	/** Codex omits `jsonrpc`, so a line may be neither a request nor a response. Such a line is dropped. */
 	readonly toClient = (envelope: Envelope): undefined => {
 		const {id, method, hasResult, hasError} = envelope.head;
 		if (method === undefined) {
@@ -126,9 +126,9 @@ class AppServer implements StageSteps {
 		);
 	}
 
-	#handleCall(envelope: Envelope, answer: Emit): void {
+	#handleCall(envelope: Envelope, emit: Emit): void {
 		if (!this.#isReady) throw notInitializedError();
-		if (acceptTurnCall(envelope, answer)) this.#turns.add(envelope);
+		if (acceptTurnCall(envelope, emit)) this.#turns.add(envelope);
 	}
 
 	#handleClientNotification(envelope: Envelope, method: string): void {
@@ -145,8 +145,8 @@ class AppServer implements StageSteps {
 			this.#approvals.request({...approval, rootThreadId}, envelope.origin, this.#turns);
 			return;
 		}
-		this.#notifier.warn(`Codex asked for something that bridge cannot give, and was refused: ${method}`);
-		const error = {code: -32601, message: `bridge has no ${method}`};
+		this.#notifier.warn(`A request from Codex that bridge does not support was rejected: ${method}`);
+		const error = {code: -32601, message: `bridge does not support ${method}`};
 		this.#out.toUpstream(Envelope.response(id, 'error', error, envelope.origin));
 	}
 
@@ -167,7 +167,7 @@ class AppServer implements StageSteps {
 		}
 	}
 
-	/** Agents that a turn has started have threads of their own, and may start further agents. */
+	/** Subagents have their own threads and may start further subagents. */
 	#recordAgents(threadId: string | undefined, item: JsonObject): void {
 		const rootThreadId = this.#rootThreads.get(threadId ?? '') ?? threadId;
 		if (rootThreadId !== undefined)
@@ -179,11 +179,14 @@ class AppServer implements StageSteps {
 		this.#approvals.cancelRequests(approval => approval.id === id);
 	}
 
-	/** With a configuration that it cannot read, Codex goes on with its defaults: with another model at another's cost. */
+	/**
+	 * Blocks all turns after a configuration error: Codex would continue with its defaults, such as a model of
+	 * a different cost.
+	 */
 	#handleConfigWarning({summary, details, path}: JsonObject): void {
 		if (typeof path !== 'string' && !/^invalid configuration/i.test(String(summary))) return;
 		const sentence = `Codex cannot use its configuration: ${stringOrUndefined(details) ?? summary}`;
-		this.#backend.configError = `${sentence}. Nothing is started with its defaults instead. Correct the file, and start bridge again.`;
+		this.#backend.configError = `${sentence}. Codex would use its defaults instead, so bridge starts no turns. Correct the file and restart bridge.`;
 		this.#log.error('codex.config', this.#backend.configError, {path});
 	}
 
@@ -196,11 +199,11 @@ class AppServer implements StageSteps {
 				break;
 			case 'item/agentMessage/delta':
 				call.transcript.appendDelta(stringOrUndefined(params.delta) ?? '');
-				this.#notifier.notifyProgress(call, 'Says something', origin);
+				this.#notifier.notifyProgress(call, 'Writing a message', origin);
 				break;
 			case 'item/reasoning/summaryTextDelta':
 			case 'item/reasoning/textDelta':
-				this.#notifier.notifyProgress(call, 'Thinks', origin);
+				this.#notifier.notifyProgress(call, 'Thinking', origin);
 				break;
 			case 'item/completed':
 				this.#recordMessage(call, objectOf(params.item));

@@ -9,29 +9,29 @@ import {MAX_CODEX_NESTING} from './repair-text.js';
 import {stringOrUndefined} from './turn-call.js';
 import type {TurnNotifier} from './turn-notifier.js';
 
-/** What a client says to a question, in MCP's words. */
+/** The client's response to an approval, as an elicitation result of MCP. */
 export type ApprovalReply = {
 	readonly action: 'accept' | 'decline' | 'cancel';
 	readonly content: JsonObject;
-	/** Why it is declined, where the user has not declined it. */
+	/** Why the approval was declined, if the user did not decline it. */
 	readonly reason?: string;
 };
 
-/** Something that Codex asks of whoever uses it. */
+/** A request of Codex that the user has to approve or fill in. */
 export type ApprovalRequest = {
-	/** The id that Codex asks under, as it was written. */
+	/** The JSON-RPC id of the request of Codex, as JSON. */
 	readonly id: string;
 	readonly threadId: string | undefined;
-	/** The thread of the session, if an agent asks that a turn of the session has started. */
+	/** The thread of the Codex session, if a subagent sent the request. */
 	readonly rootThreadId?: string | undefined;
 	readonly message: string;
 	readonly schema: JsonObject;
-	/** What to tell Codex, in its own words. */
+	/** Converts the reply to the result that Codex expects. */
 	readonly toResult: (reply: ApprovalReply) => JsonObject;
 };
 
 export type ApprovalLimits = {
-	/** How long the client may take to respond. Then the approval is declined. */
+	/** Time limit for the client's response. The approval is declined after it. */
 	readonly approvalMs?: number | undefined;
 };
 
@@ -41,31 +41,30 @@ type ApprovalsOptions = ApprovalLimits & {
 	readonly log: Log;
 };
 
-/** A request to the client that is pending. */
 type PendingApproval = ApprovalRequest & {readonly timer: NodeJS.Timeout};
 
 const APPROVAL_TIMEOUT_MS = 3_600_000;
-/** Questions that may be open at a time; one more is refused. */
+/** Limit on pending approvals. Further ones are declined. */
 const MAX_PENDING = 1000;
-/** How many declined questions a result names. */
+/** Limit on declined approvals in the result of a call. */
 const MAX_DECLINED = 10;
 
 /**
- * Questions of Codex, put to the client as MCP's elicitation.
+ * Forwards approvals of Codex to the client as MCP elicitation.
  *
- * Codex waits for an answer without end, so each gets one: a refusal, where the client cannot be asked, gives an error
- * or does not respond in time.
+ * Codex waits indefinitely for a response, so it always gets one. An approval is declined if the client does
+ * not support elicitation, responds with an error or exceeds the time limit.
  */
 export class Approvals {
 	readonly #out: StageOutputs;
 	readonly #notifier: TurnNotifier;
 	readonly #log: Log;
 	readonly #timeoutMs: number;
-	/** By the keys of the requests to the client. */
+	/** The pending approvals, by the keys of the requests to the client. */
 	readonly #pending = new Map<string, PendingApproval>();
 	readonly #prefix = `codex-${randomBytes(4).toString('hex')}`;
 	#lastId = 0;
-	/** Whether the client has promised to answer such questions. */
+	/** Whether the client declared support for form elicitation. */
 	isElicitationSupported = false;
 
 	constructor({out, notifier, log, approvalMs = APPROVAL_TIMEOUT_MS}: ApprovalsOptions) {
@@ -75,7 +74,9 @@ export class Approvals {
 		this.#timeoutMs = approvalMs;
 	}
 
-	/** Puts a question, or declines what it asks for. Then the result of the call, if it is known, names the question. */
+	/**
+	 * Sends an approval to the client, or declines it. A declined approval is listed in the result of its call.
+	 */
 	request(
 		approval: ApprovalRequest,
 		origin: MessageOrigin,
@@ -85,7 +86,7 @@ export class Approvals {
 		const threadId = rootThreadOf(approval);
 		if (turns.isAbandoned(threadId)) {
 			this.#notifier.warn(
-				`Declined without asking the user, since the turn was given up: ${message}`,
+				`Declined without asking the user, since the turn was abandoned: ${message}`,
 				threadId,
 			);
 			this.#reply(approval, {action: 'cancel', content: {}});
@@ -113,14 +114,13 @@ export class Approvals {
 		this.#out.toClient(Envelope.of({jsonrpc: '2.0', id, method: 'elicitation/create', params}, origin));
 	}
 
-	/** The client has answered something. */
 	handleResponse({head: {key = ''}, body}: Envelope): void {
 		const approval = this.#pending.get(key);
 		if (!approval) return;
 		this.#remove(key, approval);
 		const {action, content} = objectOf(body.result);
 		const isKnown = action === 'accept' || action === 'cancel';
-		// Codex would drop it, and wait for another.
+		// Codex would drop such a response and keep waiting.
 		const isTooDeep = isDeeperThan(content, MAX_CODEX_NESTING);
 		if (isTooDeep)
 			this.#notifier.warn(
@@ -134,10 +134,10 @@ export class Approvals {
 		});
 	}
 
-	/** Codex does not want to know any more: of anything on a thread, or of one question. */
+	/** Withdraws the matching requests from the client. Sends nothing to Codex. */
 	cancelRequests(
 		matches: (approval: ApprovalRequest) => boolean,
-		reason = 'The turn that asked is over.',
+		reason = 'The turn that sent this request has ended.',
 	): void {
 		for (const [key, approval] of this.#pending) {
 			if (!matches(approval)) continue;
@@ -147,12 +147,11 @@ export class Approvals {
 		}
 	}
 
-	/** Whether something is asked on a thread. */
 	hasPendingOn(threadId: string | undefined): boolean {
 		return [...this.#pending.values()].some(approval => approval.threadId === threadId);
 	}
 
-	/** Says no to all that is asked on a thread and by the agents of its turn, such that their turns stop. */
+	/** Cancels all approvals of a thread and of the subagents of its turn, which stops their turns. */
 	abortThread(threadId: string | undefined): void {
 		const matching: readonly ApprovalRequest[] = [...this.#pending.values()].filter(
 			approval => rootThreadOf(approval) === threadId,
@@ -161,7 +160,7 @@ export class Approvals {
 		for (const approval of matching) this.#reply(approval, {action: 'cancel', content: {}});
 	}
 
-	/** No more timers. */
+	/** Clears all timers. */
 	stop(): void {
 		for (const {timer} of this.#pending.values()) clearTimeout(timer);
 	}
@@ -171,7 +170,7 @@ export class Approvals {
 		clearTimeout(timer);
 	}
 
-	/** The client has not responded: the approval is declined, as if the user had declined it. */
+	/** Declines an approval whose time limit has passed. */
 	#expire(key: string): void {
 		const approval = this.#pending.get(key);
 		if (!approval) return;
@@ -179,7 +178,7 @@ export class Approvals {
 		const reason = `the client did not respond within ${this.#timeoutMs / 1000} s`;
 		this.#log.warn('codex.approval_expired', `An approval was declined, since ${reason}.`, {threadId});
 		this.#notifier.warn(`Declined, since ${reason}: ${message}`, threadId);
-		this.cancelRequests(other => other === approval, 'The time to respond is over.');
+		this.cancelRequests(other => other === approval, 'The time limit for a response has passed.');
 		this.#reply(approval, {action: 'decline', content: {}, reason: `Declined, since ${reason}.`});
 	}
 
@@ -188,14 +187,14 @@ export class Approvals {
 	}
 }
 
-/** The thread of the session that a question belongs to. */
+/** The thread of the Codex session that an approval belongs to. */
 const rootThreadOf = ({threadId, rootThreadId = threadId}: ApprovalRequest): string | undefined =>
 	rootThreadId;
 
-/** A form with nothing to fill in: yes or no is all that is asked. */
+/** A form without fields, for approvals that are only accepted or declined. */
 export const emptyFormSchema: JsonObject = {type: 'object', properties: {}};
 
-/** Whether a client's capabilities let it be asked by a form. One that names no way has this one. */
+/** Whether a client supports form elicitation. Per MCP, an empty capability means form mode. */
 export function supportsFormElicitation(capabilities: unknown): boolean {
 	const {elicitation} = objectOf(capabilities);
 	if (elicitation === undefined) return false;
@@ -203,18 +202,15 @@ export function supportsFormElicitation(capabilities: unknown): boolean {
 	return 'form' in modes || !('url' in modes);
 }
 
-/** What there is to say of a command that wants leave. */
 export const commandApprovalMessage = (command: unknown, cwd: unknown, reason: unknown): string =>
 	`Allow Codex to run \`${stringOrUndefined(command) ?? 'a command'}\`${stringOrUndefined(cwd) ? ` in \`${cwd}\`` : ''}?${reasonSuffix(reason)}`;
 
-/** The reason that the model gives, if it gives one. */
 export const reasonSuffix = (reason: unknown): string =>
-	stringOrUndefined(reason) ? ` Reason given: ${reason}` : '';
+	stringOrUndefined(reason) ? ` Reason: ${reason}` : '';
 
-/** How many files a question names. */
+/** Limit on the files that an approval lists. */
 const MAX_FILES = 20;
 
-/** The files that a change is about, if they are known. */
 export function filesSuffix(files: readonly string[]): string {
 	const rest = files.length > MAX_FILES ? `, and ${files.length - MAX_FILES} more` : '';
 	return files.length === 0 ? '' : ` Files: ${files.slice(0, MAX_FILES).join(', ')}${rest}.`;

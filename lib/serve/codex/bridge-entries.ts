@@ -8,33 +8,33 @@ import {isObject, type JsonObject, listOf, objectOf} from '../../util/json.js';
 import {type CommandContext, startsBridgeServe} from './detect-bridge-serve.js';
 
 type BridgeEntriesOptions = {
-	/** This program. */
+	/** The path of the running bridge script. */
 	readonly script: string;
 	/** The environment of Codex. */
 	readonly env: Environment | NodeJS.ProcessEnv;
-	/** The folder that a session works in: Codex also reads the files of its project. */
+	/** The working folder of a session. Codex also reads the configuration files of its project. */
 	readonly cwd: string;
 };
 
-/** A larger file is not read. */
+/** Limit on the size of a configuration file. Larger ones are ignored. */
 const MAX_BYTES = 4 * 2 ** 20;
-/** Folders above the session's own that may have a file. */
+/** Limit on the folders, from `cwd` upwards, that are searched for configuration files. */
 const MAX_FOLDERS = 64;
-/** Entries of one file, words of one entry and characters of one word that are checked. */
+/** Limits on the entries of a file, the words of an entry and the characters of a word. */
 const MAX_ENTRIES = 1000;
 const MAX_WORDS = 200;
 const MAX_WORD = 4096;
-/** Programs that are looked up, for all entries together. Further ones are judged by their names only. */
+/** Limit on program lookups for all entries together. After it, programs are compared by name only. */
 const MAX_LOOKUPS = 200;
-/** Codex accepts no other names. */
+/** Matches the names that Codex accepts. */
 const isServerName = (name: string): boolean => /^[\w-]+$/.test(name);
 
 /**
- * The MCP servers in the configuration of Codex that are `bridge serve`, by their names, each disabled. With them, each
- * session would start another `bridge serve` and another Codex.
+ * Returns disabling entries, by name, for the MCP servers in the configuration of Codex that start `bridge
+ * serve`. Otherwise, each session would start another `bridge serve` and another Codex.
  *
- * The command is repeated: Codex rejects an entry that has neither a command nor a URL, and the file that has the rest may
- * belong to a project that Codex does not trust.
+ * Each entry repeats the command: Codex rejects an entry without a command or a URL, and the original entry
+ * may be in a project that Codex does not trust.
  */
 export async function findBridgeEntries({script, env, cwd}: BridgeEntriesOptions): Promise<JsonObject> {
 	const bridgeScript = await realpath(script).catch(() => script);
@@ -43,7 +43,7 @@ export async function findBridgeEntries({script, env, cwd}: BridgeEntriesOptions
 	const disabled = new Map<string, JsonObject>();
 	for (const file of configFiles(env, cwd))
 		for (const [name, {command, args}] of await readServers(file)) {
-			// The user's own files come first: a project cannot disable what they define.
+			// The user's files come first, so that a project cannot disable their servers.
 			if (seenNames.has(name) || !isServerName(name)) continue;
 			seenNames.add(name);
 			if (typeof command !== 'string') continue;
@@ -64,7 +64,7 @@ function configFiles(env: BridgeEntriesOptions['env'], cwd: string): string[] {
 	return [...new Set(files)].map(folder => join(folder, 'config.toml'));
 }
 
-/** A file that cannot be read or parsed has no entries: Codex reports what is wrong with it. */
+/** Returns no entries for a file that cannot be read or parsed. Codex reports the error. */
 async function readServers(file: string): Promise<ReadonlyArray<readonly [string, JsonObject]>> {
 	try {
 		const text = await readRegularTextFile(await realpath(file), MAX_BYTES);
@@ -77,7 +77,7 @@ async function readServers(file: string): Promise<ReadonlyArray<readonly [string
 	}
 }
 
-/** The configuration of a call with these servers in it. A server that the call itself names stays as it is there. */
+/** Adds servers to the configuration of a call. The call's own servers take precedence. */
 export function addMcpServers(config: JsonObject, servers: JsonObject): JsonObject {
 	const {mcp_servers: nested} = config;
 	const isDefined = (name: string): boolean =>

@@ -13,42 +13,42 @@ import {type CodexBackendKind, type InstalledCodex, probeCodex} from './probe-co
 import {repairText} from './repair-text.js';
 
 export type CodexOptions = {
-	/** What starts Codex: a command, or a path. */
+	/** A command or path that starts Codex. Default: `codex`. */
 	readonly command?: string;
-	/** Words for Codex after the interface, such as `-c` and a setting. */
+	/** Arguments after the subcommand, such as `-c` and a setting. */
 	readonly args?: readonly string[];
 	readonly cwd?: string | undefined;
-	/** Variables beyond those that Codex gets anyway. */
+	/** Variables in addition to those that Codex always gets. */
 	readonly env?: Environment;
 	readonly log: Log;
-	/** The level of the log; at debug and trace it has the messages of Codex. */
+	/** The log level. At debug and trace, the log includes the messages of Codex. */
 	readonly logLevel?: LogLevelName;
 	readonly onStderr: ChildOptions['onStderr'];
-	/** Which interface to use; else the one that is found. */
+	/** The interface to use. Default: the one that the probe detects. */
 	readonly kind?: CodexBackendKind | undefined;
 	readonly maxBytes?: number;
-	/** How long Codex may take to end by itself. */
+	/** Time limit for Codex to exit on its own. */
 	readonly graceMs?: number;
-	/** How long a cancelled call waits for Codex to say that it has stopped. */
+	/** Time limit for Codex to confirm that a cancelled turn has stopped. */
 	readonly cancelGraceMs?: number;
-	/** How long Codex may take to acknowledge a cancelled call until its thread is free. */
+	/** Time limit for Codex to acknowledge a cancelled call. The thread is released after it. */
 	readonly acknowledgeMs?: number;
-	/** How long the client may take to respond to an approval. */
+	/** Time limit for the client's response to an approval. */
 	readonly approvalMs?: number;
-	/** How long Codex may take to start a turn, and to end one that was given up. */
+	/** Time limits for Codex to start a turn and to end an abandoned one. */
 	readonly startMs?: number;
 	readonly stuckMs?: number;
 };
 
-/** A running Codex that looks like a server of MCP. */
+/** A running Codex, presented as an MCP server. */
 export type CodexBackend = Child & {
-	/** Which Codex it is; undefined for one that could not be started, which fails as soon as it is listened to. */
+	/** The interface in use. Undefined if Codex could not be started: `incoming` then fails on subscription. */
 	readonly kind: CodexBackendKind | undefined;
 };
 
 /**
- * Starts Codex, whichever there is. One that is missing or broken is an endpoint that has died of it, so that whoever
- * uses it goes on with what does not need Codex.
+ * Starts the installed Codex. If it is missing or broken, returns an endpoint that has failed, so that
+ * features without Codex keep working.
  */
 export async function startCodexBackend(options: CodexOptions): Promise<CodexBackend> {
 	const env = {...codexEnvironment(process.env), ...options.env};
@@ -87,7 +87,7 @@ function connectBackend(
 		isApp ? appServer({log, cwd, ...limits}) : mcpServer({log, ...limits}),
 		repairText(),
 		logMessages({log, level: logLevel, peer: 'codex'}),
-		// What is no message is judged under the ids that Codex knows, so below.
+		// Invalid messages are matched by the ids that Codex uses, so this stage is next to Codex.
 		parse({log, from: 'upstream', allowsMissingVersion: isApp, ...size}),
 	];
 	return {...codex, ...behind(stages, codex), kind};
@@ -95,7 +95,7 @@ function connectBackend(
 
 function failedBackend(error: BridgeError): CodexBackend {
 	const exited = Promise.reject(error);
-	// Whoever wants to know asks.
+	// Prevents an unhandled rejection. Callers handle the error through `exited`.
 	exited.catch(() => {});
 	return {
 		name: 'codex',
@@ -110,7 +110,7 @@ function failedBackend(error: BridgeError): CodexBackend {
 	};
 }
 
-/** What Codex reads for itself, beside what every child may see: its own settings and keys, and the way to the network. */
+/** Variables that Codex gets in addition to those of every child: its settings and keys, and proxies. */
 const passedVariables = /^(?:CODEX_|OPENAI_|(?:HTTPS?|ALL|NO)_PROXY$|RUST_LOG$)/i;
 
 export function codexEnvironment(environment: NodeJS.ProcessEnv): Environment {

@@ -1,16 +1,16 @@
 import type {JsonObject} from '../../util/json.js';
 
-/** Something that people want to hear of a turn, whichever Codex tells it. */
+/** An event of a turn that is relevant to users, independent of the interface of Codex. */
 export type CodexEvent = {
-	/** A level of MCP's logging. */
+	/** A level of MCP logging. */
 	readonly level: 'debug' | 'info' | 'warning' | 'error';
 	readonly type: string;
-	/** A few words for who watches the progress. */
+	/** A short text for progress notifications. */
 	readonly summary: string;
 	readonly details: JsonObject;
 };
 
-/** How much of a command's output, of a message or of a list is told. */
+/** Limits on characters of a text, entries of a list of files and characters of a summary. */
 const MAX_TEXT = 4000;
 const MAX_FILES = 100;
 const MAX_SUMMARY = 200;
@@ -30,12 +30,12 @@ const createEvent = (
 	details,
 });
 
-/** What can happen, in the words that clients are told it in. */
+/** Creates the events that clients receive. */
 export const codexEvents = {
 	message: (text: unknown): CodexEvent =>
 		createEvent('info', 'message', stringOrEmpty(text), {text: truncate(stringOrEmpty(text))}),
 	commandStarted: (command: string, cwd: unknown): CodexEvent =>
-		createEvent('info', 'command_started', `Runs ${command}`, {command: truncate(command), cwd}),
+		createEvent('info', 'command_started', `Running ${command}`, {command: truncate(command), cwd}),
 	commandFinished: (command: string, exitCode: unknown, output: unknown): CodexEvent =>
 		createEvent('info', 'command_finished', `Ran ${command}`, {
 			command: truncate(command),
@@ -43,15 +43,15 @@ export const codexEvents = {
 			output: truncate(stringOrEmpty(output)),
 		}),
 	patchStarted: (files: readonly string[]): CodexEvent =>
-		createEvent('info', 'patch_started', 'Changes files', {files: files.slice(0, MAX_FILES)}),
+		createEvent('info', 'patch_started', 'Changing files', {files: files.slice(0, MAX_FILES)}),
 	patchFinished: (files: readonly string[], isApplied: boolean): CodexEvent =>
 		createEvent('info', 'patch_finished', 'Changed files', {files: files.slice(0, MAX_FILES), isApplied}),
 	toolStarted: (server: unknown, tool: unknown): CodexEvent =>
-		createEvent('info', 'tool_call_started', `Calls ${stringOrEmpty(tool)}`, {server, tool}),
+		createEvent('info', 'tool_call_started', `Calling ${stringOrEmpty(tool)}`, {server, tool}),
 	toolFinished: (server: unknown, tool: unknown, isFailed: boolean): CodexEvent =>
 		createEvent('info', 'tool_call_finished', `Called ${stringOrEmpty(tool)}`, {server, tool, isFailed}),
 	search: (query: unknown): CodexEvent =>
-		createEvent('info', 'web_search', `Searches ${stringOrEmpty(query)}`, {
+		createEvent('info', 'web_search', `Searched the web for ${stringOrEmpty(query)}`, {
 			query: truncate(stringOrEmpty(query)),
 		}),
 	warning: (message: unknown): CodexEvent =>

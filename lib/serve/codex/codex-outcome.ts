@@ -4,25 +4,25 @@ import type {TurnCall} from './turn-call.js';
 /**
  * How a turn ended.
  *
- * `unknown_thread`: Codex has no such thread, or none that it can go on with. `retired`: this thread answers no more, since
- * its model failed or a turn did not end; a new one has to be started.
+ * `unknown_thread`: Codex does not have this thread or cannot resume it. `retired`: the thread is unusable
+ * because its model failed or a turn did not end, so a new thread is needed.
  */
 type CodexTurnStatus = 'completed' | 'interrupted' | 'failed' | 'unknown_thread' | 'retired';
 
 export type CodexOutcome = {
 	readonly status: CodexTurnStatus;
-	/** What was said, or what is wrong and what to do. */
+	/** The model's message, or an error with a remedy. */
 	readonly text: string;
-	/** Whether no other turn is possible on this thread. */
+	/** Whether the thread accepts no further turns. */
 	readonly isThreadRetired?: boolean;
-	/** Whether the turn was given up while Codex may still run it, so that its thread is not free. */
+	/** Whether the turn was abandoned while Codex may still run it. Its thread stays busy. */
 	readonly isUnconfirmed?: boolean;
 };
 
-/** Where a result tells programs how the turn ended. */
+/** The `_meta` key of a result for the machine-readable outcome. */
 const CODEX_TURN_META = 'io.bridge/turn';
 
-/** The answer to a call: what a model reads as text, and what programs need beside it. */
+/** Returns the response to a call, with text for the model and `_meta` for programs. */
 export function turnResponse(
 	call: TurnCall,
 	{status, text, isThreadRetired, isUnconfirmed}: CodexOutcome,
@@ -49,20 +49,19 @@ export function turnResponse(
 	return Envelope.response(call.id, 'result', result, call.origin);
 }
 
-/** The outcome of a turn that was interrupted: what was said by then is not lost. */
-export function interruptedOutcome({transcript: speech}: TurnCall): CodexOutcome {
-	const partialNote = speech.text === '' ? 'Nothing had been said by then.' : `Said by then:\n${speech.text}`;
+/** The outcome of an interrupted turn, with the model's partial message. */
+export function interruptedOutcome({transcript}: TurnCall): CodexOutcome {
+	const partialNote = transcript.text === '' ? 'It produced no text.' : `Text so far:\n${transcript.text}`;
 	return {status: 'interrupted', text: `The turn was interrupted. ${partialNote}`};
 }
 
 export const failedOutcome = (text: string): CodexOutcome => ({status: 'failed', text});
 
-/** The outcome of a turn that was stopped, by its caller or for a reason. */
+/** The outcome of a stopped turn: failed if bridge abandoned it, interrupted if the client cancelled it. */
 export const stoppedOutcome = (call: TurnCall): CodexOutcome =>
 	call.failureReason === undefined ? interruptedOutcome(call) : failedOutcome(call.failureReason);
 
-/** The outcome of a call on a thread that takes no more turns. */
 export const retiredOutcome = (threadId: string, reason: string): CodexOutcome => ({
 	status: 'retired',
-	text: `Thread ${threadId} cannot be used any more, since ${reason}. Start a new one with codex.`,
+	text: `Thread ${threadId} can no longer be used because ${reason}. Start a new one with codex.`,
 });

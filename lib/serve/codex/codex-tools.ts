@@ -8,35 +8,40 @@ const outputSchema = {
 	required: ['threadId', 'content'],
 };
 
-/** The tools of `codex mcp-server`, for the Codex that has none: the same names, with the policies that it knows now. */
+/**
+ * The tools of `codex mcp-server` for versions of Codex without it, with the approval policies of `codex
+ * app-server`.
+ */
 export const codexToolDefinitions: readonly JsonObject[] = [
 	{
 		name: 'codex',
 		title: 'Codex',
-		description: 'Starts a Codex session with a first prompt, and answers when its turn is over.',
+		description: 'Starts a Codex session with an initial prompt and returns when the turn ends.',
 		inputSchema: {
 			type: 'object',
 			additionalProperties: false,
 			properties: {
-				prompt: stringSchema('What Codex is to do first.'),
-				model: stringSchema('The model, in the place of the configured one.'),
-				cwd: stringSchema('The folder to work in. A relative one is seen from where bridge runs.'),
+				prompt: stringSchema('The initial prompt for Codex.'),
+				model: stringSchema('The model. Overrides the configured one.'),
+				cwd: stringSchema(
+					'The working folder. A relative path is resolved against the folder that bridge runs in.',
+				),
 				sandbox: {
-					...stringSchema('What commands may do.'),
+					...stringSchema('The sandbox policy for commands.'),
 					enum: ['read-only', 'workspace-write', 'danger-full-access'],
 				},
 				'approval-policy': {
-					...stringSchema('When the user is asked before a command is run.'),
+					...stringSchema('When to ask the user for approval before running a command.'),
 					enum: ['untrusted', 'on-request', 'never'],
 				},
 				config: {
 					type: 'object',
 					additionalProperties: true,
-					description: 'Settings that go before those of config.toml.',
+					description: 'Settings that override those of config.toml.',
 				},
-				'base-instructions': stringSchema('Instructions in the place of those that Codex comes with.'),
-				'developer-instructions': stringSchema('Instructions beside those that Codex comes with.'),
-				'compact-prompt': stringSchema('The prompt to compact the conversation with.'),
+				'base-instructions': stringSchema('Instructions that replace the built-in ones of Codex.'),
+				'developer-instructions': stringSchema('Instructions in addition to the built-in ones of Codex.'),
+				'compact-prompt': stringSchema('The prompt for compacting the conversation.'),
 			},
 			required: ['prompt'],
 		},
@@ -45,12 +50,12 @@ export const codexToolDefinitions: readonly JsonObject[] = [
 	{
 		name: 'codex-reply',
 		title: 'Codex Reply',
-		description: 'Goes on with a Codex session, and answers when its turn is over.',
+		description: 'Continues a Codex session and returns when the turn ends.',
 		inputSchema: {
 			type: 'object',
 			properties: {
-				threadId: stringSchema('The thread, as codex has answered it.'),
-				prompt: stringSchema('What Codex is to do next.'),
+				threadId: stringSchema('The thread id that codex returned.'),
+				prompt: stringSchema('The next prompt for Codex.'),
 			},
 			required: ['threadId', 'prompt'],
 		},

@@ -14,15 +14,18 @@ import {TurnCall} from './turn-call.js';
 import {MAX_PENDING_CALLS, type TurnLimits, tooManyCalls, withDefaultLimits} from './turn-limits.js';
 import type {TurnNotifier} from './turn-notifier.js';
 
-/** What only a backend knows how to do. */
+/** The operations that differ between the interfaces of Codex. */
 export type TurnBackend = {
-	/** Has Codex work on a call. */
+	/** Sends the request for the turn of a call to Codex. */
 	startTurn(call: TurnCall): void;
-	/** Tells Codex to stop a turn that runs. */
+	/** Requests Codex to stop a running turn. */
 	interruptTurn(call: TurnCall): void;
-	/** Sends a request that Codex responds to at once, after it has read what was sent before. */
+	/**
+	 * Sends a request that Codex responds to immediately. The response proves that Codex has read all earlier
+	 * messages.
+	 */
 	probe(onResponse: () => void): void;
-	/** A turn is over: what it still wants of the client is not wanted any more. */
+	/** Cancels the pending approvals of a turn that has ended. */
 	turnEnded(threadId: string): void;
 };
 
@@ -33,19 +36,22 @@ type CodexTurnsOptions = TurnLimits & {
 };
 
 /**
- * The calls of `codex` and `codex-reply`: one answer each, whatever becomes of its turn.
+ * Runs the calls of `codex` and `codex-reply`. Each call gets exactly one response, whatever happens to its
+ * turn.
  *
- * A turn is only interrupted once it runs: Codex ignores an earlier interruption. A cancelled call gets its response even
- * when Codex reports nothing. Its thread is free then if Codex has read the request for the turn and not acknowledged it, since
- * it drops messages that it cannot parse; a turn that starts later all the same is interrupted. Otherwise the thread stays busy
- * until the turn ends, and is retired if it does not.
+ * A turn is interrupted only after it has started, because Codex ignores earlier interruptions. A cancelled
+ * call gets its response even if Codex reports nothing.
+ *
+ * If Codex has read the request for a cancelled turn without acknowledging it, the thread is freed: Codex
+ * drops messages that it cannot parse. If such a turn starts later after all, it is interrupted. Otherwise
+ * the thread stays busy until the turn ends. It is retired if the turn does not end in time.
  */
 export class CodexTurns {
 	readonly #out: StageOutputs;
 	readonly #notifier: TurnNotifier;
 	readonly #backend: TurnBackend;
 	readonly #limits: ReturnType<typeof withDefaultLimits>;
-	/** Those without an answer, by their keys. */
+	/** The calls without a response, by key. */
 	readonly #calls = new Map<string, TurnCall>();
 	readonly #threads = new ThreadQueues();
 	#isStopped = false;
@@ -57,14 +63,14 @@ export class CodexTurns {
 		this.#limits = withDefaultLimits(limits);
 	}
 
-	/** The call whose turn it is on this thread. */
+	/** The call that currently uses this thread. */
 	current(threadId: string | undefined): TurnCall | undefined {
 		return this.#threads.current(threadId);
 	}
 
 	/**
-	 * Whether a request of Codex on this thread comes from a turn that was given up or is over. Threads without any call are those
-	 * of agents that a turn has started.
+	 * Whether a request from Codex on this thread belongs to a turn that was abandoned or has ended. Threads
+	 * that no call has used belong to subagents.
 	 */
 	isAbandoned(threadId: string | undefined): boolean {
 		const call = this.current(threadId);
@@ -72,17 +78,19 @@ export class CodexTurns {
 		return this.#calls.size === 0 || this.#threads.hasBeenUsed(threadId);
 	}
 
-	/** A call came. */
 	add(envelope: Envelope): void {
 		if (this.#calls.size >= MAX_PENDING_CALLS || this.#threads.isFull) throw tooManyCalls();
 		const call = new TurnCall(envelope);
 		this.#calls.set(call.key, call);
 		const {threadId} = call;
 		if (call.prompt === undefined)
-			this.finish(call, failedOutcome('The argument prompt is missing: give it a text.'));
+			this.finish(call, failedOutcome('The argument prompt is missing. Pass it as a string.'));
 		else if (!call.isReply) this.#start(call);
 		else if (threadId === undefined)
-			this.finish(call, failedOutcome('The argument threadId is missing: name the thread to go on with.'));
+			this.finish(
+				call,
+				failedOutcome('The argument threadId is missing. Pass the id of the thread to continue.'),
+			);
 		else this.#enqueue(call, threadId);
 	}
 
@@ -95,7 +103,9 @@ export class CodexTurns {
 			if (when === 'never')
 				this.finish(
 					call,
-					failedOutcome(`Too many calls wait for thread ${threadId}. Wait for some of them first.`),
+					failedOutcome(
+						`Too many calls are queued for thread ${threadId}. Wait until some of them complete, then try again.`,
+					),
 				);
 		}
 	}
@@ -106,7 +116,7 @@ export class CodexTurns {
 		this.#backend.startTurn(call);
 	}
 
-	/** Codex has made a thread for a call. */
+	/** Assigns the thread that Codex opened for a call. */
 	setThread(call: TurnCall, threadId: string, rolloutPath: string | undefined, origin: MessageOrigin): void {
 		if (call.threadId === undefined) {
 			call.threadId = threadId;
@@ -115,7 +125,6 @@ export class CodexTurns {
 		this.#notifier.notifyThread(call, threadId, rolloutPath, origin);
 	}
 
-	/** The turn of a call runs. */
 	markStarted(call: TurnCall, origin: MessageOrigin): void {
 		if (call.hasStarted) return;
 		call.hasStarted = true;
@@ -124,7 +133,7 @@ export class CodexTurns {
 		if (call.isCancelled || call.failureReason !== undefined) this.#backend.interruptTurn(call);
 	}
 
-	/** The client gives up the request with this id. */
+	/** Handles the client's cancellation of the request with this id. */
 	cancel(id: string): void {
 		const call = this.#calls.get(canonicalId(id));
 		if (!call || call.isCancelled) return;
@@ -133,13 +142,13 @@ export class CodexTurns {
 		else this.#stop(call);
 	}
 
-	/** Ends a turn that can lead to nothing, for a reason that the caller is told. */
+	/** Stops a turn that cannot complete. The caller gets `reason` as the error. */
 	abandon(call: TurnCall, reason: string): void {
 		call.failureReason ??= reason;
 		this.#stop(call);
 	}
 
-	/** Tells Codex to stop a turn, which it confirms in time or not. */
+	/** Stops a turn, with a time limit for the confirmation of Codex. */
 	#stop(call: TurnCall): void {
 		const onTimeout = (): void => this.#onStopTimeout(call);
 		call.stopTimer ??= setTimeout(() => setImmediate(onTimeout), this.#limits.cancelGraceMs).unref();
@@ -147,7 +156,10 @@ export class CodexTurns {
 		else this.#backend.probe(() => this.#freeUnlessAcknowledged(call));
 	}
 
-	/** Codex has read what was sent before. A turn that it took in is acknowledged within moments. */
+	/**
+	 * Frees the thread of a call that Codex does not acknowledge within `acknowledgeMs` after it responded to
+	 * the probe.
+	 */
 	#freeUnlessAcknowledged(call: TurnCall): void {
 		const check = (): void => {
 			if (this.#isStopped || call.isAcknowledged || call.isFinished) return;
@@ -158,8 +170,9 @@ export class CodexTurns {
 	}
 
 	/**
-	 * Codex has sent something on a thread, under the request of `asked` if that is known. If it has taken in the request of a freed
-	 * call after all, that call gets its thread back, such that its turn is interrupted. `isStart`: whether a turn starts.
+	 * Called for each message of Codex on a thread, with the call that the message refers to, if known. If the
+	 * message belongs to a freed call, that call gets its thread back so that its turn is interrupted.
+	 * `isStart`: whether the message reports the start of a turn.
 	 */
 	reclaimThread(threadId: string, requestedCall: TurnCall | undefined, isStart: boolean): void {
 		const current = this.current(threadId);
@@ -168,7 +181,7 @@ export class CodexTurns {
 		freed.isFinished = false;
 		if (current?.hasStarted) {
 			freed.hasStarted = true;
-			// First, since it responds to the open requests of the turn.
+			// Before `#displace`, since this responds to the pending approvals of the turn.
 			this.#backend.interruptTurn(freed);
 		}
 		if (current) this.#displace(current, threadId);
@@ -176,13 +189,16 @@ export class CodexTurns {
 		setTimeout(() => this.#onStuck(freed), this.#limits.stuckMs).unref();
 	}
 
-	/** Ends a call whose turn Codex would mix up with a cancelled one. Its own turn is interrupted if it starts later. */
+	/**
+	 * Fails a call whose turn Codex would confuse with a cancelled one. Its turn is interrupted if it starts
+	 * later.
+	 */
 	#displace(call: TurnCall, threadId: string): void {
-		const reason = 'a cancelled turn on it started late';
+		const reason = 'a cancelled turn on its thread started late';
 		this.#retireThread(threadId, reason);
 		this.#threads.markFreed(call);
 		if (!call.isCancelled)
-			call.failureReason ??= `The turn was stopped, since ${reason}: Codex mixes up such turns. Send it again on a new thread.`;
+			call.failureReason ??= `The turn was stopped because ${reason}, and Codex confuses such turns. Send the prompt again on a new thread.`;
 		const hasPossiblyRun = call.hasStarted || call.isCancelled;
 		this.finish(
 			call,
@@ -190,12 +206,11 @@ export class CodexTurns {
 		);
 	}
 
-	/** Codex has stopped a turn. */
 	finishStopped(call: TurnCall): void {
 		this.finish(call, stoppedOutcome(call));
 	}
 
-	/** A turn is over, or was never begun. */
+	/** Responds to a call, releases its thread and starts the next call there. */
 	finish(call: TurnCall, outcome: CodexOutcome): void {
 		const {threadId} = call;
 		call.isFinished = true;
@@ -214,14 +229,17 @@ export class CodexTurns {
 			this.#respond(queued, retiredOutcome(threadId, reason));
 	}
 
-	/** Codex has ended. The stages in front respond to the calls, and get what was said in their turns. */
+	/**
+	 * Sends the partial texts of running turns after Codex has exited. The stages in front respond to the
+	 * calls.
+	 */
 	codexExited(): void {
 		for (const call of this.#calls.values())
 			if (call.transcript.text !== '') this.#notifier.notifyPartialText(call);
 		this.dispose();
 	}
 
-	/** No more timers. */
+	/** Clears all timers. */
 	dispose(): void {
 		this.#isStopped = true;
 		for (const {stopTimer: timer, startTimer} of this.#calls.values()) {
@@ -236,18 +254,21 @@ export class CodexTurns {
 		const secs = this.#limits.startMs / 1000;
 		this.abandon(
 			call,
-			`Codex did not start the turn within ${secs} s, so it was given up. Send it again, or look at the output of Codex on stderr for the reason.`,
+			`Codex did not start the turn within ${secs} s, so it was abandoned. Send the prompt again. The stderr output of Codex may contain the reason.`,
 		);
 	}
 
-	/** Codex did not confirm the end of a turn: its call gets a response all the same. */
+	/** Responds to a call although Codex has not confirmed the end of its turn. */
 	#onStopTimeout(call: TurnCall): void {
 		if (this.#calls.get(call.key) !== call) return;
 		this.#respond(call, {...stoppedOutcome(call), isUnconfirmed: true});
 		setTimeout(() => this.#onStuck(call), this.#limits.stuckMs).unref();
 	}
 
-	/** A turn does not end. Calls that wait for its thread are rejected, and can be sent to another one. */
+	/**
+	 * Retires the thread of a turn that does not end. Its queued calls are rejected and can be sent on another
+	 * thread.
+	 */
 	#onStuck(call: TurnCall): void {
 		if (this.#isStopped || call.isFinished || call.threadId === undefined) return;
 		this.finish(call, {...stoppedOutcome(call), isThreadRetired: true, isUnconfirmed: true});

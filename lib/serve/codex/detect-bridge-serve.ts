@@ -3,16 +3,16 @@ import {basename} from 'node:path';
 import {PACKAGE_NAME} from '../../util/package-name.js';
 import {resolveProgram} from './resolve-program.js';
 
-/** Where a command is run, and the program to compare with. */
+/** The environment of a command, and the program to compare it with. */
 export type CommandContext = {
 	readonly bridgeScript: string;
 	readonly cwd: string;
 	readonly path: string;
-	/** How many programs may still be looked up. */
+	/** The remaining number of program lookups. */
 	readonly budget: {lookups: number};
 };
 
-/** Programs that run the script, package or program that their first word without a dash names. */
+/** Programs whose first argument without a dash is the script, package or program to run. */
 const runners: ReadonlySet<string> = new Set([
 	'node',
 	'npx',
@@ -24,10 +24,10 @@ const runners: ReadonlySet<string> = new Set([
 	'bunx',
 	'env',
 ]);
-/** Words of theirs that come before that one. */
+/** Subcommands of the runners that precede that argument. */
 const subcommands: ReadonlySet<string> = new Set(['exec', 'x', 'dlx', 'run']);
 const shells: ReadonlySet<string> = new Set(['sh', 'bash', 'dash', 'zsh', 'ksh', 'fish', 'cmd']);
-/** Flags of bridge that have no value. The word after another flag is its value. */
+/** Flags of bridge without a value. The word after any other flag is its value. */
 const booleanFlags: ReadonlySet<string> = new Set([
 	'--debug',
 	'--fast',
@@ -36,9 +36,9 @@ const booleanFlags: ReadonlySet<string> = new Set([
 	'--strict',
 ]);
 
-/** Commands within commands that are followed, such as a shell that starts node. */
+/** Limit on nested commands, such as a shell that starts node. */
 const MAX_DEPTH = 4;
-/** Commands of one script. */
+/** Limit on the commands of one shell script. */
 const MAX_COMMANDS = 20;
 
 /** Whether a command line starts `bridge serve`: directly, with node, npx or a shell, or behind `bridge --`. */
@@ -54,7 +54,7 @@ export async function startsBridgeServe(
 	return isServe(rest) && (await isBridge(program, context));
 }
 
-/** The command lines that a command runs in turn, as far as they can be told. */
+/** The command lines that a command runs, as far as its arguments show them. */
 async function innerCommands(
 	program: string,
 	rest: readonly string[],
@@ -65,7 +65,7 @@ async function innerCommands(
 	if (runners.has(name)) {
 		const at = rest.findIndex(word => !word.startsWith('-') && !subcommands.has(word) && !isAssignment(word));
 		if (at === -1) return [];
-		// npm passes on the words after this one.
+		// npm forwards the words after `--`.
 		const after = rest[at + 1] === '--' ? at + 2 : at + 1;
 		return [[rest[at] ?? '', ...rest.slice(after)]];
 	}
@@ -73,7 +73,7 @@ async function innerCommands(
 	return end !== -1 && (await isBridge(program, context)) ? [rest.slice(end + 1)] : [];
 }
 
-/** The commands of a script, each as its words without quotes. */
+/** Splits a shell script into commands, each a list of words without quotes. */
 const commandsIn = (script: string): string[][] =>
 	script.split(/[;&|\n]/, MAX_COMMANDS).map(command => {
 		const words = command.split(/\s/).map(word => word.replaceAll(/["'()]/g, ''));
@@ -83,7 +83,7 @@ const commandsIn = (script: string): string[][] =>
 
 const isAssignment = (word: string): boolean => /^\w+=/.test(word);
 
-/** Whether the arguments of bridge start with the command `serve`, flags aside. */
+/** Whether the first argument of bridge that is not a flag is `serve`. */
 function isServe(words: readonly string[]): boolean {
 	for (let at = 0; at < words.length; at++) {
 		const word = words[at] ?? '';
@@ -95,14 +95,14 @@ function isServe(words: readonly string[]): boolean {
 }
 
 async function isBridge(word: string, {bridgeScript, cwd, path, budget}: CommandContext): Promise<boolean> {
-	// A package of that name in a scope is another one.
+	// A scoped package with the same name is a different package.
 	if (['bridge', 'mcp-bridge', PACKAGE_NAME].includes(programName(word))) return !word.startsWith('@');
 	if (budget.lookups-- <= 0) return false;
 	const file = await resolveProgram(word, cwd, path).catch(() => undefined);
 	return file !== undefined && (await realpath(file).catch(() => file)) === bridgeScript;
 }
 
-/** The name of a program or package, without folder, ending and version. */
+/** The name of a program or package, without folder, extension and version. */
 function programName(word: string): string {
 	const name = basename(word.replaceAll('\\', '/')).replace(/\.(?:[cm]?js|cmd|exe|ps1)$/, '');
 	const at = name.indexOf('@', 1);

@@ -1,14 +1,14 @@
 const retiredPolicy = /(?:unknown variant `|approval_policy = ")(untrusted|on-failure)["`]/;
 
 /**
- * What Codex refuses, with what to do about it where that is known. Settings that were fine for years are not any more, and
- * all that Codex says of them is that they are unknown.
+ * Adds a remedy to an error of Codex, if one is known. For removed settings, Codex only reports that they are
+ * unknown.
  */
 export function explainCodexError(text: string): string {
 	const [, policy] = retiredPolicy.exec(text) ?? [];
 	if (policy !== undefined)
-		return `${text}\nThe approval policy ${policy} is no longer known to this Codex. Use on-request, or never, in the call, in the configuration of bridge and in config.toml.`;
+		return `${text}\nThis version of Codex no longer supports the approval policy ${policy}. Use on-request or never instead: in the call, in the configuration of bridge and in config.toml.`;
 	if (text.includes('active writer'))
-		return `${text}\nAnother program has this thread open. Close it there first, or start a new thread with codex.`;
+		return `${text}\nAnother program has this thread open. Close the thread there, or start a new one with codex.`;
 	return text;
 }

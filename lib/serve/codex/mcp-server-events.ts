@@ -3,14 +3,14 @@ import {type JsonObject, listOf, objectOf} from '../../util/json.js';
 import {type CodexEvent, codexEvents} from './codex-event.js';
 import {stringOrUndefined} from './turn-call.js';
 
-/** A command as people write it. */
+/** A command as a user would type it. */
 export const formatCommand = (command: unknown): string => {
 	const words = listOf(command).map(String);
-	// What is run is mostly the last word of `bash -lc …`, which nobody wants to read of.
+	// Commands are usually `bash -lc SCRIPT`, of which only SCRIPT is relevant.
 	return words.length === 3 && words[1]?.startsWith('-') ? (words[2] ?? '') : words.join(' ');
 };
 
-/** Codex 0.153 has folders as URLs. */
+/** Converts a `file:` URL to a path: Codex 0.153 sends folders as URLs. */
 function toPath(cwd: unknown): unknown {
 	if (typeof cwd !== 'string' || !cwd.startsWith('file://')) return cwd;
 	try {
@@ -20,7 +20,7 @@ function toPath(cwd: unknown): unknown {
 	}
 }
 
-/** What a command has written. Not every version has it under each of these names. */
+/** The output of a command. The names of its members differ between versions of Codex. */
 const commandOutput = ({aggregated_output, formatted_output, stdout, stderr}: JsonObject): string =>
 	[
 		aggregated_output,
@@ -32,7 +32,9 @@ const commandOutput = ({aggregated_output, formatted_output, stdout, stderr}: Js
 
 const changedPaths = (changes: unknown): string[] => Object.keys(objectOf(changes));
 
-/** What each event of `codex mcp-server` means to people; all others repeat these, or say nothing. */
+/**
+ * Converts the events of `codex mcp-server` that are relevant to users, by type. All others are redundant.
+ */
 const eventParsers: {readonly [type: string]: (msg: JsonObject) => CodexEvent | undefined} = {
 	agent_message: ({message}) => codexEvents.message(message),
 	exec_command_begin: ({command, cwd}) => codexEvents.commandStarted(formatCommand(command), toPath(cwd)),
@@ -58,7 +60,7 @@ const eventParsers: {readonly [type: string]: (msg: JsonObject) => CodexEvent | 
 	},
 };
 
-/** What people want to hear of an event, if anything. */
+/** Returns the event, or undefined if it is not relevant to users. */
 export function parseMcpEvent(msg: JsonObject): CodexEvent | undefined {
 	const type = stringOrUndefined(msg.type) ?? '';
 	return Object.hasOwn(eventParsers, type) ? eventParsers[type]?.(msg) : undefined;

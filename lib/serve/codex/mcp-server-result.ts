@@ -5,7 +5,6 @@ import {stringOrUndefined, type TurnCall} from './turn-call.js';
 
 const unknownThreadPattern = /^(?:Session not found|Failed to parse thread_id)/;
 
-/** What a result of `codex mcp-server` means. */
 export function parseMcpOutcome(result: JsonObject, call: TurnCall): CodexOutcome {
 	const structured = objectOf(result.structuredContent);
 	const [first] = listOf(result.content).map(objectOf);
@@ -14,13 +13,13 @@ export function parseMcpOutcome(result: JsonObject, call: TurnCall): CodexOutcom
 	if (unknownThreadPattern.test(message))
 		return {
 			status: 'unknown_thread',
-			text: `Codex has no thread ${call.threadId}: ${message}. This version of Codex forgets its threads when it ends. Start a new one with codex.`,
+			text: `Codex does not have thread ${call.threadId}: ${message}. This version of Codex loses its threads when it exits. Start a new one with codex.`,
 		};
-	// From then on this thread would answer one turn late.
+	// After a failed turn, each result on this thread would be that of the turn before.
 	if (structured.threadId !== undefined)
 		return {
 			status: 'failed',
-			text: `${explainCodexError(message)}\nCodex cannot use this thread any more.`,
+			text: `${explainCodexError(message)}\nCodex can no longer use this thread.`,
 			isThreadRetired: true,
 		};
 	return failedOutcome(explainCodexError(message));

@@ -24,12 +24,15 @@ import {TurnNotifier} from './turn-notifier.js';
 
 export type CodexStageOptions = TurnLimits & ApprovalLimits & {readonly log: Log};
 
-/** Ids of calls that Codex may still answer something under; the oldest is forgotten for the next. */
+/** Limit on ids that Codex may still use in a response. The oldest is evicted. */
 const MAX_PENDING_IDS = 10_000;
-/** What Codex is asked for: it gives back whatever it is asked for, and this is what it speaks. */
+/** The version that Codex implements. It echoes any requested version, so bridge always requests this one. */
 const CODEX_MCP_VERSION = '2025-06-18';
 
-/** Makes `codex mcp-server` (0.103 to 0.153) a server that answers all it is asked, once, and mixes up no threads. */
+/**
+ * Makes `codex mcp-server` (0.103 to 0.153) a well-behaved MCP server: each request gets exactly one
+ * response, and results belong to the right thread.
+ */
 export const mcpServer = (options: CodexStageOptions): Stage => stage(out => new McpServer(options, out));
 
 class McpServer implements StageSteps, TurnBackend {
@@ -38,12 +41,12 @@ class McpServer implements StageSteps, TurnBackend {
 	readonly #notifier: TurnNotifier;
 	readonly #approvals: Approvals;
 	readonly #turns: CodexTurns;
-	/** Requests that are passed on, by the id that Codex knows them by. */
+	/** Forwarded requests, by their ids towards Codex. */
 	readonly #forwarded = new BoundedMap<string, Envelope>(MAX_PENDING_IDS);
-	/** The calls that Codex was told of, by the id that it knows them by. */
+	/** Calls that were sent to Codex, by their ids towards Codex. */
 	readonly #calls = new BoundedMap<string, TurnCall>(MAX_PENDING_IDS);
 	readonly #ids = new WeakMap<TurnCall, string>();
-	/** What to do when Codex responds to a ping, by its id. */
+	/** Callbacks of pending pings, by id. */
 	readonly #pings = new BoundedMap<string, () => void>(MAX_PENDING_IDS);
 	#lastId = 0;
 	#isInitialized = false;
@@ -56,7 +59,7 @@ class McpServer implements StageSteps, TurnBackend {
 		this.#turns = new CodexTurns({out, notifier: this.#notifier, backend: this, ...limits});
 	}
 
-	readonly toUpstream = (envelope: Envelope, answer: Emit): Envelope | undefined => {
+	readonly toUpstream = (envelope: Envelope, emit: Emit): Envelope | undefined => {
 		const {id, method} = envelope.head;
 		if (method === undefined) return void this.#approvals.handleResponse(envelope);
 		if (id === undefined) return this.#handleClientNotification(envelope, method);
@@ -66,13 +69,13 @@ class McpServer implements StageSteps, TurnBackend {
 			case 'tools/list':
 				return this.#forward(envelope);
 			case 'tools/call':
-				return acceptTurnCall(envelope, answer) ? void this.#turns.add(envelope) : undefined;
+				return acceptTurnCall(envelope, emit) ? void this.#turns.add(envelope) : undefined;
 			default:
-				return void respondLocally(envelope, this.#notifier, answer);
+				return void respondLocally(envelope, this.#notifier, emit);
 		}
 	};
 
-	readonly toClient = (envelope: Envelope, answer: Emit): Envelope | undefined => {
+	readonly toClient = (envelope: Envelope, emit: Emit): Envelope | undefined => {
 		const {id, key, method} = envelope.head;
 		if (method === undefined) return key === undefined ? undefined : this.#handleResponse(envelope, key);
 		if (method === 'codex/event') return void this.#handleEvent(envelope);
@@ -80,7 +83,7 @@ class McpServer implements StageSteps, TurnBackend {
 		if (method === 'elicitation/create')
 			return void this.#requestApproval(parseMcpApproval(id, objectOf(envelope.body.params)), envelope);
 		const error = {code: -32601, message: `Method not found: ${method}`};
-		answer(Envelope.response(id, 'error', error, envelope.origin));
+		emit(Envelope.response(id, 'error', error, envelope.origin));
 		return;
 	};
 
@@ -107,7 +110,7 @@ class McpServer implements StageSteps, TurnBackend {
 	}
 
 	interruptTurn(call: TurnCall): void {
-		// A turn that waits for an answer ends by the answer; its cancellation alone would leave Codex waiting.
+		// A cancellation alone would leave Codex waiting for the approval.
 		if (this.#approvals.hasPendingOn(call.threadId)) this.#approvals.abortThread(call.threadId);
 		const params = {requestId: Number(this.#ids.get(call))};
 		this.#out.toUpstream(Envelope.of({jsonrpc: '2.0', method: 'notifications/cancelled', params}));
@@ -168,8 +171,9 @@ class McpServer implements StageSteps, TurnBackend {
 	}
 
 	/**
-	 * The result of a turn. Calls that were cancelled listen on, and take results of later turns on their threads: whatever
-	 * the id, a result is that of the call whose turn it is.
+	 * Handles the result of a turn. Codex may send the result of a later turn under the id of a cancelled call
+	 * on the same thread. The result therefore belongs to the call that currently uses the thread, whatever the
+	 * id.
 	 */
 	#handleTurnResult({body}: Envelope, key: string): void {
 		const requestedCall = this.#calls.take(key);
@@ -180,7 +184,9 @@ class McpServer implements StageSteps, TurnBackend {
 		const call =
 			this.#turns.current(threadId) ?? (requestedCall?.threadId === undefined ? requestedCall : undefined);
 		if (!call)
-			this.#log.debug('codex.orphan_result', 'Codex answered a turn that nobody waits for.', {threadId});
+			this.#log.debug('codex.orphan_result', 'Codex sent a result without a pending call. It was dropped.', {
+				threadId,
+			});
 		else if (body.error !== undefined) this.#turns.finish(call, failedOutcome(rpcErrorText(body.error)));
 		else this.#turns.finish(call, parseMcpOutcome(result, call));
 	}
@@ -203,7 +209,7 @@ class McpServer implements StageSteps, TurnBackend {
 		if (codexEvent) this.#notifier.notifyEvent(threadId, codexEvent, call, envelope.origin);
 	}
 
-	/** An early Codex, such as 0.104, names the thread beside the event alone. */
+	/** Early versions of Codex, such as 0.104, send the thread id only in `_meta`, not in the event. */
 	#handleSessionConfigured(
 		id: string,
 		metaThreadId: string | undefined,
@@ -224,7 +230,7 @@ class McpServer implements StageSteps, TurnBackend {
 				break;
 			case 'agent_message_content_delta':
 				call.transcript.appendDelta(stringOrUndefined(event.delta) ?? '');
-				this.#notifier.notifyProgress(call, 'Says something', origin);
+				this.#notifier.notifyProgress(call, 'Writing a message', origin);
 				break;
 			case 'agent_message':
 				call.transcript.setMessage(stringOrUndefined(event.message) ?? '');

@@ -9,10 +9,9 @@ import {pause} from '../../util/pause.js';
 import {shortened} from '../../util/printable.js';
 import {resolveProgram} from './resolve-program.js';
 
-/** Which of its two interfaces a Codex is used by. */
+/** The subcommand of Codex that serves as the interface. */
 export type CodexBackendKind = 'app-server' | 'mcp-server';
 
-/** A Codex that can be started. */
 export type InstalledCodex = {
 	readonly program: string;
 	readonly kind: CodexBackendKind;
@@ -27,15 +26,15 @@ type ProbeCodexOptions = {
 
 const PROBE_TIMEOUT_MS = 30_000;
 const MAX_CACHED = 100;
-/** How much of what it says is looked at. */
+/** Limit on the output that the probe reads, in characters. */
 const MAX_OUTPUT = 10_000;
 
-/** What was found out about programs, as long as they stay the same. */
+/** Results of probes, by path, modification time and size of the program. */
 const kindCache = new BoundedMap<string, CodexBackendKind>(MAX_CACHED);
 
 /**
- * Finds the Codex that a command starts, and which interface it has. It is asked for help on `mcp-server`, which newer ones
- * do not know: started with that word, they would take it for a prompt.
+ * Finds the Codex that a command starts, and detects its interface. The probe is `codex help mcp-server`.
+ * Newer versions lack this subcommand and would treat a plain `mcp-server` as a prompt.
  */
 export async function probeCodex(options: ProbeCodexOptions): Promise<InstalledCodex> {
 	const {command, cwd = process.cwd(), env = {}} = options;
@@ -64,30 +63,26 @@ async function detectKind(
 	const exit = await Promise.race([codex.exited, timeout]);
 	if (!exit) {
 		codex.kill();
-		throw unusableCodex(program, `did not say within ${timeoutMs / 1000} s what it can do`, output);
+		throw unusableCodex(program, `did not exit within ${timeoutMs / 1000} s`, output);
 	}
 	await codex.disconnected;
 	if (exit.code === 0 && output.includes('mcp-server')) return 'mcp-server';
 	if (exit.code === 2 && output.includes('mcp-server')) return 'app-server';
-	throw unusableCodex(
-		program,
-		`ended with ${exit.signal ?? exit.code} when it was asked what it can do`,
-		output,
-	);
+	throw unusableCodex(program, `exited with ${exit.signal ?? exit.code}`, output);
 }
 
 const commandNotFound = (command: string): BridgeError =>
 	new BridgeError(
 		'ERR_COMMAND_UNUSABLE',
-		`There is no command ${command} that could be run.`,
-		'Install Codex with npm install -g @openai/codex, or say where it is: codex_bin in .atm.toml, or ATM_AGENT_MCP_CODEX_BIN.',
+		`The command ${command} was not found or is not executable.`,
+		'Install Codex with npm install -g @openai/codex, or set its path with codex_bin in .atm.toml or ATM_AGENT_MCP_CODEX_BIN.',
 		{command},
 	);
 
 const unusableCodex = (program: string, reason: string, output: string): BridgeError =>
 	new BridgeError(
 		'ERR_COMMAND_UNUSABLE',
-		`${program} ${reason}, so it is not a Codex that bridge can use. It said: ${shortened(redactText(output.trim())) || 'nothing'}`,
-		'Run it by hand with the words help mcp-server, and install it anew with npm install -g @openai/codex if that fails.',
+		`bridge cannot use ${program} as Codex: "help mcp-server" ${reason}. Output: ${shortened(redactText(output.trim())) || 'none'}`,
+		'Run it manually with the arguments help mcp-server. If that fails, reinstall Codex with npm install -g @openai/codex.',
 		{command: program},
 	);

@@ -1,17 +1,17 @@
 import {redactText} from '../../core/redact.js';
 import {printableLines} from '../../util/printable.js';
 
-/** Bytes that are kept, and characters that are shown. */
+/** Limits on the stored bytes and on the characters that `text` returns. */
 const MAX_BYTES = 4000;
 const MAX_SHOWN = 500;
-/** Older output has nothing to do with the end of the process. */
+/** Older output is unrelated to the exit of the process. */
 const RECENT_MS = 10_000;
 
-/** Colors and other sequences for terminals. */
+/** Escape sequences for terminals, such as colors. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they begin with a control character.
 const terminalSequences = /\u001b\[[0-9;?]*[A-Za-z]/g;
 
-/** The end of the stderr of a process, without what it wrote long before. */
+/** The recent stderr output of a process. */
 export class RecentStderr {
 	readonly #now: () => number;
 	readonly #chunks: Array<{readonly at: number; readonly chunk: Buffer}> = [];
@@ -22,7 +22,7 @@ export class RecentStderr {
 	}
 
 	add(chunk: Buffer): void {
-		// A copy, since the chunk may be part of a larger buffer.
+		// A copy, since the chunk may keep a larger buffer alive.
 		const copy = Buffer.from(chunk.subarray(-MAX_BYTES));
 		this.#chunks.push({at: this.#now(), chunk: copy});
 		this.#bytes += copy.length;

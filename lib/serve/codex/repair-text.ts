@@ -2,8 +2,8 @@ import {perMessage, type Stage} from '../../core/stage.js';
 import {wellFormedJson} from '../../util/well-formed.js';
 
 /**
- * Replaces lone surrogates in all that Codex is sent. Codex drops such a message without a response, so that a turn would
- * never begin, or an approval never end.
+ * Replaces lone surrogates in messages to Codex. Codex drops such a message without a response, so a turn
+ * would never start or an approval would stay pending.
  */
 export const repairText = (): Stage =>
 	perMessage({
@@ -16,5 +16,5 @@ export const repairText = (): Stage =>
 		},
 	});
 
-/** How deeply what Codex is sent may be nested. It drops messages beyond 127 levels, those of the message included. */
+/** Limit on the nesting of content for Codex. Codex drops messages that exceed 127 levels in total. */
 export const MAX_CODEX_NESTING = 100;

@@ -3,7 +3,7 @@ import {createRequire} from 'node:module';
 import {basename, delimiter, dirname, join, resolve} from 'node:path';
 import process from 'node:process';
 
-/** What npm's packages of Codex call the systems that they hold a program for. */
+/** The target triples in the npm packages of Codex, by platform and architecture. */
 const targetTriples: {readonly [system: string]: string} = {
 	'linux-x64': 'x86_64-unknown-linux-musl',
 	'linux-arm64': 'aarch64-unknown-linux-musl',
@@ -12,9 +12,9 @@ const targetTriples: {readonly [system: string]: string} = {
 };
 
 /**
- * The program that a command starts, by its path. For the script that npm installs this is the program behind it: on
- * Node 20 that script stays in between, and takes part in nothing but what may go wrong. Undefined when there is no such
- * command.
+ * Returns the path of the program that a command starts, or undefined if the command does not exist. For the
+ * npm launcher script, returns the native program: on Node 20 the launcher stays running as an unneeded
+ * parent process.
  */
 export async function resolveProgram(
 	command: string,
@@ -29,7 +29,7 @@ export async function resolveProgram(
 
 async function findCommand(command: string, cwd: string, path: string): Promise<string | undefined> {
 	const isPath = command.includes('/') || command.includes('\\');
-	// Windows has endings to try, which whoever starts programs there knows.
+	// On Windows, the process API resolves the file extension.
 	if (process.platform === 'win32' && !isPath) return command;
 	const candidates = isPath
 		? [resolve(cwd, command)]
@@ -47,7 +47,7 @@ async function nativeProgram(launcher: string): Promise<string | undefined> {
 		const program = join(dirname(found), 'vendor', triple, 'bin', 'codex');
 		return (await isExecutable(program)) ? program : undefined;
 	} catch {
-		// Installed some other way: the script knows.
+		// Not installed as an npm package. The launcher script finds its program.
 		return;
 	}
 }

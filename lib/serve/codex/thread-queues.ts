@@ -1,34 +1,37 @@
 import {BoundedMap} from '../../util/bounded-map.js';
 import type {TurnCall} from './turn-call.js';
 
-/** Turns that may be under way at a time, over all threads. */
+/** Limit on threads with a running turn. */
 const MAX_RUNNING_TURNS = 1000;
-/** Calls that may wait for their turn on one thread. */
+/** Limit on queued calls per thread. */
 const MAX_QUEUED = 32;
-/** Threads that are remembered to be no good; the oldest is forgotten for the next. */
+/** Limit on stored retired threads. The oldest is evicted. */
 const MAX_RETIRED = 10_000;
-/** Threads that are known to have had a call; the oldest is evicted. */
+/** Limit on stored threads that a call has used. The oldest is evicted. */
 const MAX_USED = 10_000;
 
-/** Threads whose last freed call is kept; the oldest is evicted. */
+/** Limit on threads with a stored freed call. The oldest is evicted. */
 const MAX_FREED = 1000;
 
 type ThreadQueue = {current: TurnCall; readonly queued: TurnCall[]};
 
-/** Who has the turn on which thread. Codex mixes up two turns at once on one thread, so there never are. */
+/**
+ * The current call and the queue of each thread. Codex confuses concurrent turns on one thread, so each
+ * thread runs one turn at a time.
+ */
 export class ThreadQueues {
 	readonly #queues = new Map<string, ThreadQueue>();
 	readonly #retired = new BoundedMap<string, string>(MAX_RETIRED);
-	/** The last call of each thread that was freed before Codex had acknowledged it. */
+	/** Per thread, the last call that was freed before Codex acknowledged it. */
 	readonly #freed = new BoundedMap<string, TurnCall>(MAX_FREED);
 	readonly #used = new BoundedMap<string, true>(MAX_USED);
 
-	/** The call whose turn it is on a thread. */
+	/** The call that currently uses a thread. */
 	current(threadId: string | undefined): TurnCall | undefined {
 		return threadId === undefined ? undefined : this.#queues.get(threadId)?.current;
 	}
 
-	/** Whether a call has had a turn on a thread. */
+	/** Whether any call has used a thread. */
 	hasBeenUsed(threadId: string | undefined): boolean {
 		return threadId !== undefined && this.#used.has(threadId);
 	}
@@ -37,12 +40,11 @@ export class ThreadQueues {
 		return this.#queues.size >= MAX_RUNNING_TURNS;
 	}
 
-	/** Why a thread cannot be used any more, if that is so. */
 	retirementReason(threadId: string): string | undefined {
 		return this.#retired.get(threadId);
 	}
 
-	/** Gives a call the turn on its thread, now or after those that came before it. */
+	/** Acquires a thread for a call, or queues the call. `never`: the queue is full. */
 	acquire(call: TurnCall, threadId: string): 'now' | 'later' | 'never' {
 		const thread = this.#queues.get(threadId);
 		if (!thread) {
@@ -55,7 +57,7 @@ export class ThreadQueues {
 		return 'later';
 	}
 
-	/** Takes a call out that still waits for its turn. Returns whether it did. */
+	/** Removes a call from its queue. Returns whether it was queued. */
 	removeQueued(call: TurnCall): boolean {
 		const queued = this.#queues.get(call.threadId ?? '')?.queued ?? [];
 		const at = queued.indexOf(call);
@@ -63,7 +65,7 @@ export class ThreadQueues {
 		return at !== -1;
 	}
 
-	/** The turn of a call is over. Returns whose turn it is next. */
+	/** Releases the thread of a call. Returns the next call in its queue. */
 	release(call: TurnCall): TurnCall | undefined {
 		const {threadId = ''} = call;
 		const thread = this.#queues.get(threadId);
@@ -74,14 +76,14 @@ export class ThreadQueues {
 		return next;
 	}
 
-	/** A call gives up its thread, while Codex may still start its turn. */
+	/** Records a call that releases its thread although Codex may still start its turn. */
 	markFreed(call: TurnCall): void {
 		if (call.threadId !== undefined) this.#freed.set(call.threadId, call);
 	}
 
 	/**
-	 * The freed call of a thread, if what Codex has sent is about it: under its own request `asked`, or as the start of a turn where no
-	 * other call has the thread.
+	 * Removes and returns the freed call of a thread if a message of Codex belongs to it. That is the case if
+	 * the message refers to the call, or if it starts a turn while no other call uses the thread.
 	 */
 	takeFreed(threadId: string, requestedCall: TurnCall | undefined, isStart: boolean): TurnCall | undefined {
 		const isUnclaimed = isStart && !this.#queues.has(threadId);
@@ -89,7 +91,7 @@ export class ThreadQueues {
 		return freed === requestedCall || isUnclaimed ? this.#freed.take(threadId) : undefined;
 	}
 
-	/** No more turns on this thread, for the first reason that was given. Returns those that waited for one. */
+	/** Blocks further turns on a thread. The first reason is kept. Returns the queued calls. */
 	retire(threadId: string, reason: string): TurnCall[] {
 		if (!this.#retired.has(threadId)) this.#retired.set(threadId, reason);
 		return this.#queues.get(threadId)?.queued.splice(0) ?? [];

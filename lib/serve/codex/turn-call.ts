@@ -7,42 +7,41 @@ import {TurnTranscript} from './turn-transcript.js';
 
 const MAX_COMMANDS = 20;
 
-/** A call of `codex` or `codex-reply`, from when it came until its turn is over. */
+/** A call of `codex` or `codex-reply`, from its arrival to the end of its turn. */
 export class TurnCall {
-	/** Its id, as it was written. */
+	/** The JSON-RPC id, as JSON. */
 	readonly id: string;
 	readonly key: string;
 	readonly origin: MessageOrigin;
 	readonly isReply: boolean;
-	/** The arguments. */
 	readonly args: JsonObject;
 	readonly meta: JsonObject;
-	/** What its progress is told under, as it was written. */
+	/** The progress token, as JSON. */
 	readonly progressToken: string | undefined;
 	readonly transcript = new TurnTranscript();
 	threadId: string | undefined;
-	/** What Codex calls its turn, once that is known. */
+	/** The turn id of Codex, once it is known. */
 	turnId: string | undefined;
-	/** Whether Codex has responded to the request for the turn, or reported anything of it. */
+	/** Whether Codex has responded to the request for the turn, or has sent any event of it. */
 	isAcknowledged = false;
-	/** Whether the turn runs, and so can be interrupted. */
+	/** Whether the turn has started and can be interrupted. */
 	hasStarted = false;
 	isCancelled = false;
-	/** Whether it has its answer. Its turn may run on all the same. */
+	/** Whether the response was sent. The turn may still be running. */
 	hasResponse = false;
-	/** Whether its turn is over, or was given up before Codex had acknowledged it: its thread is free then. */
+	/** Whether the thread was released: the turn has ended, or was abandoned before Codex acknowledged it. */
 	isFinished = false;
-	/** Why it was given up here, where that is not the caller's doing. */
+	/** Why bridge abandoned the turn, if the client did not cancel it. */
 	failureReason: string | undefined;
-	/** Since when it is cancelled without having an answer. */
+	/** Limits the time from the cancellation to the response. */
 	stopTimer: NodeJS.Timeout | undefined;
-	/** Runs until the turn starts. */
+	/** Limits the time until the turn starts. */
 	startTimer: NodeJS.Timeout | undefined;
-	/** The commands that its turn has started and that have not ended, by their ids. */
+	/** The running commands of the turn, by id. */
 	readonly commands = new BoundedMap<string, string>(MAX_COMMANDS);
 	/** Approvals that were declined without asking the user. */
 	readonly declined: Array<{readonly message: string; readonly reason: string}> = [];
-	/** How many times its progress was told, what last, and when. */
+	/** The number of progress notifications, and the text and time of the last one. */
 	progressCount = 0;
 	lastProgress = '';
 	lastProgressAt = Number.NEGATIVE_INFINITY;
@@ -69,6 +68,5 @@ export class TurnCall {
 	}
 }
 
-/** The value if it is a text. */
 export const stringOrUndefined = (value: unknown): string | undefined =>
 	typeof value === 'string' ? value : undefined;

@@ -1,20 +1,22 @@
 import {BridgeError} from '../../core/errors.js';
 
-/** Calls without an answer at a time. */
+/** Limit on calls without a response. */
 export const MAX_PENDING_CALLS = 1000;
 
 export type TurnLimits = {
-	/** How long a cancelled call waits for Codex to report that it has stopped. */
+	/** Time limit for Codex to confirm that a cancelled turn has stopped. */
 	readonly cancelGraceMs?: number | undefined;
-	/** How long the thread of a cancelled call stays busy after Codex has read its request without acknowledging it. */
+	/**
+	 * How long the thread of a cancelled call stays busy after Codex has read the request without acknowledging
+	 * it.
+	 */
 	readonly acknowledgeMs?: number | undefined;
-	/** How long Codex may take from the request for a turn to its start. It may have to load MCP servers first. */
+	/** Time limit from the request for a turn to its start. Codex may have to load MCP servers first. */
 	readonly startMs?: number | undefined;
-	/** How long a thread stays busy with a turn that was given up and that Codex does not end. */
+	/** How long a thread stays busy with an abandoned turn that Codex does not end. */
 	readonly stuckMs?: number | undefined;
 };
 
-/** The limits, with a default for each that is not given. */
 export const withDefaultLimits = ({
 	cancelGraceMs = 2000,
 	acknowledgeMs = 5000,
@@ -25,7 +27,7 @@ export const withDefaultLimits = ({
 export const tooManyCalls = (): BridgeError =>
 	new BridgeError(
 		'ERR_SESSION_BUSY',
-		`${MAX_PENDING_CALLS} calls of Codex are under way already.`,
-		'Wait for some of them before you send more.',
+		`${MAX_PENDING_CALLS} calls of Codex are pending, which is the limit.`,
+		'Wait until some of them complete, then try again.',
 		{limit: MAX_PENDING_CALLS},
 	);

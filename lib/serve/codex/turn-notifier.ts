@@ -4,10 +4,16 @@ import {isAtLeast, isLogLevel} from '../../protocol/log-levels.js';
 import {type CodexEvent, codexEvents} from './codex-event.js';
 import type {TurnCall} from './turn-call.js';
 
-/** The least time until the same is told once more of the progress of a call: pieces of messages come by the hundred. */
+/**
+ * Minimum interval between identical progress notifications of a call. A message can arrive in hundreds of
+ * pieces.
+ */
 const PROGRESS_INTERVAL_MS = 250;
 
-/** What the stages in front are told beside answers: news of turns as logging and progress, and whose thread is which. */
+/**
+ * Sends notifications about turns: logging and progress for the client, and internal ones for the stages in
+ * front.
+ */
 export class TurnNotifier {
 	readonly #out: StageOutputs;
 	readonly #now: () => number;
@@ -18,13 +24,13 @@ export class TurnNotifier {
 		this.#now = now;
 	}
 
-	/** The client wants to hear of this and what is more important. Returns whether that is a level. */
+	/** Sets the minimum level of log notifications. Returns whether it is a valid level. */
 	setLevel(level: unknown): boolean {
 		if (isLogLevel(level)) this.#level = level;
 		return isLogLevel(level);
 	}
 
-	/** For the stages in front alone: a call has this thread. */
+	/** Reports the thread of a call. For the stages in front only. */
 	notifyThread(
 		{id}: TurnCall,
 		threadId: string,
@@ -34,17 +40,17 @@ export class TurnNotifier {
 		this.#notify('notifications/io.bridge/thread', {requestId: id}, {threadId, rolloutPath}, origin);
 	}
 
-	/** For the stages in front alone: the turn of a call runs. */
+	/** Reports that the turn of a call has started. For the stages in front only. */
 	notifyTurnStarted({id, threadId}: TurnCall, origin: MessageOrigin): void {
 		this.#notify('notifications/io.bridge/turn_started', {requestId: id}, {threadId}, origin);
 	}
 
-	/** For the stages in front alone: Codex has ended, and the agent had said this in the turn of a call. */
-	notifyPartialText({id, origin, transcript: speech}: TurnCall): void {
-		this.#notify('notifications/io.bridge/partial', {requestId: id}, {text: speech.text}, origin);
+	/** Reports the partial text of a turn after Codex has exited. For the stages in front only. */
+	notifyPartialText({id, origin, transcript}: TurnCall): void {
+		this.#notify('notifications/io.bridge/partial', {requestId: id}, {text: transcript.text}, origin);
 	}
 
-	/** Something happened on a thread; it counts as progress of the call that has the turn there. */
+	/** Reports an event on a thread as a log notification, and as progress of the call that uses the thread. */
 	notifyEvent(
 		threadId: string | undefined,
 		event: CodexEvent,
@@ -59,12 +65,11 @@ export class TurnNotifier {
 		if (call) this.notifyProgress(call, summary, origin);
 	}
 
-	/** Something that is wrong, and that people should know. */
 	warn(message: string, threadId?: string): void {
 		this.notifyEvent(threadId, codexEvents.warning(message), undefined, bridgeOrigin);
 	}
 
-	/** A call goes on. That it still does the same is told of now and then. */
+	/** Reports progress of a call. Repetitions of the last text are throttled. */
 	notifyProgress(call: TurnCall, message: string, origin: MessageOrigin): void {
 		const {progressToken} = call;
 		if (progressToken === undefined || call.hasResponse || call.isCancelled) return;
@@ -76,7 +81,7 @@ export class TurnNotifier {
 		this.#notify('notifications/progress', {progressToken}, {progress: call.progressCount, message}, origin);
 	}
 
-	/** A notification; `verbatim` are members whose values are JSON already, as ids have to be. */
+	/** Sends a notification. The values of `rawMembers` are JSON, which keeps ids exactly as received. */
 	#notify(
 		method: string,
 		rawMembers: {readonly [name: string]: string},

@@ -1,7 +1,7 @@
-/** How much of what a model says in a turn is kept for who interrupts it, in characters. */
+/** Limit on the stored text of a turn, in characters. */
 const MAX_LENGTH = 2 ** 20;
 
-/** What a model has said in a turn so far: its last message, or as much of it as has come. */
+/** The last message of the model in a turn, complete or partial. */
 export class TurnTranscript {
 	#message = '';
 	#deltas = '';
@@ -14,7 +14,7 @@ export class TurnTranscript {
 		if (this.#deltas.length < MAX_LENGTH) this.#deltas = (this.#deltas + text).slice(0, MAX_LENGTH);
 	}
 
-	/** A whole message, the pieces of which came before if any did. */
+	/** Sets a complete message. It replaces the deltas received before. */
 	setMessage(text: string): void {
 		this.#message = text.slice(0, MAX_LENGTH);
 		this.#deltas = '';

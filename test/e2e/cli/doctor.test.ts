@@ -56,7 +56,7 @@ test('doctor says that Codex is missing and how to get it, and ends with 1', asy
 	t.is(code, 1);
 	t.regex(
 		out,
-		/^XX {2}Codex: There is no command codex-that-is-not-there that could be run\.\n {4}Install Codex with npm/m,
+		/^XX {2}Codex: The command codex-that-is-not-there was not found or is not executable\.\n {4}Install Codex with npm/m,
 	);
 	t.regex(out, /\nErrors: 1\. Warnings: \d+\.\n$/);
 });

@@ -9,7 +9,7 @@ for (const kind of fakeKinds) {
 		const client = await startServe(t, await place(t, kind));
 		const prompt = 'slow\nsay:HALF OF THE TEXT\nstream:1';
 		const slow = client.call('codex', {prompt, identity: 'a'}, {progressToken: 'p'}).result;
-		await client.running.message(({params}) => objectOf(params).message === 'Says something');
+		await client.running.message(({params}) => objectOf(params).message === 'Writing a message');
 		const {codex_id: codexId} = await client.busy('a');
 		const [codex = 0] = childrenOf(client.running.pid);
 		process.kill(codex, 'SIGKILL');

@@ -7,48 +7,48 @@ import {converse, readableLog} from '../../helpers/pipeline.js';
 
 type Json = {readonly [key: string]: unknown};
 
-/** The stage alone, with a Codex in the hands of the test that says no more than it has to. */
-function alone(capabilities: Json = {elicitation: {}}) {
+/** Starts the stage and initializes it. The test plays Codex and sends only the necessary members. */
+function startStage(capabilities: Json = {elicitation: {}}) {
 	const {log} = readableLog();
 	const pair = converse(
 		appServer({log, cwd: '/work'}),
 		parse({log, from: 'upstream', allowsMissingVersion: true}),
 	);
 	const {client, upstream} = pair;
-	const heard = (method: string): Json | undefined =>
+	const lastReceived = (method: string): Json | undefined =>
 		upstream.received.findLast(body => body.method === method);
-	/** As Codex does: without `jsonrpc`. */
-	const say = (body: Json): void => upstream.sendText(JSON.stringify(body));
-	const answer = (method: string, result: Json): void => say({id: heard(method)?.id, result});
-	const refuse = (method: string, message: string): void =>
-		say({id: heard(method)?.id, error: {code: -32600, message}});
+	/** Sends a message as Codex does: without `jsonrpc`. */
+	const send = (body: Json): void => upstream.sendText(JSON.stringify(body));
+	const respond = (method: string, result: Json): void => send({id: lastReceived(method)?.id, result});
+	const respondWithError = (method: string, message: string): void =>
+		send({id: lastReceived(method)?.id, error: {code: -32600, message}});
 	client.send({id: 'i', method: 'initialize', params: {protocolVersion: '2025-06-18', capabilities}});
-	answer('initialize', {userAgent: 'bridge/0.166.0 (Debian)'});
-	const call = (id: number, name: string, given: Json): void =>
-		client.send({id, method: 'tools/call', params: {name, arguments: given}});
-	const answered = (id: number): Json | undefined =>
+	respond('initialize', {userAgent: 'bridge/0.166.0 (Debian)'});
+	const call = (id: number, name: string, args: Json): void =>
+		client.send({id, method: 'tools/call', params: {name, arguments: args}});
+	const responseTo = (id: number): Json | undefined =>
 		client.received.find(body => body.id === id && body.method === undefined);
-	/** Begins a turn with the call 1 on the thread T. */
-	const begin = (): void => {
+	/** Starts turn U of call 1 on thread T. */
+	const beginTurn = (): void => {
 		call(1, 'codex', {prompt: 'p'});
-		answer('thread/start', {thread: {id: 'T', path: '/r'}});
-		answer('turn/start', {turn: {id: 'U'}});
-		say({method: 'turn/started', params: {threadId: 'T', turn: {id: 'U'}}});
+		respond('thread/start', {thread: {id: 'T', path: '/r'}});
+		respond('turn/start', {turn: {id: 'U'}});
+		send({method: 'turn/started', params: {threadId: 'T', turn: {id: 'U'}}});
 	};
-	return {...pair, heard, say, answer, refuse, call, answered, begin};
+	return {...pair, lastReceived, send, respond, respondWithError, call, responseTo, beginTurn};
 }
 
-test('shakes hands in both protocols, each in its own', t => {
-	const {client, heard} = alone();
+test('performs the handshake of each protocol on its own side', t => {
+	const {client, lastReceived} = startStage();
 	t.like(client.received[0], {
 		id: 'i',
 		result: {protocolVersion: '2025-06-18', serverInfo: {version: '0.166.0'}},
 	});
-	t.truthy(heard('initialized'));
+	t.truthy(lastReceived('initialized'));
 });
 
-test('the arguments of codex are those of thread/start', t => {
-	const {call, heard} = alone();
+test('maps the arguments of codex to the params of thread/start', t => {
+	const {call, lastReceived} = startStage();
 	call(1, 'codex', {
 		prompt: 'p',
 		model: 'm',
@@ -60,7 +60,7 @@ test('the arguments of codex are those of thread/start', t => {
 		'compact-prompt': 'c',
 		config: {a: 1},
 	});
-	t.deepEqual(heard('thread/start')?.params, {
+	t.deepEqual(lastReceived('thread/start')?.params, {
 		model: 'm',
 		cwd: '/work/sub',
 		sandbox: 'read-only',
@@ -71,57 +71,57 @@ test('the arguments of codex are those of thread/start', t => {
 	});
 });
 
-test('a call before the handshake is refused', t => {
+test('rejects a call before the handshake', t => {
 	const {client} = converse(appServer({log: readableLog().log}));
 	client.send({id: 1, method: 'tools/call', params: {name: 'codex', arguments: {prompt: 'p'}}});
 	t.like(client.received[0], {id: 1, error: {code: -32600}});
 });
 
-test('a call that is cancelled before its thread is there starts no turn', t => {
-	const {client, call, answer, heard, answered} = alone();
+test('does not start a turn for a call that is cancelled before its thread exists', t => {
+	const {client, call, respond, lastReceived, responseTo} = startStage();
 	call(1, 'codex', {prompt: 'p'});
 	client.send({method: 'notifications/cancelled', params: {requestId: 1}});
-	answer('thread/start', {thread: {id: 'T'}});
-	t.like(answered(1), {result: {_meta: {'io.bridge/turn': {status: 'interrupted', threadId: 'T'}}}});
-	t.is(heard('turn/start'), undefined);
+	respond('thread/start', {thread: {id: 'T'}});
+	t.like(responseTo(1), {result: {_meta: {'io.bridge/turn': {status: 'interrupted', threadId: 'T'}}}});
+	t.is(lastReceived('turn/start'), undefined);
 });
 
-test('a thread that was put out of memory is loaded again, once', t => {
-	const {call, begin, say, refuse, heard, answer, answered, upstream} = alone();
-	begin();
-	say({method: 'turn/completed', params: {threadId: 'T', turn: {id: 'U', status: 'completed', items: []}}});
+test('reloads an unloaded thread, but only once per call', t => {
+	const {call, beginTurn, send, respondWithError, lastReceived, respond, responseTo, upstream} = startStage();
+	beginTurn();
+	send({method: 'turn/completed', params: {threadId: 'T', turn: {id: 'U', status: 'completed', items: []}}});
 	call(2, 'codex-reply', {threadId: 'T', prompt: 'q'});
-	t.is(heard('thread/resume'), undefined);
-	refuse('turn/start', 'thread not found: T');
-	answer('thread/resume', {thread: {id: 'T'}});
-	refuse('turn/start', 'thread not found: T');
-	t.like(answered(2), {result: {isError: true, _meta: {'io.bridge/turn': {status: 'failed'}}}});
+	t.is(lastReceived('thread/resume'), undefined);
+	respondWithError('turn/start', 'thread not found: T');
+	respond('thread/resume', {thread: {id: 'T'}});
+	respondWithError('turn/start', 'thread not found: T');
+	t.like(responseTo(2), {result: {isError: true, _meta: {'io.bridge/turn': {status: 'failed'}}}});
 	t.is(upstream.received.filter(({method}) => method === 'thread/resume').length, 1);
-	say({method: 'thread/closed', params: {threadId: 'T'}});
+	send({method: 'thread/closed', params: {threadId: 'T'}});
 });
 
-test('a thread that somebody else has open is no unknown one', t => {
-	const {call, refuse, answered} = alone();
+test('fails, but does not report unknown_thread, if another program has the thread open', t => {
+	const {call, respondWithError, responseTo} = startStage();
 	call(1, 'codex-reply', {threadId: 'T', prompt: 'q'});
-	refuse('thread/resume', 'thread T already has an active writer');
-	t.like(answered(1), {result: {_meta: {'io.bridge/turn': {status: 'failed'}}}});
-	t.regex(JSON.stringify(answered(1)), /Another program has this thread open/);
+	respondWithError('thread/resume', 'thread T already has an active writer');
+	t.like(responseTo(1), {result: {_meta: {'io.bridge/turn': {status: 'failed'}}}});
+	t.regex(JSON.stringify(responseTo(1)), /Another program has this thread open/);
 });
 
-test('the end of another turn than the one that runs ends nothing', t => {
-	const {begin, say, answered} = alone();
-	begin();
-	say({method: 'turn/completed', params: {threadId: 'T', turn: {id: 'V', status: 'completed', items: []}}});
-	say({method: 'turn/completed', params: {threadId: 'S', turn: {id: 'U', status: 'completed', items: []}}});
-	t.is(answered(1), undefined);
+test('ignores the end of a turn other than the current one', t => {
+	const {beginTurn, send, responseTo} = startStage();
+	beginTurn();
+	send({method: 'turn/completed', params: {threadId: 'T', turn: {id: 'V', status: 'completed', items: []}}});
+	send({method: 'turn/completed', params: {threadId: 'S', turn: {id: 'U', status: 'completed', items: []}}});
+	t.is(responseTo(1), undefined);
 	const items = [{type: 'reasoning'}, {type: 'agentMessage', text: 'A'}, {type: 'agentMessage', text: 'B'}];
-	say({method: 'turn/completed', params: {threadId: 'T', turn: {id: 'U', status: 'completed', items}}});
-	t.like(answered(1), {result: {structuredContent: {threadId: 'T', content: 'B'}}});
+	send({method: 'turn/completed', params: {threadId: 'T', turn: {id: 'U', status: 'completed', items}}});
+	t.like(responseTo(1), {result: {structuredContent: {threadId: 'T', content: 'B'}}});
 });
 
-test('questions of every kind, each answered as it wants to be', t => {
-	const {client, begin, say, upstream} = alone();
-	begin();
+test('responds to each kind of approval request with the result that it expects', t => {
+	const {client, beginTurn, send, upstream} = startStage();
+	beginTurn();
 	const questions = [{id: 'q', header: 'H', question: 'Q?', options: [{label: 'a'}, {label: 'b'}]}];
 	for (const [at, [method, params, content, expected]] of (
 		[
@@ -140,21 +140,21 @@ test('questions of every kind, each answered as it wants to be', t => {
 			],
 		] as const
 	).entries()) {
-		say({id: at, method, params: {threadId: 'T', ...params}});
-		const asked = client.received.findLast(body => body.method === 'elicitation/create');
-		client.send({id: asked?.id, result: {action: 'accept', content}});
+		send({id: at, method, params: {threadId: 'T', ...params}});
+		const elicitation = client.received.findLast(body => body.method === 'elicitation/create');
+		client.send({id: elicitation?.id, result: {action: 'accept', content}});
 		t.deepEqual(upstream.received.at(-1), {jsonrpc: '2.0', id: at, result: expected}, method);
 	}
 });
 
-test('what nobody can answer is refused, never left waiting', t => {
-	const {begin, say, upstream, client} = alone();
-	begin();
+test('rejects requests that no client can respond to', t => {
+	const {beginTurn, send, upstream, client} = startStage();
+	beginTurn();
 	for (const method of ['account/chatgptAuthTokens/refresh', 'item/tool/call', 'whatever', 'constructor']) {
-		say({id: 7, method, params: {threadId: 'T'}});
+		send({id: 7, method, params: {threadId: 'T'}});
 		t.like(upstream.received.at(-1), {id: 7, error: {code: -32601}}, method);
 	}
-	say({
+	send({
 		id: 8,
 		method: 'mcpServer/elicitation/request',
 		params: {threadId: 'T', mode: 'url', url: 'http://x'},
@@ -163,16 +163,16 @@ test('what nobody can answer is refused, never left waiting', t => {
 	t.false(client.received.some(({method}) => method === 'elicitation/create'));
 });
 
-test('a question that Codex has answered itself is withdrawn', t => {
-	const {begin, say, client} = alone();
-	begin();
-	say({id: 3, method: 'item/fileChange/requestApproval', params: {threadId: 'T', itemId: 'i'}});
-	say({method: 'serverRequest/resolved', params: {threadId: 'T', requestId: 3}});
+test('withdraws an elicitation that Codex has resolved itself', t => {
+	const {beginTurn, send, client} = startStage();
+	beginTurn();
+	send({id: 3, method: 'item/fileChange/requestApproval', params: {threadId: 'T', itemId: 'i'}});
+	send({method: 'serverRequest/resolved', params: {threadId: 'T', requestId: 3}});
 	const {id} = client.received.find(({method}) => method === 'elicitation/create') ?? {};
 	t.like(client.received.at(-1), {method: 'notifications/cancelled', params: {requestId: id}});
 });
 
-test('another process goes on with a thread [FR-6.2]', async t => {
+test('resumes a thread in another process [FR-6.2]', async t => {
 	const {command, home} = await fakeCodex(t, 'app-server');
 	const options = {command, env: {CODEX_HOME: home}};
 	const before = await CodexClient.ready(t, options);
@@ -182,7 +182,7 @@ test('another process goes on with a thread [FR-6.2]', async t => {
 	t.is((await after.reply(threadId, 'show:prompts')).text, '["say:ONE","show:prompts"]');
 });
 
-test('after the model failed, the thread goes on', async t => {
+test('continues a thread after the model failed', async t => {
 	const client = await startFake(t, 'app-server');
 	const first = await client.codex('error:Too many.');
 	t.like(first, {status: 'failed', isError: true, error: 'Too many.'});
@@ -190,23 +190,23 @@ test('after the model failed, the thread goes on', async t => {
 	t.true(client.news('error').length > 0);
 });
 
-test('a configuration that it cannot read: nothing is started, and everybody is told why', async t => {
+test('starts no turn and reports the reason if Codex cannot parse its configuration', async t => {
 	const {command, home} = await fakeCodex(t, 'app-server', '--broken-config');
 	const client = await CodexClient.ready(t, {command, env: {CODEX_HOME: home}});
 	const turn = await client.codex('say:ONE');
 	t.is(turn.status, 'failed');
-	t.regex(turn.text, /config\.toml:1:6.*Nothing is started.*Correct the file/);
+	t.regex(turn.text, /config\.toml:1:6.*bridge starts no turns.*Correct the file/);
 	t.true((await client.logged()).some(({event}) => event === 'codex.config'));
 });
 
-test('garbage on its stdout does no harm', t => {
-	const {upstream, client, begin, answered} = alone();
-	begin();
+test('ignores garbage on the stdout of Codex', t => {
+	const {upstream, client, beginTurn, responseTo} = startStage();
+	beginTurn();
 	upstream.sendText('Segmentation fault');
 	upstream.sendText('{}');
 	upstream.sendText('[1]');
 	upstream.sendText('{"method":"turn/completed"}');
 	upstream.sendText('{"id":99,"result":{}}');
-	t.is(answered(1), undefined);
+	t.is(responseTo(1), undefined);
 	t.false(client.received.some(body => !('jsonrpc' in body)));
 });

@@ -5,20 +5,20 @@ import {until} from '../../e2e/mail-turns/place.js';
 import {fakeKinds, startFake} from '../../helpers/fake-codex.js';
 import {tempFolder} from '../../helpers/temp-folder.js';
 
-/* Turns that are given up, on both kinds of Codex. */
+/* Cancelled turns, with both interfaces of Codex. */
 
 for (const kind of fakeKinds) {
-	test(`${kind}: a cancellation in mid-turn is answered with what was said by then, and the next replies are right`, async t => {
+	test(`${kind}: returns the partial text of a turn that is cancelled, and runs the next turns normally`, async t => {
 		const client = await startFake(t, kind);
 		const {threadId} = await client.codex('say:ONE');
-		const made = client.make(
+		const call = client.make(
 			'codex-reply',
 			{threadId, prompt: 'stream:1\nsay:ABCD\nslow'},
 			{progressToken: 'p'},
 		);
 		await client.told('notifications/progress');
-		client.cancel(made);
-		t.like(await made.answer, {
+		client.cancel(call);
+		t.like(await call.answer, {
 			status: 'interrupted',
 			partial: 'ABCD',
 			isError: true,
@@ -28,7 +28,7 @@ for (const kind of fakeKinds) {
 			t.like(await client.reply(threadId, `say:${text}`), {status: 'completed', text});
 	});
 
-	test(`${kind}: a cancellation before the turn has started is not lost`, async t => {
+	test(`${kind}: applies a cancellation that arrives before the turn starts`, async t => {
 		const client = await startFake(t, kind);
 		const early = client.make('codex', {prompt: 'late:100\nslow'});
 		client.cancel(early);
@@ -40,7 +40,7 @@ for (const kind of fakeKinds) {
 		t.is((await client.reply(threadId, 'say:TWO')).text, 'TWO');
 	});
 
-	test(`${kind}: who waits for a thread and cancels is answered at once, and the turn there goes on`, async t => {
+	test(`${kind}: responds immediately to a queued call that is cancelled, and the running turn continues`, async t => {
 		const client = await startFake(t, kind);
 		const {threadId} = await client.codex('say:ONE');
 		const running = client.make('codex-reply', {threadId, prompt: 'approve:ls\nsay:TWO\nslow:50'});
@@ -51,32 +51,32 @@ for (const kind of fakeKinds) {
 		t.notRegex((await client.reply(threadId, 'show:prompts')).text, /NEVER/);
 	});
 
-	test(`${kind}: a Codex that does not stop: the call is answered all the same, and its thread is busy`, async t => {
+	test(`${kind}: responds to a cancelled call even if Codex does not stop, and keeps its thread busy`, async t => {
 		const client = await startFake(t, kind, {}, {cancelGraceMs: 30});
 		const {threadId} = await client.codex('say:ONE');
-		const made = client.make('codex-reply', {threadId, prompt: 'stubborn\nslow\nsay:NEVER'});
-		await client.told('notifications/io.bridge/turn_started', made.id);
-		client.cancel(made);
-		t.is((await made.answer).status, 'interrupted');
+		const call = client.make('codex-reply', {threadId, prompt: 'stubborn\nslow\nsay:NEVER'});
+		await client.told('notifications/io.bridge/turn_started', call.id);
+		client.cancel(call);
+		t.is((await call.answer).status, 'interrupted');
 		const next = client.make('codex-reply', {threadId, prompt: 'say:NEXT'});
 		t.is((await client.codex('say:OTHER')).text, 'OTHER');
 		client.cancel(next);
 		t.is((await next.answer).status, 'interrupted');
-		t.is(client.heard.filter(({id, method}) => id === made.id && method === undefined).length, 1);
+		t.is(client.heard.filter(({id, method}) => id === call.id && method === undefined).length, 1);
 	});
 
-	test(`${kind}: cancelling what is over, or never was, changes nothing`, async t => {
+	test(`${kind}: ignores the cancellation of a completed or unknown call`, async t => {
 		const client = await startFake(t, kind);
-		const made = client.make('codex', {prompt: 'say:ONE'});
-		const {threadId} = await made.answer;
-		client.cancel(made);
-		client.cancel({...made, id: 999});
+		const call = client.make('codex', {prompt: 'say:ONE'});
+		const {threadId} = await call.answer;
+		client.cancel(call);
+		client.cancel({...call, id: 999});
 		t.is((await client.reply(threadId, 'say:TWO')).text, 'TWO');
 	});
 }
 
 for (const kind of fakeKinds) {
-	test(`${kind}: a turn that Codex drops frees its thread once it is cancelled [S-D1]`, async t => {
+	test(`${kind}: frees the thread of a turn that Codex dropped once its call is cancelled [S-D1]`, async t => {
 		const client = await startFake(t, kind, {}, {cancelGraceMs: 50, acknowledgeMs: 100});
 		const {threadId} = await client.codex('say:ONE');
 		const dropped = client.make('codex-reply', {threadId, prompt: 'drop'});
@@ -89,7 +89,7 @@ for (const kind of fakeKinds) {
 		t.is((await first.answer).status, 'interrupted');
 	});
 
-	test(`${kind}: a turn that does not start in time is given up, and the next one on its thread runs [S-D1]`, async t => {
+	test(`${kind}: abandons a turn that does not start in time, and runs the next one on its thread [S-D1]`, async t => {
 		const client = await startFake(t, kind, {}, {cancelGraceMs: 50, acknowledgeMs: 100, startMs: 4000});
 		const {threadId} = await client.codex('say:ONE');
 		const dropped = client.make('codex-reply', {threadId, prompt: 'drop'});
@@ -99,18 +99,18 @@ for (const kind of fakeKinds) {
 		t.is((await next.answer).text, 'NEXT');
 	});
 
-	test(`${kind}: a thread whose turn does not end is retired, and calls that wait for it are rejected [S-D1]`, async t => {
+	test(`${kind}: retires a thread whose turn does not end, and rejects its queued calls [S-D1]`, async t => {
 		const client = await startFake(t, kind, {}, {cancelGraceMs: 30, stuckMs: 100});
 		const {threadId} = await client.codex('say:ONE');
-		const made = client.make('codex-reply', {threadId, prompt: 'stubborn\nslow\nsay:NEVER'});
-		await client.told('notifications/io.bridge/turn_started', made.id);
-		client.cancel(made);
+		const call = client.make('codex-reply', {threadId, prompt: 'stubborn\nslow\nsay:NEVER'});
+		await client.told('notifications/io.bridge/turn_started', call.id);
+		client.cancel(call);
 		const next = client.make('codex-reply', {threadId, prompt: 'say:NEXT'});
 		t.like(await next.answer, {status: 'retired'});
-		t.regex((await client.reply(threadId, 'say:LATER')).text, /cannot be used any more, since a turn/);
+		t.regex((await client.reply(threadId, 'say:LATER')).text, /can no longer be used because a turn/);
 	});
 
-	test(`${kind}: lone surrogates are replaced in all that Codex is sent [S-D1]`, async t => {
+	test(`${kind}: replaces lone surrogates in messages to Codex [S-D1]`, async t => {
 		const client = await startFake(t, kind);
 		const {threadId, text} = await client.codex('show:prompts\nhalf \ud83d, whole \ud83d\ude00');
 		t.deepEqual(JSON.parse(text), ['show:prompts\nhalf \ufffd, whole \ud83d\ude00']);
@@ -118,22 +118,23 @@ for (const kind of fakeKinds) {
 	});
 }
 
-/* A call whose thread was freed before Codex had reported anything of its turn, which starts after that. */
+/* Limits that free the thread of a cancelled call before Codex reports its turn, which starts later. */
 const freeing = {cancelGraceMs: 30, acknowledgeMs: 30};
 
-test('mcp-server: a cancelled turn that starts after its thread was freed is interrupted [S-D1]', async t => {
+test('mcp-server: interrupts a cancelled turn that starts after its thread was freed [S-D1]', async t => {
 	const client = await startFake(t, 'mcp-server', {}, freeing);
 	const {threadId} = await client.codex('say:ONE');
 	const late = client.make('codex-reply', {threadId, prompt: 'unseen\nlate:1000\nslow\nsay:NEVER'});
 	client.cancel(late);
 	t.is((await late.answer).status, 'interrupted');
 	await client.told('notifications/io.bridge/turn_started', late.id);
-	// It waits until Codex has confirmed the interruption. Without one, the turn would take its prompt in.
+	// This call is queued until Codex confirms the interruption. Otherwise the cancelled turn would consume its
+	// prompt.
 	t.is((await client.reply(threadId, 'say:TWO')).text, 'TWO');
 	t.is((await client.reply(threadId, 'say:THREE')).text, 'THREE');
 });
 
-test('mcp-server: a call does not get the result of a cancelled turn that starts late, and its thread is retired [S-D1]', async t => {
+test('mcp-server: retires the thread of a cancelled turn that starts late, so that its result reaches no other call [S-D1]', async t => {
 	const client = await startFake(t, 'mcp-server', {}, {...freeing, logLevel: 'trace'});
 	const {threadId} = await client.codex('say:ONE');
 	const start = join(tempFolder(t), 'start');

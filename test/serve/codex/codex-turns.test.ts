@@ -2,10 +2,10 @@ import test from 'ava';
 import {CodexClient} from '../../helpers/codex-client.js';
 import {fakeCodex, fakeKinds, startFake} from '../../helpers/fake-codex.js';
 
-/* What both kinds of Codex do alike, once they look like a server of MCP. */
+/* Behavior that both interfaces of Codex share. */
 
 for (const kind of fakeKinds) {
-	test(`${kind}: FR-1.3 is found by probing, and says what it is`, async t => {
+	test(`${kind}: detects the interface with a probe and initializes it [FR-1.3]`, async t => {
 		const {command} = await fakeCodex(t, kind);
 		const client = await CodexClient.start(t, {command});
 		t.is(client.backend.kind, kind);
@@ -20,12 +20,12 @@ for (const kind of fakeKinds) {
 		t.true('developer-instructions' in (tools[0]?.inputSchema.properties ?? {}));
 	});
 
-	test(`${kind}: a second initialize is refused`, async t => {
+	test(`${kind}: rejects a second initialize`, async t => {
 		const client = await startFake(t, kind);
 		t.like(await client.request('initialize', {}), {error: {code: -32600}});
 	});
 
-	test(`${kind}: FR-1.1 every method gets an answer`, async t => {
+	test(`${kind}: responds to every method [FR-1.1]`, async t => {
 		const client = await startFake(t, kind);
 		t.like(await client.request('ping'), {result: {}});
 		t.like(await client.request('logging/setLevel', {level: 'debug'}), {result: {}});
@@ -34,14 +34,14 @@ for (const kind of fakeKinds) {
 			t.like(await client.request(method), {error: {code: -32601}}, method);
 	});
 
-	test(`${kind}: a turn, and a reply on its thread`, async t => {
+	test(`${kind}: runs a turn, and a reply on its thread`, async t => {
 		const client = await startFake(t, kind);
-		const made = client.make('codex', {prompt: 'say:ONE', 'developer-instructions': 'DEV'});
-		const first = await made.answer;
+		const call = client.make('codex', {prompt: 'say:ONE', 'developer-instructions': 'DEV'});
+		const first = await call.answer;
 		t.like(first, {status: 'completed', text: 'ONE', isError: false});
 		const {threadId} = first;
-		t.like(await client.told('notifications/io.bridge/thread', made.id), {threadId});
-		t.like(await client.told('notifications/io.bridge/turn_started', made.id), {threadId});
+		t.like(await client.told('notifications/io.bridge/thread', call.id), {threadId});
+		t.like(await client.told('notifications/io.bridge/turn_started', call.id), {threadId});
 		t.like(await client.reply(threadId, 'show:prompts'), {
 			status: 'completed',
 			threadId: String(threadId),
@@ -49,7 +49,7 @@ for (const kind of fakeKinds) {
 		});
 	});
 
-	test(`${kind}: three threads at once, each with its own answers`, async t => {
+	test(`${kind}: runs three threads concurrently, each with its own results`, async t => {
 		const client = await startFake(t, kind);
 		const names = ['A', 'B', 'C'];
 		const turns = await Promise.all(names.map(name => client.codex(`slow:20\nsay:${name}`)));
@@ -64,7 +64,7 @@ for (const kind of fakeKinds) {
 		);
 	});
 
-	test(`${kind}: FR-8.9 two replies to one thread run one after the other`, async t => {
+	test(`${kind}: runs replies on one thread one after the other [FR-8.9]`, async t => {
 		const client = await startFake(t, kind);
 		const {threadId} = await client.codex('say:ONE');
 		const replies = ['slow:30\nsay:TWO', 'say:THREE', 'say:FOUR'].map(prompt =>
@@ -76,27 +76,27 @@ for (const kind of fakeKinds) {
 		);
 	});
 
-	test(`${kind}: a thread that Codex does not have`, async t => {
+	test(`${kind}: reports unknown_thread for a thread that does not exist`, async t => {
 		const client = await startFake(t, kind);
 		const threadId = '01a1e1f8-2672-7211-80ef-000000000000';
 		t.like(await client.reply(threadId, 'say:X'), {status: 'unknown_thread', isError: true, threadId});
 		t.like(await client.reply('not a thread', 'say:X'), {status: 'unknown_thread'});
 	});
 
-	test(`${kind}: calls that are wrong are results that say so`, async t => {
+	test(`${kind}: returns an error result for an invalid call`, async t => {
 		const client = await startFake(t, kind);
-		for (const [name, given, pattern] of [
+		for (const [name, args, pattern] of [
 			['codex', {}, /prompt/],
 			['codex', {prompt: 'x', profile: 'p'}, /profile/],
 			[
 				'codex',
 				{prompt: 'x', 'approval-policy': 'on-failure'},
-				/on-failure is no longer known .* on-request/,
+				/no longer supports the approval policy on-failure\. Use on-request/,
 			],
 			['codex-reply', {prompt: 'x'}, /threadId/],
 			['codex-reply', {threadId: 'x'}, /prompt/],
 		] as const) {
-			const turn = await client.make(name, given).answer;
+			const turn = await client.make(name, args).answer;
 			t.true(turn.isError);
 			t.is(turn.status, 'failed');
 			t.regex(turn.text, pattern);
@@ -105,11 +105,11 @@ for (const kind of fakeKinds) {
 		t.like(result, {isError: true});
 	});
 
-	test(`${kind}: what happens is told as logging and progress, with the thread`, async t => {
+	test(`${kind}: reports events as log and progress notifications, with the thread`, async t => {
 		const client = await startFake(t, kind);
 		await client.request('logging/setLevel', {level: 'debug'});
-		const made = client.make('codex', {prompt: 'command:ls -l\nsay:DONE'}, {progressToken: 7});
-		const {threadId} = await made.answer;
+		const call = client.make('codex', {prompt: 'command:ls -l\nsay:DONE'}, {progressToken: 7});
+		const {threadId} = await call.answer;
 		t.like(client.news('message')[0], {threadId, text: 'DONE'});
 		t.like(client.news('command_started')[0], {threadId, command: 'ls -l'});
 		t.like(client.news('command_finished')[0], {threadId, command: 'ls -l', exitCode: 0, output: 'done\n'});
@@ -122,15 +122,15 @@ for (const kind of fakeKinds) {
 		t.is(client.news('message').length, before);
 	});
 
-	test(`${kind}: FR-11.1 a crash is the end of the endpoint, with its code`, async t => {
+	test(`${kind}: ends the endpoint with the exit code after a crash [FR-11.1]`, async t => {
 		const client = await startFake(t, kind);
-		const made = client.make('codex', {prompt: 'crash:7'});
-		const error = await t.throwsAsync(made.answer);
+		const call = client.make('codex', {prompt: 'crash:7'});
+		const error = await t.throwsAsync(call.answer);
 		t.like(error, {code: 'ERR_CHILD_EXITED', details: {exitCode: 7}});
 		t.like(await client.backend.exited, {code: 7});
 	});
 
-	test(`${kind}: ids of any kind come back as they were`, async t => {
+	test(`${kind}: returns ids of any type unchanged`, async t => {
 		const client = await startFake(t, kind);
 		for (const id of ['1', 'a"b', 0, -5]) {
 			client.say({id, method: 'tools/call', params: {name: 'codex', arguments: {prompt: `say:${id}`}}});

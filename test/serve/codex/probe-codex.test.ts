@@ -23,25 +23,25 @@ async function program(t: ExecutionContext, script: string): Promise<string> {
 }
 
 for (const kind of ['app-server', 'mcp-server'] as const)
-	test(`finds out that a Codex has ${kind}`, async t => {
+	test(`detects ${kind}`, async t => {
 		const {command} = await fakeCodex(t, kind);
 		t.deepEqual(await probeCodex({command}), {program: command, kind});
 	});
 
-test('asks a program once, and again when it has changed', async t => {
+test('probes a program once, and again after it has changed', async t => {
 	const folder = await folderOf(t);
-	const counted = join(folder, 'count');
-	const says = (code: number): string =>
-		`require('fs').appendFileSync(${JSON.stringify(counted)}, 'x'); console.error('mcp-server'); process.exit(${code});`;
-	const command = await program(t, says(2));
+	const countFile = join(folder, 'count');
+	const script = (code: number): string =>
+		`require('fs').appendFileSync(${JSON.stringify(countFile)}, 'x'); console.error('mcp-server'); process.exit(${code});`;
+	const command = await program(t, script(2));
 	await probeCodex({command});
 	await probeCodex({command});
-	t.is(await readFile(counted, 'utf8'), 'x');
-	await writeFile(command, `#!${process.execPath}\n${says(0)} // another`);
+	t.is(await readFile(countFile, 'utf8'), 'x');
+	await writeFile(command, `#!${process.execPath}\n${script(0)} // another`);
 	t.is((await probeCodex({command})).kind, 'mcp-server');
 });
 
-test('a command that is not there: says how to install it [E2]', async t => {
+test('explains how to install Codex if the command does not exist [E2]', async t => {
 	const error = await t.throwsAsync(probeCodex({command: 'no-such-codex'}));
 	t.like(error, {code: 'ERR_COMMAND_UNUSABLE'});
 	t.regex(
@@ -50,25 +50,25 @@ test('a command that is not there: says how to install it [E2]', async t => {
 	);
 });
 
-test('a program that is no Codex, or a broken one: says what it said [E2]', async t => {
+test('reports the output of a program that is not Codex or is broken [E2]', async t => {
 	for (const script of ['process.exit(0)', "console.error('Segmentation fault'); process.exit(139)"]) {
 		const command = await program(t, script);
 		const error = await t.throwsAsync(probeCodex({command}));
 		t.like(error, {code: 'ERR_COMMAND_UNUSABLE'});
 		t.regex(
 			String(error?.message),
-			/not a Codex that bridge can use. It said: (?:nothing|Segmentation fault)/,
+			/^bridge cannot use .* as Codex: .*\. Output: (?:none|Segmentation fault)/,
 		);
 	}
 });
 
-test('a program that says nothing, ever, is not waited for [E2]', async t => {
+test('stops a program that does not exit within the time limit [E2]', async t => {
 	const command = await program(t, 'setInterval(() => {}, 1000)');
 	const error = await t.throwsAsync(probeCodex({command, timeoutMs: 200}));
-	t.regex(String(error?.message), /did not say within 0.2 s/);
+	t.regex(String(error?.message), /did not exit within 0.2 s/);
 });
 
-test('a Codex that cannot be started is an endpoint that has died of it', async t => {
+test('returns a failed endpoint if Codex cannot be started', async t => {
 	const client = await CodexClient.start(t, {command: 'no-such-codex'});
 	t.is(client.backend.kind, undefined);
 	t.like(client.failure, {code: 'ERR_COMMAND_UNUSABLE'});
@@ -76,7 +76,7 @@ test('a Codex that cannot be started is an endpoint that has died of it', async 
 	await client.backend.finish();
 });
 
-test("finds the program behind npm's script, and takes the script where there is none", async t => {
+test("finds the native program of npm's launcher script, and falls back to the script", async t => {
 	const folder = await folderOf(t);
 	const triples: {[arch: string]: string} = {x64: 'x86_64', arm64: 'aarch64'};
 	const system = process.platform === 'darwin' ? 'apple-darwin' : 'unknown-linux-musl';
@@ -100,7 +100,7 @@ test("finds the program behind npm's script, and takes the script where there is
 	t.is(await resolveProgram('codex', folder, join(folder, 'empty')), undefined);
 });
 
-test('Codex sees its own settings, and no secrets of others [E10]', t => {
+test('passes only the variables of Codex to it, without other secrets [E10]', t => {
 	const seen = codexEnvironment({
 		CODEX_HOME: '/c',
 		OPENAI_API_KEY: 'k',

@@ -1,7 +1,7 @@
 import test from 'ava';
 import {RecentStderr} from '../../../lib/serve/codex/recent-stderr.js';
 
-test('keeps the stderr of the last ten seconds, and not more than 500 characters of it [S-D11]', t => {
+test('keeps the stderr output of the last ten seconds, up to 500 characters [S-D11]', t => {
 	let now = 0;
 	const recent = new RecentStderr(() => now);
 	recent.add(Buffer.from('a warning of the start\n'));

@@ -2,7 +2,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import {fakeKinds, startFake} from '../../helpers/fake-codex.js';
 
-/* Whatever is asked, in whatever order, and given up or not: one answer a call, and the right one. */
+/* Calls in random order, some of them cancelled. */
 
 const step = fc.record({
 	thread: fc.nat(2),
@@ -14,7 +14,7 @@ const step = fc.record({
 const wait = (ms: number): Promise<void> => new Promise(resolve => setTimeout(resolve, ms));
 
 for (const kind of fakeKinds)
-	test(`${kind}: one answer a call, and it is its own`, async t => {
+	test(`${kind}: responds to each call exactly once, with its own result`, async t => {
 		t.timeout(120_000);
 		const client = await startFake(t, kind);
 		await fc.assert(
@@ -22,8 +22,8 @@ for (const kind of fakeKinds)
 				const threads = await Promise.all([0, 1, 2].map(name => client.codex(`say:${name}`)));
 				const made = [];
 				for (const [at, {thread, prompt, cancelAfterMs, pauseMs}] of steps.entries()) {
-					const given = {threadId: threads[thread]?.threadId, prompt: `${prompt}say:${thread}.${at}`};
-					const call = client.make('codex-reply', given);
+					const args = {threadId: threads[thread]?.threadId, prompt: `${prompt}say:${thread}.${at}`};
+					const call = client.make('codex-reply', args);
 					made.push({call, text: `${thread}.${at}`, isCancelled: cancelAfterMs !== null});
 					if (cancelAfterMs !== null) void wait(cancelAfterMs).then(() => client.cancel(call));
 					await wait(pauseMs);
