@@ -1,5 +1,5 @@
 import {bypassWhen} from '../lib/core/bypass.js';
-import {markFastPath} from '../lib/core/fast-path.js';
+import {fastPath} from '../lib/core/fast-path.js';
 import type {Log} from '../lib/core/log.js';
 import {PendingRequests} from '../lib/core/requests/pending.js';
 import type {Stage} from '../lib/core/stage.js';
@@ -31,28 +31,33 @@ import type {Taps} from '../lib/traffic-log/record-messages.js';
 
 export type WrapPipelineOptions = NegotiationOptions & {
 	readonly log: Log;
-	/** How the server is reached, for people. */
+	/** The transport of the upstream, for the log. */
 	readonly transport: string;
 	readonly timeoutMs: number;
-	/** The flag or the key that sets that. */
+	/** The flag or the key that sets `timeoutMs`. */
 	readonly timeoutSetting?: string | undefined;
-	/** Shows each message to people. */
+	/** Prints each message for people. */
 	readonly trace?: Parameters<typeof trace>[0] | undefined;
 	/** The traffic log. */
 	readonly taps?: Taps | undefined;
-	/** Where the list of the server's tools is kept, if it is to be. */
+	/** Caches the upstream's list of tools. */
 	readonly cacheTools?: ToolsCache | undefined;
-	/** What is known of the conversation, where somebody else wants to know it, too. */
+	/** The protocol state, if other parts of the program need it, too. */
 	readonly negotiation?: Negotiation;
-	/** The requests that wait for an answer, likewise. */
+	/** The pending requests, likewise. */
 	readonly pending?: PendingRequests;
-	/** How long a message may be. */
+	/** The maximum length of a message. */
 	readonly maxBytes?: number;
-	/** What else the client's messages pass first, but for calls of tools and their answers. */
+	/** Further stages next to the client. */
 	readonly clientStages?: readonly Stage[];
 };
 
-/** A client in front of one server. Read it down as a request flows, and up as its answer does. */
+/**
+ * One client in front of one upstream. Requests pass the list downwards, responses upwards.
+ *
+ * `skipFast` wraps the stages that a tools/call and its response skip once the versions are agreed, unless a
+ * translation changes them: 11 of 15 stages, for nearly all messages of a conversation. FIGURE
+ */
 export function wrapStages(options: WrapPipelineOptions): Stage[] {
 	const {
 		log,
@@ -71,36 +76,36 @@ export function wrapStages(options: WrapPipelineOptions): Stage[] {
 		pending = new PendingRequests(),
 		maxBytes = MESSAGE_LIMIT,
 	} = rest;
-	const isFast = markFastPath(negotiation, pending);
+	const skipFast = fastPath(negotiation, pending);
 	const limit = {timeoutMs, setting: timeoutSetting};
 	return [
-		traceOptions ? trace(traceOptions) : {}, //                    what passes, for people
-		taps?.client ?? {}, //                         what the client says and hears, for the traffic log
-		bypassWhen(isFast, [
+		traceOptions ? trace(traceOptions) : {}, //            prints messages for people
+		taps?.client ?? {}, //                                 records what the client sends and receives
+		skipFast([
 			...clientStages,
-			splitBatches({negotiation, log}), //             a batch is the messages in it
-			parse({log, from: 'client', maxBytes}), //   what is no message goes no further
+			splitBatches({negotiation, log}), //               makes one message of each element of a batch
+			parse({log, from: 'client', maxBytes}), //         rejects invalid JSON-RPC
 		]),
-		matchResponses({log, upstream, pending}), //     one answer a request, also when the server died
-		timeLimit({...limit, upstream, pending, negotiation}), // an error in time, rather than no answer
-		bypassWhen(isFast, [
+		matchResponses({log, upstream, pending}), //           one response per request, also after a crash
+		timeLimit({...limit, upstream, pending, negotiation}), // an error when the time is over
+		skipFast([
 			...versionStages({negotiation, log, transport, pending, limit}),
-			cache ? cacheTools({negotiation, cache, timeoutMs}) : {}, //  tools/list, in the server's own words
-			parse({log, from: 'upstream', maxBytes}), // what is no message goes no further
+			cache ? cacheTools({negotiation, cache, timeoutMs}) : {}, // responds to tools/list
+			parse({log, from: 'upstream', maxBytes}), //       drops invalid JSON-RPC
 		]),
-		taps?.upstream ?? {}, //                       what the server hears and says, where that differs
+		taps?.upstream ?? {}, //                               records what the upstream receives and sends
 	];
 }
 
 type HttpUpstreamOptions = NormalizeHeadersOptions &
 	Omit<InjectSessionOptions, 'nextRequestId' | 'retranslate' | 'control'> & {
-		/** Where any of several replicas may carry the conversation on. */
+		/** With replicas: lets another replica resume the conversation. */
 		readonly control?: UpstreamControl | undefined;
-		/** What the client has shown, for what bridge says in its name. */
+		/** The client's credentials, for requests that bridge sends for it. */
 		readonly authorization?: string | undefined;
 	};
 
-/** What stands next to a server that is spoken to over HTTP. */
+/** The stages next to an HTTP upstream. */
 export function httpUpstreamStages(options: HttpUpstreamOptions): Stage[] {
 	const {upstream, log, onReinitialized, control, authorization, handshakeMs, ...headers} = options;
 	const {negotiation} = headers;
@@ -110,18 +115,11 @@ export function httpUpstreamStages(options: HttpUpstreamOptions): Stage[] {
 		if (translated) translated.headers = headersOf(translated);
 		return translated;
 	};
+	const nextRequestId = (): string => negotiation.nextRequestId();
 	return [
-		control ? controlUpstream(control, authorization) : {}, //  what bridge tells the end of the connection
-		normalizeHeaders(headersOf), //                what a request has to have, and nothing else
-		injectSession({
-			upstream,
-			log,
-			nextRequestId: () => negotiation.nextRequestId(),
-			onReinitialized,
-			retranslate,
-			control,
-			handshakeMs,
-		}), //  the server's session
+		control ? controlUpstream(control, authorization) : {}, // commands for the HTTP client
+		normalizeHeaders(headersOf), //                        the headers of each request
+		injectSession({upstream, log, nextRequestId, onReinitialized, retranslate, control, handshakeMs}), // Mcp-Session-Id
 	];
 }
 
@@ -132,22 +130,23 @@ type VersionStagesOptions = Pick<WrapPipelineOptions, 'log' | 'transport'> & {
 	readonly limit?: {readonly timeoutMs: number; readonly setting: string | undefined};
 };
 
-/** All that lets the two speak different versions. Once they have shaken hands, only the translation is in the way. */
+/**
+ * The stages between two protocol versions. Once the handshake is complete, messages skip all but `translateVersion`,
+ * unless they concern the handshake, tasks or the stateless era.
+ */
 export function versionStages({negotiation, log, transport, pending, limit}: VersionStagesOptions): Stage[] {
 	const handshake = {attemptMs: handshakeTimeoutMs(limit?.timeoutMs), setting: limit?.setting};
 	const isSettled = needsOnlyTranslation(negotiation);
-	const handshakeStages = [
-		queueUntilReady({negotiation, log, transport}), //  nothing before the handshake
-		statelessClient({negotiation, log, pending}), //      a client without one looks like one with
-	];
-	const negotiationStages = [
-		rewriteVersion({negotiation, log, ...handshake}), //  each side hears its own version in the handshake
-		pollTasks(negotiation), //                         tools that run as tasks only, for clients without
-		statelessUpstream({negotiation, log}), //             a server without handshake looks like one with
-	];
 	return [
-		bypassWhen(isSettled, handshakeStages),
-		translateVersion({negotiation, log, pending}), //  each side hears messages of its own version
-		bypassWhen(isSettled, negotiationStages),
+		bypassWhen(isSettled, [
+			queueUntilReady({negotiation, log, transport}), // queues requests until the handshake is complete
+			statelessClient({negotiation, log, pending}), //   converts a stateless client to the handshake era
+		]),
+		translateVersion({negotiation, log, pending}), //      translates between the two versions
+		bypassWhen(isSettled, [
+			rewriteVersion({negotiation, log, ...handshake}), // each side gets its own version in the handshake
+			pollTasks(negotiation), //                         runs task-only tools for clients without tasks
+			statelessUpstream({negotiation, log}), //          converts a stateless upstream to the handshake era
+		]),
 	];
 }

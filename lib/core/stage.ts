@@ -1,7 +1,8 @@
-import {type MonoTypeOperatorFunction, Observable, type Observer, Subscriber, Subscription} from 'rxjs';
+import {type MonoTypeOperatorFunction, Observable, type Observer, type Subscriber, Subscription} from 'rxjs';
 import {Channel} from './channel.js';
 import {Envelope} from './envelope.js';
 import {BridgeError} from './errors.js';
+import {subscribeDirectly} from './fast/subscriber.js';
 
 /** One direction of a pipeline step: a stream of messages in, a stream of messages out. */
 export type Operator = MonoTypeOperatorFunction<Envelope>;
@@ -45,40 +46,17 @@ export function connect(
 	const subscription = new Subscription();
 	const toClient = stages.map(stage => stage.toClient).reverse();
 	const toUpstream = stages.map(stage => stage.toUpstream);
-	subscription.add(
-		pipeThrough(upstream.incoming, toClient).subscribe(new EndpointSubscriber(client.outgoing, onBug)),
-	);
-	subscription.add(
-		pipeThrough(client.incoming, toUpstream).subscribe(new EndpointSubscriber(upstream.outgoing, onBug)),
-	);
+	const toEndpoint = ({outgoing}: Endpoint): Observer<Envelope> => ({
+		next: envelope => outgoing.next(envelope),
+		error(error) {
+			if (!(error instanceof BridgeError)) onBug(error);
+			outgoing.error(error);
+		},
+		complete: () => outgoing.complete(),
+	});
+	subscription.add(subscribeDirectly(pipeThrough(upstream.incoming, toClient), toEndpoint(client)));
+	subscription.add(subscribeDirectly(pipeThrough(client.incoming, toUpstream), toEndpoint(upstream)));
 	return subscription;
-}
-
-/** Passes messages to an endpoint and reports unexpected errors. */
-class EndpointSubscriber extends Subscriber<Envelope> {
-	readonly #output: Observer<Envelope>;
-	readonly #onBug: (error: unknown) => void;
-
-	constructor(output: Observer<Envelope>, onBug: (error: unknown) => void) {
-		super();
-		this.#output = output;
-		this.#onBug = onBug;
-	}
-
-	override next(envelope: Envelope): void {
-		if (!this.isStopped) this.#output.next(envelope);
-	}
-
-	protected override _error(error: unknown): void {
-		if (!(error instanceof BridgeError)) this.#onBug(error);
-		this.#output.error(error);
-		this.unsubscribe();
-	}
-
-	protected override _complete(): void {
-		this.#output.complete();
-		this.unsubscribe();
-	}
 }
 
 /** Applies operators in order. A missing operator changes nothing. */
@@ -176,48 +154,38 @@ function direction(
 			subscriber.add(forward.subscribe(envelope => subscriber.next(envelope)));
 			if (handlers.teardown) subscriber.add(handlers.teardown);
 			const isPassive = !step && !handlers.closed && !handlers.staysOpen && !handlers.ended;
-			return source.subscribe(isPassive ? subscriber : new StepSubscriber(subscriber, step, reply, handlers));
+			if (isPassive) return source.subscribe(subscriber);
+			return subscribeDirectly(source, stepObserver(subscriber, step, reply, handlers));
 		});
 }
 
-/** Runs a step. A Subscriber subclass, since a plain observer would cost three more calls per message. */
-class StepSubscriber extends Subscriber<Envelope> {
-	readonly #step: StageStep | undefined;
-	readonly #reply: Emit;
-	readonly #handlers: EndHandlers;
-	readonly #next: Subscriber<Envelope>;
-
-	constructor(next: Subscriber<Envelope>, step: StageStep | undefined, reply: Emit, handlers: EndHandlers) {
-		super(next);
-		this.#next = next;
-		this.#step = step;
-		this.#reply = reply;
-		this.#handlers = handlers;
-	}
-
-	override next(envelope: Envelope): void {
-		if (this.isStopped) return;
+/** Runs a step for each message. An error that is not a bug fails only its message. */
+const stepObserver = (
+	next: Subscriber<Envelope>,
+	step: StageStep | undefined,
+	reply: Emit,
+	{closed, ended, staysOpen}: EndHandlers,
+): Observer<Envelope> => ({
+	next(envelope) {
 		try {
-			const result = this.#step ? this.#step(envelope, this.#reply) : envelope;
-			if (result) this.#next.next(result);
+			const result = step ? step(envelope, reply) : envelope;
+			if (result) next.next(result);
 		} catch (error) {
-			if (error instanceof BridgeError) replyWithError(envelope, error, this.#reply);
-			else this.#next.error(error);
+			if (error instanceof BridgeError) replyWithError(envelope, error, reply);
+			else next.error(error);
 		}
-	}
-
-	protected override _error(error: unknown): void {
-		this.#handlers.closed?.(error);
-		if (!this.#handlers.staysOpen) this.#next.error(error);
-	}
-
-	protected override _complete(): void {
-		this.#handlers.closed?.(undefined);
-		if (this.#handlers.staysOpen) return;
-		if (this.#handlers.ended) this.#handlers.ended(() => this.#next.complete());
-		else this.#next.complete();
-	}
-}
+	},
+	error(error) {
+		closed?.(error);
+		if (!staysOpen) next.error(error);
+	},
+	complete() {
+		closed?.(undefined);
+		if (staysOpen) return;
+		if (ended) ended(() => next.complete());
+		else next.complete();
+	},
+});
 
 function replyWithError({head: {id, method}, origin}: Envelope, error: BridgeError, reply: Emit): void {
 	if (id !== undefined && method !== undefined) reply(Envelope.errorResponse(id, error, origin));

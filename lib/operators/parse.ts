@@ -68,7 +68,9 @@ function parseClient(options: SideOptions): Stage {
 function isErrorForUpstream({head}: Envelope, failsResponses: boolean): boolean {
 	const {id, method, flaw} = head;
 	if (isResponse(head)) return flaw === 'too complex' || (failsResponses && id !== undefined);
-	return failsResponses && id !== undefined && method === undefined && flaw === 'neither request nor response';
+	return (
+		failsResponses && id !== undefined && method === undefined && flaw === 'neither request nor response'
+	);
 }
 
 /** Whether a batch has messages in it, and nothing else. */

@@ -1,4 +1,7 @@
+import {isOptimized} from '../util/optimizations.js';
 import {stringAt} from './walk.js';
+
+const isEnabled = isOptimized('string-cache');
 
 const SLOTS = 128;
 /** Longer strings are not cached. */
@@ -13,7 +16,7 @@ export class StringCache {
 	/** Returns the text of a string. The positions include its quotes. */
 	get(bytes: Buffer, start: number, end: number): string {
 		const length = end - start;
-		if (length > MAX_BYTES) return stringAt(bytes, start, end);
+		if (length > MAX_BYTES || !isEnabled) return stringAt(bytes, start, end);
 		const middle = (start + end) >> 1;
 		const slot = (length * 31 + (bytes[middle] as number) * 7 + (bytes[end - 2] as number)) & (SLOTS - 1);
 		const cached = this.#slots[slot];

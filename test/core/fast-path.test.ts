@@ -1,6 +1,6 @@
 import test from 'ava';
 import {bridgeOrigin, Envelope} from '../../lib/core/envelope.js';
-import {markFastPath} from '../../lib/core/fast-path.js';
+import {classify} from '../../lib/core/fast-path.js';
 import {PendingRequests} from '../../lib/core/requests/pending.js';
 import {Negotiation, type TransformMarks} from '../../lib/protocol/negotiation.js';
 import type {Version} from '../../lib/protocol/version.js';
@@ -22,7 +22,10 @@ const settled = (client: Version, upstream: Version, touching?: TransformMarks) 
 	session.completeHandshake(true);
 	if (touching) session.setTransformMarks(touching);
 	const waiting = new PendingRequests();
-	const isEveryday = markFastPath(session, waiting);
+	const isEveryday = (envelope: Envelope): boolean => {
+		classify(envelope, session, waiting);
+		return envelope.isFastPath;
+	};
 	/** Whether a call is one, and then its answer. */
 	const judge = (asked: Envelope, answer: Envelope): [call: boolean, answer: boolean] => {
 		const isCall = isEveryday(asked);
@@ -49,7 +52,9 @@ test('an answer stays one when nobody waits for it any more', t => {
 
 test('nothing is before the handshake, nor what a client says that may send batches', t => {
 	const session = new Negotiation({upstream: 'server'});
-	t.false(markFastPath(session, new PendingRequests())(call(1)));
+	const first = call(1);
+	classify(first, session, new PendingRequests());
+	t.false(first.isFastPath);
 	t.deepEqual(settled('2025-03-26', '2025-03-26').judge(call(1), result(1)), [false, false]);
 });
 

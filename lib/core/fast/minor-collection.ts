@@ -1,8 +1,11 @@
 import {setFlagsFromString} from 'node:v8';
 import {runInNewContext} from 'node:vm';
+import {isOptimized} from '../../util/optimizations.js';
 
 /** Garbage that triggers a minor collection. */
 const COLLECT_BYTES = 2 ** 24;
+
+const isEnabled = isOptimized('minor-collection');
 
 type Collect = (options: {readonly type: 'minor'}) => void;
 
@@ -17,6 +20,7 @@ let garbageBytes = 0;
  * few megabytes of external memory, which takes far longer.
  */
 export function countGarbage(bytes: number): void {
+	if (!isEnabled) return;
 	garbageBytes += bytes;
 	if (garbageBytes < COLLECT_BYTES) return;
 	garbageBytes = 0;

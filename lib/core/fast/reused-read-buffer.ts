@@ -1,5 +1,8 @@
 import {type ConnectOpts, Socket, type SocketConstructorOpts} from 'node:net';
+import {isOptimized} from '../../util/optimizations.js';
 import {allocateReadBlock} from './read-block.js';
+
+const isEnabled = isOptimized('read-buffer');
 
 /** The capacity of a pipe, which bounds the first read. */
 const FIRST_BUFFER_BYTES = 2 ** 16;
@@ -21,7 +24,8 @@ type SocketOptions = SocketConstructorOpts & ConnectOpts & {readonly handle?: Ha
  * By default Node allocates a 64 KiB buffer for each message, however short, and trims it afterwards. That
  * costs more than the rest of the processing.
  */
-export const openReusingSocket = (fd: number): Socket => createReadSocket({fd});
+export const openReusingSocket = (fd: number): Socket =>
+	isEnabled ? createReadSocket({fd}) : new Socket({fd, readable: true, writable: false}).pause();
 
 /**
  * Moves a child's pipe that was not read yet to a socket with a reused buffer. The old socket must not be
@@ -31,7 +35,7 @@ export function reuseReadBuffer(socket: Socket): Socket {
 	const withHandle = socket as SocketWithHandle;
 	const handle = withHandle._handle;
 	// Other versions of Node may lack these internals. The socket is then used as it is.
-	if (!handle?.readStop || !handle.useUserBuffer) return socket;
+	if (!isEnabled || !handle?.readStop || !handle.useUserBuffer) return socket;
 	handle.readStop();
 	handle.reading = false;
 	withHandle._handle = null;

@@ -1,5 +1,22 @@
+import {isOptimized} from '../../util/optimizations.js';
+
 /** Up to this many slots are kept when the map becomes empty. */
 const SHRINK_ABOVE = 1024;
+
+/** A map with the part of the interface that both implementations have. */
+export type SlotMap<Key extends string | number, Value extends object> = {
+	readonly size: number;
+	has(key: Key): boolean;
+	get(key: Key): Value | undefined;
+	set(key: Key, value: Value): unknown;
+	/** Removes an entry and returns its value. */
+	take(key: Key): Value | undefined;
+	/** Returns whether the entry existed. */
+	delete(key: Key): boolean;
+	clear(): void;
+	/** The values. Entries may be deleted during iteration. */
+	values(): Iterable<Value>;
+};
 
 /**
  * An insertion-ordered map for thousands of short-lived entries, such as requests.
@@ -8,7 +25,7 @@ const SHRINK_ABOVE = 1024;
  * one. Once an old table is in the old generation, all later tables and everything in them stay alive until
  * the next full garbage collection. The tables of this map contain only keys and numbers.
  */
-export class SlotMap<Key extends string | number, Value extends object> {
+class SlotTable<Key extends string | number, Value extends object> {
 	readonly #slots = new Map<Key, number>();
 	#values: Array<Value | undefined> = [];
 	#freeSlots: number[] = [];
@@ -32,7 +49,6 @@ export class SlotMap<Key extends string | number, Value extends object> {
 		this.#slots.set(key, slot);
 	}
 
-	/** Removes an entry and returns its value. */
 	take(key: Key): Value | undefined {
 		const slot = this.#slots.get(key);
 		if (slot === undefined) return;
@@ -44,7 +60,6 @@ export class SlotMap<Key extends string | number, Value extends object> {
 		return value;
 	}
 
-	/** Returns whether the entry existed. */
 	delete(key: Key): boolean {
 		return this.take(key) !== undefined;
 	}
@@ -55,7 +70,6 @@ export class SlotMap<Key extends string | number, Value extends object> {
 		this.#freeSlots = [];
 	}
 
-	/** The values, oldest first. Entries may be deleted during iteration. */
 	*values(): Generator<Value> {
 		for (const slot of this.#slots.values()) {
 			const value = this.#values[slot];
@@ -63,3 +77,15 @@ export class SlotMap<Key extends string | number, Value extends object> {
 		}
 	}
 }
+
+/** The same on a Map of V8. */
+class PlainMap<Key extends string | number, Value extends object> extends Map<Key, Value> {
+	take(key: Key): Value | undefined {
+		const value = this.get(key);
+		this.delete(key);
+		return value;
+	}
+}
+
+export const SlotMap: new <Key extends string | number, Value extends object>() => SlotMap<Key, Value> =
+	isOptimized('slot-map') ? SlotTable : PlainMap;

@@ -1,5 +1,6 @@
 import {writeSync} from 'node:fs';
 import type {Writable} from 'node:stream';
+import {isOptimized} from '../../util/optimizations.js';
 
 /** The descriptor in Node's internal socket handle, which has no public API. */
 type StreamWithHandle = {readonly _handle?: {readonly fd?: number} | null};
@@ -16,7 +17,7 @@ export type WriteBytes = (bytes: Buffer) => boolean;
  */
 export function synchronousWriter(writable: Writable): WriteBytes {
 	const fd = (writable as StreamWithHandle)._handle?.fd ?? -1;
-	if (fd < 0) return bytes => writable.write(bytes);
+	if (fd < 0 || !isOptimized('synchronous-write')) return bytes => writable.write(bytes);
 	return bytes => {
 		if (writable.writableLength > 0) return writable.write(bytes);
 		const written = tryWrite(fd, bytes);
