@@ -3,7 +3,7 @@ import {runInNewContext} from 'node:vm';
 import test from 'ava';
 import {BufferLimit, type EvictableBuffer} from '../../lib/core/buffer-limit.js';
 
-class Buffered implements EvictableBuffer {
+class TestBuffer implements EvictableBuffer {
 	bufferedBytes: number;
 
 	constructor(bytes: number) {
@@ -15,73 +15,73 @@ class Buffered implements EvictableBuffer {
 	}
 }
 
-function kept(limit: number) {
+function startLimit(limit: number) {
 	const evictions: number[][] = [];
-	const all = new BufferLimit();
-	all.configure({limit: () => limit, onEvicted: (...counts) => evictions.push(counts)});
-	const add = (bytes: number): Buffered => {
-		const buffer = new Buffered(bytes);
-		all.register(buffer);
-		all.added(bytes);
+	const bufferLimit = new BufferLimit();
+	bufferLimit.configure({limit: () => limit, onEvicted: (...counts) => evictions.push(counts)});
+	const add = (bytes: number): TestBuffer => {
+		const buffer = new TestBuffer(bytes);
+		bufferLimit.register(buffer);
+		bufferLimit.added(bytes);
 		return buffer;
 	};
-	return {all, add, evictions};
+	return {bufferLimit, add, evictions};
 }
 
 test('evicts the largest buffers until an eighth of the limit is free [SEC-D5]', t => {
-	const {all, add, evictions} = kept(800);
+	const {bufferLimit, add, evictions} = startLimit(800);
 	const buffers = [100, 400, 50, 300].map(add);
-	all.check();
+	bufferLimit.check();
 	t.deepEqual(
-		buffers.map(({bufferedBytes: keptBytes}) => keptBytes),
+		buffers.map(({bufferedBytes: bytes}) => bytes),
 		[100, 0, 50, 300],
 	);
 	t.deepEqual(evictions, [[400, 1]]);
 });
 
 test('evicts nothing at the limit [SEC-D5]', t => {
-	const {all, add, evictions} = kept(800);
+	const {bufferLimit, add, evictions} = startLimit(800);
 	const buffers = [400, 400].map(add);
-	all.check();
+	bufferLimit.check();
 	t.deepEqual(
-		buffers.map(({bufferedBytes: keptBytes}) => keptBytes),
+		buffers.map(({bufferedBytes: bytes}) => bytes),
 		[400, 400],
 	);
 	t.deepEqual(evictions, []);
 });
 
-test('checks the sum on its own after an eighth of the limit was added [SEC-D5]', async t => {
-	const {all, add, evictions} = kept(800);
+test('checks the total after an eighth of the limit was added [SEC-D5]', async t => {
+	const {bufferLimit, add, evictions} = startLimit(800);
 	const buffer = add(900);
-	t.is(buffer.bufferedBytes, 900, 'the check comes later');
+	t.is(buffer.bufferedBytes, 900, 'the check runs later');
 	await new Promise(setImmediate);
 	t.is(buffer.bufferedBytes, 0);
-	all.added(99);
+	bufferLimit.added(99);
 	await new Promise(setImmediate);
 	t.is(evictions.length, 1);
 });
 
-test('counts what a buffer keeps after its eviction [SEC-D5]', t => {
-	const {all, add, evictions} = kept(800);
-	const stubborn = add(500);
-	stubborn.evict = () => {
-		stubborn.bufferedBytes = 450;
+test('counts the bytes that remain in a buffer after its eviction [SEC-D5]', t => {
+	const {bufferLimit, add, evictions} = startLimit(800);
+	const partial = add(500);
+	partial.evict = () => {
+		partial.bufferedBytes = 450;
 	};
 	const other = add(400);
-	all.check();
-	t.deepEqual([stubborn.bufferedBytes, other.bufferedBytes], [450, 0]);
+	bufferLimit.check();
+	t.deepEqual([partial.bufferedBytes, other.bufferedBytes], [450, 0]);
 	t.deepEqual(evictions, [[450, 2]]);
 });
 
-test('removes the references to buffers that were collected [SEC-D5]', async t => {
+test('removes references to collected buffers [SEC-D5]', async t => {
 	setFlagsFromString('--expose-gc');
 	const collect = runInNewContext('gc') as () => void;
-	const {all, add} = kept(800);
-	// Weak references are cleared between tasks, when a collection has run.
+	const {bufferLimit, add} = startLimit(800);
+	// Weak references are cleared between tasks after a garbage collection.
 	for (let round = 0; round < 20; round++) {
 		for (let count = 0; count < 500; count++) add(0);
 		await new Promise(setImmediate);
 		collect();
 	}
-	t.true(all.size < 5000, `${all.size} of 10000`);
+	t.true(bufferLimit.size < 5000, `${bufferLimit.size} of 10000`);
 });

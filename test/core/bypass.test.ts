@@ -6,73 +6,73 @@ import {BridgeError} from '../../lib/core/errors.js';
 import {perMessage, type Stage, stage} from '../../lib/core/stage.js';
 import {converse} from '../helpers/pipeline.js';
 
-/** A stage that writes its name into all that passes it. */
+/** A stage that appends its name to `path` in each message. */
 const named = (name: string): Stage =>
 	perMessage({
-		toUpstream: envelope => envelope.with({...envelope.body, way: `${envelope.body.way ?? ''}${name}`}),
-		toClient: envelope => envelope.with({...envelope.body, way: `${envelope.body.way ?? ''}${name}`}),
+		toUpstream: envelope => envelope.with({...envelope.body, path: `${envelope.body.path ?? ''}${name}`}),
+		toClient: envelope => envelope.with({...envelope.body, path: `${envelope.body.path ?? ''}${name}`}),
 	});
 
-test('messages go through the stages in order, and back in the other', t => {
+test('passes messages through the stages in order, and in reverse order to the client', t => {
 	const {client, upstream} = converse(bypassWhen(() => false, [named('a'), {}, named('b')]));
 	client.send({method: 'm'});
 	upstream.send({method: 'm'});
-	t.is(upstream.received[0]?.way, 'ab');
-	t.is(client.received[0]?.way, 'ba');
+	t.is(upstream.received[0]?.path, 'ab');
+	t.is(client.received[0]?.path, 'ba');
 });
 
-test('messages go around the stages as soon as there is nothing to do, both ways, and through them when there is', t => {
-	let isPlain = false;
+test('bypasses the stages in both directions exactly while the predicate is true', t => {
+	let canBypass = false;
 	const {client, upstream} = converse(
-		bypassWhen(() => isPlain, [named('a')]),
+		bypassWhen(() => canBypass, [named('a')]),
 		named('z'),
 	);
-	const ways = [false, true, false].map(plain => {
-		isPlain = plain;
+	const paths = [false, true, false].map(value => {
+		canBypass = value;
 		client.send({method: 'm'});
 		upstream.send({method: 'm'});
-		return [upstream.received.at(-1)?.way, client.received.at(-1)?.way];
+		return [upstream.received.at(-1)?.path, client.received.at(-1)?.path];
 	});
-	t.deepEqual(ways, [
+	t.deepEqual(paths, [
 		['az', 'za'],
 		['z', 'z'],
 		['az', 'za'],
 	]);
 });
 
-test('what a message settles holds from the next one on, and not for itself', t => {
-	let isPlain = false;
-	const settling = perMessage({
+test('applies a changed predicate from the next message on', t => {
+	let canBypass = false;
+	const enabling = perMessage({
 		toUpstream(envelope) {
-			isPlain = true;
+			canBypass = true;
 			return envelope;
 		},
 	});
-	const {client, upstream} = converse(bypassWhen(() => isPlain, [settling, named('a')]));
+	const {client, upstream} = converse(bypassWhen(() => canBypass, [enabling, named('a')]));
 	client.send({method: 'm'});
 	client.send({method: 'm'});
 	t.deepEqual(
-		upstream.received.map(({way}) => way),
+		upstream.received.map(({path}) => path),
 		['a', undefined],
 	);
 });
 
-test('what stages say of their own accord is heard, also when messages go around them', t => {
-	let speak = (): void => {};
-	const talkative = stage(out => {
-		speak = () => {
-			for (const say of [out.toUpstream, out.toClient]) say(Envelope.of({method: 'own'}));
+test('forwards messages that a bypassed stage emits itself', t => {
+	let emit = (): void => {};
+	const emitter = stage(out => {
+		emit = () => {
+			for (const output of [out.toUpstream, out.toClient]) output(Envelope.of({method: 'own'}));
 		};
 		return {};
 	});
-	const {client, upstream} = converse(bypassWhen(() => true, [talkative]));
-	speak();
+	const {client, upstream} = converse(bypassWhen(() => true, [emitter]));
+	emit();
 	t.deepEqual(upstream.received, [{method: 'own'}]);
 	t.deepEqual(client.received, [{method: 'own'}]);
 });
 
-/** A stage that notes how the conversation ended for it. */
-function watching(): {stage: Stage; readonly seen: unknown[]} {
+/** A stage that records the end of the conversation. */
+function recordingStage(): {stage: Stage; readonly seen: unknown[]} {
 	const seen: unknown[] = [];
 	const steps = {
 		upstreamClosed: (error: unknown) => void seen.push(error),
@@ -85,11 +85,11 @@ function watching(): {stage: Stage; readonly seen: unknown[]} {
 	return {stage: perMessage(steps), seen};
 }
 
-for (const isPlain of [true, false]) {
-	const way = isPlain ? 'around' : 'through';
-	test(`the stages hear that the client is done while messages go ${way} them, and so does the upstream`, t => {
-		const {stage: watcher, seen} = watching();
-		const {client, upstream} = converse(bypassWhen(() => isPlain, [watcher]));
+for (const canBypass of [true, false]) {
+	const path = canBypass ? 'around' : 'through';
+	test(`completes the stages and the upstream when the client ends while messages go ${path} the stages`, t => {
+		const {stage: recorder, seen} = recordingStage();
+		const {client, upstream} = converse(bypassWhen(() => canBypass, [recorder]));
 		let isOver = false;
 		(upstream.outgoing as Subject<Envelope>).subscribe({
 			complete() {
@@ -101,31 +101,31 @@ for (const isPlain of [true, false]) {
 		t.true(isOver);
 	});
 
-	test(`the stages hear what the upstream died of while messages go ${way} them, and so does who listens`, t => {
-		const {stage: watcher, seen} = watching();
+	test(`passes the error of the upstream to the stages and the subscriber while messages go ${path} the stages`, t => {
+		const {stage: recorder, seen} = recordingStage();
 		const upstream = new Subject<Envelope>();
 		const error = new BridgeError('ERR_CHILD_EXITED', 'It died.', 'Look.');
-		let heard: unknown;
-		const {toClient} = bypassWhen(() => isPlain, [watcher]);
+		let received: unknown;
+		const {toClient} = bypassWhen(() => canBypass, [recorder]);
 		toClient?.(upstream).subscribe({
 			error(reason) {
-				heard = reason;
+				received = reason;
 			},
 		});
 		upstream.error(error);
 		t.deepEqual(seen, [error]);
-		t.is(heard, error);
+		t.is(received, error);
 	});
 }
 
-test('the stages are stopped with the conversation', t => {
-	const {stage: watcher, seen} = watching();
-	const {link} = converse(bypassWhen(() => true, [watcher]));
+test('tears down the stages when the conversation is unsubscribed', t => {
+	const {stage: recorder, seen} = recordingStage();
+	const {link} = converse(bypassWhen(() => true, [recorder]));
 	link.unsubscribe();
 	t.deepEqual(seen, ['stopped']);
 });
 
-test('nothing is passed on after the end', t => {
+test('forwards nothing after the end', t => {
 	const {client, upstream} = converse(bypassWhen(() => true, [named('a')]));
 	client.end();
 	client.send({method: 'm'});

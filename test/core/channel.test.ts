@@ -4,53 +4,53 @@ import {Envelope} from '../../lib/core/envelope.js';
 
 const message = (id: number): Envelope => Envelope.of({jsonrpc: '2.0', id, method: 'ping'});
 
-/** What a listener has heard, and how it ended. */
+/** Subscribes and records the messages and the end. */
 const listen = (channel: Channel) => {
-	const heard: unknown[] = [];
+	const events: unknown[] = [];
 	const subscription = channel.subscribe({
-		next: envelope => heard.push(envelope.body.id),
-		error: error => heard.push(error),
-		complete: () => heard.push('end'),
+		next: envelope => events.push(envelope.body.id),
+		error: error => events.push(error),
+		complete: () => events.push('end'),
 	});
-	return {heard, subscription};
+	return {events, subscription};
 };
 
-test('all who listen hear a message, and nobody hears what came before', t => {
+test('emits to all current subscribers, and replays nothing to later ones', t => {
 	const channel = new Channel();
 	channel.next(message(1));
 	const [one, other] = [listen(channel), listen(channel)];
 	channel.next(message(2));
-	t.deepEqual([one.heard, other.heard], [[2], [2]]);
+	t.deepEqual([one.events, other.events], [[2], [2]]);
 });
 
-test('who has left hears nothing more', t => {
+test('emits nothing to a subscriber that has unsubscribed', t => {
 	const channel = new Channel();
 	const [one, other] = [listen(channel), listen(channel)];
 	one.subscription.unsubscribe();
 	channel.next(message(1));
 	channel.complete();
-	t.deepEqual([one.heard, other.heard], [[], [1, 'end']]);
+	t.deepEqual([one.events, other.events], [[], [1, 'end']]);
 });
 
-test('who comes while something is told hears the next, and who leaves then is no trouble to others', t => {
+test('supports subscribing and unsubscribing during an emission', t => {
 	const channel = new Channel();
 	let late: unknown[] = [];
 	const first = channel.subscribe(() => {
 		first.unsubscribe();
-		late = listen(channel).heard;
+		late = listen(channel).events;
 	});
-	const {heard} = listen(channel);
+	const {events} = listen(channel);
 	channel.next(message(1));
 	channel.next(message(2));
-	t.deepEqual([heard, late], [[1, 2], [2]]);
+	t.deepEqual([events, late], [[1, 2], [2]]);
 });
 
-test('an end comes once, as an error where it is one, and to those who listen later, too', t => {
+test('emits only the first end, also to later subscribers', t => {
 	const channel = new Channel();
-	const {heard} = listen(channel);
+	const {events} = listen(channel);
 	const error = new Error('over');
 	channel.error(error);
 	channel.complete();
 	channel.next(message(1));
-	t.deepEqual([heard, listen(channel).heard], [[error], [error]]);
+	t.deepEqual([events, listen(channel).events], [[error], [error]]);
 });

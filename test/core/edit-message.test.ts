@@ -7,7 +7,7 @@ const received = (text: string): Envelope => Envelope.received(Buffer.from(`${te
 const withA = (envelope: Envelope): string =>
 	editMessage(envelope, body => ({...body, a: 1})).bytes.toString();
 
-test('a change that is none leaves the very message', t => {
+test('returns the same envelope when the edit changes nothing', t => {
 	for (const text of ['{"id":1, "n":1}', '{"id":1, "n":1.0}']) {
 		const envelope = received(text);
 		t.is(
@@ -17,7 +17,7 @@ test('a change that is none leaves the very message', t => {
 	}
 });
 
-test('a changed message remembers what it was', t => {
+test('keeps the original message of a changed one', t => {
 	for (const text of ['{"id":1,"n":1}', '{"id":1,"n":1.0}']) {
 		const envelope = received(text);
 		const changed = editMessage(envelope, body => ({...body, n: 2}));
@@ -37,30 +37,30 @@ for (const number of [
 	'0.1000',
 	'12345678901234567890',
 ])
-	test(`${number} is written as it was`, t => {
+	test(`keeps the spelling of ${number}`, t => {
 		t.is(
 			withA(received(`{"id":${number},"n":[${number},{"m":${number}}]}`)),
 			`{"id":${number},"n":[${number},{"m":${number}}],"a":1}`,
 		);
 	});
 
-test('numbers can be moved and left out', t => {
+test('keeps the spelling of numbers that are moved', t => {
 	const changed = editMessage(received('{"id":1,"x":1.0,"y":2.0,"z":3.50}'), ({x, z}) => ({z, other: {x}}));
 	t.is(changed.bytes.toString(), '{"z":3.50,"other":{"x":1.0}}');
 });
 
-test('digits in strings and keys are no numbers', t => {
+test('does not change digits in strings and keys', t => {
 	const text = '{"1.0":"2.0","a\\"3.0":"\\\\","n":1.0}';
 	t.is(withA(received(text)), `${text.slice(0, -1)},"a":1}`);
 });
 
-test('a string that reads like a hidden number once its escapes are read stays a string', t => {
+test('keeps a string that looks like a placeholder after unescaping', t => {
 	const changed = withA(received('{"n":1.0,"s":"\\u0000n\\u0075mber 0"}'));
 	t.is(objectOf(JSON.parse(changed)).s, '\u0000number 0');
 });
 
-test('a draft can be read before it is written', t => {
-	const {body, with: as} = createDraft(received('{"id":1,"method":"m","n":1.0}'));
+test('builds a changed message from a draft', t => {
+	const {body, with: withBody} = createDraft(received('{"id":1,"method":"m","n":1.0}'));
 	t.is(body.method, 'm');
-	t.is(as({...body, method: 'o'}).bytes.toString(), '{"id":1,"method":"o","n":1.0}');
+	t.is(withBody({...body, method: 'o'}).bytes.toString(), '{"id":1,"method":"o","n":1.0}');
 });

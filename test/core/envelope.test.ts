@@ -12,7 +12,7 @@ const received = (text: string): Envelope => Envelope.received(Buffer.from(text)
 
 const error = new BridgeError('ERR_UPSTREAM_TIMEOUT', 'It took too long.', 'Try again.');
 
-test('a received message keeps the very line it came as', t => {
+test('keeps the exact line of a received message', t => {
 	const line = Buffer.from(' {"jsonrpc":"2.0","id":1.0,"method":"a"}\n');
 	const envelope = Envelope.received(line, origin);
 	t.is(envelope.head.method, 'a');
@@ -23,27 +23,27 @@ test('a received message keeps the very line it came as', t => {
 	t.is(envelope.original, envelope);
 });
 
-test('its bytes and its size are those without the line feed', t => {
+test('excludes the line feed from bytes and size', t => {
 	const envelope = received('{"a":"é"}\n');
 	t.is(envelope.bytes.toString(), '{"a":"é"}');
 	t.is(envelope.size, 10);
 });
 
-test('a line without line feed is all message', t => {
+test('accepts a line without a line feed', t => {
 	t.is(received('{"a":1}').size, 7);
 });
 
-test('the head is read once', t => {
+test('scans the head once', t => {
 	const envelope = received('{"jsonrpc":"2.0","method":"a"}\n');
 	t.is(envelope.head, envelope.head);
 });
 
-test('the body is parsed once', t => {
+test('parses the body once', t => {
 	const envelope = received('{"jsonrpc":"2.0","method":"a"}\n');
 	t.is(envelope.body, envelope.body);
 });
 
-test('the head of any bytes is read without an error', t => {
+test('reads the head of arbitrary bytes without an error', t => {
 	fc.assert(
 		fc.property(fc.uint8Array({maxLength: 100}), bytes => {
 			const {flaw} = Envelope.received(Buffer.from(bytes), origin).head;
@@ -54,7 +54,7 @@ test('the head of any bytes is read without an error', t => {
 	t.pass();
 });
 
-test('what is left of a message over the limit says so, with the id where it was seen', t => {
+test('creates an envelope for a message over the limit, with its id if it was found', t => {
 	const envelope = Envelope.tooLarge(
 		Buffer.from('{"jsonrpc":"2.0","id":1.0,"me'),
 		{id: '1.0', isResponse: false},
@@ -66,7 +66,7 @@ test('what is left of a message over the limit says so, with the id where it was
 	t.is(Envelope.tooLarge(Buffer.from('{'), {id: undefined, isResponse: false}, origin).head.id, undefined);
 });
 
-test('a message that bridge makes is written as JSON in one line', t => {
+test('serializes a message that bridge creates as one line', t => {
 	const envelope = Envelope.of({jsonrpc: '2.0', method: 'a\nb'}, origin);
 	t.is(envelope.line.toString(), '{"jsonrpc":"2.0","method":"a\\nb"}\n');
 	t.is(envelope.head.method, 'a\nb');
@@ -74,20 +74,20 @@ test('a message that bridge makes is written as JSON in one line', t => {
 	t.is(envelope.origin, origin);
 });
 
-test('a message that nobody caused is of no origin that could be stopped', t => {
+test('uses bridgeOrigin by default', t => {
 	t.is(Envelope.of({}).origin, bridgeOrigin);
 	t.is(Envelope.fromText('{}').origin, bridgeOrigin);
 	t.is(Envelope.errorResponse('1', error).origin, bridgeOrigin);
 });
 
-test('a message made of text keeps its spelling', t => {
+test('keeps the spelling of a message created from text', t => {
 	const envelope = Envelope.fromText('{"id":1.0}', origin);
 	t.is(envelope.line.toString(), '{"id":1.0}\n');
 	t.false(envelope.isReceived);
 	t.is(envelope.origin, origin);
 });
 
-test('a failure answers under the id as it was written [A8]', t => {
+test('keeps the spelling of the id in an error response [A8]', t => {
 	for (const id of ['1.0', '12345678901234567890', '"\\u0061"', '""', '-0']) {
 		const envelope = Envelope.errorResponse(id, error, origin);
 		t.like(envelope.head, {id, hasError: true, hasResult: false, method: undefined, flaw: undefined});
@@ -100,11 +100,11 @@ test('a failure answers under the id as it was written [A8]', t => {
 	}
 });
 
-test('a failure of something without id has the id null', t => {
+test('uses the id null in an error response to a message without an id', t => {
 	t.is(Envelope.errorResponse(undefined, error).body.id, null);
 });
 
-test('another body makes another message of the same origin, and leaves the first as it was', t => {
+test('creates a new envelope for another body and keeps the first one unchanged', t => {
 	const first = received('{"jsonrpc":"2.0","id": 1.0,"method":"a"}\n');
 	const second = first.with({...first.body, method: 'b'});
 	t.is(second.line.toString(), '{"jsonrpc":"2.0","id":1,"method":"b"}\n');
@@ -115,7 +115,7 @@ test('another body makes another message of the same origin, and leaves the firs
 	t.is(first.line.toString(), '{"jsonrpc":"2.0","id": 1.0,"method":"a"}\n');
 });
 
-test('a message in parts is what it is in one, and stays in parts until somebody needs it in one', t => {
+test('reads a message in parts like a whole one, and joins the parts on first use of the line', t => {
 	const text = '{"jsonrpc":"2.0","id":"ä","method":"tools/call","params":{"name":"a","text":"\\u00e9 😀"}}\n';
 	const whole = received(text);
 	fc.assert(
@@ -135,12 +135,12 @@ test('a message in parts is what it is in one, and stays in parts until somebody
 	);
 });
 
-test('a message changed twice still knows what it was at first', t => {
+test('keeps the original across several changes', t => {
 	const first = received('{"jsonrpc":"2.0","id":1,"method":"a"}\n');
 	t.is(first.withId('2').with({a: 1}).withId('3').original, first);
 });
 
-test('another id changes no other byte', t => {
+test('changes no other byte when the id is replaced', t => {
 	const member = fc.tuple(
 		stringText.filter(text => !/id|method|jsonrpc|params|result|error/.test(text)),
 		jsonText(blank),
@@ -159,7 +159,7 @@ test('another id changes no other byte', t => {
 	);
 });
 
-test('a key __proto__ is data like any other, and changes no prototype [A15]', t => {
+test('treats the key __proto__ as data [A15]', t => {
 	const text =
 		'{"jsonrpc":"2.0","method":"a","params":{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}}';
 	const envelope = received(`${text}\n`);
@@ -168,7 +168,7 @@ test('a key __proto__ is data like any other, and changes no prototype [A15]', t
 	t.is(changed.bytes.toString(), text);
 });
 
-test('a message is relayed under another id in the parts that it came in, and all that is known of it is so of the copy', t => {
+test('forwards a message with another id in its parts, and reuses the scanned head', t => {
 	const to: MessageOrigin = {name: 'other', valve: new Valve()};
 	const id = fc.oneof(numberText, stringText);
 	fc.assert(
@@ -180,23 +180,23 @@ test('a message is relayed under another id in the parts that it came in, and al
 				.sort((a, b) => a - b);
 			const parts = [bytes.subarray(0, first), bytes.subarray(first, second), bytes.subarray(second)];
 			const envelope = isWhole ? received(text(old)) : Envelope.receivedInParts(parts, origin);
-			const relayed = envelope.forwardedAs(to, next);
-			t.is(relayed.parts === undefined, isWhole);
+			const forwarded = envelope.forwardedAs(to, next);
+			t.is(forwarded.parts === undefined, isWhole);
 			const {marks: _marks, ...head} = received(text(next)).head;
-			t.like(relayed.head, head);
-			// Numbers keep their spelling when the message is changed further.
-			const changed = createDraft(relayed).with({...createDraft(relayed).body, y: 1});
+			t.like(forwarded.head, head);
+			// Numbers keep their spelling when the message is changed again.
+			const changed = createDraft(forwarded).with({...createDraft(forwarded).body, y: 1});
 			if (!next.startsWith('"')) t.is(changed.head.id, next);
-			t.is(relayed.line.toString(), text(next));
-			t.is(relayed.origin, to);
-			t.true(relayed.isReceived && relayed.original === relayed);
+			t.is(forwarded.line.toString(), text(next));
+			t.is(forwarded.origin, to);
+			t.true(forwarded.isReceived && forwarded.original === forwarded);
 			t.is(envelope.forwardedAs(to).line.toString(), text(old));
 		}),
 		{numRuns: 300},
 	);
 });
 
-test('what is no text is no message, whatever is written in it', t => {
+test('rejects a binary message even if it contains JSON', t => {
 	const envelope = Envelope.notText(Buffer.from('{"jsonrpc":"2.0","method":"a"}'), origin);
 	t.is(envelope.head.flaw, 'not JSON');
 	t.is(envelope.origin, origin);

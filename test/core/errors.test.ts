@@ -1,8 +1,8 @@
 import test from 'ava';
 import {BridgeError, type ErrorCode, errorCodes} from '../../lib/core/errors.js';
 
-/** What programs are promised, by the contract's section 2. */
-const promised: {readonly [code in ErrorCode]: readonly [rpc: number, kind: string, exit: number]} = {
+/** The documented codes of all errors. */
+const documented: {readonly [code in ErrorCode]: readonly [rpc: number, kind: string, exit: number]} = {
 	ERR_CONFIG_INVALID: [-32_600, 'invalid_request', 2],
 	ERR_CONFIG_UNTRUSTED: [-32_600, 'invalid_request', 2],
 	ERR_COMMAND_UNUSABLE: [-31_001, 'upstream_unavailable', 2],
@@ -23,30 +23,30 @@ const promised: {readonly [code in ErrorCode]: readonly [rpc: number, kind: stri
 	ERR_METHOD_UNRECORDED: [-32_601, 'not_recorded', 1],
 };
 
-for (const [name, [rpc, kind, exit]] of Object.entries(promised)) {
+for (const [name, [rpc, kind, exit]] of Object.entries(documented)) {
 	const code = name as ErrorCode;
-	test(`makes of ${code} the number ${rpc}, the kind ${kind} and the exit code ${exit}`, t => {
-		const error = new BridgeError(code, 'It broke.', 'Mend it.');
-		t.deepEqual(error.toRpc(), {code: rpc, message: 'It broke. Mend it.', data: {source: 'bridge', kind}});
+	test(`maps ${code} to the JSON-RPC code ${rpc}, the kind ${kind} and the exit status ${exit}`, t => {
+		const error = new BridgeError(code, 'It broke.', 'Fix it.');
+		t.deepEqual(error.toRpc(), {code: rpc, message: 'It broke. Fix it.', data: {source: 'bridge', kind}});
 		t.is(error.exitCode, exit);
 	});
 }
 
-test('has no failure that is not promised', t => {
-	t.deepEqual(new Set(Object.keys(errorCodes)), new Set(Object.keys(promised)));
+test('documents all errors', t => {
+	t.deepEqual(new Set(Object.keys(errorCodes)), new Set(Object.keys(documented)));
 });
 
-test('says what happened, and then what to do', t => {
-	t.is(new BridgeError('ERR_MESSAGE_INVALID', 'It broke.', 'Mend it.').sentence, 'It broke. Mend it.');
+test('puts the remedy after the message', t => {
+	t.is(new BridgeError('ERR_MESSAGE_INVALID', 'It broke.', 'Fix it.').sentence, 'It broke. Fix it.');
 });
 
-test('has facts for programs beside the sentence', t => {
+test('adds details to the data of the JSON-RPC error', t => {
 	const {data} = new BridgeError('ERR_CHILD_EXITED', 'a', 'b', {exitCode: null, signal: 'SIGKILL'}).toRpc();
 	t.deepEqual(data, {source: 'bridge', kind: 'child_exited', exitCode: null, signal: 'SIGKILL'});
 });
 
 test('is an error with a name, a code and a stack', t => {
-	const error = new BridgeError('ERR_SESSION_BUSY', 'It broke.', 'Mend it.');
+	const error = new BridgeError('ERR_SESSION_BUSY', 'It broke.', 'Fix it.');
 	t.true(error instanceof Error);
 	t.like(error, {name: 'BridgeError', code: 'ERR_SESSION_BUSY', message: 'It broke.'});
 	t.regex(error.stack ?? '', /errors\.test/);

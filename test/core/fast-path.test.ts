@@ -14,73 +14,72 @@ const result = (id: number, more = ''): Envelope =>
 const failure = (id: number): Envelope =>
 	message(`{"jsonrpc":"2.0","id":${id},"error":{"code":1,"message":"no"}}`);
 
-/** A conversation between these two after its handshake. */
-const settled = (client: Version, upstream: Version, touching?: TransformMarks) => {
-	const session = new Negotiation({upstream: 'server'});
-	session.setClient(client);
-	session.setUpstreamVersion(upstream);
-	session.completeHandshake(true);
-	if (touching) session.setTransformMarks(touching);
-	const waiting = new PendingRequests();
-	const isEveryday = (envelope: Envelope): boolean => {
-		classify(envelope, session, waiting);
-		return envelope.isFastPath;
+/** Starts a conversation between these versions with a complete handshake. */
+const connected = (client: Version, upstream: Version, transformMarks?: TransformMarks) => {
+	const negotiation = new Negotiation({upstream: 'server'});
+	negotiation.setClient(client);
+	negotiation.setUpstreamVersion(upstream);
+	negotiation.completeHandshake(true);
+	if (transformMarks) negotiation.setTransformMarks(transformMarks);
+	const pending = new PendingRequests();
+	const isFastPath = markFastPath(negotiation, pending);
+	/** Whether a call and its response use the fast path. */
+	const classify = (request: Envelope, response: Envelope): [request: boolean, response: boolean] => {
+		const isCall = isFastPath(request);
+		pending.add(request);
+		return [isCall, isFastPath(response)];
 	};
-	/** Whether a call is one, and then its answer. */
-	const judge = (asked: Envelope, answer: Envelope): [call: boolean, answer: boolean] => {
-		const isCall = isEveryday(asked);
-		waiting.add(asked);
-		return [isCall, isEveryday(answer)];
-	};
-	return {session, waiting, isEveryday, judge};
+	return {negotiation, pending, isFastPath, classify};
 };
 
-test('calls of tools and their answers are, between two of one version', t => {
-	const {judge} = settled('2025-06-18', '2025-06-18');
-	t.deepEqual(judge(call(1), result(1)), [true, true]);
-	t.deepEqual(judge(call(2), failure(2)), [true, true]);
+test('marks tool calls and their responses if both sides use the same version', t => {
+	const {classify} = connected('2025-06-18', '2025-06-18');
+	t.deepEqual(classify(call(1), result(1)), [true, true]);
+	t.deepEqual(classify(call(2), failure(2)), [true, true]);
 });
 
-test('an answer stays one when nobody waits for it any more', t => {
-	const {waiting, isEveryday, judge} = settled('2025-06-18', '2025-06-18');
-	const answer = result(1);
-	judge(call(1), answer);
-	waiting.settle('1');
-	t.true(isEveryday(answer));
-	t.false(isEveryday(result(1)));
+test('keeps the mark of a response when its request is no longer pending', t => {
+	const {pending, isFastPath, classify} = connected('2025-06-18', '2025-06-18');
+	const response = result(1);
+	classify(call(1), response);
+	pending.settle('1');
+	t.true(isFastPath(response));
+	t.false(isFastPath(result(1)));
 });
 
-test('nothing is before the handshake, nor what a client says that may send batches', t => {
-	const session = new Negotiation({upstream: 'server'});
-	const first = call(1);
-	classify(first, session, new PendingRequests());
-	t.false(first.isFastPath);
-	t.deepEqual(settled('2025-03-26', '2025-03-26').judge(call(1), result(1)), [false, false]);
+test('marks nothing before the handshake or for versions with batches', t => {
+	const negotiation = new Negotiation({upstream: 'server'});
+	t.false(markFastPath(negotiation, new PendingRequests())(call(1)));
+	t.deepEqual(connected('2025-03-26', '2025-03-26').classify(call(1), result(1)), [false, false]);
 });
 
-test('other requests, notifications, and what is no message are not', t => {
-	const {judge, isEveryday} = settled('2025-06-18', '2025-06-18');
-	t.deepEqual(judge(message('{"jsonrpc":"2.0","id":1,"method":"tools/list"}'), result(1)), [false, false]);
-	t.false(isEveryday(message('{"jsonrpc":"2.0","method":"notifications/progress"}')));
-	t.false(isEveryday(message('{"jsonrpc":"2.0","id":1,"method":"tools/call","id":2}')));
-	t.false(isEveryday(result(7)));
+test('marks no other requests, notifications or invalid messages', t => {
+	const {classify, isFastPath} = connected('2025-06-18', '2025-06-18');
+	t.deepEqual(classify(message('{"jsonrpc":"2.0","id":1,"method":"tools/list"}'), result(1)), [false, false]);
+	t.false(isFastPath(message('{"jsonrpc":"2.0","method":"notifications/progress"}')));
+	t.false(isFastPath(message('{"jsonrpc":"2.0","id":1,"method":"tools/call","id":2}')));
+	t.false(isFastPath(result(7)));
 });
 
-test('between two versions, those are that the translator would not change, once there is one', t => {
+test('marks messages between different versions unless the translator would change them', t => {
 	const {calls, results, errors} = {calls: marks.task, results: marks.structuredContent, errors: 0};
-	t.deepEqual(settled('2025-06-18', '2025-11-25').judge(call(1), result(1)), [false, false]);
-	const {judge} = settled('2025-06-18', '2025-11-25', {calls, results, errors});
-	t.deepEqual(judge(call(1), result(1)), [true, true]);
-	t.deepEqual(judge(call(2, ',"task":{}'), result(2)), [false, false]);
-	t.deepEqual(judge(call(3), result(3, ',"structuredContent":{}')), [true, false]);
-	const {judge: always} = settled('2025-06-18', '2025-11-25', {calls, results, errors: EVERY_MESSAGE});
-	t.deepEqual(always(call(1), failure(1)), [true, false]);
+	t.deepEqual(connected('2025-06-18', '2025-11-25').classify(call(1), result(1)), [false, false]);
+	const {classify} = connected('2025-06-18', '2025-11-25', {calls, results, errors});
+	t.deepEqual(classify(call(1), result(1)), [true, true]);
+	t.deepEqual(classify(call(2, ',"task":{}'), result(2)), [false, false]);
+	t.deepEqual(classify(call(3), result(3, ',"structuredContent":{}')), [true, false]);
+	const {classify: classifyAll} = connected('2025-06-18', '2025-11-25', {
+		calls,
+		results,
+		errors: EVERY_MESSAGE,
+	});
+	t.deepEqual(classifyAll(call(1), failure(1)), [true, false]);
 });
 
-test('when somebody turns out to speak something else, everybody looks again', t => {
-	const {session, judge} = settled('2025-06-18', '2025-06-18');
-	session.setUpstreamVersion('2025-11-25');
-	t.deepEqual(judge(call(1), result(1)), [false, false]);
-	session.setTransformMarks({calls: 0, results: 0, errors: 0});
-	t.deepEqual(judge(call(2), result(2)), [true, true]);
+test('stops marking messages when the version changes', t => {
+	const {negotiation, classify} = connected('2025-06-18', '2025-06-18');
+	negotiation.setUpstreamVersion('2025-11-25');
+	t.deepEqual(classify(call(1), result(1)), [false, false]);
+	negotiation.setTransformMarks({calls: 0, results: 0, errors: 0});
+	t.deepEqual(classify(call(2), result(2)), [true, true]);
 });

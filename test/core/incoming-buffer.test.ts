@@ -3,46 +3,46 @@ import {Envelope, type MessageOrigin} from '../../lib/core/envelope.js';
 import {IncomingBuffer} from '../../lib/core/incoming-buffer.js';
 import {Valve} from '../../lib/core/valve.js';
 
-function listen(inbox: IncomingBuffer) {
-	const told: unknown[] = [];
-	inbox.messages.subscribe({
-		next: ({body}) => told.push(body.id),
-		error: error => told.push(error),
-		complete: () => told.push('end'),
+function listen(incoming: IncomingBuffer) {
+	const events: unknown[] = [];
+	incoming.messages.subscribe({
+		next: ({body}) => events.push(body.id),
+		error: error => events.push(error),
+		complete: () => events.push('end'),
 	});
-	return told;
+	return events;
 }
 
-test('what comes before somebody listens is kept, in order, and so is the end', t => {
-	const inbox = new IncomingBuffer();
-	inbox.next(Envelope.of({id: 1}));
-	inbox.next(Envelope.of({id: 2}));
-	inbox.end();
-	t.deepEqual(listen(inbox), [1, 2, 'end']);
+test('queues messages and the end until the subscription', t => {
+	const incoming = new IncomingBuffer();
+	incoming.next(Envelope.of({id: 1}));
+	incoming.next(Envelope.of({id: 2}));
+	incoming.end();
+	t.deepEqual(listen(incoming), [1, 2, 'end']);
 });
 
-test('what comes later is heard at once', t => {
-	const inbox = new IncomingBuffer();
-	const told = listen(inbox);
-	inbox.next(Envelope.of({id: 1}));
-	t.deepEqual(told, [1]);
-	inbox.end(new Error('x'));
-	t.like(told[1], {message: 'x'});
+test('delivers later messages immediately', t => {
+	const incoming = new IncomingBuffer();
+	const events = listen(incoming);
+	incoming.next(Envelope.of({id: 1}));
+	t.deepEqual(events, [1]);
+	incoming.end(new Error('x'));
+	t.like(events[1], {message: 'x'});
 });
 
-test('only the first end counts, and nothing comes behind it', t => {
-	const inbox = new IncomingBuffer();
-	inbox.end();
-	inbox.end(new Error('x'));
-	inbox.next(Envelope.of({id: 1}));
-	t.deepEqual(listen(inbox), ['end']);
+test('ignores messages and further ends after the first end', t => {
+	const incoming = new IncomingBuffer();
+	incoming.end();
+	incoming.end(new Error('x'));
+	incoming.next(Envelope.of({id: 1}));
+	t.deepEqual(listen(incoming), ['end']);
 });
 
-test('whoever says too much before somebody listens is stopped until then [F1]', t => {
-	const inbox = new IncomingBuffer();
+test('shuts the valve of the origin at the limit until the subscription [F1]', t => {
+	const incoming = new IncomingBuffer();
 	const origin: MessageOrigin = {name: 'client', valve: new Valve()};
-	for (let id = 0; id < 1000; id++) inbox.next(Envelope.of({id}, origin));
+	for (let id = 0; id < 1000; id++) incoming.next(Envelope.of({id}, origin));
 	t.false(origin.valve.isOpen);
-	t.is(listen(inbox).length, 1000);
+	t.is(listen(incoming).length, 1000);
 	t.true(origin.valve.isOpen);
 });

@@ -6,7 +6,7 @@ const start = (level: LogLevelName, isPretty = false) => {
 	return {log: createLog({level, write: line => lines.push(line), isPretty}), lines};
 };
 
-test('writes one JSON line an entry: level, time, name, event, facts, sentence', async t => {
+test('writes one JSON line per entry: level, time, name, event, fields, sentence', async t => {
 	const {log, lines} = start('info');
 	log.warn('child.slow', 'It takes long.', {pid: 5});
 	await log.flush();
@@ -18,7 +18,7 @@ test('writes one JSON line an entry: level, time, name, event, facts, sentence',
 });
 
 for (const [index, level] of logLevelNames.entries())
-	test(`writes at level ${level} what is as urgent, and nothing else`, async t => {
+	test(`writes only entries of this or a higher level at level ${level}`, async t => {
 		const {log, lines} = start(level);
 		for (const each of logLevelNames) log[each](each, 'x');
 		await log.flush();
@@ -28,7 +28,7 @@ for (const [index, level] of logLevelNames.entries())
 		);
 	});
 
-test('keeps the order of entries from before and after its first line', async t => {
+test('keeps the order of entries logged before and after pino was loaded', async t => {
 	const {log, lines} = start('info');
 	for (const number of [1, 2, 3]) log.info(`early.${number}`, 'x');
 	t.deepEqual(lines, []);
@@ -40,14 +40,14 @@ test('keeps the order of entries from before and after its first line', async t 
 	);
 });
 
-test('has nothing to flush where nothing was logged', async t => {
+test('flushes without entries', async t => {
 	const {log, lines} = start('error');
 	log.info('quiet', 'x');
 	await log.flush();
 	t.deepEqual(lines, []);
 });
 
-test('keeps text that would be a line of its own inside of its line', async t => {
+test('escapes text that contains line breaks', async t => {
 	const {log, lines} = start('info');
 	log.info('e', 'a\nb', {name: '"}\n{"level":50}', text: '\u001b[2J'});
 	await log.flush();
@@ -58,24 +58,24 @@ test('keeps text that would be a line of its own inside of its line', async t =>
 
 test('writes lines for people on a terminal', async t => {
 	const {log, lines} = start('info', true);
-	log.error('child.died', 'It died.', {pid: 5, words: 'a "b"'});
+	log.error('child.died', 'It died.', {pid: 5, text: 'a "b"'});
 	await log.flush();
 	t.is(lines.length, 1);
-	t.regex(lines[0] ?? '', /^\d\d:\d\d:\d\d\.\d{3} error child\.died: It died\. pid=5 words="a \\"b\\""\n$/);
+	t.regex(lines[0] ?? '', /^\d\d:\d\d:\d\d\.\d{3} error child\.died: It died\. pid=5 text="a \\"b\\""\n$/);
 });
 
-test('lets no text steer the terminal of people', async t => {
+test('escapes control characters in lines for people', async t => {
 	const {log, lines} = start('info', true);
 	const evil = 'a\u001b[2J\n\r\u0007\u007f\u009b1m';
 	log.warn('e', 'A sentence.', {start: evil});
 	log.warn('e', `${evil} sent something.`);
 	await log.flush();
 	t.is(lines.length, 2);
-	// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
+	// biome-ignore lint/suspicious/noControlCharactersInRegex: these characters must not occur
 	for (const line of lines) t.notRegex(line.slice(0, -1), /[\u0000-\u001f\u007f-\u009f]/);
 });
 
-test('leaves facts out of lines for people that are null or whole words of the sentence', async t => {
+test('omits fields from lines for people that are null or already in the sentence', async t => {
 	const {log, lines} = start('info', true);
 	log.info('proxy.connect', 'one 1.2 is connected, with 3 tools.', {
 		server: 'one',

@@ -36,7 +36,7 @@ for (const text of [
 	'the glpat-prefix of tokens',
 	'a secret keyword',
 ])
-	test(`keeps ${text.slice(0, 40).replaceAll('\n', ' ')}`, t => {
+	test(`does not redact ${text.slice(0, 40).replaceAll('\n', ' ')}`, t => {
 		t.is(redactText(text), text);
 	});
 
@@ -54,7 +54,7 @@ const anySecret = fc.oneof(
 	word(`${LETTERS}+/`, 40).map(rest => `aws_secret_access_key=${rest}`),
 );
 
-test('no part of a secret remains, with any text around it', t => {
+test('leaves no part of a secret in any text', t => {
 	fc.assert(
 		fc.property(fc.string(), anySecret, fc.string(), (before, secret, after) => {
 			const redacted = redactText(`${before} ${secret} ${after}`);
@@ -77,13 +77,13 @@ test('the start of a text is redacted like the whole text', t => {
 	);
 });
 
-test('a secret that is cut at the end of the searched part is not shown', t => {
+test('drops a secret that is cut at the end of the searched part', t => {
 	const token = `eyJ${'a'.repeat(4000)}.${'b'.repeat(3000)}.${'c'.repeat(900)}`;
 	const start = redactStart(`see ${token} and ${token} and ${token}`, 300);
 	t.is(start, `see ${REDACTED}`);
 });
 
-/** Texts of 2 MiB that made patterns backtrack: each is done, however slow this machine is, unless time is quadratic. */
+/** Texts of 2 MiB that caused backtracking. Each test only times out if the time is quadratic. */
 for (const unit of [
 	'eyJ-',
 	'eyJaaaaaaaaaaaa.',
@@ -106,7 +106,7 @@ for (const unit of [
 		t.is(typeof redactKnownSecrets(text), 'string');
 	});
 
-test('a token of 64 MiB does not overflow the stack [SEC-D11]', t => {
+test('redacts a token of 64 MiB without overflowing the stack [SEC-D11]', t => {
 	for (const unit of ['eyJ-', 'sk-a', 'gh', 'Bearer a'])
 		t.notThrows(() => redactKnownSecrets(`eyJ${unit.repeat(2 ** 26 / unit.length)}`));
 });

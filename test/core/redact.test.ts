@@ -25,7 +25,7 @@ const names = [
 	'aws_session_token',
 ];
 
-/** The names as they are spelled by one or another. */
+/** The names in common spellings. */
 const spellings = names.flatMap(name => [
 	name,
 	name.toUpperCase(),
@@ -35,17 +35,16 @@ const spellings = names.flatMap(name => [
 	name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()),
 ]);
 
-/** Each character as an escape. */
 const escaped = (name: string): string =>
 	[...name].map(char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
 
 for (const name of new Set(spellings))
-	test(`hides the value of ${name}`, t => {
+	test(`redacts the value of ${name}`, t => {
 		t.is(redacted(`{"${name}":"hunter2"}`), '{"a":"[redacted]"}'.replace('a', name));
 	});
 
 for (const name of names)
-	test(`hides the value of ${name} where each of its letters is escaped`, t => {
+	test(`redacts the value of ${name} with every letter escaped`, t => {
 		t.is(redacted(`{"${escaped(name)}":"hunter2"}`), `{"${escaped(name)}":"[redacted]"}`);
 	});
 
@@ -61,12 +60,12 @@ for (const name of [
 	'',
 	'pass word',
 ])
-	test(`leaves the value of "${name}" alone`, t => {
+	test(`does not redact the value of "${name}"`, t => {
 		const text = `{"${name}":"visible"}`;
 		t.is(redacted(text), text);
 	});
 
-for (const [what, value] of [
+for (const [name, value] of [
 	['a string with escapes', String.raw`"a\"}b\\"`],
 	['an empty string', '""'],
 	['a number', '-1.5e3'],
@@ -77,28 +76,28 @@ for (const [what, value] of [
 	['an array of objects', '[{"a":1},{"b":"]"}]'],
 	['a long string', `"${'ü'.repeat(100_000)}"`],
 ] as const)
-	test(`puts one string in the place of ${what}`, t => {
+	test(`replaces ${name} by one string`, t => {
 		t.is(redacted(`{"a": 1, "token" :\t${value} ,"b":2}`), '{"a": 1, "token" :\t"[redacted]" ,"b":2}');
 	});
 
-test('hides secrets at any depth, and as many as there are', t => {
+test('redacts all secrets at any depth', t => {
 	t.is(
 		redacted('[{"token":1,"x":[{"password":"p","y":{"secret":{}}}]},{"cookie":"c"}]'),
 		'[{"token":"[redacted]","x":[{"password":"[redacted]","y":{"secret":"[redacted]"}}]},{"cookie":"[redacted]"}]',
 	);
 });
 
-test('takes only keys for keys', t => {
+test('does not redact names in values', t => {
 	const text = '{"a":"token","b":["password","secret"],"c":"\\"token\\":\\"x\\""}';
 	t.is(redacted(text), text);
 });
 
-test('hands the very message back where there is nothing to hide', t => {
+test('returns the same buffer if there is nothing to redact', t => {
 	const message = Buffer.from('{"a":1}');
 	t.is(redactMessage(message), message);
 });
 
-test('hides the same in a message that came in parts, wherever it was cut [K4]', t => {
+test('redacts a message in parts, wherever it is split [K4]', t => {
 	const message = Buffer.from('{"a":"ä","token":"canary","b":[{"Api-Key":{"c":1}},"\\u00e9"]}');
 	const expected = redactMessage(message).toString();
 	t.false(expected.includes('canary'));
@@ -109,7 +108,7 @@ test('hides the same in a message that came in parts, wherever it was cut [K4]',
 	t.is(redactParts(plain), plain);
 });
 
-/** A document as its text with odd white space, and as the value that is left of it. */
+/** Whether a key is one of the names above. */
 const isSecret = (name: string): boolean => names.includes(name.toLowerCase().replaceAll('-', '_'));
 const anyKey = fc.oneof(
 	{weight: 3, arbitrary: fc.string()},
@@ -132,12 +131,13 @@ function without(value: unknown): unknown {
 	);
 }
 
-test('leaves all but secrets as it was, byte for byte', t => {
+test('changes no byte outside of secrets', t => {
 	fc.assert(
 		fc.property(anyDocument, fc.constantFrom(undefined, 1, '\t'), (document, space) => {
 			const text = JSON.stringify(document, undefined, space);
 			const plain = JSON.parse(text) as unknown;
-			// With an indentation the nested values would be indented otherwise: only whole secrets are compared there.
+			// With indentation, nested values would be indented differently, so only whole secrets are
+			// compared.
 			if (space === undefined) t.is(redacted(text), JSON.stringify(without(plain)));
 			else t.is(redacted(text), JSON.stringify(without(plain), undefined, space));
 		}),
@@ -145,7 +145,7 @@ test('leaves all but secrets as it was, byte for byte', t => {
 	);
 });
 
-test('hides nothing twice', t => {
+test('is idempotent', t => {
 	fc.assert(
 		fc.property(anyDocument, document => {
 			const once = redacted(JSON.stringify(document));
@@ -154,7 +154,7 @@ test('hides nothing twice', t => {
 	);
 });
 
-test('does not fail on what is no JSON', t => {
+test('does not throw for invalid JSON', t => {
 	fc.assert(
 		fc.property(
 			fc.uint8Array(),
@@ -189,7 +189,7 @@ for (const [text, expected] of [
 	],
 	['the aws secret access key wJalrXUtnFEMI', 'the aws secret access key [redacted]'],
 ] as const)
-	test(`hides the secret in: ${text}`, t => {
+	test(`redacts the secret in: ${text}`, t => {
 		t.is(redactText(text), expected);
 	});
 
@@ -202,18 +202,18 @@ for (const text of [
 	'set GITHUB_TOKEN\nFix the cause',
 	'',
 ])
-	test(`leaves the text alone: ${text}`, t => {
+	test(`does not redact: ${text}`, t => {
 		t.is(redactText(text), text);
 	});
 
-test.serial('redacts a message full of secrets without an object for each [SEC-D11]', t => {
+test.serial('redacts many secrets without allocating an object for each [SEC-D11]', t => {
 	const count = 10_000;
 	const message = Buffer.from(`{${'"token":1,'.repeat(count)}"a":2}`);
 	const {from} = Buffer;
 	let calls = 0;
-	Buffer.from = ((...given: unknown[]) => {
+	Buffer.from = ((...args: unknown[]) => {
 		calls++;
-		return Reflect.apply(from, Buffer, given);
+		return Reflect.apply(from, Buffer, args);
 	}) as typeof from;
 	let result: Buffer;
 	try {

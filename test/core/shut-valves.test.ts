@@ -2,7 +2,7 @@ import test from 'ava';
 import {ShutValves} from '../../lib/core/shut-valves.js';
 import {Valve} from '../../lib/core/valve.js';
 
-test('valves are shut once each, and all open again', t => {
+test('shuts each valve once and releases them all', t => {
 	const [shut, one, other] = [new ShutValves(), new Valve(), new Valve()];
 	t.true(shut.isEmpty);
 	shut.shut(one);
@@ -13,7 +13,7 @@ test('valves are shut once each, and all open again', t => {
 	t.true(one.isOpen && other.isOpen && shut.isEmpty);
 });
 
-test('a valve that is shut again by what its opening lets through stays shut', t => {
+test('keeps a valve shut that is shut again by a callback of its opening', t => {
 	const [shut, valve] = [new ShutValves(), new Valve()];
 	shut.shut(valve);
 	valve.whenOpen(() => shut.shut(valve));

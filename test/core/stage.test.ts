@@ -19,36 +19,40 @@ const start = (
 	return {client, upstream, link: connect(client, stages, upstream)};
 };
 
-/** Adds a word to the list that a message carries, so that it tells which way it went. */
+/** Appends a word to `path` in each message, which shows the stages that it passed. */
 const marking = (word: string): Stage => {
 	const mark = (envelope: Envelope): Envelope => {
-		const {way = []} = envelope.body as {way?: string[]};
-		return envelope.with({...envelope.body, way: [...way, word]});
+		const {path = []} = envelope.body as {path?: string[]};
+		return envelope.with({...envelope.body, path: [...path, word]});
 	};
 	return perMessage({toUpstream: mark, toClient: mark});
 };
 
-/** Answers every call itself. */
-const answering = perMessage({
-	toUpstream(envelope, answer) {
-		answer(Envelope.of({jsonrpc: '2.0', id: envelope.body.id, result: 'mine'}, envelope.origin));
+/** Responds to every call. */
+const responding = perMessage({
+	toUpstream(envelope, reply) {
+		reply(Envelope.of({jsonrpc: '2.0', id: envelope.body.id, result: 'mine'}, envelope.origin));
 		return undefined;
 	},
 });
 
-const refusal = new BridgeError('ERR_SESSION_BUSY', 'There is no room.', 'Wait.');
-const refusing = (direction: 'toUpstream' | 'toClient'): Stage =>
+const rejection = new BridgeError('ERR_SESSION_BUSY', 'Too many requests are pending.', 'Wait.');
+const rejecting = (direction: 'toUpstream' | 'toClient'): Stage =>
 	perMessage({
 		[direction]: (envelope: Envelope) => {
-			if (envelope.head.method === 'bad' || envelope.body.result === 'bad') throw refusal;
+			if (envelope.head.method === 'bad' || envelope.body.result === 'bad') throw rejection;
 			return envelope;
 		},
 	});
 
-const isRefusal = ({error}: Body): boolean => JSON.stringify(error) === JSON.stringify(refusal.toRpc());
+const isRejection = ({error}: Body): boolean => JSON.stringify(error) === JSON.stringify(rejection.toRpc());
 
-/** An endpoint whose end can be waited for: it resolves to the error that its output was given, if there was one. */
-function ending(name: string): {end: Promise<unknown>; endpoint: MemoryEndpoint; envelopes: Envelope[]} {
+/** An endpoint whose `end` resolves with the error of its output, if any. */
+function endpointWithEnd(name: string): {
+	end: Promise<unknown>;
+	endpoint: MemoryEndpoint;
+	envelopes: Envelope[];
+} {
 	const envelopes: Envelope[] = [];
 	const inner = memoryEndpoint(name);
 	let endpoint: MemoryEndpoint = inner;
@@ -63,7 +67,7 @@ function ending(name: string): {end: Promise<unknown>; endpoint: MemoryEndpoint;
 	return {end, endpoint, envelopes};
 }
 
-test('without stages everything passes both ways, byte for byte', t => {
+test('forwards messages byte for byte without stages', t => {
 	const {client, upstream} = start();
 	client.sendText(' {"jsonrpc":"2.0", "id":1.0,"method":"a"}');
 	upstream.sendText('{"jsonrpc":"2.0","result":1e3,"id":1.0} ');
@@ -71,84 +75,84 @@ test('without stages everything passes both ways, byte for byte', t => {
 	t.deepEqual(client.receivedTexts, ['{"jsonrpc":"2.0","result":1e3,"id":1.0} ']);
 });
 
-test('a direction that a stage leaves out passes everything', t => {
-	const {client, upstream} = start({}, perMessage({}), refusing('toClient'));
+test('forwards everything in a direction that a stage omits', t => {
+	const {client, upstream} = start({}, perMessage({}), rejecting('toClient'));
 	client.send({id: 1, method: 'bad'});
 	t.is(upstream.received.length, 1);
 });
 
-test('stages are passed from the client to the upstream in their order, and back in the other', t => {
+test('passes messages through the stages in order, and in reverse order to the client', t => {
 	const {client, upstream} = start(marking('a'), marking('b'), marking('c'));
 	client.send({id: 1, method: 'x'});
 	upstream.send({id: 1, result: 1});
-	t.deepEqual(upstream.received[0]?.way, ['a', 'b', 'c']);
-	t.deepEqual(client.received[0]?.way, ['c', 'b', 'a']);
+	t.deepEqual(upstream.received[0]?.path, ['a', 'b', 'c']);
+	t.deepEqual(client.received[0]?.path, ['c', 'b', 'a']);
 });
 
-test('a step that returns nothing swallows the message', t => {
+test('drops a message if a step returns undefined', t => {
 	const {client, upstream} = start(perMessage({toUpstream: () => undefined}));
 	client.send({id: 1, method: 'x'});
 	t.deepEqual([upstream.received, client.received], [[], []]);
 });
 
-test('an answer goes back through the stages already passed, and through no other', t => {
-	const {client, upstream} = start(marking('a'), marking('b'), answering, marking('c'));
+test('sends a reply back only through the stages already passed', t => {
+	const {client, upstream} = start(marking('a'), marking('b'), responding, marking('c'));
 	client.send({id: 1, method: 'x'});
-	t.deepEqual(client.received, [{jsonrpc: '2.0', id: 1, result: 'mine', way: ['b', 'a']}]);
+	t.deepEqual(client.received, [{jsonrpc: '2.0', id: 1, result: 'mine', path: ['b', 'a']}]);
 	t.deepEqual(upstream.received, []);
 });
 
-test('an answer to the upstream goes back through the stages already passed, too', t => {
+test('sends a reply to the upstream only through the stages already passed', t => {
 	const pong = perMessage({
-		toClient(envelope, answer) {
-			answer(Envelope.of({jsonrpc: '2.0', id: envelope.body.id, result: {}}, envelope.origin));
+		toClient(envelope, reply) {
+			reply(Envelope.of({jsonrpc: '2.0', id: envelope.body.id, result: {}}, envelope.origin));
 			return undefined;
 		},
 	});
 	const {client, upstream} = start(marking('a'), pong, marking('b'), marking('c'));
 	upstream.send({id: 7, method: 'ping'});
-	t.deepEqual(upstream.received, [{jsonrpc: '2.0', id: 7, result: {}, way: ['b', 'c']}]);
+	t.deepEqual(upstream.received, [{jsonrpc: '2.0', id: 7, result: {}, path: ['b', 'c']}]);
 	t.deepEqual(client.received, []);
 });
 
-test('a request that a step refuses is answered with the error, under its id as it is written', t => {
-	const {client, upstream} = start(refusing('toUpstream'));
+test('responds with the error to a request that a step rejects, with the exact id', t => {
+	const {client, upstream} = start(rejecting('toUpstream'));
 	client.sendText('{"jsonrpc":"2.0","id":1.0,"method":"bad"}');
-	t.true(client.received.every(isRefusal));
+	t.true(client.received.every(isRejection));
 	t.regex(client.receivedTexts.join(), /"id":1\.0,/);
 	t.deepEqual(upstream.received, []);
 });
 
-test('the refusal of a request goes back through the stages already passed', t => {
-	const {client} = start(marking('a'), refusing('toUpstream'));
+test('sends an error response back through the stages already passed', t => {
+	const {client} = start(marking('a'), rejecting('toUpstream'));
 	client.send({id: 1, method: 'bad'});
-	t.like(client.received[0], {id: 1, way: ['a']});
+	t.like(client.received[0], {id: 1, path: ['a']});
 });
 
-test("the upstream's request that a step refuses is answered to the upstream", t => {
-	const {client, upstream} = start(refusing('toClient'));
+test('sends an error response to the upstream for a rejected server request', t => {
+	const {client, upstream} = start(rejecting('toClient'));
 	upstream.send({id: 1, method: 'bad'});
-	t.true(upstream.received.length === 1 && upstream.received.every(isRefusal));
+	t.true(upstream.received.length === 1 && upstream.received.every(isRejection));
 	t.deepEqual(client.received, []);
 });
 
-test('a notification or an answer that a step refuses is dropped, for nobody waits for an answer to it', t => {
-	const {client, upstream} = start(refusing('toUpstream'));
+test('drops a rejected notification or response', t => {
+	const {client, upstream} = start(rejecting('toUpstream'));
 	client.send({method: 'bad'});
 	client.send({id: 1, result: 'bad'});
 	t.deepEqual([client.received, upstream.received], [[], []]);
 });
 
-test('after a refusal the stream goes on', t => {
-	const {client, upstream} = start(refusing('toUpstream'));
+test('continues after a rejection', t => {
+	const {client, upstream} = start(rejecting('toUpstream'));
 	client.send({id: 1, method: 'bad'});
 	client.send({id: 2, method: 'good'});
 	t.deepEqual(upstream.received, [{jsonrpc: '2.0', id: 2, method: 'good'}]);
 });
 
-test('the refusal is of the origin whose message caused it, so that a slow reader stops its own calls', t => {
-	const client = ending('client');
-	connect(client.endpoint, [refusing('toUpstream')], memoryEndpoint('upstream'));
+test('gives an error response the origin of the rejected message, so that a slow client stops only itself', t => {
+	const client = endpointWithEnd('client');
+	connect(client.endpoint, [rejecting('toUpstream')], memoryEndpoint('upstream'));
 	client.endpoint.send({id: 1, method: 'bad'});
 	t.deepEqual(
 		client.envelopes.map(({origin}) => origin),
@@ -156,92 +160,92 @@ test('the refusal is of the origin whose message caused it, so that a slow reade
 	);
 });
 
-test('any other error in a step ends the conversation with it', async t => {
+test('ends the conversation with any other error of a step', async t => {
 	const bug = new TypeError('a bug');
 	const broken = perMessage({
 		toUpstream: () => {
 			throw bug;
 		},
 	});
-	const [client, upstream] = [memoryEndpoint('client'), ending('upstream')];
+	const [client, upstream] = [memoryEndpoint('client'), endpointWithEnd('upstream')];
 	connect(client, [broken], upstream.endpoint);
 	client.send({id: 1, method: 'a'});
 	t.is(await upstream.end, bug);
 	t.deepEqual([client.received, upstream.envelopes], [[], []]);
 });
 
-/** A stage that notes what it is told, and whose outlets are in the test's hands. */
-function noting(steps: Pick<StageSteps, 'outlivesUpstream'> = {}): {
-	told: unknown[];
+/** A stage that records its calls and exposes its outputs. */
+function recordingStage(steps: Pick<StageSteps, 'outlivesUpstream'> = {}): {
+	events: unknown[];
 	out: StageOutputs;
-	noted: Stage;
+	recorder: Stage;
 } {
-	const told: unknown[] = [];
-	const outlets: StageOutputs[] = [];
-	const noted = stage(out => {
-		outlets.push(out);
+	const events: unknown[] = [];
+	const outputs: StageOutputs[] = [];
+	const recorder = stage(out => {
+		outputs.push(out);
 		return {
 			...steps,
-			upstreamClosed: error => told.push(['gone', error]),
-			teardown: () => told.push('stopped'),
+			upstreamClosed: error => events.push(['closed', error]),
+			teardown: () => events.push('stopped'),
 		};
 	});
-	return {told, out: outlets[0] as StageOutputs, noted};
+	return {events, out: outputs[0] as StageOutputs, recorder};
 }
 
-test('a stage speaks of its own accord to either side, through the stages between', t => {
-	const {out, noted} = noting();
-	const {client, upstream} = start(marking('a'), noted, marking('b'));
+test('emits messages of a stage to either side through the stages between', t => {
+	const {out, recorder} = recordingStage();
+	const {client, upstream} = start(marking('a'), recorder, marking('b'));
 	out.toClient(Envelope.of({jsonrpc: '2.0', method: 'hello'}));
 	out.toUpstream(Envelope.of({jsonrpc: '2.0', method: 'ping'}));
-	t.deepEqual(client.received, [{jsonrpc: '2.0', method: 'hello', way: ['a']}]);
-	t.deepEqual(upstream.received, [{jsonrpc: '2.0', method: 'ping', way: ['b']}]);
+	t.deepEqual(client.received, [{jsonrpc: '2.0', method: 'hello', path: ['a']}]);
+	t.deepEqual(upstream.received, [{jsonrpc: '2.0', method: 'ping', path: ['b']}]);
 });
 
 for (const error of [undefined, new Error('it died')])
-	test(`a stage is told that the upstream is gone, ${error ? 'with the error it died of' : 'without an error'}`, async t => {
-		const {told, noted} = noting();
-		const [client, upstream] = [ending('client'), memoryEndpoint('upstream')];
-		connect(client.endpoint, [noted], upstream);
+	test(`notifies a stage that the upstream disconnected ${error ? 'with an error' : 'without an error'}`, async t => {
+		const {events, recorder} = recordingStage();
+		const [client, upstream] = [endpointWithEnd('client'), memoryEndpoint('upstream')];
+		connect(client.endpoint, [recorder], upstream);
 		upstream.end(error);
-		t.deepEqual(told, [['gone', error]]);
+		t.deepEqual(events, [['closed', error]]);
 		t.is(await client.end, error ?? 'complete');
 	});
 
 for (const error of [undefined, new Error('it died')])
-	test(`a stage that outlives the upstream still answers the client (${error?.message ?? 'it ended'})`, t => {
-		const {told, out, noted} = noting({outlivesUpstream: true});
-		const {client, upstream} = start(marking('a'), answering, noted);
+	test(`lets a stage that outlives the upstream respond to the client (${error?.message ?? 'it ended'})`, t => {
+		const {events, out, recorder} = recordingStage({outlivesUpstream: true});
+		const {client, upstream} = start(marking('a'), responding, recorder);
 		upstream.end(error);
-		t.deepEqual(told, [['gone', error]]);
+		t.deepEqual(events, [['closed', error]]);
 		client.send({id: 1, method: 'x'});
 		out.toClient(Envelope.of({jsonrpc: '2.0', method: 'late'}));
 		t.deepEqual(
-			client.received.map(({way}) => way),
+			client.received.map(({path}) => path),
 			[['a'], ['a']],
 		);
 	});
 
-test('a stage is stopped when the client ends', t => {
-	const {told, noted} = noting();
-	const {client} = start(noted);
+test('tears down a stage when the client ends', t => {
+	const {events, recorder} = recordingStage();
+	const {client} = start(recorder);
 	client.end();
-	t.deepEqual(told, ['stopped']);
+	t.deepEqual(events, ['stopped']);
 });
 
-test('a stage is stopped when the conversation is taken down, and nothing passes any more', t => {
-	const {told, out, noted} = noting();
-	const {client, upstream, link} = start(noted);
+test('tears down a stage and forwards nothing after the conversation is unsubscribed', t => {
+	const {events, out, recorder} = recordingStage();
+	const {client, upstream, link} = start(recorder);
 	link.unsubscribe();
-	t.deepEqual(told, ['stopped']);
+	t.deepEqual(events, ['stopped']);
 	client.send({id: 1, method: 'a'});
 	upstream.send({method: 'b'});
 	out.toClient(Envelope.of({jsonrpc: '2.0', method: 'c'}));
 	t.deepEqual([client.received, upstream.received], [[], []]);
 });
 
-test('the end of the client is passed on to the upstream', async t => {
-	const [client, upstream] = [memoryEndpoint('client'), ending('upstream')];
+test('completes the upstream when the client ends', async t => {
+	const [client, upstream] = [memoryEndpoint('client'), endpointWithEnd('upstream')];
 	connect(client, [marking('a'), perMessage({})], upstream.endpoint);
 	client.end();
 	t.is(await upstream.end, 'complete');

@@ -2,14 +2,14 @@ import test from 'ava';
 import fc from 'fast-check';
 import {Valve} from '../../lib/core/valve.js';
 
-test('is open until somebody shuts it', t => {
+test('is open until it is shut', t => {
 	const valve = new Valve();
 	t.true(valve.isOpen);
 	valve.shut();
 	t.false(valve.isOpen);
 });
 
-test('opens when everybody who shut it has let go', t => {
+test('opens when all receivers have released it', t => {
 	const valve = new Valve();
 	const [first, second] = [valve.shut(), valve.shut()];
 	first();
@@ -18,7 +18,7 @@ test('opens when everybody who shut it has let go', t => {
 	t.true(valve.isOpen);
 });
 
-test('takes letting go twice for once, so nobody lets go for somebody else', t => {
+test('ignores a second release by the same receiver', t => {
 	const valve = new Valve();
 	const [first, second] = [valve.shut(), valve.shut()];
 	first();
@@ -28,13 +28,13 @@ test('takes letting go twice for once, so nobody lets go for somebody else', t =
 	t.true(valve.isOpen);
 });
 
-test('runs what waits for it at once when it is open', t => {
+test('runs a callback immediately when it is open', t => {
 	let runs = 0;
 	new Valve().whenOpen(() => runs++);
 	t.is(runs, 1);
 });
 
-test('runs what waits for it once it opens, in order, and only once', t => {
+test('runs callbacks when it opens, in order and only once', t => {
 	const valve = new Valve();
 	const ran: string[] = [];
 	const open = valve.shut();
@@ -46,7 +46,7 @@ test('runs what waits for it once it opens, in order, and only once', t => {
 	t.deepEqual(ran, ['first', 'second']);
 });
 
-test('does not run what waits for it while one of several holds it', t => {
+test('does not run a callback while one of several receivers has not released it', t => {
 	const valve = new Valve();
 	let runs = 0;
 	const [first, second] = [valve.shut(), valve.shut()];
@@ -57,7 +57,7 @@ test('does not run what waits for it while one of several holds it', t => {
 	t.is(runs, 1);
 });
 
-test('lets what it runs wait for it anew', t => {
+test('allows a callback to wait for the next opening', t => {
 	const valve = new Valve();
 	let runs = 0;
 	let open = valve.shut();
@@ -75,15 +75,15 @@ test('lets what it runs wait for it anew', t => {
 	t.true(valve.isOpen);
 });
 
-test('is open exactly when as many let go as shut it, in whatever order they do', t => {
+test('is open exactly when it was released as often as it was shut, in any order', t => {
 	fc.assert(
 		fc.property(fc.array(fc.nat({max: 9}), {maxLength: 50}), moves => {
 			const valve = new Valve();
-			const held: Array<() => void> = [];
+			const releases: Array<() => void> = [];
 			for (const move of moves) {
-				if (move % 2 === 0) held.push(valve.shut());
-				else held.splice(move % (held.length || 1), 1)[0]?.();
-				t.is(valve.isOpen, held.length === 0);
+				if (move % 2 === 0) releases.push(valve.shut());
+				else releases.splice(move % (releases.length || 1), 1)[0]?.();
+				t.is(valve.isOpen, releases.length === 0);
 			}
 		}),
 	);

@@ -2,7 +2,7 @@ import test from 'ava';
 import {warnOnce} from '../../lib/core/warn-once.js';
 import {memoryLog} from '../run/support.js';
 
-test('a sentence is logged once for each log', t => {
+test('logs a sentence once per log', t => {
 	const [one, other] = [memoryLog(), memoryLog()];
 	for (const log of [one, one, other]) warnOnce(log, 'a.b', 'It is odd.');
 	warnOnce(one, 'a.b', 'It is odd in another way.');
@@ -10,7 +10,7 @@ test('a sentence is logged once for each log', t => {
 	t.deepEqual(other.entries, ['warn a.b: It is odd.']);
 });
 
-test('a thousand sentences are remembered, and further ones are logged each time', t => {
+test('remembers a thousand sentences and logs further ones each time', t => {
 	const log = memoryLog();
 	for (let at = 0; at < 1001; at++) warnOnce(log, 'a.b', `Number ${at}.`);
 	warnOnce(log, 'a.b', 'Number 999.');

@@ -2,22 +2,22 @@ import test from 'ava';
 import {warnRateLimited} from '../../lib/core/warn-rate-limited.js';
 import {readableLog} from '../helpers/pipeline.js';
 
-test('logs the first warnings of a kind at once, and leaves out the rest of a flood [SEC-D11]', async t => {
+test('logs the first warnings of an event and suppresses the rest [SEC-D11]', async t => {
 	const {log, entries} = readableLog();
 	for (let at = 0; at < 1000; at++) warnRateLimited(log, 'a', 'A sentence.', {at});
 	warnRateLimited(log, 'b', 'Another sentence.');
 	warnRateLimited(log, 'a', 'A sentence.', {at: 0}, 'files');
-	const all = await entries();
-	t.is(all.length, 102);
+	const logged = await entries();
+	t.is(logged.length, 102);
 	t.deepEqual(
-		all.slice(0, 100).map(({at}) => at),
+		logged.slice(0, 100).map(({at}) => at),
 		Array.from({length: 100}, (_, at) => at),
 	);
-	t.like(all[100], {event: 'b'});
-	t.like(all[101], {event: 'a', at: 0});
+	t.like(logged[100], {event: 'b'});
+	t.like(logged[101], {event: 'a', at: 0});
 });
 
-test.serial('counts the warnings that were left out, in the next one [SEC-D11]', async t => {
+test.serial('reports the number of suppressed warnings in the next entry [SEC-D11]', async t => {
 	const {log, entries} = readableLog();
 	const real = performance.now;
 	let now = real.call(performance);
@@ -29,8 +29,8 @@ test.serial('counts the warnings that were left out, in the next one [SEC-D11]',
 	} finally {
 		performance.now = real;
 	}
-	const all = await entries();
-	t.is(all.length, 102);
-	t.is(all[100]?.leftOut, 5);
-	t.false('leftOut' in (all[101] ?? {}));
+	const logged = await entries();
+	t.is(logged.length, 102);
+	t.is(logged[100]?.leftOut, 5);
+	t.false('leftOut' in (logged[101] ?? {}));
 });

@@ -5,15 +5,15 @@ import {envelopeFromMessage} from '../../lib/core/whole-message.js';
 const text = (message: string): string =>
 	String(envelopeFromMessage(Buffer.from(message), bridgeOrigin).line);
 
-test('a message gets the line feed that makes a line of it', t => {
+test('appends a line feed to a message', t => {
 	t.is(text('{"jsonrpc":"2.0","method":"a"}'), '{"jsonrpc":"2.0","method":"a"}\n');
 });
 
-test('a byte order mark before it is passed over [A7]', t => {
+test('skips a byte order mark [A7]', t => {
 	t.is(text('\ufeff{"a":1}'), '{"a":1}\n');
 });
 
-test('line breaks between its parts become blanks, and those in a string stay the mistake that they are', t => {
+test('replaces line breaks between tokens by blanks, and rejects line breaks in strings', t => {
 	t.is(text('{\r\n"a":\n1}\n'), '{  "a": 1} \n');
 	t.is(
 		envelopeFromMessage(Buffer.from('{"jsonrpc":"2.0","method":"a\nb"}'), bridgeOrigin).head.flaw,
@@ -21,7 +21,7 @@ test('line breaks between its parts become blanks, and those in a string stay th
 	);
 });
 
-test('a long message is not copied [A3]', t => {
+test('does not copy a long message [A3]', t => {
 	const bytes = Buffer.from(`{"jsonrpc":"2.0","id":5,"method":"${'x'.repeat(300_000)}"}`);
 	const envelope = envelopeFromMessage(bytes, bridgeOrigin);
 	t.is(envelope.parts?.[0]?.buffer, bytes.buffer);

@@ -7,7 +7,7 @@ import {setImmediate} from 'node:timers/promises';
 import test, {type ExecutionContext} from 'ava';
 import {reuseReadBuffer} from '../../../lib/core/fast/reused-read-buffer.js';
 
-/** A program that says what it is told, and what bridge reads of it. */
+/** Starts a process that echoes its input, and records the chunks that are read. */
 const start = (t: ExecutionContext) => {
 	const cat = spawn('cat', {stdio: ['pipe', 'pipe', 'inherit']});
 	t.teardown(() => cat.kill('SIGKILL'));
@@ -17,19 +17,19 @@ const start = (t: ExecutionContext) => {
 	return {input: cat.stdin, output, chunks};
 };
 
-test('says nothing before it is resumed, and all of it then', async t => {
+test('emits nothing before it is resumed', async t => {
 	const {input, output, chunks} = start(t);
 	await new Promise<void>(written => {
 		input.end('hello', () => written());
 	});
-	for (let turn = 0; turn < 50; turn++) await setImmediate();
+	for (let round = 0; round < 50; round++) await setImmediate();
 	t.is(chunks.length, 0);
 	output.resume();
 	await once(output, 'end');
 	t.is(Buffer.concat(chunks).toString(), 'hello');
 });
 
-test('a short chunk that somebody keeps stays what it was when the next one comes', async t => {
+test('does not overwrite a short chunk when the next one is read', async t => {
 	const {input, output, chunks} = start(t);
 	output.resume();
 	input.write('first');
@@ -39,7 +39,7 @@ test('a short chunk that somebody keeps stays what it was when the next one come
 	t.is(chunks[0]?.toString(), 'first');
 });
 
-test('so does a long one', async t => {
+test('does not overwrite a long chunk when the next one is read', async t => {
 	const {input, output, chunks} = start(t);
 	output.resume();
 	const text = Array.from({length: 200_000}, (_, index) => `${index}\n`).join('');
@@ -49,27 +49,27 @@ test('so does a long one', async t => {
 	t.is(Buffer.concat(chunks).toString(), text);
 });
 
-test('is read no further while it is paused, and closes after the last of it', async t => {
+test('stops reading while paused, and closes after the last chunk', async t => {
 	const {input, output, chunks} = start(t);
 	output.resume();
 	input.write('x'.repeat(1_000_000));
 	await once(output, 'data');
 	output.pause();
-	const seen = chunks.length;
-	for (let turn = 0; turn < 50; turn++) await setImmediate();
-	t.is(chunks.length, seen);
+	const count = chunks.length;
+	for (let round = 0; round < 50; round++) await setImmediate();
+	t.is(chunks.length, count);
 	output.resume();
 	input.end();
 	await once(output, 'close');
 	t.is(Buffer.concat(chunks).length, 1_000_000);
 });
 
-test('what has no descriptor is left as it is', t => {
+test('returns a stream without a handle unchanged', t => {
 	const stream = new PassThrough() as unknown as Socket;
 	t.is(reuseReadBuffer(stream), stream);
 });
 
-test('memory for long messages is collected in small steps, not by full collections alone', async t => {
+test('collects the memory of long messages with minor collections', async t => {
 	const kinds: number[] = [];
 	const observer = new PerformanceObserver(list => {
 		for (const entry of list.getEntries())

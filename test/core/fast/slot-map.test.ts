@@ -9,27 +9,28 @@ const steps = fc.array(
 	{maxLength: 200},
 ) as fc.Arbitrary<Step[]>;
 
-/** What a step gives back, and what is there after it. */
-function after(
+/** Applies a step. Returns its result and the state of the map. */
+function apply(
 	map: SlotMap<number, {at: number}> | Map<number, {at: number}>,
-	[what, key]: Step,
+	[operation, key]: Step,
 	at: number,
 ) {
 	const before = map.get(key);
-	const result = what === 'set' ? void map.set(key, {at}) : what === 'clear' ? map.clear() : map.delete(key);
+	const result =
+		operation === 'set' ? void map.set(key, {at}) : operation === 'clear' ? map.clear() : map.delete(key);
 	return {before, result, values: [...map.values()], size: map.size, has: map.has(key), now: map.get(key)};
 }
 
-test('a map for what comes and goes is what a Map is, in the same order', t => {
-	const property = fc.property(steps, taken => {
+test('behaves like a Map, with the same order of entries', t => {
+	const property = fc.property(steps, sequence => {
 		const [ours, plain] = [new SlotMap<number, {at: number}>(), new Map<number, {at: number}>()];
-		for (const [at, step] of taken.entries()) t.deepEqual(after(ours, step, at), after(plain, step, at));
+		for (const [at, step] of sequence.entries()) t.deepEqual(apply(ours, step, at), apply(plain, step, at));
 	});
 	fc.assert(property);
 	t.pass();
 });
 
-test('what a map had room for at its height is given back when it is empty', t => {
+test('releases its slots when it becomes empty', t => {
 	const map = new SlotMap<number, object>();
 	for (let round = 0; round < 3; round++) {
 		for (let key = 0; key < 5000; key++) map.set(key, {round});
@@ -38,7 +39,7 @@ test('what a map had room for at its height is given back when it is empty', t =
 	}
 });
 
-test('entries may go, and others come, while the rest is looked at', t => {
+test('allows entries to be added and deleted during iteration', t => {
 	const map = new SlotMap<string, {name: string}>();
 	for (const name of ['a', 'b', 'c']) map.set(name, {name});
 	const seen: string[] = [];

@@ -11,7 +11,7 @@ const start = (t: ExecutionContext, ...words: string[]): ChildProcess & {readonl
 	return started;
 };
 
-test('what there is room for is written at once', async t => {
+test('writes bytes synchronously if the pipe has space', async t => {
 	const {stdin, stdout} = start(t);
 	t.true(synchronousWriter(stdin)(Buffer.from('hello')));
 	t.is(stdin.writableLength, 0);
@@ -19,7 +19,7 @@ test('what there is room for is written at once', async t => {
 	t.is(String(chunk), 'hello');
 });
 
-test('what there is no room for is written later, in order, and its writer told to wait', async t => {
+test('writes the rest later, in order, and returns false while the pipe is full', async t => {
 	const {stdin, stdout} = start(t);
 	const write = synchronousWriter(stdin);
 	const lines = Array.from({length: 100_000}, (_, index) => `line ${index}\n`);
@@ -31,8 +31,8 @@ test('what there is no room for is written later, in order, and its writer told 
 	t.is(Buffer.concat(chunks).toString(), lines.join(''));
 });
 
-test('a reader that is gone is the matter of whoever listens to the stream', async t => {
-	const {stdin, stdout} = start(t, 'sh', '-c', 'exec 0<&-; echo deaf; exec sleep 60');
+test('reports a closed pipe by the error of the stream', async t => {
+	const {stdin, stdout} = start(t, 'sh', '-c', 'exec 0<&-; echo closed; exec sleep 60');
 	if (stdout) await once(stdout, 'data');
 	const failed = once(stdin, 'error');
 	synchronousWriter(stdin)(Buffer.from('hello'));
@@ -40,7 +40,7 @@ test('a reader that is gone is the matter of whoever listens to the stream', asy
 	t.is(error.code, 'EPIPE');
 });
 
-test('a stream without a descriptor is written to as ever', t => {
+test('writes to a stream without a descriptor', t => {
 	const stream = new PassThrough();
 	synchronousWriter(stream)(Buffer.from('hello'));
 	t.is(String(stream.read()), 'hello');
