@@ -1,23 +1,23 @@
 import test from 'ava';
 import {nextDelayMs, withJitter} from '../../lib/util/backoff.js';
 
-/** The pauses of something that never is up for long. */
-const pauses = (count: number): number[] => {
+/** The delays of a process that never becomes stable. */
+const delays = (count: number): number[] => {
 	const all: number[] = [];
 	for (let at = 0; at < count; at++) all.push(nextDelayMs(all.at(-1), 100));
 	return all;
 };
 
-test('the pauses double, from a quarter of a second to half a minute', t => {
-	t.deepEqual(pauses(10), [250, 500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000]);
+test('doubles the delay from a quarter of a second to half a minute', t => {
+	t.deepEqual(delays(10), [250, 500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000]);
 });
 
-test('what was up for half a minute is started again soon', t => {
+test('resets the delay after an uptime of half a minute', t => {
 	t.is(nextDelayMs(30_000, 29_999), 30_000);
 	t.is(nextDelayMs(30_000, 30_000), 250);
 });
 
-test('other limits are kept likewise', t => {
+test('respects other limits', t => {
 	const limits = {firstMs: 1, maxMs: 3, stableAfterMs: 10};
 	t.deepEqual(
 		[undefined, 1, 2, 3].map(last => nextDelayMs(last, 0, limits)),
@@ -26,7 +26,7 @@ test('other limits are kept likewise', t => {
 	t.is(nextDelayMs(3, 10, limits), 1);
 });
 
-test('a pause is spread by a quarter in both directions [U-P0-2]', t => {
+test('varies a delay by a quarter in both directions [U-P0-2]', t => {
 	t.deepEqual(
 		[0, 0.5, 1].map(random => withJitter(1000, () => random)),
 		[750, 1000, 1250],

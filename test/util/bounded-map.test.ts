@@ -1,7 +1,7 @@
 import test from 'ava';
 import {BoundedMap} from '../../lib/util/bounded-map.js';
 
-test('forgets the oldest entry for the next one when it is full', t => {
+test('evicts the oldest entry when it is full', t => {
 	const map = new BoundedMap<string, number>(2);
 	map.set('a', 1).set('b', 2).set('c', 3);
 	t.deepEqual(
@@ -13,7 +13,7 @@ test('forgets the oldest entry for the next one when it is full', t => {
 	);
 });
 
-test('an entry that is set again takes no room', t => {
+test('does not count an entry twice that is set again', t => {
 	const map = new BoundedMap<string, number>(2);
 	map.set('a', 1).set('b', 2).set('a', 3);
 	t.deepEqual(
@@ -25,7 +25,7 @@ test('an entry that is set again takes no room', t => {
 	);
 });
 
-test('takes an entry once', t => {
+test('removes an entry with take', t => {
 	const map = new BoundedMap<string, number>(2);
 	map.set('a', 1);
 	t.is(map.take('a'), 1);

@@ -1,7 +1,7 @@
 import test from 'ava';
 import {BoundedStringMap} from '../../lib/util/bounded-string-map.js';
 
-test('evicts the oldest entries when their words are too long together [SEC-D5]', t => {
+test('evicts the oldest entries when their strings are too long in total [SEC-D5]', t => {
 	const map = new BoundedStringMap<string>(1000, 100, value => value.length);
 	for (let at = 0; at < 20; at++) map.set(`k${at}`.padEnd(10), 'x'.repeat(10));
 	t.is(map.size, 5);
@@ -11,7 +11,7 @@ test('evicts the oldest entries when their words are too long together [SEC-D5]'
 	t.is(map.characters, 80);
 });
 
-test('evicts the oldest entry when there are too many', t => {
+test('evicts the oldest entry when there are too many entries', t => {
 	const map = new BoundedStringMap<true>(3);
 	for (const key of ['a', 'b', 'c', 'b', 'd']) map.set(key, true);
 	t.deepEqual([...map.keys()], ['c', 'b', 'd']);

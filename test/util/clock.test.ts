@@ -2,10 +2,10 @@ import test from 'ava';
 import fc from 'fast-check';
 import {isoTime, nowMicroseconds} from '../../lib/util/clock.js';
 
-/** Up to the year 2255, beyond which microseconds are no safe numbers. */
+/** Up to the year 2255: later times in microseconds are not safe integers. */
 const anyTime = fc.integer({min: 0, max: Number.MAX_SAFE_INTEGER});
 
-test('writes UTC with six decimals, whatever was written before', t => {
+test('formats any sequence of times in UTC with six decimals', t => {
 	fc.assert(
 		fc.property(anyTime, at => {
 			const millis = new Date(Math.floor(at / 1000)).toISOString().slice(0, -1);
@@ -14,13 +14,13 @@ test('writes UTC with six decimals, whatever was written before', t => {
 	);
 });
 
-test('fills up small fractions of a second with zeros', t => {
+test('pads fractions of a second with zeros', t => {
 	t.is(isoTime(1_000_007), '1970-01-01T00:00:01.000007Z');
 	t.is(isoTime(0), '1970-01-01T00:00:00.000000Z');
 	t.is(isoTime(999_999), '1970-01-01T00:00:00.999999Z');
 });
 
-test('sorts as the times do', t => {
+test('formats times so that they sort chronologically', t => {
 	fc.assert(
 		fc.property(anyTime, anyTime, (one, other) => {
 			t.is(
@@ -31,15 +31,15 @@ test('sorts as the times do', t => {
 	);
 });
 
-test('tells the time in whole microseconds', t => {
+test('returns the time in whole microseconds', t => {
 	const before = Date.now();
 	const at = nowMicroseconds();
 	t.true(Number.isSafeInteger(at));
-	// The clock on the wall may have been adjusted a little since this process began.
+	// The wall clock may have been adjusted slightly since this process started.
 	t.true(Math.abs(at / 1000 - before) < 1000);
 });
 
-test('does not go back', t => {
+test('never goes back', t => {
 	const times = Array.from({length: 1000}, nowMicroseconds);
 	t.deepEqual(
 		times,
@@ -47,7 +47,7 @@ test('does not go back', t => {
 	);
 });
 
-test.serial('does not jump when this process has to wait between two looks at clocks', t => {
+test.serial('does not jump when the process is suspended between two clock samples', t => {
 	const {now} = Date;
 	t.teardown(() => {
 		Date.now = now;

@@ -13,15 +13,15 @@ for (const [word, expected] of [
 	['foo', ''],
 	['completely-else', ''],
 ] as const)
-	test(`finds for ${word}: ${expected || 'nothing'}`, t => {
+	test(`suggests for ${word}: ${expected || 'nothing'}`, t => {
 		t.is(didYouMean(word, known, '--'), expected);
 	});
 
-test('finds nothing where nothing is known', t => {
+test('suggests nothing without candidates', t => {
 	t.is(didYouMean('debug', []), '');
 });
 
-test('names words without a prefix as they are', t => {
+test('suggests words without a prefix', t => {
 	t.is(didYouMean('gatway', ['gateway', 'hub']), 'Did you mean gateway?');
 });
 
@@ -33,7 +33,7 @@ test('suggests nothing for a word over 64 characters [SEC-D12]', t => {
 	t.is(didYouMean('q'.repeat(2 ** 24), many), '');
 });
 
-test('compares with the first 1000 known words [SEC-D12]', t => {
+test('compares only the first 1000 candidates [SEC-D12]', t => {
 	const many = Array.from({length: 200_000}, (_, at) => `word-${at}`);
 	t.is(didYouMean('word-99x', many), 'Did you mean word-99?');
 	t.is(didYouMean('gatewayy', [...many, 'gateway']), '');

@@ -2,7 +2,7 @@ import test from 'ava';
 import {isLoopback} from '../../lib/util/loopback.js';
 
 for (const host of ['localhost', 'LOCALHOST', '127.0.0.1', '127.1.2.3', '::1', '[::1]'])
-	test(`takes ${host} for this machine`, t => {
+	test(`accepts ${host} as a loopback address`, t => {
 		t.true(isLoopback(host));
 	});
 
@@ -19,6 +19,6 @@ for (const host of [
 	'notlocalhost',
 	'::12',
 ])
-	test(`takes ${host || 'nothing'} for another machine`, t => {
+	test(`does not accept ${host || 'an empty host'} as a loopback address`, t => {
 		t.false(isLoopback(host));
 	});

@@ -18,18 +18,21 @@ import {isRunning, READY, STAYS, startProcess} from '../transports/process/progr
 
 const url = new URL('../../lib/util/process-tree.js', import.meta.url);
 
-/** The mark of a bridge that is no more: this namespace, but no process started when it says. */
+/** A mark with a process id whose start time does not match, as of a dead bridge. */
 const deadMark = (): string => createMark().replace(/:\d+:\d+:(?=\w+$)/, ':1:never:');
 
-/** Starts a process with this mark that stays. Before it is ready, it may have no environment yet to be known by. */
+/** Starts a long-running process with this mark. Its environment may not be readable before it is ready. */
 async function startMarked(t: ExecutionContext, mark: string): Promise<number> {
 	const started = startProcess(t, `${READY} ${STAYS}`, {[MARK_VARIABLE]: mark});
 	await Promise.race([once(started.stdout ?? process.stdin, 'data'), once(started, 'exit')]);
 	return started.pid ?? 0;
 }
 
-/** Whether who has this mark is taken for left behind. If so, any bridge of another test may end it before it is seen. */
-async function isLeftBehind(t: ExecutionContext, mark: string): Promise<boolean> {
+/**
+ * Whether a process with this mark is found as an orphan. A bridge of another test may kill it before it is
+ * found.
+ */
+async function isFoundAsOrphan(t: ExecutionContext, mark: string): Promise<boolean> {
 	for (;;) {
 		const pid = await startMarked(t, mark);
 		if (findOrphans().includes(pid)) return true;
@@ -37,11 +40,11 @@ async function isLeftBehind(t: ExecutionContext, mark: string): Promise<boolean>
 	}
 }
 
-test.serial('marks each child with a mark of its own', t => {
+test.serial('creates a unique mark for each child', t => {
 	t.is(new Set([createMark(), createMark(), createMark()]).size, 3);
 });
 
-test.serial('gives children of two threads two marks', async t => {
+test.serial('creates unique marks in different threads', async t => {
 	const source = `import('${url}').then(({createMark}) => require('node:worker_threads').parentPort.postMessage(createMark()))`;
 	const marks = [new Worker(source, {eval: true}), new Worker(source, {eval: true})].map(async worker => {
 		const [mark] = await once(worker, 'message');
@@ -51,7 +54,7 @@ test.serial('gives children of two threads two marks', async t => {
 	t.not(one, other);
 });
 
-test.serial('knows a marked process, until it has ended', async t => {
+test.serial('finds a marked process until it has exited', async t => {
 	const mark = createMark();
 	const pid = await startMarked(t, mark);
 	t.true(isTreeAlive(pid, mark));
@@ -60,7 +63,7 @@ test.serial('knows a marked process, until it has ended', async t => {
 	t.false(isRunning(pid));
 });
 
-test.serial('signals all that has the mark, whoever started it, and nobody else', async t => {
+test.serial('signals all processes with the mark and no others', async t => {
 	const mark = createMark();
 	const started = [mark, mark, createMark()].map(own => startMarked(t, own));
 	const [one = 0, other = 0, stranger = 0] = await Promise.all(started);
@@ -69,22 +72,19 @@ test.serial('signals all that has the mark, whoever started it, and nobody else'
 	t.true(isRunning(stranger));
 });
 
-test.serial(
-	'does not take a program for one that is just being started because it has no environment',
-	async t => {
-		const started = spawn('env', ['-i', process.execPath, '-e', `${READY} ${STAYS}`], {
-			stdio: ['ignore', 'pipe', 'ignore'],
-		});
-		t.teardown(() => started.kill('SIGKILL'));
-		await once(started.stdout, 'data');
-		const now = uptimeTicks();
-		// Others may be about to start or to end; this one stays.
-		await until(() => treeState(-1, createMark(), now) === 'gone');
-		t.true(isRunning(started.pid ?? 0));
-	},
-);
+test.serial('does not mistake a process without an environment for one that is starting', async t => {
+	const started = spawn('env', ['-i', process.execPath, '-e', `${READY} ${STAYS}`], {
+		stdio: ['ignore', 'pipe', 'ignore'],
+	});
+	t.teardown(() => started.kill('SIGKILL'));
+	await once(started.stdout, 'data');
+	const now = uptimeTicks();
+	// Other processes may be starting or exiting. This one keeps running.
+	await until(() => treeState(-1, createMark(), now) === 'gone');
+	t.true(isRunning(started.pid ?? 0));
+});
 
-test.serial('signals the group, though nobody in it has the mark', async t => {
+test.serial('signals the process group even without the mark', async t => {
 	const source = `const {spawn} = require('node:child_process');
 		const {pid} = spawn(process.execPath, ['-e', ${JSON.stringify(STAYS)}], {stdio: 'ignore', env: {}}); process.stdout.write(pid + '\\n'); ${STAYS}`;
 	const leader = startProcess(t, source);
@@ -94,25 +94,25 @@ test.serial('signals the group, though nobody in it has the mark', async t => {
 	t.pass();
 });
 
-test.serial('names what a bridge left behind that is no more', async t => {
-	t.true(await isLeftBehind(t, deadMark()));
+test.serial('finds orphans of a dead bridge', async t => {
+	t.true(await isFoundAsOrphan(t, deadMark()));
 });
 
-test.serial('takes nobody for left behind whose bridge lives', async t => {
+test.serial('does not report children of a live bridge as orphans', async t => {
 	const pid = await startMarked(t, createMark());
 	t.false(findOrphans().includes(pid));
 });
 
-test.serial('takes nobody for left behind that another container started', async t => {
+test.serial('does not report processes of another PID namespace as orphans', async t => {
 	const pid = await startMarked(t, deadMark().replace(/^\d+/, '1'));
 	t.false(findOrphans().includes(pid));
 });
 
-test.serial('takes a later process with the number of a dead bridge for another', async t => {
-	t.true(await isLeftBehind(t, createMark().replace(/:\d+:(?=\w+$)/, ':never:')));
+test.serial('does not mistake a later process with the same pid for the dead bridge', async t => {
+	t.true(await isFoundAsOrphan(t, createMark().replace(/:\d+:(?=\w+$)/, ':never:')));
 });
 
-test.serial('says whether there was somebody to signal', async t => {
+test.serial('returns whether the signaled process exists', async t => {
 	const started = startProcess(t, `${READY} ${STAYS}`);
 	t.true(sendSignal(started.pid ?? 0, 0));
 	started.kill('SIGKILL');

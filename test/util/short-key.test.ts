@@ -2,7 +2,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import {shortKey} from '../../lib/util/short-key.js';
 
-test('keeps short texts as they are and makes keys of 1024 characters at most [SEC-D5]', t => {
+test('keeps short texts and limits keys to 1024 characters [SEC-D5]', t => {
 	fc.assert(
 		fc.property(fc.string({maxLength: 3000}), fc.string({maxLength: 3000}), (one, other) => {
 			t.true(shortKey(one).length <= 1024);

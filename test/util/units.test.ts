@@ -13,16 +13,16 @@ for (const [text, expected] of [
 	['1d', 86_400_000],
 	['24d', 2_073_600_000],
 ] as const)
-	test(`reads ${text} as ${expected} milliseconds`, t => {
+	test(`parses ${text} as ${expected} milliseconds`, t => {
 		t.is(parseDuration(text), expected);
 	});
 
 for (const text of ['', '-1', '1e3', '30x', 'm', '25d', '1m30s', 'NaN', 'Infinity', '5constructor'])
-	test(`reads no time in ${JSON.stringify(text)}`, t => {
+	test(`rejects the duration ${JSON.stringify(text)}`, t => {
 		t.is(parseDuration(text), undefined);
 	});
 
-test('reads sizes in powers of two and of ten', t => {
+test('parses sizes in powers of two and of ten', t => {
 	t.is(parseSize('64MiB'), 2 ** 26);
 	t.is(parseSize('64MB'), 64e6);
 	t.is(parseSize('lots'), undefined);

@@ -2,7 +2,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import {isDeeperThan, wellFormed, wellFormedJson} from '../../lib/util/well-formed.js';
 
-test('replaces lone surrogates of a JSON text as in the text itself, and nothing else [S-D1]', t => {
+test('replaces only lone surrogates in JSON text, as in plain text [S-D1]', t => {
 	const units = fc.array(fc.constantFrom('\ud83d', '\ude00', '\\', 'u', 'd800', '"', 'é', '\n'), {
 		maxLength: 12,
 	});
@@ -18,7 +18,7 @@ test('replaces lone surrogates of a JSON text as in the text itself, and nothing
 	t.is(wellFormedJson('"\\uD800\\ud83d\\ude00"'), '"\\ufffd\\ud83d\\ude00"');
 });
 
-test('counts levels of lists and objects, however many there are [S-D1]', t => {
+test('measures the depth of nested lists and objects [S-D1]', t => {
 	let value: unknown = 1;
 	for (let level = 1; level <= 10_000; level++) {
 		value = level % 2 === 0 ? [value] : {a: value, b: []};
