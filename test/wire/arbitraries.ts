@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 
-/** White space as JSON has it. */
+/** JSON white space. */
 export const space = fc.string({unit: fc.constantFrom(' ', '\t', '\r', '\n'), maxLength: 2});
 
-/** White space that cuts no line in two. */
+/** White space without line breaks. */
 export const blank = fc.string({unit: fc.constantFrom(' ', '\t'), maxLength: 2});
 
 const escaped = fc.constantFrom(
@@ -23,7 +23,7 @@ const escaped = fc.constantFrom(
 
 const raw = fc.string({unit: 'binary', maxLength: 8}).map(text => JSON.stringify(text).slice(1, -1));
 
-/** A string as somebody may write it, quotes included. */
+/** A JSON string in any spelling, including its quotes. */
 export const stringText = fc
 	.array(
 		fc.oneof({arbitrary: raw, weight: 3}, escaped, fc.constantFrom('\u2028', '\u007f', 'é', '😀', '{', ']')),
@@ -39,7 +39,7 @@ export const numberText = fc.oneof(
 	fc.double({noNaN: true, noDefaultInfinity: true}).map(value => JSON.stringify(value)),
 );
 
-/** One spelling of a key: as it is, or with one of its letters as an escape. */
+/** A spelling of a key: plain, or with one letter as an escape. */
 export const spelled = (word: string) =>
 	fc.nat({max: word.length * 4}).map(at => {
 		const code = word.charCodeAt(at);
@@ -50,7 +50,7 @@ export const spelled = (word: string) =>
 const list = (items: readonly string[], [open, close]: readonly [string, string], gap: string): string =>
 	`${open}${gap}${items.join(`${gap},${gap}`)}${gap}${close}`;
 
-/** JSON as somebody may write it, with white space of the given kind wherever it may be. */
+/** JSON in any spelling, with white space of this kind between tokens. */
 export const jsonText = (gap: fc.Arbitrary<string>): fc.Arbitrary<string> =>
 	fc.letrec<{value: string; member: string}>(tie => ({
 		value: fc.oneof(
@@ -66,6 +66,6 @@ export const jsonText = (gap: fc.Arbitrary<string>): fc.Arbitrary<string> =>
 			.map(([key, before, after, value]) => `${key}${before}:${after}${value}`),
 	})).value;
 
-/** Where to cut something of this length, in order. */
+/** Positions at which to split bytes of this length, in order. */
 export const cutsOf = (length: number): fc.Arbitrary<number[]> =>
 	fc.array(fc.nat({max: length}), {maxLength: 12}).map(cuts => cuts.sort((a, b) => a - b));

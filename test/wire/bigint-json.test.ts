@@ -2,7 +2,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import {parseWithBigInts, stringifyWithBigInts} from '../../lib/wire/bigint-json.js';
 
-/** JSON values, some of whose parts are integers that a double would round. */
+/** JSON values that may contain integers that a double would round. */
 const values = fc.letrec(tie => ({
 	value: fc.oneof(
 		{depthSize: 'small'},
@@ -15,7 +15,7 @@ const values = fc.letrec(tie => ({
 	),
 })).value;
 
-test('values with long integers come back from their JSON [A-D1]', t => {
+test('round-trips values with long integers [A-D1]', t => {
 	fc.assert(
 		fc.property(values, value => {
 			const json = stringifyWithBigInts(value);
@@ -24,7 +24,7 @@ test('values with long integers come back from their JSON [A-D1]', t => {
 	);
 });
 
-test('JSON without long integers is parsed as JSON.parse does [A-D1]', t => {
+test('parses JSON without long integers like JSON.parse [A-D1]', t => {
 	fc.assert(
 		fc.property(fc.jsonValue(), value => {
 			const json = JSON.stringify(value);
@@ -35,7 +35,7 @@ test('JSON without long integers is parsed as JSON.parse does [A-D1]', t => {
 	);
 });
 
-test('only integers that a double rounds are bigints [A-D1]', t => {
+test('parses only integers that a double would round as bigints [A-D1]', t => {
 	t.deepEqual(
 		parseWithBigInts(
 			'[9007199254740991,9007199254740992,-9223372036854775808,1.2345678901234567,1e22,"9007199254740993"]',
@@ -44,7 +44,7 @@ test('only integers that a double rounds are bigints [A-D1]', t => {
 	);
 });
 
-test('integers that take long to parse are rejected [A-D1]', t => {
+test('rejects integers that take too long to parse [A-D1]', t => {
 	t.is(parseWithBigInts('9'.repeat(4300)), BigInt('9'.repeat(4300)));
 	const many = (count: number): string => `[${Array(count).fill('9007199254740993').join()}]`;
 	t.is((parseWithBigInts(many(65_536)) as unknown[])[65_535], 9007199254740993n);
@@ -54,7 +54,7 @@ test('integers that take long to parse are rejected [A-D1]', t => {
 	});
 });
 
-test('a value that has no JSON is an error, as with JSON.stringify [A-D1]', t => {
+test('throws for a value that JSON.stringify rejects [A-D1]', t => {
 	const circle: unknown[] = [1n];
 	circle.push(circle);
 	t.throws(() => stringifyWithBigInts(circle), {instanceOf: TypeError});

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import {ChunkBuffer} from '../../lib/wire/chunk-buffer.js';
 import {heldBytes} from './heap.js';
 
-const KEPT = 4096;
+const EDGE_BYTES = 4096;
 
 const fill = (pieces: ChunkBuffer, parts: readonly Buffer[]): void => {
 	for (const part of parts) pieces.add(part);
@@ -16,11 +16,11 @@ const sizes = fc.array(
 	{maxLength: 120},
 );
 
-/** Parts of these sizes, each of its own letter. */
+/** Parts of these sizes, filled with different letters. */
 const partsOf = (list: readonly number[]): Buffer[] =>
 	list.map((size, index) => Buffer.alloc(size, 33 + (index % 90)));
 
-test('joins any parts, small and large, few and many, to the bytes they were', t => {
+test('joins any number of small and large parts', t => {
 	fc.assert(
 		fc.property(sizes, numbers => {
 			const list = partsOf(numbers);
@@ -45,14 +45,14 @@ test('joins a hundred thousand single bytes', t => {
 	t.true(pieces.joined().equals(bytes));
 });
 
-test('does not copy a message that came as one part', t => {
+test('does not copy a message received as one part', t => {
 	const pieces = new ChunkBuffer(100);
 	const part = Buffer.from('{"a":1}');
 	pieces.add(part);
 	t.is(pieces.joined(), part);
 });
 
-test('is as new after it was cleared', t => {
+test('behaves like a new buffer after clear', t => {
 	fc.assert(
 		fc.property(sizes, sizes, fc.constantFrom(50, 1e9), (first, second, limit) => {
 			const [used, fresh] = [new ChunkBuffer(limit), new ChunkBuffer(limit)];
@@ -68,7 +68,7 @@ test('is as new after it was cleared', t => {
 	);
 });
 
-test('what is exactly at the limit is kept, and one byte more is not [A2]', t => {
+test('accepts a message at the limit and rejects one more byte [A2]', t => {
 	const pieces = new ChunkBuffer(10);
 	pieces.add(Buffer.alloc(10));
 	t.false(pieces.isTooLarge);
@@ -78,48 +78,54 @@ test('what is exactly at the limit is kept, and one byte more is not [A2]', t =>
 
 /** A limit, and the sizes of the parts of a message that is over it. */
 const oversized = fc
-	.record({numbers: sizes, limit: fc.integer({min: KEPT, max: 20_000})})
+	.record({numbers: sizes, limit: fc.integer({min: EDGE_BYTES, max: 20_000})})
 	.filter(({numbers, limit}) => numbers.reduce((sum, size) => sum + size, 0) > limit + 2);
 
-/** Such a message as it was, and what is kept of it. */
-const keep = ({numbers, limit}: {numbers: number[]; limit: number}): {whole: Buffer; pieces: ChunkBuffer} => {
+/** Adds such a message to a buffer. Returns both. */
+const fillOversized = ({
+	numbers,
+	limit,
+}: {
+	numbers: number[];
+	limit: number;
+}): {whole: Buffer; pieces: ChunkBuffer} => {
 	const list = partsOf(numbers);
 	const pieces = new ChunkBuffer(limit);
 	fill(pieces, list);
 	return {whole: Buffer.concat(list), pieces};
 };
 
-test('of a message over the limit the first bytes are kept, in whatever parts it came [A2]', t => {
+test('keeps the first bytes of a message over the limit, however it is split [A2]', t => {
 	fc.assert(
 		fc.property(oversized, message => {
-			const {whole, pieces} = keep(message);
-			return pieces.isTooLarge && pieces.start.equals(whole.subarray(0, KEPT));
+			const {whole, pieces} = fillOversized(message);
+			return pieces.isTooLarge && pieces.start.equals(whole.subarray(0, EDGE_BYTES));
 		}),
 		{numRuns: 300},
 	);
 	t.pass();
 });
 
-test('of a message over the limit the last bytes are kept, in whatever parts it came [A2]', t => {
+test('keeps the last bytes of a message over the limit, however it is split [A2]', t => {
 	fc.assert(
 		fc.property(oversized, message => {
-			const {whole, pieces} = keep(message);
-			return pieces.isTooLarge && pieces.end.equals(whole.subarray(-KEPT));
+			const {whole, pieces} = fillOversized(message);
+			return pieces.isTooLarge && pieces.end.equals(whole.subarray(-EDGE_BYTES));
 		}),
-		// The second: small parts around the limit.
+		// The second example has small parts around the limit.
 		{numRuns: 300, examples: [[{numbers: [9000], limit: 5000}], [{numbers: [4990, 8, 8], limit: 5000}]]},
 	);
 	t.pass();
 });
 
-test('what is kept of a message over the limit does not keep the rest of it in memory [A2]', t => {
+test('copies the ends of a message over the limit out of its chunks [A2]', t => {
 	const pieces = new ChunkBuffer(100);
 	pieces.add(Buffer.alloc(1e6));
 	t.true(pieces.start.buffer.byteLength <= 128 * 1024);
 	t.true(pieces.end.buffer.byteLength <= 128 * 1024);
 });
 
-/** Adds a part of this size, and tells whether it is held. */
+/** Adds a part of this size. Returns a function that checks if it is still alive. */
 function addWatched(pieces: ChunkBuffer, size: number): () => boolean {
 	const part = Buffer.alloc(size);
 	pieces.add(part);
@@ -127,13 +133,13 @@ function addWatched(pieces: ChunkBuffer, size: number): () => boolean {
 	return () => watched.deref() !== undefined;
 }
 
-test('the parts of a message are let go once it is over the limit, not only at its end [A2]', async t => {
+test('releases the parts of a message as soon as it exceeds the limit [A2]', async t => {
 	const pieces = new ChunkBuffer(10_000);
-	const isHeld = addWatched(pieces, 9000);
+	const isAlive = addWatched(pieces, 9000);
 	pieces.add(Buffer.alloc(9000));
-	// What a weak reference was made for is held by the engine itself for the rest of this turn.
+	// The target of a new weak reference stays alive until the end of the current task.
 	await setImmediate();
 	heldBytes();
-	t.false(isHeld());
+	t.false(isAlive());
 	t.is(pieces.size, 18_000);
 });

@@ -5,22 +5,25 @@ import {runInNewContext} from 'node:vm';
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-/** How many bytes of buffers are held, with perhaps some that nobody holds any more. */
+/** Returns the size of all buffers after a garbage collection. May include some unreachable ones. */
 export function heldBytes(): number {
 	collect();
 	return process.memoryUsage().arrayBuffers;
 }
 
-/** Whether no more than so many bytes are held beyond those before. V8 may free them only some turns later. */
+/**
+ * Whether the size of buffers grows by less than `bytes`. V8 may free buffers only some event loop iterations
+ * later.
+ */
 export async function holdsLess(before: number, bytes: number): Promise<boolean> {
-	for (let turn = 0; turn < 100; turn++) {
+	for (let round = 0; round < 100; round++) {
 		if (heldBytes() - before < bytes) return true;
 		await setImmediate();
 	}
 	return false;
 }
 
-/** How many bytes of objects and texts are held, less those that nothing holds any more. */
+/** Returns the size of reachable objects and strings. */
 export function heldHeap(): number {
 	collect();
 	return process.memoryUsage().heapUsed;

@@ -3,10 +3,10 @@ import fc from 'fast-check';
 import {canonicalId} from '../../lib/wire/id.js';
 import {numberText, stringText} from './arbitraries.js';
 
-/** What a peer makes of an id that it parses and writes anew. */
+/** The id as a peer returns it after parsing and serializing it. */
 const returned = (id: string): string => JSON.stringify(JSON.parse(id));
 
-test('an id that a peer gives back in its own spelling is still the same id [A8]', t => {
+test('maps an id and its spelling by a peer to the same key [A8]', t => {
 	fc.assert(
 		fc.property(fc.oneof(numberText, stringText), id => {
 			t.is(canonicalId(returned(id)), canonicalId(id));
@@ -15,7 +15,7 @@ test('an id that a peer gives back in its own spelling is still the same id [A8]
 	);
 });
 
-test('ids of different value are different ids [A8]', t => {
+test('maps different ids to different keys [A8]', t => {
 	const id = fc.oneof(
 		fc.integer().map(String),
 		fc.string({unit: 'binary'}).map(text => JSON.stringify(text)),
@@ -37,7 +37,7 @@ for (const [one, other] of [
 	['"1"', '"1.0"'],
 	['123456789012345', '123456789012346'],
 ])
-	test(`${one} and ${other} are two ids [A8]`, t => {
+	test(`distinguishes ${one} and ${other} [A8]`, t => {
 		t.not(canonicalId(one ?? ''), canonicalId(other ?? ''));
 	});
 
@@ -53,6 +53,6 @@ for (const [one, other] of [
 	['"é"', '"\\u00E9"'],
 	['"\\uD800"', '"\\ud800"'],
 ])
-	test(`${one} and ${other} are two spellings of one id [A8]`, t => {
+	test(`treats ${one} and ${other} as the same id [A8]`, t => {
 		t.is(canonicalId(one ?? ''), canonicalId(other ?? ''));
 	});

@@ -7,10 +7,10 @@ import {heldBytes, holdsLess} from './heap.js';
 
 const LIMIT = 100;
 
-const cutLines = (pieces: readonly (Buffer | string)[], limit = LIMIT): Cutting =>
+const splitLines = (pieces: readonly (Buffer | string)[], limit = LIMIT): Cutting =>
 	cut(cuts => lineSplitter(limit, cuts), pieces);
 
-/** A request of exactly this many bytes, with its id at the given end. */
+/** A request of exactly this many bytes, with its id at the start or at the end. */
 const request = (size: number, id: string, idAt: 'start' | 'end' = 'start'): string => {
 	const [start, end] =
 		idAt === 'start'
@@ -22,27 +22,27 @@ const request = (size: number, id: string, idAt: 'start' | 'end' = 'start'): str
 const text = '{"a":"é"}\n{"b":"😀\u2028"}\r\n\n \t\r\n{"c":\r1}\n\r\n{"last":1}';
 const messages = ['{"a":"é"}\n', '{"b":"😀\u2028"}\n', '{"c":\r1}\n', '{"last":1}\n'];
 
-test('messages come whole and in order, wherever the stream is cut in two [A1]', t => {
+test('emits messages in order, wherever the stream is split in two [A1]', t => {
 	const bytes = Buffer.from(text);
 	for (let at = 0; at <= bytes.length; at++)
-		t.deepEqual(cutLines(piecesOf(bytes, [at])).lines, messages, `${at}`);
+		t.deepEqual(splitLines(piecesOf(bytes, [at])).lines, messages, `${at}`);
 });
 
-test('messages come whole and in order, wherever the stream is cut in three [A1]', t => {
+test('emits messages in order, wherever the stream is split in three [A1]', t => {
 	const bytes = Buffer.from(text);
 	const wrong: number[][] = [];
 	for (let first = 0; first <= bytes.length; first++)
 		for (let second = first; second <= bytes.length; second++)
-			if (cutLines(piecesOf(bytes, [first, second])).lines.join() !== messages.join())
+			if (splitLines(piecesOf(bytes, [first, second])).lines.join() !== messages.join())
 				wrong.push([first, second]);
 	t.deepEqual(wrong, []);
 });
 
-test('messages come whole and in order from single bytes [A1]', t => {
-	t.deepEqual(cutLines(bytesOf(Buffer.from(text))).lines, messages);
+test('emits messages in order from single bytes [A1]', t => {
+	t.deepEqual(splitLines(bytesOf(Buffer.from(text))).lines, messages);
 });
 
-test('every message comes once, in order and byte for byte, however many there are and wherever they are cut [A1]', t => {
+test('emits every message once, in order and byte for byte, for any stream and any chunks [A1]', t => {
 	const line = fc.tuple(blank, jsonText(blank), blank).map(parts => parts.join(''));
 	const ended = fc.tuple(line, fc.constantFrom('\n', '\r\n', '\n\n', '\n \r\n'));
 	const stream = fc.array(ended, {minLength: 1, maxLength: 20}).chain(pairs => {
@@ -52,26 +52,26 @@ test('every message comes once, in order and byte for byte, however many there a
 	fc.assert(
 		fc.property(stream, ([pairs, bytes, cuts]) => {
 			const expected = pairs.map(([message]) => `${message}\n`);
-			t.deepEqual(cutLines(piecesOf(bytes, cuts), 1e6).all, expected);
+			t.deepEqual(splitLines(piecesOf(bytes, cuts), 1e6).all, expected);
 		}),
 		{numRuns: 1000},
 	);
 });
 
-test('bytes that are not UTF-8 go on as they are, cut at line feeds alone [A1]', t => {
+test('emits bytes that are not UTF-8 unchanged, split only at line feeds [A1]', t => {
 	const bytes = fc
 		.uint8Array({maxLength: 200})
 		.chain(array => fc.tuple(fc.constant(array), cutsOf(array.length)));
 	fc.assert(
 		fc.property(bytes, ([array, cuts]) => {
 			const found: Buffer[] = [];
-			const cutter = lineSplitter(1000, {
+			const splitter = lineSplitter(1000, {
 				message: line => found.push(line),
 				parts: () => t.fail(),
 				tooLarge: () => t.fail(),
 			});
-			for (const piece of piecesOf(Buffer.from(array), cuts)) cutter.push(Buffer.from(piece));
-			cutter.end();
+			for (const piece of piecesOf(Buffer.from(array), cuts)) splitter.push(Buffer.from(piece));
+			splitter.end();
 			const expected = Buffer.from(array)
 				.toString('latin1')
 				.split('\n')
@@ -86,7 +86,7 @@ test('bytes that are not UTF-8 go on as they are, cut at line feeds alone [A1]',
 	);
 });
 
-test('a line that came in one piece is not copied', t => {
+test('does not copy a line received in one chunk', t => {
 	const chunk = Buffer.from('{"a":1}\n{"b":2}\n');
 	const found: Buffer[] = [];
 	lineSplitter(LIMIT, {
@@ -101,21 +101,21 @@ test('a line that came in one piece is not copied', t => {
 	t.true(found.every(line => line.buffer === chunk.buffer));
 });
 
-test('the last line needs no line feed', t => {
-	t.deepEqual(cutLines(['{"a":1}\n{"b"', ':2}']).lines, ['{"a":1}\n', '{"b":2}\n']);
+test('emits a last line without a line feed', t => {
+	t.deepEqual(splitLines(['{"a":1}\n{"b"', ':2}']).lines, ['{"a":1}\n', '{"b":2}\n']);
 });
 
-test('a stream without messages has none', t => {
+test('emits nothing for a stream without messages', t => {
 	for (const blanks of ['', '\n', '\r\n', ' \t\r\n\n', '\r'])
-		t.deepEqual(cutLines([blanks]).all, [], JSON.stringify(blanks));
+		t.deepEqual(splitLines([blanks]).all, [], JSON.stringify(blanks));
 });
 
-test('only one carriage return belongs to the end of a line', t => {
-	t.deepEqual(cutLines(['{"a":1}\r\r\n']).lines, ['{"a":1}\r\n']);
+test('removes only one carriage return at the end of a line', t => {
+	t.deepEqual(splitLines(['{"a":1}\r\r\n']).lines, ['{"a":1}\r\n']);
 });
 
-/** The same message in one piece, with its end alone, and in single bytes. */
-const ways = (bytes: string): Array<readonly (Buffer | string)[]> => [
+/** A message in one chunk, with a separate end, in two chunks and in single bytes. */
+const splits = (bytes: string): Array<readonly (Buffer | string)[]> => [
 	[bytes],
 	[bytes.slice(0, -1), bytes.slice(-1)],
 	[bytes.slice(0, 10), bytes.slice(10)],
@@ -127,9 +127,9 @@ for (const [name, ending] of Object.entries({
 	'CR and LF': '\r\n',
 	'the end of the stream': '',
 }))
-	test(`a message exactly at the limit passes, ended by ${name} [A2]`, t => {
+	test(`accepts a message exactly at the limit that ends with ${name} [A2]`, t => {
 		const message = request(LIMIT, '1');
-		for (const pieces of ways(message + ending)) t.deepEqual(cutLines(pieces).all, [`${message}\n`]);
+		for (const pieces of splits(message + ending)) t.deepEqual(splitLines(pieces).all, [`${message}\n`]);
 	});
 
 for (const [name, ending] of Object.entries({
@@ -137,55 +137,55 @@ for (const [name, ending] of Object.entries({
 	'CR and LF': '\r\n',
 	'the end of the stream': '',
 }))
-	test(`a message one byte over the limit does not pass, ended by ${name} [A2]`, t => {
-		for (const pieces of ways(request(LIMIT + 1, '1') + ending))
-			t.deepEqual(cutLines(pieces).all, [undefined]);
+	test(`rejects a message one byte over the limit that ends with ${name} [A2]`, t => {
+		for (const pieces of splits(request(LIMIT + 1, '1') + ending))
+			t.deepEqual(splitLines(pieces).all, [undefined]);
 	});
 
-test('the messages after one over the limit are fine, wherever it is cut [A2]', t => {
+test('emits the messages after one over the limit, wherever it is split [A2]', t => {
 	const stream = Buffer.from(`{"a":1}\n${request(300, '5')}\n{"b":2}\r\n${request(LIMIT, '6')}\n`);
 	const expected = ['{"a":1}\n', undefined, '{"b":2}\n', `${request(LIMIT, '6')}\n`];
 	for (let at = 0; at <= stream.length; at++) {
-		const {all, ids} = cutLines(piecesOf(stream, [at]));
+		const {all, ids} = splitLines(piecesOf(stream, [at]));
 		t.deepEqual([all, ids], [expected, ['5']], `${at}`);
 	}
-	t.deepEqual(cutLines(bytesOf(stream)).all, expected);
+	t.deepEqual(splitLines(bytesOf(stream)).all, expected);
 });
 
 for (const place of ['start', 'end'] as const)
-	test(`the id of a message over the limit is found at its ${place}, wherever it is cut [A2]`, t => {
+	test(`finds the id at the ${place} of a message over the limit, wherever it is split [A2]`, t => {
 		for (const size of [LIMIT + 1, LIMIT + 2, LIMIT + 3, LIMIT + 40, 1000, 9000]) {
 			const bytes = Buffer.from(`${request(size, '"call 7"', place)}\n`);
 			const places = [1, 2, 5, 20, 60, 90, 98, 99, 100, 101, size - 20, size - 10, size - 1, size];
 			for (const at of places)
-				t.deepEqual(cutLines(piecesOf(bytes, [at])).ids, ['"call 7"'], `${size} at ${at}`);
+				t.deepEqual(splitLines(piecesOf(bytes, [at])).ids, ['"call 7"'], `${size} at ${at}`);
 			for (const cuts of [
 				[size - 12, size - 3],
 				[size - 20, size - 9, size - 1],
 			])
-				t.deepEqual(cutLines(piecesOf(bytes, cuts)).ids, ['"call 7"'], `${size} at ${cuts}`);
-			t.deepEqual(cutLines(bytesOf(bytes)).ids, ['"call 7"'], `${size} in single bytes`);
+				t.deepEqual(splitLines(piecesOf(bytes, cuts)).ids, ['"call 7"'], `${size} at ${cuts}`);
+			t.deepEqual(splitLines(bytesOf(bytes)).ids, ['"call 7"'], `${size} in single bytes`);
 		}
 	});
 
-test('the id of one message over the limit is never that of another [A2]', t => {
+test('does not mix up the ids of messages over the limit [A2]', t => {
 	const [first, second] = [request(5000, '1', 'end'), `{"a":"${'x'.repeat(LIMIT)}"}`];
-	t.deepEqual(cutLines([`${first}\n`, `${second}\n`]).ids, ['1', undefined]);
+	t.deepEqual(splitLines([`${first}\n`, `${second}\n`]).ids, ['1', undefined]);
 });
 
-test('a message without end is not held, and the next one is fine [A2]', async t => {
+test('does not buffer an endless message, and emits the next one [A2]', async t => {
 	let isOver = false;
 	const found: string[] = [];
-	const cutter = lineSplitter(1e6, {
+	const splitter = lineSplitter(1e6, {
 		message: line => found.push(String(line)),
 		parts: () => t.fail(),
 		tooLarge: () => (isOver = true),
 	});
 	const before = heldBytes();
-	// Chunks of their own, as they come from a stream: one that is held costs memory.
-	for (let count = 0; count < 4096; count++) cutter.push(Buffer.alloc(2 ** 16, 'x'));
+	// Separate chunks, as from a stream, so that a retained chunk uses memory.
+	for (let count = 0; count < 4096; count++) splitter.push(Buffer.alloc(2 ** 16, 'x'));
 	t.true(await holdsLess(before, 16e6));
-	cutter.push(Buffer.from('\n{"a":1}\n'));
+	splitter.push(Buffer.from('\n{"a":1}\n'));
 	t.true(isOver);
 	t.deepEqual(found, ['{"a":1}\n']);
 });

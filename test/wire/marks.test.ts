@@ -28,20 +28,20 @@ const kinds: ReadonlyArray<[json: string, marks: number]> = [
 ];
 
 for (const [json, expected] of kinds)
-	test(`${json} has the marks ${expected}`, t => {
+	test(`sets the marks ${expected} for ${json}`, t => {
 		t.is(marksOf(json), expected);
 	});
 
-test('what stands in a text is no mark', t => {
+test('sets no marks for members inside of a string', t => {
 	const text = JSON.stringify('{"type":"video","lastModified":"x","task":1}');
 	t.is(marksOf(`{"content":[{"type":"text","text":${text}}]}`), 0);
 });
 
-test('a key with an escape may be anything', t => {
+test('sets all key marks for a key with an escape', t => {
 	t.is(marksOf('{"content":[{"t\\u0079pe":"video"}]}'), ALL_MARKS & ~marks.inexactNumber);
 });
 
-test('marks are those of one message alone', t => {
+test('resets the marks for each message', t => {
 	t.is(marksOf('{"task":{}}'), marks.task);
 	t.is(marksOf('{}'), 0);
 });
@@ -58,11 +58,11 @@ for (const number of [
 	'-1.50',
 	'0.1234567890123456789',
 ])
-	test(`${number} may not come back from a parser`, t => {
+	test(`marks ${number} as inexact`, t => {
 		t.is(marksOf(`{"n":${number}}`) & marks.inexactNumber, marks.inexactNumber);
 	});
 
-test('every number that a parser changes is marked, wherever it stands', t => {
+test('marks every number that a parser changes', t => {
 	const integer = fc.bigInt({min: -(10n ** 20n), max: 10n ** 20n}).map(String);
 	const fraction = fc
 		.tuple(fc.integer(), fc.stringMatching(/^\d{1,18}$/))
@@ -77,7 +77,7 @@ test('every number that a parser changes is marked, wherever it stands', t => {
 	t.notThrows(() => fc.assert(property, {numRuns: 2000}));
 });
 
-test('usual numbers are not', t => {
+test('does not mark common numbers', t => {
 	for (const number of ['0', '1', '-7', '0.9', '3.14', '123456789', '-0.5', '22.5'])
 		t.is(marksOf(`{"n":${number}}`) & marks.inexactNumber, 0, number);
 });

@@ -8,19 +8,19 @@ const none = Buffer.alloc(0);
 const atStart = (text: string | Buffer): string | undefined => describeOversized(Buffer.from(text), none).id;
 const atEnd = (text: string | Buffer): string | undefined => describeOversized(none, Buffer.from(text)).id;
 
-test('an id is found at the start, before or after jsonrpc and method [A2]', t => {
+test('finds an id at the start, before or after jsonrpc and method [A2]', t => {
 	t.is(atStart('{"id":7,"jsonrpc":"2.0","params":{"a":"xxx'), '7');
 	t.is(atStart('{"jsonrpc":"2.0","id":"a","params":{"a":"xxx'), '"a"');
 	t.is(atStart('{"method":"a","jsonrpc":"2.0","id":-1.5e3,"result":"xxx'), '-1.5e3');
 });
 
-test('an id is found at the end, before or after jsonrpc and method [A2]', t => {
+test('finds an id at the end, before or after jsonrpc and method [A2]', t => {
 	t.is(atEnd('xxx"},"id":7}\n'), '7');
 	t.is(atEnd('xxx"}],"id":"a","jsonrpc":"2.0"}'), '"a"');
 	t.is(atEnd('xxx,"id":1.0,"method":"a","jsonrpc":"2.0"}\r\n'), '1.0');
 });
 
-test('an id is found with any white space and in any spelling, exactly as it is written [A2]', t => {
+test('finds an id with any white space and keeps its spelling [A2]', t => {
 	fc.assert(
 		fc.property(fc.oneof(numberText, stringText), space, space, (id, a, b) => {
 			t.is(atStart(`${a}{${b}"jsonrpc"${a}:${b}"2.0"${a},${b}"id"${b}:${a}${id}${b},"params":"x`), id);
@@ -30,7 +30,7 @@ test('an id is found with any white space and in any spelling, exactly as it is 
 	);
 });
 
-test('an id of something inside the message is not taken for its own [A2]', t => {
+test('ignores ids of nested objects [A2]', t => {
 	t.is(atStart('{"params":{"id":7,"a":"xxx'), undefined);
 	t.is(atStart('{"jsonrpc":"2.0","params":{"id":7,"a":"xxx'), undefined);
 	t.is(atEnd('xxx","id":7}}'), undefined);
@@ -39,14 +39,14 @@ test('an id of something inside the message is not taken for its own [A2]', t =>
 	t.is(atEnd('xxx,"id":7},"method":"a"}'), undefined);
 });
 
-test('an id that is cut off is not told in part [A2]', t => {
+test('ignores a truncated id [A2]', t => {
 	t.is(atStart('{"jsonrpc":"2.0","id":123'), undefined);
 	t.is(atStart('{"jsonrpc":"2.0","id":"abc'), undefined);
 	t.is(atEnd('23,"jsonrpc":"2.0"}'), undefined);
 });
 
 for (const id of ['null', 'true', '{}', '[1]', '{"id":1}'])
-	test(`the id ${id} is none [A9]`, t => {
+	test(`ignores the id ${id} [A9]`, t => {
 		t.is(atStart(`{"jsonrpc":"2.0","id":${id},"params":"x`), undefined);
 		t.is(atEnd(`x","id":${id}}`), undefined);
 	});
@@ -65,17 +65,17 @@ for (const id of [
 	'"a\0b"',
 	'"\\x41"',
 ])
-	test(`${JSON.stringify(id)} is not JSON, so it is no id to answer with [A2]`, t => {
+	test(`ignores the id ${JSON.stringify(id)}, which is not valid JSON [A2]`, t => {
 		t.is(atStart(`{"jsonrpc":"2.0","id":${id},"params":"x`), undefined);
 		t.is(atEnd(`x","id":${id}}`), undefined);
 	});
 
-test('an id with bytes that are not UTF-8 is none, rather than another [A6]', t => {
+test('ignores an id with bytes that are not UTF-8 [A6]', t => {
 	t.is(atStart(Buffer.from('{"jsonrpc":"2.0","id":"a\xff","params":"x', 'latin1')), undefined);
 	t.is(atEnd(Buffer.from('x","id":"a\xff"}', 'latin1')), undefined);
 });
 
-test('bytes that are not UTF-8 elsewhere, as where the message was cut inside a character, do not hide the id [A6]', t => {
+test('finds an id despite invalid UTF-8 elsewhere, such as a truncated character [A6]', t => {
 	t.is(
 		atStart(Buffer.concat([Buffer.from('{"jsonrpc":"2.0","id":7,"params":"'), Buffer.of(0xf0, 0x9f)])),
 		'7',
@@ -83,7 +83,7 @@ test('bytes that are not UTF-8 elsewhere, as where the message was cut inside a 
 	t.is(atEnd(Buffer.concat([Buffer.of(0x98, 0x80), Buffer.from('x","id":7}')])), '7');
 });
 
-test('whatever is told as an id is a string or a number of JSON [A2]', t => {
+test('returns only JSON strings and numbers as ids [A2]', t => {
 	const junk = fc.string({
 		unit: fc.constantFrom(...'"\\0123456789.eE+-unq\n \0é'),
 		minLength: 1,
@@ -104,7 +104,7 @@ test('whatever is told as an id is a string or a number of JSON [A2]', t => {
 	);
 });
 
-test('four kilobytes made to be slow to search are searched at once [A2]', t => {
+test('searches hostile input of four kilobytes quickly [A2]', t => {
 	const started = performance.now();
 	for (const hostile of [
 		',"id":"'.repeat(600),
@@ -116,7 +116,7 @@ test('four kilobytes made to be slow to search are searched at once [A2]', t => 
 	t.true(performance.now() - started < 2000);
 });
 
-for (const [start, isAnswer] of [
+for (const [start, isResponse] of [
 	['{"jsonrpc":"2.0","id":1,"result":{"a', true],
 	['{"id":"x","jsonrpc":"2.0","error":{"a', true],
 	['{"result":["a', true],
@@ -124,6 +124,6 @@ for (const [start, isAnswer] of [
 	['{"id":1,"params":{"a', false],
 	['{"other":{"result":{"a', false],
 ] as const)
-	test(`${start}… is ${isAnswer ? 'an' : 'no'} answer`, t => {
-		t.is(describeOversized(Buffer.from(start), none).isResponse, isAnswer);
+	test(`${isResponse ? 'recognizes' : 'does not recognize'} ${start}… as a response`, t => {
+		t.is(describeOversized(Buffer.from(start), none).isResponse, isResponse);
 	});

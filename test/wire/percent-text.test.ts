@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import {PercentWriter} from '../../lib/traffic-log/percent-writer.js';
 import {decodePercentText, encodePercentText} from '../../lib/wire/percent-text.js';
 
-/** How a byte stands in a line of the log, where it is not itself. */
+/** The encoding of a byte in a line of the log. */
 function expected(byte: number): string {
 	const char = String.fromCharCode(byte);
 	const escaped = new Map<string, string>([
@@ -20,7 +20,7 @@ function expected(byte: number): string {
 	return byte >= 0x20 && byte <= 0x7e ? char : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
 }
 
-/** What stands between the quotes of a JSON string, by the writer that logs use. */
+/** Encodes bytes with the writer of traffic logs, without the quotes. */
 function written(bytes: Uint8Array, at = 0): string {
 	const writer = new PercentWriter(at + 3 * bytes.length);
 	return writer.output.toString('latin1', at, writer.write(Buffer.from(bytes), at));
@@ -28,7 +28,7 @@ function written(bytes: Uint8Array, at = 0): string {
 
 const all = Buffer.from(Array.from({length: 256}, (_, byte) => byte));
 
-test('writes each of the 256 bytes as the format has it', t => {
+test('encodes each of the 256 bytes as specified', t => {
 	for (let byte = 0; byte < 256; byte++)
 		t.is(JSON.stringify(encodePercentText(Buffer.of(byte))), `"${expected(byte)}"`, `byte ${byte}`);
 });
@@ -38,7 +38,7 @@ test('needs no \\u escapes in JSON', t => {
 	t.notRegex(written(all), /\\u/);
 });
 
-test('writes the same in WebAssembly as in JavaScript, wherever that begins', t => {
+test('encodes the same in WebAssembly as in JavaScript, at any position', t => {
 	fc.assert(
 		fc.property(fc.uint8Array({maxLength: 100}), fc.nat(20), (bytes, at) => {
 			t.is(`"${written(bytes, at)}"`, JSON.stringify(encodePercentText(bytes)));
@@ -46,12 +46,12 @@ test('writes the same in WebAssembly as in JavaScript, wherever that begins', t 
 	);
 });
 
-test('writes more than its input holds at a time', t => {
+test('encodes more bytes than its input buffer holds', t => {
 	const bytes = Buffer.concat(Array.from({length: 1000}, () => all));
 	t.true(decodePercentText(JSON.parse(`"${written(bytes)}"`)).equals(bytes));
 });
 
-test('can be turned back into the same bytes', t => {
+test('decodes to the original bytes', t => {
 	fc.assert(
 		fc.property(fc.uint8Array(), bytes => {
 			const line = JSON.stringify(encodePercentText(bytes));
@@ -60,7 +60,7 @@ test('can be turned back into the same bytes', t => {
 	);
 });
 
-test('leaves a plus and what looks like an escape as what they are', t => {
+test('preserves plus signs and text that looks like an escape', t => {
 	t.is(encodePercentText(Buffer.from('a+b %41')), 'a+b %2541');
 	t.is(decodePercentText('a+b %2541').toString(), 'a+b %41');
 });
@@ -73,6 +73,6 @@ for (const [text, bytes] of [
 	['%4a%4A', 'JJ'],
 	['%C3%A9', 'é'],
 ] as const)
-	test(`reads ${text} as ${bytes}`, t => {
+	test(`decodes ${text} as ${bytes}`, t => {
 		t.is(decodePercentText(text).toString(), bytes);
 	});

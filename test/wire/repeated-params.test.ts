@@ -7,10 +7,10 @@ const request = (params: string, id = 1): string =>
 	`{"jsonrpc":"2.0","id":${id},"method":"echo","params":${params}}`;
 const flawIn = (params: string) => scanMessage(Buffer.from(request(params))).flaw;
 
-/** Members of params that must not be there twice. */
+/** Members of params that must not be repeated. */
 const names = ['name', 'uri', 'arguments', '_meta', 'requestId'];
 
-/** The same key with each letter either plain or as an escape. */
+/** A key with each letter either plain or as an escape. */
 const spelled = (name: string, escapes: readonly boolean[]): string =>
 	`"${[...name].map((letter, at) => (escapes[at] ? `\\u00${letter.charCodeAt(0).toString(16)}` : letter)).join('')}"`;
 
@@ -27,7 +27,7 @@ for (const name of names)
 	});
 
 test('accepts keys that only resemble each other in params, and repeated keys of data [SEC-D22]', t => {
-	const alike = [
+	const similar = [
 		'nam',
 		'names',
 		'ur',
@@ -42,7 +42,7 @@ test('accepts keys that only resemble each other in params, and repeated keys of
 	];
 	const all = [
 		...names,
-		...alike,
+		...similar,
 		'requestI',
 		'requestIds',
 		'requestIe',
@@ -57,7 +57,7 @@ test('accepts keys that only resemble each other in params, and repeated keys of
 			t.is(flawIn(params), undefined, params);
 });
 
-test('rejects a message with uri, arguments or _meta twice, and forwards what follows [SEC-D22]', async t => {
+test('rejects messages with a repeated uri, arguments or _meta, and forwards the next one [SEC-D22]', async t => {
 	const twice = [
 		'{"uri":"a","uri":"b"}',
 		'{"arguments":{},"\\u0061rguments":{"x":1}}',
@@ -68,10 +68,10 @@ test('rejects a message with uri, arguments or _meta twice, and forwards what fo
 		isReady: true,
 		answers: lines.length,
 	});
-	const answers = stdout.map(line => JSON.parse(line)).sort((one, other) => one.id - other.id);
+	const responses = stdout.map(line => JSON.parse(line)).sort((one, other) => one.id - other.id);
 	t.deepEqual(
-		answers.map(({error}) => error?.code),
+		responses.map(({error}) => error?.code),
 		[-32600, -32600, -32600, undefined],
 	);
-	t.deepEqual(answers[3].result, {ok: true});
+	t.deepEqual(responses[3].result, {ok: true});
 });

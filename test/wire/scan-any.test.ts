@@ -4,7 +4,7 @@ import {canonicalId} from '../../lib/wire/id.js';
 import {type Flaw, scanMessage} from '../../lib/wire/scan.js';
 import {jsonText, numberText, space, spelled, stringText} from './arbitraries.js';
 
-/** Members of all kinds, fitting or not, in any order and spelling. */
+/** Valid and invalid members in any order and spelling. */
 const members = fc
 	.record(
 		{
@@ -23,20 +23,24 @@ const members = fc
 		fc.tuple(fc.constant(entries), fc.tuple(...entries.map(([name]) => spelled(name))), space),
 	);
 
-/** What a message is, told by its value. */
-function judge({jsonrpc, ...rest}: {readonly [key: string]: unknown}): Flaw | undefined {
-	const [isCall, hasResult, hasError] = [typeof rest.method === 'string', 'result' in rest, 'error' in rest];
+/** The expected flaw of a message, by its parsed value. */
+function expectedFlaw({jsonrpc, ...rest}: {readonly [key: string]: unknown}): Flaw | undefined {
+	const [hasMethod, hasResult, hasError] = [
+		typeof rest.method === 'string',
+		'result' in rest,
+		'error' in rest,
+	];
 	const isId = typeof rest.id === 'string' || typeof rest.id === 'number';
-	const isNameless = hasError && !isCall && (rest.id ?? null) === null;
-	if ('id' in rest && !isId && !isNameless) return 'an id of the wrong type';
+	const mayLackId = hasError && !hasMethod && (rest.id ?? null) === null;
+	if ('id' in rest && !isId && !mayLackId) return 'an id of the wrong type';
 	if (jsonrpc !== '2.0') return 'not JSON-RPC 2.0';
-	if (isCall && !hasResult && !hasError) return;
-	return !('method' in rest) && hasResult !== hasError && (isId || isNameless)
+	if (hasMethod && !hasResult && !hasError) return;
+	return !('method' in rest) && hasResult !== hasError && (isId || mayLackId)
 		? undefined
 		: 'neither request nor response';
 }
 
-test('for every message the head is what its value says', t => {
+test('reads a head that matches the parsed value of any message', t => {
 	fc.assert(
 		fc.property(members, ([entries, names, gap]) => {
 			const parts = entries.map(([, value], at) => `${gap}${names[at]}${gap}:${gap}${value}${gap}`);
@@ -45,7 +49,7 @@ test('for every message the head is what its value says', t => {
 			const head = scanMessage(bytes);
 			const rawId = entries.find(([name]) => name === 'id')?.[1];
 			const id = typeof value.id === 'string' || typeof value.id === 'number' ? rawId : undefined;
-			t.is(head.flaw, judge(value));
+			t.is(head.flaw, expectedFlaw(value));
 			t.is(head.id, id);
 			t.is(head.key, id === undefined ? undefined : canonicalId(id));
 			t.is(head.method, typeof value.method === 'string' ? value.method : undefined);

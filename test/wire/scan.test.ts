@@ -4,7 +4,6 @@ import {type Flaw, flawedHead, type MessageHead, scanMessage} from '../../lib/wi
 
 const scanText = (text: string): MessageHead => scanMessage(Buffer.from(text));
 
-/** A message with these members, in this order. */
 const message = (members: string): string => `{"jsonrpc":"2.0",${members}}`;
 
 const blankHead: MessageHead = {
@@ -18,36 +17,36 @@ const blankHead: MessageHead = {
 	flaw: undefined,
 };
 
-test('a request has an id and a method', t => {
+test('recognizes a request by its id and method', t => {
 	const head = scanText(message('"id":7,"method":"tools/call","params":{"name":"echo"}'));
 	t.deepEqual(head, {...blankHead, id: '7', key: '7', idStart: 22, method: 'tools/call'});
 });
 
-test('a notification has a method alone', t => {
+test('recognizes a notification by its method', t => {
 	t.deepEqual(scanText(message('"method":"a/b"')), {...blankHead, method: 'a/b'});
 });
 
-test('an answer has an id and a result', t => {
+test('recognizes a response by its id and result', t => {
 	const head = scanText(message('"id":"x","result":{}'));
 	t.deepEqual(head, {...blankHead, id: '"x"', key: '"x"', idStart: 22, hasResult: true});
 });
 
-test('a refusal has an id and an error', t => {
+test('recognizes an error response by its id and error', t => {
 	const head = scanText(message('"id":7,"error":{"code":1,"message":"no"}'));
 	t.deepEqual(head, {...blankHead, id: '7', key: '7', idStart: 22, hasError: true});
 });
 
 for (const id of ['"id":null,', ''])
-	test(`an error may lack the id of what it answers (${id || 'no id'})`, t => {
+	test(`accepts an error response without an id (${id || 'no id'})`, t => {
 		const {flaw, id: found} = scanText(message(`${id}"error":{"code":-32700,"message":"no"}`));
 		t.deepEqual([flaw, found], [undefined, undefined]);
 	});
 
-test('a method spelled with escapes is the text that it stands for', t => {
+test('decodes escapes in a method', t => {
 	t.is(scanText(message('"method":"tools\\u002fcall"')).method, 'tools/call');
 });
 
-test('a flaw is told with the id, where one is known', t => {
+test('creates a head for a flaw, with the id if it is known', t => {
 	t.deepEqual(flawedHead('too large', '1.0'), {
 		...blankHead,
 		id: '1.0',
@@ -58,19 +57,19 @@ test('a flaw is told with the id, where one is known', t => {
 	t.deepEqual(flawedHead('not JSON'), {...blankHead, marks: ALL_MARKS, flaw: 'not JSON'});
 });
 
-test('what goes on in the buffer behind the end is not looked at', t => {
+test('ignores bytes behind the end of the message', t => {
 	const text = message('"id":1,"method":"a"');
 	t.is(scanMessage(Buffer.from(`${text}garbage`), text.length).flaw, undefined);
 });
 
 for (const text of ['{}', '{"a":1}', message('"method":"a"'), '[1]', '"text"', '{"a":{"b":{}}} '])
-	test(`${text} cut short by its end is not JSON, though the buffer goes on behind it`, t => {
+	test(`rejects ${text} if it is truncated, although the buffer continues`, t => {
 		const bytes = Buffer.from(text);
 		for (let end = 0; end < text.trimEnd().length; end++)
 			t.is(scanMessage(bytes, end).flaw, 'not JSON', `${end}`);
 	});
 
-const bad: ReadonlyArray<readonly [Flaw, readonly string[]]> = [
+const flawed: ReadonlyArray<readonly [Flaw, readonly string[]]> = [
 	[
 		'not JSON',
 		['', '{', '}', 'Listening on 80', '{"a":1}{"b":2}', "{'a':1}", '{"a":1,}', '{a:1}', '\ufeff{}', '{}x'],
@@ -84,26 +83,26 @@ const bad: ReadonlyArray<readonly [Flaw, readonly string[]]> = [
 	],
 ];
 
-for (const [flaw, texts] of bad)
+for (const [flaw, texts] of flawed)
 	for (const text of texts)
-		test(`${JSON.stringify(text)} is ${flaw}`, t => {
+		test(`rejects ${JSON.stringify(text)} as ${flaw}`, t => {
 			t.is(scanText(text).flaw, flaw);
 		});
 
 const nested = (depth: number, inside: string): string => '['.repeat(depth) + inside + ']'.repeat(depth);
 
-test('a thousand levels, the message included, may pass [A4]', t => {
+test('accepts a thousand levels, including the message [A4]', t => {
 	t.is(scanText(message(`"id":1,"method":"a","params":${nested(999, '')}`)).flaw, undefined);
 	t.is(scanText(message(`"id":1,"method":"a","params":${nested(999, '1')}`)).flaw, undefined);
 });
 
 for (const inside of ['', '1'])
-	test(`a level more is too deep, with the id still seen (inside: ${inside || 'nothing'}) [A4]`, t => {
+	test(`rejects one more level and still finds the id (inside: ${inside || 'nothing'}) [A4]`, t => {
 		const {flaw, id} = scanText(message(`"method":"a","params":${nested(1000, inside)},"id":5`));
 		t.deepEqual([flaw, id], ['nested too deep', '5']);
 	});
 
-test('a hundred thousand levels are too deep, and no error [A4]', t => {
+test('rejects a hundred thousand levels without an error [A4]', t => {
 	t.is(scanText(message(`"id":1,"method":"a","params":${nested(100_000, '')}`)).flaw, 'nested too deep');
 });
 
@@ -111,7 +110,7 @@ const invalidUtf8 = ['ff', 'c3', 'c328', 'eda080', 'f8888080', 'c080', 'e282', '
 
 for (const hex of invalidUtf8)
 	for (const padding of [0, 300])
-		test(`the bytes ${hex} in a string ${padding ? 'of some length ' : ''}are not JSON [A6]`, t => {
+		test(`rejects the bytes ${hex} in a ${padding ? 'long ' : ''}string [A6]`, t => {
 			const [start, end] = [message('"id":1,"method":"@"').split('@')[0], '"}'] as const;
 			const parts = [`${start}${'a'.repeat(padding)}`, Buffer.from(hex, 'hex'), end].map(part =>
 				Buffer.from(part ?? ''),
@@ -119,7 +118,7 @@ for (const hex of invalidUtf8)
 			t.deepEqual(scanMessage(Buffer.concat(parts)), flawedHead('not JSON'));
 		});
 
-test('invalid UTF-8 is found in keys, params, results and after the method too [A6]', t => {
+test('rejects invalid UTF-8 in keys and params and after the method [A6]', t => {
 	for (const members of ['"@":1', '"params":["@"]', '"params":{"@":1}', '"params":{"a":{"b":"@"}}']) {
 		const [start = '', end = ''] = message(`"id":1,"method":"a",${members}`).split('@');
 		t.is(
@@ -137,11 +136,11 @@ for (const [name, text] of Object.entries({
 	'a character of four bytes': '"😀"',
 	'a carriage return as white space': '[1,\r2]',
 }))
-	test(`${name} may pass [A7]`, t => {
+	test(`accepts ${name} [A7]`, t => {
 		t.is(scanText(message(`"id":1,"method":"a","params":{"x":${text}}`)).flaw, undefined);
 	});
 
-test('a NUL that is not escaped is not JSON [A7]', t => {
+test('rejects an unescaped NUL [A7]', t => {
 	t.is(scanText(message('"id":1,"method":"a\0"')).flaw, 'not JSON');
 });
 
@@ -160,7 +159,7 @@ const ids = [
 ];
 
 for (const id of ids)
-	test(`the id ${id} is kept as it is written [A8]`, t => {
+	test(`keeps the spelling of the id ${id} [A8]`, t => {
 		const text = message(`"method":"a","id" : ${id}`);
 		const head = scanText(text);
 		t.is(head.flaw, undefined);
@@ -168,13 +167,13 @@ for (const id of ids)
 		t.is(text.slice(head.idStart, head.idStart + id.length), id);
 	});
 
-test('a number and the string that looks like it are two ids [A8]', t => {
+test('distinguishes a number and the string that looks like it [A8]', t => {
 	t.not(scanText(message('"method":"a","id":1')).key, scanText(message('"method":"a","id":"1"')).key);
 });
 
 for (const id of ['null', 'true', 'false', '{}', '{"a":1}', '[]', '[1]'])
 	for (const rest of ['"method":"a"', '"result":1'])
-		test(`the id ${id} is of the wrong type in ${rest}, and not told as an id [A9]`, t => {
+		test(`rejects the id ${id} with ${rest} and does not return it [A9]`, t => {
 			const head = scanText(message(`"id":${id},${rest}`));
 			t.deepEqual([head.flaw, head.id, head.key], ['an id of the wrong type', undefined, undefined]);
 		});
@@ -184,7 +183,7 @@ const spellings = {id: '"\\u0069d":1', method: '"m\\u0065thod":"b"', params: '"p
 for (const [name, escaped] of Object.entries(spellings)) {
 	const plain = JSON.stringify({id: 1, method: 'b', params: {}}[name]);
 	for (const again of [`"${name}":${plain}`, escaped])
-		test(`a repeated ${name} is refused, also when one of them is written with escapes: ${again} [A14]`, t => {
+		test(`rejects a repeated ${name}, also with escapes: ${again} [A14]`, t => {
 			const members = '"id":1,"method":"tools/list","params":{}';
 			t.is(scanText(message(`${members},${again}`)).flaw, 'a repeated key');
 			t.is(scanText(message(`${again},${members}`)).flaw, 'a repeated key');
@@ -192,12 +191,12 @@ for (const [name, escaped] of Object.entries(spellings)) {
 }
 
 for (const name of ['"name"', '"n\\u0061me"'])
-	test(`a second ${name} in params is refused [A14]`, t => {
+	test(`rejects a second ${name} in params [A14]`, t => {
 		const params = `{"name":"read","arguments":{},${name}:"write"}`;
 		t.is(scanText(message(`"id":1,"method":"tools/call","params":${params}`)).flaw, 'a repeated key');
 	});
 
-test('names that are deeper than in params may repeat, as data may [A14]', t => {
+test('accepts repeated names below params [A14]', t => {
 	for (const params of [
 		'{"arguments":{"name":1,"name":2}}',
 		'[{"name":1,"name":2}]',
@@ -206,7 +205,7 @@ test('names that are deeper than in params may repeat, as data may [A14]', t => 
 		t.is(scanText(message(`"id":1,"method":"a","params":${params}`)).flaw, undefined, params);
 });
 
-test('a key in other letters is another key [A14]', t => {
+test('distinguishes keys by upper and lower case [A14]', t => {
 	const head = scanText(
 		message('"id":1,"method":"tools/list","Method":"tools/call","ID":2,"params":{"name":1,"Name":2}'),
 	);
@@ -214,7 +213,7 @@ test('a key in other letters is another key [A14]', t => {
 	t.is(scanText(message('"id":1,"Method":"tools/call"')).flaw, 'neither request nor response');
 });
 
-test('a key is not taken for another that it begins with or that begins with it [A14]', t => {
+test('does not match keys by prefix [A14]', t => {
 	const head = scanText(message('"i":1,"idx":2,"methods":"a","metho":"b","id":3,"method":"c"'));
 	t.deepEqual([head.flaw, head.method, head.id], [undefined, 'c', '3']);
 });
@@ -232,16 +231,16 @@ for (const version of [
 	'-2.05',
 	'{"2.0":1}',
 ])
-	test(`the version ${version} is not 2.0 [A17]`, t => {
+	test(`rejects the version ${version} [A17]`, t => {
 		t.is(scanText(`{"jsonrpc":${version},"id":1,"method":"a"}`).flaw, 'not JSON-RPC 2.0');
 	});
 
-test('a message without a version is refused, with its id seen [A17]', t => {
+test('rejects a message without a version and still finds the id [A17]', t => {
 	const {flaw, id} = scanText('{"id":1,"method":"a"}');
 	t.deepEqual([flaw, id], ['not JSON-RPC 2.0', '1']);
 });
 
 for (const members of ['"result":1,"error":{}', '"method":"a","result":1', '"method":"a","error":{}'])
-	test(`${members} in one message is neither request nor response [A17]`, t => {
+	test(`rejects a message with ${members} [A17]`, t => {
 		t.is(scanText(message(`"id":1,${members}`)).flaw, 'neither request nor response');
 	});

@@ -15,71 +15,71 @@ type Found = {
 	readonly tooLarge?: string | undefined;
 };
 
-/** What is defined of something. */
+/** Returns the object without undefined members. */
 const defined = <T extends object>(value: T): Partial<T> =>
 	Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as Partial<T>;
 
-/** Runs pieces through a parser. Data is read only at the very end, as a slow receiver does. */
+/** Runs chunks through a parser. Data is read only at the end, like by a slow receiver. */
 function parse(pieces: ReadonlyArray<Buffer | string>, limit = 1000): Found[] {
 	const found: Array<() => Found> = [];
 	const parser = new SseParser(limit, {
 		event: ({line, data, event, id, retryMs}) =>
 			found.push(() => {
-				if (line.at(-1) !== 0x0a || data.length !== line.length - 1) throw new Error('no line');
+				if (line.at(-1) !== 0x0a || data.length !== line.length - 1) throw new Error('not a line');
 				return defined({data: String(data), event, id, retryMs});
 			}),
 		tooLarge: (_start, {id}, fields) => found.push(() => ({tooLarge: id, ...defined(fields)})),
 	});
-	// Each piece in memory of its own, since the parser may write into what it is given.
+	// Each chunk is a copy, since the parser may modify its chunks.
 	for (const piece of pieces) parser.push(Buffer.from(piece));
 	return found.map(read => read());
 }
 
-test('an event ends with an empty line, and what has none at the end of the stream is none', t => {
+test('emits an event at an empty line and drops an unfinished one at the end of the stream', t => {
 	t.deepEqual(parse(['data: a\n']), []);
 	t.deepEqual(parse(['data: a\n\n']), [{data: 'a'}]);
 });
 
-test('lines of data are one text, one space behind the colon is none of it [A18]', t => {
+test('joins data lines and removes one space after the colon [A18]', t => {
 	t.deepEqual(parse(['data: a\ndata:b\ndata:  c\ndata\n\n']), [{data: 'a\nb\n c\n'}]);
 });
 
-test('an event has a name, an id and a time to come back after [A18]', t => {
+test('parses the event name, id and retry time [A18]', t => {
 	t.deepEqual(parse(['event: endpoint\nid: 7\nretry: 300\ndata:\n\ndata: x\n\n']), [
 		{event: 'endpoint', id: '7', retryMs: 300, data: ''},
 		{data: 'x'},
 	]);
 });
 
-test('an id or a time is told without data, too, and a name is not [A18]', t => {
+test('emits an id or a retry time without data, but not an event name alone [A18]', t => {
 	t.deepEqual(parse(['id: 7\n\nretry: 5\n\nevent: x\n\n']), [
 		{id: '7', data: ''},
 		{retryMs: 5, data: ''},
 	]);
 });
 
-test('comments, other fields and empty events are passed over [A18]', t => {
+test('ignores comments, unknown fields and empty events [A18]', t => {
 	t.deepEqual(parse([': hello\n\nfoo\ndatas: 1\ndat: 2\nDATA: 3\n:\ndata: a\n\n\n']), [{data: 'a'}]);
 });
 
-test('an id with a NUL is passed over, and so is a time that is no number [A18]', t => {
+test('ignores an id with a NUL and a retry time that is not a number [A18]', t => {
 	t.deepEqual(parse(['id: 1\nid: 2\0\nretry: 1s\nretry: -1\ndata: a\n\n']), [{id: '1', data: 'a'}]);
 });
 
-test('a time that no timer takes is the longest that one does [A18]', t => {
+test('limits the retry time to the longest timer delay [A18]', t => {
 	t.deepEqual(parse([`retry: ${'9'.repeat(400)}\n\n`]), [{retryMs: 2 ** 31 - 1, data: ''}]);
 });
 
-test('lines end in any of three ways [A18]', t => {
+test('accepts all three line endings [A18]', t => {
 	t.deepEqual(parse(['data: a\r\n\r\ndata: b\r\rdata: c\n\n']), [{data: 'a'}, {data: 'b'}, {data: 'c'}]);
 });
 
-test('an event is there with its last carriage return, whatever follows [A18]', t => {
+test('emits an event immediately after its last carriage return [A18]', t => {
 	t.deepEqual(parse(['data: a\r\r']), [{data: 'a'}]);
 	t.deepEqual(parse(['data: a\r', '\n\r', '\ndata: b\r\n\r\n']), [{data: 'a'}, {data: 'b'}]);
 });
 
-test('a byte order mark at the start is passed over, wherever it is cut, and is part of a name elsewhere [A18]', t => {
+test('skips a byte order mark at the start only, wherever it is split [A18]', t => {
 	const bytes = Buffer.from('\ufeffdata: a\n\n\ufeffdata: b\n\n');
 	for (let at = 0; at <= bytes.length; at++)
 		t.deepEqual(parse(piecesOf(bytes, [at])), [{data: 'a'}], `${at}`);
@@ -97,7 +97,7 @@ const stream = fc
 	.map(pieces => Buffer.from(`${pieces.join('')}\n\n`))
 	.chain(bytes => fc.tuple(fc.constant(bytes), cutsOf(bytes.length)));
 
-/** What another parser finds in the same stream, as one text. */
+/** The events that eventsource-parser emits for a stream. */
 function reference(bytes: Buffer): {events: Found[]; retries: number[]} {
 	const events: Found[] = [];
 	const retries: number[] = [];
@@ -109,7 +109,7 @@ function reference(bytes: Buffer): {events: Found[]; retries: number[]} {
 	return {events, retries};
 }
 
-test('events are those that eventsource-parser finds, wherever the stream is cut [A18]', t => {
+test('emits the same events as eventsource-parser, wherever the stream is split [A18]', t => {
 	let count = 0;
 	const property = fc.property(stream, ([bytes, cuts]) => {
 		const expected = reference(bytes);
@@ -124,7 +124,7 @@ test('events are those that eventsource-parser finds, wherever the stream is cut
 	t.true(count > 500);
 });
 
-test('times to come back after are those that eventsource-parser finds [A18]', t => {
+test('emits the same retry times as eventsource-parser [A18]', t => {
 	const times = fc.array(fc.constantFrom('retry: 1\n', 'retry:20\r\n', 'retry: x\n', 'retry\n', ': c\n'), {
 		maxLength: 5,
 	});
@@ -137,7 +137,7 @@ test('times to come back after are those that eventsource-parser finds [A18]', t
 	);
 });
 
-test('data that came in one piece is not copied', t => {
+test('does not copy data received in one chunk', t => {
 	const chunk = Buffer.from('data: {"a":1}\n\ndata:{"b":2}\r\n\r\n');
 	const lines: Buffer[] = [];
 	new SseParser(1000, {event: ({line}) => lines.push(line), tooLarge: () => t.fail()}).push(chunk);
@@ -145,7 +145,7 @@ test('data that came in one piece is not copied', t => {
 	t.true(lines.every(line => line.buffer === chunk.buffer));
 });
 
-test('bytes that are not UTF-8 go on as they are', t => {
+test('keeps bytes that are not UTF-8', t => {
 	const data = Buffer.from([0xff, 0x22, 0xc3]);
 	const found: Buffer[] = [];
 	const parser = new SseParser(1000, {event: event => found.push(event.data), tooLarge: () => t.fail()});
@@ -159,7 +159,7 @@ const message = (size: number): string => {
 	return `${start}${'x'.repeat(size - start.length - 3)}"]}`;
 };
 
-test('data at the limit passes, and one byte more is told with its id, wherever it is cut [A18]', t => {
+test('accepts data at the limit and reports the id of larger data, wherever it is split [A18]', t => {
 	const bytes = Buffer.from(
 		`id: 1\ndata: ${message(100)}\n\nid: 2\ndata: ${message(101)}\r\n\r\ndata: a\n\n`,
 	);
@@ -169,20 +169,20 @@ test('data at the limit passes, and one byte more is told with its id, wherever 
 	t.deepEqual(parse(bytesOf(bytes), 100), expected);
 });
 
-test('lines of data together are measured [A18]', t => {
+test('applies the limit to all data lines together [A18]', t => {
 	t.deepEqual(parse([`data: 12345\ndata: 12345\n\ndata: 12345\ndata: 1234\n\n`], 10), [
 		{tooLarge: undefined},
 		{data: '12345\n1234'},
 	]);
 });
 
-for (const [what, start] of [
+for (const [name, start] of [
 	['data', 'data: '],
 	['comments', ': '],
 	['names of fields', ''],
 	['ids', 'id: '],
 ] as const)
-	test(`${what} without end are not held, and the next event is fine [A18]`, async t => {
+	test(`does not buffer endless ${name}, and emits the next event [A18]`, async t => {
 		const found: string[] = [];
 		const parser = new SseParser(1e6, {event: ({data}) => found.push(String(data)), tooLarge: () => {}});
 		parser.push(Buffer.from(start));
@@ -193,7 +193,7 @@ for (const [what, start] of [
 		t.deepEqual(found, ['a']);
 	});
 
-test('a message of 64 MiB in chunks of a few bytes comes whole [A18]', t => {
+test('emits a message of 64 MiB received in small chunks [A18]', t => {
 	const size = 64 * 2 ** 20;
 	const lines: Buffer[] = [];
 	const parser = new SseParser(size, {event: ({line}) => lines.push(line), tooLarge: () => t.fail()});
@@ -204,14 +204,14 @@ test('a message of 64 MiB in chunks of a few bytes comes whole [A18]', t => {
 	t.is(lines[0]?.[1024 * 27], 0x62);
 });
 
-test('a chunk of a million lines is read in one go [A18]', t => {
+test('parses a chunk of a million lines [A18]', t => {
 	let events = 0;
 	const parser = new SseParser(1000, {event: () => events++, tooLarge: () => t.fail()});
 	parser.push(Buffer.from(`${'data:\n\n'.repeat(500_000)}\r`));
 	t.is(events, 500_000);
 });
 
-test('an event is written with what it has', t => {
+test('serializes the fields of an event', t => {
 	t.is(String(formatSseEvent({data: Buffer.from('{}')})), 'data: {}\n\n');
 	t.is(
 		String(formatSseEvent({event: 'message', id: '7', retryMs: 300, data: Buffer.alloc(0)})),
@@ -219,14 +219,14 @@ test('an event is written with what it has', t => {
 	);
 });
 
-test('a name or an id cannot be more than a line', t => {
+test('replaces line breaks in an event name or an id', t => {
 	t.is(
 		String(formatSseEvent({event: 'a\nb', id: 'c\r\nd', data: Buffer.from('e')})),
 		'event: a b\nid: c  d\ndata: e\n\n',
 	);
 });
 
-test('whatever is written is read again, with line feeds for all ends of lines', t => {
+test('parses what it serialized, with line feeds as line endings', t => {
 	const data = fc.array(fc.constantFrom('\r', '\n', '\r\n', ' ', 'a', 'é', '{"a":\n1}'), {maxLength: 8});
 	fc.assert(
 		fc.property(

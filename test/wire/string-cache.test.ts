@@ -3,13 +3,13 @@ import fc from 'fast-check';
 import {StringCache} from '../../lib/wire/string-cache.js';
 import {stringText} from './arbitraries.js';
 
-/** The text of one string with something before and behind it. */
-const read = (texts: StringCache, string: string, before = '', behind = ''): string => {
+/** Reads a string between other bytes. */
+const read = (cache: StringCache, string: string, before = '', behind = ''): string => {
 	const start = Buffer.byteLength(before);
-	return texts.get(Buffer.from(before + string + behind), start, start + Buffer.byteLength(string));
+	return cache.get(Buffer.from(before + string + behind), start, start + Buffer.byteLength(string));
 };
 
-test('every string is read as JSON.parse reads it, in whatever order they come and come again', t => {
+test('decodes strings like JSON.parse in any order of repetition', t => {
 	const strings = fc.array(
 		fc.oneof(
 			stringText,
@@ -21,37 +21,37 @@ test('every string is read as JSON.parse reads it, in whatever order they come a
 		},
 	);
 	fc.assert(
-		fc.property(strings, fc.array(fc.nat({max: 29}), {maxLength: 60}), (known, order) => {
-			const texts = new StringCache();
+		fc.property(strings, fc.array(fc.nat({max: 29}), {maxLength: 60}), (list, order) => {
+			const cache = new StringCache();
 			for (const at of order) {
-				const string = known[at % known.length] ?? '""';
-				t.is(read(texts, string, '{"method":', ',"id":1}'), JSON.parse(string));
+				const string = list[at % list.length] ?? '""';
+				t.is(read(cache, string, '{"method":', ',"id":1}'), JSON.parse(string));
 			}
 		}),
 		{numRuns: 500},
 	);
 });
 
-test('strings of the same length, middle and end are told apart', t => {
-	const texts = new StringCache();
+test('distinguishes strings with the same length, middle and end', t => {
+	const cache = new StringCache();
 	for (let round = 0; round < 2; round++)
 		for (const word of ['a/call', 'b/call', 'a\\u002f', '', 'a', 'b'])
-			t.is(read(texts, `"${word}"`), JSON.parse(`"${word}"`));
+			t.is(read(cache, `"${word}"`), JSON.parse(`"${word}"`));
 });
 
-test('a text that is kept does not change with the buffer that it was read from', t => {
-	const texts = new StringCache();
+test('does not change a cached text when its buffer changes', t => {
+	const cache = new StringCache();
 	const bytes = Buffer.from('"tools/list"');
-	t.is(texts.get(bytes, 0, bytes.length), 'tools/list');
+	t.is(cache.get(bytes, 0, bytes.length), 'tools/list');
 	bytes.write('"toolz/list"');
-	t.is(texts.get(bytes, 0, bytes.length), 'toolz/list');
-	t.is(read(texts, '"tools/list"'), 'tools/list');
+	t.is(cache.get(bytes, 0, bytes.length), 'toolz/list');
+	t.is(read(cache, '"tools/list"'), 'tools/list');
 });
 
-test('strings too long to be kept are read like any other', t => {
-	const texts = new StringCache();
+test('decodes strings that are too long for the cache', t => {
+	const cache = new StringCache();
 	for (let round = 0; round < 2; round++)
 		for (const length of [61, 62, 63, 64, 1000])
 			for (const letter of ['a', '\\n', 'é'])
-				t.is(read(texts, `"${letter.repeat(length)}"`), JSON.parse(`"${letter.repeat(length)}"`));
+				t.is(read(cache, `"${letter.repeat(length)}"`), JSON.parse(`"${letter.repeat(length)}"`));
 });

@@ -5,19 +5,19 @@ import {MAX_KEY_BYTES, MAX_MESSAGE_VALUES} from '../../lib/wire/walk.js';
 const scanText = (text: string): MessageHead => scanMessage(Buffer.from(text));
 const message = (members: string): string => `{"jsonrpc":"2.0",${members}}`;
 
-/** A request with this many values: its four members, and the items of a list. */
+/** A request with this many values: its four members and the items of a list. */
 const withValues = (count: number): string =>
 	message(`"id":1,"method":"a","params":[${'1,'.repeat(count - 5)}1]`);
 
-test('rejects a message with more than a million values, with the id still seen [SEC-D11]', t => {
+test('rejects a message with more than a million values and still finds the id [SEC-D11]', t => {
 	t.is(scanText(withValues(MAX_MESSAGE_VALUES)).flaw, undefined);
 	const {flaw, id} = scanText(withValues(MAX_MESSAGE_VALUES + 1));
 	t.deepEqual([flaw, id], ['too complex', '1']);
-	// The next one is counted anew.
+	// The count is reset for the next message.
 	t.is(scanText(withValues(MAX_MESSAGE_VALUES)).flaw, undefined);
 });
 
-test('counts the values of strings, numbers, words, lists and objects, and those of a batch [SEC-D11]', t => {
+test('counts strings, numbers, literals, lists and objects, also in a batch [SEC-D11]', t => {
 	for (const item of ['{}', '[]', '"a"', 'null', '{"a":1}', '[1]'])
 		t.is(
 			scanText(message(`"id":1,"method":"a","params":[${`${item},`.repeat(MAX_MESSAGE_VALUES)}1]`)).flaw,

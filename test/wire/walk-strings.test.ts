@@ -4,7 +4,7 @@ import {INVALID, Walk} from '../../lib/wire/walk.js';
 
 const SIMPLE = '"\\\\/bfnrt'.replace('\\\\', '\\');
 
-/** The end of a string, found byte by byte. */
+/** Finds the end of a string byte by byte. */
 function slowEnd(text: Buffer): number {
 	for (let at = 1; at < text.length; ) {
 		const byte = text[at] as number;
@@ -35,7 +35,7 @@ const piece = fc.oneof(
 	fc.constantFrom('\\', '\\q', '\\u12', '"', '\0', '\x1f', '\x7f', 'é'),
 );
 
-test('a string ends where a walk byte by byte ends it, for any text', t => {
+test('finds the end of a string like a simple scan, for any text', t => {
 	const text = fc.array(piece, {maxLength: 30}).map(pieces => Buffer.from(`"${pieces.join('')}"`));
 	fc.assert(
 		fc.property(text, bytes => endOf(bytes) === slowEnd(bytes)),
@@ -44,7 +44,7 @@ test('a string ends where a walk byte by byte ends it, for any text', t => {
 	t.pass();
 });
 
-test('a string ends where a walk byte by byte ends it, for any bytes', t => {
+test('finds the end of a string like a simple scan, for any bytes', t => {
 	fc.assert(
 		fc.property(fc.uint8Array({maxLength: 300}), bytes => {
 			const text = Buffer.concat([Buffer.from('"'), bytes]);
@@ -55,13 +55,13 @@ test('a string ends where a walk byte by byte ends it, for any bytes', t => {
 	t.pass();
 });
 
-for (const [what, lead] of [
+for (const [name, lead] of [
 	['every single byte', ''],
 	['every letter behind a backslash', '\\'],
 	['every first digit of an escape', '\\u'],
 	['every last digit of an escape', '\\u00e'],
 ] as const)
-	test(`${what} is told apart, at every place of sixteen`, t => {
+	test(`distinguishes ${name} at every position of sixteen`, t => {
 		const wrong: Array<{byte: number; at: number}> = [];
 		const text = Buffer.alloc(64);
 		for (let byte = 0; byte < 256; byte++)
@@ -75,7 +75,7 @@ for (const [what, lead] of [
 		t.deepEqual(wrong, []);
 	});
 
-test('what is left of a longer text is not taken for the rest of this one', t => {
+test('does not read bytes of an earlier, longer text', t => {
 	for (const longer of ['n', '"', '0', 'a']) {
 		walk.seal(walk.write(Buffer.alloc(1000, longer), 0));
 		for (const text of ['"abc\\', '"abc', '"', '"\\u12', `"${'a'.repeat(40)}`])
@@ -83,7 +83,7 @@ test('what is left of a longer text is not taken for the rest of this one', t =>
 	}
 });
 
-test('memory that a large text took is used again, and a larger one has more', t => {
+test('reuses its memory and grows it for larger texts', t => {
 	const fresh = new Walk();
 	for (const length of [10, 70_000, 10, 300_000, 5_000_000, 10]) {
 		const text = Buffer.alloc(length, 'a');

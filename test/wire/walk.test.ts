@@ -7,7 +7,7 @@ import {jsonText, space} from './arbitraries.js';
 
 const walk = new Walk();
 
-/** Where the one value of a text ends. */
+/** Returns the end of the value in a text. */
 const endOf = (bytes: Buffer): number => {
 	walk.seal(walk.write(bytes, 0));
 	return walk.endOfValue(walk.skipWhitespace(0));
@@ -27,15 +27,15 @@ const parses = (bytes: Buffer): boolean => {
 	}
 };
 
-/** A text with some bytes changed, put in or taken out. */
+/** A JSON text with some bytes changed, inserted or removed. */
 const mutated = fc
 	.tuple(
 		fc.oneof(jsonText(space), fc.json({stringUnit: 'binary'})),
 		fc.array(
 			fc.record({
 				at: fc.nat({max: 400}),
-				taken: fc.nat({max: 2}),
-				put: fc.oneof(
+				removed: fc.nat({max: 2}),
+				inserted: fc.oneof(
 					fc.constantFrom(...'{}[]",:\\-+.eEtfnu019 \n\t'),
 					fc.constant(''),
 					fc.string({maxLength: 2}),
@@ -46,14 +46,14 @@ const mutated = fc
 	)
 	.map(([text, changes]) => {
 		let bytes = Buffer.from(text);
-		for (const {at, taken, put} of changes) {
+		for (const {at, removed, inserted} of changes) {
 			const from = at % (bytes.length + 1);
-			bytes = Buffer.concat([bytes.subarray(0, from), Buffer.from(put), bytes.subarray(from + taken)]);
+			bytes = Buffer.concat([bytes.subarray(0, from), Buffer.from(inserted), bytes.subarray(from + removed)]);
 		}
 		return bytes;
 	});
 
-test('every JSON text is accepted, however it is spelled', t => {
+test('accepts every JSON text in any spelling', t => {
 	const text = fc.oneof(
 		fc.json({stringUnit: 'binary'}),
 		fc.jsonValue({stringUnit: 'binary'}).map(value => JSON.stringify(value, undefined, '\t')),
@@ -66,7 +66,7 @@ test('every JSON text is accepted, however it is spelled', t => {
 	t.pass();
 });
 
-test('the position returned is the one after the value, whatever follows it', t => {
+test('returns the position after the value, whatever follows', t => {
 	const tail = fc.constantFrom('', ',', ' ', '}', ']', '\n"', ',"a":1');
 	fc.assert(
 		fc.property(jsonText(space), tail, (json, rest) => {
@@ -78,21 +78,21 @@ test('the position returned is the one after the value, whatever follows it', t 
 	t.pass();
 });
 
-test('a text with bytes changed, put in or taken out is accepted exactly when JSON.parse takes it', t => {
-	let refused = 0;
+test('accepts a mutated text if and only if JSON.parse does', t => {
+	let invalidCount = 0;
 	fc.assert(
 		fc.property(mutated, bytes => {
 			fc.pre(isUtf8(bytes));
 			const isJson = parses(bytes);
-			if (!isJson) refused++;
+			if (!isJson) invalidCount++;
 			return accepts(bytes) === isJson;
 		}),
 		{numRuns: 5000},
 	);
-	t.true(refused > 500);
+	t.true(invalidCount > 500);
 });
 
-test('the start of a text is accepted exactly when JSON.parse takes it', t => {
+test('accepts a truncated text if and only if JSON.parse does', t => {
 	fc.assert(
 		fc.property(jsonText(space), json => {
 			const bytes = Buffer.from(json);
@@ -107,7 +107,7 @@ test('the start of a text is accepted exactly when JSON.parse takes it', t => {
 	t.pass();
 });
 
-test('a value that goes on behind the end it was given is none', t => {
+test('rejects a value that continues behind the end', t => {
 	fc.assert(
 		fc.property(jsonText(space), fc.nat(), (json, at) => {
 			const bytes = Buffer.from(json);
@@ -120,7 +120,7 @@ test('a value that goes on behind the end it was given is none', t => {
 	t.pass();
 });
 
-test('arbitrary bytes are walked over once, to a position inside of them or to none', t => {
+test('returns a position inside of arbitrary bytes, or rejects them', t => {
 	const bytes = fc.oneof(
 		fc.uint8Array({maxLength: 200}),
 		fc.array(fc.constantFrom(...Buffer.from('{}[]",:\\u0-.e \xff', 'latin1')), {maxLength: 200}),
@@ -136,7 +136,7 @@ test('arbitrary bytes are walked over once, to a position inside of them or to n
 	t.pass();
 });
 
-test('bytes beyond ASCII in a string are noted, for the caller to check', t => {
+test('reports non-ASCII bytes in strings', t => {
 	endOf(Buffer.from('{"a":["plain"]}'));
 	t.false(walk.hasHighBytes);
 	endOf(Buffer.from('{"a":["é"]}'));
@@ -147,15 +147,15 @@ test('bytes beyond ASCII in a string are noted, for the caller to check', t => {
 	t.false(walk.hasHighBytes);
 });
 
-/** Strings are looked at sixteen bytes at a time, in memory that comes in pages. */
-const borders = [32, 64, 256, 65_536 - 2048, 65_536];
+/** Positions near boundaries of the vectors of sixteen bytes and of memory pages. */
+const boundaries = [32, 64, 256, 65_536 - 2048, 65_536];
 
-/** Puts a word at each place near a border of a long string, and tells where the string ends then. */
-function* nearBorders(word: string, length = 180_000): Generator<{at: number; end: number; size: number}> {
+/** Inserts a word at each position near a boundary of a long string. Yields the end that is found. */
+function* nearBoundaries(word: string, length = 180_000): Generator<{at: number; end: number; size: number}> {
 	const string = Buffer.alloc(length, 'a');
 	string[0] = string[length - 1] = 0x22;
-	for (const border of borders)
-		for (let at = border - 12; at <= border + 6; at++) {
+	for (const boundary of boundaries)
+		for (let at = boundary - 12; at <= boundary + 6; at++) {
 			string.write(word, at);
 			yield {at, end: endOf(string), size: length};
 			string.fill('a', at, at + Buffer.byteLength(word));
@@ -174,23 +174,23 @@ for (const word of [
 	'\u2028',
 	'\x7f',
 ])
-	test(`a long string with ${JSON.stringify(word)} anywhere near a border is walked over`, t => {
-		const wrong = [...nearBorders(word)].filter(({end, size}) => end !== size);
+	test(`accepts a long string with ${JSON.stringify(word)} near a boundary`, t => {
+		const wrong = [...nearBoundaries(word)].filter(({end, size}) => end !== size);
 		t.deepEqual(wrong, []);
 	});
 
 for (const word of ['\\q', '\\u12g4', '\\u123_', '\x1f', '\n', '\0', '\\\n', '\\é'])
-	test(`a long string with ${JSON.stringify(word)} anywhere near a border is none`, t => {
-		const wrong = [...nearBorders(word)].filter(({end}) => end !== INVALID);
+	test(`rejects a long string with ${JSON.stringify(word)} near a boundary`, t => {
+		const wrong = [...nearBoundaries(word)].filter(({end}) => end !== INVALID);
 		t.deepEqual(wrong, []);
 	});
 
-test('a long string ends at its first quote that is no escape, also near a border', t => {
-	const wrong = [...nearBorders('"')].filter(({at, end}) => end !== at + 1);
+test('ends a long string at its first unescaped quote, also near a boundary', t => {
+	const wrong = [...nearBoundaries('"')].filter(({at, end}) => end !== at + 1);
 	t.deepEqual(wrong, []);
 });
 
-test('a long string of escapes alone is walked over, at whatever place its escapes begin', t => {
+test('accepts a long string of escapes at any alignment', t => {
 	fc.assert(
 		fc.property(fc.nat({max: 20}), fc.constantFrom('\\\\', '\\"', '\\ud800', '\\/'), (lead, word) => {
 			const text = Buffer.from(`"${'x'.repeat(lead)}${word.repeat(20_000)}"`);
@@ -201,7 +201,7 @@ test('a long string of escapes alone is walked over, at whatever place its escap
 	t.pass();
 });
 
-test('a long string without an end is none', t => {
+test('rejects a long string without an end', t => {
 	for (const length of [255, 256, 257, 258, 4352, 4353, 100_000])
 		for (const last of ['a', '\\', '\\"', '\\u00'])
 			t.is(endOf(Buffer.from(`"${'a'.repeat(length - last.length)}${last}`)), INVALID, `${length} ${last}`);
@@ -213,20 +213,20 @@ const objects = (depth: number, inside: string): string => '{"a":'.repeat(depth)
 for (const [kind, nested] of Object.entries({arrays, objects}))
 	for (const inside of ['1', kind === 'arrays' ? '[]' : '{}']) {
 		const more = inside === '1' ? 0 : 1;
-		test(`${MAX_MESSAGE_DEPTH} ${kind} around ${inside} are not too deep [A4]`, t => {
+		test(`accepts ${MAX_MESSAGE_DEPTH} ${kind} around ${inside} [A4]`, t => {
 			const text = Buffer.from(nested(MAX_MESSAGE_DEPTH - more, inside));
 			t.is(endOf(text), text.length);
 			t.false(walk.isTooDeep);
 		});
 
-		test(`${MAX_MESSAGE_DEPTH + 1} ${kind} around ${inside} are too deep, and walked over all the same [A4]`, t => {
+		test(`reports ${MAX_MESSAGE_DEPTH + 1} ${kind} around ${inside} as too deep and still finds the end [A4]`, t => {
 			const text = Buffer.from(nested(MAX_MESSAGE_DEPTH + 1 - more, inside));
 			t.is(endOf(text), text.length);
 			t.true(walk.isTooDeep);
 		});
 	}
 
-test('a hundred thousand levels are walked over without an error [A4]', t => {
+test('walks a hundred thousand levels without an error [A4]', t => {
 	const text = Buffer.from(arrays(100_000, '"]"'));
 	t.is(endOf(text), text.length);
 	t.true(walk.isTooDeep);
