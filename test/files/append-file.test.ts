@@ -7,14 +7,14 @@ import {tempFolder} from '../helpers/temp-folder.js';
 
 const lines = (...texts: string[]): Buffer[] => texts.map(text => Buffer.from(`${text}\n`));
 
-test('makes a file for its owner alone', async t => {
+test('creates a file with mode 0600', async t => {
 	const file = join(tempFolder(t), 'log');
 	await appendBuffers(file, lines('a'));
 	t.is(statSync(file).mode & 0o777, 0o600);
 	t.is(readFileSync(file, 'utf8'), 'a\n');
 });
 
-test('adds to what is there', async t => {
+test('appends to an existing file', async t => {
 	const file = join(tempFolder(t), 'log');
 	writeFileSync(file, 'old\n', {mode: 0o640});
 	await appendBuffers(file, lines('a', 'b'));
@@ -22,7 +22,7 @@ test('adds to what is there', async t => {
 	t.is(statSync(file).mode & 0o777, 0o600);
 });
 
-test('ends a line that an earlier crash left torn', async t => {
+test('terminates a line that was truncated by a crash', async t => {
 	const file = join(tempFolder(t), 'log');
 	writeFileSync(file, 'old\n{"torn');
 	await terminateLastLine(file);
@@ -30,21 +30,21 @@ test('ends a line that an earlier crash left torn', async t => {
 	t.is(readFileSync(file, 'utf8'), 'old\n{"torn\na\n');
 });
 
-test('goes on in the middle of a line', async t => {
+test('continues in the middle of a line', async t => {
 	const file = join(tempFolder(t), 'log');
 	writeFileSync(file, 'half');
 	await appendBuffers(file, lines(' and half'));
 	t.is(readFileSync(file, 'utf8'), 'half and half\n');
 });
 
-test('takes from the list what it has written', async t => {
+test('removes written buffers from the list', async t => {
 	const buffers = lines('a', 'b');
 	await appendBuffers(join(tempFolder(t), 'log'), buffers);
 	t.deepEqual(buffers, []);
 });
 
-test('leaves in the list what it could not write', async t => {
-	const folder = join(tempFolder(t), 'gone');
+test('keeps unwritten buffers in the list', async t => {
+	const folder = join(tempFolder(t), 'missing');
 	const buffers = lines('a', 'b');
 	await t.throwsAsync(appendBuffers(join(folder, 'log'), buffers), {code: 'ENOENT'});
 	t.deepEqual(buffers, lines('a', 'b'));
@@ -53,21 +53,21 @@ test('leaves in the list what it could not write', async t => {
 	t.is(readFileSync(join(folder, 'log'), 'utf8'), 'a\nb\n');
 });
 
-test('writes more buffers than one system call takes', async t => {
+test('writes more buffers than fit in one system call', async t => {
 	const file = join(tempFolder(t), 'log');
 	const many = Array.from({length: 3000}, (_, index) => `line ${index}`);
 	await appendBuffers(file, lines(...many));
 	t.is(readFileSync(file, 'utf8'), `${many.join('\n')}\n`);
 });
 
-test('writes to something that is no file without looking for its last line', async t => {
+test('writes to a device without reading its last line', async t => {
 	const buffers = lines('a');
 	await terminateLastLine('/dev/null');
 	await appendBuffers('/dev/null', buffers);
 	t.deepEqual(buffers, []);
 });
 
-test('makes a file anew that was taken away', async t => {
+test('creates a file again that was removed', async t => {
 	const file = join(tempFolder(t), 'log');
 	await appendBuffers(file, lines('a'));
 	rmSync(file);
@@ -76,51 +76,51 @@ test('makes a file anew that was taken away', async t => {
 	t.is(readFileSync(file, 'utf8'), 'b\nc\n');
 });
 
-test('leaves a last line alone that has its end', async t => {
+test('does not change a terminated last line', async t => {
 	const file = join(tempFolder(t), 'log');
 	writeFileSync(file, 'old\n');
 	await terminateLastLine(file);
 	t.is(readFileSync(file, 'utf8'), 'old\n');
 });
 
-/** Something that is written to piece by piece, and what waited for it each time it had written. */
-function slowly(pieces: string[], take: (some: Buffer[]) => number) {
+/** Sets up a slow write, and records the buffers in the list after each one. */
+function slowWriter(pieces: string[], accept: (batch: Buffer[]) => number) {
 	const buffers: Buffer[] = [];
-	const waited: string[] = [];
+	const queuedAfterWrite: string[] = [];
 	const refill = (): void => {
 		const piece = pieces.shift();
 		if (piece !== undefined) buffers.push(Buffer.from(piece));
 	};
-	const write = async (some: Buffer[]): Promise<number> => {
-		const bytes = take(some);
+	const write = async (batch: Buffer[]): Promise<number> => {
+		const bytes = accept(batch);
 		await setImmediate();
-		waited.push(buffers.join());
+		queuedAfterWrite.push(buffers.join());
 		return bytes;
 	};
-	return {waited, buffers, all: () => writeBuffers(buffers, refill, write)};
+	return {queuedAfterWrite, buffers, run: () => writeBuffers(buffers, refill, write)};
 }
 
-test('asks for the next piece while the last one is being written, and for no more', async t => {
-	const {waited, all} = slowly(['a', 'b', 'c'], ([first]) => first?.length ?? 0);
-	await all();
-	t.deepEqual(waited, ['a,b', 'b,c', 'c']);
+test('refills once while the last buffer is being written', async t => {
+	const {queuedAfterWrite, run} = slowWriter(['a', 'b', 'c'], ([first]) => first?.length ?? 0);
+	await run();
+	t.deepEqual(queuedAfterWrite, ['a,b', 'b,c', 'c']);
 });
 
-test('asks for no more while what was not taken still waits', async t => {
-	const {waited, all} = slowly(['abc', 'd', 'e'], () => 1);
-	await all();
-	t.deepEqual(waited, ['abc,d', 'bc,d', 'c,d', 'd,e', 'e']);
+test('does not refill while a partially written buffer is in the list', async t => {
+	const {queuedAfterWrite, run} = slowWriter(['abc', 'd', 'e'], () => 1);
+	await run();
+	t.deepEqual(queuedAfterWrite, ['abc,d', 'bc,d', 'c,d', 'd,e', 'e']);
 });
 
-test('keeps the next piece behind one that could not be written', async t => {
+test('keeps the order of buffers after a failed write', async t => {
 	let isFailing = true;
-	const {waited, buffers, all} = slowly(['a', 'b'], some => {
-		if (isFailing) throw new Error('no room');
-		return some.join('').length;
+	const {queuedAfterWrite, buffers, run} = slowWriter(['a', 'b'], batch => {
+		if (isFailing) throw new Error('disk full');
+		return batch.join('').length;
 	});
-	await t.throwsAsync(all(), {message: 'no room'});
+	await t.throwsAsync(run(), {message: 'disk full'});
 	t.is(buffers.join(), 'a,b');
 	isFailing = false;
-	await all();
-	t.deepEqual(waited, ['a,b']);
+	await run();
+	t.deepEqual(queuedAfterWrite, ['a,b']);
 });

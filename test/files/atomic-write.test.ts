@@ -5,7 +5,7 @@ import {writeAtomically} from '../../lib/files/atomic-write.js';
 import {GroupCommit} from '../../lib/files/group-commit.js';
 import {tempFolder} from '../helpers/temp-folder.js';
 
-test('replaces a file whole, for its owner alone, and leaves nothing else behind', async t => {
+test('replaces a file with mode 0600 and leaves no other files', async t => {
 	const folder = tempFolder(t);
 	const path = join(folder, 'a.json');
 	writeFileSync(path, 'old', {mode: 0o644});
@@ -15,20 +15,20 @@ test('replaces a file whole, for its owner alone, and leaves nothing else behind
 	t.deepEqual(readdirSync(folder), ['a.json']);
 });
 
-test('a link in its place is replaced, and what it leads to stays as it was [G7]', async t => {
+test('replaces a link and does not change its target [G7]', async t => {
 	const folder = tempFolder(t);
 	const target = join(folder, 'target');
-	writeFileSync(target, 'precious');
+	writeFileSync(target, 'original');
 	symlinkSync(target, join(folder, 'link'));
 	await writeAtomically(join(folder, 'link'), 'new');
-	t.is(readFileSync(target, 'utf8'), 'precious');
+	t.is(readFileSync(target, 'utf8'), 'original');
 	t.is(readFileSync(join(folder, 'link'), 'utf8'), 'new');
 });
 
-test('a failure leaves the old content and no temporary file [G2]', async t => {
+test('keeps the old content and leaves no temporary file after a failure [G2]', async t => {
 	const folder = tempFolder(t);
 	const path = join(folder, 'a.json');
-	// No file can replace a folder.
+	// A file cannot replace a folder.
 	mkdirSync(path);
 	await t.throwsAsync(writeAtomically(path, 'new'));
 	t.true(statSync(path).isDirectory());
@@ -37,7 +37,7 @@ test('a failure leaves the old content and no temporary file [G2]', async t => {
 	chmodSync(path, 0o700);
 });
 
-test('a group commit runs one save, and one more for all that asked meanwhile', async t => {
+test('combines all requests during a save into one more save', async t => {
 	const ends: Array<(error?: Error) => void> = [];
 	const commits = new GroupCommit(
 		() => new Promise((resolve, reject) => ends.push(error => (error ? reject(error) : resolve()))),
@@ -48,7 +48,7 @@ test('a group commit runs one save, and one more for all that asked meanwhile', 
 	t.is(ends.length, 1);
 	const second = [commits.commit(), commits.commit(), commits.commit()];
 	await tick();
-	t.is(ends.length, 1, 'the second waits for the first');
+	t.is(ends.length, 1, 'the second save is queued');
 	ends[0]?.(new Error('disk'));
 	for (const one of first) await t.throwsAsync(one, {message: 'disk'});
 	await tick();

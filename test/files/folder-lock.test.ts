@@ -11,7 +11,7 @@ import {tempFolder} from '../helpers/temp-folder.js';
 
 const moduleUrl = new URL('../../lib/files/folder-lock.js', import.meta.url).href;
 
-/** Adds 1 to the number in a file, so often, each time under the lock, in a process of its own. */
+/** A program that increments the number in a file under the lock, this many times. */
 const counter = (folder: string, times: number) => `
 	import {readFileSync, writeFileSync} from 'node:fs';
 	import {withFolderLock} from ${JSON.stringify(moduleUrl)};
@@ -23,7 +23,7 @@ const counter = (folder: string, times: number) => `
 			writeFileSync(file, String(count + 1));
 		});`;
 
-test('three processes that count under a lock never miss a number, and all get their turn', async t => {
+test('serializes increments by three processes', async t => {
 	const folder = tempFolder(t);
 	writeFileSync(join(folder, 'count'), '0');
 	const args = ['--input-type=module', '-e', counter(folder, 60)];
@@ -34,7 +34,7 @@ test('three processes that count under a lock never miss a number, and all get t
 	t.deepEqual(readdirSync(join(folder, 'lock')), []);
 });
 
-test('within a process one follows the other, also after a failure', async t => {
+test('serializes actions within a process, also after a failure', async t => {
 	const folder = join(tempFolder(t), 'lock');
 	const seen: string[] = [];
 	const step = (name: string) => async () => {
@@ -53,7 +53,7 @@ test('within a process one follows the other, also after a failure', async t => 
 	t.deepEqual(seen, ['a in', 'a out', 'b in', 'b out']);
 });
 
-test('what a killed process left is no obstacle, nor what another machine left long ago', async t => {
+test('ignores tickets of dead processes and old tickets of other machines', async t => {
 	const folder = join(tempFolder(t), 'lock');
 	await withFolderLock(folder, async () => {});
 	const dead = ownProcessIdentity().replace(/-\d+-\d+$/, '-4194304-5');
@@ -70,7 +70,7 @@ test('what a killed process left is no obstacle, nor what another machine left l
 	t.deepEqual(readdirSync(folder), []);
 });
 
-test('a process that was stopped while it held the lock is named after a while, and nobody goes past it', async t => {
+test('times out and reports the pid if the owner is stopped', async t => {
 	const folder = tempFolder(t);
 	const lock = join(folder, 'lock');
 	const program = `
@@ -90,6 +90,6 @@ test('a process that was stopped while it held the lock is named after a while, 
 		{message: `Process ${child.pid} has locked ${lock} for more than 5 s.`},
 	);
 	child.kill('SIGCONT');
-	child.stdin.write('go on');
+	child.stdin.write('continue');
 	t.is(await withFolderLock(lock, async () => 'in'), 'in');
 });
