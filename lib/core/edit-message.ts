@@ -30,7 +30,6 @@ export function editMessage(envelope: Envelope, edit: (body: Body) => Body): Env
 	return draft.with(edit(draft.body));
 }
 
-/** Returns the cancellation with another request id. */
 export const cancellationFor = (cancellation: Envelope, id: string): Envelope =>
 	editMessage(cancellation, body => ({
 		...body,

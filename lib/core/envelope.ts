@@ -11,15 +11,13 @@ export type Body = {readonly [key: string]: unknown};
 /** HTTP headers, with names in lower case. */
 export type Headers = {readonly [name: string]: string};
 
-/** An HTTP reply without a JSON-RPC message. */
+/** An HTTP error reply without a JSON-RPC message. */
 export type HttpErrorReply = {readonly status: number; readonly headers: Headers; readonly body: Buffer};
 
-/** The sender of a message. */
 export type MessageOrigin = {
 	readonly name: string;
 	/** Shut while a receiver cannot accept the message. This origin then stops reading. */
 	readonly valve: Valve;
-	/** The headers of the message, if its transport has headers. */
 	readonly headers?: Headers;
 	/** The id of the request during which the peer sent the message, if the transport provides it. */
 	readonly relatedRequestId?: string;
@@ -196,7 +194,6 @@ export class Envelope {
 		return new Envelope(this.origin, this, undefined, body);
 	}
 
-	/** One element of this batch. */
 	batchElement(text: Buffer): Envelope {
 		return new Envelope(this.origin, this, Buffer.concat([text, NEWLINE]));
 	}
@@ -245,7 +242,6 @@ export class Envelope {
 	}
 }
 
-/** The marks that an id adds to its message. */
 const idMarks = (id: string): number =>
 	id.charCodeAt(0) === QUOTE || String(Number(id)) === id ? 0 : marks.inexactNumber;
 

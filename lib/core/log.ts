@@ -21,7 +21,6 @@ type LogOptions = {
 	readonly write: (line: string) => void;
 	/** Whether to write lines for people instead of JSON. */
 	readonly isPretty: boolean;
-	/** Whether lines for people are colored. */
 	readonly hasColor?: boolean;
 };
 
@@ -99,7 +98,6 @@ function prettyLine(line: string, hasColor: boolean): string {
 	return `${clock} ${paint(color, name)} ${paint(DIM, `${event}:`)} ${printable(sentence)}${paint(DIM, fieldTexts.join(''))}\n`;
 }
 
-/** Whether a sentence contains a value as a whole word. */
 function containsWord(sentence: string, value: unknown): boolean {
 	const text = typeof value === 'number' ? String(value) : value;
 	if (typeof text !== 'string' || text === '') return false;
@@ -108,7 +106,6 @@ function containsWord(sentence: string, value: unknown): boolean {
 	return at !== -1 && !isLetter(sentence[at - 1]) && !isLetter(sentence[at + text.length]);
 }
 
-/** Logs an unexpected error with its stack. */
 export function logBug(log: Log, error: unknown): void {
 	const {message, stack} = error instanceof Error ? error : new Error(String(error));
 	log.error('bug', `This is a bug in bridge: ${message}`, {stack});

@@ -8,7 +8,6 @@ export type MemoryEndpoint = Endpoint & {
 	send(body: Body): void;
 	/** Sends this exact text as one line. */
 	sendText(text: string): void;
-	/** Ends the incoming stream, with an error if present. */
 	end(error?: Error): void;
 	readonly received: Body[];
 	readonly receivedTexts: string[];

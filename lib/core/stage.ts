@@ -76,7 +76,6 @@ export function behind(stages: readonly Stage[], upstream: Endpoint): Endpoint {
 	return {...upstream, outgoing, incoming: pipeThrough(upstream.incoming, toClient)};
 }
 
-/** Emits a message. */
 export type Emit = (envelope: Envelope) => void;
 
 /**
@@ -101,7 +100,7 @@ export type StageSteps = {
 	readonly teardown?: () => void;
 };
 
-/** Emits messages that a stage creates itself. They skip the stages before this one. */
+/** Emits messages that a stage creates itself. They pass only the stages after this one. */
 export type StageOutputs = {
 	readonly toUpstream: Emit;
 	readonly toClient: Emit;

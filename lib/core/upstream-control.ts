@@ -22,7 +22,6 @@ export const isUpstreamCommand = (method: string | undefined): method is Upstrea
  * upstreams allow only one. The upstream session outlives the replica.
  */
 export type UpstreamControl = {
-	/** The session id from the upstream. */
 	session: string | undefined;
 	/** The id of the last event on the stream for unsolicited messages, if the upstream sends event ids. */
 	heard: string | undefined;
@@ -30,7 +29,6 @@ export type UpstreamControl = {
 	isConnectionBound: boolean;
 	/** Whether the client has ended the session, so the upstream session must be deleted, too. */
 	isEnded: boolean;
-	/** Sends a command to the transport. */
 	send: (command: UpstreamCommand) => void;
 };
 

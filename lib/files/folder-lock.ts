@@ -57,7 +57,6 @@ async function runUnderLock<T>(folder: string, action: () => Promise<T>): Promis
 	}
 }
 
-/** Creates a ticket with the next number. */
 async function takeTicket(folder: string): Promise<Ticket> {
 	const stem = `${ownProcessIdentity()}.${ticketCount++}`;
 	activeStems.add(stem);
@@ -104,7 +103,6 @@ async function isOwnerAlive(path: string, identity: string): Promise<boolean> {
 	return liveness === 'foreign' ? isRecentlyModified(path, FOREIGN_TICKET_TTL_MS) : liveness === 'alive';
 }
 
-/** Whether a file was modified within this time. */
 export async function isRecentlyModified(path: string, withinMs: number): Promise<boolean> {
 	const stats = await stat(path).catch(() => undefined);
 	return stats !== undefined && Date.now() - stats.mtimeMs < withinMs;

@@ -19,7 +19,6 @@ type RotatingLineFileOptions = {
 	readonly path: string;
 	/** A file that would exceed this size is renamed with a timestamp, and a new file is created. */
 	readonly maxBytes: number;
-	/** The number of rotated files to keep. */
 	readonly maxOldFiles: number;
 	readonly now: () => Date;
 };

@@ -2,10 +2,9 @@ import {constants, fchmodSync, fstatSync, lstatSync, type Stats, statSync} from 
 import {dirname, resolve} from 'node:path';
 import process from 'node:process';
 
-/** Rejects a file or folder in which another user could read or replace files of bridge. */
+/** Thrown for a file or folder in which another user could read or replace files of bridge. */
 export class UnsafeFileError extends Error {
 	override readonly name = 'UnsafeFileError';
-	/** A sentence. */
 	readonly remedy: string;
 
 	constructor(message: string, remedy: string) {
@@ -33,7 +32,6 @@ export const openError = (file: string, error: NodeJS.ErrnoException): Error =>
 export const isDevice = (file: string): boolean =>
 	/^\/(dev\/(fd\/|pts\/)?|proc\/self\/fd\/)[^/]+$/.test(resolve(file));
 
-/** Whether a uid is neither this user nor root. */
 const isOtherUser = (uid: number): boolean => {
 	const own = process.geteuid?.();
 	return own !== undefined && uid !== own && uid !== 0;

@@ -3,11 +3,9 @@ import {type FSWatcher, watch} from 'node:fs';
 type WatchFilesOptions = {
 	/** Returns a text that differs between states of the files. */
 	readonly readStamp: () => Promise<string>;
-	/** The stamp at the start. */
 	readonly initialStamp: string;
 	/** The folder to watch. Watching a single file is not enough, because most editors replace files. */
 	readonly folder: string;
-	/** Whether a change of this name in the folder is relevant. */
 	readonly isRelevant?: (name: string) => boolean;
 	/**
 	 * Called with a new stamp that was stable for `settleMs`. Returns the stamp to compare with from then on.

@@ -1,4 +1,3 @@
-/** Encodes a text as a JSON string with only ASCII characters. */
 export const asciiJson = (text: string): string =>
 	JSON.stringify(text).replace(
 		/[\u0080-\uffff]/g,

@@ -1,6 +1,5 @@
 import {performance} from 'node:perf_hooks';
 
-/** The limits of a delay before a restart. */
 export type BackoffLimits = {
 	readonly firstMs: number;
 	readonly maxMs: number;
@@ -33,7 +32,6 @@ export class Backoff {
 	#delayMs: number | undefined;
 	#upSince: number | undefined;
 
-	/** Records a successful start. */
 	succeeded(): void {
 		this.#upSince = performance.now();
 	}

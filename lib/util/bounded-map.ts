@@ -20,7 +20,6 @@ export class BoundedMap<Key, Value> extends Map<Key, Value> {
 		}
 	}
 
-	/** Removes an entry and returns its value. */
 	take(key: Key): Value | undefined {
 		const value = this.get(key);
 		this.delete(key);

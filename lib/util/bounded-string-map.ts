@@ -1,4 +1,3 @@
-/** The default limit of characters per map. */
 const MAX_CHARACTERS = 2 ** 20;
 
 /** Returns the length of the strings in a value that a peer chose. */
@@ -50,7 +49,6 @@ export class BoundedStringMap<Value> extends Map<string, Value> {
 		this.#characters = 0;
 	}
 
-	/** Removes an entry and returns its value. */
 	take(key: string): Value | undefined {
 		const value = this.get(key);
 		this.delete(key);

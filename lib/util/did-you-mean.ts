@@ -14,7 +14,7 @@ export function didYouMean(word: string, candidates: readonly string[], prefix =
 /** Returns the candidate closest to a mistyped word, ignoring case, or undefined if none is close. */
 export function closestWord(word: string, candidates: readonly string[]): string | undefined {
 	if (word.length > MAX_WORD_LENGTH) return;
-	// Most short words differ in two letters, so only one edit is allowed for them.
+	// Most pairs of short words differ in two letters, so short words allow only one edit.
 	const limit = Math.max(1, Math.floor(word.length / 3));
 	let best: {readonly name: string; readonly distance: number} | undefined;
 	for (const name of candidates.slice(0, MAX_CANDIDATES)) {

@@ -28,6 +28,5 @@ export const printableJson = (json: string): string =>
 
 const MAX_LENGTH = 200;
 
-/** Truncates a text to 200 characters. */
 export const shortened = (text: string): string =>
 	text.length <= MAX_LENGTH ? text : `${text.slice(0, MAX_LENGTH)}…`;

@@ -1,6 +1,6 @@
 import {createHash} from 'node:crypto';
 
-/** Longer texts are hashed, in characters. */
+/** Texts longer than this, in characters, are hashed. */
 const MAX_KEY = 1024;
 
 /** Returns a map key for a text of a peer: the text itself, or its SHA-256 if it is long. */

@@ -3,13 +3,13 @@ import {numbersIn} from './number-tokens.js';
 
 /** Only a text with this many consecutive digits can contain an integer that a double would round. */
 const MANY_DIGITS = /\d{16}/;
-/** The limit of Python, too, since parsing takes quadratic time. */
+/** Python has the same limit, since parsing takes quadratic time. */
 const MAX_DIGITS = 4300;
 
 /** Each one takes about 3 µs. A text of 1 MiB contains at most this many. */
 const MAX_INTEGERS = 2 ** 16;
 
-/** A random prefix, so that no text can contain it. */
+/** Random, so that no input can contain it. */
 const PREFIX = `\u0000${randomBytes(6).toString('hex')} `;
 const QUOTED_PREFIX = JSON.stringify(PREFIX).slice(0, -1);
 
@@ -32,7 +32,6 @@ export function parseWithBigInts(json: string): unknown {
 	return JSON.parse([...parts, json.slice(done)].join(''), reviveBigInt);
 }
 
-/** Serializes a value that may contain bigints. */
 export function stringifyWithBigInts(value: unknown): string {
 	try {
 		return JSON.stringify(value);

@@ -12,8 +12,8 @@ export function canonicalId(id: string): string {
 }
 
 /**
- * Returns the same text for equal ids. Numbers with different spellings are different ids; strings with
- * different escapes are equal.
+ * Returns the same text for equal ids. Numbers with different spellings are different ids. Strings that
+ * differ only in their escapes are equal.
  */
 export const exactId = (id: string): string => (id.charCodeAt(0) === 0x22 ? canonicalId(id) : id);
 

@@ -3,7 +3,6 @@ const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x
 
 type JsonComplexity = {
 	readonly values: number;
-	/** The number of members in all objects. */
 	readonly members: number;
 	readonly depth: number;
 };

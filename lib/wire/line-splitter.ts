@@ -12,7 +12,6 @@ const MIN_PARTS_BYTES = 256 * 1024;
 /** The UTF-8 byte order mark that some programs start their output with. It is not part of a message. */
 export const BOM = Buffer.from('\ufeff');
 
-/** Receives the messages of a splitter. */
 export type SplitterSink = {
 	/** A message, as a line including its line feed. */
 	message(line: Buffer): void;

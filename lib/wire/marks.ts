@@ -19,7 +19,6 @@ export const marks = {
 	 * exponent, for example.
 	 */
 	inexactNumber: 128,
-	/** A `progressToken` member. */
 	progressToken: 256,
 } as const;
 

@@ -6,7 +6,6 @@ const TOKEN = /"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
 const BACKSLASH = 0x5c;
 
-/** A number in a JSON text, with its exact spelling. */
 type NumberToken = {readonly token: string; readonly start: number};
 
 /** Yields the numbers of a JSON text outside of strings, in order. */

@@ -1,6 +1,5 @@
 import {isUtf8} from 'node:buffer';
 
-/** Parts of the regular expressions below. */
 const SPACE = '[ \\t\\r\\n]*';
 const STRING = '"(?:[^"\\\\]|\\\\.)*"';
 const ID = `(${STRING}|-?[\\d.eE+-]+)`;

@@ -5,7 +5,6 @@ import {ALL_MARKS} from './marks.js';
 import {StringCache} from './string-cache.js';
 import {ERROR, ID, JSONRPC, METHOD, RESULT, type Walk, walkFor} from './walk.js';
 
-/** The reasons why a message is rejected. */
 export type Flaw =
 	| 'not JSON'
 	| 'not an object'
@@ -39,7 +38,6 @@ export type MessageHead = {
 export const isResponse = ({method, hasResult, hasError}: MessageHead): boolean =>
 	method === undefined && (hasResult || hasError);
 
-/** The head of a message that is rejected for `flaw`. */
 export const flawedHead = (flaw: Flaw, id?: string, hasResult = false): MessageHead => ({
 	id,
 	key: id === undefined ? undefined : canonicalId(id),
@@ -63,7 +61,6 @@ export function scanMessage(bytes: Buffer, end = bytes.length): MessageHead {
 	return checkedHead(walk, end);
 }
 
-/** Scans a message in parts. */
 export function scanMessageParts(parts: readonly Buffer[], end: number): MessageHead {
 	const walk = walkFor(end);
 	walk.writeAll(parts);

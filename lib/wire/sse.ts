@@ -19,7 +19,6 @@ type SseFields = {
 	readonly retryMs: number | undefined;
 };
 
-/** One server-sent event. */
 export class SseEvent implements SseFields {
 	/** The data with a line feed at its end, as in a message. Multi-line data contains further line feeds. */
 	readonly line: Buffer;
@@ -40,7 +39,6 @@ export class SseEvent implements SseFields {
 	}
 }
 
-/** Receives the events of the parser, in order. */
 type SseSink = {
 	/** An event that has data, an id or a retry time. */
 	event(event: SseEvent): void;

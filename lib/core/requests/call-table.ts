@@ -17,7 +17,6 @@ export type PendingCall = {
 	readonly upstreamKey: string;
 };
 
-/** The pending calls of a client. */
 export class CallTable<Call extends PendingCall> {
 	/** The calls, by upstream key. */
 	readonly #calls = new BoundedMap<string, Call>(MAX_CALLS);

@@ -44,14 +44,12 @@ export class PendingRequests {
 	readonly #abandoned = new BoundedStringMap<true>(MAX_ABANDONED);
 	/** The cancelled requests without a response, the oldest first. */
 	readonly #cancelled = new Set<PendingRequest>();
-	/** The progress tokens that the client expects notifications for. */
 	readonly progress = new PendingProgress();
 	/**
 	 * Whether ids that many upstreams do not respond to are forwarded unchanged. False where messages are
 	 * rewritten anyway.
 	 */
 	forwardsUncommonIds = true;
-	/** Makes alias ids unique. */
 	readonly #aliasPrefix = randomUUID();
 	#aliasCount = 0;
 	/** Counts the requests that are not cancelled, until the session ends. */

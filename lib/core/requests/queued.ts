@@ -15,7 +15,6 @@ export class QueuedMessages {
 	/** Opens the sender's valve again. Undefined while the valve is open. */
 	#openValve: (() => void) | undefined;
 
-	/** The total size of all messages. */
 	get bytes(): number {
 		return this.#bytes;
 	}
